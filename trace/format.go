@@ -1,0 +1,125 @@
+package trace
+
+import (
+	"bytes"
+	"io"
+	"iter"
+
+	"github.com/awo-dev/awo/diag"
+)
+
+// Format is a trace format that the Reader knows. Formats are values in the
+// table Formats, in detection order; adding one is one file and one line there.
+type Format struct {
+	Name string // for --input-format
+	Doc  string // one sentence for `awo formats`
+	Spec string // where the format is defined
+
+	// Detect says whether the head of a file is of this format. It must be
+	// cheap, and claim nothing that another format's files look like.
+	Detect func(Head) Match
+
+	// Split finds the records of one file, serially. Nil means SplitRecords:
+	// lines, the elements of a top-level array, or whole documents.
+	Split func(in *Input) iter.Seq2[Record, error]
+
+	// Decode turns a record into fragments. It is pure and runs in parallel.
+	// The error, if not nil, is a *diag.Error positioned by Record.At and means
+	// that the record is skipped.
+	Decode func(Record) ([]Fragment, error)
+
+	// Assemble joins the open fragments of one key, ordered by (Order, then
+	// input order), into trajectories. Nil for formats whose fragments are all
+	// closed. It is pure and runs in parallel.
+	Assemble func(key string, parts []Fragment) ([]*Trajectory, error)
+}
+
+// Match is the answer of Format.Detect.
+type Match struct {
+	OK    bool
+	Lacks string // if not OK but near: what is missing, for the error message
+}
+
+// Container is how the records of a file are laid out.
+type Container uint8
+
+// The containers.
+const (
+	ContainerLines    Container = iota // one JSON value a line
+	ContainerArray                     // one JSON array
+	ContainerDocument                  // one JSON value over several lines, or several such
+	ContainerOther                     // not JSON
+)
+
+// Head is the beginning of a file, enough to recognise its format.
+type Head struct {
+	Container Container
+	// Records are the first values of the file (at most 20): lines, the
+	// elements of a top-level array, or the document itself. The last may be cut
+	// short where the head ends.
+	Records []HeadRecord
+	Raw     []byte // the undecoded beginning of the file (after decompression)
+}
+
+// HeadRecord is one value at the beginning of a file.
+type HeadRecord struct {
+	Raw       []byte
+	Keys      []string          // keys of a top-level object, in order, as far as seen
+	Members   map[string][]byte // their raw values; the last may be cut short
+	Truncated bool
+}
+
+// Has reports whether the record is an object with all of these keys.
+func (r HeadRecord) Has(keys ...string) bool {
+	for _, k := range keys {
+		if _, ok := r.Members[k]; !ok {
+			return false
+		}
+	}
+	return len(keys) > 0
+}
+
+// Record is what Split finds and Decode reads: one JSON value.
+type Record struct {
+	Data   []byte
+	File   string
+	Line   int   // of the first byte, from 1
+	Col    int   // of the first byte, from 1
+	Offset int64 // of the first byte in the decompressed file
+	Shared any   // what Split read before its records and passes to each of them
+}
+
+// At returns the position of the byte at offset i of the record.
+func (r Record) At(i int) diag.Pos {
+	i = max(0, min(i, len(r.Data)))
+	before := r.Data[:i]
+	line := bytes.Count(before, []byte{'\n'})
+	if line == 0 {
+		return diag.Pos{File: r.File, Line: r.Line, Col: max(r.Col, 1) + i}
+	}
+	return diag.Pos{File: r.File, Line: r.Line + line, Col: i - bytes.LastIndexByte(before, '\n')}
+}
+
+// Pos returns the position of the record's first byte.
+func (r Record) Pos() diag.Pos { return r.At(0) }
+
+// Fragment is a trajectory or a part of one. A closed fragment holds a whole
+// trajectory and passes straight through the Reader; the open fragments of a
+// key are collected over lines and files, spilled to disk where they are many,
+// and joined by Format.Assemble at the end of the input.
+type Fragment struct {
+	Trajectory *Trajectory // set: the fragment is closed, the rest is unused
+
+	Key   string // which trajectory (session, trace id) the part belongs to
+	Order int64  // sort order inside the key
+	Data  []byte // the part itself, in a form that Assemble understands
+	Pos   diag.Pos
+}
+
+// Input is one opened file, decompressed, as Split sees it.
+type Input struct {
+	Reader    io.Reader
+	File      string // name for positions; "-" for standard input
+	Container Container
+	MaxRecord int // bytes; a larger record is skipped with a problem
+}

@@ -1,0 +1,185 @@
+package trace
+
+import (
+	"time"
+	"unique"
+
+	"github.com/awo-dev/awo/diag"
+)
+
+// Trajectory is one run of an agent on one task: what the user said, what the
+// model answered turn by turn, the calls it made and what they returned.
+//
+// Raw fields point into the record that the trajectory was read from and are
+// parsed when asked for, so a stage that wants only tool names pays for names
+// only. A trajectory belongs to the consumer of the Reader; keeping one keeps
+// its whole record in memory.
+type Trajectory struct {
+	ID     string   // as recorded, else "file:line" of its record
+	Source diag.Pos // where its (first) record starts
+	Offset int64    // byte offset of that record in the decompressed file, -1 if it has none
+	Format string   // Name of the Format that it was read by
+
+	Session string // conversation it is part of, if recorded
+	Parent  Parent // the trajectory that started it, for sub-agents
+
+	Task  string // explicit task id; see TaskKey for the fallback
+	Trial string // which attempt at the task, if recorded
+
+	Agent string // name of the agent, if recorded
+	Model string // model of the run; turns may name their own
+
+	Outcome Outcome
+	Score   *float64 // reward as recorded; nil if none
+
+	Tools    []ToolDef // definitions offered to the model, in recorded order
+	Turns    []Turn    // one a model response, in order
+	Messages []Message // what was said by others than the model, in order
+	Calls    []Call    // tool calls in message order; those of one turn are adjacent
+
+	// Counts of what was odd but readable, by problem code: results that answer
+	// nothing, repeated call ids, arguments that are no JSON, ...
+	Oddities diag.Counts
+}
+
+// Parent names the trajectory that started a sub-agent. The zero value means none.
+type Parent struct {
+	Trajectory string // its ID
+	Call       string // the ID of its call that did it, if known
+}
+
+// Outcome says whether the run solved its task.
+type Outcome uint8
+
+// The outcomes. The zero value is OutcomeUnknown.
+const (
+	OutcomeUnknown Outcome = iota
+	OutcomeSuccess
+	OutcomeFailure
+)
+
+// String returns "unknown", "success" or "failure".
+func (o Outcome) String() string {
+	return [...]string{"unknown", "success", "failure"}[o]
+}
+
+// Name is an interned tool name: comparing two is comparing two pointers.
+type Name = unique.Handle[string]
+
+// ToolDef is a tool as it was offered to the model.
+type ToolDef struct {
+	Name        Name
+	Description Raw
+	Input       Raw // JSON Schema of the arguments, as recorded
+	Output      Raw // JSON Schema of the result, as recorded
+	Annotations Raw // MCP annotations, as recorded
+}
+
+// Turn is one model response. A turn without calls is an answer.
+type Turn struct {
+	FirstCall int // index into Trajectory.Calls
+	NumCalls  int // 0 for an answer; more than 1 for parallel calls
+
+	Model   string // if it differs from or is more exact than the trajectory's
+	Usage   Usage
+	Start   time.Time // zero if not recorded
+	End     time.Time // zero if not recorded
+	Text    Raw       // what the model said
+	Thought Raw       // its recorded reasoning
+}
+
+// Usage is the token use of one model response. Input includes CachedInput and
+// CacheWrite, Output includes Reasoning; formats that count otherwise are
+// converted on reading.
+type Usage struct {
+	Known       bool // whether the trace recorded any usage for this turn
+	Input       int64
+	CachedInput int64
+	CacheWrite  int64
+	Output      int64
+	Reasoning   int64
+	CostUSD     *float64 // as recorded; nil if none
+}
+
+// Role is who a Message is from.
+type Role uint8
+
+// The roles. Model responses are turns, tool results belong to calls.
+const (
+	RoleUser Role = iota
+	RoleSystem
+)
+
+// Message is a text that came from outside the model.
+type Message struct {
+	Role Role
+	Text Raw
+	Turn int // how many turns came before it
+	Call int // how many calls came before it
+	Time time.Time
+}
+
+// Status is how a call ended. Many formats have no error flag, hence unknown;
+// it is counted apart everywhere and never taken for success.
+type Status uint8
+
+// The statuses. The zero value is StatusUnknown.
+const (
+	StatusUnknown Status = iota
+	StatusOK
+	StatusFailed
+)
+
+// String returns "unknown", "ok" or "failed".
+func (s Status) String() string {
+	return [...]string{"unknown", "ok", "failed"}[s]
+}
+
+// Origin is who decided on a call. Only calls of the model enter sequence
+// statistics; others add to the ok and failed counts alone.
+type Origin uint8
+
+// The origins. The zero value is OriginModel.
+const (
+	OriginModel    Origin = iota
+	OriginCode            // made by a program that the model wrote
+	OriginInertial        // predicted without a model call
+	OriginMetaTool        // a step inside a meta-tool
+)
+
+// String returns "model", "code", "inertial" or "meta-tool".
+func (o Origin) String() string {
+	return [...]string{"model", "code", "inertial", "meta-tool"}[o]
+}
+
+// Call is one tool call with its result.
+type Call struct {
+	ID   string // as recorded; may repeat inside a trajectory
+	Tool Name
+	Turn int // index into Trajectory.Turns; parallel calls share it
+
+	Args      Raw  // as recorded; CanonicalArgs gives the object
+	Result    Raw  // as recorded
+	HasResult bool // false if the trace ends before the answer, or lost it
+	Status    Status
+	Error     Raw // error text where the format keeps it apart from the result
+
+	Origin    Origin
+	AfterUser bool // a user message came between this call and the one before it
+	Start     time.Time
+	End       time.Time
+
+	// Context is what the agent stood on when it called, such as the current
+	// url: name and value, in recorded order.
+	Context []ContextValue
+}
+
+// ContextValue is one named piece of a call's context.
+type ContextValue struct {
+	Name  string
+	Value string
+}
+
+// ArgsMissing reports whether the format recorded that a call was made but not
+// its arguments (OpenTelemetry without content, for example).
+func (c *Call) ArgsMissing() bool { return c.Args.IsZero() }
