@@ -1,0 +1,141 @@
+// Package plot draws results as SVG and PNG: entropy by order, transition heat
+// maps, curves and stacked bars.
+//
+// What comes in is plain numbers and labels, what goes out is the bytes of a
+// picture; nothing is kept and no file is touched. The same figure gives the
+// same bytes on any machine: fonts are embedded, nothing depends on the day.
+// It is the only importer of gonum/plot, and decides nothing about statistics:
+// what has no interval is drawn without one.
+package plot
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/font/liberation"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Figure is a finished picture that can be written in several formats.
+type Figure struct {
+	Name string // file name without extension
+	Alt  string // what it shows, in a sentence, for readers who do not see it
+
+	plot          *plot.Plot
+	width, height vg.Length
+}
+
+// resolution of PNG pictures, in dots per inch: sharp on a dense screen, small
+// enough for a pull request comment.
+const resolution = 144
+
+// SVG returns the figure as an SVG document whose text stays text.
+func (f *Figure) SVG() ([]byte, error) {
+	canvas := vgsvg.NewWith(vgsvg.UseWH(f.width, f.height))
+	f.draw(draw.New(canvas))
+	var out bytes.Buffer
+	if _, err := canvas.WriteTo(&out); err != nil {
+		return nil, fmt.Errorf("drawing %s.svg: %w", f.Name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// PNG returns the figure as a PNG image of 144 dots per inch.
+func (f *Figure) PNG() ([]byte, error) {
+	canvas := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(resolution), vgimg.UseBackgroundColor(color.White))
+	f.draw(draw.New(canvas))
+	var out bytes.Buffer
+	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&out); err != nil {
+		return nil, fmt.Errorf("drawing %s.png: %w", f.Name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// draw leaves a margin, since labels at the ends of an axis reach beyond it.
+func (f *Figure) draw(c draw.Canvas) {
+	const margin = 12
+	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+	f.plot.Draw(draw.Crop(c, margin, -margin, margin, -margin))
+}
+
+// The colours: distinguishable with the common colour-vision deficiencies and
+// in grey (Okabe and Ito's set, without its yellow, which white swallows).
+var (
+	ink    = color.NRGBA{R: 0x22, G: 0x22, B: 0x22, A: 0xff}
+	faint  = color.NRGBA{R: 0xdd, G: 0xdd, B: 0xdd, A: 0xff}
+	series = []color.NRGBA{
+		{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, // blue
+		{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, // vermilion
+		{R: 0x00, G: 0x9e, B: 0x73, A: 0xff}, // green
+		{R: 0xcc, G: 0x79, B: 0xa7, A: 0xff}, // purple
+		{R: 0x56, G: 0xb4, B: 0xe9, A: 0xff}, // sky
+		{R: 0xe6, G: 0x9f, B: 0x00, A: 0xff}, // orange
+		{R: 0x99, G: 0x99, B: 0x99, A: 0xff}, // grey
+	}
+)
+
+// newPlot returns an empty plot in the house's type and ink.
+func newPlot(title, x, y string) *plot.Plot {
+	handler := text.Plain{Fonts: font.NewCache(liberation.Collection())}
+	p := plot.New()
+	p.TextHandler = handler
+	p.BackgroundColor = color.White
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, x, y
+	p.Title.Padding = 10
+	for style, size := range map[*text.Style]vg.Length{
+		&p.Title.TextStyle: 13, &p.Legend.TextStyle: 10,
+		&p.X.Label.TextStyle: 11, &p.Y.Label.TextStyle: 11, &p.X.Tick.Label: 10, &p.Y.Tick.Label: 10,
+	} {
+		style.Color = ink
+		style.Font = font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+		style.Handler = handler
+	}
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.LineStyle.Color = ink
+		axis.Tick.LineStyle.Color = ink
+		axis.Label.Padding = 6
+	}
+	p.Legend.ThumbnailWidth = 22
+	p.Legend.Padding = 4
+	return p
+}
+
+const quarterTurn = 1.5707963267948966 // 90 degrees in radians
+
+// gridlines returns horizontal help lines behind the data.
+func gridlines() *plotter.Grid {
+	grid := plotter.NewGrid()
+	grid.Vertical.Color = nil
+	grid.Horizontal.Color = faint
+	return grid
+}
+
+// label makes a tool or parameter name fit for a picture: control characters
+// become visible, and what is longer than limit characters loses its middle,
+// since tool names differ at both ends.
+func label(name string, limit int) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError || !unicode.IsPrint(r) {
+			return '·'
+		}
+		return r
+	}, name)
+	runes := []rune(name)
+	if len(runes) <= limit {
+		return name
+	}
+	tail := (limit - 1) / 2
+	head := limit - 1 - tail
+	return string(runes[:head]) + "…" + string(runes[len(runes)-tail:])
+}

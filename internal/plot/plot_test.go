@@ -1,0 +1,159 @@
+package plot_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/awo-dev/awo/internal/plot"
+)
+
+// figures are one of each kind, at the sizes that users meet: few tools, a
+// usual number, very many with long and hostile names.
+func figures(t testing.TB) map[string]*plot.Figure {
+	t.Helper()
+	out := map[string]*plot.Figure{}
+	add := func(name string, f *plot.Figure, err error) {
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		out[name] = f
+	}
+	nan := math.NaN()
+	f, err := plot.Entropy([]plot.Order{
+		{K: 0, PlugIn: 3.08, MillerMadow: 3.09, HeldOut: 3.12, Lo: 3.02, Hi: 3.22},
+		{K: 1, PlugIn: 2.14, MillerMadow: 2.19, HeldOut: 2.4, Lo: 2.28, Hi: 2.52},
+		{K: 2, PlugIn: 1.76, MillerMadow: 1.88, HeldOut: 2.31, Lo: 2.2, Hi: 2.44, Biased: true},
+		{K: 3, PlugIn: 1.09, MillerMadow: 1.22, HeldOut: nan, Lo: nan, Hi: nan, Biased: true},
+	}, 3.81)
+	add("entropy", f, err)
+	f, err = plot.Entropy(nil, 0)
+	add("entropy-empty", f, err)
+	f, err = plot.TopM([][]float64{{0.4, 0.6, 0.75, 0.85, 0.9}, {0.55, 0.72, 0.8, 0.9, 0.94}, {0.7, 0.84, 0.9, 0.95, 0.97}})
+	add("top-m", f, err)
+	f, err = plot.Convergence([]float64{0.9, 0.6, 0.3, 0.2, 0.18, 0.1, 0.05}, []float64{1, 0.98, 0.9, 0.7, 0.5, 0.3, 0.1})
+	add("convergence", f, err)
+	f, err = plot.Lines(plot.Axes{Name: "sweep", Title: "Calling turns saved by threshold", X: "T", Y: "turns saved", Share: true}, []plot.Curve{
+		{Name: "awo", X: []float64{2, 5, 10, 20}, Y: []float64{0.1, 0.08, 0.05, 0.01}, Lo: []float64{0.08, 0.06, 0.03, 0}, Hi: []float64{0.12, 0.1, 0.07, 0.03}},
+		{Name: "patterns", X: []float64{2, 5, 10, 20}, Y: []float64{0.3, 0.28, 0.2, 0.12}},
+	})
+	add("lines", f, err)
+	for _, n := range []int{0, 1, 8, 30, 500} {
+		tools, counts := chain(n)
+		f, err = plot.Transitions(tools, counts)
+		add(fmt.Sprintf("transitions-%d", n), f, err)
+	}
+	rows := make([]plot.Bar, 40)
+	for i := range rows {
+		x := float64(i) / 40
+		rows[i] = plot.Bar{Name: fmt.Sprintf("application_%d.a_rather_long_tool_name_%d.parameter_%d", i%5, i, i), N: 1000 - i, Shares: []float64{x, (1 - x) / 2, (1 - x) / 2, 0}}
+	}
+	f, err = plot.StackedBars(plot.Axes{Name: "sources", Title: "Where argument values come from", X: "share of calls"},
+		[]string{"earlier result", "earlier argument", "user", "unknown"}, rows)
+	add("bars", f, err)
+	f, err = plot.StackedBars(plot.Axes{Name: "sources", Title: "Where argument values come from", X: "share of calls"},
+		[]string{"earlier result", "earlier argument", "user", "unknown"}, rows[:3])
+	add("bars-3", f, err)
+	return out
+}
+
+// chain returns n tools of which blocks of five follow each other, in an order
+// that hides it.
+func chain(n int) ([]string, [][]float64) {
+	tools := make([]string, n)
+	counts := make([][]float64, n)
+	place := func(i int) int { return (i * 7) % max(n, 1) } // a permutation where 7 does not divide n
+	for i := range counts {
+		counts[i] = make([]float64, n)
+	}
+	for i := range n {
+		at := place(i)
+		tools[at] = fmt.Sprintf("app%d.tool_with_a_long_name_number_%03d", i/5, i)
+		counts[at][place((i+1)%max(n, 1))] += 30
+		counts[at][place(i/5*5)] += 10
+		counts[at][at] += 3
+	}
+	if n > 2 {
+		tools[2] = "evil\x1b[31m\"<script>&\n" + strings.Repeat("x", 300)
+	}
+	return tools, counts
+}
+
+func TestFiguresAreWellFormed(t *testing.T) {
+	for name, f := range figures(t) {
+		t.Run(name, func(t *testing.T) {
+			svg, err := f.SVG()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for dec := xml.NewDecoder(bytes.NewReader(svg)); ; {
+				if _, err := dec.Token(); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					t.Fatalf("SVG is not well-formed: %v", err)
+				}
+			}
+			if bytes.Contains(svg, []byte("NaN")) || bytes.Contains(svg, []byte("<script")) {
+				t.Error("SVG holds NaN or an unescaped name")
+			}
+			img, err := f.PNG()
+			if err != nil {
+				t.Fatal(err)
+			}
+			decoded, err := png.Decode(bytes.NewReader(img))
+			if err != nil {
+				t.Fatalf("PNG: %v", err)
+			}
+			if b := decoded.Bounds(); b.Dx() < 300 || b.Dy() < 200 || b.Dx() > 4000 || b.Dy() > 4000 {
+				t.Errorf("picture is %d x %d", b.Dx(), b.Dy())
+			}
+			if dir := os.Getenv("AWO_PLOT_DIR"); dir != "" { // to look at them
+				if err := os.WriteFile(filepath.Join(dir, name+".png"), img, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func TestFiguresAreDeterministic(t *testing.T) {
+	first, second := figures(t), figures(t)
+	for name := range first {
+		for format, draw := range map[string]func(*plot.Figure) ([]byte, error){"svg": (*plot.Figure).SVG, "png": (*plot.Figure).PNG} {
+			a, err := draw(first[name])
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := draw(second[name])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(a, b) {
+				t.Errorf("%s.%s differs between two runs", name, format)
+			}
+		}
+	}
+}
+
+func TestTransitionsSaysWhatItLeavesOut(t *testing.T) {
+	tools, counts := chain(500)
+	f, err := plot.Transitions(tools, counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg, err := f.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(svg, []byte("the 30 busiest of 500 tools")) {
+		t.Error("the title does not say that 470 tools are left out")
+	}
+}
