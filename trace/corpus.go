@@ -1,0 +1,300 @@
+package trace
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"iter"
+	"slices"
+)
+
+// Corpus is the compact store of what later passes need of many trajectories:
+// which tools were called in which turns. It is columnar, 9 bytes a call, and
+// keeps equal sequences of calls once, so that a month of habits takes far less.
+// Texts, arguments and results are not in it: Ref says where to read them again.
+//
+// Only calls that a model decided on are in a Corpus. Tools, tasks and other
+// names are numbered in order of first appearance, so the numbers depend on the
+// input alone. A Corpus is filled by one goroutine; once filled it may be read
+// by several.
+type Corpus struct {
+	options CorpusOptions
+
+	tools  numbering[Name]
+	tasks  numbering[string]
+	groups numbering[string]
+
+	// One element a call, distinct sequences one behind the other.
+	tool []uint32
+	turn []uint32 // of the trajectory, -1 as noTurn
+	flag []CallFlags
+
+	known map[[16]byte]stretch // where a sequence stands
+
+	rows []row
+}
+
+// CorpusOptions say what becomes of the calls of a trajectory.
+type CorpusOptions struct {
+	// CollapseRepeats makes runs of calls of one tool one call: A, A, B is A, B.
+	// The run stands in the turn of its first call.
+	CollapseRepeats bool
+	// NoRefs keeps no Refs, which are some 100 bytes a trajectory.
+	NoRefs bool
+	// Group names the group of a trajectory, such as its model; nil means that
+	// all are of one.
+	Group func(*Trajectory) string
+}
+
+// CallFlags are what a Corpus knows of a call beside its tool and turn.
+type CallFlags uint8
+
+// The flags.
+const (
+	FlagAfterUser CallFlags = 1 << iota // a user message came before it
+	FlagFailed
+	FlagOK
+	FlagRepeat // same tool and arguments as the call before it
+)
+
+// noTurn stands for the turn of calls whose turn is not recorded.
+const noTurn = ^uint32(0)
+
+// stretch is a piece of the columns.
+type stretch struct{ first, end uint32 }
+
+// row is one trajectory.
+type row struct {
+	stretch
+	task, group uint32
+	turns       uint32 // model responses, answers included
+	outcome     Outcome
+	ref         Ref
+}
+
+// NewCorpus returns an empty Corpus.
+func NewCorpus(o CorpusOptions) *Corpus {
+	return &Corpus{options: o, known: map[[16]byte]stretch{}}
+}
+
+// Add stores t and returns its index. Nothing of t is kept.
+func (c *Corpus) Add(t *Trajectory) int {
+	r := row{turns: uint32(len(t.Turns)), outcome: t.Outcome, task: c.tasks.number(t.TaskKey())}
+	if c.options.Group != nil {
+		r.group = c.groups.number(c.options.Group(t))
+	} else {
+		c.groups.number("")
+	}
+	if !c.options.NoRefs {
+		r.ref = t.Ref
+	}
+	r.first = uint32(len(c.tool))
+	c.appendCalls(t)
+	r.end = uint32(len(c.tool))
+	key := c.contentKey(r.stretch)
+	if same, ok := c.known[key]; ok {
+		c.truncate(int(r.first))
+		r.stretch = same
+	} else {
+		c.known[key] = r.stretch
+	}
+	c.rows = append(c.rows, r)
+	return len(c.rows) - 1
+}
+
+func (c *Corpus) appendCalls(t *Trajectory) {
+	first := len(c.tool)
+	var last *Call
+	for i := range t.Calls {
+		call := &t.Calls[i]
+		if call.Origin != OriginModel {
+			continue
+		}
+		tool := c.tools.number(call.Tool)
+		sameTool := len(c.tool) > first && c.tool[len(c.tool)-1] == tool
+		repeat := sameTool && sameArgs(last, call)
+		last = call
+		if sameTool && c.options.CollapseRepeats {
+			continue
+		}
+		turn := noTurn
+		if call.Turn >= 0 {
+			turn = uint32(call.Turn)
+		}
+		var flags CallFlags
+		if call.AfterUser {
+			flags |= FlagAfterUser
+		}
+		if repeat {
+			flags |= FlagRepeat
+		}
+		switch call.Status {
+		case StatusFailed:
+			flags |= FlagFailed
+		case StatusOK:
+			flags |= FlagOK
+		case StatusUnknown:
+		}
+		c.tool, c.turn, c.flag = append(c.tool, tool), append(c.turn, turn), append(c.flag, flags)
+	}
+}
+
+// sameArgs compares the arguments of two calls. It is asked of neighbours that
+// call one tool, so most calls never pay for their arguments.
+func sameArgs(a, b *Call) bool {
+	if a.Args.Form == b.Args.Form && bytes.Equal(a.Args.Data, b.Args.Data) {
+		return true
+	}
+	return bytes.Equal(a.AppendCanonicalArgs(nil), b.AppendCanonicalArgs(nil))
+}
+
+func (c *Corpus) truncate(n int) {
+	c.tool, c.turn, c.flag = c.tool[:n], c.turn[:n], c.flag[:n]
+}
+
+// contentKey identifies a sequence: 128 bits of SHA-256, so that no input can be
+// made to collide.
+func (c *Corpus) contentKey(s stretch) [16]byte {
+	h := sha256.New()
+	var b [9]byte
+	for i := s.first; i < s.end; i++ {
+		binary.LittleEndian.PutUint32(b[:], c.tool[i])
+		binary.LittleEndian.PutUint32(b[4:], c.turn[i])
+		b[8] = byte(c.flag[i])
+		h.Write(b[:])
+	}
+	var key [16]byte
+	copy(key[:], h.Sum(nil))
+	return key
+}
+
+// Len returns the number of trajectories, those without calls included.
+func (c *Corpus) Len() int { return len(c.rows) }
+
+// Calls returns how many calls all trajectories have, and how many of them are
+// stored since sequences that are equal are kept once.
+func (c *Corpus) Calls() (all, stored int) {
+	for i := range c.rows {
+		all += int(c.rows[i].end - c.rows[i].first)
+	}
+	return all, len(c.tool)
+}
+
+// Tools returns the tools by number.
+func (c *Corpus) Tools() []Name { return c.tools.values }
+
+// Tasks returns the task keys by number.
+func (c *Corpus) Tasks() []string { return c.tasks.values }
+
+// Groups returns the names of groups by number.
+func (c *Corpus) Groups() []string { return c.groups.values }
+
+// Sequence is the calls of one trajectory, as parallel slices. They belong to
+// the Corpus and must not be changed; those of equal trajectories are the same.
+type Sequence struct {
+	Tools []uint32
+	Turns []uint32 // of the trajectory; ^0 where not recorded
+	Flags []CallFlags
+}
+
+// Len returns the number of calls.
+func (s Sequence) Len() int { return len(s.Tools) }
+
+// CallingTurns returns how many turns made the calls; known is false if some
+// turn is not recorded.
+func (s Sequence) CallingTurns() (n int, known bool) {
+	last := noTurn
+	for _, turn := range s.Turns {
+		if turn == noTurn {
+			return n, false
+		}
+		if turn != last {
+			n++
+		}
+		last = turn
+	}
+	return n, true
+}
+
+// Sequence returns the calls of trajectory i.
+func (c *Corpus) Sequence(i int) Sequence {
+	r := &c.rows[i]
+	return Sequence{Tools: c.tool[r.first:r.end:r.end], Turns: c.turn[r.first:r.end:r.end], Flags: c.flag[r.first:r.end:r.end]}
+}
+
+// Task, Group, Outcome, Turns and Ref return what is known of trajectory i.
+func (c *Corpus) Task(i int) uint32     { return c.rows[i].task }
+func (c *Corpus) Group(i int) uint32    { return c.rows[i].group }
+func (c *Corpus) Outcome(i int) Outcome { return c.rows[i].outcome }
+func (c *Corpus) Turns(i int) int       { return int(c.rows[i].turns) }
+func (c *Corpus) Ref(i int) Ref         { return c.rows[i].ref }
+
+// Sequences yields the tool numbers of every trajectory that has calls, with its
+// index, in input order.
+func (c *Corpus) Sequences() iter.Seq2[int, []uint32] {
+	return func(yield func(int, []uint32) bool) {
+		for i := range c.rows {
+			if r := &c.rows[i]; r.end > r.first && !yield(i, c.tool[r.first:r.end:r.end]) {
+				return
+			}
+		}
+	}
+}
+
+// Variant is a distinct sequence of tools.
+type Variant struct {
+	Tools        []uint32
+	Trajectories int // that made exactly these calls in this order
+	Example      int // the first of them
+}
+
+// Variants returns the distinct sequences of tools, the most frequent first,
+// ties in order of first appearance. Trajectories without calls are none.
+func (c *Corpus) Variants() []Variant {
+	index := map[[16]byte]int{}
+	var out []Variant
+	for i, tools := range c.Sequences() {
+		key := toolsKey(tools)
+		at, ok := index[key]
+		if !ok {
+			at = len(out)
+			index[key] = at
+			out = append(out, Variant{Tools: tools, Example: i})
+		}
+		out[at].Trajectories++
+	}
+	slices.SortStableFunc(out, func(a, b Variant) int { return b.Trajectories - a.Trajectories })
+	return out
+}
+
+// toolsKey identifies a sequence of tools alone, as contentKey does a whole one.
+func toolsKey(tools []uint32) [16]byte {
+	h := sha256.New()
+	var b [4]byte
+	for _, tool := range tools {
+		binary.LittleEndian.PutUint32(b[:], tool)
+		h.Write(b[:])
+	}
+	var key [16]byte
+	copy(key[:], h.Sum(nil))
+	return key
+}
+
+// numbering gives values dense numbers in order of first appearance.
+type numbering[T comparable] struct {
+	index  map[T]uint32
+	values []T
+}
+
+func (n *numbering[T]) number(v T) uint32 {
+	if i, ok := n.index[v]; ok {
+		return i
+	}
+	if n.index == nil {
+		n.index = map[T]uint32{}
+	}
+	i := uint32(len(n.values))
+	n.index[v] = i
+	n.values = append(n.values, v)
+	return i
+}
