@@ -1,0 +1,71 @@
+// Package emit makes artefacts of results and puts them into a folder.
+//
+// In come the results of a compilation, out go files as values: an Emitter
+// touches no disk. Write is the one place that does, and only commands call it.
+// A set of files appears whole or not at all, inside the folder that was named
+// and nowhere else. The same results give the same bytes: no time, no machine
+// and no absolute path is in any artefact. The package keeps the files of one
+// set in memory, O(artefacts).
+package emit
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/awo-dev/awo/stategraph"
+)
+
+// File is an artefact: a name inside the output folder, parts separated by
+// slashes, and its bytes.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Emitter makes one kind of artefact. Emitters are values in the table
+// Emitters; adding one is one file and one line there.
+type Emitter struct {
+	Name string // of the artefact, as users name it
+	Doc  string // one sentence for the documentation
+
+	// Emit makes the files. It is pure; the error says what in the results no
+	// such artefact can hold.
+	Emit func(Results) ([]File, error)
+}
+
+// Results is what a compilation made. An emitter takes what it needs.
+type Results struct {
+	View  *stategraph.View // the merged graph, or the part of it that was asked for
+	Names stategraph.Names // the texts of its labels and tools
+}
+
+// Emitters are the artefacts of `awo extract`, in the order in which they are made.
+var Emitters = []Emitter{
+	Graph,
+}
+
+// All makes the files of every emitter of the table, in its order.
+func All(table []Emitter, in Results) ([]File, error) {
+	var files []File
+	for _, e := range table {
+		made, err := e.Emit(in)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, made...)
+	}
+	return files, nil
+}
+
+// jsonFile is a File with v as indented JSON, members in the order of fields,
+// nothing escaped for HTML.
+func jsonFile(name string, v any) (File, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		return File{}, err
+	}
+	return File{Name: name, Data: b.Bytes()}, nil
+}

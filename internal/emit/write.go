@@ -1,0 +1,236 @@
+package emit
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/awo-dev/awo/diag"
+)
+
+// CodeUnwritable is the code of problems with the output folder or a file in it.
+const CodeUnwritable = "output-unwritable"
+
+// Write puts files into the folder dir, which is made if it does not exist, and
+// replaces those that are there under the same names. Everything is written
+// under temporary names and synchronised before the first file gets its own, in
+// the order given. If anything fails, what was there before is there again;
+// only a machine that stops between two renames leaves some files new and some
+// old, and the manifest, which belongs last, does not vouch for them.
+//
+// Nothing outside dir is touched, whatever the names of files or the symbolic
+// links in dir. An error is a *diag.Error with a code of output-name or
+// output-unwritable.
+func Write(dir string, files []File) error {
+	if err := checkNames(files); err != nil {
+		return err
+	}
+	return publish(dir, func(s *set) error {
+		for _, f := range files {
+			write := func(w io.Writer) error { _, err := w.Write(f.Data); return err }
+			if err := s.stage(f.Name, write); err != nil {
+				return unwritable(filepath.Join(dir, filepath.FromSlash(f.Name)), err)
+			}
+		}
+		return nil
+	})
+}
+
+// WriteStream puts one file into the folder dir as Write does, with what write
+// writes into it. An error of write is returned as it is, and then nothing
+// changes in the folder.
+func WriteStream(dir, name string, write func(io.Writer) error) error {
+	if err := checkNames([]File{{Name: name}}); err != nil {
+		return err
+	}
+	return publish(dir, func(s *set) error {
+		var failed error
+		err := s.stage(name, func(w io.Writer) error {
+			guarded := &guardedWriter{w: w}
+			if failed = write(guarded); guarded.err != nil {
+				failed = nil // what write makes of a full disk is told in our words
+			}
+			return guarded.err
+		})
+		if err != nil {
+			return unwritable(filepath.Join(dir, filepath.FromSlash(name)), err)
+		}
+		return failed
+	})
+}
+
+// guardedWriter remembers the first error of its writer.
+type guardedWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (g *guardedWriter) Write(b []byte) (int, error) {
+	n, err := g.w.Write(b)
+	if g.err == nil {
+		g.err = err
+	}
+	return n, err
+}
+
+// publish lets stage put files under temporary names into dir, and gives them
+// their own if that succeeds.
+func publish(dir string, stage func(*set) error) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return unwritable(dir, err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return unwritable(dir, err)
+	}
+	defer root.Close()
+	s := &set{dir: dir, root: root, rename: root.Rename}
+	defer s.clean()
+	if err := stage(s); err != nil {
+		return err
+	}
+	return s.publish()
+}
+
+// set is a set of files on its way into a folder.
+type set struct {
+	dir    string
+	root   *os.Root
+	rename func(from, to string) error // root.Rename, but for tests
+	staged []stagedFile
+}
+
+// stagedFile is a file under its temporary name, and what it replaces.
+type stagedFile struct {
+	name, temporary string
+	backup          string // a second name of the file that is replaced; "" if there is none
+	published       bool
+}
+
+// stage writes a file under a temporary name beside its own.
+func (s *set) stage(name string, write func(io.Writer) error) error {
+	folder := path.Dir(name)
+	if err := s.root.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	info, err := s.root.Lstat(name)
+	switch {
+	case err == nil && info.IsDir():
+		return syscall.EISDIR
+	case err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0:
+		return errSpecial
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	temporary := path.Join(folder, temporaryName())
+	out, err := s.root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	s.staged = append(s.staged, stagedFile{name: name, temporary: temporary})
+	return errors.Join(write(out), out.Sync(), out.Close())
+}
+
+// temporaryName returns a name that no emitter makes: checkNames refuses a dot
+// in front.
+func temporaryName() string { return ".awo-" + rand.Text() + ".tmp" }
+
+// publish gives every staged file its name, and takes that back if one fails.
+func (s *set) publish() error {
+	for i := range s.staged {
+		f := &s.staged[i]
+		// A second name for the old file costs nothing, and with it there is no
+		// moment without a file. Some file systems have none: then there is no
+		// way back for this file.
+		backup := path.Join(path.Dir(f.name), temporaryName())
+		if err := s.root.Link(f.name, backup); err == nil {
+			f.backup = backup
+		}
+		if err := s.rename(f.temporary, f.name); err != nil {
+			s.restore()
+			return unwritable(filepath.Join(s.dir, filepath.FromSlash(f.name)), err)
+		}
+		f.published = true
+	}
+	s.sync()
+	return nil
+}
+
+// restore puts back what the published files replaced.
+func (s *set) restore() {
+	for i := range s.staged {
+		f := &s.staged[i]
+		switch {
+		case !f.published:
+		case f.backup == "":
+			_ = s.root.Remove(f.name)
+		case s.root.Rename(f.backup, f.name) == nil:
+			f.backup = ""
+		}
+	}
+}
+
+// clean removes temporary names.
+func (s *set) clean() {
+	for _, f := range s.staged {
+		if !f.published {
+			_ = s.root.Remove(f.temporary)
+		}
+		if f.backup != "" {
+			_ = s.root.Remove(f.backup)
+		}
+	}
+}
+
+// sync makes the new names durable. Not every system can do that to a folder,
+// and the files are there all the same, so an error is none of Write's.
+func (s *set) sync() {
+	var folders []string
+	for _, f := range s.staged {
+		folders = append(folders, path.Dir(f.name))
+	}
+	slices.Sort(folders)
+	for _, folder := range slices.Compact(folders) {
+		if d, err := s.root.Open(folder); err == nil {
+			_ = d.Sync()
+			_ = d.Close()
+		}
+	}
+}
+
+// errSpecial is met where something that is neither file nor folder has the
+// name of an artefact.
+var errSpecial = errors.New("neither a file nor a folder")
+
+// unwritable describes a failure in our words.
+func unwritable(name string, err error) error {
+	why := "it cannot be written"
+	for _, known := range []struct {
+		err  error
+		text string
+	}{
+		{syscall.ENOSPC, "no space is left on the device"},
+		{syscall.EDQUOT, "the disk quota is used up"},
+		{syscall.EROFS, "the file system is read-only"},
+		{syscall.EISDIR, "a folder has this name"},
+		{errSpecial, "something that is neither a file nor a folder has this name"},
+		{syscall.ENOTDIR, "a part of the path is a file, not a folder"},
+		{syscall.ENAMETOOLONG, "the name is too long"},
+		{fs.ErrPermission, "permission is denied"},
+		{fs.ErrExist, "a file has the name of the folder"},
+	} {
+		if errors.Is(err, known.err) {
+			why = known.text
+			break
+		}
+	}
+	e := diag.New(diag.Pos{File: name}, CodeUnwritable, "%s", why)
+	e.Err = err
+	return e
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"encoding/json"
+	"math"
+)
+
+// Figure is a number in the JSON of a command that the input may not bear. It
+// is written as a number or as null; WriteJSON adds a note that gives the
+// reason for every null. The zero value is a figure that is not known.
+type Figure struct {
+	value  float64
+	known  bool
+	reason string
+}
+
+// Known returns a figure. One that JSON cannot hold becomes null.
+func Known(v float64) Figure {
+	switch {
+	case math.IsNaN(v):
+		return Unknown("not a number")
+	case math.IsInf(v, 0):
+		return Unknown("infinite")
+	}
+	return Figure{value: v, known: true}
+}
+
+// Count returns a figure that is a count.
+func Count(n int) Figure { return Known(float64(n)) }
+
+// Unknown returns a figure that is null, and why.
+func Unknown(reason string) Figure { return Figure{reason: reason} }
+
+// Value returns the figure, and false if it is not known.
+func (f Figure) Value() (float64, bool) { return f.value, f.known }
+
+// missing returns why f is null, "" if it is not.
+func (f Figure) missing() string {
+	switch {
+	case f.known:
+		return ""
+	case f.reason == "":
+		return "not known"
+	}
+	return f.reason
+}
+
+// MarshalJSON writes a number or null.
+func (f Figure) MarshalJSON() ([]byte, error) {
+	if !f.known {
+		return []byte("null"), nil
+	}
+	return json.Marshal(f.value)
+}
+
+// Float returns the figure as a Float cell, or a Missing one.
+func (f Figure) Float(digits int) Cell { return f.cell(Float(f.value, digits)) }
+
+// Share returns the figure as a Share cell, or a Missing one.
+func (f Figure) Share(digits int) Cell { return f.cell(Share(f.value, digits)) }
+
+// Int returns the figure, rounded, as an Int cell, or a Missing one.
+func (f Figure) Int() Cell { return f.cell(Int64(int64(math.Round(f.value)))) }
+
+func (f Figure) cell(c Cell) Cell {
+	if reason := f.missing(); reason != "" {
+		return Missing(reason)
+	}
+	return c
+}
+
+// Interval is what stands beside an estimate. The zero value, and one with a
+// Reason, is no interval: null with a note.
+type Interval struct {
+	Lo, Hi float64 // infinite: the data do not bound it on this side
+	Level  float64 // such as 0.95
+	Method string  // such as "bootstrap over tasks"
+	Reason string  // set: there is no interval, and why
+}
+
+// NoInterval returns an interval that is null, and why.
+func NoInterval(reason string) Interval { return Interval{Reason: reason} }
+
+func (i Interval) missing() string {
+	switch {
+	case i.Reason != "":
+		return i.Reason
+	case i.Level == 0, math.IsNaN(i.Lo), math.IsNaN(i.Hi):
+		return "not known"
+	}
+	return ""
+}
+
+// MarshalJSON writes {"lo","hi","level","method"} or null. A bound that is
+// infinite is null.
+func (i Interval) MarshalJSON() ([]byte, error) {
+	if i.missing() != "" {
+		return []byte("null"), nil
+	}
+	return marshal(struct {
+		Lo     Figure  `json:"lo"`
+		Hi     Figure  `json:"hi"`
+		Level  float64 `json:"level"`
+		Method string  `json:"method"`
+	}{Known(i.Lo), Known(i.Hi), i.Level, i.Method})
+}

@@ -1,0 +1,203 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Note explains a null, or says something about the whole. At is where, as a jq
+// path such as ".orders[2].bits"; empty means the whole.
+type Note struct {
+	At   string `json:"at"`
+	Note string `json:"note"`
+}
+
+// WriteJSON writes v, a struct or a pointer to one, as indented JSON with its
+// members in the order of its fields, and "notes" as one more member: the notes
+// given, then one for every Figure and Interval in v that is null. v itself has
+// no member of that name. Nothing is escaped for HTML; what could confuse a
+// terminal is escaped as JSON allows.
+func WriteJSON(w io.Writer, v any, notes ...Note) error {
+	value := reflect.Indirect(reflect.ValueOf(v))
+	if value.Kind() != reflect.Struct {
+		return fmt.Errorf("report: WriteJSON of a %T, want a struct", v)
+	}
+	object, err := marshal(v)
+	if err != nil {
+		return err
+	}
+	all := append([]Note{}, notes...)
+	collect(&all, value, "")
+	list, err := marshal(all)
+	if err != nil {
+		return err
+	}
+	object, ok := bytes.CutSuffix(object, []byte("}"))
+	if !ok {
+		return errors.New("report: WriteJSON: not an object")
+	}
+	if len(object) > 1 {
+		object = append(object, ',')
+	}
+	object = append(append(append(object, `"notes":`...), list...), '}')
+	var out bytes.Buffer
+	if err := json.Indent(&out, object, "", "  "); err != nil {
+		return err
+	}
+	out.WriteByte('\n')
+	_, err = w.Write(escapeJSON(out.Bytes()))
+	return err
+}
+
+// marshal is json.Marshal without escapes for HTML.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// escapeJSON escapes characters that encoding/json leaves alone although they
+// are not printable. In valid JSON they stand only inside strings.
+func escapeJSON(b []byte) []byte {
+	plain := func(r rune) bool { return unicode.IsPrint(r) || r == '\n' }
+	if bytes.IndexFunc(b, func(r rune) bool { return !plain(r) }) < 0 {
+		return b
+	}
+	out := make([]byte, 0, len(b)+64)
+	for len(b) > 0 {
+		r, size := utf8.DecodeRune(b)
+		switch {
+		case plain(r):
+			out = append(out, b[:size]...)
+		case r > 0xffff:
+			r -= 0x10000
+			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		b = b[size:]
+	}
+	return out
+}
+
+var (
+	figureType   = reflect.TypeFor[Figure]()
+	intervalType = reflect.TypeFor[Interval]()
+	marshaler    = reflect.TypeFor[json.Marshaler]()
+)
+
+// collect appends a note for every null below v.
+func collect(notes *[]Note, v reflect.Value, at string) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			collect(notes, v.Elem(), at)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			collect(notes, v.Index(i), at+"["+strconv.Itoa(i)+"]")
+		}
+	case reflect.Map:
+		for _, key := range sortedKeys(v) {
+			collect(notes, v.MapIndex(reflect.ValueOf(key).Convert(v.Type().Key())), at+member(key))
+		}
+	case reflect.Struct:
+		collectStruct(notes, v, at)
+	}
+}
+
+func collectStruct(notes *[]Note, v reflect.Value, at string) {
+	switch v.Type() {
+	case figureType:
+		if reason := v.Interface().(Figure).missing(); reason != "" {
+			*notes = append(*notes, Note{At: at, Note: reason})
+		}
+		return
+	case intervalType:
+		i := v.Interface().(Interval)
+		if reason := i.missing(); reason != "" {
+			*notes = append(*notes, Note{At: at, Note: reason})
+			return
+		}
+		if math.IsInf(i.Lo, 0) {
+			*notes = append(*notes, Note{At: at + ".lo", Note: "infinite"})
+		}
+		if math.IsInf(i.Hi, 0) {
+			*notes = append(*notes, Note{At: at + ".hi", Note: "infinite"})
+		}
+		return
+	}
+	if v.Type().Implements(marshaler) || reflect.PointerTo(v.Type()).Implements(marshaler) {
+		return // its members are its own business
+	}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case !field.IsExported() && !field.Anonymous, name == "-" && options == "":
+		case omitted(options, v.Field(i)):
+		case field.Anonymous && name == "":
+			collect(notes, v.Field(i), at)
+		case name == "":
+			collect(notes, v.Field(i), at+member(field.Name))
+		default:
+			collect(notes, v.Field(i), at+member(name))
+		}
+	}
+}
+
+// omitted reports whether encoding/json leaves out a field with these options.
+func omitted(options string, v reflect.Value) bool {
+	for option := range strings.SplitSeq(options, ",") {
+		switch {
+		case option == "omitzero" && v.IsZero():
+			return true
+		case option != "omitempty":
+		case v.Kind() == reflect.Map || v.Kind() == reflect.Slice:
+			return v.Len() == 0
+		default:
+			return v.Kind() != reflect.Struct && v.IsZero()
+		}
+	}
+	return false
+}
+
+func sortedKeys(v reflect.Value) []string {
+	if v.Type().Key().Kind() != reflect.String {
+		return nil
+	}
+	keys := map[string]bool{}
+	for _, k := range v.MapKeys() {
+		keys[k.String()] = true
+	}
+	return slices.Sorted(maps.Keys(keys))
+}
+
+// member returns the step of a jq path to a member of an object.
+func member(name string) string {
+	for i := range len(name) {
+		if c := name[i]; c != '_' && (!isWord(c) || c >= utf8.RuneSelf || i == 0 && c <= '9') {
+			quoted, err := marshal(name)
+			if err != nil {
+				panic(err) // a string always encodes
+			}
+			return "[" + string(quoted) + "]"
+		}
+	}
+	return "." + name
+}

@@ -1,0 +1,105 @@
+package report
+
+import (
+	"bufio"
+	"io"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+)
+
+func (d *Document) writeMarkdown(w io.Writer, o Options) error {
+	l := &lines{w: bufio.NewWriter(w)}
+	if d.Title != "" {
+		l.gap()
+		l.line("# " + escapeMarkdown(d.Title))
+	}
+	for _, s := range d.Sections {
+		if s.Heading != "" {
+			l.gap()
+			l.line("## " + escapeMarkdown(s.Heading))
+		}
+		for _, b := range s.Blocks {
+			l.gap()
+			b.writeMarkdown(l, o)
+		}
+	}
+	return l.w.Flush()
+}
+
+func (p Paragraph) writeMarkdown(w *lines, _ Options) { w.line(escapeMarkdown(string(p))) }
+
+func (list List) writeMarkdown(w *lines, _ Options) {
+	for _, item := range list {
+		w.line("- " + escapeMarkdown(item))
+	}
+}
+
+func (c Code) writeMarkdown(w *lines, _ Options) {
+	text := escape(c.Text, true)
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	w.line(fence + strings.Map(languageRune, c.Language))
+	for line := range strings.Lines(text) {
+		w.line(strings.TrimSuffix(line, "\n"))
+	}
+	w.line(fence)
+}
+
+// languageRune keeps the characters that the name of a language may have.
+func languageRune(r rune) rune {
+	if r < 0x80 && (isWord(byte(r)) || r == '-' || r == '+') {
+		return r
+	}
+	return -1
+}
+
+func (t *Table) writeMarkdown(w *lines, _ Options) {
+	if t.Title != "" {
+		w.line("**" + escapeMarkdown(t.Title) + "**")
+		w.line("")
+	}
+	marks := t.marks()
+	if t.empty() {
+		w.line("(no rows)")
+	} else {
+		for line := range strings.Lines(t.markdown(marks)) {
+			w.line(strings.TrimSuffix(line, "\n"))
+		}
+	}
+	if notes := marks.notes(t); len(notes) > 0 {
+		w.line("")
+		for _, note := range notes {
+			w.line("- " + escapeMarkdown(note))
+		}
+	}
+}
+
+func (t *Table) markdown(marks *marks) string {
+	var b strings.Builder
+	table := tablewriter.NewTable(&b, append(t.options(), tablewriter.WithRenderer(renderer.NewMarkdown()))...)
+	header := make([]string, len(t.Columns))
+	for j, c := range t.Columns {
+		header[j] = escapeMarkdown(c.heading())
+	}
+	table.Header(header)
+	for _, row := range t.Rows {
+		cells := make([]string, len(row))
+		for j, c := range row {
+			switch c.kind {
+			case kindName:
+				cells[j] = codeSpan(c.text)
+			case kindText:
+				cells[j] = escapeMarkdown(c.text)
+			default: // figures: nothing in them is markup
+				cells[j] = c.shown() + marks.mark(c)
+			}
+		}
+		mustAppend(table.Append(cells))
+	}
+	mustAppend(table.Render())
+	return b.String()
+}

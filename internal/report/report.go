@@ -1,0 +1,126 @@
+// Package report turns results into what people and scripts read: tables and
+// documents of typed cells as text, Markdown, CSV or JSON, and the JSON of
+// commands with a note for every figure that is null.
+//
+// In come a Document, a Table or any Go struct; out go bytes that depend on
+// nothing else: not on the locale, the terminal, or the order of a map. Names
+// and values from traces are hostile, so what could move a cursor, reverse a
+// line, open a formula or become a link is escaped in every format (see
+// Escape). The package keeps what it is given in memory, knows no results, and
+// decides nothing about what is worth showing.
+package report
+
+import (
+	"fmt"
+	"io"
+)
+
+// Format is a way to write a Document.
+type Format string
+
+// The formats.
+const (
+	FormatText     Format = "text"
+	FormatMarkdown Format = "markdown"
+	FormatCSV      Format = "csv"
+	FormatJSON     Format = "json"
+)
+
+// Formats returns every format, the default first.
+func Formats() []Format {
+	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatJSON}
+}
+
+// Document is a report: what a command prints.
+type Document struct {
+	Title    string
+	Sections []Section
+}
+
+// Section is a part of a Document. An empty Heading adds to what is above.
+type Section struct {
+	Heading string
+	Blocks  []Block
+}
+
+// Block is a piece of a Section: a Paragraph, a List, Code or a *Table.
+type Block interface {
+	writeText(w *lines, o Options)
+	writeMarkdown(w *lines, o Options)
+}
+
+// Paragraph is running text; it is wrapped in text output. All of it is taken
+// literally: `*` or `<` in it format nothing.
+type Paragraph string
+
+// List is short sentences, one a bullet.
+type List []string
+
+// Code is text whose lines and columns matter, such as a graph or a rule file.
+type Code struct {
+	Language string // for Markdown, such as "yaml"
+	Text     string
+}
+
+// Add appends blocks to the last section, which is made if there is none.
+func (d *Document) Add(blocks ...Block) {
+	if len(d.Sections) == 0 {
+		d.Sections = append(d.Sections, Section{})
+	}
+	last := &d.Sections[len(d.Sections)-1]
+	last.Blocks = append(last.Blocks, blocks...)
+}
+
+// Section starts a new section.
+func (d *Document) Section(heading string, blocks ...Block) {
+	d.Sections = append(d.Sections, Section{Heading: heading, Blocks: blocks})
+}
+
+// Tables returns the tables of the document in order.
+func (d *Document) Tables() []*Table {
+	var tables []*Table
+	for _, s := range d.Sections {
+		for _, b := range s.Blocks {
+			if t, ok := b.(*Table); ok {
+				tables = append(tables, t)
+			}
+		}
+	}
+	return tables
+}
+
+// Options say how a document is written. The zero value is the default.
+type Options struct {
+	Width int  // columns that running text is wrapped at; 0 is 100
+	Bold  bool // text only: headings are set in bold by terminal sequences
+}
+
+func (o Options) width() int {
+	if o.Width <= 0 {
+		return 100
+	}
+	return o.Width
+}
+
+// Write writes d in the given format. In CSV only tables are written, in JSON
+// they are all there is; see Table for both. The error is that of w, or names
+// an unknown format.
+func (d *Document) Write(w io.Writer, format Format, o Options) error {
+	switch format {
+	case FormatText:
+		return d.writeText(w, o)
+	case FormatMarkdown:
+		return d.writeMarkdown(w, o)
+	case FormatCSV:
+		return writeCSV(w, d.Tables())
+	case FormatJSON:
+		return WriteJSON(w, documentJSON{Title: d.Title, Tables: d.Tables()})
+	}
+	return fmt.Errorf("report: unknown format %q", format)
+}
+
+// documentJSON is a document without a JSON form of its own.
+type documentJSON struct {
+	Title  string   `json:"title,omitempty"`
+	Tables []*Table `json:"tables"`
+}

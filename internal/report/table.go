@@ -1,0 +1,199 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Table is columns and rows of typed cells, with notes below.
+//
+// As text, missing cells carry a mark that leads to a note with the reason,
+// and columns that are too wide are cut or wrapped; Markdown cuts nothing. CSV
+// has one header line of column keys (an interval is two columns, key_lo and
+// key_hi) and empty fields for null. Several tables in one CSV document are
+// separated by an empty line, and each begins with a column "table" that holds
+// its ID. JSON is an object with id, title, columns, rows (objects by column
+// key, null where a cell is missing) and notes.
+type Table struct {
+	ID      string // short and kebab-case, for CSV and JSON
+	Title   string // a line above the table; may be empty
+	Columns []Column
+	Rows    [][]Cell // as many cells as columns
+	Notes   []string // sentences below the table
+}
+
+// Column is one column of a Table.
+type Column struct {
+	Key      string // for CSV and JSON; snake_case, with the unit if there is one
+	Title    string // for people; empty: the key
+	Unit     string // shown in brackets behind the title; may be empty
+	Align    Align
+	Interval bool // the cells are Range, ShareRange or Missing
+
+	// Max is the widest that a cell may be in text output, 0 is 60. A wider one
+	// loses its middle, or goes on on the next line if Wrap is set.
+	Max  int
+	Wrap bool
+}
+
+// Align is where the cells of a column stand. The zero value is Left.
+type Align uint8
+
+// The alignments.
+const (
+	Left Align = iota
+	Right
+)
+
+// NewTable returns a table without rows.
+func NewTable(id, title string, columns ...Column) *Table {
+	return &Table{ID: id, Title: title, Columns: columns}
+}
+
+// Add appends a row. It panics if the number of cells is not that of columns.
+func (t *Table) Add(cells ...Cell) {
+	if len(cells) != len(t.Columns) {
+		panic(fmt.Sprintf("report: table %s: a row of %d cells for %d columns", t.ID, len(cells), len(t.Columns)))
+	}
+	t.Rows = append(t.Rows, cells)
+}
+
+// Note appends a sentence below the table, made as by fmt.Sprintf.
+func (t *Table) Note(format string, args ...any) {
+	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
+}
+
+func (t *Table) empty() bool { return len(t.Rows) == 0 || len(t.Columns) == 0 }
+
+func (c Column) heading() string {
+	title := c.Title
+	if title == "" {
+		title = c.Key
+	}
+	if c.Unit == "" {
+		return title
+	}
+	return title + " (" + c.Unit + ")"
+}
+
+func (c Column) max() int {
+	if c.Max <= 0 {
+		return 60
+	}
+	return c.Max
+}
+
+// marks numbers the reasons of missing cells by first appearance.
+type marks struct {
+	reasons []string
+	number  map[string]int
+}
+
+func (t *Table) marks() *marks {
+	m := &marks{number: map[string]int{}}
+	for _, row := range t.Rows {
+		for _, c := range row {
+			if c.kind != kindMissing {
+				continue
+			}
+			if reason := c.missing(); m.number[reason] == 0 {
+				m.reasons = append(m.reasons, reason)
+				m.number[reason] = len(m.reasons)
+			}
+		}
+	}
+	return m
+}
+
+// mark returns the superscript number that leads from a missing cell to its
+// note, "" for other cells.
+func (m *marks) mark(c Cell) string {
+	if c.kind != kindMissing {
+		return ""
+	}
+	return superscript(m.number[c.missing()])
+}
+
+// notes returns the reasons with their marks, then the table's own notes.
+func (m *marks) notes(t *Table) []string {
+	var notes []string
+	for i, reason := range m.reasons {
+		notes = append(notes, superscript(i+1)+" "+reason)
+	}
+	return append(notes, t.Notes...)
+}
+
+func superscript(n int) string {
+	var out []rune
+	for _, digit := range fmt.Sprint(n) {
+		out = append(out, []rune("⁰¹²³⁴⁵⁶⁷⁸⁹")[digit-'0'])
+	}
+	return string(out)
+}
+
+// MarshalJSON writes the table as described for Table.
+func (t *Table) MarshalJSON() ([]byte, error) {
+	type column struct {
+		Key   string `json:"key"`
+		Title string `json:"title"`
+		Unit  string `json:"unit,omitempty"`
+	}
+	type missing struct {
+		Row    int    `json:"row"` // from 0
+		Column string `json:"column"`
+		Reason string `json:"reason"`
+	}
+	out := struct {
+		ID      string            `json:"id"`
+		Title   string            `json:"title"`
+		Columns []column          `json:"columns"`
+		Rows    []json.RawMessage `json:"rows"`
+		Missing []missing         `json:"missing"`
+		Notes   []string          `json:"notes"`
+	}{ID: t.ID, Title: t.Title, Columns: []column{}, Rows: []json.RawMessage{}, Missing: []missing{}, Notes: append([]string{}, t.Notes...)}
+	for _, c := range t.Columns {
+		title := c.Title
+		if title == "" {
+			title = c.Key
+		}
+		out.Columns = append(out.Columns, column{Key: c.Key, Title: title, Unit: c.Unit})
+	}
+	for i, row := range t.Rows {
+		object, err := t.rowJSON(row)
+		if err != nil {
+			return nil, err
+		}
+		out.Rows = append(out.Rows, object)
+		for j, c := range row {
+			if reason := c.missing(); reason != "" {
+				out.Missing = append(out.Missing, missing{Row: i, Column: t.Columns[j].Key, Reason: reason})
+			}
+		}
+	}
+	return marshal(out)
+}
+
+// rowJSON writes a row as an object whose members stand in column order.
+func (t *Table) rowJSON(row []Cell) (json.RawMessage, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for j, c := range row {
+		if j > 0 {
+			b.WriteByte(',')
+		}
+		key, err := marshal(t.Columns[j].Key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := marshal(c.value())
+		if err != nil {
+			return nil, err
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
