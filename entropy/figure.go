@@ -1,0 +1,86 @@
+package entropy
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
+
+// A Figure is a number, or NaN where the input cannot bear one: null in JSON.
+type Figure float64
+
+// None is a figure that the input cannot bear.
+func None() Figure { return Figure(math.NaN()) }
+
+// Known reports whether there is a number.
+func (f Figure) Known() bool { return !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) }
+
+// MarshalJSON writes the number, or null.
+func (f Figure) MarshalJSON() ([]byte, error) {
+	if !f.Known() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (f *Figure) UnmarshalJSON(data []byte) error {
+	x := math.NaN()
+	if string(data) != "null" {
+		if err := json.Unmarshal(data, &x); err != nil {
+			return err
+		}
+	}
+	*f = Figure(x)
+	return nil
+}
+
+// An Interval is what a figure may as well be: the method, applied to many
+// samples, covers the truth in a share Level of them.
+type Interval struct {
+	Lo     float64 `json:"lo"`
+	Hi     float64 `json:"hi"`
+	Level  float64 `json:"level"`
+	Method string  `json:"method"`
+}
+
+// Warning codes are stable: scripts may match on them.
+const (
+	WarnBias            = "bias-dominated"        // too many cells were seen once
+	WarnOptimistic      = "plug-in-optimistic"    // the plug-in is far below the held-out loss
+	WarnSmallExpected   = "small-expected"        // the chi-square p is unreliable
+	WarnShortened       = "monte-carlo-shortened" // fewer permutations than asked for
+	WarnFewTasks        = "few-tasks"             // intervals need more tasks
+	WarnNoHeldOut       = "no-held-out"           // fewer than two tasks
+	WarnUnseen          = "unseen-symbols"        // many held-out symbols never occur elsewhere
+	WarnNoWindows       = "no-windows"            // no sequence is long enough
+	WarnDifferentSample = "different-samples"     // the two likelihoods are not on the same windows
+	WarnOneSided        = "one-sided"             // only one group has what would be compared
+	WarnNoFreedom       = "no-degrees-of-freedom"
+)
+
+// A Warning says what a figure should not be taken for.
+type Warning struct {
+	Code string `json:"code"`
+	Msg  string `json:"msg"`
+}
+
+func warn(code, format string, args ...any) Warning {
+	return Warning{code, fmt.Sprintf(format, args...)}
+}
+
+// sum adds up numbers and carries what each addition loses (Neumaier's variant
+// of Kahan's summation).
+type sum struct{ total, lost float64 }
+
+func (s *sum) add(x float64) {
+	t := s.total + x
+	if math.Abs(s.total) >= math.Abs(x) {
+		s.lost += (s.total - t) + x
+	} else {
+		s.lost += (x - t) + s.total
+	}
+	s.total = t
+}
+
+func (s *sum) value() float64 { return s.total + s.lost }

@@ -1,0 +1,156 @@
+package entropy
+
+import (
+	"math"
+	"slices"
+
+	"github.com/awo-dev/awo/ngram"
+)
+
+const (
+	// optimism is how far, in bits, a plug-in may be below the held-out loss.
+	optimism = 0.5
+	// unseenShare is the share of unseen symbols worth a warning.
+	unseenShare = 0.05
+)
+
+// A HeldOutOrder is the held-out cross-entropy of one order: the mean of -log2 p
+// over all symbols, by models that have not seen their tasks.
+type HeldOutOrder struct {
+	K        int       `json:"k"`
+	Bits     Figure    `json:"bits"`
+	Interval *Interval `json:"interval,omitempty"`
+	// Gain is how much less this order loses than the one before, on the same
+	// symbols, with an interval from the same replicates.
+	Gain         Figure    `json:"gain_bits"`
+	GainInterval *Interval `json:"gain_interval,omitempty"`
+}
+
+// HeldOut is what interpolated Kneser-Ney models of each order lose on tasks
+// that they have not seen: unlike the entropies of an [Order] it does not fall
+// because contexts have become unique.
+type HeldOut struct {
+	Orders   []HeldOutOrder `json:"orders"`
+	N        int            `json:"n"`      // symbols predicted, at every order
+	Unseen   int            `json:"unseen"` // of which training had never shown
+	Tasks    int            `json:"tasks"`
+	Folds    int            `json:"folds"`
+	Warnings []Warning      `json:"warnings,omitempty"`
+	// beats[j][k] is true where order j > k loses less than order k by more than
+	// chance.
+	beats [][]bool
+}
+
+// NewHeldOut sums up held-out losses, with intervals by bootstrap over tasks:
+// each replicate's figure is the sum of its losses over the sum of its symbols.
+func NewHeldOut(l ngram.Losses, o Options) HeldOut {
+	o = o.withDefaults()
+	total := l.Total()
+	h := HeldOut{Orders: []HeldOutOrder{}, N: total.N, Unseen: total.Unseen, Tasks: len(l.Tasks), Folds: l.Folds}
+	if h.N == 0 {
+		h.Warnings = append(h.Warnings, warn(WarnNoHeldOut, "a held-out loss needs at least two tasks with calls"))
+		return h
+	}
+	h.Warnings = taskWarning(h.Tasks)
+	if share := float64(h.Unseen) / float64(h.N); share > unseenShare {
+		h.Warnings = append(h.Warnings, warn(WarnUnseen, "%.0f %% of the calls are of tools that no other task's calls show", 100*share))
+	}
+	draws := replicated(l, o)
+	for k := range total.Bits {
+		order := HeldOutOrder{K: k, Bits: Figure(total.Bits[k] / float64(h.N)), Gain: None()}
+		if k > 0 {
+			order.Gain = h.Orders[k-1].Bits - order.Bits
+			order.GainInterval = interval(differences(draws[k-1], draws[k]), h.Tasks, o.Level)
+		}
+		h.Orders = append(h.Orders, order)
+	}
+	h.beats = make([][]bool, len(draws))
+	for j := range draws {
+		for k := range j {
+			gain := interval(differences(draws[k], draws[j]), h.Tasks, o.Level)
+			h.beats[j] = append(h.beats[j], gain != nil && gain.Lo > 0)
+		}
+	}
+	for k := range draws { // last, since it sorts them
+		h.Orders[k].Interval = interval(draws[k], h.Tasks, o.Level)
+	}
+	return h
+}
+
+// replicated returns the loss in bits a symbol, by order and replicate.
+func replicated(l ngram.Losses, o Options) [][]float64 {
+	orders := len(l.Tasks[0].Bits)
+	rows := make([][]float64, o.Replicates)
+	n := resample(len(l.Tasks), 0, o, func(replicate int, drawn []uint16) {
+		bits, symbols := make([]float64, orders), 0.0
+		for i, times := range drawn {
+			if times == 0 {
+				continue
+			}
+			t := &l.Tasks[i]
+			symbols += float64(times) * float64(t.N)
+			for k, b := range t.Bits {
+				bits[k] += float64(times) * b
+			}
+		}
+		for k := range bits {
+			bits[k] /= symbols
+		}
+		rows[replicate] = bits
+	})
+	draws := make([][]float64, orders)
+	for k := range draws {
+		for _, row := range rows[:n] {
+			draws[k] = append(draws[k], row[k])
+		}
+	}
+	return draws
+}
+
+func differences(a, b []float64) []float64 {
+	d := make([]float64, len(a))
+	for i := range a {
+		d[i] = a[i] - b[i]
+	}
+	return d
+}
+
+// best returns the order with the least loss.
+func (h *HeldOut) best() int {
+	best := 0
+	for k, o := range h.Orders {
+		if o.Bits < h.Orders[best].Bits {
+			best = k
+		}
+	}
+	return best
+}
+
+// supported returns the smallest order that no longer one beats by more than
+// chance.
+func (h *HeldOut) supported() int {
+	k := 0
+	for slices.ContainsFunc(h.beats[k+1:], func(beats []bool) bool { return beats[k] }) {
+		k++
+	}
+	return k
+}
+
+// AddHeldOut adds held-out losses to the analysis, warns where a plug-in is more
+// than half a bit below them, and renews the choice of an order and the verdict.
+func (a *Analysis) AddHeldOut(l ngram.Losses, o Options) {
+	h := NewHeldOut(l, o)
+	a.HeldOut = &h
+	if h.N == 0 {
+		a.Verdict = a.verdict()
+		return
+	}
+	a.Selection.HeldOut, a.Selection.Supported = h.best(), h.supported()
+	for k := range min(len(a.Orders), len(h.Orders)) {
+		if gap := float64(h.Orders[k].Bits - a.Orders[k].Bits); gap > optimism && !math.IsNaN(gap) {
+			a.Orders[k].Warnings = append(a.Orders[k].Warnings, warn(WarnOptimistic,
+				"%.2f bits below the held-out loss: on new tasks expect that one", gap))
+		}
+	}
+	a.Verdict = a.verdict()
+}

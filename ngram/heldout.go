@@ -1,0 +1,140 @@
+package ngram
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Each runs do(0), ..., do(n-1) in any order, on as many goroutines as it
+// likes, and returns when all have ended. A nil Each is a plain loop. Results
+// do not depend on which one it is.
+type Each func(n int, do func(i int))
+
+// Run calls e, or runs the plain loop.
+func (e Each) Run(n int, do func(i int)) {
+	if e != nil {
+		e(n, do)
+		return
+	}
+	for i := range n {
+		do(i)
+	}
+}
+
+// HeldOutOptions are the choices of [HeldOut]. The zero value is the default.
+type HeldOutOptions struct {
+	Folds int    // parts to leave out in turn; 0 means 10, and never more than there are tasks
+	Seed  uint64 // of the partition of tasks into folds
+	Each  Each   // runs the folds; each under way holds a model of the others
+}
+
+// TaskLoss is the loss on the sequences of one task, by a model that has seen
+// no sequence of this task.
+type TaskLoss struct {
+	Task uint32
+	Fold int
+	Loss
+}
+
+// Losses are the losses of all tasks, in order of their numbers.
+type Losses struct {
+	Folds int // 0 where there were fewer than two tasks, and so no losses
+	Tasks []TaskLoss
+}
+
+// Total returns the sum over all tasks.
+func (l Losses) Total() Loss {
+	var sum Loss
+	for _, t := range l.Tasks {
+		sum.Add(t.Loss)
+	}
+	return sum
+}
+
+// HeldOut returns what models of order 0..k lose on sequences that they have not
+// seen: tasks are dealt into folds, and each fold's sequences are predicted by a
+// [Model] of all others. tasks[i] is the task of sequences[i]; the trials of one
+// task stay together, since between them habits leak. Every symbol of every
+// sequence is predicted once, at every order.
+//
+// The models know the whole alphabet by name, as an agent knows its tools, but
+// not from the fold's sequences how often its symbols occur: one that the others
+// lack costs the share that their discounts leave for it, and is counted as
+// unseen.
+//
+// Which tasks share a fold depends on their numbers and the seed, not on the
+// order of the sequences.
+func HeldOut(k int, sequences [][]uint32, tasks []uint32, o HeldOutOptions) Losses {
+	if len(sequences) != len(tasks) {
+		panic(fmt.Sprintf("ngram: %d sequences with %d tasks", len(sequences), len(tasks)))
+	}
+	alphabet := 0
+	var distinct []uint32
+	for i, s := range sequences {
+		if len(s) == 0 {
+			continue
+		}
+		alphabet = max(alphabet, int(slices.Max(s))+1)
+		distinct = append(distinct, tasks[i])
+	}
+	slices.Sort(distinct)
+	distinct = slices.Clip(slices.Compact(distinct))
+	if len(distinct) < 2 {
+		return Losses{}
+	}
+	folds := o.Folds
+	if folds <= 0 {
+		folds = 10
+	}
+	folds = max(2, min(folds, len(distinct)))
+
+	losses := Losses{Folds: folds, Tasks: deal(distinct, folds, o.Seed)}
+	place := make(map[uint32]int, len(distinct)) // task -> index in losses.Tasks
+	for i, t := range losses.Tasks {
+		place[t.Task] = i
+	}
+	o.Each.Run(folds, func(fold int) {
+		trainer := NewTrainer(k)
+		for i, s := range sequences {
+			if len(s) > 0 && losses.Tasks[place[tasks[i]]].Fold != fold {
+				trainer.Add(s)
+			}
+		}
+		model := trainer.Model(ModelOptions{Alphabet: alphabet})
+		for i, s := range sequences {
+			if len(s) == 0 {
+				continue
+			}
+			if t := &losses.Tasks[place[tasks[i]]]; t.Fold == fold {
+				t.Add(model.Loss(s))
+			}
+		}
+	})
+	return losses
+}
+
+// deal gives each task a fold, in folds of equal size, and returns the tasks in
+// the order given.
+func deal(tasks []uint32, folds int, seed uint64) []TaskLoss {
+	dealt := make([]TaskLoss, len(tasks))
+	order := make([]int, len(tasks))
+	for i, t := range tasks {
+		dealt[i].Task, order[i] = t, i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(mix(seed, tasks[a]), mix(seed, tasks[b])), cmp.Compare(tasks[a], tasks[b]))
+	})
+	for n, i := range order {
+		dealt[i].Fold = n % folds
+	}
+	return dealt
+}
+
+// mix hashes a task's number with the seed (the finalizer of splitmix64).
+func mix(seed uint64, task uint32) uint64 {
+	x := seed*0x9e3779b97f4a7c15 + uint64(task)*0xd1b54a32d192ed03 + 0x632be59bd9b4e019
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
