@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"iter"
 
@@ -20,17 +21,23 @@ type Format struct {
 	Detect func(Head) Match
 
 	// Split finds the records of one file, serially. Nil means SplitRecords:
-	// lines, the elements of a top-level array, or whole documents.
+	// lines, the elements of a top-level array, or whole documents; see also
+	// SplitMember. An error is a *diag.Error about the place where reading goes on.
 	Split func(in *Input) iter.Seq2[Record, error]
 
-	// Decode turns a record into fragments. It is pure and runs in parallel.
-	// The error, if not nil, is a *diag.Error positioned by Record.At and means
-	// that the record is skipped.
+	// Decode turns a record into fragments, none if it holds nothing of a
+	// trajectory. It is pure and runs in parallel. The error, if not nil, is a
+	// *diag.Error positioned by Record.At and means that the record is skipped,
+	// but for the fragments returned with it.
+	//
+	// The Reader fills in what a closed fragment's trajectory leaves zero and the
+	// record tells: ID, Source, Offset, Format and Ref. The slice becomes its own.
 	Decode func(Record) ([]Fragment, error)
 
 	// Assemble joins the open fragments of one key, ordered by (Order, then
 	// input order), into trajectories. Nil for formats whose fragments are all
-	// closed. It is pure and runs in parallel.
+	// closed. It is pure and runs in parallel, and may keep slices of the parts'
+	// Data, but not write to them. The error, if not nil, is a *diag.Error.
 	Assemble func(key string, parts []Fragment) ([]*Trajectory, error)
 }
 
@@ -38,6 +45,10 @@ type Format struct {
 type Match struct {
 	OK    bool
 	Lacks string // if not OK but near: what is missing, for the error message
+
+	// Whole says that a top-level array is one record, as a list of messages is,
+	// and not a list of records. It counts also when the user names the format.
+	Whole bool
 }
 
 // Container is how the records of a file are laid out.
@@ -56,7 +67,7 @@ type Head struct {
 	Container Container
 	// Records are the first values of the file (at most 20): lines, the
 	// elements of a top-level array, or the document itself. The last may be cut
-	// short where the head ends.
+	// short where the head ends. Lines that begin no object or array are left out.
 	Records []HeadRecord
 	Raw     []byte // the undecoded beginning of the file (after decompression)
 }
@@ -87,6 +98,8 @@ type Record struct {
 	Col    int   // of the first byte, from 1
 	Offset int64 // of the first byte in the decompressed file
 	Shared any   // what Split read before its records and passes to each of them
+
+	memo *toolMemo // of the batch that is decoded; nil if there is none
 }
 
 // At returns the position of the byte at offset i of the record.
@@ -121,5 +134,11 @@ type Input struct {
 	Reader    io.Reader
 	File      string // name for positions; "-" for standard input
 	Container Container
-	MaxRecord int // bytes; a larger record is skipped with a problem
+	Whole     bool // as Format.Detect said: a top-level array is one record
+	MaxRecord int  // bytes; a larger record is skipped with a problem; 0 means DefaultMaxRecord
+
+	block int // bytes read at once, for tests; 0 means blockSize
 }
+
+// limit returns the bytes of the largest record.
+func (in *Input) limit() int { return cmp.Or(max(in.MaxRecord, 0), DefaultMaxRecord) }

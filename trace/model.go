@@ -19,9 +19,11 @@ type Trajectory struct {
 	Source diag.Pos // where its (first) record starts
 	Offset int64    // byte offset of that record in the decompressed file, -1 if it has none
 	Format string   // Name of the Format that it was read by
+	Ref    Ref      // where Reader.At finds it again; zero if no Reader has read it
 
-	Session string // conversation it is part of, if recorded
-	Parent  Parent // the trajectory that started it, for sub-agents
+	Session   string // conversation it is part of, if recorded
+	Parent    Parent // the trajectory that started it, for sub-agents
+	Continued string // reference to the trajectory that goes on where it ends, if recorded
 
 	Task  string // explicit task id; see TaskKey for the fallback
 	Trial string // which attempt at the task, if recorded
@@ -31,6 +33,9 @@ type Trajectory struct {
 
 	Outcome Outcome
 	Score   *float64 // reward as recorded; nil if none
+
+	Start time.Time // of the run as a whole, where recorded apart from its parts
+	End   time.Time
 
 	Tools    []ToolDef // definitions offered to the model, in recorded order
 	Turns    []Turn    // one a model response, in order
@@ -156,9 +161,9 @@ func (o Origin) String() string {
 type Call struct {
 	ID   string // as recorded; may repeat inside a trajectory
 	Tool Name
-	Turn int // index into Trajectory.Turns; parallel calls share it
+	Turn int // index into Trajectory.Turns, -1 if no turns are recorded; parallel calls share it
 
-	Args      Raw  // as recorded; CanonicalArgs gives the object
+	Args      Raw  // as recorded; ArgsValue gives the object
 	Result    Raw  // as recorded
 	HasResult bool // false if the trace ends before the answer, or lost it
 	Status    Status

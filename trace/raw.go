@@ -1,5 +1,12 @@
 package trace
 
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
 // Form says how the bytes of a Raw are to be read.
 type Form uint8
 
@@ -9,10 +16,12 @@ const (
 	FormJSON               // a JSON value as written in the record
 	FormString             // a JSON string token, quotes included, whose content is meant
 	FormText               // the bytes are what is meant
+	FormParts              // a JSON array of content parts, whose texts are meant
 )
 
 // Raw is a piece of a record that is parsed when asked for. The zero value is
-// an absent piece.
+// an absent piece. Its JSON is valid: it comes from a decoder that has checked
+// the record, or from JSONOf.
 type Raw struct {
 	Data []byte
 	Form Form
@@ -24,5 +33,136 @@ func (r Raw) IsZero() bool { return r.Form == FormNone }
 // TextOf returns s as a Raw.
 func TextOf(s string) Raw { return Raw{Data: []byte(s), Form: FormText} }
 
-// JSONOf returns a JSON value as a Raw.
+// JSONOf returns a JSON value, which has to be valid, as a Raw.
 func JSONOf(b []byte) Raw { return Raw{Data: b, Form: FormJSON} }
+
+// Text returns what the piece says: the content of a string, the texts of
+// content parts (one a line), JSON as it is written, "" if it is absent.
+func (r Raw) Text() string {
+	if r.Form == FormString && jsonscan.IsPlain(r.Data) {
+		return string(r.Data[1 : len(r.Data)-1])
+	}
+	if r.Form == FormText || r.Form == FormJSON {
+		return string(r.Data)
+	}
+	return string(r.AppendText(nil))
+}
+
+// AppendText appends what Text returns.
+func (r Raw) AppendText(dst []byte) []byte {
+	switch r.Form {
+	case FormString:
+		return jsonscan.AppendUnquoted(dst, r.Data)
+	case FormParts:
+		return appendParts(dst, r.Data)
+	case FormNone:
+		return dst
+	}
+	return append(dst, r.Data...)
+}
+
+// TextLen returns the length in bytes of what Text returns, without building it.
+func (r Raw) TextLen() int {
+	switch r.Form {
+	case FormNone:
+		return 0
+	case FormString:
+		return jsonscan.UnquotedLen(r.Data)
+	case FormParts:
+		return len(appendParts(nil, r.Data))
+	}
+	return len(r.Data)
+}
+
+// appendParts appends the texts of an array of content parts, one a line. A part
+// is a string, or an object with a member "text" (text, input_text, output_text)
+// or "refusal"; others, such as images, have no text.
+func appendParts(dst, parts []byte) []byte {
+	start := len(dst)
+	c := jsonscan.New(parts)
+	for ok := c.Array(); ok && c.Element(); {
+		token := c.Token()
+		for ok := token == nil && c.Object(); ok && c.Member(); {
+			if key := c.Key(); string(key) == "text" || string(key) == "refusal" {
+				token = c.Token()
+			}
+		}
+		if token == nil {
+			continue
+		}
+		if len(dst) > start {
+			dst = append(dst, '\n')
+		}
+		dst = jsonscan.AppendUnquoted(dst, token)
+	}
+	return dst
+}
+
+// content returns the piece without what JSON needs to write it: the content of
+// a string if that holds no escape, and else a copy.
+func (r Raw) content() []byte {
+	if r.Form == FormString && jsonscan.IsPlain(r.Data) {
+		return r.Data[1 : len(r.Data)-1]
+	}
+	if r.Form == FormText || r.Form == FormJSON {
+		return r.Data
+	}
+	return r.AppendText(nil)
+}
+
+// rawValue passes over the value that c stands on and returns it as a Raw: text
+// for a string, absent for null and at an error.
+func rawValue(c *jsonscan.Cursor) Raw {
+	kind := c.Kind()
+	data := c.Raw()
+	switch {
+	case data == nil, kind == jsonscan.Null:
+		return Raw{}
+	case kind == jsonscan.String:
+		return Raw{Data: data, Form: FormString}
+	}
+	return Raw{Data: data, Form: FormJSON}
+}
+
+// rawContent is rawValue for the content of a message, where an array is one of
+// content parts.
+func rawContent(c *jsonscan.Cursor) Raw {
+	r := rawValue(c)
+	if r.Form == FormJSON && r.Data[0] == '[' {
+		r.Form = FormParts
+	}
+	return r
+}
+
+// validText returns text as a string, with U+FFFD for each byte that is no part
+// of valid UTF-8.
+func validText(text []byte) string {
+	if !utf8.Valid(text) {
+		return string([]rune(string(text)))
+	}
+	return string(text)
+}
+
+// isEmpty reports whether the piece is absent or an empty string or array.
+func (r Raw) isEmpty() bool {
+	switch r.Form {
+	case FormNone:
+		return true
+	case FormText:
+		return len(r.Data) == 0
+	case FormString:
+		return len(r.Data) <= 2
+	case FormParts:
+		return len(bytes.TrimSpace(r.Data[1:])) <= 1
+	}
+	return false
+}
+
+// orAbsent returns the piece, the absent one for one that is empty: formats write
+// "" and null for the same where nothing was said.
+func (r Raw) orAbsent() Raw {
+	if r.isEmpty() {
+		return Raw{}
+	}
+	return r
+}

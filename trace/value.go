@@ -1,5 +1,13 @@
 package trace
 
+import (
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
 // Kind is the type of a JSON value.
 type Kind uint8
 
@@ -13,9 +21,15 @@ const (
 	Object
 )
 
+// String returns "null", "bool", "number", "string", "array" or "object".
+func (k Kind) String() string {
+	return [...]string{"null", "bool", "number", "string", "array", "object"}[k]
+}
+
 // Value is a parsed JSON value in canonical form: members sorted by the code
 // points of their names, of repeated names the last, numbers in canonical text
-// (integers exact, others in the shortest form that round-trips).
+// (integers exact, others in the shortest form that round-trips; see
+// AppendCanonical).
 type Value struct {
 	Kind    Kind
 	Bool    bool
@@ -28,4 +42,112 @@ type Value struct {
 type Member struct {
 	Name  string
 	Value Value
+}
+
+// ParseValue parses one JSON text, strictly: RFC 8259 syntax in valid UTF-8, at
+// most 1000 levels deep. Halves of surrogate pairs become U+FFFD. The error is a
+// *diag.Error whose Line and Col are those in data.
+func ParseValue(data []byte) (Value, error) {
+	c := jsonscan.New(data)
+	var p valueParser
+	v := p.value(&c)
+	if err := c.End(); err != nil {
+		return Value{}, scanError(Record{Data: data, Line: 1, Col: 1}, err)
+	}
+	return v, nil
+}
+
+// scanError places an error of the scanner in a record.
+func scanError(r Record, err error) *diag.Error {
+	e := err.(*jsonscan.Error) //nolint:errorlint // the scanner returns nothing else
+	problem := diag.New(r.At(e.Offset), e.Code, "%s", e.Msg)
+	problem.Err = err
+	return problem
+}
+
+// valueParser builds a Value.
+type valueParser struct {
+	texts   textArena
+	scratch []byte // for strings that hold an escape
+}
+
+func (p *valueParser) value(c *jsonscan.Cursor) Value {
+	switch c.Kind() {
+	case jsonscan.Bool:
+		b, _ := c.Bool()
+		return Value{Kind: Bool, Bool: b}
+	case jsonscan.Number:
+		p.scratch = appendNumber(p.scratch[:0], c.Raw())
+		return Value{Kind: Number, Text: p.texts.add(p.scratch)}
+	case jsonscan.String:
+		return Value{Kind: String, Text: p.string(c.Raw())}
+	case jsonscan.Array:
+		v := Value{Kind: Array}
+		for c.Array(); c.Element(); {
+			v.Elems = append(v.Elems, p.value(c))
+		}
+		return v
+	case jsonscan.Object:
+		v := Value{Kind: Object}
+		for c.Object(); c.Member(); {
+			name := p.texts.add(c.Key())
+			v.Members = append(v.Members, Member{Name: name, Value: p.value(c)})
+		}
+		v.Members = sortedMembers(v.Members)
+		return v
+	}
+	c.Skip()
+	return Value{}
+}
+
+// string returns the content of a token, which is nil at an error.
+func (p *valueParser) string(token []byte) string {
+	switch {
+	case token == nil:
+		return ""
+	case jsonscan.IsPlain(token):
+		return p.texts.add(token[1 : len(token)-1])
+	}
+	p.scratch = jsonscan.AppendUnquoted(p.scratch[:0], token)
+	return p.texts.add(p.scratch)
+}
+
+// sortedMembers sorts members by name, of repeated names keeping the last.
+func sortedMembers(members []Member) []Member {
+	sorted := true
+	for i := 1; i < len(members) && sorted; i++ {
+		sorted = members[i-1].Name < members[i].Name
+	}
+	if sorted {
+		return members
+	}
+	slices.SortStableFunc(members, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	kept := members[:0]
+	for i, m := range members {
+		if i+1 == len(members) || members[i+1].Name != m.Name {
+			kept = append(kept, m)
+		}
+	}
+	clear(members[len(kept):])
+	return kept
+}
+
+// Lookup returns the member of an object with a name.
+func (v Value) Lookup(name string) (Value, bool) {
+	i, ok := slices.BinarySearchFunc(v.Members, name, func(m Member, name string) int {
+		return strings.Compare(m.Name, name)
+	})
+	if !ok {
+		return Value{}, false
+	}
+	return v.Members[i].Value, true
+}
+
+// Equal reports whether two values have the same canonical form.
+func (v Value) Equal(w Value) bool {
+	return v.Kind == w.Kind && v.Bool == w.Bool && v.Text == w.Text &&
+		slices.EqualFunc(v.Elems, w.Elems, Value.Equal) &&
+		slices.EqualFunc(v.Members, w.Members, func(a, b Member) bool {
+			return a.Name == b.Name && a.Value.Equal(b.Value)
+		})
 }

@@ -77,7 +77,8 @@ type Cursor struct {
 	pos   int
 	depth int
 	place place
-	key   []byte
+	name  [2]int // where the name of the member is, without its quotes
+	key   []byte // the name decoded, if it holds an escape
 	lone  int
 	err   *Error
 	open  [(MaxDepth + 63) / 64]uint64 // by depth: set if it is an object that is open
@@ -152,7 +153,8 @@ func (c *Cursor) Member() bool {
 	if i < 0 {
 		return false
 	}
-	c.key = data[start+1 : i-1]
+	// Note: a slice of the text stored here would make every text escape to the heap.
+	c.name, c.key = [2]int{start + 1, i - 1}, nil
 	if flags&hasEscape != 0 {
 		c.key = AppendUnquoted(nil, data[start:i])
 	}
@@ -170,7 +172,12 @@ func (c *Cursor) Member() bool {
 
 // Key returns the name of the member that the cursor is at, decoded: a piece of
 // the text, or a new slice if the name holds an escape.
-func (c *Cursor) Key() []byte { return c.key }
+func (c *Cursor) Key() []byte {
+	if c.key != nil {
+		return c.key
+	}
+	return c.data[c.name[0]:c.name[1]:c.name[1]]
+}
 
 // Element goes to the next element of the array that was entered last and not
 // yet left, and returns whether there is one. Behind the last it leaves the

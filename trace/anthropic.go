@@ -1,0 +1,264 @@
+package trace
+
+import (
+	"bytes"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// anthropicDecoder reads messages of Anthropic's Messages API, whose contents
+// are lists of typed blocks. Claude Code keeps the same messages.
+type anthropicDecoder struct {
+	b      *builder
+	record []byte // that the cursors walk over
+	blocks []anthropicBlock
+
+	answered []int // the calls that the blocks added last gave a result
+}
+
+// anthropicBlock is a block of a message that is a call or a result.
+type anthropicBlock struct {
+	result    bool
+	id, name  []byte
+	server    []byte // of an MCP tool that the interface itself called
+	value     Raw    // arguments of a call, content of a result
+	failed    bool
+	byProgram bool // called by code that the model wrote
+}
+
+// anthropicMessage is a message with what is read of it.
+type anthropicMessage struct {
+	role, id, model []byte
+	text, thought   Raw
+	usage           Usage
+}
+
+// message reads a message. Its calls and results are left in d.blocks.
+func (d *anthropicDecoder) message(c *jsonscan.Cursor) (m anthropicMessage, ok bool) {
+	d.blocks = d.blocks[:0]
+	if !c.Object() {
+		d.b.odd(CodeMessageShape, 1)
+		return m, false
+	}
+	for c.Member() {
+		switch string(c.Key()) {
+		case "role":
+			m.role, _ = c.Text()
+		case "id":
+			m.id, _ = c.Text()
+		case "model":
+			m.model, _ = c.Text()
+		case "content":
+			d.blocks = d.blocks[:0]
+			m.text, m.thought = d.content(c)
+		case "usage":
+			m.usage = readAnthropicUsage(c)
+		}
+	}
+	return m, true
+}
+
+// content reads the content of a message: a string, or blocks. It returns what
+// the blocks say, which is read later, and what the model thought.
+func (d *anthropicDecoder) content(c *jsonscan.Cursor) (text, thought Raw) {
+	if c.Kind() != jsonscan.Array {
+		return rawContent(c).orAbsent(), Raw{}
+	}
+	start := c.Offset()
+	said := false
+	for ok := c.Array(); ok && c.Element(); {
+		if !c.Object() {
+			said = said || c.Kind() == jsonscan.String
+			continue
+		}
+		var kind, thinking []byte
+		var block anthropicBlock
+		block.value = Raw{}
+		input := Raw{}
+		for c.Member() {
+			switch string(c.Key()) {
+			case "type":
+				kind, _ = c.Text()
+			case "id", "tool_use_id":
+				block.id, _ = c.Text()
+			case "name":
+				block.name, _ = c.Text()
+			case "server_name":
+				block.server, _ = c.Text()
+			case "input":
+				input = rawArgs(c)
+			case "content":
+				block.value = rawContent(c)
+			case "is_error":
+				block.failed, _ = c.Bool()
+			case "thinking":
+				thinking = c.Token()
+			case "caller":
+				for ok := c.Object(); ok && c.Member(); {
+					if string(c.Key()) == "type" {
+						caller, _ := c.Text()
+						block.byProgram = len(caller) > 0 && string(caller) != "direct"
+					}
+				}
+			}
+		}
+		switch {
+		case string(kind) == "text":
+			said = true
+		case string(kind) == "thinking":
+			if len(thinking) > 2 && thought.IsZero() {
+				thought = Raw{Data: thinking, Form: FormString}
+			}
+		case bytes.HasSuffix(kind, []byte("tool_use")):
+			block.value = input
+			d.blocks = append(d.blocks, block)
+		case bytes.HasSuffix(kind, []byte("tool_result")):
+			block.result = true
+			block.failed = block.failed || isErrorContent(block.value)
+			d.blocks = append(d.blocks, block)
+		}
+	}
+	if said {
+		text = Raw{Data: d.record[start:c.Offset()], Form: FormParts}
+	}
+	return text, thought
+}
+
+// isErrorContent reports whether the result of a tool of the interface itself is
+// an error: an object whose type ends in _error.
+func isErrorContent(content Raw) bool {
+	if content.Form != FormJSON {
+		return false
+	}
+	c := jsonscan.New(content.Data)
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) == "type" {
+			kind, _ := c.Text()
+			return bytes.HasSuffix(kind, []byte("_error"))
+		}
+	}
+	return false
+}
+
+// add adds a message to the trajectory.
+func (d *anthropicDecoder) add(m anthropicMessage) {
+	switch string(m.role) {
+	case "user":
+		// The results of the last turn stand before what the user says next.
+		d.addBlocks()
+		if !m.text.isEmpty() {
+			d.b.message(RoleUser, m.text)
+		}
+	case "assistant":
+		d.addTurn(m)
+	case "system", "developer":
+		d.b.message(RoleSystem, m.text)
+	case "":
+		d.b.odd(CodeMessageShape, 1)
+	default:
+		d.b.odd(CodeMessageRole, 1)
+	}
+}
+
+// addTurn adds a response of the model.
+func (d *anthropicDecoder) addTurn(m anthropicMessage) *Turn {
+	turn := d.b.turn()
+	turn.Text, turn.Thought, turn.Usage = m.text.orAbsent(), m.thought, m.usage
+	if len(m.model) > 0 {
+		turn.Model = d.b.text(m.model)
+	}
+	d.addBlocks()
+	return turn
+}
+
+// extendTurn adds a further piece of the response that the last turn is: pieces
+// repeat the usage, of which the latest counts most output.
+func (d *anthropicDecoder) extendTurn(m anthropicMessage) {
+	t := d.b.t
+	turn := &t.Turns[len(t.Turns)-1]
+	if text := m.text.orAbsent(); !text.IsZero() {
+		turn.Text = joinTexts(turn.Text, text)
+	}
+	if !m.thought.IsZero() {
+		turn.Thought = joinTexts(turn.Thought, m.thought)
+	}
+	if m.usage.Known && (!turn.Usage.Known || m.usage.Output >= turn.Usage.Output) {
+		turn.Usage = m.usage
+	}
+	d.addBlocks()
+}
+
+// joinTexts returns two texts as one, a line between them.
+func joinTexts(a, b Raw) Raw {
+	if a.IsZero() {
+		return b
+	}
+	return Raw{Data: b.AppendText(append(a.AppendText(nil), '\n')), Form: FormText}
+}
+
+// indexOf returns the index of a call of a slice.
+func indexOf(calls []Call, call *Call) int {
+	for i := len(calls) - 1; i >= 0; i-- {
+		if &calls[i] == call {
+			return i
+		}
+	}
+	return -1
+}
+
+// addBlocks adds the calls and results of the message that was read last, in
+// their order: tools of the interface itself answer inside the response.
+func (d *anthropicDecoder) addBlocks() {
+	b := d.b
+	d.answered = d.answered[:0]
+	for i := range d.blocks {
+		block := &d.blocks[i]
+		switch {
+		case block.result:
+			if call := b.result(block.id, block.value); call != nil {
+				d.answered = append(d.answered, indexOf(b.t.Calls, call))
+				call.Status = StatusOK
+				if block.failed {
+					call.Status = StatusFailed
+				}
+			}
+		case len(block.name) == 0:
+			b.odd(CodeCallUnnamed, 1)
+		default:
+			name := block.name
+			if len(block.server) > 0 {
+				name = append(append(append([]byte{}, block.server...), "__"...), name...)
+			}
+			origin := OriginModel
+			if block.byProgram {
+				origin = OriginCode
+			}
+			b.call(b.text(block.id), b.names.intern(name), block.value, origin)
+		}
+	}
+}
+
+// readAnthropicUsage reads token counts, where the input excludes what was read
+// from the cache or written to it.
+func readAnthropicUsage(c *jsonscan.Cursor) (u Usage) {
+	count := func(n *int64) {
+		if v, ok := c.Int(); ok && v >= 0 {
+			*n, u.Known = v, true
+		}
+	}
+	var fresh int64
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "input_tokens":
+			count(&fresh)
+		case "cache_read_input_tokens":
+			count(&u.CachedInput)
+		case "cache_creation_input_tokens":
+			count(&u.CacheWrite)
+		case "output_tokens":
+			count(&u.Output)
+		}
+	}
+	u.Input = fresh + u.CachedInput + u.CacheWrite
+	return u
+}

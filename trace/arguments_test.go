@@ -1,0 +1,148 @@
+package trace
+
+import (
+	"strings"
+	"testing"
+)
+
+func quoted(s string) Raw { return Raw{Data: jsonString(s), Form: FormString} }
+
+func TestArgs(t *testing.T) {
+	object := `{"b":1,"a":"x"}`
+	for _, test := range []struct {
+		name string
+		args Raw
+		want string
+		ok   bool
+	}{
+		{"object", JSONOf([]byte(` {"b": 1, "a": "x"} `)), `{"a":"x","b":1}`, true},
+		{"quoted object", quoted(object), `{"a":"x","b":1}`, true},
+		{"text object", TextOf(object), `{"a":"x","b":1}`, true},
+		{"quoted twice", quoted(string(jsonString(object))), `{"a":"x","b":1}`, true},
+		{"quoted thrice", quoted(string(jsonString(string(jsonString(object))))), `{"_value":"\"{\\\"b\\\":1,\\\"a\\\":\\\"x\\\"}\""}`, false},
+		{"array", JSONOf([]byte(`[1, 2.0]`)), `{"_value":[1,2.0]}`, false},
+		{"quoted array", quoted(`[1,{"b":2,"a":1}]`), `{"_value":[1,{"a":1,"b":2}]}`, false},
+		{"null", JSONOf([]byte(`null`)), `{"_value":null}`, false},
+		{"quoted number", quoted(`12`), `{"_value":12}`, false},
+		{"string value", quoted(`"x"`), `{"_value":"x"}`, false},
+		{"no JSON", quoted(`{"a": `), `{"_raw":"{\"a\": "}`, false},
+		{"empty text", quoted(``), `{"_raw":""}`, false},
+		{"free text", TextOf("*** Begin Patch\n\"x\""), `{"_raw":"*** Begin Patch\n\"x\""}`, false},
+		{"trailing", quoted(`{"a":1}}`), `{"_raw":"{\"a\":1}}"}`, false},
+		{"bad bytes", TextOf("a\xff\xfeb"), "{\"_raw\":\"a\ufffd\ufffdb\"}", false},
+		{"missing", Raw{}, `{}`, false},
+		{"recorded _raw", JSONOf([]byte(`{"_raw":"x"}`)), `{"_raw":"x"}`, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := Call{Args: test.args}
+			if got := string(c.AppendCanonicalArgs([]byte("f"))); got != "f"+test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+			v, ok := c.ArgsValue()
+			if got := string(v.AppendCanonical(nil)); got != test.want || ok != test.ok || v.Kind != Object {
+				t.Errorf("value %s %v, want %s %v", got, ok, test.want, test.ok)
+			}
+		})
+	}
+}
+
+func TestResultValue(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		result Raw
+		want   string // canonical; empty: no value
+	}{
+		{"object", JSONOf([]byte(`{"b":1,"a":2}`)), `{"a":2,"b":1}`},
+		{"scalar", JSONOf([]byte(`12.50`)), `12.5`},
+		{"quoted object", quoted(` {"b":1,"a":[2]} `), `{"a":[2],"b":1}`},
+		{"quoted array", quoted(`[1]`), `[1]`},
+		{"quoted twice", quoted(string(jsonString(`[1]`))), `[1]`},
+		{"text", quoted("Error: no such user"), `"Error: no such user"`},
+		{"text like a number", quoted("0042"), `"0042"`},
+		{"a number stays text", quoted("42"), `"42"`},
+		{"empty", quoted(""), `""`},
+		{"python", quoted("{'a': 1}"), `"{'a': 1}"`},
+		{"parts", Raw{Data: []byte(`[{"type":"text","text":"{\"a\":"},{"type":"image"},{"type":"text","text":"1}"}]`), Form: FormParts}, `{"a":1}`},
+		{"absent", Raw{}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := Call{Result: test.result, HasResult: true}
+			v, ok := c.ResultValue()
+			if ok != (test.want != "") {
+				t.Fatalf("ok is %v", ok)
+			}
+			if ok && string(v.AppendCanonical(nil)) != test.want {
+				t.Errorf("got %s, want %s", v.AppendCanonical(nil), test.want)
+			}
+			c.HasResult = false
+			if _, ok := c.ResultValue(); ok {
+				t.Error("a call without a result has a value")
+			}
+		})
+	}
+}
+
+func TestRawText(t *testing.T) {
+	parts := `[ "one", {"type":"text","text":"tw\u006f"}, {"type":"image_url","image_url":{"url":"x"}}, {"type":"refusal","refusal":"no"}, 7, {"text":null} ]`
+	for _, test := range []struct {
+		raw  Raw
+		want string
+	}{
+		{Raw{}, ""},
+		{TextOf("a\\n"), "a\\n"},
+		{quoted("a\n\"é😀"), "a\n\"é😀"},
+		{Raw{Data: []byte(`"\ud83d\ude00\ud800\u00e9\/"`), Form: FormString}, "😀\ufffdé/"},
+		{quoted("plain"), "plain"},
+		{JSONOf([]byte(`{"a": 1}`)), `{"a": 1}`},
+		{Raw{Data: []byte(parts), Form: FormParts}, "one\ntwo\nno"},
+		{Raw{Data: []byte(`[]`), Form: FormParts}, ""},
+	} {
+		if got := test.raw.Text(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.raw.Data, got, test.want)
+		}
+		if got := string(test.raw.AppendText([]byte("-"))); got != "-"+test.want {
+			t.Errorf("%s: appended %q, want %q", test.raw.Data, got, test.want)
+		}
+		if got := test.raw.TextLen(); got != len(test.want) {
+			t.Errorf("%s: length %d, want %d", test.raw.Data, got, len(test.want))
+		}
+		if test.raw.isEmpty() != (test.want == "") {
+			t.Errorf("%s: empty is %v", test.raw.Data, test.raw.isEmpty())
+		}
+	}
+}
+
+func TestTextAllocations(t *testing.T) {
+	plain, escaped := quoted(strings.Repeat("a long answer, ", 20)), quoted(strings.Repeat("line\n", 20))
+	if n := testing.AllocsPerRun(100, func() { _ = plain.Text() }); n > 1 {
+		t.Errorf("%v allocations for plain text", n)
+	}
+	buffer := make([]byte, 0, 1000)
+	if n := testing.AllocsPerRun(100, func() { buffer = escaped.AppendText(buffer[:0]) }); n > 0 {
+		t.Errorf("%v allocations to append", n)
+	}
+	call := Call{Args: quoted(`{"b":{"y":1.50,"x":"é\n"},"a":[1,2]}`)}
+	if n := testing.AllocsPerRun(100, func() { buffer = call.AppendCanonicalArgs(buffer[:0]) }); n > 0 {
+		t.Errorf("%v allocations for canonical arguments", n)
+	}
+}
+
+func TestTaskKey(t *testing.T) {
+	user := func(r Raw) Message { return Message{Role: RoleUser, Text: r} }
+	a := Trajectory{ID: "a", Messages: []Message{{Role: RoleSystem, Text: TextOf("policy")}, user(quoted("book a flight\n")), user(quoted("no"))}}
+	b := Trajectory{ID: "b", Messages: []Message{user(TextOf("book a flight\n"))}}
+	if a.TaskKey() != b.TaskKey() || a.TaskKey() == "" || a.TaskKey() == "a" {
+		t.Errorf("the same first words give the tasks %q and %q", a.TaskKey(), b.TaskKey())
+	}
+	other := Trajectory{ID: "c", Messages: []Message{user(TextOf("book a flight"))}}
+	if other.TaskKey() == a.TaskKey() {
+		t.Error("other words give the same task")
+	}
+	a.Task = "airline/7"
+	if a.TaskKey() != "airline/7" {
+		t.Errorf("task %q", a.TaskKey())
+	}
+	if none := (&Trajectory{ID: "d", Messages: []Message{user(Raw{})}}).TaskKey(); none != "d" {
+		t.Errorf("without words the task is %q", none)
+	}
+}

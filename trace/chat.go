@@ -1,0 +1,291 @@
+package trace
+
+import (
+	"time"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// CodeRecordShape is the problem of a record that is JSON but no trajectory of its
+// format.
+const CodeRecordShape = "record-shape"
+
+// members notes which members an object has had, a bit for each that is read.
+type members uint32
+
+// note counts a member that was there before, and returns whether it was.
+func (m *members) note(b *builder, bit members) bool {
+	again := *m&bit != 0
+	if again {
+		b.odd(CodeKeyDuplicate, 1)
+	}
+	*m |= bit
+	return again
+}
+
+// chatDecoder reads messages as OpenAI's chat completions have them.
+type chatDecoder struct {
+	b     *builder
+	calls []chatCall // of the current message
+}
+
+// chatCall is a tool call before it is known whose it is.
+type chatCall struct {
+	id, name []byte
+	args     Raw
+	user     bool // asked for by a simulated user
+}
+
+// chatMessage is a message with the members that are read.
+type chatMessage struct {
+	role, name, callID []byte
+	content, refusal   Raw
+	thought            Raw
+}
+
+// messages passes over an array of messages and adds them to the trajectory. It
+// returns false if there is none.
+func (d *chatDecoder) messages(c *jsonscan.Cursor) bool {
+	if !c.Array() {
+		return false
+	}
+	for c.Element() {
+		if m, ok := d.message(c); ok {
+			d.add(m)
+		}
+	}
+	return true
+}
+
+// The members of a message that are read.
+const (
+	chatRole members = 1 << iota
+	chatName
+	chatCallID
+	chatContent
+	chatRefusal
+	chatThought
+	chatCalls
+	chatFunctionCall
+)
+
+// message reads a message. It returns false if there is none.
+func (d *chatDecoder) message(c *jsonscan.Cursor) (m chatMessage, ok bool) {
+	d.calls = d.calls[:0]
+	if !c.Object() {
+		d.b.odd(CodeMessageShape, 1)
+		return m, false
+	}
+	var seen members
+	for c.Member() {
+		switch string(c.Key()) {
+		case "role":
+			seen.note(d.b, chatRole)
+			m.role, _ = c.Text()
+		case "name":
+			seen.note(d.b, chatName)
+			m.name, _ = c.Text()
+		case "tool_call_id":
+			seen.note(d.b, chatCallID)
+			m.callID, _ = c.Text()
+		case "content":
+			seen.note(d.b, chatContent)
+			m.content = rawContent(c)
+		case "refusal":
+			seen.note(d.b, chatRefusal)
+			m.refusal = rawContent(c)
+		case "reasoning_content", "reasoning":
+			if thought := rawContent(c); !thought.isEmpty() && !seen.note(d.b, chatThought) {
+				m.thought = thought
+			}
+		case "tool_calls":
+			if seen.note(d.b, chatCalls) {
+				d.calls = d.calls[:0]
+			}
+			for ok := c.Array(); ok && c.Element(); {
+				d.call(c)
+			}
+		case "function_call":
+			seen.note(d.b, chatFunctionCall)
+			if c.Object() {
+				d.calls = append(d.calls, chatCall{})
+				d.function(c, &d.calls[len(d.calls)-1])
+			}
+		}
+	}
+	return m, true
+}
+
+// call reads an element of tool_calls.
+func (d *chatDecoder) call(c *jsonscan.Cursor) {
+	if !c.Object() {
+		d.b.odd(CodeMessageShape, 1)
+		return
+	}
+	d.calls = append(d.calls, chatCall{})
+	call := &d.calls[len(d.calls)-1]
+	for c.Member() {
+		switch string(c.Key()) {
+		case "id":
+			call.id, _ = c.Text()
+		case "function", "custom":
+			if c.Object() {
+				d.function(c, call)
+			}
+		case "name":
+			call.name, _ = c.Text()
+		case "arguments":
+			call.args = rawArgs(c)
+		case "requestor":
+			who, _ := c.Text()
+			call.user = string(who) == "user"
+		}
+	}
+}
+
+// function reads the members of what names the tool: a function with arguments,
+// or a custom tool with free text.
+func (d *chatDecoder) function(c *jsonscan.Cursor, call *chatCall) {
+	for c.Member() {
+		switch string(c.Key()) {
+		case "name":
+			call.name, _ = c.Text()
+		case "arguments", "input":
+			call.args = rawArgs(c)
+		}
+	}
+}
+
+// rawArgs is rawValue for arguments: a null is recorded, and no object.
+func rawArgs(c *jsonscan.Cursor) Raw {
+	if c.Kind() != jsonscan.Null {
+		return rawValue(c)
+	}
+	if data := c.Raw(); data != nil {
+		return Raw{Data: data, Form: FormJSON}
+	}
+	return Raw{}
+}
+
+// add adds a message to the trajectory.
+func (d *chatDecoder) add(m chatMessage) {
+	b := d.b
+	switch string(m.role) {
+	case "user":
+		b.message(RoleUser, m.content.orAbsent())
+	case "system", "developer":
+		b.message(RoleSystem, m.content.orAbsent())
+	case "assistant":
+		d.addTurn(m)
+	case "tool", "function":
+		d.result(m.callID, m.name, m.content)
+	case "":
+		b.odd(CodeMessageShape, 1)
+	default:
+		b.odd(CodeMessageRole, 1)
+	}
+}
+
+// addTurn adds a message of the model, and returns its turn.
+func (d *chatDecoder) addTurn(m chatMessage) *Turn {
+	turn := d.b.turn()
+	turn.Text, turn.Thought = m.content.orAbsent(), m.thought.orAbsent()
+	if turn.Text.IsZero() {
+		turn.Text = m.refusal.orAbsent()
+	}
+	d.addCalls()
+	return turn
+}
+
+// addCalls adds the calls of the message that was read last, but for those of a
+// simulated user.
+func (d *chatDecoder) addCalls() {
+	for i := range d.calls {
+		call := &d.calls[i]
+		switch {
+		case call.user:
+		case len(call.name) == 0:
+			d.b.odd(CodeCallUnnamed, 1)
+		default:
+			d.b.call(d.b.text(call.id), d.b.names.intern(call.name), call.args, OriginModel)
+		}
+	}
+}
+
+// result adds the result of a call by its id, or by the tool's name if it has
+// none. It returns nil for an orphan.
+func (d *chatDecoder) result(id, name []byte, content Raw) *Call {
+	if len(id) > 0 {
+		return d.b.result(id, content)
+	}
+	return d.b.namedResult(name, content)
+}
+
+// readUsage reads the token counts of OpenAI, where the input includes what was
+// cached and the output what was thought.
+func readUsage(c *jsonscan.Cursor) (u Usage) {
+	count := func(n *int64) {
+		if v, ok := c.Int(); ok && v >= 0 {
+			*n, u.Known = v, true
+		}
+	}
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "prompt_tokens":
+			count(&u.Input)
+		case "completion_tokens":
+			count(&u.Output)
+		case "prompt_tokens_details":
+			for ok := c.Object(); ok && c.Member(); {
+				if string(c.Key()) == "cached_tokens" {
+					count(&u.CachedInput)
+				}
+			}
+		case "completion_tokens_details":
+			for ok := c.Object(); ok && c.Member(); {
+				if string(c.Key()) == "reasoning_tokens" {
+					count(&u.Reasoning)
+				}
+			}
+		}
+	}
+	return u
+}
+
+// readTime reads a time written as text; a time that cannot be read is counted.
+func (b *builder) readTime(c *jsonscan.Cursor) time.Time {
+	text, ok := c.Text()
+	if !ok {
+		return time.Time{}
+	}
+	at, ok := ParseTime(text)
+	if !ok {
+		b.odd(CodeTimeInvalid, 1)
+	}
+	return at
+}
+
+// readID reads an id that is a string or a number.
+func (b *builder) readID(c *jsonscan.Cursor) string {
+	if text, ok := c.Text(); ok {
+		return b.text(text)
+	}
+	if c.Kind() == jsonscan.Number {
+		return b.text(c.Raw())
+	}
+	return ""
+}
+
+// finishRecord checks that the record was JSON to its end and returns its
+// trajectory; shape says what a record lacks that is none.
+func (b *builder) finishRecord(r Record, c *jsonscan.Cursor, shape string) ([]Fragment, error) {
+	if err := c.End(); err != nil {
+		return nil, scanError(r, err)
+	}
+	if shape != "" {
+		return nil, diag.New(r.Pos(), CodeRecordShape, "%s", shape)
+	}
+	b.odd(CodeLoneSurrogate, c.LoneSurrogates())
+	return []Fragment{{Trajectory: b.finish()}}, nil
+}

@@ -1,0 +1,142 @@
+package trace
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// depict writes everything in a trajectory that does not depend on where it
+// was read, one thing a line; what is zero is left out.
+func depict(t *Trajectory) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	field := func(name string, value any) {
+		if s := fmt.Sprint(value); s != "" && s != "0" && s != "unknown" {
+			line("%s %s", name, s)
+		}
+	}
+	field("id", t.ID)
+	field("session", t.Session)
+	if t.Parent != (Parent{}) {
+		line("parent %s call %s", t.Parent.Trajectory, t.Parent.Call)
+	}
+	field("continued", t.Continued)
+	field("task", t.Task)
+	field("trial", t.Trial)
+	field("agent", t.Agent)
+	field("model", t.Model)
+	field("outcome", t.Outcome)
+	if t.Score != nil {
+		line("score %v", *t.Score)
+	}
+	field("start", clock(t.Start))
+	field("end", clock(t.End))
+	for _, tool := range t.Tools {
+		line("tool %s%s%s%s%s", tool.Name.Value(), said(" description", tool.Description), said(" input", tool.Input),
+			said(" output", tool.Output), said(" annotations", tool.Annotations))
+	}
+	for i := range t.Turns {
+		turn := &t.Turns[i]
+		line("turn %d calls %d+%d%s%s%s%s%s%s", i, turn.FirstCall, turn.NumCalls, some(" model", turn.Model), describeUsage(turn.Usage),
+			some(" start", clock(turn.Start)), some(" end", clock(turn.End)), said(" text", turn.Text), said(" thought", turn.Thought))
+	}
+	for _, m := range t.Messages {
+		line("message %d at %d/%d%s%s", m.Role, m.Turn, m.Call, some(" time", clock(m.Time)), said(" text", m.Text))
+	}
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		line("call %s %s turn %d %s%s%s%s%s%s%s%s%s", c.ID, c.Tool.Value(), c.Turn, describeArgs(c), describeResult(c), some(" status", c.Status),
+			some(" origin", c.Origin), some(" after user", c.AfterUser), said(" error", c.Error), some(" start", clock(c.Start)), some(" end", clock(c.End)), some(" context", c.Context))
+	}
+	for _, code := range slices.Sorted(maps.Keys(t.Oddities.ByCode)) {
+		line("odd %s %d", code, t.Oddities.ByCode[code])
+	}
+	return b.String()
+}
+
+func describeArgs(c *Call) string {
+	v, ok := c.ArgsValue()
+	s := string(v.AppendCanonical(nil))
+	switch {
+	case c.ArgsMissing():
+		return "args missing"
+	case !ok:
+		return "no object " + s
+	}
+	return s
+}
+
+func describeResult(c *Call) string {
+	switch v, _ := c.ResultValue(); {
+	case !c.HasResult:
+		return ""
+	case c.Result.IsZero():
+		return " result absent"
+	default:
+		return said(" result", c.Result) + " = " + string(v.AppendCanonical(nil))
+	}
+}
+
+func describeUsage(u Usage) string {
+	s := ""
+	if u.Known {
+		s = fmt.Sprintf(" tokens %d (cached %d, written %d) %d (thought %d)", u.Input, u.CachedInput, u.CacheWrite, u.Output, u.Reasoning)
+	}
+	if u.CostUSD != nil {
+		s += fmt.Sprintf(" cost %v", *u.CostUSD)
+	}
+	return s
+}
+
+// said describes a piece: JSON in canonical form, so that white space does not
+// matter, other forms by their text.
+func said(name string, r Raw) string {
+	switch r.Form {
+	case FormNone:
+		return ""
+	case FormJSON:
+		v, err := ParseValue(r.Data)
+		if err != nil {
+			return name + " broken"
+		}
+		return name + " json:" + string(v.AppendCanonical(nil))
+	case FormParts:
+		return fmt.Sprintf("%s parts:%q", name, r.Text())
+	}
+	return fmt.Sprintf("%s %q", name, r.Text())
+}
+
+func some(name string, value any) string {
+	switch s := fmt.Sprint(value); s {
+	case "", "unknown", "model", "false", "[]":
+		return ""
+	default:
+		return name + " " + s
+	}
+}
+
+func clock(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339Nano)
+}
+
+// wantDescription compares a trajectory with its description, written with any
+// indentation.
+func wantDescription(t *testing.T, tr *Trajectory, want string) {
+	t.Helper()
+	var lines []string
+	for line := range strings.Lines(want) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	if got := depict(tr); got != strings.TrimPrefix(strings.Join(lines, "\n")+"\n", "\n") {
+		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(lines, "\n"))
+	}
+}

@@ -1,0 +1,496 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// formatClaudeCode reads the session files of Claude Code, one event a line, and
+// what `claude -p --output-format stream-json` prints.
+//
+// A model response stands on several lines, one a content block, with the same
+// message id and usage: they are one turn. Lines are a tree by parentUuid, since
+// a conversation can be taken back; the branch that ends last is the trajectory,
+// with the results that hang beside it. Lines that a resumed session has copied
+// count once. Sub-agents, in the same file or in files of their own, are
+// trajectories that know their parent and, where the parent's result names them,
+// the call that started them. What a compaction or a command put into the
+// conversation is a system message.
+var formatClaudeCode = Format{
+	Name:     "claude-code",
+	Doc:      "Claude Code session files and the stream-json output of claude -p, sub-agents included.",
+	Spec:     "https://docs.anthropic.com/en/docs/claude-code",
+	Detect:   detectClaudeCode,
+	Decode:   decodeClaudeCode,
+	Assemble: assembleClaudeCode,
+}
+
+// Oddities of session files.
+const (
+	CodeBranchAbandoned   = "branch-abandoned"    // a line of a branch that was taken back: left out
+	CodeLineCopied        = "line-copied"         // a line that stands twice: counted once
+	CodeMessageSynthetic  = "message-synthetic"   // a message that the program wrote in the model's name: left out
+	CodeParentCallUnknown = "parent-call-unknown" // a sub-agent whose starting call is not known
+)
+
+// claudeLine is a line with what is read of it.
+type claudeLine struct {
+	kind, uuid, parent  string
+	logicalParent       string
+	session, agent      string
+	toolParent          string // of stream-json: the call that started a sub-agent
+	sidechain           bool
+	meta, summary, fake bool
+	startedAgent        string // by the call that this line has the result of
+	timestamp           []byte
+	message             []byte
+	request             string
+	hasParent           bool // the line has a member for its parent, null or not
+
+	order int // in input
+	part  int
+}
+
+// readClaudeLine reads a line. It returns false if it is no object.
+func readClaudeLine(c *jsonscan.Cursor) (l claudeLine, ok bool) {
+	text := func() string {
+		s, _ := c.Text()
+		return string(s)
+	}
+	if !c.Object() {
+		return l, false
+	}
+	for c.Member() {
+		switch string(c.Key()) {
+		case "type":
+			l.kind = text()
+		case "uuid":
+			l.uuid = text()
+		case "parentUuid":
+			l.hasParent = true
+			l.parent = text()
+		case "logicalParentUuid":
+			l.logicalParent = text()
+		case "sessionId", "session_id":
+			l.session = text()
+		case "agentId":
+			l.agent = text()
+		case "parent_tool_use_id":
+			l.toolParent = text()
+		case "isSidechain":
+			l.sidechain, _ = c.Bool()
+		case "isMeta":
+			l.meta, _ = c.Bool()
+		case "isCompactSummary":
+			l.summary, _ = c.Bool()
+		case "isApiErrorMessage":
+			l.fake, _ = c.Bool()
+		case "timestamp":
+			l.timestamp, _ = c.Text()
+		case "requestId":
+			l.request = text()
+		case "message":
+			l.message = c.Raw()
+		case "toolUseResult":
+			for ok := c.Object(); ok && c.Member(); {
+				if string(c.Key()) == "agentId" {
+					l.startedAgent = text()
+				}
+			}
+		}
+	}
+	return l, true
+}
+
+func decodeClaudeCode(r Record) ([]Fragment, error) {
+	c := jsonscan.New(r.Data)
+	l, ok := readClaudeLine(&c)
+	if err := c.End(); err != nil {
+		return nil, scanError(r, err)
+	}
+	if !ok || l.session == "" {
+		return nil, nil // a snapshot or a summary, which belongs to no conversation
+	}
+	data := r.Data
+	if l.kind != "user" && l.kind != "assistant" {
+		// Other lines matter as links of the chain alone.
+		if l.uuid == "" {
+			return nil, nil
+		}
+		data = appendClaudeLink(nil, &l)
+	}
+	return []Fragment{{Key: l.session, Data: data, Pos: r.Pos()}}, nil
+}
+
+// appendClaudeLink writes what the chain needs of a line that holds no message.
+func appendClaudeLink(dst []byte, l *claudeLine) []byte {
+	dst = append(dst, `{"type":"link"`...)
+	for _, member := range [][2]string{
+		{"uuid", l.uuid},
+		{"parentUuid", l.parent},
+		{"logicalParentUuid", l.logicalParent},
+		{"sessionId", l.session},
+		{"agentId", l.agent},
+		{"timestamp", string(l.timestamp)},
+	} {
+		dst = append(dst, ',')
+		dst = jsonscan.AppendQuoted(dst, member[0])
+		dst = append(dst, ':')
+		dst = jsonscan.AppendQuoted(dst, member[1])
+	}
+	if l.sidechain {
+		dst = append(dst, `,"isSidechain":true`...)
+	}
+	return append(dst, '}')
+}
+
+// claudeChain is the lines of one agent.
+type claudeChain struct {
+	agent string // "" for the main one
+	lines []*claudeLine
+}
+
+func assembleClaudeCode(session string, parts []Fragment) ([]*Trajectory, error) {
+	lines, copied := readClaudeParts(parts)
+	starter := map[string]string{} // the call that started an agent
+	var out []*Trajectory
+	for _, chain := range claudeChains(lines) {
+		active, abandoned := activeLines(chain.lines)
+		t := claudeTrajectory(session, chain.agent, active, starter)
+		t.Oddities.AddN(CodeBranchAbandoned, abandoned)
+		if len(out) == 0 {
+			t.Oddities.AddN(CodeLineCopied, copied)
+		}
+		if len(active) > 0 {
+			t.Source = parts[active[0].part].Pos
+		} else {
+			t.Source = parts[0].Pos
+		}
+		out = append(out, t)
+	}
+	// Links from the parent are known once all of it was read.
+	for _, t := range out {
+		if agent, ok := strings.CutPrefix(t.ID, session+"/"); ok {
+			t.Parent = Parent{Trajectory: session, Call: starter[agent]}
+			if t.Parent.Call == "" {
+				t.Oddities.AddN(CodeParentCallUnknown, 1)
+			}
+		}
+	}
+	return out, nil
+}
+
+// readClaudeParts reads the lines again, those that stand twice once.
+func readClaudeParts(parts []Fragment) (lines []*claudeLine, copied int) {
+	seen := map[string]bool{}
+	for i := range parts {
+		c := jsonscan.New(parts[i].Data)
+		l, ok := readClaudeLine(&c)
+		if !ok {
+			continue
+		}
+		if l.uuid != "" {
+			if seen[l.uuid] {
+				copied++
+				continue
+			}
+			seen[l.uuid] = true
+		}
+		l.order, l.part = len(lines), i
+		lines = append(lines, &l)
+	}
+	return lines, copied
+}
+
+// claudeChains divides lines among agents, the main one first, the others in
+// order of their first line. Older files give sub-agents no id: there each tree
+// of sidechain lines is one.
+func claudeChains(lines []*claudeLine) []claudeChain {
+	chains := []claudeChain{{}}
+	index := map[string]int{}
+	byUUID := map[string]*claudeLine{}
+	for _, l := range lines {
+		byUUID[l.uuid] = l
+	}
+	for _, l := range lines {
+		agent := l.agent
+		switch {
+		case agent != "" && l.sidechain:
+		case l.toolParent != "":
+			agent = l.toolParent
+		case l.sidechain:
+			agent = "sidechain-" + claudeRoot(l, byUUID).uuid
+		default:
+			agent = ""
+		}
+		if agent == "" {
+			chains[0].lines = append(chains[0].lines, l)
+			continue
+		}
+		i, ok := index[agent]
+		if !ok {
+			i = len(chains)
+			index[agent] = i
+			chains = append(chains, claudeChain{agent: agent})
+		}
+		chains[i].lines = append(chains[i].lines, l)
+	}
+	if len(chains[0].lines) == 0 { // a file of a sub-agent alone
+		chains = chains[1:]
+	}
+	return chains
+}
+
+// claudeRoot follows the parents of a line to the first that is known.
+func claudeRoot(l *claudeLine, byUUID map[string]*claudeLine) *claudeLine {
+	for range len(byUUID) { // a chain that closes on itself ends here too
+		parent, ok := byUUID[l.parent]
+		if !ok || l.parent == "" {
+			break
+		}
+		l = parent
+	}
+	return l
+}
+
+// activeLines returns the lines with messages that are part of the conversation
+// in the end, by time, and how many were left out as taken back.
+//
+// The last line of each tree leads back to its root; that path counts. So do
+// lines of the same model responses, and results of calls on the path: of
+// parallel calls all but one result hang beside it.
+func activeLines(lines []*claudeLine) (active []*claudeLine, abandoned int) {
+	byUUID := map[string]*claudeLine{}
+	linked := false
+	for _, l := range lines {
+		byUUID[l.uuid] = l
+		linked = linked || l.hasParent && l.parent != ""
+	}
+	sorted := slices.Clone(lines)
+	slices.SortStableFunc(sorted, func(a, b *claudeLine) int {
+		return cmp.Or(cmp.Compare(string(a.timestamp), string(b.timestamp)), cmp.Compare(a.order, b.order))
+	})
+	if !linked {
+		for _, l := range lines {
+			if l.message != nil {
+				active = append(active, l)
+			}
+		}
+		return active, 0
+	}
+	on := map[*claudeLine]bool{}
+	last := map[*claudeLine]*claudeLine{} // the last line of the tree of a root
+	var roots []*claudeLine
+	for _, l := range sorted {
+		if l.message == nil {
+			continue
+		}
+		root := claudeTop(l, byUUID)
+		if last[root] == nil {
+			roots = append(roots, root)
+		}
+		last[root] = l
+	}
+	for _, root := range roots {
+		l := last[root]
+		for range len(lines) + 1 {
+			on[l] = true
+			next, ok := byUUID[cmp.Or(l.parent, l.logicalParent)]
+			if !ok {
+				break
+			}
+			l = next
+		}
+	}
+	widenActive(sorted, on)
+	for _, l := range sorted {
+		switch {
+		case l.message == nil:
+		case on[l]:
+			active = append(active, l)
+		default:
+			abandoned++
+		}
+	}
+	return active, abandoned
+}
+
+// claudeTop is claudeRoot, over the seams of compactions too.
+func claudeTop(l *claudeLine, byUUID map[string]*claudeLine) *claudeLine {
+	for range len(byUUID) {
+		parent, ok := byUUID[cmp.Or(l.parent, l.logicalParent)]
+		if !ok {
+			break
+		}
+		l = parent
+	}
+	return l
+}
+
+// widenActive adds lines of responses that are on the path, and results of their
+// calls.
+func widenActive(sorted []*claudeLine, on map[*claudeLine]bool) {
+	responses := map[string]bool{}
+	for _, l := range sorted {
+		if on[l] && l.kind == "assistant" {
+			responses[responseID(l)] = true
+		}
+	}
+	calls := map[string]bool{}
+	for _, l := range sorted {
+		if l.kind != "assistant" || l.message == nil {
+			continue
+		}
+		if on[l] || responses[responseID(l)] {
+			on[l] = true
+			for _, id := range blockIDs(l.message, "id") {
+				calls[id] = true
+			}
+		}
+	}
+	for _, l := range sorted {
+		if l.kind != "user" || l.message == nil || on[l] {
+			continue
+		}
+		for _, id := range blockIDs(l.message, "tool_use_id") {
+			if calls[id] {
+				on[l] = true
+				break
+			}
+		}
+	}
+}
+
+// responseID identifies the model response that a line is a piece of.
+func responseID(l *claudeLine) string {
+	c := jsonscan.New(l.message)
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) == "id" {
+			if id, ok := c.Text(); ok && len(id) > 0 {
+				return string(id)
+			}
+		}
+	}
+	return cmp.Or(l.request, l.uuid)
+}
+
+// blockIDs returns the members of that name of the content blocks of a message.
+func blockIDs(message []byte, member string) []string {
+	var ids []string
+	c := jsonscan.New(message)
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) != "content" {
+			continue
+		}
+		for ok := c.Array(); ok && c.Element(); {
+			for ok := c.Object(); ok && c.Member(); {
+				if string(c.Key()) == member {
+					if id, ok := c.Text(); ok {
+						ids = append(ids, string(id))
+					}
+				}
+			}
+		}
+	}
+	return ids
+}
+
+// claudeTrajectory builds the trajectory of one agent. Calls of its that started
+// agents are noted in starter.
+func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[string]string) *Trajectory {
+	size := 0
+	for _, l := range lines {
+		size += len(l.message)
+	}
+	b := newBuilder(size)
+	t := b.t
+	t.ID, t.Session, t.Offset = session, session, -1
+	t.Agent = "claude-code"
+	if agent != "" {
+		t.ID = session + "/" + agent
+		if strings.HasPrefix(agent, "toolu_") { // of stream-json, where the call is the name
+			starter[agent] = agent
+		}
+	}
+	response := "" // that the current turn is
+	for _, l := range lines {
+		d := anthropicDecoder{b: b, record: l.message}
+		c := jsonscan.New(l.message)
+		m, ok := d.message(&c)
+		if !ok {
+			continue
+		}
+		at, _ := ParseTime(l.timestamp)
+		if l.kind == "user" {
+			if l.startedAgent != "" {
+				for i := range d.blocks {
+					if d.blocks[i].result {
+						starter[l.startedAgent] = string(d.blocks[i].id)
+					}
+				}
+			}
+			addClaudeUser(&d, m, l, at)
+			continue
+		}
+		if l.fake || string(m.model) == "<synthetic>" {
+			b.odd(CodeMessageSynthetic, 1)
+			continue
+		}
+		if id := responseID(l); id != response || len(t.Turns) == 0 {
+			response = id
+			turn := d.addTurn(m)
+			turn.Start, turn.End = at, at
+		} else {
+			d.extendTurn(m)
+			t.Turns[len(t.Turns)-1].End = at
+		}
+		if len(m.model) > 0 {
+			t.Model = b.text(m.model)
+		}
+		for i := len(t.Calls) - len(d.blocks); i >= 0 && i < len(t.Calls); i++ {
+			t.Calls[i].Start = at
+		}
+	}
+	return b.finish()
+}
+
+// addClaudeUser adds a line of the user: results, what the user said, or what the
+// program said in the user's name.
+func addClaudeUser(d *anthropicDecoder, m anthropicMessage, l *claudeLine, at time.Time) {
+	d.addBlocks()
+	for _, call := range d.answered {
+		d.b.t.Calls[call].End = at
+	}
+	if m.text.isEmpty() {
+		return
+	}
+	role := RoleUser
+	if l.meta || l.summary {
+		role = RoleSystem
+	}
+	d.b.message(role, m.text).Time = at
+}
+
+func detectClaudeCode(h Head) Match {
+	lacks := ""
+	for _, r := range h.Records {
+		kind := strings.Trim(string(r.Members["type"]), `"`)
+		switch kind {
+		case "user", "assistant", "system", "summary", "attachment", "file-history-snapshot", "queue-operation", "progress", "result":
+		default:
+			continue
+		}
+		if r.Has("sessionId") || r.Has("parentUuid") || r.Has("leafUuid") || kind == "file-history-snapshot" && r.Has("messageId") {
+			return Match{OK: true}
+		}
+		if r.Has("session_id") && (r.Has("message") || r.Has("subtype")) {
+			return Match{OK: true}
+		}
+		lacks = `no line has "sessionId", "parentUuid" or "leafUuid"`
+	}
+	return Match{Lacks: lacks}
+}

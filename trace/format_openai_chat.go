@@ -1,0 +1,309 @@
+package trace
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// formatOpenAIChat reads OpenAI's chat messages in the layouts in which they are
+// kept, one trajectory a record:
+//
+//	{"messages": [...], "tools": [...]}     a request, or a line for fine-tuning
+//	[{"role": ...}, ...]                    messages alone
+//	{"request": {...}, "response": {...}}   a log of requests, with the answer
+//
+// Each assistant message is a turn. Tool calls are functions with arguments that
+// are quoted JSON, custom tools with free text, or the older function_call, whose
+// results have the tool's name and no id. Contents are strings or lists of parts.
+// The format has no error flag; only logged answers have usage and a time.
+//
+// A log that repeats the history in every request gives a trajectory for each;
+// they are not joined.
+var formatOpenAIChat = Format{
+	Name:   "openai-chat",
+	Doc:    "OpenAI chat messages: requests, fine-tuning lines, bare lists of messages, and logs of requests with responses.",
+	Spec:   "https://platform.openai.com/docs/api-reference/chat",
+	Detect: detectOpenAIChat,
+	Decode: decodeOpenAIChat,
+}
+
+// The members of a record that are read.
+const (
+	chatMessages members = 1 << iota
+	chatTools
+	chatModel
+	chatRequest
+	chatResponse
+)
+
+func decodeOpenAIChat(r Record) ([]Fragment, error) {
+	b := newBuilder(len(r.Data))
+	b.memo = r.memo
+	d := openAIDecoder{chatDecoder: chatDecoder{b: b}}
+	c := jsonscan.New(r.Data)
+	if !d.messages(&c) {
+		d.record(&c, true)
+	} else {
+		d.found = true
+	}
+	if d.model != nil {
+		b.t.Model = b.text(d.model)
+	}
+	shape := ""
+	if !d.found {
+		shape = `this record has no list of messages "messages"`
+	}
+	return b.finishRecord(r, &c, shape)
+}
+
+// openAIDecoder reads the record around the messages.
+type openAIDecoder struct {
+	chatDecoder
+	found  bool   // there were messages
+	model  []byte // the model, of the answer if it has one
+	answer Raw    // a response that stands before its request
+}
+
+// record reads a request; outer says that it may instead be a log entry that has
+// the request in it.
+func (d *openAIDecoder) record(c *jsonscan.Cursor, outer bool) {
+	if !c.Object() {
+		return
+	}
+	b := d.b
+	var seen members
+	var model []byte
+	for c.Member() {
+		switch string(c.Key()) {
+		case "messages":
+			if seen.note(b, chatMessages) {
+				b.restart()
+			}
+			d.found = d.messages(c) || d.found
+		case "tools", "functions":
+			if tools := b.readTools(c); len(tools) > 0 {
+				seen.note(b, chatTools)
+				b.t.Tools = tools
+			}
+		case "model":
+			seen.note(b, chatModel)
+			model, _ = c.Text()
+		case "body":
+			if !outer && !d.found {
+				d.record(c, false)
+			}
+		case "request":
+			if outer {
+				if seen.note(b, chatRequest) {
+					b.restart()
+				}
+				d.nested(c, func(c *jsonscan.Cursor) { d.record(c, false) })
+			}
+		case "response":
+			if outer {
+				seen.note(b, chatResponse)
+				if seen&chatRequest != 0 {
+					d.answer = Raw{}
+					d.nested(c, d.response)
+				} else {
+					d.answer = rawValue(c)
+				}
+			}
+		}
+	}
+	if !d.answer.IsZero() && outer {
+		later := jsonscan.New(d.answer.Data)
+		d.answer = Raw{}
+		d.nested(&later, d.response)
+	}
+	if d.model == nil {
+		d.model = model
+	}
+}
+
+// nested reads an object, which some logs keep as a string.
+func (d *openAIDecoder) nested(c *jsonscan.Cursor, read func(*jsonscan.Cursor)) {
+	text, ok := c.Text()
+	if !ok {
+		read(c)
+		return
+	}
+	inner := jsonscan.New(text)
+	read(&inner)
+	if inner.End() != nil {
+		d.b.odd(CodeMessageShape, 1)
+	}
+}
+
+// response reads the answer to a request: its first choice is the last turn.
+func (d *openAIDecoder) response(c *jsonscan.Cursor) {
+	b := d.b
+	var usage Usage
+	var created time.Time
+	turn := -1
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "id":
+			b.t.ID = b.readID(c)
+		case "model":
+			if text, ok := c.Text(); ok {
+				d.model = text
+			}
+		case "created":
+			if seconds, ok := c.Int(); ok && seconds > 0 && seconds < maxUnix {
+				created = time.Unix(seconds, 0).UTC()
+			}
+		case "usage":
+			usage = readUsage(c)
+		case "choices":
+			if i := d.choices(c); i >= 0 {
+				turn = i
+			}
+		case "body":
+			d.response(c)
+		}
+	}
+	if turn >= 0 {
+		d.found = true
+		b.t.Turns[turn].Usage, b.t.Turns[turn].End = usage, created
+	}
+}
+
+// maxUnix is the first second of the year 10000.
+const maxUnix = 253402300800
+
+// choices adds the first of several answers and returns the index of its turn,
+// -1 if there is none.
+func (d *openAIDecoder) choices(c *jsonscan.Cursor) int {
+	turn := -1
+	for ok := c.Array(); ok && c.Element(); {
+		if turn >= 0 {
+			d.b.odd(CodeChoiceIgnored, 1)
+			continue
+		}
+		for ok := c.Object(); ok && c.Member(); {
+			if string(c.Key()) != "message" {
+				continue
+			}
+			if m, ok := d.message(c); ok && turn < 0 {
+				turn = len(d.b.t.Turns)
+				d.addTurn(m)
+			}
+		}
+	}
+	return turn
+}
+
+func detectOpenAIChat(h Head) Match {
+	if len(h.Records) == 0 {
+		return Match{}
+	}
+	whole := h.Container == ContainerArray && h.Records[0].Has("role")
+	for _, r := range h.Records {
+		var s chatSigns
+		c := jsonscan.New(r.Raw)
+		s.record(&c, whole)
+		switch {
+		case s.other:
+			return Match{Lacks: "the messages are those of another interface", Whole: whole}
+		case s.chat:
+			return Match{OK: true, Whole: whole}
+		case s.messages:
+			return Match{Lacks: "the messages have no role", Whole: whole}
+		}
+	}
+	return Match{Whole: whole}
+}
+
+// chatSigns are what the beginning of a record says about its format.
+type chatSigns struct {
+	messages bool // there is a list of messages
+	chat     bool // with a role that chat messages have, and content or calls
+	other    bool // but with what only other interfaces have
+}
+
+// notChat are members that records of other formats have beside "messages".
+var notChat = [][]byte{
+	[]byte("system"), []byte("trajectory_format"), []byte("sessionId"), []byte("projectHash"),
+	[]byte("schema_version"), []byte("samples"), []byte("simulations"), []byte("contents"), []byte("traj"),
+}
+
+// record looks at a record, which may be cut short; message says that it is a
+// message itself.
+func (s *chatSigns) record(c *jsonscan.Cursor, message bool) {
+	if message {
+		s.message(c)
+		return
+	}
+	if s.list(c) || !c.Object() {
+		return
+	}
+	for c.Member() {
+		key := c.Key()
+		for _, name := range notChat {
+			s.other = s.other || bytes.Equal(key, name)
+		}
+		switch string(key) {
+		case "messages":
+			s.messages = s.list(c)
+		case "request", "body":
+			if text, ok := c.Text(); ok {
+				inner := jsonscan.New(text)
+				s.record(&inner, false)
+			} else {
+				s.record(c, false)
+			}
+		case "tools":
+			for ok := c.Array(); ok && c.Element(); {
+				for ok := c.Object(); ok && c.Member(); {
+					s.other = s.other || string(c.Key()) == "input_schema"
+				}
+			}
+		}
+	}
+}
+
+// list looks at a list of messages. It returns false if there is none.
+func (s *chatSigns) list(c *jsonscan.Cursor) bool {
+	if !c.Array() {
+		return false
+	}
+	for c.Element() {
+		s.message(c)
+	}
+	return true
+}
+
+func (s *chatSigns) message(c *jsonscan.Cursor) {
+	role, said := false, false
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "role":
+			text, _ := c.Text()
+			switch string(text) {
+			case "system", "developer", "user", "assistant", "tool", "function":
+				role = true
+			}
+		case "content":
+			said = true
+			for ok := c.Array(); ok && c.Element(); {
+				for ok := c.Object(); ok && c.Member(); {
+					if string(c.Key()) != "type" {
+						continue
+					}
+					switch text, _ := c.Text(); string(text) {
+					case "tool_use", "tool_result", "thinking", "server_tool_use":
+						s.other = true
+					}
+				}
+			}
+		case "tool_calls", "function_call":
+			said = true
+		case "parts", "type":
+			s.other = true
+		}
+	}
+	s.chat = s.chat || role && said
+}

@@ -1,0 +1,13 @@
+package trace
+
+// Formats are the trace formats that are known, in detection order: the first
+// that claims the beginning of a file is its format, so those that can be told
+// by one member stand before those that look like others.
+var Formats = []Format{
+	formatATIF,
+	formatTau2,
+	formatTauBench,
+	formatClaudeCode,
+	formatAnthropic,
+	formatOpenAIChat,
+}

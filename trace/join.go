@@ -1,0 +1,188 @@
+package trace
+
+import (
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// Problem codes of what is odd in a trajectory but readable: they are counted in
+// Trajectory.Oddities. See also CodeOrphanResult.
+const (
+	CodeArgsNotJSON    = "args-not-json"    // arguments that are no JSON
+	CodeArgsNotObject  = "args-not-object"  // arguments that are JSON but no object
+	CodeCallRepeatedID = "call-id-repeated" // a call with the id of an earlier one
+	CodeCallUnnamed    = "call-unnamed"     // a call without the name of a tool: left out
+	CodeKeyDuplicate   = "key-duplicate"    // a member that an object has twice: the last counts
+	CodeLoneSurrogate  = "surrogate-lone"   // half a surrogate pair: read as U+FFFD
+	CodeMessageShape   = "message-shape"    // a message, call or result that cannot be one: left out
+	CodeMessageRole    = "message-role"     // a message from somebody unknown: left out
+	CodeTimeInvalid    = "time-invalid"     // a time that cannot be read: left out
+	CodeCopiedContext  = "context-copied"   // a step copied from another trajectory: left out
+	CodeChoiceIgnored  = "choice-ignored"   // an answer of the model beside the first: left out
+	CodeTurnAggregated = "turn-aggregated"  // model responses recorded as one turn, beside the first
+	CodeResultDetached = "result-detached"  // output that the trace ascribes to no call: left out
+)
+
+// builder puts a trajectory together, for every format: a decoder tells it in
+// order what was said, called and returned, and what that means for turns, calls
+// and results is decided here.
+//
+// A result answers the oldest unanswered call with its id: ids repeat inside
+// recorded trajectories. A result without an id answers the oldest unanswered
+// call of its tool. What answers nothing is a counted orphan.
+//
+// A call is AfterUser if a user message came since the call before it. The first
+// call never is, and of the parallel calls of a turn only the first can be: what
+// the user says between them counts for the next turn. Calls that no model
+// decided on neither use up a user message nor count as a first call for those
+// that a model did.
+type builder struct {
+	t       *Trajectory
+	names   nameCache
+	texts   textArena
+	waiting waitingCalls
+	ids     seenIDs
+	memo    *toolMemo // nil if nothing is to be remembered
+
+	userSpoke  bool // since the last call
+	modelUser  bool // since the last call of the model
+	modelCalls bool // there is one
+
+	scratch [256]byte // for arguments that have to be unquoted
+}
+
+// newBuilder returns a builder for a record of about the given size in bytes.
+func newBuilder(size int) *builder {
+	// What a turn with its messages takes in recorded chats, so that most slices
+	// are allocated once.
+	n := max(4, min(size/1000, 64))
+	b := &builder{t: &Trajectory{
+		Turns:    make([]Turn, 0, n),
+		Messages: make([]Message, 0, max(4, n/2)),
+		Calls:    make([]Call, 0, n),
+	}}
+	return b
+}
+
+// odd counts n oddities.
+func (b *builder) odd(code string, n int) { b.t.Oddities.AddN(code, n) }
+
+// text returns bytes as a string that shares its memory with others of the
+// trajectory.
+func (b *builder) text(s []byte) string { return b.texts.add(s) }
+
+// message adds what the user or the system said.
+func (b *builder) message(role Role, text Raw) *Message {
+	if role == RoleUser {
+		b.userSpoke, b.modelUser = true, true
+	}
+	t := b.t
+	t.Messages = append(t.Messages, Message{Role: role, Text: text, Turn: len(t.Turns), Call: len(t.Calls)})
+	return &t.Messages[len(t.Messages)-1]
+}
+
+// turn begins a model response, which the calls that follow belong to.
+func (b *builder) turn() *Turn {
+	t := b.t
+	t.Turns = append(t.Turns, Turn{FirstCall: len(t.Calls)})
+	return &t.Turns[len(t.Turns)-1]
+}
+
+// call adds a call of the current turn. Without one its turn is not recorded.
+func (b *builder) call(id string, tool Name, args Raw, origin Origin) *Call {
+	n := len(b.t.Turns)
+	if n == 0 {
+		return b.callOutsideTurns(id, tool, args, origin)
+	}
+	turn := &b.t.Turns[n-1]
+	c := b.add(Call{ID: id, Tool: tool, Turn: n - 1, Args: args, Origin: origin}, turn.NumCalls == 0)
+	turn.NumCalls++
+	return c
+}
+
+// callOutsideTurns adds a call that is in no turn, or whose turn is not recorded.
+func (b *builder) callOutsideTurns(id string, tool Name, args Raw, origin Origin) *Call {
+	return b.add(Call{ID: id, Tool: tool, Turn: -1, Args: args, Origin: origin}, true)
+}
+
+// add adds a call; leads says that it is the first of its turn, or in none.
+func (b *builder) add(c Call, leads bool) *Call {
+	t := b.t
+	switch {
+	case !leads:
+	case c.Origin == OriginModel:
+		c.AfterUser = b.modelUser && b.modelCalls
+		b.modelUser, b.userSpoke = false, false
+	default:
+		c.AfterUser = b.userSpoke && len(t.Calls) > 0
+		b.userSpoke = false
+	}
+	b.modelCalls = b.modelCalls || c.Origin == OriginModel
+	if c.ID != "" && b.ids.repeats(c.ID) {
+		b.odd(CodeCallRepeatedID, 1)
+	}
+	b.checkArgs(c.Args)
+	t.Calls = append(t.Calls, c)
+	return &t.Calls[len(t.Calls)-1]
+}
+
+// checkArgs counts what is odd about arguments.
+func (b *builder) checkArgs(args Raw) {
+	if args.IsZero() {
+		return
+	}
+	text, state := args.argsText(b.scratch[:0])
+	switch state {
+	case argsRaw:
+		b.odd(CodeArgsNotJSON, 1)
+	case argsJSON:
+		b.odd(CodeArgsNotObject, 1)
+	case argsObject:
+		c := jsonscan.New(text)
+		b.odd(CodeKeyDuplicate, countDuplicates(&c))
+	}
+}
+
+// result adds the result of the call with an id and returns the call, nil if
+// there is none that waits for it.
+func (b *builder) result(id []byte, result Raw) *Call {
+	return b.answer(b.waiting.withID(b.t.Calls, id), result)
+}
+
+// namedResult adds the result, without an id, of a call of a tool and returns the
+// call, nil if there is none that waits for it. Without a name either it answers
+// the oldest call that waits.
+func (b *builder) namedResult(tool []byte, result Raw) *Call {
+	if len(tool) == 0 {
+		return b.answer(b.waiting.oldest(b.t.Calls), result)
+	}
+	return b.answer(b.waiting.ofTool(b.t.Calls, b.names.intern(tool)), result)
+}
+
+// answer gives a result to the call with an index.
+func (b *builder) answer(call int, result Raw) *Call {
+	if call < 0 {
+		b.odd(CodeOrphanResult, 1)
+		return nil
+	}
+	c := &b.t.Calls[call]
+	c.Result, c.HasResult = result, true
+	return c
+}
+
+// dropTurns forgets the turns so far, which have made no calls.
+func (b *builder) dropTurns() {
+	b.t.Turns = b.t.Turns[:0]
+	for i := range b.t.Messages {
+		b.t.Messages[i].Turn = 0
+	}
+}
+
+// restart forgets what was said, called and returned.
+func (b *builder) restart() {
+	t := *b.t
+	t.Turns, t.Messages, t.Calls = t.Turns[:0], t.Messages[:0], t.Calls[:0]
+	*b = builder{t: &t}
+}
+
+// finish returns the trajectory.
+func (b *builder) finish() *Trajectory { return b.t }
