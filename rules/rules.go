@@ -1,6 +1,22 @@
+// Package rules is the language in which people say which histories of calls
+// lead to the same state (AWO, section 3.3 and appendices A to C; docs/rules.md).
+//
+// In comes the source of a rule file, YAML or JSON, out go a [Set] of the rules
+// that are well formed and a diag.List of every mistake, each with its place and
+// a code that scripts may match on. [Format] lays a source out in one way,
+// [Schema] is the JSON Schema for editors, [Builtins] are the sets that a file
+// may include.
+//
+// The package keeps one set in memory, O(size of the files), and bounds files,
+// nesting, included files and regular expressions, so that hostile files end in
+// a problem. It touches no disk: included files come through [Options.Load].
+//
+// It does not know calls, and does not say what a rule does to a graph: package
+// merge does. [Glob] and [Path] evaluate themselves on names and segments only.
 package rules
 
 import (
+	"iter"
 	"regexp"
 
 	"github.com/awo-dev/awo/diag"
@@ -11,10 +27,38 @@ import (
 // graph; package merge does.
 type Set struct {
 	File  string
+	Doc   string
 	Rules []*Rule // well-formed rules in file order, included files first
 
-	Failed  FailedPolicy  // what becomes of failed calls
-	Outcome OutcomePolicy // which trajectories are read
+	Failed     FailedPolicy  // what becomes of failed calls
+	Outcome    OutcomePolicy // which trajectories are read
+	StateReads ReadPolicy    // what of a read enters the state
+
+	MetaTools []MetaToolName // names and descriptions for meta-tools, in file order
+	Examples  []Example      // examples of the whole set; rules have their own
+}
+
+// Kinds returns the kinds that the set has rules of, in the order of the stages.
+func (s *Set) Kinds() []Kind {
+	var present []Kind
+	for _, k := range kinds {
+		for range s.Of(k.Kind) {
+			present = append(present, k.Kind)
+			break
+		}
+	}
+	return present
+}
+
+// Of yields the rules of one kind, in file order.
+func (s *Set) Of(kind Kind) iter.Seq[*Rule] {
+	return func(yield func(*Rule) bool) {
+		for _, r := range s.Rules {
+			if r.Kind == kind && !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // FailedPolicy is the value of `failed:`.
@@ -36,6 +80,15 @@ const (
 	OutcomeSuccess
 )
 
+// ReadPolicy is the value of `state_reads:`.
+type ReadPolicy uint8
+
+// The policies for reads. The zero value is ReadsAnyTime.
+const (
+	ReadsAnyTime    ReadPolicy = iota // the same read before and after a write is one entry
+	ReadsAfterWrite                   // a read's entry holds the number of writes seen before it
+)
+
 // Kind is the kind of a rule, as written in the file.
 type Kind string
 
@@ -43,9 +96,9 @@ type Kind string
 const (
 	KindDrop    Kind = "drop"
 	KindRename  Kind = "rename"
+	KindStatus  Kind = "status"
 	KindFold    Kind = "fold"
 	KindInsert  Kind = "insert"
-	KindStatus  Kind = "status"
 	KindDropArg Kind = "drop_arg"
 	KindRewrite Kind = "rewrite"
 	KindEffect  Kind = "effect"
@@ -54,6 +107,7 @@ const (
 	KindCommute Kind = "commute"
 	KindBarrier Kind = "barrier"
 	KindState   Kind = "state"
+	KindValues  Kind = "values" // changes no step: it allows values to be shown
 )
 
 // Effect is what a call does to the world.
@@ -79,13 +133,14 @@ type Rule struct {
 
 	Effect     Effect         // effect
 	Pattern    *regexp.Regexp // rewrite; status (on the result); nil otherwise
-	With       string         // rewrite: replacement, groups as ${1}
-	Values     bool           // `values: allow`: the argument's values may be shown
+	With       string         // rewrite: replacement, groups as ${1}, in the syntax of regexp.Expand
+	Values     bool           // `values: allow` (rewrite, effect, values): the values of Match.Arg, or of all arguments if that is nil, may be shown
+	Idempotent bool           // effect, on mutators: doing it twice is doing it once (logins)
 	Domain     string         // domain
 	DomainFrom *regexp.Regexp // domain: first group of a match on the tool name
 	IgnoreArgs []Path         // loop
 
-	To        string   // rename: the new name, groups of the match as ${1}
+	To        string   // rename: the new name; ${0} is the old one, ${1} and on are the groups of Match.Args, then of Match.Context, in file order
 	Arg       Path     // fold: the argument that is concatenated
 	Separator string   // fold
 	Position  Side     // insert: before or after the matched call
@@ -93,6 +148,19 @@ type Rule struct {
 	Other     *Match   // commute: the other side; nil means the rule's own match
 	Keys      []string // state: the context names that enter the state
 	Is        string   // status: "failed" or "ok"
+
+	Examples []Example
+
+	places map[string]diag.Pos // of the values of fields, "match.tool" and the like too
+}
+
+// FieldPos returns where the value of a field is written, such as "pattern",
+// "match" or "match.tool"; if the rule was made without it, where the rule is.
+func (r *Rule) FieldPos(field string) diag.Pos {
+	if pos, ok := r.places[field]; ok {
+		return pos
+	}
+	return r.Pos
 }
 
 // Side is where an insert rule puts its step.
@@ -114,10 +182,16 @@ type Step struct {
 // that is not given holds always.
 type Match struct {
 	Pos     diag.Pos
-	Tools   []Glob       // any of them
-	Arg     Path         // the argument that rewrite and drop_arg are about; nil for none
-	Args    []ArgPattern // every path must have a value that matches
-	Context []ContextPattern
+	Tools   []Glob           // any of them
+	Arg     Path             // the argument that rewrite, drop_arg and values are about; nil for none
+	Args    []ArgPattern     // every path must have a value that matches
+	Context []ContextPattern // every name must have a value that matches
+
+	// Annotations are matched against the annotations of the called tool's
+	// definition (MCP: readOnlyHint, idempotentHint, ...), the canonical JSON of
+	// the value as text. Every name must be there: a tool without a recorded
+	// definition is not matched.
+	Annotations []ContextPattern
 }
 
 // ArgPattern is one entry of `args:`.
@@ -126,8 +200,59 @@ type ArgPattern struct {
 	Pattern *regexp.Regexp
 }
 
-// ContextPattern is one entry of `context:`.
+// ContextPattern is one entry of `context:` or `annotations:`.
 type ContextPattern struct {
 	Name    string
 	Pattern *regexp.Regexp
+}
+
+// MetaToolName is one entry of `meta_tools:`: what a meta-tool made of these
+// calls is to be called.
+type MetaToolName struct {
+	Pos         diag.Pos
+	Tools       []Glob // one for each call, in order
+	Name        string
+	Description string // empty: the one that is made up
+}
+
+// Example is one entry of `examples:`: calls, and what the rules of the whole
+// set make of them. Exactly one of Gives, SameState and OtherState is not nil.
+type Example struct {
+	Pos        diag.Pos
+	Calls      []ExampleCall
+	Gives      []Expectation // the steps that the calls become, in order; empty: none
+	SameState  []ExampleCall // calls that lead to the same state
+	OtherState []ExampleCall // calls that lead to another one
+}
+
+// ExampleCall is a call in an example.
+type ExampleCall struct {
+	Pos         diag.Pos
+	Tool        string
+	Args        []byte // a JSON object
+	Context     []ContextText
+	Annotations []ContextText // of the tool's definition; the text is JSON
+	Result      string        // empty: no result
+	Status      string        // "ok", "failed", or "" for unknown
+}
+
+// ContextText is one named text of an ExampleCall.
+type ContextText struct {
+	Name string
+	Text string
+}
+
+// Expectation is what an example says of one step. Parts that are not given
+// (empty or nil) are not looked at.
+type Expectation struct {
+	Pos        diag.Pos
+	Label      string
+	Tool       string
+	Args       []byte // a JSON object: the rewritten arguments
+	Effect     string // "mutator", "accessor" or "annotator"
+	Domain     *string
+	Status     string
+	Barrier    *bool
+	Idempotent *bool
+	Loop       *bool // whether the step leaves the state as it is
 }

@@ -262,3 +262,12 @@ func readAnthropicUsage(c *jsonscan.Cursor) (u Usage) {
 	u.Input = fresh + u.CachedInput + u.CacheWrite
 	return u
 }
+
+// clearTurnModels takes the model from turns that are of the trajectory's own.
+func clearTurnModels(t *Trajectory) {
+	for i := range t.Turns {
+		if t.Turns[i].Model == t.Model {
+			t.Turns[i].Model = ""
+		}
+	}
+}

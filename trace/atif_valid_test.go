@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -29,7 +30,9 @@ func checkATIF(line []byte) error {
 		return fmt.Errorf("not one line")
 	}
 	var doc map[string]any
-	if err := json.Unmarshal(line, &doc); err != nil {
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if err := d.Decode(&doc); err != nil {
 		return err
 	}
 	if doc["schema_version"] != "ATIF-v1.7" {
@@ -96,7 +99,7 @@ func checkATIFStep(i int, value any) error {
 	if err := checkMembers(kind, step); err != nil {
 		return err
 	}
-	if step["step_id"] != float64(i+1) {
+	if step["step_id"] != json.Number(strconv.Itoa(i+1)) {
 		return fmt.Errorf("step_id %v", step["step_id"])
 	}
 	if err := checkContent(step["message"]); err != nil {
@@ -112,7 +115,7 @@ func checkATIFStep(i int, value any) error {
 			return fmt.Errorf("reasoning_content is %T", thought)
 		}
 	}
-	if step["llm_call_count"] == 0.0 && (step["metrics"] != nil || step["reasoning_content"] != nil) {
+	if step["llm_call_count"] == json.Number("0") && (step["metrics"] != nil || step["reasoning_content"] != nil) {
 		return fmt.Errorf("no model was asked, but there are metrics or thoughts")
 	}
 	ids := map[string]bool{}

@@ -19,8 +19,7 @@ func (w *atifWriter) steps() {
 		}
 		for {
 			// A message goes where it came, one between the calls of a turn behind it.
-			for message < len(t.Messages) && t.Messages[message].Turn <= turn &&
-				(t.Messages[message].Call <= call || call == end) {
+			for message < len(t.Messages) && t.Messages[message].Turn <= turn && t.Messages[message].Call <= call {
 				w.message(&t.Messages[message], turn, call)
 				message++
 			}

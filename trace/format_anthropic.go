@@ -39,6 +39,7 @@ func decodeAnthropic(r Record) ([]Fragment, error) {
 	if d.model != nil {
 		b.t.Model = b.text(d.model)
 	}
+	clearTurnModels(b.t)
 	shape := ""
 	if !d.found {
 		shape = `this record has no list of messages "messages"`

@@ -74,7 +74,7 @@ func (d *atifDecoder) appendFragments(fragments []Fragment) []Fragment {
 	for code, n := range d.recorded {
 		d.b.odd(code, max(0, n-t.Oddities.ByCode[code]))
 	}
-	fragments = append(fragments, Fragment{Trajectory: t})
+	fragments = append(fragments, Fragment{Trajectory: d.b.finish()})
 	starter := map[string]int{}
 	for _, s := range slices.Backward(d.started) {
 		starter[s.trajectory] = s.call

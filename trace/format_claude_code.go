@@ -455,6 +455,7 @@ func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[st
 			t.Calls[i].Start = at
 		}
 	}
+	clearTurnModels(t)
 	return b.finish()
 }
 

@@ -135,6 +135,7 @@ func (d *openAIDecoder) nested(c *jsonscan.Cursor, read func(*jsonscan.Cursor)) 
 	if inner.End() != nil {
 		d.b.odd(CodeMessageShape, 1)
 	}
+	d.b.odd(CodeLoneSurrogate, inner.LoneSurrogates())
 }
 
 // response reads the answer to a request: its first choice is the last turn.
@@ -200,26 +201,30 @@ func detectOpenAIChat(h Head) Match {
 	if len(h.Records) == 0 {
 		return Match{}
 	}
-	whole := h.Container == ContainerArray && h.Records[0].Has("role")
+	m := Match{Whole: h.Container == ContainerArray && h.Records[0].Has("role")}
+	var s chatSigns
 	for _, r := range h.Records {
-		var s chatSigns
 		c := jsonscan.New(r.Raw)
-		s.record(&c, whole)
-		switch {
-		case s.other:
-			return Match{Lacks: "the messages are those of another interface", Whole: whole}
-		case s.chat:
-			return Match{OK: true, Whole: whole}
-		case s.messages:
-			return Match{Lacks: "the messages have no role", Whole: whole}
+		s.record(&c, m.Whole)
+		if !m.Whole && s.messages {
+			break // of a bare list all records are one
 		}
 	}
-	return Match{Whole: whole}
+	switch {
+	case !s.messages:
+	case s.other:
+		m.Lacks = "the messages are those of another interface"
+	case !s.chat:
+		m.Lacks = "the messages have no role and content"
+	default:
+		m.OK = true
+	}
+	return m
 }
 
 // chatSigns are what the beginning of a record says about its format.
 type chatSigns struct {
-	messages bool // there is a list of messages
+	messages bool // there is a list of messages, and not an empty one
 	chat     bool // with a role that chat messages have, and content or calls
 	other    bool // but with what only other interfaces have
 }
@@ -247,7 +252,7 @@ func (s *chatSigns) record(c *jsonscan.Cursor, message bool) {
 		}
 		switch string(key) {
 		case "messages":
-			s.messages = s.list(c)
+			s.list(c)
 		case "request", "body":
 			if text, ok := c.Text(); ok {
 				inner := jsonscan.New(text)
@@ -277,6 +282,7 @@ func (s *chatSigns) list(c *jsonscan.Cursor) bool {
 }
 
 func (s *chatSigns) message(c *jsonscan.Cursor) {
+	s.messages = true
 	role, said := false, false
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {

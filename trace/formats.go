@@ -7,7 +7,9 @@ var Formats = []Format{
 	formatATIF,
 	formatTau2,
 	formatTauBench,
+	formatCodex,
 	formatClaudeCode,
+	formatOpenAIResponses,
 	formatAnthropic,
 	formatOpenAIChat,
 }

@@ -43,10 +43,6 @@ type builder struct {
 	ids     seenIDs
 	memo    *toolMemo // nil if nothing is to be remembered
 
-	userSpoke  bool // since the last call
-	modelUser  bool // since the last call of the model
-	modelCalls bool // there is one
-
 	scratch [256]byte // for arguments that have to be unquoted
 }
 
@@ -72,9 +68,6 @@ func (b *builder) text(s []byte) string { return b.texts.add(s) }
 
 // message adds what the user or the system said.
 func (b *builder) message(role Role, text Raw) *Message {
-	if role == RoleUser {
-		b.userSpoke, b.modelUser = true, true
-	}
 	t := b.t
 	t.Messages = append(t.Messages, Message{Role: role, Text: text, Turn: len(t.Turns), Call: len(t.Calls)})
 	return &t.Messages[len(t.Messages)-1]
@@ -93,30 +86,17 @@ func (b *builder) call(id string, tool Name, args Raw, origin Origin) *Call {
 	if n == 0 {
 		return b.callOutsideTurns(id, tool, args, origin)
 	}
-	turn := &b.t.Turns[n-1]
-	c := b.add(Call{ID: id, Tool: tool, Turn: n - 1, Args: args, Origin: origin}, turn.NumCalls == 0)
-	turn.NumCalls++
-	return c
+	b.t.Turns[n-1].NumCalls++
+	return b.add(Call{ID: id, Tool: tool, Turn: n - 1, Args: args, Origin: origin})
 }
 
 // callOutsideTurns adds a call that is in no turn, or whose turn is not recorded.
 func (b *builder) callOutsideTurns(id string, tool Name, args Raw, origin Origin) *Call {
-	return b.add(Call{ID: id, Tool: tool, Turn: -1, Args: args, Origin: origin}, true)
+	return b.add(Call{ID: id, Tool: tool, Turn: -1, Args: args, Origin: origin})
 }
 
-// add adds a call; leads says that it is the first of its turn, or in none.
-func (b *builder) add(c Call, leads bool) *Call {
+func (b *builder) add(c Call) *Call {
 	t := b.t
-	switch {
-	case !leads:
-	case c.Origin == OriginModel:
-		c.AfterUser = b.modelUser && b.modelCalls
-		b.modelUser, b.userSpoke = false, false
-	default:
-		c.AfterUser = b.userSpoke && len(t.Calls) > 0
-		b.userSpoke = false
-	}
-	b.modelCalls = b.modelCalls || c.Origin == OriginModel
 	if c.ID != "" && b.ids.repeats(c.ID) {
 		b.odd(CodeCallRepeatedID, 1)
 	}
@@ -134,11 +114,14 @@ func (b *builder) checkArgs(args Raw) {
 	switch state {
 	case argsRaw:
 		b.odd(CodeArgsNotJSON, 1)
+		return
 	case argsJSON:
 		b.odd(CodeArgsNotObject, 1)
-	case argsObject:
-		c := jsonscan.New(text)
-		b.odd(CodeKeyDuplicate, countDuplicates(&c))
+	}
+	c := jsonscan.New(text)
+	b.odd(CodeKeyDuplicate, countDuplicates(&c))
+	if args.Form != FormJSON { // else they are counted with those of the record
+		b.odd(CodeLoneSurrogate, c.LoneSurrogates())
 	}
 }
 
@@ -179,10 +162,39 @@ func (b *builder) dropTurns() {
 
 // restart forgets what was said, called and returned.
 func (b *builder) restart() {
-	t := *b.t
+	t := b.t
 	t.Turns, t.Messages, t.Calls = t.Turns[:0], t.Messages[:0], t.Calls[:0]
-	*b = builder{t: &t}
+	*b = builder{t: t, memo: b.memo}
 }
 
 // finish returns the trajectory.
-func (b *builder) finish() *Trajectory { return b.t }
+func (b *builder) finish() *Trajectory {
+	b.t.markAfterUser()
+	return b.t
+}
+
+// markAfterUser sets AfterUser of the calls by where the messages stand.
+func (t *Trajectory) markAfterUser() {
+	said := make([]bool, len(t.Calls)+1) // by call: the user spoke right before it
+	for i := range t.Messages {
+		if m := &t.Messages[i]; m.Role == RoleUser && m.Call >= 0 && m.Call < len(said) {
+			said[m.Call] = true
+		}
+	}
+	sinceAny, sinceModel, modelCalled := false, false, false
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		sinceAny, sinceModel = sinceAny || said[i], sinceModel || said[i]
+		c.AfterUser = false
+		switch {
+		case i > 0 && c.Turn >= 0 && c.Turn == t.Calls[i-1].Turn: // parallel
+		case c.Origin == OriginModel:
+			c.AfterUser = sinceModel && modelCalled
+			sinceAny, sinceModel = false, false
+		default:
+			c.AfterUser = sinceAny && i > 0
+			sinceAny = false
+		}
+		modelCalled = modelCalled || c.Origin == OriginModel
+	}
+}

@@ -174,11 +174,11 @@ func (f Folds) Split(i int) Split {
 type Timeline struct {
 	starts  []time.Time
 	missing int
-	tasks   map[string]span
+	tasks   map[string]taskSpan
 }
 
-// span is the first and the last start of a task's trajectories.
-type span struct{ first, last time.Time }
+// taskSpan is the first and the last start of a task's trajectories.
+type taskSpan struct{ first, last time.Time }
 
 // Add notes a trajectory of a task and when it started; the zero time means
 // that this is not recorded.
@@ -188,7 +188,7 @@ func (l *Timeline) Add(task string, start time.Time) {
 		return
 	}
 	if l.tasks == nil {
-		l.tasks = map[string]span{}
+		l.tasks = map[string]taskSpan{}
 	}
 	l.starts = append(l.starts, start)
 	s, ok := l.tasks[task]
@@ -202,8 +202,8 @@ func (l *Timeline) Add(task string, start time.Time) {
 }
 
 // Split returns the split that tests on the last part of the trajectories,
-// about the given share of them (strictly between 0 and 1), and trains on what started
-// before. Trajectories that started at the same time are on one side.
+// about the given share of them (strictly between 0 and 1), and trains on what
+// started before. Trajectories that started at the same time are on one side.
 //
 // No task is on both sides: where a task was tried before and after the cut,
 // its earlier trajectories train and its later ones are SideNone.

@@ -9,9 +9,8 @@
 package emit
 
 import (
-	"bytes"
-	"encoding/json"
-
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/stategraph"
 )
 
@@ -37,10 +36,13 @@ type Emitter struct {
 type Results struct {
 	View  *stategraph.View // the merged graph, or the part of it that was asked for
 	Names stategraph.Names // the texts of its labels and tools
+	Tools []metatool.Tool  // in the order in which they were found
 }
 
 // Emitters are the artefacts of `awo extract`, in the order in which they are made.
 var Emitters = []Emitter{
+	MetaTools,
+	MCP,
 	Graph,
 }
 
@@ -57,15 +59,8 @@ func All(table []Emitter, in Results) ([]File, error) {
 	return files, nil
 }
 
-// jsonFile is a File with v as indented JSON, members in the order of fields,
-// nothing escaped for HTML.
+// jsonFile is a File with v as indented JSON, members in the order of fields.
 func jsonFile(name string, v any) (File, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		return File{}, err
-	}
-	return File{Name: name, Data: b.Bytes()}, nil
+	data, err := report.MarshalJSON(v)
+	return File{Name: name, Data: data}, err
 }

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/awo-dev/awo/diag"
@@ -44,10 +45,11 @@ func Write(dir string, files []File) error {
 
 // WriteStream puts one file into the folder dir as Write does, with what write
 // writes into it. An error of write is returned as it is, and then nothing
-// changes in the folder.
+// changes in the folder. The name is the user's own choice, so any that is a
+// single part of a path will do.
 func WriteStream(dir, name string, write func(io.Writer) error) error {
-	if err := checkNames([]File{{Name: name}}); err != nil {
-		return err
+	if !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, `/\`) {
+		return diag.New(diag.Pos{}, CodeName, "a file cannot be called %q", name)
 	}
 	return publish(dir, func(s *set) error {
 		var failed error

@@ -261,3 +261,17 @@ func TestWriteStreamKeepsTheOldFileWhenItsContentFails(t *testing.T) {
 		t.Errorf("the folder holds %d entries, %v, want 1", len(entries), err)
 	}
 }
+
+func TestWriteStreamNames(t *testing.T) {
+	dir := t.TempDir()
+	write := func(w io.Writer) error { _, err := io.WriteString(w, "x"); return err }
+	for _, name := range []string{".hidden", "a:b", "con"} {
+		if err := WriteStream(dir, name, write); err != nil {
+			t.Errorf("%q, which the user chose: %v", name, err)
+		}
+	}
+	for _, name := range []string{"", ".", "..", "a/b", "../x", `a\b`} {
+		wantCode(t, WriteStream(dir, name, write), CodeName)
+	}
+	wantTree(t, dir, ".hidden", "x", "a:b", "x", "con", "x")
+}

@@ -43,9 +43,9 @@ func (c *Cursor) Bool() (value, ok bool) {
 	return value && c.err == nil, c.err == nil
 }
 
-// Float passes over the number that the cursor stands on. Numbers that are too
-// large become infinite. It returns false, and leaves the cursor where it is, if
-// there is no number there.
+// Float passes over the number that the cursor stands on. It returns false if
+// there is no number, and then leaves the cursor where it is, or one that is too
+// large for a float64.
 func (c *Cursor) Float() (float64, bool) {
 	if c.Kind() != Number {
 		return 0, false
@@ -54,7 +54,10 @@ func (c *Cursor) Float() (float64, bool) {
 	if raw == nil {
 		return 0, false
 	}
-	f, _ := strconv.ParseFloat(string(raw), 64) // the only error left is the range
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil {
+		return 0, false
+	}
 	return f, true
 }
 

@@ -38,15 +38,19 @@ func (c *Cursor) str(i int) (int, int) {
 
 func (c *Cursor) longStr(i int) (int, int) {
 	at, flags := scanString(c.data[i:])
+	return c.restOfStr(i, i+at, flags)
+}
+
+// restOfStr is str for a string that has been passed over up to at, and holds
+// flags so far.
+func (c *Cursor) restOfStr(i, at, flags int) (int, int) {
 	if flags&hasEnd == 0 {
 		var rest int
-		if at, rest = c.slowStr(i + at); at < 0 {
+		if at, rest = c.slowStr(at); at < 0 {
 			c.blameUTF8(i)
 			return -1, 0
 		}
 		flags |= rest
-	} else {
-		at += i
 	}
 	if flags&hasHigh != 0 && !validUTF8(c.data[i:at]) {
 		c.fail(CodeUTF8, i+invalidUTF8(c.data[i:at]), msgUTF8)

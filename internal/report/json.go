@@ -51,13 +51,31 @@ func WriteJSON(w io.Writer, v any, notes ...Note) error {
 		object = append(object, ',')
 	}
 	object = append(append(append(object, `"notes":`...), list...), '}')
-	var out bytes.Buffer
-	if err := json.Indent(&out, object, "", "  "); err != nil {
+	out, err := indent(object)
+	if err != nil {
 		return err
 	}
-	out.WriteByte('\n')
-	_, err = w.Write(escapeJSON(out.Bytes()))
+	_, err = w.Write(out)
 	return err
+}
+
+// MarshalJSON returns v as indented JSON with a newline at its end, escaped as
+// WriteJSON does, without notes.
+func MarshalJSON(v any) ([]byte, error) {
+	compact, err := marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return indent(compact)
+}
+
+func indent(compact []byte) ([]byte, error) {
+	var out bytes.Buffer
+	if err := json.Indent(&out, compact, "", "  "); err != nil {
+		return nil, err
+	}
+	out.WriteByte('\n')
+	return escapeJSON(out.Bytes()), nil
 }
 
 // marshal is json.Marshal without escapes for HTML.

@@ -1,0 +1,94 @@
+# Everything here needs Go, make and a POSIX shell, and nothing else: the tools
+# are pinned in go.mod. Where there is a C compiler, `check` uses it for the race
+# detector.
+GO       ?= go
+FUZZTIME ?= 10s
+BENCH    ?= .
+
+# Packages below testdata are not part of ./... and have to be named.
+PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen))
+
+# Packages that start goroutines or promise to bear them.
+CONCURRENT = ./internal/par ./internal/golden ./internal/emit ./trace ./cmd
+
+.NOTPARALLEL:
+.PHONY: build demo check test bench fuzz update
+.PHONY: check-format check-modules check-vet check-static check-tests check-race check-goldens
+
+## build: the program, as bin/awo
+build:
+	$(GO) build -trimpath -o bin/awo .
+
+## demo: what awo makes of the trajectories in testdata/office
+demo: build
+	./bin/awo analyze testdata/office/trajectories.jsonl.gz
+	./bin/awo graph testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
+	./bin/awo extract testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --threshold 20 --out bin/demo
+
+## check: everything that must hold before a change goes in
+check: check-format check-modules check-vet check-static check-tests check-race check-goldens
+	@echo "check: all passed"
+
+check-format:
+	@echo "== format (gofumpt)"
+	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen)) || exit 1; \
+	if [ -n "$$files" ]; then echo "not formatted; run '$(GO) tool gofumpt -w .':"; echo "$$files"; exit 1; fi
+
+check-modules:
+	@echo "== modules (go mod tidy)"
+	@$(GO) mod tidy -diff
+	@$(GO) mod verify
+
+check-vet:
+	@echo "== vet"
+	@$(GO) vet $(PACKAGES)
+
+check-static:
+	@echo "== staticcheck"
+	@$(GO) tool staticcheck $(PACKAGES)
+
+check-tests:
+	@echo "== tests"
+	@AWO_UPDATE= $(GO) test $(PACKAGES)
+
+# The race detector is a C library. A machine without a C compiler skips it, in
+# so many words; continuous integration has one.
+check-race:
+	@echo "== tests with the race detector"
+	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null; then \
+		AWO_UPDATE= $(GO) test -race $(CONCURRENT); \
+	else \
+		echo "skipped: there is no C compiler"; \
+	fi
+
+# An update of the golden files must leave no difference. Contents are compared
+# before and after, so uncommitted changes do not matter.
+GOLDEN_FILES = find . \( -name .git -o -path ./bin \) -prune -o -type f \( -path '*/testdata/*' -o -name '*.md' \) -exec cksum {} + | sort -k 3
+check-goldens:
+	@echo "== golden files are what an update makes of them"
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	$(GOLDEN_FILES) >"$$folder/before" && \
+	$(MAKE) --no-print-directory update >"$$folder/log" 2>&1 || { cat "$$folder/log"; exit 1; }; \
+	$(GOLDEN_FILES) >"$$folder/after" && \
+	if ! diff "$$folder/before" "$$folder/after"; then echo "an update changes these files; look at the difference and keep it, or mend the code"; exit 1; fi
+
+## test: the tests alone
+test:
+	$(GO) test $(PACKAGES)
+
+## bench: all benchmarks, or those that BENCH matches
+bench:
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
+
+## fuzz: every fuzz target for FUZZTIME
+fuzz:
+	@for package in $$($(GO) list $(PACKAGES)); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "== $$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package || exit 1; \
+		done; \
+	done
+
+## update: rewrite golden files and the output shown in the documentation
+update:
+	AWO_UPDATE=1 $(GO) test $(PACKAGES)

@@ -1,0 +1,200 @@
+package cmd
+
+import (
+	"cmp"
+	"runtime"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// analyzeOptions are the flags of `awo analyze`.
+type analyzeOptions struct {
+	inputOptions    `mapstructure:",squash"`
+	Order           int      `mapstructure:"order"`
+	CollapseRepeats bool     `mapstructure:"collapse-repeats"`
+	MinLength       int      `mapstructure:"min-length"`
+	ExcludeTool     []string `mapstructure:"exclude-tool"`
+	DropFailed      bool     `mapstructure:"drop-failed"`
+	Preset          string   `mapstructure:"preset"`
+	DF              string   `mapstructure:"df"`
+	Folds           int      `mapstructure:"folds"`
+	Permutations    int      `mapstructure:"permutations"`
+	MonteCarlo      bool     `mapstructure:"monte-carlo"`
+	By              string   `mapstructure:"by"`
+	Top             int      `mapstructure:"top"`
+	Contexts        int      `mapstructure:"contexts"`
+	Plots           string   `mapstructure:"plots"`
+}
+
+// maxOrder bounds --order: contexts of more calls are hardly ever seen twice.
+const maxOrder = 8
+
+func newAnalyze(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "analyze FILES...",
+		Short: "Measure how predictable the next call is, and what follows what",
+		Long: `Measure how predictable the next tool call is, given the last 0, 1, ... calls:
+conditional entropies, what a model would lose on tasks that it has not seen,
+tests of each order against the next, and what follows which context.
+
+--preset autotool computes entropies, G2 and degrees of freedom as AutoTool's
+authors do (arXiv 2511.14650); docs/statistics.md says where that differs from
+the default, and why.
+
+` + filesHelp,
+		Example: `  awo analyze traces/
+  awo analyze runs.jsonl --order 2 --exclude-tool 'think*' --collapse-repeats
+  awo analyze traces/ --by model --plots plots/
+  awo analyze traces/ --preset autotool --format json`,
+		GroupID: groupLook,
+	}
+	f := c.Flags()
+	addInput(f)
+	f.Int("order", 3, "the longest context, in calls")
+	f.Bool("collapse-repeats", false, "count runs of calls of one tool as one call")
+	f.Int("min-length", 0, "leave out trajectories of fewer than `N` calls")
+	f.StringSlice("exclude-tool", nil, "leave out calls of tools that match this `GLOB`; may be repeated")
+	f.Bool("drop-failed", false, "leave out calls that are known to have failed")
+	f.Var(newChoice("awo", "autotool"), "preset", "whose conventions are followed")
+	f.Var(newChoice("observed", "full", "paper"), "df", "degrees of freedom that tests use; all are printed in JSON")
+	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss; 0 computes none")
+	f.Int("permutations", 999, "samples of Monte Carlo tests; 0 makes none")
+	f.Bool("monte-carlo", false, "a Monte Carlo test for every order, not only where the chi-square test is unreliable")
+	f.Var(newChoice("none", "tool-prefix", "model", "agent", "outcome", "source"), "by", "compare groups of trajectories")
+	f.Int("top", 3, "successors shown for each context")
+	f.Int("contexts", 6, "contexts shown of each length; 0 shows all")
+	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
+	return work(a, c, analyze)
+}
+
+func analyze(j *job, o analyzeOptions, files []string) error {
+	if o.Order < 0 || o.Order > maxOrder {
+		return usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
+	}
+	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	in.exclude = o.excludes
+	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
+	var facts trace.Completeness
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		corpus.Add(t)
+		facts.Add(t)
+	}
+	found := study(corpus, o, j.each())
+	found.facts = &facts
+	if o.Plots != "" {
+		if err := j.drawAnalysis(found, o.Plots); err != nil {
+			return err
+		}
+	}
+	return j.print(analysisDocument(in, found, o), analysisResult(in, found))
+}
+
+// each runs independent pieces of work on the job's workers.
+func (j *job) each() ngram.Each {
+	return func(n int, do func(i int)) {
+		numbers := func(yield func(int) bool) {
+			for i := range n {
+				if !yield(i) {
+					return
+				}
+			}
+		}
+		for range par.Map(j.workers(), numbers, func(i int) struct{} { do(i); return struct{}{} }) {
+			continue // the work is in do
+		}
+	}
+}
+
+// workers returns how many pieces of work run at once.
+func (j *job) workers() int { return cmp.Or(j.Workers, runtime.GOMAXPROCS(0)) }
+
+// excludes takes out the calls that the options exclude, and says whether the
+// trajectory is left in.
+func (o analyzeOptions) excludes(t *trace.Trajectory) bool {
+	if len(o.ExcludeTool) > 0 || o.DropFailed {
+		t.DropCalls(func(c *trace.Call) bool {
+			return o.DropFailed && c.Status == trace.StatusFailed ||
+				slices.ContainsFunc(o.ExcludeTool, func(glob string) bool { return rules.Glob(glob).Match(c.Tool.Value()) })
+		})
+	}
+	return o.MinLength <= 0 || len(t.Calls) >= o.MinLength
+}
+
+// findings is what `awo analyze` found out.
+type findings struct {
+	corpus    *trace.Corpus
+	counts    *ngram.Counts
+	analysis  entropy.Analysis
+	contexts  []entropy.Context
+	topShares [][]entropy.TopShare // by order, from 1
+	steps     []entropy.Step
+	variants  []trace.Variant
+	rework    []trace.Rework
+	groups    []groupFindings
+	within    []entropy.Test       // order tests within groups
+	shifts    []entropy.Difference // of each other group against the largest
+	facts     *trace.Completeness
+}
+
+// study computes the statistics of a corpus.
+func study(corpus *trace.Corpus, o analyzeOptions, each ngram.Each) *findings {
+	f := &findings{corpus: corpus}
+	counter := ngram.NewCounter(o.Order)
+	var sequences [][]uint32
+	var tasks []uint32
+	for i, tools := range corpus.Sequences() {
+		counter.Add(tools)
+		sequences, tasks = append(sequences, tools), append(tasks, corpus.Task(i))
+	}
+	f.counts = counter.Counts()
+	options := o.entropy(each)
+	f.analysis = entropy.Analyze(f.counts, options)
+	if o.Folds > 0 {
+		losses := ngram.HeldOut(o.Order, sequences, tasks, ngram.HeldOutOptions{Folds: o.Folds, Seed: o.Seed, Each: each})
+		f.analysis.AddHeldOut(losses, options)
+	}
+	f.contexts = entropy.Contexts(f.counts, entropy.ContextOptions{
+		MaxLength: o.Order, Most: o.Contexts, Top: o.Top, Compare: func(a, b uint32) int {
+			return cmp.Compare(corpus.Tools()[a].Value(), corpus.Tools()[b].Value())
+		},
+	})
+	for k := 1; k <= o.Order; k++ {
+		f.topShares = append(f.topShares, entropy.TopShares(f.counts, k, topShareMost))
+	}
+	f.steps = entropy.Convergence(entropy.Prefixes(slices.Values(sequences)), convergenceMost)
+	f.variants = corpus.Variants()
+	f.rework = corpus.Rework()
+	f.studyGroups(o, options)
+	return f
+}
+
+const (
+	topShareMost    = 10 // successors of the cumulative curve
+	convergenceMost = 30 // calls of the convergence curve
+)
+
+// entropy returns the options of package entropy.
+func (o analyzeOptions) entropy(each ngram.Each) entropy.Options {
+	out := entropy.Options{
+		Convention: entropy.Convention(o.DF), AutoTool: o.Preset == "autotool",
+		Permutations: o.Permutations, MonteCarlo: o.MonteCarlo, Seed: o.Seed, Each: each,
+	}
+	if o.Permutations == 0 {
+		out.Permutations = -1
+	}
+	return out
+}

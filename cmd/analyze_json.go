@@ -1,0 +1,194 @@
+package cmd
+
+import (
+	"github.com/awo-dev/awo/entropy"
+)
+
+// analysisJSON is the JSON of `awo analyze`; docs/artefacts.md describes it.
+type analysisJSON struct {
+	Schema     string            `json:"schema"`
+	Input      inputJSON         `json:"input"`
+	HMax       entropy.Figure    `json:"h_max_bits"`
+	Orders     []orderJSON       `json:"orders"`
+	H1Paper    entropy.Figure    `json:"h1_paper_bits"`
+	Tests      []entropy.Test    `json:"tests"`
+	Selection  entropy.Selection `json:"selection"`
+	HeldOut    *entropy.HeldOut  `json:"held_out"`
+	Verdict    entropy.Verdict   `json:"verdict"`
+	Successors []contextJSON     `json:"successors"`
+	TopShares  []topSharesJSON   `json:"top_shares"`
+	Tools      []toolJSON        `json:"tools"`
+	Variants   []variantJSON     `json:"variants"`
+	Converge   []entropy.Step    `json:"convergence"`
+	Rework     []reworkJSON      `json:"rework"`
+	Groups     []groupJSON       `json:"groups,omitempty"`
+	Within     []entropy.Test    `json:"tests_within_groups,omitempty"`
+	Shifts     []shiftJSON       `json:"differences,omitempty"`
+}
+
+// orderJSON is an order with its held-out loss beside it.
+type orderJSON struct {
+	entropy.Order
+	HeldOut  entropy.Figure    `json:"held_out_bits"`
+	Interval *entropy.Interval `json:"held_out_interval"`
+}
+
+type contextJSON struct {
+	Context []string        `json:"context"`
+	N       uint64          `json:"n"`
+	Share   float64         `json:"share"`
+	Bits    float64         `json:"bits"` // plug-in
+	Top     []successorJSON `json:"top"`
+}
+
+type successorJSON struct {
+	Tool  string  `json:"tool"`
+	Count uint64  `json:"count"`
+	Share float64 `json:"share"`
+}
+
+type topSharesJSON struct {
+	K      int                `json:"k"`
+	Shares []entropy.TopShare `json:"shares"`
+}
+
+type toolJSON struct {
+	Tool          string            `json:"tool"`
+	Calls         int               `json:"calls"`
+	Trajectories  int               `json:"trajectories"`
+	OK            int               `json:"ok"`
+	Failed        int               `json:"failed"`
+	StatusUnknown int               `json:"status_unknown"`
+	ErrorRate     entropy.Figure    `json:"error_rate"`
+	ErrorInterval *entropy.Interval `json:"error_rate_interval"`
+	NextBits      entropy.Figure    `json:"next_bits"` // plug-in entropy of what follows it
+}
+
+type variantJSON struct {
+	Tools        []string `json:"tools"`
+	Trajectories int      `json:"trajectories"`
+	Share        float64  `json:"share"` // of the trajectories with calls
+}
+
+type reworkJSON struct {
+	Kind         string   `json:"kind"`
+	Tools        []string `json:"tools"`
+	Occurrences  int      `json:"occurrences"`
+	Trajectories int      `json:"trajectories"`
+	Turns        int      `json:"calling_turns"`
+}
+
+type groupJSON struct {
+	Group        string         `json:"group"`
+	Trajectories int            `json:"trajectories"`
+	Calls        int            `json:"calls"`
+	H0           entropy.Figure `json:"h0_bits"`
+	H1           entropy.Figure `json:"h1_bits"`
+}
+
+type shiftJSON struct {
+	Groups [2]string `json:"groups"`
+	entropy.Difference
+}
+
+// analysisResult shapes the findings as JSON.
+func analysisResult(in *intake, f *findings) analysisJSON {
+	a := &f.analysis
+	out := analysisJSON{
+		Schema: "awo.analysis/v1", Input: in.JSON(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
+		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Within: f.within,
+		Orders: []orderJSON{}, Successors: []contextJSON{}, TopShares: []topSharesJSON{}, Tools: []toolJSON{}, Variants: []variantJSON{}, Rework: []reworkJSON{},
+	}
+	if out.Tests == nil {
+		out.Tests = []entropy.Test{}
+	}
+	for k, order := range a.Orders {
+		o := orderJSON{Order: order, HeldOut: entropy.None()}
+		if h, ok := f.heldOut(k); ok {
+			o.HeldOut, o.Interval = h.Bits, h.Interval
+		}
+		out.Orders = append(out.Orders, o)
+	}
+	for _, c := range f.contexts {
+		context := contextJSON{Context: f.names(c.Symbols), N: c.N, Share: c.Share, Bits: c.Bits, Top: []successorJSON{}}
+		for _, s := range c.Next {
+			context.Top = append(context.Top, successorJSON{Tool: f.name(s.Symbol), Count: s.N, Share: s.Share})
+		}
+		out.Successors = append(out.Successors, context)
+	}
+	for i, shares := range f.topShares {
+		out.TopShares = append(out.TopShares, topSharesJSON{K: i + 1, Shares: shares})
+	}
+	out.Tools = append(out.Tools, f.tools()...)
+	calling := in.tally.Trajectories - in.tally.Empty
+	for i, v := range f.variants {
+		if i == variantsMost {
+			break
+		}
+		out.Variants = append(out.Variants, variantJSON{Tools: f.names(v.Tools), Trajectories: v.Trajectories, Share: float64(v.Trajectories) / float64(calling)})
+	}
+	for _, r := range f.rework {
+		out.Rework = append(out.Rework, reworkJSON{Kind: r.Kind, Tools: f.names(r.Tools), Occurrences: r.Occurrences, Trajectories: r.Trajectories, Turns: r.Turns})
+	}
+	for _, g := range f.groups {
+		group := groupJSON{Group: g.name, Trajectories: g.trajectories, Calls: g.calls, H0: entropy.None(), H1: entropy.None()}
+		if g.hasH1 {
+			group.H0, group.H1 = g.h0.Bits, g.h1.Bits
+		}
+		out.Groups = append(out.Groups, group)
+	}
+	for i, d := range f.shifts {
+		out.Shifts = append(out.Shifts, shiftJSON{Groups: [2]string{f.groups[0].name, f.groups[i+1].name}, Difference: d})
+	}
+	return out
+}
+
+// variantsMost is how many variants JSON lists: most are seen once.
+const variantsMost = 100
+
+// heldOut returns the held-out loss of an order, if there is one.
+func (f *findings) heldOut(k int) (entropy.HeldOutOrder, bool) {
+	h := f.analysis.HeldOut
+	if h == nil || h.N == 0 || k >= len(h.Orders) {
+		return entropy.HeldOutOrder{}, false
+	}
+	return h.Orders[k], true
+}
+
+func (f *findings) name(symbol uint32) string { return f.corpus.Tools()[symbol].Value() }
+
+func (f *findings) names(symbols []uint32) []string {
+	out := make([]string, len(symbols))
+	for i, s := range symbols {
+		out[i] = f.name(s)
+	}
+	return out
+}
+
+// tools returns what is known of each tool that a model called, most calls
+// first.
+func (f *findings) tools() []toolJSON {
+	next := map[string]entropy.Figure{}
+	for _, c := range entropy.Contexts(f.counts, entropy.ContextOptions{Top: 1}) {
+		next[f.name(c.Symbols[0])] = entropy.Figure(c.Bits)
+	}
+	var out []toolJSON
+	for _, s := range f.facts.Tools() {
+		if s.Calls == 0 {
+			continue
+		}
+		tool := toolJSON{
+			Tool: s.Name, Calls: s.Calls, Trajectories: s.Trajectories, OK: s.OK, Failed: s.Failed, StatusUnknown: s.StatusUnknown,
+			ErrorRate: entropy.None(), NextBits: entropy.None(),
+		}
+		if bits, ok := next[s.Name]; ok {
+			tool.NextBits = bits
+		}
+		if known := s.OK + s.Failed; known > 0 {
+			tool.ErrorRate = entropy.Figure(float64(s.Failed) / float64(known))
+			tool.ErrorInterval = wilson(s.Failed, known)
+		}
+		out = append(out, tool)
+	}
+	return out
+}

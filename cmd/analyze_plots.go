@@ -1,0 +1,81 @@
+package cmd
+
+import (
+	"math"
+
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/plot"
+)
+
+// drawAnalysis writes the figures of an analysis into a folder.
+func (j *job) drawAnalysis(f *findings, dir string) error {
+	figures, err := analysisFigures(f)
+	if err != nil {
+		return err
+	}
+	var files []emit.File
+	for _, figure := range figures {
+		svg, err := figure.SVG()
+		if err != nil {
+			return err
+		}
+		png, err := figure.PNG()
+		if err != nil {
+			return err
+		}
+		files = append(files, emit.File{Name: figure.Name + ".svg", Data: svg}, emit.File{Name: figure.Name + ".png", Data: png})
+	}
+	return emit.Write(dir, files)
+}
+
+// analysisFigures draws the findings.
+func analysisFigures(f *findings) ([]*plot.Figure, error) {
+	nan := math.NaN()
+	orders := make([]plot.Order, len(f.analysis.Orders))
+	for k, o := range f.analysis.Orders {
+		orders[k] = plot.Order{K: k, PlugIn: float64(o.Bits), MillerMadow: float64(o.MillerMadow), HeldOut: nan, Lo: nan, Hi: nan, Biased: o.BiasDominated}
+		if h, ok := f.heldOut(k); ok {
+			orders[k].HeldOut = float64(h.Bits)
+			if h.Interval != nil {
+				orders[k].Lo, orders[k].Hi = h.Interval.Lo, h.Interval.Hi
+			}
+		}
+	}
+	tools := make([]string, len(f.corpus.Tools()))
+	counts := make([][]float64, len(tools))
+	for i, name := range f.corpus.Tools() {
+		tools[i], counts[i] = name.Value(), make([]float64, len(tools))
+	}
+	for _, sequence := range f.corpus.Sequences() {
+		for i := 1; i < len(sequence); i++ {
+			counts[sequence[i-1]][sequence[i]]++
+		}
+	}
+	curves := make([][]float64, len(f.topShares))
+	for i, shares := range f.topShares {
+		for _, s := range shares {
+			curves[i] = append(curves[i], s.Share)
+		}
+	}
+	var largest, alive []float64
+	for _, s := range f.steps {
+		largest = append(largest, s.Share)
+		if s.Share > 0 {
+			alive = append(alive, float64(s.Reached)*s.Share/float64(s.N))
+		}
+	}
+	var out []*plot.Figure
+	for _, draw := range []func() (*plot.Figure, error){
+		func() (*plot.Figure, error) { return plot.Entropy(orders, float64(f.analysis.HMax)) },
+		func() (*plot.Figure, error) { return plot.Transitions(tools, counts) },
+		func() (*plot.Figure, error) { return plot.TopM(curves) },
+		func() (*plot.Figure, error) { return plot.Convergence(largest, alive) },
+	} {
+		figure, err := draw()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, figure)
+	}
+	return out, nil
+}

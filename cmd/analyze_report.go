@@ -1,0 +1,392 @@
+package cmd
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
+)
+
+// analysisDocument puts the findings into words and tables for a reader who has
+// not read the papers.
+func analysisDocument(in *intake, f *findings, o analyzeOptions) *report.Document {
+	d := &report.Document{Title: "How predictable are the calls?"}
+	d.Add(in.Summary())
+	if in.tally.Calls == 0 {
+		d.Add(report.Paragraph("There are no calls, so there is nothing to measure."))
+		return d
+	}
+	d.Add(report.Paragraph(f.analysis.Verdict.Sentence))
+	d.Add(orderTable(f))
+	if len(f.analysis.Tests) > 0 {
+		d.Section("Does one more call of memory help?", testTable(f.analysis.Tests, o))
+	}
+	d.Section("What follows what", successorTable(f, o))
+	if len(f.topShares) > 0 {
+		d.Add(topTable(f))
+	}
+	d.Section("Tools", toolTable(f))
+	d.Section("Whole trajectories", variantTable(in, f))
+	if len(f.rework) > 0 {
+		d.Add(reworkTable(f))
+	}
+	if len(f.groups) > 0 {
+		d.Section("Groups by "+o.By, groupTable(f))
+		if len(f.within) > 0 {
+			d.Add(testTable(f.within, o))
+		}
+		d.Add(shiftTable(f))
+	}
+	return d
+}
+
+func orderTable(f *findings) *report.Table {
+	table := report.NewTable("orders", "Bits needed to name the next tool, when the last k calls are known",
+		report.Column{Key: "k", Align: report.Right},
+		report.Column{Key: "held_out_bits", Title: "on unseen tasks", Align: report.Right},
+		report.Column{Key: "held_out", Title: "95 % interval", Interval: true, Align: report.Right},
+		report.Column{Key: "bits", Title: "plug-in", Align: report.Right},
+		report.Column{Key: "miller_madow_bits", Title: "Miller-Madow", Align: report.Right},
+		report.Column{Key: "n", Title: "calls", Align: report.Right},
+		report.Column{Key: "contexts", Align: report.Right},
+		report.Column{Key: "singletons", Title: "seen once", Align: report.Right},
+	)
+	for k, order := range f.analysis.Orders {
+		held, interval := report.Missing("a held-out loss needs at least two tasks with calls"), report.Missing("no held-out loss, no interval")
+		if h, ok := f.heldOut(k); ok {
+			held = bits(h.Bits)
+			interval = rangeCell(h.Interval, 2, "too few tasks for an interval")
+		}
+		table.Add(report.Int(k), held, interval, bits(order.Bits), bits(order.MillerMadow),
+			report.Int64(int64(order.N)), report.Int(order.Contexts), report.Int(order.Singletons))
+	}
+	table.Note("0 bits: the next tool is certain. %.2f bits (log2 of %s): any tool is as likely. Each bit less halves the choice.",
+		float64(f.analysis.HMax), countOf(f.analysis.Distinct, "tool"))
+	table.Note("The figure to trust is the first: the mean loss on tasks that the predictor has not seen (interpolated Kneser-Ney, %s). The plug-in falls towards 0 when contexts are seen once, whether there are habits or not.", foldsText(f))
+	for k, order := range f.analysis.Orders {
+		if order.BiasDominated {
+			table.Note("From k = %d on the plug-in and its Miller-Madow correction are dominated by bias: more than one in twenty of their windows was seen once.", k)
+			break
+		}
+	}
+	for _, order := range f.analysis.Orders {
+		for _, w := range order.Warnings {
+			if w.Code != entropy.WarnBias {
+				table.Note("k = %d: %s.", order.K, strings.TrimSuffix(w.Msg, "."))
+			}
+		}
+	}
+	if h := f.analysis.HeldOut; h != nil {
+		for _, w := range h.Warnings {
+			table.Note("Unseen tasks: %s.", strings.TrimSuffix(w.Msg, "."))
+		}
+	}
+	return table
+}
+
+func foldsText(f *findings) string {
+	if h := f.analysis.HeldOut; h != nil && h.N > 0 {
+		return fmt.Sprintf("%s in %d folds; interval by bootstrap over tasks", countOf(h.Tasks, "task"), h.Folds)
+	}
+	return "not computed here"
+}
+
+func testTable(tests []entropy.Test, o analyzeOptions) *report.Table {
+	title := ""
+	if tests[0].Groups > 1 {
+		title = "The same tests within groups, which differences between them cannot make reject"
+	}
+	id := "tests"
+	if title != "" {
+		id = "tests-within-groups"
+	}
+	table := report.NewTable(id, title,
+		report.Column{Key: "orders"},
+		report.Column{Key: "effect", Title: "uncertainty removed", Unit: "%", Align: report.Right},
+		report.Column{Key: "g2", Title: "G2", Align: report.Right},
+		report.Column{Key: "df", Align: report.Right},
+		report.Column{Key: "log10_p", Title: "log10 p", Align: report.Right},
+		report.Column{Key: "monte_carlo_p", Title: "Monte Carlo p", Align: report.Right},
+		report.Column{Key: "n", Title: "calls", Align: report.Right},
+	)
+	for _, t := range tests {
+		p := report.Missing("the chi-square test is reliable here; --monte-carlo makes one all the same")
+		if t.MonteCarlo != nil {
+			p = report.Float(t.MonteCarlo.P, 3)
+		} else if o.Permutations == 0 {
+			p = report.Missing("--permutations 0")
+		}
+		g2 := t.G2
+		if o.Preset == "autotool" {
+			g2 = t.G2Paper
+		}
+		table.Add(report.Textf("%d against %d", t.From, t.To), share(t.Effect), number(g2, 1), report.Float(t.DF, 0), number(t.Log10P, 1), p, report.Int64(int64(t.N)))
+	}
+	table.Note("G2 compares a chain of one order with the next on the same windows; the null hypothesis is that the older call does not matter. df by the convention %q; JSON has all three.", string(tests[0].Convention))
+	table.Note("A small p shows memory, or a mixture of kinds of task: test within groups (--by) to tell them apart.")
+	if sparse(tests) {
+		table.Note("Where cells expect fewer than 5 calls the chi-square p is unreliable and the Monte Carlo p (successors exchanged within contexts, %s) takes its place.", countOf(o.Permutations, "sample"))
+	}
+	for _, t := range tests {
+		for _, w := range t.Warnings {
+			if w.Code == entropy.WarnDifferentSample || w.Code == entropy.WarnShortened || w.Code == entropy.WarnNoWindows {
+				table.Note("%d against %d: %s.", t.From, t.To, strings.TrimSuffix(w.Msg, "."))
+			}
+		}
+	}
+	return table
+}
+
+func sparse(tests []entropy.Test) bool {
+	for _, t := range tests {
+		for _, w := range t.Warnings {
+			if w.Code == entropy.WarnSmallExpected {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func successorTable(f *findings, o analyzeOptions) *report.Table {
+	table := report.NewTable("successors", "",
+		report.Column{Key: "context", Title: "after", Max: 70},
+		report.Column{Key: "n", Title: "times", Align: report.Right},
+		report.Column{Key: "tool", Title: "comes", Max: 40},
+		report.Column{Key: "count", Title: "times", Align: report.Right},
+		report.Column{Key: "share", Unit: "%", Align: report.Right},
+	)
+	for _, c := range f.contexts {
+		for i, s := range c.Next {
+			context, n := report.Name(strings.Join(f.names(c.Symbols), " → ")), report.Int64(int64(c.N))
+			if i > 0 && o.Top > 1 {
+				context, n = report.Text(""), report.Text("")
+			}
+			table.Add(context, n, report.Name(f.name(s.Symbol)), report.Int64(int64(s.N)), report.Share(s.Share, 0))
+		}
+	}
+	table.Note("Counted on these traces: on new tasks expect less. The %d commonest contexts of each length, their %d commonest successors (--contexts, --top).", o.Contexts, o.Top)
+	return table
+}
+
+func topTable(f *findings) *report.Table {
+	columns := []report.Column{{Key: "k", Title: "calls known", Align: report.Right}}
+	shown := []int{1, 2, 3, 5}
+	for _, m := range shown {
+		columns = append(columns, report.Column{Key: fmt.Sprintf("top_%d", m), Title: fmt.Sprintf("top %d", m), Unit: "%", Align: report.Right})
+	}
+	table := report.NewTable("top-shares", "How often the next tool is among the m commonest successors", columns...)
+	for i, shares := range f.topShares {
+		cells := []report.Cell{report.Int(i + 1)}
+		for _, m := range shown {
+			if m <= len(shares) {
+				cells = append(cells, report.Share(shares[m-1].Share, 0))
+			} else if len(shares) > 0 {
+				cells = append(cells, report.Share(shares[len(shares)-1].Share, 0))
+			} else {
+				cells = append(cells, report.Missing("no trajectory is long enough"))
+			}
+		}
+		table.Add(cells...)
+	}
+	table.Note("In sample: long contexts that were seen once are always right here, and never again.")
+	return table
+}
+
+// toolsShown is how many tools the text lists.
+const toolsShown = 20
+
+func toolTable(f *findings) *report.Table {
+	table := report.NewTable("tools", "",
+		report.Column{Key: "tool", Max: 44},
+		report.Column{Key: "calls", Align: report.Right},
+		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
+		report.Column{Key: "error_rate", Title: "failed", Unit: "%", Align: report.Right},
+		report.Column{Key: "error", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
+		report.Column{Key: "next_bits", Title: "bits after it", Align: report.Right},
+	)
+	tools := f.tools()
+	unknown := 0
+	for i, t := range tools {
+		unknown += t.StatusUnknown
+		if i >= toolsShown {
+			continue
+		}
+		rate, interval := report.Missing("the traces do not say which calls failed"), report.Missing("no rate, no interval")
+		if t.ErrorInterval != nil {
+			rate, interval = share(t.ErrorRate), shareRangeCell(t.ErrorInterval)
+		}
+		next := report.Missing("nothing ever follows it")
+		if t.NextBits.Known() {
+			next = bits(t.NextBits)
+		}
+		table.Add(report.Name(t.Tool), report.Int(t.Calls), report.Int(t.Trajectories), rate, interval, next)
+	}
+	table.Note("Bits after it: plug-in entropy of the next tool, too low for tools with few calls. Tools that are called often and leave little open are where routines are.")
+	if unknown > 0 {
+		table.Note("%s of unknown status count neither as failed nor as successful.", countOf(unknown, "call"))
+	}
+	if len(tools) > toolsShown {
+		table.Note("%s more in JSON.", countOf(len(tools)-toolsShown, "tool"))
+	}
+	return table
+}
+
+// variantsShown is how many variants the text lists.
+const variantsShown = 8
+
+func variantTable(in *intake, f *findings) *report.Table {
+	calling := in.tally.Trajectories - in.tally.Empty
+	table := report.NewTable("variants", "The commonest sequences of tools",
+		report.Column{Key: "trajectories", Align: report.Right},
+		report.Column{Key: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "calls", Align: report.Right},
+		report.Column{Key: "tools", Title: "sequence", Max: 76, Wrap: true},
+	)
+	once := 0
+	for i, v := range f.variants {
+		if v.Trajectories == 1 {
+			once++
+		}
+		if i < variantsShown {
+			table.Add(report.Int(v.Trajectories), report.Share(float64(v.Trajectories)/float64(calling), 1), report.Int(len(v.Tools)), report.Name(sequenceText(f.names(v.Tools))))
+		}
+	}
+	table.Note("%s with calls make %s, %s of which occur once.", countOf(calling, "trajectory"), countOf(len(f.variants), "different sequence"), report.Grouped(once))
+	if len(f.steps) > 0 {
+		s := f.steps[0]
+		text := fmt.Sprintf("%.0f %% of them begin with the same call", 100*s.Share)
+		if len(f.steps) > 2 {
+			text += fmt.Sprintf(", %.0f %% with the same 2, %.0f %% with the same 3", 100*f.steps[1].Share, 100*f.steps[2].Share)
+		}
+		table.Note("%s (by tool name).", text)
+	}
+	return table
+}
+
+// sequenceText shortens a sequence: runs of one tool as tool ×n, and the middle
+// of long ones left out.
+func sequenceText(names []string) string {
+	var parts []string
+	for i := 0; i < len(names); {
+		n := 1
+		for i+n < len(names) && names[i+n] == names[i] {
+			n++
+		}
+		part := names[i]
+		if n > 1 {
+			part += fmt.Sprintf(" ×%d", n)
+		}
+		parts = append(parts, part)
+		i += n
+	}
+	const most = 8
+	if len(parts) > most {
+		parts = append(append(parts[:most-1:most-1], "…"), parts[len(parts)-1])
+	}
+	return strings.Join(parts, " → ")
+}
+
+// reworkShown is how many habits of rework the text lists.
+const reworkShown = 8
+
+func reworkTable(f *findings) *report.Table {
+	table := report.NewTable("rework", "Calls that repeat themselves",
+		report.Column{Key: "what", Max: 70},
+		report.Column{Key: "kind"},
+		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
+		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
+		report.Column{Key: "calling_turns", Title: "calling turns", Align: report.Right},
+	)
+	for i, r := range f.rework {
+		if i == reworkShown {
+			table.Note("%s more in JSON.", countOf(len(f.rework)-reworkShown, "kind of rework"))
+			break
+		}
+		kind := "same call again"
+		if r.Kind == trace.ReworkAlternation {
+			kind = "in turn, after the first round"
+		}
+		table.Add(report.Name(strings.Join(f.names(r.Tools), " → ")), report.Text(kind), report.Int(r.Occurrences), report.Int(r.Trajectories), report.Int(r.Turns))
+	}
+	table.Note("The same call again: tool and arguments are equal. Whether that was in vain the traces do not say: polling looks the same.")
+	return table
+}
+
+func groupTable(f *findings) *report.Table {
+	table := report.NewTable("groups", "",
+		report.Column{Key: "group", Max: 50},
+		report.Column{Key: "trajectories", Align: report.Right},
+		report.Column{Key: "calls", Align: report.Right},
+		report.Column{Key: "h0_bits", Title: "bits, k = 0", Align: report.Right},
+		report.Column{Key: "h1_bits", Title: "bits, k = 1", Align: report.Right},
+	)
+	for _, g := range f.groups {
+		h0, h1 := report.Missing("no calls"), report.Missing("no calls")
+		if g.hasH1 {
+			h0, h1 = bits(g.h0.Bits), bits(g.h1.Bits)
+		}
+		table.Add(report.Name(g.name), report.Int(g.trajectories), report.Int(g.calls), h0, h1)
+	}
+	table.Note("Plug-in entropies, which are lower in smaller groups: compare groups by the tests below.")
+	return table
+}
+
+func shiftTable(f *findings) *report.Table {
+	table := report.NewTable("differences", fmt.Sprintf("Do the others follow other habits than %s?", report.Escape(f.groups[0].name)),
+		report.Column{Key: "group", Max: 50},
+		report.Column{Key: "effect_bits", Title: "difference", Unit: "bits a call", Align: report.Right},
+		report.Column{Key: "effect_bias_bits", Title: "of which chance", Align: report.Right},
+		report.Column{Key: "p", Title: "permutation p", Align: report.Right},
+		report.Column{Key: "n", Title: "calls", Align: report.Right},
+	)
+	for i, s := range f.shifts {
+		p := report.Missing("groups cannot be exchanged between tasks here")
+		if s.Permutation != nil {
+			p = report.Float(s.Permutation.P, 3)
+		}
+		table.Add(report.Name(f.groups[i+1].name), number(s.Effect, 3), number(s.Bias, 3), p, report.Int64(int64(s.N[1])))
+	}
+	table.Note("What knowing the group tells about the next call, given the last one. The p exchanges groups between whole tasks, since calls of one task are not independent.")
+	return table
+}
+
+func bits(f entropy.Figure) report.Cell { return number(f, 2) }
+
+func number(f entropy.Figure, digits int) report.Cell {
+	if !f.Known() {
+		return report.Missing("these traces do not bear this figure")
+	}
+	if math.IsInf(float64(f), 0) {
+		return report.Missing("beyond what a number can hold")
+	}
+	return report.Float(float64(f), digits)
+}
+
+func share(f entropy.Figure) report.Cell {
+	if !f.Known() {
+		return report.Missing("these traces do not bear this figure")
+	}
+	return report.Share(float64(f), 1)
+}
+
+func rangeCell(i *entropy.Interval, digits int, reason string) report.Cell {
+	if i == nil {
+		return report.Missing(reason)
+	}
+	return report.Range(report.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, digits)
+}
+
+func shareRangeCell(i *entropy.Interval) report.Cell {
+	return report.ShareRange(report.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, 1)
+}
+
+// wilson returns the 95 % interval of a rate.
+func wilson(count, n int) *entropy.Interval {
+	i := dataflow.Wilson(count, n)
+	return &entropy.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "Wilson"}
+}

@@ -1,0 +1,76 @@
+package cmd
+
+import (
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/emit"
+)
+
+// unrelated are settings that are no part of the options of a manifest: where
+// things go, how they are shown, and the rule file, which is among the inputs.
+var unrelated = []string{"out", "plots", "rules"}
+
+// writeArtefacts puts files into the folder dir, with a manifest of what they
+// were made from: the traces of in, and the rule files named.
+func (j *job) writeArtefacts(dir string, files []emit.File, in *intake, ruleFiles ...string) error {
+	options := maps.Clone(j.options)
+	for _, name := range unrelated {
+		delete(options, name)
+	}
+	options["max-record"] = int64(j.MaxRecord)
+	options["show-values"] = j.ShowValues
+	options["input-format"] = j.InputFormat
+	m := emit.Manifest{Awo: currentBuild().Version, Command: j.command, Options: options, Counts: in.JSON()}
+	for _, f := range in.reader.Counts().Files {
+		input, err := j.input("traces", f.Name)
+		if err != nil {
+			return err
+		}
+		input.Format, input.Records, input.Trajectories = f.Format, f.Records, f.Trajectories
+		m.Inputs = append(m.Inputs, input)
+	}
+	for _, name := range ruleFiles {
+		if name == "" {
+			continue
+		}
+		input, err := j.input("rules", name)
+		if err != nil {
+			return err
+		}
+		m.Inputs = append(m.Inputs, input)
+	}
+	manifest, err := m.File(files)
+	if err != nil {
+		return err
+	}
+	return emit.Write(dir, append(slices.Clip(files), manifest))
+}
+
+// input describes a file that was read. A pipe cannot be read again, so it has
+// no hash unless it is the standard input, which was hashed on the way.
+func (j *job) input(role, name string) (emit.Input, error) {
+	in := emit.Input{Role: role, File: name}
+	if name == "-" {
+		in.Bytes, in.SHA256 = j.stdin.bytes, j.stdin.sum()
+		return in, nil
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return in, nil // what was wrong with it was said when it was read
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return in, nil
+	}
+	defer f.Close()
+	h := newHashedReader(f)
+	if _, err := io.Copy(io.Discard, &h); err != nil {
+		return in, diag.New(diag.Pos{File: name}, "file-unreadable", "the file could not be read a second time, for its hash")
+	}
+	in.Bytes, in.SHA256 = h.bytes, h.sum()
+	return in, nil
+}

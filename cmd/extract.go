@@ -1,0 +1,201 @@
+package cmd
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/stategraph"
+	"github.com/awo-dev/awo/trace"
+)
+
+// extractOptions are the flags of `awo extract`.
+type extractOptions struct {
+	inputOptions `mapstructure:",squash"`
+	Rules        string `mapstructure:"rules"`
+	Threshold    int    `mapstructure:"threshold"`
+	Algorithm    string `mapstructure:"algorithm"`
+	Select       string `mapstructure:"select"`
+	Preset       string `mapstructure:"preset"`
+	Out          string `mapstructure:"out"`
+}
+
+func newExtract(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "extract FILES...",
+		Short: "Extract recurring chains of calls as meta-tools",
+		Long: `Extract the chains of calls that at least --threshold trajectories follow from the
+same state, as meta-tools: one call where there were several. A chain ends where
+the majority goes another way, and at user messages and barriers; calls that a
+model made in one turn are counted, but save no turn.
+
+With --out the definitions are written as files. For now every argument of every
+step is an input of the meta-tool, and nothing is baked in.
+
+--preset awo follows the published algorithm to the letter: user messages are
+ignored, and the steps of a chain need no trajectory in common.
+
+` + filesHelp,
+		Example: `  awo extract traces/ --rules rules.yaml
+  awo extract traces/ --rules rules.yaml --threshold 10 --out tools/
+  awo extract traces/ --rules rules.yaml --preset awo --format json`,
+		GroupID: groupCompile,
+	}
+	f := c.Flags()
+	addInput(f)
+	addRules(f)
+	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
+	f.Var(newChoice("awo"), "algorithm", "how chains are found: awo is Algorithm 1 of the paper, bound to states")
+	f.Var(newChoice("all"), "select", "which meta-tools are written")
+	f.Var(newChoice("default", "awo"), "preset", "whose conventions are followed")
+	f.String("out", "", "write the artefacts into this `FOLDER`")
+	return work(a, c, extract)
+}
+
+// extractionJSON is the JSON of `awo extract`; docs/artefacts.md describes it.
+type extractionJSON struct {
+	Schema      string         `json:"schema"`
+	Input       inputJSON      `json:"input"`
+	Threshold   int            `json:"threshold"`
+	Algorithm   string         `json:"algorithm"`
+	CallsBefore int            `json:"calls_before"`
+	CallsAfter  int            `json:"calls_after"`
+	TurnsBefore int            `json:"calling_turns_before"`
+	TurnsSaved  int            `json:"turns_saved"` // upper bound
+	MetaTools   []metaToolJSON `json:"meta_tools"`
+	Emitted     emittedJSON    `json:"emitted"`
+}
+
+type metaToolJSON struct {
+	Name        string   `json:"name"`
+	Tools       []string `json:"tools"`
+	Calls       []string `json:"calls"` // labels
+	Support     int      `json:"support"`
+	Occurrences int      `json:"occurrences"`
+	TurnsSaved  int      `json:"turns_saved"`
+	Status      string   `json:"status"` // "emitted" or "left-out"
+	Reason      string   `json:"reason"` // why it was left out
+}
+
+type emittedJSON struct {
+	MetaTools  int `json:"meta_tools"`
+	CallsAfter int `json:"calls_after"`
+	TurnsSaved int `json:"turns_saved"`
+}
+
+func extract(j *job, o extractOptions, files []string) error {
+	if o.Threshold < 1 {
+		return usagef("--threshold: %d is less than 1", o.Threshold)
+	}
+	set, err := j.rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	merger := merge.NewMerger(set, merge.Options{})
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		merger.Add(t)
+	}
+	merged := merger.Merged()
+	found := metatool.Extract(merged, metatool.Options{Threshold: o.Threshold, AsPublished: o.Preset == "awo"})
+	veil := merged.Veil(j.ShowValues)
+	tools := metatool.Define(merged, found.Candidates, veil)
+	out := extractionResult(in, o, found, tools)
+	if o.Out != "" {
+		results, err := extractionArtefacts(merged, veil, tools)
+		if err != nil {
+			return err
+		}
+		made, err := emit.All(emit.Emitters, results)
+		if err != nil {
+			return err
+		}
+		if err := j.writeArtefacts(o.Out, made, in, o.Rules); err != nil {
+			return err
+		}
+	}
+	return j.print(extractionDocument(in, o, out), out)
+}
+
+// extractionArtefacts gathers what emitters need.
+func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []metatool.Tool) (emit.Results, error) {
+	names := merged.Names(veil)
+	view, err := merged.Graph.Select(stategraph.Selection{}, names)
+	if err != nil {
+		return emit.Results{}, err
+	}
+	return emit.Results{View: view, Names: names, Tools: tools}, nil
+}
+
+func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, tools []metatool.Tool) extractionJSON {
+	out := extractionJSON{
+		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: o.Threshold, Algorithm: o.Algorithm,
+		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(), MetaTools: []metaToolJSON{},
+	}
+	for i, c := range found.Candidates {
+		t := &tools[i]
+		m := metaToolJSON{Name: t.Name, Tools: []string{}, Calls: []string{}, Support: c.Support, Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: "emitted"}
+		for _, step := range t.Steps {
+			m.Tools = append(m.Tools, step.Tool)
+			m.Calls = append(m.Calls, step.Label)
+		}
+		out.MetaTools = append(out.MetaTools, m)
+	}
+	out.Emitted = emittedJSON{MetaTools: len(out.MetaTools), CallsAfter: out.CallsAfter, TurnsSaved: out.TurnsSaved}
+	return out
+}
+
+func extractionDocument(in *intake, o extractOptions, out extractionJSON) *report.Document {
+	d := &report.Document{Title: "Meta-tools"}
+	d.Add(in.Summary())
+	if len(out.MetaTools) == 0 {
+		d.Add(report.Paragraph("No chain of two or more calls is followed from one state by at least " + countOf(out.Threshold, "trajectory") +
+			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."))
+		return d
+	}
+	table := report.NewTable("meta-tools", "",
+		report.Column{Key: "name", Max: 42},
+		report.Column{Key: "calls", Title: "does in one call", Max: 64, Wrap: true},
+		report.Column{Key: "support", Title: "trajectories", Align: report.Right},
+		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
+		report.Column{Key: "turns_saved", Title: "turns saved", Align: report.Right},
+	)
+	for _, m := range out.MetaTools {
+		table.Add(report.Name(m.Name), report.Name(strings.Join(m.Tools, " → ")), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved))
+	}
+	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
+		report.Grouped(out.TurnsSaved), countOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
+	table.Note("Chains are followed from one state by at least %s; a user message or a barrier ends them. Turns with parallel calls save less than calls: %s become %s.",
+		countOf(out.Threshold, "trajectory"), countOf(out.CallsBefore, "call"), report.Grouped(out.CallsAfter))
+	d.Add(table)
+	if o.Out != "" {
+		d.Add(report.Paragraph("The definitions are in " + o.Out + "; manifest.json says what they were made from."))
+	}
+	return d
+}
+
+// afterRules says why fewer turns are compiled than came in.
+func afterRules(in *intake, out extractionJSON) string {
+	if out.TurnsBefore == in.tally.CallingTurns {
+		return ""
+	}
+	return " that the rules leave"
+}
+
+func percentOf(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return 100 * float64(part) / float64(whole)
+}

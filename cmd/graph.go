@@ -1,0 +1,240 @@
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/stategraph"
+	"github.com/awo-dev/awo/trace"
+)
+
+// graphOptions are the flags of `awo graph`.
+type graphOptions struct {
+	inputOptions `mapstructure:",squash"`
+	Rules        string `mapstructure:"rules"`
+	LimitStates  int    `mapstructure:"limit-states"`
+
+	DOT     string `mapstructure:"dot"`
+	Mermaid string `mapstructure:"mermaid"`
+	GraphML string `mapstructure:"graphml"`
+	JSON    string `mapstructure:"graph-json"`
+
+	MinWeight int    `mapstructure:"min-weight"`
+	MaxStates int    `mapstructure:"max-states"`
+	Focus     string `mapstructure:"focus"`
+	Depth     int    `mapstructure:"depth"`
+}
+
+func newGraph(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "graph FILES...",
+		Short: "Merge trajectories into a graph of states, and say what each kind of rule merges",
+		Long: `Merge trajectories into a graph: a state is what an execution has done so far, as
+far as the rules tell it apart, and an edge is a call. The table shows how many
+states are left as the rules are applied kind by kind; without --rules it ends
+with the prefix tree, in which only executions with the same calls so far share a
+state.
+
+Argument values are shown as ordinals such as ‹v1›, since they may be secret;
+what rules put in their place is shown. --show-values shows them.
+
+` + filesHelp,
+		Example: `  awo graph traces/ --rules rules.yaml
+  awo graph traces/ --rules rules.yaml --dot graph.dot --min-weight 5
+  awo graph traces/ --rules rules.yaml --mermaid - --focus get_user --depth 2`,
+		GroupID: groupCompile,
+	}
+	f := c.Flags()
+	addInput(f)
+	addRules(f)
+	f.Int("limit-states", 0, "stop making new states at `N`, to bound memory; what was left out is counted (0: no limit)")
+	f.String("dot", "", "write the graph for Graphviz to this `FILE` (- is the standard output)")
+	f.String("mermaid", "", "write the graph as a Mermaid diagram to this `FILE`")
+	f.String("graphml", "", "write the graph as GraphML to this `FILE`")
+	f.String("graph-json", "", "write the graph as JSON to this `FILE`")
+	f.Int("min-weight", 0, "leave edges out of these files that fewer than `N` executions take")
+	f.Int("max-states", 0, "show at most `N` states, the most visited (0: all)")
+	f.String("focus", "", "show only what is near this `STATE` (a number) or tool")
+	f.Int("depth", 2, "how many calls away from --focus")
+	return work(a, c, graph)
+}
+
+// addRules defines the flag --rules.
+func addRules(flags *pflag.FlagSet) {
+	flags.String("rules", "", "`FILE` with the rules that say which calls and states are alike")
+}
+
+// graphJSON is the JSON of `awo graph`.
+type graphJSON struct {
+	Schema     string         `json:"schema"`
+	Input      inputJSON      `json:"input"`
+	Strategies []strategyJSON `json:"strategies"`
+}
+
+type strategyJSON struct {
+	Strategy     string  `json:"strategy"`
+	States       int     `json:"states"`
+	Edges        int     `json:"edges"`
+	SelfLoops    int     `json:"self_loops"`
+	Sinks        int     `json:"sinks"`
+	MeanInDegree float64 `json:"mean_in_degree"`
+	Labels       int     `json:"labels"`
+	LeftOut      int     `json:"left_out,omitempty"` // steps beyond --limit-states
+}
+
+func graph(j *job, o graphOptions, files []string) error {
+	set, err := j.rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true, MaxStates: o.LimitStates})
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		merger.Add(t)
+	}
+	merged := merger.Merged()
+	written, err := j.writeGraphs(merged, o)
+	if err != nil {
+		return err
+	}
+	out := graphJSON{Schema: "awo.graph-stats/v1", Input: in.JSON(), Strategies: []strategyJSON{}}
+	for _, s := range merged.Table {
+		out.Strategies = append(out.Strategies, strategyJSON{
+			Strategy: s.Strategy, States: s.States, Edges: s.Edges, SelfLoops: s.SelfLoops, Sinks: s.Sinks,
+			MeanInDegree: s.MeanInDegree(), Labels: s.Labels, LeftOut: s.LeftOut,
+		})
+	}
+	if written.stdout {
+		return nil // the graph itself was asked for on the standard output
+	}
+	return j.print(graphDocument(in, out, merged, set, written.notes), out)
+}
+
+func graphDocument(in *intake, out graphJSON, merged *merge.Merged, set *rules.Set, notes []string) *report.Document {
+	d := &report.Document{Title: "State graph"}
+	d.Add(in.Summary())
+	table := report.NewTable("strategies", "",
+		report.Column{Key: "strategy"},
+		report.Column{Key: "states", Align: report.Right},
+		report.Column{Key: "edges", Align: report.Right},
+		report.Column{Key: "self_loops", Title: "self-loops", Align: report.Right},
+		report.Column{Key: "sinks", Align: report.Right},
+		report.Column{Key: "mean_in_degree", Title: "mean in-degree", Align: report.Right},
+		report.Column{Key: "labels", Align: report.Right},
+	)
+	for _, s := range out.Strategies {
+		table.Add(report.Text(s.Strategy), report.Int(s.States), report.Int(s.Edges), report.Int(s.SelfLoops),
+			report.Int(s.Sinks), report.Float(s.MeanInDegree, 2), report.Int(s.Labels))
+	}
+	table.Note("Each row adds one kind of rule to those above it. disjoint: executions share only the root. prefix tree: they share a state while all calls so far are the same.")
+	table.Note("Edges are pairs of states; a self-loop is a call that changes nothing the rules look at; a sink is a state no execution leaves; labels are different calls after rewriting.")
+	if n := len(out.Strategies); n > 1 && out.Strategies[1].States > 1 && n > 2 {
+		first, last := out.Strategies[1], out.Strategies[n-1]
+		table.Note("The rules merge %s states of the prefix tree into %s (%.1f %% fewer). Whether the rules are right these figures do not say: too few states are as easily had as many.",
+			report.Grouped(first.States), report.Grouped(last.States), 100*(1-float64(last.States)/float64(first.States)))
+	}
+	if set == nil {
+		table.Note("No rules were given (--rules FILE), so nothing is merged beyond the prefix tree.")
+	}
+	if merged.LeftOut > 0 {
+		table.Note("%s led to states beyond --limit-states and are in no figure of the last row.", countOf(merged.LeftOut, "step"))
+	}
+	d.Add(table)
+	if len(notes) > 0 {
+		d.Add(report.List(notes))
+	}
+	return d
+}
+
+// written says which graph files were made.
+type written struct {
+	stdout bool // one of them went to the standard output
+	notes  []string
+}
+
+// writeGraphs writes the graph in the formats asked for.
+func (j *job) writeGraphs(merged *merge.Merged, o graphOptions) (written, error) {
+	var w written
+	exports := []struct {
+		file  string
+		write func(*stategraph.View, io.Writer, stategraph.Names) error
+	}{
+		{o.DOT, (*stategraph.View).WriteDOT},
+		{o.Mermaid, (*stategraph.View).WriteMermaid},
+		{o.GraphML, (*stategraph.View).WriteGraphML},
+		{o.JSON, func(v *stategraph.View, w io.Writer, names stategraph.Names) error {
+			return report.WriteJSON(w, v.Document(names))
+		}},
+	}
+	names := merged.Names(merged.Veil(j.ShowValues))
+	var view *stategraph.View
+	for _, e := range exports {
+		if e.file == "" {
+			continue
+		}
+		if view == nil {
+			var err error
+			if view, err = merged.Graph.Select(selection(o), names); err != nil {
+				return w, usagef("--focus: %s", err)
+			}
+		}
+		var b bytes.Buffer
+		if err := e.write(view, &b, names); err != nil {
+			return w, err
+		}
+		if e.file == "-" {
+			w.stdout = true
+			j.printf("%s", b.Bytes())
+			continue
+		}
+		dir, name := splitOut(e.file)
+		if err := emit.Write(dir, []emit.File{{Name: name, Data: b.Bytes()}}); err != nil {
+			return w, err
+		}
+		note := fmt.Sprintf("%s: the graph with all rules", e.file)
+		if left := view.LeftOut.String(); left != "" {
+			note += "; " + left
+		}
+		w.notes = append(w.notes, note+".")
+	}
+	return w, nil
+}
+
+func selection(o graphOptions) stategraph.Selection {
+	s := stategraph.Selection{MinWeight: o.MinWeight, MaxStates: o.MaxStates}
+	if o.Focus != "" {
+		s.Depth = o.Depth
+		s.Focus = &stategraph.Focus{Tool: o.Focus}
+		if n, err := strconv.ParseUint(o.Focus, 10, 32); err == nil {
+			s.Focus = &stategraph.Focus{State: stategraph.StateID(n)}
+		}
+	}
+	return s
+}
+
+// splitOut splits the name of an output file into its folder and the rest.
+func splitOut(file string) (dir, name string) {
+	i := strings.LastIndexAny(file, `/`+string(os.PathSeparator))
+	if i < 0 {
+		return ".", file
+	}
+	return file[:i+1], file[i+1:]
+}

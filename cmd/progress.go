@@ -1,0 +1,67 @@
+package cmd
+
+import (
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+)
+
+// progressDelay is how long work must take before a bar appears.
+const progressDelay = time.Second
+
+// progress is the bar of a job. Without out, which only a terminal is given,
+// it does nothing.
+type progress struct {
+	out   io.Writer
+	start time.Time
+	bar   *progressbar.ProgressBar
+	total int64
+}
+
+// set moves the bar to done of total bytes; 0 is a total that is not known.
+func (p *progress) set(done, total int64) {
+	if p.out == nil {
+		return
+	}
+	if p.start.IsZero() {
+		p.start = time.Now()
+	}
+	if p.bar == nil || p.total != total {
+		if p.bar == nil && time.Since(p.start) < progressDelay {
+			return
+		}
+		p.clear()
+		p.bar, p.total = newBar(p.out, total), total
+	}
+	// A bar that cannot be drawn is no reason to stop.
+	_ = p.bar.Set64(done)
+}
+
+func newBar(out io.Writer, total int64) *progressbar.ProgressBar {
+	if total <= 0 {
+		total = -1 // a spinner
+	}
+	return progressbar.NewOptions64(total,
+		progressbar.OptionSetWriter(out),
+		progressbar.OptionSetDescription("reading"),
+		progressbar.OptionShowBytes(true),
+		progressbar.OptionUseIECUnits(true),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionSetWidth(30),
+		progressbar.OptionClearOnFinish(),
+	)
+}
+
+// clear takes the bar off the terminal, so that a line can be written.
+func (p *progress) clear() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}
+
+// done ends the bar; a later set begins a new one.
+func (p *progress) done() {
+	p.clear()
+	p.bar, p.start = nil, time.Time{}
+}

@@ -1,0 +1,132 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/golden"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// results are the JSON results of commands, with a command that makes each of
+// them from the bundled traces.
+var results = []struct {
+	schema string
+	value  any
+	args   string
+}{
+	{"awo.analysis/v1", analysisJSON{}, "analyze office/trajectories.jsonl.gz --by model"},
+	{"awo.inspection/v1", inspectionJSON{}, "inspect office/trajectories.jsonl.gz"},
+	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --rules office/rules.yaml"},
+	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
+	{"awo.formats/v1", formatsJSON{}, "formats"},
+	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
+	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
+}
+
+// TestSchemas holds the JSON of every command to its JSON Schema, and the
+// schemas in docs/schemas to the Go types that they are made from. AWO_UPDATE=1
+// rewrites them.
+func TestSchemas(t *testing.T) {
+	for _, r := range results {
+		t.Run(r.schema, func(t *testing.T) {
+			schema := schemaOf(t, r.schema, r.value)
+			file := filepath.Join("..", "docs", "schemas", strings.ReplaceAll(r.schema, "/", ".")+".schema.json")
+			recorded, err := os.ReadFile(file)
+			switch {
+			case golden.Update() && !bytes.Equal(recorded, schema):
+				if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(file, schema, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			case err != nil:
+				t.Fatalf("%v; AWO_UPDATE=1 makes it", err)
+			case !bytes.Equal(recorded, schema):
+				t.Errorf("%s is not what the Go type gives; AWO_UPDATE=1 accepts the change", file)
+			}
+			validate(t, schema, runJSON(t, r.args))
+		})
+	}
+}
+
+// schemaOf returns the JSON Schema of a result.
+func schemaOf(t *testing.T, id string, value any) []byte {
+	t.Helper()
+	number := &jsonschema.Schema{Types: []string{"number", "null"}}
+	interval := &jsonschema.Schema{
+		Types: []string{"object", "null"}, Required: []string{"lo", "hi", "level", "method"},
+		Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "method": {Type: "string"}},
+	}
+	s, err := jsonschema.ForType(reflect.TypeOf(value), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[report.Figure]():   number,
+		reflect.TypeFor[report.Interval](): interval,
+		reflect.TypeFor[entropy.Figure]():  number,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Schema, s.ID, s.Title = "https://json-schema.org/draft/2020-12/schema", "https://awo.dev/schemas/"+id, id
+	s.Properties["schema"] = &jsonschema.Schema{Const: jsonschema.Ptr[any](id)}
+	s.Properties["notes"] = &jsonschema.Schema{
+		Description: "why figures are null, and what concerns the whole",
+		Type:        "array", Items: &jsonschema.Schema{
+			Type: "object", Required: []string{"at", "note"},
+			Properties: map[string]*jsonschema.Schema{"at": {Type: "string"}, "note": {Type: "string"}},
+		},
+	}
+	out, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(out, '\n')
+}
+
+// runJSON runs awo on the bundled traces and returns what it prints.
+func runJSON(t *testing.T, line string) []byte {
+	t.Helper()
+	line = strings.ReplaceAll(line, "$WORK", t.TempDir())
+	c := exec.CommandContext(t.Context(), "awo", append(strings.Fields(line), "--format", "json", "--quiet")...)
+	c.Dir = filepath.Join("..", "testdata")
+	var complaint bytes.Buffer
+	c.Stderr = &complaint
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("awo %s: %v\n%s", line, err, &complaint)
+	}
+	return out
+}
+
+func validate(t *testing.T, schema, document []byte) {
+	t.Helper()
+	parsed, err := validator.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := validator.NewCompiler()
+	if err := compiler.AddResource("schema.json", parsed); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compiler.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := validator.UnmarshalJSON(bytes.NewReader(document))
+	if err != nil {
+		t.Fatalf("no JSON: %v\n%s", err, document)
+	}
+	if err := compiled.Validate(value); err != nil {
+		t.Error(err)
+	}
+}

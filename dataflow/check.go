@@ -1,0 +1,223 @@
+package dataflow
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// Votes is how the rules of a Judge did on one trajectory.
+type Votes struct{ rules []ruleVotes }
+
+type ruleVotes struct {
+	rule    int32
+	choices []choiceVotes
+	absent  int32
+	lists   []walked
+}
+
+type choiceVotes struct {
+	uses, agree, nothing int32
+	asked, given, right  []uint64 // different values
+}
+
+// reading is the newest value of a source.
+type reading struct {
+	ok    bool
+	value *trace.Value  // the whole result or arguments
+	nodes []trace.Value // what the source's path selects in it
+}
+
+// checking is the state of checking one trajectory.
+type checking struct {
+	j     *Judge
+	t     *trace.Trajectory
+	now   []reading // by source
+	votes map[int32]*ruleVotes
+	walks map[int32]*walk
+	used  map[Slot]map[uint64]bool // parameter -> values that it had
+}
+
+// Check applies the rules to the model calls of t. It is pure.
+func (j *Judge) Check(t *trace.Trajectory) *Votes {
+	c := &checking{
+		j: j, t: t, now: make([]reading, len(j.sources)), votes: map[int32]*ruleVotes{}, walks: map[int32]*walk{},
+		used: map[Slot]map[uint64]bool{},
+	}
+	arguments := make([]trace.Value, len(t.Calls))
+	for first := 0; first < len(t.Calls); {
+		end := first + 1
+		for end < len(t.Calls) && t.Calls[end].Turn == t.Calls[first].Turn {
+			end++
+		}
+		for i := first; i < end; i++ {
+			arguments[i], _ = argumentsOf(&t.Calls[i])
+			if t.Calls[i].Origin == trace.OriginModel {
+				c.use(&t.Calls[i], &arguments[i])
+			}
+		}
+		for i := first; i < end; i++ {
+			c.read(&t.Calls[i], &arguments[i])
+		}
+		first = end
+	}
+	return c.finish()
+}
+
+// read takes the results and arguments of a call as the newest of their
+// sources.
+func (c *checking) read(call *trace.Call, arguments *trace.Value) {
+	tool := nameOf(call.Tool)
+	c.readSide(Input, tool, arguments)
+	if !call.HasResult || len(c.j.byTool[toolKey{Output, tool}]) == 0 {
+		return
+	}
+	result := resultOf(call)
+	c.readSide(Output, tool, &result)
+}
+
+// resultOf returns the result of a call, as a string if it is no JSON.
+func resultOf(call *trace.Call) trace.Value {
+	if v, ok := call.ResultValue(); ok {
+		return v
+	}
+	return trace.Value{Kind: trace.String, Text: call.Result.Text()}
+}
+
+func (c *checking) readSide(side Side, tool trace.Name, v *trace.Value) {
+	for _, id := range c.j.byTool[toolKey{side, tool}] {
+		nodes := slices.DeleteFunc(c.j.sources[id].path.Eval(*v), func(n trace.Value) bool { return isEmpty(&n) })
+		if len(nodes) > 0 {
+			c.now[id] = reading{true, v, nodes}
+			for _, r := range c.j.readers[id] {
+				if c.j.rules[r].lists {
+					c.readList(r, nodes)
+				}
+			}
+		}
+	}
+}
+
+// use applies the rules for the parameters of a call.
+func (c *checking) use(call *trace.Call, arguments *trace.Value) {
+	tool := nameOf(call.Tool)
+	had := map[Slot][]uint64{}
+	for _, id := range c.j.byParam[tool] {
+		r := &c.j.rules[id]
+		from := &c.now[r.source]
+		if !from.ok {
+			continue
+		}
+		v := c.votes[id]
+		if v == nil {
+			v = &ruleVotes{rule: id, choices: make([]choiceVotes, len(r.choices))}
+			c.votes[id] = v
+		}
+		absent := true
+		r.to.visit(*arguments, nil, func(recorded trace.Value, positions []int) {
+			if !isEmpty(&recorded) {
+				absent = false
+				had[r.link.To] = append(had[r.link.To], hashValue(&recorded))
+				c.apply(v, r, from, &recorded, arguments, positions)
+			}
+		})
+		if absent {
+			v.absent++
+		}
+	}
+	// Values of one call are used when it is made, not before.
+	for slot, values := range had {
+		if c.used[slot] == nil {
+			c.used[slot] = map[uint64]bool{}
+		}
+		for _, h := range values {
+			c.used[slot][h] = true
+		}
+	}
+}
+
+// apply compares what each choice of a rule gives with what was recorded.
+func (c *checking) apply(v *ruleVotes, r *rule, from *reading, recorded, arguments *trace.Value, positions []int) {
+	for i := range r.choices {
+		choice := &r.choices[i]
+		votes := &v.choices[i]
+		key, ok := c.keyOf(r, choice, arguments, positions)
+		if !ok {
+			continue // nothing to compare the key with: no use of this choice
+		}
+		votes.uses++
+		given := c.give(v.rule, r, choice, from, key, recorded)
+		right := slices.ContainsFunc(given, func(g trace.Value) bool { return r.link.gives(&g, recorded) })
+		if len(given) > 1 && choice.Kind != Each && choice.Kind != ByOpen {
+			right = false
+		}
+		if right {
+			votes.agree++
+		}
+		if len(given) != 1 && choice.Kind != Each && choice.Kind != ByOpen {
+			votes.nothing++
+		}
+		switch choice.Kind {
+		case ByConst, ByArg, ByInput:
+			votes.note(r, given, recorded, right)
+		case Each:
+			c.walks[v.rule].use(r.link, recorded)
+		}
+	}
+}
+
+// note keeps values for the chance guard.
+func (v *choiceVotes) note(r *rule, given []trace.Value, recorded *trace.Value, right bool) {
+	asked := hashValue(recorded)
+	if right {
+		v.right = appendNew(v.right, asked)
+	}
+	for i := range given {
+		// What the value gives as an argument, so that both sides are comparable.
+		if r.link.gives(&given[i], recorded) {
+			v.given = appendNew(v.given, asked)
+		} else {
+			v.given = appendNew(v.given, hashValue(&given[i]))
+		}
+	}
+	v.asked = appendNew(v.asked, asked)
+}
+
+// maxNoted is how many values of one trajectory are kept for the chance guard.
+const maxNoted = 256
+
+func appendNew(list []uint64, h uint64) []uint64 {
+	if len(list) >= maxNoted || slices.Contains(list, h) {
+		return list
+	}
+	return append(list, h)
+}
+
+// keyOf returns what a choice compares keys with.
+func (c *checking) keyOf(r *rule, choice *ruleChoice, arguments *trace.Value, positions []int) (trace.Value, bool) {
+	switch choice.Kind {
+	case ByArg:
+		if keys := choice.from.beside(*arguments, r.to, positions); len(keys) == 1 {
+			return keys[0], true
+		}
+		return trace.Value{}, false
+	case ByInput:
+		if low := c.now[choice.low]; low.ok && len(low.nodes) == 1 {
+			return low.nodes[0], true
+		}
+		return trace.Value{}, false
+	}
+	return trace.Value{}, true
+}
+
+func (c *checking) finish() *Votes {
+	for id := range int32(len(c.j.rules)) {
+		c.endWalk(id)
+	}
+	v := &Votes{}
+	for _, id := range slices.Sorted(maps.Keys(c.votes)) {
+		v.rules = append(v.rules, *c.votes[id])
+	}
+	return v
+}

@@ -1,0 +1,375 @@
+package dataflow
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// Bounds of what is kept and compared, each far above what traces hold. Beyond
+// them sources are missed, never invented, and the chance guard takes a slot that
+// overflows for one that holds every value.
+const (
+	maxFound    = 128     // places remembered for one value
+	maxSources  = 32      // sources reported for one use
+	maxKeyed    = 8       // sources of one use for which keys are looked for
+	maxElements = 256     // elements of a list that keys must tell apart
+	maxMembers  = 24      // members of an element that may be keys
+	maxKeyText  = 64      // bytes of a key's value
+	maxContents = 1 << 18 // different values, and words, of all slots of one trajectory
+	maxPhrase   = 16      // words of a value that is looked for in texts
+	maxParts    = 24      // words of an argument that is looked at as a template
+	maxValue    = 512     // bytes of a value that is looked for in texts or taken apart
+	maxPieces   = 32      // pieces of one argument that come from elsewhere
+	maxOfPiece  = 8       // sources of one piece
+	maxGiven    = 256     // tools, counted for results and arguments apart, that may be sources in one trajectory
+	minText     = 3       // bytes below which a value in a text proves nothing
+)
+
+// Collector finds the possible sources of arguments. It may be used
+// concurrently and keeps scratch memory between trajectories; the zero value is
+// ready.
+type Collector struct{ idle sync.Pool }
+
+// Collect returns where the arguments of t's model calls could have come from.
+// The result depends on t alone.
+//
+// Every argument leaf and every whole object or array is looked for in all that
+// was there before the call: results and arguments of calls of earlier turns
+// (parallel calls of one turn are never each other's sources) and messages.
+// Null, booleans, empty strings, lists and objects come from nowhere.
+func (c *Collector) Collect(t *trace.Trajectory) *Flow {
+	s, _ := c.idle.Get().(*collection)
+	if s == nil {
+		s = &collection{}
+	}
+	f := s.collect(t)
+	s.release()
+	c.idle.Put(s)
+	return f
+}
+
+// collection is the state of collecting one trajectory.
+type collection struct {
+	places places
+	t      *trace.Trajectory
+	flow   *Flow
+
+	wants   []want
+	equal   index // hash of a wanted value -> want
+	coerced index // hash of its number or string twin -> want
+	phrases index // hash of its words -> first want with these words
+	pieceOf index // hash of a piece of an argument -> first such piece
+	pieces  []piece
+	lengths []int              // of phrases, in words, ascending
+	dates   map[uint64][]int32 // key of a date -> wants
+	numbers map[string][]int32 // canonical text -> wants
+
+	args     []argument
+	byCall   []int32 // by call: end of its arguments in args
+	calls    []trace.Call
+	levels   []level // lists on the way to where the walk is
+	arena    []level // lists on the way to what was found
+	contents index
+	words    index
+	isFull   map[int32]bool
+	given    map[toolKey]bool
+	pairs    map[[2]int32]int32
+
+	// Where the walk is.
+	source   origin
+	nested   int
+	tokens   []token
+	prefixes []uint64
+	powers   []uint64
+	dateList []date
+	numList  []string
+}
+
+// origin is what is being read.
+type origin struct {
+	side Side
+	call int32 // call or message
+	turn int32 // from which turn on it is known
+	// seenOnly says that what is found there makes a value known but is no source.
+	seenOnly bool
+}
+
+// level is one list on the way to a value.
+type level struct {
+	step     int32 // of the path
+	position int32
+	list     *trace.Value // array, or object that is a map
+}
+
+// argument is one argument of one call, with its value.
+type argument struct {
+	slot, want   int32
+	value        *trace.Value
+	hash         uint64
+	levels       [2]int32 // in arena
+	whole, model bool
+}
+
+// want is a value that some argument has, or a part of one.
+type want struct {
+	value  trace.Value
+	hash   uint64
+	found  []found
+	seen   Seen
+	passed int32           // the newest call that has it as an argument, from 1
+	slots  map[int32]int32 // slot and relation -> found, once there are many
+
+	phrase     []token // its words; nil if it is not looked for in texts
+	text       string  // what is looked for
+	nextPhrase int32   // another want with the same words, or -1
+
+	divided bool   // whether its pieces were noted
+	parts   []part // its pieces that equal something else
+}
+
+// found is the newest place of a slot that held a want.
+type found struct {
+	slot     int32
+	relation Relation
+	call     int32
+	calls    int32
+	levels   [2]int32 // in arena
+	before   string
+	after    string
+	echo     bool // the result repeats an argument of its own call
+}
+
+func (c *collection) collect(t *trace.Trajectory) *Flow {
+	c.t = t
+	c.flow = &Flow{ID: t.ID, turns: make([]int32, len(t.Calls))}
+	c.places.begin()
+	c.calls = t.Calls
+	c.readArguments()
+	c.index()
+	message := 0
+	for first := 0; first < len(t.Calls) || message < len(t.Messages); {
+		turn, end := c.turnAt(first)
+		for message < len(t.Messages) && (first == len(t.Calls) || int32(t.Messages[message].Turn) <= turn) {
+			c.readMessage(message)
+			message++
+		}
+		for i := first; i < end; i++ {
+			c.resolve(i)
+		}
+		for i := first; i < end; i++ {
+			c.readCall(i)
+		}
+		first = end
+	}
+	c.finish()
+	return c.flow
+}
+
+// turnAt returns the turn of the call at i and the end of that turn's calls.
+func (c *collection) turnAt(i int) (turn int32, end int) {
+	if i == len(c.calls) {
+		return 0, i
+	}
+	end = i + 1
+	for end < len(c.calls) && c.calls[end].Turn == c.calls[i].Turn {
+		end++
+	}
+	return int32(c.calls[i].Turn), end
+}
+
+// readArguments walks all arguments once: they are what is looked for, and
+// later, turn by turn, what is found.
+func (c *collection) readArguments() {
+	for i := range c.calls {
+		call := &c.calls[i]
+		c.flow.turns[i] = int32(call.Turn)
+		model := call.Origin == trace.OriginModel
+		if model {
+			c.flow.Calls++
+		}
+		if args, ok := argumentsOf(call); ok {
+			c.readArgumentsOf(&args, c.places.root(Input, nameOf(call.Tool)), model)
+		}
+		c.byCall = append(c.byCall, int32(len(c.args)))
+	}
+}
+
+func (c *collection) readArgumentsOf(args *trace.Value, root int32, model bool) {
+	if root == 0 {
+		c.flow.dropped++
+		return
+	}
+	for i := range args.Members {
+		at, _ := c.places.member(root, i, args.Members[i].Name)
+		c.readArgument(&args.Members[i].Value, at, model)
+	}
+}
+
+func argumentsOf(call *trace.Call) (trace.Value, bool) {
+	if call.ArgsMissing() {
+		return trace.Value{}, false
+	}
+	args, _ := call.ArgsValue()
+	return args, args.Kind == trace.Object
+}
+
+// readArgument notes an argument and what is inside it. The hash of the value
+// is returned.
+func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
+	if at == 0 {
+		c.flow.dropped++
+		return hashValue(v)
+	}
+	self := len(c.args)
+	c.args = append(c.args, argument{slot: c.slot(at), value: v, model: model, levels: c.keepLevels()})
+	var h uint64
+	switch {
+	case v.Kind == trace.Array && len(v.Elems) > 0:
+		h = mix(seedArray, uint64(len(v.Elems)))
+		each := c.places.elements(at)
+		for i := range v.Elems {
+			c.push(at, i, v)
+			h = mix(h, c.readArgument(&v.Elems[i], each, model))
+			c.pop()
+		}
+		c.args[self].whole = true
+	case v.Kind == trace.Object && len(v.Members) > 0:
+		h = mix(seedObject, uint64(len(v.Members)))
+		asMap := isMap(v)
+		for i := range v.Members {
+			var inner uint64
+			if asMap {
+				c.push(at, i, v)
+				inner = c.readArgument(&v.Members[i].Value, c.places.elements(at), model)
+				c.pop()
+			} else {
+				next, _ := c.places.member(at, i, v.Members[i].Name)
+				inner = c.readArgument(&v.Members[i].Value, next, model)
+			}
+			h = hashMember(h, v.Members[i].Name, inner)
+		}
+		c.args[self].whole = true
+	default:
+		h = hashValue(v)
+	}
+	a := &c.args[self]
+	a.hash, a.want = h, c.want(*v, h)
+	return h
+}
+
+func (c *collection) push(at int32, position int, list *trace.Value) {
+	c.levels = append(c.levels, level{c.places.nodes[at].depth, int32(position), list})
+}
+
+func (c *collection) pop() { c.levels = c.levels[:len(c.levels)-1] }
+
+// keepLevels copies the lists on the way to where the walk is.
+func (c *collection) keepLevels() [2]int32 {
+	start := int32(len(c.arena))
+	c.arena = append(c.arena, c.levels...)
+	return [2]int32{start, int32(len(c.arena))}
+}
+
+// slot returns the number of a place in the flow.
+func (c *collection) slot(at int32) int32 {
+	n := &c.places.nodes[at]
+	if n.slot < 0 {
+		n.slot = int32(len(c.flow.Slots))
+		c.flow.Slots = append(c.flow.Slots, Slot{n.side, n.tool, n.path})
+	}
+	return n.slot
+}
+
+// want returns the number of a value that is looked for.
+func (c *collection) want(v trace.Value, h uint64) int32 {
+	next := int32(len(c.wants))
+	id := c.equal.insert(h, next)
+	if id == next {
+		c.wants = append(c.wants, want{value: v, hash: h, seen: Seen{Turn: -1}, nextPhrase: -1})
+	}
+	return id
+}
+
+// index prepares the search for the wants: their twins of another type, their
+// words, and the pieces of those that are texts.
+func (c *collection) index() {
+	for i := range c.wants {
+		w := &c.wants[i]
+		switch w.value.Kind {
+		case trace.Number:
+			c.coerced.insert(hashString(numberKey(w.value.Text)), int32(i))
+			c.wantText(int32(i))
+		case trace.String:
+			if canonical, ok := numberOf(w.value.Text); ok && canonical == w.value.Text {
+				c.coerced.insert(hashNumber(canonical), int32(i))
+			}
+			c.wantText(int32(i))
+		}
+	}
+	slices.Sort(c.lengths)
+	for i := range c.args {
+		a := &c.args[i]
+		if a.model && a.value.Kind == trace.String && !c.wants[a.want].divided {
+			c.wants[a.want].divided = true
+			c.divide(a.want)
+		}
+	}
+}
+
+// wantText makes a want findable in texts.
+func (c *collection) wantText(id int32) {
+	w := &c.wants[id]
+	text := w.value.Text
+	if len(text) < minText || len(text) > maxValue {
+		return
+	}
+	c.tokens = appendTokens(c.tokens[:0], text)
+	if len(c.tokens) == 0 || len(c.tokens) > maxPhrase {
+		return
+	}
+	w.text, w.phrase = text, slices.Clone(c.tokens)
+	first := c.phrases.insert(phraseHash(w.phrase), id)
+	if first != id {
+		w.nextPhrase, c.wants[first].nextPhrase = c.wants[first].nextPhrase, id
+	}
+	if !slices.Contains(c.lengths, len(w.phrase)) {
+		c.lengths = append(c.lengths, len(w.phrase))
+	}
+	if d, ok := dateOf(text); ok && w.value.Kind == trace.String {
+		if c.dates == nil {
+			c.dates = map[uint64][]int32{}
+		}
+		for _, k := range d.wantKeys() {
+			c.dates[k] = append(c.dates[k], id)
+		}
+	}
+	if canonical, ok := numberOf(text); ok {
+		if c.numbers == nil {
+			c.numbers = map[string][]int32{}
+		}
+		c.numbers[canonical] = append(c.numbers[canonical], id)
+	}
+}
+
+// release lets go of the trajectory, keeping scratch memory.
+func (c *collection) release() {
+	clear(c.wants)
+	clear(c.args)
+	clear(c.arena)
+	clear(c.levels[:cap(c.levels)])
+	c.t, c.flow, c.calls = nil, nil, nil
+	c.wants, c.args, c.arena, c.levels, c.byCall, c.lengths, c.pieces = c.wants[:0], c.args[:0], c.arena[:0], c.levels[:0], c.byCall[:0], c.lengths[:0], c.pieces[:0]
+	c.equal.reset()
+	c.coerced.reset()
+	c.phrases.reset()
+	c.pieceOf.reset()
+	c.contents.reset()
+	c.words.reset()
+	clear(c.dates)
+	clear(c.numbers)
+	clear(c.isFull)
+	clear(c.given)
+	clear(c.pairs)
+}

@@ -1,0 +1,169 @@
+package dataflow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// give returns the values that a choice gives.
+func (c *checking) give(id int32, r *rule, choice *ruleChoice, from *reading, key trace.Value, recorded *trace.Value) []trace.Value {
+	switch choice.Kind {
+	case First, ByConst:
+		return choice.path.Eval(*from.value)
+	case ByArg, ByInput:
+		if key.Kind == trace.Array || key.Kind == trace.Object {
+			return nil
+		}
+		return choice.path.Bind(key).Eval(*from.value)
+	case ByOpen:
+		return c.giveOpen(r, choice, from, recorded)
+	case Each:
+		return c.walks[id].nodes
+	case Unused:
+		nodes := c.walks[id].nodes
+		for i := range nodes {
+			if !c.used[r.link.To][r.link.argumentHash(&nodes[i], recorded)] {
+				return nodes[i : i+1]
+			}
+		}
+		return nil
+	}
+	return from.nodes
+}
+
+// giveOpen returns the recorded value if some key singles out an element that
+// gives it.
+func (c *checking) giveOpen(r *rule, choice *ruleChoice, from *reading, recorded *trace.Value) []trace.Value {
+	lists := choice.path[:choice.Step].Eval(*from.value)
+	rest := choice.path[choice.Step+1:]
+	keys := map[uint64]int{}
+	var chosen []uint64
+	for l := range lists {
+		list := &lists[l]
+		if list.Kind == trace.String {
+			inner, ok := lookThrough(list.Text)
+			if !ok {
+				continue
+			}
+			list = &inner
+		}
+		for i := range len(list.Elems) + len(list.Members) {
+			element := elementOf(list, i)
+			key, ok := element.Lookup(choice.Key)
+			if !ok || element.Kind != trace.Object {
+				continue
+			}
+			h := hashValue(&key)
+			keys[h]++
+			if slices.ContainsFunc(rest.Eval(*element), func(n trace.Value) bool { return r.link.gives(&n, recorded) }) {
+				chosen = append(chosen, h)
+			}
+		}
+	}
+	for _, h := range chosen {
+		if keys[h] == 1 {
+			return []trace.Value{*recorded}
+		}
+	}
+	return nil
+}
+
+// gives reports whether a source's value gives the argument that was recorded.
+func (k *Link) gives(held, recorded *trace.Value) bool {
+	switch k.Relation {
+	case Equal:
+		return equal(held, recorded)
+	case Coerced:
+		return held.Kind != recorded.Kind && sameText(held, recorded)
+	case Template:
+		piece, ok := pieceOf(k.Template, k.Part, recorded)
+		return ok && isText(held) && spelling(held) == piece
+	}
+	return false
+}
+
+// argumentHash returns the hash of the argument that a source's value gives.
+func (k *Link) argumentHash(held, recorded *trace.Value) uint64 {
+	if k.Relation == Coerced && held.Kind == trace.Number {
+		return hashString(numberKey(held.Text))
+	}
+	if k.Relation == Coerced {
+		return hashNumber(held.Text)
+	}
+	if k.gives(held, recorded) {
+		return hashValue(recorded)
+	}
+	return hashValue(held)
+}
+
+// pieceOf returns what stands in a hole of the template in a recorded argument,
+// each hole taken as short as what follows it allows.
+func pieceOf(template string, part int, recorded *trace.Value) (string, bool) {
+	if recorded.Kind != trace.String {
+		return "", false
+	}
+	fixed := strings.Split(template, Hole)
+	rest, ok := strings.CutPrefix(recorded.Text, fixed[0])
+	if !ok || len(fixed) < 2 {
+		return "", false
+	}
+	last := len(fixed) - 1
+	if rest, ok = strings.CutSuffix(rest, fixed[last]); !ok {
+		return "", false
+	}
+	for i := 1; i < last; i++ {
+		piece, after, ok := strings.Cut(rest, fixed[i])
+		if !ok {
+			return "", false
+		}
+		if i-1 == part {
+			return piece, true
+		}
+		rest = after
+	}
+	return rest, part == last-1
+}
+
+// Render returns the argument that a value of the source gives: itself, its
+// string or number twin, or the template filled in. It is false if the value
+// gives none, for a template of several parts, see Fill, and for relations to
+// texts.
+func (k *Link) Render(held trace.Value) (trace.Value, bool) {
+	switch k.Relation {
+	case Equal:
+		return held, true
+	case Coerced:
+		if k.AsString && held.Kind == trace.Number {
+			return trace.Value{Kind: trace.String, Text: numberKey(held.Text)}, true
+		}
+		if !k.AsString && held.Kind == trace.String {
+			v, err := trace.ParseValue([]byte(held.Text))
+			return v, err == nil && v.Kind == trace.Number
+		}
+	case Template:
+		text, ok := Fill(k.Template, held)
+		return trace.Value{Kind: trace.String, Text: text}, ok
+	}
+	return trace.Value{}, false
+}
+
+// Fill puts strings or numbers into the holes of a template, in order. It is
+// false if there are not as many as holes, or others among them.
+func Fill(template string, parts ...trace.Value) (string, bool) {
+	fixed := strings.Split(template, Hole)
+	if len(fixed) != len(parts)+1 {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString(fixed[0])
+	for i := range parts {
+		if !isText(&parts[i]) {
+			return "", false
+		}
+		b.WriteString(spelling(&parts[i]))
+		b.WriteString(fixed[i+1])
+	}
+	return b.String(), true
+}

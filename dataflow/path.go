@@ -1,0 +1,303 @@
+package dataflow
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// Path names places in a JSON value: a closed subset of JSONPath (RFC 9535)
+// that is evaluated in a few lines of any language. Its steps are a member
+// `.name`, an element `[i]`, every element `[*]` of an array or every member
+// value of an object, and one kind of filter, `[?@.name == 'text']`. The empty
+// path `$` is the value itself.
+//
+// A step into a string that holds the text of a JSON object or array looks
+// through it, as tools often wrap one JSON text in another; RFC 9535 would
+// find nothing there.
+type Path []Step
+
+// StepKind is what a Step selects.
+type StepKind uint8
+
+// The kinds of steps. The zero value is StepMember.
+const (
+	StepMember StepKind = iota // the member Name of an object
+	StepIndex                  // the element Index of an array, from 0
+	StepEach                   // every element of an array, every member value of an object
+	StepFilter                 // those of StepEach that are objects whose member Name equals Value
+)
+
+// Step is one step of a Path.
+type Step struct {
+	Kind  StepKind
+	Name  string
+	Index int
+	Value trace.Value // StepFilter: a scalar
+	// Open marks a filter whose value is not known yet, written `?`; such a
+	// path is no JSONPath and selects nothing until Bind fills it in.
+	Open bool
+}
+
+// maxSteps bounds the length of paths; what lies deeper is not looked at.
+const maxSteps = 64
+
+// maxNested is how many times JSON text may be wrapped in JSON text before a
+// path stops looking through it.
+const maxNested = 4
+
+// One reports whether p selects at most one node in any value.
+func (p Path) One() bool {
+	for _, s := range p {
+		if s.Kind == StepEach || s.Kind == StepFilter {
+			return false
+		}
+	}
+	return true
+}
+
+// Bind returns p with every open filter closed by the scalar v.
+func (p Path) Bind(v trace.Value) Path {
+	bound := make(Path, len(p))
+	for i, s := range p {
+		if s.Open {
+			s.Open, s.Value = false, v
+		}
+		bound[i] = s
+	}
+	return bound
+}
+
+// Eval returns the nodes that p selects in v, in the order of the document
+// (members of an object in the order of their names). It shares memory with v.
+func (p Path) Eval(v trace.Value) []trace.Value {
+	nodes := []trace.Value{v}
+	for i := range p {
+		var next []trace.Value
+		for j := range nodes {
+			next = p[i].appendTo(next, &nodes[j])
+		}
+		if len(next) == 0 {
+			return nil
+		}
+		nodes = next
+	}
+	return nodes
+}
+
+// Single returns the node that p selects in v, and false unless it is exactly one.
+func (p Path) Single(v trace.Value) (trace.Value, bool) {
+	nodes := p.Eval(v)
+	if len(nodes) != 1 {
+		return trace.Value{}, false
+	}
+	return nodes[0], true
+}
+
+// visit calls do for the nodes that p, the path of an Input slot, selects in v,
+// with the position of the element at each [*]. In such paths [*] is never a
+// member of a record, which would be a place of its own, and JSON text in a
+// string is not looked through.
+func (p Path) visit(v trace.Value, positions []int, do func(node trace.Value, positions []int)) {
+	if len(p) == 0 {
+		do(v, positions)
+		return
+	}
+	if v.Kind == trace.String || p[0].Kind == StepEach && v.Kind == trace.Object && !isMap(&v) {
+		return
+	}
+	nodes := p[0].appendTo(nil, &v)
+	for i := range nodes {
+		if p[0].Kind == StepEach {
+			p[1:].visit(nodes[i], append(positions[:len(positions):len(positions)], i), do)
+		} else {
+			p[1:].visit(nodes[i], positions, do)
+		}
+	}
+}
+
+// beside returns the nodes that p selects in v next to the node that another
+// path selects with these positions: as far as both go the same way, in the
+// same elements.
+func (p Path) beside(v trace.Value, other Path, positions []int) []trace.Value {
+	nodes := []trace.Value{v}
+	together := true
+	for i := range p {
+		together = together && i < len(other) && p[i].Kind == other[i].Kind && p[i].Name == other[i].Name && p[i].Index == other[i].Index
+		var next []trace.Value
+		for j := range nodes {
+			next = p[i].appendTo(next, &nodes[j])
+		}
+		if together && p[i].Kind == StepEach && len(positions) > 0 {
+			if positions[0] >= len(next) {
+				return nil
+			}
+			next, positions = next[positions[0]:positions[0]+1], positions[1:]
+		}
+		nodes = next
+	}
+	return nodes
+}
+
+// appendTo appends the nodes that the step selects in v.
+func (s *Step) appendTo(nodes []trace.Value, v *trace.Value) []trace.Value {
+	if v.Kind == trace.String {
+		inner, ok := lookThrough(v.Text)
+		if !ok {
+			return nodes
+		}
+		v = &inner
+	}
+	switch s.Kind {
+	case StepMember:
+		if m, ok := v.Lookup(s.Name); ok && v.Kind == trace.Object {
+			nodes = append(nodes, m)
+		}
+	case StepIndex:
+		if v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems) {
+			nodes = append(nodes, v.Elems[s.Index])
+		}
+	case StepEach:
+		nodes = append(nodes, v.Elems...)
+		for i := range v.Members {
+			nodes = append(nodes, v.Members[i].Value)
+		}
+	case StepFilter:
+		for i := range v.Elems {
+			if s.keeps(&v.Elems[i]) {
+				nodes = append(nodes, v.Elems[i])
+			}
+		}
+		for i := range v.Members {
+			if s.keeps(&v.Members[i].Value) {
+				nodes = append(nodes, v.Members[i].Value)
+			}
+		}
+	}
+	return nodes
+}
+
+// keeps reports whether the filter keeps an element.
+func (s *Step) keeps(v *trace.Value) bool {
+	if s.Open || v.Kind != trace.Object {
+		return false
+	}
+	m, ok := v.Lookup(s.Name)
+	return ok && equal(&m, &s.Value)
+}
+
+// lookThrough parses the text of a string that holds a JSON object or array.
+func lookThrough(text string) (trace.Value, bool) {
+	trimmed := strings.TrimSpace(text)
+	if trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' {
+		return trace.Value{}, false
+	}
+	v, err := trace.ParseValue([]byte(trimmed))
+	return v, err == nil
+}
+
+// String returns p in the notation of RFC 9535, always the same for equal paths:
+// `.name` for ASCII identifiers, `['name']` with escapes for all else.
+func (p Path) String() string { return string(p.appendTo([]byte("$"))) }
+
+func (p Path) appendTo(b []byte) []byte {
+	for i := range p {
+		b = p[i].append(b)
+	}
+	return b
+}
+
+func (s *Step) append(b []byte) []byte {
+	switch s.Kind {
+	case StepMember:
+		return appendMember(b, s.Name)
+	case StepIndex:
+		b = append(b, '[')
+		b = strconv.AppendInt(b, int64(s.Index), 10)
+		return append(b, ']')
+	case StepEach:
+		return append(b, "[*]"...)
+	}
+	b = append(b, "[?@"...)
+	b = appendMember(b, s.Name)
+	b = append(b, " == "...)
+	if s.Open {
+		b = append(b, '?')
+	} else {
+		b = appendLiteral(b, s.Value)
+	}
+	return append(b, ']')
+}
+
+func appendMember(b []byte, name string) []byte {
+	if isIdentifier(name) {
+		b = append(b, '.')
+		return append(b, name...)
+	}
+	b = append(b, '[')
+	b = appendQuoted(b, name)
+	return append(b, ']')
+}
+
+func isIdentifier(name string) bool {
+	for i := range len(name) {
+		c := name[i]
+		if !isLetter(c) && (i == 0 || !isDigit(c)) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+
+func appendLiteral(b []byte, v trace.Value) []byte {
+	switch v.Kind {
+	case trace.Null:
+		return append(b, "null"...)
+	case trace.Bool:
+		return strconv.AppendBool(b, v.Bool)
+	case trace.Number:
+		return append(b, v.Text...)
+	case trace.String:
+		return appendQuoted(b, v.Text)
+	}
+	panic("dataflow: a filter compares with " + strconv.Itoa(int(v.Kind)) + ", no scalar")
+}
+
+// appendQuoted writes a string literal in single quotes. What could be
+// mistaken for something else where the path is shown or embedded (controls,
+// line separators, bidirectional marks) is escaped.
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '\'')
+	for _, r := range s {
+		switch {
+		case r == '\'' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
+			b = append(b, '\\', 'n')
+		case r == '\r':
+			b = append(b, '\\', 'r')
+		case r == '\t':
+			b = append(b, '\\', 't')
+		case r < 0x20 || !unicode.IsPrint(r) && r < 0x10000:
+			b = appendEscape(b, uint16(r))
+		case !unicode.IsPrint(r):
+			r -= 0x10000
+			b = appendEscape(b, uint16(0xd800+r>>10))
+			b = appendEscape(b, uint16(0xdc00+r&0x3ff))
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return append(b, '\'')
+}
+
+func appendEscape(b []byte, unit uint16) []byte {
+	const hex = "0123456789abcdef"
+	return append(b, '\\', 'u', hex[unit>>12], hex[unit>>8&15], hex[unit>>4&15], hex[unit&15])
+}

@@ -1,0 +1,142 @@
+package emit_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/golden"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/stategraph"
+	"github.com/awo-dev/awo/trace"
+)
+
+// hostile are names of tools that a trace may hold.
+var hostile = []string{
+	`quote " and \ back`, "two\nlines", "../../etc/passwd", "\x1b[2J\u009b2J", "\u202egnp.exe",
+	strings.Repeat("long", 75), "\xff\xfe", "${x} {{y}} <script>", "",
+}
+
+// results are those of a compilation in which everything has a hostile name.
+func results(t *testing.T) emit.Results {
+	t.Helper()
+	schema, err := trace.ParseValue([]byte(`{"type":"string","description":"a \u202e b"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tools []metatool.Tool
+	var b stategraph.Builder
+	var walk []stategraph.Step
+	for i, name := range hostile {
+		tools = append(tools, metatool.Tool{
+			Name: "tool_" + string(rune('a'+i)), Description: "Calls " + name + ".",
+			Steps: []metatool.Step{
+				{Tool: name, Label: name + `{"q":"‹v1›"}`, Arguments: []metatool.Argument{{Name: name, Input: "q"}}},
+				{Tool: "next", Label: "next{}"},
+			},
+			Inputs:      []metatool.Input{{Name: "q", Schema: schema, Required: true}},
+			Annotations: metatool.Annotations{Destructive: true, OpenWorld: true},
+			Support:     3, Occurrences: 4, TurnsSaved: 2,
+		})
+		walk = append(walk, stategraph.Step{Label: stategraph.Label(i), To: stategraph.StateID(i + 1)})
+	}
+	b.Add(walk, nil)
+	names := stategraph.Names{
+		Label: func(l stategraph.Label) string { return hostile[l] },
+		Tool:  func(l stategraph.Label) string { return hostile[l] },
+	}
+	view, err := b.Graph().Select(stategraph.Selection{}, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return emit.Results{View: view, Names: names, Tools: tools}
+}
+
+// TestHostileNames emits everything under hostile names: files have the names
+// that they always have, their JSON is valid and of printable characters only.
+func TestHostileNames(t *testing.T) {
+	files, err := emit.All(emit.Emitters, results(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := golden.Open(t)
+	for i, f := range files {
+		if want := emit.Emitters[i].Name; f.Name != want {
+			t.Errorf("the emitter %s makes a file %s", want, f.Name)
+		}
+		if !json.Valid(f.Data) {
+			t.Errorf("%s is no JSON:\n%s", f.Name, f.Data)
+		}
+		if at := strings.IndexFunc(string(f.Data), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); at >= 0 {
+			t.Errorf("%s holds %q", f.Name, f.Data[at:min(at+8, len(f.Data))])
+		}
+		g.Check(t, f.Name, f.Data)
+	}
+	if err := emit.Write(t.TempDir(), files); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMCP holds the tool list to the rules of the protocol (revision 2025-06-18
+// and its successors: server/tools).
+func TestMCP(t *testing.T) {
+	files, err := emit.MCP.Emit(results(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list struct {
+		Tools []struct {
+			Name        string
+			Description string
+			InputSchema struct {
+				Type       string
+				Properties map[string]any
+				Required   []string
+			}
+			Annotations map[string]bool
+		}
+	}
+	if err := json.Unmarshal(files[0].Data, &list); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Tools) != len(hostile) {
+		t.Fatalf("%d tools, want %d", len(list.Tools), len(hostile))
+	}
+	name := regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	for _, tool := range list.Tools {
+		if !name.MatchString(tool.Name) || tool.Description == "" || tool.InputSchema.Type != "object" {
+			t.Errorf("a tool that is none: %+v", tool)
+		}
+		for _, required := range tool.InputSchema.Required {
+			if _, ok := tool.InputSchema.Properties[required]; !ok {
+				t.Errorf("%s requires %s, which is no property", tool.Name, required)
+			}
+		}
+		for hint, want := range map[string]bool{"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true} {
+			if got, ok := tool.Annotations[hint]; !ok || got != want {
+				t.Errorf("%s: %s is %v, %v", tool.Name, hint, got, ok)
+			}
+		}
+	}
+}
+
+// TestNothingFound emits the results of traces in which nothing recurs.
+func TestNothingFound(t *testing.T) {
+	var b stategraph.Builder
+	view, err := b.Graph().Select(stategraph.Selection{}, stategraph.Names{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := emit.All(emit.Emitters, emit.Results{View: view})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.Contains(string(f.Data), "null") {
+			t.Errorf("%s says null where a list is empty:\n%s", f.Name, f.Data)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package emit
+
+import (
+	"encoding/json"
+
+	"github.com/awo-dev/awo/metatool"
+)
+
+// MetaTools emits what was found as JSON: every meta-tool with its steps, which
+// input each argument is, and what it rests on.
+var MetaTools = Emitter{
+	Name: "metatools.json",
+	Doc:  "the meta-tools: steps, inputs and what they rest on",
+	Emit: func(in Results) ([]File, error) {
+		out := metaToolsJSON{Schema: "awo.metatools/v1", MetaTools: []metaToolJSON{}}
+		for i := range in.Tools {
+			t := &in.Tools[i]
+			m := metaToolJSON{
+				Name: t.Name, Description: t.Description, Steps: []stepJSON{}, InputSchema: inputSchema(t), Annotations: annotationsOf(t),
+				Support: t.Support, Occurrences: t.Occurrences, TurnsSaved: t.TurnsSaved,
+			}
+			for _, s := range t.Steps {
+				step := stepJSON{Tool: s.Tool, Label: s.Label, Arguments: []argumentJSON{}}
+				for _, a := range s.Arguments {
+					step.Arguments = append(step.Arguments, argumentJSON{Name: a.Name, Input: a.Input})
+				}
+				m.Steps = append(m.Steps, step)
+			}
+			out.MetaTools = append(out.MetaTools, m)
+		}
+		f, err := jsonFile("metatools.json", out)
+		return []File{f}, err
+	},
+}
+
+type metaToolsJSON struct {
+	Schema    string         `json:"schema"`
+	MetaTools []metaToolJSON `json:"meta_tools"`
+}
+
+type metaToolJSON struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Steps       []stepJSON      `json:"steps"`
+	InputSchema json.RawMessage `json:"input_schema"`
+	Annotations annotationsJSON `json:"annotations"`
+	Support     int             `json:"support"`     // trajectories that it occurs in
+	Occurrences int             `json:"occurrences"` // in them
+	TurnsSaved  int             `json:"turns_saved"` // at most, in order of extraction
+}
+
+type stepJSON struct {
+	Tool      string         `json:"tool"`
+	Label     string         `json:"label"`
+	Arguments []argumentJSON `json:"arguments"`
+}
+
+type argumentJSON struct {
+	Name  string `json:"name"`
+	Input string `json:"input"`
+}
+
+type annotationsJSON struct {
+	ReadOnlyHint    bool `json:"readOnlyHint"`
+	DestructiveHint bool `json:"destructiveHint"`
+	IdempotentHint  bool `json:"idempotentHint"`
+	OpenWorldHint   bool `json:"openWorldHint"`
+}
+
+func annotationsOf(t *metatool.Tool) annotationsJSON {
+	return annotationsJSON{t.Annotations.ReadOnly, t.Annotations.Destructive, t.Annotations.Idempotent, t.Annotations.OpenWorld}
+}
+
+func inputSchema(t *metatool.Tool) json.RawMessage { return t.InputSchema().AppendCanonical(nil) }

@@ -1,0 +1,129 @@
+package merge
+
+import (
+	"github.com/awo-dev/awo/rules"
+)
+
+// nameRules are the rules that may be about calls of one name, by stage, in
+// file order.
+type nameRules struct {
+	drop, rename, status, fold, insert []*rules.Rule
+	textual                            []textRule
+	effect, domain, loop               []*rules.Rule
+	barrier, state, values             []*rules.Rule
+	commute                            []commuteSide
+}
+
+// textRule is a drop_arg or rewrite rule.
+type textRule struct {
+	rule *rules.Rule
+	kind kindSet
+	with template
+}
+
+// apply changes arguments as the rule says.
+func (t *textRule) apply(args *argument) {
+	if t.rule.Kind == rules.KindDropArg {
+		args.drop(t.rule.Match.Arg)
+		return
+	}
+	args.each(t.rule.Match.Arg, func(a *argument) { a.rewrite(t.rule.Pattern, t.with) })
+}
+
+// commuteSide is one side of a commute rule.
+type commuteSide struct {
+	match *rules.Match
+	bit   int
+}
+
+// rulesFor returns the rules about a name, as far as the strategy has them.
+func (r *Rewriter) rulesFor(name string) *nameRules {
+	if n, known := r.names[name]; known {
+		return n
+	}
+	n := &nameRules{}
+	commutes := 0
+	for _, rule := range r.set.Rules {
+		if rule.Kind == rules.KindCommute {
+			n.addCommute(rule, name, commutes)
+			commutes++
+			continue
+		}
+		if r.kinds.has(rule.Kind) && matchesName(&rule.Match, name) {
+			n.add(rule)
+		}
+	}
+	if len(r.names) < maxNames {
+		r.names[name] = n
+	}
+	return n
+}
+
+// maxNames bounds how many names are remembered: a rename rule can make as many
+// as there are calls.
+const maxNames = 1 << 16
+
+func (n *nameRules) add(rule *rules.Rule) {
+	if rule.Values {
+		n.values = append(n.values, rule)
+	}
+	switch rule.Kind {
+	case rules.KindDrop:
+		n.drop = append(n.drop, rule)
+	case rules.KindRename:
+		n.rename = append(n.rename, rule)
+	case rules.KindStatus:
+		n.status = append(n.status, rule)
+	case rules.KindFold:
+		n.fold = append(n.fold, rule)
+	case rules.KindInsert:
+		n.insert = append(n.insert, rule)
+	case rules.KindDropArg:
+		n.textual = append(n.textual, textRule{rule: rule, kind: kindOf(rule.Kind)})
+	case rules.KindRewrite:
+		n.textual = append(n.textual, textRule{rule, kindOf(rule.Kind), newTemplate(rule.Pattern, rule.With)})
+	case rules.KindEffect:
+		n.effect = append(n.effect, rule)
+	case rules.KindDomain:
+		n.domain = append(n.domain, rule)
+	case rules.KindLoop:
+		n.loop = append(n.loop, rule)
+	case rules.KindBarrier:
+		n.barrier = append(n.barrier, rule)
+	case rules.KindState:
+		n.state = append(n.state, rule)
+	}
+}
+
+func (n *nameRules) addCommute(rule *rules.Rule, name string, i int) {
+	other := rule.Other
+	if other == nil {
+		other = &rule.Match
+	}
+	for side, match := range [...]*rules.Match{&rule.Match, other} {
+		if matchesName(match, name) {
+			n.commute = append(n.commute, commuteSide{match, 2*i + side})
+		}
+	}
+}
+
+// lastMatch returns the position of the last rule that matches, -1 if none does.
+func (s *subject) lastMatch(candidates []*rules.Rule) int {
+	for i := len(candidates) - 1; i >= 0; i-- {
+		if s.matches(&candidates[i].Match) {
+			return i
+		}
+	}
+	return -1
+}
+
+// matching returns the rules that match.
+func (s *subject) matching(candidates []*rules.Rule) []*rules.Rule {
+	var matching []*rules.Rule
+	for _, rule := range candidates {
+		if s.matches(&rule.Match) {
+			matching = append(matching, rule)
+		}
+	}
+	return matching
+}

@@ -1,0 +1,255 @@
+package merge
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// letter is what the state needs to know of a step: a letter of the alphabet
+// over which histories are words. Calls that the rules cannot tell apart share
+// one while it is cached.
+type letter struct {
+	tool   trace.Name
+	beside *beside // steps that rules insert next to this one; nil for none
+
+	// The label in the forms that strategies compare; the last one is the label.
+	text  labelText
+	texts []labelText // all of them, if there are several
+
+	context    hash // of the values that enter the state; zero for none
+	domainName string
+
+	label  Label
+	domain domainID
+	class  classID
+	loop   int32 // which of the loop rules of its name applies; -1 for none
+
+	effect     rules.Effect
+	idempotent bool
+	barrier    bool
+	counted    bool // the forms of the label have been counted
+}
+
+// beside are steps that rules insert before and after another.
+type beside struct{ before, after []*letter }
+
+// labelText is a label in one form.
+type labelText struct {
+	hash hash
+	// loops are the hashes of the label less what each of the loop rules of its
+	// name ignores. Labels of one name have the same loop rules.
+	loops []hash
+}
+
+// form returns a form of the label.
+func (l *letter) form(variant int) *labelText {
+	if l.texts == nil {
+		return &l.text
+	}
+	return &l.texts[variant]
+}
+
+// entry is the hash that stands for the label in a set of reads.
+func (l *letter) entry(variant int, loops bool) hash {
+	text := l.form(variant)
+	if loops && l.loop >= 0 {
+		return text.loops[l.loop]
+	}
+	return text.hash
+}
+
+// letter works out the later stages for a call.
+func (r *Rewriter) letter(s *subject, tool trace.Name, inserted, noArgs bool) *letter {
+	found := r.rulesFor(s.name)
+	l := &letter{tool: tool, loop: int32(s.lastMatch(found.loop))}
+	if i := s.lastMatch(found.effect); i >= 0 {
+		l.effect, l.idempotent = found.effect[i].Effect, found.effect[i].Idempotent
+	}
+	if len(found.domain) > 0 {
+		l.domainName = s.domain(found.domain)
+		l.domain = r.interns.domains.number(l.domainName)
+	}
+	l.barrier = s.lastMatch(found.barrier) >= 0
+	l.class = r.class(s, found)
+	l.context = contextHash(s, found)
+	if matching := s.matching(found.insert); len(matching) > 0 && !inserted {
+		l.beside = r.beside(s, matching)
+	}
+	r.label(l, s, found, noArgs)
+	return l
+}
+
+// beside makes the letters that rules insert next to s.
+func (r *Rewriter) beside(s *subject, inserts []*rules.Rule) *beside {
+	b := &beside{}
+	for _, rule := range inserts {
+		if l := r.insertedLetter(s, rule); rule.Position == rules.SideBefore {
+			b.before = append(b.before, l)
+		} else {
+			b.after = append(b.after, l)
+		}
+	}
+	return b
+}
+
+// insertedLetter is the letter of a step that a rule inserts next to s.
+func (r *Rewriter) insertedLetter(s *subject, rule *rules.Rule) *letter {
+	args := trace.Value{Kind: trace.Object}
+	for name, text := range rule.Step.Args {
+		args.Members = append(args.Members, trace.Member{Name: name, Value: trace.Value{Kind: trace.String, Text: text}})
+	}
+	slices.SortFunc(args.Members, func(a, b trace.Member) int { return cmp.Compare(a.Name, b.Name) })
+	other := subject{name: rule.Step.Tool, args: args, context: s.context}
+	return r.letter(&other, trace.Intern(rule.Step.Tool), true, false)
+}
+
+// domain is the domain of the last rule that matches. A rule whose regular
+// expression finds none in the name does not match.
+func (s *subject) domain(candidates []*rules.Rule) string {
+	for i := len(candidates) - 1; i >= 0; i-- {
+		rule := candidates[i]
+		name := rule.Domain
+		if rule.DomainFrom != nil {
+			name = firstGroup(rule.DomainFrom, s.name)
+		}
+		if name != "" && s.matches(&rule.Match) {
+			return name
+		}
+	}
+	return ""
+}
+
+// firstGroup returns what the first group of the pattern matches in text, the
+// whole match if it has no groups, "" if there is no match.
+func firstGroup(pattern *regexp.Regexp, text string) string {
+	switch match := pattern.FindStringSubmatch(text); len(match) {
+	case 0:
+		return ""
+	case 1:
+		return match[0]
+	default:
+		return match[1]
+	}
+}
+
+// class numbers the sides of commute rules that the call is on.
+func (r *Rewriter) class(s *subject, found *nameRules) classID {
+	var sides []int
+	for _, side := range found.commute {
+		if s.matches(side.match) {
+			sides = append(sides, side.bit)
+		}
+	}
+	return r.interns.classes.number(sides)
+}
+
+// contextHash hashes the context values that enter the state, zero for none.
+// Several rules add up.
+func contextHash(s *subject, found *nameRules) hash {
+	if len(found.state) == 0 {
+		return hash{}
+	}
+	var keys []string
+	for _, rule := range s.matching(found.state) {
+		keys = append(keys, rule.Keys...)
+	}
+	slices.Sort(keys)
+	var h hash
+	for _, key := range slices.Compact(keys) {
+		for _, c := range s.context {
+			if c.Name == key {
+				h = h.plus(mix(hashOf([]byte(key)), hashOf([]byte(c.Value))))
+			}
+		}
+	}
+	return h
+}
+
+// label works out the forms of the label and numbers the last of them.
+func (r *Rewriter) label(l *letter, s *subject, found *nameRules, noArgs bool) {
+	var matched []textRule
+	for _, t := range found.textual {
+		if s.matches(&t.rule.Match) {
+			matched = append(matched, t)
+		}
+	}
+	if len(r.variants) > 1 {
+		l.texts = make([]labelText, len(r.variants))
+	}
+	for i, kinds := range r.variants {
+		*l.form(i) = r.labelForm(s, found, matched, kinds, noArgs)
+	}
+	if r.labels != nil {
+		h := l.form(len(r.variants) - 1).hash
+		l.label = r.labels.add(h, s.name, r.scratch, l, r.labels.shapes.of(s.args))
+	}
+}
+
+// labelForm hashes the label with the textual rules of some kinds, whole and as
+// each loop rule sees it, and leaves its marked arguments in r.scratch.
+func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, kinds kindSet, noArgs bool) labelText {
+	value := s.args
+	var args *argument // only if rules work on it
+	for _, t := range matched {
+		if kinds&t.kind == 0 {
+			continue
+		}
+		if args == nil {
+			args = newArgument(s.args)
+		}
+		t.apply(args)
+	}
+	if args != nil {
+		value = args.value()
+	}
+	text := labelText{}
+	for _, rule := range found.loop {
+		h := hash{}
+		if len(rule.IgnoreArgs) > 0 {
+			h = r.hashLess(s.name, value, rule.IgnoreArgs, noArgs)
+		}
+		text.loops = append(text.loops, h)
+	}
+	text.hash = r.hashLabel(s.name, value, noArgs)
+	for i, rule := range found.loop {
+		if len(rule.IgnoreArgs) == 0 {
+			text.loops[i] = text.hash
+		}
+	}
+	for _, rule := range found.values {
+		if s.matches(&rule.Match) {
+			if args == nil {
+				args = newArgument(s.args)
+			}
+			args.each(rule.Match.Arg, func(a *argument) { a.allowed = true })
+		}
+	}
+	if args != nil && !noArgs {
+		r.scratch = args.appendMarked(r.scratch[:0])
+	}
+	return text
+}
+
+// hashLabel hashes a label and leaves its arguments in r.scratch.
+func (r *Rewriter) hashLabel(name string, args trace.Value, noArgs bool) hash {
+	r.scratch = append(r.scratch[:0], name...)
+	if !noArgs {
+		r.scratch = args.AppendCanonical(r.scratch)
+	}
+	h := hashLabel(r.scratch, len(name))
+	r.scratch = slices.Delete(r.scratch, 0, len(name))
+	return h
+}
+
+// hashLess hashes a label without some of its arguments.
+func (r *Rewriter) hashLess(name string, args trace.Value, ignored []rules.Path, noArgs bool) hash {
+	rest := newArgument(args)
+	for _, path := range ignored {
+		rest.drop(path)
+	}
+	return r.hashLabel(name, rest.value(), noArgs)
+}

@@ -1,0 +1,148 @@
+package merge
+
+import (
+	"regexp"
+
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// subject is a call as rules see it.
+type subject struct {
+	name        string // after renaming
+	args        trace.Value
+	context     []trace.ContextValue
+	annotations trace.Value // of the tool's definition; Null if there is none
+}
+
+// matchesName reports whether the match is about tools of this name.
+func matchesName(m *rules.Match, name string) bool {
+	if len(m.Tools) == 0 {
+		return true
+	}
+	for _, g := range m.Tools {
+		if g.Match(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// matches reports whether all parts of the match hold, the name aside.
+func (s *subject) matches(m *rules.Match) bool {
+	for i := range m.Args {
+		if _, ok := s.argument(&m.Args[i]); !ok {
+			return false
+		}
+	}
+	for i := range m.Context {
+		if _, ok := s.contextValue(&m.Context[i]); !ok {
+			return false
+		}
+	}
+	for i := range m.Annotations {
+		value, ok := s.annotations.Lookup(m.Annotations[i].Name)
+		if !ok || !m.Annotations[i].Pattern.MatchString(textOf(value)) {
+			return false
+		}
+	}
+	return true
+}
+
+// argument returns the text of the first value at the pattern's path that
+// matches it.
+func (s *subject) argument(p *rules.ArgPattern) (string, bool) {
+	found, ok := "", false
+	eachAt(s.args, p.Path, func(v trace.Value) bool {
+		if text := textOf(v); p.Pattern.MatchString(text) {
+			found, ok = text, true
+		}
+		return !ok
+	})
+	return found, ok
+}
+
+// contextValue returns the first value of the pattern's name that matches it.
+func (s *subject) contextValue(p *rules.ContextPattern) (string, bool) {
+	for _, c := range s.context {
+		if c.Name == p.Name && p.Pattern.MatchString(c.Value) {
+			return c.Value, true
+		}
+	}
+	return "", false
+}
+
+// textOf is the text that patterns are matched against: a string itself, any
+// other value as canonical JSON.
+func textOf(v trace.Value) string {
+	if v.Kind == trace.String {
+		return v.Text
+	}
+	return string(v.AppendCanonical(nil))
+}
+
+// eachAt calls f for every value that the path leads to, until f returns false.
+// It reports whether f never did.
+func eachAt(v trace.Value, path rules.Path, f func(trace.Value) bool) bool {
+	if len(path) == 0 {
+		return f(v)
+	}
+	switch segment := path[0]; segment.Kind {
+	case rules.SegmentName:
+		if member, ok := v.Lookup(segment.Name); ok && v.Kind == trace.Object {
+			return eachAt(member, path[1:], f)
+		}
+	case rules.SegmentIndex:
+		if v.Kind == trace.Array && segment.Index < len(v.Elems) {
+			return eachAt(v.Elems[segment.Index], path[1:], f)
+		}
+	case rules.SegmentEach:
+		if v.Kind == trace.Array {
+			for _, e := range v.Elems {
+				if !eachAt(e, path[1:], f) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// newName returns the name that a rename rule which matches s gives it: its
+// `to`, where ${0} is the old name and ${1} and on are the groups of the match's
+// argument patterns, then of its context patterns.
+func (s *subject) newName(r *rules.Rule) string {
+	text := []byte(s.name)
+	groups := []int{0, len(s.name)}
+	add := func(pattern *regexp.Regexp, value string) {
+		match := pattern.FindStringSubmatchIndex(value)
+		if len(match) < 2 {
+			return
+		}
+		offset := len(text)
+		text = append(text, value...)
+		for _, i := range match[2:] {
+			if i >= 0 {
+				i += offset
+			}
+			groups = append(groups, i)
+		}
+	}
+	for i := range r.Match.Args {
+		value, _ := s.argument(&r.Match.Args[i])
+		add(r.Match.Args[i].Pattern, value)
+	}
+	for i := range r.Match.Context {
+		value, _ := s.contextValue(&r.Match.Context[i])
+		add(r.Match.Context[i].Pattern, value)
+	}
+	name := anyPattern.Expand(nil, []byte(r.To), text, groups)
+	if len(name) == 0 {
+		return s.name // a call needs a name
+	}
+	return string(name)
+}
+
+// anyPattern is only there for its Expand, which works on any groups that have
+// numbers and not names.
+var anyPattern = regexp.MustCompile(``)

@@ -1,0 +1,144 @@
+package merge
+
+import (
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// plan is what the rules make of one call, whatever comes before and after it.
+type plan struct {
+	letter  *letter     // made when first needed
+	special *special    // nil: no rule of the first stages is about the call
+	open    []*observed // arguments that may still turn out to be constant
+}
+
+// special is what the first stages do to a call.
+type special struct {
+	dropped  bool
+	name     string // after renaming
+	fold     *rules.Rule
+	statuses []*rules.Rule // status rules about the call, in file order
+}
+
+// name is the name of the call after renaming.
+func (p *plan) name(call *trace.Call) string {
+	if p.special != nil {
+		return p.special.name
+	}
+	return call.Tool.Value()
+}
+
+// fold is the fold rule about the call, nil for none.
+func (p *plan) fold() *rules.Rule {
+	if p.special != nil {
+		return p.special.fold
+	}
+	return nil
+}
+
+// status is the status of the call after the status rules: the last one whose
+// pattern matches the result decides.
+func (p *special) status(call *trace.Call) trace.Status {
+	if len(p.statuses) == 0 || !call.HasResult {
+		return call.Status
+	}
+	status, result := call.Status, call.Result.Text()
+	for _, rule := range p.statuses {
+		if rule.Pattern != nil && !rule.Pattern.MatchString(result) {
+			continue
+		}
+		if rule.Is == "failed" {
+			status = trace.StatusFailed
+		} else {
+			status = trace.StatusOK
+		}
+	}
+	return status
+}
+
+// plan returns the plan for a call, from the cache if it is there.
+func (r *Rewriter) plan(call *trace.Call) *plan {
+	if r.lastTool != call.Tool || len(r.toolSeeds) == 0 {
+		r.lastTool, r.lastSeed = call.Tool, r.toolSeed(call.Tool)
+	}
+	key := r.seeds.raw(call.Args).plus(r.lastSeed)
+	for _, name := range r.context {
+		for _, c := range call.Context {
+			if c.Name == name {
+				key = mix(key, mix(r.seeds.text(name), r.seeds.text(c.Value)))
+			}
+		}
+	}
+	if r.hints {
+		key = mix(key, r.seeds.raw(r.annotations[call.Tool]))
+	}
+	p := r.plans.find(key)
+	if p == nil {
+		p = r.newPlan(call)
+		r.plans.add(key, p)
+	}
+	if len(p.open) > 0 {
+		p.open = r.catalog.see(p.open)
+	}
+	return p
+}
+
+func (r *Rewriter) toolSeed(name trace.Name) hash {
+	seed, known := r.toolSeeds[name]
+	if !known {
+		seed = r.seeds.text(name.Value())
+		r.toolSeeds[name] = seed
+	}
+	return seed
+}
+
+// subject returns a call as the rules see it before the first stage. A call is
+// often asked about twice in a row: its arguments are parsed once.
+func (r *Rewriter) subject(call *trace.Call) subject {
+	if r.parsed != call {
+		r.parsed = call
+		r.parsedArgs, _ = call.ArgsValue()
+	}
+	s := subject{name: call.Tool.Value(), args: r.parsedArgs, context: call.Context}
+	if r.hints {
+		s.annotations = r.annotations.value(call.Tool)
+	}
+	return s
+}
+
+// newPlan works out the first stages for a call.
+func (r *Rewriter) newPlan(call *trace.Call) *plan {
+	s := r.subject(call)
+	p := &plan{}
+	if r.catalog != nil {
+		p.open = r.catalog.observe(call.Tool, s.args)
+	}
+	found := r.rulesFor(s.name)
+	if s.lastMatch(found.drop) >= 0 {
+		p.special = &special{dropped: true}
+		return p
+	}
+	first := special{name: s.name}
+	if i := s.lastMatch(found.rename); i >= 0 {
+		first.name = s.newName(found.rename[i])
+		found = r.rulesFor(first.name)
+	}
+	first.statuses = s.matching(found.status)
+	if i := s.lastMatch(found.fold); i >= 0 {
+		first.fold = found.fold[i]
+	}
+	if first.name != s.name || first.statuses != nil || first.fold != nil {
+		p.special = &first
+	}
+	return p
+}
+
+// letterOf returns the letter of the call that the plan is for.
+func (p *plan) letterOf(r *Rewriter, call *trace.Call) *letter {
+	if p.letter == nil {
+		s := r.subject(call)
+		s.name = p.name(call)
+		p.letter = r.letter(&s, call.Tool, false, call.ArgsMissing())
+	}
+	return p.letter
+}

@@ -1,0 +1,308 @@
+package merge
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+func TestStages(t *testing.T) {
+	fold := rules.Rule{Kind: rules.KindFold, Match: on("type"), Arg: pathOf("text"), Separator: " "}
+	rename := rules.Rule{Kind: rules.KindRename, Match: onArgs("type", "id", `^(3|4)$`), To: "type_${1}"}
+	insertAfter := rules.Rule{Kind: rules.KindInsert, Match: onArgs("type*", "text", `\n$`), Step: rules.Step{Tool: "submit", Args: map[string]string{"b": "2", "a": "1"}}}
+	insertBefore := rules.Rule{Kind: rules.KindInsert, Match: on("pay"), Position: rules.SideBefore, Step: rules.Step{Tool: "confirm"}}
+	failedStatus := rules.Rule{Kind: rules.KindStatus, Match: on("*"), Pattern: regexp.MustCompile(`^Error`), Is: "failed"}
+
+	for _, test := range []struct {
+		name   string
+		set    *rules.Set
+		calls  []string
+		failed rules.FailedPolicy
+		want   []string
+	}{
+		{name: "no rules", set: nil, calls: []string{`?a{"y":1,"x":[1.50,"é"]}`, "b", "c{}"}, want: []string{`?a{"x":[1.5,"é"],"y":1}`, "b", "c{}"}},
+		{name: "drop", set: ruleSet(rules.Rule{Kind: rules.KindDrop, Match: on("think")}),
+			calls: []string{"a{}", "?think{}", "b{}"}, want: []string{"a{}", "?b{}"}},
+		{name: "rename", set: ruleSet(rename, effect("type_3", rules.Accessor)),
+			calls: []string{`type{"id":3}`, `type{"id":"4"}`, `type{"id":5}`}, want: []string{`type_3{"id":3}`, `type_4{"id":"4"}`, `type{"id":5}`}},
+		{name: "the last rename wins, on the recorded name", set: ruleSet(
+			rules.Rule{Kind: rules.KindRename, Match: on("a"), To: "b"}, rules.Rule{Kind: rules.KindRename, Match: on("b"), To: "c"}),
+			calls: []string{"a{}", "b{}"}, want: []string{"b{}", "c{}"}},
+		{name: "a rename to nothing is none", set: ruleSet(rules.Rule{Kind: rules.KindRename, Match: on("a"), To: "${7}"}),
+			calls: []string{"a{}"}, want: []string{"a{}"}},
+		{name: "rename by context", set: ruleSet(rules.Rule{Kind: rules.KindRename, Match: onContext("a", "url", `//(\w+)\.`), To: "${0}_${1}"}),
+			calls: []string{"a{}"}, want: []string{"a_shop{}"}},
+		{name: "fold", set: ruleSet(fold), calls: []string{`?type{"id":1,"text":"x"}`, `type{"id":2,"text":"y"}`, `b{}`, `type{"text":"z"}`},
+			want: []string{`?type{"id":1,"text":"x y"}*2`, "b{}", `type{"text":"z"}`}},
+		{name: "no fold over a user message", set: ruleSet(fold), calls: []string{`type{"text":"x"}`, `?type{"text":"y"}`, `type{"text":7}`},
+			want: []string{`type{"text":"x"}`, `?type{"text":"y 7"}*2`}},
+		{name: "fold of renamed calls, insert into what they became", set: ruleSet(fold, insertAfter, rename, rules.Rule{Kind: rules.KindFold, Match: on("type_*"), Arg: pathOf("text")}),
+			calls: []string{`type{"id":3,"text":"x"}`, `type{"id":3,"text":"y\n"}`, `type{"id":4,"text":"z"}`, `type{"id":5,"text":"w"}`},
+			want:  []string{`type_3{"id":3,"text":"xy\n"}*2`, `+submit{"a":"1","b":"2"}`, `type_4{"id":4,"text":"z"}`, `type{"id":5,"text":"w"}`}},
+		{name: "insert before takes the user message", set: ruleSet(insertBefore), calls: []string{"a{}", "?pay{}"}, want: []string{"a{}", "?+confirm{}", "pay{}"}},
+		{name: "drop_arg", set: ruleSet(dropArg("* token"), dropArg("* list[].id"), dropArg("* tags[0]")),
+			calls: []string{`a{"token":"t","list":[{"id":1,"n":2},{"id":3}],"tags":[1,2]}`, `b{"token":1}`},
+			want:  []string{`a{"list":[{"n":2},{}],"tags":[2]}`, "b{}"}},
+		{name: "rewrites chain, on text", set: ruleSet(rewrite("* d", `(\d{4})-\d\d`, "$1-MM"), rewrite("* d", `^2024`, "{YEAR}"), rewrite("* n", `\d+`, "N"), rewrite("* o", `"a":\d`, `"a":0`)),
+			calls: []string{`a{"d":"2024-05 and 2023-06","n":42,"o":{"a":1}}`, `a{"n":"x"}`},
+			want:  []string{`a{"d":"{YEAR}-MM and 2023-MM","n":"N","o":"{\"a\":0}"}`, `a{"n":"x"}`}},
+		{name: "rewrite of every element", set: ruleSet(rewrite("* p[].dob", ".+", "{DATE}")),
+			calls: []string{`a{"p":[{"dob":"1990"},{"dob":"2000"},7]}`}, want: []string{`a{"p":[{"dob":"{DATE}"},{"dob":"{DATE}"},7]}`}},
+		{name: "matches see recorded arguments", set: ruleSet(rewrite("* id", `.+`, "{ID}"), rules.Rule{Kind: rules.KindDropArg, Match: rules.Match{Arg: pathOf("x"), Args: onArgs("", "id", `^7$`).Args}}),
+			calls: []string{`a{"id":7,"x":1}`, `a{"id":8,"x":1}`}, want: []string{`a{"id":"{ID}"}`, `a{"id":"{ID}","x":1}`}},
+		{name: "failed calls are calls", set: ruleSet(effect("a", 0)), calls: []string{"a{}", "!b{}", "c{}"}, want: []string{"a{}", "!b{}", "c{}"}},
+		{name: "failed calls dropped", set: ruleSet(effect("a", 0)), failed: rules.FailedDrop, calls: []string{"a{}", "?!b{}", "c{}"}, want: []string{"a{}", "?c{}"}},
+		{name: "failed calls split", set: ruleSet(effect("a", 0)), failed: rules.FailedSplit, calls: []string{"!z{}", "a{}", "!b{}", "!b{}", "c{}", "!d{}"}, want: []string{"a{}", "|c{}"}},
+		{name: "status from the result", set: ruleSet(failedStatus), failed: rules.FailedDrop, calls: []string{"a{}", `b{"result":"Error"}`}, want: []string{"a{}"}},
+		{name: "failed calls do not stop a fold", set: ruleSet(fold), failed: rules.FailedDrop, calls: []string{`type{"text":"x"}`, `!b{}`, `type{"text":"y"}`}, want: []string{`type{"text":"x y"}*2`}},
+		{name: "arguments that are no object", set: ruleSet(dropArg("* x")), calls: []string{`a{"x`, `b{}`}, want: []string{`a{"_raw":"{\"x"}`, "b{}"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tr := run(test.calls...)
+			for i := range tr.Calls {
+				tr.Calls[i].Context = []trace.ContextValue{{Name: "url", Value: "https://shop.example/"}}
+				tr.Calls[i].Result = trace.TextOf("fine")
+				if strings.Contains(string(tr.Calls[i].Args.Data), "Error") {
+					tr.Calls[i].Result = trace.TextOf("Error: no such thing")
+				}
+			}
+			if test.set != nil {
+				test.set.Failed = test.failed
+			}
+			if got := steps(test.set, tr); !slices.Equal(got, test.want) {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestOnlyCallsOfTheModelBecomeSteps(t *testing.T) {
+	tr := run("a{}", "?b{}", "c{}")
+	tr.Calls[1].Origin = trace.OriginMetaTool
+	if got, want := steps(nil, tr), []string{"a{}", "?c{}"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestOutcomePolicy(t *testing.T) {
+	set := ruleSet(effect("a", rules.Accessor))
+	set.Outcome = rules.OutcomeSuccess
+	bad, good, unknown := run("a{}"), run("b{}"), run("c{}")
+	bad.Outcome, good.Outcome = trace.OutcomeFailure, trace.OutcomeSuccess
+	m := merged(set, bad, good, unknown, run())
+	if m.Unread != 3 || m.Empty != 0 || m.Graph.Steps() != 1 || m.Walks.Trajectories() != 4 {
+		t.Errorf("unread %d, empty %d, %d steps, %d walks", m.Unread, m.Empty, m.Graph.Steps(), m.Walks.Trajectories())
+	}
+}
+
+func TestLastMatchWins(t *testing.T) {
+	set := ruleSet(effect("*", rules.Accessor), effect("set_*", rules.Mutator), effect("note", rules.Annotator),
+		domain("*", "all"), domain("set_*", "settings"),
+		rules.Rule{Kind: rules.KindDomain, Match: on("x__*"), DomainFrom: regexp.MustCompile(`^x__(\w+?)__`)},
+		rules.Rule{Kind: rules.KindBarrier, Match: on("set_*")})
+	r := NewRewriter(set, Full(set), &Labels{}, nil)
+	var got []string
+	for _, s := range r.Rewrite(run("get{}", "set_a{}", "note{}", "x__mail__send{}", "x__")) {
+		got = append(got, fmt.Sprintf("%v %q %t", s.Effect(), s.Domain(), s.Barrier()))
+	}
+	want := []string{`accessor "all" false`, `mutator "settings" true`, `annotator "all" false`, `accessor "mail" false`, `accessor "all" false`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestRuleOrder shuffles rules and keeps only the order of those kinds for
+// which it matters.
+func TestRuleOrder(t *testing.T) {
+	ordered := map[rules.Kind]bool{
+		rules.KindRewrite: true, rules.KindRename: true, rules.KindFold: true,
+		rules.KindEffect: true, rules.KindDomain: true, rules.KindLoop: true,
+	}
+	base := everyKind()
+	runs := randomRuns(rand.New(rand.NewPCG(3, 4)), 60)
+	want := describe(t, merged(base, runs...))
+	rapid.Check(t, func(rt *rapid.T) {
+		shuffled := rapid.Permutation(base.Rules).Draw(rt, "rules")
+		next := map[rules.Kind]int{}
+		for i, r := range shuffled {
+			if !ordered[r.Kind] {
+				continue
+			}
+			for base.Rules[next[r.Kind]].Kind != r.Kind {
+				next[r.Kind]++
+			}
+			shuffled[i] = base.Rules[next[r.Kind]]
+			next[r.Kind]++
+		}
+		if got := describe(t, merged(&rules.Set{Rules: shuffled, StateReads: base.StateReads}, runs...)); got != want {
+			rt.Fatalf("got\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// everyKind has at least one rule of every kind, all of which change something
+// about randomRuns.
+func everyKind() *rules.Set {
+	set := ruleSet(
+		rules.Rule{Kind: rules.KindDrop, Match: on("noise")},
+		rules.Rule{Kind: rules.KindDrop, Match: onArgs("*", "q", "^3$")},
+		rules.Rule{Kind: rules.KindRename, Match: onArgs("write_a", "q", "^([12])$"), To: "write_a${1}"},
+		rules.Rule{Kind: rules.KindFold, Match: on("write_a1"), Arg: pathOf("p"), Separator: "+"},
+		rules.Rule{Kind: rules.KindInsert, Match: onArgs("write_b", "p", "^1$"), Step: rules.Step{Tool: "flush"}},
+		rules.Rule{Kind: rules.KindStatus, Match: on("write_b"), Pattern: regexp.MustCompile("no"), Is: "failed"},
+		dropArg("* r"), dropArg("note q"),
+		rewrite("* p", `^[12]$`, "{P}"), rewrite("* p", `\{P\}|3`, "{Q}"),
+		effect("read*", rules.Accessor), effect("note", rules.Annotator), effect("read_c", rules.Mutator),
+		domain("write_a*", "a"), domain("write_b", "b"), domain("write_a2", "c"),
+		loop("write_*"), loop("write_b", "q"), loop("read", "q"),
+		commute("flush", "write_*"), commute("write_c", ""),
+		rules.Rule{Kind: rules.KindBarrier, Match: on("flush")},
+		rules.Rule{Kind: rules.KindState, Match: on("read_c"), Keys: []string{"url"}},
+	)
+	set.StateReads = rules.ReadsAfterWrite
+	return set
+}
+
+// randomRuns are trajectories over few tools and values.
+func randomRuns(random *rand.Rand, n int) []*trace.Trajectory {
+	tools := []string{"noise", "write_a", "write_a", "write_b", "write_c", "read", "read_c", "note", "flush"}
+	var runs []*trace.Trajectory
+	for range n {
+		var calls []string
+		for range random.IntN(12) {
+			mark := []string{"", "", "", "?", "&", "!"}[random.IntN(6)]
+			calls = append(calls, fmt.Sprintf(`%s%s{"p":%d,"q":"%d","r":%d}`, mark, tools[random.IntN(len(tools))], random.IntN(4), random.IntN(4), random.IntN(4)))
+		}
+		t := run(calls...)
+		for i := range t.Calls {
+			t.Calls[i].Context = []trace.ContextValue{{Name: "url", Value: fmt.Sprint(random.IntN(2))}}
+			t.Calls[i].Result = trace.TextOf([]string{"yes", "no"}[random.IntN(2)])
+		}
+		t.ID = fmt.Sprint(len(runs))
+		runs = append(runs, t)
+	}
+	return runs
+}
+
+// describe writes all that a Merger found.
+func describe(t testing.TB, m *Merged) string {
+	t.Helper()
+	var b strings.Builder
+	fmt.Fprintln(&b, m.Trajectories, m.Empty, m.Unread, m.Calls, m.Turns, m.LeftOut)
+	for _, row := range m.Table {
+		fmt.Fprintf(&b, "%+v\n", row)
+	}
+	veil := m.Veil(false)
+	for id := range m.Labels.Len() {
+		tool, sole := m.Labels.Tool(Label(id))
+		fmt.Fprintln(&b, m.Labels.Text(Label(id)), veil.Label(Label(id)), tool.Value(), sole, m.Labels.Args(Label(id)))
+	}
+	for i := range m.Walks.Trajectories() {
+		first, last := m.Walks.Of(i)
+		for p := first; p < last; p++ {
+			e := m.Graph.Edge(m.Walks.Edge(p))
+			turn, lastTurn := m.Walks.Turns(p)
+			call, lastCall, n := m.Walks.Calls(p)
+			fmt.Fprint(&b, " ", e.From, m.Labels.Text(e.Label), e.To, m.Walks.Flags(p), m.Walks.Inserted(p), turn, lastTurn, call, lastCall, n)
+		}
+		fmt.Fprintln(&b)
+	}
+	return b.String()
+}
+
+// TestCacheChangesNothing merges with a cache that is thrown away all the time.
+func TestCacheChangesNothing(t *testing.T) {
+	runs := randomRuns(rand.New(rand.NewPCG(5, 6)), 200)
+	want := describe(t, merged(everyKind(), runs...))
+	for _, limit := range []int{1, 2, 7} {
+		m := NewMerger(everyKind(), Options{Table: true})
+		m.rewriter.plans.limit = limit
+		for _, g := range m.groups {
+			g.rewriter.plans.limit = limit
+		}
+		for _, tr := range runs {
+			m.Add(tr)
+		}
+		if got := describe(t, m.Merged()); got != want {
+			t.Errorf("with a cache of %d calls:\n%s\nwant\n%s", limit, got, want)
+		}
+	}
+}
+
+// TestTableAgreesWithSingleStrategies counts every row on its own.
+func TestTableAgreesWithSingleStrategies(t *testing.T) {
+	for _, set := range []*rules.Set{nil, everyKind(), ruleSet(effect("read*", rules.Accessor), dropArg("* r")), ruleSet(rules.Rule{Kind: rules.KindDrop, Match: on("noise")})} {
+		if set != nil {
+			set.Failed = rules.FailedSplit
+		}
+		runs := randomRuns(rand.New(rand.NewPCG(7, 8)), 80)
+		table := merged(set, runs...).Table
+		strategies := Strategies(set)
+		if len(table) != len(strategies) {
+			t.Fatalf("%d rows, want %d", len(table), len(strategies))
+		}
+		for i, s := range strategies {
+			labels := &Labels{}
+			r := NewRewriter(set, s, labels, nil)
+			w := NewWalker(r, s, 0)
+			m := Merger{set: r.set, rewriter: r, walker: w, labels: labels, catalog: NewCatalog()}
+			for _, tr := range runs {
+				m.Add(tr)
+			}
+			alone := m.Merged()
+			if want := (StrategyStatistics{s.Name, alone.Graph.Statistics(), 0}); table[i] != want {
+				t.Errorf("got  %+v\nwant %+v", table[i], want)
+			}
+		}
+	}
+}
+
+func TestTemplateAgreesWithRegexp(t *testing.T) {
+	patterns := []string{`a`, `(a)(b)?`, `(?P<x>a)|(?P<y>b)`, `(?P<x>a)|(?P<x>b)`, `^`, `$`, `a*`, `(\w)(\w)`, `"a":(\d)`, `.`}
+	parts := []string{"", "$", "$$", "$1", "${1}", "$2x", "${2}x", "$x", "${x}", "${y}", "$0", "${", "${}", "${1", "$é", "é", "$01", "$99", "$99999999999999999999", "{P}"}
+	rapid.Check(t, func(t *rapid.T) {
+		pattern := regexp.MustCompile(rapid.SampledFrom(patterns).Draw(t, "pattern"))
+		with := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 4).Draw(t, "with"), "")
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "ab", "é", `"a":1`, " "}), 0, 6).Draw(t, "text"), "")
+		a := newArgument(trace.Value{Kind: trace.String, Text: text})
+		a.rewrite(pattern, newTemplate(pattern, with))
+		if want := pattern.ReplaceAllString(text, with); a.text != want {
+			t.Fatalf("%q with %q in %q gives %q, want %q", pattern, with, text, a.text, want)
+		}
+		if a.shown != nil && len(a.shown) != len(a.text) {
+			t.Fatalf("%d marks for %d bytes", len(a.shown), len(a.text))
+		}
+	})
+}
+
+func TestStrategyNames(t *testing.T) {
+	names := func(set *rules.Set) []string {
+		var names []string
+		for _, s := range Strategies(set) {
+			names = append(names, s.Name)
+		}
+		return names
+	}
+	for _, test := range []struct {
+		set  *rules.Set
+		want string
+	}{
+		{nil, "disjoint,prefix tree"},
+		{&rules.Set{}, "disjoint,prefix tree"},
+		{ruleSet(domain("a", "b")), "disjoint,prefix tree,+effect,+rewrite,+domain,+loop"},
+		{everyKind(), "disjoint,prefix tree,+effect,+rewrite,+domain,+loop,+drop_arg,+status,+drop,+rename,+fold,+insert,+commute,+state"},
+	} {
+		if got := names(test.set); !reflect.DeepEqual(got, strings.Split(test.want, ",")) {
+			t.Errorf("got %q, want %s", got, test.want)
+		}
+	}
+}

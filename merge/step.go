@@ -1,0 +1,44 @@
+package merge
+
+import (
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Step is one call as the rules see it: what becomes an edge of the graph.
+type Step struct {
+	letter *letter
+
+	// The recorded calls that the step stands for are among FirstCall to
+	// LastCall, indices into Trajectory.Calls: Calls many of them, one unless a
+	// rule folded several, none if a rule inserted the step, which then borrows
+	// the place of the call it belongs to. They were made from FirstTurn to
+	// LastTurn, indices into Trajectory.Turns, in Turns different ones.
+	FirstCall, LastCall, Calls int32
+	FirstTurn, LastTurn, Turns int32
+
+	Status    trace.Status
+	Inserted  bool
+	AfterUser bool // a user message came since the step before
+	Cut       bool // `failed: split` cut the trajectory here: the step starts again at the root
+}
+
+// Label returns the step's label.
+func (s *Step) Label() Label { return s.letter.label }
+
+// Tool returns the tool that was called, whatever rules call it.
+func (s *Step) Tool() trace.Name { return s.letter.tool }
+
+// Effect returns what the step does to the world.
+func (s *Step) Effect() rules.Effect { return s.letter.effect }
+
+// Idempotent reports whether the step is a mutator of which a rule says that a
+// second run changes nothing more.
+func (s *Step) Idempotent() bool { return s.letter.idempotent }
+
+// Domain returns the domain of the step, "" for none.
+func (s *Step) Domain() string { return s.letter.domainName }
+
+// Barrier reports whether the step is one that no meta-tool may contain or
+// cross.
+func (s *Step) Barrier() bool { return s.letter.barrier }

@@ -1,0 +1,152 @@
+package metatool
+
+import (
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Definition is a meta-tool as an agent is offered it.
+type Definition struct {
+	Candidate   *Candidate
+	Name        string // fits every provider: ^[A-Za-z_][A-Za-z0-9_-]{0,63}$
+	Description string
+	Steps       []Step
+	Inputs      []Input // in order of step, then argument
+	Annotations Annotations
+
+	// Refusals say why the candidate cannot be offered; nil if it can. What else
+	// the definition says is as if it could.
+	Refusals []Refusal
+}
+
+// Step is one call that a meta-tool makes.
+type Step struct {
+	Tool  string // the tool that is called
+	Name  string // what the rules call it, mostly the same
+	Label merge.Label
+}
+
+// Input is an argument of a step that whoever calls the meta-tool has to give.
+type Input struct {
+	Name     string // unique in the meta-tool: ^[A-Za-z0-9_-]{1,64}$
+	Step     int    // index into Definition.Steps
+	Argument string // of that step's tool
+	Required bool
+	Schema   trace.Value // JSON Schema: that of the tool's definition, else what fits the values seen
+}
+
+// Annotations are the hints of the Model Context Protocol about a tool. Those
+// of a meta-tool are those of its worst step; what is unknown of a step is the
+// worst.
+type Annotations struct {
+	ReadOnly    bool
+	Destructive bool
+	Idempotent  bool
+	OpenWorld   bool
+}
+
+// Refusal is a reason why a candidate cannot be a tool. Codes are stable:
+//
+//	step-inserted           a rule put the step in, nobody called it
+//	tool-ambiguous          rules gave calls of several tools one name
+//	arguments-not-recorded  what the step was called with is not known
+//	arguments-no-object     the step's arguments were no JSON object
+type Refusal struct {
+	Code string
+	Step int // index into Definition.Steps
+}
+
+// Define makes the definitions of candidates of a merged graph, one for each in
+// their order. Names differ from each other and from the names of all tools
+// that the traces know.
+func Define(m *merge.Merged, candidates []*Candidate) []*Definition {
+	names := newNames(m)
+	definitions := make([]*Definition, len(candidates))
+	for i, c := range candidates {
+		definitions[i] = define(m, c, names)
+	}
+	return definitions
+}
+
+func define(m *merge.Merged, c *Candidate, names *names) *Definition {
+	d := &Definition{Candidate: c}
+	for _, l := range c.Labels {
+		tool, _ := m.Labels.Tool(l)
+		d.Steps = append(d.Steps, Step{Tool: tool.Value(), Name: m.Labels.Name(l), Label: l})
+	}
+	d.refuse(m)
+	d.annotate(m)
+	d.takeInputs(m)
+	var callNames []string
+	for _, s := range d.Steps {
+		callNames = append(callNames, s.Name)
+	}
+	given := m.Set.MetaTool(callNames)
+	switch {
+	case given != nil:
+		d.Name, d.Description = names.unique(given.Name), given.Description
+	default:
+		d.Name = names.of(callNames)
+	}
+	if d.Description == "" {
+		d.Description = describeSteps(m, d.Steps)
+	}
+	return d
+}
+
+// refuse looks for reasons why the steps cannot be called.
+func (d *Definition) refuse(m *merge.Merged) {
+	for i, s := range d.Steps {
+		add := func(code string) { d.Refusals = append(d.Refusals, Refusal{code, i}) }
+		for _, o := range d.Candidate.Occurrences {
+			if m.Walks.Inserted(o.First + merge.Place(i)) {
+				add("step-inserted")
+				break
+			}
+		}
+		if _, sole := m.Labels.Tool(s.Label); !sole {
+			add("tool-ambiguous")
+		}
+		if !m.Labels.HasArgs(s.Label) {
+			add("arguments-not-recorded")
+		}
+		for _, a := range m.Labels.Args(s.Label) {
+			if a.Name == "_raw" || a.Name == "_value" {
+				add("arguments-no-object")
+				break
+			}
+		}
+	}
+}
+
+// annotate works out the hints of the worst step. Whether a step reads only, or
+// may be repeated, the rules decide; the recorded annotations of a tool, which
+// nobody vouches for, only matter where the rules say nothing.
+func (d *Definition) annotate(m *merge.Merged) {
+	d.Annotations = Annotations{ReadOnly: true, Idempotent: true}
+	for _, s := range d.Steps {
+		tool, _ := m.Labels.Tool(s.Label)
+		var hints trace.Value
+		if t := m.Catalog.Tool(tool); t != nil {
+			hints = t.Definition.Annotations
+		}
+		if open, said := hint(hints, "openWorldHint"); !said || open {
+			d.Annotations.OpenWorld = true
+		}
+		if m.Labels.ReadOnly(s.Label) {
+			continue
+		}
+		d.Annotations.ReadOnly = false
+		if destructive, said := hint(hints, "destructiveHint"); !said || destructive {
+			d.Annotations.Destructive = true
+		}
+		if !m.Labels.Idempotent(s.Label) {
+			d.Annotations.Idempotent = false
+		}
+	}
+}
+
+func hint(annotations trace.Value, name string) (value, said bool) {
+	v, ok := annotations.Lookup(name)
+	return v.Bool, ok && v.Kind == trace.Bool
+}

@@ -1,0 +1,112 @@
+package metatool
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"github.com/awo-dev/awo/merge"
+)
+
+// DefaultThreshold is the threshold T of Options that say nothing else.
+const DefaultThreshold = 5
+
+// Options say how meta-tools are extracted. The zero value is the default.
+type Options struct {
+	// Threshold is T of Algorithm 1: how many trajectories must take an edge for
+	// it to count. 0 means DefaultThreshold.
+	Threshold int
+
+	// AsPublished follows the paper to the letter: user messages between calls
+	// are ignored, and a chain may grow by an edge that many take, even if few of
+	// them came along the chain. Barriers and cuts hold all the same.
+	AsPublished bool
+}
+
+func (o Options) threshold() int {
+	if o.Threshold <= 0 {
+		return DefaultThreshold
+	}
+	return o.Threshold
+}
+
+// Extraction is all meta-tools that were found, and what they add up to.
+type Extraction struct {
+	Options    Options
+	Candidates []*Candidate // in the order in which they were found
+
+	Calls, CallsAfter int // recorded, and with every occurrence as one call
+	Turns, TurnsAfter int // that hold a call, likewise
+}
+
+// TurnsSaved returns how many calling turns all candidates together save.
+func (x *Extraction) TurnsSaved() int { return x.Turns - x.TurnsAfter }
+
+// Candidate is a sequence of calls that could be a meta-tool.
+type Candidate struct {
+	Labels      []merge.Label // of the calls, in order; two at least
+	Support     int           // trajectories that it occurs in
+	Occurrences []Occurrence  // in order of trajectory, then place
+
+	// TurnsSaved and CallsSaved are by how much the calling turns and the calls
+	// become fewer when each occurrence is one call in the turn of its first one:
+	// beyond what candidates found before save. Parallel calls save no turn.
+	TurnsSaved int
+	CallsSaved int
+}
+
+// Occurrence is one place where the calls of a candidate were made: the steps
+// First to First+len(Labels)-1 of the walks.
+type Occurrence struct {
+	Trajectory int
+	First      merge.Place
+}
+
+// Extract runs Algorithm 1 on the walks of a merged graph:
+//
+//  1. Seeds are the edges that at least T trajectories take, self-loops left
+//     out: by weight, then nearness of their source to the root, then label,
+//     source and target.
+//  2. From the first seed a chain grows: from its end y to the child z for which
+//     w(y,z) is more than half of what leaves y, and at least T, unless z is in
+//     the chain. What leaves y counts all trajectories; w(y,z) those in which
+//     nothing came between the call and the one before it that the model or the
+//     user had to decide on: no user message, barrier or cut. Also, at least T
+//     trajectories must follow the whole chain into z.
+//  3. A chain of one step, or one that no trajectory follows whole, is no
+//     meta-tool: its seed is not tried again. As printed in the paper the
+//     algorithm would not end there.
+//  4. Wherever the chain is followed whole it becomes one step, which later
+//     chains may contain, and the walks are walked anew: until no seed is left.
+//
+// Equal sequences of calls from different states are one candidate.
+func Extract(m *merge.Merged, o Options) *Extraction {
+	x := newExtractor(m, o)
+	x.run()
+	result := &Extraction{
+		Options: o, Candidates: x.found,
+		Calls: m.Calls, CallsAfter: m.Calls, Turns: m.Turns, TurnsAfter: m.Turns,
+	}
+	for _, c := range x.found {
+		slices.SortFunc(c.Occurrences, func(a, b Occurrence) int { return cmp.Compare(a.First, b.First) })
+		last := -1
+		for _, o := range c.Occurrences {
+			if o.Trajectory != last {
+				c.Support++
+				last = o.Trajectory
+			}
+		}
+		result.CallsAfter -= c.CallsSaved
+		result.TurnsAfter -= c.TurnsSaved
+	}
+	return result
+}
+
+// sequenceKey identifies a sequence of labels.
+func sequenceKey(labels []merge.Label) string {
+	key := make([]byte, 0, 4*len(labels))
+	for _, l := range labels {
+		key = binary.LittleEndian.AppendUint32(key, uint32(l))
+	}
+	return string(key)
+}

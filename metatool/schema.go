@@ -1,0 +1,212 @@
+package metatool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
+)
+
+// InputSchema returns the JSON Schema of the meta-tool's arguments: an object
+// with a property for each input, in their order of names.
+func (d *Definition) InputSchema() trace.Value {
+	properties := trace.Value{Kind: trace.Object}
+	required := trace.Value{Kind: trace.Array}
+	for _, in := range d.Inputs {
+		properties.Members = append(properties.Members, trace.Member{Name: in.Name, Value: in.Schema})
+		if in.Required {
+			required.Elems = append(required.Elems, stringValue(in.Name))
+		}
+	}
+	return object(
+		trace.Member{Name: "type", Value: stringValue("object")},
+		trace.Member{Name: "properties", Value: sorted(properties)},
+		trace.Member{Name: "required", Value: required},
+		trace.Member{Name: "additionalProperties", Value: trace.Value{Kind: trace.Bool}},
+	)
+}
+
+func stringValue(s string) trace.Value { return trace.Value{Kind: trace.String, Text: s} }
+
+func object(members ...trace.Member) trace.Value {
+	return sorted(trace.Value{Kind: trace.Object, Members: members})
+}
+
+// sorted puts the members of an object in the order that values have.
+func sorted(v trace.Value) trace.Value {
+	slices.SortFunc(v.Members, func(a, b trace.Member) int { return cmp.Compare(a.Name, b.Name) })
+	return v
+}
+
+// with returns the object with a member set.
+func with(v trace.Value, name string, member trace.Value) trace.Value {
+	members := slices.DeleteFunc(slices.Clone(v.Members), func(m trace.Member) bool { return m.Name == name })
+	return object(append(members, trace.Member{Name: name, Value: member})...)
+}
+
+// takeInputs makes an input of every argument of every step.
+func (d *Definition) takeInputs(m *merge.Merged) {
+	uses := map[string]int{} // of argument names, over all steps
+	for _, s := range d.Steps {
+		for _, a := range m.Labels.Args(s.Label) {
+			uses[a.Name]++
+		}
+	}
+	taken := map[string]bool{}
+	for i, s := range d.Steps {
+		recorded, _ := m.Labels.Tool(s.Label)
+		tool := m.Catalog.Tool(recorded)
+		for _, a := range m.Labels.Args(s.Label) {
+			in := Input{Name: inputName(a.Name, i, taken), Step: i, Argument: a.Name, Required: a.Always}
+			in.Schema = argumentSchema(tool, a.Name)
+			if tool != nil && tool.Definition.Property(a.Name).Kind == trace.Object {
+				in.Required = tool.Definition.Requires(a.Name)
+			}
+			if uses[a.Name] > 1 {
+				in.Schema = tellApart(in.Schema, i, s.Tool)
+			}
+			d.Inputs = append(d.Inputs, in)
+		}
+	}
+}
+
+// inputName returns a valid name for an argument of a step: the argument's own
+// if no step before took it, else with the number of the step.
+func inputName(argument string, step int, taken map[string]bool) string {
+	base := cutName(validName(argument), maxName)
+	name := base
+	for i := step + 1; taken[name]; i++ {
+		suffix := fmt.Sprintf("_%d", i)
+		name = cutName(base, maxName-len(suffix)) + suffix
+	}
+	taken[name] = true
+	return name
+}
+
+// tellApart adds to a description which of several calls the input is for.
+func tellApart(schema trace.Value, step int, tool string) trace.Value {
+	text := fmt.Sprintf("For call %d, %s.", step+1, printable(tool, maxName))
+	if own, _ := schema.Lookup("description"); own.Kind == trace.String && own.Text != "" {
+		text = strings.TrimSpace(own.Text) + " " + text
+	}
+	return with(schema, "description", stringValue(text))
+}
+
+// argumentSchema returns the schema of an argument: the tool's own if it was
+// recorded, else one that the values seen fit.
+func argumentSchema(tool *merge.CatalogTool, argument string) trace.Value {
+	if tool == nil {
+		return trace.Value{Kind: trace.Object}
+	}
+	if own := tool.Definition.Property(argument); own.Kind == trace.Object {
+		in := inliner{definition: &tool.Definition}
+		if whole := in.inline(own, 0); !in.failed {
+			return whole
+		}
+	}
+	if values, ok := tool.Values(argument); ok {
+		return schemaOf(values, 0)
+	}
+	return trace.Value{Kind: trace.Object}
+}
+
+// maxSchemaDepth and maxSchemaNodes bound what is taken over from a recorded
+// schema or inferred from values.
+const (
+	maxSchemaDepth = 20
+	maxSchemaNodes = 2000
+)
+
+// inliner copies a schema with what it refers to put in place, since a part of
+// a definition has to stand on its own.
+type inliner struct {
+	definition *merge.Definition
+	nodes      int
+	failed     bool // too large, too deep, or refers to itself or to nothing
+}
+
+func (in *inliner) inline(v trace.Value, depth int) trace.Value {
+	if in.nodes++; in.nodes > maxSchemaNodes || depth > maxSchemaDepth {
+		in.failed = true
+	}
+	if in.failed {
+		return trace.Value{Kind: trace.Object}
+	}
+	switch v.Kind {
+	case trace.Array:
+		elems := make([]trace.Value, len(v.Elems))
+		for i, e := range v.Elems {
+			elems[i] = in.inline(e, depth+1)
+		}
+		return trace.Value{Kind: trace.Array, Elems: elems}
+	case trace.Object:
+		if ref, ok := v.Lookup("$ref"); ok && ref.Kind == trace.String {
+			return in.resolve(v, ref.Text, depth)
+		}
+		copied := trace.Value{Kind: trace.Object, Members: make([]trace.Member, 0, len(v.Members))}
+		for _, m := range v.Members {
+			if m.Name == "$defs" || m.Name == "definitions" || m.Name == "$id" || m.Name == "$schema" {
+				continue
+			}
+			copied.Members = append(copied.Members, trace.Member{Name: m.Name, Value: in.inline(m.Value, depth+1)})
+		}
+		return copied
+	}
+	return v
+}
+
+// resolve puts the target of a reference in its place, with what stands beside
+// the reference added to it.
+func (in *inliner) resolve(v trace.Value, ref string, depth int) trace.Value {
+	target, ok := in.definition.Resolve(ref)
+	if !ok || target.Kind != trace.Object {
+		in.failed = true
+		return trace.Value{Kind: trace.Object}
+	}
+	whole := in.inline(target, depth+1)
+	for _, m := range v.Members {
+		if m.Name != "$ref" && !in.failed {
+			whole = with(whole, m.Name, in.inline(m.Value, depth+1))
+		}
+	}
+	return whole
+}
+
+// schemaOf returns a schema that the values fit.
+func schemaOf(values merge.Values, depth int) trace.Value {
+	schema := trace.Value{Kind: trace.Object}
+	types := values.Types()
+	switch len(types) {
+	case 0:
+		return schema
+	case 1:
+		schema = with(schema, "type", stringValue(types[0]))
+	default:
+		list := trace.Value{Kind: trace.Array}
+		for _, t := range types {
+			list.Elems = append(list.Elems, stringValue(t))
+		}
+		schema = with(schema, "type", list)
+	}
+	if depth == maxSchemaDepth {
+		return schema
+	}
+	if elements, ok := values.Elements(); ok {
+		schema = with(schema, "items", schemaOf(elements, depth+1))
+	}
+	if names, all := values.Members(); all && len(names) > 0 {
+		properties, required := trace.Value{Kind: trace.Object}, trace.Value{Kind: trace.Array}
+		for _, name := range names {
+			member, always := values.Member(name)
+			properties.Members = append(properties.Members, trace.Member{Name: name, Value: schemaOf(member, depth+1)})
+			if always {
+				required.Elems = append(required.Elems, stringValue(name))
+			}
+		}
+		schema = with(with(schema, "properties", sorted(properties)), "required", required)
+	}
+	return schema
+}

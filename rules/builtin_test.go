@@ -1,0 +1,71 @@
+package rules
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestBuiltins: every built-in set is free of problems, formatted, documented
+// and true to its examples; every rule that is not the like of the one above has
+// an example.
+func TestBuiltins(t *testing.T) {
+	sets := Builtins()
+	if len(sets) != 5 {
+		t.Errorf("there are %d built-in sets, want 5", len(sets))
+	}
+	for _, b := range sets {
+		t.Run(b.Name, func(t *testing.T) {
+			set, problems := Options{}.Check(b.File(), b.Source)
+			for _, e := range problems {
+				t.Error(e)
+			}
+			if set.Doc == "" || len(set.Rules) == 0 {
+				t.Error("the set has no rules, or does not say what it is for")
+			}
+			if out, err := Format(b.File(), b.Source); err != nil || !bytes.Equal(out, b.Source) {
+				t.Errorf("the set is not formatted: %v\n%s", err, out)
+			}
+			examples := set.AllExamples()
+			for i := range examples {
+				checkExample(t, set, &examples[i])
+			}
+			kinds := map[Kind]bool{}
+			for _, r := range set.Rules {
+				kinds[r.Kind] = kinds[r.Kind] || len(r.Examples) > 0
+			}
+			for kind, shown := range kinds {
+				if !shown {
+					t.Errorf("no rule of kind %s has an example", kind)
+				}
+			}
+		})
+	}
+}
+
+// TestBuiltinsTogether: all sets can be included at once, without names that are
+// there twice, and the examples of each still hold for what the others leave
+// alone.
+func TestBuiltinsTogether(t *testing.T) {
+	src := "version: 1\ninclude: [builtin:browser, builtin:filesystem, builtin:http, builtin:mcp-annotations, builtin:sql]\n"
+	set, problems := Options{}.Check("all.yaml", []byte(src))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	want := 0
+	for _, b := range Builtins() {
+		own, err := Parse(b.File(), b.Source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want += len(own.Rules)
+		for _, e := range own.AllExamples() {
+			checkExample(t, set, &e)
+		}
+	}
+	if len(set.Rules) != want {
+		t.Errorf("%d rules, want %d", len(set.Rules), want)
+	}
+	if own := set.AllExamples(); len(own) != 0 {
+		t.Errorf("examples of included sets are taken for the file's own: %d", len(own))
+	}
+}

@@ -1,0 +1,72 @@
+package stategraph
+
+// Schema names the version of Document.
+const Schema = "awo.graph/v1"
+
+// Document is the JSON form of a View.
+type Document struct {
+	Schema  string          `json:"schema"`
+	Graph   DocumentTotals  `json:"graph"` // of the whole graph, whatever was left out
+	States  []DocumentState `json:"states"`
+	Edges   []DocumentEdge  `json:"edges"`
+	LeftOut LeftOut         `json:"left_out"`
+}
+
+// DocumentTotals are the figures of the whole graph.
+type DocumentTotals struct {
+	Executions   int     `json:"executions"`
+	Steps        int     `json:"steps"`
+	States       int     `json:"states"`
+	Edges        int     `json:"edges"` // distinct pairs of source and target
+	SelfLoops    int     `json:"self_loops"`
+	Sinks        int     `json:"sinks"`
+	Labels       int     `json:"labels"`
+	MeanInDegree float64 `json:"mean_in_degree"`
+}
+
+// DocumentState is one state.
+type DocumentState struct {
+	ID       StateID `json:"id"`
+	Distance int     `json:"distance"` // edges from the root
+	Visits   int     `json:"visits"`
+	Ends     int     `json:"ends"` // executions that end here
+}
+
+// DocumentEdge is one edge.
+type DocumentEdge struct {
+	From        StateID `json:"from"`
+	To          StateID `json:"to"`
+	Label       string  `json:"label"`
+	Tool        string  `json:"tool,omitempty"`
+	Weight      int     `json:"weight"`
+	Occurrences int     `json:"occurrences"`
+	Joined      int     `json:"joined"` // executions in which no user message, barrier or cut came before it
+}
+
+// Document returns the JSON form of the view.
+func (v *View) Document(names Names) Document {
+	stats := v.Graph.Statistics()
+	doc := Document{
+		Schema: Schema,
+		Graph: DocumentTotals{
+			Executions: v.Graph.Executions(), Steps: v.Graph.Steps(),
+			States: stats.States, Edges: stats.Edges, SelfLoops: stats.SelfLoops, Sinks: stats.Sinks,
+			Labels: stats.Labels, MeanInDegree: stats.MeanInDegree(),
+		},
+		States:  make([]DocumentState, len(v.States)),
+		Edges:   make([]DocumentEdge, len(v.Edges)),
+		LeftOut: v.LeftOut,
+	}
+	visits, ends := v.Graph.Visits(), v.Graph.Ends()
+	for i, s := range v.States {
+		doc.States[i] = DocumentState{ID: s, Distance: v.Graph.Distance(s), Visits: visits[s], Ends: ends[s]}
+	}
+	for i, id := range v.Edges {
+		e := v.Graph.Edge(id)
+		doc.Edges[i] = DocumentEdge{
+			From: e.From, To: e.To, Label: names.label(e.Label), Tool: names.tool(e.Label),
+			Weight: e.Weight, Occurrences: e.Occurrences, Joined: e.Free,
+		}
+	}
+	return doc
+}

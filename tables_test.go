@@ -1,0 +1,124 @@
+package main_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// entry is one line of a table that is meant to grow.
+type entry struct{ name, doc string }
+
+// checkTable holds every entry of a table to what CONTRIBUTING.md asks for: a
+// name of its own, a sentence, a section in the documentation, a story.
+func checkTable(t *testing.T, table []entry, document string, story func(name string) bool) {
+	t.Helper()
+	sections := headings(t, document)
+	seen := map[string]bool{}
+	for _, e := range table {
+		switch {
+		case e.name == "" || seen[e.name]:
+			t.Errorf("the name %q is empty or taken", e.name)
+		case len(strings.Fields(e.doc)) < 3:
+			t.Errorf("%s: %q is no sentence", e.name, e.doc)
+		}
+		seen[e.name] = true
+		if !slices.Contains(sections, e.name) {
+			t.Errorf("%s has no section %q", document, e.name)
+		}
+		if !story(e.name) {
+			t.Errorf("%s has no story in cmd/testdata/script", e.name)
+		}
+	}
+	if len(table) == 0 {
+		t.Error("the table is empty")
+	}
+}
+
+// headings returns the headings of a document, without backquotes.
+func headings(t *testing.T, document string) []string {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Error(err)
+	}
+	var out []string
+	for _, m := range regexp.MustCompile("(?m)^#+ +(.+)$").FindAllSubmatch(text, -1) {
+		out = append(out, strings.ReplaceAll(string(m[1]), "`", ""))
+	}
+	return out
+}
+
+// stories returns the stories of commands, by file name without extension.
+func stories(t *testing.T) map[string]*txtar.Archive {
+	t.Helper()
+	files, err := filepath.Glob("cmd/testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*txtar.Archive{}
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[strings.TrimSuffix(filepath.Base(file), ".txtar")] = a
+	}
+	return out
+}
+
+// hasSection reports whether a story has a section of that name with content.
+func hasSection(a *txtar.Archive, name string) bool {
+	return a != nil && slices.ContainsFunc(a.Files, func(f txtar.File) bool {
+		return f.Name == name && len(bytes.TrimSpace(f.Data)) > 0
+	})
+}
+
+func TestFormatTable(t *testing.T) {
+	all := stories(t)
+	var table []entry
+	for _, f := range trace.Formats {
+		table = append(table, entry{f.Name, f.Doc})
+		if f.Detect == nil || f.Decode == nil {
+			t.Errorf("%s lacks Detect or Decode", f.Name)
+		}
+		if f.Spec == "" {
+			t.Errorf("%s does not say where it is defined", f.Name)
+		}
+	}
+	checkTable(t, table, "docs/formats.md", func(name string) bool {
+		return hasSection(all["convert_"+strings.ReplaceAll(name, "-", "_")], "want.jsonl")
+	})
+}
+
+func TestRuleKindTable(t *testing.T) {
+	kinds := stories(t)["graph_rule_kinds"]
+	var table []entry
+	for _, k := range rules.Kinds() {
+		table = append(table, entry{string(k.Kind), k.Doc})
+	}
+	checkTable(t, table, "docs/rules.md", func(name string) bool { return hasSection(kinds, name+".yaml") })
+}
+
+func TestEmitterTable(t *testing.T) {
+	all := stories(t)
+	var table []entry
+	for _, e := range emit.Emitters {
+		table = append(table, entry{e.Name, e.Doc})
+		if e.Emit == nil {
+			t.Errorf("%s lacks Emit", e.Name)
+		}
+	}
+	table = append(table, entry{emit.ManifestName, "what the artefacts were made from"})
+	checkTable(t, table, "docs/artefacts.md", func(name string) bool { return hasSection(all["extract_artefacts"], "want/"+name) })
+}

@@ -1,0 +1,195 @@
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// played builds a trajectory from words: a tool, with + before it if it shares the
+// turn of the call before, ! behind it if it failed, and > where the user speaks.
+// The argument of a call is what follows an equals sign.
+func played(task, words string) *Trajectory {
+	b := newBuilder(0)
+	b.t.Task = task
+	for word := range strings.FieldsSeq(words) {
+		if word == ">" {
+			b.message(RoleUser, TextOf("and?"))
+			continue
+		}
+		if word == "." {
+			b.turn()
+			continue
+		}
+		name, parallel := strings.CutPrefix(word, "+")
+		if !parallel {
+			b.turn()
+		}
+		name, failed := strings.CutSuffix(name, "!")
+		name, arg, _ := strings.Cut(name, "=")
+		c := b.call("", Intern(name), JSONOf([]byte(fmt.Sprintf(`{"q":%q}`, arg))), OriginModel)
+		c.HasResult, c.Result, c.Status = true, TextOf("r"), StatusOK
+		if failed {
+			c.Status = StatusFailed
+		}
+	}
+	return b.finish()
+}
+
+func TestCorpus(t *testing.T) {
+	c := NewCorpus(CorpusOptions{Group: func(t *Trajectory) string { return t.Task[:1] }})
+	for _, x := range []*Trajectory{
+		played("x1", "a b +b > c!"), played("y1", "a b +b > c!"), played("x1", ""), played("x2", "a b b > c!"), played("y2", "c"),
+	} {
+		c.Add(x)
+	}
+	if all, stored := c.Calls(); all != 13 || stored != 9 {
+		t.Errorf("%d calls, %d stored, want 13 and 9: the first two trajectories are the same", all, stored)
+	}
+	if got := len(c.Tools()); got != 3 || c.Tools()[2].Value() != "c" {
+		t.Errorf("tools are %v", c.Tools())
+	}
+	q := c.Sequence(1)
+	if n, known := q.CallingTurns(); n != 3 || !known {
+		t.Errorf("%d calling turns, %v, want 3", n, known)
+	}
+	if want := []CallFlags{FlagOK, FlagOK, FlagOK | FlagRepeat, FlagFailed | FlagAfterUser}; !slices.Equal(q.Flags, want) {
+		t.Errorf("flags are %v, want %v", q.Flags, want)
+	}
+	if c.Tasks()[c.Task(3)] != "x2" || c.Groups()[c.Group(4)] != "y" || c.Sequence(2).Len() != 0 {
+		t.Error("a task, group or sequence is another's")
+	}
+	variants := c.Variants()
+	if len(variants) != 2 || variants[0].Trajectories != 3 || len(variants[0].Tools) != 4 || variants[1].Example != 4 {
+		t.Errorf("variants are %+v: turns do not tell them apart, and nothing is no variant", variants)
+	}
+	collapsed := NewCorpus(CorpusOptions{CollapseRepeats: true})
+	collapsed.Add(played("t", "a a b b a"))
+	if got := collapsed.Sequence(0).Tools; !slices.Equal(got, []uint32{0, 1, 0}) {
+		t.Errorf("collapsed to %v, want a b a", got)
+	}
+}
+
+// Sequences come out as they went in, whatever was stored before.
+func TestCorpusKeepsSequences(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := NewCorpus(CorpusOptions{})
+		var in []*Trajectory
+		for range rapid.IntRange(0, 12).Draw(t, "n") {
+			words := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "+a", "a!", ">", "."}), 0, 6).Draw(t, "words")
+			x := played("t", strings.Join(words, " "))
+			in = append(in, x)
+			c.Add(x)
+		}
+		for i, x := range in {
+			q := c.Sequence(i)
+			if q.Len() != len(x.Calls) {
+				t.Fatalf("trajectory %d has %d calls, want %d", i, q.Len(), len(x.Calls))
+			}
+			for j := range x.Calls {
+				if c.Tools()[q.Tools[j]] != x.Calls[j].Tool || int(int32(q.Turns[j])) != x.Calls[j].Turn || q.Flags[j]&FlagAfterUser != 0 != x.Calls[j].AfterUser {
+					t.Fatalf("call %d of trajectory %d is another", j, i)
+				}
+			}
+		}
+	})
+}
+
+func TestRework(t *testing.T) {
+	c := NewCorpus(CorpusOptions{})
+	c.Add(played("1", "a=1 a=1 a=2 a=2 b"))
+	c.Add(played("2", "a b a b a b c"))
+	c.Add(played("3", "a +b +a +b"))
+	var got []string
+	for _, r := range c.Rework() {
+		var names []string
+		for _, tool := range r.Tools {
+			names = append(names, c.Tools()[tool].Value())
+		}
+		got = append(got, fmt.Sprintf("%s %s: %d in %d, %d turns", r.Kind, strings.Join(names, " "), r.Occurrences, r.Trajectories, r.Turns))
+	}
+	want := []string{"alternation a b: 3 in 2, 5 turns", "repeat a: 2 in 1, 2 turns"}
+	if !slices.Equal(got, want) {
+		t.Errorf("rework is %q, want %q", got, want)
+	}
+}
+
+func TestDropCalls(t *testing.T) {
+	for _, test := range []struct{ words, want string }{
+		{"a b > x c", "a0 b1 c3*"}, // what the user said stands before c now
+		{"x > a > b", "a1 b2*"},    // a is the first call, which is never after a user
+		{"a +x +b . > c", "a0 b0 c2*"},
+		{"x x", ""},
+	} {
+		x := played("t", test.words)
+		before := len(x.Calls)
+		dropped := x.DropCalls(func(c *Call) bool { return c.Tool.Value() == "x" })
+		var got []string
+		for i, c := range x.Calls {
+			mark := ""
+			if c.AfterUser {
+				mark = "*"
+			}
+			got = append(got, fmt.Sprintf("%s%d%s", c.Tool.Value(), c.Turn, mark))
+			if turn := x.Turns[c.Turn]; i < turn.FirstCall || i >= turn.FirstCall+turn.NumCalls {
+				t.Errorf("%s: call %d is not among those of its turn, %+v", test.words, i, turn)
+			}
+		}
+		if strings.Join(got, " ") != test.want || before-dropped != len(x.Calls) {
+			t.Errorf("%s: left %q after dropping %d, want %q", test.words, got, dropped, test.want)
+		}
+	}
+}
+
+func TestTallyAndCompleteness(t *testing.T) {
+	var facts Completeness
+	first := played("1", "a b! > b .")
+	first.Outcome = OutcomeSuccess
+	first.Turns[0].Usage = Usage{Known: true, Input: 10, Output: 2}
+	first.Calls[1].HasResult = false
+	first.Calls = append(first.Calls, Call{Tool: Intern("inner"), Turn: 1, Origin: OriginCode, Status: StatusOK, HasResult: true})
+	first.Oddities.AddN(CodeOrphanResult, 2)
+	first.Oddities.AddN(CodeArgsNotJSON, 1)
+	second := played("", "")
+	facts.Add(first)
+	facts.Add(second)
+	y := facts.Tally
+	if y.Trajectories != 2 || y.Empty != 1 || y.Calls != 3 || y.OtherCalls != 1 || y.Tools() != 2 || y.LLMTurns != 4 || y.CallingTurns != 3 ||
+		y.UserMessages != 1 || y.CallsAfterUser != 1 || y.WithoutResult != 1 || y.OrphanResults != 2 || y.Problems.Total != 1 {
+		t.Errorf("tally is %+v", y)
+	}
+	tools := facts.Tools()
+	if len(tools) != 3 || tools[0].Name != "b" || tools[0].Failed != 1 || tools[0].OK != 1 || tools[2].OtherCalls != 1 {
+		t.Errorf("tools are %+v", tools)
+	}
+	support := map[string]Support{}
+	for _, c := range facts.Capabilities() {
+		support[c.Name] = c.Support
+		if (c.Reason == "") != (c.Support == SupportFull) {
+			t.Errorf("%s is %q and gives the reason %q", c.Name, c.Support, c.Reason)
+		}
+	}
+	for name, want := range map[string]Support{
+		CapabilitySequences: SupportPartial, CapabilityTurns: SupportFull, CapabilityDataflow: SupportPartial, CapabilityMoney: SupportPartial,
+		CapabilityOutcomes: SupportPartial, CapabilityTime: SupportNone, CapabilityStatus: SupportFull,
+	} {
+		if support[name] != want {
+			t.Errorf("%s is borne %q, want %q", name, support[name], want)
+		}
+	}
+}
+
+func BenchmarkCorpus(b *testing.B) {
+	x := played("t", strings.Repeat("a b c d ", 10))
+	b.ReportAllocs()
+	for b.Loop() {
+		c := NewCorpus(CorpusOptions{NoRefs: true})
+		for range 100 {
+			c.Add(x)
+		}
+	}
+	b.ReportMetric(4000*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mcalls/s")
+}

@@ -1,0 +1,491 @@
+package trace
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"iter"
+	"slices"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// formatOpenAIResponses reads what OpenAI's Responses interface takes and gives,
+// in the layouts in which it is kept:
+//
+//	[{"type": "function_call", ...}, ...]    items alone
+//	{"model", "input": [...], "tools"}       a request
+//	{"object": "response", "output": [...]}  a response
+//	{"request": {...}, "response": {...}}    a log of requests, with the answer
+//	{"type": "response.completed", ...}      the events of a stream
+//
+// A response is a turn; among items alone a turn is what the model said between
+// what others said. Calls and outputs are joined by call_id. Requests repeat what
+// was said, or name the response that they go on from: the records of a
+// conversation become one trajectory. Those that name a conversation or a
+// response are found by that, the others by their first item; what belongs
+// together among them is seen from their content.
+//
+// Functions have no sign of failure; tools that the interface runs itself have a
+// status, and their calls and outputs are one item. Calls with a caller were made
+// by a program.
+var formatOpenAIResponses = Format{
+	Name:     "openai-responses",
+	Doc:      "OpenAI Responses: items, requests, responses, logs of both, and events of a stream.",
+	Spec:     "https://platform.openai.com/docs/api-reference/responses",
+	Detect:   detectResponses,
+	Split:    splitResponses,
+	Decode:   decodeResponses,
+	Assemble: assembleResponses,
+}
+
+// Oddities of logs of responses.
+const (
+	CodeResponseFailed   = "response-failed"           // a request that gave no response
+	CodeResponseCut      = "response-incomplete"       // a response that the interface broke off
+	CodePreviousResponse = "previous-response-missing" // a request that goes on from a response that is not there
+)
+
+// responsesRecord is a record with what is read of it.
+type responsesRecord struct {
+	request, response       responsesBody
+	asked, answered, ignore bool
+	items                   Raw // a list of items alone
+}
+
+// read reads a record.
+func (r *responsesRecord) read(b *builder, c *jsonscan.Cursor) {
+	if c.Kind() == jsonscan.Array {
+		r.items = rawValue(c)
+		return
+	}
+	var outer responsesBody
+	var kind []byte
+	var response Raw
+	raw := c.Raw()
+	if raw == nil {
+		return
+	}
+	in := jsonscan.New(raw)
+	for ok := in.Object(); ok && in.Member(); {
+		switch string(in.Key()) {
+		case "type":
+			kind, _ = in.Text()
+		case "request":
+			readResponsesBody(b, &in, &r.request)
+			r.asked = r.request.hasInput
+		case "response":
+			response = rawValue(&in)
+		}
+	}
+	if !response.IsZero() {
+		in := jsonscan.New(response.Data)
+		readResponsesBody(b, &in, &r.response)
+		r.answered = r.response.isResponse || r.response.hasOutput
+	}
+	if bytes.HasPrefix(kind, []byte("response.")) {
+		switch string(kind) {
+		case "response.completed", "response.failed", "response.incomplete":
+		default:
+			*r = responsesRecord{ignore: true}
+		}
+		return
+	}
+	if r.asked || r.answered {
+		return
+	}
+	in = jsonscan.New(raw)
+	readResponsesBody(b, &in, &outer)
+	if outer.isResponse || outer.hasOutput {
+		r.response, r.answered = outer, true
+	}
+	if outer.hasInput {
+		r.request, r.asked = outer, true
+	}
+}
+
+// previous returns the response that the record goes on from.
+func (r *responsesRecord) previous() []byte {
+	if len(r.request.previous) > 0 {
+		return r.request.previous
+	}
+	return r.response.previous
+}
+
+// conversation returns the conversation that the record is part of.
+func (r *responsesRecord) conversation() []byte {
+	if len(r.request.conversation) > 0 {
+		return r.request.conversation
+	}
+	return r.response.conversation
+}
+
+// key returns what the records of a conversation that name nothing have in
+// common: what it began with.
+func (r *responsesRecord) key() string {
+	d := responsesReader{b: newBuilder(0)}
+	c := jsonscan.New(r.request.input.Data)
+	sum := sha256.New()
+	for _, it := range d.list(&c, false) {
+		if h, ok := it.next(itemHash{}); ok {
+			sum.Write(h[:])
+			break
+		}
+	}
+	return "begin:" + string(appendHex(nil, sum.Sum(nil)[:12]))
+}
+
+func appendHex(dst, data []byte) []byte {
+	const digits = "0123456789abcdef"
+	for _, b := range data {
+		dst = append(dst, digits[b>>4], digits[b&15])
+	}
+	return dst
+}
+
+// splitResponses finds records, and follows from record to record which response
+// goes on from which: Shared is the key. It keeps the id of every response.
+func splitResponses(in *Input) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		keys := map[string]string{} // by response
+		for r, err := range SplitRecords(in) {
+			if err == nil {
+				r.Shared = responsesKey(r.Data, keys)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// responsesKey returns the key of a record and notes it for those that go on
+// from it.
+func responsesKey(data []byte, keys map[string]string) string {
+	if data = bytes.TrimSpace(data); len(data) == 0 || data[0] != '{' {
+		return ""
+	}
+	var r responsesRecord
+	c := jsonscan.New(data)
+	r.read(newBuilder(0), &c)
+	if c.End() != nil || r.ignore {
+		return ""
+	}
+	previous, id := string(r.previous()), string(r.response.id)
+	var key string
+	switch {
+	case len(r.conversation()) > 0:
+		key = "conversation:" + string(r.conversation())
+	case previous != "":
+		if key = keys[previous]; key == "" {
+			key = "response:" + previous
+			keys[previous] = key
+		}
+	case keys[id] != "": // one that goes on from it stood before it
+		key = keys[id]
+	case r.asked:
+		key = r.key()
+	default:
+		key = "response:" + id
+	}
+	if id != "" {
+		keys[id] = key
+	}
+	return key
+}
+
+func decodeResponses(record Record) ([]Fragment, error) {
+	b := newBuilder(0)
+	c := jsonscan.New(record.Data)
+	var r responsesRecord
+	r.read(b, &c)
+	if !r.items.IsZero() {
+		return decodeItems(record, &c)
+	}
+	if err := c.End(); err != nil {
+		return nil, scanError(record, err)
+	}
+	switch {
+	case r.ignore:
+		return nil, nil
+	case !r.asked && !r.answered:
+		return b.finishRecord(record, &c, `this record has neither a list "input" nor a response with "output"`)
+	}
+	key, _ := record.Shared.(string)
+	if key == "" {
+		key = responsesKey(record.Data, map[string]string{})
+	}
+	return []Fragment{{Key: key, Data: record.Data, Pos: record.Pos()}}, nil
+}
+
+// decodeItems reads a list of items, which is all that there is of a trajectory.
+func decodeItems(record Record, c *jsonscan.Cursor) ([]Fragment, error) {
+	if err := c.End(); err != nil {
+		return nil, scanError(record, err)
+	}
+	var s transcripts
+	t := s.begin(itemHash{})
+	d := responsesReader{b: t.b}
+	in := jsonscan.New(record.Data)
+	items := d.list(&in, false)
+	s.extend(t, items)
+	if t.n == 0 && len(items) == 0 {
+		return t.b.finishRecord(record, c, "this list has no items of the Responses interface")
+	}
+	t.b.odd(CodeLoneSurrogate, c.LoneSurrogates())
+	tr := s.finish()[0]
+	tr.Offset = 0 // a whole record: the reader tells where
+	return []Fragment{{Trajectory: tr}}, nil
+}
+
+func assembleResponses(key string, parts []Fragment) ([]*Trajectory, error) {
+	var s transcripts
+	a := responsesAssembler{s: &s, ends: map[string]itemHash{}, last: map[string]int{}}
+	records := make([]responsesRecord, len(parts))
+	odd := newBuilder(0)
+	for i := range parts {
+		c := jsonscan.New(parts[i].Data)
+		records[i].read(odd, &c)
+		if id := string(records[i].response.id); id != "" {
+			if _, ok := a.last[id]; ok {
+				odd.odd(CodeRecordRepeated, 1)
+			}
+			a.last[id] = i
+		}
+		odd.odd(CodeLoneSurrogate, c.LoneSurrogates())
+	}
+	a.reader = responsesReader{b: odd}
+	first := map[*transcript]int{}
+	for _, i := range responsesOrder(records) {
+		id := string(records[i].response.id)
+		if id != "" && a.last[id] != i {
+			continue
+		}
+		t := a.add(&records[i])
+		if t == nil {
+			continue
+		}
+		if _, ok := first[t]; !ok {
+			first[t] = i
+			t.b.t.Source = parts[i].Pos
+			t.b.t.ID = id
+		} else if t.b.t.ID == "" {
+			t.b.t.ID = id
+		}
+	}
+	out := s.finish()
+	for i, t := range out {
+		if conversation := string(records[first[s.all[i]]].conversation()); conversation != "" {
+			t.Session = conversation
+		}
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	for code, n := range odd.t.Oddities.ByCode {
+		out[0].Oddities.AddN(code, n)
+	}
+	uniqueIDs(out)
+	return out, nil
+}
+
+// responsesOrder returns the order of records: that of the responses' times where
+// all have one, since logs are written as responses end, else that of the input.
+func responsesOrder(records []responsesRecord) []int {
+	order := make([]int, len(records))
+	timed := true
+	for i := range records {
+		order[i] = i
+		timed = timed && !records[i].response.created.IsZero()
+	}
+	if timed {
+		slices.SortStableFunc(order, func(i, j int) int {
+			return records[i].response.created.Compare(records[j].response.created)
+		})
+	}
+	return order
+}
+
+// uniqueIDs gives trajectories without an id of their own the reader's.
+func uniqueIDs(all []*Trajectory) {
+	seen := map[string]bool{}
+	for _, t := range all {
+		if seen[t.ID] {
+			t.ID = ""
+		}
+		seen[t.ID] = true
+	}
+}
+
+// responsesAssembler puts the records of a key together.
+type responsesAssembler struct {
+	s      *transcripts
+	reader responsesReader
+	ends   map[string]itemHash // behind a response
+	last   map[string]int      // record of a response
+	tail   itemHash            // behind the last record, for conversations
+	told   bool
+}
+
+// add adds a record and returns its trajectory, nil if it has none.
+func (a *responsesAssembler) add(r *responsesRecord) *transcript {
+	from, missing := itemHash{}, false
+	switch previous := string(r.previous()); {
+	case previous != "":
+		end, ok := a.ends[previous]
+		from, missing = end, !ok
+		if !ok { // its hash stands for what was before
+			sum := sha256.Sum256([]byte(previous))
+			from = itemHash(sum[:16])
+		}
+	case len(r.conversation()) > 0 && a.told:
+		from = a.tail
+	}
+	var items []item
+	for _, text := range []Raw{r.request.instructions, r.response.instructions} {
+		if !text.isEmpty() {
+			items = append(items, item{kind: itemSystem, value: text})
+			break
+		}
+	}
+	c := jsonscan.New(r.request.input.Data)
+	items = append(items, a.reader.list(&c, false)...)
+	asked := len(items)
+	c = jsonscan.New(r.response.output.Data)
+	items = append(items, a.reader.list(&c, true)...)
+	answered := r.answered && len(items) > asked
+	failed := r.response.failed || string(r.response.status) == "failed" || string(r.response.status) == "cancelled"
+	if r.answered && !failed && r.response.usage.Output > 0 {
+		answered = true
+	}
+	t, end := a.s.add(from, items, asked, answered, response{
+		usage: r.response.usage,
+		model: cmp.Or(string(r.response.model), string(r.request.model)),
+		start: r.response.created,
+		end:   r.response.ended,
+	})
+	a.tail, a.told = end, true
+	if len(r.response.id) > 0 {
+		a.ends[string(r.response.id)] = end
+	}
+	if missing {
+		t.b.odd(CodePreviousResponse, 1)
+	}
+	if r.answered && failed {
+		t.b.odd(CodeResponseFailed, 1)
+	}
+	if string(r.response.status) == "incomplete" {
+		t.b.odd(CodeResponseCut, 1)
+	}
+	tr := t.b.t
+	if tr.Model == "" {
+		tr.Model = cmp.Or(string(r.response.model), string(r.request.model))
+	}
+	for _, tools := range [][]ToolDef{r.response.tools, r.request.tools} {
+		if len(tools) > 0 && len(tr.Tools) == 0 {
+			tr.Tools = tools
+		}
+	}
+	return t
+}
+
+func detectResponses(h Head) Match {
+	if len(h.Records) == 0 {
+		return Match{}
+	}
+	first := h.Records[0]
+	if h.Container == ContainerArray && !first.Has("object") && !first.Has("request") && !first.Has("input") {
+		for _, r := range h.Records {
+			if isResponsesItem(r.Raw) {
+				return Match{OK: true, Whole: true}
+			}
+		}
+		return Match{Whole: first.Has("role") || first.Has("type")}
+	}
+	near := ""
+	for _, r := range h.Records {
+		switch {
+		case r.Has("traceId"), r.Has("trace_id"), r.Has("run_type"), r.Has("resourceSpans"):
+			return Match{}
+		case len(r.Raw) > 0 && r.Raw[0] == '[':
+			c := jsonscan.New(r.Raw)
+			for ok := c.Array(); ok && c.Element(); {
+				start := c.Offset()
+				c.Skip()
+				if isResponsesItem(r.Raw[start:c.Offset()]) {
+					return Match{OK: true}
+				}
+			}
+		case isResponsesBody(r.Members, false):
+			return Match{OK: true}
+		case bytes.HasPrefix(r.Members["type"], []byte(`"response.`)) && (r.Has("response") || r.Has("item") || r.Has("delta") || r.Has("item_id")):
+			return Match{OK: true}
+		case isResponsesBody(newHeadRecord(r.Members["request"], false).Members, true):
+			return Match{OK: true}
+		case isResponsesBody(newHeadRecord(r.Members["response"], false).Members, true):
+			return Match{OK: true}
+		case r.Has("input") && r.Has("model"):
+			near = `the input is no list of items with a role or a type`
+		}
+	}
+	return Match{Lacks: near}
+}
+
+// isResponsesBody reports whether members, which may be cut short, are those of a
+// request or a response; nested says that they may stand in a member "body".
+func isResponsesBody(members map[string][]byte, nested bool) bool {
+	if string(members["object"]) == `"response"` {
+		return true
+	}
+	if body := members["body"]; nested && body != nil {
+		return isResponsesBody(newHeadRecord(body, false).Members, false)
+	}
+	if _, ok := members["model"]; !ok {
+		return false
+	}
+	input := bytes.TrimSpace(members["input"])
+	if len(input) == 0 {
+		return false
+	}
+	if input[0] == '"' {
+		_, told := members["instructions"]
+		_, previous := members["previous_response_id"]
+		return told || previous
+	}
+	c := jsonscan.New(input)
+	for ok := c.Array(); ok && c.Element(); {
+		for ok := c.Object(); ok && c.Member(); {
+			if key := string(c.Key()); key == "role" || key == "type" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isResponsesItem reports whether a text, which may be cut short, is an item that
+// only the Responses interface has.
+func isResponsesItem(text []byte) bool {
+	found := false
+	c := jsonscan.New(text)
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "type":
+			kind, _ := c.Text()
+			found = found || bytes.HasSuffix(kind, []byte("_call_output")) || string(kind) == "item_reference" ||
+				bytes.HasSuffix(kind, []byte("_call")) && !bytes.HasPrefix(kind, []byte("tool_"))
+		case "content":
+			for ok := c.Array(); ok && c.Element(); {
+				for ok := c.Object(); ok && c.Member(); {
+					if string(c.Key()) == "type" {
+						kind, _ := c.Text()
+						found = found || string(kind) == "input_text" || string(kind) == "output_text"
+					}
+				}
+			}
+		case "payload", "uuid", "traceId", "trace_id":
+			return false
+		}
+	}
+	return found
+}
