@@ -15,8 +15,9 @@ import (
 var unrelated = []string{"out", "plots", "rules"}
 
 // writeArtefacts puts files into the folder dir, with a manifest of what they
-// were made from: the traces of in, and the rule files named.
-func (j *job) writeArtefacts(dir string, files []emit.File, in *intake, ruleFiles ...string) error {
+// were made from: the traces of in, and the rule files that the job has read,
+// included ones too.
+func (j *job) writeArtefacts(dir string, files []emit.File, in *intake) error {
 	options := maps.Clone(j.options)
 	for _, name := range unrelated {
 		delete(options, name)
@@ -33,10 +34,7 @@ func (j *job) writeArtefacts(dir string, files []emit.File, in *intake, ruleFile
 		input.Format, input.Records, input.Trajectories = f.Format, f.Records, f.Trajectories
 		m.Inputs = append(m.Inputs, input)
 	}
-	for _, name := range ruleFiles {
-		if name == "" {
-			continue
-		}
+	for _, name := range j.ruleFiles {
 		input, err := j.input("rules", name)
 		if err != nil {
 			return err

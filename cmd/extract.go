@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,8 +79,23 @@ type metaToolJSON struct {
 	Support     int      `json:"support"`
 	Occurrences int      `json:"occurrences"`
 	TurnsSaved  int      `json:"turns_saved"`
-	Status      string   `json:"status"` // "emitted" or "left-out"
+	Status      string   `json:"status"` // statusEmitted or statusLeftOut
 	Reason      string   `json:"reason"` // why it was left out
+}
+
+// What became of a meta-tool that was found.
+const (
+	statusEmitted = "emitted"
+	statusLeftOut = "left-out"
+)
+
+// refusalText says why a meta-tool cannot be offered, by stable codes.
+func refusalText(t *metatool.Definition) string {
+	var reasons []string
+	for _, r := range t.Refusals {
+		reasons = append(reasons, fmt.Sprintf("%s (step %d)", r.Code, r.Step+1))
+	}
+	return strings.Join(reasons, ", ")
 }
 
 type emittedJSON struct {
@@ -110,8 +127,8 @@ func extract(j *job, o extractOptions, files []string) error {
 	merged := merger.Merged()
 	found := metatool.Extract(merged, metatool.Options{Threshold: o.Threshold, AsPublished: o.Preset == "awo"})
 	veil := merged.Veil(j.ShowValues)
-	tools := metatool.Define(merged, found.Candidates, veil)
-	out := extractionResult(in, o, found, tools)
+	tools := metatool.Define(merged, found.Candidates)
+	out := extractionResult(in, o, found, tools, veil)
 	if o.Out != "" {
 		results, err := extractionArtefacts(merged, veil, tools)
 		if err != nil {
@@ -121,7 +138,7 @@ func extract(j *job, o extractOptions, files []string) error {
 		if err != nil {
 			return err
 		}
-		if err := j.writeArtefacts(o.Out, made, in, o.Rules); err != nil {
+		if err := j.writeArtefacts(o.Out, made, in); err != nil {
 			return err
 		}
 	}
@@ -129,30 +146,38 @@ func extract(j *job, o extractOptions, files []string) error {
 }
 
 // extractionArtefacts gathers what emitters need.
-func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []metatool.Tool) (emit.Results, error) {
+func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []*metatool.Definition) (emit.Results, error) {
 	names := merged.Names(veil)
 	view, err := merged.Graph.Select(stategraph.Selection{}, names)
 	if err != nil {
 		return emit.Results{}, err
 	}
-	return emit.Results{View: view, Names: names, Tools: tools}, nil
+	offered := slices.DeleteFunc(slices.Clone(tools), func(t *metatool.Definition) bool { return len(t.Refusals) > 0 })
+	return emit.Results{View: view, Names: names, Tools: offered}, nil
 }
 
-func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, tools []metatool.Tool) extractionJSON {
+func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, tools []*metatool.Definition, veil *merge.Veil) extractionJSON {
 	out := extractionJSON{
 		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: o.Threshold, Algorithm: o.Algorithm,
 		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(), MetaTools: []metaToolJSON{},
 	}
-	for i, c := range found.Candidates {
-		t := &tools[i]
-		m := metaToolJSON{Name: t.Name, Tools: []string{}, Calls: []string{}, Support: c.Support, Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: "emitted"}
+	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore}
+	for _, t := range tools {
+		c := t.Candidate
+		m := metaToolJSON{Name: t.Name, Tools: []string{}, Calls: []string{}, Support: c.Support, Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: statusEmitted}
 		for _, step := range t.Steps {
 			m.Tools = append(m.Tools, step.Tool)
-			m.Calls = append(m.Calls, step.Label)
+			m.Calls = append(m.Calls, veil.Label(step.Label))
+		}
+		if len(t.Refusals) > 0 {
+			m.Status, m.Reason = statusLeftOut, refusalText(t)
+		} else {
+			out.Emitted.MetaTools++
+			out.Emitted.CallsAfter -= c.CallsSaved
+			out.Emitted.TurnsSaved += c.TurnsSaved
 		}
 		out.MetaTools = append(out.MetaTools, m)
 	}
-	out.Emitted = emittedJSON{MetaTools: len(out.MetaTools), CallsAfter: out.CallsAfter, TurnsSaved: out.TurnsSaved}
 	return out
 }
 
@@ -170,9 +195,10 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 		report.Column{Key: "support", Title: "trajectories", Align: report.Right},
 		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
 		report.Column{Key: "turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "left_out", Title: "left out since", Max: 40},
 	)
 	for _, m := range out.MetaTools {
-		table.Add(report.Name(m.Name), report.Name(strings.Join(m.Tools, " → ")), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved))
+		table.Add(report.Name(m.Name), report.Name(strings.Join(m.Tools, " → ")), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved), report.Text(m.Reason))
 	}
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		report.Grouped(out.TurnsSaved), countOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))

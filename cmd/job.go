@@ -33,6 +33,8 @@ type job struct {
 	log     *slog.Logger
 	app     *app
 
+	ruleFiles []string // that were read, in order
+
 	problems problems
 	progress *progress
 }

@@ -133,7 +133,7 @@ func (j *job) readRules(file string) (*rules.Set, diag.List) {
 	return options.Check(file, src)
 }
 
-// readFile reads a file whose lines problems may show.
+// readFile reads a rule file, whose lines problems may show.
 func (j *job) readFile(name string) (src []byte, err error) {
 	if name == "-" {
 		src, err = io.ReadAll(&j.stdin)
@@ -142,6 +142,7 @@ func (j *job) readFile(name string) (src []byte, err error) {
 	}
 	if err == nil {
 		j.app.showLines(name, src)
+		j.ruleFiles = append(j.ruleFiles, name)
 	}
 	return src, err
 }

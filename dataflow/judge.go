@@ -309,7 +309,7 @@ func (g *Judgment) guard(s *choiceStat, choices int) {
 		return
 	}
 	g.Chance = chanceOf(&s.asked, &s.given, s.trials)
-	g.Log10P = log10Tail(g.Trials, hitsOf(g.Rate, g.Trials), g.Chance)
+	g.Log10P = log10Tail(g.Trials, g.Rate, g.Chance)
 	switch {
 	case s.right.exact() && g.Values < minValues:
 		g.Verdict = FewValues

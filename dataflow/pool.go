@@ -72,5 +72,5 @@ func (l *Links) passesPooled(s *Set, list, order []int32, tried map[int32]int) b
 		kept += asked[v]
 	}
 	q = min(1, q+float64(all-kept)/float64(all)) // what is not kept is taken to be held always
-	return log10Tail(trials, hitsOf(float64(found)/float64(all), trials), q) < log10Limit(most)
+	return log10Tail(trials, float64(found)/float64(all), q) < log10Limit(most)
 }

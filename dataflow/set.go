@@ -163,7 +163,7 @@ func (l *Links) judge(k *linkStat, t *trial, tried int, asked []uint64) Link {
 	} else {
 		link.Chance, link.Exact = c.chanceOther(t, k)
 	}
-	link.Log10P = log10Tail(link.Trials, hitsOf(link.Rate, link.Trials), link.Chance)
+	link.Log10P = log10Tail(link.Trials, link.Rate, link.Chance)
 	link.Limit = log10Limit(link.Tried)
 	switch {
 	case len(param.asked.counts) == 1 && param.asked.exact():
@@ -178,13 +178,19 @@ func (l *Links) judge(k *linkStat, t *trial, tried int, asked []uint64) Link {
 	return link
 }
 
-// hitsOf returns the whole number of hits that a rate makes of n trials.
-func hitsOf(rate float64, n int) int { return min(n, int(rate*float64(n)+1e-9)) }
-
 // passes reports whether chance does not explain the link.
 func (k *Link) passes() bool { return k.Log10P < k.Limit }
 
-func log10Tail(n, k int, p float64) float64 { return LogTail(n, k, p) / math.Ln10 }
+// log10Tail returns log10 P(Bin(n, q) >= rate n). Between whole numbers it is
+// interpolated.
+func log10Tail(n int, rate, q float64) float64 {
+	whole, part := math.Modf(min(rate*float64(n)+1e-9, float64(n)))
+	tail := LogTail(n, int(whole), q)
+	if next := LogTail(n, int(whole)+1, q); part > 1e-6 && !math.IsInf(tail, -1) && !math.IsInf(next, -1) {
+		tail += part * (next - tail)
+	}
+	return tail / math.Ln10
+}
 
 func log10Limit(tried int) float64 { return math.Log10(significance / float64(max(tried, 1))) }
 

@@ -49,12 +49,12 @@ func annotationsByTool(t *trace.Trajectory) annotationsOf {
 
 func (a annotationsOf) value(tool trace.Name) trace.Value { return valueOf(a[tool]) }
 
-// Property returns the schema of a top-level argument, with local references
-// resolved at its own level; Null if the definition has none.
+// Property returns the schema of a top-level argument as it is written, which
+// may be a reference for Resolve; Null if the definition has none.
 func (d *Definition) Property(name string) trace.Value {
 	s := schemaSearch{root: d.Input}
 	if found := s.members([]trace.Value{d.Input}, name); len(found) > 0 {
-		return s.resolve(found[0])
+		return found[0]
 	}
 	return trace.Value{}
 }

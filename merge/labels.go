@@ -36,8 +36,8 @@ type labelEntry struct {
 type labelEffects uint8
 
 const (
-	writes     labelEffects = 1 << iota // some of them are mutators
-	notTwice                            // some of these are not idempotent
+	writes   labelEffects = 1 << iota // some of them are mutators
+	notTwice                          // some of these are not idempotent
 )
 
 func effectsOf(l *letter) labelEffects {

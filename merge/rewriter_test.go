@@ -30,35 +30,59 @@ func TestStages(t *testing.T) {
 		want   []string
 	}{
 		{name: "no rules", set: nil, calls: []string{`?a{"y":1,"x":[1.50,"é"]}`, "b", "c{}"}, want: []string{`?a{"x":[1.5,"é"],"y":1}`, "b", "c{}"}},
-		{name: "drop", set: ruleSet(rules.Rule{Kind: rules.KindDrop, Match: on("think")}),
-			calls: []string{"a{}", "?think{}", "b{}"}, want: []string{"a{}", "?b{}"}},
-		{name: "rename", set: ruleSet(rename, effect("type_3", rules.Accessor)),
-			calls: []string{`type{"id":3}`, `type{"id":"4"}`, `type{"id":5}`}, want: []string{`type_3{"id":3}`, `type_4{"id":"4"}`, `type{"id":5}`}},
-		{name: "the last rename wins, on the recorded name", set: ruleSet(
-			rules.Rule{Kind: rules.KindRename, Match: on("a"), To: "b"}, rules.Rule{Kind: rules.KindRename, Match: on("b"), To: "c"}),
-			calls: []string{"a{}", "b{}"}, want: []string{"b{}", "c{}"}},
-		{name: "a rename to nothing is none", set: ruleSet(rules.Rule{Kind: rules.KindRename, Match: on("a"), To: "${7}"}),
-			calls: []string{"a{}"}, want: []string{"a{}"}},
-		{name: "rename by context", set: ruleSet(rules.Rule{Kind: rules.KindRename, Match: onContext("a", "url", `//(\w+)\.`), To: "${0}_${1}"}),
-			calls: []string{"a{}"}, want: []string{"a_shop{}"}},
-		{name: "fold", set: ruleSet(fold), calls: []string{`?type{"id":1,"text":"x"}`, `type{"id":2,"text":"y"}`, `b{}`, `type{"text":"z"}`},
-			want: []string{`?type{"id":1,"text":"x y"}*2`, "b{}", `type{"text":"z"}`}},
-		{name: "no fold over a user message", set: ruleSet(fold), calls: []string{`type{"text":"x"}`, `?type{"text":"y"}`, `type{"text":7}`},
-			want: []string{`type{"text":"x"}`, `?type{"text":"y 7"}*2`}},
-		{name: "fold of renamed calls, insert into what they became", set: ruleSet(fold, insertAfter, rename, rules.Rule{Kind: rules.KindFold, Match: on("type_*"), Arg: pathOf("text")}),
+		{
+			name: "drop", set: ruleSet(rules.Rule{Kind: rules.KindDrop, Match: on("think")}),
+			calls: []string{"a{}", "?think{}", "b{}"}, want: []string{"a{}", "?b{}"},
+		},
+		{
+			name: "rename", set: ruleSet(rename, effect("type_3", rules.Accessor)),
+			calls: []string{`type{"id":3}`, `type{"id":"4"}`, `type{"id":5}`}, want: []string{`type_3{"id":3}`, `type_4{"id":"4"}`, `type{"id":5}`},
+		},
+		{
+			name: "the last rename wins, on the recorded name", set: ruleSet(
+				rules.Rule{Kind: rules.KindRename, Match: on("a"), To: "b"}, rules.Rule{Kind: rules.KindRename, Match: on("b"), To: "c"}),
+			calls: []string{"a{}", "b{}"}, want: []string{"b{}", "c{}"},
+		},
+		{
+			name: "a rename to nothing is none", set: ruleSet(rules.Rule{Kind: rules.KindRename, Match: on("a"), To: "${7}"}),
+			calls: []string{"a{}"}, want: []string{"a{}"},
+		},
+		{
+			name: "rename by context", set: ruleSet(rules.Rule{Kind: rules.KindRename, Match: onContext("a", "url", `//(\w+)\.`), To: "${0}_${1}"}),
+			calls: []string{"a{}"}, want: []string{"a_shop{}"},
+		},
+		{
+			name: "fold", set: ruleSet(fold), calls: []string{`?type{"id":1,"text":"x"}`, `type{"id":2,"text":"y"}`, `b{}`, `type{"text":"z"}`},
+			want: []string{`?type{"id":1,"text":"x y"}*2`, "b{}", `type{"text":"z"}`},
+		},
+		{
+			name: "no fold over a user message", set: ruleSet(fold), calls: []string{`type{"text":"x"}`, `?type{"text":"y"}`, `type{"text":7}`},
+			want: []string{`type{"text":"x"}`, `?type{"text":"y 7"}*2`},
+		},
+		{
+			name: "fold of renamed calls, insert into what they became", set: ruleSet(fold, insertAfter, rename, rules.Rule{Kind: rules.KindFold, Match: on("type_*"), Arg: pathOf("text")}),
 			calls: []string{`type{"id":3,"text":"x"}`, `type{"id":3,"text":"y\n"}`, `type{"id":4,"text":"z"}`, `type{"id":5,"text":"w"}`},
-			want:  []string{`type_3{"id":3,"text":"xy\n"}*2`, `+submit{"a":"1","b":"2"}`, `type_4{"id":4,"text":"z"}`, `type{"id":5,"text":"w"}`}},
+			want:  []string{`type_3{"id":3,"text":"xy\n"}*2`, `+submit{"a":"1","b":"2"}`, `type_4{"id":4,"text":"z"}`, `type{"id":5,"text":"w"}`},
+		},
 		{name: "insert before takes the user message", set: ruleSet(insertBefore), calls: []string{"a{}", "?pay{}"}, want: []string{"a{}", "?+confirm{}", "pay{}"}},
-		{name: "drop_arg", set: ruleSet(dropArg("* token"), dropArg("* list[].id"), dropArg("* tags[0]")),
+		{
+			name: "drop_arg", set: ruleSet(dropArg("* token"), dropArg("* list[].id"), dropArg("* tags[0]")),
 			calls: []string{`a{"token":"t","list":[{"id":1,"n":2},{"id":3}],"tags":[1,2]}`, `b{"token":1}`},
-			want:  []string{`a{"list":[{"n":2},{}],"tags":[2]}`, "b{}"}},
-		{name: "rewrites chain, on text", set: ruleSet(rewrite("* d", `(\d{4})-\d\d`, "$1-MM"), rewrite("* d", `^2024`, "{YEAR}"), rewrite("* n", `\d+`, "N"), rewrite("* o", `"a":\d`, `"a":0`)),
+			want:  []string{`a{"list":[{"n":2},{}],"tags":[2]}`, "b{}"},
+		},
+		{
+			name: "rewrites chain, on text", set: ruleSet(rewrite("* d", `(\d{4})-\d\d`, "$1-MM"), rewrite("* d", `^2024`, "{YEAR}"), rewrite("* n", `\d+`, "N"), rewrite("* o", `"a":\d`, `"a":0`)),
 			calls: []string{`a{"d":"2024-05 and 2023-06","n":42,"o":{"a":1}}`, `a{"n":"x"}`},
-			want:  []string{`a{"d":"{YEAR}-MM and 2023-MM","n":"N","o":"{\"a\":0}"}`, `a{"n":"x"}`}},
-		{name: "rewrite of every element", set: ruleSet(rewrite("* p[].dob", ".+", "{DATE}")),
-			calls: []string{`a{"p":[{"dob":"1990"},{"dob":"2000"},7]}`}, want: []string{`a{"p":[{"dob":"{DATE}"},{"dob":"{DATE}"},7]}`}},
-		{name: "matches see recorded arguments", set: ruleSet(rewrite("* id", `.+`, "{ID}"), rules.Rule{Kind: rules.KindDropArg, Match: rules.Match{Arg: pathOf("x"), Args: onArgs("", "id", `^7$`).Args}}),
-			calls: []string{`a{"id":7,"x":1}`, `a{"id":8,"x":1}`}, want: []string{`a{"id":"{ID}"}`, `a{"id":"{ID}","x":1}`}},
+			want:  []string{`a{"d":"{YEAR}-MM and 2023-MM","n":"N","o":"{\"a\":0}"}`, `a{"n":"x"}`},
+		},
+		{
+			name: "rewrite of every element", set: ruleSet(rewrite("* p[].dob", ".+", "{DATE}")),
+			calls: []string{`a{"p":[{"dob":"1990"},{"dob":"2000"},7]}`}, want: []string{`a{"p":[{"dob":"{DATE}"},{"dob":"{DATE}"},7]}`},
+		},
+		{
+			name: "matches see recorded arguments", set: ruleSet(rewrite("* id", `.+`, "{ID}"), rules.Rule{Kind: rules.KindDropArg, Match: rules.Match{Arg: pathOf("x"), Args: onArgs("", "id", `^7$`).Args}}),
+			calls: []string{`a{"id":7,"x":1}`, `a{"id":8,"x":1}`}, want: []string{`a{"id":"{ID}"}`, `a{"id":"{ID}","x":1}`},
+		},
 		{name: "failed calls are calls", set: ruleSet(effect("a", 0)), calls: []string{"a{}", "!b{}", "c{}"}, want: []string{"a{}", "!b{}", "c{}"}},
 		{name: "failed calls dropped", set: ruleSet(effect("a", 0)), failed: rules.FailedDrop, calls: []string{"a{}", "?!b{}", "c{}"}, want: []string{"a{}", "?c{}"}},
 		{name: "failed calls split", set: ruleSet(effect("a", 0)), failed: rules.FailedSplit, calls: []string{"!z{}", "a{}", "!b{}", "!b{}", "c{}", "!d{}"}, want: []string{"a{}", "|c{}"}},

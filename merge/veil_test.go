@@ -29,20 +29,31 @@ func TestVeil(t *testing.T) {
 		calls []string
 		want  []string
 	}{
-		{"values are hidden, equal ones alike", nil,
+		{
+			"values are hidden, equal ones alike", nil,
 			[]string{`a{"id":"x","n":7}`, `b{"id":"x","list":["y","x",{"k":"7"}],"n":7.5,"on":true,"z":null}`, `c{"e":{},"f":[],"g":""}`, `d`},
-			[]string{`a{"id":"‹v1›","n":"‹v2›"}`, `b{"id":"‹v1›","list":["‹v3›","‹v1›",{"‹v4›":"‹v5›"}],"n":"‹v6›","on":"‹v7›","z":"‹v8›"}`, `c{"e":{},"f":[],"g":"‹v9›"}`, `d`}},
-		{"what a rule wrote is shown", ruleSet(rewrite("* id", `^([a-z]+)_\d+`, "{USER ${1}}")),
+			[]string{`a{"id":"‹v1›","n":"‹v2›"}`, `b{"id":"‹v1›","list":["‹v3›","‹v1›",{"‹v4›":"‹v5›"}],"n":"‹v6›","on":"‹v7›","z":"‹v8›"}`, `c{"e":{},"f":[],"g":"‹v9›"}`, `d`},
+		},
+		{
+			"what a rule wrote is shown", ruleSet(rewrite("* id", `^([a-z]+)_\d+`, "{USER ${1}}")),
 			[]string{`a{"id":"mia_12"}`, `a{"id":"mia_12 of \"x\""}`},
-			[]string{`a{"id":"{USER ‹v1›}"}`, `a{"id":"{USER ‹v1›}‹v2›"}`}},
-		{"a value that only looks like it is not lost", ruleSet(rewrite("* id", `^\d+$`, "{N}")),
-			[]string{`a{"id":"12"}`, `a{"id":"{N}"}`}, []string{`a{"id":"‹v1›"}`}},
-		{"values that a rule allows", ruleSet(allow, allowAll),
+			[]string{`a{"id":"{USER ‹v1›}"}`, `a{"id":"{USER ‹v1›}‹v2›"}`},
+		},
+		{
+			"a value that only looks like it is not lost", ruleSet(rewrite("* id", `^\d+$`, "{N}")),
+			[]string{`a{"id":"12"}`, `a{"id":"{N}"}`},
+			[]string{`a{"id":"‹v1›"}`},
+		},
+		{
+			"values that a rule allows", ruleSet(allow, allowAll),
 			[]string{`sort{"by":"name","of":"x"}`, `open{"a":{"b":[1,"2"]}}`},
-			[]string{`sort{"by":"name","of":"‹v1›"}`, `open{"a":{"b":[1,"2"]}}`}},
-		{"names that are data", nil,
+			[]string{`sort{"by":"name","of":"‹v1›"}`, `open{"a":{"b":[1,"2"]}}`},
+		},
+		{
+			"names that are data", nil,
 			[]string{`a{"b c":1,"_x":{"alice":1},"` + strings.Repeat("n", 65) + `":1}`},
-			[]string{`a{"_x":{"‹v1›":"‹v2›"},"‹v3›":"‹v2›","‹v4›":"‹v2›"}`}},
+			[]string{`a{"_x":{"‹v1›":"‹v2›"},"‹v3›":"‹v2›","‹v4›":"‹v2›"}`},
+		},
 		{"no JSON", nil, []string{`a{"x`}, []string{`a{"_raw":"‹v1›"}`}},
 		{"control characters", ruleSet(rewrite("* x", "b", "{B}")), []string{`a{"x":"a\u0001b\u0002c\\\""}`}, []string{`a{"x":"‹v1›{B}‹v2›"}`}},
 	} {

@@ -28,7 +28,7 @@ type Step struct {
 
 // Input is an argument of a step that whoever calls the meta-tool has to give.
 type Input struct {
-	Name     string // unique in the meta-tool: ^[A-Za-z0-9_-]{1,64}$
+	Name     string // unique in the meta-tool: ^[A-Za-z_][A-Za-z0-9_]{0,63}$
 	Step     int    // index into Definition.Steps
 	Argument string // of that step's tool
 	Required bool

@@ -46,40 +46,98 @@ func (n *names) unique(name string) string {
 }
 
 // nameOf makes a name of tools, the same for the same tools: all of them in
-// order if that is short enough, else the first and the last, else as much of
-// them as has room, told apart by a hash.
+// order if that is short enough; else with the words that all begin and end with
+// only once; else the first and the last; else as much of these as has room,
+// told apart by a hash.
 func nameOf(tools []string) string {
-	var parts []string
-	for i := 0; i < len(tools); {
-		run := 1
-		for i+run < len(tools) && tools[i+run] == tools[i] {
-			run++
-		}
-		part := validName(tools[i])
-		if run > 1 {
-			part = fmt.Sprintf("%s_x%d", part, run)
-		}
-		parts = append(parts, part)
-		i += run
+	parts, runs := runsOf(tools)
+	if name := joinNames(parts, runs, "_then_"); len(name) <= aimName {
+		return name
 	}
-	if all := strings.Join(parts, "_then_"); len(all) <= aimName {
-		return all
+	short := factor(parts)
+	if name := joinNames(short, runs, "_then_"); len(name) <= aimName {
+		return name
 	}
-	first, last := parts[0], parts[len(parts)-1]
-	if ends := first + "_to_" + last; len(ends) <= aimName && len(parts) > 2 {
-		return ends
+	last := len(parts) - 1
+	if last > 1 {
+		ends := []string{short[0], short[last]}
+		if name := joinNames(ends, []int{runs[0], runs[last]}, "_to_"); len(name) <= aimName {
+			return name
+		}
 	}
 	// Only the names of the tools are hashed: a hash of arguments could be
 	// guessed from.
 	sum := sha256.Sum256([]byte(strings.Join(tools, "\n")))
 	hash := "_" + hex.EncodeToString(sum[:3])
-	if len(parts) == 1 {
-		return cutName(first, aimName-len(hash)) + hash
+	if last == 0 {
+		return cutName(parts[0], aimName-len(hash)) + hash
 	}
 	room := aimName - len("_to_") - len(hash)
-	last = cutName(last, max(room/2, room-len(first)))
-	first = cutName(first, room-len(last))
-	return first + "_to_" + last + hash
+	end := cutName(short[last], max(room/2, room-len(short[0])))
+	return cutName(short[0], room-len(end)) + "_to_" + end + hash
+}
+
+// runsOf returns the tools as valid names, repetitions taken together, and how
+// many there are of each.
+func runsOf(tools []string) (parts []string, runs []int) {
+	for i, tool := range tools {
+		if i > 0 && tools[i-1] == tool {
+			runs[len(runs)-1]++
+			continue
+		}
+		parts, runs = append(parts, validName(tool)), append(runs, 1)
+	}
+	return parts, runs
+}
+
+func joinNames(parts []string, runs []int, between string) string {
+	var b strings.Builder
+	for i, part := range parts {
+		if i > 0 {
+			b.WriteString(between)
+		}
+		b.WriteString(part)
+		if runs[i] > 1 {
+			fmt.Fprintf(&b, "_x%d", runs[i])
+		}
+	}
+	return b.String()
+}
+
+// factor takes the words that all names begin with from all but the first, and
+// the words that all end with from all but the last: get_user_details and
+// get_order_details become get_user and order_details.
+func factor(parts []string) []string {
+	if len(parts) < 2 {
+		return parts
+	}
+	words := make([][]string, len(parts))
+	least := len(parts[0])
+	for i, part := range parts {
+		words[i] = strings.Split(part, "_")
+		least = min(least, len(words[i])-1) // every name keeps a word of its own
+	}
+	all := func(same func(w []string) bool) bool {
+		return !slices.ContainsFunc(words, func(w []string) bool { return !same(w) })
+	}
+	head, tail := 0, 0
+	for head < least && all(func(w []string) bool { return w[head] == words[0][head] }) {
+		head++
+	}
+	for head+tail < least && all(func(w []string) bool { return w[len(w)-1-tail] == words[0][len(words[0])-1-tail] }) {
+		tail++
+	}
+	short := make([]string, len(parts))
+	for i, w := range words {
+		if i > 0 {
+			w = w[head:]
+		}
+		if i < len(parts)-1 {
+			w = w[:len(w)-tail]
+		}
+		short[i] = strings.Join(w, "_")
+	}
+	return short
 }
 
 // cutName shortens a name, between two words if that loses not too much.

@@ -74,9 +74,10 @@ func (d *Definition) takeInputs(m *merge.Merged) {
 }
 
 // inputName returns a valid name for an argument of a step: the argument's own
-// if no step before took it, else with the number of the step.
+// if no step before took it, else with the number of the step. Not all providers
+// take hyphens here.
 func inputName(argument string, step int, taken map[string]bool) string {
-	base := cutName(validName(argument), maxName)
+	base := strings.ReplaceAll(cutName(validName(argument), maxName), "-", "_")
 	name := base
 	for i := step + 1; taken[name]; i++ {
 		suffix := fmt.Sprintf("_%d", i)

@@ -36,7 +36,8 @@ type Emitter struct {
 type Results struct {
 	View  *stategraph.View // the merged graph, or the part of it that was asked for
 	Names stategraph.Names // the texts of its labels and tools
-	Tools []metatool.Tool  // in the order in which they were found
+	// Tools are the meta-tools that are offered, in the order in which they were found.
+	Tools []*metatool.Definition
 }
 
 // Emitters are the artefacts of `awo extract`, in the order in which they are made.

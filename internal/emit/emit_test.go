@@ -27,19 +27,16 @@ func results(t *testing.T) emit.Results {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tools []metatool.Tool
+	var tools []*metatool.Definition
 	var b stategraph.Builder
 	var walk []stategraph.Step
 	for i, name := range hostile {
-		tools = append(tools, metatool.Tool{
-			Name: "tool_" + string(rune('a'+i)), Description: "Calls " + name + ".",
-			Steps: []metatool.Step{
-				{Tool: name, Label: name + `{"q":"‹v1›"}`, Arguments: []metatool.Argument{{Name: name, Input: "q"}}},
-				{Tool: "next", Label: "next{}"},
-			},
-			Inputs:      []metatool.Input{{Name: "q", Schema: schema, Required: true}},
+		tools = append(tools, &metatool.Definition{
+			Candidate: &metatool.Candidate{Support: 3, Occurrences: make([]metatool.Occurrence, 4), TurnsSaved: 2},
+			Name:      "tool_" + string(rune('a'+i)), Description: "Calls " + name + ".",
+			Steps:       []metatool.Step{{Tool: name, Label: stategraph.Label(i)}, {Tool: "next", Label: 0}},
+			Inputs:      []metatool.Input{{Name: "q", Argument: name, Schema: schema, Required: true}},
 			Annotations: metatool.Annotations{Destructive: true, OpenWorld: true},
-			Support:     3, Occurrences: 4, TurnsSaved: 2,
 		})
 		walk = append(walk, stategraph.Step{Label: stategraph.Label(i), To: stategraph.StateID(i + 1)})
 	}

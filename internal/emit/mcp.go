@@ -13,8 +13,7 @@ var MCP = Emitter{
 	Doc:  "the meta-tools as a tool list of the Model Context Protocol",
 	Emit: func(in Results) ([]File, error) {
 		out := mcpJSON{Tools: []mcpToolJSON{}}
-		for i := range in.Tools {
-			t := &in.Tools[i]
+		for _, t := range in.Tools {
 			tool := mcpToolJSON{
 				Name: t.Name, Description: t.Description, InputSchema: inputSchema(t), Annotations: annotationsOf(t),
 				Meta: map[string]mcpMetaJSON{"dev.awo/metatool": {Steps: stepNames(t)}},
@@ -43,7 +42,7 @@ type mcpMetaJSON struct {
 	Steps []string `json:"steps"` // names of the tools that are called
 }
 
-func stepNames(t *metatool.Tool) []string {
+func stepNames(t *metatool.Definition) []string {
 	names := []string{}
 	for _, s := range t.Steps {
 		names = append(names, s.Tool)

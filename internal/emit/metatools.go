@@ -13,16 +13,17 @@ var MetaTools = Emitter{
 	Doc:  "the meta-tools: steps, inputs and what they rest on",
 	Emit: func(in Results) ([]File, error) {
 		out := metaToolsJSON{Schema: "awo.metatools/v1", MetaTools: []metaToolJSON{}}
-		for i := range in.Tools {
-			t := &in.Tools[i]
+		for _, t := range in.Tools {
 			m := metaToolJSON{
 				Name: t.Name, Description: t.Description, Steps: []stepJSON{}, InputSchema: inputSchema(t), Annotations: annotationsOf(t),
-				Support: t.Support, Occurrences: t.Occurrences, TurnsSaved: t.TurnsSaved,
+				Support: t.Candidate.Support, Occurrences: len(t.Candidate.Occurrences), TurnsSaved: t.Candidate.TurnsSaved,
 			}
-			for _, s := range t.Steps {
-				step := stepJSON{Tool: s.Tool, Label: s.Label, Arguments: []argumentJSON{}}
-				for _, a := range s.Arguments {
-					step.Arguments = append(step.Arguments, argumentJSON{Name: a.Name, Input: a.Input})
+			for i, s := range t.Steps {
+				step := stepJSON{Tool: s.Tool, Label: in.Names.Label(s.Label), Arguments: []argumentJSON{}}
+				for _, input := range t.Inputs {
+					if input.Step == i {
+						step.Arguments = append(step.Arguments, argumentJSON{Name: input.Argument, Input: input.Name})
+					}
 				}
 				m.Steps = append(m.Steps, step)
 			}
@@ -67,8 +68,8 @@ type annotationsJSON struct {
 	OpenWorldHint   bool `json:"openWorldHint"`
 }
 
-func annotationsOf(t *metatool.Tool) annotationsJSON {
+func annotationsOf(t *metatool.Definition) annotationsJSON {
 	return annotationsJSON{t.Annotations.ReadOnly, t.Annotations.Destructive, t.Annotations.Idempotent, t.Annotations.OpenWorld}
 }
 
-func inputSchema(t *metatool.Tool) json.RawMessage { return t.InputSchema().AppendCanonical(nil) }
+func inputSchema(t *metatool.Definition) json.RawMessage { return t.InputSchema().AppendCanonical(nil) }
