@@ -20,8 +20,9 @@ import (
 type entry struct{ name, doc string }
 
 // checkTable holds every entry of a table to what CONTRIBUTING.md asks for: a
-// name of its own, a sentence, a section in the documentation, a story.
-func checkTable(t *testing.T, table []entry, document string, story func(name string) bool) {
+// name of its own, a sentence, a section in the documentation, and a golden,
+// where says in which file.
+func checkTable(t *testing.T, table []entry, document, where string, golden func(name string) bool) {
 	t.Helper()
 	sections := headings(t, document)
 	seen := map[string]bool{}
@@ -36,8 +37,8 @@ func checkTable(t *testing.T, table []entry, document string, story func(name st
 		if !slices.Contains(sections, e.name) {
 			t.Errorf("%s has no section %q", document, e.name)
 		}
-		if !story(e.name) {
-			t.Errorf("%s has no story in cmd/testdata/script", e.name)
+		if !golden(e.name) {
+			t.Errorf("%s has no golden; it belongs into %s", e.name, where)
 		}
 	}
 	if len(table) == 0 {
@@ -96,9 +97,29 @@ func TestFormatTable(t *testing.T) {
 			t.Errorf("%s does not say where it is defined", f.Name)
 		}
 	}
-	checkTable(t, table, "docs/formats.md", func(name string) bool {
-		return hasSection(all["convert_"+strings.ReplaceAll(name, "-", "_")], "want.jsonl")
+	checkTable(t, table, "docs/formats.md", "trace/testdata/<format>, or a story convert_<format>", func(name string) bool {
+		wants, err := filepath.Glob(filepath.Join("trace/testdata", name, "*.want"))
+		return err == nil && len(wants) > 0 || hasSection(all["convert_"+strings.ReplaceAll(name, "-", "_")], "want.jsonl")
 	})
+}
+
+// TestFormatGoldensAreOwned finds fixtures of formats that are gone, and goldens
+// without the trace that they describe.
+func TestFormatGoldensAreOwned(t *testing.T) {
+	wants, err := filepath.Glob("trace/testdata/*/*.want")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range wants {
+		name := filepath.Base(filepath.Dir(want))
+		if !slices.ContainsFunc(trace.Formats, func(f trace.Format) bool { return f.Name == name }) {
+			t.Errorf("%s: there is no format %s", want, name)
+		}
+		beside, err := filepath.Glob(strings.TrimSuffix(want, "want") + "*")
+		if err != nil || len(beside) < 2 {
+			t.Errorf("%s describes a trace that is not there", want)
+		}
+	}
 }
 
 func TestRuleKindTable(t *testing.T) {
@@ -107,7 +128,7 @@ func TestRuleKindTable(t *testing.T) {
 	for _, k := range rules.Kinds() {
 		table = append(table, entry{string(k.Kind), k.Doc})
 	}
-	checkTable(t, table, "docs/rules.md", func(name string) bool { return hasSection(kinds, name+".yaml") })
+	checkTable(t, table, "docs/rules.md", "a section <kind>.yaml of graph_rule_kinds.txtar", func(name string) bool { return hasSection(kinds, name+".yaml") })
 }
 
 func TestEmitterTable(t *testing.T) {
@@ -120,5 +141,5 @@ func TestEmitterTable(t *testing.T) {
 		}
 	}
 	table = append(table, entry{emit.ManifestName, "what the artefacts were made from"})
-	checkTable(t, table, "docs/artefacts.md", func(name string) bool { return hasSection(all["extract_artefacts"], "want/"+name) })
+	checkTable(t, table, "docs/artefacts.md", "a section want/<name> of extract_artefacts.txtar", func(name string) bool { return hasSection(all["extract_artefacts"], "want/"+name) })
 }

@@ -189,16 +189,24 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."))
 		return d
 	}
-	table := report.NewTable("meta-tools", "",
-		report.Column{Key: "name", Max: 42},
-		report.Column{Key: "calls", Title: "does in one call", Max: 64, Wrap: true},
-		report.Column{Key: "support", Title: "trajectories", Align: report.Right},
-		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
-		report.Column{Key: "turns_saved", Title: "turns saved", Align: report.Right},
-		report.Column{Key: "left_out", Title: "left out since", Max: 40},
-	)
+	refused := slices.ContainsFunc(out.MetaTools, func(m metaToolJSON) bool { return m.Reason != "" })
+	columns := []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true},
+		{Key: "support", Title: "trajectories", Align: report.Right},
+		{Key: "occurrences", Title: "times", Align: report.Right},
+		{Key: "turns_saved", Title: "turns saved", Align: report.Right},
+	}
+	if refused {
+		columns = append(columns, report.Column{Key: "left_out", Title: "cannot be offered", Max: 40})
+	}
+	table := report.NewTable("meta-tools", "", columns...)
 	for _, m := range out.MetaTools {
-		table.Add(report.Name(m.Name), report.Name(strings.Join(m.Tools, " → ")), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved), report.Text(m.Reason))
+		cells := []report.Cell{report.Name(m.Name), report.Name(strings.Join(m.Tools, " → ")), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved)}
+		if refused {
+			cells = append(cells, report.Text(m.Reason))
+		}
+		table.Add(cells...)
 	}
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		report.Grouped(out.TurnsSaved), countOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))

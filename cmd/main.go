@@ -43,11 +43,8 @@ func Main() int {
 		stdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		stderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
-	// The default collects after every few megabytes of records, since so little is
-	// live: a larger share of garbage saves a quarter of the time and costs some
-	// 30 MB.
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		tuneCollector()
 	}
 	bench := startBenchmark(os.Getenv("AWO_BENCH"))
 	code := a.run(ctx, os.Args[1:])

@@ -102,7 +102,6 @@ func (c *checking) readSide(side Side, tool trace.Name, v *trace.Value) {
 // use applies the rules for the parameters of a call.
 func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 	tool := nameOf(call.Tool)
-	had := map[Slot][]uint64{}
 	for _, id := range c.j.byParam[tool] {
 		r := &c.j.rules[id]
 		from := &c.now[r.source]
@@ -118,7 +117,6 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 		r.to.visit(*arguments, nil, func(recorded trace.Value, positions []int) {
 			if !isEmpty(&recorded) {
 				absent = false
-				had[r.link.To] = append(had[r.link.To], hashValue(&recorded))
 				c.apply(v, r, from, &recorded, arguments, positions)
 			}
 		})
@@ -126,14 +124,13 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 			v.absent++
 		}
 	}
-	// Values of one call are used when it is made, not before.
-	for slot, values := range had {
-		if c.used[slot] == nil {
-			c.used[slot] = map[uint64]bool{}
-		}
-		for _, h := range values {
-			c.used[slot][h] = true
-		}
+	for _, p := range c.j.params[tool] {
+		p.path.visit(*arguments, nil, func(recorded trace.Value, _ []int) {
+			if c.used[p.slot] == nil {
+				c.used[p.slot] = map[uint64]bool{}
+			}
+			c.used[p.slot][hashValue(&recorded)] = true
+		})
 	}
 }
 

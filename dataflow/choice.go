@@ -18,9 +18,9 @@ const (
 	ByArg                     // of the element whose member Key equals the argument From of the same call
 	ByInput                   // of the element whose member Key equals the newest earlier argument From
 	First                     // the first of the list
-	Unused                    // the first of the list that this parameter has not had in this trajectory
+	Unused                    // the first of the list and its pages that this parameter has not had in this trajectory
 	ByOpen                    // of the element that some value of the member Key singles out
-	Each                      // any of the list: a call for each makes the recorded one among others
+	Each                      // any of the list and its pages: a call for each makes the recorded one among others
 )
 
 // String returns the kind in lower case, such as "by-const".

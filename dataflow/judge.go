@@ -76,9 +76,9 @@ type Judgment struct {
 //
 // Check may be called from several goroutines, Add by one in the order of the input.
 type Judge struct {
-	set     *Set
 	rules   []rule
-	byParam map[trace.Name][]int32 // tool -> rules for its parameters
+	byParam map[trace.Name][]int32  // tool -> rules for its parameters
+	params  map[trace.Name][]source // tool -> parameters with rules
 	sources []source
 	byTool  map[toolKey][]int32 // side and tool -> sources
 	readers [][]int32           // source -> rules that read it
@@ -101,7 +101,7 @@ type ruleChoice struct {
 	low  int32 // ByInput: source that holds the key's value
 }
 
-// source is a place that rules read.
+// source is a place that rules read, or give values to.
 type source struct {
 	slot Slot
 	path Path
@@ -125,7 +125,7 @@ type choiceStat struct {
 // list that is the same in every trajectory proves nothing, the element that an
 // earlier argument names does.
 func NewJudge(s *Set) *Judge {
-	j := &Judge{set: s, byParam: map[trace.Name][]int32{}, byTool: map[toolKey][]int32{}}
+	j := &Judge{byParam: map[trace.Name][]int32{}, params: map[trace.Name][]source{}, byTool: map[toolKey][]int32{}}
 	sources := map[Slot]int32{}
 	for i := range s.Links {
 		if k := &s.Links[i]; k.worthJudging() {
@@ -173,6 +173,9 @@ func (j *Judge) addRule(k *Link, sources map[Slot]int32) {
 	id := int32(len(j.rules))
 	j.rules = append(j.rules, r)
 	j.byParam[k.To.Tool] = append(j.byParam[k.To.Tool], id)
+	if params := j.params[k.To.Tool]; len(params) == 0 || params[len(params)-1].slot != k.To {
+		j.params[k.To.Tool] = append(params, source{k.To, to}) // links come by parameter
+	}
 	j.readers[from] = append(j.readers[from], id)
 	stat := ruleStat{choices: make([]choiceStat, len(r.choices))}
 	for i := range stat.choices {

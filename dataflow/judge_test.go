@@ -175,6 +175,18 @@ func TestFanOut(t *testing.T) {
 	}
 }
 
+func TestUnusedKnowsEarlierUses(t *testing.T) {
+	// The first element was read before the list was there.
+	scripts := many(12, func(i int) *script {
+		return run("r").call("read", fmt.Sprintf(`{"id":"a%d"}`, i), ``).
+			call("search", `{}`, fmt.Sprintf(`["a%d","b%d","c%d"]`, i, i, i)).
+			call("read", fmt.Sprintf(`{"id":"b%d"}`, i), ``).call("read", fmt.Sprintf(`{"id":"c%d"}`, i), ``)
+	})
+	if got, _ := judged(t, scripts, "search[*]", "read(id)"); !slices.Equal(got, []string{"first 0/24", "unused 24/24", "each 24/24"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestJudgeParallelCalls(t *testing.T) {
 	// The id that a parallel call returns is no source; the older one disagrees.
 	scripts := many(20, func(i int) *script {

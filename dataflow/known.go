@@ -35,7 +35,8 @@ type Known struct {
 // arguments or result of a call of an earlier turn, after making dates,
 // numbers, case and blanks alike. Values under three characters prove nothing;
 // booleans and empty values need no proof, and neither do the values that enums
-// lists. For a whole object or array ask about its leaves.
+// lists. For a whole object or array ask about its leaves. With the number of
+// calls for call the question is about the end of the trajectory.
 //
 // Booleans and enumerated values pass although they could depend on results in
 // between: whether they do is for the links to say.
@@ -53,7 +54,7 @@ func (f *Flow) known(u *Use, call int, param Slot, enums Enums) Known {
 		return Known{OK: true, Reason: KnownEnum}
 	case u.Short:
 		return Known{Reason: TooShort}
-	case u.Seen.Turn < 0 || u.Seen.Turn > int(f.turns[call]):
+	case u.Seen.Turn < 0 || call < len(f.turns) && u.Seen.Turn > int(f.turns[call]):
 		return Known{Reason: NotKnown}
 	}
 	k := Known{OK: true, Reason: KnownSeen, Side: u.Seen.Side, Index: u.Seen.Index}
@@ -70,8 +71,10 @@ func (f *Flow) known(u *Use, call int, param Slot, enums Enums) Known {
 // that turn: where there is a Flow, ask that.
 func KnownBefore(t *trace.Trajectory, call int, param Slot, v trace.Value) Known {
 	before := *t
-	turn := t.Calls[call].Turn
-	first := call
+	turn, first := len(t.Turns), call
+	if call < len(t.Calls) {
+		turn = t.Calls[call].Turn
+	}
 	for first > 0 && t.Calls[first-1].Turn == turn {
 		first--
 	}

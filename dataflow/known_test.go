@@ -80,6 +80,7 @@ func TestKnownBefore(t *testing.T) {
 		{3, "$.free", `431.50`, true, dataflow.KnownSeen, dataflow.Output, 1},
 		{3, "$.free", `{"a":"18A","b":["amelie_17",false]}`, true, dataflow.KnownBoolean, 0, 0},
 		{3, "$.free", `{"a":"18A","b":["B7731"]}`, false, dataflow.NotKnown, 0, 0},
+		{4, "$.free", `"B7731"`, true, dataflow.KnownSeen, dataflow.Output, 3}, // after the last call
 	} {
 		param := dataflow.Slot{Side: dataflow.Input, Tool: trace.Intern("book"), Path: tc.param}
 		got := dataflow.KnownBefore(&s.t, tc.before, param, value(t, tc.value))

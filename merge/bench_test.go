@@ -10,40 +10,60 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// habits are n decoded trajectories of an agent with habits: for each of 100
-// tasks over 40 tools it has a way to do it, from which one call in eight
+// habits are many trajectories of an agent with habits, stored small: for each
+// of 100 tasks over 40 tools it has a way to do it, from which one call in eight
 // departs; 12 calls each on average.
-func habits(n int) ([]*trace.Trajectory, int) {
+type habits struct {
+	tools [40]trace.Name
+	args  [][]byte // by task and word
+	runs  [][]habitCall
+	calls int
+	one   trace.Trajectory
+}
+
+type habitCall struct {
+	tool uint8
+	args uint16
+}
+
+const habitTasks, habitWords = 100, 9
+
+var habitTaskNames = [...]string{"one", "two", "three"}
+
+func newHabits(n int) *habits {
 	random := rand.New(rand.NewPCG(1, 2))
-	calls := 0
-	known := map[string][]byte{} // equal arguments share memory: what was just decoded is in the cache
-	seeds := make([]uint64, 100)
-	for i := range seeds {
-		seeds[i] = random.Uint64()
+	h := &habits{runs: make([][]habitCall, n)}
+	for i := range h.tools {
+		h.tools[i] = trace.Intern(fmt.Sprintf("tool_%02d", i))
 	}
-	runs := make([]*trace.Trajectory, n)
-	for i := range runs {
-		task := random.IntN(len(seeds))
-		habit := rand.New(rand.NewPCG(seeds[task], 0))
-		t := &trace.Trajectory{ID: fmt.Sprint(i), Task: fmt.Sprint(task)}
-		for turn := range 4 + random.IntN(17) {
-			tool, word := habit.IntN(40)*habit.IntN(40)/40, habit.IntN(9)
+	for i := range habitTasks * habitWords {
+		h.args = append(h.args, fmt.Appendf(nil, `{"user_id":"user_%04d","query":"some words to look for","limit":%d}`, i/habitWords, i%habitWords))
+	}
+	for i := range h.runs {
+		task := random.IntN(habitTasks)
+		habit := rand.New(rand.NewPCG(uint64(task), 0))
+		for range 4 + random.IntN(17) {
+			tool, word := habit.IntN(40)*habit.IntN(40)/40, habit.IntN(habitWords)
 			if random.IntN(8) == 0 {
-				tool, word = random.IntN(40), random.IntN(9)
+				tool, word = random.IntN(40), random.IntN(habitWords)
 			}
-			args := fmt.Sprintf(`{"user_id":"user_%04d","query":"some words to look for","limit":%d}`, task, word)
-			if known[args] == nil {
-				known[args] = []byte(args)
-			}
-			t.Turns = append(t.Turns, trace.Turn{FirstCall: turn, NumCalls: 1})
-			t.Calls = append(t.Calls, trace.Call{
-				Tool: trace.Intern(fmt.Sprintf("tool_%02d", tool)), Args: trace.JSONOf(known[args]), Turn: turn, AfterUser: turn%5 == 0,
-			})
+			h.runs[i] = append(h.runs[i], habitCall{uint8(tool), uint16(task*habitWords + word)})
 		}
-		calls += len(t.Calls)
-		runs[i] = t
+		h.calls += len(h.runs[i])
 	}
-	return runs, calls
+	return h
+}
+
+// run returns a trajectory as a decoder would: in memory that it just wrote, and
+// good until the next call.
+func (h *habits) run(i int) *trace.Trajectory {
+	t := &h.one
+	t.Calls = t.Calls[:0]
+	for turn, c := range h.runs[i] {
+		t.Calls = append(t.Calls, trace.Call{Tool: h.tools[c.tool], Args: trace.JSONOf(h.args[c.args]), Turn: turn, AfterUser: turn%5 == 0})
+	}
+	t.Task = habitTaskNames[i%len(habitTaskNames)]
+	return t
 }
 
 func habitRules() *rules.Set {
@@ -52,7 +72,7 @@ func habitRules() *rules.Set {
 }
 
 func BenchmarkMerger(b *testing.B) {
-	runs, calls := habits(100_000)
+	runs := newHabits(100_000)
 	for _, bench := range []struct {
 		name    string
 		set     *rules.Set
@@ -68,12 +88,12 @@ func BenchmarkMerger(b *testing.B) {
 			states := 0
 			for b.Loop() {
 				m := NewMerger(bench.set, bench.options)
-				for _, t := range runs {
-					m.Add(t)
+				for i := range runs.runs {
+					m.Add(runs.run(i))
 				}
 				states = m.walker.States()
 			}
-			b.ReportMetric(float64(b.N)*float64(calls)/b.Elapsed().Seconds()/1e6, "Mcalls/s")
+			b.ReportMetric(float64(b.N)*float64(runs.calls)/b.Elapsed().Seconds()/1e6, "Mcalls/s")
 			b.ReportMetric(float64(states), "states")
 		})
 	}
@@ -115,7 +135,7 @@ func TestMemoryOfStates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("measures memory")
 	}
-	runs, _ := habits(60_000)
+	runs := newHabits(60_000)
 	heap := func() uint64 {
 		var stats runtime.MemStats
 		runtime.GC()
@@ -125,12 +145,12 @@ func TestMemoryOfStates(t *testing.T) {
 	}
 	m := NewMerger(nil, Options{NoWalks: true})
 	m.rewriter.plans.limit = 1 << 20
-	for _, tr := range runs {
-		m.rewriter.Rewrite(tr) // labels and caches do not grow with the states
+	for i := range runs.runs {
+		m.rewriter.Rewrite(runs.run(i)) // labels and caches do not grow with the states
 	}
 	before := heap()
-	for _, tr := range runs {
-		m.Add(tr)
+	for i := range runs.runs {
+		m.Add(runs.run(i))
 	}
 	after := heap()
 	states := m.walker.States()

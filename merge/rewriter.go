@@ -101,7 +101,6 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 	if r.hints {
 		r.annotations = annotationsByTool(t)
 	}
-	r.parsed = nil
 	afterUser, cut := false, false
 	for i := range t.Calls {
 		call := &t.Calls[i]
@@ -134,6 +133,7 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 		r.push(call, plan, &step)
 	}
 	r.flush()
+	r.parsed, r.parsedArgs, r.annotations = nil, trace.Value{}, nil // keep nothing of the record
 	return r.steps
 }
 

@@ -152,7 +152,7 @@ func TestRuleOrder(t *testing.T) {
 		rules.KindEffect: true, rules.KindDomain: true, rules.KindLoop: true,
 	}
 	base := everyKind()
-	runs := randomRuns(rand.New(rand.NewPCG(3, 4)), 60)
+	runs := randomRuns(rand.New(rand.NewPCG(3, 4)), 25)
 	want := describe(t, merged(base, runs...))
 	rapid.Check(t, func(rt *rapid.T) {
 		shuffled := rapid.Permutation(base.Rules).Draw(rt, "rules")

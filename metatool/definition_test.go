@@ -27,8 +27,9 @@ func TestNames(t *testing.T) {
 		{[]string{"get_order", "get_order"}, "get_order_x2"},
 		{[]string{"find_user_by_mail", "get_user", "list_orders_of"}, "find_user_by_mail_to_list_orders_of"},
 		{[]string{"get_user_details", "get_reservation_details"}, "get_user_then_reservation_details"},
-		{[]string{"crm_get_user_details", "crm_list_all_orders", "crm_list_all_orders"}, "crm_get_user_details_then_list_all_orders_x2"},
-		{[]string{"get_user", "get", "get_reservation_details_by_number"}, "get_user_to_get_reservation_details"},
+		{[]string{"crm_get_user", "crm_list_orders", "crm_list_orders", "crm_get_order"}, "crm_get_user_to_get_order"},
+		{[]string{"crm_get_user_details", "crm_list_all_orders", "crm_list_all_orders"}, "crm_get_user_details_to_list_all_8aff84"},
+		{[]string{"get_user", "get", "get_reservation_details_by_number"}, "get_user_to_get_reservation_ce23e2"},
 		{[]string{"mail.send/now", "größe", "9lives", "", "\n\x00"}, "mail_send_now_to_tool"},
 		{[]string{long, "b"}, "xxxxxxxxxxxxxxxxxxxxxxxxxxxx_to_b_ad3cfa"},
 		{[]string{long, long}, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx_7f72ec"},
@@ -164,10 +165,16 @@ func TestAnnotationsAreThoseOfTheWorstStep(t *testing.T) {
 		{"nothing is known", "", "[]", Annotations{Destructive: true, OpenWorld: true}},
 		{"hints alone do not make a read", "", `[{"name":"a","annotations":{"readOnlyHint":true,"idempotentHint":true}}]`, Annotations{Destructive: true, OpenWorld: true}},
 		{"one writes", `{"version":1,"rules":[{"id":"r","kind":"effect","match":{"tool":"a"},"effect":"accessor"}]}`, "[]", Annotations{Destructive: true, OpenWorld: true}},
-		{"both read", `{"version":1,"rules":[{"id":"r","kind":"effect","match":{"tool":["a","b"]},"effect":"accessor"}]}`,
-			`[{"name":"a","annotations":{"openWorldHint":false}},{"name":"b","annotations":{"openWorldHint":false}}]`, Annotations{ReadOnly: true, Idempotent: true}},
-		{"one is in the open", `{"version":1,"rules":[{"id":"r","kind":"effect","match":{"tool":["a","b"]},"effect":"accessor"}]}`,
-			`[{"name":"a","annotations":{"openWorldHint":false}}]`, Annotations{ReadOnly: true, Idempotent: true, OpenWorld: true}},
+		{
+			"both read", `{"version":1,"rules":[{"id":"r","kind":"effect","match":{"tool":["a","b"]},"effect":"accessor"}]}`,
+			`[{"name":"a","annotations":{"openWorldHint":false}},{"name":"b","annotations":{"openWorldHint":false}}]`,
+			Annotations{ReadOnly: true, Idempotent: true},
+		},
+		{
+			"one is in the open", `{"version":1,"rules":[{"id":"r","kind":"effect","match":{"tool":["a","b"]},"effect":"accessor"}]}`,
+			`[{"name":"a","annotations":{"openWorldHint":false}}]`,
+			Annotations{ReadOnly: true, Idempotent: true, OpenWorld: true},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, defs := office(t, test.rules, test.tools, `a{}`, `b{}`)

@@ -62,7 +62,8 @@ type Occurrence struct {
 	First      merge.Place
 }
 
-// Extract runs Algorithm 1 on the walks of a merged graph:
+// Extract runs Algorithm 1 on the walks of a merged graph, which must have been
+// kept:
 //
 //  1. Seeds are the edges that at least T trajectories take, self-loops left
 //     out: by weight, then nearness of their source to the root, then label,

@@ -10,7 +10,6 @@ import (
 // are lists of typed blocks. Claude Code keeps the same messages.
 type anthropicDecoder struct {
 	b      *builder
-	record []byte // that the cursors walk over
 	blocks []anthropicBlock
 
 	answered []int // the calls that the blocks added last gave a result
@@ -64,17 +63,17 @@ func (d *anthropicDecoder) content(c *jsonscan.Cursor) (text, thought Raw) {
 	if c.Kind() != jsonscan.Array {
 		return rawContent(c).orAbsent(), Raw{}
 	}
-	start := c.Offset()
-	said := false
 	for ok := c.Array(); ok && c.Element(); {
-		if !c.Object() {
-			said = said || c.Kind() == jsonscan.String
+		if token := c.Token(); token != nil {
+			text = joinTexts(text, Raw{Data: token, Form: FormString})
 			continue
 		}
-		var kind, thinking []byte
+		if !c.Object() {
+			continue
+		}
+		var kind, thinking, said []byte
 		var block anthropicBlock
-		block.value = Raw{}
-		input := Raw{}
+		var input Raw
 		for c.Member() {
 			switch string(c.Key()) {
 			case "type":
@@ -93,6 +92,8 @@ func (d *anthropicDecoder) content(c *jsonscan.Cursor) (text, thought Raw) {
 				block.failed, _ = c.Bool()
 			case "thinking":
 				thinking = c.Token()
+			case "text":
+				said = c.Token()
 			case "caller":
 				for ok := c.Object(); ok && c.Member(); {
 					if string(c.Key()) == "type" {
@@ -104,7 +105,10 @@ func (d *anthropicDecoder) content(c *jsonscan.Cursor) (text, thought Raw) {
 		}
 		switch {
 		case string(kind) == "text":
-			said = true
+			// Only texts are kept: calls stand among the blocks too.
+			if len(said) > 2 {
+				text = joinTexts(text, Raw{Data: said, Form: FormString})
+			}
 		case string(kind) == "thinking":
 			if len(thinking) > 2 && thought.IsZero() {
 				thought = Raw{Data: thinking, Form: FormString}
@@ -117,9 +121,6 @@ func (d *anthropicDecoder) content(c *jsonscan.Cursor) (text, thought Raw) {
 			block.failed = block.failed || isErrorContent(block.value)
 			d.blocks = append(d.blocks, block)
 		}
-	}
-	if said {
-		text = Raw{Data: d.record[start:c.Offset()], Form: FormParts}
 	}
 	return text, thought
 }

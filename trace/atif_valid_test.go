@@ -188,10 +188,18 @@ func TestCheckATIF(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, change := range [][2]string{
-		{`"step_id":2`, `"step_id":3`}, {`"source":"user"`, `"source":"human"`}, {`"source_call_id":"1"`, `"source_call_id":"2"`},
-		{`"arguments":{}`, `"arguments":[]`}, {`"message":"x"`, `"text":"x"`}, {`"message":"x"`, `"message":"x","metrics":{}`},
-		{`"version":"1"`, `"model_name":"1"`}, {`"content":"r"`, `"content":{"a":1}`}, {`"content":"r"`, `"content":[{"type":"text"}]`},
-		{`"message":""`, `"message":"","llm_call_count":0,"metrics":{}`}, {`ATIF-v1.7`, `ATIF-v1.8`}, {`"source":"agent",`, `"source":"agent","extra":{"awo":{}},`},
+		{`"step_id":2`, `"step_id":3`},
+		{`"source":"user"`, `"source":"human"`},
+		{`"source_call_id":"1"`, `"source_call_id":"2"`},
+		{`"arguments":{}`, `"arguments":[]`},
+		{`"message":"x"`, `"text":"x"`},
+		{`"message":"x"`, `"message":"x","metrics":{}`},
+		{`"version":"1"`, `"model_name":"1"`},
+		{`"content":"r"`, `"content":{"a":1}`},
+		{`"content":"r"`, `"content":[{"type":"text"}]`},
+		{`"message":""`, `"message":"","llm_call_count":0,"metrics":{}`},
+		{`ATIF-v1.7`, `ATIF-v1.8`},
+		{`"source":"agent",`, `"source":"agent","extra":{"awo":{}},`},
 	} {
 		broken := strings.Replace(valid, change[0], change[1], 1)
 		if broken == valid || checkATIF([]byte(broken)) == nil {

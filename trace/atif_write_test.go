@@ -134,7 +134,9 @@ func drawTrajectory(t *rapid.T) *Trajectory {
 		case 3, 4, 5:
 			args := rapid.SampledFrom([]Raw{
 				JSONOf([]byte(`{"b": 1, "a": {"c": [1.0]}}`)), quoted(`{"a":"x"}`), TextOf(`{"a":"x"}`), JSONOf([]byte(`[1]`)), quoted(`"x"`), quoted("no JSON \x01"),
-				TextOf("free"), quoted(""), {}, JSONOf([]byte(`{"_raw":"x"}`)), JSONOf([]byte(`{"a":1,"a":2}`)), JSONOf([]byte(`null`)), quoted(`"{\"a\":1}"`),
+				TextOf("free"), quoted(""),
+				{},
+				JSONOf([]byte(`{"_raw":"x"}`)), JSONOf([]byte(`{"a":1,"a":2}`)), JSONOf([]byte(`null`)), quoted(`"{\"a\":1}"`),
 			}).Draw(t, "args")
 			origin := rapid.SampledFrom([]Origin{OriginModel, OriginModel, OriginCode, OriginInertial, OriginMetaTool}).Draw(t, "origin")
 			add := b.call
@@ -261,7 +263,7 @@ func TestATIFInconsistent(t *testing.T) {
 		{Calls: calls, Turns: []Turn{{NumCalls: 2}, {FirstCall: 1}}},
 		{Calls: calls, Turns: []Turn{{NumCalls: 1}, {FirstCall: 1, NumCalls: 1}}},
 		{Calls: calls, Turns: []Turn{{NumCalls: -1}}},
-		{Turns: []Turn{{FirstCall: 1 << 62, NumCalls: 1 << 62}}},
+		{Turns: []Turn{{FirstCall: math.MaxInt, NumCalls: math.MaxInt}}},
 	} {
 		dst, err := AppendATIF([]byte("x"), tr)
 		problem, ok := err.(*diag.Error)

@@ -171,7 +171,7 @@ func appendNumber(dst, text []byte) []byte {
 	if len(text) == 0 {
 		return dst
 	}
-	if bytes.IndexAny(text, ".eE") < 0 {
+	if !bytes.ContainsAny(text, ".eE") {
 		if string(text) == "-0" {
 			text = text[1:]
 		}

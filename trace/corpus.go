@@ -32,6 +32,7 @@ type Corpus struct {
 	known map[[16]byte]stretch // where a sequence stands
 
 	rows []row
+	refs []Ref // of the rows; nil with NoRefs
 }
 
 // CorpusOptions say what becomes of the calls of a trajectory.
@@ -39,7 +40,7 @@ type CorpusOptions struct {
 	// CollapseRepeats makes runs of calls of one tool one call: A, A, B is A, B.
 	// The run stands in the turn of its first call.
 	CollapseRepeats bool
-	// NoRefs keeps no Refs, which are some 100 bytes a trajectory.
+	// NoRefs keeps no Refs, which are 72 bytes a trajectory.
 	NoRefs bool
 	// Group names the group of a trajectory, such as its model; nil means that
 	// all are of one.
@@ -69,7 +70,6 @@ type row struct {
 	task, group uint32
 	turns       uint32 // model responses, answers included
 	outcome     Outcome
-	ref         Ref
 }
 
 // NewCorpus returns an empty Corpus.
@@ -86,7 +86,7 @@ func (c *Corpus) Add(t *Trajectory) int {
 		c.groups.number("")
 	}
 	if !c.options.NoRefs {
-		r.ref = t.Ref
+		c.refs = append(c.refs, t.Ref)
 	}
 	r.first = uint32(len(c.tool))
 	c.appendCalls(t)
@@ -222,12 +222,25 @@ func (c *Corpus) Sequence(i int) Sequence {
 	return Sequence{Tools: c.tool[r.first:r.end:r.end], Turns: c.turn[r.first:r.end:r.end], Flags: c.flag[r.first:r.end:r.end]}
 }
 
-// Task, Group, Outcome, Turns and Ref return what is known of trajectory i.
-func (c *Corpus) Task(i int) uint32     { return c.rows[i].task }
-func (c *Corpus) Group(i int) uint32    { return c.rows[i].group }
+// Task returns the number of the task of trajectory i.
+func (c *Corpus) Task(i int) uint32 { return c.rows[i].task }
+
+// Group returns the number of the group of trajectory i.
+func (c *Corpus) Group(i int) uint32 { return c.rows[i].group }
+
+// Outcome returns the outcome of trajectory i.
 func (c *Corpus) Outcome(i int) Outcome { return c.rows[i].outcome }
-func (c *Corpus) Turns(i int) int       { return int(c.rows[i].turns) }
-func (c *Corpus) Ref(i int) Ref         { return c.rows[i].ref }
+
+// Turns returns how many model responses trajectory i has, answers included.
+func (c *Corpus) Turns(i int) int { return int(c.rows[i].turns) }
+
+// Ref says where trajectory i can be read again; it is zero with NoRefs.
+func (c *Corpus) Ref(i int) Ref {
+	if c.refs == nil {
+		return Ref{}
+	}
+	return c.refs[i]
+}
 
 // Sequences yields the tool numbers of every trajectory that has calls, with its
 // index, in input order.

@@ -29,7 +29,7 @@ var formatAnthropic = Format{
 func decodeAnthropic(r Record) ([]Fragment, error) {
 	b := newBuilder(len(r.Data))
 	b.memo = r.memo
-	d := anthropicRecord{anthropicDecoder: anthropicDecoder{b: b, record: r.Data}}
+	d := anthropicRecord{anthropicDecoder: anthropicDecoder{b: b}}
 	c := jsonscan.New(r.Data)
 	if c.Kind() == jsonscan.Array {
 		d.list(&c)
@@ -113,10 +113,7 @@ func (d *anthropicRecord) read(c *jsonscan.Cursor, outer bool) {
 	}
 	if outer && d.answer != nil {
 		later := jsonscan.New(d.answer)
-		within := d.record
-		d.record = d.answer
 		d.response(&later)
-		d.record = within
 	}
 }
 

@@ -50,7 +50,7 @@ func detectATIF(h Head) Match {
 
 func decodeATIF(r Record) ([]Fragment, error) {
 	c := jsonscan.New(r.Data)
-	d := atifDecoder{b: newBuilder(len(r.Data))}
+	d := atifDecoder{b: newBuilder(len(r.Data)), step: &atifStep{}}
 	d.b.memo = r.memo
 	shape := d.trajectory(&c)
 	if err := c.End(); err != nil {
@@ -105,7 +105,7 @@ const (
 // atifDecoder reads one trajectory document.
 type atifDecoder struct {
 	b        *builder
-	step     atifStep // the current one
+	step     *atifStep // the current one
 	started  []startedBy
 	embedded []*atifDecoder
 	recorded map[string]int // oddities that awo wrote down
@@ -144,6 +144,7 @@ func (d *atifDecoder) trajectory(c *jsonscan.Cursor) (shape string) {
 			t.Continued = b.readID(c)
 		case "agent":
 			seen.note(b, atifAgent)
+			t.Agent, t.Model, t.Tools = "", "", nil
 			d.agent(c)
 		case "steps":
 			if seen.note(b, atifSteps) {
@@ -173,7 +174,7 @@ func (d *atifDecoder) trajectory(c *jsonscan.Cursor) (shape string) {
 func (d *atifDecoder) subagents(c *jsonscan.Cursor) {
 	d.embedded = nil
 	for ok := c.Array(); ok && c.Element(); {
-		sub := &atifDecoder{b: newBuilder(0)}
+		sub := &atifDecoder{b: d.b.another(), step: d.step}
 		if sub.trajectory(c) != "" {
 			d.b.odd(CodeMessageShape, 1)
 			continue

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -14,6 +13,7 @@ type atifStep struct {
 	time             time.Time
 	usage            Usage
 	calls            []atifCall
+	own              []atifOwn // of the calls
 	results          []atifResult
 	llmCalls         int64 // -1 if not recorded
 	copied           bool
@@ -31,11 +31,14 @@ type atifStep struct {
 type atifCall struct {
 	id, name []byte
 	args     Raw
+	own      int // 1 + index into atifStep.own, 0 if awo wrote nothing about the call
+}
 
-	// What awo wrote about the call.
-	ownID      []byte
-	hasOwnID   bool
-	argsAre    string // "", "missing", "value" or "raw"
+// atifOwn is what awo wrote about a call.
+type atifOwn struct {
+	id         []byte
+	hasID      bool
+	args       string // "", "missing", "value" or "raw"
 	origin     Origin
 	hasOrigin  bool
 	status     Status
@@ -69,8 +72,8 @@ const (
 
 // readStep reads a step and adds it to the trajectory.
 func (d *atifDecoder) readStep(c *jsonscan.Cursor) {
-	b, s := d.b, &d.step
-	*s = atifStep{calls: s.calls[:0], results: s.results[:0], llmCalls: -1, turn: -1, call: -1}
+	b, s := d.b, d.step
+	*s = atifStep{calls: s.calls[:0], own: s.own[:0], results: s.results[:0], llmCalls: -1, turn: -1, call: -1}
 	if !c.Object() {
 		b.odd(CodeMessageShape, 1)
 		return
@@ -133,7 +136,7 @@ func (d *atifDecoder) readStep(c *jsonscan.Cursor) {
 
 // ownStep reads what awo wrote about a step.
 func (d *atifDecoder) ownStep(key string, c *jsonscan.Cursor) {
-	s := &d.step
+	s := d.step
 	switch key {
 	case "end":
 		s.end = d.b.readTime(c)
@@ -201,47 +204,54 @@ func (d *atifDecoder) readCall(c *jsonscan.Cursor) {
 		case "arguments":
 			call.args = rawArgs(c)
 		case "extra":
-			eachOwn(c, func(key string) { d.ownCall(call, key, c) })
+			eachOwn(c, func(key string) {
+				if call.own == 0 {
+					d.step.own = append(d.step.own, atifOwn{})
+					call.own = len(d.step.own)
+				}
+				d.ownCall(&d.step.own[call.own-1], key, c)
+			})
 		}
 	}
-	if call.err.Form != FormNone {
-		call.err = call.err.as(call.errForm)
+	if call.own > 0 {
+		own := &d.step.own[call.own-1]
+		own.err = own.err.as(own.errForm)
+		call.args = call.args.restored(own.args)
 	}
-	call.args = call.args.restored(call.argsAre)
 }
 
-// ownCall reads what awo wrote about a call.
-func (d *atifDecoder) ownCall(call *atifCall, key string, c *jsonscan.Cursor) {
+// ownCall reads what awo wrote about a own.
+func (d *atifDecoder) ownCall(own *atifOwn, key string, c *jsonscan.Cursor) {
 	switch key {
 	case "id":
-		call.ownID, call.hasOwnID = c.Text()
+		own.id, own.hasID = c.Text()
 	case "args":
 		text, _ := c.Text()
-		call.argsAre = string(text)
+		own.args = string(text)
 	case "origin":
 		text, _ := c.Text()
 		for origin := OriginModel; origin <= OriginMetaTool; origin++ {
 			if origin.String() == string(text) {
-				call.origin, call.hasOrigin = origin, true
+				own.origin, own.hasOrigin = origin, true
 			}
 		}
 	case "status":
 		switch text, _ := c.Text(); string(text) {
 		case "ok":
-			call.status = StatusOK
+			own.status = StatusOK
 		case "failed":
-			call.status = StatusFailed
+			own.status = StatusFailed
 		}
 	case "error":
-		call.err = rawValue(c)
+		own.err = rawValue(c)
 	case "error_form":
-		call.errForm = readForm(c)
+		own.errForm = readForm(c)
 	case "start":
-		call.start = d.b.readTime(c)
+		own.start = d.b.readTime(c)
 	case "end":
-		call.end = d.b.readTime(c)
+		own.end = d.b.readTime(c)
 	case "context":
-		call.context = nil
+		own.context = nil
 		for ok := c.Array(); ok && c.Element(); {
 			var v ContextValue
 			for ok := c.Object(); ok && c.Member(); {
@@ -252,7 +262,7 @@ func (d *atifDecoder) ownCall(call *atifCall, key string, c *jsonscan.Cursor) {
 					v.Value = d.b.readID(c)
 				}
 			}
-			call.context = append(call.context, v)
+			own.context = append(own.context, v)
 		}
 	}
 }
@@ -349,185 +359,4 @@ func readATIFMetrics(c *jsonscan.Cursor) (u Usage) {
 		}
 	}
 	return u
-}
-
-// addStep adds the step that was read last to the trajectory.
-func (d *atifDecoder) addStep() {
-	b, s := d.b, &d.step
-	switch {
-	case s.placeholder:
-		return
-	case s.copied:
-		b.odd(CodeCopiedContext, 1)
-		return
-	}
-	switch string(s.source) {
-	case "user":
-		d.addMessage(RoleUser)
-	case "system":
-		d.addMessage(RoleSystem)
-		d.addResults(len(b.t.Calls), nil)
-	case "agent":
-		d.addTurn()
-	case "":
-		b.odd(CodeMessageShape, 1)
-	default:
-		b.odd(CodeMessageRole, 1)
-	}
-}
-
-func (d *atifDecoder) addMessage(role Role) {
-	s := &d.step
-	m := d.b.message(role, s.message)
-	m.Time = s.time
-	if s.turn >= 0 && s.turn <= int64(m.Turn)+1 {
-		m.Turn = int(s.turn)
-	}
-	if s.call >= 0 && s.call <= int64(m.Call) {
-		m.Call = int(s.call)
-	}
-}
-
-// addTurn adds an agent step, which is a turn unless no model was asked, with
-// its calls and their results.
-func (d *atifDecoder) addTurn() {
-	b, s := d.b, &d.step
-	outside := s.turnUnknown || s.llmCalls == 0
-	if !outside {
-		turn := b.turn()
-		turn.Text, turn.Thought, turn.Usage = s.message, s.thought, s.usage
-		turn.Start, turn.End = s.time, s.end
-		if s.timeIsEnd {
-			turn.Start, turn.End = time.Time{}, s.time
-		}
-		if len(s.model) > 0 && string(s.model) != b.t.Model {
-			turn.Model = b.text(s.model)
-		}
-		if s.llmCalls > 1 {
-			b.odd(CodeTurnAggregated, int(min(s.llmCalls-1, 1<<20)))
-		}
-	}
-	first := len(b.t.Calls)
-	written := make([][]byte, 0, len(s.calls))
-	for i := range s.calls {
-		if d.addCall(&s.calls[i], outside) {
-			written = append(written, s.calls[i].id)
-		}
-	}
-	d.addResults(first, written)
-}
-
-// addCall adds a call of a step. It returns false if it is left out.
-func (d *atifDecoder) addCall(call *atifCall, outside bool) bool {
-	b := d.b
-	if len(call.name) == 0 {
-		b.odd(CodeCallUnnamed, 1)
-		return false
-	}
-	id := call.id
-	if call.hasOwnID {
-		id = call.ownID
-	}
-	origin := call.origin
-	if outside && !d.step.turnUnknown && !call.hasOrigin {
-		origin = OriginCode
-	}
-	add := b.call
-	if outside {
-		add = b.callOutsideTurns
-	}
-	c := add(b.text(id), b.names.intern(call.name), call.args, origin)
-	c.Status, c.Error, c.Context = call.status, call.err, call.context
-	c.Start, c.End = call.start, call.end
-	return true
-}
-
-// addResults gives the results of a step to its calls: those from the index
-// first on, whose ids are written, in the step, as in the list.
-func (d *atifDecoder) addResults(first int, written [][]byte) {
-	b, s := d.b, &d.step
-	ids := stepIDs{written: written}
-	detached := 0
-	for i := range s.results {
-		r := &s.results[i]
-		if len(r.id) == 0 {
-			detached++
-			continue
-		}
-		call := first + ids.indexOf(r.id, b.t.Calls[first:])
-		if call < first {
-			call = b.waiting.withID(b.t.Calls, r.id)
-		}
-		b.answer(call, r.content)
-		d.noteStarted(r, call)
-	}
-	if detached == 0 {
-		return
-	}
-	waiting := 0
-	for i := first; i < len(b.t.Calls); i++ {
-		if !b.t.Calls[i].HasResult {
-			waiting++
-		}
-	}
-	if waiting != detached {
-		b.odd(CodeResultDetached, detached)
-		return
-	}
-	call := first
-	for i := range s.results {
-		r := &s.results[i]
-		if len(r.id) > 0 {
-			continue
-		}
-		for b.t.Calls[call].HasResult {
-			call++
-		}
-		b.answer(call, r.content)
-		d.noteStarted(r, call)
-	}
-}
-
-// noteStarted notes the sub-agents that a result refers to.
-func (d *atifDecoder) noteStarted(r *atifResult, call int) {
-	if call < 0 {
-		return
-	}
-	for _, id := range r.started {
-		d.started = append(d.started, startedBy{trajectory: id, call: call})
-	}
-}
-
-// stepIDs finds the calls of a step by the ids that are written in it.
-type stepIDs struct {
-	written [][]byte
-	many    map[string][]int
-}
-
-// indexOf returns the index of the oldest of the calls that waits for a result
-// and has an id, -1 if there is none.
-func (s *stepIDs) indexOf(id []byte, calls []Call) int {
-	if len(s.written) <= fewWaiting {
-		for i, w := range s.written {
-			if bytes.Equal(w, id) && !calls[i].HasResult {
-				return i
-			}
-		}
-		return -1
-	}
-	if s.many == nil {
-		s.many = make(map[string][]int, len(s.written))
-		for i, w := range s.written {
-			s.many[string(w)] = append(s.many[string(w)], i)
-		}
-	}
-	waiting := s.many[string(id)]
-	for len(waiting) > 0 && calls[waiting[0]].HasResult {
-		waiting = waiting[1:]
-	}
-	s.many[string(id)] = waiting
-	if len(waiting) == 0 {
-		return -1
-	}
-	return waiting[0]
 }

@@ -418,7 +418,7 @@ func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[st
 	}
 	response := "" // that the current turn is
 	for _, l := range lines {
-		d := anthropicDecoder{b: b, record: l.message}
+		d := anthropicDecoder{b: b}
 		c := jsonscan.New(l.message)
 		m, ok := d.message(&c)
 		if !ok {

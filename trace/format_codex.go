@@ -120,9 +120,7 @@ func readCodexLine(c *jsonscan.Cursor) (l codexLine) {
 		}
 	}
 	if len(stamp) > 0 {
-		var ok bool
-		l.at, ok = ParseTime(stamp)
-		l.badTime = !ok
+		l.at, l.badTime = parseStamp(stamp)
 	}
 	switch {
 	case enveloped:
@@ -236,6 +234,15 @@ func (it *codexItem) instructions(c *jsonscan.Cursor) {
 	}
 }
 
+// parseStamp reads a time; bad says that there is one that cannot be read.
+func parseStamp(stamp []byte) (at time.Time, bad bool) {
+	at, ok := ParseTime(stamp)
+	if !ok || at.Year() < 1 {
+		return time.Time{}, len(stamp) > 0
+	}
+	return at, false
+}
+
 // statusOf returns the status of a call that went well or not.
 func statusOf(ok bool) Status {
 	if ok {
@@ -295,6 +302,7 @@ type codexDecoder struct {
 	model   string // of the responses that follow
 	total   string // token counts at the last response
 	started bool
+	calls   map[string]int // the last call with an id
 }
 
 func assembleCodex(file string, parts []Fragment) ([]*Trajectory, error) {
@@ -309,7 +317,7 @@ func assembleCodex(file string, parts []Fragment) ([]*Trajectory, error) {
 		lines = append(lines, l)
 		size += len(parts[i].Data)
 	}
-	d := codexDecoder{b: newBuilder(size)}
+	d := codexDecoder{b: newBuilder(size), calls: map[string]int{}}
 	t := d.b.t
 	t.Offset, t.Agent = -1, "codex"
 	d.b.odd(CodeLoneSurrogate, lone)
@@ -458,11 +466,8 @@ func (d *codexDecoder) count(it *codexItem) {
 
 // find returns the last call with an id.
 func (d *codexDecoder) find(id []byte) *Call {
-	calls := d.b.t.Calls
-	for i := len(calls) - 1; i >= 0 && len(id) > 0; i-- {
-		if calls[i].ID == string(id) {
-			return &calls[i]
-		}
+	if i, ok := d.calls[string(id)]; ok && len(id) > 0 {
+		return &d.b.t.Calls[i]
 	}
 	return nil
 }
@@ -518,7 +523,7 @@ func (d *codexDecoder) responseItem(l *codexLine) {
 		}
 	case "reasoning":
 		turn := d.turn(l.at)
-		if thought := cmpThought(it); !thought.IsZero() {
+		if thought := recordedThought(it); !thought.IsZero() {
 			turn.Thought = joinTexts(turn.Thought, thought)
 		}
 	case "compaction", "compaction_summary", "context_compaction", "ghost_snapshot", "other":
@@ -535,9 +540,9 @@ func (d *codexDecoder) responseItem(l *codexLine) {
 	}
 }
 
-// cmpThought returns the reasoning of an item: its text where that is recorded,
+// recordedThought returns the reasoning of an item: its text where that is recorded,
 // else the summary.
-func cmpThought(it *codexItem) Raw {
+func recordedThought(it *codexItem) Raw {
 	for _, r := range []Raw{it.content, it.thought} {
 		if r = r.orAbsent(); !r.IsZero() && r.TextLen() > 0 {
 			return r
@@ -578,6 +583,7 @@ func (d *codexDecoder) call(l *codexLine) {
 	}
 	call := d.b.call(d.b.text(id), d.b.names.intern(name), it.args, OriginModel)
 	call.Start = l.at
+	d.calls[call.ID] = len(d.b.t.Calls) - 1
 	if !builtIn {
 		return
 	}

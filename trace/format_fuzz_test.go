@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -153,10 +154,24 @@ func mangle(r *rand.Rand, v Value, others []Value) Value {
 		return v
 	}
 	strange := []Value{
-		{}, {Kind: Bool}, {Kind: Bool, Bool: true}, {Kind: Number, Text: "0"}, {Kind: Number, Text: "-1"}, {Kind: Number, Text: "1e400"},
-		{Kind: Number, Text: "99999999999999999999"}, {Kind: String}, {Kind: String, Text: "1"}, {Kind: String, Text: "user"},
-		{Kind: String, Text: "{\"a\":1}"}, {Kind: String, Text: "assistant"}, {Kind: Array}, {Kind: Object}, {Kind: String, Text: "unknown"},
-		{Kind: Array, Elems: []Value{{Kind: String, Text: "x"}}}, {Kind: Number, Text: "1.5"}, {Kind: String, Text: "json"},
+		{},
+		{Kind: Bool},
+		{Kind: Bool, Bool: true},
+		{Kind: Number, Text: "0"},
+		{Kind: Number, Text: "-1"},
+		{Kind: Number, Text: "1e400"},
+		{Kind: Number, Text: "99999999999999999999"},
+		{Kind: String},
+		{Kind: String, Text: "1"},
+		{Kind: String, Text: "user"},
+		{Kind: String, Text: "{\"a\":1}"},
+		{Kind: String, Text: "assistant"},
+		{Kind: Array},
+		{Kind: Object},
+		{Kind: String, Text: "unknown"},
+		{Kind: Array, Elems: []Value{{Kind: String, Text: "x"}}},
+		{Kind: Number, Text: "1.5"},
+		{Kind: String, Text: "json"},
 	}
 	switch n := r.IntN(6); {
 	case n == 0 && len(v.Elems) > 0:
@@ -220,9 +235,18 @@ func TestDecodersWithinBounds(t *testing.T) {
 			}) + `]}]}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
 			fragments, err := test.format.Decode(Record{Data: []byte(test.text), File: "f", Line: 1, Col: 1})
+			runtime.ReadMemStats(&after)
 			if err != nil {
 				t.Fatal(err)
+			}
+			// Nothing takes more than its place in the model, and the growth of slices.
+			if times := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(test.text)); times > 40 {
+				t.Errorf("%d bytes took %.0f times their size", len(test.text), times)
+			} else {
+				t.Logf("%d bytes took %.1f times their size", len(test.text), times)
 			}
 			for _, fragment := range fragments {
 				if _, err := AppendATIF(nil, fragment.Trajectory); err != nil {

@@ -37,12 +37,16 @@ const (
 // that a model did.
 type builder struct {
 	t       *Trajectory
-	names   nameCache
-	texts   textArena
 	waiting waitingCalls
 	ids     seenIDs
 	memo    *toolMemo // nil if nothing is to be remembered
+	*recordMemory
+}
 
+// recordMemory is what all trajectories of one record share.
+type recordMemory struct {
+	names   nameCache
+	texts   textArena
 	scratch [256]byte // for arguments that have to be unquoted
 }
 
@@ -51,12 +55,20 @@ func newBuilder(size int) *builder {
 	// What a turn with its messages takes in recorded chats, so that most slices
 	// are allocated once.
 	n := max(4, min(size/1000, 64))
-	b := &builder{t: &Trajectory{
-		Turns:    make([]Turn, 0, n),
-		Messages: make([]Message, 0, max(4, n/2)),
-		Calls:    make([]Call, 0, n),
-	}}
-	return b
+	return &builder{
+		t: &Trajectory{
+			Turns:    make([]Turn, 0, n),
+			Messages: make([]Message, 0, max(4, n/2)),
+			Calls:    make([]Call, 0, n),
+		},
+		recordMemory: &recordMemory{},
+	}
+}
+
+// another returns a builder for another trajectory of the same record. It takes
+// little memory: a hostile record may have a great many that are empty.
+func (b *builder) another() *builder {
+	return &builder{t: &Trajectory{}, memo: b.memo, recordMemory: b.recordMemory}
 }
 
 // odd counts n oddities.
@@ -164,7 +176,7 @@ func (b *builder) dropTurns() {
 func (b *builder) restart() {
 	t := b.t
 	t.Turns, t.Messages, t.Calls = t.Turns[:0], t.Messages[:0], t.Calls[:0]
-	*b = builder{t: t, memo: b.memo}
+	*b = builder{t: t, memo: b.memo, recordMemory: b.recordMemory}
 }
 
 // finish returns the trajectory.

@@ -43,7 +43,7 @@ func depictAll(all []*Trajectory) string {
 
 // platformFormats are the formats whose fixtures stand in testdata, a trace and
 // what a person reads in it.
-var platformFormats = []*Format{&formatOpenAIResponses}
+var platformFormats = []*Format{&formatOpenAIResponses, &formatLangSmith, &formatLangfuse, &formatOpenAIAgents}
 
 // TestFixtures compares each fixture with what was written by hand beside it,
 // for any number of workers and with everything spilled to disk, and by way of
@@ -199,3 +199,9 @@ func checkConsistent(t testing.TB, tr *Trajectory) {
 }
 
 func FuzzOpenAIResponses(f *testing.F) { fuzzFormat(f, &formatOpenAIResponses) }
+
+func FuzzLangSmith(f *testing.F) { fuzzFormat(f, &formatLangSmith) }
+
+func FuzzLangfuse(f *testing.F) { fuzzFormat(f, &formatLangfuse) }
+
+func FuzzOpenAIAgents(f *testing.F) { fuzzFormat(f, &formatOpenAIAgents) }

@@ -220,14 +220,14 @@ func TestMemory(t *testing.T) {
 		limit                  uint64 // MiB
 		options                Options
 	}{
-		{name: "lines", text: chatRecord(" ") + "\n", limit: 60},
-		{name: "array", text: chatRecord("\n  ") + ",\n", begin: "[", end: "{}]", limit: 60},
-		{name: "member", text: chatRecord("\n  ") + ",\n", begin: `{"info":1,"runs":[`, end: `{}]}`, limit: 60},
+		{name: "lines", text: chatRecord(" ") + "\n", limit: 110},
+		{name: "array", text: chatRecord("\n  ") + ",\n", begin: "[", end: "{}]", limit: 110},
+		{name: "member", text: chatRecord("\n  ") + ",\n", begin: `{"info":1,"runs":[`, end: `{}]}`, limit: 110},
 		{name: "records of 6 MiB", text: `{"calls":["` + megabytes(6) + `"]}` + "\n", limit: 250},
-		{name: "one line over the limit", text: megabytes(1), begin: `{"calls":["`, end: `"]}`, limit: 60, options: Options{MaxRecord: 8 << 20}},
-		{name: "one element over the limit", text: megabytes(1), begin: `[{"calls":["`, end: `"]}]`, limit: 80, options: Options{MaxRecord: 8 << 20}},
-		{name: "space between records", text: strings.Repeat(" \n", 1000), begin: `[{"calls":[]},`, end: "{}]", limit: 60},
-		{name: "a member behind", text: megabytes(1), begin: `{"info":1,"runs":[{}],"rest":"`, end: `"}`, limit: 80},
+		{name: "one line over the limit", text: megabytes(1), begin: `{"calls":["`, end: `"]}`, limit: 110, options: Options{MaxRecord: 8 << 20}},
+		{name: "one element over the limit", text: megabytes(1), begin: `[{"calls":["`, end: `"]}]`, limit: 120, options: Options{MaxRecord: 8 << 20}},
+		{name: "space between records", text: strings.Repeat(" \n", 1000), begin: `[{"calls":[]},`, end: "{}]", limit: 110},
+		{name: "a member behind", text: megabytes(1), begin: `{"info":1,"runs":[{}],"rest":"`, end: `"}`, limit: 120},
 		{name: "fragments", text: `{"trace":"x","n":1,"whole":false,"pad":"` + strings.Repeat("x", 5000) + `"}` + "\n", limit: 150, options: Options{SpillBudget: 8 << 20, MaxRecord: 1 << 30}},
 	}
 	for _, test := range tests {

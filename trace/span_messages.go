@@ -19,6 +19,9 @@ func spanItems(v Value, role string) []item {
 	if messages, ok := v.Lookup("messages"); ok && messages.Kind == Array {
 		v = messages
 	}
+	if prompt := v.member("prompt"); prompt.Kind == String {
+		return appendText(nil, role, prompt)
+	}
 	if v.Kind == Object {
 		return appendSpanMessage(nil, v, role)
 	}

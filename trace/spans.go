@@ -33,7 +33,6 @@ type span struct {
 	failure           string // its text
 	attrs             Value  // an object
 	events            []spanEvent
-	part              int
 }
 
 // spanEvent is an event of a span, or a log record that names one.
@@ -324,7 +323,9 @@ func toolInput(v Value, wrappers ...string) Raw {
 		if err != nil {
 			return rawOf(whole)
 		}
-		v = inner
+		if v = inner; v.Kind == String {
+			return rawOf(v)
+		}
 	}
 	if params, ok := v.Lookup("params"); ok && params.Kind == Object {
 		v = params
@@ -355,9 +356,6 @@ func (s *span) result() Raw {
 	}
 	return s.raw("output.value", "output")
 }
-
-// conversation returns the conversation that a span is part of.
-func (s *span) conversation() string { return s.text(conversationNames...) }
 
 // conversationNames are the attributes that name a conversation, the first best.
 var conversationNames = []string{

@@ -225,13 +225,19 @@ func (l *Timeline) Split(share float64) (Split, error) {
 			"a split by time needs different times; all %d trajectories have the same", n)
 	}
 	cut := cutTime(starts, share)
+	tried := map[string]bool{} // tasks that were tried before the cut
+	for task, s := range l.tasks {
+		if s.first.Before(cut) {
+			tried[task] = true
+		}
+	}
 	split := func(task string, start time.Time) Side {
 		switch {
 		case start.IsZero():
 			return SideNone
 		case start.Before(cut):
 			return SideTrain
-		case l.tasks[task].first.Before(cut) && !l.tasks[task].first.IsZero():
+		case tried[task]:
 			return SideNone
 		}
 		return SideTest

@@ -28,7 +28,7 @@ func ParseTime[S string | []byte](text S) (time.Time, bool) {
 		nanos = p.fraction()
 	}
 	offset := p.offset()
-	if !p.ok || p.at != len(text) || hour > 23 || minute > 59 || second > 60 {
+	if !p.ok || p.at != len(text) || year < 1 || hour > 23 || minute > 59 || second > 60 {
 		return time.Time{}, false
 	}
 	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)

@@ -289,8 +289,14 @@ func (t *transcript) answer(it *item) {
 	} else {
 		call = t.b.namedResult(it.tool, it.value)
 	}
-	if call != nil {
-		call.Status, call.Error = it.status, it.err
+	if call == nil {
+		return
+	}
+	if it.status != StatusUnknown {
+		call.Status = it.status
+	}
+	if !it.err.IsZero() {
+		call.Error = it.err
 	}
 }
 

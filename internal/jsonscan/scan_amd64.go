@@ -4,6 +4,12 @@ package jsonscan
 
 import "unicode/utf8"
 
+// Note: what pays for the assembly here is that strings are nearly all of a chat
+// log. Against the eight bytes at a time of slowStr, lines of 18 KB are walked
+// three times as fast (2.5 against 0.8 GB a second of processor time), strings
+// with an escape every few bytes are scanned seven times as fast (8.6 against
+// 1.3), and Chinese eleven times (12.7 against 1.1). The tag purego leaves it out.
+
 // hasAVX2 says whether the processor and the system know the instructions of
 // scanAVX2 and utf8AVX2. It is asked once and never changes.
 var hasAVX2 = detectAVX2()

@@ -1,0 +1,50 @@
+package cmd
+
+import (
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// What the garbage collector may leave lying about, in bytes: as much again as is
+// live, but always some. Reading keeps a few megabytes live, and the default of
+// the runtime would collect after every few megabytes of records.
+const (
+	garbageAllowed = 96 << 20
+	percentMost    = 400
+	percentLeast   = 100
+)
+
+// tuneCollector sets the percentage of garbage now and after every collection,
+// so that small heaps are collected seldom and large ones are not let to grow to
+// a multiple. See docs/decisions/0007-garbage.md.
+func tuneCollector() {
+	debug.SetGCPercent(percentMost)
+	var tick func(*sentinel)
+	tick = func(*sentinel) {
+		debug.SetGCPercent(collectorPercent(liveHeap()))
+		runtime.SetFinalizer(&sentinel{}, tick)
+	}
+	runtime.SetFinalizer(&sentinel{}, tick)
+}
+
+// sentinel is garbage at once: its finalizer runs after each collection.
+type sentinel struct{ _ [16]byte }
+
+// collectorPercent returns the percentage for a heap of which so much is live.
+func collectorPercent(live uint64) int {
+	if live == 0 {
+		return percentMost
+	}
+	return int(max(percentLeast, min(percentMost, 100*garbageAllowed/live)))
+}
+
+// liveHeap returns how many bytes the last collection found live.
+func liveHeap() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	if sample[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return sample[0].Value.Uint64()
+}

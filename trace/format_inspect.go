@@ -1,0 +1,439 @@
+package trace
+
+import (
+	"strings"
+	"time"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// formatInspect reads the .json logs of Inspect: a document whose samples are the
+// trajectories. What was said is in the messages of a sample; its events tell
+// about tokens, times and tools. A result has an error or is a success. Responses
+// of the model that are in no message, such as those of sub-agents and graders,
+// are counted and left out.
+var formatInspect = Format{
+	Name:   "inspect",
+	Doc:    "Logs of Inspect as .json: a document with the samples of one task and model.",
+	Spec:   "https://inspect.aisi.org.uk/eval-logs.html",
+	Detect: detectInspect,
+	Split:  SplitMember("samples", prepareInspect),
+	Decode: decodeInspect,
+}
+
+// CodeResponseElsewhere is the oddity of a model response that is in none of the
+// trajectory's messages: left out.
+const CodeResponseElsewhere = "response-elsewhere"
+
+// inspectEval is what a log says about all its samples.
+type inspectEval struct{ task, model string }
+
+func prepareInspect(before []DocumentMember) any {
+	var eval inspectEval
+	for _, member := range before {
+		if member.Name != "eval" {
+			continue
+		}
+		c := jsonscan.New(member.Value.Data)
+		for ok := c.Object(); ok && c.Member(); {
+			switch string(c.Key()) {
+			case "task":
+				text, _ := c.Text()
+				eval.task = string(text)
+			case "model":
+				text, _ := c.Text()
+				eval.model = string(text)
+			}
+		}
+		if c.End() != nil {
+			eval = inspectEval{}
+		}
+	}
+	return &eval
+}
+
+// inspectDecoder reads a sample.
+type inspectDecoder struct {
+	chatDecoder
+	attachments map[string]Raw
+	turns       map[string]int // by the id of their message, those no event has told about yet
+	unnamed     []int          // turns whose message has no id
+}
+
+func decodeInspect(r Record) ([]Fragment, error) {
+	b := newBuilder(len(r.Data))
+	d := inspectDecoder{chatDecoder: chatDecoder{b: b}, attachments: map[string]Raw{}, turns: map[string]int{}}
+	c := jsonscan.New(r.Data)
+	var messages, events []byte
+	uuid := ""
+	shape := `this record has no list "messages"`
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "id":
+			b.t.Task = b.readID(&c)
+		case "epoch":
+			b.t.Trial = b.readID(&c)
+		case "uuid":
+			uuid = b.readID(&c)
+		case "messages":
+			messages = c.Raw()
+		case "events":
+			events = c.Raw()
+		case "attachments":
+			for ok := c.Object(); ok && c.Member(); {
+				name := string(c.Key())
+				d.attachments[name] = rawValue(&c)
+			}
+		case "scores":
+			d.scores(&c)
+		case "started_at":
+			b.t.Start = b.readTime(&c)
+		case "completed_at":
+			b.t.End = b.readTime(&c)
+		}
+	}
+	if isKind(messages, '[') {
+		shape = ""
+		d.sample(messages)
+		d.events(events)
+	}
+	b.t.ID = uuid
+	if uuid == "" && b.t.Task != "" {
+		b.t.ID = b.text([]byte(b.t.Task + "/" + b.t.Trial))
+	}
+	if eval, ok := r.Shared.(*inspectEval); ok {
+		b.t.Model = eval.model
+		if eval.task != "" && b.t.Task != "" {
+			b.t.Task = b.text([]byte(eval.task + "/" + b.t.Task))
+		}
+	}
+	clearTurnModels(b.t)
+	return b.finishRecord(r, &c, shape)
+}
+
+// scores reads the score of a sample that has one: correct and 1 are success,
+// incorrect and 0 failure.
+func (d *inspectDecoder) scores(c *jsonscan.Cursor) {
+	t := d.b.t
+	t.Score, t.Outcome = nil, OutcomeUnknown
+	n := 0
+	for ok := c.Object(); ok && c.Member(); {
+		n++
+		for ok := c.Object(); ok && c.Member(); {
+			if string(c.Key()) != "value" {
+				continue
+			}
+			if text, ok := c.Text(); ok {
+				switch string(text) {
+				case "C":
+					t.Outcome = OutcomeSuccess
+				case "I":
+					t.Outcome = OutcomeFailure
+				}
+				continue
+			}
+			if value, ok := c.Float(); ok {
+				t.Score = &value
+				switch value {
+				case 1:
+					t.Outcome = OutcomeSuccess
+				case 0:
+					t.Outcome = OutcomeFailure
+				}
+			}
+		}
+	}
+	if n > 1 { // which of them counts is not said
+		t.Score, t.Outcome = nil, OutcomeUnknown
+	}
+}
+
+// inspectMessage is what a message has beside those of a chat.
+type inspectMessage struct {
+	id, model []byte
+	failure   Raw
+	failed    bool
+	thought   Raw
+}
+
+func (d *inspectDecoder) sample(messages []byte) {
+	c := jsonscan.New(messages)
+	for ok := c.Array(); ok && c.Element(); {
+		raw := c.Raw()
+		scan := jsonscan.New(raw)
+		m, ok := d.inspectMessage(&scan)
+		if !ok {
+			continue
+		}
+		scan = jsonscan.New(raw)
+		x := readInspectExtra(&scan)
+		switch string(m.role) {
+		case "assistant":
+			turn := d.addTurn(m)
+			turn.Model, turn.Thought = d.b.text(x.model), x.thought
+			if n := len(d.b.t.Turns) - 1; len(x.id) == 0 {
+				d.unnamed = append(d.unnamed, n)
+			} else if _, ok := d.turns[string(x.id)]; !ok {
+				d.turns[string(x.id)] = n
+			}
+		case "tool":
+			if call := d.result(m.callID, m.name, m.content); call != nil {
+				call.Status = statusOf(!x.failed)
+				call.Error = x.failure
+			}
+		default:
+			d.add(m)
+		}
+	}
+}
+
+// inspectMessage reads a message of a chat, whose calls name their function by a
+// text.
+func (d *inspectDecoder) inspectMessage(c *jsonscan.Cursor) (m chatMessage, ok bool) {
+	d.calls = d.calls[:0]
+	if !c.Object() {
+		d.b.odd(CodeMessageShape, 1)
+		return m, false
+	}
+	for c.Member() {
+		switch string(c.Key()) {
+		case "role":
+			m.role, _ = c.Text()
+		case "tool_call_id":
+			m.callID, _ = c.Text()
+		case "function":
+			m.name, _ = c.Text()
+		case "content":
+			m.content = d.attached(rawContent(c))
+		case "tool_calls":
+			d.calls = d.calls[:0]
+			for ok := c.Array(); ok && c.Element(); {
+				if !c.Object() {
+					d.b.odd(CodeMessageShape, 1)
+					continue
+				}
+				var call chatCall
+				for c.Member() {
+					switch string(c.Key()) {
+					case "id":
+						call.id, _ = c.Text()
+					case "function":
+						call.name, _ = c.Text()
+					case "arguments":
+						call.args = rawArgs(c)
+					}
+				}
+				d.calls = append(d.calls, call)
+			}
+		}
+	}
+	return m, true
+}
+
+// attached returns what a content stands for: logs keep long texts apart.
+func (d *inspectDecoder) attached(content Raw) Raw {
+	if content.Form != FormString {
+		return content
+	}
+	if name, ok := strings.CutPrefix(content.Text(), "attachment://"); ok {
+		if found, ok := d.attachments[name]; ok {
+			return found
+		}
+	}
+	return content
+}
+
+func readInspectExtra(c *jsonscan.Cursor) (x inspectMessage) {
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "id":
+			x.id, _ = c.Text()
+		case "model":
+			x.model, _ = c.Text()
+		case "error":
+			for ok := c.Object(); ok && c.Member(); {
+				x.failed = true
+				if string(c.Key()) == "message" {
+					x.failure = rawValue(c)
+				}
+			}
+		case "content":
+			for ok := c.Array(); ok && c.Element(); {
+				for ok := c.Object(); ok && c.Member(); {
+					if string(c.Key()) == "reasoning" {
+						if thought := rawValue(c).orAbsent(); !thought.IsZero() {
+							x.thought = joinTexts(x.thought, thought)
+						}
+					}
+				}
+			}
+		}
+	}
+	return x
+}
+
+// inspectEvent is what is read of an event.
+type inspectEvent struct {
+	kind, message, call []byte
+	start, end          time.Time
+	usage               Usage
+	cached              bool // answered from a cache
+	output, failed      bool
+}
+
+// events adds what events tell about turns and calls.
+func (d *inspectDecoder) events(data []byte) {
+	b := d.b
+	c := jsonscan.New(data)
+	calls := map[string][]int{} // that no event has told about, by id
+	for i := range b.t.Calls {
+		calls[b.t.Calls[i].ID] = append(calls[b.t.Calls[i].ID], i)
+	}
+	for ok := c.Array(); ok && c.Element(); {
+		e := d.event(&c)
+		switch string(e.kind) {
+		case "model":
+			if !e.output {
+				continue
+			}
+			turn, ok := d.turnOf(e.message)
+			if !ok {
+				b.odd(CodeResponseElsewhere, 1)
+				continue
+			}
+			to := &b.t.Turns[turn]
+			to.Start, to.End = e.start, e.end
+			if !e.cached {
+				to.Usage = e.usage
+			}
+		case "tool":
+			waiting := calls[string(e.call)]
+			if len(waiting) == 0 {
+				continue
+			}
+			calls[string(e.call)] = waiting[1:]
+			call := &b.t.Calls[waiting[0]]
+			call.Start, call.End = e.start, e.end
+			if e.failed {
+				call.Status = StatusFailed
+			}
+		}
+	}
+}
+
+// turnOf returns the turn that a response is: by the id of its message, or of
+// older logs the next one without.
+func (d *inspectDecoder) turnOf(id []byte) (int, bool) {
+	if turn, ok := d.turns[string(id)]; ok {
+		delete(d.turns, string(id))
+		return turn, true
+	}
+	if len(d.unnamed) == 0 {
+		return 0, false
+	}
+	turn := d.unnamed[0]
+	d.unnamed = d.unnamed[1:]
+	return turn, true
+}
+
+func (d *inspectDecoder) event(c *jsonscan.Cursor) (e inspectEvent) {
+	b := d.b
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "event":
+			e.kind, _ = c.Text()
+		case "id":
+			e.call, _ = c.Text()
+		case "timestamp":
+			e.start = b.readTime(c)
+		case "completed":
+			e.end = b.readTime(c)
+		case "cache":
+			text, _ := c.Text()
+			e.cached = string(text) == "read"
+		case "failed":
+			e.failed, _ = c.Bool()
+		case "tools":
+			if len(b.t.Tools) == 0 {
+				b.t.Tools = b.readTools(c)
+			}
+		case "output":
+			e.readOutput(c)
+		}
+	}
+	return e
+}
+
+func (e *inspectEvent) readOutput(c *jsonscan.Cursor) {
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "choices":
+			for ok := c.Array(); ok && c.Element(); {
+				first := !e.output
+				e.output = true
+				for ok := c.Object(); ok && c.Member(); {
+					if string(c.Key()) != "message" {
+						continue
+					}
+					for ok := c.Object(); ok && c.Member(); {
+						if string(c.Key()) == "id" && first {
+							e.message, _ = c.Text()
+						}
+					}
+				}
+			}
+		case "usage":
+			e.usage = readInspectUsage(c)
+		}
+	}
+}
+
+// readInspectUsage reads token counts, where the input excludes what was read
+// from the cache or written to it if the two are recorded.
+func readInspectUsage(c *jsonscan.Cursor) (u Usage) {
+	var total int64
+	count := func(n *int64) {
+		if v, ok := c.Int(); ok && v >= 0 && v < 1<<50 {
+			*n, u.Known = v, true
+		}
+	}
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "input_tokens":
+			count(&u.Input)
+		case "output_tokens":
+			count(&u.Output)
+		case "total_tokens":
+			count(&total)
+		case "input_tokens_cache_read":
+			count(&u.CachedInput)
+		case "input_tokens_cache_write":
+			count(&u.CacheWrite)
+		case "reasoning_tokens":
+			count(&u.Reasoning)
+		}
+	}
+	// Providers differ; the total tells whether the input has what was cached.
+	if cached := u.CachedInput + u.CacheWrite; total == u.Input+cached+u.Output || u.Input < cached {
+		u.Input += cached
+	}
+	return u
+}
+
+func detectInspect(h Head) Match {
+	if len(h.Records) == 0 || h.Container == ContainerArray {
+		return Match{}
+	}
+	r := h.Records[0]
+	eval := r.Members["eval"]
+	switch {
+	case r.Has("eval") && (hasMember(eval, "task") || hasMember(eval, "run_id") || hasMember(eval, "eval_id")):
+		if r.Truncated || r.Has("samples") {
+			return Match{OK: r.Has("version") || r.Has("plan"), Lacks: ""}
+		}
+		return Match{Lacks: `the log has no "samples": it was written without them`}
+	case r.Has("epoch", "target", "messages"):
+		return Match{Lacks: `this is a sample of an unpacked .eval file; "inspect log convert --to json" writes a log that can be read`}
+	}
+	return Match{}
+}

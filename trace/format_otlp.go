@@ -1,0 +1,487 @@
+package trace
+
+import (
+	"bytes"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// formatOTLP reads the spans and log records of OpenTelemetry, one export request
+// a line, as the file exporter writes them:
+//
+//	{"resourceSpans": [{"resource": ..., "scopeSpans": [{"spans": [...]}]}]}
+//	{"resourceLogs":  [{"resource": ..., "scopeLogs":  [{"logRecords": [...]}]}]}
+//
+// What the spans say is read from the attributes of the conventions for
+// generative AI (with content or without it, in attributes or, before version
+// 1.37, in events), of OpenInference and of OpenLLMetry; other spans are links
+// between these. A trace is spread over lines, and a conversation over traces:
+// spans are collected by the conversation that they name, or that their trace
+// named first in the same file, and else by their trace.
+//
+// Note: the protocol's own Go package is not used. It refuses ids in base64 and
+// half of the other spellings that are found in files, and the spans of one
+// trajectory, which are all that is in memory at a time, are small as values.
+var formatOTLP = Format{
+	Name:     "otlp",
+	Doc:      "OpenTelemetry JSON lines with GenAI, OpenInference or OpenLLMetry spans and events.",
+	Spec:     "https://opentelemetry.io/docs/specs/semconv/gen-ai/",
+	Detect:   detectOTLP,
+	Split:    splitOTLP,
+	Decode:   decodeOTLP,
+	Assemble: assembleOTLP,
+}
+
+// agentMarks begin the names of attributes and events that a trajectory is read
+// from.
+var agentMarks = []string{"gen_ai.", "openinference.", "llm.", "traceloop.", "mcp."}
+
+func marksAgent(name []byte) bool {
+	for _, mark := range agentMarks {
+		if bytes.HasPrefix(name, []byte(mark)) {
+			return true
+		}
+	}
+	return false
+}
+
+func detectOTLP(h Head) Match {
+	found, more := false, len(h.Records) == maxHeadRecords
+	for _, r := range h.Records {
+		if !r.Has("resourceSpans") && !r.Has("resource_spans") && !r.Has("resourceLogs") && !r.Has("resource_logs") {
+			if r.Has("resourceMetrics") || r.Has("resource_metrics") {
+				return Match{Lacks: "these are metrics, not spans or log records"}
+			}
+			continue
+		}
+		found, more = true, more || r.Truncated
+		for _, mark := range agentMarks {
+			if bytes.Contains(r.Raw, []byte(`"`+mark)) {
+				return Match{OK: true}
+			}
+		}
+	}
+	switch {
+	case !found:
+		return Match{}
+	case more: // what is not seen yet may be of agents
+		return Match{OK: true}
+	}
+	return Match{Lacks: "no span or log record has attributes of agents (gen_ai.*, openinference.*, llm.*, traceloop.*, mcp.*)"}
+}
+
+// otlpHead is what is read of a span or log record to see where it belongs.
+type otlpHead struct {
+	trace, span, parent string
+	conversation        string
+	rank                int // of the attribute that names the conversation
+	at                  time.Time
+	agent               bool // it has something of a trajectory
+}
+
+// readOTLPHead reads a span or log record.
+func readOTLPHead(data []byte) (h otlpHead) {
+	h.rank = len(conversationNames)
+	c := jsonscan.New(data)
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "traceId", "trace_id":
+			text, _ := c.Text()
+			h.trace = spanNumber(text, 16)
+		case "spanId", "span_id":
+			text, _ := c.Text()
+			h.span = spanNumber(text, 8)
+		case "parentSpanId", "parent_span_id":
+			text, _ := c.Text()
+			h.parent = spanNumber(text, 8)
+		case "startTimeUnixNano", "start_time_unix_nano", "timeUnixNano", "time_unix_nano":
+			if v, err := ParseValue(c.Raw()); err == nil {
+				h.at = unixNano(v)
+			}
+		case "eventName", "event_name":
+			name, _ := c.Text()
+			h.agent = h.agent || marksAgent(name)
+		case "name":
+			name, _ := c.Text()
+			h.agent = h.agent || bytes.HasPrefix(name, []byte("gen_ai."))
+		case "attributes":
+			h.readAttributes(&c)
+		case "events":
+			for ok := c.Array(); ok && c.Element(); {
+				for ok := c.Object(); ok && c.Member(); {
+					if string(c.Key()) == "name" {
+						name, _ := c.Text()
+						h.agent = h.agent || marksAgent(name)
+					}
+				}
+			}
+		}
+	}
+	return h
+}
+
+func (h *otlpHead) readAttributes(c *jsonscan.Cursor) {
+	for ok := c.Array(); ok && c.Element(); {
+		var key, value []byte
+		for ok := c.Object(); ok && c.Member(); {
+			switch string(c.Key()) {
+			case "key":
+				key, _ = c.Text()
+			case "value":
+				for ok := c.Object(); ok && c.Member(); {
+					value, _ = c.Text()
+				}
+			}
+		}
+		h.agent = h.agent || marksAgent(key) || string(key) == "event.name" && marksAgent(value)
+		for rank, name := range conversationNames[:h.rank] {
+			if name == string(key) && len(value) > 0 {
+				h.conversation, h.rank = string(value), rank
+				break
+			}
+		}
+	}
+}
+
+// eachOTLP calls visit for every span and log record of an export request, with
+// the name of its service. It returns false if the value is no such request.
+func eachOTLP(c *jsonscan.Cursor, visit func(service string, data []byte, log bool, offset int)) bool {
+	found := false
+	for ok := c.Object(); ok && c.Member(); {
+		log := false
+		switch string(c.Key()) {
+		case "resourceSpans", "resource_spans":
+		case "resourceLogs", "resource_logs":
+			log = true
+		default:
+			continue
+		}
+		for ok := c.Array(); ok && c.Element(); {
+			found = true
+			start := c.Offset()
+			raw := c.Raw()
+			service := otlpService(raw)
+			in := jsonscan.New(raw)
+			for ok := in.Object(); ok && in.Member(); {
+				switch string(in.Key()) {
+				case "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans", "scopeLogs", "scope_logs":
+				default:
+					continue
+				}
+				for ok := in.Array(); ok && in.Element(); {
+					for ok := in.Object(); ok && in.Member(); {
+						switch string(in.Key()) {
+						case "spans", "logRecords", "log_records":
+							for ok := in.Array(); ok && in.Element(); {
+								at := in.Offset()
+								if data := in.Raw(); data != nil && data[0] == '{' {
+									visit(service, data, log, start+at)
+								}
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	return found
+}
+
+// otlpService returns the name of the service of an element of resourceSpans.
+func otlpService(raw []byte) string {
+	service := ""
+	c := jsonscan.New(raw)
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) != "resource" {
+			continue
+		}
+		for ok := c.Object(); ok && c.Member(); {
+			if string(c.Key()) != "attributes" {
+				continue
+			}
+			for ok := c.Array(); ok && c.Element(); {
+				var key, value []byte
+				for ok := c.Object(); ok && c.Member(); {
+					switch string(c.Key()) {
+					case "key":
+						key, _ = c.Text()
+					case "value":
+						for ok := c.Object(); ok && c.Member(); {
+							value, _ = c.Text()
+						}
+					}
+				}
+				if string(key) == "service.name" {
+					service = string(value)
+				}
+			}
+		}
+	}
+	return service
+}
+
+// Keys of open fragments: what follows is the name of a conversation, or the id
+// of a trace.
+const (
+	conversationKey = "conversation:"
+	traceKey        = "trace:"
+)
+
+// traceKeys remembers the conversation that each trace of a file was first named
+// as part of.
+type traceKeys map[string]string
+
+// note returns the conversations of traces, for a record.
+func (k traceKeys) note(record map[string]string, trace, conversation string) {
+	if trace == "" {
+		return
+	}
+	if k[trace] == "" && conversation != "" {
+		k[trace] = conversation
+	}
+	if known := k[trace]; known != "" {
+		record[trace] = known
+	}
+}
+
+// spanKey returns the key of a span; conversations are those of the record's
+// traces.
+func spanKey(trace, conversation string, shared any) string {
+	if conversation == "" {
+		conversations, _ := shared.(map[string]string)
+		conversation = conversations[trace]
+	}
+	if conversation != "" {
+		return conversationKey + conversation
+	}
+	return traceKey + trace
+}
+
+// splitOTLP finds records, and which conversations their traces are part of:
+// Shared is a map from the one to the other. It keeps the traces of the file that
+// have a conversation.
+func splitOTLP(in *Input) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		keys := traceKeys{}
+		for r, err := range SplitRecords(in) {
+			if err == nil {
+				conversations := map[string]string{}
+				for range 2 { // the first spans of a line may be named by later ones
+					c := jsonscan.New(r.Data)
+					eachOTLP(&c, func(_ string, data []byte, _ bool, _ int) {
+						h := readOTLPHead(data)
+						keys.note(conversations, h.trace, h.conversation)
+					})
+				}
+				r.Shared = conversations
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+func decodeOTLP(r Record) ([]Fragment, error) {
+	c := jsonscan.New(r.Data)
+	var out []Fragment
+	found := eachOTLP(&c, func(service string, data []byte, log bool, offset int) {
+		h := readOTLPHead(data)
+		if h.trace == "" {
+			return // it cannot be part of anything
+		}
+		member := "span"
+		switch {
+		case log && !h.agent:
+			return
+		case log:
+			member = "log"
+		case !h.agent && h.parent == "":
+			return // a trace that began outside of any agent
+		case !h.agent:
+			data = jsonscan.AppendQuoted([]byte(`{"traceId":`), h.trace)
+			data = jsonscan.AppendQuoted(append(data, `,"spanId":`...), h.span)
+			data = append(jsonscan.AppendQuoted(append(data, `,"parentSpanId":`...), h.parent), '}')
+		}
+		part := jsonscan.AppendQuoted([]byte(`{"service":`), service)
+		part = append(append(append(append(part, `,"`...), member...), `":`...), data...)
+		part = append(part, '}')
+		at := int64(0)
+		if !h.at.IsZero() {
+			at = h.at.UnixNano()
+		}
+		out = append(out, Fragment{Key: spanKey(h.trace, h.conversation, r.Shared), Order: at, Data: part, Pos: r.At(offset)})
+	})
+	if err := c.End(); err != nil {
+		return nil, scanError(r, err)
+	}
+	if !found {
+		b := newBuilder(0)
+		return b.finishRecord(r, &c, `this record has neither "resourceSpans" nor "resourceLogs"`)
+	}
+	return out, nil
+}
+
+func assembleOTLP(key string, parts []Fragment) ([]*Trajectory, error) {
+	var spans []*span
+	byID := map[[2]string]*span{}
+	logs := map[[2]string][]spanEvent{}
+	var order [][2]string // of spans that only log records tell of
+	for i := range parts {
+		v, err := ParseValue(parts[i].Data)
+		if err != nil {
+			continue // it was valid in its record; see decodeOTLP
+		}
+		service := v.member("service").Text
+		if raw, ok := v.Lookup("log"); ok {
+			e := otlpEvent(raw)
+			id := [2]string{spanNumber([]byte(raw.member("traceId", "trace_id").Text), 16), spanNumber([]byte(raw.member("spanId", "span_id").Text), 8)}
+			if logs[id] == nil {
+				order = append(order, id)
+			}
+			logs[id] = append(logs[id], e)
+			continue
+		}
+		s := otlpSpan(v.member("span"))
+		s.service = service
+		spans = append(spans, s)
+		if _, ok := byID[[2]string{s.trace, s.id}]; !ok {
+			byID[[2]string{s.trace, s.id}] = s
+		}
+	}
+	for _, id := range order {
+		s := byID[id]
+		if s == nil { // logs were kept and spans were not
+			s = &span{trace: id[0], id: id[1], kind: spanChat, attrs: Value{Kind: Object}, start: logs[id][0].at, end: logs[id][len(logs[id])-1].at}
+			for _, e := range logs[id] {
+				s.take(&span{attrs: e.attrs})
+			}
+			spans = append(spans, s)
+		}
+		s.events = append(s.events, logs[id]...)
+	}
+	return finishSpans(key, parts, spans), nil
+}
+
+// finishSpans joins the spans of a key.
+func finishSpans(key string, parts []Fragment, spans []*span) []*Trajectory {
+	session, named := strings.CutPrefix(key, conversationKey)
+	id := session
+	if !named {
+		session, id = "", strings.TrimPrefix(key, traceKey)
+	}
+	out := joinSpans(spans, session, id)
+	for _, t := range out {
+		t.Source = parts[0].Pos
+	}
+	return out
+}
+
+// otlpSpan reads a span.
+func otlpSpan(v Value) *span {
+	s := &span{
+		trace:  spanNumber([]byte(v.member("traceId", "trace_id").Text), 16),
+		id:     spanNumber([]byte(v.member("spanId", "span_id").Text), 8),
+		parent: spanNumber([]byte(v.member("parentSpanId", "parent_span_id").Text), 8),
+		name:   v.member("name").Text,
+		start:  unixNano(v.member("startTimeUnixNano", "start_time_unix_nano")),
+		end:    unixNano(v.member("endTimeUnixNano", "end_time_unix_nano")),
+		attrs:  otlpAttributes(v.member("attributes")),
+	}
+	for _, e := range v.member("events").Elems {
+		s.events = append(s.events, otlpEvent(e))
+	}
+	status := v.member("status")
+	switch status.member("code").Text {
+	case "2", "STATUS_CODE_ERROR", "ERROR", "Error":
+		s.failed, s.failure = true, status.member("message", "description").Text
+	}
+	s.fail()
+	s.kind = s.classify()
+	return s
+}
+
+// fail reads what the attributes and events say about a failure.
+func (s *span) fail() {
+	if kind := s.text("error.type"); kind != "" {
+		s.failed = true
+		if s.failure == "" {
+			s.failure = kind
+		}
+	}
+	if !s.failed {
+		return
+	}
+	for _, e := range s.events {
+		if message, ok := attribute(e.attrs, "exception.message", 0); ok && e.name == "exception" && (s.failure == "" || s.failure == s.text("error.type")) {
+			s.failure = message.Text
+		}
+	}
+}
+
+// otlpEvent reads an event of a span, or a log record.
+func otlpEvent(v Value) spanEvent {
+	e := spanEvent{
+		name:  v.member("eventName", "event_name", "name").Text,
+		at:    unixNano(v.member("timeUnixNano", "time_unix_nano", "observedTimeUnixNano")),
+		attrs: otlpAttributes(v.member("attributes")),
+	}
+	if name, ok := e.attrs.Lookup("event.name"); ok && e.name == "" {
+		e.name = name.Text
+	}
+	if body := v.member("body"); body.Kind == Object {
+		e.body = otlpValue(body)
+	}
+	return e
+}
+
+// otlpAttributes returns the object that a list of attributes is.
+func otlpAttributes(list Value) Value {
+	out := Value{Kind: Object}
+	if list.Kind == Object { // as some write them
+		return list
+	}
+	for _, a := range list.Elems {
+		if key := a.member("key"); key.Kind == String {
+			out.Members = append(out.Members, Member{key.Text, otlpValue(a.member("value"))})
+		}
+	}
+	out.Members = sortedMembers(out.Members)
+	return out
+}
+
+// otlpValue returns the value that a wrapped one is.
+func otlpValue(v Value) Value {
+	if v.Kind != Object || len(v.Members) == 0 {
+		return Value{}
+	}
+	inner := v.Members[0].Value
+	switch v.Members[0].Name {
+	case "stringValue", "string_value", "bytesValue", "bytes_value":
+		if inner.Kind == String {
+			return inner
+		}
+	case "intValue", "int_value", "doubleValue", "double_value":
+		if inner.Kind == Number {
+			return inner
+		}
+		if n, err := ParseValue([]byte(inner.Text)); err == nil && n.Kind == Number {
+			return n
+		}
+	case "boolValue", "bool_value":
+		return inner
+	case "arrayValue", "array_value":
+		out := Value{Kind: Array}
+		for _, e := range inner.member("values").Elems {
+			out.Elems = append(out.Elems, otlpValue(e))
+		}
+		return out
+	case "kvlistValue", "kvlist_value":
+		out := otlpAttributes(inner.member("values"))
+		return Value{Kind: Object, Members: out.Members}
+	}
+	return Value{}
+}

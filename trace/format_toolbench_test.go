@@ -1,0 +1,76 @@
+package trace
+
+import (
+	"fmt"
+	"testing"
+)
+
+const benchTree = `{"win":%s,"tree":{"size":9,"tree":{"node_type":"Action Input","description":"","children":[
+{"node_type":"Action","description":"a","children":[{"node_type":"Action Input","description":"{\"n\":1}","observation":"{\"error\":\"\",\"response\":\"r\"}","observation_code":0,"children":[
+ {"node_type":"Thought","description":"try b","children":[{"node_type":"Action","description":"b","children":[{"node_type":"Action Input","description":"{}","observation":"{\"error\":\"bad\"}","observation_code":0,"pruned":true,"children":[]}]}]},
+ {"node_type":"Thought","description":"try c","children":[{"node_type":"Action","description":"c","children":[{"node_type":"Action Input","description":"no json","observation":"{\"error\":\"Message error...\"}","observation_code":11,"children":[
+  {"node_type":"Action","description":"Finish","children":[{"node_type":"Action Input","description":"{}","observation":"{\"response\":\"x\"}","observation_code":%d,"finished":true,"children":[]}]}]}]}]}
+]}]},
+{"node_type":"Action","description":"d","children":[{"node_type":"Action Input","description":"{}","observation":"{}","observation_code":0,"children":[]}]}]}},
+"answer_generation":{"query":"do it","query_count":7,"function":[{"name":"a","parameters":{}}],"train_messages":[[{"role":"system","content":"be brief"}]]}}`
+
+func TestToolBench(t *testing.T) {
+	finishing := []string{"a@0 ok " + `{"error":"","response":"r"}`, "c@1 failed " + `{"error":"Message error..."}`, "Finish@2 ok " + `{"response":"x"}`}
+	for _, test := range []struct {
+		win       string
+		code      int
+		calls     []string
+		abandoned int
+		outcome   Outcome
+	}{
+		{"true", 3, finishing, 2, OutcomeSuccess},
+		{"false", 4, finishing, 2, OutcomeFailure},
+		// No end: the path that was tried last.
+		{"false", 0, []string{"d@0 ok {}"}, 4, OutcomeFailure},
+	} {
+		got := readText(t, "answer.json", fmt.Sprintf(benchTree, test.win, test.code))
+		if len(got) != 1 {
+			t.Fatalf("%d trajectories, want 1", len(got))
+		}
+		x := got[0]
+		wantLines(t, "calls", brief(x), test.calls)
+		wantLines(t, "messages", sayings(x), []string{"system@0 be brief", "user@0 do it"})
+		if x.Oddities.ByCode[CodeBranchAbandoned] != test.abandoned || x.Outcome != test.outcome || len(x.Tools) != 1 || len(x.Turns) != len(test.calls) {
+			t.Errorf("got\n%s", depict(x))
+		}
+	}
+	if problem := decodeError(t, &formatToolBench, `{"tree":{}}`); problem.Code != CodeRecordShape {
+		t.Errorf("problem %v", problem)
+	}
+}
+
+// TestToolBenchRecorded: two searches that went straight to their answers, and
+// one that gave up.
+func TestToolBenchRecorded(t *testing.T) {
+	sharedFile(t, "data", "toolbench", "LICENSE")
+	for _, test := range []struct {
+		file             string
+		turns, abandoned int
+		outcome          Outcome
+	}{
+		{"G1_answer_10_ChatGPT_DFS_woFilter_w2.json", 3, 0, OutcomeSuccess},
+		{"G2_answer_102_ChatGPT_DFS_woFilter_w2.json", 4, 0, OutcomeSuccess},
+		{"G3_answer_13_ChatGPT_DFS_woFilter_w2.json", 5, 63, OutcomeFailure},
+	} {
+		got := readFiles(t, "../../shared/data/toolbench/example/"+test.file)
+		if len(got) != 1 {
+			t.Fatalf("%d trajectories, want 1", len(got))
+		}
+		x := got[0]
+		roundTrip(t, x)
+		last := x.Calls[len(x.Calls)-1]
+		abandoned := x.Oddities.ByCode[CodeBranchAbandoned]
+		if len(x.Turns) != test.turns || len(x.Calls) != test.turns || abandoned != test.abandoned || x.Outcome != test.outcome || last.Tool.Value() != "Finish" || len(x.Tools) == 0 || len(x.Messages) != 2 {
+			t.Errorf("%s: %d turns, %d calls, %d abandoned, %v, %s", test.file, len(x.Turns), len(x.Calls), abandoned, x.Outcome, last.Tool.Value())
+		}
+	}
+}
+
+func FuzzToolBench(f *testing.F) {
+	fuzzDecoder(f, &formatToolBench, []string{fmt.Sprintf(benchTree, "true", 3), `{"tree":{"tree":{"children":[{"node_type":"Action Input"},{"node_type":"Action"}]}}}`, `{"tree":5}`})
+}
