@@ -31,8 +31,8 @@ func (c *planCache) add(key hash, p *plan) {
 	c.young.add(key, p)
 }
 
-// planSlots is open addressing in a power of two of slots, at most half of them
-// used.
+// planSlots is open addressing in a power of two of slots, at most three quarters
+// of them used.
 type planSlots struct {
 	slots []planSlot
 	n     int
@@ -61,7 +61,7 @@ func (s *planSlots) home(key hash) *planSlot {
 }
 
 func (s *planSlots) add(key hash, p *plan) {
-	if 2*s.n >= len(s.slots) {
+	if 4*s.n >= 3*len(s.slots) {
 		old := s.slots
 		s.slots = make([]planSlot, max(64, 2*len(old)))
 		for _, slot := range old {

@@ -23,6 +23,7 @@ type Catalog struct {
 
 	seeds     seeds
 	lastTools *trace.ToolDef
+	open      []*observed // scratch of observe
 }
 
 // NewCatalog returns an empty catalog.
@@ -99,9 +100,9 @@ func (c *Catalog) taskHash() hash {
 func (c *Catalog) observe(name trace.Name, args trace.Value) []*observed {
 	tool := c.tool(name)
 	tool.Called = true
-	var open []*observed
-	c.observeValue(&tool.args, args, 0, &open)
-	return open
+	c.open = c.open[:0]
+	c.observeValue(&tool.args, args, 0)
+	return slices.Clone(c.open)
 }
 
 // observed is what was seen at one place of the arguments of a tool.
@@ -195,7 +196,7 @@ func (o *observed) hasAlways(name string) bool {
 	return member != nil && (o.objects >= 2 && member.seen == o.objects || member.isConstant())
 }
 
-func (c *Catalog) observeValue(o *observed, v trace.Value, depth int, open *[]*observed) {
+func (c *Catalog) observeValue(o *observed, v trace.Value, depth int) {
 	o.kinds |= kindsOf(v)
 	o.seen++
 	switch {
@@ -205,7 +206,7 @@ func (c *Catalog) observeValue(o *observed, v trace.Value, depth int, open *[]*o
 		o.objects++
 		for _, m := range v.Members {
 			if member := c.memberOf(o, m.Name); member != nil {
-				c.observeValue(member, m.Value, depth+1, open)
+				c.observeValue(member, m.Value, depth+1)
 			}
 		}
 	case v.Kind == trace.Array:
@@ -213,7 +214,7 @@ func (c *Catalog) observeValue(o *observed, v trace.Value, depth int, open *[]*o
 			o.elems = &observed{}
 		}
 		for _, e := range v.Elems {
-			c.observeValue(o.elems, e, depth+1, open)
+			c.observeValue(o.elems, e, depth+1)
 		}
 	case !o.varies:
 		h := hashOf(v.AppendCanonical(nil))
@@ -222,7 +223,7 @@ func (c *Catalog) observeValue(o *observed, v trace.Value, depth int, open *[]*o
 		}
 		o.varies = o.value != h
 		if o.counts() {
-			*open = append(*open, o)
+			c.open = append(c.open, o)
 		}
 	}
 }

@@ -102,13 +102,14 @@ func unmark(json string) string {
 	return strings.NewReplacer(string(markOpen), "", string(markClose), "").Replace(json)
 }
 
-// add numbers the label of a letter, given as its hash, its name and its marked
-// arguments, of a call that was recorded with arguments of the given shape.
-func (l *Labels) add(h hash, name string, marked []byte, of *letter, shape shapeID) Label {
+// add numbers the label of a letter, given as its hash and its text, a name of
+// that length with marked arguments behind it, of a call that was recorded with
+// arguments of the given shape.
+func (l *Labels) add(h hash, text []byte, nameLen int, of *letter, shape shapeID) Label {
 	id, known := l.numbers.number(h)
 	if !known {
 		l.entries = append(l.entries, labelEntry{
-			marked: name + string(marked), nameLen: uint32(len(name)), shape: shape, tool: of.tool, effects: effectsOf(of),
+			marked: string(text), nameLen: uint32(nameLen), shape: shape, tool: of.tool, effects: effectsOf(of),
 		})
 		return Label(id)
 	}
@@ -116,8 +117,9 @@ func (l *Labels) add(h hash, name string, marked []byte, of *letter, shape shape
 	e.shape = l.shapes.union(e.shape, shape)
 	e.mixed = e.mixed || e.tool != of.tool
 	e.effects |= effectsOf(of)
-	if old := e.marked[e.nameLen:]; old != string(marked) {
-		e.marked = name + intersectMarks(old, string(marked), unmark(old))
+	if e.marked != string(text) {
+		old, marked := e.marked[nameLen:], string(text[nameLen:])
+		e.marked = e.marked[:nameLen] + intersectMarks(old, marked, unmark(old))
 	}
 	return Label(id)
 }

@@ -79,7 +79,39 @@ func (r *Rewriter) letter(s *subject, tool trace.Name, inserted, noArgs bool) *l
 	if matching := s.matching(found.insert); len(matching) > 0 && !inserted {
 		l.beside = r.beside(s, matching)
 	}
-	r.label(l, s, found, noArgs)
+	if r.label(l, s, found, noArgs) && l.beside == nil {
+		return r.shared(l)
+	}
+	return l
+}
+
+// shared returns a letter that is the same in all that matters, if there was
+// one: rules make many calls alike, and few letters stay in the processor's
+// cache.
+func (r *Rewriter) shared(l *letter) *letter {
+	key := mix(l.context, r.seeds.text(l.tool.Value()))
+	for i := range r.variants {
+		text := l.form(i)
+		key = mix(key, text.hash)
+		for _, h := range text.loops {
+			key = mix(key, h)
+		}
+	}
+	rest := uint64(l.effect) << 2
+	if l.idempotent {
+		rest |= 1
+	}
+	if l.barrier {
+		rest |= 2
+	}
+	key = mix(key, hash{uint64(l.domain)<<32 | uint64(l.class), uint64(uint32(l.loop))<<32 | rest})
+	if known := r.letters[key]; known != nil {
+		return known
+	}
+	if len(r.letters) >= r.plans.limit {
+		clear(r.letters)
+	}
+	r.letters[key] = l
 	return l
 }
 
@@ -169,8 +201,9 @@ func contextHash(s *subject, found *nameRules) hash {
 	return h
 }
 
-// label works out the forms of the label and numbers the last of them.
-func (r *Rewriter) label(l *letter, s *subject, found *nameRules, noArgs bool) {
+// label works out the forms of the label and numbers the last of them. It
+// reports whether rules may have made it like that of other calls.
+func (r *Rewriter) label(l *letter, s *subject, found *nameRules, noArgs bool) bool {
 	var matched []textRule
 	for _, t := range found.textual {
 		if s.matches(&t.rule.Match) {
@@ -185,12 +218,13 @@ func (r *Rewriter) label(l *letter, s *subject, found *nameRules, noArgs bool) {
 	}
 	if r.labels != nil {
 		h := l.form(len(r.variants) - 1).hash
-		l.label = r.labels.add(h, s.name, r.scratch, l, r.labels.shapes.of(s.args))
+		l.label = r.labels.add(h, r.scratch, len(s.name), l, r.labels.shapes.of(s.args))
 	}
+	return len(matched) > 0
 }
 
 // labelForm hashes the label with the textual rules of some kinds, whole and as
-// each loop rule sees it, and leaves its marked arguments in r.scratch.
+// each loop rule sees it, and leaves it in r.scratch, its arguments marked.
 func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, kinds kindSet, noArgs bool) labelText {
 	value := s.args
 	var args *argument // only if rules work on it
@@ -229,20 +263,18 @@ func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, k
 		}
 	}
 	if args != nil && !noArgs {
-		r.scratch = args.appendMarked(r.scratch[:0])
+		r.scratch = args.appendMarked(append(r.scratch[:0], s.name...))
 	}
 	return text
 }
 
-// hashLabel hashes a label and leaves its arguments in r.scratch.
+// hashLabel hashes a label and leaves it in r.scratch.
 func (r *Rewriter) hashLabel(name string, args trace.Value, noArgs bool) hash {
 	r.scratch = append(r.scratch[:0], name...)
 	if !noArgs {
 		r.scratch = args.AppendCanonical(r.scratch)
 	}
-	h := hashLabel(r.scratch, len(name))
-	r.scratch = slices.Delete(r.scratch, 0, len(name))
-	return h
+	return hashLabel(r.scratch, len(name))
 }
 
 // hashLess hashes a label without some of its arguments.

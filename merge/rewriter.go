@@ -22,8 +22,9 @@ type Rewriter struct {
 	catalog  *Catalog
 	interns  *interns
 
-	names map[string]*nameRules
-	plans planCache
+	names   map[string]*nameRules
+	plans   planCache
+	letters map[hash]*letter // see shared
 
 	seeds     seeds
 	toolSeeds map[trace.Name]hash
@@ -60,7 +61,8 @@ func NewRewriter(set *rules.Set, strategy Strategy, labels *Labels, catalog *Cat
 func newRewriter(set *rules.Set, kinds kindSet, variants []kindSet, labels *Labels, catalog *Catalog, in *interns) *Rewriter {
 	r := &Rewriter{
 		set: set, kinds: kinds, variants: variants, labels: labels, catalog: catalog, interns: in,
-		names: map[string]*nameRules{}, plans: planCache{limit: maxCached}, seeds: newSeeds(), toolSeeds: map[trace.Name]hash{},
+		names: map[string]*nameRules{}, plans: planCache{limit: maxCached}, letters: map[hash]*letter{},
+		seeds: newSeeds(), toolSeeds: map[trace.Name]hash{},
 	}
 	matches := func(m *rules.Match) {
 		for _, c := range m.Context {

@@ -584,7 +584,7 @@ func detectGemini(h Head) Match {
 		return Match{}
 	}
 	r := h.Records[0]
-	if r.Has("role", "parts") && (isKind(r.Members["parts"], '[')) {
+	if r.Has("role", "parts") && isKind(r.Members["parts"], '[') {
 		return Match{OK: true, Whole: h.Container == ContainerArray}
 	}
 	lacks := ""
