@@ -37,7 +37,6 @@ type codexLine struct {
 	item    codexItem
 	at      time.Time
 	badTime bool
-	turnID  string
 	part    int
 }
 
