@@ -35,8 +35,8 @@ same state, as meta-tools: one call where there were several. A chain ends where
 the majority goes another way, and at user messages and barriers; calls that a
 model made in one turn are counted, but save no turn.
 
-With --out the definitions are written as files. For now every argument of every
-step is an input of the meta-tool, and nothing is baked in.
+With --out the definitions are written as files. Every argument of every step is an
+input of the meta-tool, and no value is baked in.
 
 --preset awo follows the published algorithm to the letter: user messages are
 ignored, and the steps of a chain need no trajectory in common.

@@ -12,7 +12,7 @@
 // meta-tool is found only the walks that it occurs in are looked at again,
 // through an index from edges to walks.
 //
-// The package does not look at arguments or results: for now every argument of
-// every step is an input of the meta-tool. It does not choose among candidates,
+// The package does not look at the values of arguments or at results: every
+// argument of every step is an input of the meta-tool. It does not choose among candidates,
 // and runs none.
 package metatool
