@@ -4,9 +4,10 @@
 GO       ?= go
 FUZZTIME ?= 10s
 BENCH    ?= .
+BENCHSIZE ?= 1GiB
 
 # Packages below testdata are not part of ./... and have to be named.
-PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen))
+PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench))
 
 # Packages that start goroutines or promise to bear them.
 CONCURRENT = ./internal/par ./internal/golden ./internal/emit ./trace ./cmd
@@ -76,9 +77,10 @@ check-goldens:
 test:
 	$(GO) test $(PACKAGES)
 
-## bench: all benchmarks, or those that BENCH matches
+## bench: all benchmarks, or those that BENCH matches; then awo beside jq, DuckDB and Python on BENCHSIZE
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
+	$(GO) run ./testdata/bench -size $(BENCHSIZE) -runs 3 -install
 
 ## fuzz: every fuzz target for FUZZTIME
 fuzz:
