@@ -177,6 +177,8 @@ func (c *Completeness) addTimes(t *Trajectory) {
 			c.Last = at
 		}
 	}
+	see(t.Start)
+	see(t.End)
 	for i := range t.Messages {
 		see(t.Messages[i].Time)
 	}

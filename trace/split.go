@@ -276,6 +276,8 @@ func (t *Trajectory) Started() time.Time {
 			first = at
 		}
 	}
+	note(t.Start)
+	note(t.End)
 	for i := range t.Turns {
 		note(t.Turns[i].Start)
 		note(t.Turns[i].End)
