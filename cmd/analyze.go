@@ -85,16 +85,15 @@ func analyze(j *job, o analyzeOptions, files []string) error {
 	defer in.Close()
 	in.exclude = o.excludes
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
-	var facts trace.Completeness
+	in.facts = &trace.Completeness{}
 	for t, err := range in.All() {
 		if err != nil {
 			return err
 		}
 		corpus.Add(t)
-		facts.Add(t)
 	}
 	found := study(corpus, o, j.each())
-	found.facts = &facts
+	found.facts = in.facts
 	if o.Plots != "" {
 		if err := j.drawAnalysis(found, o.Plots); err != nil {
 			return err

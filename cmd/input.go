@@ -73,7 +73,10 @@ type intake struct {
 	reader *trace.Reader
 	filter filter.Options
 	left   filter.Counts
-	tally  trace.Tally
+	tally  *trace.Tally
+
+	// facts, if set, collects what All yields, its tally among it.
+	facts *trace.Completeness
 
 	// exclude takes calls out of a trajectory before it is counted; it returns
 	// false to leave out the whole trajectory. Nil excludes nothing.
@@ -96,13 +99,13 @@ func (j *job) intake(files []string, o inputOptions, reader trace.Options) (*int
 	if err != nil {
 		return nil, err
 	}
-	return &intake{j: j, reader: r, filter: chosen}, nil
+	return &intake{j: j, reader: r, filter: chosen, tally: &trace.Tally{}}, nil
 }
 
 // All yields the trajectories that pass, and counts them. An error ends it.
 func (in *intake) All() iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
-		in.tally, in.left, in.excluded = trace.Tally{}, filter.Counts{}, 0
+		in.begin()
 		for t, err := range filter.Apply(in.j.trajectories(in.reader), in.filter, &in.left) {
 			if err != nil {
 				yield(nil, err)
@@ -112,7 +115,7 @@ func (in *intake) All() iter.Seq2[*trace.Trajectory, error] {
 				in.excluded++
 				continue
 			}
-			in.tally.Add(t)
+			in.count(t)
 			if !yield(t, nil) {
 				return
 			}
@@ -129,6 +132,23 @@ func (in *intake) files() int {
 		}
 	}
 	return n
+}
+
+// begin sets the counts to nothing.
+func (in *intake) begin() {
+	in.tally, in.left, in.excluded = &trace.Tally{}, filter.Counts{}, 0
+	if in.facts != nil {
+		*in.facts = trace.Completeness{}
+		in.tally = &in.facts.Tally
+	}
+}
+
+func (in *intake) count(t *trace.Trajectory) {
+	if in.facts != nil {
+		in.facts.Add(t)
+		return
+	}
+	in.tally.Add(t)
 }
 
 // Close releases what the reader holds.
@@ -167,7 +187,7 @@ type problemsJSON struct {
 
 // JSON returns the block "input". Call it when All has ended.
 func (in *intake) JSON() inputJSON {
-	y := &in.tally
+	y := in.tally
 	counts := in.reader.Counts()
 	problems := diag.Counts{ByCode: map[string]int{}}
 	for _, c := range []diag.Counts{counts.Problems, y.Problems} {
@@ -191,7 +211,7 @@ func (in *intake) JSON() inputJSON {
 
 // Summary says in a few sentences what came in.
 func (in *intake) Summary() report.Paragraph {
-	y := &in.tally
+	y := in.tally
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s in %s", countOf(y.Trajectories, "trajectory"), countOf(in.files(), "file"))
 	if y.Empty > 0 {

@@ -106,14 +106,13 @@ func inspect(j *job, o inspectOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	var facts trace.Completeness
-	for t, err := range in.All() {
+	in.facts = &trace.Completeness{}
+	for _, err := range in.All() {
 		if err != nil {
 			return err
 		}
-		facts.Add(t)
 	}
-	return j.print(inspectionDocument(in, &facts), inspectionResult(in, &facts))
+	return j.print(inspectionDocument(in, in.facts), inspectionResult(in, in.facts))
 }
 
 func inspectionResult(in *intake, c *trace.Completeness) inspectionJSON {

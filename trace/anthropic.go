@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"time"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
@@ -12,7 +13,7 @@ type anthropicDecoder struct {
 	b      *builder
 	blocks []anthropicBlock
 
-	answered []int // the calls that the blocks added last gave a result
+	at time.Time // when calls began and results came, as far as it is recorded
 }
 
 // anthropicBlock is a block of a message that is a call or a result.
@@ -197,27 +198,16 @@ func joinTexts(a, b Raw) Raw {
 	return Raw{Data: b.AppendText(append(a.AppendText(nil), '\n')), Form: FormText}
 }
 
-// indexOf returns the index of a call of a slice.
-func indexOf(calls []Call, call *Call) int {
-	for i := len(calls) - 1; i >= 0; i-- {
-		if &calls[i] == call {
-			return i
-		}
-	}
-	return -1
-}
-
 // addBlocks adds the calls and results of the message that was read last, in
 // their order: tools of the interface itself answer inside the response.
 func (d *anthropicDecoder) addBlocks() {
 	b := d.b
-	d.answered = d.answered[:0]
 	for i := range d.blocks {
 		block := &d.blocks[i]
 		switch {
 		case block.result:
 			if call := b.result(block.id, block.value); call != nil {
-				d.answered = append(d.answered, indexOf(b.t.Calls, call))
+				call.End = d.at
 				call.Status = StatusOK
 				if block.failed {
 					call.Status = StatusFailed
@@ -234,7 +224,7 @@ func (d *anthropicDecoder) addBlocks() {
 			if block.byProgram {
 				origin = OriginCode
 			}
-			b.call(b.text(block.id), b.names.intern(name), block.value, origin)
+			b.call(b.text(block.id), b.names.intern(name), block.value, origin).Start = d.at
 		}
 	}
 }

@@ -259,6 +259,7 @@ func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[st
 			continue
 		}
 		at, _ := ParseTime(l.timestamp)
+		d.at = at
 		if l.kind == "user" {
 			if l.startedAgent != "" {
 				for i := range d.blocks {
@@ -285,9 +286,6 @@ func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[st
 		if len(m.model) > 0 {
 			t.Model = b.text(m.model)
 		}
-		for i := len(t.Calls) - len(d.blocks); i >= 0 && i < len(t.Calls); i++ {
-			t.Calls[i].Start = at
-		}
 	}
 	clearTurnModels(t)
 	return b.finish()
@@ -297,9 +295,6 @@ func claudeTrajectory(session, agent string, lines []*claudeLine, starter map[st
 // program said in the user's name.
 func addClaudeUser(d *anthropicDecoder, m anthropicMessage, l *claudeLine, at time.Time) {
 	d.addBlocks()
-	for _, call := range d.answered {
-		d.b.t.Calls[call].End = at
-	}
 	if m.text.isEmpty() {
 		return
 	}
