@@ -165,9 +165,9 @@ func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, 
 	for _, t := range tools {
 		c := t.Candidate
 		m := metaToolJSON{Name: t.Name, Tools: []string{}, Calls: []string{}, Support: c.Support, Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: statusEmitted}
-		for _, step := range t.Steps {
+		for i, step := range t.Steps {
 			m.Tools = append(m.Tools, step.Tool)
-			m.Calls = append(m.Calls, veil.Label(step.Label))
+			m.Calls = append(m.Calls, veil.Label(c.Labels[i]))
 		}
 		if len(t.Refusals) > 0 {
 			m.Status, m.Reason = statusLeftOut, refusalText(t)

@@ -16,7 +16,7 @@ func (x *extractor) compress(chain []linkID) {
 		calls, turns := x.saving(o)
 		c.CallsSaved += calls
 		c.TurnsSaved += turns
-		c.Occurrences = append(c.Occurrences, Occurrence{int(x.trajectory[o.head]), merge.Place(o.head)})
+		c.Occurrences = append(c.Occurrences, Occurrence{Trajectory: int(x.trajectory[o.head]), First: merge.Place(o.head)})
 	}
 	for _, part := range chain {
 		x.seeds.remove(part)

@@ -5,34 +5,14 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// Definition is a meta-tool as an agent is offered it.
+// Definition is a meta-tool as it is offered, and what it was made from.
 type Definition struct {
-	Candidate   *Candidate
-	Name        string // fits every provider: ^[A-Za-z_][A-Za-z0-9_-]{0,63}$
-	Description string
-	Steps       []Step
-	Inputs      []Input // in order of step, then argument
-	Annotations Annotations
+	Tool
+	Candidate *Candidate
 
 	// Refusals say why the candidate cannot be offered; nil if it can. What else
 	// the definition says is as if it could.
 	Refusals []Refusal
-}
-
-// Step is one call that a meta-tool makes.
-type Step struct {
-	Tool  string // the tool that is called
-	Name  string // what the rules call it, mostly the same
-	Label merge.Label
-}
-
-// Input is an argument of a step that whoever calls the meta-tool has to give.
-type Input struct {
-	Name     string // unique in the meta-tool: ^[A-Za-z_][A-Za-z0-9_]{0,63}$
-	Step     int    // index into Definition.Steps
-	Argument string // of that step's tool
-	Required bool
-	Schema   trace.Value // JSON Schema: that of the tool's definition, else what fits the values seen
 }
 
 // Annotations are the hints of the Model Context Protocol about a tool. Those
@@ -53,7 +33,7 @@ type Annotations struct {
 //	arguments-no-object     the step's arguments were no JSON object
 type Refusal struct {
 	Code string
-	Step int // index into Definition.Steps
+	Step int // index into Tool.Steps
 }
 
 // Define makes the definitions of candidates of a merged graph, one for each in
@@ -72,7 +52,13 @@ func define(m *merge.Merged, c *Candidate, names *names) *Definition {
 	d := &Definition{Candidate: c}
 	for _, l := range c.Labels {
 		tool, _ := m.Labels.Tool(l)
-		d.Steps = append(d.Steps, Step{Tool: tool.Value(), Name: m.Labels.Name(l), Label: l})
+		d.Steps = append(d.Steps, Step{
+			Tool: tool.Value(), Name: m.Labels.Name(l), ReadOnly: m.Labels.ReadOnly(l), Idempotent: m.Labels.Idempotent(l),
+		})
+	}
+	d.Output = Output{Schema: trace.Value{Kind: trace.Object}}
+	for i := range d.Steps {
+		d.Output.Steps = append(d.Output.Steps, i)
 	}
 	d.refuse(m)
 	d.annotate(m)
@@ -89,14 +75,14 @@ func define(m *merge.Merged, c *Candidate, names *names) *Definition {
 		d.Name = names.of(callNames)
 	}
 	if d.Description == "" {
-		d.Description = describeSteps(m, d.Steps)
+		d.Description = describeSteps(m, c.Labels)
 	}
 	return d
 }
 
 // refuse looks for reasons why the steps cannot be called.
 func (d *Definition) refuse(m *merge.Merged) {
-	for i, s := range d.Steps {
+	for i, l := range d.Candidate.Labels {
 		add := func(code string) { d.Refusals = append(d.Refusals, Refusal{code, i}) }
 		for _, o := range d.Candidate.Occurrences {
 			if m.Walks.Inserted(o.First + merge.Place(i)) {
@@ -104,13 +90,13 @@ func (d *Definition) refuse(m *merge.Merged) {
 				break
 			}
 		}
-		if _, sole := m.Labels.Tool(s.Label); !sole {
+		if _, sole := m.Labels.Tool(l); !sole {
 			add("tool-ambiguous")
 		}
-		if !m.Labels.HasArgs(s.Label) {
+		if !m.Labels.HasArgs(l) {
 			add("arguments-not-recorded")
 		}
-		for _, a := range m.Labels.Args(s.Label) {
+		for _, a := range m.Labels.Args(l) {
 			if a.Name == "_raw" || a.Name == "_value" {
 				add("arguments-no-object")
 				break
@@ -124,8 +110,8 @@ func (d *Definition) refuse(m *merge.Merged) {
 // nobody vouches for, only matter where the rules say nothing.
 func (d *Definition) annotate(m *merge.Merged) {
 	d.Annotations = Annotations{ReadOnly: true, Idempotent: true}
-	for _, s := range d.Steps {
-		tool, _ := m.Labels.Tool(s.Label)
+	for _, l := range d.Candidate.Labels {
+		tool, _ := m.Labels.Tool(l)
 		var hints trace.Value
 		if t := m.Catalog.Tool(tool); t != nil {
 			hints = t.Definition.Annotations
@@ -133,14 +119,14 @@ func (d *Definition) annotate(m *merge.Merged) {
 		if open, said := hint(hints, "openWorldHint"); !said || open {
 			d.Annotations.OpenWorld = true
 		}
-		if m.Labels.ReadOnly(s.Label) {
+		if m.Labels.ReadOnly(l) {
 			continue
 		}
 		d.Annotations.ReadOnly = false
 		if destructive, said := hint(hints, "destructiveHint"); !said || destructive {
 			d.Annotations.Destructive = true
 		}
-		if !m.Labels.Idempotent(s.Label) {
+		if !m.Labels.Idempotent(l) {
 			d.Annotations.Idempotent = false
 		}
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
 )
 
 // DefaultThreshold is the threshold T of Options that say nothing else.
@@ -44,9 +46,11 @@ func (x *Extraction) TurnsSaved() int { return x.Turns - x.TurnsAfter }
 
 // Candidate is a sequence of calls that could be a meta-tool.
 type Candidate struct {
-	Labels      []merge.Label // of the calls, in order; two at least
-	Support     int           // trajectories that it occurs in
-	Occurrences []Occurrence  // in order of trajectory, then place
+	Labels  []merge.Label // of the calls, in order; two at least. nil if Pattern says what they are
+	Pattern []PatternStep // what the calls have in common where their labels differ; nil with Labels
+
+	Support     int          // trajectories that it occurs in
+	Occurrences []Occurrence // in order of trajectory, then place
 
 	// TurnsSaved and CallsSaved are by how much the calling turns and the calls
 	// become fewer when each occurrence is one call in the turn of its first one:
@@ -55,11 +59,28 @@ type Candidate struct {
 	CallsSaved int
 }
 
-// Occurrence is one place where the calls of a candidate were made: the steps
-// First to First+len(Labels)-1 of the walks.
+// Len returns the number of steps.
+func (c *Candidate) Len() int { return max(len(c.Labels), len(c.Pattern)) }
+
+// PatternStep is a step of a pattern: calls of one tool whose arguments come
+// from the same places.
+type PatternStep struct {
+	Tool trace.Name // that is called
+	Name string     // what the rules call it, mostly the same
+	// Each says that the step stands for consecutive calls whose arguments walk
+	// one list of an earlier result (of one element, too), and which: the link
+	// from the list to the argument.
+	Each *dataflow.Link
+	From int // with Each: the step in the pattern that gave the list, or -1 if it came from outside
+}
+
+// Occurrence is one place where the calls of a candidate were made: consecutive
+// steps of the walk of a trajectory, from First on. Each step of the candidate
+// stands for one of them, or for as many as Counts says.
 type Occurrence struct {
 	Trajectory int
 	First      merge.Place
+	Counts     []int32 // by step of the candidate; nil if all are 1
 }
 
 // Extract runs Algorithm 1 on the walks of a merged graph, which must have been

@@ -229,7 +229,7 @@ func (n *naiveExtraction) run() *Extraction {
 				one.steps += item.steps
 			}
 			n.walks[w] = slices.Replace(walk, i, i+len(chain), one)
-			c.Occurrences = append(c.Occurrences, Occurrence{w, one.first})
+			c.Occurrences = append(c.Occurrences, Occurrence{Trajectory: w, First: one.first})
 		}
 		after, turnsAfter := n.cost()
 		c.CallsSaved += calls - after

@@ -175,20 +175,25 @@ func validName(text string) string {
 
 // describeSteps says what a meta-tool of these steps does, when to use it, and
 // what it replaces. It says nothing that changes with the next trace.
-func describeSteps(m *merge.Merged, steps []Step) string {
+func describeSteps(m *merge.Merged, labels []merge.Label) string {
+	steps := make([]string, len(labels))
+	for i, l := range labels {
+		tool, _ := m.Labels.Tool(l)
+		steps[i] = tool.Value()
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Makes these %d calls in one go, in this order, and returns the result of each:", len(steps))
 	for i := 0; i < len(steps); {
 		run := 1
-		for i+run < len(steps) && steps[i+run].Tool == steps[i].Tool {
+		for i+run < len(steps) && steps[i+run] == steps[i] {
 			run++
 		}
 		fmt.Fprintf(&b, "\n%d", i+1)
 		if run > 1 {
 			fmt.Fprintf(&b, "-%d", i+run)
 		}
-		fmt.Fprintf(&b, ". %s", printable(steps[i].Tool, maxName))
-		tool, _ := m.Labels.Tool(steps[i].Label)
+		fmt.Fprintf(&b, ". %s", printable(steps[i], maxName))
+		tool, _ := m.Labels.Tool(labels[i])
 		if t := m.Catalog.Tool(tool); t != nil && t.Definition.Description != "" {
 			fmt.Fprintf(&b, ": %s", firstSentence(t.Definition.Description))
 		}
@@ -196,7 +201,7 @@ func describeSteps(m *merge.Merged, steps []Step) string {
 	}
 	var tools []string
 	for _, s := range steps {
-		if name := printable(s.Tool, maxName); !slices.Contains(tools, name) {
+		if name := printable(s, maxName); !slices.Contains(tools, name) {
 			tools = append(tools, name)
 		}
 	}

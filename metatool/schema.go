@@ -12,10 +12,10 @@ import (
 
 // InputSchema returns the JSON Schema of the meta-tool's arguments: an object
 // with a property for each input, in their order of names.
-func (d *Definition) InputSchema() trace.Value {
+func (t *Tool) InputSchema() trace.Value {
 	properties := trace.Value{Kind: trace.Object}
 	required := trace.Value{Kind: trace.Array}
-	for _, in := range d.Inputs {
+	for _, in := range t.Inputs {
 		properties.Members = append(properties.Members, trace.Member{Name: in.Name, Value: in.Schema})
 		if in.Required {
 			required.Elems = append(required.Elems, stringValue(in.Name))
@@ -50,16 +50,17 @@ func with(v trace.Value, name string, member trace.Value) trace.Value {
 // takeInputs makes an input of every argument of every step.
 func (d *Definition) takeInputs(m *merge.Merged) {
 	uses := map[string]int{} // of argument names, over all steps
-	for _, s := range d.Steps {
-		for _, a := range m.Labels.Args(s.Label) {
+	for _, l := range d.Candidate.Labels {
+		for _, a := range m.Labels.Args(l) {
 			uses[a.Name]++
 		}
 	}
 	taken := map[string]bool{}
-	for i, s := range d.Steps {
-		recorded, _ := m.Labels.Tool(s.Label)
+	for i, l := range d.Candidate.Labels {
+		s := &d.Steps[i]
+		recorded, _ := m.Labels.Tool(l)
 		tool := m.Catalog.Tool(recorded)
-		for _, a := range m.Labels.Args(s.Label) {
+		for _, a := range m.Labels.Args(l) {
 			in := Input{Name: inputName(a.Name, i, taken), Step: i, Argument: a.Name, Required: a.Always}
 			in.Schema = argumentSchema(tool, a.Name)
 			if tool != nil && tool.Definition.Property(a.Name).Kind == trace.Object {
@@ -69,6 +70,7 @@ func (d *Definition) takeInputs(m *merge.Merged) {
 				in.Schema = tellApart(in.Schema, i, s.Tool)
 			}
 			d.Inputs = append(d.Inputs, in)
+			s.Args = append(s.Args, Argument{Name: a.Name, Optional: !in.Required, Binding: Binding{Kind: BindInput, Input: in.Name}})
 		}
 	}
 }

@@ -32,11 +32,18 @@ func results(t *testing.T) emit.Results {
 	var walk []stategraph.Step
 	for i, name := range hostile {
 		tools = append(tools, &metatool.Definition{
-			Candidate: &metatool.Candidate{Support: 3, Occurrences: make([]metatool.Occurrence, 4), TurnsSaved: 2},
-			Name:      "tool_" + string(rune('a'+i)), Description: "Calls " + name + ".",
-			Steps:       []metatool.Step{{Tool: name, Label: stategraph.Label(i)}, {Tool: "next", Label: 0}},
-			Inputs:      []metatool.Input{{Name: "q", Argument: name, Schema: schema, Required: true}},
-			Annotations: metatool.Annotations{Destructive: true, OpenWorld: true},
+			Candidate: &metatool.Candidate{
+				Labels: []stategraph.Label{stategraph.Label(i), 0}, Support: 3, Occurrences: make([]metatool.Occurrence, 4), TurnsSaved: 2,
+			},
+			Tool: metatool.Tool{
+				Name: "tool_" + string(rune('a'+i)), Description: "Calls " + name + ".",
+				Steps: []metatool.Step{
+					{Tool: name, Args: []metatool.Argument{{Name: name, Binding: metatool.Binding{Kind: metatool.BindInput, Input: "q"}}}},
+					{Tool: "next"},
+				},
+				Inputs:      []metatool.Input{{Name: "q", Argument: name, Schema: schema, Required: true}},
+				Annotations: metatool.Annotations{Destructive: true, OpenWorld: true},
+			},
 		})
 		walk = append(walk, stategraph.Step{Label: stategraph.Label(i), To: stategraph.StateID(i + 1)})
 	}

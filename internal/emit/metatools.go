@@ -19,7 +19,7 @@ var MetaTools = Emitter{
 				Support: t.Candidate.Support, Occurrences: len(t.Candidate.Occurrences), TurnsSaved: t.Candidate.TurnsSaved,
 			}
 			for i, s := range t.Steps {
-				step := stepJSON{Tool: s.Tool, Label: in.Names.Label(s.Label), Arguments: []argumentJSON{}}
+				step := stepJSON{Tool: s.Tool, Label: in.Names.Label(t.Candidate.Labels[i]), Arguments: []argumentJSON{}}
 				for _, input := range t.Inputs {
 					if input.Step == i {
 						step.Arguments = append(step.Arguments, argumentJSON{Name: input.Argument, Input: input.Name})

@@ -1,0 +1,117 @@
+package metatool
+
+import (
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Tool is a meta-tool as it is run: what an agent is offered, and the calls that
+// are made when it is called. It holds nothing of the traces that it was found
+// in but what its bindings and schemas say.
+type Tool struct {
+	Name        string // fits every provider: ^[A-Za-z_][A-Za-z0-9_-]{0,63}$
+	Description string
+	Inputs      []Input // in order of step, then argument
+	Steps       []Step
+	Output      Output
+	Annotations Annotations
+}
+
+// Input is a value that whoever calls the meta-tool has to give.
+type Input struct {
+	Name     string // unique in the meta-tool: ^[A-Za-z_][A-Za-z0-9_]{0,63}$
+	Step     int    // index into Tool.Steps of the first step that takes it
+	Argument string // of that step's tool
+	Required bool
+	Schema   trace.Value // JSON Schema: that of the tool's definition, else what fits the values seen
+}
+
+// Step is a call that a meta-tool makes, or with Each one call for every element
+// of a list.
+type Step struct {
+	Tool string // the tool that is called
+	Name string // what the rules call it, mostly the same
+
+	// Each gives the list that is walked, in its order; nil for a single call. Its
+	// path selects the elements. The result of such a step is the array of the
+	// results of its calls. A list without elements makes no call.
+	Each *Binding
+	Args []Argument // in order of names
+
+	// ReadOnly and Idempotent are what the rules (or definitions) say of the
+	// call; a step that is neither may not be repeated.
+	ReadOnly   bool
+	Idempotent bool
+
+	// Expect are conditions that the result of each call met wherever it was
+	// recorded as ok, beyond being no error: what later bindings rely on.
+	Expect []Expectation
+}
+
+// Argument is an argument of a step and where its value comes from.
+type Argument struct {
+	Name    string
+	Binding Binding
+	// Optional arguments are left out of the call if the binding gives nothing;
+	// otherwise that is a failure of the step.
+	Optional bool
+}
+
+// BindingKind says where a value comes from.
+type BindingKind uint8
+
+// The kinds of bindings, the plainest first.
+const (
+	BindConst    BindingKind = iota // always Const
+	BindStep                        // at Path in the result of step Step
+	BindElement                     // at Path in the element that a step with Each walks over
+	BindTemplate                    // Template, with Parts in its holes
+	BindInput                       // the input Input
+)
+
+// Binding is where the value of an argument comes from (algorithm: one of the
+// closed set of forms that every emitted program can evaluate without a library).
+type Binding struct {
+	Kind  BindingKind
+	Const trace.Value // BindConst
+	Input string      // BindInput: the name of the input
+	Step  int         // BindStep: index into Tool.Steps, an earlier one
+
+	// Path is read in the result, which is looked through if it is a text that
+	// holds JSON; it may hold one filter. An open filter is closed by the value
+	// of Key. It must give exactly one value, but for Step.Each, where it gives
+	// the elements.
+	Path dataflow.Path
+	Key  *Binding
+
+	Template string // BindTemplate: with a dataflow.Hole for each of Parts
+	Parts    []Binding
+
+	// Coerce turns a number into its text (CoerceString) or a text that is a
+	// number into that number (CoerceNumber).
+	Coerce Coercion
+}
+
+// Coercion is what is done to a value before it is used.
+type Coercion uint8
+
+// The coercions.
+const (
+	CoerceNone Coercion = iota
+	CoerceString
+	CoerceNumber
+)
+
+// Expectation is a condition on a result: that Path selects at least one value
+// in it.
+type Expectation struct{ Path dataflow.Path }
+
+// Output says what a meta-tool returns.
+//
+// Steps are the indices of the steps whose results are returned, in order. A
+// single one is returned as it is; several as an object whose members are named
+// by the steps' tools (with _2, _3 behind the name when a tool is called again).
+type Output struct {
+	Steps  []int
+	Schema trace.Value // JSON Schema, an empty object if nothing is known
+}
