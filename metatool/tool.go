@@ -1,6 +1,8 @@
 package metatool
 
 import (
+	"fmt"
+
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/trace"
 )
@@ -34,7 +36,8 @@ type Step struct {
 
 	// Each gives the list that is walked, in its order; nil for a single call. Its
 	// path selects the elements. The result of such a step is the array of the
-	// results of its calls. A list without elements makes no call.
+	// results of its calls. Each different element is walked once; a list without
+	// elements makes no call.
 	Each *Binding
 	Args []Argument // in order of names
 
@@ -114,4 +117,18 @@ type Expectation struct{ Path dataflow.Path }
 type Output struct {
 	Steps  []int
 	Schema trace.Value // JSON Schema, an empty object if nothing is known
+}
+
+// OutputNames returns the names under which the results of Output.Steps are
+// returned when they are several, in that order.
+func (t *Tool) OutputNames() []string {
+	names, taken := make([]string, len(t.Output.Steps)), map[string]bool{}
+	for i, step := range t.Output.Steps {
+		name := t.Steps[step].Tool
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s_%d", t.Steps[step].Tool, n)
+		}
+		names[i], taken[name] = name, true
+	}
+	return names
 }

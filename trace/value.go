@@ -151,3 +151,10 @@ func (v Value) Equal(w Value) bool {
 			return a.Name == b.Name && a.Value.Equal(b.Value)
 		})
 }
+
+// NewObject returns an object of these members, in canonical order; of repeated
+// names it keeps the last.
+func NewObject(members ...Member) Value { return Value{Kind: Object, Members: sortedMembers(members)} }
+
+// NewString returns a string.
+func NewString(s string) Value { return Value{Kind: String, Text: s} }

@@ -1,0 +1,229 @@
+package execute
+
+import (
+	"context"
+	"slices"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Codes of disagreements between a replay and its recording, beside those of
+// failures. They are stable.
+const (
+	CodeInputUnderived = "input-underived" // the recording does not tell the value of an input
+	CodeOtherValue     = "other-value"     // an argument is not what was recorded
+	CodeNotPassed      = "not-passed"      // an argument was recorded that the step does not pass
+	CodeNotMade        = "not-made"        // a recorded call is not among those that are made
+	CodeNotRecorded    = "not-recorded"    // a write was made that was not recorded
+)
+
+// Replay is what a meta-tool does where a trajectory made its calls one by one.
+type Replay struct {
+	Occurrence Occurrence
+	Steps      []StepReplay // by step of the meta-tool; shorter if the run ended early
+	Exact      bool         // every step made the recorded calls; see StepReplay
+
+	// Known says that every input of a later step than the first was known when
+	// the first was called, in the sense of dataflow.KnownBefore: otherwise the
+	// agent could not have called the meta-tool there. Unknown is the first input
+	// that was not.
+	Known   bool
+	Unknown string
+
+	Saves bool // exact and known
+	Turns int  // calling turns that there would be fewer; see Occurrence.TurnsSaved
+}
+
+// StepReplay is one step of a replay.
+type StepReplay struct {
+	// Exact says that the step made the recorded call with the recorded
+	// arguments. A step that reads a list agrees if every recorded call is among
+	// those that it makes; one that writes must make exactly the recorded calls in
+	// their order.
+	Exact    bool
+	Extra    int    // reads that were not recorded
+	Code     string // why it is not exact
+	Argument string // which argument differs, or is not there
+}
+
+// Player replays meta-tools in one trajectory.
+type Player struct {
+	t     *trace.Trajectory
+	flow  *dataflow.Flow
+	enums dataflow.Enums
+	uses  [][]int // call -> indices into flow.Uses
+}
+
+// NewPlayer returns a player of t.
+func NewPlayer(t *trace.Trajectory) *Player { return &Player{t: t} }
+
+// Play replays a meta-tool at an occurrence: its inputs are taken from the
+// recorded arguments, and calls answer what they did then.
+func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
+	r := &Replay{Occurrence: o, Turns: o.TurnsSaved(p.t)}
+	inputs, missing := Inputs(tool, p.t, o)
+	r.Known, r.Unknown = p.known(tool, o, inputs)
+	if missing != "" {
+		r.Steps = []StepReplay{{Code: CodeInputUnderived, Argument: missing}}
+		return r
+	}
+	outcome := Run(context.Background(), tool, inputs, NewRecordings(p.t, o.First()), Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
+	f := outcome.Failure
+	if f != nil && f.Step < 0 {
+		r.Steps = []StepReplay{{Code: f.Code, Argument: f.Argument}}
+		return r
+	}
+	r.Exact = len(outcome.Steps) == len(tool.Steps)
+	for i := range outcome.Steps {
+		step := compare(&tool.Steps[i], p.t, o.Calls[i], &outcome.Steps[i])
+		if f != nil && f.Step == i && step.Exact && !endsAlike(f, p.t, o, i) {
+			step = StepReplay{Code: f.Code, Argument: f.Argument}
+		}
+		r.Exact = r.Exact && step.Exact
+		r.Steps = append(r.Steps, step)
+	}
+	r.Saves = r.Exact && r.Known
+	return r
+}
+
+// maxReplayCalls is far beyond what agents do one by one.
+const maxReplayCalls = 1000
+
+// endsAlike reports whether a run ended where the recording did too, with a call
+// that failed: the calls up to there were the recorded ones.
+func endsAlike(f *Failure, t *trace.Trajectory, o Occurrence, step int) bool {
+	return f.Code == CodeCallFailed && f.Call < len(o.Calls[step]) && t.Calls[o.Calls[step][f.Call]].Status == trace.StatusFailed
+}
+
+// Inputs returns the inputs that an agent would have given at an occurrence, as
+// far as the recorded arguments tell, and the first required one that they do
+// not tell.
+func Inputs(tool *metatool.Tool, t *trace.Trajectory, o Occurrence) (inputs trace.Value, missing string) {
+	inputs.Kind = trace.Object
+	for i := range tool.Inputs {
+		in := &tool.Inputs[i]
+		v, ok := inputValue(tool, t, o, in.Name)
+		switch {
+		case ok:
+			inputs.Members = append(inputs.Members, trace.Member{Name: in.Name, Value: v})
+		case in.Required && missing == "":
+			missing = in.Name
+		}
+	}
+	return trace.NewObject(inputs.Members...), missing
+}
+
+// inputValue looks for an argument that is nothing but the input.
+func inputValue(tool *metatool.Tool, t *trace.Trajectory, o Occurrence, name string) (trace.Value, bool) {
+	for i := range tool.Steps {
+		for _, a := range tool.Steps[i].Args {
+			if a.Binding.Kind != metatool.BindInput || a.Binding.Input != name || a.Binding.Coerce != metatool.CoerceNone {
+				continue
+			}
+			args, _ := t.Calls[o.Calls[i][0]].ArgsValue()
+			if v, ok := args.Lookup(a.Name); ok {
+				return v, true
+			}
+		}
+	}
+	return trace.Value{}, false
+}
+
+// known reports whether the inputs that steps after the first take were known
+// before it.
+func (p *Player) known(tool *metatool.Tool, o Occurrence, inputs trace.Value) (ok bool, unknown string) {
+	for i := range tool.Inputs {
+		in := &tool.Inputs[i]
+		if _, given := inputs.Lookup(in.Name); !given || in.Step == 0 || in.Step >= len(tool.Steps) {
+			continue
+		}
+		if !p.knew(o.Calls[in.Step][0], in.Argument, o.First()) {
+			return false, in.Name
+		}
+	}
+	return true, ""
+}
+
+// knew reports whether all that an argument of a call holds was known when the
+// call numbered before was made.
+func (p *Player) knew(call int, argument string, before int) bool {
+	if p.flow == nil {
+		var c dataflow.Collector
+		p.flow, p.enums = c.Collect(p.t), dataflow.EnumsOf(p.t)
+		p.uses = make([][]int, len(p.t.Calls))
+		for i := range p.flow.Uses {
+			u := &p.flow.Uses[i]
+			p.uses[u.Call] = append(p.uses[u.Call], i)
+		}
+	}
+	for _, i := range p.uses[call] {
+		u := &p.flow.Uses[i]
+		path, err := dataflow.ParsePath(p.flow.Slots[u.Param].Path)
+		if u.Whole || err != nil || len(path) == 0 || path[0].Kind != dataflow.StepMember || path[0].Name != argument {
+			continue
+		}
+		if !p.flow.KnownBefore(u, before, p.enums).OK {
+			return false
+		}
+	}
+	return true
+}
+
+// compare compares the calls of a step with the recorded ones.
+func compare(step *metatool.Step, t *trace.Trajectory, recorded []int, run *StepRun) StepReplay {
+	made := make([]bool, len(run.Calls)) // whether the call was recorded
+	for n, c := range recorded {
+		args, _ := t.Calls[c].ArgsValue()
+		at := -1
+		for i := range run.Calls {
+			if !made[i] && run.Calls[i].Args.Equal(args) {
+				at = i
+				break
+			}
+		}
+		if at < 0 {
+			// The same call once more is no other call.
+			again := step.Each != nil && step.ReadOnly && slices.ContainsFunc(run.Calls, func(c CallRun) bool { return c.Args.Equal(args) })
+			if again {
+				continue
+			}
+			return differs(step, args, run, n)
+		}
+		if at != n && !step.ReadOnly {
+			return StepReplay{Code: CodeNotMade}
+		}
+		made[at] = true
+	}
+	out := StepReplay{Exact: true}
+	for _, was := range made {
+		if !was {
+			out.Extra++
+		}
+	}
+	if out.Extra > 0 && !step.ReadOnly {
+		return StepReplay{Code: CodeNotRecorded}
+	}
+	return out
+}
+
+// differs says how the recorded arguments differ from those of the call that
+// was made in their place.
+func differs(step *metatool.Step, args trace.Value, run *StepRun, n int) StepReplay {
+	if step.Each != nil || n >= len(run.Calls) {
+		return StepReplay{Code: CodeNotMade}
+	}
+	was := run.Calls[n].Args
+	for _, m := range was.Members {
+		if v, ok := args.Lookup(m.Name); !ok || !v.Equal(m.Value) {
+			return StepReplay{Code: CodeOtherValue, Argument: m.Name}
+		}
+	}
+	for _, m := range args.Members {
+		if _, ok := was.Lookup(m.Name); !ok {
+			return StepReplay{Code: CodeNotPassed, Argument: m.Name}
+		}
+	}
+	return StepReplay{Code: CodeOtherValue}
+}
