@@ -259,15 +259,19 @@ func arazzoSchema(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
+// ecmaRegexp is a regular expression as JSON Schema means it.
 type ecmaRegexp struct {
 	re  *regexp2.Regexp
 	src string
 }
 
+// MatchString reports whether s matches.
 func (r *ecmaRegexp) MatchString(s string) bool {
 	ok, err := r.re.MatchString(s)
 	return err == nil && ok
 }
+
+// String returns the source.
 func (r *ecmaRegexp) String() string { return r.src }
 
 func TestProblems(t *testing.T) {

@@ -153,7 +153,7 @@ func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []*metato
 		return emit.Results{}, err
 	}
 	offered := slices.DeleteFunc(slices.Clone(tools), func(t *metatool.Definition) bool { return len(t.Refusals) > 0 })
-	return emit.Results{View: view, Names: names, Tools: offered}, nil
+	return emit.Results{View: view, Names: names, Tools: offered, Operations: operations(merged)}, nil
 }
 
 func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, tools []*metatool.Definition, veil *merge.Veil) extractionJSON {

@@ -32,6 +32,7 @@ var results = []struct {
 	{"awo.formats/v1", formatsJSON{}, "formats"},
 	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
+	{"awo.verification/v1", verificationJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && verify $WORK/tools office/trajectories.jsonl.gz --rules office/rules.yaml --min-agreement 0.5"},
 }
 
 // TestSchemas holds the JSON of every command to its JSON Schema, and the
@@ -93,10 +94,19 @@ func schemaOf(t *testing.T, id string, value any) []byte {
 	return append(out, '\n')
 }
 
-// runJSON runs awo on the bundled traces and returns what it prints.
-func runJSON(t *testing.T, line string) []byte {
+// runJSON runs awo on the bundled traces, once for each command between &&, and
+// returns what it prints last.
+func runJSON(t *testing.T, lines string) (out []byte) {
 	t.Helper()
-	line = strings.ReplaceAll(line, "$WORK", t.TempDir())
+	lines = strings.ReplaceAll(lines, "$WORK", t.TempDir())
+	for line := range strings.SplitSeq(lines, "&&") {
+		out = runLine(t, line)
+	}
+	return out
+}
+
+func runLine(t *testing.T, line string) []byte {
+	t.Helper()
 	c := exec.CommandContext(t.Context(), "awo", append(strings.Fields(line), "--format", "json", "--quiet")...)
 	c.Dir = filepath.Join("..", "testdata")
 	var complaint bytes.Buffer

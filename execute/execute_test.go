@@ -197,9 +197,16 @@ func TestRetries(t *testing.T) {
 	for _, test := range []struct {
 		idempotent bool
 		failures   int
+		retries    int
 		state      execute.State
 		tries      int
-	}{{true, 2, execute.Done, 3}, {true, 3, execute.HandedBack, 3}, {false, 1, execute.HandedBack, 1}} {
+	}{
+		{true, 1, 0, execute.Done, 2},
+		{true, 2, 0, execute.HandedBack, 2},
+		{true, 1, -1, execute.HandedBack, 1},
+		{true, 2, 2, execute.Done, 3},
+		{false, 1, 2, execute.HandedBack, 1},
+	} {
 		tool := login(t)
 		tool.Steps[1].Idempotent = test.idempotent
 		left := test.failures
@@ -211,7 +218,7 @@ func TestRetries(t *testing.T) {
 				return execute.Result{Status: trace.StatusFailed}, nil
 			}
 			return execute.Result{}, nil
-		}), execute.Options{Retries: 2})
+		}), execute.Options{Retries: test.retries})
 		if tries := out.Steps[1].Calls[0].Tries; out.State != test.state || tries != test.tries {
 			t.Errorf("%+v: %s after %d tries", test, out.State, tries)
 		}

@@ -16,7 +16,8 @@ type Options struct {
 	MaxCalls int           // of all steps together; 0 is 100
 
 	// Retries is how often a call that failed or was not answered is made again,
-	// if it reads only or may be repeated without harm. Other calls are made once.
+	// if it reads only or may be repeated without harm: 0 is once, less is never.
+	// Other calls are never made again.
 	Retries int
 
 	// SkipFailedReads goes on when one of several calls of a step that reads only
@@ -116,6 +117,12 @@ type run struct {
 func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Caller, o Options) *Outcome {
 	if o.MaxCalls <= 0 {
 		o.MaxCalls = defaultMaxCalls
+	}
+	switch {
+	case o.Retries == 0:
+		o.Retries = 1
+	case o.Retries < 0:
+		o.Retries = 0
 	}
 	r := &run{tool: tool, caller: caller, options: o, scope: scope{inputs: inputs}, out: &Outcome{State: Done, Retry: true}}
 	if f := checkInputs(tool, inputs); f != nil {

@@ -330,3 +330,20 @@ func TestStrategyNames(t *testing.T) {
 		}
 	}
 }
+
+// TestMarks says what is dropped, what cuts, and which calls failed.
+func TestMarks(t *testing.T) {
+	set := ruleSet(
+		rules.Rule{Kind: rules.KindDrop, Match: on("think")},
+		rules.Rule{Kind: rules.KindBarrier, Match: on("pay")},
+		rules.Rule{Kind: rules.KindStatus, Match: on("read"), Pattern: regexp.MustCompile("^Error"), Is: "failed"},
+	)
+	calls := run(`think{}`, `read{"result":"Error: none"}`, `pay{}`, `read{"result":"fine"}`)
+	marks := Marks(calls, NewRewriter(set, Full(set), nil, nil).Rewrite(calls))
+	if want := []Mark{MarkDropped, MarkStep, MarkBarrier, MarkStep}; !slices.Equal(marks, want) {
+		t.Errorf("marks are %v, want %v", marks, want)
+	}
+	if calls.Calls[1].Status != trace.StatusFailed || calls.Calls[3].Status != trace.StatusUnknown {
+		t.Errorf("statuses are %v and %v", calls.Calls[1].Status, calls.Calls[3].Status)
+	}
+}

@@ -9,6 +9,7 @@
 package emit
 
 import (
+	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/stategraph"
@@ -38,12 +39,16 @@ type Results struct {
 	Names stategraph.Names // the texts of its labels and tools
 	// Tools are the meta-tools that are offered, in the order in which they were found.
 	Tools []*metatool.Definition
+	// Operations are the tools that may be called, as far as they are known.
+	Operations []arazzo.Operation
 }
 
 // Emitters are the artefacts of `awo extract`, in the order in which they are made.
 var Emitters = []Emitter{
 	MetaTools,
 	MCP,
+	Arazzo,
+	OpenAPI,
 	Graph,
 }
 

@@ -71,7 +71,7 @@ func TestHostileNames(t *testing.T) {
 		if want := emit.Emitters[i].Name; f.Name != want {
 			t.Errorf("the emitter %s makes a file %s", want, f.Name)
 		}
-		if !json.Valid(f.Data) {
+		if strings.HasSuffix(f.Name, ".json") && !json.Valid(f.Data) {
 			t.Errorf("%s is no JSON:\n%s", f.Name, f.Data)
 		}
 		if at := strings.IndexFunc(string(f.Data), func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); at >= 0 {
