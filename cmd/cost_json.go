@@ -63,6 +63,7 @@ type costFitJSON struct {
 	Base   costEstimateJSON `json:"base_tokens"`
 	Output costEstimateJSON `json:"output_factor"`
 	Error  float64          `json:"median_relative_error"` // in sample
+	Scaled int              `json:"scaled_turns"`          // that these factors were applied to
 }
 
 type costEstimateJSON struct {
@@ -116,6 +117,7 @@ type lazyLevelJSON struct {
 
 type lazyVariantJSON struct {
 	Variant        string          `json:"variant"`
+	Doc            string          `json:"doc"`
 	LLMCalls       int             `json:"llm_calls"`
 	LLMCallsSaved  int             `json:"llm_calls_saved"` // negative: registrations are calls
 	Registered     int             `json:"registered_tools"`
@@ -201,7 +203,7 @@ func (f *findingsOfCost) JSON(in *intake) costJSON {
 		out.Prices = append(out.Prices, costPrice(m))
 	}
 	for _, m := range f.fit.Models() {
-		out.Fit = append(out.Fit, costFitJSON{m.Model, costEstimate(m.Input), costEstimate(m.Base), costEstimate(m.Output), m.Error})
+		out.Fit = append(out.Fit, costFitJSON{m.Model, costEstimate(m.Input), costEstimate(m.Base), costEstimate(m.Output), m.Error, f.fit.Applied(m.Model)})
 	}
 	for _, t := range s.Tools {
 		line := costToolJSON{t.Tool, t.Calls, t.Trajectories, t.Turns, t.Input, t.Output, report.Known(t.USD)}
@@ -286,7 +288,7 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 		level := lazyLevelJSON{l.Name, l.Trajectories, l.Tasks, l.MeanTools, l.Eager.Turns, l.Eager.Tokens(), money(l.Eager), []lazyVariantJSON{}}
 		for _, v := range l.Variants {
 			level.Variants = append(level.Variants, lazyVariantJSON{
-				Variant: v.Variant, LLMCalls: v.Lazy.Turns, LLMCallsSaved: l.Eager.Turns - v.Lazy.Turns, Registered: v.Lazy.Registered, Unused: v.Lazy.Unused,
+				Variant: v.Variant, Doc: v.Doc, LLMCalls: v.Lazy.Turns, LLMCallsSaved: l.Eager.Turns - v.Lazy.Turns, Registered: v.Lazy.Registered, Unused: v.Lazy.Unused,
 				Tokens: v.Lazy.Tokens(), TokensSaved: lazyFigure(v.TokensSaved.Value, "there are no tokens"), TokensInterval: costInterval(v.TokensSaved, overTasks),
 				CostUSD: money(v.Lazy.Totals), USDSaved: lazyFigure(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
 			})
@@ -300,6 +302,9 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 	}
 	if r.Turns > 0 {
 		out.Parts.OfferedPerTurn, out.Parts.CalledPerTurn, out.Final = report.Known(r.OfferedPerTurn), report.Known(r.CalledPerTurn), report.Known(r.Final)
+	}
+	if !r.BreakEven.Priced {
+		out.BreakEven.USD, out.BreakEven.USDInterval = report.Unknown(noPrice), report.NoInterval(noPrice)
 	}
 	for _, g := range r.Growth {
 		out.Growth = append(out.Growth, lazyStepJSON(g))

@@ -25,7 +25,7 @@ func lazyTable(l *lazyJSON) *report.Table {
 	table := report.NewTable("lazy", "",
 		report.Column{Key: "tools", Title: "tools offered"},
 		report.Column{Key: "trajectories", Align: report.Right},
-		report.Column{Key: "variant", Max: 32},
+		report.Column{Key: "variant", Title: "registered", Max: 44},
 		report.Column{Key: "llm_calls_saved", Title: "model turns saved", Align: report.Right},
 		report.Column{Key: "tokens_saved", Title: "tokens saved", Unit: "%", Align: report.Right},
 		report.Column{Key: "tokens", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
@@ -37,13 +37,19 @@ func lazyTable(l *lazyJSON) *report.Table {
 			break // all are of one level
 		}
 		for _, v := range level.Variants {
-			table.Add(report.Text(level.Tools), report.Int(level.Trajectories), report.Text(v.Variant), report.Int(v.LLMCallsSaved),
+			table.Add(report.Text(level.Tools), report.Int(level.Trajectories), report.Text(v.Doc), report.Int(v.LLMCallsSaved),
 				v.TokensSaved.Share(1), intervalCell(v.TokensInterval), v.USDSaved.Share(1), intervalCell(v.USDInterval))
 		}
 	}
 	table.Note("Negative: it costs more. Into the tool list, a registration makes the next turn's cache void; as a result, it does not. Only what is called is registered, a lower bound, but for the variant that registers more.")
+	if l.Tasks < fewTasks {
+		table.Note("Intervals are a bootstrap over %s: too narrow, with so few.", countOf(l.Tasks, "task"))
+	}
 	return table
 }
+
+// fewTasks is below how many tasks a bootstrap over them is not to be trusted.
+const fewTasks = 20
 
 func intervalCell(i report.Interval) report.Cell {
 	if i.Reason != "" {
@@ -58,14 +64,17 @@ func lazyEven(l *lazyJSON) report.Paragraph {
 		if !ok {
 			return "by " + what + " no number of tools is enough"
 		}
-		text := fmt.Sprintf("by %s %.1f tools", what, v)
+		text := fmt.Sprintf("by %s at %.1f tools", what, v)
 		if i.Reason == "" {
 			text += fmt.Sprintf(" (95 %% interval %.1f to %.1f)", i.Lo, i.Hi)
 		}
 		return text
 	}
-	return report.Paragraph(fmt.Sprintf("Break-even, for tools as large as these and the same calls: %s, %s; %s.",
-		say(l.BreakEven.Tokens, l.BreakEven.TokensInterval, "tokens"), say(l.BreakEven.USD, l.BreakEven.USDInterval, "money"), countOf(l.BreakEven.Tasks, "task")))
+	text := "Lazy registration, one at a time and as a result, begins to pay, for tools as large as these and the same calls, " + say(l.BreakEven.Tokens, l.BreakEven.TokensInterval, "tokens")
+	if l.BreakEven.USDInterval.Reason != noPrice {
+		text += ", " + say(l.BreakEven.USD, l.BreakEven.USDInterval, "money")
+	}
+	return report.Paragraph(fmt.Sprintf("%s; %s.", text, countOf(l.BreakEven.Tasks, "task")))
 }
 
 func partTable(l *lazyJSON) *report.Table {

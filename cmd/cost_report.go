@@ -36,6 +36,9 @@ func (f *findingsOfCost) unknown() []string {
 	case fitted > 0:
 		if fitted > 0 {
 			say("%s without recorded usage: o200k counts scaled by the turns that have it.", countOf(fitted, "turn"))
+			if n := f.fit.Borrowed(); n > 0 {
+				say("%s of these scaled by the turns of other models, whose tokens and system prompts may be others: a guess.", countOf(n, "turn"))
+			}
 		}
 		if f.options.Caching == "recorded" {
 			say("Whether these turns read a cache is not known: all their input is at the full price, an upper bound.")
@@ -80,22 +83,27 @@ func (f *findingsOfCost) document(in *intake, out costJSON) *report.Document {
 	if out.Total.Turns == 0 {
 		return d
 	}
-	d.Section("By model", costTable("models", "model", out.Models, true), priceTable(out.Prices))
-	if len(out.Fit) > 0 {
+	d.Section("By model", costTable("models", "model", out.Models))
+	if out.Total.Unpriced < out.Total.Turns {
+		d.Add(priceTable(out.Prices))
+	}
+	if out.Total.Estimated > out.Unscaled {
 		d.Section("Scaling of counted tokens", fitTable(out.Fit))
 	}
 	if len(out.Agents) > 1 {
-		d.Section("By agent", costTable("agents", "agent", out.Agents, true))
+		d.Section("By agent", costTable("agents", "agent", out.Agents))
 	}
-	d.Section("By outcome", outcomeTable(out))
+	if len(out.Outcomes) > 1 || out.Outcomes[0].Name != "unknown" {
+		d.Section("By outcome", outcomeTable(out))
+	}
 	d.Section("By tool", costToolTable(out))
 	if len(out.Habits) > 0 {
 		d.Section("Habits that cost most", habitTable(out))
 	}
 	if len(out.Days) > 1 {
-		d.Section("By day", costTable("days", "day", out.Days, false))
+		d.Section("By day", costTable("days", "day", out.Days))
 	}
-	d.Section("Dearest trajectories", costTable("dearest", "trajectory", out.Dearest, true))
+	d.Section("Dearest trajectories", costTable("dearest", "trajectory", out.Dearest))
 	if out.Lazy != nil {
 		lazySections(d, out.Lazy)
 	}
@@ -144,7 +152,7 @@ func nameOf(s string) report.Cell {
 	return report.Name(s)
 }
 
-func costTable(id, key string, lines []costLineJSON, perRun bool) *report.Table {
+func costTable(id, key string, lines []costLineJSON) *report.Table {
 	columns := []report.Column{
 		{Key: key, Max: 44},
 		{Key: "trajectories", Align: report.Right},
@@ -220,6 +228,9 @@ func fitTable(fits []costFitJSON) *report.Table {
 		report.Column{Key: "turns", Align: report.Right},
 	)
 	for _, f := range fits {
+		if f.Scaled == 0 {
+			continue
+		}
 		name := report.Text("all together")
 		if f.Model != "" {
 			name = report.Name(f.Model)
@@ -235,7 +246,7 @@ func fitTable(fits []costFitJSON) *report.Table {
 			}
 			table.Add(name, report.Text(line.name), report.Float(line.value.Value, line.digits), interval, report.Int(line.value.Tasks), report.Int(line.value.Turns))
 		}
-		table.Note("%s: half of the fitted turns are within %.1f %% of what was recorded (in sample).", fitName(f.Model), 100*f.Error)
+		table.Note("%s, applied to %s: half of the turns that it was fitted on are within %.1f %% of what was recorded; others do worse.", fitName(f.Model), countOf(f.Scaled, "turn"), 100*f.Error)
 	}
 	return table
 }
@@ -248,7 +259,7 @@ func fitName(model string) string {
 }
 
 func outcomeTable(out costJSON) *report.Table {
-	table := costTable("outcomes", "outcome", out.Outcomes, true)
+	table := costTable("outcomes", "outcome", out.Outcomes)
 	var usd float64
 	solved := 0
 	for _, l := range out.Outcomes {

@@ -41,6 +41,9 @@ type Fit struct {
 	meter  *Meter
 	models map[string]*fitSums
 	done   map[string]Factors
+
+	applied  map[string]int // turns that the factors of each model were applied to
+	borrowed int
 }
 
 // fitSums are the sums of one model by task.
@@ -67,7 +70,9 @@ type fitTurn struct {
 const maxFitTurns = 20_000
 
 // NewFit returns an empty Fit that counts with m.
-func NewFit(m *Meter) *Fit { return &Fit{meter: m, models: map[string]*fitSums{}} }
+func NewFit(m *Meter) *Fit {
+	return &Fit{meter: m, models: map[string]*fitSums{}, applied: map[string]int{}}
+}
 
 // Add learns from t: from neighbouring turns that record usage, of one model.
 func (f *Fit) Add(t *trace.Trajectory) {
@@ -178,8 +183,9 @@ func (s *fitSums) solve(name string) Factors {
 	out.Base = ratio(func(k *taskSums) (float64, float64, int) {
 		return k.first - out.Input.Value*k.firstCounted, float64(k.firsts), k.firsts
 	})
-	if out.Base.Value < 0 {
-		out.Base.Value = 0
+	out.Base.Value, out.Base.Lo, out.Base.Hi = max(out.Base.Value, 0), max(out.Base.Lo, 0), max(out.Base.Hi, 0)
+	if out.Base.Tasks < 2 {
+		out.Base.Lo = math.Inf(-1)
 	}
 	var errors []float64
 	for _, t := range s.turns {
@@ -222,6 +228,12 @@ func ratioOfSums(num, den []float64, turns int) Estimate {
 	return e
 }
 
+// Applied returns how many turns the factors of a model were applied to so far.
+func (f *Fit) Applied(model string) int { return f.applied[model] }
+
+// Borrowed returns how many turns were scaled by the factors of other models.
+func (f *Fit) Borrowed() int { return f.borrowed }
+
 // Apply makes estimates of the turns of a that were only counted. Turns of models
 // that nothing was learnt for stay as they were counted: it returns how many.
 func (f *Fit) Apply(a *Account) (unscaled int) {
@@ -239,6 +251,10 @@ func (f *Fit) Apply(a *Account) (unscaled int) {
 		t.Input = scaled(float64(t.Input)*factors.Input.Value + factors.Base.Value)
 		t.Output, t.Reread = scaled(float64(t.Output)*factors.Output.Value), scaled(float64(t.Reread)*factors.Output.Value)
 		t.Source = Fitted
+		f.applied[factors.Model]++
+		if factors.Model != a.Model(i) {
+			f.borrowed++
+		}
 		changed = true
 	}
 	if changed {

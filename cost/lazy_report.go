@@ -41,7 +41,8 @@ type LazyLevel struct {
 // LazyLine is one variant of registration at one level. Shares are of what is
 // saved, with the 95 % interval of a bootstrap over tasks; negative: it costs more.
 type LazyLine struct {
-	Variant     string
+	Variant     string // single-list, single-result, batch-result, described-result, share-result or preload-result
+	Doc         string // the same in words
 	Lazy        LazyTotals
 	TokensSaved Share
 	USDSaved    Share // Value is NaN if no turn has a price
@@ -57,6 +58,7 @@ type BreakEven struct {
 	Tokens Share
 	USD    Share
 	Tasks  int
+	Priced bool // whether any turn has a price; USD means nothing without
 }
 
 // GrowthStep is how far registration has got after a number of turns.
@@ -107,7 +109,7 @@ func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
 		}
 	}
 	for v := range s.variants {
-		line := LazyLine{Variant: s.variants[v].name, Lazy: l.lazy[v]}
+		line := LazyLine{Variant: s.variants[v].name, Doc: s.variants[v].doc, Lazy: l.lazy[v]}
 		saved := func(of func(Totals) float64) Share {
 			part := func(chosen []int) float64 {
 				var eager, lazy float64
@@ -158,6 +160,7 @@ func (s *LazyStudy) evenPoint() BreakEven {
 		Tokens: point(func(e evenSums) (float64, float64) { return e.tokensA, e.tokensB }),
 		USD:    point(func(e evenSums) (float64, float64) { return e.usdA, e.usdB }),
 		Tasks:  len(known),
+		Priced: s.all.eager.Unpriced < s.all.eager.Turns,
 	}
 }
 

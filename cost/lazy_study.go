@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -23,11 +24,11 @@ const (
 	registerCall   = RegisterName + `{"name":""}`
 )
 
-// Levels are the tool counts that EcoAct reports by (Fig. 3): trajectories that
+// levelBounds are the tool counts that EcoAct reports by (Fig. 3): trajectories that
 // offer at most so many tools; the last has no bound.
 var levelBounds = [...]int{10, 20, math.MaxInt}
 
-// LevelNames name them.
+// levelNames name them.
 var levelNames = [...]string{"0-10", "11-20", ">20"}
 
 // LazyStudyOptions say which variants are simulated. The zero value is the default.
@@ -68,6 +69,7 @@ type LazyStudy struct {
 
 type lazyVariant struct {
 	name    string
+	doc     string
 	options LazyOptions
 	preload bool
 }
@@ -127,14 +129,14 @@ func NewLazyStudy(m *Meter, o LazyStudyOptions) *LazyStudy {
 	s.register = Definition{Name: m.Text(RegisterName), Description: m.Text(RegisterDescription), Parameters: m.Text(RegisterSchema)}
 	s.call, s.answer = m.Text(registerCall), m.Text(registerAnswer)
 	s.variants = []lazyVariant{
-		{name: "ecoact, into the tool list"},
-		{name: "ecoact, as a result", options: LazyOptions{Placement: PlacementResult}},
-		{name: "several at a time", options: LazyOptions{Placement: PlacementResult, Batch: o.Batch}},
-		{name: "names with descriptions", options: LazyOptions{Placement: PlacementResult, Describe: true}},
-		{name: "registers more than it uses", options: LazyOptions{Placement: PlacementResult, Share: o.Share}},
+		{name: "single-list", doc: "one at a time, into the tool list"},
+		{name: "single-result", doc: "one at a time, as a result", options: LazyOptions{Placement: PlacementResult}},
+		{name: "batch-result", doc: fmt.Sprintf("up to %d at a time, as a result", o.Batch), options: LazyOptions{Placement: PlacementResult, Batch: o.Batch}},
+		{name: "described-result", doc: "one at a time, descriptions shown", options: LazyOptions{Placement: PlacementResult, Describe: true}},
+		{name: "share-result", doc: fmt.Sprintf("one at a time, at least %.0f %% of all", 100*o.Share), options: LazyOptions{Placement: PlacementResult, Share: o.Share}},
 	}
 	if o.Preload != nil {
-		s.variants = append(s.variants, lazyVariant{name: "preload", options: LazyOptions{Placement: PlacementResult}, preload: true})
+		s.variants = append(s.variants, lazyVariant{name: "preload-result", doc: "some from the start, then one at a time", options: LazyOptions{Placement: PlacementResult}, preload: true})
 	}
 	return s
 }
