@@ -44,6 +44,9 @@ func (f *findingsOfCost) unknown() []string {
 			say("Whether these turns read a cache is not known: all their input is at the full price, an upper bound.")
 		}
 	}
+	if bytes, mean := f.meter.Guessed(); bytes > 0 {
+		say("%.1f MB of texts beyond the first 100 MB were not counted: tokens are guessed from their length, %.2f bytes a token as in what was counted.", float64(bytes)/1e6, mean)
+	}
 	if f.options.Caching == "recorded" && s.Caches == 0 && t.Turns > t.Estimated {
 		say("No turn records cached input: if a cache was used, the real cost was lower.")
 	}

@@ -134,6 +134,13 @@ func TestLedger(t *testing.T) {
 	l.Add(a)
 	l.Add(b)
 	l.Add(&trace.Trajectory{ID: "c"})
+	// Without its middle turn the first trajectory saves 200 + 20 tokens of input and 20
+	// of output; 3 more tokens of definitions are read on the two turns that are left
+	// and on the one of the second, whose model has no price.
+	saved := l.Saving(func(i int) []int { return [][]int{{1}, nil, nil}[i] }, 3)
+	if want := (cost.Totals{Turns: 1, Input: 220 - 9, Output: 20, USD: 2200 - 60 + 1000}); saved != want || l.Len() != 3 || len(l.Account(1).Turns) != 1 {
+		t.Errorf("saved %+v, want %+v", saved, want)
+	}
 	s := l.Statement(1)
 	if s.Total.Input != 650 || s.Total.Output != 36 || s.Total.USD != 6000+1750 || s.Total.Unpriced != 1 || s.Total.Trajectories != 3 || s.NoTurns != 1 || s.TurnsUnknown != 1 {
 		t.Errorf("total %+v", s)

@@ -81,6 +81,25 @@ func (l *Ledger) Add(t *trace.Trajectory) *Account {
 	return a
 }
 
+// Len returns the number of trajectories.
+func (l *Ledger) Len() int { return len(l.accounts) }
+
+// Account returns the account of trajectory i, in the order of Add.
+func (l *Ledger) Account(i int) *Account { return l.accounts[i] }
+
+// Saving returns what all trajectories together would save without the turns that
+// removed gives for each (see Account.Without; nil for none), with the tokens of
+// further definitions in every turn that is left. It is what a choice among
+// meta-tools maximises: a set of them is worth its removed turns less its
+// definitions. Some 1.5 microseconds for a trajectory of 20 turns.
+func (l *Ledger) Saving(removed func(trajectory int) []int, added int64) Totals {
+	var sum Totals
+	for i, a := range l.accounts {
+		sum.Add(a.Saving(removed(i), added))
+	}
+	return sum
+}
+
 // Apply makes estimates of what was only counted. It returns how many turns stay
 // as they were counted, since nothing was learnt for their model.
 func (l *Ledger) Apply(f *Fit) (unscaled int) {

@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"cmp"
+	"math"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -26,6 +28,10 @@ const (
 	maxPiece  = 64 << 10
 	maxCached = 4 << 10  // bytes of a text whose count is remembered
 	cacheSize = 32 << 20 // bytes of all such texts
+
+	// maxCounted is how many bytes are counted, half a minute or so. From then on
+	// new texts are taken to have as many bytes a token as those before them.
+	maxCounted = 96 << 20
 )
 
 // counter counts the o200k tokens of texts, some 3 MB/s, and remembers those of
@@ -33,6 +39,11 @@ const (
 type counter struct {
 	known map[string]int32
 	bytes int
+
+	limit   int64 // bytes that are counted; 0 means maxCounted
+	counted int64 // bytes that were
+	tokens  int64 // in them
+	guessed int64 // bytes of texts that were not
 }
 
 // count returns the number of tokens of s.
@@ -41,19 +52,32 @@ func (c *counter) count(s string) int64 {
 		return 0
 	}
 	if len(s) > maxCached {
-		return countPieces(s)
+		return c.fresh(s)
 	}
 	if n, ok := c.known[s]; ok {
 		return int64(n)
 	}
-	n := countPieces(s)
-	if c.bytes+len(s) <= cacheSize {
+	exact := c.counted < cmp.Or(c.limit, maxCounted)
+	n := c.fresh(s)
+	if exact && c.bytes+len(s) <= cacheSize {
 		if c.known == nil {
 			c.known = map[string]int32{}
 		}
 		c.known[strings.Clone(s)] = int32(n)
 		c.bytes += len(s)
 	}
+	return n
+}
+
+// fresh counts a text that is not known, or guesses once enough was counted.
+func (c *counter) fresh(s string) int64 {
+	if c.counted >= cmp.Or(c.limit, maxCounted) {
+		c.guessed += int64(len(s))
+		return int64(math.Round(float64(len(s)) * float64(c.tokens) / float64(c.counted)))
+	}
+	n := countPieces(s)
+	c.counted += int64(len(s))
+	c.tokens += n
 	return n
 }
 
@@ -102,6 +126,16 @@ func (d Definition) Tokens() int64 { return d.Name + d.Description + d.Parameter
 // puts around them are not counted: nobody publishes them.
 func (m *Meter) Definition(d *trace.ToolDef) Definition {
 	return Definition{Name: m.counter.count(d.Name.Value()), Description: m.counter.raw(d.Description), Parameters: m.counter.raw(d.Input)}
+}
+
+// Guessed returns of how many bytes of text the tokens were guessed from the
+// length: counting is slow, 3 MB/s, so after 96 MiB of texts that differ the mean
+// bytes a token of these stand in. It also returns that mean.
+func (m *Meter) Guessed() (bytes int64, perToken float64) {
+	if m.counter.tokens == 0 {
+		return 0, 0
+	}
+	return m.counter.guessed, float64(m.counter.counted) / float64(m.counter.tokens)
 }
 
 // Text counts the o200k tokens of a text.
