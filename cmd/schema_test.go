@@ -31,6 +31,8 @@ var results = []struct {
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
 	{"awo.formats/v1", formatsJSON{}, "formats"},
 	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
+	{"awo.cost/v1", costJSON{}, "cost office/trajectories.jsonl.gz --lazy"},
+	{"awo.registration/v1", registrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
 	{"awo.verification/v1", verificationJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && verify $WORK/tools office/trajectories.jsonl.gz --rules office/rules.yaml --min-agreement 0.5"},
 }

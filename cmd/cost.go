@@ -1,0 +1,209 @@
+package cmd
+
+import (
+	"cmp"
+	"container/heap"
+	"hash/fnv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/trace"
+)
+
+// costOptions are the flags of `awo cost`.
+type costOptions struct {
+	inputOptions `mapstructure:",squash"`
+	priceOptions `mapstructure:",squash"`
+	Lazy         bool    `mapstructure:"lazy"`
+	Share        float64 `mapstructure:"share"`
+	Batch        int     `mapstructure:"batch"`
+	Top          int     `mapstructure:"top"`
+}
+
+// priceOptions say what tokens cost. Every command that counts money has them.
+type priceOptions struct {
+	Prices  string `mapstructure:"prices"`
+	Caching string `mapstructure:"caching"`
+}
+
+func addPrices(f *pflag.FlagSet) {
+	f.String("prices", "", "price table in this YAML `FILE`; it goes before the prices that awo brings along")
+	f.Var(newChoice("recorded", "on", "off"), "caching", "which input is read from a prompt cache: what is recorded; on: all that the turn before sent; off: none")
+}
+
+// meter returns a Meter with the prices and the caching asked for.
+func (j *job) meter(o priceOptions) (*cost.Meter, error) {
+	table := cost.Default()
+	if o.Prices != "" {
+		src, err := j.readFile(o.Prices)
+		if err != nil {
+			return nil, diag.List{fileProblem(o.Prices, err)}
+		}
+		own, err := cost.ParseTable(o.Prices, src)
+		if err != nil {
+			return nil, err
+		}
+		table = own.With(table)
+	}
+	caching := map[string]cost.Caching{"recorded": cost.CachingRecorded, "on": cost.CachingOn, "off": cost.CachingOff}
+	return cost.NewMeter(cost.Options{Prices: table, Caching: caching[o.Caching]}), nil
+}
+
+func newCost(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cost FILES...",
+		Short: "Say what trajectories cost, and what lazy registration would",
+		Long: `Say what trajectories cost in tokens and money: by model, agent, outcome, tool and
+day, the habits that cost most, and the dearest trajectories.
+
+Tokens are those that the traces record. Turns without usage are counted with the
+o200k vocabulary and scaled by turns that have both. Money follows list prices, with
+their source and date in the output; --prices adds others, for instance
+
+  version: 1
+  prices:
+    - models: [my-model, "my-model-*"]
+      input: 0.5          # US dollars for a million tokens
+      cached_input: 0.05
+      cache_write: 0.6
+      output: 2
+      from: 2026-01-01    # optional, as is until
+
+--lazy shows what registering tools only when they are needed would have cost
+(EcoAct), where the traces record the definitions of the tools offered.
+
+` + filesHelp,
+		Example: `  awo cost traces/
+  awo cost traces/ --prices prices.yaml --where 'outcome == "success"'
+  awo cost traces/ --lazy --format json`,
+		GroupID: groupLook,
+	}
+	f := c.Flags()
+	addInput(f)
+	addPrices(f)
+	f.Bool("lazy", false, "also simulate lazy registration of tools")
+	f.Float64("share", 0.3, "with --lazy: `SHARE` of the offered tools that one of the variants registers, used or not")
+	f.Int("batch", 5, "with --lazy: how many tools one of the variants registers at a time")
+	f.Int("top", 10, "how many habits and trajectories are named")
+	return work(a, c, costs)
+}
+
+func costs(j *job, o costOptions, files []string) error {
+	switch {
+	case o.Top < 0:
+		return usagef("--top: %d is negative", o.Top)
+	case !(o.Share >= 0 && o.Share <= 1):
+		return usagef("--share: %v is no share, which is from 0 to 1", o.Share)
+	case o.Batch < 1:
+		return usagef("--batch: %d is less than 1", o.Batch)
+	}
+	meter, err := j.meter(o.priceOptions)
+	if err != nil {
+		return err
+	}
+	in, err := j.intake(files, o.inputOptions, trace.Options{Spool: true})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	ledger, sample := cost.NewLedger(meter), fitSample{}
+	var study *cost.LazyStudy
+	if o.Lazy {
+		study = cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed})
+	}
+	estimated := 0
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		account := ledger.Add(t)
+		estimated += account.Estimated()
+		sample.see(t)
+		if study != nil {
+			study.Add(t, account)
+		}
+	}
+	f := findingsOfCost{options: o, fit: cost.NewFit(meter), meter: meter}
+	if estimated > 0 {
+		if err := j.learn(in, f.fit, sample); err != nil {
+			return err
+		}
+		f.unscaled = ledger.Apply(f.fit)
+	}
+	f.statement = ledger.Statement(o.Top)
+	if study != nil {
+		f.lazy = study.Report(f.fit)
+	}
+	out := f.JSON(in)
+	return j.print(f.document(in, out), out)
+}
+
+// learn reads the chosen trajectories again and fits counted to recorded tokens.
+func (j *job) learn(in *intake, fit *cost.Fit, sample fitSample) error {
+	for t, err := range in.reader.At(sample.refs()) {
+		if err != nil {
+			return err
+		}
+		fit.Add(t)
+	}
+	return nil
+}
+
+// fitSize is how many trajectories counted tokens are fitted on: some seconds of
+// counting at most, and enough for an interval of a few percent.
+const fitSize = 300
+
+// fitSample keeps the trajectories with usage whose names have the smallest
+// hashes: a sample that does not depend on their order.
+type fitSample struct {
+	chosen fitHeap
+}
+
+type fitChoice struct {
+	hash uint64
+	ref  trace.Ref
+}
+
+type fitHeap []fitChoice
+
+func (h fitHeap) Len() int { return len(h) }
+func (h fitHeap) Less(i, k int) bool {
+	return cmp.Or(cmp.Compare(h[k].hash, h[i].hash), h[k].ref.Compare(h[i].ref)) < 0
+}
+func (h fitHeap) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
+func (h *fitHeap) Push(x any)   { *h = append(*h, x.(fitChoice)) }
+func (h *fitHeap) Pop() any     { last := len(*h) - 1; x := (*h)[last]; *h = (*h)[:last]; return x }
+
+// see considers t.
+func (s *fitSample) see(t *trace.Trajectory) {
+	known := 0
+	for i := range t.Turns {
+		if t.Turns[i].Usage.Known {
+			known++
+		}
+	}
+	if known == 0 || t.Ref.IsZero() {
+		return
+	}
+	h := fnv.New64a()
+	h.Write([]byte(t.ID))
+	choice := fitChoice{h.Sum64(), t.Ref}
+	if len(s.chosen) == fitSize && choice.hash >= s.chosen[0].hash {
+		return
+	}
+	heap.Push(&s.chosen, choice)
+	if len(s.chosen) > fitSize {
+		heap.Pop(&s.chosen)
+	}
+}
+
+func (s *fitSample) refs() []trace.Ref {
+	var out []trace.Ref
+	for _, c := range s.chosen {
+		out = append(out, c.ref)
+	}
+	return out
+}

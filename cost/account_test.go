@@ -1,0 +1,164 @@
+package cost_test
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/trace"
+)
+
+// words is a text of n tokens of o200k.
+func words(n int) trace.Raw { return trace.TextOf(strings.TrimSpace(strings.Repeat(" and", n))) }
+
+// TestCounted counts by hand what stands in front of each turn.
+func TestCounted(t *testing.T) {
+	tr := &trace.Trajectory{
+		Model: "plain",
+		Tools: []trace.ToolDef{{Name: trace.Intern("look"), Description: words(7)}},
+		Messages: []trace.Message{
+			{Role: trace.RoleSystem, Text: words(20)}, {Text: words(10)}, {Text: words(3), Turn: 1, Call: 2},
+		},
+		Turns: []trace.Turn{
+			{NumCalls: 2, Text: words(5), Thought: words(9)},
+			{FirstCall: 2, NumCalls: 1},
+			{FirstCall: 3, Text: words(4)},
+		},
+		Calls: []trace.Call{
+			{Tool: trace.Intern("look"), Result: words(6), HasResult: true},
+			{Tool: trace.Intern("look"), Error: words(2)},
+			{Tool: trace.Intern("look"), Turn: 1, Result: words(8), HasResult: true},
+		},
+	}
+	m := meter(cost.CachingRecorded)
+	a := m.Trajectory(tr)
+	// Definition 1 + 7; then 20 + 10. The first turn says 5 and two names, and thinks 9.
+	want := []cost.Turn{
+		{Input: 38, Output: 16, Reread: 7, Source: cost.Counted},
+		{Input: 38 + 7 + 6 + 2 + 3, Output: 1, Reread: 1, Source: cost.Counted},
+		{Input: 56 + 1 + 8, Output: 4, Reread: 4, Source: cost.Counted},
+	}
+	for i, w := range want {
+		if got := a.Turns[i]; got.Input != w.Input || got.Output != w.Output || got.Reread != w.Reread || got.Source != w.Source {
+			t.Errorf("turn %d: %+v, want %+v", i, got, w)
+		}
+	}
+	if a.Definitions != 8 || a.Offered != 1 || a.Estimated() != 3 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// TestFit finds out factors that are known: recorded input is 500 and 1.5 for each
+// counted token, recorded output 1.2.
+func TestFit(t *testing.T) {
+	build := func(task int, usage bool) *trace.Trajectory {
+		tr := &trace.Trajectory{ID: fmt.Sprint(task), Task: fmt.Sprint(task), Model: "plain", Messages: []trace.Message{{Text: words(40 + 2*task)}}}
+		context := 40 + 2*task
+		for i := range 4 {
+			turn := trace.Turn{Text: words(10 + 10*i)}
+			if usage {
+				turn.Usage = trace.Usage{Known: true, Input: int64(500 + context*3/2), Output: int64(12 + 12*i)}
+			}
+			context += 10 + 10*i
+			tr.Turns = append(tr.Turns, turn)
+		}
+		return tr
+	}
+	m := meter(cost.CachingRecorded)
+	f := cost.NewFit(m)
+	for task := range 5 {
+		f.Add(build(task, true))
+	}
+	got, ok := f.Of("plain")
+	if !ok || math.Abs(got.Input.Value-1.5) > 1e-9 || math.Abs(got.Base.Value-500) > 1e-6 || math.Abs(got.Output.Value-1.2) > 1e-9 || got.Error > 1e-9 {
+		t.Fatalf("%+v", got)
+	}
+	if got.Input.Tasks != 5 || got.Input.Turns != 15 || math.Abs(got.Input.Lo-1.5) > 1e-6 || math.Abs(got.Base.Hi-500) > 1e-6 {
+		t.Errorf("%+v", got.Input)
+	}
+	recorded, fitted := m.Trajectory(build(3, true)), m.Trajectory(build(3, false))
+	if n := f.Apply(fitted); n != 0 {
+		t.Errorf("%d turns stay as they were counted", n)
+	}
+	r, g := recorded.Total(), fitted.Total()
+	if r.Input != g.Input || r.Output != g.Output || r.USD != g.USD || g.Estimated != 4 {
+		t.Errorf("fitted %+v, recorded %+v", g, r)
+	}
+	// Once is enough.
+	f.Apply(fitted)
+	if again := fitted.Total(); again != g {
+		t.Errorf("scaled twice: %+v", again)
+	}
+	// Another model borrows the factors, and that is counted.
+	other := build(1, false)
+	other.Model = "unheard-of"
+	if f.Apply(m.Trajectory(other)) != 0 || f.Borrowed() != 4 || f.Applied("plain") != 4 {
+		t.Errorf("%d borrowed, %d applied", f.Borrowed(), f.Applied("plain"))
+	}
+	// Nothing learnt, nothing scaled.
+	if n := cost.NewFit(m).Apply(m.Trajectory(build(1, false))); n != 4 {
+		t.Errorf("%d turns stay as they were counted, want 4", n)
+	}
+}
+
+// TestFitInterval: with tasks that differ the interval holds the ratio of sums, and
+// its ends are 1.96 standard errors away, worked out by hand: growth 30 for 20 and
+// 50 for 40 counted tokens give 80/60 = 4/3, residuals of +-10/3, and a half width of
+// 1.96 sqrt(2 (100/9 + 100/9)) / 60.
+func TestFitInterval(t *testing.T) {
+	f := cost.NewFit(meter(cost.CachingRecorded))
+	for task, grown := range []int64{30, 50} {
+		tr := &trace.Trajectory{ID: fmt.Sprint(task), Task: fmt.Sprint(task), Messages: []trace.Message{{Text: words(5)}, {Text: words(20 + 20*task - 1), Turn: 1}}}
+		tr.Turns = []trace.Turn{{Text: words(1), Usage: trace.Usage{Known: true, Input: 100, Output: 1}}, {Text: words(1), Usage: trace.Usage{Known: true, Input: 100 + grown, Output: 1}}}
+		f.Add(tr)
+	}
+	got, _ := f.Of("")
+	half := 1.96 * math.Sqrt(2*(100.0/9+100.0/9)) / 60
+	if e := got.Input; math.Abs(e.Value-4.0/3) > 1e-9 || math.Abs(e.Hi-e.Value-half) > 1e-9 || math.Abs(e.Value-e.Lo-half) > 1e-9 {
+		t.Errorf("%+v, want 1.333 +- %v", e, half)
+	}
+}
+
+// TestLedger adds two trajectories up by hand. Turns with two calls are shared.
+func TestLedger(t *testing.T) {
+	m := meter(cost.CachingRecorded)
+	l := cost.NewLedger(m)
+	a := run("plain", use{input: 100, output: 10}, use{input: 200, output: 20}, use{input: 300, output: 5})
+	a.ID, a.Agent, a.Outcome = "a", "x", trace.OutcomeSuccess
+	a.Turns[0].NumCalls, a.Turns[1].FirstCall, a.Turns[1].NumCalls = 2, 2, 1
+	a.Calls = []trace.Call{{Tool: trace.Intern("read")}, {Tool: trace.Intern("write")}, {Tool: trace.Intern("read"), Turn: 1}, {Tool: trace.Intern("lost"), Turn: -1}}
+	b := run("unheard-of", use{input: 50, output: 1})
+	b.ID = "b"
+	l.Add(a)
+	l.Add(b)
+	l.Add(&trace.Trajectory{ID: "c"})
+	// Without its middle turn the first trajectory saves 200 + 20 tokens of input and 20
+	// of output; 3 more tokens of definitions are read on the two turns that are left
+	// and on the one of the second, whose model has no price.
+	saved := l.Saving(func(i int) []int { return [][]int{{1}, nil, nil}[i] }, 3)
+	if want := (cost.Totals{Turns: 1, Input: 220 - 9, Output: 20, USD: 2200 - 60 + 1000}); saved != want || l.Len() != 3 || len(l.Account(1).Turns) != 1 {
+		t.Errorf("saved %+v, want %+v", saved, want)
+	}
+	s := l.Statement(1)
+	if s.Total.Input != 650 || s.Total.Output != 36 || s.Total.USD != 6000+1750 || s.Total.Unpriced != 1 || s.Total.Trajectories != 3 || s.NoTurns != 1 || s.TurnsUnknown != 1 {
+		t.Errorf("total %+v", s)
+	}
+	// read: half of 1500 and all of 3000; write: half of 1500.
+	for i, want := range []cost.ToolLine{
+		{Tool: "read", Calls: 2, Trajectories: 1, Turns: 1.5, Input: 250, Output: 25, USD: 3750},
+		{Tool: "", Trajectories: 2, Turns: 2, Input: 350, Output: 6, USD: 3250, Unpriced: 1},
+		{Tool: "write", Calls: 1, Trajectories: 1, Turns: 0.5, Input: 50, Output: 5, USD: 750},
+	} {
+		if s.Tools[i] != want {
+			t.Errorf("tool %+v, want %+v", s.Tools[i], want)
+		}
+	}
+	if want := (cost.HabitLine{First: "write", Second: "read", Occurrences: 1, Trajectories: 1, Turns: 1, Tokens: 220, USD: 3000}); len(s.Habits) != 1 || s.Habits[0] != want {
+		t.Errorf("habits %+v, want %+v alone", s.Habits, want)
+	}
+	if len(s.Dearest) != 1 || s.Dearest[0].Name != "a" || len(s.Models) != 2 || s.Models[0].Name != "plain" || len(s.Agents) != 2 || s.Agents[0].Name != "x" || len(s.Outcomes) != 2 {
+		t.Errorf("%+v", s)
+	}
+}

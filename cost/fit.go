@@ -1,0 +1,266 @@
+package cost
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// Estimate is a figure with its 95 % interval over tasks.
+type Estimate struct {
+	Value  float64
+	Lo, Hi float64 // infinite with fewer than two tasks
+	Tasks  int
+	Turns  int
+}
+
+// Factors are what counted tokens of a model are multiplied with. The zero value
+// of Tasks in them means that no turn of the model has both usage and texts.
+type Factors struct {
+	Model  string   // "" is all models together
+	Input  Estimate // recorded input tokens for each counted one, from how inputs grow
+	Base   Estimate // input tokens of every turn that no recorded text explains, such as a system prompt
+	Output Estimate
+	// Error is the median of |fitted - recorded| / recorded over the turns that
+	// were fitted, input and output together: in sample, so new turns do worse.
+	Error float64
+}
+
+// Fit learns what o200k counts are to recorded usage, from turns that have both.
+//
+// Inputs grow from turn to turn by what was said, called and returned, so the
+// ratio of the sums of growth is the factor, whatever stands in front; what is left
+// over of the first input is the base. Outputs are compared directly, without
+// those whose reasoning is recorded as tokens but not as text. Sums are kept by
+// task, and intervals are those of a ratio of sums over tasks (linearised), 1.96
+// standard errors. Memory is O(tasks added).
+type Fit struct {
+	meter  *Meter
+	models map[string]*fitSums
+	done   map[string]Factors
+
+	applied  map[string]int // turns that the factors of each model were applied to
+	borrowed int
+}
+
+// fitSums are the sums of one model by task.
+type fitSums struct {
+	tasks map[string]*taskSums
+	turns []fitTurn
+}
+
+type taskSums struct {
+	grown, counted      float64 // growth of inputs
+	growths             int
+	first, firstCounted float64 // inputs of first turns
+	firsts              int
+	output, outCounted  float64
+	outputs             int
+}
+
+type fitTurn struct {
+	input, counted, output, outCounted float64
+	outputs                            bool
+}
+
+// maxFitTurns bounds what is kept for the error.
+const maxFitTurns = 20_000
+
+// NewFit returns an empty Fit that counts with m.
+func NewFit(m *Meter) *Fit {
+	return &Fit{meter: m, models: map[string]*fitSums{}, applied: map[string]int{}}
+}
+
+// Add learns from t: from neighbouring turns that record usage, of one model.
+func (f *Fit) Add(t *trace.Trajectory) {
+	f.done = nil
+	counted := f.meter.countTurns(t, f.meter.definitions(t.Tools))
+	last := -1
+	for i := range t.Turns {
+		turn := &t.Turns[i]
+		if !turn.Usage.Known || counted[i].input == 0 || turn.Usage.Input <= 0 {
+			last = -1
+			continue
+		}
+		model := cmp.Or(turn.Model, t.Model)
+		for _, name := range slices.Compact([]string{"", model}) {
+			f.of(name).add(t.TaskKey(), t, counted, last, i)
+		}
+		last = i
+	}
+}
+
+func (f *Fit) of(model string) *fitSums {
+	s := f.models[model]
+	if s == nil {
+		s = &fitSums{tasks: map[string]*taskSums{}}
+		f.models[model] = s
+	}
+	return s
+}
+
+func (s *fitSums) add(task string, t *trace.Trajectory, counted []countedTurn, last, i int) {
+	k := s.tasks[task]
+	if k == nil {
+		k = &taskSums{}
+		s.tasks[task] = k
+	}
+	u := &t.Turns[i].Usage
+	input, text := float64(u.Input), float64(counted[i].input)
+	switch {
+	case last < 0:
+		k.first += input
+		k.firstCounted += text
+		k.firsts++
+	case u.Input > t.Turns[last].Usage.Input && counted[i].input > counted[last].input:
+		k.grown += input - float64(t.Turns[last].Usage.Input)
+		k.counted += text - float64(counted[last].input)
+		k.growths++
+	}
+	turn := fitTurn{input: input, counted: text}
+	if counted[i].output > 0 && u.Output > 0 && (u.Reasoning == 0 || !t.Turns[i].Thought.IsZero()) {
+		turn.output, turn.outCounted, turn.outputs = float64(u.Output), float64(counted[i].output), true
+		k.output += turn.output
+		k.outCounted += turn.outCounted
+		k.outputs++
+	}
+	if len(s.turns) < maxFitTurns {
+		s.turns = append(s.turns, turn)
+	}
+}
+
+// Models returns the factors of each model that was learnt from, those of all
+// models together first.
+func (f *Fit) Models() []Factors {
+	f.solve()
+	var out []Factors
+	for _, name := range slices.Sorted(maps.Keys(f.done)) {
+		out = append(out, f.done[name])
+	}
+	return out
+}
+
+// Of returns the factors that are applied to a model: its own if at least two
+// tasks gave them, else those of all models together, else none, which is false.
+func (f *Fit) Of(model string) (Factors, bool) {
+	f.solve()
+	for _, name := range []string{model, ""} {
+		if own, ok := f.done[name]; ok && own.Input.Tasks > 0 && own.Output.Tasks > 0 && (name == "" || own.Input.Tasks > 1) {
+			return own, true
+		}
+	}
+	return Factors{}, false
+}
+
+func (f *Fit) solve() {
+	if f.done != nil {
+		return
+	}
+	f.done = map[string]Factors{}
+	for name, s := range f.models {
+		f.done[name] = s.solve(name)
+	}
+}
+
+func (s *fitSums) solve(name string) Factors {
+	out := Factors{Model: name}
+	order := slices.Sorted(maps.Keys(s.tasks))
+	ratio := func(parts func(*taskSums) (num, den float64, n int)) Estimate {
+		var num, den []float64
+		turns := 0
+		for _, task := range order {
+			if a, b, n := parts(s.tasks[task]); n > 0 && b > 0 {
+				num, den, turns = append(num, a), append(den, b), turns+n
+			}
+		}
+		return ratioOfSums(num, den, turns)
+	}
+	out.Input = ratio(func(k *taskSums) (float64, float64, int) { return k.grown, k.counted, k.growths })
+	out.Output = ratio(func(k *taskSums) (float64, float64, int) { return k.output, k.outCounted, k.outputs })
+	out.Base = ratio(func(k *taskSums) (float64, float64, int) {
+		return k.first - out.Input.Value*k.firstCounted, float64(k.firsts), k.firsts
+	})
+	out.Base.Value, out.Base.Lo, out.Base.Hi = max(out.Base.Value, 0), max(out.Base.Lo, 0), max(out.Base.Hi, 0)
+	if out.Base.Tasks < 2 {
+		out.Base.Lo = math.Inf(-1)
+	}
+	var errors []float64
+	for _, t := range s.turns {
+		fitted, real := out.Base.Value+out.Input.Value*t.counted, t.input
+		if t.outputs {
+			fitted += out.Output.Value * t.outCounted
+			real += t.output
+		}
+		errors = append(errors, math.Abs(fitted-real)/real)
+	}
+	slices.Sort(errors)
+	if len(errors) > 0 {
+		out.Error = errors[len(errors)/2]
+	}
+	return out
+}
+
+// ratioOfSums is sum(num)/sum(den) over tasks with its linearised interval.
+func ratioOfSums(num, den []float64, turns int) Estimate {
+	e := Estimate{Lo: math.Inf(-1), Hi: math.Inf(1), Tasks: len(num), Turns: turns}
+	var a, b float64
+	for i := range num {
+		a += num[i]
+		b += den[i]
+	}
+	if b == 0 {
+		e.Tasks = 0
+		return e
+	}
+	e.Value = a / b
+	if n := float64(len(num)); n > 1 {
+		var squares float64
+		for i := range num {
+			d := num[i] - e.Value*den[i]
+			squares += d * d
+		}
+		half := 1.96 * math.Sqrt(squares*n/(n-1)) / b
+		e.Lo, e.Hi = e.Value-half, e.Value+half
+	}
+	return e
+}
+
+// Applied returns how many turns the factors of a model were applied to so far.
+func (f *Fit) Applied(model string) int { return f.applied[model] }
+
+// Borrowed returns how many turns were scaled by the factors of other models.
+func (f *Fit) Borrowed() int { return f.borrowed }
+
+// Apply makes estimates of the turns of a that were only counted. Turns of models
+// that nothing was learnt for stay as they were counted: it returns how many.
+func (f *Fit) Apply(a *Account) (unscaled int) {
+	changed := false
+	for i := range a.Turns {
+		t := &a.Turns[i]
+		if t.Source != Counted {
+			continue
+		}
+		factors, ok := f.Of(a.Model(i))
+		if !ok {
+			unscaled++
+			continue
+		}
+		t.Input = scaled(float64(t.Input)*factors.Input.Value + factors.Base.Value)
+		t.Output, t.Reread = scaled(float64(t.Output)*factors.Output.Value), scaled(float64(t.Reread)*factors.Output.Value)
+		t.Source = Fitted
+		f.applied[factors.Model]++
+		if factors.Model != a.Model(i) {
+			f.borrowed++
+		}
+		changed = true
+	}
+	if changed {
+		a.arrange()
+	}
+	return unscaled
+}
+
+func scaled(v float64) int32 { return tokens32(int64(math.Round(min(max(v, 0), 1<<30)))) }

@@ -1,0 +1,323 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// RegisterName is the name of the tool that registers others.
+const RegisterName = "tool_register"
+
+// RegisterDescription is what an agent is told about it.
+const RegisterDescription = "Makes a tool available. The tools that exist are listed by name. Call this with the name of the one that is most useful now; the answer is its full definition, and from then on it can be called like any other."
+
+// RegisterSchema is the JSON Schema of its arguments; the names of tools are no
+// part of it, so that it is the same for every set of tools.
+const RegisterSchema = `{"type":"object","properties":{"name":{"type":"string","description":"the name of the tool"}},"required":["name"],"additionalProperties":false}`
+
+const (
+	registerAnswer = "registered" // what stands for the result of a registration
+	registerCall   = RegisterName + `{"name":""}`
+)
+
+// levelBounds are the tool counts that EcoAct reports by (Fig. 3): trajectories that
+// offer at most so many tools; the last has no bound.
+var levelBounds = [...]int{10, 20, math.MaxInt}
+
+// levelNames name them.
+var levelNames = [...]string{"0-10", "11-20", ">20"}
+
+// LazyStudyOptions say which variants are simulated. The zero value is the default.
+type LazyStudyOptions struct {
+	Share float64 // of the tools that a variant registers at least; 0 means 0.3, as EcoAct observed (Fig. 4)
+	Batch int     // tools that a variant registers at a time; 0 means 5
+	Seed  uint64  // of the bootstrap
+
+	// Preload returns the tools that are expected in the first steps of t, by their
+	// names; nil leaves the variant out. It must not have learnt from t's task.
+	Preload func(t *trace.Trajectory) []trace.Name
+}
+
+// LazyStudy simulates lazy registration on many trajectories: those that record
+// the definitions of the tools offered. It keeps sums by task, O(tasks), and what
+// LazyReport shows.
+type LazyStudy struct {
+	meter    *Meter
+	options  LazyStudyOptions
+	variants []lazyVariant
+	register Definition
+	call     int64
+	answer   int64
+
+	pending   []pendingLazy // whose tokens are to be fitted first
+	tasks     map[string]int
+	levels    [len(levelBounds)]lazySums
+	all       lazySums
+	even      []evenSums // by task
+	parts     partSums
+	growth    growthSums
+	without   int // trajectories with turns that record no definitions
+	misfit    int // trajectories with an input smaller than their definitions
+	lastTools []trace.ToolDef
+	lastSet   *Toolset
+	lastIndex map[trace.Name]int32
+}
+
+type lazyVariant struct {
+	name    string
+	doc     string
+	options LazyOptions
+	preload bool
+}
+
+type pendingLazy struct {
+	task    int
+	account *Account
+	set     *Toolset
+	use     LazyUse
+}
+
+// lazySums are sums by task of one level.
+type lazySums struct {
+	trajectories int
+	tools        int
+	eager        Totals
+	lazy         []LazyTotals
+	byTask       map[int]*levelTask
+}
+
+type levelTask struct {
+	eager Totals
+	lazy  []Totals
+}
+
+// evenSums are the coefficients of cost eager - lazy = a + b tools, by task.
+type evenSums struct{ tokensA, tokensB, usdA, usdB float64 }
+
+// partSums are figures of the definitions.
+type partSums struct {
+	seen   map[trace.Name]bool
+	tokens Definition // of the tools, each once
+
+	turns          int
+	offered, calls float64 // definition tokens a turn, summed: of the tools offered, and of those called
+}
+
+// maxSteps is how many steps the growth of the registered share is followed for.
+const maxSteps = 32
+
+type growthSums struct {
+	share        [maxSteps + 1]float64
+	trajectories [maxSteps + 1]int
+	final        float64
+	all          int
+}
+
+// NewLazyStudy returns an empty LazyStudy of accounts of m.
+func NewLazyStudy(m *Meter, o LazyStudyOptions) *LazyStudy {
+	if o.Share == 0 {
+		o.Share = 0.3
+	}
+	if o.Batch == 0 {
+		o.Batch = 5
+	}
+	s := &LazyStudy{meter: m, options: o, tasks: map[string]int{}, parts: partSums{seen: map[trace.Name]bool{}}}
+	s.register = Definition{Name: m.Text(RegisterName), Description: m.Text(RegisterDescription), Parameters: m.Text(RegisterSchema)}
+	s.call, s.answer = m.Text(registerCall), m.Text(registerAnswer)
+	s.variants = []lazyVariant{
+		{name: "single-list", doc: "one at a time, into the tool list"},
+		{name: "single-result", doc: "one at a time, as a result", options: LazyOptions{Placement: PlacementResult}},
+		{name: "batch-result", doc: fmt.Sprintf("up to %d at a time, as a result", o.Batch), options: LazyOptions{Placement: PlacementResult, Batch: o.Batch}},
+		{name: "described-result", doc: "one at a time, descriptions shown", options: LazyOptions{Placement: PlacementResult, Describe: true}},
+		{name: "share-result", doc: fmt.Sprintf("one at a time, at least %.0f %% of all", 100*o.Share), options: LazyOptions{Placement: PlacementResult, Share: o.Share}},
+	}
+	if o.Preload != nil {
+		s.variants = append(s.variants, lazyVariant{name: "preload-result", doc: "some from the start, then one at a time", options: LazyOptions{Placement: PlacementResult}, preload: true})
+	}
+	return s
+}
+
+// Add simulates t, whose account is a. What was only counted in a is simulated
+// when Report is called, which the account is kept for.
+func (s *LazyStudy) Add(t *trace.Trajectory, a *Account) {
+	if len(t.Turns) == 0 {
+		return
+	}
+	if len(t.Tools) == 0 {
+		s.without++
+		return
+	}
+	set, index := s.toolset(t.Tools)
+	use := LazyUse{Uses: make([][]int32, len(t.Turns))}
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		tool, offered := index[c.Tool]
+		if c.Origin == trace.OriginModel && offered && c.Turn >= 0 && c.Turn < len(t.Turns) && !slices.Contains(use.Uses[c.Turn], tool) {
+			use.Uses[c.Turn] = append(use.Uses[c.Turn], tool)
+		}
+	}
+	if s.options.Preload != nil {
+		for _, name := range s.options.Preload(t) {
+			if tool, ok := index[name]; ok {
+				use.Preloaded = append(use.Preloaded, tool)
+			}
+		}
+	}
+	task, known := s.tasks[t.TaskKey()]
+	if !known {
+		task = len(s.tasks)
+		s.tasks[t.TaskKey()] = task
+		s.even = append(s.even, evenSums{})
+	}
+	s.describe(t.Tools, set, use)
+	p := pendingLazy{task, a, set, use}
+	if a.Estimated() > 0 {
+		s.pending = append(s.pending, p)
+		return
+	}
+	s.simulate(p)
+}
+
+// toolset returns the tokens of a list of tools, and where each stands in it.
+func (s *LazyStudy) toolset(tools []trace.ToolDef) (*Toolset, map[trace.Name]int32) {
+	if len(tools) == len(s.lastTools) && &tools[0] == &s.lastTools[0] {
+		return s.lastSet, s.lastIndex
+	}
+	set := &Toolset{Register: s.register.Tokens(), Separator: 1, Call: s.call, Acknowledged: s.answer}
+	index := make(map[trace.Name]int32, len(tools))
+	for i := range tools {
+		d := s.meter.Definition(&tools[i])
+		if _, twice := index[tools[i].Name]; !twice {
+			index[tools[i].Name] = int32(i)
+		}
+		set.Tools = append(set.Tools, d)
+		set.Count++
+		set.Definitions += float64(d.Tokens())
+		set.Names += float64(d.Name)
+		set.Descriptions += float64(d.Description)
+	}
+	s.lastTools, s.lastSet, s.lastIndex = tools, set, index
+	return set, index
+}
+
+// describe adds the figures that depend on definitions alone.
+func (s *LazyStudy) describe(tools []trace.ToolDef, set *Toolset, use LazyUse) {
+	for i, d := range set.Tools {
+		if !s.parts.seen[tools[i].Name] {
+			s.parts.seen[tools[i].Name] = true
+			s.parts.tokens.Name += d.Name
+			s.parts.tokens.Description += d.Description
+			s.parts.tokens.Parameters += d.Parameters
+		}
+	}
+	registered := map[int32]bool{}
+	s.growth.all++
+	for i, called := range use.Uses {
+		s.parts.turns++
+		s.parts.offered += set.Definitions
+		for _, tool := range called {
+			registered[tool] = true
+			s.parts.calls += float64(set.Tools[tool].Tokens())
+		}
+		if i < maxSteps {
+			s.growth.share[i+1] += float64(len(registered)) / set.Count
+			s.growth.trajectories[i+1]++
+		}
+	}
+	s.growth.final += float64(len(registered)) / set.Count
+}
+
+// simulate runs all variants on one trajectory.
+func (s *LazyStudy) simulate(p pendingLazy) {
+	a := p.account
+	if slices.ContainsFunc(a.Turns, func(t Turn) bool { return int64(t.Input) < a.Definitions }) {
+		s.misfit++
+		return
+	}
+	eager, lazy := a.Total(), make([]LazyTotals, len(s.variants))
+	for i, v := range s.variants {
+		use := p.use
+		if !v.preload {
+			use.Preloaded = nil
+		}
+		lazy[i] = a.Lazy(p.set, use, v.options)
+	}
+	level := slices.IndexFunc(levelBounds[:], func(bound int) bool { return len(p.set.Tools) <= bound })
+	s.levels[level].add(p, eager, lazy)
+	s.all.add(p, eager, lazy)
+	s.breakEven(p, eager)
+}
+
+func (s *lazySums) add(p pendingLazy, eager Totals, lazy []LazyTotals) {
+	if s.byTask == nil {
+		s.byTask, s.lazy = map[int]*levelTask{}, make([]LazyTotals, len(lazy))
+	}
+	k := s.byTask[p.task]
+	if k == nil {
+		k = &levelTask{lazy: make([]Totals, len(lazy))}
+		s.byTask[p.task] = k
+	}
+	s.trajectories++
+	s.tools += len(p.set.Tools)
+	s.eager.Add(eager)
+	k.eager.Add(eager)
+	for i := range lazy {
+		s.lazy[i].Totals.Add(lazy[i].Totals)
+		s.lazy[i].Registrations += lazy[i].Registrations
+		s.lazy[i].Registered += lazy[i].Registered
+		s.lazy[i].Unused += lazy[i].Unused
+		k.lazy[i].Add(lazy[i].Totals)
+	}
+}
+
+// breakEven adds what a trajectory says about the number of tools at which lazy
+// registration (EcoAct, as a result) begins to pay. With tools of the mean size of
+// those offered both costs are linear in their number, so two numbers give the line.
+func (s *LazyStudy) breakEven(p pendingLazy, eager Totals) {
+	at := func(tools float64) (tokens, usd float64) {
+		set := *p.set
+		share := tools / p.set.Count
+		set.Count, set.Names, set.Definitions, set.Descriptions = tools, share*set.Names, share*set.Definitions, share*set.Descriptions
+		lazy := p.account.Lazy(&set, LazyUse{Uses: p.use.Uses}, LazyOptions{Placement: PlacementResult})
+		more := p.account.Without(nil, int64(math.Round((share-1)*p.set.Definitions)))
+		return float64(more.Tokens() - lazy.Tokens()), more.USD - lazy.USD
+	}
+	// Far apart, since tokens are rounded.
+	low, high := p.set.Count, 100*p.set.Count
+	t1, u1 := at(low)
+	t2, u2 := at(high)
+	e := &s.even[p.task]
+	e.tokensB += (t2 - t1) / (high - low)
+	e.tokensA += t1 - low*(t2-t1)/(high-low)
+	e.usdB += (u2 - u1) / (high - low)
+	e.usdA += u1 - low*(u2-u1)/(high-low)
+}
+
+// resamples is how many bootstrap samples of tasks give an interval.
+const resamples = 1000
+
+// bootstrap returns the 95 % interval of a statistic over resampled tasks, n of them.
+func (s *LazyStudy) bootstrap(n int, statistic func(tasks []int) float64) (lo, hi float64) {
+	if n < 2 {
+		return math.Inf(-1), math.Inf(1)
+	}
+	random := rand.New(rand.NewPCG(s.options.Seed, 0x1a2b))
+	values, tasks := make([]float64, 0, resamples), make([]int, n)
+	for range resamples {
+		for i := range tasks {
+			tasks[i] = random.IntN(n)
+		}
+		if v := statistic(tasks); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return math.Inf(-1), math.Inf(1)
+	}
+	slices.Sort(values)
+	return values[len(values)*25/1000], values[min(len(values)*975/1000, len(values)-1)]
+}

@@ -1,0 +1,65 @@
+package cost
+
+// Totals is what turns cost. Counts of tokens are exact for recorded turns.
+type Totals struct {
+	Turns     int
+	Estimated int   // turns of these whose tokens are counted or fitted
+	Unpriced  int   // turns of these without a price: in the tokens, not in USD
+	Input     int64 // tokens, Cached and Write included
+	Cached    int64
+	Write     int64
+	Output    int64
+	USD       float64
+}
+
+// Fresh returns the input tokens that no cache holds and none takes.
+func (t Totals) Fresh() int64 { return t.Input - t.Cached - t.Write }
+
+// Tokens returns the tokens of input and output.
+func (t Totals) Tokens() int64 { return t.Input + t.Output }
+
+// Add adds o.
+func (t *Totals) Add(o Totals) {
+	t.Turns += o.Turns
+	t.Estimated += o.Estimated
+	t.Unpriced += o.Unpriced
+	t.Input += o.Input
+	t.Cached += o.Cached
+	t.Write += o.Write
+	t.Output += o.Output
+	t.USD += o.USD
+}
+
+// Less returns t less o: what is saved where o is what is left.
+func (t Totals) Less(o Totals) Totals {
+	return Totals{
+		t.Turns - o.Turns, t.Estimated - o.Estimated, t.Unpriced - o.Unpriced,
+		t.Input - o.Input, t.Cached - o.Cached, t.Write - o.Write, t.Output - o.Output, t.USD - o.USD,
+	}
+}
+
+// one returns the totals of a single turn.
+func (t *Turn) one(p *Price) Totals {
+	out := Totals{Turns: 1, Input: int64(t.Input), Cached: int64(t.Cached), Write: int64(t.Write), Output: int64(t.Output)}
+	if t.Source != Recorded {
+		out.Estimated = 1
+	}
+	if p == nil {
+		out.Unpriced = 1
+	} else {
+		out.USD = p.USD(out.Fresh(), out.Cached, out.Write, out.Output)
+	}
+	return out
+}
+
+// Total returns what the whole trajectory cost.
+func (a *Account) Total() Totals {
+	var sum Totals
+	for i := range a.Turns {
+		sum.Add(a.Turn(i))
+	}
+	return sum
+}
+
+// Turn returns what turn i cost.
+func (a *Account) Turn(i int) Totals { return a.Turns[i].one(a.Price(i)) }
