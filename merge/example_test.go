@@ -62,7 +62,7 @@ func TestCheckExample(t *testing.T) {
 			},
 		},
 		{`- {calls: [{tool: a, result: "Error: no"}, {tool: b, status: failed}, {tool: c, status: ok}], gives: [{tool: c, status: ok}]}`, nil},
-		{`- {calls: [{tool: a}], gives: []}`, []string{"steps: got 1, want 0"}},
+		{`- {calls: [{tool: a}], gives: []}`, []string{"steps: got 1 (a{}), want 0"}},
 		{`- {calls: [{tool: a, annotations: {readOnlyHint: true}}, {tool: login}, {tool: confirm}], gives: [{effect: accessor}, {idempotent: true}, {barrier: true}]}`, nil},
 		{`- {calls: [{tool: mail_a}, {tool: disk_a}, {tool: mail_a}], same_state_as: [{tool: disk_a}, {tool: mail_a}]}`, nil},
 		{`- {calls: [{tool: mail_a}, {tool: a}], same_state_as: [{tool: a}, {tool: mail_a}]}`, []string{"state: got two states, want the same state"}},

@@ -1,0 +1,341 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/stategraph"
+)
+
+// Join is a way in which histories become one state.
+type Join uint8
+
+// The ways in which histories are joined.
+const (
+	JoinCalls     Join = 1 << iota // calls that were recorded differently are one step
+	JoinOrder                      // the same steps were made in another order
+	JoinUnchanged                  // a call left the state as it was
+	JoinInherited                  // an earlier state already had several histories
+)
+
+// joinNames are the words for the ways, in their order.
+var joinNames = [...]string{"calls", "order", "unchanged", "inherited"}
+
+// Names returns the words for the ways in a set of them.
+func (j Join) Names() []string {
+	names := []string{}
+	for i, name := range joinNames {
+		if j&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Reasons say of every state of a graph whether executions came to it with
+// different histories of recorded calls, and which rules made these one state.
+//
+// The reasons are local. Histories of a state are compared by how they came in:
+// if the last step was another recorded call from the same state, the rules that
+// changed the label of either call, or left its arguments out of a comparison,
+// joined them; if it came from another state, the effect, domain and commute
+// rules of the two last steps did; if a call left the state as it was, the rule
+// that says so did. A state without such a reason of its own may come after one
+// that has: its histories are inherited. So a state has several histories
+// exactly if it has a reason, its own or an inherited one; but of three steps
+// that changed places, the rule of the middle one may be named only at an
+// earlier state.
+//
+// They take 48 bytes a state and one list for each different set of rules.
+type Reasons struct {
+	set    *rules.Set
+	states []stateReasons
+	sets   setTable
+}
+
+type stateReasons struct {
+	raw  hash
+	from stategraph.StateID
+	way  wayID
+	own  uint32 // set of the rules that joined histories here
+	join Join
+}
+
+// wayID numbers what the rules had to do with one step.
+type wayID uint32
+
+// way is what the rules had to do with one step, as sets of rules.
+type way struct {
+	changed  uint32 // rules that changed the label, or which arguments count
+	moved    uint32 // rules that let it change places
+	accessor bool
+}
+
+// RuleReasons counts the states at which one rule joined histories.
+type RuleReasons struct {
+	Rule   *rules.Rule // nil for the policy for failed calls
+	States int
+	Join   Join // in which ways
+}
+
+// Several reports whether the state has several histories.
+func (r *Reasons) Several(s stategraph.StateID) bool { return r.states[s].join != 0 }
+
+// Join returns in which ways the histories of a state became one.
+func (r *Reasons) Join(s stategraph.StateID) Join { return r.states[s].join }
+
+// Rules returns the ids of the rules that joined histories at the state itself,
+// in file order, the policy for failed calls last as "failed:".
+func (r *Reasons) Rules(s stategraph.StateID) []string {
+	ids := []string{}
+	for _, i := range r.sets.lists[r.states[s].own] {
+		ids = append(ids, r.id(i))
+	}
+	return ids
+}
+
+func (r *Reasons) id(i int) string {
+	if i == len(r.set.Rules) {
+		return "failed:"
+	}
+	return r.set.Rules[i].ID
+}
+
+// Totals returns how many states have several histories, and how many of those
+// have inherited all of them.
+func (r *Reasons) Totals() (several, inherited int) {
+	for i := range r.states {
+		if join := r.states[i].join; join != 0 {
+			several++
+			if join == JoinInherited {
+				inherited++
+			}
+		}
+	}
+	return several, inherited
+}
+
+// ByRule returns the rules that joined histories at some state, in file order.
+func (r *Reasons) ByRule() []RuleReasons {
+	all := make([]RuleReasons, len(r.set.Rules)+1)
+	for i := range r.states {
+		for _, rule := range r.sets.lists[r.states[i].own] {
+			all[rule].States++
+			all[rule].Join |= r.states[i].join &^ JoinInherited
+		}
+	}
+	var found []RuleReasons
+	for i, f := range all {
+		if f.States == 0 {
+			continue
+		}
+		if i < len(r.set.Rules) {
+			f.Rule = r.set.Rules[i]
+		}
+		found = append(found, f)
+	}
+	return found
+}
+
+// setTable numbers sets of rules; 0 is the empty one.
+type setTable struct {
+	lists   [][]int
+	numbers map[string]uint32
+}
+
+func (t *setTable) number(list []int) uint32 {
+	if t.numbers == nil {
+		t.numbers, t.lists = map[string]uint32{"[]": 0}, [][]int{nil}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	key := fmt.Sprint(list)
+	n, known := t.numbers[key]
+	if !known {
+		n = uint32(len(t.lists))
+		t.numbers[key] = n
+		t.lists = append(t.lists, slices.Clone(list))
+	}
+	return n
+}
+
+func (t *setTable) union(sets ...uint32) uint32 {
+	first := sets[0]
+	if !slices.ContainsFunc(sets, func(s uint32) bool { return s != first }) {
+		return first
+	}
+	var list []int
+	for _, s := range sets {
+		list = append(list, t.lists[s]...)
+	}
+	return t.number(list)
+}
+
+// reasonsBuilder finds reasons while walks stream by.
+type reasonsBuilder struct {
+	Reasons
+	index map[*rules.Rule]int
+	ways  []way
+	known map[way]wayID
+	cache map[*letter]wayID
+}
+
+func newReasonsBuilder(set *rules.Set) *reasonsBuilder {
+	b := &reasonsBuilder{Reasons: Reasons{set: set}, index: map[*rules.Rule]int{}, known: map[way]wayID{}, cache: map[*letter]wayID{}}
+	for i, rule := range set.Rules {
+		b.index[rule] = i
+	}
+	b.sets.number(nil)
+	b.states = append(b.states, stateReasons{}) // the root
+	return b
+}
+
+// add compares how one trajectory came to its states with how others did.
+func (b *reasonsBuilder) add(steps []Step, skips []skip, walk []stategraph.Step) {
+	at := stategraph.Root
+	next := 0
+	for i := range walk {
+		next = b.skipped(skips, next, i, at)
+		if steps[i].Cut {
+			at = stategraph.Root
+		}
+		to, l := walk[i].To, steps[i].letter
+		w := b.way(l)
+		switch {
+		case to == at:
+			b.join(to, JoinUnchanged, b.ways[w].changed, b.stays(l))
+		case int(to) == len(b.states):
+			b.states = append(b.states, stateReasons{raw: l.uses.raw, from: at, way: w})
+		default:
+			b.arrive(to, at, l, w)
+		}
+		at = to
+	}
+	if len(walk) == len(steps) {
+		b.skipped(skips, next, len(steps), at)
+	}
+}
+
+// skipped joins the histories with and without calls that became no step.
+func (b *reasonsBuilder) skipped(skips []skip, next, step int, at stategraph.StateID) int {
+	for ; next < len(skips) && skips[next].steps <= step; next++ {
+		var list []int
+		if skips[next].failed {
+			list = append(list, len(b.set.Rules))
+		}
+		for _, a := range skips[next].uses.list {
+			if a.isDecisive() && (a.rule.Kind == rules.KindDrop || skips[next].failed && a.rule.Kind == rules.KindStatus) {
+				list = append(list, b.index[a.rule])
+			}
+		}
+		if b.set.Failed != rules.FailedSplit || !skips[next].failed {
+			b.join(at, JoinUnchanged, b.sets.number(list))
+		}
+	}
+	return next
+}
+
+// arrive compares a way into a known state with the first one.
+func (b *reasonsBuilder) arrive(to, from stategraph.StateID, l *letter, w wayID) {
+	first := &b.states[to]
+	one, other := b.ways[first.way], b.ways[w]
+	switch {
+	case first.from == from && first.raw == l.uses.raw:
+	case first.from == from:
+		b.join(to, JoinCalls, one.changed, other.changed)
+	case one.accessor == other.accessor:
+		b.join(to, JoinOrder, one.moved, other.moved)
+	case one.accessor:
+		b.join(to, JoinOrder, one.moved)
+	default:
+		b.join(to, JoinOrder, other.moved)
+	}
+}
+
+func (b *reasonsBuilder) join(s stategraph.StateID, j Join, sets ...uint32) {
+	state := &b.states[s]
+	state.join |= j
+	state.own = b.sets.union(append(sets, state.own)...)
+}
+
+// way returns what the rules had to do with a letter.
+func (b *reasonsBuilder) way(l *letter) wayID {
+	if id, known := b.cache[l]; known {
+		return id
+	}
+	var changed, moved []int
+	for i := range l.uses.list {
+		a := &l.uses.list[i]
+		if !a.isDecisive() {
+			continue
+		}
+		switch rule := b.index[a.rule]; a.rule.Kind {
+		case rules.KindRename, rules.KindFold, rules.KindInsert, rules.KindDropArg, rules.KindRewrite:
+			changed = append(changed, rule)
+		case rules.KindLoop:
+			if l.effect == rules.Accessor && len(a.rule.IgnoreArgs) > 0 {
+				changed = append(changed, rule)
+			}
+		case rules.KindEffect:
+			if l.effect == rules.Accessor {
+				moved = append(moved, rule)
+			}
+		case rules.KindDomain, rules.KindCommute:
+			if l.effect == rules.Mutator {
+				moved = append(moved, rule)
+			}
+		}
+	}
+	w := way{b.sets.number(changed), b.sets.number(moved), l.effect == rules.Accessor}
+	id, known := b.known[w]
+	if !known {
+		id = wayID(len(b.ways))
+		b.ways = append(b.ways, w)
+		b.known[w] = id
+	}
+	if len(b.cache) >= maxCached {
+		clear(b.cache)
+	}
+	b.cache[l] = id
+	return id
+}
+
+// stays is the set of the rules by which a letter leaves the state as it is.
+func (b *reasonsBuilder) stays(l *letter) uint32 {
+	var list []int
+	for i := range l.uses.list {
+		a := &l.uses.list[i]
+		isReason := a.rule.Kind == rules.KindEffect && l.effect != rules.Mutator || a.rule.Kind == rules.KindLoop && l.effect == rules.Mutator
+		if a.by == nil && isReason {
+			list = append(list, b.index[a.rule])
+		}
+	}
+	return b.sets.number(list)
+}
+
+// finish hands histories on to the states that come after.
+func (b *reasonsBuilder) finish(g *stategraph.Graph) *Reasons {
+	b.ways, b.known, b.cache = nil, nil, nil
+	var queue []stategraph.StateID
+	for s := range b.states {
+		if b.states[s].join != 0 {
+			queue = append(queue, stategraph.StateID(s))
+		}
+	}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		for _, e := range g.Out(s) {
+			to := &b.states[g.To(e)]
+			if g.To(e) == s || to.join&JoinInherited != 0 {
+				continue
+			}
+			if to.join == 0 {
+				queue = append(queue, g.To(e))
+			}
+			to.join |= JoinInherited
+		}
+	}
+	return &b.Reasons
+}
