@@ -197,4 +197,3 @@ func rulesCheckDocument(out rulesCheckJSON) *report.Document {
 	d.Add(table)
 	return &d
 }
-

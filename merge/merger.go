@@ -202,7 +202,7 @@ func (m *Merger) Merged() *Merged {
 		merged.Walks = m.walks.finish(&m.builder)
 	}
 	if m.reasons != nil {
-		merged.Reasons = m.reasons.finish(merged.Graph)
+		merged.Reasons = m.reasons.finish()
 	}
 	if m.options.Table {
 		merged.Table = m.statistics(merged.Graph)

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/awo-dev/awo/rules"
@@ -16,7 +17,7 @@ const (
 	JoinCalls     Join = 1 << iota // calls that were recorded differently are one step
 	JoinOrder                      // the same steps were made in another order
 	JoinUnchanged                  // a call left the state as it was
-	JoinInherited                  // an earlier state already had several histories
+	JoinInherited                  // all of that happened at earlier states
 )
 
 // joinNames are the words for the ways, in their order.
@@ -36,16 +37,16 @@ func (j Join) Names() []string {
 // Reasons say of every state of a graph whether executions came to it with
 // different histories of recorded calls, and which rules made these one state.
 //
-// The reasons are local. Histories of a state are compared by how they came in:
-// if the last step was another recorded call from the same state, the rules that
-// changed the label of either call, or left its arguments out of a comparison,
-// joined them; if it came from another state, the effect, domain and commute
-// rules of the two last steps did; if a call left the state as it was, the rule
-// that says so did. A state without such a reason of its own may come after one
-// that has: its histories are inherited. So a state has several histories
-// exactly if it has a reason, its own or an inherited one; but of three steps
-// that changed places, the rule of the middle one may be named only at an
-// earlier state.
+// Whether there are several is exact. The rules are named locally: ways into a
+// state are compared with the first one. If the last step was another recorded
+// call from the same state, the rules that changed the label of either call, or
+// left its arguments out of a comparison, joined the histories; if it came from
+// another state, the effect, domain and commute rules of the two last steps did;
+// if a call left the state as it was, the rules that say so did, and those that
+// changed its label. A state with several histories and no such reason of its own
+// has them from earlier states. So every joining is named where it first happens,
+// but of three steps that changed places the rule of the middle one may be named
+// at an earlier state only.
 //
 // They take 48 bytes a state and one list for each different set of rules.
 type Reasons struct {
@@ -55,10 +56,11 @@ type Reasons struct {
 }
 
 type stateReasons struct {
-	raw  hash
-	from stategraph.StateID
+	history hash   // of the first execution that came here
+	raw     uint64 // of its last step
+	from    stategraph.StateID
 	way  wayID
-	own  uint32 // set of the rules that joined histories here
+	own  [3]uint32 // sets of the rules that joined histories here, by way
 	join Join
 }
 
@@ -88,8 +90,13 @@ func (r *Reasons) Join(s stategraph.StateID) Join { return r.states[s].join }
 // Rules returns the ids of the rules that joined histories at the state itself,
 // in file order, the policy for failed calls last as "failed:".
 func (r *Reasons) Rules(s stategraph.StateID) []string {
+	var list []int
+	for _, own := range r.states[s].own {
+		list = append(list, r.sets.lists[own]...)
+	}
+	slices.Sort(list)
 	ids := []string{}
-	for _, i := range r.sets.lists[r.states[s].own] {
+	for _, i := range slices.Compact(list) {
 		ids = append(ids, r.id(i))
 	}
 	return ids
@@ -119,10 +126,16 @@ func (r *Reasons) Totals() (several, inherited int) {
 // ByRule returns the rules that joined histories at some state, in file order.
 func (r *Reasons) ByRule() []RuleReasons {
 	all := make([]RuleReasons, len(r.set.Rules)+1)
+	at := make([]int, len(all)) // the last state counted, plus one
 	for i := range r.states {
-		for _, rule := range r.sets.lists[r.states[i].own] {
-			all[rule].States++
-			all[rule].Join |= r.states[i].join &^ JoinInherited
+		for way, own := range r.states[i].own {
+			for _, rule := range r.sets.lists[own] {
+				all[rule].Join |= 1 << way
+				if at[rule] != i+1 {
+					at[rule] = i + 1
+					all[rule].States++
+				}
+			}
 		}
 	}
 	var found []RuleReasons
@@ -193,47 +206,62 @@ func newReasonsBuilder(set *rules.Set) *reasonsBuilder {
 
 // add compares how one trajectory came to its states with how others did.
 func (b *reasonsBuilder) add(steps []Step, skips []skip, walk []stategraph.Step) {
-	at := stategraph.Root
-	next := 0
+	at, history := stategraph.Root, hash{}
 	for i := range walk {
-		next = b.skipped(skips, next, i, at)
+		skips, history = b.skipped(skips, i, at, history)
 		if steps[i].Cut {
-			at = stategraph.Root
+			at, history = stategraph.Root, hash{}
 		}
 		to, l := walk[i].To, steps[i].letter
+		if l.uses.raw != (hash{}) {
+			history = mix(history, l.uses.raw)
+		}
 		w := b.way(l)
 		switch {
 		case to == at:
 			b.join(to, JoinUnchanged, b.ways[w].changed, b.stays(l))
 		case int(to) == len(b.states):
-			b.states = append(b.states, stateReasons{raw: l.uses.raw, from: at, way: w})
+			b.states = append(b.states, stateReasons{history: history, raw: l.uses.raw.lo, from: at, way: w})
 		default:
 			b.arrive(to, at, l, w)
 		}
 		at = to
+		b.visit(at, history)
 	}
 	if len(walk) == len(steps) {
-		b.skipped(skips, next, len(steps), at)
+		b.skipped(skips, len(steps), at, history)
 	}
 }
 
-// skipped joins the histories with and without calls that became no step.
-func (b *reasonsBuilder) skipped(skips []skip, next, step int, at stategraph.StateID) int {
-	for ; next < len(skips) && skips[next].steps <= step; next++ {
+// visit notes that an execution with that history is in a state.
+func (b *reasonsBuilder) visit(s stategraph.StateID, history hash) {
+	if b.states[s].history != history && b.states[s].join == 0 {
+		b.states[s].join = JoinInherited
+	}
+}
+
+// skipped joins the histories with and without the calls before a step that
+// became none. It returns those that are left, and the history.
+func (b *reasonsBuilder) skipped(skips []skip, step int, at stategraph.StateID, history hash) ([]skip, hash) {
+	for ; len(skips) > 0 && skips[0].steps <= step; skips = skips[1:] {
+		s := &skips[0]
+		if s.failed && b.set.Failed == rules.FailedSplit {
+			continue // what comes next begins at the root
+		}
 		var list []int
-		if skips[next].failed {
+		if s.failed {
 			list = append(list, len(b.set.Rules))
 		}
-		for _, a := range skips[next].uses.list {
-			if a.isDecisive() && (a.rule.Kind == rules.KindDrop || skips[next].failed && a.rule.Kind == rules.KindStatus) {
+		for _, a := range s.uses.list {
+			if a.isDecisive() && (a.rule.Kind == rules.KindDrop || s.failed && a.rule.Kind == rules.KindStatus) {
 				list = append(list, b.index[a.rule])
 			}
 		}
-		if b.set.Failed != rules.FailedSplit || !skips[next].failed {
-			b.join(at, JoinUnchanged, b.sets.number(list))
-		}
+		b.join(at, JoinUnchanged, b.sets.number(list))
+		history = mix(history, s.uses.raw)
+		b.visit(at, history)
 	}
-	return next
+	return skips, history
 }
 
 // arrive compares a way into a known state with the first one.
@@ -241,7 +269,7 @@ func (b *reasonsBuilder) arrive(to, from stategraph.StateID, l *letter, w wayID)
 	first := &b.states[to]
 	one, other := b.ways[first.way], b.ways[w]
 	switch {
-	case first.from == from && first.raw == l.uses.raw:
+	case first.from == from && first.raw == l.uses.raw.lo:
 	case first.from == from:
 		b.join(to, JoinCalls, one.changed, other.changed)
 	case one.accessor == other.accessor:
@@ -255,8 +283,9 @@ func (b *reasonsBuilder) arrive(to, from stategraph.StateID, l *letter, w wayID)
 
 func (b *reasonsBuilder) join(s stategraph.StateID, j Join, sets ...uint32) {
 	state := &b.states[s]
-	state.join |= j
-	state.own = b.sets.union(append(sets, state.own)...)
+	state.join = state.join&^JoinInherited | j
+	own := &state.own[bits.TrailingZeros8(uint8(j))]
+	*own = b.sets.union(append(sets, *own)...)
 }
 
 // way returns what the rules had to do with a letter.
@@ -314,28 +343,8 @@ func (b *reasonsBuilder) stays(l *letter) uint32 {
 	return b.sets.number(list)
 }
 
-// finish hands histories on to the states that come after.
-func (b *reasonsBuilder) finish(g *stategraph.Graph) *Reasons {
+// finish returns the reasons.
+func (b *reasonsBuilder) finish() *Reasons {
 	b.ways, b.known, b.cache = nil, nil, nil
-	var queue []stategraph.StateID
-	for s := range b.states {
-		if b.states[s].join != 0 {
-			queue = append(queue, stategraph.StateID(s))
-		}
-	}
-	for len(queue) > 0 {
-		s := queue[0]
-		queue = queue[1:]
-		for _, e := range g.Out(s) {
-			to := &b.states[g.To(e)]
-			if g.To(e) == s || to.join&JoinInherited != 0 {
-				continue
-			}
-			if to.join == 0 {
-				queue = append(queue, g.To(e))
-			}
-			to.join |= JoinInherited
-		}
-	}
 	return &b.Reasons
 }
