@@ -37,18 +37,23 @@ func (j Join) Names() []string {
 // Reasons say of every state of a graph whether executions came to it with
 // different histories of recorded calls, and which rules made these one state.
 //
-// Whether there are several is exact. The rules are named locally: ways into a
-// state are compared with the first one. If the last step was another recorded
-// call from the same state, the rules that changed the label of either call, or
-// left its arguments out of a comparison, joined the histories; if it came from
-// another state, the effect, domain and commute rules of the two last steps did;
-// if a call left the state as it was, the rules that say so did, and those that
-// changed its label. A state with several histories and no such reason of its own
-// has them from earlier states. So every joining is named where it first happens,
-// but of three steps that changed places the rule of the middle one may be named
-// at an earlier state only.
+// Whether there are several is exact. The rules are named where histories meet:
+// each way into a state is compared with the first one.
+//   - From the same state by another recorded call: named are the rules that
+//     changed the label of either call, or left its arguments out of a comparison.
+//   - From another state: the first histories of both, back to where they parted.
+//     Of calls that only one of them has, the rules that changed them; of reads,
+//     the effect rules; of writes, if they come in another order, the domain and
+//     commute rules.
+//   - A call that leaves the state as it was: the rules that say so, those that
+//     changed its label, and for a repeated write those that let it look past what
+//     came in between.
 //
-// They take 48 bytes a state and one list for each different set of rules.
+// A state with several histories and no such reason of its own has them from
+// earlier states. Rules may be named that others would have made up for.
+//
+// They take 56 bytes a state, some 40 for each edge that comes from another state
+// than the first, and one list for each different set of rules.
 type Reasons struct {
 	set    *rules.Set
 	states []stateReasons
@@ -59,9 +64,10 @@ type stateReasons struct {
 	history hash   // of the first execution that came here
 	raw     uint64 // of its last step
 	from    stategraph.StateID
-	way  wayID
-	own  [3]uint32 // sets of the rules that joined histories here, by way
-	join Join
+	label   Label // of its last step
+	way     wayID
+	own     [3]uint32 // sets of the rules that joined histories here, by way
+	join    Join
 }
 
 // wayID numbers what the rules had to do with one step.
@@ -192,10 +198,24 @@ type reasonsBuilder struct {
 	ways  []way
 	known map[way]wayID
 	cache map[*letter]wayID
+	met   map[meeting]struct{} // that have been compared
+}
+
+// meeting is a way into a state from another state than the first.
+type meeting struct {
+	to, from stategraph.StateID
+	raw      uint64
+}
+
+// pastStep is one step of the history of a state.
+type pastStep struct {
+	raw   uint64
+	label Label
+	way   wayID
 }
 
 func newReasonsBuilder(set *rules.Set) *reasonsBuilder {
-	b := &reasonsBuilder{Reasons: Reasons{set: set}, index: map[*rules.Rule]int{}, known: map[way]wayID{}, cache: map[*letter]wayID{}}
+	b := &reasonsBuilder{Reasons: Reasons{set: set}, index: map[*rules.Rule]int{}, known: map[way]wayID{}, cache: map[*letter]wayID{}, met: map[meeting]struct{}{}}
 	for i, rule := range set.Rules {
 		b.index[rule] = i
 	}
@@ -219,9 +239,9 @@ func (b *reasonsBuilder) add(steps []Step, skips []skip, walk []stategraph.Step)
 		w := b.way(l)
 		switch {
 		case to == at:
-			b.join(to, JoinUnchanged, b.ways[w].changed, b.stays(l))
+			b.join(to, JoinUnchanged, b.ways[w].changed, b.stays(l), b.between(steps[:i], l))
 		case int(to) == len(b.states):
-			b.states = append(b.states, stateReasons{history: history, raw: l.uses.raw.lo, from: at, way: w})
+			b.states = append(b.states, stateReasons{history: history, raw: l.uses.raw.lo, from: at, label: l.label, way: w})
 		default:
 			b.arrive(to, at, l, w)
 		}
@@ -267,18 +287,76 @@ func (b *reasonsBuilder) skipped(skips []skip, step int, at stategraph.StateID, 
 // arrive compares a way into a known state with the first one.
 func (b *reasonsBuilder) arrive(to, from stategraph.StateID, l *letter, w wayID) {
 	first := &b.states[to]
-	one, other := b.ways[first.way], b.ways[w]
 	switch {
 	case first.from == from && first.raw == l.uses.raw.lo:
 	case first.from == from:
-		b.join(to, JoinCalls, one.changed, other.changed)
-	case one.accessor == other.accessor:
-		b.join(to, JoinOrder, one.moved, other.moved)
-	case one.accessor:
-		b.join(to, JoinOrder, one.moved)
+		b.join(to, JoinCalls, b.ways[first.way].changed, b.ways[w].changed)
 	default:
-		b.join(to, JoinOrder, other.moved)
+		m := meeting{to, from, l.uses.raw.lo}
+		if _, known := b.met[m]; !known {
+			b.met[m] = struct{}{}
+			b.meet(to, from, pastStep{l.uses.raw.lo, l.label, w})
+		}
 	}
+}
+
+// maxPast bounds how many steps of a history are looked back through.
+const maxPast = 1000
+
+// meet compares the first history of a state with one that comes from another
+// state, back to where they parted.
+func (b *reasonsBuilder) meet(to, from stategraph.StateID, last pastStep) {
+	at := map[stategraph.StateID]int{}
+	var one []pastStep
+	for s := to; s != stategraph.Root && len(one) < maxPast; s = b.states[s].from {
+		one = append(one, b.states[s].past())
+		at[b.states[s].from] = len(one)
+	}
+	other := []pastStep{last}
+	s := from
+	for ; at[s] == 0 && s != stategraph.Root && len(other) < maxPast; s = b.states[s].from {
+		other = append(other, b.states[s].past())
+	}
+	if n := at[s]; n > 0 {
+		one = one[:n]
+	}
+	times := map[uint64]int{}
+	for _, p := range one {
+		times[p.raw]++
+	}
+	for _, p := range other {
+		times[p.raw]--
+	}
+	reordered := !slices.Equal(b.writes(one), b.writes(other))
+	var calls, order []uint32
+	for _, p := range slices.Concat(one, other) {
+		w := b.ways[p.way]
+		if times[p.raw] != 0 {
+			calls = append(calls, w.changed)
+		}
+		if w.accessor || reordered {
+			order = append(order, w.moved)
+		}
+	}
+	if len(order) > 0 {
+		b.join(to, JoinOrder, order...)
+	}
+	if b.sets.union(append(calls, 0)...) != 0 {
+		b.join(to, JoinCalls, calls...)
+	}
+}
+
+func (s *stateReasons) past() pastStep { return pastStep{s.raw, s.label, s.way} }
+
+// writes returns the labels of the writes among steps.
+func (b *reasonsBuilder) writes(steps []pastStep) []Label {
+	var labels []Label
+	for _, p := range steps {
+		if !b.ways[p.way].accessor {
+			labels = append(labels, p.label)
+		}
+	}
+	return labels
 }
 
 func (b *reasonsBuilder) join(s stategraph.StateID, j Join, sets ...uint32) {
@@ -343,8 +421,40 @@ func (b *reasonsBuilder) stays(l *letter) uint32 {
 	return b.sets.number(list)
 }
 
+// between is the set of the rules that let a repeated write look past the steps
+// since the one that it repeats.
+func (b *reasonsBuilder) between(steps []Step, l *letter) uint32 {
+	if l.effect != rules.Mutator || l.loop < 0 {
+		return 0
+	}
+	var sets []uint32
+	writes := false
+	for i := len(steps) - 1; i >= 0 && len(steps)-i < maxPast; i-- {
+		other := steps[i].letter
+		if other.effect == rules.Mutator && other.loop == l.loop && other.repeated() == l.repeated() {
+			break
+		}
+		w := b.ways[b.way(other)]
+		sets = append(sets, w.moved)
+		writes = writes || other.effect == rules.Mutator
+	}
+	if writes {
+		sets = append(sets, b.ways[b.way(l)].moved)
+	}
+	return b.sets.union(append(sets, 0)...)
+}
+
+// repeated is the label of a letter that has a loop rule, less what that ignores.
+func (l *letter) repeated() hash {
+	form := &l.text
+	if l.texts != nil {
+		form = &l.texts[len(l.texts)-1]
+	}
+	return form.loops[l.loop]
+}
+
 // finish returns the reasons.
 func (b *reasonsBuilder) finish() *Reasons {
-	b.ways, b.known, b.cache = nil, nil, nil
+	b.ways, b.known, b.cache, b.met = nil, nil, nil, nil
 	return &b.Reasons
 }

@@ -69,6 +69,9 @@ func TestReasons(t *testing.T) {
 		{[]*trace.Trajectory{calls("r1", "w1"), calls("w1", "r1")}, 2, []string{"order"}, []string{"reads"}},
 		{[]*trace.Trajectory{calls("a1", "b1"), calls("b1", "a1")}, 2, []string{"order"}, []string{"a", "b"}},
 		{[]*trace.Trajectory{calls("w1", "w2"), calls("w2", "w1")}, 2, []string{"order"}, []string{"swap"}},
+		{[]*trace.Trajectory{calls("r1 1", "r3"), calls("r3", "r1 2")}, 2, []string{"calls", "order"}, []string{"reads", "ids"}},
+		{[]*trace.Trajectory{calls("a1", "b1", "r1"), calls("r1", "b1", "a1")}, 3, []string{"order"}, []string{"reads", "a", "b"}},
+		{[]*trace.Trajectory{calls("n", "a1", "r1"), calls("n", "r1", "a1")}, 3, []string{"order"}, []string{"reads"}},
 		{[]*trace.Trajectory{calls("w1", "note")}, 1, []string{"unchanged"}, []string{"notes"}},
 		{[]*trace.Trajectory{calls("w1", "ping")}, 1, []string{"unchanged"}, []string{"ping"}},
 		{[]*trace.Trajectory{calls("w1", "w2!")}, 1, []string{"unchanged"}, []string{"failed:"}},
@@ -88,6 +91,52 @@ func TestReasons(t *testing.T) {
 		if r.Several(test.state) != (test.join != nil) {
 			t.Errorf("%s: several is %t", test.runs[0].ID, r.Several(test.state))
 		}
+	}
+}
+
+// TestReasonsNameWhatMatters: a rule without which the graph has more states,
+// while every call is read by the same rules, is named at some state.
+func TestReasonsNameWhatMatters(t *testing.T) {
+	alphabet := []string{"r1", "r1 7", "r1 8", "r3", "a1", "a2 5", "a2 6", "b1", "b1 6", "w1", "w2", "note", "ping"}
+	set := parseRules(t, reasonRules)
+	checked := 0
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 2))
+		var runs []*trace.Trajectory
+		for range 2 + random.IntN(4) {
+			var list []string
+			for range 1 + random.IntN(5) {
+				list = append(list, alphabet[random.IntN(len(alphabet))])
+			}
+			runs = append(runs, calls(list...))
+		}
+		merged := func(set *rules.Set) *Merged {
+			m := NewMerger(set, Options{Reasons: true})
+			for _, run := range runs {
+				m.Add(run)
+			}
+			return m.Merged()
+		}
+		m := merged(set)
+		named := map[string]bool{}
+		for _, r := range m.Reasons.ByRule() {
+			if r.Rule != nil {
+				named[r.Rule.ID] = true
+			}
+		}
+		for i, rule := range set.Rules {
+			without := *set
+			without.Rules = slices.Concat(set.Rules[:i], set.Rules[i+1:])
+			if merged(&without).Graph.States() > m.Graph.States() {
+				checked++
+				if !named[rule.ID] {
+					t.Errorf("seed %d: without %s there are more states, but it is named nowhere: %q", seed, rule.ID, ids(runs))
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d rules mattered", checked)
 	}
 }
 
@@ -232,4 +281,12 @@ rules:
 	if e := merged.Explain(run, 1, 2, merged.Veil(false)); e.Fate != FateOther {
 		t.Errorf("the call that no model made: %+v", e)
 	}
+}
+
+func ids(runs []*trace.Trajectory) []string {
+	var list []string
+	for _, run := range runs {
+		list = append(list, run.ID)
+	}
+	return list
 }
