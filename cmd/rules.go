@@ -26,6 +26,7 @@ to the world, and which of them may change places.`,
 	c.AddCommand(newRulesFmt(a))
 	c.AddCommand(newRulesTest(a))
 	c.AddCommand(newRulesExplain(a))
+	c.AddCommand(newRulesBuiltin(a))
 	c.AddCommand(newRulesSchema(a))
 	return c
 }

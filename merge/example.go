@@ -68,6 +68,13 @@ type player struct {
 }
 
 func (p *player) play(calls []rules.ExampleCall) ([]Step, []stategraph.Step) {
+	steps := append([]Step(nil), p.rewriter.Rewrite(exampleTrajectory(calls))...)
+	return steps, p.walker.Walk(steps, nil)
+}
+
+// exampleTrajectory makes a trajectory of the calls of an example, each in a turn
+// of its own.
+func exampleTrajectory(calls []rules.ExampleCall) *trace.Trajectory {
 	t := &trace.Trajectory{Outcome: trace.OutcomeSuccess}
 	for i, c := range calls {
 		call := trace.Call{Tool: trace.Intern(c.Tool), Args: trace.JSONOf(c.Args), Turn: i}
@@ -89,8 +96,7 @@ func (p *player) play(calls []rules.ExampleCall) ([]Step, []stategraph.Step) {
 		t.Turns = append(t.Turns, trace.Turn{FirstCall: i, NumCalls: 1})
 		t.Calls = append(t.Calls, call)
 	}
-	steps := append([]Step(nil), p.rewriter.Rewrite(t)...)
-	return steps, p.walker.Walk(steps, nil)
+	return t
 }
 
 // list counts steps and says which they are.
