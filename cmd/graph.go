@@ -14,6 +14,7 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -24,6 +25,9 @@ type graphOptions struct {
 	inputOptions `mapstructure:",squash"`
 	Rules        string `mapstructure:"rules"`
 	LimitStates  int    `mapstructure:"limit-states"`
+	Reasons      bool   `mapstructure:"reasons"`
+	Ablation     bool   `mapstructure:"ablation"`
+	Threshold    int    `mapstructure:"threshold"`
 
 	DOT     string `mapstructure:"dot"`
 	Mermaid string `mapstructure:"mermaid"`
@@ -46,11 +50,15 @@ states are left as the rules are applied kind by kind; without --rules it ends
 with the prefix tree, in which only executions with the same calls so far share a
 state.
 
+--reasons says which rules gave states several histories, --ablation what each rule
+does alone, and all without it.
+
 Argument values are shown as ordinals such as ‹v1›, since they may be secret;
 what rules put in their place is shown. --show-values shows them.
 
 ` + filesHelp,
 		Example: `  awo graph traces/ --rules rules.yaml
+  awo graph traces/ --rules rules.yaml --reasons --ablation
   awo graph traces/ --rules rules.yaml --dot graph.dot --min-weight 5
   awo graph traces/ --rules rules.yaml --mermaid - --focus get_user --depth 2`,
 		GroupID: groupCompile,
@@ -59,6 +67,9 @@ what rules put in their place is shown. --show-values shows them.
 	addInput(f)
 	addRules(f)
 	f.Int("limit-states", 0, "stop making new states at `N`, to bound memory; what was left out is counted (0: no limit)")
+	f.Bool("reasons", false, "also say which rules made different histories one state, here and in --graph-json")
+	f.Bool("ablation", false, "also merge with each rule alone and with all but it; takes memory for two graphs a rule")
+	f.Int("threshold", metatool.DefaultThreshold, "for --ablation, how many trajectories must follow a meta-tool's chain")
 	f.String("dot", "", "write the graph for Graphviz to this `FILE` (- is the standard output)")
 	f.String("mermaid", "", "write the graph as a Mermaid diagram to this `FILE`")
 	f.String("graphml", "", "write the graph as GraphML to this `FILE`")
@@ -80,6 +91,8 @@ type graphJSON struct {
 	Schema     string         `json:"schema"`
 	Input      inputJSON      `json:"input"`
 	Strategies []strategyJSON `json:"strategies"`
+	Reasons    *reasonsJSON   `json:"reasons,omitempty"`  // with --reasons
+	Ablation   *ablationJSON  `json:"ablation,omitempty"` // with --ablation
 }
 
 type strategyJSON struct {
@@ -94,21 +107,34 @@ type strategyJSON struct {
 }
 
 func graph(j *job, o graphOptions, files []string) error {
+	switch {
+	case o.Rules == "" && (o.Reasons || o.Ablation):
+		return usagef("--reasons and --ablation are about rules: name a file with --rules")
+	case o.Threshold < 1:
+		return usagef("--threshold: %d is less than 1", o.Threshold)
+	}
 	set, err := j.rules(o.Rules)
 	if err != nil {
 		return err
+	}
+	var parts *ablation
+	if o.Ablation {
+		parts = newAblation(set, o)
 	}
 	in, err := j.intake(files, o.inputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true, MaxStates: o.LimitStates})
+	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true, Reasons: o.Reasons, MaxStates: o.LimitStates})
 	for t, err := range in.All() {
 		if err != nil {
 			return err
 		}
 		merger.Add(t)
+		if parts != nil {
+			parts.add(t)
+		}
 	}
 	merged := merger.Merged()
 	written, err := j.writeGraphs(merged, o)
@@ -122,8 +148,12 @@ func graph(j *job, o graphOptions, files []string) error {
 			MeanInDegree: s.MeanInDegree(), Labels: s.Labels, LeftOut: s.LeftOut,
 		})
 	}
+	out.Reasons = reasonsResult(merged)
 	if written.stdout {
 		return nil // the graph itself was asked for on the standard output
+	}
+	if parts != nil {
+		out.Ablation = parts.result()
 	}
 	return j.print(graphDocument(in, out, merged, set, written.notes), out)
 }
@@ -158,6 +188,12 @@ func graphDocument(in *intake, out graphJSON, merged *merge.Merged, set *rules.S
 		table.Note("%s led to states beyond --limit-states and are in no figure of the last row.", countOf(merged.LeftOut, "step"))
 	}
 	d.Add(table)
+	if out.Reasons != nil {
+		d.Add(reasonsTable(out.Reasons))
+	}
+	if out.Ablation != nil {
+		d.Add(ablationTable(out.Ablation))
+	}
 	if len(notes) > 0 {
 		d.Add(report.List(notes))
 	}
@@ -185,6 +221,7 @@ func (j *job) writeGraphs(merged *merge.Merged, o graphOptions) (written, error)
 		}},
 	}
 	names := merged.Names(merged.Veil(j.ShowValues))
+	names.Reasons = joinReasons(merged.Reasons)
 	var view *stategraph.View
 	for _, e := range exports {
 		if e.file == "" {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -49,6 +50,19 @@ func (p *problems) add(e *diag.Error) {
 	}
 	p.clear()
 	p.app.printProblem(e)
+}
+
+// addAll adds the problems of a list, or what else went wrong.
+func (p *problems) addAll(err error) {
+	if list, ok := errors.AsType[diag.List](err); ok {
+		for _, e := range list {
+			p.add(e)
+		}
+		return
+	}
+	e := diag.New(diag.Pos{}, "unexpected", "%s", err)
+	e.Err = err
+	p.add(e)
 }
 
 // finish prints what was not printed, and how much there was of everything.

@@ -27,12 +27,15 @@ var results = []struct {
 }{
 	{"awo.analysis/v1", analysisJSON{}, "analyze office/trajectories.jsonl.gz --by model"},
 	{"awo.inspection/v1", inspectionJSON{}, "inspect office/trajectories.jsonl.gz"},
-	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --rules office/rules.yaml"},
+	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --rules office/rules.yaml --reasons --ablation"},
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
 	{"awo.formats/v1", formatsJSON{}, "formats"},
 	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.cost/v1", costJSON{}, "cost office/trajectories.jsonl.gz --lazy"},
 	{"awo.registration/v1", registrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
+	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
+	{"awo.rules-test/v1", rulesTestJSON{}, "rules test office/rules.yaml office/cases.yaml"},
+	{"awo.rules-explanation/v1", explanationJSON{}, "rules explain office/trajectories.jsonl.gz --rules office/rules.yaml --trajectory run-000003 --call 2"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
 	{"awo.verification/v1", verificationJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && verify $WORK/tools office/trajectories.jsonl.gz --rules office/rules.yaml --min-agreement 0.5"},
 }

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
@@ -47,7 +48,7 @@ func CheckExample(set *rules.Set, e *rules.Example) []Disagreement {
 		return nil
 	}
 	if len(steps) != len(e.Gives) {
-		return []Disagreement{{-1, "steps", fmt.Sprint(len(steps)), fmt.Sprint(len(e.Gives))}}
+		return []Disagreement{{-1, "steps", p.list(steps), fmt.Sprint(len(e.Gives))}}
 	}
 	var found []Disagreement
 	before := stategraph.Root
@@ -67,6 +68,13 @@ type player struct {
 }
 
 func (p *player) play(calls []rules.ExampleCall) ([]Step, []stategraph.Step) {
+	steps := append([]Step(nil), p.rewriter.Rewrite(exampleTrajectory(calls))...)
+	return steps, p.walker.Walk(steps, nil)
+}
+
+// exampleTrajectory makes a trajectory of the calls of an example, each in a turn
+// of its own.
+func exampleTrajectory(calls []rules.ExampleCall) *trace.Trajectory {
 	t := &trace.Trajectory{Outcome: trace.OutcomeSuccess}
 	for i, c := range calls {
 		call := trace.Call{Tool: trace.Intern(c.Tool), Args: trace.JSONOf(c.Args), Turn: i}
@@ -88,8 +96,19 @@ func (p *player) play(calls []rules.ExampleCall) ([]Step, []stategraph.Step) {
 		t.Turns = append(t.Turns, trace.Turn{FirstCall: i, NumCalls: 1})
 		t.Calls = append(t.Calls, call)
 	}
-	steps := append([]Step(nil), p.rewriter.Rewrite(t)...)
-	return steps, p.walker.Walk(steps, nil)
+	return t
+}
+
+// list counts steps and says which they are.
+func (p *player) list(steps []Step) string {
+	var labels []string
+	for i := range steps {
+		labels = append(labels, p.labels.Text(steps[i].Label()))
+	}
+	if labels == nil {
+		return "0"
+	}
+	return fmt.Sprintf("%d (%s)", len(labels), strings.Join(labels, ", "))
 }
 
 // annotationsJSON joins annotations, whose texts are JSON, to an object.

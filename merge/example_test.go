@@ -62,7 +62,7 @@ func TestCheckExample(t *testing.T) {
 			},
 		},
 		{`- {calls: [{tool: a, result: "Error: no"}, {tool: b, status: failed}, {tool: c, status: ok}], gives: [{tool: c, status: ok}]}`, nil},
-		{`- {calls: [{tool: a}], gives: []}`, []string{"steps: got 1, want 0"}},
+		{`- {calls: [{tool: a}], gives: []}`, []string{"steps: got 1 (a{}), want 0"}},
 		{`- {calls: [{tool: a, annotations: {readOnlyHint: true}}, {tool: login}, {tool: confirm}], gives: [{effect: accessor}, {idempotent: true}, {barrier: true}]}`, nil},
 		{`- {calls: [{tool: mail_a}, {tool: disk_a}, {tool: mail_a}], same_state_as: [{tool: disk_a}, {tool: mail_a}]}`, nil},
 		{`- {calls: [{tool: mail_a}, {tool: a}], same_state_as: [{tool: a}, {tool: mail_a}]}`, []string{"state: got two states, want the same state"}},
@@ -81,4 +81,49 @@ func TestCheckExample(t *testing.T) {
 			t.Errorf("%s\ngot  %q\nwant %q", test.example, got, test.want)
 		}
 	}
+}
+
+// FuzzRules: whatever a rule file says, its examples are played, counted and
+// explained without a panic, and watching changes no step.
+func FuzzRules(f *testing.F) {
+	f.Add([]byte(exampleRules + `  - {calls: [{tool: get_a, args: {id: 7}}, {tool: mail_a, result: "Error: no"}], gives: [{tool: get_a}]}` + "\n"))
+	f.Add([]byte(reasonRules + "examples:\n  - {calls: [{tool: a1}, {tool: b1}, {tool: a1}, {tool: ping}, {tool: r2, args: {x: [1, {y: 2}]}}], same_state_as: []}\n"))
+	f.Add([]byte("version: 1\nrules:\n  - {id: a, kind: rename, match: {args: {x: '(.)'}}, to: '${1}${0}'}\n  - {id: b, kind: insert, match: {}, before: {tool: b}}\n  - {id: c, kind: fold, match: {tool: '*'}, arg: x}\nexamples:\n  - {calls: [{tool: t, args: {x: 1}}, {tool: t, args: {x: 2}}], gives: []}\n"))
+	for _, b := range rules.Builtins() {
+		f.Add(b.Source)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		set, err := rules.Parse("rules.yaml", src)
+		if err != nil {
+			return
+		}
+		examples := set.AllExamples()
+		for i := range examples[:min(len(examples), 20)] {
+			e := &examples[i]
+			for _, d := range CheckExample(set, e) {
+				if d.Step >= len(e.Gives) || d.String() == "" {
+					t.Fatalf("%q: odd disagreement %v", src, d)
+				}
+			}
+			run := exampleTrajectory(e.Calls)
+			usage, watched, plain := NewUsage(set), NewMerger(set, Options{Reasons: true}), NewMerger(set, Options{})
+			for range 2 {
+				usage.Add(run)
+				watched.Add(run)
+				plain.Add(run)
+			}
+			for _, u := range usage.Rules() {
+				if u.Decided > u.Matched {
+					t.Fatalf("%q: %s decides more than it matches", src, u.Rule.ID)
+				}
+			}
+			m := watched.Merged()
+			if m.Graph.Statistics() != plain.Merged().Graph.Statistics() {
+				t.Fatalf("%q: watching changes the graph", src)
+			}
+			for c := range run.Calls {
+				m.Explain(run, 1, c, m.Veil(false))
+			}
+		}
+	})
 }

@@ -32,6 +32,7 @@ func (t *textRule) apply(args *argument) {
 
 // commuteSide is one side of a commute rule.
 type commuteSide struct {
+	rule  *rules.Rule
 	match *rules.Match
 	bit   int
 }
@@ -102,7 +103,7 @@ func (n *nameRules) addCommute(rule *rules.Rule, name string, i int) {
 	}
 	for side, match := range [...]*rules.Match{&rule.Match, other} {
 		if matchesName(match, name) {
-			n.commute = append(n.commute, commuteSide{match, 2*i + side})
+			n.commute = append(n.commute, commuteSide{rule, match, 2*i + side})
 		}
 	}
 }

@@ -32,6 +32,8 @@ type letter struct {
 	idempotent bool
 	barrier    bool
 	counted    bool // the forms of the label have been counted
+
+	uses *uses // the rules that are about it; nil unless the rewriter watches
 }
 
 // beside are steps that rules insert before and after another.
@@ -79,7 +81,10 @@ func (r *Rewriter) letter(s *subject, tool trace.Name, inserted, noArgs bool) *l
 	if matching := s.matching(found.insert); len(matching) > 0 && !inserted {
 		l.beside = r.beside(s, matching)
 	}
-	if r.label(l, s, found, noArgs) && l.beside == nil {
+	isRewritten := r.label(l, s, found, noArgs)
+	if r.watching {
+		l.uses = r.laterUses(s, found, inserted, noArgs)
+	} else if isRewritten && l.beside == nil {
 		return r.shared(l)
 	}
 	return l
@@ -136,7 +141,11 @@ func (r *Rewriter) insertedLetter(s *subject, rule *rules.Rule) *letter {
 	}
 	slices.SortFunc(args.Members, func(a, b trace.Member) int { return cmp.Compare(a.Name, b.Name) })
 	other := subject{name: rule.Step.Tool, args: args, context: s.context}
-	return r.letter(&other, trace.Intern(rule.Step.Tool), true, false)
+	l := r.letter(&other, trace.Intern(rule.Step.Tool), true, false)
+	if r.watching {
+		l.uses = (&uses{list: []application{{rule: rule, after: rule.Step.Tool}}}).before(l.uses)
+	}
+	return l
 }
 
 // domain is the domain of the last rule that matches. A rule whose regular

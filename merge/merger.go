@@ -11,6 +11,7 @@ import (
 type Options struct {
 	Table     bool // also the figures of every cumulative strategy
 	NoWalks   bool // keep no walks
+	Reasons   bool // also which rules made histories one state
 	MaxStates int  // limit of the states of each strategy; 0 for none
 }
 
@@ -29,6 +30,7 @@ type Merger struct {
 	builder  stategraph.Builder
 	walks    walksBuilder
 	groups   []*group
+	reasons  *reasonsBuilder // nil if not asked for
 
 	walk []stategraph.Step
 	refs []stategraph.EdgeRef
@@ -59,6 +61,7 @@ type Merged struct {
 	Walks   *Walks // nil if not asked for
 	Catalog *Catalog
 	Table   []StrategyStatistics // nil if not asked for
+	Reasons *Reasons             // nil if not asked for
 
 	Trajectories int // added, all of which have a walk, if only an empty one
 	Empty        int // of those, without a call that the rules leave
@@ -92,6 +95,10 @@ func NewMerger(set *rules.Set, options Options) *Merger {
 	if options.Table {
 		m.groups[len(m.groups)-1].rewriter = m.rewriter
 		m.rewriter.texts = make([]table, len(variants))
+	}
+	if options.Reasons {
+		m.rewriter.watch()
+		m.reasons = newReasonsBuilder(set)
 	}
 	return m
 }
@@ -152,6 +159,9 @@ func (m *Merger) Add(t *trace.Trajectory) {
 	m.count(steps)
 	m.walk = m.walker.Walk(steps, m.walk[:0])
 	m.refs = m.builder.Add(m.walk, m.refs[:0])
+	if m.reasons != nil {
+		m.reasons.add(steps, m.rewriter.skips, m.walk)
+	}
 	if !m.options.NoWalks {
 		m.walks.add(m.walk, m.refs, steps)
 	}
@@ -190,6 +200,9 @@ func (m *Merger) Merged() *Merged {
 	}
 	if !m.options.NoWalks {
 		merged.Walks = m.walks.finish(&m.builder)
+	}
+	if m.reasons != nil {
+		merged.Reasons = m.reasons.finish()
 	}
 	if m.options.Table {
 		merged.Table = m.statistics(merged.Graph)

@@ -139,6 +139,9 @@ func (p *plan) letterOf(r *Rewriter, call *trace.Call) *letter {
 		s := r.subject(call)
 		s.name = p.name(call)
 		p.letter = r.letter(&s, call.Tool, false, call.ArgsMissing())
+		if r.watching {
+			p.letter.uses = r.firstUses(call).before(p.letter.uses)
+		}
 	}
 	return p.letter
 }

@@ -42,6 +42,10 @@ type Rewriter struct {
 	pending []foldedCall
 	scratch []byte
 	texts   []table // by variant, for counting distinct labels; nil if nobody asks
+
+	watching bool   // note which rules are about each call
+	skips    []skip // calls of the last trajectory that became no step; only if watching
+	statuses []application
 }
 
 // maxCached bounds how many different calls a generation of the cache remembers,
@@ -93,7 +97,7 @@ type foldedCall struct {
 // and good until the next call. Only calls that the model decided on become
 // steps. A trajectory that `outcome:` leaves out has none.
 func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
-	r.steps = r.steps[:0]
+	r.steps, r.skips, r.statuses = r.steps[:0], r.skips[:0], r.statuses[:0]
 	if !Reads(r.set, t) {
 		return r.steps
 	}
@@ -114,13 +118,22 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 		status := call.Status
 		if plan.special != nil {
 			if plan.special.dropped {
+				if r.watching {
+					r.skipped(i, call, plan, false)
+				}
 				continue
 			}
 			status = plan.special.status(call)
 		}
 		if status == trace.StatusFailed && r.set.Failed != rules.FailedKeep {
+			if r.watching {
+				r.skipped(i, call, plan, true)
+			}
 			cut = cut || r.set.Failed == rules.FailedSplit
 			continue
+		}
+		if r.watching {
+			r.statuses = append(r.statuses, plan.statusUses(call)...)
 		}
 		at, turn := int32(i), int32(call.Turn)
 		step := Step{
@@ -182,6 +195,9 @@ func (r *Rewriter) flush() {
 	}
 	clear(r.pending)
 	r.pending = r.pending[:0]
+	if r.watching {
+		r.settleSkips()
+	}
 }
 
 // worse is the status of two calls taken as one.
@@ -219,7 +235,15 @@ func (r *Rewriter) foldedLetter() *letter {
 		}
 	})
 	s.args = joined.value()
-	return r.letter(&s, first.call.Tool, false, first.call.ArgsMissing())
+	l := r.letter(&s, first.call.Tool, false, first.call.ArgsMissing())
+	if r.watching {
+		first := r.firstUses(first.call)
+		for _, p := range r.pending[1:] {
+			first.add(r.firstUses(p.call))
+		}
+		l.uses = first.before(l.uses)
+	}
+	return l
 }
 
 // emit appends the step with the steps that rules insert around it.

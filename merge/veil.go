@@ -41,10 +41,20 @@ func (v *Veil) Label(id Label) string {
 		return v.labels.Text(id)
 	}
 	e := &v.labels.entries[id]
-	name, json := e.marked[:e.nameLen], e.marked[e.nameLen:]
+	return v.marked(e.marked, int(e.nameLen), e.tool)
+}
+
+// marked returns a label of a call of the tool, given with marks around what
+// rules allow to be shown, as it may be shown. Its first nameLen bytes are its
+// name.
+func (v *Veil) marked(label string, nameLen int, of trace.Name) string {
+	name, json := label[:nameLen], label[nameLen:]
+	if v.showAll {
+		return name + unmark(json)
+	}
 	w := veilWriter{veil: v, json: json}
 	w.out.WriteString(name)
-	if tool := v.catalog.Tool(e.tool); tool != nil {
+	if tool := v.catalog.Tool(of); tool != nil {
 		w.schema = schemaSearch{root: tool.Definition.Input}
 		w.value([]trace.Value{tool.Definition.Input}, &tool.args, "")
 	} else {

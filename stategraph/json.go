@@ -30,6 +30,8 @@ type DocumentState struct {
 	Distance int     `json:"distance"` // edges from the root
 	Visits   int     `json:"visits"`
 	Ends     int     `json:"ends"` // executions that end here
+
+	Reasons *Reasons `json:"reasons,omitempty"` // if asked for
 }
 
 // DocumentEdge is one edge.
@@ -60,6 +62,9 @@ func (v *View) Document(names Names) Document {
 	visits, ends := v.Graph.Visits(), v.Graph.Ends()
 	for i, s := range v.States {
 		doc.States[i] = DocumentState{ID: s, Distance: v.Graph.Distance(s), Visits: visits[s], Ends: ends[s]}
+		if names.Reasons != nil {
+			doc.States[i].Reasons = names.Reasons(s)
+		}
 	}
 	for i, id := range v.Edges {
 		e := v.Graph.Edge(id)

@@ -8,11 +8,22 @@ import (
 	"strings"
 )
 
-// Names says what labels are called. Either function may be nil: labels then
-// show as their numbers, and belong to no tool.
+// Names says what labels are called. Each function may be nil: labels then
+// show as their numbers, belong to no tool, and states have no reasons.
 type Names struct {
 	Label func(Label) string // the text for an edge
 	Tool  func(Label) string // the tool that is called
+
+	// Reasons says why a state has several histories; nil if nobody asked.
+	Reasons func(StateID) *Reasons
+}
+
+// Reasons says whether executions came to a state with different histories, in
+// which ways these became one, and which rules did that at the state itself.
+type Reasons struct {
+	Several bool     `json:"several"`
+	Joins   []string `json:"joins"`
+	Rules   []string `json:"rules"`
 }
 
 func (n Names) label(l Label) string {

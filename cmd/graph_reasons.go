@@ -1,0 +1,178 @@
+package cmd
+
+import (
+	"strings"
+
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/stategraph"
+	"github.com/awo-dev/awo/trace"
+)
+
+// reasonsJSON says which rules made histories one state; of single states the
+// file of --graph-json does.
+type reasonsJSON struct {
+	States    int              `json:"states"`
+	Several   int              `json:"several"`   // states that executions came to with different histories
+	Inherited int              `json:"inherited"` // of those, where no rule joined more
+	Rules     []ruleReasonJSON `json:"rules"`
+}
+
+type ruleReasonJSON struct {
+	Rule   string   `json:"rule"` // "failed:" is the policy for failed calls
+	Kind   string   `json:"kind"` // "" for the policy
+	States int      `json:"states"`
+	Joins  []string `json:"joins"` // calls, order or unchanged
+}
+
+func reasonsResult(merged *merge.Merged) *reasonsJSON {
+	r := merged.Reasons
+	if r == nil {
+		return nil
+	}
+	out := &reasonsJSON{States: merged.Graph.States(), Rules: []ruleReasonJSON{}}
+	out.Several, out.Inherited = r.Totals()
+	for _, f := range r.ByRule() {
+		reason := ruleReasonJSON{Rule: "failed:", States: f.States, Joins: f.Join.Names()}
+		if f.Rule != nil {
+			reason.Rule, reason.Kind = f.Rule.ID, f.Rule.Kind.String()
+		}
+		out.Rules = append(out.Rules, reason)
+	}
+	return out
+}
+
+func reasonsTable(out *reasonsJSON) *report.Table {
+	table := report.NewTable("reasons", "Why states have several histories",
+		report.Column{Key: "rule"},
+		report.Column{Key: "kind"},
+		report.Column{Key: "states", Align: report.Right},
+		report.Column{Key: "joins", Title: "what it made alike"})
+	for _, r := range out.Rules {
+		table.Add(report.Name(r.Rule), report.Text(r.Kind), report.Int(r.States), report.Text(strings.Join(r.Joins, ", ")))
+	}
+	table.Note("Executions came to %s of %s with different histories of recorded calls; at %s of those all of it had happened before. A rule counts at the states where it joined histories, alone or with others.",
+		report.Grouped(out.Several), countOf(out.States, "state"), report.Grouped(out.Inherited))
+	table.Note("calls: calls recorded differently are one. order: the same calls in another order. unchanged: a call leaves the state as it is, or is left out. --graph-json says it state by state.")
+	return table
+}
+
+// joinReasons returns what the exports of a graph say of states.
+func joinReasons(r *merge.Reasons) func(stategraph.StateID) *stategraph.Reasons {
+	if r == nil {
+		return nil
+	}
+	return func(s stategraph.StateID) *stategraph.Reasons {
+		return &stategraph.Reasons{Several: r.Several(s), Joins: r.Join(s).Names(), Rules: r.Rules(s)}
+	}
+}
+
+// ablation merges the same trajectories under parts of the rules.
+type ablation struct {
+	set     *rules.Set
+	mergers []*merge.Merger // without any rule, with all, then alone and without for each
+	options metatool.Options
+}
+
+func newAblation(set *rules.Set, o graphOptions) *ablation {
+	a := &ablation{set: set, options: metatool.Options{Threshold: o.Threshold}}
+	part := func(keep func(*rules.Rule) bool) {
+		some := *set
+		some.Rules = nil
+		for _, r := range set.Rules {
+			if keep(r) {
+				some.Rules = append(some.Rules, r)
+			}
+		}
+		a.mergers = append(a.mergers, merge.NewMerger(&some, merge.Options{MaxStates: o.LimitStates}))
+	}
+	part(func(*rules.Rule) bool { return false })
+	part(func(*rules.Rule) bool { return true })
+	for _, one := range ablated(set) {
+		part(func(r *rules.Rule) bool { return r == one })
+		part(func(r *rules.Rule) bool { return r != one })
+	}
+	return a
+}
+
+// ablated are the rules whose part is worth knowing: one that only shows values
+// changes no state.
+func ablated(set *rules.Set) []*rules.Rule {
+	var list []*rules.Rule
+	for _, r := range set.Rules {
+		if r.Kind != rules.KindValues {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+func (a *ablation) add(t *trace.Trajectory) {
+	for _, m := range a.mergers {
+		m.Add(t)
+	}
+}
+
+// ablationJSON is the graph under parts of the rules.
+type ablationJSON struct {
+	Threshold int               `json:"threshold"` // of the meta-tools that save turns
+	NoRules   ablatedJSON       `json:"no_rules"`
+	AllRules  ablatedJSON       `json:"all_rules"`
+	Rules     []ruleAblatedJSON `json:"rules"`
+}
+
+type ablatedJSON struct {
+	States     int `json:"states"`
+	Edges      int `json:"edges"`
+	TurnsSaved int `json:"turns_saved"` // upper bound
+}
+
+type ruleAblatedJSON struct {
+	Rule    string      `json:"rule"`
+	Kind    string      `json:"kind"`
+	Alone   ablatedJSON `json:"alone"`
+	Without ablatedJSON `json:"without"`
+}
+
+// result extracts the meta-tools of every part. One part is held at a time
+// beyond its merger.
+func (a *ablation) result() *ablationJSON {
+	figures := make([]ablatedJSON, len(a.mergers))
+	for i, m := range a.mergers {
+		merged := m.Merged()
+		stats := merged.Graph.Statistics()
+		figures[i] = ablatedJSON{States: stats.States, Edges: stats.Edges, TurnsSaved: metatool.Extract(merged, a.options).TurnsSaved()}
+		a.mergers[i] = nil
+	}
+	out := &ablationJSON{Threshold: a.options.Threshold, NoRules: figures[0], AllRules: figures[1], Rules: []ruleAblatedJSON{}}
+	for i, r := range ablated(a.set) {
+		out.Rules = append(out.Rules, ruleAblatedJSON{r.ID, r.Kind.String(), figures[2+2*i], figures[3+2*i]})
+	}
+	return out
+}
+
+func ablationTable(out *ablationJSON) *report.Table {
+	table := report.NewTable("ablation", "Each rule alone, and all but it",
+		report.Column{Key: "rule"},
+		report.Column{Key: "kind"},
+		report.Column{Key: "alone_states", Title: "states alone", Align: report.Right},
+		report.Column{Key: "alone_edges", Title: "edges", Align: report.Right},
+		report.Column{Key: "alone_turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "without_states", Title: "states without", Align: report.Right},
+		report.Column{Key: "without_edges", Title: "edges", Align: report.Right},
+		report.Column{Key: "without_turns_saved", Title: "turns saved", Align: report.Right})
+	cells := func(a ablatedJSON) []report.Cell {
+		return []report.Cell{report.Int(a.States), report.Int(a.Edges), report.Int(a.TurnsSaved)}
+	}
+	row := func(name, kind string, alone, without ablatedJSON) {
+		table.Add(append(append([]report.Cell{report.Name(name), report.Text(kind)}, cells(alone)...), cells(without)...)...)
+	}
+	row("(all rules)", "", out.AllRules, out.NoRules)
+	for _, r := range out.Rules {
+		row(r.Rule, r.Kind, r.Alone, r.Without)
+	}
+	table.Note("The policies of the file apply throughout. Turns saved: by the meta-tools that extraction finds at --threshold %d, an upper bound. More merging is no merit of a rule by itself: awo rules check and its examples say whether it is right.", out.Threshold)
+	return table
+}
