@@ -113,6 +113,9 @@ func EnumsOf(t *trace.Trajectory) Enums {
 	return e
 }
 
+// EnumsIn returns what these input schemas list, by tool.
+func EnumsIn(schemas map[trace.Name]trace.Value) Enums { return Enums{schemas} }
+
 // Has reports whether the schema of a parameter lists a value, given by its
 // hash, under `enum` or `const`.
 func (e Enums) Has(param Slot, value uint64) bool {

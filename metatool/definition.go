@@ -1,6 +1,7 @@
 package metatool
 
 import (
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
@@ -10,9 +11,49 @@ type Definition struct {
 	Tool
 	Candidate *Candidate
 
+	// Bound says of every argument why it is bound as it is, in order of step,
+	// then argument.
+	Bound []BoundArgument
+
 	// Refusals say why the candidate cannot be offered; nil if it can. What else
 	// the definition says is as if it could.
 	Refusals []Refusal
+}
+
+// BoundArgument is the evidence for the binding of one argument.
+type BoundArgument struct {
+	Step     int // index into Tool.Steps
+	Argument string
+	Binding  Binding
+	Evidence Evidence
+	Others   []Alternative // other bindings that were looked at, the plainest first
+}
+
+// Alternative is a binding that was not chosen, and why: disagrees,
+// too-little-evidence, value-hidden (a constant or text that must not be written
+// down), key-unknown, not-needed.
+type Alternative struct {
+	Binding  Binding
+	Evidence Evidence
+	Reason   string
+}
+
+// Evidence is what speaks for a binding.
+type Evidence struct {
+	// Judgment is the link that the binding follows, over all trajectories; nil
+	// for constants and plain inputs.
+	Judgment *dataflow.Judgment
+	// Agree counts the occurrences of the candidate (at most 2,000 of them are
+	// looked at) in which the binding gives what was recorded, Occurrences all.
+	Agree, Occurrences int
+	// Known is, for an input of a step behind the first, how often its value was
+	// known before the first call.
+	Known dataflow.Interval
+
+	// ExtraMean and ExtraP95 are, for a fan-out, how many calls it makes beyond
+	// the recorded ones, an occurrence.
+	ExtraMean float64
+	ExtraP95  int
 }
 
 // Annotations are the hints of the Model Context Protocol about a tool. Those
@@ -31,9 +72,18 @@ type Annotations struct {
 //	tool-ambiguous          rules gave calls of several tools one name
 //	arguments-not-recorded  what the step was called with is not known
 //	arguments-no-object     the step's arguments were no JSON object
+//	arguments-too-many      the step's arguments have too many different names
+//	step-folded             a rule made one step of several calls
+//	unknown-before-chain    only the model, or a call inside the chain, knew the argument
+//	fan-out-varies          the calls of a fan-out differ in an argument that the list does not give
+//	fan-out-nested          the list cannot be walked: it stands in a list of results, or the argument inside another
+//	fan-out-unproven        agents often call with what is not in the list
+//	fan-out-partial         the calls write, and not every run took the whole list
+//	fan-out-extra           walking the whole list makes too many calls that nobody made
 type Refusal struct {
-	Code string
-	Step int // index into Tool.Steps
+	Code     string
+	Step     int    // index into Tool.Steps
+	Argument string // of that step, "" if it is about the whole step
 }
 
 // Define makes the definitions of candidates of a merged graph, one for each in
@@ -83,7 +133,7 @@ func define(m *merge.Merged, c *Candidate, names *names) *Definition {
 // refuse looks for reasons why the steps cannot be called.
 func (d *Definition) refuse(m *merge.Merged) {
 	for i, l := range d.Candidate.Labels {
-		add := func(code string) { d.Refusals = append(d.Refusals, Refusal{code, i}) }
+		add := func(code string) { d.Refusals = append(d.Refusals, Refusal{Code: code, Step: i}) }
 		for _, o := range d.Candidate.Occurrences {
 			if m.Walks.Inserted(o.First + merge.Place(i)) {
 				add("step-inserted")
