@@ -23,6 +23,11 @@ type Options struct {
 	// are ignored, and a chain may grow by an edge that many take, even if few of
 	// them came along the chain. Barriers and cuts hold all the same.
 	AsPublished bool
+
+	// Gain is for Patterns: what it is worth not to make the turn of that number,
+	// an index into Trajectory.Turns, in any unit, counted to nine decimal places.
+	// nil counts every turn as 1. It must be pure.
+	Gain func(t *trace.Trajectory, turn int) float64
 }
 
 func (o Options) threshold() int {
