@@ -10,11 +10,11 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// form is how an argument is bound.
-type form uint8
+// boundForm is how an argument is bound.
+type boundForm uint8
 
 const (
-	formVisiting form = iota // being decided on
+	formVisiting boundForm = iota // being decided on
 	formConst
 	formOption
 	formElement // what a fan-out step walks over
@@ -25,7 +25,7 @@ const (
 
 // choice is the decision about one argument.
 type choice struct {
-	form     form
+	form     boundForm
 	option   int // formOption and formOpen
 	optional bool
 	code     string // formRefused
@@ -125,7 +125,7 @@ func (c *chooser) walk(k int) string {
 			return "fan-out-partial"
 		}
 		return ""
-	case !w.judgment.Reads() || !c.holds(n.inside, n.walks, true):
+	case !w.judgment.Reads() && !c.isProvenHere(n.inside) || !c.holds(n.inside, n.walks, true):
 		return "fan-out-unproven"
 	}
 	if _, p95 := summary(n.extra); p95 > c.b.options.maxExtra() {
@@ -223,7 +223,7 @@ func (c *chooser) reason(k int, a *argumentCount, i int) string {
 		return outside
 	case o.source == fromArgument && !c.isBound(o.step, o.arg):
 		return outside
-	case !o.isProven(s):
+	case !o.isProven(s) && !(s.readOnly && c.isProvenHere(n.agree)):
 		return "too-little-evidence"
 	case !c.holds(n.agree, c.seen.occurrences, s.readOnly):
 		return "disagrees"
@@ -260,6 +260,14 @@ func (o *option) isProven(s *planStep) bool {
 	return o.Writes()
 }
 
+// isProvenHere reports whether the occurrences of the candidate are enough
+// evidence by themselves for an argument of an accessor. Pooled evidence counts
+// calls elsewhere that took their argument from another place as disagreeing.
+func (c *chooser) isProvenHere(agree int) bool {
+	n := c.seen.occurrences
+	return dataflow.Agreement{Uses: n, Agree: agree, Wilson: dataflow.Wilson(agree, n)}.Reads()
+}
+
 func (c *chooser) keyIsKnown(n *optionCount) bool {
 	keys := 0
 	for _, count := range n.keys {
@@ -287,7 +295,9 @@ func (c *chooser) mayShow(o *option, n *optionCount, argument string) bool {
 }
 
 // isConstant reports whether an argument has the same value in all occurrences,
-// and one that may be written down.
+// and one that may be written down: a truth value or one that the tool's schema
+// lists, if the call only reads; any other only if no call of the tool anywhere
+// has another one, in so many trajectories and tasks that it is nobody's.
 func (c *chooser) isConstant(k int, a *argumentCount) bool {
 	if a.differs || a.present < c.seen.occurrences || len(a.kinds) != 1 || a.same.trajectories < 5 {
 		return false
@@ -302,12 +312,14 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 		return true
 	case merge.LooksLikeCredential(a.name, text.Text):
 		return false
-	case a.kinds[trace.Bool]+a.kinds[trace.Null] > 0 || c.b.enums.Has(slot, a.hash):
+	case s.readOnly && (a.kinds[trace.Bool]+a.kinds[trace.Null] > 0 || c.b.enums.Has(slot, a.hash)):
 		return true
-	case !a.same.isCommon():
+	}
+	p := c.b.params[slot]
+	if p == nil || p.AtLeast || p.Values != 1 || !a.same.isCommon() {
 		return false
 	}
-	return !c.b.variesByUser(slot)
+	return s.readOnly || s.idempotent || dataflow.ClopperPearson(p.Trajectories, p.Trajectories) >= 0.8
 }
 
 // variesByUser reports whether the values of a parameter follow from who asks
@@ -315,20 +327,12 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 // in tasks and results.
 func (b *Binder) variesByUser(param dataflow.Slot) bool {
 	p := b.params[param]
-	if p == nil {
-		return true
-	}
-	if p.Values == 1 && !p.AtLeast {
-		return false
-	}
-	if p.AtLeast || 5*p.Values > p.Trajectories {
+	if p == nil || p.AtLeast || 5*p.Values > p.Trajectories {
 		return true
 	}
 	derived := 0.0
 	for _, s := range p.Shares {
-		switch s.Class {
-		case dataflow.ClassConstant, dataflow.ClassUnknown:
-		default:
+		if s.Class != dataflow.ClassConstant && s.Class != dataflow.ClassUnknown {
 			derived += s.Share
 		}
 	}

@@ -53,9 +53,9 @@ func (s *spread) isCommon() bool { return s.trajectories >= 5 && s.tasks >= 2 }
 
 type argumentCount struct {
 	name      string
-	mentioned int // occurrences that were looked at; the others left it out
-	present   int // of them, with a value
-	varying   int // of them, with calls of one step that differ in it
+	mentioned int   // occurrences that were looked at; the others left it out
+	present   int   // of them, with a value
+	varying   int   // of them, with calls of one step that differ in it
 	known     []int // by step: of them, known before it, or left out
 	kinds     map[trace.Kind]int
 

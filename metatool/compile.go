@@ -78,14 +78,37 @@ func Compile(source Source, set *rules.Set, o CompileOptions) (*Compilation, err
 
 // extract judges the links and finds the candidates.
 func (c *Compilation) extract(source Source, collector *dataflow.Collector, o CompileOptions) error {
+	type read struct {
+		votes   *dataflow.Votes
+		symbols *Symbols
+	}
 	judge := dataflow.NewJudge(c.Set)
-	err := pass(source, o.Workers, func(_ int, t *trace.Trajectory) *dataflow.Votes { return judge.Check(t) },
-		func(_ *trace.Trajectory, v *dataflow.Votes) { judge.Add(v) })
+	var patterns *Patterns
+	if o.Algorithm == AlgorithmPatterns {
+		patterns = NewPatterns(c.Merged, c.Set, o.Extract)
+	}
+	err := pass(source, o.Workers, func(i int, t *trace.Trajectory) read {
+		r := read{votes: judge.Check(t)}
+		if patterns != nil {
+			r.symbols = patterns.Symbols(i, t, collector.Collect(t))
+		}
+		return r
+	}, func(_ *trace.Trajectory, r read) {
+		judge.Add(r.votes)
+		if patterns != nil {
+			patterns.Add(r.symbols)
+		}
+	})
 	if err != nil {
 		return err
 	}
 	c.Judgments = judge.Judgments()
-	c.Extraction = Extract(c.Merged, o.Extract)
+	if patterns == nil {
+		c.Extraction = Extract(c.Merged, o.Extract)
+		return nil
+	}
+	patterns.Judge(c.Judgments)
+	c.Extraction = patterns.Extraction()
 	return nil
 }
 
