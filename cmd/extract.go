@@ -21,6 +21,7 @@ type extractOptions struct {
 	Rules        string `mapstructure:"rules"`
 	Threshold    int    `mapstructure:"threshold"`
 	Algorithm    string `mapstructure:"algorithm"`
+	MaxExtra     int    `mapstructure:"max-extra"`
 	Select       string `mapstructure:"select"`
 	Preset       string `mapstructure:"preset"`
 	Out          string `mapstructure:"out"`
@@ -35,8 +36,14 @@ same state, as meta-tools: one call where there were several. A chain ends where
 the majority goes another way, and at user messages and barriers; calls that a
 model made in one turn are counted, but save no turn.
 
-With --out the definitions are written as files. Every argument of every step is an
-input of the meta-tool, and no value is baked in.
+Where the arguments of a step come from is found out from the traces: from the
+result of an earlier step, with a filter where it is one element of a list, from a
+list that is walked whole, a constant, or an input. A chain with an argument that
+only the model, or a call inside, can have known is refused, and its parts are
+tried. With --out the definitions are written as files. No value is in them but
+constants that are no secret: the same in many trajectories of several tasks.
+
+--algorithm patterns finds chains wherever they start, and calls that walk a list.
 
 --preset awo follows the published algorithm to the letter: user messages are
 ignored, and the steps of a chain need no trajectory in common.
@@ -44,6 +51,7 @@ ignored, and the steps of a chain need no trajectory in common.
 ` + filesHelp,
 		Example: `  awo extract traces/ --rules rules.yaml
   awo extract traces/ --rules rules.yaml --threshold 10 --out tools/
+  awo extract traces/ --rules rules.yaml --algorithm patterns --max-extra 5
   awo extract traces/ --rules rules.yaml --preset awo --format json`,
 		GroupID: groupCompile,
 	}
@@ -51,7 +59,8 @@ ignored, and the steps of a chain need no trajectory in common.
 	addInput(f)
 	addRules(f)
 	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
-	f.Var(newChoice("awo"), "algorithm", "how chains are found: awo is Algorithm 1 of the paper, bound to states")
+	f.Var(newChoice("awo", "patterns"), "algorithm", "how chains are found: awo is Algorithm 1 of the paper, bound to states; patterns are chains wherever they start, with lists that are walked")
+	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
 	f.Var(newChoice("all"), "select", "which meta-tools are written")
 	f.Var(newChoice("default", "awo"), "preset", "whose conventions are followed")
 	f.String("out", "", "write the artefacts into this `FOLDER`")

@@ -75,7 +75,7 @@ func (c *chooser) step(k int) []Refusal {
 		code string
 	}{
 		{n.inserted > 0, "step-inserted"},
-		{n.otherTool > 0 && n.inserted == 0, "tool-ambiguous"},
+		{(s.several || n.otherTool > 0) && n.inserted == 0, "tool-ambiguous"},
 		{n.folded > 0, "step-folded"},
 		{n.missing > 0 && n.inserted == 0, "arguments-not-recorded"},
 		{n.noObject > 0, "arguments-no-object"},

@@ -20,6 +20,7 @@ type plan struct {
 type planStep struct {
 	tool       trace.Name
 	name       string
+	several    bool // rules gave calls of several tools this name
 	readOnly   bool
 	idempotent bool
 	walk       *listWalk // nil for a single call
@@ -122,7 +123,8 @@ func (p *planner) plan(c *Candidate) *plan {
 		s := &out.steps[i]
 		s.readOnly, s.idempotent = true, true
 		if c.Pattern == nil {
-			s.tool, _ = p.merged.Labels.Tool(c.Labels[i])
+			tool, sole := p.merged.Labels.Tool(c.Labels[i])
+			s.tool, s.several = tool, !sole
 			s.name = p.merged.Labels.Name(c.Labels[i])
 			p.effects(s, c.Labels[i])
 			continue

@@ -2,7 +2,6 @@ package metatool
 
 import (
 	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -84,102 +83,6 @@ type Refusal struct {
 	Code     string
 	Step     int    // index into Tool.Steps
 	Argument string // of that step, "" if it is about the whole step
-}
-
-// Define makes the definitions of candidates of a merged graph, one for each in
-// their order. Names differ from each other and from the names of all tools
-// that the traces know.
-func Define(m *merge.Merged, candidates []*Candidate) []*Definition {
-	names := newNames(m)
-	definitions := make([]*Definition, len(candidates))
-	for i, c := range candidates {
-		definitions[i] = define(m, c, names)
-	}
-	return definitions
-}
-
-func define(m *merge.Merged, c *Candidate, names *names) *Definition {
-	d := &Definition{Candidate: c}
-	for _, l := range c.Labels {
-		tool, _ := m.Labels.Tool(l)
-		d.Steps = append(d.Steps, Step{
-			Tool: tool.Value(), Name: m.Labels.Name(l), ReadOnly: m.Labels.ReadOnly(l), Idempotent: m.Labels.Idempotent(l),
-		})
-	}
-	d.Output = Output{Schema: trace.Value{Kind: trace.Object}}
-	for i := range d.Steps {
-		d.Output.Steps = append(d.Output.Steps, i)
-	}
-	d.refuse(m)
-	d.annotate(m)
-	d.takeInputs(m)
-	var callNames []string
-	for _, s := range d.Steps {
-		callNames = append(callNames, s.Name)
-	}
-	given := m.Set.MetaTool(callNames)
-	switch {
-	case given != nil:
-		d.Name, d.Description = names.unique(given.Name), given.Description
-	default:
-		d.Name = names.of(callNames)
-	}
-	if d.Description == "" {
-		d.Description = describeSteps(m, c.Labels)
-	}
-	return d
-}
-
-// refuse looks for reasons why the steps cannot be called.
-func (d *Definition) refuse(m *merge.Merged) {
-	for i, l := range d.Candidate.Labels {
-		add := func(code string) { d.Refusals = append(d.Refusals, Refusal{Code: code, Step: i}) }
-		for _, o := range d.Candidate.Occurrences {
-			if m.Walks.Inserted(o.First + merge.Place(i)) {
-				add("step-inserted")
-				break
-			}
-		}
-		if _, sole := m.Labels.Tool(l); !sole {
-			add("tool-ambiguous")
-		}
-		if !m.Labels.HasArgs(l) {
-			add("arguments-not-recorded")
-		}
-		for _, a := range m.Labels.Args(l) {
-			if a.Name == "_raw" || a.Name == "_value" {
-				add("arguments-no-object")
-				break
-			}
-		}
-	}
-}
-
-// annotate works out the hints of the worst step. Whether a step reads only, or
-// may be repeated, the rules decide; the recorded annotations of a tool, which
-// nobody vouches for, only matter where the rules say nothing.
-func (d *Definition) annotate(m *merge.Merged) {
-	d.Annotations = Annotations{ReadOnly: true, Idempotent: true}
-	for _, l := range d.Candidate.Labels {
-		tool, _ := m.Labels.Tool(l)
-		var hints trace.Value
-		if t := m.Catalog.Tool(tool); t != nil {
-			hints = t.Definition.Annotations
-		}
-		if open, said := hint(hints, "openWorldHint"); !said || open {
-			d.Annotations.OpenWorld = true
-		}
-		if m.Labels.ReadOnly(l) {
-			continue
-		}
-		d.Annotations.ReadOnly = false
-		if destructive, said := hint(hints, "destructiveHint"); !said || destructive {
-			d.Annotations.Destructive = true
-		}
-		if !m.Labels.Idempotent(l) {
-			d.Annotations.Idempotent = false
-		}
-	}
 }
 
 func hint(annotations trace.Value, name string) (value, said bool) {

@@ -12,14 +12,18 @@ import (
 
 // describe gives a definition its name and its description.
 func (d *Definition) describe(m *merge.Merged, names *names) {
-	var tools []string
+	var tools, marked []string
 	for _, s := range d.Steps {
-		tools = append(tools, s.Name)
+		mark := ""
+		if s.Each != nil {
+			mark = eachMark
+		}
+		tools, marked = append(tools, s.Name), append(marked, mark+s.Name)
 	}
 	if given := m.Set.MetaTool(tools); given != nil {
 		d.Name, d.Description = names.unique(given.Name), given.Description
 	} else {
-		d.Name = names.of(tools)
+		d.Name = names.of(marked)
 	}
 	if d.Description == "" {
 		d.Description = d.describeSteps(m)
@@ -30,7 +34,11 @@ func (d *Definition) describe(m *merge.Merged, names *names) {
 // replaces. It says nothing that changes with the next trace.
 func (d *Definition) describeSteps(m *merge.Merged) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Makes these %d calls in one go, in this order:", len(d.Steps))
+	if len(d.Steps) > 1 {
+		b.WriteString("Makes these calls in one go, in this order:")
+	} else {
+		b.WriteString("Makes these calls in one go:")
+	}
 	var tools []string
 	for i := range d.Steps {
 		s := &d.Steps[i]
@@ -97,12 +105,12 @@ func (d *Definition) argumentWords(s *Step) string {
 	return strings.Join(words, ", ")
 }
 
-// Words says where a binding takes its value from, without any value: "" for an
-// input.
+// Words says where a binding takes its value from, "" for an input. The only
+// values in it are constants, which are no bindings unless they may be shown.
 func (x *Binding) Words() string {
 	switch x.Kind {
 	case BindConst:
-		return "as always"
+		return printable(string(x.Const.AppendCanonical(nil)), maxName)
 	case BindElement:
 		return "from the element"
 	case BindTemplate:
