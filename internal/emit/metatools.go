@@ -135,14 +135,8 @@ func evidenceOf(e *metatool.Evidence) *evidenceJSON {
 	return out
 }
 
-// kinds are the names of metatool.BindingKind.
-var kinds = [...]string{
-	metatool.BindConst: "const", metatool.BindStep: "step", metatool.BindElement: "element",
-	metatool.BindTemplate: "template", metatool.BindInput: "input",
-}
-
 func bindingOf(b *metatool.Binding) bindingJSON {
-	out := bindingJSON{Kind: kinds[b.Kind], Coerce: [...]string{"", "string", "number"}[b.Coerce]}
+	out := bindingJSON{Kind: b.Kind.String(), Coerce: [...]string{"", "string", "number"}[b.Coerce]}
 	switch b.Kind {
 	case metatool.BindConst:
 		out.Const = b.Const.AppendCanonical(nil)
