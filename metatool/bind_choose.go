@@ -297,7 +297,8 @@ func (c *chooser) mayShow(o *option, n *optionCount, argument string) bool {
 // isConstant reports whether an argument has the same value in all occurrences,
 // and one that may be written down: a truth value or one that the tool's schema
 // lists, if the call only reads; any other only if no call of the tool anywhere
-// has another one, in so many trajectories and tasks that it is nobody's.
+// has another one, in so many trajectories and tasks that it is nobody's, and
+// mostly nothing that came before holds it: then it is no habit of the model.
 func (c *chooser) isConstant(k int, a *argumentCount) bool {
 	if a.differs || a.present < c.seen.occurrences || len(a.kinds) != 1 || a.same.trajectories < 5 {
 		return false
@@ -316,7 +317,7 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 		return true
 	}
 	p := c.b.params[slot]
-	if p == nil || p.AtLeast || p.Values != 1 || !a.same.isCommon() {
+	if p == nil || p.AtLeast || p.Values != 1 || !a.same.isCommon() || 2*a.told >= a.present {
 		return false
 	}
 	return s.readOnly || s.idempotent || dataflow.ClopperPearson(p.Trajectories, p.Trajectories) >= 0.8

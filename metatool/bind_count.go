@@ -56,6 +56,7 @@ type argumentCount struct {
 	mentioned int   // occurrences that were looked at; the others left it out
 	present   int   // of them, with a value
 	varying   int   // of them, with calls of one step that differ in it
+	told      int   // of them, with a value that a message or result held before
 	known     []int // by step: of them, known before it, or left out
 	kinds     map[trace.Kind]int
 
@@ -161,6 +162,7 @@ func (a *argumentCount) add(o *Observation, seen *argumentSeen) {
 	a.mentioned++
 	if seen.present {
 		a.present++
+		a.told += one(seen.told)
 		a.varying += one(seen.varies || seen.absent)
 		a.kinds[seen.value.Kind]++
 		a.addValue(o, seen)

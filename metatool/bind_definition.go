@@ -336,7 +336,7 @@ func (w *writer) evidence(k int, a *argumentCount, chosen *choice, b Binding) Bo
 		out.Evidence.Judgment, out.Evidence.Agree = p.walk.judgment, w.seen.steps[k].inside
 		out.Evidence.ExtraMean, out.Evidence.ExtraP95 = summary(w.seen.steps[k].extra)
 		if w.isListInput(k) {
-			out.Evidence.Known = chosen.known
+			out.Evidence.Known, out.Evidence.Agree = chosen.known, n
 		}
 	default:
 		if k > w.first {

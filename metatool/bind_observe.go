@@ -53,7 +53,8 @@ type argumentSeen struct {
 	varies  bool // the calls have it with different values
 	value   trace.Value
 	hash    uint64
-	known   int // the first step before which it was known, beyond the step itself if none
+	told    bool // a message or a result held it before its call
+	known   int  // the first step before which it was known, beyond the step itself if none
 	votes   []vote
 	opens   []openSeen
 }
@@ -209,7 +210,9 @@ func (o *occurrence) argument(k int, name string) argumentSeen {
 		a.value, a.hash, a.present = value, h, true
 	}
 	if a.present {
-		a.known = o.knownFrom(k, name, p.inside[name])
+		uses := o.uses(k, name)
+		a.known = o.knownFrom(k, uses, p.inside[name])
+		a.told = slices.ContainsFunc(uses, func(u *dataflow.Use) bool { return o.f.ToldBefore(u, u.Call) })
 	}
 	if isWalked {
 		return a
@@ -226,13 +229,8 @@ func (o *occurrence) argument(k int, name string) argumentSeen {
 	return a
 }
 
-// knownFrom returns the first step such that what the argument holds was known
-// before the turn of its call, or k+1 if there is none.
-func (o *occurrence) knownFrom(k int, name string, inside bool) int {
-	enums := o.b.enums
-	if inside {
-		enums = dataflow.Enums{}
-	}
+// uses returns the leaves of an argument in all calls of a step.
+func (o *occurrence) uses(k int, name string) []*dataflow.Use {
 	prefix := dataflow.Path{{Kind: dataflow.StepMember, Name: name}}.String()
 	var uses []*dataflow.Use
 	for _, c := range o.calls[k] {
@@ -244,6 +242,16 @@ func (o *occurrence) knownFrom(k int, name string, inside bool) int {
 				uses = append(uses, u)
 			}
 		}
+	}
+	return uses
+}
+
+// knownFrom returns the first step such that what an argument holds was known
+// before the turn of its call, or k+1 if there is none.
+func (o *occurrence) knownFrom(k int, uses []*dataflow.Use, inside bool) int {
+	enums := o.b.enums
+	if inside {
+		enums = dataflow.Enums{}
 	}
 	return o.firstKnown(k, func(call int) bool {
 		for _, u := range uses {
