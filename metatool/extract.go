@@ -77,6 +77,14 @@ type PatternStep struct {
 	// from the list to the argument.
 	Each *dataflow.Link
 	From int // with Each: the step in the pattern that gave the list, or -1 if it came from outside
+	// Args are the other arguments that come from earlier steps of the pattern.
+	Args []PatternArg
+}
+
+// PatternArg is an argument of a step that comes from an earlier one.
+type PatternArg struct {
+	Link *dataflow.Link // from the earlier step's result or arguments
+	From int            // the earlier step
 }
 
 // Occurrence is one place where the calls of a candidate were made: consecutive

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +89,21 @@ const retailRules = `{"version": 1, "rules": [
 
 // TestRecordedPatterns: what patterns find on recorded sets against Algorithm 1.
 func TestRecordedPatterns(t *testing.T) {
-	for _, set := range recordedSets {
+	const (
+		reservations = ": get_user_details > get_reservation_details*(get_user_details.reservations[*] of 0)"
+		orders       = ": find_user_id_by_name_zip > get_user_details > get_order_details*(get_user_details.orders[*] of 1)"
+	)
+	for _, set := range []struct {
+		file, oracle string
+		rules        bool
+		pattern      string
+	}{
+		{"tau2/airline_azure-gpt-4o.json", "airline_azure-gpt-4o", true, reservations},
+		{"tau2/airline_gpt-oss-120b.json", "airline_gpt-oss-120b", true, ""}, // one call, repeated, and nothing else
+		{"taubench/gpt-4o-airline.json", "gpt-4o-airline", true, reservations},
+		{"tau2/retail_gpt-4.1.json", "retail_gpt-4.1", false, orders},
+		{"tau2/retail_toolorchestra-gpt-5.json", "retail_toolorchestra-gpt-5", false, orders},
+	} {
 		t.Run(set.oracle, func(t *testing.T) {
 			list := readTrajectories(t, filepath.Join(recordedData, set.file))
 			rule := readRules(t, "retail.json", []byte(retailRules))
@@ -98,10 +113,49 @@ func TestRecordedPatterns(t *testing.T) {
 			m, p := patternsOf(list, rule, Options{}, true)
 			awo := Extract(m, Options{})
 			x := p.Extraction()
-			t.Logf("%d calling turns: awo saves %d, patterns %d (%.1f %%) with %d", x.Turns, awo.TurnsSaved(), x.TurnsSaved(), 100*float64(x.TurnsSaved())/float64(x.Turns), len(x.Candidates))
+			t.Logf("%d calling turns: awo saves %d, patterns %d (%.1f %%) with %d", x.Turns, awo.TurnsSaved(), x.TurnsSaved(),
+				100*float64(x.TurnsSaved())/float64(x.Turns), len(x.Candidates))
 			for _, c := range x.Candidates {
 				t.Log(describePattern(c))
+				checkOccurrences(t, m, c)
+			}
+			if x.TurnsSaved() < 3*awo.TurnsSaved() {
+				t.Errorf("patterns save %d turns, Algorithm 1 %d", x.TurnsSaved(), awo.TurnsSaved())
+			}
+			if want := set.pattern; want != "" && !slices.ContainsFunc(x.Candidates, func(c *Candidate) bool { return strings.HasSuffix(describePattern(c), want) }) {
+				t.Errorf("no pattern is %s", want)
 			}
 		})
+	}
+}
+
+// checkOccurrences holds what every occurrence is: steps of the walk that call
+// the pattern's tools one after the other, without a user message inside.
+func checkOccurrences(t *testing.T, m *merge.Merged, c *Candidate) {
+	t.Helper()
+	runs := map[int]bool{}
+	for _, o := range c.Occurrences {
+		runs[o.Trajectory] = true
+		place := o.First
+		first, last := m.Walks.Of(o.Trajectory)
+		for i, s := range c.Pattern {
+			n := int32(1)
+			if o.Counts != nil {
+				n = o.Counts[i]
+			}
+			if n > 1 && s.Each == nil {
+				t.Fatalf("a step is %d calls, but no fan-out", n)
+			}
+			for range n {
+				tool, _ := m.Labels.Tool(m.Graph.Label(m.Walks.Edge(place)))
+				if place < first || place >= last || tool != s.Tool || place > o.First && !m.Walks.Flags(place).Joined() {
+					t.Fatalf("%s: not at %d of trajectory %d", describePattern(c), place, o.Trajectory)
+				}
+				place++
+			}
+		}
+	}
+	if len(runs) != c.Support {
+		t.Fatalf("support is %d, want %d", c.Support, len(runs))
 	}
 }

@@ -2,6 +2,7 @@ package metatool
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
@@ -290,10 +291,7 @@ func (s *symbols) leafKnownBefore(n int, u *dataflow.Use) uint8 {
 	if n == 0 || ok(min(n, MaxPatternSteps-1)) {
 		return always
 	}
-	if !s.enumsRead {
-		s.enums, s.enumsRead = dataflow.EnumsOf(s.t), true
-	}
-	if s.enums.Has(s.f.Slots[u.Param], u.Value) {
+	if s.isEnum(s.f.Slots[u.Param], u.Value) {
 		return always
 	}
 	before := 0
@@ -301,6 +299,16 @@ func (s *symbols) leafKnownBefore(n int, u *dataflow.Use) uint8 {
 		before++
 	}
 	return uint8(before)
+}
+
+// isEnum reports whether a value needs no source: the tool's schema lists it,
+// and no results are known to decide which of those it is.
+func (s *symbols) isEnum(param dataflow.Slot, value uint64) bool {
+	if !s.enumsRead {
+		s.enums, s.enumsRead = dataflow.EnumsOf(s.t), true
+	}
+	return s.enums.Has(param, value) &&
+		!slices.ContainsFunc(s.p.set.Accepted(param), func(k *dataflow.Link) bool { return k.From.Side == dataflow.Output })
 }
 
 // The constants of FNV-1a.
