@@ -125,7 +125,7 @@ func (c *chooser) walk(k int) string {
 			return "fan-out-partial"
 		}
 		return ""
-	case !w.judgment.Reads() && !c.isProvenHere(n.inside) || !c.holds(n.inside, n.walks, true):
+	case !w.judgment.Reads() || !c.holds(n.inside, n.walks, true):
 		return "fan-out-unproven"
 	}
 	if _, p95 := summary(n.extra); p95 > c.b.options.maxExtra() {
@@ -223,7 +223,7 @@ func (c *chooser) reason(k int, a *argumentCount, i int) string {
 		return outside
 	case o.source == fromArgument && !c.isBound(o.step, o.arg):
 		return outside
-	case !o.isProven(s) && !(s.readOnly && c.isProvenHere(n.agree)):
+	case !o.isProven(s):
 		return "too-little-evidence"
 	case !c.holds(n.agree, c.seen.occurrences, s.readOnly):
 		return "disagrees"
@@ -258,14 +258,6 @@ func (o *option) isProven(s *planStep) bool {
 		return o.Repeats() || o.Writes()
 	}
 	return o.Writes()
-}
-
-// isProvenHere reports whether the occurrences of the candidate are enough
-// evidence by themselves for an argument of an accessor. Pooled evidence counts
-// calls elsewhere that took their argument from another place as disagreeing.
-func (c *chooser) isProvenHere(agree int) bool {
-	n := c.seen.occurrences
-	return dataflow.Agreement{Uses: n, Agree: agree, Wilson: dataflow.Wilson(agree, n)}.Reads()
 }
 
 func (c *chooser) keyIsKnown(n *optionCount) bool {
