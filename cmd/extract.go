@@ -297,13 +297,55 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 	}
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		report.Grouped(out.TurnsSaved), countOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
+	if refused {
+		table.Note("Of these can be offered: %s, which save at most %s.", countOf(out.Emitted.MetaTools, "meta-tool"), countOf(out.Emitted.TurnsSaved, "turn"))
+	}
 	table.Note("Chains are followed from one state by at least %s; a user message or a barrier ends them. Turns with parallel calls save less than calls: %s become %s.",
 		countOf(out.Threshold, "trajectory"), countOf(out.CallsBefore, "call"), report.Grouped(out.CallsAfter))
 	d.Add(table)
+	if bindings := bindingsTable(out); bindings != nil {
+		d.Add(bindings)
+	}
 	if o.Out != "" {
 		d.Add(report.Paragraph("The definitions are in " + o.Out + "; manifest.json says what they were made from."))
 	}
 	return d
+}
+
+// bindingsTable says where the arguments of what is offered come from that are
+// no inputs, nil if all are.
+func bindingsTable(out extractionJSON) *report.Table {
+	table := report.NewTable("bindings", "Where arguments come from",
+		report.Column{Key: "name", Max: 42},
+		report.Column{Key: "call", Align: report.Right},
+		report.Column{Key: "argument", Max: 24},
+		report.Column{Key: "from", Max: 60, Wrap: true},
+		report.Column{Key: "agrees", Title: "agrees", Align: report.Right},
+		report.Column{Key: "times", Title: "times", Align: report.Right},
+		report.Column{Key: "extra", Title: "extra calls", Align: report.Right},
+	)
+	rows := 0
+	for _, m := range out.MetaTools {
+		if m.Status != statusEmitted {
+			continue
+		}
+		for _, b := range m.Bindings {
+			if b.Kind == metatool.BindInput.String() {
+				continue
+			}
+			rows++
+			extra := ""
+			if b.Kind == metatool.BindElement.String() {
+				extra = fmt.Sprintf("%.1f", b.ExtraMean)
+			}
+			table.Add(report.Name(m.Name), report.Int(b.Step+1), report.Name(b.Argument), report.Text(b.From), report.Int(b.Agree), report.Int(b.Occurrences), report.Text(extra))
+		}
+	}
+	if rows == 0 {
+		return nil
+	}
+	table.Note("All other arguments are inputs. Agrees: in how many occurrences the binding gives what was recorded. Extra calls: what walking a whole list adds to what agents did, on average.")
+	return table
 }
 
 // stepsInWords names the steps.

@@ -121,6 +121,8 @@ func (x *Binding) Words() string {
 		text := fmt.Sprintf("from the result of call %d", x.Step+1)
 		for _, step := range x.Path {
 			switch {
+			case step.Kind == dataflow.StepIndex && step.Index == 0:
+				return text + ", of the first one"
 			case step.Kind != dataflow.StepFilter:
 			case step.Open && x.Key != nil && x.Key.Kind == BindInput:
 				return text + fmt.Sprintf(", of the one with the given %s", printable(step.Name, maxName))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
 )
 
 // MetaTools emits what was found as JSON: every meta-tool with its steps, where
@@ -24,8 +25,10 @@ var MetaTools = Emitter{
 			for i := range t.Steps {
 				m.Steps = append(m.Steps, stepOf(in, t, i))
 			}
-			m.Returns = t.Output.Steps
-			m.OutputSchema = t.Output.Schema.AppendCanonical(nil)
+			m.Returns = append([]int{}, t.Output.Steps...)
+			if m.OutputSchema = json.RawMessage("{}"); t.Output.Schema.Kind == trace.Object {
+				m.OutputSchema = t.Output.Schema.AppendCanonical(nil)
+			}
 			out.MetaTools = append(out.MetaTools, m)
 		}
 		f, err := jsonFile("metatools.json", out)
