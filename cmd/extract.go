@@ -21,6 +21,7 @@ type extractOptions struct {
 	Rules        string `mapstructure:"rules"`
 	Threshold    int    `mapstructure:"threshold"`
 	Algorithm    string `mapstructure:"algorithm"`
+	MaxExtra     int    `mapstructure:"max-extra"`
 	Select       string `mapstructure:"select"`
 	Preset       string `mapstructure:"preset"`
 	Out          string `mapstructure:"out"`
@@ -35,8 +36,14 @@ same state, as meta-tools: one call where there were several. A chain ends where
 the majority goes another way, and at user messages and barriers; calls that a
 model made in one turn are counted, but save no turn.
 
-With --out the definitions are written as files. Every argument of every step is an
-input of the meta-tool, and no value is baked in.
+Where the arguments of a step come from is found out from the traces: from the
+result of an earlier step, with a filter where it is one element of a list, from a
+list that is walked whole, a constant, or an input. A chain with an argument that
+only the model, or a call inside, can have known is refused, and its parts are
+tried. With --out the definitions are written as files. No value is in them but
+constants that are no secret: the same in many trajectories of several tasks.
+
+--algorithm patterns finds chains wherever they start, and calls that walk a list.
 
 --preset awo follows the published algorithm to the letter: user messages are
 ignored, and the steps of a chain need no trajectory in common.
@@ -44,6 +51,7 @@ ignored, and the steps of a chain need no trajectory in common.
 ` + filesHelp,
 		Example: `  awo extract traces/ --rules rules.yaml
   awo extract traces/ --rules rules.yaml --threshold 10 --out tools/
+  awo extract traces/ --rules rules.yaml --algorithm patterns --max-extra 5
   awo extract traces/ --rules rules.yaml --preset awo --format json`,
 		GroupID: groupCompile,
 	}
@@ -51,7 +59,8 @@ ignored, and the steps of a chain need no trajectory in common.
 	addInput(f)
 	addRules(f)
 	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
-	f.Var(newChoice("awo"), "algorithm", "how chains are found: awo is Algorithm 1 of the paper, bound to states")
+	f.Var(newChoice("awo", "patterns"), "algorithm", "how chains are found: awo is Algorithm 1 of the paper, bound to states; patterns are chains wherever they start, with lists that are walked")
+	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
 	f.Var(newChoice("all"), "select", "which meta-tools are written")
 	f.Var(newChoice("default", "awo"), "preset", "whose conventions are followed")
 	f.String("out", "", "write the artefacts into this `FOLDER`")
@@ -81,6 +90,32 @@ type metaToolJSON struct {
 	TurnsSaved  int      `json:"turns_saved"`
 	Status      string   `json:"status"` // statusEmitted or statusLeftOut
 	Reason      string   `json:"reason"` // why it was left out
+
+	Inputs   []string      `json:"inputs"`   // names, those that may be left out with a ? behind
+	Bindings []boundJSON   `json:"bindings"` // by step, then argument
+	Refusals []refusalJSON `json:"refusals"`
+	Returns  []int         `json:"returns"` // steps whose results are returned, from 0
+}
+
+// boundJSON says where an argument comes from, in words and without values but
+// the constants that may be shown.
+type boundJSON struct {
+	Step        int     `json:"step"` // from 0
+	Argument    string  `json:"argument"`
+	Kind        string  `json:"kind"`
+	From        string  `json:"from"`
+	Agree       int     `json:"agree"` // occurrences in which the binding gives what was recorded
+	Occurrences int     `json:"occurrences"`
+	LinkAgree   int     `json:"link_agree"` // the same of the link that it follows, over all traces; 0 without one
+	LinkUses    int     `json:"link_uses"`
+	ExtraMean   float64 `json:"extra_mean"` // of a walk over a list: calls that no run made, an occurrence
+	ExtraP95    int     `json:"extra_p95"`
+}
+
+type refusalJSON struct {
+	Code     string `json:"code"`
+	Step     int    `json:"step"` // from 0
+	Argument string `json:"argument"`
 }
 
 // What became of a meta-tool that was found.
@@ -93,7 +128,11 @@ const (
 func refusalText(t *metatool.Definition) string {
 	var reasons []string
 	for _, r := range t.Refusals {
-		reasons = append(reasons, fmt.Sprintf("%s (step %d)", r.Code, r.Step+1))
+		at := fmt.Sprintf("step %d", r.Step+1)
+		if r.Argument != "" {
+			at += ", " + r.Argument
+		}
+		reasons = append(reasons, fmt.Sprintf("%s (%s)", r.Code, at))
 	}
 	return strings.Join(reasons, ", ")
 }
@@ -105,6 +144,9 @@ type emittedJSON struct {
 }
 
 func extract(j *job, o extractOptions, files []string) error {
+	if o.MaxExtra < 0 {
+		return usagef("--max-extra: %d is negative", o.MaxExtra)
+	}
 	if o.Threshold < 1 {
 		return usagef("--threshold: %d is less than 1", o.Threshold)
 	}
@@ -117,17 +159,12 @@ func extract(j *job, o extractOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	merger := merge.NewMerger(set, merge.Options{})
-	for t, err := range in.All() {
-		if err != nil {
-			return err
-		}
-		merger.Add(t)
+	compilation, err := metatool.Compile(in.Source, set, o.compile(j.workers()))
+	if err != nil {
+		return err
 	}
-	merged := merger.Merged()
-	found := metatool.Extract(merged, metatool.Options{Threshold: o.Threshold, AsPublished: o.Preset == "awo"})
+	merged, found, tools := compilation.Merged, compilation.Extraction, compilation.Definitions
 	veil := merged.Veil(j.ShowValues)
-	tools := metatool.Define(merged, found.Candidates)
 	out := extractionResult(in, o, found, tools, veil)
 	if o.Out != "" {
 		results, err := extractionArtefacts(merged, veil, tools)
@@ -143,6 +180,19 @@ func extract(j *job, o extractOptions, files []string) error {
 		}
 	}
 	return j.print(extractionDocument(in, o, out), out)
+}
+
+// compile are the options of the compiler.
+func (o extractOptions) compile(workers int) metatool.CompileOptions {
+	out := metatool.CompileOptions{
+		Algorithm: metatool.Algorithm(o.Algorithm), Workers: workers,
+		Extract: metatool.Options{Threshold: o.Threshold, AsPublished: o.Preset == "awo"},
+		Bind:    metatool.BindOptions{Threshold: o.Threshold, MaxExtra: o.MaxExtra},
+	}
+	if o.MaxExtra == 0 {
+		out.Bind.MaxExtra = -1
+	}
+	return out
 }
 
 // extractionArtefacts gathers what emitters need.
@@ -164,11 +214,19 @@ func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, 
 	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore}
 	for _, t := range tools {
 		c := t.Candidate
-		m := metaToolJSON{Name: t.Name, Tools: []string{}, Calls: []string{}, Support: c.Support, Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: statusEmitted}
+		m := metaToolJSON{
+			Name: t.Name, Tools: []string{}, Calls: []string{}, Inputs: []string{}, Bindings: []boundJSON{}, Refusals: []refusalJSON{}, Returns: t.Output.Steps,
+			Support: c.Support, Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: statusEmitted,
+		}
 		for i, step := range t.Steps {
 			m.Tools = append(m.Tools, step.Tool)
-			m.Calls = append(m.Calls, veil.Label(c.Labels[i]))
+			if i < len(c.Labels) {
+				m.Calls = append(m.Calls, veil.Label(c.Labels[i]))
+			} else {
+				m.Calls = append(m.Calls, step.Name)
+			}
 		}
+		m.bind(t)
 		if len(t.Refusals) > 0 {
 			m.Status, m.Reason = statusLeftOut, refusalText(t)
 		} else {
@@ -179,6 +237,34 @@ func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, 
 		out.MetaTools = append(out.MetaTools, m)
 	}
 	return out
+}
+
+// bind says where the arguments come from.
+func (m *metaToolJSON) bind(t *metatool.Definition) {
+	for _, in := range t.Inputs {
+		name := in.Name
+		if !in.Required {
+			name += "?"
+		}
+		m.Inputs = append(m.Inputs, name)
+	}
+	for i := range t.Bound {
+		b := &t.Bound[i]
+		one := boundJSON{
+			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: b.Binding.Words(),
+			Agree: b.Evidence.Agree, Occurrences: b.Evidence.Occurrences, ExtraMean: b.Evidence.ExtraMean, ExtraP95: b.Evidence.ExtraP95,
+		}
+		if b.Binding.Kind == metatool.BindInput {
+			one.From = "input " + b.Binding.Input
+		}
+		if j := b.Evidence.Judgment; j != nil {
+			one.LinkAgree, one.LinkUses = j.Agree, j.Uses
+		}
+		m.Bindings = append(m.Bindings, one)
+	}
+	for _, r := range t.Refusals {
+		m.Refusals = append(m.Refusals, refusalJSON{Code: r.Code, Step: r.Step, Argument: r.Argument})
+	}
 }
 
 func extractionDocument(in *intake, o extractOptions, out extractionJSON) *report.Document {
@@ -193,16 +279,17 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 	columns := []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true},
+		{Key: "inputs", Max: 32, Wrap: true},
 		{Key: "support", Title: "trajectories", Align: report.Right},
 		{Key: "occurrences", Title: "times", Align: report.Right},
 		{Key: "turns_saved", Title: "turns saved", Align: report.Right},
 	}
 	if refused {
-		columns = append(columns, report.Column{Key: "left_out", Title: "cannot be offered", Max: 40})
+		columns = append(columns, report.Column{Key: "left_out", Title: "cannot be offered", Max: 40, Wrap: true})
 	}
 	table := report.NewTable("meta-tools", "", columns...)
 	for _, m := range out.MetaTools {
-		cells := []report.Cell{report.Name(m.Name), report.Name(strings.Join(m.Tools, " → ")), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved)}
+		cells := []report.Cell{report.Name(m.Name), report.Name(strings.Join(stepsInWords(m), " → ")), report.Name(inputsInWords(m)), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved)}
 		if refused {
 			cells = append(cells, report.Text(m.Reason))
 		}
@@ -210,13 +297,73 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 	}
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		report.Grouped(out.TurnsSaved), countOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
+	if refused {
+		table.Note("Of these can be offered: %s, which save at most %s.", countOf(out.Emitted.MetaTools, "meta-tool"), countOf(out.Emitted.TurnsSaved, "turn"))
+	}
 	table.Note("Chains are followed from one state by at least %s; a user message or a barrier ends them. Turns with parallel calls save less than calls: %s become %s.",
 		countOf(out.Threshold, "trajectory"), countOf(out.CallsBefore, "call"), report.Grouped(out.CallsAfter))
 	d.Add(table)
+	if bindings := bindingsTable(out); bindings != nil {
+		d.Add(bindings)
+	}
 	if o.Out != "" {
 		d.Add(report.Paragraph("The definitions are in " + o.Out + "; manifest.json says what they were made from."))
 	}
 	return d
+}
+
+// bindingsTable says where the arguments of what is offered come from that are
+// no inputs, nil if all are.
+func bindingsTable(out extractionJSON) *report.Table {
+	table := report.NewTable("bindings", "Where arguments come from",
+		report.Column{Key: "name", Max: 42},
+		report.Column{Key: "call", Align: report.Right},
+		report.Column{Key: "argument", Max: 24},
+		report.Column{Key: "from", Max: 60, Wrap: true},
+		report.Column{Key: "agrees", Title: "agrees", Align: report.Right},
+		report.Column{Key: "times", Title: "times", Align: report.Right},
+		report.Column{Key: "extra", Title: "extra calls", Align: report.Right},
+	)
+	rows := 0
+	for _, m := range out.MetaTools {
+		if m.Status != statusEmitted {
+			continue
+		}
+		for _, b := range m.Bindings {
+			if b.Kind == metatool.BindInput.String() {
+				continue
+			}
+			rows++
+			extra := ""
+			if b.Kind == metatool.BindElement.String() {
+				extra = fmt.Sprintf("%.1f", b.ExtraMean)
+			}
+			table.Add(report.Name(m.Name), report.Int(b.Step+1), report.Name(b.Argument), report.Text(b.From), report.Int(b.Agree), report.Int(b.Occurrences), report.Text(extra))
+		}
+	}
+	if rows == 0 {
+		return nil
+	}
+	table.Note("All other arguments are inputs. Agrees: in how many occurrences the binding gives what was recorded. Extra calls: what walking a whole list adds to what agents did, on average.")
+	return table
+}
+
+// stepsInWords names the steps.
+func stepsInWords(m metaToolJSON) []string {
+	words := slices.Clone(m.Tools)
+	for _, b := range m.Bindings {
+		if b.Kind == metatool.BindElement.String() && !strings.HasPrefix(words[b.Step], "each ") {
+			words[b.Step] = "each " + words[b.Step]
+		}
+	}
+	return words
+}
+
+func inputsInWords(m metaToolJSON) string {
+	if len(m.Inputs) == 0 {
+		return "none"
+	}
+	return strings.Join(m.Inputs, ", ")
 }
 
 // afterRules says why fewer turns are compiled than came in.

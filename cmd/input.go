@@ -82,6 +82,8 @@ type intake struct {
 	// false to leave out the whole trajectory. Nil excludes nothing.
 	exclude  func(*trace.Trajectory) bool
 	excluded int // trajectories that exclude left out
+
+	isRead bool // Source was read once
 }
 
 // intake opens files for reading under the options. Close gives up what was
@@ -117,6 +119,25 @@ func (in *intake) All() iter.Seq2[*trace.Trajectory, error] {
 			}
 			in.count(t)
 			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Source yields the trajectories that pass, over and over: the first time as All
+// does, later without counting anything or telling of a problem again.
+func (in *intake) Source() iter.Seq2[*trace.Trajectory, error] {
+	if !in.isRead {
+		in.isRead = true
+		return in.All()
+	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		for t, err := range filter.Apply(in.j.trajectoriesAgain(in.reader), in.filter, &filter.Counts{}) {
+			if err == nil && in.exclude != nil && !in.exclude(t) {
+				continue
+			}
+			if !yield(t, err) || err != nil {
 				return
 			}
 		}

@@ -201,6 +201,25 @@ func (j *job) trajectories(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] 
 	}
 }
 
+// trajectoriesAgain yields what trajectories did, without the problems.
+func (j *job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		defer j.progress.done()
+		for t, err := range r.All() {
+			if canceled := j.ctx.Err(); canceled != nil {
+				yield(nil, canceled)
+				return
+			}
+			if _, ok := errors.AsType[*diag.Error](err); ok {
+				continue
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // print writes a result in the format asked for: v, a struct, as JSON with
 // notes, the document in every other format.
 func (j *job) print(d *report.Document, v any, notes ...report.Note) error {

@@ -27,6 +27,7 @@ type reading struct {
 	ok    bool
 	value *trace.Value  // the whole result or arguments
 	nodes []trace.Value // what the source's path selects in it
+	call  int
 }
 
 // checking is the state of checking one trajectory.
@@ -58,7 +59,7 @@ func (j *Judge) Check(t *trace.Trajectory) *Votes {
 			}
 		}
 		for i := first; i < end; i++ {
-			c.read(&t.Calls[i], &arguments[i])
+			c.read(i, &arguments[i])
 		}
 		first = end
 	}
@@ -67,14 +68,15 @@ func (j *Judge) Check(t *trace.Trajectory) *Votes {
 
 // read takes the results and arguments of a call as the newest of their
 // sources.
-func (c *checking) read(call *trace.Call, arguments *trace.Value) {
+func (c *checking) read(i int, arguments *trace.Value) {
+	call := &c.t.Calls[i]
 	tool := nameOf(call.Tool)
-	c.readSide(Input, tool, arguments)
+	c.readSide(Input, tool, i, arguments)
 	if !call.HasResult || len(c.j.byTool[toolKey{Output, tool}]) == 0 {
 		return
 	}
 	result := resultOf(call)
-	c.readSide(Output, tool, &result)
+	c.readSide(Output, tool, i, &result)
 }
 
 // resultOf returns the result of a call, as a string if it is no JSON.
@@ -85,11 +87,11 @@ func resultOf(call *trace.Call) trace.Value {
 	return trace.Value{Kind: trace.String, Text: call.Result.Text()}
 }
 
-func (c *checking) readSide(side Side, tool trace.Name, v *trace.Value) {
+func (c *checking) readSide(side Side, tool trace.Name, call int, v *trace.Value) {
 	for _, id := range c.j.byTool[toolKey{side, tool}] {
 		nodes := slices.DeleteFunc(c.j.sources[id].path.Eval(*v), func(n trace.Value) bool { return isEmpty(&n) })
 		if len(nodes) > 0 {
-			c.now[id] = reading{true, v, nodes}
+			c.now[id] = reading{true, v, nodes, call}
 			for _, r := range c.j.readers[id] {
 				if c.j.rules[r].lists {
 					c.readList(r, nodes)
@@ -115,8 +117,11 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 		}
 		absent := true
 		r.to.visit(*arguments, nil, func(recorded trace.Value, positions []int) {
-			if !isEmpty(&recorded) {
-				absent = false
+			if isEmpty(&recorded) {
+				return
+			}
+			absent = false
+			if !c.isFromElsewhere(id, &recorded) {
 				c.apply(v, r, from, &recorded, arguments, positions)
 			}
 		})
@@ -132,6 +137,35 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 			c.used[p.slot][hashValue(&recorded)] = true
 		})
 	}
+}
+
+// isFromElsewhere reports whether a value is not in the source of a rule, but in
+// that of another accepted one, which is nearer: then it says nothing about the
+// rule. The entry of a person is opened after a search for the name, and after
+// a ticket that names the person; the one is no disagreement with the other.
+func (c *checking) isFromElsewhere(id int32, recorded *trace.Value) bool {
+	r := &c.j.rules[id]
+	if c.holds(id, recorded) {
+		return false
+	}
+	for _, other := range c.j.byParam[r.link.To.Tool] {
+		o := &c.j.rules[other]
+		if o.link.To == r.link.To && o.link.From.Side == Output && o.link.Verdict == Accepted &&
+			c.now[o.source].call > c.now[r.source].call && c.holds(other, recorded) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether the source of a rule gives a value, in any element.
+func (c *checking) holds(id int32, recorded *trace.Value) bool {
+	r, from := &c.j.rules[id], &c.now[c.j.rules[id].source]
+	gives := func(n trace.Value) bool { return r.link.gives(&n, recorded) }
+	if w := c.walks[id]; w != nil && slices.ContainsFunc(w.nodes, gives) {
+		return true
+	}
+	return from.ok && slices.ContainsFunc(from.nodes, gives)
 }
 
 // apply compares what each choice of a rule gives with what was recorded.

@@ -64,6 +64,12 @@ func (f *Flow) known(u *Use, call int, param Slot, enums Enums) Known {
 	return k
 }
 
+// ToldBefore reports whether the value of the use u stood in a message or a
+// result, however short it is, before the model made the turn of the given call.
+func (f *Flow) ToldBefore(u *Use, call int) bool {
+	return u.Seen.Turn >= 0 && u.Seen.Side != Input && !(call < len(f.turns) && u.Seen.Turn > int(f.turns[call]))
+}
+
 // KnownBefore reports whether v, as the value of a parameter (which may be the
 // zero Slot), was known when the model of t made the turn of the given call;
 // see Flow.KnownBefore. An object or array is known if all of its leaves are,
@@ -112,6 +118,9 @@ func EnumsOf(t *trace.Trajectory) Enums {
 	}
 	return e
 }
+
+// EnumsIn returns what these input schemas list, by tool.
+func EnumsIn(schemas map[trace.Name]trace.Value) Enums { return Enums{schemas} }
 
 // Has reports whether the schema of a parameter lists a value, given by its
 // hash, under `enum` or `const`.

@@ -3,6 +3,7 @@ package metatool
 import (
 	"encoding/json"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,7 +76,7 @@ func office(t testing.TB, ruleFile string, tools string, calls ...string) (*merg
 	if err := json.Unmarshal([]byte(tools), &defs); err != nil {
 		t.Fatal(err)
 	}
-	merger := merge.NewMerger(set, merge.Options{})
+	var list []*trace.Trajectory
 	for i := range 5 {
 		tr := &trace.Trajectory{Task: fmt.Sprint(i)}
 		for _, d := range defs {
@@ -88,6 +89,8 @@ func office(t testing.TB, ruleFile string, tools string, calls ...string) (*merg
 			}
 			tr.Tools = append(tr.Tools, def)
 		}
+		said := strings.ReplaceAll(strings.Join(calls, " "), "#", fmt.Sprint(i))
+		tr.Messages = []trace.Message{{Role: trace.RoleUser, Text: trace.TextOf(said)}}
 		for j, text := range calls {
 			name, args, found := strings.Cut(text, "{")
 			call := trace.Call{Tool: trace.Intern(name), Turn: j}
@@ -97,10 +100,28 @@ func office(t testing.TB, ruleFile string, tools string, calls ...string) (*merg
 			tr.Turns = append(tr.Turns, trace.Turn{})
 			tr.Calls = append(tr.Calls, call)
 		}
-		merger.Add(tr)
+		list = append(list, tr)
 	}
-	m := merger.Merged()
-	return m, Define(m, Extract(m, Options{}).Candidates)
+	c := compiled(t, list, set, CompileOptions{})
+	return c.Merged, c.Definitions
+}
+
+// compiled compiles trajectories that are in memory.
+func compiled(t testing.TB, list []*trace.Trajectory, set *rules.Set, o CompileOptions) *Compilation {
+	t.Helper()
+	c, err := Compile(func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for _, one := range list {
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+	}, set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 const officeTools = `[
@@ -119,7 +140,7 @@ func TestDefinition(t *testing.T) {
 		{"id": "users", "kind": "rewrite", "match": {"tool": "*", "arg": "user"}, "pattern": ".+", "with": "{USER}"},
 		{"id": "tokens", "kind": "drop_arg", "match": {"tool": "*", "arg": "token"}}]}`,
 		officeTools,
-		`login{"app":"mail","user":"user#"}`, `search{"query":{"from":"x","n":[1,2.5,"a"]},"token":"t#","user":"user#"}`)
+		`login{"app":"mail","user":"user#"}`, `search{"query":{"from":"xavier","n":[100,2.55,"abc"]},"token":"token#","user":"user#"}`)
 	if len(defs) != 1 {
 		t.Fatalf("%d definitions", len(defs))
 	}
@@ -127,9 +148,9 @@ func TestDefinition(t *testing.T) {
 	if d.Name != "login_then_search" || d.Refusals != nil {
 		t.Errorf("name %s, refused for %v", d.Name, d.Refusals)
 	}
-	wantText := "Makes these 2 calls in one go, in this order, and returns the result of each:\n" +
-		"1. login: Log in to an application.\n2. search\n" +
-		"Use it when you would make these calls one after the other and already know what to pass to each. " +
+	wantText := "Makes these calls in one go, in this order:\n" +
+		"1. login: Log in to an application. Takes app \"mail\".\n2. search\n" +
+		"Returns the result of call 2. Use it when you would make these calls one after the other and already know its inputs. " +
 		"It replaces separate calls of login, search."
 	if d.Description != wantText {
 		t.Errorf("description\n%s\nwant\n%s", d.Description, wantText)
@@ -141,17 +162,16 @@ func TestDefinition(t *testing.T) {
 	for _, in := range d.Inputs {
 		inputs = append(inputs, fmt.Sprintf("%s=%d.%s %t", in.Name, in.Step, in.Argument, in.Required))
 	}
-	if want := []string{"app=0.app true", "user=0.user false", "query=1.query true", "token=1.token true", "user_2=1.user false"}; !slices.Equal(inputs, want) {
+	if want := []string{"user=0.user false", "query=1.query true", "token=1.token true", "user_2=1.user false"}; !slices.Equal(inputs, want) {
 		t.Errorf("inputs %q, want %q", inputs, want)
 	}
 	got := string(d.InputSchema().AppendCanonical(nil))
 	want := `{"additionalProperties":false,"properties":{` +
-		`"app":{"description":"Which one","enum":["mail","disk"],"title":"App"},` +
 		`"query":{"properties":{"from":{"type":"string"},"n":{"items":{"type":["number","string"]},"type":"array"}},"required":["from","n"],"type":"object"},` +
 		`"token":{"type":"string"},` +
 		`"user":{"description":"User name. For call 1, login.","type":"string"},` +
 		`"user_2":{"description":"For call 2, search.","type":"string"}` +
-		`},"required":["app","query","token"],"type":"object"}`
+		`},"required":["query","token"],"type":"object"}`
 	if got != want {
 		t.Errorf("schema\n%s\nwant\n%s", got, want)
 	}
@@ -194,10 +214,10 @@ func TestRefusals(t *testing.T) {
 		want  string
 	}{
 		{"", []string{"a{}", "b{}"}, "[]"},
-		{"", []string{"a{}", "b"}, "[{arguments-not-recorded 1}]"},
-		{"", []string{`a{"x`, "b{}"}, "[{arguments-no-object 0}]"},
-		{insert, []string{"a{}", "b{}"}, "[{step-inserted 1}]"},
-		{rename, []string{"a{}", "b{}", "c{}"}, "[{tool-ambiguous 1} {tool-ambiguous 2}]"},
+		{"", []string{"a{}", "b"}, "[{arguments-not-recorded 1 }]"},
+		{"", []string{`a{"x`, "b{}"}, "[{arguments-no-object 0 }]"},
+		{insert, []string{"a{}", "b{}"}, "[{step-inserted 1 }]"},
+		{rename, []string{"a{}", "b{}", "c{}"}, "[{tool-ambiguous 1 } {tool-ambiguous 2 }]"},
 	} {
 		_, defs := office(t, test.rules, "[]", test.calls...)
 		if got := fmt.Sprint(defs[0].Refusals); got != test.want {
@@ -218,7 +238,7 @@ func TestNamesGivenByRules(t *testing.T) {
 func TestSchemasAcceptWhatWasCalled(t *testing.T) {
 	value := rapid.Custom(func(t *rapid.T) string { return drawJSON(t, 3) })
 	rapid.Check(t, func(rt *rapid.T) {
-		merger := merge.NewMerger(nil, merge.Options{})
+		var list []*trace.Trajectory
 		var recorded []map[string]json.RawMessage
 		name := rapid.OneOf(rapid.SampledFrom([]string{"a", "b", "user id", "$ref"}), rapid.StringN(1, 5, 80))
 		shared := map[string]json.RawMessage{}
@@ -230,14 +250,12 @@ func TestSchemasAcceptWhatWasCalled(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			merger.Add(&trace.Trajectory{Turns: make([]trace.Turn, 2), Calls: []trace.Call{
+			list = append(list, &trace.Trajectory{Turns: make([]trace.Turn, 2), Calls: []trace.Call{
 				{Tool: trace.Intern("one"), Args: trace.JSONOf(args)}, {Tool: trace.Intern("two"), Args: trace.JSONOf(args), Turn: 1},
 			}})
 			recorded = append(recorded, shared)
 		}
-		m := merger.Merged()
-		defs := Define(m, Extract(m, Options{}).Candidates)
-		d := defs[0]
+		d := compiled(t, list, nil, CompileOptions{}).Definitions[0]
 		text := string(d.InputSchema().AppendCanonical(nil))
 		parsed, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
 		if err != nil {

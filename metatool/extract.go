@@ -23,6 +23,11 @@ type Options struct {
 	// are ignored, and a chain may grow by an edge that many take, even if few of
 	// them came along the chain. Barriers and cuts hold all the same.
 	AsPublished bool
+
+	// Gain is for Patterns: what it is worth not to make the turn of that number,
+	// an index into Trajectory.Turns, in any unit, counted to nine decimal places.
+	// nil counts every turn as 1. It must be pure.
+	Gain func(t *trace.Trajectory, turn int) float64
 }
 
 func (o Options) threshold() int {
@@ -72,6 +77,14 @@ type PatternStep struct {
 	// from the list to the argument.
 	Each *dataflow.Link
 	From int // with Each: the step in the pattern that gave the list, or -1 if it came from outside
+	// Args are the other arguments that come from earlier steps of the pattern.
+	Args []PatternArg
+}
+
+// PatternArg is an argument of a step that comes from an earlier one.
+type PatternArg struct {
+	Link *dataflow.Link // from the earlier step's result or arguments
+	From int            // the earlier step
 }
 
 // Occurrence is one place where the calls of a candidate were made: consecutive

@@ -33,6 +33,10 @@ func newNames(m *merge.Merged) *names {
 // of returns a name for calls of these tools.
 func (n *names) of(tools []string) string { return n.unique(nameOf(tools)) }
 
+// eachMark begins the name of a tool that is called for each element of a list,
+// where names are made.
+const eachMark = "\x00"
+
 // unique returns the name, made valid, with a number behind it if it is taken.
 func (n *names) unique(name string) string {
 	name = cutName(validName(name), maxName)
@@ -78,9 +82,13 @@ func nameOf(tools []string) string {
 }
 
 // runsOf returns the tools as valid names, repetitions taken together, and how
-// many there are of each.
+// many there are of each, 0 for a fan-out.
 func runsOf(tools []string) (parts []string, runs []int) {
 	for i, tool := range tools {
+		if name, each := strings.CutPrefix(tool, eachMark); each {
+			parts, runs = append(parts, validName(name)), append(runs, 0)
+			continue
+		}
 		if i > 0 && tools[i-1] == tool {
 			runs[len(runs)-1]++
 			continue
@@ -97,7 +105,10 @@ func joinNames(parts []string, runs []int, between string) string {
 			b.WriteString(between)
 		}
 		b.WriteString(part)
-		if runs[i] > 1 {
+		switch {
+		case runs[i] == 0:
+			b.WriteString("_each")
+		case runs[i] > 1:
 			fmt.Fprintf(&b, "_x%d", runs[i])
 		}
 	}
@@ -171,43 +182,6 @@ func validName(text string) string {
 		return "_" + name
 	}
 	return name
-}
-
-// describeSteps says what a meta-tool of these steps does, when to use it, and
-// what it replaces. It says nothing that changes with the next trace.
-func describeSteps(m *merge.Merged, labels []merge.Label) string {
-	steps := make([]string, len(labels))
-	for i, l := range labels {
-		tool, _ := m.Labels.Tool(l)
-		steps[i] = tool.Value()
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "Makes these %d calls in one go, in this order, and returns the result of each:", len(steps))
-	for i := 0; i < len(steps); {
-		run := 1
-		for i+run < len(steps) && steps[i+run] == steps[i] {
-			run++
-		}
-		fmt.Fprintf(&b, "\n%d", i+1)
-		if run > 1 {
-			fmt.Fprintf(&b, "-%d", i+run)
-		}
-		fmt.Fprintf(&b, ". %s", printable(steps[i], maxName))
-		tool, _ := m.Labels.Tool(labels[i])
-		if t := m.Catalog.Tool(tool); t != nil && t.Definition.Description != "" {
-			fmt.Fprintf(&b, ": %s", firstSentence(t.Definition.Description))
-		}
-		i += run
-	}
-	var tools []string
-	for _, s := range steps {
-		if name := printable(s, maxName); !slices.Contains(tools, name) {
-			tools = append(tools, name)
-		}
-	}
-	b.WriteString("\nUse it when you would make these calls one after the other and already know what to pass to each. ")
-	fmt.Fprintf(&b, "It replaces separate calls of %s.", strings.Join(tools, ", "))
-	return b.String()
 }
 
 // firstSentence returns the first sentence of a description, at most 160

@@ -47,34 +47,6 @@ func with(v trace.Value, name string, member trace.Value) trace.Value {
 	return object(append(members, trace.Member{Name: name, Value: member})...)
 }
 
-// takeInputs makes an input of every argument of every step.
-func (d *Definition) takeInputs(m *merge.Merged) {
-	uses := map[string]int{} // of argument names, over all steps
-	for _, l := range d.Candidate.Labels {
-		for _, a := range m.Labels.Args(l) {
-			uses[a.Name]++
-		}
-	}
-	taken := map[string]bool{}
-	for i, l := range d.Candidate.Labels {
-		s := &d.Steps[i]
-		recorded, _ := m.Labels.Tool(l)
-		tool := m.Catalog.Tool(recorded)
-		for _, a := range m.Labels.Args(l) {
-			in := Input{Name: inputName(a.Name, i, taken), Step: i, Argument: a.Name, Required: a.Always}
-			in.Schema = argumentSchema(tool, a.Name)
-			if tool != nil && tool.Definition.Property(a.Name).Kind == trace.Object {
-				in.Required = tool.Definition.Requires(a.Name)
-			}
-			if uses[a.Name] > 1 {
-				in.Schema = tellApart(in.Schema, i, s.Tool)
-			}
-			d.Inputs = append(d.Inputs, in)
-			s.Args = append(s.Args, Argument{Name: a.Name, Optional: !in.Required, Binding: Binding{Kind: BindInput, Input: in.Name}})
-		}
-	}
-}
-
 // inputName returns a valid name for an argument of a step: the argument's own
 // if no step before took it, else with the number of the step. Not all providers
 // take hyphens here.

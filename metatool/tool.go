@@ -72,6 +72,12 @@ const (
 	BindInput                       // the input Input
 )
 
+// String returns the kind as artefacts name it: "const", "step", "element",
+// "template" or "input".
+func (k BindingKind) String() string {
+	return [...]string{"const", "step", "element", "template", "input"}[k]
+}
+
 // Binding is where the value of an argument comes from (algorithm: one of the
 // closed set of forms that every emitted program can evaluate without a library).
 type Binding struct {

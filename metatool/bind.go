@@ -1,0 +1,111 @@
+package metatool
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
+)
+
+// DefaultMaxExtra is BindOptions.MaxExtra where nothing else is said.
+const DefaultMaxExtra = 10
+
+// BindOptions say how bindings are chosen. The zero value is the default.
+type BindOptions struct {
+	// MaxExtra is how many reads a fan-out may make that the recorded runs did
+	// without: more in the 95th percentile of its occurrences, and the candidate
+	// is refused. 0 means DefaultMaxExtra, a negative number none.
+	MaxExtra int
+
+	// Threshold is how many trajectories a part of a refused candidate must occur
+	// in to be offered instead. 0 means DefaultThreshold.
+	Threshold int
+}
+
+func (o BindOptions) maxExtra() int {
+	switch {
+	case o.MaxExtra == 0:
+		return DefaultMaxExtra
+	case o.MaxExtra < 0:
+		return 0
+	}
+	return o.MaxExtra
+}
+
+// maxObserved is how many occurrences of a candidate are looked at.
+const maxObserved = 2000
+
+// Binder finds out where the arguments of candidates come from. It is given the
+// trajectories that Wants names, in the order of the input, and makes
+// definitions of what it saw (algorithm: design of bindings in docs/artefacts.md).
+//
+// Of each candidate at most 2,000 occurrences are looked at, chosen by a fixed
+// seed. Memory is O(candidates), and what is kept of values is one for each
+// argument. Observe may be called from several goroutines, Add by one.
+type Binder struct {
+	merged  *merge.Merged
+	set     *dataflow.Set
+	options BindOptions
+	enums   dataflow.Enums
+	params  map[dataflow.Slot]*dataflow.ParamSources
+	plans   []*plan
+	seen    []*planSeen
+	wants   map[int][]want // by trajectory
+}
+
+// want is an occurrence that is looked at.
+type want struct{ plan, occurrence int }
+
+// NewBinder returns a binder for candidates of a merged graph, with the links of
+// the same trajectories and how they were judged.
+func NewBinder(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment, candidates []*Candidate, o BindOptions) *Binder {
+	b := &Binder{merged: m, set: set, options: o, params: map[dataflow.Slot]*dataflow.ParamSources{}, wants: map[int][]want{}}
+	schemas := map[trace.Name]trace.Value{}
+	for _, t := range m.Catalog.Tools() {
+		if t.Definition.Known {
+			schemas[t.Name] = t.Definition.Input
+		}
+	}
+	b.enums = dataflow.EnumsIn(schemas)
+	for i := range set.Params {
+		b.params[set.Params[i].Param] = &set.Params[i]
+	}
+	planner := newPlanner(m, set, judgments)
+	for i, c := range candidates {
+		b.plans = append(b.plans, planner.plan(c))
+		b.seen = append(b.seen, newPlanSeen(b.plans[i]))
+		for _, n := range sampled(len(c.Occurrences), i) {
+			t := c.Occurrences[n].Trajectory
+			b.wants[t] = append(b.wants[t], want{i, n})
+		}
+	}
+	return b
+}
+
+// sampled returns which of n occurrences are looked at, in order.
+func sampled(n, candidate int) []int {
+	r := rand.New(rand.NewPCG(1, uint64(candidate)))
+	var chosen []int
+	switch {
+	case n <= maxObserved:
+		for i := range n {
+			chosen = append(chosen, i)
+		}
+	default:
+		chosen = r.Perm(n)[:maxObserved]
+		slices.Sort(chosen)
+	}
+	return chosen
+}
+
+// Wants reports whether the trajectory with this ordinal has to be observed.
+func (b *Binder) Wants(trajectory int) bool { return len(b.wants[trajectory]) > 0 }
+
+// Add counts what an observation shows.
+func (b *Binder) Add(o *Observation) {
+	for i := range o.occurrences {
+		b.seen[o.occurrences[i].plan].add(b.plans[o.occurrences[i].plan], o, &o.occurrences[i])
+	}
+}

@@ -1,0 +1,501 @@
+package metatool
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Observation is what one trajectory shows about the candidates that occur in it.
+type Observation struct {
+	task        string
+	trajectory  int
+	occurrences []occurrenceSeen
+}
+
+// occurrenceSeen is one occurrence of a candidate.
+type occurrenceSeen struct {
+	plan  int
+	steps []stepSeen
+	// needed are pairs of a step and of the later step that took an argument from
+	// its result; len(steps) stands for calls after the occurrence.
+	needed [][2]int
+}
+
+type stepSeen struct {
+	otherTool bool // a call of another tool than the step's
+	inserted  bool
+	folded    bool
+	noObject  bool // arguments that are no object
+	missing   bool // arguments that were not recorded
+	walked    walkSeen
+	args      []argumentSeen
+	result    trace.Value // of a single call that was answered
+	answered  bool
+}
+
+// walkSeen is how a fan-out step walked its list.
+type walkSeen struct {
+	inside bool // every call is one of those that walking the list makes
+	whole  bool // and the calls are all of these, in order
+	extra  int  // calls that walking the whole list makes beyond these
+}
+
+// argumentSeen is one argument of the calls of a step.
+type argumentSeen struct {
+	name    string
+	present bool // some call has it
+	absent  bool // some call does not
+	varies  bool // the calls have it with different values
+	value   trace.Value
+	hash    uint64
+	told    bool // a message or a result held it before its call
+	known   int  // the first step before which it was known, beyond the step itself if none
+	votes   []vote
+	opens   []openSeen
+}
+
+// vote is what an option gives where a value was recorded.
+type vote uint8
+
+const (
+	voteNothing vote = iota // no value
+	voteAgree
+	voteWrong
+)
+
+// openSeen is the key that an open filter needs to give the recorded value.
+type openSeen struct {
+	option int
+	key    trace.Value
+	known  int
+}
+
+// Observe looks at the occurrences of candidates in the trajectory with this
+// ordinal. f must be its flow. Observe is pure: several may be under way.
+func (b *Binder) Observe(i int, t *trace.Trajectory, f *dataflow.Flow) *Observation {
+	out := &Observation{trajectory: i, task: t.TaskKey()}
+	v := &viewer{b: b, t: t, f: f, args: map[int]trace.Value{}}
+	for _, w := range b.wants[i] {
+		out.occurrences = append(out.occurrences, v.occurrence(w.plan, &b.plans[w.plan].candidate.Occurrences[w.occurrence]))
+	}
+	return out
+}
+
+// viewer looks at one trajectory.
+type viewer struct {
+	b    *Binder
+	t    *trace.Trajectory
+	f    *dataflow.Flow
+	args map[int]trace.Value // by call
+	// taken are pairs of a call and one whose result it took an argument from,
+	// nil until asked for.
+	taken    [][2]int
+	hasTaken bool
+}
+
+func (v *viewer) arguments(call int) trace.Value {
+	a, ok := v.args[call]
+	if !ok {
+		a, _ = v.t.Calls[call].ArgsValue()
+		v.args[call] = a
+	}
+	return a
+}
+
+// result returns what a call returned, a string if that is no JSON.
+func (v *viewer) result(call int) (trace.Value, bool) {
+	c := &v.t.Calls[call]
+	if !c.HasResult {
+		return trace.Value{}, false
+	}
+	if r, ok := c.ResultValue(); ok {
+		return r, true
+	}
+	return trace.Value{Kind: trace.String, Text: c.Result.Text()}, true
+}
+
+// occurrence is one occurrence under inspection.
+type occurrence struct {
+	*viewer
+	plan    *plan
+	calls   [][]int       // by step
+	results []trace.Value // by step with one call
+	has     []bool
+}
+
+func (v *viewer) occurrence(number int, at *Occurrence) occurrenceSeen {
+	p := v.b.plans[number]
+	o := &occurrence{viewer: v, plan: p, calls: make([][]int, len(p.steps)), results: make([]trace.Value, len(p.steps)), has: make([]bool, len(p.steps))}
+	out := occurrenceSeen{plan: number, steps: make([]stepSeen, len(p.steps))}
+	place := at.First
+	for k := range p.steps {
+		s := &out.steps[k]
+		for range at.count(k) {
+			first, _, n := v.b.merged.Walks.Calls(place)
+			s.inserted = s.inserted || n == 0
+			s.folded = s.folded || n > 1
+			if n > 0 && first < len(v.t.Calls) {
+				o.calls[k] = append(o.calls[k], first)
+			}
+			place++
+		}
+		if len(o.calls[k]) == 1 {
+			o.results[k], o.has[k] = v.result(o.calls[k][0])
+			s.result, s.answered = o.results[k], o.has[k] && v.t.Calls[o.calls[k][0]].Status != trace.StatusFailed
+		}
+	}
+	for k := range p.steps {
+		o.step(k, &out.steps[k])
+	}
+	out.needed = o.needed()
+	return out
+}
+
+// step looks at the arguments of a step.
+func (o *occurrence) step(k int, s *stepSeen) {
+	p := &o.plan.steps[k]
+	var names []string
+	for _, c := range o.calls[k] {
+		call := &o.t.Calls[c]
+		s.otherTool = s.otherTool || call.Tool != p.tool
+		s.missing = s.missing || call.ArgsMissing()
+		for _, m := range o.arguments(c).Members {
+			s.noObject = s.noObject || m.Name == "_raw" || m.Name == "_value"
+			names = append(names, m.Name)
+		}
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, name := range names[:min(len(names), maxArguments+1)] {
+		s.args = append(s.args, o.argument(k, name))
+	}
+	if p.walk != nil && p.walk.from >= 0 {
+		s.walked = o.walk(k)
+	}
+	// What an option gives where the argument was left out counts, too.
+	for _, name := range sortedKeys(p.options) {
+		if _, seen := slices.BinarySearch(names, name); !seen {
+			s.args = append(s.args, o.argument(k, name))
+		}
+	}
+	slices.SortFunc(s.args, func(a, b argumentSeen) int { return cmp.Compare(a.name, b.name) })
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (o *occurrence) argument(k int, name string) argumentSeen {
+	a := argumentSeen{name: name}
+	p := &o.plan.steps[k]
+	isWalked := p.walk != nil && p.walk.argument == name
+	for _, c := range o.calls[k] {
+		value, ok := o.arguments(c).Lookup(name)
+		if !ok {
+			a.absent = true
+			continue
+		}
+		h := dataflow.HashValue(value)
+		a.varies = a.varies || a.present && h != a.hash
+		a.value, a.hash, a.present = value, h, true
+	}
+	if a.present {
+		uses := o.uses(k, name)
+		a.known = o.knownFrom(k, uses, p.inside[name])
+		a.told = slices.ContainsFunc(uses, func(u *dataflow.Use) bool { return o.f.ToldBefore(u, u.Call) })
+	}
+	if isWalked {
+		return a
+	}
+	a.votes = make([]vote, len(p.options[name]))
+	for i := range p.options[name] {
+		option := &p.options[name][i]
+		if option.Choice.Kind == dataflow.ByOpen {
+			o.open(k, &a, i, option)
+			continue
+		}
+		a.votes[i] = o.vote(k, name, option)
+	}
+	return a
+}
+
+// uses returns the leaves of an argument in all calls of a step.
+func (o *occurrence) uses(k int, name string) []*dataflow.Use {
+	prefix := dataflow.Path{{Kind: dataflow.StepMember, Name: name}}.String()
+	var uses []*dataflow.Use
+	for _, c := range o.calls[k] {
+		first := sort.Search(len(o.f.Uses), func(i int) bool { return o.f.Uses[i].Call >= c })
+		for i := first; i < len(o.f.Uses) && o.f.Uses[i].Call == c; i++ {
+			u := &o.f.Uses[i]
+			rest, ok := strings.CutPrefix(o.f.Slots[u.Param].Path, prefix)
+			if ok && !u.Whole && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+				uses = append(uses, u)
+			}
+		}
+	}
+	return uses
+}
+
+// knownFrom returns the first step such that what an argument holds was known
+// before the turn of its call, or k+1 if there is none.
+func (o *occurrence) knownFrom(k int, uses []*dataflow.Use, inside bool) int {
+	enums := o.b.enums
+	if inside {
+		enums = dataflow.Enums{}
+	}
+	return o.firstKnown(k, func(call int) bool {
+		for _, u := range uses {
+			if !o.f.KnownBefore(u, call, enums).OK {
+				return false
+			}
+		}
+		return len(uses) > 0
+	})
+}
+
+// firstKnown returns the first step for whose call known holds, k+1 if there is
+// none up to k. What is known once stays known.
+func (o *occurrence) firstKnown(k int, known func(call int) bool) int {
+	return sort.Search(k+1, func(a int) bool { return len(o.calls[a]) > 0 && known(o.calls[a][0]) })
+}
+
+// vote returns what an option gives for an argument of all calls of a step.
+func (o *occurrence) vote(k int, name string, option *option) vote {
+	all := voteAgree
+	for _, c := range o.calls[k] {
+		recorded, present := o.arguments(c).Lookup(name)
+		given, ok := o.give(c, option)
+		switch {
+		case ok && present && dataflow.HashValue(given) == dataflow.HashValue(recorded):
+		case !ok && !present:
+		case ok:
+			return voteWrong
+		default:
+			all = voteNothing
+		}
+	}
+	return all
+}
+
+// give returns the argument that an option gives for a call.
+func (o *occurrence) give(call int, option *option) (trace.Value, bool) {
+	if option.source == fromElement {
+		return o.giveElement(call, option)
+	}
+	if len(o.calls[option.step]) != 1 {
+		return trace.Value{}, false
+	}
+	if option.source == fromArgument {
+		held, ok := o.arguments(o.calls[option.step][0]).Lookup(option.arg)
+		if !ok {
+			return held, false
+		}
+		return option.Link.Render(held)
+	}
+	if !o.has[option.step] {
+		return trace.Value{}, false
+	}
+	path := option.path
+	switch option.Choice.Kind {
+	case dataflow.ByArg:
+		key, ok := o.arguments(call).Lookup(option.keyArg)
+		if !ok || !isScalar(&key) {
+			return trace.Value{}, false
+		}
+		path = path.Bind(key)
+	case dataflow.ByInput:
+		if len(o.calls[option.keyStep]) != 1 {
+			return trace.Value{}, false
+		}
+		key, ok := o.arguments(o.calls[option.keyStep][0]).Lookup(option.keyArg)
+		if !ok || !isScalar(&key) {
+			return trace.Value{}, false
+		}
+		path = path.Bind(key)
+	}
+	held, ok := sole(path.Eval(o.results[option.step]))
+	if !ok {
+		return held, false
+	}
+	return option.Link.Render(held)
+}
+
+// sole returns the value if all that a path selected is the same one.
+func sole(found []trace.Value) (trace.Value, bool) {
+	if len(found) == 0 {
+		return trace.Value{}, false
+	}
+	h := dataflow.HashValue(found[0])
+	for i := range found[1:] {
+		if dataflow.HashValue(found[i+1]) != h {
+			return trace.Value{}, false
+		}
+	}
+	return found[0], true
+}
+
+func isScalar(v *trace.Value) bool { return v.Kind != trace.Array && v.Kind != trace.Object }
+
+// elements returns the elements of the list that a fan-out step walks, each
+// different one once, with the arguments that they give.
+func (o *occurrence) elements(w *listWalk) (elements, arguments []trace.Value) {
+	if !w.flat || w.from < 0 || !o.has[w.from] {
+		return nil, nil
+	}
+	seen := map[uint64]bool{}
+	for _, e := range w.list.Eval(o.results[w.from]) {
+		h := dataflow.HashValue(e)
+		if seen[h] {
+			continue
+		}
+		seen[h] = true
+		if held, ok := sole(w.element.Eval(e)); ok {
+			if given, ok := w.link.Render(held); ok {
+				elements, arguments = append(elements, e), append(arguments, given)
+			}
+		}
+	}
+	return elements, arguments
+}
+
+// walk compares the calls of a fan-out step with the list.
+func (o *occurrence) walk(k int) walkSeen {
+	w := o.plan.steps[k].walk
+	_, arguments := o.elements(w)
+	position := map[uint64]int{}
+	for i := range arguments {
+		if h := dataflow.HashValue(arguments[i]); position[h] == 0 {
+			position[h] = len(position) + 1
+		}
+	}
+	out := walkSeen{inside: true, whole: true}
+	made := map[int]bool{}
+	for i, c := range o.calls[k] {
+		recorded, ok := o.arguments(c).Lookup(w.argument)
+		at := 0
+		if ok {
+			at = position[dataflow.HashValue(recorded)]
+		}
+		out.inside = out.inside && at > 0
+		out.whole = out.whole && at == i+1
+		made[at] = true
+	}
+	out.extra = max(0, len(position)-len(made))
+	out.whole = out.whole && len(o.calls[k]) == len(position)
+	return out
+}
+
+// giveElement returns what the element that a call is about gives.
+func (o *occurrence) giveElement(call int, option *option) (trace.Value, bool) {
+	for k := range o.plan.steps {
+		w := o.plan.steps[k].walk
+		if w == nil || !slices.Contains(o.calls[k], call) {
+			continue
+		}
+		recorded, _ := o.arguments(call).Lookup(w.argument)
+		elements, arguments := o.elements(w)
+		for i := range elements {
+			if dataflow.HashValue(arguments[i]) != dataflow.HashValue(recorded) {
+				continue
+			}
+			held, ok := sole(option.path.Eval(elements[i]))
+			if !ok {
+				return held, false
+			}
+			return option.Link.Render(held)
+		}
+	}
+	return trace.Value{}, false
+}
+
+// open finds the key with which an open filter gives the recorded argument.
+func (o *occurrence) open(k int, a *argumentSeen, number int, option *option) {
+	if len(o.calls[k]) != 1 || !o.has[option.step] || !a.present {
+		return
+	}
+	path := option.path
+	at := option.Choice.Step
+	if at >= len(path) {
+		return
+	}
+	all := slices.Clone(path)
+	all[at] = dataflow.Step{Kind: dataflow.StepEach}
+	rest := path[at+1:]
+	var keys []trace.Value
+	for _, e := range all[:at+1].Eval(o.results[option.step]) {
+		key, ok := e.Lookup(option.Choice.Key)
+		held, single := sole(rest.Eval(e))
+		if e.Kind != trace.Object || !ok || !isScalar(&key) || !single {
+			continue
+		}
+		if given, ok := option.Link.Render(held); ok && dataflow.HashValue(given) == a.hash {
+			keys = append(keys, key)
+		}
+	}
+	key, ok := sole(keys)
+	if !ok {
+		return
+	}
+	held, ok := sole(path.Bind(key).Eval(o.results[option.step]))
+	if given, rendered := option.Link.Render(held); !ok || !rendered || dataflow.HashValue(given) != a.hash {
+		a.votes[number] = voteWrong
+		return
+	}
+	a.votes[number] = voteAgree
+	a.opens = append(a.opens, openSeen{option: number, key: key, known: o.firstKnown(k, func(call int) bool {
+		return dataflow.KnownBefore(o.t, call, dataflow.Slot{}, key).OK
+	})})
+}
+
+// needed returns which results of the occurrence later calls took arguments from.
+func (o *occurrence) needed() [][2]int {
+	if !o.hasTaken {
+		o.viewer.taken, o.viewer.hasTaken = taken(o.b.set, o.f), true
+	}
+	step := map[int]int{}
+	for k, calls := range o.calls {
+		for _, c := range calls {
+			step[c] = k
+		}
+	}
+	var pairs [][2]int
+	for _, t := range o.viewer.taken {
+		from, inside := step[t[1]]
+		if !inside {
+			continue
+		}
+		to, inside := step[t[0]]
+		if !inside {
+			to = len(o.calls)
+		}
+		if to > from {
+			pairs = append(pairs, [2]int{from, to})
+		}
+	}
+	slices.SortFunc(pairs, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
+	return slices.Compact(pairs)
+}
+
+// taken returns the pairs of a call and an earlier one whose result gave it an
+// argument, by the best accepted link.
+func taken(set *dataflow.Set, f *dataflow.Flow) [][2]int {
+	var pairs [][2]int
+	for i := range f.Uses {
+		u := &f.Uses[i]
+		source, _ := set.Best(f, u, 0)
+		if source != nil && f.Slots[source.Slot].Side == dataflow.Output {
+			pairs = append(pairs, [2]int{u.Call, source.Call})
+		}
+	}
+	return pairs
+}

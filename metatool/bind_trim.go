@@ -1,0 +1,235 @@
+package metatool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/merge"
+)
+
+// Definitions makes definitions of the candidates, in their order: one for each,
+// with the reasons why it cannot be offered, if there are any. After a refused
+// one come the parts of it, two steps or more, that can be offered and occur in
+// enough trajectories. Candidates that come out as the same tool are one
+// definition, the first, with the occurrences of all.
+func (b *Binder) Definitions() []*Definition {
+	var list []*Definition
+	same := map[string]*Definition{}
+	add := func(d *Definition) {
+		key := toolKey(&d.Tool)
+		if first := same[key]; first != nil && d.Refusals == nil {
+			first.join(d)
+			return
+		}
+		if d.Refusals == nil {
+			same[key] = d
+		}
+		list = append(list, d)
+	}
+	isPart := map[*Definition]bool{}
+	for i := range b.plans {
+		whole := b.whole(i)
+		add(whole)
+		if whole.Refusals == nil {
+			continue
+		}
+		for _, span := range b.parts(i) {
+			d := b.part(i, span[0], span[1])
+			isPart[d] = true
+			add(d)
+		}
+	}
+	list = slices.DeleteFunc(list, func(d *Definition) bool {
+		return isPart[d] && (d.Candidate.Support < Options{Threshold: b.options.Threshold}.threshold() || d.Candidate.TurnsSaved == 0)
+	})
+	names := newNames(b.merged)
+	for _, d := range list {
+		d.describe(b.merged, names)
+	}
+	return list
+}
+
+// whole returns the definition of a whole candidate.
+func (b *Binder) whole(i int) *Definition {
+	c := b.chooser(i, 0)
+	var refusals []Refusal
+	for k := range c.plan.steps {
+		refusals = append(refusals, c.step(k)...)
+	}
+	return c.definition(len(c.plan.steps), c.plan.candidate, refusals)
+}
+
+// maxTrimmed is the number of steps up to which all parts of a refused candidate
+// are compared; of longer ones the parts are taken from the front.
+const maxTrimmed = 64
+
+// parts returns the longest parts of a refused candidate that can be bound, none
+// overlapping another, in order.
+func (b *Binder) parts(i int) [][2]int {
+	n := len(b.plans[i].steps)
+	reach := make([]int, n) // by first step: behind the last that can be bound
+	for a := range reach {
+		if n > maxTrimmed && a > 0 && reach[a-1] > a {
+			reach[a] = reach[a-1]
+			continue
+		}
+		c := b.chooser(i, a)
+		for reach[a] = a; reach[a] < n && len(c.step(reach[a])) == 0; {
+			reach[a]++
+		}
+	}
+	var spans [][2]int
+	var split func(from, to int)
+	split = func(from, to int) {
+		best := [2]int{}
+		for a := from; a < to; a++ {
+			if end := min(reach[a], to); end-a > best[1]-best[0] {
+				best = [2]int{a, end}
+			}
+		}
+		if best[1]-best[0] < 2 {
+			return
+		}
+		split(from, best[0])
+		spans = append(spans, best)
+		split(best[1], to)
+	}
+	split(0, n)
+	return spans
+}
+
+// part returns the definition of the steps first to end-1 of a candidate.
+func (b *Binder) part(i, first, end int) *Definition {
+	whole := b.plans[i].candidate
+	c := &Candidate{}
+	if whole.Pattern == nil {
+		c.Labels = whole.Labels[first:end]
+	} else {
+		c.Pattern = slices.Clone(whole.Pattern[first:end])
+		for k := range c.Pattern {
+			c.Pattern[k].From = max(-1, c.Pattern[k].From-first)
+		}
+	}
+	for _, o := range whole.Occurrences {
+		part := Occurrence{Trajectory: o.Trajectory, First: o.First}
+		for k := range first {
+			part.First += merge.Place(o.count(k))
+		}
+		if o.Counts != nil {
+			part.Counts = o.Counts[first:end]
+		}
+		c.Occurrences = append(c.Occurrences, part)
+	}
+	b.recount(c)
+	return b.chooser(i, first).definition(end, c, nil)
+}
+
+// recount works out support and savings of a candidate by itself.
+func (b *Binder) recount(c *Candidate) {
+	c.Support, c.TurnsSaved, c.CallsSaved = 0, 0, 0
+	last := -1
+	for i := range c.Occurrences {
+		o := &c.Occurrences[i]
+		if o.Trajectory != last {
+			c.Support, last = c.Support+1, o.Trajectory
+		}
+		places := 0
+		for k := range c.Len() {
+			places += o.count(k)
+		}
+		calls, turns := saving(b.merged.Walks, o.Trajectory, o.First, o.First+merge.Place(places))
+		c.CallsSaved += calls
+		c.TurnsSaved += turns
+	}
+}
+
+// saving returns by how much calls and calling turns become fewer when the steps
+// from first to end-1 of a trajectory become one call in the turn of the first:
+// their turns but that one, less the last if a later call is made in it.
+func saving(w *merge.Walks, trajectory int, first, end merge.Place) (calls, turns int) {
+	begin, last := -1, -1
+	for p := first; p < end; p++ {
+		_, _, n := w.Calls(p)
+		if n == 0 {
+			continue
+		}
+		from, to := w.Turns(p)
+		if begin < 0 {
+			begin, last = from, from
+		}
+		if from != last {
+			turns++
+		}
+		turns += to - from
+		calls, last = calls+n, to
+	}
+	_, stop := w.Of(trajectory)
+	for p := end; p < stop; p++ {
+		if _, _, n := w.Calls(p); n > 0 {
+			if from, _ := w.Turns(p); from == last && last != begin {
+				turns--
+			}
+			break
+		}
+	}
+	return max(0, calls-1), turns
+}
+
+// join adds the occurrences of another definition of the same tool.
+func (d *Definition) join(other *Definition) {
+	c := *d.Candidate
+	c.Occurrences = append(slices.Clone(c.Occurrences), other.Candidate.Occurrences...)
+	slices.SortFunc(c.Occurrences, func(a, b Occurrence) int { return cmp.Compare(a.First, b.First) })
+	c.Support = 0
+	last := -1
+	for _, o := range c.Occurrences {
+		if o.Trajectory != last {
+			c.Support, last = c.Support+1, o.Trajectory
+		}
+	}
+	c.TurnsSaved += other.Candidate.TurnsSaved
+	c.CallsSaved += other.Candidate.CallsSaved
+	d.Candidate = &c
+	for _, step := range other.Output.Steps {
+		if !slices.Contains(d.Output.Steps, step) {
+			d.Output.Steps = append(d.Output.Steps, step)
+		}
+	}
+	if slices.Sort(d.Output.Steps); len(d.Output.Steps) > 1 {
+		d.Output.Schema = with(object(), "type", stringValue("object"))
+	}
+}
+
+// toolKey tells apart tools that make different calls.
+func toolKey(t *Tool) string {
+	var b strings.Builder
+	for _, in := range t.Inputs {
+		fmt.Fprintf(&b, "%q,", in.Name)
+	}
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		fmt.Fprintf(&b, "\n%q %q", s.Tool, s.Name)
+		if s.Each != nil {
+			b.WriteString(" each ")
+			s.Each.appendKey(&b)
+		}
+		for _, a := range s.Args {
+			fmt.Fprintf(&b, " %q %t ", a.Name, a.Optional)
+			a.Binding.appendKey(&b)
+		}
+	}
+	return b.String()
+}
+
+func (x *Binding) appendKey(b *strings.Builder) {
+	fmt.Fprintf(b, "(%d %s %q %d %s %q %d", x.Kind, x.Const.AppendCanonical(nil), x.Input, x.Step, x.Path, x.Template, x.Coerce)
+	if x.Key != nil {
+		x.Key.appendKey(b)
+	}
+	for i := range x.Parts {
+		x.Parts[i].appendKey(b)
+	}
+	b.WriteByte(')')
+}
