@@ -66,6 +66,18 @@ func orders(t testing.TB) *metatool.Tool {
 	}
 }
 
+// batch reads each order of a list that it is given.
+func batch(t testing.TB) *metatool.Tool {
+	return &metatool.Tool{
+		Name:   "get_order_each",
+		Inputs: []metatool.Input{{Name: "orders", Argument: "order", Required: true, Schema: value(t, `{"type":"array"}`)}},
+		Steps: []metatool.Step{{
+			Tool: "get_order", ReadOnly: true, Each: &metatool.Binding{Kind: metatool.BindInput, Input: "orders"},
+			Args: []metatool.Argument{{Name: "order", Binding: metatool.Binding{Kind: metatool.BindElement}}},
+		}},
+	}
+}
+
 type call struct {
 	tool, args, result string
 	turn               int
@@ -269,6 +281,8 @@ func TestPlay(t *testing.T) {
 		{"own order", orders(t), []call{user, order("o-3", 1), order("o-1", 1)}, 1, true, true, 1, 1, ""},
 		{"one twice", orders(t), []call{user, order("o-3", 1), order("o-3", 2)}, 1, true, true, 2, 2, ""},
 		{"outside", orders(t), []call{user, order("o-1", 1), order("o-9", 2)}, 1, false, true, 2, 0, execute.CodeNotMade},
+		{"a list from before", batch(t), []call{user, order("o-1", 1), order("o-3", 2)}, 1, true, true, 1, 0, ""},
+		{"a list that grew on the way", batch(t), []call{order("o-1", 0), order("o-3", 1)}, 1, true, false, 1, 0, ""},
 		{"in one turn", orders(t), []call{user, order("o-1", 1), order("o-2", 1), order("o-3", 1)}, 1, true, true, 1, 0, ""},
 	} {
 		run := recorded(test.calls...)

@@ -115,15 +115,23 @@ func Inputs(tool *metatool.Tool, t *trace.Trajectory, o Occurrence) (inputs trac
 	return trace.NewObject(inputs.Members...), missing
 }
 
-// inputValue looks for an argument that is nothing but the input.
+// inputValue looks for an argument that is nothing but the input, or for the
+// calls that walk it.
 func inputValue(tool *metatool.Tool, t *trace.Trajectory, o Occurrence, name string) (trace.Value, bool) {
+	is := func(b *metatool.Binding) bool {
+		return b != nil && b.Kind == metatool.BindInput && b.Input == name && b.Coerce == metatool.CoerceNone
+	}
 	for i := range tool.Steps {
-		for _, a := range tool.Steps[i].Args {
-			if a.Binding.Kind != metatool.BindInput || a.Binding.Input != name || a.Binding.Coerce != metatool.CoerceNone {
+		step := &tool.Steps[i]
+		if is(step.Each) {
+			return walkedList(step, t, o.Calls[i])
+		}
+		for a := range step.Args {
+			if !is(&step.Args[a].Binding) {
 				continue
 			}
 			args, _ := t.Calls[o.Calls[i][0]].ArgsValue()
-			if v, ok := args.Lookup(a.Name); ok {
+			if v, ok := args.Lookup(step.Args[a].Name); ok {
 				return v, true
 			}
 		}
@@ -131,19 +139,74 @@ func inputValue(tool *metatool.Tool, t *trace.Trajectory, o Occurrence, name str
 	return trace.Value{}, false
 }
 
-// known reports whether the inputs that steps after the first take were known
-// before it.
+// walkedList returns the list that calls with these arguments walk: its elements
+// are the arguments, or objects of them.
+func walkedList(step *metatool.Step, t *trace.Trajectory, calls []int) (trace.Value, bool) {
+	list := trace.Value{Kind: trace.Array}
+	for _, c := range calls {
+		args, _ := t.Calls[c].ArgsValue()
+		var element trace.Value
+		var members []trace.Member
+		for i := range step.Args {
+			b := &step.Args[i].Binding
+			v, ok := args.Lookup(step.Args[i].Name)
+			switch {
+			case b.Kind != metatool.BindElement || !ok:
+			case b.Coerce != metatool.CoerceNone:
+				return trace.Value{}, false
+			case len(b.Path) == 0:
+				element = v
+			case len(b.Path) == 1 && b.Path[0].Kind == dataflow.StepMember:
+				members = append(members, trace.Member{Name: b.Path[0].Name, Value: v})
+			default:
+				return trace.Value{}, false
+			}
+		}
+		if len(members) > 0 {
+			element = trace.NewObject(members...)
+		}
+		list.Elems = append(list.Elems, element)
+	}
+	return list, true
+}
+
+// known reports whether the inputs were known before the first call, but for
+// those that it takes itself: the others' arguments, and those of later calls
+// that walk a list of an input.
 func (p *Player) known(tool *metatool.Tool, o Occurrence, inputs trace.Value) (ok bool, unknown string) {
 	for i := range tool.Inputs {
 		in := &tool.Inputs[i]
-		if _, given := inputs.Lookup(in.Name); !given || in.Step == 0 || in.Step >= len(tool.Steps) {
+		if _, given := inputs.Lookup(in.Name); !given || in.Step < 0 || in.Step >= len(tool.Steps) {
 			continue
 		}
-		if !p.knew(o.Calls[in.Step][0], in.Argument, o.First()) {
+		step := &tool.Steps[in.Step]
+		if step.Each != nil && step.Each.Kind == metatool.BindInput && step.Each.Input == in.Name {
+			if !p.knewList(step, o.Calls[in.Step], o.First()) {
+				return false, in.Name
+			}
+			continue
+		}
+		if in.Step > 0 && !p.knew(o.Calls[in.Step][0], in.Argument, o.First()) {
 			return false, in.Name
 		}
 	}
 	return true, ""
+}
+
+// knewList reports whether the elements that calls walk were known before the
+// first call.
+func (p *Player) knewList(step *metatool.Step, calls []int, before int) bool {
+	for _, c := range calls {
+		if c == before {
+			continue
+		}
+		for i := range step.Args {
+			if step.Args[i].Binding.Kind == metatool.BindElement && !p.knew(c, step.Args[i].Name, before) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // knew reports whether all that an argument of a call holds was known when the
