@@ -7,7 +7,9 @@
 // calls are one state when the rules say that nothing tells them apart. A
 // [Merger] runs both over a stream and gives the graph, the walks of all
 // trajectories in compact form, the labels, and the figures of every
-// cumulative strategy.
+// cumulative strategy. On demand it also says which rules are about which calls:
+// [Usage] counts them, [Merged.Explain] shows one call, and [Reasons] say of every
+// state by which rules several histories became it.
 //
 // # Stages
 //
