@@ -75,10 +75,36 @@ type lazyVariant struct {
 }
 
 type pendingLazy struct {
-	task    int
-	account *Account
-	set     *Toolset
-	use     LazyUse
+	task      int
+	account   *Account
+	set       *Toolset
+	first     []firstUse
+	preloaded []int32
+}
+
+// firstUse is the first turn that calls a tool: later ones change nothing.
+type firstUse struct{ turn, tool int32 }
+
+// use returns what the turns need.
+func (p *pendingLazy) use() LazyUse {
+	use := LazyUse{Uses: make([][]int32, len(p.account.Turns)), Preloaded: p.preloaded}
+	for _, f := range p.first {
+		use.Uses[f.turn] = append(use.Uses[f.turn], f.tool)
+	}
+	return use
+}
+
+// firstUses returns the first turn of each tool that is called, in order.
+func firstUses(use LazyUse) []firstUse {
+	var out []firstUse
+	for turn, tools := range use.Uses {
+		for _, tool := range tools {
+			if !slices.ContainsFunc(out, func(f firstUse) bool { return f.tool == tool }) {
+				out = append(out, firstUse{int32(turn), tool})
+			}
+		}
+	}
+	return slices.Clip(out)
 }
 
 // lazySums are sums by task of one level.
@@ -174,7 +200,7 @@ func (s *LazyStudy) Add(t *trace.Trajectory, a *Account) {
 		s.even = append(s.even, evenSums{})
 	}
 	s.describe(t.Tools, set, use)
-	p := pendingLazy{task, a, set, use}
+	p := pendingLazy{task, a, set, firstUses(use), use.Preloaded}
 	if a.Estimated() > 0 {
 		s.pending = append(s.pending, p)
 		return
@@ -240,7 +266,7 @@ func (s *LazyStudy) simulate(p pendingLazy) {
 	}
 	eager, lazy := a.Total(), make([]LazyTotals, len(s.variants))
 	for i, v := range s.variants {
-		use := p.use
+		use := p.use()
 		if !v.preload {
 			use.Preloaded = nil
 		}
@@ -278,11 +304,12 @@ func (s *lazySums) add(p pendingLazy, eager Totals, lazy []LazyTotals) {
 // registration (EcoAct, as a result) begins to pay. With tools of the mean size of
 // those offered both costs are linear in their number, so two numbers give the line.
 func (s *LazyStudy) breakEven(p pendingLazy, eager Totals) {
+	use := LazyUse{Uses: p.use().Uses}
 	at := func(tools float64) (tokens, usd float64) {
 		set := *p.set
 		share := tools / p.set.Count
 		set.Count, set.Names, set.Definitions, set.Descriptions = tools, share*set.Names, share*set.Definitions, share*set.Descriptions
-		lazy := p.account.Lazy(&set, LazyUse{Uses: p.use.Uses}, LazyOptions{Placement: PlacementResult})
+		lazy := p.account.Lazy(&set, use, LazyOptions{Placement: PlacementResult})
 		more := p.account.Without(nil, int64(math.Round((share-1)*p.set.Definitions)))
 		return float64(more.Tokens() - lazy.Tokens()), more.USD - lazy.USD
 	}
