@@ -18,7 +18,7 @@ import (
 type naivePatterns struct {
 	p     *Patterns
 	forms *forms
-	turns []naiveTurn    // by call, in the order of steps
+	turns []naiveTurn // by call, in the order of steps
 }
 
 // naiveTurn is one call: the step it is part of, and the turn that it is made in

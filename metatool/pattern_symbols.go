@@ -338,12 +338,12 @@ func (s *symbols) readWorth(first, last merge.Place) {
 	w := s.p.merged.Walks
 	for place := first; place < last; place++ {
 		from, to, n := w.Calls(place)
-		if n == 0 || to >= len(s.t.Calls) {
-			continue
-		}
 		turn, end := w.Turns(place)
 		if end >= len(s.out.worth) {
 			s.out.worth = append(s.out.worth, make([]int64, end+1-len(s.out.worth))...)
+		}
+		if n == 0 || to >= len(s.t.Calls) {
+			continue
 		}
 		for call := from; call <= to && turn <= end; call++ {
 			s.out.worth[turn] = worthOf(s.p.options.Gain(s.t, s.t.Calls[call].Turn))
