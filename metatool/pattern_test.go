@@ -106,6 +106,11 @@ func TestPatterns(t *testing.T) {
 			[]string{"login > customer[token=0] > weather"},
 		},
 		{
+			"unless a result told it", func(int) (int, int) { return 2, 0 },
+			func(_ int, s *runScript) { s.call("stock", `{}`, `{"next":2}`).call("weather", `{"page":2}`, `{}`) }, shopRules,
+			[]string{"login > customer[token=0] > stock"},
+		},
+		{
 			"and with what the user said", func(int) (int, int) { return 2, 0 },
 			func(i int, s *runScript) { s.call("weather", fmt.Sprintf(`{"of":"customer-%d"}`, i), `{}`) }, shopRules,
 			[]string{"login > customer[token=0] > weather"},
@@ -151,6 +156,17 @@ func TestPatterns(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestTopName(t *testing.T) {
+	for path, want := range map[string]string{
+		"$.id": ".id", "$.flights[*].date": ".flights", "$.a.b": ".a", "$['a.b'].c": "['a.b']", `$['it\'s'][*]`: `['it\'s']`,
+		"$": "", "$['open": "['open", `$['\`: `['\`, "$.": ".", "": "",
+	} {
+		if got := topName(path); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
 	}
 }
 
