@@ -38,9 +38,9 @@ const MaxPatternSteps = 12
 // two save a turn, but a pattern that ends with all of them saves theirs.
 //
 // Symbols may be called concurrently, Add by one goroutine in the order of the
-// walks. Memory is 16 bytes a step on top of the walks and what differs between
-// steps, 8 more for each turn with Options.Gain; Extraction needs 5 bytes more a
-// step, and 24 for every pattern that T trajectories have.
+// walks. Memory is 12 bytes a step on top of the walks, and what differs between
+// steps; 8 more for each turn with Options.Gain. Extraction needs 22 bytes more a
+// step, and some 50 for every pattern that T trajectories have.
 type Patterns struct {
 	merged  *merge.Merged
 	set     *dataflow.Set
