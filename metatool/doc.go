@@ -7,12 +7,16 @@
 // make of a candidate what an agent sees: a name, a description, a schema of the
 // inputs and annotations.
 //
+// [Patterns] finds chains that recur wherever they start, by where the arguments
+// of their steps come from (package dataflow): fan-outs over lists, and chains that
+// no state has a majority for. It gives the same [Candidate]s.
+//
 // Memory is O(calls): 12 bytes a step on top of the walks, and 4 for each step
 // on an edge that enough executions take. Time is close to linear: after a
 // meta-tool is found only the walks that it occurs in are looked at again,
-// through an index from edges to walks.
+// through an index from edges to walks. What patterns need is said there.
 //
-// The package does not look at the values of arguments or at results: every
+// Extract does not look at the values of arguments or at results: every
 // argument of every step is an input of the meta-tool. It does not choose among candidates,
 // and runs none.
 package metatool
