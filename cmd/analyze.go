@@ -83,6 +83,7 @@ func analyze(j *job, o analyzeOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
 	in.exclude = o.excludes
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
 	in.facts = &trace.Completeness{}

@@ -159,8 +159,12 @@ func extract(j *job, o extractOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	compilation, err := metatool.Compile(in.Source, set, o.compile(j.workers()))
 	if err != nil {
+		return err
+	}
+	if err := in.refuse(set); err != nil {
 		return err
 	}
 	merged, found, tools := compilation.Merged, compilation.Extraction, compilation.Definitions
