@@ -163,9 +163,9 @@ func extract(j *job, o extractOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	merged, found, tools := compilation.Merged, compilation.Extraction, compilation.Definitions
+	merged, tools := compilation.Merged, compilation.Definitions
 	veil := merged.Veil(j.ShowValues)
-	out := extractionResult(in, o, found, tools, veil)
+	out := extractionResult(in, o, compilation, veil)
 	if o.Out != "" {
 		results, err := extractionArtefacts(merged, veil, tools)
 		if err != nil {
@@ -206,13 +206,15 @@ func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []*metato
 	return emit.Results{View: view, Names: names, Tools: offered}, nil
 }
 
-func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, tools []*metatool.Definition, veil *merge.Veil) extractionJSON {
+func extractionResult(in *intake, o extractOptions, c *metatool.Compilation, veil *merge.Veil) extractionJSON {
+	found := c.Extraction
 	out := extractionJSON{
 		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: o.Threshold, Algorithm: o.Algorithm,
 		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(), MetaTools: []metaToolJSON{},
 	}
-	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore}
-	for _, t := range tools {
+	calls, turns := metatool.Offered(c.Merged, c.Definitions)
+	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore - calls, TurnsSaved: turns}
+	for _, t := range c.Definitions {
 		c := t.Candidate
 		m := metaToolJSON{
 			Name: t.Name, Tools: []string{}, Calls: []string{}, Inputs: []string{}, Bindings: []boundJSON{}, Refusals: []refusalJSON{}, Returns: t.Output.Steps,
@@ -231,8 +233,6 @@ func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, 
 			m.Status, m.Reason = statusLeftOut, refusalText(t)
 		} else {
 			out.Emitted.MetaTools++
-			out.Emitted.CallsAfter -= c.CallsSaved
-			out.Emitted.TurnsSaved += c.TurnsSaved
 		}
 		out.MetaTools = append(out.MetaTools, m)
 	}
