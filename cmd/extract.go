@@ -271,6 +271,11 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 	d := &report.Document{Title: "Meta-tools"}
 	d.Add(in.Summary())
 	if len(out.MetaTools) == 0 {
+		if o.Algorithm == string(metatool.AlgorithmPatterns) {
+			d.Add(report.Paragraph("No chain of two or more calls, nor a walk over a list, occurs in at least " + countOf(out.Threshold, "trajectory") +
+				" without a user message in between and could be called. A lower --threshold, or rules that say which calls only read (--rules), may find some."))
+			return d
+		}
 		d.Add(report.Paragraph("No chain of two or more calls is followed from one state by at least " + countOf(out.Threshold, "trajectory") +
 			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."))
 		return d
@@ -300,7 +305,11 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 	if refused {
 		table.Note("Of these can be offered: %s, which save at most %s.", countOf(out.Emitted.MetaTools, "meta-tool"), countOf(out.Emitted.TurnsSaved, "turn"))
 	}
-	table.Note("Chains are followed from one state by at least %s; a user message or a barrier ends them. Turns with parallel calls save less than calls: %s become %s.",
+	where := "are followed from one state by"
+	if o.Algorithm == string(metatool.AlgorithmPatterns) {
+		where = "occur anywhere in"
+	}
+	table.Note("Chains "+where+" at least %s; a user message or a barrier ends them. Turns with parallel calls save less than calls: %s become %s.",
 		countOf(out.Threshold, "trajectory"), countOf(out.CallsBefore, "call"), report.Grouped(out.CallsAfter))
 	d.Add(table)
 	if bindings := bindingsTable(out); bindings != nil {
