@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -31,6 +33,8 @@ type analyzeOptions struct {
 	Top             int      `mapstructure:"top"`
 	Contexts        int      `mapstructure:"contexts"`
 	Plots           string   `mapstructure:"plots"`
+	Sources         bool     `mapstructure:"sources"`
+	Parameters      int      `mapstructure:"parameters"`
 }
 
 // maxOrder bounds --order: contexts of more calls are hardly ever seen twice.
@@ -44,6 +48,10 @@ func newAnalyze(a *app) *cobra.Command {
 conditional entropies, what a model would lose on tasks that it has not seen,
 tests of each order against the next, and what follows which context.
 
+--sources also says where the arguments of calls come from: which earlier result,
+argument or message held the value, as far as that is more than coincidence. It
+reads all arguments and results, and so takes several times as long.
+
 --preset autotool computes entropies, G2 and degrees of freedom as AutoTool's
 authors do (arXiv 2511.14650); docs/statistics.md says where that differs from
 the default, and why.
@@ -51,6 +59,7 @@ the default, and why.
 ` + filesHelp,
 		Example: `  awo analyze traces/
   awo analyze runs.jsonl --order 2 --exclude-tool 'think*' --collapse-repeats
+  awo analyze traces/ --sources --parameters 30
   awo analyze traces/ --by model --plots plots/
   awo analyze traces/ --preset autotool --format json`,
 		GroupID: groupLook,
@@ -70,6 +79,8 @@ the default, and why.
 	f.Var(newChoice("none", "tool-prefix", "model", "agent", "outcome", "source"), "by", "compare groups of trajectories")
 	f.Int("top", 3, "successors shown for each context")
 	f.Int("contexts", 6, "contexts shown of each length; 0 shows all")
+	f.Bool("sources", false, "say where the arguments of calls come from")
+	f.Int("parameters", 15, "parameters shown with --sources, by uses; 0 shows all")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
 	return work(a, c, analyze)
 }
@@ -77,6 +88,9 @@ the default, and why.
 func analyze(j *job, o analyzeOptions, files []string) error {
 	if o.Order < 0 || o.Order > maxOrder {
 		return usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
+	}
+	if o.Parameters < 0 {
+		return usagef("--parameters: %d is negative", o.Parameters)
 	}
 	in, err := j.intake(files, o.inputOptions, trace.Options{})
 	if err != nil {
@@ -86,20 +100,21 @@ func analyze(j *job, o analyzeOptions, files []string) error {
 	in.exclude = o.excludes
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
 	in.facts = &trace.Completeness{}
-	for t, err := range in.All() {
+	sources := newSources(o)
+	for t, err := range sources.collect(j.workers(), in.All()) {
 		if err != nil {
 			return err
 		}
 		corpus.Add(t)
 	}
 	found := study(corpus, o, j.each())
-	found.facts = in.facts
+	found.facts, found.sources = in.facts, sources.set()
 	if o.Plots != "" {
 		if err := j.drawAnalysis(found, o.Plots); err != nil {
 			return err
 		}
 	}
-	return j.print(analysisDocument(in, found, o), analysisResult(in, found))
+	return j.print(analysisDocument(in, found, o, j.Format == report.FormatCSV), analysisResult(in, found))
 }
 
 // each runs independent pieces of work on the job's workers.
@@ -147,6 +162,7 @@ type findings struct {
 	within    []entropy.Test       // order tests within groups
 	shifts    []entropy.Difference // of each other group against the largest
 	facts     *trace.Completeness
+	sources   *dataflow.Set // nil without --sources
 }
 
 // study computes the statistics of a corpus.

@@ -21,6 +21,7 @@ type analysisJSON struct {
 	Variants   []variantJSON     `json:"variants"`
 	Converge   []entropy.Step    `json:"convergence"`
 	Rework     []reworkJSON      `json:"rework"`
+	Sources    *sourcesJSON      `json:"sources,omitempty"` // with --sources
 	Groups     []groupJSON       `json:"groups,omitempty"`
 	Within     []entropy.Test    `json:"tests_within_groups,omitempty"`
 	Shifts     []shiftJSON       `json:"differences,omitempty"`
@@ -96,7 +97,7 @@ func analysisResult(in *intake, f *findings) analysisJSON {
 	a := &f.analysis
 	out := analysisJSON{
 		Schema: "awo.analysis/v1", Input: in.JSON(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
-		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Within: f.within,
+		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Within: f.within, Sources: sourcesResult(f.sources),
 		Orders: []orderJSON{}, Successors: []contextJSON{}, TopShares: []topSharesJSON{}, Tools: []toolJSON{}, Variants: []variantJSON{}, Rework: []reworkJSON{},
 	}
 	if out.Tests == nil {

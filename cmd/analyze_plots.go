@@ -3,6 +3,7 @@ package cmd
 import (
 	"math"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 )
@@ -70,12 +71,37 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 		func() (*plot.Figure, error) { return plot.Transitions(tools, counts) },
 		func() (*plot.Figure, error) { return plot.TopM(curves) },
 		func() (*plot.Figure, error) { return plot.Convergence(largest, alive) },
+		func() (*plot.Figure, error) { return drawSources(f.sources) },
 	} {
 		figure, err := draw()
 		if err != nil {
 			return nil, err
 		}
+		if figure == nil {
+			continue
+		}
 		out = append(out, figure)
 	}
 	return out, nil
+}
+
+// drawSources draws the classes of sources by parameter, those used most first;
+// nil if nothing was traced.
+func drawSources(s *dataflow.Set) (*plot.Figure, error) {
+	if s == nil || len(s.Params) == 0 {
+		return nil, nil
+	}
+	var classes []string
+	for _, c := range classTotals(s) {
+		classes = append(classes, classTitles[c.Class])
+	}
+	var rows []plot.Bar
+	for _, p := range byUses(s) {
+		row := plot.Bar{Name: p.Param.String(), N: p.Uses}
+		for _, c := range p.Shares {
+			row.Shares = append(row.Shares, c.Share)
+		}
+		rows = append(rows, row)
+	}
+	return plot.StackedBars(plot.Axes{Name: "parameter-sources", Title: "Where arguments come from", X: "share of uses"}, classes, rows)
 }

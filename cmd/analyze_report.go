@@ -13,7 +13,9 @@ import (
 
 // analysisDocument puts the findings into words and tables for a reader who has
 // not read the papers.
-func analysisDocument(in *intake, f *findings, o analyzeOptions) *report.Document {
+//
+// complete keeps in what scripts want and people do not.
+func analysisDocument(in *intake, f *findings, o analyzeOptions, complete bool) *report.Document {
 	d := &report.Document{Title: "How predictable are the calls?"}
 	d.Add(in.Summary())
 	if in.tally.Calls == 0 {
@@ -33,6 +35,9 @@ func analysisDocument(in *intake, f *findings, o analyzeOptions) *report.Documen
 	d.Section("Whole trajectories", variantTable(in, f))
 	if len(f.rework) > 0 {
 		d.Add(reworkTable(f))
+	}
+	if f.sources != nil {
+		d.Section("Where arguments come from", sourceTables(f.sources, o, complete)...)
 	}
 	if len(f.groups) > 0 {
 		d.Section("Groups by "+o.By, groupTable(f))
