@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
+	"github.com/awo-dev/awo/ngram"
 )
 
 // drawAnalysis writes the figures of an analysis into a folder.
@@ -43,14 +44,8 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 		}
 	}
 	tools := make([]string, len(f.corpus.Tools()))
-	counts := make([][]float64, len(tools))
 	for i, name := range f.corpus.Tools() {
-		tools[i], counts[i] = name.Value(), make([]float64, len(tools))
-	}
-	for _, sequence := range f.corpus.Sequences() {
-		for i := 1; i < len(sequence); i++ {
-			counts[sequence[i-1]][sequence[i]]++
-		}
+		tools[i] = name.Value()
 	}
 	curves := make([][]float64, len(f.topShares))
 	for i, shares := range f.topShares {
@@ -68,7 +63,7 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 	var out []*plot.Figure
 	for _, draw := range []func() (*plot.Figure, error){
 		func() (*plot.Figure, error) { return plot.Entropy(orders, float64(f.analysis.HMax)) },
-		func() (*plot.Figure, error) { return plot.Transitions(tools, counts) },
+		func() (*plot.Figure, error) { return plot.Transitions(tools, f.transitions()) },
 		func() (*plot.Figure, error) { return plot.TopM(curves) },
 		func() (*plot.Figure, error) { return plot.Convergence(largest, alive) },
 		func() (*plot.Figure, error) { return drawSources(f.sources) },
@@ -104,4 +99,23 @@ func drawSources(s *dataflow.Set) (*plot.Figure, error) {
 		rows = append(rows, row)
 	}
 	return plot.StackedBars(plot.Axes{Name: "parameter-sources", Title: "Where arguments come from", X: "share of uses"}, classes, rows)
+}
+
+// transitions returns the pairs of neighbouring calls with their counts.
+func (f *findings) transitions() []plot.Transition {
+	counts := f.counts
+	if counts.MaxOrder() < 1 {
+		counter := ngram.NewCounter(1)
+		for _, tools := range f.corpus.Sequences() {
+			counter.Add(tools)
+		}
+		counts = counter.Counts()
+	}
+	var out []plot.Transition
+	for x := range counts.Order(1).Contexts() {
+		for _, next := range x.Next {
+			out = append(out, plot.Transition{From: int(x.Symbols[0]), To: int(next.Symbol), N: float64(next.N)})
+		}
+	}
+	return out
 }

@@ -48,7 +48,7 @@ func figures(t testing.TB) map[string]*plot.Figure {
 	add("lines", f, err)
 	for _, n := range []int{0, 1, 8, 30, 500} {
 		tools, counts := chain(n)
-		f, err = plot.Transitions(tools, counts)
+		f, err = plot.Transitions(tools, pairs(counts))
 		add(fmt.Sprintf("transitions-%d", n), f, err)
 	}
 	rows := make([]plot.Bar, 40)
@@ -85,6 +85,36 @@ func chain(n int) ([]string, [][]float64) {
 		tools[2] = "evil\x1b[31m\"<script>&\n" + strings.Repeat("x", 300)
 	}
 	return tools, counts
+}
+
+// pairs lists what counts holds.
+func pairs(counts [][]float64) []plot.Transition {
+	var out []plot.Transition
+	for i, row := range counts {
+		for j, n := range row {
+			if n > 0 {
+				out = append(out, plot.Transition{From: i, To: j, N: n})
+			}
+		}
+	}
+	return out
+}
+
+// A hundred thousand tools cost what their transitions cost, not their square.
+func TestTransitionsOfManyTools(t *testing.T) {
+	const n = 100_000
+	tools, chain := make([]string, n), make([]plot.Transition, n)
+	for i := range n {
+		tools[i], chain[i] = fmt.Sprint("tool", i), plot.Transition{From: i, To: (i + 1) % n, N: 1}
+	}
+	f, err := plot.Transitions(tools, chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg, err := f.SVG()
+	if err != nil || !bytes.Contains(svg, []byte("the 30 busiest of 100000 tools")) {
+		t.Errorf("no picture: %v", err)
+	}
 }
 
 func TestFiguresAreWellFormed(t *testing.T) {
@@ -145,7 +175,7 @@ func TestFiguresAreDeterministic(t *testing.T) {
 
 func TestTransitionsSaysWhatItLeavesOut(t *testing.T) {
 	tools, counts := chain(500)
-	f, err := plot.Transitions(tools, counts)
+	f, err := plot.Transitions(tools, pairs(counts))
 	if err != nil {
 		t.Fatal(err)
 	}
