@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
@@ -65,6 +66,15 @@ the default, and why.
 		GroupID: groupLook,
 	}
 	f := c.Flags()
+	addAnalysis(f)
+	f.Bool("sources", false, "say where the arguments of calls come from")
+	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
+	return work(a, c, analyze)
+}
+
+// addAnalysis adds the flags that all commands with the figures of an analysis
+// have.
+func addAnalysis(f *pflag.FlagSet) {
 	addInput(f)
 	f.Int("order", 3, "the longest context, in calls")
 	f.Bool("collapse-repeats", false, "count runs of calls of one tool as one call")
@@ -79,42 +89,50 @@ the default, and why.
 	f.Var(newChoice("none", "tool-prefix", "model", "agent", "outcome", "source"), "by", "compare groups of trajectories")
 	f.Int("top", 3, "successors shown for each context")
 	f.Int("contexts", 6, "contexts shown of each length; 0 shows all")
-	f.Bool("sources", false, "say where the arguments of calls come from")
 	f.Int("parameters", 15, "parameters shown with --sources, by uses; 0 shows all")
-	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
-	return work(a, c, analyze)
 }
 
 func analyze(j *job, o analyzeOptions, files []string) error {
-	if o.Order < 0 || o.Order > maxOrder {
-		return usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
-	}
-	if o.Parameters < 0 {
-		return usagef("--parameters: %d is negative", o.Parameters)
-	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	in, found, err := j.analysis(o, files)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.exclude = o.excludes
-	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
-	in.facts = &trace.Completeness{}
-	sources := newSources(o)
-	for t, err := range sources.collect(j.workers(), in.All()) {
-		if err != nil {
-			return err
-		}
-		corpus.Add(t)
-	}
-	found := study(corpus, o, j.each())
-	found.facts, found.sources = in.facts, sources.set()
 	if o.Plots != "" {
 		if err := j.drawAnalysis(found, o.Plots); err != nil {
 			return err
 		}
 	}
 	return j.print(analysisDocument(in, found, o, j.Format == report.FormatCSV), analysisResult(in, found))
+}
+
+// analysis reads traces and finds out about them. The intake is for the caller
+// to close.
+func (j *job) analysis(o analyzeOptions, files []string) (*intake, *findings, error) {
+	if o.Order < 0 || o.Order > maxOrder {
+		return nil, nil, usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
+	}
+	if o.Parameters < 0 {
+		return nil, nil, usagef("--parameters: %d is negative", o.Parameters)
+	}
+	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	in.exclude = o.excludes
+	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
+	in.facts = &trace.Completeness{}
+	sources := newSources(o)
+	for t, err := range sources.collect(j.workers(), in.All()) {
+		if err != nil {
+			in.Close()
+			return nil, nil, err
+		}
+		corpus.Add(t)
+	}
+	found := study(corpus, o, j.each())
+	found.facts, found.sources = in.facts, sources.set()
+	return in, found, nil
 }
 
 // each runs independent pieces of work on the job's workers.

@@ -48,6 +48,7 @@ It works offline, changes no trace and sends nothing anywhere.`,
 	root.AddCommand(
 		newInspect(a),
 		newAnalyze(a),
+		newReport(a),
 		newConvert(a),
 		newGraph(a),
 		newExtract(a),
