@@ -12,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -34,6 +35,7 @@ type analyzeOptions struct {
 	Top             int      `mapstructure:"top"`
 	Contexts        int      `mapstructure:"contexts"`
 	Plots           string   `mapstructure:"plots"`
+	Rules           string   `mapstructure:"rules"`
 	Sources         bool     `mapstructure:"sources"`
 	Parameters      int      `mapstructure:"parameters"`
 }
@@ -76,6 +78,7 @@ the default, and why.
 // have.
 func addAnalysis(f *pflag.FlagSet) {
 	addInput(f)
+	f.String("rules", "", "`FILE` with the rules that say which states are alike: adds how far trajectories come together under them")
 	f.Int("order", 3, "the longest context, in calls")
 	f.Bool("collapse-repeats", false, "count runs of calls of one tool as one call")
 	f.Int("min-length", 0, "leave out trajectories of fewer than `N` calls")
@@ -115,6 +118,10 @@ func (j *job) analysis(o analyzeOptions, files []string) (*intake, *findings, er
 	if o.Parameters < 0 {
 		return nil, nil, usagef("--parameters: %d is negative", o.Parameters)
 	}
+	set, err := j.rules(o.Rules)
+	if err != nil {
+		return nil, nil, err
+	}
 	in, err := j.intake(files, o.inputOptions, trace.Options{})
 	if err != nil {
 		return nil, nil, err
@@ -122,16 +129,27 @@ func (j *job) analysis(o analyzeOptions, files []string) (*intake, *findings, er
 	in.exclude = o.excludes
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
 	in.facts = &trace.Completeness{}
-	sources := newSources(o)
+	sources, merger := newSources(o), (*merge.Merger)(nil)
+	if o.Rules != "" {
+		merger = merge.NewMerger(set, merge.Options{})
+	}
+	profile, cost := &trace.Profile{}, reworkCost{}
 	for t, err := range sources.collect(j.workers(), in.All()) {
 		if err != nil {
 			in.Close()
 			return nil, nil, err
 		}
-		corpus.Add(t)
+		cost.add(t, corpus, corpus.Add(t))
+		profile.Add(t)
+		if merger != nil {
+			merger.Add(t)
+		}
 	}
 	found := study(corpus, o, j.each())
-	found.facts, found.sources = in.facts, sources.set()
+	found.facts, found.profile, found.sources, found.reworkCost = in.facts, profile, sources.set(), cost
+	if merger != nil {
+		found.merged = mergedSteps(merger.Merged())
+	}
 	return in, found, nil
 }
 
@@ -168,19 +186,24 @@ func (o analyzeOptions) excludes(t *trace.Trajectory) bool {
 
 // findings is what `awo analyze` found out.
 type findings struct {
-	corpus    *trace.Corpus
-	counts    *ngram.Counts
-	analysis  entropy.Analysis
-	contexts  []entropy.Context
-	topShares [][]entropy.TopShare // by order, from 1
-	steps     []entropy.Step
-	variants  []trace.Variant
-	rework    []trace.Rework
-	groups    []groupFindings
-	within    []entropy.Test       // order tests within groups
-	shifts    []entropy.Difference // of each other group against the largest
-	facts     *trace.Completeness
-	sources   *dataflow.Set // nil without --sources
+	corpus     *trace.Corpus
+	counts     *ngram.Counts
+	analysis   entropy.Analysis
+	contexts   []entropy.Context
+	topShares  [][]entropy.TopShare // by order, from 1
+	single     []entropy.Context    // of one call, all of them
+	intervals  bool                 // contexts have them where there are tasks enough
+	steps      []entropy.Step
+	merged     []entropy.Step // on the states of the rules; nil without --rules
+	variants   []trace.Variant
+	rework     []trace.Rework
+	reworkCost reworkCost
+	profile    *trace.Profile
+	groups     []groupFindings
+	within     []entropy.Test       // order tests within groups
+	shifts     []entropy.Difference // of each other group against the largest
+	facts      *trace.Completeness
+	sources    *dataflow.Set // nil without --sources
 }
 
 // study computes the statistics of a corpus.
@@ -201,10 +224,9 @@ func study(corpus *trace.Corpus, o analyzeOptions, each ngram.Each) *findings {
 		f.analysis.AddHeldOut(losses, options)
 	}
 	f.contexts = entropy.Contexts(f.counts, entropy.ContextOptions{
-		MaxLength: o.Order, Most: o.Contexts, Top: o.Top, Compare: func(a, b uint32) int {
-			return cmp.Compare(corpus.Tools()[a].Value(), corpus.Tools()[b].Value())
-		},
+		MaxLength: o.Order, Most: o.Contexts, Top: o.Top, Compare: f.byName,
 	})
+	f.addIntervals(entropy.Sample{Sequences: sequences, Tasks: tasks}, options)
 	for k := 1; k <= o.Order; k++ {
 		f.topShares = append(f.topShares, entropy.TopShares(f.counts, k, topShareMost))
 	}
@@ -214,6 +236,30 @@ func study(corpus *trace.Corpus, o analyzeOptions, each ngram.Each) *findings {
 	f.studyGroups(o, options)
 	return f
 }
+
+// addIntervals gives the shares of successors their intervals, unless there are
+// so many that it would take longer than all the rest.
+func (f *findings) addIntervals(sample entropy.Sample, o entropy.Options) {
+	f.single = entropy.Contexts(f.counts, entropy.ContextOptions{Top: 1, Compare: f.byName})
+	f.intervals = len(f.contexts) <= intervalContexts
+	// Every replicate costs time in proportion to the tasks, and with many tasks
+	// an interval is narrow whatever its bounds' last digit.
+	o.Replicates = min(max(2_000_000/max(len(f.corpus.Tasks()), 1), 200), 2000)
+	if f.intervals {
+		entropy.AddIntervals(f.contexts, sample, o)
+	}
+	if len(f.single) <= intervalContexts {
+		entropy.AddIntervals(f.single, sample, o)
+	}
+}
+
+// byName orders tools by their names.
+func (f *findings) byName(a, b uint32) int { return cmp.Compare(f.name(a), f.name(b)) }
+
+// intervalContexts is how many contexts get intervals at most.
+const intervalContexts = 200
+
+const tooManyContexts = "intervals are for at most 200 contexts; list fewer with --contexts"
 
 const (
 	topShareMost    = 10 // successors of the cumulative curve

@@ -60,12 +60,16 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 			alive = append(alive, float64(s.Reached)*s.Share/float64(s.N))
 		}
 	}
+	var merged []float64
+	for _, s := range f.merged {
+		merged = append(merged, s.Share)
+	}
 	var out []*plot.Figure
 	for _, draw := range []func() (*plot.Figure, error){
 		func() (*plot.Figure, error) { return plot.Entropy(orders, float64(f.analysis.HMax)) },
 		func() (*plot.Figure, error) { return plot.Transitions(tools, f.transitions()) },
 		func() (*plot.Figure, error) { return plot.TopM(curves) },
-		func() (*plot.Figure, error) { return plot.Convergence(largest, alive) },
+		func() (*plot.Figure, error) { return plot.Convergence(largest, merged, alive) },
 		func() (*plot.Figure, error) { return drawSources(f.sources) },
 	} {
 		figure, err := draw()

@@ -19,7 +19,7 @@ var sectionTests = reportSection{
 	about: "Each row asks whether looking one call further back says more about the next call, or whether what it seems to say is chance. " +
 		"A small p speaks against chance; the percentage says how much it helps, which is what matters when there are many calls.",
 	blocks: func(r *reportInput) []report.Block {
-		if len(r.found.analysis.Tests) == 0 {
+		if len(r.found.analysis.Tests) == 0 || r.found.analysis.Distinct < 2 {
 			return nil
 		}
 		return []report.Block{testTable(r.found.analysis.Tests, r.o)}
@@ -32,6 +32,9 @@ var sectionSuccessors = reportSection{
 		"The curve says how often the next tool is among the few commonest after what came before: high on the left means that a guess is usually right.",
 	figures: []string{"transitions", "top-m"},
 	blocks: func(r *reportInput) []report.Block {
+		if r.o.Order < 1 || r.found.analysis.Distinct < 2 {
+			return nil
+		}
 		blocks := []report.Block{successorTable(r.found, r.o)}
 		if len(r.found.topShares) > 0 {
 			blocks = append(blocks, topTable(r.found))
@@ -42,9 +45,15 @@ var sectionSuccessors = reportSection{
 
 var sectionTools = reportSection{
 	heading: "Tools",
-	about: "How often each tool was called, and how often a call failed, as far as the traces say so. " +
+	about: "How often each tool was called, how often a call failed and what calls took, as far as the traces say so. " +
 		"A tool that is called often and leaves little open about what comes next is where a routine begins.",
-	blocks: func(r *reportInput) []report.Block { return []report.Block{toolTable(r.found)} },
+	blocks: func(r *reportInput) []report.Block {
+		blocks := toolTables(r.found, false)
+		if habits := habitTable(r.found, false); habits != nil {
+			blocks = append(blocks, habits)
+		}
+		return blocks
+	},
 }
 
 var sectionTrajectories = reportSection{
@@ -53,9 +62,9 @@ var sectionTrajectories = reportSection{
 		"The blue line is the largest share of all runs that are at the same point after so many calls: while it is high most runs begin alike, and a tool that does these calls at once would serve them all.",
 	figures: []string{"convergence"},
 	blocks: func(r *reportInput) []report.Block {
-		blocks := []report.Block{variantTable(r.in, r.found)}
+		blocks := append([]report.Block{variantTable(r.in, r.found)}, convergenceBlocks(r.found)...)
 		if len(r.found.rework) > 0 {
-			blocks = append(blocks, reworkTable(r.found))
+			blocks = append(blocks, reworkTable(r.found, false))
 		}
 		return blocks
 	},

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,7 +67,18 @@ func (f *Figure) PNG() ([]byte, error) {
 func (f *Figure) draw(c draw.Canvas) {
 	const margin = 12
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+	for _, axis := range []*plot.Axis{&f.plot.X, &f.plot.Y} {
+		bound(axis)
+	}
 	f.plot.Draw(draw.Crop(c, margin, -margin, margin, -margin))
+}
+
+// bound gives an axis without data a range: its ends are infinite then, and
+// looking for ticks between them would not end.
+func bound(axis *plot.Axis) {
+	if !(axis.Max > axis.Min) || math.IsInf(axis.Min, 0) || math.IsInf(axis.Max, 0) {
+		axis.Min, axis.Max = 0, 1
+	}
 }
 
 // The colours: distinguishable with the common colour-vision deficiencies and
