@@ -169,7 +169,7 @@ caption { text-align: left; font-weight: 600; padding-bottom: 0.4rem; font-size:
 th, td { padding: 0.3rem 0.75rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { border-bottom: 2px solid var(--line); vertical-align: bottom; font-weight: 600; color: var(--faint); }
 td code { overflow-wrap: anywhere; }
-td:has(code) { min-width: 9rem; }
+td:has(code) { min-width: 15rem; }
 tbody tr:nth-child(even) { background: var(--band); }
 .r { text-align: right; white-space: nowrap; }
 th.r { white-space: normal; }
