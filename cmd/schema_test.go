@@ -25,7 +25,7 @@ var results = []struct {
 	value  any
 	args   string
 }{
-	{"awo.analysis/v1", analysisJSON{}, "analyze office/trajectories.jsonl.gz --by model"},
+	{"awo.analysis/v1", analysisJSON{}, "analyze office/trajectories.jsonl.gz --by model --sources"},
 	{"awo.inspection/v1", inspectionJSON{}, "inspect office/trajectories.jsonl.gz"},
 	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --rules office/rules.yaml --reasons --ablation"},
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
