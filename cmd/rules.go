@@ -24,6 +24,7 @@ to the world, and which of them may change places.`,
 		GroupID: groupRules,
 	}
 	c.AddCommand(newRulesCheck(a))
+	c.AddCommand(newRulesVerify(a))
 	return c
 }
 
