@@ -25,6 +25,7 @@ to the world, and which of them may change places.`,
 	}
 	c.AddCommand(newRulesCheck(a))
 	c.AddCommand(newRulesVerify(a))
+	c.AddCommand(newRulesSuggest(a))
 	return c
 }
 

@@ -32,6 +32,7 @@ var results = []struct {
 	{"awo.formats/v1", formatsJSON{}, "formats"},
 	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.rules-verification/v1", verificationJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
+	{"awo.rules-suggestion/v1", suggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
 }
 
