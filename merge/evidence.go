@@ -29,7 +29,7 @@ func (k CheckKind) String() string {
 // default.
 type ExaminerOptions struct {
 	MaxStates int     // watch at most so many states; 0 for no limit
-	MaxReads  int     // watch at most so many reads, told apart by state and arguments; 0 means 1<<19
+	MaxReads  int     // watch at most so many reads, told apart by state and arguments, by task too; 0 means 1<<20
 	Tolerance float64 // share of contradictions that may be chance; 0 means 0.01
 	Folds     int     // of the held-out loss; 0 means 10
 	Seed      uint64  // of the folds
@@ -106,7 +106,7 @@ func NewExaminer(set *rules.Set, options ExaminerOptions) *Examiner {
 		set = &rules.Set{}
 	}
 	if options.MaxReads <= 0 {
-		options.MaxReads = 1 << 19
+		options.MaxReads = 1 << 20
 	}
 	if options.Tolerance <= 0 {
 		options.Tolerance = 0.01

@@ -95,15 +95,11 @@ func (e *Examiner) check(call *trace.Call, i int, state uint32, called, history 
 	before, again := e.last[called]
 	e.last[called] = lastRead{i, at, result}
 	key := mix(at.key, called)
-	g := e.groups[key]
-	if g == nil {
-		if len(e.groups) >= e.options.MaxReads {
-			e.unstored++
-			return
-		}
-		g = &readGroup{state: state, called: called}
-		e.groups[key] = g
-		e.inOrder = append(e.inOrder, g)
+	all := e.group(key, state, called)
+	trials := e.group(mix(key, hash{lo: uint64(e.runs[run].task)}), state, called)
+	if all == nil || trials == nil {
+		e.unstored++
+		return
 	}
 	if again && before.mark.writes == at.writes {
 		kind := CheckUnchanged
@@ -116,18 +112,33 @@ func (e *Examiner) check(call *trace.Call, i int, state uint32, called, history 
 				needed = append(needed, u)
 			}
 		}
-		g.sameTask = true
+		all.sameTask = true
 		e.tally(call.Tool, tallyKey{called: called, needs: e.narrow(needed), kind: kind, sameTask: true}, before.result != result,
 			CounterExample{kind, Sighting{int(run), before.at}, Sighting{int(run), i}})
 	}
 	if again && before.mark.key == at.key {
 		return // the execution has been compared with others here
 	}
-	e.compare(g, call.Tool, i, run, history, result)
+	e.compare(all, false, call.Tool, i, run, history, result)
+	e.compare(trials, true, call.Tool, i, run, history, result)
 }
 
-// compare compares the execution with others that made the read from the state.
-func (e *Examiner) compare(g *readGroup, tool trace.Name, i int, run int32, history, result hash) {
+// group returns the executions that make a read from a state, of all tasks or of
+// one; nil if there is no room.
+func (e *Examiner) group(key hash, state uint32, called hash) *readGroup {
+	g := e.groups[key]
+	if g == nil && len(e.groups) < e.options.MaxReads {
+		g = &readGroup{state: state, called: called}
+		e.groups[key] = g
+		e.inOrder = append(e.inOrder, g)
+	}
+	return g
+}
+
+// compare compares the execution with others that made the read from the state:
+// with trials of its own task, or with those of others. The two are apart since
+// the first executions of a read leave no room for later tasks.
+func (e *Examiner) compare(g *readGroup, trials bool, tool trace.Name, i int, run int32, history, result hash) {
 	known := false
 	for j := range g.entries {
 		other := &g.entries[j]
@@ -135,8 +146,11 @@ func (e *Examiner) compare(g *readGroup, tool trace.Name, i int, run int32, hist
 			continue
 		}
 		sameTask := e.runs[other.run].task == e.runs[run].task
+		known = known || other.history == history
+		if sameTask != trials {
+			continue
+		}
 		if other.history == history {
-			known = true
 			e.noteBaseline(g.called, tool, sameTask, other.result != result)
 			continue
 		}

@@ -56,10 +56,10 @@ func (s *Suggester) effectCandidates() (found []candidate, left []Left) {
 		}
 		c.rule = &rules.Rule{Kind: rules.KindEffect, Match: rules.Match{Tools: []rules.Glob{rules.Glob(name)}}, Effect: effect}
 		switch {
-		case c.pro == 0 && c.stem != "read-only":
-			left = append(left, leftOut(c, "no observation speaks for it"))
 		case float64(c.against) > s.options.Tolerance*float64(c.pro+c.against):
 			left = append(left, leftOut(c, fmt.Sprintf("%d of %d observations speak against it", c.against, c.pro+c.against)))
+		case c.pro == 0 && c.stem != "read-only":
+			left = append(left, leftOut(c, "no observation speaks for it"))
 		default:
 			found = append(found, c)
 		}
