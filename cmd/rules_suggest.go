@@ -233,7 +233,7 @@ func writeRule(b *strings.Builder, r *rules.Rule) {
 			for _, p := range r.IgnoreArgs {
 				paths = append(paths, p.String())
 			}
-			fmt.Fprintf(b, "    ignore_args: %s\n", sequence(paths))
+			fmt.Fprintf(b, "    ignore_args: [%s]\n", scalars(paths))
 		}
 	}
 	b.WriteString("\n")
@@ -243,11 +243,15 @@ func sequence(texts []string) string {
 	if len(texts) == 1 {
 		return scalar(texts[0])
 	}
+	return "[" + scalars(texts) + "]"
+}
+
+func scalars(texts []string) string {
 	var quoted []string
 	for _, t := range texts {
 		quoted = append(quoted, scalar(t))
 	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return strings.Join(quoted, ", ")
 }
 
 // plainScalar are texts that no reader of YAML takes for anything else, the

@@ -132,6 +132,31 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+// TestBlameNeedsMoreThanOneCheck: a right rule that was needed once, together with
+// the wrong one, has failed in all of its checks and is not blamed.
+func TestBlameNeedsMoreThanOneCheck(t *testing.T) {
+	set := ruleSet(named("wrong", dropArg("move id")), named("right", dropArg("note text")), named("reads", effect("get_*", rules.Accessor)))
+	var runs []*trace.Trajectory
+	for i := range 20 {
+		one := []string{`move{"id":1}=ok`, fmt.Sprintf(`note{"n":%d}=ok`, i), "get_all{}=x"}
+		other := []string{`move{"id":2}=ok`, fmt.Sprintf(`note{"n":%d}=ok`, i), "get_all{}=y"}
+		if i < 2 {
+			other[2] = "get_all{}=x"
+		}
+		if i == 9 {
+			one[1], other[1] = `note{"n":9,"text":"a"}=ok`, `note{"n":9,"text":"b"}=ok`
+		}
+		runs = append(runs, returning(fmt.Sprint(i), one...), returning(fmt.Sprint(i), other...))
+	}
+	e := examined(set, runs...)
+	if right := e.Rules[1]; right.Checks != 1 || right.Involved != 1 {
+		t.Fatalf("the right rule was needed in %d checks, %d contradicted", right.Checks, right.Involved)
+	}
+	if got := blamed(e); got != "wrong:18" {
+		t.Errorf("blamed %q", got)
+	}
+}
+
 // TestBaseline: what differs after identical histories is no rule's fault, call
 // by call.
 func TestBaseline(t *testing.T) {
