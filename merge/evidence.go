@@ -52,9 +52,10 @@ type ExaminerOptions struct {
 // expected of them and subtracted.
 //
 // Failed calls prove nothing and are left out. Of calls and results it keeps
-// hashes: with u rules that move states, 4u+32 bytes a state, some 8u+150 for a
-// read and history, of which there are at most 4 for each of MaxReads reads,
-// 110 a trajectory and 8 a call.
+// hashes: with u rules that move states, 5u+24 bytes a state, some 120 for a read
+// from a state and 4u+64 for each of the at most 4 histories of it that are
+// compared, twice that where tasks have several trials; 110 a trajectory and 8 a
+// call. MaxStates and MaxReads bound the two that grow fastest.
 type Examiner struct {
 	set     *rules.Set
 	options ExaminerOptions
@@ -64,6 +65,7 @@ type Examiner struct {
 	seeds   seeds
 	catalog *Catalog
 	anyName bool // rules rename or insert calls: any rule may be about any trajectory
+	texts   bool // rules ask for the text of results
 
 	now      position // of the trajectory being added
 	states   table
@@ -119,6 +121,7 @@ func NewExaminer(set *rules.Set, options ExaminerOptions) *Examiner {
 	var moving []*rules.Rule
 	for _, r := range set.Rules {
 		e.anyName = e.anyName || r.Kind == rules.KindRename || r.Kind == rules.KindInsert
+		e.texts = e.texts || r.Kind == rules.KindStatus
 		if r.Kind != rules.KindBarrier && r.Kind != rules.KindValues {
 			moving = append(moving, r)
 			e.units = append(e.units, unit{rules: []*rules.Rule{r}})
@@ -217,7 +220,15 @@ type position struct {
 
 // look looks at the trajectory with all rules, and without each unit.
 func (e *Examiner) look(t *trace.Trajectory) {
+	var results []string
+	for i := range t.Calls {
+		if e.texts {
+			results = append(results, t.Calls[i].Result.Text())
+		}
+	}
+	e.full.rewriter.results = results
 	steps := e.full.look(t)
+	e.full.rewriter.results = nil
 	e.now.reads = append(e.now.reads[:0], make([]bool, len(t.Calls))...)
 	for i := range steps {
 		if s := &steps[i]; !s.Inserted && s.Calls == 1 && s.Effect() == rules.Accessor && s.Status != trace.StatusFailed {
@@ -233,8 +244,11 @@ func (e *Examiner) look(t *trace.Trajectory) {
 	for u := range e.units {
 		marks := e.full.marks
 		if e.anyName || e.units[u].concerns(tools) {
-			e.units[u].lens.look(t)
-			marks = e.units[u].lens.marks
+			l := &e.units[u].lens
+			l.rewriter.results = results
+			l.look(t)
+			l.rewriter.results = nil
+			marks = l.marks
 		}
 		keys, writes := e.now.keys[u][:0], e.now.writes[u][:0]
 		for _, m := range marks {

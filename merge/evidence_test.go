@@ -69,17 +69,20 @@ func TestChecks(t *testing.T) {
 		{
 			"the same state by different histories", ruleSet(reads, named("ids", dropArg("move id"))),
 			[]*trace.Trajectory{returning("a", `move{"id":1}=ok`, "get_all{}=x"), returning("b", `move{"id":2}=ok`, "get_all{}=y")},
-			[numChecks]int{1, 0, 0}, "ids:1",
+			[numChecks]int{1, 0, 0},
+			"ids:1",
 		},
 		{
 			"alike", ruleSet(reads, named("ids", dropArg("move id"))),
 			[]*trace.Trajectory{returning("a", `move{"id":1}=ok`, "get_all{}=x"), returning("b", `move{"id":2}=ok`, "get_all{}=x")},
-			[numChecks]int{1, 0, 0}, "",
+			[numChecks]int{1, 0, 0},
+			"",
 		},
 		{
 			"a read that takes away", ruleSet(reads),
 			[]*trace.Trajectory{returning("a", "get_next{}=1", "get_next{}=2", "get_next{}=3")},
-			[numChecks]int{0, 2, 0}, "reads:2",
+			[numChecks]int{0, 2, 0},
+			"reads:2",
 		},
 		{
 			"a write declared a read", ruleSet(reads, named("wrong", effect("move", rules.Accessor))),
@@ -87,37 +90,44 @@ func TestChecks(t *testing.T) {
 				returning("a", "get_all{}=x", "move{}=ok", "get_all{}=y"),
 				returning("b", "get_all{}=x", "get_b{}=1", "get_all{}=x"),
 			},
-			[numChecks]int{0, 0, 2}, "wrong:1",
+			[numChecks]int{0, 0, 2},
+			"wrong:1",
 		},
 		{
 			"a note that writes", ruleSet(reads, named("notes", effect("think", rules.Annotator))),
 			[]*trace.Trajectory{returning("a", "get_all{}=x", "think{}=", "get_all{}=y")},
-			[numChecks]int{0, 0, 1}, "notes:1",
+			[numChecks]int{0, 0, 1},
+			"notes:1",
 		},
 		{
 			"a write in between", ruleSet(reads),
 			[]*trace.Trajectory{returning("a", "get_all{}=x", "move{}=ok", "get_all{}=y")},
-			[numChecks]int{}, "",
+			[numChecks]int{},
+			"",
 		},
 		{
 			"a repetition that is none", ruleSet(reads, named("again", loop("add"))),
 			[]*trace.Trajectory{returning("a", "add{}=ok", "get_all{}=1", "add{}=ok", "get_all{}=2")},
-			[numChecks]int{0, 0, 1}, "again:1",
+			[numChecks]int{0, 0, 1},
+			"again:1",
 		},
 		{
 			"domains that interact", ruleSet(reads, named("one", domain("pay", "money")), named("other", domain("move", "mail"))),
 			[]*trace.Trajectory{returning("a", "pay{}=ok", "move{}=ok", "get_all{}=x"), returning("b", "move{}=ok", "pay{}=ok", "get_all{}=y")},
-			[numChecks]int{1, 0, 0}, "other:1", // without either they depend on each other: the later one
+			[numChecks]int{1, 0, 0},
+			"other:1", // without either they depend on each other: the later one
 		},
 		{
 			"a failed read proves nothing", ruleSet(reads, named("ids", dropArg("move id"))),
 			[]*trace.Trajectory{returning("a", `move{"id":1}=ok`, "get_all{}=x"), returning("b", `move{"id":2}=ok`, "!get_all{}=y")},
-			[numChecks]int{}, "",
+			[numChecks]int{},
+			"",
 		},
 		{
 			"rules of which either is enough", ruleSet(reads, named("ids", dropArg("move id")), named("all-ids", dropArg("* id"))),
 			[]*trace.Trajectory{returning("a", `move{"id":1}=ok`, "get_all{}=x"), returning("b", `move{"id":2}=ok`, "get_all{}=y")},
-			[numChecks]int{1, 0, 0}, "ids:1", // together, as the rules of their kind
+			[numChecks]int{1, 0, 0},
+			"ids:1", // together, as the rules of their kind
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/awo-dev/awo/rules"
 )
@@ -25,12 +27,20 @@ type candidate struct {
 	inWrites     bool // a rewrite of what writes are about
 }
 
+// nameable reports whether a rule can name the tool by its name: as a glob, it
+// must stand for itself alone.
+func (f *toolFacts) nameable() bool {
+	name := f.name.Value()
+	return name != "" && len(name) <= 200 && utf8.ValidString(name) && strings.TrimSpace(name) == name &&
+		!strings.ContainsAny(name, "*?[{|") && !strings.ContainsFunc(name, unicode.IsControl)
+}
+
 // effectCandidates proposes what a tool does, one rule a tool.
 func (s *Suggester) effectCandidates() (found []candidate, left []Left) {
 	for _, f := range s.order {
 		name := f.name.Value()
-		if f.calls == 0 || strings.Contains(name, "*") {
-			continue // a name with `*` would be a glob
+		if f.calls == 0 || !f.nameable() {
+			continue
 		}
 		_, writes, notes := verbs(name)
 		c := candidate{tools: []*toolFacts{f}, pro: f.same + f.unchanged, against: f.differs + f.changed}
@@ -83,7 +93,7 @@ func (s *Suggester) rewriteCandidates(isRead func(*toolFacts) bool) []candidate 
 	var places []place
 	var used []users
 	for _, f := range s.order {
-		if strings.Contains(f.name.Value(), "*") {
+		if !f.nameable() {
 			continue
 		}
 		for _, path := range slices.Sorted(maps.Keys(f.args)) {
@@ -221,7 +231,7 @@ func (s *Suggester) loopCandidates(isRead func(*toolFacts) bool) []candidate {
 	index := map[string]int{}
 	var found []candidate
 	for _, f := range s.order {
-		if !isRead(f) || strings.Contains(f.name.Value(), "*") {
+		if !isRead(f) || !f.nameable() {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(f.pages)) {
@@ -252,7 +262,7 @@ const minRepeats = 5
 func (s *Suggester) repeatCandidates(isWrite func(*toolFacts) bool) []candidate {
 	var found []candidate
 	for _, f := range s.order {
-		if name := f.name.Value(); isWrite(f) && !strings.Contains(name, "*") && f.repeated >= minRepeats && f.repeatedRuns > 1 && f.repeatedElse == 0 {
+		if name := f.name.Value(); isWrite(f) && f.nameable() && f.repeated >= minRepeats && f.repeatedRuns > 1 && f.repeatedElse == 0 {
 			found = append(found, candidate{
 				stem: "repeated-" + name, basis: "made again right after itself it returns the same", tools: []*toolFacts{f}, pro: f.repeated,
 				rule: &rules.Rule{Kind: rules.KindLoop, Match: rules.Match{Tools: []rules.Glob{rules.Glob(name)}}},
@@ -270,7 +280,7 @@ func (s *Suggester) domainCandidates(isWrite func(*toolFacts) bool) []candidate 
 	for _, f := range s.order {
 		name := f.name.Value()
 		i := strings.IndexAny(name, "_.-/:")
-		if i <= 0 || i == len(name)-1 || !isWrite(f) || strings.Contains(name, "*") {
+		if i <= 0 || i == len(name)-1 || !isWrite(f) || !f.nameable() {
 			continue
 		}
 		prefix := name[:i]

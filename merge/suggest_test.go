@@ -58,7 +58,9 @@ func TestSuggestedRules(t *testing.T) {
 		}
 	}
 	// What comes next depends on the page here, so that paging is tried only.
-	if !slices.ContainsFunc(out.Left, func(l Left) bool { return l.Rule.Kind == rules.KindLoop && strings.Contains(l.Reason, "bits instead of") }) {
+	if !slices.ContainsFunc(out.Left, func(l Left) bool {
+		return l.Rule.Kind == rules.KindLoop && strings.Contains(l.Reason, "bits instead of")
+	}) {
 		t.Error("paging was not tried")
 	}
 	if out.After.States >= out.Before.States || out.After.Bits > out.Before.Bits {
