@@ -65,7 +65,7 @@ type suggestionJSON struct {
 
 type sizeJSON struct {
 	States int           `json:"states"`
-	Bits   report.Figure `json:"bits"` // held out, a call, given the state
+	Bits   report.Figure `json:"bits"` // held out, a call, given the state; mean over four partitions
 }
 
 type suggestedRuleJSON struct {
@@ -135,7 +135,7 @@ func suggestedFile(found *merge.Suggestions) ([]byte, error) {
 	}
 	comment("", "Rules that awo suggests for %s with %s: a draft to be read.", countOf(found.Trajectories, "trajectory"), countOf(found.Calls, "call"))
 	comment("", "The graph of states: %s without rules, %s with these.", sizeText(found.Before), sizeText(found.After))
-	comment("", "Bits are the held-out cost of the next call given the state; these rules were chosen by it, on the same folds.")
+	comment("", "Bits are the held-out cost of the next call given the state, the mean over four partitions of the tasks; the rules were chosen by it.")
 	if found.LeftOut > 0 {
 		comment("", "Not looked at, for want of memory: %s. --sample looks at a random part of all.", countOf(found.LeftOut, "trajectory"))
 	}

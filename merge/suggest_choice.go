@@ -26,7 +26,7 @@ type Suggestion struct {
 // Size is how large the graph of a set of rules is, and what it predicts.
 type Size struct {
 	States int
-	Bits   float64 // held out, of the next call given the state; NaN with fewer than two tasks
+	Bits   float64 // held out, of the next call given the state, mean over 4 partitions into folds; NaN with fewer than two tasks
 }
 
 // Left is a rule that is not suggested.
@@ -391,12 +391,20 @@ func (s *Suggester) measure(set *rules.Set) Size {
 			}
 		}
 	}
-	total := next.heldOut(s.options.Folds, s.options.Seed).Total()
-	if total.N == 0 {
-		return Size{states.len(), math.NaN()}
+	size := Size{States: states.len()}
+	for i := range uint64(partitions) {
+		total := next.heldOut(s.options.Folds, s.options.Seed+i).Total()
+		if total.N == 0 {
+			return Size{states.len(), math.NaN()}
+		}
+		size.Bits += total.Bits[1] / float64(total.N) / partitions
 	}
-	return Size{states.len(), total.Bits[1] / float64(total.N)}
+	return size
 }
+
+// partitions is over how many ways to deal the tasks into folds losses are
+// averaged, so that rules are not chosen for the luck of one.
+const partitions = 4
 
 // examine holds a set of rules against what was kept.
 func (s *Suggester) examine(set *rules.Set) *Evidence {
