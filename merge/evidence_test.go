@@ -431,3 +431,45 @@ func TestEvidenceOfRandomRuns(t *testing.T) {
 		}
 	})
 }
+
+// TestDegenerateRules: one state for all, and no argument left, are contradicted
+// by nothing, since nothing is tested; what reads is said, what is erased in
+// writes is contradicted.
+func TestDegenerateRules(t *testing.T) {
+	runs := office(t)
+	var erased []rules.Rule
+	seen := map[string]bool{}
+	for _, r := range runs {
+		for i := range r.Calls {
+			args, _ := r.Calls[i].ArgsValue()
+			for _, m := range args.Members {
+				if !seen[m.Name] {
+					seen[m.Name] = true
+					erased = append(erased, named("erased-"+m.Name, dropArg("* "+m.Name)))
+				}
+			}
+		}
+	}
+	for name, set := range map[string]*rules.Set{
+		"everything an annotator": ruleSet(named("all", effect("*", rules.Annotator))),
+		"every argument erased":   ruleSet(erased...),
+	} {
+		e := examined(set, runs...)
+		joining := 0
+		for _, r := range e.Rules {
+			if r.States > 0 {
+				joining++
+				if r.TestedShare() > 0 || r.Checks > 0 {
+					t.Errorf("%s: %s is tested in %d of %d states", name, r.Rules[0].ID, r.Tested, r.States)
+				}
+			}
+		}
+		if joining == 0 {
+			t.Errorf("%s: no rule joins a state", name)
+		}
+	}
+	reads := named("reads", effect("*_search,*_list,*_list_*,*_get,*_get_*,*_show_*,*_read,calendar_find_slot", rules.Accessor))
+	if got := blamed(examined(ruleSet(append(erased, reads)...), runs...)); !strings.Contains(got, "erased-file_id") || strings.Contains(got, "reads") {
+		t.Errorf("blamed %s", got)
+	}
+}
