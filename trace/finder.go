@@ -90,6 +90,11 @@ func (f *finder) search(i int, s *source) bool {
 	}
 	defer opened.close()
 	f.raw = opened.raw
+	if opened.zipped {
+		if more, done := f.archive(i, opened); done || !more {
+			return more
+		}
+	}
 	return f.split(i, opened)
 }
 

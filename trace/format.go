@@ -39,6 +39,10 @@ type Format struct {
 	// closed. It is pure and runs in parallel, and may keep slices of the parts'
 	// Data, but not write to them. The error, if not nil, is a *diag.Error.
 	Assemble func(key string, parts []Fragment) ([]*Trajectory, error)
+
+	// archive finds the records in a zip archive, none of which may be larger than
+	// limit. Nil for formats that have no archives; false if the archive is none.
+	archive func(a *archive, limit int) (archiveRecords, bool)
 }
 
 // Match is the answer of Format.Detect.

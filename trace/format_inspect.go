@@ -7,18 +7,20 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
-// formatInspect reads the .json logs of Inspect: a document whose samples are the
-// trajectories. What was said is in the messages of a sample; its events tell
+// formatInspect reads the logs of Inspect: a .json document whose samples are the
+// trajectories, or an .eval archive with a file for each. What was said is in the messages of a sample; its events tell
 // about tokens, times and tools. A result has an error or is a success. Responses
 // of the model that are in no message, such as those of sub-agents and graders,
 // are counted and left out.
 var formatInspect = Format{
 	Name:   "inspect",
-	Doc:    "Logs of Inspect as .json: a document with the samples of one task and model.",
+	Doc:    "Logs of Inspect, .json and .eval: the samples of one task and model.",
 	Spec:   "https://inspect.aisi.org.uk/eval-logs.html",
 	Detect: detectInspect,
 	Split:  SplitMember("samples", prepareInspect),
 	Decode: decodeInspect,
+
+	archive: inspectArchive,
 }
 
 // CodeResponseElsewhere is the oddity of a model response that is in none of the
@@ -29,27 +31,69 @@ const CodeResponseElsewhere = "response-elsewhere"
 type inspectEval struct{ task, model string }
 
 func prepareInspect(before []DocumentMember) any {
-	var eval inspectEval
+	eval := &inspectEval{}
 	for _, member := range before {
-		if member.Name != "eval" {
+		if member.Name == "eval" {
+			c := jsonscan.New(member.Value.Data)
+			if eval = readInspectEval(&c); c.End() != nil {
+				eval = &inspectEval{}
+			}
+		}
+	}
+	return eval
+}
+
+func readInspectEval(c *jsonscan.Cursor) *inspectEval {
+	eval := &inspectEval{}
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "task":
+			text, _ := c.Text()
+			eval.task = string(text)
+		case "model":
+			text, _ := c.Text()
+			eval.model = string(text)
+		}
+	}
+	return eval
+}
+
+// inspectArchive finds the samples of an .eval archive: "samples/ID_epoch_N.json",
+// beside a header that is the log without them. A run that was broken off has no
+// header, but what the header begins with as "_journal/start.json".
+func inspectArchive(a *archive, limit int) (records archiveRecords, ok bool) {
+	eval := &inspectEval{}
+	for _, name := range []string{"header.json", "_journal/start.json"} {
+		e := a.entry(name)
+		if e == nil || ok {
 			continue
 		}
-		c := jsonscan.New(member.Value.Data)
-		for ok := c.Object(); ok && c.Member(); {
-			switch string(c.Key()) {
-			case "task":
-				text, _ := c.Text()
-				eval.task = string(text)
-			case "model":
-				text, _ := c.Text()
-				eval.model = string(text)
+		data, err := a.read(e, limit)
+		if err != nil || data == nil {
+			ok = true // it is one all the same
+			continue
+		}
+		c := jsonscan.New(data)
+		for more := c.Object(); more && c.Member(); {
+			if string(c.Key()) == "eval" {
+				ok = true
+				eval = readInspectEval(&c)
 			}
 		}
 		if c.End() != nil {
-			eval = inspectEval{}
+			eval = &inspectEval{}
 		}
 	}
-	return &eval
+	if !ok {
+		return records, false
+	}
+	records.shared = eval
+	for _, e := range a.entries {
+		if strings.HasPrefix(e.Name, "samples/") && strings.HasSuffix(e.Name, ".json") {
+			records.entries = append(records.entries, e)
+		}
+	}
+	return records, true
 }
 
 // inspectDecoder reads a sample.
@@ -433,7 +477,7 @@ func detectInspect(h Head) Match {
 		}
 		return Match{Lacks: `the log has no "samples": it was written without them`}
 	case r.Has("epoch", "target", "messages"):
-		return Match{Lacks: `this is a sample of an unpacked .eval file; "inspect log convert --to json" writes a log that can be read`}
+		return Match{Lacks: `this is a sample of an unpacked .eval file; the .eval file itself can be read`}
 	}
 	return Match{}
 }
