@@ -108,7 +108,10 @@ func TestPlatformDetection(t *testing.T) {
 
 // fuzzFormat holds, for any record: no panic, errors inside the record, a
 // consistent trajectory that can be written, the same twice.
-func fuzzFormat(f *testing.F, format *Format) {
+func fuzzFormat(f *testing.F, format *Format, seeds ...string) {
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
 	paths, err := filepath.Glob(filepath.Join("testdata", format.Name, "*.json*"))
 	if err != nil {
 		f.Fatal(err)
