@@ -22,6 +22,7 @@ type recognised struct {
 	format    *Format
 	container Container
 	whole     bool
+	log       bool
 	text      io.Reader // the whole file, its beginning included
 }
 
@@ -42,8 +43,8 @@ func recognise(s *source, text io.Reader, formats []Format, named *Format) (reco
 			continue
 		}
 		format, match := detect(head, formats, named)
-		if format != nil {
-			return recognised{format, head.Container, match.Whole, io.MultiReader(bytes.NewReader(raw), text)}, nil
+		if format != nil && (last || !match.unsure) {
+			return recognised{format, head.Container, match.Whole, match.log, io.MultiReader(bytes.NewReader(raw), text)}, nil
 		}
 		if err != nil && !whole {
 			return recognised{}, readProblem(diag.Pos{File: s.name}, err)

@@ -83,6 +83,12 @@ func eventPayload(line []byte) (payload []byte, field bool) {
 	return nil, false
 }
 
+// isStream reports whether a text is a stream of events, and not JSON.
+func isStream(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	return bytes.HasPrefix(text, []byte("data:")) || bytes.HasPrefix(text, []byte("event:"))
+}
+
 // eventPayloads yields what the events of a stream carry, each with its offset. An
 // event whose data stands on several lines is put together, and stands at the
 // first of them.

@@ -53,6 +53,9 @@ type Match struct {
 	// Whole says that a top-level array is one record, as a list of messages is,
 	// and not a list of records. It counts also when the user names the format.
 	Whole bool
+
+	log    bool // the records are requests that repeat what was said before
+	unsure bool // more of the file would tell whether they are
 }
 
 // Container is how the records of a file are laid out.
@@ -103,7 +106,9 @@ type Record struct {
 	Offset int64 // of the first byte in the decompressed file
 	Shared any   // what Split read before its records and passes to each of them
 
-	memo *toolMemo // of the batch that is decoded; nil if there is none
+	memo   *toolMemo // of the batch that is decoded; nil if there is none
+	byLine bool      // one record a line
+	log    bool      // as Match says
 }
 
 // At returns the position of the byte at offset i of the record.
