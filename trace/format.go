@@ -132,10 +132,13 @@ func (r Record) Pos() diag.Pos { return r.At(0) }
 type Fragment struct {
 	Trajectory *Trajectory // set: the fragment is closed, the rest is unused
 
-	Key   string // which trajectory (session, trace id) the part belongs to
-	Order int64  // sort order inside the key
-	Data  []byte // the part itself, in a form that Assemble understands
-	Pos   diag.Pos
+	Key string // which trajectory (session, trace id) the part belongs to
+	// Aliases are further keys of the same: fragments that share one are joined,
+	// whatever their Key, under the Key of the first.
+	Aliases []string
+	Order   int64  // sort order inside the key
+	Data    []byte // the part itself, in a form that Assemble understands
+	Pos     diag.Pos
 }
 
 // Input is one opened file, decompressed, as Split sees it.

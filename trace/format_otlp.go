@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"iter"
 	"strings"
 	"time"
 
@@ -30,7 +29,6 @@ var formatOTLP = Format{
 	Doc:      "OpenTelemetry JSON lines with GenAI, OpenInference or OpenLLMetry spans and events.",
 	Spec:     "https://opentelemetry.io/docs/specs/semconv/gen-ai/",
 	Detect:   detectOTLP,
-	Split:    splitOTLP,
 	Decode:   decodeOTLP,
 	Assemble: assembleOTLP,
 }
@@ -230,59 +228,16 @@ const (
 	traceKey        = "trace:"
 )
 
-// traceKeys remembers the conversation that each trace of a file was first named
-// as part of.
-type traceKeys map[string]string
-
-// note returns the conversations of traces, for a record.
-func (k traceKeys) note(record map[string]string, trace, conversation string) {
-	if trace == "" {
-		return
-	}
-	if k[trace] == "" && conversation != "" {
-		k[trace] = conversation
-	}
-	if known := k[trace]; known != "" {
-		record[trace] = known
-	}
-}
-
-// spanKey returns the key of a span; conversations are those of the record's
-// traces.
-func spanKey(trace, conversation string, shared any) string {
+// spanKeys returns the key of a span, and the alias by which a trace is part of
+// the conversation that any of its spans names.
+func spanKeys(trace, conversation string) (key string, aliases []string) {
 	if conversation == "" {
-		conversations, _ := shared.(map[string]string)
-		conversation = conversations[trace]
+		return traceKey + trace, nil
 	}
-	if conversation != "" {
-		return conversationKey + conversation
+	if trace == "" {
+		return conversationKey + conversation, nil
 	}
-	return traceKey + trace
-}
-
-// splitOTLP finds records, and which conversations their traces are part of:
-// Shared is a map from the one to the other. It keeps the traces of the file that
-// have a conversation.
-func splitOTLP(in *Input) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		keys := traceKeys{}
-		for r, err := range SplitRecords(in) {
-			if err == nil {
-				conversations := map[string]string{}
-				for range 2 { // the first spans of a line may be named by later ones
-					c := jsonscan.New(r.Data)
-					eachOTLP(&c, func(_ string, data []byte, _ bool, _ int) {
-						h := readOTLPHead(data)
-						keys.note(conversations, h.trace, h.conversation)
-					})
-				}
-				r.Shared = conversations
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
+	return conversationKey + conversation, []string{traceKey + trace}
 }
 
 func decodeOTLP(r Record) ([]Fragment, error) {
@@ -304,7 +259,12 @@ func decodeOTLP(r Record) ([]Fragment, error) {
 		case !h.agent:
 			data = jsonscan.AppendQuoted([]byte(`{"traceId":`), h.trace)
 			data = jsonscan.AppendQuoted(append(data, `,"spanId":`...), h.span)
-			data = append(jsonscan.AppendQuoted(append(data, `,"parentSpanId":`...), h.parent), '}')
+			data = jsonscan.AppendQuoted(append(data, `,"parentSpanId":`...), h.parent)
+			if h.conversation != "" {
+				data = jsonscan.AppendQuoted(append(data, `,"attributes":[{"key":`...), conversationNames[h.rank])
+				data = append(jsonscan.AppendQuoted(append(data, `,"value":{"stringValue":`...), h.conversation), "}}]"...)
+			}
+			data = append(data, '}')
 		}
 		part := jsonscan.AppendQuoted([]byte(`{"service":`), service)
 		part = append(append(append(append(part, `,"`...), member...), `":`...), data...)
@@ -313,7 +273,8 @@ func decodeOTLP(r Record) ([]Fragment, error) {
 		if !h.at.IsZero() {
 			at = h.at.UnixNano()
 		}
-		out = append(out, Fragment{Key: spanKey(h.trace, h.conversation, r.Shared), Order: at, Data: part, Pos: r.At(offset)})
+		key, aliases := spanKeys(h.trace, h.conversation)
+		out = append(out, Fragment{Key: key, Aliases: aliases, Order: at, Data: part, Pos: r.At(offset)})
 	})
 	if err := c.End(); err != nil {
 		return nil, scanError(r, err)
@@ -366,18 +327,105 @@ func assembleOTLP(key string, parts []Fragment) ([]*Trajectory, error) {
 	return finishSpans(key, parts, spans), nil
 }
 
-// finishSpans joins the spans of a key.
+// finishSpans joins the spans of a key: those of each conversation, or of the one
+// trace that names none. A conversation that began below a span of another is
+// joined with that, as a sub-agent of it.
 func finishSpans(key string, parts []Fragment, spans []*span) []*Trajectory {
-	session, named := strings.CutPrefix(key, conversationKey)
-	id := session
-	if !named {
-		session, id = "", strings.TrimPrefix(key, traceKey)
+	var out []*Trajectory
+	for _, c := range spanConversations(spans) {
+		id := c.name
+		if id == "" {
+			id = strings.TrimPrefix(strings.TrimPrefix(key, traceKey), conversationKey)
+		}
+		out = append(out, joinSpans(c.spans, c.name, id)...)
 	}
-	out := joinSpans(spans, session, id)
 	for _, t := range out {
 		t.Source = parts[0].Pos
 	}
 	return out
+}
+
+// spanConversation is the spans of a conversation and of those below it.
+type spanConversation struct {
+	name  string
+	spans []*span
+}
+
+// spanConversations divides spans among conversations, in order of appearance. A
+// span is of the conversation that it names, else of that of the next span
+// upwards that names one, else of the one that its trace named first.
+func spanConversations(spans []*span) []spanConversation {
+	byID := map[[2]string]*span{}
+	first := map[string]string{} // by trace
+	for _, s := range spans {
+		if id := [2]string{s.trace, s.id}; byID[id] == nil {
+			byID[id] = s
+		}
+		s.conversation = s.conversationName()
+		if first[s.trace] == "" {
+			first[s.trace] = s.conversation
+		}
+	}
+	inherit := func(s *span) string {
+		for up, n := s, 0; n < deepest*8; n++ {
+			if up.conversation != "" {
+				return up.conversation
+			}
+			next := byID[[2]string{up.trace, up.parent}]
+			if next == nil || up.parent == "" {
+				break
+			}
+			up = next
+		}
+		return first[s.trace]
+	}
+	for _, s := range spans {
+		s.conversation = inherit(s)
+	}
+	above := map[string]string{} // the conversation in which one began
+	top := func(name string) string {
+		for above[name] != "" {
+			name = above[name]
+		}
+		return name
+	}
+	for _, s := range spans {
+		up := byID[[2]string{s.trace, s.parent}]
+		if up == nil || s.parent == "" || up.conversation == s.conversation || above[s.conversation] != "" {
+			continue
+		}
+		if top(up.conversation) != s.conversation { // else a circle
+			above[s.conversation] = up.conversation
+		}
+	}
+	index := map[string]int{}
+	var out []spanConversation
+	for _, s := range spans {
+		name := top(s.conversation)
+		i, ok := index[name]
+		if !ok {
+			i = len(out)
+			index[name] = i
+			out = append(out, spanConversation{name: name})
+		}
+		out[i].spans = append(out[i].spans, s)
+	}
+	return out
+}
+
+// conversationName returns the conversation that a span or its log records name.
+func (s *span) conversationName() string {
+	for _, name := range conversationNames {
+		if text := s.text(name); text != "" {
+			return text
+		}
+		for _, e := range s.events {
+			if v, ok := e.attrs.Lookup(name); ok && v.Kind == String && v.Text != "" {
+				return v.Text
+			}
+		}
+	}
+	return ""
 }
 
 // otlpSpan reads a span.

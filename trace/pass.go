@@ -53,6 +53,9 @@ func (p *pass) run(yield func(*Trajectory, error) bool) {
 		}
 		p.load.release(d.bytes)
 	}
+	if p.wanted == nil {
+		p.r.canonical = p.joins.canonical()
+	}
 	for j := range par.Map(workers, p.assemblies(), p.join) {
 		if !p.load.guard(func() bool { return p.deliverJoined(j, yield) }) {
 			return
