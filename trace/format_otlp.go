@@ -18,8 +18,8 @@ import (
 // generative AI (with content or without it, in attributes or, before version
 // 1.37, in events), of OpenInference and of OpenLLMetry; other spans are links
 // between these. A trace is spread over lines, and a conversation over traces:
-// spans are collected by the conversation that they name, or that their trace
-// named first in the same file, and else by their trace.
+// spans are collected by the conversation that they or their trace name, wherever
+// that stands, and else by their trace.
 //
 // Note: the protocol's own Go package is not used. It refuses ids in base64 and
 // half of the other spellings that are found in files, and the spans of one
