@@ -271,7 +271,7 @@ func BenchmarkClaudeCode(b *testing.B) {
 		session := func(kind, uuid, parent string, second int, rest string) string {
 			return strings.Replace(line(kind, fmt.Sprintf("%d-%s", i, uuid), fmt.Sprintf("%d-%s", i, parent), second%60, rest), `"sessionId":"s"`, fmt.Sprintf(`"sessionId":"s%d"`, i), 1)
 		}
-		lines := []string{strings.Replace(session("user", "u", "", 0, `"message":{"role":"user","content":"do it"}`), fmt.Sprintf(`"parentUuid":"%d-"`, i), `"parentUuid":null`, 1)}
+		lines := []string{strings.Replace(session("user", "u", "", 0, fmt.Sprintf(`"message":{"role":"user","content":"do %d"}`, i)), fmt.Sprintf(`"parentUuid":"%d-"`, i), `"parentUuid":null`, 1)}
 		last := "u"
 		for n := range 50 {
 			a, c, r := fmt.Sprint("a", n), fmt.Sprint("c", n), fmt.Sprint("r", n)
