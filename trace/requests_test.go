@@ -52,7 +52,7 @@ func TestChatRequestsJoined(t *testing.T) {
 	for i, p := range pairs {
 		text := sse(chunk("x", `{"role":"assistant","content":"`+[]string{"", "a title", "", "done", "bye"}[i]+`"}`))
 		if i == 0 || i == 2 {
-			text = sse(chunk("x", fmt.Sprintf(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":"}}]}`)), chunk("x", fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"%d}"}}]}`, i/2+1)))
+			text = sse(chunk("x", `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":"}}]}`), chunk("x", fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"%d}"}}]}`, i/2+1)))
 		}
 		usage := fmt.Sprintf(`{"id":"x","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, []int{1, 50, 2, 3, 4}[i])
 		streamed[i] = p[:strings.Index(p, `"response":`)] + `"response":` + string(jsonString(text+sse(usage, "[DONE]"))) + "}"
