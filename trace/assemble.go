@@ -120,9 +120,18 @@ func (a *assembler) regroup() error {
 		return nil
 	}
 	a.united = false
-	a.sort()
-	old := &assembler{runs: a.runs, parts: a.parts}
-	a.runs, a.parts, a.arena, a.used = nil, nil, nil, 0
+	if a.runs == nil {
+		a.sort()
+		for i := range a.parts {
+			a.parts[i].group = a.root(a.parts[i].group)
+		}
+		return nil // they are sorted again, stably
+	}
+	if err := a.spill(); err != nil { // so that no two sets are in memory
+		return err
+	}
+	old := &assembler{runs: a.runs}
+	a.runs = nil
 	for p, err := range old.merged() {
 		if p.group = a.root(p.group); err == nil && a.groups[p.group].size <= a.limit {
 			err = a.put(p)
