@@ -101,10 +101,12 @@ func (a *assembler) root(n int) int {
 	return n
 }
 
-// unite makes two groups one: the one that appeared first.
+// unite makes two groups one: the one that appeared first. Groups that are large
+// already stay apart: a key that half of the input shares says nothing, and
+// together they would be too large to read.
 func (a *assembler) unite(n, m int) {
 	n, m = a.root(n), a.root(m)
-	if n == m {
+	if n == m || a.groups[n].size+a.groups[m].size > a.limit/2 {
 		return
 	}
 	n, m = min(n, m), max(n, m)
