@@ -31,6 +31,7 @@ var results = []struct {
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
 	{"awo.formats/v1", formatsJSON{}, "formats"},
 	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
+	{"awo.replay/v1", replayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --kfold 3 --learning-curve"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
 }
 

@@ -12,6 +12,7 @@ import (
 type Features struct {
 	Tool  float64 // probability that the turn makes this one call
 	Fill  float64 // probability that its arguments are right
+	Calls int     // calls before this one
 	Run   int     // calls of the same tool right before this one
 	Left  int     // elements of the list that an argument walks that are left; 0 without a list
 	All   int     // elements of that list
@@ -21,7 +22,7 @@ type Features struct {
 }
 
 // terms is how many numbers the curve weighs.
-const curveTerms = 8
+const curveTerms = 10
 
 // terms returns what the curve weighs.
 func (f *Features) terms() [curveTerms]float64 {
@@ -36,6 +37,10 @@ func (f *Features) terms() [curveTerms]float64 {
 	if f.Other {
 		x[7] = 1
 	}
+	x[8] = math.Log1p(float64(f.Calls))
+	if f.Place.Repeated {
+		x[9] = 1
+	}
 	return x
 }
 
@@ -45,6 +50,7 @@ type Place struct {
 	State      State
 	Class      Class // of the argument that is least sure
 	List       bool  // some argument is the next element of a list
+	Repeated   bool  // the same call was made before
 }
 
 func (p Place) compare(o Place) int {
@@ -55,7 +61,7 @@ func (p Place) compare(o Place) int {
 		return 0
 	}
 	return cmp.Or(cmp.Compare(nameText(p.Tool), nameText(o.Tool)), cmp.Compare(nameText(p.Last), nameText(o.Last)),
-		cmp.Compare(p.State, o.State), cmp.Compare(p.Class, o.Class), cmp.Compare(bit(p.List), bit(o.List)))
+		cmp.Compare(p.State, o.State), cmp.Compare(p.Class, o.Class), cmp.Compare(bit(p.List), bit(o.List)), cmp.Compare(bit(p.Repeated), bit(o.Repeated)))
 }
 
 // An Example is a call that could have been made in a trajectory that the model
@@ -90,7 +96,7 @@ const (
 )
 
 // start is the curve without any examples.
-var startWeights = [curveTerms]float64{0, 1, 1}
+var startWeights = [curveTerms]float64{0, 1, 1, 9: -2}
 
 // Calibrate fits a calibration. The order of the examples does not matter to it.
 func Calibrate(examples []Example) Calibration {

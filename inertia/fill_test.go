@@ -89,8 +89,13 @@ func TestFillKeepsToSchemas(t *testing.T) {
 		schema, value string
 		fits          bool
 	}{
-		{`{"type":"string","enum":["a","b"]}`, `"c"`, false}, {`{"enum":["a",1]}`, `1`, true}, {`{"type":["null","number"]}`, `1.5`, true},
-		{`{"type":"integer"}`, `1.5`, false}, {`{"type":"boolean"}`, `true`, true}, {`{"type":"array"}`, `{}`, false}, {`{}`, `{}`, true},
+		{`{"type":"string","enum":["a","b"]}`, `"c"`, false},
+		{`{"enum":["a",1]}`, `1`, true},
+		{`{"type":["null","number"]}`, `1.5`, true},
+		{`{"type":"integer"}`, `1.5`, false},
+		{`{"type":"boolean"}`, `true`, true},
+		{`{"type":"array"}`, `{}`, false},
+		{`{}`, `{}`, true},
 	} {
 		s := SchemasOf([]trace.ToolDef{{Name: trace1("t"), Input: trace.JSONOf([]byte(`{"properties":{"p":` + c.schema + `}}`))}})
 		if s.Fits(trace1("t"), "p", c.value) != c.fits {
@@ -121,8 +126,15 @@ func TestFillRepeatsNothing(t *testing.T) {
 
 func TestShapes(t *testing.T) {
 	for _, c := range []struct{ text, shape string }{
-		{"mia_li_3668", "a_a_94"}, {"EHGLP3", "X6"}, {"2024-05-20", "94-92-92"}, {"#W5918442", "#X8"},
-		{"hello", ""}, {"JFK", "A3"}, {"a@b.org", "a@a.a"}, {"I", ""}, {"Zürich1", ""},
+		{"mia_li_3668", "a_a_94"},
+		{"EHGLP3", "X6"},
+		{"2024-05-20", "94-92-92"},
+		{"#W5918442", "#X8"},
+		{"hello", ""},
+		{"JFK", "A3"},
+		{"a@b.org", "a@a.a"},
+		{"I", ""},
+		{"Zürich1", ""},
 	} {
 		if shape, _ := shapeOf(c.text); shape != c.shape && c.shape != "" {
 			t.Errorf("%s has the shape %q, want %q", c.text, shape, c.shape)

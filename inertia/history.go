@@ -115,6 +115,12 @@ func (h *History) state(done int, spoken bool) State {
 	if done > 0 && h.t.Calls[h.calls[done-1]].Status == trace.StatusFailed {
 		s |= StateFailed
 	}
+	if done > 1 {
+		last, before := h.t.Calls[h.calls[done-1]].Turn, h.t.Calls[h.calls[done-2]].Turn
+		if last >= 0 && last == before {
+			s |= StateParallel
+		}
+	}
 	return s
 }
 

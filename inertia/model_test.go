@@ -154,9 +154,9 @@ a after 0 in 1, multiple false, after user true
 b after 1 in 0, multiple false, after user false
 b after 2 in 2, multiple false, after user false
 a after 3 in 0, multiple true, after user false
-c after 4 in 4, multiple true, after user false
-none after 5 in 0, multiple false, after user false
-none after 5 in 1, multiple false, after user true
+c after 4 in 8, multiple true, after user false
+none after 5 in 4, multiple false, after user false
+none after 5 in 5, multiple false, after user true
 `
 	if b.String() != want {
 		t.Errorf("decisions are\n%swant\n%s", b.String(), want)

@@ -14,9 +14,10 @@ type State uint8
 
 // The states.
 const (
-	StateUser   State = 1 << iota // a user message came since the last call
-	StateFailed                   // the last call failed
-	StateInside                   // no turn: a further call of the turn that made the last one
+	StateUser     State = 1 << iota // a user message came since the last call
+	StateFailed                     // the last call failed
+	StateParallel                   // the turn of the last call made several
+	StateInside                     // no turn: a further call of the turn that made the last one
 )
 
 const states = int(StateInside) + 1

@@ -52,6 +52,8 @@ type Predictor struct {
 	options PredictorOptions
 	p       []float64
 	ranked  []uint32
+
+	learning bool // examples are gathered: all calls are looked at
 }
 
 // NewPredictor returns a predictor on m.
@@ -131,11 +133,11 @@ func (p *Predictor) each(h *History, d *Decision, do func(Firing)) {
 			continue
 		}
 		fill := m.fill(v, s, &p.options.Fill)
-		if !fill.Complete || fill.Repeated {
-			continue
+		if !fill.Complete || fill.Repeated && m.calibration.Examples == 0 && !p.learning {
+			continue // nothing says how often a call is repeated
 		}
-		f := Firing{Symbol: s, Fill: fill, Features: Features{Tool: p.p[s] * m.tools[s].single(), Fill: fill.Share()}}
-		f.Place = Place{Tool: m.tools[s].Name, State: d.State}
+		f := Firing{Symbol: s, Fill: fill, Features: Features{Tool: p.p[s] * m.tools[s].single(), Fill: fill.Share(), Calls: len(before)}}
+		f.Place = Place{Tool: m.tools[s].Name, State: d.State, Repeated: fill.Repeated}
 		if len(before) > 0 {
 			f.Place.Last = before[len(before)-1]
 		}
@@ -172,6 +174,7 @@ func Threshold(cost float64) float64 { return cost / (1 + cost) }
 
 // examples appends what the predictor could have called in a trajectory.
 func (p *Predictor) examples(h *History, to []Example) []Example {
+	p.learning = true
 	decisions := h.Decisions()
 	for i := range decisions {
 		d := &decisions[i]

@@ -41,6 +41,10 @@ type ReplayOptions struct {
 	Part      func(task string) int // deals tasks into the parts of calibration
 	Only      []string              // predictors; nil means all
 
+	// Uncalibrated leaves out the calibration: a call is as likely to be right as
+	// its tool times its arguments.
+	Uncalibrated bool
+
 	// Ready, if set, is the model of the default predictor: nothing is trained.
 	Ready *Model
 }
@@ -139,6 +143,9 @@ func newReplayers(train []*Run, o ReplayOptions) []*replayer {
 	main := o.Ready
 	if main == nil {
 		main = trained.Calibrated(o.Model, o.Predictor, histories, part)
+		if o.Uncalibrated {
+			main.calibration = Calibration{}
+		}
 	}
 	plain := graph.Model(ModelOptions{Order: Window, NoState: true})
 	any := o.Predictor
@@ -368,4 +375,10 @@ func (r *replayer) recovers(h *History, d *Decision) (uint32, bool) {
 		events = append(events, Event{Failed: h.t.Calls[h.calls[i]].Status == trace.StatusFailed})
 	}
 	return symbol, Gate{}.Recovers(events)
+}
+
+// Fresh returns a run of the same trajectory that shares nothing that changes, for
+// another goroutine.
+func (r *Run) Fresh() *Run {
+	return &Run{History: NewHistory(r.History.t), Observation: r.Observation, Task: r.Task}
 }
