@@ -10,7 +10,7 @@ BENCHSIZE ?= 1GiB
 PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench))
 
 # Packages that start goroutines or promise to bear them.
-CONCURRENT = ./internal/par ./internal/golden ./internal/emit ./trace ./cmd
+CONCURRENT = ./internal/par ./internal/golden ./internal/emit ./inertia ./trace ./cmd
 
 .NOTPARALLEL:
 .PHONY: build demo check test bench fuzz update

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"math"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -62,7 +63,7 @@ func (o *inertiaOptions) check() error {
 
 func newReplay(a *app) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "replay FILES...",
+		Use:   "replay [SNAPSHOT] FILES...",
 		Short: "Measure how many model turns predicted calls would have saved",
 		Long: `Play recorded trajectories back and predict every turn of the model from what
 came before: which call it makes, with which arguments, or none. A turn is avoided
@@ -71,7 +72,8 @@ arguments. A wrong call is charged, and the recorded turn follows it.
 
 What is replayed is never trained on: --kfold N leaves out a part of the tasks in
 turn, --train and --test name files, --prequential predicts each trajectory from
-those before it. Trials of one task stay together.
+those before it. A snapshot (a file .awo, see awo snapshot) as the first file is
+replayed as it is. Trials of one task stay together.
 
 Four predictors are compared: the default one, AutoTool as published (arXiv
 2511.14650), and a 3-gram model with and without recovery. All saving is an upper
@@ -85,7 +87,8 @@ taken for it, which is good enough to replay and not to act.
 		Example: `  awo replay traces/ --rules rules.yaml
   awo replay traces/ --kfold 5 --seed 1 --format json
   awo replay --train monday/ --test tuesday/ --ablation
-  awo replay traces/ --prequential --gate open`,
+  awo replay traces/ --prequential --gate open
+  awo replay inertia.awo today/`,
 		GroupID: groupCompile,
 	}
 	f := c.Flags()
@@ -161,6 +164,10 @@ func replay(j *job, o replayOptions, files []string) error {
 		s.train = training
 		files = o.Test
 	}
+	files, err = s.takeSnapshot(files)
+	if err != nil {
+		return err
+	}
 	runs, err := s.read(files)
 	if err != nil {
 		return err
@@ -205,6 +212,35 @@ func (j *job) replayStudy(o *replayOptions) (*replayStudy, error) {
 		s.options.Recovery = trace.Intern(o.Recovery)
 	}
 	return s, nil
+}
+
+// takeSnapshot opens the first file if it is a snapshot, and returns the others.
+func (s *replayStudy) takeSnapshot(files []string) ([]string, error) {
+	if len(files) == 0 || filepath.Ext(files[0]) != ".awo" {
+		return files, nil
+	}
+	snapshot, err := inertia.Open(files[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := snapshot.Verify(); err != nil {
+		return nil, err
+	}
+	if s.options.Ready, err = snapshot.Model(); err != nil {
+		return nil, err
+	}
+	if snapshot.HasCounts() {
+		if s.options.Counts, err = snapshot.Graph(); err != nil {
+			return nil, err
+		}
+	}
+	if s.o.Rules == "" {
+		s.options.Predictor.Effects = s.options.Ready.Effects()
+	}
+	if len(files) == 1 {
+		return nil, usagef("a snapshot alone: name the traces to replay after it")
+	}
+	return files[1:], nil
 }
 
 // adapter reads adapter rules, nil if no file is named.
@@ -257,7 +293,7 @@ func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
 // split.
 func (s *replayStudy) play(options inertia.ReplayOptions) map[string][]inertia.Replayed {
 	switch {
-	case s.train != nil:
+	case s.train != nil || s.options.Ready != nil:
 		return inertia.Replay(s.train, s.test, options)
 	case s.o.Prequential:
 		return s.prequential(options)
@@ -319,6 +355,9 @@ func (s *replayStudy) result() replayJSON {
 	all := s.play(s.options)
 	answers := s.answers()
 	for _, name := range inertia.Predictors() {
+		if len(all[name]) == 0 && len(s.test) > 0 {
+			continue
+		}
 		out.Predictors = append(out.Predictors, predictorResult(name, all[name], *s.o, answers))
 	}
 	if !answers {
@@ -328,10 +367,10 @@ func (s *replayStudy) result() replayJSON {
 		out.Reliability = append(out.Reliability, reliabilityJSON{b.From, b.To, b.N, b.Mean, float64(b.Right) / float64(b.N)})
 	}
 	s.sweep(&out, all)
-	if s.o.LearningCurve && !s.o.Prequential {
+	if s.o.LearningCurve && !s.o.Prequential && s.options.Ready == nil {
 		s.learn(&out)
 	}
-	if s.o.Ablation && !s.o.Prequential {
+	if s.o.Ablation && !s.o.Prequential && s.options.Ready == nil {
 		s.ablate(&out)
 	}
 	out.Effects = s.saysEffects()
@@ -357,6 +396,8 @@ func (s *replayStudy) split() replaySplitJSON {
 	}
 	out := replaySplitJSON{Method: "kfold", Folds: s.o.KFold, Seed: s.o.Seed, Tasks: len(tasks), Replayed: len(s.test)}
 	switch {
+	case s.options.Ready != nil:
+		out.Method, out.Folds = "snapshot", 0
 	case s.train != nil:
 		out.Method, out.Folds = "files", 0
 	case s.o.Prequential:
@@ -371,6 +412,8 @@ func (s *replayStudy) saysEffects() string {
 		return "any"
 	case s.o.Rules != "":
 		return "rules"
+	case s.options.Ready != nil:
+		return "snapshot"
 	case len(s.effects.guessed) > 0:
 		return "names"
 	}
@@ -387,6 +430,9 @@ func (s *replayStudy) sweep(out *replayJSON, all map[string][]inertia.Replayed) 
 		})
 	}
 	for _, name := range inertia.Predictors() {
+		if len(all[name]) == 0 {
+			continue
+		}
 		alpha := report.Unknown("only AutoTool's score has one")
 		if name == inertia.PredictorPreset {
 			alpha = report.Known(s.o.Alpha)

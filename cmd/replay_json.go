@@ -12,7 +12,7 @@ type replayJSON struct {
 	Schema        string            `json:"schema"`
 	Input         inputJSON         `json:"input"`
 	Split         replaySplitJSON   `json:"split"`
-	Effects       string            `json:"effects"` // what says which tools read: rules, annotations, names, any
+	Effects       string            `json:"effects"` // what says which tools read: rules, annotations, snapshot, names, any
 	Predictors    []predictorJSON   `json:"predictors"`
 	Reliability   []reliabilityJSON `json:"reliability"` // of the default predictor
 	Sweeps        []sweepJSON       `json:"sweeps"`

@@ -118,6 +118,8 @@ func (s *replayStudy) about(out replayJSON) report.Paragraph {
 		text = fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.Split.Folds)
 	case "files":
 		text = fmt.Sprintf("Trained on %s; the figures are of the files to test on.", countOf(len(s.train), "trajectory"))
+	case "snapshot":
+		text = "Predicted by the snapshot; the figures are held out only if it has not seen these traces."
 	case "prequential":
 		text = "Each trajectory is predicted from those before it, with what was learnt at most a twentieth of them earlier."
 	}

@@ -32,6 +32,9 @@ var results = []struct {
 	{"awo.formats/v1", formatsJSON{}, "formats"},
 	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.replay/v1", replayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --kfold 3 --learning-curve"},
+	{"awo.snapshot/v1", snapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/inertia.awo"},
+	{"awo.snapshot-export/v1", exportJSON{}, "snapshot export $SNAPSHOT"},
+	{"awo.prediction/v1", predictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
 }
 
@@ -98,10 +101,19 @@ func schemaOf(t *testing.T, id string, value any) []byte {
 func runJSON(t *testing.T, line string) []byte {
 	t.Helper()
 	line = strings.ReplaceAll(line, "$WORK", t.TempDir())
+	if strings.Contains(line, "$SNAPSHOT") {
+		file := filepath.Join(t.TempDir(), "inertia.awo")
+		runJSON(t, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out "+file)
+		line = strings.ReplaceAll(line, "$SNAPSHOT", file)
+	}
+	line, fromInput := strings.CutSuffix(line, " <one.jsonl")
 	c := exec.CommandContext(t.Context(), "awo", append(strings.Fields(line), "--format", "json", "--quiet")...)
 	c.Dir = filepath.Join("..", "testdata")
 	var complaint bytes.Buffer
 	c.Stderr = &complaint
+	if fromInput {
+		c.Stdin = strings.NewReader(`{"messages":[{"role":"user","content":"What do I owe? I am ana.lima@office.example"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"supervisor_show_profile","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":"{\"email\":\"ana.lima@office.example\"}"}]}`)
+	}
 	out, err := c.Output()
 	if err != nil {
 		t.Fatalf("awo %s: %v\n%s", line, err, &complaint)

@@ -3,6 +3,7 @@ package inertia
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"unicode"
@@ -66,14 +67,16 @@ func (m *Model) Candidates(calls []trace.Name, alpha float64, similarity func(sy
 		if !ok {
 			continue
 		}
-		for i := m.cellFrom[node]; i < m.cellFrom[node+1]; i++ {
-			if next := m.cellNext[i]; next != noneSymbol {
+		from, to := m.cellsOf(node)
+		for i := from; i < to; i++ {
+			if next := m.cellNext[i]; next != noneSymbol && int(next) < len(m.tools) {
 				sum := sums[next]
 				sum.add(m.cellScore[i])
 				sums[next] = sum
 			}
 		}
 	}
+	runtime.KeepAlive(m) // the arrays may be those of a file
 	total := 0.0
 	for _, c := range sums {
 		total += weight(c) // whole numbers: the order does not matter

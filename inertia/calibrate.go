@@ -26,7 +26,7 @@ const curveTerms = 10
 
 // terms returns what the curve weighs.
 func (f *Features) terms() [curveTerms]float64 {
-	x := [curveTerms]float64{1, logit(f.Tool), logit(f.Fill), math.Log1p(float64(f.Run))}
+	x := [curveTerms]float64{1, logit(f.Tool * f.Fill), logit(f.Fill), math.Log1p(float64(f.Run))}
 	if f.All > 0 {
 		x[4] = 1 / float64(f.All)
 		x[5] = float64(f.Left) / float64(f.All)
@@ -96,7 +96,7 @@ const (
 )
 
 // start is the curve without any examples.
-var startWeights = [curveTerms]float64{0, 1, 1, 9: -2}
+var startWeights = [curveTerms]float64{0, 1, 9: -2}
 
 // Calibrate fits a calibration. The order of the examples does not matter to it.
 func Calibrate(examples []Example) Calibration {
@@ -258,4 +258,36 @@ func (c *Calibration) Probability(f Features) float64 {
 	}
 	n := c.Places[i]
 	return (float64(n.Right) + placePrior*p) / (float64(n.Tried) + placePrior)
+}
+
+// Merge returns the calibration of the examples of both: places add up, and the
+// curves are averaged by the number of examples.
+func (c Calibration) Merge(o Calibration) Calibration {
+	out := Calibration{Examples: c.Examples + o.Examples, Weights: startWeights}
+	if out.Examples == 0 {
+		return out
+	}
+	for j := range out.Weights {
+		out.Weights[j] = (float64(c.Examples)*c.Weights[j] + float64(o.Examples)*o.Weights[j]) / float64(out.Examples)
+	}
+	counts := map[Place]PlaceCount{}
+	for _, places := range [][]PlaceCount{c.Places, o.Places} {
+		for _, p := range places {
+			n := counts[p.Place]
+			n.Place, n.Tried, n.Right = p.Place, n.Tried+p.Tried, n.Right+p.Right
+			counts[p.Place] = n
+		}
+	}
+	for _, n := range counts {
+		out.Places = append(out.Places, n)
+	}
+	slices.SortFunc(out.Places, func(a, b PlaceCount) int { return a.Place.compare(b.Place) })
+	return out
+}
+
+// Recalibrated returns m with another calibration. It shares everything else.
+func (m *Model) Recalibrated(c Calibration) *Model {
+	out := *m
+	out.calibration = c
+	return &out
 }

@@ -108,6 +108,7 @@ type ruleCounts struct{ tried, right uint64 }
 type tool struct {
 	counts      Counts // of all calls, whoever decided on them
 	calls       uint64 // of the model
+	effect      Effect
 	description string
 	required    map[string]bool // by the definitions
 	params      map[string]uint64
@@ -268,6 +269,13 @@ func (t *tool) describe(text string) {
 	}
 }
 
+// Declare notes what a tool's calls may change. Of several declarations that of a
+// write counts.
+func (g *Graph) Declare(name trace.Name, e Effect) {
+	t := &g.tools[g.symbol(name)]
+	t.effect = max(t.effect, e)
+}
+
 // Merge adds the counts of o, which stays as it is. It refuses graphs with
 // contexts of another length.
 func (g *Graph) Merge(o *Graph) error {
@@ -304,6 +312,7 @@ func (g *Graph) Merge(o *Graph) error {
 func (t *tool) merge(o *tool) {
 	t.counts.add(o.counts)
 	t.calls += o.calls
+	t.effect = max(t.effect, o.effect)
 	t.describe(o.description)
 	t.schema = t.schema || o.schema
 	for p := range o.required {

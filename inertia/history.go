@@ -39,6 +39,19 @@ func NewHistory(t *trace.Trajectory) *History {
 	return h
 }
 
+// NewLiveHistory returns the history of a run that goes on: calls that were made
+// without asking the model are part of what came before.
+func NewLiveHistory(t *trace.Trajectory) *History {
+	h := NewHistory(t)
+	h.calls = h.calls[:0]
+	for i := range t.Calls {
+		if o := t.Calls[i].Origin; o == trace.OriginModel || o == trace.OriginInertial {
+			h.calls = append(h.calls, i)
+		}
+	}
+	return h
+}
+
 // Trajectory returns what the history is of.
 func (h *History) Trajectory() *trace.Trajectory { return h.t }
 

@@ -3,6 +3,7 @@ package inertia
 import (
 	"cmp"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/awo-dev/awo/trace"
@@ -38,6 +39,7 @@ type Model struct {
 	backoff    []float64 // what the node leaves to the shorter context
 
 	calibration Calibration
+	keep        *Snapshot // whose memory the arrays are in, nil if they are their own
 }
 
 // ModelInfo says what a Model was made of and how.
@@ -61,6 +63,7 @@ type ModelOptions struct {
 type Tool struct {
 	Name        trace.Name
 	Description string
+	Effect      Effect
 	Counts      Counts
 	Calls       uint64
 	Params      []Param
@@ -102,7 +105,7 @@ func (g *Graph) Model(o ModelOptions) *Model {
 }
 
 func (t *tool) node(name trace.Name) Tool {
-	out := Tool{Name: name, Description: t.description, Counts: t.counts, Calls: t.calls}
+	out := Tool{Name: name, Description: t.description, Effect: t.effect, Counts: t.counts, Calls: t.calls}
 	names := sortedKeys(t.params)
 	for p := range t.required {
 		if _, ok := t.params[p]; !ok {
@@ -347,8 +350,20 @@ func (m *Model) Alphabet() int { return len(m.tools) }
 // child returns the context older by symbol. Children are numbered in order.
 func (m *Model) child(node, symbol uint32) (uint32, bool) {
 	from, to := m.childFrom[node], m.childFrom[node+1]
+	if from == 0 || to < from || int(to)-1 > len(m.childState) {
+		return 0, false // no file that Verify passes
+	}
 	i, ok := slices.BinarySearch(m.childState[from-1:to-1], symbol)
 	return from + uint32(i), ok
+}
+
+// cellsOf returns the range of the cells of a context.
+func (m *Model) cellsOf(node uint32) (from, to uint32) {
+	from, to = m.cellFrom[node], m.cellFrom[node+1]
+	if to < from || int(to) > len(m.cellNext) {
+		return 0, 0 // no file that Verify passes
+	}
+	return from, to
 }
 
 // unknownSymbol is a tool that the model does not know.
@@ -409,11 +424,15 @@ func (m *Model) Distribution(c Context, p []float64) float64 {
 	weight := 1.0
 	for l := n - 1; l >= 0; l-- {
 		node := nodes[l]
-		for i := m.cellFrom[node]; i < m.cellFrom[node+1]; i++ {
-			p[m.cellNext[i]] += weight * m.cellShare[i]
+		from, to := m.cellsOf(node)
+		for i := from; i < to; i++ {
+			if next := m.cellNext[i]; int(next) < len(p) {
+				p[next] += weight * m.cellShare[i]
+			}
 		}
 		weight *= m.backoff[node]
 	}
+	runtime.KeepAlive(m) // the arrays may be those of a file
 	rest := weight / float64(len(p)+1)
 	for i := range p {
 		p[i] += rest

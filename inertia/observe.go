@@ -3,6 +3,7 @@ package inertia
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/trace"
@@ -113,7 +114,7 @@ func Observe(c *dataflow.Collector, t *trace.Trajectory) *Observation {
 	h := NewHistory(t)
 	o := &Observation{Task: t.TaskKey(), Decisions: h.Decisions()}
 	if at := t.Started(); !at.IsZero() {
-		o.Period = int32(at.Unix() / 86400)
+		o.Period = int32(max(at.Unix(), 0) / 86400)
 	}
 	for _, i := range h.calls {
 		o.Calls = append(o.Calls, t.Calls[i].Tool)
@@ -204,8 +205,8 @@ func (o *Observation) observeEarlier(v view, flow *dataflow.Flow, u *dataflow.Us
 		for j := range u.Sources {
 			s := &u.Sources[j]
 			slot := flow.Slots[s.Slot]
-			if s.Relation != dataflow.Equal || slot.Tool != source || s.Call != newest || slot.Side > dataflow.Input {
-				continue
+			if s.Relation != dataflow.Equal || slot.Tool != source || s.Call != newest || slot.Side > dataflow.Input || strings.Contains(slot.Path, "['") {
+				continue // names that are no identifiers may be data
 			}
 			key := ruleKey{slot.Side, source, slot.Path}
 			if got, ok := v.read(key, newest, tool, param); ok && got.value == arg {

@@ -215,3 +215,67 @@ func rank(p []float64, symbol uint32) int {
 	}
 	return r
 }
+
+// Examples appends what the predictor could have called in a trajectory that its
+// model has not seen, for [Calibrate].
+func (p *Predictor) Examples(h *History, to []Example) []Example { return p.examples(h, to) }
+
+// Offer is a ranked outcome of a turn, with the call that it means filled in as
+// far as it can be.
+type Offer struct {
+	Prediction
+	Effect Effect
+	Fill   Fill
+	Right  float64 // probability that exactly this call is made; 0 for none, and where it cannot be filled in
+}
+
+// Offers returns the likeliest outcomes of a decision, at most n, whether or not
+// the options allow to make the call.
+func (p *Predictor) Offers(h *History, d *Decision, n int) []Offer {
+	ranked, _ := p.Next(h, d, n)
+	wide := *p
+	wide.options.Any, wide.options.Most, wide.learning = true, n, true
+	wide.p = make([]float64, len(p.p))
+	wide.ranked = nil
+	calls := map[uint32]Firing{}
+	wide.each(h, d, func(f Firing) { calls[f.Symbol] = f })
+	v := h.viewAt(d)
+	var out []Offer
+	for _, r := range ranked {
+		o := Offer{Prediction: r}
+		if r.Symbol != noneSymbol {
+			o.Effect = p.model.tools[r.Symbol].Effect
+			f, ok := calls[r.Symbol]
+			o.Fill, o.Right = f.Fill, f.Score
+			if !ok {
+				o.Fill = p.model.fill(v, r.Symbol, &p.options.Fill)
+			}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// Now returns the decision that comes after everything that a history holds: the
+// next turn of the model.
+func (h *History) Now() Decision {
+	t := *h.t
+	t.Turns = append(slices.Clone(h.t.Turns), trace.Turn{FirstCall: len(h.t.Calls)})
+	open := History{t: &t, calls: h.calls}
+	all := open.Decisions()
+	d := all[len(all)-1]
+	d.Before, d.Call = len(h.calls), -1
+	return d
+}
+
+// Events returns the calls so far as the gate sees them.
+func (h *History) Events() []Event {
+	var out []Event
+	for i := range h.t.Calls {
+		c := &h.t.Calls[i]
+		if c.Origin == trace.OriginModel || c.Origin == trace.OriginInertial {
+			out = append(out, Event{Inertial: c.Origin == trace.OriginInertial, Failed: c.Status == trace.StatusFailed})
+		}
+	}
+	return out
+}

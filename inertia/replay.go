@@ -45,8 +45,11 @@ type ReplayOptions struct {
 	// its tool times its arguments.
 	Uncalibrated bool
 
-	// Ready, if set, is the model of the default predictor: nothing is trained.
-	Ready *Model
+	// Ready, if set, is the model of the default predictor, and Counts what the
+	// others are made of: nothing is trained. Without Counts the 3-grams are left
+	// out.
+	Ready  *Model
+	Counts *Graph
 }
 
 func (o *ReplayOptions) alpha() float64 {
@@ -139,15 +142,18 @@ func newReplayers(train []*Run, o ReplayOptions) []*replayer {
 		histories = append(histories, r.History)
 	}
 	trained := NewTrained(o.order(), observations, part)
-	graph := trained.Graph(-1)
-	main := o.Ready
+	graph, main := o.Counts, o.Ready
 	if main == nil {
+		graph = trained.Graph(-1)
 		main = trained.Calibrated(o.Model, o.Predictor, histories, part)
 		if o.Uncalibrated {
 			main.calibration = Calibration{}
 		}
 	}
-	plain := graph.Model(ModelOptions{Order: Window, NoState: true})
+	var plain *Model
+	if graph != nil {
+		plain = graph.Model(ModelOptions{Order: Window, NoState: true})
+	}
 	any := o.Predictor
 	any.Any, any.AfterUser = true, true
 	var out []*replayer
@@ -161,11 +167,14 @@ func newReplayers(train []*Run, o ReplayOptions) []*replayer {
 			r.p = NewPredictor(main, o.Predictor)
 		case PredictorPreset:
 			r.p = NewPredictor(main, any)
-			if main.Info.NoState || main.Info.Order < Window {
+			if graph != nil && (main.Info.NoState || main.Info.Order < Window) {
 				r.p = NewPredictor(graph.Model(ModelOptions{}), any)
 			}
 			r.similarity = NewLexical(r.p.model)
-		default:
+		case PredictorTrigram, PredictorRecover:
+			if plain == nil {
+				continue
+			}
 			r.p = NewPredictor(plain, any)
 		}
 		out = append(out, r)

@@ -1,6 +1,15 @@
 package inertia
 
-import "math"
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/awo-dev/awo/trace"
+)
 
 // Trained is a graph in parts, by tasks, so that a model can be calibrated on
 // tasks that it has not seen.
@@ -108,3 +117,98 @@ func (p *Predictor) bits(h *History) float64 {
 
 // Calibration returns how the model judges calls.
 func (m *Model) Calibration() Calibration { return m.calibration }
+
+// Add adds an observation to the part of its task.
+func (t *Trained) Add(o *Observation, part func(task string) int) { t.parts[part(o.Task)].Add(o) }
+
+// Parts returns the graphs of the parts.
+func (t *Trained) Parts() []*Graph { return t.parts }
+
+// Options returns the options that make a model like m.
+func (m *Model) Options() ModelOptions {
+	return ModelOptions{Order: m.Info.Order, HalfLife: m.Info.HalfLife, NoState: m.Info.NoState}
+}
+
+// Compare orders options.
+func (o ModelOptions) Compare(p ModelOptions) int {
+	return cmp.Or(cmp.Compare(o.Order, p.Order), cmp.Compare(o.HalfLife, p.HalfLife), cmp.Compare(flag(o.NoState), flag(p.NoState)), cmp.Compare(flag(o.Uniform), flag(p.Uniform)))
+}
+
+// Effects returns what the model's tools are declared to do.
+func (m *Model) Effects() Effects {
+	return func(name trace.Name) Effect { return m.tools[m.symbols[name]].Effect }
+}
+
+// Offered returns the tools that a trajectory offers.
+func Offered(t *trace.Trajectory) func(trace.Name) bool { return availableTools(t) }
+
+// String returns "unknown", "reads" or "writes".
+func (e Effect) String() string { return [...]string{"unknown", "reads", "writes"}[e] }
+
+// Day returns the day of the newest trajectory, as 2006-01-02; "" if no time is
+// recorded.
+func (i ModelInfo) Day() string {
+	if i.Newest == 0 {
+		return ""
+	}
+	return time.Unix(int64(i.Newest)*86400, 0).UTC().Format(time.DateOnly)
+}
+
+// Followers is a context and what followed it.
+type Followers struct {
+	State string   // such as "user+failed"; "" is none of them, "any" the empty context
+	Calls []string // newest first; "^" is the start of a trajectory
+	Next  []Follower
+}
+
+// A Follower is what followed a context; the tool "" is a turn without a call.
+type Follower struct {
+	Tool   string
+	Counts Counts
+	Share  float64
+}
+
+// Walk yields every context, breadth first.
+func (m *Model) Walk() iter.Seq[Followers] {
+	return func(yield func(Followers) bool) {
+		parent := make([]uint32, len(m.backoff))
+		for n := range m.backoff {
+			for c := m.childFrom[n]; c < m.childFrom[n+1]; c++ {
+				parent[c] = uint32(n)
+			}
+		}
+		for n := range m.backoff {
+			f := Followers{State: "any"}
+			for at := uint32(n); at != 0; at = parent[at] {
+				symbol := m.childState[at-1]
+				switch {
+				case parent[at] == 0:
+					f.State = State(symbol).String()
+				case symbol == startSymbol:
+					f.Calls = append(f.Calls, "^")
+				default:
+					f.Calls = append(f.Calls, nameText(m.tools[symbol].Name))
+				}
+			}
+			slices.Reverse(f.Calls)
+			from, to := m.cellsOf(uint32(n))
+			for i := from; i < to; i++ {
+				f.Next = append(f.Next, Follower{nameText(m.tools[m.cellNext[i]].Name), m.cellScore[i], m.cellShare[i]})
+			}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// String returns the names of the states that hold, joined by "+".
+func (s State) String() string {
+	var parts []string
+	for i, name := range [...]string{"user", "failed", "parallel", "inside"} {
+		if s&(1<<i) != 0 {
+			parts = append(parts, name)
+		}
+	}
+	return strings.Join(parts, "+")
+}
