@@ -90,7 +90,7 @@ type PlaceCount struct {
 // The prior of a place's share, in examples, and the ridge of the curve: with few
 // examples the curve stays near the product.
 const (
-	placePrior = 8
+	placePrior = 20
 	ridge      = 1
 	newton     = 40
 )

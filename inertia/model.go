@@ -425,9 +425,10 @@ func (m *Model) Distribution(c Context, p []float64) float64 {
 	for l := n - 1; l >= 0; l-- {
 		node := nodes[l]
 		from, to := m.cellsOf(node)
-		for i := from; i < to; i++ {
-			if next := m.cellNext[i]; int(next) < len(p) {
-				p[next] += weight * m.cellShare[i]
+		share := m.cellShare[from:to]
+		for i, next := range m.cellNext[from:to] {
+			if int(next) < len(p) {
+				p[next] += weight * share[i]
 			}
 		}
 		weight *= m.backoff[node]

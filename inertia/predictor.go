@@ -2,6 +2,7 @@ package inertia
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/awo-dev/awo/trace"
@@ -53,6 +54,8 @@ type Predictor struct {
 	p       []float64
 	ranked  []uint32
 
+	predictions []Prediction
+
 	learning bool // examples are gathered: all calls are looked at
 }
 
@@ -87,7 +90,11 @@ func (p *Predictor) Next(h *History, d *Decision, n int) ([]Prediction, float64)
 // top returns the symbols of the n largest probabilities, of equal ones in order.
 func (p *Predictor) top(n int) []uint32 {
 	p.ranked = p.ranked[:0]
+	least := math.Inf(-1) // what a symbol must exceed
 	for s, x := range p.p {
+		if x <= least {
+			continue
+		}
 		at, _ := slices.BinarySearchFunc(p.ranked, x, func(r uint32, x float64) int {
 			if p.p[r] >= x {
 				return -1
@@ -101,6 +108,9 @@ func (p *Predictor) top(n int) []uint32 {
 			p.ranked = p.ranked[:n-1]
 		}
 		p.ranked = slices.Insert(p.ranked, at, uint32(s))
+		if len(p.ranked) == n {
+			least = p.p[p.ranked[n-1]]
+		}
 	}
 	return p.ranked
 }
@@ -278,4 +288,16 @@ func (h *History) Events() []Event {
 		}
 	}
 	return out
+}
+
+// Rank returns the likeliest outcomes after calls in a state, the newest call
+// last, at most n of them. It allocates nothing once it was called; the slice is
+// good until the next prediction.
+func (p *Predictor) Rank(s State, calls []trace.Name, n int) []Prediction {
+	p.model.Distribution(p.model.ContextOf(s, calls), p.p)
+	p.predictions = p.predictions[:0]
+	for _, symbol := range p.top(n) {
+		p.predictions = append(p.predictions, Prediction{symbol, p.model.tools[symbol].Name, p.p[symbol]})
+	}
+	return p.predictions
 }
