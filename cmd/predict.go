@@ -1,10 +1,10 @@
 package cmd
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 
-	"github.com/goccy/go-json"
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/inertia"
@@ -52,13 +52,12 @@ type predictionJSON struct {
 }
 
 type offerJSON struct {
-	Tool        string          `json:"tool"` // "" makes no call
-	Probability float64         `json:"probability"`
-	Effect      string          `json:"effect"`
-	Args        []argumentJSON  `json:"args"`
-	Complete    bool            `json:"complete"` // every required argument has a value
-	Right       float64         `json:"right"`    // probability that exactly this call is made
-	Call        json.RawMessage `json:"-"`
+	Tool        string         `json:"tool"` // "" makes no call
+	Probability float64        `json:"probability"`
+	Effect      string         `json:"effect"`
+	Args        []argumentJSON `json:"args"`
+	Complete    bool           `json:"complete"` // every required argument has a value
+	Right       float64        `json:"right"`    // probability that exactly this call is made
 }
 
 type argumentJSON struct {

@@ -358,7 +358,7 @@ func (s *replayStudy) result() replayJSON {
 		if len(all[name]) == 0 && len(s.test) > 0 {
 			continue
 		}
-		out.Predictors = append(out.Predictors, predictorResult(name, all[name], *s.o, answers))
+		out.Predictors = append(out.Predictors, predictorResult(name, all, *s.o, answers))
 	}
 	if !answers {
 		return out

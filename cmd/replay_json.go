@@ -51,6 +51,10 @@ type predictorJSON struct {
 	Wrong          []wrongJSON        `json:"wrong"`
 	Intervals      replayIntervalJSON `json:"intervals"`
 	CallsOnly      callsOnlyJSON      `json:"calls_only"`
+
+	// Behind is how many bits a turn the default predictor loses less.
+	Behind         report.Figure   `json:"log_loss_behind_bits"`
+	BehindInterval report.Interval `json:"log_loss_behind_interval"`
 }
 
 type fillingJSON struct {
@@ -158,15 +162,16 @@ func mostOf(runs []inertia.Replayed, precision float64, gate inertia.Gate) (turn
 
 // predictorResult computes the figures of one predictor. answers says whether
 // turns that make no call are recorded.
-func predictorResult(name string, runs []inertia.Replayed, o replayOptions, answers bool) predictorJSON {
+func predictorResult(name string, all map[string][]inertia.Replayed, o replayOptions, answers bool) predictorJSON {
+	runs := all[name]
 	theta, gate := o.theta(name), o.gate(name)
-	all, calls, fired := inertia.Rank(runs, false), inertia.Rank(runs, true), inertia.Fire(runs, theta, gate)
+	turns, calls, fired := inertia.Rank(runs, false), inertia.Rank(runs, true), inertia.Fire(runs, theta, gate)
 	loss := notScored
-	if all.N == 0 {
+	if turns.N == 0 {
 		loss = nothingHere
 	}
 	p := predictorJSON{
-		Predictor: name, N: all.N, Top1: shareOf(all.Top1, all.N, nothingHere), Top3: shareOf(all.Top3, all.N, nothingHere), LogLoss: figureOf(all.LogLoss, loss),
+		Predictor: name, N: turns.N, Top1: shareOf(turns.Top1, turns.N, nothingHere), Top3: shareOf(turns.Top3, turns.N, nothingHere), LogLoss: figureOf(turns.LogLoss, loss),
 		Theta: theta, Fired: fired.Fired, Right: fired.Right, Coverage: shareOf(fired.Fired, fired.Turns, nothingHere), Precision: shareOf(fired.Right, fired.Fired, neverFires),
 		Filling: []fillingJSON{}, Wrong: []wrongJSON{},
 		CallsOnly: callsOnlyJSON{N: calls.N, Top1: shareOf(calls.Top1, calls.N, nothingHere), Top3: shareOf(calls.Top3, calls.N, nothingHere), LogLoss: figureOf(calls.LogLoss, loss)},
@@ -189,6 +194,8 @@ func predictorResult(name string, runs []inertia.Replayed, o replayOptions, answ
 	for _, source := range inertia.Sources() {
 		p.Wrong = append(p.Wrong, wrongJSON{"wrong-argument/" + source.String(), fired.By[source]})
 	}
+	behind, interval := inertia.Advantage(all[inertia.PredictorDefault], runs, o.Seed)
+	p.Behind, p.BehindInterval = figureOf(behind, loss), intervalOf(interval)
 	if !answers {
 		p.hideTurns()
 	}
@@ -200,6 +207,7 @@ func (p *predictorJSON) hideTurns() {
 	unknown := report.Unknown(noTurns)
 	p.Top1, p.Top3, p.LogLoss, p.Coverage, p.Precision = unknown, unknown, unknown, unknown, unknown
 	p.TurnsAvoided, p.TurnsAvoided90, p.Theta80, p.Theta90, p.Ungated80 = unknown, unknown, unknown, unknown, unknown
+	p.Behind, p.BehindInterval = unknown, report.NoInterval(noTurns)
 	none := report.NoInterval(noTurns)
 	p.Intervals = replayIntervalJSON{none, none, none, none, none, none, none}
 }

@@ -138,10 +138,11 @@ func rankingTable(out replayJSON) *report.Table {
 		report.Column{Key: "top1", Title: "first right", Unit: "%", Align: report.Right}, report.Column{Key: "top1_interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
 		report.Column{Key: "top3", Title: "in first three", Unit: "%", Align: report.Right},
 		report.Column{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right}, report.Column{Key: "log_loss_interval", Title: "95 % interval", Interval: true, Align: report.Right},
+		report.Column{Key: "log_loss_behind_bits", Title: "behind the default", Unit: "bits", Align: report.Right}, report.Column{Key: "log_loss_behind_interval", Title: "95 % interval", Interval: true, Align: report.Right},
 		report.Column{Key: "calls_top1", Title: "of calls only: first right", Unit: "%", Align: report.Right}, report.Column{Key: "calls_log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right})
 	for _, p := range out.Predictors {
 		t.Add(report.Text(p.Predictor), report.Int(p.N), p.Top1.Share(1), report.ShareRange(p.Intervals.Top1, 1), p.Top3.Share(1),
-			p.LogLoss.Float(3), report.Range(p.Intervals.LogLoss, 3), p.CallsOnly.Top1.Share(1), p.CallsOnly.LogLoss.Float(3))
+			p.LogLoss.Float(3), report.Range(p.Intervals.LogLoss, 3), p.Behind.Float(3), report.Range(p.BehindInterval, 3), p.CallsOnly.Top1.Share(1), p.CallsOnly.LogLoss.Float(3))
 	}
 	t.Note("Every turn of the model counts, also one that makes no call. Over calls only is how AutoTool counts.")
 	return t

@@ -145,3 +145,51 @@ func LearningCurve(train, test []*Run, shares []float64, rank func(task string) 
 	}
 	return out
 }
+
+// Advantage returns how many bits a turn the predictor of ours loses less than that
+// of theirs, on the same turns, with an interval from the same resampled tasks. It
+// is NaN if one of them has no probabilities.
+func Advantage(ours, theirs []Replayed, seed uint64) (float64, Interval) {
+	type pair struct{ n, bits float64 }
+	byTask := map[string]*pair{}
+	for side, runs := range [][]Replayed{ours, theirs} {
+		for i := range runs {
+			r := Rank(runs[i:i+1], false)
+			if r.N == 0 {
+				continue
+			}
+			if byTask[runs[i].Task] == nil {
+				byTask[runs[i].Task] = &pair{}
+			}
+			bits := r.LogLoss * float64(r.N)
+			if side == 0 {
+				bits = -bits
+				byTask[runs[i].Task].n += float64(r.N)
+			}
+			byTask[runs[i].Task].bits += bits
+		}
+	}
+	tasks := sortedKeys(byTask)
+	var all pair
+	for _, t := range tasks {
+		all.n += byTask[t].n
+		all.bits += byTask[t].bits
+	}
+	if len(tasks) < leastTasks {
+		return all.bits / all.n, Interval{}
+	}
+	random := rand.New(rand.NewPCG(seed, 0xadba))
+	var drawn []float64
+	for range replicates {
+		var sum pair
+		for range tasks {
+			t := byTask[tasks[random.IntN(len(tasks))]]
+			sum.n += t.n
+			sum.bits += t.bits
+		}
+		if v := sum.bits / sum.n; !math.IsNaN(v) {
+			drawn = append(drawn, v)
+		}
+	}
+	return all.bits / all.n, percentiles(drawn)
+}
