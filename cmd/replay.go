@@ -350,7 +350,7 @@ func (s *replayStudy) prequential(options inertia.ReplayOptions) map[string][]in
 func (s *replayStudy) result() replayJSON {
 	out := replayJSON{
 		Schema: "awo.replay/v1", Input: s.in.JSON(), Split: s.split(), Effects: s.saysEffects(),
-		Predictors: []predictorJSON{}, Reliability: []reliabilityJSON{}, Sweeps: []sweepJSON{}, LearningCurve: []curveJSON{}, Ablation: []ablationJSON{},
+		Predictors: []predictorJSON{}, Reliability: []reliabilityJSON{}, Sweeps: []sweepJSON{}, LearningCurve: []curveJSON{}, Ablation: []replayAblationJSON{},
 	}
 	all := s.play(s.options)
 	answers := s.answers()
@@ -426,7 +426,7 @@ func (s *replayStudy) sweep(out *replayJSON, all map[string][]inertia.Replayed) 
 		f := inertia.Fire(runs, theta, s.o.gate(name))
 		out.Sweeps = append(out.Sweeps, sweepJSON{
 			Predictor: name, Theta: theta, Alpha: alpha, Fired: f.Fired,
-			Coverage: shareOf(f.Fired, f.Turns, nothingHere), Precision: shareOf(f.Right, f.Fired, neverFires), TurnsAvoided: f.Right,
+			Coverage: figureShare(f.Fired, f.Turns, nothingHere), Precision: figureShare(f.Right, f.Fired, neverFires), TurnsAvoided: f.Right,
 		})
 	}
 	for _, name := range inertia.Predictors() {

@@ -9,15 +9,15 @@ import (
 
 // replayJSON is the JSON of `awo replay`; docs/inertia.md describes it.
 type replayJSON struct {
-	Schema        string            `json:"schema"`
-	Input         inputJSON         `json:"input"`
-	Split         replaySplitJSON   `json:"split"`
-	Effects       string            `json:"effects"` // what says which tools read: rules, annotations, snapshot, names, any
-	Predictors    []predictorJSON   `json:"predictors"`
-	Reliability   []reliabilityJSON `json:"reliability"` // of the default predictor
-	Sweeps        []sweepJSON       `json:"sweeps"`
-	LearningCurve []curveJSON       `json:"learning_curve"`
-	Ablation      []ablationJSON    `json:"ablation"`
+	Schema        string               `json:"schema"`
+	Input         inputJSON            `json:"input"`
+	Split         replaySplitJSON      `json:"split"`
+	Effects       string               `json:"effects"` // what says which tools read: rules, annotations, snapshot, names, any
+	Predictors    []predictorJSON      `json:"predictors"`
+	Reliability   []reliabilityJSON    `json:"reliability"` // of the default predictor
+	Sweeps        []sweepJSON          `json:"sweeps"`
+	LearningCurve []curveJSON          `json:"learning_curve"`
+	Ablation      []replayAblationJSON `json:"ablation"`
 }
 
 type replaySplitJSON struct {
@@ -113,7 +113,7 @@ type curveJSON struct {
 	TurnsAvoided report.Figure `json:"turns_avoided"`
 }
 
-type ablationJSON struct {
+type replayAblationJSON struct {
 	Without      string        `json:"without"`
 	Top1         report.Figure `json:"top1"`
 	LogLoss      report.Figure `json:"log_loss_bits"`
@@ -123,12 +123,12 @@ type ablationJSON struct {
 }
 
 const (
-	notScored   = "its scores are no probabilities"
-	neverFires  = "it never fires"
-	neverThere  = "no threshold reaches this precision"
-	noTurns     = "these traces record no turn that makes no call"
-	nothingHere = "there is nothing to predict"
-	fewTasks    = "an interval needs at least five tasks and a figure in nearly every sample of them"
+	notScored      = "its scores are no probabilities"
+	neverFires     = "it never fires"
+	neverThere     = "no threshold reaches this precision"
+	noReplayTurns  = "these traces record no turn that makes no call"
+	nothingHere    = "there is nothing to predict"
+	fewReplayTasks = "an interval needs at least five tasks and a figure in nearly every sample of them"
 )
 
 func figureOf(v float64, reason string) report.Figure {
@@ -138,7 +138,7 @@ func figureOf(v float64, reason string) report.Figure {
 	return report.Known(v)
 }
 
-func shareOf(part, whole int, reason string) report.Figure {
+func figureShare(part, whole int, reason string) report.Figure {
 	if whole == 0 {
 		return report.Unknown(reason)
 	}
@@ -147,7 +147,7 @@ func shareOf(part, whole int, reason string) report.Figure {
 
 func intervalOf(i inertia.Interval) report.Interval {
 	if !i.Known() {
-		return report.NoInterval(fewTasks)
+		return report.NoInterval(fewReplayTasks)
 	}
 	return report.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
 }
@@ -171,10 +171,10 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 		loss = nothingHere
 	}
 	p := predictorJSON{
-		Predictor: name, N: turns.N, Top1: shareOf(turns.Top1, turns.N, nothingHere), Top3: shareOf(turns.Top3, turns.N, nothingHere), LogLoss: figureOf(turns.LogLoss, loss),
-		Theta: theta, Fired: fired.Fired, Right: fired.Right, Coverage: shareOf(fired.Fired, fired.Turns, nothingHere), Precision: shareOf(fired.Right, fired.Fired, neverFires),
+		Predictor: name, N: turns.N, Top1: figureShare(turns.Top1, turns.N, nothingHere), Top3: figureShare(turns.Top3, turns.N, nothingHere), LogLoss: figureOf(turns.LogLoss, loss),
+		Theta: theta, Fired: fired.Fired, Right: fired.Right, Coverage: figureShare(fired.Fired, fired.Turns, nothingHere), Precision: figureShare(fired.Right, fired.Fired, neverFires),
 		Filling: []fillingJSON{}, Wrong: []wrongJSON{},
-		CallsOnly: callsOnlyJSON{N: calls.N, Top1: shareOf(calls.Top1, calls.N, nothingHere), Top3: shareOf(calls.Top3, calls.N, nothingHere), LogLoss: figureOf(calls.LogLoss, loss)},
+		CallsOnly: callsOnlyJSON{N: calls.N, Top1: figureShare(calls.Top1, calls.N, nothingHere), Top3: figureShare(calls.Top3, calls.N, nothingHere), LogLoss: figureOf(calls.LogLoss, loss)},
 	}
 	var at80, at90 float64
 	p.TurnsAvoided, p.Theta80, at80 = mostOf(runs, 0.8, gate)
@@ -204,10 +204,10 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 
 // hideTurns nulls the figures that turns without a call would change.
 func (p *predictorJSON) hideTurns() {
-	unknown := report.Unknown(noTurns)
+	unknown := report.Unknown(noReplayTurns)
 	p.Top1, p.Top3, p.LogLoss, p.Coverage, p.Precision = unknown, unknown, unknown, unknown, unknown
 	p.TurnsAvoided, p.TurnsAvoided90, p.Theta80, p.Theta90, p.Ungated80 = unknown, unknown, unknown, unknown, unknown
-	p.Behind, p.BehindInterval = unknown, report.NoInterval(noTurns)
-	none := report.NoInterval(noTurns)
+	p.Behind, p.BehindInterval = unknown, report.NoInterval(noReplayTurns)
+	none := report.NoInterval(noReplayTurns)
 	p.Intervals = replayIntervalJSON{none, none, none, none, none, none, none}
 }

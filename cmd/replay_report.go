@@ -37,7 +37,7 @@ func (s *replayStudy) learn(out *replayJSON) {
 		turns, _, _ := mostOf(p.Runs, 0.8, s.o.gate(inertia.PredictorDefault))
 		out.LearningCurve = append(out.LearningCurve, curveJSON{
 			Tasks: p.Tasks / n, Trajectories: p.Trajectories / n,
-			Top1: shareOf(r.Top1, r.N, nothingHere), LogLoss: figureOf(r.LogLoss, nothingHere), TurnsAvoided: turns,
+			Top1: figureShare(r.Top1, r.N, nothingHere), LogLoss: figureOf(r.LogLoss, nothingHere), TurnsAvoided: turns,
 		})
 	}
 }
@@ -83,9 +83,9 @@ func (s *replayStudy) ablate(out *replayJSON) {
 		}
 		r, f := inertia.Rank(runs, false), inertia.Fire(runs, s.o.theta(inertia.PredictorDefault), gate)
 		turns, _, _ := mostOf(runs, 0.8, gate)
-		out.Ablation = append(out.Ablation, ablationJSON{
-			Without: v.name, Top1: shareOf(r.Top1, r.N, nothingHere), LogLoss: figureOf(r.LogLoss, nothingHere),
-			Precision: shareOf(f.Right, f.Fired, neverFires), Coverage: shareOf(f.Fired, f.Turns, nothingHere), TurnsAvoided: turns,
+		out.Ablation = append(out.Ablation, replayAblationJSON{
+			Without: v.name, Top1: figureShare(r.Top1, r.N, nothingHere), LogLoss: figureOf(r.LogLoss, nothingHere),
+			Precision: figureShare(f.Right, f.Fired, neverFires), Coverage: figureShare(f.Fired, f.Turns, nothingHere), TurnsAvoided: turns,
 		})
 	}
 }
@@ -106,7 +106,7 @@ func (s *replayStudy) document(out replayJSON) *report.Document {
 		d.Section("With less to learn from", curveTable(out))
 	}
 	if len(out.Ablation) > 0 {
-		d.Section("Without one part", ablationTable(out))
+		d.Section("Without one part", replayAblationTable(out))
 	}
 	return d
 }
@@ -235,7 +235,7 @@ func curveTable(out replayJSON) *report.Table {
 	return t
 }
 
-func ablationTable(out replayJSON) *report.Table {
+func replayAblationTable(out replayJSON) *report.Table {
 	t := report.NewTable("ablation", "",
 		report.Column{Key: "without"}, report.Column{Key: "top1", Title: "first right", Unit: "%", Align: report.Right},
 		report.Column{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right},
