@@ -24,6 +24,7 @@ func trainPaper(p *Part) (Trained, error) {
 		return nil, err
 	}
 	out := &paperTools{byFirst: map[string][][]string{}}
+	out.learnt.Labels = true
 	out.learnt.Notes = []string{"sequences are counted: arguments are neither bound nor checked, user messages are ignored, and the tokens of definitions are left out, since there are none"}
 	for _, found := range c.Extraction.Candidates {
 		sequence := make([]string, len(found.Labels))

@@ -252,8 +252,7 @@ func (r *run) fold(number int, split trace.Split) error {
 		if err != nil {
 			return err
 		}
-		_, isPaper := trained.(*paperTools)
-		labels = labels || isPaper
+		labels = labels || trained.Summary().Labels
 		learnt = append(learnt, trained)
 	}
 	part.compiled = nil // what was compiled is large
@@ -303,7 +302,7 @@ func (r *run) count(k tried, learnt []Trained) {
 	t := k.c.Trajectory
 	r.out.Trajectories++
 	var base taskSums
-	known, priced := false, true
+	known := false
 	for i := range t.Turns {
 		base.llm++
 		if t.Turns[i].NumCalls > 0 {
@@ -329,8 +328,6 @@ func (r *run) count(k tried, learnt []Trained) {
 	total := k.c.Account.Total()
 	base.tokens, base.usd = float64(total.Tokens()), total.USD
 	r.out.Unpriced += total.Unpriced
-	priced = total.Unpriced < total.Turns
-	_ = priced
 	key := t.TaskKey()
 	task, seen := r.tasks[key]
 	if !seen {

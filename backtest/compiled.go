@@ -9,9 +9,26 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// awo is Algorithm 1 as this project reads it, its chains bound and checked.
+// awo is Algorithm 1 as this project reads it, its chains bound and checked, where
+// their calls occur: what the rules do not call alike is another chain to it.
 var awo = Technique{
-	Name: "awo", Doc: "meta-tools of chains from one state (Algorithm 1), bound and replayed",
+	Name: "awo", Doc: "Algorithm 1, where its chains occur; bound and replayed",
+	Train: func(p *Part) (Trained, error) {
+		set, err := p.metaTools(metatool.AlgorithmAWO)
+		if err != nil {
+			return nil, err
+		}
+		c := p.compiled[compileKey{algorithm: metatool.AlgorithmAWO}]
+		set.chains, set.learnt.Labels = newChains(c.Compilation), true
+		set.learnt.Notes = append(set.learnt.Notes, "counted where the calls are those of a chain as the rules see them; awo-anywhere counts its meta-tools wherever their tools are called")
+		return set, nil
+	},
+}
+
+// awoAnywhere offers the same meta-tools, and counts them wherever agents could
+// have used them: their inputs take other values than the chains had.
+var awoAnywhere = Technique{
+	Name: "awo-anywhere", Doc: "the meta-tools of Algorithm 1 wherever their tools are called",
 	Train: func(p *Part) (Trained, error) { return p.metaTools(metatool.AlgorithmAWO) },
 }
 
@@ -52,7 +69,7 @@ func (p *Part) compile(key compileKey) (*compiled, error) {
 }
 
 // metaTools compiles the training part and chooses among what comes out.
-func (p *Part) metaTools(algorithm metatool.Algorithm) (Trained, error) {
+func (p *Part) metaTools(algorithm metatool.Algorithm) (*toolset, error) {
 	c, err := p.compile(compileKey{algorithm: algorithm})
 	if err != nil {
 		return nil, err
@@ -70,6 +87,7 @@ func (p *Part) metaTools(algorithm metatool.Algorithm) (Trained, error) {
 // toolset is a set of meta-tools that agents are offered.
 type toolset struct {
 	finder *execute.Finder
+	chains *chains // where it may be used; nil for anywhere
 	learnt Learnt
 }
 
@@ -90,7 +108,54 @@ func definitionTokens(meter *cost.Meter, t *metatool.Tool) int64 {
 // Find applies the set: of all places that are exact and whose inputs were known,
 // those without overlap that save most turns.
 func (s *toolset) Find(c *Case) *Finding {
-	return cover(s.finder.Find(c.Trajectory, c.Marks))
+	places := s.finder.Find(c.Trajectory, c.Marks)
+	if s.chains != nil {
+		places = s.chains.among(c, places)
+	}
+	return cover(places)
+}
+
+// chains are the sequences of labels that Algorithm 1 found.
+type chains struct {
+	byLabel map[string][]chainPlace
+}
+
+// chainPlace is a label in a chain: it and what follows.
+type chainPlace struct{ rest []string }
+
+func newChains(c *metatool.Compilation) *chains {
+	out := &chains{byLabel: map[string][]chainPlace{}}
+	for _, found := range c.Extraction.Candidates {
+		labels := make([]string, len(found.Labels))
+		for i, l := range found.Labels {
+			labels[i] = c.Merged.Labels.Text(l)
+		}
+		for i, label := range labels {
+			out.byLabel[label] = append(out.byLabel[label], chainPlace{labels[i:]})
+		}
+	}
+	return out
+}
+
+// among returns the places whose calls are those of a chain, or of a part of one.
+func (x *chains) among(c *Case, places []execute.Place) []execute.Place {
+	labels := make(map[int32]string, len(c.Steps))
+	for i := range c.Steps {
+		if s := &c.Steps[i]; s.calls == 1 {
+			labels[s.call] = s.label
+		}
+	}
+	return slices.DeleteFunc(places, func(p execute.Place) bool {
+		var made []string
+		for _, calls := range p.Replay.Occurrence.Calls {
+			for _, call := range calls {
+				made = append(made, labels[int32(call)])
+			}
+		}
+		return !slices.ContainsFunc(x.byLabel[made[0]], func(at chainPlace) bool {
+			return len(at.rest) >= len(made) && slices.Equal(at.rest[:len(made)], made)
+		})
+	})
 }
 
 func cover(places []execute.Place) *Finding {

@@ -18,7 +18,7 @@ type Technique struct {
 }
 
 // Techniques are all techniques, in the order in which they are reported.
-var Techniques = []Technique{none, awoPaper, awo, patterns, lazyRegistration, preload}
+var Techniques = []Technique{none, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload}
 
 // Trained is a technique that has learnt.
 type Trained interface {
@@ -28,7 +28,7 @@ type Trained interface {
 	// Saving returns the tokens and money that this saves, negative where it costs
 	// more. It is called by one goroutine.
 	Saving(c *Case, f *Finding) cost.Totals
-	// Summary says what was learnt.
+	// Summary says what was learnt, and what it needs to know of a case.
 	Summary() Learnt
 }
 
@@ -36,6 +36,7 @@ type Trained interface {
 type Learnt struct {
 	MetaTools        int   // that agents are offered
 	DefinitionTokens int64 // of their definitions, which every turn reads
+	Labels           bool  // Case.Steps are needed
 	Notes            []string
 }
 
@@ -53,7 +54,7 @@ type Part struct {
 type Case struct {
 	Trajectory *trace.Trajectory
 	Marks      []merge.Mark
-	Steps      []labelledStep // under the rules
+	Steps      []labelledStep // under the rules, where a technique asks for them
 	Account    *cost.Account  // known to Saving only; nil if nothing is known of tokens
 }
 
