@@ -82,7 +82,9 @@ type Outcome struct {
 	Used                    int     // trajectories with an occurrence
 	StepsBefore, StepsAfter float64 // model calls in those, the mean; NaN without one
 
-	Places, Exact int // of meta-tools, that would save a turn; exact in replay, with known inputs
+	// Places of meta-tools that would save a turn, those of them that were exact in
+	// replay, and those of these whose inputs were known. Places overlap.
+	Places, Exact, Known int
 
 	// Means over the splits.
 	MetaTools        float64
@@ -351,6 +353,7 @@ func (r *run) count(k tried, learnt []Trained) {
 		}
 		r.all[i].places += f.Places
 		r.all[i].exact += f.Exact
+		r.all[i].known += f.Known
 		r.sums[task][i].add(&one)
 	}
 }
@@ -367,6 +370,7 @@ func seconds(t *trace.Turn) float64 {
 type totals struct {
 	before, after float64
 	places, exact int
+	known         int
 	learnt        Learnt
 	splits        int
 	metaTools     int
@@ -434,7 +438,7 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 	}
 	if i < len(r.all) {
 		a := &r.all[i]
-		out.Places, out.Exact, out.Notes = a.places, a.exact, slices.Clone(a.learnt.Notes)
+		out.Places, out.Exact, out.Known, out.Notes = a.places, a.exact, a.known, slices.Clone(a.learnt.Notes)
 		out.StepsBefore, out.StepsAfter = ratio(a.before, sum.used), ratio(a.after, sum.used)
 		out.MetaTools, out.DefinitionTokens = ratio(float64(a.metaTools), float64(a.splits)), ratio(float64(a.tokens), float64(a.splits))
 	}

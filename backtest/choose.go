@@ -16,7 +16,7 @@ import (
 // Selection says which meta-tools are offered.
 type Selection string
 
-// The selections. The zero value is SelectTurns.
+// The selections. The zero value is SelectNet.
 const (
 	// SelectTurns takes what saves turns beyond what others save.
 	SelectTurns Selection = "turns"
@@ -43,7 +43,7 @@ type ChooseOptions struct {
 }
 
 // DefaultMinAgreement is ChooseOptions.MinAgreement where nothing else is said.
-const DefaultMinAgreement = 0.5
+const DefaultMinAgreement = 0.95
 
 // Reasons why a meta-tool is not chosen, beside its refusals. They are stable.
 const (
@@ -76,6 +76,8 @@ type Gain struct {
 	Tokens     int64   // of its definition
 	Turns      int     // calling turns saved by all so far
 	TurnsAdded int     // of them by this one
+	Calls      int     // by how many calls all so far make the trajectories shorter
+	CallsAdded int
 	Net        float64 // in the unit, all so far, definitions paid
 	NetAdded   float64
 	// BreakEven is how many tokens of definition would eat up what it saves:
@@ -118,7 +120,7 @@ func (c *Choice) Tools() []*metatool.Tool {
 // bytes for each place of a meta-tool, and 16 for each trajectory.
 func Choose(source metatool.Source, set *rules.Set, definitions []*metatool.Definition, o ChooseOptions) (*Choice, error) {
 	if o.Select == "" {
-		o.Select = SelectTurns
+		o.Select = SelectNet
 	}
 	if o.Meter == nil {
 		o.Meter = cost.NewMeter(cost.Options{})
@@ -159,6 +161,7 @@ type span struct {
 	item       int32
 	begin, end int32
 	turns      int32
+	calls      int32 // that become one
 	tokens     float32
 	usd        float32
 }
@@ -255,21 +258,14 @@ func (c *chooser) add(s seenCase) {
 	for i := range s.places {
 		p := &s.places[i]
 		it := c.items[p.Tool]
-		it.replay.Places++
-		if anyFailed(t, &p.Replay.Occurrence) {
-			it.replay.Failed++
-		}
-		if p.Replay.Exact {
-			it.replay.Exact++
-		}
+		it.replay.add(p, anyFailed(t, &p.Replay.Occurrence))
 		if !p.Replay.Saves {
 			continue
 		}
-		it.replay.Saves++
 		if n := len(it.trajectories); n == 0 || it.trajectories[n-1] != trajectory {
 			it.trajectories = append(it.trajectories, trajectory)
 		}
-		one := span{item: int32(p.Tool), begin: int32(p.Begin), end: int32(p.End), turns: int32(len(p.Removed))}
+		one := span{item: int32(p.Tool), begin: int32(p.Begin), end: int32(p.End), turns: int32(len(p.Removed)), calls: int32(p.End - p.Begin)}
 		if account != nil {
 			saved := account.Saving(p.Removed, 0)
 			one.tokens, one.usd = float32(saved.Tokens()), float32(saved.USD)
@@ -344,7 +340,7 @@ func (c *chooser) worth(s *span) float64 {
 }
 
 // best returns what the items for which in holds save in a trajectory.
-func (c *chooser) best(trajectory int32, in func(item int32) bool) (worth float64, turns int) {
+func (c *chooser) best(trajectory int32, in func(item int32) bool) (worth float64, turns, calls int) {
 	c.buffer, c.numbers = c.buffer[:0], c.numbers[:0]
 	spans := c.spans[trajectory]
 	for i := range spans {
@@ -356,15 +352,16 @@ func (c *chooser) best(trajectory int32, in func(item int32) bool) (worth float6
 	chosen, worth := execute.Best(c.buffer)
 	for _, i := range chosen {
 		turns += int(spans[c.numbers[i]].turns)
+		calls += int(spans[c.numbers[i]].calls) - 1
 	}
-	return worth, turns
+	return worth, turns, calls
 }
 
 // gain returns what an item adds to the chosen ones, its definition not paid.
 func (c *chooser) gain(i int32) float64 {
 	sum := 0.0
 	for _, t := range c.items[i].trajectories {
-		with, _ := c.best(t, func(k int32) bool { return k == i || c.items[k].chosen })
+		with, _, _ := c.best(t, func(k int32) bool { return k == i || c.items[k].chosen })
 		sum += with - c.value[t]
 	}
 	return sum
@@ -455,16 +452,16 @@ func (c *chooser) run() {
 // take adds an item to the chosen ones.
 func (c *chooser) take(i int32, net float64) {
 	it := c.items[i]
-	before, turns := 0.0, 0
+	var last Gain
 	if n := len(c.out.Chosen); n > 0 {
-		before, turns = c.out.Chosen[n-1].Net, c.out.Chosen[n-1].Turns
+		last = c.out.Chosen[n-1]
 	}
-	added := 0
+	turns, calls := 0, 0
 	for _, t := range it.trajectories {
-		_, was := c.best(t, func(k int32) bool { return c.items[k].chosen })
-		worth, is := c.best(t, func(k int32) bool { return k == i || c.items[k].chosen })
+		_, turnsWere, callsWere := c.best(t, func(k int32) bool { return c.items[k].chosen })
+		worth, turnsAre, callsAre := c.best(t, func(k int32) bool { return k == i || c.items[k].chosen })
 		c.value[t] = worth
-		added += is - was
+		turns, calls = turns+turnsAre-turnsWere, calls+callsAre-callsWere
 	}
 	it.chosen = true
 	even := math.Inf(1)
@@ -472,8 +469,8 @@ func (c *chooser) take(i int32, net float64) {
 		even = (net + c.price(i)) / c.out.TokenPrice
 	}
 	c.out.Chosen = append(c.out.Chosen, Gain{
-		Definition: it.definition, Tokens: it.tokens, Turns: turns + added, TurnsAdded: added,
-		Net: before + net, NetAdded: net, BreakEven: even, Replay: it.replay,
+		Definition: it.definition, Tokens: it.tokens, Turns: last.Turns + turns, TurnsAdded: turns, Calls: last.Calls + calls, CallsAdded: calls,
+		Net: last.Net + net, NetAdded: net, BreakEven: even, Replay: it.replay,
 	})
 }
 
@@ -495,8 +492,8 @@ func (c *chooser) explain(i int32, alone float64) {
 		}
 		added := 0.0
 		for _, t := range it.trajectories {
-			with, _ := c.best(t, func(n int32) bool { return n == i || n == int32(k) })
-			without, _ := c.best(t, func(n int32) bool { return n == int32(k) })
+			with, _, _ := c.best(t, func(n int32) bool { return n == i || n == int32(k) })
+			without, _, _ := c.best(t, func(n int32) bool { return n == int32(k) })
 			added += with - without
 		}
 		if added < least {

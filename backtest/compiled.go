@@ -164,10 +164,13 @@ func cover(places []execute.Place) *Finding {
 	var removed [][]int
 	for i := range places {
 		p := &places[i]
+		if p.Replay.Exact {
+			f.Exact++
+		}
 		if !p.Replay.Saves {
 			continue
 		}
-		f.Exact++
+		f.Known++
 		spans, removed = append(spans, execute.Span{Begin: p.Begin, End: p.End, Worth: float64(len(p.Removed))}), append(removed, p.Removed)
 	}
 	chosen, _ := execute.Best(spans)

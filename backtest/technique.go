@@ -72,11 +72,10 @@ type Finding struct {
 	Removed []int // turns that there would be without, in order
 	Added   int   // model calls that there would be beside those recorded
 
-	// Places of meta-tools that would have saved a turn, and those of them that
-	// were exact in replay, whose inputs were known; see execute.Place.
-	Places, Exact int
-
-	saved cost.Totals // for techniques that work it out while finding
+	// Places of meta-tools that would have saved a turn, those of them that were
+	// exact in replay, and those of these whose inputs were known; see
+	// execute.Place.
+	Places, Exact, Known int
 }
 
 // none does nothing: what everything is compared with.
