@@ -60,7 +60,8 @@ type Result struct {
 	NoTurns      int // of these, with calls of which the model turn is not recorded: nothing is saved there
 	NoUsage      int // of these, without recorded usage
 	NoTools      int // of these, without the definitions of the tools offered
-	Unpriced     int // model turns without a price
+	LLMTurns     int // model turns
+	Unpriced     int // of these, without a price
 	Timed        int // calling turns with recorded times
 
 	Techniques []Outcome
@@ -329,6 +330,7 @@ func (r *run) count(k tried, learnt []Trained) {
 	r.fit.Apply(k.c.Account)
 	total := k.c.Account.Total()
 	base.tokens, base.usd = float64(total.Tokens()), total.USD
+	r.out.LLMTurns += total.Turns
 	r.out.Unpriced += total.Unpriced
 	key := t.TaskKey()
 	task, seen := r.tasks[key]

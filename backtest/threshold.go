@@ -50,3 +50,43 @@ func BestThreshold(tried []ThresholdOutcome) int {
 	}
 	return tried[best].Threshold
 }
+
+// Sweep back-tests the technique of that name with several thresholds; with one
+// that no table has, or no thresholds, it returns nothing.
+func Sweep(source metatool.Source, o Options, thresholds []int, technique string) ([]ThresholdOutcome, error) {
+	for _, t := range Techniques {
+		if t.Name == technique {
+			return sweep(source, o, thresholds, t)
+		}
+	}
+	return nil, nil
+}
+
+// Best returns the technique to recommend: of those that are replayed the one that
+// saves most calling turns; if none does, the one that saves most money, or tokens.
+// nil if none saves anything.
+func (r *Result) Best() *Outcome {
+	var best *Outcome
+	for i := range r.Techniques {
+		o := &r.Techniques[i]
+		if o.Name == awoPaper.Name || o.CallingTurnsSaved <= 0 {
+			continue
+		}
+		if best == nil || o.CallingTurnsSaved > best.CallingTurnsSaved {
+			best = o
+		}
+	}
+	if best != nil {
+		return best
+	}
+	for i := range r.Techniques {
+		o := &r.Techniques[i]
+		if o.Name == awoPaper.Name || o.USDSaved <= 0 && (o.USD > 0 || o.TokensSaved <= 0) {
+			continue
+		}
+		if best == nil || o.USDSaved > best.USDSaved || o.USDSaved == best.USDSaved && o.TokensSaved > best.TokensSaved {
+			best = o
+		}
+	}
+	return best
+}
