@@ -16,7 +16,7 @@ import (
 // Selection says which meta-tools are offered.
 type Selection string
 
-// The selections. The zero value is SelectNet.
+// The selections. The zero value is SelectTurns.
 const (
 	// SelectTurns takes what saves turns beyond what others save.
 	SelectTurns Selection = "turns"
@@ -30,6 +30,7 @@ const (
 // ChooseOptions say how Choose works. The zero value is the default.
 type ChooseOptions struct {
 	Select      Selection
+	MinTurns    int   // of SelectTurns: how many calling turns each must add; 0 means 1
 	MaxTools    int   // at most so many; 0 sets no bound
 	TokenBudget int64 // of all definitions together; 0 sets no bound
 
@@ -52,6 +53,7 @@ const (
 	ReasonDominated  = "dominated-by" // Left.By
 	ReasonCosts      = "costs-more-than-it-saves"
 	ReasonFails      = "fails-more-often" // a call inside fails more often than such calls do elsewhere
+	ReasonFew        = "adds-too-few-turns" // fewer than ChooseOptions.MinTurns
 	ReasonMaxTools   = "max-tools"
 	ReasonOverBudget = "token-budget"
 )
@@ -68,7 +70,15 @@ type Choice struct {
 	Turns        int     // model turns, each of which reads the definitions
 	CallingTurns int     // of them
 	TokenPrice   float64 // what one token of definitions costs over all turns, in the unit
+
+	// Money is what the chosen ones save and cost where most turns record usage and
+	// have a price, whatever the unit.
+	Money *Money
 }
+
+// Money is what a set of meta-tools is worth on the traces, in US dollars: Saved
+// by the turns that it removes, less Definitions, which every turn reads.
+type Money struct{ Saved, Definitions float64 }
 
 // Gain is what a meta-tool adds to those taken before it.
 type Gain struct {
@@ -120,7 +130,7 @@ func (c *Choice) Tools() []*metatool.Tool {
 // bytes for each place of a meta-tool, and 16 for each trajectory.
 func Choose(source metatool.Source, set *rules.Set, definitions []*metatool.Definition, o ChooseOptions) (*Choice, error) {
 	if o.Select == "" {
-		o.Select = SelectNet
+		o.Select = SelectTurns
 	}
 	if o.Meter == nil {
 		o.Meter = cost.NewMeter(cost.Options{})
@@ -142,6 +152,7 @@ func Choose(source metatool.Source, set *rules.Set, definitions []*metatool.Defi
 	}
 	c.weigh()
 	c.run()
+	c.count()
 	return c.out, nil
 }
 
@@ -242,7 +253,7 @@ func (c *chooser) add(s seenCase) {
 		}
 	}
 	var account *cost.Account
-	if known > 0 && c.out.Options.Select == SelectNet {
+	if known > 0 {
 		account = c.out.Options.Meter.Trajectory(t)
 		if c.out.Options.Fit != nil {
 			c.out.Options.Fit.Apply(account)
@@ -341,6 +352,16 @@ func (c *chooser) worth(s *span) float64 {
 
 // best returns what the items for which in holds save in a trajectory.
 func (c *chooser) best(trajectory int32, in func(item int32) bool) (worth float64, turns, calls int) {
+	worth, chosen := c.cover(trajectory, in)
+	for _, i := range chosen {
+		turns += int(c.spans[trajectory][i].turns)
+		calls += int(c.spans[trajectory][i].calls) - 1
+	}
+	return worth, turns, calls
+}
+
+// cover returns what the items for which in holds save in a trajectory, and where.
+func (c *chooser) cover(trajectory int32, in func(item int32) bool) (worth float64, chosen []int32) {
 	c.buffer, c.numbers = c.buffer[:0], c.numbers[:0]
 	spans := c.spans[trajectory]
 	for i := range spans {
@@ -349,12 +370,29 @@ func (c *chooser) best(trajectory int32, in func(item int32) bool) (worth float6
 			c.numbers = append(c.numbers, int32(i))
 		}
 	}
-	chosen, worth := execute.Best(c.buffer)
-	for _, i := range chosen {
-		turns += int(spans[c.numbers[i]].turns)
-		calls += int(spans[c.numbers[i]].calls) - 1
+	best, worth := execute.Best(c.buffer)
+	for _, i := range best {
+		chosen = append(chosen, c.numbers[i])
 	}
-	return worth, turns, calls
+	return worth, chosen
+}
+
+// count works out what the chosen ones are worth in money.
+func (c *chooser) count() {
+	if 2*c.usage <= c.out.Turns || 2*c.priced <= c.perTokenTurns {
+		return
+	}
+	m := &Money{}
+	for t := range c.spans {
+		_, chosen := c.cover(int32(t), func(k int32) bool { return c.items[k].chosen })
+		for _, i := range chosen {
+			m.Saved += float64(c.spans[t][i].usd)
+		}
+	}
+	for _, g := range c.out.Chosen {
+		m.Definitions += float64(g.Tokens) * c.perToken.USD / thousand
+	}
+	c.out.Money = m
 }
 
 // gain returns what an item adds to the chosen ones, its definition not paid.
@@ -428,6 +466,8 @@ func (c *chooser) run() {
 		switch {
 		case top.net <= 0 && o.Select != SelectAll:
 			it.reason = ReasonNothing
+		case o.Select == SelectTurns && top.net < float64(o.MinTurns):
+			it.reason = ReasonFew
 		case o.MaxTools > 0 && len(c.out.Chosen) == o.MaxTools:
 			it.reason = ReasonMaxTools
 		case o.TokenBudget > 0 && tokens+it.tokens > o.TokenBudget:

@@ -29,7 +29,7 @@ func sweep(source metatool.Source, o Options, thresholds []int, technique Techni
 	var out []ThresholdOutcome
 	for _, t := range thresholds {
 		o.Techniques = []Technique{technique}
-		o.Compile.Extract.Threshold, o.Compile.Bind.Threshold = t, t
+		o.Compile.Extract.Threshold, o.Compile.Bind.Threshold, o.Choose.MinTurns = t, t, t
 		r, err := Run(source, o)
 		if err != nil {
 			return nil, err

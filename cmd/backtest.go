@@ -67,7 +67,7 @@ choose the meta-tool, and what it then does may differ from what was recorded.
 	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
 	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
 	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
-	f.Var(newChoice("net", "turns", "all"), "select", "which meta-tools are offered, as in awo extract")
+	f.Var(newChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
 	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")
 	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
@@ -170,9 +170,10 @@ func backTest(j *job, o backtestOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	shared := extractOptions{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget}
 	options := backtest.Options{
-		Rules: set, Compile: shared.compiler(o.Threshold, j.workers()), Choose: shared.choose(meter, j.workers()),
+		Rules: set, Compile: shared.compiler(o.Threshold, j.workers()), Choose: shared.choose(o.Threshold, meter, j.workers()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
 		Techniques: techniques, Meter: meter, Workers: j.workers(),
 		Progress: func(done, of int, next string) { j.log.Debug("back-test", "step", done, "of", of, "next", next) },
@@ -180,6 +181,9 @@ func backTest(j *job, o backtestOptions, files []string) error {
 	f := findingsOfBacktest{options: o}
 	if f.result, err = backtest.Run(in.Source, options); err != nil {
 		return splitProblem(err)
+	}
+	if err := in.refuse(set); err != nil {
+		return err
 	}
 	f.best = f.result.Best()
 	if f.best != nil && f.best.Name != "lazy-registration" && f.best.Name != "preload" {

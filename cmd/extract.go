@@ -52,11 +52,12 @@ word where no rule is about them, and listed (--assume-reads=false takes only
 rules).
 
 What can be bound is replayed at all places in the traces, and what does not make
-the recorded calls is left out. Of the rest --select net takes, one after the other,
-what saves more than its definition costs on every turn: in money, in tokens where no
-price is known, and in turns where no usage is recorded; turns looks at turns alone,
-all takes all. --threshold auto takes the threshold that saves most on tasks that
-were not compiled from.
+the recorded calls is left out. Of the rest --select turns takes, one after the
+other, what saves most calling turns beyond those taken before, and leaves out what
+adds fewer than --threshold; net takes what saves more than its definition costs when every turn reads
+it: in money, in tokens where no price is known, and in turns where no usage is
+recorded; all takes all. --threshold auto takes the threshold that saves most on
+tasks that were not compiled from.
 
 With --out the definitions are written as files. No value is in them but constants
 that are no secret: the same in many trajectories of several tasks.
@@ -79,7 +80,7 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
 	threshold := orAuto(metatool.DefaultThreshold)
 	f.Var(&threshold, "threshold", "how many trajectories must follow a chain; auto tries several on tasks held out")
 	addCompile(f)
-	f.Var(newChoice("net", "turns", "all"), "select", "which meta-tools are offered: those that save more than their definitions cost, those that save turns, or all")
+	f.Var(newChoice("turns", "net", "all"), "select", "which meta-tools are offered: those that save turns which others do not, those that save more than their definitions cost, or all")
 	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")
 	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
 	f.Float64("holdout", 0, "compile from the rest and replay on this `SHARE` of the tasks, too")
@@ -188,8 +189,12 @@ func extract(j *job, o extractOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	c, err := j.compile(in, set, meter, o)
 	if err != nil {
+		return err
+	}
+	if err := in.refuse(set); err != nil {
 		return err
 	}
 	veil := c.Merged.Veil(j.ShowValues)

@@ -20,6 +20,8 @@ type choiceJSON struct {
 	Curve        []gainJSON      `json:"curve"`
 	Thresholds   []thresholdJSON `json:"thresholds,omitempty"` // tried for --threshold auto
 	HeldOut      int             `json:"held_out_trajectories,omitempty"`
+	SavedUSD     report.Figure   `json:"saved_usd"`       // by the turns removed
+	DefinedUSD   report.Figure   `json:"definitions_usd"` // paid for definitions on every turn
 	Lazy         string          `json:"lazy,omitempty"` // what lazy registration would change
 }
 
@@ -94,6 +96,11 @@ func (c *extractCompilation) choiceJSON() choiceJSON {
 	out := choiceJSON{
 		Select: string(x.Options.Select), Unit: x.Unit, ModelTurns: x.Turns, CallingTurns: x.CallingTurns, TokenPrice: x.TokenPrice,
 		Curve: []gainJSON{}, HeldOut: c.heldOut,
+	}
+	const unpriced = "too few turns record usage and have a price"
+	out.SavedUSD, out.DefinedUSD = report.Unknown(unpriced), report.Unknown(unpriced)
+	if x.Money != nil {
+		out.SavedUSD, out.DefinedUSD = report.Known(x.Money.Saved), report.Known(x.Money.Definitions)
 	}
 	for _, g := range x.Chosen {
 		even := report.Unknown("tokens of definitions cost nothing in this unit")
@@ -171,6 +178,19 @@ func nothingChosen(out extractionJSON) string {
 		countOf(costs, "meta-tool"), countOf(c.ModelTurns, "model turn"))
 }
 
+// moneyWords says what the definitions cost that nobody weighed.
+func moneyWords(c *choiceJSON) string {
+	saved, ok := c.SavedUSD.Value()
+	paid, _ := c.DefinedUSD.Value()
+	switch {
+	case !ok:
+		return fmt.Sprintf("What their definitions cost when each of %s reads them is not known: too few turns record usage and have a price.", countOf(c.ModelTurns, "model turn"))
+	case saved < paid:
+		return fmt.Sprintf("By money the turns removed save %s USD, and the definitions cost %s USD when each of %s reads them: register them lazily, or take fewer with --select net.", dollars(saved), dollars(paid), countOf(c.ModelTurns, "model turn"))
+	}
+	return fmt.Sprintf("By money the turns removed save %s USD, and the definitions cost %s USD when each of %s reads them.", dollars(saved), dollars(paid), countOf(c.ModelTurns, "model turn"))
+}
+
 func curveTable(out extractionJSON) *report.Table {
 	c := &out.Choice
 	columns := []report.Column{
@@ -200,7 +220,9 @@ func curveTable(out extractionJSON) *report.Table {
 	switch {
 	case priced:
 		table.Note("Net: what the removed turns save less what the definition costs on each of %s. A definition longer than it pays up to would cost more than it saves.", countOf(c.ModelTurns, "model turn"))
-	case c.Select == string(backtest.SelectNet):
+	case c.Select != string(backtest.SelectNet):
+		table.Note("%s", moneyWords(c))
+	default:
 		table.Note("Counted in turns: these traces record no token usage for most turns, so what definitions cost on %s is not known.", countOf(c.ModelTurns, "model turn"))
 	}
 	table.Note("In these traces, together: %s of %s. An upper bound, and in sample: awo backtest says what is saved on tasks that were not compiled from.", report.Grouped(out.Emitted.TurnsSaved), countOf(c.CallingTurns, "calling turn"))

@@ -94,8 +94,8 @@ func (o *extractOptions) compiler(threshold, workers int) metatool.CompileOption
 }
 
 // choose are the options of the choice.
-func (o *extractOptions) choose(meter *cost.Meter, workers int) backtest.ChooseOptions {
-	out := backtest.ChooseOptions{Select: backtest.Selection(o.Select), MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, Meter: meter, Workers: workers}
+func (o *extractOptions) choose(threshold int, meter *cost.Meter, workers int) backtest.ChooseOptions {
+	out := backtest.ChooseOptions{Select: backtest.Selection(o.Select), MinTurns: threshold, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, Meter: meter, Workers: workers}
 	if o.Preset == "awo" {
 		out.Select, out.MinAgreement = backtest.SelectAll, -1
 	}
@@ -138,7 +138,7 @@ func (j *job) compile(in *intake, set *rules.Set, meter *cost.Meter, o extractOp
 	if out.threshold == 0 {
 		var err error
 		out.tried, err = backtest.Thresholds(train, backtest.Options{
-			Rules: set, Compile: o.compiler(metatool.DefaultThreshold, j.workers()), Choose: o.choose(meter, j.workers()), Meter: meter, Seed: o.Seed, Workers: j.workers(),
+			Rules: set, Compile: o.compiler(metatool.DefaultThreshold, j.workers()), Choose: o.choose(metatool.DefaultThreshold, meter, j.workers()), Meter: meter, Seed: o.Seed, Workers: j.workers(),
 		})
 		if err != nil {
 			return nil, err
@@ -149,7 +149,7 @@ func (j *job) compile(in *intake, set *rules.Set, meter *cost.Meter, o extractOp
 	if out.Compilation, err = metatool.Compile(train, set, o.compiler(out.threshold, j.workers())); err != nil {
 		return nil, err
 	}
-	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.choose(meter, j.workers())); err != nil || test == nil {
+	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.choose(out.threshold, meter, j.workers())); err != nil || test == nil {
 		return out, err
 	}
 	return out, out.check(test, set, o, j.workers())
