@@ -13,7 +13,7 @@ PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench))
 CONCURRENT = ./internal/par ./internal/golden ./internal/emit ./trace ./cmd
 
 .NOTPARALLEL:
-.PHONY: build demo check test bench fuzz update
+.PHONY: build demo check test bench backtest fuzz update
 .PHONY: check-format check-modules check-vet check-static check-tests check-race check-goldens
 
 ## build: the program, as bin/awo
@@ -81,6 +81,15 @@ test:
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
 	$(GO) run ./testdata/bench -size $(BENCHSIZE) -runs 3 -install
+
+## backtest: what would be saved on tasks that were not compiled from: the office world, and each of TRACES
+TRACES ?=
+backtest: build
+	./bin/awo backtest testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --format markdown
+	@for file in $(TRACES); do \
+		echo; echo "# $$(basename $$file)"; echo; \
+		./bin/awo backtest "$$file" --format markdown || exit 1; \
+	done
 
 ## fuzz: every fuzz target for FUZZTIME
 fuzz:

@@ -36,7 +36,7 @@ const maxChanged = 0.05
 // none of them holds.
 var (
 	readVerbs = []string{
-		"check", "count", "describe", "fetch", "find", "get", "inspect", "list", "lookup", "query", "read", "retrieve", "search", "show", "view",
+		"count", "describe", "fetch", "find", "get", "inspect", "list", "lookup", "read", "retrieve", "search", "show", "view",
 	}
 	writeWords = []string{
 		"add", "and", "book", "buy", "cancel", "change", "create", "delete", "drop", "execute", "insert", "log", "modify", "or", "pay", "post", "put",
