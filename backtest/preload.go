@@ -58,7 +58,7 @@ func trainPreload(p *Part) (Trained, error) {
 	}, ngram.ModelOptions{})
 	expected := expectedTools(model, names)
 	lazy := &lazyTools{meter: p.meter, preloaded: func(*trace.Trajectory) []trace.Name { return expected }}
-	lazy.notes = []string{fmt.Sprintf("%d tools are registered from the start: those that a bigram model of the training part expects among the first %d calls with a probability of %.1f or more", len(expected), preloadSteps, preloadChance)}
+	lazy.notes = []string{fmt.Sprintf("registered from the start, %d in number: the tools that a bigram model of the training part expects among the first %d calls with a probability of %.1f or more", len(expected), preloadSteps, preloadChance)}
 	return lazy, nil
 }
 

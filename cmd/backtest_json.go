@@ -198,13 +198,18 @@ func (f *findingsOfBacktest) recommended() recommendedJSON {
 		return recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select, Reason: "no technique saves a calling turn or a token on tasks that it was not compiled from"}
 	}
 	out := recommendedJSON{Technique: f.best.Name, Threshold: f.options.Threshold, Select: f.options.Select}
-	if len(f.sweep) > 0 {
-		out.Threshold = backtest.BestThreshold(f.sweep)
+	for i := range f.sweep {
+		if t := &f.sweep[i]; t.CallingTurnsSaved > f.best.CallingTurnsSaved && t.Threshold == backtest.BestThreshold(f.sweep) {
+			out.Threshold = t.Threshold
+		}
 	}
 	if f.best.CallingTurnsSaved > 0 {
 		out.Reason = "it saves most calling turns of those that are replayed"
 		if i := f.best.Intervals["calling_turns_saved"]; i.IsKnown() {
 			out.Reason += fmt.Sprintf(": %d, 95 %% interval %.0f to %.0f", f.best.CallingTurnsSaved, i.Lo, i.Hi)
+		}
+		if out.Threshold != f.options.Threshold {
+			out.Reason += fmt.Sprintf(" at the threshold %d, and more at %d", f.options.Threshold, out.Threshold)
 		}
 		if f.best.USD > 0 && f.best.USDSaved < 0 {
 			out.Reason += "; by money it costs more than it saves, so register its definitions lazily or take fewer"
