@@ -13,7 +13,7 @@ PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench))
 CONCURRENT = ./internal/par ./internal/golden ./internal/emit ./inertia ./trace ./cmd
 
 .NOTPARALLEL:
-.PHONY: build demo check test bench replay fuzz update
+.PHONY: build demo check test bench backtest replay fuzz update
 .PHONY: check-format check-modules check-vet check-static check-tests check-race check-goldens
 
 ## build: the program, as bin/awo
@@ -88,6 +88,15 @@ replay: build
 	./bin/awo replay $(DATA)/taubench/gpt-4o-airline.json
 	./bin/awo replay $(DATA)/tau2/retail_*.json
 	./bin/awo replay testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
+
+## backtest: what would be saved on tasks that were not compiled from: the office world, and each of TRACES
+TRACES ?=
+backtest: build
+	./bin/awo backtest testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --format markdown
+	@for file in $(TRACES); do \
+		echo; echo "# $$(basename $$file)"; echo; \
+		./bin/awo backtest "$$file" --format markdown || exit 1; \
+	done
 
 ## fuzz: every fuzz target for FUZZTIME
 fuzz:

@@ -19,49 +19,71 @@ import (
 type extractOptions struct {
 	inputOptions `mapstructure:",squash"`
 	Rules        string `mapstructure:"rules"`
-	Threshold    int    `mapstructure:"threshold"`
-	Algorithm    string `mapstructure:"algorithm"`
-	MaxExtra     int    `mapstructure:"max-extra"`
-	Select       string `mapstructure:"select"`
-	Preset       string `mapstructure:"preset"`
-	Out          string `mapstructure:"out"`
+	priceOptions `mapstructure:",squash"`
+	Threshold    orAuto  `mapstructure:"threshold"`
+	Algorithm    string  `mapstructure:"algorithm"`
+	MaxExtra     int     `mapstructure:"max-extra"`
+	AssumeReads  bool    `mapstructure:"assume-reads"`
+	Select       string  `mapstructure:"select"`
+	MaxTools     int     `mapstructure:"max-tools"`
+	TokenBudget  int64   `mapstructure:"token-budget"`
+	Holdout      float64 `mapstructure:"holdout"`
+	Preset       string  `mapstructure:"preset"`
+	Out          string  `mapstructure:"out"`
 }
 
 func newExtract(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "extract FILES...",
 		Short: "Extract recurring chains of calls as meta-tools",
-		Long: `Extract the chains of calls that at least --threshold trajectories follow from the
-same state, as meta-tools: one call where there were several. A chain ends where
-the majority goes another way, and at user messages and barriers; calls that a
+		Long: `Extract recurring chains of calls as meta-tools: one call where there were several.
+
+--algorithm patterns finds chains wherever they start, and calls that walk a list;
+awo finds those that at least --threshold trajectories follow from one state
+(Algorithm 1 of the paper). User messages and barriers end a chain, and calls that a
 model made in one turn are counted, but save no turn.
 
 Where the arguments of a step come from is found out from the traces: from the
 result of an earlier step, with a filter where it is one element of a list, from a
 list that is walked whole, a constant, or an input. A chain with an argument that
 only the model, or a call inside, can have known is refused, and its parts are
-tried. With --out the definitions are written as files. No value is in them but
-constants that are no secret: the same in many trajectories of several tasks.
+tried. Tools whose definition or name says that they only read are taken at their
+word where no rule is about them, and listed (--assume-reads=false takes only
+rules).
 
---algorithm patterns finds chains wherever they start, and calls that walk a list.
+What can be bound is replayed at all places in the traces, and what does not make
+the recorded calls is left out. Of the rest --select turns takes, one after the
+other, what saves most calling turns beyond those taken before, and leaves out what
+adds fewer than --threshold; net takes what saves more than its definition costs when every turn reads
+it: in money, in tokens where no price is known, and in turns where no usage is
+recorded; all takes all. --threshold auto takes the threshold that saves most on
+tasks that were not compiled from.
+
+With --out the definitions are written as files. No value is in them but constants
+that are no secret: the same in many trajectories of several tasks.
 
 --preset awo follows the published algorithm to the letter: user messages are
-ignored, and the steps of a chain need no trajectory in common.
+ignored, the steps of a chain need no trajectory in common, and all is taken.
 
 ` + filesHelp,
-		Example: `  awo extract traces/ --rules rules.yaml
+		Example: `  awo extract traces/
   awo extract traces/ --rules rules.yaml --threshold 10 --out tools/
-  awo extract traces/ --rules rules.yaml --algorithm patterns --max-extra 5
+  awo extract traces/ --select turns --max-tools 5 --holdout 0.2
+  awo extract traces/ --rules rules.yaml --algorithm awo --select all
   awo extract traces/ --rules rules.yaml --preset awo --format json`,
 		GroupID: groupCompile,
 	}
 	f := c.Flags()
 	addInput(f)
 	addRules(f)
-	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
-	f.Var(newChoice("awo", "patterns"), "algorithm", "how chains are found: awo is Algorithm 1 of the paper, bound to states; patterns are chains wherever they start, with lists that are walked")
-	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
-	f.Var(newChoice("all"), "select", "which meta-tools are written")
+	addPrices(f)
+	threshold := orAuto(metatool.DefaultThreshold)
+	f.Var(&threshold, "threshold", "how many trajectories must follow a chain; auto tries several on tasks held out")
+	addCompile(f)
+	f.Var(newChoice("turns", "net", "all"), "select", "which meta-tools are offered: those that save turns which others do not, those that save more than their definitions cost, or all")
+	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")
+	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
+	f.Float64("holdout", 0, "compile from the rest and replay on this `SHARE` of the tasks, too")
 	f.Var(newChoice("default", "awo"), "preset", "whose conventions are followed")
 	f.String("out", "", "write the artefacts into this `FOLDER`")
 	return work(a, c, extract)
@@ -79,6 +101,9 @@ type extractionJSON struct {
 	TurnsSaved  int            `json:"turns_saved"` // upper bound
 	MetaTools   []metaToolJSON `json:"meta_tools"`
 	Emitted     emittedJSON    `json:"emitted"`
+
+	Choice      choiceJSON       `json:"choice"`
+	Assumptions []assumptionJSON `json:"assumptions"` // tools taken to read only
 }
 
 type metaToolJSON struct {
@@ -95,6 +120,10 @@ type metaToolJSON struct {
 	Bindings []boundJSON   `json:"bindings"` // by step, then argument
 	Refusals []refusalJSON `json:"refusals"`
 	Returns  []int         `json:"returns"` // steps whose results are returned, from 0
+
+	DefinitionTokens int64             `json:"definition_tokens"` // 0 for those that cannot be offered
+	Replay           choiceReplayJSON  `json:"replay"`
+	Holdout          *choiceReplayJSON `json:"holdout,omitempty"`
 }
 
 // boundJSON says where an argument comes from, in words and without values but
@@ -144,34 +173,34 @@ type emittedJSON struct {
 }
 
 func extract(j *job, o extractOptions, files []string) error {
-	if o.MaxExtra < 0 {
-		return usagef("--max-extra: %d is negative", o.MaxExtra)
-	}
-	if o.Threshold < 1 {
-		return usagef("--threshold: %d is less than 1", o.Threshold)
+	if err := o.check(); err != nil {
+		return err
 	}
 	set, err := j.rules(o.Rules)
 	if err != nil {
 		return err
 	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	meter, err := j.meter(o.priceOptions)
+	if err != nil {
+		return err
+	}
+	in, err := j.intake(files, o.inputOptions, trace.Options{Spool: true})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
-	compilation, err := metatool.Compile(in.Source, set, o.compile(j.workers()))
+	c, err := j.compile(in, set, meter, o)
 	if err != nil {
 		return err
 	}
 	if err := in.refuse(set); err != nil {
 		return err
 	}
-	merged, tools := compilation.Merged, compilation.Definitions
-	veil := merged.Veil(j.ShowValues)
-	out := extractionResult(in, o, compilation, veil)
+	veil := c.Merged.Veil(j.ShowValues)
+	out := extractionResult(in, o, c, veil)
 	if o.Out != "" {
-		results, err := extractionArtefacts(merged, veil, tools)
+		results, err := extractionArtefacts(c.Merged, veil, c.offered())
 		if err != nil {
 			return err
 		}
@@ -186,19 +215,6 @@ func extract(j *job, o extractOptions, files []string) error {
 	return j.print(extractionDocument(in, o, out), out)
 }
 
-// compile are the options of the compiler.
-func (o extractOptions) compile(workers int) metatool.CompileOptions {
-	out := metatool.CompileOptions{
-		Algorithm: metatool.Algorithm(o.Algorithm), Workers: workers,
-		Extract: metatool.Options{Threshold: o.Threshold, AsPublished: o.Preset == "awo"},
-		Bind:    metatool.BindOptions{Threshold: o.Threshold, MaxExtra: o.MaxExtra},
-	}
-	if o.MaxExtra == 0 {
-		out.Bind.MaxExtra = -1
-	}
-	return out
-}
-
 // extractionArtefacts gathers what emitters need.
 func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []*metatool.Definition) (emit.Results, error) {
 	names := merged.Names(veil)
@@ -206,19 +222,22 @@ func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []*metato
 	if err != nil {
 		return emit.Results{}, err
 	}
-	offered := slices.DeleteFunc(slices.Clone(tools), func(t *metatool.Definition) bool { return len(t.Refusals) > 0 })
-	return emit.Results{View: view, Names: names, Tools: offered, Operations: operations(merged)}, nil
+	return emit.Results{View: view, Names: names, Tools: tools, Operations: operations(merged)}, nil
 }
 
-func extractionResult(in *intake, o extractOptions, c *metatool.Compilation, veil *merge.Veil) extractionJSON {
-	found := c.Extraction
+func extractionResult(in *intake, o extractOptions, compiled *extractCompilation, veil *merge.Veil) extractionJSON {
+	found := compiled.Extraction
 	out := extractionJSON{
-		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: o.Threshold, Algorithm: o.Algorithm,
+		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
 		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(), MetaTools: []metaToolJSON{},
 	}
-	calls, turns := metatool.Offered(c.Merged, c.Definitions)
-	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore - calls, TurnsSaved: turns}
-	for _, t := range c.Definitions {
+	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore}
+	if n := len(compiled.choice.Chosen); n > 0 {
+		last := compiled.choice.Chosen[n-1]
+		out.Emitted = emittedJSON{MetaTools: n, CallsAfter: out.CallsBefore - last.Calls, TurnsSaved: last.Turns}
+	}
+	out.Choice, out.Assumptions = compiled.choiceJSON(), compiled.assumptionsJSON()
+	for _, t := range compiled.Definitions {
 		c := t.Candidate
 		m := metaToolJSON{
 			Name: t.Name, Tools: []string{}, Calls: []string{}, Inputs: []string{}, Bindings: []boundJSON{}, Refusals: []refusalJSON{}, Returns: t.Output.Steps,
@@ -233,11 +252,7 @@ func extractionResult(in *intake, o extractOptions, c *metatool.Compilation, vei
 			}
 		}
 		m.bind(t)
-		if len(t.Refusals) > 0 {
-			m.Status, m.Reason = statusLeftOut, refusalText(t)
-		} else {
-			out.Emitted.MetaTools++
-		}
+		m.choose(t, compiled)
 		out.MetaTools = append(out.MetaTools, m)
 	}
 	return out
@@ -280,7 +295,7 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 				" without a user message in between and could be called. A lower --threshold, or rules that say which calls only read (--rules), may find some."))
 			return d
 		}
-		d.Add(report.Paragraph("No chain of two or more calls is followed from one state by at least " + countOf(out.Threshold, "trajectory") +
+		d.Add(report.Paragraph("No chain of two or more calls is followed by at least " + countOf(out.Threshold, "trajectory") +
 			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."))
 		return d
 	}
@@ -292,13 +307,14 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 		{Key: "support", Title: "trajectories", Align: report.Right},
 		{Key: "occurrences", Title: "times", Align: report.Right},
 		{Key: "turns_saved", Title: "turns saved", Align: report.Right},
+		{Key: "exact", Title: "exact in replay", Align: report.Right},
 	}
 	if refused {
-		columns = append(columns, report.Column{Key: "left_out", Title: "cannot be offered", Max: 40, Wrap: true})
+		columns = append(columns, report.Column{Key: "left_out", Title: "left out", Max: 40, Wrap: true})
 	}
 	table := report.NewTable("meta-tools", "", columns...)
 	for _, m := range out.MetaTools {
-		cells := []report.Cell{report.Name(m.Name), report.Name(strings.Join(stepsInWords(m), " → ")), report.Name(inputsInWords(m)), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved)}
+		cells := []report.Cell{report.Name(m.Name), report.Name(strings.Join(stepsInWords(m), " → ")), report.Name(inputsInWords(m)), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved), report.Text(m.Replay.words())}
 		if refused {
 			cells = append(cells, report.Text(m.Reason))
 		}
@@ -306,16 +322,9 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 	}
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		report.Grouped(out.TurnsSaved), countOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
-	if refused {
-		table.Note("Of these can be offered: %s, which save at most %s.", countOf(out.Emitted.MetaTools, "meta-tool"), countOf(out.Emitted.TurnsSaved, "turn"))
-	}
-	where := "are followed from one state by"
-	if o.Algorithm == string(metatool.AlgorithmPatterns) {
-		where = "occur anywhere in"
-	}
-	table.Note("Chains "+where+" at least %s; a user message or a barrier ends them. Turns with parallel calls save less than calls: %s become %s.",
-		countOf(out.Threshold, "trajectory"), countOf(out.CallsBefore, "call"), report.Grouped(out.CallsAfter))
+	table.Note("Exact in replay: at how many of the places in these traces where it would save a turn it made the recorded calls.")
 	d.Add(table)
+	choiceSections(d, out)
 	if bindings := bindingsTable(out); bindings != nil {
 		d.Add(bindings)
 	}

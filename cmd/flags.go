@@ -114,6 +114,8 @@ func wanted(v pflag.Value) string {
 		return v.want()
 	case *byteSize:
 		return wantSize
+	case *orAuto:
+		return wantOrAuto
 	}
 	switch v.Type() {
 	case "bool":

@@ -350,7 +350,7 @@ func (s *replayStudy) prequential(options inertia.ReplayOptions) map[string][]in
 func (s *replayStudy) result() replayJSON {
 	out := replayJSON{
 		Schema: "awo.replay/v1", Input: s.in.JSON(), Split: s.split(), Effects: s.saysEffects(),
-		Predictors: []predictorJSON{}, Reliability: []reliabilityJSON{}, Sweeps: []sweepJSON{}, LearningCurve: []curveJSON{}, Ablation: []replayAblationJSON{},
+		Predictors: []predictorJSON{}, Reliability: []reliabilityJSON{}, Sweeps: []replaySweepJSON{}, LearningCurve: []curveJSON{}, Ablation: []replayAblationJSON{},
 	}
 	all := s.play(s.options)
 	answers := s.answers()
@@ -424,7 +424,7 @@ func (s *replayStudy) saysEffects() string {
 func (s *replayStudy) sweep(out *replayJSON, all map[string][]inertia.Replayed) {
 	add := func(name string, runs []inertia.Replayed, theta float64, alpha report.Figure) {
 		f := inertia.Fire(runs, theta, s.o.gate(name))
-		out.Sweeps = append(out.Sweeps, sweepJSON{
+		out.Sweeps = append(out.Sweeps, replaySweepJSON{
 			Predictor: name, Theta: theta, Alpha: alpha, Fired: f.Fired,
 			Coverage: figureShare(f.Fired, f.Turns, nothingHere), Precision: figureShare(f.Right, f.Fired, neverFires), TurnsAvoided: f.Right,
 		})

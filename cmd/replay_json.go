@@ -15,7 +15,7 @@ type replayJSON struct {
 	Effects       string               `json:"effects"` // what says which tools read: rules, annotations, snapshot, names, any
 	Predictors    []predictorJSON      `json:"predictors"`
 	Reliability   []reliabilityJSON    `json:"reliability"` // of the default predictor
-	Sweeps        []sweepJSON          `json:"sweeps"`
+	Sweeps        []replaySweepJSON    `json:"sweeps"`
 	LearningCurve []curveJSON          `json:"learning_curve"`
 	Ablation      []replayAblationJSON `json:"ablation"`
 }
@@ -95,7 +95,7 @@ type reliabilityJSON struct {
 	Right float64 `json:"right"` // share
 }
 
-type sweepJSON struct {
+type replaySweepJSON struct {
 	Predictor    string        `json:"predictor"`
 	Theta        float64       `json:"theta"`
 	Alpha        report.Figure `json:"alpha"` // of CIPS

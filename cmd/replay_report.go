@@ -100,10 +100,10 @@ func (s *replayStudy) document(out replayJSON) *report.Document {
 		d.Section("Can its probabilities be believed", reliabilityTable(out))
 	}
 	if len(out.Sweeps) > 0 {
-		d.Section("Over thresholds", sweepTable(out))
+		d.Section("Over thresholds", replaySweepTable(out))
 	}
 	if len(out.LearningCurve) > 0 {
-		d.Section("With less to learn from", curveTable(out))
+		d.Section("With less to learn from", replayCurveTable(out))
 	}
 	if len(out.Ablation) > 0 {
 		d.Section("Without one part", replayAblationTable(out))
@@ -206,7 +206,7 @@ func reliabilityTable(out replayJSON) *report.Table {
 	return t
 }
 
-func sweepTable(out replayJSON) *report.Table {
+func replaySweepTable(out replayJSON) *report.Table {
 	t := report.NewTable("sweep", "",
 		report.Column{Key: "predictor"}, report.Column{Key: "alpha", Align: report.Right}, report.Column{Key: "theta", Title: "from score", Align: report.Right},
 		report.Column{Key: "fired", Title: "calls made", Align: report.Right}, report.Column{Key: "turns_avoided", Title: "turns avoided", Align: report.Right},
@@ -224,7 +224,7 @@ func sweepTable(out replayJSON) *report.Table {
 	return t
 }
 
-func curveTable(out replayJSON) *report.Table {
+func replayCurveTable(out replayJSON) *report.Table {
 	t := report.NewTable("learning-curve", "",
 		report.Column{Key: "tasks", Title: "tasks learnt from", Align: report.Right}, report.Column{Key: "trajectories", Align: report.Right},
 		report.Column{Key: "top1", Title: "first right", Unit: "%", Align: report.Right}, report.Column{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right},

@@ -32,6 +32,7 @@ var results = []struct {
 	{"awo.formats/v1", formatsJSON{}, "formats"},
 	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.cost/v1", costJSON{}, "cost office/trajectories.jsonl.gz --lazy"},
+	{"awo.backtest/v1", backtestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 120 --sweep 5"},
 	{"awo.registration/v1", registrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
 	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
 	{"awo.rules-test/v1", rulesTestJSON{}, "rules test office/rules.yaml office/cases.yaml"},

@@ -79,6 +79,7 @@ type Meter struct {
 
 	lastTools []trace.ToolDef // with their tokens: lists repeat from trajectory to trajectory
 	lastSum   int64
+	lazy      lastToolset
 }
 
 type pricedDay struct {

@@ -49,9 +49,6 @@ type LazyStudy struct {
 	meter    *Meter
 	options  LazyStudyOptions
 	variants []lazyVariant
-	register Definition
-	call     int64
-	answer   int64
 
 	pending   []pendingLazy // whose tokens are to be fitted first
 	tasks     map[string]int
@@ -62,9 +59,6 @@ type LazyStudy struct {
 	growth    growthSums
 	without   int // trajectories with turns that record no definitions
 	misfit    int // trajectories with an input smaller than their definitions
-	lastTools []trace.ToolDef
-	lastSet   *Toolset
-	lastIndex map[trace.Name]int32
 }
 
 type lazyVariant struct {
@@ -152,8 +146,6 @@ func NewLazyStudy(m *Meter, o LazyStudyOptions) *LazyStudy {
 		o.Batch = 5
 	}
 	s := &LazyStudy{meter: m, options: o, tasks: map[string]int{}, parts: partSums{seen: map[trace.Name]bool{}}}
-	s.register = Definition{Name: m.Text(RegisterName), Description: m.Text(RegisterDescription), Parameters: m.Text(RegisterSchema)}
-	s.call, s.answer = m.Text(registerCall), m.Text(registerAnswer)
 	s.variants = []lazyVariant{
 		{name: "single-list", doc: "one at a time, into the tool list"},
 		{name: "single-result", doc: "one at a time, as a result", options: LazyOptions{Placement: PlacementResult}},
@@ -210,24 +202,7 @@ func (s *LazyStudy) Add(t *trace.Trajectory, a *Account) {
 
 // toolset returns the tokens of a list of tools, and where each stands in it.
 func (s *LazyStudy) toolset(tools []trace.ToolDef) (*Toolset, map[trace.Name]int32) {
-	if len(tools) == len(s.lastTools) && &tools[0] == &s.lastTools[0] {
-		return s.lastSet, s.lastIndex
-	}
-	set := &Toolset{Register: s.register.Tokens(), Separator: 1, Call: s.call, Acknowledged: s.answer}
-	index := make(map[trace.Name]int32, len(tools))
-	for i := range tools {
-		d := s.meter.Definition(&tools[i])
-		if _, twice := index[tools[i].Name]; !twice {
-			index[tools[i].Name] = int32(i)
-		}
-		set.Tools = append(set.Tools, d)
-		set.Count++
-		set.Definitions += float64(d.Tokens())
-		set.Names += float64(d.Name)
-		set.Descriptions += float64(d.Description)
-	}
-	s.lastTools, s.lastSet, s.lastIndex = tools, set, index
-	return set, index
+	return s.meter.Toolset(tools)
 }
 
 // describe adds the figures that depend on definitions alone.

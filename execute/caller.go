@@ -63,6 +63,12 @@ func NewRecordings(t *trace.Trajectory, from int) *Recordings {
 	return r
 }
 
+// again returns unused recordings of the same trajectory for a run that stands in
+// for its calls from the one numbered from on.
+func (r *Recordings) again(from int) *Recordings {
+	return &Recordings{from: from, calls: r.calls, byKey: r.byKey, used: map[string]int{}}
+}
+
 // Call answers what the trajectory recorded.
 func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (Result, error) {
 	key := string(args.AppendCanonical(append([]byte(tool), 0)))

@@ -54,6 +54,7 @@ type Player struct {
 	flow  *dataflow.Flow
 	enums dataflow.Enums
 	uses  [][]int // call -> indices into flow.Uses
+	base  *Recordings
 }
 
 // NewPlayer returns a player of t.
@@ -69,7 +70,10 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 		r.Steps = []StepReplay{{Code: CodeInputUnderived, Argument: missing}}
 		return r
 	}
-	outcome := Run(context.Background(), tool, inputs, NewRecordings(p.t, o.First()), Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
+	if p.base == nil {
+		p.base = NewRecordings(p.t, 0)
+	}
+	outcome := Run(context.Background(), tool, inputs, p.base.again(o.First()), Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
 	f := outcome.Failure
 	if f != nil && f.Step < 0 {
 		r.Steps = []StepReplay{{Code: f.Code, Argument: f.Argument}}

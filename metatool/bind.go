@@ -22,6 +22,10 @@ type BindOptions struct {
 	// Threshold is how many trajectories a part of a refused candidate must occur
 	// in to be offered instead. 0 means DefaultThreshold.
 	Threshold int
+
+	// Reads are tools that are taken to read only, beside those of which the rules
+	// say so; nil for none.
+	Reads func(tool trace.Name) bool
 }
 
 func (o BindOptions) maxExtra() int {
@@ -72,7 +76,7 @@ func NewBinder(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment
 	for i := range set.Params {
 		b.params[set.Params[i].Param] = &set.Params[i]
 	}
-	planner := newPlanner(m, set, judgments)
+	planner := newPlanner(m, set, judgments, o.Reads)
 	for i, c := range candidates {
 		b.plans = append(b.plans, planner.plan(c))
 		b.seen = append(b.seen, newPlanSeen(b.plans[i]))

@@ -308,8 +308,9 @@ func (w *writer) annotate() {
 		if open, said := hint(hints, "openWorldHint"); !said || open {
 			w.d.Annotations.OpenWorld = true
 		}
-		if s.readOnly {
-			continue
+		readOnly, said := hint(hints, "readOnlyHint")
+		if s.readOnly && !s.assumed || s.assumed && said && readOnly {
+			continue // what is only assumed of a tool is not promised to anybody
 		}
 		w.d.Annotations.ReadOnly = false
 		if destructive, said := hint(hints, "destructiveHint"); !said || destructive {

@@ -22,6 +22,7 @@ type planStep struct {
 	name       string
 	several    bool // rules gave calls of several tools this name
 	readOnly   bool
+	assumed    bool // to read only, where the rules do not say so
 	idempotent bool
 	walk       *listWalk // nil for a single call
 	options    map[string][]option
@@ -103,10 +104,11 @@ type planner struct {
 	set     *dataflow.Set
 	byParam map[dataflow.Slot][]*dataflow.Judgment
 	byTool  map[trace.Name][]dataflow.Slot // parameters with a judgment
+	reads   func(trace.Name) bool          // nil for none
 }
 
-func newPlanner(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment) *planner {
-	p := &planner{merged: m, set: set, byParam: map[dataflow.Slot][]*dataflow.Judgment{}, byTool: map[trace.Name][]dataflow.Slot{}}
+func newPlanner(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment, reads func(trace.Name) bool) *planner {
+	p := &planner{merged: m, set: set, byParam: map[dataflow.Slot][]*dataflow.Judgment{}, byTool: map[trace.Name][]dataflow.Slot{}, reads: reads}
 	for i := range judgments {
 		to := judgments[i].Link.To
 		if p.byParam[to] == nil {
@@ -144,8 +146,12 @@ func (p *planner) plan(c *Candidate) *plan {
 }
 
 func (p *planner) effects(s *planStep, l merge.Label) {
-	s.readOnly = s.readOnly && p.merged.Labels.ReadOnly(l)
-	s.idempotent = s.idempotent && (p.merged.Labels.ReadOnly(l) || p.merged.Labels.Idempotent(l))
+	readOnly := p.merged.Labels.ReadOnly(l)
+	if !readOnly && p.reads != nil && p.reads(s.tool) {
+		readOnly, s.assumed = true, true
+	}
+	s.readOnly = s.readOnly && readOnly
+	s.idempotent = s.idempotent && (readOnly || p.merged.Labels.Idempotent(l))
 }
 
 // patternEffects takes for every step of a pattern the worst of its calls.

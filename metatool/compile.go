@@ -20,6 +20,10 @@ type CompileOptions struct {
 	Extract   Options
 	Bind      BindOptions
 	Workers   int // at once; 0 and 1 are the same
+
+	// DeclaredReads takes only those tools to read only of which the rules say so,
+	// and makes no Assumption.
+	DeclaredReads bool
 }
 
 // Algorithm says how candidates are found.
@@ -38,6 +42,7 @@ type Compilation struct {
 	Judgments   []dataflow.Judgment
 	Extraction  *Extraction
 	Definitions []*Definition
+	Assumptions []Assumption // tools taken to read only, in order of names
 }
 
 // Compile makes meta-tools of traces: it reads them three times. The first time
@@ -49,12 +54,37 @@ func Compile(source Source, set *rules.Set, o CompileOptions) (*Compilation, err
 	c := &Compilation{}
 	merger, links := merge.NewMerger(set, merge.Options{}), dataflow.NewLinks()
 	var collector dataflow.Collector
-	err := pass(source, o.Workers, func(_ int, t *trace.Trajectory) *dataflow.Flow { return collector.Collect(t) },
-		func(t *trace.Trajectory, f *dataflow.Flow) { merger.Add(t); links.Add(f) })
+	type read struct {
+		flow  *dataflow.Flow
+		again repeated
+	}
+	var evidence readEvidence
+	err := pass(source, o.Workers, func(_ int, t *trace.Trajectory) read {
+		r := read{flow: collector.Collect(t)}
+		if !o.DeclaredReads {
+			r.again = repeatedCalls(t)
+		}
+		return r
+	}, func(t *trace.Trajectory, r read) {
+		merger.Add(t)
+		links.Add(r.flow)
+		evidence.add(r.again)
+	})
 	if err != nil {
 		return nil, err
 	}
 	c.Merged, c.Set = merger.Merged(), links.Set()
+	if !o.DeclaredReads {
+		c.Assumptions = evidence.assumptions(c.Merged)
+	}
+	if len(c.Assumptions) > 0 {
+		reads := make(map[trace.Name]bool, len(c.Assumptions))
+		for _, a := range c.Assumptions {
+			reads[trace.Intern(a.Tool)] = true
+		}
+		o.Extract.Reads = func(tool trace.Name) bool { return reads[tool] }
+		o.Bind.Reads = o.Extract.Reads
+	}
 	if err := c.extract(source, &collector, o); err != nil {
 		return nil, err
 	}

@@ -28,6 +28,10 @@ type Options struct {
 	// an index into Trajectory.Turns, in any unit, counted to nine decimal places.
 	// nil counts every turn as 1. It must be pure.
 	Gain func(t *trace.Trajectory, turn int) float64
+
+	// Reads is for Patterns: tools that are taken to read only, beside those of
+	// which the rules say so; nil for none. It must be pure.
+	Reads func(tool trace.Name) bool
 }
 
 func (o Options) threshold() int {

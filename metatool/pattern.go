@@ -106,7 +106,8 @@ func NewPatterns(m *merge.Merged, set *dataflow.Set, o Options) *Patterns {
 		if p.toolOf[l] = noSymbol; !sole || !m.Labels.HasArgs(label) {
 			continue
 		}
-		t := patternTool{tool, m.Labels.Name(label), m.Labels.ReadOnly(label), m.Labels.Idempotent(label)}
+		readOnly := m.Labels.ReadOnly(label) || o.Reads != nil && o.Reads(tool)
+		t := patternTool{tool, m.Labels.Name(label), readOnly, readOnly || m.Labels.Idempotent(label)}
 		id, ok := numbers[t]
 		if !ok {
 			id = int32(len(p.tools))

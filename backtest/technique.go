@@ -1,0 +1,91 @@
+package backtest
+
+import (
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Technique is a way of making agents cheaper that can be learnt from traces.
+// A further one is a file with a value, and a line in Techniques.
+type Technique struct {
+	Name string // stable, such as "patterns"
+	Doc  string // what it does, in a few words
+
+	// Train learns from the training part.
+	Train func(p *Part) (Trained, error)
+}
+
+// Techniques are all techniques, in the order in which they are reported.
+var Techniques = []Technique{none, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload}
+
+// Trained is a technique that has learnt.
+type Trained interface {
+	// Find says what the technique would have done in a test trajectory. It is
+	// pure: several may be under way.
+	Find(c *Case) *Finding
+	// Saving returns the tokens and money that this saves, negative where it costs
+	// more. It is called by one goroutine.
+	Saving(c *Case, f *Finding) cost.Totals
+	// Summary says what was learnt, and what it needs to know of a case.
+	Summary() Learnt
+}
+
+// Learnt is what a technique took from the training part.
+type Learnt struct {
+	MetaTools        int   // that agents are offered
+	DefinitionTokens int64 // of their definitions, which every turn reads
+	Labels           bool  // Case.Steps are needed
+	Notes            []string
+}
+
+// Part is what a technique may learn from.
+type Part struct {
+	Source  metatool.Source // the training trajectories
+	Options Options
+
+	meter    *cost.Meter
+	fit      *cost.Fit
+	compiled map[compileKey]*compiled
+}
+
+// Case is a test trajectory.
+type Case struct {
+	Trajectory *trace.Trajectory
+	Marks      []merge.Mark
+	Steps      []labelledStep // under the rules, where a technique asks for them
+	Account    *cost.Account  // known to Saving only; nil if nothing is known of tokens
+}
+
+// labelledStep is a step of a trajectory with its label as text.
+type labelledStep struct {
+	label       string
+	call, calls int32
+	cut         bool // a barrier or a cut is before it
+	inserted    bool
+}
+
+// Finding is what a technique would have done in a trajectory.
+type Finding struct {
+	Used    bool  // it would have done anything
+	Removed []int // turns that there would be without, in order
+	Added   int   // model calls that there would be beside those recorded
+
+	// Places of meta-tools that would have saved a turn, those of them that were
+	// exact in replay, and those of these whose inputs were known; see
+	// execute.Place.
+	Places, Exact, Known int
+}
+
+// none does nothing: what everything is compared with.
+var none = Technique{
+	Name: "none", Doc: "what was recorded",
+	Train: func(*Part) (Trained, error) { return nothing{}, nil },
+}
+
+type nothing struct{}
+
+func (nothing) Find(*Case) *Finding                  { return &Finding{} }
+func (nothing) Saving(*Case, *Finding) cost.Totals { return cost.Totals{} }
+func (nothing) Summary() Learnt                      { return Learnt{} }

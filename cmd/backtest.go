@@ -1,0 +1,211 @@
+package cmd
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// backtestOptions are the flags of `awo backtest`.
+type backtestOptions struct {
+	inputOptions `mapstructure:",squash"`
+	priceOptions `mapstructure:",squash"`
+	Rules        string   `mapstructure:"rules"`
+	Split        string   `mapstructure:"split"`
+	Folds        int      `mapstructure:"folds"`
+	TestShare    float64  `mapstructure:"test-share"`
+	Threshold    int      `mapstructure:"threshold"`
+	MaxExtra     int      `mapstructure:"max-extra"`
+	AssumeReads  bool     `mapstructure:"assume-reads"`
+	Select       string   `mapstructure:"select"`
+	MaxTools     int      `mapstructure:"max-tools"`
+	TokenBudget  int64    `mapstructure:"token-budget"`
+	Techniques   []string `mapstructure:"techniques"`
+	Sweep        []string `mapstructure:"sweep"`
+	Plots        string   `mapstructure:"plots"`
+}
+
+func newBacktest(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "backtest FILES...",
+		Short: "Compile one part of the traces, and measure what that saves on the other",
+		Long: `Compile one part of the traces, and measure on the other what the result would
+have saved there: model calls, calling turns, tokens and money, for every technique.
+
+Tasks are split, not trajectories, since a second trial of a task is no test:
+--split kfold tests on every task once, compiled from the others; task holds out
+--test-share of them; time tests on the last part.
+
+At a place in the test part a meta-tool saves turns only if its replay makes the
+recorded calls, and if its inputs were known before the first one. Of places that
+overlap those that save most count. All figures are upper bounds: an agent has to
+choose the meta-tool, and what it then does may differ from what was recorded.
+
+--sweep tries other thresholds with the technique that is recommended.
+
+` + filesHelp,
+		Example: `  awo backtest traces/
+  awo backtest traces/ --rules rules.yaml --split task --test-share 0.3
+  awo backtest traces/ --techniques none,awo,patterns --sweep 3,5,10 --format json
+  awo backtest traces/ --plots plots/`,
+		GroupID: groupCompile,
+	}
+	f := c.Flags()
+	addInput(f)
+	addRules(f)
+	addPrices(f)
+	f.Var(newChoice("kfold", "task", "time"), "split", "how the traces are split")
+	f.Int("folds", backtest.DefaultFolds, "with --split kfold: how many parts")
+	f.Float64("test-share", backtest.DefaultShare, "with --split task or time: `SHARE` that is tested on")
+	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
+	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
+	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
+	f.Var(newChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
+	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")
+	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
+	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
+	f.StringSlice("sweep", []string{"3", "5", "10", "20"}, "thresholds to try; an empty value tries none")
+	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
+	return work(a, c, backTest)
+}
+
+// techniques returns the techniques asked for.
+func (o *backtestOptions) techniques() ([]backtest.Technique, error) {
+	if len(o.Techniques) == 0 {
+		return backtest.Techniques, nil
+	}
+	var names []string
+	for _, t := range backtest.Techniques {
+		names = append(names, t.Name)
+	}
+	for _, name := range o.Techniques {
+		if !slices.Contains(names, name) {
+			if near := diag.Nearest(name, names); near != "" {
+				return nil, usagef("--techniques: there is no technique %q; did you mean %s?", name, near)
+			}
+			return nil, usagef("--techniques: there is no technique %q", name)
+		}
+	}
+	var out []backtest.Technique
+	for _, t := range backtest.Techniques {
+		if t.Name == "none" || slices.Contains(o.Techniques, t.Name) {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// thresholds returns the thresholds to sweep over.
+func (o *backtestOptions) thresholds() ([]int, error) {
+	var out []int
+	for _, text := range o.Sweep {
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, usagef("--sweep: %q is no whole number from 1 on", text)
+		}
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+func (o *backtestOptions) check() error {
+	switch {
+	case o.Folds < 2:
+		return usagef("--folds: %d is less than 2", o.Folds)
+	case !(o.TestShare > 0 && o.TestShare < 1):
+		return usagef("--test-share: %v is no share between 0 and 1", o.TestShare)
+	case o.Threshold < 1:
+		return usagef("--threshold: %d is less than 1", o.Threshold)
+	case o.MaxExtra < 0:
+		return usagef("--max-extra: %d is negative", o.MaxExtra)
+	case o.MaxTools < 0:
+		return usagef("--max-tools: %d is negative", o.MaxTools)
+	case o.TokenBudget < 0:
+		return usagef("--token-budget: %d is negative", o.TokenBudget)
+	}
+	return nil
+}
+
+// findingsOfBacktest is what `awo backtest` found.
+type findingsOfBacktest struct {
+	options backtestOptions
+	result  *backtest.Result
+	best    *backtest.Outcome // nil if nothing saves anything
+	sweep   []backtest.ThresholdOutcome
+}
+
+func backTest(j *job, o backtestOptions, files []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	techniques, err := o.techniques()
+	if err != nil {
+		return err
+	}
+	thresholds, err := o.thresholds()
+	if err != nil {
+		return err
+	}
+	set, err := j.rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	meter, err := j.meter(o.priceOptions)
+	if err != nil {
+		return err
+	}
+	in, err := j.intake(files, o.inputOptions, trace.Options{Spool: true})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	shared := extractOptions{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget}
+	options := backtest.Options{
+		Rules: set, Compile: shared.compiler(o.Threshold, j.workers()), Choose: shared.choose(o.Threshold, meter, j.workers()),
+		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
+		Techniques: techniques, Meter: meter, Workers: j.workers(),
+		Progress: func(done, of int, next string) { j.log.Debug("back-test", "step", done, "of", of, "next", next) },
+	}
+	f := findingsOfBacktest{options: o}
+	if f.result, err = backtest.Run(in.Source, options); err != nil {
+		return splitProblem(err)
+	}
+	if err := in.refuse(set); err != nil {
+		return err
+	}
+	f.best = f.result.Best()
+	if f.best != nil && f.best.Name != "lazy-registration" && f.best.Name != "preload" {
+		if f.sweep, err = backtest.Sweep(in.Source, options, thresholds, f.best.Name); err != nil {
+			return err
+		}
+	}
+	if o.Plots != "" {
+		if err := j.drawBacktest(&f, o.Plots); err != nil {
+			return err
+		}
+	}
+	out := f.JSON(in)
+	return j.print(f.document(in, out), out)
+}
+
+// splitProblem says that --split time cannot be done with these traces.
+func splitProblem(err error) error {
+	if problem, ok := errors.AsType[*diag.Error](err); ok && problem.Pos.File == "" {
+		named := *problem
+		named.Pos.File = "--split time"
+		return &named
+	}
+	return err
+}

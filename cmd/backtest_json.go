@@ -1,0 +1,243 @@
+package cmd
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// backtestJSON is the JSON of `awo backtest`; docs/backtest.md describes it.
+type backtestJSON struct {
+	Schema       string            `json:"schema"`
+	Input        inputJSON         `json:"input"`
+	Split        splitJSON         `json:"split"`
+	Techniques   []techniqueJSON   `json:"techniques"`
+	Interactions []interactionJSON `json:"interactions"`
+	Sweeps       []sweepJSON       `json:"sweeps"`
+	Recommended  recommendedJSON   `json:"recommended"`
+	Unknown      []string          `json:"unknown"` // what the traces do not say, and what follows
+}
+
+type splitJSON struct {
+	By           string `json:"by"`
+	Folds        int    `json:"folds"` // parts compiled and tested
+	TrainTasks   int    `json:"train_tasks"`
+	TestTasks    int    `json:"test_tasks"`
+	Trajectories int    `json:"test_trajectories"`
+	Unused       int    `json:"unused_trajectories"` // on neither side
+}
+
+// techniqueJSON is what a technique would have done in the test part. Savings are
+// upper bounds.
+type techniqueJSON struct {
+	Technique         string        `json:"technique"`
+	Doc               string        `json:"doc"`
+	LLMCalls          int           `json:"llm_calls"` // recorded
+	LLMCallsSaved     int           `json:"llm_calls_saved"`
+	CallingTurns      int           `json:"calling_turns"` // recorded
+	CallingTurnsSaved int           `json:"calling_turns_saved"`
+	Share             report.Figure `json:"calling_turns_saved_share"`
+	Utilisation       report.Figure `json:"utilisation"`
+	Tokens            report.Figure `json:"tokens"` // recorded, or estimated
+	TokensSaved       report.Figure `json:"tokens_saved"`
+	CostUSD           report.Figure `json:"cost_usd"`
+	CostSavedUSD      report.Figure `json:"cost_saved_usd"`
+	StepsBefore       report.Figure `json:"steps_before"` // model calls of a trajectory with an occurrence
+	StepsAfter        report.Figure `json:"steps_after"`
+	Seconds           report.Figure `json:"model_seconds"`
+	SecondsSaved      report.Figure `json:"model_seconds_saved"`
+	Places            int           `json:"places"` // where a meta-tool would save a turn; they overlap
+	Exact             int           `json:"exact"`
+	Known             int           `json:"inputs_known"`
+	MetaTools         float64       `json:"meta_tools"`        // mean over the parts
+	DefinitionTokens  float64       `json:"definition_tokens"` // of them together
+
+	Adoption  *adoptionJSON              `json:"adoption,omitempty"`
+	Intervals map[string]report.Interval `json:"intervals"`
+	Notes     []string                   `json:"notes"`
+}
+
+// adoptionJSON is what is left if agents use meta-tools as seldom or as often as
+// published.
+type adoptionJSON struct {
+	Low      float64 `json:"low"` // shares of tasks
+	High     float64 `json:"high"`
+	SavedLow float64 `json:"calling_turns_saved_low"`
+	SavedHi  float64 `json:"calling_turns_saved_high"`
+}
+
+// Utilisation that was published for live agents (AWO, Tables 7 and 9).
+const (
+	adoptionLow  = 0.16
+	adoptionHigh = 0.98
+)
+
+// interactionJSON is what techniques save together beyond the sum of what each
+// saves.
+type interactionJSON struct {
+	Techniques        []string `json:"techniques"`
+	CallingTurnsSaved int      `json:"calling_turns_saved"`
+}
+
+type sweepJSON struct {
+	Parameter string           `json:"parameter"`
+	Technique string           `json:"technique"`
+	Values    []sweepValueJSON `json:"values"`
+}
+
+type sweepValueJSON struct {
+	Value   int              `json:"value"`
+	Metrics sweepMetricsJSON `json:"metrics"`
+}
+
+type sweepMetricsJSON struct {
+	CallingTurnsSaved int           `json:"calling_turns_saved"`
+	Share             report.Figure `json:"calling_turns_saved_share"`
+	Utilisation       report.Figure `json:"utilisation"`
+	TokensSaved       report.Figure `json:"tokens_saved"`
+	CostSavedUSD      report.Figure `json:"cost_saved_usd"`
+	MetaTools         float64       `json:"meta_tools"`
+}
+
+type recommendedJSON struct {
+	Technique string `json:"technique"`
+	Threshold int    `json:"threshold"`
+	Select    string `json:"select"`
+	Reason    string `json:"reason"`
+}
+
+func figure(v float64, reason string) report.Figure {
+	if math.IsNaN(v) {
+		return report.Unknown(reason)
+	}
+	return report.Known(v)
+}
+
+func intervalJSON(i backtest.Interval, reason string) report.Interval {
+	if !i.IsKnown() {
+		return report.NoInterval(reason)
+	}
+	return report.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
+}
+
+// JSON returns the result for scripts.
+func (f *findingsOfBacktest) JSON(in *intake) backtestJSON {
+	r := f.result
+	out := backtestJSON{
+		Schema: "awo.backtest/v1", Input: in.JSON(),
+		Split:      splitJSON{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused},
+		Techniques: []techniqueJSON{}, Interactions: []interactionJSON{}, Sweeps: []sweepJSON{}, Unknown: f.unknown(),
+	}
+	for i := range r.Techniques {
+		out.Techniques = append(out.Techniques, f.technique(&r.Techniques[i]))
+	}
+	if len(f.sweep) > 0 {
+		s := sweepJSON{Parameter: "threshold", Technique: f.best.Name}
+		for i := range f.sweep {
+			t := f.technique(&f.sweep[i].Outcome)
+			s.Values = append(s.Values, sweepValueJSON{f.sweep[i].Threshold, sweepMetricsJSON{t.CallingTurnsSaved, t.Share, t.Utilisation, t.TokensSaved, t.CostSavedUSD, t.MetaTools}})
+		}
+		out.Sweeps = append(out.Sweeps, s)
+	}
+	out.Recommended = f.recommended()
+	return out
+}
+
+// Why figures are missing.
+const (
+	noTokens    = "no trajectory records model turns"
+	noPrices    = "no turn has a price"
+	noTimes     = "no turn records when it began and ended"
+	noTestTurns = "no calling turn in the test part"
+	noneUsed    = "it occurs in no trajectory of the test part"
+	fewerTasks  = "fewer than two tasks, or the figure is not known"
+)
+
+func (f *findingsOfBacktest) technique(o *backtest.Outcome) techniqueJSON {
+	t := techniqueJSON{
+		Technique: o.Name, Doc: o.Doc, LLMCalls: o.LLMCalls, LLMCallsSaved: o.LLMCallsSaved,
+		CallingTurns: o.CallingTurns, CallingTurnsSaved: o.CallingTurnsSaved, Share: report.Unknown(noTestTurns),
+		Utilisation: figure(o.Utilisation, "no task in the test part"),
+		Tokens:      report.Unknown(noTokens), TokensSaved: report.Unknown(noTokens), CostUSD: report.Unknown(noPrices), CostSavedUSD: report.Unknown(noPrices),
+		StepsBefore: figure(o.StepsBefore, noneUsed), StepsAfter: figure(o.StepsAfter, noneUsed),
+		Seconds: report.Unknown(noTimes), SecondsSaved: report.Unknown(noTimes),
+		Places: o.Places, Exact: o.Exact, Known: o.Known, MetaTools: o.MetaTools, DefinitionTokens: o.DefinitionTokens,
+		Intervals: map[string]report.Interval{}, Notes: []string{},
+	}
+	if o.CallingTurns > 0 {
+		t.Share = report.Known(float64(o.CallingTurnsSaved) / float64(o.CallingTurns))
+	}
+	if o.LLMCalls > 0 {
+		t.Tokens, t.TokensSaved = report.Known(float64(o.Tokens)), report.Known(float64(o.TokensSaved))
+		if f.result.Unpriced < f.result.LLMTurns {
+			t.CostUSD, t.CostSavedUSD = report.Known(o.USD), report.Known(o.USDSaved)
+		}
+	}
+	if o.Seconds > 0 {
+		t.Seconds, t.SecondsSaved = report.Known(o.Seconds), report.Known(o.SecondsSaved)
+	}
+	for _, metric := range backtest.Metrics {
+		t.Intervals[metric] = intervalJSON(o.Intervals[metric], fewerTasks)
+	}
+	t.Notes = append(t.Notes, o.Notes...)
+	if o.CallingTurnsSaved > 0 {
+		saved := float64(o.CallingTurnsSaved)
+		t.Adoption = &adoptionJSON{adoptionLow, adoptionHigh, adoptionLow * saved, adoptionHigh * saved}
+		t.Notes = append(t.Notes,
+			"an upper bound: an agent must choose the meta-tool, and what it then does may differ from what was recorded",
+			fmt.Sprintf("published agents used meta-tools in %.0f to %.0f %% of the tasks (AWO, Tables 7 and 9), which would leave %.0f to %.0f of these turns; one of their models made 4 and 19 %% more calls with meta-tools than without", 100*adoptionLow, 100*adoptionHigh, adoptionLow*saved, adoptionHigh*saved))
+	}
+	return t
+}
+
+// recommended says which technique saves most calling turns.
+func (f *findingsOfBacktest) recommended() recommendedJSON {
+	if f.best == nil {
+		return recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select, Reason: "no technique saves a calling turn or a token on tasks that it was not compiled from"}
+	}
+	out := recommendedJSON{Technique: f.best.Name, Threshold: f.options.Threshold, Select: f.options.Select}
+	for i := range f.sweep {
+		if t := &f.sweep[i]; t.CallingTurnsSaved > f.best.CallingTurnsSaved && t.Threshold == backtest.BestThreshold(f.sweep) {
+			out.Threshold = t.Threshold
+		}
+	}
+	if f.best.CallingTurnsSaved > 0 {
+		out.Reason = "it saves most calling turns of those that are replayed"
+		if i := f.best.Intervals["calling_turns_saved"]; i.IsKnown() {
+			out.Reason += fmt.Sprintf(": %d, 95 %% interval %.0f to %.0f", f.best.CallingTurnsSaved, i.Lo, i.Hi)
+		}
+		if out.Threshold != f.options.Threshold {
+			out.Reason += fmt.Sprintf(" at the threshold %d, and more at %d", f.options.Threshold, out.Threshold)
+		}
+		if f.best.USD > 0 && f.best.USDSaved < 0 {
+			out.Reason += "; by money it costs more than it saves, so register its definitions lazily or take fewer"
+		}
+		return out
+	}
+	out.Reason = "it saves no calling turn, but most money or tokens"
+	return out
+}
+
+// unknown says in sentences what the traces do not say, and what follows.
+func (f *findingsOfBacktest) unknown() []string {
+	r, out := f.result, []string{}
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if r.NoTurns > 0 {
+		say("%s with calls of which the model turn is not recorded: no turn is saved there, and what they cost is not known.", countOf(r.NoTurns, "trajectory"))
+	}
+	if r.NoUsage > 0 {
+		say("%s without recorded usage: tokens are o200k counts of what is recorded, scaled where other turns have usage; system prompts and definitions that are not recorded are not in them.", countOf(r.NoUsage, "trajectory"))
+	}
+	if r.NoTools > 0 {
+		say("%s without the definitions of the tools offered: what lazy registration and preloading would save there is not known, and counts as nothing.", countOf(r.NoTools, "trajectory"))
+	}
+	if r.Unpriced > 0 {
+		say("%s without a price: in the tokens, not in the money. --prices can add them.", countOf(r.Unpriced, "turn"))
+	}
+	if r.TestTasks < fewTasks {
+		say("Intervals are a bootstrap over %s: too narrow, with so few.", countOf(r.TestTasks, "task"))
+	}
+	return out
+}

@@ -1,0 +1,188 @@
+package cmd
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/plot"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+func (f *findingsOfBacktest) document(in *intake, out backtestJSON) *report.Document {
+	d := &report.Document{Title: "Back-test"}
+	d.Add(in.Summary(), f.splitWords())
+	if f.result.Trajectories == 0 {
+		return d
+	}
+	d.Add(turnsTable(out), moneyTable(out))
+	for _, s := range out.Sweeps {
+		d.Section("Other thresholds", sweepTable(s))
+	}
+	r := out.Recommended
+	d.Section("Recommended", report.Paragraph(fmt.Sprintf("%s, --threshold %d, --select %s: %s.", r.Technique, r.Threshold, r.Select, r.Reason)))
+	if len(out.Unknown) > 0 {
+		d.Section("What cannot be known", report.List(out.Unknown))
+	}
+	var notes []string
+	for _, t := range f.result.Techniques {
+		for _, note := range t.Notes {
+			notes = append(notes, t.Name+": "+note+".")
+		}
+	}
+	if len(notes) > 0 {
+		d.Section("Notes", report.List(notes))
+	}
+	return d
+}
+
+func (f *findingsOfBacktest) splitWords() report.Paragraph {
+	r := f.result
+	switch r.By {
+	case backtest.SplitFolds:
+		return report.Paragraph(fmt.Sprintf("Each of %s is tested on once, with what was compiled from the tasks of the other parts (%d parts).", countOf(r.TestTasks, "task"), r.Folds))
+	case backtest.SplitTime:
+		unused := ""
+		if r.Unused > 0 {
+			unused = fmt.Sprintf("; %s of tasks that were tried before and after are left out", countOf(r.Unused, "trajectory"))
+		}
+		return report.Paragraph(fmt.Sprintf("Compiled from what came first (%s), tested on what came last (%s)%s.", countOf(r.TrainTasks, "task"), countOf(r.TestTasks, "task"), unused))
+	}
+	return report.Paragraph(fmt.Sprintf("Compiled from %s, tested on %s.", countOf(r.TrainTasks, "task"), countOf(r.TestTasks, "task")))
+}
+
+func turnsTable(out backtestJSON) *report.Table {
+	table := report.NewTable("techniques", "Held out: calling turns",
+		report.Column{Key: "technique"},
+		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "calling_turns_saved_share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "calling_turns_saved_share", Title: "95 %", Interval: true},
+		report.Column{Key: "llm_calls_saved", Title: "model calls saved", Align: report.Right},
+		report.Column{Key: "utilisation", Title: "tasks with one", Unit: "%", Align: report.Right},
+		report.Column{Key: "steps_before", Title: "calls there", Align: report.Right},
+		report.Column{Key: "steps_after", Title: "after", Align: report.Right},
+		report.Column{Key: "exact", Title: "exact in replay"},
+		report.Column{Key: "meta_tools", Title: "meta-tools", Align: report.Right},
+	)
+	for _, t := range out.Techniques {
+		exact := ""
+		if t.Places > 0 && t.Technique != "awo-paper" {
+			exact = fmt.Sprintf("%d of %d", t.Exact, t.Places)
+		}
+		table.Add(report.Text(t.Technique), report.Int(t.CallingTurnsSaved), t.Share.Share(1), report.ShareRange(t.Intervals["calling_turns_saved_share"], 1),
+			report.Int(t.LLMCallsSaved), t.Utilisation.Share(1), stepsCell(t.StepsBefore), stepsCell(t.StepsAfter), report.Text(exact), report.Float(t.MetaTools, 1))
+	}
+	if len(out.Techniques) > 0 {
+		first := out.Techniques[0]
+		table.Note("Of %s of %s that were tested on. Upper bounds: an agent must choose the meta-tool, and what it then does may differ from what was recorded.", countOf(first.CallingTurns, "calling turn"), countOf(first.LLMCalls, "model turn"))
+	}
+	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
+	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*adoptionLow, 100*adoptionHigh)
+	return table
+}
+
+// stepsCell leaves empty what concerns no trajectory.
+func stepsCell(f report.Figure) report.Cell {
+	if _, ok := f.Value(); !ok {
+		return report.Text("")
+	}
+	return f.Float(1)
+}
+
+func moneyTable(out backtestJSON) *report.Table {
+	table := report.NewTable("money", "Held out: tokens and money, definitions paid",
+		report.Column{Key: "technique"},
+		report.Column{Key: "tokens_saved", Title: "tokens saved", Align: report.Right},
+		report.Column{Key: "tokens_saved_share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "tokens_saved_share", Title: "95 %", Interval: true},
+		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
+		report.Column{Key: "cost_saved_share", Title: "95 %", Interval: true},
+		report.Column{Key: "definition_tokens", Title: "definition tokens", Align: report.Right},
+	)
+	for _, t := range out.Techniques {
+		share := report.Missing(noTokens)
+		if tokens, ok := t.Tokens.Value(); ok && tokens > 0 {
+			saved, _ := t.TokensSaved.Value()
+			share = report.Share(saved/tokens, 1)
+		}
+		table.Add(report.Text(t.Technique), t.TokensSaved.Int(), share, intervalCell(t.Intervals["tokens_saved_share"]),
+			t.CostSavedUSD.Float(4), intervalCell(t.Intervals["cost_saved_share"]), report.Float(t.DefinitionTokens, 0))
+	}
+	if len(out.Techniques) > 0 {
+		if tokens, ok := out.Techniques[0].Tokens.Value(); ok {
+			money := ""
+			if usd, ok := out.Techniques[0].CostUSD.Value(); ok {
+				money = fmt.Sprintf(", %s USD", dollars(usd))
+			}
+			table.Note("Of %s tokens%s. The definitions of meta-tools are read on every turn that is left; negative: they cost more than the turns removed.", grouped(int64(tokens)), money)
+		}
+	}
+	return table
+}
+
+func sweepTable(s sweepJSON) *report.Table {
+	table := report.NewTable("sweep", "",
+		report.Column{Key: "value", Title: s.Parameter, Align: report.Right},
+		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "calling_turns_saved_share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "utilisation", Title: "tasks with one", Unit: "%", Align: report.Right},
+		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
+		report.Column{Key: "meta_tools", Title: "meta-tools", Align: report.Right},
+	)
+	for _, v := range s.Values {
+		m := v.Metrics
+		table.Add(report.Int(v.Value), report.Int(m.CallingTurnsSaved), m.Share.Share(1), m.Utilisation.Share(1), m.CostSavedUSD.Float(4), report.Float(m.MetaTools, 1))
+	}
+	table.Note("With %s. Choosing the best of several makes its figure look better than it is.", s.Technique)
+	return table
+}
+
+// drawBacktest writes the figures of a back-test into a folder.
+func (j *job) drawBacktest(f *findingsOfBacktest, dir string) error {
+	figures, err := backtestFigures(f)
+	if err != nil {
+		return err
+	}
+	var files []emit.File
+	for _, figure := range figures {
+		svg, err := figure.SVG()
+		if err != nil {
+			return err
+		}
+		png, err := figure.PNG()
+		if err != nil {
+			return err
+		}
+		files = append(files, emit.File{Name: figure.Name + ".svg", Data: svg}, emit.File{Name: figure.Name + ".png", Data: png})
+	}
+	return emit.Write(dir, files)
+}
+
+func backtestFigures(f *findingsOfBacktest) ([]*plot.Figure, error) {
+	var rows []plot.Bar
+	for _, o := range f.result.Techniques {
+		if o.CallingTurns == 0 {
+			continue
+		}
+		saved := math.Max(float64(o.CallingTurnsSaved), 0) / float64(o.CallingTurns)
+		rows = append(rows, plot.Bar{Name: o.Name, N: o.CallingTurns, Shares: []float64{1 - saved, saved}})
+	}
+	bars, err := plot.StackedBars(plot.Axes{Name: "backtest-turns", Title: "Calling turns held out", X: "share of the calling turns"}, []string{"left", "saved"}, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := []*plot.Figure{bars}
+	if len(f.sweep) > 1 {
+		curve := plot.Curve{Name: f.best.Name}
+		for _, s := range f.sweep {
+			curve.X, curve.Y = append(curve.X, float64(s.Threshold)), append(curve.Y, float64(s.CallingTurnsSaved))
+		}
+		lines, err := plot.Lines(plot.Axes{Name: "backtest-threshold", Title: "Calling turns saved by threshold", X: "threshold", Y: "calling turns saved"}, []plot.Curve{curve})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, lines)
+	}
+	return out, nil
+}

@@ -1,0 +1,193 @@
+package cmd
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/spf13/pflag"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// orAuto is the value of a flag that takes a number from 1 on, or "auto", which
+// is 0.
+type orAuto int
+
+// String returns the number or "auto".
+func (v *orAuto) String() string {
+	if *v == 0 {
+		return "auto"
+	}
+	return strconv.Itoa(int(*v))
+}
+
+// Set reads a number or "auto".
+func (v *orAuto) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	switch {
+	case s == "auto":
+		*v = 0
+	case err != nil || n < 1:
+		return fmt.Errorf("want %s", wantOrAuto)
+	default:
+		*v = orAuto(n)
+	}
+	return nil
+}
+
+const wantOrAuto = "a whole number from 1 on, or auto"
+
+// Type names the value in help texts.
+func (v *orAuto) Type() string { return "N|auto" }
+
+// UnmarshalText reads a value as Set does.
+func (v *orAuto) UnmarshalText(text []byte) error { return v.Set(string(text)) }
+
+// addCompile adds the flags that say how meta-tools are compiled.
+func addCompile(f *pflag.FlagSet) {
+	f.Var(newChoice("patterns", "awo"), "algorithm", "how chains are found: patterns are chains wherever they start, with lists that are walked; awo is Algorithm 1 of the paper, bound to states")
+	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
+	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
+}
+
+// check refuses options that mean nothing.
+func (o *extractOptions) check() error {
+	switch {
+	case o.MaxExtra < 0:
+		return usagef("--max-extra: %d is negative", o.MaxExtra)
+	case o.Threshold < 0:
+		return usagef("--threshold: %d is not %s", o.Threshold, wantOrAuto)
+	case o.MaxTools < 0:
+		return usagef("--max-tools: %d is negative", o.MaxTools)
+	case o.TokenBudget < 0:
+		return usagef("--token-budget: %d is negative", o.TokenBudget)
+	case !(o.Holdout >= 0 && o.Holdout < 1):
+		return usagef("--holdout: %v is no share from 0 to less than 1", o.Holdout)
+	}
+	return nil
+}
+
+// algorithm returns how chains are found: the preset decides.
+func (o *extractOptions) algorithm() string {
+	if o.Preset == "awo" {
+		return string(metatool.AlgorithmAWO)
+	}
+	return o.Algorithm
+}
+
+// compiler are the options of the compiler.
+func (o *extractOptions) compiler(threshold, workers int) metatool.CompileOptions {
+	out := metatool.CompileOptions{
+		Algorithm: metatool.Algorithm(o.algorithm()), Workers: workers, DeclaredReads: !o.AssumeReads,
+		Extract: metatool.Options{Threshold: threshold, AsPublished: o.Preset == "awo"},
+		Bind:    metatool.BindOptions{Threshold: threshold, MaxExtra: o.MaxExtra},
+	}
+	if o.MaxExtra == 0 {
+		out.Bind.MaxExtra = -1
+	}
+	return out
+}
+
+// choose are the options of the choice.
+func (o *extractOptions) choose(threshold int, meter *cost.Meter, workers int) backtest.ChooseOptions {
+	out := backtest.ChooseOptions{Select: backtest.Selection(o.Select), MinTurns: threshold, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, Meter: meter, Workers: workers}
+	if o.Preset == "awo" {
+		out.Select, out.MinAgreement = backtest.SelectAll, -1
+	}
+	return out
+}
+
+// extractCompilation is what was compiled and chosen.
+type extractCompilation struct {
+	*metatool.Compilation
+	choice    *backtest.Choice
+	threshold int
+	tried     []backtest.ThresholdOutcome // for --threshold auto
+	holdout   map[*metatool.Definition]backtest.Agreement
+	heldOut   int // trajectories
+}
+
+// offered returns what is offered, in the order in which it was found.
+func (c *extractCompilation) offered() []*metatool.Definition {
+	chosen := map[*metatool.Definition]bool{}
+	for _, g := range c.choice.Chosen {
+		chosen[g.Definition] = true
+	}
+	var out []*metatool.Definition
+	for _, d := range c.Definitions {
+		if chosen[d] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// compile compiles what comes in, chooses, and replays on what was held out.
+func (j *job) compile(in *intake, set *rules.Set, meter *cost.Meter, o extractOptions) (*extractCompilation, error) {
+	train, test := metatool.Source(in.Source), metatool.Source(nil)
+	if o.Holdout > 0 {
+		split := trace.ByTask(o.Holdout, o.Seed)
+		train, test = sideOf(in.Source, split, trace.SideTrain), sideOf(in.Source, split, trace.SideTest)
+	}
+	out := &extractCompilation{threshold: int(o.Threshold)}
+	if out.threshold == 0 {
+		var err error
+		out.tried, err = backtest.Thresholds(train, backtest.Options{
+			Rules: set, Compile: o.compiler(metatool.DefaultThreshold, j.workers()), Choose: o.choose(metatool.DefaultThreshold, meter, j.workers()), Meter: meter, Seed: o.Seed, Workers: j.workers(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		out.threshold = backtest.BestThreshold(out.tried)
+	}
+	var err error
+	if out.Compilation, err = metatool.Compile(train, set, o.compiler(out.threshold, j.workers())); err != nil {
+		return nil, err
+	}
+	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.choose(out.threshold, meter, j.workers())); err != nil || test == nil {
+		return out, err
+	}
+	return out, out.check(test, set, o, j.workers())
+}
+
+// check replays on what was held out, and takes back what disagrees there.
+func (c *extractCompilation) check(test metatool.Source, set *rules.Set, o extractOptions, workers int) error {
+	var chosen []*metatool.Definition
+	for _, g := range c.choice.Chosen {
+		chosen = append(chosen, g.Definition)
+	}
+	found, err := backtest.Replay(test, set, chosen, workers)
+	if err != nil {
+		return err
+	}
+	c.holdout = map[*metatool.Definition]backtest.Agreement{}
+	for i, d := range chosen {
+		c.holdout[d] = found.Agreements[i]
+	}
+	c.heldOut = found.Trajectories
+	if o.Preset != "awo" {
+		c.choice.Withdraw(found.Agreements)
+	}
+	return nil
+}
+
+// sideOf yields the trajectories on one side of a split.
+func sideOf(source metatool.Source, split trace.Split, want trace.Side) metatool.Source {
+	return func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for t, err := range source() {
+				if err == nil && split.Of(t) != want {
+					continue
+				}
+				if !yield(t, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
