@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/awo-dev/awo/metatool"
@@ -113,7 +117,9 @@ type run struct {
 
 // Run runs a meta-tool: its steps in order, each with what its bindings give.
 // The first failure ends it. Inputs are an object, and must be what the
-// meta-tool takes: all that are required and no others.
+// meta-tool takes: all that are required and no others. An input that is not
+// required counts as not given if it is null: where a provider wants every input
+// to be given, null is all that is left to say so.
 func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Caller, o Options) *Outcome {
 	if o.MaxCalls <= 0 {
 		o.MaxCalls = defaultMaxCalls
@@ -124,6 +130,7 @@ func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Ca
 	case o.Retries < 0:
 		o.Retries = 0
 	}
+	inputs = given(tool, inputs)
 	r := &run{tool: tool, caller: caller, options: o, scope: scope{inputs: inputs}, out: &Outcome{State: Done, Retry: true}}
 	if f := checkInputs(tool, inputs); f != nil {
 		r.handBack(f)
@@ -141,6 +148,20 @@ func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Ca
 
 func (r *run) handBack(f *Failure) {
 	r.out.State, r.out.Failure, r.out.Output = HandedBack, f, trace.Value{}
+}
+
+// given returns the inputs without those that are null and not required.
+func given(tool *metatool.Tool, inputs trace.Value) trace.Value {
+	absent := func(m trace.Member) bool {
+		return m.Value.Kind == trace.Null && slices.ContainsFunc(tool.Inputs, func(in metatool.Input) bool {
+			return in.Name == m.Name && !in.Required
+		})
+	}
+	if !slices.ContainsFunc(inputs.Members, absent) {
+		return inputs
+	}
+	inputs.Members = slices.DeleteFunc(slices.Clone(inputs.Members), absent)
+	return inputs
 }
 
 // checkInputs says what is wrong with the inputs: their names, and their kinds
@@ -197,14 +218,14 @@ func isType(v trace.Value, name string) bool {
 	return true // a type that JSON Schema does not have
 }
 
-// isInteger reports whether a number in canonical text is whole.
+// isInteger reports whether a number in canonical text is whole: 1.0 is, as JSON
+// Schema has it.
 func isInteger(text string) bool {
-	for i := range len(text) {
-		if text[i] == '.' || text[i] == 'e' {
-			return false
-		}
+	if !strings.ContainsAny(text, ".e") {
+		return true
 	}
-	return true
+	f, err := strconv.ParseFloat(text, 64)
+	return err == nil && f == math.Trunc(f)
 }
 
 func (r *run) step(ctx context.Context, i int) *Failure {
