@@ -435,3 +435,15 @@ func TestNumbersByValue(t *testing.T) {
 		}
 	}
 }
+
+// TestArgumentWithoutName needs a value for an argument whose name is empty.
+func TestArgumentWithoutName(t *testing.T) {
+	tool := &metatool.Tool{Steps: []metatool.Step{{Tool: "t", Args: []metatool.Argument{{Binding: metatool.Binding{Kind: metatool.BindInput, Input: "in"}}}}}}
+	out := execute.Run(t.Context(), tool, value(t, `{}`), execute.CallerFunc(func(context.Context, string, trace.Value) (execute.Result, error) {
+		t.Error("a call was made")
+		return execute.Result{}, nil
+	}), execute.Options{})
+	if out.Failure == nil || out.Failure.Code != execute.CodeNothingBound {
+		t.Errorf("%+v", out)
+	}
+}

@@ -270,8 +270,8 @@ func (r *run) call(ctx context.Context, i int, record *StepRun) *Failure {
 	fail := func(code string, argument string, err error) *Failure {
 		return &Failure{Step: i, Call: len(record.Calls), Code: code, Argument: argument, Err: err}
 	}
-	args, blocked := r.arguments(step)
-	if blocked != "" {
+	args, blocked, ok := r.arguments(step)
+	if !ok {
 		return fail(CodeNothingBound, blocked, nil)
 	}
 	if r.calls++; r.calls > r.options.MaxCalls {
@@ -321,8 +321,8 @@ func (r *run) once(ctx context.Context, tool string, args trace.Value) (Result, 
 }
 
 // arguments returns the arguments of a call, or the name of the one that is
-// needed and has no value.
-func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string) {
+// needed and has no value; any text can be a name.
+func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string, ok bool) {
 	args.Kind = trace.Object
 	for i := range step.Args {
 		a := &step.Args[i]
@@ -331,10 +331,10 @@ func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string) 
 		case ok:
 			args.Members = append(args.Members, trace.Member{Name: a.Name, Value: v})
 		case !a.Optional:
-			return trace.Value{}, a.Name
+			return trace.Value{}, a.Name, false
 		}
 	}
-	return trace.NewObject(args.Members...), ""
+	return trace.NewObject(args.Members...), "", true
 }
 
 func expected(step *metatool.Step, result trace.Value) bool {
