@@ -6,9 +6,13 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -31,6 +35,9 @@ type analyzeOptions struct {
 	Top             int      `mapstructure:"top"`
 	Contexts        int      `mapstructure:"contexts"`
 	Plots           string   `mapstructure:"plots"`
+	Rules           string   `mapstructure:"rules"`
+	Sources         bool     `mapstructure:"sources"`
+	Parameters      int      `mapstructure:"parameters"`
 }
 
 // maxOrder bounds --order: contexts of more calls are hardly ever seen twice.
@@ -44,6 +51,10 @@ func newAnalyze(a *app) *cobra.Command {
 conditional entropies, what a model would lose on tasks that it has not seen,
 tests of each order against the next, and what follows which context.
 
+--sources also says where the arguments of calls come from: which earlier result,
+argument or message held the value, as far as that is more than coincidence. It
+reads all arguments and results, and so takes several times as long.
+
 --preset autotool computes entropies, G2 and degrees of freedom as AutoTool's
 authors do (arXiv 2511.14650); docs/statistics.md says where that differs from
 the default, and why.
@@ -51,12 +62,23 @@ the default, and why.
 ` + filesHelp,
 		Example: `  awo analyze traces/
   awo analyze runs.jsonl --order 2 --exclude-tool 'think*' --collapse-repeats
+  awo analyze traces/ --sources --parameters 30
   awo analyze traces/ --by model --plots plots/
   awo analyze traces/ --preset autotool --format json`,
 		GroupID: groupLook,
 	}
 	f := c.Flags()
+	addAnalysis(f)
+	f.Bool("sources", false, "say where the arguments of calls come from")
+	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
+	return work(a, c, analyze)
+}
+
+// addAnalysis adds the flags that all commands with the figures of an analysis
+// have.
+func addAnalysis(f *pflag.FlagSet) {
 	addInput(f)
+	f.String("rules", "", "`FILE` with the rules that say which states are alike: adds how far trajectories come together under them")
 	f.Int("order", 3, "the longest context, in calls")
 	f.Bool("collapse-repeats", false, "count runs of calls of one tool as one call")
 	f.Int("min-length", 0, "leave out trajectories of fewer than `N` calls")
@@ -70,36 +92,69 @@ the default, and why.
 	f.Var(newChoice("none", "tool-prefix", "model", "agent", "outcome", "source"), "by", "compare groups of trajectories")
 	f.Int("top", 3, "successors shown for each context")
 	f.Int("contexts", 6, "contexts shown of each length; 0 shows all")
-	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
-	return work(a, c, analyze)
+	f.Int("parameters", 15, "parameters shown with --sources, by uses; 0 shows all")
 }
 
 func analyze(j *job, o analyzeOptions, files []string) error {
-	if o.Order < 0 || o.Order > maxOrder {
-		return usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
-	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	in, found, err := j.analysis(o, files)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.exclude = o.excludes
-	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
-	in.facts = &trace.Completeness{}
-	for t, err := range in.All() {
-		if err != nil {
-			return err
-		}
-		corpus.Add(t)
-	}
-	found := study(corpus, o, j.each())
-	found.facts = in.facts
 	if o.Plots != "" {
 		if err := j.drawAnalysis(found, o.Plots); err != nil {
 			return err
 		}
 	}
-	return j.print(analysisDocument(in, found, o), analysisResult(in, found))
+	return j.print(analysisDocument(in, found, o, j.Format == report.FormatCSV), analysisResult(in, found))
+}
+
+// analysis reads traces and finds out about them. The intake is for the caller
+// to close.
+func (j *job) analysis(o analyzeOptions, files []string) (*intake, *findings, error) {
+	if o.Order < 0 || o.Order > maxOrder {
+		return nil, nil, usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
+	}
+	if o.Parameters < 0 {
+		return nil, nil, usagef("--parameters: %d is negative", o.Parameters)
+	}
+	set, err := j.rules(o.Rules)
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
+	if o.Sources {
+		in.needs = append(in.needs, trace.CapabilityDataflow)
+	}
+	in.exclude = o.excludes
+	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
+	in.facts = &trace.Completeness{}
+	sources, merger := newSources(o), (*merge.Merger)(nil)
+	if o.Rules != "" {
+		merger = merge.NewMerger(set, merge.Options{})
+	}
+	profile, cost := &trace.Profile{}, reworkCost{}
+	for t, err := range sources.collect(j.workers(), in.All()) {
+		if err != nil {
+			in.Close()
+			return nil, nil, err
+		}
+		cost.add(t, corpus, corpus.Add(t))
+		profile.Add(t)
+		if merger != nil {
+			merger.Add(t)
+		}
+	}
+	found := study(corpus, o, j.each())
+	found.facts, found.profile, found.sources, found.reworkCost = in.facts, profile, sources.set(), cost
+	if merger != nil {
+		found.merged = mergedSteps(merger.Merged())
+	}
+	return in, found, nil
 }
 
 // each runs independent pieces of work on the job's workers.
@@ -135,18 +190,24 @@ func (o analyzeOptions) excludes(t *trace.Trajectory) bool {
 
 // findings is what `awo analyze` found out.
 type findings struct {
-	corpus    *trace.Corpus
-	counts    *ngram.Counts
-	analysis  entropy.Analysis
-	contexts  []entropy.Context
-	topShares [][]entropy.TopShare // by order, from 1
-	steps     []entropy.Step
-	variants  []trace.Variant
-	rework    []trace.Rework
-	groups    []groupFindings
-	within    []entropy.Test       // order tests within groups
-	shifts    []entropy.Difference // of each other group against the largest
-	facts     *trace.Completeness
+	corpus     *trace.Corpus
+	counts     *ngram.Counts
+	analysis   entropy.Analysis
+	contexts   []entropy.Context
+	topShares  [][]entropy.TopShare // by order, from 1
+	single     []entropy.Context    // of one call, all of them
+	intervals  bool                 // contexts have them where there are tasks enough
+	steps      []entropy.Step
+	merged     []entropy.Step // on the states of the rules; nil without --rules
+	variants   []trace.Variant
+	rework     []trace.Rework
+	reworkCost reworkCost
+	profile    *trace.Profile
+	groups     []groupFindings
+	within     []entropy.Test       // order tests within groups
+	shifts     []entropy.Difference // of each other group against the largest
+	facts      *trace.Completeness
+	sources    *dataflow.Set // nil without --sources
 }
 
 // study computes the statistics of a corpus.
@@ -167,10 +228,9 @@ func study(corpus *trace.Corpus, o analyzeOptions, each ngram.Each) *findings {
 		f.analysis.AddHeldOut(losses, options)
 	}
 	f.contexts = entropy.Contexts(f.counts, entropy.ContextOptions{
-		MaxLength: o.Order, Most: o.Contexts, Top: o.Top, Compare: func(a, b uint32) int {
-			return cmp.Compare(corpus.Tools()[a].Value(), corpus.Tools()[b].Value())
-		},
+		MaxLength: o.Order, Most: o.Contexts, Top: o.Top, Compare: f.byName,
 	})
+	f.addIntervals(entropy.Sample{Sequences: sequences, Tasks: tasks}, options)
 	for k := 1; k <= o.Order; k++ {
 		f.topShares = append(f.topShares, entropy.TopShares(f.counts, k, topShareMost))
 	}
@@ -180,6 +240,30 @@ func study(corpus *trace.Corpus, o analyzeOptions, each ngram.Each) *findings {
 	f.studyGroups(o, options)
 	return f
 }
+
+// addIntervals gives the shares of successors their intervals, unless there are
+// so many that it would take longer than all the rest.
+func (f *findings) addIntervals(sample entropy.Sample, o entropy.Options) {
+	f.single = entropy.Contexts(f.counts, entropy.ContextOptions{Top: 1, Compare: f.byName})
+	f.intervals = len(f.contexts) <= intervalContexts
+	// Every replicate costs time in proportion to the tasks, and with many tasks
+	// an interval is narrow whatever its bounds' last digit.
+	o.Replicates = min(max(2_000_000/max(len(f.corpus.Tasks()), 1), 200), 2000)
+	if f.intervals {
+		entropy.AddIntervals(f.contexts, sample, o)
+	}
+	if len(f.single) <= intervalContexts {
+		entropy.AddIntervals(f.single, sample, o)
+	}
+}
+
+// byName orders tools by their names.
+func (f *findings) byName(a, b uint32) int { return cmp.Compare(f.name(a), f.name(b)) }
+
+// intervalContexts is how many contexts get intervals at most.
+const intervalContexts = 200
+
+const tooManyContexts = "intervals are for at most 200 contexts; list fewer with --contexts"
 
 const (
 	topShareMost    = 10 // successors of the cumulative curve

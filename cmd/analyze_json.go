@@ -18,9 +18,12 @@ type analysisJSON struct {
 	Successors []contextJSON     `json:"successors"`
 	TopShares  []topSharesJSON   `json:"top_shares"`
 	Tools      []toolJSON        `json:"tools"`
+	Habits     []habitJSON       `json:"habits"` // most certain first
 	Variants   []variantJSON     `json:"variants"`
 	Converge   []entropy.Step    `json:"convergence"`
+	Merged     []entropy.Step    `json:"convergence_merged,omitempty"` // with --rules
 	Rework     []reworkJSON      `json:"rework"`
+	Sources    *sourcesJSON      `json:"sources,omitempty"` // with --sources
 	Groups     []groupJSON       `json:"groups,omitempty"`
 	Within     []entropy.Test    `json:"tests_within_groups,omitempty"`
 	Shifts     []shiftJSON       `json:"differences,omitempty"`
@@ -45,23 +48,14 @@ type successorJSON struct {
 	Tool  string  `json:"tool"`
 	Count uint64  `json:"count"`
 	Share float64 `json:"share"`
+	// Interval is a bootstrap over tasks; null with fewer than five of them, and
+	// where too many contexts are listed for intervals.
+	Interval *entropy.Interval `json:"interval"`
 }
 
 type topSharesJSON struct {
 	K      int                `json:"k"`
 	Shares []entropy.TopShare `json:"shares"`
-}
-
-type toolJSON struct {
-	Tool          string            `json:"tool"`
-	Calls         int               `json:"calls"`
-	Trajectories  int               `json:"trajectories"`
-	OK            int               `json:"ok"`
-	Failed        int               `json:"failed"`
-	StatusUnknown int               `json:"status_unknown"`
-	ErrorRate     entropy.Figure    `json:"error_rate"`
-	ErrorInterval *entropy.Interval `json:"error_rate_interval"`
-	NextBits      entropy.Figure    `json:"next_bits"` // plug-in entropy of what follows it
 }
 
 type variantJSON struct {
@@ -76,6 +70,9 @@ type reworkJSON struct {
 	Occurrences  int      `json:"occurrences"`
 	Trajectories int      `json:"trajectories"`
 	Turns        int      `json:"calling_turns"`
+	// Tokens are those of the turns that record them, input and output.
+	TurnsUsage int            `json:"turns_with_usage"`
+	Tokens     entropy.Figure `json:"tokens"`
 }
 
 type groupJSON struct {
@@ -96,7 +93,7 @@ func analysisResult(in *intake, f *findings) analysisJSON {
 	a := &f.analysis
 	out := analysisJSON{
 		Schema: "awo.analysis/v1", Input: in.JSON(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
-		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Within: f.within,
+		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Merged: f.merged, Habits: append([]habitJSON{}, f.habits()...), Within: f.within, Sources: sourcesResult(f.sources),
 		Orders: []orderJSON{}, Successors: []contextJSON{}, TopShares: []topSharesJSON{}, Tools: []toolJSON{}, Variants: []variantJSON{}, Rework: []reworkJSON{},
 	}
 	if out.Tests == nil {
@@ -112,7 +109,7 @@ func analysisResult(in *intake, f *findings) analysisJSON {
 	for _, c := range f.contexts {
 		context := contextJSON{Context: f.names(c.Symbols), N: c.N, Share: c.Share, Bits: c.Bits, Top: []successorJSON{}}
 		for _, s := range c.Next {
-			context.Top = append(context.Top, successorJSON{Tool: f.name(s.Symbol), Count: s.N, Share: s.Share})
+			context.Top = append(context.Top, successorJSON{Tool: f.name(s.Symbol), Count: s.N, Share: s.Share, Interval: s.Interval})
 		}
 		out.Successors = append(out.Successors, context)
 	}
@@ -128,7 +125,15 @@ func analysisResult(in *intake, f *findings) analysisJSON {
 		out.Variants = append(out.Variants, variantJSON{Tools: f.names(v.Tools), Trajectories: v.Trajectories, Share: float64(v.Trajectories) / float64(calling)})
 	}
 	for _, r := range f.rework {
-		out.Rework = append(out.Rework, reworkJSON{Kind: r.Kind, Tools: f.names(r.Tools), Occurrences: r.Occurrences, Trajectories: r.Trajectories, Turns: r.Turns})
+		cost := f.reworkCost[reworkOf(r.Kind, r.Tools)]
+		x := reworkJSON{
+			Kind: r.Kind, Tools: f.names(r.Tools), Occurrences: r.Occurrences, Trajectories: r.Trajectories, Turns: r.Turns,
+			TurnsUsage: cost.turns, Tokens: entropy.None(),
+		}
+		if cost.turns > 0 {
+			x.Tokens = entropy.Figure(cost.tokens)
+		}
+		out.Rework = append(out.Rework, x)
 	}
 	for _, g := range f.groups {
 		group := groupJSON{Group: g.name, Trajectories: g.trajectories, Calls: g.calls, H0: entropy.None(), H1: entropy.None()}
@@ -161,34 +166,6 @@ func (f *findings) names(symbols []uint32) []string {
 	out := make([]string, len(symbols))
 	for i, s := range symbols {
 		out[i] = f.name(s)
-	}
-	return out
-}
-
-// tools returns what is known of each tool that a model called, most calls
-// first.
-func (f *findings) tools() []toolJSON {
-	next := map[string]entropy.Figure{}
-	for _, c := range entropy.Contexts(f.counts, entropy.ContextOptions{Top: 1}) {
-		next[f.name(c.Symbols[0])] = entropy.Figure(c.Bits)
-	}
-	var out []toolJSON
-	for _, s := range f.facts.Tools() {
-		if s.Calls == 0 {
-			continue
-		}
-		tool := toolJSON{
-			Tool: s.Name, Calls: s.Calls, Trajectories: s.Trajectories, OK: s.OK, Failed: s.Failed, StatusUnknown: s.StatusUnknown,
-			ErrorRate: entropy.None(), NextBits: entropy.None(),
-		}
-		if bits, ok := next[s.Name]; ok {
-			tool.NextBits = bits
-		}
-		if known := s.OK + s.Failed; known > 0 {
-			tool.ErrorRate = entropy.Figure(float64(s.Failed) / float64(known))
-			tool.ErrorInterval = wilson(s.Failed, known)
-		}
-		out = append(out, tool)
 	}
 	return out
 }

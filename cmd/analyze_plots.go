@@ -3,8 +3,10 @@ package cmd
 import (
 	"math"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
+	"github.com/awo-dev/awo/ngram"
 )
 
 // drawAnalysis writes the figures of an analysis into a folder.
@@ -42,14 +44,8 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 		}
 	}
 	tools := make([]string, len(f.corpus.Tools()))
-	counts := make([][]float64, len(tools))
 	for i, name := range f.corpus.Tools() {
-		tools[i], counts[i] = name.Value(), make([]float64, len(tools))
-	}
-	for _, sequence := range f.corpus.Sequences() {
-		for i := 1; i < len(sequence); i++ {
-			counts[sequence[i-1]][sequence[i]]++
-		}
+		tools[i] = name.Value()
 	}
 	curves := make([][]float64, len(f.topShares))
 	for i, shares := range f.topShares {
@@ -64,18 +60,66 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 			alive = append(alive, float64(s.Reached)*s.Share/float64(s.N))
 		}
 	}
+	var merged []float64
+	for _, s := range f.merged {
+		merged = append(merged, s.Share)
+	}
 	var out []*plot.Figure
 	for _, draw := range []func() (*plot.Figure, error){
 		func() (*plot.Figure, error) { return plot.Entropy(orders, float64(f.analysis.HMax)) },
-		func() (*plot.Figure, error) { return plot.Transitions(tools, counts) },
+		func() (*plot.Figure, error) { return plot.Transitions(tools, f.transitions()) },
 		func() (*plot.Figure, error) { return plot.TopM(curves) },
-		func() (*plot.Figure, error) { return plot.Convergence(largest, alive) },
+		func() (*plot.Figure, error) { return plot.Convergence(largest, merged, alive) },
+		func() (*plot.Figure, error) { return drawSources(f.sources) },
 	} {
 		figure, err := draw()
 		if err != nil {
 			return nil, err
 		}
+		if figure == nil {
+			continue
+		}
 		out = append(out, figure)
 	}
 	return out, nil
+}
+
+// drawSources draws the classes of sources by parameter, those used most first;
+// nil if nothing was traced.
+func drawSources(s *dataflow.Set) (*plot.Figure, error) {
+	if s == nil || len(s.Params) == 0 {
+		return nil, nil
+	}
+	var classes []string
+	for _, c := range classTotals(s) {
+		classes = append(classes, classTitles[c.Class])
+	}
+	var rows []plot.Bar
+	for _, p := range byUses(s) {
+		row := plot.Bar{Name: p.Param.String(), N: p.Uses}
+		for _, c := range p.Shares {
+			row.Shares = append(row.Shares, c.Share)
+		}
+		rows = append(rows, row)
+	}
+	return plot.StackedBars(plot.Axes{Name: "parameter-sources", Title: "Where arguments come from", X: "share of uses"}, classes, rows)
+}
+
+// transitions returns the pairs of neighbouring calls with their counts.
+func (f *findings) transitions() []plot.Transition {
+	counts := f.counts
+	if counts.MaxOrder() < 1 {
+		counter := ngram.NewCounter(1)
+		for _, tools := range f.corpus.Sequences() {
+			counter.Add(tools)
+		}
+		counts = counter.Counts()
+	}
+	var out []plot.Transition
+	for x := range counts.Order(1).Contexts() {
+		for _, next := range x.Next {
+			out = append(out, plot.Transition{From: int(x.Symbols[0]), To: int(next.Symbol), N: float64(next.N)})
+		}
+	}
+	return out
 }

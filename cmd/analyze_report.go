@@ -8,12 +8,13 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/trace"
 )
 
 // analysisDocument puts the findings into words and tables for a reader who has
 // not read the papers.
-func analysisDocument(in *intake, f *findings, o analyzeOptions) *report.Document {
+//
+// complete keeps in what scripts want and people do not.
+func analysisDocument(in *intake, f *findings, o analyzeOptions, complete bool) *report.Document {
 	d := &report.Document{Title: "How predictable are the calls?"}
 	d.Add(in.Summary())
 	if in.tally.Calls == 0 {
@@ -22,17 +23,28 @@ func analysisDocument(in *intake, f *findings, o analyzeOptions) *report.Documen
 	}
 	d.Add(report.Paragraph(f.analysis.Verdict.Sentence))
 	d.Add(orderTable(f))
-	if len(f.analysis.Tests) > 0 {
-		d.Section("Does one more call of memory help?", testTable(f.analysis.Tests, o))
+	if f.analysis.Distinct > 1 || complete {
+		if len(f.analysis.Tests) > 0 {
+			d.Section("Does one more call of memory help?", testTable(f.analysis.Tests, o))
+		}
+		if o.Order > 0 {
+			d.Section("What follows what", successorTable(f, o))
+		}
+		if len(f.topShares) > 0 {
+			d.Add(topTable(f))
+		}
 	}
-	d.Section("What follows what", successorTable(f, o))
-	if len(f.topShares) > 0 {
-		d.Add(topTable(f))
+	d.Section("Tools", toolTables(f, complete)...)
+	if habits := habitTable(f, complete); habits != nil {
+		d.Add(habits)
 	}
-	d.Section("Tools", toolTable(f))
 	d.Section("Whole trajectories", variantTable(in, f))
+	d.Add(convergenceBlocks(f)...)
 	if len(f.rework) > 0 {
-		d.Add(reworkTable(f))
+		d.Add(reworkTable(f, complete))
+	}
+	if f.sources != nil {
+		d.Section("Where arguments come from", sourceTables(f.sources, o, complete)...)
 	}
 	if len(f.groups) > 0 {
 		d.Section("Groups by "+o.By, groupTable(f))
@@ -66,7 +78,10 @@ func orderTable(f *findings) *report.Table {
 	}
 	table.Note("0 bits: the next tool is certain. %.2f bits (log2 of %s): any tool is as likely. Each bit less halves the choice.",
 		float64(f.analysis.HMax), countOf(f.analysis.Distinct, "tool"))
-	table.Note("The figure to trust is the first: the mean loss on tasks that the predictor has not seen (interpolated Kneser-Ney, %s). The plug-in falls towards 0 when contexts are seen once, whether there are habits or not.", foldsText(f))
+	if h := f.analysis.HeldOut; h != nil && h.N > 0 {
+		table.Note("The figure to trust is the first: the mean loss on tasks that the predictor has not seen (interpolated Kneser-Ney, %s in %d folds; interval by bootstrap over tasks).", countOf(h.Tasks, "task"), h.Folds)
+	}
+	table.Note("The plug-in falls towards 0 when contexts are seen once, whether there are habits or not.")
 	for k, order := range f.analysis.Orders {
 		if order.BiasDominated {
 			table.Note("From k = %d on the plug-in and its Miller-Madow correction are dominated by bias: more than one in twenty of their windows was seen once.", k)
@@ -86,13 +101,6 @@ func orderTable(f *findings) *report.Table {
 		}
 	}
 	return table
-}
-
-func foldsText(f *findings) string {
-	if h := f.analysis.HeldOut; h != nil && h.N > 0 {
-		return fmt.Sprintf("%s in %d folds; interval by bootstrap over tasks", countOf(h.Tasks, "task"), h.Folds)
-	}
-	return "not computed here"
 }
 
 func testTable(tests []entropy.Test, o analyzeOptions) *report.Table {
@@ -115,7 +123,9 @@ func testTable(tests []entropy.Test, o analyzeOptions) *report.Table {
 	)
 	for _, t := range tests {
 		p := report.Missing("the chi-square test is reliable here; --monte-carlo makes one all the same")
-		if t.MonteCarlo != nil {
+		if t.N == 0 || t.DF <= 0 {
+			p = report.Missing("there is nothing to exchange")
+		} else if t.MonteCarlo != nil {
 			p = report.Float(t.MonteCarlo.P, 3)
 		} else if o.Permutations == 0 {
 			p = report.Missing("--permutations 0")
@@ -159,18 +169,36 @@ func successorTable(f *findings, o analyzeOptions) *report.Table {
 		report.Column{Key: "tool", Title: "comes", Max: 40},
 		report.Column{Key: "count", Title: "times", Align: report.Right},
 		report.Column{Key: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
 	)
+	interval := successorInterval
+	if !f.intervals {
+		interval = func(*entropy.Interval) report.Cell { return report.Missing(tooManyContexts) }
+	}
 	for _, c := range f.contexts {
 		for i, s := range c.Next {
 			context, n := report.Name(strings.Join(f.names(c.Symbols), " → ")), report.Int64(int64(c.N))
 			if i > 0 && o.Top > 1 {
 				context, n = report.Text(""), report.Text("")
 			}
-			table.Add(context, n, report.Name(f.name(s.Symbol)), report.Int64(int64(s.N)), report.Share(s.Share, 0))
+			table.Add(context, n, report.Name(f.name(s.Symbol)), report.Int64(int64(s.N)), report.Share(s.Share, 0), interval(s.Interval))
 		}
 	}
-	table.Note("Counted on these traces: on new tasks expect less. The %d commonest contexts of each length, their %d commonest successors (--contexts, --top).", o.Contexts, o.Top)
+	table.Note("Counted on these traces; intervals are bootstraps over tasks.%s", shownText(o))
 	return table
+}
+
+// shownText says what part of the contexts is listed.
+func shownText(o analyzeOptions) string {
+	switch {
+	case o.Contexts > 0 && o.Top > 0:
+		return fmt.Sprintf(" The %d commonest contexts of each length, their %d commonest successors (--contexts, --top).", o.Contexts, o.Top)
+	case o.Contexts > 0:
+		return fmt.Sprintf(" The %d commonest contexts of each length (--contexts).", o.Contexts)
+	case o.Top > 0:
+		return fmt.Sprintf(" Of each context the %d commonest successors (--top).", o.Top)
+	}
+	return ""
 }
 
 func topTable(f *findings) *report.Table {
@@ -197,45 +225,6 @@ func topTable(f *findings) *report.Table {
 	return table
 }
 
-// toolsShown is how many tools the text lists.
-const toolsShown = 20
-
-func toolTable(f *findings) *report.Table {
-	table := report.NewTable("tools", "",
-		report.Column{Key: "tool", Max: 44},
-		report.Column{Key: "calls", Align: report.Right},
-		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
-		report.Column{Key: "error_rate", Title: "failed", Unit: "%", Align: report.Right},
-		report.Column{Key: "error", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "next_bits", Title: "bits after it", Align: report.Right},
-	)
-	tools := f.tools()
-	unknown := 0
-	for i, t := range tools {
-		unknown += t.StatusUnknown
-		if i >= toolsShown {
-			continue
-		}
-		rate, interval := report.Missing("the traces do not say which calls failed"), report.Missing("no rate, no interval")
-		if t.ErrorInterval != nil {
-			rate, interval = share(t.ErrorRate), shareRangeCell(t.ErrorInterval)
-		}
-		next := report.Missing("nothing ever follows it")
-		if t.NextBits.Known() {
-			next = bits(t.NextBits)
-		}
-		table.Add(report.Name(t.Tool), report.Int(t.Calls), report.Int(t.Trajectories), rate, interval, next)
-	}
-	table.Note("Bits after it: plug-in entropy of the next tool, too low for tools with few calls. Tools that are called often and leave little open are where routines are.")
-	if unknown > 0 {
-		table.Note("%s of unknown status count neither as failed nor as successful.", countOf(unknown, "call"))
-	}
-	if len(tools) > toolsShown {
-		table.Note("%s more in JSON.", countOf(len(tools)-toolsShown, "tool"))
-	}
-	return table
-}
-
 // variantsShown is how many variants the text lists.
 const variantsShown = 8
 
@@ -256,7 +245,7 @@ func variantTable(in *intake, f *findings) *report.Table {
 			table.Add(report.Int(v.Trajectories), report.Share(float64(v.Trajectories)/float64(calling), 1), report.Int(len(v.Tools)), report.Name(sequenceText(f.names(v.Tools))))
 		}
 	}
-	table.Note("%s with calls make %s, %s of which occur once.", countOf(calling, "trajectory"), countOf(len(f.variants), "different sequence"), report.Grouped(once))
+	table.Note("%s with calls: %s, of which %s occur once.", countOf(calling, "trajectory"), countOf(len(f.variants), "different sequence"), report.Grouped(once))
 	if len(f.steps) > 0 {
 		s := f.steps[0]
 		text := fmt.Sprintf("%.0f %% of them begin with the same call", 100*s.Share)
@@ -289,32 +278,6 @@ func sequenceText(names []string) string {
 		parts = append(append(parts[:most-1:most-1], "…"), parts[len(parts)-1])
 	}
 	return strings.Join(parts, " → ")
-}
-
-// reworkShown is how many habits of rework the text lists.
-const reworkShown = 8
-
-func reworkTable(f *findings) *report.Table {
-	table := report.NewTable("rework", "Calls that repeat themselves",
-		report.Column{Key: "what", Max: 70},
-		report.Column{Key: "kind"},
-		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
-		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
-		report.Column{Key: "calling_turns", Title: "calling turns", Align: report.Right},
-	)
-	for i, r := range f.rework {
-		if i == reworkShown {
-			table.Note("%s more in JSON.", countOf(len(f.rework)-reworkShown, "kind of rework"))
-			break
-		}
-		kind := "same call again"
-		if r.Kind == trace.ReworkAlternation {
-			kind = "in turn, after the first round"
-		}
-		table.Add(report.Name(strings.Join(f.names(r.Tools), " → ")), report.Text(kind), report.Int(r.Occurrences), report.Int(r.Trajectories), report.Int(r.Turns))
-	}
-	table.Note("The same call again: tool and arguments are equal. Whether that was in vain the traces do not say: polling looks the same.")
-	return table
 }
 
 func groupTable(f *findings) *report.Table {

@@ -2,12 +2,15 @@ package cmd
 
 import (
 	"bufio"
+	"bytes"
 	"io"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/redact"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
 )
@@ -16,6 +19,8 @@ import (
 type convertOptions struct {
 	inputOptions `mapstructure:",squash"`
 	Out          string `mapstructure:"out"`
+	Redact       bool   `mapstructure:"redact"`
+	KeyFile      string `mapstructure:"key-file"`
 }
 
 func newConvert(a *app) *cobra.Command {
@@ -27,14 +32,22 @@ Interchange Format, which awo reads back without loss. What ATIF has no place fo
 (task, outcome, status of calls, ...) stands under "awo" in its "extra" members.
 
 Values are written as they are: a converted trace holds the secrets of the
-original.
+original. With --redact every word of texts, arguments and results becomes a keyed
+hash and every number of three digits or more another number, so that what was equal
+stays equal and awo finds the same habits and the same sources of arguments: the way
+to hand traces to somebody else. The key is the content of --key-file, or AWO_KEY;
+who has it can find out which words stand for what. Kept are names of tools,
+arguments and members, tool definitions, models, usage, times and outcomes.
 
 ` + filesHelp,
 		Example: `  awo convert traces/ > all.atif.jsonl
-  awo convert runs.json.gz --where 'outcome == "success"' --out good.atif.jsonl`,
+  awo convert runs.json.gz --where 'outcome == "success"' --out good.atif.jsonl
+  awo convert traces/ --redact --key-file redaction.key --out shareable.atif.jsonl`,
 		GroupID: groupLook,
 	}
 	addInput(c.Flags())
+	c.Flags().Bool("redact", false, "replace words and numbers by keyed hashes and other numbers")
+	c.Flags().String("key-file", "", "`FILE` with the key for --redact (default: the environment variable AWO_KEY)")
 	c.Flags().String("out", "", "write to this `FILE` instead of the standard output, and print a summary")
 	return work(a, c, convert)
 }
@@ -57,13 +70,17 @@ func convert(j *job, o convertOptions, files []string) error {
 	if o.Out == "" && j.Format != report.FormatText {
 		return usagef("--format is about the summary, which is printed with --out FILE; the trajectories are always ATIF")
 	}
+	redactor, err := o.redactor()
+	if err != nil {
+		return err
+	}
 	in, err := j.intake(files, o.inputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	if o.Out == "" {
-		_, _, err := writeATIF(j.out, in)
+		_, _, err := writeATIF(j.out, in, redactor)
 		return err
 	}
 	out := conversionJSON{Schema: "awo.conversion/v1", Output: outputJSON{File: filepath.ToSlash(o.Out), Format: "atif"}}
@@ -72,7 +89,7 @@ func convert(j *job, o convertOptions, files []string) error {
 		dir = "."
 	}
 	err = emit.WriteStream(dir, name, func(w io.Writer) (err error) {
-		out.Output.Trajectories, out.Output.Bytes, err = writeATIF(w, in)
+		out.Output.Trajectories, out.Output.Bytes, err = writeATIF(w, in, redactor)
 		return err
 	})
 	if err != nil {
@@ -84,13 +101,41 @@ func convert(j *job, o convertOptions, files []string) error {
 	return j.print(&d, out)
 }
 
+// redactor returns what redacts, nil if nothing is to be.
+func (o convertOptions) redactor() (*redact.Redactor, error) {
+	if !o.Redact {
+		if o.KeyFile != "" {
+			return nil, usagef("--key-file: the key is for --redact, which is not given")
+		}
+		return nil, nil
+	}
+	key := []byte(os.Getenv("AWO_KEY"))
+	if o.KeyFile != "" {
+		var err error
+		if key, err = os.ReadFile(o.KeyFile); err != nil {
+			return nil, fileProblem(o.KeyFile, err)
+		}
+	}
+	key = bytes.TrimSpace(key)
+	switch {
+	case len(key) == 0:
+		return nil, usagef("--redact: there is no key; put a long random text into a file and name it with --key-file, or into AWO_KEY")
+	case len(key) < redact.MinKey:
+		return nil, usagef("--redact: the key has %d bytes; one with less than %d can be guessed", len(key), redact.MinKey)
+	}
+	return redact.New(key), nil
+}
+
 // writeATIF writes what comes in, one trajectory a line.
-func writeATIF(to io.Writer, in *intake) (trajectories int, bytes int64, err error) {
+func writeATIF(to io.Writer, in *intake, redactor *redact.Redactor) (trajectories int, bytes int64, err error) {
 	w := bufio.NewWriterSize(to, 1<<20)
 	var line []byte
 	for t, err := range in.All() {
 		if err != nil {
 			return trajectories, bytes, err
+		}
+		if redactor != nil {
+			redactor.Trajectory(t)
 		}
 		if line, err = trace.AppendATIF(line[:0], t); err != nil {
 			return trajectories, bytes, err

@@ -101,7 +101,7 @@ func (f *findingsOfCost) document(in *intake, out costJSON) *report.Document {
 	}
 	d.Section("By tool", costToolTable(out))
 	if len(out.Habits) > 0 {
-		d.Section("Habits that cost most", habitTable(out))
+		d.Section("Habits that cost most", dearHabits(out))
 	}
 	if len(out.Days) > 1 {
 		d.Section("By day", costTable("days", "day", out.Days))
@@ -304,7 +304,7 @@ func costToolTable(out costJSON) *report.Table {
 	return table
 }
 
-func habitTable(out costJSON) *report.Table {
+func dearHabits(out costJSON) *report.Table {
 	table := report.NewTable("habits", "",
 		report.Column{Key: "first", Max: 40},
 		report.Column{Key: "second", Title: "then", Max: 40},

@@ -159,13 +159,17 @@ func extract(j *job, o extractOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	compilation, err := metatool.Compile(in.Source, set, o.compile(j.workers()))
 	if err != nil {
 		return err
 	}
-	merged, found, tools := compilation.Merged, compilation.Extraction, compilation.Definitions
+	if err := in.refuse(set); err != nil {
+		return err
+	}
+	merged, tools := compilation.Merged, compilation.Definitions
 	veil := merged.Veil(j.ShowValues)
-	out := extractionResult(in, o, found, tools, veil)
+	out := extractionResult(in, o, compilation, veil)
 	if o.Out != "" {
 		results, err := extractionArtefacts(merged, veil, tools)
 		if err != nil {
@@ -206,13 +210,15 @@ func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []*metato
 	return emit.Results{View: view, Names: names, Tools: offered, Operations: operations(merged)}, nil
 }
 
-func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, tools []*metatool.Definition, veil *merge.Veil) extractionJSON {
+func extractionResult(in *intake, o extractOptions, c *metatool.Compilation, veil *merge.Veil) extractionJSON {
+	found := c.Extraction
 	out := extractionJSON{
 		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: o.Threshold, Algorithm: o.Algorithm,
 		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(), MetaTools: []metaToolJSON{},
 	}
-	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore}
-	for _, t := range tools {
+	calls, turns := metatool.Offered(c.Merged, c.Definitions)
+	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore - calls, TurnsSaved: turns}
+	for _, t := range c.Definitions {
 		c := t.Candidate
 		m := metaToolJSON{
 			Name: t.Name, Tools: []string{}, Calls: []string{}, Inputs: []string{}, Bindings: []boundJSON{}, Refusals: []refusalJSON{}, Returns: t.Output.Steps,
@@ -231,8 +237,6 @@ func extractionResult(in *intake, o extractOptions, found *metatool.Extraction, 
 			m.Status, m.Reason = statusLeftOut, refusalText(t)
 		} else {
 			out.Emitted.MetaTools++
-			out.Emitted.CallsAfter -= c.CallsSaved
-			out.Emitted.TurnsSaved += c.TurnsSaved
 		}
 		out.MetaTools = append(out.MetaTools, m)
 	}
@@ -271,6 +275,11 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 	d := &report.Document{Title: "Meta-tools"}
 	d.Add(in.Summary())
 	if len(out.MetaTools) == 0 {
+		if o.Algorithm == string(metatool.AlgorithmPatterns) {
+			d.Add(report.Paragraph("No chain of two or more calls, nor a walk over a list, occurs in at least " + countOf(out.Threshold, "trajectory") +
+				" without a user message in between and could be called. A lower --threshold, or rules that say which calls only read (--rules), may find some."))
+			return d
+		}
 		d.Add(report.Paragraph("No chain of two or more calls is followed from one state by at least " + countOf(out.Threshold, "trajectory") +
 			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."))
 		return d
@@ -300,7 +309,11 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 	if refused {
 		table.Note("Of these can be offered: %s, which save at most %s.", countOf(out.Emitted.MetaTools, "meta-tool"), countOf(out.Emitted.TurnsSaved, "turn"))
 	}
-	table.Note("Chains are followed from one state by at least %s; a user message or a barrier ends them. Turns with parallel calls save less than calls: %s become %s.",
+	where := "are followed from one state by"
+	if o.Algorithm == string(metatool.AlgorithmPatterns) {
+		where = "occur anywhere in"
+	}
+	table.Note("Chains "+where+" at least %s; a user message or a barrier ends them. Turns with parallel calls save less than calls: %s become %s.",
 		countOf(out.Threshold, "trajectory"), countOf(out.CallsBefore, "call"), report.Grouped(out.CallsAfter))
 	d.Add(table)
 	if bindings := bindingsTable(out); bindings != nil {

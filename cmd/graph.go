@@ -126,6 +126,7 @@ func graph(j *job, o graphOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.needs = []string{trace.CapabilitySequences}
 	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true, Reasons: o.Reasons, MaxStates: o.LimitStates})
 	for t, err := range in.All() {
 		if err != nil {
@@ -135,6 +136,9 @@ func graph(j *job, o graphOptions, files []string) error {
 		if parts != nil {
 			parts.add(t)
 		}
+	}
+	if err := in.refuse(set); err != nil {
+		return err
 	}
 	merged := merger.Merged()
 	written, err := j.writeGraphs(merged, o)

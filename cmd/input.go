@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -74,6 +76,10 @@ type intake struct {
 	filter filter.Options
 	left   filter.Counts
 	tally  *trace.Tally
+
+	// needs are the capabilities of traces that the command rests on: what these
+	// traces lack of them is said in the summary.
+	needs []string
 
 	// facts, if set, collects what All yields, its tally among it.
 	facts *trace.Completeness
@@ -193,6 +199,39 @@ type inputJSON struct {
 	OrphanResults  int           `json:"orphan_results"`
 	LeftOut        leftOutJSON   `json:"left_out"`
 	Problems       problemsJSON  `json:"problems"`
+	Lacks          []lackJSON    `json:"lacks,omitempty"`
+}
+
+// lackJSON is what the traces do not bear of what a command rests on.
+type lackJSON struct {
+	Capability string  `json:"capability"`
+	Share      float64 `json:"share"` // of what it needs that is there
+	Of         int     `json:"of"`
+	Units      string  `json:"units"`
+	Reason     string  `json:"reason"`
+}
+
+// enough is the share of what a command needs from which on it is not worth a
+// word that some is not there.
+const enough = 0.95
+
+// lacks returns which of its needs the traces do not bear, or only in part.
+func (in *intake) lacks() []lackJSON {
+	var out []lackJSON
+	for _, c := range in.tally.Capabilities() {
+		if c.Share < enough && slices.Contains(in.needs, c.Name) && in.tally.Calls > 0 {
+			out = append(out, lackJSON{c.Name, c.Share, c.Of, c.Units, c.Reason})
+		}
+	}
+	return out
+}
+
+// refuse is the error for traces that cannot bear what rules ask for.
+func (in *intake) refuse(set *rules.Set) error {
+	if set != nil && set.Outcome == rules.OutcomeSuccess && in.tally.Trajectories > 0 && in.tally.OutcomeKnown == 0 {
+		return diag.New(diag.Pos{}, "outcome-unknown", "the rules read successful trajectories only, and of these traces (%s) none records its outcome", countOf(in.tally.Trajectories, "trajectory"))
+	}
+	return nil
 }
 
 // leftOutJSON counts the trajectories that were read but not wanted.
@@ -222,6 +261,7 @@ func (in *intake) JSON() inputJSON {
 		UserMessages: y.UserMessages, CallsAfterUser: y.CallsAfterUser, WithoutResult: y.WithoutResult, OrphanResults: y.OrphanResults,
 		LeftOut:  leftOutJSON{Counts: in.left, Excluded: in.excluded},
 		Problems: problemsJSON{Total: problems.Total, ByCode: problems.ByCode},
+		Lacks:    in.lacks(),
 	}
 	if y.TurnsUnknown > 0 && y.TurnsUnknown == y.Calls {
 		const reason = "these traces do not record which model response made a call"
@@ -254,6 +294,13 @@ func (in *intake) Summary() report.Paragraph {
 	}
 	if n := in.left.Total() + in.excluded; n > 0 {
 		fmt.Fprintf(&b, " %s left out by filters%s.", countOf(n, "trajectory"), untimed(in.left))
+	}
+	for _, l := range in.lacks() {
+		if l.Share == 0 {
+			fmt.Fprintf(&b, " For %s: %s.", l.Capability, l.Reason)
+			continue
+		}
+		fmt.Fprintf(&b, " For %s there are %.1f %% of the %s; %s.", l.Capability, 100*l.Share, l.Units, l.Reason)
 	}
 	return report.Paragraph(b.String())
 }

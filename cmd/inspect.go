@@ -241,7 +241,7 @@ func modelTable(c *trace.Completeness) *report.Table {
 		}
 		table.Add(name, report.Int(m.Turns), report.Int(m.CallingTurns), input, cached, output, report.Int(m.TurnsUsage))
 	}
-	if c.Tally.LLMTurns > 0 && c.TurnsUsage > 0 && c.TurnsUsage < c.Tally.LLMTurns {
+	if c.Tally.LLMTurns > 0 && c.Tally.TurnsUsage > 0 && c.Tally.TurnsUsage < c.Tally.LLMTurns {
 		table.Note("Tokens are sums over the turns that record them, not over all.")
 	}
 	return table

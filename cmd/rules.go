@@ -28,6 +28,8 @@ to the world, and which of them may change places.`,
 	c.AddCommand(newRulesExplain(a))
 	c.AddCommand(newRulesBuiltin(a))
 	c.AddCommand(newRulesSchema(a))
+	c.AddCommand(newRulesVerify(a))
+	c.AddCommand(newRulesSuggest(a))
 	return c
 }
 

@@ -114,6 +114,7 @@ func verify(j *job, o verifyOptions, args []string) error {
 		return err
 	}
 	defer in.Close()
+	in.needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
 	verifier := execute.NewVerifier(tools)
 	var failed error
 	for checks := range par.Map(j.Workers, marked(in, newMarker(set), &failed), func(m markedTrajectory) *execute.Checks {
@@ -123,6 +124,9 @@ func verify(j *job, o verifyOptions, args []string) error {
 	}
 	if failed != nil {
 		return failed
+	}
+	if err := in.refuse(set); err != nil {
+		return err
 	}
 	out := verificationResult(in, o, verifier.Verifications())
 	if err := j.print(verificationDocument(in, o, out), out); err != nil {

@@ -38,6 +38,16 @@ type checking struct {
 	votes map[int32]*ruleVotes
 	walks map[int32]*walk
 	used  map[Slot]map[uint64]bool // parameter -> values that it had
+	reads int                      // calls that were read
+	near  nearest
+}
+
+// nearest is what checking.nearest found last.
+type nearest struct {
+	slot  Slot
+	value uint64
+	read  int
+	call  int
 }
 
 // Check applies the rules to the model calls of t. It is pure.
@@ -69,6 +79,7 @@ func (j *Judge) Check(t *trace.Trajectory) *Votes {
 // read takes the results and arguments of a call as the newest of their
 // sources.
 func (c *checking) read(i int, arguments *trace.Value) {
+	c.reads++
 	call := &c.t.Calls[i]
 	tool := nameOf(call.Tool)
 	c.readSide(Input, tool, i, arguments)
@@ -145,17 +156,25 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 // a ticket that names the person; the one is no disagreement with the other.
 func (c *checking) isFromElsewhere(id int32, recorded *trace.Value) bool {
 	r := &c.j.rules[id]
-	if c.holds(id, recorded) {
-		return false
-	}
-	for _, other := range c.j.byParam[r.link.To.Tool] {
-		o := &c.j.rules[other]
-		if o.link.To == r.link.To && o.link.From.Side == Output && o.link.Verdict == Accepted &&
-			c.now[o.source].call > c.now[r.source].call && c.holds(other, recorded) {
-			return true
+	return c.nearest(r, recorded) > c.now[r.source].call && !c.holds(id, recorded)
+}
+
+// nearest returns the last call whose result holds a value by an accepted link
+// to the parameter of a rule, -1 if none does. It remembers the last answer,
+// since the rules of a parameter come one after the other.
+func (c *checking) nearest(r *rule, recorded *trace.Value) int {
+	n := &c.near
+	if h := hashValue(recorded); n.slot != r.link.To || n.value != h || n.read != c.reads {
+		*n = nearest{slot: r.link.To, value: h, read: c.reads, call: -1}
+		for _, id := range c.j.byParam[r.link.To.Tool] {
+			o := &c.j.rules[id]
+			if o.link.To == r.link.To && o.link.From.Side == Output && o.link.Verdict == Accepted &&
+				c.now[o.source].ok && c.now[o.source].call > n.call && c.holds(id, recorded) {
+				n.call = c.now[o.source].call
+			}
 		}
 	}
-	return false
+	return n.call
 }
 
 // holds reports whether the source of a rule gives a value, in any element.

@@ -8,7 +8,8 @@ import (
 )
 
 // Agreement is how often a rule gives the recorded value where it could be
-// applied.
+// applied. Uses whose value is not in the rule's source, but in a nearer result
+// by another accepted link, are not among them.
 type Agreement struct {
 	Uses    int // uses with a source in an earlier turn
 	Agree   int // of these, the rule gives the recorded value

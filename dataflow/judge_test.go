@@ -350,3 +350,26 @@ func TestAgreementThresholds(t *testing.T) {
 		}
 	}
 }
+
+// TestNearerSource: a use that another accepted link explains by a nearer result
+// is no disagreement, one that nothing explains is.
+func TestNearerSource(t *testing.T) {
+	scripts := many(30, func(i int) *script {
+		found := fmt.Sprintf(`{"people":[{"id":"person-%d"},{"id":"other-%d"}]}`, i, i)
+		s := run("r").call("search", `{}`, found).call("open", fmt.Sprintf(`{"id":"person-%d"}`, i), `{}`)
+		switch {
+		case i%3 == 0:
+			s.call("ticket", `{}`, fmt.Sprintf(`{"by":"someone-%d"}`, i)).call("open", fmt.Sprintf(`{"id":"someone-%d"}`, i), `{}`)
+		case i == 1:
+			s.call("open", `{"id":"out of nowhere"}`, `{}`)
+		case i == 2: // the ticket is further away than the search
+			s = run("r").call("ticket", `{}`, `{"by":"someone-2"}`).call("search", `{}`, found).call("open", `{"id":"someone-2"}`, `{}`)
+		}
+		return s
+	})
+	got, _ := judged(t, scripts, "search.people[*].id", "open(id)")
+	want := []string{"first 29/31", "unused 29/31", "each 29/31"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}

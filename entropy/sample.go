@@ -88,9 +88,21 @@ func addIntervals(contexts []Context, tallies []taskTally, tasks int, o Options)
 				}
 			}
 			c.Next[j].Interval = interval(draws, c.Tasks, o.Level)
+			if c.Next[j].Share == 1 && c.Next[j].Interval != nil {
+				c.Next[j].Interval = always(c.Tasks, o.Level)
+			}
 		}
 	}
 }
+
+// always is the interval of a share that is 1 in every task, where every draw of
+// a bootstrap is 1 too and says nothing: the exact interval of as many successes
+// as there are tasks (Clopper and Pearson).
+func always(tasks int, level float64) *Interval {
+	return &Interval{Lo: math.Pow((1-level)/2, 1/float64(tasks)), Hi: 1, Level: level, Method: methodExact}
+}
+
+const methodExact = "exact, a task one trial"
 
 // A taskTally is how often each task has a context, and each listed successor
 // after it.

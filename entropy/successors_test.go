@@ -285,3 +285,19 @@ func TestConvergence(t *testing.T) {
 		t.Errorf("%+v of nothing", got)
 	}
 }
+
+// What was never contradicted is not certain: the fewer the tasks, the less.
+func TestIntervalOfAlways(t *testing.T) {
+	for tasks, want := range map[int]float64{5: 0.478, 24: 0.857, 100: 0.964} {
+		var s entropy.Sample
+		for i := range tasks {
+			s.Sequences, s.Tasks = append(s.Sequences, []uint32{0, 1, 0, 1}), append(s.Tasks, uint32(i))
+		}
+		contexts := entropy.Contexts(ngram.Count(1, slices.Values(s.Sequences)), entropy.ContextOptions{})
+		entropy.AddIntervals(contexts, s, entropy.Options{})
+		got := contexts[0].Next[0].Interval
+		if got == nil || math.Abs(got.Lo-want) > 0.001 || got.Hi != 1 {
+			t.Errorf("%d tasks: %+v, want [%v, 1]", tasks, got, want)
+		}
+	}
+}

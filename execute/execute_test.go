@@ -78,6 +78,16 @@ func batch(t testing.TB) *metatool.Tool {
 	}
 }
 
+// chosen logs in to the application that it is told.
+func chosen(t testing.TB) *metatool.Tool {
+	tool := login(t)
+	tool.Inputs = append(tool.Inputs, metatool.Input{Name: "app", Step: 1, Argument: "password", Required: true})
+	key := metatool.Binding{Kind: metatool.BindInput, Input: "app"}
+	tool.Steps[1].Args[0].Binding.Path = path(t, "$[?@.app == ?].password")
+	tool.Steps[1].Args[0].Binding.Key = &key
+	return tool
+}
+
 type call struct {
 	tool, args, result string
 	turn               int
@@ -86,7 +96,7 @@ type call struct {
 
 // recorded returns a trajectory of these calls.
 func recorded(calls ...call) *trace.Trajectory {
-	t := &trace.Trajectory{ID: "run", Messages: []trace.Message{{Text: trace.TextOf("I am ann@example.org, my user id is u-1.")}}}
+	t := &trace.Trajectory{ID: "run", Messages: []trace.Message{{Text: trace.TextOf("I am ann@example.org, my user id is u-1, and I read mail.")}}}
 	for _, c := range calls {
 		for len(t.Turns) <= c.turn {
 			t.Turns = append(t.Turns, trace.Turn{FirstCall: len(t.Calls)})
@@ -276,6 +286,8 @@ func TestPlay(t *testing.T) {
 		{"one argument more", login(t), []call{show, remember}, 1, false, true, 1, 0, execute.CodeNotPassed},
 		{"a name that nobody said", login(t), []call{show, stranger}, 1, true, false, 1, 0, ""},
 		{"the user spoke in between", login(t), []call{show, asked}, 0, false, false, 0, 0, ""},
+		{"chosen by the agent", chosen(t), []call{show, other}, 1, true, false, 1, 0, ""},
+		{"not to be chosen", chosen(t), []call{show, {"mail_login", `{"username":"ann@example.org","password":"?"}`, `{}`, 1, false, false}}, 1, false, true, 1, 0, execute.CodeInputUnderived},
 		{"whole list", orders(t), []call{user, order("o-1", 1), order("o-2", 2), order("o-3", 3)}, 1, true, true, 3, 0, ""},
 		{"prefix", orders(t), []call{user, order("o-1", 1)}, 1, true, true, 1, 2, ""},
 		{"own order", orders(t), []call{user, order("o-3", 1), order("o-1", 1)}, 1, true, true, 1, 1, ""},

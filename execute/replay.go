@@ -127,16 +127,42 @@ func inputValue(tool *metatool.Tool, t *trace.Trajectory, o Occurrence, name str
 			return walkedList(step, t, o.Calls[i])
 		}
 		for a := range step.Args {
-			if !is(&step.Args[a].Binding) {
+			b := &step.Args[a].Binding
+			if !is(b) && !is(b.Key) {
 				continue
 			}
 			args, _ := t.Calls[o.Calls[i][0]].ArgsValue()
-			if v, ok := args.Lookup(step.Args[a].Name); ok {
+			v, ok := args.Lookup(step.Args[a].Name)
+			if ok && is(b.Key) {
+				v, ok = keyOf(b, t, o, v)
+			}
+			if ok {
 				return v, true
 			}
 		}
 	}
 	return trace.Value{}, false
+}
+
+// keyOf returns what the open filter of a binding was compared with when it gave
+// v: the one value of that member of the elements that hold v.
+func keyOf(b *metatool.Binding, t *trace.Trajectory, o Occurrence, v trace.Value) (trace.Value, bool) {
+	if b.Kind != metatool.BindStep || b.Coerce != metatool.CoerceNone || b.Step >= len(o.Calls) || len(o.Calls[b.Step]) != 1 {
+		return trace.Value{}, false
+	}
+	at := slices.IndexFunc(b.Path, func(s dataflow.Step) bool { return s.Kind == dataflow.StepFilter && s.Open })
+	if at < 0 {
+		return trace.Value{}, false
+	}
+	elements := append(slices.Clone(b.Path[:at]), dataflow.Step{Kind: dataflow.StepEach})
+	var keys []trace.Value
+	for _, element := range elements.Eval(resultOf(&t.Calls[o.Calls[b.Step][0]]).Value) {
+		key, ok := element.Lookup(b.Path[at].Name)
+		if ok && slices.ContainsFunc(b.Path[at+1:].Eval(element), v.Equal) {
+			keys = append(keys, key)
+		}
+	}
+	return sole(keys)
 }
 
 // walkedList returns the list that calls with these arguments walk: its elements
@@ -176,7 +202,8 @@ func walkedList(step *metatool.Step, t *trace.Trajectory, calls []int) (trace.Va
 func (p *Player) known(tool *metatool.Tool, o Occurrence, inputs trace.Value) (ok bool, unknown string) {
 	for i := range tool.Inputs {
 		in := &tool.Inputs[i]
-		if _, given := inputs.Lookup(in.Name); !given || in.Step < 0 || in.Step >= len(tool.Steps) {
+		v, given := inputs.Lookup(in.Name)
+		if !given || in.Step < 0 || in.Step >= len(tool.Steps) {
 			continue
 		}
 		step := &tool.Steps[in.Step]
@@ -186,11 +213,25 @@ func (p *Player) known(tool *metatool.Tool, o Occurrence, inputs trace.Value) (o
 			}
 			continue
 		}
-		if in.Step > 0 && !p.knew(o.Calls[in.Step][0], in.Argument, o.First()) {
+		switch {
+		case in.Step == 0:
+		case !isArgument(step, in):
+			if !dataflow.KnownBefore(p.t, o.First(), dataflow.Slot{}, v).OK {
+				return false, in.Name
+			}
+		case !p.knew(o.Calls[in.Step][0], in.Argument, o.First()):
 			return false, in.Name
 		}
 	}
 	return true, ""
+}
+
+// isArgument reports whether an input is an argument of a step, and not only
+// part of where one comes from.
+func isArgument(step *metatool.Step, in *metatool.Input) bool {
+	return slices.ContainsFunc(step.Args, func(a metatool.Argument) bool {
+		return a.Name == in.Argument && a.Binding.Kind == metatool.BindInput && a.Binding.Input == in.Name
+	})
 }
 
 // knewList reports whether the elements that calls walk were known before the

@@ -9,7 +9,9 @@
 // trajectories in compact form, the labels, and the figures of every
 // cumulative strategy. On demand it also says which rules are about which calls:
 // [Usage] counts them, [Merged.Explain] shows one call, and [Reasons] say of every
-// state by which rules several histories became it.
+// state by which rules several histories became it. An [Examiner] holds the rules
+// against what the calls returned and gives the [Evidence] for and against each
+// of them; a [Suggester] proposes rules.
 //
 // # Stages
 //
@@ -35,11 +37,12 @@
 // O(graph) for states, edges and labels, O(calls) for the walks (13 bytes a
 // call, and none if they are not asked for), and bounded caches. Of the
 // trajectories nothing is kept but labels: tool names and rewritten arguments.
-// These hold values that may be secret; [Veil] writes them for people.
+// These hold values that may be secret; [Veil] writes them for people. An
+// Examiner keeps hashes only, a Suggester arguments too: both say how many.
 //
 // # What it does not do
 //
 // It parses no rules (package rules), keeps no graph (package stategraph),
-// extracts no meta-tools (package metatool), and does not judge whether a rule
-// is right.
+// extracts no meta-tools (package metatool), and runs no tool: what the traces
+// do not show it does not know.
 package merge

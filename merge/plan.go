@@ -38,11 +38,11 @@ func (p *plan) fold() *rules.Rule {
 
 // status is the status of the call after the status rules: the last one whose
 // pattern matches the result decides.
-func (p *special) status(call *trace.Call) trace.Status {
+func (p *special) status(call *trace.Call, text func() string) trace.Status {
 	if len(p.statuses) == 0 || !call.HasResult {
 		return call.Status
 	}
-	status, result := call.Status, call.Result.Text()
+	status, result := call.Status, text()
 	for _, rule := range p.statuses {
 		if rule.Pattern != nil && !rule.Pattern.MatchString(result) {
 			continue

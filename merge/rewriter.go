@@ -38,6 +38,8 @@ type Rewriter struct {
 	parsed     *trace.Call // whose arguments are parsedArgs
 	parsedArgs trace.Value
 
+	results []string // of the calls of this trajectory, if somebody has unquoted them already
+
 	steps   []Step
 	pending []foldedCall
 	scratch []byte
@@ -123,7 +125,7 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 				}
 				continue
 			}
-			status = plan.special.status(call)
+			status = plan.special.status(call, func() string { return r.result(i, call) })
 		}
 		if status == trace.StatusFailed && r.set.Failed != rules.FailedKeep {
 			if r.watching {
@@ -150,6 +152,14 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 	r.flush()
 	r.parsed, r.parsedArgs, r.annotations = nil, trace.Value{}, nil // keep nothing of the record
 	return r.steps
+}
+
+// result is the text of what call i returned.
+func (r *Rewriter) result(i int, call *trace.Call) string {
+	if r.results != nil {
+		return r.results[i]
+	}
+	return call.Result.Text()
 }
 
 // Reads reports whether the set's `outcome:` policy reads the trajectory.

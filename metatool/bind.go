@@ -39,7 +39,7 @@ const maxObserved = 2000
 
 // Binder finds out where the arguments of candidates come from. It is given the
 // trajectories that Wants names, in the order of the input, and makes
-// definitions of what it saw (algorithm: design of bindings in docs/artefacts.md).
+// definitions of what it saw; docs/artefacts.md says which binding is taken when.
 //
 // Of each candidate at most 2,000 occurrences are looked at, chosen by a fixed
 // seed. Memory is O(candidates), and what is kept of values is one for each

@@ -17,28 +17,38 @@ import (
 func (b *Binder) Definitions() []*Definition {
 	var list []*Definition
 	same := map[string]*Definition{}
+	isPart := map[*Definition]bool{}
+	covered := newCover(b.merged.Walks)
+	whole := make([]*Definition, len(b.plans))
+	for i := range b.plans {
+		if whole[i] = b.whole(i); whole[i].Refusals == nil {
+			covered.add(whole[i].Candidate)
+		}
+	}
 	add := func(d *Definition) {
-		key := toolKey(&d.Tool)
-		if first := same[key]; first != nil && d.Refusals == nil {
-			first.join(d)
+		if d.Refusals != nil {
+			list = append(list, d)
 			return
 		}
-		if d.Refusals == nil {
-			same[key] = d
+		key := toolKey(&d.Tool)
+		if first := same[key]; first != nil {
+			first.join(d)
+			isPart[first] = isPart[first] && isPart[d]
+			return
 		}
+		same[key] = d
 		list = append(list, d)
 	}
-	isPart := map[*Definition]bool{}
-	for i := range b.plans {
-		whole := b.whole(i)
-		add(whole)
-		if whole.Refusals == nil {
+	for i, d := range whole {
+		add(d)
+		if d.Refusals == nil {
 			continue
 		}
 		for _, span := range b.parts(i) {
-			d := b.part(i, span[0], span[1])
+			d := b.part(i, span[0], span[1], covered)
 			isPart[d] = true
 			add(d)
+			covered.add(d.Candidate)
 		}
 	}
 	list = slices.DeleteFunc(list, func(d *Definition) bool {
@@ -100,8 +110,9 @@ func (b *Binder) parts(i int) [][2]int {
 	return spans
 }
 
-// part returns the definition of the steps first to end-1 of a candidate.
-func (b *Binder) part(i, first, end int) *Definition {
+// part returns the definition of the steps first to end-1 of a candidate. What
+// covered says is saved by others does not count for it.
+func (b *Binder) part(i, first, end int, covered *cover) *Definition {
 	whole := b.plans[i].candidate
 	c := &Candidate{}
 	if whole.Pattern == nil {
@@ -122,12 +133,13 @@ func (b *Binder) part(i, first, end int) *Definition {
 		}
 		c.Occurrences = append(c.Occurrences, part)
 	}
-	b.recount(c)
+	c.recount(covered)
 	return b.chooser(i, first).definition(end, c, nil)
 }
 
-// recount works out support and savings of a candidate by itself.
-func (b *Binder) recount(c *Candidate) {
+// recount works out support and savings of a candidate, beyond what occurrences
+// of others inside its own, or around them, save.
+func (c *Candidate) recount(covered *cover) {
 	c.Support, c.TurnsSaved, c.CallsSaved = 0, 0, 0
 	last := -1
 	for i := range c.Occurrences {
@@ -135,13 +147,14 @@ func (b *Binder) recount(c *Candidate) {
 		if o.Trajectory != last {
 			c.Support, last = c.Support+1, o.Trajectory
 		}
-		places := 0
-		for k := range c.Len() {
-			places += o.count(k)
+		if covered.inside[o.First] {
+			continue
 		}
-		calls, turns := saving(b.merged.Walks, o.Trajectory, o.First, o.First+merge.Place(places))
-		c.CallsSaved += calls
-		c.TurnsSaved += turns
+		end := o.First + merge.Place(c.places(o))
+		calls, turns := saving(covered.walks, o.Trajectory, o.First, end)
+		otherCalls, otherTurns := covered.saved(o.Trajectory, o.First, end)
+		c.CallsSaved += max(0, calls-otherCalls)
+		c.TurnsSaved += max(0, turns-otherTurns)
 	}
 }
 

@@ -89,7 +89,8 @@ func office(t testing.TB, ruleFile string, tools string, calls ...string) (*merg
 			}
 			tr.Tools = append(tr.Tools, def)
 		}
-		said := strings.ReplaceAll(strings.Join(calls, " "), "#", fmt.Sprint(i))
+		// All is known before the first call but the application, a habit.
+		said := strings.NewReplacer("#", fmt.Sprint(i), "mail", "").Replace(strings.Join(calls, " "))
 		tr.Messages = []trace.Message{{Role: trace.RoleUser, Text: trace.TextOf(said)}}
 		for j, text := range calls {
 			name, args, found := strings.Cut(text, "{")

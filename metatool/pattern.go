@@ -24,8 +24,8 @@ const MaxPatternSteps = 12
 //   - a call that failed, or that rules inserted or joined with others,
 //   - a call that it already holds, with the same arguments,
 //   - an argument from outside that was not known before the pattern began
-//     (see [dataflow.Flow.KnownBefore]), unless it is one value that nearly all
-//     calls have there, or comes from a link that cannot be bound (Judge).
+//     (see [dataflow.Flow.KnownBefore]), unless all calls of the tool have the
+//     same value there, and nothing told it; links that cannot be bound (Judge) count as outside.
 //
 // A meta-tool that held such a step could not be called, however often its
 // calls are made in a row.
@@ -38,9 +38,9 @@ const MaxPatternSteps = 12
 // two save a turn, but a pattern that ends with all of them saves theirs.
 //
 // Symbols may be called concurrently, Add by one goroutine in the order of the
-// walks. Memory is 16 bytes a step on top of the walks and what differs between
-// steps, 8 more for each turn with Options.Gain; Extraction needs 5 bytes more a
-// step, and 24 for every pattern that T trajectories have.
+// walks. Memory is 12 bytes a step on top of the walks, and what differs between
+// steps; 8 more for each turn with Options.Gain. Extraction needs 22 bytes more a
+// step, and some 50 for every pattern that T trajectories have.
 type Patterns struct {
 	merged  *merge.Merged
 	set     *dataflow.Set
@@ -50,6 +50,8 @@ type Patterns struct {
 	toolOf []int32       // label -> tool, or noSymbol
 	linkOf map[*dataflow.Link]int32
 	usable []bool // by link: whether it may ever be bound
+	// constant are the parameters that have one value in all calls.
+	constant map[dataflow.Slot]bool
 
 	judgments []dataflow.Judgment
 	judged    bool
@@ -57,7 +59,6 @@ type Patterns struct {
 	signatures []signature
 	known      map[string]int32 // encoded signature -> number
 	buffer     []byte
-	literals   map[uint64]*literalCounts // by parameter
 
 	// By step, in the order of the walks.
 	symbol     []int32 // index into signatures, or noSymbol
@@ -85,12 +86,17 @@ func NewPatterns(m *merge.Merged, set *dataflow.Set, o Options) *Patterns {
 	p := &Patterns{
 		merged: m, set: set, options: o,
 		linkOf: make(map[*dataflow.Link]int32, len(set.Links)), usable: make([]bool, len(set.Links)),
-		known: map[string]int32{}, literals: map[uint64]*literalCounts{},
+		known: map[string]int32{}, constant: map[dataflow.Slot]bool{},
 	}
 	for i := range set.Links {
 		k := &set.Links[i]
 		p.linkOf[k] = int32(i)
 		p.usable[i] = mayBind(k)
+	}
+	for i := range set.Params {
+		if s := &set.Params[i]; s.Values == 1 && !s.AtLeast {
+			p.constant[s.Param] = true
+		}
 	}
 	numbers := map[patternTool]int32{}
 	p.toolOf = make([]int32, m.Labels.Len())

@@ -313,9 +313,7 @@ func (x *patternExtractor) steps(n int32) []PatternStep {
 			}
 		}
 		for _, a := range f.args {
-			if a.before > 0 {
-				steps[i].Args = append(steps[i].Args, PatternArg{&x.p.set.Links[a.link], i - int(a.before)})
-			}
+			steps[i].Args = append(steps[i].Args, PatternArg{&x.p.set.Links[a.link], i - int(a.before)})
 		}
 	}
 	return steps

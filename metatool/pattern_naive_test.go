@@ -18,7 +18,7 @@ import (
 type naivePatterns struct {
 	p     *Patterns
 	forms *forms
-	turns []naiveTurn    // by call, in the order of steps
+	turns []naiveTurn // by call, in the order of steps
 }
 
 // naiveTurn is one call: the step it is part of, and the turn that it is made in
@@ -225,7 +225,6 @@ func randomSymbols(t *rapid.T, p *Patterns, i int, one *trace.Trajectory, calls 
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "arguments") {
 			a := patternArg{param: uint64(len(s.args)), known: uint8(rapid.SampledFrom([]int{always, 3, 1, 0}).Draw(t, "known"))}
-			a.literal = uint64(rapid.IntRange(0, 2).Draw(t, "literal"))
 			for range rapid.IntRange(0, 2).Draw(t, "sources") {
 				a.sources = append(a.sources, patternSource{
 					int32(rapid.IntRange(0, 2).Draw(t, "link")), uint8(rapid.IntRange(1, 4).Draw(t, "before")), rapid.Bool().Draw(t, "copied"),

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/testdata/gen/truth"
 )
 
@@ -132,13 +133,34 @@ func isCoincidence(known *truth.File, k *dataflow.Link) bool {
 	})
 }
 
-// TestOfficePatternsAgain: the order in which symbols are numbered does not
-// matter, nor how often one asks.
-func TestOfficePatternsAgain(t *testing.T) {
+// TestOfficePatternsWorkers: with symbols made in parallel the patterns are the
+// same, and so they are when one asks again.
+func TestOfficePatternsWorkers(t *testing.T) {
 	_, x, _ := officePatterns(t)
-	_, again, _ := officePatterns(t)
-	if a, b := fmt.Sprint(describeAll(x)), fmt.Sprint(describeAll(again)); a != b {
-		t.Errorf("%s\nand\n%s", a, b)
+	want := fmt.Sprint(describeAll(x))
+	list := readTrajectories(t, filepath.Join(officeFolder, "trajectories.jsonl.gz"))
+	text, err := os.ReadFile(filepath.Join(officeFolder, "rules.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, p := patternsOf(list, readRules(t, "rules.yaml", text), Options{}, true)
+	parallel := NewPatterns(p.merged, p.set, p.options)
+	numbers := func(yield func(int) bool) {
+		for i := range list {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+	var collector dataflow.Collector
+	for s := range par.Map(7, numbers, func(i int) *Symbols { return parallel.Symbols(i, list[i], collector.Collect(list[i])) }) {
+		parallel.Add(s)
+	}
+	parallel.Judge(p.judgments)
+	for range 2 {
+		if got := fmt.Sprint(describeAll(parallel.Extraction())); got != want {
+			t.Errorf("%s\nand\n%s", got, want)
+		}
 	}
 }
 

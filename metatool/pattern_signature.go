@@ -15,17 +15,6 @@ type signature struct {
 	args  []patternArg
 }
 
-// literalCounts counts the values of a parameter where they are not known from
-// the beginning.
-type literalCounts struct {
-	values map[uint64]int32
-	all    int32
-}
-
-// maxLiterals is how many values of a parameter are told apart: one with more
-// has none that nearly all calls have.
-const maxLiterals = 64
-
 // Add adds what Symbols returned for the next trajectory.
 func (p *Patterns) Add(s *Symbols) {
 	// Trajectories without calls may be left out.
@@ -37,42 +26,12 @@ func (p *Patterns) Add(s *Symbols) {
 		step := &s.steps[i]
 		id := noSymbol
 		if step.tool != noSymbol {
-			p.countLiterals(step)
 			id = p.signature(step)
 		}
 		p.symbol = append(p.symbol, id)
 		p.place = append(p.place, place(step.place))
 		p.trajectory = append(p.trajectory, uint32(s.trajectory))
 	}
-}
-
-// countLiterals counts the values of a step, and forgets those of parameters
-// with too many.
-func (p *Patterns) countLiterals(s *symbol) {
-	for i := range s.args {
-		a := &s.args[i]
-		if a.known == always || a.literal == 0 {
-			a.literal = 0
-			continue
-		}
-		c := p.literals[a.param]
-		if c == nil {
-			c = &literalCounts{values: map[uint64]int32{}}
-			p.literals[a.param] = c
-		}
-		c.all++
-		if _, ok := c.values[a.literal]; ok || len(c.values) < maxLiterals {
-			c.values[a.literal]++
-		} else {
-			a.literal = 0
-		}
-	}
-}
-
-// isLiteral reports whether nine in ten values of a parameter are this one.
-func (p *Patterns) isLiteral(param, value uint64) bool {
-	c := p.literals[param]
-	return value != 0 && c != nil && 10*c.values[value] >= 9*c.all
 }
 
 // signature numbers the signature of a step.
@@ -87,7 +46,6 @@ func (p *Patterns) signature(s *symbol) int32 {
 	for i := range s.args {
 		a := &s.args[i]
 		b = binary.LittleEndian.AppendUint64(b, a.param)
-		b = binary.LittleEndian.AppendUint64(b, a.literal)
 		b = append(b, a.known)
 		b = binary.AppendUvarint(b, uint64(len(a.sources)))
 		for _, from := range a.sources {
@@ -121,12 +79,11 @@ type form struct {
 	args []formArg // what does not come from outside
 }
 
-// formArg is an argument that comes from inside a pattern, or is always the same.
+// formArg is an argument that comes from inside a pattern.
 type formArg struct {
-	param   uint64
-	link    int32
-	before  uint8  // how many steps; 0 for a literal
-	literal uint64 // hash of the value
+	param  uint64
+	link   int32
+	before uint8 // how many steps
 }
 
 // forms finds the symbols of steps, each once.
@@ -249,8 +206,6 @@ func (f *forms) make(s *signature, at uint8, each uint16) int32 {
 		case ok:
 			out.args = append(out.args, from)
 		case known:
-		case f.p.isLiteral(a.param, a.literal):
-			out.args = append(out.args, formArg{param: a.param, link: -1, literal: a.literal})
 		default:
 			return noSymbol
 		}
@@ -290,7 +245,6 @@ func (f *forms) number(n *form) int32 {
 		b = binary.LittleEndian.AppendUint64(b, a.param)
 		b = binary.AppendVarint(b, int64(a.link))
 		b = append(b, a.before)
-		b = binary.LittleEndian.AppendUint64(b, a.literal)
 	}
 	id, ok := f.known[string(b)]
 	if !ok {

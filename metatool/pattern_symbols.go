@@ -30,7 +30,6 @@ type symbol struct {
 // patternArg is one top-level argument of a step.
 type patternArg struct {
 	param   uint64 // hash of the tool and the name
-	literal uint64 // hash of the value
 	known   uint8  // how many steps before this one a pattern may begin for the value to be known then
 	sources []patternSource
 }
@@ -189,18 +188,26 @@ func (s *symbols) readArgs(n int) {
 		a := &first.args[i]
 		arg := patternArg{param: hashParam(step.tool, a.name), known: s.knownBefore(n, a.uses)}
 		if a.use != nil {
-			arg.literal = a.use.Value
+			if s.p.constant[s.f.Slots[a.use.Param]] && !s.isTold(a.use) {
+				arg.known = always
+			}
 			arg.sources = s.sources(n, a.use)
 		}
 		if fold.n > 1 && i == fold.each {
 			for k := 1; k < fold.n; k++ {
 				arg.known = min(arg.known, s.knownBefore(n, s.steps[fold.first+k].args[i].uses))
 			}
-			arg.literal = 0
 			arg.sources = s.originsOf(n, fold.common)
 		}
 		step.args[i] = arg
 	}
+}
+
+// isTold reports whether a message or a result held a value before its call: it
+// may then depend on that, however often it is the same.
+func (s *symbols) isTold(u *dataflow.Use) bool {
+	told := func(from dataflow.Source) bool { return s.f.Slots[from.Slot].Side != dataflow.Input && !from.Echo }
+	return u.Seen.Turn >= 0 && u.Seen.Side != dataflow.Input || slices.ContainsFunc(u.Sources, told)
 }
 
 // findRepeats notes where a call is made again with the same arguments.
@@ -338,12 +345,12 @@ func (s *symbols) readWorth(first, last merge.Place) {
 	w := s.p.merged.Walks
 	for place := first; place < last; place++ {
 		from, to, n := w.Calls(place)
-		if n == 0 || to >= len(s.t.Calls) {
-			continue
-		}
 		turn, end := w.Turns(place)
 		if end >= len(s.out.worth) {
 			s.out.worth = append(s.out.worth, make([]int64, end+1-len(s.out.worth))...)
+		}
+		if n == 0 || to >= len(s.t.Calls) {
+			continue
 		}
 		for call := from; call <= to && turn <= end; call++ {
 			s.out.worth[turn] = worthOf(s.p.options.Gain(s.t, s.t.Calls[call].Turn))

@@ -90,18 +90,25 @@ func TestPatterns(t *testing.T) {
 			"up to a user message", func(int) (int, int) { return 2, 0 },
 			func(i int, s *runScript) {
 				s.user("Go on.").call("order", fmt.Sprintf(`{"id":"order-%d-1","token":"token-%d"}`, i, i), `{}`)
-			}, shopRules, []string{"login > customer[token=0]"},
+			}, shopRules,
+			[]string{"login > customer[token=0]"},
 		},
 		{
 			"not to what only a result told, and the model rewrote", func(int) (int, int) { return 2, 0 },
 			func(i int, s *runScript) {
 				s.call("weather", fmt.Sprintf(`{"text":"the place that I made up as number %d"}`, i*7919), `{}`)
-			}, shopRules, []string{"login > customer[token=0]"},
+			}, shopRules,
+			[]string{"login > customer[token=0]"},
 		},
 		{
 			"but with what is always the same", func(int) (int, int) { return 2, 0 },
 			func(_ int, s *runScript) { s.call("weather", `{"days":7}`, `{}`) }, shopRules,
 			[]string{"login > customer[token=0] > weather"},
+		},
+		{
+			"unless a result told it", func(int) (int, int) { return 2, 0 },
+			func(_ int, s *runScript) { s.call("stock", `{}`, `{"next":2}`).call("weather", `{"page":2}`, `{}`) }, shopRules,
+			[]string{"login > customer[token=0] > stock"},
 		},
 		{
 			"and with what the user said", func(int) (int, int) { return 2, 0 },
@@ -112,13 +119,15 @@ func TestPatterns(t *testing.T) {
 			"no call twice", func(int) (int, int) { return 2, 0 },
 			func(i int, s *runScript) {
 				s.call("weather", `{"days":7}`, `{}`).call("weather", `{"days":7}`, `{}`)
-			}, shopRules, []string{"login > customer[token=0] > weather"},
+			}, shopRules,
+			[]string{"login > customer[token=0] > weather"},
 		},
 		{
 			"parallel calls to the end", func(int) (int, int) { return 2, 0 },
 			func(i int, s *runScript) {
 				s.call("weather", `{"days":7}`, `{}`).also("stock", `{"days":8}`, `{}`).also("news", `{"days":9}`, `{}`)
-			}, shopRules, []string{"login > customer[token=0] > weather > stock > news"},
+			}, shopRules,
+			[]string{"login > customer[token=0] > weather > stock > news"},
 		},
 		{
 			"a walk through what the user was told", func(int) (int, int) { return 4, 0 },
@@ -127,7 +136,8 @@ func TestPatterns(t *testing.T) {
 				for k := range 2 + i%2 {
 					s.call("order", fmt.Sprintf(`{"id":"order-%d-%d","token":"token-%d"}`, i, k, i), `{}`)
 				}
-			}, shopRules, []string{"login > customer[token=0]", "order*-1"},
+			}, shopRules,
+			[]string{"login > customer[token=0]", "order*-1"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -146,6 +156,17 @@ func TestPatterns(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestTopName(t *testing.T) {
+	for path, want := range map[string]string{
+		"$.id": ".id", "$.flights[*].date": ".flights", "$.a.b": ".a", "$['a.b'].c": "['a.b']", `$['it\'s'][*]`: `['it\'s']`,
+		"$": "", "$['open": "['open", `$['\`: `['\`, "$.": ".", "": "",
+	} {
+		if got := topName(path); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
 	}
 }
 

@@ -177,7 +177,7 @@ func (f *forms) compare(a, b int32) int {
 		cmp.Compare(x.from, y.from),
 		cmp.Compare(x.link, y.link),
 		slices.CompareFunc(x.args, y.args, func(a, b formArg) int {
-			return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.before, b.before), cmp.Compare(a.param, b.param), cmp.Compare(a.literal, b.literal))
+			return cmp.Or(cmp.Compare(a.link, b.link), cmp.Compare(a.before, b.before), cmp.Compare(a.param, b.param))
 		}),
 	)
 }

@@ -16,7 +16,7 @@ func TestDetectSessions(t *testing.T) {
 	}
 	own := map[string]string{
 		"formats/codex-rollout": "codex", "formats/gemini-contents": "gemini", "formats/swe-agent": "swe-agent",
-		"formats/openhands": "openhands", "formats/inspect-ai": "inspect", "toolbench/example": "toolbench", "formats/anthropic-managed-agents": "managed-agents",
+		"formats/openhands": "openhands", "formats/inspect-ai": "inspect", "toolbench/example": "toolbench", "toolbench/cot": "toolbench", "formats/anthropic-managed-agents": "managed-agents",
 	}
 	formats := []*Format{&formatCodex, &formatGemini, &formatGeminiCLI, &formatSWEAgent, &formatOpenHands, &formatInspect, &formatToolBench, &formatManagedAgents}
 	claimed := map[string]int{}

@@ -81,6 +81,9 @@ func decodeToolBench(r Record) ([]Fragment, error) {
 	b := newBuilder(len(r.Data))
 	answer, _ := document.Lookup("answer_generation")
 	tree, ok := document.Lookup("tree")
+	if !ok && len(document.Members) > 0 && isBenchAnswers(document.Members[0].Value.AppendCanonical(nil)) {
+		return benchAnswers(r, &c, document)
+	}
 	root, ok2 := tree.Lookup("tree")
 	if !ok || !ok2 || root.Kind != Object {
 		return b.finishRecord(r, &c, `this record has no "tree" with a "tree"`)
@@ -179,6 +182,9 @@ func detectToolBench(h Head) Match {
 	}
 	r := h.Records[0]
 	tree := r.Members["tree"]
+	if len(r.Keys) > 0 && isBenchAnswers(r.Members[r.Keys[0]]) {
+		return Match{OK: true}
+	}
 	switch {
 	case !isKind(tree, '{'):
 		return Match{}

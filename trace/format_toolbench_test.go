@@ -74,3 +74,44 @@ func TestToolBenchRecorded(t *testing.T) {
 func FuzzToolBench(f *testing.F) {
 	fuzzDecoder(f, &formatToolBench, []string{fmt.Sprintf(benchTree, "true", 3), `{"tree":{"tree":{"children":[{"node_type":"Action Input"},{"node_type":"Action"}]}}}`, `{"tree":5}`})
 }
+
+const benchChains = `{"12":{"query":"do it","available_tools":[{"name":"a","parameters":{"type":"object","properties":{}}}],"answer":{"method":"m","answer_details":[
+{"role":"system","message":"","next":[{"role":"user","message":"do i","next":[
+ {"role":"tool","message":"{'name': 'abandoned', 'arguments': '{}'","next":[]},
+ {"role":"tool","message":"{'name': 'a', 'arguments': '{}', 'respo","next":[{"role":"assistant","message":"now b","next":[
+  {"role":"tool","message":"{'name': 'b', 'argum","next":[{"role":"tool","message":"garbled","next":[{"role":"tool","message":"{'name': 'Finish', 'ar","next":[]}]}]}]}]}]}]}]}},
+"13":{"query":"q","available_tools":[],"answer":{"answer_details":[]}}}`
+
+func TestToolBenchAnswers(t *testing.T) {
+	got := readText(t, "answers.json", benchChains)
+	if len(got) != 2 {
+		t.Fatalf("%d trajectories, want 2", len(got))
+	}
+	x := got[0]
+	wantLines(t, "messages", sayings(x), []string{"user@0 do i"})
+	var names []string
+	for i := range x.Calls {
+		c := &x.Calls[i]
+		names = append(names, fmt.Sprintf("%s@%d", c.Tool.Value(), c.Turn))
+		if c.HasResult || !c.ArgsMissing() {
+			t.Errorf("%s has arguments or a result, which are cut", c.Tool.Value())
+		}
+	}
+	wantLines(t, "calls", names, []string{"a@0", "b@1", "Finish@3"})
+	if x.ID != "12" || x.Task != "12" || len(x.Turns) != 4 || len(x.Tools) != 1 || x.Oddities.ByCode[CodeBranchAbandoned] != 1 || x.Oddities.ByCode[CodeCallUnnamed] != 1 {
+		t.Errorf("got\n%s", depict(x))
+	}
+}
+
+// TestToolBenchAnswersRecorded reads the answers of an evaluation.
+func TestToolBenchAnswersRecorded(t *testing.T) {
+	sharedFile(t, "data", "toolbench", "LICENSE")
+	got := readFiles(t, "../../shared/data/toolbench/cot/G3_instruction.json")
+	calls := 0
+	for _, x := range got {
+		calls += len(x.Calls)
+	}
+	if len(got) != 100 || calls < 300 {
+		t.Errorf("%d trajectories with %d calls", len(got), calls)
+	}
+}

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -33,10 +34,14 @@ func (c *Corpus) Rework() []Rework {
 	for i := range c.Len() {
 		q := c.Sequence(i)
 		seen := map[key]bool{}
-		note := func(k key, tools []uint32, at, calls int) {
+		for span := range q.Rework() {
+			k := key{kind: span.Kind, a: q.Tools[span.At]}
+			if span.Calls > 1 {
+				k.b = q.Tools[span.At+1]
+			}
 			r := found[k]
 			if r == nil {
-				r = &Rework{Kind: k.kind, Tools: tools}
+				r = &Rework{Kind: k.kind, Tools: q.Tools[span.At : span.At+span.Calls]}
 				found[k] = r
 			}
 			r.Occurrences++
@@ -44,26 +49,9 @@ func (c *Corpus) Rework() []Rework {
 				seen[k] = true
 				r.Trajectories++
 			}
-			turns, known := Sequence{Turns: q.Turns[at : at+calls]}.CallingTurns()
+			turns, known := Sequence{Turns: q.Turns[span.At : span.At+span.Calls]}.CallingTurns()
 			if known {
 				r.Turns += turns
-			}
-		}
-		for at := range q.Tools {
-			if q.Flags[at]&FlagRepeat != 0 {
-				note(key{kind: ReworkRepeat, a: q.Tools[at]}, q.Tools[at:at+1], at, 1)
-			}
-		}
-		for at := 0; at+4 <= len(q.Tools); {
-			a, b := q.Tools[at], q.Tools[at+1]
-			if a == b || q.Tools[at+2] != a || q.Tools[at+3] != b {
-				at++
-				continue
-			}
-			k := key{kind: ReworkAlternation, a: a, b: b}
-			at += 2
-			for ; at+2 <= len(q.Tools) && q.Tools[at] == a && q.Tools[at+1] == b; at += 2 {
-				note(k, []uint32{a, b}, at, 2)
 			}
 		}
 	}
@@ -75,4 +63,35 @@ func (c *Corpus) Rework() []Rework {
 		return cmp.Or(cmp.Compare(b.Turns, a.Turns), cmp.Compare(b.Occurrences, a.Occurrences), cmp.Compare(a.Kind, b.Kind), slices.Compare(a.Tools, b.Tools))
 	})
 	return out
+}
+
+// ReworkSpan is one occurrence of Rework: Calls calls of a Sequence from At on.
+type ReworkSpan struct {
+	Kind      string
+	At, Calls int
+}
+
+// Rework yields the occurrences of rework in a sequence: first the repeated
+// calls, then the rounds of alternations.
+func (s Sequence) Rework() iter.Seq[ReworkSpan] {
+	return func(yield func(ReworkSpan) bool) {
+		for at := range s.Tools {
+			if s.Flags[at]&FlagRepeat != 0 && !yield(ReworkSpan{ReworkRepeat, at, 1}) {
+				return
+			}
+		}
+		for at := 0; at+4 <= len(s.Tools); {
+			a, b := s.Tools[at], s.Tools[at+1]
+			if a == b || s.Tools[at+2] != a || s.Tools[at+3] != b {
+				at++
+				continue
+			}
+			at += 2
+			for ; at+2 <= len(s.Tools) && s.Tools[at] == a && s.Tools[at+1] == b; at += 2 {
+				if !yield(ReworkSpan{ReworkAlternation, at, 2}) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -29,7 +29,17 @@ type Tally struct {
 	WithoutResult  int
 	OrphanResults  int
 	TurnsUnknown   int // calls whose turn is not recorded
-	Problems       diag.Counts
+
+	// What the capabilities rest on.
+	MultiCall     int // trajectories with at least two calls of the model
+	OutcomeKnown  int // trajectories whose outcome is recorded
+	Timed         int // trajectories that say when they began
+	Traceable     int // calls with arguments and a result
+	ArgsMissing   int // calls without recorded arguments
+	StatusUnknown int // calls of unknown status
+	TurnsUsage    int // turns with recorded token usage
+
+	Problems diag.Counts
 
 	tools map[Name]struct{}
 }
@@ -60,11 +70,10 @@ func (y *Tally) Add(t *Trajectory) {
 		if c.AfterUser {
 			y.CallsAfterUser++
 		}
-		if !c.HasResult {
-			y.WithoutResult++
-		}
+		y.addRecorded(c)
 	}
 	y.Calls += calls
+	y.addWhole(t, calls)
 	if calls == 0 {
 		y.Empty++
 	}
@@ -79,6 +88,41 @@ func (y *Tally) Add(t *Trajectory) {
 			continue
 		}
 		y.Problems.AddN(code, n)
+	}
+}
+
+// addRecorded counts what is recorded of a call.
+func (y *Tally) addRecorded(c *Call) {
+	missing := c.ArgsMissing()
+	if missing {
+		y.ArgsMissing++
+	}
+	if !c.HasResult {
+		y.WithoutResult++
+	}
+	if !missing && c.HasResult {
+		y.Traceable++
+	}
+	if c.Status == StatusUnknown {
+		y.StatusUnknown++
+	}
+}
+
+// addWhole counts what is recorded of a trajectory as a whole.
+func (y *Tally) addWhole(t *Trajectory, calls int) {
+	if calls > 1 {
+		y.MultiCall++
+	}
+	if t.Outcome != OutcomeUnknown {
+		y.OutcomeKnown++
+	}
+	if !t.Started().IsZero() {
+		y.Timed++
+	}
+	for i := range t.Turns {
+		if t.Turns[i].Usage.Known {
+			y.TurnsUsage++
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package plot
 import (
 	"fmt"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -34,8 +35,13 @@ func StackedBars(axes Axes, classes []string, rows []Bar) (*Figure, error) {
 	p.Add(stack)
 	ticks := make([]plot.Tick, len(rows))
 	widest := 0
+	full := make([]string, len(rows))
 	for i, row := range rows {
-		name := fmt.Sprintf("%s  (%d)", label(row.Name, 44), row.N)
+		full[i] = row.Name
+	}
+	names := labels(full, 44)
+	for i, row := range rows {
+		name := fmt.Sprintf("%s  (%d)", names[i], row.N)
 		widest = max(widest, len([]rune(name)))
 		ticks[i] = plot.Tick{Value: float64(len(rows) - 1 - i), Label: name}
 	}
@@ -44,16 +50,29 @@ func StackedBars(axes Axes, classes []string, rows []Bar) (*Figure, error) {
 	p.Y.Padding = 2
 	p.X.Tick.Marker = percent{}
 	p.X.Min, p.X.Max = 0, 1
-	// The legend stands above the bars, so room is made in rows.
-	legendRows := float64(len(classes)) * 0.8
+	// The legend stands above the bars, so room is made in rows, for the classes
+	// that the bars have.
+	legend := drawnClasses(classes, rows)
+	legendRows := float64(len(legend)) * 0.8
 	p.Y.Min, p.Y.Max = -0.5, float64(len(rows))-0.5+legendRows
 	p.Legend.Top = true
-	for i, class := range classes {
-		p.Legend.Add(class, swatch{classShade(i)})
+	for _, i := range legend {
+		p.Legend.Add(classes[i], swatch{classShade(i)})
 	}
 	height := vg.Length(float64(len(rows))+legendRows)*18 + 90
 	width := max(vg.Length(widest)*5.2+400, vg.Length(len(title))*6.8+60)
 	return &Figure{Name: axes.Name, Alt: axes.Title, plot: p, width: width, height: height}, nil
+}
+
+// drawnClasses returns the indices of the classes that some row has a share of.
+func drawnClasses(classes []string, rows []Bar) []int {
+	var out []int
+	for i := range classes {
+		if slices.ContainsFunc(rows, func(b Bar) bool { return i < len(b.Shares) && b.Shares[i] > 0 }) {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 func classShade(i int) color.Color { return series[i%len(series)] }

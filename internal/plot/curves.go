@@ -49,7 +49,7 @@ func Entropy(orders []Order, hMax float64) (*Figure, error) {
 	if len(orders) > 0 {
 		first, last = float64(orders[0].K), float64(orders[len(orders)-1].K)
 	}
-	uniform := plotter.XYs{{X: first, Y: hMax}, {X: last, Y: hMax}}
+	uniform := appendFinite(appendFinite(nil, first, hMax), last, hMax)
 	if err := addLine(p, "uniform choice (log2 of the tools)", uniform, series[6], dashed, nil); err != nil {
 		return nil, err
 	}
@@ -124,14 +124,18 @@ func TopM(curves [][]float64) (*Figure, error) {
 }
 
 // Convergence draws, for each step i, the largest share of trajectories that
-// are in one state after i calls (AWO, Fig. 1), and beside it the share of
-// trajectories that are that long at all.
-func Convergence(largest, alive []float64) (*Figure, error) {
+// are in one state after i calls (AWO, Fig. 1), the same on the states that rules
+// merge unless merged is nil, and beside them the share of trajectories that are
+// that long at all.
+func Convergence(largest, merged, alive []float64) (*Figure, error) {
 	p := newPlot("Do trajectories run through the same states?", "calls made", "share of trajectories")
 	p.Add(gridlines())
-	var shares, lengths plotter.XYs
+	var shares, together, lengths plotter.XYs
 	for i, share := range largest {
 		shares = appendFinite(shares, float64(i+1), share)
+	}
+	for i, share := range merged {
+		together = appendFinite(together, float64(i+1), share)
 	}
 	for i, share := range alive {
 		lengths = appendFinite(lengths, float64(i+1), share)
@@ -139,10 +143,17 @@ func Convergence(largest, alive []float64) (*Figure, error) {
 	if err := addLine(p, "still running", lengths, series[6], dashed, nil); err != nil {
 		return nil, err
 	}
-	if err := addLine(p, "in the commonest state", shares, series[0], solid, draw.CircleGlyph{}); err != nil {
+	name := "in the commonest state"
+	if len(merged) > 0 {
+		if err := addLine(p, "in the commonest state by the rules", together, series[1], solid, draw.BoxGlyph{}); err != nil {
+			return nil, err
+		}
+		name = "with the same tools so far"
+	}
+	if err := addLine(p, name, shares, series[0], solid, draw.CircleGlyph{}); err != nil {
 		return nil, err
 	}
-	p.X.Min, p.X.Max = 0.5, float64(max(len(largest), len(alive), 2))+0.5
+	p.X.Min, p.X.Max = 0.5, float64(max(len(largest), len(merged), len(alive), 2))+0.5
 	p.X.Tick.Marker = integers{}
 	p.Y.Min, p.Y.Max = 0, 1
 	p.Y.Tick.Marker = percent{}

@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"fmt"
 	"image/color"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,7 +67,18 @@ func (f *Figure) PNG() ([]byte, error) {
 func (f *Figure) draw(c draw.Canvas) {
 	const margin = 12
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})
+	for _, axis := range []*plot.Axis{&f.plot.X, &f.plot.Y} {
+		bound(axis)
+	}
 	f.plot.Draw(draw.Crop(c, margin, -margin, margin, -margin))
+}
+
+// bound gives an axis without data a range: its ends are infinite then, and
+// looking for ticks between them would not end.
+func bound(axis *plot.Axis) {
+	if !(axis.Max > axis.Min) || math.IsInf(axis.Min, 0) || math.IsInf(axis.Max, 0) {
+		axis.Min, axis.Max = 0, 1
+	}
 }
 
 // The colours: distinguishable with the common colour-vision deficiencies and
@@ -138,4 +150,59 @@ func label(name string, limit int) string {
 	tail := (limit - 1) / 2
 	head := limit - 1 - tail
 	return string(runes[:head]) + "…" + string(runes[len(runes)-tail:])
+}
+
+// labels makes names fit for a picture, as label does, and keeps apart those
+// that would look the same: of names that share both ends what differs is
+// shown, and what still looks the same gets a number.
+func labels(names []string, limit int) []string {
+	out := make([]string, len(names))
+	alike := map[string][]int{}
+	for i, name := range names {
+		out[i] = label(name, limit)
+		alike[out[i]] = append(alike[out[i]], i)
+	}
+	for i := range names {
+		group := alike[out[i]]
+		if len(group) < 2 || group[0] != i {
+			continue
+		}
+		runes := make([][]rune, len(group))
+		for k, at := range group {
+			runes[k] = []rune(names[at])
+		}
+		start := shared(runes)
+		if start == len(runes[0]) {
+			continue // the same name
+		}
+		start = max(start-limit/3, 0) // some of what stands before, to read on from
+		for k, at := range group {
+			rest := string(runes[k][min(start, len(runes[k])):])
+			if start > 0 {
+				rest = "…" + rest
+			}
+			if r := []rune(rest); len(r) > limit {
+				rest = string(r[:limit-1]) + "…"
+			}
+			out[at] = label(rest, limit)
+		}
+	}
+	seen := map[string]int{}
+	for i, name := range out {
+		if seen[name]++; seen[name] > 1 {
+			out[i] = fmt.Sprintf("%s #%d", name, seen[name])
+		}
+	}
+	return out
+}
+
+// shared returns how many characters all of the names begin with.
+func shared(names [][]rune) int {
+	for n := 0; ; n++ {
+		for _, name := range names {
+			if n >= len(name) || name[n] != names[0][n] {
+				return n
+			}
+		}
+	}
 }

@@ -17,30 +17,44 @@ import (
 // read, and the long tail carries few of the calls.
 const heatLimit = 30
 
+// Transition is how often the tool To came right after From; both are indices.
+type Transition struct {
+	From, To int
+	N        float64
+}
+
 // Transitions draws how often each tool is followed by each other one, as
-// shares of the row: row, "after this tool"; column, "comes this one". counts
-// is square over tools. The heatLimit tools with the most calls are shown, in an
-// order that puts frequent neighbours next to each other (see seriate), so that
-// routines show as blocks and chains as runs beside the diagonal. Shares are of
-// all successors of the row, shown or not; the title says what was left out.
-func Transitions(tools []string, counts [][]float64) (*Figure, error) {
-	total := 0.0
-	sums := make([]float64, len(tools))
-	for i := range tools {
-		for j := range tools {
-			sums[i] += counts[i][j]
-			total += counts[i][j]
+// shares of the row: row, "after this tool"; column, "comes this one". The
+// heatLimit tools with the most calls are shown, in an order that puts frequent
+// neighbours next to each other (see seriate), so that routines show as blocks
+// and chains as runs beside the diagonal. Shares are of all successors of the
+// row, shown or not; the title says what was left out. It takes memory for the
+// pairs given, not for all pairs of tools.
+func Transitions(tools []string, pairs []Transition) (*Figure, error) {
+	total, covered := 0.0, 0.0
+	sums, weight := make([]float64, len(tools)), make([]float64, len(tools))
+	for _, t := range pairs {
+		total += t.N
+		sums[t.From] += t.N
+		weight[t.From] += t.N
+		weight[t.To] += t.N
+	}
+	shown := busiest(weight, heatLimit)
+	place := map[int]int{}
+	counts := make([][]float64, len(shown))
+	for at, i := range shown {
+		place[i], counts[at] = at, make([]float64, len(shown))
+	}
+	for _, t := range pairs {
+		from, ok := place[t.From]
+		to, also := place[t.To]
+		if ok && also {
+			counts[from][to] += t.N
+			covered += t.N
 		}
 	}
-	shown := busiest(counts, heatLimit)
-	covered := 0.0
-	for _, i := range shown {
-		for _, j := range shown {
-			covered += counts[i][j]
-		}
-	}
-	shown = seriate(counts, shown)
-	n := len(shown)
+	order := seriate(counts)
+	n := len(order)
 
 	title := "What follows what"
 	if n < len(tools) && total > 0 {
@@ -54,16 +68,18 @@ func Transitions(tools []string, counts [][]float64) (*Figure, error) {
 		figures: n <= 16,
 		style:   p.X.Tick.Label,
 	}
-	names := make([]string, n)
-	widest := 0
-	for row, i := range shown {
-		names[row] = label(tools[i], 26)
-		widest = max(widest, len([]rune(names[row])))
-		for col, j := range shown {
-			if sums[i] > 0 {
-				grid.share[row*n+col] = counts[i][j] / sums[i]
+	full := make([]string, n)
+	for row, i := range order {
+		full[row] = tools[shown[i]]
+		for col, j := range order {
+			if sum := sums[shown[i]]; sum > 0 {
+				grid.share[row*n+col] = counts[i][j] / sum
 			}
 		}
+	}
+	names, widest := labels(full, 26), 0
+	for _, name := range names {
+		widest = max(widest, len([]rune(name)))
 	}
 	p.Add(grid)
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, max(float64(n), 1)-0.5, -0.5, max(float64(n), 1)-0.5
@@ -93,16 +109,12 @@ func Transitions(tools []string, counts [][]float64) (*Figure, error) {
 	}, nil
 }
 
-// busiest returns the indices of the limit tools with the most transitions in
-// or out, most first, ties by index.
-func busiest(counts [][]float64, limit int) []int {
-	weight := make([]float64, len(counts))
-	index := make([]int, len(counts))
-	for i := range counts {
+// busiest returns the indices of the limit heaviest tools, heaviest first, ties
+// by index.
+func busiest(weight []float64, limit int) []int {
+	index := make([]int, len(weight))
+	for i := range index {
 		index[i] = i
-		for j := range counts {
-			weight[i] += counts[i][j] + counts[j][i]
-		}
 	}
 	slices.SortStableFunc(index, func(a, b int) int {
 		switch {
@@ -116,20 +128,20 @@ func busiest(counts [][]float64, limit int) []int {
 	return index[:min(limit, len(index))]
 }
 
-// seriate orders tools so that heavy transitions join neighbours: it minimises
+// seriate orders the tools of a square of counts so that heavy transitions join neighbours: it minimises
 // the sum of weight times squared distance, starting from the best chain of
 // nearest neighbours, by moving single tools and turning stretches round until
 // nothing helps. Squared, so that one far pair costs more than
 // several near ones. The result depends on the input alone.
-func seriate(counts [][]float64, tools []int) []int {
-	n := len(tools)
+func seriate(counts [][]float64) []int {
+	n := len(counts)
 	// Normalising by the geometric mean of the margins keeps one busy tool from
 	// pulling every other to its side.
 	margin := make([]float64, n)
 	for a := range n {
 		for b := range n {
 			if a != b {
-				margin[a] += counts[tools[a]][tools[b]] + counts[tools[b]][tools[a]]
+				margin[a] += counts[a][b] + counts[b][a]
 			}
 		}
 	}
@@ -137,7 +149,7 @@ func seriate(counts [][]float64, tools []int) []int {
 	for a := range n {
 		for b := range n {
 			if m := margin[a] * margin[b]; a != b && m > 0 {
-				weight[a*n+b] = (counts[tools[a]][tools[b]] + counts[tools[b]][tools[a]]) / math.Sqrt(m)
+				weight[a*n+b] = (counts[a][b] + counts[b][a]) / math.Sqrt(m)
 			}
 		}
 	}
@@ -193,11 +205,7 @@ func seriate(counts [][]float64, tools []int) []int {
 	if n > 1 && margin[order[0]] < margin[order[n-1]] {
 		slices.Reverse(order)
 	}
-	sorted := make([]int, n)
-	for i, a := range order {
-		sorted[i] = tools[a]
-	}
-	return sorted
+	return order
 }
 
 // nearest returns the order that begins at first and goes on with the tool of

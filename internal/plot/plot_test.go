@@ -37,10 +37,14 @@ func figures(t testing.TB) map[string]*plot.Figure {
 	add("entropy", f, err)
 	f, err = plot.Entropy(nil, 0)
 	add("entropy-empty", f, err)
+	f, err = plot.Entropy([]plot.Order{{PlugIn: nan, MillerMadow: nan, HeldOut: nan, Lo: nan, Hi: nan}}, nan)
+	add("entropy-unknown", f, err)
 	f, err = plot.TopM([][]float64{{0.4, 0.6, 0.75, 0.85, 0.9}, {0.55, 0.72, 0.8, 0.9, 0.94}, {0.7, 0.84, 0.9, 0.95, 0.97}})
 	add("top-m", f, err)
-	f, err = plot.Convergence([]float64{0.9, 0.6, 0.3, 0.2, 0.18, 0.1, 0.05}, []float64{1, 0.98, 0.9, 0.7, 0.5, 0.3, 0.1})
+	f, err = plot.Convergence([]float64{0.9, 0.6, 0.3, 0.2, 0.18, 0.1, 0.05}, nil, []float64{1, 0.98, 0.9, 0.7, 0.5, 0.3, 0.1})
 	add("convergence", f, err)
+	f, err = plot.Convergence([]float64{0.4, 0.2, 0.1}, []float64{0.5, 0.4, 0.3, 0.3}, []float64{1, 0.9, 0.8})
+	add("convergence-merged", f, err)
 	f, err = plot.Lines(plot.Axes{Name: "sweep", Title: "Calling turns saved by threshold", X: "T", Y: "turns saved", Share: true}, []plot.Curve{
 		{Name: "awo", X: []float64{2, 5, 10, 20}, Y: []float64{0.1, 0.08, 0.05, 0.01}, Lo: []float64{0.08, 0.06, 0.03, 0}, Hi: []float64{0.12, 0.1, 0.07, 0.03}},
 		{Name: "patterns", X: []float64{2, 5, 10, 20}, Y: []float64{0.3, 0.28, 0.2, 0.12}},
@@ -48,7 +52,7 @@ func figures(t testing.TB) map[string]*plot.Figure {
 	add("lines", f, err)
 	for _, n := range []int{0, 1, 8, 30, 500} {
 		tools, counts := chain(n)
-		f, err = plot.Transitions(tools, counts)
+		f, err = plot.Transitions(tools, pairs(counts))
 		add(fmt.Sprintf("transitions-%d", n), f, err)
 	}
 	rows := make([]plot.Bar, 40)
@@ -85,6 +89,36 @@ func chain(n int) ([]string, [][]float64) {
 		tools[2] = "evil\x1b[31m\"<script>&\n" + strings.Repeat("x", 300)
 	}
 	return tools, counts
+}
+
+// pairs lists what counts holds.
+func pairs(counts [][]float64) []plot.Transition {
+	var out []plot.Transition
+	for i, row := range counts {
+		for j, n := range row {
+			if n > 0 {
+				out = append(out, plot.Transition{From: i, To: j, N: n})
+			}
+		}
+	}
+	return out
+}
+
+// A hundred thousand tools cost what their transitions cost, not their square.
+func TestTransitionsOfManyTools(t *testing.T) {
+	const n = 100_000
+	tools, chain := make([]string, n), make([]plot.Transition, n)
+	for i := range n {
+		tools[i], chain[i] = fmt.Sprint("tool", i), plot.Transition{From: i, To: (i + 1) % n, N: 1}
+	}
+	f, err := plot.Transitions(tools, chain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg, err := f.SVG()
+	if err != nil || !bytes.Contains(svg, []byte("the 30 busiest of 100000 tools")) {
+		t.Errorf("no picture: %v", err)
+	}
 }
 
 func TestFiguresAreWellFormed(t *testing.T) {
@@ -145,7 +179,7 @@ func TestFiguresAreDeterministic(t *testing.T) {
 
 func TestTransitionsSaysWhatItLeavesOut(t *testing.T) {
 	tools, counts := chain(500)
-	f, err := plot.Transitions(tools, counts)
+	f, err := plot.Transitions(tools, pairs(counts))
 	if err != nil {
 		t.Fatal(err)
 	}

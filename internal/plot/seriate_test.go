@@ -17,7 +17,7 @@ func TestSeriateFindsTheChain(t *testing.T) {
 	for i := range n - 1 {
 		counts[place[i]][place[i+1]] = float64(10 + i)
 	}
-	got := seriate(counts, busiest(counts, n))
+	got := seriate(counts)
 	want := place[:]
 	back := slices.Clone(want)
 	slices.Reverse(back)
@@ -37,5 +37,22 @@ func TestLabelKeepsBothEnds(t *testing.T) {
 		if got := label(in, 10); got != want {
 			t.Errorf("label(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestLabelsTellNamesApart(t *testing.T) {
+	got := labels([]string{
+		"a_common_beginning_list_of_the_platform", "a_common_beginning_load_of_the_platform", "short", "short",
+		"a_common_beginning_long_of_the_platform",
+	}, 14)
+	seen := map[string]bool{}
+	for _, name := range got {
+		if seen[name] {
+			t.Errorf("%q stands for two names: %q", name, got)
+		}
+		seen[name] = true
+	}
+	if got[2] != "short" || got[3] != "short #2" || got[0] != "…ng_list_of_t…" {
+		t.Errorf("labels are %q", got)
 	}
 }

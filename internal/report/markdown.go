@@ -15,14 +15,25 @@ func (d *Document) writeMarkdown(w io.Writer, o Options) error {
 		l.gap()
 		l.line("# " + escapeMarkdown(d.Title))
 	}
-	for _, s := range d.Sections {
-		if s.Heading != "" {
+	for i, s := range d.Sections {
+		folded := o.Fold && i > 0 && s.Heading != ""
+		if folded {
+			l.gap()
+			l.line("<details><summary>" + htmlText(s.Heading) + "</summary>")
+		} else if s.Heading != "" {
 			l.gap()
 			l.line("## " + escapeMarkdown(s.Heading))
 		}
 		for _, b := range s.Blocks {
+			if _, ok := b.(Picture); ok {
+				continue
+			}
 			l.gap()
 			b.writeMarkdown(l, o)
+		}
+		if folded {
+			l.gap()
+			l.line("</details>")
 		}
 	}
 	return l.w.Flush()

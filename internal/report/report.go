@@ -1,6 +1,6 @@
 // Package report turns results into what people and scripts read: tables and
-// documents of typed cells as text, Markdown, CSV or JSON, and the JSON of
-// commands with a note for every figure that is null.
+// documents of typed cells as text, Markdown, HTML, CSV or JSON, and the JSON
+// of commands with a note for every figure that is null.
 //
 // In come a Document, a Table or any Go struct; out go bytes that depend on
 // nothing else: not on the locale, the terminal, or the order of a map. Names
@@ -43,10 +43,12 @@ type Section struct {
 	Blocks  []Block
 }
 
-// Block is a piece of a Section: a Paragraph, a List, Code or a *Table.
+// Block is a piece of a Section: a Paragraph, a List, Code, a Picture or a
+// *Table.
 type Block interface {
 	writeText(w *lines, o Options)
 	writeMarkdown(w *lines, o Options)
+	writeHTML(w *lines)
 }
 
 // Paragraph is running text; it is wrapped in text output. All of it is taken
@@ -92,6 +94,7 @@ func (d *Document) Tables() []*Table {
 // Options say how a document is written. The zero value is the default.
 type Options struct {
 	Width int  // columns that running text is wrapped at; 0 is 100
+	Fold  bool // Markdown only: sections but the first are folded, for comments
 	Bold  bool // text only: headings are set in bold by terminal sequences
 }
 

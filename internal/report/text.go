@@ -53,6 +53,9 @@ func (d *Document) writeText(w io.Writer, o Options) error {
 			l.any = len(s.Blocks) == 0 // the first block follows its heading at once
 		}
 		for _, b := range s.Blocks {
+			if _, ok := b.(Picture); ok {
+				continue
+			}
 			l.gap()
 			b.writeText(l, o)
 		}

@@ -1,0 +1,204 @@
+package cmd
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/trace"
+)
+
+// sources traces arguments to where they came from while trajectories stream
+// by. A nil links traces nothing.
+type sources struct {
+	collector dataflow.Collector
+	links     *dataflow.Links
+}
+
+func newSources(o analyzeOptions) *sources {
+	if !o.Sources {
+		return &sources{}
+	}
+	return &sources{links: dataflow.NewLinks()}
+}
+
+// collect yields what in yields, in its order, and adds up the flow of each
+// trajectory on the way.
+func (s *sources) collect(workers int, in iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+	if s.links == nil {
+		return in
+	}
+	type item struct {
+		t    *trace.Trajectory
+		err  error
+		flow *dataflow.Flow
+	}
+	items := func(yield func(item) bool) {
+		for t, err := range in {
+			if !yield(item{t: t, err: err}) {
+				return
+			}
+		}
+	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		traced := par.Map(workers, items, func(x item) item {
+			if x.err == nil {
+				x.flow = s.collector.Collect(x.t)
+			}
+			return x
+		})
+		for x := range traced {
+			if x.flow != nil {
+				s.links.Add(x.flow)
+			}
+			if !yield(x.t, x.err) {
+				return
+			}
+		}
+	}
+}
+
+// set returns the links of what was collected, nil if nothing was to be.
+func (s *sources) set() *dataflow.Set {
+	if s.links == nil {
+		return nil
+	}
+	return s.links.Set()
+}
+
+// sourcesJSON is where the arguments of calls came from.
+type sourcesJSON struct {
+	Classes    []classJSON     `json:"classes"` // of all parameters together
+	Parameters []parameterJSON `json:"parameters"`
+	Dropped    int             `json:"dropped"` // places and sources beyond the bounds on memory
+	// AutoTool is what the paper's Table 2 counts.
+	AutoTool []samePairJSON `json:"autotool_pairs"`
+}
+
+type classJSON struct {
+	Class    string           `json:"class"`
+	Count    int              `json:"count"` // uses
+	Share    entropy.Figure   `json:"share"`
+	Interval entropy.Interval `json:"interval"`
+}
+
+type parameterJSON struct {
+	Parameter     string      `json:"parameter"` // tool(path)
+	Tool          string      `json:"tool"`
+	Path          string      `json:"path"`
+	Uses          int         `json:"uses"`
+	Trajectories  int         `json:"trajectories"`
+	Values        int         `json:"values"`          // different ones
+	ValuesAtLeast bool        `json:"values_at_least"` // there are more
+	Classes       []classJSON `json:"classes"`
+	NeverSeen     classJSON   `json:"never_seen"` // uses whose value stood nowhere before
+	Unattributed  int         `json:"unattributed"`
+	Tried         int         `json:"sources_tried"`
+	Rejected      int         `json:"links_rejected"` // by the chance guard
+	Links         []linkJSON  `json:"links"`          // accepted, and the best source of some use
+}
+
+// linkJSON is one accepted link with the evidence for it. The fixed text of
+// templates is text of the traces and stays out.
+type linkJSON struct {
+	From     string           `json:"from"`
+	Class    string           `json:"class"`
+	Relation string           `json:"relation"`
+	Count    int              `json:"count"` // uses that it is the best source of
+	Share    entropy.Figure   `json:"share"`
+	Interval entropy.Interval `json:"interval"`
+	Trials   int              `json:"trials"`
+	Hits     int              `json:"hits"`
+	Values   int              `json:"values"`
+	Rate     float64          `json:"rate"`
+	Chance   float64          `json:"chance"`
+	Log10P   entropy.Figure   `json:"log10_p"`
+	Limit    entropy.Figure   `json:"log10_limit"`
+	Pooled   bool             `json:"pooled"`
+}
+
+type samePairJSON struct {
+	To    string  `json:"to"`
+	From  string  `json:"from"`
+	Count int     `json:"count"`
+	Share float64 `json:"share"`
+}
+
+// sourcesResult shapes a set of links as JSON, nil if there is none.
+func sourcesResult(s *dataflow.Set) *sourcesJSON {
+	if s == nil {
+		return nil
+	}
+	out := &sourcesJSON{Classes: []classJSON{}, Parameters: []parameterJSON{}, Dropped: s.Dropped, AutoTool: []samePairJSON{}}
+	for _, c := range classTotals(s) {
+		out.Classes = append(out.Classes, classResult(string(c.Class), c.Interval))
+	}
+	for i := range s.Params {
+		p := &s.Params[i]
+		x := parameterJSON{
+			Parameter: p.Param.String(), Tool: p.Param.ToolName(), Path: p.Param.Path, Uses: p.Uses, Trajectories: p.Trajectories,
+			Values: p.Values, ValuesAtLeast: p.AtLeast, Classes: []classJSON{}, NeverSeen: classResult("never-seen", p.Never),
+			Unattributed: p.Unattributed, Tried: p.Tried, Rejected: p.Rejected, Links: []linkJSON{},
+		}
+		for _, c := range p.Shares {
+			x.Classes = append(x.Classes, classResult(string(c.Class), c.Interval))
+		}
+		for _, l := range p.Sources {
+			k := l.Link
+			c := classResult("", l.Interval)
+			x.Links = append(x.Links, linkJSON{
+				From: k.From.String(), Class: k.From.Side.String(), Relation: k.Relation.String(), Count: c.Count, Share: c.Share, Interval: c.Interval,
+				Trials: k.Trials, Hits: k.Hits, Values: k.Values, Rate: k.Rate, Chance: k.Chance,
+				Log10P: entropy.Figure(k.Log10P), Limit: entropy.Figure(k.Limit), Pooled: k.Pooled,
+			})
+		}
+		out.Parameters = append(out.Parameters, x)
+	}
+	for _, p := range s.AutoTool() {
+		out.AutoTool = append(out.AutoTool, samePairJSON{To: p.To.String(), From: p.From.String(), Count: p.Count, Share: p.Share})
+	}
+	return out
+}
+
+func classResult(class string, i dataflow.Interval) classJSON {
+	out := classJSON{Class: class, Count: i.Count, Share: entropy.None(), Interval: *wilsonOf(i)}
+	if i.N > 0 {
+		out.Share = entropy.Figure(i.Share)
+	}
+	return out
+}
+
+func wilsonOf(i dataflow.Interval) *entropy.Interval {
+	return &entropy.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "Wilson"}
+}
+
+// classTotals adds up the classes over all parameters.
+func classTotals(s *dataflow.Set) []dataflow.ClassShare {
+	var out []dataflow.ClassShare
+	n := 0
+	for i := range s.Params {
+		n += s.Params[i].Uses - s.Params[i].Unattributed
+		for j, c := range s.Params[i].Shares {
+			if j == len(out) {
+				out = append(out, dataflow.ClassShare{Class: c.Class})
+			}
+			out[j].Count += c.Count
+		}
+	}
+	for j := range out {
+		out[j].Interval = dataflow.Wilson(out[j].Count, n)
+	}
+	return out
+}
+
+// byUses returns the parameters, those with the most uses first.
+func byUses(s *dataflow.Set) []*dataflow.ParamSources {
+	out := make([]*dataflow.ParamSources, len(s.Params))
+	for i := range s.Params {
+		out[i] = &s.Params[i]
+	}
+	slices.SortStableFunc(out, func(a, b *dataflow.ParamSources) int { return b.Uses - a.Uses })
+	return out
+}

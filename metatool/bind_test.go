@@ -1,0 +1,343 @@
+package metatool
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/trace"
+)
+
+// bindShop binds a candidate that begins with the first call of every run: the
+// tools in order, with a * behind one that walks a list.
+func bindShop(t *testing.T, list []*trace.Trajectory, ruleFile string, o BindOptions, tools ...string) []*Definition {
+	t.Helper()
+	c := compiled(t, list, readRules(t, "rules.json", []byte(ruleFile)), CompileOptions{})
+	candidate := &Candidate{Support: len(list)}
+	for i, tool := range tools {
+		name, each := strings.CutSuffix(tool, "*")
+		step := PatternStep{Tool: trace.Intern(name), Name: name, From: -1}
+		if each {
+			k := slices.IndexFunc(c.Set.Links, func(k dataflow.Link) bool {
+				return k.To.ToolName() == name && k.From.Side == dataflow.Output && strings.HasSuffix(k.From.Path, "[*]") && k.Verdict == dataflow.Accepted
+			})
+			if k < 0 {
+				t.Fatalf("no list leads to %s", name)
+			}
+			step.Each = &c.Set.Links[k]
+			for j := range tools[:i] {
+				if tools[j] == step.Each.From.ToolName() {
+					step.From = j
+				}
+			}
+		}
+		candidate.Pattern = append(candidate.Pattern, step)
+	}
+	for i, one := range list {
+		first, _ := c.Merged.Walks.Of(i)
+		at := Occurrence{Trajectory: i, First: first}
+		call := 0
+		for k := range tools {
+			name, each := strings.CutSuffix(tools[k], "*")
+			n := 1
+			for each && call+n < len(one.Calls) && one.Calls[call+n].Tool.Value() == name {
+				n++
+			}
+			at.Counts = append(at.Counts, int32(n))
+			call += n
+		}
+		candidate.Occurrences = append(candidate.Occurrences, at)
+	}
+	b := NewBinder(c.Merged, c.Set, c.Judgments, []*Candidate{candidate}, o)
+	var collector dataflow.Collector
+	for i, one := range list {
+		if b.Wants(i) {
+			b.Add(b.Observe(i, one, collector.Collect(one)))
+		}
+	}
+	return b.Definitions()
+}
+
+// summarize writes a definition for tests.
+func (d *Definition) summarize() string {
+	var b strings.Builder
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(s.Tool)
+		if s.Each != nil {
+			fmt.Fprintf(&b, " each %s", s.Each.summarize())
+		}
+		for _, a := range s.Args {
+			fmt.Fprintf(&b, " %s=%s", a.Name, a.Binding.summarize())
+			if a.Optional {
+				b.WriteByte('?')
+			}
+		}
+	}
+	for _, r := range d.Refusals {
+		fmt.Fprintf(&b, " !%s %d.%s", r.Code, r.Step, r.Argument)
+	}
+	return b.String()
+}
+
+func (x *Binding) summarize() string {
+	text := ""
+	switch x.Kind {
+	case BindConst:
+		text = string(x.Const.AppendCanonical(nil))
+	case BindStep:
+		text = fmt.Sprintf("%d%s", x.Step, x.Path)
+	case BindElement:
+		text = "@" + x.Path.String()
+	case BindTemplate:
+		text = strings.ReplaceAll(x.Template, dataflow.Hole, "{"+x.Parts[0].summarize()+"}")
+	case BindInput:
+		text = "<" + x.Input + ">"
+	}
+	if x.Key != nil {
+		text += " key " + x.Key.summarize()
+	}
+	return text + [...]string{"", ":string", ":number"}[x.Coerce]
+}
+
+func all(n int) func(int) (int, int) { return func(int) (int, int) { return n, n } }
+
+// bindCases are candidates with what becomes of them.
+var bindCases = []struct {
+	name  string
+	tools []string
+	reads func(run int) (has, reads int)
+	then  func(run int, s *runScript)
+	want  []string
+}{
+	{
+		"a result and a shared input",
+		[]string{"login", "customer"},
+		all(3), nil,
+		[]string{"login name=<name>; customer name=<name> token=0$.token"},
+	},
+	{
+		"a list that is walked",
+		[]string{"login", "customer", "order*"},
+		all(3), nil,
+		[]string{"login name=<name>; customer name=<name> token=0$.token; order each 1$.orders[*] id=@$ token=0$.token"},
+	},
+	{
+		"a list of which a part is read",
+		[]string{"login", "customer", "order*"},
+		func(run int) (int, int) { return 4, 1 + run%3 }, nil,
+		[]string{"login name=<name>; customer name=<name> token=0$.token; order each 1$.orders[*] id=@$ token=0$.token"},
+	},
+	{
+		"text around a result",
+		[]string{"login", "customer", "weather"},
+		func(int) (int, int) { return 2, 0 },
+		func(run int, s *runScript) {
+			s.call("weather", fmt.Sprintf(`{"place":"the city of city-%d, today"}`, run), `{}`)
+		},
+		[]string{"login name=<name>; customer name=<name> token=0$.token; weather place=the city of {1$.city}, today"},
+	},
+	{
+		"what only the model knew",
+		[]string{"login", "customer", "write"},
+		func(int) (int, int) { return 2, 0 },
+		func(run int, s *runScript) {
+			s.call("write", fmt.Sprintf(`{"text":"thought %d%d%d"}`, run, run, run), `{}`)
+		},
+		[]string{
+			"login name=<name>; customer name=<name> token=0$.token; write text=<text> !unknown-before-chain 2.text",
+			"login name=<name>; customer name=<name> token=0$.token",
+		},
+	},
+	{
+		"a constant",
+		[]string{"login", "weather"},
+		func(int) (int, int) { return 2, 0 },
+		func(run int, s *runScript) {
+			s.t.Calls, s.t.Turns = s.t.Calls[:1], s.t.Turns[:1]
+			s.call("weather", `{"unit":"degrees","api_key":"0"}`, `{}`)
+		},
+		[]string{`login name=<name>; weather api_key=<api_key> unit="degrees" !unknown-before-chain 1.api_key`},
+	},
+	{
+		"a number as text",
+		[]string{"login", "parcel"},
+		func(int) (int, int) { return 2, 0 },
+		func(run int, s *runScript) {
+			s.t.Calls, s.t.Turns = nil, nil
+			s.call("login", fmt.Sprintf(`{"name":"customer-%d"}`, run), fmt.Sprintf(`{"number":%d}`, 5000+7*run))
+			s.call("parcel", fmt.Sprintf(`{"number":"%d"}`, 5000+7*run), `{}`)
+		},
+		[]string{"login name=<name>; parcel number=0$.number:string"},
+	},
+	{
+		"an argument that is left out at times",
+		[]string{"login", "parcel"},
+		func(int) (int, int) { return 2, 0 },
+		func(run int, s *runScript) {
+			s.t.Calls, s.t.Turns = s.t.Calls[:1], s.t.Turns[:1]
+			args := fmt.Sprintf(`{"token":"token-%d"}`, run)
+			if run%2 == 0 {
+				args = fmt.Sprintf(`{"token":"token-%d","who":"customer-%d"}`, run, run)
+			}
+			s.call("parcel", args, `{}`)
+		},
+		[]string{"login name=<name>; parcel token=0$.token who=<who>?"},
+	},
+	{
+		"writing to a part of a list",
+		[]string{"login", "customer", "cancel*"},
+		func(int) (int, int) { return 4, 0 },
+		func(run int, s *runScript) {
+			for k := range 1 + run%3 {
+				s.call("cancel", fmt.Sprintf(`{"id":"order-%d-%d"}`, run, k), `{}`)
+			}
+		},
+		[]string{
+			"login name=<name>; customer name=<name> token=0$.token; cancel each 1$.orders[*] id=@$ !fan-out-partial 2.id",
+			"login name=<name>; customer name=<name> token=0$.token",
+		},
+	},
+	{
+		"writing to a whole list",
+		[]string{"login", "customer", "cancel*"},
+		func(int) (int, int) { return 3, 0 },
+		func(run int, s *runScript) {
+			for k := range 3 {
+				s.call("cancel", fmt.Sprintf(`{"id":"order-%d-%d"}`, run, k), `{}`)
+			}
+		},
+		[]string{"login name=<name>; customer name=<name> token=0$.token; cancel each 1$.orders[*] id=@$"},
+	},
+}
+
+func TestBind(t *testing.T) {
+	for _, test := range bindCases {
+		t.Run(test.name, func(t *testing.T) {
+			var got []string
+			for _, d := range bindShop(t, shop(20, test.reads, test.then), shopRules, BindOptions{}, test.tools...) {
+				got = append(got, d.summarize())
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+// TestFewRunsProveNothing: fewer than 16 occurrences must agree, and what the
+// pooled evidence of few runs does not bear is no binding.
+func TestFewRunsProveNothing(t *testing.T) {
+	defs := bindShop(t, shop(6, all(2), nil), shopRules, BindOptions{}, "login", "customer", "order*")
+	if len(defs) == 0 || defs[0].Refusals == nil {
+		t.Errorf("six runs are enough: %s", defs[0].summarize())
+	}
+}
+
+func TestMaxExtra(t *testing.T) {
+	runs := func(run int) (int, int) { return 6, 1 }
+	for extra, refused := range map[int]bool{-1: true, 4: true, 5: false} {
+		d := bindShop(t, shop(20, runs, nil), shopRules, BindOptions{MaxExtra: extra}, "login", "customer", "order*")[0]
+		if got := d.Refusals != nil; got != refused {
+			t.Errorf("five extra reads, at most %d: %s", extra, d.summarize())
+		}
+	}
+}
+
+// TestOutputs: what later calls took arguments from is returned, and nothing
+// else but the last result.
+func TestOutputs(t *testing.T) {
+	then := func(run int, s *runScript) {
+		s.user("go on").call("weather", fmt.Sprintf(`{"place":"city-%d"}`, run), `{}`)
+	}
+	for _, test := range []struct {
+		then func(int, *runScript)
+		want string
+	}{{nil, "[2]"}, {then, "[1 2]"}} {
+		d := bindShop(t, shop(20, all(2), test.then), shopRules, BindOptions{}, "login", "customer", "order*")[0]
+		if got := fmt.Sprint(d.Output.Steps); got != test.want {
+			t.Errorf("returns %s, want %s", got, test.want)
+		}
+	}
+}
+
+func TestExpectations(t *testing.T) {
+	d := bindShop(t, shop(20, all(2), nil), shopRules, BindOptions{}, "login", "customer", "order*")[0]
+	var got []string
+	for i := range d.Steps {
+		for _, e := range d.Steps[i].Expect {
+			got = append(got, fmt.Sprintf("%d%s", i, e.Path))
+		}
+	}
+	if want := []string{"0$.token", "1$.orders"}; !slices.Equal(got, want) {
+		t.Errorf("expects %q, want %q", got, want)
+	}
+}
+
+func TestSampled(t *testing.T) {
+	chosen := sampled(50_000, 3)
+	if len(chosen) != maxObserved || !slices.IsSorted(chosen) || !slices.Equal(chosen, sampled(50_000, 3)) {
+		t.Errorf("%d occurrences are chosen", len(chosen))
+	}
+	if n := len(sampled(7, 0)); n != 7 {
+		t.Errorf("%d of 7 occurrences are chosen", n)
+	}
+}
+
+// TestHostile compiles runs with names and values that look like expressions,
+// code and paths. Nothing of it may reach a name, and no run may end it.
+func TestHostile(t *testing.T) {
+	word := rapid.SampledFrom([]string{
+		"a", "b", "c", `"`, "\n", "../../x", "$.a[*]", "{$inputs.x}", "[?@.a == 'b']", "\u202e", strings.Repeat("n", 300), "", "\x00", "'); --",
+	})
+	rapid.Check(t, func(rt *rapid.T) {
+		tools := rapid.SliceOfN(word, 2, 4).Draw(rt, "tools")
+		args := rapid.SliceOfNDistinct(word, 0, 3, rapid.ID[string]).Draw(rt, "arguments")
+		var list []*trace.Trajectory
+		for run := range 8 {
+			s := (&runScript{}).user(fmt.Sprint("run ", run))
+			last := ""
+			for _, tool := range tools {
+				given, result := map[string]any{}, map[string]any{}
+				for i, a := range args {
+					given[a] = last
+					result[a] = []any{map[string]any{a: fmt.Sprintf("{$inputs.%d}%d'\"", run, i)}, run, nil}
+					last = fmt.Sprintf("{$inputs.%d}%d'\"", run, i)
+				}
+				s.call(tool, marshal(given), marshal(result))
+			}
+			list = append(list, &s.t)
+		}
+		for _, algorithm := range []Algorithm{AlgorithmAWO, AlgorithmPatterns} {
+			for _, d := range compiled(t, list, nil, CompileOptions{Algorithm: algorithm, Workers: 2}).Definitions {
+				if validName(d.Name) != d.Name || len(d.Name) > maxName {
+					rt.Errorf("name %q", d.Name)
+				}
+				for _, in := range d.Inputs {
+					if validName(in.Name) != in.Name || len(in.Name) > maxName || strings.Contains(in.Name, "-") {
+						rt.Errorf("input %q", in.Name)
+					}
+				}
+				if strings.Contains(d.Description, "$inputs.7") || strings.Contains(string(d.InputSchema().AppendCanonical(nil)), "$inputs.7") {
+					rt.Errorf("a value is in %s", d.Description)
+				}
+			}
+		}
+	})
+}
+
+func marshal(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
