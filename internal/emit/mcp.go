@@ -22,7 +22,7 @@ var MCP = Emitter{
 			// Servers have to return what they announce, and the protocol's older
 			// revisions know objects only.
 			if kind, _ := t.Output.Schema.Lookup("type"); kind.Kind == trace.String && kind.Text == "object" {
-				tool.OutputSchema = t.Output.Schema.AppendCanonical(nil)
+				tool.OutputSchema = plainDialect.clean(t.Output.Schema, 1).AppendCanonical(nil)
 			}
 			out.Tools = append(out.Tools, tool)
 		}

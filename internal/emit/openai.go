@@ -65,7 +65,7 @@ func openAISchema(t *metatool.Definition) (schema trace.Value, reason string) {
 	s := strict{}
 	schema = s.root(t)
 	if s.reason != "" {
-		return openAIDialect.root(t), s.reason
+		return plainDialect.root(t), s.reason
 	}
 	return schema, ""
 }

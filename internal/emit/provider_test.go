@@ -426,3 +426,31 @@ func jsonValue(v trace.Value) any {
 	}
 	return out
 }
+
+// TestOutputSchemas announces what meta-tools return where that is an object, in
+// JSON Schema.
+func TestOutputSchemas(t *testing.T) {
+	known := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		d := schemaTool()
+		d.Output.Schema = anySchema(3).Draw(rt, "schema")
+		files, err := emit.MCP.Emit(emit.Results{Tools: []*metatool.Definition{d}})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var out struct {
+			Tools []struct{ OutputSchema map[string]any }
+		}
+		unmarshal(tb{t, rt}, files[0].Data, &out)
+		kind, _ := d.Output.Schema.Lookup("type")
+		if got := out.Tools[0].OutputSchema; (got != nil) != (kind.Text == "object") {
+			rt.Fatalf("announces %v of %s", got, d.Output.Schema.AppendCanonical(nil))
+		} else if got != nil {
+			known++
+			compile(tb{t, rt}, got)
+		}
+	})
+	if known == 0 {
+		t.Error("nothing is announced")
+	}
+}

@@ -35,7 +35,7 @@ var (
 		property: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`),
 		texts:    true,
 	}
-	openAIDialect = dialect{keywords: []string{
+	plainDialect = dialect{keywords: []string{
 		"const", "default", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength",
 		"minItems", "maxItems", "uniqueItems", "additionalProperties", "oneOf",
 	}}

@@ -112,14 +112,14 @@ func blank(in *metatool.Input, null string) string {
 
 // appendSkill appends the section of a meta-tool.
 func appendSkill(dst []byte, t *metatool.Definition) []byte {
-	dst = fmt.Appendf(dst, "\n## %s\n\n%s\n", t.Name, markdown(t.Description))
+	dst = fmt.Appendf(dst, "\n## %s\n\n%s\n", markdown(t.Name), markdown(t.Description))
 	switch {
 	case t.Annotations.ReadOnly:
 		dst = append(dst, "\nIt only reads.\n"...)
 	case t.Annotations.Idempotent:
 		dst = append(dst, "\nIt may change something; doing it twice changes no more than once.\n"...)
 	default:
-		dst = append(dst, "\nIt changes something: do not run it again unless `safe_to_retry` is true.\n"...)
+		dst = append(dst, "\nIt may change something: do not run it again unless `safe_to_retry` is true.\n"...)
 	}
 	if len(t.Inputs) == 0 {
 		return append(dst, "\nIt takes no inputs.\n"...)
