@@ -199,7 +199,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // jsonOf reads YAML as a JSON Schema validator wants it.
-func jsonOf(t *rapid.T, src []byte) any {
+func jsonOf(t interface{ Fatal(...any) }, src []byte) any {
 	doc, problems := yamlsrc.Parse("f", src, yamlsrc.Options{})
 	if len(problems) > 0 {
 		t.Fatal(problems)

@@ -80,7 +80,11 @@ func emitted(t testing.TB, c *metatool.Compilation) ([]*metatool.Definition, map
 		t.Fatal(err)
 	}
 	offered := slices.DeleteFunc(slices.Clone(c.Definitions), func(d *metatool.Definition) bool { return d.Refusals != nil })
-	made, err := emit.All(emit.Emitters, emit.Results{View: view, Names: names, Tools: offered})
+	var operations []arazzo.Operation
+	for _, one := range c.Merged.Catalog.Tools() {
+		operations = append(operations, arazzo.Operation{Name: one.Name.Value(), Description: one.Definition.Description, Input: metatool.ArgumentsSchema(&one.Definition)})
+	}
+	made, err := emit.All(emit.Emitters, emit.Results{View: view, Names: names, Tools: offered, Operations: operations})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +110,6 @@ func TestHostileRuns(t *testing.T) {
 				c := compiledRuns(t, list, set, algorithm)
 				offered, files := emitted(t, c)
 				if len(offered) == 0 {
-					for _, d := range c.Definitions {
-						t.Logf("%s: %+v", d.Name, d.Refusals)
-					}
 					t.Fatal("nothing is offered")
 				}
 				var got []string

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,7 +14,10 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
 )
 
 // object is a JSON object whose members are looked at by name.
@@ -191,5 +196,55 @@ func checkMCP(t testing.TB, data []byte, tools []*metatool.Tool) {
 	}
 	if !json.Valid(data) {
 		t.Error("the definitions are no JSON")
+	}
+}
+
+// TestProtocols holds what is made of real traces to OpenAPI and the Model
+// Context Protocol.
+func TestProtocols(t *testing.T) {
+	for _, in := range []struct{ traces, rules string }{
+		{"../../testdata/office/trajectories.jsonl.gz", "../../testdata/office/rules.yaml"},
+		{"../../../shared/data/tau2/airline_azure-gpt-4o.json", "../../../shared/oracle/airline.rules.json"},
+		{"../../../shared/data/taubench/gpt-4o-airline.json", "../../../shared/oracle/airline.rules.json"},
+		{"../../../shared/data/tau2/retail_gpt-4.1.json", ""},
+		{"../../../shared/data/tau2/retail_toolorchestra-gpt-5.json", ""},
+	} {
+		t.Run(filepath.Base(in.traces), func(t *testing.T) {
+			if _, err := os.Stat(in.traces); os.IsNotExist(err) {
+				t.Skipf("the traces are not there: %v", err)
+			}
+			var set *rules.Set
+			if in.rules != "" {
+				text, err := os.ReadFile(in.rules)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if set, err = rules.Parse(in.rules, text); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, err := trace.Open([]string{in.traces}, trace.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer r.Close()
+			var list []*trace.Trajectory
+			for one, err := range r.All() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				list = append(list, one)
+			}
+			offered, files := emitted(t, compiledRuns(t, list, set, metatool.AlgorithmPatterns))
+			if len(offered) == 0 {
+				t.Fatal("nothing is offered")
+			}
+			tools := make([]*metatool.Tool, len(offered))
+			for i, d := range offered {
+				tools[i] = &d.Tool
+			}
+			checkOperations(t, files[arazzo.OpenAPIFile], tools)
+			checkMCP(t, files["metatools.mcp.json"], tools)
+		})
 	}
 }
