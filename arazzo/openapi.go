@@ -2,6 +2,7 @@ package arazzo
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -22,13 +23,22 @@ type Operation struct {
 func OpenAPI(tools []Operation) trace.Value {
 	var paths []trace.Member
 	for i := range tools {
-		paths = append(paths, member("/tools/"+url.PathEscape(tools[i].Name), trace.NewObject(member("post", operation(&tools[i])))))
+		paths = append(paths, member("/tools/"+segment(tools[i].Name), trace.NewObject(member("post", operation(&tools[i])))))
 	}
 	return trace.NewObject(
 		member("openapi", trace.NewString("3.1.0")),
 		member("info", trace.NewObject(member("title", trace.NewString("Tools")), member("version", trace.NewString("1.0.0")))),
 		member("paths", trace.NewObject(paths...)),
 	)
+}
+
+// segment returns a name as one segment of a path: never one that leads out of
+// the folder, and no other name's.
+func segment(name string) string {
+	if name == "." || name == ".." {
+		return strings.ReplaceAll(name, ".", "%2E")
+	}
+	return url.PathEscape(name)
 }
 
 func operation(t *Operation) trace.Value {

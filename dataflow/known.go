@@ -106,26 +106,38 @@ func KnownBefore(t *trace.Trajectory, call int, param Slot, v trace.Value) Known
 
 // Enums knows the values that tools' schemas list for their parameters. The
 // zero value knows none.
-type Enums struct{ schemas map[trace.Name]trace.Value }
-
-// EnumsOf reads the input schemas of the tools that t offered to the model.
-func EnumsOf(t *trace.Trajectory) Enums {
-	e := Enums{schemas: make(map[trace.Name]trace.Value, len(t.Tools))}
-	for i := range t.Tools {
-		if schema, err := trace.ParseValue([]byte(t.Tools[i].Input.Text())); err == nil {
-			e.schemas[t.Tools[i].Name] = schema
-		}
-	}
-	return e
+type Enums struct {
+	schemas map[trace.Name]trace.Value
+	tools   []trace.ToolDef // whose schemas are read when they are asked for: mostly none is
 }
 
+// EnumsOf returns what the input schemas of the tools that t offered to the
+// model list.
+func EnumsOf(t *trace.Trajectory) Enums { return Enums{tools: t.Tools} }
+
 // EnumsIn returns what these input schemas list, by tool.
-func EnumsIn(schemas map[trace.Name]trace.Value) Enums { return Enums{schemas} }
+func EnumsIn(schemas map[trace.Name]trace.Value) Enums { return Enums{schemas: schemas} }
+
+// schema returns the input schema of a tool: of several the last that is one.
+func (e Enums) schema(tool trace.Name) (trace.Value, bool) {
+	if schema, ok := e.schemas[tool]; ok {
+		return schema, true
+	}
+	for i := len(e.tools) - 1; i >= 0; i-- {
+		if e.tools[i].Name != tool {
+			continue
+		}
+		if schema, err := trace.ParseValue([]byte(e.tools[i].Input.Text())); err == nil {
+			return schema, true
+		}
+	}
+	return trace.Value{}, false
+}
 
 // Has reports whether the schema of a parameter lists a value, given by its
 // hash, under `enum` or `const`.
 func (e Enums) Has(param Slot, value uint64) bool {
-	schema, ok := e.schemas[param.Tool]
+	schema, ok := e.schema(param.Tool)
 	if !ok {
 		return false
 	}

@@ -40,16 +40,27 @@ var ErrNotRecorded = errors.New("the recordings hold no answer to this call")
 //
 // A Recordings belongs to one run.
 type Recordings struct {
-	from  int
-	calls []trace.Call
-	byKey map[string][]int // tool and arguments -> calls with a result
-	used  map[string]int   // how many of them from `from` on were used
+	from int
+	*answers
+	used map[string]int // how many of them from `from` on were used
+}
+
+// answers are what a trajectory recorded. Runs may share them one after the
+// other.
+type answers struct {
+	calls   []trace.Call
+	byKey   map[string][]int // tool and arguments -> calls with a result
+	results []*Result        // by call, once they were asked for
 }
 
 // NewRecordings returns the recordings of t as they are seen by a run that
 // stands in for its calls from the one numbered from on.
 func NewRecordings(t *trace.Trajectory, from int) *Recordings {
-	r := &Recordings{from: from, calls: t.Calls, byKey: make(map[string][]int, len(t.Calls)), used: map[string]int{}}
+	return newAnswers(t).since(from)
+}
+
+func newAnswers(t *trace.Trajectory) *answers {
+	a := &answers{calls: t.Calls, byKey: make(map[string][]int, len(t.Calls)), results: make([]*Result, len(t.Calls))}
 	var key []byte
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -58,15 +69,24 @@ func NewRecordings(t *trace.Trajectory, from int) *Recordings {
 		}
 		key = append(append(key[:0], c.Tool.Value()...), 0)
 		key = c.AppendCanonicalArgs(key)
-		r.byKey[string(key)] = append(r.byKey[string(key)], i)
+		a.byKey[string(key)] = append(a.byKey[string(key)], i)
 	}
-	return r
+	return a
 }
 
-// again returns unused recordings of the same trajectory for a run that stands in
-// for its calls from the one numbered from on.
-func (r *Recordings) again(from int) *Recordings {
-	return &Recordings{from: from, calls: r.calls, byKey: r.byKey, used: map[string]int{}}
+// since returns the recordings as a run sees them that stands in for the calls
+// from one on.
+func (a *answers) since(call int) *Recordings {
+	return &Recordings{from: call, answers: a, used: map[string]int{}}
+}
+
+// result returns the recorded result of a call.
+func (a *answers) result(call int) Result {
+	if a.results[call] == nil {
+		r := resultOf(&a.calls[call])
+		a.results[call] = &r
+	}
+	return *a.results[call]
 }
 
 // Call answers what the trajectory recorded.
@@ -88,7 +108,7 @@ func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (Res
 		}
 		skip--
 	}
-	return resultOf(&r.calls[use]), nil
+	return r.result(use), nil
 }
 
 // resultOf returns the recorded result of a call.

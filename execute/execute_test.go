@@ -328,6 +328,17 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
+// TestNoSteps: a meta-tool without steps, as a file by hand may have one, is made
+// nowhere.
+func TestNoSteps(t *testing.T) {
+	run := recorded(call{"show_passwords", `{}`, passwords, 0, false, false})
+	v := execute.NewVerifier([]*metatool.Tool{{Name: "nothing"}})
+	v.Add(v.Check(run, nil))
+	if got := v.Verifications()[0]; got.Occurrences != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestVerifier adds up replays, and says nothing of their values.
 func TestVerifier(t *testing.T) {
 	show := call{"show_passwords", `{}`, passwords, 0, false, false}

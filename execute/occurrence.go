@@ -113,7 +113,7 @@ func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
 // overlaps.
 func (s *Sequence) All(tool *metatool.Tool) []Occurrence {
 	var found []Occurrence
-	for i := 0; i+len(tool.Steps) <= len(s.calls); {
+	for i := 0; len(tool.Steps) > 0 && i+len(tool.Steps) <= len(s.calls); {
 		o, ok := s.At(tool, i)
 		if !ok {
 			i++

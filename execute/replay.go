@@ -50,11 +50,11 @@ type StepReplay struct {
 
 // Player replays meta-tools in one trajectory.
 type Player struct {
-	t     *trace.Trajectory
-	flow  *dataflow.Flow
-	enums dataflow.Enums
-	uses  [][]int // call -> indices into flow.Uses
-	base  *Recordings
+	t       *trace.Trajectory
+	answers *answers // once a meta-tool is replayed
+	flow    *dataflow.Flow
+	enums   dataflow.Enums
+	uses    [][]int // call -> indices into flow.Uses
 }
 
 // NewPlayer returns a player of t.
@@ -70,10 +70,10 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 		r.Steps = []StepReplay{{Code: CodeInputUnderived, Argument: missing}}
 		return r
 	}
-	if p.base == nil {
-		p.base = NewRecordings(p.t, 0)
+	if p.answers == nil {
+		p.answers = newAnswers(p.t)
 	}
-	outcome := Run(context.Background(), tool, inputs, p.base.again(o.First()), Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
+	outcome := Run(context.Background(), tool, inputs, p.answers.since(o.First()), Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
 	f := outcome.Failure
 	if f != nil && f.Step < 0 {
 		r.Steps = []StepReplay{{Code: f.Code, Argument: f.Argument}}

@@ -83,7 +83,14 @@ type Checks struct {
 func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
 	c := &Checks{replays: make([][]*Replay, len(v.tools)), id: t.ID, source: t.Source}
 	sequence, player := NewSequence(t, marks), NewPlayer(t)
+	made := map[string]bool{}
+	for i := range t.Calls {
+		made[t.Calls[i].Tool.Value()] = true
+	}
 	for i, tool := range v.tools {
+		if slices.ContainsFunc(tool.Steps, func(s metatool.Step) bool { return !made[s.Tool] }) {
+			continue
+		}
 		for _, o := range sequence.All(tool) {
 			c.replays[i] = append(c.replays[i], player.Play(tool, o))
 		}

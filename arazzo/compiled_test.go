@@ -1,0 +1,89 @@
+package arazzo_test
+
+import (
+	"iter"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/awo-dev/awo/arazzo"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// compiledSets are traces from which meta-tools come, recorded ones beside the
+// project.
+var compiledSets = []struct{ traces, rules string }{
+	{"../testdata/office/trajectories.jsonl.gz", "../testdata/office/rules.yaml"},
+	{"../../shared/data/tau2/airline_azure-gpt-4o.json", "../../shared/oracle/airline.rules.json"},
+	{"../../shared/data/tau2/airline_gpt-oss-120b.json", "../../shared/oracle/airline.rules.json"},
+	{"../../shared/data/taubench/gpt-4o-airline.json", "../../shared/oracle/airline.rules.json"},
+	{"../../shared/data/tau2/retail_gpt-4.1.json", ""},
+	{"../../shared/data/tau2/retail_toolorchestra-gpt-5.json", ""},
+}
+
+// TestCompiled: what is made of real traces keeps to the schema of the Arazzo
+// Initiative, and is read back as it was.
+func TestCompiled(t *testing.T) {
+	schema := arazzoSchema(t)
+	if schema == nil {
+		t.Skip("the schema of Arazzo 1.1 is not here")
+	}
+	for _, in := range compiledSets {
+		for _, algorithm := range []metatool.Algorithm{metatool.AlgorithmAWO, metatool.AlgorithmPatterns} {
+			t.Run(filepath.Base(in.traces)+"/"+string(algorithm), func(t *testing.T) {
+				offered := compiled(t, in.traces, in.rules, algorithm)
+				t.Logf("%d meta-tools", len(offered))
+				if len(offered) == 0 {
+					return // then there is no file
+				}
+				src := arazzo.Append(nil, offered)
+				if err := schema.Validate(jsonOf(t, src)); err != nil {
+					t.Error(err)
+				}
+				read, err := arazzo.Parse(arazzo.File, src)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := equal(offered, read); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
+	}
+}
+
+// compiled returns the meta-tools that are offered for traces.
+func compiled(t *testing.T, traces, ruleFile string, algorithm metatool.Algorithm) []*metatool.Tool {
+	t.Helper()
+	if _, err := os.Stat(traces); os.IsNotExist(err) {
+		t.Skipf("the traces are not there: %v", err)
+	}
+	var set *rules.Set
+	if ruleFile != "" {
+		text, err := os.ReadFile(ruleFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if set, err = rules.Parse(ruleFile, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := trace.Open([]string{traces}, trace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c, err := metatool.Compile(func() iter.Seq2[*trace.Trajectory, error] { return r.All() }, set, metatool.CompileOptions{Algorithm: algorithm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var offered []*metatool.Tool
+	for _, d := range c.Definitions {
+		if d.Refusals == nil {
+			offered = append(offered, &d.Tool)
+		}
+	}
+	return offered
+}

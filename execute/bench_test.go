@@ -1,0 +1,32 @@
+package execute_test
+
+import (
+	"testing"
+
+	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+)
+
+// BenchmarkCheck replays the office's meta-tools in its runs. An operation is a
+// call of the traces.
+func BenchmarkCheck(b *testing.B) {
+	set := officeRules(b)
+	list := readTrajectories(b, officeFolder+"/trajectories.jsonl.gz")
+	v := execute.NewVerifier(writtenAndRead(b, compile(b, list, set, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})))
+	rewriter := merge.NewRewriter(set, merge.Full(set), nil, nil)
+	var marks [][]merge.Mark
+	for _, one := range list {
+		marks = append(marks, merge.Marks(one, rewriter.Rewrite(one)))
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; {
+		for i, one := range list {
+			if n += max(len(one.Calls), 1); n > b.N {
+				break
+			}
+			v.Check(one, marks[i])
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package execute_test
+
+import (
+	"iter"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/awo-dev/awo/arazzo"
+	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// readTrajectories reads a file, and skips the test where it is not there.
+func readTrajectories(t testing.TB, path string) []*trace.Trajectory {
+	t.Helper()
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		t.Skipf("the traces are not there: %v", err)
+	}
+	r, err := trace.Open([]string{path}, trace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var list []*trace.Trajectory
+	for one, err := range r.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// parseRules parses a rule file; "" is none.
+func parseRules(t testing.TB, name, text string) *rules.Set {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	set, err := rules.Parse(name, []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// compile makes meta-tools of trajectories.
+func compile(t testing.TB, list []*trace.Trajectory, set *rules.Set, o metatool.CompileOptions) *metatool.Compilation {
+	t.Helper()
+	c, err := metatool.Compile(func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for _, one := range list {
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+	}, set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// writtenAndRead returns the meta-tools that are offered, as they are read from
+// what is written of them.
+func writtenAndRead(t testing.TB, c *metatool.Compilation) []*metatool.Tool {
+	t.Helper()
+	var offered []*metatool.Tool
+	for _, d := range c.Definitions {
+		if d.Refusals == nil {
+			offered = append(offered, &d.Tool)
+		}
+	}
+	src := arazzo.Append(nil, offered)
+	if len(offered) == 0 {
+		return nil
+	}
+	read, err := arazzo.Parse(arazzo.File, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read) != len(offered) {
+		t.Fatalf("%d meta-tools were written, %d are read", len(offered), len(read))
+	}
+	if again := arazzo.Append(nil, read); !slices.Equal(again, src) {
+		t.Error("what is read is not what was written")
+	}
+	return read
+}
+
+// replayed replays meta-tools wherever trajectories made their calls.
+func replayed(tools []*metatool.Tool, list []*trace.Trajectory, set *rules.Set) []*execute.Verification {
+	v := execute.NewVerifier(tools)
+	var rewriter *merge.Rewriter
+	if set != nil {
+		rewriter = merge.NewRewriter(set, merge.Full(set), nil, nil)
+	}
+	for _, one := range list {
+		var marks []merge.Mark
+		if rewriter != nil {
+			marks = merge.Marks(one, rewriter.Rewrite(one))
+		}
+		v.Add(v.Check(one, marks))
+	}
+	return v.Verifications()
+}

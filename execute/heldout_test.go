@@ -1,0 +1,129 @@
+package execute_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// The recorded traces are kept beside the project.
+const recordedData = "../../shared/data"
+
+// reads declares what the recorded shops and airlines read.
+const reads = `{"version": 1, "rules": [
+	{"id": "reads", "kind": "effect", "match": {"tool": ["get_*", "find_*", "list_*", "search_*", "calculate"]}, "effect": "accessor"},
+	{"id": "notes", "kind": "effect", "match": {"tool": "think"}, "effect": "annotator"}
+]}`
+
+// walks reports whether a meta-tool looks something up with one tool, and then
+// calls another for each element of a list in the result.
+func walks(tool *metatool.Tool, first, each string) bool {
+	return slices.ContainsFunc(tool.Steps, func(s metatool.Step) bool {
+		return s.Tool == each && s.Each != nil && s.Each.Kind == metatool.BindStep && tool.Steps[s.Each.Step].Tool == first
+	})
+}
+
+// divided returns the trajectories of four fifths of the tasks, and the rest.
+func divided(list []*trace.Trajectory, seed uint64) (train, test []*trace.Trajectory) {
+	split := trace.ByTask(0.2, seed)
+	for _, one := range list {
+		if split.Of(one) == trace.SideTrain {
+			train = append(train, one)
+		} else {
+			test = append(test, one)
+		}
+	}
+	return train, test
+}
+
+// lookUps are recorded sets in which agents look up a user, and then what the
+// user has one by one.
+var lookUps = []struct{ file, first, each string }{
+	{"tau2/airline_azure-gpt-4o.json", "get_user_details", "get_reservation_details"},
+	{"taubench/gpt-4o-airline.json", "get_user_details", "get_reservation_details"},
+	{"tau2/retail_gpt-4.1.json", "get_user_details", "get_order_details"},
+	{"tau2/retail_toolorchestra-gpt-5.json", "get_user_details", "get_order_details"},
+}
+
+// TestHeldOutFanOut compiles recorded sets on four fifths of the tasks and
+// replays on the rest: looking up a user and then each of that user's
+// reservations or orders is one meta-tool, and does there what agents did.
+// One split tests on few tasks, so there are five.
+func TestHeldOutFanOut(t *testing.T) {
+	for _, set := range lookUps {
+		t.Run(filepath.Base(set.file), func(t *testing.T) {
+			list := readTrajectories(t, filepath.Join(recordedData, set.file))
+			rules := parseRules(t, "reads.json", reads)
+			places, exact, saves, turns, extra := 0, 0, 0, 0, 0.0
+			allPlaces, allExact := 0, 0
+			for seed := range uint64(5) {
+				train, test := divided(list, seed+1)
+				c := compile(t, train, rules, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+				found := false
+				for _, v := range replayed(writtenAndRead(t, c), test, rules) {
+					allPlaces, allExact = allPlaces+v.Occurrences, allExact+v.Exact
+					if !walks(v.Tool, set.first, set.each) {
+						continue
+					}
+					found = true
+					a := v.Agreement()
+					t.Logf("split %d: %s: %d of %d places exact (%.3f [%.3f, %.3f]) in %d of %d runs, %d save %d turns, %.2f extra reads (95th percentile %d)", seed+1,
+						v.Tool.Name, v.Exact, v.Occurrences, a.Share, a.Lo, a.Hi, v.Trajectories, len(test), v.Saves, v.TurnsSaved, v.ExtraMean, v.ExtraP95)
+					for _, d := range v.Disagreements {
+						t.Logf("  %s: call %d, step %d: %s %s", d.Trajectory, d.Call, d.Step, d.Code, d.Argument)
+					}
+					places, exact, saves, turns = places+v.Occurrences, exact+v.Exact, saves+v.Saves, turns+v.TurnsSaved
+					extra += v.ExtraMean * float64(v.Exact)
+				}
+				if !found {
+					t.Errorf("split %d: %s and %s of each are no meta-tool", seed+1, set.first, set.each)
+				}
+			}
+			agreement := dataflow.Wilson(exact, places)
+			t.Logf("%d of %d places exact (%.3f [%.3f, %.3f]), %d with known inputs save %d turns, %.2f extra reads; all meta-tools %d of %d",
+				exact, places, agreement.Share, agreement.Lo, agreement.Hi, saves, turns, extra/float64(max(exact, 1)), allExact, allPlaces)
+			if places < 10 || agreement.Share < 0.95 {
+				t.Errorf("%d of %d held-out places agree", exact, places)
+			}
+			if share := float64(saves) / float64(places); share < 0.95 {
+				t.Errorf("the inputs were known at %d of %d places", saves, places)
+			}
+		})
+	}
+}
+
+// TestHeldOutWithoutRules: where nobody says what a tool does it may write, and
+// agents do not read all of every list; so no list is walked, the refusal says
+// why, and what is offered instead agrees.
+func TestHeldOutWithoutRules(t *testing.T) {
+	for _, set := range lookUps {
+		t.Run(filepath.Base(set.file), func(t *testing.T) {
+			train, test := divided(readTrajectories(t, filepath.Join(recordedData, set.file)), 1)
+			c := compile(t, train, nil, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+			refused := slices.ContainsFunc(c.Definitions, func(d *metatool.Definition) bool {
+				return walks(&d.Tool, set.first, set.each) && slices.ContainsFunc(d.Refusals, func(r metatool.Refusal) bool {
+					return r.Code == "fan-out-partial" && d.Steps[r.Step].Tool == set.each
+				})
+			})
+			if !refused {
+				t.Errorf("%s and %s of each are not refused for walking lists of which runs took a part", set.first, set.each)
+			}
+			places, exact := 0, 0
+			for _, v := range replayed(writtenAndRead(t, c), test, nil) {
+				places, exact = places+v.Occurrences, exact+v.Exact
+				if walks(v.Tool, set.first, set.each) {
+					t.Errorf("%s is offered", v.Tool.Name)
+				}
+			}
+			agreement := dataflow.Wilson(exact, places)
+			t.Logf("%d of %d places exact (%.3f [%.3f, %.3f])", exact, places, agreement.Share, agreement.Lo, agreement.Hi)
+			if places == 0 || agreement.Share < 0.95 {
+				t.Errorf("%d of %d held-out places agree", exact, places)
+			}
+		})
+	}
+}
