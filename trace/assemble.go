@@ -81,10 +81,14 @@ func newAssembler(o *Options) *assembler {
 func (a *assembler) add(format *Format, source int, f Fragment) error {
 	key := groupKey{format, f.Key}
 	n, ok := a.number[key]
-	if !ok {
+	if !ok || a.groups[n].groupKey != key { // new, or an alias so far
+		other := n
 		n = len(a.groups)
 		a.number[key] = n
 		a.groups = append(a.groups, group{groupKey: key, source: source, pos: f.Pos, first: n})
+		if ok {
+			a.unite(n, other)
+		}
 	}
 	for _, alias := range f.Aliases {
 		if other, ok := a.number[groupKey{format, alias}]; ok {

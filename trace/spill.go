@@ -119,8 +119,8 @@ func (r *runFile) merge(last []part) iter.Seq2[part, error] {
 
 // cursor stands on one part of a run, on disk or in memory.
 type cursor struct {
-	part   part
-	left   int // parts behind this one
+	part part
+	left int // parts behind this one
 
 	in     *bufio.Reader
 	size   int64 // of the run
