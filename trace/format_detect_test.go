@@ -199,6 +199,34 @@ func TestDetectSamples(t *testing.T) {
 	}
 }
 
+// TestDetectFixtures holds the same of the fixtures, which stand in folders of the
+// names of their formats.
+func TestDetectFixtures(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("testdata", "*", "*.json*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) < 15 {
+		t.Errorf("there are only %d fixtures", len(paths))
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := filepath.Base(filepath.Dir(path))
+		for _, size := range []int{len(text), len(text) * 3 / 4, len(text) / 2, 1000, 200} {
+			for i := range Formats {
+				f := &Formats[i]
+				ok := f.Detect(headOf(string(text), min(size, len(text)))).OK
+				if ok && f.Name != want || !ok && f.Name == want && size == len(text) {
+					t.Errorf("%s claims %d bytes of %s: %v", f.Name, size, path, ok)
+				}
+			}
+		}
+	}
+}
+
 // TestUnknownSamples holds what is said of files that are no traces.
 func TestUnknownSamples(t *testing.T) {
 	root, _ := samples(t)
