@@ -18,11 +18,13 @@ type assembler struct {
 	folder string
 	limit  int64 // bytes of a trajectory
 
-	number map[groupKey]int // also of aliases
-	groups []group          // in order of first appearance
-	united bool             // some groups turned out to be one
+	number  map[groupKey]int // also of aliases
+	groups  []group          // in order of first appearance
+	united  bool             // some groups turned out to be one
+	settled bool             // see settle
 
 	parts []part
+	seq   int64  // of the next part
 	arena []byte // where the Data of parts is copied to: a slice of it keeps no record
 	used  int64
 	runs  *runFile // nil if nothing was spilled
@@ -37,22 +39,30 @@ type groupKey struct {
 // group is what is known of the fragments of one key.
 type group struct {
 	groupKey
-	source int      // that the first fragment came from
-	pos    diag.Pos // of the first fragment
-	size   int64    // of all Data
-	first  int      // the group that this one is part of; itself if of none
+	source  int       // that the first fragment came from
+	pos     diag.Pos  // of the first fragment
+	size    int64     // of all Data
+	first   int       // the group that this one is part of; itself if of none
+	divided *division // nil if it was not
+}
+
+// division is what is known of groups that are one and too large together.
+type division struct {
+	groups int
+	size   int64
 }
 
 // part is a fragment in the order in which it is wanted.
 type part struct {
 	group int
 	order int64
+	seq   int64 // in the input
 	pos   diag.Pos
 	data  []byte
 }
 
 // partOverhead is about what a part takes in memory besides its data.
-const partOverhead = 96
+const partOverhead = 104
 
 // arenaSize is the size of the pieces of memory that parts are copied to.
 const arenaSize = 256 << 10
@@ -71,10 +81,14 @@ func newAssembler(o *Options) *assembler {
 func (a *assembler) add(format *Format, source int, f Fragment) error {
 	key := groupKey{format, f.Key}
 	n, ok := a.number[key]
-	if !ok {
+	if !ok || a.groups[n].groupKey != key { // new, or an alias so far
+		other := n
 		n = len(a.groups)
 		a.number[key] = n
 		a.groups = append(a.groups, group{groupKey: key, source: source, pos: f.Pos, first: n})
+		if ok {
+			a.unite(n, other)
+		}
 	}
 	for _, alias := range f.Aliases {
 		if other, ok := a.number[groupKey{format, alias}]; ok {
@@ -83,13 +97,13 @@ func (a *assembler) add(format *Format, source int, f Fragment) error {
 			a.number[groupKey{format, alias}] = n
 		}
 	}
-	n = a.root(n)
 	g := &a.groups[n]
 	g.size += int64(len(f.Data))
 	if g.size > a.limit {
 		return nil // it will be reported and not be read, so nothing more is kept
 	}
-	return a.put(part{group: n, order: f.Order, pos: f.Pos, data: f.Data})
+	a.seq++
+	return a.put(part{group: n, order: f.Order, seq: a.seq, pos: f.Pos, data: f.Data})
 }
 
 // root returns the group that a group is part of.
@@ -101,33 +115,53 @@ func (a *assembler) root(n int) int {
 	return n
 }
 
-// unite makes two groups one: the one that appeared first. Groups that are large
-// already stay apart: a key that half of the input shares says nothing, and
-// together they would be too large to read.
+// unite makes two groups one: the one that appeared first.
 func (a *assembler) unite(n, m int) {
 	n, m = a.root(n), a.root(m)
-	if n == m || a.groups[n].size+a.groups[m].size > a.limit/2 {
-		return
-	}
-	n, m = min(n, m), max(n, m)
-	a.groups[m].first = n
-	a.groups[n].size += a.groups[m].size
-	a.united = true
+	a.groups[max(n, m)].first = min(n, m)
 }
 
-// regroup gives the parts of groups that turned out to be one to that. Those of
-// one order stay in the order in which their groups appeared.
+// settle decides which groups are one when all fragments are there. Groups that
+// are too large together to be read stay apart, all of them: whether they do must
+// not depend on which came first. That is a problem of the first; see problem.
+func (a *assembler) settle() {
+	if a.settled {
+		return
+	}
+	a.settled = true
+	whole := make([]division, len(a.groups))
+	for i := range a.groups {
+		g := &a.groups[i]
+		g.first = a.groups[g.first].first // which is before it and has found its own
+		whole[g.first].groups++
+		whole[g.first].size += g.size
+	}
+	for i := len(a.groups) - 1; i >= 0; i-- {
+		g := &a.groups[i]
+		switch all := &whole[g.first]; {
+		case all.groups == 1:
+		case all.size <= a.limit:
+			a.united = true
+			a.groups[g.first].size = all.size
+		case g.first == i:
+			g.divided = all
+		default:
+			g.first = i
+		}
+	}
+}
+
+// regroup gives the parts of groups that turned out to be one to that.
 func (a *assembler) regroup() error {
-	if !a.united {
+	if a.settle(); !a.united {
 		return nil
 	}
 	a.united = false
 	if a.runs == nil {
-		a.sort()
 		for i := range a.parts {
 			a.parts[i].group = a.root(a.parts[i].group)
 		}
-		return nil // they are sorted again, stably
+		return nil
 	}
 	if err := a.spill(); err != nil { // so that no two sets are in memory
 		return err
@@ -135,7 +169,7 @@ func (a *assembler) regroup() error {
 	old := &assembler{runs: a.runs}
 	a.runs = nil
 	for p, err := range old.merged() {
-		if p.group = a.root(p.group); err == nil && a.groups[p.group].size <= a.limit {
+		if p.group = a.root(p.group); err == nil {
 			err = a.put(p)
 		}
 		if err != nil {
@@ -148,6 +182,7 @@ func (a *assembler) regroup() error {
 // canonical returns the keys that are not those of their group, and those that
 // are.
 func (a *assembler) canonical() map[refKey]string {
+	a.settle()
 	var keys map[refKey]string
 	for key, n := range a.number {
 		if own := a.groups[a.root(n)].key; own != key.key {
@@ -181,12 +216,15 @@ func (a *assembler) keep(data []byte) []byte {
 	return a.arena[start:len(a.arena):len(a.arena)]
 }
 
-// sort brings the parts in memory into the order in which they are wanted:
-// stable, so that what is equal stays in input order.
+// sort brings the parts in memory into the order in which they are wanted.
 func (a *assembler) sort() {
-	slices.SortStableFunc(a.parts, func(p, q part) int {
-		return cmp.Or(cmp.Compare(p.group, q.group), cmp.Compare(p.order, q.order))
-	})
+	slices.SortFunc(a.parts, func(p, q part) int { return p.compare(&q) })
+}
+
+// compare orders parts by their group, in it by their order, and then as they
+// stand in the input.
+func (p *part) compare(q *part) int {
+	return cmp.Or(cmp.Compare(p.group, q.group), cmp.Compare(p.order, q.order), cmp.Compare(p.seq, q.seq))
 }
 
 func (a *assembler) spill() error {
@@ -297,6 +335,16 @@ func (m assembly) join() ([]*Trajectory, error) {
 		t.Ref = Ref{format: g.format.Name, key: g.key, part: int32(i)}
 	}
 	return trajectories, err
+}
+
+// problem says of a group that it was too large together with others.
+func (m assembly) problem() *diag.Error {
+	d := m.group.divided
+	if d == nil {
+		return nil
+	}
+	return diag.Warn(m.group.pos, "trajectory-divided", "%d sets of parts belong together and have %d bytes; the limit is %d, so each was read alone",
+		d.groups, d.size, m.limit)
 }
 
 // bytes is what the parts of an assembly hold.

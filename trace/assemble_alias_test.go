@@ -116,19 +116,22 @@ func TestAliasesUnite(t *testing.T) {
 			{Key: "b", Order: 1, Aliases: []string{"d", "a"}},
 			{Key: "a", Order: 9, Aliases: []string{"a", "z"}},
 			{Key: "z", Order: 1},
-			{Key: "big1", Aliases: []string{"big2"}},
+			{Key: "big3", Aliases: []string{"big2", "big1"}},
 		} {
 			f.Data = fmt.Appendf(nil, "%d", i)
 			if strings.HasPrefix(f.Key, "big") {
-				f.Data = []byte("12345678")
+				f.Data = []byte("12345678901")
 			}
 			if err := a.add(format, 0, f); err != nil {
 				t.Fatal(err)
 			}
 		}
 		keys := a.canonical()
-		var got []string
+		var got, divided []string
 		for m := range a.assemblies() {
+			if problem := m.problem(); problem != nil {
+				divided = append(divided, m.group.key+": "+problem.Error())
+			}
 			trajectories, err := m.join()
 			if err != nil {
 				got = append(got, err.Error())
@@ -140,10 +143,61 @@ func TestAliasesUnite(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantLines(t, fmt.Sprintf("with a budget of %d, groups", budget), got, []string{
-			"a: 1 0 7 9 6 5 8", "c: 2", "big1: 12345678 12345678", "big2: 12345678",
+			"a: 1 0 6 7 9 5 8", "c: 2", "big1: 12345678901", "big2: 12345678901", "big3: 12345678901",
 		})
+		wantLines(t, "divided groups", divided, []string{"big1: " +
+			"trajectory-divided: 3 sets of parts belong together and have 33 bytes; the limit is 20, so each was read alone"})
 		if len(keys) != 5 || keys[refKey{"x", "z"}] != "a" {
 			t.Errorf("the keys of others are %v", keys)
+		}
+	}
+}
+
+// TestConversationsDivided: conversations of one trace that are too large together
+// are read alone and said to be, and any choice of them is read again as it was.
+func TestConversationsDivided(t *testing.T) {
+	var lines []string
+	for i := range 12 {
+		talk := []string{"gen_ai.conversation.id", fmt.Sprintf("talk-%d", i%3)}
+		lines = append(lines, otlpTool("a", fmt.Sprint(i+1), "99", i, "find", append(talk, "gen_ai.tool.call.result", strings.Repeat("x", 300))...))
+	}
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	writeFile(t, path, strings.Join(lines, "\n"))
+	for _, o := range []Options{{MaxRecord: 7000}, {MaxRecord: 7000, SpillBudget: 1, TempDir: t.TempDir()}} {
+		r, err := Open([]string{path}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found, problems []string
+		var refs []Ref
+		for x, err := range r.All() {
+			if err != nil {
+				problems = append(problems, err.Error())
+				continue
+			}
+			found = append(found, depict(x))
+			refs = append(refs, x.Ref)
+		}
+		if len(found) != 3 || len(problems) != 1 || !strings.HasSuffix(problems[0], "3 sets of parts belong together and have 9660 bytes; the limit is 7000, so each was read alone") ||
+			!strings.HasPrefix(problems[0], path+":1:") || r.Counts().Files[0].Problems != 1 {
+			t.Errorf("found %d, problems %q", len(found), problems)
+		}
+		for _, chosen := range [][]int{{0, 1}, {1, 2}, {2}, {0, 1, 2}} {
+			var wanted []Ref
+			var want, got []string
+			for _, i := range chosen {
+				wanted, want = append(wanted, refs[i]), append(want, found[i])
+			}
+			for x, err := range r.At(wanted) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, depict(x))
+			}
+			wantLines(t, fmt.Sprint(chosen), got, want)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -114,6 +114,9 @@ func unknown(s *source, h Head, whole bool, formats []Format) *diag.Error {
 				e.Note(diag.Pos{}, "%s: %s", formats[i].Name, lacks)
 			}
 		}
+		if len(e.Notes) == 0 {
+			e.Note(diag.Pos{}, "no format is near; awo formats lists those that are read")
+		}
 	}
 	return e
 }

@@ -49,6 +49,7 @@
 //	format-unknown       no format claims it; notes name those that are near
 //	read-failed          the system fails while it is read
 //	record-too-large     a record is over Options.MaxRecord
+//	trajectory-divided   its parts are together over Options.MaxRecord; those of a key were read alone (a warning)
 //	record-gone          a trajectory is not found again
 //	stream-spent         standard input cannot be read twice, if not spooled
 //	json-syntax          something stands between records that may not

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io"
 	"iter"
+	"strings"
 
 	"github.com/awo-dev/awo/diag"
 )
@@ -124,6 +125,16 @@ func (r Record) At(i int) diag.Pos {
 
 // Pos returns the position of the record's first byte.
 func (r Record) Pos() diag.Pos { return r.At(0) }
+
+// unpackedName returns the name that a file has when it is not compressed.
+func unpackedName(file string) string {
+	for _, suffix := range []string{".gz", ".zst"} {
+		if name, ok := strings.CutSuffix(file, suffix); ok {
+			return name
+		}
+	}
+	return file
+}
 
 // Fragment is a trajectory or a part of one. A closed fragment holds a whole
 // trajectory and passes straight through the Reader; the open fragments of a

@@ -297,7 +297,11 @@ func detectAnthropic(h Head) Match {
 			return m
 		}
 	}
-	return Match{Lacks: "no message has a tool_use or tool_result block, and no tool an input_schema", Whole: whole}
+	m := Match{Whole: whole}
+	if whole || h.Records[0].Has("messages") || h.Records[0].Has("request") || h.Records[0].Has("content") {
+		m.Lacks = "no message has a tool_use or tool_result block, and no tool an input_schema"
+	}
+	return m
 }
 
 // anthropicSigns are what the beginning of a record says about its format.

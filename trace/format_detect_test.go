@@ -1,11 +1,17 @@
 package trace
 
 import (
+	"errors"
 	"io/fs"
+	"maps"
 	"os"
+	pathpkg "path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/awo-dev/awo/diag"
 )
 
 // headOf reads the beginning of a text as the Reader does.
@@ -89,50 +95,170 @@ func TestDetectCut(t *testing.T) {
 	}
 }
 
-// TestDetectSamples checks that no sample of another format is claimed.
-func TestDetectSamples(t *testing.T) {
-	root := filepath.Join("..", "..", "shared", "data")
+// sampleFormats are the formats of the recorded traces, by folder or by file; what
+// has none is no trace.
+var sampleFormats = map[string]string{
+	"claude-code": "claude-code", "taubench": "tau-bench", "tau2": "tau2",
+	"toolbench/example": "toolbench", "toolbench/cot": "toolbench",
+	"formats/anthropic-managed-agents": "managed-agents", "formats/anthropic-messages": "anthropic",
+	"formats/atif": "atif", "formats/claude-code": "claude-code", "formats/codex-rollout": "codex",
+	"formats/gemini-contents": "gemini", "formats/inspect-ai": "inspect", "formats/langfuse": "langfuse",
+	"formats/langsmith": "langsmith", "formats/mcp-jsonrpc": "mcp", "formats/openai-agents-traces": "openai-agents",
+	"formats/openai-chat": "openai-chat", "formats/openai-responses": "openai-responses",
+	"formats/openhands": "openhands", "formats/otlp-genai": "otlp", "formats/swe-agent": "swe-agent",
+	"formats/openinference/spec_llm_spans.jsonl":            "phoenix",
+	"formats/openai-chat/test_chat_tools_streaming.sse.txt": "event-stream",
+	"formats/mcp-jsonrpc/go-sdk_tools.txtar":                "",
+}
+
+// samples returns the recorded traces with the format that each is in, "" for none,
+// or skips the test.
+func samples(t *testing.T) (root string, formats map[string]string) {
+	t.Helper()
+	root = filepath.Join("..", "..", "shared", "data")
 	if _, err := os.Stat(root); err != nil {
 		t.Skip("the recorded traces are not there")
 	}
-	own := map[string]string{"formats/atif": "atif", "formats/openai-chat": "openai-chat", "taubench": "tau-bench", "tau2": "tau2"}
-	claimed := 0
+	formats = map[string]string{}
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		folder, err := filepath.Rel(root, filepath.Dir(path))
+		name, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
 		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
+		name = filepath.ToSlash(name)
+		format, ok := sampleFormats[name]
+		if !ok && filepath.Ext(name) != "" {
+			format = sampleFormats[pathpkg.Dir(name)]
 		}
-		want := own[filepath.ToSlash(folder)]
-		if ext := filepath.Ext(path); ext != ".json" && ext != ".jsonl" {
-			want = "" // licences, streams
-		}
-		for _, size := range []int{64 << 10, 1 << 30} {
-			got := ""
-			for _, f := range []*Format{&formatATIF, &formatTau2, &formatTauBench, &formatOpenAIChat} {
-				if f.Detect(headOf(string(text), size)).OK {
-					got += f.Name
-				}
-			}
-			if got != want && (size > len(text) || got != "") {
-				t.Errorf("%s: claimed by %q, want %q", path, got, want)
-			}
-		}
-		if want != "" {
-			claimed++
-		}
+		formats[name] = format
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if claimed < 8 {
-		t.Errorf("only %d files are claimed", claimed)
+	return root, formats
+}
+
+// TestDetectSamples holds that each recorded trace is taken for what it is, by the
+// whole of it, as the Reader does it, compressed or not; that a shorter beginning
+// is taken for nothing else; and that no format claims a trace of another.
+func TestDetectSamples(t *testing.T) {
+	root, formats := samples(t)
+	seen := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(formats)) {
+		want := formats[name]
+		seen[want] = true
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, size := range []int{1, 50, 1000, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 30} {
+			head := headOf(string(text), size)
+			for i := range Formats {
+				f := &Formats[i]
+				if name == "formats/otlp-generic/trace.json" && size < len(text) {
+					continue // spans of an agent may come further on
+				}
+				if f.Name != want && f.Detect(head).OK {
+					t.Errorf("%d bytes of %s are claimed by %s", size, name, f.Name)
+				}
+			}
+			if format, _ := detect(head, Formats, nil); size >= len(text) && (format == nil && want != "" || format != nil && format.Name != want) {
+				t.Errorf("%s is taken for %+v, want %q", name, format, want)
+			}
+		}
+		if want == "" {
+			continue
+		}
+		whole := string(text)
+		for suffix, content := range map[string]string{"": whole, ".gz": gzipped(t, whole), ".zst": zstandard(t, whole)} {
+			path := filepath.Join(t.TempDir(), pathpkg.Base(name)+suffix)
+			writeFile(t, path, content)
+			r, err := Open([]string{path}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range r.All() {
+				break
+			}
+			if got := r.Counts().Files[0].Format; got != want {
+				t.Errorf("%s%s is read as %q, want %q", name, suffix, got, want)
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, format := range sampleFormats {
+		if !seen[format] {
+			t.Errorf("there is no sample of %s", format)
+		}
+	}
+}
+
+// TestDetectFixtures holds the same of the fixtures, which stand in folders of the
+// names of their formats.
+func TestDetectFixtures(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("testdata", "*", "*.json*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) < 15 {
+		t.Errorf("there are only %d fixtures", len(paths))
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := filepath.Base(filepath.Dir(path))
+		for _, size := range []int{len(text), len(text) * 3 / 4, len(text) / 2, 1000, 200} {
+			for i := range Formats {
+				f := &Formats[i]
+				ok := f.Detect(headOf(string(text), min(size, len(text)))).OK
+				if ok && f.Name != want || !ok && f.Name == want && size == len(text) {
+					t.Errorf("%s claims %d bytes of %s: %v", f.Name, size, path, ok)
+				}
+			}
+		}
+	}
+}
+
+// TestUnknownSamples holds what is said of files that are no traces.
+func TestUnknownSamples(t *testing.T) {
+	root, _ := samples(t)
+	for name, want := range map[string]string{
+		"nestful/executable-data.json":    `openai-chat: "messages" is missing`,
+		"nestful/executable-spec.json":    "openai-chat: these are definitions of tools",
+		"nestful/LICENSE":                 "no format is near",
+		"bfcl/q_base.json":                `openai-chat: "messages" is missing`,
+		"bfcl/a_base.json":                "no format is near",
+		"bfcl/func_doc/math_api.json":     "openai-chat: these are definitions of tools",
+		"formats/otlp-generic/trace.json": "otlp: no span or log record has attributes of agents",
+		"formats/openinference/openinference_client_span_tool_calls.json": `phoenix: these are attributes of a span without the span`,
+	} {
+		r, err := Open([]string{filepath.Join(root, filepath.FromSlash(name))}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var problems []string
+		for x, err := range r.All() {
+			if problem, ok := errors.AsType[*diag.Error](err); ok {
+				for _, note := range problem.Notes {
+					problems = append(problems, note.Msg)
+				}
+			} else {
+				t.Errorf("%s: %v, %v", name, x, err)
+			}
+		}
+		if len(problems) != 1 || !strings.HasPrefix(problems[0], want) {
+			t.Errorf("%s: %q, want %q", name, problems, want)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -128,7 +128,8 @@ func decodeMCP(r Record) ([]Fragment, error) {
 		return nil, scanError(r, err)
 	}
 	l := readMCPLine(r.Data)
-	name := strings.TrimSuffix(r.File, filepath.Ext(r.File))
+	name := unpackedName(r.File)
+	name = strings.TrimSuffix(name, filepath.Ext(name))
 	for _, side := range []string{"client", "server"} {
 		if base, ok := strings.CutSuffix(name, "."+side); ok {
 			name, l.side = base, cmp.Or(l.side, side)

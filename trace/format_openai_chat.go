@@ -277,6 +277,9 @@ func detectOpenAIChat(h Head) Match {
 	}
 	switch {
 	case !s.messages:
+		if !s.other {
+			m.Lacks = lacksMessages(h.Records[0])
+		}
 	case s.other:
 		m.Lacks = "the messages are those of another interface"
 	case !s.chat:
@@ -288,6 +291,24 @@ func detectOpenAIChat(h Head) Match {
 		}
 	}
 	return m
+}
+
+// lacksMessages says what is missing in a record that has something of a
+// conversation but its messages, "" if there is nothing of one.
+func lacksMessages(r HeadRecord) string {
+	if r.Has("messages") {
+		return ""
+	}
+	if r.Has("name", "description") && (r.Has("parameters") || r.Has("arguments") || r.Has("input_schema") || r.Has("query_parameters")) {
+		return "these are definitions of tools; calls and messages are missing"
+	}
+	for _, value := range r.Members {
+		role, call := bytes.Contains(value, []byte(`"role"`)), bytes.Contains(value, []byte(`"arguments"`))
+		if len(value) > 0 && value[0] == '[' && (role || call && bytes.Contains(value, []byte(`"name"`))) {
+			return `"messages" is missing: messages or calls stand under another name, without the model's answers as messages`
+		}
+	}
+	return ""
 }
 
 // chatSigns are what the beginning of a record says about its format.

@@ -278,23 +278,16 @@ func assembleOTLP(key string, parts []Fragment) ([]*Trajectory, error) {
 	byID := map[[2]string]*span{}
 	logs := map[[2]string][]spanEvent{}
 	var order [][2]string // of spans that only log records tell of
+	var r otlpReader
 	for i := range parts {
-		v, err := ParseValue(parts[i].Data)
-		if err != nil {
-			continue // it was valid in its record; see decodeOTLP
-		}
-		service := v.member("service").Text
-		if raw, ok := v.Lookup("log"); ok {
-			e := otlpEvent(raw)
-			id := [2]string{spanNumber([]byte(raw.member("traceId", "trace_id").Text), 16), spanNumber([]byte(raw.member("spanId", "span_id").Text), 8)}
+		s, log, id := r.part(parts[i].Data)
+		if s == nil {
 			if logs[id] == nil {
 				order = append(order, id)
 			}
-			logs[id] = append(logs[id], e)
+			logs[id] = append(logs[id], log)
 			continue
 		}
-		s := otlpSpan(v.member("span"))
-		s.service = service
 		spans = append(spans, s)
 		if _, ok := byID[[2]string{s.trace, s.id}]; !ok {
 			byID[[2]string{s.trace, s.id}] = s

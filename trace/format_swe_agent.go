@@ -51,7 +51,7 @@ func decodeSWEAgent(r Record) ([]Fragment, error) {
 	d := sweDecoder{chatDecoder: chatDecoder{b: b}}
 	c := jsonscan.New(r.Data)
 	b.t.Agent = "swe-agent"
-	if base := path.Base(filepath.ToSlash(r.File)); strings.HasSuffix(base, ".traj") {
+	if base := path.Base(filepath.ToSlash(unpackedName(r.File))); strings.HasSuffix(base, ".traj") {
 		b.t.Task = strings.TrimSuffix(base, ".traj")
 	}
 	var history, steps []byte

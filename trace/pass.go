@@ -115,6 +115,9 @@ func (p *pass) collect(d *decoded, f Fragment) error {
 		return fmt.Errorf("trace format %s: an open fragment and no Assemble", d.format.Name)
 	}
 	p.r.access[d.source].open = true
+	if p.wanted != nil { // what belongs together was found out before
+		f.Key, f.Aliases = p.wanted.ownKey(d.format, f.Key), nil
+	}
 	return p.joins.add(d.format, d.source, f)
 }
 
@@ -235,6 +238,7 @@ type joined struct {
 	source       int
 	trajectories []*Trajectory
 	err          error
+	divided      *diag.Error // nil if it was not
 	bytes        int
 }
 
@@ -254,7 +258,7 @@ func (p *pass) join(m assembly) joined {
 	if m.err != nil {
 		return joined{err: m.err}
 	}
-	j := joined{source: m.group.source, bytes: m.bytes()}
+	j := joined{source: m.group.source, divided: m.problem(), bytes: m.bytes()}
 	p.load.guard(func() bool {
 		j.trajectories, j.err = m.join()
 		return true
@@ -264,6 +268,9 @@ func (p *pass) join(m assembly) joined {
 
 // deliverJoined counts and yields the trajectories of one key.
 func (p *pass) deliverJoined(j joined, yield func(*Trajectory, error) bool) bool {
+	if j.divided != nil && p.wanted == nil && !p.deliverError(j.source, j.divided, yield) {
+		return false
+	}
 	for _, t := range j.trajectories {
 		if !p.wanted.has(t.Ref) {
 			continue

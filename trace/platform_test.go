@@ -74,38 +74,6 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// TestPlatformDetection checks that no recorded file of these formats is claimed
-// by another, and none of others by them, wherever the beginning ends.
-func TestPlatformDetection(t *testing.T) {
-	paths, err := filepath.Glob(filepath.Join("testdata", "*", "*.json*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	samples, err := filepath.Glob(filepath.Join("..", "..", "shared", "data", "formats", "*", "*.json*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := map[string]string{"openai-agents-traces": "openai-agents"}
-	for _, path := range append(paths, samples...) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		folder := filepath.Base(filepath.Dir(path))
-		if name, ok := own[folder]; ok {
-			folder = name
-		}
-		for _, f := range platformFormats {
-			for _, size := range []int{len(text), len(text) * 3 / 4, len(text) / 2, 1000, 200} {
-				ok := f.Detect(headOf(string(text), min(size, len(text)))).OK
-				if ok && folder != f.Name || !ok && folder == f.Name && size == len(text) {
-					t.Errorf("%s claims %d bytes of %s: %v", f.Name, size, path, ok)
-				}
-			}
-		}
-	}
-}
-
 // fuzzFormat holds, for any record: no panic, errors inside the record, a
 // consistent trajectory that can be written, the same twice.
 func fuzzFormat(f *testing.F, format *Format, seeds ...string) {

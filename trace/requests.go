@@ -14,6 +14,10 @@ import (
 // the file shows that they repeat one another. Elsewhere a record is a trajectory
 // of its own: two runs of a task begin alike too.
 
+// CodeRequestApart is the oddity of a trajectory that ends with the model's answer
+// in a file whose records repeat one another: it was not joined with them.
+const CodeRequestApart = "request-apart"
+
 // requestRecord is a record of a log with what is read of it.
 type requestRecord struct {
 	items    []item // those of the answer behind the others
@@ -44,6 +48,10 @@ func firstWords(t *Trajectory) (text []byte, ok bool) {
 // those of its conversation, and other records as they are. paired says that the
 // record is a request with its response, waiting that it asks for one.
 func requestFragments(r Record, fragments []Fragment, paired, waiting bool) []Fragment {
+	if len(fragments) == 1 && r.log && !paired && !waiting {
+		// Two runs of which one is how the other begins look the same.
+		fragments[0].Trajectory.Oddities.AddN(CodeRequestApart, 1)
+	}
 	if len(fragments) != 1 || !paired && (!waiting || !r.log) {
 		return fragments
 	}

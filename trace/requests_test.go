@@ -118,7 +118,7 @@ func TestChatRequestsApart(t *testing.T) {
 		{"trajectories, of which one is how another begins", []string{
 			`{"messages":[` + goOn + "," + say("assistant", "a") + `]}`,
 			`{"messages":[` + goOn + "," + say("assistant", "a") + "," + say("user", "b") + "," + asks("c", "{}") + `]}`,
-		}, []string{"0", "1"}, "map[]"},
+		}, []string{"0", "1"}, "map[request-apart:1]"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

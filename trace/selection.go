@@ -110,10 +110,16 @@ func (s *selection) hasKey(format *Format, key string) bool {
 	if s == nil {
 		return true
 	}
+	return s.keys[refKey{format.Name, s.ownKey(format, key)}]
+}
+
+// ownKey returns the key of the trajectory that the fragments of a key are part
+// of.
+func (s *selection) ownKey(format *Format, key string) string {
 	if own, ok := s.canonical[refKey{format.Name, key}]; ok {
-		key = own
+		return own
 	}
-	return s.keys[refKey{format.Name, key}]
+	return key
 }
 
 // forParts reports whether a source is read for the fragments in it.

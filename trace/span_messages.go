@@ -2,13 +2,29 @@ package trace
 
 import (
 	"strings"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
-// spanItems reads a list of messages in any of the ways in which spans have
-// them: with parts (OpenTelemetry), with content and tool_calls (the interfaces
-// themselves), or each under "message" (OpenInference). Text is a message of the
-// role given.
-func spanItems(v Value, role string) []item {
+// spanMessages reads messages. Every request of a conversation repeats those
+// before it byte for byte, so what was read is kept by how it was written.
+type spanMessages struct {
+	known map[writtenMessage][]item
+}
+
+// writtenMessage is a message as it stood in a list, and the role that it has if
+// it names none.
+type writtenMessage struct{ text, role string }
+
+// items reads a list of messages in any of the ways in which spans have them: with
+// parts (OpenTelemetry), with content and tool_calls (the interfaces themselves),
+// or each under "message" (OpenInference). Text is a message of the role given.
+func (m *spanMessages) items(v Value, role string) []item {
+	if v.Kind == String {
+		if items, ok := m.list([]byte(v.Text), role); ok {
+			return items
+		}
+	}
 	v, ok := jsonIn(v)
 	if !ok {
 		if v.Text == "" {
@@ -27,13 +43,51 @@ func spanItems(v Value, role string) []item {
 	}
 	var items []item
 	for _, e := range v.Elems {
-		if e.Kind == Array { // batches of messages
-			for _, inner := range e.Elems {
-				items = appendSpanMessage(items, inner, role)
-			}
-			continue
+		items = appendSpanMessages(items, e, role)
+	}
+	return items
+}
+
+// list reads the JSON text of an array of messages. It returns false if the text
+// is none.
+func (m *spanMessages) list(text []byte, role string) (items []item, ok bool) {
+	c := jsonscan.New(text)
+	if !c.Array() {
+		return nil, false
+	}
+	for c.Element() {
+		raw := c.Raw()
+		if raw == nil {
+			break
 		}
-		items = appendSpanMessage(items, e, role)
+		known, ok := m.known[writtenMessage{string(raw), role}]
+		if !ok {
+			v, err := ParseValue(raw)
+			if err != nil {
+				return nil, false
+			}
+			known = appendSpanMessages(nil, v, role)
+			for i := range known {
+				known[i].alone, known[i].compared = known[i].next(itemHash{})
+				known[i].hashed = true
+			}
+			if m.known == nil {
+				m.known = map[writtenMessage][]item{}
+			}
+			m.known[writtenMessage{string(raw), role}] = known
+		}
+		items = append(items, known...)
+	}
+	return items, c.End() == nil
+}
+
+// appendSpanMessages appends the items of a message, or of a batch of messages.
+func appendSpanMessages(items []item, v Value, role string) []item {
+	if v.Kind != Array {
+		return appendSpanMessage(items, v, role)
+	}
+	for _, inner := range v.Elems {
+		items = appendSpanMessage(items, inner, role)
 	}
 	return items
 }
@@ -216,13 +270,13 @@ func appendCall(items []item, call Value) []item {
 
 // conversationOf returns what a span of a model response says was said before,
 // and the response. The latter is nil if it was not recorded.
-func (s *span) conversationOf() (input, output []item) {
+func (s *span) conversationOf(m *spanMessages) (input, output []item) {
 	if v, ok := s.attr("gen_ai.system_instructions"); ok {
 		v, _ = jsonIn(v)
 		if v.Kind == Array {
 			v = Value{Kind: Object, Members: []Member{{"parts", v}, {"role", Value{Kind: String, Text: "system"}}}}
 		}
-		input = append(input, spanItems(v, "system")...)
+		input = append(input, m.items(v, "system")...)
 	}
 	in, out := s.eventItems()
 	find := func(names ...string) (Value, bool) {
@@ -247,7 +301,7 @@ func (s *span) conversationOf() (input, output []item) {
 	v, ok := find("gen_ai.input.messages")
 	switch flat := listed("llm.input_messages"); {
 	case ok:
-		input = append(input, spanItems(v, "user")...)
+		input = append(input, m.items(v, "user")...)
 	case len(flat) > 0:
 		input = append(input, flat...)
 	case len(in) > 0:
@@ -256,13 +310,14 @@ func (s *span) conversationOf() (input, output []item) {
 		if flat := listed("gen_ai.prompt"); len(flat) > 0 {
 			input = append(input, flat...)
 		} else if v, ok := find("gen_ai.prompt", "input.value", "input"); ok {
-			input = append(input, spanItems(v, "user")...)
+			input = append(input, m.items(v, "user")...)
 		}
 	}
 	v, ok = find("gen_ai.output.messages")
 	switch flat := listed("llm.output_messages"); {
 	case ok:
-		output = choice(spanItems(v, "assistant"), v)
+		v, _ = jsonIn(v)
+		output = choice(m.items(v, "assistant"), v)
 	case len(flat) > 0:
 		output = flat
 	case len(out) > 0:
@@ -271,7 +326,7 @@ func (s *span) conversationOf() (input, output []item) {
 		if flat := listed("gen_ai.completion"); len(flat) > 0 {
 			output = flat
 		} else if v, ok := find("gen_ai.completion", "output.value", "output"); ok {
-			output = spanItems(openAIChoice(v), "assistant")
+			output = m.items(openAIChoice(v), "assistant")
 		}
 	}
 	return input, modelOnly(output)
@@ -279,7 +334,6 @@ func (s *span) conversationOf() (input, output []item) {
 
 // choice returns the items of the first answer where there are several.
 func choice(items []item, v Value) []item {
-	v, _ = jsonIn(v)
 	if len(v.Elems) < 2 {
 		return items
 	}
@@ -310,7 +364,7 @@ func modelOnly(items []item) []item {
 	for _, it := range items {
 		switch it.kind {
 		case itemUser:
-			it.kind = itemText
+			it.kind, it.hashed = itemText, false
 		case itemResult, itemSystem:
 			continue
 		}

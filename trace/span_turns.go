@@ -18,18 +18,19 @@ func (b *builder) toolsOf(list Value) []ToolDef {
 // response and the span of the tool tell of, by its id while neither has told of
 // it before, else by its tool.
 type spanReader struct {
-	b      *builder
-	turns  []*spanTurn
-	early  []*spanCall            // before any response
-	late   []item                 // said after the last response
-	byID   map[string][]*spanCall // by id, for spans
-	waits  map[string][]*spanCall // by id, those that no message has the result of
-	all    []*spanCall
-	byTool map[string][]*spanCall // those that no span has told of yet
-	views  [][]itemHash           // the latest requests with their responses, the last used last
-	system map[string]bool
-	above  map[*span]*span
-	turnOf map[*span]int
+	b        *builder
+	messages spanMessages
+	turns    []*spanTurn
+	early    []*spanCall            // before any response
+	late     []item                 // said after the last response
+	byID     map[string][]*spanCall // by id, for spans
+	waits    map[string][]*spanCall // by id, those that no message has the result of
+	all      []*spanCall
+	byTool   map[string][]*spanCall // those that no span has told of yet
+	views    [][]itemHash           // the latest requests with their responses, the last used last
+	system   map[string]bool
+	above    map[*span]*span
+	turnOf   map[*span]int
 }
 
 // spanTurn is a model response with what was said before it.
@@ -61,7 +62,7 @@ const maxViews = 8
 
 // chat adds a model response.
 func (r *spanReader) chat(s *span) {
-	input, output := s.conversationOf()
+	input, output := s.conversationOf(&r.messages)
 	news, changed := r.news(input)
 	if changed {
 		r.b.odd(CodeHistoryChanged, 1)

@@ -41,7 +41,7 @@ func (r *runFile) close() error { return discard(r.file) }
 const runBuffer = 64 << 10
 
 // write appends sorted parts as a run. Of a part it writes the numbers (group,
-// order, file, line, column and the length of the data) as varints, then the data.
+// order, place in the input, file, line, column and the length of the data) as varints, then the data.
 func (r *runFile) write(parts []part) error {
 	w := bufio.NewWriterSize(r.file, runBuffer)
 	start := r.size
@@ -50,6 +50,7 @@ func (r *runFile) write(parts []part) error {
 		p := &parts[i]
 		numbers = binary.AppendUvarint(numbers[:0], uint64(p.group))
 		numbers = binary.AppendVarint(numbers, p.order)
+		numbers = binary.AppendVarint(numbers, p.seq)
 		numbers = binary.AppendUvarint(numbers, uint64(r.fileNumber(p.pos.File)))
 		numbers = binary.AppendVarint(numbers, int64(p.pos.Line))
 		numbers = binary.AppendVarint(numbers, int64(p.pos.Col))
@@ -76,15 +77,15 @@ func (r *runFile) fileNumber(name string) int {
 }
 
 // merge yields the parts of all runs and those that were not written, which are
-// sorted too, in order; of equal ones, those of an earlier run first.
+// sorted too, in order.
 func (r *runFile) merge(last []part) iter.Seq2[part, error] {
 	return func(yield func(part, error) bool) {
 		var q cursors
-		for i, run := range r.runs {
+		for _, run := range r.runs {
 			in := bufio.NewReaderSize(io.NewSectionReader(r.file, run.offset, run.size), runBuffer)
-			q = append(q, &cursor{number: i, left: run.parts, in: in, size: run.size, files: r.files})
+			q = append(q, &cursor{left: run.parts, in: in, size: run.size, files: r.files})
 		}
-		q = append(q, &cursor{number: len(r.runs), memory: last, left: len(last)})
+		q = append(q, &cursor{memory: last, left: len(last)})
 		started := q[:0]
 		for _, c := range q {
 			if c.left == 0 {
@@ -118,9 +119,8 @@ func (r *runFile) merge(last []part) iter.Seq2[part, error] {
 
 // cursor stands on one part of a run, on disk or in memory.
 type cursor struct {
-	part   part
-	number int // of the run
-	left   int // parts behind this one
+	part part
+	left int // parts behind this one
 
 	in     *bufio.Reader
 	size   int64 // of the run
@@ -160,6 +160,7 @@ func (c *cursor) read() (part, error) {
 	var p part
 	p.group = unsigned()
 	p.order = signed()
+	p.seq = signed()
 	file := unsigned()
 	p.pos = diag.Pos{Line: int(signed()), Col: int(signed())}
 	size := unsigned()
@@ -183,14 +184,7 @@ func (q cursors) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *cursors) Push(x any)   { *q = append(*q, x.(*cursor)) }
 
 func (q cursors) Less(i, j int) bool {
-	p, o := q[i], q[j]
-	switch {
-	case p.part.group != o.part.group:
-		return p.part.group < o.part.group
-	case p.part.order != o.part.order:
-		return p.part.order < o.part.order
-	}
-	return p.number < o.number
+	return q[i].part.compare(&q[j].part) < 0
 }
 
 func (q *cursors) Pop() any {

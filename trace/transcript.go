@@ -38,6 +38,9 @@ type item struct {
 	result   Raw
 	status   Status
 	err      Raw
+
+	hashed, compared bool // alone and compared are what next(itemHash{}) returns
+	alone            itemHash
 }
 
 // response is what a record says about the model response in it.
@@ -87,6 +90,9 @@ type transcript struct {
 // next returns the hash of a conversation with one more item; ok is false for
 // those that are not compared.
 func (it *item) next(h itemHash) (itemHash, bool) {
+	if it.hashed && h == (itemHash{}) {
+		return it.alone, it.compared
+	}
 	if it.kind == itemThought || it.kind == itemSystem || it.kind == itemText && it.value.isEmpty() {
 		return h, false
 	}
