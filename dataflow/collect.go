@@ -24,7 +24,7 @@ const (
 	maxPieces   = 32      // pieces of one argument that come from elsewhere
 	maxOfPiece  = 8       // sources of one piece
 	maxGiven    = 256     // tools, counted for results and arguments apart, that may be sources in one trajectory
-	minText     = 3       // bytes below which a value in a text proves nothing
+	minText     = 3       // bytes below which a value in a text proves nothing, unless it is a number in a message
 )
 
 // Collector finds the possible sources of arguments. It may be used
@@ -322,7 +322,8 @@ func (c *collection) index() {
 func (c *collection) wantText(id int32) {
 	w := &c.wants[id]
 	text := w.value.Text
-	if len(text) < minText || len(text) > maxValue {
+	short := len(text) < minText
+	if short && w.value.Kind != trace.Number || len(text) > maxValue {
 		return
 	}
 	c.tokens = appendTokens(c.tokens[:0], text)
@@ -336,6 +337,9 @@ func (c *collection) wantText(id int32) {
 	}
 	if !slices.Contains(c.lengths, len(w.phrase)) {
 		c.lengths = append(c.lengths, len(w.phrase))
+	}
+	if short {
+		return
 	}
 	if d, ok := dateOf(text); ok && w.value.Kind == trace.String {
 		if c.dates == nil {

@@ -2,7 +2,6 @@ package dataflow
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -49,7 +48,8 @@ type Links struct {
 	links        []linkStat
 	patternOf    map[uint64]int32
 	patterns     []pattern
-	overflow     map[int32]int // uses of a parameter that found no place in patterns
+	paramsOf     map[trace.Name][]int32 // parameters of a tool
+	overflow     map[int32]int          // uses of a parameter that found no place in patterns
 	same         map[pair]int
 	budget       budget
 	planned      int // links by template
@@ -64,7 +64,10 @@ type Links struct {
 	lastHere  map[int32]int32  // parameter -> last turn in which it has a value
 	foundHere index            // links and values that were counted
 	ids       []int32
-	live      [][]int32 // slot of the flow -> contexts
+	live      [][]int32            // slot of the flow -> contexts
+	unused    [][]int32            // slot of the flow -> contexts of parameters that could have been used
+	lastCall  map[trace.Name]int32 // tool -> last turn in which it is called
+	usedHere  map[int32]bool       // parameters
 }
 
 type toolKey struct {
@@ -83,6 +86,7 @@ type pair64 struct {
 // used in a later turn than the tool's first result.
 type trial struct {
 	trajectories int32
+	absent       int32           // trajectories that could have used the parameter and did not, see absence
 	asked        counter[uint64] // value -> trajectories
 }
 
@@ -129,12 +133,6 @@ type hitValue struct {
 	words        []uint64 // for links to texts
 }
 
-// around is the text that all matches of a link to texts have around them.
-type around struct {
-	before, after string
-	set           bool
-}
-
 // pattern is a list of sources, best first, that some uses of a parameter have.
 type pattern struct {
 	param int32
@@ -147,8 +145,8 @@ type pattern struct {
 func NewLinks() *Links {
 	return &Links{
 		slotOf: map[Slot]int32{}, tools: map[toolKey]int32{}, trials: map[pair]*trial{}, contextOf: map[pair]int32{},
-		linkOf: map[linkKey]int32{}, patternOf: map[uint64]int32{}, overflow: map[int32]int{}, same: map[pair]int{},
-		valueHere: map[pair64]int32{}, lastHere: map[int32]int32{}, budget: budget{limit: maxCounts},
+		linkOf: map[linkKey]int32{}, patternOf: map[uint64]int32{}, paramsOf: map[trace.Name][]int32{}, overflow: map[int32]int{}, same: map[pair]int{},
+		valueHere: map[pair64]int32{}, lastHere: map[int32]int32{}, lastCall: map[trace.Name]int32{}, usedHere: map[int32]bool{}, budget: budget{limit: maxCounts},
 	}
 }
 
@@ -162,6 +160,7 @@ func (l *Links) Add(f *Flow) {
 	for i := range f.Uses {
 		l.addUse(&f.Uses[i])
 	}
+	l.addAbsences(f)
 	l.addContents(f)
 	for _, s := range f.same {
 		k := pair{l.global[s.param], l.global[s.source]}
@@ -226,6 +225,9 @@ func (l *Links) addTrials(f *Flow) {
 		}
 		if !used[param] {
 			used[param] = true
+			if l.slots[param].trajectories == 0 {
+				l.paramsOf[f.Slots[u.Param].Tool] = append(l.paramsOf[f.Slots[u.Param].Tool], param)
+			}
 			l.slots[param].trajectories++
 		}
 		if u.empty {
@@ -368,24 +370,6 @@ func (k *linkStat) count(trajectory int32, value uint64, s *Source, scarce bool)
 		v.trajectories++
 	}
 	return more
-}
-
-// add narrows what all matches have in common around them.
-func (a *around) add(before, after string) {
-	if !a.set {
-		*a = around{strings.Clone(before), strings.Clone(after), true}
-		return
-	}
-	n := 0
-	for n < len(before) && n < len(a.before) && before[len(before)-1-n] == a.before[len(a.before)-1-n] {
-		n++
-	}
-	a.before = a.before[len(a.before)-n:]
-	n = 0
-	for n < len(after) && n < len(a.after) && after[n] == a.after[n] {
-		n++
-	}
-	a.after = a.after[:n]
 }
 
 // addPattern counts the list of sources in l.ids.

@@ -309,6 +309,9 @@ func (c *collection) matchText(w int32, text string, at token, slot int32, seenO
 	first, last := want.phrase[0], want.phrase[len(want.phrase)-1]
 	start := int(at.start - first.start)
 	end := start + len(want.text)
+	if len(want.text) < minText && (seenOnly || !c.source.side.text() || !standsAlone(text, start, end)) {
+		return
+	}
 	relation := Substring
 	if start < 0 || end > len(text) || text[start:end] != want.text {
 		size, ok := matchFolded(text[at.start:], want.text[first.start:last.end])
