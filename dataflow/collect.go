@@ -73,6 +73,10 @@ type collection struct {
 	arena    []level // lists on the way to what was found
 	contents index
 	words    index
+	heldRoom []content // what the slots held, until the flow takes it in its size
+	wordRoom []content // their words
+	useRoom  []Use
+	listRoom []candidate // sources of one use
 	isFull   map[int32]bool
 	given    map[toolKey]bool
 	pairs    map[[2]int32]int32
@@ -365,6 +369,9 @@ func (c *collection) release() {
 	clear(c.levels[:cap(c.levels)])
 	c.t, c.flow, c.calls = nil, nil, nil
 	c.wants, c.args, c.arena, c.levels, c.byCall, c.lengths, c.pieces = c.wants[:0], c.args[:0], c.arena[:0], c.levels[:0], c.byCall[:0], c.lengths[:0], c.pieces[:0]
+	clear(c.useRoom)
+	clear(c.listRoom[:cap(c.listRoom)])
+	c.heldRoom, c.wordRoom, c.useRoom, c.listRoom = c.heldRoom[:0], c.wordRoom[:0], c.useRoom[:0], c.listRoom[:0]
 	c.equal.reset()
 	c.coerced.reset()
 	c.phrases.reset()
