@@ -10,9 +10,9 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// office returns the committed runs and the bytes of their arguments, results
+// committed returns the committed runs and the bytes of their arguments, results
 // and messages.
-func office(b *testing.B) (list []*trace.Trajectory, calls int, bytes int64) {
+func committed(b *testing.B) (list []*trace.Trajectory, calls int, bytes int64) {
 	const path = "../testdata/office/trajectories.jsonl.gz"
 	if _, err := os.Stat(path); err != nil {
 		b.Skip("the office corpus is not there")
@@ -35,7 +35,7 @@ func perCall(b *testing.B, calls int) {
 }
 
 func BenchmarkCollect(b *testing.B) {
-	list, calls, bytes := office(b)
+	list, calls, bytes := committed(b)
 	var c dataflow.Collector
 	b.SetBytes(bytes)
 	b.ReportAllocs()
@@ -48,7 +48,7 @@ func BenchmarkCollect(b *testing.B) {
 }
 
 func BenchmarkLinksAdd(b *testing.B) {
-	list, calls, _ := office(b)
+	list, calls, _ := committed(b)
 	flows, _ := collected(list)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -61,7 +61,7 @@ func BenchmarkLinksAdd(b *testing.B) {
 }
 
 func BenchmarkSet(b *testing.B) {
-	list, _, _ := office(b)
+	list, _, _ := committed(b)
 	var c dataflow.Collector
 	l := dataflow.NewLinks()
 	for _, t := range list {
@@ -74,7 +74,7 @@ func BenchmarkSet(b *testing.B) {
 }
 
 func BenchmarkCheck(b *testing.B) {
-	list, calls, _ := office(b)
+	list, calls, _ := committed(b)
 	_, set := collected(list)
 	j := dataflow.NewJudge(set)
 	b.ReportAllocs()

@@ -24,7 +24,7 @@ const (
 	maxPieces   = 32      // pieces of one argument that come from elsewhere
 	maxOfPiece  = 8       // sources of one piece
 	maxGiven    = 256     // tools, counted for results and arguments apart, that may be sources in one trajectory
-	minText     = 3       // bytes below which a value in a text proves nothing
+	minText     = 3       // bytes below which a value in a text proves nothing, unless it is a number in a message
 )
 
 // Collector finds the possible sources of arguments. It may be used
@@ -73,6 +73,10 @@ type collection struct {
 	arena    []level // lists on the way to what was found
 	contents index
 	words    index
+	heldRoom []content // what the slots held, until the flow takes it in its size
+	wordRoom []content // their words
+	useRoom  []Use
+	listRoom []candidate // sources of one use
 	isFull   map[int32]bool
 	given    map[toolKey]bool
 	pairs    map[[2]int32]int32
@@ -322,7 +326,8 @@ func (c *collection) index() {
 func (c *collection) wantText(id int32) {
 	w := &c.wants[id]
 	text := w.value.Text
-	if len(text) < minText || len(text) > maxValue {
+	short := len(text) < minText
+	if short && w.value.Kind != trace.Number || len(text) > maxValue {
 		return
 	}
 	c.tokens = appendTokens(c.tokens[:0], text)
@@ -336,6 +341,9 @@ func (c *collection) wantText(id int32) {
 	}
 	if !slices.Contains(c.lengths, len(w.phrase)) {
 		c.lengths = append(c.lengths, len(w.phrase))
+	}
+	if short {
+		return
 	}
 	if d, ok := dateOf(text); ok && w.value.Kind == trace.String {
 		if c.dates == nil {
@@ -361,6 +369,9 @@ func (c *collection) release() {
 	clear(c.levels[:cap(c.levels)])
 	c.t, c.flow, c.calls = nil, nil, nil
 	c.wants, c.args, c.arena, c.levels, c.byCall, c.lengths, c.pieces = c.wants[:0], c.args[:0], c.arena[:0], c.levels[:0], c.byCall[:0], c.lengths[:0], c.pieces[:0]
+	clear(c.useRoom)
+	clear(c.listRoom[:cap(c.listRoom)])
+	c.heldRoom, c.wordRoom, c.useRoom, c.listRoom = c.heldRoom[:0], c.wordRoom[:0], c.useRoom[:0], c.listRoom[:0]
 	c.equal.reset()
 	c.coerced.reset()
 	c.phrases.reset()

@@ -172,8 +172,26 @@ func TestSources(t *testing.T) {
 		},
 		{
 			"two characters in a text prove nothing",
-			run("a").user("seat 12 please").call("seat", `{"n":12,"row":"se"}`, ``),
+			run("a").user("row se please").call("seat", `{"n":12,"row":"se"}`, ``),
+			0, "row",
+			[]string{},
+		},
+		{
+			"a number of two digits in a message",
+			run("a").user("seat 12 please, not 12.5").call("seat", `{"n":12}`, ``),
 			0, "n",
+			[]string{"substring task@0"},
+		},
+		{
+			"two digits of a time, a date, a fraction, a name",
+			run("a").user("at 10:12, on 2024-12-01, 12.5 of A-12").call("seat", `{"n":12}`, ``),
+			0, "n",
+			[]string{},
+		},
+		{
+			"two digits in the text of a result prove nothing",
+			run("a").call("ask", `{}`, `{"say":"seat 12 is free"}`).call("seat", `{"n":12}`, ``),
+			1, "n",
 			[]string{},
 		},
 		{

@@ -16,11 +16,13 @@ type context struct {
 	hasWords   bool  // words are counted too
 	beforeWord int32 // trials before the first hit that needed them
 	words      counter[uint64]
+	absent     absence
 }
 
 // open makes sure that there is a context for a link that has its first hit.
 func (l *Links) open(k linkKey) {
-	before := l.trial(k.source, k.param).trajectories - 1 // this one is counted
+	t := l.trial(k.source, k.param)
+	before := t.trajectories - 1 // this one is counted
 	at := pair{k.source, k.param}
 	id, ok := l.contextOf[at]
 	if !ok {
@@ -30,6 +32,7 @@ func (l *Links) open(k linkKey) {
 			param: k.param, before: before,
 			values: counter[uint64]{limit: maxHeld, budget: &l.budget},
 			words:  counter[uint64]{limit: maxHeld, budget: &l.budget},
+			absent: absence{before: t.absent, values: counter[uint64]{limit: maxHeld, budget: &l.budget}},
 		})
 		l.slots[k.source].contexts = append(l.slots[k.source].contexts, id)
 	}
@@ -50,9 +53,9 @@ func (l *Links) addContents(f *Flow) {
 	for _, g := range f.given {
 		turns[toolKey{g.side, g.tool}] = g.turn
 	}
-	l.live = l.live[:0]
+	l.live, l.unused = l.live[:0], l.unused[:0]
 	for i, s := range f.Slots {
-		var live []int32
+		var live, unused []int32
 		if slot := l.global[i]; slot >= 0 {
 			turn, given := turns[toolKey{s.Side, s.Tool}]
 			for _, id := range l.slots[slot].contexts {
@@ -60,9 +63,13 @@ func (l *Links) addContents(f *Flow) {
 					live = append(live, id)
 				}
 			}
+			if given {
+				unused = l.idle(s, slot, turn)
+			}
 		}
-		l.live = append(l.live, live)
+		l.live, l.unused = append(l.live, live), append(l.unused, unused)
 	}
+	l.addAbsent(f)
 	for _, c := range f.contents {
 		for _, id := range l.live[c.slot] {
 			l.contexts[id].values.add(c.hash)

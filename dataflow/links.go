@@ -2,7 +2,6 @@ package dataflow
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -49,7 +48,8 @@ type Links struct {
 	links        []linkStat
 	patternOf    map[uint64]int32
 	patterns     []pattern
-	overflow     map[int32]int // uses of a parameter that found no place in patterns
+	paramsOf     map[trace.Name][]int32 // parameters of a tool
+	overflow     map[int32]int          // uses of a parameter that found no place in patterns
 	same         map[pair]int
 	budget       budget
 	planned      int // links by template
@@ -59,12 +59,18 @@ type Links struct {
 	dropped      int // sources and places that found no room
 
 	// Scratch of one Add.
-	global    []int32          // slot of the flow -> slot, or -1
-	valueHere map[pair64]int32 // parameter and value -> last turn in which it is used
-	lastHere  map[int32]int32  // parameter -> last turn in which it has a value
-	foundHere index            // links and values that were counted
-	ids       []int32
-	live      [][]int32 // slot of the flow -> contexts
+	global     []int32               // slot of the flow -> slot, or -1
+	valueHere  map[pair64]int32      // parameter and value -> last turn in which it is used
+	lastHere   map[int32]int32       // parameter -> last turn in which it has a value
+	givenHere  []int32               // tools
+	trialsHere map[int32][]trialHere // parameter -> trials
+	trialRoom  []trialHere
+	foundHere  index // links and values that were counted
+	ids        []int32
+	live       [][]int32            // slot of the flow -> contexts
+	unused     [][]int32            // slot of the flow -> contexts of parameters that could have been used
+	lastCall   map[trace.Name]int32 // tool -> last turn in which it is called
+	usedHere   map[int32]bool       // parameters
 }
 
 type toolKey struct {
@@ -83,6 +89,7 @@ type pair64 struct {
 // used in a later turn than the tool's first result.
 type trial struct {
 	trajectories int32
+	absent       int32           // trajectories that could have used the parameter and did not, see absence
 	asked        counter[uint64] // value -> trajectories
 }
 
@@ -129,12 +136,6 @@ type hitValue struct {
 	words        []uint64 // for links to texts
 }
 
-// around is the text that all matches of a link to texts have around them.
-type around struct {
-	before, after string
-	set           bool
-}
-
 // pattern is a list of sources, best first, that some uses of a parameter have.
 type pattern struct {
 	param int32
@@ -147,8 +148,8 @@ type pattern struct {
 func NewLinks() *Links {
 	return &Links{
 		slotOf: map[Slot]int32{}, tools: map[toolKey]int32{}, trials: map[pair]*trial{}, contextOf: map[pair]int32{},
-		linkOf: map[linkKey]int32{}, patternOf: map[uint64]int32{}, overflow: map[int32]int{}, same: map[pair]int{},
-		valueHere: map[pair64]int32{}, lastHere: map[int32]int32{}, budget: budget{limit: maxCounts},
+		linkOf: map[linkKey]int32{}, patternOf: map[uint64]int32{}, paramsOf: map[trace.Name][]int32{}, overflow: map[int32]int{}, same: map[pair]int{},
+		valueHere: map[pair64]int32{}, lastHere: map[int32]int32{}, trialsHere: map[int32][]trialHere{}, lastCall: map[trace.Name]int32{}, usedHere: map[int32]bool{}, budget: budget{limit: maxCounts},
 	}
 }
 
@@ -162,6 +163,7 @@ func (l *Links) Add(f *Flow) {
 	for i := range f.Uses {
 		l.addUse(&f.Uses[i])
 	}
+	l.addAbsences(f)
 	l.addContents(f)
 	for _, s := range f.same {
 		k := pair{l.global[s.param], l.global[s.source]}
@@ -226,6 +228,9 @@ func (l *Links) addTrials(f *Flow) {
 		}
 		if !used[param] {
 			used[param] = true
+			if l.slots[param].trajectories == 0 {
+				l.paramsOf[f.Slots[u.Param].Tool] = append(l.paramsOf[f.Slots[u.Param].Tool], param)
+			}
 			l.slots[param].trajectories++
 		}
 		if u.empty {
@@ -238,8 +243,14 @@ func (l *Links) addTrials(f *Flow) {
 		l.valueHere[k] = max(l.valueHere[k], turn)
 		l.lastHere[param] = max(l.lastHere[param], turn)
 	}
+	l.givenHere = l.givenHere[:0]
+	for _, g := range f.given {
+		l.givenHere = append(l.givenHere, l.tools[toolKey{g.side, g.tool}])
+	}
+	clear(l.trialsHere)
+	l.trialRoom = l.trialRoom[:0]
 	for param, turn := range l.lastHere {
-		l.eachTrial(f, param, turn, func(t *trial) { t.trajectories++ })
+		l.openTrials(f, param, turn)
 	}
 	// In a fixed order, since that decides which counts are kept.
 	for i := range f.Uses {
@@ -247,19 +258,31 @@ func (l *Links) addTrials(f *Flow) {
 		k := pair64{l.global[u.Param], u.Value}
 		if turn, ok := l.valueHere[k]; ok && !u.empty {
 			delete(l.valueHere, k)
-			l.eachTrial(f, k.a, turn, func(t *trial) { t.asked.add(k.b) })
+			for _, t := range l.trialsHere[k.a] {
+				if t.turn <= turn {
+					t.asked.add(k.b)
+				}
+			}
 		}
 	}
 }
 
-// eachTrial calls do for the trials of a parameter, used in a turn, with the
-// tools and messages that there were before.
-func (l *Links) eachTrial(f *Flow, param, turn int32, do func(*trial)) {
-	for _, g := range f.given {
+// trialHere is a trial that a trajectory is, and the turn from which on its tool
+// could be a source.
+type trialHere struct {
+	*trial
+	turn int32
+}
+
+// openTrials counts the trajectory for the trials of a parameter, used last in a
+// turn, with the tools and messages that there were before.
+func (l *Links) openTrials(f *Flow, param, turn int32) {
+	start := len(l.trialRoom)
+	for i, g := range f.given {
 		if g.turn > turn {
 			continue
 		}
-		k := pair{l.tools[toolKey{g.side, g.tool}], param}
+		k := pair{l.givenHere[i], param}
 		t := l.trials[k]
 		if t == nil {
 			if len(l.trials) == maxTrials {
@@ -269,8 +292,10 @@ func (l *Links) eachTrial(f *Flow, param, turn int32, do func(*trial)) {
 			t = &trial{asked: counter[uint64]{limit: maxAsked, budget: &l.budget}}
 			l.trials[k] = t
 		}
-		do(t)
+		t.trajectories++
+		l.trialRoom = append(l.trialRoom, trialHere{t, g.turn})
 	}
+	l.trialsHere[param] = l.trialRoom[start:]
 }
 
 func (l *Links) addUse(u *Use) {
@@ -368,24 +393,6 @@ func (k *linkStat) count(trajectory int32, value uint64, s *Source, scarce bool)
 		v.trajectories++
 	}
 	return more
-}
-
-// add narrows what all matches have in common around them.
-func (a *around) add(before, after string) {
-	if !a.set {
-		*a = around{strings.Clone(before), strings.Clone(after), true}
-		return
-	}
-	n := 0
-	for n < len(before) && n < len(a.before) && before[len(before)-1-n] == a.before[len(a.before)-1-n] {
-		n++
-	}
-	a.before = a.before[len(a.before)-n:]
-	n = 0
-	for n < len(after) && n < len(a.after) && after[n] == a.after[n] {
-		n++
-	}
-	a.after = a.after[:n]
 }
 
 // addPattern counts the list of sources in l.ids.

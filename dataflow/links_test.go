@@ -210,44 +210,6 @@ func TestTemplateLink(t *testing.T) {
 	}
 }
 
-func TestPooledParameters(t *testing.T) {
-	// Six users; every tool takes the token of the login, but `close` was only
-	// ever used by two of them, and `count` by one.
-	scripts := []*script{}
-	for i := range 48 {
-		user := i % 6
-		token := fmt.Sprintf(`{"token":"t0k3n-%d"}`, user)
-		s := run("r").call("login", `{}`, token).call("open", token, ``)
-		if user < 2 {
-			s.call("close", token, ``)
-		}
-		if user == 5 {
-			s.call("count", token, ``)
-		}
-		scripts = append(scripts, s)
-	}
-	set := corpus(scripts...)
-	for to, want := range map[string]dataflow.Verdict{"open(token)": dataflow.Accepted, "close(token)": dataflow.Accepted, "count(token)": dataflow.Constant} {
-		k := link(t, set, "login.token", to)
-		if k.Verdict != want || k.Pooled != (to == "close(token)") {
-			t.Errorf("%s: %s, pooled %v, log10 p %.2f", to, k.Verdict, k.Pooled, k.Log10P)
-		}
-	}
-}
-
-func TestPoolNeedsValues(t *testing.T) {
-	// Equal constants under one name in several tools prove nothing together.
-	scripts := many(60, func(i int) *script {
-		minutes := fmt.Sprintf(`{"minutes":%d}`, []int{30, 45}[i%2])
-		return run("r").call("invoices", `{}`, `{"net_days":30}`).call("book", minutes, ``).call("block", minutes, ``)
-	})
-	for i, k := range corpus(scripts...).Links {
-		if k.Verdict == dataflow.Accepted && k.From.Side == dataflow.Output {
-			t.Errorf("link %d: %v from %v is accepted", i, k.To, k.From)
-		}
-	}
-}
-
 func TestReport(t *testing.T) {
 	scripts := many(20, func(i int) *script {
 		id := fmt.Sprintf("id-%d", i)

@@ -254,9 +254,32 @@ func numberOf(text string) (string, bool) {
 	if text == "" || len(text) > 40 || text[0] != '-' && !isDigit(text[0]) {
 		return "", false
 	}
+	whole := strings.TrimRight(text, " \t\r\n")
+	if digits := strings.TrimPrefix(whole, "-"); isWhole(digits) {
+		if digits == "0" {
+			return digits, true
+		}
+		return whole, true
+	}
+	if strings.Trim(whole, "0123456789+-.eE") != "" {
+		return "", false
+	}
 	v, err := trace.ParseValue([]byte(text))
 	if err != nil || v.Kind != trace.Number {
 		return "", false
 	}
 	return numberKey(v.Text), true
+}
+
+// isWhole reports whether a text is a whole number as JSON writes it.
+func isWhole(text string) bool {
+	if text == "" || text[0] == '0' && len(text) > 1 {
+		return false
+	}
+	for i := range len(text) {
+		if !isDigit(text[i]) {
+			return false
+		}
+	}
+	return true
 }

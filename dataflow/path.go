@@ -191,12 +191,17 @@ func (s *Step) keeps(v *trace.Value) bool {
 
 // lookThrough parses the text of a string that holds a JSON object or array.
 func lookThrough(text string) (trace.Value, bool) {
-	trimmed := strings.TrimSpace(text)
-	if trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' {
+	if !mayBeJSON(text) {
 		return trace.Value{}, false
 	}
-	v, err := trace.ParseValue([]byte(trimmed))
+	v, err := trace.ParseValue([]byte(strings.TrimSpace(text)))
 	return v, err == nil
+}
+
+// mayBeJSON reports whether a text begins as an object or array does.
+func mayBeJSON(text string) bool {
+	trimmed := strings.TrimSpace(text)
+	return trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[')
 }
 
 // String returns p in the notation of RFC 9535, always the same for equal paths:

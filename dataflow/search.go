@@ -32,11 +32,11 @@ func (c *collection) readMessage(i int) {
 	c.numList = appendNumbers(c.numList[:0], text, c.tokens)
 	for _, d := range c.dateList {
 		for _, k := range d.mentionKeys() {
-			c.keep(&c.words, &c.flow.words, slot, k)
+			c.keep(&c.words, &c.wordRoom, slot, k)
 		}
 	}
 	for _, n := range c.numList {
-		c.keep(&c.words, &c.flow.words, slot, hashNumber(n))
+		c.keep(&c.words, &c.wordRoom, slot, hashNumber(n))
 	}
 	c.eachNormal(func(w int32) {
 		if !c.wants[w].heldHere(slot, int32(i)) {
@@ -221,11 +221,19 @@ func (c *collection) leaf(v *trace.Value, at int32, h uint64) {
 	}
 	c.eachNormal(func(w int32) { c.see(w, true) })
 	if c.nested < maxNested {
-		if inner, ok := lookThrough(v.Text); ok {
-			c.nested++
-			c.walk(&inner, at)
-			c.nested--
-		}
+		c.walkInner(v.Text, at)
+	}
+}
+
+// walkInner looks for wants in a text that is JSON itself.
+func (c *collection) walkInner(text string, at int32) {
+	if !mayBeJSON(text) {
+		return
+	}
+	if inner, ok := lookThrough(text); ok {
+		c.nested++
+		c.walk(&inner, at)
+		c.nested--
 	}
 }
 
@@ -244,7 +252,7 @@ func (c *collection) leafTwin(v *trace.Value, h uint64, here found) {
 
 // hold notes that a slot held a value.
 func (c *collection) hold(slot int32, h uint64) {
-	c.keep(&c.contents, &c.flow.contents, slot, h)
+	c.keep(&c.contents, &c.heldRoom, slot, h)
 }
 
 // keep adds to what a slot held, once in a trajectory.
@@ -270,7 +278,7 @@ func (c *collection) readText(text string, slot int32) {
 	seenOnly := c.source.seenOnly || !c.source.side.text() && len(tokens) == 1 && tokens[0].len() == len(text)
 	if !seenOnly {
 		for _, t := range tokens {
-			c.keep(&c.words, &c.flow.words, slot, t.hash)
+			c.keep(&c.words, &c.wordRoom, slot, t.hash)
 		}
 	}
 	if len(c.lengths) == 0 {
@@ -309,6 +317,9 @@ func (c *collection) matchText(w int32, text string, at token, slot int32, seenO
 	first, last := want.phrase[0], want.phrase[len(want.phrase)-1]
 	start := int(at.start - first.start)
 	end := start + len(want.text)
+	if len(want.text) < minText && (seenOnly || !c.source.side.text() || !standsAlone(text, start, end)) {
+		return
+	}
 	relation := Substring
 	if start < 0 || end > len(text) || text[start:end] != want.text {
 		size, ok := matchFolded(text[at.start:], want.text[first.start:last.end])

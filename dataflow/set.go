@@ -46,8 +46,12 @@ type Link struct {
 	Exact   bool    // Chance is exact; otherwise it is an upper bound
 	Pooled  bool    // accepted with the evidence for the parameters of the same name of other tools
 
+	Present bool // accepted since the parameter, which is optional, is used where the source holds its value
+
 	// Choices are ways to choose among several values that are worth judging.
 	Choices []Choice
+
+	presence float64 // log10 of the chance that the source tells when the parameter is used; 0 if that is not known
 }
 
 // The guard's constants.
@@ -87,8 +91,9 @@ type setKey struct {
 // Equal p_arg is taken from the values found, which errs towards chance, and
 // for texts p_src(v) is the share of those that hold v's rarest word.
 //
-// A parameter that few tasks use may have too little evidence of its own, see
-// pool.
+// Three kinds of evidence help where a link's own values say too little: when an
+// optional parameter is used at all (see absence), the same parameter of other
+// tools (see pool), and names (see acceptNamed).
 //
 // Note: counting a trajectory as a hit when any of its values is found, against
 // the sum of their chances, was tried first. The sum is so far above the chance
@@ -116,6 +121,7 @@ func (l *Links) Set() *Set {
 		s.Links = append(s.Links, link)
 	}
 	l.pool(s, order, tried)
+	l.acceptNamed(s, order)
 	l.reportParams(s, number)
 	l.reportSame(s)
 	return s
@@ -174,6 +180,12 @@ func (l *Links) judge(k *linkStat, t *trial, tried int, asked []uint64) Link {
 		link.Verdict = Chance
 	default:
 		link.Verdict = Accepted
+	}
+	if q, log10P, ok := l.present(k, &link, t); ok && link.Verdict != Accepted {
+		link.presence = log10P
+		if log10P < link.Limit {
+			link.Verdict, link.Chance, link.Log10P, link.Present = Accepted, q, log10P, true
+		}
 	}
 	return link
 }

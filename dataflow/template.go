@@ -87,3 +87,27 @@ func (p *templates) admit(text string, room bool) *template {
 	}
 	return nil
 }
+
+// around is the text that all matches of a link to texts have around them.
+type around struct {
+	before, after string
+	set           bool
+}
+
+// add narrows what all matches have in common around them.
+func (a *around) add(before, after string) {
+	if !a.set {
+		*a = around{strings.Clone(before), strings.Clone(after), true}
+		return
+	}
+	n := 0
+	for n < len(before) && n < len(a.before) && before[len(before)-1-n] == a.before[len(a.before)-1-n] {
+		n++
+	}
+	a.before = a.before[len(a.before)-n:]
+	n = 0
+	for n < len(after) && n < len(a.after) && after[n] == a.after[n] {
+		n++
+	}
+	a.after = a.after[:n]
+}

@@ -179,3 +179,13 @@ func appendPrefixHashes(prefix []uint64, tokens []token) []uint64 {
 	}
 	return prefix
 }
+
+// standsAlone reports whether text[start:end] is a number of its own, and not
+// a part of a time, a date, a fraction, a name or another number: 10:30,
+// 2024-05-20, 1.5 and room-7, but not 30-minute.
+func standsAlone(text string, start, end int) bool {
+	if start > 1 && isSign(text[start-1]) && (text[start-2] >= utf8.RuneSelf || asciiClass[text[start-2]] != classOther) {
+		return false
+	}
+	return end+1 >= len(text) || !isSign(text[end]) || !isDigit(text[end+1])
+}

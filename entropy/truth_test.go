@@ -56,7 +56,7 @@ var skewed = []float64{0.35, 0.25, 0.2, 0.12, 0.08}
 
 func TestMonteCarloKeepsItsLevel(t *testing.T) {
 	const seeds = 1000
-	rejected := map[int]int{}
+	var rejected [2]int
 	for seed := range uint64(seeds) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		c := count(2, independent(r, 25, skewed))

@@ -40,6 +40,7 @@ func (c *nameCache) intern(text []byte) Name {
 // keeps the chunk that it is in.
 type textArena struct {
 	chunk strings.Builder
+	first int // bytes of the first chunk where the texts are known to be few, 0 if they are not
 }
 
 // arenaChunk is how many bytes are allocated at once.
@@ -52,8 +53,12 @@ func (a *textArena) add(text []byte) string {
 	case len(text) > arenaChunk/4:
 		return string(text)
 	case a.chunk.Cap()-a.chunk.Len() < len(text):
+		size := arenaChunk
+		if a.first > 0 {
+			size, a.first = max(len(text), min(a.first, arenaChunk)), 0
+		}
 		a.chunk = strings.Builder{}
-		a.chunk.Grow(arenaChunk)
+		a.chunk.Grow(size)
 	}
 	start := a.chunk.Len()
 	a.chunk.Write(text)

@@ -45,7 +45,7 @@ func (r Raw) Text() string {
 	if r.Form == FormText || r.Form == FormJSON {
 		return string(r.Data)
 	}
-	return string(r.AppendText(nil))
+	return string(r.AppendText(make([]byte, 0, len(r.Data))))
 }
 
 // AppendText appends what Text returns.
@@ -107,7 +107,7 @@ func (r Raw) content() []byte {
 	if r.Form == FormText || r.Form == FormJSON {
 		return r.Data
 	}
-	return r.AppendText(nil)
+	return r.AppendText(make([]byte, 0, len(r.Data)))
 }
 
 // rawValue passes over the value that c stands on and returns it as a Raw: text

@@ -50,6 +50,7 @@ type Member struct {
 func ParseValue(data []byte) (Value, error) {
 	c := jsonscan.New(data)
 	var p valueParser
+	p.texts.first = len(data)
 	v := p.value(&c)
 	if err := c.End(); err != nil {
 		return Value{}, scanError(Record{Data: data, Line: 1, Col: 1}, err)
@@ -65,11 +66,17 @@ func scanError(r Record, err error) *diag.Error {
 	return problem
 }
 
-// valueParser builds a Value.
+// valueParser builds a Value. The elements and members of what it stands in are
+// on stacks, so that each list is allocated once, in its size.
 type valueParser struct {
 	texts   textArena
 	scratch []byte // for strings that hold an escape
+	elems   []Value
+	members []Member
 }
+
+// stackRoom is how many elements, and members, there is room for at first.
+const stackRoom = 8
 
 func (p *valueParser) value(c *jsonscan.Cursor) Value {
 	switch c.Kind() {
@@ -82,22 +89,43 @@ func (p *valueParser) value(c *jsonscan.Cursor) Value {
 	case jsonscan.String:
 		return Value{Kind: String, Text: p.string(c.Raw())}
 	case jsonscan.Array:
-		v := Value{Kind: Array}
+		start := len(p.elems)
 		for c.Array(); c.Element(); {
-			v.Elems = append(v.Elems, p.value(c))
+			v := p.value(c)
+			if p.elems == nil {
+				p.elems = make([]Value, 0, stackRoom)
+			}
+			p.elems = append(p.elems, v)
 		}
+		v := Value{Kind: Array, Elems: exactly(p.elems[start:])}
+		p.elems = p.elems[:start]
 		return v
 	case jsonscan.Object:
-		v := Value{Kind: Object}
+		start := len(p.members)
 		for c.Object(); c.Member(); {
-			name := p.texts.add(c.Key())
-			v.Members = append(v.Members, Member{Name: name, Value: p.value(c)})
+			m := Member{Name: p.texts.add(c.Key())}
+			m.Value = p.value(c)
+			if p.members == nil {
+				p.members = make([]Member, 0, stackRoom)
+			}
+			p.members = append(p.members, m)
 		}
-		v.Members = sortedMembers(v.Members)
+		v := Value{Kind: Object, Members: sortedMembers(exactly(p.members[start:]))}
+		p.members = p.members[:start]
 		return v
 	}
 	c.Skip()
 	return Value{}
+}
+
+// exactly returns a copy of list without room for more, nil if it is empty.
+func exactly[T any](list []T) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]T, len(list))
+	copy(out, list)
+	return out
 }
 
 // string returns the content of a token, which is nil at an error.
