@@ -22,7 +22,7 @@ type choiceJSON struct {
 	HeldOut      int             `json:"held_out_trajectories,omitempty"`
 	SavedUSD     report.Figure   `json:"saved_usd"`       // by the turns removed
 	DefinedUSD   report.Figure   `json:"definitions_usd"` // paid for definitions on every turn
-	Lazy         string          `json:"lazy,omitempty"` // what lazy registration would change
+	Lazy         string          `json:"lazy,omitempty"`  // what lazy registration would change
 }
 
 // gainJSON is a meta-tool and what it adds to those before it.
