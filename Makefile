@@ -10,10 +10,10 @@ BENCHSIZE ?= 1GiB
 PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench))
 
 # Packages that start goroutines or promise to bear them.
-CONCURRENT = ./internal/par ./internal/golden ./internal/emit ./trace ./cmd
+CONCURRENT = ./internal/par ./internal/golden ./internal/emit ./inertia ./trace ./cmd
 
 .NOTPARALLEL:
-.PHONY: build demo check test bench backtest fuzz update
+.PHONY: build demo check test bench backtest replay fuzz update
 .PHONY: check-format check-modules check-vet check-static check-tests check-race check-goldens
 
 ## build: the program, as bin/awo
@@ -81,6 +81,13 @@ test:
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
 	$(GO) run ./testdata/bench -size $(BENCHSIZE) -runs 3 -install
+
+## replay: what inertia is worth, on recorded traces below DATA and in the office world
+DATA ?= traces
+replay: build
+	./bin/awo replay $(DATA)/taubench/gpt-4o-airline.json
+	./bin/awo replay $(DATA)/tau2/retail_*.json
+	./bin/awo replay testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
 
 ## backtest: what would be saved on tasks that were not compiled from: the office world, and each of TRACES
 TRACES ?=

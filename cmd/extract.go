@@ -121,9 +121,9 @@ type metaToolJSON struct {
 	Refusals []refusalJSON `json:"refusals"`
 	Returns  []int         `json:"returns"` // steps whose results are returned, from 0
 
-	DefinitionTokens int64       `json:"definition_tokens"` // 0 for those that cannot be offered
-	Replay           replayJSON  `json:"replay"`
-	Holdout          *replayJSON `json:"holdout,omitempty"`
+	DefinitionTokens int64             `json:"definition_tokens"` // 0 for those that cannot be offered
+	Replay           choiceReplayJSON  `json:"replay"`
+	Holdout          *choiceReplayJSON `json:"holdout,omitempty"`
 }
 
 // boundJSON says where an argument comes from, in words and without values but

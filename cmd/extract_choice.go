@@ -42,22 +42,22 @@ type thresholdJSON struct {
 	Turns      int `json:"calling_turns"`
 }
 
-type replayJSON struct {
+type choiceReplayJSON struct {
 	Places int `json:"places"` // where it would save a turn; they overlap
 	Exact  int `json:"exact"`
 	Known  int `json:"inputs_known"` // of the exact ones
 	Failed int `json:"failed"`       // places with a call that failed
 }
 
-func (r replayJSON) words() string {
+func (r choiceReplayJSON) words() string {
 	if r.Places == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d", r.Exact, r.Places)
 }
 
-func replayOf(a backtest.Agreement) replayJSON {
-	return replayJSON{a.Places, a.Exact, a.Saves, a.Failed}
+func replayOf(a backtest.Agreement) choiceReplayJSON {
+	return choiceReplayJSON{a.Places, a.Exact, a.Saves, a.Failed}
 }
 
 // assumptionJSON is a tool that is taken to read only.

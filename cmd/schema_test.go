@@ -39,6 +39,10 @@ var results = []struct {
 	{"awo.rules-explanation/v1", explanationJSON{}, "rules explain office/trajectories.jsonl.gz --rules office/rules.yaml --trajectory run-000003 --call 2"},
 	{"awo.rules-verification/v1", evidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
 	{"awo.rules-suggestion/v1", suggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
+	{"awo.replay/v1", replayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --kfold 3 --learning-curve"},
+	{"awo.snapshot/v1", snapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/inertia.awo"},
+	{"awo.snapshot-export/v1", exportJSON{}, "snapshot export $SNAPSHOT"},
+	{"awo.prediction/v1", predictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
 	{"awo.verification/v1", verificationJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && verify $WORK/tools office/trajectories.jsonl.gz --rules office/rules.yaml --min-agreement 0.5"},
 }
@@ -115,10 +119,20 @@ func runJSON(t *testing.T, lines string) (out []byte) {
 
 func runLine(t *testing.T, line string) []byte {
 	t.Helper()
+	line = strings.ReplaceAll(line, "$WORK", t.TempDir())
+	if strings.Contains(line, "$SNAPSHOT") {
+		file := filepath.Join(t.TempDir(), "inertia.awo")
+		runJSON(t, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out "+file)
+		line = strings.ReplaceAll(line, "$SNAPSHOT", file)
+	}
+	line, fromInput := strings.CutSuffix(line, " <one.jsonl")
 	c := exec.CommandContext(t.Context(), "awo", append(strings.Fields(line), "--format", "json", "--quiet")...)
 	c.Dir = filepath.Join("..", "testdata")
 	var complaint bytes.Buffer
 	c.Stderr = &complaint
+	if fromInput {
+		c.Stdin = strings.NewReader(`{"messages":[{"role":"user","content":"What do I owe? I am ana.lima@office.example"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"supervisor_show_profile","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":"{\"email\":\"ana.lima@office.example\"}"}]}`)
+	}
 	out, err := c.Output()
 	if err != nil {
 		t.Fatalf("awo %s: %v\n%s", line, err, &complaint)

@@ -84,6 +84,10 @@ func numberKey(text string) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
+// SameValue reports whether two values are equal as JSON: numbers by value, so that 7
+// is 7.0, members in any order.
+func SameValue(a, b trace.Value) bool { return equal(&a, &b) }
+
 // equal reports whether two values are equal as JSON, numbers by value.
 func equal(a, b *trace.Value) bool {
 	if a.Kind != b.Kind || a.Bool != b.Bool || len(a.Elems) != len(b.Elems) || len(a.Members) != len(b.Members) {

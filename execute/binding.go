@@ -1,6 +1,8 @@
 package execute
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -56,14 +58,14 @@ func (s *scope) bare(b *metatool.Binding) (trace.Value, bool) {
 	return trace.Value{}, false
 }
 
-// sole returns the value if all that was selected is the same one: a list may
-// hold the wanted record twice.
+// sole returns the value if all that was selected is the same one, numbers by
+// value: a list may hold the wanted record twice.
 func sole(found []trace.Value) (trace.Value, bool) {
 	if len(found) == 0 {
 		return trace.Value{}, false
 	}
 	for _, v := range found[1:] {
-		if !v.Equal(found[0]) {
+		if !dataflow.SameValue(v, found[0]) {
 			return trace.Value{}, false
 		}
 	}
@@ -83,7 +85,8 @@ func (s *scope) path(b *metatool.Binding) (dataflow.Path, bool) {
 }
 
 // elements returns what a step with Each walks over: each different element
-// once, in the order of the list. It is false if the list is not there.
+// once (numbers by value), in the order of the list. It is false if the list is
+// not there.
 func (s *scope) elements(b *metatool.Binding) ([]trace.Value, bool) {
 	var all []trace.Value
 	switch b.Kind {
@@ -101,11 +104,11 @@ func (s *scope) elements(b *metatool.Binding) ([]trace.Value, bool) {
 		all = v.Elems
 	}
 	var kept []trace.Value
-	seen := map[string]bool{}
+	seen := map[uint64][]trace.Value{}
 	for _, v := range all {
-		key := string(v.AppendCanonical(nil))
-		if !seen[key] {
-			seen[key] = true
+		key := dataflow.HashValue(v)
+		if !slices.ContainsFunc(seen[key], func(w trace.Value) bool { return dataflow.SameValue(v, w) }) {
+			seen[key] = append(seen[key], v)
 			kept = append(kept, v)
 		}
 	}
@@ -123,11 +126,13 @@ func listed(path dataflow.Path, v trace.Value) bool {
 	return true
 }
 
-// coerce turns numbers into texts or texts into numbers.
+// coerce turns numbers into texts, spelled as templates spell them, or texts into
+// numbers.
 func coerce(v trace.Value, c metatool.Coercion) (trace.Value, bool) {
 	switch {
 	case c == metatool.CoerceString && v.Kind == trace.Number:
-		return trace.Value{Kind: trace.String, Text: v.Text}, true
+		text, ok := dataflow.Fill(dataflow.Hole, v)
+		return trace.Value{Kind: trace.String, Text: text}, ok
 	case c == metatool.CoerceNumber && v.Kind == trace.String:
 		n, err := trace.ParseValue([]byte(v.Text))
 		return n, err == nil && n.Kind == trace.Number

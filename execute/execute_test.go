@@ -398,3 +398,64 @@ func TestRunNeverPanics(t *testing.T) {
 		}
 	})
 }
+
+// TestNullIsNotGiven calls with null for inputs that need not be given.
+func TestNullIsNotGiven(t *testing.T) {
+	tool := login(t)
+	tool.Inputs[0].Required = false
+	tool.Steps[1].Args[1].Optional = true
+	var made string
+	caller := execute.CallerFunc(func(_ context.Context, name string, args trace.Value) (execute.Result, error) {
+		if name == "show_passwords" {
+			return execute.Result{Value: value(t, passwords)}, nil
+		}
+		made = string(args.AppendCanonical(nil))
+		return execute.Result{}, nil
+	})
+	inputs := value(t, `{"username":null}`)
+	if out := execute.Run(t.Context(), tool, inputs, caller, execute.Options{}); out.State != execute.Done || made != `{"password":"m-42"}` {
+		t.Errorf("%s, called with %s", out.State, made)
+	}
+	if len(inputs.Members) != 1 {
+		t.Error("the caller's inputs were changed")
+	}
+	tool.Inputs[0].Required = true
+	if out := execute.Run(t.Context(), tool, inputs, caller, execute.Options{}); out.Failure == nil || out.Failure.Code != execute.CodeBadInput {
+		t.Errorf("null for an input that is required: %s", out.State)
+	}
+}
+
+// TestNumbersByValue takes 7 and 7.0 for one number wherever numbers are compared
+// or spelled.
+func TestNumbersByValue(t *testing.T) {
+	var made []string
+	caller := execute.CallerFunc(func(_ context.Context, _ string, args trace.Value) (execute.Result, error) {
+		made = append(made, string(args.AppendCanonical(nil)))
+		return execute.Result{}, nil
+	})
+	tool := batch(t)
+	tool.Steps[0].Args[0].Binding.Coerce = metatool.CoerceString
+	out := execute.Run(t.Context(), tool, value(t, `{"orders":[7.0,7,1e3,12345678901234567890,1e-7]}`), caller, execute.Options{})
+	if got := strings.Join(made, " "); got != `{"order":"7"} {"order":"1000"} {"order":"12345678901234567890"} {"order":"1e-07"}` {
+		t.Errorf("%s: %s", out.State, got)
+	}
+	whole := orders(t)
+	whole.Inputs[0].Schema = value(t, `{"type":"integer"}`)
+	for text, want := range map[string]string{"7": execute.CodeNothingBound, "7.0": execute.CodeNothingBound, "1e3": execute.CodeNothingBound, "7.5": execute.CodeBadInput} {
+		if out := execute.Run(t.Context(), whole, value(t, `{"user":`+text+`}`), caller, execute.Options{}); out.Failure == nil || out.Failure.Code != want {
+			t.Errorf("%s as integer: %+v", text, out.Failure)
+		}
+	}
+}
+
+// TestArgumentWithoutName needs a value for an argument whose name is empty.
+func TestArgumentWithoutName(t *testing.T) {
+	tool := &metatool.Tool{Steps: []metatool.Step{{Tool: "t", Args: []metatool.Argument{{Binding: metatool.Binding{Kind: metatool.BindInput, Input: "in"}}}}}}
+	out := execute.Run(t.Context(), tool, value(t, `{}`), execute.CallerFunc(func(context.Context, string, trace.Value) (execute.Result, error) {
+		t.Error("a call was made")
+		return execute.Result{}, nil
+	}), execute.Options{})
+	if out.Failure == nil || out.Failure.Code != execute.CodeNothingBound {
+		t.Errorf("%+v", out)
+	}
+}

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/awo-dev/awo/metatool"
@@ -113,7 +117,9 @@ type run struct {
 
 // Run runs a meta-tool: its steps in order, each with what its bindings give.
 // The first failure ends it. Inputs are an object, and must be what the
-// meta-tool takes: all that are required and no others.
+// meta-tool takes: all that are required and no others. An input that is not
+// required counts as not given if it is null: where a provider wants every input
+// to be given, null is all that is left to say so.
 func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Caller, o Options) *Outcome {
 	if o.MaxCalls <= 0 {
 		o.MaxCalls = defaultMaxCalls
@@ -124,6 +130,7 @@ func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Ca
 	case o.Retries < 0:
 		o.Retries = 0
 	}
+	inputs = given(tool, inputs)
 	r := &run{tool: tool, caller: caller, options: o, scope: scope{inputs: inputs}, out: &Outcome{State: Done, Retry: true}}
 	if f := checkInputs(tool, inputs); f != nil {
 		r.handBack(f)
@@ -141,6 +148,20 @@ func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Ca
 
 func (r *run) handBack(f *Failure) {
 	r.out.State, r.out.Failure, r.out.Output = HandedBack, f, trace.Value{}
+}
+
+// given returns the inputs without those that are null and not required.
+func given(tool *metatool.Tool, inputs trace.Value) trace.Value {
+	absent := func(m trace.Member) bool {
+		return m.Value.Kind == trace.Null && slices.ContainsFunc(tool.Inputs, func(in metatool.Input) bool {
+			return in.Name == m.Name && !in.Required
+		})
+	}
+	if !slices.ContainsFunc(inputs.Members, absent) {
+		return inputs
+	}
+	inputs.Members = slices.DeleteFunc(slices.Clone(inputs.Members), absent)
+	return inputs
 }
 
 // checkInputs says what is wrong with the inputs: their names, and their kinds
@@ -197,14 +218,14 @@ func isType(v trace.Value, name string) bool {
 	return true // a type that JSON Schema does not have
 }
 
-// isInteger reports whether a number in canonical text is whole.
+// isInteger reports whether a number in canonical text is whole: 1.0 is, as JSON
+// Schema has it.
 func isInteger(text string) bool {
-	for i := range len(text) {
-		if text[i] == '.' || text[i] == 'e' {
-			return false
-		}
+	if !strings.ContainsAny(text, ".e") {
+		return true
 	}
-	return true
+	f, err := strconv.ParseFloat(text, 64)
+	return err == nil && f == math.Trunc(f)
 }
 
 func (r *run) step(ctx context.Context, i int) *Failure {
@@ -249,8 +270,8 @@ func (r *run) call(ctx context.Context, i int, record *StepRun) *Failure {
 	fail := func(code string, argument string, err error) *Failure {
 		return &Failure{Step: i, Call: len(record.Calls), Code: code, Argument: argument, Err: err}
 	}
-	args, blocked := r.arguments(step)
-	if blocked != "" {
+	args, blocked, ok := r.arguments(step)
+	if !ok {
 		return fail(CodeNothingBound, blocked, nil)
 	}
 	if r.calls++; r.calls > r.options.MaxCalls {
@@ -300,8 +321,8 @@ func (r *run) once(ctx context.Context, tool string, args trace.Value) (Result, 
 }
 
 // arguments returns the arguments of a call, or the name of the one that is
-// needed and has no value.
-func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string) {
+// needed and has no value; any text can be a name.
+func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string, ok bool) {
 	args.Kind = trace.Object
 	for i := range step.Args {
 		a := &step.Args[i]
@@ -310,10 +331,10 @@ func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string) 
 		case ok:
 			args.Members = append(args.Members, trace.Member{Name: a.Name, Value: v})
 		case !a.Optional:
-			return trace.Value{}, a.Name
+			return trace.Value{}, a.Name, false
 		}
 	}
-	return trace.NewObject(args.Members...), ""
+	return trace.NewObject(args.Members...), "", true
 }
 
 func expected(step *metatool.Step, result trace.Value) bool {

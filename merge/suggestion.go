@@ -1,10 +1,7 @@
 package merge
 
 import (
-	"math"
-
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
 )
 
 // Suggestion is a rule with what speaks for and against it.
@@ -55,42 +52,12 @@ func (s *Suggestions) Set() *rules.Set {
 
 // measure merges what was kept under a set of rules.
 func (s *Suggester) measure(set *rules.Set) Size {
-	if set == nil {
-		set = &rules.Set{}
-	}
-	l := newLens(set, nil, maxCached)
-	var states table
-	next := newNextCalls()
-	tasks := map[string]uint32{}
+	loss := NewStateLoss(set)
 	for _, t := range s.kept {
-		task, known := tasks[t.Task]
-		if !known {
-			task = uint32(len(tasks))
-			tasks[t.Task] = task
-		}
-		next.begin(task, t.Task)
-		l.look(t)
-		for i, m := range l.marks {
-			state, _ := states.number(m.key)
-			if i < len(t.Calls) && t.Calls[i].Origin == trace.OriginModel {
-				next.add(state, t.Calls[i].Tool)
-			}
-		}
+		loss.Add(t)
 	}
-	size := Size{States: states.len()}
-	for i := range uint64(partitions) {
-		total := next.heldOut(s.options.Folds, s.options.Seed+i).Total()
-		if total.N == 0 {
-			return Size{states.len(), math.NaN()}
-		}
-		size.Bits += total.Bits[1] / float64(total.N) / partitions
-	}
-	return size
+	return Size{States: loss.States(), Bits: loss.Bits(s.options.Folds, s.options.Seed)}
 }
-
-// partitions is over how many ways to deal the tasks into folds losses are
-// averaged, so that rules are not chosen for the luck of one.
-const partitions = 4
 
 // examine holds a set of rules against what was kept.
 func (s *Suggester) examine(set *rules.Set) *Evidence {

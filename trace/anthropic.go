@@ -216,17 +216,21 @@ func (d *anthropicDecoder) addBlocks() {
 		case len(block.name) == 0:
 			b.odd(CodeCallUnnamed, 1)
 		default:
-			name := block.name
-			if len(block.server) > 0 {
-				name = append(append(append([]byte{}, block.server...), "__"...), name...)
-			}
 			origin := OriginModel
 			if block.byProgram {
 				origin = OriginCode
 			}
-			b.call(b.text(block.id), b.names.intern(name), block.value, origin).Start = d.at
+			b.call(b.text(block.id), b.names.intern(block.tool()), block.value, origin).Start = d.at
 		}
 	}
+}
+
+// tool returns the name of the tool that a block calls.
+func (block *anthropicBlock) tool() []byte {
+	if len(block.server) == 0 || len(block.name) == 0 {
+		return block.name
+	}
+	return append(append(append([]byte{}, block.server...), "__"...), block.name...)
 }
 
 // readAnthropicUsage reads token counts, where the input excludes what was read

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"errors"
 	"iter"
 	"slices"
 
@@ -17,8 +18,9 @@ type assembler struct {
 	folder string
 	limit  int64 // bytes of a trajectory
 
-	number map[groupKey]int
-	groups []group // in order of first appearance
+	number map[groupKey]int // also of aliases
+	groups []group          // in order of first appearance
+	united bool             // some groups turned out to be one
 
 	parts []part
 	arena []byte // where the Data of parts is copied to: a slice of it keeps no record
@@ -38,6 +40,7 @@ type group struct {
 	source int      // that the first fragment came from
 	pos    diag.Pos // of the first fragment
 	size   int64    // of all Data
+	first  int      // the group that this one is part of; itself if of none
 }
 
 // part is a fragment in the order in which it is wanted.
@@ -71,15 +74,97 @@ func (a *assembler) add(format *Format, source int, f Fragment) error {
 	if !ok {
 		n = len(a.groups)
 		a.number[key] = n
-		a.groups = append(a.groups, group{groupKey: key, source: source, pos: f.Pos})
+		a.groups = append(a.groups, group{groupKey: key, source: source, pos: f.Pos, first: n})
 	}
+	for _, alias := range f.Aliases {
+		if other, ok := a.number[groupKey{format, alias}]; ok {
+			a.unite(n, other)
+		} else {
+			a.number[groupKey{format, alias}] = n
+		}
+	}
+	n = a.root(n)
 	g := &a.groups[n]
 	g.size += int64(len(f.Data))
 	if g.size > a.limit {
 		return nil // it will be reported and not be read, so nothing more is kept
 	}
-	a.parts = append(a.parts, part{group: n, order: f.Order, pos: f.Pos, data: a.keep(f.Data)})
-	a.used += int64(len(f.Data)) + partOverhead
+	return a.put(part{group: n, order: f.Order, pos: f.Pos, data: f.Data})
+}
+
+// root returns the group that a group is part of.
+func (a *assembler) root(n int) int {
+	for a.groups[n].first != n {
+		a.groups[n].first = a.groups[a.groups[n].first].first
+		n = a.groups[n].first
+	}
+	return n
+}
+
+// unite makes two groups one: the one that appeared first. Groups that are large
+// already stay apart: a key that half of the input shares says nothing, and
+// together they would be too large to read.
+func (a *assembler) unite(n, m int) {
+	n, m = a.root(n), a.root(m)
+	if n == m || a.groups[n].size+a.groups[m].size > a.limit/2 {
+		return
+	}
+	n, m = min(n, m), max(n, m)
+	a.groups[m].first = n
+	a.groups[n].size += a.groups[m].size
+	a.united = true
+}
+
+// regroup gives the parts of groups that turned out to be one to that. Those of
+// one order stay in the order in which their groups appeared.
+func (a *assembler) regroup() error {
+	if !a.united {
+		return nil
+	}
+	a.united = false
+	if a.runs == nil {
+		a.sort()
+		for i := range a.parts {
+			a.parts[i].group = a.root(a.parts[i].group)
+		}
+		return nil // they are sorted again, stably
+	}
+	if err := a.spill(); err != nil { // so that no two sets are in memory
+		return err
+	}
+	old := &assembler{runs: a.runs}
+	a.runs = nil
+	for p, err := range old.merged() {
+		if p.group = a.root(p.group); err == nil && a.groups[p.group].size <= a.limit {
+			err = a.put(p)
+		}
+		if err != nil {
+			return errors.Join(err, old.close())
+		}
+	}
+	return old.close()
+}
+
+// canonical returns the keys that are not those of their group, and those that
+// are.
+func (a *assembler) canonical() map[refKey]string {
+	var keys map[refKey]string
+	for key, n := range a.number {
+		if own := a.groups[a.root(n)].key; own != key.key {
+			if keys == nil {
+				keys = map[refKey]string{}
+			}
+			keys[refKey{key.format.Name, key.key}] = own
+		}
+	}
+	return keys
+}
+
+// put keeps a part, in memory or on disk.
+func (a *assembler) put(p part) error {
+	p.data = a.keep(p.data)
+	a.parts = append(a.parts, p)
+	a.used += int64(len(p.data)) + partOverhead
 	if a.used <= a.budget {
 		return nil
 	}
@@ -143,12 +228,19 @@ type assembly struct {
 // assemblies yields the fragments of every key, in order of first appearance.
 func (a *assembler) assemblies() iter.Seq[assembly] {
 	return func(yield func(assembly) bool) {
+		if err := a.regroup(); err != nil {
+			yield(assembly{err: err})
+			return
+		}
 		a.sort()
 		next := 0 // group whose parts are collected
 		var parts []Fragment
 		pass := func(to int) bool {
 			for ; next < to; next++ {
 				g := &a.groups[next]
+				if g.first != next {
+					continue
+				}
 				if g.size > a.limit {
 					parts = nil
 				}

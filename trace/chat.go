@@ -26,8 +26,12 @@ func (m *members) note(b *builder, bit members) bool {
 
 // chatDecoder reads messages as OpenAI's chat completions have them.
 type chatDecoder struct {
-	b     *builder
-	calls []chatCall // of the current message
+	b       *builder
+	calls   []chatCall // of the current message
+	waiting bool       // the last message was not the model's
+
+	asItems bool // messages become items, and not part of a trajectory
+	items   []item
 }
 
 // chatCall is a tool call before it is known whose it is.
@@ -170,6 +174,11 @@ func rawArgs(c *jsonscan.Cursor) Raw {
 
 // add adds a message to the trajectory.
 func (d *chatDecoder) add(m chatMessage) {
+	d.waiting = string(m.role) != "assistant"
+	if d.asItems {
+		d.addItems(m)
+		return
+	}
 	b := d.b
 	switch string(m.role) {
 	case "user":
@@ -185,6 +194,58 @@ func (d *chatDecoder) add(m chatMessage) {
 	default:
 		b.odd(CodeMessageRole, 1)
 	}
+}
+
+// addItems adds what a message says to the items.
+func (d *chatDecoder) addItems(m chatMessage) {
+	add := func(it item) { d.items = append(d.items, it) }
+	switch string(m.role) {
+	case "user":
+		add(item{kind: itemUser, value: m.content})
+	case "system", "developer":
+		add(item{kind: itemSystem, value: m.content})
+	case "tool", "function":
+		add(item{kind: itemResult, id: m.callID, tool: m.name, value: m.content})
+	case "assistant":
+		text := m.content.orAbsent()
+		if text.IsZero() {
+			text = m.refusal.orAbsent()
+		}
+		add(item{kind: itemText, value: text, opens: true})
+		if !m.thought.isEmpty() {
+			add(item{kind: itemThought, value: m.thought})
+		}
+		for i := range d.calls {
+			if call := &d.calls[i]; !call.user {
+				add(item{kind: itemCall, id: call.id, tool: call.name, value: call.args})
+			}
+		}
+	case "":
+		d.b.odd(CodeMessageShape, 1)
+	default:
+		d.b.odd(CodeMessageRole, 1)
+	}
+}
+
+// readChatRequest reads a record of a log.
+func readChatRequest(data []byte) *requestRecord {
+	d := openAIDecoder{chatDecoder: chatDecoder{b: newBuilder(0), asItems: true}, answerAt: -1}
+	c := jsonscan.New(data)
+	if !d.messages(&c) {
+		d.record(&c, true)
+	}
+	if c.End() == nil {
+		d.b.odd(CodeLoneSurrogate, c.LoneSurrogates())
+	}
+	r := &requestRecord{
+		items: d.items, answer: len(d.items), answered: d.answerAt >= 0,
+		response: d.told, model: d.model, tools: d.b.t.Tools, odd: d.b,
+	}
+	if r.answered {
+		r.answer = d.answerAt
+		r.id, r.response.model = []byte(d.b.t.ID), string(d.model)
+	}
+	return r
 }
 
 // addTurn adds a message of the model, and returns its turn.

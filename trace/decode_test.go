@@ -47,9 +47,7 @@ func decodeAll(t testing.TB, f *Format, text []byte, c Container) []*Trajectory 
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, fragment := range fragments {
-			out = append(out, fragment.Trajectory)
-		}
+		out = append(out, joinedAlone(t, f, fragments)...)
 	}
 	return out
 }
@@ -64,7 +62,29 @@ func decodeOne(t testing.TB, f *Format, text string) *Trajectory {
 	if len(fragments) != 1 {
 		t.Fatalf("%d fragments, want 1", len(fragments))
 	}
-	return fragments[0].Trajectory
+	return joinedAlone(t, f, fragments)[0]
+}
+
+// joinedAlone returns the trajectories of fragments that no other record has more of.
+func joinedAlone(t testing.TB, f *Format, fragments []Fragment) (out []*Trajectory) {
+	t.Helper()
+	for i, fragment := range fragments {
+		if fragment.Trajectory != nil {
+			out = append(out, fragment.Trajectory)
+			continue
+		}
+		joined, err := f.Assemble(fragment.Key, fragments[i:i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range joined {
+			if x.ID == fragment.Pos.String() { // which the Reader gives to others
+				x.ID = ""
+			}
+		}
+		out = append(out, joined...)
+	}
+	return out
 }
 
 // decodeError returns the problem of a record that cannot be read.

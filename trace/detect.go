@@ -22,6 +22,7 @@ type recognised struct {
 	format    *Format
 	container Container
 	whole     bool
+	log       bool
 	text      io.Reader // the whole file, its beginning included
 }
 
@@ -42,8 +43,8 @@ func recognise(s *source, text io.Reader, formats []Format, named *Format) (reco
 			continue
 		}
 		format, match := detect(head, formats, named)
-		if format != nil {
-			return recognised{format, head.Container, match.Whole, io.MultiReader(bytes.NewReader(raw), text)}, nil
+		if format != nil && (last || !match.unsure) {
+			return recognised{format, head.Container, match.Whole, match.log, io.MultiReader(bytes.NewReader(raw), text)}, nil
 		}
 		if err != nil && !whole {
 			return recognised{}, readProblem(diag.Pos{File: s.name}, err)
@@ -148,7 +149,8 @@ var magics = []struct{ magic, code, msg string }{
 	{"BZh", "compression-unknown", "the file is compressed with bzip2; gzip and zstd can be read"},
 	{"\x04\"M\x18", "compression-unknown", "the file is compressed with lz4; gzip and zstd can be read"},
 	{"7z\xbc\xaf\x27\x1c", "compression-unknown", "the file is a 7z archive; unpack it first"},
-	{"PK\x03\x04", "compression-unknown", "the file is a zip archive; unpack it first"},
+	{"PK\x05\x06", "compression-unknown", "the file is an empty zip archive"},
+	{"PK\x03\x04", "compression-unknown", "the file is a zip archive of no known format; unpack it first"},
 }
 
 // isText reports whether the beginning of a file is UTF-8 without NUL.

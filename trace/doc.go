@@ -44,8 +44,8 @@
 //	path-pattern         the pattern is malformed
 //	not-text             the file is binary
 //	not-utf8             the file is UTF-16
-//	compression-unknown  it is compressed, but not with gzip or zstd
-//	compression-corrupt  it cannot be decompressed, or not to its end
+//	compression-unknown  it is compressed, but not with gzip or zstd, or an archive of no known format
+//	compression-corrupt  it cannot be decompressed, or not to its end; or an entry of an archive
 //	format-unknown       no format claims it; notes name those that are near
 //	read-failed          the system fails while it is read
 //	record-too-large     a record is over Options.MaxRecord

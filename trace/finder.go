@@ -21,6 +21,7 @@ type batch struct {
 	source   int
 	format   *Format
 	byLine   bool // the source has one record a line
+	log      bool // its records repeat what was said before
 	records  []Record
 	problems []placedProblem
 	bytes    int   // of the records
@@ -90,6 +91,11 @@ func (f *finder) search(i int, s *source) bool {
 	}
 	defer opened.close()
 	f.raw = opened.raw
+	if opened.zipped {
+		if more, done := f.archive(i, opened); done || !more {
+			return more
+		}
+	}
 	return f.split(i, opened)
 }
 
@@ -103,6 +109,7 @@ func (f *finder) split(i int, opened *file) bool {
 	}
 	f.b.format = known.format
 	f.b.byLine = known.container == ContainerLines && known.format.Split == nil
+	f.b.log = known.log
 	a := &f.r.access[i]
 	a.format, a.byLine = known.format, f.b.byLine
 	a.direct = opened.at != nil && known.format.Split == nil
@@ -171,6 +178,6 @@ func (f *finder) fail(err error) bool {
 func (f *finder) flush() bool {
 	b := f.b
 	b.text, b.read = f.text.n, f.read+f.raw.n
-	f.b = &batch{source: b.source, format: b.format, byLine: b.byLine}
+	f.b = &batch{source: b.source, format: b.format, byLine: b.byLine, log: b.log}
 	return f.load.acquire(b.bytes) && f.yield(b)
 }

@@ -39,6 +39,10 @@ type Format struct {
 	// closed. It is pure and runs in parallel, and may keep slices of the parts'
 	// Data, but not write to them. The error, if not nil, is a *diag.Error.
 	Assemble func(key string, parts []Fragment) ([]*Trajectory, error)
+
+	// archive finds the records in a zip archive, none of which may be larger than
+	// limit. Nil for formats that have no archives; false if the archive is none.
+	archive func(a *archive, limit int) (archiveRecords, bool)
 }
 
 // Match is the answer of Format.Detect.
@@ -49,6 +53,9 @@ type Match struct {
 	// Whole says that a top-level array is one record, as a list of messages is,
 	// and not a list of records. It counts also when the user names the format.
 	Whole bool
+
+	log    bool // the records are requests that repeat what was said before
+	unsure bool // more of the file would tell whether they are
 }
 
 // Container is how the records of a file are laid out.
@@ -99,7 +106,9 @@ type Record struct {
 	Offset int64 // of the first byte in the decompressed file
 	Shared any   // what Split read before its records and passes to each of them
 
-	memo *toolMemo // of the batch that is decoded; nil if there is none
+	memo   *toolMemo // of the batch that is decoded; nil if there is none
+	byLine bool      // one record a line
+	log    bool      // as Match says
 }
 
 // At returns the position of the byte at offset i of the record.
@@ -123,10 +132,13 @@ func (r Record) Pos() diag.Pos { return r.At(0) }
 type Fragment struct {
 	Trajectory *Trajectory // set: the fragment is closed, the rest is unused
 
-	Key   string // which trajectory (session, trace id) the part belongs to
-	Order int64  // sort order inside the key
-	Data  []byte // the part itself, in a form that Assemble understands
-	Pos   diag.Pos
+	Key string // which trajectory (session, trace id) the part belongs to
+	// Aliases are further keys of the same: fragments that share one are joined,
+	// whatever their Key, under the Key of the first.
+	Aliases []string
+	Order   int64  // sort order inside the key
+	Data    []byte // the part itself, in a form that Assemble understands
+	Pos     diag.Pos
 }
 
 // Input is one opened file, decompressed, as Split sees it.

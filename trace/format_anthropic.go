@@ -18,18 +18,38 @@ import (
 // is a success. Tools that the interface runs itself (server_tool_use,
 // mcp_tool_use) answer inside the response. Blocks whose caller is a program are
 // calls made from code. Only logged answers have usage; nothing has a time.
+//
+// Logs repeat the history in every request: records of a conversation are joined,
+// and what they repeat is counted once, as those of formatOpenAIChat are.
 var formatAnthropic = Format{
 	Name:   "anthropic",
 	Doc:    "Anthropic messages: requests, bare lists of messages, and logs of requests with responses.",
 	Spec:   "https://docs.anthropic.com/en/api/messages",
 	Detect: detectAnthropic,
 	Decode: decodeAnthropic,
+	Assemble: func(_ string, parts []Fragment) ([]*Trajectory, error) {
+		return assembleRequests(parts, readAnthropicRequest, decodeWholeAnthropic)
+	},
 }
 
 func decodeAnthropic(r Record) ([]Fragment, error) {
+	d, fragments, err := decodeAnthropicRecord(r)
+	if err != nil {
+		return fragments, err
+	}
+	return requestFragments(r, fragments, d.asked && d.answered, d.waiting), nil
+}
+
+// decodeWholeAnthropic decodes a record that is a trajectory of its own.
+func decodeWholeAnthropic(r Record) ([]Fragment, error) {
+	_, fragments, err := decodeAnthropicRecord(r)
+	return fragments, err
+}
+
+func decodeAnthropicRecord(r Record) (*anthropicRecord, []Fragment, error) {
 	b := newBuilder(len(r.Data))
 	b.memo = r.memo
-	d := anthropicRecord{anthropicDecoder: anthropicDecoder{b: b}}
+	d := &anthropicRecord{anthropicDecoder: anthropicDecoder{b: b}}
 	c := jsonscan.New(r.Data)
 	if c.Kind() == jsonscan.Array {
 		d.list(&c)
@@ -44,23 +64,111 @@ func decodeAnthropic(r Record) ([]Fragment, error) {
 	if !d.found {
 		shape = `this record has no list of messages "messages"`
 	}
-	return b.finishRecord(r, &c, shape)
+	fragments, err := b.finishRecord(r, &c, shape)
+	return d, fragments, err
+}
+
+// readAnthropicRequest reads a record of a log.
+func readAnthropicRequest(data []byte) *requestRecord {
+	d := anthropicRecord{anthropicDecoder: anthropicDecoder{b: newBuilder(0)}, asItems: true}
+	c := jsonscan.New(data)
+	if c.Kind() == jsonscan.Array {
+		d.list(&c)
+	} else {
+		d.read(&c, true)
+	}
+	if c.End() == nil {
+		d.b.odd(CodeLoneSurrogate, c.LoneSurrogates())
+	}
+	r := &requestRecord{
+		items: append(d.system, d.items...), answered: d.answered, response: d.told,
+		model: d.model, tools: d.b.t.Tools, odd: d.b,
+	}
+	if r.answer = len(r.items); d.answered {
+		r.items = append(r.items, d.said...)
+		r.id, r.response.model = []byte(d.b.t.ID), string(d.model)
+	}
+	return r
+}
+
+// anthropicItems returns what a message says. Results inside the model's own
+// message are those of tools of the interface itself.
+func (d *anthropicDecoder) anthropicItems(m anthropicMessage) (items []item) {
+	switch string(m.role) {
+	case "user":
+		for i := range d.blocks {
+			if block := &d.blocks[i]; block.result {
+				it := item{kind: itemResult, id: block.id, value: block.value, status: statusOf(!block.failed)}
+				items = append(items, it)
+			}
+		}
+		if !m.text.isEmpty() {
+			items = append(items, item{kind: itemUser, value: m.text})
+		}
+	case "assistant":
+		items = append(items, item{kind: itemText, value: m.text.orAbsent(), opens: true})
+		if !m.thought.IsZero() {
+			items = append(items, item{kind: itemThought, value: m.thought})
+		}
+		for i := range d.blocks {
+			items = d.blocks[i].appendOwn(items)
+		}
+	case "system", "developer":
+		items = append(items, item{kind: itemSystem, value: m.text})
+	case "":
+		d.b.odd(CodeMessageShape, 1)
+	default:
+		d.b.odd(CodeMessageRole, 1)
+	}
+	return items
+}
+
+// appendOwn appends a call of the model, or gives the call that it answers its
+// result.
+func (block *anthropicBlock) appendOwn(items []item) []item {
+	if !block.result {
+		origin := OriginModel
+		if block.byProgram {
+			origin = OriginCode
+		}
+		return append(items, item{kind: itemCall, id: block.id, tool: block.tool(), value: block.value, origin: origin})
+	}
+	for i := range items {
+		it := &items[i]
+		if it.kind == itemCall && !it.answered && bytes.Equal(it.id, block.id) {
+			it.answered, it.result, it.status = true, block.value, statusOf(!block.failed)
+			return items
+		}
+	}
+	return append(items, item{kind: itemResult, id: block.id, value: block.value, status: statusOf(!block.failed)})
 }
 
 // anthropicRecord reads the record around the messages.
 type anthropicRecord struct {
 	anthropicDecoder
-	found  bool
-	model  []byte
-	answer []byte // a response that stands before its request
-	asked  bool   // the request was read
+	found    bool
+	model    []byte
+	answer   []byte // a response that stands before its request
+	asked    bool   // the request was read
+	answered bool   // there was a response
+	waiting  bool   // the last message was not the model's
+
+	asItems             bool // messages become items, and not part of a trajectory
+	system, items, said []item
+	told                response
 }
 
 // list reads the messages.
 func (d *anthropicRecord) list(c *jsonscan.Cursor) {
 	for ok := c.Array(); ok && c.Element(); {
 		d.found = true
-		if m, ok := d.message(c); ok {
+		m, ok := d.message(c)
+		if !ok {
+			continue
+		}
+		if d.waiting = string(m.role) != "assistant"; d.asItems {
+			d.items = append(d.items, d.anthropicItems(m)...)
+		} else {
 			d.add(m)
 		}
 	}
@@ -79,11 +187,16 @@ func (d *anthropicRecord) read(c *jsonscan.Cursor, outer bool) {
 			if d.found {
 				b.odd(CodeKeyDuplicate, 1)
 				b.restart()
+				d.items, d.system = d.items[:0], d.system[:0]
 			}
 			d.list(c)
 			d.found = true
 		case "system":
-			if text := rawContent(c); !text.isEmpty() {
+			if text := rawContent(c); text.isEmpty() {
+				continue
+			} else if d.asItems {
+				d.system = append(d.system, item{kind: itemSystem, value: text})
+			} else {
 				b.message(RoleSystem, text)
 			}
 		case "tools":
@@ -98,14 +211,14 @@ func (d *anthropicRecord) read(c *jsonscan.Cursor, outer bool) {
 			}
 		case "request", "body":
 			if outer {
-				d.read(c, false)
+				d.nested(c, func(c *jsonscan.Cursor) { d.read(c, false) })
 				d.asked = true
 			}
 		case "response":
 			switch {
 			case !outer:
 			case d.asked:
-				d.response(c)
+				d.nested(c, d.response)
 			default:
 				d.answer = c.Raw()
 			}
@@ -113,8 +226,34 @@ func (d *anthropicRecord) read(c *jsonscan.Cursor, outer bool) {
 	}
 	if outer && d.answer != nil {
 		later := jsonscan.New(d.answer)
-		d.response(&later)
+		d.nested(&later, d.response)
 	}
+}
+
+// nested reads an object, which some logs keep as a string, or a response as the
+// stream that it came in.
+func (d *anthropicRecord) nested(c *jsonscan.Cursor, read func(*jsonscan.Cursor)) {
+	text, ok := c.Text()
+	if !ok {
+		read(c)
+		return
+	}
+	if isStream(text) {
+		s := &messageStream{}
+		for _, payload := range eventPayloads(text) {
+			if c := jsonscan.New(payload); c.Kind() == jsonscan.Object && c.End() == nil {
+				s.add(payload)
+			}
+		}
+		text = s.append(nil)
+		countCut(d.b, text)
+	}
+	inner := jsonscan.New(text)
+	read(&inner)
+	if inner.End() != nil {
+		d.b.odd(CodeMessageShape, 1)
+	}
+	d.b.odd(CodeLoneSurrogate, inner.LoneSurrogates())
 }
 
 // response reads the answer to a request: the last turn.
@@ -126,8 +265,12 @@ func (d *anthropicRecord) response(c *jsonscan.Cursor) {
 	if !ok || string(m.role) != "assistant" {
 		return
 	}
-	d.found = true
-	d.addTurn(m)
+	d.found, d.answered = true, true
+	if d.asItems {
+		d.said, d.told = d.anthropicItems(m), response{usage: m.usage}
+	} else {
+		d.addTurn(m)
+	}
 	d.b.t.ID = d.b.text(m.id)
 	if len(m.model) > 0 {
 		d.model = m.model
@@ -147,7 +290,11 @@ func detectAnthropic(h Head) Match {
 		case s.other:
 			return Match{Whole: whole}
 		case s.blocks:
-			return Match{OK: true, Whole: whole}
+			m := Match{OK: true, Whole: whole}
+			if repeats, sure := headRepeats(h, readAnthropicRequest); !whole {
+				m.log, m.unsure = repeats, !repeats && !sure
+			}
+			return m
 		}
 	}
 	return Match{Lacks: "no message has a tool_use or tool_result block, and no tool an input_schema", Whole: whole}

@@ -96,8 +96,8 @@ func FuzzAnthropic(f *testing.F) {
 		if err != nil && !strings.Contains(text, "\n") {
 			checkPosition(t, err, 1, len(text))
 		}
-		for _, fragment := range fragments {
-			if _, err := AppendATIF(nil, fragment.Trajectory); err != nil {
+		for _, x := range joinedAlone(t, &formatAnthropic, fragments) {
+			if _, err := AppendATIF(nil, x); err != nil {
 				t.Fatal(err)
 			}
 		}

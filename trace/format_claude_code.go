@@ -122,7 +122,7 @@ func decodeClaudeCode(r Record) ([]Fragment, error) {
 		}
 		data = appendClaudeLink(nil, &l)
 	}
-	return []Fragment{{Key: l.session, Data: data, Pos: r.Pos()}}, nil
+	return []Fragment{{Key: l.session, Aliases: claudeRoots(&l), Data: data, Pos: r.Pos()}}, nil
 }
 
 // appendClaudeLink writes what the chain needs of a line that holds no message.
@@ -149,14 +149,31 @@ func appendClaudeLink(dst []byte, l *claudeLine) []byte {
 
 func assembleClaudeCode(session string, parts []Fragment) ([]*Trajectory, error) {
 	lines, copied := readClaudeParts(parts)
+	var out []*Trajectory
+	for i, s := range claudeSessions(session, lines) {
+		if i > 0 {
+			copied = 0
+		}
+		out = append(out, claudeTrajectories(s, parts, copied)...)
+	}
+	return out, nil
+}
+
+// claudeTrajectories returns the trajectories of a session, its own and those of
+// sub-agents.
+func claudeTrajectories(s claudeSession, parts []Fragment, copied int) []*Trajectory {
+	session := s.id
 	starter := map[string]string{} // the call that started an agent
 	var out []*Trajectory
-	for _, chain := range claudeChains(lines) {
+	for _, chain := range claudeChains(s.lines) {
 		active, abandoned := activeLines(chain.lines)
 		t := claudeTrajectory(session, chain.agent, active, starter)
 		t.Oddities.AddN(CodeBranchAbandoned, abandoned)
 		if len(out) == 0 {
 			t.Oddities.AddN(CodeLineCopied, copied)
+			if s.forked {
+				t.Oddities.AddN(CodeHistoryForked, 1)
+			}
 		}
 		if len(active) > 0 {
 			t.Source = parts[active[0].part].Pos
@@ -174,12 +191,16 @@ func assembleClaudeCode(session string, parts []Fragment) ([]*Trajectory, error)
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
-// readClaudeParts reads the lines again, those that stand twice once.
+// readClaudeParts reads the lines again, those that stand twice once: with the
+// same id, or with another in another session, at the same time and with the same
+// content. Lines that go on from a copy go on from the first.
 func readClaudeParts(parts []Fragment) (lines []*claudeLine, copied int) {
 	seen := map[string]bool{}
+	content := map[string]*claudeLine{}
+	first := map[string]string{} // id of the line that a copy is of
 	for i := range parts {
 		c := jsonscan.New(parts[i].Data)
 		l, ok := readClaudeLine(&c)
@@ -193,8 +214,25 @@ func readClaudeParts(parts []Fragment) (lines []*claudeLine, copied int) {
 			}
 			seen[l.uuid] = true
 		}
+		if key := claudeContent(&l); key != "" {
+			if same := content[key]; same == nil {
+				content[key] = &l
+			} else if same.session != l.session {
+				copied++
+				first[l.uuid] = same.uuid
+				continue
+			}
+		}
 		l.order, l.part = len(lines), i
 		lines = append(lines, &l)
+	}
+	for _, l := range lines {
+		if id, ok := first[l.parent]; ok {
+			l.parent = id
+		}
+		if id, ok := first[l.logicalParent]; ok {
+			l.logicalParent = id
+		}
 	}
 	return lines, copied
 }

@@ -216,23 +216,22 @@ func FuzzClaudeCode(f *testing.F) {
 	f.Add(line("user", "u1", "", 1, `"message":{"role":"user","content":"do it"}`) + "\n" + line("assistant", "a1", "u1", 2, piece("m", 5, use("t1", "Read"))))
 	f.Add(line("assistant", "a1", "a1", 2, piece("m", 5, use("t1", "Read"))))
 	f.Add(line("user", "a", "b", 1, `"isSidechain":true,"message":{}`) + "\n" + line("user", "b", "a", 1, `"isSidechain":true,"message":{}`))
+	f.Add(line("user", "u1", "", 1, `"message":{"role":"user","content":"do it"}`) + "\n" + strings.Join(resumed("n", true, line("user", "u1", "", 1, `"message":{"role":"user","content":"do it"}`), line("assistant", "a1", "u1", 2, piece("m", 5, use("t1", "Read")))), "\n"))
 	f.Fuzz(func(t *testing.T, text string) {
-		parts := map[string][]Fragment{}
-		var keys []string
+		joins := newAssembler(&Options{})
 		for i, l := range strings.Split(text, "\n") {
 			fragments, err := formatClaudeCode.Decode(Record{Data: []byte(l), File: "f", Line: i + 1, Col: 1})
 			if err != nil {
 				checkPosition(t, err, i+1, len(l))
 			}
 			for _, fragment := range fragments {
-				if parts[fragment.Key] == nil {
-					keys = append(keys, fragment.Key)
+				if err := joins.add(&formatClaudeCode, 0, fragment); err != nil {
+					t.Fatal(err)
 				}
-				parts[fragment.Key] = append(parts[fragment.Key], fragment)
 			}
 		}
-		for _, key := range keys {
-			trajectories, err := formatClaudeCode.Assemble(key, parts[key])
+		for m := range joins.assemblies() {
+			trajectories, err := formatClaudeCode.Assemble(m.group.key, m.parts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -261,5 +260,44 @@ func writeFile(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// BenchmarkClaudeCode reads sessions of 50 responses on 151 lines each, one of ten
+// of which was resumed under another id.
+func BenchmarkClaudeCode(b *testing.B) {
+	var all []string
+	for i := range 40 {
+		session := func(kind, uuid, parent string, second int, rest string) string {
+			return strings.Replace(line(kind, fmt.Sprintf("%d-%s", i, uuid), fmt.Sprintf("%d-%s", i, parent), second%60, rest), `"sessionId":"s"`, fmt.Sprintf(`"sessionId":"s%d"`, i), 1)
+		}
+		lines := []string{strings.Replace(session("user", "u", "", 0, fmt.Sprintf(`"message":{"role":"user","content":"do %d"}`, i)), fmt.Sprintf(`"parentUuid":"%d-"`, i), `"parentUuid":null`, 1)}
+		last := "u"
+		for n := range 50 {
+			a, c, r := fmt.Sprint("a", n), fmt.Sprint("c", n), fmt.Sprint("r", n)
+			lines = append(lines,
+				session("assistant", a, last, n, piece(fmt.Sprint("m", n), 5, `{"type":"text","text":"`+strings.Repeat("what is next ", 20)+`"}`)),
+				session("assistant", c, a, n, piece(fmt.Sprint("m", n), 9, use(fmt.Sprint("t", n), "Read"))),
+				session("user", r, c, n, `"toolUseResult":{"file":"x"},`+answer(fmt.Sprint("t", n), strings.Repeat("a line of a file\n", 60), false)))
+			last = r
+		}
+		all = append(all, lines...)
+		if i%10 == 0 {
+			for _, l := range lines {
+				all = append(all, strings.Replace(l, `"sessionId":"s`, `"sessionId":"resumed`, 1))
+			}
+		}
+	}
+	file := filepath.Join(b.TempDir(), "all.jsonl")
+	text := strings.Join(all, "\n")
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if got := readFile(b, file, "claude-code", Options{Workers: 1}); len(got) != 40 {
+			b.Fatalf("%d trajectories, want 40", len(got))
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"cmp"
 	"strings"
 	"time"
@@ -31,31 +30,6 @@ const (
 	CodeUsageUnplaced = "usage-unplaced" // token counts of a response that is not recorded: left out
 )
 
-// codexLine is a line with what is read of it.
-type codexLine struct {
-	kind    string // of the line
-	item    codexItem
-	at      time.Time
-	badTime bool
-	part    int
-}
-
-// codexItem is the payload of a line.
-type codexItem struct {
-	kind, role, status string
-	id, callID         []byte
-	name               []byte
-	content            Raw // of a message
-	args, output       Raw
-	thought            Raw
-	usage              Usage
-	total              string // token counts up to here, as written
-	rolledBack         int64
-	state              Status // of a call, by an event about it
-	session            codexSession
-	tools              []byte
-}
-
 // codexSession is what the first line says.
 type codexSession struct {
 	id, session, forkedFrom, parent string
@@ -75,164 +49,6 @@ func decodeCodex(r Record) ([]Fragment, error) {
 	return []Fragment{{Key: r.File, Data: r.Data, Pos: r.Pos()}}, nil
 }
 
-// matters reports whether anything of a line is used.
-func (l *codexLine) matters() bool {
-	switch l.kind {
-	case "session_meta", "turn_context", "compacted":
-		return true
-	case "response_item":
-		return l.item.kind != ""
-	case "event_msg":
-		switch l.item.kind {
-		case "token_count", "turn_aborted", "thread_rolled_back", "task_started", "turn_started", "mcp_tool_call_end", "exec_command_end", "patch_apply_end":
-			return true
-		}
-	}
-	return false
-}
-
-// readCodexLine reads a line: an item in its envelope, or, of the first versions,
-// without one.
-func readCodexLine(c *jsonscan.Cursor) (l codexLine) {
-	if !c.Object() {
-		return l
-	}
-	enveloped := false
-	var bare codexItem
-	var stamp []byte
-	for c.Member() {
-		switch string(c.Key()) {
-		case "type":
-			text, _ := c.Text()
-			l.kind = string(text)
-			bare.kind = l.kind
-		case "timestamp":
-			stamp, _ = c.Text()
-		case "payload":
-			enveloped = true
-			l.item = codexItem{}
-			for ok := c.Object(); ok && c.Member(); {
-				l.item.member(c)
-			}
-		default:
-			bare.member(c)
-		}
-	}
-	if len(stamp) > 0 {
-		l.at, l.badTime = parseStamp(stamp)
-	}
-	switch {
-	case enveloped:
-	case l.kind != "":
-		l.kind, l.item = "response_item", bare
-	case len(bare.id) > 0:
-		l.kind, l.item = "session_meta", bare
-	}
-	return l
-}
-
-// member reads a member of a payload.
-func (it *codexItem) member(c *jsonscan.Cursor) {
-	text := func() string {
-		s, _ := c.Text()
-		return string(s)
-	}
-	switch string(c.Key()) {
-	case "type":
-		it.kind = text()
-	case "id":
-		it.id, _ = c.Text()
-		it.session.id = string(it.id)
-	case "session_id":
-		it.session.session = text()
-	case "forked_from_id":
-		it.session.forkedFrom = text()
-	case "parent_thread_id":
-		if parent := text(); parent != "" {
-			it.session.parent = parent
-		}
-	case "source":
-		it.source(c)
-	case "base_instructions", "instructions":
-		it.instructions(c)
-	case "dynamic_tools":
-		it.tools = c.Raw()
-	case "model":
-		it.session.model = text()
-	case "turn_id":
-		it.callID, _ = c.Text()
-	case "role":
-		it.role = text()
-	case "status":
-		it.status = text()
-	case "call_id":
-		it.callID, _ = c.Text()
-	case "name":
-		it.name, _ = c.Text()
-	case "content", "message":
-		it.content = rawContent(c)
-	case "summary":
-		it.thought = rawContent(c).orAbsent()
-	case "arguments", "input", "action":
-		it.args = rawArgs(c)
-	case "output", "tools":
-		it.output = rawContent(c)
-	case "result":
-		it.output = rawValue(c)
-	case "num_turns":
-		it.rolledBack, _ = c.Int()
-	case "exit_code":
-		if code, ok := c.Int(); ok {
-			it.state = statusOf(code == 0)
-		}
-	case "success":
-		if ok, is := c.Bool(); is {
-			it.state = statusOf(ok)
-		}
-	case "info":
-		for ok := c.Object(); ok && c.Member(); {
-			switch string(c.Key()) {
-			case "last_token_usage":
-				it.usage = readCodexUsage(c)
-			case "total_token_usage":
-				it.total = string(c.Raw())
-			}
-		}
-	}
-}
-
-// source reads where a session comes from: a sub-agent's names its parent.
-func (it *codexItem) source(c *jsonscan.Cursor) {
-	for ok := c.Object(); ok && c.Member(); {
-		if key := string(c.Key()); key != "subagent" && key != "sub_agent" {
-			continue
-		}
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) != "thread_spawn" {
-				continue
-			}
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "parent_thread_id" {
-					parent, _ := c.Text()
-					it.session.parent = string(parent)
-				}
-			}
-		}
-	}
-}
-
-func (it *codexItem) instructions(c *jsonscan.Cursor) {
-	if c.Kind() == jsonscan.String {
-		it.session.instructions = rawValue(c)
-		return
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) == "text" {
-			it.session.instructions = rawValue(c)
-		}
-	}
-}
-
 // parseStamp reads a time; bad says that there is one that cannot be read.
 func parseStamp(stamp []byte) (at time.Time, bad bool) {
 	at, ok := ParseTime(stamp)
@@ -248,50 +64,6 @@ func statusOf(ok bool) Status {
 		return StatusOK
 	}
 	return StatusFailed
-}
-
-// readCodexUsage reads the token counts of one response: the input includes what
-// was cached, the output what was thought.
-func readCodexUsage(c *jsonscan.Cursor) (u Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "input_tokens":
-			count(&u.Input)
-		case "cached_input_tokens":
-			count(&u.CachedInput)
-		case "output_tokens":
-			count(&u.Output)
-		case "reasoning_output_tokens":
-			count(&u.Reasoning)
-		}
-	}
-	return u
-}
-
-// codexInjected are the beginnings of messages that the program wrote in the
-// user's name.
-var codexInjected = [][]byte{
-	[]byte("<environment_context>"), []byte("<user_instructions>"), []byte("# AGENTS.md instructions"), []byte("<turn_aborted>"),
-	[]byte("<skill>"), []byte("<user_shell_command>"), []byte("<subagent_notification>"), []byte("<permissions instructions>"),
-}
-
-// byUser reports whether a line is what the user said.
-func (l *codexLine) byUser() bool {
-	if l.kind != "response_item" || l.item.kind != "message" || l.item.role != "user" {
-		return false
-	}
-	said := bytes.TrimSpace(l.item.content.AppendText(nil))
-	for _, beginning := range codexInjected {
-		if bytes.HasPrefix(said, beginning) {
-			return false
-		}
-	}
-	return true
 }
 
 // codexDecoder puts the lines of a file together.
@@ -463,40 +235,6 @@ func (d *codexDecoder) count(it *codexItem) {
 	d.inTurn = false
 }
 
-// find returns the last call with an id.
-func (d *codexDecoder) find(id []byte) *Call {
-	if i, ok := d.calls[string(id)]; ok && len(id) > 0 {
-		return &d.b.t.Calls[i]
-	}
-	return nil
-}
-
-// statusOfMCP reads the result of an MCP tool: {"Ok": {..., "isError": true}} or
-// {"Err": ...}.
-func statusOfMCP(result Raw) Status {
-	if result.Form != FormJSON {
-		return StatusUnknown
-	}
-	status := StatusUnknown
-	c := jsonscan.New(result.Data)
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "Err":
-			status = StatusFailed
-		case "Ok":
-			status = StatusOK
-			for ok := c.Object(); ok && c.Member(); {
-				if key := string(c.Key()); key == "isError" || key == "is_error" {
-					if failed, _ := c.Bool(); failed {
-						status = StatusFailed
-					}
-				}
-			}
-		}
-	}
-	return status
-}
-
 // responseItem adds an item of the Responses API.
 func (d *codexDecoder) responseItem(l *codexLine) {
 	b, it := d.b, &l.item
@@ -560,113 +298,6 @@ func (d *codexDecoder) turn(at time.Time) *Turn {
 	turn := &d.b.t.Turns[len(d.b.t.Turns)-1]
 	turn.End = at
 	return turn
-}
-
-// call adds a call. Calls that the interface answers itself have no output of
-// their own, but say how they ended.
-func (d *codexDecoder) call(l *codexLine) {
-	it := &l.item
-	name := it.name
-	builtIn := it.kind == "web_search_call" || it.kind == "image_generation_call"
-	if len(name) == 0 && it.kind != "function_call" && it.kind != "custom_tool_call" {
-		name = []byte(strings.TrimSuffix(it.kind, "_call"))
-	}
-	d.turn(l.at)
-	if len(name) == 0 {
-		d.b.odd(CodeCallUnnamed, 1)
-		return
-	}
-	id := it.callID
-	if len(id) == 0 {
-		id = it.id
-	}
-	call := d.b.call(d.b.text(id), d.b.names.intern(name), it.args, OriginModel)
-	call.Start = l.at
-	d.calls[call.ID] = len(d.b.t.Calls) - 1
-	if !builtIn {
-		return
-	}
-	call.HasResult, call.Result = !it.output.IsZero() || it.status == "completed" || it.status == "failed", it.output
-	switch it.status {
-	case "completed":
-		call.Status, call.End = StatusOK, l.at
-	case "failed":
-		call.Status, call.End = StatusFailed, l.at
-	}
-}
-
-// output adds the result of a call.
-func (d *codexDecoder) output(l *codexLine) {
-	d.inTurn = false
-	it := &l.item
-	result, status := codexOutput(it.output)
-	call := d.b.result(it.callID, result)
-	if call == nil {
-		return
-	}
-	call.End = l.at
-	if call.Status == StatusUnknown {
-		call.Status = status
-	}
-}
-
-// codexOutput returns what a call returned and how it ended, if that can be told:
-// by an object {content, success}, by {"output", "metadata": {"exit_code"}}, or by
-// the lines before the output of a command.
-func codexOutput(output Raw) (Raw, Status) {
-	if output.Form == FormJSON {
-		status := StatusUnknown
-		result := output
-		c := jsonscan.New(output.Data)
-		for ok := c.Object(); ok && c.Member(); {
-			switch string(c.Key()) {
-			case "content":
-				result = rawContent(&c)
-			case "success":
-				if ok, is := c.Bool(); is {
-					status = statusOf(ok)
-				}
-			}
-		}
-		return result, status
-	}
-	text := output.content()
-	c := jsonscan.New(text)
-	status := StatusUnknown
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) != "metadata" {
-			continue
-		}
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) == "exit_code" {
-				if code, ok := c.Int(); ok {
-					status = statusOf(code == 0)
-				}
-			}
-		}
-	}
-	if c.End() == nil {
-		return output, status
-	}
-	return output, statusOfHeader(text)
-}
-
-// statusOfHeader reads the exit code in the lines that stand before the output of
-// a command.
-func statusOfHeader(text []byte) Status {
-	n := 0
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimRight(line, "\r\n")
-		if n++; n > 8 || string(line) == "Output:" {
-			break
-		}
-		for _, beginning := range []string{"Process exited with code ", "Exit code: "} {
-			if code, ok := bytes.CutPrefix(line, []byte(beginning)); ok {
-				return statusOf(string(code) == "0")
-			}
-		}
-	}
-	return StatusUnknown
 }
 
 // codexKinds are the kinds of lines.

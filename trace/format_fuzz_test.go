@@ -34,8 +34,7 @@ func checkDecoder(t *testing.T, format *Format, text []byte) {
 	if (err == nil) != (len(fragments) > 0) {
 		t.Fatalf("%d fragments and %v", len(fragments), err)
 	}
-	for _, fragment := range fragments {
-		tr := fragment.Trajectory
+	for _, tr := range joinedAlone(t, format, fragments) {
 		for i := range tr.Calls {
 			if tr.Calls[i].Turn >= len(tr.Turns) || tr.Calls[i].Turn < -1 {
 				t.Fatalf("call %d is of turn %d of %d", i, tr.Calls[i].Turn, len(tr.Turns))

@@ -19,14 +19,19 @@ import (
 // results have the tool's name and no id. Contents are strings or lists of parts.
 // The format has no error flag; only logged answers have usage and a time.
 //
-// A log that repeats the history in every request gives a trajectory for each;
-// they are not joined.
+// Logs repeat the history in every request: records of a conversation are joined,
+// and what they repeat is counted once. Those with a response are known for
+// requests; of others the beginning of the file has to show that they repeat one
+// another and end with what the model is to answer.
 var formatOpenAIChat = Format{
 	Name:   "openai-chat",
 	Doc:    "OpenAI chat messages: requests, fine-tuning lines, bare lists of messages, and logs of requests with responses.",
 	Spec:   "https://platform.openai.com/docs/api-reference/chat",
 	Detect: detectOpenAIChat,
 	Decode: decodeOpenAIChat,
+	Assemble: func(_ string, parts []Fragment) ([]*Trajectory, error) {
+		return assembleRequests(parts, readChatRequest, decodeWholeChat)
+	},
 }
 
 // The members of a record that are read.
@@ -39,9 +44,23 @@ const (
 )
 
 func decodeOpenAIChat(r Record) ([]Fragment, error) {
+	d, fragments, err := decodeChatRecord(r)
+	if err != nil {
+		return fragments, err
+	}
+	return requestFragments(r, fragments, d.answered && d.asked, d.waiting), nil
+}
+
+// decodeWholeChat decodes a record that is a trajectory of its own.
+func decodeWholeChat(r Record) ([]Fragment, error) {
+	_, fragments, err := decodeChatRecord(r)
+	return fragments, err
+}
+
+func decodeChatRecord(r Record) (*openAIDecoder, []Fragment, error) {
 	b := newBuilder(len(r.Data))
 	b.memo = r.memo
-	d := openAIDecoder{chatDecoder: chatDecoder{b: b}}
+	d := &openAIDecoder{chatDecoder: chatDecoder{b: b}}
 	c := jsonscan.New(r.Data)
 	if !d.messages(&c) {
 		d.record(&c, true)
@@ -55,15 +74,21 @@ func decodeOpenAIChat(r Record) ([]Fragment, error) {
 	if !d.found {
 		shape = `this record has no list of messages "messages"`
 	}
-	return b.finishRecord(r, &c, shape)
+	fragments, err := b.finishRecord(r, &c, shape)
+	return d, fragments, err
 }
 
 // openAIDecoder reads the record around the messages.
 type openAIDecoder struct {
 	chatDecoder
-	found  bool   // there were messages
-	model  []byte // the model, of the answer if it has one
-	answer Raw    // a response that stands before its request
+	found    bool   // there were messages
+	asked    bool   // in a request
+	answered bool   // by a response
+	model    []byte // the model, of the answer if it has one
+	answer   Raw    // a response that stands before its request
+
+	answerAt int // item that the answer begins with, of requests as items
+	told     response
 }
 
 // record reads a request; outer says that it may instead be a log entry that has
@@ -79,7 +104,7 @@ func (d *openAIDecoder) record(c *jsonscan.Cursor, outer bool) {
 		switch string(c.Key()) {
 		case "messages":
 			if seen.note(b, chatMessages) {
-				b.restart()
+				d.restart()
 			}
 			d.found = d.messages(c) || d.found
 		case "tools", "functions":
@@ -97,8 +122,9 @@ func (d *openAIDecoder) record(c *jsonscan.Cursor, outer bool) {
 		case "request":
 			if outer {
 				if seen.note(b, chatRequest) {
-					b.restart()
+					d.restart()
 				}
+				d.asked = true
 				d.nested(c, func(c *jsonscan.Cursor) { d.record(c, false) })
 			}
 		case "response":
@@ -123,12 +149,22 @@ func (d *openAIDecoder) record(c *jsonscan.Cursor, outer bool) {
 	}
 }
 
-// nested reads an object, which some logs keep as a string.
+// restart forgets what was read of a member that an object has twice.
+func (d *openAIDecoder) restart() {
+	d.b.restart()
+	d.items, d.answerAt = d.items[:0], -1
+}
+
+// nested reads an object, which some logs keep as a string, or a response as the
+// stream that it came in.
 func (d *openAIDecoder) nested(c *jsonscan.Cursor, read func(*jsonscan.Cursor)) {
 	text, ok := c.Text()
 	if !ok {
 		read(c)
 		return
+	}
+	if isStream(text) {
+		text = d.streamed(text)
 	}
 	inner := jsonscan.New(text)
 	read(&inner)
@@ -136,6 +172,28 @@ func (d *openAIDecoder) nested(c *jsonscan.Cursor, read func(*jsonscan.Cursor)) 
 		d.b.odd(CodeMessageShape, 1)
 	}
 	d.b.odd(CodeLoneSurrogate, inner.LoneSurrogates())
+}
+
+// streamed joins a stream to the response that it is.
+func (d *openAIDecoder) streamed(text []byte) []byte {
+	var all []*chatStream
+	done := false
+	for _, payload := range eventPayloads(text) {
+		done = done || string(payload) == eventDone
+		if c := jsonscan.New(payload); !done && c.Kind() == jsonscan.Object && c.End() == nil {
+			all = addChunk(all, payload)
+		}
+	}
+	if len(all) == 0 {
+		return []byte("{}")
+	}
+	s := all[0]
+	if s.cut() && !done {
+		d.b.odd(CodeResponseCut, 1)
+		d.b.odd(CodeCallBroken, s.dropBroken())
+	}
+	d.b.odd(CodeChoiceIgnored, int(s.ignored)+len(all)-1)
+	return s.append(nil, true)
 }
 
 // response reads the answer to a request: its first choice is the last turn.
@@ -168,7 +226,12 @@ func (d *openAIDecoder) response(c *jsonscan.Cursor) {
 	}
 	if turn >= 0 {
 		d.found = true
-		b.t.Turns[turn].Usage, b.t.Turns[turn].End = usage, created
+		d.answered = true
+		if !d.asItems {
+			b.t.Turns[turn].Usage, b.t.Turns[turn].End = usage, created
+		} else {
+			d.told.usage, d.told.end = usage, created
+		}
 	}
 }
 
@@ -189,8 +252,10 @@ func (d *openAIDecoder) choices(c *jsonscan.Cursor) int {
 				continue
 			}
 			if m, ok := d.message(c); ok && turn < 0 {
-				turn = len(d.b.t.Turns)
-				d.addTurn(m)
+				if turn = len(d.b.t.Turns); d.asItems {
+					d.answerAt = len(d.items)
+				}
+				d.add(chatMessage{role: []byte("assistant"), content: m.content, refusal: m.refusal, thought: m.thought})
 			}
 		}
 	}
@@ -218,6 +283,9 @@ func detectOpenAIChat(h Head) Match {
 		m.Lacks = "the messages have no role and content"
 	default:
 		m.OK = true
+		if repeats, sure := headRepeats(h, readChatRequest); !m.Whole {
+			m.log, m.unsure = repeats, !repeats && !sure
+		}
 	}
 	return m
 }

@@ -2,8 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"iter"
-	"strings"
 	"time"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -19,8 +17,8 @@ import (
 // generative AI (with content or without it, in attributes or, before version
 // 1.37, in events), of OpenInference and of OpenLLMetry; other spans are links
 // between these. A trace is spread over lines, and a conversation over traces:
-// spans are collected by the conversation that they name, or that their trace
-// named first in the same file, and else by their trace.
+// spans are collected by the conversation that they or their trace name, wherever
+// that stands, and else by their trace.
 //
 // Note: the protocol's own Go package is not used. It refuses ids in base64 and
 // half of the other spellings that are found in files, and the spans of one
@@ -30,7 +28,6 @@ var formatOTLP = Format{
 	Doc:      "OpenTelemetry JSON lines with GenAI, OpenInference or OpenLLMetry spans and events.",
 	Spec:     "https://opentelemetry.io/docs/specs/semconv/gen-ai/",
 	Detect:   detectOTLP,
-	Split:    splitOTLP,
 	Decode:   decodeOTLP,
 	Assemble: assembleOTLP,
 }
@@ -230,61 +227,6 @@ const (
 	traceKey        = "trace:"
 )
 
-// traceKeys remembers the conversation that each trace of a file was first named
-// as part of.
-type traceKeys map[string]string
-
-// note returns the conversations of traces, for a record.
-func (k traceKeys) note(record map[string]string, trace, conversation string) {
-	if trace == "" {
-		return
-	}
-	if k[trace] == "" && conversation != "" {
-		k[trace] = conversation
-	}
-	if known := k[trace]; known != "" {
-		record[trace] = known
-	}
-}
-
-// spanKey returns the key of a span; conversations are those of the record's
-// traces.
-func spanKey(trace, conversation string, shared any) string {
-	if conversation == "" {
-		conversations, _ := shared.(map[string]string)
-		conversation = conversations[trace]
-	}
-	if conversation != "" {
-		return conversationKey + conversation
-	}
-	return traceKey + trace
-}
-
-// splitOTLP finds records, and which conversations their traces are part of:
-// Shared is a map from the one to the other. It keeps the traces of the file that
-// have a conversation.
-func splitOTLP(in *Input) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		keys := traceKeys{}
-		for r, err := range SplitRecords(in) {
-			if err == nil {
-				conversations := map[string]string{}
-				for range 2 { // the first spans of a line may be named by later ones
-					c := jsonscan.New(r.Data)
-					eachOTLP(&c, func(_ string, data []byte, _ bool, _ int) {
-						h := readOTLPHead(data)
-						keys.note(conversations, h.trace, h.conversation)
-					})
-				}
-				r.Shared = conversations
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-}
-
 func decodeOTLP(r Record) ([]Fragment, error) {
 	c := jsonscan.New(r.Data)
 	var out []Fragment
@@ -304,7 +246,12 @@ func decodeOTLP(r Record) ([]Fragment, error) {
 		case !h.agent:
 			data = jsonscan.AppendQuoted([]byte(`{"traceId":`), h.trace)
 			data = jsonscan.AppendQuoted(append(data, `,"spanId":`...), h.span)
-			data = append(jsonscan.AppendQuoted(append(data, `,"parentSpanId":`...), h.parent), '}')
+			data = jsonscan.AppendQuoted(append(data, `,"parentSpanId":`...), h.parent)
+			if h.conversation != "" {
+				data = jsonscan.AppendQuoted(append(data, `,"attributes":[{"key":`...), conversationNames[h.rank])
+				data = append(jsonscan.AppendQuoted(append(data, `,"value":{"stringValue":`...), h.conversation), "}}]"...)
+			}
+			data = append(data, '}')
 		}
 		part := jsonscan.AppendQuoted([]byte(`{"service":`), service)
 		part = append(append(append(append(part, `,"`...), member...), `":`...), data...)
@@ -313,7 +260,8 @@ func decodeOTLP(r Record) ([]Fragment, error) {
 		if !h.at.IsZero() {
 			at = h.at.UnixNano()
 		}
-		out = append(out, Fragment{Key: spanKey(h.trace, h.conversation, r.Shared), Order: at, Data: part, Pos: r.At(offset)})
+		key, aliases := spanKeys(h.trace, h.conversation)
+		out = append(out, Fragment{Key: key, Aliases: aliases, Order: at, Data: part, Pos: r.At(offset)})
 	})
 	if err := c.End(); err != nil {
 		return nil, scanError(r, err)
@@ -364,124 +312,4 @@ func assembleOTLP(key string, parts []Fragment) ([]*Trajectory, error) {
 		s.events = append(s.events, logs[id]...)
 	}
 	return finishSpans(key, parts, spans), nil
-}
-
-// finishSpans joins the spans of a key.
-func finishSpans(key string, parts []Fragment, spans []*span) []*Trajectory {
-	session, named := strings.CutPrefix(key, conversationKey)
-	id := session
-	if !named {
-		session, id = "", strings.TrimPrefix(key, traceKey)
-	}
-	out := joinSpans(spans, session, id)
-	for _, t := range out {
-		t.Source = parts[0].Pos
-	}
-	return out
-}
-
-// otlpSpan reads a span.
-func otlpSpan(v Value) *span {
-	s := &span{
-		trace:  spanNumber([]byte(v.member("traceId", "trace_id").Text), 16),
-		id:     spanNumber([]byte(v.member("spanId", "span_id").Text), 8),
-		parent: spanNumber([]byte(v.member("parentSpanId", "parent_span_id").Text), 8),
-		name:   v.member("name").Text,
-		start:  unixNano(v.member("startTimeUnixNano", "start_time_unix_nano")),
-		end:    unixNano(v.member("endTimeUnixNano", "end_time_unix_nano")),
-		attrs:  otlpAttributes(v.member("attributes")),
-	}
-	for _, e := range v.member("events").Elems {
-		s.events = append(s.events, otlpEvent(e))
-	}
-	status := v.member("status")
-	switch status.member("code").Text {
-	case "2", "STATUS_CODE_ERROR", "ERROR", "Error":
-		s.failed, s.failure = true, status.member("message", "description").Text
-	}
-	s.fail()
-	s.kind = s.classify()
-	return s
-}
-
-// fail reads what the attributes and events say about a failure.
-func (s *span) fail() {
-	if kind := s.text("error.type"); kind != "" {
-		s.failed = true
-		if s.failure == "" {
-			s.failure = kind
-		}
-	}
-	if !s.failed {
-		return
-	}
-	for _, e := range s.events {
-		if message, ok := attribute(e.attrs, "exception.message", 0); ok && e.name == "exception" && (s.failure == "" || s.failure == s.text("error.type")) {
-			s.failure = message.Text
-		}
-	}
-}
-
-// otlpEvent reads an event of a span, or a log record.
-func otlpEvent(v Value) spanEvent {
-	e := spanEvent{
-		name:  v.member("eventName", "event_name", "name").Text,
-		at:    unixNano(v.member("timeUnixNano", "time_unix_nano", "observedTimeUnixNano")),
-		attrs: otlpAttributes(v.member("attributes")),
-	}
-	if name, ok := e.attrs.Lookup("event.name"); ok && e.name == "" {
-		e.name = name.Text
-	}
-	if body := v.member("body"); body.Kind == Object {
-		e.body = otlpValue(body)
-	}
-	return e
-}
-
-// otlpAttributes returns the object that a list of attributes is.
-func otlpAttributes(list Value) Value {
-	out := Value{Kind: Object}
-	if list.Kind == Object { // as some write them
-		return list
-	}
-	for _, a := range list.Elems {
-		if key := a.member("key"); key.Kind == String {
-			out.Members = append(out.Members, Member{key.Text, otlpValue(a.member("value"))})
-		}
-	}
-	out.Members = sortedMembers(out.Members)
-	return out
-}
-
-// otlpValue returns the value that a wrapped one is.
-func otlpValue(v Value) Value {
-	if v.Kind != Object || len(v.Members) == 0 {
-		return Value{}
-	}
-	inner := v.Members[0].Value
-	switch v.Members[0].Name {
-	case "stringValue", "string_value", "bytesValue", "bytes_value":
-		if inner.Kind == String {
-			return inner
-		}
-	case "intValue", "int_value", "doubleValue", "double_value":
-		if inner.Kind == Number {
-			return inner
-		}
-		if n, err := ParseValue([]byte(inner.Text)); err == nil && n.Kind == Number {
-			return n
-		}
-	case "boolValue", "bool_value":
-		return inner
-	case "arrayValue", "array_value":
-		out := Value{Kind: Array}
-		for _, e := range inner.member("values").Elems {
-			out.Elems = append(out.Elems, otlpValue(e))
-		}
-		return out
-	case "kvlistValue", "kvlist_value":
-		out := otlpAttributes(inner.member("values"))
-		return Value{Kind: Object, Members: out.Members}
-	}
-	return Value{}
 }

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -20,7 +19,6 @@ var formatPhoenix = Format{
 	Doc:      "Spans of Phoenix and OpenInference, as exported: context, parent_id, attributes.",
 	Spec:     "https://arize-ai.github.io/openinference/spec/",
 	Detect:   detectPhoenix,
-	Split:    splitPhoenix,
 	Decode:   decodePhoenix,
 	Assemble: assemblePhoenix,
 }
@@ -124,35 +122,13 @@ func eachPhoenix(r *Record, c *jsonscan.Cursor, visit func(data []byte, offset i
 	return found || list
 }
 
-// splitPhoenix is splitOTLP for these spans.
-func splitPhoenix(in *Input) iter.Seq2[Record, error] {
-	return func(yield func(Record, error) bool) {
-		keys := traceKeys{}
-		for r, err := range SplitRecords(in) {
-			if err == nil {
-				conversations := map[string]string{}
-				for range 2 {
-					c := jsonscan.New(r.Data)
-					eachPhoenix(&r, &c, func(data []byte, _ int) {
-						h := readPhoenixHead(data)
-						keys.note(conversations, h.trace, h.conversation)
-					})
-				}
-				r.Shared = conversations
-			}
-			if !yield(r, err) {
-				return
-			}
-		}
-	}
-}
-
 func decodePhoenix(r Record) ([]Fragment, error) {
 	c := jsonscan.New(r.Data)
 	var out []Fragment
 	found := eachPhoenix(&r, &c, func(data []byte, offset int) {
 		if h := readPhoenixHead(data); h.trace != "" {
-			out = append(out, Fragment{Key: spanKey(h.trace, h.conversation, r.Shared), Order: h.order, Data: data, Pos: r.At(offset)})
+			key, aliases := spanKeys(h.trace, h.conversation)
+			out = append(out, Fragment{Key: key, Aliases: aliases, Order: h.order, Data: data, Pos: r.At(offset)})
 		}
 	})
 	if err := c.End(); err != nil {

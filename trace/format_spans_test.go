@@ -233,7 +233,12 @@ func BenchmarkDecodeOTLP(b *testing.B) {
 	}
 	var all []byte
 	for i := range 200 {
-		all = append(all, bytes.ReplaceAll(text, []byte("conv-1"), fmt.Appendf(nil, "conv-%d", i))...)
+		copied := bytes.ReplaceAll(text, []byte("conv-1"), fmt.Appendf(nil, "conv-%d", i))
+		trace := fmt.Appendf(nil, "%032x", i+1)
+		for _, id := range []string{"0af7651916cd43dd8448eb211c80319c", "0AF7651916CD43DD8448EB211C80319C", "CvdlGRbNQ92ESOshHIAxnA=="} {
+			copied = bytes.ReplaceAll(copied, []byte(id), trace)
+		}
+		all = append(all, copied...)
 	}
 	path := filepath.Join(b.TempDir(), "all.jsonl")
 	if err := os.WriteFile(path, all, 0o666); err != nil {

@@ -22,6 +22,7 @@ var Formats = []Format{
 	formatGemini,
 	formatOpenAIAgents,
 	formatPhoenix,
+	formatEventStream,
 	formatOpenAIResponses,
 	formatAnthropic,
 	formatOpenAIChat,

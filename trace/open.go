@@ -20,6 +20,7 @@ type file struct {
 	text   io.Reader
 	raw    *countingReader // the bytes of the source itself
 	plain  bool            // text is what raw reads
+	zipped bool            // it is a zip archive, and plain
 	at     io.ReaderAt     // the bytes of a plain file, anywhere; nil for others
 	closes []io.Closer
 }
@@ -66,7 +67,7 @@ func (f *file) decompress() error {
 		}
 		f.text, f.closes = unpacked, append(f.closes, z.IOReadCloser())
 	default:
-		f.text, f.plain = all, true
+		f.text, f.plain, f.zipped = all, true, isZip(magic)
 	}
 	return nil
 }

@@ -53,6 +53,9 @@ func (p *pass) run(yield func(*Trajectory, error) bool) {
 		}
 		p.load.release(d.bytes)
 	}
+	if p.wanted == nil {
+		p.r.canonical = p.joins.canonical()
+	}
 	for j := range par.Map(workers, p.assemblies(), p.join) {
 		if !p.load.guard(func() bool { return p.deliverJoined(j, yield) }) {
 			return
@@ -151,7 +154,7 @@ func (p *pass) decodeRecords(d *decoded) {
 		for ; len(problems) > 0 && problems[0].before == i; problems = problems[1:] {
 			d.outcomes = append(d.outcomes, outcome{err: problems[0].err})
 		}
-		d.records[i].memo = memo
+		d.records[i].memo, d.records[i].byLine, d.records[i].log = memo, d.byLine, d.log
 		fragments, err := d.format.Decode(d.records[i])
 		fragments, err = p.finish(d.batch, &d.records[i], fragments), p.news(err)
 		if len(fragments) > 0 || err != nil {

@@ -108,7 +108,10 @@ func TestPlatformDetection(t *testing.T) {
 
 // fuzzFormat holds, for any record: no panic, errors inside the record, a
 // consistent trajectory that can be written, the same twice.
-func fuzzFormat(f *testing.F, format *Format) {
+func fuzzFormat(f *testing.F, format *Format, seeds ...string) {
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
 	paths, err := filepath.Glob(filepath.Join("testdata", format.Name, "*.json*"))
 	if err != nil {
 		f.Fatal(err)
@@ -133,8 +136,7 @@ func fuzzFormat(f *testing.F, format *Format) {
 		}
 		head, _ := newHead(data, true)
 		match := format.Detect(head)
-		byKey := map[string][]Fragment{}
-		var keys []string
+		joins := newAssembler(&Options{})
 		var all []*Trajectory
 		for r, err := range split(&Input{Reader: bytes.NewReader(data), File: "f", Container: head.Container, Whole: match.Whole}) {
 			if err != nil {
@@ -152,18 +154,17 @@ func fuzzFormat(f *testing.F, format *Format) {
 					all = append(all, fragment.Trajectory)
 					continue
 				}
-				if _, ok := byKey[fragment.Key]; !ok {
-					keys = append(keys, fragment.Key)
+				if err := joins.add(format, 0, fragment); err != nil {
+					t.Fatal(err)
 				}
-				byKey[fragment.Key] = append(byKey[fragment.Key], fragment)
 			}
 		}
-		for _, key := range keys {
-			joined, err := format.Assemble(key, byKey[key])
+		for m := range joins.assemblies() {
+			joined, err := format.Assemble(m.group.key, m.parts)
 			if err != nil {
 				continue
 			}
-			again, _ := format.Assemble(key, byKey[key])
+			again, _ := format.Assemble(m.group.key, m.parts)
 			if depictAll(joined) != depictAll(again) {
 				t.Fatal("not the same twice")
 			}

@@ -163,7 +163,7 @@ func TestOddFiles(t *testing.T) {
 		{"other JSON", `{"a":1}`, "error x:1:1: format-unknown: the file is of no known trace format"},
 		{"UTF-16", "\xff\xfe{\x00}\x00", "error x:1:1: not-utf8: the file is UTF-16; convert it to UTF-8"},
 		{"xz", "\xfd7zXZ\x00\x00", "error x:1:1: compression-unknown: the file is compressed with xz; gzip and zstd can be read"},
-		{"zip", "PK\x03\x04\x14\x00", "error x:1:1: compression-unknown: the file is a zip archive; unpack it first"},
+		{"zip", "PK\x03\x04\x14\x00", "error x: compression-corrupt: the zip data cannot be decompressed from here on: they are damaged"},
 		{"gzip", gzipped(t, oneCall, second), "x:1 at x:1:1 +0 calls [a]\nx:2 at x:2:1 +16 calls [b]"},
 		{"zstd", zstandard(t, oneCall+second), "x:1 at x:1:1 +0 calls [a]\nx:2 at x:2:1 +16 calls [b]"},
 		{"zstd frames, one for users first", "\x50\x2a\x4d\x18\x03\x00\x00\x00abc" + zstandard(t, oneCall) + zstandard(t, second), "x:1 at x:1:1 +0 calls [a]\nx:2 at x:2:1 +16 calls [b]"},

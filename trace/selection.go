@@ -19,6 +19,8 @@ type selection struct {
 	keys    map[refKey]bool // of joined trajectories
 	formats map[string]bool // of joined trajectories
 	access  []access
+
+	canonical map[refKey]string // see assembler.canonical
 }
 
 type refKey struct{ format, key string }
@@ -32,6 +34,8 @@ func newSelection(r *Reader, refs []Ref) (*selection, []*diag.Error) {
 		keys:    map[refKey]bool{},
 		formats: map[string]bool{},
 		access:  slices.Clone(r.access),
+
+		canonical: r.canonical,
 	}
 	sorted := slices.Clone(refs)
 	slices.SortFunc(sorted, Ref.Compare)
@@ -103,7 +107,13 @@ func (s *selection) has(ref Ref) bool { return s == nil || s.refs[ref] }
 
 // hasKey reports whether the fragments of a key are wanted.
 func (s *selection) hasKey(format *Format, key string) bool {
-	return s == nil || s.keys[refKey{format.Name, key}]
+	if s == nil {
+		return true
+	}
+	if own, ok := s.canonical[refKey{format.Name, key}]; ok {
+		key = own
+	}
+	return s.keys[refKey{format.Name, key}]
 }
 
 // forParts reports whether a source is read for the fragments in it.

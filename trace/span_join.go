@@ -48,7 +48,9 @@ func joinSpans(spans []*span, session, fallback string) []*Trajectory {
 	var out []*Trajectory
 	for i, o := range j.all {
 		t := o.trajectory()
-		t.Session = session
+		if t.Session = session; len(o.spans) > 0 && o.spans[0].conversation != "" {
+			t.Session = o.spans[0].conversation
+		}
 		if t.ID = fallback; i > 0 {
 			t.ID = fallback + "/" + cmp.Or(o.id(), strconv.Itoa(i))
 		}

@@ -33,6 +33,7 @@ type span struct {
 	failure           string // its text
 	attrs             Value  // an object
 	events            []spanEvent
+	conversation      string // that it is part of; see spanConversations
 }
 
 // spanEvent is an event of a span, or a log record that names one.

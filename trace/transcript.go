@@ -101,7 +101,7 @@ func (it *item) next(h itemHash) (itemHash, bool) {
 		data = (&Call{Args: it.value}).AppendCanonicalArgs(data)
 	case itemResult:
 		data = append(data[:len(h)+1], it.id...) // some records leave out the name
-		v, _ := (&Call{Result: it.value}).ResultValue()
+		v, _ := (&Call{Result: it.value, HasResult: true}).ResultValue()
 		data = v.AppendCanonical(data)
 	default:
 		data = it.value.AppendText(data)

@@ -47,8 +47,14 @@ type Results struct {
 var Emitters = []Emitter{
 	MetaTools,
 	MCP,
+	OpenAI,
+	Anthropic,
+	Gemini,
 	Arazzo,
 	OpenAPI,
+	Python,
+	TypeScript,
+	Skill,
 	Graph,
 }
 

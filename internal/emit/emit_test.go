@@ -139,7 +139,7 @@ func TestNothingFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		if strings.Contains(string(f.Data), "null") {
+		if strings.HasSuffix(f.Name, ".json") && strings.Contains(string(f.Data), "null") {
 			t.Errorf("%s says null where a list is empty:\n%s", f.Name, f.Data)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
 )
 
 // MCP emits the definitions as the result of the Model Context Protocol's
@@ -18,6 +19,11 @@ var MCP = Emitter{
 				Name: t.Name, Description: t.Description, InputSchema: inputSchema(t), Annotations: annotationsOf(t),
 				Meta: map[string]mcpMetaJSON{"dev.awo/metatool": {Steps: stepNames(t)}},
 			}
+			// Servers have to return what they announce, and the protocol's older
+			// revisions know objects only.
+			if kind, _ := t.Output.Schema.Lookup("type"); kind.Kind == trace.String && kind.Text == "object" {
+				tool.OutputSchema = plainDialect.clean(t.Output.Schema, 1).AppendCanonical(nil)
+			}
 			out.Tools = append(out.Tools, tool)
 		}
 		f, err := jsonFile("metatools.mcp.json", out)
@@ -30,11 +36,12 @@ type mcpJSON struct {
 }
 
 type mcpToolJSON struct {
-	Name        string                 `json:"name"`
-	Description string                 `json:"description"`
-	InputSchema json.RawMessage        `json:"inputSchema"`
-	Annotations annotationsJSON        `json:"annotations"`
-	Meta        map[string]mcpMetaJSON `json:"_meta"`
+	Name         string                 `json:"name"`
+	Description  string                 `json:"description"`
+	InputSchema  json.RawMessage        `json:"inputSchema"`
+	OutputSchema json.RawMessage        `json:"outputSchema,omitempty"`
+	Annotations  annotationsJSON        `json:"annotations"`
+	Meta         map[string]mcpMetaJSON `json:"_meta"`
 }
 
 // mcpMetaJSON keeps what the protocol has no place for, under a vendor's key.

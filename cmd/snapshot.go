@@ -1,0 +1,317 @@
+package cmd
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/trace"
+)
+
+func newSnapshot(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "snapshot",
+		Short: "Compile inertia graphs into files that predict the next call",
+		Long: `Build, merge and look at snapshots: files that an agent maps into memory when it
+starts, and that predict the next call and its arguments (awo predict). They hold
+counts and names, and no values of arguments or results.`,
+		Example: "  awo snapshot build traces/ --rules rules.yaml --out inertia.awo",
+		GroupID: groupCompile,
+	}
+	c.AddCommand(newSnapshotBuild(a), newSnapshotMerge(a), newSnapshotUpdate(a), newSnapshotShow(a), newSnapshotExport(a))
+	return c
+}
+
+// snapshotOptions are the flags of `awo snapshot build` and `update`.
+type snapshotOptions struct {
+	inputOptions   `mapstructure:",squash"`
+	inertiaOptions `mapstructure:",squash"`
+	Out            string `mapstructure:"out"`
+	NoCounts       bool   `mapstructure:"no-counts"`
+}
+
+func newSnapshotBuild(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "build FILES...",
+		Short: "Compile traces into a snapshot",
+		Long: `Compile traces into a snapshot, in one pass. Which tools may be called without
+asking the model is what --rules and annotations of definitions declare.
+
+How likely a call is to be right is learnt on parts of the tasks in turn, from at
+most 2,000 trajectories, which are kept in memory.
+
+` + filesHelp,
+		Example: `  awo snapshot build traces/ --rules rules.yaml --out inertia.awo
+  awo snapshot build monday/ --half-life 14 --no-counts --out small.awo`,
+	}
+	f := c.Flags()
+	addInput(f)
+	addInertia(f)
+	f.String("out", "inertia.awo", "`FILE` to write; one that is there is replaced")
+	f.Bool("no-counts", false, "leave out what merging and updating need")
+	return work(a, c, snapshotBuild)
+}
+
+func newSnapshotUpdate(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "update SNAPSHOT FILES...",
+		Short: "Add traces to a snapshot",
+		Long: `Add what traces teach to a snapshot, and replace its file. How likely its calls
+are to be right is learnt from predicting the new traces before they are added.
+
+` + filesHelp,
+		Example: `  awo snapshot update inertia.awo tuesday/
+  awo snapshot update inertia.awo tuesday/ --out new.awo`,
+	}
+	f := c.Flags()
+	addInput(f)
+	addInertia(f)
+	f.String("out", "", "`FILE` to write instead of the snapshot itself")
+	f.Bool("no-counts", false, "leave out what merging and updating need")
+	return work(a, c, snapshotUpdate)
+}
+
+func newSnapshotMerge(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "merge SNAPSHOTS...",
+		Short: "Add snapshots up",
+		Long: `Add the counts of snapshots up: those of shards or days give the counts of the
+whole, in any order. Contexts and fading are those of the snapshot with the most
+trajectories; how likely calls are to be right is added up too.`,
+		Example: "  awo snapshot merge monday.awo tuesday.awo --out week.awo",
+	}
+	c.Flags().String("out", "inertia.awo", "`FILE` to write; one that is there is replaced")
+	return work(a, c, snapshotMerge)
+}
+
+// calibrationSample is how many trajectories calibration looks at.
+const calibrationSample = 2000
+
+// snapshotReader reads what snapshots are made of.
+type snapshotReader struct {
+	in      *intake
+	effects *effects
+	adapter *inertia.Adapter
+	sample  []sampled
+}
+
+type sampled struct {
+	rank    [32]byte
+	history *inertia.History
+}
+
+// observe reads traces, keeps a sample of them, and yields what each teaches, in
+// input order. The sample depends on the trajectories alone.
+func (j *job) observe(o snapshotOptions, files []string, add func(*inertia.History, *inertia.Observation)) (*snapshotReader, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	set, err := j.rules(o.Rules)
+	if err != nil {
+		return nil, err
+	}
+	r := &snapshotReader{effects: newEffects(set, false)}
+	if r.adapter, err = j.adapter(o.Adapter); err != nil {
+		return nil, err
+	}
+	if r.in, err = j.intake(files, o.inputOptions, trace.Options{}); err != nil {
+		return nil, err
+	}
+	var failed error
+	var collector dataflow.Collector
+	trajectories := func(yield func(*trace.Trajectory) bool) {
+		for t, err := range r.in.All() {
+			if err != nil {
+				failed = err
+				return
+			}
+			if r.adapter != nil {
+				t = r.adapter.Rewrite(t)
+			}
+			r.effects.Add(t)
+			if !yield(t) {
+				return
+			}
+		}
+	}
+	for run := range par.Map(j.workers(), trajectories, func(t *trace.Trajectory) *inertia.Run {
+		return inertia.NewRun(t, inertia.Observe(&collector, t))
+	}) {
+		r.keep(run.History, o.Seed)
+		add(run.History, run.Observation)
+	}
+	if failed != nil {
+		r.in.Close()
+		return nil, failed
+	}
+	return r, nil
+}
+
+func (r *snapshotReader) keep(h *inertia.History, seed uint64) {
+	t := h.Trajectory()
+	sum := sha256.Sum256([]byte(t.TaskKey() + "\x00" + t.ID + string(rune(seed))))
+	r.sample = append(r.sample, sampled{sum, h})
+	if len(r.sample) >= 2*calibrationSample {
+		r.cut()
+	}
+}
+
+func (r *snapshotReader) cut() {
+	slices.SortFunc(r.sample, func(a, b sampled) int {
+		return cmp.Or(slices.Compare(a.rank[:], b.rank[:]), cmp.Compare(a.history.Trajectory().ID, b.history.Trajectory().ID))
+	})
+	if len(r.sample) > calibrationSample {
+		clear(r.sample[calibrationSample:])
+		r.sample = r.sample[:calibrationSample]
+	}
+}
+
+func (r *snapshotReader) histories() []*inertia.History {
+	r.cut()
+	var out []*inertia.History
+	for _, s := range r.sample {
+		out = append(out, s.history)
+	}
+	return out
+}
+
+// declare notes which tools read and write.
+func (r *snapshotReader) declare(g *inertia.Graph) {
+	for name := range r.effects.reads { // declarations do not depend on their order
+		g.Declare(name, r.effects.Of(name))
+	}
+	for name := range r.effects.declared {
+		g.Declare(name, r.effects.Of(name))
+	}
+}
+
+func (r *snapshotReader) options(o snapshotOptions) inertia.PredictorOptions {
+	return inertia.PredictorOptions{Any: true, Fill: inertia.FillOptions{Adapter: r.adapter}}
+}
+
+func snapshotBuild(j *job, o snapshotOptions, files []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	part := trace.HashFolds(5, o.Seed).Of
+	trained := inertia.NewTrained(o.Order, nil, part)
+	r, err := j.observe(o, files, func(_ *inertia.History, x *inertia.Observation) { trained.Add(x, part) })
+	if err != nil {
+		return err
+	}
+	defer r.in.Close()
+	for i := range trained.Parts() {
+		r.declare(trained.Parts()[i])
+	}
+	m := trained.Calibrated(inertia.ModelOptions{HalfLife: o.HalfLife}, r.options(o), r.histories(), part)
+	g := trained.Graph(-1)
+	return j.writeSnapshot(o.Out, m, g, o.NoCounts, r.in)
+}
+
+func snapshotUpdate(j *job, o snapshotOptions, args []string) error {
+	if len(args) < 2 {
+		return usagef("`awo snapshot update` wants a snapshot, and traces to add")
+	}
+	old, m, g, err := openCounts(args[0])
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	var examples []inertia.Example
+	var predictor *inertia.Predictor
+	r, err := j.observe(o, args[1:], func(h *inertia.History, x *inertia.Observation) {
+		if predictor == nil {
+			predictor = inertia.NewPredictor(m, inertia.PredictorOptions{Any: true})
+		}
+		examples = predictor.Examples(h, examples)
+		g.Add(x)
+	})
+	if err != nil {
+		return err
+	}
+	defer r.in.Close()
+	r.declare(g)
+	calibration := m.Calibration().Merge(inertia.Calibrate(examples))
+	updated := g.Model(m.Options()).Recalibrated(calibration)
+	return j.writeSnapshot(cmp.Or(o.Out, args[0]), updated, g, o.NoCounts, r.in)
+}
+
+// mergeOptions are the flags of `awo snapshot merge`.
+type mergeOptions struct {
+	Out string `mapstructure:"out"`
+}
+
+func snapshotMerge(j *job, o mergeOptions, files []string) error {
+	if len(files) == 0 {
+		return usagef("`awo snapshot merge` wants snapshots")
+	}
+	var sum *inertia.Graph
+	var options inertia.ModelOptions
+	var most uint64
+	var calibration inertia.Calibration
+	for _, file := range files {
+		s, m, g, err := openCounts(file)
+		if err != nil {
+			return err
+		}
+		if sum == nil {
+			sum = inertia.NewGraph(g.Order())
+		}
+		if n := m.Info.Trajectories; n > most || most == 0 || n == most && m.Options().Compare(options) < 0 {
+			options, most = m.Options(), n
+		}
+		calibration = calibration.Merge(m.Calibration())
+		if err := sum.Merge(g); err != nil {
+			return usagef("%s: %s", file, err)
+		}
+		s.Close()
+	}
+	return j.writeSnapshot(o.Out, sum.Model(options).Recalibrated(calibration), sum, false, nil)
+}
+
+// openCounts opens a snapshot with its counts, which do not point into the file.
+func openCounts(file string) (*inertia.Snapshot, *inertia.Model, *inertia.Graph, error) {
+	s, err := inertia.Open(file)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := s.Verify(); err != nil {
+		return nil, nil, nil, err
+	}
+	m, err := s.Model()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	g, err := s.Graph()
+	return s, m, g, err
+}
+
+// writeSnapshot writes the file whole or not at all, and prints what it holds.
+func (j *job) writeSnapshot(file string, m *inertia.Model, g *inertia.Graph, noCounts bool, in *intake) error {
+	counts := g
+	if noCounts {
+		counts = nil
+	}
+	data := m.AppendSnapshot(nil, counts)
+	dir, name := filepath.Split(file)
+	err := emit.WriteStream(cmp.Or(dir, "."), name, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	s, err := inertia.Read(file, data)
+	if err != nil {
+		return err
+	}
+	return j.showSnapshot(s, int64(len(data)), in)
+}

@@ -1,0 +1,79 @@
+package inertia_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/trace"
+)
+
+// lookup is a run in which a user is looked up, and then the user's order.
+func lookup(task, user, order string) *trace.Trajectory {
+	call := func(turn int, tool, args, result string) trace.Call {
+		return trace.Call{
+			Tool: trace.Intern(tool), Turn: turn, Args: trace.JSONOf([]byte(args)),
+			Result: trace.JSONOf([]byte(result)), HasResult: true, Status: trace.StatusOK,
+		}
+	}
+	return &trace.Trajectory{
+		Task:     task,
+		Messages: []trace.Message{{Text: trace.TextOf("I am " + user)}},
+		Turns:    []trace.Turn{{FirstCall: 0, NumCalls: 1}, {FirstCall: 1, NumCalls: 1}, {FirstCall: 2}},
+		Calls: []trace.Call{
+			call(0, "find_user", `{"name":"`+user+`"}`, `{"order":"`+order+`"}`),
+			call(1, "get_order", `{"id":"`+order+`"}`, `{"state":"open"}`),
+		},
+	}
+}
+
+// A graph is built in one pass, and its model predicts the next turn.
+func Example() {
+	var collector dataflow.Collector
+	graph := inertia.NewGraph(3)
+	for i := range 10 {
+		task := fmt.Sprint(i)
+		graph.Add(inertia.Observe(&collector, lookup(task, "user_"+task, "order_"+task)))
+	}
+	model := graph.Model(inertia.ModelOptions{})
+
+	run := lookup("new", "user_99", "order_99")
+	run.Turns, run.Calls = run.Turns[:1], run.Calls[:1] // the run so far
+	history := inertia.NewLiveHistory(run)
+	now := history.Now()
+	predictor := inertia.NewPredictor(model, inertia.PredictorOptions{Any: true})
+	call, ok := predictor.Fire(history, &now)
+	fmt.Println(ok, model.Tools()[call.Symbol-1].Name.Value(), call.Fill.Args[0].Param, call.Fill.Args[0].Value)
+	fmt.Println("the gate allows it:", inertia.Gate{}.Allows(history.Events()))
+	// Output:
+	// true get_order id "order_99"
+	// the gate allows it: false
+}
+
+// A running agent turns to another snapshot without a pause.
+func ExampleCurrent() {
+	var collector dataflow.Collector
+	graph := inertia.NewGraph(2)
+	graph.Add(inertia.Observe(&collector, lookup("1", "user_1", "order_1")))
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "inertia.awo")
+	if err := os.WriteFile(file, graph.Model(inertia.ModelOptions{}).AppendSnapshot(nil, graph), 0o666); err != nil {
+		panic(err)
+	}
+
+	var current inertia.Current
+	if err := current.Load(file); err != nil {
+		panic(err)
+	}
+	predictor := inertia.NewPredictor(current.Model(), inertia.PredictorOptions{})
+	for _, next := range predictor.Rank(0, []trace.Name{trace.Intern("find_user")}, 1) {
+		fmt.Println(next.Tool.Value())
+	}
+	// Output: get_order
+}

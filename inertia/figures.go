@@ -1,0 +1,215 @@
+package inertia
+
+import (
+	"math"
+	"slices"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// Ranking is how well a predictor ranks and bets, over some decisions. Log losses
+// are means in bits, NaN where scores are no probabilities.
+type Ranking struct {
+	N       int
+	Top1    int
+	Top3    int
+	LogLoss float64
+}
+
+// Rank sums up verdicts: over the turns of the model, or over calls only as
+// AutoTool does.
+func Rank(runs []Replayed, callsOnly bool) Ranking {
+	r, bits := Ranking{}, 0.0
+	for i := range runs {
+		for j := range runs[i].Verdicts {
+			v := &runs[i].Verdicts[j]
+			place, loss := v.Rank, v.Bits
+			if callsOnly {
+				place, loss = v.OfCalls, v.CallBits
+			}
+			if callsOnly && v.None || !callsOnly && v.Inside {
+				continue
+			}
+			r.N++
+			bits += loss
+			if place == 1 {
+				r.Top1++
+			}
+			if place >= 1 && place <= 3 {
+				r.Top3++
+			}
+		}
+	}
+	r.LogLoss = bits / float64(r.N)
+	return r
+}
+
+// Fired is what firing at and above a threshold comes to.
+type Fired struct {
+	Theta float64
+	Turns int // of the model
+	Fired int
+	Right int // turns avoided
+	Wrong map[WrongClass]int
+	By    [sources]int // wrong arguments, by source
+}
+
+// Coverage returns the share of turns at which a call was made.
+func (f *Fired) Coverage() float64 { return float64(f.Fired) / float64(f.Turns) }
+
+// Precision returns the share of the calls made that were right, NaN if none was.
+func (f *Fired) Precision() float64 { return float64(f.Right) / float64(f.Fired) }
+
+// Fire lets a predictor's calls with scores of at least theta pass a gate. A
+// wrong call is charged, and the recorded turn follows it as a turn of the model.
+func Fire(runs []Replayed, theta float64, gate Gate) Fired {
+	f := Fired{Theta: theta, Wrong: map[WrongClass]int{}}
+	var events []Event
+	for i := range runs {
+		events = f.fire(runs[i].Verdicts, gate, events[:0])
+	}
+	return f
+}
+
+func (f *Fired) fire(verdicts []Verdict, gate Gate, events []Event) []Event {
+	for i := range verdicts {
+		v := &verdicts[i]
+		failed := v.Status == trace.StatusFailed
+		if v.Inside {
+			events = append(events, Event{Failed: failed})
+			continue
+		}
+		f.Turns++
+		fires := v.Fires && v.Score >= f.Theta && (gate.Allows(events) || v.Forced)
+		if fires {
+			f.Fired++
+		}
+		switch {
+		case fires && v.Right:
+			f.Right++
+			events = append(events, Event{Inertial: true, Failed: failed})
+			continue
+		case fires:
+			f.Wrong[v.Wrong]++
+			if v.Wrong == WrongArgument {
+				f.By[v.By]++
+			}
+			events = append(events, Event{Inertial: true})
+		}
+		if !v.None {
+			events = append(events, Event{Failed: failed})
+		}
+	}
+	return events
+}
+
+// Thresholds returns the scores at which something changes, ascending, at most
+// most of them.
+func Thresholds(runs []Replayed, most int) []float64 {
+	var all []float64
+	for i := range runs {
+		for j := range runs[i].Verdicts {
+			if v := &runs[i].Verdicts[j]; v.Fires {
+				all = append(all, v.Score)
+			}
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	if len(all) <= most {
+		return all
+	}
+	out := make([]float64, most)
+	for i := range out {
+		out[i] = all[i*(len(all)-1)/(most-1)]
+	}
+	return out
+}
+
+// maxThresholds is how many thresholds are tried for the most turns avoided.
+const maxThresholds = 400
+
+// Most returns the threshold at which the most turns are avoided with at least
+// a precision; false if it is reached nowhere. It is chosen with the outcomes in
+// sight, for every predictor alike: what an operator with perfect foresight gets.
+func Most(runs []Replayed, precision float64, gate Gate) (Fired, bool) {
+	best, found := Fired{}, false
+	for _, theta := range Thresholds(runs, maxThresholds) {
+		f := Fire(runs, theta, gate)
+		if f.Right > 0 && f.Precision() >= precision && (!found || f.Right > best.Right) {
+			best, found = f, true
+		}
+	}
+	return best, found
+}
+
+// A Tier is how often a source filled in an argument of the call that was then
+// made, and how often with the same value.
+type Tier struct {
+	Source Source
+	Tried  int
+	Right  int
+}
+
+// Tiers sums up the filling of the calls of right tools.
+func Tiers(runs []Replayed) []Tier {
+	out := make([]Tier, sources)
+	for s := range out {
+		out[s].Source = Source(s)
+		for i := range runs {
+			for j := range runs[i].Verdicts {
+				out[s].Tried += runs[i].Verdicts[j].Tried[s]
+				out[s].Right += runs[i].Verdicts[j].Good[s]
+			}
+		}
+	}
+	return out
+}
+
+// A Bin is the calls whose scores lie between two bounds.
+type Bin struct {
+	From, To float64
+	N        int
+	Mean     float64 // of the scores
+	Right    int
+}
+
+// Reliability returns how often calls were right against how likely they were
+// said to be, in bins of equal width that hold any.
+func Reliability(runs []Replayed, bins int) []Bin {
+	all := make([]Bin, bins)
+	for i := range runs {
+		for j := range runs[i].Verdicts {
+			v := &runs[i].Verdicts[j]
+			if !v.Fires {
+				continue
+			}
+			b := &all[min(int(v.Score*float64(bins)), bins-1)]
+			b.N++
+			b.Mean += v.Score
+			if v.Right {
+				b.Right++
+			}
+		}
+	}
+	var out []Bin
+	for i, b := range all {
+		if b.N > 0 {
+			b.From, b.To, b.Mean = float64(i)/float64(bins), float64(i+1)/float64(bins), b.Mean/float64(b.N)
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// Theta returns the threshold at which a predictor fires unless told otherwise:
+// cost is what a wrong call costs in turns.
+func Theta(predictor string, cost float64) float64 {
+	if predictor == PredictorPreset {
+		return math.Nextafter(DefaultTheta, 1) // the score must be above it
+	}
+	return Threshold(cost)
+}
+
+// GateOf returns the gate of a predictor.
+func GateOf(predictor string) Gate { return Gate{Preset: predictor == PredictorPreset} }

@@ -1,0 +1,354 @@
+package inertia
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/trace"
+)
+
+// The lengths of contexts, in calls.
+const (
+	DefaultOrder = 3
+	MaxOrder     = 6
+)
+
+// noneSymbol is the turn that makes no call; tools are numbered from 1, and
+// startSymbol stands before the first call of a trajectory. States are the first
+// symbol of every context but the empty one.
+const (
+	noneSymbol  uint32 = 0
+	startSymbol uint32 = 1<<32 - 1
+)
+
+// Counts says how often something happened, by how the call ended. A turn that
+// makes no call counts as Unknown.
+type Counts struct {
+	OK, Failed, Unknown uint64
+	Multiple            uint64 // of these, turns that made several calls
+}
+
+// Total returns how often it happened.
+func (c Counts) Total() uint64 { return c.OK + c.Failed + c.Unknown }
+
+func (c *Counts) add(o Counts) {
+	c.OK += o.OK
+	c.Failed += o.Failed
+	c.Unknown += o.Unknown
+	c.Multiple += o.Multiple
+}
+
+func countsOf(s trace.Status, multiple bool) Counts {
+	var c Counts
+	switch s {
+	case trace.StatusOK:
+		c.OK = 1
+	case trace.StatusFailed:
+		c.Failed = 1
+	default:
+		c.Unknown = 1
+	}
+	if multiple {
+		c.Multiple = 1
+	}
+	return c
+}
+
+// A Graph is the Tool Inertia Graph as counts: tools, what followed which
+// contexts of 0 to Order calls, and where arguments came from. It is built in one
+// pass and grows with new trajectories.
+//
+// Graphs add up: [Graph.Merge] is associative and commutative, and loses nothing.
+// Two graphs with the same counts give the same [Model], whatever the order in
+// which they were made. A Graph is not safe for concurrent use while it grows.
+type Graph struct {
+	order        int
+	trajectories uint64
+	newest       int32
+
+	names    []trace.Name // by symbol; 0 is none
+	symbols  map[trace.Name]uint32
+	tools    []tool
+	children map[edge]uint32
+	parents  []edge // by node: how it is reached; node 0 is the empty context
+	cells    map[cell]*Counts
+	deps     map[dependency]*ruleCounts
+}
+
+// edge is a step from a context to one that is longer by an older symbol.
+type edge struct {
+	node   uint32
+	symbol uint32
+}
+
+// cell is what followed a context in one period.
+type cell struct {
+	node   uint32
+	next   uint32
+	period int32
+}
+
+// dependency is a rule for a parameter, in a class of situations.
+type dependency struct {
+	tool  uint32
+	param string
+	side  dataflow.Side
+	from  uint32 // symbol of the source's tool, 0 for texts
+	path  string // "" counts the pair of tools
+	class Class
+}
+
+// ruleCounts is what a rule was worth.
+type ruleCounts struct{ tried, right uint64 }
+
+// tool is a node of the graph.
+type tool struct {
+	counts      Counts // of all calls, whoever decided on them
+	calls       uint64 // of the model
+	effect      Effect
+	description string
+	required    map[string]bool // by the definitions
+	params      map[string]uint64
+	schema      bool
+}
+
+// NewGraph returns an empty graph with contexts of up to order calls (1 to
+// [MaxOrder]); 0 means [DefaultOrder].
+func NewGraph(order int) *Graph {
+	if order == 0 {
+		order = DefaultOrder
+	}
+	if order < 1 || order > MaxOrder {
+		panic(fmt.Sprintf("inertia: contexts of %d calls", order))
+	}
+	return &Graph{
+		order: order, names: []trace.Name{noName}, symbols: map[trace.Name]uint32{}, tools: make([]tool, 1),
+		children: map[edge]uint32{}, parents: make([]edge, 1), cells: map[cell]*Counts{}, deps: map[dependency]*ruleCounts{},
+	}
+}
+
+// Order returns the length of the longest contexts, in calls.
+func (g *Graph) Order() int { return g.order }
+
+// Trajectories returns how many trajectories were added.
+func (g *Graph) Trajectories() uint64 { return g.trajectories }
+
+// Tools returns how many tools the graph knows.
+func (g *Graph) Tools() int { return len(g.names) - 1 }
+
+// Contexts returns how many contexts the graph has counts of.
+func (g *Graph) Contexts() int { return len(g.parents) }
+
+// symbol returns the number of a tool, which is new if it was never met.
+func (g *Graph) symbol(name trace.Name) uint32 {
+	if name == noName {
+		name = trace.Intern("")
+	}
+	if s, ok := g.symbols[name]; ok {
+		return s
+	}
+	s := uint32(len(g.names))
+	g.symbols[name] = s
+	g.names = append(g.names, name)
+	g.tools = append(g.tools, tool{params: map[string]uint64{}})
+	return s
+}
+
+// child returns the context that is older by symbol.
+func (g *Graph) child(node, symbol uint32) uint32 {
+	e := edge{node, symbol}
+	if n, ok := g.children[e]; ok {
+		return n
+	}
+	n := uint32(len(g.parents))
+	g.children[e] = n
+	g.parents = append(g.parents, e)
+	return n
+}
+
+func (g *Graph) count(c cell, n Counts) {
+	if old := g.cells[c]; old != nil {
+		old.add(n)
+		return
+	}
+	g.cells[c] = &n
+}
+
+func (g *Graph) depend(d dependency, n ruleCounts) {
+	if old := g.deps[d]; old != nil {
+		old.tried += n.tried
+		old.right += n.right
+		return
+	}
+	g.deps[d] = &n
+}
+
+// Add adds what a trajectory teaches.
+func (g *Graph) Add(o *Observation) {
+	g.trajectories++
+	g.newest = max(g.newest, o.Period)
+	for i := range o.Defined {
+		g.Define(o.Defined[i])
+	}
+	calls := make([]uint32, len(o.Calls))
+	for i, name := range o.Calls {
+		calls[i] = g.symbol(name)
+		g.tools[calls[i]].calls++
+	}
+	for i := range o.Decisions {
+		d := &o.Decisions[i]
+		next, n := noneSymbol, countsOf(d.Status, d.Multiple)
+		if !d.None() {
+			next = calls[d.Call]
+			g.tools[next].counts.add(n)
+		}
+		g.follow(d, calls, func(node uint32) { g.count(cell{node, next, o.Period}, n) })
+	}
+	for _, x := range o.others {
+		g.tools[g.symbol(x.tool)].counts.add(countsOf(x.status, false))
+	}
+	for _, p := range o.params {
+		g.tools[g.symbol(p.tool)].params[p.param]++
+	}
+	for _, u := range o.uses {
+		d := dependency{tool: g.symbol(u.tool), param: u.param, side: u.rule.side, path: u.rule.path, class: u.class}
+		if u.rule.side <= dataflow.Input {
+			d.from = g.symbol(u.rule.tool)
+		}
+		n := ruleCounts{tried: 1}
+		if u.right {
+			n.right = 1
+		}
+		g.depend(d, n)
+	}
+}
+
+// follow calls do for every context of a decision, the empty one first.
+func (g *Graph) follow(d *Decision, calls []uint32, do func(node uint32)) {
+	node := uint32(0)
+	do(node)
+	node = g.child(node, uint32(d.State))
+	do(node)
+	for i := range g.order {
+		symbol := startSymbol
+		if place := d.Before - 1 - i; place >= 0 {
+			symbol = calls[place]
+		}
+		node = g.child(node, symbol)
+		do(node)
+		if symbol == startSymbol {
+			return
+		}
+	}
+}
+
+// Define adds what a definition says about a tool, which may be all that is
+// known of it. Of several descriptions the longest counts, of equally long ones
+// the first in order.
+func (g *Graph) Define(info ToolInfo) {
+	t := &g.tools[g.symbol(info.Name)]
+	t.describe(info.Description)
+	if !info.Schema {
+		return
+	}
+	t.schema = true
+	for _, p := range info.Required {
+		if t.required == nil {
+			t.required = map[string]bool{}
+		}
+		t.required[p] = true
+	}
+}
+
+func (t *tool) describe(text string) {
+	if cmp.Or(cmp.Compare(len(text), len(t.description)), cmp.Compare(t.description, text)) > 0 {
+		t.description = text
+	}
+}
+
+// Declare notes what a tool's calls may change. Of several declarations that of a
+// write counts.
+func (g *Graph) Declare(name trace.Name, e Effect) {
+	t := &g.tools[g.symbol(name)]
+	t.effect = max(t.effect, e)
+}
+
+// Merge adds the counts of o, which stays as it is. It refuses graphs with
+// contexts of another length.
+func (g *Graph) Merge(o *Graph) error {
+	if g.order != o.order {
+		return fmt.Errorf("contexts of up to %d calls do not add to those of up to %d", o.order, g.order)
+	}
+	g.trajectories += o.trajectories
+	g.newest = max(g.newest, o.newest)
+	symbols := make([]uint32, len(o.names))
+	for i := 1; i < len(o.names); i++ {
+		s := g.symbol(o.names[i])
+		symbols[i] = s
+		g.tools[s].merge(&o.tools[i])
+	}
+	nodes := make([]uint32, len(o.parents))
+	for i := 1; i < len(o.parents); i++ { // parents stand before their children
+		e := o.parents[i]
+		symbol := e.symbol
+		if e.node != 0 && symbol != startSymbol {
+			symbol = symbols[symbol]
+		}
+		nodes[i] = g.child(nodes[e.node], symbol)
+	}
+	for c, n := range o.cells {
+		g.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
+	}
+	for d, n := range o.deps {
+		d.tool, d.from = symbols[d.tool], symbols[d.from]
+		g.depend(d, *n)
+	}
+	return nil
+}
+
+func (t *tool) merge(o *tool) {
+	t.counts.add(o.counts)
+	t.calls += o.calls
+	t.effect = max(t.effect, o.effect)
+	t.describe(o.description)
+	t.schema = t.schema || o.schema
+	for p := range o.required {
+		if t.required == nil {
+			t.required = map[string]bool{}
+		}
+		t.required[p] = true
+	}
+	for p, n := range o.params {
+		t.params[p] += n
+	}
+}
+
+// Clone returns a copy that grows on its own.
+func (g *Graph) Clone() *Graph {
+	c := NewGraph(g.order)
+	if err := c.Merge(g); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// sorted returns the symbols in the order of their names, and the new number of
+// each: what is made from a graph must not depend on the order in which tools
+// were met.
+func (g *Graph) sorted() (order, renumbered []uint32) {
+	for s := 1; s < len(g.names); s++ {
+		order = append(order, uint32(s))
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return cmp.Compare(g.names[a].Value(), g.names[b].Value()) })
+	renumbered = make([]uint32, len(g.names))
+	for i, s := range order {
+		renumbered[s] = uint32(i + 1)
+	}
+	return order, renumbered
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

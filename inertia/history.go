@@ -1,0 +1,358 @@
+package inertia
+
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/trace"
+)
+
+// A History is a trajectory with its values parsed once, as predictions at its
+// turns need them. It is not safe for concurrent use.
+type History struct {
+	t       *trace.Trajectory
+	calls   []int // indices of the model's calls
+	args    []map[string]string
+	keys    []string // canonical arguments of each call
+	results []parsed
+	words   [][]word // by message
+	paths   map[string]dataflow.Path
+}
+
+type parsed struct {
+	value trace.Value
+	done  bool
+	ok    bool
+}
+
+// NewHistory returns the history of t, which must not change while it is used.
+func NewHistory(t *trace.Trajectory) *History {
+	h := &History{
+		t: t, args: make([]map[string]string, len(t.Calls)), keys: make([]string, len(t.Calls)),
+		results: make([]parsed, len(t.Calls)), words: make([][]word, len(t.Messages)), paths: map[string]dataflow.Path{},
+	}
+	for i := range t.Calls {
+		if t.Calls[i].Origin == trace.OriginModel {
+			h.calls = append(h.calls, i)
+		}
+	}
+	return h
+}
+
+// NewLiveHistory returns the history of a run that goes on: calls that were made
+// without asking the model are part of what came before.
+func NewLiveHistory(t *trace.Trajectory) *History {
+	h := NewHistory(t)
+	h.calls = h.calls[:0]
+	for i := range t.Calls {
+		if o := t.Calls[i].Origin; o == trace.OriginModel || o == trace.OriginInertial {
+			h.calls = append(h.calls, i)
+		}
+	}
+	return h
+}
+
+// Trajectory returns what the history is of.
+func (h *History) Trajectory() *trace.Trajectory { return h.t }
+
+// Decisions returns every turn of the model, and every further call of a turn,
+// in order. Where turns are not recorded, every call is one.
+func (h *History) Decisions() []Decision {
+	t := h.t
+	var out []Decision
+	done := 0 // calls of the model before
+	message := 0
+	spoken, right := false, false
+	// hear notes the messages that stand before a turn or call.
+	hear := func(turn, call int) {
+		right = false
+		for ; message < len(t.Messages); message++ {
+			m := &t.Messages[message]
+			if m.Turn > turn || m.Call > call {
+				break
+			}
+			if m.Role == trace.RoleUser {
+				spoken, right = true, true
+			}
+		}
+	}
+	add := func(turn int, calls []int) {
+		d := Decision{State: h.state(done, spoken), Before: done, Turn: turn, Call: -1, AfterUser: right, Multiple: len(calls) > 1}
+		if len(calls) == 0 {
+			out = append(out, d)
+			return
+		}
+		for j, i := range calls {
+			c := &t.Calls[i]
+			d.Next, d.Status, d.Call, d.Before = c.Tool, c.Status, done, done
+			if j > 0 {
+				d.State, d.AfterUser = StateInside, false
+			}
+			out = append(out, d)
+			done++
+		}
+		spoken = false
+	}
+	if len(t.Turns) == 0 {
+		for _, i := range h.calls {
+			hear(0, i)
+			if t.Calls[i].AfterUser {
+				spoken, right = true, true
+			}
+			add(-1, []int{i})
+		}
+		return out
+	}
+	for turn := range t.Turns {
+		first := t.Turns[turn].FirstCall
+		hear(turn, first)
+		var calls []int
+		for i := first; i < first+t.Turns[turn].NumCalls && i < len(t.Calls); i++ {
+			if t.Calls[i].Origin == trace.OriginModel {
+				calls = append(calls, i)
+			}
+		}
+		if len(calls) == 0 && t.Turns[turn].NumCalls > 0 {
+			continue // what others than the model called is no turn of it
+		}
+		add(turn, calls)
+	}
+	return out
+}
+
+func (h *History) state(done int, spoken bool) State {
+	var s State
+	if spoken {
+		s |= StateUser
+	}
+	if done > 0 && h.t.Calls[h.calls[done-1]].Status == trace.StatusFailed {
+		s |= StateFailed
+	}
+	if done > 1 {
+		last, before := h.t.Calls[h.calls[done-1]].Turn, h.t.Calls[h.calls[done-2]].Turn
+		if last >= 0 && last == before {
+			s |= StateParallel
+		}
+	}
+	return s
+}
+
+// arg returns the canonical JSON of an argument, "" if the call has none.
+func (h *History) arg(call int, param string) string { return h.arguments(call)[param] }
+
+// arguments returns the arguments of a call as canonical JSON, by name.
+func (h *History) arguments(call int) map[string]string {
+	if h.args[call] == nil {
+		h.args[call] = map[string]string{}
+		v, _ := h.t.Calls[call].ArgsValue()
+		for _, m := range v.Members {
+			h.args[call][m.Name] = string(m.Value.AppendCanonical(nil))
+		}
+		h.keys[call] = string(v.AppendCanonical(nil))
+	}
+	return h.args[call]
+}
+
+// result returns the result of a call.
+func (h *History) result(call int) (trace.Value, bool) {
+	p := &h.results[call]
+	if !p.done {
+		p.done = true
+		if c := &h.t.Calls[call]; c.HasResult {
+			if p.value, p.ok = c.ResultValue(); !p.ok {
+				p.value, p.ok = trace.Value{Kind: trace.String, Text: c.Result.Text()}, true
+			}
+		}
+	}
+	return p.value, p.ok
+}
+
+// messageWords returns the words of a message that look like identifiers.
+func (h *History) messageWords(i int) []word {
+	if h.words[i] == nil {
+		h.words[i] = append([]word{}, words(h.t.Messages[i].Text.Text())...)
+	}
+	return h.words[i]
+}
+
+// A view is a history as the model sees it before it makes its call number
+// before: what calls of the same turn return is not known yet.
+type view struct {
+	h        *History
+	before   int // calls of the model in earlier turns
+	messages int
+}
+
+// view returns what is known when call number place of the model is made.
+func (h *History) view(place int) view {
+	call := h.calls[place]
+	turn := h.t.Calls[call].Turn
+	v := view{h: h, before: place}
+	for turn >= 0 && v.before > 0 && h.t.Calls[h.calls[v.before-1]].Turn == turn {
+		v.before--
+	}
+	for v.messages < len(h.t.Messages) && h.t.Messages[v.messages].Call <= call && (turn < 0 || h.t.Messages[v.messages].Turn <= turn) {
+		v.messages++
+	}
+	return v
+}
+
+// viewAt returns what is known at a decision.
+func (h *History) viewAt(d *Decision) view {
+	v := view{h: h, before: d.Before}
+	for v.messages < len(h.t.Messages) {
+		m := &h.t.Messages[v.messages]
+		if d.Turn >= 0 && m.Turn > d.Turn || d.Turn < 0 && d.Before < len(h.calls) && m.Call > h.calls[d.Before] {
+			break
+		}
+		v.messages++
+	}
+	return v
+}
+
+// sources returns the newest call of each tool, the newest first.
+func (v view) sources() []int {
+	var out []int
+	for i := v.before - 1; i >= 0; i-- {
+		call := v.h.calls[i]
+		tool := v.h.t.Calls[call].Tool
+		if !slices.ContainsFunc(out, func(j int) bool { return v.h.t.Calls[j].Tool == tool }) {
+			out = append(out, call)
+		}
+	}
+	return out
+}
+
+// newest returns the newest call of a tool, -1 if there is none.
+func (v view) newest(tool trace.Name) int {
+	for i := v.before - 1; i >= 0; i-- {
+		if call := v.h.calls[i]; v.h.t.Calls[call].Tool == tool {
+			return call
+		}
+	}
+	return -1
+}
+
+// class says where a source stands from the point of view of a call of tool;
+// a source of -1 is a message.
+func (v view) class(tool trace.Name, source int) Class {
+	if v.before == 0 {
+		return Far
+	}
+	last := &v.h.t.Calls[v.h.calls[v.before-1]]
+	switch {
+	case last.Tool == tool:
+		return Walk
+	case source >= 0 && (source == v.h.calls[v.before-1] || last.Turn >= 0 && v.h.t.Calls[source].Turn == last.Turn):
+		return Near
+	}
+	return Far
+}
+
+// read returns what a rule gives for an argument, as canonical JSON: what its
+// path selects in the newest result or arguments of its tool, of several values
+// the first that the parameter has not had in this trajectory, and before it such
+// a one that the user has named.
+func (v view) read(key ruleKey, newest int, tool trace.Name, param string) (reading, bool) {
+	path, ok := v.h.paths[key.path]
+	if !ok {
+		path, _ = dataflow.ParsePath(key.path) // what does not parse selects the whole, which fits no parameter
+		v.h.paths[key.path] = path
+	}
+	var held trace.Value
+	switch key.side {
+	case dataflow.Output:
+		if held, ok = v.h.result(newest); !ok {
+			return reading{}, false
+		}
+	case dataflow.Input:
+		held, _ = v.h.t.Calls[newest].ArgsValue()
+	default:
+		return reading{}, false
+	}
+	nodes := path.Eval(held)
+	if path.One() {
+		if len(nodes) != 1 || nodes[0].Kind == trace.Null {
+			return reading{}, false
+		}
+		return reading{value: string(nodes[0].AppendCanonical(nil)), all: 1, left: 1}, true
+	}
+	r := reading{all: len(nodes)}
+	named := false
+	for i := range nodes {
+		if r.value != "" && named && i >= maxWalked {
+			break
+		}
+		text := string(nodes[i].AppendCanonical(nil))
+		if v.had(tool, param, text) {
+			continue
+		}
+		r.left++
+		if r.value == "" {
+			r.value = text
+		}
+		if !named && nodes[i].Kind == trace.String && v.named(nodes[i].Text) {
+			r.value, named = text, true
+		}
+	}
+	return r, r.value != ""
+}
+
+// maxWalked bounds how far lists are read once a value is found.
+const maxWalked = 1000
+
+// reading is what a rule read.
+type reading struct {
+	value string // canonical JSON
+	all   int    // elements of the list
+	left  int    // of these, those that the parameter has not had
+}
+
+// named reports whether the user mentioned an identifier.
+func (v view) named(text string) bool {
+	for i := range v.messages {
+		if v.h.t.Messages[i].Role != trace.RoleUser {
+			continue
+		}
+		for _, w := range v.h.messageWords(i) {
+			if w.text == text {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// had reports whether a parameter had a value in an earlier call.
+func (v view) had(tool trace.Name, param, value string) bool {
+	for i := range v.before {
+		call := v.h.calls[i]
+		if v.h.t.Calls[call].Tool == tool && v.h.arg(call, param) == value {
+			return true
+		}
+	}
+	return false
+}
+
+// repeated reports whether the same call was made before.
+func (v view) repeated(tool trace.Name, args map[string]string) bool {
+	for i := range v.before {
+		call := v.h.calls[i]
+		if v.h.t.Calls[call].Tool == tool && sameArguments(v.h.arguments(call), args) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameArguments(a, b map[string]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, value := range a {
+		if got, ok := b[name]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,214 @@
+package inertia
+
+import (
+	"cmp"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// Trained is a graph in parts, by tasks, so that a model can be calibrated on
+// tasks that it has not seen.
+type Trained struct {
+	parts []*Graph
+	order int
+}
+
+// calibrationParts are the parts that tasks are dealt into for calibration.
+const calibrationParts = 5
+
+// NewTrained returns the graph of observations, in parts.
+func NewTrained(order int, observations []*Observation, part func(task string) int) *Trained {
+	t := &Trained{order: order}
+	for range calibrationParts {
+		t.parts = append(t.parts, NewGraph(order))
+	}
+	for _, o := range observations {
+		t.parts[part(o.Task)].Add(o)
+	}
+	return t
+}
+
+// Graph returns the sum of the parts but one; -1 leaves none out.
+func (t *Trained) Graph(without int) *Graph {
+	g := NewGraph(t.order)
+	for i, p := range t.parts {
+		if i == without {
+			continue
+		}
+		if err := g.Merge(p); err != nil {
+			panic(err) // parts are of one order
+		}
+	}
+	return g
+}
+
+// Calibrated returns the model of all parts, calibrated on each of them in turn by
+// models of the others. Unless the options name an order, the order and whether
+// states enter contexts are those that lose the least on the parts left out.
+func (t *Trained) Calibrated(o ModelOptions, p PredictorOptions, histories []*History, part func(task string) int) *Model {
+	if o.Order == 0 && !o.NoState && !o.Uniform {
+		o = t.choose(o, histories, part)
+	}
+	full := t.Graph(-1).Model(o)
+	var examples []Example
+	for i := range t.parts {
+		predictor := NewPredictor(t.Graph(i).Model(o), p)
+		for _, h := range histories {
+			if part(h.t.TaskKey()) == i {
+				examples = predictor.examples(h, examples)
+			}
+		}
+	}
+	full.calibration = Calibrate(examples)
+	return full
+}
+
+// choose returns the options under which models of the other parts lose the fewest
+// bits on each part; of equal ones the longer contexts.
+func (t *Trained) choose(o ModelOptions, histories []*History, part func(task string) int) ModelOptions {
+	graphs := make([]*Graph, len(t.parts))
+	for i := range t.parts {
+		graphs[i] = t.Graph(i)
+	}
+	best, least := o, math.Inf(1)
+	for _, noState := range []bool{false, true} {
+		for order := t.order; order >= 1; order-- {
+			try := o
+			try.Order, try.NoState = order, noState
+			bits := 0.0
+			for i, g := range graphs {
+				p := NewPredictor(g.Model(try), PredictorOptions{})
+				for _, h := range histories {
+					if part(h.t.TaskKey()) == i {
+						bits += p.bits(h)
+					}
+				}
+			}
+			if bits < least {
+				best, least = try, bits
+			}
+		}
+	}
+	return best
+}
+
+// bits returns what predicting the turns of a trajectory costs.
+func (p *Predictor) bits(h *History) float64 {
+	sum := 0.0
+	decisions := h.Decisions()
+	for i := range decisions {
+		d := &decisions[i]
+		if d.State == StateInside {
+			continue
+		}
+		probability := p.model.Distribution(p.model.ContextOf(d.State, h.before(d.Before)), p.p)
+		if s := p.model.Symbol(d.Next); d.None() || s != 0 {
+			probability = p.p[s]
+		}
+		sum -= math.Log2(probability)
+	}
+	return sum
+}
+
+// Calibration returns how the model judges calls.
+func (m *Model) Calibration() Calibration { return m.calibration }
+
+// Add adds an observation to the part of its task.
+func (t *Trained) Add(o *Observation, part func(task string) int) { t.parts[part(o.Task)].Add(o) }
+
+// Parts returns the graphs of the parts.
+func (t *Trained) Parts() []*Graph { return t.parts }
+
+// Options returns the options that make a model like m.
+func (m *Model) Options() ModelOptions {
+	return ModelOptions{Order: m.Info.Order, HalfLife: m.Info.HalfLife, NoState: m.Info.NoState}
+}
+
+// Compare orders options.
+func (o ModelOptions) Compare(p ModelOptions) int {
+	return cmp.Or(cmp.Compare(o.Order, p.Order), cmp.Compare(o.HalfLife, p.HalfLife), cmp.Compare(flag(o.NoState), flag(p.NoState)), cmp.Compare(flag(o.Uniform), flag(p.Uniform)))
+}
+
+// Effects returns what the model's tools are declared to do.
+func (m *Model) Effects() Effects {
+	return func(name trace.Name) Effect { return m.tools[m.symbols[name]].Effect }
+}
+
+// Offered returns the tools that a trajectory offers.
+func Offered(t *trace.Trajectory) func(trace.Name) bool { return availableTools(t) }
+
+// String returns "unknown", "reads" or "writes".
+func (e Effect) String() string { return [...]string{"unknown", "reads", "writes"}[e] }
+
+// Day returns the day of the newest trajectory, as 2006-01-02; "" if no time is
+// recorded.
+func (i ModelInfo) Day() string {
+	if i.Newest == 0 {
+		return ""
+	}
+	return time.Unix(int64(i.Newest)*86400, 0).UTC().Format(time.DateOnly)
+}
+
+// Followers is a context and what followed it.
+type Followers struct {
+	State string   // such as "user+failed"; "" is none of them, "any" the empty context
+	Calls []string // newest first; "^" is the start of a trajectory
+	Next  []Follower
+}
+
+// A Follower is what followed a context; the tool "" is a turn without a call.
+type Follower struct {
+	Tool   string
+	Counts Counts
+	Share  float64
+}
+
+// Walk yields every context, breadth first.
+func (m *Model) Walk() iter.Seq[Followers] {
+	return func(yield func(Followers) bool) {
+		parent := make([]uint32, len(m.backoff))
+		for n := range m.backoff {
+			for c := m.childFrom[n]; c < m.childFrom[n+1]; c++ {
+				parent[c] = uint32(n)
+			}
+		}
+		for n := range m.backoff {
+			f := Followers{State: "any"}
+			for at := uint32(n); at != 0; at = parent[at] {
+				symbol := m.childState[at-1]
+				switch {
+				case parent[at] == 0:
+					f.State = State(symbol).String()
+				case symbol == startSymbol:
+					f.Calls = append(f.Calls, "^")
+				default:
+					f.Calls = append(f.Calls, nameText(m.tools[symbol].Name))
+				}
+			}
+			slices.Reverse(f.Calls)
+			from, to := m.cellsOf(uint32(n))
+			for i := from; i < to; i++ {
+				f.Next = append(f.Next, Follower{nameText(m.tools[m.cellNext[i]].Name), m.cellScore[i], m.cellShare[i]})
+			}
+			if !yield(f) {
+				return
+			}
+		}
+	}
+}
+
+// String returns the names of the states that hold, joined by "+".
+func (s State) String() string {
+	var parts []string
+	for i, name := range [...]string{"user", "failed", "parallel", "inside"} {
+		if s&(1<<i) != 0 {
+			parts = append(parts, name)
+		}
+	}
+	return strings.Join(parts, "+")
+}

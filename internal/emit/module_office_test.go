@@ -1,0 +1,103 @@
+package emit_test
+
+import (
+	"iter"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+const officeFolder = "../../testdata/office/"
+
+// office returns the recorded trajectories of the office and the meta-tools that
+// are found in them.
+func office(t *testing.T, algorithm metatool.Algorithm) ([]*trace.Trajectory, []*metatool.Definition) {
+	t.Helper()
+	text, err := os.ReadFile(officeFolder + "rules.yaml")
+	if os.IsNotExist(err) {
+		t.Skip("the office corpus is not there")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	set, err := rules.Parse("rules.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := trace.Open([]string{officeFolder + "trajectories.jsonl.gz"}, trace.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var list []*trace.Trajectory
+	for one, err := range r.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, one)
+	}
+	c, err := metatool.Compile(func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for _, one := range list {
+				if !yield(one, nil) {
+					return
+				}
+			}
+		}
+	}, set, metatool.CompileOptions{Algorithm: algorithm})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list, slices.DeleteFunc(c.Definitions, func(d *metatool.Definition) bool { return d.Refusals != nil })
+}
+
+// TestModulesInTheOffice runs the emitted modules wherever an agent of the office
+// made the calls of a meta-tool, over a tool server that answers from the
+// recordings.
+func TestModulesInTheOffice(t *testing.T) {
+	for _, algorithm := range []metatool.Algorithm{metatool.AlgorithmAWO, metatool.AlgorithmPatterns} {
+		list, tools := office(t, algorithm)
+		all := programs(t, tools)
+		ran, done, unknown := 0, 0, 0
+		for _, one := range list {
+			sequence := execute.NewSequence(one, nil)
+			for _, tool := range tools {
+				for _, o := range sequence.All(&tool.Tool) {
+					inputs, missing := execute.Inputs(&tool.Tool, one, o)
+					if missing != "" {
+						unknown++ // and must be refused by all
+					}
+					s := session{
+						tool: tool, inputs: inputs, options: execute.Options{MaxCalls: 1000, SkipFailedReads: ran%2 == 0},
+						caller: func() execute.Caller { return execute.NewRecordings(one, o.First()) },
+					}
+					want, same := s.compare(t, all)
+					if !same {
+						t.Fatalf("at call %d of %s", o.First(), one.ID)
+					}
+					if ran++; !slices.Contains([]string{"", "handed-back"}, stateOf(t, want)) {
+						done++
+					}
+				}
+			}
+		}
+		t.Logf("%s: %d meta-tools at %d places, %d of them to the end; at %d an input is not known", algorithm, len(tools), ran, done, unknown)
+		if ran < 200 || done*2 < ran {
+			t.Errorf("%s: only %d places, %d to the end", algorithm, ran, done)
+		}
+	}
+}
+
+func stateOf(t *testing.T, outcome string) string {
+	t.Helper()
+	v, err := trace.ParseValue([]byte(outcome))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, _ := v.Lookup("state")
+	return state.Text
+}

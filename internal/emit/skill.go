@@ -1,0 +1,178 @@
+package emit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Skill emits instructions for agents that read Agent Skills: when to use which
+// meta-tool, and how to call the modules. Without a meta-tool there is no file.
+var Skill = Emitter{
+	Name: "SKILL.md",
+	Doc:  "an Agent Skill that says when to use which meta-tool and how to call the modules",
+	Emit: func(in Results) ([]File, error) {
+		if len(in.Tools) == 0 {
+			return nil, nil
+		}
+		b := fmt.Appendf(nil, "---\nname: meta-tools\ndescription: %s\n---\n\n", skillDescription(in.Tools))
+		b = fmt.Appendf(b, skillIntroduction, example(in.Tools[0], "None"), example(in.Tools[0], "null"))
+		for _, t := range in.Tools {
+			b = appendSkill(b, t)
+		}
+		return []File{{Name: "SKILL.md", Data: b}}, nil
+	},
+}
+
+// The text of an Agent Skill's description has at most so many characters; it may
+// not hold tags.
+const skillLimit = 1024
+
+// skillDescription says what the skill is for. It holds names of meta-tools only,
+// which are plain in YAML.
+func skillDescription(tools []*metatool.Definition) string {
+	text := "Makes sequences of tool calls that recur as one call each. Use it before making several of these calls one after the other. Meta-tools - "
+	for i, t := range tools {
+		part := t.Name
+		if i > 0 {
+			part = ", " + part
+		}
+		if len(text)+len(part) > skillLimit-len(", and others.") {
+			return text + ", and others."
+		}
+		text += part
+	}
+	return text + "."
+}
+
+const skillIntroduction = `# Meta-tools
+
+Each meta-tool below stands for calls that are often made one after the other. One
+call of a meta-tool makes them all and passes results on, without a turn between
+them. Use one when its description fits and all of its required inputs are known;
+otherwise make the single calls.
+
+## How to call them
+
+Where the meta-tools are offered as tools, call them like any other tool. In code,
+use the modules beside this file, which run them over a function that makes one
+call of a real tool:
+
+` + "```python" + `
+import metatools
+outcome = metatools.run(%s, call_tool)
+` + "```" + `
+
+` + "```ts" + `
+import { run } from "./metatools.js";
+const outcome = await run(%s, callTool);
+` + "```" + `
+
+Leave out an input that is not required, or give null for it. The outcome says what
+happened:
+
+- ` + "`state`" + ` is ` + "`done`" + `: every call was made and none failed. ` + "`output`" + ` is the result.
+- ` + "`partial`" + `: some reads failed; their results are null in ` + "`output`" + `.
+- ` + "`handed-back`" + `: it ended early. ` + "`failure`" + ` names the step, the code and the argument;
+  ` + "`steps`" + ` holds what was done before. Continue from there with single calls. Run it again
+  only if ` + "`safe_to_retry`" + ` is true: otherwise something may have been written.
+`
+
+// example returns the arguments of a call of a meta-tool, with a blank for each
+// required input.
+func example(t *metatool.Definition, null string) string {
+	var inputs []string
+	for i := range t.Inputs {
+		if t.Inputs[i].Required {
+			inputs = append(inputs, fmt.Sprintf("%q: %s", t.Inputs[i].Name, blank(&t.Inputs[i], null)))
+		}
+	}
+	return fmt.Sprintf("%q, {%s}", t.Name, strings.Join(inputs, ", "))
+}
+
+func blank(in *metatool.Input, null string) string {
+	types := checkedTypes(in.Schema)
+	switch {
+	case slices.Contains(types, "string") || len(types) == 0:
+		return `"..."`
+	case slices.Contains(types, "integer") || slices.Contains(types, "number"):
+		return "0"
+	case slices.Contains(types, "array"):
+		return "[]"
+	case slices.Contains(types, "object"):
+		return "{}"
+	}
+	return null
+}
+
+// appendSkill appends the section of a meta-tool.
+func appendSkill(dst []byte, t *metatool.Definition) []byte {
+	dst = fmt.Appendf(dst, "\n## %s\n\n%s\n", markdown(t.Name), markdown(t.Description))
+	switch {
+	case t.Annotations.ReadOnly:
+		dst = append(dst, "\nIt only reads.\n"...)
+	case t.Annotations.Idempotent:
+		dst = append(dst, "\nIt may change something; doing it twice changes no more than once.\n"...)
+	default:
+		dst = append(dst, "\nIt may change something: do not run it again unless `safe_to_retry` is true.\n"...)
+	}
+	if len(t.Inputs) == 0 {
+		return append(dst, "\nIt takes no inputs.\n"...)
+	}
+	dst = append(dst, "\n| input | required | type | meaning |\n|---|---|---|---|\n"...)
+	for i := range t.Inputs {
+		in := &t.Inputs[i]
+		required, kind, meaning := "no", strings.Join(checkedTypes(in.Schema), " or "), ""
+		if in.Required {
+			required = "yes"
+		}
+		if kind == "" {
+			kind = "any"
+		}
+		if text, ok := in.Schema.Lookup("description"); ok && text.Kind == trace.String {
+			meaning = markdown(shortened(strings.Join(strings.Fields(text.Text), " "), 200))
+		}
+		dst = fmt.Appendf(dst, "| %s | %s | %s | %s |\n", markdown(in.Name), required, kind, meaning)
+	}
+	return dst
+}
+
+// markdown returns a text that is shown as it is: no sign in it means anything to
+// Markdown or HTML, and lines stay lines.
+func markdown(text string) string {
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimSpace(printableText(text)), "\n") {
+		if i > 0 {
+			b.WriteString("\\\n")
+		}
+		line = strings.TrimSpace(line)
+		runes := []rune(line)
+		digits := 0
+		for digits < len(runes) && runes[digits] >= '0' && runes[digits] <= '9' {
+			digits++
+		}
+		for j, r := range runes {
+			inWord := j > 0 && j+1 < len(runes) && isWord(runes[j-1]) && isWord(runes[j+1])
+			switch {
+			case r == '_' && inWord:
+			case strings.ContainsRune("\\`*_[]<>#|~&!$@^{}", r),
+				j == 0 && strings.ContainsRune("-+=:", r),
+				j > 0 && j == digits && (r == '.' || r == ')'),
+				r == ':' && j+1 < len(runes) && runes[j+1] == '/',
+				r == '.' && j > 2 && strings.EqualFold(string(runes[j-3:j]), "www"):
+				b.WriteByte('\\')
+			}
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isWord(r rune) bool {
+	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}

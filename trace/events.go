@@ -1,0 +1,195 @@
+package trace
+
+import (
+	"bytes"
+	"iter"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// eventFamily is whose events a stream has.
+type eventFamily uint8
+
+const (
+	eventsUnknown   eventFamily = iota
+	eventsChat                  // OpenAI chat completions
+	eventsMessages              // Anthropic Messages
+	eventsResponses             // OpenAI Responses
+)
+
+// eventHead is what an event says about the stream that it is in.
+type eventHead struct {
+	family       eventFamily
+	id           []byte // of the response, where every event has it
+	begins, ends bool   // a response
+	response     []byte // as far as the interface has made it
+}
+
+// eventDone is what ends a stream of chat completions.
+const eventDone = "[DONE]"
+
+// readEventHead reads what an event is; false if it is none that is known.
+func readEventHead(payload []byte) (h eventHead, ok bool) {
+	if string(payload) == eventDone {
+		return eventHead{ends: true}, true
+	}
+	var kind, object []byte
+	choices := false
+	c := jsonscan.New(payload)
+	for more := c.Object(); more && c.Member(); {
+		switch string(c.Key()) {
+		case "type":
+			kind, _ = c.Text()
+		case "object":
+			object, _ = c.Text()
+		case "id":
+			h.id, _ = c.Text()
+		case "choices":
+			choices = c.Kind() == jsonscan.Array
+		case "response":
+			if c.Kind() == jsonscan.Object {
+				h.response = c.Raw()
+			}
+		}
+	}
+	switch name := string(kind); {
+	case bytes.HasPrefix(kind, []byte("response.")):
+		h.family, h.id = eventsResponses, nil
+		h.begins = name == "response.created"
+		h.ends = name == "response.completed" || name == "response.failed" || name == "response.incomplete"
+	case name == "message_start", name == "message_delta", name == "message_stop",
+		name == "content_block_start", name == "content_block_delta", name == "content_block_stop":
+		h.family, h.id = eventsMessages, nil
+		h.begins, h.ends = name == "message_start", name == "message_stop"
+	case string(object) == "chat.completion.chunk", choices && len(kind) == 0 && len(object) == 0:
+		h.family = eventsChat
+	default:
+		return eventHead{}, false
+	}
+	return h, true
+}
+
+// eventPayload returns what a line of a stream carries: what stands behind
+// "data:", or the line itself if events stand alone on their lines. Other fields
+// and comments carry nothing.
+func eventPayload(line []byte) (payload []byte, field bool) {
+	line = bytes.TrimSpace(line)
+	if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+		return bytes.TrimSpace(data), true
+	}
+	if len(line) > 0 && line[0] == '{' || string(line) == eventDone {
+		return line, false
+	}
+	return nil, false
+}
+
+// isStream reports whether a text is a stream of events, and not JSON.
+func isStream(text []byte) bool {
+	text = bytes.TrimLeft(text, " \t\r\n")
+	return bytes.HasPrefix(text, []byte("data:")) || bytes.HasPrefix(text, []byte("event:"))
+}
+
+// eventPayloads yields what the events of a stream carry, each with its offset. An
+// event whose data stands on several lines is put together, and stands at the
+// first of them.
+func eventPayloads(text []byte) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		var open []byte // the lines of an event that is not complete
+		start, offset := 0, 0
+		for line := range bytes.Lines(text) {
+			at := offset
+			offset += len(line)
+			payload, field := eventPayload(line)
+			if payload != nil {
+				at += bytes.Index(line, payload)
+			}
+			switch {
+			case len(open) > 0 && field:
+				open = append(append(open, '\n'), payload...)
+			case len(open) > 0 && len(bytes.TrimSpace(line)) > 0:
+				continue
+			case len(payload) > 0:
+				start, open = at, payload[:len(payload):len(payload)]
+			case len(open) == 0:
+				continue
+			default: // a blank line ends what is there
+				if !yield(start, open) {
+					return
+				}
+				open = nil
+				continue
+			}
+			if string(open) != eventDone && !isWholeValue(open) && field {
+				continue
+			}
+			if !yield(start, open) {
+				return
+			}
+			open = nil
+		}
+		if len(open) > 0 {
+			yield(start, open)
+		}
+	}
+}
+
+// isWholeValue reports whether a text has as many closing brackets as opening ones.
+func isWholeValue(text []byte) bool {
+	nest := nestingOf(text[0])
+	_, done := nest.skip(text)
+	return done
+}
+
+// streamText is the inside of a JSON string that comes in pieces. Pieces are
+// joined as they are written, so that a character whose escape is divided between
+// two of them is whole again.
+type streamText []byte
+
+func (s *streamText) add(token []byte) {
+	if len(token) >= 2 {
+		*s = append(*s, token[1:len(token)-1]...)
+	}
+}
+
+// appendTo appends the string.
+func (s streamText) appendTo(dst []byte) []byte {
+	return append(append(append(dst, '"'), s...), '"')
+}
+
+// value returns the JSON that the string holds, nil if it holds none.
+func (s streamText) value() []byte {
+	text := jsonscan.AppendUnquoted(nil, s.appendTo(nil))
+	c := jsonscan.New(text)
+	c.Skip()
+	if c.End() != nil {
+		return nil
+	}
+	return text
+}
+
+// appendRaw appends a member with a value that is JSON, unless it has none.
+func appendRaw(dst []byte, name string, value []byte) []byte {
+	if value == nil {
+		return dst
+	}
+	if dst[len(dst)-1] != '{' {
+		dst = append(dst, ',')
+	}
+	dst = append(jsonscan.AppendQuoted(dst, name), ':')
+	return append(dst, value...)
+}
+
+// appendRawMembers appends the members of an object but for some.
+func appendRawMembers(dst, object []byte, but ...string) []byte {
+	c := jsonscan.New(object)
+	for ok := c.Object(); ok && c.Member(); {
+		name, left := string(c.Key()), true
+		for _, other := range but {
+			left = left && name != other
+		}
+		if left {
+			dst = appendRaw(dst, name, c.Raw())
+		}
+	}
+	return dst
+}

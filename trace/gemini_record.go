@@ -1,0 +1,309 @@
+package trace
+
+import (
+	"strings"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// geminiRecord is a record with what is read of it.
+type geminiRecord struct {
+	items    []item // those of the answer behind the others
+	answer   int    // where the answer begins
+	answered bool
+	request  bool // there are contents, so that the record stands for itself
+	response response
+	tools    []byte
+	system   Raw
+	odd      map[string]int
+}
+
+func readGeminiRecord(c *jsonscan.Cursor) *geminiRecord {
+	g := &geminiRecord{odd: map[string]int{}}
+	var answer geminiAnswer
+	switch c.Kind() {
+	case jsonscan.Array:
+		for c.Array(); c.Element(); {
+			g.element(c, &answer)
+		}
+		g.request = !answer.some
+	case jsonscan.Object:
+		g.object(c, &answer, true)
+	}
+	g.answer = len(g.items)
+	if !g.system.isEmpty() {
+		g.items = append([]item{{kind: itemSystem, value: g.system}}, g.items...)
+		g.answer++
+	}
+	if answer.some {
+		g.items = append(g.items, mergeTexts(answer.items)...)
+		g.answered, g.response = true, answer.response
+	}
+	if g.response.model == "" {
+		g.response.model = answer.response.model
+	}
+	return g
+}
+
+// element reads an element of an array: a content, or a piece of an answer.
+func (g *geminiRecord) element(c *jsonscan.Cursor, answer *geminiAnswer) {
+	if !c.Object() {
+		g.odd[CodeMessageShape]++
+		return
+	}
+	g.members(c, answer, false)
+}
+
+func (g *geminiRecord) object(c *jsonscan.Cursor, answer *geminiAnswer, outer bool) {
+	if c.Object() {
+		g.members(c, answer, outer)
+	}
+}
+
+// members reads a request, an answer, a content, or a pair of a request and an
+// answer; outer says that it may be a pair.
+func (g *geminiRecord) members(c *jsonscan.Cursor, answer *geminiAnswer, outer bool) {
+	var role, parts []byte
+	var usage, stamp, candidates []byte
+	for c.Member() {
+		switch string(c.Key()) {
+		case "contents", "history":
+			g.contents(c)
+		case "systemInstruction", "system_instruction":
+			g.system = readGeminiText(c)
+		case "tools":
+			g.tools = c.Raw()
+		case "config": // as the SDK writes requests
+			for ok := c.Object(); ok && c.Member(); {
+				switch string(c.Key()) {
+				case "systemInstruction", "system_instruction":
+					g.system = readGeminiText(c)
+				case "tools":
+					g.tools = c.Raw()
+				}
+			}
+		case "model":
+			if model, ok := c.Text(); ok && g.response.model == "" {
+				g.response.model = strings.TrimPrefix(string(model), "models/")
+			}
+		case "request", "body":
+			if outer {
+				g.object(c, answer, false)
+			}
+		case "response":
+			switch {
+			case !outer:
+			case c.Kind() == jsonscan.Array:
+				for c.Array(); c.Element(); {
+					g.object(c, answer, false)
+				}
+			default:
+				g.object(c, answer, false)
+			}
+		case "role":
+			role, _ = c.Text()
+		case "parts":
+			parts = c.Raw()
+		case "candidates":
+			candidates = c.Raw()
+		case "usageMetadata", "usage_metadata":
+			usage = c.Raw()
+		case "modelVersion", "model_version":
+			if model, ok := c.Text(); ok {
+				answer.response.model = string(model)
+			}
+		case "createTime", "create_time":
+			stamp, _ = c.Text()
+		}
+	}
+	if parts != nil {
+		g.content(role, parts)
+	}
+	if candidates == nil && usage == nil {
+		return
+	}
+	answer.some = true
+	if candidates != nil {
+		scan := jsonscan.New(candidates)
+		answer.candidates(&scan, g)
+	}
+	if usage != nil {
+		scan := jsonscan.New(usage)
+		if u := readGeminiUsage(&scan); u.Known {
+			answer.response.usage = u
+		}
+	}
+	if len(stamp) > 0 {
+		at, bad := parseStamp(stamp)
+		if bad {
+			g.odd[CodeTimeInvalid]++
+		}
+		answer.response.end = at
+	}
+}
+
+// contents reads a list of contents, one content, or a text.
+func (g *geminiRecord) contents(c *jsonscan.Cursor) {
+	g.request = true
+	switch c.Kind() {
+	case jsonscan.String:
+		g.items = append(g.items, item{kind: itemUser, value: rawValue(c)})
+	case jsonscan.Object:
+		g.oneContent(c)
+	case jsonscan.Array:
+		for c.Array(); c.Element(); {
+			g.oneContent(c)
+		}
+	}
+}
+
+func (g *geminiRecord) oneContent(c *jsonscan.Cursor) {
+	if !c.Object() {
+		g.odd[CodeMessageShape]++
+		return
+	}
+	var role, parts []byte
+	for c.Member() {
+		switch string(c.Key()) {
+		case "role":
+			role, _ = c.Text()
+		case "parts":
+			parts = c.Raw()
+		}
+	}
+	g.content(role, parts)
+}
+
+// content adds a content of the history.
+func (g *geminiRecord) content(role, parts []byte) {
+	model := string(role) == "model"
+	switch string(role) {
+	case "model", "user", "function", "tool", "":
+	case "system":
+		g.items = append(g.items, item{kind: itemSystem, value: Raw{Data: parts, Form: FormParts}})
+		return
+	default:
+		g.odd[CodeMessageRole]++
+		return
+	}
+	items := mergeTexts(readGeminiParts(parts, model, g.odd))
+	for i := range items {
+		items[i].opens = i == 0 && model
+	}
+	g.items = append(g.items, items...)
+}
+
+// readGeminiText reads a system instruction: a text, a content, or parts.
+func readGeminiText(c *jsonscan.Cursor) (text Raw) {
+	if c.Kind() != jsonscan.Object {
+		return rawContent(c)
+	}
+	whole := c.Raw()
+	scan := jsonscan.New(whole)
+	for ok := scan.Object(); ok && scan.Member(); {
+		switch string(scan.Key()) {
+		case "parts":
+			text = rawContent(&scan)
+		case "text":
+			text = rawValue(&scan)
+		}
+	}
+	return text
+}
+
+// geminiAnswer is an answer, put together from its pieces.
+type geminiAnswer struct {
+	some     bool
+	items    []item
+	response response
+}
+
+// candidates reads the first of several answers.
+func (a *geminiAnswer) candidates(c *jsonscan.Cursor, g *geminiRecord) {
+	first := true
+	for ok := c.Array(); ok && c.Element(); {
+		if !first {
+			g.odd[CodeChoiceIgnored]++
+			continue
+		}
+		first = false
+		for ok := c.Object(); ok && c.Member(); {
+			if string(c.Key()) != "content" {
+				continue
+			}
+			for ok := c.Object(); ok && c.Member(); {
+				if string(c.Key()) == "parts" {
+					a.items = append(a.items, readGeminiParts(c.Raw(), true, g.odd)...)
+				}
+			}
+		}
+	}
+}
+
+// readGeminiUsage reads token counts, where the output excludes what was thought
+// and the input what tools of the interface added.
+func readGeminiUsage(c *jsonscan.Cursor) (u Usage) {
+	var tool int64
+	count := func(n *int64) {
+		if v, ok := c.Int(); ok && v >= 0 && v < 1<<50 {
+			*n, u.Known = v, true
+		}
+	}
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "promptTokenCount", "prompt_token_count", "input":
+			count(&u.Input)
+		case "candidatesTokenCount", "candidates_token_count", "output":
+			count(&u.Output)
+		case "thoughtsTokenCount", "thoughts_token_count", "thoughts":
+			count(&u.Reasoning)
+		case "cachedContentTokenCount", "cached_content_token_count", "cached":
+			count(&u.CachedInput)
+		case "toolUsePromptTokenCount", "tool_use_prompt_token_count", "tool":
+			count(&tool)
+		}
+	}
+	u.Input += tool
+	u.Output += u.Reasoning
+	return u
+}
+
+// readGeminiTools reads the functions that a request offers.
+func readGeminiTools(b *builder, data []byte) []ToolDef {
+	var tools []ToolDef
+	c := jsonscan.New(data)
+	for ok := c.Array(); ok && c.Element(); {
+		for ok := c.Object(); ok && c.Member(); {
+			if key := string(c.Key()); key != "functionDeclarations" && key != "function_declarations" {
+				continue
+			}
+			for ok := c.Array(); ok && c.Element(); {
+				if !c.Object() {
+					b.odd(CodeMessageShape, 1)
+					continue
+				}
+				var tool ToolDef
+				var name []byte
+				for c.Member() {
+					switch string(c.Key()) {
+					case "name":
+						name, _ = c.Text()
+					case "description":
+						tool.Description = rawValue(&c)
+					case "parameters", "parametersJsonSchema", "parameters_json_schema":
+						tool.Input = rawValue(&c)
+					case "response", "responseJsonSchema", "response_json_schema":
+						tool.Output = rawValue(&c)
+					}
+				}
+				if len(name) == 0 {
+					b.odd(CodeCallUnnamed, 1)
+					continue
+				}
+				tool.Name = b.names.intern(name)
+				tools = append(tools, tool)
+			}
+		}
+	}
+	return tools
+}

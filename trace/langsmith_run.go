@@ -1,0 +1,348 @@
+package trace
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// langSmithRun is a run as far as it was read.
+type langSmithRun struct {
+	runSpan
+	runType, state  string
+	session         string
+	inputs, outputs Raw
+	model           string
+	tokens          Usage
+	cost            *float64
+	stored          bool // inputs or outputs are kept elsewhere
+}
+
+// read reads a run, or more about one.
+func (r *langSmithRun) read(b *builder, raw []byte) {
+	text := func(dst *string, c *jsonscan.Cursor) {
+		if s, ok := c.Text(); ok && len(s) > 0 {
+			*dst = string(s)
+		}
+	}
+	value := func(dst *Raw, c *jsonscan.Cursor) {
+		if v := rawValue(c); !v.IsZero() && (dst.IsZero() || string(v.Data) != "{}") {
+			*dst = v
+		}
+	}
+	count := func(dst *int64, c *jsonscan.Cursor) {
+		if n, ok := c.Int(); ok && n > 0 {
+			*dst, r.tokens.Known = n, true
+		}
+	}
+	c := jsonscan.New(raw)
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "id":
+			text(&r.id, &c)
+		case "parent_run_id":
+			text(&r.parent, &c)
+		case "run_type":
+			text(&r.runType, &c)
+		case "name":
+			text(&r.name, &c)
+		case "dotted_order":
+			text(&r.order, &c)
+		case "status":
+			text(&r.state, &c)
+		case "start_time":
+			if at := readMoment(b, &c); !at.IsZero() {
+				r.start = at
+			}
+		case "end_time":
+			if at := readMoment(b, &c); !at.IsZero() {
+				r.end = at
+			}
+		case "error":
+			value(&r.err, &c)
+		case "inputs":
+			value(&r.inputs, &c)
+		case "outputs":
+			value(&r.outputs, &c)
+		case "inputs_s3_urls", "outputs_s3_urls":
+			r.stored = r.stored || c.Kind() == jsonscan.Object
+		case "prompt_tokens":
+			count(&r.tokens.Input, &c)
+		case "completion_tokens":
+			count(&r.tokens.Output, &c)
+		case "total_cost":
+			r.cost = readCost(&c, r.cost)
+		case "extra":
+			r.readExtra(b, &c)
+		}
+	}
+}
+
+// readCost reads an amount that is a number or text; before is kept if it is none.
+func readCost(c *jsonscan.Cursor, before *float64) *float64 {
+	cost, ok := c.Float()
+	if text, isText := c.Text(); isText {
+		v, err := strconv.ParseFloat(string(text), 64)
+		cost, ok = v, err == nil
+	}
+	if !ok || !(cost > 0) || cost > 1e12 {
+		return before
+	}
+	return &cost
+}
+
+// readMoment reads a time that is text, or milliseconds since 1970.
+func readMoment(b *builder, c *jsonscan.Cursor) time.Time {
+	if c.Kind() == jsonscan.Number {
+		ms, ok := c.Float()
+		if !ok || !(ms > 0 && ms < maxUnix*1000) {
+			b.odd(CodeTimeInvalid, 1)
+			return time.Time{}
+		}
+		return time.UnixMilli(int64(ms)).UTC()
+	}
+	return b.readTime(c)
+}
+
+// readExtra reads what is noted about a run: its model and its conversation.
+func (r *langSmithRun) readExtra(b *builder, c *jsonscan.Cursor) {
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "metadata":
+			for ok := c.Object(); ok && c.Member(); {
+				switch string(c.Key()) {
+				case "session_id", "thread_id", "conversation_id":
+					if text, ok := c.Text(); ok && r.session == "" {
+						r.session = string(text)
+					}
+				case "ls_model_name":
+					if text, ok := c.Text(); ok {
+						r.model = string(text)
+					}
+				}
+			}
+		case "invocation_params":
+			for ok := c.Object(); ok && c.Member(); {
+				switch string(c.Key()) {
+				case "tools", "functions":
+					r.tools = b.readNewTools(c)
+				case "model", "model_name":
+					if text, ok := c.Text(); ok && r.model == "" {
+						r.model = string(text)
+					}
+				}
+			}
+		}
+	}
+}
+
+// finish turns what was read into a span.
+func (r *langSmithRun) finish(b *builder) {
+	if up := strings.Split(r.order, "."); r.parent == "" && len(up) > 1 {
+		if segment := up[len(up)-2]; len(segment) > 36 {
+			r.parent = segment[len(segment)-36:]
+		}
+	}
+	r.failed = r.state == "error" || !r.err.isEmpty()
+	switch {
+	case r.failed:
+		r.status = StatusFailed
+	case r.state == "success", r.state == "" && !r.end.IsZero():
+		r.status = StatusOK
+	}
+	if r.stored && (r.inputs.IsZero() || r.outputs.IsZero()) {
+		b.odd(CodeContentStored, 1)
+	}
+	r.input, r.output = r.inputs, r.outputs
+	if string(r.output.Data) == "{}" {
+		r.output = Raw{}
+	}
+	switch r.runType {
+	case "llm":
+		r.kind = runModel
+		r.finishModel(b)
+	case "tool":
+		r.kind = runTool
+		r.finishTool()
+	}
+}
+
+func (r *langSmithRun) finishModel(b *builder) {
+	usage, model := findUsage(r.outputs.Data)
+	if !usage.Known {
+		usage = r.tokens
+	}
+	usage.CostUSD = r.cost
+	r.response = response{usage: usage, model: cmp.Or(model, r.model)}
+	if len(r.tools) == 0 {
+		r.tools = readRunTools(b, r.input)
+	}
+}
+
+func (r *langSmithRun) finishTool() {
+	r.input, r.callID = runToolInput(r.inputs)
+	out := r.outputs
+	if inner, ok := onlyMember(out.Data, "output"); ok {
+		out = inner
+	}
+	var m toolOutput
+	m.read(out)
+	r.output = m.content
+	if len(m.callID) > 0 {
+		r.callID = m.callID
+	}
+	if m.failed {
+		r.failed, r.status = true, StatusFailed
+	}
+}
+
+// onlyMember returns the value of the only member of an object, if it has a name.
+func onlyMember(object []byte, name string) (value Raw, ok bool) {
+	c := jsonscan.New(object)
+	n := 0
+	if !c.Object() {
+		return value, false
+	}
+	for c.Member() {
+		n++
+		if string(c.Key()) == name {
+			value, ok = rawValue(&c), true
+		}
+	}
+	return value, ok && n == 1
+}
+
+// runToolInput returns the arguments of a tool, and the id of the call if they have
+// it: LangChain gives tools the text of the arguments, or the whole call.
+func runToolInput(inputs Raw) (args Raw, id []byte) {
+	if inner, ok := onlyMember(inputs.Data, "input"); ok {
+		inputs = inner
+	}
+	text := inputs.innerJSON()
+	if text == nil {
+		return inputs, nil
+	}
+	c := jsonscan.New(text)
+	var kind []byte
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "type":
+			kind, _ = c.Text()
+		case "id":
+			id, _ = c.Text()
+		case "args":
+			args = rawArgs(&c)
+		}
+	}
+	if string(kind) == "tool_call" && !args.IsZero() {
+		return args, id
+	}
+	return inputs, nil
+}
+
+// toolOutput is what a tool gave back, taken out of a LangChain message.
+type toolOutput struct {
+	content Raw
+	callID  []byte
+	failed  bool
+	isTool  bool // it was in a message
+}
+
+func (m *toolOutput) read(out Raw) {
+	m.content = out
+	text := out.innerJSON()
+	if text == nil || text[0] != '{' {
+		return
+	}
+	said := readAnyMessage(text)
+	if !said.kwargs.IsZero() && string(said.class) == "tool" {
+		said = readAnyMessage(said.kwargs.Data)
+		said.role = []byte("tool")
+	}
+	if len(said.callID) == 0 || string(said.role) != "tool" {
+		return
+	}
+	m.content, m.callID, m.failed, m.isTool = said.content, said.callID, string(said.status) == "error", true
+	m.content = m.content.asResult()
+}
+
+// findUsage looks for token counts and the model in what a model gave back.
+func findUsage(data []byte) (u Usage, model string) {
+	var walk func(c *jsonscan.Cursor, depth int)
+	walk = func(c *jsonscan.Cursor, depth int) {
+		if depth > 2*messageNesting {
+			c.Skip()
+			return
+		}
+		if c.Array() {
+			for c.Element() {
+				walk(c, depth+1)
+			}
+			return
+		}
+		for ok := c.Object(); ok && c.Member(); {
+			switch string(c.Key()) {
+			case "usage_metadata":
+				if v := readLangUsage(c); v.Known {
+					u = v
+				}
+			case "usage", "token_usage", "tokenUsage":
+				raw := c.Raw()
+				in := jsonscan.New(raw)
+				v := readUsage(&in)
+				if !v.Known {
+					in = jsonscan.New(raw)
+					v = readResponsesUsage(&in)
+				}
+				if v.Known && !u.Known {
+					u = v
+				}
+			case "model", "model_name":
+				if text, ok := c.Text(); ok && model == "" {
+					model = string(text)
+				}
+			case "generations", "message", "kwargs", "llm_output", "response_metadata", "output":
+				walk(c, depth+1)
+			}
+		}
+	}
+	c := jsonscan.New(data)
+	walk(&c, 0)
+	return u, model
+}
+
+// readLangUsage reads LangChain's token counts, which include all details.
+func readLangUsage(c *jsonscan.Cursor) (u Usage) {
+	count := func(n *int64) {
+		if v, ok := c.Int(); ok && v >= 0 {
+			*n, u.Known = v, true
+		}
+	}
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "input_tokens":
+			count(&u.Input)
+		case "output_tokens":
+			count(&u.Output)
+		case "input_token_details":
+			for ok := c.Object(); ok && c.Member(); {
+				switch string(c.Key()) {
+				case "cache_read":
+					count(&u.CachedInput)
+				case "cache_creation":
+					count(&u.CacheWrite)
+				}
+			}
+		case "output_token_details":
+			for ok := c.Object(); ok && c.Member(); {
+				if string(c.Key()) == "reasoning" {
+					count(&u.Reasoning)
+				}
+			}
+		}
+	}
+	return u
+}
