@@ -52,7 +52,7 @@ const (
 	ReasonNothing    = "saves-nothing"
 	ReasonDominated  = "dominated-by" // Left.By
 	ReasonCosts      = "costs-more-than-it-saves"
-	ReasonFails      = "fails-more-often" // a call inside fails more often than such calls do elsewhere
+	ReasonFails      = "fails-more-often"   // a call inside fails more often than such calls do elsewhere
 	ReasonFew        = "adds-too-few-turns" // fewer than ChooseOptions.MinTurns
 	ReasonMaxTools   = "max-tools"
 	ReasonOverBudget = "token-budget"
@@ -83,10 +83,10 @@ type Money struct{ Saved, Definitions float64 }
 // Gain is what a meta-tool adds to those taken before it.
 type Gain struct {
 	Definition *metatool.Definition
-	Tokens     int64   // of its definition
-	Turns      int     // calling turns saved by all so far
-	TurnsAdded int     // of them by this one
-	Calls      int     // by how many calls all so far make the trajectories shorter
+	Tokens     int64 // of its definition
+	Turns      int   // calling turns saved by all so far
+	TurnsAdded int   // of them by this one
+	Calls      int   // by how many calls all so far make the trajectories shorter
 	CallsAdded int
 	Net        float64 // in the unit, all so far, definitions paid
 	NetAdded   float64

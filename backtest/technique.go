@@ -86,6 +86,6 @@ var none = Technique{
 
 type nothing struct{}
 
-func (nothing) Find(*Case) *Finding                  { return &Finding{} }
+func (nothing) Find(*Case) *Finding                { return &Finding{} }
 func (nothing) Saving(*Case, *Finding) cost.Totals { return cost.Totals{} }
-func (nothing) Summary() Learnt                      { return Learnt{} }
+func (nothing) Summary() Learnt                    { return Learnt{} }

@@ -50,15 +50,15 @@ type LazyStudy struct {
 	options  LazyStudyOptions
 	variants []lazyVariant
 
-	pending   []pendingLazy // whose tokens are to be fitted first
-	tasks     map[string]int
-	levels    [len(levelBounds)]lazySums
-	all       lazySums
-	even      []evenSums // by task
-	parts     partSums
-	growth    growthSums
-	without   int // trajectories with turns that record no definitions
-	misfit    int // trajectories with an input smaller than their definitions
+	pending []pendingLazy // whose tokens are to be fitted first
+	tasks   map[string]int
+	levels  [len(levelBounds)]lazySums
+	all     lazySums
+	even    []evenSums // by task
+	parts   partSums
+	growth  growthSums
+	without int // trajectories with turns that record no definitions
+	misfit  int // trajectories with an input smaller than their definitions
 }
 
 type lazyVariant struct {
