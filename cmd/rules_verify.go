@@ -82,20 +82,20 @@ type evidenceJSON struct {
 }
 
 type ruleVerdict struct {
-	ID             string          `json:"id"` // empty for several
-	Kind           string          `json:"kind"`
-	At             diag.Pos        `json:"at"`
-	Verdict        string          `json:"verdict"`
-	States         int             `json:"states"`        // that hold histories which are one state by this rule
-	Tested         int             `json:"tested_states"` // of these, where something was checked
-	TestedShare    report.Figure   `json:"tested_share"`
-	Checks         int             `json:"checks"`
-	Contradictions int             `json:"contradictions"`
-	Involved       int             `json:"involved"` // contradictions that are another rule's among them
-	Expected       float64         `json:"expected"` // by the baseline
-	Rate           report.Figure   `json:"contradicted_share"`
-	Interval       report.Interval `json:"contradicted_interval"`
-	Examples       []counterExampleJSON   `json:"counter_examples"`
+	ID             string               `json:"id"` // empty for several
+	Kind           string               `json:"kind"`
+	At             diag.Pos             `json:"at"`
+	Verdict        string               `json:"verdict"`
+	States         int                  `json:"states"`        // that hold histories which are one state by this rule
+	Tested         int                  `json:"tested_states"` // of these, where something was checked
+	TestedShare    report.Figure        `json:"tested_share"`
+	Checks         int                  `json:"checks"`
+	Contradictions int                  `json:"contradictions"`
+	Involved       int                  `json:"involved"` // contradictions that are another rule's among them
+	Expected       float64              `json:"expected"` // by the baseline
+	Rate           report.Figure        `json:"contradicted_share"`
+	Interval       report.Interval      `json:"contradicted_interval"`
+	Examples       []counterExampleJSON `json:"counter_examples"`
 }
 
 type counterExampleJSON struct {

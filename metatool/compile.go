@@ -38,6 +38,8 @@ type Compilation struct {
 	Judgments   []dataflow.Judgment
 	Extraction  *Extraction
 	Definitions []*Definition
+
+	patterns *Patterns // for AlgorithmPatterns; Absence asks it
 }
 
 // Compile makes meta-tools of traces: it reads them three times. The first time
@@ -107,6 +109,7 @@ func (c *Compilation) extract(source Source, collector *dataflow.Collector, o Co
 		c.Extraction = Extract(c.Merged, o.Extract)
 		return nil
 	}
+	c.patterns = patterns
 	patterns.Judge(c.Judgments)
 	c.Extraction = patterns.Extraction()
 	return nil
