@@ -46,7 +46,7 @@ The exit code is 0, and 1 with --fail-on breaking if anything breaks, with
 		},
 	}
 	c.Flags().Var(newChoice("none", "breaking", "any"), "fail-on", "which differences make the exit code 1")
-	return work(a, c, diff)
+	return work(a, c, compare)
 }
 
 // diffJSON is the JSON of `awo diff`; docs/artefacts.md describes it.
@@ -77,7 +77,7 @@ type changeJSON struct {
 	MetaTools []string `json:"meta_tools"` // that call the tool
 }
 
-func diff(j *job, o diffOptions, args []string) error {
+func compare(j *job, o diffOptions, args []string) error {
 	var sets [2]*changes.Set
 	out := diffJSON{Schema: "awo.diff/v1", Changes: []changeJSON{}, Passed: true}
 	for i, dir := range args {

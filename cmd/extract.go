@@ -25,6 +25,7 @@ type extractOptions struct {
 	Select       string `mapstructure:"select"`
 	Preset       string `mapstructure:"preset"`
 	Out          string `mapstructure:"out"`
+	Check        string `mapstructure:"check"`
 }
 
 func newExtract(a *app) *cobra.Command {
@@ -45,6 +46,10 @@ constants that are no secret: the same in many trajectories of several tasks.
 
 --algorithm patterns finds chains wherever they start, and calls that walk a list.
 
+--check compares instead of writing: the exit code is 1, and what differs is shown,
+if the artefacts in a folder are not what the inputs give. Options, rules and traces
+that are not given are those that its manifest names; awo's version does not count.
+
 --preset awo follows the published algorithm to the letter: user messages are
 ignored, and the steps of a chain need no trajectory in common.
 
@@ -52,7 +57,8 @@ ignored, and the steps of a chain need no trajectory in common.
 		Example: `  awo extract traces/ --rules rules.yaml
   awo extract traces/ --rules rules.yaml --threshold 10 --out tools/
   awo extract traces/ --rules rules.yaml --algorithm patterns --max-extra 5
-  awo extract traces/ --rules rules.yaml --preset awo --format json`,
+  awo extract traces/ --rules rules.yaml --preset awo --format json
+  awo extract --check tools/`,
 		GroupID: groupCompile,
 	}
 	f := c.Flags()
@@ -64,7 +70,8 @@ ignored, and the steps of a chain need no trajectory in common.
 	f.Var(newChoice("all"), "select", "which meta-tools are written")
 	f.Var(newChoice("default", "awo"), "preset", "whose conventions are followed")
 	f.String("out", "", "write the artefacts into this `FOLDER`")
-	return work(a, c, extract)
+	f.String("check", "", "write nothing, and fail if the artefacts in this `FOLDER` are not what the inputs give")
+	return recalling(work(a, c, extract), checkedFolder)
 }
 
 // extractionJSON is the JSON of `awo extract`; docs/artefacts.md describes it.
@@ -150,6 +157,9 @@ func extract(j *job, o extractOptions, files []string) error {
 	if o.Threshold < 1 {
 		return usagef("--threshold: %d is less than 1", o.Threshold)
 	}
+	if o.Out != "" && o.Check != "" {
+		return usagef("--out and --check contradict each other")
+	}
 	set, err := j.rules(o.Rules)
 	if err != nil {
 		return err
@@ -171,7 +181,7 @@ func extract(j *job, o extractOptions, files []string) error {
 	merged, tools := compilation.Merged, compilation.Definitions
 	veil := merged.Veil(j.ShowValues)
 	out := extractionResult(in, o, compilation, veil)
-	if o.Out != "" {
+	if o.Out != "" || o.Check != "" {
 		results, err := extractionArtefacts(merged, veil, tools)
 		if err != nil {
 			return err
@@ -180,6 +190,13 @@ func extract(j *job, o extractOptions, files []string) error {
 		made, err := emit.All(emit.Emitters, results)
 		if err != nil {
 			return err
+		}
+		if o.Check != "" {
+			all, err := j.withManifest(made, in)
+			if err != nil {
+				return err
+			}
+			return j.check(o.Check, all, in)
 		}
 		if err := j.writeArtefacts(o.Out, made, in); err != nil {
 			return err
