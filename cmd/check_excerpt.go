@@ -20,14 +20,14 @@ type checkExcerpt struct {
 }
 
 const (
-	maxExcerptLines = 16      // that are shown of a file
-	maxEdits        = 600     // differences up to which common lines are found
-	excerptContext  = 2       // lines shown around a difference
+	maxExcerptLines = 16  // that are shown of a file
+	maxEdits        = 600 // differences up to which common lines are found
+	excerptContext  = 2   // lines shown around a difference
 )
 
 // newExcerpt compares two versions line by line.
-func newExcerpt(name string, disk, made []byte) checkExcerpt {
-	a, b := lines(disk), lines(made)
+func newExcerpt(name string, disk, given []byte) checkExcerpt {
+	a, b := lines(disk), lines(given)
 	first := 0
 	for first < min(len(a), len(b)) && bytes.Equal(a[first], b[first]) {
 		first++
@@ -38,17 +38,18 @@ func newExcerpt(name string, disk, made []byte) checkExcerpt {
 	}
 	ops := align(a[first:len(a)-after], b[first:len(b)-after])
 	x := checkExcerpt{}
-	m := masker{data: slices.Contains([]string{".json", ".yaml"}, filepath.Ext(name))}
-	show := func(sign byte, line []byte) {
+	m := maskers[filepath.Ext(name)]
+	hiddenA, hiddenB := m.hidden(a), m.hidden(b)
+	show := func(sign byte, line []byte, hidden bool) {
 		if len(x.lines) < maxExcerptLines {
-			x.lines = append(x.lines, string(sign)+m.mask(line))
+			x.lines = append(x.lines, string(sign)+m.mask(line, hidden))
 		}
 	}
-	at, common := first, 0
+	at, made, common := first, first, 0
 	if len(ops) > 0 {
 		x.lines = append(x.lines, fmt.Sprintf("@@ line %d @@", first+1))
-		for _, line := range a[max(0, first-excerptContext):first] {
-			show(' ', line)
+		for n := max(0, first-excerptContext); n < first; n++ {
+			show(' ', a[n], hiddenA[n])
 		}
 	}
 	for _, op := range ops {
@@ -58,17 +59,19 @@ func newExcerpt(name string, disk, made []byte) checkExcerpt {
 		case '+':
 			x.added++
 		default:
-			common++
-			at++
+			common, at, made = common+1, at+1, made+1
 			continue
 		}
 		if common > 0 && len(x.lines) < maxExcerptLines {
 			x.lines = append(x.lines, fmt.Sprintf("@@ line %d @@", at+1))
 		}
 		common = 0
-		show(op.sign, op.line)
 		if op.sign == '-' {
+			show('-', op.line, hiddenA[at])
 			at++
+		} else {
+			show('+', op.line, hiddenB[made])
+			made++
 		}
 	}
 	if rest := x.removed + x.added; len(x.lines) >= maxExcerptLines && rest > 0 {
@@ -156,7 +159,26 @@ func walkBack(a, b [][]byte, history []map[int]int) []lineOp {
 
 // masker hides what may be a value. Of JSON and YAML it shows keys and brackets,
 // and the scalars of keys that never hold one; of other files nothing.
-type masker struct{ data bool }
+type masker struct {
+	data  bool
+	plain []string // keys whose scalars are names, counts or hashes of awo's own
+	whole []string // keys below which everything is hidden
+}
+
+// maskers are the maskers by the ending of a file's name.
+var maskers = map[string]masker{
+	".json": {
+		data: true,
+		plain: []string{
+			"agree", "algorithm", "argument", "bytes", "calls_saved", "child", "code", "command", "extra_mean", "extra_p95", "file", "kind",
+			"joined", "leave", "link_agree", "link_lo", "link_uses", "name", "occurrences", "operationId", "optional", "reason", "records",
+			"required", "schema", "schema_sha256", "sha256", "status", "step", "support", "threshold", "times", "tool", "trajectories",
+			"turns_saved", "versions", "weight", "whole",
+		},
+		whole: []string{"const", "default", "enum", "example", "examples"},
+	},
+	".yaml": {data: true, plain: []string{"operationId", "stepId", "workflowId"}},
+}
 
 var (
 	bracketLine = regexp.MustCompile(`^\s*[\[\]{}]+,?$`)
@@ -165,17 +187,28 @@ var (
 	plainValue  = regexp.MustCompile(`^"?[A-Za-z0-9_.:/ -]{0,80}"?,?$`)
 )
 
-// plainKeys are keys whose scalars are names, counts or hashes of awo's own.
-var plainKeys = []string{
-	"agree", "algorithm", "argument", "bytes", "calls_saved", "child", "code", "command", "extra_mean", "extra_p95", "file", "kind", "joined", "leave",
-	"link_agree", "link_lo", "link_uses", "name", "occurrences", "operationId", "optional", "reason", "records", "required", "schema", "schema_sha256", "sha256", "status",
-	"step", "stepId", "support", "threshold", "times", "tool", "trajectories", "turns_saved", "versions", "weight", "whole", "workflowId",
+// hidden returns which lines are inside a value.
+func (m masker) hidden(all [][]byte) []bool {
+	out := make([]bool, len(all))
+	depth := -1 // the indentation of the member that is hidden, -1 for none
+	for i, line := range all {
+		indent := len(line) - len(bytes.TrimLeft(line, " "))
+		if depth >= 0 && indent > depth {
+			out[i] = true
+			continue
+		}
+		depth = -1
+		if parts := memberLine.FindSubmatch(line); parts != nil && slices.Contains(m.whole, string(parts[2])) {
+			depth = indent
+		}
+	}
+	return out
 }
 
 // mask returns the line without values.
-func (m masker) mask(line []byte) string {
+func (m masker) mask(line []byte, hidden bool) string {
 	text := string(line)
-	if !m.data {
+	if !m.data || hidden {
 		return "‹…›"
 	}
 	if bracketLine.MatchString(text) {
@@ -183,7 +216,7 @@ func (m masker) mask(line []byte) string {
 	}
 	if parts := memberLine.FindStringSubmatch(text); parts != nil {
 		value := parts[3]
-		if emptyValue.MatchString(value) || slices.Contains(plainKeys, parts[2]) && plainValue.MatchString(value) {
+		if emptyValue.MatchString(value) || slices.Contains(m.plain, parts[2]) && plainValue.MatchString(value) {
 			return report.Escape(text)
 		}
 		return report.Escape(parts[1]) + " ‹…›"

@@ -63,6 +63,7 @@ func TestExcerptHidesValues(t *testing.T) {
 	for _, line := range []string{
 		`  "const": "` + secret + `",`, `"` + secret + `",`, `    password: ` + secret, `- ` + secret, secret, `"path": "$[?@.a == '` + secret + `'].b"`,
 		`"template": "` + secret + `{0}"`, `"name": {"x": "` + secret + `"}`, `"default": "` + secret + `"`, `"description": "` + secret + `"`,
+		"\"const\": {\n  \"name\": \"" + secret + "\"\n}",
 	} {
 		for _, name := range []string{"metatools.json", "metatools.arazzo.yaml", "metatools.py", "SKILL.md"} {
 			for _, versions := range [][2]string{{line, "other"}, {"other", line}, {line + "\na", line + "\nb"}} {

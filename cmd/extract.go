@@ -170,8 +170,8 @@ func extract(j *job, o extractOptions, files []string) error {
 	}
 	defer in.Close()
 	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
-	var at origins
-	compilation, err := metatool.Compile(at.source(in), set, o.compile(j.workers()))
+	in.keepsOrigins = o.Out != "" || o.Check != ""
+	compilation, err := metatool.Compile(in.Source, set, o.compile(j.workers()))
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func extract(j *job, o extractOptions, files []string) error {
 		if err != nil {
 			return err
 		}
-		results.Found, results.Definitions = foundArtefact(o, compilation, &at, out), toolDefinitions(merged)
+		results.Found, results.Definitions = foundArtefact(compilation, in, out), toolDefinitions(merged)
 		made, err := emit.All(emit.Emitters, results)
 		if err != nil {
 			return err

@@ -1,49 +1,22 @@
 package cmd
 
 import (
-	"iter"
-
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
-	"github.com/awo-dev/awo/trace"
 )
 
-// origins notes where the trajectories stand that a source yields the first time.
-type origins struct {
-	list []emit.Origin
-	read bool
-}
-
-// source is like that of the intake.
-func (o *origins) source(in *intake) metatool.Source {
-	return func() iter.Seq2[*trace.Trajectory, error] {
-		all := in.Source()
-		if o.read {
-			return all
-		}
-		o.read = true
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for t, err := range all {
-				if err == nil {
-					o.list = append(o.list, emit.NewOrigin(t))
-				}
-				if !yield(t, err) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// foundArtefact gathers what is known of everything that was found; out says
-// what became of it.
-func foundArtefact(o extractOptions, c *metatool.Compilation, at *origins, out extractionJSON) emit.Found {
+// foundArtefact gathers what is known of everything that was found in what in
+// yielded; out says what became of it.
+func foundArtefact(c *metatool.Compilation, in *intake, out extractionJSON) emit.Found {
 	became := map[string]*metaToolJSON{}
 	for i := range out.MetaTools {
 		became[out.MetaTools[i].Name] = &out.MetaTools[i]
 	}
-	found := emit.Found{Threshold: o.Threshold, Algorithm: o.Algorithm, Walks: c.Merged.Walks, Trajectories: at.list}
+	found := emit.Found{Threshold: out.Threshold, Algorithm: out.Algorithm, Walks: c.Merged.Walks}
+	if len(in.origins) == c.Merged.Trajectories { // otherwise it was compiled from a part of them
+		found.Trajectories = in.origins
+	}
 	for _, d := range c.Definitions {
 		one := emit.FoundCandidate{Definition: d, Ending: c.Ending(d.Candidate)}
 		if m := became[d.Name]; m != nil {
