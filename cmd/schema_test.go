@@ -39,6 +39,10 @@ var results = []struct {
 	{"awo.rules-verification/v1", evidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
 	{"awo.rules-suggestion/v1", suggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
+	{"awo.extraction-check/v1", artefactCheckJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && extract --check $WORK/tools"},
+	{"awo.diff/v1", diffJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && extract office/trajectories.jsonl.gz --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $WORK/tools $WORK/fewer"},
+	{"awo.why/v1", whyJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && why $WORK/tools"},
+	{"awo.why-not/v1", whyNotJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && why-not $WORK/tools mail_read,mail_send"},
 	{"awo.verification/v1", verificationJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && verify $WORK/tools office/trajectories.jsonl.gz --rules office/rules.yaml --min-agreement 0.5"},
 }
 
