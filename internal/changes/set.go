@@ -122,7 +122,18 @@ func Parse(metatools, candidates []byte) (*Set, error) {
 		m.input, m.output = schemaValue(m.InputSchema), schemaValue(m.OutputSchema)
 	}
 	for i := range s.Tools {
-		s.tools[s.Tools[i].Name] = &s.Tools[i]
+		t := &s.Tools[i]
+		if s.tools[t.Name] != nil {
+			return nil, errors.New("two tools have one name")
+		}
+		s.tools[t.Name] = t
+		seen := map[string]bool{}
+		for _, a := range t.Arguments {
+			if seen[a.Name] {
+				return nil, errors.New("two arguments of a tool have one name")
+			}
+			seen[a.Name] = true
+		}
 	}
 	var found struct {
 		Candidates []struct {
