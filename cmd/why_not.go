@@ -275,7 +275,7 @@ func absenceWords(out *whyNotJSON, a *metatool.Absence, c *metatool.Compilation)
 	case "saves-nothing":
 		return "Nothing would be saved: the calls are made in one turn anyway, or another is made in the last one."
 	case "taken":
-		return "Their calls are in other meta-tools, which save more or come first."
+		return "Their calls are in others that were found, which save more or come first."
 	}
 	if out.Majority != nil {
 		return "Before " + tool + ": " + majorityWords(out.Majority, a.Threshold) + "."
