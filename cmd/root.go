@@ -104,12 +104,13 @@ func newHelp() *cobra.Command {
 			}
 			return topic.Help()
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			topic, _, err := c.Root().Find(args)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return childNames(topic), cobra.ShellCompDirectiveNoFileComp
+			names := slices.DeleteFunc(childNames(topic), func(name string) bool { return !strings.HasPrefix(name, begun) })
+			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }
