@@ -337,7 +337,7 @@ func countsTable(out whyNotJSON) *report.Table {
 	}
 	table.Add(report.Text("in one go"), report.Int(out.InOneGo.Occurrences), report.Int(out.InOneGo.Trajectories))
 	if out.TurnsSaved != nil && out.InOneGo.Occurrences > 0 {
-		table.Note("One call for each time in one go would save at most %s, without regard to what others save.", countOf(*out.TurnsSaved, "calling turn"))
+		table.Note("One call for each time in one go (of those that overlap, the first) would save at most %s, without regard to what others save.", countOf(*out.TurnsSaved, "calling turn"))
 	}
 	return table
 }

@@ -44,11 +44,13 @@ type Absence struct {
 	Cuts    []Interruption
 	Between string // the tool that most often comes instead, for never-in-a-row
 
-	// TurnsSaved is what a call instead of each joined run would have saved: at
-	// most, and without regard to what candidates save.
+	// TurnsSaved is what a call instead of each joined run that overlaps with none
+	// before it would have saved: at most, and without regard to what candidates save.
 	TurnsSaved int
 	Majority   *Majority
 	Takers     []Taker // the most frequent first
+
+	counted merge.Place // behind the last run that TurnsSaved counts
 }
 
 // Extent counts places and the trajectories that they are in.
@@ -224,7 +226,9 @@ func (c *Compilation) count(a *Absence, r *run) {
 	}
 	if r.joined {
 		a.Joined.add(r.trajectory)
-		_, turns := saving(c.Merged.Walks, r.trajectory, r.places[0], r.end)
-		a.TurnsSaved += turns
+		if r.places[0] >= a.counted {
+			_, turns := saving(c.Merged.Walks, r.trajectory, r.places[0], r.end)
+			a.TurnsSaved, a.counted = a.TurnsSaved+turns, r.end
+		}
 	}
 }

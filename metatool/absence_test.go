@@ -66,10 +66,21 @@ func TestAbsence(t *testing.T) {
 			if a.Code != test.code || a.Step != test.step || a.Count != test.count {
 				t.Errorf("%s, step %d, %d of %d; want %s, step %d, %d", a.Code, a.Step, a.Count, a.Of, test.code, test.step, test.count)
 			}
+			if turns := c.Merged.Turns; a.TurnsSaved >= turns {
+				t.Errorf("%d of %d turns would be saved", a.TurnsSaved, turns)
+			}
 			if test.code == "taken" && len(a.Takers) == 0 {
 				t.Error("nobody took the calls")
 			}
 		})
+	}
+}
+
+// TestAbsenceSaves counts runs once that overlap.
+func TestAbsenceSaves(t *testing.T) {
+	c := compiled(t, chatsOf(t, map[string]int{"a a a a b": 6}, "a a a a b"), nil, CompileOptions{})
+	if a := c.Absence([]string{"a", "a"}); a.Joined.Occurrences != 18 || a.TurnsSaved != 12 {
+		t.Errorf("%d runs save %d turns, want 18 that save 12", a.Joined.Occurrences, a.TurnsSaved)
 	}
 }
 
