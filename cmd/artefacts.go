@@ -12,12 +12,21 @@ import (
 
 // unrelated are settings that are no part of the options of a manifest: where
 // things go, how they are shown, and the rule file, which is among the inputs.
-var unrelated = []string{"out", "plots", "rules"}
+var unrelated = []string{"out", "plots", "rules", "check"}
 
 // writeArtefacts puts files into the folder dir, with a manifest of what they
 // were made from: the traces of in, and the rule files that the job has read,
 // included ones too.
 func (j *job) writeArtefacts(dir string, files []emit.File, in *intake) error {
+	all, err := j.withManifest(files, in)
+	if err != nil {
+		return err
+	}
+	return emit.Write(dir, all)
+}
+
+// withManifest returns files with their manifest behind them.
+func (j *job) withManifest(files []emit.File, in *intake) ([]emit.File, error) {
 	options := maps.Clone(j.options)
 	for _, name := range unrelated {
 		delete(options, name)
@@ -29,7 +38,7 @@ func (j *job) writeArtefacts(dir string, files []emit.File, in *intake) error {
 	for _, f := range in.reader.Counts().Files {
 		input, err := j.input("traces", f.Name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		input.Format, input.Records, input.Trajectories = f.Format, f.Records, f.Trajectories
 		m.Inputs = append(m.Inputs, input)
@@ -37,15 +46,15 @@ func (j *job) writeArtefacts(dir string, files []emit.File, in *intake) error {
 	for _, name := range j.ruleFiles {
 		input, err := j.input("rules", name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		m.Inputs = append(m.Inputs, input)
 	}
 	manifest, err := m.File(files)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return emit.Write(dir, append(slices.Clip(files), manifest))
+	return append(slices.Clip(files), manifest), nil
 }
 
 // input describes a file that was read. A pipe cannot be read again, so it has

@@ -30,6 +30,7 @@ type extractOptions struct {
 	Holdout      float64 `mapstructure:"holdout"`
 	Preset       string  `mapstructure:"preset"`
 	Out          string  `mapstructure:"out"`
+	Check        string  `mapstructure:"check"`
 }
 
 func newExtract(a *app) *cobra.Command {
@@ -62,6 +63,10 @@ tasks that were not compiled from.
 With --out the definitions are written as files. No value is in them but constants
 that are no secret: the same in many trajectories of several tasks.
 
+--check compares instead of writing: the exit code is 1, and what differs is shown,
+if the artefacts in a folder are not what the inputs give. Options, rules and traces
+that are not given are those that its manifest names; awo's version does not count.
+
 --preset awo follows the published algorithm to the letter: user messages are
 ignored, the steps of a chain need no trajectory in common, and all is taken.
 
@@ -70,7 +75,8 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
   awo extract traces/ --rules rules.yaml --threshold 10 --out tools/
   awo extract traces/ --select turns --max-tools 5 --holdout 0.2
   awo extract traces/ --rules rules.yaml --algorithm awo --select all
-  awo extract traces/ --rules rules.yaml --preset awo --format json`,
+  awo extract traces/ --rules rules.yaml --preset awo --format json
+  awo extract --check tools/`,
 		GroupID: groupCompile,
 	}
 	f := c.Flags()
@@ -86,7 +92,8 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
 	f.Float64("holdout", 0, "compile from the rest and replay on this `SHARE` of the tasks, too")
 	f.Var(newChoice("default", "awo"), "preset", "whose conventions are followed")
 	f.String("out", "", "write the artefacts into this `FOLDER`")
-	return work(a, c, extract)
+	f.String("check", "", "write nothing, and fail if the artefacts in this `FOLDER` are not what the inputs give")
+	return recalling(work(a, c, extract), checkedFolder)
 }
 
 // extractionJSON is the JSON of `awo extract`; docs/artefacts.md describes it.
@@ -176,6 +183,9 @@ func extract(j *job, o extractOptions, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if o.Out != "" && o.Check != "" {
+		return usagef("--out and --check contradict each other")
+	}
 	set, err := j.rules(o.Rules)
 	if err != nil {
 		return err
@@ -190,6 +200,7 @@ func extract(j *job, o extractOptions, files []string) error {
 	}
 	defer in.Close()
 	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.keepsOrigins = o.Out != "" || o.Check != ""
 	c, err := j.compile(in, set, meter, o)
 	if err != nil {
 		return err
@@ -199,14 +210,22 @@ func extract(j *job, o extractOptions, files []string) error {
 	}
 	veil := c.Merged.Veil(j.ShowValues)
 	out := extractionResult(in, o, c, veil)
-	if o.Out != "" {
+	if o.Out != "" || o.Check != "" {
 		results, err := extractionArtefacts(c.Merged, veil, c.offered())
 		if err != nil {
 			return err
 		}
+		results.Found, results.Definitions = foundArtefact(c.Compilation, in, out), toolDefinitions(c.Merged)
 		made, err := emit.All(emit.Emitters, results)
 		if err != nil {
 			return err
+		}
+		if o.Check != "" {
+			all, err := j.withManifest(made, in)
+			if err != nil {
+				return err
+			}
+			return j.check(o.Check, all, in)
 		}
 		if err := j.writeArtefacts(o.Out, made, in); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/rules"
@@ -90,6 +91,9 @@ type intake struct {
 	excluded int // trajectories that exclude left out
 
 	isRead bool // Source was read once
+
+	keepsOrigins bool
+	origins      []emit.Origin // of what All yielded, if they are kept
 }
 
 // intake opens files for reading under the options. Close gives up what was
@@ -124,6 +128,9 @@ func (in *intake) All() iter.Seq2[*trace.Trajectory, error] {
 				continue
 			}
 			in.count(t)
+			if in.keepsOrigins {
+				in.origins = append(in.origins, emit.NewOrigin(t))
+			}
 			if !yield(t, nil) {
 				return
 			}
@@ -163,7 +170,7 @@ func (in *intake) files() int {
 
 // begin sets the counts to nothing.
 func (in *intake) begin() {
-	in.tally, in.left, in.excluded = &trace.Tally{}, filter.Counts{}, 0
+	in.tally, in.left, in.excluded, in.origins = &trace.Tally{}, filter.Counts{}, 0, nil
 	if in.facts != nil {
 		*in.facts = trace.Completeness{}
 		in.tally = &in.facts.Tally

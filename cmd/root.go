@@ -55,6 +55,9 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		newExtract(a),
 		newVerify(a),
 		newBacktest(a),
+		newDiff(a),
+		newWhy(a),
+		newWhyNot(a),
 		newRun(a),
 		newRegister(a),
 		newReplay(a),
@@ -105,12 +108,13 @@ func newHelp() *cobra.Command {
 			}
 			return topic.Help()
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 			topic, _, err := c.Root().Find(args)
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return childNames(topic), cobra.ShellCompDirectiveNoFileComp
+			names := slices.DeleteFunc(childNames(topic), func(name string) bool { return !strings.HasPrefix(name, begun) })
+			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
 }

@@ -44,6 +44,10 @@ var results = []struct {
 	{"awo.snapshot-export/v1", exportJSON{}, "snapshot export $SNAPSHOT"},
 	{"awo.prediction/v1", predictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools"},
+	{"awo.extraction-check/v1", artefactCheckJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && extract --check $WORK/tools"},
+	{"awo.diff/v1", diffJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && extract office/trajectories.jsonl.gz --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $WORK/tools $WORK/fewer"},
+	{"awo.why/v1", whyJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && why $WORK/tools"},
+	{"awo.why-not/v1", whyNotJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && why-not $WORK/tools mail_read,mail_send"},
 	{"awo.verification/v1", verificationJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/tools && verify $WORK/tools office/trajectories.jsonl.gz --rules office/rules.yaml --min-agreement 0.5"},
 }
 

@@ -43,6 +43,8 @@ type Compilation struct {
 	Extraction  *Extraction
 	Definitions []*Definition
 	Assumptions []Assumption // tools taken to read only, in order of names
+
+	patterns *Patterns // for AlgorithmPatterns; Absence asks it
 }
 
 // Compile makes meta-tools of traces: it reads them three times. The first time
@@ -137,6 +139,7 @@ func (c *Compilation) extract(source Source, collector *dataflow.Collector, o Co
 		c.Extraction = Extract(c.Merged, o.Extract)
 		return nil
 	}
+	c.patterns = patterns
 	patterns.Judge(c.Judgments)
 	c.Extraction = patterns.Extraction()
 	return nil

@@ -41,6 +41,10 @@ type Results struct {
 	Tools []*metatool.Definition
 	// Operations are the tools that may be called, as far as they are known.
 	Operations []arazzo.Operation
+	// Definitions are the tools that the traces call, as they were recorded.
+	Definitions []ToolDefinition
+	// Found is everything that was found, offered or not.
+	Found Found
 }
 
 // Emitters are the artefacts of `awo extract`, in the order in which they are made.
@@ -56,6 +60,7 @@ var Emitters = []Emitter{
 	TypeScript,
 	Skill,
 	Graph,
+	Candidates,
 }
 
 // All makes the files of every emitter of the table, in its order.

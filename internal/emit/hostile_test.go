@@ -84,7 +84,11 @@ func emitted(t testing.TB, c *metatool.Compilation) ([]*metatool.Definition, map
 	for _, one := range c.Merged.Catalog.Tools() {
 		operations = append(operations, arazzo.Operation{Name: one.Name.Value(), Description: one.Definition.Description, Input: metatool.ArgumentsSchema(&one.Definition)})
 	}
-	made, err := emit.All(emit.Emitters, emit.Results{View: view, Names: names, Tools: offered, Operations: operations})
+	found := emit.Found{Threshold: 5, Algorithm: "test", Walks: c.Merged.Walks}
+	for _, d := range c.Definitions {
+		found.Candidates = append(found.Candidates, emit.FoundCandidate{Definition: d, Ending: c.Ending(d.Candidate)})
+	}
+	made, err := emit.All(emit.Emitters, emit.Results{View: view, Names: names, Tools: offered, Operations: operations, Found: found})
 	if err != nil {
 		t.Fatal(err)
 	}

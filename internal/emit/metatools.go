@@ -31,14 +31,16 @@ var MetaTools = Emitter{
 			}
 			out.MetaTools = append(out.MetaTools, m)
 		}
+		out.Tools = toolsOf(in)
 		f, err := jsonFile("metatools.json", out)
 		return []File{f}, err
 	},
 }
 
 type metaToolsJSON struct {
-	Schema    string         `json:"schema"`
-	MetaTools []metaToolJSON `json:"meta_tools"`
+	Schema    string           `json:"schema"`
+	MetaTools []metaToolJSON   `json:"meta_tools"`
+	Tools     []ToolDefinition `json:"tools"` // that the traces call, by name
 }
 
 type metaToolJSON struct {

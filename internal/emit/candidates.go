@@ -1,0 +1,238 @@
+package emit
+
+import (
+	"strings"
+
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// CandidatesName is the name of the artefact of Candidates.
+const CandidatesName = "candidates.json"
+
+// CandidatesSchema names the version of CandidatesJSON.
+const CandidatesSchema = "awo.candidates/v1"
+
+// Candidates emits everything that was found, offered or not, with what speaks
+// for it and against it: `awo why` reads it.
+var Candidates = Emitter{
+	Name: CandidatesName,
+	Doc:  "everything that was found, offered or not: where it occurs, why it ends, what was refused",
+	Emit: func(in Results) ([]File, error) {
+		if in.Found.Walks == nil {
+			return nil, nil
+		}
+		f, err := jsonFile(CandidatesName, in.Found.document())
+		return []File{f}, err
+	},
+}
+
+// Found is everything that was found.
+type Found struct {
+	Threshold int
+	Algorithm string
+	Walks     *merge.Walks
+	// Trajectories are where the trajectories of the walks stand.
+	Trajectories []Origin
+	Candidates   []FoundCandidate
+}
+
+// Origin is where a trajectory was read.
+type Origin struct {
+	ID, File string
+	Line     int
+}
+
+// NewOrigin returns where a trajectory stands, without absolute paths.
+func NewOrigin(t *trace.Trajectory) Origin {
+	file := portable(t.Source.File)
+	return Origin{ID: strings.ReplaceAll(t.ID, t.Source.File, file), File: file, Line: t.Source.Line}
+}
+
+// FoundCandidate is a candidate and what became of it.
+type FoundCandidate struct {
+	Definition *metatool.Definition
+	Status     string
+	Reason     string // why it is left out
+	Ending     metatool.Ending
+}
+
+// CandidatesJSON is what Candidates emits.
+type CandidatesJSON struct {
+	Schema     string          `json:"schema"`
+	Threshold  int             `json:"threshold"`
+	Algorithm  string          `json:"algorithm"`
+	Candidates []CandidateJSON `json:"candidates"`
+}
+
+// CandidateJSON is one candidate.
+type CandidateJSON struct {
+	Name        string        `json:"name"`
+	Status      string        `json:"status"`
+	Reason      string        `json:"reason"` // why it was left out
+	Tools       []string      `json:"tools"`
+	Support     int           `json:"support"`
+	Occurrences int           `json:"occurrences"`
+	TurnsSaved  int           `json:"turns_saved"` // upper bound
+	CallsSaved  int           `json:"calls_saved"`
+	Arguments   []WhyArgument `json:"arguments"` // where each comes from, by step, then name
+	Refusals    []RefusalJSON `json:"refusals"`
+	Ending      EndingJSON    `json:"ending"`
+	Places      []PlaceJSON   `json:"places"` // the first ones, at most one a trajectory
+}
+
+// WhyArgument says where an argument comes from, and where it does not. It holds
+// no value.
+type WhyArgument struct {
+	Step        int         `json:"step"` // from 0
+	Argument    string      `json:"argument"`
+	Kind        string      `json:"kind"`
+	From        *int        `json:"from,omitempty"` // the step whose result it is, from 0
+	Agree       int         `json:"agree"`
+	Occurrences int         `json:"occurrences"`
+	Others      []OtherJSON `json:"others"`
+}
+
+// OtherJSON is a binding that was looked at and not taken.
+type OtherJSON struct {
+	Kind        string `json:"kind"`
+	From        *int   `json:"from,omitempty"`
+	Agree       int    `json:"agree"`
+	Occurrences int    `json:"occurrences"`
+	LinkAgree   int    `json:"link_agree"` // of the link that it follows, over all traces
+	LinkUses    int    `json:"link_uses"`
+	Reason      string `json:"reason"`
+}
+
+// RefusalJSON is a reason why a candidate cannot be offered.
+type RefusalJSON struct {
+	Code     string `json:"code"`
+	Step     int    `json:"step"` // from 0
+	Argument string `json:"argument"`
+}
+
+// EndingJSON is why a candidate is not longer.
+type EndingJSON struct {
+	Next     []NextJSON    `json:"next"` // calls made next in one go
+	Done     int           `json:"done"` // occurrences behind which no call comes
+	User     int           `json:"user_message"`
+	Barrier  int           `json:"barrier"`
+	Cut      int           `json:"cut"`
+	Majority *MajorityJSON `json:"majority"` // of Algorithm 1
+}
+
+// NextJSON is a call that comes next.
+type NextJSON struct {
+	Tool         string `json:"tool"`
+	Occurrences  int    `json:"occurrences"`
+	Trajectories int    `json:"trajectories"`
+}
+
+// MajorityJSON is how the children of the last state compare.
+type MajorityJSON struct {
+	Code   string `json:"code"`
+	Leave  int    `json:"leave"`
+	Child  string `json:"child"`
+	Joined int    `json:"joined"`
+	Whole  int    `json:"whole"`
+}
+
+// PlaceJSON is an occurrence.
+type PlaceJSON struct {
+	Trajectory string `json:"trajectory"`
+	File       string `json:"file"`
+	Line       int    `json:"line"`
+	Call       int    `json:"call"`  // the first, from 1
+	Times      int    `json:"times"` // occurrences in this trajectory
+}
+
+// maxPlaces is how many trajectories are named for a candidate.
+const maxPlaces = 20
+
+func (f *Found) document() CandidatesJSON {
+	out := CandidatesJSON{Schema: CandidatesSchema, Threshold: f.Threshold, Algorithm: f.Algorithm, Candidates: []CandidateJSON{}}
+	for i := range f.Candidates {
+		out.Candidates = append(out.Candidates, f.candidate(&f.Candidates[i]))
+	}
+	return out
+}
+
+func (f *Found) candidate(c *FoundCandidate) CandidateJSON {
+	d := c.Definition
+	out := CandidateJSON{
+		Name: d.Name, Status: c.Status, Reason: c.Reason, Tools: calledBy([]*metatool.Definition{d}), Support: d.Candidate.Support,
+		Occurrences: len(d.Candidate.Occurrences), TurnsSaved: d.Candidate.TurnsSaved, CallsSaved: d.Candidate.CallsSaved,
+		Arguments: []WhyArgument{}, Refusals: []RefusalJSON{}, Ending: NewEnding(&c.Ending), Places: f.places(d.Candidate),
+	}
+	for i := range d.Bound {
+		b := &d.Bound[i]
+		a := WhyArgument{
+			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: giver(&b.Binding),
+			Agree: b.Evidence.Agree, Occurrences: b.Evidence.Occurrences, Others: []OtherJSON{},
+		}
+		for j := range b.Others {
+			o := &b.Others[j]
+			other := OtherJSON{Kind: o.Binding.Kind.String(), From: giver(&o.Binding), Agree: o.Evidence.Agree, Occurrences: o.Evidence.Occurrences, Reason: o.Reason}
+			if o.Evidence.Judgment != nil {
+				other.LinkAgree, other.LinkUses = o.Evidence.Judgment.Agree, o.Evidence.Judgment.Uses
+			}
+			a.Others = append(a.Others, other)
+		}
+		out.Arguments = append(out.Arguments, a)
+	}
+	for _, r := range d.Refusals {
+		out.Refusals = append(out.Refusals, RefusalJSON{r.Code, r.Step, r.Argument})
+	}
+	return out
+}
+
+// giver returns the step whose result a binding reads, nil if it reads none.
+func giver(b *metatool.Binding) *int {
+	if b.Kind != metatool.BindStep {
+		return nil
+	}
+	step := b.Step
+	return &step
+}
+
+// NewEnding returns the JSON of an ending.
+func NewEnding(e *metatool.Ending) EndingJSON {
+	out := EndingJSON{Next: []NextJSON{}, Done: e.Done, User: e.User, Barrier: e.Barrier, Cut: e.Cut}
+	for _, n := range e.Next {
+		out.Next = append(out.Next, NextJSON{n.Name, n.Occurrences, n.Trajectories})
+	}
+	out.Majority = NewMajority(e.Majority)
+	return out
+}
+
+// NewMajority returns the JSON of a majority, nil of nil.
+func NewMajority(m *metatool.Majority) *MajorityJSON {
+	if m == nil {
+		return nil
+	}
+	return &MajorityJSON{m.Code, m.Leave, m.Child, m.Joined, m.Whole}
+}
+
+func (f *Found) places(c *metatool.Candidate) []PlaceJSON {
+	places := []PlaceJSON{}
+	last := -1
+	for i := range c.Occurrences {
+		o := &c.Occurrences[i]
+		if o.Trajectory >= len(f.Trajectories) {
+			continue
+		}
+		if o.Trajectory == last {
+			places[len(places)-1].Times++
+			continue
+		}
+		if len(places) == maxPlaces {
+			break
+		}
+		last = o.Trajectory
+		call, _, _ := f.Walks.Calls(o.First)
+		at := f.Trajectories[o.Trajectory]
+		places = append(places, PlaceJSON{at.ID, at.File, at.Line, call + 1, 1})
+	}
+	return places
+}
