@@ -175,6 +175,9 @@ func extract(j *job, o extractOptions, files []string) error {
 		if err != nil {
 			return err
 		}
+		if results.Snapshot, err = j.inertiaSnapshot(in, set, results.Tools); err != nil {
+			return err
+		}
 		made, err := emit.All(emit.Emitters, results)
 		if err != nil {
 			return err

@@ -195,6 +195,7 @@ func heldOut(t *testing.T) (file, questions string, want answered) {
 			g.Add(Observe(&c, x))
 		}
 	}
+	g.Compose(MetaTool{Name: trace.Intern("look_up_and_read"), First: g.names[1], Counts: Counts{OK: 3}})
 	m := g.Model(ModelOptions{})
 	p := make([]float64, m.Alphabet())
 	predictor := NewPredictor(m, PredictorOptions{})

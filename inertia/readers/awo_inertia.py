@@ -162,11 +162,14 @@ class Snapshot:
 
     def _load(self):
         if self._model is None:
-            info, contexts = self._section(1), self._section(3)
+            info, tools, contexts = self._section(1), self._section(2), self._section(3)
+            calls, first = tools.vector(4, "Q"), tools.vector(9, "I")
             model = {
                 "order": info.number(0),
                 "no_state": info.number(5) == 1,
-                "tools": [NONE] + self._section(2).texts(0),
+                "tools": [NONE] + tools.texts(0),
+                # Several calls in one, that no trace makes: no outcomes of their own.
+                "meta": [i + 1 for i in range(min(len(first), len(calls))) if first[i] and not calls[i]],
                 "child_from": contexts.vector(0, "I"),
                 "child_symbol": contexts.vector(1, "I"),
                 "cell_from": contexts.vector(2, "I"),
@@ -177,6 +180,7 @@ class Snapshot:
             n = len(model["backoff"])
             if (
                 n == 0
+                or len(calls) != len(model["tools"]) - 1
                 or len(model["child_from"]) != n + 1
                 or len(model["child_symbol"]) != n - 1
                 or len(model["cell_from"]) != n + 1
@@ -232,8 +236,11 @@ class Snapshot:
                     if model["cell_next"][i] < len(p):
                         p[model["cell_next"][i]] += weight * model["cell_share"][i]
             weight *= model["backoff"][node]
-        rest = weight / (len(p) + 1)
-        return [x + rest for x in p], rest
+        rest = weight / (len(p) + 1 - len(model["meta"]))
+        p = [x + rest for x in p]
+        for symbol in model["meta"]:
+            p[symbol] = 0.0
+        return p, rest
 
     def _load_filling(self):
         if self._filling is None:

@@ -68,6 +68,7 @@ interface Model {
   order: number
   noState: boolean
   tools: string[]
+  meta: number[]
   symbols: Map<string, number>
   childFrom: Uint32Array
   childSymbol: Uint32Array
@@ -248,14 +249,17 @@ export class Snapshot {
 
   #load() {
     if (this.#model) return this.#model
-    const info = this.#section(1), contexts = this.#section(3)
+    const info = this.#section(1), tools = this.#section(2), contexts = this.#section(3)
+    const calls = tools.ulongs(4), first = tools.uints(9)
     const m: Model = {
-      order: info.number(0), noState: info.number(5) === 1, tools: ["", ...this.#section(2).texts(0)], symbols: new Map<string, number>(),
+      order: info.number(0), noState: info.number(5) === 1, tools: ["", ...tools.texts(0)], symbols: new Map<string, number>(),
       childFrom: contexts.uints(0), childSymbol: contexts.uints(1), cellFrom: contexts.uints(2),
       cellNext: contexts.uints(3), cellShare: contexts.doubles(4), backoff: contexts.doubles(5),
+      // Several calls in one, that no trace makes: no outcomes of their own.
+      meta: [...calls.keys()].filter((i) => first[i] > 0 && calls[i] === 0).map((i) => i + 1),
     }
     const n = m.backoff.length
-    if (!n || m.childFrom.length !== n + 1 || m.childSymbol.length !== n - 1 || m.cellFrom.length !== n + 1 || m.cellShare.length !== m.cellNext.length) {
+    if (!n || calls.length !== m.tools.length - 1 || m.childFrom.length !== n + 1 || m.childSymbol.length !== n - 1 || m.cellFrom.length !== n + 1 || m.cellShare.length !== m.cellNext.length) {
       throw corrupt("the columns of the contexts differ in length")
     }
     for (let i = 1; i < m.tools.length; i++) m.symbols.set(m.tools[i], i)
@@ -302,8 +306,9 @@ export class Snapshot {
       }
       weight *= m.backoff[at]
     }
-    const unknown = weight / (p.length + 1)
+    const unknown = weight / (p.length + 1 - m.meta.length)
     for (let s = 0; s < p.length; s++) p[s] += unknown
+    for (const s of m.meta) p[s] = 0
     return { p, unknown }
   }
 

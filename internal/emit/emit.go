@@ -41,6 +41,8 @@ type Results struct {
 	Tools []*metatool.Definition
 	// Operations are the tools that may be called, as far as they are known.
 	Operations []arazzo.Operation
+	// Snapshot is the file of the inertia graph, whose nodes the meta-tools are too.
+	Snapshot []byte
 }
 
 // Emitters are the artefacts of `awo extract`, in the order in which they are made.
@@ -50,6 +52,7 @@ var Emitters = []Emitter{
 	Arazzo,
 	OpenAPI,
 	Graph,
+	Inertia,
 }
 
 // All makes the files of every emitter of the table, in its order.
