@@ -338,7 +338,7 @@ def _ranges(first, n, size):
     return len(first) == n + 1 and first[0] == 0 and first[n] == size and all(first[i] <= first[i + 1] for i in range(n))
 
 
-_STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[([0-9]{1,9})\]|(\[\*\])")
+_STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[([0-9]{1,9})\]|(\[\*\])|\[\?@\.([A-Za-z_][A-Za-z0-9_]*) == \?\]")
 
 
 def _parse_path(path):
@@ -350,7 +350,7 @@ def _parse_path(path):
         m = _STEP.match(path, at)
         if not m:
             return None
-        steps.append(("member", m[1]) if m[1] else ("index", int(m[2])) if m[2] else ("each", None))
+        steps.append(("member", m[1]) if m[1] else ("index", int(m[2])) if m[2] else ("each", None) if m[3] else ("name", m[4]))
         at = m.end()
     return steps
 
@@ -383,7 +383,16 @@ def _canonical(value):
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _walk(steps, value):
+def _name_parts(name):
+    """What stands between word boundaries of a name: of mail_login mail, mail_login
+    and login."""
+    words = list(re.finditer("[0-9A-Za-z]+", name))[:12]
+    return {name[a.start() : b.end()] for i, a in enumerate(words) for b in words[i:]}
+
+
+def _walk(steps, value, tool):
+    """What a path selects; a step "name" those records whose member is a part of the
+    name of the tool."""
     nodes = [value]
     for kind, operand in steps:
         found = []
@@ -396,10 +405,12 @@ def _walk(steps, value):
             elif kind == "index":
                 if isinstance(v, list) and operand < len(v):
                     found.append(v[operand])
-            elif isinstance(v, list):
-                found.extend(v)
-            elif isinstance(v, dict):
-                found.extend(v[k] for k in sorted(v))
+            else:
+                each = v if isinstance(v, list) else [v[k] for k in sorted(v)] if isinstance(v, dict) else []
+                if kind == "name":
+                    parts = _name_parts(tool)
+                    each = [e for e in each if isinstance(e, dict) and isinstance(e.get(operand), str) and e[operand] in parts]
+                found.extend(each)
         nodes = found
     return nodes
 
@@ -518,7 +529,7 @@ class _View:
             held = self.result(source)
         else:
             held = self.calls[source].get("args", {})
-        nodes = _walk(rule.steps, held)
+        nodes = _walk(rule.steps, held, tool)
         if all(kind != "each" for kind, _ in rule.steps):
             return nodes if len(nodes) == 1 and nodes[0] is not None else []
         first = []

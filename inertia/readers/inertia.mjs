@@ -283,12 +283,12 @@ function ranges(from, n, size) {
 
 // The steps of a path, null for what this cannot read.
 function parsePath(path) {
-  const step = /\.([A-Za-z_][A-Za-z0-9_]*)|\[([0-9]{1,9})\]|\[\*\]/y, out = []
+  const step = /\.([A-Za-z_][A-Za-z0-9_]*)|\[([0-9]{1,9})\]|(\[\*\])|\[\?@\.([A-Za-z_][A-Za-z0-9_]*) == \?\]/y, out = []
   if (path[0] !== "$") return null
   for (step.lastIndex = 1; step.lastIndex < path.length; ) {
     const m = step.exec(path)
     if (!m) return null
-    out.push({ kind: m[1] ? "member" : m[2] ? "index" : "each", name: m[1] ?? "", index: Number(m[2] ?? 0) })
+    out.push({ kind: m[1] ? "member" : m[2] ? "index" : m[3] ? "each" : "name", name: m[1] ?? m[4] ?? "", index: Number(m[2] ?? 0) })
   }
   return out
 }
@@ -336,7 +336,19 @@ function through(text) {
   return trimmed[0] === "{" || trimmed[0] === "[" ? parse(trimmed) : undefined
 }
 
-function walk(steps, value) {
+// What stands between word boundaries of a name: of mail_login mail, mail_login and
+// login.
+function nameParts(name) {
+  const words = [...name.matchAll(/[0-9A-Za-z]+/g)].slice(0, 12), out = new Set()
+  words.forEach((a, i) => {
+    for (const b of words.slice(i)) out.add(name.slice(a.index ?? 0, (b.index ?? 0) + b[0].length))
+  })
+  return out
+}
+
+// What a path selects; a step "name" those records whose member is a part of the
+// name of the tool.
+function walk(steps, value, tool) {
   let nodes = [value]
   for (const s of steps) {
     const found = []
@@ -346,10 +358,10 @@ function walk(steps, value) {
         if (isObject(v) && Object.hasOwn(v, s.name)) found.push(v[s.name])
       } else if (s.kind === "index") {
         if (Array.isArray(v) && s.index < v.length) found.push(v[s.index])
-      } else if (Array.isArray(v)) {
-        for (const e of v) found.push(e)
-      } else if (isObject(v)) {
-        for (const k of Object.keys(v).sort(byCodePoint)) found.push(v[k])
+      } else {
+        const each = Array.isArray(v) ? v : isObject(v) ? Object.keys(v).sort(byCodePoint).map((k) => v[k]) : []
+        const parts = nameParts(s.kind === "name" ? tool : "")
+        for (const e of each) if (s.kind === "each" || (isObject(e) && Object.hasOwn(e, s.name) && parts.has(String(e[s.name])) && typeof e[s.name] === "string")) found.push(e)
       }
     }
     nodes = found
@@ -468,7 +480,7 @@ class View {
   read(rule, source, tool, param) {
     const call = this.calls[source]
     if (!rule.steps || (rule.side === 0 && call.result === undefined)) return undefined
-    const nodes = walk(rule.steps, rule.side === 0 ? this.result(source) : call.args ?? {})
+    const nodes = walk(rule.steps, rule.side === 0 ? this.result(source) : call.args ?? {}, tool)
     if (rule.steps.every((s) => s.kind !== "each")) return nodes.length === 1 && nodes[0] !== null ? nodes[0] : undefined
     let first
     for (const value of nodes) {
