@@ -42,6 +42,16 @@ func (t *tool) begin(first trace.Name) {
 // meta reports whether the node is a meta-tool that no trace calls.
 func (t *Tool) meta() bool { return t.First != noName && t.Calls == 0 }
 
+// outcome returns the symbol of what was called, 0 for a tool that is no outcome of
+// the model: one that it does not know, or only as a meta-tool.
+func (m *Model) outcome(name trace.Name) uint32 {
+	s := m.symbols[name]
+	if m.tools[s].meta() {
+		return noneSymbol
+	}
+	return s
+}
+
 // noteMeta notes which symbols are meta-tools.
 func (m *Model) noteMeta() {
 	for s := 1; s < len(m.tools); s++ {
