@@ -15,6 +15,11 @@ func (j *job) drawAnalysis(f *findings, dir string) error {
 	if err != nil {
 		return err
 	}
+	return writeFigures(figures, dir)
+}
+
+// writeFigures writes figures into a folder, each as SVG and PNG.
+func writeFigures(figures []*plot.Figure, dir string) error {
 	var files []emit.File
 	for _, figure := range figures {
 		svg, err := figure.SVG()

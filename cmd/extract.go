@@ -216,6 +216,9 @@ func extract(j *job, o extractOptions, files []string) error {
 			return err
 		}
 		results.Found, results.Definitions = foundArtefact(c.Compilation, in, out), toolDefinitions(c.Merged)
+		if results.Snapshot, err = j.inertiaSnapshot(in, set, results.Tools); err != nil {
+			return err
+		}
 		made, err := emit.All(emit.Emitters, results)
 		if err != nil {
 			return err

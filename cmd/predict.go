@@ -45,10 +45,12 @@ trajectory that was given.`,
 type predictionJSON struct {
 	Schema string      `json:"schema"`
 	Offers []offerJSON `json:"offers"` // the likeliest first
-	Fires  bool        `json:"fires"`  // the call below is worth making
-	Call   *callJSON   `json:"call"`   // the call that would be made
-	Reason string      `json:"reason"` // why none is made
-	Theta  float64     `json:"theta"`
+	// MetaTools are offered meta-tools that may stand for the call, the likeliest first.
+	MetaTools []metaOfferJSON `json:"meta_tools"`
+	Fires     bool            `json:"fires"`  // the call below is worth making
+	Call      *callJSON       `json:"call"`   // the call that would be made
+	Reason    string          `json:"reason"` // why none is made
+	Theta     float64         `json:"theta"`
 }
 
 type offerJSON struct {
@@ -58,6 +60,12 @@ type offerJSON struct {
 	Args        []argumentJSON `json:"args"`
 	Complete    bool           `json:"complete"` // every required argument has a value
 	Right       float64        `json:"right"`    // probability that exactly this call is made
+}
+
+// metaOfferJSON is a meta-tool whose first call is likely.
+type metaOfferJSON struct {
+	Tool        string  `json:"tool"`
+	Probability float64 `json:"probability"` // that its calls begin here, one by one
 }
 
 type argumentJSON struct {
@@ -134,7 +142,7 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 		options.Available = inertia.Offered(t)
 	}
 	p := inertia.NewPredictor(m, options)
-	out := predictionJSON{Schema: "awo.prediction/v1", Offers: []offerJSON{}, Theta: inertia.Threshold(o.Cost)}
+	out := predictionJSON{Schema: "awo.prediction/v1", Offers: []offerJSON{}, MetaTools: []metaOfferJSON{}, Theta: inertia.Threshold(o.Cost)}
 	for _, x := range p.Offers(h, &d, o.Top) {
 		offer := offerJSON{Probability: x.Probability, Effect: x.Effect.String(), Args: []argumentJSON{}, Right: x.Right, Complete: x.Fill.Complete}
 		if x.Symbol != 0 {
@@ -144,6 +152,11 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 			offer.Args = append(offer.Args, argumentJSON{a.Param, json.RawMessage(a.Value), a.Source.String(), a.Share})
 		}
 		out.Offers = append(out.Offers, offer)
+	}
+	for _, x := range p.MetaTools(h, &d) {
+		if len(out.MetaTools) < o.Top {
+			out.MetaTools = append(out.MetaTools, metaOfferJSON{x.Tool.Value(), x.Probability})
+		}
 	}
 	f, ok := p.Fire(h, &d)
 	switch {
@@ -189,6 +202,13 @@ func predictionDocument(out predictionJSON) *report.Document {
 		t.Add(report.Name(tool), report.Share(o.Probability, 1), report.Text(o.Effect), right, report.Name(args))
 	}
 	d.Add(t)
+	if len(out.MetaTools) > 0 {
+		m := report.NewTable("meta-tools", "Meta-tools that may begin here", report.Column{Key: "tool"}, report.Column{Key: "probability", Unit: "%", Align: report.Right})
+		for _, x := range out.MetaTools {
+			m.Add(report.Name(x.Tool), report.Share(x.Probability, 1))
+		}
+		d.Add(m)
+	}
 	if out.Fires {
 		d.Add(report.Paragraph("Worth making without asking the model: " + out.Call.Tool + "."))
 	} else {

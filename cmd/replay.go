@@ -28,6 +28,7 @@ type replayOptions struct {
 	Recovery       string   `mapstructure:"recovery"`
 	LearningCurve  bool     `mapstructure:"learning-curve"`
 	Ablation       bool     `mapstructure:"ablation"`
+	Plots          string   `mapstructure:"plots"`
 }
 
 // inertiaOptions say how graphs are built and which calls may be made.
@@ -88,6 +89,7 @@ taken for it, which is good enough to replay and not to act.
   awo replay traces/ --kfold 5 --seed 1 --format json
   awo replay --train monday/ --test tuesday/ --ablation
   awo replay traces/ --prequential --gate open
+  awo replay traces/ --learning-curve --plots plots/
   awo replay inertia.awo today/`,
 		GroupID: groupCompile,
 	}
@@ -104,6 +106,7 @@ taken for it, which is good enough to replay and not to act.
 	f.String("recovery", "", "`TOOL` that the 3-gram with recovery calls after two failures in a row")
 	f.Bool("learning-curve", false, "also replay with a tenth, a quarter, half of the tasks trained on (not with --prequential)")
 	f.Bool("ablation", false, "also replay without each part of the default predictor (not with --prequential)")
+	f.String("plots", "", "draw reliability, precision by coverage and the learning curve into this `FOLDER`, as SVG and PNG")
 	return work(a, c, replay)
 }
 
@@ -174,6 +177,15 @@ func replay(j *job, o replayOptions, files []string) error {
 	}
 	s.test = runs
 	out := s.result()
+	if o.Plots != "" {
+		figures, err := replayFigures(out)
+		if err != nil {
+			return err
+		}
+		if err := writeFigures(figures, o.Plots); err != nil {
+			return err
+		}
+	}
 	return j.print(s.document(out), out)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"io"
+	"iter"
 	"path/filepath"
 	"slices"
 
@@ -125,10 +126,19 @@ func (j *job) observe(o snapshotOptions, files []string, add func(*inertia.Histo
 	if r.in, err = j.intake(files, o.inputOptions, trace.Options{}); err != nil {
 		return nil, err
 	}
+	if err := r.read(j, r.in.All(), o.Seed, add); err != nil {
+		r.in.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// read does the work of observe for trajectories that are read already.
+func (r *snapshotReader) read(j *job, source iter.Seq2[*trace.Trajectory, error], seed uint64, add func(*inertia.History, *inertia.Observation)) error {
 	var failed error
 	var collector dataflow.Collector
 	trajectories := func(yield func(*trace.Trajectory) bool) {
-		for t, err := range r.in.All() {
+		for t, err := range source {
 			if err != nil {
 				failed = err
 				return
@@ -145,14 +155,10 @@ func (j *job) observe(o snapshotOptions, files []string, add func(*inertia.Histo
 	for run := range par.Map(j.workers(), trajectories, func(t *trace.Trajectory) *inertia.Run {
 		return inertia.NewRun(t, inertia.Observe(&collector, t))
 	}) {
-		r.keep(run.History, o.Seed)
+		r.keep(run.History, seed)
 		add(run.History, run.Observation)
 	}
-	if failed != nil {
-		r.in.Close()
-		return nil, failed
-	}
-	return r, nil
+	return failed
 }
 
 func (r *snapshotReader) keep(h *inertia.History, seed uint64) {
@@ -193,8 +199,13 @@ func (r *snapshotReader) declare(g *inertia.Graph) {
 	}
 }
 
-func (r *snapshotReader) options(o snapshotOptions) inertia.PredictorOptions {
-	return inertia.PredictorOptions{Any: true, Fill: inertia.FillOptions{Adapter: r.adapter}}
+// compile makes the model, calibrated on the sample, and its graph.
+func (r *snapshotReader) compile(trained *inertia.Trained, o inertia.ModelOptions, part func(task string) int) (*inertia.Model, *inertia.Graph) {
+	for _, g := range trained.Parts() {
+		r.declare(g)
+	}
+	options := inertia.PredictorOptions{Any: true, Fill: inertia.FillOptions{Adapter: r.adapter}}
+	return trained.Calibrated(o, options, r.histories(), part), trained.Graph(-1)
 }
 
 func snapshotBuild(j *job, o snapshotOptions, files []string) error {
@@ -208,11 +219,7 @@ func snapshotBuild(j *job, o snapshotOptions, files []string) error {
 		return err
 	}
 	defer r.in.Close()
-	for i := range trained.Parts() {
-		r.declare(trained.Parts()[i])
-	}
-	m := trained.Calibrated(inertia.ModelOptions{HalfLife: o.HalfLife}, r.options(o), r.histories(), part)
-	g := trained.Graph(-1)
+	m, g := r.compile(trained, inertia.ModelOptions{HalfLife: o.HalfLife}, part)
 	return j.writeSnapshot(o.Out, m, g, o.NoCounts, r.in)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
 )
 
 // snapshotJSON is the JSON of `awo snapshot build`, `merge`, `update` and `show`.
@@ -33,6 +34,7 @@ type snapshotToolJSON struct {
 	OK      uint64             `json:"ok"`
 	Failed  uint64             `json:"failed"`
 	Unknown uint64             `json:"status_unknown"`
+	First   string             `json:"first_call"` // of a meta-tool the tool of its first call, "" of others
 	Params  []snapshotParmJSON `json:"params"`
 }
 
@@ -118,6 +120,9 @@ func snapshotTool(m *inertia.Model, symbol uint32) snapshotToolJSON {
 		Tool: t.Name.Value(), Effect: t.Effect.String(), Calls: t.Calls, OK: t.Counts.OK, Failed: t.Counts.Failed,
 		Unknown: t.Counts.Unknown, Params: []snapshotParmJSON{},
 	}
+	if t.First != (trace.Name{}) {
+		out.First = t.First.Value()
+	}
 	for _, p := range t.Params {
 		param := snapshotParmJSON{Param: p.Name, Required: p.Required, Present: p.Present, Sources: []snapshotRuleJSON{}}
 		for _, r := range m.Rules(symbol) {
@@ -155,7 +160,11 @@ func snapshotDocument(in *intake, out snapshotJSON) *report.Document {
 	t := report.NewTable("tools", "Tools", report.Column{Key: "tool"}, report.Column{Key: "effect"}, report.Column{Key: "calls", Align: report.Right}, report.Column{Key: "failed", Align: report.Right},
 		report.Column{Key: "param", Title: "parameter"}, report.Column{Key: "source", Title: "best source", Max: 50}, report.Column{Key: "right", Title: "right", Align: report.Right}, report.Column{Key: "tried", Title: "of", Align: report.Right})
 	for _, tool := range out.Tools {
-		first := []report.Cell{report.Name(tool.Tool), report.Text(tool.Effect), report.Int(int(tool.Calls)), report.Int(int(tool.Failed))}
+		effect := tool.Effect
+		if tool.First != "" {
+			effect += ", meta-tool"
+		}
+		first := []report.Cell{report.Name(tool.Tool), report.Text(effect), report.Int(int(tool.Calls)), report.Int(int(tool.Failed))}
 		if len(tool.Params) == 0 {
 			t.Add(append(first, report.Text(""), report.Text(""), report.Text(""), report.Text(""))...)
 		}

@@ -71,7 +71,7 @@ func (m *Model) Candidates(calls []trace.Name, alpha float64, similarity func(sy
 		for i := from; i < to; i++ {
 			if next := m.cellNext[i]; next != noneSymbol && int(next) < len(m.tools) {
 				sum := sums[next]
-				sum.add(m.cellScore[i])
+				sum.Add(m.cellScore[i])
 				sums[next] = sum
 			}
 		}

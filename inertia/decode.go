@@ -50,6 +50,7 @@ func (g *Graph) readTools(m *Model, t *flatTable) bool {
 		}
 		to := &g.tools[s]
 		to.counts, to.calls, to.effect, to.description, to.schema = k.Counts, k.Calls, k.Effect, k.Description, schema[i] == 1
+		to.first = k.First
 		for _, p := range k.Params {
 			if p.Present > 0 {
 				to.params[p.Name] = p.Present

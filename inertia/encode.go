@@ -115,13 +115,15 @@ func flag(b bool) uint32 {
 
 func (m *Model) encodeTools() []byte {
 	var names, descriptions, params []string
-	var effects, required []uint32
+	var effects, required, first []uint32
 	var counts, calls, present []uint64
+	composed := false
 	from := []uint32{0}
 	for i := range m.Tools() {
 		t := &m.Tools()[i]
 		names, descriptions = append(names, t.Name.Value()), append(descriptions, t.Description)
 		effects = append(effects, uint32(t.Effect))
+		first, composed = append(first, m.symbols[t.First]), composed || t.First != noName
 		counts = appendCounts(counts, t.Counts)
 		calls = append(calls, t.Calls)
 		for _, p := range t.Params {
@@ -139,6 +141,9 @@ func (m *Model) encodeTools() []byte {
 	w.texts(params)
 	w.uints(required)
 	w.ulongs(present)
+	if composed {
+		w.uints(first)
+	}
 	return w.bytes()
 }
 

@@ -34,7 +34,8 @@ type Counts struct {
 // Total returns how often it happened.
 func (c Counts) Total() uint64 { return c.OK + c.Failed + c.Unknown }
 
-func (c *Counts) add(o Counts) {
+// Add adds the counts of o.
+func (c *Counts) Add(o Counts) {
 	c.OK += o.OK
 	c.Failed += o.Failed
 	c.Unknown += o.Unknown
@@ -113,6 +114,7 @@ type tool struct {
 	required    map[string]bool // by the definitions
 	params      map[string]uint64
 	schema      bool
+	first       trace.Name // of a meta-tool its first call
 }
 
 // NewGraph returns an empty graph with contexts of up to order calls (1 to
@@ -171,7 +173,7 @@ func (g *Graph) child(node, symbol uint32) uint32 {
 
 func (g *Graph) count(c cell, n Counts) {
 	if old := g.cells[c]; old != nil {
-		old.add(n)
+		old.Add(n)
 		return
 	}
 	g.cells[c] = &n
@@ -203,12 +205,12 @@ func (g *Graph) Add(o *Observation) {
 		next, n := noneSymbol, countsOf(d.Status, d.Multiple)
 		if !d.None() {
 			next = calls[d.Call]
-			g.tools[next].counts.add(n)
+			g.tools[next].counts.Add(n)
 		}
 		g.follow(d, calls, func(node uint32) { g.count(cell{node, next, o.Period}, n) })
 	}
 	for _, x := range o.others {
-		g.tools[g.symbol(x.tool)].counts.add(countsOf(x.status, false))
+		g.tools[g.symbol(x.tool)].counts.Add(countsOf(x.status, false))
 	}
 	for _, p := range o.params {
 		g.tools[g.symbol(p.tool)].params[p.param]++
@@ -310,11 +312,12 @@ func (g *Graph) Merge(o *Graph) error {
 }
 
 func (t *tool) merge(o *tool) {
-	t.counts.add(o.counts)
+	t.counts.Add(o.counts)
 	t.calls += o.calls
 	t.effect = max(t.effect, o.effect)
 	t.describe(o.description)
 	t.schema = t.schema || o.schema
+	t.begin(o.first)
 	for p := range o.required {
 		if t.required == nil {
 			t.required = map[string]bool{}

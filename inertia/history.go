@@ -270,6 +270,10 @@ func (v view) read(key ruleKey, newest int, tool trace.Name, param string) (read
 	default:
 		return reading{}, false
 	}
+	if isOpen(path) {
+		value, ok := byName(path, held, tool)
+		return reading{value: string(value.AppendCanonical(nil)), all: 1, left: 1}, ok
+	}
 	nodes := path.Eval(held)
 	if path.One() {
 		if len(nodes) != 1 || nodes[0].Kind == trace.Null {

@@ -212,6 +212,16 @@ func (o *Observation) observeEarlier(v view, flow *dataflow.Flow, u *dataflow.Us
 			if got, ok := v.read(key, newest, tool, param); ok && got.value == arg {
 				add(use{tool, param, key, class, true})
 			}
+			if slot.Side != dataflow.Output {
+				continue
+			}
+			held, _ := v.h.result(newest)
+			for _, path := range openPaths(slot.Path, held, tool) {
+				key.path = path
+				if got, ok := v.read(key, newest, tool, param); ok && got.value == arg {
+					add(use{tool, param, key, class, true})
+				}
+			}
 		}
 	}
 }

@@ -240,7 +240,7 @@ func availableTools(t *trace.Trajectory) func(trace.Name) bool {
 func (r *replayer) predict(h *History, d *Decision, v *Verdict) {
 	m := r.p.model
 	unknown := m.Distribution(m.ContextOf(d.State, h.before(d.Before)), r.p.p)
-	actual, p := m.Symbol(d.Next), unknown
+	actual, p := m.outcome(d.Next), unknown
 	if d.None() || actual != 0 {
 		p = r.p.p[actual]
 		v.Rank = rank(r.p.p, actual)

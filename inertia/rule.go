@@ -11,7 +11,8 @@ import (
 // A Rule says where a parameter's value can be taken from: a path in the newest
 // result or arguments of a tool, or an identifier of a shape in what the user
 // said. A path through a list means its first element that the parameter has not
-// had yet.
+// had yet; one with an open filter, `$[?@.app == ?].key`, the record whose member is
+// a part of the name of the tool that is called.
 type Rule struct {
 	Param string
 	Side  dataflow.Side // Output, Input, or Task for what the user said

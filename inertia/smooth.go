@@ -68,7 +68,7 @@ func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
 			to = &compiledCell{}
 			b.cells[node][next] = to
 		}
-		to.raw.add(*n)
+		to.raw.Add(*n)
 		if o.HalfLife <= 0 {
 			to.weight += float64(n.Total())
 		}

@@ -241,6 +241,10 @@ func (m *Model) readTools(t *flatTable) bool {
 		!ranges(from, n, len(params)) || len(required) != len(params) || len(present) != len(params) {
 		return false
 	}
+	first := t.uints(9)
+	if len(first) != 0 && len(first) != n {
+		return false
+	}
 	m.tools = make([]Tool, 1, n+1)
 	for i := range n {
 		tool := Tool{Name: trace.Intern(names[i]), Description: descriptions[i], Effect: Effect(min(effects[i], uint32(EffectWrites))), Counts: countsAt(counts, i), Calls: calls[i]}
@@ -250,6 +254,16 @@ func (m *Model) readTools(t *flatTable) bool {
 		m.tools = append(m.tools, tool)
 		m.symbols[tool.Name] = uint32(i + 1)
 	}
+	for i, symbol := range first {
+		if symbol == noneSymbol {
+			continue
+		}
+		var ok bool
+		if m.tools[i+1].First, ok = nameAt(m.tools, symbol); !ok {
+			return false
+		}
+	}
+	m.noteMeta()
 	return true
 }
 

@@ -107,7 +107,7 @@ func (p *Predictor) bits(h *History) float64 {
 			continue
 		}
 		probability := p.model.Distribution(p.model.ContextOf(d.State, h.before(d.Before)), p.p)
-		if s := p.model.Symbol(d.Next); d.None() || s != 0 {
+		if s := p.model.outcome(d.Next); d.None() || s != 0 {
 			probability = p.p[s]
 		}
 		sum -= math.Log2(probability)

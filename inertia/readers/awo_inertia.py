@@ -4,6 +4,7 @@ Needs nothing but the standard library (Python 3.8 or later):
 
     snapshot = Snapshot.open("inertia.awo")
     snapshot.predict(["find_user"])        # the likeliest outcomes, best first
+    snapshot.fill("get_user", events)      # the arguments of a call, as far as known
     gate(history)                          # may the next call do without the model?
 
 A snapshot is mapped into memory; opening reads its header and table of sections,
@@ -12,7 +13,9 @@ whose `code` is that of the Go reader. Objects are immutable and safe to share
 between threads; to turn to another snapshot, open it and replace the reference.
 """
 
+import json
 import mmap
+import re
 import struct
 
 MAGIC = b"AWOinert"
@@ -133,6 +136,7 @@ class Snapshot:
                 raise SnapshotError("snapshot-corrupt", "a section lies outside of the file")
             self._sections.setdefault(kind, (crc, at, length))
         self._model = None
+        self._filling = None
 
     @classmethod
     def open(cls, path):
@@ -158,11 +162,14 @@ class Snapshot:
 
     def _load(self):
         if self._model is None:
-            info, contexts = self._section(1), self._section(3)
+            info, tools, contexts = self._section(1), self._section(2), self._section(3)
+            calls, first = tools.vector(4, "Q"), tools.vector(9, "I")
             model = {
                 "order": info.number(0),
                 "no_state": info.number(5) == 1,
-                "tools": [NONE] + self._section(2).texts(0),
+                "tools": [NONE] + tools.texts(0),
+                # Several calls in one, that no trace makes: no outcomes of their own.
+                "meta": [i + 1 for i in range(min(len(first), len(calls))) if first[i] and not calls[i]],
                 "child_from": contexts.vector(0, "I"),
                 "child_symbol": contexts.vector(1, "I"),
                 "cell_from": contexts.vector(2, "I"),
@@ -173,6 +180,7 @@ class Snapshot:
             n = len(model["backoff"])
             if (
                 n == 0
+                or len(calls) != len(model["tools"]) - 1
                 or len(model["child_from"]) != n + 1
                 or len(model["child_symbol"]) != n - 1
                 or len(model["cell_from"]) != n + 1
@@ -228,14 +236,342 @@ class Snapshot:
                     if model["cell_next"][i] < len(p):
                         p[model["cell_next"][i]] += weight * model["cell_share"][i]
             weight *= model["backoff"][node]
-        rest = weight / (len(p) + 1)
-        return [x + rest for x in p], rest
+        rest = weight / (len(p) + 1 - len(model["meta"]))
+        p = [x + rest for x in p]
+        for symbol in model["meta"]:
+            p[symbol] = 0.0
+        return p, rest
+
+    def _load_filling(self):
+        if self._filling is None:
+            tools, rules = self._section(2), self._section(5)
+            names = [NONE] + tools.texts(0)
+            calls, param_from, param = tools.vector(4, "Q"), tools.vector(5, "I"), tools.texts(6)
+            required, present = tools.vector(7, "I"), tools.vector(8, "Q")
+            rule_from, of, side, source = rules.vector(0, "I"), rules.texts(1), rules.vector(2, "I"), rules.vector(3, "I")
+            path, uses = rules.texts(4), rules.vector(5, "Q")
+            if not (
+                _ranges(param_from, len(names) - 1, len(param))
+                and len(calls) == len(names) - 1
+                and len(required) == len(present) == len(param)
+                and _ranges(rule_from, len(names), len(of))
+                and len(side) == len(source) == len(path) == len(of)
+                and len(uses) == 6 * len(of)
+                and all(side[i] > 1 or 0 < source[i] < len(names) for i in range(len(of)))
+            ):
+                raise SnapshotError("snapshot-corrupt", "the columns of the tools or rules differ in length")
+            filling = {}
+            for i, name in enumerate(names[1:]):
+                params = [
+                    (param[j], required[j] == 1)
+                    for j in range(param_from[i], param_from[i + 1])
+                    if required[j] == 1 or 2 * present[j] >= calls[i]
+                ]
+                mine = range(rule_from[i + 1], rule_from[i + 2])
+                filling[name] = params, [_Rule(of[j], side[j], names[source[j]] if side[j] < 2 else None, path[j], uses[6 * j : 6 * j + 6]) for j in mine]
+            self._filling = filling
+        return self._filling
+
+    def fill(self, tool, events, schema=None):
+        """The arguments of a call of tool, as far as they follow from events.
+
+        events is what was known before the turn, oldest first: {"user": text} for
+        a message of the user, and for a call {"tool": name, "args": {...}} with
+        "result" (a value, or text) once it is known, and "turn" (a number) where
+        calls were made in parallel. schema, the tool's input schema, refuses values
+        of other types and enumerations. The key state of adapter rules is Go's alone.
+        """
+        params, rules = self._load_filling().get(tool, ((), ()))
+        view, filled, complete = _View(events), [], True
+        for param, required in params:
+            best = view.best(tool, param, [r for r in rules if r.param == param])
+            if best is not None and not (schema is None or _fits(schema, param, best.value)):
+                best = None
+            if best is not None:
+                filled.append(best)
+            elif required:
+                complete = False
+        args = {f.param: f.value for f in filled}
+        return Fill(args, complete, complete and view.repeated(tool, args), filled)
 
     def predict(self, calls, state=0, n=3):
         """The n likeliest outcomes as (tool, probability), "" for no call."""
         p, _ = self.distribution(calls, state)
         order = sorted(range(len(p)), key=lambda s: (-p[s], s))[:n]
         return [(self._load()["tools"][s], p[s]) for s in order]
+
+
+class Fill:
+    """The arguments of one call: args by name, whether every required one has a
+    value (complete), whether the same call was made before (repeated), and for
+    each in filled its param, value, source ("dependency" or "text") and share, how
+    often its rule is expected to be right.
+    """
+
+    def __init__(self, args, complete, repeated, filled):
+        self.args, self.complete, self.repeated, self.filled = args, complete, repeated, filled
+
+
+class Filled:
+    """One argument that was filled in."""
+
+    def __init__(self, param, value, source, share):
+        self.param, self.value, self.source, self.share = param, value, source, share
+
+
+NEAR, WALK, FAR = 0, 1, 2  # where the source of an argument stands
+
+
+class _Rule:
+    def __init__(self, param, side, tool, path, uses):
+        self.param, self.side, self.tool, self.uses = param, side, tool, uses
+        self.shape = path
+        self.steps = _parse_path(path) if side < 2 else None
+
+    def share(self, near):
+        tried, right = sum(self.uses[0::2]), sum(self.uses[1::2])
+        mean = (right + 0.5) / (tried + 1.5)
+        return (self.uses[2 * near + 1] + 2 * mean) / (self.uses[2 * near] + 2)
+
+
+def _ranges(first, n, size):
+    return len(first) == n + 1 and first[0] == 0 and first[n] == size and all(first[i] <= first[i + 1] for i in range(n))
+
+
+_STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_]*)|\[([0-9]{1,9})\]|(\[\*\])|\[\?@\.([A-Za-z_][A-Za-z0-9_]*) == \?\]")
+
+
+def _parse_path(path):
+    """The steps of a path as (kind, operand), None for what this cannot read."""
+    if path[:1] != "$":
+        return None
+    steps, at = [], 1
+    while at < len(path):
+        m = _STEP.match(path, at)
+        if not m:
+            return None
+        steps.append(("member", m[1]) if m[1] else ("index", int(m[2])) if m[2] else ("each", None) if m[3] else ("name", m[4]))
+        at = m.end()
+    return steps
+
+
+def _refuse(text):
+    raise ValueError(text)
+
+
+def _parse(text):
+    """The JSON value of a text, strictly; ValueError or RecursionError."""
+    return json.loads(text, parse_constant=_refuse)
+
+
+_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+
+
+def _through(text):
+    """The object or array that a text is the JSON of, else None."""
+    text = text.strip(_SPACE)
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return _parse(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _canonical(value):
+    """What values are compared by: equal text means equal value and type."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _name_parts(name):
+    """What stands between word boundaries of a name: of mail_login mail, mail_login
+    and login."""
+    words = list(re.finditer("[0-9A-Za-z]+", name))[:12]
+    return {name[a.start() : b.end()] for i, a in enumerate(words) for b in words[i:]}
+
+
+def _walk(steps, value, tool):
+    """What a path selects; a step "name" those records whose member is a part of the
+    name of the tool."""
+    nodes = [value]
+    for kind, operand in steps:
+        found = []
+        for v in nodes:
+            if isinstance(v, str):
+                v = _through(v)
+            if kind == "member":
+                if isinstance(v, dict) and operand in v:
+                    found.append(v[operand])
+            elif kind == "index":
+                if isinstance(v, list) and operand < len(v):
+                    found.append(v[operand])
+            else:
+                each = v if isinstance(v, list) else [v[k] for k in sorted(v)] if isinstance(v, dict) else []
+                if kind == "name":
+                    parts = _name_parts(tool)
+                    each = [e for e in each if isinstance(e, dict) and isinstance(e.get(operand), str) and e[operand] in parts]
+                found.extend(each)
+        nodes = found
+    return nodes
+
+
+_WORD = re.compile("[^\\x00-\\x20,;!?\"'()\\[\\]{}<>*`]+")
+_RUN = re.compile("[0-9A-Za-z]+|.", re.S)
+
+
+def _shape(text):
+    """The form of an identifier without its content, None for plain words."""
+    if not text.isascii():
+        return None
+    out, telling, at = [], False, 0
+    for m in _RUN.finditer(text):
+        run = m[0]
+        if not run.isalnum():
+            telling = telling or 0 < at < len(text) - 1
+            out.append(run)
+        else:
+            upper, lower = any("A" <= c <= "Z" for c in run), any("a" <= c <= "z" for c in run)
+            digit = any("0" <= c <= "9" for c in run)
+            capitals = upper and not lower and len(run) > 1
+            if digit:
+                out.append(("X" if upper or lower else "9") + str(len(run)))
+            else:
+                out.append("A" + str(len(run)) if capitals else "a")
+            telling = telling or digit or capitals
+        at = m.end()
+    return "".join(out) if telling else None
+
+
+def _words(text):
+    """The identifiers of a message, with their shapes."""
+    out = []
+    for m in _WORD.finditer(text):
+        word = m[0].strip(".:-_")
+        if 3 <= len(word) <= 64 and len(out) < 400:
+            shape = _shape(word)
+            if shape is not None:
+                out.append((word, shape))
+    return out
+
+
+class _View:
+    """What is known before a turn."""
+
+    def __init__(self, events):
+        self.calls = [e for e in events if "tool" in e]
+        self.words = [_words(e["user"]) for e in events if "user" in e]
+        self.named = {word for words in self.words for word, _ in words}
+        self.args = [{k: _canonical(v) for k, v in c.get("args", {}).items()} for c in self.calls]
+        self.results = {}
+
+    def newest(self, tool):
+        return next((i for i in range(len(self.calls) - 1, -1, -1) if self.calls[i]["tool"] == tool), -1)
+
+    def near(self, tool, source):
+        if not self.calls:
+            return FAR
+        last = self.calls[-1]
+        if last["tool"] == tool:
+            return WALK
+        if source >= 0:
+            turn = last.get("turn")
+            if source == len(self.calls) - 1 or turn is not None and self.calls[source].get("turn") == turn:
+                return NEAR
+        return FAR
+
+    def had(self, tool, param, text):
+        return any(c["tool"] == tool and a.get(param) == text for c, a in zip(self.calls, self.args))
+
+    def repeated(self, tool, args):
+        args = {k: _canonical(v) for k, v in args.items()}
+        return any(c["tool"] == tool and a == args for c, a in zip(self.calls, self.args))
+
+    def result(self, call):
+        if call not in self.results:
+            value = self.calls[call]["result"]
+            for _ in range(2):  # JSON text, perhaps quoted once more
+                if not isinstance(value, str) or value.lstrip("\t\n\r ")[:1] not in ("{", "[", '"'):
+                    break
+                try:
+                    inner = _parse(value)
+                except (ValueError, RecursionError):
+                    break
+                value = inner
+            self.results[call] = value if isinstance(value, (dict, list)) else self.calls[call]["result"]
+        return self.results[call]
+
+    def best(self, tool, param, rules):
+        """Of the rules that give a value the one that is most often right, of equal
+        ones that with the newest source."""
+        best, newest = None, -1
+        for rule in rules:
+            source = -1
+            if rule.side < 2:
+                source = self.newest(rule.tool)
+                if source < 0:
+                    continue
+            share = rule.share(self.near(tool, source))
+            if best is not None and (share < best.share or share == best.share and source <= newest):
+                continue
+            got = self.read(rule, source, tool, param) if rule.side < 2 else self.text(rule.shape, tool, param)
+            if got:
+                best, newest = Filled(param, got[0], "dependency" if rule.side < 2 else "text", share), source
+        return best
+
+    def read(self, rule, source, tool, param):
+        """What a path selects, in a list of one; of several values the first that
+        the parameter has not had, before it such a one that the user has named."""
+        if rule.steps is None:
+            return []
+        if rule.side == 0:
+            if "result" not in self.calls[source]:
+                return []
+            held = self.result(source)
+        else:
+            held = self.calls[source].get("args", {})
+        nodes = _walk(rule.steps, held, tool)
+        if all(kind != "each" for kind, _ in rule.steps):
+            return nodes if len(nodes) == 1 and nodes[0] is not None else []
+        first = []
+        for value in nodes:
+            if self.had(tool, param, _canonical(value)):
+                continue
+            if isinstance(value, str) and value in self.named:
+                return [value]
+            first = first or [value]
+        return first
+
+    def text(self, shape, tool, param):
+        for words in reversed(self.words):
+            for word, form in words:
+                if form == shape and not self.had(tool, param, _canonical(word)):
+                    return [word]
+        return []
+
+
+def _fits(schema, param, value):
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    allowed = properties.get(param) if isinstance(properties, dict) else None
+    if not isinstance(allowed, dict):
+        return True
+    enum, kinds = allowed.get("enum"), allowed.get("type")
+    if "enum" in allowed and _canonical(value) not in [_canonical(e) for e in (enum if isinstance(enum, list) else [])]:
+        return False
+    kinds = [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
+    return not kinds or any(_is(kind, value) for kind in kinds)
+
+
+def _is(kind, value):
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return {
+        "string": isinstance(value, str),
+        "integer": number and isinstance(value, int),
+        "number": number,
+        "boolean": isinstance(value, bool),
+        "array": isinstance(value, list),
+        "object": isinstance(value, dict),
+        "null": value is None,
+    }.get(kind, True)
 
 
 def gate(history, share=0.3):

@@ -45,6 +45,8 @@ type Results struct {
 	Definitions []ToolDefinition
 	// Found is everything that was found, offered or not.
 	Found Found
+	// Snapshot is the file of the inertia graph, whose nodes the meta-tools are too.
+	Snapshot []byte
 }
 
 // Emitters are the artefacts of `awo extract`, in the order in which they are made.
@@ -61,6 +63,7 @@ var Emitters = []Emitter{
 	Skill,
 	Graph,
 	Candidates,
+	Inertia,
 }
 
 // All makes the files of every emitter of the table, in its order.

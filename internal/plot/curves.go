@@ -173,10 +173,10 @@ type Curve struct {
 }
 
 // Axes names a figure of Lines and its axes. Share marks y as a share, printed
-// in percent.
+// in percent, ShareX x.
 type Axes struct {
 	Name, Title, X, Y string
-	Share             bool
+	Share, ShareX     bool
 }
 
 // Lines draws curves over a common axis: sweeps, learning curves, gains.
@@ -206,6 +206,9 @@ func Lines(axes Axes, curves []Curve) (*Figure, error) {
 	p.Y.Min, p.Y.Max = bottom*1.1, max(top*1.25, bottom+1e-9)
 	if axes.Share {
 		p.Y.Tick.Marker = percent{}
+	}
+	if axes.ShareX {
+		p.X.Tick.Marker = percent{}
 	}
 	p.Legend.Top = true
 	return &Figure{Name: axes.Name, Alt: axes.Title, plot: p, width: 560, height: 360}, nil
@@ -313,7 +316,7 @@ func (percent) Ticks(lo, hi float64) []plot.Tick {
 		}
 	}
 	var ticks []plot.Tick
-	for i := math.Ceil(lo / step); i*step <= hi+1e-12; i++ {
+	for i := math.Ceil(lo / step); i*step <= min(hi, 1)+1e-12; i++ {
 		ticks = append(ticks, plot.Tick{Value: i * step, Label: fmt.Sprintf("%.0f %%", i*step*100)})
 	}
 	return ticks

@@ -1,0 +1,103 @@
+package inertia
+
+import (
+	"strings"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Of a list of records the one that is meant is often the one with the name of what
+// the tool belongs to: the password of `mail` for `mail_login`. A path with an open
+// filter says so, `$[?@.account_name == ?].password`: the key is a part of the name
+// of the tool that is called, so no value has to be kept.
+
+// maxNameWords bounds the parts of a name.
+const maxNameWords = 12
+
+// nameParts returns what stands between word boundaries of a name: of mail_login
+// mail, mail_login and login.
+func nameParts(name string) []string {
+	var from, to []int
+	for i := 0; i < len(name); {
+		if !alphanumeric(name[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(name) && alphanumeric(name[i]) {
+			i++
+		}
+		from, to = append(from, start), append(to, i)
+	}
+	var parts []string
+	for i := 0; i < len(from) && i < maxNameWords; i++ {
+		for j := i; j < len(to) && j < maxNameWords; j++ {
+			parts = append(parts, name[from[i]:to[j]])
+		}
+	}
+	return parts
+}
+
+// isOpen reports whether a path has a filter that the name closes.
+func isOpen(p dataflow.Path) bool {
+	for i := range p {
+		if p[i].Open {
+			return true
+		}
+	}
+	return false
+}
+
+// byName returns what an open path selects for a tool; false unless it is one value.
+func byName(p dataflow.Path, held trace.Value, tool trace.Name) (trace.Value, bool) {
+	var found []trace.Value
+	for _, part := range nameParts(nameText(tool)) {
+		found = append(found, p.Bind(trace.NewString(part)).Eval(held)...)
+	}
+	if len(found) != 1 || found[0].Kind == trace.Null {
+		return trace.Value{}, false
+	}
+	return found[0], true
+}
+
+// openPaths returns the open paths beside a path through one list of records: for
+// every member of a record that names a part of the tool.
+func openPaths(path string, held trace.Value, tool trace.Name) []string {
+	list, leaf, ok := strings.Cut(path, "[*]")
+	if !ok || strings.Contains(leaf, "[*]") || leaf == "" {
+		return nil
+	}
+	each, err := dataflow.ParsePath(list + "[*]")
+	if err != nil {
+		return nil
+	}
+	parts := nameParts(nameText(tool))
+	var out []string
+	for _, record := range each.Eval(held) {
+		for _, m := range record.Members {
+			if m.Value.Kind != trace.String || !identifier(m.Name) {
+				continue
+			}
+			for _, part := range parts {
+				if m.Value.Text == part {
+					out = append(out, list+"[?@."+m.Name+" == ?]"+leaf)
+				}
+			}
+		}
+		if len(out) > 0 {
+			break // records are alike
+		}
+	}
+	return out
+}
+
+// identifier reports whether a name stands in paths as it is; others may be data.
+func identifier(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !alphanumeric(c) && c != '_' || i == 0 && c <= '9' {
+			return false
+		}
+	}
+	return name != ""
+}
