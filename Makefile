@@ -22,9 +22,9 @@ build:
 
 ## demo: what awo makes of the trajectories in testdata/office
 demo: build
-	./bin/awo analyze testdata/office/trajectories.jsonl.gz
-	./bin/awo graph testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
+	./bin/awo analyze testdata/office/trajectories.jsonl.gz --order 2 --contexts 3
 	./bin/awo extract testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --threshold 20 --out bin/demo
+	./bin/awo verify bin/demo testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
 
 ## check: everything that must hold before a change goes in
 check: check-format check-modules check-vet check-static check-tests check-race check-goldens

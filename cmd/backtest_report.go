@@ -97,7 +97,7 @@ func moneyTable(out backtestJSON) *report.Table {
 		report.Column{Key: "tokens_saved_share", Title: "share", Unit: "%", Align: report.Right},
 		report.Column{Key: "tokens_saved_share", Title: "95 %", Interval: true},
 		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
-		report.Column{Key: "cost_saved_share", Title: "95 %", Interval: true},
+		report.Column{Key: "cost_saved_usd", Title: "95 %", Interval: true},
 		report.Column{Key: "definition_tokens", Title: "definition tokens", Align: report.Right},
 	)
 	for _, t := range out.Techniques {
@@ -107,7 +107,7 @@ func moneyTable(out backtestJSON) *report.Table {
 			share = report.Share(saved/tokens, 1)
 		}
 		table.Add(report.Text(t.Technique), t.TokensSaved.Int(), share, intervalCell(t.Intervals["tokens_saved_share"]),
-			t.CostSavedUSD.Float(4), intervalCell(t.Intervals["cost_saved_share"]), report.Float(t.DefinitionTokens, 0))
+			t.CostSavedUSD.Float(4), report.Range(t.Intervals["cost_saved_usd"], 4), report.Float(t.DefinitionTokens, 0))
 	}
 	if len(out.Techniques) > 0 {
 		if tokens, ok := out.Techniques[0].Tokens.Value(); ok {
