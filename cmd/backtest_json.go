@@ -243,6 +243,9 @@ func (f *findingsOfBacktest) interaction(x *backtest.Interaction) interactionJSO
 	for _, metric := range backtest.InteractionMetrics {
 		out.Intervals[metric] = intervalJSON(x.Intervals[metric], fewerTasks)
 	}
+	if _, ok := out.CostSavedUSD.Value(); !ok {
+		out.Intervals["cost_saved_usd"] = report.NoInterval(noPrices)
+	}
 	return out
 }
 
