@@ -35,8 +35,13 @@ type Options struct {
 	Seed  uint64  // of the split and of the bootstrap
 
 	Techniques []Technique // nil: Techniques
-	Meter      *cost.Meter // nil: one with the default prices
-	Workers    int         // at once; 0 and 1 are the same
+
+	// Declared returns declarations that know nothing yet: one for each training
+	// part. nil: nothing is declared, and no tool is called without the model.
+	Declared func() Declarations
+
+	Meter   *cost.Meter // nil: one with the default prices
+	Workers int         // at once; 0 and 1 are the same
 
 	// Progress is told of every step: so many are done, and this is next. nil for
 	// none.
@@ -64,7 +69,8 @@ type Result struct {
 	Unpriced     int // of these, without a price
 	Timed        int // calling turns with recorded times
 
-	Techniques []Outcome
+	Techniques   []Outcome
+	Interactions []Interaction // of the combinations all of whose parts were measured
 }
 
 // Outcome is what a technique would have done in the test part.
@@ -86,6 +92,9 @@ type Outcome struct {
 	// Places of meta-tools that would save a turn, those of them that were exact in
 	// replay, and those of these whose inputs were known. Places overlap.
 	Places, Exact, Known int
+
+	// Wrong is how many calls would have been made without the model that were not.
+	Wrong int
 
 	// Means over the splits.
 	MetaTools        float64
@@ -258,7 +267,7 @@ func (r *run) fold(number int, split trace.Split) error {
 		labels = labels || trained.Summary().Labels
 		learnt = append(learnt, trained)
 	}
-	part.compiled = nil // what was compiled is large
+	part.compiled, part.habits = nil, nil // what was compiled is large
 	r.progress("testing")
 	if r.all == nil {
 		r.all = make([]totals, len(learnt))
@@ -356,6 +365,8 @@ func (r *run) count(k tried, learnt []Trained) {
 		r.all[i].places += f.Places
 		r.all[i].exact += f.Exact
 		r.all[i].known += f.Known
+		r.all[i].wrong += f.Wrong
+		r.all[i].attribute(f.Attributed)
 		r.sums[task][i].add(&one)
 	}
 }
@@ -372,7 +383,8 @@ func seconds(t *trace.Turn) float64 {
 type totals struct {
 	before, after float64
 	places, exact int
-	known         int
+	known, wrong  int
+	attributed    []int // turns, by part of a combination
 	learnt        Learnt
 	splits        int
 	metaTools     int
@@ -384,6 +396,16 @@ func (t *totals) learn(l Learnt) {
 	t.metaTools += l.MetaTools
 	t.tokens += l.DefinitionTokens
 	t.learnt = l
+}
+
+// attribute adds the turns of one trajectory.
+func (t *totals) attribute(turns []int) {
+	if t.attributed == nil {
+		t.attributed = make([]int, len(turns))
+	}
+	for i, n := range turns {
+		t.attributed[i] += n
+	}
 }
 
 // taskSums are the sums of one task and technique.
@@ -420,6 +442,7 @@ func (r *run) finish() {
 	for i, technique := range r.options.Techniques {
 		r.out.Techniques = append(r.out.Techniques, r.outcome(i, technique))
 	}
+	r.interact()
 }
 
 func (r *run) outcome(i int, technique Technique) Outcome {
@@ -440,7 +463,7 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 	}
 	if i < len(r.all) {
 		a := &r.all[i]
-		out.Places, out.Exact, out.Known, out.Notes = a.places, a.exact, a.known, slices.Clone(a.learnt.Notes)
+		out.Places, out.Exact, out.Known, out.Wrong, out.Notes = a.places, a.exact, a.known, a.wrong, slices.Clone(a.learnt.Notes)
 		out.StepsBefore, out.StepsAfter = ratio(a.before, sum.used), ratio(a.after, sum.used)
 		out.MetaTools, out.DefinitionTokens = ratio(float64(a.metaTools), float64(a.splits)), ratio(float64(a.tokens), float64(a.splits))
 	}

@@ -107,12 +107,15 @@ func definitionTokens(meter *cost.Meter, t *metatool.Tool) int64 {
 
 // Find applies the set: of all places that are exact and whose inputs were known,
 // those without overlap that save most turns.
-func (s *toolset) Find(c *Case) *Finding {
+func (s *toolset) Find(c *Case) *Finding { return cover(s.places(c)) }
+
+// places returns where agents could have used the set.
+func (s *toolset) places(c *Case) []execute.Place {
 	places := s.finder.Find(c.Trajectory, c.Marks)
 	if s.chains != nil {
 		places = s.chains.among(c, places)
 	}
-	return cover(places)
+	return places
 }
 
 // chains are the sequences of labels that Algorithm 1 found.

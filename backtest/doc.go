@@ -13,5 +13,5 @@
 //
 // Memory is that of the compiler, O(calls) of the training part, and some numbers
 // for each task and each place of a meta-tool; trajectories are read again and not
-// kept. The package knows no files and prints nothing.
+// kept, but for at most 2,000 of the training part that inertia is calibrated on. The package knows no files and prints nothing.
 package backtest

@@ -13,12 +13,14 @@ type Technique struct {
 	Name string // stable, such as "patterns"
 	Doc  string // what it does, in a few words
 
+	Parts []string // of a combination of techniques: their names
+
 	// Train learns from the training part.
 	Train func(p *Part) (Trained, error)
 }
 
 // Techniques are all techniques, in the order in which they are reported.
-var Techniques = []Technique{none, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload}
+var Techniques = []Technique{none, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload, inertial, all}
 
 // Trained is a technique that has learnt.
 type Trained interface {
@@ -48,6 +50,7 @@ type Part struct {
 	meter    *cost.Meter
 	fit      *cost.Fit
 	compiled map[compileKey]*compiled
+	habits   *habits
 }
 
 // Case is a test trajectory.
@@ -56,6 +59,9 @@ type Case struct {
 	Marks      []merge.Mark
 	Steps      []labelledStep // under the rules, where a technique asks for them
 	Account    *cost.Account  // known to Saving only; nil if nothing is known of tokens
+
+	avoided []bool // what inertia would do here, worked out once
+	wrong   int
 }
 
 // labelledStep is a step of a trajectory with its label as text.
@@ -76,6 +82,9 @@ type Finding struct {
 	// exact in replay, and those of these whose inputs were known; see
 	// execute.Place.
 	Places, Exact, Known int
+
+	Wrong      int   // calls that would be made without the model and were not
+	Attributed []int // of a combination: the turns of Removed, by part
 }
 
 // none does nothing: what everything is compared with.

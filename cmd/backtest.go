@@ -48,6 +48,9 @@ recorded calls, and if its inputs were known before the first one. Of places tha
 overlap those that save most count. All figures are upper bounds: an agent has to
 choose the meta-tool, and what it then does may differ from what was recorded.
 
+inertia makes predicted calls without the model, each wrong one charged as a model
+call; all is patterns and inertia, each call attributed to one.
+
 --sweep tries other thresholds with the technique that is recommended.
 
 ` + filesHelp,
@@ -175,6 +178,7 @@ func backTest(j *job, o backtestOptions, files []string) error {
 	options := backtest.Options{
 		Rules: set, Compile: shared.compiler(o.Threshold, j.workers()), Choose: shared.choose(o.Threshold, meter, j.workers()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
+		Declared:   func() backtest.Declarations { return newEffects(set, true) },
 		Techniques: techniques, Meter: meter, Workers: j.workers(),
 		Progress: func(done, of int, next string) { j.log.Debug("back-test", "step", done, "of", of, "next", next) },
 	}
@@ -186,7 +190,7 @@ func backTest(j *job, o backtestOptions, files []string) error {
 		return err
 	}
 	f.best = f.result.Best()
-	if f.best != nil && f.best.Name != "lazy-registration" && f.best.Name != "preload" {
+	if f.best != nil && f.best.Name != "lazy-registration" && f.best.Name != "preload" && f.best.Name != "inertia" {
 		if f.sweep, err = backtest.Sweep(in.Source, options, thresholds, f.best.Name); err != nil {
 			return err
 		}

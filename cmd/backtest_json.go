@@ -51,6 +51,7 @@ type techniqueJSON struct {
 	Places            int           `json:"places"` // where a meta-tool would save a turn; they overlap
 	Exact             int           `json:"exact"`
 	Known             int           `json:"inputs_known"`
+	Wrong             int           `json:"wrong_calls"`       // made without the model, and not recorded
 	MetaTools         float64       `json:"meta_tools"`        // mean over the parts
 	DefinitionTokens  float64       `json:"definition_tokens"` // of them together
 
@@ -77,8 +78,20 @@ const (
 // interactionJSON is what techniques save together beyond the sum of what each
 // saves.
 type interactionJSON struct {
-	Techniques        []string `json:"techniques"`
-	CallingTurnsSaved int      `json:"calling_turns_saved"`
+	Technique         string                     `json:"technique"`  // the combination
+	Techniques        []string                   `json:"techniques"` // its parts
+	Attributed        []attributedJSON           `json:"attributed"` // every turn that the combination saves, to one part
+	CallingTurnsSaved int                        `json:"calling_turns_saved"`
+	LLMCallsSaved     int                        `json:"llm_calls_saved"`
+	TokensSaved       report.Figure              `json:"tokens_saved"`
+	CostSavedUSD      report.Figure              `json:"cost_saved_usd"`
+	Intervals         map[string]report.Interval `json:"intervals"`
+	Notes             []string                   `json:"notes"`
+}
+
+type attributedJSON struct {
+	Technique         string `json:"technique"`
+	CallingTurnsSaved int    `json:"calling_turns_saved"`
 }
 
 type sweepJSON struct {
@@ -133,6 +146,9 @@ func (f *findingsOfBacktest) JSON(in *intake) backtestJSON {
 	for i := range r.Techniques {
 		out.Techniques = append(out.Techniques, f.technique(&r.Techniques[i]))
 	}
+	for i := range r.Interactions {
+		out.Interactions = append(out.Interactions, f.interaction(&r.Interactions[i]))
+	}
 	if len(f.sweep) > 0 {
 		s := sweepJSON{Parameter: "threshold", Technique: f.best.Name}
 		for i := range f.sweep {
@@ -163,7 +179,7 @@ func (f *findingsOfBacktest) technique(o *backtest.Outcome) techniqueJSON {
 		Tokens:      report.Unknown(noTokens), TokensSaved: report.Unknown(noTokens), CostUSD: report.Unknown(noPrices), CostSavedUSD: report.Unknown(noPrices),
 		StepsBefore: figure(o.StepsBefore, noneUsed), StepsAfter: figure(o.StepsAfter, noneUsed),
 		Seconds: report.Unknown(noTimes), SecondsSaved: report.Unknown(noTimes),
-		Places: o.Places, Exact: o.Exact, Known: o.Known, MetaTools: o.MetaTools, DefinitionTokens: o.DefinitionTokens,
+		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, DefinitionTokens: o.DefinitionTokens,
 		Intervals: map[string]report.Interval{}, Notes: []string{},
 	}
 	if o.CallingTurns > 0 {
@@ -182,7 +198,18 @@ func (f *findingsOfBacktest) technique(o *backtest.Outcome) techniqueJSON {
 		t.Intervals[metric] = intervalJSON(o.Intervals[metric], fewerTasks)
 	}
 	t.Notes = append(t.Notes, o.Notes...)
-	if o.CallingTurnsSaved > 0 {
+	switch {
+	case o.Wrong > 0:
+		t.Notes = append(t.Notes, fmt.Sprintf("%s made without the model that no agent made, and charged: the model calls saved are less by them", countOf(o.Wrong, "wrong call")))
+	case o.Name == "inertia" && o.CallingTurnsSaved == 0:
+		t.Notes = append(t.Notes, "no call is likely enough to be right")
+	}
+	switch {
+	case o.Name == "inertia" && o.CallingTurnsSaved > 0:
+		t.Notes = append(t.Notes, "an upper bound: what an agent does after a wrong call may differ from what was recorded, and what comes before a right one may too")
+	case o.Name == "all" && o.CallingTurnsSaved > 0:
+		t.Notes = append(t.Notes, "an upper bound: an agent must choose the meta-tools, and what it then does, or does after a wrong call, may differ from what was recorded; published adoption concerns the turns attributed to patterns alone")
+	case o.CallingTurnsSaved > 0:
 		saved := float64(o.CallingTurnsSaved)
 		t.Adoption = &adoptionJSON{adoptionLow, adoptionHigh, adoptionLow * saved, adoptionHigh * saved}
 		t.Notes = append(t.Notes,
@@ -190,6 +217,36 @@ func (f *findingsOfBacktest) technique(o *backtest.Outcome) techniqueJSON {
 			fmt.Sprintf("published agents used meta-tools in %.0f to %.0f %% of the tasks (AWO, Tables 7 and 9), which would leave %.0f to %.0f of these turns; one of their models made 4 and 19 %% more calls with meta-tools than without", 100*adoptionLow, 100*adoptionHigh, adoptionLow*saved, adoptionHigh*saved))
 	}
 	return t
+}
+
+// interaction says what a combination saves beyond its parts.
+func (f *findingsOfBacktest) interaction(x *backtest.Interaction) interactionJSON {
+	out := interactionJSON{
+		Technique: x.Technique, Techniques: x.Parts, Attributed: []attributedJSON{},
+		CallingTurnsSaved: x.CallingTurnsSaved, LLMCallsSaved: x.LLMCallsSaved,
+		TokensSaved: report.Unknown(noTokens), CostSavedUSD: report.Unknown(noPrices),
+		Intervals: map[string]report.Interval{},
+		Notes: []string{
+			"what " + x.Technique + " saves, less the sum of what its parts save alone: negative where both would save the same turn",
+			"wrong calls are charged to the combination as to inertia alone, so that they are not in the interaction",
+		},
+	}
+	for i, turns := range x.Attributed {
+		out.Attributed = append(out.Attributed, attributedJSON{x.Parts[i], turns})
+	}
+	if f.result.LLMTurns > 0 {
+		out.TokensSaved = report.Known(float64(x.TokensSaved))
+		if f.result.Unpriced < f.result.LLMTurns {
+			out.CostSavedUSD = report.Known(x.USDSaved)
+		}
+	}
+	for _, metric := range backtest.InteractionMetrics {
+		out.Intervals[metric] = intervalJSON(x.Intervals[metric], fewerTasks)
+	}
+	if _, ok := out.CostSavedUSD.Value(); !ok {
+		out.Intervals["cost_saved_usd"] = report.NoInterval(noPrices)
+	}
+	return out
 }
 
 // recommended says which technique saves most calling turns.
@@ -207,6 +264,9 @@ func (f *findingsOfBacktest) recommended() recommendedJSON {
 		out.Reason = "it saves most calling turns of those that are replayed"
 		if i := f.best.Intervals["calling_turns_saved"]; i.IsKnown() {
 			out.Reason += fmt.Sprintf(": %d, 95 %% interval %.0f to %.0f", f.best.CallingTurnsSaved, i.Lo, i.Hi)
+		}
+		if f.best.Wrong > 0 {
+			out.Reason += fmt.Sprintf(", and %s taken off", countOf(f.best.Wrong, "wrong call"))
 		}
 		if out.Threshold != f.options.Threshold {
 			out.Reason += fmt.Sprintf(" at the threshold %d, and more at %d", f.options.Threshold, out.Threshold)

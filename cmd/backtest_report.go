@@ -17,6 +17,9 @@ func (f *findingsOfBacktest) document(in *intake, out backtestJSON) *report.Docu
 		return d
 	}
 	d.Add(turnsTable(out), moneyTable(out))
+	if len(out.Interactions) > 0 {
+		d.Section("Together", interactionTable(out))
+	}
 	for _, s := range out.Sweeps {
 		d.Section("Other thresholds", sweepTable(s))
 	}
@@ -118,6 +121,26 @@ func moneyTable(out backtestJSON) *report.Table {
 			table.Note("Of %s tokens%s. The definitions of meta-tools are read on every turn that is left; negative: they cost more than the turns removed.", grouped(int64(tokens)), money)
 		}
 	}
+	return table
+}
+
+// interactionTable says which part of a combination saves what, and what is lost or
+// gained against the sum of the parts.
+func interactionTable(out backtestJSON) *report.Table {
+	table := report.NewTable("interactions", "",
+		report.Column{Key: "technique"},
+		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "calling_turns_saved", Title: "95 %", Interval: true},
+		report.Column{Key: "tokens_saved", Title: "tokens saved", Align: report.Right},
+		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
+	)
+	for _, x := range out.Interactions {
+		for _, a := range x.Attributed {
+			table.Add(report.Text("in "+x.Technique+", by "+a.Technique), report.Int(a.CallingTurnsSaved), report.Text(""), report.Text(""), report.Text(""))
+		}
+		table.Add(report.Text("interaction"), report.Int(x.CallingTurnsSaved), report.Range(x.Intervals["calling_turns_saved"], 0), x.TokensSaved.Int(), x.CostSavedUSD.Float(4))
+	}
+	table.Note("Each call is attributed to one technique. The interaction is what is saved together, less the sum of what each saves alone.")
 	return table
 }
 

@@ -1,0 +1,155 @@
+package backtest
+
+import (
+	"math/rand/v2"
+
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/trace"
+)
+
+// inertial makes calls without asking the model where they follow from what came
+// before.
+var inertial = Technique{
+	Name: "inertia", Doc: "calls that are predicted with their arguments, behind the gate, and made without the model",
+	Train: func(p *Part) (Trained, error) { return p.trainHabits() },
+}
+
+// Declarations learn from trajectories what is declared about their tools.
+type Declarations interface {
+	// Add reads a trajectory of the training part. It may give its calls the status
+	// that rules read from their results.
+	Add(t *trace.Trajectory)
+	// Of returns what is declared about a tool. It is called concurrently, once all
+	// is added.
+	Of(tool trace.Name) inertia.Effect
+}
+
+// calibratedOn is on how many trajectories of the training part, drawn at random, a
+// predictor is calibrated: what is counted needs no values, but these are kept
+// whole. wrongCost is what a wrong call costs, in turns of the model.
+const (
+	calibratedOn = 2000
+	wrongCost    = 1
+)
+
+// habits is a predictor that has learnt.
+type habits struct {
+	model   *inertia.Model // nil if there is nothing to learn from
+	options inertia.PredictorOptions
+	theta   float64
+	gate    inertia.Gate
+	notes   []string
+}
+
+// trainHabits trains the default predictor of package inertia on the training
+// part, once.
+func (p *Part) trainHabits() (*habits, error) {
+	if p.habits != nil {
+		return p.habits, nil
+	}
+	h := &habits{theta: inertia.Theta(inertia.PredictorDefault, wrongCost), gate: inertia.GateOf(inertia.PredictorDefault)}
+	var declared Declarations
+	if p.Options.Declared != nil {
+		declared = p.Options.Declared()
+		h.options.Effects = declared.Of
+	}
+	part := trace.HashFolds(5, p.Options.Seed)
+	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part.Of)
+	var sample []*inertia.History
+	var failed error
+	trajectories := func(yield func(*trace.Trajectory) bool) {
+		for t, err := range p.Source() {
+			if err != nil {
+				failed = err
+				return
+			}
+			if declared != nil {
+				declared.Add(t)
+			}
+			if !yield(t) {
+				return
+			}
+		}
+	}
+	type observed struct {
+		t *trace.Trajectory
+		o *inertia.Observation
+	}
+	var collector dataflow.Collector
+	draw, seen := rand.New(rand.NewPCG(p.Options.Seed, calibratedOn)), 0
+	for run := range par.Map(max(p.Options.Workers, 1), trajectories, func(t *trace.Trajectory) observed {
+		return observed{t, inertia.Observe(&collector, t)}
+	}) {
+		trained.Add(run.o, part.Of)
+		seen++
+		if len(sample) < calibratedOn {
+			sample = append(sample, inertia.NewHistory(run.t))
+		} else if i := draw.IntN(seen); i < calibratedOn {
+			sample[i] = inertia.NewHistory(run.t)
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	if seen > 0 {
+		h.model = trained.Calibrated(inertia.ModelOptions{}, h.options, sample, part.Of)
+	}
+	h.notes = []string{
+		"only tools that rules, annotations or, where nothing is declared, names say to read are called without the model; names are good enough to replay and not to act",
+		"a wrong call is charged as one model call in the model calls saved, and not in tokens or money: what its result would have added to the context is not recorded",
+	}
+	p.habits = h
+	return h, nil
+}
+
+// avoided returns by call whether it would have been made without the model, and
+// how many calls that are not recorded would have been.
+func (h *habits) avoided(c *Case) (avoided []bool, wrong int) {
+	if c.avoided == nil {
+		c.avoided = make([]bool, len(c.Trajectory.Calls))
+		if h.model != nil && len(c.Trajectory.Turns) > 0 {
+			c.avoided, c.wrong = inertia.NewPredictor(h.model, h.options).Avoided(inertia.NewHistory(c.Trajectory), h.theta, h.gate)
+		}
+	}
+	return c.avoided, c.wrong
+}
+
+// turnAvoided returns the turn that there would be without if a call were made
+// without the model; -1 if there is none.
+func turnAvoided(t *trace.Trajectory, call int) int {
+	turn := t.Calls[call].Turn
+	if turn < 0 || turn >= len(t.Turns) || t.Turns[turn].NumCalls != 1 {
+		return -1
+	}
+	return turn
+}
+
+// Find removes the turns whose only call is predicted right.
+func (h *habits) Find(c *Case) *Finding {
+	avoided, wrong := h.avoided(c)
+	f := &Finding{Wrong: wrong, Added: wrong}
+	for call, is := range avoided {
+		if !is {
+			continue
+		}
+		if turn := turnAvoided(c.Trajectory, call); turn >= 0 {
+			f.Removed = append(f.Removed, turn)
+		}
+	}
+	f.Used = len(f.Removed)+f.Wrong > 0
+	return f
+}
+
+// Saving returns what the removed turns save.
+func (h *habits) Saving(c *Case, f *Finding) cost.Totals {
+	if c.Account == nil {
+		return cost.Totals{}
+	}
+	return c.Account.Saving(f.Removed, 0)
+}
+
+// Summary says what the figures leave out.
+func (h *habits) Summary() Learnt { return Learnt{Notes: h.notes} }
