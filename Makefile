@@ -9,8 +9,10 @@ BENCHSIZE ?= 1GiB
 # Packages below testdata are not part of ./... and have to be named.
 PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench))
 
-# Packages that start goroutines or promise to bear them.
-CONCURRENT = ./internal/par ./internal/golden ./internal/emit ./inertia ./trace ./cmd
+# Packages that start goroutines or promise to bear them. Of the commands those
+# stories run under the race detector that read with several workers.
+CONCURRENT = ./internal/par ./internal/golden ./execute ./inertia ./trace
+CONCURRENT_STORIES = TestScript/(input_|analyze_|extract_|verify_|backtest_)
 
 .NOTPARALLEL:
 .PHONY: build demo check test bench backtest replay fuzz update
@@ -57,7 +59,7 @@ check-tests:
 check-race:
 	@echo "== tests with the race detector"
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null; then \
-		AWO_UPDATE= $(GO) test -race $(CONCURRENT); \
+		AWO_UPDATE= $(GO) test -race $(CONCURRENT) && AWO_UPDATE= $(GO) test -race -run '$(CONCURRENT_STORIES)' ./cmd; \
 	else \
 		echo "skipped: there is no C compiler"; \
 	fi
