@@ -12,7 +12,7 @@ PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench))
 # Packages that start goroutines or promise to bear them. Of the commands those
 # stories run under the race detector that read with several workers.
 CONCURRENT = ./internal/par ./internal/golden ./execute ./inertia ./trace
-CONCURRENT_STORIES = TestScript/(input_|analyze_|extract_|verify_|backtest_)
+CONCURRENT_STORIES = TestScript/(input_|extract_|verify_|backtest_)
 
 .NOTPARALLEL:
 .PHONY: build demo check test bench backtest replay fuzz update
