@@ -231,8 +231,8 @@ func (r *run) learnTokens(tasks int) error {
 	return nil
 }
 
-// side yields the trajectories of one side of a split.
-func side(source metatool.Source, split trace.Split, want trace.Side) metatool.Source {
+// Side yields the trajectories of source on one side of a split, and its errors.
+func Side(source metatool.Source, split trace.Split, want trace.Side) metatool.Source {
 	return func() iter.Seq2[*trace.Trajectory, error] {
 		return func(yield func(*trace.Trajectory, error) bool) {
 			for t, err := range source() {
@@ -255,7 +255,7 @@ type tried struct {
 
 // fold trains on one side of a split and tests on the other.
 func (r *run) fold(number int, split trace.Split) error {
-	part := &Part{Source: side(r.source, split, trace.SideTrain), Options: r.options, meter: r.options.Meter, fit: r.fit}
+	part := &Part{Source: Side(r.source, split, trace.SideTrain), Options: r.options, meter: r.options.Meter, fit: r.fit}
 	var learnt []Trained
 	labels := false
 	for _, technique := range r.options.Techniques {
@@ -276,7 +276,7 @@ func (r *run) fold(number int, split trace.Split) error {
 		r.all[i].learn(trained.Summary())
 	}
 	var failed error
-	cases := casesOf(side(r.source, split, trace.SideTest), newLabeller(r.options.Rules, labels), &failed)
+	cases := casesOf(Side(r.source, split, trace.SideTest), newLabeller(r.options.Rules, labels), &failed)
 	for t := range par.Map(max(r.options.Workers, 1), cases, func(c *Case) tried {
 		out := tried{c: c}
 		for _, trained := range learnt {

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/awo-dev/awo/backtest"
-	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -167,19 +166,7 @@ func (j *job) drawBacktest(f *findingsOfBacktest, dir string) error {
 	if err != nil {
 		return err
 	}
-	var files []emit.File
-	for _, figure := range figures {
-		svg, err := figure.SVG()
-		if err != nil {
-			return err
-		}
-		png, err := figure.PNG()
-		if err != nil {
-			return err
-		}
-		files = append(files, emit.File{Name: figure.Name + ".svg", Data: svg}, emit.File{Name: figure.Name + ".png", Data: png})
-	}
-	return emit.Write(dir, files)
+	return writeFigures(figures, dir)
 }
 
 func backtestFigures(f *findingsOfBacktest) ([]*plot.Figure, error) {

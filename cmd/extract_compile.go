@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"iter"
 	"strconv"
 
 	"github.com/spf13/pflag"
@@ -132,7 +131,7 @@ func (j *job) compile(in *intake, set *rules.Set, meter *cost.Meter, o extractOp
 	train, test := metatool.Source(in.Source), metatool.Source(nil)
 	if o.Holdout > 0 {
 		split := trace.ByTask(o.Holdout, o.Seed)
-		train, test = sideOf(in.Source, split, trace.SideTrain), sideOf(in.Source, split, trace.SideTest)
+		train, test = backtest.Side(in.Source, split, trace.SideTrain), backtest.Side(in.Source, split, trace.SideTest)
 	}
 	out := &extractCompilation{threshold: int(o.Threshold)}
 	if out.threshold == 0 {
@@ -174,20 +173,4 @@ func (c *extractCompilation) check(test metatool.Source, set *rules.Set, o extra
 		c.choice.Withdraw(found.Agreements)
 	}
 	return nil
-}
-
-// sideOf yields the trajectories on one side of a split.
-func sideOf(source metatool.Source, split trace.Split, want trace.Side) metatool.Source {
-	return func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for t, err := range source() {
-				if err == nil && split.Of(t) != want {
-					continue
-				}
-				if !yield(t, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
 }

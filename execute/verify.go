@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow"
@@ -162,7 +163,7 @@ func (v *Verifier) Verifications() []*Verification {
 			continue
 		}
 		t.ExtraMean = float64(total) / float64(t.Exact)
-		for _, n := range sortedKeys(v.extra[i]) {
+		for _, n := range slices.Sorted(maps.Keys(v.extra[i])) {
 			if below += v.extra[i][n]; below*100 >= t.Exact*95 {
 				t.ExtraP95 = n
 				break
@@ -170,13 +171,4 @@ func (v *Verifier) Verifications() []*Verification {
 		}
 	}
 	return v.tally
-}
-
-func sortedKeys(m map[int]int) []int {
-	keys := make([]int, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
