@@ -1,6 +1,8 @@
 package metatool
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
@@ -143,4 +145,12 @@ func mayBind(k *dataflow.Link) bool {
 // taken for one that can be. It must be called before Extraction, if at all.
 func (p *Patterns) Judge(judgments []dataflow.Judgment) {
 	p.judgments, p.judged = judgments, true
+}
+
+// at returns a finder of the same patterns with another threshold, which shares
+// all that was read.
+func (p *Patterns) at(threshold int) *Patterns {
+	out := *p
+	out.options.Threshold, out.offsets = threshold, slices.Clip(p.offsets)
+	return &out
 }
