@@ -12,7 +12,7 @@ import (
 // a meta-tool, or made without the model, or neither.
 var all = Technique{
 	Name: "all", Doc: "patterns and inertia together, each call attributed to one",
-	Parts: []string{patterns.Name, inertial.Name},
+	Parts: []string{patterns.Name, inertial.Name}, ways: patterns.ways,
 	Train: func(p *Part) (Trained, error) {
 		trained, err := patterns.Train(p)
 		if err != nil {

@@ -10,8 +10,11 @@ import (
 // recur: whether anybody could have given the arguments is not asked.
 var awoPaper = Technique{
 	Name: "awo-paper", Doc: "Algorithm 1 as published: sequences are counted, nothing is bound or replayed",
-	Train: trainPaper,
+	Train: trainPaper, ways: []way{wayPaper},
 }
+
+// wayPaper takes its sequences as they are: nothing is bound.
+var wayPaper = way{algorithm: metatool.AlgorithmAWO, published: true}
 
 type paperTools struct {
 	byFirst map[string][][]string // sequences of labels by their first one
@@ -19,18 +22,14 @@ type paperTools struct {
 }
 
 func trainPaper(p *Part) (Trained, error) {
-	c, err := p.compile(compileKey{algorithm: metatool.AlgorithmAWO, published: true})
+	c, err := p.compile(wayPaper)
 	if err != nil {
 		return nil, err
 	}
 	out := &paperTools{byFirst: map[string][][]string{}}
 	out.learnt.Labels = true
 	out.learnt.Notes = []string{"sequences are counted: arguments are neither bound nor checked, user messages are ignored, and the tokens of definitions are left out, since there are none"}
-	for _, found := range c.Extraction.Candidates {
-		sequence := make([]string, len(found.Labels))
-		for i, l := range found.Labels {
-			sequence[i] = c.Merged.Labels.Text(l)
-		}
+	for _, sequence := range c.chains {
 		out.byFirst[sequence[0]] = append(out.byFirst[sequence[0]], sequence)
 		out.learnt.MetaTools++
 	}

@@ -189,21 +189,24 @@ func TestNothingLeaks(t *testing.T) {
 	}
 	var learnt []*toolset
 	spy := Technique{Name: "spy", Train: func(p *Part) (Trained, error) {
-		set, err := p.metaTools(metatool.AlgorithmPatterns)
+		set, err := p.offered(*patterns.offer)
 		planted := false
 		for run := range p.Source() {
 			planted = planted || run.Task == "planted"
 		}
 		if err == nil && !planted {
-			c := p.compiled[compileKey{algorithm: metatool.AlgorithmPatterns}]
-			for _, d := range c.Definitions {
+			for _, d := range p.compiled[patterns.offer.way].definitions {
 				for _, s := range d.Steps {
 					if s.Tool == "get_planted" || s.Tool == "get_planted_next" {
 						t.Errorf("%s is in %s", s.Tool, d.Name)
 					}
 				}
 			}
-			for _, tool := range c.Merged.Catalog.Tools() {
+			survey, err := metatool.NewSurvey(p.Source, nil, metatool.SurveyOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range survey.Merged.Catalog.Tools() {
 				if tool.Name.Value() == "get_planted" {
 					t.Error("the catalog knows a tool of the test part")
 				}
@@ -401,6 +404,85 @@ func TestWorkers(t *testing.T) {
 		}
 		if text != first {
 			t.Errorf("%d workers give\n%s\nwant\n%s", workers, text, first)
+		}
+	}
+}
+
+// TestSweeps holds that sweeps change nothing of the techniques, and that a value
+// is what a back-test with it gives.
+func TestSweeps(t *testing.T) {
+	list := append(lookups(40, true), others(28)...)
+	o := options(none, patterns)
+	o.Choose.MinTurns, o.Compile.Extract.Threshold, o.Compile.Bind.Threshold = 5, 5, 5
+	plain, err := Run(sourceOf(list...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Sweeps = []Sweep{{ParameterThreshold, []int{5, 28}}, {ParameterMaxTools, []int{1, 2, 9}}, {ParameterMaxTools, nil}}
+	r, err := Run(sourceOf(list...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprintf("%+v", r.Techniques), fmt.Sprintf("%+v", plain.Techniques); got != want {
+		t.Errorf("with sweeps\n%s\nwithout\n%s", got, want)
+	}
+	if len(r.Sweeps) != 2 || r.Sweeps[0].Technique != "patterns" {
+		t.Fatalf("%+v", r.Sweeps)
+	}
+	for _, s := range r.Sweeps {
+		for _, v := range s.Values {
+			one := o
+			one.Sweeps = nil
+			if s.Parameter == ParameterMaxTools {
+				one.Choose.MaxTools = v.Value
+			} else {
+				one.Choose.MinTurns, one.Compile.Extract.Threshold, one.Compile.Bind.Threshold = v.Value, v.Value, v.Value
+			}
+			alone, err := Run(sourceOf(list...), one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := fmt.Sprintf("%+v", v.Outcome), fmt.Sprintf("%+v", *onlyPatterns(alone, t)); got != want {
+				t.Errorf("%s %d in a sweep\n%s\nalone\n%s", s.Parameter, v.Value, got, want)
+			}
+		}
+	}
+	// By hand: the lookups save 40 turns with one meta-tool, the other pair 28 with
+	// another. With a threshold of 28 there are too few of these in any training part.
+	for i, want := range [][]int{{68, 40}, {40, 68, 68}} {
+		for k, v := range r.Sweeps[i].Values {
+			if v.CallingTurnsSaved != want[k] {
+				t.Errorf("%s %d saves %d turns, want %d", r.Sweeps[i].Parameter, v.Value, v.CallingTurnsSaved, want[k])
+			}
+		}
+	}
+	if r.Sweeps[0].BestValue() != 5 || r.Sweeps[1].BestValue() != 9 {
+		t.Errorf("best are %d and %d", r.Sweeps[0].BestValue(), r.Sweeps[1].BestValue())
+	}
+}
+
+// others are runs of another pair of calls.
+func others(n int) []*trace.Trajectory {
+	var list []*trace.Trajectory
+	for i := range n {
+		room := fmt.Sprintf("room-%d", 300+i)
+		list = append(list, scriptedRun(fmt.Sprintf("other-%d", i),
+			scripted{tool: "find_room", args: fmt.Sprintf(`{"day":"day-%d"}`, i), result: fmt.Sprintf(`{"room":"%s"}`, room)},
+			scripted{tool: "show_room", args: fmt.Sprintf(`{"room":"%s"}`, room), result: `{"seats":4}`, turn: 1},
+		))
+	}
+	return list
+}
+
+// TestSplitAuto holds that many tasks are not tested on five times.
+func TestSplitAuto(t *testing.T) {
+	for _, test := range []struct {
+		tasks int
+		want  SplitBy
+	}{{MaxFoldedTasks, SplitFolds}, {MaxFoldedTasks + 1, SplitTask}} {
+		r := &run{source: sourceOf(lookups(test.tasks, true)...), options: Options{By: SplitAuto, Folds: 5, Share: 0.3, Meter: cost.NewMeter(cost.Options{})}, out: &Result{}}
+		if err := r.survey(); err != nil || r.out.By != test.want || r.out.Folds != len(r.splits) {
+			t.Errorf("%d tasks: %s, %d splits, %v", test.tasks, r.out.By, len(r.splits), err)
 		}
 	}
 }

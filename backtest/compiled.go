@@ -9,94 +9,104 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// awo is Algorithm 1 as this project reads it, its chains bound and checked, where
-// their calls occur: what the rules do not call alike is another chain to it.
-var awo = Technique{
-	Name: "awo", Doc: "Algorithm 1, where its chains occur; bound and replayed",
-	Train: func(p *Part) (Trained, error) {
-		set, err := p.metaTools(metatool.AlgorithmAWO)
-		if err != nil {
-			return nil, err
-		}
-		c := p.compiled[compileKey{algorithm: metatool.AlgorithmAWO}]
-		set.chains, set.learnt.Labels = newChains(c.Compilation), true
-		set.learnt.Notes = append(set.learnt.Notes, "counted where the calls are those of a chain as the rules see them; awo-anywhere counts its meta-tools wherever their tools are called")
-		return set, nil
-	},
-}
-
-// awoAnywhere offers the same meta-tools, and counts them wherever agents could
-// have used them: their inputs take other values than the chains had.
-var awoAnywhere = Technique{
-	Name: "awo-anywhere", Doc: "the meta-tools of Algorithm 1 wherever their tools are called",
-	Train: func(p *Part) (Trained, error) { return p.metaTools(metatool.AlgorithmAWO) },
-}
-
-// patterns are chains that recur wherever they start, bound and checked.
-var patterns = Technique{
-	Name: "patterns", Doc: "meta-tools of recurring patterns, bound and replayed",
-	Train: func(p *Part) (Trained, error) { return p.metaTools(metatool.AlgorithmPatterns) },
-}
-
-type compileKey struct {
+// way is a way of compiling the training part.
+type way struct {
 	algorithm metatool.Algorithm
 	published bool
+	threshold int // 0 stands for that of Options
 }
 
-// compiled is what the compiler made of the training part.
+// compiled is what the compiler made of the training part in one way: what is
+// needed of it to test, and not the graph, which is large.
 type compiled struct {
-	*metatool.Compilation
-	choice *Choice
+	definitions []*metatool.Definition
+	chains      [][]string // of Algorithm 1: the labels of its chains
+
+	choice *Choice // once somebody asked for it
+	finder *execute.Finder
 }
 
-// compile compiles the training part, once for each way.
-func (p *Part) compile(key compileKey) (*compiled, error) {
-	if c := p.compiled[key]; c != nil {
-		return c, nil
-	}
-	o := p.Options.Compile
-	o.Algorithm, o.Extract.AsPublished, o.Workers = key.algorithm, key.published, p.Options.Workers
-	compilation, err := metatool.Compile(p.Source, p.Options.Rules, o)
-	if err != nil {
-		return nil, err
-	}
-	c := &compiled{Compilation: compilation}
+// prepare compiles the training part in all of the ways at once.
+func (p *Part) prepare(ways []way) error {
 	if p.compiled == nil {
-		p.compiled = map[compileKey]*compiled{}
+		p.compiled = map[way]*compiled{}
 	}
-	p.compiled[key] = c
-	return c, nil
-}
-
-// metaTools compiles the training part and chooses among what comes out.
-func (p *Part) metaTools(algorithm metatool.Algorithm) (*toolset, error) {
-	c, err := p.compile(compileKey{algorithm: algorithm})
-	if err != nil {
-		return nil, err
-	}
-	if c.choice == nil {
-		o := p.Options.Choose
-		o.Meter, o.Fit, o.Workers = p.meter, p.fit, p.Options.Workers
-		if c.choice, err = Choose(p.Source, p.Options.Rules, c.Definitions, o); err != nil {
-			return nil, err
+	var missing []way
+	for _, w := range ways {
+		if p.compiled[w] == nil && !slices.Contains(missing, w) {
+			missing = append(missing, w)
 		}
 	}
-	return newToolset(c.choice.Tools(), p.meter), nil
-}
-
-// toolset is a set of meta-tools that agents are offered.
-type toolset struct {
-	finder *execute.Finder
-	chains *chains // where it may be used; nil for anywhere
-	learnt Learnt
-}
-
-func newToolset(tools []*metatool.Tool, meter *cost.Meter) *toolset {
-	s := &toolset{finder: execute.NewFinder(tools), learnt: Learnt{MetaTools: len(tools)}}
-	for _, t := range tools {
-		s.learnt.DefinitionTokens += definitionTokens(meter, t)
+	if len(missing) == 0 {
+		return nil
 	}
-	return s
+	o := &p.Options
+	survey, err := metatool.NewSurvey(p.Source, o.Rules, metatool.SurveyOptions{
+		Patterns:      slices.ContainsFunc(missing, func(w way) bool { return w.algorithm == metatool.AlgorithmPatterns }),
+		Gain:          o.Compile.Extract.Gain,
+		DeclaredReads: o.Compile.DeclaredReads,
+		Workers:       o.Workers,
+	})
+	if err != nil {
+		return err
+	}
+	list := make([]metatool.Way, len(missing))
+	for i, w := range missing {
+		list[i] = metatool.Way{Algorithm: w.algorithm, AsPublished: w.published, Unbound: w.published, Threshold: o.Compile.Extract.Threshold, Bind: o.Compile.Bind}
+		if w.threshold > 0 {
+			list[i].Threshold, list[i].Bind.Threshold = w.threshold, w.threshold
+		}
+	}
+	compilations, err := survey.Compile(list...)
+	if err != nil {
+		return err
+	}
+	for i, w := range missing {
+		p.compiled[w] = newCompiled(compilations[i], w)
+	}
+	return nil
+}
+
+func newCompiled(c *metatool.Compilation, w way) *compiled {
+	out := &compiled{}
+	for _, d := range c.Definitions {
+		out.definitions = append(out.definitions, &metatool.Definition{Tool: d.Tool, Refusals: d.Refusals})
+	}
+	if w.algorithm == metatool.AlgorithmPatterns {
+		return out
+	}
+	for _, found := range c.Extraction.Candidates {
+		labels := make([]string, len(found.Labels))
+		for i, l := range found.Labels {
+			labels[i] = c.Merged.Labels.Text(l)
+		}
+		out.chains = append(out.chains, labels)
+	}
+	return out
+}
+
+// compile returns what the training part is compiled into.
+func (p *Part) compile(w way) (*compiled, error) {
+	err := p.prepare([]way{w})
+	return p.compiled[w], err
+}
+
+// choose compiles the training part and chooses among what comes out.
+func (p *Part) choose(w way) (*compiled, error) {
+	c, err := p.compile(w)
+	if err != nil || c.choice != nil {
+		return c, err
+	}
+	o := p.Options.Choose
+	o.Meter, o.Fit, o.Workers = p.meter, p.fit, p.Options.Workers
+	if w.threshold > 0 {
+		o.MinTurns = w.threshold
+	}
+	if c.choice, err = Choose(p.Source, p.Options.Rules, c.definitions, o); err != nil {
+		return nil, err
+	}
+	c.finder = execute.NewFinder(c.choice.Tools())
+	return c, nil
 }
 
 // definitionTokens returns the tokens of a meta-tool's definition.
@@ -104,94 +114,3 @@ func definitionTokens(meter *cost.Meter, t *metatool.Tool) int64 {
 	d := trace.ToolDef{Name: trace.Intern(t.Name), Description: trace.TextOf(t.Description), Input: trace.JSONOf(t.InputSchema().AppendCanonical(nil))}
 	return meter.Definition(&d).Tokens()
 }
-
-// Find applies the set: of all places that are exact and whose inputs were known,
-// those without overlap that save most turns.
-func (s *toolset) Find(c *Case) *Finding { return cover(s.places(c)) }
-
-// places returns where agents could have used the set.
-func (s *toolset) places(c *Case) []execute.Place {
-	places := s.finder.Find(c.Trajectory, c.Marks)
-	if s.chains != nil {
-		places = s.chains.among(c, places)
-	}
-	return places
-}
-
-// chains are the sequences of labels that Algorithm 1 found.
-type chains struct {
-	byLabel map[string][]chainPlace
-}
-
-// chainPlace is a label in a chain: it and what follows.
-type chainPlace struct{ rest []string }
-
-func newChains(c *metatool.Compilation) *chains {
-	out := &chains{byLabel: map[string][]chainPlace{}}
-	for _, found := range c.Extraction.Candidates {
-		labels := make([]string, len(found.Labels))
-		for i, l := range found.Labels {
-			labels[i] = c.Merged.Labels.Text(l)
-		}
-		for i, label := range labels {
-			out.byLabel[label] = append(out.byLabel[label], chainPlace{labels[i:]})
-		}
-	}
-	return out
-}
-
-// among returns the places whose calls are those of a chain, or of a part of one.
-func (x *chains) among(c *Case, places []execute.Place) []execute.Place {
-	labels := make(map[int32]string, len(c.Steps))
-	for i := range c.Steps {
-		if s := &c.Steps[i]; s.calls == 1 {
-			labels[s.call] = s.label
-		}
-	}
-	return slices.DeleteFunc(places, func(p execute.Place) bool {
-		var made []string
-		for _, calls := range p.Replay.Occurrence.Calls {
-			for _, call := range calls {
-				made = append(made, labels[int32(call)])
-			}
-		}
-		return !slices.ContainsFunc(x.byLabel[made[0]], func(at chainPlace) bool {
-			return len(at.rest) >= len(made) && slices.Equal(at.rest[:len(made)], made)
-		})
-	})
-}
-
-func cover(places []execute.Place) *Finding {
-	f := &Finding{Places: len(places)}
-	var spans []execute.Span
-	var removed [][]int
-	for i := range places {
-		p := &places[i]
-		if p.Replay.Exact {
-			f.Exact++
-		}
-		if !p.Replay.Saves {
-			continue
-		}
-		f.Known++
-		spans, removed = append(spans, execute.Span{Begin: p.Begin, End: p.End, Worth: float64(len(p.Removed))}), append(removed, p.Removed)
-	}
-	chosen, _ := execute.Best(spans)
-	for _, i := range chosen {
-		f.Used = true
-		f.Removed = append(f.Removed, removed[i]...)
-	}
-	slices.Sort(f.Removed)
-	return f
-}
-
-// Saving returns what the removed turns save, less what the definitions cost.
-func (s *toolset) Saving(c *Case, f *Finding) cost.Totals {
-	if c.Account == nil {
-		return cost.Totals{}
-	}
-	return c.Account.Saving(f.Removed, s.learnt.DefinitionTokens)
-}
-
-// Summary says how many meta-tools there are.
-func (s *toolset) Summary() Learnt { return s.learnt }

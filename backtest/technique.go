@@ -15,6 +15,11 @@ type Technique struct {
 
 	Parts []string // of a combination of techniques: their names
 
+	// ways are what the training part is compiled into for it: all techniques
+	// share the reading. offer is set where it offers one of them.
+	ways  []way
+	offer *offer
+
 	// Train learns from the training part.
 	Train func(p *Part) (Trained, error)
 }
@@ -49,7 +54,7 @@ type Part struct {
 
 	meter    *cost.Meter
 	fit      *cost.Fit
-	compiled map[compileKey]*compiled
+	compiled map[way]*compiled
 	habits   *habits
 }
 
@@ -62,6 +67,7 @@ type Case struct {
 
 	avoided []bool // what inertia would do here, worked out once
 	wrong   int
+	found   []foundPlaces // what finders find here, each once
 }
 
 // labelledStep is a step of a trajectory with its label as text.

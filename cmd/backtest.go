@@ -29,6 +29,7 @@ type backtestOptions struct {
 	TokenBudget  int64    `mapstructure:"token-budget"`
 	Techniques   []string `mapstructure:"techniques"`
 	Sweep        []string `mapstructure:"sweep"`
+	SweepTools   []string `mapstructure:"sweep-tools"`
 	Plots        string   `mapstructure:"plots"`
 }
 
@@ -41,7 +42,8 @@ have saved there: model calls, calling turns, tokens and money, for every techni
 
 Tasks are split, not trajectories, since a second trial of a task is no test:
 --split kfold tests on every task once, compiled from the others; task holds out
---test-share of them; time tests on the last part.
+--test-share of them; time tests on the last part. auto is kfold of up to 2,000
+tasks, and else task.
 
 At a place in the test part a meta-tool saves turns only if its replay makes the
 recorded calls, and if its inputs were known before the first one. Of places that
@@ -51,7 +53,8 @@ choose the meta-tool, and what it then does may differ from what was recorded.
 inertia makes predicted calls without the model, each wrong one charged as a model
 call; all is patterns and inertia, each call attributed to one.
 
---sweep tries other thresholds with the technique that is recommended.
+--sweep tries other thresholds of patterns, or of awo if patterns is not measured,
+and --sweep-tools offers only the first few of the meta-tools.
 
 ` + filesHelp,
 		Example: `  awo backtest traces/
@@ -64,7 +67,7 @@ call; all is patterns and inertia, each call attributed to one.
 	addInput(f)
 	addRules(f)
 	addPrices(f)
-	f.Var(newChoice("kfold", "task", "time"), "split", "how the traces are split")
+	f.Var(newChoice("auto", "kfold", "task", "time"), "split", "how the traces are split")
 	f.Int("folds", backtest.DefaultFolds, "with --split kfold: how many parts")
 	f.Float64("test-share", backtest.DefaultShare, "with --split task or time: `SHARE` that is tested on")
 	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
@@ -75,6 +78,7 @@ call; all is patterns and inertia, each call attributed to one.
 	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
 	f.StringSlice("sweep", []string{"3", "5", "10", "20"}, "thresholds to try; an empty value tries none")
+	f.StringSlice("sweep-tools", []string{"1", "2", "5", "10", "20"}, "numbers of meta-tools to try; an empty value tries none")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
 	return work(a, c, backTest)
 }
@@ -105,16 +109,29 @@ func (o *backtestOptions) techniques() ([]backtest.Technique, error) {
 	return out, nil
 }
 
-// thresholds returns the thresholds to sweep over.
-func (o *backtestOptions) thresholds() ([]int, error) {
+// sweeps returns what is to be swept over.
+func (o *backtestOptions) sweeps() ([]backtest.Sweep, error) {
+	thresholds, err := wholeNumbers("--sweep", o.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := wholeNumbers("--sweep-tools", o.SweepTools)
+	if err != nil {
+		return nil, err
+	}
+	return []backtest.Sweep{{Parameter: backtest.ParameterThreshold, Values: thresholds}, {Parameter: backtest.ParameterMaxTools, Values: tools}}, nil
+}
+
+// wholeNumbers returns the numbers that a flag lists, in order and each once.
+func wholeNumbers(flag string, list []string) ([]int, error) {
 	var out []int
-	for _, text := range o.Sweep {
+	for _, text := range list {
 		if text == "" {
 			continue
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return nil, usagef("--sweep: %q is no whole number from 1 on", text)
+			return nil, usagef("%s: %q is no whole number from 1 on", flag, text)
 		}
 		out = append(out, n)
 	}
@@ -145,7 +162,6 @@ type findingsOfBacktest struct {
 	options backtestOptions
 	result  *backtest.Result
 	best    *backtest.Outcome // nil if nothing saves anything
-	sweep   []backtest.ThresholdOutcome
 }
 
 func backTest(j *job, o backtestOptions, files []string) error {
@@ -156,7 +172,7 @@ func backTest(j *job, o backtestOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	thresholds, err := o.thresholds()
+	sweeps, err := o.sweeps()
 	if err != nil {
 		return err
 	}
@@ -179,7 +195,7 @@ func backTest(j *job, o backtestOptions, files []string) error {
 		Rules: set, Compile: shared.compiler(o.Threshold, j.workers()), Choose: shared.choose(o.Threshold, meter, j.workers()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
 		Declared:   func() backtest.Declarations { return newEffects(set, true) },
-		Techniques: techniques, Meter: meter, Workers: j.workers(),
+		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.workers(),
 		Progress: func(done, of int, next string) { j.log.Debug("back-test", "step", done, "of", of, "next", next) },
 	}
 	f := findingsOfBacktest{options: o}
@@ -190,11 +206,6 @@ func backTest(j *job, o backtestOptions, files []string) error {
 		return err
 	}
 	f.best = f.result.Best()
-	if f.best != nil && f.best.Name != "lazy-registration" && f.best.Name != "preload" && f.best.Name != "inertia" {
-		if f.sweep, err = backtest.Sweep(in.Source, options, thresholds, f.best.Name); err != nil {
-			return err
-		}
-	}
 	if o.Plots != "" {
 		if err := j.drawBacktest(&f, o.Plots); err != nil {
 			return err

@@ -149,11 +149,12 @@ func (f *findingsOfBacktest) JSON(in *intake) backtestJSON {
 	for i := range r.Interactions {
 		out.Interactions = append(out.Interactions, f.interaction(&r.Interactions[i]))
 	}
-	if len(f.sweep) > 0 {
-		s := sweepJSON{Parameter: "threshold", Technique: f.best.Name}
-		for i := range f.sweep {
-			t := f.technique(&f.sweep[i].Outcome)
-			s.Values = append(s.Values, sweepValueJSON{f.sweep[i].Threshold, sweepMetricsJSON{t.CallingTurnsSaved, t.Share, t.Utilisation, t.TokensSaved, t.CostSavedUSD, t.MetaTools}})
+	for _, swept := range r.Sweeps {
+		s := sweepJSON{Parameter: string(swept.Parameter), Technique: swept.Technique, Values: []sweepValueJSON{}}
+		for i := range swept.Values {
+			v := &swept.Values[i]
+			t := f.technique(&v.Outcome)
+			s.Values = append(s.Values, sweepValueJSON{v.Value, sweepMetricsJSON{t.CallingTurnsSaved, t.Share, t.Utilisation, t.TokensSaved, t.CostSavedUSD, t.MetaTools}})
 		}
 		out.Sweeps = append(out.Sweeps, s)
 	}
@@ -255,9 +256,15 @@ func (f *findingsOfBacktest) recommended() recommendedJSON {
 		return recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select, Reason: "no technique saves a calling turn or a token on tasks that it was not compiled from"}
 	}
 	out := recommendedJSON{Technique: f.best.Name, Threshold: f.options.Threshold, Select: f.options.Select}
-	for i := range f.sweep {
-		if t := &f.sweep[i]; t.CallingTurnsSaved > f.best.CallingTurnsSaved && t.Threshold == backtest.BestThreshold(f.sweep) {
-			out.Threshold = t.Threshold
+	for i := range f.result.Sweeps {
+		s := &f.result.Sweeps[i]
+		if s.Parameter != backtest.ParameterThreshold || s.Technique != f.best.Name {
+			continue
+		}
+		for _, v := range s.Values {
+			if v.CallingTurnsSaved > f.best.CallingTurnsSaved && v.Value == s.BestValue() {
+				out.Threshold = v.Value
+			}
 		}
 	}
 	if f.best.CallingTurnsSaved > 0 {

@@ -20,7 +20,7 @@ func (f *findingsOfBacktest) document(in *intake, out backtestJSON) *report.Docu
 		d.Section("Together", interactionTable(out))
 	}
 	for _, s := range out.Sweeps {
-		d.Section("Other thresholds", sweepTable(s))
+		d.Section(sweepWords[s.Parameter].heading, sweepTable(s))
 	}
 	r := out.Recommended
 	d.Section("Recommended", report.Paragraph(fmt.Sprintf("%s, --threshold %d, --select %s: %s.", r.Technique, r.Threshold, r.Select, r.Reason)))
@@ -143,20 +143,32 @@ func interactionTable(out backtestJSON) *report.Table {
 	return table
 }
 
+// sweepWords are what the parameters of sweeps are called.
+var sweepWords = map[string]struct{ heading, axis string }{
+	string(backtest.ParameterThreshold): {"Other thresholds", "threshold"},
+	string(backtest.ParameterMaxTools):  {"Fewer meta-tools", "at most"},
+}
+
 func sweepTable(s sweepJSON) *report.Table {
-	table := report.NewTable("sweep", "",
-		report.Column{Key: "value", Title: s.Parameter, Align: report.Right},
+	table := report.NewTable("sweep_"+s.Parameter, "",
+		report.Column{Key: "value", Title: sweepWords[s.Parameter].axis, Align: report.Right},
 		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
 		report.Column{Key: "calling_turns_saved_share", Title: "share", Unit: "%", Align: report.Right},
 		report.Column{Key: "utilisation", Title: "tasks with one", Unit: "%", Align: report.Right},
 		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
 		report.Column{Key: "meta_tools", Title: "meta-tools", Align: report.Right},
 	)
-	for _, v := range s.Values {
+	for i, v := range s.Values {
 		m := v.Metrics
+		if i > 0 && s.Parameter == string(backtest.ParameterMaxTools) && m.MetaTools == s.Values[i-1].Metrics.MetaTools {
+			break // there are no more
+		}
 		table.Add(report.Int(v.Value), report.Int(m.CallingTurnsSaved), m.Share.Share(1), m.Utilisation.Share(1), m.CostSavedUSD.Float(4), report.Float(m.MetaTools, 1))
 	}
 	table.Note("With %s. Choosing the best of several makes its figure look better than it is.", s.Technique)
+	if s.Parameter == string(backtest.ParameterMaxTools) {
+		table.Note("Those that save most on the traces that they were compiled from come first. Every turn reads the definitions of all.")
+	}
 	return table
 }
 
@@ -183,12 +195,19 @@ func backtestFigures(f *findingsOfBacktest) ([]*plot.Figure, error) {
 		return nil, err
 	}
 	out := []*plot.Figure{bars}
-	if len(f.sweep) > 1 {
-		curve := plot.Curve{Name: f.best.Name}
-		for _, s := range f.sweep {
-			curve.X, curve.Y = append(curve.X, float64(s.Threshold)), append(curve.Y, float64(s.CallingTurnsSaved))
+	for _, s := range f.result.Sweeps {
+		if len(s.Values) < 2 {
+			continue
 		}
-		lines, err := plot.Lines(plot.Axes{Name: "backtest-threshold", Title: "Calling turns saved by threshold", X: "threshold", Y: "calling turns saved"}, []plot.Curve{curve})
+		curve := plot.Curve{Name: s.Technique}
+		for _, v := range s.Values {
+			curve.X, curve.Y = append(curve.X, float64(v.Value)), append(curve.Y, float64(v.CallingTurnsSaved))
+		}
+		axes := plot.Axes{Name: "backtest-threshold", Title: "Calling turns saved by threshold", X: "threshold", Y: "calling turns saved"}
+		if s.Parameter == backtest.ParameterMaxTools {
+			axes.Name, axes.Title, axes.X = "backtest-tools", "Calling turns saved by number of meta-tools", "meta-tools offered at most"
+		}
+		lines, err := plot.Lines(axes, []plot.Curve{curve})
 		if err != nil {
 			return nil, err
 		}

@@ -109,8 +109,10 @@ func (c *extractCompilation) choiceJSON() choiceJSON {
 		}
 		out.Curve = append(out.Curve, gainJSON{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, even})
 	}
-	for _, t := range c.tried {
-		out.Thresholds = append(out.Thresholds, thresholdJSON{t.Threshold, t.CallingTurnsSaved, t.CallingTurns})
+	if c.tried != nil {
+		for _, t := range c.tried.Values {
+			out.Thresholds = append(out.Thresholds, thresholdJSON{t.Value, t.CallingTurnsSaved, t.CallingTurns})
+		}
 	}
 	if slices.ContainsFunc(x.Left, func(l backtest.Left) bool { return l.Reason == backtest.ReasonCosts }) {
 		out.Lazy = "Definitions that are registered when they are needed are not paid on every turn: what costs more than it saves here may then pay. See awo cost --lazy and --select turns."

@@ -106,7 +106,7 @@ type extractCompilation struct {
 	*metatool.Compilation
 	choice    *backtest.Choice
 	threshold int
-	tried     []backtest.ThresholdOutcome // for --threshold auto
+	tried     *backtest.SweepOutcome // for --threshold auto; else nil
 	holdout   map[*metatool.Definition]backtest.Agreement
 	heldOut   int // trajectories
 }
@@ -142,7 +142,7 @@ func (j *job) compile(in *intake, set *rules.Set, meter *cost.Meter, o extractOp
 		if err != nil {
 			return nil, err
 		}
-		out.threshold = backtest.BestThreshold(out.tried)
+		out.threshold = out.tried.BestValue()
 	}
 	var err error
 	if out.Compilation, err = metatool.Compile(train, set, o.compiler(out.threshold, j.workers())); err != nil {

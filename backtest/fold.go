@@ -1,0 +1,128 @@
+package backtest
+
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/trace"
+)
+
+// tried is what all techniques did in a trajectory.
+type tried struct {
+	c        *Case
+	findings []*Finding
+}
+
+// fold trains on one side of a split and tests on the other.
+func (r *run) fold(split trace.Split) error {
+	part := &Part{Source: Side(r.source, split, trace.SideTrain), Options: r.options, meter: r.options.Meter, fit: r.fit}
+	var learnt []Trained
+	labels := false
+	var ways []way
+	for i := range r.columns {
+		ways = append(ways, r.columns[i].ways...)
+	}
+	r.progress("compiling")
+	if err := part.prepare(ways); err != nil {
+		return err
+	}
+	for _, technique := range r.columns {
+		r.progress(technique.Name)
+		trained, err := technique.Train(part)
+		if err != nil {
+			return err
+		}
+		labels = labels || trained.Summary().Labels
+		learnt = append(learnt, trained)
+	}
+	part.compiled, part.habits = nil, nil
+	r.progress("testing")
+	if r.all == nil {
+		r.all = make([]totals, len(learnt))
+	}
+	for i, trained := range learnt {
+		r.all[i].learn(trained.Summary())
+	}
+	var failed error
+	cases := casesOf(r.test(split), newLabeller(r.options.Rules, labels), &failed)
+	for t := range par.Map(max(r.options.Workers, 1), cases, func(c *Case) tried {
+		out := tried{c: c}
+		for _, trained := range learnt {
+			out.findings = append(out.findings, trained.Find(c))
+		}
+		return out
+	}) {
+		r.count(t, learnt)
+	}
+	return failed
+}
+
+// count adds up what was done in one trajectory.
+func (r *run) count(k tried, learnt []Trained) {
+	t := k.c.Trajectory
+	r.out.Trajectories++
+	var base taskSums
+	known := false
+	for i := range t.Turns {
+		base.llm++
+		if t.Turns[i].NumCalls > 0 {
+			base.turns++
+			if s := seconds(&t.Turns[i]); s > 0 {
+				r.out.Timed++
+			}
+		}
+		known = known || t.Turns[i].Usage.Known
+		base.seconds += seconds(&t.Turns[i])
+	}
+	if slices.ContainsFunc(t.Calls, func(c trace.Call) bool { return c.Turn < 0 && c.Origin == trace.OriginModel }) {
+		r.out.NoTurns++
+	}
+	if !known {
+		r.out.NoUsage++
+	}
+	if len(t.Tools) == 0 {
+		r.out.NoTools++
+	}
+	k.c.Account = r.options.Meter.Trajectory(t)
+	r.fit.Apply(k.c.Account)
+	total := k.c.Account.Total()
+	base.tokens, base.usd = float64(total.Tokens()), total.USD
+	r.out.LLMTurns += total.Turns
+	r.out.Unpriced += total.Unpriced
+	key := t.TaskKey()
+	task, seen := r.tasks[key]
+	if !seen {
+		task = len(r.tasks)
+		r.tasks[key] = task
+		r.sums = append(r.sums, make([]taskSums, len(learnt)))
+	}
+	for i, f := range k.findings {
+		saved := learnt[i].Saving(k.c, f)
+		one := base
+		one.trajectories = 1
+		one.llmSaved, one.turnsSaved = float64(len(f.Removed)-f.Added), float64(len(f.Removed))
+		one.tokensSaved, one.usdSaved = float64(saved.Tokens()), saved.USD
+		for _, turn := range f.Removed {
+			one.secondsSaved += seconds(&t.Turns[turn])
+		}
+		if f.Used {
+			one.used = 1
+			r.all[i].before += base.llm
+			r.all[i].after += base.llm - one.llmSaved
+		}
+		r.all[i].places += f.Places
+		r.all[i].exact += f.Exact
+		r.all[i].known += f.Known
+		r.all[i].wrong += f.Wrong
+		r.all[i].attribute(f.Attributed)
+		r.sums[task][i].add(&one)
+	}
+}
+
+// seconds returns how long a turn took, 0 if that is not recorded.
+func seconds(t *trace.Turn) float64 {
+	if t.Start.IsZero() || t.End.IsZero() || t.End.Before(t.Start) {
+		return 0
+	}
+	return t.End.Sub(t.Start).Seconds()
+}

@@ -1,0 +1,179 @@
+package backtest
+
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/metatool"
+)
+
+// offer is a set of meta-tools that agents are offered: the first ones that were
+// chosen of what was compiled in some way.
+type offer struct {
+	way    way
+	tools  int  // at most so many; 0 sets no bound
+	chains bool // counted only where the calls are those of a chain as the rules see them
+}
+
+// technique returns the technique that makes the offer.
+func (o offer) technique(name, doc string) Technique {
+	return Technique{
+		Name: name, Doc: doc, ways: []way{o.way}, offer: &o,
+		Train: func(p *Part) (Trained, error) { return p.offered(o) },
+	}
+}
+
+// awo is Algorithm 1 as this project reads it, its chains bound and checked, where
+// their calls occur: what the rules do not call alike is another chain to it.
+var awo = offer{way: way{algorithm: metatool.AlgorithmAWO}, chains: true}.technique(
+	"awo", "Algorithm 1, where its chains occur; bound and replayed")
+
+// awoAnywhere offers the same meta-tools, and counts them wherever agents could
+// have used them: their inputs take other values than the chains had.
+var awoAnywhere = offer{way: way{algorithm: metatool.AlgorithmAWO}}.technique(
+	"awo-anywhere", "the meta-tools of Algorithm 1 wherever their tools are called")
+
+// patterns are chains that recur wherever they start, bound and checked.
+var patterns = offer{way: way{algorithm: metatool.AlgorithmPatterns}}.technique(
+	"patterns", "meta-tools of recurring patterns, bound and replayed")
+
+// offered chooses the meta-tools of an offer.
+func (p *Part) offered(o offer) (*toolset, error) {
+	c, err := p.choose(o.way)
+	if err != nil {
+		return nil, err
+	}
+	tools := c.choice.Tools()
+	s := &toolset{finder: c.finder, size: len(tools), limit: len(tools)}
+	if o.tools > 0 {
+		// The choice is greedy, so that one of fewer is the beginning of it.
+		s.limit = min(o.tools, len(tools))
+	}
+	s.learnt.MetaTools = s.limit
+	for _, t := range tools[:s.limit] {
+		s.learnt.DefinitionTokens += definitionTokens(p.meter, t)
+	}
+	if o.chains {
+		s.chains, s.learnt.Labels = newChains(c.chains), true
+		s.learnt.Notes = append(s.learnt.Notes, "counted where the calls are those of a chain as the rules see them; awo-anywhere counts its meta-tools wherever their tools are called")
+	}
+	return s, nil
+}
+
+// toolset is a set of meta-tools that agents are offered.
+type toolset struct {
+	finder *execute.Finder
+	size   int     // meta-tools of the finder
+	limit  int     // those from this number on are not offered
+	chains *chains // where it may be used; nil for anywhere
+	learnt Learnt
+}
+
+// Find applies the set: of all places that are exact and whose inputs were known,
+// those without overlap that save most turns.
+func (s *toolset) Find(c *Case) *Finding { return cover(s.places(c)) }
+
+// foundPlaces are what a finder found in a case.
+type foundPlaces struct {
+	finder *execute.Finder
+	places []execute.Place
+}
+
+// placesOf returns what a finder finds, and looks once.
+func (c *Case) placesOf(f *execute.Finder) []execute.Place {
+	for i := range c.found {
+		if c.found[i].finder == f {
+			return c.found[i].places
+		}
+	}
+	places := f.Find(c.Trajectory, c.Marks)
+	c.found = append(c.found, foundPlaces{f, places})
+	return places
+}
+
+// places returns where agents could have used the set.
+func (s *toolset) places(c *Case) []execute.Place {
+	places := c.placesOf(s.finder)
+	if s.limit < s.size {
+		places = slices.DeleteFunc(slices.Clone(places), func(p execute.Place) bool { return p.Tool >= s.limit })
+	}
+	if s.chains != nil {
+		places = s.chains.among(c, places)
+	}
+	return places
+}
+
+// chains are the sequences of labels that Algorithm 1 found.
+type chains struct {
+	byLabel map[string][]chainPlace
+}
+
+// chainPlace is a label in a chain: it and what follows.
+type chainPlace struct{ rest []string }
+
+func newChains(list [][]string) *chains {
+	out := &chains{byLabel: map[string][]chainPlace{}}
+	for _, labels := range list {
+		for i, label := range labels {
+			out.byLabel[label] = append(out.byLabel[label], chainPlace{labels[i:]})
+		}
+	}
+	return out
+}
+
+// among returns the places whose calls are those of a chain, or of a part of one.
+func (x *chains) among(c *Case, places []execute.Place) []execute.Place {
+	labels := make(map[int32]string, len(c.Steps))
+	for i := range c.Steps {
+		if s := &c.Steps[i]; s.calls == 1 {
+			labels[s.call] = s.label
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(places), func(p execute.Place) bool {
+		var made []string
+		for _, calls := range p.Replay.Occurrence.Calls {
+			for _, call := range calls {
+				made = append(made, labels[int32(call)])
+			}
+		}
+		return !slices.ContainsFunc(x.byLabel[made[0]], func(at chainPlace) bool {
+			return len(at.rest) >= len(made) && slices.Equal(at.rest[:len(made)], made)
+		})
+	})
+}
+
+func cover(places []execute.Place) *Finding {
+	f := &Finding{Places: len(places)}
+	var spans []execute.Span
+	var removed [][]int
+	for i := range places {
+		p := &places[i]
+		if p.Replay.Exact {
+			f.Exact++
+		}
+		if !p.Replay.Saves {
+			continue
+		}
+		f.Known++
+		spans, removed = append(spans, execute.Span{Begin: p.Begin, End: p.End, Worth: float64(len(p.Removed))}), append(removed, p.Removed)
+	}
+	chosen, _ := execute.Best(spans)
+	for _, i := range chosen {
+		f.Used = true
+		f.Removed = append(f.Removed, removed[i]...)
+	}
+	slices.Sort(f.Removed)
+	return f
+}
+
+// Saving returns what the removed turns save, less what the definitions cost.
+func (s *toolset) Saving(c *Case, f *Finding) cost.Totals {
+	if c.Account == nil {
+		return cost.Totals{}
+	}
+	return c.Account.Saving(f.Removed, s.learnt.DefinitionTokens)
+}
+
+// Summary says how many meta-tools there are.
+func (s *toolset) Summary() Learnt { return s.learnt }

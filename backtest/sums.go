@@ -1,0 +1,124 @@
+package backtest
+
+import (
+	"math"
+	"slices"
+)
+
+// totals are sums over all trajectories that need no interval.
+type totals struct {
+	before, after float64
+	places, exact int
+	known, wrong  int
+	attributed    []int // turns, by part of a combination
+	learnt        Learnt
+	splits        int
+	metaTools     int
+	tokens        int64
+}
+
+func (t *totals) learn(l Learnt) {
+	t.splits++
+	t.metaTools += l.MetaTools
+	t.tokens += l.DefinitionTokens
+	t.learnt = l
+}
+
+// attribute adds the turns of one trajectory.
+func (t *totals) attribute(turns []int) {
+	if t.attributed == nil {
+		t.attributed = make([]int, len(turns))
+	}
+	for i, n := range turns {
+		t.attributed[i] += n
+	}
+}
+
+// taskSums are the sums of one task and technique.
+type taskSums struct {
+	trajectories, used    float64
+	llm, llmSaved         float64
+	turns, turnsSaved     float64
+	tokens, tokensSaved   float64
+	usd, usdSaved         float64
+	seconds, secondsSaved float64
+}
+
+func (s *taskSums) add(o *taskSums) {
+	s.trajectories += o.trajectories
+	s.used += o.used
+	s.llm += o.llm
+	s.llmSaved += o.llmSaved
+	s.turns += o.turns
+	s.turnsSaved += o.turnsSaved
+	s.tokens += o.tokens
+	s.tokensSaved += o.tokensSaved
+	s.usd += o.usd
+	s.usdSaved += o.usdSaved
+	s.seconds += o.seconds
+	s.secondsSaved += o.secondsSaved
+}
+
+// finish works out the figures of all techniques.
+func (r *run) finish() {
+	r.out.TestTasks = len(r.tasks)
+	if r.options.By == SplitFolds {
+		r.out.TrainTasks = len(r.tasks)
+	}
+	for i, technique := range r.columns {
+		o := r.outcome(i, technique)
+		if i < len(r.options.Techniques) {
+			r.out.Techniques = append(r.out.Techniques, o)
+			continue
+		}
+		at := r.swept[i-len(r.options.Techniques)]
+		s := &r.out.Sweeps[at.sweep]
+		s.Values = append(s.Values, ValueOutcome{at.value, o})
+	}
+	r.interact()
+}
+
+func (r *run) outcome(i int, technique Technique) Outcome {
+	var sum taskSums
+	used := 0.0
+	for task := range r.sums {
+		s := &r.sums[task][i]
+		sum.add(s)
+		used += s.used / s.trajectories
+	}
+	out := Outcome{
+		Name: technique.Name, Doc: technique.Doc,
+		LLMCalls: int(sum.llm), LLMCallsSaved: int(sum.llmSaved), CallingTurns: int(sum.turns), CallingTurnsSaved: int(sum.turnsSaved),
+		Tokens: int64(sum.tokens), TokensSaved: int64(sum.tokensSaved), USD: sum.usd, USDSaved: sum.usdSaved,
+		Seconds: sum.seconds, SecondsSaved: sum.secondsSaved, Used: int(sum.used),
+		Utilisation: ratio(used, float64(len(r.sums))), StepsBefore: math.NaN(), StepsAfter: math.NaN(),
+		Intervals: map[string]Interval{},
+	}
+	if i < len(r.all) {
+		a := &r.all[i]
+		out.Places, out.Exact, out.Known, out.Wrong, out.Notes = a.places, a.exact, a.known, a.wrong, slices.Clone(a.learnt.Notes)
+		out.StepsBefore, out.StepsAfter = ratio(a.before, sum.used), ratio(a.after, sum.used)
+		out.MetaTools, out.DefinitionTokens = ratio(float64(a.metaTools), float64(a.splits)), ratio(float64(a.tokens), float64(a.splits))
+	}
+	add := func(task int, sums []float64) {
+		s := &r.sums[task][i]
+		for k, v := range [...]float64{s.llm, s.llmSaved, s.turns, s.turnsSaved, s.tokens, s.tokensSaved, s.usd, s.usdSaved, s.used / s.trajectories, 1} {
+			sums[k] += v
+		}
+	}
+	statistics := func(s []float64) []float64 {
+		return []float64{s[1], ratio(s[1], s[0]), s[3], ratio(s[3], s[2]), s[5], ratio(s[5], s[4]), s[7], ratio(s[7], s[6]), ratio(s[8], s[9])}
+	}
+	for k, interval := range bootstrap(len(r.sums), 10, r.options.Seed, add, statistics) {
+		out.Intervals[Metrics[k]] = interval
+	}
+	return out
+}
+
+// ratio returns a/b, NaN if b is 0.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return math.NaN()
+	}
+	return a / b
+}

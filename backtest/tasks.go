@@ -1,0 +1,141 @@
+package backtest
+
+import (
+	"iter"
+
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// SplitBy says how the traces are split.
+type SplitBy string
+
+// The ways of splitting. The zero value is SplitAuto.
+const (
+	SplitAuto  SplitBy = "auto"  // SplitFolds of up to MaxFoldedTasks, else SplitTask
+	SplitFolds SplitBy = "kfold" // every task is tested on once, compiled from the others
+	SplitTask  SplitBy = "task"  // a share of the tasks is tested on
+	SplitTime  SplitBy = "time"  // the last part is tested on
+)
+
+// MaxFoldedTasks is up to how many tasks SplitAuto tests on each of them. Beyond,
+// what the choice of tasks leaves uncertain is little on a share of them, too, and
+// compiling once is five times as fast.
+const MaxFoldedTasks = 2000
+
+// survey reads everything once: which tasks there are, and what tokens are fitted on.
+func (r *run) survey() error {
+	o := &r.options
+	var tasks []string
+	seen := map[string]bool{}
+	var timeline trace.Timeline
+	recorded, missing := 0, 0
+	for t, err := range r.source() {
+		if err != nil {
+			return err
+		}
+		key := t.TaskKey()
+		if !seen[key] {
+			seen[key] = true
+			tasks = append(tasks, key)
+		}
+		if o.By == SplitTime {
+			timeline.Add(key, t.Started())
+		}
+		for i := range t.Turns {
+			if t.Turns[i].Usage.Known {
+				recorded++
+			} else {
+				missing++
+			}
+		}
+	}
+	r.fit = cost.NewFit(o.Meter)
+	if recorded > 0 && missing > 0 {
+		if err := r.learnTokens(len(tasks)); err != nil {
+			return err
+		}
+	}
+	if o.By == SplitAuto {
+		if o.By = SplitFolds; len(tasks) > MaxFoldedTasks {
+			o.By = SplitTask
+		}
+	}
+	r.out.By = o.By
+	switch o.By {
+	case SplitTime:
+		split, err := timeline.Split(o.Share)
+		if err != nil {
+			return err
+		}
+		r.splits = []trace.Split{split}
+	case SplitTask:
+		r.splits = []trace.Split{trace.ByTaskOf(tasks, o.Share, o.Seed)}
+	default:
+		folds := trace.BalancedFolds(tasks, min(o.Folds, max(len(tasks), 1)), o.Seed)
+		for i := range folds.Len() {
+			r.splits = append(r.splits, folds.Split(i))
+		}
+	}
+	r.out.Folds = len(r.splits)
+	return nil
+}
+
+// learnTokens fits counted to recorded tokens on a part of the trajectories.
+func (r *run) learnTokens(tasks int) error {
+	const enough = 300
+	sample := trace.ByTask(min(1, enough/float64(max(tasks, 1))), r.options.Seed)
+	for t, err := range r.source() {
+		if err != nil {
+			return err
+		}
+		if sample.Of(t) == trace.SideTest {
+			r.fit.Add(t)
+		}
+	}
+	return nil
+}
+
+// Side yields the trajectories of source on one side of a split, and its errors.
+func Side(source metatool.Source, split trace.Split, want trace.Side) metatool.Source {
+	return func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for t, err := range source() {
+				if err == nil && split.Of(t) != want {
+					continue
+				}
+				if !yield(t, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// test yields the trajectories that a split tests on, and counts what is on its
+// other side where it is the only split.
+func (r *run) test(split trace.Split) metatool.Source {
+	if r.options.By == SplitFolds {
+		return Side(r.source, split, trace.SideTest)
+	}
+	train := map[string]struct{}{}
+	return Side(func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for t, err := range r.source() {
+				if err == nil {
+					switch split.Of(t) {
+					case trace.SideTrain:
+						train[t.TaskKey()] = struct{}{}
+					case trace.SideNone:
+						r.out.Unused++
+					}
+				}
+				if !yield(t, err) {
+					return
+				}
+			}
+			r.out.TrainTasks = len(train)
+		}
+	}, split, trace.SideTest)
+}
