@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -196,7 +197,12 @@ func backTest(j *job, o backtestOptions, files []string) error {
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
 		Declared:   func() backtest.Declarations { return newEffects(set, true) },
 		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.workers(),
-		Progress: func(done, of int, next string) { j.log.Debug("back-test", "step", done, "of", of, "next", next) },
+		Progress: func(done, of int, next string) {
+			j.log.Debug("back-test", "step", done, "of", of, "next", next)
+			if j.progress.what = next; of > 0 {
+				j.progress.what = fmt.Sprintf("%s (%d of %d)", next, done+1, of)
+			}
+		},
 	}
 	f := findingsOfBacktest{options: o}
 	if f.result, err = backtest.Run(in.Source, options); err != nil {

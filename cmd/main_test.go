@@ -104,6 +104,12 @@ func TestProgress(t *testing.T) {
 		t.Errorf("a new bar at once: %q", out.String()[n:])
 	}
 
+	p.what, p.start = "compiling (2 of 9)", time.Now().Add(-2*progressDelay)
+	p.set(70, 100)
+	if !strings.Contains(out.String()[n:], "compiling (2 of 9)") {
+		t.Errorf("the bar does not say what is done: %q", out.String()[n:])
+	}
+
 	silent := &progress{}
 	silent.start = time.Now().Add(-time.Hour)
 	silent.set(50, 100)

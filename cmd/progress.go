@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"io"
 	"time"
 
@@ -14,6 +15,7 @@ const progressDelay = time.Second
 // it does nothing.
 type progress struct {
 	out   io.Writer
+	what  string // is being done; "" is reading
 	start time.Time
 	bar   *progressbar.ProgressBar
 	total int64
@@ -32,19 +34,19 @@ func (p *progress) set(done, total int64) {
 			return
 		}
 		p.clear()
-		p.bar, p.total = newBar(p.out, total), total
+		p.bar, p.total = newBar(p.out, cmp.Or(p.what, "reading"), total), total
 	}
 	// A bar that cannot be drawn is no reason to stop.
 	_ = p.bar.Set64(done)
 }
 
-func newBar(out io.Writer, total int64) *progressbar.ProgressBar {
+func newBar(out io.Writer, what string, total int64) *progressbar.ProgressBar {
 	if total <= 0 {
 		total = -1 // a spinner
 	}
 	return progressbar.NewOptions64(total,
 		progressbar.OptionSetWriter(out),
-		progressbar.OptionSetDescription("reading"),
+		progressbar.OptionSetDescription(what),
 		progressbar.OptionShowBytes(true),
 		progressbar.OptionUseIECUnits(true),
 		progressbar.OptionThrottle(100*time.Millisecond),
