@@ -7,12 +7,15 @@ import (
 )
 
 // What the garbage collector may leave lying about, in bytes: as much again as is
-// live, but always some. Reading keeps a few megabytes live, and the default of
-// the runtime would collect after every few megabytes of records.
+// live, but always some, and never more than fits beside it on a laptop. Reading
+// keeps a few megabytes live, and the default of the runtime would collect after
+// every few megabytes of records.
 const (
 	garbageAllowed = 96 << 20
+	garbageMost    = 1 << 30
 	percentMost    = 400
-	percentLeast   = 100
+	percentUsual   = 100
+	percentLeast   = 25
 )
 
 // tuneCollector sets the percentage of garbage now and after every collection,
@@ -36,7 +39,10 @@ func collectorPercent(live uint64) int {
 	if live == 0 {
 		return percentMost
 	}
-	return int(max(percentLeast, min(percentMost, 100*garbageAllowed/live)))
+	if percent := 100 * garbageAllowed / live; percent > percentUsual {
+		return int(min(percentMost, percent))
+	}
+	return int(max(percentLeast, min(percentUsual, 100*garbageMost/live)))
 }
 
 // liveHeap returns how many bytes the last collection found live.
