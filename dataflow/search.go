@@ -28,8 +28,13 @@ func (c *collection) readMessage(i int) {
 	slot := c.slot(at)
 	text := m.Text.Text()
 	c.readText(text, slot)
-	c.dateList = appendDates(c.dateList[:0], text, c.tokens)
-	c.numList = appendNumbers(c.numList[:0], text, c.tokens)
+	c.dateList, c.numList = c.dateList[:0], c.numList[:0]
+	if c.mode == sourcing || len(c.dates) > 0 {
+		c.dateList = appendDates(c.dateList, text, c.tokens)
+	}
+	if c.mode == sourcing || len(c.numbers) > 0 {
+		c.numList = appendNumbers(c.numList, text, c.tokens)
+	}
 	for _, d := range c.dateList {
 		for _, k := range d.mentionKeys() {
 			c.keep(&c.words, &c.wordRoom, slot, k)
@@ -39,7 +44,7 @@ func (c *collection) readMessage(i int) {
 		c.keep(&c.words, &c.wordRoom, slot, hashNumber(n))
 	}
 	c.eachNormal(func(w int32) {
-		if !c.wants[w].heldHere(slot, int32(i)) {
+		if c.mode != sourcing || !c.wants[w].heldHere(slot, int32(i)) {
 			c.note(w, found{slot: slot, relation: Normalized})
 		}
 	})
@@ -85,11 +90,13 @@ func (c *collection) readOwnArguments(i int) {
 	for j := start; j < c.byCall[i]; j++ {
 		a := &c.args[j]
 		c.hold(a.slot, a.hash)
-		c.wants[a.want].passed = int32(i) + 1
 		if isEmpty(a.value) {
 			continue
 		}
-		c.note(a.want, found{slot: a.slot, relation: Equal, levels: a.levels})
+		if a.want >= 0 {
+			c.wants[a.want].passed = int32(i) + 1
+			c.note(a.want, found{slot: a.slot, relation: Equal, levels: a.levels})
+		}
 		if a.value.Kind == trace.String && len(a.value.Text) >= minText {
 			c.source.seenOnly = true
 			c.readText(a.value.Text, a.slot)
@@ -115,7 +122,7 @@ func isEmpty(v *trace.Value) bool {
 // give notes from which turn on there is something on a side.
 func (c *collection) give(side Side, tool trace.Name, turn int32) {
 	k := toolKey{side, tool}
-	if c.given[k] {
+	if c.mode != sourcing || c.given[k] {
 		return
 	}
 	if len(c.flow.given) == maxGiven {
@@ -257,6 +264,9 @@ func (c *collection) hold(slot int32, h uint64) {
 
 // keep adds to what a slot held, once in a trajectory.
 func (c *collection) keep(seen *index, list *[]content, slot int32, h uint64) {
+	if c.mode != sourcing {
+		return
+	}
 	n := len(*list)
 	if n >= maxContents {
 		if c.isFull == nil {
@@ -272,11 +282,15 @@ func (c *collection) keep(seen *index, list *[]content, slot int32, h uint64) {
 
 // readText looks for the words of wants in a text.
 func (c *collection) readText(text string, slot int32) {
+	if c.mode != sourcing && len(c.lengths) == 0 {
+		c.tokens = c.tokens[:0]
+		return
+	}
 	c.tokens = appendTokens(c.tokens[:0], text)
 	tokens := c.tokens
 	// A value of one word is no text, only perhaps the same word in other case.
 	seenOnly := c.source.seenOnly || !c.source.side.text() && len(tokens) == 1 && tokens[0].len() == len(text)
-	if !seenOnly {
+	if !seenOnly && c.mode == sourcing {
 		for _, t := range tokens {
 			c.keep(&c.words, &c.wordRoom, slot, t.hash)
 		}
@@ -365,6 +379,7 @@ func (c *collection) eachNormal(f func(w int32)) {
 // see notes that a want is known from the current source.
 func (c *collection) see(w int32, normalized bool) {
 	if s := &c.wants[w].seen; s.Turn < 0 {
+		c.wants[w].seenAt = c.at
 		*s = Seen{Turn: int(c.source.turn), Side: c.source.side, Index: int(c.source.call), Normalized: normalized}
 	}
 }
@@ -373,6 +388,9 @@ func (c *collection) see(w int32, normalized bool) {
 // the walk.
 func (c *collection) note(w int32, f found) {
 	c.see(w, f.relation == Folded || f.relation == Normalized)
+	if c.mode != sourcing {
+		return
+	}
 	want := &c.wants[w]
 	f.call, f.calls = c.source.call, 1
 	f.echo = c.source.side == Output && want.passed == f.call+1

@@ -22,6 +22,7 @@ type Place struct {
 type Finder struct {
 	tools   []*metatool.Tool
 	byFirst map[string][]int
+	knower  knower
 }
 
 // NewFinder returns a finder of the places of tools.
@@ -46,7 +47,8 @@ const maxShorter = 16
 // from its beginning that does not is the place.
 func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	var places []Place
-	sequence, player := NewSequence(t, marks), NewPlayer(t)
+	record := newRecord(t)
+	sequence, player := newSequence(record, marks), newPlayer(record, &f.knower)
 	for i := range sequence.calls {
 		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool.Value()] {
 			o, ok := sequence.At(f.tools[n], i)

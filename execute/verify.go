@@ -18,12 +18,18 @@ type Verifier struct {
 	tools []*metatool.Tool
 	tally []*Verification
 	extra []map[int]int
+
+	byFirst map[string][]int // tool of the first step -> meta-tools
+	knower  knower
 }
 
 // NewVerifier returns a verifier of tools.
 func NewVerifier(tools []*metatool.Tool) *Verifier {
-	v := &Verifier{tools: tools}
-	for _, t := range tools {
+	v := &Verifier{tools: tools, byFirst: map[string][]int{}}
+	for i, t := range tools {
+		if len(t.Steps) > 0 {
+			v.byFirst[t.Steps[0].Tool] = append(v.byFirst[t.Steps[0].Tool], i)
+		}
 		v.tally = append(v.tally, &Verification{Tool: t, Steps: make([]StepTally, len(t.Steps))})
 		v.extra = append(v.extra, map[int]int{})
 	}
@@ -83,17 +89,18 @@ type Checks struct {
 // calls under rules, nil without rules.
 func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
 	c := &Checks{replays: make([][]*Replay, len(v.tools)), id: t.ID, source: t.Source}
-	sequence, player := NewSequence(t, marks), NewPlayer(t)
-	made := map[string]bool{}
-	for i := range t.Calls {
-		made[t.Calls[i].Tool.Value()] = true
-	}
-	for i, tool := range v.tools {
-		if slices.ContainsFunc(tool.Steps, func(s metatool.Step) bool { return !made[s.Tool] }) {
-			continue
-		}
-		for _, o := range sequence.All(tool) {
-			c.replays[i] = append(c.replays[i], player.Play(tool, o))
+	record := newRecord(t)
+	sequence, player := newSequence(record, marks), newPlayer(record, &v.knower)
+	free := make([]int, len(v.tools)) // where the next place of a meta-tool may begin
+	for at, call := range sequence.calls {
+		for _, i := range v.byFirst[t.Calls[call].Tool.Value()] {
+			if at < free[i] {
+				continue
+			}
+			if o, ok := sequence.At(v.tools[i], at); ok {
+				c.replays[i] = append(c.replays[i], player.Play(v.tools[i], o))
+				free[i] = at + o.Len()
+			}
 		}
 	}
 	return c

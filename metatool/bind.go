@@ -57,6 +57,8 @@ type Binder struct {
 	plans   []*plan
 	seen    []*planSeen
 	wants   map[int][]want // by trajectory
+
+	collector dataflow.Collector
 }
 
 // want is an occurrence that is looked at.

@@ -56,7 +56,7 @@ type argumentSeen struct {
 	told    bool // a message or a result held it before its call
 	known   int  // the first step before which it was known, beyond the step itself if none
 	votes   []vote
-	opens   []openSeen
+	opens   []*openSeen
 }
 
 // vote is what an option gives where a value was recorded.
@@ -83,6 +83,7 @@ func (b *Binder) Observe(i int, t *trace.Trajectory, f *dataflow.Flow) *Observat
 	for _, w := range b.wants[i] {
 		out.occurrences = append(out.occurrences, v.occurrence(w.plan, &b.plans[w.plan].candidate.Occurrences[w.occurrence]))
 	}
+	v.findKeys()
 	return out
 }
 
@@ -92,6 +93,7 @@ type viewer struct {
 	t    *trace.Trajectory
 	f    *dataflow.Flow
 	args map[int]trace.Value // by call
+	keys []keySought
 	// taken are pairs of a call and one whose result it took an argument from,
 	// nil until asked for.
 	taken    [][2]int
@@ -266,7 +268,11 @@ func (o *occurrence) knownFrom(k int, uses []*dataflow.Use, inside bool) int {
 // firstKnown returns the first step for whose call known holds, k+1 if there is
 // none up to k. What is known once stays known.
 func (o *occurrence) firstKnown(k int, known func(call int) bool) int {
-	return sort.Search(k+1, func(a int) bool { return len(o.calls[a]) > 0 && known(o.calls[a][0]) })
+	return firstKnown(o.calls[:k+1], known)
+}
+
+func firstKnown(calls [][]int, known func(call int) bool) int {
+	return sort.Search(len(calls), func(a int) bool { return len(calls[a]) > 0 && known(calls[a][0]) })
 }
 
 // needed returns which results of the occurrence later calls took arguments from.

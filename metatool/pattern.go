@@ -53,6 +53,8 @@ type Patterns struct {
 	// constant are the parameters that have one value in all calls.
 	constant map[dataflow.Slot]bool
 
+	schemas dataflow.Schemas
+
 	judgments []dataflow.Judgment
 	judged    bool
 
