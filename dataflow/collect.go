@@ -82,6 +82,7 @@ const (
 // collection is the state of collecting one trajectory.
 type collection struct {
 	mode   mode
+	reader trace.ValueReader
 	places places
 	t      *trace.Trajectory
 	flow   *Flow
@@ -187,6 +188,9 @@ func (c *collection) collect(t *trace.Trajectory) *Flow {
 func (c *collection) read(t *trace.Trajectory) {
 	c.t = t
 	c.flow = &Flow{ID: t.ID, turns: make([]int32, len(t.Calls))}
+	if c.mode != sighting {
+		c.flow.values = newValues(len(t.Calls))
+	}
 	c.places.begin()
 	c.calls = t.Calls
 	c.readArguments()
@@ -232,7 +236,11 @@ func (c *collection) readArguments() {
 		if model {
 			c.flow.Calls++
 		}
-		if args, ok := argumentsOf(call); ok {
+		args, ok := argumentsOf(call, &c.reader)
+		if c.flow.values != nil {
+			c.flow.values.args[i] = args
+		}
+		if ok {
 			c.readArgumentsOf(&args, c.places.root(Input, nameOf(call.Tool)), model)
 		}
 		c.byCall = append(c.byCall, int32(len(c.args)))
@@ -250,11 +258,11 @@ func (c *collection) readArgumentsOf(args *trace.Value, root int32, model bool) 
 	}
 }
 
-func argumentsOf(call *trace.Call) (trace.Value, bool) {
+func argumentsOf(call *trace.Call, r *trace.ValueReader) (trace.Value, bool) {
 	if call.ArgsMissing() {
-		return trace.Value{}, false
+		return trace.Value{Kind: trace.Object}, false
 	}
-	args, _ := call.ArgsValue()
+	args, _ := r.Args(call)
 	return args, args.Kind == trace.Object
 }
 

@@ -74,9 +74,9 @@ func (c *collection) readCall(i int) {
 	}
 	c.source.side = Output
 	c.give(Output, tool, turn)
-	result, ok := call.ResultValue()
-	if !ok {
-		result = trace.Value{Kind: trace.String, Text: call.Result.Text()}
+	result := resultOf(call, &c.reader)
+	if c.flow.values != nil {
+		c.flow.values.results[i] = result
 	}
 	c.nested = 0
 	c.walk(&result, c.places.root(Output, tool))

@@ -28,7 +28,11 @@ func scalars(list []trace.Value, v trace.Value) []trace.Value {
 // some that do not.
 func askable(t *trace.Trajectory) []trace.Value {
 	list := []trace.Value{
-		{}, trace.NewString(""), trace.NewString("nowhere at all"), {Kind: trace.Bool}, {Kind: trace.Array}, {Kind: trace.Number, Text: "7"},
+		{},
+		trace.NewString(""), trace.NewString("nowhere at all"),
+		{Kind: trace.Bool},
+		{Kind: trace.Array},
+		{Kind: trace.Number, Text: "7"},
 		trace.NewObject(trace.Member{Name: "a", Value: trace.NewString("nowhere")}), trace.NewString("May 20, 2024"),
 	}
 	for i := range t.Calls {

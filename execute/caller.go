@@ -109,9 +109,9 @@ func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (Res
 }
 
 // resultOf returns the recorded result of a call.
-func resultOf(c *trace.Call) Result {
-	out := Result{Status: c.Status}
-	if v, ok := c.ResultValue(); ok {
+func resultOf(c *trace.Call, r *trace.ValueReader) *Result {
+	out := &Result{Status: c.Status}
+	if v, ok := r.Result(c); ok {
 		out.Value = v
 	} else {
 		out.Value = trace.Value{Kind: trace.String, Text: c.Result.Text()}

@@ -53,7 +53,6 @@ type Player struct {
 	*record
 	knower  *knower
 	answers *answers // once a meta-tool is replayed
-	flow    *dataflow.Flow
 	enums   dataflow.Enums
 	top     []topArgument // by slot of flow
 }

@@ -79,7 +79,7 @@ type openSeen struct {
 // ordinal. f must be its flow. Observe is pure: several may be under way.
 func (b *Binder) Observe(i int, t *trace.Trajectory, f *dataflow.Flow) *Observation {
 	out := &Observation{trajectory: i, task: t.TaskKey()}
-	v := &viewer{b: b, t: t, f: f, args: map[int]trace.Value{}}
+	v := &viewer{b: b, t: t, f: f}
 	for _, w := range b.wants[i] {
 		out.occurrences = append(out.occurrences, v.occurrence(w.plan, &b.plans[w.plan].candidate.Occurrences[w.occurrence]))
 	}
@@ -92,7 +92,6 @@ type viewer struct {
 	b    *Binder
 	t    *trace.Trajectory
 	f    *dataflow.Flow
-	args map[int]trace.Value // by call
 	keys []keySought
 	// taken are pairs of a call and one whose result it took an argument from,
 	// nil until asked for.
@@ -100,25 +99,14 @@ type viewer struct {
 	hasTaken bool
 }
 
-func (v *viewer) arguments(call int) trace.Value {
-	a, ok := v.args[call]
-	if !ok {
-		a, _ = v.t.Calls[call].ArgsValue()
-		v.args[call] = a
-	}
-	return a
-}
+func (v *viewer) arguments(call int) trace.Value { return v.f.Arguments(call) }
 
 // result returns what a call returned, a string if that is no JSON.
 func (v *viewer) result(call int) (trace.Value, bool) {
-	c := &v.t.Calls[call]
-	if !c.HasResult {
+	if !v.t.Calls[call].HasResult {
 		return trace.Value{}, false
 	}
-	if r, ok := c.ResultValue(); ok {
-		return r, true
-	}
-	return trace.Value{Kind: trace.String, Text: c.Result.Text()}, true
+	return v.f.Result(call), true
 }
 
 // occurrence is one occurrence under inspection.
