@@ -82,7 +82,7 @@ func newAnswers(r *record) *answers {
 // since returns the recordings as a run sees them that stands in for the calls
 // from one on.
 func (a *answers) since(call int) *Recordings {
-	return &Recordings{from: call, answers: a, used: map[int32]int{}}
+	return &Recordings{from: call, answers: a}
 }
 
 // Call answers what the trajectory recorded.
@@ -100,6 +100,9 @@ func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (Res
 		}
 		if skip == 0 {
 			use = i
+			if r.used == nil {
+				r.used = map[int32]int{}
+			}
 			r.used[group]++
 			break
 		}

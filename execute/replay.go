@@ -94,6 +94,7 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 		return r
 	}
 	r.Exact = len(outcome.Steps) == len(tool.Steps)
+	r.Steps = make([]StepReplay, 0, len(outcome.Steps))
 	for i := range outcome.Steps {
 		step := p.compare(&tool.Steps[i], o.Calls[i], &outcome.Steps[i])
 		if ended := f != nil && f.Step == i && !endsAlike(f, p.t, o, i); ended && (step.Exact || len(outcome.Steps[i].Calls) == 0) {
@@ -124,6 +125,9 @@ func Inputs(tool *metatool.Tool, t *trace.Trajectory, o Occurrence) (inputs trac
 
 func (r *record) inputs(tool *metatool.Tool, o Occurrence) (inputs trace.Value, missing string) {
 	inputs.Kind = trace.Object
+	if len(tool.Inputs) > 0 {
+		inputs.Members = make([]trace.Member, 0, len(tool.Inputs))
+	}
 	for i := range tool.Inputs {
 		in := &tool.Inputs[i]
 		v, ok := r.inputValue(tool, o, in.Name)
