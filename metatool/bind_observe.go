@@ -80,8 +80,8 @@ type openSeen struct {
 func (b *Binder) Observe(i int, t *trace.Trajectory, f *dataflow.Flow) *Observation {
 	out := &Observation{trajectory: i, task: t.TaskKey()}
 	v := &viewer{b: b, t: t, f: f}
-	for _, w := range b.wants[i] {
-		out.occurrences = append(out.occurrences, v.occurrence(w.plan, &b.plans[w.plan].candidate.Occurrences[w.occurrence]))
+	for _, w := range b.wantsOf(i) {
+		out.occurrences = append(out.occurrences, v.occurrence(int(w.plan), &b.plans[w.plan].candidate.Occurrences[w.occurrence]))
 	}
 	v.findKeys()
 	return out

@@ -100,6 +100,10 @@ func NewPatterns(m *merge.Merged, set *dataflow.Set, o Options) *Patterns {
 			p.constant[s.Param] = true
 		}
 	}
+	if n := m.Walks.Trajectories(); n > 0 {
+		_, end := m.Walks.Of(n - 1)
+		p.symbol, p.place, p.trajectory = make([]int32, 0, end), make([]place, 0, end), make([]uint32, 0, end)
+	}
 	numbers := map[patternTool]int32{}
 	p.toolOf = make([]int32, m.Labels.Len())
 	for l := range p.toolOf {
