@@ -47,6 +47,33 @@ func BenchmarkCollect(b *testing.B) {
 	perCall(b, calls)
 }
 
+func BenchmarkCollectSeen(b *testing.B) {
+	list, calls, bytes := committed(b)
+	var c dataflow.Collector
+	b.SetBytes(bytes)
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, t := range list {
+			c.CollectSeen(t)
+		}
+	}
+	perCall(b, calls)
+}
+
+func BenchmarkSightings(b *testing.B) {
+	list, calls, bytes := committed(b)
+	var c dataflow.Collector
+	values := []trace.Value{trace.NewString("INV-1001"), trace.NewString("nowhere"), {Kind: trace.Number, Text: "4711"}}
+	b.SetBytes(bytes)
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, t := range list {
+			c.Sightings(t, values...)
+		}
+	}
+	perCall(b, calls)
+}
+
 func BenchmarkLinksAdd(b *testing.B) {
 	list, calls, _ := committed(b)
 	flows, _ := collected(list)

@@ -40,6 +40,8 @@ type checking struct {
 	used  map[Slot]map[uint64]bool // parameter -> values that it had
 	reads int                      // calls that were read
 	near  nearest
+
+	reader trace.ValueReader
 }
 
 // nearest is what checking.nearest found last.
@@ -63,7 +65,7 @@ func (j *Judge) Check(t *trace.Trajectory) *Votes {
 			end++
 		}
 		for i := first; i < end; i++ {
-			arguments[i], _ = argumentsOf(&t.Calls[i])
+			arguments[i], _ = argumentsOf(&t.Calls[i], &c.reader)
 			if t.Calls[i].Origin == trace.OriginModel {
 				c.use(&t.Calls[i], &arguments[i])
 			}
@@ -86,13 +88,13 @@ func (c *checking) read(i int, arguments *trace.Value) {
 	if !call.HasResult || len(c.j.byTool[toolKey{Output, tool}]) == 0 {
 		return
 	}
-	result := resultOf(call)
+	result := resultOf(call, &c.reader)
 	c.readSide(Output, tool, i, &result)
 }
 
 // resultOf returns the result of a call, as a string if it is no JSON.
-func resultOf(call *trace.Call) trace.Value {
-	if v, ok := call.ResultValue(); ok {
+func resultOf(call *trace.Call, r *trace.ValueReader) trace.Value {
+	if v, ok := r.Result(call); ok {
 		return v
 	}
 	return trace.Value{Kind: trace.String, Text: call.Result.Text()}

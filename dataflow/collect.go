@@ -2,7 +2,6 @@ package dataflow
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -27,31 +26,10 @@ const (
 	minText     = 3       // bytes below which a value in a text proves nothing, unless it is a number in a message
 )
 
-// Collector finds the possible sources of arguments. It may be used
-// concurrently and keeps scratch memory between trajectories; the zero value is
-// ready.
-type Collector struct{ idle sync.Pool }
-
-// Collect returns where the arguments of t's model calls could have come from.
-// The result depends on t alone.
-//
-// Every argument leaf and every whole object or array is looked for in all that
-// was there before the call: results and arguments of calls of earlier turns
-// (parallel calls of one turn are never each other's sources) and messages.
-// Null, booleans, empty strings, lists and objects come from nowhere.
-func (c *Collector) Collect(t *trace.Trajectory) *Flow {
-	s, _ := c.idle.Get().(*collection)
-	if s == nil {
-		s = &collection{}
-	}
-	f := s.collect(t)
-	s.release()
-	c.idle.Put(s)
-	return f
-}
-
 // collection is the state of collecting one trajectory.
 type collection struct {
+	mode   mode
+	reader trace.ValueReader
 	places places
 	t      *trace.Trajectory
 	flow   *Flow
@@ -83,6 +61,7 @@ type collection struct {
 
 	// Where the walk is.
 	source   origin
+	at       int32 // the first call that can know what is read
 	nested   int
 	tokens   []token
 	prefixes []uint64
@@ -122,6 +101,7 @@ type want struct {
 	hash   uint64
 	found  []found
 	seen   Seen
+	seenAt int32           // the first call that could know it
 	passed int32           // the newest call that has it as an argument, from 1
 	slots  map[int32]int32 // slot and relation -> found, once there are many
 
@@ -146,8 +126,18 @@ type found struct {
 }
 
 func (c *collection) collect(t *trace.Trajectory) *Flow {
+	c.read(t)
+	c.finish()
+	return c.flow
+}
+
+// read reads a trajectory from its beginning to its end.
+func (c *collection) read(t *trace.Trajectory) {
 	c.t = t
 	c.flow = &Flow{ID: t.ID, turns: make([]int32, len(t.Calls))}
+	if c.mode != sighting {
+		c.flow.values = newValues(len(t.Calls))
+	}
 	c.places.begin()
 	c.calls = t.Calls
 	c.readArguments()
@@ -155,20 +145,20 @@ func (c *collection) collect(t *trace.Trajectory) *Flow {
 	message := 0
 	for first := 0; first < len(t.Calls) || message < len(t.Messages); {
 		turn, end := c.turnAt(first)
+		c.at = int32(first)
 		for message < len(t.Messages) && (first == len(t.Calls) || int32(t.Messages[message].Turn) <= turn) {
 			c.readMessage(message)
 			message++
 		}
-		for i := first; i < end; i++ {
+		for i := first; i < end && c.mode != sighting; i++ {
 			c.resolve(i)
 		}
+		c.at = int32(end)
 		for i := first; i < end; i++ {
 			c.readCall(i)
 		}
 		first = end
 	}
-	c.finish()
-	return c.flow
 }
 
 // turnAt returns the turn of the call at i and the end of that turn's calls.
@@ -193,7 +183,11 @@ func (c *collection) readArguments() {
 		if model {
 			c.flow.Calls++
 		}
-		if args, ok := argumentsOf(call); ok {
+		args, ok := argumentsOf(call, &c.reader)
+		if c.flow.values != nil {
+			c.flow.values.args[i] = args
+		}
+		if ok {
 			c.readArgumentsOf(&args, c.places.root(Input, nameOf(call.Tool)), model)
 		}
 		c.byCall = append(c.byCall, int32(len(c.args)))
@@ -211,11 +205,11 @@ func (c *collection) readArgumentsOf(args *trace.Value, root int32, model bool) 
 	}
 }
 
-func argumentsOf(call *trace.Call) (trace.Value, bool) {
+func argumentsOf(call *trace.Call, r *trace.ValueReader) (trace.Value, bool) {
 	if call.ArgsMissing() {
-		return trace.Value{}, false
+		return trace.Value{Kind: trace.Object}, false
 	}
-	args, _ := call.ArgsValue()
+	args, _ := r.Args(call)
 	return args, args.Kind == trace.Object
 }
 
@@ -259,7 +253,11 @@ func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 		h = hashValue(v)
 	}
 	a := &c.args[self]
-	a.hash, a.want = h, c.want(*v, h)
+	if a.hash = h; c.mode == sighting {
+		a.want = c.equal.find(h)
+	} else {
+		a.want = c.want(*v, h)
+	}
 	return h
 }
 
@@ -271,6 +269,9 @@ func (c *collection) pop() { c.levels = c.levels[:len(c.levels)-1] }
 
 // keepLevels copies the lists on the way to where the walk is.
 func (c *collection) keepLevels() [2]int32 {
+	if c.mode == sighting {
+		return [2]int32{}
+	}
 	start := int32(len(c.arena))
 	c.arena = append(c.arena, c.levels...)
 	return [2]int32{start, int32(len(c.arena))}
@@ -279,6 +280,9 @@ func (c *collection) keepLevels() [2]int32 {
 // slot returns the number of a place in the flow.
 func (c *collection) slot(at int32) int32 {
 	n := &c.places.nodes[at]
+	if c.mode == sighting || c.mode == seeing && n.side != Input {
+		return 0
+	}
 	if n.slot < 0 {
 		n.slot = int32(len(c.flow.Slots))
 		c.flow.Slots = append(c.flow.Slots, Slot{n.side, n.tool, n.path})
@@ -313,6 +317,9 @@ func (c *collection) index() {
 		}
 	}
 	slices.Sort(c.lengths)
+	if c.mode != sourcing {
+		return
+	}
 	for i := range c.args {
 		a := &c.args[i]
 		if a.model && a.value.Kind == trace.String && !c.wants[a.want].divided {
@@ -363,6 +370,7 @@ func (c *collection) wantText(id int32) {
 
 // release lets go of the trajectory, keeping scratch memory.
 func (c *collection) release() {
+	c.mode = sourcing
 	clear(c.wants)
 	clear(c.args)
 	clear(c.arena)

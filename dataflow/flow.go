@@ -117,8 +117,8 @@ func (r Relation) tier() int {
 }
 
 // Flow is where the arguments of one trajectory could have come from. It holds
-// hashes and positions, and short pieces of text around matches, but not the
-// values themselves.
+// hashes and positions, and short pieces of text around matches; and the
+// arguments and results of the calls, so that they need not be read again.
 type Flow struct {
 	ID    string
 	Slots []Slot // every place with a value, in order of first appearance
@@ -132,7 +132,25 @@ type Flow struct {
 	given    []given    // which tools' results, arguments and messages there are
 	same     []samePair // for the counting of AutoTool's Table 2
 	dropped  int        // places left out because there are too many
+
+	values *values // what was read of the calls
 }
+
+// values are the arguments and results of calls as they were read, which is what
+// collecting a trajectory takes most of its time for.
+type values struct{ args, results []trace.Value }
+
+func newValues(calls int) *values {
+	room := make([]trace.Value, 2*calls)
+	return &values{room[:calls], room[calls:]}
+}
+
+// Arguments returns what trace.Call.ArgsValue says of a call.
+func (f *Flow) Arguments(call int) trace.Value { return f.values.args[call] }
+
+// Result returns what a call returned, as a string if it is no JSON; null if it
+// returned nothing.
+func (f *Flow) Result(call int) trace.Value { return f.values.results[call] }
 
 // Use is one argument of one call: a leaf, or a whole object or array.
 type Use struct {

@@ -57,11 +57,7 @@ func (f *Flow) known(u *Use, call int, param Slot, enums Enums) Known {
 	case u.Seen.Turn < 0 || call < len(f.turns) && u.Seen.Turn > int(f.turns[call]):
 		return Known{Reason: NotKnown}
 	}
-	k := Known{OK: true, Reason: KnownSeen, Side: u.Seen.Side, Index: u.Seen.Index}
-	if u.Seen.Normalized {
-		k.Reason = KnownNormal
-	}
-	return k
+	return u.Seen.known()
 }
 
 // ToldBefore reports whether the value of the use u stood in a message or a
@@ -74,21 +70,16 @@ func (f *Flow) ToldBefore(u *Use, call int) bool {
 // zero Slot), was known when the model of t made the turn of the given call;
 // see Flow.KnownBefore. An object or array is known if all of its leaves are,
 // and the answer is about the first that is not. It reads the trajectory up to
-// that turn: where there is a Flow, ask that.
+// that turn: where there is a Flow, ask that, and for many values or calls see
+// Collector.Sightings.
 func KnownBefore(t *trace.Trajectory, call int, param Slot, v trace.Value) Known {
 	before := *t
-	turn, first := len(t.Turns), call
-	if call < len(t.Calls) {
-		turn = t.Calls[call].Turn
-	}
-	for first > 0 && t.Calls[first-1].Turn == turn {
-		first--
-	}
+	first, turn := turnBefore(t, call)
 	asked := []byte(`{"value":`)
 	asked = append(v.AppendCanonical(asked), '}')
 	before.Calls = append(t.Calls[:first:first], trace.Call{Turn: turn, Args: trace.JSONOf(asked)})
 	var c Collector
-	f := c.Collect(&before)
+	f := c.CollectSeen(&before)
 	enums := EnumsOf(t)
 	known := Known{OK: true, Reason: KnownEmpty}
 	for i := range f.Uses {
@@ -107,8 +98,9 @@ func KnownBefore(t *trace.Trajectory, call int, param Slot, v trace.Value) Known
 // Enums knows the values that tools' schemas list for their parameters. The
 // zero value knows none.
 type Enums struct {
-	schemas map[trace.Name]trace.Value
+	schemas map[trace.Name]*schema
 	tools   []trace.ToolDef // whose schemas are read when they are asked for: mostly none is
+	read    *Schemas        // that keeps them; may be nil
 }
 
 // EnumsOf returns what the input schemas of the tools that t offered to the
@@ -116,88 +108,90 @@ type Enums struct {
 func EnumsOf(t *trace.Trajectory) Enums { return Enums{tools: t.Tools} }
 
 // EnumsIn returns what these input schemas list, by tool.
-func EnumsIn(schemas map[trace.Name]trace.Value) Enums { return Enums{schemas: schemas} }
-
-// schema returns the input schema of a tool: of several the last that is one.
-func (e Enums) schema(tool trace.Name) (trace.Value, bool) {
-	if schema, ok := e.schemas[tool]; ok {
-		return schema, true
+func EnumsIn(schemas map[trace.Name]trace.Value) Enums {
+	e := Enums{schemas: make(map[trace.Name]*schema, len(schemas))}
+	for tool, v := range schemas {
+		e.schemas[tool] = &schema{value: v, ok: true}
 	}
-	for i := len(e.tools) - 1; i >= 0; i-- {
-		if e.tools[i].Name != tool {
-			continue
-		}
-		if schema, err := trace.ParseValue([]byte(e.tools[i].Input.Text())); err == nil {
-			return schema, true
-		}
-	}
-	return trace.Value{}, false
+	return e
 }
 
 // Has reports whether the schema of a parameter lists a value, given by its
-// hash, under `enum` or `const`.
+// hash, under `enum` or `const`. Of several schemas of a tool the last that is
+// one counts.
 func (e Enums) Has(param Slot, value uint64) bool {
-	schema, ok := e.schema(param.Tool)
-	if !ok {
-		return false
+	if s, ok := e.schemas[param.Tool]; ok {
+		return s.lists(param.Path, value)
 	}
-	path, err := ParsePath(param.Path)
-	s := search{root: &schema, value: value}
-	return err == nil && s.lists(&schema, path)
+	for i := len(e.tools) - 1; i >= 0; i-- {
+		if e.tools[i].Name != param.Tool {
+			continue
+		}
+		read := e.read
+		if read == nil {
+			read = &Schemas{}
+		}
+		if s := read.of(e.tools[i].Input); s.ok {
+			return s.lists(param.Path, value)
+		}
+	}
+	return false
 }
 
-// search looks for a value in a schema.
+// search gathers what a schema lists.
 type search struct {
-	root  *trace.Value // where references begin
-	value uint64
-	steps int
+	root   *trace.Value // where references begin
+	values map[uint64]bool
+	steps  int
 }
 
 // maxSchema bounds the schemas that are visited: references may go in circles.
 const maxSchema = 1000
 
-// lists reports whether the schema at a path below s lists the value.
-func (x *search) lists(s *trace.Value, path Path) bool {
+// visit gathers what the schema s, or what it refers to, lists at a path below it.
+func (x *search) visit(s *trace.Value, path Path) {
 	if x.steps++; s.Kind != trace.Object || x.steps > maxSchema {
-		return false
+		return
 	}
 	if len(path) == 0 {
-		if c, ok := s.Lookup("const"); ok && hashValue(&c) == x.value {
-			return true
+		if c, ok := s.Lookup("const"); ok {
+			x.add(&c)
 		}
 		options, _ := s.Lookup("enum")
 		for i := range options.Elems {
-			if hashValue(&options.Elems[i]) == x.value {
-				return true
-			}
+			x.add(&options.Elems[i])
 		}
 	}
 	if ref, ok := s.Lookup("$ref"); ok {
-		if target, ok := pointer(x.root, ref.Text); ok && x.lists(&target, path) {
-			return true
+		if target, ok := pointer(x.root, ref.Text); ok {
+			x.visit(&target, path)
 		}
 	}
 	for _, word := range [...]string{"anyOf", "oneOf", "allOf"} {
 		options, _ := s.Lookup(word)
 		for i := range options.Elems {
-			if x.lists(&options.Elems[i], path) {
-				return true
-			}
+			x.visit(&options.Elems[i], path)
 		}
 	}
 	if len(path) == 0 {
-		return false
+		return
 	}
 	for _, word := range childWords(path[0]) {
 		child, ok := s.Lookup(word)
 		if ok && word == "properties" {
 			child, ok = child.Lookup(path[0].Name)
 		}
-		if ok && x.lists(&child, path[1:]) {
-			return true
+		if ok {
+			x.visit(&child, path[1:])
 		}
 	}
-	return false
+}
+
+func (x *search) add(v *trace.Value) {
+	if x.values == nil {
+		x.values = map[uint64]bool{}
+	}
+	x.values[hashValue(v)] = true
 }
 
 // childWords are the schema words that describe what a step leads to.

@@ -74,8 +74,12 @@ func (p Path) Bind(v trace.Value) Path {
 // Eval returns the nodes that p selects in v, in the order of the document
 // (members of an object in the order of their names). It shares memory with v.
 func (p Path) Eval(v trace.Value) []trace.Value {
-	nodes := []trace.Value{v}
-	for i := range p {
+	first, n, ok := p.head(v)
+	if !ok {
+		return nil
+	}
+	nodes := []trace.Value{first}
+	for i := n; i < len(p); i++ {
 		var next []trace.Value
 		for j := range nodes {
 			next = p[i].appendTo(next, &nodes[j])
@@ -90,11 +94,68 @@ func (p Path) Eval(v trace.Value) []trace.Value {
 
 // Single returns the node that p selects in v, and false unless it is exactly one.
 func (p Path) Single(v trace.Value) (trace.Value, bool) {
-	nodes := p.Eval(v)
+	first, n, ok := p.head(v)
+	if !ok || n == len(p) {
+		return first, ok
+	}
+	nodes := p[n:].Eval(first)
 	if len(nodes) != 1 {
 		return trace.Value{}, false
 	}
 	return nodes[0], true
+}
+
+// Sole returns the value if all nodes that p selects in v are the same one, numbers
+// by value: a list may hold the wanted record twice.
+func (p Path) Sole(v trace.Value) (trace.Value, bool) {
+	first, n, ok := p.head(v)
+	if !ok || n == len(p) {
+		return first, ok
+	}
+	nodes := p[n:].Eval(first)
+	if len(nodes) == 0 {
+		return trace.Value{}, false
+	}
+	for i := range nodes[1:] {
+		if !equal(&nodes[i+1], &nodes[0]) {
+			return trace.Value{}, false
+		}
+	}
+	return nodes[0], true
+}
+
+// Selects reports whether p selects any node in v.
+func (p Path) Selects(v trace.Value) bool {
+	first, n, ok := p.head(v)
+	return ok && (n == len(p) || len(p[n:].Eval(first)) > 0)
+}
+
+// head follows the first steps of p, as far as each selects at most one node: it
+// returns the node that they select, how many they are, and false if they select
+// none.
+func (p Path) head(v trace.Value) (node trace.Value, steps int, ok bool) {
+	for i := range p {
+		s := &p[i]
+		if s.Kind != StepMember && s.Kind != StepIndex {
+			return v, i, true
+		}
+		if v.Kind == trace.String {
+			if v, ok = lookThrough(v.Text); !ok {
+				return trace.Value{}, 0, false
+			}
+		}
+		switch {
+		case s.Kind == StepMember && v.Kind == trace.Object:
+			if v, ok = v.Lookup(s.Name); !ok {
+				return trace.Value{}, 0, false
+			}
+		case s.Kind == StepIndex && v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems):
+			v = v.Elems[s.Index]
+		default:
+			return trace.Value{}, 0, false
+		}
+	}
+	return v, len(p), true
 }
 
 // visit calls do for the nodes that p, the path of an Input slot, selects in v,
@@ -102,6 +163,13 @@ func (p Path) Single(v trace.Value) (trace.Value, bool) {
 // member of a record, which would be a place of its own, and JSON text in a
 // string is not looked through.
 func (p Path) visit(v trace.Value, positions []int, do func(node trace.Value, positions []int)) {
+	for len(p) > 0 && p[0].Kind == StepMember {
+		m, ok := v.Lookup(p[0].Name)
+		if !ok || v.Kind != trace.Object {
+			return
+		}
+		v, p = m, p[1:]
+	}
 	if len(p) == 0 {
 		do(v, positions)
 		return

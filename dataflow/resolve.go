@@ -25,7 +25,7 @@ func (c *collection) resolve(i int) {
 			Call: i, Param: int(a.slot), Positions: c.positions(a.levels), Kind: a.value.Kind, Whole: a.whole,
 			Value: a.hash, Short: isShort(a.value), empty: isEmpty(a.value), Seen: w.seen,
 		}
-		if !isEmpty(a.value) {
+		if !isEmpty(a.value) && c.mode == sourcing {
 			if !a.whole {
 				c.countSame(a, nameOf(c.calls[i].Tool))
 			}

@@ -28,8 +28,13 @@ func (c *collection) readMessage(i int) {
 	slot := c.slot(at)
 	text := m.Text.Text()
 	c.readText(text, slot)
-	c.dateList = appendDates(c.dateList[:0], text, c.tokens)
-	c.numList = appendNumbers(c.numList[:0], text, c.tokens)
+	c.dateList, c.numList = c.dateList[:0], c.numList[:0]
+	if c.mode == sourcing || len(c.dates) > 0 {
+		c.dateList = appendDates(c.dateList, text, c.tokens)
+	}
+	if c.mode == sourcing || len(c.numbers) > 0 {
+		c.numList = appendNumbers(c.numList, text, c.tokens)
+	}
 	for _, d := range c.dateList {
 		for _, k := range d.mentionKeys() {
 			c.keep(&c.words, &c.wordRoom, slot, k)
@@ -39,7 +44,7 @@ func (c *collection) readMessage(i int) {
 		c.keep(&c.words, &c.wordRoom, slot, hashNumber(n))
 	}
 	c.eachNormal(func(w int32) {
-		if !c.wants[w].heldHere(slot, int32(i)) {
+		if c.mode != sourcing || !c.wants[w].heldHere(slot, int32(i)) {
 			c.note(w, found{slot: slot, relation: Normalized})
 		}
 	})
@@ -69,9 +74,9 @@ func (c *collection) readCall(i int) {
 	}
 	c.source.side = Output
 	c.give(Output, tool, turn)
-	result, ok := call.ResultValue()
-	if !ok {
-		result = trace.Value{Kind: trace.String, Text: call.Result.Text()}
+	result := resultOf(call, &c.reader)
+	if c.flow.values != nil {
+		c.flow.values.results[i] = result
 	}
 	c.nested = 0
 	c.walk(&result, c.places.root(Output, tool))
@@ -85,11 +90,13 @@ func (c *collection) readOwnArguments(i int) {
 	for j := start; j < c.byCall[i]; j++ {
 		a := &c.args[j]
 		c.hold(a.slot, a.hash)
-		c.wants[a.want].passed = int32(i) + 1
 		if isEmpty(a.value) {
 			continue
 		}
-		c.note(a.want, found{slot: a.slot, relation: Equal, levels: a.levels})
+		if a.want >= 0 {
+			c.wants[a.want].passed = int32(i) + 1
+			c.note(a.want, found{slot: a.slot, relation: Equal, levels: a.levels})
+		}
 		if a.value.Kind == trace.String && len(a.value.Text) >= minText {
 			c.source.seenOnly = true
 			c.readText(a.value.Text, a.slot)
@@ -115,7 +122,7 @@ func isEmpty(v *trace.Value) bool {
 // give notes from which turn on there is something on a side.
 func (c *collection) give(side Side, tool trace.Name, turn int32) {
 	k := toolKey{side, tool}
-	if c.given[k] {
+	if c.mode != sourcing || c.given[k] {
 		return
 	}
 	if len(c.flow.given) == maxGiven {
@@ -257,6 +264,9 @@ func (c *collection) hold(slot int32, h uint64) {
 
 // keep adds to what a slot held, once in a trajectory.
 func (c *collection) keep(seen *index, list *[]content, slot int32, h uint64) {
+	if c.mode != sourcing {
+		return
+	}
 	n := len(*list)
 	if n >= maxContents {
 		if c.isFull == nil {
@@ -269,82 +279,6 @@ func (c *collection) keep(seen *index, list *[]content, slot int32, h uint64) {
 		*list = append(*list, content{slot, h})
 	}
 }
-
-// readText looks for the words of wants in a text.
-func (c *collection) readText(text string, slot int32) {
-	c.tokens = appendTokens(c.tokens[:0], text)
-	tokens := c.tokens
-	// A value of one word is no text, only perhaps the same word in other case.
-	seenOnly := c.source.seenOnly || !c.source.side.text() && len(tokens) == 1 && tokens[0].len() == len(text)
-	if !seenOnly {
-		for _, t := range tokens {
-			c.keep(&c.words, &c.wordRoom, slot, t.hash)
-		}
-	}
-	if len(c.lengths) == 0 {
-		return
-	}
-	c.prefixes = appendPrefixHashes(c.prefixes[:0], tokens)
-	for _, n := range c.lengths {
-		if n > len(tokens) {
-			break
-		}
-		power := c.power(n)
-		for i := 0; i+n <= len(tokens); i++ {
-			h := c.prefixes[i+n] - c.prefixes[i]*power
-			for w := c.phrases.find(h); w >= 0; w = c.wants[w].nextPhrase {
-				c.matchText(w, text, tokens[i], slot, seenOnly)
-			}
-		}
-	}
-}
-
-// power returns tokenBase^n.
-func (c *collection) power(n int) uint64 {
-	if len(c.powers) == 0 {
-		c.powers = append(c.powers, 1)
-	}
-	for len(c.powers) <= n {
-		c.powers = append(c.powers, c.powers[len(c.powers)-1]*tokenBase)
-	}
-	return c.powers[n]
-}
-
-// matchText notes a want whose first word stands at a word of a text, if the
-// text agrees. seenOnly says that the text is no source.
-func (c *collection) matchText(w int32, text string, at token, slot int32, seenOnly bool) {
-	want := &c.wants[w]
-	first, last := want.phrase[0], want.phrase[len(want.phrase)-1]
-	start := int(at.start - first.start)
-	end := start + len(want.text)
-	if len(want.text) < minText && (seenOnly || !c.source.side.text() || !standsAlone(text, start, end)) {
-		return
-	}
-	relation := Substring
-	if start < 0 || end > len(text) || text[start:end] != want.text {
-		size, ok := matchFolded(text[at.start:], want.text[first.start:last.end])
-		if !ok {
-			return
-		}
-		relation, start, end = Folded, int(at.start), int(at.start)+size
-	} else if end-start == len(text) && !c.source.side.text() {
-		return // an equal value, which was found as such
-	}
-	if seenOnly {
-		c.see(w, relation == Folded)
-		return
-	}
-	c.note(w, found{
-		slot: slot, relation: relation, levels: [2]int32{-1, -1},
-		before: tail(text[:start], maxAround), after: head(text[end:], maxAround),
-	})
-}
-
-// maxAround is how many bytes of text around a match are kept.
-const maxAround = 32
-
-func tail(s string, n int) string { return s[max(0, len(s)-n):] }
-func head(s string, n int) string { return s[:min(len(s), n)] }
 
 // eachNormal calls f for the wants that are the dates and numbers last read.
 func (c *collection) eachNormal(f func(w int32)) {
@@ -365,6 +299,7 @@ func (c *collection) eachNormal(f func(w int32)) {
 // see notes that a want is known from the current source.
 func (c *collection) see(w int32, normalized bool) {
 	if s := &c.wants[w].seen; s.Turn < 0 {
+		c.wants[w].seenAt = c.at
 		*s = Seen{Turn: int(c.source.turn), Side: c.source.side, Index: int(c.source.call), Normalized: normalized}
 	}
 }
@@ -373,6 +308,9 @@ func (c *collection) see(w int32, normalized bool) {
 // the walk.
 func (c *collection) note(w int32, f found) {
 	c.see(w, f.relation == Folded || f.relation == Normalized)
+	if c.mode != sourcing {
+		return
+	}
 	want := &c.wants[w]
 	f.call, f.calls = c.source.call, 1
 	f.echo = c.source.side == Output && want.passed == f.call+1

@@ -36,13 +36,13 @@ func (s *scope) bare(b *metatool.Binding) (trace.Value, bool) {
 		if !ok || b.Step < 0 || b.Step >= len(s.results) {
 			return trace.Value{}, false
 		}
-		return sole(path.Eval(s.results[b.Step]))
+		return path.Sole(s.results[b.Step])
 	case metatool.BindElement:
 		path, ok := s.path(b)
 		if !ok || s.element == nil {
 			return trace.Value{}, false
 		}
-		return sole(path.Eval(*s.element))
+		return path.Sole(*s.element)
 	case metatool.BindTemplate:
 		parts := make([]trace.Value, len(b.Parts))
 		for i := range b.Parts {
@@ -120,7 +120,7 @@ func (s *scope) elements(b *metatool.Binding) ([]trace.Value, bool) {
 func listed(path dataflow.Path, v trace.Value) bool {
 	for i, step := range path {
 		if step.Kind == dataflow.StepEach || step.Kind == dataflow.StepFilter {
-			return len(path[:i].Eval(v)) > 0
+			return path[:i].Selects(v)
 		}
 	}
 	return true

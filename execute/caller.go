@@ -42,34 +42,39 @@ var ErrNotRecorded = errors.New("the recordings hold no answer to this call")
 type Recordings struct {
 	from int
 	*answers
-	used map[string]int // how many of them from `from` on were used
+	used map[int32]int // by group: how many of them from `from` on were used
 }
 
 // answers are what a trajectory recorded. Runs may share them one after the
 // other.
 type answers struct {
-	calls   []trace.Call
-	byKey   map[string][]int // tool and arguments -> calls with a result
-	results []*Result        // by call, once they were asked for
+	record *record
+	byKey  map[string]int32 // tool and arguments -> group
+	groups [][]int          // calls with a result, the same in tool and arguments
+	key    []byte
 }
 
 // NewRecordings returns the recordings of t as they are seen by a run that
 // stands in for its calls from the one numbered from on.
 func NewRecordings(t *trace.Trajectory, from int) *Recordings {
-	return newAnswers(t).since(from)
+	return newAnswers(newRecord(t)).since(from)
 }
 
-func newAnswers(t *trace.Trajectory) *answers {
-	a := &answers{calls: t.Calls, byKey: make(map[string][]int, len(t.Calls)), results: make([]*Result, len(t.Calls))}
-	var key []byte
-	for i := range t.Calls {
-		c := &t.Calls[i]
+func newAnswers(r *record) *answers {
+	a := &answers{record: r, byKey: make(map[string]int32, len(r.t.Calls))}
+	for i := range r.t.Calls {
+		c := &r.t.Calls[i]
 		if !c.HasResult {
 			continue
 		}
-		key = append(append(key[:0], c.Tool.Value()...), 0)
-		key = c.AppendCanonicalArgs(key)
-		a.byKey[string(key)] = append(a.byKey[string(key)], i)
+		a.key = c.AppendCanonicalArgs(append(append(a.key[:0], c.Tool.Value()...), 0))
+		group, ok := a.byKey[string(a.key)]
+		if !ok {
+			group = int32(len(a.groups))
+			a.byKey[string(a.key)] = group
+			a.groups = append(a.groups, nil)
+		}
+		a.groups[group] = append(a.groups[group], i)
 	}
 	return a
 }
@@ -77,44 +82,39 @@ func newAnswers(t *trace.Trajectory) *answers {
 // since returns the recordings as a run sees them that stands in for the calls
 // from one on.
 func (a *answers) since(call int) *Recordings {
-	return &Recordings{from: call, answers: a, used: map[string]int{}}
-}
-
-// result returns the recorded result of a call.
-func (a *answers) result(call int) Result {
-	if a.results[call] == nil {
-		r := resultOf(&a.calls[call])
-		a.results[call] = &r
-	}
-	return *a.results[call]
+	return &Recordings{from: call, answers: a}
 }
 
 // Call answers what the trajectory recorded.
 func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (Result, error) {
-	key := string(args.AppendCanonical(append([]byte(tool), 0)))
-	same := r.byKey[key]
-	if len(same) == 0 {
+	r.key = args.AppendCanonical(append(append(r.key[:0], tool...), 0))
+	group, ok := r.byKey[string(r.key)]
+	if !ok {
 		return Result{}, ErrNotRecorded
 	}
-	use, skip := same[len(same)-1], r.used[key]
+	same := r.groups[group]
+	use, skip := same[len(same)-1], r.used[group]
 	for _, i := range same {
 		if i < r.from {
 			continue
 		}
 		if skip == 0 {
 			use = i
-			r.used[key]++
+			if r.used == nil {
+				r.used = map[int32]int{}
+			}
+			r.used[group]++
 			break
 		}
 		skip--
 	}
-	return r.result(use), nil
+	return *r.record.result(use), nil
 }
 
 // resultOf returns the recorded result of a call.
-func resultOf(c *trace.Call) Result {
-	out := Result{Status: c.Status}
-	if v, ok := c.ResultValue(); ok {
+func resultOf(c *trace.Call, r *trace.ValueReader) *Result {
+	out := &Result{Status: c.Status}
+	if v, ok := r.Result(c); ok {
 		out.Value = v
 	} else {
 		out.Value = trace.Value{Kind: trace.String, Text: c.Result.Text()}

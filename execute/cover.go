@@ -22,6 +22,7 @@ type Place struct {
 type Finder struct {
 	tools   []*metatool.Tool
 	byFirst map[string][]int
+	knower  knower
 }
 
 // NewFinder returns a finder of the places of tools.
@@ -46,7 +47,8 @@ const maxShorter = 16
 // from its beginning that does not is the place.
 func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	var places []Place
-	sequence, player := NewSequence(t, marks), NewPlayer(t)
+	record := newRecord(t)
+	sequence, player := newSequence(record, marks), newPlayer(record, &f.knower)
 	for i := range sequence.calls {
 		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool.Value()] {
 			o, ok := sequence.At(f.tools[n], i)
@@ -122,7 +124,12 @@ type Span struct {
 func Best(spans []Span) (chosen []int, worth float64) {
 	// best[i] is the most that spans from i on are worth, next the first that does
 	// not overlap i.
-	best, next := make([]float64, len(spans)+1), make([]int, len(spans))
+	var bestRoom [fewSpans + 1]float64
+	var nextRoom [fewSpans]int
+	best, next := bestRoom[:], nextRoom[:]
+	if len(spans) > fewSpans {
+		best, next = make([]float64, len(spans)+1), make([]int, len(spans))
+	}
 	for i := len(spans) - 1; i >= 0; i-- {
 		next[i] = i + after(spans[i:], spans[i].End)
 		best[i] = max(best[i+1], spans[i].Worth+best[next[i]])
@@ -137,6 +144,9 @@ func Best(spans []Span) (chosen []int, worth float64) {
 	}
 	return chosen, best[0]
 }
+
+// fewSpans need no memory of their own to be compared.
+const fewSpans = 64
 
 // after returns the first span that begins at end or behind it.
 func after(spans []Span, end int) int {

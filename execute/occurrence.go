@@ -1,8 +1,6 @@
 package execute
 
 import (
-	"slices"
-
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -36,34 +34,45 @@ func (o Occurrence) Len() int {
 // occurrence were one call in the turn of its first one: those whose calls all
 // belong to it. 0 if the trajectory does not record turns.
 func (o Occurrence) TurnsSaved(t *trace.Trajectory) int {
-	inside := map[int]int{}
-	for _, calls := range o.Calls {
-		for _, c := range calls {
-			inside[t.Calls[c].Turn]++
-		}
-	}
-	saved := 0
-	for turn, n := range inside {
+	saved, turn, n := 0, -1, 0
+	count := func() {
 		if turn >= 0 && turn != t.Calls[o.First()].Turn && n == t.Turns[turn].NumCalls {
 			saved++
 		}
 	}
+	for _, calls := range o.Calls {
+		for _, c := range calls { // in order, so that those of one turn follow one another
+			if at := t.Calls[c].Turn; at != turn {
+				count()
+				turn, n = at, 0
+			}
+			n++
+		}
+	}
+	count()
 	return saved
 }
 
 // Sequence is the calls of a trajectory in which occurrences are looked for:
-// those that the model decided on, as far as the rules leave them.
+// those that the model decided on, as far as the rules leave them. It belongs to
+// one goroutine.
 type Sequence struct {
-	t     *trace.Trajectory
-	calls []int
-	cut   []bool // by element of calls: nothing reaches from the one before to it
-	stop  []bool // by element of calls: it is in nothing
+	record *record
+	calls  []int
+	cut    []bool // by element of calls: nothing reaches from the one before to it
+	stop   []bool // by element of calls: it is in nothing
+	runs   []int  // of one At: by step, how many calls it takes
 }
 
 // NewSequence returns the sequence of t. marks are those of its calls under
 // rules, nil without rules. A user message and a barrier cut the sequence.
 func NewSequence(t *trace.Trajectory, marks []merge.Mark) *Sequence {
-	s := &Sequence{t: t}
+	return newSequence(newRecord(t), marks)
+}
+
+func newSequence(r *record, marks []merge.Mark) *Sequence {
+	t, n := r.t, len(r.t.Calls)
+	s := &Sequence{record: r, calls: make([]int, 0, n), cut: make([]bool, 0, n), stop: make([]bool, 0, n)}
 	cut := false
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -87,7 +96,7 @@ func (s *Sequence) Len() int { return len(s.calls) }
 // takes all calls of its tool that follow one another, but for one for each
 // later step in a row that calls the same tool.
 func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
-	occurrence := Occurrence{Calls: make([][]int, 0, len(tool.Steps))}
+	s.runs = s.runs[:0]
 	at := i
 	for n := range tool.Steps {
 		step := &tool.Steps[n]
@@ -103,7 +112,13 @@ func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
 		if run == 0 {
 			return Occurrence{}, false
 		}
-		occurrence.Calls = append(occurrence.Calls, s.calls[at:at+run])
+		s.runs = append(s.runs, run)
+		at += run
+	}
+	occurrence := Occurrence{Calls: make([][]int, len(s.runs))}
+	at = i
+	for n, run := range s.runs {
+		occurrence.Calls[n] = s.calls[at : at+run]
 		at += run
 	}
 	return occurrence, true
@@ -127,20 +142,16 @@ func (s *Sequence) All(tool *metatool.Tool) []Occurrence {
 
 // fits reports whether a call may be one of a step.
 func (s *Sequence) fits(step *metatool.Step, call int) bool {
-	c := &s.t.Calls[call]
-	if c.Tool.Value() != step.Tool {
+	if s.record.t.Calls[call].Tool.Value() != step.Tool {
 		return false
 	}
-	constant := func(a metatool.Argument) bool { return a.Binding.Kind == metatool.BindConst && !a.Optional }
-	if !slices.ContainsFunc(step.Args, constant) {
-		return true
-	}
-	args, _ := c.ArgsValue()
-	for _, a := range step.Args {
-		if constant(a) {
-			if v, ok := args.Lookup(a.Name); !ok || !v.Equal(a.Binding.Const) {
-				return false
-			}
+	for i := range step.Args {
+		a := &step.Args[i]
+		if a.Binding.Kind != metatool.BindConst || a.Optional {
+			continue
+		}
+		if v, ok := s.record.arguments(call).Lookup(a.Name); !ok || !v.Equal(a.Binding.Const) {
+			return false
 		}
 	}
 	return true

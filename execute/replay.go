@@ -50,28 +50,42 @@ type StepReplay struct {
 
 // Player replays meta-tools in one trajectory.
 type Player struct {
-	t       *trace.Trajectory
+	*record
+	knower  *knower
 	answers *answers // once a meta-tool is replayed
-	flow    *dataflow.Flow
 	enums   dataflow.Enums
-	uses    [][]int // call -> indices into flow.Uses
+	top     []topArgument // by slot of flow
+}
+
+// topArgument is the argument that a slot is, or is in.
+type topArgument struct {
+	name string
+	ok   bool
+}
+
+// knower is what finding out what was known needs, shared between trajectories.
+type knower struct {
+	collector dataflow.Collector
+	schemas   dataflow.Schemas
 }
 
 // NewPlayer returns a player of t.
-func NewPlayer(t *trace.Trajectory) *Player { return &Player{t: t} }
+func NewPlayer(t *trace.Trajectory) *Player { return newPlayer(newRecord(t), &knower{}) }
+
+func newPlayer(r *record, k *knower) *Player { return &Player{record: r, knower: k} }
 
 // Play replays a meta-tool at an occurrence: its inputs are taken from the
 // recorded arguments, and calls answer what they did then.
 func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 	r := &Replay{Occurrence: o, Turns: o.TurnsSaved(p.t)}
-	inputs, missing := Inputs(tool, p.t, o)
+	inputs, missing := p.inputs(tool, o)
 	r.Known, r.Unknown = p.known(tool, o, inputs)
 	if missing != "" {
 		r.Steps = []StepReplay{{Code: CodeInputUnderived, Argument: missing}}
 		return r
 	}
 	if p.answers == nil {
-		p.answers = newAnswers(p.t)
+		p.answers = newAnswers(p.record)
 	}
 	outcome := Run(context.Background(), tool, inputs, p.answers.since(o.First()), Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
 	f := outcome.Failure
@@ -80,8 +94,9 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 		return r
 	}
 	r.Exact = len(outcome.Steps) == len(tool.Steps)
+	r.Steps = make([]StepReplay, 0, len(outcome.Steps))
 	for i := range outcome.Steps {
-		step := compare(&tool.Steps[i], p.t, o.Calls[i], &outcome.Steps[i])
+		step := p.compare(&tool.Steps[i], o.Calls[i], &outcome.Steps[i])
 		if ended := f != nil && f.Step == i && !endsAlike(f, p.t, o, i); ended && (step.Exact || len(outcome.Steps[i].Calls) == 0) {
 			step = StepReplay{Code: f.Code, Argument: f.Argument}
 		}
@@ -105,10 +120,17 @@ func endsAlike(f *Failure, t *trace.Trajectory, o Occurrence, step int) bool {
 // far as the recorded arguments tell, and the first required one that they do
 // not tell.
 func Inputs(tool *metatool.Tool, t *trace.Trajectory, o Occurrence) (inputs trace.Value, missing string) {
+	return newRecord(t).inputs(tool, o)
+}
+
+func (r *record) inputs(tool *metatool.Tool, o Occurrence) (inputs trace.Value, missing string) {
 	inputs.Kind = trace.Object
+	if len(tool.Inputs) > 0 {
+		inputs.Members = make([]trace.Member, 0, len(tool.Inputs))
+	}
 	for i := range tool.Inputs {
 		in := &tool.Inputs[i]
-		v, ok := inputValue(tool, t, o, in.Name)
+		v, ok := r.inputValue(tool, o, in.Name)
 		switch {
 		case ok:
 			inputs.Members = append(inputs.Members, trace.Member{Name: in.Name, Value: v})
@@ -121,24 +143,23 @@ func Inputs(tool *metatool.Tool, t *trace.Trajectory, o Occurrence) (inputs trac
 
 // inputValue looks for an argument that is nothing but the input, or for the
 // calls that walk it.
-func inputValue(tool *metatool.Tool, t *trace.Trajectory, o Occurrence, name string) (trace.Value, bool) {
+func (r *record) inputValue(tool *metatool.Tool, o Occurrence, name string) (trace.Value, bool) {
 	is := func(b *metatool.Binding) bool {
 		return b != nil && b.Kind == metatool.BindInput && b.Input == name && b.Coerce == metatool.CoerceNone
 	}
 	for i := range tool.Steps {
 		step := &tool.Steps[i]
 		if is(step.Each) {
-			return walkedList(step, t, o.Calls[i])
+			return r.walkedList(step, o.Calls[i])
 		}
 		for a := range step.Args {
 			b := &step.Args[a].Binding
 			if !is(b) && !is(b.Key) {
 				continue
 			}
-			args, _ := t.Calls[o.Calls[i][0]].ArgsValue()
-			v, ok := args.Lookup(step.Args[a].Name)
+			v, ok := r.arguments(o.Calls[i][0]).Lookup(step.Args[a].Name)
 			if ok && is(b.Key) {
-				v, ok = keyOf(b, t, o, v)
+				v, ok = r.keyOf(b, o, v)
 			}
 			if ok {
 				return v, true
@@ -150,7 +171,7 @@ func inputValue(tool *metatool.Tool, t *trace.Trajectory, o Occurrence, name str
 
 // keyOf returns what the open filter of a binding was compared with when it gave
 // v: the one value of that member of the elements that hold v.
-func keyOf(b *metatool.Binding, t *trace.Trajectory, o Occurrence, v trace.Value) (trace.Value, bool) {
+func (r *record) keyOf(b *metatool.Binding, o Occurrence, v trace.Value) (trace.Value, bool) {
 	if b.Kind != metatool.BindStep || b.Coerce != metatool.CoerceNone || b.Step >= len(o.Calls) || len(o.Calls[b.Step]) != 1 {
 		return trace.Value{}, false
 	}
@@ -160,7 +181,7 @@ func keyOf(b *metatool.Binding, t *trace.Trajectory, o Occurrence, v trace.Value
 	}
 	elements := append(slices.Clone(b.Path[:at]), dataflow.Step{Kind: dataflow.StepEach})
 	var keys []trace.Value
-	for _, element := range elements.Eval(resultOf(&t.Calls[o.Calls[b.Step][0]]).Value) {
+	for _, element := range elements.Eval(r.result(o.Calls[b.Step][0]).Value) {
 		key, ok := element.Lookup(b.Path[at].Name)
 		if ok && slices.ContainsFunc(b.Path[at+1:].Eval(element), v.Equal) {
 			keys = append(keys, key)
@@ -171,10 +192,10 @@ func keyOf(b *metatool.Binding, t *trace.Trajectory, o Occurrence, v trace.Value
 
 // walkedList returns the list that calls with these arguments walk: its elements
 // are the arguments, or objects of them.
-func walkedList(step *metatool.Step, t *trace.Trajectory, calls []int) (trace.Value, bool) {
+func (r *record) walkedList(step *metatool.Step, calls []int) (trace.Value, bool) {
 	list := trace.Value{Kind: trace.Array}
 	for _, c := range calls {
-		args, _ := t.Calls[c].ArgsValue()
+		args := r.arguments(c)
 		var element trace.Value
 		var members []trace.Member
 		for i := range step.Args {
@@ -220,7 +241,7 @@ func (p *Player) known(tool *metatool.Tool, o Occurrence, inputs trace.Value) (o
 		switch {
 		case in.Step == 0:
 		case !isArgument(step, in):
-			if !dataflow.KnownBefore(p.t, o.First(), dataflow.Slot{}, v).OK {
+			if !p.knower.collector.Sightings(p.t, v)[0].KnownBefore(o.First()).OK {
 				return false, in.Name
 			}
 		case !p.knew(o.Calls[in.Step][0], in.Argument, o.First()):
@@ -258,18 +279,12 @@ func (p *Player) knewList(step *metatool.Step, calls []int, before int) bool {
 // call numbered before was made.
 func (p *Player) knew(call int, argument string, before int) bool {
 	if p.flow == nil {
-		var c dataflow.Collector
-		p.flow, p.enums = c.Collect(p.t), dataflow.EnumsOf(p.t)
-		p.uses = make([][]int, len(p.t.Calls))
-		for i := range p.flow.Uses {
-			u := &p.flow.Uses[i]
-			p.uses[u.Call] = append(p.uses[u.Call], i)
-		}
+		p.readFlow()
 	}
-	for _, i := range p.uses[call] {
+	first, _ := slices.BinarySearchFunc(p.flow.Uses, call, func(u dataflow.Use, call int) int { return u.Call - call })
+	for i := first; i < len(p.flow.Uses) && p.flow.Uses[i].Call == call; i++ {
 		u := &p.flow.Uses[i]
-		path, err := dataflow.ParsePath(p.flow.Slots[u.Param].Path)
-		if u.Whole || err != nil || len(path) == 0 || path[0].Kind != dataflow.StepMember || path[0].Name != argument {
+		if u.Whole || !p.top[u.Param].ok || p.top[u.Param].name != argument {
 			continue
 		}
 		if !p.flow.KnownBefore(u, before, p.enums).OK {
@@ -279,25 +294,37 @@ func (p *Player) knew(call int, argument string, before int) bool {
 	return true
 }
 
+// readFlow finds out when the values of the arguments were known.
+func (p *Player) readFlow() {
+	p.flow, p.enums = p.knower.collector.CollectSeen(p.t), p.knower.schemas.EnumsOf(p.t)
+	p.top = make([]topArgument, len(p.flow.Slots))
+	for i := range p.flow.Slots {
+		path, err := dataflow.ParsePath(p.flow.Slots[i].Path)
+		if err == nil && len(path) > 0 && path[0].Kind == dataflow.StepMember {
+			p.top[i] = topArgument{path[0].Name, true}
+		}
+	}
+}
+
 // compare compares the calls of a step with the recorded ones.
-func compare(step *metatool.Step, t *trace.Trajectory, recorded []int, run *StepRun) StepReplay {
+func (r *record) compare(step *metatool.Step, recorded []int, run *StepRun) StepReplay {
 	made := make([]bool, len(run.Calls)) // whether the call was recorded
 	for n, c := range recorded {
-		args, _ := t.Calls[c].ArgsValue()
+		args := r.arguments(c)
 		at := -1
 		for i := range run.Calls {
-			if !made[i] && run.Calls[i].Args.Equal(args) {
+			if !made[i] && run.Calls[i].Args.Equal(*args) {
 				at = i
 				break
 			}
 		}
 		if at < 0 {
 			// The same call once more is no other call.
-			again := step.Each != nil && step.ReadOnly && slices.ContainsFunc(run.Calls, func(c CallRun) bool { return c.Args.Equal(args) })
+			again := step.Each != nil && step.ReadOnly && slices.ContainsFunc(run.Calls, func(c CallRun) bool { return c.Args.Equal(*args) })
 			if again {
 				continue
 			}
-			return differs(step, args, run, n)
+			return differs(step, *args, run, n)
 		}
 		if at != n && !step.ReadOnly {
 			return StepReplay{Code: CodeNotMade}

@@ -113,6 +113,7 @@ type run struct {
 	scope   scope
 	out     *Outcome
 	calls   int
+	room    []CallRun // by step: for its first call
 }
 
 // Run runs a meta-tool: its steps in order, each with what its bindings give.
@@ -131,7 +132,11 @@ func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Ca
 		o.Retries = 0
 	}
 	inputs = given(tool, inputs)
-	r := &run{tool: tool, caller: caller, options: o, scope: scope{inputs: inputs}, out: &Outcome{State: Done, Retry: true}}
+	n := len(tool.Steps)
+	r := &run{
+		tool: tool, caller: caller, options: o, scope: scope{inputs: inputs, results: make([]trace.Value, 0, n)},
+		out: &Outcome{State: Done, Retry: true, Steps: make([]StepRun, 0, n)}, room: make([]CallRun, n),
+	}
 	if f := checkInputs(tool, inputs); f != nil {
 		r.handBack(f)
 		return r.out
@@ -171,22 +176,42 @@ func checkInputs(tool *metatool.Tool, inputs trace.Value) *Failure {
 	if inputs.Kind != trace.Object {
 		return bad("")
 	}
-	known := make(map[string]bool, len(tool.Inputs))
 	for i := range tool.Inputs {
 		in := &tool.Inputs[i]
-		known[in.Name] = true
 		v, given := inputs.Lookup(in.Name)
 		if !given && in.Required || given && !fits(v, in.Schema) {
 			return bad(in.Name)
 		}
 	}
-	for _, m := range inputs.Members {
-		if !known[m.Name] {
-			return bad(m.Name)
-		}
+	if name, ok := unknownInput(tool, inputs); ok {
+		return bad(name)
 	}
 	return nil
 }
+
+// unknownInput returns the first member of the inputs that the meta-tool does not
+// take.
+func unknownInput(tool *metatool.Tool, inputs trace.Value) (name string, ok bool) {
+	takes := func(name string) bool {
+		return slices.ContainsFunc(tool.Inputs, func(in metatool.Input) bool { return in.Name == name })
+	}
+	if len(tool.Inputs) > fewInputs {
+		names := make(map[string]bool, len(tool.Inputs))
+		for i := range tool.Inputs {
+			names[tool.Inputs[i].Name] = true
+		}
+		takes = func(name string) bool { return names[name] }
+	}
+	for i := range inputs.Members {
+		if !takes(inputs.Members[i].Name) {
+			return inputs.Members[i].Name, true
+		}
+	}
+	return "", false
+}
+
+// fewInputs are looked through sooner than put into a map.
+const fewInputs = 16
 
 // fits reports whether a value is of a type that a schema names. What else a
 // schema says is for the tool that gets the value.
@@ -230,7 +255,7 @@ func isInteger(text string) bool {
 
 func (r *run) step(ctx context.Context, i int) *Failure {
 	step := &r.tool.Steps[i]
-	r.out.Steps = append(r.out.Steps, StepRun{Step: i})
+	r.out.Steps = append(r.out.Steps, StepRun{Step: i, Calls: r.room[i : i : i+1]})
 	record := &r.out.Steps[i]
 	if step.Each == nil {
 		if f := r.call(ctx, i, record); f != nil {
@@ -324,6 +349,9 @@ func (r *run) once(ctx context.Context, tool string, args trace.Value) (Result, 
 // needed and has no value; any text can be a name.
 func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string, ok bool) {
 	args.Kind = trace.Object
+	if len(step.Args) > 0 {
+		args.Members = make([]trace.Member, 0, len(step.Args))
+	}
 	for i := range step.Args {
 		a := &step.Args[i]
 		v, ok := r.scope.value(&a.Binding)
@@ -339,7 +367,7 @@ func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string, 
 
 func expected(step *metatool.Step, result trace.Value) bool {
 	for _, e := range step.Expect {
-		if len(e.Path.Eval(result)) == 0 {
+		if !e.Path.Selects(result) {
 			return false
 		}
 	}

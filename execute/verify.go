@@ -18,12 +18,20 @@ type Verifier struct {
 	tools []*metatool.Tool
 	tally []*Verification
 	extra []map[int]int
+
+	byFirst map[string][]int // tool of the first step -> meta-tools
+	knower  knower
+	added   int   // trajectories
+	last    []int // by tool: the trajectory that was counted last
 }
 
 // NewVerifier returns a verifier of tools.
 func NewVerifier(tools []*metatool.Tool) *Verifier {
-	v := &Verifier{tools: tools}
-	for _, t := range tools {
+	v := &Verifier{tools: tools, byFirst: map[string][]int{}, last: make([]int, len(tools))}
+	for i, t := range tools {
+		if len(t.Steps) > 0 {
+			v.byFirst[t.Steps[0].Tool] = append(v.byFirst[t.Steps[0].Tool], i)
+		}
 		v.tally = append(v.tally, &Verification{Tool: t, Steps: make([]StepTally, len(t.Steps))})
 		v.extra = append(v.extra, map[int]int{})
 	}
@@ -74,26 +82,33 @@ func (v *Verification) Agreement() dataflow.Interval { return dataflow.Wilson(v.
 
 // Checks are the replays of one trajectory.
 type Checks struct {
-	replays [][]*Replay // by tool
+	replays []toolReplay // by place
 	id      string
 	source  diag.Pos
+}
+
+// toolReplay is the replay of one meta-tool.
+type toolReplay struct {
+	tool int
+	*Replay
 }
 
 // Check replays every meta-tool at every place of t. marks are those of its
 // calls under rules, nil without rules.
 func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
-	c := &Checks{replays: make([][]*Replay, len(v.tools)), id: t.ID, source: t.Source}
-	sequence, player := NewSequence(t, marks), NewPlayer(t)
-	made := map[string]bool{}
-	for i := range t.Calls {
-		made[t.Calls[i].Tool.Value()] = true
-	}
-	for i, tool := range v.tools {
-		if slices.ContainsFunc(tool.Steps, func(s metatool.Step) bool { return !made[s.Tool] }) {
-			continue
-		}
-		for _, o := range sequence.All(tool) {
-			c.replays[i] = append(c.replays[i], player.Play(tool, o))
+	c := &Checks{id: t.ID, source: t.Source}
+	record := newRecord(t)
+	sequence, player := newSequence(record, marks), newPlayer(record, &v.knower)
+	free := map[int]int{} // where the next place of a meta-tool may begin
+	for at, call := range sequence.calls {
+		for _, i := range v.byFirst[t.Calls[call].Tool.Value()] {
+			if at < free[i] {
+				continue
+			}
+			if o, ok := sequence.At(v.tools[i], at); ok {
+				c.replays = append(c.replays, toolReplay{i, player.Play(v.tools[i], o)})
+				free[i] = at + o.Len()
+			}
 		}
 	}
 	return c
@@ -101,15 +116,15 @@ func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
 
 // Add counts the replays of one trajectory.
 func (v *Verifier) Add(c *Checks) {
-	for i, replays := range c.replays {
-		if len(replays) > 0 {
-			v.tally[i].Trajectories++
+	v.added++
+	for _, r := range c.replays {
+		if v.last[r.tool] != v.added {
+			v.last[r.tool] = v.added
+			v.tally[r.tool].Trajectories++
 		}
-		for _, r := range replays {
-			v.tally[i].add(r, c)
-			if r.Exact {
-				v.extra[i][r.extra()]++
-			}
+		v.tally[r.tool].add(r.Replay, c)
+		if r.Exact {
+			v.extra[r.tool][r.extra()]++
 		}
 	}
 }

@@ -56,16 +56,19 @@ type Binder struct {
 	params  map[dataflow.Slot]*dataflow.ParamSources
 	plans   []*plan
 	seen    []*planSeen
-	wants   map[int][]want // by trajectory
+	wants   []want  // in order of trajectories
+	from    []int32 // by trajectory: its first want; one more for the end
+
+	collector dataflow.Collector
 }
 
 // want is an occurrence that is looked at.
-type want struct{ plan, occurrence int }
+type want struct{ plan, occurrence int32 }
 
 // NewBinder returns a binder for candidates of a merged graph, with the links of
 // the same trajectories and how they were judged.
 func NewBinder(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment, candidates []*Candidate, o BindOptions) *Binder {
-	b := &Binder{merged: m, set: set, options: o, params: map[dataflow.Slot]*dataflow.ParamSources{}, wants: map[int][]want{}}
+	b := &Binder{merged: m, set: set, options: o, params: map[dataflow.Slot]*dataflow.ParamSources{}}
 	schemas := map[trace.Name]trace.Value{}
 	for _, t := range m.Catalog.Tools() {
 		if t.Definition.Known {
@@ -77,15 +80,48 @@ func NewBinder(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment
 		b.params[set.Params[i].Param] = &set.Params[i]
 	}
 	planner := newPlanner(m, set, judgments, o.Reads)
+	var wants []want
 	for i, c := range candidates {
 		b.plans = append(b.plans, planner.plan(c))
 		b.seen = append(b.seen, newPlanSeen(b.plans[i]))
 		for _, n := range sampled(len(c.Occurrences), i) {
-			t := c.Occurrences[n].Trajectory
-			b.wants[t] = append(b.wants[t], want{i, n})
+			wants = append(wants, want{int32(i), int32(n)})
 		}
 	}
+	b.sortWants(wants)
 	return b
+}
+
+// sortWants puts the occurrences that are looked at in order of trajectories, and
+// else leaves their order.
+func (b *Binder) sortWants(wants []want) {
+	trajectory := func(w want) int { return b.plans[w.plan].candidate.Occurrences[w.occurrence].Trajectory }
+	last := -1
+	for _, w := range wants {
+		last = max(last, trajectory(w))
+	}
+	b.from = make([]int32, last+2)
+	for _, w := range wants {
+		b.from[trajectory(w)+1]++
+	}
+	for t := range last + 1 {
+		b.from[t+1] += b.from[t]
+	}
+	b.wants = make([]want, len(wants))
+	next := slices.Clone(b.from)
+	for _, w := range wants {
+		t := trajectory(w)
+		b.wants[next[t]] = w
+		next[t]++
+	}
+}
+
+// wantsOf returns what is looked at in the trajectory with this ordinal.
+func (b *Binder) wantsOf(trajectory int) []want {
+	if trajectory < 0 || trajectory+1 >= len(b.from) {
+		return nil
+	}
+	return b.wants[b.from[trajectory]:b.from[trajectory+1]]
 }
 
 // sampled returns which of n occurrences are looked at, in order.
@@ -105,7 +141,7 @@ func sampled(n, candidate int) []int {
 }
 
 // Wants reports whether the trajectory with this ordinal has to be observed.
-func (b *Binder) Wants(trajectory int) bool { return len(b.wants[trajectory]) > 0 }
+func (b *Binder) Wants(trajectory int) bool { return len(b.wantsOf(trajectory)) > 0 }
 
 // Add counts what an observation shows.
 func (b *Binder) Add(o *Observation) {

@@ -190,7 +190,26 @@ func (o *occurrence) open(k int, a *argumentSeen, number int, option *option) {
 		return
 	}
 	a.votes[number] = voteAgree
-	a.opens = append(a.opens, openSeen{option: number, key: key, known: o.firstKnown(k, func(call int) bool {
-		return dataflow.KnownBefore(o.t, call, dataflow.Slot{}, key).OK
-	})})
+	open := &openSeen{option: number, key: key}
+	a.opens = append(a.opens, open)
+	o.keys = append(o.keys, keySought{open, o.calls[:k+1]})
+}
+
+// keySought is a key of which it is not known yet when it was known.
+type keySought struct {
+	open  *openSeen
+	calls [][]int // by step, up to the one that needs it
+}
+
+// findKeys finds out when the keys of all occurrences were known, in one reading
+// of the trajectory.
+func (v *viewer) findKeys() {
+	values := make([]trace.Value, len(v.keys))
+	for i := range v.keys {
+		values[i] = v.keys[i].open.key
+	}
+	sightings := v.b.collector.Sightings(v.t, values...)
+	for i := range v.keys {
+		v.keys[i].open.known = firstKnown(v.keys[i].calls, func(call int) bool { return sightings[i].KnownBefore(call).OK })
+	}
 }

@@ -56,7 +56,7 @@ type argumentSeen struct {
 	told    bool // a message or a result held it before its call
 	known   int  // the first step before which it was known, beyond the step itself if none
 	votes   []vote
-	opens   []openSeen
+	opens   []*openSeen
 }
 
 // vote is what an option gives where a value was recorded.
@@ -79,10 +79,11 @@ type openSeen struct {
 // ordinal. f must be its flow. Observe is pure: several may be under way.
 func (b *Binder) Observe(i int, t *trace.Trajectory, f *dataflow.Flow) *Observation {
 	out := &Observation{trajectory: i, task: t.TaskKey()}
-	v := &viewer{b: b, t: t, f: f, args: map[int]trace.Value{}}
-	for _, w := range b.wants[i] {
-		out.occurrences = append(out.occurrences, v.occurrence(w.plan, &b.plans[w.plan].candidate.Occurrences[w.occurrence]))
+	v := &viewer{b: b, t: t, f: f}
+	for _, w := range b.wantsOf(i) {
+		out.occurrences = append(out.occurrences, v.occurrence(int(w.plan), &b.plans[w.plan].candidate.Occurrences[w.occurrence]))
 	}
+	v.findKeys()
 	return out
 }
 
@@ -91,32 +92,21 @@ type viewer struct {
 	b    *Binder
 	t    *trace.Trajectory
 	f    *dataflow.Flow
-	args map[int]trace.Value // by call
+	keys []keySought
 	// taken are pairs of a call and one whose result it took an argument from,
 	// nil until asked for.
 	taken    [][2]int
 	hasTaken bool
 }
 
-func (v *viewer) arguments(call int) trace.Value {
-	a, ok := v.args[call]
-	if !ok {
-		a, _ = v.t.Calls[call].ArgsValue()
-		v.args[call] = a
-	}
-	return a
-}
+func (v *viewer) arguments(call int) trace.Value { return v.f.Arguments(call) }
 
 // result returns what a call returned, a string if that is no JSON.
 func (v *viewer) result(call int) (trace.Value, bool) {
-	c := &v.t.Calls[call]
-	if !c.HasResult {
+	if !v.t.Calls[call].HasResult {
 		return trace.Value{}, false
 	}
-	if r, ok := c.ResultValue(); ok {
-		return r, true
-	}
-	return trace.Value{Kind: trace.String, Text: c.Result.Text()}, true
+	return v.f.Result(call), true
 }
 
 // occurrence is one occurrence under inspection.
@@ -266,7 +256,11 @@ func (o *occurrence) knownFrom(k int, uses []*dataflow.Use, inside bool) int {
 // firstKnown returns the first step for whose call known holds, k+1 if there is
 // none up to k. What is known once stays known.
 func (o *occurrence) firstKnown(k int, known func(call int) bool) int {
-	return sort.Search(k+1, func(a int) bool { return len(o.calls[a]) > 0 && known(o.calls[a][0]) })
+	return firstKnown(o.calls[:k+1], known)
+}
+
+func firstKnown(calls [][]int, known func(call int) bool) int {
+	return sort.Search(len(calls), func(a int) bool { return len(calls[a]) > 0 && known(calls[a][0]) })
 }
 
 // needed returns which results of the occurrence later calls took arguments from.

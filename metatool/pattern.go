@@ -55,6 +55,8 @@ type Patterns struct {
 	// constant are the parameters that have one value in all calls.
 	constant map[dataflow.Slot]bool
 
+	schemas dataflow.Schemas
+
 	judgments []dataflow.Judgment
 	judged    bool
 
@@ -99,6 +101,10 @@ func NewPatterns(m *merge.Merged, set *dataflow.Set, o Options) *Patterns {
 		if s := &set.Params[i]; s.Values == 1 && !s.AtLeast {
 			p.constant[s.Param] = true
 		}
+	}
+	if n := m.Walks.Trajectories(); n > 0 {
+		_, end := m.Walks.Of(n - 1)
+		p.symbol, p.place, p.trajectory = make([]int32, 0, end), make([]place, 0, end), make([]uint32, 0, end)
 	}
 	numbers := map[patternTool]int32{}
 	p.toolOf = make([]int32, m.Labels.Len())

@@ -244,6 +244,7 @@ func (x *patternExtractor) after(s int32) int32 {
 // take makes a candidate of a pattern whose occurrences are in x.taken.
 func (x *patternExtractor) take(n int32) {
 	c := &Candidate{Pattern: x.steps(n), Support: x.tree.trajectories(x.taken)}
+	c.Occurrences = make([]Occurrence, 0, len(x.taken))
 	length := x.tree.nodes[n].length
 	for _, s := range x.taken {
 		c.Occurrences = append(c.Occurrences, x.occurrence(s, length))

@@ -74,9 +74,6 @@ type symbols struct {
 	steps  []callStep // of the walk
 	folds  []fold     // by step of out
 	stepOf []int32    // call -> step of out, or -1
-
-	enums     dataflow.Enums
-	enumsRead bool
 }
 
 // callStep is a step of the walk.
@@ -311,10 +308,7 @@ func (s *symbols) leafKnownBefore(n int, u *dataflow.Use) uint8 {
 // isEnum reports whether a value needs no source: the tool's schema lists it,
 // and no results are known to decide which of those it is.
 func (s *symbols) isEnum(param dataflow.Slot, value uint64) bool {
-	if !s.enumsRead {
-		s.enums, s.enumsRead = dataflow.EnumsOf(s.t), true
-	}
-	return s.enums.Has(param, value) &&
+	return s.p.schemas.EnumsOf(s.t).Has(param, value) &&
 		!slices.ContainsFunc(s.p.set.Accepted(param), func(k *dataflow.Link) bool { return k.From.Side == dataflow.Output })
 }
 

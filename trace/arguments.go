@@ -9,19 +9,8 @@ import (
 // that were not recorded {}; it then returns false. An object that is quoted
 // twice is seen through.
 func (c *Call) ArgsValue() (Value, bool) {
-	text, state := c.Args.argsText(nil)
-	switch state {
-	case argsObject:
-		v, err := ParseValue(text)
-		return v, err == nil
-	case argsJSON:
-		if v, err := ParseValue(text); err == nil {
-			return Value{Kind: Object, Members: []Member{{Name: "_value", Value: v}}}, false
-		}
-	case argsMissing:
-		return Value{Kind: Object}, false
-	}
-	return Value{Kind: Object, Members: []Member{{Name: "_raw", Value: Value{Kind: String, Text: validText(text)}}}}, false
+	var r ValueReader
+	return r.Args(c)
 }
 
 // AppendCanonicalArgs appends the canonical JSON of what ArgsValue returns.
@@ -44,34 +33,8 @@ func (c *Call) AppendCanonicalArgs(dst []byte) []byte {
 // if it is the JSON text of an object or array, once more if it is quoted twice;
 // other text is a String. It returns false if the call has no result.
 func (c *Call) ResultValue() (Value, bool) {
-	if !c.HasResult || c.Result.IsZero() {
-		return Value{}, false
-	}
-	text := c.Result.content()
-	if c.Result.Form == FormJSON {
-		v, err := ParseValue(text)
-		return v, err == nil
-	}
-	if v, ok := lookThrough(text, 2); ok {
-		return v, true
-	}
-	return Value{Kind: String, Text: validText(text)}, true
-}
-
-// lookThrough returns the object or array that a text is the JSON of, or that it
-// quotes.
-func lookThrough(text []byte, levels int) (Value, bool) {
-	c := jsonscan.New(text)
-	switch kind := c.Kind(); {
-	case kind == jsonscan.Object, kind == jsonscan.Array:
-		v, err := ParseValue(text)
-		return v, err == nil
-	case kind == jsonscan.String && levels > 1:
-		if inner, ok := c.Text(); ok && c.End() == nil {
-			return lookThrough(inner, levels-1)
-		}
-	}
-	return Value{}, false
+	var r ValueReader
+	return r.Result(c)
 }
 
 // argsState says what recorded arguments are.

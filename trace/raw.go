@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -100,14 +101,17 @@ func appendParts(dst, parts []byte) []byte {
 
 // content returns the piece without what JSON needs to write it: the content of
 // a string if that holds no escape, and else a copy.
-func (r Raw) content() []byte {
+func (r Raw) content() []byte { return r.contentIn(nil) }
+
+// contentIn is content with room for the copy.
+func (r Raw) contentIn(room []byte) []byte {
 	if r.Form == FormString && jsonscan.IsPlain(r.Data) {
 		return r.Data[1 : len(r.Data)-1]
 	}
 	if r.Form == FormText || r.Form == FormJSON {
 		return r.Data
 	}
-	return r.AppendText(make([]byte, 0, len(r.Data)))
+	return r.AppendText(slices.Grow(room, len(r.Data)))
 }
 
 // rawValue passes over the value that c stands on and returns it as a Raw: text

@@ -48,14 +48,8 @@ type Member struct {
 // most 1000 levels deep. Halves of surrogate pairs become U+FFFD. The error is a
 // *diag.Error whose Line and Col are those in data.
 func ParseValue(data []byte) (Value, error) {
-	c := jsonscan.New(data)
-	var p valueParser
-	p.texts.first = len(data)
-	v := p.value(&c)
-	if err := c.End(); err != nil {
-		return Value{}, scanError(Record{Data: data, Line: 1, Col: 1}, err)
-	}
-	return v, nil
+	var r ValueReader
+	return r.parse(data)
 }
 
 // scanError places an error of the scanner in a record.

@@ -1,0 +1,100 @@
+package trace
+
+import "github.com/awo-dev/awo/internal/jsonscan"
+
+// ValueReader parses values one after the other and keeps scratch memory between
+// them, which is half of what parsing a small value takes. Values share nothing.
+// The zero value is ready; it belongs to one goroutine.
+type ValueReader struct {
+	p    valueParser
+	room []byte // for what is quoted
+}
+
+// Bounds of the scratch memory between values.
+const (
+	maxStack = 1024    // elements
+	maxRoom  = 1 << 16 // bytes
+)
+
+// roomFor returns room to unquote a piece in.
+func (r *ValueReader) roomFor(raw Raw) []byte {
+	n := len(raw.Data)
+	switch {
+	case raw.Form == FormJSON || raw.Form == FormText || n > maxRoom:
+		return nil
+	case cap(r.room) < n:
+		r.room = make([]byte, 0, n)
+	}
+	return r.room[:0]
+}
+
+// Args returns what Call.ArgsValue does.
+func (r *ValueReader) Args(c *Call) (Value, bool) {
+	text, state := c.Args.argsText(r.roomFor(c.Args))
+	switch state {
+	case argsObject:
+		v, err := r.parse(text)
+		return v, err == nil
+	case argsJSON:
+		if v, err := r.parse(text); err == nil {
+			return Value{Kind: Object, Members: []Member{{Name: "_value", Value: v}}}, false
+		}
+	case argsMissing:
+		return Value{Kind: Object}, false
+	}
+	return Value{Kind: Object, Members: []Member{{Name: "_raw", Value: Value{Kind: String, Text: validText(text)}}}}, false
+}
+
+// Result returns what Call.ResultValue does.
+func (r *ValueReader) Result(c *Call) (Value, bool) {
+	if !c.HasResult || c.Result.IsZero() {
+		return Value{}, false
+	}
+	text := c.Result.contentIn(r.roomFor(c.Result))
+	if c.Result.Form == FormJSON {
+		v, err := r.parse(text)
+		return v, err == nil
+	}
+	if v, ok := r.lookThrough(text, 2); ok {
+		return v, true
+	}
+	return Value{Kind: String, Text: validText(text)}, true
+}
+
+// lookThrough returns the object or array that a text is the JSON of, or that it
+// quotes.
+func (r *ValueReader) lookThrough(text []byte, levels int) (Value, bool) {
+	c := jsonscan.New(text)
+	switch kind := c.Kind(); {
+	case kind == jsonscan.Object, kind == jsonscan.Array:
+		v, err := r.parse(text)
+		return v, err == nil
+	case kind == jsonscan.String && levels > 1:
+		if inner, ok := c.Text(); ok && c.End() == nil {
+			return r.lookThrough(inner, levels-1)
+		}
+	}
+	return Value{}, false
+}
+
+func (r *ValueReader) parse(data []byte) (Value, error) {
+	c := jsonscan.New(data)
+	r.p.texts = textArena{first: len(data)}
+	v := r.p.value(&c)
+	r.release()
+	if err := c.End(); err != nil {
+		return Value{}, scanError(Record{Data: data, Line: 1, Col: 1}, err)
+	}
+	return v, nil
+}
+
+// release lets go of the last value, and of scratch memory that a large one took.
+func (r *ValueReader) release() {
+	p := &r.p
+	p.texts = textArena{}
+	if cap(p.elems) > maxStack || cap(p.members) > maxStack {
+		p.elems, p.members = nil, nil
+	}
+	clear(p.elems[:cap(p.elems)])
+	clear(p.members[:cap(p.members)])
+}
