@@ -2,7 +2,6 @@ package backtest
 
 import (
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/trace"
@@ -71,10 +70,10 @@ func (p *Part) trainHabits() (*habits, error) {
 		t *trace.Trajectory
 		o *inertia.Observation
 	}
-	var collector dataflow.Collector
+	var observer inertia.Observer
 	seen := false
 	for run := range par.Map(max(p.Options.Workers, 1), trajectories, func(t *trace.Trajectory) observed {
-		return observed{t, inertia.Observe(&collector, t)}
+		return observed{t, observer.Observe(t)}
 	}) {
 		trained.Add(run.o, part.Of)
 		sample.Add(run.t)

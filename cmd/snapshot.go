@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/par"
@@ -127,7 +126,7 @@ func (j *job) observe(o snapshotOptions, files []string, add func(*inertia.Obser
 // read does the work of observe for trajectories that are read already.
 func (r *snapshotReader) read(j *job, source iter.Seq2[*trace.Trajectory, error], seed uint64, add func(*inertia.Observation)) error {
 	var failed error
-	var collector dataflow.Collector
+	var observer inertia.Observer
 	trajectories := func(yield func(*trace.Trajectory) bool) {
 		for t, err := range source {
 			if err != nil {
@@ -149,7 +148,7 @@ func (r *snapshotReader) read(j *job, source iter.Seq2[*trace.Trajectory, error]
 	}
 	r.sample = inertia.NewSample(seed)
 	for x := range par.Map(j.workers(), trajectories, func(t *trace.Trajectory) observed {
-		return observed{t, inertia.Observe(&collector, t)}
+		return observed{t, observer.Observe(t)}
 	}) {
 		r.sample.Add(x.t)
 		add(x.o)

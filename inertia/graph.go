@@ -220,9 +220,9 @@ func (g *Graph) Add(o *Observation) {
 		if u.rule.side <= dataflow.Input {
 			d.from = g.symbol(u.rule.tool)
 		}
-		n := ruleCounts{tried: 1}
+		n := ruleCounts{tried: u.n}
 		if u.right {
-			n.right = 1
+			n.right = u.n
 		}
 		g.depend(d, n)
 	}

@@ -361,12 +361,11 @@ func (r *replayer) wroteSince(h *History, d *Decision, tool trace.Name, f *Fill)
 }
 
 func (h *History) sameCall(call int, f *Fill) bool {
-	recorded := h.arguments(call)
-	if len(recorded) != len(f.Args) {
+	if len(h.arguments(call)) != len(f.Args) {
 		return false
 	}
 	for _, a := range f.Args {
-		if recorded[a.Param] != a.Value {
+		if h.arg(call, a.Param) != a.Value {
 			return false
 		}
 	}
