@@ -2,6 +2,7 @@ package inertia
 
 import (
 	"cmp"
+	"sync"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/trace"
@@ -49,8 +50,11 @@ type Observation struct {
 	Defined   []ToolInfo   // the tools that were offered
 
 	others []outcome // calls that no model decided on
-	uses   []use
 	params []present
+
+	uses  []use
+	sites []present // by number
+	rules []ruleKey // by number
 }
 
 // ToolInfo is what a definition says about a tool.
@@ -75,12 +79,10 @@ type present struct {
 
 // use is how often a rule could be applied to an argument.
 type use struct {
-	tool  trace.Name
-	param string
-	rule  ruleKey
-	class Class
-	right bool
-	n     uint64 // calls
+	site, rule int32
+	class      Class
+	right      bool
+	n          uint64 // calls
 }
 
 // ruleKey is where a rule takes an argument from.
@@ -113,6 +115,7 @@ const (
 type Observer struct {
 	collector dataflow.Collector
 	known     definitions
+	idle      sync.Pool // of *uses
 }
 
 // Observe reads what t teaches, which depends on t alone.
@@ -127,7 +130,12 @@ func (w *Observer) Observe(t *trace.Trajectory) *Observation {
 			o.others = append(o.others, outcome{t.Calls[i].Tool, t.Calls[i].Status})
 		}
 	}
-	o.observeUses(h, w.collector.Collect(t))
+	scratch, _ := w.idle.Get().(*uses)
+	if scratch == nil {
+		scratch = newUses()
+	}
+	scratch.observe(o, h, w.collector.Collect(t))
+	w.idle.Put(scratch)
 	return o
 }
 

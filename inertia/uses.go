@@ -9,16 +9,17 @@ import (
 )
 
 // uses gathers what the arguments of one trajectory say about rules. What a call
-// asks again for each of its arguments is worked out once.
+// asks again for each of its arguments is worked out once. Its memory is used
+// again for the next trajectory.
 type uses struct {
+	o    *Observation
 	h    *History
 	flow *dataflow.Flow
 
-	rules   []ruleKey // by number
 	numbers map[ruleKey]int32
 	slots   []useSlot // by number of the flow
-	counts  map[useKey]*useCount
-	order   []*useCount // as they were met
+	counts  map[useKey]int32
+	order   []useCount // as they were met
 
 	place   int // of the call
 	v       view
@@ -28,12 +29,14 @@ type uses struct {
 	byText  Class
 }
 
-// useSlot is what is to be known of a slot of a flow; rule is -1 while it is not.
+// useSlot is what is to be known of a slot of a flow; numbers are -1 while there
+// are none.
 type useSlot struct {
 	param string // of a parameter that is an argument as a whole its name
-	rule  int32
 	whole bool
 	data  bool // its path has names that may be data
+	rule  int32
+	site  int32
 }
 
 // useSource is the newest call of a tool before the one that is looked at.
@@ -46,29 +49,28 @@ type useSource struct {
 
 // useKey is a use by number.
 type useKey struct {
-	param, rule int32 // slot, rule
-	class       Class
-	right       bool
+	site, rule int32
+	class      Class
+	right      bool
 }
 
 type useCount struct {
-	useKey
-	tool trace.Name
 	n    uint64
+	key  useKey
 	last int // place that it was counted for
 }
 
-// observeUses applies every rule that a call's arguments speak for.
-func (o *Observation) observeUses(h *History, flow *dataflow.Flow) {
-	w := uses{h: h, flow: flow, numbers: map[ruleKey]int32{}, slots: make([]useSlot, len(flow.Slots)), counts: map[useKey]*useCount{}, place: -1}
-	for i, s := range flow.Slots {
-		w.slots[i].rule = -1
-		// Names that are no identifiers may be data.
-		w.slots[i].data = s.Side > dataflow.Input || strings.Contains(s.Path, "['")
-		if s.Side == dataflow.Input {
-			w.slots[i].param, w.slots[i].whole = topLevel(s.Path)
-		}
-	}
+func newUses() *uses {
+	return &uses{numbers: map[ruleKey]int32{}, counts: map[useKey]int32{}}
+}
+
+// The scratch memory that is kept for the next trajectory, in entries.
+const maxScratch = 1 << 14
+
+// observe applies every rule that a call's arguments speak for.
+func (w *uses) observe(o *Observation, h *History, flow *dataflow.Flow) {
+	w.o, w.h, w.flow, w.place = o, h, flow, -1
+	w.readSlots()
 	for i := range flow.Uses {
 		u := &flow.Uses[i]
 		slot := &w.slots[u.Param]
@@ -82,15 +84,45 @@ func (o *Observation) observeUses(h *History, flow *dataflow.Flow) {
 		if place != w.place {
 			w.begin(place)
 		}
-		o.params = append(o.params, present{w.tool, slot.param})
+		param := present{w.tool, slot.param}
+		o.params = append(o.params, param)
+		if slot.site < 0 {
+			slot.site = int32(len(o.sites))
+			o.sites = append(o.sites, param)
+		}
 		arg := h.arg(u.Call, slot.param)
-		w.earlier(u, slot.param, arg)
-		w.texts(u.Param, slot.param, arg)
+		w.earlier(u, slot, arg)
+		w.texts(slot, arg)
 	}
-	o.uses = make([]use, 0, len(w.order))
-	for _, c := range w.order {
-		o.uses = append(o.uses, use{c.tool, w.slots[c.param].param, w.rules[c.rule], c.class, c.right, c.n})
+	o.uses = make([]use, len(w.order))
+	for i, c := range w.order {
+		o.uses[i] = use{c.key.site, c.key.rule, c.key.class, c.key.right, c.n}
 	}
+	w.release()
+}
+
+func (w *uses) readSlots() {
+	for _, s := range w.flow.Slots {
+		// Names that are no identifiers may be data.
+		slot := useSlot{data: s.Side > dataflow.Input || strings.Contains(s.Path, "['"), rule: -1, site: -1}
+		if s.Side == dataflow.Input {
+			slot.param, slot.whole = topLevel(s.Path)
+		}
+		w.slots = append(w.slots, slot)
+	}
+}
+
+// release lets go of the trajectory.
+func (w *uses) release() {
+	if len(w.counts) > maxScratch || len(w.slots) > maxScratch || len(w.numbers) > maxScratch {
+		*w = *newUses()
+		return
+	}
+	w.o, w.h, w.flow, w.v = nil, nil, nil, view{}
+	clear(w.numbers)
+	clear(w.counts)
+	clear(w.slots)
+	w.slots, w.order = w.slots[:0], w.order[:0]
 }
 
 // begin turns to another call.
@@ -115,36 +147,36 @@ func (w *uses) begin(place int) {
 func (w *uses) rule(key ruleKey) int32 {
 	n, ok := w.numbers[key]
 	if !ok {
-		n = int32(len(w.rules))
-		w.rules = append(w.rules, key)
+		n = int32(len(w.o.rules))
+		w.o.rules = append(w.o.rules, key)
 		w.numbers[key] = n
 	}
 	return n
 }
 
 // count notes a use, once for each argument: the same source by two ways is one.
-func (w *uses) count(param int, rule int32, class Class, right bool) {
-	key := useKey{int32(param), rule, class, right}
-	c := w.counts[key]
-	if c == nil {
-		c = &useCount{useKey: key, tool: w.tool, last: -1}
-		w.counts[key] = c
-		w.order = append(w.order, c)
+func (w *uses) count(site, rule int32, class Class, right bool) {
+	key := useKey{site, rule, class, right}
+	i, ok := w.counts[key]
+	if !ok {
+		i = int32(len(w.order))
+		w.counts[key] = i
+		w.order = append(w.order, useCount{key: key, last: -1})
 	}
-	if c.last != w.place {
+	if c := &w.order[i]; c.last != w.place {
 		c.last = w.place
 		c.n++
 	}
 }
 
 // earlier judges rules that read results and arguments of earlier calls.
-func (w *uses) earlier(u *dataflow.Use, param, arg string) {
+func (w *uses) earlier(u *dataflow.Use, of *useSlot, arg string) {
 	for i := range w.sources {
 		source := &w.sources[i]
 		// The pair without a path counts how often the rules of the pair could
 		// be tried: a rule is known only once it was right.
 		for _, pair := range source.pairs {
-			w.count(u.Param, pair, source.class, false)
+			w.count(of.site, pair, source.class, false)
 		}
 		for j := range u.Sources {
 			s := &u.Sources[j]
@@ -156,12 +188,12 @@ func (w *uses) earlier(u *dataflow.Use, param, arg string) {
 				continue
 			}
 			key := ruleKey{slot.Side, source.tool, slot.Path}
-			if got, ok := w.v.read(key, source.call, w.tool, param); ok && got.value == arg {
+			if got, ok := w.v.read(key, source.call, w.tool, of.param); ok && got.value == arg {
 				known := &w.slots[s.Slot]
 				if known.rule < 0 {
 					known.rule = w.rule(key)
 				}
-				w.count(u.Param, known.rule, source.class, true)
+				w.count(of.site, known.rule, source.class, true)
 			}
 			if slot.Side != dataflow.Output {
 				continue
@@ -169,8 +201,8 @@ func (w *uses) earlier(u *dataflow.Use, param, arg string) {
 			held, _ := w.h.result(source.call)
 			for _, path := range openPaths(slot.Path, held, w.tool) {
 				key.path = path
-				if got, ok := w.v.read(key, source.call, w.tool, param); ok && got.value == arg {
-					w.count(u.Param, w.rule(key), source.class, true)
+				if got, ok := w.v.read(key, source.call, w.tool, of.param); ok && got.value == arg {
+					w.count(of.site, w.rule(key), source.class, true)
 				}
 			}
 		}
@@ -178,10 +210,10 @@ func (w *uses) earlier(u *dataflow.Use, param, arg string) {
 }
 
 // texts judges rules that read the user's messages.
-func (w *uses) texts(slot int, param, arg string) {
+func (w *uses) texts(of *useSlot, arg string) {
 	for _, rule := range w.shapes {
-		if got, ok := w.v.readText(w.rules[rule].path, w.tool, param); ok {
-			w.count(slot, rule, w.byText, got == arg)
+		if got, ok := w.v.readText(w.o.rules[rule].path, w.tool, of.param); ok {
+			w.count(of.site, rule, w.byText, got == arg)
 		}
 	}
 }
