@@ -245,10 +245,10 @@ func (r *replayer) predict(h *History, d *Decision, v *Verdict) {
 		p = r.p.p[actual]
 		v.Rank = rank(r.p.p, actual)
 	}
-	v.Bits = -math.Log2(p)
+	v.Bits = -log2(p)
 	if !d.None() {
 		calls := 1 - r.p.p[noneSymbol]
-		v.CallBits = -math.Log2(p / calls)
+		v.CallBits = -log2(p / calls)
 		if v.Rank > 0 {
 			v.OfCalls = v.Rank
 			if r.p.p[noneSymbol] >= p {
