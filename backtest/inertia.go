@@ -1,10 +1,7 @@
 package backtest
 
 import (
-	"math/rand/v2"
-
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/trace"
@@ -27,13 +24,8 @@ type Declarations interface {
 	Of(tool trace.Name) inertia.Effect
 }
 
-// calibratedOn is on how many trajectories of the training part, drawn at random, a
-// predictor is calibrated: what is counted needs no values, but these are kept
-// whole. wrongCost is what a wrong call costs, in turns of the model.
-const (
-	calibratedOn = 2000
-	wrongCost    = 1
-)
+// wrongCost is what a wrong call costs, in turns of the model.
+const wrongCost = 1
 
 // habits is a predictor that has learnt.
 type habits struct {
@@ -58,7 +50,7 @@ func (p *Part) trainHabits() (*habits, error) {
 	}
 	part := trace.HashFolds(5, p.Options.Seed)
 	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part.Of)
-	var sample []*inertia.History
+	sample := inertia.NewSample(p.Options.Seed)
 	var failed error
 	trajectories := func(yield func(*trace.Trajectory) bool) {
 		for t, err := range p.Source() {
@@ -78,24 +70,20 @@ func (p *Part) trainHabits() (*habits, error) {
 		t *trace.Trajectory
 		o *inertia.Observation
 	}
-	var collector dataflow.Collector
-	draw, seen := rand.New(rand.NewPCG(p.Options.Seed, calibratedOn)), 0
+	var observer inertia.Observer
+	seen := false
 	for run := range par.Map(max(p.Options.Workers, 1), trajectories, func(t *trace.Trajectory) observed {
-		return observed{t, inertia.Observe(&collector, t)}
+		return observed{t, observer.Observe(t)}
 	}) {
 		trained.Add(run.o, part.Of)
-		seen++
-		if len(sample) < calibratedOn {
-			sample = append(sample, inertia.NewHistory(run.t))
-		} else if i := draw.IntN(seen); i < calibratedOn {
-			sample[i] = inertia.NewHistory(run.t)
-		}
+		sample.Add(run.t)
+		seen = true
 	}
 	if failed != nil {
 		return nil, failed
 	}
-	if seen > 0 {
-		h.model = trained.Calibrated(inertia.ModelOptions{}, h.options, sample, part.Of)
+	if seen {
+		h.model = trained.Calibrated(inertia.ModelOptions{}, h.options, sample.Histories(), part.Of)
 	}
 	h.notes = []string{
 		"only tools that rules, annotations or, where nothing is declared, names say to read are called without the model; names are good enough to replay and not to act",

@@ -19,7 +19,7 @@ func (j *job) inertiaSnapshot(in *intake, set *rules.Set, offered []*metatool.De
 	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part)
 	r := &snapshotReader{effects: newEffects(set, false)}
 	composed := newComposer(set, offered)
-	err := r.read(j, composed.counting(in.Source()), seed, func(_ *inertia.History, o *inertia.Observation) { trained.Add(o, part) })
+	err := r.read(j, composed.counting(in.Source()), seed, func(o *inertia.Observation) { trained.Add(o, part) })
 	if err != nil {
 		return nil, err
 	}

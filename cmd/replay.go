@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
@@ -275,7 +274,7 @@ func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
 	}
 	defer in.Close()
 	s.in = in
-	var collector dataflow.Collector
+	var observer inertia.Observer
 	var failed error
 	trajectories := func(yield func(*trace.Trajectory) bool) {
 		for t, err := range in.All() {
@@ -294,7 +293,7 @@ func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
 	}
 	var runs []*inertia.Run
 	for run := range par.Map(s.j.workers(), trajectories, func(t *trace.Trajectory) *inertia.Run {
-		return inertia.NewRun(t, inertia.Observe(&collector, t))
+		return inertia.NewRun(t, observer.Observe(t))
 	}) {
 		runs = append(runs, run)
 	}

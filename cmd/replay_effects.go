@@ -14,6 +14,8 @@ import (
 // their definitions, else by nobody.
 type effects struct {
 	rewriter *merge.Rewriter // nil without rules
+	labels   *merge.Labels   // that it has given out
+	renew    func() (*merge.Rewriter, *merge.Labels)
 	reads    map[trace.Name]bool
 	declared map[trace.Name]inertia.Effect // by annotations
 	guess    bool                          // names tell where nothing is declared
@@ -25,10 +27,18 @@ func newEffects(set *rules.Set, guess bool) *effects {
 	if set != nil {
 		all := *set
 		all.Failed, all.Outcome = rules.FailedKeep, rules.OutcomeAll
-		e.rewriter = merge.NewRewriter(&all, merge.Full(&all), &merge.Labels{}, nil)
+		e.renew = func() (*merge.Rewriter, *merge.Labels) {
+			labels := &merge.Labels{}
+			return merge.NewRewriter(&all, merge.Full(&all), labels, nil), labels
+		}
+		e.rewriter, e.labels = e.renew()
 	}
 	return e
 }
+
+// maxLabels bounds the labels that are given out for the sake of what else rules
+// say: they are as many as there are different calls, and nobody asks for them.
+const maxLabels = 1 << 16
 
 // Add reads a trajectory, and gives its calls the status that rules read from
 // their results.
@@ -45,6 +55,9 @@ func (e *effects) Add(t *trace.Trajectory) {
 	}
 	if e.rewriter == nil {
 		return
+	}
+	if e.labels.Len() > maxLabels {
+		e.rewriter, e.labels = e.renew()
 	}
 	for _, step := range e.rewriter.Rewrite(t) {
 		if step.Inserted {

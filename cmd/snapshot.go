@@ -2,15 +2,12 @@ package cmd
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"io"
 	"iter"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/par"
@@ -66,7 +63,8 @@ func newSnapshotUpdate(a *app) *cobra.Command {
 		Use:   "update SNAPSHOT FILES...",
 		Short: "Add traces to a snapshot",
 		Long: `Add what traces teach to a snapshot, and replace its file. How likely its calls
-are to be right is learnt from predicting the new traces before they are added.
+are to be right is learnt from predicting the new traces, at most 2,000 trajectories
+of them, with what the snapshot knew before.
 
 ` + filesHelp,
 		Example: `  awo snapshot update inertia.awo tuesday/
@@ -93,25 +91,17 @@ trajectories; how likely calls are to be right is added up too.`,
 	return work(a, c, snapshotMerge)
 }
 
-// calibrationSample is how many trajectories calibration looks at.
-const calibrationSample = 2000
-
 // snapshotReader reads what snapshots are made of.
 type snapshotReader struct {
 	in      *intake
 	effects *effects
 	adapter *inertia.Adapter
-	sample  []sampled
-}
-
-type sampled struct {
-	rank    [32]byte
-	history *inertia.History
+	sample  *inertia.Sample
 }
 
 // observe reads traces, keeps a sample of them, and yields what each teaches, in
 // input order. The sample depends on the trajectories alone.
-func (j *job) observe(o snapshotOptions, files []string, add func(*inertia.History, *inertia.Observation)) (*snapshotReader, error) {
+func (j *job) observe(o snapshotOptions, files []string, add func(*inertia.Observation)) (*snapshotReader, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -134,9 +124,9 @@ func (j *job) observe(o snapshotOptions, files []string, add func(*inertia.Histo
 }
 
 // read does the work of observe for trajectories that are read already.
-func (r *snapshotReader) read(j *job, source iter.Seq2[*trace.Trajectory, error], seed uint64, add func(*inertia.History, *inertia.Observation)) error {
+func (r *snapshotReader) read(j *job, source iter.Seq2[*trace.Trajectory, error], seed uint64, add func(*inertia.Observation)) error {
 	var failed error
-	var collector dataflow.Collector
+	var observer inertia.Observer
 	trajectories := func(yield func(*trace.Trajectory) bool) {
 		for t, err := range source {
 			if err != nil {
@@ -152,41 +142,18 @@ func (r *snapshotReader) read(j *job, source iter.Seq2[*trace.Trajectory, error]
 			}
 		}
 	}
-	for run := range par.Map(j.workers(), trajectories, func(t *trace.Trajectory) *inertia.Run {
-		return inertia.NewRun(t, inertia.Observe(&collector, t))
+	type observed struct {
+		t *trace.Trajectory
+		o *inertia.Observation
+	}
+	r.sample = inertia.NewSample(seed)
+	for x := range par.Map(j.workers(), trajectories, func(t *trace.Trajectory) observed {
+		return observed{t, observer.Observe(t)}
 	}) {
-		r.keep(run.History, seed)
-		add(run.History, run.Observation)
+		r.sample.Add(x.t)
+		add(x.o)
 	}
 	return failed
-}
-
-func (r *snapshotReader) keep(h *inertia.History, seed uint64) {
-	t := h.Trajectory()
-	sum := sha256.Sum256([]byte(t.TaskKey() + "\x00" + t.ID + string(rune(seed))))
-	r.sample = append(r.sample, sampled{sum, h})
-	if len(r.sample) >= 2*calibrationSample {
-		r.cut()
-	}
-}
-
-func (r *snapshotReader) cut() {
-	slices.SortFunc(r.sample, func(a, b sampled) int {
-		return cmp.Or(slices.Compare(a.rank[:], b.rank[:]), cmp.Compare(a.history.Trajectory().ID, b.history.Trajectory().ID))
-	})
-	if len(r.sample) > calibrationSample {
-		clear(r.sample[calibrationSample:])
-		r.sample = r.sample[:calibrationSample]
-	}
-}
-
-func (r *snapshotReader) histories() []*inertia.History {
-	r.cut()
-	var out []*inertia.History
-	for _, s := range r.sample {
-		out = append(out, s.history)
-	}
-	return out
 }
 
 // declare notes which tools read and write.
@@ -199,13 +166,17 @@ func (r *snapshotReader) declare(g *inertia.Graph) {
 	}
 }
 
+// options are what calls are calibrated with.
+func (r *snapshotReader) options() inertia.PredictorOptions {
+	return inertia.PredictorOptions{Any: true, Fill: inertia.FillOptions{Adapter: r.adapter}}
+}
+
 // compile makes the model, calibrated on the sample, and its graph.
 func (r *snapshotReader) compile(trained *inertia.Trained, o inertia.ModelOptions, part func(task string) int) (*inertia.Model, *inertia.Graph) {
 	for _, g := range trained.Parts() {
 		r.declare(g)
 	}
-	options := inertia.PredictorOptions{Any: true, Fill: inertia.FillOptions{Adapter: r.adapter}}
-	return trained.Calibrated(o, options, r.histories(), part), trained.Graph(-1)
+	return trained.Calibrated(o, r.options(), r.sample.Histories(), part), trained.Graph(-1)
 }
 
 func snapshotBuild(j *job, o snapshotOptions, files []string) error {
@@ -214,7 +185,7 @@ func snapshotBuild(j *job, o snapshotOptions, files []string) error {
 	}
 	part := trace.HashFolds(5, o.Seed).Of
 	trained := inertia.NewTrained(o.Order, nil, part)
-	r, err := j.observe(o, files, func(_ *inertia.History, x *inertia.Observation) { trained.Add(x, part) })
+	r, err := j.observe(o, files, func(x *inertia.Observation) { trained.Add(x, part) })
 	if err != nil {
 		return err
 	}
@@ -232,20 +203,17 @@ func snapshotUpdate(j *job, o snapshotOptions, args []string) error {
 		return err
 	}
 	defer old.Close()
-	var examples []inertia.Example
-	var predictor *inertia.Predictor
-	r, err := j.observe(o, args[1:], func(h *inertia.History, x *inertia.Observation) {
-		if predictor == nil {
-			predictor = inertia.NewPredictor(m, inertia.PredictorOptions{Any: true})
-		}
-		examples = predictor.Examples(h, examples)
-		g.Add(x)
-	})
+	r, err := j.observe(o, args[1:], g.Add)
 	if err != nil {
 		return err
 	}
 	defer r.in.Close()
 	r.declare(g)
+	var examples []inertia.Example
+	predictor := inertia.NewPredictor(m, r.options())
+	for _, h := range r.sample.Histories() {
+		examples = predictor.Examples(h, examples)
+	}
 	calibration := m.Calibration().Merge(inertia.Calibrate(examples))
 	updated := g.Model(m.Options()).Recalibrated(calibration)
 	return j.writeSnapshot(cmp.Or(o.Out, args[0]), updated, g, o.NoCounts, r.in)

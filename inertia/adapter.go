@@ -232,8 +232,8 @@ func (k *stateKey) fillsParam(tool trace.Name, param string) bool {
 // read returns what a call says about the key.
 func (k *stateKey) read(h *History, call int) (string, bool) {
 	if k.arg != "" {
-		value, ok := h.arguments(call)[k.arg]
-		return value, ok
+		value := h.arg(call, k.arg)
+		return value, value != ""
 	}
 	result, ok := h.result(call)
 	if !ok {

@@ -38,7 +38,9 @@ func ICS(w, total float64) float64 {
 }
 
 // CIPS returns the comprehensive inertia potential score of AutoTool (equation 1).
-func CIPS(ics, context, alpha float64) float64 { return (1-alpha)*ics + alpha*context }
+func CIPS(ics, context, alpha float64) float64 {
+	return float64((1-alpha)*ics) + float64(alpha*context)
+}
 
 // weight returns what a path weighs: successes less failures, never below 0. The
 // authors' program keeps one signed number instead, in which a new path that
@@ -151,8 +153,9 @@ func (l *Lexical) Score(thought string, symbol uint32) float64 {
 		if f == 0 {
 			continue
 		}
-		idf := math.Log(1 + (n-l.holders[w]+0.5)/(l.holders[w]+0.5))
-		score += idf * f * (bm25K + 1) / (f + bm25K*(1-bm25B+bm25B*l.lengths[symbol]/l.mean))
+		idf := log(1 + (n-l.holders[w]+0.5)/(l.holders[w]+0.5))
+		length := 1 - bm25B + bm25B*l.lengths[symbol]/l.mean
+		score += idf * f * (bm25K + 1) / (f + float64(bm25K*length))
 	}
 	return score / (score + 1)
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -45,8 +44,8 @@ func trajectoryOf(task string, parts ...string) *trace.Trajectory {
 }
 
 func runOf(t *trace.Trajectory) *Run {
-	var c dataflow.Collector
-	return NewRun(t, Observe(&c, t))
+	var c Observer
+	return NewRun(t, c.Observe(t))
 }
 
 func graphOf(order int, trajectories ...*trace.Trajectory) *Graph {

@@ -26,7 +26,7 @@ const curveTerms = 10
 
 // terms returns what the curve weighs.
 func (f *Features) terms() [curveTerms]float64 {
-	x := [curveTerms]float64{1, logit(f.Tool * f.Fill), logit(f.Fill), math.Log1p(float64(f.Run))}
+	x := [curveTerms]float64{1, logit(f.Tool * f.Fill), logit(f.Fill), log1p(float64(f.Run))}
 	if f.All > 0 {
 		x[4] = 1 / float64(f.All)
 		x[5] = float64(f.Left) / float64(f.All)
@@ -37,7 +37,7 @@ func (f *Features) terms() [curveTerms]float64 {
 	if f.Other {
 		x[7] = 1
 	}
-	x[8] = math.Log1p(float64(f.Calls))
+	x[8] = log1p(float64(f.Calls))
 	if f.Place.Repeated {
 		x[9] = 1
 	}
@@ -157,7 +157,7 @@ func fit(rows []row) [curveTerms]float64 {
 		for range 30 {
 			next := w
 			for j := range w {
-				next[j] -= size * delta[j]
+				next[j] -= float64(size * delta[j])
 			}
 			next[1], next[2] = max(next[1], 0), max(next[2], 0)
 			if l := penalty(rows, next); l < loss-1e-12 {
@@ -177,14 +177,14 @@ func fit(rows []row) [curveTerms]float64 {
 func penalty(rows []row, w [curveTerms]float64) float64 {
 	loss := 0.0
 	for j := range w {
-		loss += ridge / 2 * (w[j] - startWeights[j]) * (w[j] - startWeights[j])
+		loss += float64(ridge / 2 * (w[j] - startWeights[j]) * (w[j] - startWeights[j]))
 	}
 	for i := range rows {
 		z := dot(&rows[i].x, &w)
 		if rows[i].y == 0 {
 			z = -z
 		}
-		loss += math.Max(0, -z) + math.Log1p(math.Exp(-math.Abs(z)))
+		loss += max(0, -z) + log1p(exp(-math.Abs(z)))
 	}
 	return loss
 }
@@ -192,7 +192,7 @@ func penalty(rows []row, w [curveTerms]float64) float64 {
 func dot(x, w *[curveTerms]float64) float64 {
 	z := 0.0
 	for j := range x {
-		z += x[j] * w[j]
+		z += float64(x[j] * w[j])
 	}
 	return z
 }
@@ -209,9 +209,9 @@ func direction(rows []row, w [curveTerms]float64) [curveTerms]float64 {
 		x := &rows[i].x
 		p := sigmoid(dot(x, &w))
 		for j := range x {
-			gradient[j] += (p - rows[i].y) * x[j]
+			gradient[j] += float64((p - rows[i].y) * x[j])
 			for k := range x {
-				hessian[j][k] += p * (1 - p) * x[j] * x[k]
+				hessian[j][k] += float64(p * (1 - p) * x[j] * x[k])
 			}
 		}
 	}
@@ -224,14 +224,14 @@ func solve(a [curveTerms][curveTerms]float64, b [curveTerms]float64) [curveTerms
 		for j := i + 1; j < len(b); j++ {
 			f := a[j][i] / a[i][i]
 			for k := i; k < len(b); k++ {
-				a[j][k] -= f * a[i][k]
+				a[j][k] -= float64(f * a[i][k])
 			}
-			b[j] -= f * b[i]
+			b[j] -= float64(f * b[i])
 		}
 	}
 	for i := len(b) - 1; i >= 0; i-- {
 		for k := i + 1; k < len(b); k++ {
-			b[i] -= a[i][k] * b[k]
+			b[i] -= float64(a[i][k] * b[k])
 		}
 		b[i] /= a[i][i]
 	}
@@ -240,10 +240,10 @@ func solve(a [curveTerms][curveTerms]float64, b [curveTerms]float64) [curveTerms
 
 func logit(p float64) float64 {
 	p = min(max(p, 1e-6), 1-1e-6)
-	return math.Log(p / (1 - p))
+	return log(p / (1 - p))
 }
 
-func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+func sigmoid(x float64) float64 { return 1 / (1 + exp(-x)) }
 
 // Probability returns the probability that a call is right.
 func (c *Calibration) Probability(f Features) float64 {
@@ -257,7 +257,7 @@ func (c *Calibration) Probability(f Features) float64 {
 		return p
 	}
 	n := c.Places[i]
-	return (float64(n.Right) + placePrior*p) / (float64(n.Tried) + placePrior)
+	return (float64(n.Right) + float64(placePrior*p)) / (float64(n.Tried) + placePrior)
 }
 
 // Merge returns the calibration of the examples of both: places add up, and the
@@ -268,7 +268,7 @@ func (c Calibration) Merge(o Calibration) Calibration {
 		return out
 	}
 	for j := range out.Weights {
-		out.Weights[j] = (float64(c.Examples)*c.Weights[j] + float64(o.Examples)*o.Weights[j]) / float64(out.Examples)
+		out.Weights[j] = (float64(float64(c.Examples)*c.Weights[j]) + float64(float64(o.Examples)*o.Weights[j])) / float64(out.Examples)
 	}
 	counts := map[Place]PlaceCount{}
 	for _, places := range [][]PlaceCount{c.Places, o.Places} {

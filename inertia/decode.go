@@ -104,7 +104,7 @@ func (g *Graph) readDependencies(t *flatTable) bool {
 		if tools[i] == 0 || int(tools[i]) >= len(g.names) || int(from[i]) >= len(g.names) || sides[i] > uint32(dataflow.Task) || class[i] >= classes {
 			return false
 		}
-		d := dependency{tools[i], params[i], dataflow.Side(sides[i]), from[i], paths[i], Class(class[i])}
+		d := dependency{tool: tools[i], param: g.text(params[i]), from: from[i], path: g.text(paths[i]), side: dataflow.Side(sides[i]), class: Class(class[i])}
 		g.depend(d, ruleCounts{uses[2*i], uses[2*i+1]})
 	}
 	return true

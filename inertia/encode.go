@@ -295,12 +295,13 @@ func (g *Graph) breadthFirst(renumbered []uint32) (parents, symbols, nodes []uin
 func (g *Graph) encodeDependencies(w *flatWriter, renumbered []uint32) {
 	type numbered struct {
 		dependency
-		uses ruleCounts
+		param, path string
+		uses        ruleCounts
 	}
 	deps := make([]numbered, 0, len(g.deps))
 	for d, n := range g.deps {
 		d.tool, d.from = renumbered[d.tool], renumbered[d.from]
-		deps = append(deps, numbered{d, *n})
+		deps = append(deps, numbered{d, g.texts[d.param], g.texts[d.path], *n})
 	}
 	slices.SortFunc(deps, func(a, b numbered) int {
 		return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.param, b.param), cmp.Compare(a.side, b.side),

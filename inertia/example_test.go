@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/trace"
 )
@@ -31,11 +30,11 @@ func lookup(task, user, order string) *trace.Trajectory {
 
 // A graph is built in one pass, and its model predicts the next turn.
 func Example() {
-	var collector dataflow.Collector
+	var observer inertia.Observer
 	graph := inertia.NewGraph(3)
 	for i := range 10 {
 		task := fmt.Sprint(i)
-		graph.Add(inertia.Observe(&collector, lookup(task, "user_"+task, "order_"+task)))
+		graph.Add(observer.Observe(lookup(task, "user_"+task, "order_"+task)))
 	}
 	model := graph.Model(inertia.ModelOptions{})
 
@@ -54,9 +53,9 @@ func Example() {
 
 // A running agent turns to another snapshot without a pause.
 func ExampleCurrent() {
-	var collector dataflow.Collector
+	var observer inertia.Observer
 	graph := inertia.NewGraph(2)
-	graph.Add(inertia.Observe(&collector, lookup("1", "user_1", "order_1")))
+	graph.Add(observer.Observe(lookup("1", "user_1", "order_1")))
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
 		panic(err)

@@ -77,6 +77,8 @@ type Graph struct {
 	parents  []edge // by node: how it is reached; node 0 is the empty context
 	cells    map[cell]*Counts
 	deps     map[dependency]*ruleCounts
+	texts    []string // of parameters and paths; 0 is ""
+	numbers  map[string]uint32
 }
 
 // edge is a step from a context to one that is longer by an older symbol.
@@ -95,10 +97,10 @@ type cell struct {
 // dependency is a rule for a parameter, in a class of situations.
 type dependency struct {
 	tool  uint32
-	param string
-	side  dataflow.Side
+	param uint32 // text
 	from  uint32 // symbol of the source's tool, 0 for texts
-	path  string // "" counts the pair of tools
+	path  uint32 // text; "" counts the pair of tools
+	side  dataflow.Side
 	class Class
 }
 
@@ -129,6 +131,7 @@ func NewGraph(order int) *Graph {
 	return &Graph{
 		order: order, names: []trace.Name{noName}, symbols: map[trace.Name]uint32{}, tools: make([]tool, 1),
 		children: map[edge]uint32{}, parents: make([]edge, 1), cells: map[cell]*Counts{}, deps: map[dependency]*ruleCounts{},
+		texts: []string{""}, numbers: map[string]uint32{"": 0},
 	}
 }
 
@@ -168,6 +171,17 @@ func (g *Graph) child(node, symbol uint32) uint32 {
 	n := uint32(len(g.parents))
 	g.children[e] = n
 	g.parents = append(g.parents, e)
+	return n
+}
+
+// text returns the number of a parameter or path.
+func (g *Graph) text(s string) uint32 {
+	n, ok := g.numbers[s]
+	if !ok {
+		n = uint32(len(g.texts))
+		g.numbers[s] = n
+		g.texts = append(g.texts, s)
+	}
 	return n
 }
 
@@ -215,14 +229,28 @@ func (g *Graph) Add(o *Observation) {
 	for _, p := range o.params {
 		g.tools[g.symbol(p.tool)].params[p.param]++
 	}
-	for _, u := range o.uses {
-		d := dependency{tool: g.symbol(u.tool), param: u.param, side: u.rule.side, path: u.rule.path, class: u.class}
-		if u.rule.side <= dataflow.Input {
-			d.from = g.symbol(u.rule.tool)
+	g.addUses(o)
+}
+
+// addUses adds what the arguments of a trajectory say about rules.
+func (g *Graph) addUses(o *Observation) {
+	params := make([]dependency, len(o.sites))
+	for i, p := range o.sites {
+		params[i] = dependency{tool: g.symbol(p.tool), param: g.text(p.param)}
+	}
+	rules := make([]dependency, len(o.rules))
+	for i, r := range o.rules {
+		rules[i] = dependency{side: r.side, path: g.text(r.path)}
+		if r.side <= dataflow.Input {
+			rules[i].from = g.symbol(r.tool)
 		}
-		n := ruleCounts{tried: 1}
+	}
+	for _, u := range o.uses {
+		d := rules[u.rule]
+		d.tool, d.param, d.class = params[u.site].tool, params[u.site].param, u.class
+		n := ruleCounts{tried: u.n}
 		if u.right {
-			n.right = 1
+			n.right = u.n
 		}
 		g.depend(d, n)
 	}
@@ -304,8 +332,12 @@ func (g *Graph) Merge(o *Graph) error {
 	for c, n := range o.cells {
 		g.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
 	}
+	texts := make([]uint32, len(o.texts))
+	for i, s := range o.texts {
+		texts[i] = g.text(s)
+	}
 	for d, n := range o.deps {
-		d.tool, d.from = symbols[d.tool], symbols[d.from]
+		d.tool, d.from, d.param, d.path = symbols[d.tool], symbols[d.from], texts[d.param], texts[d.path]
 		g.depend(d, *n)
 	}
 	return nil

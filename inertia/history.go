@@ -11,13 +11,22 @@ import (
 // turns need them. It is not safe for concurrent use.
 type History struct {
 	t       *trace.Trajectory
-	calls   []int // indices of the model's calls
-	args    []map[string]string
-	keys    []string // canonical arguments of each call
+	calls   []int       // indices of the model's calls
+	args    []arguments // by call
 	results []parsed
 	words   [][]word // by message
 	paths   map[string]dataflow.Path
 }
+
+// arguments are those of one call.
+type arguments struct {
+	value trace.Value
+	texts []argument // in the order of their names
+	done  bool
+}
+
+// argument is one argument as canonical JSON.
+type argument struct{ name, text string }
 
 type parsed struct {
 	value trace.Value
@@ -28,7 +37,7 @@ type parsed struct {
 // NewHistory returns the history of t, which must not change while it is used.
 func NewHistory(t *trace.Trajectory) *History {
 	h := &History{
-		t: t, args: make([]map[string]string, len(t.Calls)), keys: make([]string, len(t.Calls)),
+		t: t, args: make([]arguments, len(t.Calls)),
 		results: make([]parsed, len(t.Calls)), words: make([][]word, len(t.Messages)), paths: map[string]dataflow.Path{},
 	}
 	for i := range t.Calls {
@@ -138,19 +147,37 @@ func (h *History) state(done int, spoken bool) State {
 }
 
 // arg returns the canonical JSON of an argument, "" if the call has none.
-func (h *History) arg(call int, param string) string { return h.arguments(call)[param] }
-
-// arguments returns the arguments of a call as canonical JSON, by name.
-func (h *History) arguments(call int) map[string]string {
-	if h.args[call] == nil {
-		h.args[call] = map[string]string{}
-		v, _ := h.t.Calls[call].ArgsValue()
-		for _, m := range v.Members {
-			h.args[call][m.Name] = string(m.Value.AppendCanonical(nil))
+func (h *History) arg(call int, param string) string {
+	for _, a := range h.arguments(call) {
+		if a.name == param {
+			return a.text
 		}
-		h.keys[call] = string(v.AppendCanonical(nil))
 	}
-	return h.args[call]
+	return ""
+}
+
+// arguments returns the arguments of a call, in the order of their names.
+func (h *History) arguments(call int) []argument {
+	h.argsValue(call)
+	return h.args[call].texts
+}
+
+// argsValue returns the arguments of a call as an object.
+func (h *History) argsValue(call int) trace.Value {
+	a := &h.args[call]
+	if a.done {
+		return a.value
+	}
+	a.done = true
+	a.value, _ = h.t.Calls[call].ArgsValue()
+	if n := len(a.value.Members); n > 0 {
+		a.texts = make([]argument, n)
+	}
+	for i := range a.texts {
+		m := &a.value.Members[i]
+		a.texts[i] = argument{m.Name, string(m.Value.AppendCanonical(nil))}
+	}
+	return a.value
 }
 
 // result returns the result of a call.
@@ -266,7 +293,7 @@ func (v view) read(key ruleKey, newest int, tool trace.Name, param string) (read
 			return reading{}, false
 		}
 	case dataflow.Input:
-		held, _ = v.h.t.Calls[newest].ArgsValue()
+		held = v.h.argsValue(newest)
 	default:
 		return reading{}, false
 	}
@@ -349,12 +376,12 @@ func (v view) repeated(tool trace.Name, args map[string]string) bool {
 	return false
 }
 
-func sameArguments(a, b map[string]string) bool {
+func sameArguments(a []argument, b map[string]string) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	for name, value := range a {
-		if got, ok := b[name]; !ok || got != value {
+	for i := range a {
+		if got, ok := b[a[i].name]; !ok || got != a[i].text {
 			return false
 		}
 	}

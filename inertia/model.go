@@ -213,7 +213,7 @@ func (m *Model) Distribution(c Context, p []float64) float64 {
 		share := m.cellShare[from:to]
 		for i, next := range m.cellNext[from:to] {
 			if int(next) < len(p) {
-				p[next] += weight * share[i]
+				p[next] += float64(weight * share[i])
 			}
 		}
 		weight *= m.backoff[node]

@@ -2,8 +2,7 @@ package inertia
 
 import (
 	"cmp"
-	"slices"
-	"strings"
+	"sync"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/trace"
@@ -51,8 +50,11 @@ type Observation struct {
 	Defined   []ToolInfo   // the tools that were offered
 
 	others []outcome // calls that no model decided on
-	uses   []use
 	params []present
+
+	uses  []use
+	sites []present // by number
+	rules []ruleKey // by number
 }
 
 // ToolInfo is what a definition says about a tool.
@@ -75,13 +77,12 @@ type present struct {
 	param string
 }
 
-// use is an argument that a rule could be applied to.
+// use is how often a rule could be applied to an argument.
 type use struct {
-	tool  trace.Name
-	param string
-	rule  ruleKey
-	class Class
-	right bool
+	site, rule int32
+	class      Class
+	right      bool
+	n          uint64 // calls
 }
 
 // ruleKey is where a rule takes an argument from.
@@ -108,134 +109,34 @@ const (
 	classes = 3
 )
 
-// Observe reads what t teaches. It is pure and may run in parallel, each
-// goroutine with a Collector of its own or all with one.
-func Observe(c *dataflow.Collector, t *trace.Trajectory) *Observation {
+// An Observer reads what trajectories teach. It may be used concurrently and keeps
+// scratch memory, and what it knows of definitions, between trajectories; the zero
+// value is ready.
+type Observer struct {
+	collector dataflow.Collector
+	known     definitions
+	idle      sync.Pool // of *uses
+}
+
+// Observe reads what t teaches, which depends on t alone.
+func (w *Observer) Observe(t *trace.Trajectory) *Observation {
 	h := NewHistory(t)
-	o := &Observation{Task: t.TaskKey(), Decisions: h.Decisions()}
+	o := &Observation{Task: t.TaskKey(), Decisions: h.Decisions(), Calls: h.before(len(h.calls)), Defined: w.known.read(t.Tools)}
 	if at := t.Started(); !at.IsZero() {
 		o.Period = int32(max(at.Unix(), 0) / 86400)
-	}
-	for _, i := range h.calls {
-		o.Calls = append(o.Calls, t.Calls[i].Tool)
 	}
 	for i := range t.Calls {
 		if t.Calls[i].Origin != trace.OriginModel {
 			o.others = append(o.others, outcome{t.Calls[i].Tool, t.Calls[i].Status})
 		}
 	}
-	for i := range t.Tools {
-		o.Defined = append(o.Defined, infoOf(&t.Tools[i]))
+	scratch, _ := w.idle.Get().(*uses)
+	if scratch == nil {
+		scratch = newUses()
 	}
-	o.observeUses(h, c.Collect(t))
+	scratch.observe(o, h, w.collector.Collect(t))
+	w.idle.Put(scratch)
 	return o
-}
-
-// infoOf reads a definition.
-func infoOf(d *trace.ToolDef) ToolInfo {
-	info := ToolInfo{Name: d.Name, Description: d.Description.Text()}
-	if d.Input.IsZero() {
-		return info
-	}
-	schema, err := trace.ParseValue([]byte(d.Input.Text()))
-	if err != nil || schema.Kind != trace.Object {
-		return info
-	}
-	info.Schema = true
-	if list, ok := schema.Lookup("required"); ok {
-		for _, e := range list.Elems {
-			if e.Kind == trace.String {
-				info.Required = append(info.Required, e.Text)
-			}
-		}
-	}
-	if properties, ok := schema.Lookup("properties"); ok {
-		for _, m := range properties.Members {
-			info.Params = append(info.Params, m.Name)
-		}
-	}
-	slices.Sort(info.Required)
-	slices.Sort(info.Params)
-	return info
-}
-
-// observeUses applies every rule that a call's arguments speak for.
-func (o *Observation) observeUses(h *History, flow *dataflow.Flow) {
-	used := map[use]bool{}
-	add := func(u use) {
-		if !used[u] { // the same source by two ways is one
-			used[u] = true
-			o.uses = append(o.uses, u)
-		}
-	}
-	at := -1
-	for i := range flow.Uses {
-		u := &flow.Uses[i]
-		param, ok := topLevel(flow.Slots[u.Param].Path)
-		if !ok || len(u.Positions) > 0 || u.Call >= len(h.t.Calls) {
-			continue
-		}
-		place, ok := slices.BinarySearch(h.calls, u.Call)
-		if !ok {
-			continue
-		}
-		if place != at {
-			clear(used)
-			at = place
-		}
-		tool := h.t.Calls[u.Call].Tool
-		o.params = append(o.params, present{tool, param})
-		v := h.view(place)
-		arg := h.arg(u.Call, param)
-		o.observeEarlier(v, flow, u, tool, param, arg, add)
-		o.observeTexts(v, tool, param, arg, add)
-	}
-}
-
-// observeEarlier judges rules that read results and arguments of earlier calls.
-func (o *Observation) observeEarlier(v view, flow *dataflow.Flow, u *dataflow.Use, tool trace.Name, param, arg string, add func(use)) {
-	for _, newest := range v.sources() {
-		source := v.h.t.Calls[newest].Tool
-		class := v.class(tool, newest)
-		// The pair without a path counts how often the rules of the pair could
-		// be tried: a rule is known only once it was right.
-		for _, side := range [...]dataflow.Side{dataflow.Output, dataflow.Input} {
-			add(use{tool, param, ruleKey{side, source, ""}, class, false})
-		}
-		for j := range u.Sources {
-			s := &u.Sources[j]
-			slot := flow.Slots[s.Slot]
-			if s.Relation != dataflow.Equal || slot.Tool != source || s.Call != newest || slot.Side > dataflow.Input || strings.Contains(slot.Path, "['") {
-				continue // names that are no identifiers may be data
-			}
-			key := ruleKey{slot.Side, source, slot.Path}
-			if got, ok := v.read(key, newest, tool, param); ok && got.value == arg {
-				add(use{tool, param, key, class, true})
-			}
-			if slot.Side != dataflow.Output {
-				continue
-			}
-			held, _ := v.h.result(newest)
-			for _, path := range openPaths(slot.Path, held, tool) {
-				key.path = path
-				if got, ok := v.read(key, newest, tool, param); ok && got.value == arg {
-					add(use{tool, param, key, class, true})
-				}
-			}
-		}
-	}
-}
-
-// observeTexts judges rules that read the user's messages.
-func (o *Observation) observeTexts(v view, tool trace.Name, param, arg string, add func(use)) {
-	for _, shape := range v.shapes() {
-		key := ruleKey{dataflow.Task, noName, shape}
-		got, ok := v.readText(shape, tool, param)
-		if !ok {
-			continue
-		}
-		add(use{tool, param, key, v.class(tool, -1), got == arg})
-	}
 }
 
 // topLevel returns the name of the argument that a path means as a whole.

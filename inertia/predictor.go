@@ -205,10 +205,10 @@ func (h *History) right(d *Decision, tool trace.Name, f *Fill) bool {
 
 // wrong returns the filled arguments that are not those of the recorded call.
 func (h *History) wrong(d *Decision, f *Fill) []Filled {
-	recorded := h.arguments(h.calls[d.Call])
+	call := h.calls[d.Call]
 	var out []Filled
 	for _, a := range f.Args {
-		if got, ok := recorded[a.Param]; !ok || got != a.Value {
+		if h.arg(call, a.Param) != a.Value {
 			out = append(out, a)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -183,16 +182,16 @@ func heldOut(t *testing.T) (file, questions string, want answered) {
 	defer r.Close()
 	folds := trace.HashFolds(5, 1)
 	g := NewGraph(3)
-	var c dataflow.Collector
+	var c Observer
 	var test []*Run
 	for x, err := range r.All() {
 		if err != nil {
 			t.Fatal(err)
 		}
 		if folds.Of(x.TaskKey()) == 0 {
-			test = append(test, NewRun(x, Observe(&c, x)))
+			test = append(test, NewRun(x, c.Observe(x)))
 		} else {
-			g.Add(Observe(&c, x))
+			g.Add(c.Observe(x))
 		}
 	}
 	g.Compose(MetaTool{Name: trace.Intern("look_up_and_read"), First: g.names[1], Counts: Counts{OK: 3}})

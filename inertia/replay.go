@@ -245,10 +245,10 @@ func (r *replayer) predict(h *History, d *Decision, v *Verdict) {
 		p = r.p.p[actual]
 		v.Rank = rank(r.p.p, actual)
 	}
-	v.Bits = -math.Log2(p)
+	v.Bits = -log2(p)
 	if !d.None() {
 		calls := 1 - r.p.p[noneSymbol]
-		v.CallBits = -math.Log2(p / calls)
+		v.CallBits = -log2(p / calls)
 		if v.Rank > 0 {
 			v.OfCalls = v.Rank
 			if r.p.p[noneSymbol] >= p {
@@ -361,12 +361,11 @@ func (r *replayer) wroteSince(h *History, d *Decision, tool trace.Name, f *Fill)
 }
 
 func (h *History) sameCall(call int, f *Fill) bool {
-	recorded := h.arguments(call)
-	if len(recorded) != len(f.Args) {
+	if len(h.arguments(call)) != len(f.Args) {
 		return false
 	}
 	for _, a := range f.Args {
-		if recorded[a.Param] != a.Value {
+		if h.arg(call, a.Param) != a.Value {
 			return false
 		}
 	}

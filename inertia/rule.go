@@ -52,22 +52,16 @@ const (
 // rules gathers the rules of each tool from the counts, the best of each
 // parameter first.
 func (g *Graph) rules(renumbered []uint32) [][]Rule {
-	type ruleID struct {
-		tool  uint32
-		param string
-		side  dataflow.Side
-		from  uint32
-		path  string
-	}
-	found := map[ruleID]*Rule{}
+	found := map[dependency]*Rule{}
 	for d, n := range g.deps {
-		if n.right == 0 || d.path == "" {
+		if n.right == 0 || d.path == 0 {
 			continue
 		}
-		id := ruleID{d.tool, d.param, d.side, d.from, d.path}
+		id := d
+		id.class = 0
 		r := found[id]
 		if r == nil {
-			r = &Rule{Param: d.param, Side: d.side, From: g.names[d.from], Path: d.path}
+			r = &Rule{Param: g.texts[d.param], Side: d.side, From: g.names[d.from], Path: g.texts[d.path]}
 			for c := range Class(classes) {
 				key := dependency{tool: d.tool, param: d.param, side: d.side, from: d.from, class: c}
 				if d.side > dataflow.Input {

@@ -94,7 +94,7 @@ func (g *Graph) decay(b *compiled, halfLife float64, nodes []int, renumbered []u
 	})
 	for _, c := range all {
 		to := b.cells[nodes[c.node]][renumbered[c.next]]
-		to.weight += float64(g.cells[c].Total()) * math.Exp2(-float64(g.newest-c.period)/halfLife)
+		to.weight += float64(float64(g.cells[c].Total()) * exp2(-float64(g.newest-c.period)/halfLife))
 	}
 }
 

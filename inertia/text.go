@@ -11,8 +11,9 @@ import (
 // A word is a piece of a message that looks like an identifier: it has digits,
 // or is put together by signs.
 type word struct {
-	text  string
-	shape string
+	text   string
+	shape  string
+	quoted string // the text as canonical JSON
 }
 
 // The bounds of what is taken for an identifier.
@@ -36,7 +37,7 @@ func words(text string) []word {
 			continue
 		}
 		if shape, ok := shapeOf(field); ok {
-			out = append(out, word{field, shape})
+			out = append(out, word{field, shape, string(trace.NewString(field).AppendCanonical(nil))})
 		}
 	}
 	return out
@@ -112,9 +113,8 @@ func (v view) readText(shape string, tool trace.Name, param string) (string, boo
 			if w.shape != shape {
 				continue
 			}
-			text := string(trace.Value{Kind: trace.String, Text: w.text}.AppendCanonical(nil))
-			if !v.had(tool, param, text) {
-				return text, true
+			if !v.had(tool, param, w.quoted) {
+				return w.quoted, true
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (p *Predictor) bits(h *History) float64 {
 		if s := p.model.outcome(d.Next); d.None() || s != 0 {
 			probability = p.p[s]
 		}
-		sum -= math.Log2(probability)
+		sum -= log2(probability)
 	}
 	return sum
 }

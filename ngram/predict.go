@@ -92,7 +92,7 @@ func (m *Model) interpolate(l int, i, j uint32, seen, inner bool, lower float64)
 		discount = m.low[l]
 	}
 	from, to := m.successors(l, i)
-	p := discount * float64(to-from) / total * lower
+	p := float64(discount * float64(to-from) / total * lower) // no compiler may fuse it with what is added
 	if seen {
 		p += (float64(m.n(l+1, j, inner)) - discount) / total
 	}

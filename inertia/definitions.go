@@ -1,0 +1,106 @@
+package inertia
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// The bounds of definitions that are remembered: lists, and bytes of each.
+const (
+	knownLists = 32
+	knownText  = 256 << 10
+)
+
+// definitions remembers what lists of definitions say, the latest first: most
+// trajectories offer one of a few. It may be used concurrently.
+type definitions struct {
+	mu    sync.Mutex
+	lists []knownList
+}
+
+type knownList struct {
+	defs  []trace.ToolDef // with texts of their own
+	infos []ToolInfo
+}
+
+// read returns what the definitions of one trajectory say, which is shared and not
+// to be written to.
+func (d *definitions) read(defs []trace.ToolDef) []ToolInfo {
+	if len(defs) == 0 {
+		return nil
+	}
+	if infos, ok := d.recall(defs); ok {
+		return infos
+	}
+	infos, size := make([]ToolInfo, len(defs)), 0
+	for i := range defs {
+		infos[i] = infoOf(&defs[i])
+		size += len(defs[i].Description.Data) + len(defs[i].Input.Data)
+	}
+	if size <= knownText {
+		d.keep(defs, infos)
+	}
+	return infos
+}
+
+func (d *definitions) recall(defs []trace.ToolDef) ([]ToolInfo, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.IndexFunc(d.lists, func(l knownList) bool { return slices.EqualFunc(l.defs, defs, sameDefinition) })
+	if i < 0 {
+		return nil, false
+	}
+	found := d.lists[i]
+	copy(d.lists[1:i+1], d.lists[:i])
+	d.lists[0] = found
+	return found.infos, true
+}
+
+func (d *definitions) keep(defs []trace.ToolDef, infos []ToolInfo) {
+	own := make([]trace.ToolDef, len(defs))
+	for i := range defs {
+		own[i] = trace.ToolDef{Name: defs[i].Name, Description: ownRaw(defs[i].Description), Input: ownRaw(defs[i].Input)}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lists = slices.Insert(d.lists[:min(len(d.lists), knownLists-1)], 0, knownList{own, infos})
+}
+
+func sameDefinition(a, b trace.ToolDef) bool {
+	return a.Name == b.Name && sameRaw(a.Input, b.Input) && sameRaw(a.Description, b.Description)
+}
+
+func sameRaw(a, b trace.Raw) bool { return a.Form == b.Form && bytes.Equal(a.Data, b.Data) }
+
+func ownRaw(r trace.Raw) trace.Raw { return trace.Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
+
+// infoOf reads a definition.
+func infoOf(d *trace.ToolDef) ToolInfo {
+	info := ToolInfo{Name: d.Name, Description: d.Description.Text()}
+	if d.Input.IsZero() {
+		return info
+	}
+	schema, err := trace.ParseValue([]byte(d.Input.Text()))
+	if err != nil || schema.Kind != trace.Object {
+		return info
+	}
+	info.Schema = true
+	if list, ok := schema.Lookup("required"); ok {
+		for _, e := range list.Elems {
+			if e.Kind == trace.String {
+				info.Required = append(info.Required, e.Text)
+			}
+		}
+	}
+	if properties, ok := schema.Lookup("properties"); ok {
+		for _, m := range properties.Members {
+			info.Params = append(info.Params, m.Name)
+		}
+	}
+	slices.Sort(info.Required)
+	slices.Sort(info.Params)
+	return info
+}
