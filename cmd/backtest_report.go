@@ -73,7 +73,7 @@ func turnsTable(out backtestJSON) *report.Table {
 			exact = fmt.Sprintf("%d of %d", t.Exact, t.Places)
 		}
 		table.Add(report.Text(t.Technique), report.Int(t.CallingTurnsSaved), t.Share.Share(1), report.ShareRange(t.Intervals["calling_turns_saved_share"], 1),
-			report.Int(t.LLMCallsSaved), t.Utilisation.Share(1), stepsCell(t.StepsBefore), stepsCell(t.StepsAfter), report.Text(exact), report.Float(t.MetaTools, 1))
+			callsCell(t), t.Utilisation.Share(1), stepsCell(t.StepsBefore), stepsCell(t.StepsAfter), report.Text(exact), report.Float(t.MetaTools, 1))
 	}
 	if len(out.Techniques) > 0 {
 		first := out.Techniques[0]
@@ -82,6 +82,14 @@ func turnsTable(out backtestJSON) *report.Table {
 	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
 	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*adoptionLow, 100*adoptionHigh)
 	return table
+}
+
+// callsCell leaves out what nothing is known of, though turns are recorded.
+func callsCell(t techniqueJSON) report.Cell {
+	if i := t.Intervals["llm_calls_saved"]; i.Reason == noOffers {
+		return report.Missing(i.Reason)
+	}
+	return report.Int(t.LLMCallsSaved)
 }
 
 // stepsCell leaves empty what concerns no trajectory.
@@ -105,8 +113,11 @@ func moneyTable(out backtestJSON) *report.Table {
 	for _, t := range out.Techniques {
 		share := report.Missing(noTokens)
 		if tokens, ok := t.Tokens.Value(); ok && tokens > 0 {
-			saved, _ := t.TokensSaved.Value()
-			share = report.Share(saved/tokens, 1)
+			if saved, ok := t.TokensSaved.Value(); ok {
+				share = report.Share(saved/tokens, 1)
+			} else {
+				share = t.TokensSaved.Int()
+			}
 		}
 		table.Add(report.Text(t.Technique), t.TokensSaved.Int(), share, intervalCell(t.Intervals["tokens_saved_share"]),
 			t.CostSavedUSD.Float(4), report.Range(t.Intervals["cost_saved_usd"], 4), report.Float(t.DefinitionTokens, 0))
