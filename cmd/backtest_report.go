@@ -2,10 +2,8 @@ package cmd
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/awo-dev/awo/backtest"
-	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
 )
 
@@ -178,32 +176,4 @@ func (j *job) drawBacktest(f *findingsOfBacktest, dir string) error {
 		return err
 	}
 	return writeFigures(figures, dir)
-}
-
-func backtestFigures(f *findingsOfBacktest) ([]*plot.Figure, error) {
-	var rows []plot.Bar
-	for _, o := range f.result.Techniques {
-		if o.CallingTurns == 0 {
-			continue
-		}
-		saved := math.Max(float64(o.CallingTurnsSaved), 0) / float64(o.CallingTurns)
-		rows = append(rows, plot.Bar{Name: o.Name, N: o.CallingTurns, Shares: []float64{1 - saved, saved}})
-	}
-	bars, err := plot.StackedBars(plot.Axes{Name: "backtest-turns", Title: "Calling turns held out", X: "share of the calling turns"}, []string{"left", "saved"}, rows)
-	if err != nil {
-		return nil, err
-	}
-	out := []*plot.Figure{bars}
-	if len(f.sweep) > 1 {
-		curve := plot.Curve{Name: f.best.Name}
-		for _, s := range f.sweep {
-			curve.X, curve.Y = append(curve.X, float64(s.Threshold)), append(curve.Y, float64(s.CallingTurnsSaved))
-		}
-		lines, err := plot.Lines(plot.Axes{Name: "backtest-threshold", Title: "Calling turns saved by threshold", X: "threshold", Y: "calling turns saved"}, []plot.Curve{curve})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, lines)
-	}
-	return out, nil
 }
