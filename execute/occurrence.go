@@ -88,6 +88,19 @@ func (s *Sequence) Len() int { return len(s.calls) }
 // later step in a row that calls the same tool.
 func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
 	occurrence := Occurrence{Calls: make([][]int, 0, len(tool.Steps))}
+	s.follow(tool, i, func(calls []int) bool {
+		occurrence.Calls = append(occurrence.Calls, calls)
+		return true
+	})
+	if len(occurrence.Calls) < len(tool.Steps) {
+		return Occurrence{}, false
+	}
+	return occurrence, true
+}
+
+// follow tells of the calls of each step of a meta-tool from element i on, until a
+// step has none or made returns false.
+func (s *Sequence) follow(tool *metatool.Tool, i int, made func(calls []int) bool) {
 	at := i
 	for n := range tool.Steps {
 		step := &tool.Steps[n]
@@ -100,13 +113,11 @@ func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
 		for later := n + 1; later < len(tool.Steps) && run > 1 && tool.Steps[later].Tool == step.Tool; later++ {
 			run--
 		}
-		if run == 0 {
-			return Occurrence{}, false
+		if run == 0 || !made(s.calls[at:at+run]) {
+			return
 		}
-		occurrence.Calls = append(occurrence.Calls, s.calls[at:at+run])
 		at += run
 	}
-	return occurrence, true
 }
 
 // All returns the occurrences of a meta-tool from left to right, without
