@@ -3,7 +3,6 @@ package backtest
 import (
 	"math"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -28,20 +27,34 @@ type Failures struct {
 	// what it would be if calls failed as those elsewhere do. Both are over the
 	// steps that can be compared, and mean nothing if there are none.
 	Observed, Expected Estimated
+
+	// Excess is the lower end of the 99.9 % interval of Observed less Expected, put
+	// together from those of the shares (Newcombe 1998, method 10). The level is that
+	// high since tens to hundreds of chains are looked at, most of which hold few
+	// failures: at 95 % one failure in eleven calls is enough.
+	Excess float64
 }
 
 // Estimated is a share with its 95 % interval, calls taken for independent.
 type Estimated struct{ Share, Lo, Hi float64 }
 
-// More reports whether the chain fails more often than its parts do elsewhere: the
-// 95 % interval of the difference is above zero. The interval is put together from
-// those of the shares (Newcombe 1998, method 10).
-func (f *Failures) More() bool {
-	if f.Compared == 0 || f.Failed == 0 {
-		return false
+// fewFailures are no evidence of a habit of failing, whatever the interval says: it
+// is an approximation.
+const fewFailures = 3
+
+// More reports whether the chain fails more often than its parts do elsewhere:
+// Excess is above zero, and three failures at least were seen.
+func (f *Failures) More() bool { return f.Compared > 0 && f.Failed >= fewFailures && f.Excess > 1e-9 }
+
+// Anti returns how many anti-meta-tools are left out.
+func (c *Choice) Anti() int {
+	n := 0
+	for i := range c.Left {
+		if c.Left[i].IsAnti() {
+			n++
+		}
 	}
-	o, e := f.Observed, f.Expected
-	return o.Share-e.Share > math.Hypot(o.Share-o.Lo, e.Hi-e.Share)+1e-9
+	return n
 }
 
 // risk is what a trajectory, or all of them, show of the chain of an item.
@@ -130,7 +143,8 @@ func (c *chooser) addBegun(s *seenBegun) {
 // failures compares a chain with its parts elsewhere.
 func (c *chooser) failures(t *metatool.Tool, r *risk) Failures {
 	out := Failures{Begun: r.begun, Failed: r.failed, Ended: r.ended}
-	var observed, expected product
+	observed, expected := product{z: z95}, product{z: z95}
+	surely, likely := product{z: z999}, product{z: z999} // the same, more cautiously
 	for n, step := range r.steps {
 		name := t.Steps[n+1].Tool
 		in := r.inside[name]
@@ -140,25 +154,52 @@ func (c *chooser) failures(t *metatool.Tool, r *risk) Failures {
 		}
 		out.Compared++
 		times := float64(step.calls) / float64(step.runs) // of a step that walks a list
-		observed.add(step.failed, step.calls, times)
-		expected.add(failed, calls, times)
+		for _, p := range []*product{&observed, &surely} {
+			p.add(step.failed, step.calls, times)
+		}
+		for _, p := range []*product{&expected, &likely} {
+			p.add(failed, calls, times)
+		}
 	}
 	out.Observed, out.Expected = observed.failed(), expected.failed()
+	o, e := surely.failed(), likely.failed()
+	out.Excess = o.Share - e.Share - math.Hypot(o.Share-o.Lo, e.Hi-e.Share)
 	return out
 }
 
 // product is the logarithm of the chance that all of several calls succeed, with the
 // squared distances to the ends of its interval (Zou and Donner 2008).
-type product struct{ log, up, down float64 }
+type product struct{ z, log, up, down float64 }
+
+// Quantiles of the normal distribution for intervals of 95 and 99.9 %.
+const (
+	z95  = 1.959963984540054
+	z999 = 3.290526731491926
+)
+
+// wilson returns the ends of the score interval of a share.
+func wilson(count, n int, z float64) (lo, hi float64) {
+	m := float64(n)
+	p := float64(count) / m
+	center, half := p+z*z/(2*m), z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
+	lo, hi = (center-half)/(1+z*z/m), (center+half)/(1+z*z/m)
+	if count == 0 {
+		lo = 0
+	}
+	if count == n {
+		hi = 1
+	}
+	return lo, hi
+}
 
 // add lets so many more calls succeed as often as they did.
 func (p *product) add(failed, n int, times float64) {
-	w := dataflow.Wilson(failed, n)
+	lo, hi := wilson(failed, n, p.z)
 	log := func(share float64) float64 { return times * math.Log(max(1-share, 1e-9)) }
-	at := log(w.Share)
+	at := log(float64(failed) / float64(n))
 	p.log += at
-	p.up += math.Pow(log(w.Lo)-at, 2)
-	p.down += math.Pow(at-log(w.Hi), 2)
+	p.up += math.Pow(log(lo)-at, 2)
+	p.down += math.Pow(at-log(hi), 2)
 }
 
 // failed returns the share in which a call fails.

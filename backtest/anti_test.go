@@ -163,10 +163,19 @@ func TestNothingElsewhere(t *testing.T) {
 	}
 }
 
+// TestFewFailures has two failures in 30 calls where none of 200 failed: chance.
+func TestFewFailures(t *testing.T) {
+	h := habit{tools: [3]string{"get_customer", "get_order", "get_parcel"}, runs: 30, failed: 2, apart: 200}
+	v := verdicts(t, ChooseOptions{}, h.trajectories())["get_customer get_order get_parcel"]
+	if f := v.failures; f.Begun != 30 || f.Failed != 2 || f.More() || v.reason == ReasonFails {
+		t.Errorf("left out since %q: %+v", v.reason, f)
+	}
+}
+
 // TestProduct holds the interval of a product to one worked out by hand, and that of
 // a single share to Wilson's.
 func TestProduct(t *testing.T) {
-	var one product
+	one := product{z: z95}
 	one.add(40, 100, 1)
 	if e := one.failed(); math.Abs(e.Share-0.4) > 1e-12 || math.Abs(e.Lo-0.30940) > 1e-4 || math.Abs(e.Hi-0.49798) > 1e-4 {
 		t.Errorf("%+v", e)
@@ -174,19 +183,19 @@ func TestProduct(t *testing.T) {
 	// 10 of 100 and 20 of 100: 1 - 0.9 * 0.8. Wilson: 0.05523 to 0.17437 and 0.13337
 	// to 0.28883. Log distances down 0.08624 and 0.11770, together 0.14591; up 0.04855
 	// and 0.08000, together 0.09358.
-	var two product
+	two := product{z: z95}
 	two.add(10, 100, 1)
 	two.add(20, 100, 1)
 	if e := two.failed(); math.Abs(e.Share-0.28) > 1e-12 || math.Abs(e.Lo-0.20937) > 1e-4 || math.Abs(e.Hi-0.37775) > 1e-4 {
 		t.Errorf("%+v", e)
 	}
 	// A walk over three elements.
-	var walk product
+	walk := product{z: z95}
 	walk.add(10, 100, 3)
 	if e := walk.failed(); math.Abs(e.Share-(1-0.9*0.9*0.9)) > 1e-12 || math.Abs(e.Hi-(1-math.Pow(1-0.17437, 3))) > 1e-4 {
 		t.Errorf("%+v", e)
 	}
-	var all product
+	all := product{z: z95}
 	all.add(5, 5, 1)
 	if e := all.failed(); math.IsNaN(e.Share+e.Lo+e.Hi) || e.Share < 0.999 {
 		t.Errorf("%+v", e)

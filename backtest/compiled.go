@@ -81,7 +81,9 @@ func (p *Part) metaTools(algorithm metatool.Algorithm) (*toolset, error) {
 			return nil, err
 		}
 	}
-	return newToolset(c.choice.Tools(), p.meter), nil
+	set := newToolset(c.choice.Tools(), p.meter)
+	set.learnt.Anti = c.choice.Anti()
+	return set, nil
 }
 
 // toolset is a set of meta-tools that agents are offered.

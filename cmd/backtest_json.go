@@ -53,6 +53,7 @@ type techniqueJSON struct {
 	Known             int           `json:"inputs_known"`
 	Wrong             int           `json:"wrong_calls"`       // made without the model, and not recorded
 	MetaTools         float64       `json:"meta_tools"`        // mean over the parts
+	AntiMetaTools     float64       `json:"anti_meta_tools"`   // left out since they fail more often than their parts or cost more than they save
 	DefinitionTokens  float64       `json:"definition_tokens"` // of them together
 
 	Adoption  *adoptionJSON              `json:"adoption,omitempty"`
@@ -169,7 +170,7 @@ func (f *findingsOfBacktest) technique(o *backtest.Outcome) techniqueJSON {
 		Tokens:      report.Unknown(noTokens), TokensSaved: f.known(o, "tokens_saved", float64(o.TokensSaved)), CostUSD: report.Unknown(noPrices), CostSavedUSD: f.known(o, "cost_saved_usd", o.USDSaved),
 		StepsBefore: figure(o.StepsBefore, noneUsed), StepsAfter: figure(o.StepsAfter, noneUsed),
 		Seconds: report.Unknown(noTimes), SecondsSaved: report.Unknown(noTimes),
-		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, DefinitionTokens: o.DefinitionTokens,
+		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
 		Intervals: map[string]report.Interval{}, Notes: []string{},
 	}
 	if o.CallingTurns > 0 {

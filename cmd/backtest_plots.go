@@ -14,7 +14,9 @@ import (
 func backtestFigures(f *findingsOfBacktest) ([]*plot.Figure, error) {
 	var out []*plot.Figure
 	turns, err := f.estimates("backtest-turns", "Calling turns saved on tasks held out, at most", "share of the calling turns", "calling_turns_saved_share",
-		func(o *backtest.Outcome) float64 { return partOf(float64(o.CallingTurnsSaved), float64(o.CallingTurns)) })
+		func(o *backtest.Outcome) float64 {
+			return partOf(float64(o.CallingTurnsSaved), float64(o.CallingTurns))
+		})
 	if err != nil {
 		return nil, err
 	}

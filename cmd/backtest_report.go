@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/internal/report"
@@ -79,7 +80,24 @@ func turnsTable(out backtestJSON) *report.Table {
 	}
 	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
 	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*adoptionLow, 100*adoptionHigh)
+	if note := antiNote(out); note != "" {
+		table.Note("%s", note)
+	}
 	return table
+}
+
+// antiNote says how many anti-meta-tools were left out.
+func antiNote(out backtestJSON) string {
+	var some []string
+	for _, t := range out.Techniques {
+		if t.AntiMetaTools > 0 && t.Technique != "all" {
+			some = append(some, fmt.Sprintf("%s %.1f", t.Technique, t.AntiMetaTools))
+		}
+	}
+	if len(some) == 0 {
+		return ""
+	}
+	return "Left out as anti-meta-tools, which fail more often than their parts or cost more than they save (the mean over the parts): " + strings.Join(some, ", ") + "."
 }
 
 // callsCell leaves out what nothing is known of, though turns are recorded.

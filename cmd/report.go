@@ -16,7 +16,7 @@ import (
 type reportOptions struct {
 	analyzeOptions `mapstructure:",squash"`
 	priceOptions   `mapstructure:",squash"`
-	Backtest       bool   `mapstructure:"backtest"`
+	Backtest       string `mapstructure:"backtest"`
 	Cost           bool   `mapstructure:"cost"`
 	Out            string `mapstructure:"out"`
 }
@@ -31,8 +31,8 @@ explained for somebody who has not read the papers, and those of 'awo backtest' 
 not compiled from, and what the traces cost. The page loads nothing and runs nothing:
 it can be mailed, printed, or kept as an artefact of a build.
 
-The back-test compiles the traces several times over and takes by far the longest;
---backtest=false leaves it out.
+The back-test compiles the traces several times over and takes by far the longest:
+--backtest auto makes it of up to 10,000 calls, always of any number, never of none.
 
 --format markdown prints the same for a comment on a pull request, with all but the
 first section folded. JSON is that of 'awo analyze', with the members backtest and
@@ -41,7 +41,7 @@ cost, which are what those commands print.
 ` + filesHelp,
 		Example: `  awo report traces/ --out report.html
   awo report traces/ --rules rules.yaml --by model --out report.html
-  awo report traces/ --backtest=false --out report.html
+  awo report traces/ --backtest always --out report.html
   awo report traces/ --format markdown`,
 		GroupID: groupLook,
 	}
@@ -49,7 +49,7 @@ cost, which are what those commands print.
 	addAnalysis(f)
 	addPrices(f)
 	f.Bool("sources", true, "say where the arguments of calls come from; --sources=false is faster")
-	f.Bool("backtest", true, "say what would be saved on tasks that were not compiled from; --backtest=false is much faster")
+	f.Var(newChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 10,000 calls")
 	f.Bool("cost", true, "say what the traces cost in tokens and money")
 	f.String("out", "", "write the page into this `FILE`; - is the standard output")
 	return work(a, c, writeReport)
@@ -61,7 +61,7 @@ type reportInput struct {
 	found   *findings
 	o       analyzeOptions
 	figures map[string]*plot.Figure // by name
-	saving  *saving                 // nil without --backtest
+	saving  *saving                 // nil with --backtest never
 	cost    *spending               // nil without --cost
 	err     error                   // of drawing
 }
@@ -120,7 +120,7 @@ var reportSections = []reportSection{
 }
 
 func writeReport(j *job, o reportOptions, files []string) error {
-	in, found, err := j.analysis(o.analyzeOptions, trace.Options{Spool: o.Backtest || o.Cost}, files)
+	in, found, err := j.analysis(o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost}, files)
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func writeReport(j *job, o reportOptions, files []string) error {
 	if err := j.weigh(r, o, files); err != nil {
 		return err
 	}
-	if r.saving != nil {
+	if r.saving != nil && r.saving.found != nil {
 		result.Backtest = &r.saving.out
 	}
 	if r.cost != nil {

@@ -27,7 +27,7 @@ var sectionSaving = reportSection{
 
 // saving is a back-test for a report.
 type saving struct {
-	found   *findingsOfBacktest
+	found   *findingsOfBacktest // nil where there are too many calls
 	out     backtestJSON
 	command string // that gives the same figures
 	apart   string // what differs from the traces of the other sections
@@ -61,7 +61,11 @@ func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
 		}
 		r.cost = &spending{found: found, out: found.JSON(r.in), command: again("awo cost", o, "", files)}
 	}
-	if !o.Backtest {
+	switch {
+	case o.Backtest == "never":
+		return nil
+	case o.Backtest == "auto" && r.in.tally.Calls > autoCalls:
+		r.saving = &saving{command: again("awo backtest", o, o.Rules, files)}
 		return nil
 	}
 	set, err := j.rules(o.Rules)
@@ -87,6 +91,9 @@ func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
 	r.draw(figures)
 	return nil
 }
+
+// autoCalls is how many calls are back-tested unasked: a minute or so.
+const autoCalls = 10_000
 
 // again returns a command that gives the figures of a section. Of absolute paths it
 // holds the last element only: a page does not say where it was made.
@@ -167,6 +174,8 @@ func (s *saving) best() *techniqueJSON {
 func (s *saving) headline() report.Paragraph {
 	best := s.best()
 	switch {
+	case s.found == nil:
+		return report.Paragraph(fmt.Sprintf("What meta-tools would save was not measured, since there are more than %s calls: --backtest always does it.", report.Grouped(autoCalls)))
 	case !s.measured():
 		return "What meta-tools would save cannot be measured: that takes several tasks, some to compile from and others to test on."
 	case best == nil:
@@ -212,6 +221,11 @@ func (s *saving) price(t *techniqueJSON) string {
 func (s *saving) blocks(r *reportInput) []report.Block {
 	var blocks []report.Block
 	add := func(b ...report.Block) { blocks = append(blocks, b...) }
+	if s.found == nil {
+		add(report.Paragraph(fmt.Sprintf("It was not measured here, since there are %s and more than %s take long; --backtest always measures it, or this command:", countOf(r.in.tally.Calls, "call"), report.Grouped(autoCalls))),
+			report.Code{Language: "console", Text: s.command})
+		return blocks
+	}
 	if !s.measured() {
 		add(report.Paragraph(fmt.Sprintf("There is only %s, and a back-test needs several: some to compile from, and others to test on.", countOf(s.out.Split.TestTasks, "task"))))
 		return blocks

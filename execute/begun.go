@@ -23,11 +23,15 @@ type BegunCalls struct{ Calls, Failed int32 }
 // meta-tool would have ended. marks are as for Find.
 //
 // Places are where all calls were made, so that they tell nothing of chains that an
-// agent gave up after a failure; these do.
+// agent gave up after a failure; these do. They also see failed calls that rules
+// drop: a meta-tool would make them.
 func (f *Finder) Begun(t *trace.Trajectory, marks []merge.Mark) []Begun {
 	var out []Begun
-	sequence := NewSequence(t, marks)
+	sequence := newSequence(t, marks, true)
 	for i := range sequence.calls {
+		if sequence.isGhost(i) {
+			continue
+		}
 		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool.Value()] {
 			if len(f.tools[n].Steps) < 2 {
 				continue
@@ -44,17 +48,18 @@ func (f *Finder) Begun(t *trace.Trajectory, marks []merge.Mark) []Begun {
 // begun follows a tool from element i on.
 func (s *Sequence) begun(tool *metatool.Tool, i int) (Begun, bool) {
 	var b Begun
-	made := 0
-	s.follow(tool, i, func(calls []int) bool {
+	first := true
+	end := s.follow(tool, i, func(calls []int) bool {
 		step := BegunCalls{Calls: int32(len(calls))}
 		for _, c := range calls {
 			if s.t.Calls[c].Status == trace.StatusFailed {
 				step.Failed++
 			}
 		}
-		if made += len(calls); made > len(calls) {
+		if !first {
 			b.Later = append(b.Later, calls...)
 		}
+		first = false
 		b.Steps = append(b.Steps, step)
 		return step.Failed == 0
 	})
@@ -62,8 +67,7 @@ func (s *Sequence) begun(tool *metatool.Tool, i int) (Begun, bool) {
 		return Begun{}, false
 	}
 	if b.Steps[len(b.Steps)-1].Failed > 0 && len(b.Steps) < len(tool.Steps) {
-		next := i + made
-		b.Ended = !s.continues(&tool.Steps[len(b.Steps)], next)
+		b.Ended = !s.continues(&tool.Steps[len(b.Steps)], end)
 	}
 	return b, true
 }

@@ -58,18 +58,29 @@ type Sequence struct {
 	calls []int
 	cut   []bool // by element of calls: nothing reaches from the one before to it
 	stop  []bool // by element of calls: it is in nothing
+	ghost []bool // by element of calls: the rules dropped it, and it failed; nil for no such calls
 }
 
 // NewSequence returns the sequence of t. marks are those of its calls under
 // rules, nil without rules. A user message and a barrier cut the sequence.
 func NewSequence(t *trace.Trajectory, marks []merge.Mark) *Sequence {
+	return newSequence(t, marks, false)
+}
+
+// newSequence is NewSequence, with the failed calls that rules drop if ghosts are
+// wanted.
+func newSequence(t *trace.Trajectory, marks []merge.Mark, ghosts bool) *Sequence {
 	s := &Sequence{t: t}
 	cut := false
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		cut = cut || c.AfterUser
-		if c.Origin != trace.OriginModel || marks != nil && marks[i] == merge.MarkDropped {
+		dropped := marks != nil && marks[i] == merge.MarkDropped
+		if c.Origin != trace.OriginModel || dropped && !(ghosts && c.Status == trace.StatusFailed) {
 			continue
+		}
+		if ghosts {
+			s.ghost = append(s.ghost, dropped)
 		}
 		barrier := marks != nil && marks[i] == merge.MarkBarrier
 		s.calls, s.cut, s.stop = append(s.calls, i), append(s.cut, cut || barrier), append(s.stop, barrier)
@@ -99,12 +110,15 @@ func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
 }
 
 // follow tells of the calls of each step of a meta-tool from element i on, until a
-// step has none or made returns false.
-func (s *Sequence) follow(tool *metatool.Tool, i int, made func(calls []int) bool) {
+// step has none or made returns false. It returns the element behind them.
+func (s *Sequence) follow(tool *metatool.Tool, i int, made func(calls []int) bool) (end int) {
 	at := i
 	for n := range tool.Steps {
 		step := &tool.Steps[n]
 		run := 0
+		for n > 0 && s.isGhost(at) && !s.cut[at] && !s.fits(step, s.calls[at]) {
+			at++
+		}
 		for at+run < len(s.calls) && !s.stop[at+run] && (at+run == i || !s.cut[at+run]) && s.fits(step, s.calls[at+run]) {
 			if run++; step.Each == nil {
 				break
@@ -113,12 +127,19 @@ func (s *Sequence) follow(tool *metatool.Tool, i int, made func(calls []int) boo
 		for later := n + 1; later < len(tool.Steps) && run > 1 && tool.Steps[later].Tool == step.Tool; later++ {
 			run--
 		}
-		if run == 0 || !made(s.calls[at:at+run]) {
-			return
+		if run == 0 {
+			return at
 		}
 		at += run
+		if !made(s.calls[at-run : at]) {
+			return at
+		}
 	}
+	return at
 }
+
+// isGhost reports whether an element is a failed call that rules dropped.
+func (s *Sequence) isGhost(at int) bool { return at < len(s.ghost) && s.ghost[at] }
 
 // All returns the occurrences of a meta-tool from left to right, without
 // overlaps.
