@@ -86,6 +86,7 @@ type Outcome struct {
 
 	// Means over the splits.
 	MetaTools        float64
+	AntiMetaTools    float64 // that were left out; see Left.IsAnti
 	DefinitionTokens float64
 
 	Intervals map[string]Interval // by metric, as Metrics names them

@@ -52,7 +52,7 @@ const (
 	ReasonNothing    = "saves-nothing"
 	ReasonDominated  = "dominated-by" // Left.By
 	ReasonCosts      = "costs-more-than-it-saves"
-	ReasonFails      = "fails-more-often"   // a call inside fails more often than such calls do elsewhere
+	ReasonFails      = "fails-more-often"   // its calls fail more often together than apart; see Failures
 	ReasonFew        = "adds-too-few-turns" // fewer than ChooseOptions.MinTurns
 	ReasonMaxTools   = "max-tools"
 	ReasonOverBudget = "token-budget"
@@ -74,6 +74,8 @@ type Choice struct {
 	// Money is what the chosen ones save and cost where most turns record usage and
 	// have a price, whatever the unit.
 	Money *Money
+
+	chooser *chooser // to choose anew; see Withdraw
 }
 
 // Money is what a set of meta-tools is worth on the traces, in US dollars: Saved
@@ -94,6 +96,7 @@ type Gain struct {
 	// infinite where tokens cost nothing.
 	BreakEven float64
 	Replay    Agreement
+	Failures  Failures
 }
 
 // Left is a meta-tool that is not offered.
@@ -103,7 +106,16 @@ type Left struct {
 	By         string // ReasonDominated: a chosen one that does what it would
 	Tokens     int64
 	Replay     Agreement
+	Failures   Failures
+
+	// Saves is what it would save beside the chosen ones, in the unit, and Costs what
+	// its definition costs: known for ReasonCosts.
+	Saves, Costs float64
 }
+
+// IsAnti reports whether it is left out as an anti-meta-tool: it fails more often
+// than its parts, or costs more than it saves.
+func (l *Left) IsAnti() bool { return l.Reason == ReasonFails || l.Reason == ReasonCosts }
 
 // Agreement is what the replay of a meta-tool showed at the places where it would
 // save a turn.
@@ -111,7 +123,13 @@ type Agreement struct {
 	Places, Exact int // places, and those at which it made the recorded calls
 	Saves         int // of the exact ones, those whose inputs were known
 	Failed        int // places at which a call had failed
-	Expected      float64
+	Ended         int // places at which it ended with a call that had failed there too; no disagreement
+}
+
+// Agrees reports whether it was exact at a share of the places at least, but for
+// those where a call had failed on the way.
+func (a *Agreement) Agrees(share float64) bool {
+	return float64(a.Exact) >= share*float64(a.Places-a.Ended)
 }
 
 // Tools returns the chosen meta-tools in the order of the gain curve.
@@ -127,7 +145,8 @@ func (c *Choice) Tools() []*metatool.Tool {
 // (algorithm "choosing the set"): greedily the one with the largest marginal gain
 // over the trajectories of the source, until none gains anything. What a set saves
 // in a trajectory is what its best cover saves; see execute.Best. Memory is 32
-// bytes for each place of a meta-tool, and 16 for each trajectory.
+// bytes for each place of a meta-tool, and 16 for each trajectory; the choice keeps it
+// to choose anew.
 func Choose(source metatool.Source, set *rules.Set, definitions []*metatool.Definition, o ChooseOptions) (*Choice, error) {
 	if o.Select == "" {
 		o.Select = SelectTurns
@@ -153,6 +172,7 @@ func Choose(source metatool.Source, set *rules.Set, definitions []*metatool.Defi
 	c.weigh()
 	c.run()
 	c.count()
+	c.out.chooser = c
 	return c.out, nil
 }
 
@@ -161,6 +181,8 @@ type item struct {
 	definition   *metatool.Definition
 	tokens       int64
 	replay       Agreement
+	risk         risk
+	failures     Failures
 	trajectories []int32 // with places that save, in order
 	reason, by   string
 	chosen       bool
@@ -197,6 +219,7 @@ type chooser struct {
 type seenCase struct {
 	c      *Case
 	places []execute.Place
+	begun  seenBegun // Choose only
 }
 
 func (c *chooser) read(source metatool.Source, set *rules.Set) error {
@@ -209,9 +232,10 @@ func (c *chooser) read(source metatool.Source, set *rules.Set) error {
 	cases := casesOf(source, newLabeller(set, false), &failed)
 	c.calls, c.failed = map[string]int{}, map[string]int{}
 	for s := range par.Map(max(c.out.Options.Workers, 1), cases, func(k *Case) seenCase {
-		return seenCase{k, finder.Find(k.Trajectory, k.Marks)}
+		return seenCase{k, finder.Find(k.Trajectory, k.Marks), begunIn(finder, k)}
 	}) {
 		c.add(s)
+		c.addBegun(&s.begun)
 	}
 	return failed
 }
@@ -312,31 +336,18 @@ func (c *chooser) weigh() {
 	}
 	c.value = make([]float64, len(c.spans))
 	for _, it := range c.items {
-		it.replay.Expected = c.expectedFailures(&it.definition.Tool)
+		it.failures = c.failures(&it.definition.Tool, &it.risk)
 		switch {
-		case o.Select != SelectAll && it.replay.Saves == 0 && it.replay.Places == it.replay.Exact:
-			it.cannot, it.reason = true, ReasonNothing
-		case float64(it.replay.Exact) < o.MinAgreement*float64(it.replay.Places):
-			it.cannot, it.reason = true, ReasonDisagrees
-		case o.Select != SelectAll && it.failsMoreOften():
+		case o.Select != SelectAll && it.failures.More():
 			it.cannot, it.reason = true, ReasonFails
+		case o.Select != SelectAll && it.replay.Saves == 0 && it.replay.Places == it.replay.Exact+it.replay.Ended:
+			it.cannot, it.reason = true, ReasonNothing
+		case !it.replay.Agrees(o.MinAgreement):
+			it.cannot, it.reason = true, ReasonDisagrees
 		case o.Select != SelectAll && it.replay.Saves == 0:
 			it.cannot, it.reason = true, ReasonNothing
 		}
 	}
-}
-
-// expectedFailures returns how often one of the calls of a meta-tool fails if they
-// fail as such calls do everywhere, independently.
-func (c *chooser) expectedFailures(t *metatool.Tool) float64 {
-	good := 1.0
-	for i := range t.Steps {
-		name := t.Steps[i].Tool
-		if n := c.calls[name]; n > 0 {
-			good *= 1 - float64(c.failed[name])/float64(n)
-		}
-	}
-	return 1 - good
 }
 
 // worth returns what a span saves in the unit.
@@ -485,7 +496,11 @@ func (c *chooser) run() {
 		case it.reason == ReasonNothing && !it.cannot:
 			c.explain(int32(i), alone[i])
 		}
-		c.out.Left = append(c.out.Left, Left{it.definition, it.reason, it.by, it.tokens, it.replay})
+		left := Left{Definition: it.definition, Reason: it.reason, By: it.by, Tokens: it.tokens, Replay: it.replay, Failures: it.failures}
+		if it.reason == ReasonCosts {
+			left.Saves, left.Costs = c.gain(int32(i)), c.price(int32(i))
+		}
+		c.out.Left = append(c.out.Left, left)
 	}
 }
 
@@ -510,7 +525,7 @@ func (c *chooser) take(i int32, net float64) {
 	}
 	c.out.Chosen = append(c.out.Chosen, Gain{
 		Definition: it.definition, Tokens: it.tokens, Turns: last.Turns + turns, TurnsAdded: turns, Calls: last.Calls + calls, CallsAdded: calls,
-		Net: last.Net + net, NetAdded: net, BreakEven: even, Replay: it.replay,
+		Net: last.Net + net, NetAdded: net, BreakEven: even, Replay: it.replay, Failures: it.failures,
 	})
 }
 
@@ -544,10 +559,4 @@ func (c *chooser) explain(i int32, alone float64) {
 	if c.out.Unit != "turns" && c.gain(i) > 1e-12 {
 		it.reason = ReasonCosts
 	}
-}
-
-// failsMoreOften reports whether places hold a failed call more often than calls
-// that fail as elsewhere would explain: the lower bound of its interval is above.
-func (it *item) failsMoreOften() bool {
-	return it.replay.Failed > 0 && wilson(it.replay.Failed, it.replay.Places) > it.replay.Expected+1e-9
 }

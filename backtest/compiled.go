@@ -22,7 +22,9 @@ type compiled struct {
 	definitions []*metatool.Definition
 	chains      [][]string // of Algorithm 1: the labels of its chains
 
-	choice *Choice // once somebody asked for it
+	// Once somebody asked what is chosen of them:
+	tools  []*metatool.Tool // in the order of the gain curve
+	anti   int              // see Choice.Anti
 	finder *execute.Finder
 }
 
@@ -94,7 +96,7 @@ func (p *Part) compile(w way) (*compiled, error) {
 // choose compiles the training part and chooses among what comes out.
 func (p *Part) choose(w way) (*compiled, error) {
 	c, err := p.compile(w)
-	if err != nil || c.choice != nil {
+	if err != nil || c.finder != nil {
 		return c, err
 	}
 	o := p.Options.Choose
@@ -102,10 +104,12 @@ func (p *Part) choose(w way) (*compiled, error) {
 	if w.threshold > 0 {
 		o.MinTurns = w.threshold
 	}
-	if c.choice, err = Choose(p.Source, p.Options.Rules, c.definitions, o); err != nil {
+	choice, err := Choose(p.Source, p.Options.Rules, c.definitions, o)
+	if err != nil {
 		return nil, err
 	}
-	c.finder = execute.NewFinder(c.choice.Tools())
+	c.tools, c.anti = choice.Tools(), choice.Anti()
+	c.finder = execute.NewFinder(c.tools)
 	return c, nil
 }
 

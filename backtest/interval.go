@@ -4,12 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/awo-dev/awo/dataflow"
 )
-
-// wilson returns the lower bound of the 95 % interval of a share.
-func wilson(hits, n int) float64 { return dataflow.Wilson(hits, n).Lo }
 
 // resamples is how many bootstrap samples of tasks give an interval.
 const resamples = 1000

@@ -44,8 +44,8 @@ func (p *Part) offered(o offer) (*toolset, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools := c.choice.Tools()
-	s := &toolset{finder: c.finder, size: len(tools), limit: len(tools)}
+	tools := c.tools
+	s := &toolset{finder: c.finder, size: len(tools), limit: len(tools), learnt: Learnt{Anti: c.anti}}
 	if o.tools > 0 {
 		// The choice is greedy, so that one of fewer is the beginning of it.
 		s.limit = min(o.tools, len(tools))

@@ -24,7 +24,7 @@ func Replay(source metatool.Source, set *rules.Set, definitions []*metatool.Defi
 	out := &Replayed{Agreements: make([]Agreement, len(tools))}
 	var failed error
 	for s := range par.Map(max(workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) seenCase {
-		return seenCase{k, finder.Find(k.Trajectory, k.Marks)}
+		return seenCase{c: k, places: finder.Find(k.Trajectory, k.Marks)}
 	}) {
 		out.Trajectories++
 		for i := range s.places {
@@ -43,27 +43,33 @@ func (a *Agreement) add(p *execute.Place, failed bool) {
 	if p.Replay.Exact {
 		a.Exact++
 	}
+	if p.Replay.Ended {
+		a.Ended++
+	}
 	if p.Replay.Saves {
 		a.Saves++
 	}
 }
 
-// Withdraw takes back chosen meta-tools that disagree in a replay on other traces;
-// agreements are those of Chosen, in order. What the others add is not worked out
-// anew.
-func (c *Choice) Withdraw(agreements []Agreement) {
-	var kept []Gain
-	turns, calls, net := 0, 0, 0.0
-	for i, g := range c.Chosen {
-		if a := &agreements[i]; float64(a.Exact) < c.Options.MinAgreement*float64(a.Places) {
-			c.Left = append(c.Left, Left{g.Definition, ReasonDisagrees, "", g.Tokens, *a})
-			turns, calls, net = turns+g.TurnsAdded, calls+g.CallsAdded, net+g.NetAdded
-			continue
+// Withdraw leaves out what disagrees in a replay on other traces, and chooses anew
+// among the rest: what a withdrawn meta-tool would have saved others may save, also
+// such as were left out beside it. What agreements say nothing of is taken to agree.
+func (c *Choice) Withdraw(agreements map[*metatool.Definition]Agreement) {
+	x := c.chooser
+	for _, it := range x.items {
+		a, ok := agreements[it.definition]
+		if ok && !it.cannot && !a.Agrees(c.Options.MinAgreement) {
+			it.cannot, it.reason = true, ReasonDisagrees
 		}
-		g.Turns, g.Calls, g.Net = g.Turns-turns, g.Calls-calls, g.Net-net
-		kept = append(kept, g)
+		it.chosen, it.by = false, ""
+		if !it.cannot {
+			it.reason = ""
+		}
 	}
-	c.Chosen = kept
+	clear(x.value)
+	c.Chosen, c.Left, c.Money = nil, nil, nil
+	x.run()
+	x.count()
 }
 
 // Words returns the reason as it is printed.

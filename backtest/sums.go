@@ -14,12 +14,14 @@ type totals struct {
 	learnt        Learnt
 	splits        int
 	metaTools     int
+	anti          int
 	tokens        int64
 }
 
 func (t *totals) learn(l Learnt) {
 	t.splits++
 	t.metaTools += l.MetaTools
+	t.anti += l.Anti
 	t.tokens += l.DefinitionTokens
 	t.learnt = l
 }
@@ -98,6 +100,7 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 		a := &r.all[i]
 		out.Places, out.Exact, out.Known, out.Wrong, out.Notes = a.places, a.exact, a.known, a.wrong, slices.Clone(a.learnt.Notes)
 		out.StepsBefore, out.StepsAfter = ratio(a.before, sum.used), ratio(a.after, sum.used)
+		out.AntiMetaTools = ratio(float64(a.anti), float64(a.splits))
 		out.MetaTools, out.DefinitionTokens = ratio(float64(a.metaTools), float64(a.splits)), ratio(float64(a.tokens), float64(a.splits))
 	}
 	add := func(task int, sums []float64) {

@@ -43,6 +43,7 @@ type Trained interface {
 type Learnt struct {
 	MetaTools        int   // that agents are offered
 	DefinitionTokens int64 // of their definitions, which every turn reads
+	Anti             int   // anti-meta-tools that were left out; see Left.IsAnti
 	Labels           bool  // Case.Steps are needed
 	Notes            []string
 }

@@ -96,7 +96,7 @@ func addAnalysis(f *pflag.FlagSet) {
 }
 
 func analyze(j *job, o analyzeOptions, files []string) error {
-	in, found, err := j.analysis(o, files)
+	in, found, err := j.analysis(o, trace.Options{}, files)
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,8 @@ func analyze(j *job, o analyzeOptions, files []string) error {
 }
 
 // analysis reads traces and finds out about them. The intake is for the caller
-// to close.
-func (j *job) analysis(o analyzeOptions, files []string) (*intake, *findings, error) {
+// to close; it can be read again if reader says so.
+func (j *job) analysis(o analyzeOptions, reader trace.Options, files []string) (*intake, *findings, error) {
 	if o.Order < 0 || o.Order > maxOrder {
 		return nil, nil, usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
 	}
@@ -122,7 +122,7 @@ func (j *job) analysis(o analyzeOptions, files []string) (*intake, *findings, er
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	in, err := j.intake(files, o.inputOptions, reader)
 	if err != nil {
 		return nil, nil, err
 	}

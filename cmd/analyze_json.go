@@ -27,6 +27,8 @@ type analysisJSON struct {
 	Groups     []groupJSON       `json:"groups,omitempty"`
 	Within     []entropy.Test    `json:"tests_within_groups,omitempty"`
 	Shifts     []shiftJSON       `json:"differences,omitempty"`
+	Backtest   *backtestJSON     `json:"backtest,omitempty"` // of awo report
+	Cost       *costJSON         `json:"cost,omitempty"`     // of awo report
 }
 
 // orderJSON is an order with its held-out loss beside it.

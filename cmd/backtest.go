@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -78,11 +80,17 @@ and --sweep-tools offers only the first few of the meta-tools.
 	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")
 	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
-	f.StringSlice("sweep", []string{"3", "5", "10", "20"}, "thresholds to try; an empty value tries none")
-	f.StringSlice("sweep-tools", []string{"1", "2", "5", "10", "20"}, "numbers of meta-tools to try; an empty value tries none")
+	f.StringSlice("sweep", sweptThresholds(), "thresholds to try; an empty value tries none")
+	f.StringSlice("sweep-tools", sweptTools(), "numbers of meta-tools to try; an empty value tries none")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
 	return work(a, c, backTest)
 }
+
+// sweptThresholds are the thresholds that are tried if nothing else is said.
+func sweptThresholds() []string { return []string{"3", "5", "10", "20"} }
+
+// sweptTools are the numbers of meta-tools that are tried if nothing else is said.
+func sweptTools() []string { return []string{"1", "2", "5", "10", "20"} }
 
 // techniques returns the techniques asked for.
 func (o *backtestOptions) techniques() ([]backtest.Technique, error) {
@@ -169,12 +177,10 @@ func backTest(j *job, o backtestOptions, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	techniques, err := o.techniques()
-	if err != nil {
+	if _, err := o.techniques(); err != nil {
 		return err
 	}
-	sweeps, err := o.sweeps()
-	if err != nil {
+	if _, err := o.sweeps(); err != nil {
 		return err
 	}
 	set, err := j.rules(o.Rules)
@@ -191,6 +197,29 @@ func backTest(j *job, o backtestOptions, files []string) error {
 	}
 	defer in.Close()
 	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	f, err := j.backTested(in, set, meter, o)
+	if err != nil {
+		return err
+	}
+	if o.Plots != "" {
+		if err := j.drawBacktest(f, o.Plots); err != nil {
+			return err
+		}
+	}
+	out := f.JSON(in)
+	return j.print(f.document(in, out), out)
+}
+
+// backTested back-tests what in yields, which may have been read before.
+func (j *job) backTested(in *intake, set *rules.Set, meter *cost.Meter, o backtestOptions) (*findingsOfBacktest, error) {
+	techniques, err := o.techniques()
+	if err != nil {
+		return nil, err
+	}
+	sweeps, err := o.sweeps()
+	if err != nil {
+		return nil, err
+	}
 	shared := extractOptions{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget}
 	options := backtest.Options{
 		Rules: set, Compile: shared.compiler(o.Threshold, j.workers()), Choose: shared.choose(o.Threshold, meter, j.workers()),
@@ -204,21 +233,15 @@ func backTest(j *job, o backtestOptions, files []string) error {
 			}
 		},
 	}
-	f := findingsOfBacktest{options: o}
+	f := &findingsOfBacktest{options: o}
 	if f.result, err = backtest.Run(in.Source, options); err != nil {
-		return splitProblem(err)
+		return nil, splitProblem(err)
 	}
 	if err := in.refuse(set); err != nil {
-		return err
+		return nil, err
 	}
 	f.best = f.result.Best()
-	if o.Plots != "" {
-		if err := j.drawBacktest(&f, o.Plots); err != nil {
-			return err
-		}
-	}
-	out := f.JSON(in)
-	return j.print(f.document(in, out), out)
+	return f, nil
 }
 
 // splitProblem says that --split time cannot be done with these traces.

@@ -53,6 +53,7 @@ type techniqueJSON struct {
 	Known             int           `json:"inputs_known"`
 	Wrong             int           `json:"wrong_calls"`       // made without the model, and not recorded
 	MetaTools         float64       `json:"meta_tools"`        // mean over the parts
+	AntiMetaTools     float64       `json:"anti_meta_tools"`   // left out since they fail more often than their parts or cost more than they save
 	DefinitionTokens  float64       `json:"definition_tokens"` // of them together
 
 	Adoption  *adoptionJSON              `json:"adoption,omitempty"`
@@ -162,41 +163,31 @@ func (f *findingsOfBacktest) JSON(in *intake) backtestJSON {
 	return out
 }
 
-// Why figures are missing.
-const (
-	noTokens    = "no trajectory records model turns"
-	noPrices    = "no turn has a price"
-	noTimes     = "no turn records when it began and ended"
-	noTestTurns = "no calling turn in the test part"
-	noneUsed    = "it occurs in no trajectory of the test part"
-	fewerTasks  = "fewer than two tasks, or the figure is not known"
-)
-
 func (f *findingsOfBacktest) technique(o *backtest.Outcome) techniqueJSON {
 	t := techniqueJSON{
 		Technique: o.Name, Doc: o.Doc, LLMCalls: o.LLMCalls, LLMCallsSaved: o.LLMCallsSaved,
 		CallingTurns: o.CallingTurns, CallingTurnsSaved: o.CallingTurnsSaved, Share: report.Unknown(noTestTurns),
-		Utilisation: figure(o.Utilisation, "no task in the test part"),
-		Tokens:      report.Unknown(noTokens), TokensSaved: report.Unknown(noTokens), CostUSD: report.Unknown(noPrices), CostSavedUSD: report.Unknown(noPrices),
+		Utilisation: f.known(o, "utilisation", o.Utilisation),
+		Tokens:      report.Unknown(noTokens), TokensSaved: f.known(o, "tokens_saved", float64(o.TokensSaved)), CostUSD: report.Unknown(noPrices), CostSavedUSD: f.known(o, "cost_saved_usd", o.USDSaved),
 		StepsBefore: figure(o.StepsBefore, noneUsed), StepsAfter: figure(o.StepsAfter, noneUsed),
 		Seconds: report.Unknown(noTimes), SecondsSaved: report.Unknown(noTimes),
-		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, DefinitionTokens: o.DefinitionTokens,
+		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
 		Intervals: map[string]report.Interval{}, Notes: []string{},
 	}
 	if o.CallingTurns > 0 {
 		t.Share = report.Known(float64(o.CallingTurnsSaved) / float64(o.CallingTurns))
 	}
 	if o.LLMCalls > 0 {
-		t.Tokens, t.TokensSaved = report.Known(float64(o.Tokens)), report.Known(float64(o.TokensSaved))
+		t.Tokens = report.Known(float64(o.Tokens))
 		if f.result.Unpriced < f.result.LLMTurns {
-			t.CostUSD, t.CostSavedUSD = report.Known(o.USD), report.Known(o.USDSaved)
+			t.CostUSD = report.Known(o.USD)
 		}
 	}
 	if o.Seconds > 0 {
 		t.Seconds, t.SecondsSaved = report.Known(o.Seconds), report.Known(o.SecondsSaved)
 	}
 	for _, metric := range backtest.Metrics {
-		t.Intervals[metric] = intervalJSON(o.Intervals[metric], fewerTasks)
+		t.Intervals[metric] = f.interval(o, metric)
 	}
 	t.Notes = append(t.Notes, o.Notes...)
 	switch {
@@ -241,11 +232,11 @@ func (f *findingsOfBacktest) interaction(x *backtest.Interaction) interactionJSO
 			out.CostSavedUSD = report.Known(x.USDSaved)
 		}
 	}
-	for _, metric := range backtest.InteractionMetrics {
-		out.Intervals[metric] = intervalJSON(x.Intervals[metric], fewerTasks)
-	}
-	if _, ok := out.CostSavedUSD.Value(); !ok {
-		out.Intervals["cost_saved_usd"] = report.NoInterval(noPrices)
+	if len(f.result.Techniques) > 0 {
+		all := backtest.Outcome{Name: x.Technique, LLMCalls: f.result.Techniques[0].LLMCalls, CallingTurns: f.result.Techniques[0].CallingTurns, Intervals: x.Intervals}
+		for _, metric := range backtest.InteractionMetrics {
+			out.Intervals[metric] = f.interval(&all, metric)
+		}
 	}
 	return out
 }
@@ -280,6 +271,8 @@ func (f *findingsOfBacktest) recommended() recommendedJSON {
 		}
 		if f.best.USD > 0 && f.best.USDSaved < 0 {
 			out.Reason += "; by money it costs more than it saves, so register its definitions lazily or take fewer"
+		} else if f.best.USD <= 0 && f.best.TokensSaved < 0 {
+			out.Reason += "; its definitions cost more tokens than it saves, so register them lazily or take fewer"
 		}
 		return out
 	}
@@ -297,13 +290,16 @@ func (f *findingsOfBacktest) unknown() []string {
 	if r.NoUsage > 0 {
 		say("%s without recorded usage: tokens are o200k counts of what is recorded, scaled where other turns have usage; system prompts and definitions that are not recorded are not in them.", countOf(r.NoUsage, "trajectory"))
 	}
-	if r.NoTools > 0 {
+	switch {
+	case r.NoTools > 0 && r.NoTools == r.Trajectories:
+		say("%s without the definitions of the tools offered: what lazy registration and preloading would save is not known.", countOf(r.NoTools, "trajectory"))
+	case r.NoTools > 0:
 		say("%s without the definitions of the tools offered: what lazy registration and preloading would save there is not known, and counts as nothing.", countOf(r.NoTools, "trajectory"))
 	}
 	if r.Unpriced > 0 {
 		say("%s without a price: in the tokens, not in the money. --prices can add them.", countOf(r.Unpriced, "turn"))
 	}
-	if r.TestTasks < fewTasks {
+	if 0 < r.TestTasks && r.TestTasks < fewTasks {
 		say("Intervals are a bootstrap over %s: too narrow, with so few.", countOf(r.TestTasks, "task"))
 	}
 	return out

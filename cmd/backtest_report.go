@@ -2,10 +2,9 @@ package cmd
 
 import (
 	"fmt"
-	"math"
+	"strings"
 
 	"github.com/awo-dev/awo/backtest"
-	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
 )
 
@@ -73,7 +72,7 @@ func turnsTable(out backtestJSON) *report.Table {
 			exact = fmt.Sprintf("%d of %d", t.Exact, t.Places)
 		}
 		table.Add(report.Text(t.Technique), report.Int(t.CallingTurnsSaved), t.Share.Share(1), report.ShareRange(t.Intervals["calling_turns_saved_share"], 1),
-			report.Int(t.LLMCallsSaved), t.Utilisation.Share(1), stepsCell(t.StepsBefore), stepsCell(t.StepsAfter), report.Text(exact), report.Float(t.MetaTools, 1))
+			callsCell(t), t.Utilisation.Share(1), stepsCell(t.StepsBefore), stepsCell(t.StepsAfter), report.Text(exact), report.Float(t.MetaTools, 1))
 	}
 	if len(out.Techniques) > 0 {
 		first := out.Techniques[0]
@@ -81,7 +80,32 @@ func turnsTable(out backtestJSON) *report.Table {
 	}
 	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
 	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*adoptionLow, 100*adoptionHigh)
+	if note := antiNote(out); note != "" {
+		table.Note("%s", note)
+	}
 	return table
+}
+
+// antiNote says how many anti-meta-tools were left out.
+func antiNote(out backtestJSON) string {
+	var some []string
+	for _, t := range out.Techniques {
+		if t.AntiMetaTools > 0 && t.Technique != "all" {
+			some = append(some, fmt.Sprintf("%s %.1f", t.Technique, t.AntiMetaTools))
+		}
+	}
+	if len(some) == 0 {
+		return ""
+	}
+	return "Left out as anti-meta-tools, which fail more often than their parts or cost more than they save (the mean over the parts): " + strings.Join(some, ", ") + "."
+}
+
+// callsCell leaves out what nothing is known of, though turns are recorded.
+func callsCell(t techniqueJSON) report.Cell {
+	if i := t.Intervals["llm_calls_saved"]; i.Reason == noOffers {
+		return report.Missing(i.Reason)
+	}
+	return report.Int(t.LLMCallsSaved)
 }
 
 // stepsCell leaves empty what concerns no trajectory.
@@ -105,8 +129,11 @@ func moneyTable(out backtestJSON) *report.Table {
 	for _, t := range out.Techniques {
 		share := report.Missing(noTokens)
 		if tokens, ok := t.Tokens.Value(); ok && tokens > 0 {
-			saved, _ := t.TokensSaved.Value()
-			share = report.Share(saved/tokens, 1)
+			if saved, ok := t.TokensSaved.Value(); ok {
+				share = report.Share(saved/tokens, 1)
+			} else {
+				share = t.TokensSaved.Int()
+			}
 		}
 		table.Add(report.Text(t.Technique), t.TokensSaved.Int(), share, intervalCell(t.Intervals["tokens_saved_share"]),
 			t.CostSavedUSD.Float(4), report.Range(t.Intervals["cost_saved_usd"], 4), report.Float(t.DefinitionTokens, 0))
@@ -179,39 +206,4 @@ func (j *job) drawBacktest(f *findingsOfBacktest, dir string) error {
 		return err
 	}
 	return writeFigures(figures, dir)
-}
-
-func backtestFigures(f *findingsOfBacktest) ([]*plot.Figure, error) {
-	var rows []plot.Bar
-	for _, o := range f.result.Techniques {
-		if o.CallingTurns == 0 {
-			continue
-		}
-		saved := math.Max(float64(o.CallingTurnsSaved), 0) / float64(o.CallingTurns)
-		rows = append(rows, plot.Bar{Name: o.Name, N: o.CallingTurns, Shares: []float64{1 - saved, saved}})
-	}
-	bars, err := plot.StackedBars(plot.Axes{Name: "backtest-turns", Title: "Calling turns held out", X: "share of the calling turns"}, []string{"left", "saved"}, rows)
-	if err != nil {
-		return nil, err
-	}
-	out := []*plot.Figure{bars}
-	for _, s := range f.result.Sweeps {
-		if len(s.Values) < 2 {
-			continue
-		}
-		curve := plot.Curve{Name: s.Technique}
-		for _, v := range s.Values {
-			curve.X, curve.Y = append(curve.X, float64(v.Value)), append(curve.Y, float64(v.CallingTurnsSaved))
-		}
-		axes := plot.Axes{Name: "backtest-threshold", Title: "Calling turns saved by threshold", X: "threshold", Y: "calling turns saved"}
-		if s.Parameter == backtest.ParameterMaxTools {
-			axes.Name, axes.Title, axes.X = "backtest-tools", "Calling turns saved by number of meta-tools", "meta-tools offered at most"
-		}
-		lines, err := plot.Lines(axes, []plot.Curve{curve})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, lines)
-	}
-	return out, nil
 }

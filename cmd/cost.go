@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"hash/fnv"
+	"iter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -109,15 +110,25 @@ func costs(j *job, o costOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	f, err := j.account(in, in.All(), meter, o)
+	if err != nil {
+		return err
+	}
+	out := f.JSON(in)
+	return j.print(f.document(in, out), out)
+}
+
+// account adds up what the trajectories of a source cost, which in yields.
+func (j *job) account(in *intake, source iter.Seq2[*trace.Trajectory, error], meter *cost.Meter, o costOptions) (*findingsOfCost, error) {
 	ledger, sample := cost.NewLedger(meter), fitSample{}
 	var study *cost.LazyStudy
 	if o.Lazy {
 		study = cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed})
 	}
 	estimated := 0
-	for t, err := range in.All() {
+	for t, err := range source {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		account := ledger.Add(t)
 		estimated += account.Estimated()
@@ -126,10 +137,10 @@ func costs(j *job, o costOptions, files []string) error {
 			study.Add(t, account)
 		}
 	}
-	f := findingsOfCost{options: o, fit: cost.NewFit(meter), meter: meter}
+	f := &findingsOfCost{options: o, fit: cost.NewFit(meter), meter: meter}
 	if estimated > 0 {
 		if err := j.learn(in, f.fit, sample); err != nil {
-			return err
+			return nil, err
 		}
 		f.unscaled = ledger.Apply(f.fit)
 	}
@@ -137,8 +148,7 @@ func costs(j *job, o costOptions, files []string) error {
 	if study != nil {
 		f.lazy = study.Report(f.fit)
 	}
-	out := f.JSON(in)
-	return j.print(f.document(in, out), out)
+	return f, nil
 }
 
 // learn reads the chosen trajectories again and fits counted to recorded tokens.

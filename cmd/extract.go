@@ -131,6 +131,10 @@ type metaToolJSON struct {
 	DefinitionTokens int64             `json:"definition_tokens"` // 0 for those that cannot be offered
 	Replay           choiceReplayJSON  `json:"replay"`
 	Holdout          *choiceReplayJSON `json:"holdout,omitempty"`
+
+	Anti     bool               `json:"anti_meta_tool"` // it fails more often than its parts, or costs more than it saves
+	Failures *emit.FailuresJSON `json:"failures,omitempty"`
+	Cost     *antiCostJSON      `json:"cost,omitempty"` // of what costs more than it saves
 }
 
 // boundJSON says where an argument comes from, in words and without values but
@@ -338,7 +342,7 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 	for _, m := range out.MetaTools {
 		cells := []report.Cell{report.Name(m.Name), report.Name(strings.Join(stepsInWords(m), " → ")), report.Name(inputsInWords(m)), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved), report.Text(m.Replay.words())}
 		if refused {
-			cells = append(cells, report.Text(m.Reason))
+			cells = append(cells, report.Text(leftOutWords(&m)))
 		}
 		table.Add(cells...)
 	}

@@ -47,6 +47,7 @@ type choiceReplayJSON struct {
 	Exact  int `json:"exact"`
 	Known  int `json:"inputs_known"` // of the exact ones
 	Failed int `json:"failed"`       // places with a call that failed
+	Ended  int `json:"ended"`        // that ended with a call that had failed there too: no disagreement
 }
 
 func (r choiceReplayJSON) words() string {
@@ -57,7 +58,7 @@ func (r choiceReplayJSON) words() string {
 }
 
 func replayOf(a backtest.Agreement) choiceReplayJSON {
-	return choiceReplayJSON{a.Places, a.Exact, a.Saves, a.Failed}
+	return choiceReplayJSON{a.Places, a.Exact, a.Saves, a.Failed, a.Ended}
 }
 
 // assumptionJSON is a tool that is taken to read only.
@@ -80,13 +81,16 @@ func (m *metaToolJSON) choose(t *metatool.Definition, c *extractCompilation) {
 	}
 	for i := range c.choice.Chosen {
 		if g := &c.choice.Chosen[i]; g.Definition == t {
-			m.Replay, m.DefinitionTokens = replayOf(g.Replay), g.Tokens
+			m.Replay, m.DefinitionTokens, m.Failures = replayOf(g.Replay), g.Tokens, failuresJSON(&g.Failures)
 		}
 	}
 	for i := range c.choice.Left {
 		if l := &c.choice.Left[i]; l.Definition == t {
 			m.Status, m.Reason = statusLeftOut, l.Words()
-			m.Replay, m.DefinitionTokens = replayOf(l.Replay), l.Tokens
+			m.Replay, m.DefinitionTokens, m.Failures, m.Anti = replayOf(l.Replay), l.Tokens, failuresJSON(&l.Failures), l.IsAnti()
+			if l.Reason == backtest.ReasonCosts {
+				m.Cost = &antiCostJSON{l.Saves, l.Costs, c.choice.Unit}
+			}
 		}
 	}
 }
@@ -136,6 +140,7 @@ func choiceSections(d *report.Document, out extractionJSON) {
 	} else {
 		d.Add(curveTable(out))
 	}
+	d.Add(antiTables(out)...)
 	if c.Lazy != "" {
 		d.Add(report.Paragraph(c.Lazy))
 	}

@@ -156,21 +156,24 @@ func (j *job) compile(in *intake, set *rules.Set, meter *cost.Meter, o extractOp
 
 // check replays on what was held out, and takes back what disagrees there.
 func (c *extractCompilation) check(test metatool.Source, set *rules.Set, o extractOptions, workers int) error {
-	var chosen []*metatool.Definition
-	for _, g := range c.choice.Chosen {
-		chosen = append(chosen, g.Definition)
+	// All that could be offered is replayed: what is withdrawn makes room for others.
+	var could []*metatool.Definition
+	for _, d := range c.Definitions {
+		if len(d.Refusals) == 0 {
+			could = append(could, d)
+		}
 	}
-	found, err := backtest.Replay(test, set, chosen, workers)
+	found, err := backtest.Replay(test, set, could, workers)
 	if err != nil {
 		return err
 	}
 	c.holdout = map[*metatool.Definition]backtest.Agreement{}
-	for i, d := range chosen {
+	for i, d := range could {
 		c.holdout[d] = found.Agreements[i]
 	}
 	c.heldOut = found.Trajectories
 	if o.Preset != "awo" {
-		c.choice.Withdraw(found.Agreements)
+		c.choice.Withdraw(c.holdout)
 	}
 	return nil
 }

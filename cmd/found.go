@@ -20,7 +20,7 @@ func foundArtefact(c *metatool.Compilation, in *intake, out extractionJSON) emit
 	for _, d := range c.Definitions {
 		one := emit.FoundCandidate{Definition: d, Ending: c.Ending(d.Candidate)}
 		if m := became[d.Name]; m != nil {
-			one.Status, one.Reason = m.Status, m.Reason
+			one.Status, one.Reason, one.Anti, one.Failures = m.Status, m.Reason, m.Anti, m.Failures
 		}
 		found.Candidates = append(found.Candidates, one)
 	}

@@ -9,11 +9,15 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
 )
 
 // reportOptions are the flags of `awo report`.
 type reportOptions struct {
 	analyzeOptions `mapstructure:",squash"`
+	priceOptions   `mapstructure:",squash"`
+	Backtest       string `mapstructure:"backtest"`
+	Cost           bool   `mapstructure:"cost"`
 	Out            string `mapstructure:"out"`
 }
 
@@ -22,21 +26,31 @@ func newReport(a *app) *cobra.Command {
 		Use:   "report FILES...",
 		Short: "Write what was found into one page that explains itself",
 		Long: `Write the figures of 'awo analyze' with their pictures into one HTML file, each
-explained for somebody who has not read the papers. The page loads nothing and
-runs nothing: it can be mailed, printed, or kept as an artefact of a build.
+explained for somebody who has not read the papers, and those of 'awo backtest' and
+'awo cost': what meta-tools and other techniques would save on tasks that they were
+not compiled from, and what the traces cost. The page loads nothing and runs nothing:
+it can be mailed, printed, or kept as an artefact of a build.
+
+The back-test compiles the traces several times over and takes by far the longest:
+--backtest auto makes it of up to 10,000 calls, always of any number, never of none.
 
 --format markdown prints the same for a comment on a pull request, with all but the
-first section folded. JSON is that of 'awo analyze'.
+first section folded. JSON is that of 'awo analyze', with the members backtest and
+cost, which are what those commands print.
 
 ` + filesHelp,
 		Example: `  awo report traces/ --out report.html
-  awo report traces/ --by model --out report.html
+  awo report traces/ --rules rules.yaml --by model --out report.html
+  awo report traces/ --backtest always --out report.html
   awo report traces/ --format markdown`,
 		GroupID: groupLook,
 	}
 	f := c.Flags()
 	addAnalysis(f)
+	addPrices(f)
 	f.Bool("sources", true, "say where the arguments of calls come from; --sources=false is faster")
+	f.Var(newChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 10,000 calls")
+	f.Bool("cost", true, "say what the traces cost in tokens and money")
 	f.String("out", "", "write the page into this `FILE`; - is the standard output")
 	return work(a, c, writeReport)
 }
@@ -47,6 +61,16 @@ type reportInput struct {
 	found   *findings
 	o       analyzeOptions
 	figures map[string]*plot.Figure // by name
+	saving  *saving                 // nil with --backtest never
+	cost    *spending               // nil without --cost
+	err     error                   // of drawing
+}
+
+// draw adds figures.
+func (r *reportInput) draw(figures []*plot.Figure) {
+	for _, figure := range figures {
+		r.figures[figure.Name] = figure
+	}
 }
 
 // picture returns the figure of that name, nil if it was not drawn.
@@ -62,6 +86,16 @@ func (r *reportInput) picture(name string) ([]report.Block, error) {
 	return []report.Block{report.Picture{Alt: figure.Alt, SVG: svg}}, nil
 }
 
+// shown returns the figure of that name for a section that shows it between its
+// tables; what could not be drawn is the error of the report.
+func (r *reportInput) shown(name string) []report.Block {
+	blocks, err := r.picture(name)
+	if r.err == nil {
+		r.err = err
+	}
+	return blocks
+}
+
 // reportSection is a part of a report: its heading, what it shows in two
 // sentences for a reader new to the matter, and its tables and figures.
 type reportSection struct {
@@ -74,6 +108,8 @@ type reportSection struct {
 // reportSections are the parts of a report in their order. A section without
 // blocks is left out. To add one, write its file and name it here.
 var reportSections = []reportSection{
+	sectionSaving,
+	sectionCost,
 	sectionOrders,
 	sectionTests,
 	sectionSuccessors,
@@ -84,12 +120,23 @@ var reportSections = []reportSection{
 }
 
 func writeReport(j *job, o reportOptions, files []string) error {
-	in, found, err := j.analysis(o.analyzeOptions, files)
+	in, found, err := j.analysis(o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost}, files)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	d, err := reportDocument(&reportInput{in: in, found: found, o: o.analyzeOptions})
+	r := &reportInput{in: in, found: found, o: o.analyzeOptions, figures: map[string]*plot.Figure{}}
+	result := analysisResult(in, found)
+	if err := j.weigh(r, o, files); err != nil {
+		return err
+	}
+	if r.saving != nil && r.saving.found != nil {
+		result.Backtest = &r.saving.out
+	}
+	if r.cost != nil {
+		result.Cost = &r.cost.out
+	}
+	d, err := reportDocument(r)
 	if err != nil {
 		return err
 	}
@@ -117,8 +164,11 @@ func writeReport(j *job, o reportOptions, files []string) error {
 		return d.Write(j.out, j.Format, report.Options{Fold: true})
 	case report.FormatCSV:
 		d = analysisDocument(in, found, o.analyzeOptions, true)
+		if r.saving != nil {
+			d.Section(sectionSaving.heading, r.saving.tables()...)
+		}
 	}
-	return j.print(d, analysisResult(in, found))
+	return j.print(d, result)
 }
 
 // reportDocument puts the sections together.
@@ -130,16 +180,19 @@ func reportDocument(r *reportInput) (*report.Document, error) {
 		return d, nil
 	}
 	d.Add(report.Paragraph(r.found.analysis.Verdict.Sentence))
+	if r.saving != nil {
+		d.Add(r.saving.headline())
+	}
 	drawn, err := analysisFigures(r.found)
 	if err != nil {
 		return nil, err
 	}
-	r.figures = map[string]*plot.Figure{}
-	for _, figure := range drawn {
-		r.figures[figure.Name] = figure
-	}
+	r.draw(drawn)
 	for _, s := range reportSections {
 		blocks := s.blocks(r)
+		if r.err != nil {
+			return nil, r.err
+		}
 		if len(blocks) == 0 {
 			continue
 		}

@@ -1,10 +1,12 @@
 package cmd
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -50,8 +52,8 @@ func TestReportInBrowser(t *testing.T) {
 		file             string
 		sections, images int
 	}{
-		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 7, 5},
-		"hostile": {hostileRuns(t), 7, 5},
+		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 9, 8},
+		"hostile": {hostileRuns(t), 9, 7},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -88,5 +90,34 @@ func TestReportInBrowser(t *testing.T) {
 				t.Error("a name became an element")
 			}
 		})
+	}
+}
+
+// TestReportSaysWhatCommandsSay holds the sections of a report to the commands that
+// they name: the same figures, to the digit.
+func TestReportSaysWhatCommandsSay(t *testing.T) {
+	traces := "office/trajectories.jsonl.gz --sample 60"
+	decoded := func(args string) map[string]any {
+		var v map[string]any
+		if err := json.Unmarshal(runJSON(t, args), &v); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	page := decoded("report " + traces + " --rules office/rules.yaml --exclude-tool supervisor_*")
+	for command, args := range map[string]string{"backtest": traces + " --rules office/rules.yaml", "cost": traces} {
+		section, _ := page[command].(map[string]any)
+		if section == nil {
+			t.Fatalf("the report has no member %s", command)
+		}
+		alone := decoded(command + " " + args)
+		for name, want := range alone {
+			if name == "notes" || name == "input" {
+				continue
+			}
+			if got := section[name]; !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %s is not that of awo %s", command, name, command)
+			}
+		}
 	}
 }

@@ -26,6 +26,7 @@ var results = []struct {
 	args   string
 }{
 	{"awo.analysis/v1", analysisJSON{}, "analyze office/trajectories.jsonl.gz --by model --sources"},
+	{"awo.analysis/v1", analysisJSON{}, "report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
 	{"awo.inspection/v1", inspectionJSON{}, "inspect office/trajectories.jsonl.gz"},
 	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --rules office/rules.yaml --reasons --ablation"},
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},

@@ -48,7 +48,7 @@ const maxShorter = 16
 func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	var places []Place
 	record := newRecord(t)
-	sequence, player := newSequence(record, marks), newPlayer(record, &f.knower)
+	sequence, player := newSequence(record, marks, false), newPlayer(record, &f.knower)
 	for i := range sequence.calls {
 		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool.Value()] {
 			o, ok := sequence.At(f.tools[n], i)

@@ -61,24 +61,31 @@ type Sequence struct {
 	calls  []int
 	cut    []bool // by element of calls: nothing reaches from the one before to it
 	stop   []bool // by element of calls: it is in nothing
+	ghost  []bool // by element of calls: the rules dropped it, and it failed; nil for no such calls
 	runs   []int  // of one At: by step, how many calls it takes
 }
 
 // NewSequence returns the sequence of t. marks are those of its calls under
 // rules, nil without rules. A user message and a barrier cut the sequence.
 func NewSequence(t *trace.Trajectory, marks []merge.Mark) *Sequence {
-	return newSequence(newRecord(t), marks)
+	return newSequence(newRecord(t), marks, false)
 }
 
-func newSequence(r *record, marks []merge.Mark) *Sequence {
+// newSequence is NewSequence, with the failed calls that rules drop if ghosts are
+// wanted.
+func newSequence(r *record, marks []merge.Mark, ghosts bool) *Sequence {
 	t, n := r.t, len(r.t.Calls)
 	s := &Sequence{record: r, calls: make([]int, 0, n), cut: make([]bool, 0, n), stop: make([]bool, 0, n)}
 	cut := false
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		cut = cut || c.AfterUser
-		if c.Origin != trace.OriginModel || marks != nil && marks[i] == merge.MarkDropped {
+		dropped := marks != nil && marks[i] == merge.MarkDropped
+		if c.Origin != trace.OriginModel || dropped && !(ghosts && c.Status == trace.StatusFailed) {
 			continue
+		}
+		if ghosts {
+			s.ghost = append(s.ghost, dropped)
 		}
 		barrier := marks != nil && marks[i] == merge.MarkBarrier
 		s.calls, s.cut, s.stop = append(s.calls, i), append(s.cut, cut || barrier), append(s.stop, barrier)
@@ -97,10 +104,32 @@ func (s *Sequence) Len() int { return len(s.calls) }
 // later step in a row that calls the same tool.
 func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
 	s.runs = s.runs[:0]
+	s.follow(tool, i, func(calls []int) bool {
+		s.runs = append(s.runs, len(calls))
+		return true
+	})
+	if len(s.runs) < len(tool.Steps) {
+		return Occurrence{}, false
+	}
+	occurrence := Occurrence{Calls: make([][]int, len(s.runs))}
+	at := i
+	for n, run := range s.runs {
+		occurrence.Calls[n] = s.calls[at : at+run]
+		at += run
+	}
+	return occurrence, true
+}
+
+// follow tells of the calls of each step of a meta-tool from element i on, until a
+// step has none or made returns false. It returns the element behind them.
+func (s *Sequence) follow(tool *metatool.Tool, i int, made func(calls []int) bool) (end int) {
 	at := i
 	for n := range tool.Steps {
 		step := &tool.Steps[n]
 		run := 0
+		for n > 0 && s.isGhost(at) && !s.cut[at] && !s.fits(step, s.calls[at]) {
+			at++
+		}
 		for at+run < len(s.calls) && !s.stop[at+run] && (at+run == i || !s.cut[at+run]) && s.fits(step, s.calls[at+run]) {
 			if run++; step.Each == nil {
 				break
@@ -110,19 +139,18 @@ func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
 			run--
 		}
 		if run == 0 {
-			return Occurrence{}, false
+			return at
 		}
-		s.runs = append(s.runs, run)
 		at += run
+		if !made(s.calls[at-run : at]) {
+			return at
+		}
 	}
-	occurrence := Occurrence{Calls: make([][]int, len(s.runs))}
-	at = i
-	for n, run := range s.runs {
-		occurrence.Calls[n] = s.calls[at : at+run]
-		at += run
-	}
-	return occurrence, true
+	return at
 }
+
+// isGhost reports whether an element is a failed call that rules dropped.
+func (s *Sequence) isGhost(at int) bool { return at < len(s.ghost) && s.ghost[at] }
 
 // All returns the occurrences of a meta-tool from left to right, without
 // overlaps.

@@ -32,6 +32,11 @@ type Replay struct {
 	Known   bool
 	Unknown string
 
+	// Ended says that it made the recorded calls up to one that failed, then as in
+	// the recording, and ended there; the agent went on with the rest. It is not
+	// exact, and no disagreement either: a meta-tool hands back what failed.
+	Ended bool
+
 	Saves bool // exact and known
 	Turns int  // calling turns that there would be fewer; see Occurrence.TurnsSaved
 }
@@ -95,14 +100,17 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 	}
 	r.Exact = len(outcome.Steps) == len(tool.Steps)
 	r.Steps = make([]StepReplay, 0, len(outcome.Steps))
+	agrees := true
 	for i := range outcome.Steps {
 		step := p.compare(&tool.Steps[i], o.Calls[i], &outcome.Steps[i])
 		if ended := f != nil && f.Step == i && !endsAlike(f, p.t, o, i); ended && (step.Exact || len(outcome.Steps[i].Calls) == 0) {
 			step = StepReplay{Code: f.Code, Argument: f.Argument}
 		}
-		r.Exact = r.Exact && step.Exact
+		agrees = agrees && step.Exact
 		r.Steps = append(r.Steps, step)
 	}
+	r.Ended = !r.Exact && agrees && f != nil && endsAlike(f, p.t, o, f.Step)
+	r.Exact = r.Exact && agrees
 	r.Saves = r.Exact && r.Known
 	return r
 }

@@ -98,7 +98,7 @@ type toolReplay struct {
 func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
 	c := &Checks{id: t.ID, source: t.Source}
 	record := newRecord(t)
-	sequence, player := newSequence(record, marks), newPlayer(record, &v.knower)
+	sequence, player := newSequence(record, marks, false), newPlayer(record, &v.knower)
 	free := map[int]int{} // where the next place of a meta-tool may begin
 	for at, call := range sequence.calls {
 		for _, i := range v.byFirst[t.Calls[call].Tool.Value()] {

@@ -55,6 +55,8 @@ type FoundCandidate struct {
 	Definition *metatool.Definition
 	Status     string
 	Reason     string // why it is left out
+	Anti       bool   // since it fails more often than its parts, or costs more than it saves
+	Failures   *FailuresJSON
 	Ending     metatool.Ending
 }
 
@@ -80,6 +82,9 @@ type CandidateJSON struct {
 	Refusals    []RefusalJSON `json:"refusals"`
 	Ending      EndingJSON    `json:"ending"`
 	Places      []PlaceJSON   `json:"places"` // the first ones, at most one a trajectory
+
+	Anti     bool          `json:"anti_meta_tool"` // it fails more often than its parts, or costs more than it saves
+	Failures *FailuresJSON `json:"failures"`       // null for what cannot be offered
 }
 
 // WhyArgument says where an argument comes from, and where it does not. It holds
@@ -163,7 +168,7 @@ func (f *Found) candidate(c *FoundCandidate) CandidateJSON {
 	out := CandidateJSON{
 		Name: d.Name, Status: c.Status, Reason: c.Reason, Tools: calledBy([]*metatool.Definition{d}), Support: d.Candidate.Support,
 		Occurrences: len(d.Candidate.Occurrences), TurnsSaved: d.Candidate.TurnsSaved, CallsSaved: d.Candidate.CallsSaved,
-		Arguments: []WhyArgument{}, Refusals: []RefusalJSON{}, Ending: NewEnding(&c.Ending), Places: f.places(d.Candidate),
+		Arguments: []WhyArgument{}, Refusals: []RefusalJSON{}, Ending: NewEnding(&c.Ending), Places: f.places(d.Candidate), Anti: c.Anti, Failures: c.Failures,
 	}
 	for i := range d.Bound {
 		b := &d.Bound[i]

@@ -50,6 +50,21 @@ func figures(t testing.TB) map[string]*plot.Figure {
 		{Name: "patterns", X: []float64{2, 5, 10, 20}, Y: []float64{0.3, 0.28, 0.2, 0.12}},
 	})
 	add("lines", f, err)
+	for name, rows := range map[string][]plot.Estimate{
+		"estimates": {
+			{Name: "patterns", Share: 0.363, Lo: 0.329, Hi: 0.398},
+			{Name: "counted", Share: 0.158, Lo: 0.134, Hi: 0.179, Apart: true},
+			{Name: "no interval", Share: 0.05, Lo: nan, Hi: nan},
+			{Name: "a loss", Share: -0.3, Lo: -0.4, Hi: -0.25},
+			{Name: "not known", Share: nan, Lo: nan, Hi: nan},
+		},
+		"estimates-zero": {{Name: "nothing"}}, "estimates-none": nil,
+		"estimates-wild": {{Name: "<b>\x1b[31m" + strings.Repeat("x", 200), Share: -1e9, Lo: math.Inf(-1), Hi: 1e9}},
+		"estimates-many": make([]plot.Estimate, 100),
+	} {
+		f, err = plot.Estimates(plot.Axes{Name: name, Title: "Saved, at most", X: "share"}, rows)
+		add(name, f, err)
+	}
 	for _, n := range []int{0, 1, 8, 30, 500} {
 		tools, counts := chain(n)
 		f, err = plot.Transitions(tools, pairs(counts))

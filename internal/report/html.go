@@ -117,8 +117,11 @@ func (t *Table) writeHTML(w *lines) {
 // rowsHTML writes header and rows.
 func (t *Table) rowsHTML(w *lines, marks *marks) {
 	class := func(j int) string {
-		if t.Columns[j].Align == Right {
+		switch c := &t.Columns[j]; {
+		case c.Align == Right:
 			return ` class="r"`
+		case c.Interval:
+			return ` class="i"`
 		}
 		return ""
 	}
@@ -173,6 +176,7 @@ td:has(code) { min-width: 15rem; }
 tbody tr:nth-child(even) { background: var(--band); }
 .r { text-align: right; white-space: nowrap; }
 th.r { white-space: normal; }
+.i { white-space: nowrap; }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: 0.92em; }
 pre { overflow-x: auto; padding: 0.75rem; background: var(--band); }
 .notes { margin: 0.25rem 0 1.25rem; padding: 0; list-style: none; color: var(--faint); font-size: 0.85rem; max-width: 52rem; }

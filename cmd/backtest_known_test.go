@@ -1,0 +1,59 @@
+package cmd
+
+import (
+	"math"
+	"testing"
+
+	"github.com/awo-dev/awo/backtest"
+)
+
+// TestUnknownHasNoInterval holds that a figure that the traces do not bear is
+// missing together with its interval, and that all others are there.
+func TestUnknownHasNoInterval(t *testing.T) {
+	known := map[string]backtest.Interval{}
+	for _, metric := range backtest.Metrics {
+		known[metric] = backtest.Interval{Lo: 0, Hi: 0}
+	}
+	outcome := func(name string, used int) backtest.Outcome {
+		return backtest.Outcome{Name: name, Used: used, LLMCalls: 20, CallingTurns: 10, Intervals: known, StepsBefore: math.NaN(), StepsAfter: math.NaN()}
+	}
+	priced := backtest.Result{TestTasks: 4, Trajectories: 4, LLMTurns: 20}
+	unpriced := priced
+	unpriced.Unpriced = 20
+	silent := outcome("patterns", 0) // no turns
+	silent.LLMCalls, silent.CallingTurns = 0, 0
+	for name, tc := range map[string]struct {
+		result  backtest.Result
+		outcome backtest.Outcome
+		missing map[string]string // by metric
+	}{
+		"all known": {priced, outcome("patterns", 3), nil},
+		"no price":  {unpriced, outcome("patterns", 3), map[string]string{"cost_saved_usd": noPrices, "cost_saved_share": noPrices}},
+		"no turns": {unpriced, silent, map[string]string{
+			"llm_calls_saved": noTokens, "llm_calls_saved_share": noTokens, "calling_turns_saved": noTestTurns, "calling_turns_saved_share": noTestTurns,
+			"tokens_saved": noTokens, "tokens_saved_share": noTokens, "cost_saved_usd": noTokens, "cost_saved_share": noTokens, "utilisation": noTokens,
+		}},
+		"no definitions": {priced, outcome("preload", 0), map[string]string{
+			"llm_calls_saved": noOffers, "llm_calls_saved_share": noOffers, "tokens_saved": noOffers, "tokens_saved_share": noOffers,
+			"cost_saved_usd": noOffers, "cost_saved_share": noOffers, "utilisation": noOffers,
+		}},
+		"definitions": {priced, outcome("preload", 2), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := findingsOfBacktest{result: &tc.result}
+			out := f.technique(&tc.outcome)
+			for _, metric := range backtest.Metrics {
+				if got := out.Intervals[metric].Reason; got != tc.missing[metric] {
+					t.Errorf("%s: no interval since %q, want %q", metric, got, tc.missing[metric])
+				}
+			}
+			for metric, figure := range map[string]interface{ Value() (float64, bool) }{
+				"utilisation": out.Utilisation, "tokens_saved": out.TokensSaved, "cost_saved_usd": out.CostSavedUSD, "calling_turns_saved_share": out.Share,
+			} {
+				if _, ok := figure.Value(); ok != (tc.missing[metric] == "") {
+					t.Errorf("%s is known: %v, and its interval is missing since %q", metric, ok, tc.missing[metric])
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,366 @@
+package cmd
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool"
+)
+
+// The section that shows what `awo backtest` finds.
+
+var sectionSaving = reportSection{
+	heading: "What it would save",
+	about: "Calls that agents keep making one after the other can be made at once by one tool, a meta-tool, and then the model is asked fewer times; here such tools, and other ways to ask it less, were made from one part of the tasks and tried on runs of tasks that they had not seen. " +
+		"All figures are upper bounds: an agent would have to choose the new tool every time, and to go on as it did in the recording.",
+	blocks: func(r *reportInput) []report.Block {
+		if r.saving == nil {
+			return nil
+		}
+		return r.saving.blocks(r)
+	},
+}
+
+// saving is a back-test for a report.
+type saving struct {
+	found   *findingsOfBacktest // nil where there are too many calls
+	out     backtestJSON
+	command string // that gives the same figures
+	apart   string // what differs from the traces of the other sections
+}
+
+// usualBacktest returns the options of a back-test of which no flag is given.
+func usualBacktest(in inputOptions, prices priceOptions, ruleFile string) backtestOptions {
+	return backtestOptions{
+		inputOptions: in, priceOptions: prices, Rules: ruleFile,
+		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
+		Threshold: metatool.DefaultThreshold, MaxExtra: metatool.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), Sweep: sweptThresholds(), SweepTools: sweptTools(),
+	}
+}
+
+// weigh adds what the traces cost, and what could be saved of it. They are read
+// again, with the calls that the analysis leaves out.
+func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
+	if r.in.tally.Calls == 0 {
+		return nil
+	}
+	r.in.isRead, r.in.exclude = true, nil
+	if o.Cost {
+		meter, err := j.meter(o.priceOptions)
+		if err != nil {
+			return err
+		}
+		own := costOptions{inputOptions: o.inputOptions, priceOptions: o.priceOptions, Top: 10}
+		found, err := j.account(r.in, r.in.Source(), meter, own)
+		if err != nil {
+			return err
+		}
+		r.cost = &spending{found: found, out: found.JSON(r.in), command: again("awo cost", o, "", files)}
+	}
+	switch {
+	case o.Backtest == "never":
+		return nil
+	case o.Backtest == "auto" && r.in.tally.Calls > autoCalls:
+		r.saving = &saving{command: again("awo backtest", o, o.Rules, files)}
+		return nil
+	}
+	set, err := j.rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	meter, err := j.meter(o.priceOptions)
+	if err != nil {
+		return err
+	}
+	found, err := j.backTested(r.in, set, meter, usualBacktest(o.inputOptions, o.priceOptions, o.Rules))
+	if err != nil {
+		return err
+	}
+	r.saving = &saving{found: found, out: found.JSON(r.in), command: again("awo backtest", o, o.Rules, files)}
+	if o.MinLength > 0 || len(o.ExcludeTool) > 0 || o.DropFailed || o.CollapseRepeats {
+		r.saving.apart = "This section is about all calls, also those that the other sections leave out: turns cannot be taken apart."
+	}
+	figures, err := backtestFigures(found)
+	if err != nil {
+		return err
+	}
+	r.draw(figures)
+	return nil
+}
+
+// autoCalls is how many calls are back-tested unasked: a minute or so.
+const autoCalls = 10_000
+
+// again returns a command that gives the figures of a section. Of absolute paths it
+// holds the last element only: a page does not say where it was made.
+func again(command string, o reportOptions, ruleFile string, files []string) string {
+	words := strings.Fields(command)
+	for _, file := range files {
+		words = append(words, local(file))
+	}
+	add := func(flag, value string) {
+		if value != "" {
+			words = append(words, "--"+flag, value)
+		}
+	}
+	if ruleFile != "" {
+		add("rules", local(ruleFile))
+	}
+	add("where", o.Where)
+	add("since", o.Since)
+	add("until", o.Until)
+	if o.Dedupe {
+		words = append(words, "--dedupe")
+	}
+	if o.Sample > 0 {
+		add("sample", fmt.Sprint(o.Sample))
+	}
+	if o.Seed != 1 {
+		add("seed", fmt.Sprint(o.Seed))
+	}
+	if o.Prices != "" {
+		add("prices", local(o.Prices))
+	}
+	if o.Caching != "recorded" {
+		add("caching", o.Caching)
+	}
+	for i, w := range words {
+		words[i] = quoted(w)
+	}
+	return strings.Join(words, " ")
+}
+
+// local returns a path that says nothing about the machine.
+func local(file string) string {
+	if filepath.IsAbs(file) || strings.HasPrefix(filepath.ToSlash(file), "../") {
+		return filepath.Base(file)
+	}
+	return filepath.ToSlash(file)
+}
+
+// quoted returns a word as a shell takes it for one.
+func quoted(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,+@%", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// measured reports whether there were tasks enough to compile from some and test on
+// others.
+func (s *saving) measured() bool {
+	return s.out.Split.TestTasks > 1 && len(s.out.Techniques) > 0
+}
+
+// best returns what is said of the technique that is recommended, nil if none is.
+func (s *saving) best() *techniqueJSON {
+	at := slices.IndexFunc(s.out.Techniques, func(t techniqueJSON) bool {
+		return t.Technique == s.out.Recommended.Technique && t.Technique != "none"
+	})
+	if at < 0 {
+		return nil
+	}
+	return &s.out.Techniques[at]
+}
+
+// headline says in a sentence what would be saved.
+func (s *saving) headline() report.Paragraph {
+	best := s.best()
+	switch {
+	case s.found == nil:
+		return report.Paragraph(fmt.Sprintf("What meta-tools would save was not measured, since there are more than %s calls: --backtest always does it.", report.Grouped(autoCalls)))
+	case !s.measured():
+		return "What meta-tools would save cannot be measured: that takes several tasks, some to compile from and others to test on."
+	case best == nil:
+		return "On tasks that were not compiled from, no technique tried would save a turn, a token or money, as far as these traces tell."
+	case best.CallingTurnsSaved == 0:
+		return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, no technique saves a turn; %s saves tokens or money.", best.Technique))
+	}
+	return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, %s would save at most %s%s.", best.Technique, turnsOf(best), s.price(best)))
+}
+
+// turnsOf says how many calling turns a technique saves.
+func turnsOf(t *techniqueJSON) string {
+	text := fmt.Sprintf("%s of %s", report.Grouped(t.CallingTurnsSaved), countOf(t.CallingTurns, "calling turn"))
+	if v, ok := t.Share.Value(); ok {
+		text += fmt.Sprintf(" (%.1f %%%s)", 100*v, between(t.Intervals["calling_turns_saved_share"], 100, 1, " %"))
+	}
+	return text
+}
+
+// between writes an interval, times scale, behind a figure; nothing if there is none.
+func between(i report.Interval, scale float64, digits int, unit string) string {
+	if i.Reason != "" || i.Level == 0 {
+		return ""
+	}
+	lo, hi := min(scale*i.Lo, scale*i.Hi), max(scale*i.Lo, scale*i.Hi)
+	return fmt.Sprintf(", 95 %% interval %.*f to %.*f%s", digits, lo, digits, hi, unit)
+}
+
+// price says in half a sentence whether that pays.
+func (s *saving) price(t *techniqueJSON) string {
+	if usd, ok := t.CostSavedUSD.Value(); ok {
+		if usd < 0 && t.DefinitionTokens > 0 {
+			return ", and would cost more money than it saves unless definitions are registered when needed"
+		}
+		return ""
+	}
+	if tokens, ok := t.TokensSaved.Value(); ok && tokens < 0 && t.DefinitionTokens > 0 {
+		return ", and would take more tokens than it saves unless definitions are registered when needed"
+	}
+	return ""
+}
+
+func (s *saving) blocks(r *reportInput) []report.Block {
+	var blocks []report.Block
+	add := func(b ...report.Block) { blocks = append(blocks, b...) }
+	if s.found == nil {
+		add(report.Paragraph(fmt.Sprintf("It was not measured here, since there are %s and more than %s take long; --backtest always measures it, or this command:", countOf(r.in.tally.Calls, "call"), report.Grouped(autoCalls))),
+			report.Code{Language: "console", Text: s.command})
+		return blocks
+	}
+	if !s.measured() {
+		add(report.Paragraph(fmt.Sprintf("There is only %s, and a back-test needs several: some to compile from, and others to test on.", countOf(s.out.Split.TestTasks, "task"))))
+		return blocks
+	}
+	add(s.found.splitWords())
+	if s.apart != "" {
+		add(report.Paragraph(s.apart))
+	}
+	add(s.words())
+	add(r.shown("backtest-turns")...)
+	add(turnsTable(s.out))
+	add(r.shown("backtest-money")...)
+	add(moneyTable(s.out))
+	if table := adoptionTable(s.out); table != nil {
+		add(table)
+	}
+	if len(s.out.Interactions) > 0 {
+		table := interactionTable(s.out)
+		table.Title = "Two techniques together"
+		add(table)
+	}
+	if len(s.out.Sweeps) > 0 {
+		add(r.shown("backtest-threshold")...)
+	}
+	for _, sweep := range s.out.Sweeps {
+		table := sweepTable(sweep)
+		table.Title = "Other values of --" + strings.ReplaceAll(sweep.Parameter, "_", "-")
+		add(table)
+	}
+	if len(s.out.Unknown) > 0 {
+		add(report.Paragraph("What cannot be known:"), report.List(s.out.Unknown))
+	}
+	add(techniqueTable(s.out), report.Paragraph("These figures again, and more of them:"), report.Code{Language: "console", Text: s.command})
+	return blocks
+}
+
+// tables are those of the section, for CSV.
+func (s *saving) tables() []report.Block {
+	if !s.measured() {
+		return nil
+	}
+	return []report.Block{turnsTable(s.out), moneyTable(s.out)}
+}
+
+// words are the result in sentences.
+func (s *saving) words() report.Block {
+	best, rec := s.best(), s.out.Recommended
+	if best == nil {
+		return report.List{"No technique saves a calling turn, a token or money on tasks that it was not compiled from: these agents have no habit that is worth a tool, or the traces are too few to find it."}
+	}
+	var list report.List
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	say("Recommended: %s, --threshold %d, --select %s. %s.", rec.Technique, rec.Threshold, rec.Select, capital(rec.Reason))
+	if best.CallingTurnsSaved > 0 {
+		say("By turns: %s (%s) saves at most %s.", best.Technique, best.Doc, turnsOf(best))
+	}
+	usd, priced := best.CostSavedUSD.Value()
+	all, _ := best.CostUSD.Value()
+	tokens, counted := best.TokensSaved.Value()
+	of, _ := best.Tokens.Value()
+	read := ""
+	if best.DefinitionTokens > 0 {
+		read = fmt.Sprintf(", with %s tokens of definitions read on every turn that is left", grouped(int64(best.DefinitionTokens)))
+	}
+	switch {
+	case priced && usd < 0:
+		say("By money it costs %s USD more than it saves%s, on top of %s USD%s. Take fewer meta-tools (--select net, --max-tools), or register definitions when they are needed.",
+			dollars(-usd), between(best.Intervals["cost_saved_usd"], -1, 2, " USD"), dollars(all), read)
+	case priced:
+		say("By money it saves at most %s of %s USD%s%s.", dollars(usd), dollars(all), between(best.Intervals["cost_saved_usd"], 1, 2, " USD"), read)
+	case counted && tokens < 0:
+		say("By tokens it takes %s more than it saves%s, on top of %s%s; what that is in money is not known: %s. Take fewer meta-tools (--select net, --max-tools), or register definitions when they are needed.",
+			grouped(int64(-tokens)), between(best.Intervals["tokens_saved"], -1, 0, ""), grouped(int64(of)), read, noPrices)
+	case counted:
+		say("By tokens it saves at most %s of %s%s; what that is in money is not known: %s.", grouped(int64(tokens)), grouped(int64(of)), between(best.Intervals["tokens_saved"], 1, 0, "")+read, noPrices)
+	}
+	if a := best.Adoption; a != nil {
+		say("Agents may not use it: published ones used meta-tools in %.0f to %.0f %% of the tasks, which leaves %.0f to %.0f of these turns; and one published model made %.0f and %.0f %% more calls with meta-tools than without, which here would be %.0f to %.0f model calls more.",
+			100*a.Low, 100*a.High, a.SavedLow, a.SavedHi, 100*overuseLow, 100*overuseHigh, overuseLow*float64(best.LLMCalls), overuseHigh*float64(best.LLMCalls))
+	}
+	return list
+}
+
+// Calls that one model of the AWO paper made more with meta-tools than without.
+const (
+	overuseLow  = 0.04
+	overuseHigh = 0.19
+)
+
+// capital lets a sentence begin with a capital.
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// adoptionTable shows what is left if agents use meta-tools as seldom or as often
+// as published, nil where no meta-tool saves a turn.
+func adoptionTable(out backtestJSON) *report.Table {
+	table := report.NewTable("adoption", "What is left if agents use meta-tools as published agents did",
+		report.Column{Key: "technique"},
+		report.Column{Key: "calling_turns_saved", Title: "turns saved, at most", Align: report.Right},
+		report.Column{Key: "calling_turns_saved", Title: "95 %", Interval: true},
+		report.Column{Key: "high", Title: fmt.Sprintf("used in %.0f %% of tasks", 100*adoptionHigh), Align: report.Right},
+		report.Column{Key: "low", Title: fmt.Sprintf("used in %.0f %%", 100*adoptionLow), Align: report.Right},
+		report.Column{Key: "overuse_low", Title: fmt.Sprintf("%.0f %% more calls", 100*overuseLow), Align: report.Right},
+		report.Column{Key: "overuse_high", Title: fmt.Sprintf("%.0f %% more calls", 100*overuseHigh), Align: report.Right},
+	)
+	for _, t := range out.Techniques {
+		if a := t.Adoption; a != nil && t.Technique != "awo-paper" {
+			table.Add(report.Text(t.Technique), report.Int(t.CallingTurnsSaved), report.Range(t.Intervals["calling_turns_saved"], 0), report.Float(a.SavedHi, 0), report.Float(a.SavedLow, 0),
+				report.Float(-overuseLow*float64(t.LLMCalls), 0), report.Float(-overuseHigh*float64(t.LLMCalls), 0))
+		}
+	}
+	if len(table.Rows) == 0 {
+		return nil
+	}
+	table.Note("Agents of the AWO paper used meta-tools in %.0f to %.0f %% of the tasks (its Tables 7 and 9), and one model made %.0f and %.0f %% more calls with them than without: then calls are lost (negative), not saved. Which of these your agent is like, only a trial with it tells.",
+		100*adoptionLow, 100*adoptionHigh, 100*overuseLow, 100*overuseHigh)
+	return table
+}
+
+// techniqueTable says what each technique is.
+func techniqueTable(out backtestJSON) *report.Table {
+	table := report.NewTable("technique-names", "The techniques",
+		report.Column{Key: "technique"}, report.Column{Key: "doc", Title: "what it does", Max: 100, Wrap: true}, report.Column{Key: "notes", Max: 100, Wrap: true})
+	for _, t := range out.Techniques {
+		var notes []string
+		for _, n := range t.Notes {
+			if !strings.HasPrefix(n, "an upper bound") && !strings.HasPrefix(n, "published agents") {
+				notes = append(notes, capital(n)+".")
+			}
+		}
+		table.Add(report.Text(t.Technique), report.Text(capital(t.Doc)), report.Text(strings.Join(notes, " ")))
+	}
+	return table
+}
