@@ -57,11 +57,12 @@ func (f *firstUse) follow(now, then []float64) {
 
 // called returns for each step the probabilities of the tools offered.
 func (f *firstUse) called() [][]float64 {
-	out := [][]float64{f.start}
-	for len(out) < f.steps {
-		then := make([]float64, len(f.offered))
-		f.follow(out[len(out)-1], then)
-		out = append(out, then)
+	out := make([][]float64, f.steps)
+	for k := range out {
+		if out[k] = f.start; k > 0 {
+			out[k] = make([]float64, len(f.offered))
+			f.follow(out[k-1], out[k])
+		}
 	}
 	return out
 }
@@ -70,14 +71,11 @@ func (f *firstUse) called() [][]float64 {
 // offered, is called there for the first time.
 func (f *firstUse) of(tool int) []float64 {
 	now, then := append([]float64(nil), f.start...), make([]float64, len(f.start))
-	out := make([]float64, 0, f.steps)
-	for {
-		out = append(out, now[tool])
-		if len(out) == f.steps {
-			return out
-		}
-		now[tool] = 0
+	out := make([]float64, f.steps)
+	for k := range out {
+		out[k], now[tool] = now[tool], 0
 		f.follow(now, then)
 		now, then = then, now
 	}
+	return out
 }

@@ -1,8 +1,6 @@
 package backtest
 
 import (
-	"encoding/binary"
-	"fmt"
 	"hash/fnv"
 	"slices"
 
@@ -66,7 +64,6 @@ type preloadRun struct {
 	set      *cost.Toolset
 	use      cost.LazyUse
 	steps    []int32
-	costs    *cost.PreloadCosts // once it is worked out
 }
 
 // NewPreloading returns an empty Preloading of accounts of m.
@@ -135,8 +132,9 @@ func hashOf(text string) uint64 {
 // Train learns from the trajectories of the tasks that learns is true of, nil being
 // all. It returns a Preloader of its own each time.
 func (p *Preloading) Train(learns func(task string) bool) *Preloader {
-	out := &Preloader{meter: p.meter, numbers: p.numbers, decided: map[string][]trace.Name{}}
+	out := &Preloader{meter: p.meter, numbers: p.numbers, used: make([]usedTool, len(p.numbers)+sequenceEnd+1)}
 	var sequences [][]uint32
+	var sample []*preloadRun
 	for i := range p.runs {
 		r := &p.runs[i]
 		if learns != nil && !learns(r.task) {
@@ -146,134 +144,28 @@ func (p *Preloading) Train(learns func(task string) bool) *Preloader {
 		if r.account == nil || misfits(r.account) {
 			continue
 		}
-		if r.costs == nil {
-			r.costs = r.account.PreloadCosts(r.set, r.use, r.steps)
-		}
-		out.costs.Add(r.costs)
-		for turn := range r.account.Turns {
-			out.isMoney = out.isMoney || r.account.Price(turn) != nil
-		}
+		sample = append(sample, r)
+		out.see(r)
 	}
 	out.model = ngram.Train(1, slices.Values(sequences), ngram.ModelOptions{})
-	registered := 0
-	for i := range p.runs {
-		if r := &p.runs[i]; r.costs != nil && (learns == nil || learns(r.task)) {
-			registered += len(out.Tools(&trace.Trajectory{Tools: r.tools}))
+	for range rounds {
+		var costs cost.PreloadCosts
+		registered := 0
+		for _, r := range sample {
+			use := cost.LazyUse{Uses: r.use.Uses, Preloaded: out.tools(r.tools)}
+			registered += len(use.Preloaded)
+			costs.Add(r.account.PreloadCosts(r.set, use, r.steps))
 		}
+		out.costs, out.decided = costs, map[string][]int32{}
+		out.mean = ratio(float64(registered), float64(len(sample)))
 	}
-	out.mean = ratio(float64(registered), float64(out.costs.Trajectories))
 	return out
 }
 
-// Preloader says which tools to register from the start. It is used by one
-// goroutine.
-type Preloader struct {
-	meter   *cost.Meter
-	numbers map[trace.Name]uint32
-	model   *ngram.Model
-	costs   cost.PreloadCosts
-	isMoney bool    // some price is known: what is worth it is worth it by money, else by tokens
-	mean    float64 // tools registered from the start, by trajectory learnt from
-	decided map[string][]trace.Name
-}
-
-// decisions is how many lists of tools are remembered.
-const decisions = 1024
-
-// Tools returns the tools that are worth registering at the start of t, in the order
-// in which they are offered: of t only the tools offered are looked at. A tool is
-// worth it if cost.PreloadCosts.Worth is positive for the probabilities of its
-// first use, those of a bigram model of the tasks learnt from.
-func (p *Preloader) Tools(t *trace.Trajectory) []trace.Name {
-	if p.costs.Trajectories == 0 || len(t.Tools) == 0 {
-		return nil
-	}
-	set, index := p.meter.Toolset(t.Tools)
-	var offered []uint32
-	var places []int
-	for i := range t.Tools {
-		n := p.numbers[t.Tools[i].Name]
-		if p.model.Seen(n) && n != sequenceEnd && index[t.Tools[i].Name] == int32(i) {
-			offered, places = append(offered, n), append(places, i)
-		}
-	}
-	key := make([]byte, 0, 8*len(offered))
-	for i, n := range offered {
-		key = binary.LittleEndian.AppendUint32(key, n)
-		key = binary.LittleEndian.AppendUint32(key, uint32(set.Tools[places[i]].Tokens()))
-	}
-	if known, ok := p.decided[string(key)]; ok {
-		return known
-	}
-	chain := newFirstUse(p.model, offered, min(preloadSteps, len(p.costs.Steps)))
-	var out []trace.Name
-	for i := range p.pay(chain, set, places) {
-		out = append(out, t.Tools[places[i]].Name)
-	}
-	if len(p.decided) == decisions {
-		clear(p.decided)
-	}
-	p.decided[string(key)] = out
-	return out
-}
-
-// pay yields the tools offered that are worth it. A first use is no likelier than a
-// use, which spares the others.
-func (p *Preloader) pay(chain *firstUse, set *cost.Toolset, places []int) func(yield func(int) bool) {
-	worth := func(first []float64, tool int) float64 {
-		w := p.costs.Worth(first, set.Tools[places[tool]].Tokens())
-		if p.isMoney {
-			return w.USD
-		}
-		return w.Tokens
-	}
-	return func(yield func(int) bool) {
-		if chain.steps == 0 {
-			return
-		}
-		called := chain.called()
-		for i := range places {
-			bound := make([]float64, chain.steps)
-			for k := range bound {
-				bound[k] = called[k][i]
-			}
-			if p.atMost(bound, set.Tools[places[i]].Tokens()) > 0 && worth(chain.of(i), i) > 0 && !yield(i) {
-				return
-			}
-		}
-	}
-}
-
-// atMost returns a bound of what a tool is worth that is called with these
-// probabilities: as if its definition were read only where it is never called.
-func (p *Preloader) atMost(called []float64, tokens int64) float64 {
-	var sum, register float64
-	for k, q := range called {
-		s := &p.costs.Steps[k]
-		sum += q
-		register += q * p.in(s.Register) / float64(s.Trajectories)
-	}
-	return register - max(1-sum, 0)*float64(tokens)*p.in(p.costs.Read)/float64(p.costs.Trajectories)
-}
-
-// in returns an amount in the unit that decides.
-func (p *Preloader) in(a cost.Amount) float64 {
-	if p.isMoney {
-		return a.USD
-	}
-	return a.Tokens
-}
-
-func (p *Preloader) note() string {
-	if p.costs.Trajectories == 0 {
-		return "no trajectory of the training part records definitions and tokens to learn from: nothing is registered from the start"
-	}
-	unit := "tokens, since no price is known"
-	if p.isMoney {
-		unit = "money"
-	}
-	return fmt.Sprintf("registered from the start are tools that are worth it by %s: the probability of their first use at each step, by a bigram model, times what a registration there costs, less what reading the definition before it and in vain costs; learnt on %d trajectories of the training part, where it is %.1f tools a trajectory", unit, p.costs.Trajectories, p.mean)
-}
+// rounds is how often costs are worked out, each time with the tools from the start
+// that were worth it by those of the time before: first none. What is registered
+// from the start takes away turns that would have read what else is.
+const rounds = 2
 
 // misfits reports whether an account has a turn whose input is smaller than the
 // definitions that it would have to hold: nothing can be simulated.

@@ -52,13 +52,13 @@ func (a *Account) PreloadCosts(tools *Toolset, use LazyUse, steps []int32) *Prel
 	}
 	with := func(tokens int64, turn int32, preloaded bool) Amount {
 		more.Tools[extra] = Definition{Name: name, Parameters: tokens - name}
-		u := LazyUse{Uses: use.Uses}
+		u := use
 		if turn >= 0 && int(turn) < len(u.Uses) {
 			u.Uses = append([][]int32(nil), u.Uses...)
 			u.Uses[turn] = append([]int32{extra}, u.Uses[turn]...)
 		}
 		if preloaded {
-			u.Preloaded = []int32{extra}
+			u.Preloaded = append(u.Preloaded[:len(u.Preloaded):len(u.Preloaded)], extra)
 		}
 		return amountOf(a.Lazy(&more, u, LazyOptions{Placement: PlacementResult}).Totals)
 	}
