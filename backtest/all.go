@@ -6,13 +6,15 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/trace"
 )
 
-// all offers the meta-tools of patterns and makes calls by inertia: each call is in
-// a meta-tool, or made without the model, or neither.
+// all offers the meta-tools of patterns, makes calls by inertia, and registers what
+// is left to be called as preload does: each call is in a meta-tool, or made without
+// the model, or neither.
 var all = Technique{
-	Name: "all", Doc: "patterns and inertia together, each call attributed to one",
-	Parts: []string{patterns.Name, inertial.Name},
+	Name: "all", Doc: "patterns and inertia together, each call attributed to one, and preload for what is left",
+	Parts: []string{patterns.Name, inertial.Name, preload.Name},
 	Train: func(p *Part) (Trained, error) {
 		trained, err := patterns.Train(p)
 		if err != nil {
@@ -22,21 +24,28 @@ var all = Technique{
 		if err != nil {
 			return nil, err
 		}
-		return &together{tools: trained.(*toolset), habits: h}, nil
+		preloader, err := p.trainPreload()
+		if err != nil {
+			return nil, err
+		}
+		return &together{trained.(*toolset), h, preloader, p.meter}, nil
 	},
 }
 
-// together is a set of meta-tools beside a predictor.
+// together is a set of meta-tools beside a predictor, and tools that are registered.
 type together struct {
-	tools  *toolset
-	habits *habits
+	tools     *toolset
+	habits    *habits
+	preloader *Preloader
+	meter     *cost.Meter
 }
 
 // share is a part of the calls of a trajectory that one technique could take.
 type share struct {
 	span    execute.Span // of calls
 	removed []int
-	part    int // of the technique, as an index into its Parts
+	part    int            // of the technique, as an index into its Parts
+	place   *execute.Place // of a meta-tool; nil for a call that inertia makes
 }
 
 // Find takes, of the places of meta-tools and the calls that inertia would make,
@@ -54,7 +63,7 @@ func (b *together) Find(c *Case) *Finding {
 			continue
 		}
 		o := &p.Replay.Occurrence
-		shares = append(shares, share{execute.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0})
+		shares = append(shares, share{execute.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0, p})
 	}
 	avoided, wrong := b.habits.avoided(c)
 	for call, is := range avoided {
@@ -62,7 +71,7 @@ func (b *together) Find(c *Case) *Finding {
 			continue
 		}
 		if turn := turnAvoided(c.Trajectory, call); turn >= 0 {
-			shares = append(shares, share{execute.Span{Begin: call, End: call + 1, Worth: 1}, []int{turn}, 1})
+			shares = append(shares, share{execute.Span{Begin: call, End: call + 1, Worth: 1}, []int{turn}, 1, nil})
 		}
 	}
 	slices.SortStableFunc(shares, func(x, y share) int {
@@ -77,6 +86,7 @@ func (b *together) Find(c *Case) *Finding {
 	for _, i := range chosen {
 		f.Removed = append(f.Removed, shares[i].removed...)
 		f.Attributed[shares[i].part] += len(shares[i].removed)
+		f.shares = append(f.shares, shares[i])
 	}
 	slices.Sort(f.Removed)
 	f.Wrong, f.Added = wrong, wrong
@@ -84,15 +94,86 @@ func (b *together) Find(c *Case) *Finding {
 	return f
 }
 
-// Saving returns what the removed turns save, less what the definitions cost.
-func (b *together) Saving(c *Case, f *Finding) cost.Totals { return b.tools.Saving(c, f) }
+// Saving returns what the removed turns save, and what registering tools does on
+// the turns that are left. Where nothing can be registered, the definitions of the
+// meta-tools are read on every turn that is left.
+func (b *together) Saving(c *Case, f *Finding) cost.Totals {
+	if c.Account == nil {
+		return cost.Totals{}
+	}
+	t, left := c.Trajectory, c.Account.Left(f.Removed)
+	if len(t.Tools) == 0 || len(left.Turns) == 0 || misfits(left) {
+		return b.tools.Saving(c, f)
+	}
+	set, use, index := b.use(t, f)
+	for _, name := range b.preloader.Tools(t) {
+		if tool, offered := index[name]; offered {
+			use.Preloaded = append(use.Preloaded, tool)
+		}
+	}
+	lazy := left.Lazy(set, use, cost.LazyOptions{Placement: cost.PlacementResult})
+	f.Used, f.Added = true, f.Wrong+lazy.Registrations
+	return c.Account.Total().Less(lazy.Totals)
+}
+
+// use returns the tools offered with the meta-tools behind them, and which of them
+// the turns that are left use. A call within a meta-tool or by inertia needs no
+// definition; a meta-tool needs its own, in the turn of its first call.
+func (b *together) use(t *trace.Trajectory, f *Finding) (*cost.Toolset, cost.LazyUse, map[trace.Name]int32) {
+	offered, index := b.meter.Toolset(t.Tools)
+	set := *offered
+	set.Tools = append(set.Tools[:len(set.Tools):len(set.Tools)], b.tools.definitions...)
+	for _, d := range b.tools.definitions {
+		set.Count++
+		set.Definitions += float64(d.Tokens())
+		set.Names += float64(d.Name)
+		set.Descriptions += float64(d.Description)
+	}
+	places := make([]int, len(t.Turns)) // of the turns among those left, -1 if removed
+	for i, left := 0, 0; i < len(places); i++ {
+		if _, gone := slices.BinarySearch(f.Removed, i); gone {
+			places[i] = -1
+			continue
+		}
+		places[i] = left
+		left++
+	}
+	use := cost.LazyUse{Uses: make([][]int32, len(t.Turns)-len(f.Removed))}
+	needs := func(turn int, tool int32) {
+		if turn >= 0 && turn < len(places) && places[turn] >= 0 {
+			use.Uses[places[turn]] = append(use.Uses[places[turn]], tool)
+		}
+	}
+	taken := make([]bool, len(t.Calls))
+	for i := range f.shares {
+		s := &f.shares[i]
+		if s.place == nil {
+			taken[s.span.Begin] = true
+			continue
+		}
+		o := &s.place.Replay.Occurrence
+		for _, calls := range o.Calls {
+			for _, call := range calls {
+				taken[call] = true
+			}
+		}
+		needs(t.Calls[o.First()].Turn, int32(len(t.Tools)+s.place.Tool))
+	}
+	for i := range t.Calls {
+		call := &t.Calls[i]
+		if tool, known := index[call.Tool]; known && !taken[i] && call.Origin == trace.OriginModel {
+			needs(call.Turn, tool)
+		}
+	}
+	return &set, use, index
+}
 
 // Summary says what the parts have learnt.
 func (b *together) Summary() Learnt {
 	l := b.tools.Summary()
 	l.Notes = append(slices.Clone(l.Notes),
 		"wrong calls are all those of inertia alone, also where a meta-tool is used instead",
-		"lazy registration is no part of it: it is worked out on the recorded turns, not on those that are left")
+		"tools and meta-tools are registered on the turns that are left, as preload does; what is registered from the start was learnt from trajectories without meta-tools, and no meta-tool is")
 	return l
 }
 

@@ -89,20 +89,29 @@ type toolset struct {
 	finder *execute.Finder
 	chains *chains // where it may be used; nil for anywhere
 	learnt Learnt
+
+	definitions []cost.Definition
 }
 
 func newToolset(tools []*metatool.Tool, meter *cost.Meter) *toolset {
 	s := &toolset{finder: execute.NewFinder(tools), learnt: Learnt{MetaTools: len(tools)}}
 	for _, t := range tools {
-		s.learnt.DefinitionTokens += definitionTokens(meter, t)
+		d := definitionOf(meter, t)
+		s.definitions = append(s.definitions, d)
+		s.learnt.DefinitionTokens += d.Tokens()
 	}
 	return s
 }
 
 // definitionTokens returns the tokens of a meta-tool's definition.
 func definitionTokens(meter *cost.Meter, t *metatool.Tool) int64 {
+	return definitionOf(meter, t).Tokens()
+}
+
+// definitionOf counts the parts of a meta-tool's definition.
+func definitionOf(meter *cost.Meter, t *metatool.Tool) cost.Definition {
 	d := trace.ToolDef{Name: trace.Intern(t.Name), Description: trace.TextOf(t.Description), Input: trace.JSONOf(t.InputSchema().AppendCanonical(nil))}
-	return meter.Definition(&d).Tokens()
+	return meter.Definition(&d)
 }
 
 // Find applies the set: of all places that are exact and whose inputs were known,

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
@@ -21,19 +22,27 @@ var preload = Technique{
 	},
 }
 
+// trainPreload learns from the training part, once.
 func (p *Part) trainPreload() (*Preloader, error) {
+	if p.preloader != nil {
+		return p.preloader, nil
+	}
 	learning := NewPreloading(p.meter)
 	for t, err := range p.Source() {
 		if err != nil {
 			return nil, err
 		}
-		a := p.meter.Trajectory(t)
-		if p.fit != nil {
-			p.fit.Apply(a)
+		var a *cost.Account
+		if learning.wants(t) {
+			a = p.meter.Trajectory(t)
+			if p.fit != nil {
+				p.fit.Apply(a)
+			}
 		}
 		learning.Add(t, a)
 	}
-	return learning.Train(nil), nil
+	p.preloader = learning.Train(nil)
+	return p.preloader, nil
 }
 
 // preloadSteps is how many calls of a trajectory are looked at, preloadSample on how
@@ -50,6 +59,7 @@ type Preloading struct {
 	meter   *cost.Meter
 	numbers map[trace.Name]uint32
 	runs    []preloadRun
+	tasks   map[string]bool
 	below   uint64 // runs with a hash up to this are in the sample
 	sampled int
 }
@@ -68,13 +78,19 @@ type preloadRun struct {
 
 // NewPreloading returns an empty Preloading of accounts of m.
 func NewPreloading(m *cost.Meter) *Preloading {
-	return &Preloading{meter: m, numbers: map[trace.Name]uint32{}, below: ^uint64(0)}
+	return &Preloading{meter: m, numbers: map[trace.Name]uint32{}, tasks: map[string]bool{}, below: ^uint64(0)}
+}
+
+// wants reports whether the account of t is of use.
+func (p *Preloading) wants(t *trace.Trajectory) bool {
+	return len(t.Tools) > 0 && len(t.Turns) > 0 && hashOf(t.ID) <= p.below
 }
 
 // Add learns from t, whose account is a. The account is kept and read by Train:
 // what is only counted may be fitted until then.
 func (p *Preloading) Add(t *trace.Trajectory, a *cost.Account) {
 	run := preloadRun{task: t.TaskKey(), hash: hashOf(t.ID)}
+	p.tasks[run.task] = true
 	calls := 0
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -100,7 +116,7 @@ func (p *Preloading) Add(t *trace.Trajectory, a *cost.Account) {
 	if calls <= preloadSteps {
 		run.sequence = append(run.sequence, sequenceEnd)
 	}
-	if len(t.Tools) > 0 && len(t.Turns) > 0 && run.hash <= p.below {
+	if a != nil && p.wants(t) {
 		run.account, run.tools = a, t.Tools
 		run.set, run.use, _ = lazyUse(p.meter, t)
 		p.sampled++
@@ -167,6 +183,22 @@ func (p *Preloading) Train(learns func(task string) bool) *Preloader {
 // from the start takes away turns that would have read what else is.
 const rounds = 2
 
+// HeldOut returns what says of every trajectory which tools are worth registering
+// from its start, learnt from the tasks of other folds than its own. Folds are dealt
+// with the seed; of a single task nothing is learnt. It is used by one goroutine.
+func (p *Preloading) HeldOut(folds int, seed uint64) func(t *trace.Trajectory) []trace.Name {
+	tasks := slices.Sorted(maps.Keys(p.tasks))
+	of := trace.BalancedFolds(tasks, max(min(folds, len(tasks)), 1), seed)
+	learnt := make([]*Preloader, of.Len())
+	return func(t *trace.Trajectory) []trace.Name {
+		fold := of.Of(t.TaskKey())
+		if learnt[fold] == nil {
+			learnt[fold] = p.Train(func(task string) bool { return of.Of(task) != fold })
+		}
+		return learnt[fold].Tools(t)
+	}
+}
+
 // misfits reports whether an account has a turn whose input is smaller than the
 // definitions that it would have to hold: nothing can be simulated.
 func misfits(a *cost.Account) bool {
@@ -185,4 +217,3 @@ func lazyUse(meter *cost.Meter, t *trace.Trajectory) (*cost.Toolset, cost.LazyUs
 	}
 	return set, use, index
 }
-

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
@@ -73,7 +74,8 @@ their source and date in the output; --prices adds others, for instance
       from: 2026-01-01    # optional, as is until
 
 --lazy shows what registering tools only when they are needed would have cost
-(EcoAct), where the traces record the definitions of the tools offered.
+(EcoAct), where the traces record the definitions of the tools offered; also with some
+registered from the start, those that other tasks say are worth it.
 
 ` + filesHelp,
 		Example: `  awo cost traces/
@@ -110,20 +112,17 @@ func costs(j *job, o costOptions, files []string) error {
 	}
 	defer in.Close()
 	ledger, sample := cost.NewLedger(meter), fitSample{}
-	var study *cost.LazyStudy
-	if o.Lazy {
-		study = cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed})
-	}
+	preloading := backtest.NewPreloading(meter)
 	estimated := 0
-	for t, err := range in.All() {
+	for t, err := range in.Source() {
 		if err != nil {
 			return err
 		}
 		account := ledger.Add(t)
 		estimated += account.Estimated()
 		sample.see(t)
-		if study != nil {
-			study.Add(t, account)
+		if o.Lazy {
+			preloading.Add(t, account)
 		}
 	}
 	f := findingsOfCost{options: o, fit: cost.NewFit(meter), meter: meter}
@@ -134,8 +133,10 @@ func costs(j *job, o costOptions, files []string) error {
 		f.unscaled = ledger.Apply(f.fit)
 	}
 	f.statement = ledger.Statement(o.Top)
-	if study != nil {
-		f.lazy = study.Report(f.fit)
+	if o.Lazy {
+		if f.lazy, err = lazyStudy(in, ledger, preloading, f.fit, meter, o); err != nil {
+			return err
+		}
 	}
 	out := f.JSON(in)
 	return j.print(f.document(in, out), out)
