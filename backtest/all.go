@@ -24,13 +24,14 @@ var all = Technique{
 		if err != nil {
 			return nil, err
 		}
-		preloader, err := p.trainPreload()
-		if err != nil {
-			return nil, err
-		}
-		return &together{trained.(*toolset), h, preloader, p.meter}, nil
+		b := &together{tools: trained.(*toolset), habits: h, meter: p.meter}
+		b.preloader, err = b.learn(p)
+		return b, err
 	},
 }
+
+// allParts is how many techniques all has.
+const allParts = 3
 
 // together is a set of meta-tools beside a predictor, and tools that are registered.
 type together struct {
@@ -38,6 +39,32 @@ type together struct {
 	habits    *habits
 	preloader *Preloader
 	meter     *cost.Meter
+	last      offered
+}
+
+// offered is a list of tools with the meta-tools behind it: lists repeat from
+// trajectory to trajectory.
+type offered struct{ tools, all []trace.ToolDef }
+
+// learn learns what to register from the start from what the other parts leave of
+// the training part: from the trajectories that a Preloading samples.
+func (b *together) learn(p *Part) (*Preloader, error) {
+	learning := NewPreloading(p.meter)
+	var failed error
+	for c := range casesOf(p.Source, newLabeller(p.Options.Rules, false), &failed) {
+		if !learning.wants(c.Trajectory) {
+			continue
+		}
+		a, f := p.meter.Trajectory(c.Trajectory), b.Find(c)
+		if p.fit != nil {
+			p.fit.Apply(a)
+		}
+		learning.Add(b.left(c.Trajectory, f), a.Left(f.Removed))
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return learning.Train(nil), nil
 }
 
 // share is a part of the calls of a trajectory that one technique could take.
@@ -81,7 +108,7 @@ func (b *together) Find(c *Case) *Finding {
 	for i := range shares {
 		spans[i] = shares[i].span
 	}
-	f.Attributed = make([]int, len(all.Parts))
+	f.Attributed = make([]int, allParts)
 	chosen, _ := execute.Best(spans)
 	for _, i := range chosen {
 		f.Removed = append(f.Removed, shares[i].removed...)
@@ -105,30 +132,17 @@ func (b *together) Saving(c *Case, f *Finding) cost.Totals {
 	if len(t.Tools) == 0 || len(left.Turns) == 0 || misfits(left) {
 		return b.tools.Saving(c, f)
 	}
-	set, use, index := b.use(t, f)
-	for _, name := range b.preloader.Tools(t) {
-		if tool, offered := index[name]; offered {
-			use.Preloaded = append(use.Preloaded, tool)
-		}
-	}
-	lazy := left.Lazy(set, use, cost.LazyOptions{Placement: cost.PlacementResult})
-	f.Used, f.Added = true, f.Wrong+lazy.Registrations
-	return c.Account.Total().Less(lazy.Totals)
+	lazy := &lazyTools{meter: b.meter, preloaded: b.preloader.Tools}
+	saved := lazy.Saving(&Case{Trajectory: b.left(t, f), Account: left}, f)
+	f.Added += f.Wrong
+	return c.Account.Total().Less(left.Total().Less(saved))
 }
 
-// use returns the tools offered with the meta-tools behind them, and which of them
-// the turns that are left use. A call within a meta-tool or by inertia needs no
-// definition; a meta-tool needs its own, in the turn of its first call.
-func (b *together) use(t *trace.Trajectory, f *Finding) (*cost.Toolset, cost.LazyUse, map[trace.Name]int32) {
-	offered, index := b.meter.Toolset(t.Tools)
-	set := *offered
-	set.Tools = append(set.Tools[:len(set.Tools):len(set.Tools)], b.tools.definitions...)
-	for _, d := range b.tools.definitions {
-		set.Count++
-		set.Definitions += float64(d.Tokens())
-		set.Names += float64(d.Name)
-		set.Descriptions += float64(d.Description)
-	}
+// left returns what the model still calls: the calls on the turns that are left,
+// without those within a meta-tool or by inertia, which need no definition. A
+// meta-tool is called in the turn of its first call.
+func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
+	out := &trace.Trajectory{ID: t.ID, Task: t.Task, Messages: t.Messages, Tools: b.offered(t.Tools), Turns: make([]trace.Turn, len(t.Turns)-len(f.Removed))}
 	places := make([]int, len(t.Turns)) // of the turns among those left, -1 if removed
 	for i, left := 0, 0; i < len(places); i++ {
 		if _, gone := slices.BinarySearch(f.Removed, i); gone {
@@ -138,13 +152,7 @@ func (b *together) use(t *trace.Trajectory, f *Finding) (*cost.Toolset, cost.Laz
 		places[i] = left
 		left++
 	}
-	use := cost.LazyUse{Uses: make([][]int32, len(t.Turns)-len(f.Removed))}
-	needs := func(turn int, tool int32) {
-		if turn >= 0 && turn < len(places) && places[turn] >= 0 {
-			use.Uses[places[turn]] = append(use.Uses[places[turn]], tool)
-		}
-	}
-	taken := make([]bool, len(t.Calls))
+	taken, instead := make([]bool, len(t.Calls)), map[int]int{}
 	for i := range f.shares {
 		s := &f.shares[i]
 		if s.place == nil {
@@ -157,15 +165,30 @@ func (b *together) use(t *trace.Trajectory, f *Finding) (*cost.Toolset, cost.Laz
 				taken[call] = true
 			}
 		}
-		needs(t.Calls[o.First()].Turn, int32(len(t.Tools)+s.place.Tool))
+		instead[o.First()] = len(t.Tools) + s.place.Tool
 	}
 	for i := range t.Calls {
-		call := &t.Calls[i]
-		if tool, known := index[call.Tool]; known && !taken[i] && call.Origin == trace.OriginModel {
-			needs(call.Turn, tool)
+		call := trace.Call{Tool: t.Calls[i].Tool, Turn: t.Calls[i].Turn, Origin: t.Calls[i].Origin}
+		if tool, is := instead[i]; is {
+			call.Tool = out.Tools[tool].Name
+		} else if taken[i] {
+			continue
 		}
+		if call.Turn >= 0 && call.Turn < len(places) {
+			call.Turn = places[call.Turn]
+		}
+		out.Calls = append(out.Calls, call)
 	}
-	return &set, use, index
+	return out
+}
+
+// offered returns the tools of a list and the meta-tools behind them.
+func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {
+	isLast := len(tools) > 0 && len(tools) == len(b.last.tools) && &tools[0] == &b.last.tools[0]
+	if !isLast {
+		b.last = offered{tools, slices.Concat(tools, b.tools.definitions)}
+	}
+	return b.last.all
 }
 
 // Summary says what the parts have learnt.
@@ -173,7 +196,7 @@ func (b *together) Summary() Learnt {
 	l := b.tools.Summary()
 	l.Notes = append(slices.Clone(l.Notes),
 		"wrong calls are all those of inertia alone, also where a meta-tool is used instead",
-		"tools and meta-tools are registered on the turns that are left, as preload does; what is registered from the start was learnt from trajectories without meta-tools, and no meta-tool is")
+		"tools and meta-tools are registered on the turns that are left, as preload does; what is registered from the start was learnt from what the others leave of the training part, where meta-tools are used more than elsewhere: "+b.preloader.note())
 	return l
 }
 

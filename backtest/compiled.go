@@ -90,28 +90,28 @@ type toolset struct {
 	chains *chains // where it may be used; nil for anywhere
 	learnt Learnt
 
-	definitions []cost.Definition
+	definitions []trace.ToolDef // of the meta-tools
 }
 
 func newToolset(tools []*metatool.Tool, meter *cost.Meter) *toolset {
 	s := &toolset{finder: execute.NewFinder(tools), learnt: Learnt{MetaTools: len(tools)}}
 	for _, t := range tools {
-		d := definitionOf(meter, t)
+		d := definitionOf(t)
 		s.definitions = append(s.definitions, d)
-		s.learnt.DefinitionTokens += d.Tokens()
+		s.learnt.DefinitionTokens += meter.Definition(&d).Tokens()
 	}
 	return s
 }
 
 // definitionTokens returns the tokens of a meta-tool's definition.
 func definitionTokens(meter *cost.Meter, t *metatool.Tool) int64 {
-	return definitionOf(meter, t).Tokens()
+	d := definitionOf(t)
+	return meter.Definition(&d).Tokens()
 }
 
-// definitionOf counts the parts of a meta-tool's definition.
-func definitionOf(meter *cost.Meter, t *metatool.Tool) cost.Definition {
-	d := trace.ToolDef{Name: trace.Intern(t.Name), Description: trace.TextOf(t.Description), Input: trace.JSONOf(t.InputSchema().AppendCanonical(nil))}
-	return meter.Definition(&d)
+// definitionOf returns the definition of a meta-tool as an agent is offered it.
+func definitionOf(t *metatool.Tool) trace.ToolDef {
+	return trace.ToolDef{Name: trace.Intern(t.Name), Description: trace.TextOf(t.Description), Input: trace.JSONOf(t.InputSchema().AppendCanonical(nil))}
 }
 
 // Find applies the set: of all places that are exact and whose inputs were known,
