@@ -149,11 +149,24 @@ func preloadAnswer(l *lazyJSON) report.Paragraph {
 		return text
 	}
 	e := &l.PreloadEven
-	return report.Paragraph("Where does registering some from the start beat both full and lazy registration? " +
+	text := "Where does registering some from the start beat both full and lazy registration? " +
 		say("tokens", func(l *lazyLevelJSON) (string, string) {
-			return l.Preload.ByTokens, cmp.Or(l.preloadVariant().TokensInterval.Reason, l.Preload.TokensInterval.Reason)
+			return l.Preload.ByTokens, l.Preload.TokensInterval.Reason
 		}, e.Tokens, e.TokensInterval) + " " +
 		say("money", func(l *lazyLevelJSON) (string, string) {
-			return l.Preload.ByUSD, cmp.Or(l.preloadVariant().USDInterval.Reason, l.Preload.USDInterval.Reason)
-		}, e.USD, e.USDInterval))
+			if _, known := l.Preload.USD.Value(); !known {
+				return l.Preload.ByUSD, noPrice
+			}
+			return l.Preload.ByUSD, l.Preload.USDInterval.Reason
+		}, e.USD, e.USDInterval)
+	if !slices.ContainsFunc(levels, func(l lazyLevelJSON) bool { return l.Preload.isOther() }) {
+		text += " No tool is worth registering from the start here, so that it is the same as lazy registration."
+	}
+	return report.Paragraph(text)
+}
+
+// isOther reports whether preloading is anything else than lazy registration.
+func (p *lazyPreloadJSON) isOther() bool {
+	v, _ := p.Tokens.Value()
+	return v != 0
 }
