@@ -131,7 +131,7 @@ func preloadAnswer(l *lazyJSON) report.Paragraph {
 			{beatsLazy, "only lazy registration with %s"},
 			{beatsFull, "only full registration with %s"},
 			{beatsNeither, "neither for certain with %s"},
-			{beatsUnknown, "which is not known with %s"},
+			{beatsUnknown, "unknown what with %s"},
 		} {
 			if names := where[part.is]; len(names) > 0 {
 				parts = append(parts, fmt.Sprintf(part.words, strings.Join(names, " and ")))
