@@ -6,13 +6,15 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/trace"
 )
 
-// all offers the meta-tools of patterns and makes calls by inertia: each call is in
-// a meta-tool, or made without the model, or neither.
+// all offers the meta-tools of patterns, makes calls by inertia, and registers what
+// is left to be called as preload does: each call is in a meta-tool, or made without
+// the model, or neither.
 var all = Technique{
-	Name: "all", Doc: "patterns and inertia together, each call attributed to one",
-	Parts: []string{patterns.Name, inertial.Name}, ways: patterns.ways,
+	Name: "all", Doc: "patterns and inertia together, each call attributed to one, and preload for what is left",
+	Parts: []string{patterns.Name, inertial.Name, preload.Name}, ways: patterns.ways,
 	Train: func(p *Part) (Trained, error) {
 		trained, err := patterns.Train(p)
 		if err != nil {
@@ -22,21 +24,55 @@ var all = Technique{
 		if err != nil {
 			return nil, err
 		}
-		return &together{tools: trained.(*toolset), habits: h}, nil
+		b := &together{tools: trained.(*toolset), habits: h, meter: p.meter}
+		b.preloader, err = b.learn(p)
+		return b, err
 	},
 }
 
-// together is a set of meta-tools beside a predictor.
+// allParts is how many techniques all has.
+const allParts = 3
+
+// together is a set of meta-tools beside a predictor, and tools that are registered.
 type together struct {
-	tools  *toolset
-	habits *habits
+	tools     *toolset
+	habits    *habits
+	preloader *Preloader
+	meter     *cost.Meter
+	last      offered
+}
+
+// offered is a list of tools with the meta-tools behind it: lists repeat from
+// trajectory to trajectory.
+type offered struct{ tools, all []trace.ToolDef }
+
+// learn learns what to register from the start from what the other parts leave of
+// the training part: from the trajectories that a Preloading samples.
+func (b *together) learn(p *Part) (*Preloader, error) {
+	learning := NewPreloading(p.meter)
+	var failed error
+	for c := range casesOf(p.Source, newLabeller(p.Options.Rules, false), &failed) {
+		if !learning.wants(c.Trajectory) {
+			continue
+		}
+		a, f := p.meter.Trajectory(c.Trajectory), b.Find(c)
+		if p.fit != nil {
+			p.fit.Apply(a)
+		}
+		learning.Add(b.left(c.Trajectory, f), a.Left(f.Removed))
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return learning.Train(nil), nil
 }
 
 // share is a part of the calls of a trajectory that one technique could take.
 type share struct {
 	span    execute.Span // of calls
 	removed []int
-	part    int // of the technique, as an index into its Parts
+	part    int            // of the technique, as an index into its Parts
+	place   *execute.Place // of a meta-tool; nil for a call that inertia makes
 }
 
 // Find takes, of the places of meta-tools and the calls that inertia would make,
@@ -54,7 +90,7 @@ func (b *together) Find(c *Case) *Finding {
 			continue
 		}
 		o := &p.Replay.Occurrence
-		shares = append(shares, share{execute.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0})
+		shares = append(shares, share{execute.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0, p})
 	}
 	avoided, wrong := b.habits.avoided(c)
 	for call, is := range avoided {
@@ -62,7 +98,7 @@ func (b *together) Find(c *Case) *Finding {
 			continue
 		}
 		if turn := turnAvoided(c.Trajectory, call); turn >= 0 {
-			shares = append(shares, share{execute.Span{Begin: call, End: call + 1, Worth: 1}, []int{turn}, 1})
+			shares = append(shares, share{execute.Span{Begin: call, End: call + 1, Worth: 1}, []int{turn}, 1, nil})
 		}
 	}
 	slices.SortStableFunc(shares, func(x, y share) int {
@@ -72,11 +108,12 @@ func (b *together) Find(c *Case) *Finding {
 	for i := range shares {
 		spans[i] = shares[i].span
 	}
-	f.Attributed = make([]int, len(all.Parts))
+	f.Attributed = make([]int, allParts)
 	chosen, _ := execute.Best(spans)
 	for _, i := range chosen {
 		f.Removed = append(f.Removed, shares[i].removed...)
 		f.Attributed[shares[i].part] += len(shares[i].removed)
+		f.shares = append(f.shares, shares[i])
 	}
 	slices.Sort(f.Removed)
 	f.Wrong, f.Added = wrong, wrong
@@ -84,15 +121,82 @@ func (b *together) Find(c *Case) *Finding {
 	return f
 }
 
-// Saving returns what the removed turns save, less what the definitions cost.
-func (b *together) Saving(c *Case, f *Finding) cost.Totals { return b.tools.Saving(c, f) }
+// Saving returns what the removed turns save, and what registering tools does on
+// the turns that are left. Where nothing can be registered, the definitions of the
+// meta-tools are read on every turn that is left.
+func (b *together) Saving(c *Case, f *Finding) cost.Totals {
+	if c.Account == nil {
+		return cost.Totals{}
+	}
+	t, left := c.Trajectory, c.Account.Left(f.Removed)
+	if len(t.Tools) == 0 || len(left.Turns) == 0 || misfits(left) {
+		return b.tools.Saving(c, f)
+	}
+	lazy := &lazyTools{meter: b.meter, preloaded: b.preloader.Tools}
+	saved := lazy.Saving(&Case{Trajectory: b.left(t, f), Account: left}, f)
+	f.Added += f.Wrong
+	return c.Account.Total().Less(left.Total().Less(saved))
+}
+
+// left returns what the model still calls: the calls on the turns that are left,
+// without those within a meta-tool or by inertia, which need no definition. A
+// meta-tool is called in the turn of its first call.
+func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
+	out := &trace.Trajectory{ID: t.ID, Task: t.Task, Messages: t.Messages, Tools: b.offered(t.Tools), Turns: make([]trace.Turn, len(t.Turns)-len(f.Removed))}
+	places := make([]int, len(t.Turns)) // of the turns among those left, -1 if removed
+	for i, left := 0, 0; i < len(places); i++ {
+		if _, gone := slices.BinarySearch(f.Removed, i); gone {
+			places[i] = -1
+			continue
+		}
+		places[i] = left
+		left++
+	}
+	taken, instead := make([]bool, len(t.Calls)), map[int]int{}
+	for i := range f.shares {
+		s := &f.shares[i]
+		if s.place == nil {
+			taken[s.span.Begin] = true
+			continue
+		}
+		o := &s.place.Replay.Occurrence
+		for _, calls := range o.Calls {
+			for _, call := range calls {
+				taken[call] = true
+			}
+		}
+		instead[o.First()] = len(t.Tools) + s.place.Tool
+	}
+	for i := range t.Calls {
+		call := trace.Call{Tool: t.Calls[i].Tool, Turn: t.Calls[i].Turn, Origin: t.Calls[i].Origin}
+		if tool, is := instead[i]; is {
+			call.Tool = out.Tools[tool].Name
+		} else if taken[i] {
+			continue
+		}
+		if call.Turn >= 0 && call.Turn < len(places) {
+			call.Turn = places[call.Turn]
+		}
+		out.Calls = append(out.Calls, call)
+	}
+	return out
+}
+
+// offered returns the tools of a list and the meta-tools behind them.
+func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {
+	isLast := len(tools) > 0 && len(tools) == len(b.last.tools) && &tools[0] == &b.last.tools[0]
+	if !isLast {
+		b.last = offered{tools, slices.Concat(tools, b.tools.definitions)}
+	}
+	return b.last.all
+}
 
 // Summary says what the parts have learnt.
 func (b *together) Summary() Learnt {
 	l := b.tools.Summary()
 	l.Notes = append(slices.Clone(l.Notes),
 		"wrong calls are all those of inertia alone, also where a meta-tool is used instead",
-		"lazy registration is no part of it: it is worked out on the recorded turns, not on those that are left")
+		"tools and meta-tools are registered on the turns that are left, as preload does; what is registered from the start was learnt from what the others leave of the training part, where meta-tools are used more than elsewhere: "+b.preloader.note())
 	return l
 }
 

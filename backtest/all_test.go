@@ -25,7 +25,7 @@ func (d declaredReads) Of(tool trace.Name) inertia.Effect {
 }
 
 func togetherOf(tools ...string) Options {
-	o := options(none, patterns, inertial, all)
+	o := options(none, patterns, inertial, all, preload)
 	o.Declared = func() Declarations { return declaredReads(tools) }
 	return o
 }
@@ -110,7 +110,7 @@ func TestAll(t *testing.T) {
 		t.Fatalf("interactions %+v", r.Interactions)
 	}
 	x := r.Interactions[0]
-	if x.CallingTurnsSaved != -60 || x.TokensSaved != -i.TokensSaved || !slices.Equal(x.Attributed, []int{p.CallingTurnsSaved, 0}) {
+	if x.CallingTurnsSaved != -60 || x.TokensSaved != -i.TokensSaved || !slices.Equal(x.Attributed, []int{p.CallingTurnsSaved, 0, 0}) {
 		t.Errorf("%+v", x)
 	}
 	if b := r.Best(); b == nil || b.Name == "all" {
@@ -135,7 +135,7 @@ func TestAllProperties(t *testing.T) {
 			t.Fatalf("all saves %d of %d, patterns %d, inertia %d", a.CallingTurnsSaved, a.CallingTurns, p.CallingTurnsSaved, i.CallingTurnsSaved)
 		}
 		x := r.Interactions[0]
-		if x.Attributed[0]+x.Attributed[1] != a.CallingTurnsSaved {
+		if x.Attributed[0]+x.Attributed[1] != a.CallingTurnsSaved || x.Attributed[2] != 0 {
 			t.Fatalf("%v attributed of %d", x.Attributed, a.CallingTurnsSaved)
 		}
 		if x.CallingTurnsSaved > 0 || x.CallingTurnsSaved != a.CallingTurnsSaved-p.CallingTurnsSaved-i.CallingTurnsSaved {

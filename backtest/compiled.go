@@ -115,6 +115,11 @@ func (p *Part) choose(w way) (*compiled, error) {
 
 // definitionTokens returns the tokens of a meta-tool's definition.
 func definitionTokens(meter *cost.Meter, t *metatool.Tool) int64 {
-	d := trace.ToolDef{Name: trace.Intern(t.Name), Description: trace.TextOf(t.Description), Input: trace.JSONOf(t.InputSchema().AppendCanonical(nil))}
+	d := definitionOf(t)
 	return meter.Definition(&d).Tokens()
+}
+
+// definitionOf returns the definition of a meta-tool as an agent is offered it.
+func definitionOf(t *metatool.Tool) trace.ToolDef {
+	return trace.ToolDef{Name: trace.Intern(t.Name), Description: trace.TextOf(t.Description), Input: trace.JSONOf(t.InputSchema().AppendCanonical(nil))}
 }

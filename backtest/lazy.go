@@ -1,8 +1,6 @@
 package backtest
 
 import (
-	"slices"
-
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/trace"
 )
@@ -29,18 +27,10 @@ func (*lazyTools) Find(*Case) *Finding { return &Finding{} }
 // recorded input is smaller than they are, nothing is saved.
 func (l *lazyTools) Saving(c *Case, f *Finding) cost.Totals {
 	a, t := c.Account, c.Trajectory
-	if a == nil || len(t.Tools) == 0 || len(t.Turns) == 0 ||
-		slices.ContainsFunc(a.Turns, func(turn cost.Turn) bool { return int64(turn.Input) < a.Definitions }) {
+	if a == nil || len(t.Tools) == 0 || len(t.Turns) == 0 || misfits(a) {
 		return cost.Totals{}
 	}
-	set, index := l.meter.Toolset(t.Tools)
-	use := cost.LazyUse{Uses: make([][]int32, len(t.Turns))}
-	for i := range t.Calls {
-		call := &t.Calls[i]
-		if tool, offered := index[call.Tool]; offered && call.Origin == trace.OriginModel && call.Turn >= 0 && call.Turn < len(t.Turns) {
-			use.Uses[call.Turn] = append(use.Uses[call.Turn], tool)
-		}
-	}
+	set, use, index := lazyUse(l.meter, t)
 	if l.preloaded != nil {
 		for _, name := range l.preloaded(t) {
 			if tool, offered := index[name]; offered {

@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
 )
 
 // offer is a set of meta-tools that agents are offered: the first ones that were
@@ -52,7 +53,9 @@ func (p *Part) offered(o offer) (*toolset, error) {
 	}
 	s.learnt.MetaTools = s.limit
 	for _, t := range tools[:s.limit] {
-		s.learnt.DefinitionTokens += definitionTokens(p.meter, t)
+		d := definitionOf(t)
+		s.definitions = append(s.definitions, d)
+		s.learnt.DefinitionTokens += p.meter.Definition(&d).Tokens()
 	}
 	if o.chains {
 		s.chains, s.learnt.Labels = newChains(c.chains), true
@@ -68,6 +71,8 @@ type toolset struct {
 	limit  int     // those from this number on are not offered
 	chains *chains // where it may be used; nil for anywhere
 	learnt Learnt
+
+	definitions []trace.ToolDef // of those that are offered
 }
 
 // Find applies the set: of all places that are exact and whose inputs were known,

@@ -1,103 +1,219 @@
 package backtest
 
 import (
-	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
 
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/trace"
 )
 
-// preload registers from the start what the first steps are expected to need.
+// preload registers from the start what is worth it, and the rest when it is used.
 var preload = Technique{
-	Name: "preload", Doc: "lazy registration, with the tools expected in the first steps registered from the start",
-	Train: trainPreload,
+	Name: "preload", Doc: "lazy registration, with the tools that are worth it by their expected use registered from the start",
+	Train: func(p *Part) (Trained, error) {
+		preloader, err := p.trainPreload()
+		if err != nil {
+			return nil, err
+		}
+		return &lazyTools{meter: p.meter, preloaded: preloader.Tools, notes: []string{preloader.note()}}, nil
+	},
 }
 
-// preloadSteps is how many calls are looked ahead, preloadChance from what
-// probability on a tool is registered: a registration costs a turn, a definition
-// too many a part of the input of each.
-const (
-	preloadSteps  = 3
-	preloadChance = 0.5
-)
-
-func trainPreload(p *Part) (Trained, error) {
-	numbers := map[trace.Name]uint32{}
-	var names []trace.Name
-	var sequences [][]uint32
+// trainPreload learns from the training part, once.
+func (p *Part) trainPreload() (*Preloader, error) {
+	if p.preloader != nil {
+		return p.preloader, nil
+	}
+	learning := NewPreloading(p.meter)
 	for t, err := range p.Source() {
 		if err != nil {
 			return nil, err
 		}
-		var sequence []uint32
-		for i := range t.Calls {
-			if len(sequence) == preloadSteps {
-				break
+		var a *cost.Account
+		if learning.wants(t) {
+			a = p.meter.Trajectory(t)
+			if p.fit != nil {
+				p.fit.Apply(a)
 			}
-			c := &t.Calls[i]
-			if c.Origin != trace.OriginModel {
-				continue
-			}
-			n, ok := numbers[c.Tool]
-			if !ok {
-				n = uint32(len(names))
-				numbers[c.Tool], names = n, append(names, c.Tool)
-			}
-			sequence = append(sequence, n)
 		}
-		if len(sequence) > 0 {
-			sequences = append(sequences, sequence)
-		}
+		learning.Add(t, a)
 	}
-	model := ngram.Train(1, func(yield func([]uint32) bool) {
-		for _, s := range sequences {
-			if !yield(s) {
-				return
-			}
-		}
-	}, ngram.ModelOptions{})
-	expected := expectedTools(model, names)
-	lazy := &lazyTools{meter: p.meter, preloaded: func(*trace.Trajectory) []trace.Name { return expected }}
-	lazy.notes = []string{fmt.Sprintf("registered from the start, %d in number: the tools that a bigram model of the training part expects among the first %d calls with a probability of %.1f or more", len(expected), preloadSteps, preloadChance)}
-	return lazy, nil
+	p.preloader = learning.Train(nil)
+	return p.preloader, nil
 }
 
-// expectedTools returns the tools that are called among the first steps with at
-// least preloadChance. The distribution of the tool at each step follows from that
-// at the step before; calls of the same tool at several steps are taken for
-// independent.
-func expectedTools(model *ngram.Model, names []trace.Name) []trace.Name {
-	n := len(names)
-	if n == 0 {
-		return nil
-	}
-	missed, now := make([]float64, n), make([]float64, n)
-	copy(now, model.Distribution(nil))
-	for i := range missed {
-		missed[i] = 1
-	}
-	for step := range preloadSteps {
-		if step > 0 {
-			next := make([]float64, n)
-			for tool, p := range now {
-				if p < 1e-6 {
-					continue
-				}
-				for to, q := range model.Distribution([]uint32{uint32(tool)})[:n] {
-					next[to] += p * q
-				}
-			}
-			now = next
+// preloadSteps is how many calls of a trajectory are looked at, preloadSample on how
+// many trajectories at least, if there are so many, costs are worked out.
+const (
+	preloadSteps  = 32
+	preloadSample = 2000
+)
+
+// Preloading collects from what tools that are worth registering from the start
+// are learnt. It keeps the first calls of every trajectory as numbers, and the
+// accounts of a sample of them.
+type Preloading struct {
+	meter   *cost.Meter
+	numbers map[trace.Name]uint32
+	runs    []preloadRun
+	tasks   map[string]bool
+	below   uint64 // runs with a hash up to this are in the sample
+	sampled int
+}
+
+// preloadRun is what is kept of a trajectory.
+type preloadRun struct {
+	task     string
+	sequence []uint32
+	hash     uint64
+	account  *cost.Account // nil if it is not in the sample, or nothing can be simulated
+	tools    []trace.ToolDef
+	set      *cost.Toolset
+	use      cost.LazyUse
+	steps    []int32
+}
+
+// NewPreloading returns an empty Preloading of accounts of m.
+func NewPreloading(m *cost.Meter) *Preloading {
+	return &Preloading{meter: m, numbers: map[trace.Name]uint32{}, tasks: map[string]bool{}, below: ^uint64(0)}
+}
+
+// wants reports whether the account of t is of use.
+func (p *Preloading) wants(t *trace.Trajectory) bool {
+	return len(t.Tools) > 0 && len(t.Turns) > 0 && hashOf(t.ID) <= p.below
+}
+
+// Add learns from t, whose account is a. The account is kept and read by Train:
+// what is only counted may be fitted until then.
+func (p *Preloading) Add(t *trace.Trajectory, a *cost.Account) {
+	run := preloadRun{task: t.TaskKey(), hash: hashOf(t.ID)}
+	p.tasks[run.task] = true
+	calls := 0
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Origin != trace.OriginModel {
+			continue
 		}
-		for i, p := range now {
-			missed[i] *= 1 - p
+		if calls++; calls > preloadSteps {
+			break
+		}
+		n, known := p.numbers[c.Tool]
+		if !known {
+			n = uint32(len(p.numbers)) + sequenceEnd + 1
+			p.numbers[c.Tool] = n
+		}
+		run.sequence = append(run.sequence, n)
+		if len(run.steps) == len(run.sequence)-1 && c.Turn >= 0 && c.Turn < len(t.Turns) {
+			run.steps = append(run.steps, int32(c.Turn))
 		}
 	}
-	var out []trace.Name
-	for i, p := range missed {
-		if 1-p >= preloadChance {
-			out = append(out, names[i])
+	if len(run.sequence) == 0 {
+		return
+	}
+	if calls <= preloadSteps {
+		run.sequence = append(run.sequence, sequenceEnd)
+	}
+	if a != nil && p.wants(t) {
+		run.account, run.tools = a, t.Tools
+		run.set, run.use, _ = lazyUse(p.meter, t)
+		p.sampled++
+	}
+	p.runs = append(p.runs, run)
+	for p.sampled > 2*preloadSample {
+		p.halve()
+	}
+}
+
+// halve drops accounts until some half of them is left: those with the smallest
+// hashes, which does not depend on the order of the trajectories.
+func (p *Preloading) halve() {
+	p.below /= 2
+	for i := range p.runs {
+		if r := &p.runs[i]; r.account != nil && r.hash > p.below {
+			r.account, r.tools, r.set, r.use, r.steps = nil, nil, nil, cost.LazyUse{}, nil
+			p.sampled--
 		}
+	}
+}
+
+func hashOf(text string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return h.Sum64()
+}
+
+// Train learns from the trajectories of the tasks that learns is true of, nil being
+// all. It returns a Preloader of its own each time.
+func (p *Preloading) Train(learns func(task string) bool) *Preloader {
+	out := &Preloader{meter: p.meter, numbers: p.numbers, used: make([]usedTool, len(p.numbers)+sequenceEnd+1)}
+	var sequences [][]uint32
+	var sample []*preloadRun
+	for i := range p.runs {
+		r := &p.runs[i]
+		if learns != nil && !learns(r.task) {
+			continue
+		}
+		sequences = append(sequences, r.sequence)
+		if r.account == nil || misfits(r.account) {
+			continue
+		}
+		sample = append(sample, r)
+		out.see(r)
+	}
+	out.model = ngram.Train(1, slices.Values(sequences), ngram.ModelOptions{})
+	for range rounds {
+		var costs cost.PreloadCosts
+		registered := 0
+		for _, r := range sample {
+			use := cost.LazyUse{Uses: r.use.Uses, Preloaded: out.tools(r.tools)}
+			registered += len(use.Preloaded)
+			costs.Add(r.account.PreloadCosts(r.set, use, r.steps))
+		}
+		out.costs, out.decided = costs, map[string][]int32{}
+		out.mean = ratio(float64(registered), float64(len(sample)))
 	}
 	return out
+}
+
+// rounds is how often costs are worked out, each time with the tools from the start
+// that were worth it by those of the time before: first none. What is registered
+// from the start takes away turns that would have read what else is.
+const rounds = 2
+
+// HeldOut returns what says of every trajectory which tools are worth registering
+// from its start, learnt from the tasks of other folds than its own. Folds are dealt
+// with the seed; of a single task nothing is learnt. It is used by one goroutine.
+func (p *Preloading) HeldOut(folds int, seed uint64) func(t *trace.Trajectory) []trace.Name {
+	tasks := slices.Sorted(maps.Keys(p.tasks))
+	of := trace.BalancedFolds(tasks, max(min(folds, len(tasks)), 1), seed)
+	learnt := make([]*Preloader, of.Len())
+	return func(t *trace.Trajectory) []trace.Name {
+		fold := of.Of(t.TaskKey())
+		if learnt[fold] == nil {
+			learnt[fold] = p.Train(func(task string) bool { return of.Of(task) != fold })
+		}
+		return learnt[fold].Tools(t)
+	}
+}
+
+// misfits reports whether an account has a turn whose input is smaller than the
+// definitions that it would have to hold: nothing can be simulated.
+func misfits(a *cost.Account) bool {
+	return slices.ContainsFunc(a.Turns, func(turn cost.Turn) bool { return int64(turn.Input) < a.Definitions })
+}
+
+// lazyUse returns the tools that a trajectory is offered and which turns use them.
+func lazyUse(meter *cost.Meter, t *trace.Trajectory) (*cost.Toolset, cost.LazyUse, map[trace.Name]int32) {
+	set, index := meter.Toolset(t.Tools)
+	use := cost.LazyUse{Uses: make([][]int32, len(t.Turns))}
+	for i := range t.Calls {
+		call := &t.Calls[i]
+		if tool, offered := index[call.Tool]; offered && call.Origin == trace.OriginModel && call.Turn >= 0 && call.Turn < len(t.Turns) {
+			use.Uses[call.Turn] = append(use.Uses[call.Turn], tool)
+		}
+	}
+	return set, use, index
 }

@@ -53,10 +53,11 @@ type Part struct {
 	Source  metatool.Source // the training trajectories
 	Options Options
 
-	meter    *cost.Meter
-	fit      *cost.Fit
-	compiled map[way]*compiled
-	habits   *habits
+	meter     *cost.Meter
+	fit       *cost.Fit
+	compiled  map[way]*compiled
+	habits    *habits
+	preloader *Preloader
 }
 
 // Case is a test trajectory.
@@ -92,6 +93,8 @@ type Finding struct {
 
 	Wrong      int   // calls that would be made without the model and were not
 	Attributed []int // of a combination: the turns of Removed, by part
+
+	shares []share // of a combination: what its parts do
 }
 
 // none does nothing: what everything is compared with.

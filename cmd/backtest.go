@@ -54,7 +54,8 @@ overlap those that save most count. All figures are upper bounds: an agent has t
 choose the meta-tool, and what it then does may differ from what was recorded.
 
 inertia makes predicted calls without the model, each wrong one charged as a model
-call; all is patterns and inertia, each call attributed to one.
+call; all is patterns and inertia, each call attributed to one, and preload on the
+turns that are left.
 
 --sweep tries other thresholds of patterns, or of awo if patterns is not measured,
 and --sweep-tools offers only the first few of the meta-tools.

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"container/heap"
 	"hash/fnv"
-	"iter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
@@ -74,7 +74,8 @@ their source and date in the output; --prices adds others, for instance
       from: 2026-01-01    # optional, as is until
 
 --lazy shows what registering tools only when they are needed would have cost
-(EcoAct), where the traces record the definitions of the tools offered.
+(EcoAct), where the traces record the definitions of the tools offered; also with some
+registered from the start, those that other tasks say are worth it.
 
 ` + filesHelp,
 		Example: `  awo cost traces/
@@ -110,7 +111,7 @@ func costs(j *job, o costOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	f, err := j.account(in, in.All(), meter, o)
+	f, err := j.account(in, meter, o)
 	if err != nil {
 		return err
 	}
@@ -118,23 +119,20 @@ func costs(j *job, o costOptions, files []string) error {
 	return j.print(f.document(in, out), out)
 }
 
-// account adds up what the trajectories of a source cost, which in yields.
-func (j *job) account(in *intake, source iter.Seq2[*trace.Trajectory, error], meter *cost.Meter, o costOptions) (*findingsOfCost, error) {
+// account adds up what the trajectories cost that in yields.
+func (j *job) account(in *intake, meter *cost.Meter, o costOptions) (*findingsOfCost, error) {
 	ledger, sample := cost.NewLedger(meter), fitSample{}
-	var study *cost.LazyStudy
-	if o.Lazy {
-		study = cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed})
-	}
+	preloading := backtest.NewPreloading(meter)
 	estimated := 0
-	for t, err := range source {
+	for t, err := range in.Source() {
 		if err != nil {
 			return nil, err
 		}
 		account := ledger.Add(t)
 		estimated += account.Estimated()
 		sample.see(t)
-		if study != nil {
-			study.Add(t, account)
+		if o.Lazy {
+			preloading.Add(t, account)
 		}
 	}
 	f := &findingsOfCost{options: o, fit: cost.NewFit(meter), meter: meter}
@@ -145,8 +143,11 @@ func (j *job) account(in *intake, source iter.Seq2[*trace.Trajectory, error], me
 		f.unscaled = ledger.Apply(f.fit)
 	}
 	f.statement = ledger.Statement(o.Top)
-	if study != nil {
-		f.lazy = study.Report(f.fit)
+	if o.Lazy {
+		var err error
+		if f.lazy, err = lazyStudy(in, ledger, preloading, f.fit, meter, o); err != nil {
+			return nil, err
+		}
 	}
 	return f, nil
 }

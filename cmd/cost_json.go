@@ -99,6 +99,7 @@ type lazyJSON struct {
 	Misfit       int             `json:"input_below_definitions"`
 	Levels       []lazyLevelJSON `json:"levels"`
 	BreakEven    lazyEvenJSON    `json:"break_even"`
+	PreloadEven  lazyEvenJSON    `json:"preload_break_even"` // with some tools registered from the start
 	Parts        lazyPartsJSON   `json:"definition_tokens"`
 	Growth       []lazyStepJSON  `json:"registered_share"`
 	Final        report.Figure   `json:"registered_share_at_end"`
@@ -113,6 +114,7 @@ type lazyLevelJSON struct {
 	Tokens       int64             `json:"tokens"`
 	CostUSD      report.Figure     `json:"cost_usd"`
 	Variants     []lazyVariantJSON `json:"variants"`
+	Preload      *lazyPreloadJSON  `json:"preload"`
 }
 
 type lazyVariantJSON struct {
@@ -285,7 +287,7 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 		Final: report.Unknown(none),
 	}
 	for _, l := range r.Levels {
-		level := lazyLevelJSON{l.Name, l.Trajectories, l.Tasks, l.MeanTools, l.Eager.Turns, l.Eager.Tokens(), money(l.Eager), []lazyVariantJSON{}}
+		level := lazyLevelJSON{l.Name, l.Trajectories, l.Tasks, l.MeanTools, l.Eager.Turns, l.Eager.Tokens(), money(l.Eager), []lazyVariantJSON{}, nil}
 		for _, v := range l.Variants {
 			level.Variants = append(level.Variants, lazyVariantJSON{
 				Variant: v.Variant, Doc: v.Doc, LLMCalls: v.Lazy.Turns, LLMCallsSaved: l.Eager.Turns - v.Lazy.Turns, Registered: v.Lazy.Registered, Unused: v.Lazy.Unused,
@@ -293,21 +295,27 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 				CostUSD: money(v.Lazy.Totals), USDSaved: lazyFigure(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
 			})
 		}
+		level.Preload = lazyPreload(l.Preload, level.preloadVariant())
 		out.Levels = append(out.Levels, level)
 	}
-	const never = "no number of tools makes lazy registration cheaper here"
-	out.BreakEven = lazyEvenJSON{
-		lazyFigure(r.BreakEven.Tokens.Value, never), costInterval(r.BreakEven.Tokens, overTasks),
-		lazyFigure(r.BreakEven.USD.Value, never), costInterval(r.BreakEven.USD, overTasks), r.BreakEven.Tasks,
-	}
+	out.BreakEven, out.PreloadEven = lazyEvenResult(&r.BreakEven), lazyEvenResult(r.PreloadBreakEven)
 	if r.Turns > 0 {
 		out.Parts.OfferedPerTurn, out.Parts.CalledPerTurn, out.Final = report.Known(r.OfferedPerTurn), report.Known(r.CalledPerTurn), report.Known(r.Final)
 	}
-	if !r.BreakEven.Priced {
-		out.BreakEven.USD, out.BreakEven.USDInterval = report.Unknown(noPrice), report.NoInterval(noPrice)
-	}
 	for _, g := range r.Growth {
 		out.Growth = append(out.Growth, lazyStepJSON(g))
+	}
+	return out
+}
+
+func lazyEvenResult(e *cost.BreakEven) lazyEvenJSON {
+	const never = "no number of tools makes lazy registration cheaper here"
+	out := lazyEvenJSON{
+		lazyFigure(e.Tokens.Value, never), costInterval(e.Tokens, overTasks),
+		lazyFigure(e.USD.Value, never), costInterval(e.USD, overTasks), e.Tasks,
+	}
+	if !e.Priced {
+		out.USD, out.USDInterval = report.Unknown(noPrice), report.NoInterval(noPrice)
 	}
 	return out
 }

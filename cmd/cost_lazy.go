@@ -17,7 +17,11 @@ func lazySections(d *report.Document, l *lazyJSON) {
 	if l.NoTools+l.Misfit > 0 {
 		about += fmt.Sprintf(" Left out: %s without definitions, %s whose recorded input is smaller than its definitions.", countOf(l.NoTools, "trajectory"), countOf(l.Misfit, "trajectory"))
 	}
-	d.Section("Lazy registration", report.Paragraph(about), lazyTable(l), lazyEven(l))
+	if len(l.Levels) == 0 {
+		d.Section("Lazy registration", report.Paragraph(about))
+	} else {
+		d.Section("Lazy registration", report.Paragraph(about), lazyTable(l), lazyEven(l), preloadTable(l), preloadAnswer(l))
+	}
 	d.Section("Tokens of definitions", partTable(l), growthTable(l))
 }
 
@@ -32,10 +36,7 @@ func lazyTable(l *lazyJSON) *report.Table {
 		report.Column{Key: "cost_saved", Title: "money saved", Unit: "%", Align: report.Right},
 		report.Column{Key: "cost", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
 	)
-	for i, level := range l.Levels {
-		if len(l.Levels) == 2 && i == 1 {
-			break // all are of one level
-		}
+	for _, level := range shownLevels(l) {
 		for _, v := range level.Variants {
 			table.Add(report.Text(level.Tools), report.Int(level.Trajectories), report.Text(v.Doc), report.Int(v.LLMCallsSaved),
 				v.TokensSaved.Share(1), intervalCell(v.TokensInterval), v.USDSaved.Share(1), intervalCell(v.USDInterval))

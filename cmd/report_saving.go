@@ -55,7 +55,7 @@ func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
 			return err
 		}
 		own := costOptions{inputOptions: o.inputOptions, priceOptions: o.priceOptions, Top: 10}
-		found, err := j.account(r.in, r.in.Source(), meter, own)
+		found, err := j.account(r.in, meter, own)
 		if err != nil {
 			return err
 		}
@@ -249,6 +249,7 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 	}
 	if len(s.out.Sweeps) > 0 {
 		add(r.shown("backtest-threshold")...)
+		add(r.shown("backtest-tools")...)
 	}
 	for _, sweep := range s.out.Sweeps {
 		table := sweepTable(sweep)

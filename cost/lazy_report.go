@@ -1,6 +1,9 @@
 package cost
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // LazyReport is what a LazyStudy found.
 type LazyReport struct {
@@ -12,6 +15,9 @@ type LazyReport struct {
 
 	Levels    []LazyLevel // by tools offered; the last is all of them
 	BreakEven BreakEven
+	// PreloadBreakEven is the same with tools that are registered from the start, nil
+	// if there was no preloading.
+	PreloadBreakEven *BreakEven
 
 	// Parts are the tokens of all definitions met, each once (EcoAct, Fig. 2b).
 	Tools int
@@ -36,6 +42,16 @@ type LazyLevel struct {
 	MeanTools    float64
 	Eager        Totals // as recorded
 	Variants     []LazyLine
+	Preload      *PreloadLine // nil if there was no preloading
+}
+
+// PreloadLine compares preloading with lazy registration alone, both with
+// definitions appended as results: what is saved of the recorded cost beyond what
+// that saves, by the same trajectories. What it saves of the recorded cost is the
+// variant preload-result of the level.
+type PreloadLine struct {
+	Tokens Share
+	USD    Share // Value is NaN if no turn has a price
 }
 
 // LazyLine is one variant of registration at one level. Shares are of what is
@@ -85,7 +101,11 @@ func (s *LazyStudy) Report(f *Fit) *LazyReport {
 	if s.all.trajectories > 0 {
 		out.Levels = append(out.Levels, s.level("all", &s.all))
 	}
-	out.BreakEven = s.evenPoint()
+	out.BreakEven = s.evenPoint(s.even)
+	if s.options.Preload != nil {
+		even := s.evenPoint(s.ahead)
+		out.PreloadBreakEven = &even
+	}
 	out.Tools, out.Parts, out.Turns = len(s.parts.seen), s.parts.tokens, s.parts.turns
 	if s.parts.turns > 0 {
 		out.OfferedPerTurn, out.CalledPerTurn = s.parts.offered/float64(s.parts.turns), s.parts.calls/float64(s.parts.turns)
@@ -108,34 +128,46 @@ func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
 			tasks = append(tasks, k)
 		}
 	}
+	// saved returns what variant v saves beyond another one, or beyond what was
+	// recorded, as a share of that.
+	saved := func(of func(Totals) float64, v, beyond int) Share {
+		part := func(chosen []int) float64 {
+			var eager, lazy, other float64
+			for _, i := range chosen {
+				k := tasks[i]
+				eager += of(k.eager)
+				lazy += of(k.lazy[v])
+				if beyond < 0 {
+					other += of(k.eager)
+				} else {
+					other += of(k.lazy[beyond])
+				}
+			}
+			if eager == 0 {
+				return math.NaN()
+			}
+			return (other - lazy) / eager
+		}
+		share := Share{Value: part(numbers(len(tasks)))}
+		share.Lo, share.Hi = s.bootstrap(len(tasks), part)
+		return share
+	}
+	byTokens, byUSD := func(t Totals) float64 { return float64(t.Tokens()) }, func(t Totals) float64 { return t.USD }
 	for v := range s.variants {
 		line := LazyLine{Variant: s.variants[v].name, Doc: s.variants[v].doc, Lazy: l.lazy[v]}
-		saved := func(of func(Totals) float64) Share {
-			part := func(chosen []int) float64 {
-				var eager, lazy float64
-				for _, i := range chosen {
-					eager += of(tasks[i].eager)
-					lazy += of(tasks[i].lazy[v])
-				}
-				if eager == 0 {
-					return math.NaN()
-				}
-				return 1 - lazy/eager
-			}
-			share := Share{Value: part(numbers(len(tasks)))}
-			share.Lo, share.Hi = s.bootstrap(len(tasks), part)
-			return share
-		}
-		line.TokensSaved = saved(func(t Totals) float64 { return float64(t.Tokens()) })
-		line.USDSaved = saved(func(t Totals) float64 { return t.USD })
+		line.TokensSaved, line.USDSaved = saved(byTokens, v, -1), saved(byUSD, v, -1)
 		out.Variants = append(out.Variants, line)
+		if line.Variant == preloadName {
+			lazy := slices.IndexFunc(s.variants, func(o lazyVariant) bool { return o.name == lazyName })
+			out.Preload = &PreloadLine{saved(byTokens, v, lazy), saved(byUSD, v, lazy)}
+		}
 	}
 	return out
 }
 
-func (s *LazyStudy) evenPoint() BreakEven {
+func (s *LazyStudy) evenPoint(even []evenSums) BreakEven {
 	var known []int
-	for i, e := range s.even {
+	for i, e := range even {
 		if e != (evenSums{}) {
 			known = append(known, i)
 		}
@@ -144,7 +176,7 @@ func (s *LazyStudy) evenPoint() BreakEven {
 		at := func(chosen []int) float64 {
 			var a, b float64
 			for _, i := range chosen {
-				x, y := coefficients(s.even[known[i]])
+				x, y := coefficients(even[known[i]])
 				a, b = a+x, b+y
 			}
 			if b <= 0 {

@@ -37,7 +37,7 @@ type LazyStudyOptions struct {
 	Batch int     // tools that a variant registers at a time; 0 means 5
 	Seed  uint64  // of the bootstrap
 
-	// Preload returns the tools that are expected in the first steps of t, by their
+	// Preload returns the tools that are registered from the start of t, by their
 	// names; nil leaves the variant out. It must not have learnt from t's task.
 	Preload func(t *trace.Trajectory) []trace.Name
 }
@@ -55,6 +55,7 @@ type LazyStudy struct {
 	levels  [len(levelBounds)]lazySums
 	all     lazySums
 	even    []evenSums // by task
+	ahead   []evenSums // by task, with tools that are registered from the start
 	parts   partSums
 	growth  growthSums
 	without int // trajectories with turns that record no definitions
@@ -137,6 +138,12 @@ type growthSums struct {
 	all          int
 }
 
+// The variants that preloading is compared with and by.
+const (
+	lazyName    = "single-result"
+	preloadName = "preload-result"
+)
+
 // NewLazyStudy returns an empty LazyStudy of accounts of m.
 func NewLazyStudy(m *Meter, o LazyStudyOptions) *LazyStudy {
 	if o.Share == 0 {
@@ -148,13 +155,13 @@ func NewLazyStudy(m *Meter, o LazyStudyOptions) *LazyStudy {
 	s := &LazyStudy{meter: m, options: o, tasks: map[string]int{}, parts: partSums{seen: map[trace.Name]bool{}}}
 	s.variants = []lazyVariant{
 		{name: "single-list", doc: "one at a time, into the tool list"},
-		{name: "single-result", doc: "one at a time, as a result", options: LazyOptions{Placement: PlacementResult}},
+		{name: lazyName, doc: "one at a time, as a result", options: LazyOptions{Placement: PlacementResult}},
 		{name: "batch-result", doc: fmt.Sprintf("up to %d at a time, as a result", o.Batch), options: LazyOptions{Placement: PlacementResult, Batch: o.Batch}},
 		{name: "described-result", doc: "one at a time, descriptions shown", options: LazyOptions{Placement: PlacementResult, Describe: true}},
 		{name: "share-result", doc: fmt.Sprintf("one at a time, at least %.0f %% of all", 100*o.Share), options: LazyOptions{Placement: PlacementResult, Share: o.Share}},
 	}
 	if o.Preload != nil {
-		s.variants = append(s.variants, lazyVariant{name: "preload-result", doc: "some from the start, then one at a time", options: LazyOptions{Placement: PlacementResult}, preload: true})
+		s.variants = append(s.variants, lazyVariant{name: preloadName, doc: "some from the start, then one at a time", options: LazyOptions{Placement: PlacementResult}, preload: true})
 	}
 	return s
 }
@@ -189,7 +196,7 @@ func (s *LazyStudy) Add(t *trace.Trajectory, a *Account) {
 	if !known {
 		task = len(s.tasks)
 		s.tasks[t.TaskKey()] = task
-		s.even = append(s.even, evenSums{})
+		s.even, s.ahead = append(s.even, evenSums{}), append(s.ahead, evenSums{})
 	}
 	s.describe(t.Tools, set, use)
 	p := pendingLazy{task, a, set, firstUses(use), use.Preloaded}
@@ -250,7 +257,10 @@ func (s *LazyStudy) simulate(p pendingLazy) {
 	level := slices.IndexFunc(levelBounds[:], func(bound int) bool { return len(p.set.Tools) <= bound })
 	s.levels[level].add(p, eager, lazy)
 	s.all.add(p, eager, lazy)
-	s.breakEven(p, eager)
+	s.even[p.task].add(&p, LazyUse{Uses: p.use().Uses})
+	if s.options.Preload != nil {
+		s.ahead[p.task].add(&p, p.use())
+	}
 }
 
 func (s *lazySums) add(p pendingLazy, eager Totals, lazy []LazyTotals) {
@@ -275,11 +285,10 @@ func (s *lazySums) add(p pendingLazy, eager Totals, lazy []LazyTotals) {
 	}
 }
 
-// breakEven adds what a trajectory says about the number of tools at which lazy
+// add adds what a trajectory says about the number of tools at which lazy
 // registration (EcoAct, as a result) begins to pay. With tools of the mean size of
 // those offered both costs are linear in their number, so two numbers give the line.
-func (s *LazyStudy) breakEven(p pendingLazy, eager Totals) {
-	use := LazyUse{Uses: p.use().Uses}
+func (e *evenSums) add(p *pendingLazy, use LazyUse) {
 	at := func(tools float64) (tokens, usd float64) {
 		set := *p.set
 		share := tools / p.set.Count
@@ -292,7 +301,6 @@ func (s *LazyStudy) breakEven(p pendingLazy, eager Totals) {
 	low, high := p.set.Count, 100*p.set.Count
 	t1, u1 := at(low)
 	t2, u2 := at(high)
-	e := &s.even[p.task]
 	e.tokensB += (t2 - t1) / (high - low)
 	e.tokensA += t1 - low*(t2-t1)/(high-low)
 	e.usdB += (u2 - u1) / (high - low)

@@ -20,8 +20,23 @@ import (
 // A context that shrinks was rebuilt (compaction), and nothing said before is read
 // again after it. Indices out of range are ignored. The time is O(turns log turns).
 func (a *Account) Without(removed []int, added int64) Totals {
+	var sum Totals
+	a.without(removed, added, func(t *Turn) { sum.Add(t.one(a.meter.prices[t.price])) })
+	return sum
+}
+
+// Left returns the account of what is left without some turns, as Without takes
+// them: its turns are those that are left, in order, and its definitions those that
+// were recorded. What the traces record of costs is not in it.
+func (a *Account) Left(removed []int) *Account {
+	out := &Account{Turns: make([]Turn, 0, len(a.Turns)), Definitions: a.Definitions, Offered: a.Offered, meter: a.meter}
+	a.without(removed, 0, func(t *Turn) { out.Turns = append(out.Turns, *t) })
+	return out
+}
+
+// without calls do with each turn that is left, as it then is.
+func (a *Account) without(removed []int, added int64, do func(*Turn)) {
 	var (
-		sum    Totals
 		gone   gaps
 		before int64 // tokens that the turn left before this one, or a cache from outside, holds
 		last   = -1  // index of that turn in the context at hand
@@ -40,10 +55,9 @@ func (a *Account) Without(removed []int, added int64) Totals {
 			gone.add(int64(t.Input), int64(t.Reread))
 			continue
 		}
-		sum.Add(t.left(&gone, before, last == i-1, added).one(a.Price(i)))
+		do(t.left(&gone, before, last == i-1, added))
 		before, last = int64(t.Input), i
 	}
-	return sum
 }
 
 // left returns the turn without the gaps. If turns just before it were removed,

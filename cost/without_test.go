@@ -234,3 +234,51 @@ func BenchmarkWithout(b *testing.B) {
 		a.Without([]int{3, 4, 9}, 150)
 	}
 }
+
+// TestLeft is the example of the documentation, done by hand: without its middle
+// turn, the last one reads 20 tokens less, and of what it reads only what the first
+// turn sent is in a cache.
+func TestLeft(t *testing.T) {
+	turns := []use{{input: 100, output: 10}, {input: 130, cached: 100, output: 20}, {input: 180, cached: 130, output: 5}}
+	a := meter(cost.CachingRecorded).Trajectory(run("caches", turns...))
+	a.Definitions, a.Offered = 40, 3
+	left := a.Left([]int{1})
+	if len(left.Turns) != 2 || left.Definitions != 40 || left.Offered != 3 {
+		t.Fatalf("%+v", left)
+	}
+	for i, want := range []cost.Totals{
+		{Turns: 1, Input: 100, Output: 10, USD: 100*10 + 10*50},
+		{Turns: 1, Input: 160, Cached: 100, Output: 5, USD: 60*10 + 100 + 5*50},
+	} {
+		if got := left.Turn(i); got != want {
+			t.Errorf("turn %d: %+v, want %+v", i, got, want)
+		}
+	}
+	if all := a.Left(nil); all.Total() != a.Total() {
+		t.Errorf("%+v without nothing, %+v before", all.Total(), a.Total())
+	}
+	if none := a.Left([]int{0, 1, 2}); len(none.Turns) != 0 {
+		t.Errorf("%+v without all turns", none)
+	}
+}
+
+// TestLeftAddsUp: what is left costs what Without says, whatever is removed.
+func TestLeftAddsUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 9).Draw(t, "turns")
+		var turns []use
+		for range n {
+			turns = append(turns, use{input: rapid.Int64Range(0, 400).Draw(t, "input"), cached: rapid.Int64Range(0, 400).Draw(t, "cached"), output: rapid.Int64Range(0, 50).Draw(t, "output")})
+		}
+		a := meter(cost.CachingRecorded).Trajectory(run(rapid.SampledFrom([]string{"plain", "caches", "writes"}).Draw(t, "model"), turns...))
+		var removed []int
+		for i := range n {
+			if rapid.Bool().Draw(t, "removed") {
+				removed = append(removed, i)
+			}
+		}
+		if got, want := a.Left(removed).Total(), a.Without(removed, 0); got != want {
+			t.Fatalf("left %+v, without %+v", got, want)
+		}
+	})
+}

@@ -1,0 +1,152 @@
+package backtest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Preloader says which tools to register from the start. It is used by one
+// goroutine.
+type Preloader struct {
+	meter   *cost.Meter
+	numbers map[trace.Name]uint32
+	model   *ngram.Model
+	used    []usedTool // by number
+	costs   cost.PreloadCosts
+	isMoney bool    // some price is known: what is worth it is worth it by money, else by tokens
+	mean    float64 // tools registered from the start, by trajectory learnt from
+	decided map[string][]int32
+}
+
+// usedTool is in how many trajectories a tool was offered, and in how many its first
+// use was at each step.
+type usedTool struct {
+	offered int
+	first   [preloadSteps]int
+}
+
+// see counts what was first used where, and asks for prices.
+func (p *Preloader) see(r *preloadRun) {
+	for i := range r.tools {
+		n := p.numbers[r.tools[i].Name]
+		p.used[n].offered++
+		if at := slices.Index(r.sequence, n); n != sequenceEnd && at >= 0 {
+			p.used[n].first[at]++
+		}
+	}
+	for turn := range r.account.Turns {
+		p.isMoney = p.isMoney || r.account.Price(turn) != nil
+	}
+}
+
+// priorWeight is how many trajectories the bigram model counts for against those
+// that were offered a tool.
+const priorWeight = 10
+
+// first returns the probabilities that a tool is first used at each step: what was
+// seen where it was offered, and the less often that was, what the bigram model
+// says.
+func (p *Preloader) first(tool uint32, model []float64) []float64 {
+	used := &p.used[tool]
+	out := make([]float64, len(model))
+	for k := range out {
+		out[k] = (priorWeight*model[k] + float64(used.first[k])) / float64(priorWeight+used.offered)
+	}
+	return out
+}
+
+// isWorth reports whether a tool, the i-th of those that the chain knows, is worth
+// registering from the start. Following a chain until it first meets a tool takes a
+// pass for every tool, so tools for which that could not be are left out before:
+// those that are not worth it even if every use were a first use.
+func (p *Preloader) isWorth(chain *firstUse, called [][]float64, i int, tokens int64) bool {
+	uses := make([]float64, len(called))
+	for k := range uses {
+		uses[k] = called[k][i]
+	}
+	uses = p.first(chain.offered[i], uses)
+	sum, register := 0.0, 0.0
+	for k, q := range uses {
+		s := &p.costs.Steps[k]
+		sum += q
+		register += q * p.in(s.Register) / float64(s.Trajectories)
+	}
+	vain := max(1-sum, 0) * float64(tokens) * p.in(p.costs.Read) / float64(p.costs.Trajectories)
+	return register > vain && p.in(p.costs.Worth(p.first(chain.offered[i], chain.of(i)), tokens)) > 0
+}
+
+// decisions is how many lists of tools are remembered.
+const decisions = 1024
+
+// Tools returns the tools that are worth registering at the start of t, in the order
+// in which they are offered: of t only the tools offered are looked at. A tool is
+// worth it if cost.PreloadCosts.Worth is positive for the probabilities of its
+// first use.
+func (p *Preloader) Tools(t *trace.Trajectory) []trace.Name {
+	var out []trace.Name
+	for _, i := range p.tools(t.Tools) {
+		out = append(out, t.Tools[i].Name)
+	}
+	return out
+}
+
+// tools returns their places in a list of tools.
+func (p *Preloader) tools(list []trace.ToolDef) []int32 {
+	if p.costs.Trajectories == 0 || len(list) == 0 {
+		return nil
+	}
+	set, index := p.meter.Toolset(list)
+	var offered []uint32
+	var places []int32
+	key := make([]byte, 0, 12*len(list))
+	for i := range list {
+		n := p.numbers[list[i].Name]
+		if n == sequenceEnd || !p.model.Seen(n) || index[list[i].Name] != int32(i) {
+			continue
+		}
+		offered, places = append(offered, n), append(places, int32(i))
+		for _, part := range [...]uint32{n, uint32(i), uint32(set.Tools[i].Tokens())} {
+			key = binary.LittleEndian.AppendUint32(key, part)
+		}
+	}
+	if known, ok := p.decided[string(key)]; ok {
+		return known
+	}
+	chain := newFirstUse(p.model, offered, min(preloadSteps, len(p.costs.Steps)))
+	called := chain.called()
+	var out []int32
+	for i, place := range places {
+		if p.isWorth(chain, called, i, set.Tools[place].Tokens()) {
+			out = append(out, place)
+		}
+	}
+	if len(p.decided) == decisions {
+		clear(p.decided)
+	}
+	p.decided[string(key)] = out
+	return out
+}
+
+// in returns an amount in the unit that decides.
+func (p *Preloader) in(a cost.Amount) float64 {
+	if p.isMoney {
+		return a.USD
+	}
+	return a.Tokens
+}
+
+func (p *Preloader) note() string {
+	if p.costs.Trajectories == 0 {
+		return "no trajectory of the training part records definitions and tokens to learn from: nothing is registered from the start"
+	}
+	unit := "tokens, since no price is known"
+	if p.isMoney {
+		unit = "money"
+	}
+	return fmt.Sprintf("registered from the start are tools that are worth it by %s: the probability of their first use at each step, by a bigram model, times what a registration there costs, less what reading the definition before it and in vain costs; learnt on %d trajectories of the training part, where it is %.1f tools a trajectory", unit, p.costs.Trajectories, p.mean)
+}
