@@ -9,10 +9,16 @@ BENCHSIZE ?= 1GiB
 # Packages below testdata are not part of ./... and have to be named.
 PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench))
 
-# Packages that start goroutines or promise to bear them. Of the commands those
-# stories run under the race detector that read with several workers.
-CONCURRENT = ./internal/par ./internal/golden ./execute ./inertia ./trace
-CONCURRENT_STORIES = TestScript/(input_|extract_|verify_|backtest_)
+# What the race detector runs: packages whose own tests start goroutines, without
+# those that -short leaves out because they start none, and the stories of input,
+# of which input_workers takes every command with several workers through its
+# stages. Of the second that a program waits for late reports it needs little.
+CONCURRENT = ./internal/par ./internal/golden ./inertia ./trace
+CONCURRENT_STORIES = TestScript/input_
+RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(GO) test -race -short
+
+# Packages with something that an update writes: such a test names one of these.
+UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal/golden"|AWO_UPDATE' {} +)))
 
 .NOTPARALLEL:
 .PHONY: build demo check test bench backtest replay fuzz update
@@ -59,14 +65,14 @@ check-tests:
 check-race:
 	@echo "== tests with the race detector"
 	@if [ "$$($(GO) env CGO_ENABLED)" = 1 ] && command -v "$$($(GO) env CC)" >/dev/null; then \
-		AWO_UPDATE= $(GO) test -race $(CONCURRENT) && AWO_UPDATE= $(GO) test -race -run '$(CONCURRENT_STORIES)' ./cmd; \
+		$(RACE) $(CONCURRENT) && $(RACE) -run '$(CONCURRENT_STORIES)' ./cmd; \
 	else \
 		echo "skipped: there is no C compiler"; \
 	fi
 
 # An update of the golden files must leave no difference. Contents are compared
 # before and after, so uncommitted changes do not matter.
-GOLDEN_FILES = find . \( -name .git -o -path ./bin \) -prune -o -type f \( -path '*/testdata/*' -o -name '*.md' \) -exec cksum {} + | sort -k 3
+GOLDEN_FILES = find . \( -name .git -o -path ./bin \) -prune -o -type f -exec cksum {} + | sort -k 3
 check-goldens:
 	@echo "== golden files are what an update makes of them"
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
@@ -111,4 +117,4 @@ fuzz:
 
 ## update: rewrite golden files and the output shown in the documentation
 update:
-	AWO_UPDATE=1 $(GO) test $(PACKAGES)
+	AWO_UPDATE=1 $(GO) test $(UPDATED)

@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"strings"
 	"unique"
 
 	"github.com/awo-dev/awo/trace"
@@ -42,11 +43,11 @@ func (s Slot) ToolName() string {
 }
 
 // String returns "tool(arg)" for parameters, "tool.path" for results and the
-// side's name for messages.
+// side's name for messages; of a slot without a path the tool alone.
 func (s Slot) String() string {
 	switch s.Side {
 	case Output:
-		return s.ToolName() + s.Path[len("$"):]
+		return s.ToolName() + strings.TrimPrefix(s.Path, "$")
 	case Input:
 		return s.ToolName() + "(" + s.Param() + ")"
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unique"
 
 	"github.com/theory/jsonpath"
 	"pgregory.net/rapid"
@@ -334,6 +335,23 @@ func BenchmarkPathEval(b *testing.B) {
 	for b.Loop() {
 		if _, ok := p.Single(v); !ok {
 			b.Fatal("nothing found")
+		}
+	}
+}
+
+// TestSlotText writes slots as people read them, also one that names nothing.
+func TestSlotText(t *testing.T) {
+	tool := unique.Make("find")
+	for want, slot := range map[string]dataflow.Slot{
+		"":             {},
+		"find":         {Tool: tool},
+		"find.rows[*]": {Tool: tool, Path: "$.rows[*]"},
+		"find(name)":   {Side: dataflow.Input, Tool: tool, Path: "$.name"},
+		"find()":       {Side: dataflow.Input, Tool: tool},
+		"task":         {Side: dataflow.Task},
+	} {
+		if got := slot.String(); got != want {
+			t.Errorf("%+v is %q, want %q", slot, got, want)
 		}
 	}
 }

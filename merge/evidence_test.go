@@ -249,17 +249,25 @@ func TestWilson(t *testing.T) {
 func TestNextCallIsADistribution(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tools := rapid.IntRange(1, 6).Draw(t, "tools")
-		m := &toolModel{pairs: map[stateTool]int{}, states: map[uint32]Share{}, tools: make([]int, tools)}
+		// Every pair has a number, also those that are never counted, and the last
+		// state has no calls at all.
+		calls := &numberedCalls{states: 5}
+		for state := range uint32(calls.states) {
+			for tool := range uint32(tools) {
+				calls.pairs = append(calls.pairs, stateTool{state, tool})
+			}
+		}
+		m := &toolModel{calls: calls, pairs: make([]int, len(calls.pairs)), states: make([]Share, calls.states), tools: make([]int, tools)}
 		for range rapid.IntRange(0, 30).Draw(t, "calls") {
-			p := stateTool{uint32(rapid.IntRange(0, 3).Draw(t, "state")), uint32(rapid.IntRange(0, tools-1).Draw(t, "tool"))}
-			m.pairs[p]++
-			m.tools[p.tool]++
+			pair := rapid.IntRange(0, 4*tools-1).Draw(t, "pair")
+			m.pairs[pair]++
+			m.tools[calls.pairs[pair].tool]++
 		}
 		m.finish()
-		for state := range uint32(5) {
+		for state := range calls.states {
 			alone, given := 0.0, 0.0
-			for tool := range uint32(tools) {
-				a, g := m.probability(stateTool{state, tool})
+			for tool := range tools {
+				a, g := m.probability(uint32(state*tools + tool))
 				if a <= 0 || g <= 0 {
 					t.Fatalf("probabilities %v and %v", a, g)
 				}

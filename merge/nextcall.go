@@ -50,43 +50,90 @@ type stateTool struct{ state, tool uint32 }
 // leaves a share for tools never seen. The discounts are those of
 // [ngram.Model]: n1/(n1+2 n2), within 0.1 and 0.9.
 type toolModel struct {
-	pairs     map[stateTool]int
-	states    map[uint32]Share // successors seen, calls
+	calls     *numberedCalls
+	pairs     []int   // how often each is called
+	states    []Share // successors seen, calls
 	tools     []int
 	n, seen   int
 	high, low float64
 }
 
-func discount(counts map[int]int) float64 {
-	if counts[1] == 0 {
+// numberedCalls are the calls again, with what they count towards numbered from
+// 0 on, so that a model is a few slices and not maps that grow: a fold needs
+// one, and choosing rules many folds.
+type numberedCalls struct {
+	pair   []uint32    // by call
+	pairs  []stateTool // by pair, with numbers for states
+	states int         // how many there are
+}
+
+func (n *nextCalls) numbered() *numberedCalls {
+	out := &numberedCalls{pair: make([]uint32, n.calls())}
+	known, states := map[stateTool]uint32{}, map[uint32]uint32{}
+	for i, tool := range n.tools {
+		p := stateTool{n.states[i], tool}
+		number, seen := known[p]
+		if !seen {
+			number = uint32(len(out.pairs))
+			known[p] = number
+			state, seen := states[p.state]
+			if !seen {
+				state = uint32(len(states))
+				states[p.state] = state
+			}
+			out.pairs = append(out.pairs, stateTool{state, tool})
+		}
+		out.pair[i] = number
+	}
+	out.states = len(states)
+	return out
+}
+
+// counted counts how many counts are 1 and how many 2.
+type counted struct{ ones, twos int }
+
+func (c *counted) add(n int) {
+	switch n {
+	case 1:
+		c.ones++
+	case 2:
+		c.twos++
+	}
+}
+
+func (c counted) discount() float64 {
+	if c.ones == 0 {
 		return 0.1
 	}
-	return min(max(float64(counts[1])/float64(counts[1]+2*counts[2]), 0.1), 0.9)
+	return min(max(float64(c.ones)/float64(c.ones+2*c.twos), 0.1), 0.9)
 }
 
 // finish works out what the counts give.
 func (m *toolModel) finish() {
-	high, low := map[int]int{}, map[int]int{}
-	for p, n := range m.pairs {
-		s := m.states[p.state]
+	var high, low counted
+	for i, n := range m.pairs {
+		if n == 0 {
+			continue
+		}
+		s := &m.states[m.calls.pairs[i].state]
 		s.Count++
 		s.Of += n
-		m.states[p.state] = s
-		high[n]++
+		high.add(n)
 	}
 	for _, n := range m.tools {
 		m.n += n
-		low[n]++
+		low.add(n)
 		if n > 0 {
 			m.seen++
 		}
 	}
-	m.high, m.low = discount(high), discount(low)
+	m.high, m.low = high.discount(), low.discount()
 }
 
-// probability returns the probability of a tool given nothing, and given the
-// state.
-func (m *toolModel) probability(p stateTool) (alone, given float64) {
+// probability returns the probability of a pair's tool given nothing, and given
+// its state.
+func (m *toolModel) probability(pair uint32) (alone, given float64) {
+	p := m.calls.pairs[pair]
 	alone = 1 / float64(len(m.tools)+1)
 	if m.n > 0 {
 		alone *= m.low * float64(m.seen) / float64(m.n)
@@ -99,7 +146,7 @@ func (m *toolModel) probability(p stateTool) (alone, given float64) {
 		return alone, alone
 	}
 	given = m.high * float64(s.Count) / float64(s.Of) * alone
-	if n := m.pairs[p]; n > 0 {
+	if n := m.pairs[pair]; n > 0 {
 		given += (float64(n) - m.high) / float64(s.Of)
 	}
 	return alone, given
@@ -142,37 +189,38 @@ func (n *nextCalls) heldOut(folds int, seed uint64) ngram.Losses {
 			out.Tasks = append(out.Tasks, ngram.TaskLoss{Task: uint32(task), Fold: dealt.Of(key), Loss: ngram.Loss{Bits: make([]float64, 2)}})
 		}
 	}
+	calls := n.numbered()
 	for fold := range folds {
-		n.predict(out.Tasks, place, fold)
+		n.predict(calls, out.Tasks, place, fold)
 	}
 	return out
 }
 
 // predict adds the losses of one fold, by a model of the others.
-func (n *nextCalls) predict(tasks []ngram.TaskLoss, place []int, fold int) {
-	m := &toolModel{pairs: map[stateTool]int{}, states: map[uint32]Share{}, tools: make([]int, len(n.known))}
-	each := func(tested bool, do func(*ngram.TaskLoss, stateTool)) {
+func (n *nextCalls) predict(calls *numberedCalls, tasks []ngram.TaskLoss, place []int, fold int) {
+	m := &toolModel{calls: calls, pairs: make([]int, len(calls.pairs)), states: make([]Share, calls.states), tools: make([]int, len(n.known))}
+	each := func(tested bool, do func(t *ngram.TaskLoss, pair uint32)) {
 		start := 0
 		for _, r := range n.runs {
 			if r.end > start {
 				if t := &tasks[place[r.task]]; (t.Fold == fold) == tested {
-					for i := start; i < r.end; i++ {
-						do(t, stateTool{n.states[i], n.tools[i]})
+					for _, pair := range calls.pair[start:r.end] {
+						do(t, pair)
 					}
 				}
 			}
 			start = r.end
 		}
 	}
-	each(false, func(_ *ngram.TaskLoss, p stateTool) {
-		m.pairs[p]++
-		m.tools[p.tool]++
+	each(false, func(_ *ngram.TaskLoss, pair uint32) {
+		m.pairs[pair]++
+		m.tools[calls.pairs[pair].tool]++
 	})
 	m.finish()
-	each(true, func(t *ngram.TaskLoss, p stateTool) {
-		alone, given := m.probability(p)
+	each(true, func(t *ngram.TaskLoss, pair uint32) {
+		alone, given := m.probability(pair)
 		t.N++
-		if m.tools[p.tool] == 0 {
+		if m.tools[calls.pairs[pair].tool] == 0 {
 			t.Unseen++
 		}
 		t.Bits[0] -= math.Log2(alone)

@@ -200,10 +200,10 @@ func (w *writer) keyInput(k int, argument string, o *option) string {
 	schema := trace.Value{Kind: trace.Object}
 	for kind := range w.seen.steps[k].argument(argument).options[w.choose(k, argument).option].keys {
 		if kind != trace.Null {
-			schema = with(schema, "type", stringValue(schemaType(kind)))
+			schema = with(schema, "type", trace.NewString(schemaType(kind)))
 		}
 	}
-	schema = with(schema, "description", stringValue(fmt.Sprintf(
+	schema = with(schema, "description", trace.NewString(fmt.Sprintf(
 		"The %s of the one that is meant among those that call %d, %s, returns.",
 		printable(o.Choice.Key, maxName), o.step-w.first+1, printable(w.plan.steps[o.step].tool.Value(), maxName))))
 	w.d.Inputs = append(w.d.Inputs, Input{Name: name, Step: k - w.first, Argument: argument, Required: !w.choose(k, argument).optional, Schema: schema})
@@ -230,8 +230,8 @@ func (w *writer) list(k int) *Binding {
 	}
 	a := w.seen.steps[k].argument(walk.argument)
 	name := inputName(walk.argument+"_list", k-w.first, w.taken)
-	schema := with(with(trace.Value{Kind: trace.Object}, "type", stringValue("array")), "description",
-		stringValue(fmt.Sprintf("Call %d, %s, is made for each.", k-w.first+1, printable(w.plan.steps[k].tool.Value(), maxName))))
+	schema := with(with(trace.Value{Kind: trace.Object}, "type", trace.NewString("array")), "description",
+		trace.NewString(fmt.Sprintf("Call %d, %s, is made for each.", k-w.first+1, printable(w.plan.steps[k].tool.Value(), maxName))))
 	if a != nil {
 		schema = with(schema, "items", w.schema(k, a))
 	}
@@ -286,10 +286,10 @@ func (w *writer) output() {
 		if w.plan.steps[w.first+out.Steps[0]].walk == nil && last.results > 0 {
 			out.Schema = last.shape.schema()
 		} else {
-			out.Schema = with(out.Schema, "type", stringValue("array"))
+			out.Schema = with(out.Schema, "type", trace.NewString("array"))
 		}
 	} else {
-		out.Schema = with(out.Schema, "type", stringValue("object"))
+		out.Schema = with(out.Schema, "type", trace.NewString("object"))
 	}
 	w.d.Output = out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
 )
 
 // Definitions makes definitions of the candidates, in their order: one for each,
@@ -211,7 +212,7 @@ func (d *Definition) join(other *Definition) {
 		}
 	}
 	if slices.Sort(d.Output.Steps); len(d.Output.Steps) > 1 {
-		d.Output.Schema = with(object(), "type", stringValue("object"))
+		d.Output.Schema = with(trace.NewObject(), "type", trace.NewString("object"))
 	}
 }
 

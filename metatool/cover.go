@@ -49,20 +49,3 @@ func (v *cover) saved(trajectory int, first, end merge.Place) (calls, turns int)
 	}
 	return calls, turns
 }
-
-// Offered returns by how much calls and calling turns become fewer when every
-// occurrence of a definition that is not refused becomes one call, where they
-// lie inside each other the outermost.
-func Offered(m *merge.Merged, definitions []*Definition) (calls, turns int) {
-	v := newCover(m.Walks)
-	for _, d := range definitions {
-		if d.Refusals == nil {
-			v.add(d.Candidate)
-		}
-	}
-	for i, places := range m.Walks.All() {
-		c, t := v.saved(i, places[0], places[1])
-		calls, turns = calls+c, turns+t
-	}
-	return calls, turns
-}

@@ -55,7 +55,7 @@ type Patterns struct {
 	// constant are the parameters that have one value in all calls.
 	constant map[dataflow.Slot]bool
 
-	schemas dataflow.Schemas
+	schemas *dataflow.Schemas
 
 	judgments []dataflow.Judgment
 	judged    bool
@@ -90,7 +90,7 @@ func NewPatterns(m *merge.Merged, set *dataflow.Set, o Options) *Patterns {
 	p := &Patterns{
 		merged: m, set: set, options: o,
 		linkOf: make(map[*dataflow.Link]int32, len(set.Links)), usable: make([]bool, len(set.Links)),
-		known: map[string]int32{}, constant: map[dataflow.Slot]bool{},
+		known: map[string]int32{}, constant: map[dataflow.Slot]bool{}, schemas: &dataflow.Schemas{},
 	}
 	for i := range set.Links {
 		k := &set.Links[i]

@@ -1,7 +1,6 @@
 package metatool
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,38 +12,26 @@ import (
 // InputSchema returns the JSON Schema of the meta-tool's arguments: an object
 // with a property for each input, in their order of names.
 func (t *Tool) InputSchema() trace.Value {
-	properties := trace.Value{Kind: trace.Object}
+	var properties []trace.Member
 	required := trace.Value{Kind: trace.Array}
 	for _, in := range t.Inputs {
-		properties.Members = append(properties.Members, trace.Member{Name: in.Name, Value: in.Schema})
+		properties = append(properties, trace.Member{Name: in.Name, Value: in.Schema})
 		if in.Required {
-			required.Elems = append(required.Elems, stringValue(in.Name))
+			required.Elems = append(required.Elems, trace.NewString(in.Name))
 		}
 	}
-	return object(
-		trace.Member{Name: "type", Value: stringValue("object")},
-		trace.Member{Name: "properties", Value: sorted(properties)},
+	return trace.NewObject(
+		trace.Member{Name: "type", Value: trace.NewString("object")},
+		trace.Member{Name: "properties", Value: trace.NewObject(properties...)},
 		trace.Member{Name: "required", Value: required},
 		trace.Member{Name: "additionalProperties", Value: trace.Value{Kind: trace.Bool}},
 	)
 }
 
-func stringValue(s string) trace.Value { return trace.Value{Kind: trace.String, Text: s} }
-
-func object(members ...trace.Member) trace.Value {
-	return sorted(trace.Value{Kind: trace.Object, Members: members})
-}
-
-// sorted puts the members of an object in the order that values have.
-func sorted(v trace.Value) trace.Value {
-	slices.SortFunc(v.Members, func(a, b trace.Member) int { return cmp.Compare(a.Name, b.Name) })
-	return v
-}
-
 // with returns the object with a member set.
 func with(v trace.Value, name string, member trace.Value) trace.Value {
 	members := slices.DeleteFunc(slices.Clone(v.Members), func(m trace.Member) bool { return m.Name == name })
-	return object(append(members, trace.Member{Name: name, Value: member})...)
+	return trace.NewObject(append(members, trace.Member{Name: name, Value: member})...)
 }
 
 // inputName returns a valid name for an argument of a step: the argument's own
@@ -67,7 +54,7 @@ func tellApart(schema trace.Value, step int, tool string) trace.Value {
 	if own, _ := schema.Lookup("description"); own.Kind == trace.String && own.Text != "" {
 		text = strings.TrimSpace(own.Text) + " " + text
 	}
-	return with(schema, "description", stringValue(text))
+	return with(schema, "description", trace.NewString(text))
 }
 
 // argumentSchema returns the schema of an argument: the tool's own if it was
@@ -158,11 +145,11 @@ func schemaOf(values merge.Values, depth int) trace.Value {
 	case 0:
 		return schema
 	case 1:
-		schema = with(schema, "type", stringValue(types[0]))
+		schema = with(schema, "type", trace.NewString(types[0]))
 	default:
 		list := trace.Value{Kind: trace.Array}
 		for _, t := range types {
-			list.Elems = append(list.Elems, stringValue(t))
+			list.Elems = append(list.Elems, trace.NewString(t))
 		}
 		schema = with(schema, "type", list)
 	}
@@ -173,15 +160,16 @@ func schemaOf(values merge.Values, depth int) trace.Value {
 		schema = with(schema, "items", schemaOf(elements, depth+1))
 	}
 	if names, all := values.Members(); all && len(names) > 0 {
-		properties, required := trace.Value{Kind: trace.Object}, trace.Value{Kind: trace.Array}
+		var properties []trace.Member
+		required := trace.Value{Kind: trace.Array}
 		for _, name := range names {
 			member, always := values.Member(name)
-			properties.Members = append(properties.Members, trace.Member{Name: name, Value: schemaOf(member, depth+1)})
+			properties = append(properties, trace.Member{Name: name, Value: schemaOf(member, depth+1)})
 			if always {
-				required.Elems = append(required.Elems, stringValue(name))
+				required.Elems = append(required.Elems, trace.NewString(name))
 			}
 		}
-		schema = with(with(schema, "properties", sorted(properties)), "required", required)
+		schema = with(with(schema, "properties", trace.NewObject(properties...)), "required", required)
 	}
 	return schema
 }

@@ -69,7 +69,7 @@ func (s *shape) schema() trace.Value {
 	var types []trace.Value
 	for kind, name := range [...]string{trace.Null: "null", trace.Bool: "boolean", trace.Number: "number", trace.String: "string", trace.Array: "array", trace.Object: "object"} {
 		if s.kinds[kind] > 0 {
-			types = append(types, stringValue(name))
+			types = append(types, trace.NewString(name))
 		}
 	}
 	switch len(types) {
@@ -83,14 +83,14 @@ func (s *shape) schema() trace.Value {
 	if s.elems != nil {
 		out = with(out, "items", s.elems.schema())
 	}
-	properties := trace.Value{Kind: trace.Object}
+	var properties []trace.Member
 	for i, name := range s.names {
 		if s.kinds[trace.Object] >= 5 && !merge.LooksLikeCredential("", name) && validName(name) == name {
-			properties.Members = append(properties.Members, trace.Member{Name: name, Value: s.members[i].schema()})
+			properties = append(properties, trace.Member{Name: name, Value: s.members[i].schema()})
 		}
 	}
-	if len(properties.Members) > 0 {
-		out = with(out, "properties", sorted(properties))
+	if len(properties) > 0 {
+		out = with(out, "properties", trace.NewObject(properties...))
 	}
 	return out
 }

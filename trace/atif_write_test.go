@@ -194,6 +194,9 @@ func TestATIFOfFormats(t *testing.T) {
 		}
 		checkRoundTrip(t, tr)
 	}
+	if testing.Short() {
+		return // long, and one trajectory at a time
+	}
 	for _, set := range recordedSets {
 		t.Run(set.name, func(t *testing.T) {
 			for _, tr := range decodeAll(t, set.format, sharedFile(t, set.path...), set.container) {

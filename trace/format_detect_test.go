@@ -146,6 +146,9 @@ func samples(t *testing.T) (root string, formats map[string]string) {
 // whole of it, as the Reader does it, compressed or not; that a shorter beginning
 // is taken for nothing else; and that no format claims a trace of another.
 func TestDetectSamples(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and one file at a time; TestMixedFolder reads the same files together")
+	}
 	root, formats := samples(t)
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(formats)) {

@@ -100,6 +100,9 @@ func FuzzDecodeATIF(f *testing.F) { fuzzDecoder(f, &formatATIF, atifSeeds()) }
 // TestDecodersOnMangled decodes documents that are JSON, but whose members are
 // lost, doubled, exchanged or of other types.
 func TestDecodersOnMangled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long, and one decoder at a time")
+	}
 	r := rand.New(rand.NewPCG(11, 12))
 	for _, test := range []struct {
 		format *Format
