@@ -17,6 +17,7 @@ func FuzzCollect(f *testing.F) {
 	f.Add(`{"_":"Re: Invoice 12, Bob"}`, `"{\"a\":\"{\\\"b\\\":\\\"Invoice 12\\\"}\"}"`, "")
 	f.Add(`{"":"","\u0000":"\u0000\u0000x","s":"a\u0000b"}`, `{"'":{"]":"a"}}`, "東京 x\u0301yz")
 	f.Add(`[1,2,3]`, `7.0`, "7")
+	f.Add(`{"":""}`, `{}`, "\xe6\x01\xb1京 x́yz")
 	f.Add(`{"x":7,"y":"7","z":7.0}`, `[7,"7",7.0,true,null]`, "")
 	f.Fuzz(func(t *testing.T, args, result, text string) {
 		s := run("r").user(text).call("f", args, result).user(result).

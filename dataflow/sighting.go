@@ -1,6 +1,10 @@
 package dataflow
 
-import "github.com/awo-dev/awo/trace"
+import (
+	"unicode/utf8"
+
+	"github.com/awo-dev/awo/trace"
+)
 
 // Sighting says from when on a value was known in a trajectory, whether it is an
 // argument there or not.
@@ -13,8 +17,9 @@ type Sighting struct {
 }
 
 // Sightings looks for values in t: one reading answers for all of them, and for
-// all calls, what KnownBefore reads it for each time. Objects and arrays, and all
-// values of a trajectory with more places than are kept, are left to that.
+// all calls, what KnownBefore reads it for each time. Objects and arrays, what is
+// no UTF-8, and all values of a trajectory with more places than are kept, are
+// left to that.
 func (c *Collector) Sightings(t *trace.Trajectory, values ...trace.Value) []Sighting {
 	list := make([]Sighting, len(values))
 	for i := range values {
@@ -87,7 +92,7 @@ func (c *collection) sight(t *trace.Trajectory, list []Sighting) {
 	overflow := c.places.met >= maxPlaces
 	for i := range list {
 		s := &list[i]
-		s.asked = overflow || s.value.Kind == trace.Array || s.value.Kind == trace.Object
+		s.asked = overflow || s.value.Kind == trace.Array || s.value.Kind == trace.Object || !utf8.ValidString(s.value.Text)
 		if v := &s.value; !s.asked && !isEmpty(v) && v.Kind != trace.Bool {
 			w := &c.wants[ids[i]]
 			s.seen, s.at, s.asked = w.seen, w.seenAt, !equal(&w.value, v)
