@@ -44,7 +44,8 @@ func newSnapshotBuild(a *app) *cobra.Command {
 asking the model is what --rules and annotations of definitions declare.
 
 How likely a call is to be right is learnt on parts of the tasks in turn, from at
-most 2,000 trajectories, which are kept in memory.
+most 2,000 trajectories. What predictions read of these is kept in memory, up to
+256 MiB; everything else is counted.
 
 ` + filesHelp,
 		Example: `  awo snapshot build traces/ --rules rules.yaml --out inertia.awo

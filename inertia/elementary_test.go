@@ -46,10 +46,24 @@ func TestElementaryFunctions(t *testing.T) {
 		}))
 	}
 	for _, c := range []struct{ got, want float64 }{
-		{exp(0), 1}, {exp(1000), math.Inf(1)}, {exp(-1000), 0}, {exp(math.Inf(1)), math.Inf(1)}, {exp(math.Inf(-1)), 0},
-		{exp2(0), 1}, {exp2(-3), 0.125}, {exp2(1024), math.Inf(1)}, {exp2(-1100), 0}, {exp2(math.Inf(-1)), 0},
-		{log(1), 0}, {log(0), math.Inf(-1)}, {log(math.Inf(1)), math.Inf(1)}, {log1p(0), 0}, {log1p(math.Inf(1)), math.Inf(1)},
-		{log2(0.125), -3}, {log2(0), math.Inf(-1)}, {log2(math.Inf(1)), math.Inf(1)},
+		{exp(0), 1},
+		{exp(1000), math.Inf(1)},
+		{exp(-1000), 0},
+		{exp(math.Inf(1)), math.Inf(1)},
+		{exp(math.Inf(-1)), 0},
+		{exp2(0), 1},
+		{exp2(-3), 0.125},
+		{exp2(1024), math.Inf(1)},
+		{exp2(-1100), 0},
+		{exp2(math.Inf(-1)), 0},
+		{log(1), 0},
+		{log(0), math.Inf(-1)},
+		{log(math.Inf(1)), math.Inf(1)},
+		{log1p(0), 0},
+		{log1p(math.Inf(1)), math.Inf(1)},
+		{log2(0.125), -3},
+		{log2(0), math.Inf(-1)},
+		{log2(math.Inf(1)), math.Inf(1)},
 	} {
 		if c.got != c.want {
 			t.Errorf("%v instead of %v", c.got, c.want)
