@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -181,7 +182,15 @@ func (s *saving) headline() report.Paragraph {
 	case best == nil:
 		return "On tasks that were not compiled from, no technique tried would save a turn, a token or money, as far as these traces tell."
 	case best.CallingTurnsSaved == 0:
-		return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, no technique saves a turn; %s saves tokens or money.", best.Technique))
+		if usd, ok := best.CostSavedUSD.Value(); ok {
+			all, _ := best.CostUSD.Value()
+			return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, no technique would save a turn; %s would save at most %s of %s USD%s.",
+				best.Technique, dollars(usd), dollars(all), between(best.Intervals["cost_saved_usd"], 1, 4, "")))
+		}
+		saved, _ := best.TokensSaved.Value()
+		all, _ := best.Tokens.Value()
+		return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, no technique would save a turn; %s would save at most %s of %s tokens%s.",
+			best.Technique, grouped(int64(saved)), grouped(int64(all)), between(best.Intervals["tokens_saved"], 1, 0, "")))
 	}
 	return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, %s would save at most %s%s.", best.Technique, turnsOf(best), s.price(best)))
 }
@@ -201,6 +210,9 @@ func between(i report.Interval, scale float64, digits int, unit string) string {
 		return ""
 	}
 	lo, hi := min(scale*i.Lo, scale*i.Hi), max(scale*i.Lo, scale*i.Hi)
+	if digits == 0 {
+		return fmt.Sprintf(", 95 %% interval %s to %s%s", grouped(int64(lo)), grouped(int64(hi)), unit)
+	}
 	return fmt.Sprintf(", 95 %% interval %.*f to %.*f%s", digits, lo, digits, hi, unit)
 }
 
@@ -289,7 +301,7 @@ func (s *saving) words() report.Block {
 	of, _ := best.Tokens.Value()
 	read := ""
 	if best.DefinitionTokens > 0 {
-		read = fmt.Sprintf(", with %s tokens of definitions read on every turn that is left", grouped(int64(best.DefinitionTokens)))
+		read = fmt.Sprintf(", with %s tokens of definitions read on every turn that is left", grouped(int64(math.Round(best.DefinitionTokens))))
 	}
 	switch {
 	case priced && usd < 0:
