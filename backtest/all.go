@@ -194,9 +194,11 @@ func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {
 // Summary says what the parts have learnt.
 func (b *together) Summary() Learnt {
 	l := b.tools.Summary()
-	l.Notes = append(slices.Clone(l.Notes),
-		"wrong calls are all those of inertia alone, also where a meta-tool is used instead",
-		"tools and meta-tools are registered on the turns that are left, as preload does; what is registered from the start was learnt from what the others leave of the training part, where meta-tools are used more than elsewhere: "+b.preloader.note())
+	registers := "tools and meta-tools are registered on the turns that are left, as preload does; what is registered from the start was learnt from what the others leave of the training part, where meta-tools are used more than elsewhere: " + b.preloader.note()
+	if b.preloader.costs.Trajectories == 0 {
+		registers = "no trajectory of the training part records the definitions of its tools: where that is so nothing is registered, and definitions of meta-tools are read on every turn"
+	}
+	l.Notes = append(slices.Clone(l.Notes), "wrong calls are all those of inertia alone, also where a meta-tool is used instead", registers)
 	return l
 }
 
