@@ -1,7 +1,10 @@
 package backtest
 
 import (
+	"iter"
+
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -52,4 +55,19 @@ func (l *labeller) text(id merge.Label) string {
 		l.texts = append(l.texts, l.labels.Text(merge.Label(len(l.texts))))
 	}
 	return l.texts[id]
+}
+
+// casesOf yields the trajectories of a source as cases; an error ends it.
+func casesOf(source metatool.Source, l *labeller, failed *error) iter.Seq[*Case] {
+	return func(yield func(*Case) bool) {
+		for t, err := range source() {
+			if err != nil {
+				*failed = err
+				return
+			}
+			if !yield(l.of(t)) {
+				return
+			}
+		}
+	}
 }

@@ -1,0 +1,219 @@
+package backtest
+
+import (
+	"container/heap"
+	"math"
+
+	"github.com/awo-dev/awo/execute"
+)
+
+// worth returns what a span saves in the unit.
+func (c *chooser) worth(s *span) float64 {
+	switch c.out.Unit {
+	case "usd":
+		return float64(s.usd)
+	case "tokens":
+		return float64(s.tokens)
+	}
+	return float64(s.turns)
+}
+
+// best returns what the items for which in holds save in a trajectory.
+func (c *chooser) best(trajectory int32, in func(item int32) bool) (worth float64, turns, calls int) {
+	worth, chosen := c.cover(trajectory, in)
+	for _, i := range chosen {
+		turns += int(c.spans[trajectory][i].turns)
+		calls += int(c.spans[trajectory][i].calls) - 1
+	}
+	return worth, turns, calls
+}
+
+// cover returns what the items for which in holds save in a trajectory, and where.
+func (c *chooser) cover(trajectory int32, in func(item int32) bool) (worth float64, chosen []int32) {
+	c.buffer, c.numbers = c.buffer[:0], c.numbers[:0]
+	spans := c.spans[trajectory]
+	for i := range spans {
+		if s := &spans[i]; in(s.item) {
+			c.buffer = append(c.buffer, execute.Span{Begin: int(s.begin), End: int(s.end), Worth: c.worth(s)})
+			c.numbers = append(c.numbers, int32(i))
+		}
+	}
+	best, worth := execute.Best(c.buffer)
+	for _, i := range best {
+		chosen = append(chosen, c.numbers[i])
+	}
+	return worth, chosen
+}
+
+// count works out what the chosen ones are worth in money.
+func (c *chooser) count() {
+	if 2*c.usage <= c.out.Turns || 2*c.priced <= c.perTokenTurns {
+		return
+	}
+	m := &Money{}
+	for t := range c.spans {
+		_, chosen := c.cover(int32(t), func(k int32) bool { return c.items[k].chosen })
+		for _, i := range chosen {
+			m.Saved += float64(c.spans[t][i].usd)
+		}
+	}
+	for _, g := range c.out.Chosen {
+		m.Definitions += float64(g.Tokens) * c.perToken.USD / thousand
+	}
+	c.out.Money = m
+}
+
+// gain returns what an item adds to the chosen ones, its definition not paid.
+func (c *chooser) gain(i int32) float64 {
+	sum := 0.0
+	for _, t := range c.items[i].trajectories {
+		with, _, _ := c.best(t, func(k int32) bool { return k == i || c.items[k].chosen })
+		sum += with - c.value[t]
+	}
+	return sum
+}
+
+func (c *chooser) price(i int32) float64 { return float64(c.items[i].tokens) * c.out.TokenPrice }
+
+// candidate is an item with what it gained when it was last looked at.
+type candidate struct {
+	item  int32
+	net   float64
+	round int
+}
+
+type candidates struct {
+	list  []candidate
+	items []*item
+}
+
+func (h *candidates) Len() int { return len(h.list) }
+func (h *candidates) Less(i, j int) bool {
+	a, b := &h.list[i], &h.list[j]
+	if a.net != b.net {
+		return a.net > b.net
+	}
+	if x, y := h.items[a.item].tokens, h.items[b.item].tokens; x != y {
+		return x < y
+	}
+	return a.item < b.item
+}
+func (h *candidates) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
+func (h *candidates) Push(x any)    { h.list = append(h.list, x.(candidate)) }
+func (h *candidates) Pop() any {
+	last := len(h.list) - 1
+	x := h.list[last]
+	h.list = h.list[:last]
+	return x
+}
+
+// run takes the best item until none gains anything. Gains mostly only fall as
+// others are taken, so the best is the first in a heap of gains that is still what
+// it was.
+func (c *chooser) run() {
+	h := &candidates{items: c.items}
+	alone := make([]float64, len(c.items))
+	for i, it := range c.items {
+		if !it.cannot {
+			alone[i] = c.gain(int32(i)) - c.price(int32(i))
+			h.list = append(h.list, candidate{int32(i), alone[i], 0})
+		}
+	}
+	heap.Init(h)
+	o := &c.out.Options
+	tokens := int64(0)
+	for round := 0; h.Len() > 0; {
+		top := h.list[0]
+		if top.round < round {
+			h.list[0].net, h.list[0].round = c.gain(top.item)-c.price(top.item), round
+			heap.Fix(h, 0)
+			continue
+		}
+		heap.Pop(h)
+		it := c.items[top.item]
+		switch {
+		case top.net <= 0 && o.Select != SelectAll:
+			it.reason = ReasonNothing
+		case o.Select == SelectTurns && top.net < float64(o.MinTurns):
+			it.reason = ReasonFew
+		case o.MaxTools > 0 && len(c.out.Chosen) == o.MaxTools:
+			it.reason = ReasonMaxTools
+		case o.TokenBudget > 0 && tokens+it.tokens > o.TokenBudget:
+			it.reason = ReasonOverBudget
+		default:
+			c.take(top.item, top.net)
+			tokens += it.tokens
+			round++
+		}
+	}
+	for i, it := range c.items {
+		switch {
+		case it.chosen:
+			continue
+		case it.reason == ReasonNothing && !it.cannot:
+			c.explain(int32(i), alone[i])
+		}
+		left := Left{Definition: it.definition, Reason: it.reason, By: it.by, Tokens: it.tokens, Replay: it.replay, Failures: it.failures}
+		if it.reason == ReasonCosts {
+			left.Saves, left.Costs = c.gain(int32(i)), c.price(int32(i))
+		}
+		c.out.Left = append(c.out.Left, left)
+	}
+}
+
+// take adds an item to the chosen ones.
+func (c *chooser) take(i int32, net float64) {
+	it := c.items[i]
+	var last Gain
+	if n := len(c.out.Chosen); n > 0 {
+		last = c.out.Chosen[n-1]
+	}
+	turns, calls := 0, 0
+	for _, t := range it.trajectories {
+		_, turnsWere, callsWere := c.best(t, func(k int32) bool { return c.items[k].chosen })
+		worth, turnsAre, callsAre := c.best(t, func(k int32) bool { return k == i || c.items[k].chosen })
+		c.value[t] = worth
+		turns, calls = turns+turnsAre-turnsWere, calls+callsAre-callsWere
+	}
+	it.chosen = true
+	even := math.Inf(1)
+	if c.out.TokenPrice > 0 {
+		even = (net + c.price(i)) / c.out.TokenPrice
+	}
+	c.out.Chosen = append(c.out.Chosen, Gain{
+		Definition: it.definition, Tokens: it.tokens, Turns: last.Turns + turns, TurnsAdded: turns, Calls: last.Calls + calls, CallsAdded: calls,
+		Net: last.Net + net, NetAdded: net, BreakEven: even, Replay: it.replay, Failures: it.failures,
+	})
+}
+
+// explain says why an item that could be chosen gains nothing: by itself it would
+// not, or a chosen one does what it does. That is the one beside which it adds
+// least.
+func (c *chooser) explain(i int32, alone float64) {
+	it := c.items[i]
+	if alone <= 0 {
+		if it.reason = ReasonCosts; c.out.Unit == "turns" {
+			it.reason = ReasonNothing
+		}
+		return
+	}
+	least := math.Inf(1)
+	for k, other := range c.items {
+		if !other.chosen {
+			continue
+		}
+		added := 0.0
+		for _, t := range it.trajectories {
+			with, _, _ := c.best(t, func(n int32) bool { return n == i || n == int32(k) })
+			without, _, _ := c.best(t, func(n int32) bool { return n == int32(k) })
+			added += with - without
+		}
+		if added < least {
+			least, it.by = added, other.definition.Name
+		}
+	}
+	it.reason = ReasonDominated
+	if c.out.Unit != "turns" && c.gain(i) > 1e-12 {
+		it.reason = ReasonCosts
+	}
+}
