@@ -32,15 +32,15 @@ type usedTool struct {
 
 // see counts what was first used where, and asks for prices.
 func (p *Preloader) see(r *preloadRun) {
-	for i := range r.tools {
-		n := p.numbers[r.tools[i].Name]
+	for i := range r.kept.set.Offered {
+		n := p.numbers[r.kept.set.Offered[i].Name]
 		p.used[n].offered++
 		if at := slices.Index(r.sequence, n); n != sequenceEnd && at >= 0 {
 			p.used[n].first[at]++
 		}
 	}
-	for turn := range r.account.Turns {
-		p.isMoney = p.isMoney || r.account.Price(turn) != nil
+	for turn := range r.kept.account.Turns {
+		p.isMoney = p.isMoney || r.kept.account.Price(turn) != nil
 	}
 }
 

@@ -1,6 +1,10 @@
 package cost
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/trace"
+)
 
 // Placement is where the definition of a tool goes when it is registered.
 type Placement uint8
@@ -30,7 +34,8 @@ type LazyOptions struct {
 // Toolset is the tools offered in a trajectory, as tokens. Sums may be other than
 // those of the tools at hand, to ask what more tools would cost.
 type Toolset struct {
-	Tools []Definition // by index, as LazyUse has them
+	Offered []trace.ToolDef // the list, with texts of its own
+	Tools   []Definition    // by index, as LazyUse has them
 
 	Count        float64 // tools offered
 	Definitions  float64 // tokens of all definitions
