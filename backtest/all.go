@@ -179,7 +179,7 @@ func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
 }
 
 // maxLists is how many lists of tools are remembered.
-const maxLists = 256
+const maxLists = 16
 
 // offered returns the tools of a list and the meta-tools behind them.
 func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {
@@ -189,7 +189,7 @@ func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {
 		if b.lists == nil || len(b.lists) == maxLists {
 			b.lists = map[*cost.Toolset][]trace.ToolDef{}
 		}
-		all = slices.Concat(set.Offered, b.tools.definitions)
+		all = slices.Concat(trace.OwnTools(tools), b.tools.definitions)
 		b.lists[set] = all
 	}
 	return all

@@ -174,7 +174,7 @@ func (p *Preloading) Train(learns func(task string) bool) *Preloader {
 		registered := 0
 		for _, r := range sample {
 			k := r.kept
-			use := cost.LazyUse{Uses: k.use.Uses, Preloaded: out.tools(k.set.Offered)}
+			use := cost.LazyUse{Uses: k.use.Uses, Preloaded: out.tools(k.set)}
 			registered += len(use.Preloaded)
 			costs.Add(k.account.PreloadCosts(k.set, use, k.steps))
 		}

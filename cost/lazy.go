@@ -34,8 +34,8 @@ type LazyOptions struct {
 // Toolset is the tools offered in a trajectory, as tokens. Sums may be other than
 // those of the tools at hand, to ask what more tools would cost.
 type Toolset struct {
-	Offered []trace.ToolDef // the list, with texts of its own
-	Tools   []Definition    // by index, as LazyUse has them
+	Tools []Definition // by index, as LazyUse has them
+	List  []trace.Name // their names; the zero Name where one stood before
 
 	Count        float64 // tools offered
 	Definitions  float64 // tokens of all definitions
