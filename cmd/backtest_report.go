@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/awo-dev/awo/backtest"
@@ -80,6 +81,9 @@ func turnsTable(out backtestJSON) *report.Table {
 	}
 	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
 	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*adoptionLow, 100*adoptionHigh)
+	if note := emptyNote(out); note != "" {
+		table.Note("%s", note)
+	}
 	if note := antiNote(out); note != "" {
 		table.Note("%s", note)
 	}
@@ -98,6 +102,23 @@ func antiNote(out backtestJSON) string {
 		return ""
 	}
 	return "Left out as anti-meta-tools, which fail more often than their parts or cost more than they save (the mean over the parts): " + strings.Join(some, ", ") + "."
+}
+
+// emptyNote says what an interval means that has nothing to vary: techniques that
+// save nothing in any task, of n of them, may in up to 1 - 0.05^(1/n) of further ones
+// (Hanley and Lippman-Hand 1983).
+func emptyNote(out backtestJSON) string {
+	var names []string
+	for _, t := range out.Techniques {
+		if _, known := t.Utilisation.Value(); known && t.Technique != "none" && t.CallingTurnsSaved == 0 && !registers(t.Technique) {
+			names = append(names, t.Technique)
+		}
+	}
+	if len(names) == 0 || out.Split.TestTasks == 0 {
+		return ""
+	}
+	bound := 1 - math.Pow(0.05, 1/float64(out.Split.TestTasks))
+	return fmt.Sprintf("Nothing is saved in any of %s by %s, and an interval of nothing says too much: of further tasks up to %.1f %% may hold something (95 %%).", countOf(out.Split.TestTasks, "task"), strings.Join(names, ", "), 100*bound)
 }
 
 // callsCell leaves out what nothing is known of, though turns are recorded.
