@@ -94,7 +94,7 @@ func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
 }
 
 // autoCalls is how many calls are back-tested unasked: a minute or so.
-const autoCalls = 10_000
+const autoCalls = 30_000
 
 // again returns a command that gives the figures of a section. Of absolute paths it
 // holds the last element only: a page does not say where it was made.
