@@ -15,6 +15,7 @@ const (
 	noTestTurns = "no calling turn in the test part"
 	noTestTasks = "no task in the test part"
 	noneUsed    = "it occurs in no trajectory of the test part"
+	noDuration  = "how long a registration would take is not recorded"
 	noOffers    = "no trajectory records the definitions of the tools offered, and input that holds them"
 	fewerTasks  = "fewer than two tasks, or the figure is not known"
 )
@@ -41,6 +42,10 @@ func (f *findingsOfBacktest) lacks(o *backtest.Outcome, metric string) string {
 		return noPrices
 	case offers && !calling:
 		return noOffers
+	case strings.HasPrefix(metric, "model_seconds") && o.Seconds == 0:
+		return noTimes
+	case strings.HasPrefix(metric, "model_seconds") && (registers(o.Name) || o.Name == "all" && f.result.NoTools < f.result.Trajectories):
+		return noDuration
 	}
 	return ""
 }

@@ -16,6 +16,9 @@ func (f *findingsOfBacktest) document(in *intake, out backtestJSON) *report.Docu
 		return d
 	}
 	d.Add(turnsTable(out), moneyTable(out))
+	if table := timeTable(out); table != nil {
+		d.Add(table)
+	}
 	if len(out.Interactions) > 0 {
 		d.Section("Together", interactionTable(out))
 	}
@@ -168,6 +171,33 @@ func moneyTable(out backtestJSON) *report.Table {
 			table.Note("Of %s tokens%s. The definitions of meta-tools are read on every turn that is left; negative: they cost more than the turns removed.", grouped(int64(tokens)), money)
 		}
 	}
+	return table
+}
+
+// timeTable says how long models took on the turns that would be saved; nil if no
+// turn records that.
+func timeTable(out backtestJSON) *report.Table {
+	if len(out.Techniques) == 0 {
+		return nil
+	}
+	whole, ok := out.Techniques[0].Seconds.Value()
+	if !ok {
+		return nil
+	}
+	table := report.NewTable("time", "Held out: model time",
+		report.Column{Key: "technique"},
+		report.Column{Key: "model_seconds_saved", Title: "saved", Unit: "s", Align: report.Right},
+		report.Column{Key: "model_seconds_saved_share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "model_seconds_saved_share", Title: "95 %", Interval: true},
+	)
+	for _, t := range out.Techniques {
+		share := t.SecondsSaved.Float(1)
+		if saved, ok := t.SecondsSaved.Value(); ok {
+			share = report.Share(saved/whole, 1)
+		}
+		table.Add(report.Text(t.Technique), t.SecondsSaved.Float(0), share, report.ShareRange(t.Intervals["model_seconds_saved_share"], 1))
+	}
+	table.Note("Of %s seconds in which turns that record it waited for the model. Upper bounds, as the turns are; wrong calls of inertia take time that is not recorded.", grouped(int64(whole)))
 	return table
 }
 

@@ -251,6 +251,9 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 	add(turnsTable(s.out))
 	add(r.shown("backtest-money")...)
 	add(moneyTable(s.out))
+	if table := timeTable(s.out); table != nil {
+		add(table)
+	}
 	if table := adoptionTable(s.out); table != nil {
 		add(table)
 	}
