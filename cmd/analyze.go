@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
-	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/ngram"
@@ -156,25 +154,6 @@ func (j *job) analysis(o analyzeOptions, reader trace.Options, files []string) (
 	}
 	return in, found, nil
 }
-
-// each runs independent pieces of work on the job's workers.
-func (j *job) each() ngram.Each {
-	return func(n int, do func(i int)) {
-		numbers := func(yield func(int) bool) {
-			for i := range n {
-				if !yield(i) {
-					return
-				}
-			}
-		}
-		for range par.Map(j.workers(), numbers, func(i int) struct{} { do(i); return struct{}{} }) {
-			continue // the work is in do
-		}
-	}
-}
-
-// workers returns how many pieces of work run at once.
-func (j *job) workers() int { return cmp.Or(j.Workers, runtime.GOMAXPROCS(0)) }
 
 // excludes takes out the calls that the options exclude, and says whether the
 // trajectory is left in.

@@ -1,8 +1,6 @@
 package cmd
 
-import (
-	"github.com/awo-dev/awo/entropy"
-)
+import "github.com/awo-dev/awo/entropy"
 
 // analysisJSON is the JSON of `awo analyze`; docs/artefacts.md describes it.
 type analysisJSON struct {

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/ngram"
 )
@@ -16,23 +15,6 @@ func (j *job) drawAnalysis(f *findings, dir string) error {
 		return err
 	}
 	return writeFigures(figures, dir)
-}
-
-// writeFigures writes figures into a folder, each as SVG and PNG.
-func writeFigures(figures []*plot.Figure, dir string) error {
-	var files []emit.File
-	for _, figure := range figures {
-		svg, err := figure.SVG()
-		if err != nil {
-			return err
-		}
-		png, err := figure.PNG()
-		if err != nil {
-			return err
-		}
-		files = append(files, emit.File{Name: figure.Name + ".svg", Data: svg}, emit.File{Name: figure.Name + ".png", Data: png})
-	}
-	return emit.Write(dir, files)
 }
 
 // analysisFigures draws the findings.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -335,21 +334,4 @@ func share(f entropy.Figure) report.Cell {
 		return report.Missing("these traces do not bear this figure")
 	}
 	return report.Share(float64(f), 1)
-}
-
-func rangeCell(i *entropy.Interval, digits int, reason string) report.Cell {
-	if i == nil {
-		return report.Missing(reason)
-	}
-	return report.Range(report.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, digits)
-}
-
-func shareRangeCell(i *entropy.Interval) report.Cell {
-	return report.ShareRange(report.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, 1)
-}
-
-// wilson returns the 95 % interval of a rate.
-func wilson(count, n int) *entropy.Interval {
-	i := dataflow.Wilson(count, n)
-	return &entropy.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "Wilson"}
 }

@@ -87,9 +87,6 @@ func (f *findings) tools() []toolJSON {
 	return out
 }
 
-// toolsShown is how many tools the text lists.
-const toolsShown = 20
-
 // toolTables are what is known of each tool: how often and how well it was
 // called, and what its calls took.
 func toolTables(f *findings, complete bool) []report.Block {

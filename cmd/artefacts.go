@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
@@ -80,4 +81,13 @@ func (j *job) input(role, name string) (emit.Input, error) {
 	}
 	in.Bytes, in.SHA256 = h.bytes, h.sum()
 	return in, nil
+}
+
+// splitOut splits the name of an output file into its folder and the rest.
+func splitOut(file string) (dir, name string) {
+	i := strings.LastIndexAny(file, `/`+string(os.PathSeparator))
+	if i < 0 {
+		return ".", file
+	}
+	return file[:i+1], file[i+1:]
 }

@@ -52,13 +52,6 @@ func lazyTable(l *lazyJSON) *report.Table {
 // fewTasks is below how many tasks a bootstrap over them is not to be trusted.
 const fewTasks = 20
 
-func intervalCell(i report.Interval) report.Cell {
-	if i.Reason != "" {
-		return report.Missing(i.Reason)
-	}
-	return report.ShareRange(i, 1)
-}
-
 func lazyEven(l *lazyJSON) report.Paragraph {
 	say := func(f report.Figure, i report.Interval, what string) string {
 		v, ok := f.Value()

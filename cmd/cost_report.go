@@ -137,16 +137,6 @@ func (f *findingsOfCost) total(out costJSON) report.Paragraph {
 	return report.Paragraph(b.String())
 }
 
-func grouped(n int64) string { return report.Grouped(int(n)) }
-
-// dollars writes an amount with as many digits as say something.
-func dollars(v float64) string {
-	if v != 0 && v < 0.1 && v > -0.1 {
-		return fmt.Sprintf("%.5f", v)
-	}
-	return fmt.Sprintf("%.2f", v)
-}
-
 // nameOf is a cell with a recorded name.
 func nameOf(s string) report.Cell {
 	if s == "" {

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
@@ -79,11 +76,6 @@ what rules put in their place is shown. --show-values shows them.
 	f.String("focus", "", "show only what is near this `STATE` (a number) or tool")
 	f.Int("depth", 2, "how many calls away from --focus")
 	return work(a, c, graph)
-}
-
-// addRules defines the flag --rules.
-func addRules(flags *pflag.FlagSet) {
-	flags.String("rules", "", "`FILE` with the rules that say which calls and states are alike")
 }
 
 // graphJSON is the JSON of `awo graph`.
@@ -269,13 +261,4 @@ func selection(o graphOptions) stategraph.Selection {
 		}
 	}
 	return s
-}
-
-// splitOut splits the name of an output file into its folder and the rest.
-func splitOut(file string) (dir, name string) {
-	i := strings.LastIndexAny(file, `/`+string(os.PathSeparator))
-	if i < 0 {
-		return ".", file
-	}
-	return file[:i+1], file[i+1:]
 }

@@ -156,7 +156,7 @@ func TestCompletion(t *testing.T) {
 	} {
 		var out strings.Builder
 		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &strings.Builder{}}
-		if code := a.run(t.Context(), append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(test.line, " ")...)); code != exitDone {
+		if code := a.run(t.Context(), newRoot, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(test.line, " ")...)); code != exitDone {
 			t.Errorf("%q: exit code %d", test.line, code)
 		}
 		if !strings.HasSuffix(out.String(), test.want) {

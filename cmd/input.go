@@ -102,7 +102,7 @@ func (j *job) intake(files []string, o inputOptions, reader trace.Options) (*int
 	if len(files) == 0 {
 		return nil, usagef("no traces named: give files, folders, or - for the standard input")
 	}
-	j.app.showLines("--where", []byte(o.Where))
+	j.showLines("--where", []byte(o.Where))
 	chosen, err := o.filter()
 	if err != nil {
 		return nil, err

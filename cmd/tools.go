@@ -35,7 +35,7 @@ func (j *job) readTools(name string) ([]*metatool.Tool, error) {
 	if err != nil {
 		return nil, fileProblem(name, err)
 	}
-	j.app.showLines(name, src)
+	j.showLines(name, src)
 	return arazzo.Parse(filepath.ToSlash(name), src)
 }
 
