@@ -1,11 +1,14 @@
 package cmd
 
-import "github.com/awo-dev/awo/entropy"
+import (
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/entropy"
+)
 
 // analysisJSON is the JSON of `awo analyze`; docs/artefacts.md describes it.
 type analysisJSON struct {
 	Schema     string            `json:"schema"`
-	Input      inputJSON         `json:"input"`
+	Input      cli.InputJSON     `json:"input"`
 	HMax       entropy.Figure    `json:"h_max_bits"`
 	Orders     []orderJSON       `json:"orders"`
 	H1Paper    entropy.Figure    `json:"h1_paper_bits"`
@@ -89,7 +92,7 @@ type shiftJSON struct {
 }
 
 // analysisResult shapes the findings as JSON.
-func analysisResult(in *intake, f *findings) analysisJSON {
+func analysisResult(in *cli.Intake, f *findings) analysisJSON {
 	a := &f.analysis
 	out := analysisJSON{
 		Schema: "awo.analysis/v1", Input: in.JSON(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
@@ -117,7 +120,7 @@ func analysisResult(in *intake, f *findings) analysisJSON {
 		out.TopShares = append(out.TopShares, topSharesJSON{K: i + 1, Shares: shares})
 	}
 	out.Tools = append(out.Tools, f.tools()...)
-	calling := in.tally.Trajectories - in.tally.Empty
+	calling := in.Tally.Trajectories - in.Tally.Empty
 	for i, v := range f.variants {
 		if i == variantsMost {
 			break

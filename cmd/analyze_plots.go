@@ -3,18 +3,19 @@ package cmd
 import (
 	"math"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/ngram"
 )
 
 // drawAnalysis writes the figures of an analysis into a folder.
-func (j *job) drawAnalysis(f *findings, dir string) error {
+func drawAnalysis(j *cli.Job, f *findings, dir string) error {
 	figures, err := analysisFigures(f)
 	if err != nil {
 		return err
 	}
-	return writeFigures(figures, dir)
+	return cli.WriteFigures(figures, dir)
 }
 
 // analysisFigures draws the findings.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/metatool"
@@ -18,25 +19,25 @@ import (
 
 // backtestOptions are the flags of `awo backtest`.
 type backtestOptions struct {
-	inputOptions `mapstructure:",squash"`
-	priceOptions `mapstructure:",squash"`
-	Rules        string   `mapstructure:"rules"`
-	Split        string   `mapstructure:"split"`
-	Folds        int      `mapstructure:"folds"`
-	TestShare    float64  `mapstructure:"test-share"`
-	Threshold    int      `mapstructure:"threshold"`
-	MaxExtra     int      `mapstructure:"max-extra"`
-	AssumeReads  bool     `mapstructure:"assume-reads"`
-	Select       string   `mapstructure:"select"`
-	MaxTools     int      `mapstructure:"max-tools"`
-	TokenBudget  int64    `mapstructure:"token-budget"`
-	Techniques   []string `mapstructure:"techniques"`
-	Sweep        []string `mapstructure:"sweep"`
-	SweepTools   []string `mapstructure:"sweep-tools"`
-	Plots        string   `mapstructure:"plots"`
+	cli.InputOptions `mapstructure:",squash"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Rules            string   `mapstructure:"rules"`
+	Split            string   `mapstructure:"split"`
+	Folds            int      `mapstructure:"folds"`
+	TestShare        float64  `mapstructure:"test-share"`
+	Threshold        int      `mapstructure:"threshold"`
+	MaxExtra         int      `mapstructure:"max-extra"`
+	AssumeReads      bool     `mapstructure:"assume-reads"`
+	Select           string   `mapstructure:"select"`
+	MaxTools         int      `mapstructure:"max-tools"`
+	TokenBudget      int64    `mapstructure:"token-budget"`
+	Techniques       []string `mapstructure:"techniques"`
+	Sweep            []string `mapstructure:"sweep"`
+	SweepTools       []string `mapstructure:"sweep-tools"`
+	Plots            string   `mapstructure:"plots"`
 }
 
-func newBacktest(a *app) *cobra.Command {
+func newBacktest(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backtest FILES...",
 		Short: "Compile one part of the traces, and measure what that saves on the other",
@@ -60,31 +61,31 @@ turns that are left.
 --sweep tries other thresholds of patterns, or of awo if patterns is not measured,
 and --sweep-tools offers only the first few of the meta-tools.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo backtest traces/
   awo backtest traces/ --rules rules.yaml --split task --test-share 0.3
   awo backtest traces/ --techniques none,awo,patterns --sweep 3,5,10 --format json
   awo backtest traces/ --plots plots/`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 	}
 	f := c.Flags()
-	addInput(f)
-	addRules(f)
-	addPrices(f)
-	f.Var(newChoice("auto", "kfold", "task", "time"), "split", "how the traces are split")
+	cli.AddInput(f)
+	cli.AddRules(f)
+	cli.AddPrices(f)
+	f.Var(cli.NewChoice("auto", "kfold", "task", "time"), "split", "how the traces are split")
 	f.Int("folds", backtest.DefaultFolds, "with --split kfold: how many parts")
 	f.Float64("test-share", backtest.DefaultShare, "with --split task or time: `SHARE` that is tested on")
 	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
 	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
 	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
-	f.Var(newChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
+	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
 	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")
 	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
 	f.StringSlice("sweep", sweptThresholds(), "thresholds to try; an empty value tries none")
 	f.StringSlice("sweep-tools", sweptTools(), "numbers of meta-tools to try; an empty value tries none")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
-	return work(a, c, backTest)
+	return cli.Work(a, c, backTest)
 }
 
 // sweptThresholds are the thresholds that are tried if nothing else is said.
@@ -105,9 +106,9 @@ func (o *backtestOptions) techniques() ([]backtest.Technique, error) {
 	for _, name := range o.Techniques {
 		if !slices.Contains(names, name) {
 			if near := diag.Nearest(name, names); near != "" {
-				return nil, usagef("--techniques: there is no technique %q; did you mean %s?", name, near)
+				return nil, cli.Usagef("--techniques: there is no technique %q; did you mean %s?", name, near)
 			}
-			return nil, usagef("--techniques: there is no technique %q", name)
+			return nil, cli.Usagef("--techniques: there is no technique %q", name)
 		}
 	}
 	var out []backtest.Technique
@@ -141,7 +142,7 @@ func wholeNumbers(flag string, list []string) ([]int, error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return nil, usagef("%s: %q is no whole number from 1 on", flag, text)
+			return nil, cli.Usagef("%s: %q is no whole number from 1 on", flag, text)
 		}
 		out = append(out, n)
 	}
@@ -152,17 +153,17 @@ func wholeNumbers(flag string, list []string) ([]int, error) {
 func (o *backtestOptions) check() error {
 	switch {
 	case o.Folds < 2:
-		return usagef("--folds: %d is less than 2", o.Folds)
+		return cli.Usagef("--folds: %d is less than 2", o.Folds)
 	case !(o.TestShare > 0 && o.TestShare < 1):
-		return usagef("--test-share: %v is no share between 0 and 1", o.TestShare)
+		return cli.Usagef("--test-share: %v is no share between 0 and 1", o.TestShare)
 	case o.Threshold < 1:
-		return usagef("--threshold: %d is less than 1", o.Threshold)
+		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
 	case o.MaxExtra < 0:
-		return usagef("--max-extra: %d is negative", o.MaxExtra)
+		return cli.Usagef("--max-extra: %d is negative", o.MaxExtra)
 	case o.MaxTools < 0:
-		return usagef("--max-tools: %d is negative", o.MaxTools)
+		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
 	case o.TokenBudget < 0:
-		return usagef("--token-budget: %d is negative", o.TokenBudget)
+		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
 	}
 	return nil
 }
@@ -174,7 +175,7 @@ type findingsOfBacktest struct {
 	best    *backtest.Outcome // nil if nothing saves anything
 }
 
-func backTest(j *job, o backtestOptions, files []string) error {
+func backTest(j *cli.Job, o backtestOptions, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -184,35 +185,35 @@ func backTest(j *job, o backtestOptions, files []string) error {
 	if _, err := o.sweeps(); err != nil {
 		return err
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
 	}
-	meter, err := j.meter(o.priceOptions)
+	meter, err := j.Meter(o.PriceOptions)
 	if err != nil {
 		return err
 	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{Spool: true})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
-	f, err := j.backTested(in, set, meter, o)
+	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	f, err := backTested(j, in, set, meter, o)
 	if err != nil {
 		return err
 	}
 	if o.Plots != "" {
-		if err := j.drawBacktest(f, o.Plots); err != nil {
+		if err := drawBacktest(j, f, o.Plots); err != nil {
 			return err
 		}
 	}
 	out := f.JSON(in)
-	return j.print(f.document(in, out), out)
+	return j.Print(f.document(in, out), out)
 }
 
 // backTested back-tests what in yields, which may have been read before.
-func (j *job) backTested(in *intake, set *rules.Set, meter *cost.Meter, o backtestOptions) (*findingsOfBacktest, error) {
+func backTested(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o backtestOptions) (*findingsOfBacktest, error) {
 	techniques, err := o.techniques()
 	if err != nil {
 		return nil, err
@@ -223,14 +224,14 @@ func (j *job) backTested(in *intake, set *rules.Set, meter *cost.Meter, o backte
 	}
 	shared := extractOptions{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget}
 	options := backtest.Options{
-		Rules: set, Compile: shared.compiler(o.Threshold, j.workers()), Choose: shared.choose(o.Threshold, meter, j.workers()),
+		Rules: set, Compile: shared.compiler(o.Threshold, j.Parallel()), Choose: shared.choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
 		Declared:   func() backtest.Declarations { return newEffects(set, true) },
-		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.workers(),
+		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.Parallel(),
 		Progress: func(done, of int, next string) {
-			j.log.Debug("back-test", "step", done, "of", of, "next", next)
-			if j.progress.what = next; of > 0 {
-				j.progress.what = fmt.Sprintf("%s (%d of %d)", next, done+1, of)
+			j.Log.Debug("back-test", "step", done, "of", of, "next", next)
+			if j.Progress.Doing = next; of > 0 {
+				j.Progress.Doing = fmt.Sprintf("%s (%d of %d)", next, done+1, of)
 			}
 		},
 	}
@@ -238,7 +239,7 @@ func (j *job) backTested(in *intake, set *rules.Set, meter *cost.Meter, o backte
 	if f.result, err = backtest.Run(in.Source, options); err != nil {
 		return nil, splitProblem(err)
 	}
-	if err := in.refuse(set); err != nil {
+	if err := in.Refuse(set); err != nil {
 		return nil, err
 	}
 	f.best = f.result.Best()

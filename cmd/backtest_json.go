@@ -5,13 +5,14 @@ import (
 	"math"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 )
 
 // backtestJSON is the JSON of `awo backtest`; docs/backtest.md describes it.
 type backtestJSON struct {
 	Schema       string            `json:"schema"`
-	Input        inputJSON         `json:"input"`
+	Input        cli.InputJSON     `json:"input"`
 	Split        splitJSON         `json:"split"`
 	Techniques   []techniqueJSON   `json:"techniques"`
 	Interactions []interactionJSON `json:"interactions"`
@@ -137,7 +138,7 @@ func intervalJSON(i backtest.Interval, reason string) report.Interval {
 }
 
 // JSON returns the result for scripts.
-func (f *findingsOfBacktest) JSON(in *intake) backtestJSON {
+func (f *findingsOfBacktest) JSON(in *cli.Intake) backtestJSON {
 	r := f.result
 	out := backtestJSON{
 		Schema: "awo.backtest/v1", Input: in.JSON(),
@@ -192,7 +193,7 @@ func (f *findingsOfBacktest) technique(o *backtest.Outcome) techniqueJSON {
 	t.Notes = append(t.Notes, o.Notes...)
 	switch {
 	case o.Wrong > 0:
-		t.Notes = append(t.Notes, fmt.Sprintf("%s made without the model that no agent made, and charged: the model calls saved are less by them", countOf(o.Wrong, "wrong call")))
+		t.Notes = append(t.Notes, fmt.Sprintf("%s made without the model that no agent made, and charged: the model calls saved are less by them", cli.CountOf(o.Wrong, "wrong call")))
 	case o.Name == "inertia" && o.CallingTurnsSaved == 0:
 		t.Notes = append(t.Notes, "no call is likely enough to be right")
 	}
@@ -264,7 +265,7 @@ func (f *findingsOfBacktest) recommended() recommendedJSON {
 			out.Reason += fmt.Sprintf(": %d, 95 %% interval %.0f to %.0f", f.best.CallingTurnsSaved, i.Lo, i.Hi)
 		}
 		if f.best.Wrong > 0 {
-			out.Reason += fmt.Sprintf(", and %s taken off", countOf(f.best.Wrong, "wrong call"))
+			out.Reason += fmt.Sprintf(", and %s taken off", cli.CountOf(f.best.Wrong, "wrong call"))
 		}
 		if out.Threshold != f.options.Threshold {
 			out.Reason += fmt.Sprintf(" at the threshold %d, and more at %d", f.options.Threshold, out.Threshold)
@@ -285,22 +286,22 @@ func (f *findingsOfBacktest) unknown() []string {
 	r, out := f.result, []string{}
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if r.NoTurns > 0 {
-		say("%s with calls of which the model turn is not recorded: no turn is saved there, and what they cost is not known.", countOf(r.NoTurns, "trajectory"))
+		say("%s with calls of which the model turn is not recorded: no turn is saved there, and what they cost is not known.", cli.CountOf(r.NoTurns, "trajectory"))
 	}
 	if r.NoUsage > 0 {
-		say("%s without recorded usage: tokens are o200k counts of what is recorded, scaled where other turns have usage; system prompts and definitions that are not recorded are not in them.", countOf(r.NoUsage, "trajectory"))
+		say("%s without recorded usage: tokens are o200k counts of what is recorded, scaled where other turns have usage; system prompts and definitions that are not recorded are not in them.", cli.CountOf(r.NoUsage, "trajectory"))
 	}
 	switch {
 	case r.NoTools > 0 && r.NoTools == r.Trajectories:
-		say("%s without the definitions of the tools offered: what lazy registration and preloading would save is not known.", countOf(r.NoTools, "trajectory"))
+		say("%s without the definitions of the tools offered: what lazy registration and preloading would save is not known.", cli.CountOf(r.NoTools, "trajectory"))
 	case r.NoTools > 0:
-		say("%s without the definitions of the tools offered: what lazy registration and preloading would save there is not known, and counts as nothing.", countOf(r.NoTools, "trajectory"))
+		say("%s without the definitions of the tools offered: what lazy registration and preloading would save there is not known, and counts as nothing.", cli.CountOf(r.NoTools, "trajectory"))
 	}
 	if r.Unpriced > 0 {
-		say("%s without a price: in the tokens, not in the money. --prices can add them.", countOf(r.Unpriced, "turn"))
+		say("%s without a price: in the tokens, not in the money. --prices can add them.", cli.CountOf(r.Unpriced, "turn"))
 	}
 	if 0 < r.TestTasks && r.TestTasks < fewTasks {
-		say("Intervals are a bootstrap over %s: too narrow, with so few.", countOf(r.TestTasks, "task"))
+		say("Intervals are a bootstrap over %s: too narrow, with so few.", cli.CountOf(r.TestTasks, "task"))
 	}
 	return out
 }

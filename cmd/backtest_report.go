@@ -5,10 +5,11 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 )
 
-func (f *findingsOfBacktest) document(in *intake, out backtestJSON) *report.Document {
+func (f *findingsOfBacktest) document(in *cli.Intake, out backtestJSON) *report.Document {
 	d := &report.Document{Title: "Back-test"}
 	d.Add(in.Summary(), f.splitWords())
 	if f.result.Trajectories == 0 {
@@ -42,15 +43,15 @@ func (f *findingsOfBacktest) splitWords() report.Paragraph {
 	r := f.result
 	switch r.By {
 	case backtest.SplitFolds:
-		return report.Paragraph(fmt.Sprintf("Each of %s is tested on once, with what was compiled from the tasks of the other parts (%d parts).", countOf(r.TestTasks, "task"), r.Folds))
+		return report.Paragraph(fmt.Sprintf("Each of %s is tested on once, with what was compiled from the tasks of the other parts (%d parts).", cli.CountOf(r.TestTasks, "task"), r.Folds))
 	case backtest.SplitTime:
 		unused := ""
 		if r.Unused > 0 {
-			unused = fmt.Sprintf("; %s of tasks that were tried before and after are left out", countOf(r.Unused, "trajectory"))
+			unused = fmt.Sprintf("; %s of tasks that were tried before and after are left out", cli.CountOf(r.Unused, "trajectory"))
 		}
-		return report.Paragraph(fmt.Sprintf("Compiled from what came first (%s), tested on what came last (%s)%s.", countOf(r.TrainTasks, "task"), countOf(r.TestTasks, "task"), unused))
+		return report.Paragraph(fmt.Sprintf("Compiled from what came first (%s), tested on what came last (%s)%s.", cli.CountOf(r.TrainTasks, "task"), cli.CountOf(r.TestTasks, "task"), unused))
 	}
-	return report.Paragraph(fmt.Sprintf("Compiled from %s, tested on %s.", countOf(r.TrainTasks, "task"), countOf(r.TestTasks, "task")))
+	return report.Paragraph(fmt.Sprintf("Compiled from %s, tested on %s.", cli.CountOf(r.TrainTasks, "task"), cli.CountOf(r.TestTasks, "task")))
 }
 
 func turnsTable(out backtestJSON) *report.Table {
@@ -76,7 +77,7 @@ func turnsTable(out backtestJSON) *report.Table {
 	}
 	if len(out.Techniques) > 0 {
 		first := out.Techniques[0]
-		table.Note("Of %s of %s that were tested on. Upper bounds: an agent must choose the meta-tool, and what it then does may differ from what was recorded.", countOf(first.CallingTurns, "calling turn"), countOf(first.LLMCalls, "model turn"))
+		table.Note("Of %s of %s that were tested on. Upper bounds: an agent must choose the meta-tool, and what it then does may differ from what was recorded.", cli.CountOf(first.CallingTurns, "calling turn"), cli.CountOf(first.LLMCalls, "model turn"))
 	}
 	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
 	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*adoptionLow, 100*adoptionHigh)
@@ -135,16 +136,16 @@ func moneyTable(out backtestJSON) *report.Table {
 				share = t.TokensSaved.Int()
 			}
 		}
-		table.Add(report.Text(t.Technique), t.TokensSaved.Int(), share, intervalCell(t.Intervals["tokens_saved_share"]),
+		table.Add(report.Text(t.Technique), t.TokensSaved.Int(), share, cli.IntervalCell(t.Intervals["tokens_saved_share"]),
 			t.CostSavedUSD.Float(4), report.Range(t.Intervals["cost_saved_usd"], 4), report.Float(t.DefinitionTokens, 0))
 	}
 	if len(out.Techniques) > 0 {
 		if tokens, ok := out.Techniques[0].Tokens.Value(); ok {
 			money := ""
 			if usd, ok := out.Techniques[0].CostUSD.Value(); ok {
-				money = fmt.Sprintf(", %s USD", dollars(usd))
+				money = fmt.Sprintf(", %s USD", cli.Dollars(usd))
 			}
-			table.Note("Of %s tokens%s. The definitions of meta-tools are read on every turn that is left; negative: they cost more than the turns removed.", grouped(int64(tokens)), money)
+			table.Note("Of %s tokens%s. The definitions of meta-tools are read on every turn that is left; negative: they cost more than the turns removed.", cli.Grouped(int64(tokens)), money)
 		}
 	}
 	return table
@@ -200,10 +201,10 @@ func sweepTable(s sweepJSON) *report.Table {
 }
 
 // drawBacktest writes the figures of a back-test into a folder.
-func (j *job) drawBacktest(f *findingsOfBacktest, dir string) error {
+func drawBacktest(j *cli.Job, f *findingsOfBacktest, dir string) error {
 	figures, err := backtestFigures(f)
 	if err != nil {
 		return err
 	}
-	return writeFigures(figures, dir)
+	return cli.WriteFigures(figures, dir)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/changes"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
@@ -24,7 +25,7 @@ func checkedFolder(c *cobra.Command, args []string) (dir string, kept, files []s
 // artefactCheckJSON is the JSON of `awo extract --check`; docs/artefacts.md describes it.
 type artefactCheckJSON struct {
 	Schema   string             `json:"schema"`
-	Input    inputJSON          `json:"input"`
+	Input    cli.InputJSON      `json:"input"`
 	Folder   string             `json:"folder"`
 	Files    []artefactFileJSON `json:"files"`
 	Changes  []changeJSON       `json:"changes"`  // from the artefacts on disk to those that the inputs give
@@ -52,9 +53,9 @@ const (
 // madeBy is the line of a manifest that names the version of awo.
 var madeBy = regexp.MustCompile(`(?m)^  "awo": ".*",$`)
 
-// check compares the files that were made with those in the folder dir. The
+// checkArtefacts compares the files that were made with those in the folder dir. The
 // version of awo in the manifest does not count.
-func (j *job) check(dir string, made []emit.File, in *intake) error {
+func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) error {
 	out := artefactCheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Files: []artefactFileJSON{}, Changes: []changeJSON{}, Passed: true}
 	var metatools, candidates []byte
 	for _, f := range made {
@@ -90,7 +91,7 @@ func (j *job) check(dir string, made []emit.File, in *intake) error {
 	}
 	if out.Passed {
 		if j.Format == report.FormatJSON {
-			return j.print(nil, out)
+			return j.Print(nil, out)
 		}
 		return nil
 	}
@@ -99,13 +100,13 @@ func (j *job) check(dir string, made []emit.File, in *intake) error {
 	if err == nil && wrong == nil {
 		out.Changes, out.Breaking = changesOf(changes.Compare(before, after))
 	}
-	if err := j.print(checkDocument(in, out), out); err != nil {
+	if err := j.Print(checkDocument(in, out), out); err != nil {
 		return err
 	}
-	return errProblems
+	return cli.ErrProblems
 }
 
-func checkDocument(in *intake, out artefactCheckJSON) *report.Document {
+func checkDocument(in *cli.Intake, out artefactCheckJSON) *report.Document {
 	d := &report.Document{Title: "Artefacts that are not what the inputs give"}
 	d.Add(in.Summary())
 	table := report.NewTable("files", "",

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 )
 
@@ -75,7 +76,7 @@ func newExcerpt(name string, disk, given []byte) checkExcerpt {
 		}
 	}
 	if rest := x.removed + x.added; len(x.lines) >= maxExcerptLines && rest > 0 {
-		x.lines = append(x.lines, fmt.Sprintf("... %s on disk only, %s made only", countOf(x.removed, "line"), countOf(x.added, "line")))
+		x.lines = append(x.lines, fmt.Sprintf("... %s on disk only, %s made only", cli.CountOf(x.removed, "line"), cli.CountOf(x.added, "line")))
 	}
 	return x
 }

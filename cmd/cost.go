@@ -8,21 +8,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/trace"
 )
 
 // costOptions are the flags of `awo cost`.
 type costOptions struct {
-	inputOptions `mapstructure:",squash"`
-	priceOptions `mapstructure:",squash"`
-	Lazy         bool    `mapstructure:"lazy"`
-	Share        float64 `mapstructure:"share"`
-	Batch        int     `mapstructure:"batch"`
-	Top          int     `mapstructure:"top"`
+	cli.InputOptions `mapstructure:",squash"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Lazy             bool    `mapstructure:"lazy"`
+	Share            float64 `mapstructure:"share"`
+	Batch            int     `mapstructure:"batch"`
+	Top              int     `mapstructure:"top"`
 }
 
-func newCost(a *app) *cobra.Command {
+func newCost(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cost FILES...",
 		Short: "Say what trajectories cost, and what lazy registration would",
@@ -46,50 +47,50 @@ their source and date in the output; --prices adds others, for instance
 (EcoAct), where the traces record the definitions of the tools offered; also with some
 registered from the start, those that other tasks say are worth it.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo cost traces/
   awo cost traces/ --prices prices.yaml --where 'outcome == "success"'
   awo cost traces/ --lazy --format json`,
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 	}
 	f := c.Flags()
-	addInput(f)
-	addPrices(f)
+	cli.AddInput(f)
+	cli.AddPrices(f)
 	f.Bool("lazy", false, "also simulate lazy registration of tools")
 	f.Float64("share", 0.3, "with --lazy: `SHARE` of the offered tools that one of the variants registers, used or not")
 	f.Int("batch", 5, "with --lazy: how many tools one of the variants registers at a time")
 	f.Int("top", 10, "how many habits and trajectories are named")
-	return work(a, c, costs)
+	return cli.Work(a, c, costs)
 }
 
-func costs(j *job, o costOptions, files []string) error {
+func costs(j *cli.Job, o costOptions, files []string) error {
 	switch {
 	case o.Top < 0:
-		return usagef("--top: %d is negative", o.Top)
+		return cli.Usagef("--top: %d is negative", o.Top)
 	case !(o.Share >= 0 && o.Share <= 1):
-		return usagef("--share: %v is no share, which is from 0 to 1", o.Share)
+		return cli.Usagef("--share: %v is no share, which is from 0 to 1", o.Share)
 	case o.Batch < 1:
-		return usagef("--batch: %d is less than 1", o.Batch)
+		return cli.Usagef("--batch: %d is less than 1", o.Batch)
 	}
-	meter, err := j.meter(o.priceOptions)
+	meter, err := j.Meter(o.PriceOptions)
 	if err != nil {
 		return err
 	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{Spool: true})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	f, err := j.account(in, meter, o)
+	f, err := account(j, in, meter, o)
 	if err != nil {
 		return err
 	}
 	out := f.JSON(in)
-	return j.print(f.document(in, out), out)
+	return j.Print(f.document(in, out), out)
 }
 
 // account adds up what the trajectories cost that in yields.
-func (j *job) account(in *intake, meter *cost.Meter, o costOptions) (*findingsOfCost, error) {
+func account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o costOptions) (*findingsOfCost, error) {
 	ledger, sample := cost.NewLedger(meter), fitSample{}
 	preloading := backtest.NewPreloading(meter)
 	estimated := 0
@@ -106,7 +107,7 @@ func (j *job) account(in *intake, meter *cost.Meter, o costOptions) (*findingsOf
 	}
 	f := &findingsOfCost{options: o, fit: cost.NewFit(meter), meter: meter}
 	if estimated > 0 {
-		if err := j.learn(in, f.fit, sample); err != nil {
+		if err := learn(j, in, f.fit, sample); err != nil {
 			return nil, err
 		}
 		f.unscaled = ledger.Apply(f.fit)
@@ -122,8 +123,8 @@ func (j *job) account(in *intake, meter *cost.Meter, o costOptions) (*findingsOf
 }
 
 // learn reads the chosen trajectories again and fits counted to recorded tokens.
-func (j *job) learn(in *intake, fit *cost.Fit, sample fitSample) error {
-	for t, err := range in.reader.At(sample.refs()) {
+func learn(j *cli.Job, in *cli.Intake, fit *cost.Fit, sample fitSample) error {
+	for t, err := range in.Reader.At(sample.refs()) {
 		if err != nil {
 			return err
 		}

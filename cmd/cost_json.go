@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -11,7 +12,7 @@ import (
 // costJSON is the JSON of `awo cost`; docs/cost.md describes it.
 type costJSON struct {
 	Schema   string          `json:"schema"`
-	Input    inputJSON       `json:"input"`
+	Input    cli.InputJSON   `json:"input"`
 	Currency string          `json:"currency"`
 	Caching  string          `json:"caching"`
 	Total    costLineJSON    `json:"total"`
@@ -193,7 +194,7 @@ func costLines(lines []cost.Line) []costLineJSON {
 }
 
 // JSON returns the result. Call it when everything is read.
-func (f *findingsOfCost) JSON(in *intake) costJSON {
+func (f *findingsOfCost) JSON(in *cli.Intake) costJSON {
 	s := f.statement
 	out := costJSON{
 		Schema: "awo.cost/v1", Input: in.JSON(), Currency: "USD", Caching: f.options.Caching,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 )
 
@@ -15,7 +16,7 @@ func lazySections(d *report.Document, l *lazyJSON) {
 	}
 	about := "Only tool_register and the names of tools stand in front; the first use of a tool costs one more model turn, and its definition is read from then on. Everything else stays as it was recorded: an agent that registers the wrong tools, or fails without a definition in sight, costs more."
 	if l.NoTools+l.Misfit > 0 {
-		about += fmt.Sprintf(" Left out: %s without definitions, %s whose recorded input is smaller than its definitions.", countOf(l.NoTools, "trajectory"), countOf(l.Misfit, "trajectory"))
+		about += fmt.Sprintf(" Left out: %s without definitions, %s whose recorded input is smaller than its definitions.", cli.CountOf(l.NoTools, "trajectory"), cli.CountOf(l.Misfit, "trajectory"))
 	}
 	if len(l.Levels) == 0 {
 		d.Section("Lazy registration", report.Paragraph(about))
@@ -39,12 +40,12 @@ func lazyTable(l *lazyJSON) *report.Table {
 	for _, level := range shownLevels(l) {
 		for _, v := range level.Variants {
 			table.Add(report.Text(level.Tools), report.Int(level.Trajectories), report.Text(v.Doc), report.Int(v.LLMCallsSaved),
-				v.TokensSaved.Share(1), intervalCell(v.TokensInterval), v.USDSaved.Share(1), intervalCell(v.USDInterval))
+				v.TokensSaved.Share(1), cli.IntervalCell(v.TokensInterval), v.USDSaved.Share(1), cli.IntervalCell(v.USDInterval))
 		}
 	}
 	table.Note("Negative: it costs more. Into the tool list, a registration makes the next turn's cache void; as a result, it does not. Only what is called is registered, a lower bound, but for the variant that registers more.")
 	if l.Tasks < fewTasks {
-		table.Note("Intervals are a bootstrap over %s: too narrow, with so few.", countOf(l.Tasks, "task"))
+		table.Note("Intervals are a bootstrap over %s: too narrow, with so few.", cli.CountOf(l.Tasks, "task"))
 	}
 	return table
 }
@@ -68,7 +69,7 @@ func lazyEven(l *lazyJSON) report.Paragraph {
 	if l.BreakEven.USDInterval.Reason != noPrice {
 		text += ", " + say(l.BreakEven.USD, l.BreakEven.USDInterval, "money")
 	}
-	return report.Paragraph(fmt.Sprintf("%s; %s.", text, countOf(l.BreakEven.Tasks, "task")))
+	return report.Paragraph(fmt.Sprintf("%s; %s.", text, cli.CountOf(l.BreakEven.Tasks, "task")))
 }
 
 func partTable(l *lazyJSON) *report.Table {
@@ -87,7 +88,7 @@ func partTable(l *lazyJSON) *report.Table {
 	}
 	offered, _ := p.OfferedPerTurn.Value()
 	called, _ := p.CalledPerTurn.Value()
-	table.Note("o200k tokens of %s, each counted once. A turn reads %.0f tokens of definitions on average; those of the tools that it calls are %.0f.", countOf(p.Tools, "definition"), offered, called)
+	table.Note("o200k tokens of %s, each counted once. A turn reads %.0f tokens of definitions on average; those of the tools that it calls are %.0f.", cli.CountOf(p.Tools, "definition"), offered, called)
 	return table
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -17,7 +18,7 @@ const preloadFolds = 5
 
 // lazyStudy simulates lazy registration on all trajectories, whose accounts are in
 // the ledger.
-func lazyStudy(in *intake, ledger *cost.Ledger, learning *backtest.Preloading, fit *cost.Fit, meter *cost.Meter, o costOptions) (*cost.LazyReport, error) {
+func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloading, fit *cost.Fit, meter *cost.Meter, o costOptions) (*cost.LazyReport, error) {
 	study := cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed, Preload: learning.HeldOut(preloadFolds, o.Seed)})
 	n := 0
 	for t, err := range in.Source() {
@@ -91,8 +92,8 @@ func preloadTable(l *lazyJSON) *report.Table {
 	for _, level := range shownLevels(l) {
 		full, p := level.preloadVariant(), level.Preload
 		tools, tasks := report.Text(level.Tools), report.Int(level.Tasks)
-		table.Add(tools, tasks, report.Text("tokens"), full.TokensSaved.Share(1), intervalCell(full.TokensInterval), p.Tokens.Share(1), intervalCell(p.TokensInterval), report.Text(p.ByTokens))
-		table.Add(tools, tasks, report.Text("money"), full.USDSaved.Share(1), intervalCell(full.USDInterval), p.USD.Share(1), intervalCell(p.USDInterval), report.Text(p.ByUSD))
+		table.Add(tools, tasks, report.Text("tokens"), full.TokensSaved.Share(1), cli.IntervalCell(full.TokensInterval), p.Tokens.Share(1), cli.IntervalCell(p.TokensInterval), report.Text(p.ByTokens))
+		table.Add(tools, tasks, report.Text("money"), full.USDSaved.Share(1), cli.IntervalCell(full.USDInterval), p.USD.Share(1), cli.IntervalCell(p.USDInterval), report.Text(p.ByUSD))
 	}
 	table.Note("What is registered from the start of a trajectory was learnt from other tasks: tools whose expected first use makes it worth reading their definitions from the first turn on. Both shares are of full registration; what is beaten is beaten with the whole interval, by the same tasks.")
 	return table

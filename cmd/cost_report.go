@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -24,20 +25,20 @@ func (f *findingsOfCost) unknown() []string {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	t := s.Total
 	if s.NoTurns > 0 {
-		say("%s without recorded model turns: nothing is known of what they cost.", countOf(s.NoTurns, "trajectory"))
+		say("%s without recorded model turns: nothing is known of what they cost.", cli.CountOf(s.NoTurns, "trajectory"))
 	}
 	if s.TurnsUnknown > 0 {
-		say("%s of no recorded turn: in no tool's figures.", countOf(s.TurnsUnknown, "call"))
+		say("%s of no recorded turn: in no tool's figures.", cli.CountOf(s.TurnsUnknown, "call"))
 	}
 	switch fitted := t.Estimated - f.unscaled; {
 	case f.unscaled > 0:
-		say("%s without recorded usage, and no turn with usage to scale by: bare o200k counts of the texts recorded. What is not recorded, such as system prompts and definitions, is not in them, and their error is not known.", countOf(f.unscaled, "turn"))
+		say("%s without recorded usage, and no turn with usage to scale by: bare o200k counts of the texts recorded. What is not recorded, such as system prompts and definitions, is not in them, and their error is not known.", cli.CountOf(f.unscaled, "turn"))
 		fallthrough
 	case fitted > 0:
 		if fitted > 0 {
-			say("%s without recorded usage: o200k counts scaled by the turns that have it.", countOf(fitted, "turn"))
+			say("%s without recorded usage: o200k counts scaled by the turns that have it.", cli.CountOf(fitted, "turn"))
 			if n := f.fit.Borrowed(); n > 0 {
-				say("%s of these scaled by the turns of other models, whose tokens and system prompts may be others: a guess.", countOf(n, "turn"))
+				say("%s of these scaled by the turns of other models, whose tokens and system prompts may be others: a guess.", cli.CountOf(n, "turn"))
 			}
 		}
 		if f.options.Caching == "recorded" {
@@ -62,10 +63,10 @@ func (f *findingsOfCost) unknown() []string {
 		if len(without) > len(shown) {
 			more = fmt.Sprintf(" and %d more", len(without)-len(shown))
 		}
-		say("No price for %s in %s of %s: their tokens are counted, their money is not. --prices can add it.", report.Escape(strings.Join(shown, ", "))+more, countOf(t.Unpriced, "turn"), report.Grouped(t.Turns))
+		say("No price for %s in %s of %s: their tokens are counted, their money is not. --prices can add it.", report.Escape(strings.Join(shown, ", "))+more, cli.CountOf(t.Unpriced, "turn"), report.Grouped(t.Turns))
 	}
 	if s.Total.Trajectories > 0 && s.Offered < s.Total.Trajectories {
-		say("%s without the definitions of the tools offered: what definitions cost there is not known.", countOf(s.Total.Trajectories-s.Offered, "trajectory"))
+		say("%s without the definitions of the tools offered: what definitions cost there is not known.", cli.CountOf(s.Total.Trajectories-s.Offered, "trajectory"))
 	}
 	return out
 }
@@ -77,7 +78,7 @@ func orUnrecorded(name string) string {
 	return name
 }
 
-func (f *findingsOfCost) document(in *intake, out costJSON) *report.Document {
+func (f *findingsOfCost) document(in *cli.Intake, out costJSON) *report.Document {
 	d := &report.Document{Title: "What it cost"}
 	d.Add(in.Summary(), f.total(out))
 	if len(out.Unknown) > 0 {
@@ -120,16 +121,16 @@ func (f *findingsOfCost) total(out costJSON) report.Paragraph {
 		return "No model turn is recorded, so nothing can be said about tokens or money."
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s input tokens (%s read from a cache, %s written to one) and %s output tokens", grouped(t.Input), grouped(t.Cached), grouped(t.Write), grouped(t.Output))
+	fmt.Fprintf(&b, "%s input tokens (%s read from a cache, %s written to one) and %s output tokens", cli.Grouped(t.Input), cli.Grouped(t.Cached), cli.Grouped(t.Write), cli.Grouped(t.Output))
 	if usd, ok := t.CostUSD.Value(); ok {
-		fmt.Fprintf(&b, ": %s USD at list prices", dollars(usd))
+		fmt.Fprintf(&b, ": %s USD at list prices", cli.Dollars(usd))
 		if t.Unpriced > 0 {
-			fmt.Fprintf(&b, " for the %s with a price", countOf(t.Turns-t.Unpriced, "turn"))
+			fmt.Fprintf(&b, " for the %s with a price", cli.CountOf(t.Turns-t.Unpriced, "turn"))
 		}
 	}
 	b.WriteString(".")
 	if usd, ok := t.RecordedUSD.Value(); ok {
-		fmt.Fprintf(&b, " The traces themselves record %s USD, for %s.", dollars(usd), countOf(t.RecordedTurns, "turn"))
+		fmt.Fprintf(&b, " The traces themselves record %s USD, for %s.", cli.Dollars(usd), cli.CountOf(t.RecordedTurns, "turn"))
 	}
 	if f.options.Caching != "recorded" {
 		fmt.Fprintf(&b, " Caching is taken to be %s, whatever was recorded.", f.options.Caching)
@@ -239,7 +240,7 @@ func fitTable(fits []costFitJSON) *report.Table {
 			}
 			table.Add(name, report.Text(line.name), report.Float(line.value.Value, line.digits), interval, report.Int(line.value.Tasks), report.Int(line.value.Turns))
 		}
-		table.Note("%s, applied to %s: half of the turns that it was fitted on are within %.1f %% of what was recorded; others do worse.", fitName(f.Model), countOf(f.Scaled, "turn"), 100*f.Error)
+		table.Note("%s, applied to %s: half of the turns that it was fitted on are within %.1f %% of what was recorded; others do worse.", fitName(f.Model), cli.CountOf(f.Scaled, "turn"), 100*f.Error)
 	}
 	return table
 }
@@ -264,7 +265,7 @@ func outcomeTable(out costJSON) *report.Table {
 		}
 	}
 	if solved > 0 && out.Total.Unpriced == 0 {
-		table.Note("Each success costs %s USD: the money of all trajectories over the %s that succeeded.", dollars(usd/float64(solved)), report.Grouped(solved))
+		table.Note("Each success costs %s USD: the money of all trajectories over the %s that succeeded.", cli.Dollars(usd/float64(solved)), report.Grouped(solved))
 	}
 	return table
 }
@@ -280,8 +281,8 @@ func costToolTable(out costJSON) *report.Table {
 		report.Column{Key: "cost_usd", Title: "cost", Unit: "USD", Align: report.Right},
 	)
 	for i, t := range out.Tools {
-		if i == toolsShown {
-			table.Note("%s more in JSON.", countOf(len(out.Tools)-toolsShown, "tool"))
+		if i == cli.ToolsShown {
+			table.Note("%s more in JSON.", cli.CountOf(len(out.Tools)-cli.ToolsShown, "tool"))
 			break
 		}
 		name := report.Name(t.Tool)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/changes"
 	"github.com/awo-dev/awo/internal/emit"
@@ -19,7 +20,7 @@ type diffOptions struct {
 	FailOn string `mapstructure:"fail-on"`
 }
 
-func newDiff(a *app) *cobra.Command {
+func newDiff(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Say what differs between two sets of meta-tools, and what of it breaks",
@@ -37,16 +38,16 @@ The exit code is 0, and 1 with --fail-on breaking if anything breaks, with
 		Example: `  awo diff tools/ new-tools/
   awo diff tools/ new-tools/ --fail-on breaking
   awo diff tools/ new-tools/ --format markdown`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return usagef("`%s` wants two folders: the old artefacts and the new ones", c.CommandPath())
+				return cli.Usagef("`%s` wants two folders: the old artefacts and the new ones", c.CommandPath())
 			}
 			return nil
 		},
 	}
-	c.Flags().Var(newChoice("none", "breaking", "any"), "fail-on", "which differences make the exit code 1")
-	return work(a, c, compare)
+	c.Flags().Var(cli.NewChoice("none", "breaking", "any"), "fail-on", "which differences make the exit code 1")
+	return cli.Work(a, c, compare)
 }
 
 // diffJSON is the JSON of `awo diff`; docs/artefacts.md describes it.
@@ -77,7 +78,7 @@ type changeJSON struct {
 	MetaTools []string `json:"meta_tools"` // that call the tool
 }
 
-func compare(j *job, o diffOptions, args []string) error {
+func compare(j *cli.Job, o diffOptions, args []string) error {
 	var sets [2]*changes.Set
 	out := diffJSON{Schema: "awo.diff/v1", Changes: []changeJSON{}, Passed: true}
 	for i, dir := range args {
@@ -90,11 +91,11 @@ func compare(j *job, o diffOptions, args []string) error {
 	}
 	out.Changes, out.Breaking = changesOf(changes.Compare(sets[0], sets[1]))
 	out.Passed = o.FailOn == "none" || out.Breaking == 0 && (o.FailOn == "breaking" || len(out.Changes) == 0)
-	if err := j.print(diffDocument(out), out); err != nil {
+	if err := j.Print(diffDocument(out), out); err != nil {
 		return err
 	}
 	if !out.Passed {
-		return errProblems
+		return cli.ErrProblems
 	}
 	return nil
 }
@@ -122,7 +123,7 @@ func readArtefact(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
 	case err != nil:
-		return nil, fileProblem(filepath.ToSlash(name), err)
+		return nil, cli.FileProblem(filepath.ToSlash(name), err)
 	case !info.Mode().IsRegular():
 		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "file-unreadable", "it is no regular file")
 	case info.Size() > maxToolsFile:
@@ -130,7 +131,7 @@ func readArtefact(name string) ([]byte, error) {
 	}
 	src, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fileProblem(filepath.ToSlash(name), err)
+		return nil, cli.FileProblem(filepath.ToSlash(name), err)
 	}
 	return src, nil
 }
@@ -171,7 +172,7 @@ func changesOf(list []changes.Change) (out []changeJSON, breaking int) {
 func diffDocument(out diffJSON) *report.Document {
 	d := &report.Document{Title: "What differs"}
 	d.Add(report.Paragraph(setWords(out.Old) + " became " + setWords(out.New) + ": at most " +
-		countOf(out.Old.TurnsSaved, "turn") + " saved, now " + report.Grouped(out.New.TurnsSaved) + "."))
+		cli.CountOf(out.Old.TurnsSaved, "turn") + " saved, now " + report.Grouped(out.New.TurnsSaved) + "."))
 	if out.Old.Tools == nil || out.New.Tools == nil {
 		d.Add(report.Paragraph("Tools are not compared: one of the folders was written by an awo that recorded no hashes of them."))
 	}
@@ -182,14 +183,14 @@ func diffDocument(out diffJSON) *report.Document {
 	d.Add(changesTable(out.Changes))
 	verdict := "Nothing of it breaks."
 	if out.Breaking > 0 {
-		verdict = countOf(out.Breaking, "change") + " of " + report.Grouped(len(out.Changes)) + " may break those who call the meta-tools."
+		verdict = cli.CountOf(out.Breaking, "change") + " of " + report.Grouped(len(out.Changes)) + " may break those who call the meta-tools."
 	}
 	d.Add(report.Paragraph(verdict))
 	return d
 }
 
 func setWords(s setJSON) string {
-	return countOf(s.MetaTools, "meta-tool") + " (" + report.Escape(s.Folder) + ")"
+	return cli.CountOf(s.MetaTools, "meta-tool") + " (" + report.Escape(s.Folder) + ")"
 }
 
 // changesTable lists changes, those that break first.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
@@ -17,23 +18,23 @@ import (
 
 // extractOptions are the flags of `awo extract`.
 type extractOptions struct {
-	inputOptions `mapstructure:",squash"`
-	Rules        string `mapstructure:"rules"`
-	priceOptions `mapstructure:",squash"`
-	Threshold    orAuto  `mapstructure:"threshold"`
-	Algorithm    string  `mapstructure:"algorithm"`
-	MaxExtra     int     `mapstructure:"max-extra"`
-	AssumeReads  bool    `mapstructure:"assume-reads"`
-	Select       string  `mapstructure:"select"`
-	MaxTools     int     `mapstructure:"max-tools"`
-	TokenBudget  int64   `mapstructure:"token-budget"`
-	Holdout      float64 `mapstructure:"holdout"`
-	Preset       string  `mapstructure:"preset"`
-	Out          string  `mapstructure:"out"`
-	Check        string  `mapstructure:"check"`
+	cli.InputOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Threshold        cli.OrAuto `mapstructure:"threshold"`
+	Algorithm        string     `mapstructure:"algorithm"`
+	MaxExtra         int        `mapstructure:"max-extra"`
+	AssumeReads      bool       `mapstructure:"assume-reads"`
+	Select           string     `mapstructure:"select"`
+	MaxTools         int        `mapstructure:"max-tools"`
+	TokenBudget      int64      `mapstructure:"token-budget"`
+	Holdout          float64    `mapstructure:"holdout"`
+	Preset           string     `mapstructure:"preset"`
+	Out              string     `mapstructure:"out"`
+	Check            string     `mapstructure:"check"`
 }
 
-func newExtract(a *app) *cobra.Command {
+func newExtract(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "extract FILES...",
 		Short: "Extract recurring chains of calls as meta-tools",
@@ -70,36 +71,36 @@ that are not given are those that its manifest names; awo's version does not cou
 --preset awo follows the published algorithm to the letter: user messages are
 ignored, the steps of a chain need no trajectory in common, and all is taken.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo extract traces/
   awo extract traces/ --rules rules.yaml --threshold 10 --out tools/
   awo extract traces/ --select turns --max-tools 5 --holdout 0.2
   awo extract traces/ --rules rules.yaml --algorithm awo --select all
   awo extract traces/ --rules rules.yaml --preset awo --format json
   awo extract --check tools/`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 	}
 	f := c.Flags()
-	addInput(f)
-	addRules(f)
-	addPrices(f)
-	threshold := orAuto(metatool.DefaultThreshold)
+	cli.AddInput(f)
+	cli.AddRules(f)
+	cli.AddPrices(f)
+	threshold := cli.OrAuto(metatool.DefaultThreshold)
 	f.Var(&threshold, "threshold", "how many trajectories must follow a chain; auto tries several on tasks held out")
 	addCompile(f)
-	f.Var(newChoice("turns", "net", "all"), "select", "which meta-tools are offered: those that save turns which others do not, those that save more than their definitions cost, or all")
+	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered: those that save turns which others do not, those that save more than their definitions cost, or all")
 	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")
 	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
 	f.Float64("holdout", 0, "compile from the rest and replay on this `SHARE` of the tasks, too")
-	f.Var(newChoice("default", "awo"), "preset", "whose conventions are followed")
+	f.Var(cli.NewChoice("default", "awo"), "preset", "whose conventions are followed")
 	f.String("out", "", "write the artefacts into this `FOLDER`")
 	f.String("check", "", "write nothing, and fail if the artefacts in this `FOLDER` are not what the inputs give")
-	return recalling(work(a, c, extract), checkedFolder)
+	return recalling(cli.Work(a, c, extract), checkedFolder)
 }
 
 // extractionJSON is the JSON of `awo extract`; docs/artefacts.md describes it.
 type extractionJSON struct {
 	Schema      string         `json:"schema"`
-	Input       inputJSON      `json:"input"`
+	Input       cli.InputJSON  `json:"input"`
 	Threshold   int            `json:"threshold"`
 	Algorithm   string         `json:"algorithm"`
 	CallsBefore int            `json:"calls_before"`
@@ -183,33 +184,33 @@ type emittedJSON struct {
 	TurnsSaved int `json:"turns_saved"`
 }
 
-func extract(j *job, o extractOptions, files []string) error {
+func extract(j *cli.Job, o extractOptions, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
 	if o.Out != "" && o.Check != "" {
-		return usagef("--out and --check contradict each other")
+		return cli.Usagef("--out and --check contradict each other")
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
 	}
-	meter, err := j.meter(o.priceOptions)
+	meter, err := j.Meter(o.PriceOptions)
 	if err != nil {
 		return err
 	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{Spool: true})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
-	in.keepsOrigins = o.Out != "" || o.Check != ""
-	c, err := j.compile(in, set, meter, o)
+	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.KeepsOrigins = o.Out != "" || o.Check != ""
+	c, err := compile(j, in, set, meter, o)
 	if err != nil {
 		return err
 	}
-	if err := in.refuse(set); err != nil {
+	if err := in.Refuse(set); err != nil {
 		return err
 	}
 	veil := c.Merged.Veil(j.ShowValues)
@@ -220,7 +221,7 @@ func extract(j *job, o extractOptions, files []string) error {
 			return err
 		}
 		results.Found, results.Definitions = foundArtefact(c.Compilation, in, out), toolDefinitions(c.Merged)
-		if results.Snapshot, err = j.inertiaSnapshot(in, set, results.Tools); err != nil {
+		if results.Snapshot, err = inertiaSnapshot(j, in, set, results.Tools); err != nil {
 			return err
 		}
 		made, err := emit.All(emit.Emitters, results)
@@ -228,17 +229,17 @@ func extract(j *job, o extractOptions, files []string) error {
 			return err
 		}
 		if o.Check != "" {
-			all, err := j.withManifest(made, in)
+			all, err := j.WithManifest(made, in)
 			if err != nil {
 				return err
 			}
-			return j.check(o.Check, all, in)
+			return checkArtefacts(j, o.Check, all, in)
 		}
-		if err := j.writeArtefacts(o.Out, made, in); err != nil {
+		if err := j.WriteArtefacts(o.Out, made, in); err != nil {
 			return err
 		}
 	}
-	return j.print(extractionDocument(in, o, out), out)
+	return j.Print(extractionDocument(in, o, out), out)
 }
 
 // extractionArtefacts gathers what emitters need.
@@ -251,7 +252,7 @@ func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []*metato
 	return emit.Results{View: view, Names: names, Tools: tools, Operations: operations(merged)}, nil
 }
 
-func extractionResult(in *intake, o extractOptions, compiled *extractCompilation, veil *merge.Veil) extractionJSON {
+func extractionResult(in *cli.Intake, o extractOptions, compiled *extractCompilation, veil *merge.Veil) extractionJSON {
 	found := compiled.Extraction
 	out := extractionJSON{
 		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
@@ -312,16 +313,16 @@ func (m *metaToolJSON) bind(t *metatool.Definition) {
 	}
 }
 
-func extractionDocument(in *intake, o extractOptions, out extractionJSON) *report.Document {
+func extractionDocument(in *cli.Intake, o extractOptions, out extractionJSON) *report.Document {
 	d := &report.Document{Title: "Meta-tools"}
 	d.Add(in.Summary())
 	if len(out.MetaTools) == 0 {
 		if o.Algorithm == string(metatool.AlgorithmPatterns) {
-			d.Add(report.Paragraph("No chain of two or more calls, nor a walk over a list, occurs in at least " + countOf(out.Threshold, "trajectory") +
+			d.Add(report.Paragraph("No chain of two or more calls, nor a walk over a list, occurs in at least " + cli.CountOf(out.Threshold, "trajectory") +
 				" without a user message in between and could be called. A lower --threshold, or rules that say which calls only read (--rules), may find some."))
 			return d
 		}
-		d.Add(report.Paragraph("No chain of two or more calls is followed by at least " + countOf(out.Threshold, "trajectory") +
+		d.Add(report.Paragraph("No chain of two or more calls is followed by at least " + cli.CountOf(out.Threshold, "trajectory") +
 			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."))
 		return d
 	}
@@ -347,7 +348,7 @@ func extractionDocument(in *intake, o extractOptions, out extractionJSON) *repor
 		table.Add(cells...)
 	}
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
-		report.Grouped(out.TurnsSaved), countOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
+		report.Grouped(out.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
 	table.Note("Exact in replay: at how many of the places in these traces where it would save a turn it made the recorded calls.")
 	d.Add(table)
 	choiceSections(d, out)
@@ -415,8 +416,8 @@ func inputsInWords(m metaToolJSON) string {
 }
 
 // afterRules says why fewer turns are compiled than came in.
-func afterRules(in *intake, out extractionJSON) string {
-	if out.TurnsBefore == in.tally.CallingTurns {
+func afterRules(in *cli.Intake, out extractionJSON) string {
+	if out.TurnsBefore == in.Tally.CallingTurns {
 		return ""
 	}
 	return " that the rules leave"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -68,7 +69,7 @@ func antiTables(out extractionJSON) []report.Block {
 		tables = append(tables, fails)
 	}
 	if len(costs.Rows) > 0 {
-		costs.Note("Times: places where it would save a turn. Saves: what it would save there beside what is offered, an upper bound; costs: its definition, read on each of %s.", countOf(out.Choice.ModelTurns, "model turn"))
+		costs.Note("Times: places where it would save a turn. Saves: what it would save there beside what is offered, an upper bound; costs: its definition, read on each of %s.", cli.CountOf(out.Choice.ModelTurns, "model turn"))
 		tables = append(tables, costs)
 	}
 	return tables

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 )
@@ -182,7 +183,7 @@ func nothingChosen(out extractionJSON) string {
 		return "Nothing is offered: the table says why of each."
 	}
 	return fmt.Sprintf("Nothing is offered, and rightly so by the arithmetic: %s would save turns, but a definition is read on each of %s, and that costs more than the turns removed. --select turns offers them all the same.",
-		countOf(costs, "meta-tool"), countOf(c.ModelTurns, "model turn"))
+		cli.CountOf(costs, "meta-tool"), cli.CountOf(c.ModelTurns, "model turn"))
 }
 
 // moneyWords says what the definitions cost that nobody weighed.
@@ -191,11 +192,11 @@ func moneyWords(c *choiceJSON) string {
 	paid, _ := c.DefinedUSD.Value()
 	switch {
 	case !ok:
-		return fmt.Sprintf("What their definitions cost when each of %s reads them is not known: too few turns record usage and have a price.", countOf(c.ModelTurns, "model turn"))
+		return fmt.Sprintf("What their definitions cost when each of %s reads them is not known: too few turns record usage and have a price.", cli.CountOf(c.ModelTurns, "model turn"))
 	case saved < paid:
-		return fmt.Sprintf("By money the turns removed save %s USD, and the definitions cost %s USD when each of %s reads them: register them lazily, or take fewer with --select net.", dollars(saved), dollars(paid), countOf(c.ModelTurns, "model turn"))
+		return fmt.Sprintf("By money the turns removed save %s USD, and the definitions cost %s USD when each of %s reads them: register them lazily, or take fewer with --select net.", cli.Dollars(saved), cli.Dollars(paid), cli.CountOf(c.ModelTurns, "model turn"))
 	}
-	return fmt.Sprintf("By money the turns removed save %s USD, and the definitions cost %s USD when each of %s reads them.", dollars(saved), dollars(paid), countOf(c.ModelTurns, "model turn"))
+	return fmt.Sprintf("By money the turns removed save %s USD, and the definitions cost %s USD when each of %s reads them.", cli.Dollars(saved), cli.Dollars(paid), cli.CountOf(c.ModelTurns, "model turn"))
 }
 
 func curveTable(out extractionJSON) *report.Table {
@@ -226,12 +227,12 @@ func curveTable(out extractionJSON) *report.Table {
 	}
 	switch {
 	case priced:
-		table.Note("Net: what the removed turns save less what the definition costs on each of %s. A definition longer than it pays up to would cost more than it saves.", countOf(c.ModelTurns, "model turn"))
+		table.Note("Net: what the removed turns save less what the definition costs on each of %s. A definition longer than it pays up to would cost more than it saves.", cli.CountOf(c.ModelTurns, "model turn"))
 	case c.Select != string(backtest.SelectNet):
 		table.Note("%s", moneyWords(c))
 	default:
-		table.Note("Counted in turns: these traces record no token usage for most turns, so what definitions cost on %s is not known.", countOf(c.ModelTurns, "model turn"))
+		table.Note("Counted in turns: these traces record no token usage for most turns, so what definitions cost on %s is not known.", cli.CountOf(c.ModelTurns, "model turn"))
 	}
-	table.Note("In these traces, together: %s of %s. An upper bound, and in sample: awo backtest says what is saved on tasks that were not compiled from.", report.Grouped(out.Emitted.TurnsSaved), countOf(c.CallingTurns, "calling turn"))
+	table.Note("In these traces, together: %s of %s. An upper bound, and in sample: awo backtest says what is saved on tasks that were not compiled from.", report.Grouped(out.Emitted.TurnsSaved), cli.CountOf(c.CallingTurns, "calling turn"))
 	return table
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/rules"
@@ -12,7 +13,7 @@ import (
 
 // addCompile adds the flags that say how meta-tools are compiled.
 func addCompile(f *pflag.FlagSet) {
-	f.Var(newChoice("patterns", "awo"), "algorithm", "how chains are found: patterns are chains wherever they start, with lists that are walked; awo is Algorithm 1 of the paper, bound to states")
+	f.Var(cli.NewChoice("patterns", "awo"), "algorithm", "how chains are found: patterns are chains wherever they start, with lists that are walked; awo is Algorithm 1 of the paper, bound to states")
 	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
 	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
 }
@@ -21,15 +22,15 @@ func addCompile(f *pflag.FlagSet) {
 func (o *extractOptions) check() error {
 	switch {
 	case o.MaxExtra < 0:
-		return usagef("--max-extra: %d is negative", o.MaxExtra)
+		return cli.Usagef("--max-extra: %d is negative", o.MaxExtra)
 	case o.Threshold < 0:
-		return usagef("--threshold: %d is not %s", o.Threshold, wantOrAuto)
+		return cli.Usagef("--threshold: %d is not %s", o.Threshold, cli.WantOrAuto)
 	case o.MaxTools < 0:
-		return usagef("--max-tools: %d is negative", o.MaxTools)
+		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
 	case o.TokenBudget < 0:
-		return usagef("--token-budget: %d is negative", o.TokenBudget)
+		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
 	case !(o.Holdout >= 0 && o.Holdout < 1):
-		return usagef("--holdout: %v is no share from 0 to less than 1", o.Holdout)
+		return cli.Usagef("--holdout: %v is no share from 0 to less than 1", o.Holdout)
 	}
 	return nil
 }
@@ -90,7 +91,7 @@ func (c *extractCompilation) offered() []*metatool.Definition {
 }
 
 // compile compiles what comes in, chooses, and replays on what was held out.
-func (j *job) compile(in *intake, set *rules.Set, meter *cost.Meter, o extractOptions) (*extractCompilation, error) {
+func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o extractOptions) (*extractCompilation, error) {
 	train, test := metatool.Source(in.Source), metatool.Source(nil)
 	if o.Holdout > 0 {
 		split := trace.ByTask(o.Holdout, o.Seed)
@@ -100,7 +101,7 @@ func (j *job) compile(in *intake, set *rules.Set, meter *cost.Meter, o extractOp
 	if out.threshold == 0 {
 		var err error
 		out.tried, err = backtest.Thresholds(train, backtest.Options{
-			Rules: set, Compile: o.compiler(metatool.DefaultThreshold, j.workers()), Choose: o.choose(metatool.DefaultThreshold, meter, j.workers()), Meter: meter, Seed: o.Seed, Workers: j.workers(),
+			Rules: set, Compile: o.compiler(metatool.DefaultThreshold, j.Parallel()), Choose: o.choose(metatool.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
 		})
 		if err != nil {
 			return nil, err
@@ -108,13 +109,13 @@ func (j *job) compile(in *intake, set *rules.Set, meter *cost.Meter, o extractOp
 		out.threshold = out.tried.BestValue()
 	}
 	var err error
-	if out.Compilation, err = metatool.Compile(train, set, o.compiler(out.threshold, j.workers())); err != nil {
+	if out.Compilation, err = metatool.Compile(train, set, o.compiler(out.threshold, j.Parallel())); err != nil {
 		return nil, err
 	}
-	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.choose(out.threshold, meter, j.workers())); err != nil || test == nil {
+	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.choose(out.threshold, meter, j.Parallel())); err != nil || test == nil {
 		return out, err
 	}
-	return out, out.check(test, set, o, j.workers())
+	return out, out.check(test, set, o, j.Parallel())
 }
 
 // check replays on what was held out, and takes back what disagrees there.

@@ -3,6 +3,7 @@ package cmd
 import (
 	"iter"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/metatool"
@@ -13,7 +14,7 @@ import (
 // inertiaSnapshot reads the traces once more, and returns the snapshot of their
 // inertia graph as `awo snapshot build` makes it, in which the meta-tools that are
 // offered are nodes.
-func (j *job) inertiaSnapshot(in *intake, set *rules.Set, offered []*metatool.Definition) ([]byte, error) {
+func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*metatool.Definition) ([]byte, error) {
 	const seed = 1
 	part := trace.HashFolds(5, seed).Of
 	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part)

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
@@ -8,14 +9,14 @@ import (
 
 // foundArtefact gathers what is known of everything that was found in what in
 // yielded; out says what became of it.
-func foundArtefact(c *metatool.Compilation, in *intake, out extractionJSON) emit.Found {
+func foundArtefact(c *metatool.Compilation, in *cli.Intake, out extractionJSON) emit.Found {
 	became := map[string]*metaToolJSON{}
 	for i := range out.MetaTools {
 		became[out.MetaTools[i].Name] = &out.MetaTools[i]
 	}
 	found := emit.Found{Threshold: out.Threshold, Algorithm: out.Algorithm, Walks: c.Merged.Walks}
-	if len(in.origins) == c.Merged.Trajectories { // otherwise it was compiled from a part of them
-		found.Trajectories = in.origins
+	if len(in.Origins) == c.Merged.Trajectories { // otherwise it was compiled from a part of them
+		found.Trajectories = in.Origins
 	}
 	for _, d := range c.Definitions {
 		one := emit.FoundCandidate{Definition: d, Ending: c.Ending(d.Candidate)}

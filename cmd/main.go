@@ -14,6 +14,8 @@ import (
 	"os/signal"
 
 	"golang.org/x/term"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
 )
 
 // Main runs awo with the arguments, environment and streams of the process, and
@@ -23,16 +25,16 @@ func Main() int {
 	defer stop()
 	// After the first interrupt the second one kills, should anything hang.
 	context.AfterFunc(ctx, stop)
-	a := &app{
-		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
-		stdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
-		stderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+	a := &cli.App{
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
+		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
 	if os.Getenv("GOGC") == "" {
 		tuneCollector()
 	}
 	bench := startBenchmark(os.Getenv("AWO_BENCH"))
-	code := a.run(ctx, newRoot, os.Args[1:])
-	bench.print(os.Stderr, a.bytesRead)
+	code := a.Run(ctx, newRoot, os.Args[1:])
+	bench.print(os.Stderr, a.BytesRead)
 	return code
 }

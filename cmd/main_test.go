@@ -4,26 +4,28 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
 )
 
 const oneChat = `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}` + "\n"
 
 // runApp runs awo inside the test, with args separated by spaces.
-func runApp(ctx context.Context, args string, a *app) (code int, stdout, stderr string) {
+func runApp(ctx context.Context, args string, a *cli.App) (code int, stdout, stderr string) {
 	var out, problems strings.Builder
-	a.stdin, a.stderr = strings.NewReader(oneChat), &problems
-	if a.stdout == nil {
-		a.stdout = &out
+	a.Stdin, a.Stderr = strings.NewReader(oneChat), &problems
+	if a.Stdout == nil {
+		a.Stdout = &out
 	}
-	code = a.run(ctx, newRoot, strings.Fields(args))
+	code = a.Run(ctx, newRoot, strings.Fields(args))
 	return code, out.String(), problems.String()
 }
 
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	code, _, stderr := runApp(ctx, "inspect -", &app{})
-	if code != exitProblems || stderr != "awo: interrupted\n" {
+	code, _, stderr := runApp(ctx, "inspect -", &cli.App{})
+	if code != cli.ExitProblems || stderr != "awo: interrupted\n" {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }
@@ -34,20 +36,20 @@ type panicking struct{}
 func (panicking) Write([]byte) (int, error) { panic("boom") }
 
 func TestPanicIsReported(t *testing.T) {
-	code, _, stderr := runApp(t.Context(), "version", &app{stdout: panicking{}})
-	if code != exitProblems || !strings.HasPrefix(stderr, "awo: internal error: boom\n") || !strings.Contains(stderr, "please report") {
+	code, _, stderr := runApp(t.Context(), "version", &cli.App{Stdout: panicking{}})
+	if code != cli.ExitProblems || !strings.HasPrefix(stderr, "awo: internal error: boom\n") || !strings.Contains(stderr, "please report") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }
 
 func TestBytesAreCounted(t *testing.T) {
-	var a app
+	var a cli.App
 	code, stdout, stderr := runApp(t.Context(), "inspect -", &a)
-	if code != exitDone || stderr != "" || !strings.Contains(stdout, "1 trajectory") {
+	if code != cli.ExitDone || stderr != "" || !strings.Contains(stdout, "1 trajectory") {
 		t.Fatalf("exit code %d\n%s\n%s", code, stdout, stderr)
 	}
-	if a.bytesRead != int64(len(oneChat)) {
-		t.Errorf("%d bytes were read, want %d", a.bytesRead, len(oneChat))
+	if a.BytesRead != int64(len(oneChat)) {
+		t.Errorf("%d bytes were read, want %d", a.BytesRead, len(oneChat))
 	}
 }
 
@@ -58,8 +60,8 @@ func TestQuietOffTerminals(t *testing.T) {
 		args     string
 		terminal bool
 	}{{"inspect -", false}, {"inspect - -q", true}} {
-		code, stdout, stderr := runApp(t.Context(), test.args, &app{stderrTerminal: test.terminal})
-		if code != exitDone || stderr != "" || strings.Contains(stdout, "\x1b") {
+		code, stdout, stderr := runApp(t.Context(), test.args, &cli.App{StderrTerminal: test.terminal})
+		if code != cli.ExitDone || stderr != "" || strings.Contains(stdout, "\x1b") {
 			t.Errorf("%s: exit code %d, %q", test.args, code, stderr)
 		}
 	}
@@ -69,7 +71,7 @@ func TestBoldOnTerminals(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
 	t.Setenv("TERM", "xterm")
 	for args, want := range map[string]bool{"inspect -": true, "inspect - --color never": false, "inspect - --format markdown": false, "inspect - --format json": false} {
-		_, stdout, _ := runApp(t.Context(), args, &app{stdoutTerminal: true})
+		_, stdout, _ := runApp(t.Context(), args, &cli.App{StdoutTerminal: true})
 		if got := strings.Contains(stdout, "\x1b[1m"); got != want {
 			t.Errorf("%s: bold is %v, want %v", args, got, want)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
@@ -20,7 +21,7 @@ type predictOptions struct {
 	Fire    string  `mapstructure:"fire"`
 }
 
-func newPredict(a *app) *cobra.Command {
+func newPredict(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict SNAPSHOT",
 		Short: "Predict the next call of a trajectory so far",
@@ -30,15 +31,15 @@ them is worth making without asking the model. The arguments are values of the
 trajectory that was given.`,
 		Example: `  awo predict inertia.awo < run.jsonl
   awo predict inertia.awo --top 5 --format json < run.jsonl`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 		Args:    oneSnapshot,
 	}
 	f := c.Flags()
 	f.String("adapter", "", "`FILE` with the environment's key state and text actions")
 	f.Int("top", 3, "how many outcomes are printed")
 	f.Float64("cost", 1, "what a wrong call costs, in turns of the model; a call is made where the saving outweighs it")
-	f.Var(newChoice("read-only", "any"), "fire", "which tools may be called: those declared to read, or any")
-	return work(a, c, predict)
+	f.Var(cli.NewChoice("read-only", "any"), "fire", "which tools may be called: those declared to read, or any")
+	return cli.Work(a, c, predict)
 }
 
 // predictionJSON is the JSON of `awo predict`.
@@ -80,14 +81,14 @@ type callJSON struct {
 	Args map[string]any `json:"args"`
 }
 
-func predict(j *job, o predictOptions, args []string) error {
+func predict(j *cli.Job, o predictOptions, args []string) error {
 	if o.Top < 1 || o.Top > 100 {
-		return usagef("--top: %d is not in 1..100", o.Top)
+		return cli.Usagef("--top: %d is not in 1..100", o.Top)
 	}
 	if !(o.Cost >= 0) || math.IsInf(o.Cost, 0) {
-		return usagef("--cost: %v is no number of turns", o.Cost)
+		return cli.Usagef("--cost: %v is no number of turns", o.Cost)
 	}
-	adapter, err := j.adapter(o.Adapter)
+	adapter, err := readAdapter(j, o.Adapter)
 	if err != nil {
 		return err
 	}
@@ -100,33 +101,33 @@ func predict(j *job, o predictOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := j.soFar(adapter)
+	t, err := soFar(j, adapter)
 	if err != nil {
 		return err
 	}
 	out := predictionOf(m, t, adapter, o)
-	return j.print(predictionDocument(out), out)
+	return j.Print(predictionDocument(out), out)
 }
 
 // soFar reads the trajectory on the standard input.
-func (j *job) soFar(adapter *inertia.Adapter) (*trace.Trajectory, error) {
-	r, err := j.open([]string{"-"}, trace.Options{})
+func soFar(j *cli.Job, adapter *inertia.Adapter) (*trace.Trajectory, error) {
+	r, err := j.Open([]string{"-"}, trace.Options{})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	var found *trace.Trajectory
-	for t, err := range j.trajectories(r) {
+	for t, err := range j.Trajectories(r) {
 		switch {
 		case err != nil:
 			return nil, err
 		case found != nil:
-			return nil, usagef("the standard input holds several trajectories: give one")
+			return nil, cli.Usagef("the standard input holds several trajectories: give one")
 		}
 		found = t
 	}
 	if found == nil {
-		return nil, usagef("there is no trajectory on the standard input")
+		return nil, cli.Usagef("there is no trajectory on the standard input")
 	}
 	if adapter != nil {
 		found = adapter.Rewrite(found)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 )
 
@@ -43,11 +44,11 @@ func recall(c *cobra.Command, dir string, files []string) ([]string, error) {
 	}
 	for name, value := range m.Options {
 		f := c.Flags().Lookup(name)
-		if f == nil || f.Changed || slices.Contains(unrelated, name) || slices.Contains([]string{"format", "config", "workers"}, name) {
+		if f == nil || f.Changed || slices.Contains(cli.UnrelatedOptions, name) || slices.Contains([]string{"format", "config", "workers"}, name) {
 			continue
 		}
 		if err := setRecalled(f, value); err != nil {
-			return nil, usagef("%s: option %q has a value that is not %s", manifestOf(dir), name, wanted(f.Value))
+			return nil, cli.Usagef("%s: option %q has a value that is not %s", manifestOf(dir), name, cli.Wanted(f.Value))
 		}
 	}
 	rules := c.Flags().Lookup("rules")
@@ -66,7 +67,7 @@ func recall(c *cobra.Command, dir string, files []string) ([]string, error) {
 		return files, nil
 	}
 	if fromStdin {
-		return nil, usagef("%s: the traces came from the standard input; name them", manifestOf(dir))
+		return nil, cli.Usagef("%s: the traces came from the standard input; name them", manifestOf(dir))
 	}
 	for _, in := range m.Inputs {
 		if in.Role != "traces" {
@@ -74,7 +75,7 @@ func recall(c *cobra.Command, dir string, files []string) ([]string, error) {
 		}
 		name := filepath.FromSlash(in.File)
 		if _, err := os.Stat(name); err != nil {
-			return nil, usagef("%s: it was made from %q, which is not here; run this where it was made, or name the traces", manifestOf(dir), in.File)
+			return nil, cli.Usagef("%s: it was made from %q, which is not here; run this where it was made, or name the traces", manifestOf(dir), in.File)
 		}
 		files = append(files, name)
 	}

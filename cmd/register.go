@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
@@ -15,11 +16,11 @@ import (
 
 // registerOptions are the flags of `awo register`.
 type registerOptions struct {
-	inputOptions `mapstructure:",squash"`
-	Out          string `mapstructure:"out"`
+	cli.InputOptions `mapstructure:",squash"`
+	Out              string `mapstructure:"out"`
 }
 
-func newRegister(a *app) *cobra.Command {
+func newRegister(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "register FILES...",
 		Short: "Write what an agent needs to register tools when it needs them",
@@ -31,21 +32,21 @@ for it. Whether that pays is what ` + "`awo cost --lazy`" + ` says.
 Definitions are those that the traces record. Of a tool with several, the one that
 most trajectories were offered is written.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo register traces/
   awo register traces/ --out tools/`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 	}
 	f := c.Flags()
-	addInput(f)
+	cli.AddInput(f)
 	f.String("out", "", "write the files into this `FOLDER`")
-	return work(a, c, register)
+	return cli.Work(a, c, register)
 }
 
 // registrationJSON is the JSON of `awo register`; docs/artefacts.md describes it.
 type registrationJSON struct {
 	Schema         string            `json:"schema"`
-	Input          inputJSON         `json:"input"`
+	Input          cli.InputJSON     `json:"input"`
 	RegisterTokens int64             `json:"register_tokens"` // of the definition of tool_register
 	NameTokens     int64             `json:"name_tokens"`     // of all names
 	Tokens         int64             `json:"definition_tokens"`
@@ -133,8 +134,8 @@ func (t *offeredTool) define(d *trace.ToolDef) {
 
 func cloneRaw(r trace.Raw) trace.Raw { return trace.Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
 
-func register(j *job, o registerOptions, files []string) error {
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+func register(j *cli.Job, o registerOptions, files []string) error {
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -151,15 +152,15 @@ func register(j *job, o registerOptions, files []string) error {
 		return err
 	}
 	if o.Out != "" && len(out.Tools) > 0 {
-		if err := j.writeArtefacts(o.Out, made, in); err != nil {
+		if err := j.WriteArtefacts(o.Out, made, in); err != nil {
 			return err
 		}
 	}
-	return j.print(registrationDocument(in, o, out), out)
+	return j.Print(registrationDocument(in, o, out), out)
 }
 
 // registration makes the files and says what is in them.
-func registration(in *intake, found offered) (registrationJSON, []emit.File, error) {
+func registration(in *cli.Intake, found offered) (registrationJSON, []emit.File, error) {
 	meter := cost.NewMeter(cost.Options{})
 	own := cost.Definition{Name: meter.Text(cost.RegisterName), Description: meter.Text(cost.RegisterDescription), Parameters: meter.Text(cost.RegisterSchema)}
 	out := registrationJSON{Schema: "awo.registration/v1", Input: in.JSON(), RegisterTokens: own.Tokens(), Tools: []registrableJSON{}, Undefined: []undefinedJSON{}}
@@ -189,7 +190,7 @@ func registration(in *intake, found offered) (registrationJSON, []emit.File, err
 	return out, made, err
 }
 
-func registrationDocument(in *intake, o registerOptions, out registrationJSON) *report.Document {
+func registrationDocument(in *cli.Intake, o registerOptions, out registrationJSON) *report.Document {
 	d := &report.Document{Title: "Tools to register"}
 	d.Add(in.Summary())
 	if len(out.Tools) == 0 {
@@ -207,12 +208,12 @@ func registrationDocument(in *intake, o registerOptions, out registrationJSON) *
 	for _, t := range out.Tools {
 		table.Add(report.Name(t.Name), report.Int(t.Trajectories), report.Int(t.Calls), report.Int64(t.NameTokens), report.Int64(t.Tokens), report.Int(t.Definitions))
 	}
-	table.Note("In o200k tokens: all definitions are %s, their names %s, tool_register itself %s.", grouped(out.Tokens), grouped(out.NameTokens), grouped(out.RegisterTokens))
+	table.Note("In o200k tokens: all definitions are %s, their names %s, tool_register itself %s.", cli.Grouped(out.Tokens), cli.Grouped(out.NameTokens), cli.Grouped(out.RegisterTokens))
 	if slices.ContainsFunc(out.Tools, func(t registrableJSON) bool { return t.Definitions > 1 }) {
 		table.Note("Where a tool has different definitions, the one that most trajectories were offered counts.")
 	}
 	if len(out.Undefined) > 0 {
-		table.Note("Called but nowhere defined, so not to be registered: %s.", countOf(len(out.Undefined), "tool"))
+		table.Note("Called but nowhere defined, so not to be registered: %s.", cli.CountOf(len(out.Undefined), "tool"))
 	}
 	d.Add(table)
 	if o.Out != "" {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
@@ -15,19 +16,19 @@ import (
 
 // replayOptions are the flags of `awo replay`.
 type replayOptions struct {
-	inputOptions   `mapstructure:",squash"`
-	inertiaOptions `mapstructure:",squash"`
-	Train          []string `mapstructure:"train"`
-	Test           []string `mapstructure:"test"`
-	KFold          int      `mapstructure:"kfold"`
-	Prequential    bool     `mapstructure:"prequential"`
-	Theta          float64  `mapstructure:"theta"`
-	Alpha          float64  `mapstructure:"alpha"`
-	Gate           string   `mapstructure:"gate"`
-	Recovery       string   `mapstructure:"recovery"`
-	LearningCurve  bool     `mapstructure:"learning-curve"`
-	Ablation       bool     `mapstructure:"ablation"`
-	Plots          string   `mapstructure:"plots"`
+	cli.InputOptions `mapstructure:",squash"`
+	inertiaOptions   `mapstructure:",squash"`
+	Train            []string `mapstructure:"train"`
+	Test             []string `mapstructure:"test"`
+	KFold            int      `mapstructure:"kfold"`
+	Prequential      bool     `mapstructure:"prequential"`
+	Theta            float64  `mapstructure:"theta"`
+	Alpha            float64  `mapstructure:"alpha"`
+	Gate             string   `mapstructure:"gate"`
+	Recovery         string   `mapstructure:"recovery"`
+	LearningCurve    bool     `mapstructure:"learning-curve"`
+	Ablation         bool     `mapstructure:"ablation"`
+	Plots            string   `mapstructure:"plots"`
 }
 
 // inertiaOptions say how graphs are built and which calls may be made.
@@ -41,27 +42,27 @@ type inertiaOptions struct {
 }
 
 func addInertia(f *pflag.FlagSet) {
-	addRules(f)
+	cli.AddRules(f)
 	f.String("adapter", "", "`FILE` with the environment's key state and text actions")
 	f.Int("order", inertia.DefaultOrder, "the longest context, in calls")
 	f.Float64("half-life", 0, "`DAYS` after which a count is worth half, back from the newest trajectory; 0 lets none decay")
-	f.Var(newChoice("read-only", "any"), "fire", "which tools the default predictor may call: those declared to read, or any")
+	f.Var(cli.NewChoice("read-only", "any"), "fire", "which tools the default predictor may call: those declared to read, or any")
 	f.Float64("cost", 1, "what a wrong call costs, in turns of the model; a call is made where the saving outweighs it")
 }
 
 func (o *inertiaOptions) check() error {
 	switch {
 	case o.Order < 1 || o.Order > inertia.MaxOrder:
-		return usagef("--order: %d is not in 1..%d", o.Order, inertia.MaxOrder)
+		return cli.Usagef("--order: %d is not in 1..%d", o.Order, inertia.MaxOrder)
 	case !(o.HalfLife >= 0) || math.IsInf(o.HalfLife, 0):
-		return usagef("--half-life: %v is no number of days", o.HalfLife)
+		return cli.Usagef("--half-life: %v is no number of days", o.HalfLife)
 	case !(o.Cost >= 0) || math.IsInf(o.Cost, 0):
-		return usagef("--cost: %v is no number of turns", o.Cost)
+		return cli.Usagef("--cost: %v is no number of turns", o.Cost)
 	}
 	return nil
 }
 
-func newReplay(a *app) *cobra.Command {
+func newReplay(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay [SNAPSHOT] FILES...",
 		Short: "Measure how many model turns predicted calls would have saved",
@@ -83,17 +84,17 @@ The default predictor only calls tools that are declared to read, by --rules or 
 the annotations of their definitions. Where nothing is declared, their names are
 taken for it, which is good enough to replay and not to act.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo replay traces/ --rules rules.yaml
   awo replay traces/ --kfold 5 --seed 1 --format json
   awo replay --train monday/ --test tuesday/ --ablation
   awo replay traces/ --prequential --gate open
   awo replay traces/ --learning-curve --plots plots/
   awo replay inertia.awo today/`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 	}
 	f := c.Flags()
-	addInput(f)
+	cli.AddInput(f)
 	addInertia(f)
 	f.StringSlice("train", nil, "`FILES` to train on; may be repeated")
 	f.StringSlice("test", nil, "`FILES` to replay; may be repeated")
@@ -101,12 +102,12 @@ taken for it, which is good enough to replay and not to act.
 	f.Bool("prequential", false, "predict each trajectory from those before it, then learn from it")
 	f.Float64("theta", -1, "score from which the default predictor makes a call; below 0 it follows from --cost")
 	f.Float64("alpha", inertia.DefaultAlpha, "AutoTool's weight of the context against frequency, 0 to 1")
-	f.Var(newChoice("default", "autotool", "open"), "gate", "when calls may be made without the model; open sets no bound")
+	f.Var(cli.NewChoice("default", "autotool", "open"), "gate", "when calls may be made without the model; open sets no bound")
 	f.String("recovery", "", "`TOOL` that the 3-gram with recovery calls after two failures in a row")
 	f.Bool("learning-curve", false, "also replay with a tenth, a quarter, half of the tasks trained on (not with --prequential)")
 	f.Bool("ablation", false, "also replay without each part of the default predictor (not with --prequential)")
 	f.String("plots", "", "draw reliability, precision by coverage and the learning curve into this `FOLDER`, as SVG and PNG")
-	return work(a, c, replay)
+	return cli.Work(a, c, replay)
 }
 
 func (o *replayOptions) check(files []string) error {
@@ -116,17 +117,17 @@ func (o *replayOptions) check(files []string) error {
 	named := len(o.Train) + len(o.Test)
 	switch {
 	case named > 0 && len(files) > 0:
-		return usagef("name files either with --train and --test, or as arguments")
+		return cli.Usagef("name files either with --train and --test, or as arguments")
 	case named > 0 && (len(o.Train) == 0 || len(o.Test) == 0):
-		return usagef("--train and --test go together")
+		return cli.Usagef("--train and --test go together")
 	case named > 0 && o.Prequential:
-		return usagef("--prequential takes all files in order, and neither --train nor --test")
+		return cli.Usagef("--prequential takes all files in order, and neither --train nor --test")
 	case o.KFold < 2:
-		return usagef("--kfold: %d is less than 2", o.KFold)
+		return cli.Usagef("--kfold: %d is less than 2", o.KFold)
 	case !(o.Alpha >= 0 && o.Alpha <= 1):
-		return usagef("--alpha: %v is not in 0..1", o.Alpha)
+		return cli.Usagef("--alpha: %v is not in 0..1", o.Alpha)
 	case math.IsNaN(o.Theta) || o.Theta > 1:
-		return usagef("--theta: %v is more than 1", o.Theta)
+		return cli.Usagef("--theta: %v is more than 1", o.Theta)
 	}
 	return nil
 }
@@ -150,11 +151,11 @@ func (o *replayOptions) gate(predictor string) inertia.Gate {
 	return inertia.GateOf(predictor)
 }
 
-func replay(j *job, o replayOptions, files []string) error {
+func replay(j *cli.Job, o replayOptions, files []string) error {
 	if err := o.check(files); err != nil {
 		return err
 	}
-	s, err := j.replayStudy(&o)
+	s, err := studyReplay(j, &o)
 	if err != nil {
 		return err
 	}
@@ -181,31 +182,31 @@ func replay(j *job, o replayOptions, files []string) error {
 		if err != nil {
 			return err
 		}
-		if err := writeFigures(figures, o.Plots); err != nil {
+		if err := cli.WriteFigures(figures, o.Plots); err != nil {
 			return err
 		}
 	}
-	return j.print(s.document(out), out)
+	return j.Print(s.document(out), out)
 }
 
 // replayStudy is what is known of a replay while it goes on.
 type replayStudy struct {
-	j       *job
+	j       *cli.Job
 	o       *replayOptions
 	effects *effects
 	adapter *inertia.Adapter
-	in      *intake // of what is replayed
+	in      *cli.Intake // of what is replayed
 	train   []*inertia.Run
 	test    []*inertia.Run
 	options inertia.ReplayOptions
 }
 
-func (j *job) replayStudy(o *replayOptions) (*replayStudy, error) {
-	set, err := j.rules(o.Rules)
+func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return nil, err
 	}
-	adapter, err := j.adapter(o.Adapter)
+	adapter, err := readAdapter(j, o.Adapter)
 	if err != nil {
 		return nil, err
 	}
@@ -249,26 +250,26 @@ func (s *replayStudy) takeSnapshot(files []string) ([]string, error) {
 		s.options.Predictor.Effects = s.options.Ready.Effects()
 	}
 	if len(files) == 1 {
-		return nil, usagef("a snapshot alone: name the traces to replay after it")
+		return nil, cli.Usagef("a snapshot alone: name the traces to replay after it")
 	}
 	return files[1:], nil
 }
 
-// adapter reads adapter rules, nil if no file is named.
-func (j *job) adapter(file string) (*inertia.Adapter, error) {
+// readAdapter reads adapter rules, nil if no file is named.
+func readAdapter(j *cli.Job, file string) (*inertia.Adapter, error) {
 	if file == "" {
 		return nil, nil
 	}
-	src, err := j.readFile(file)
+	src, err := j.ReadFile(file)
 	if err != nil {
-		return nil, fileProblem(file, err)
+		return nil, cli.FileProblem(file, err)
 	}
 	return inertia.ParseAdapter(file, src)
 }
 
 // read reads runs, and keeps them: replaying looks at values again and again.
 func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
-	in, err := s.j.intake(files, s.o.inputOptions, trace.Options{})
+	in, err := s.j.Intake(files, s.o.InputOptions, trace.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +293,7 @@ func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
 		}
 	}
 	var runs []*inertia.Run
-	for run := range par.Map(s.j.workers(), trajectories, func(t *trace.Trajectory) *inertia.Run {
+	for run := range par.Map(s.j.Parallel(), trajectories, func(t *trace.Trajectory) *inertia.Run {
 		return inertia.NewRun(t, observer.Observe(t))
 	}) {
 		runs = append(runs, run)
@@ -311,7 +312,7 @@ func (s *replayStudy) play(options inertia.ReplayOptions) map[string][]inertia.R
 	}
 	folds := s.folds()
 	parts := make([]map[string][]inertia.Replayed, folds.Len())
-	s.j.each()(folds.Len(), func(k int) {
+	s.j.Each()(folds.Len(), func(k int) {
 		train, test := s.fold(folds, k)
 		parts[k] = inertia.Replay(train, test, options)
 	})

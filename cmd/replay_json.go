@@ -3,6 +3,7 @@ package cmd
 import (
 	"math"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -10,7 +11,7 @@ import (
 // replayJSON is the JSON of `awo replay`; docs/inertia.md describes it.
 type replayJSON struct {
 	Schema        string               `json:"schema"`
-	Input         inputJSON            `json:"input"`
+	Input         cli.InputJSON        `json:"input"`
 	Split         replaySplitJSON      `json:"split"`
 	Effects       string               `json:"effects"` // what says which tools read: rules, annotations, snapshot, names, any
 	Predictors    []predictorJSON      `json:"predictors"`

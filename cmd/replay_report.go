@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -117,7 +118,7 @@ func (s *replayStudy) about(out replayJSON) report.Paragraph {
 	case "kfold":
 		text = fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.Split.Folds)
 	case "files":
-		text = fmt.Sprintf("Trained on %s; the figures are of the files to test on.", countOf(len(s.train), "trajectory"))
+		text = fmt.Sprintf("Trained on %s; the figures are of the files to test on.", cli.CountOf(len(s.train), "trajectory"))
 	case "snapshot":
 		text = "Predicted by the snapshot; the figures are held out only if it has not seen these traces."
 	case "prequential":

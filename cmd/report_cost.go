@@ -1,6 +1,9 @@
 package cmd
 
-import "github.com/awo-dev/awo/internal/report"
+import (
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+)
 
 // The section that shows what `awo cost` finds.
 
@@ -34,7 +37,7 @@ func (s *spending) blocks() []report.Block {
 	add := func(title string, rows int, t *report.Table) {
 		t.Title = title
 		if len(t.Rows) > rows {
-			t.Note("The first %d of %s.", rows, countOf(len(t.Rows), "row"))
+			t.Note("The first %d of %s.", rows, cli.CountOf(len(t.Rows), "row"))
 			t.Rows = t.Rows[:rows]
 		}
 		blocks = append(blocks, t)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 )
@@ -35,9 +36,9 @@ type saving struct {
 }
 
 // usualBacktest returns the options of a back-test of which no flag is given.
-func usualBacktest(in inputOptions, prices priceOptions, ruleFile string) backtestOptions {
+func usualBacktest(in cli.InputOptions, prices cli.PriceOptions, ruleFile string) backtestOptions {
 	return backtestOptions{
-		inputOptions: in, priceOptions: prices, Rules: ruleFile,
+		InputOptions: in, PriceOptions: prices, Rules: ruleFile,
 		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
 		Threshold: metatool.DefaultThreshold, MaxExtra: metatool.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), Sweep: sweptThresholds(), SweepTools: sweptTools(),
 	}
@@ -45,18 +46,18 @@ func usualBacktest(in inputOptions, prices priceOptions, ruleFile string) backte
 
 // weigh adds what the traces cost, and what could be saved of it. They are read
 // again, with the calls that the analysis leaves out.
-func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
-	if r.in.tally.Calls == 0 {
+func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
+	if r.in.Tally.Calls == 0 {
 		return nil
 	}
-	r.in.isRead, r.in.exclude = true, nil
+	r.in.IsRead, r.in.Exclude = true, nil
 	if o.Cost {
-		meter, err := j.meter(o.priceOptions)
+		meter, err := j.Meter(o.PriceOptions)
 		if err != nil {
 			return err
 		}
-		own := costOptions{inputOptions: o.inputOptions, priceOptions: o.priceOptions, Top: 10}
-		found, err := j.account(r.in, meter, own)
+		own := costOptions{InputOptions: o.InputOptions, PriceOptions: o.PriceOptions, Top: 10}
+		found, err := account(j, r.in, meter, own)
 		if err != nil {
 			return err
 		}
@@ -65,19 +66,19 @@ func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
 	switch {
 	case o.Backtest == "never":
 		return nil
-	case o.Backtest == "auto" && r.in.tally.Calls > autoCalls:
+	case o.Backtest == "auto" && r.in.Tally.Calls > autoCalls:
 		r.saving = &saving{command: again("awo backtest", o, o.Rules, files)}
 		return nil
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
 	}
-	meter, err := j.meter(o.priceOptions)
+	meter, err := j.Meter(o.PriceOptions)
 	if err != nil {
 		return err
 	}
-	found, err := j.backTested(r.in, set, meter, usualBacktest(o.inputOptions, o.priceOptions, o.Rules))
+	found, err := backTested(j, r.in, set, meter, usualBacktest(o.InputOptions, o.PriceOptions, o.Rules))
 	if err != nil {
 		return err
 	}
@@ -185,19 +186,19 @@ func (s *saving) headline() report.Paragraph {
 		if usd, ok := best.CostSavedUSD.Value(); ok {
 			all, _ := best.CostUSD.Value()
 			return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, no technique would save a turn; %s would save at most %s of %s USD%s.",
-				best.Technique, dollars(usd), dollars(all), between(best.Intervals["cost_saved_usd"], 1, 4, "")))
+				best.Technique, cli.Dollars(usd), cli.Dollars(all), between(best.Intervals["cost_saved_usd"], 1, 4, "")))
 		}
 		saved, _ := best.TokensSaved.Value()
 		all, _ := best.Tokens.Value()
 		return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, no technique would save a turn; %s would save at most %s of %s tokens%s.",
-			best.Technique, grouped(int64(saved)), grouped(int64(all)), between(best.Intervals["tokens_saved"], 1, 0, "")))
+			best.Technique, cli.Grouped(int64(saved)), cli.Grouped(int64(all)), between(best.Intervals["tokens_saved"], 1, 0, "")))
 	}
 	return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, %s would save at most %s%s.", best.Technique, turnsOf(best), s.price(best)))
 }
 
 // turnsOf says how many calling turns a technique saves.
 func turnsOf(t *techniqueJSON) string {
-	text := fmt.Sprintf("%s of %s", report.Grouped(t.CallingTurnsSaved), countOf(t.CallingTurns, "calling turn"))
+	text := fmt.Sprintf("%s of %s", report.Grouped(t.CallingTurnsSaved), cli.CountOf(t.CallingTurns, "calling turn"))
 	if v, ok := t.Share.Value(); ok {
 		text += fmt.Sprintf(" (%.1f %%%s)", 100*v, between(t.Intervals["calling_turns_saved_share"], 100, 1, " %"))
 	}
@@ -211,7 +212,7 @@ func between(i report.Interval, scale float64, digits int, unit string) string {
 	}
 	lo, hi := min(scale*i.Lo, scale*i.Hi), max(scale*i.Lo, scale*i.Hi)
 	if digits == 0 {
-		return fmt.Sprintf(", 95 %% interval %s to %s%s", grouped(int64(lo)), grouped(int64(hi)), unit)
+		return fmt.Sprintf(", 95 %% interval %s to %s%s", cli.Grouped(int64(lo)), cli.Grouped(int64(hi)), unit)
 	}
 	return fmt.Sprintf(", 95 %% interval %.*f to %.*f%s", digits, lo, digits, hi, unit)
 }
@@ -234,12 +235,12 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 	var blocks []report.Block
 	add := func(b ...report.Block) { blocks = append(blocks, b...) }
 	if s.found == nil {
-		add(report.Paragraph(fmt.Sprintf("It was not measured here, since there are %s and more than %s take long; --backtest always measures it, or this command:", countOf(r.in.tally.Calls, "call"), report.Grouped(autoCalls))),
+		add(report.Paragraph(fmt.Sprintf("It was not measured here, since there are %s and more than %s take long; --backtest always measures it, or this command:", cli.CountOf(r.in.Tally.Calls, "call"), report.Grouped(autoCalls))),
 			report.Code{Language: "console", Text: s.command})
 		return blocks
 	}
 	if !s.measured() {
-		add(report.Paragraph(fmt.Sprintf("There is only %s, and a back-test needs several: some to compile from, and others to test on.", countOf(s.out.Split.TestTasks, "task"))))
+		add(report.Paragraph(fmt.Sprintf("There is only %s, and a back-test needs several: some to compile from, and others to test on.", cli.CountOf(s.out.Split.TestTasks, "task"))))
 		return blocks
 	}
 	add(s.found.splitWords())
@@ -301,19 +302,19 @@ func (s *saving) words() report.Block {
 	of, _ := best.Tokens.Value()
 	read := ""
 	if best.DefinitionTokens > 0 {
-		read = fmt.Sprintf(", with %s tokens of definitions read on every turn that is left", grouped(int64(math.Round(best.DefinitionTokens))))
+		read = fmt.Sprintf(", with %s tokens of definitions read on every turn that is left", cli.Grouped(int64(math.Round(best.DefinitionTokens))))
 	}
 	switch {
 	case priced && usd < 0:
 		say("By money it costs %s USD more than it saves%s, on top of %s USD%s. Take fewer meta-tools (--select net, --max-tools), or register definitions when they are needed.",
-			dollars(-usd), between(best.Intervals["cost_saved_usd"], -1, 2, " USD"), dollars(all), read)
+			cli.Dollars(-usd), between(best.Intervals["cost_saved_usd"], -1, 2, " USD"), cli.Dollars(all), read)
 	case priced:
-		say("By money it saves at most %s of %s USD%s%s.", dollars(usd), dollars(all), between(best.Intervals["cost_saved_usd"], 1, 2, " USD"), read)
+		say("By money it saves at most %s of %s USD%s%s.", cli.Dollars(usd), cli.Dollars(all), between(best.Intervals["cost_saved_usd"], 1, 2, " USD"), read)
 	case counted && tokens < 0:
 		say("By tokens it takes %s more than it saves%s, on top of %s%s; what that is in money is not known: %s. Take fewer meta-tools (--select net, --max-tools), or register definitions when they are needed.",
-			grouped(int64(-tokens)), between(best.Intervals["tokens_saved"], -1, 0, ""), grouped(int64(of)), read, noPrices)
+			cli.Grouped(int64(-tokens)), between(best.Intervals["tokens_saved"], -1, 0, ""), cli.Grouped(int64(of)), read, noPrices)
 	case counted:
-		say("By tokens it saves at most %s of %s%s; what that is in money is not known: %s.", grouped(int64(tokens)), grouped(int64(of)), between(best.Intervals["tokens_saved"], 1, 0, "")+read, noPrices)
+		say("By tokens it saves at most %s of %s%s; what that is in money is not known: %s.", cli.Grouped(int64(tokens)), cli.Grouped(int64(of)), between(best.Intervals["tokens_saved"], 1, 0, "")+read, noPrices)
 	}
 	if a := best.Adoption; a != nil {
 		say("Agents may not use it: published ones used meta-tools in %.0f to %.0f %% of the tasks, which leaves %.0f to %.0f of these turns; and one published model made %.0f and %.0f %% more calls with meta-tools than without, which here would be %.0f to %.0f model calls more.",

@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 )
 
 // newRoot returns the tree of commands. Adding a command is one file and one
 // line here.
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "awo",
 		Short: "Compile recorded agent trajectories into statistics, state graphs and meta-tools",
@@ -27,13 +28,13 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		SilenceErrors: true,
 	}
 	root.AddGroup(
-		&cobra.Group{ID: groupLook, Title: "Look at traces:"},
-		&cobra.Group{ID: groupCompile, Title: "Compile them:"},
-		&cobra.Group{ID: groupRules, Title: "Say which states are alike:"},
-		&cobra.Group{ID: groupOther, Title: "Other commands:"},
+		&cobra.Group{ID: cli.GroupLook, Title: "Look at traces:"},
+		&cobra.Group{ID: cli.GroupCompile, Title: "Compile them:"},
+		&cobra.Group{ID: cli.GroupRules, Title: "Say which states are alike:"},
+		&cobra.Group{ID: cli.GroupOther, Title: "Other commands:"},
 	)
-	addSettings(root.PersistentFlags())
-	root.SetFlagErrorFunc(flagError)
+	cli.AddSettings(root.PersistentFlags())
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 100 "))
 	root.AddCommand(
 		newInspect(a),
@@ -57,11 +58,11 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		newRules(a),
 		newVersion(a),
 	)
-	root.SetCompletionCommandGroupID(groupOther)
+	root.SetCompletionCommandGroupID(cli.GroupOther)
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(newHelp())
 	for c := range commands(root) {
-		completeChoices(c)
+		cli.CompleteChoices(c)
 		if c.HasSubCommands() && !c.Runnable() {
 			c.Args, c.RunE = noSuchCommand, showHelp
 		}
@@ -77,10 +78,10 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if near := diag.Nearest(args[0], childNames(c)); near != "" {
-		return usagef("there is no command `%s %s`; did you mean `%s`?", c.CommandPath(), args[0], near)
+	if near := diag.Nearest(args[0], cli.ChildNames(c)); near != "" {
+		return cli.Usagef("there is no command `%s %s`; did you mean `%s`?", c.CommandPath(), args[0], near)
 	}
-	return usagef("there is no command `%s %s`", c.CommandPath(), args[0])
+	return cli.Usagef("there is no command `%s %s`", c.CommandPath(), args[0])
 }
 
 // newHelp is cobra's help command, but for a topic that does not exist, which
@@ -90,7 +91,7 @@ func newHelp() *cobra.Command {
 		Use:     "help [COMMAND]",
 		Short:   "Print how a command is used",
 		Example: "  awo help version",
-		GroupID: groupOther,
+		GroupID: cli.GroupOther,
 		RunE: func(c *cobra.Command, args []string) error {
 			topic, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -103,7 +104,7 @@ func newHelp() *cobra.Command {
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			names := slices.DeleteFunc(childNames(topic), func(name string) bool { return !strings.HasPrefix(name, begun) })
+			names := slices.DeleteFunc(cli.ChildNames(topic), func(name string) bool { return !strings.HasPrefix(name, begun) })
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}

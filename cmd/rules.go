@@ -1,15 +1,19 @@
 package cmd
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-func newRules(a *app) *cobra.Command {
+	"github.com/awo-dev/awo/cmd/internal/cli"
+)
+
+func newRules(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rules",
 		Short: "Check and work on rule files",
 		Long: `Work on rule files: YAML (or JSON) that says which calls are alike, what they do
 to the world, and which of them may change places.`,
 		Example: "  awo rules check rules.yaml",
-		GroupID: groupRules,
+		GroupID: cli.GroupRules,
 	}
 	c.AddCommand(newRulesCheck(a))
 	c.AddCommand(newRulesFmt(a))

@@ -3,12 +3,13 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/rules"
 )
 
-func newRulesBuiltin(a *app) *cobra.Command {
-	c := work(a, &cobra.Command{
+func newRulesBuiltin(a *cli.App) *cobra.Command {
+	c := cli.Work(a, &cobra.Command{
 		Use:   "builtin NAME",
 		Short: "Print a set of rules that comes with awo",
 		Long: `Print one of the sets that rule files may include as builtin:NAME: to read what it
@@ -18,10 +19,10 @@ does to which call.`,
   awo rules builtin sql > rules.yaml`,
 		Args:              oneBuiltin,
 		ValidArgsFunction: cobra.FixedCompletions(builtinNames(), cobra.ShellCompDirectiveNoFileComp),
-	}, func(j *job, _ struct{}, args []string) error {
+	}, func(j *cli.Job, _ struct{}, args []string) error {
 		for _, b := range rules.Builtins() {
 			if b.Name == args[0] {
-				j.printf("%s", b.Source)
+				j.Printf("%s", b.Source)
 			}
 		}
 		return nil
@@ -39,15 +40,15 @@ func builtinNames() []string {
 
 // oneBuiltin wants the name of a built-in set.
 func oneBuiltin(c *cobra.Command, args []string) error {
-	known := newChoice(builtinNames()...)
+	known := cli.NewChoice(builtinNames()...)
 	if len(args) != 1 {
-		return usagef("`%s` wants one name: %s", c.CommandPath(), known.want())
+		return cli.Usagef("`%s` wants one name: %s", c.CommandPath(), known.Want())
 	}
 	if err := known.Set(args[0]); err != nil {
-		if near := diag.Nearest(args[0], known.allowed); near != "" {
-			return usagef("there is no built-in set %q; did you mean %s?", args[0], near)
+		if near := diag.Nearest(args[0], known.Allowed); near != "" {
+			return cli.Usagef("there is no built-in set %q; did you mean %s?", args[0], near)
 		}
-		return usagef("there is no built-in set %q: there are %s", args[0], known.want())
+		return cli.Usagef("there is no built-in set %q: there are %s", args[0], known.Want())
 	}
 	return nil
 }

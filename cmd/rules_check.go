@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
@@ -12,7 +13,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-func newRulesCheck(a *app) *cobra.Command {
+func newRulesCheck(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check RULES... [TRACES...]",
 		Short: "Report everything that is wrong with rule files, all at once",
@@ -27,30 +28,30 @@ The first argument is a rule file, and so is every other one that ends in .yaml 
 Without a problem nothing is printed and the exit code is 0. Mistakes make it 1;
 warnings alone do so only with --fail-on warning.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo rules check rules.yaml
   awo rules check rules.yaml traces/
   awo rules check rules/*.yaml --format json --fail-on warning
   awo rules check - < rules.yaml`,
-		Args: someFiles,
+		Args: cli.SomeFiles,
 	}
-	addInput(c.Flags())
-	c.Flags().Var(newChoice("error", "warning"), "fail-on", "the least that makes the exit code 1")
-	return work(a, c, checkRules)
+	cli.AddInput(c.Flags())
+	c.Flags().Var(cli.NewChoice("error", "warning"), "fail-on", "the least that makes the exit code 1")
+	return cli.Work(a, c, checkRules)
 }
 
 // rulesCheckOptions are the flags of `awo rules check`.
 type rulesCheckOptions struct {
-	inputOptions `mapstructure:",squash"`
-	FailOn       string `mapstructure:"fail-on"`
+	cli.InputOptions `mapstructure:",squash"`
+	FailOn           string `mapstructure:"fail-on"`
 }
 
 // rulesCheckJSON is the JSON of `awo rules check`.
 type rulesCheckJSON struct {
 	Schema   string             `json:"schema"`
 	Files    []checkedRulesJSON `json:"files"`
-	Input    *inputJSON         `json:"input"`    // null without traces
-	Problems problemsJSON       `json:"problems"` // of all files
+	Input    *cli.InputJSON     `json:"input"`    // null without traces
+	Problems cli.ProblemsJSON   `json:"problems"` // of all files
 }
 
 type checkedRulesJSON struct {
@@ -84,19 +85,19 @@ type checkedRules struct {
 	usage    *merge.Usage // nil without traces
 }
 
-func checkRules(j *job, o rulesCheckOptions, args []string) error {
-	j.problems.unlimited = true // a person wrote each line of these files
+func checkRules(j *cli.Job, o rulesCheckOptions, args []string) error {
+	j.Problems.Unlimited = true // a person wrote each line of these files
 	files, traces := splitRules(args)
 	checked := make([]checkedRules, len(files))
 	for i, file := range files {
-		checked[i].set, checked[i].problems = j.readRules(file)
+		checked[i].set, checked[i].problems = j.ReadRules(file)
 		if len(traces) > 0 && checked[i].set != nil {
 			checked[i].usage = merge.NewUsage(checked[i].set)
 		}
 	}
 	out := rulesCheckJSON{Schema: "awo.rules-check/v1", Files: []checkedRulesJSON{}}
 	if len(traces) > 0 {
-		input, err := j.useRules(checked, o, traces)
+		input, err := useRules(j, checked, o, traces)
 		if err != nil {
 			return err
 		}
@@ -110,20 +111,20 @@ func checkRules(j *job, o rulesCheckOptions, args []string) error {
 			c.problems.Sort()
 		}
 		for _, e := range c.problems {
-			j.problems.add(e)
+			j.Problems.Add(e)
 			warned = true
 		}
 		out.Files = append(out.Files, c.json(file))
 	}
-	all := j.problems.all()
-	out.Problems = problemsJSON{Total: all.Total, ByCode: all.ByCode}
+	all := j.Problems.All()
+	out.Problems = cli.ProblemsJSON{Total: all.Total, ByCode: all.ByCode}
 	if j.Format != report.FormatText { // as text the problems have been printed
-		if err := j.print(rulesCheckDocument(out), out); err != nil {
+		if err := j.Print(rulesCheckDocument(out), out); err != nil {
 			return err
 		}
 	}
 	if warned && o.FailOn == "warning" {
-		return errProblems
+		return cli.ErrProblems
 	}
 	return nil
 }
@@ -142,8 +143,8 @@ func splitRules(args []string) (files, traces []string) {
 }
 
 // useRules counts what the rules do to traces.
-func (j *job) useRules(checked []checkedRules, o rulesCheckOptions, traces []string) (*inputJSON, error) {
-	in, err := j.intake(traces, o.inputOptions, trace.Options{})
+func useRules(j *cli.Job, checked []checkedRules, o rulesCheckOptions, traces []string) (*cli.InputJSON, error) {
+	in, err := j.Intake(traces, o.InputOptions, trace.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -5,14 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 )
 
-func newRulesTest(a *app) *cobra.Command {
-	return work(a, &cobra.Command{
+func newRulesTest(a *cli.App) *cobra.Command {
+	return cli.Work(a, &cobra.Command{
 		Use:   "test RULES [CASES...]",
 		Short: "Run the examples of a rule file, and files of further cases",
 		Long: `Run the examples that stand in a rule file, and those of CASES: files with
@@ -25,7 +26,7 @@ code is 1. The values shown are those of these files.`,
 		Example: `  awo rules test rules.yaml
   awo rules test rules.yaml cases/*.yaml
   awo rules test rules.yaml --format json`,
-		Args: someFiles,
+		Args: cli.SomeFiles,
 	}, testRules)
 }
 
@@ -53,10 +54,10 @@ type differenceJSON struct {
 	Want string `json:"want"`
 }
 
-func testRules(j *job, _ struct{}, args []string) error {
-	j.problems.unlimited = true
+func testRules(j *cli.Job, _ struct{}, args []string) error {
+	j.Problems.Unlimited = true
 	file, cases := args[0], args[1:]
-	set, err := j.rules(file)
+	set, err := j.Rules(file)
 	if err != nil {
 		return err
 	}
@@ -69,35 +70,35 @@ func testRules(j *job, _ struct{}, args []string) error {
 	}
 	examples := set.AllExamples()
 	for _, name := range cases {
-		src, err := j.readFile(name)
+		src, err := j.ReadFile(name)
 		if err != nil {
-			j.problems.add(fileProblem(name, err))
+			j.Problems.Add(cli.FileProblem(name, err))
 			continue
 		}
 		more, err := rules.ParseExamples(name, src)
 		if err != nil {
-			j.problems.addAll(err)
+			j.Problems.AddAll(err)
 		}
 		examples = append(examples, more...)
 	}
 	for i := range examples {
-		out.Examples = append(out.Examples, j.runExample(set, &examples[i], owner[examples[i].Pos]))
+		out.Examples = append(out.Examples, runExample(j, set, &examples[i], owner[examples[i].Pos]))
 		if !out.Examples[i].Holds {
 			out.Failed++
 		}
 	}
 	out.Total = len(examples)
-	if out.Total == 0 && j.problems.errors.Total == 0 {
-		j.problems.add(diag.Warn(diag.Pos{File: file, Line: 1, Col: 1}, "example-none", "there are no examples to run: put some into rules, or name files of cases"))
+	if out.Total == 0 && j.Problems.Errors.Total == 0 {
+		j.Problems.Add(diag.Warn(diag.Pos{File: file, Line: 1, Col: 1}, "example-none", "there are no examples to run: put some into rules, or name files of cases"))
 	}
 	if j.Format == report.FormatText {
 		return nil // the differences have been printed, and without any there is nothing to say
 	}
-	return j.print(rulesTestDocument(out), out)
+	return j.Print(rulesTestDocument(out), out)
 }
 
 // runExample runs one example and reports in what it does not hold.
-func (j *job) runExample(set *rules.Set, e *rules.Example, rule string) exampleJSON {
+func runExample(j *cli.Job, set *rules.Set, e *rules.Example, rule string) exampleJSON {
 	x := exampleJSON{Pos: e.Pos, Rule: rule, Holds: true, Differences: []differenceJSON{}}
 	for _, d := range merge.CheckExample(set, e) {
 		x.Holds = false
@@ -112,7 +113,7 @@ func (j *job) runExample(set *rules.Set, e *rules.Example, rule string) exampleJ
 		}
 		problem := diag.New(pos, "example-failed", "%s %s not as expected", about, verb)
 		problem.Note(diag.Pos{}, "got   %s", orNone(d.Got))
-		j.problems.add(problem.Note(diag.Pos{}, "want  %s", orNone(d.Want)))
+		j.Problems.Add(problem.Note(diag.Pos{}, "want  %s", orNone(d.Want)))
 	}
 	return x
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
@@ -13,13 +14,13 @@ import (
 
 // rulesExplainOptions are the flags of `awo rules explain`.
 type rulesExplainOptions struct {
-	inputOptions `mapstructure:",squash"`
-	Rules        string `mapstructure:"rules"`
-	Trajectory   string `mapstructure:"trajectory"`
-	Call         int    `mapstructure:"call"`
+	cli.InputOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
+	Trajectory       string `mapstructure:"trajectory"`
+	Call             int    `mapstructure:"call"`
 }
 
-func newRulesExplain(a *app) *cobra.Command {
+func newRulesExplain(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain FILES...",
 		Short: "Say what each stage of the rules did to one call",
@@ -31,15 +32,15 @@ with its effect and domain, and the states that it leads from and to.
 The traces are merged as by awo graph, so that the states have the same numbers
 there. Argument values are shown as ordinals such as ‹v1›; --show-values shows them.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: "  awo rules explain traces/ --rules rules.yaml --trajectory run-17 --call 3",
 	}
 	f := c.Flags()
-	addInput(f)
-	addRules(f)
+	cli.AddInput(f)
+	cli.AddRules(f)
 	f.String("trajectory", "", "`ID` of the trajectory, as awo inspect and the traces have it")
 	f.Int("call", 1, "`N`th call of the trajectory, from 1, those included that rules drop")
-	return work(a, c, explainRules)
+	return cli.Work(a, c, explainRules)
 }
 
 // explanationJSON is the JSON of `awo rules explain`.
@@ -82,20 +83,20 @@ type explainedStepJSON struct {
 	Visits     int    `json:"visits"` // of the state it leads to
 }
 
-func explainRules(j *job, o rulesExplainOptions, files []string) error {
+func explainRules(j *cli.Job, o rulesExplainOptions, files []string) error {
 	switch {
 	case o.Rules == "":
-		return usagef("--rules: name the rule file that is to be explained")
+		return cli.Usagef("--rules: name the rule file that is to be explained")
 	case o.Trajectory == "":
-		return usagef("--trajectory: name the trajectory that the call is in")
+		return cli.Usagef("--trajectory: name the trajectory that the call is in")
 	case o.Call < 1:
-		return usagef("--call: calls are counted from 1, and %d is none", o.Call)
+		return cli.Usagef("--call: calls are counted from 1, and %d is none", o.Call)
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
 	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -110,23 +111,23 @@ func explainRules(j *job, o rulesExplainOptions, files []string) error {
 		merger.Add(t)
 		if t.ID == o.Trajectory {
 			if found != nil {
-				return usagef("--trajectory: there are two trajectories %q, at %s and %s; read one of the files alone", o.Trajectory, found.Source, t.Source)
+				return cli.Usagef("--trajectory: there are two trajectories %q, at %s and %s; read one of the files alone", o.Trajectory, found.Source, t.Source)
 			}
 			found, number = t, n
 		}
 		n++
 	}
 	if found == nil {
-		return usagef("--trajectory: none of %s has the id %q", countOf(n, "trajectory"), o.Trajectory)
+		return cli.Usagef("--trajectory: none of %s has the id %q", cli.CountOf(n, "trajectory"), o.Trajectory)
 	}
 	if o.Call > len(found.Calls) {
-		return usagef("--call: the trajectory has %s", countOf(len(found.Calls), "call"))
+		return cli.Usagef("--call: the trajectory has %s", cli.CountOf(len(found.Calls), "call"))
 	}
 	merged := merger.Merged()
 	e := merged.Explain(found, number, o.Call-1, merged.Veil(j.ShowValues))
 	out := explanationResult(e)
 	out.Trajectory, out.Call, out.Calls = found.ID, o.Call, len(found.Calls)
-	return j.print(explanationDocument(out), out)
+	return j.Print(explanationDocument(out), out)
 }
 
 func explanationResult(e *merge.Explanation) explanationJSON {

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
@@ -30,12 +31,12 @@ func ruleFindings(set *rules.Set, usage *merge.Usage) diag.List {
 		}
 		switch {
 		case u.Matched == 0:
-			found = append(found, diag.Warn(r.FieldPos("match"), "rule-unused", "this rule matches none of %s in the traces", countOf(usage.Steps(), "call")))
+			found = append(found, diag.Warn(r.FieldPos("match"), "rule-unused", "this rule matches none of %s in the traces", cli.CountOf(usage.Steps(), "call")))
 		case u.Decided == 0 && u.OverruledBy != nil:
-			e := diag.Warn(r.Pos, "rule-overruled", "this rule decides nothing in the traces: later rules of kind %s match all %s that it matches, and the last one wins", r.Kind, countOf(u.Matched, "call"))
+			e := diag.Warn(r.Pos, "rule-overruled", "this rule decides nothing in the traces: later rules of kind %s match all %s that it matches, and the last one wins", r.Kind, cli.CountOf(u.Matched, "call"))
 			found = append(found, e.Note(u.OverruledBy.Pos, "by %s, for one", u.OverruledBy.ID))
 		case u.Decided == 0:
-			found = append(found, diag.Warn(r.Pos, "rule-idle", "this rule matches %s in the traces and changes none of them", countOf(u.Matched, "call")))
+			found = append(found, diag.Warn(r.Pos, "rule-idle", "this rule matches %s in the traces and changes none of them", cli.CountOf(u.Matched, "call")))
 		case takesAll(r) && u.Matched == usage.Steps():
 			found = append(found, diag.Warn(r.FieldPos("match"), "rule-matches-all", "this rule matches every call in the traces, all %s: what holds for every call tells no states apart", report.Grouped(u.Matched)))
 		}
@@ -68,7 +69,7 @@ func patternFinding(r *rules.Rule, p merge.PatternUsage) diag.List {
 				return nil
 			}
 		}
-		return diag.List{diag.Warn(r.FieldPos("pattern"), "rule-pattern-all", "this pattern takes every text whole, %s in the traces: what the argument says no longer tells calls apart", countOf(p.Values, "different value"))}
+		return diag.List{diag.Warn(r.FieldPos("pattern"), "rule-pattern-all", "this pattern takes every text whole, %s in the traces: what the argument says no longer tells calls apart", cli.CountOf(p.Values, "different value"))}
 	}
-	return diag.List{diag.Warn(r.FieldPos("match.args"), "rule-pattern-all", "the pattern for %s is found in each of the %s in the traces, so it leaves out no call", p.Field, countOf(p.Values, "different value"))}
+	return diag.List{diag.Warn(r.FieldPos("match.args"), "rule-pattern-all", "the pattern for %s is found in each of the %s in the traces, so it leaves out no call", p.Field, cli.CountOf(p.Values, "different value"))}
 }

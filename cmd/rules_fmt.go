@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/rules"
@@ -17,7 +18,7 @@ type rulesFmtOptions struct {
 	Check bool `mapstructure:"check"`
 }
 
-func newRulesFmt(a *app) *cobra.Command {
+func newRulesFmt(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fmt FILES...",
 		Short: "Lay rule files out in one way, and keep their comments",
@@ -32,57 +33,57 @@ that are not formatted are printed, and the exit code is 1 if there are any.`,
   awo rules fmt --write rules/*.yaml
   awo rules fmt --check rules/*.yaml
   awo rules fmt - < rules.yaml`,
-		Args: someFiles,
+		Args: cli.SomeFiles,
 	}
 	f := c.Flags()
 	f.BoolP("write", "w", false, "replace the files by what they are formatted")
 	f.Bool("check", false, "print the names of files that are not formatted; exit code 1 if there are any")
-	return work(a, c, formatRules)
+	return cli.Work(a, c, formatRules)
 }
 
-func formatRules(j *job, o rulesFmtOptions, files []string) error {
+func formatRules(j *cli.Job, o rulesFmtOptions, files []string) error {
 	switch {
 	case o.Write && o.Check:
-		return usagef("--write and --check contradict each other")
+		return cli.Usagef("--write and --check contradict each other")
 	case j.Format != report.FormatText:
-		return usagef("--format: `%s` prints rule files, which have a format of their own", j.command)
+		return cli.Usagef("--format: `%s` prints rule files, which have a format of their own", j.Command)
 	case !o.Write && !o.Check && len(files) > 1:
-		return usagef("%d files: without --write or --check one is formatted, to the standard output", len(files))
+		return cli.Usagef("%d files: without --write or --check one is formatted, to the standard output", len(files))
 	}
-	j.problems.unlimited = true
+	j.Problems.Unlimited = true
 	unformatted := 0
 	for _, file := range files {
 		if o.Write && file == "-" {
-			return usagef("--write: the standard input cannot be replaced")
+			return cli.Usagef("--write: the standard input cannot be replaced")
 		}
-		src, err := j.readFile(file)
+		src, err := j.ReadFile(file)
 		if err != nil {
-			j.problems.add(fileProblem(file, err))
+			j.Problems.Add(cli.FileProblem(file, err))
 			continue
 		}
 		out, err := rules.Format(file, src)
 		if err != nil {
-			j.problems.addAll(err)
+			j.Problems.AddAll(err)
 			continue
 		}
 		switch {
 		case o.Check && !bytes.Equal(src, out):
-			j.printf("%s\n", report.Escape(file))
+			j.Printf("%s\n", report.Escape(file))
 			unformatted++
 		case o.Check, o.Write && bytes.Equal(src, out):
 		case o.Write:
-			dir, name := splitOut(file)
+			dir, name := cli.SplitOut(file)
 			err := emit.WriteStream(dir, name, func(w io.Writer) error { _, err := w.Write(out); return err })
 			if err != nil {
 				return err
 			}
-			j.log.Debug("a file was formatted", "file", file)
+			j.Log.Debug("a file was formatted", "file", file)
 		default:
-			j.printf("%s", out)
+			j.Printf("%s", out)
 		}
 	}
 	if unformatted > 0 {
-		return errProblems
+		return cli.ErrProblems
 	}
 	return nil
 }

@@ -3,11 +3,12 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/rules"
 )
 
-func newRulesSchema(a *app) *cobra.Command {
-	return work(a, &cobra.Command{
+func newRulesSchema(a *cli.App) *cobra.Command {
+	return cli.Work(a, &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of rule files, for editors",
 		Long: `Print the JSON Schema (draft 2020-12) of the rule language. Editors that know
@@ -18,9 +19,9 @@ the first line of a rule file:
 
 The schema knows fields and types. awo rules check knows more.`,
 		Example: "  awo rules schema > rules.schema.json",
-		Args:    noArguments,
-	}, func(j *job, _ struct{}, _ []string) error {
-		j.printf("%s", rules.Schema())
+		Args:    cli.NoArguments,
+	}, func(j *cli.Job, _ struct{}, _ []string) error {
+		j.Printf("%s", rules.Schema())
 		return nil
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
@@ -19,12 +20,12 @@ import (
 
 // rulesSuggestOptions are the flags of `awo rules suggest`.
 type rulesSuggestOptions struct {
-	inputOptions      `mapstructure:",squash"`
+	cli.InputOptions  `mapstructure:",squash"`
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	Folds             int     `mapstructure:"folds"`
 }
 
-func newRulesSuggest(a *app) *cobra.Command {
+func newRulesSuggest(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suggest FILES...",
 		Short: "Propose rules for traces, each with what speaks for and against it",
@@ -38,23 +39,23 @@ comments. The file holds no values of arguments.
 The rules are a first draft: read them, and ask other traces with
 ` + "`awo rules verify`" + `. A tool that nothing speaks for is taken for a write.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo rules suggest traces/ > rules.yaml
   awo rules suggest traces/ --sample 5000 --format json`,
-		Args: someFiles,
+		Args: cli.SomeFiles,
 	}
 	f := c.Flags()
-	addInput(f)
+	cli.AddInput(f)
 	f.Float64("max-contradictions", 0.01, "the largest share of observations that may speak against a rule, from 0 to 1")
 	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
-	return work(a, c, suggestRules)
+	return cli.Work(a, c, suggestRules)
 }
 
 // suggestionJSON is the JSON of `awo rules suggest`; docs/artefacts.md describes
 // it.
 type suggestionJSON struct {
 	Schema string              `json:"schema"`
-	Input  inputJSON           `json:"input"`
+	Input  cli.InputJSON       `json:"input"`
 	YAML   string              `json:"yaml"` // the rule file
 	Before sizeJSON            `json:"before"`
 	After  sizeJSON            `json:"after"`
@@ -94,14 +95,14 @@ type leftRuleJSON struct {
 	Reason   string   `json:"reason"`
 }
 
-func suggestRules(j *job, o rulesSuggestOptions, files []string) error {
+func suggestRules(j *cli.Job, o rulesSuggestOptions, files []string) error {
 	if !(o.MaxContradictions >= 0 && o.MaxContradictions <= 1) {
-		return usagef("--max-contradictions: %g is not between 0 and 1", o.MaxContradictions)
+		return cli.Usagef("--max-contradictions: %g is not between 0 and 1", o.MaxContradictions)
 	}
 	if o.Folds < 2 {
-		return usagef("--folds: %d is less than 2", o.Folds)
+		return cli.Usagef("--folds: %d is less than 2", o.Folds)
 	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -119,12 +120,12 @@ func suggestRules(j *job, o rulesSuggestOptions, files []string) error {
 		return err
 	}
 	if j.Format == report.FormatText {
-		j.progress.done()
-		j.printf("%s", source)
+		j.Progress.Done()
+		j.Printf("%s", source)
 		return nil
 	}
 	out := suggestion(in, found, source)
-	return j.print(suggestionDocument(in, out), out)
+	return j.Print(suggestionDocument(in, out), out)
 }
 
 // suggestedFile is the suggestions as a rule file, laid out as all are.
@@ -133,11 +134,11 @@ func suggestedFile(found *merge.Suggestions) ([]byte, error) {
 	comment := func(indent, format string, args ...any) {
 		fmt.Fprintf(&b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
 	}
-	comment("", "Rules that awo suggests for %s with %s: a draft to be read.", countOf(found.Trajectories, "trajectory"), countOf(found.Calls, "call"))
+	comment("", "Rules that awo suggests for %s with %s: a draft to be read.", cli.CountOf(found.Trajectories, "trajectory"), cli.CountOf(found.Calls, "call"))
 	comment("", "The graph of states: %s without rules, %s with these.", sizeText(found.Before), sizeText(found.After))
 	comment("", "Bits are the held-out cost of the next call given the state, the mean over four partitions of the tasks; the rules were chosen by it.")
 	if found.LeftOut > 0 {
-		comment("", "Not looked at, for want of memory: %s. --sample looks at a random part of all.", countOf(found.LeftOut, "trajectory"))
+		comment("", "Not looked at, for want of memory: %s. --sample looks at a random part of all.", cli.CountOf(found.LeftOut, "trajectory"))
 	}
 	b.WriteString("version: 1\n\n")
 	if len(found.Rules) == 0 {
@@ -149,13 +150,13 @@ func suggestedFile(found *merge.Suggestions) ([]byte, error) {
 		s := &found.Rules[i]
 		e := &s.Evidence
 		comment("  ", "Why: %s. %s of %s in at least %s; %s for it, %s against.", s.Basis,
-			countOf(s.Calls, "call"), countOf(len(s.Rule.Match.Tools), "pattern"), countOf(s.Trajectories, "trajectory"), countOf(s.For, "observation"), report.Grouped(s.Against))
+			cli.CountOf(s.Calls, "call"), cli.CountOf(len(s.Rule.Match.Tools), "pattern"), cli.CountOf(s.Trajectories, "trajectory"), cli.CountOf(s.For, "observation"), report.Grouped(s.Against))
 		comment("  ", "With the rules above: %s become %s.", sizeText(s.Before), sizeText(s.After))
 		tested := "untested: nothing in these traces would show if it were wrong"
 		if e.Checks > 0 {
-			tested = fmt.Sprintf("%s, %s (95 %% interval %.1f to %.1f %%)", countOf(e.Checks, "check"), countOf(e.Contradictions, "contradiction"), 100*e.Rate.Lo, 100*e.Rate.Hi)
+			tested = fmt.Sprintf("%s, %s (95 %% interval %.1f to %.1f %%)", cli.CountOf(e.Checks, "check"), cli.CountOf(e.Contradictions, "contradiction"), 100*e.Rate.Lo, 100*e.Rate.Hi)
 		}
-		comment("  ", "Joins %s, of which %s tested; %s.", countOf(e.States, "state"), report.Grouped(e.Tested), tested)
+		comment("  ", "Joins %s, of which %s tested; %s.", cli.CountOf(e.States, "state"), report.Grouped(e.Tested), tested)
 		writeRule(&b, s.Rule)
 	}
 	if len(found.Left) > 0 {
@@ -178,9 +179,9 @@ func suggestedFile(found *merge.Suggestions) ([]byte, error) {
 
 func sizeText(s merge.Size) string {
 	if math.IsNaN(s.Bits) {
-		return countOf(s.States, "state")
+		return cli.CountOf(s.States, "state")
 	}
-	return fmt.Sprintf("%s and %.3f bits", countOf(s.States, "state"), s.Bits)
+	return fmt.Sprintf("%s and %.3f bits", cli.CountOf(s.States, "state"), s.Bits)
 }
 
 // leftText names a rule that has no id.
@@ -272,7 +273,7 @@ func scalar(text string) string {
 	return strconv.QuoteToASCII(text)
 }
 
-func suggestion(in *intake, found *merge.Suggestions, source []byte) suggestionJSON {
+func suggestion(in *cli.Intake, found *merge.Suggestions, source []byte) suggestionJSON {
 	out := suggestionJSON{
 		Schema: "awo.rules-suggestion/v1", Input: in.JSON(), YAML: string(source), Unread: found.LeftOut,
 		Before: sizeOf(found.Before), After: sizeOf(found.After), Rules: []suggestedRuleJSON{}, Left: []leftRuleJSON{},
@@ -299,7 +300,7 @@ func sizeOf(s merge.Size) sizeJSON {
 	return sizeJSON{s.States, report.Known(s.Bits)}
 }
 
-func suggestionDocument(in *intake, out suggestionJSON) *report.Document {
+func suggestionDocument(in *cli.Intake, out suggestionJSON) *report.Document {
 	d := &report.Document{Title: "Suggested rules"}
 	d.Add(in.Summary())
 	table := report.NewTable("suggested-rules", "",

@@ -3,6 +3,7 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
@@ -12,14 +13,14 @@ import (
 
 // rulesVerifyOptions are the flags of `awo rules verify`.
 type rulesVerifyOptions struct {
-	inputOptions      `mapstructure:",squash"`
+	cli.InputOptions  `mapstructure:",squash"`
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	MinTested         float64 `mapstructure:"min-tested"`
 	LimitStates       int     `mapstructure:"limit-states"`
 	Folds             int     `mapstructure:"folds"`
 }
 
-func newRulesVerify(a *app) *cobra.Command {
+func newRulesVerify(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify RULES FILES...",
 		Short: "Ask traces whether they contradict rules; fails if they do",
@@ -33,25 +34,25 @@ its checks, or tested in less than --min-tested of its states: what nothing was
 compared with is not right yet. Beside it stands what the next call costs to
 predict from the state, on tasks not seen: rules that merge too much make it rise.
 
-RULES is a rule file. ` + filesHelp,
+RULES is a rule file. ` + cli.FilesHelp,
 		Example: `  awo rules verify rules.yaml traces/
   awo rules verify rules.yaml traces/ --max-contradictions 0.01 --min-tested 0.2
   awo rules verify rules.yaml traces/ --format json`,
 		Args: rulesAndFiles,
 	}
 	f := c.Flags()
-	addInput(f)
+	cli.AddInput(f)
 	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
 	f.Float64("min-tested", 0.2, "the smallest share of the states that a rule joins in which something must have been checked, from 0 to 1")
 	f.Int("limit-states", 0, "watch at most `N` states, to bound memory; what was left out is counted (0: no limit)")
 	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
-	return work(a, c, verifyRules)
+	return cli.Work(a, c, verifyRules)
 }
 
 // rulesAndFiles wants a rule file and at least one file of traces.
 func rulesAndFiles(c *cobra.Command, args []string) error {
 	if len(args) < 2 {
-		return usagef("`%s` wants a rule file and then files or folders of traces", c.CommandPath())
+		return cli.Usagef("`%s` wants a rule file and then files or folders of traces", c.CommandPath())
 	}
 	return nil
 }
@@ -69,7 +70,7 @@ const (
 // describes it.
 type evidenceJSON struct {
 	Schema            string         `json:"schema"`
-	Input             inputJSON      `json:"input"`
+	Input             cli.InputJSON  `json:"input"`
 	Rules             string         `json:"rules_file"`
 	MaxContradictions float64        `json:"max_contradictions"`
 	MinTested         float64        `json:"min_tested"`
@@ -140,26 +141,26 @@ type verifyLeftOut struct {
 	Reads     int `json:"reads"`     // beyond those that are watched
 }
 
-func verifyRules(j *job, o rulesVerifyOptions, args []string) error {
+func verifyRules(j *cli.Job, o rulesVerifyOptions, args []string) error {
 	for _, share := range []struct {
 		flag  string
 		value float64
 	}{{"max-contradictions", o.MaxContradictions}, {"min-tested", o.MinTested}} {
 		if !(share.value >= 0 && share.value <= 1) {
-			return usagef("--%s: %g is not between 0 and 1", share.flag, share.value)
+			return cli.Usagef("--%s: %g is not between 0 and 1", share.flag, share.value)
 		}
 	}
 	if o.LimitStates < 0 {
-		return usagef("--limit-states: %d is negative", o.LimitStates)
+		return cli.Usagef("--limit-states: %d is negative", o.LimitStates)
 	}
 	if o.Folds < 2 {
-		return usagef("--folds: %d is less than 2", o.Folds)
+		return cli.Usagef("--folds: %d is less than 2", o.Folds)
 	}
-	set, err := j.rules(args[0])
+	set, err := j.Rules(args[0])
 	if err != nil {
 		return err
 	}
-	in, err := j.intake(args[1:], o.inputOptions, trace.Options{Spool: true})
+	in, err := j.Intake(args[1:], o.InputOptions, trace.Options{Spool: true})
 	if err != nil {
 		return err
 	}
@@ -174,20 +175,20 @@ func verifyRules(j *job, o rulesVerifyOptions, args []string) error {
 		examiner.Add(t)
 	}
 	evidence := examiner.Evidence()
-	compared, err := j.comparisons(in, evidence)
+	compared, err := comparisons(j, in, evidence)
 	if err != nil {
 		return err
 	}
 	out := verification(in, o, args[0], evidence, compared)
 	out.NextCall = []nextCallJSON{nextCall("none", plain.Evidence(), o, 1), nextCall("these", evidence, o, 1), nextCall("one state", evidence, o, 0)}
 	out.NextCall[2].States = 1
-	j.failRules(o, evidence, &out)
-	return j.print(evidenceDocument(in, o, out), out)
+	failRules(j, o, evidence, &out)
+	return j.Print(evidenceDocument(in, o, out), out)
 }
 
 // comparisons reads the trajectories of counter-examples again and says what
 // they show.
-func (j *job) comparisons(in *intake, evidence *merge.Evidence) (map[merge.CounterExample]merge.Comparison, error) {
+func comparisons(j *cli.Job, in *cli.Intake, evidence *merge.Evidence) (map[merge.CounterExample]merge.Comparison, error) {
 	var examples []merge.CounterExample
 	var refs []trace.Ref
 	for _, list := range [][]merge.RuleEvidence{evidence.Rules, evidence.Kinds} {
@@ -203,7 +204,7 @@ func (j *job) comparisons(in *intake, evidence *merge.Evidence) (map[merge.Count
 		return out, nil
 	}
 	again := map[trace.Ref]*trace.Trajectory{}
-	for t, err := range in.reader.At(refs) {
+	for t, err := range in.Reader.At(refs) {
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +223,7 @@ func (j *job) comparisons(in *intake, evidence *merge.Evidence) (map[merge.Count
 	return out, nil
 }
 
-func verification(in *intake, o rulesVerifyOptions, file string, e *merge.Evidence, compared map[merge.CounterExample]merge.Comparison) evidenceJSON {
+func verification(in *cli.Intake, o rulesVerifyOptions, file string, e *merge.Evidence, compared map[merge.CounterExample]merge.Comparison) evidenceJSON {
 	out := evidenceJSON{
 		Schema: "awo.rules-verification/v1", Input: in.JSON(), Rules: file,
 		MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
@@ -296,29 +297,29 @@ func nextCall(name string, e *merge.Evidence, o rulesVerifyOptions, order int) n
 }
 
 // failRules reports the rules that fail as problems at their places.
-func (j *job) failRules(o rulesVerifyOptions, e *merge.Evidence, out *evidenceJSON) {
-	j.problems.unlimited = true
+func failRules(j *cli.Job, o rulesVerifyOptions, e *merge.Evidence, out *evidenceJSON) {
+	j.Problems.Unlimited = true
 	fail := func(pos diag.Pos, code, format string, args ...any) {
 		out.Passed = false
-		j.problems.add(diag.New(pos, code, format, args...))
+		j.Problems.Add(diag.New(pos, code, format, args...))
 	}
 	for i, v := range out.Verdicts {
 		rule := e.Rules[i].Rules[0]
 		switch v.Verdict {
 		case verdictContradicted:
-			fail(rule.Pos, "rule-contradicted", "traces contradict the rule %q in %s of %s", rule.ID, report.Grouped(v.Contradictions), countOf(v.Checks, "check"))
+			fail(rule.Pos, "rule-contradicted", "traces contradict the rule %q in %s of %s", rule.ID, report.Grouped(v.Contradictions), cli.CountOf(v.Checks, "check"))
 		case verdictUntested:
-			fail(rule.Pos, "rule-untested", "of the %s that the rule %q joins the traces test %s", countOf(v.States, "state"), rule.ID, report.Grouped(v.Tested))
+			fail(rule.Pos, "rule-untested", "of the %s that the rule %q joins the traces test %s", cli.CountOf(v.States, "state"), rule.ID, report.Grouped(v.Tested))
 		}
 	}
 	for i, v := range out.Together {
 		if v.Verdict == verdictContradicted {
 			fail(e.Kinds[i].Rules[0].Pos, "rule-contradicted", "traces contradict the rules of kind %s, of which no single one is needed, in %s of %s",
-				v.Kind, report.Grouped(v.Contradictions), countOf(v.Checks, "check"))
+				v.Kind, report.Grouped(v.Contradictions), cli.CountOf(v.Checks, "check"))
 		}
 	}
 	if u := e.Unexplained; u.Of > 0 && float64(u.Count) > o.MaxContradictions*float64(u.Of) {
 		fail(diag.Pos{File: out.Rules}, "rule-contradicted", "traces contradict these rules in %s of %s of histories that no rule and no kind of rules alone makes one state",
-			report.Grouped(u.Count), countOf(u.Of, "check"))
+			report.Grouped(u.Count), cli.CountOf(u.Of, "check"))
 	}
 }

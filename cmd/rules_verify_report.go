@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 )
 
-func evidenceDocument(in *intake, o rulesVerifyOptions, out evidenceJSON) *report.Document {
+func evidenceDocument(in *cli.Intake, o rulesVerifyOptions, out evidenceJSON) *report.Document {
 	d := &report.Document{Title: "Evidence for and against rules"}
 	d.Add(in.Summary())
 	table := report.NewTable("rules", "",
@@ -31,12 +32,12 @@ func evidenceDocument(in *intake, o rulesVerifyOptions, out evidenceJSON) *repor
 	table.Note("Checked: reads from one state after different histories (%s), reads made twice in a row (%s), reads before and after what changes nothing (%s). A check counts for every rule without which the two histories would be two states, a contradiction against the one that explains most.",
 		report.Grouped(c.Histories.Checks), report.Grouped(c.Repeated.Checks), report.Grouped(c.Unchanged.Checks))
 	table.Note("After identical histories %s of %s differ, which is no rule's fault; %s of calls that do so are not counted. Intervals (Wilson) take checks to be independent, which those of one task are not.",
-		report.Grouped(c.Baseline.Contradictions), countOf(c.Baseline.Checks, "read"), countOf(c.Unstable, "check"))
+		report.Grouped(c.Baseline.Contradictions), cli.CountOf(c.Baseline.Checks, "read"), cli.CountOf(c.Unstable, "check"))
 	if out.LeftOut.Histories > 0 {
-		table.Note("%s in states beyond --limit-states were not examined.", countOf(out.LeftOut.Histories, "history"))
+		table.Note("%s in states beyond --limit-states were not examined.", cli.CountOf(out.LeftOut.Histories, "history"))
 	}
 	if out.LeftOut.Reads > 0 {
-		table.Note("%s were not compared: too many different ones.", countOf(out.LeftOut.Reads, "read"))
+		table.Note("%s were not compared: too many different ones.", cli.CountOf(out.LeftOut.Reads, "read"))
 	}
 	d.Add(table)
 	if list := counterExamples(out); len(list) > 0 {
@@ -68,7 +69,7 @@ func nextCallTable(out evidenceJSON) *report.Table {
 		if n.Bits.Known() {
 			bits = report.Float(float64(n.Bits), 3)
 		}
-		table.Add(report.Text(n.Rules), report.Int(n.States), bits, rangeCell(n.Interval, 2, "too few tasks for an interval"))
+		table.Add(report.Text(n.Rules), report.Int(n.States), bits, cli.RangeCell(n.Interval, 2, "too few tasks for an interval"))
 	}
 	table.Note("What the tool of the next call costs to predict from the state, on tasks that the model has not seen, whatever rules call the tools: too many states are new in every task, too few go on in different ways.")
 	return table

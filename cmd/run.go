@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/report"
@@ -27,7 +28,7 @@ type runOptions struct {
 	Timeout    time.Duration `mapstructure:"timeout"`
 }
 
-func newRun(a *app) *cobra.Command {
+func newRun(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run DIR#NAME",
 		Short: "Run one meta-tool against the recordings of a trajectory",
@@ -41,10 +42,10 @@ Values of arguments and results are shown only with --show-values. The exit code
 1 if the run does not get to its end.`,
 		Example: `  awo run tools/#get_user_then_each_order --input '{"user_id":"u-1"}' --recordings traces.jsonl --trajectory run-17
   awo run tools/#login --input @input.json --recordings traces/ --trajectory run-17 --show-values`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) != 1 || !strings.Contains(args[0], "#") {
-				return usagef("`%s` wants one meta-tool, as DIR#NAME", c.CommandPath())
+				return cli.Usagef("`%s` wants one meta-tool, as DIR#NAME", c.CommandPath())
 			}
 			return nil
 		},
@@ -54,10 +55,10 @@ Values of arguments and results are shown only with --show-values. The exit code
 	f.StringSlice("recordings", nil, "trace `FILES` that answer the calls")
 	f.String("trajectory", "", "the `ID` of the trajectory that answers; may be left out if there is one only")
 	f.Int("from", 1, "of equal calls prefer those from the one numbered `CALL` on")
-	addRules(f)
+	cli.AddRules(f)
 	f.Int("max-calls", 0, "make at most so many calls (default 100)")
 	f.Duration("timeout", 0, "give up on a call after this time")
-	return work(a, c, runTool)
+	return cli.Work(a, c, runTool)
 }
 
 // toolRunJSON is the JSON of `awo run`.
@@ -92,9 +93,9 @@ type runFailureJSON struct {
 	Message  string `json:"message"`
 }
 
-func runTool(j *job, o runOptions, args []string) error {
+func runTool(j *cli.Job, o runOptions, args []string) error {
 	at := strings.LastIndex(args[0], "#")
-	tools, err := j.readTools(args[0][:at])
+	tools, err := readTools(j, args[0][:at])
 	if err != nil {
 		return err
 	}
@@ -102,27 +103,27 @@ func runTool(j *job, o runOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	inputs, err := j.readInputs(o.Input)
+	inputs, err := readInputs(j, o.Input)
 	if err != nil {
 		return err
 	}
 	if len(o.Recordings) == 0 {
-		return usagef("--recordings: say which traces answer the calls")
+		return cli.Usagef("--recordings: say which traces answer the calls")
 	}
-	t, err := j.findTrajectory(o)
+	t, err := findTrajectory(j, o)
 	if err != nil {
 		return err
 	}
 	if o.From < 1 || o.From > len(t.Calls)+1 {
-		return usagef("--from: the trajectory has calls 1 to %d", len(t.Calls))
+		return cli.Usagef("--from: the trajectory has calls 1 to %d", len(t.Calls))
 	}
-	outcome := execute.Run(j.ctx, tool, inputs, execute.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
+	outcome := execute.Run(j.Context, tool, inputs, execute.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
 	out := runResult(tool, outcome, j.ShowValues)
-	if err := j.print(runDocument(tool, out), out); err != nil {
+	if err := j.Print(runDocument(tool, out), out); err != nil {
 		return err
 	}
 	if outcome.State == execute.HandedBack {
-		return errProblems
+		return cli.ErrProblems
 	}
 	return nil
 }
@@ -137,18 +138,18 @@ func toolNamed(tools []*metatool.Tool, name string) (*metatool.Tool, error) {
 		names = append(names, t.Name)
 	}
 	if near := diag.Nearest(name, names); near != "" {
-		return nil, usagef("there is no meta-tool %s; did you mean %s?", report.Escape(name), near)
+		return nil, cli.Usagef("there is no meta-tool %s; did you mean %s?", report.Escape(name), near)
 	}
-	return nil, usagef("there is no meta-tool %s; there are: %s", report.Escape(name), strings.Join(names, ", "))
+	return nil, cli.Usagef("there is no meta-tool %s; there are: %s", report.Escape(name), strings.Join(names, ", "))
 }
 
 // readInputs reads the value of --input.
-func (j *job) readInputs(text string) (trace.Value, error) {
+func readInputs(j *cli.Job, text string) (trace.Value, error) {
 	src, name := []byte(text), "--input"
 	if file, ok := strings.CutPrefix(text, "@"); ok {
 		var err error
 		if src, err = os.ReadFile(file); err != nil {
-			return trace.Value{}, fileProblem(file, err)
+			return trace.Value{}, cli.FileProblem(file, err)
 		}
 		name = file
 	}
@@ -163,12 +164,12 @@ func (j *job) readInputs(text string) (trace.Value, error) {
 }
 
 // findTrajectory reads the trajectory that answers.
-func (j *job) findTrajectory(o runOptions) (*trace.Trajectory, error) {
-	set, err := j.rules(o.Rules)
+func findTrajectory(j *cli.Job, o runOptions) (*trace.Trajectory, error) {
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return nil, err
 	}
-	in, err := j.intake(o.Recordings, inputOptions{}, trace.Options{})
+	in, err := j.Intake(o.Recordings, cli.InputOptions{}, trace.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +185,7 @@ func (j *job) findTrajectory(o runOptions) (*trace.Trajectory, error) {
 			continue
 		}
 		if found != nil {
-			return nil, usagef("--trajectory: there are several to choose from; name one (awo inspect lists them)")
+			return nil, cli.Usagef("--trajectory: there are several to choose from; name one (awo inspect lists them)")
 		}
 		found = t
 		if o.Trajectory != "" {
@@ -193,9 +194,9 @@ func (j *job) findTrajectory(o runOptions) (*trace.Trajectory, error) {
 	}
 	if found == nil {
 		if near := diag.Nearest(o.Trajectory, ids); near != "" {
-			return nil, usagef("--trajectory: there is no %s; did you mean %s?", report.Escape(o.Trajectory), report.Escape(near))
+			return nil, cli.Usagef("--trajectory: there is no %s; did you mean %s?", report.Escape(o.Trajectory), report.Escape(near))
 		}
-		return nil, usagef("--trajectory: there is no %s among the %s", report.Escape(o.Trajectory), countOf(len(ids), "trajectory"))
+		return nil, cli.Usagef("--trajectory: there is no %s among the %s", report.Escape(o.Trajectory), cli.CountOf(len(ids), "trajectory"))
 	}
 	newMarker(set).marks(found)
 	return found, nil
@@ -246,7 +247,7 @@ func runDocument(tool *metatool.Tool, out toolRunJSON) *report.Document {
 		}
 		d.Add(report.Paragraph(fmt.Sprintf("Handed back %s. %s", report.Escape(out.Failure.Message), retry)))
 	} else {
-		d.Add(report.Paragraph(fmt.Sprintf("Ended: %s, after %s.", out.State, countOf(len(tool.Steps), "step"))))
+		d.Add(report.Paragraph(fmt.Sprintf("Ended: %s, after %s.", out.State, cli.CountOf(len(tool.Steps), "step"))))
 	}
 	table := report.NewTable("calls", "",
 		report.Column{Key: "step", Align: report.Right},

@@ -8,13 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/trace"
 )
 
-func newSnapshot(a *app) *cobra.Command {
+func newSnapshot(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Compile inertia graphs into files that predict the next call",
@@ -22,7 +23,7 @@ func newSnapshot(a *app) *cobra.Command {
 starts, and that predict the next call and its arguments (awo predict). They hold
 counts and names, and no values of arguments or results.`,
 		Example: "  awo snapshot build traces/ --rules rules.yaml --out inertia.awo",
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 	}
 	c.AddCommand(newSnapshotBuild(a), newSnapshotMerge(a), newSnapshotUpdate(a), newSnapshotShow(a), newSnapshotExport(a))
 	return c
@@ -30,13 +31,13 @@ counts and names, and no values of arguments or results.`,
 
 // snapshotOptions are the flags of `awo snapshot build` and `update`.
 type snapshotOptions struct {
-	inputOptions   `mapstructure:",squash"`
-	inertiaOptions `mapstructure:",squash"`
-	Out            string `mapstructure:"out"`
-	NoCounts       bool   `mapstructure:"no-counts"`
+	cli.InputOptions `mapstructure:",squash"`
+	inertiaOptions   `mapstructure:",squash"`
+	Out              string `mapstructure:"out"`
+	NoCounts         bool   `mapstructure:"no-counts"`
 }
 
-func newSnapshotBuild(a *app) *cobra.Command {
+func newSnapshotBuild(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "build FILES...",
 		Short: "Compile traces into a snapshot",
@@ -47,19 +48,19 @@ How likely a call is to be right is learnt on parts of the tasks in turn, from a
 most 2,000 trajectories. What predictions read of these is kept in memory, up to
 256 MiB; everything else is counted.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo snapshot build traces/ --rules rules.yaml --out inertia.awo
   awo snapshot build monday/ --half-life 14 --no-counts --out small.awo`,
 	}
 	f := c.Flags()
-	addInput(f)
+	cli.AddInput(f)
 	addInertia(f)
 	f.String("out", "inertia.awo", "`FILE` to write; one that is there is replaced")
 	f.Bool("no-counts", false, "leave out what merging and updating need")
-	return work(a, c, snapshotBuild)
+	return cli.Work(a, c, snapshotBuild)
 }
 
-func newSnapshotUpdate(a *app) *cobra.Command {
+func newSnapshotUpdate(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "update SNAPSHOT FILES...",
 		Short: "Add traces to a snapshot",
@@ -67,19 +68,19 @@ func newSnapshotUpdate(a *app) *cobra.Command {
 are to be right is learnt from predicting the new traces, at most 2,000 trajectories
 of them, with what the snapshot knew before.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo snapshot update inertia.awo tuesday/
   awo snapshot update inertia.awo tuesday/ --out new.awo`,
 	}
 	f := c.Flags()
-	addInput(f)
+	cli.AddInput(f)
 	addInertia(f)
 	f.String("out", "", "`FILE` to write instead of the snapshot itself")
 	f.Bool("no-counts", false, "leave out what merging and updating need")
-	return work(a, c, snapshotUpdate)
+	return cli.Work(a, c, snapshotUpdate)
 }
 
-func newSnapshotMerge(a *app) *cobra.Command {
+func newSnapshotMerge(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge SNAPSHOTS...",
 		Short: "Add snapshots up",
@@ -89,12 +90,12 @@ trajectories; how likely calls are to be right is added up too.`,
 		Example: "  awo snapshot merge monday.awo tuesday.awo --out week.awo",
 	}
 	c.Flags().String("out", "inertia.awo", "`FILE` to write; one that is there is replaced")
-	return work(a, c, snapshotMerge)
+	return cli.Work(a, c, snapshotMerge)
 }
 
 // snapshotReader reads what snapshots are made of.
 type snapshotReader struct {
-	in      *intake
+	in      *cli.Intake
 	effects *effects
 	adapter *inertia.Adapter
 	sample  *inertia.Sample
@@ -102,19 +103,19 @@ type snapshotReader struct {
 
 // observe reads traces, keeps a sample of them, and yields what each teaches, in
 // input order. The sample depends on the trajectories alone.
-func (j *job) observe(o snapshotOptions, files []string, add func(*inertia.Observation)) (*snapshotReader, error) {
+func observe(j *cli.Job, o snapshotOptions, files []string, add func(*inertia.Observation)) (*snapshotReader, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return nil, err
 	}
 	r := &snapshotReader{effects: newEffects(set, false)}
-	if r.adapter, err = j.adapter(o.Adapter); err != nil {
+	if r.adapter, err = readAdapter(j, o.Adapter); err != nil {
 		return nil, err
 	}
-	if r.in, err = j.intake(files, o.inputOptions, trace.Options{}); err != nil {
+	if r.in, err = j.Intake(files, o.InputOptions, trace.Options{}); err != nil {
 		return nil, err
 	}
 	if err := r.read(j, r.in.All(), o.Seed, add); err != nil {
@@ -125,7 +126,7 @@ func (j *job) observe(o snapshotOptions, files []string, add func(*inertia.Obser
 }
 
 // read does the work of observe for trajectories that are read already.
-func (r *snapshotReader) read(j *job, source iter.Seq2[*trace.Trajectory, error], seed uint64, add func(*inertia.Observation)) error {
+func (r *snapshotReader) read(j *cli.Job, source iter.Seq2[*trace.Trajectory, error], seed uint64, add func(*inertia.Observation)) error {
 	var failed error
 	var observer inertia.Observer
 	trajectories := func(yield func(*trace.Trajectory) bool) {
@@ -148,7 +149,7 @@ func (r *snapshotReader) read(j *job, source iter.Seq2[*trace.Trajectory, error]
 		o *inertia.Observation
 	}
 	r.sample = inertia.NewSample(seed)
-	for x := range par.Map(j.workers(), trajectories, func(t *trace.Trajectory) observed {
+	for x := range par.Map(j.Parallel(), trajectories, func(t *trace.Trajectory) observed {
 		return observed{t, observer.Observe(t)}
 	}) {
 		r.sample.Add(x.t)
@@ -180,31 +181,31 @@ func (r *snapshotReader) compile(trained *inertia.Trained, o inertia.ModelOption
 	return trained.Calibrated(o, r.options(), r.sample.Histories(), part), trained.Graph(-1)
 }
 
-func snapshotBuild(j *job, o snapshotOptions, files []string) error {
+func snapshotBuild(j *cli.Job, o snapshotOptions, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
 	part := trace.HashFolds(5, o.Seed).Of
 	trained := inertia.NewTrained(o.Order, nil, part)
-	r, err := j.observe(o, files, func(x *inertia.Observation) { trained.Add(x, part) })
+	r, err := observe(j, o, files, func(x *inertia.Observation) { trained.Add(x, part) })
 	if err != nil {
 		return err
 	}
 	defer r.in.Close()
 	m, g := r.compile(trained, inertia.ModelOptions{HalfLife: o.HalfLife}, part)
-	return j.writeSnapshot(o.Out, m, g, o.NoCounts, r.in)
+	return writeSnapshot(j, o.Out, m, g, o.NoCounts, r.in)
 }
 
-func snapshotUpdate(j *job, o snapshotOptions, args []string) error {
+func snapshotUpdate(j *cli.Job, o snapshotOptions, args []string) error {
 	if len(args) < 2 {
-		return usagef("`awo snapshot update` wants a snapshot, and traces to add")
+		return cli.Usagef("`awo snapshot update` wants a snapshot, and traces to add")
 	}
 	old, m, g, err := openCounts(args[0])
 	if err != nil {
 		return err
 	}
 	defer old.Close()
-	r, err := j.observe(o, args[1:], g.Add)
+	r, err := observe(j, o, args[1:], g.Add)
 	if err != nil {
 		return err
 	}
@@ -217,7 +218,7 @@ func snapshotUpdate(j *job, o snapshotOptions, args []string) error {
 	}
 	calibration := m.Calibration().Merge(inertia.Calibrate(examples))
 	updated := g.Model(m.Options()).Recalibrated(calibration)
-	return j.writeSnapshot(cmp.Or(o.Out, args[0]), updated, g, o.NoCounts, r.in)
+	return writeSnapshot(j, cmp.Or(o.Out, args[0]), updated, g, o.NoCounts, r.in)
 }
 
 // mergeOptions are the flags of `awo snapshot merge`.
@@ -225,9 +226,9 @@ type mergeOptions struct {
 	Out string `mapstructure:"out"`
 }
 
-func snapshotMerge(j *job, o mergeOptions, files []string) error {
+func snapshotMerge(j *cli.Job, o mergeOptions, files []string) error {
 	if len(files) == 0 {
-		return usagef("`awo snapshot merge` wants snapshots")
+		return cli.Usagef("`awo snapshot merge` wants snapshots")
 	}
 	var sum *inertia.Graph
 	var options inertia.ModelOptions
@@ -246,11 +247,11 @@ func snapshotMerge(j *job, o mergeOptions, files []string) error {
 		}
 		calibration = calibration.Merge(m.Calibration())
 		if err := sum.Merge(g); err != nil {
-			return usagef("%s: %s", file, err)
+			return cli.Usagef("%s: %s", file, err)
 		}
 		s.Close()
 	}
-	return j.writeSnapshot(o.Out, sum.Model(options).Recalibrated(calibration), sum, false, nil)
+	return writeSnapshot(j, o.Out, sum.Model(options).Recalibrated(calibration), sum, false, nil)
 }
 
 // openCounts opens a snapshot with its counts, which do not point into the file.
@@ -271,7 +272,7 @@ func openCounts(file string) (*inertia.Snapshot, *inertia.Model, *inertia.Graph,
 }
 
 // writeSnapshot writes the file whole or not at all, and prints what it holds.
-func (j *job) writeSnapshot(file string, m *inertia.Model, g *inertia.Graph, noCounts bool, in *intake) error {
+func writeSnapshot(j *cli.Job, file string, m *inertia.Model, g *inertia.Graph, noCounts bool, in *cli.Intake) error {
 	counts := g
 	if noCounts {
 		counts = nil
@@ -289,5 +290,5 @@ func (j *job) writeSnapshot(file string, m *inertia.Model, g *inertia.Graph, noC
 	if err != nil {
 		return err
 	}
-	return j.showSnapshot(s, int64(len(data)), in)
+	return showSnapshot(j, s, int64(len(data)), in)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
@@ -13,7 +14,7 @@ import (
 // snapshotJSON is the JSON of `awo snapshot build`, `merge`, `update` and `show`.
 type snapshotJSON struct {
 	Schema       string             `json:"schema"`
-	Input        *inputJSON         `json:"input,omitempty"` // what was read to make it
+	Input        *cli.InputJSON     `json:"input,omitempty"` // what was read to make it
 	File         string             `json:"file"`
 	Bytes        int64              `json:"bytes"`
 	Trajectories uint64             `json:"trajectories"`
@@ -53,7 +54,7 @@ type snapshotRuleJSON struct {
 	Right uint64 `json:"right"`
 }
 
-func newSnapshotShow(a *app) *cobra.Command {
+func newSnapshotShow(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show SNAPSHOT",
 		Short:   "Print what a snapshot holds",
@@ -62,12 +63,12 @@ func newSnapshotShow(a *app) *cobra.Command {
 		Args:    oneSnapshot,
 	}
 	c.Flags().Bool("verify", false, "check every byte")
-	return work(a, c, snapshotShow)
+	return cli.Work(a, c, snapshotShow)
 }
 
 func oneSnapshot(c *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usagef("`%s` wants one snapshot", c.CommandPath())
+		return cli.Usagef("`%s` wants one snapshot", c.CommandPath())
 	}
 	return nil
 }
@@ -76,7 +77,7 @@ type showOptions struct {
 	Verify bool `mapstructure:"verify"`
 }
 
-func snapshotShow(j *job, o showOptions, args []string) error {
+func snapshotShow(j *cli.Job, o showOptions, args []string) error {
 	s, err := inertia.Open(args[0])
 	if err != nil {
 		return err
@@ -89,12 +90,12 @@ func snapshotShow(j *job, o showOptions, args []string) error {
 	}
 	info, err := os.Stat(args[0])
 	if err != nil {
-		return fileProblem(args[0], err)
+		return cli.FileProblem(args[0], err)
 	}
-	return j.showSnapshot(s, info.Size(), nil)
+	return showSnapshot(j, s, info.Size(), nil)
 }
 
-func (j *job) showSnapshot(s *inertia.Snapshot, size int64, in *intake) error {
+func showSnapshot(j *cli.Job, s *inertia.Snapshot, size int64, in *cli.Intake) error {
 	m, err := s.Model()
 	if err != nil {
 		return err
@@ -111,7 +112,7 @@ func (j *job) showSnapshot(s *inertia.Snapshot, size int64, in *intake) error {
 	for i := range m.Tools() {
 		out.Tools = append(out.Tools, snapshotTool(m, uint32(i+1)))
 	}
-	return j.print(snapshotDocument(in, out), out)
+	return j.Print(snapshotDocument(in, out), out)
 }
 
 func snapshotTool(m *inertia.Model, symbol uint32) snapshotToolJSON {
@@ -144,16 +145,16 @@ func snapshotTool(m *inertia.Model, symbol uint32) snapshotToolJSON {
 	return out
 }
 
-func snapshotDocument(in *intake, out snapshotJSON) *report.Document {
+func snapshotDocument(in *cli.Intake, out snapshotJSON) *report.Document {
 	d := &report.Document{Title: "Snapshot"}
 	if in != nil {
 		d.Add(in.Summary())
 	}
-	text := countOf(int(out.Trajectories), "trajectory") + ", " + countOf(len(out.Tools), "tool") + ", " + countOf(out.Contexts, "context") + " of up to " + countOf(out.Order, "call")
+	text := cli.CountOf(int(out.Trajectories), "trajectory") + ", " + cli.CountOf(len(out.Tools), "tool") + ", " + cli.CountOf(out.Contexts, "context") + " of up to " + cli.CountOf(out.Order, "call")
 	if out.Newest != "" {
 		text += ", the newest of " + out.Newest
 	}
-	d.Add(report.Paragraph(out.File + ": " + text + "; " + countOf(int(out.Bytes), "byte") + "."))
+	d.Add(report.Paragraph(out.File + ": " + text + "; " + cli.CountOf(int(out.Bytes), "byte") + "."))
 	if !out.Mergeable {
 		d.Add(report.Paragraph("It was written without its counts: it predicts, but cannot be merged or updated."))
 	}
@@ -215,7 +216,7 @@ type exportNextJSON struct {
 	Share    float64 `json:"share"` // given by this context alone
 }
 
-func newSnapshotExport(a *app) *cobra.Command {
+func newSnapshotExport(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "export SNAPSHOT",
 		Short:   "Print a snapshot as JSON",
@@ -223,10 +224,10 @@ func newSnapshotExport(a *app) *cobra.Command {
 		Example: "  awo snapshot export inertia.awo > inertia.json",
 		Args:    oneSnapshot,
 	}
-	return work(a, c, snapshotExport)
+	return cli.Work(a, c, snapshotExport)
 }
 
-func snapshotExport(j *job, _ struct{}, args []string) error {
+func snapshotExport(j *cli.Job, _ struct{}, args []string) error {
 	s, err := inertia.Open(args[0])
 	if err != nil {
 		return err
@@ -241,7 +242,7 @@ func snapshotExport(j *job, _ struct{}, args []string) error {
 	}
 	info, err := os.Stat(args[0])
 	if err != nil {
-		return fileProblem(args[0], err)
+		return cli.FileProblem(args[0], err)
 	}
 	out := exportJSON{Schema: "awo.snapshot-export/v1", Contexts: []exportContextJSON{}}
 	out.Snapshot = snapshotJSON{
@@ -258,5 +259,5 @@ func snapshotExport(j *job, _ struct{}, args []string) error {
 		}
 		out.Contexts = append(out.Contexts, x)
 	}
-	return report.WriteJSON(j.out, out)
+	return report.WriteJSON(j.Out, out)
 }

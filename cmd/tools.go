@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/awo-dev/awo/arazzo"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
@@ -17,7 +18,7 @@ const maxToolsFile = 64 << 20
 
 // readTools reads the meta-tools in a folder that `awo extract --out` wrote, or
 // in a file of that kind.
-func (j *job) readTools(name string) ([]*metatool.Tool, error) {
+func readTools(j *cli.Job, name string) ([]*metatool.Tool, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() {
 		name = filepath.Join(name, arazzo.File)
@@ -26,16 +27,16 @@ func (j *job) readTools(name string) ([]*metatool.Tool, error) {
 		}
 	}
 	if err != nil {
-		return nil, fileProblem(name, err)
+		return nil, cli.FileProblem(name, err)
 	}
 	if info.Size() > maxToolsFile {
 		return nil, diag.New(diag.Pos{File: name}, "file-too-large", "the file has %d bytes, descriptions of meta-tools have at most %d", info.Size(), maxToolsFile)
 	}
 	src, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fileProblem(name, err)
+		return nil, cli.FileProblem(name, err)
 	}
-	j.showLines(name, src)
+	j.ShowLines(name, src)
 	return arazzo.Parse(filepath.ToSlash(name), src)
 }
 

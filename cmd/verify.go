@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
@@ -16,12 +17,12 @@ import (
 
 // verifyOptions are the flags of `awo verify`.
 type verifyOptions struct {
-	inputOptions `mapstructure:",squash"`
-	Rules        string  `mapstructure:"rules"`
-	MinAgreement float64 `mapstructure:"min-agreement"`
+	cli.InputOptions `mapstructure:",squash"`
+	Rules            string  `mapstructure:"rules"`
+	MinAgreement     float64 `mapstructure:"min-agreement"`
 }
 
-func newVerify(a *app) *cobra.Command {
+func newVerify(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify DIR FILES...",
 		Short: "Replay meta-tools wherever traces made their calls one by one",
@@ -35,29 +36,29 @@ beyond is reported as extra.
 The exit code is 1 if a meta-tool is exact at less than --min-agreement of its
 places. One that does not occur is reported, and passes.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo verify tools/ traces/
   awo verify tools/ new-traces/ --rules rules.yaml --min-agreement 0.99
   awo verify tools/ traces/ --format json`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("`%s` wants the folder of the meta-tools and the traces to replay them in", c.CommandPath())
+				return cli.Usagef("`%s` wants the folder of the meta-tools and the traces to replay them in", c.CommandPath())
 			}
 			return nil
 		},
 	}
 	f := c.Flags()
-	addInput(f)
-	addRules(f)
+	cli.AddInput(f)
+	cli.AddRules(f)
 	f.Float64("min-agreement", 0.95, "fail if a meta-tool is exact at a smaller share of its places")
-	return work(a, c, verify)
+	return cli.Work(a, c, verify)
 }
 
 // verificationJSON is the JSON of `awo verify`; docs/artefacts.md describes it.
 type verificationJSON struct {
 	Schema       string             `json:"schema"`
-	Input        inputJSON          `json:"input"`
+	Input        cli.InputJSON      `json:"input"`
 	MinAgreement float64            `json:"min_agreement"`
 	MetaTools    []verifiedToolJSON `json:"meta_tools"`
 	Failed       int                `json:"failed"` // meta-tools below min_agreement
@@ -97,24 +98,24 @@ type disagreementJSON struct {
 	Argument   string `json:"argument"`
 }
 
-func verify(j *job, o verifyOptions, args []string) error {
+func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if o.MinAgreement < 0 || o.MinAgreement > 1 {
-		return usagef("--min-agreement: %v is no share between 0 and 1", o.MinAgreement)
+		return cli.Usagef("--min-agreement: %v is no share between 0 and 1", o.MinAgreement)
 	}
-	tools, err := j.readTools(args[0])
+	tools, err := readTools(j, args[0])
 	if err != nil {
 		return err
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
 	}
-	in, err := j.intake(args[1:], o.inputOptions, trace.Options{})
+	in, err := j.Intake(args[1:], o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.Needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
 	verifier := execute.NewVerifier(tools)
 	var failed error
 	for checks := range par.Map(j.Workers, marked(in, newMarker(set), &failed), func(m markedTrajectory) *execute.Checks {
@@ -125,15 +126,15 @@ func verify(j *job, o verifyOptions, args []string) error {
 	if failed != nil {
 		return failed
 	}
-	if err := in.refuse(set); err != nil {
+	if err := in.Refuse(set); err != nil {
 		return err
 	}
 	out := verificationResult(in, o, verifier.Verifications())
-	if err := j.print(verificationDocument(in, o, out), out); err != nil {
+	if err := j.Print(verificationDocument(in, o, out), out); err != nil {
 		return err
 	}
 	if out.Failed > 0 {
-		return errProblems
+		return cli.ErrProblems
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ type markedTrajectory struct {
 }
 
 // marked yields what comes in with its marks; an error ends it.
-func marked(in *intake, m marker, failed *error) iter.Seq[markedTrajectory] {
+func marked(in *cli.Intake, m marker, failed *error) iter.Seq[markedTrajectory] {
 	return func(yield func(markedTrajectory) bool) {
 		for t, err := range in.All() {
 			if err != nil {
@@ -159,7 +160,7 @@ func marked(in *intake, m marker, failed *error) iter.Seq[markedTrajectory] {
 	}
 }
 
-func verificationResult(in *intake, o verifyOptions, verified []*execute.Verification) verificationJSON {
+func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Verification) verificationJSON {
 	out := verificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement, MetaTools: []verifiedToolJSON{}}
 	for _, v := range verified {
 		t := verifiedToolJSON{
@@ -190,7 +191,7 @@ func verificationResult(in *intake, o verifyOptions, verified []*execute.Verific
 	return out
 }
 
-func verificationDocument(in *intake, o verifyOptions, out verificationJSON) *report.Document {
+func verificationDocument(in *cli.Intake, o verifyOptions, out verificationJSON) *report.Document {
 	d := &report.Document{Title: "Replay of meta-tools"}
 	d.Add(in.Summary())
 	if len(out.MetaTools) == 0 {
@@ -235,7 +236,7 @@ func verificationDocument(in *intake, o verifyOptions, out verificationJSON) *re
 		d.Section("Disagreements", report.Code{Text: strings.Join(lines, "\n")})
 	}
 	if out.Failed > 0 {
-		d.Add(report.Paragraph(fmt.Sprintf("Exact at less than %.1f %% of the places: %s.", 100*o.MinAgreement, countOf(out.Failed, "meta-tool"))))
+		d.Add(report.Paragraph(fmt.Sprintf("Exact at less than %.1f %% of the places: %s.", 100*o.MinAgreement, cli.CountOf(out.Failed, "meta-tool"))))
 	}
 	return d
 }

@@ -3,21 +3,22 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 )
 
-func newVersion(a *app) *cobra.Command {
-	return work(a, &cobra.Command{
+func newVersion(a *cli.App) *cobra.Command {
+	return cli.Work(a, &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of awo and what it was built from",
 		Example: "  awo version\n  awo version --format json",
-		Args:    noArguments,
-		GroupID: groupOther,
+		Args:    cli.NoArguments,
+		GroupID: cli.GroupOther,
 	}, printVersion)
 }
 
-func printVersion(j *job, _ struct{}, _ []string) error {
-	b := currentBuild()
+func printVersion(j *cli.Job, _ struct{}, _ []string) error {
+	b := cli.CurrentBuild()
 	if j.Format == report.FormatText {
 		commit := ""
 		if b.Commit != "" {
@@ -26,7 +27,7 @@ func printVersion(j *job, _ struct{}, _ []string) error {
 		if b.Modified {
 			commit += " with changes"
 		}
-		j.printf("awo %s%s %s %s/%s\n", b.Version, commit, b.Go, b.OS, b.Arch)
+		j.Printf("awo %s%s %s %s/%s\n", b.Version, commit, b.Go, b.OS, b.Arch)
 		return nil
 	}
 	table := report.NewTable("version", "",
@@ -35,5 +36,5 @@ func printVersion(j *job, _ struct{}, _ []string) error {
 	table.Add(report.Text(b.Version), report.Text(b.Commit), report.Bool(b.Modified), report.Text(b.Go), report.Text(b.OS), report.Text(b.Arch))
 	var d report.Document
 	d.Add(table)
-	return j.print(&d, b)
+	return j.Print(&d, b)
 }

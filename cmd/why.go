@@ -9,12 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 )
 
-func newWhy(a *app) *cobra.Command {
+func newWhy(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why DIR [NAME]",
 		Short: "Say what a meta-tool rests on, and why it is no longer and no other",
@@ -27,15 +28,15 @@ awo why-not says the same of calls that nothing was made of.`,
 		Example: `  awo why tools/
   awo why tools/ mail_login_then_mail_search
   awo why tools/ --format json`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return usagef("`%s` wants the folder of the meta-tools, and may be given the name of one", c.CommandPath())
+				return cli.Usagef("`%s` wants the folder of the meta-tools, and may be given the name of one", c.CommandPath())
 			}
 			return nil
 		},
 	}
-	return work(a, c, why)
+	return cli.Work(a, c, why)
 }
 
 // whyJSON is the JSON of `awo why`; docs/artefacts.md describes it.
@@ -47,19 +48,19 @@ type whyJSON struct {
 	Candidates []emit.CandidateJSON `json:"candidates"`
 }
 
-func why(j *job, _ struct{}, args []string) error {
+func why(j *cli.Job, _ struct{}, args []string) error {
 	found, err := readCandidates(args[0])
 	if err != nil {
 		return err
 	}
 	out := whyJSON{Schema: "awo.why/v1", Folder: folderName(args[0]), Threshold: found.Threshold, Algorithm: found.Algorithm, Candidates: found.Candidates}
 	if len(args) == 1 {
-		return j.print(whyList(out), out)
+		return j.Print(whyList(out), out)
 	}
 	for _, c := range found.Candidates {
 		if c.Name == args[1] {
 			out.Candidates = []emit.CandidateJSON{c}
-			return j.print(whyDocument(out, &c), out)
+			return j.Print(whyDocument(out, &c), out)
 		}
 	}
 	var names []string
@@ -165,14 +166,14 @@ func timesOf(n int) string {
 
 // majorityWords says what Algorithm 1 decided in a state.
 func majorityWords(m *emit.MajorityJSON, threshold int) string {
-	leave := countOf(m.Leave, "trajectory")
+	leave := cli.CountOf(m.Leave, "trajectory")
 	switch m.Code {
 	case "no-child":
 		return "no call is made next in one go"
 	case "no-majority":
 		return fmt.Sprintf("of %s that leave the state %s go on to %s, the most; more than half would be needed", leave, report.Grouped(m.Joined), m.Child)
 	case "child-rare":
-		return fmt.Sprintf("%s go on to %s, and %s are needed", countOf(m.Joined, "trajectory"), m.Child, report.Grouped(threshold))
+		return fmt.Sprintf("%s go on to %s, and %s are needed", cli.CountOf(m.Joined, "trajectory"), m.Child, report.Grouped(threshold))
 	case "chain-rare":
 		return fmt.Sprintf("the majority (%s of %s) goes on to %s, and of those that made the whole chain %s do; %s are needed", report.Grouped(m.Joined), leave, m.Child, report.Grouped(m.Whole), report.Grouped(threshold))
 	case "loop":
@@ -186,7 +187,7 @@ func majorityWords(m *emit.MajorityJSON, threshold int) string {
 // whyDocument says all about one candidate.
 func whyDocument(out whyJSON, c *emit.CandidateJSON) *report.Document {
 	d := &report.Document{Title: c.Name}
-	intro := fmt.Sprintf("%s: made in a row %s in %s; saves at most %s.", report.Escape(strings.Join(c.Tools, " → ")), timesOf(c.Occurrences), countOf(c.Support, "trajectory"), countOf(c.TurnsSaved, "calling turn"))
+	intro := fmt.Sprintf("%s: made in a row %s in %s; saves at most %s.", report.Escape(strings.Join(c.Tools, " → ")), timesOf(c.Occurrences), cli.CountOf(c.Support, "trajectory"), cli.CountOf(c.TurnsSaved, "calling turn"))
 	if c.Reason != "" {
 		intro += " It is left out: " + report.Escape(c.Reason) + "."
 	}
@@ -206,7 +207,7 @@ func whyDocument(out whyJSON, c *emit.CandidateJSON) *report.Document {
 		places.Add(report.Name(p.Trajectory), report.Name(p.File), report.Int(p.Line), report.Int(p.Call), report.Int(p.Times))
 	}
 	if n := c.Support - len(c.Places); n > 0 {
-		places.Note("And in %s more.", countOf(n, "trajectory"))
+		places.Note("And in %s more.", cli.CountOf(n, "trajectory"))
 	}
 	if len(c.Places) > 0 {
 		d.Section("Where it occurs", places)

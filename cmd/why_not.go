@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
@@ -16,7 +17,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-func newWhyNot(a *app) *cobra.Command {
+func newWhyNot(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why-not DIR TOOLS [FILES...]",
 		Short: "Say why calls of tools in a row are not offered as a meta-tool",
@@ -29,14 +30,14 @@ meta-tools took. What was found and refused or left out is answered from DIR.
 Otherwise the traces are read again: FILES, or what the manifest in DIR names, with
 the options that it names. No value is shown.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo why-not tools/ mail_search,mail_read
   awo why-not tools/ mail_search,mail_read traces/ --rules rules.yaml
   awo why-not tools/ login,list,read --format json`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("`%s` wants the folder of the meta-tools, and the names of tools with commas between", c.CommandPath())
+				return cli.Usagef("`%s` wants the folder of the meta-tools, and the names of tools with commas between", c.CommandPath())
 			}
 			return nil
 		},
@@ -47,7 +48,7 @@ the options that it names. No value is shown.
 			c.Flags().AddFlag(f)
 		}
 	})
-	return recalling(work(a, c, whyNot), func(_ *cobra.Command, args []string) (dir string, kept, files []string) {
+	return recalling(cli.Work(a, c, whyNot), func(_ *cobra.Command, args []string) (dir string, kept, files []string) {
 		return args[0], args[:2], args[2:]
 	})
 }
@@ -102,7 +103,7 @@ type takerJSON struct {
 	Occurrences int      `json:"occurrences"`
 }
 
-func whyNot(j *job, o extractOptions, args []string) error {
+func whyNot(j *cli.Job, o extractOptions, args []string) error {
 	out := whyNotJSON{
 		Schema: "awo.why-not/v1", Folder: folderName(args[0]), Candidates: []foundJSON{}, Called: []int{}, Between: []interruptionJSON{}, Takers: []takerJSON{},
 	}
@@ -112,7 +113,7 @@ func whyNot(j *job, o extractOptions, args []string) error {
 		}
 	}
 	if len(out.Tools) < 2 {
-		return usagef("%q: want two tools or more, with commas between", args[1])
+		return cli.Usagef("%q: want two tools or more, with commas between", args[1])
 	}
 	found, err := readCandidates(args[0])
 	if err != nil {
@@ -121,13 +122,13 @@ func whyNot(j *job, o extractOptions, args []string) error {
 	out.Threshold, out.Algorithm = found.Threshold, found.Algorithm
 	out.lookUp(found)
 	if out.Code != "" {
-		return j.print(whyNotDocument(nil, out), out)
+		return j.Print(whyNotDocument(nil, out), out)
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
 	}
-	in, err := j.intake(args[2:], o.inputOptions, trace.Options{})
+	in, err := j.Intake(args[2:], o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -137,17 +138,17 @@ func whyNot(j *job, o extractOptions, args []string) error {
 		return err
 	}
 	out.explain(c)
-	return j.print(whyNotDocument(in, out), out)
+	return j.Print(whyNotDocument(in, out), out)
 }
 
 // compileAgain compiles what the intake yields as extract does, as far as it
 // matters for what is found.
-func compileAgain(j *job, o extractOptions, in *intake, set *rules.Set) (*metatool.Compilation, error) {
-	c, err := metatool.Compile(in.Source, set, o.compiler(cmp.Or(int(o.Threshold), metatool.DefaultThreshold), j.workers()))
+func compileAgain(j *cli.Job, o extractOptions, in *cli.Intake, set *rules.Set) (*metatool.Compilation, error) {
+	c, err := metatool.Compile(in.Source, set, o.compiler(cmp.Or(int(o.Threshold), metatool.DefaultThreshold), j.Parallel()))
 	if err != nil {
 		return nil, err
 	}
-	return c, in.refuse(set)
+	return c, in.Refuse(set)
 }
 
 // lookUp finds the calls among what was found; if they are there whole, that is
@@ -222,7 +223,7 @@ func candidateTools(c *metatool.Compilation, candidate *metatool.Candidate) []st
 // absenceWords says it in a sentence or two.
 func absenceWords(out *whyNotJSON, a *metatool.Absence, c *metatool.Compilation) string {
 	tool := out.Tools[a.Step]
-	few := report.Grouped(a.Count) + " of " + countOf(a.Of, "trajectory")
+	few := report.Grouped(a.Count) + " of " + cli.CountOf(a.Of, "trajectory")
 	wanted := report.Grouped(a.Threshold) + " are needed"
 	switch a.Code {
 	case "tool-unknown":
@@ -244,11 +245,11 @@ func absenceWords(out *whyNotJSON, a *metatool.Absence, c *metatool.Compilation)
 		if a.Between != "" {
 			text += "; most often " + a.Between + " comes there"
 		}
-		return text + ". In this order, with other calls in between, they are made in " + countOf(a.InOrder, "trajectory") + "."
+		return text + ". In this order, with other calls in between, they are made in " + cli.CountOf(a.InOrder, "trajectory") + "."
 	case "in-a-row-rare":
-		return "They are made in a row in " + countOf(a.Runs.Trajectories, "trajectory") + ", and " + wanted + "; in this order, with other calls in between too, in " + report.Grouped(a.InOrder) + "."
+		return "They are made in a row in " + cli.CountOf(a.Runs.Trajectories, "trajectory") + ", and " + wanted + "; in this order, with other calls in between too, in " + report.Grouped(a.InOrder) + "."
 	case "user-message":
-		return "A user message stands before " + tool + " too often: in a row they are made in " + countOf(a.Of, "trajectory") + ", in one go in " + report.Grouped(a.Count) + "; " + wanted + "."
+		return "A user message stands before " + tool + " too often: in a row they are made in " + cli.CountOf(a.Of, "trajectory") + ", in one go in " + report.Grouped(a.Count) + "; " + wanted + "."
 	case "barrier":
 		return "A barrier stands before " + tool + " too often: without it they are made in " + few + "; " + wanted + "."
 	case "cut":
@@ -284,7 +285,7 @@ func absenceWords(out *whyNotJSON, a *metatool.Absence, c *metatool.Compilation)
 	return ""
 }
 
-func whyNotDocument(in *intake, out whyNotJSON) *report.Document {
+func whyNotDocument(in *cli.Intake, out whyNotJSON) *report.Document {
 	d := &report.Document{Title: "Why not " + strings.Join(out.Tools, " → ")}
 	if in != nil {
 		d.Add(in.Summary())
@@ -338,7 +339,7 @@ func countsTable(out whyNotJSON) *report.Table {
 	}
 	table.Add(report.Text("in one go"), report.Int(out.InOneGo.Occurrences), report.Int(out.InOneGo.Trajectories))
 	if out.TurnsSaved != nil && out.InOneGo.Occurrences > 0 {
-		table.Note("One call for each time in one go (of those that overlap, the first) would save at most %s, without regard to what others save.", countOf(*out.TurnsSaved, "calling turn"))
+		table.Note("One call for each time in one go (of those that overlap, the first) would save at most %s, without regard to what others save.", cli.CountOf(*out.TurnsSaved, "calling turn"))
 	}
 	return table
 }

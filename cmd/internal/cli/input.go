@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"fmt"
@@ -17,9 +17,9 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// inputOptions choose among the trajectories that are read. Every command that
+// InputOptions choose among the trajectories that are read. Every command that
 // reads traces has them.
-type inputOptions struct {
+type InputOptions struct {
 	Where  string `mapstructure:"where"`
 	Since  string `mapstructure:"since"`
 	Until  string `mapstructure:"until"`
@@ -28,11 +28,12 @@ type inputOptions struct {
 	Seed   uint64 `mapstructure:"seed"`
 }
 
-// filesHelp says what FILES may be, for help texts.
-const filesHelp = `FILES are trace files, folders (read with all files below), patterns such as
+// FilesHelp says what FILES may be, for help texts.
+const FilesHelp = `FILES are trace files, folders (read with all files below), patterns such as
 'traces/**/*.jsonl', or - for the standard input; compressed ones are unpacked.`
 
-func addInput(flags *pflag.FlagSet) {
+// AddInput defines the flags of InputOptions.
+func AddInput(flags *pflag.FlagSet) {
 	flags.String("where", "", "read only trajectories for which the `EXPRESSION` holds, such as 'outcome == \"success\" && tool(\"book_*\")' (awo formats --where lists the names)")
 	flags.String("since", "", "read only trajectories that began at this `TIME` or later: 2026-03-01, or 2026-03-01T12:00:00Z")
 	flags.String("until", "", "read only trajectories that began before this `TIME`")
@@ -42,10 +43,10 @@ func addInput(flags *pflag.FlagSet) {
 }
 
 // filter compiles the options.
-func (o inputOptions) filter() (filter.Options, error) {
+func (o InputOptions) filter() (filter.Options, error) {
 	out := filter.Options{Dedupe: o.Dedupe, Sample: o.Sample, Seed: o.Seed}
 	if o.Sample < 0 {
-		return out, usagef("--sample: %d is negative", o.Sample)
+		return out, Usagef("--sample: %d is negative", o.Sample)
 	}
 	if o.Where != "" {
 		where, err := filter.Compile(o.Where)
@@ -63,73 +64,73 @@ func (o inputOptions) filter() (filter.Options, error) {
 		}
 		at, err := filter.ParseTime(bound.text)
 		if err != nil {
-			return out, usagef("--%s: %s", bound.flag, err)
+			return out, Usagef("--%s: %s", bound.flag, err)
 		}
 		*bound.time = at
 	}
 	return out, nil
 }
 
-// intake reads the traces of one command and counts what came in.
-type intake struct {
-	j      *job
-	reader *trace.Reader
+// Intake reads the traces of one command and counts what came in.
+type Intake struct {
+	j      *Job
+	Reader *trace.Reader
 	filter filter.Options
 	left   filter.Counts
-	tally  *trace.Tally
+	Tally  *trace.Tally
 
-	// needs are the capabilities of traces that the command rests on: what these
+	// Needs are the capabilities of traces that the command rests on: what these
 	// traces lack of them is said in the summary.
-	needs []string
+	Needs []string
 
-	// facts, if set, collects what All yields, its tally among it.
-	facts *trace.Completeness
+	// Facts, if set, collects what All yields, its tally among it.
+	Facts *trace.Completeness
 
-	// exclude takes calls out of a trajectory before it is counted; it returns
+	// Exclude takes calls out of a trajectory before it is counted; it returns
 	// false to leave out the whole trajectory. Nil excludes nothing.
-	exclude  func(*trace.Trajectory) bool
+	Exclude  func(*trace.Trajectory) bool
 	excluded int // trajectories that exclude left out
 
-	isRead bool // Source was read once
+	IsRead bool // Source was read once
 
-	keepsOrigins bool
-	origins      []emit.Origin // of what All yielded, if they are kept
+	KeepsOrigins bool          // set it before All
+	Origins      []emit.Origin // of what All yielded, if they are kept
 }
 
-// intake opens files for reading under the options. Close gives up what was
+// Intake opens files for reading under the options. Close gives up what was
 // spooled.
-func (j *job) intake(files []string, o inputOptions, reader trace.Options) (*intake, error) {
+func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Intake, error) {
 	if len(files) == 0 {
-		return nil, usagef("no traces named: give files, folders, or - for the standard input")
+		return nil, Usagef("no traces named: give files, folders, or - for the standard input")
 	}
-	j.showLines("--where", []byte(o.Where))
+	j.ShowLines("--where", []byte(o.Where))
 	chosen, err := o.filter()
 	if err != nil {
 		return nil, err
 	}
-	r, err := j.open(files, reader)
+	r, err := j.Open(files, reader)
 	if err != nil {
 		return nil, err
 	}
-	return &intake{j: j, reader: r, filter: chosen, tally: &trace.Tally{}}, nil
+	return &Intake{j: j, Reader: r, filter: chosen, Tally: &trace.Tally{}}, nil
 }
 
 // All yields the trajectories that pass, and counts them. An error ends it.
-func (in *intake) All() iter.Seq2[*trace.Trajectory, error] {
+func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
 		in.begin()
-		for t, err := range filter.Apply(in.j.trajectories(in.reader), in.filter, &in.left) {
+		for t, err := range filter.Apply(in.j.Trajectories(in.Reader), in.filter, &in.left) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
-			if in.exclude != nil && !in.exclude(t) {
+			if in.Exclude != nil && !in.Exclude(t) {
 				in.excluded++
 				continue
 			}
 			in.count(t)
-			if in.keepsOrigins {
-				in.origins = append(in.origins, emit.NewOrigin(t))
+			if in.KeepsOrigins {
+				in.Origins = append(in.Origins, emit.NewOrigin(t))
 			}
 			if !yield(t, nil) {
 				return
@@ -140,14 +141,14 @@ func (in *intake) All() iter.Seq2[*trace.Trajectory, error] {
 
 // Source yields the trajectories that pass, over and over: the first time as All
 // does, later without counting anything or telling of a problem again.
-func (in *intake) Source() iter.Seq2[*trace.Trajectory, error] {
-	if !in.isRead {
-		in.isRead = true
+func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
+	if !in.IsRead {
+		in.IsRead = true
 		return in.All()
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
-		for t, err := range filter.Apply(in.j.trajectoriesAgain(in.reader), in.filter, &filter.Counts{}) {
-			if err == nil && in.exclude != nil && !in.exclude(t) {
+		for t, err := range filter.Apply(in.j.trajectoriesAgain(in.Reader), in.filter, &filter.Counts{}) {
+			if err == nil && in.Exclude != nil && !in.Exclude(t) {
 				continue
 			}
 			if !yield(t, err) || err != nil {
@@ -158,9 +159,9 @@ func (in *intake) Source() iter.Seq2[*trace.Trajectory, error] {
 }
 
 // files returns how many files were read as traces.
-func (in *intake) files() int {
+func (in *Intake) files() int {
 	n := 0
-	for _, f := range in.reader.Counts().Files {
+	for _, f := range in.Reader.Counts().Files {
 		if f.Format != "" {
 			n++
 		}
@@ -169,28 +170,28 @@ func (in *intake) files() int {
 }
 
 // begin sets the counts to nothing.
-func (in *intake) begin() {
-	in.tally, in.left, in.excluded, in.origins = &trace.Tally{}, filter.Counts{}, 0, nil
-	if in.facts != nil {
-		*in.facts = trace.Completeness{}
-		in.tally = &in.facts.Tally
+func (in *Intake) begin() {
+	in.Tally, in.left, in.excluded, in.Origins = &trace.Tally{}, filter.Counts{}, 0, nil
+	if in.Facts != nil {
+		*in.Facts = trace.Completeness{}
+		in.Tally = &in.Facts.Tally
 	}
 }
 
-func (in *intake) count(t *trace.Trajectory) {
-	if in.facts != nil {
-		in.facts.Add(t)
+func (in *Intake) count(t *trace.Trajectory) {
+	if in.Facts != nil {
+		in.Facts.Add(t)
 		return
 	}
-	in.tally.Add(t)
+	in.Tally.Add(t)
 }
 
 // Close releases what the reader holds.
-func (in *intake) Close() error { return in.reader.Close() }
+func (in *Intake) Close() error { return in.Reader.Close() }
 
-// inputJSON is the block "input" of every result: what came in, after filters
+// InputJSON is the block "input" of every result: what came in, after filters
 // and exclusions.
-type inputJSON struct {
+type InputJSON struct {
 	Files          int           `json:"files"`
 	Records        int           `json:"records"`
 	Trajectories   int           `json:"trajectories"`
@@ -204,13 +205,13 @@ type inputJSON struct {
 	CallsAfterUser int           `json:"calls_after_user"`
 	WithoutResult  int           `json:"without_result"`
 	OrphanResults  int           `json:"orphan_results"`
-	LeftOut        leftOutJSON   `json:"left_out"`
-	Problems       problemsJSON  `json:"problems"`
-	Lacks          []lackJSON    `json:"lacks,omitempty"`
+	LeftOut        LeftOutJSON   `json:"left_out"`
+	Problems       ProblemsJSON  `json:"problems"`
+	Lacks          []LackJSON    `json:"lacks,omitempty"`
 }
 
-// lackJSON is what the traces do not bear of what a command rests on.
-type lackJSON struct {
+// LackJSON is what the traces do not bear of what a command rests on.
+type LackJSON struct {
 	Capability string  `json:"capability"`
 	Share      float64 `json:"share"` // of what it needs that is there
 	Of         int     `json:"of"`
@@ -223,51 +224,52 @@ type lackJSON struct {
 const enough = 0.95
 
 // lacks returns which of its needs the traces do not bear, or only in part.
-func (in *intake) lacks() []lackJSON {
-	var out []lackJSON
-	for _, c := range in.tally.Capabilities() {
-		if c.Share < enough && slices.Contains(in.needs, c.Name) && in.tally.Calls > 0 {
-			out = append(out, lackJSON{c.Name, c.Share, c.Of, c.Units, c.Reason})
+func (in *Intake) lacks() []LackJSON {
+	var out []LackJSON
+	for _, c := range in.Tally.Capabilities() {
+		if c.Share < enough && slices.Contains(in.Needs, c.Name) && in.Tally.Calls > 0 {
+			out = append(out, LackJSON{c.Name, c.Share, c.Of, c.Units, c.Reason})
 		}
 	}
 	return out
 }
 
-// refuse is the error for traces that cannot bear what rules ask for.
-func (in *intake) refuse(set *rules.Set) error {
-	if set != nil && set.Outcome == rules.OutcomeSuccess && in.tally.Trajectories > 0 && in.tally.OutcomeKnown == 0 {
-		return diag.New(diag.Pos{}, "outcome-unknown", "the rules read successful trajectories only, and of these traces (%s) none records its outcome", countOf(in.tally.Trajectories, "trajectory"))
+// Refuse is the error for traces that cannot bear what rules ask for.
+func (in *Intake) Refuse(set *rules.Set) error {
+	if set != nil && set.Outcome == rules.OutcomeSuccess && in.Tally.Trajectories > 0 && in.Tally.OutcomeKnown == 0 {
+		return diag.New(diag.Pos{}, "outcome-unknown", "the rules read successful trajectories only, and of these traces (%s) none records its outcome", CountOf(in.Tally.Trajectories, "trajectory"))
 	}
 	return nil
 }
 
-// leftOutJSON counts the trajectories that were read but not wanted.
-type leftOutJSON struct {
+// LeftOutJSON counts the trajectories that were read but not wanted.
+type LeftOutJSON struct {
 	filter.Counts
 	Excluded int `json:"excluded,omitempty"`
 }
 
-type problemsJSON struct {
+// ProblemsJSON counts problems, by their code.
+type ProblemsJSON struct {
 	Total  int            `json:"total"`
 	ByCode map[string]int `json:"by_code"`
 }
 
 // JSON returns the block "input". Call it when All has ended.
-func (in *intake) JSON() inputJSON {
-	y := in.tally
-	counts := in.reader.Counts()
+func (in *Intake) JSON() InputJSON {
+	y := in.Tally
+	counts := in.Reader.Counts()
 	problems := diag.Counts{ByCode: map[string]int{}}
 	for _, c := range []diag.Counts{counts.Problems, y.Problems} {
 		for code, n := range c.ByCode {
 			problems.AddN(code, n)
 		}
 	}
-	out := inputJSON{
+	out := InputJSON{
 		Files: in.files(), Records: counts.Records, Trajectories: y.Trajectories, Empty: y.Empty,
 		Calls: y.Calls, OtherCalls: y.OtherCalls, Tools: y.Tools(), LLMTurns: report.Count(y.LLMTurns), CallingTurns: report.Count(y.CallingTurns),
 		UserMessages: y.UserMessages, CallsAfterUser: y.CallsAfterUser, WithoutResult: y.WithoutResult, OrphanResults: y.OrphanResults,
-		LeftOut:  leftOutJSON{Counts: in.left, Excluded: in.excluded},
-		Problems: problemsJSON{Total: problems.Total, ByCode: problems.ByCode},
+		LeftOut:  LeftOutJSON{Counts: in.left, Excluded: in.excluded},
+		Problems: ProblemsJSON{Total: problems.Total, ByCode: problems.ByCode},
 		Lacks:    in.lacks(),
 	}
 	if y.TurnsUnknown > 0 && y.TurnsUnknown == y.Calls {
@@ -278,29 +280,29 @@ func (in *intake) JSON() inputJSON {
 }
 
 // Summary says in a few sentences what came in.
-func (in *intake) Summary() report.Paragraph {
-	y := in.tally
+func (in *Intake) Summary() report.Paragraph {
+	y := in.Tally
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s", countOf(y.Trajectories, "trajectory"), countOf(in.files(), "file"))
+	fmt.Fprintf(&b, "%s in %s", CountOf(y.Trajectories, "trajectory"), CountOf(in.files(), "file"))
 	if y.Empty > 0 {
 		fmt.Fprintf(&b, " (%s without a call)", report.Grouped(y.Empty))
 	}
-	fmt.Fprintf(&b, ": %s of %s", countOf(y.Calls, "call"), countOf(y.Tools(), "tool"))
+	fmt.Fprintf(&b, ": %s of %s", CountOf(y.Calls, "call"), CountOf(y.Tools(), "tool"))
 	switch {
 	case y.TurnsUnknown == y.Calls && y.Calls > 0:
 		b.WriteString("; model turns are not recorded")
 	case y.LLMTurns > 0:
-		fmt.Fprintf(&b, ", made in %s of %s", report.Grouped(y.CallingTurns), countOf(y.LLMTurns, "model turn"))
+		fmt.Fprintf(&b, ", made in %s of %s", report.Grouped(y.CallingTurns), CountOf(y.LLMTurns, "model turn"))
 	}
-	fmt.Fprintf(&b, "; %s.", countOf(y.UserMessages, "user message"))
+	fmt.Fprintf(&b, "; %s.", CountOf(y.UserMessages, "user message"))
 	if y.OtherCalls > 0 {
-		fmt.Fprintf(&b, " In no sequence, since no model decided on them: %s.", countOf(y.OtherCalls, "call"))
+		fmt.Fprintf(&b, " In no sequence, since no model decided on them: %s.", CountOf(y.OtherCalls, "call"))
 	}
 	if y.WithoutResult > 0 || y.OrphanResults > 0 {
-		fmt.Fprintf(&b, " %s without a result, %s that answer no call.", countOf(y.WithoutResult, "call"), countOf(y.OrphanResults, "result"))
+		fmt.Fprintf(&b, " %s without a result, %s that answer no call.", CountOf(y.WithoutResult, "call"), CountOf(y.OrphanResults, "result"))
 	}
 	if n := in.left.Total() + in.excluded; n > 0 {
-		fmt.Fprintf(&b, " %s left out by filters%s.", countOf(n, "trajectory"), untimed(in.left))
+		fmt.Fprintf(&b, " %s left out by filters%s.", CountOf(n, "trajectory"), untimed(in.left))
 	}
 	for _, l := range in.lacks() {
 		if l.Share == 0 {

@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 
 func TestProgress(t *testing.T) {
 	var out strings.Builder
-	p := &progress{out: &out}
+	p := &Progress{out: &out}
 	p.set(1, 100)
 	if out.Len() > 0 {
 		t.Errorf("a bar before %v have passed: %q", progressDelay, out.String())
@@ -23,22 +23,22 @@ func TestProgress(t *testing.T) {
 		t.Errorf("the bar is not taken away: %q", out.String())
 	}
 	p.set(10, 0) // the size is not known any more
-	p.done()
+	p.Done()
 	n := out.Len()
 	p.set(60, 100)
 	if out.Len() != n {
 		t.Errorf("a new bar at once: %q", out.String()[n:])
 	}
 
-	p.what, p.start = "compiling (2 of 9)", time.Now().Add(-2*progressDelay)
+	p.Doing, p.start = "compiling (2 of 9)", time.Now().Add(-2*progressDelay)
 	p.set(70, 100)
 	if !strings.Contains(out.String()[n:], "compiling (2 of 9)") {
 		t.Errorf("the bar does not say what is done: %q", out.String()[n:])
 	}
 
-	silent := &progress{}
+	silent := &Progress{}
 	silent.start = time.Now().Add(-time.Hour)
 	silent.set(50, 100)
 	silent.clear()
-	silent.done()
+	silent.Done()
 }

@@ -1,12 +1,12 @@
-package cmd
+package cli
 
 import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 )
 
-// writeFigures writes figures into a folder, each as SVG and PNG.
-func writeFigures(figures []*plot.Figure, dir string) error {
+// WriteFigures writes figures into a folder, each as SVG and PNG.
+func WriteFigures(figures []*plot.Figure, dir string) error {
 	var files []emit.File
 	for _, figure := range figures {
 		svg, err := figure.SVG()

@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"io"
@@ -11,32 +11,32 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 )
 
-// unrelated are settings that are no part of the options of a manifest: where
+// UnrelatedOptions are settings that are no part of the options of a manifest: where
 // things go, how they are shown, and the rule file, which is among the inputs.
-var unrelated = []string{"out", "plots", "rules", "check"}
+var UnrelatedOptions = []string{"out", "plots", "rules", "check"}
 
-// writeArtefacts puts files into the folder dir, with a manifest of what they
+// WriteArtefacts puts files into the folder dir, with a manifest of what they
 // were made from: the traces of in, and the rule files that the job has read,
 // included ones too.
-func (j *job) writeArtefacts(dir string, files []emit.File, in *intake) error {
-	all, err := j.withManifest(files, in)
+func (j *Job) WriteArtefacts(dir string, files []emit.File, in *Intake) error {
+	all, err := j.WithManifest(files, in)
 	if err != nil {
 		return err
 	}
 	return emit.Write(dir, all)
 }
 
-// withManifest returns files with their manifest behind them.
-func (j *job) withManifest(files []emit.File, in *intake) ([]emit.File, error) {
+// WithManifest returns files with their manifest behind them.
+func (j *Job) WithManifest(files []emit.File, in *Intake) ([]emit.File, error) {
 	options := maps.Clone(j.options)
-	for _, name := range unrelated {
+	for _, name := range UnrelatedOptions {
 		delete(options, name)
 	}
 	options["max-record"] = int64(j.MaxRecord)
 	options["show-values"] = j.ShowValues
 	options["input-format"] = j.InputFormat
-	m := emit.Manifest{Awo: currentBuild().Version, Command: j.command, Options: options, Counts: in.JSON()}
-	for _, f := range in.reader.Counts().Files {
+	m := emit.Manifest{Awo: CurrentBuild().Version, Command: j.Command, Options: options, Counts: in.JSON()}
+	for _, f := range in.Reader.Counts().Files {
 		input, err := j.input("traces", f.Name)
 		if err != nil {
 			return nil, err
@@ -60,7 +60,7 @@ func (j *job) withManifest(files []emit.File, in *intake) ([]emit.File, error) {
 
 // input describes a file that was read. A pipe cannot be read again, so it has
 // no hash unless it is the standard input, which was hashed on the way.
-func (j *job) input(role, name string) (emit.Input, error) {
+func (j *Job) input(role, name string) (emit.Input, error) {
 	in := emit.Input{Role: role, File: name}
 	if name == "-" {
 		in.Bytes, in.SHA256 = j.stdin.bytes, j.stdin.sum()
@@ -83,8 +83,8 @@ func (j *job) input(role, name string) (emit.Input, error) {
 	return in, nil
 }
 
-// splitOut splits the name of an output file into its folder and the rest.
-func splitOut(file string) (dir, name string) {
+// SplitOut splits the name of an output file into its folder and the rest.
+func SplitOut(file string) (dir, name string) {
 	i := strings.LastIndexAny(file, `/`+string(os.PathSeparator))
 	if i < 0 {
 		return ".", file

@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"bufio"
@@ -21,28 +21,27 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// job is one run of a command: its settings, where its output goes, and what
+// Job is one run of a command: its settings, where its output goes, and what
 // was wrong with its input so far.
-type job struct {
-	settings
-	ctx     context.Context
-	command string         // such as "rules check"
-	options map[string]any // the command's own settings, by name of the flag
-	stdin   hashedReader
-	out     *bufio.Writer // standard output; flushed at the end
-	log     *slog.Logger
-	app     *app
+type Job struct {
+	Settings
+	Context  context.Context // it ends with an interrupt
+	Command  string          // such as "rules check"
+	Out      *bufio.Writer   // standard output; flushed at the end
+	Log      *slog.Logger    // of what is being done
+	Problems Problems
+	Progress *Progress
 
+	app       *App
+	options   map[string]any // the command's own settings, by name of the flag
+	stdin     hashedReader
 	ruleFiles []string // that were read, in order
-
-	problems problems
-	progress *progress
 }
 
-// work lets c do its work: O is a struct with a field for each of its flags
+// Work lets c do its work: O is a struct with a field for each of its flags
 // (struct{} if it has none of its own), and f gets it filled in. When f is done
 // the problems are summed up; an error problem makes the exit code 1.
-func work[O any](a *app, c *cobra.Command, f func(j *job, o O, args []string) error) *cobra.Command {
+func Work[O any](a *App, c *cobra.Command, f func(j *Job, o O, args []string) error) *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) (err error) {
 		var o O
 		settings, own, err := a.loadSettings(c, &o)
@@ -57,24 +56,24 @@ func work[O any](a *app, c *cobra.Command, f func(j *job, o O, args []string) er
 	return c
 }
 
-func (a *app) newJob(c *cobra.Command, s settings, own map[string]any) *job {
+func (a *App) newJob(c *cobra.Command, s Settings, own map[string]any) *Job {
 	a.showValues = s.ShowValues
-	a.colour = s.coloured(a.stderrTerminal)
+	a.colour = s.coloured(a.StderrTerminal)
 	_, command, _ := strings.Cut(c.CommandPath(), " ")
-	j := &job{
-		settings: s, ctx: c.Context(), command: command, options: own,
-		stdin: newHashedReader(a.stdin), out: bufio.NewWriter(stdout{a.stdout}), log: a.logger(s), app: a,
+	j := &Job{
+		Settings: s, Context: c.Context(), Command: command, options: own,
+		stdin: newHashedReader(a.Stdin), Out: bufio.NewWriter(stdout{a.Stdout}), Log: a.logger(s), app: a,
 	}
-	j.progress = &progress{}
-	if a.stderrTerminal && !s.Quiet {
-		j.progress.out = a.stderr
+	j.Progress = &Progress{}
+	if a.StderrTerminal && !s.Quiet {
+		j.Progress.out = a.Stderr
 	}
-	j.problems = problems{app: a, settings: &j.settings, clear: j.progress.clear}
+	j.Problems = Problems{app: a, settings: &j.Settings, clear: j.Progress.clear}
 	return j
 }
 
 // coloured reports whether what goes to a terminal, or not, is coloured.
-func (s *settings) coloured(terminal bool) bool {
+func (s *Settings) coloured(terminal bool) bool {
 	switch s.Color {
 	case "always":
 		return true
@@ -87,7 +86,7 @@ func (s *settings) coloured(terminal bool) bool {
 // logger returns the logger for what is being done, as opposed to what came
 // out or what is wrong. Without -v only warnings are worth a line. Lines have no
 // time: the same run logs the same.
-func (a *app) logger(s settings) *slog.Logger {
+func (a *App) logger(s Settings) *slog.Logger {
 	level := slog.LevelWarn
 	switch {
 	case s.Verbose:
@@ -101,36 +100,36 @@ func (a *app) logger(s settings) *slog.Logger {
 		}
 		return attr
 	}
-	if a.stderrTerminal {
-		return slog.New(tint.NewTextHandler(a.stderr, &tint.Options{Level: level, ReplaceAttr: dropTime, NoColor: !a.colour}))
+	if a.StderrTerminal {
+		return slog.New(tint.NewTextHandler(a.Stderr, &tint.Options{Level: level, ReplaceAttr: dropTime, NoColor: !a.colour}))
 	}
-	return slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime}))
+	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime}))
 }
 
 // finish writes what is left to write, prints the error of the command and sums
 // up the problems. The error that it returns has been printed, unless it is of
 // another kind.
-func (j *job) finish(err error) error {
-	j.progress.done()
-	if flushed := j.out.Flush(); err == nil {
+func (j *Job) finish(err error) error {
+	j.Progress.Done()
+	if flushed := j.Out.Flush(); err == nil {
 		err = flushed
 	}
 	if list, ok := errors.AsType[diag.List](err); ok {
 		for _, e := range list {
-			j.problems.add(e)
+			j.Problems.Add(e)
 		}
-		err = errProblems
+		err = ErrProblems
 	}
 	if e, ok := errors.AsType[*diag.Error](err); ok {
 		j.app.printProblem(e)
-		err = errProblems
+		err = ErrProblems
 		if strings.HasPrefix(e.Pos.File, "--") { // in the value of a flag
 			err = errWrongUse
 		}
 	}
-	j.problems.finish()
-	if err == nil && j.problems.errors.Total > 0 {
-		err = errProblems
+	j.Problems.finish()
+	if err == nil && j.Problems.Errors.Total > 0 {
+		err = ErrProblems
 	}
 	return err
 }
@@ -153,15 +152,15 @@ func (s stdout) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// open returns a Reader on traces with the settings of the job. An error is one
-// of usage: what is wrong with files is yielded by trajectories.
-func (j *job) open(files []string, o trace.Options) (*trace.Reader, error) {
+// Open returns a Reader on traces with the settings of the job. An error is one
+// of usage: what is wrong with files is yielded by Trajectories.
+func (j *Job) Open(files []string, o trace.Options) (*trace.Reader, error) {
 	o.Workers, o.Format, o.MaxRecord, o.Stdin = j.Workers, j.InputFormat, int(j.MaxRecord), &j.stdin
 	total := int64(0)
-	o.Progress = func(read int64) { j.progress.set(read, total) }
+	o.Progress = func(read int64) { j.Progress.set(read, total) }
 	r, err := trace.Open(files, o)
 	if err != nil {
-		return nil, usagef("--input-format: %s", err)
+		return nil, Usagef("--input-format: %s", err)
 	}
 	if size, known := r.Size(); known {
 		total = size
@@ -169,19 +168,19 @@ func (j *job) open(files []string, o trace.Options) (*trace.Reader, error) {
 	return r, nil
 }
 
-// trajectories yields what r reads. Problems with single records are printed
+// Trajectories yields what r reads. Problems with single records are printed
 // and counted on the way; with --strict the first is the error that ends the
 // sequence, and so are an interrupt and a failure that allows no reading on.
-func (j *job) trajectories(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] {
+func (j *Job) Trajectories(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
 		defer func() {
 			counts := r.Counts()
-			j.app.bytesRead += counts.Bytes
-			j.log.Debug("traces were read", "files", len(counts.Files), "records", counts.Records, "trajectories", counts.Trajectories, "bytes", counts.Bytes)
+			j.app.BytesRead += counts.Bytes
+			j.Log.Debug("traces were read", "files", len(counts.Files), "records", counts.Records, "trajectories", counts.Trajectories, "bytes", counts.Bytes)
 		}()
-		defer j.progress.done()
+		defer j.Progress.Done()
 		for t, err := range r.All() {
-			if canceled := j.ctx.Err(); canceled != nil {
+			if canceled := j.Context.Err(); canceled != nil {
 				yield(nil, canceled)
 				return
 			}
@@ -192,7 +191,7 @@ func (j *job) trajectories(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] 
 					return
 				}
 			case ok && (!j.Strict || problem.Severity == diag.SeverityWarning):
-				j.problems.add(problem)
+				j.Problems.Add(problem)
 			default:
 				yield(nil, err)
 				return
@@ -201,12 +200,12 @@ func (j *job) trajectories(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] 
 	}
 }
 
-// trajectoriesAgain yields what trajectories did, without the problems.
-func (j *job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] {
+// trajectoriesAgain yields what Trajectories did, without the problems.
+func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
-		defer j.progress.done()
+		defer j.Progress.Done()
 		for t, err := range r.All() {
-			if canceled := j.ctx.Err(); canceled != nil {
+			if canceled := j.Context.Err(); canceled != nil {
 				yield(nil, canceled)
 				return
 			}
@@ -220,17 +219,17 @@ func (j *job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, er
 	}
 }
 
-// print writes a result in the format asked for: v, a struct, as JSON with
+// Print writes a result in the format asked for: v, a struct, as JSON with
 // notes, the document in every other format.
-func (j *job) print(d *report.Document, v any, notes ...report.Note) error {
-	j.progress.done()
+func (j *Job) Print(d *report.Document, v any, notes ...report.Note) error {
+	j.Progress.Done()
 	if j.Format == report.FormatJSON {
-		return report.WriteJSON(j.out, v, notes...)
+		return report.WriteJSON(j.Out, v, notes...)
 	}
-	return d.Write(j.out, j.Format, report.Options{Bold: j.coloured(j.app.stdoutTerminal)})
+	return d.Write(j.Out, j.Format, report.Options{Bold: j.coloured(j.app.StdoutTerminal)})
 }
 
-// printf writes to standard output.
-func (j *job) printf(format string, args ...any) {
-	fmt.Fprintf(j.out, format, args...) // finish sees the error
+// Printf writes to standard output.
+func (j *Job) Printf(format string, args ...any) {
+	fmt.Fprintf(j.Out, format, args...) // finish sees the error
 }

@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"cmp"
@@ -6,9 +6,9 @@ import (
 	"runtime/debug"
 )
 
-// build is what the program knows of how it was built. It depends on the
+// Build is what the program knows of how it was built. It depends on the
 // sources and the tool chain only, never on when or where that was.
-type build struct {
+type Build struct {
 	Schema   string `json:"schema"`
 	Version  string `json:"version"` // of the module; "(devel)" for a build of a working tree without tags
 	Commit   string `json:"commit,omitempty"`
@@ -18,9 +18,9 @@ type build struct {
 	Arch     string `json:"arch"`
 }
 
-// currentBuild reads what the Go tool wrote into the program.
-func currentBuild() build {
-	b := build{Schema: "awo.version/v1", Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+// CurrentBuild reads what the Go tool wrote into the program.
+func CurrentBuild() Build {
+	b := Build{Schema: "awo.version/v1", Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

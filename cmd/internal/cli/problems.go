@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"errors"
@@ -16,31 +16,33 @@ import (
 // all: a broken file of a million lines has a million.
 const shownPerCode = 5
 
-// problems counts the problems of a run and prints them as they are met.
-type problems struct {
-	app      *app
-	settings *settings
+// Problems counts the problems of a run and prints them as they are met.
+type Problems struct {
+	app      *App
+	settings *Settings
 	clear    func() // takes the progress bar off the terminal
 
-	unlimited bool // print every problem
+	// Unlimited lets every problem be printed.
+	Unlimited bool
 
-	errors, warnings diag.Counts
+	Errors   diag.Counts // all that are no warnings
+	warnings diag.Counts
 }
 
 // limit is how many problems of one code are printed.
-func (p *problems) limit() int {
+func (p *Problems) limit() int {
 	switch {
 	case p.settings.Quiet:
 		return 0
-	case p.settings.Verbose, p.unlimited:
+	case p.settings.Verbose, p.Unlimited:
 		return math.MaxInt
 	}
 	return shownPerCode
 }
 
-// add counts and prints a problem.
-func (p *problems) add(e *diag.Error) {
-	counts := &p.errors
+// Add counts and prints a problem.
+func (p *Problems) Add(e *diag.Error) {
+	counts := &p.Errors
 	if e.Severity == diag.SeverityWarning {
 		counts = &p.warnings
 	}
@@ -52,27 +54,27 @@ func (p *problems) add(e *diag.Error) {
 	p.app.printProblem(e)
 }
 
-// addAll adds the problems of a list, or what else went wrong.
-func (p *problems) addAll(err error) {
+// AddAll adds the problems of a list, or what else went wrong.
+func (p *Problems) AddAll(err error) {
 	if list, ok := errors.AsType[diag.List](err); ok {
 		for _, e := range list {
-			p.add(e)
+			p.Add(e)
 		}
 		return
 	}
 	e := diag.New(diag.Pos{}, "unexpected", "%s", err)
 	e.Err = err
-	p.add(e)
+	p.Add(e)
 }
 
 // finish prints what was not printed, and how much there was of everything.
-func (p *problems) finish() {
+func (p *Problems) finish() {
 	p.clear()
 	if limit := p.limit(); limit > 0 {
-		for _, counts := range []diag.Counts{p.errors, p.warnings} {
+		for _, counts := range []diag.Counts{p.Errors, p.warnings} {
 			for _, code := range codes(counts) {
 				if more := counts.ByCode[code] - limit; more > 0 {
-					fmt.Fprintf(p.app.stderr, "… and %s more %s; -v shows all\n", report.Grouped(more), code)
+					fmt.Fprintf(p.app.Stderr, "… and %s more %s; -v shows all\n", report.Grouped(more), code)
 				}
 			}
 		}
@@ -81,20 +83,20 @@ func (p *problems) finish() {
 	for _, part := range []struct {
 		counts diag.Counts
 		noun   string
-	}{{p.errors, "problem"}, {p.warnings, "warning"}} {
+	}{{p.Errors, "problem"}, {p.warnings, "warning"}} {
 		if part.counts.Total > 0 {
-			parts = append(parts, countOf(part.counts.Total, part.noun)+" ("+byCode(part.counts)+")")
+			parts = append(parts, CountOf(part.counts.Total, part.noun)+" ("+byCode(part.counts)+")")
 		}
 	}
 	if len(parts) > 0 {
-		fmt.Fprintf(p.app.stderr, "awo: %s\n", strings.Join(parts, ", "))
+		fmt.Fprintf(p.app.Stderr, "awo: %s\n", strings.Join(parts, ", "))
 	}
 }
 
-// all returns the counts of errors and warnings together, as results show them.
-func (p *problems) all() diag.Counts {
+// All returns the counts of errors and warnings together, as results show them.
+func (p *Problems) All() diag.Counts {
 	all := diag.Counts{ByCode: map[string]int{}}
-	for _, counts := range []diag.Counts{p.errors, p.warnings} {
+	for _, counts := range []diag.Counts{p.Errors, p.warnings} {
 		for code, n := range counts.ByCode {
 			all.AddN(code, n)
 		}
@@ -125,8 +127,8 @@ func byCode(counts diag.Counts) string {
 	return strings.Join(parts, ", ")
 }
 
-// countOf returns "1 problem" or "2 problems".
-func countOf(n int, noun string) string {
+// CountOf returns "1 problem" or "2 problems".
+func CountOf(n int, noun string) string {
 	if stem, ok := strings.CutSuffix(noun, "y"); n != 1 && ok {
 		noun = stem + "ies"
 	} else if n != 1 {
@@ -137,7 +139,7 @@ func countOf(n int, noun string) string {
 
 // printProblem prints a problem as file:line:col: code: message, the source
 // line with a caret where it may be shown, and the notes.
-func (a *app) printProblem(e *diag.Error) {
+func (a *App) printProblem(e *diag.Error) {
 	var b strings.Builder
 	head, bold, off := "", "", ""
 	if a.colour {
@@ -165,12 +167,12 @@ func (a *app) printProblem(e *diag.Error) {
 			a.writeExcerpt(&b, n.Pos, head, off)
 		}
 	}
-	_, _ = io.WriteString(a.stderr, b.String())
+	_, _ = io.WriteString(a.Stderr, b.String())
 }
 
 // writeExcerpt writes the line of a position. Lines of traces hold secrets, so
 // only --show-values shows them; lines of rules and settings are always shown.
-func (a *app) writeExcerpt(b *strings.Builder, pos diag.Pos, head, off string) {
+func (a *App) writeExcerpt(b *strings.Builder, pos diag.Pos, head, off string) {
 	if pos.Line == 0 || pos.File == "" {
 		return
 	}
@@ -197,12 +199,12 @@ func (a *app) writeExcerpt(b *strings.Builder, pos diag.Pos, head, off string) {
 }
 
 // showLines lets problems in a file show its lines: one that holds no traces.
-func (a *app) showLines(file string, src []byte) {
+func (a *App) showLines(file string, src []byte) {
 	if a.sources == nil {
 		a.sources = map[string][]byte{}
 	}
 	a.sources[file] = src
 }
 
-// showLines lets problems in a file show its lines: one that holds no traces.
-func (j *job) showLines(file string, src []byte) { j.app.showLines(file, src) }
+// ShowLines lets problems in a file show its lines: one that holds no traces.
+func (j *Job) ShowLines(file string, src []byte) { j.app.showLines(file, src) }

@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"cmp"
@@ -11,18 +11,18 @@ import (
 // progressDelay is how long work must take before a bar appears.
 const progressDelay = time.Second
 
-// progress is the bar of a job. Without out, which only a terminal is given,
+// Progress is the bar of a Job. Without out, which only a terminal is given,
 // it does nothing.
-type progress struct {
+type Progress struct {
 	out   io.Writer
-	what  string // is being done; "" is reading
+	Doing string // is being done; "" is reading
 	start time.Time
 	bar   *progressbar.ProgressBar
 	total int64
 }
 
 // set moves the bar to done of total bytes; 0 is a total that is not known.
-func (p *progress) set(done, total int64) {
+func (p *Progress) set(done, total int64) {
 	if p.out == nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (p *progress) set(done, total int64) {
 			return
 		}
 		p.clear()
-		p.bar, p.total = newBar(p.out, cmp.Or(p.what, "reading"), total), total
+		p.bar, p.total = newBar(p.out, cmp.Or(p.Doing, "reading"), total), total
 	}
 	// A bar that cannot be drawn is no reason to stop.
 	_ = p.bar.Set64(done)
@@ -56,14 +56,14 @@ func newBar(out io.Writer, what string, total int64) *progressbar.ProgressBar {
 }
 
 // clear takes the bar off the terminal, so that a line can be written.
-func (p *progress) clear() {
+func (p *Progress) clear() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}
 }
 
-// done ends the bar; a later set begins a new one.
-func (p *progress) done() {
+// Done ends the bar; a later set begins a new one.
+func (p *Progress) Done() {
 	p.clear()
 	p.bar, p.start = nil, time.Time{}
 }

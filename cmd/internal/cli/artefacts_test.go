@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"io"
@@ -16,7 +16,7 @@ func TestManifest(t *testing.T) {
 	if err := os.WriteFile(traces, []byte(chat+chat), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	j := &job{stdin: newHashedReader(strings.NewReader(chat))}
+	j := &Job{stdin: newHashedReader(strings.NewReader(chat))}
 	in, err := j.input("traces", traces)
 	if err != nil || in.Bytes != int64(2*len(chat)) || len(in.SHA256) != 64 {
 		t.Errorf("a file: %+v, %v", in, err)

@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"fmt"
@@ -10,42 +10,43 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// choice is the value of a flag that takes one of a few words.
-type choice struct {
+// Choice is the value of a flag that takes one of a few words.
+type Choice struct {
 	value   string
-	allowed []string
+	Allowed []string // words, the default first
 }
 
-// newChoice returns a choice whose default is the first of the allowed words.
-func newChoice(allowed ...string) *choice {
-	return &choice{value: allowed[0], allowed: allowed}
+// NewChoice returns a choice whose default is the first of the allowed words.
+func NewChoice(allowed ...string) *Choice {
+	return &Choice{value: allowed[0], Allowed: allowed}
 }
 
 // String returns the word chosen.
-func (c *choice) String() string { return c.value }
+func (c *Choice) String() string { return c.value }
 
 // Set chooses a word.
-func (c *choice) Set(s string) error {
-	if !slices.Contains(c.allowed, s) {
-		return fmt.Errorf("want %s", c.want())
+func (c *Choice) Set(s string) error {
+	if !slices.Contains(c.Allowed, s) {
+		return fmt.Errorf("want %s", c.Want())
 	}
 	c.value = s
 	return nil
 }
 
 // Type names the value in help texts.
-func (c *choice) Type() string { return strings.Join(c.allowed, "|") }
+func (c *Choice) Type() string { return strings.Join(c.Allowed, "|") }
 
-func (c *choice) want() string {
-	last := len(c.allowed) - 1
+// Want says in words what can be chosen.
+func (c *Choice) Want() string {
+	last := len(c.Allowed) - 1
 	if last == 0 {
-		return c.allowed[0]
+		return c.Allowed[0]
 	}
-	return strings.Join(c.allowed[:last], ", ") + " or " + c.allowed[last]
+	return strings.Join(c.Allowed[:last], ", ") + " or " + c.Allowed[last]
 }
 
-// byteSize is the value of a flag that counts bytes, such as 64MiB.
-type byteSize int64
+// Size is the value of a flag that counts bytes, such as 64MiB.
+type Size int64
 
 // sizeUnits are what may follow the number, longest first.
 var sizeUnits = []struct {
@@ -70,7 +71,7 @@ var sizeUnits = []struct {
 }
 
 // String returns the size in the largest unit that divides it.
-func (s *byteSize) String() string {
+func (s *Size) String() string {
 	n := int64(*s)
 	for _, u := range []string{"TiB", "GiB", "MiB", "KiB"} {
 		for _, unit := range sizeUnits {
@@ -83,7 +84,7 @@ func (s *byteSize) String() string {
 }
 
 // Set reads a size: a number, and a unit if it is not bytes.
-func (s *byteSize) Set(text string) error {
+func (s *Size) Set(text string) error {
 	number, factor := strings.TrimSpace(text), int64(1)
 	for _, unit := range sizeUnits {
 		if rest, ok := strings.CutSuffix(number, unit.name); ok {
@@ -95,27 +96,27 @@ func (s *byteSize) Set(text string) error {
 	if err != nil || math.IsNaN(v) || v < 0 || v*float64(factor) >= math.MaxInt64 {
 		return fmt.Errorf("want %s", wantSize)
 	}
-	*s = byteSize(v * float64(factor))
+	*s = Size(v * float64(factor))
 	return nil
 }
 
 const wantSize = "a size such as 500000, 64MiB or 1.5GB"
 
 // Type names the value in help texts.
-func (s *byteSize) Type() string { return "size" }
+func (s *Size) Type() string { return "size" }
 
 // UnmarshalText reads a size as Set does.
-func (s *byteSize) UnmarshalText(text []byte) error { return s.Set(string(text)) }
+func (s *Size) UnmarshalText(text []byte) error { return s.Set(string(text)) }
 
-// wanted says in words what values a flag takes.
-func wanted(v pflag.Value) string {
+// Wanted says in words what values a flag takes.
+func Wanted(v pflag.Value) string {
 	switch v := v.(type) {
-	case *choice:
-		return v.want()
-	case *byteSize:
+	case *Choice:
+		return v.Want()
+	case *Size:
 		return wantSize
-	case *orAuto:
-		return wantOrAuto
+	case *OrAuto:
+		return WantOrAuto
 	}
 	switch v.Type() {
 	case "bool":

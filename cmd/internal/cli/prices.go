@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"github.com/spf13/pflag"
@@ -7,25 +7,25 @@ import (
 	"github.com/awo-dev/awo/diag"
 )
 
-// priceOptions say what tokens cost. Every command that counts money has them.
-type priceOptions struct {
+// PriceOptions say what tokens cost. Every command that counts money has them.
+type PriceOptions struct {
 	Prices  string `mapstructure:"prices"`
 	Caching string `mapstructure:"caching"`
 }
 
-// addPrices adds the flags of priceOptions.
-func addPrices(f *pflag.FlagSet) {
+// AddPrices adds the flags of PriceOptions.
+func AddPrices(f *pflag.FlagSet) {
 	f.String("prices", "", "price table in this YAML `FILE`; it goes before the prices that awo brings along")
-	f.Var(newChoice("recorded", "on", "off"), "caching", "which input is read from a prompt cache: what is recorded; on: all that the turn before sent; off: none")
+	f.Var(NewChoice("recorded", "on", "off"), "caching", "which input is read from a prompt cache: what is recorded; on: all that the turn before sent; off: none")
 }
 
-// meter returns a Meter with the prices and the caching asked for.
-func (j *job) meter(o priceOptions) (*cost.Meter, error) {
+// Meter returns a Meter with the prices and the caching asked for.
+func (j *Job) Meter(o PriceOptions) (*cost.Meter, error) {
 	table := cost.Default()
 	if o.Prices != "" {
-		src, err := j.readFile(o.Prices)
+		src, err := j.ReadFile(o.Prices)
 		if err != nil {
-			return nil, diag.List{fileProblem(o.Prices, err)}
+			return nil, diag.List{FileProblem(o.Prices, err)}
 		}
 		own, err := cost.ParseTable(o.Prices, src)
 		if err != nil {

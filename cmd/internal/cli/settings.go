@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"encoding/json"
@@ -16,12 +16,12 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// settings are what every command can be told. The names are those of flags.
-type settings struct {
+// Settings are what every command can be told. The names are those of flags.
+type Settings struct {
 	Format      report.Format `mapstructure:"format"`
 	InputFormat string        `mapstructure:"input-format"`
 	Strict      bool          `mapstructure:"strict"`
-	MaxRecord   byteSize      `mapstructure:"max-record"`
+	MaxRecord   Size          `mapstructure:"max-record"`
 	ShowValues  bool          `mapstructure:"show-values"`
 	Workers     int           `mapstructure:"workers"`
 	Color       string        `mapstructure:"color"`
@@ -30,34 +30,34 @@ type settings struct {
 	Config      string        `mapstructure:"config"`
 }
 
-// addSettings defines the flags of settings.
-func addSettings(flags *pflag.FlagSet) {
+// AddSettings defines the flags of Settings.
+func AddSettings(flags *pflag.FlagSet) {
 	var formats []string
 	for _, f := range report.Formats() {
 		formats = append(formats, string(f))
 	}
-	size := byteSize(trace.DefaultMaxRecord)
-	flags.Var(newChoice(formats...), "format", "how results are printed")
+	size := Size(trace.DefaultMaxRecord)
+	flags.Var(NewChoice(formats...), "format", "how results are printed")
 	flags.String("input-format", "", "`NAME` of the trace format of all inputs; without it, the format of each file is recognised (awo formats lists them)")
 	flags.Bool("strict", false, "stop at the first problem in the input instead of skipping what it concerns")
 	flags.Var(&size, "max-record", "skip records that are larger than this")
 	flags.Bool("show-values", false, "show argument values and lines of traces, which may be secrets")
 	flags.Int("workers", 0, "how many `N` records are decoded at once; 0 is one a processor; the results are the same")
-	flags.Var(newChoice("auto", "always", "never"), "color", "whether problems and headings are coloured; auto is on terminals")
+	flags.Var(NewChoice("auto", "always", "never"), "color", "whether problems and headings are coloured; auto is on terminals")
 	flags.BoolP("quiet", "q", false, "print results only, and one line that counts the problems")
 	flags.BoolP("verbose", "v", false, "print every problem, and what is being done")
 	flags.String("config", "", "`FILE` with settings (default awo.yaml, if it is there)")
 }
 
 // check refuses settings that contradict each other or make no sense.
-func (s *settings) check() error {
+func (s *Settings) check() error {
 	switch {
 	case s.Quiet && s.Verbose:
-		return usagef("--quiet and --verbose contradict each other")
+		return Usagef("--quiet and --verbose contradict each other")
 	case s.Workers < 0:
-		return usagef("--workers: %d is negative", s.Workers)
+		return Usagef("--workers: %d is negative", s.Workers)
 	case s.MaxRecord == 0:
-		return usagef("--max-record: every record is larger than 0")
+		return Usagef("--max-record: every record is larger than 0")
 	}
 	return nil
 }
@@ -67,8 +67,8 @@ func (s *settings) check() error {
 // defaults. options points to a struct with a field for each flag of the
 // command itself; own is what it was filled with, by the names of the flags.
 //
-// An error is a usageError, or a diag.List about awo.yaml.
-func (a *app) loadSettings(c *cobra.Command, options any) (s settings, own map[string]any, err error) {
+// An error is one of usage, or a diag.List about awo.yaml.
+func (a *App) loadSettings(c *cobra.Command, options any) (s Settings, own map[string]any, err error) {
 	config, problems, err := a.loadConfig(c)
 	if err != nil {
 		return s, nil, err
@@ -151,13 +151,13 @@ func setFrom(f *pflag.Flag, config section) error {
 	name := environmentName(f.Name)
 	if text := os.Getenv(name); text != "" {
 		if err := setFlag(f, splitList(f, text)); err != nil {
-			return usagef("%s: %q is not %s", name, text, wanted(f.Value))
+			return Usagef("%s: %q is not %s", name, text, Wanted(f.Value))
 		}
 		return nil
 	}
 	if texts, ok := config.values[f.Name]; ok {
 		if err := setFlag(f, texts); err != nil {
-			return diag.New(config.positions[f.Name], "config-value", "`%s` wants %s", f.Name, wanted(f.Value))
+			return diag.New(config.positions[f.Name], "config-value", "`%s` wants %s", f.Name, Wanted(f.Value))
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"errors"
@@ -35,8 +35,8 @@ type section struct {
 }
 
 // loadConfig reads the configuration for c, and lists everything that is wrong
-// with the file. The error is a usageError.
-func (a *app) loadConfig(c *cobra.Command) (config, diag.List, error) {
+// with the file. The error is one of usage.
+func (a *App) loadConfig(c *cobra.Command) (config, diag.List, error) {
 	name, named := c.Flag("config").Value.String(), true
 	if name == "" {
 		name = os.Getenv(environmentName("config"))
@@ -49,9 +49,9 @@ func (a *app) loadConfig(c *cobra.Command) (config, diag.List, error) {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return config{}, nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return config{}, nil, usagef("--config: there is no file %s", name)
+		return config{}, nil, Usagef("--config: there is no file %s", name)
 	case err != nil:
-		return config{}, nil, usagef("--config: %s cannot be read", name)
+		return config{}, nil, Usagef("--config: %s cannot be read", name)
 	}
 	doc, problems := yamlsrc.Parse(name, src, yamlsrc.Options{})
 	r := configReader{problems: problems}
@@ -91,7 +91,7 @@ func (r *configReader) read(root *yamlsrc.Node, c *cobra.Command, out *config) {
 		}
 		sub := child(c.Root(), key)
 		if sub == nil {
-			r.unknown(e.Key, append(configNames(shared), childNames(c.Root())...))
+			r.unknown(e.Key, append(configNames(shared), ChildNames(c.Root())...))
 			continue
 		}
 		r.command(sub, e.Value, c, out)
@@ -125,7 +125,7 @@ func (r *configReader) command(of *cobra.Command, n *yamlsrc.Node, c *cobra.Comm
 			r.problem(e.Key.Pos, "config-key", "`%s` is a setting of all commands: it belongs at the top of the file", e.Key.Text)
 			continue
 		}
-		r.unknown(e.Key, append(configNames(own), childNames(of)...))
+		r.unknown(e.Key, append(configNames(own), ChildNames(of)...))
 	}
 }
 
@@ -147,7 +147,7 @@ func (r *configReader) value(f *pflag.Flag, n *yamlsrc.Node, into section) {
 			texts = append(texts, e.Value.Text)
 		}
 	default:
-		r.problem(n.Pos, "config-value", "`%s` wants %s", f.Name, wanted(f.Value))
+		r.problem(n.Pos, "config-value", "`%s` wants %s", f.Name, Wanted(f.Value))
 		return
 	}
 	into.values[f.Name], into.positions[f.Name] = texts, n.Pos
@@ -192,7 +192,8 @@ func child(c *cobra.Command, name string) *cobra.Command {
 	return c.Commands()[i]
 }
 
-func childNames(c *cobra.Command) []string {
+// ChildNames returns the names of the commands below c that are shown.
+func ChildNames(c *cobra.Command) []string {
 	var names []string
 	for _, sub := range c.Commands() {
 		if !sub.Hidden {

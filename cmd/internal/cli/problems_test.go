@@ -1,4 +1,4 @@
-package cmd
+package cli
 
 import (
 	"fmt"
@@ -10,12 +10,12 @@ import (
 )
 
 // report prints problems as a job with these settings does.
-func printed(s settings, list ...*diag.Error) string {
+func printed(s Settings, list ...*diag.Error) string {
 	var out strings.Builder
-	a := &app{stderr: &out}
-	p := problems{app: a, settings: &s, clear: func() {}}
+	a := &App{Stderr: &out}
+	p := Problems{app: a, settings: &s, clear: func() {}}
 	for _, e := range list {
-		p.add(e)
+		p.Add(e)
 	}
 	p.finish()
 	return out.String()
@@ -33,7 +33,7 @@ func many() []*diag.Error {
 }
 
 func TestProblems(t *testing.T) {
-	normal := printed(settings{}, many()...)
+	normal := printed(Settings{}, many()...)
 	want := `a.jsonl:1: json-syntax: no value here
 a.jsonl:2: json-syntax: no value here
 a.jsonl:3: json-syntax: no value here
@@ -48,13 +48,13 @@ awo: 29 problems (28 json-syntax, 1 file-missing), 1 warning (1 rule-unused)
 	if normal != want {
 		t.Errorf("got\n%s\nwant\n%s", normal, want)
 	}
-	if verbose := printed(settings{Verbose: true}, many()...); strings.Count(verbose, "json-syntax: no value") != 28 || strings.Contains(verbose, "more") {
+	if verbose := printed(Settings{Verbose: true}, many()...); strings.Count(verbose, "json-syntax: no value") != 28 || strings.Contains(verbose, "more") {
 		t.Errorf("-v prints\n%s", verbose)
 	}
-	if quiet, want := printed(settings{Quiet: true}, many()...), "awo: 29 problems (28 json-syntax, 1 file-missing), 1 warning (1 rule-unused)\n"; quiet != want {
+	if quiet, want := printed(Settings{Quiet: true}, many()...), "awo: 29 problems (28 json-syntax, 1 file-missing), 1 warning (1 rule-unused)\n"; quiet != want {
 		t.Errorf("-q prints\n%s\nwant\n%s", quiet, want)
 	}
-	if nothing := printed(settings{}); nothing != "" {
+	if nothing := printed(Settings{}); nothing != "" {
 		t.Errorf("no problem prints %q", nothing)
 	}
 }
@@ -65,7 +65,7 @@ func TestCountOf(t *testing.T) {
 		noun string
 		want string
 	}{{0, "problem", "0 problems"}, {1, "trajectory", "1 trajectory"}, {2, "trajectory", "2 trajectories"}, {1234, "call", "1,234 calls"}} {
-		if got := countOf(test.n, test.noun); got != test.want {
+		if got := CountOf(test.n, test.noun); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
 	}
@@ -79,16 +79,16 @@ func TestColour(t *testing.T) {
 		terminal bool
 		want     bool
 	}{{"auto", true, true}, {"auto", false, false}, {"always", false, true}, {"never", true, false}} {
-		if got := (&settings{Color: test.color}).coloured(test.terminal); got != test.want {
+		if got := (&Settings{Color: test.color}).coloured(test.terminal); got != test.want {
 			t.Errorf("--color %s, terminal %v: %v", test.color, test.terminal, got)
 		}
 	}
 	t.Setenv("NO_COLOR", "1")
-	if (&settings{Color: "auto"}).coloured(true) {
+	if (&Settings{Color: "auto"}).coloured(true) {
 		t.Error("NO_COLOR is ignored")
 	}
 	var out strings.Builder
-	a := &app{stderr: &out, colour: true, sources: map[string][]byte{"r.yaml": []byte("kind: efect\n")}}
+	a := &App{Stderr: &out, colour: true, sources: map[string][]byte{"r.yaml": []byte("kind: efect\n")}}
 	a.printProblem(diag.New(diag.Pos{File: "r.yaml", Line: 1, Col: 7}, "rule-effect", "there is no such effect"))
 	want := "\x1b[1mr.yaml:1:7\x1b[0m: \x1b[31mrule-effect\x1b[0m: there is no such effect\n    kind: efect\n          \x1b[31m^\x1b[0m\n"
 	if out.String() != want {
@@ -99,9 +99,9 @@ func TestColour(t *testing.T) {
 func TestLoggerHasNoTime(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		var lines []string
-		for _, s := range []settings{{}, {Verbose: true}, {Quiet: true}} {
+		for _, s := range []Settings{{}, {Verbose: true}, {Quiet: true}} {
 			var out strings.Builder
-			a := &app{stderr: &out, stderrTerminal: terminal}
+			a := &App{Stderr: &out, StderrTerminal: terminal}
 			for level := slog.LevelDebug; level <= slog.LevelError; level += 4 {
 				a.logger(s).Log(t.Context(), level, "message", "key", 1)
 			}
