@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/diag"
 )
 
@@ -55,7 +56,7 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		newSnapshot(a),
 		newPredict(a),
 		newFormats(a),
-		newRules(a),
+		rulefile.New(a),
 		newVersion(a),
 	)
 	root.SetCompletionCommandGroupID(cli.GroupOther)

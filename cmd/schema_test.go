@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/internal/report"
@@ -32,15 +33,15 @@ var results = []struct {
 	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --reasons --ablation"},
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
 	{"awo.formats/v1", formatsJSON{}, "formats"},
-	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
+	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.cost/v1", costJSON{}, "cost office/trajectories.jsonl.gz --lazy"},
 	{"awo.backtest/v1", backtestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --sweep 5"},
 	{"awo.registration/v1", registrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
-	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
-	{"awo.rules-test/v1", rulesTestJSON{}, "rules test office/rules.yaml office/cases.yaml"},
-	{"awo.rules-explanation/v1", explanationJSON{}, "rules explain office/trajectories.jsonl.gz --rules office/rules.yaml --trajectory run-000003 --call 2"},
-	{"awo.rules-verification/v1", evidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
-	{"awo.rules-suggestion/v1", suggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
+	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
+	{"awo.rules-test/v1", rulefile.TestJSON{}, "rules test office/rules.yaml office/cases.yaml"},
+	{"awo.rules-explanation/v1", rulefile.ExplanationJSON{}, "rules explain office/trajectories.jsonl.gz --rules office/rules.yaml --trajectory run-000003 --call 2"},
+	{"awo.rules-verification/v1", rulefile.EvidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
+	{"awo.rules-suggestion/v1", rulefile.SuggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
 	{"awo.replay/v1", replayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --learning-curve"},
 	{"awo.snapshot/v1", snapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/inertia.awo"},
 	{"awo.snapshot-export/v1", exportJSON{}, "snapshot export $SNAPSHOT"},

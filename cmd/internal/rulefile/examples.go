@@ -1,4 +1,4 @@
-package cmd
+package rulefile
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"github.com/awo-dev/awo/rules"
 )
 
-func newRulesTest(a *cli.App) *cobra.Command {
+func newTest(a *cli.App) *cobra.Command {
 	return cli.Work(a, &cobra.Command{
 		Use:   "test RULES [CASES...]",
 		Short: "Run the examples of a rule file, and files of further cases",
@@ -30,8 +30,8 @@ code is 1. The values shown are those of these files.`,
 	}, testRules)
 }
 
-// rulesTestJSON is the JSON of `awo rules test`.
-type rulesTestJSON struct {
+// TestJSON is the JSON of `awo rules test`.
+type TestJSON struct {
 	Schema   string        `json:"schema"`
 	File     string        `json:"file"`
 	Rules    int           `json:"rules"`
@@ -61,7 +61,7 @@ func testRules(j *cli.Job, _ struct{}, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := rulesTestJSON{Schema: "awo.rules-test/v1", File: file, Rules: len(set.Rules), Examples: []exampleJSON{}}
+	out := TestJSON{Schema: "awo.rules-test/v1", File: file, Rules: len(set.Rules), Examples: []exampleJSON{}}
 	owner := map[diag.Pos]string{}
 	for _, r := range set.Rules {
 		for i := range r.Examples {
@@ -94,7 +94,7 @@ func testRules(j *cli.Job, _ struct{}, args []string) error {
 	if j.Format == report.FormatText {
 		return nil // the differences have been printed, and without any there is nothing to say
 	}
-	return j.Print(rulesTestDocument(out), out)
+	return j.Print(testDocument(out), out)
 }
 
 // runExample runs one example and reports in what it does not hold.
@@ -126,7 +126,7 @@ func orNone(s string) string {
 	return s
 }
 
-func rulesTestDocument(out rulesTestJSON) *report.Document {
+func testDocument(out TestJSON) *report.Document {
 	table := report.NewTable("examples", "",
 		report.Column{Key: "file"},
 		report.Column{Key: "line", Align: report.Right},

@@ -1,4 +1,4 @@
-package cmd
+package rulefile
 
 import (
 	"fmt"
@@ -12,15 +12,15 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// rulesExplainOptions are the flags of `awo rules explain`.
-type rulesExplainOptions struct {
+// explainOptions are the flags of `awo rules explain`.
+type explainOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
 	Rules            string `mapstructure:"rules"`
 	Trajectory       string `mapstructure:"trajectory"`
 	Call             int    `mapstructure:"call"`
 }
 
-func newRulesExplain(a *cli.App) *cobra.Command {
+func newExplain(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain FILES...",
 		Short: "Say what each stage of the rules did to one call",
@@ -43,8 +43,8 @@ there. Argument values are shown as ordinals such as ‹v1›; --show-values sho
 	return cli.Work(a, c, explainRules)
 }
 
-// explanationJSON is the JSON of `awo rules explain`.
-type explanationJSON struct {
+// ExplanationJSON is the JSON of `awo rules explain`.
+type ExplanationJSON struct {
 	Schema     string              `json:"schema"`
 	Trajectory string              `json:"trajectory"`
 	Call       int                 `json:"call"`
@@ -83,7 +83,7 @@ type explainedStepJSON struct {
 	Visits     int    `json:"visits"` // of the state it leads to
 }
 
-func explainRules(j *cli.Job, o rulesExplainOptions, files []string) error {
+func explainRules(j *cli.Job, o explainOptions, files []string) error {
 	switch {
 	case o.Rules == "":
 		return cli.Usagef("--rules: name the rule file that is to be explained")
@@ -130,8 +130,8 @@ func explainRules(j *cli.Job, o rulesExplainOptions, files []string) error {
 	return j.Print(explanationDocument(out), out)
 }
 
-func explanationResult(e *merge.Explanation) explanationJSON {
-	out := explanationJSON{
+func explanationResult(e *merge.Explanation) ExplanationJSON {
+	out := ExplanationJSON{
 		Schema: "awo.rules-explanation/v1", Tool: e.Tool, Label: e.Label, Status: e.Status.String(), Fate: e.Fate.String(),
 		Rules: []appliedRuleJSON{}, Steps: []explainedStepJSON{},
 	}
@@ -162,7 +162,7 @@ var fates = map[string]string{
 	merge.FateUnread.String():  "The policy `outcome: success` leaves out the whole trajectory.",
 }
 
-func explanationDocument(out explanationJSON) *report.Document {
+func explanationDocument(out ExplanationJSON) *report.Document {
 	d := &report.Document{Title: fmt.Sprintf("Call %d of %d in %s", out.Call, out.Calls, out.Trajectory)}
 	d.Add(report.Paragraph(fmt.Sprintf("Recorded: %s (status %s).", out.Label, out.Status)))
 	table := report.NewTable("rules", "",

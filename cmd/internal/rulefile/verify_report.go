@@ -1,4 +1,4 @@
-package cmd
+package rulefile
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"github.com/awo-dev/awo/merge"
 )
 
-func evidenceDocument(in *cli.Intake, o rulesVerifyOptions, out evidenceJSON) *report.Document {
+func evidenceDocument(in *cli.Intake, o verifyOptions, out EvidenceJSON) *report.Document {
 	d := &report.Document{Title: "Evidence for and against rules"}
 	d.Add(in.Summary())
 	table := report.NewTable("rules", "",
@@ -57,7 +57,7 @@ func verdictCells(v ruleVerdict, name report.Cell) []report.Cell {
 	}
 }
 
-func nextCallTable(out evidenceJSON) *report.Table {
+func nextCallTable(out EvidenceJSON) *report.Table {
 	table := report.NewTable("next-call", "",
 		report.Column{Key: "rules"},
 		report.Column{Key: "states", Align: report.Right},
@@ -76,7 +76,7 @@ func nextCallTable(out evidenceJSON) *report.Table {
 }
 
 // counterExamples writes the first contradictions of every rule as sentences.
-func counterExamples(out evidenceJSON) report.List {
+func counterExamples(out EvidenceJSON) report.List {
 	var list report.List
 	for _, group := range [][]ruleVerdict{out.Verdicts, out.Together} {
 		for _, v := range group {

@@ -1,4 +1,4 @@
-package cmd
+package rulefile
 
 import (
 	"errors"
@@ -18,14 +18,14 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// rulesSuggestOptions are the flags of `awo rules suggest`.
-type rulesSuggestOptions struct {
+// suggestOptions are the flags of `awo rules suggest`.
+type suggestOptions struct {
 	cli.InputOptions  `mapstructure:",squash"`
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	Folds             int     `mapstructure:"folds"`
 }
 
-func newRulesSuggest(a *cli.App) *cobra.Command {
+func newSuggest(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suggest FILES...",
 		Short: "Propose rules for traces, each with what speaks for and against it",
@@ -51,9 +51,9 @@ The rules are a first draft: read them, and ask other traces with
 	return cli.Work(a, c, suggestRules)
 }
 
-// suggestionJSON is the JSON of `awo rules suggest`; docs/artefacts.md describes
+// SuggestionJSON is the JSON of `awo rules suggest`; docs/artefacts.md describes
 // it.
-type suggestionJSON struct {
+type SuggestionJSON struct {
 	Schema string              `json:"schema"`
 	Input  cli.InputJSON       `json:"input"`
 	YAML   string              `json:"yaml"` // the rule file
@@ -95,7 +95,7 @@ type leftRuleJSON struct {
 	Reason   string   `json:"reason"`
 }
 
-func suggestRules(j *cli.Job, o rulesSuggestOptions, files []string) error {
+func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 	if !(o.MaxContradictions >= 0 && o.MaxContradictions <= 1) {
 		return cli.Usagef("--max-contradictions: %g is not between 0 and 1", o.MaxContradictions)
 	}
@@ -273,8 +273,8 @@ func scalar(text string) string {
 	return strconv.QuoteToASCII(text)
 }
 
-func suggestion(in *cli.Intake, found *merge.Suggestions, source []byte) suggestionJSON {
-	out := suggestionJSON{
+func suggestion(in *cli.Intake, found *merge.Suggestions, source []byte) SuggestionJSON {
+	out := SuggestionJSON{
 		Schema: "awo.rules-suggestion/v1", Input: in.JSON(), YAML: string(source), Unread: found.LeftOut,
 		Before: sizeOf(found.Before), After: sizeOf(found.After), Rules: []suggestedRuleJSON{}, Left: []leftRuleJSON{},
 	}
@@ -300,7 +300,7 @@ func sizeOf(s merge.Size) sizeJSON {
 	return sizeJSON{s.States, report.Known(s.Bits)}
 }
 
-func suggestionDocument(in *cli.Intake, out suggestionJSON) *report.Document {
+func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
 	d := &report.Document{Title: "Suggested rules"}
 	d.Add(in.Summary())
 	table := report.NewTable("suggested-rules", "",

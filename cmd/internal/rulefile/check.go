@@ -1,4 +1,4 @@
-package cmd
+package rulefile
 
 import (
 	"strings"
@@ -13,7 +13,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-func newRulesCheck(a *cli.App) *cobra.Command {
+func newCheck(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check RULES... [TRACES...]",
 		Short: "Report everything that is wrong with rule files, all at once",
@@ -40,14 +40,14 @@ warnings alone do so only with --fail-on warning.
 	return cli.Work(a, c, checkRules)
 }
 
-// rulesCheckOptions are the flags of `awo rules check`.
-type rulesCheckOptions struct {
+// checkOptions are the flags of `awo rules check`.
+type checkOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
 	FailOn           string `mapstructure:"fail-on"`
 }
 
-// rulesCheckJSON is the JSON of `awo rules check`.
-type rulesCheckJSON struct {
+// CheckJSON is the JSON of `awo rules check`.
+type CheckJSON struct {
 	Schema   string             `json:"schema"`
 	Files    []checkedRulesJSON `json:"files"`
 	Input    *cli.InputJSON     `json:"input"`    // null without traces
@@ -85,7 +85,7 @@ type checkedRules struct {
 	usage    *merge.Usage // nil without traces
 }
 
-func checkRules(j *cli.Job, o rulesCheckOptions, args []string) error {
+func checkRules(j *cli.Job, o checkOptions, args []string) error {
 	j.Problems.Unlimited = true // a person wrote each line of these files
 	files, traces := splitRules(args)
 	checked := make([]checkedRules, len(files))
@@ -95,7 +95,7 @@ func checkRules(j *cli.Job, o rulesCheckOptions, args []string) error {
 			checked[i].usage = merge.NewUsage(checked[i].set)
 		}
 	}
-	out := rulesCheckJSON{Schema: "awo.rules-check/v1", Files: []checkedRulesJSON{}}
+	out := CheckJSON{Schema: "awo.rules-check/v1", Files: []checkedRulesJSON{}}
 	if len(traces) > 0 {
 		input, err := useRules(j, checked, o, traces)
 		if err != nil {
@@ -119,7 +119,7 @@ func checkRules(j *cli.Job, o rulesCheckOptions, args []string) error {
 	all := j.Problems.All()
 	out.Problems = cli.ProblemsJSON{Total: all.Total, ByCode: all.ByCode}
 	if j.Format != report.FormatText { // as text the problems have been printed
-		if err := j.Print(rulesCheckDocument(out), out); err != nil {
+		if err := j.Print(checkDocument(out), out); err != nil {
 			return err
 		}
 	}
@@ -143,7 +143,7 @@ func splitRules(args []string) (files, traces []string) {
 }
 
 // useRules counts what the rules do to traces.
-func useRules(j *cli.Job, checked []checkedRules, o rulesCheckOptions, traces []string) (*cli.InputJSON, error) {
+func useRules(j *cli.Job, checked []checkedRules, o checkOptions, traces []string) (*cli.InputJSON, error) {
 	in, err := j.Intake(traces, o.InputOptions, trace.Options{})
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (c *checkedRules) json(file string) checkedRulesJSON {
 	return out
 }
 
-func rulesCheckDocument(out rulesCheckJSON) *report.Document {
+func checkDocument(out CheckJSON) *report.Document {
 	table := report.NewTable("problems", "",
 		report.Column{Key: "file"},
 		report.Column{Key: "line", Align: report.Right},

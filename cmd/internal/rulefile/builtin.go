@@ -1,4 +1,4 @@
-package cmd
+package rulefile
 
 import (
 	"github.com/spf13/cobra"
@@ -8,7 +8,7 @@ import (
 	"github.com/awo-dev/awo/rules"
 )
 
-func newRulesBuiltin(a *cli.App) *cobra.Command {
+func newBuiltin(a *cli.App) *cobra.Command {
 	c := cli.Work(a, &cobra.Command{
 		Use:   "builtin NAME",
 		Short: "Print a set of rules that comes with awo",

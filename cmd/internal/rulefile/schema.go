@@ -1,4 +1,4 @@
-package cmd
+package rulefile
 
 import (
 	"github.com/spf13/cobra"
@@ -7,7 +7,7 @@ import (
 	"github.com/awo-dev/awo/rules"
 )
 
-func newRulesSchema(a *cli.App) *cobra.Command {
+func newSchema(a *cli.App) *cobra.Command {
 	return cli.Work(a, &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of rule files, for editors",

@@ -1,4 +1,4 @@
-package cmd
+package rulefile
 
 import (
 	"bytes"
@@ -12,13 +12,13 @@ import (
 	"github.com/awo-dev/awo/rules"
 )
 
-// rulesFmtOptions are the flags of `awo rules fmt`.
-type rulesFmtOptions struct {
+// fmtOptions are the flags of `awo rules fmt`.
+type fmtOptions struct {
 	Write bool `mapstructure:"write"`
 	Check bool `mapstructure:"check"`
 }
 
-func newRulesFmt(a *cli.App) *cobra.Command {
+func newFmt(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fmt FILES...",
 		Short: "Lay rule files out in one way, and keep their comments",
@@ -41,7 +41,7 @@ that are not formatted are printed, and the exit code is 1 if there are any.`,
 	return cli.Work(a, c, formatRules)
 }
 
-func formatRules(j *cli.Job, o rulesFmtOptions, files []string) error {
+func formatRules(j *cli.Job, o fmtOptions, files []string) error {
 	switch {
 	case o.Write && o.Check:
 		return cli.Usagef("--write and --check contradict each other")

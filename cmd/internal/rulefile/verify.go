@@ -1,4 +1,4 @@
-package cmd
+package rulefile
 
 import (
 	"github.com/spf13/cobra"
@@ -11,8 +11,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// rulesVerifyOptions are the flags of `awo rules verify`.
-type rulesVerifyOptions struct {
+// verifyOptions are the flags of `awo rules verify`.
+type verifyOptions struct {
 	cli.InputOptions  `mapstructure:",squash"`
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	MinTested         float64 `mapstructure:"min-tested"`
@@ -20,7 +20,7 @@ type rulesVerifyOptions struct {
 	Folds             int     `mapstructure:"folds"`
 }
 
-func newRulesVerify(a *cli.App) *cobra.Command {
+func newVerify(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify RULES FILES...",
 		Short: "Ask traces whether they contradict rules; fails if they do",
@@ -66,9 +66,9 @@ const (
 	verdictNoState      = "moves no state"
 )
 
-// evidenceJSON is the JSON of `awo rules verify`; docs/artefacts.md
+// EvidenceJSON is the JSON of `awo rules verify`; docs/artefacts.md
 // describes it.
-type evidenceJSON struct {
+type EvidenceJSON struct {
 	Schema            string         `json:"schema"`
 	Input             cli.InputJSON  `json:"input"`
 	Rules             string         `json:"rules_file"`
@@ -141,7 +141,7 @@ type verifyLeftOut struct {
 	Reads     int `json:"reads"`     // beyond those that are watched
 }
 
-func verifyRules(j *cli.Job, o rulesVerifyOptions, args []string) error {
+func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 	for _, share := range []struct {
 		flag  string
 		value float64
@@ -223,8 +223,8 @@ func comparisons(j *cli.Job, in *cli.Intake, evidence *merge.Evidence) (map[merg
 	return out, nil
 }
 
-func verification(in *cli.Intake, o rulesVerifyOptions, file string, e *merge.Evidence, compared map[merge.CounterExample]merge.Comparison) evidenceJSON {
-	out := evidenceJSON{
+func verification(in *cli.Intake, o verifyOptions, file string, e *merge.Evidence, compared map[merge.CounterExample]merge.Comparison) EvidenceJSON {
+	out := EvidenceJSON{
 		Schema: "awo.rules-verification/v1", Input: in.JSON(), Rules: file,
 		MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
 		Verdicts: []ruleVerdict{}, Together: []ruleVerdict{},
@@ -247,7 +247,7 @@ func verification(in *cli.Intake, o rulesVerifyOptions, file string, e *merge.Ev
 }
 
 // verdictOn judges a rule, or several.
-func verdictOn(r *merge.RuleEvidence, e *merge.Evidence, o rulesVerifyOptions, compared map[merge.CounterExample]merge.Comparison) ruleVerdict {
+func verdictOn(r *merge.RuleEvidence, e *merge.Evidence, o verifyOptions, compared map[merge.CounterExample]merge.Comparison) ruleVerdict {
 	rule := r.Rules[0]
 	v := ruleVerdict{
 		ID: rule.ID, Kind: rule.Kind.String(), At: rule.Pos, Verdict: verdictOK,
@@ -286,7 +286,7 @@ func verdictOn(r *merge.RuleEvidence, e *merge.Evidence, o rulesVerifyOptions, c
 
 // nextCall sums up what the next call costs to predict: at order 0 from nothing,
 // at order 1 from the state.
-func nextCall(name string, e *merge.Evidence, o rulesVerifyOptions, order int) nextCallJSON {
+func nextCall(name string, e *merge.Evidence, o verifyOptions, order int) nextCallJSON {
 	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None()}
 	if e.Next.Folds == 0 {
 		return out
@@ -297,7 +297,7 @@ func nextCall(name string, e *merge.Evidence, o rulesVerifyOptions, order int) n
 }
 
 // failRules reports the rules that fail as problems at their places.
-func failRules(j *cli.Job, o rulesVerifyOptions, e *merge.Evidence, out *evidenceJSON) {
+func failRules(j *cli.Job, o verifyOptions, e *merge.Evidence, out *EvidenceJSON) {
 	j.Problems.Unlimited = true
 	fail := func(pos diag.Pos, code, format string, args ...any) {
 		out.Passed = false
