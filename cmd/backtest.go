@@ -10,6 +10,7 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/metatool"
@@ -226,7 +227,7 @@ func backTested(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 	options := backtest.Options{
 		Rules: set, Compile: shared.compiler(o.Threshold, j.Parallel()), Choose: shared.choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
-		Declared:   func() backtest.Declarations { return newEffects(set, true) },
+		Declared:   func() backtest.Declarations { return prediction.NewEffects(set, true) },
 		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.Parallel(),
 		Progress: func(done, of int, next string) {
 			j.Log.Debug("back-test", "step", done, "of", of, "next", next)

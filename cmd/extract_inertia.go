@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/metatool"
@@ -18,14 +19,14 @@ func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*meta
 	const seed = 1
 	part := trace.HashFolds(5, seed).Of
 	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part)
-	r := &snapshotReader{effects: newEffects(set, false)}
+	r := prediction.NewSnapshotReader(set)
 	composed := newComposer(set, offered)
-	err := r.read(j, composed.counting(in.Source()), seed, func(o *inertia.Observation) { trained.Add(o, part) })
+	err := r.Read(j, composed.counting(in.Source()), seed, func(o *inertia.Observation) { trained.Add(o, part) })
 	if err != nil {
 		return nil, err
 	}
 	composed.add(trained.Parts()[0])
-	m, g := r.compile(trained, inertia.ModelOptions{}, part)
+	m, g := r.Compile(trained, inertia.ModelOptions{}, part)
 	return m.AppendSnapshot(nil, g), nil
 }
 

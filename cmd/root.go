@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/diag"
 )
@@ -52,9 +53,9 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		newWhyNot(a),
 		newRun(a),
 		newRegister(a),
-		newReplay(a),
-		newSnapshot(a),
-		newPredict(a),
+		prediction.NewReplay(a),
+		prediction.NewSnapshot(a),
+		prediction.NewPredict(a),
 		newFormats(a),
 		rulefile.New(a),
 		newVersion(a),

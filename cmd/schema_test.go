@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/golden"
@@ -42,10 +43,10 @@ var results = []struct {
 	{"awo.rules-explanation/v1", rulefile.ExplanationJSON{}, "rules explain office/trajectories.jsonl.gz --rules office/rules.yaml --trajectory run-000003 --call 2"},
 	{"awo.rules-verification/v1", rulefile.EvidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
 	{"awo.rules-suggestion/v1", rulefile.SuggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
-	{"awo.replay/v1", replayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --learning-curve"},
-	{"awo.snapshot/v1", snapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/inertia.awo"},
-	{"awo.snapshot-export/v1", exportJSON{}, "snapshot export $SNAPSHOT"},
-	{"awo.prediction/v1", predictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
+	{"awo.replay/v1", prediction.ReplayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --learning-curve"},
+	{"awo.snapshot/v1", prediction.SnapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/inertia.awo"},
+	{"awo.snapshot-export/v1", prediction.ExportJSON{}, "snapshot export $SNAPSHOT"},
+	{"awo.prediction/v1", prediction.PredictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
 	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
 	{"awo.extraction-check/v1", artefactCheckJSON{}, "extract --check $TOOLS"},
 	{"awo.diff/v1", diffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},

@@ -1,4 +1,4 @@
-package cmd
+package prediction
 
 import (
 	"slices"
@@ -10,9 +10,9 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// effects collects what is declared about tools: by rules, else by annotations of
+// Effects collects what is declared about tools: by rules, else by annotations of
 // their definitions, else by nobody.
-type effects struct {
+type Effects struct {
 	rewriter *merge.Rewriter // nil without rules
 	labels   *merge.Labels   // that it has given out
 	renew    func() (*merge.Rewriter, *merge.Labels)
@@ -22,8 +22,10 @@ type effects struct {
 	guessed  map[trace.Name]bool           // tools whose names did
 }
 
-func newEffects(set *rules.Set, guess bool) *effects {
-	e := &effects{reads: map[trace.Name]bool{}, declared: map[trace.Name]inertia.Effect{}, guess: guess, guessed: map[trace.Name]bool{}}
+// NewEffects returns what is declared by rules, nil for none; guess lets names tell
+// where nothing else does.
+func NewEffects(set *rules.Set, guess bool) *Effects {
+	e := &Effects{reads: map[trace.Name]bool{}, declared: map[trace.Name]inertia.Effect{}, guess: guess, guessed: map[trace.Name]bool{}}
 	if set != nil {
 		all := *set
 		all.Failed, all.Outcome = rules.FailedKeep, rules.OutcomeAll
@@ -42,7 +44,7 @@ const maxLabels = 1 << 16
 
 // Add reads a trajectory, and gives its calls the status that rules read from
 // their results.
-func (e *effects) Add(t *trace.Trajectory) {
+func (e *Effects) Add(t *trace.Trajectory) {
 	for i := range t.Tools {
 		if effect, ok := annotated(&t.Tools[i]); ok {
 			e.declared[t.Tools[i].Name] = effect
@@ -94,7 +96,7 @@ func annotated(d *trace.ToolDef) (inertia.Effect, bool) {
 }
 
 // Of returns the effect of a tool. It may be used concurrently once all is added.
-func (e *effects) Of(tool trace.Name) inertia.Effect {
+func (e *Effects) Of(tool trace.Name) inertia.Effect {
 	if reads, ok := e.reads[tool]; ok {
 		if reads {
 			return inertia.EffectReads

@@ -1,4 +1,4 @@
-package cmd
+package prediction
 
 import (
 	"os"
@@ -11,8 +11,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// snapshotJSON is the JSON of `awo snapshot build`, `merge`, `update` and `show`.
-type snapshotJSON struct {
+// SnapshotJSON is the JSON of `awo snapshot build`, `merge`, `update` and `show`.
+type SnapshotJSON struct {
 	Schema       string             `json:"schema"`
 	Input        *cli.InputJSON     `json:"input,omitempty"` // what was read to make it
 	File         string             `json:"file"`
@@ -100,7 +100,7 @@ func showSnapshot(j *cli.Job, s *inertia.Snapshot, size int64, in *cli.Intake) e
 	if err != nil {
 		return err
 	}
-	out := snapshotJSON{
+	out := SnapshotJSON{
 		Schema: "awo.snapshot/v1", File: s.File(), Bytes: size, Trajectories: m.Info.Trajectories, Newest: m.Info.Day(),
 		Order: m.Info.Order, States: !m.Info.NoState, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Mergeable: s.HasCounts(),
 		Examples: m.Calibration().Examples, Tools: []snapshotToolJSON{},
@@ -145,7 +145,7 @@ func snapshotTool(m *inertia.Model, symbol uint32) snapshotToolJSON {
 	return out
 }
 
-func snapshotDocument(in *cli.Intake, out snapshotJSON) *report.Document {
+func snapshotDocument(in *cli.Intake, out SnapshotJSON) *report.Document {
 	d := &report.Document{Title: "Snapshot"}
 	if in != nil {
 		d.Add(in.Summary())
@@ -194,10 +194,10 @@ func sourceText(r snapshotRuleJSON) string {
 	return r.Tool + " → " + r.Path
 }
 
-// exportJSON is the JSON of `awo snapshot export`.
-type exportJSON struct {
+// ExportJSON is the JSON of `awo snapshot export`.
+type ExportJSON struct {
 	Schema   string              `json:"schema"`
-	Snapshot snapshotJSON        `json:"snapshot"`
+	Snapshot SnapshotJSON        `json:"snapshot"`
 	Contexts []exportContextJSON `json:"contexts"`
 }
 
@@ -244,8 +244,8 @@ func snapshotExport(j *cli.Job, _ struct{}, args []string) error {
 	if err != nil {
 		return cli.FileProblem(args[0], err)
 	}
-	out := exportJSON{Schema: "awo.snapshot-export/v1", Contexts: []exportContextJSON{}}
-	out.Snapshot = snapshotJSON{
+	out := ExportJSON{Schema: "awo.snapshot-export/v1", Contexts: []exportContextJSON{}}
+	out.Snapshot = SnapshotJSON{
 		Schema: "awo.snapshot/v1", File: s.File(), Bytes: info.Size(), Trajectories: m.Info.Trajectories, Newest: m.Info.Day(), Order: m.Info.Order,
 		States: !m.Info.NoState, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Mergeable: s.HasCounts(), Examples: m.Calibration().Examples, Tools: []snapshotToolJSON{},
 	}

@@ -1,4 +1,4 @@
-package cmd
+package prediction
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 )
 
-// replayJSON is the JSON of `awo replay`; docs/inertia.md describes it.
-type replayJSON struct {
+// ReplayJSON is the JSON of `awo replay`; docs/inertia.md describes it.
+type ReplayJSON struct {
 	Schema        string               `json:"schema"`
 	Input         cli.InputJSON        `json:"input"`
 	Split         replaySplitJSON      `json:"split"`

@@ -1,4 +1,4 @@
-package cmd
+package prediction
 
 import (
 	"encoding/json"
@@ -21,7 +21,8 @@ type predictOptions struct {
 	Fire    string  `mapstructure:"fire"`
 }
 
-func newPredict(a *cli.App) *cobra.Command {
+// NewPredict returns `awo predict`.
+func NewPredict(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict SNAPSHOT",
 		Short: "Predict the next call of a trajectory so far",
@@ -42,8 +43,8 @@ trajectory that was given.`,
 	return cli.Work(a, c, predict)
 }
 
-// predictionJSON is the JSON of `awo predict`.
-type predictionJSON struct {
+// PredictionJSON is the JSON of `awo predict`.
+type PredictionJSON struct {
 	Schema string      `json:"schema"`
 	Offers []offerJSON `json:"offers"` // the likeliest first
 	// MetaTools are offered meta-tools that may stand for the call, the likeliest first.
@@ -135,7 +136,7 @@ func soFar(j *cli.Job, adapter *inertia.Adapter) (*trace.Trajectory, error) {
 	return found, nil
 }
 
-func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapter, o predictOptions) predictionJSON {
+func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapter, o predictOptions) PredictionJSON {
 	h := inertia.NewLiveHistory(t)
 	d := h.Now()
 	options := inertia.PredictorOptions{Effects: m.Effects(), Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter, Schemas: inertia.SchemasOf(t.Tools)}}
@@ -143,7 +144,7 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 		options.Available = inertia.Offered(t)
 	}
 	p := inertia.NewPredictor(m, options)
-	out := predictionJSON{Schema: "awo.prediction/v1", Offers: []offerJSON{}, MetaTools: []metaOfferJSON{}, Theta: inertia.Threshold(o.Cost)}
+	out := PredictionJSON{Schema: "awo.prediction/v1", Offers: []offerJSON{}, MetaTools: []metaOfferJSON{}, Theta: inertia.Threshold(o.Cost)}
 	for _, x := range p.Offers(h, &d, o.Top) {
 		offer := offerJSON{Probability: x.Probability, Effect: x.Effect.String(), Args: []argumentJSON{}, Right: x.Right, Complete: x.Fill.Complete}
 		if x.Symbol != 0 {
@@ -181,7 +182,7 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 	return out
 }
 
-func predictionDocument(out predictionJSON) *report.Document {
+func predictionDocument(out PredictionJSON) *report.Document {
 	d := &report.Document{Title: "Next call"}
 	t := report.NewTable("offers", "", report.Column{Key: "tool"}, report.Column{Key: "probability", Unit: "%", Align: report.Right},
 		report.Column{Key: "effect"}, report.Column{Key: "right", Title: "exactly this call", Unit: "%", Align: report.Right}, report.Column{Key: "args", Title: "arguments", Max: 80, Wrap: true})

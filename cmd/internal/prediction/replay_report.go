@@ -1,4 +1,4 @@
-package cmd
+package prediction
 
 import (
 	"crypto/sha256"
@@ -13,7 +13,7 @@ import (
 
 // learn adds the learning curve of the default predictor: over folds, each test
 // fold with growing shares of the others.
-func (s *replayStudy) learn(out *replayJSON) {
+func (s *replayStudy) learn(out *ReplayJSON) {
 	shares := []float64{0.1, 0.25, 0.5, 1}
 	sum := make([]inertia.CurvePoint, len(shares))
 	add := func(train, test []*inertia.Run) {
@@ -52,7 +52,7 @@ func rankOf(seed uint64) func(task string) uint64 {
 }
 
 // ablate adds the figures of the default predictor without one part at a time.
-func (s *replayStudy) ablate(out *replayJSON) {
+func (s *replayStudy) ablate(out *ReplayJSON) {
 	without := func(sources ...inertia.Source) func(*inertia.ReplayOptions) {
 		return func(o *inertia.ReplayOptions) { o.Predictor.Fill.Without = sources }
 	}
@@ -92,7 +92,7 @@ func (s *replayStudy) ablate(out *replayJSON) {
 }
 
 // document lays the result out for people.
-func (s *replayStudy) document(out replayJSON) *report.Document {
+func (s *replayStudy) document(out ReplayJSON) *report.Document {
 	d := &report.Document{Title: "Replay"}
 	d.Add(s.in.Summary(), s.about(out))
 	d.Section("Predicting the next turn", rankingTable(out))
@@ -112,7 +112,7 @@ func (s *replayStudy) document(out replayJSON) *report.Document {
 	return d
 }
 
-func (s *replayStudy) about(out replayJSON) report.Paragraph {
+func (s *replayStudy) about(out ReplayJSON) report.Paragraph {
 	text := ""
 	switch out.Split.Method {
 	case "kfold":
@@ -133,7 +133,7 @@ func (s *replayStudy) about(out replayJSON) report.Paragraph {
 	return report.Paragraph(text)
 }
 
-func rankingTable(out replayJSON) *report.Table {
+func rankingTable(out ReplayJSON) *report.Table {
 	t := report.NewTable("ranking", "",
 		report.Column{Key: "predictor"}, report.Column{Key: "n", Title: "turns", Align: report.Right},
 		report.Column{Key: "top1", Title: "first right", Unit: "%", Align: report.Right}, report.Column{Key: "top1_interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
@@ -149,7 +149,7 @@ func rankingTable(out replayJSON) *report.Table {
 	return t
 }
 
-func firingTable(out replayJSON) *report.Table {
+func firingTable(out ReplayJSON) *report.Table {
 	t := report.NewTable("firing", "",
 		report.Column{Key: "predictor"}, report.Column{Key: "theta", Title: "from score", Align: report.Right},
 		report.Column{Key: "fired", Title: "calls made", Align: report.Right}, report.Column{Key: "right", Title: "turns avoided", Align: report.Right},
@@ -165,7 +165,7 @@ func firingTable(out replayJSON) *report.Table {
 	return t
 }
 
-func wrongTable(out replayJSON) *report.Table {
+func wrongTable(out ReplayJSON) *report.Table {
 	columns := []report.Column{{Key: "class", Title: "wrong calls"}}
 	for _, p := range out.Predictors {
 		columns = append(columns, report.Column{Key: p.Predictor, Align: report.Right})
@@ -181,7 +181,7 @@ func wrongTable(out replayJSON) *report.Table {
 	return t
 }
 
-func fillingTable(out replayJSON) *report.Table {
+func fillingTable(out ReplayJSON) *report.Table {
 	t := report.NewTable("filling", "",
 		report.Column{Key: "predictor"}, report.Column{Key: "source", Title: "arguments from"},
 		report.Column{Key: "tried", Align: report.Right}, report.Column{Key: "right", Align: report.Right})
@@ -196,7 +196,7 @@ func fillingTable(out replayJSON) *report.Table {
 	return t
 }
 
-func reliabilityTable(out replayJSON) *report.Table {
+func reliabilityTable(out ReplayJSON) *report.Table {
 	t := report.NewTable("reliability", "",
 		report.Column{Key: "score", Title: "said to be right", Unit: "%"}, report.Column{Key: "n", Title: "calls", Align: report.Right},
 		report.Column{Key: "mean", Title: "on average", Unit: "%", Align: report.Right}, report.Column{Key: "right", Title: "was right", Unit: "%", Align: report.Right})
@@ -207,7 +207,7 @@ func reliabilityTable(out replayJSON) *report.Table {
 	return t
 }
 
-func replaySweepTable(out replayJSON) *report.Table {
+func replaySweepTable(out ReplayJSON) *report.Table {
 	t := report.NewTable("sweep", "",
 		report.Column{Key: "predictor"}, report.Column{Key: "alpha", Align: report.Right}, report.Column{Key: "theta", Title: "from score", Align: report.Right},
 		report.Column{Key: "fired", Title: "calls made", Align: report.Right}, report.Column{Key: "turns_avoided", Title: "turns avoided", Align: report.Right},
@@ -225,7 +225,7 @@ func replaySweepTable(out replayJSON) *report.Table {
 	return t
 }
 
-func replayCurveTable(out replayJSON) *report.Table {
+func replayCurveTable(out ReplayJSON) *report.Table {
 	t := report.NewTable("learning-curve", "",
 		report.Column{Key: "tasks", Title: "tasks learnt from", Align: report.Right}, report.Column{Key: "trajectories", Align: report.Right},
 		report.Column{Key: "top1", Title: "first right", Unit: "%", Align: report.Right}, report.Column{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right},
@@ -236,7 +236,7 @@ func replayCurveTable(out replayJSON) *report.Table {
 	return t
 }
 
-func replayAblationTable(out replayJSON) *report.Table {
+func replayAblationTable(out ReplayJSON) *report.Table {
 	t := report.NewTable("ablation", "",
 		report.Column{Key: "without"}, report.Column{Key: "top1", Title: "first right", Unit: "%", Align: report.Right},
 		report.Column{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right},

@@ -1,4 +1,11 @@
-package cmd
+// Package prediction is the commands that say the next call without a model: `awo
+// replay`, which measures how often that would have been right, `awo snapshot`,
+// which makes and shows what an agent loads, and `awo predict`, which uses it.
+//
+// In come traces, rules, adapters and snapshots; out go figures and snapshots.
+// Package inertia predicts, and what is kept in memory is its graph, and for a
+// replay its turns.
+package prediction
 
 import (
 	"math"
@@ -62,7 +69,8 @@ func (o *inertiaOptions) check() error {
 	return nil
 }
 
-func newReplay(a *cli.App) *cobra.Command {
+// NewReplay returns `awo replay`.
+func NewReplay(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay [SNAPSHOT] FILES...",
 		Short: "Measure how many model turns predicted calls would have saved",
@@ -193,7 +201,7 @@ func replay(j *cli.Job, o replayOptions, files []string) error {
 type replayStudy struct {
 	j       *cli.Job
 	o       *replayOptions
-	effects *effects
+	effects *Effects
 	adapter *inertia.Adapter
 	in      *cli.Intake // of what is replayed
 	train   []*inertia.Run
@@ -210,7 +218,7 @@ func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &replayStudy{j: j, o: o, effects: newEffects(set, true), adapter: adapter}
+	s := &replayStudy{j: j, o: o, effects: NewEffects(set, true), adapter: adapter}
 	folds := trace.HashFolds(5, o.Seed)
 	s.options = inertia.ReplayOptions{
 		Order: o.Order, Model: inertia.ModelOptions{HalfLife: o.HalfLife},
@@ -359,8 +367,8 @@ func (s *replayStudy) prequential(options inertia.ReplayOptions) map[string][]in
 }
 
 // result computes everything that is printed.
-func (s *replayStudy) result() replayJSON {
-	out := replayJSON{
+func (s *replayStudy) result() ReplayJSON {
+	out := ReplayJSON{
 		Schema: "awo.replay/v1", Input: s.in.JSON(), Split: s.split(), Effects: s.saysEffects(),
 		Predictors: []predictorJSON{}, Reliability: []reliabilityJSON{}, Sweeps: []replaySweepJSON{}, LearningCurve: []curveJSON{}, Ablation: []replayAblationJSON{},
 	}
@@ -433,7 +441,7 @@ func (s *replayStudy) saysEffects() string {
 }
 
 // sweep adds the figures over thresholds, and over AutoTool's alpha.
-func (s *replayStudy) sweep(out *replayJSON, all map[string][]inertia.Replayed) {
+func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]inertia.Replayed) {
 	add := func(name string, runs []inertia.Replayed, theta float64, alpha report.Figure) {
 		f := inertia.Fire(runs, theta, s.o.gate(name))
 		out.Sweeps = append(out.Sweeps, replaySweepJSON{

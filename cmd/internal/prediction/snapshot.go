@@ -1,4 +1,4 @@
-package cmd
+package prediction
 
 import (
 	"cmp"
@@ -12,10 +12,12 @@ import (
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
-func newSnapshot(a *cli.App) *cobra.Command {
+// NewSnapshot returns `awo snapshot`.
+func NewSnapshot(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Compile inertia graphs into files that predict the next call",
@@ -93,17 +95,22 @@ trajectories; how likely calls are to be right is added up too.`,
 	return cli.Work(a, c, snapshotMerge)
 }
 
-// snapshotReader reads what snapshots are made of.
-type snapshotReader struct {
+// SnapshotReader reads what snapshots are made of.
+type SnapshotReader struct {
 	in      *cli.Intake
-	effects *effects
+	effects *Effects
 	adapter *inertia.Adapter
 	sample  *inertia.Sample
 }
 
+// NewSnapshotReader returns a reader that goes by rules, nil for none.
+func NewSnapshotReader(set *rules.Set) *SnapshotReader {
+	return &SnapshotReader{effects: NewEffects(set, false)}
+}
+
 // observe reads traces, keeps a sample of them, and yields what each teaches, in
 // input order. The sample depends on the trajectories alone.
-func observe(j *cli.Job, o snapshotOptions, files []string, add func(*inertia.Observation)) (*snapshotReader, error) {
+func observe(j *cli.Job, o snapshotOptions, files []string, add func(*inertia.Observation)) (*SnapshotReader, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -111,22 +118,22 @@ func observe(j *cli.Job, o snapshotOptions, files []string, add func(*inertia.Ob
 	if err != nil {
 		return nil, err
 	}
-	r := &snapshotReader{effects: newEffects(set, false)}
+	r := NewSnapshotReader(set)
 	if r.adapter, err = readAdapter(j, o.Adapter); err != nil {
 		return nil, err
 	}
 	if r.in, err = j.Intake(files, o.InputOptions, trace.Options{}); err != nil {
 		return nil, err
 	}
-	if err := r.read(j, r.in.All(), o.Seed, add); err != nil {
+	if err := r.Read(j, r.in.All(), o.Seed, add); err != nil {
 		r.in.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
-// read does the work of observe for trajectories that are read already.
-func (r *snapshotReader) read(j *cli.Job, source iter.Seq2[*trace.Trajectory, error], seed uint64, add func(*inertia.Observation)) error {
+// Read does the work of observe for trajectories that are read already.
+func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, error], seed uint64, add func(*inertia.Observation)) error {
 	var failed error
 	var observer inertia.Observer
 	trajectories := func(yield func(*trace.Trajectory) bool) {
@@ -159,7 +166,7 @@ func (r *snapshotReader) read(j *cli.Job, source iter.Seq2[*trace.Trajectory, er
 }
 
 // declare notes which tools read and write.
-func (r *snapshotReader) declare(g *inertia.Graph) {
+func (r *SnapshotReader) declare(g *inertia.Graph) {
 	for name := range r.effects.reads { // declarations do not depend on their order
 		g.Declare(name, r.effects.Of(name))
 	}
@@ -169,12 +176,12 @@ func (r *snapshotReader) declare(g *inertia.Graph) {
 }
 
 // options are what calls are calibrated with.
-func (r *snapshotReader) options() inertia.PredictorOptions {
+func (r *SnapshotReader) options() inertia.PredictorOptions {
 	return inertia.PredictorOptions{Any: true, Fill: inertia.FillOptions{Adapter: r.adapter}}
 }
 
-// compile makes the model, calibrated on the sample, and its graph.
-func (r *snapshotReader) compile(trained *inertia.Trained, o inertia.ModelOptions, part func(task string) int) (*inertia.Model, *inertia.Graph) {
+// Compile makes the model, calibrated on the sample, and its graph.
+func (r *SnapshotReader) Compile(trained *inertia.Trained, o inertia.ModelOptions, part func(task string) int) (*inertia.Model, *inertia.Graph) {
 	for _, g := range trained.Parts() {
 		r.declare(g)
 	}
@@ -192,7 +199,7 @@ func snapshotBuild(j *cli.Job, o snapshotOptions, files []string) error {
 		return err
 	}
 	defer r.in.Close()
-	m, g := r.compile(trained, inertia.ModelOptions{HalfLife: o.HalfLife}, part)
+	m, g := r.Compile(trained, inertia.ModelOptions{HalfLife: o.HalfLife}, part)
 	return writeSnapshot(j, o.Out, m, g, o.NoCounts, r.in)
 }
 

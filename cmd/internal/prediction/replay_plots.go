@@ -1,4 +1,4 @@
-package cmd
+package prediction
 
 import (
 	"math"
@@ -11,9 +11,9 @@ import (
 
 // replayFigures draws a replay: how far its probabilities can be trusted, what
 // firing more often costs, and what more training gave if that was measured.
-func replayFigures(out replayJSON) ([]*plot.Figure, error) {
+func replayFigures(out ReplayJSON) ([]*plot.Figure, error) {
 	var figures []*plot.Figure
-	for _, draw := range []func(replayJSON) (*plot.Figure, error){drawReliability, drawPrecision, drawLearning} {
+	for _, draw := range []func(ReplayJSON) (*plot.Figure, error){drawReliability, drawPrecision, drawLearning} {
 		f, err := draw(out)
 		if err != nil {
 			return nil, err
@@ -25,7 +25,7 @@ func replayFigures(out replayJSON) ([]*plot.Figure, error) {
 	return figures, nil
 }
 
-func drawReliability(out replayJSON) (*plot.Figure, error) {
+func drawReliability(out ReplayJSON) (*plot.Figure, error) {
 	if len(out.Reliability) == 0 {
 		return nil, nil
 	}
@@ -47,7 +47,7 @@ const sweepSteps = 20
 // fewFired is how many calls a share of them must rest on to be drawn.
 const fewFired = 10
 
-func drawPrecision(out replayJSON) (*plot.Figure, error) {
+func drawPrecision(out ReplayJSON) (*plot.Figure, error) {
 	var curves []plot.Curve
 	for _, name := range inertia.Predictors() {
 		if name == inertia.PredictorRecover {
@@ -80,7 +80,7 @@ func drawPrecision(out replayJSON) (*plot.Figure, error) {
 	}, curves)
 }
 
-func drawLearning(out replayJSON) (*plot.Figure, error) {
+func drawLearning(out ReplayJSON) (*plot.Figure, error) {
 	if len(out.LearningCurve) == 0 {
 		return nil, nil
 	}
