@@ -10,6 +10,7 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
@@ -223,9 +224,9 @@ func backTested(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 	if err != nil {
 		return nil, err
 	}
-	shared := extractOptions{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget}
+	shared := extraction.Options{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget}
 	options := backtest.Options{
-		Rules: set, Compile: shared.compiler(o.Threshold, j.Parallel()), Choose: shared.choose(o.Threshold, meter, j.Parallel()),
+		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
 		Declared:   func() backtest.Declarations { return prediction.NewEffects(set, true) },
 		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.Parallel(),

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/testdata/gen/encode"
 	"github.com/awo-dev/awo/testdata/gen/office"
 )
@@ -46,7 +47,7 @@ func TestDriftIsNamed(t *testing.T) {
 	if code != cli.ExitProblems {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var out diffJSON
+	var out extraction.DiffJSON
 	if err := json.NewDecoder(bufio.NewReader(strings.NewReader(stdout))).Decode(&out); err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/diag"
@@ -45,13 +46,13 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		newReport(a),
 		newConvert(a),
 		newGraph(a),
-		newExtract(a),
-		newVerify(a),
+		extraction.NewExtract(a),
+		extraction.NewVerify(a),
 		newBacktest(a),
-		newDiff(a),
-		newWhy(a),
-		newWhyNot(a),
-		newRun(a),
+		extraction.NewDiff(a),
+		extraction.NewWhy(a),
+		extraction.NewWhyNot(a),
+		extraction.NewRun(a),
 		newRegister(a),
 		prediction.NewReplay(a),
 		prediction.NewSnapshot(a),

@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/entropy"
@@ -47,12 +48,12 @@ var results = []struct {
 	{"awo.snapshot/v1", prediction.SnapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/inertia.awo"},
 	{"awo.snapshot-export/v1", prediction.ExportJSON{}, "snapshot export $SNAPSHOT"},
 	{"awo.prediction/v1", prediction.PredictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
-	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
-	{"awo.extraction-check/v1", artefactCheckJSON{}, "extract --check $TOOLS"},
-	{"awo.diff/v1", diffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},
-	{"awo.why/v1", whyJSON{}, "why $TOOLS"},
-	{"awo.why-not/v1", whyNotJSON{}, "why-not $TOOLS mail_read,mail_send"},
-	{"awo.verification/v1", verificationJSON{}, "verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5"},
+	{"awo.extraction/v1", extraction.JSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
+	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract --check $TOOLS"},
+	{"awo.diff/v1", extraction.DiffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},
+	{"awo.why/v1", extraction.WhyJSON{}, "why $TOOLS"},
+	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send"},
+	{"awo.verification/v1", extraction.VerificationJSON{}, "verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5"},
 }
 
 // TestSchemas holds the JSON of every command to its JSON Schema, and the

@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"bytes"
@@ -22,8 +22,8 @@ func checkedFolder(c *cobra.Command, args []string) (dir string, kept, files []s
 	return "", nil, args
 }
 
-// artefactCheckJSON is the JSON of `awo extract --check`; docs/artefacts.md describes it.
-type artefactCheckJSON struct {
+// CheckJSON is the JSON of `awo extract --check`; docs/artefacts.md describes it.
+type CheckJSON struct {
 	Schema   string             `json:"schema"`
 	Input    cli.InputJSON      `json:"input"`
 	Folder   string             `json:"folder"`
@@ -56,7 +56,7 @@ var madeBy = regexp.MustCompile(`(?m)^  "awo": ".*",$`)
 // checkArtefacts compares the files that were made with those in the folder dir. The
 // version of awo in the manifest does not count.
 func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) error {
-	out := artefactCheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Files: []artefactFileJSON{}, Changes: []changeJSON{}, Passed: true}
+	out := CheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Files: []artefactFileJSON{}, Changes: []changeJSON{}, Passed: true}
 	var metatools, candidates []byte
 	for _, f := range made {
 		one := artefactFileJSON{Name: f.Name, Status: fileSame}
@@ -106,7 +106,7 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 	return cli.ErrProblems
 }
 
-func checkDocument(in *cli.Intake, out artefactCheckJSON) *report.Document {
+func checkDocument(in *cli.Intake, out CheckJSON) *report.Document {
 	d := &report.Document{Title: "Artefacts that are not what the inputs give"}
 	d.Add(in.Summary())
 	table := report.NewTable("files", "",

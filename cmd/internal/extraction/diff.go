@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"os"
@@ -20,7 +20,8 @@ type diffOptions struct {
 	FailOn string `mapstructure:"fail-on"`
 }
 
-func newDiff(a *cli.App) *cobra.Command {
+// NewDiff returns `awo diff`.
+func NewDiff(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Say what differs between two sets of meta-tools, and what of it breaks",
@@ -50,8 +51,8 @@ The exit code is 0, and 1 with --fail-on breaking if anything breaks, with
 	return cli.Work(a, c, compare)
 }
 
-// diffJSON is the JSON of `awo diff`; docs/artefacts.md describes it.
-type diffJSON struct {
+// DiffJSON is the JSON of `awo diff`; docs/artefacts.md describes it.
+type DiffJSON struct {
 	Schema   string       `json:"schema"`
 	Old      setJSON      `json:"old"`
 	New      setJSON      `json:"new"`
@@ -80,7 +81,7 @@ type changeJSON struct {
 
 func compare(j *cli.Job, o diffOptions, args []string) error {
 	var sets [2]*changes.Set
-	out := diffJSON{Schema: "awo.diff/v1", Changes: []changeJSON{}, Passed: true}
+	out := DiffJSON{Schema: "awo.diff/v1", Changes: []changeJSON{}, Passed: true}
 	for i, dir := range args {
 		set, err := readSet(dir)
 		if err != nil {
@@ -169,7 +170,7 @@ func changesOf(list []changes.Change) (out []changeJSON, breaking int) {
 	return out, breaking
 }
 
-func diffDocument(out diffJSON) *report.Document {
+func diffDocument(out DiffJSON) *report.Document {
 	d := &report.Document{Title: "What differs"}
 	d.Add(report.Paragraph(setWords(out.Old) + " became " + setWords(out.New) + ": at most " +
 		cli.CountOf(out.Old.TurnsSaved, "turn") + " saved, now " + report.Grouped(out.New.TurnsSaved) + "."))

@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"fmt"
@@ -134,7 +134,7 @@ func (c *extractCompilation) assumptionsJSON() []assumptionJSON {
 }
 
 // choiceSections add what was chosen and what was assumed.
-func choiceSections(d *report.Document, out extractionJSON) {
+func choiceSections(d *report.Document, out JSON) {
 	c := &out.Choice
 	if len(c.Curve) == 0 {
 		d.Add(report.Paragraph(nothingChosen(out)))
@@ -171,7 +171,7 @@ func choiceSections(d *report.Document, out extractionJSON) {
 }
 
 // nothingChosen says why nothing is offered.
-func nothingChosen(out extractionJSON) string {
+func nothingChosen(out JSON) string {
 	c := &out.Choice
 	costs := 0
 	for _, m := range out.MetaTools {
@@ -199,7 +199,7 @@ func moneyWords(c *choiceJSON) string {
 	return fmt.Sprintf("By money the turns removed save %s USD, and the definitions cost %s USD when each of %s reads them.", cli.Dollars(saved), cli.Dollars(paid), cli.CountOf(c.ModelTurns, "model turn"))
 }
 
-func curveTable(out extractionJSON) *report.Table {
+func curveTable(out JSON) *report.Table {
 	c := &out.Choice
 	columns := []report.Column{
 		{Key: "name", Max: 42},

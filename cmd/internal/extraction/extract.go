@@ -1,4 +1,11 @@
-package cmd
+// Package extraction is the commands that make meta-tools and that read them again:
+// `awo extract`, and on what it wrote verify, run, diff, why and why-not.
+//
+// In come traces, rules and folders of artefacts; out go artefacts, what became of
+// every candidate, and whether meta-tools do what was recorded. Package metatool
+// compiles, backtest chooses, execute runs and internal/emit writes; what is kept in
+// memory is theirs, and the calls of the traces.
+package extraction
 
 import (
 	"fmt"
@@ -16,8 +23,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// extractOptions are the flags of `awo extract`.
-type extractOptions struct {
+// Options are the flags of `awo extract`.
+type Options struct {
 	cli.InputOptions `mapstructure:",squash"`
 	Rules            string `mapstructure:"rules"`
 	cli.PriceOptions `mapstructure:",squash"`
@@ -34,7 +41,8 @@ type extractOptions struct {
 	Check            string     `mapstructure:"check"`
 }
 
-func newExtract(a *cli.App) *cobra.Command {
+// NewExtract returns `awo extract`.
+func NewExtract(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "extract FILES...",
 		Short: "Extract recurring chains of calls as meta-tools",
@@ -97,8 +105,8 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
 	return recalling(cli.Work(a, c, extract), checkedFolder)
 }
 
-// extractionJSON is the JSON of `awo extract`; docs/artefacts.md describes it.
-type extractionJSON struct {
+// JSON is the JSON of `awo extract`; docs/artefacts.md describes it.
+type JSON struct {
 	Schema      string         `json:"schema"`
 	Input       cli.InputJSON  `json:"input"`
 	Threshold   int            `json:"threshold"`
@@ -184,7 +192,7 @@ type emittedJSON struct {
 	TurnsSaved int `json:"turns_saved"`
 }
 
-func extract(j *cli.Job, o extractOptions, files []string) error {
+func extract(j *cli.Job, o Options, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -252,9 +260,9 @@ func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []*metato
 	return emit.Results{View: view, Names: names, Tools: tools, Operations: operations(merged)}, nil
 }
 
-func extractionResult(in *cli.Intake, o extractOptions, compiled *extractCompilation, veil *merge.Veil) extractionJSON {
+func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, veil *merge.Veil) JSON {
 	found := compiled.Extraction
-	out := extractionJSON{
+	out := JSON{
 		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
 		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(), MetaTools: []metaToolJSON{},
 	}
@@ -313,7 +321,7 @@ func (m *metaToolJSON) bind(t *metatool.Definition) {
 	}
 }
 
-func extractionDocument(in *cli.Intake, o extractOptions, out extractionJSON) *report.Document {
+func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 	d := &report.Document{Title: "Meta-tools"}
 	d.Add(in.Summary())
 	if len(out.MetaTools) == 0 {
@@ -363,7 +371,7 @@ func extractionDocument(in *cli.Intake, o extractOptions, out extractionJSON) *r
 
 // bindingsTable says where the arguments of what is offered come from that are
 // no inputs, nil if all are.
-func bindingsTable(out extractionJSON) *report.Table {
+func bindingsTable(out JSON) *report.Table {
 	table := report.NewTable("bindings", "Where arguments come from",
 		report.Column{Key: "name", Max: 42},
 		report.Column{Key: "call", Align: report.Right},
@@ -416,7 +424,7 @@ func inputsInWords(m metaToolJSON) string {
 }
 
 // afterRules says why fewer turns are compiled than came in.
-func afterRules(in *cli.Intake, out extractionJSON) string {
+func afterRules(in *cli.Intake, out JSON) string {
 	if out.TurnsBefore == in.Tally.CallingTurns {
 		return ""
 	}

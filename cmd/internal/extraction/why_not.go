@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"cmp"
@@ -17,7 +17,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-func newWhyNot(a *cli.App) *cobra.Command {
+// NewWhyNot returns `awo why-not`.
+func NewWhyNot(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why-not DIR TOOLS [FILES...]",
 		Short: "Say why calls of tools in a row are not offered as a meta-tool",
@@ -43,7 +44,7 @@ the options that it names. No value is shown.
 		},
 	}
 	// The options are those of the extraction that is asked about.
-	newExtract(a).Flags().VisitAll(func(f *pflag.Flag) {
+	NewExtract(a).Flags().VisitAll(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"out", "check"}, f.Name) {
 			c.Flags().AddFlag(f)
 		}
@@ -53,8 +54,8 @@ the options that it names. No value is shown.
 	})
 }
 
-// whyNotJSON is the JSON of `awo why-not`; docs/artefacts.md describes it.
-type whyNotJSON struct {
+// WhyNotJSON is the JSON of `awo why-not`; docs/artefacts.md describes it.
+type WhyNotJSON struct {
 	Schema    string   `json:"schema"`
 	Folder    string   `json:"folder"`
 	Tools     []string `json:"tools"`
@@ -103,8 +104,8 @@ type takerJSON struct {
 	Occurrences int      `json:"occurrences"`
 }
 
-func whyNot(j *cli.Job, o extractOptions, args []string) error {
-	out := whyNotJSON{
+func whyNot(j *cli.Job, o Options, args []string) error {
+	out := WhyNotJSON{
 		Schema: "awo.why-not/v1", Folder: folderName(args[0]), Candidates: []foundJSON{}, Called: []int{}, Between: []interruptionJSON{}, Takers: []takerJSON{},
 	}
 	for tool := range strings.SplitSeq(args[1], ",") {
@@ -143,8 +144,8 @@ func whyNot(j *cli.Job, o extractOptions, args []string) error {
 
 // compileAgain compiles what the intake yields as extract does, as far as it
 // matters for what is found.
-func compileAgain(j *cli.Job, o extractOptions, in *cli.Intake, set *rules.Set) (*metatool.Compilation, error) {
-	c, err := metatool.Compile(in.Source, set, o.compiler(cmp.Or(int(o.Threshold), metatool.DefaultThreshold), j.Parallel()))
+func compileAgain(j *cli.Job, o Options, in *cli.Intake, set *rules.Set) (*metatool.Compilation, error) {
+	c, err := metatool.Compile(in.Source, set, o.Compiler(cmp.Or(int(o.Threshold), metatool.DefaultThreshold), j.Parallel()))
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func compileAgain(j *cli.Job, o extractOptions, in *cli.Intake, set *rules.Set) 
 
 // lookUp finds the calls among what was found; if they are there whole, that is
 // the answer.
-func (out *whyNotJSON) lookUp(found emit.CandidatesJSON) {
+func (out *WhyNotJSON) lookUp(found emit.CandidatesJSON) {
 	for _, c := range found.Candidates {
 		if len(c.Tools) < len(out.Tools) || !contains(c.Tools, out.Tools) {
 			continue
@@ -191,7 +192,7 @@ func contains(calls, part []string) bool {
 }
 
 // explain fills in why the compilation found nothing.
-func (out *whyNotJSON) explain(c *metatool.Compilation) {
+func (out *WhyNotJSON) explain(c *metatool.Compilation) {
 	a := c.Absence(out.Tools)
 	out.Code, out.Step, out.Argument, out.Count, out.Of = a.Code, a.Step, a.Argument, a.Count, a.Of
 	out.Called, out.InOrder, out.Majority = a.Called, a.InOrder, emit.NewMajority(a.Majority)
@@ -221,7 +222,7 @@ func candidateTools(c *metatool.Compilation, candidate *metatool.Candidate) []st
 }
 
 // absenceWords says it in a sentence or two.
-func absenceWords(out *whyNotJSON, a *metatool.Absence, c *metatool.Compilation) string {
+func absenceWords(out *WhyNotJSON, a *metatool.Absence, c *metatool.Compilation) string {
 	tool := out.Tools[a.Step]
 	few := report.Grouped(a.Count) + " of " + cli.CountOf(a.Of, "trajectory")
 	wanted := report.Grouped(a.Threshold) + " are needed"
@@ -285,7 +286,7 @@ func absenceWords(out *whyNotJSON, a *metatool.Absence, c *metatool.Compilation)
 	return ""
 }
 
-func whyNotDocument(in *cli.Intake, out whyNotJSON) *report.Document {
+func whyNotDocument(in *cli.Intake, out WhyNotJSON) *report.Document {
 	d := &report.Document{Title: "Why not " + strings.Join(out.Tools, " → ")}
 	if in != nil {
 		d.Add(in.Summary())
@@ -314,7 +315,7 @@ func whyNotDocument(in *cli.Intake, out whyNotJSON) *report.Document {
 }
 
 // countsTable says how far the calls come.
-func countsTable(out whyNotJSON) *report.Table {
+func countsTable(out WhyNotJSON) *report.Table {
 	table := report.NewTable("counts", "",
 		report.Column{Key: "what", Max: 60},
 		report.Column{Key: "times", Align: report.Right},

@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"fmt"
@@ -22,7 +22,8 @@ type verifyOptions struct {
 	MinAgreement     float64 `mapstructure:"min-agreement"`
 }
 
-func newVerify(a *cli.App) *cobra.Command {
+// NewVerify returns `awo verify`.
+func NewVerify(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify DIR FILES...",
 		Short: "Replay meta-tools wherever traces made their calls one by one",
@@ -55,8 +56,8 @@ places. One that does not occur is reported, and passes.
 	return cli.Work(a, c, verify)
 }
 
-// verificationJSON is the JSON of `awo verify`; docs/artefacts.md describes it.
-type verificationJSON struct {
+// VerificationJSON is the JSON of `awo verify`; docs/artefacts.md describes it.
+type VerificationJSON struct {
 	Schema       string             `json:"schema"`
 	Input        cli.InputJSON      `json:"input"`
 	MinAgreement float64            `json:"min_agreement"`
@@ -160,8 +161,8 @@ func marked(in *cli.Intake, m marker, failed *error) iter.Seq[markedTrajectory] 
 	}
 }
 
-func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Verification) verificationJSON {
-	out := verificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement, MetaTools: []verifiedToolJSON{}}
+func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Verification) VerificationJSON {
+	out := VerificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement, MetaTools: []verifiedToolJSON{}}
 	for _, v := range verified {
 		t := verifiedToolJSON{
 			Name: v.Tool.Name, Occurrences: v.Occurrences, Trajectories: v.Trajectories, Exact: v.Exact, Known: v.Known, Saving: v.Saves,
@@ -191,7 +192,7 @@ func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Ver
 	return out
 }
 
-func verificationDocument(in *cli.Intake, o verifyOptions, out verificationJSON) *report.Document {
+func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON) *report.Document {
 	d := &report.Document{Title: "Replay of meta-tools"}
 	d.Add(in.Summary())
 	if len(out.MetaTools) == 0 {

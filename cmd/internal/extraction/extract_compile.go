@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"github.com/spf13/pflag"
@@ -19,7 +19,7 @@ func addCompile(f *pflag.FlagSet) {
 }
 
 // check refuses options that mean nothing.
-func (o *extractOptions) check() error {
+func (o *Options) check() error {
 	switch {
 	case o.MaxExtra < 0:
 		return cli.Usagef("--max-extra: %d is negative", o.MaxExtra)
@@ -36,15 +36,15 @@ func (o *extractOptions) check() error {
 }
 
 // algorithm returns how chains are found: the preset decides.
-func (o *extractOptions) algorithm() string {
+func (o *Options) algorithm() string {
 	if o.Preset == "awo" {
 		return string(metatool.AlgorithmAWO)
 	}
 	return o.Algorithm
 }
 
-// compiler are the options of the compiler.
-func (o *extractOptions) compiler(threshold, workers int) metatool.CompileOptions {
+// Compiler are the options of the compiler.
+func (o *Options) Compiler(threshold, workers int) metatool.CompileOptions {
 	out := metatool.CompileOptions{
 		Algorithm: metatool.Algorithm(o.algorithm()), Workers: workers, DeclaredReads: !o.AssumeReads,
 		Extract: metatool.Options{Threshold: threshold, AsPublished: o.Preset == "awo"},
@@ -56,8 +56,8 @@ func (o *extractOptions) compiler(threshold, workers int) metatool.CompileOption
 	return out
 }
 
-// choose are the options of the choice.
-func (o *extractOptions) choose(threshold int, meter *cost.Meter, workers int) backtest.ChooseOptions {
+// Choose are the options of the choice.
+func (o *Options) Choose(threshold int, meter *cost.Meter, workers int) backtest.ChooseOptions {
 	out := backtest.ChooseOptions{Select: backtest.Selection(o.Select), MinTurns: threshold, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, Meter: meter, Workers: workers}
 	if o.Preset == "awo" {
 		out.Select, out.MinAgreement = backtest.SelectAll, -1
@@ -91,7 +91,7 @@ func (c *extractCompilation) offered() []*metatool.Definition {
 }
 
 // compile compiles what comes in, chooses, and replays on what was held out.
-func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o extractOptions) (*extractCompilation, error) {
+func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options) (*extractCompilation, error) {
 	train, test := metatool.Source(in.Source), metatool.Source(nil)
 	if o.Holdout > 0 {
 		split := trace.ByTask(o.Holdout, o.Seed)
@@ -101,7 +101,7 @@ func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o ex
 	if out.threshold == 0 {
 		var err error
 		out.tried, err = backtest.Thresholds(train, backtest.Options{
-			Rules: set, Compile: o.compiler(metatool.DefaultThreshold, j.Parallel()), Choose: o.choose(metatool.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
+			Rules: set, Compile: o.Compiler(metatool.DefaultThreshold, j.Parallel()), Choose: o.Choose(metatool.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
 		})
 		if err != nil {
 			return nil, err
@@ -109,17 +109,17 @@ func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o ex
 		out.threshold = out.tried.BestValue()
 	}
 	var err error
-	if out.Compilation, err = metatool.Compile(train, set, o.compiler(out.threshold, j.Parallel())); err != nil {
+	if out.Compilation, err = metatool.Compile(train, set, o.Compiler(out.threshold, j.Parallel())); err != nil {
 		return nil, err
 	}
-	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.choose(out.threshold, meter, j.Parallel())); err != nil || test == nil {
+	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.Choose(out.threshold, meter, j.Parallel())); err != nil || test == nil {
 		return out, err
 	}
 	return out, out.check(test, set, o, j.Parallel())
 }
 
 // check replays on what was held out, and takes back what disagrees there.
-func (c *extractCompilation) check(test metatool.Source, set *rules.Set, o extractOptions, workers int) error {
+func (c *extractCompilation) check(test metatool.Source, set *rules.Set, o Options, workers int) error {
 	// All that could be offered is replayed: what is withdrawn makes room for others.
 	var could []*metatool.Definition
 	for _, d := range c.Definitions {

@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"encoding/json"
@@ -15,7 +15,8 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 )
 
-func newWhy(a *cli.App) *cobra.Command {
+// NewWhy returns `awo why`.
+func NewWhy(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why DIR [NAME]",
 		Short: "Say what a meta-tool rests on, and why it is no longer and no other",
@@ -39,8 +40,8 @@ awo why-not says the same of calls that nothing was made of.`,
 	return cli.Work(a, c, why)
 }
 
-// whyJSON is the JSON of `awo why`; docs/artefacts.md describes it.
-type whyJSON struct {
+// WhyJSON is the JSON of `awo why`; docs/artefacts.md describes it.
+type WhyJSON struct {
 	Schema     string               `json:"schema"`
 	Folder     string               `json:"folder"`
 	Threshold  int                  `json:"threshold"`
@@ -53,7 +54,7 @@ func why(j *cli.Job, _ struct{}, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := whyJSON{Schema: "awo.why/v1", Folder: folderName(args[0]), Threshold: found.Threshold, Algorithm: found.Algorithm, Candidates: found.Candidates}
+	out := WhyJSON{Schema: "awo.why/v1", Folder: folderName(args[0]), Threshold: found.Threshold, Algorithm: found.Algorithm, Candidates: found.Candidates}
 	if len(args) == 1 {
 		return j.Print(whyList(out), out)
 	}
@@ -111,7 +112,7 @@ func folderName(dir string) string {
 	return filepath.ToSlash(filepath.Clean(dir))
 }
 
-func whyList(out whyJSON) *report.Document {
+func whyList(out WhyJSON) *report.Document {
 	d := &report.Document{Title: "What was found, and why it is no longer"}
 	if len(out.Candidates) == 0 {
 		d.Add(report.Paragraph("Nothing was found."))
@@ -185,7 +186,7 @@ func majorityWords(m *emit.MajorityJSON, threshold int) string {
 }
 
 // whyDocument says all about one candidate.
-func whyDocument(out whyJSON, c *emit.CandidateJSON) *report.Document {
+func whyDocument(out WhyJSON, c *emit.CandidateJSON) *report.Document {
 	d := &report.Document{Title: c.Name}
 	intro := fmt.Sprintf("%s: made in a row %s in %s; saves at most %s.", report.Escape(strings.Join(c.Tools, " → ")), timesOf(c.Occurrences), cli.CountOf(c.Support, "trajectory"), cli.CountOf(c.TurnsSaved, "calling turn"))
 	if c.Reason != "" {

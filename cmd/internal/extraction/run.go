@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"encoding/json"
@@ -28,7 +28,8 @@ type runOptions struct {
 	Timeout    time.Duration `mapstructure:"timeout"`
 }
 
-func newRun(a *cli.App) *cobra.Command {
+// NewRun returns `awo run`.
+func NewRun(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run DIR#NAME",
 		Short: "Run one meta-tool against the recordings of a trajectory",

@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -9,7 +9,7 @@ import (
 
 // foundArtefact gathers what is known of everything that was found in what in
 // yielded; out says what became of it.
-func foundArtefact(c *metatool.Compilation, in *cli.Intake, out extractionJSON) emit.Found {
+func foundArtefact(c *metatool.Compilation, in *cli.Intake, out JSON) emit.Found {
 	became := map[string]*metaToolJSON{}
 	for i := range out.MetaTools {
 		became[out.MetaTools[i].Name] = &out.MetaTools[i]

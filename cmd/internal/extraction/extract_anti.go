@@ -1,4 +1,4 @@
-package cmd
+package extraction
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func failuresJSON(f *backtest.Failures) *emit.FailuresJSON {
 
 // antiTables list the anti-meta-tools: what fails more often than its parts, and
 // what costs more than it saves.
-func antiTables(out extractionJSON) []report.Block {
+func antiTables(out JSON) []report.Block {
 	fails := report.NewTable("anti-meta-tools-fail", "Anti-meta-tools: they fail more often than their parts",
 		report.Column{Key: "name", Max: 42},
 		report.Column{Key: "begun", Align: report.Right},
