@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/metatool"
 )
 
 // The section that shows what `awo backtest` finds.
@@ -29,19 +28,10 @@ var sectionSaving = reportSection{
 
 // saving is a back-test for a report.
 type saving struct {
-	found   *findingsOfBacktest // nil where there are too many calls
-	out     backtestJSON
+	found   *worth.BacktestFindings // nil where there are too many calls
+	out     worth.BacktestJSON
 	command string // that gives the same figures
 	apart   string // what differs from the traces of the other sections
-}
-
-// usualBacktest returns the options of a back-test of which no flag is given.
-func usualBacktest(in cli.InputOptions, prices cli.PriceOptions, ruleFile string) backtestOptions {
-	return backtestOptions{
-		InputOptions: in, PriceOptions: prices, Rules: ruleFile,
-		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
-		Threshold: metatool.DefaultThreshold, MaxExtra: metatool.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), Sweep: sweptThresholds(), SweepTools: sweptTools(),
-	}
 }
 
 // weigh adds what the traces cost, and what could be saved of it. They are read
@@ -56,8 +46,8 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 		if err != nil {
 			return err
 		}
-		own := costOptions{InputOptions: o.InputOptions, PriceOptions: o.PriceOptions, Top: 10}
-		found, err := account(j, r.in, meter, own)
+		own := worth.CostOptions{InputOptions: o.InputOptions, PriceOptions: o.PriceOptions, Top: 10}
+		found, err := worth.Account(j, r.in, meter, own)
 		if err != nil {
 			return err
 		}
@@ -78,7 +68,7 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	found, err := backTested(j, r.in, set, meter, usualBacktest(o.InputOptions, o.PriceOptions, o.Rules))
+	found, err := worth.BackTest(j, r.in, set, meter, worth.UsualBacktest(o.InputOptions, o.PriceOptions, o.Rules))
 	if err != nil {
 		return err
 	}
@@ -86,7 +76,7 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	if o.MinLength > 0 || len(o.ExcludeTool) > 0 || o.DropFailed || o.CollapseRepeats {
 		r.saving.apart = "This section is about all calls, also those that the other sections leave out: turns cannot be taken apart."
 	}
-	figures, err := backtestFigures(found)
+	figures, err := worth.BacktestFigures(found)
 	if err != nil {
 		return err
 	}
@@ -162,8 +152,8 @@ func (s *saving) measured() bool {
 }
 
 // best returns what is said of the technique that is recommended, nil if none is.
-func (s *saving) best() *techniqueJSON {
-	at := slices.IndexFunc(s.out.Techniques, func(t techniqueJSON) bool {
+func (s *saving) best() *worth.TechniqueJSON {
+	at := slices.IndexFunc(s.out.Techniques, func(t worth.TechniqueJSON) bool {
 		return t.Technique == s.out.Recommended.Technique && t.Technique != "none"
 	})
 	if at < 0 {
@@ -197,7 +187,7 @@ func (s *saving) headline() report.Paragraph {
 }
 
 // turnsOf says how many calling turns a technique saves.
-func turnsOf(t *techniqueJSON) string {
+func turnsOf(t *worth.TechniqueJSON) string {
 	text := fmt.Sprintf("%s of %s", report.Grouped(t.CallingTurnsSaved), cli.CountOf(t.CallingTurns, "calling turn"))
 	if v, ok := t.Share.Value(); ok {
 		text += fmt.Sprintf(" (%.1f %%%s)", 100*v, between(t.Intervals["calling_turns_saved_share"], 100, 1, " %"))
@@ -218,7 +208,7 @@ func between(i report.Interval, scale float64, digits int, unit string) string {
 }
 
 // price says in half a sentence whether that pays.
-func (s *saving) price(t *techniqueJSON) string {
+func (s *saving) price(t *worth.TechniqueJSON) string {
 	if usd, ok := t.CostSavedUSD.Value(); ok {
 		if usd < 0 && t.DefinitionTokens > 0 {
 			return ", and would cost more money than it saves unless definitions are registered when needed"
@@ -243,20 +233,20 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 		add(report.Paragraph(fmt.Sprintf("There is only %s, and a back-test needs several: some to compile from, and others to test on.", cli.CountOf(s.out.Split.TestTasks, "task"))))
 		return blocks
 	}
-	add(s.found.splitWords())
+	add(s.found.SplitWords())
 	if s.apart != "" {
 		add(report.Paragraph(s.apart))
 	}
 	add(s.words())
 	add(r.shown("backtest-turns")...)
-	add(turnsTable(s.out))
+	add(worth.TurnsTable(s.out))
 	add(r.shown("backtest-money")...)
-	add(moneyTable(s.out))
+	add(worth.MoneyTable(s.out))
 	if table := adoptionTable(s.out); table != nil {
 		add(table)
 	}
 	if len(s.out.Interactions) > 0 {
-		table := interactionTable(s.out)
+		table := worth.InteractionTable(s.out)
 		table.Title = "Two techniques together"
 		add(table)
 	}
@@ -265,7 +255,7 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 		add(r.shown("backtest-tools")...)
 	}
 	for _, sweep := range s.out.Sweeps {
-		table := sweepTable(sweep)
+		table := worth.SweepTable(sweep)
 		table.Title = "Other values of --" + strings.ReplaceAll(sweep.Parameter, "_", "-")
 		add(table)
 	}
@@ -281,7 +271,7 @@ func (s *saving) tables() []report.Block {
 	if !s.measured() {
 		return nil
 	}
-	return []report.Block{turnsTable(s.out), moneyTable(s.out)}
+	return []report.Block{worth.TurnsTable(s.out), worth.MoneyTable(s.out)}
 }
 
 // words are the result in sentences.
@@ -312,9 +302,9 @@ func (s *saving) words() report.Block {
 		say("By money it saves at most %s of %s USD%s%s.", cli.Dollars(usd), cli.Dollars(all), between(best.Intervals["cost_saved_usd"], 1, 2, " USD"), read)
 	case counted && tokens < 0:
 		say("By tokens it takes %s more than it saves%s, on top of %s%s; what that is in money is not known: %s. Take fewer meta-tools (--select net, --max-tools), or register definitions when they are needed.",
-			cli.Grouped(int64(-tokens)), between(best.Intervals["tokens_saved"], -1, 0, ""), cli.Grouped(int64(of)), read, noPrices)
+			cli.Grouped(int64(-tokens)), between(best.Intervals["tokens_saved"], -1, 0, ""), cli.Grouped(int64(of)), read, worth.NoPrices)
 	case counted:
-		say("By tokens it saves at most %s of %s%s; what that is in money is not known: %s.", cli.Grouped(int64(tokens)), cli.Grouped(int64(of)), between(best.Intervals["tokens_saved"], 1, 0, "")+read, noPrices)
+		say("By tokens it saves at most %s of %s%s; what that is in money is not known: %s.", cli.Grouped(int64(tokens)), cli.Grouped(int64(of)), between(best.Intervals["tokens_saved"], 1, 0, "")+read, worth.NoPrices)
 	}
 	if a := best.Adoption; a != nil {
 		say("Agents may not use it: published ones used meta-tools in %.0f to %.0f %% of the tasks, which leaves %.0f to %.0f of these turns; and one published model made %.0f and %.0f %% more calls with meta-tools than without, which here would be %.0f to %.0f model calls more.",
@@ -339,13 +329,13 @@ func capital(s string) string {
 
 // adoptionTable shows what is left if agents use meta-tools as seldom or as often
 // as published, nil where no meta-tool saves a turn.
-func adoptionTable(out backtestJSON) *report.Table {
+func adoptionTable(out worth.BacktestJSON) *report.Table {
 	table := report.NewTable("adoption", "What is left if agents use meta-tools as published agents did",
 		report.Column{Key: "technique"},
 		report.Column{Key: "calling_turns_saved", Title: "turns saved, at most", Align: report.Right},
 		report.Column{Key: "calling_turns_saved", Title: "95 %", Interval: true},
-		report.Column{Key: "high", Title: fmt.Sprintf("used in %.0f %% of tasks", 100*adoptionHigh), Align: report.Right},
-		report.Column{Key: "low", Title: fmt.Sprintf("used in %.0f %%", 100*adoptionLow), Align: report.Right},
+		report.Column{Key: "high", Title: fmt.Sprintf("used in %.0f %% of tasks", 100*worth.AdoptionHigh), Align: report.Right},
+		report.Column{Key: "low", Title: fmt.Sprintf("used in %.0f %%", 100*worth.AdoptionLow), Align: report.Right},
 		report.Column{Key: "overuse_low", Title: fmt.Sprintf("%.0f %% more calls", 100*overuseLow), Align: report.Right},
 		report.Column{Key: "overuse_high", Title: fmt.Sprintf("%.0f %% more calls", 100*overuseHigh), Align: report.Right},
 	)
@@ -359,12 +349,12 @@ func adoptionTable(out backtestJSON) *report.Table {
 		return nil
 	}
 	table.Note("Agents of the AWO paper used meta-tools in %.0f to %.0f %% of the tasks (its Tables 7 and 9), and one model made %.0f and %.0f %% more calls with them than without: then calls are lost (negative), not saved. Which of these your agent is like, only a trial with it tells.",
-		100*adoptionLow, 100*adoptionHigh, 100*overuseLow, 100*overuseHigh)
+		100*worth.AdoptionLow, 100*worth.AdoptionHigh, 100*overuseLow, 100*overuseHigh)
 	return table
 }
 
 // techniqueTable says what each technique is.
-func techniqueTable(out backtestJSON) *report.Table {
+func techniqueTable(out worth.BacktestJSON) *report.Table {
 	table := report.NewTable("technique-names", "The techniques",
 		report.Column{Key: "technique"}, report.Column{Key: "doc", Title: "what it does", Max: 100, Wrap: true}, report.Column{Key: "notes", Max: 100, Wrap: true})
 	for _, t := range out.Techniques {

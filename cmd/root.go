@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
+	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/diag"
 )
 
@@ -42,18 +43,18 @@ It works offline, changes no trace and sends nothing anywhere.`,
 	root.AddCommand(
 		newInspect(a),
 		newAnalyze(a),
-		newCost(a),
+		worth.NewCost(a),
 		newReport(a),
 		newConvert(a),
 		newGraph(a),
 		extraction.NewExtract(a),
 		extraction.NewVerify(a),
-		newBacktest(a),
+		worth.NewBacktest(a),
 		extraction.NewDiff(a),
 		extraction.NewWhy(a),
 		extraction.NewWhyNot(a),
 		extraction.NewRun(a),
-		newRegister(a),
+		worth.NewRegister(a),
 		prediction.NewReplay(a),
 		prediction.NewSnapshot(a),
 		prediction.NewPredict(a),

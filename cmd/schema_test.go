@@ -16,6 +16,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
+	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/internal/report"
@@ -36,9 +37,9 @@ var results = []struct {
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
 	{"awo.formats/v1", formatsJSON{}, "formats"},
 	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml"},
-	{"awo.cost/v1", costJSON{}, "cost office/trajectories.jsonl.gz --lazy"},
-	{"awo.backtest/v1", backtestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --sweep 5"},
-	{"awo.registration/v1", registrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
+	{"awo.cost/v1", worth.CostJSON{}, "cost office/trajectories.jsonl.gz --lazy"},
+	{"awo.backtest/v1", worth.BacktestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --sweep 5"},
+	{"awo.registration/v1", worth.RegistrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
 	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
 	{"awo.rules-test/v1", rulefile.TestJSON{}, "rules test office/rules.yaml office/cases.yaml"},
 	{"awo.rules-explanation/v1", rulefile.ExplanationJSON{}, "rules explain office/trajectories.jsonl.gz --rules office/rules.yaml --trajectory run-000003 --call 2"},

@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 )
 
-// findingsOfCost is what `awo cost` found.
-type findingsOfCost struct {
-	options   costOptions
+// CostFindings is what `awo cost` found.
+type CostFindings struct {
+	options   CostOptions
 	meter     *cost.Meter
 	fit       *cost.Fit
 	unscaled  int
@@ -20,7 +20,7 @@ type findingsOfCost struct {
 }
 
 // unknown says in sentences what the traces do not say, and what follows.
-func (f *findingsOfCost) unknown() []string {
+func (f *CostFindings) unknown() []string {
 	s, out := f.statement, []string{}
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	t := s.Total
@@ -78,16 +78,16 @@ func orUnrecorded(name string) string {
 	return name
 }
 
-func (f *findingsOfCost) document(in *cli.Intake, out costJSON) *report.Document {
+func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
 	d := &report.Document{Title: "What it cost"}
-	d.Add(in.Summary(), f.total(out))
+	d.Add(in.Summary(), f.Total(out))
 	if len(out.Unknown) > 0 {
 		d.Section("What cannot be known", report.List(out.Unknown))
 	}
 	if out.Total.Turns == 0 {
 		return d
 	}
-	d.Section("By model", costTable("models", "model", out.Models))
+	d.Section("By model", CostTable("models", "model", out.Models))
 	if out.Total.Unpriced < out.Total.Turns {
 		d.Add(priceTable(out.Prices))
 	}
@@ -95,27 +95,27 @@ func (f *findingsOfCost) document(in *cli.Intake, out costJSON) *report.Document
 		d.Section("Scaling of counted tokens", fitTable(out.Fit))
 	}
 	if len(out.Agents) > 1 {
-		d.Section("By agent", costTable("agents", "agent", out.Agents))
+		d.Section("By agent", CostTable("agents", "agent", out.Agents))
 	}
 	if len(out.Outcomes) > 1 || out.Outcomes[0].Name != "unknown" {
 		d.Section("By outcome", outcomeTable(out))
 	}
-	d.Section("By tool", costToolTable(out))
+	d.Section("By tool", CostToolTable(out))
 	if len(out.Habits) > 0 {
-		d.Section("Habits that cost most", dearHabits(out))
+		d.Section("Habits that cost most", DearHabits(out))
 	}
 	if len(out.Days) > 1 {
-		d.Section("By day", costTable("days", "day", out.Days))
+		d.Section("By day", CostTable("days", "day", out.Days))
 	}
-	d.Section("Dearest trajectories", costTable("dearest", "trajectory", out.Dearest))
+	d.Section("Dearest trajectories", CostTable("dearest", "trajectory", out.Dearest))
 	if out.Lazy != nil {
 		lazySections(d, out.Lazy)
 	}
 	return d
 }
 
-// total says in a sentence what everything cost.
-func (f *findingsOfCost) total(out costJSON) report.Paragraph {
+// Total says in a sentence what everything cost.
+func (f *CostFindings) Total(out CostJSON) report.Paragraph {
 	t := &out.Total
 	if t.Turns == 0 {
 		return "No model turn is recorded, so nothing can be said about tokens or money."
@@ -146,7 +146,8 @@ func nameOf(s string) report.Cell {
 	return report.Name(s)
 }
 
-func costTable(id, key string, lines []costLineJSON) *report.Table {
+// CostTable shows lines of costs; key is what each of them is about.
+func CostTable(id, key string, lines []CostLineJSON) *report.Table {
 	columns := []report.Column{
 		{Key: key, Max: 44},
 		{Key: "trajectories", Align: report.Right},
@@ -169,7 +170,7 @@ func costTable(id, key string, lines []costLineJSON) *report.Table {
 		columns = append(columns[:1], columns[2:]...)
 	}
 	table := report.NewTable(id, "", columns...)
-	shown := lines[:min(len(lines), linesShown)]
+	shown := lines[:min(len(lines), LinesShown)]
 	for _, l := range shown {
 		cells := []report.Cell{nameOf(l.Name)}
 		if !single {
@@ -190,8 +191,8 @@ func costTable(id, key string, lines []costLineJSON) *report.Table {
 	return table
 }
 
-// linesShown is how many lines of a table the text shows.
-const linesShown = 31
+// LinesShown is how many lines of a table the text shows.
+const LinesShown = 31
 
 func priceTable(prices []costPriceJSON) *report.Table {
 	table := report.NewTable("prices", "Prices used, US dollars for a million tokens",
@@ -252,8 +253,8 @@ func fitName(model string) string {
 	return report.Escape(model)
 }
 
-func outcomeTable(out costJSON) *report.Table {
-	table := costTable("outcomes", "outcome", out.Outcomes)
+func outcomeTable(out CostJSON) *report.Table {
+	table := CostTable("outcomes", "outcome", out.Outcomes)
 	var usd float64
 	solved := 0
 	for _, l := range out.Outcomes {
@@ -270,7 +271,8 @@ func outcomeTable(out costJSON) *report.Table {
 	return table
 }
 
-func costToolTable(out costJSON) *report.Table {
+// CostToolTable shows what the turns cost that call each tool.
+func CostToolTable(out CostJSON) *report.Table {
 	table := report.NewTable("tools", "",
 		report.Column{Key: "tool", Max: 44},
 		report.Column{Key: "calls", Align: report.Right},
@@ -295,7 +297,8 @@ func costToolTable(out costJSON) *report.Table {
 	return table
 }
 
-func dearHabits(out costJSON) *report.Table {
+// DearHabits shows the pairs of calls whose second decisions cost most.
+func DearHabits(out CostJSON) *report.Table {
 	table := report.NewTable("habits", "",
 		report.Column{Key: "first", Max: 40},
 		report.Column{Key: "second", Title: "then", Max: 40},

@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"strings"
@@ -7,10 +7,12 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 )
 
-// Why figures are missing.
+// NoPrices is why figures of money are missing.
+const NoPrices = "no turn has a price"
+
+// Why other figures are missing.
 const (
 	noTokens    = "no trajectory records model turns"
-	noPrices    = "no turn has a price"
 	noTimes     = "no turn records when it began and ended"
 	noTestTurns = "no calling turn in the test part"
 	noTestTasks = "no task in the test part"
@@ -27,7 +29,7 @@ func registers(technique string) bool {
 
 // lacks returns why a metric of a technique is not known, "" if it is. A figure
 // that nothing bears is no zero, and its interval is none either.
-func (f *findingsOfBacktest) lacks(o *backtest.Outcome, metric string) string {
+func (f *BacktestFindings) lacks(o *backtest.Outcome, metric string) string {
 	offers := registers(o.Name) && o.Used == 0
 	calling := strings.HasPrefix(metric, "calling_turns")
 	switch {
@@ -38,7 +40,7 @@ func (f *findingsOfBacktest) lacks(o *backtest.Outcome, metric string) string {
 	case o.CallingTurns == 0 && (calling || metric == "utilisation" && !registers(o.Name)):
 		return noTestTurns
 	case strings.HasPrefix(metric, "cost") && f.result.Unpriced >= f.result.LLMTurns:
-		return noPrices
+		return NoPrices
 	case offers && !calling:
 		return noOffers
 	}
@@ -46,7 +48,7 @@ func (f *findingsOfBacktest) lacks(o *backtest.Outcome, metric string) string {
 }
 
 // interval returns the interval of a metric, or why there is none.
-func (f *findingsOfBacktest) interval(o *backtest.Outcome, metric string) report.Interval {
+func (f *BacktestFindings) interval(o *backtest.Outcome, metric string) report.Interval {
 	if why := f.lacks(o, metric); why != "" {
 		return report.NoInterval(why)
 	}
@@ -54,7 +56,7 @@ func (f *findingsOfBacktest) interval(o *backtest.Outcome, metric string) report
 }
 
 // known returns a figure of a technique, or why there is none.
-func (f *findingsOfBacktest) known(o *backtest.Outcome, metric string, v float64) report.Figure {
+func (f *BacktestFindings) known(o *backtest.Outcome, metric string, v float64) report.Figure {
 	if why := f.lacks(o, metric); why != "" {
 		return report.Unknown(why)
 	}

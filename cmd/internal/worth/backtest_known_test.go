@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"math"
@@ -28,7 +28,7 @@ func TestUnknownHasNoInterval(t *testing.T) {
 		missing map[string]string // by metric
 	}{
 		"all known": {priced, outcome("patterns", 3), nil},
-		"no price":  {unpriced, outcome("patterns", 3), map[string]string{"cost_saved_usd": noPrices, "cost_saved_share": noPrices}},
+		"no price":  {unpriced, outcome("patterns", 3), map[string]string{"cost_saved_usd": NoPrices, "cost_saved_share": NoPrices}},
 		"no turns": {unpriced, silent, map[string]string{
 			"llm_calls_saved": noTokens, "llm_calls_saved_share": noTokens, "calling_turns_saved": noTestTurns, "calling_turns_saved_share": noTestTurns,
 			"tokens_saved": noTokens, "tokens_saved_share": noTokens, "cost_saved_usd": noTokens, "cost_saved_share": noTokens, "utilisation": noTokens,
@@ -40,7 +40,7 @@ func TestUnknownHasNoInterval(t *testing.T) {
 		"definitions": {priced, outcome("preload", 2), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := findingsOfBacktest{result: &tc.result}
+			f := BacktestFindings{result: &tc.result}
 			out := f.technique(&tc.outcome)
 			for _, metric := range backtest.Metrics {
 				if got := out.Intervals[metric].Reason; got != tc.missing[metric] {

@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"fmt"
@@ -9,18 +9,18 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 )
 
-func (f *findingsOfBacktest) document(in *cli.Intake, out backtestJSON) *report.Document {
+func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Document {
 	d := &report.Document{Title: "Back-test"}
-	d.Add(in.Summary(), f.splitWords())
+	d.Add(in.Summary(), f.SplitWords())
 	if f.result.Trajectories == 0 {
 		return d
 	}
-	d.Add(turnsTable(out), moneyTable(out))
+	d.Add(TurnsTable(out), MoneyTable(out))
 	if len(out.Interactions) > 0 {
-		d.Section("Together", interactionTable(out))
+		d.Section("Together", InteractionTable(out))
 	}
 	for _, s := range out.Sweeps {
-		d.Section(sweepWords[s.Parameter].heading, sweepTable(s))
+		d.Section(sweepWords[s.Parameter].heading, SweepTable(s))
 	}
 	r := out.Recommended
 	d.Section("Recommended", report.Paragraph(fmt.Sprintf("%s, --threshold %d, --select %s: %s.", r.Technique, r.Threshold, r.Select, r.Reason)))
@@ -39,7 +39,8 @@ func (f *findingsOfBacktest) document(in *cli.Intake, out backtestJSON) *report.
 	return d
 }
 
-func (f *findingsOfBacktest) splitWords() report.Paragraph {
+// SplitWords says which trajectories were compiled from, and which tried on.
+func (f *BacktestFindings) SplitWords() report.Paragraph {
 	r := f.result
 	switch r.By {
 	case backtest.SplitFolds:
@@ -54,7 +55,8 @@ func (f *findingsOfBacktest) splitWords() report.Paragraph {
 	return report.Paragraph(fmt.Sprintf("Compiled from %s, tested on %s.", cli.CountOf(r.TrainTasks, "task"), cli.CountOf(r.TestTasks, "task")))
 }
 
-func turnsTable(out backtestJSON) *report.Table {
+// TurnsTable shows what each technique saves of calling turns.
+func TurnsTable(out BacktestJSON) *report.Table {
 	table := report.NewTable("techniques", "Held out: calling turns",
 		report.Column{Key: "technique"},
 		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
@@ -80,7 +82,7 @@ func turnsTable(out backtestJSON) *report.Table {
 		table.Note("Of %s of %s that were tested on. Upper bounds: an agent must choose the meta-tool, and what it then does may differ from what was recorded.", cli.CountOf(first.CallingTurns, "calling turn"), cli.CountOf(first.LLMCalls, "model turn"))
 	}
 	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
-	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*adoptionLow, 100*adoptionHigh)
+	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*AdoptionLow, 100*AdoptionHigh)
 	if note := antiNote(out); note != "" {
 		table.Note("%s", note)
 	}
@@ -88,7 +90,7 @@ func turnsTable(out backtestJSON) *report.Table {
 }
 
 // antiNote says how many anti-meta-tools were left out.
-func antiNote(out backtestJSON) string {
+func antiNote(out BacktestJSON) string {
 	var some []string
 	for _, t := range out.Techniques {
 		if t.AntiMetaTools > 0 && t.Technique != "all" {
@@ -102,7 +104,7 @@ func antiNote(out backtestJSON) string {
 }
 
 // callsCell leaves out what nothing is known of, though turns are recorded.
-func callsCell(t techniqueJSON) report.Cell {
+func callsCell(t TechniqueJSON) report.Cell {
 	if i := t.Intervals["llm_calls_saved"]; i.Reason == noOffers {
 		return report.Missing(i.Reason)
 	}
@@ -117,7 +119,9 @@ func stepsCell(f report.Figure) report.Cell {
 	return f.Float(1)
 }
 
-func moneyTable(out backtestJSON) *report.Table {
+// MoneyTable shows what each technique saves of tokens and money, with the
+// definitions of its tools paid.
+func MoneyTable(out BacktestJSON) *report.Table {
 	table := report.NewTable("money", "Held out: tokens and money, definitions paid",
 		report.Column{Key: "technique"},
 		report.Column{Key: "tokens_saved", Title: "tokens saved", Align: report.Right},
@@ -151,9 +155,9 @@ func moneyTable(out backtestJSON) *report.Table {
 	return table
 }
 
-// interactionTable says which part of a combination saves what, and what is lost or
+// InteractionTable says which part of a combination saves what, and what is lost or
 // gained against the sum of the parts.
-func interactionTable(out backtestJSON) *report.Table {
+func InteractionTable(out BacktestJSON) *report.Table {
 	table := report.NewTable("interactions", "",
 		report.Column{Key: "technique"},
 		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
@@ -177,7 +181,8 @@ var sweepWords = map[string]struct{ heading, axis string }{
 	string(backtest.ParameterMaxTools):  {"Fewer meta-tools", "at most"},
 }
 
-func sweepTable(s sweepJSON) *report.Table {
+// SweepTable shows what other values of a parameter save.
+func SweepTable(s SweepJSON) *report.Table {
 	table := report.NewTable("sweep_"+s.Parameter, "",
 		report.Column{Key: "value", Title: sweepWords[s.Parameter].axis, Align: report.Right},
 		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
@@ -201,8 +206,8 @@ func sweepTable(s sweepJSON) *report.Table {
 }
 
 // drawBacktest writes the figures of a back-test into a folder.
-func drawBacktest(j *cli.Job, f *findingsOfBacktest, dir string) error {
-	figures, err := backtestFigures(f)
+func drawBacktest(j *cli.Job, f *BacktestFindings, dir string) error {
+	figures, err := BacktestFigures(f)
 	if err != nil {
 		return err
 	}

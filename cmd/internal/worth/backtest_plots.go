@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/awo-dev/awo/internal/plot"
 )
 
-// backtestFigures draws what was found: calling turns and money saved by technique,
+// BacktestFigures draws what was found: calling turns and money saved by technique,
 // and what other thresholds and fewer meta-tools save.
-func backtestFigures(f *findingsOfBacktest) ([]*plot.Figure, error) {
+func BacktestFigures(f *BacktestFindings) ([]*plot.Figure, error) {
 	var out []*plot.Figure
 	turns, err := f.estimates("backtest-turns", "Calling turns saved on tasks held out, at most", "share of the calling turns", "calling_turns_saved_share",
 		func(o *backtest.Outcome) float64 {
@@ -60,7 +60,7 @@ func sweepFigure(s *backtest.SweepOutcome) (*plot.Figure, error) {
 
 // moneyFigure draws what is saved in money, in tokens where nothing has a price,
 // and nothing where neither is known.
-func (f *findingsOfBacktest) moneyFigure() (*plot.Figure, error) {
+func (f *BacktestFindings) moneyFigure() (*plot.Figure, error) {
 	switch r := f.result; {
 	case r.LLMTurns == 0:
 		return nil, nil
@@ -74,7 +74,7 @@ func (f *findingsOfBacktest) moneyFigure() (*plot.Figure, error) {
 
 // estimates draws a metric of all techniques that are about it, and for which it is
 // known; nil if there are none.
-func (f *findingsOfBacktest) estimates(name, title, x, metric string, of func(o *backtest.Outcome) float64) (*plot.Figure, error) {
+func (f *BacktestFindings) estimates(name, title, x, metric string, of func(o *backtest.Outcome) float64) (*plot.Figure, error) {
 	var rows []plot.Estimate
 	var words []string
 	for i := range f.result.Techniques {

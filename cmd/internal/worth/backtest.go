@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"errors"
@@ -19,8 +19,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// backtestOptions are the flags of `awo backtest`.
-type backtestOptions struct {
+// BacktestOptions are the flags of `awo backtest`.
+type BacktestOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
 	cli.PriceOptions `mapstructure:",squash"`
 	Rules            string   `mapstructure:"rules"`
@@ -39,7 +39,17 @@ type backtestOptions struct {
 	Plots            string   `mapstructure:"plots"`
 }
 
-func newBacktest(a *cli.App) *cobra.Command {
+// UsualBacktest returns the options of a back-test of which no flag is given.
+func UsualBacktest(in cli.InputOptions, prices cli.PriceOptions, ruleFile string) BacktestOptions {
+	return BacktestOptions{
+		InputOptions: in, PriceOptions: prices, Rules: ruleFile,
+		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
+		Threshold: metatool.DefaultThreshold, MaxExtra: metatool.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), Sweep: sweptThresholds(), SweepTools: sweptTools(),
+	}
+}
+
+// NewBacktest returns `awo backtest`.
+func NewBacktest(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "backtest FILES...",
 		Short: "Compile one part of the traces, and measure what that saves on the other",
@@ -97,7 +107,7 @@ func sweptThresholds() []string { return []string{"3", "5", "10", "20"} }
 func sweptTools() []string { return []string{"1", "2", "5", "10", "20"} }
 
 // techniques returns the techniques asked for.
-func (o *backtestOptions) techniques() ([]backtest.Technique, error) {
+func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
 	if len(o.Techniques) == 0 {
 		return backtest.Techniques, nil
 	}
@@ -123,7 +133,7 @@ func (o *backtestOptions) techniques() ([]backtest.Technique, error) {
 }
 
 // sweeps returns what is to be swept over.
-func (o *backtestOptions) sweeps() ([]backtest.Sweep, error) {
+func (o *BacktestOptions) sweeps() ([]backtest.Sweep, error) {
 	thresholds, err := wholeNumbers("--sweep", o.Sweep)
 	if err != nil {
 		return nil, err
@@ -152,7 +162,7 @@ func wholeNumbers(flag string, list []string) ([]int, error) {
 	return slices.Compact(out), nil
 }
 
-func (o *backtestOptions) check() error {
+func (o *BacktestOptions) check() error {
 	switch {
 	case o.Folds < 2:
 		return cli.Usagef("--folds: %d is less than 2", o.Folds)
@@ -170,14 +180,14 @@ func (o *backtestOptions) check() error {
 	return nil
 }
 
-// findingsOfBacktest is what `awo backtest` found.
-type findingsOfBacktest struct {
-	options backtestOptions
+// BacktestFindings is what `awo backtest` found.
+type BacktestFindings struct {
+	options BacktestOptions
 	result  *backtest.Result
 	best    *backtest.Outcome // nil if nothing saves anything
 }
 
-func backTest(j *cli.Job, o backtestOptions, files []string) error {
+func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -201,7 +211,7 @@ func backTest(j *cli.Job, o backtestOptions, files []string) error {
 	}
 	defer in.Close()
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
-	f, err := backTested(j, in, set, meter, o)
+	f, err := BackTest(j, in, set, meter, o)
 	if err != nil {
 		return err
 	}
@@ -214,8 +224,8 @@ func backTest(j *cli.Job, o backtestOptions, files []string) error {
 	return j.Print(f.document(in, out), out)
 }
 
-// backTested back-tests what in yields, which may have been read before.
-func backTested(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o backtestOptions) (*findingsOfBacktest, error) {
+// BackTest back-tests what in yields, which may have been read before.
+func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o BacktestOptions) (*BacktestFindings, error) {
 	techniques, err := o.techniques()
 	if err != nil {
 		return nil, err
@@ -237,7 +247,7 @@ func backTested(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 			}
 		},
 	}
-	f := &findingsOfBacktest{options: o}
+	f := &BacktestFindings{options: o}
 	if f.result, err = backtest.Run(in.Source, options); err != nil {
 		return nil, splitProblem(err)
 	}

@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 )
 
-// backtestJSON is the JSON of `awo backtest`; docs/backtest.md describes it.
-type backtestJSON struct {
+// BacktestJSON is the JSON of `awo backtest`; docs/backtest.md describes it.
+type BacktestJSON struct {
 	Schema       string            `json:"schema"`
 	Input        cli.InputJSON     `json:"input"`
 	Split        splitJSON         `json:"split"`
-	Techniques   []techniqueJSON   `json:"techniques"`
+	Techniques   []TechniqueJSON   `json:"techniques"`
 	Interactions []interactionJSON `json:"interactions"`
-	Sweeps       []sweepJSON       `json:"sweeps"`
+	Sweeps       []SweepJSON       `json:"sweeps"`
 	Recommended  recommendedJSON   `json:"recommended"`
 	Unknown      []string          `json:"unknown"` // what the traces do not say, and what follows
 }
@@ -30,9 +30,9 @@ type splitJSON struct {
 	Unused       int    `json:"unused_trajectories"` // on neither side
 }
 
-// techniqueJSON is what a technique would have done in the test part. Savings are
+// TechniqueJSON is what a technique would have done in the test part. Savings are
 // upper bounds.
-type techniqueJSON struct {
+type TechniqueJSON struct {
 	Technique         string        `json:"technique"`
 	Doc               string        `json:"doc"`
 	LLMCalls          int           `json:"llm_calls"` // recorded
@@ -71,10 +71,11 @@ type adoptionJSON struct {
 	SavedHi  float64 `json:"calling_turns_saved_high"`
 }
 
-// Utilisation that was published for live agents (AWO, Tables 7 and 9).
+// AdoptionLow and AdoptionHigh are the utilisation that was published for live
+// agents (AWO, Tables 7 and 9), as shares of tasks.
 const (
-	adoptionLow  = 0.16
-	adoptionHigh = 0.98
+	AdoptionLow  = 0.16
+	AdoptionHigh = 0.98
 )
 
 // interactionJSON is what techniques save together beyond the sum of what each
@@ -96,7 +97,8 @@ type attributedJSON struct {
 	CallingTurnsSaved int    `json:"calling_turns_saved"`
 }
 
-type sweepJSON struct {
+// SweepJSON is what other values of a parameter save.
+type SweepJSON struct {
 	Parameter string           `json:"parameter"`
 	Technique string           `json:"technique"`
 	Values    []sweepValueJSON `json:"values"`
@@ -138,12 +140,12 @@ func intervalJSON(i backtest.Interval, reason string) report.Interval {
 }
 
 // JSON returns the result for scripts.
-func (f *findingsOfBacktest) JSON(in *cli.Intake) backtestJSON {
+func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
 	r := f.result
-	out := backtestJSON{
+	out := BacktestJSON{
 		Schema: "awo.backtest/v1", Input: in.JSON(),
 		Split:      splitJSON{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused},
-		Techniques: []techniqueJSON{}, Interactions: []interactionJSON{}, Sweeps: []sweepJSON{}, Unknown: f.unknown(),
+		Techniques: []TechniqueJSON{}, Interactions: []interactionJSON{}, Sweeps: []SweepJSON{}, Unknown: f.unknown(),
 	}
 	for i := range r.Techniques {
 		out.Techniques = append(out.Techniques, f.technique(&r.Techniques[i]))
@@ -152,7 +154,7 @@ func (f *findingsOfBacktest) JSON(in *cli.Intake) backtestJSON {
 		out.Interactions = append(out.Interactions, f.interaction(&r.Interactions[i]))
 	}
 	for _, swept := range r.Sweeps {
-		s := sweepJSON{Parameter: string(swept.Parameter), Technique: swept.Technique, Values: []sweepValueJSON{}}
+		s := SweepJSON{Parameter: string(swept.Parameter), Technique: swept.Technique, Values: []sweepValueJSON{}}
 		for i := range swept.Values {
 			v := &swept.Values[i]
 			t := f.technique(&v.Outcome)
@@ -164,12 +166,12 @@ func (f *findingsOfBacktest) JSON(in *cli.Intake) backtestJSON {
 	return out
 }
 
-func (f *findingsOfBacktest) technique(o *backtest.Outcome) techniqueJSON {
-	t := techniqueJSON{
+func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
+	t := TechniqueJSON{
 		Technique: o.Name, Doc: o.Doc, LLMCalls: o.LLMCalls, LLMCallsSaved: o.LLMCallsSaved,
 		CallingTurns: o.CallingTurns, CallingTurnsSaved: o.CallingTurnsSaved, Share: report.Unknown(noTestTurns),
 		Utilisation: f.known(o, "utilisation", o.Utilisation),
-		Tokens:      report.Unknown(noTokens), TokensSaved: f.known(o, "tokens_saved", float64(o.TokensSaved)), CostUSD: report.Unknown(noPrices), CostSavedUSD: f.known(o, "cost_saved_usd", o.USDSaved),
+		Tokens:      report.Unknown(noTokens), TokensSaved: f.known(o, "tokens_saved", float64(o.TokensSaved)), CostUSD: report.Unknown(NoPrices), CostSavedUSD: f.known(o, "cost_saved_usd", o.USDSaved),
 		StepsBefore: figure(o.StepsBefore, noneUsed), StepsAfter: figure(o.StepsAfter, noneUsed),
 		Seconds: report.Unknown(noTimes), SecondsSaved: report.Unknown(noTimes),
 		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
@@ -204,20 +206,20 @@ func (f *findingsOfBacktest) technique(o *backtest.Outcome) techniqueJSON {
 		t.Notes = append(t.Notes, "an upper bound: an agent must choose the meta-tools, and what it then does, or does after a wrong call, may differ from what was recorded; published adoption concerns the turns attributed to patterns alone")
 	case o.CallingTurnsSaved > 0:
 		saved := float64(o.CallingTurnsSaved)
-		t.Adoption = &adoptionJSON{adoptionLow, adoptionHigh, adoptionLow * saved, adoptionHigh * saved}
+		t.Adoption = &adoptionJSON{AdoptionLow, AdoptionHigh, AdoptionLow * saved, AdoptionHigh * saved}
 		t.Notes = append(t.Notes,
 			"an upper bound: an agent must choose the meta-tool, and what it then does may differ from what was recorded",
-			fmt.Sprintf("published agents used meta-tools in %.0f to %.0f %% of the tasks (AWO, Tables 7 and 9), which would leave %.0f to %.0f of these turns; one of their models made 4 and 19 %% more calls with meta-tools than without", 100*adoptionLow, 100*adoptionHigh, adoptionLow*saved, adoptionHigh*saved))
+			fmt.Sprintf("published agents used meta-tools in %.0f to %.0f %% of the tasks (AWO, Tables 7 and 9), which would leave %.0f to %.0f of these turns; one of their models made 4 and 19 %% more calls with meta-tools than without", 100*AdoptionLow, 100*AdoptionHigh, AdoptionLow*saved, AdoptionHigh*saved))
 	}
 	return t
 }
 
 // interaction says what a combination saves beyond its parts.
-func (f *findingsOfBacktest) interaction(x *backtest.Interaction) interactionJSON {
+func (f *BacktestFindings) interaction(x *backtest.Interaction) interactionJSON {
 	out := interactionJSON{
 		Technique: x.Technique, Techniques: x.Parts, Attributed: []attributedJSON{},
 		CallingTurnsSaved: x.CallingTurnsSaved, LLMCallsSaved: x.LLMCallsSaved,
-		TokensSaved: report.Unknown(noTokens), CostSavedUSD: report.Unknown(noPrices),
+		TokensSaved: report.Unknown(noTokens), CostSavedUSD: report.Unknown(NoPrices),
 		Intervals: map[string]report.Interval{},
 		Notes: []string{
 			"what " + x.Technique + " saves, less the sum of what its parts save alone: negative where both would save the same turn",
@@ -243,7 +245,7 @@ func (f *findingsOfBacktest) interaction(x *backtest.Interaction) interactionJSO
 }
 
 // recommended says which technique saves most calling turns.
-func (f *findingsOfBacktest) recommended() recommendedJSON {
+func (f *BacktestFindings) recommended() recommendedJSON {
 	if f.best == nil {
 		return recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select, Reason: "no technique saves a calling turn or a token on tasks that it was not compiled from"}
 	}
@@ -282,7 +284,7 @@ func (f *findingsOfBacktest) recommended() recommendedJSON {
 }
 
 // unknown says in sentences what the traces do not say, and what follows.
-func (f *findingsOfBacktest) unknown() []string {
+func (f *BacktestFindings) unknown() []string {
 	r, out := f.result, []string{}
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if r.NoTurns > 0 {

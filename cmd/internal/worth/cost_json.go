@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"math"
@@ -9,28 +9,29 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 )
 
-// costJSON is the JSON of `awo cost`; docs/cost.md describes it.
-type costJSON struct {
+// CostJSON is the JSON of `awo cost`; docs/cost.md describes it.
+type CostJSON struct {
 	Schema   string          `json:"schema"`
 	Input    cli.InputJSON   `json:"input"`
 	Currency string          `json:"currency"`
 	Caching  string          `json:"caching"`
-	Total    costLineJSON    `json:"total"`
+	Total    CostLineJSON    `json:"total"`
 	Prices   []costPriceJSON `json:"prices"` // of the models that were met
 	Fit      []costFitJSON   `json:"fit"`
 	Unscaled int             `json:"unscaled_turns"` // counted, with nothing to scale them by
-	Models   []costLineJSON  `json:"models"`
-	Agents   []costLineJSON  `json:"agents"`
-	Outcomes []costLineJSON  `json:"outcomes"`
-	Days     []costLineJSON  `json:"days"`
+	Models   []CostLineJSON  `json:"models"`
+	Agents   []CostLineJSON  `json:"agents"`
+	Outcomes []CostLineJSON  `json:"outcomes"`
+	Days     []CostLineJSON  `json:"days"`
 	Tools    []costToolJSON  `json:"tools"`
 	Habits   []costHabitJSON `json:"habits"`
-	Dearest  []costLineJSON  `json:"dearest"`
+	Dearest  []CostLineJSON  `json:"dearest"`
 	Unknown  []string        `json:"unknown"` // what the traces do not say, in sentences
 	Lazy     *lazyJSON       `json:"lazy"`
 }
 
-type costLineJSON struct {
+// CostLineJSON is what some of the turns cost.
+type CostLineJSON struct {
 	Name          string        `json:"name"` // empty: not recorded
 	Trajectories  int           `json:"trajectories"`
 	Turns         int           `json:"turns"`
@@ -173,8 +174,8 @@ func money(t cost.Totals) report.Figure {
 	return report.Known(t.USD)
 }
 
-func costLine(l cost.Line) costLineJSON {
-	out := costLineJSON{
+func costLine(l cost.Line) CostLineJSON {
+	out := CostLineJSON{
 		Name: l.Name, Trajectories: l.Trajectories, Turns: l.Turns, Estimated: l.Estimated, Unpriced: l.Unpriced, Calls: l.Calls,
 		Input: l.Input, Cached: l.Cached, Write: l.Write, Output: l.Output,
 		CostUSD: money(l.Totals), RecordedUSD: report.Unknown(noRecordedCosts), RecordedTurns: l.RecordedTurns,
@@ -185,8 +186,8 @@ func costLine(l cost.Line) costLineJSON {
 	return out
 }
 
-func costLines(lines []cost.Line) []costLineJSON {
-	out := []costLineJSON{}
+func costLines(lines []cost.Line) []CostLineJSON {
+	out := []CostLineJSON{}
 	for _, l := range lines {
 		out = append(out, costLine(l))
 	}
@@ -194,9 +195,9 @@ func costLines(lines []cost.Line) []costLineJSON {
 }
 
 // JSON returns the result. Call it when everything is read.
-func (f *findingsOfCost) JSON(in *cli.Intake) costJSON {
+func (f *CostFindings) JSON(in *cli.Intake) CostJSON {
 	s := f.statement
-	out := costJSON{
+	out := CostJSON{
 		Schema: "awo.cost/v1", Input: in.JSON(), Currency: "USD", Caching: f.options.Caching,
 		Total: costLine(s.Total), Prices: []costPriceJSON{}, Fit: []costFitJSON{}, Unscaled: f.unscaled,
 		Models: costLines(s.Models), Agents: costLines(s.Agents), Outcomes: costLines(s.Outcomes), Days: costLines(s.Days),

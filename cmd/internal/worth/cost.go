@@ -1,4 +1,11 @@
-package cmd
+// Package worth is the commands that count what trajectories cost and what would be
+// saved of it: `awo cost`, `awo backtest` and `awo register`.
+//
+// In come traces, rules and prices; out go accounts, back-tests and lists of tools to
+// register. A report shows the same findings in fewer tables, so those are exported.
+// Packages cost and backtest do the arithmetic, and what is kept in memory is
+// theirs.
+package worth
 
 import (
 	"cmp"
@@ -13,8 +20,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// costOptions are the flags of `awo cost`.
-type costOptions struct {
+// CostOptions are the flags of `awo cost`.
+type CostOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
 	cli.PriceOptions `mapstructure:",squash"`
 	Lazy             bool    `mapstructure:"lazy"`
@@ -23,7 +30,8 @@ type costOptions struct {
 	Top              int     `mapstructure:"top"`
 }
 
-func newCost(a *cli.App) *cobra.Command {
+// NewCost returns `awo cost`.
+func NewCost(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cost FILES...",
 		Short: "Say what trajectories cost, and what lazy registration would",
@@ -63,7 +71,7 @@ registered from the start, those that other tasks say are worth it.
 	return cli.Work(a, c, costs)
 }
 
-func costs(j *cli.Job, o costOptions, files []string) error {
+func costs(j *cli.Job, o CostOptions, files []string) error {
 	switch {
 	case o.Top < 0:
 		return cli.Usagef("--top: %d is negative", o.Top)
@@ -81,7 +89,7 @@ func costs(j *cli.Job, o costOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	f, err := account(j, in, meter, o)
+	f, err := Account(j, in, meter, o)
 	if err != nil {
 		return err
 	}
@@ -89,8 +97,8 @@ func costs(j *cli.Job, o costOptions, files []string) error {
 	return j.Print(f.document(in, out), out)
 }
 
-// account adds up what the trajectories cost that in yields.
-func account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o costOptions) (*findingsOfCost, error) {
+// Account adds up what the trajectories cost that in yields.
+func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions) (*CostFindings, error) {
 	ledger, sample := cost.NewLedger(meter), fitSample{}
 	preloading := backtest.NewPreloading(meter)
 	estimated := 0
@@ -105,7 +113,7 @@ func account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o costOptions) (*fin
 			preloading.Add(t, account)
 		}
 	}
-	f := &findingsOfCost{options: o, fit: cost.NewFit(meter), meter: meter}
+	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter}
 	if estimated > 0 {
 		if err := learn(j, in, f.fit, sample); err != nil {
 			return nil, err

@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ const preloadFolds = 5
 
 // lazyStudy simulates lazy registration on all trajectories, whose accounts are in
 // the ledger.
-func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloading, fit *cost.Fit, meter *cost.Meter, o costOptions) (*cost.LazyReport, error) {
+func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloading, fit *cost.Fit, meter *cost.Meter, o CostOptions) (*cost.LazyReport, error) {
 	study := cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed, Preload: learning.HeldOut(preloadFolds, o.Seed)})
 	n := 0
 	for t, err := range in.Source() {

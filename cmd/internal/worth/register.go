@@ -1,4 +1,4 @@
-package cmd
+package worth
 
 import (
 	"bytes"
@@ -20,7 +20,8 @@ type registerOptions struct {
 	Out              string `mapstructure:"out"`
 }
 
-func newRegister(a *cli.App) *cobra.Command {
+// NewRegister returns `awo register`.
+func NewRegister(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "register FILES...",
 		Short: "Write what an agent needs to register tools when it needs them",
@@ -43,8 +44,8 @@ most trajectories were offered is written.
 	return cli.Work(a, c, register)
 }
 
-// registrationJSON is the JSON of `awo register`; docs/artefacts.md describes it.
-type registrationJSON struct {
+// RegistrationJSON is the JSON of `awo register`; docs/artefacts.md describes it.
+type RegistrationJSON struct {
 	Schema         string            `json:"schema"`
 	Input          cli.InputJSON     `json:"input"`
 	RegisterTokens int64             `json:"register_tokens"` // of the definition of tool_register
@@ -160,10 +161,10 @@ func register(j *cli.Job, o registerOptions, files []string) error {
 }
 
 // registration makes the files and says what is in them.
-func registration(in *cli.Intake, found offered) (registrationJSON, []emit.File, error) {
+func registration(in *cli.Intake, found offered) (RegistrationJSON, []emit.File, error) {
 	meter := cost.NewMeter(cost.Options{})
 	own := cost.Definition{Name: meter.Text(cost.RegisterName), Description: meter.Text(cost.RegisterDescription), Parameters: meter.Text(cost.RegisterSchema)}
-	out := registrationJSON{Schema: "awo.registration/v1", Input: in.JSON(), RegisterTokens: own.Tokens(), Tools: []registrableJSON{}, Undefined: []undefinedJSON{}}
+	out := RegistrationJSON{Schema: "awo.registration/v1", Input: in.JSON(), RegisterTokens: own.Tokens(), Tools: []registrableJSON{}, Undefined: []undefinedJSON{}}
 	var tools []emit.Registrable
 	for name, t := range found {
 		if len(t.definitions) == 0 {
@@ -190,7 +191,7 @@ func registration(in *cli.Intake, found offered) (registrationJSON, []emit.File,
 	return out, made, err
 }
 
-func registrationDocument(in *cli.Intake, o registerOptions, out registrationJSON) *report.Document {
+func registrationDocument(in *cli.Intake, o registerOptions, out RegistrationJSON) *report.Document {
 	d := &report.Document{Title: "Tools to register"}
 	d.Add(in.Summary())
 	if len(out.Tools) == 0 {
