@@ -2,15 +2,14 @@ package cmd
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
-	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/ngram"
@@ -20,30 +19,30 @@ import (
 
 // analyzeOptions are the flags of `awo analyze`.
 type analyzeOptions struct {
-	inputOptions    `mapstructure:",squash"`
-	Order           int      `mapstructure:"order"`
-	CollapseRepeats bool     `mapstructure:"collapse-repeats"`
-	MinLength       int      `mapstructure:"min-length"`
-	ExcludeTool     []string `mapstructure:"exclude-tool"`
-	DropFailed      bool     `mapstructure:"drop-failed"`
-	Preset          string   `mapstructure:"preset"`
-	DF              string   `mapstructure:"df"`
-	Folds           int      `mapstructure:"folds"`
-	Permutations    int      `mapstructure:"permutations"`
-	MonteCarlo      bool     `mapstructure:"monte-carlo"`
-	By              string   `mapstructure:"by"`
-	Top             int      `mapstructure:"top"`
-	Contexts        int      `mapstructure:"contexts"`
-	Plots           string   `mapstructure:"plots"`
-	Rules           string   `mapstructure:"rules"`
-	Sources         bool     `mapstructure:"sources"`
-	Parameters      int      `mapstructure:"parameters"`
+	cli.InputOptions `mapstructure:",squash"`
+	Order            int      `mapstructure:"order"`
+	CollapseRepeats  bool     `mapstructure:"collapse-repeats"`
+	MinLength        int      `mapstructure:"min-length"`
+	ExcludeTool      []string `mapstructure:"exclude-tool"`
+	DropFailed       bool     `mapstructure:"drop-failed"`
+	Preset           string   `mapstructure:"preset"`
+	DF               string   `mapstructure:"df"`
+	Folds            int      `mapstructure:"folds"`
+	Permutations     int      `mapstructure:"permutations"`
+	MonteCarlo       bool     `mapstructure:"monte-carlo"`
+	By               string   `mapstructure:"by"`
+	Top              int      `mapstructure:"top"`
+	Contexts         int      `mapstructure:"contexts"`
+	Plots            string   `mapstructure:"plots"`
+	Rules            string   `mapstructure:"rules"`
+	Sources          bool     `mapstructure:"sources"`
+	Parameters       int      `mapstructure:"parameters"`
 }
 
 // maxOrder bounds --order: contexts of more calls are hardly ever seen twice.
 const maxOrder = 8
 
-func newAnalyze(a *app) *cobra.Command {
+func newAnalyze(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "analyze FILES...",
 		Short: "Measure how predictable the next call is, and what follows what",
@@ -59,86 +58,86 @@ reads all arguments and results, and so takes several times as long.
 authors do (arXiv 2511.14650); docs/statistics.md says where that differs from
 the default, and why.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo analyze traces/
   awo analyze runs.jsonl --order 2 --exclude-tool 'think*' --collapse-repeats
   awo analyze traces/ --sources --parameters 30
   awo analyze traces/ --by model --plots plots/
   awo analyze traces/ --preset autotool --format json`,
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 	}
 	f := c.Flags()
 	addAnalysis(f)
 	f.Bool("sources", false, "say where the arguments of calls come from")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
-	return work(a, c, analyze)
+	return cli.Work(a, c, analyze)
 }
 
 // addAnalysis adds the flags that all commands with the figures of an analysis
 // have.
 func addAnalysis(f *pflag.FlagSet) {
-	addInput(f)
+	cli.AddInput(f)
 	f.String("rules", "", "`FILE` with the rules that say which states are alike: adds how far trajectories come together under them")
 	f.Int("order", 3, "the longest context, in calls")
 	f.Bool("collapse-repeats", false, "count runs of calls of one tool as one call")
 	f.Int("min-length", 0, "leave out trajectories of fewer than `N` calls")
 	f.StringSlice("exclude-tool", nil, "leave out calls of tools that match this `GLOB`; may be repeated")
 	f.Bool("drop-failed", false, "leave out calls that are known to have failed")
-	f.Var(newChoice("awo", "autotool"), "preset", "whose conventions are followed")
-	f.Var(newChoice("observed", "full", "paper"), "df", "degrees of freedom that tests use; all are printed in JSON")
+	f.Var(cli.NewChoice("awo", "autotool"), "preset", "whose conventions are followed")
+	f.Var(cli.NewChoice("observed", "full", "paper"), "df", "degrees of freedom that tests use; all are printed in JSON")
 	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss; 0 computes none")
 	f.Int("permutations", 999, "samples of Monte Carlo tests; 0 makes none")
 	f.Bool("monte-carlo", false, "a Monte Carlo test for every order, not only where the chi-square test is unreliable")
-	f.Var(newChoice("none", "tool-prefix", "model", "agent", "outcome", "source"), "by", "compare groups of trajectories")
+	f.Var(cli.NewChoice("none", "tool-prefix", "model", "agent", "outcome", "source"), "by", "compare groups of trajectories")
 	f.Int("top", 3, "successors shown for each context")
 	f.Int("contexts", 6, "contexts shown of each length; 0 shows all")
 	f.Int("parameters", 15, "parameters shown with --sources, by uses; 0 shows all")
 }
 
-func analyze(j *job, o analyzeOptions, files []string) error {
-	in, found, err := j.analysis(o, trace.Options{}, files)
+func analyze(j *cli.Job, o analyzeOptions, files []string) error {
+	in, found, err := analyzed(j, o, trace.Options{}, files)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	if o.Plots != "" {
-		if err := j.drawAnalysis(found, o.Plots); err != nil {
+		if err := drawAnalysis(j, found, o.Plots); err != nil {
 			return err
 		}
 	}
-	return j.print(analysisDocument(in, found, o, j.Format == report.FormatCSV), analysisResult(in, found))
+	return j.Print(analysisDocument(in, found, o, j.Format == report.FormatCSV), analysisResult(in, found))
 }
 
-// analysis reads traces and finds out about them. The intake is for the caller
+// analyzed reads traces and finds out about them. The intake is for the caller
 // to close; it can be read again if reader says so.
-func (j *job) analysis(o analyzeOptions, reader trace.Options, files []string) (*intake, *findings, error) {
+func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string) (*cli.Intake, *findings, error) {
 	if o.Order < 0 || o.Order > maxOrder {
-		return nil, nil, usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
+		return nil, nil, cli.Usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
 	}
 	if o.Parameters < 0 {
-		return nil, nil, usagef("--parameters: %d is negative", o.Parameters)
+		return nil, nil, cli.Usagef("--parameters: %d is negative", o.Parameters)
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := j.intake(files, o.inputOptions, reader)
+	in, err := j.Intake(files, o.InputOptions, reader)
 	if err != nil {
 		return nil, nil, err
 	}
-	in.needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
+	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
 	if o.Sources {
-		in.needs = append(in.needs, trace.CapabilityDataflow)
+		in.Needs = append(in.Needs, trace.CapabilityDataflow)
 	}
-	in.exclude = o.excludes
+	in.Exclude = o.excludes
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
-	in.facts = &trace.Completeness{}
+	in.Facts = &trace.Completeness{}
 	sources, merger := newSources(o), (*merge.Merger)(nil)
 	if o.Rules != "" {
 		merger = merge.NewMerger(set, merge.Options{})
 	}
 	profile, cost := &trace.Profile{}, reworkCost{}
-	for t, err := range sources.collect(j.workers(), in.All()) {
+	for t, err := range sources.collect(j.Parallel(), in.All()) {
 		if err != nil {
 			in.Close()
 			return nil, nil, err
@@ -149,32 +148,13 @@ func (j *job) analysis(o analyzeOptions, reader trace.Options, files []string) (
 			merger.Add(t)
 		}
 	}
-	found := study(corpus, o, j.each())
-	found.facts, found.profile, found.sources, found.reworkCost = in.facts, profile, sources.set(), cost
+	found := study(corpus, o, j.Each())
+	found.facts, found.profile, found.sources, found.reworkCost = in.Facts, profile, sources.set(), cost
 	if merger != nil {
 		found.merged = mergedSteps(merger.Merged())
 	}
 	return in, found, nil
 }
-
-// each runs independent pieces of work on the job's workers.
-func (j *job) each() ngram.Each {
-	return func(n int, do func(i int)) {
-		numbers := func(yield func(int) bool) {
-			for i := range n {
-				if !yield(i) {
-					return
-				}
-			}
-		}
-		for range par.Map(j.workers(), numbers, func(i int) struct{} { do(i); return struct{}{} }) {
-			continue // the work is in do
-		}
-	}
-}
-
-// workers returns how many pieces of work run at once.
-func (j *job) workers() int { return cmp.Or(j.Workers, runtime.GOMAXPROCS(0)) }
 
 // excludes takes out the calls that the options exclude, and says whether the
 // trajectory is left in.

@@ -1,34 +1,36 @@
 package cmd
 
 import (
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
 )
 
 // analysisJSON is the JSON of `awo analyze`; docs/artefacts.md describes it.
 type analysisJSON struct {
-	Schema     string            `json:"schema"`
-	Input      inputJSON         `json:"input"`
-	HMax       entropy.Figure    `json:"h_max_bits"`
-	Orders     []orderJSON       `json:"orders"`
-	H1Paper    entropy.Figure    `json:"h1_paper_bits"`
-	Tests      []entropy.Test    `json:"tests"`
-	Selection  entropy.Selection `json:"selection"`
-	HeldOut    *entropy.HeldOut  `json:"held_out"`
-	Verdict    entropy.Verdict   `json:"verdict"`
-	Successors []contextJSON     `json:"successors"`
-	TopShares  []topSharesJSON   `json:"top_shares"`
-	Tools      []toolJSON        `json:"tools"`
-	Habits     []habitJSON       `json:"habits"` // most certain first
-	Variants   []variantJSON     `json:"variants"`
-	Converge   []entropy.Step    `json:"convergence"`
-	Merged     []entropy.Step    `json:"convergence_merged,omitempty"` // with --rules
-	Rework     []reworkJSON      `json:"rework"`
-	Sources    *sourcesJSON      `json:"sources,omitempty"` // with --sources
-	Groups     []groupJSON       `json:"groups,omitempty"`
-	Within     []entropy.Test    `json:"tests_within_groups,omitempty"`
-	Shifts     []shiftJSON       `json:"differences,omitempty"`
-	Backtest   *backtestJSON     `json:"backtest,omitempty"` // of awo report
-	Cost       *costJSON         `json:"cost,omitempty"`     // of awo report
+	Schema     string              `json:"schema"`
+	Input      cli.InputJSON       `json:"input"`
+	HMax       entropy.Figure      `json:"h_max_bits"`
+	Orders     []orderJSON         `json:"orders"`
+	H1Paper    entropy.Figure      `json:"h1_paper_bits"`
+	Tests      []entropy.Test      `json:"tests"`
+	Selection  entropy.Selection   `json:"selection"`
+	HeldOut    *entropy.HeldOut    `json:"held_out"`
+	Verdict    entropy.Verdict     `json:"verdict"`
+	Successors []contextJSON       `json:"successors"`
+	TopShares  []topSharesJSON     `json:"top_shares"`
+	Tools      []toolJSON          `json:"tools"`
+	Habits     []habitJSON         `json:"habits"` // most certain first
+	Variants   []variantJSON       `json:"variants"`
+	Converge   []entropy.Step      `json:"convergence"`
+	Merged     []entropy.Step      `json:"convergence_merged,omitempty"` // with --rules
+	Rework     []reworkJSON        `json:"rework"`
+	Sources    *sourcesJSON        `json:"sources,omitempty"` // with --sources
+	Groups     []groupJSON         `json:"groups,omitempty"`
+	Within     []entropy.Test      `json:"tests_within_groups,omitempty"`
+	Shifts     []shiftJSON         `json:"differences,omitempty"`
+	Backtest   *worth.BacktestJSON `json:"backtest,omitempty"` // of awo report
+	Cost       *worth.CostJSON     `json:"cost,omitempty"`     // of awo report
 }
 
 // orderJSON is an order with its held-out loss beside it.
@@ -91,7 +93,7 @@ type shiftJSON struct {
 }
 
 // analysisResult shapes the findings as JSON.
-func analysisResult(in *intake, f *findings) analysisJSON {
+func analysisResult(in *cli.Intake, f *findings) analysisJSON {
 	a := &f.analysis
 	out := analysisJSON{
 		Schema: "awo.analysis/v1", Input: in.JSON(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
@@ -119,7 +121,7 @@ func analysisResult(in *intake, f *findings) analysisJSON {
 		out.TopShares = append(out.TopShares, topSharesJSON{K: i + 1, Shares: shares})
 	}
 	out.Tools = append(out.Tools, f.tools()...)
-	calling := in.tally.Trajectories - in.tally.Empty
+	calling := in.Tally.Trajectories - in.Tally.Empty
 	for i, v := range f.variants {
 		if i == variantsMost {
 			break

@@ -3,36 +3,19 @@ package cmd
 import (
 	"math"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/ngram"
 )
 
 // drawAnalysis writes the figures of an analysis into a folder.
-func (j *job) drawAnalysis(f *findings, dir string) error {
+func drawAnalysis(j *cli.Job, f *findings, dir string) error {
 	figures, err := analysisFigures(f)
 	if err != nil {
 		return err
 	}
-	return writeFigures(figures, dir)
-}
-
-// writeFigures writes figures into a folder, each as SVG and PNG.
-func writeFigures(figures []*plot.Figure, dir string) error {
-	var files []emit.File
-	for _, figure := range figures {
-		svg, err := figure.SVG()
-		if err != nil {
-			return err
-		}
-		png, err := figure.PNG()
-		if err != nil {
-			return err
-		}
-		files = append(files, emit.File{Name: figure.Name + ".svg", Data: svg}, emit.File{Name: figure.Name + ".png", Data: png})
-	}
-	return emit.Write(dir, files)
+	return cli.WriteFigures(figures, dir)
 }
 
 // analysisFigures draws the findings.

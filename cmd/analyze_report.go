@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -14,10 +14,10 @@ import (
 // not read the papers.
 //
 // complete keeps in what scripts want and people do not.
-func analysisDocument(in *intake, f *findings, o analyzeOptions, complete bool) *report.Document {
+func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions, complete bool) *report.Document {
 	d := &report.Document{Title: "How predictable are the calls?"}
 	d.Add(in.Summary())
-	if in.tally.Calls == 0 {
+	if in.Tally.Calls == 0 {
 		d.Add(report.Paragraph("There are no calls, so there is nothing to measure."))
 		return d
 	}
@@ -71,15 +71,15 @@ func orderTable(f *findings) *report.Table {
 		held, interval := report.Missing("a held-out loss needs at least two tasks with calls"), report.Missing("no held-out loss, no interval")
 		if h, ok := f.heldOut(k); ok {
 			held = bits(h.Bits)
-			interval = rangeCell(h.Interval, 2, "too few tasks for an interval")
+			interval = cli.RangeCell(h.Interval, 2, "too few tasks for an interval")
 		}
 		table.Add(report.Int(k), held, interval, bits(order.Bits), bits(order.MillerMadow),
 			report.Int64(int64(order.N)), report.Int(order.Contexts), report.Int(order.Singletons))
 	}
 	table.Note("0 bits: the next tool is certain. %.2f bits (log2 of %s): any tool is as likely. Each bit less halves the choice.",
-		float64(f.analysis.HMax), countOf(f.analysis.Distinct, "tool"))
+		float64(f.analysis.HMax), cli.CountOf(f.analysis.Distinct, "tool"))
 	if h := f.analysis.HeldOut; h != nil && h.N > 0 {
-		table.Note("The figure to trust is the first: the mean loss on tasks that the predictor has not seen (interpolated Kneser-Ney, %s in %d folds; interval by bootstrap over tasks).", countOf(h.Tasks, "task"), h.Folds)
+		table.Note("The figure to trust is the first: the mean loss on tasks that the predictor has not seen (interpolated Kneser-Ney, %s in %d folds; interval by bootstrap over tasks).", cli.CountOf(h.Tasks, "task"), h.Folds)
 	}
 	table.Note("The plug-in falls towards 0 when contexts are seen once, whether there are habits or not.")
 	for k, order := range f.analysis.Orders {
@@ -139,7 +139,7 @@ func testTable(tests []entropy.Test, o analyzeOptions) *report.Table {
 	table.Note("G2 compares a chain of one order with the next on the same windows; the null hypothesis is that the older call does not matter. df by the convention %q; JSON has all three.", string(tests[0].Convention))
 	table.Note("A small p shows memory, or a mixture of kinds of task: test within groups (--by) to tell them apart.")
 	if sparse(tests) {
-		table.Note("Where cells expect fewer than 5 calls the chi-square p is unreliable and the Monte Carlo p (successors exchanged within contexts, %s) takes its place.", countOf(o.Permutations, "sample"))
+		table.Note("Where cells expect fewer than 5 calls the chi-square p is unreliable and the Monte Carlo p (successors exchanged within contexts, %s) takes its place.", cli.CountOf(o.Permutations, "sample"))
 	}
 	for _, t := range tests {
 		for _, w := range t.Warnings {
@@ -228,8 +228,8 @@ func topTable(f *findings) *report.Table {
 // variantsShown is how many variants the text lists.
 const variantsShown = 8
 
-func variantTable(in *intake, f *findings) *report.Table {
-	calling := in.tally.Trajectories - in.tally.Empty
+func variantTable(in *cli.Intake, f *findings) *report.Table {
+	calling := in.Tally.Trajectories - in.Tally.Empty
 	table := report.NewTable("variants", "The commonest sequences of tools",
 		report.Column{Key: "trajectories", Align: report.Right},
 		report.Column{Key: "share", Unit: "%", Align: report.Right},
@@ -245,7 +245,7 @@ func variantTable(in *intake, f *findings) *report.Table {
 			table.Add(report.Int(v.Trajectories), report.Share(float64(v.Trajectories)/float64(calling), 1), report.Int(len(v.Tools)), report.Name(sequenceText(f.names(v.Tools))))
 		}
 	}
-	table.Note("%s with calls: %s, of which %s occur once.", countOf(calling, "trajectory"), countOf(len(f.variants), "different sequence"), report.Grouped(once))
+	table.Note("%s with calls: %s, of which %s occur once.", cli.CountOf(calling, "trajectory"), cli.CountOf(len(f.variants), "different sequence"), report.Grouped(once))
 	if len(f.steps) > 0 {
 		s := f.steps[0]
 		text := fmt.Sprintf("%.0f %% of them begin with the same call", 100*s.Share)
@@ -335,21 +335,4 @@ func share(f entropy.Figure) report.Cell {
 		return report.Missing("these traces do not bear this figure")
 	}
 	return report.Share(float64(f), 1)
-}
-
-func rangeCell(i *entropy.Interval, digits int, reason string) report.Cell {
-	if i == nil {
-		return report.Missing(reason)
-	}
-	return report.Range(report.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, digits)
-}
-
-func shareRangeCell(i *entropy.Interval) report.Cell {
-	return report.ShareRange(report.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, 1)
-}
-
-// wilson returns the 95 % interval of a rate.
-func wilson(count, n int) *entropy.Interval {
-	i := dataflow.Wilson(count, n)
-	return &entropy.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "Wilson"}
 }

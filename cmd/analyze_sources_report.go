@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/report"
 )
@@ -39,7 +40,7 @@ func sourceSummary(s *dataflow.Set) report.Paragraph {
 		}
 	}
 	return report.Paragraph(fmt.Sprintf("Of %s of %s: %s. The values of %.0f %% stood nowhere before the call.",
-		countOf(uses, "use"), countOf(len(s.Params), "parameter"), strings.Join(parts, ", "), 100*float64(never)/float64(uses)))
+		cli.CountOf(uses, "use"), cli.CountOf(len(s.Params), "parameter"), strings.Join(parts, ", "), 100*float64(never)/float64(uses)))
 }
 
 // classWords name the classes in a sentence.
@@ -87,7 +88,7 @@ func sourceTable(s *dataflow.Set, o analyzeOptions, complete bool) *report.Table
 		}
 		source, interval := report.Missing("no source is better than chance"), report.Missing("no source, no interval")
 		if len(p.Sources) > 0 {
-			source, interval = sourceName(p.Sources[0].Link), shareRangeCell(wilsonOf(p.Sources[0].Interval))
+			source, interval = sourceName(p.Sources[0].Link), cli.ShareRangeCell(wilsonOf(p.Sources[0].Interval))
 		}
 		table.Add(append(cells, shareOf(p.Never), source, interval, report.Int(p.Rejected))...)
 	}
@@ -98,7 +99,7 @@ func sourceTable(s *dataflow.Set, o analyzeOptions, complete bool) *report.Table
 	table.Note("Unseen: the value stood nowhere in the run before the call, so the model made it up or knew it. No program can fill in such an argument, unless it is constant.")
 	table.Note("A list or object and its parts are parameters of their own. Intervals take uses for independent; those of one run are not, so read them as the least that one must doubt. CSV and JSON have the interval of every share.")
 	if s.Dropped > 0 {
-		table.Note("%s beyond the bounds on memory were not followed.", countOf(s.Dropped, "place"))
+		table.Note("%s beyond the bounds on memory were not followed.", cli.CountOf(s.Dropped, "place"))
 	}
 	return table
 }
@@ -130,7 +131,7 @@ func classTable(s *dataflow.Set) *report.Table {
 		report.Column{Key: "interval", Unit: "%", Interval: true, Align: report.Right},
 	)
 	add := func(name string, class string, i dataflow.Interval) {
-		interval := shareRangeCell(wilsonOf(i))
+		interval := cli.ShareRangeCell(wilsonOf(i))
 		table.Add(report.Name(name), report.Text(class), report.Int(i.Count), report.Int(i.N), shareOf(i), interval)
 	}
 	for _, p := range byUses(s) {
@@ -161,7 +162,7 @@ func linkTable(s *dataflow.Set) *report.Table {
 		for _, l := range p.Sources {
 			k := l.Link
 			table.Add(report.Name(p.Param.String()), report.Name(k.From.String()), report.Text(k.Relation.String()), report.Int(l.Count), shareOf(l.Interval),
-				shareRangeCell(wilsonOf(l.Interval)), report.Int(k.Trials), report.Int(k.Hits), report.Int(k.Values),
+				cli.ShareRangeCell(wilsonOf(l.Interval)), report.Int(k.Trials), report.Int(k.Hits), report.Int(k.Values),
 				report.Float(k.Chance, 4), report.Float(k.Log10P, 1), report.Float(k.Limit, 1))
 		}
 	}
@@ -189,7 +190,7 @@ func samePairTable(s *dataflow.Set, o analyzeOptions, complete bool) *report.Tab
 			params, last = params+1, p.To
 		}
 		if !complete && o.Parameters > 0 && params > o.Parameters {
-			table.Note("Of %s; --parameters 0 shows all.", countOf(len(total), "parameter"))
+			table.Note("Of %s; --parameters 0 shows all.", cli.CountOf(len(total), "parameter"))
 			break
 		}
 		table.Add(report.Name(p.To.String()), report.Name(p.From.String()), report.Int(p.Count), report.Share(p.Share, 1))

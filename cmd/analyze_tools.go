@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
@@ -76,7 +77,7 @@ func (f *findings) tools() []toolJSON {
 		}
 		if known := s.OK + s.Failed; known > 0 {
 			tool.ErrorRate = entropy.Figure(float64(s.Failed) / float64(known))
-			tool.ErrorInterval = wilson(s.Failed, known)
+			tool.ErrorInterval = cli.Wilson(s.Failed, known)
 		}
 		if p.TurnsUsage > 0 {
 			tool.InputTokens = entropy.Figure(float64(p.Input) / float64(p.TurnsUsage))
@@ -87,16 +88,13 @@ func (f *findings) tools() []toolJSON {
 	return out
 }
 
-// toolsShown is how many tools the text lists.
-const toolsShown = 20
-
 // toolTables are what is known of each tool: how often and how well it was
 // called, and what its calls took.
 func toolTables(f *findings, complete bool) []report.Block {
 	tools := f.tools()
 	shown := tools
 	if !complete {
-		shown = tools[:min(toolsShown, len(tools))]
+		shown = tools[:min(cli.ToolsShown, len(tools))]
 	}
 	first, second := toolTable(shown), toolCostTable(shown)
 	unknown := 0
@@ -104,10 +102,10 @@ func toolTables(f *findings, complete bool) []report.Block {
 		unknown += t.StatusUnknown
 	}
 	if unknown > 0 {
-		first.Note("%s of unknown status count neither as failed nor as successful.", countOf(unknown, "call"))
+		first.Note("%s of unknown status count neither as failed nor as successful.", cli.CountOf(unknown, "call"))
 	}
 	if len(tools) > len(shown) {
-		first.Note("%s more in JSON and CSV.", countOf(len(tools)-len(shown), "tool"))
+		first.Note("%s more in JSON and CSV.", cli.CountOf(len(tools)-len(shown), "tool"))
 	}
 	if second == nil {
 		return []report.Block{first}
@@ -127,7 +125,7 @@ func toolTable(tools []toolJSON) *report.Table {
 	for _, t := range tools {
 		rate, interval := report.Missing("the traces do not say which calls failed"), report.Missing("no rate, no interval")
 		if t.ErrorInterval != nil {
-			rate, interval = share(t.ErrorRate), shareRangeCell(t.ErrorInterval)
+			rate, interval = share(t.ErrorRate), cli.ShareRangeCell(t.ErrorInterval)
 		}
 		next := report.Missing("nothing ever follows it")
 		if t.NextBits.Known() {
@@ -287,7 +285,7 @@ func habitTable(f *findings, complete bool) *report.Table {
 			report.Name(h.Next), report.Share(h.NextShare, 0), successorInterval(h.Interval))
 	}
 	if hidden := len(habits) - 2*habitsShown; hidden > 0 && !complete {
-		table.Note("The %d tools that lower the mean uncertainty most, and the %d that raise it most; %s between them in JSON and CSV.", habitsShown, habitsShown, countOf(hidden, "tool"))
+		table.Note("The %d tools that lower the mean uncertainty most, and the %d that raise it most; %s between them in JSON and CSV.", habitsShown, habitsShown, cli.CountOf(hidden, "tool"))
 	}
 	table.Note("On the mean: share of the calls times (bits after this tool less the mean), with Miller-Madow's correction. Negative: this is where a meta-tool or a guess pays. Positive: this is where the model decides.")
 	return table
@@ -297,5 +295,5 @@ func successorInterval(i *entropy.Interval) report.Cell {
 	if i == nil {
 		return report.Missing("an interval needs at least five tasks that have the context")
 	}
-	return shareRangeCell(i)
+	return cli.ShareRangeCell(i)
 }

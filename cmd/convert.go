@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/redact"
 	"github.com/awo-dev/awo/internal/report"
@@ -17,13 +18,13 @@ import (
 
 // convertOptions are the flags of `awo convert`.
 type convertOptions struct {
-	inputOptions `mapstructure:",squash"`
-	Out          string `mapstructure:"out"`
-	Redact       bool   `mapstructure:"redact"`
-	KeyFile      string `mapstructure:"key-file"`
+	cli.InputOptions `mapstructure:",squash"`
+	Out              string `mapstructure:"out"`
+	Redact           bool   `mapstructure:"redact"`
+	KeyFile          string `mapstructure:"key-file"`
 }
 
-func newConvert(a *app) *cobra.Command {
+func newConvert(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert FILES...",
 		Short: "Write traces of any format as ATIF, awo's normal form",
@@ -39,24 +40,24 @@ to hand traces to somebody else. The key is the content of --key-file, or AWO_KE
 who has it can find out which words stand for what. Kept are names of tools,
 arguments and members, tool definitions, models, usage, times and outcomes.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo convert traces/ > all.atif.jsonl
   awo convert runs.json.gz --where 'outcome == "success"' --out good.atif.jsonl
   awo convert traces/ --redact --key-file redaction.key --out shareable.atif.jsonl`,
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 	}
-	addInput(c.Flags())
+	cli.AddInput(c.Flags())
 	c.Flags().Bool("redact", false, "replace words and numbers by keyed hashes and other numbers")
 	c.Flags().String("key-file", "", "`FILE` with the key for --redact (default: the environment variable AWO_KEY)")
 	c.Flags().String("out", "", "write to this `FILE` instead of the standard output, and print a summary")
-	return work(a, c, convert)
+	return cli.Work(a, c, convert)
 }
 
 // conversionJSON is the JSON of `awo convert --out`.
 type conversionJSON struct {
-	Schema string     `json:"schema"`
-	Input  inputJSON  `json:"input"`
-	Output outputJSON `json:"output"`
+	Schema string        `json:"schema"`
+	Input  cli.InputJSON `json:"input"`
+	Output outputJSON    `json:"output"`
 }
 
 type outputJSON struct {
@@ -66,21 +67,21 @@ type outputJSON struct {
 	Bytes        int64  `json:"bytes"`
 }
 
-func convert(j *job, o convertOptions, files []string) error {
+func convert(j *cli.Job, o convertOptions, files []string) error {
 	if o.Out == "" && j.Format != report.FormatText {
-		return usagef("--format is about the summary, which is printed with --out FILE; the trajectories are always ATIF")
+		return cli.Usagef("--format is about the summary, which is printed with --out FILE; the trajectories are always ATIF")
 	}
 	redactor, err := o.redactor()
 	if err != nil {
 		return err
 	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	if o.Out == "" {
-		_, _, err := writeATIF(j.out, in, redactor)
+		_, _, err := writeATIF(j.Out, in, redactor)
 		return err
 	}
 	out := conversionJSON{Schema: "awo.conversion/v1", Output: outputJSON{File: filepath.ToSlash(o.Out), Format: "atif"}}
@@ -97,15 +98,15 @@ func convert(j *job, o convertOptions, files []string) error {
 	}
 	out.Input = in.JSON()
 	var d report.Document
-	d.Add(in.Summary(), report.Paragraph(countOf(out.Output.Trajectories, "trajectory")+" written to "+out.Output.File+", "+countOf(int(out.Output.Bytes), "byte")+"."))
-	return j.print(&d, out)
+	d.Add(in.Summary(), report.Paragraph(cli.CountOf(out.Output.Trajectories, "trajectory")+" written to "+out.Output.File+", "+cli.CountOf(int(out.Output.Bytes), "byte")+"."))
+	return j.Print(&d, out)
 }
 
 // redactor returns what redacts, nil if nothing is to be.
 func (o convertOptions) redactor() (*redact.Redactor, error) {
 	if !o.Redact {
 		if o.KeyFile != "" {
-			return nil, usagef("--key-file: the key is for --redact, which is not given")
+			return nil, cli.Usagef("--key-file: the key is for --redact, which is not given")
 		}
 		return nil, nil
 	}
@@ -113,21 +114,21 @@ func (o convertOptions) redactor() (*redact.Redactor, error) {
 	if o.KeyFile != "" {
 		var err error
 		if key, err = os.ReadFile(o.KeyFile); err != nil {
-			return nil, fileProblem(o.KeyFile, err)
+			return nil, cli.FileProblem(o.KeyFile, err)
 		}
 	}
 	key = bytes.TrimSpace(key)
 	switch {
 	case len(key) == 0:
-		return nil, usagef("--redact: there is no key; put a long random text into a file and name it with --key-file, or into AWO_KEY")
+		return nil, cli.Usagef("--redact: there is no key; put a long random text into a file and name it with --key-file, or into AWO_KEY")
 	case len(key) < redact.MinKey:
-		return nil, usagef("--redact: the key has %d bytes; one with less than %d can be guessed", len(key), redact.MinKey)
+		return nil, cli.Usagef("--redact: the key has %d bytes; one with less than %d can be guessed", len(key), redact.MinKey)
 	}
 	return redact.New(key), nil
 }
 
 // writeATIF writes what comes in, one trajectory a line.
-func writeATIF(to io.Writer, in *intake, redactor *redact.Redactor) (trajectories int, bytes int64, err error) {
+func writeATIF(to io.Writer, in *cli.Intake, redactor *redact.Redactor) (trajectories int, bytes int64, err error) {
 	w := bufio.NewWriterSize(to, 1<<20)
 	var line []byte
 	for t, err := range in.All() {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/testdata/gen/encode"
 	"github.com/awo-dev/awo/testdata/gen/office"
 )
@@ -37,15 +39,15 @@ func TestDriftIsNamed(t *testing.T) {
 		if err := os.WriteFile(file, []byte(halves[i].String()), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if code, _, stderr := runApp(t.Context(), "extract "+file+" --rules "+rules+" --algorithm patterns --out "+filepath.Join(folder, name), &app{}); code != exitDone {
+		if code, _, stderr := runApp(t.Context(), "extract "+file+" --rules "+rules+" --algorithm patterns --out "+filepath.Join(folder, name), &cli.App{}); code != cli.ExitDone {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 	}
-	code, stdout, stderr := runApp(t.Context(), "diff "+filepath.Join(folder, "before")+" "+filepath.Join(folder, "after")+" --fail-on breaking --format json", &app{})
-	if code != exitProblems {
+	code, stdout, stderr := runApp(t.Context(), "diff "+filepath.Join(folder, "before")+" "+filepath.Join(folder, "after")+" --fail-on breaking --format json", &cli.App{})
+	if code != cli.ExitProblems {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var out diffJSON
+	var out extraction.DiffJSON
 	if err := json.NewDecoder(bufio.NewReader(strings.NewReader(stdout))).Decode(&out); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +69,7 @@ func TestDriftIsNamed(t *testing.T) {
 	if texts["argument-required payments_pay_invoice currency"] == "" {
 		t.Error("payments_pay_invoice requires currency, and the difference does not say so")
 	}
-	if code, _, _ := runApp(t.Context(), "diff "+filepath.Join(folder, "before")+" "+filepath.Join(folder, "before")+" --fail-on any", &app{}); code != exitDone {
+	if code, _, _ := runApp(t.Context(), "diff "+filepath.Join(folder, "before")+" "+filepath.Join(folder, "before")+" --fail-on any", &cli.App{}); code != cli.ExitDone {
 		t.Errorf("exit code %d for the same", code)
 	}
 }

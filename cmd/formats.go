@@ -3,12 +3,13 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
 )
 
-func newFormats(a *app) *cobra.Command {
-	return work(a, &cobra.Command{
+func newFormats(a *cli.App) *cobra.Command {
+	return cli.Work(a, &cobra.Command{
 		Use:   "formats",
 		Short: "List the trace formats that awo reads",
 		Long: `List the trace formats that awo reads, in the order in which they are tried.
@@ -17,8 +18,8 @@ The format of each file is recognised by its contents, whatever its name.
 --input-format NAME takes the decision away from awo for all files of a run.
 Files may be compressed with gzip or zstd.`,
 		Example: "  awo formats\n  awo formats --format json",
-		Args:    noArguments,
-		GroupID: groupLook,
+		Args:    cli.NoArguments,
+		GroupID: cli.GroupLook,
 	}, printFormats)
 }
 
@@ -34,7 +35,7 @@ type formatJSON struct {
 	Spec string `json:"spec"` // where the format is defined
 }
 
-func printFormats(j *job, _ struct{}, _ []string) error {
+func printFormats(j *cli.Job, _ struct{}, _ []string) error {
 	out := formatsJSON{Schema: "awo.formats/v1", Formats: []formatJSON{}}
 	table := report.NewTable("formats", "",
 		report.Column{Key: "name"},
@@ -46,5 +47,5 @@ func printFormats(j *job, _ struct{}, _ []string) error {
 	}
 	var d report.Document
 	d.Add(table)
-	return j.print(&d, out)
+	return j.Print(&d, out)
 }

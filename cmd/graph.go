@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
@@ -22,12 +20,12 @@ import (
 
 // graphOptions are the flags of `awo graph`.
 type graphOptions struct {
-	inputOptions `mapstructure:",squash"`
-	Rules        string `mapstructure:"rules"`
-	LimitStates  int    `mapstructure:"limit-states"`
-	Reasons      bool   `mapstructure:"reasons"`
-	Ablation     bool   `mapstructure:"ablation"`
-	Threshold    int    `mapstructure:"threshold"`
+	cli.InputOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
+	LimitStates      int    `mapstructure:"limit-states"`
+	Reasons          bool   `mapstructure:"reasons"`
+	Ablation         bool   `mapstructure:"ablation"`
+	Threshold        int    `mapstructure:"threshold"`
 
 	DOT     string `mapstructure:"dot"`
 	Mermaid string `mapstructure:"mermaid"`
@@ -40,7 +38,7 @@ type graphOptions struct {
 	Depth     int    `mapstructure:"depth"`
 }
 
-func newGraph(a *app) *cobra.Command {
+func newGraph(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph FILES...",
 		Short: "Merge trajectories into a graph of states, and say what each kind of rule merges",
@@ -56,16 +54,16 @@ does alone, and all without it.
 Argument values are shown as ordinals such as ‹v1›, since they may be secret;
 what rules put in their place is shown. --show-values shows them.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo graph traces/ --rules rules.yaml
   awo graph traces/ --rules rules.yaml --reasons --ablation
   awo graph traces/ --rules rules.yaml --dot graph.dot --min-weight 5
   awo graph traces/ --rules rules.yaml --mermaid - --focus get_user --depth 2`,
-		GroupID: groupCompile,
+		GroupID: cli.GroupCompile,
 	}
 	f := c.Flags()
-	addInput(f)
-	addRules(f)
+	cli.AddInput(f)
+	cli.AddRules(f)
 	f.Int("limit-states", 0, "stop making new states at `N`, to bound memory; what was left out is counted (0: no limit)")
 	f.Bool("reasons", false, "also say which rules made different histories one state, here and in --graph-json")
 	f.Bool("ablation", false, "also merge with each rule alone and with all but it; takes memory for two graphs a rule")
@@ -78,18 +76,13 @@ what rules put in their place is shown. --show-values shows them.
 	f.Int("max-states", 0, "show at most `N` states, the most visited (0: all)")
 	f.String("focus", "", "show only what is near this `STATE` (a number) or tool")
 	f.Int("depth", 2, "how many calls away from --focus")
-	return work(a, c, graph)
-}
-
-// addRules defines the flag --rules.
-func addRules(flags *pflag.FlagSet) {
-	flags.String("rules", "", "`FILE` with the rules that say which calls and states are alike")
+	return cli.Work(a, c, graph)
 }
 
 // graphJSON is the JSON of `awo graph`.
 type graphJSON struct {
 	Schema     string         `json:"schema"`
-	Input      inputJSON      `json:"input"`
+	Input      cli.InputJSON  `json:"input"`
 	Strategies []strategyJSON `json:"strategies"`
 	Reasons    *reasonsJSON   `json:"reasons,omitempty"`  // with --reasons
 	Ablation   *ablationJSON  `json:"ablation,omitempty"` // with --ablation
@@ -106,14 +99,14 @@ type strategyJSON struct {
 	LeftOut      int     `json:"left_out,omitempty"` // steps beyond --limit-states
 }
 
-func graph(j *job, o graphOptions, files []string) error {
+func graph(j *cli.Job, o graphOptions, files []string) error {
 	switch {
 	case o.Rules == "" && (o.Reasons || o.Ablation):
-		return usagef("--reasons and --ablation are about rules: name a file with --rules")
+		return cli.Usagef("--reasons and --ablation are about rules: name a file with --rules")
 	case o.Threshold < 1:
-		return usagef("--threshold: %d is less than 1", o.Threshold)
+		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
 	}
@@ -121,12 +114,12 @@ func graph(j *job, o graphOptions, files []string) error {
 	if o.Ablation {
 		parts = newAblation(set, o)
 	}
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.needs = []string{trace.CapabilitySequences}
+	in.Needs = []string{trace.CapabilitySequences}
 	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true, Reasons: o.Reasons, MaxStates: o.LimitStates})
 	for t, err := range in.All() {
 		if err != nil {
@@ -137,11 +130,11 @@ func graph(j *job, o graphOptions, files []string) error {
 			parts.add(t)
 		}
 	}
-	if err := in.refuse(set); err != nil {
+	if err := in.Refuse(set); err != nil {
 		return err
 	}
 	merged := merger.Merged()
-	written, err := j.writeGraphs(merged, o)
+	written, err := writeGraphs(j, merged, o)
 	if err != nil {
 		return err
 	}
@@ -159,10 +152,10 @@ func graph(j *job, o graphOptions, files []string) error {
 	if parts != nil {
 		out.Ablation = parts.result()
 	}
-	return j.print(graphDocument(in, out, merged, set, written.notes), out)
+	return j.Print(graphDocument(in, out, merged, set, written.notes), out)
 }
 
-func graphDocument(in *intake, out graphJSON, merged *merge.Merged, set *rules.Set, notes []string) *report.Document {
+func graphDocument(in *cli.Intake, out graphJSON, merged *merge.Merged, set *rules.Set, notes []string) *report.Document {
 	d := &report.Document{Title: "State graph"}
 	d.Add(in.Summary())
 	table := report.NewTable("strategies", "",
@@ -189,7 +182,7 @@ func graphDocument(in *intake, out graphJSON, merged *merge.Merged, set *rules.S
 		table.Note("No rules were given (--rules FILE), so nothing is merged beyond the prefix tree.")
 	}
 	if merged.LeftOut > 0 {
-		table.Note("%s led to states beyond --limit-states and are in no figure of the last row.", countOf(merged.LeftOut, "step"))
+		table.Note("%s led to states beyond --limit-states and are in no figure of the last row.", cli.CountOf(merged.LeftOut, "step"))
 	}
 	d.Add(table)
 	if out.Reasons != nil {
@@ -211,7 +204,7 @@ type written struct {
 }
 
 // writeGraphs writes the graph in the formats asked for.
-func (j *job) writeGraphs(merged *merge.Merged, o graphOptions) (written, error) {
+func writeGraphs(j *cli.Job, merged *merge.Merged, o graphOptions) (written, error) {
 	var w written
 	exports := []struct {
 		file  string
@@ -234,7 +227,7 @@ func (j *job) writeGraphs(merged *merge.Merged, o graphOptions) (written, error)
 		if view == nil {
 			var err error
 			if view, err = merged.Graph.Select(selection(o), names); err != nil {
-				return w, usagef("--focus: %s", err)
+				return w, cli.Usagef("--focus: %s", err)
 			}
 		}
 		var b bytes.Buffer
@@ -243,10 +236,10 @@ func (j *job) writeGraphs(merged *merge.Merged, o graphOptions) (written, error)
 		}
 		if e.file == "-" {
 			w.stdout = true
-			j.printf("%s", b.Bytes())
+			j.Printf("%s", b.Bytes())
 			continue
 		}
-		dir, name := splitOut(e.file)
+		dir, name := cli.SplitOut(e.file)
 		if err := emit.Write(dir, []emit.File{{Name: name, Data: b.Bytes()}}); err != nil {
 			return w, err
 		}
@@ -269,13 +262,4 @@ func selection(o graphOptions) stategraph.Selection {
 		}
 	}
 	return s
-}
-
-// splitOut splits the name of an output file into its folder and the rest.
-func splitOut(file string) (dir, name string) {
-	i := strings.LastIndexAny(file, `/`+string(os.PathSeparator))
-	if i < 0 {
-		return ".", file
-	}
-	return file[:i+1], file[i+1:]
 }

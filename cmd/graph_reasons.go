@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
@@ -55,7 +56,7 @@ func reasonsTable(out *reasonsJSON) *report.Table {
 		table.Add(report.Name(r.Rule), report.Text(r.Kind), report.Int(r.States), report.Text(strings.Join(r.Joins, ", ")))
 	}
 	table.Note("Executions came to %s of %s with different histories of recorded calls; at %s of those all of it had happened before. A rule counts at the states where it joined histories, alone or with others.",
-		report.Grouped(out.Several), countOf(out.States, "state"), report.Grouped(out.Inherited))
+		report.Grouped(out.Several), cli.CountOf(out.States, "state"), report.Grouped(out.Inherited))
 	table.Note("calls: calls recorded differently are one. order: the same calls in another order. unchanged: a call leaves the state as it is, or is left out. --graph-json says it state by state.")
 	return table
 }

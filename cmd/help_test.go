@@ -9,11 +9,13 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
 )
 
 // TestHelp wants of every command what a reader of its help needs.
 func TestHelp(t *testing.T) {
-	for c := range commands(newRoot(&app{})) {
+	for c := range commands(newRoot(&cli.App{})) {
 		path := c.CommandPath()
 		switch {
 		case c.Hidden, strings.HasPrefix(path, "awo completion "):
@@ -40,7 +42,7 @@ func TestHelp(t *testing.T) {
 // and the number of arguments is right.
 func TestExamples(t *testing.T) {
 	n := 0
-	for c := range commands(newRoot(&app{})) {
+	for c := range commands(newRoot(&cli.App{})) {
 		for line := range strings.Lines(c.Example) {
 			line = strings.TrimSpace(line)
 			if line == "" || strings.HasPrefix(line, "#") {
@@ -105,14 +107,14 @@ func redirected(words []string) []string {
 
 // parseArgs parses arguments as awo would, without running anything.
 func parseArgs(args []string) error {
-	root := newRoot(&app{})
+	root := newRoot(&cli.App{})
 	c, rest, err := root.Find(args)
 	if err != nil {
 		return err
 	}
 	c.SetContext(context.Background())
 	if err := c.ParseFlags(rest); err != nil {
-		return flagError(c, err)
+		return cli.FlagError(c, err)
 	}
 	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
 		return err
@@ -155,8 +157,8 @@ func TestCompletion(t *testing.T) {
 		{"help ver", "version\n:4\n"},
 	} {
 		var out strings.Builder
-		a := &app{stdin: strings.NewReader(""), stdout: &out, stderr: &strings.Builder{}}
-		if code := a.run(t.Context(), append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(test.line, " ")...)); code != exitDone {
+		a := &cli.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &strings.Builder{}}
+		if code := a.Run(t.Context(), newRoot, append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Split(test.line, " ")...)); code != cli.ExitDone {
 			t.Errorf("%q: exit code %d", test.line, code)
 		}
 		if !strings.HasSuffix(out.String(), test.want) {

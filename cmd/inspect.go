@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
@@ -14,10 +15,10 @@ import (
 
 // inspectOptions are the flags of `awo inspect`.
 type inspectOptions struct {
-	inputOptions `mapstructure:",squash"`
+	cli.InputOptions `mapstructure:",squash"`
 }
 
-func newInspect(a *app) *cobra.Command {
+func newInspect(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect FILES...",
 		Short: "Say what traces contain, and which analyses they bear",
@@ -25,19 +26,19 @@ func newInspect(a *app) *cobra.Command {
 tokens, and for each kind of analysis whether what it needs is recorded. Formats
 differ in what they keep, and exporters in what they were told to keep.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo inspect traces/
   awo inspect 'logs/**/*.jsonl.gz' --since 2026-03-01 --format markdown`,
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 	}
-	addInput(c.Flags())
-	return work(a, c, inspect)
+	cli.AddInput(c.Flags())
+	return cli.Work(a, c, inspect)
 }
 
 // inspectionJSON is the JSON of `awo inspect`.
 type inspectionJSON struct {
 	Schema       string           `json:"schema"`
-	Input        inputJSON        `json:"input"`
+	Input        cli.InputJSON    `json:"input"`
 	Files        []fileJSON       `json:"files"`
 	Formats      map[string]int   `json:"formats"` // trajectories by format
 	First        *time.Time       `json:"first"`   // earliest recorded time
@@ -100,22 +101,22 @@ type capabilityJSON struct {
 	Reason     string  `json:"reason,omitempty"`
 }
 
-func inspect(j *job, o inspectOptions, files []string) error {
-	in, err := j.intake(files, o.inputOptions, trace.Options{})
+func inspect(j *cli.Job, o inspectOptions, files []string) error {
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.facts = &trace.Completeness{}
+	in.Facts = &trace.Completeness{}
 	for _, err := range in.All() {
 		if err != nil {
 			return err
 		}
 	}
-	return j.print(inspectionDocument(in, in.facts), inspectionResult(in, in.facts))
+	return j.Print(inspectionDocument(in, in.Facts), inspectionResult(in, in.Facts))
 }
 
-func inspectionResult(in *intake, c *trace.Completeness) inspectionJSON {
+func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
 	out := inspectionJSON{
 		Schema: "awo.inspection/v1", Input: in.JSON(), Formats: c.Formats, SubAgents: c.SubAgents, Parallel: c.Parallel,
 		Files: []fileJSON{}, Models: []modelJSON{}, Tools: []inspectedTool{}, Tokens: tokens(c.Usage),
@@ -127,7 +128,7 @@ func inspectionResult(in *intake, c *trace.Completeness) inspectionJSON {
 		first, last := c.First.UTC(), c.Last.UTC()
 		out.First, out.Last = &first, &last
 	}
-	for _, f := range in.reader.Counts().Files {
+	for _, f := range in.Reader.Counts().Files {
 		out.Files = append(out.Files, fileJSON{f.Name, f.Format, f.Records, f.Trajectories, f.Empty, f.Bytes, f.Problems})
 	}
 	for _, m := range c.Models() {
@@ -139,7 +140,7 @@ func inspectionResult(in *intake, c *trace.Completeness) inspectionJSON {
 			ErrorRate: entropy.None(), ArgsMissing: t.ArgsMissing, WithoutResult: t.WithoutResult, Defined: t.Defined,
 		}
 		if known := t.OK + t.Failed; known > 0 {
-			tool.ErrorRate, tool.ErrorInterval = entropy.Figure(float64(t.Failed)/float64(known)), wilson(t.Failed, known)
+			tool.ErrorRate, tool.ErrorInterval = entropy.Figure(float64(t.Failed)/float64(known)), cli.Wilson(t.Failed, known)
 		}
 		out.Tools = append(out.Tools, tool)
 	}
@@ -159,7 +160,7 @@ func tokens(u trace.Usage) *tokensJSON {
 // filesShown is how many files the text lists.
 const filesShown = 15
 
-func inspectionDocument(in *intake, c *trace.Completeness) *report.Document {
+func inspectionDocument(in *cli.Intake, c *trace.Completeness) *report.Document {
 	d := &report.Document{Title: "What is in these traces"}
 	d.Add(in.Summary())
 	if !c.First.IsZero() {
@@ -195,7 +196,7 @@ func capabilityTable(c *trace.Completeness) *report.Table {
 	return table
 }
 
-func fileTable(in *intake) *report.Table {
+func fileTable(in *cli.Intake) *report.Table {
 	table := report.NewTable("files", "",
 		report.Column{Key: "file", Max: 60},
 		report.Column{Key: "format"},
@@ -204,10 +205,10 @@ func fileTable(in *intake) *report.Table {
 		report.Column{Key: "empty", Title: "without calls", Align: report.Right},
 		report.Column{Key: "problems", Align: report.Right},
 	)
-	files := in.reader.Counts().Files
+	files := in.Reader.Counts().Files
 	for i, f := range files {
 		if i == filesShown {
-			table.Note("%s more in JSON.", countOf(len(files)-filesShown, "file"))
+			table.Note("%s more in JSON.", cli.CountOf(len(files)-filesShown, "file"))
 			break
 		}
 		format := report.Text(f.Format)
@@ -262,13 +263,13 @@ func inspectedTools(tools []trace.ToolSummary) *report.Table {
 		if t.Calls+t.OtherCalls == 0 {
 			continue
 		}
-		if called++; called > toolsShown {
+		if called++; called > cli.ToolsShown {
 			continue
 		}
 		others += t.OtherCalls
 		rate, interval := report.Missing("the traces do not say which calls failed"), report.Missing("no rate, no interval")
 		if known := t.OK + t.Failed; known > 0 {
-			rate, interval = report.Share(float64(t.Failed)/float64(known), 1), shareRangeCell(wilson(t.Failed, known))
+			rate, interval = report.Share(float64(t.Failed)/float64(known), 1), cli.ShareRangeCell(cli.Wilson(t.Failed, known))
 		}
 		var lacks []string
 		for _, lack := range []struct {
@@ -285,14 +286,14 @@ func inspectedTools(tools []trace.ToolSummary) *report.Table {
 		}
 		table.Add(report.Name(t.Name), report.Int(t.Calls), report.Int(t.Trajectories), rate, interval, report.Text(strings.Join(lacks, ", ")), report.Bool(t.Defined))
 	}
-	if called > toolsShown {
-		table.Note("%s more in JSON.", countOf(called-toolsShown, "tool"))
+	if called > cli.ToolsShown {
+		table.Note("%s more in JSON.", cli.CountOf(called-cli.ToolsShown, "tool"))
 	}
 	if defined := len(tools) - called; defined > 0 {
-		table.Note("Offered to the model but never called: %s.", countOf(defined, "tool"))
+		table.Note("Offered to the model but never called: %s.", cli.CountOf(defined, "tool"))
 	}
 	if others > 0 {
-		table.Note("Not decided by a model, and in the error rates only: %s.", countOf(others, "call"))
+		table.Note("Not decided by a model, and in the error rates only: %s.", cli.CountOf(others, "call"))
 	}
 	return table
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
@@ -14,14 +15,14 @@ import (
 
 // reportOptions are the flags of `awo report`.
 type reportOptions struct {
-	analyzeOptions `mapstructure:",squash"`
-	priceOptions   `mapstructure:",squash"`
-	Backtest       string `mapstructure:"backtest"`
-	Cost           bool   `mapstructure:"cost"`
-	Out            string `mapstructure:"out"`
+	analyzeOptions   `mapstructure:",squash"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Backtest         string `mapstructure:"backtest"`
+	Cost             bool   `mapstructure:"cost"`
+	Out              string `mapstructure:"out"`
 }
 
-func newReport(a *app) *cobra.Command {
+func newReport(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report FILES...",
 		Short: "Write what was found into one page that explains itself",
@@ -38,26 +39,26 @@ The back-test compiles the traces several times over and takes by far the longes
 first section folded. JSON is that of 'awo analyze', with the members backtest and
 cost, which are what those commands print.
 
-` + filesHelp,
+` + cli.FilesHelp,
 		Example: `  awo report traces/ --out report.html
   awo report traces/ --rules rules.yaml --by model --out report.html
   awo report traces/ --backtest always --out report.html
   awo report traces/ --format markdown`,
-		GroupID: groupLook,
+		GroupID: cli.GroupLook,
 	}
 	f := c.Flags()
 	addAnalysis(f)
-	addPrices(f)
+	cli.AddPrices(f)
 	f.Bool("sources", true, "say where the arguments of calls come from; --sources=false is faster")
-	f.Var(newChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 30,000 calls")
+	f.Var(cli.NewChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 30,000 calls")
 	f.Bool("cost", true, "say what the traces cost in tokens and money")
 	f.String("out", "", "write the page into this `FILE`; - is the standard output")
-	return work(a, c, writeReport)
+	return cli.Work(a, c, writeReport)
 }
 
 // reportInput is what the sections of a report are made of.
 type reportInput struct {
-	in      *intake
+	in      *cli.Intake
 	found   *findings
 	o       analyzeOptions
 	figures map[string]*plot.Figure // by name
@@ -119,15 +120,15 @@ var reportSections = []reportSection{
 	sectionGroups,
 }
 
-func writeReport(j *job, o reportOptions, files []string) error {
-	in, found, err := j.analysis(o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost}, files)
+func writeReport(j *cli.Job, o reportOptions, files []string) error {
+	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost}, files)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	r := &reportInput{in: in, found: found, o: o.analyzeOptions, figures: map[string]*plot.Figure{}}
 	result := analysisResult(in, found)
-	if err := j.weigh(r, o, files); err != nil {
+	if err := weigh(j, r, o, files); err != nil {
 		return err
 	}
 	if r.saving != nil && r.saving.found != nil {
@@ -146,36 +147,36 @@ func writeReport(j *job, o reportOptions, files []string) error {
 			return err
 		}
 		if o.Out == "-" {
-			j.printf("%s", page.Bytes())
+			j.Printf("%s", page.Bytes())
 			return nil
 		}
-		dir, name := splitOut(o.Out)
+		dir, name := cli.SplitOut(o.Out)
 		if err := emit.Write(dir, []emit.File{{Name: name, Data: page.Bytes()}}); err != nil {
 			return err
 		}
 		if j.Format == report.FormatText {
 			short := &report.Document{Title: d.Title, Sections: d.Sections[:1]}
-			short.Add(report.Paragraph(fmt.Sprintf("%s: %s.", o.Out, countOf(len(d.Sections)-1, "section"))))
-			return j.print(short, nil)
+			short.Add(report.Paragraph(fmt.Sprintf("%s: %s.", o.Out, cli.CountOf(len(d.Sections)-1, "section"))))
+			return j.Print(short, nil)
 		}
 	}
 	switch j.Format {
 	case report.FormatMarkdown:
-		return d.Write(j.out, j.Format, report.Options{Fold: true})
+		return d.Write(j.Out, j.Format, report.Options{Fold: true})
 	case report.FormatCSV:
 		d = analysisDocument(in, found, o.analyzeOptions, true)
 		if r.saving != nil {
 			d.Section(sectionSaving.heading, r.saving.tables()...)
 		}
 	}
-	return j.print(d, result)
+	return j.Print(d, result)
 }
 
 // reportDocument puts the sections together.
 func reportDocument(r *reportInput) (*report.Document, error) {
 	d := &report.Document{Title: "What these agents do by habit"}
 	d.Add(r.in.Summary())
-	if r.in.tally.Calls == 0 {
+	if r.in.Tally.Calls == 0 {
 		d.Add(report.Paragraph("There are no calls, so there is nothing to measure."))
 		return d, nil
 	}

@@ -1,8 +1,6 @@
 package cmd
 
-import (
-	"github.com/awo-dev/awo/internal/report"
-)
+import "github.com/awo-dev/awo/internal/report"
 
 // The sections that show what `awo analyze` finds.
 

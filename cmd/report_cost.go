@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/internal/report"
 )
 
@@ -20,8 +22,8 @@ var sectionCost = reportSection{
 
 // spending is what traces cost, for a report.
 type spending struct {
-	found   *findingsOfCost
-	out     costJSON
+	found   *worth.CostFindings
+	out     worth.CostJSON
 	command string // that gives the same figures
 }
 
@@ -32,23 +34,23 @@ const (
 )
 
 func (s *spending) blocks() []report.Block {
-	blocks := []report.Block{s.found.total(s.out)}
+	blocks := []report.Block{s.found.Total(s.out)}
 	add := func(title string, rows int, t *report.Table) {
 		t.Title = title
 		if len(t.Rows) > rows {
-			t.Note("The first %d of %s.", rows, countOf(len(t.Rows), "row"))
+			t.Note("The first %d of %s.", rows, cli.CountOf(len(t.Rows), "row"))
 			t.Rows = t.Rows[:rows]
 		}
 		blocks = append(blocks, t)
 	}
 	if s.out.Total.Turns > 0 {
-		add("By model", costRows, costTable("models", "model", s.out.Models))
-		add("By tool", costRows, costToolTable(s.out))
+		add("By model", costRows, worth.CostTable("models", "model", s.out.Models))
+		add("By tool", costRows, worth.CostToolTable(s.out))
 		if len(s.out.Habits) > 0 {
-			add("The dearest habits", costHabits, dearHabits(s.out))
+			add("The dearest habits", costHabits, worth.DearHabits(s.out))
 		}
 		if len(s.out.Days) > 1 {
-			add("By day", linesShown, costTable("days", "day", s.out.Days))
+			add("By day", worth.LinesShown, worth.CostTable("days", "day", s.out.Days))
 		}
 	}
 	if len(s.out.Unknown) > 0 {

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/metatool"
 )
 
 // The section that shows what `awo backtest` finds.
@@ -28,35 +28,26 @@ var sectionSaving = reportSection{
 
 // saving is a back-test for a report.
 type saving struct {
-	found   *findingsOfBacktest // nil where there are too many calls
-	out     backtestJSON
+	found   *worth.BacktestFindings // nil where there are too many calls
+	out     worth.BacktestJSON
 	command string // that gives the same figures
 	apart   string // what differs from the traces of the other sections
 }
 
-// usualBacktest returns the options of a back-test of which no flag is given.
-func usualBacktest(in inputOptions, prices priceOptions, ruleFile string) backtestOptions {
-	return backtestOptions{
-		inputOptions: in, priceOptions: prices, Rules: ruleFile,
-		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
-		Threshold: metatool.DefaultThreshold, MaxExtra: metatool.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), Sweep: sweptThresholds(), SweepTools: sweptTools(),
-	}
-}
-
 // weigh adds what the traces cost, and what could be saved of it. They are read
 // again, with the calls that the analysis leaves out.
-func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
-	if r.in.tally.Calls == 0 {
+func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
+	if r.in.Tally.Calls == 0 {
 		return nil
 	}
-	r.in.isRead, r.in.exclude = true, nil
+	r.in.IsRead, r.in.Exclude = true, nil
 	if o.Cost {
-		meter, err := j.meter(o.priceOptions)
+		meter, err := j.Meter(o.PriceOptions)
 		if err != nil {
 			return err
 		}
-		own := costOptions{inputOptions: o.inputOptions, priceOptions: o.priceOptions, Top: 10}
-		found, err := j.account(r.in, meter, own)
+		own := worth.CostOptions{InputOptions: o.InputOptions, PriceOptions: o.PriceOptions, Top: 10}
+		found, err := worth.Account(j, r.in, meter, own)
 		if err != nil {
 			return err
 		}
@@ -65,19 +56,19 @@ func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
 	switch {
 	case o.Backtest == "never":
 		return nil
-	case o.Backtest == "auto" && r.in.tally.Calls > autoCalls:
+	case o.Backtest == "auto" && r.in.Tally.Calls > autoCalls:
 		r.saving = &saving{command: again("awo backtest", o, o.Rules, files)}
 		return nil
 	}
-	set, err := j.rules(o.Rules)
+	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
 	}
-	meter, err := j.meter(o.priceOptions)
+	meter, err := j.Meter(o.PriceOptions)
 	if err != nil {
 		return err
 	}
-	found, err := j.backTested(r.in, set, meter, usualBacktest(o.inputOptions, o.priceOptions, o.Rules))
+	found, err := worth.BackTest(j, r.in, set, meter, worth.UsualBacktest(o.InputOptions, o.PriceOptions, o.Rules))
 	if err != nil {
 		return err
 	}
@@ -85,7 +76,7 @@ func (j *job) weigh(r *reportInput, o reportOptions, files []string) error {
 	if o.MinLength > 0 || len(o.ExcludeTool) > 0 || o.DropFailed || o.CollapseRepeats {
 		r.saving.apart = "This section is about all calls, also those that the other sections leave out: turns cannot be taken apart."
 	}
-	figures, err := backtestFigures(found)
+	figures, err := worth.BacktestFigures(found)
 	if err != nil {
 		return err
 	}
@@ -161,8 +152,8 @@ func (s *saving) measured() bool {
 }
 
 // best returns what is said of the technique that is recommended, nil if none is.
-func (s *saving) best() *techniqueJSON {
-	at := slices.IndexFunc(s.out.Techniques, func(t techniqueJSON) bool {
+func (s *saving) best() *worth.TechniqueJSON {
+	at := slices.IndexFunc(s.out.Techniques, func(t worth.TechniqueJSON) bool {
 		return t.Technique == s.out.Recommended.Technique && t.Technique != "none"
 	})
 	if at < 0 {
@@ -185,19 +176,19 @@ func (s *saving) headline() report.Paragraph {
 		if usd, ok := best.CostSavedUSD.Value(); ok {
 			all, _ := best.CostUSD.Value()
 			return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, no technique would save a turn; %s would save at most %s of %s USD%s.",
-				best.Technique, dollars(usd), dollars(all), between(best.Intervals["cost_saved_usd"], 1, 4, "")))
+				best.Technique, cli.Dollars(usd), cli.Dollars(all), between(best.Intervals["cost_saved_usd"], 1, 4, "")))
 		}
 		saved, _ := best.TokensSaved.Value()
 		all, _ := best.Tokens.Value()
 		return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, no technique would save a turn; %s would save at most %s of %s tokens%s.",
-			best.Technique, grouped(int64(saved)), grouped(int64(all)), between(best.Intervals["tokens_saved"], 1, 0, "")))
+			best.Technique, cli.Grouped(int64(saved)), cli.Grouped(int64(all)), between(best.Intervals["tokens_saved"], 1, 0, "")))
 	}
 	return report.Paragraph(fmt.Sprintf("On tasks that were not compiled from, %s would save at most %s%s.", best.Technique, turnsOf(best), s.price(best)))
 }
 
 // turnsOf says how many calling turns a technique saves.
-func turnsOf(t *techniqueJSON) string {
-	text := fmt.Sprintf("%s of %s", report.Grouped(t.CallingTurnsSaved), countOf(t.CallingTurns, "calling turn"))
+func turnsOf(t *worth.TechniqueJSON) string {
+	text := fmt.Sprintf("%s of %s", report.Grouped(t.CallingTurnsSaved), cli.CountOf(t.CallingTurns, "calling turn"))
 	if v, ok := t.Share.Value(); ok {
 		text += fmt.Sprintf(" (%.1f %%%s)", 100*v, between(t.Intervals["calling_turns_saved_share"], 100, 1, " %"))
 	}
@@ -211,13 +202,13 @@ func between(i report.Interval, scale float64, digits int, unit string) string {
 	}
 	lo, hi := min(scale*i.Lo, scale*i.Hi), max(scale*i.Lo, scale*i.Hi)
 	if digits == 0 {
-		return fmt.Sprintf(", 95 %% interval %s to %s%s", grouped(int64(lo)), grouped(int64(hi)), unit)
+		return fmt.Sprintf(", 95 %% interval %s to %s%s", cli.Grouped(int64(lo)), cli.Grouped(int64(hi)), unit)
 	}
 	return fmt.Sprintf(", 95 %% interval %.*f to %.*f%s", digits, lo, digits, hi, unit)
 }
 
 // price says in half a sentence whether that pays.
-func (s *saving) price(t *techniqueJSON) string {
+func (s *saving) price(t *worth.TechniqueJSON) string {
 	if usd, ok := t.CostSavedUSD.Value(); ok {
 		if usd < 0 && t.DefinitionTokens > 0 {
 			return ", and would cost more money than it saves unless definitions are registered when needed"
@@ -234,31 +225,31 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 	var blocks []report.Block
 	add := func(b ...report.Block) { blocks = append(blocks, b...) }
 	if s.found == nil {
-		add(report.Paragraph(fmt.Sprintf("It was not measured here, since there are %s and more than %s take long; --backtest always measures it, or this command:", countOf(r.in.tally.Calls, "call"), report.Grouped(autoCalls))),
+		add(report.Paragraph(fmt.Sprintf("It was not measured here, since there are %s and more than %s take long; --backtest always measures it, or this command:", cli.CountOf(r.in.Tally.Calls, "call"), report.Grouped(autoCalls))),
 			report.Code{Language: "console", Text: s.command})
 		return blocks
 	}
 	if !s.measured() {
-		add(report.Paragraph(fmt.Sprintf("There is only %s, and a back-test needs several: some to compile from, and others to test on.", countOf(s.out.Split.TestTasks, "task"))))
+		add(report.Paragraph(fmt.Sprintf("There is only %s, and a back-test needs several: some to compile from, and others to test on.", cli.CountOf(s.out.Split.TestTasks, "task"))))
 		return blocks
 	}
-	add(s.found.splitWords())
+	add(s.found.SplitWords())
 	if s.apart != "" {
 		add(report.Paragraph(s.apart))
 	}
 	add(s.words())
 	add(r.shown("backtest-turns")...)
-	add(turnsTable(s.out))
+	add(worth.TurnsTable(s.out))
 	add(r.shown("backtest-money")...)
-	add(moneyTable(s.out))
-	if table := timeTable(s.out); table != nil {
+	add(worth.MoneyTable(s.out))
+	if table := worth.TimeTable(s.out); table != nil {
 		add(table)
 	}
 	if table := adoptionTable(s.out); table != nil {
 		add(table)
 	}
 	if len(s.out.Interactions) > 0 {
-		table := interactionTable(s.out)
+		table := worth.InteractionTable(s.out)
 		table.Title = "Two techniques together"
 		add(table)
 	}
@@ -267,7 +258,7 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 		add(r.shown("backtest-tools")...)
 	}
 	for _, sweep := range s.out.Sweeps {
-		table := sweepTable(sweep)
+		table := worth.SweepTable(sweep)
 		table.Title = "Other values of --" + strings.ReplaceAll(sweep.Parameter, "_", "-")
 		add(table)
 	}
@@ -283,7 +274,7 @@ func (s *saving) tables() []report.Block {
 	if !s.measured() {
 		return nil
 	}
-	return []report.Block{turnsTable(s.out), moneyTable(s.out)}
+	return []report.Block{worth.TurnsTable(s.out), worth.MoneyTable(s.out)}
 }
 
 // words are the result in sentences.
@@ -304,19 +295,19 @@ func (s *saving) words() report.Block {
 	of, _ := best.Tokens.Value()
 	read := ""
 	if best.DefinitionTokens > 0 {
-		read = fmt.Sprintf(", with %s tokens of definitions read on every turn that is left", grouped(int64(math.Round(best.DefinitionTokens))))
+		read = fmt.Sprintf(", with %s tokens of definitions read on every turn that is left", cli.Grouped(int64(math.Round(best.DefinitionTokens))))
 	}
 	switch {
 	case priced && usd < 0:
 		say("By money it costs %s USD more than it saves%s, on top of %s USD%s. Take fewer meta-tools (--select net, --max-tools), or register definitions when they are needed.",
-			dollars(-usd), between(best.Intervals["cost_saved_usd"], -1, 2, " USD"), dollars(all), read)
+			cli.Dollars(-usd), between(best.Intervals["cost_saved_usd"], -1, 2, " USD"), cli.Dollars(all), read)
 	case priced:
-		say("By money it saves at most %s of %s USD%s%s.", dollars(usd), dollars(all), between(best.Intervals["cost_saved_usd"], 1, 2, " USD"), read)
+		say("By money it saves at most %s of %s USD%s%s.", cli.Dollars(usd), cli.Dollars(all), between(best.Intervals["cost_saved_usd"], 1, 2, " USD"), read)
 	case counted && tokens < 0:
 		say("By tokens it takes %s more than it saves%s, on top of %s%s; what that is in money is not known: %s. Take fewer meta-tools (--select net, --max-tools), or register definitions when they are needed.",
-			grouped(int64(-tokens)), between(best.Intervals["tokens_saved"], -1, 0, ""), grouped(int64(of)), read, noPrices)
+			cli.Grouped(int64(-tokens)), between(best.Intervals["tokens_saved"], -1, 0, ""), cli.Grouped(int64(of)), read, worth.NoPrices)
 	case counted:
-		say("By tokens it saves at most %s of %s%s; what that is in money is not known: %s.", grouped(int64(tokens)), grouped(int64(of)), between(best.Intervals["tokens_saved"], 1, 0, "")+read, noPrices)
+		say("By tokens it saves at most %s of %s%s; what that is in money is not known: %s.", cli.Grouped(int64(tokens)), cli.Grouped(int64(of)), between(best.Intervals["tokens_saved"], 1, 0, "")+read, worth.NoPrices)
 	}
 	if a := best.Adoption; a != nil {
 		say("Agents may not use it: published ones used meta-tools in %.0f to %.0f %% of the tasks, which leaves %.0f to %.0f of these turns; and one published model made %.0f and %.0f %% more calls with meta-tools than without, which here would be %.0f to %.0f model calls more.",
@@ -341,13 +332,13 @@ func capital(s string) string {
 
 // adoptionTable shows what is left if agents use meta-tools as seldom or as often
 // as published, nil where no meta-tool saves a turn.
-func adoptionTable(out backtestJSON) *report.Table {
+func adoptionTable(out worth.BacktestJSON) *report.Table {
 	table := report.NewTable("adoption", "What is left if agents use meta-tools as published agents did",
 		report.Column{Key: "technique"},
 		report.Column{Key: "calling_turns_saved", Title: "turns saved, at most", Align: report.Right},
 		report.Column{Key: "calling_turns_saved", Title: "95 %", Interval: true},
-		report.Column{Key: "high", Title: fmt.Sprintf("used in %.0f %% of tasks", 100*adoptionHigh), Align: report.Right},
-		report.Column{Key: "low", Title: fmt.Sprintf("used in %.0f %%", 100*adoptionLow), Align: report.Right},
+		report.Column{Key: "high", Title: fmt.Sprintf("used in %.0f %% of tasks", 100*worth.AdoptionHigh), Align: report.Right},
+		report.Column{Key: "low", Title: fmt.Sprintf("used in %.0f %%", 100*worth.AdoptionLow), Align: report.Right},
 		report.Column{Key: "overuse_low", Title: fmt.Sprintf("%.0f %% more calls", 100*overuseLow), Align: report.Right},
 		report.Column{Key: "overuse_high", Title: fmt.Sprintf("%.0f %% more calls", 100*overuseHigh), Align: report.Right},
 	)
@@ -361,12 +352,12 @@ func adoptionTable(out backtestJSON) *report.Table {
 		return nil
 	}
 	table.Note("Agents of the AWO paper used meta-tools in %.0f to %.0f %% of the tasks (its Tables 7 and 9), and one model made %.0f and %.0f %% more calls with them than without: then calls are lost (negative), not saved. Which of these your agent is like, only a trial with it tells.",
-		100*adoptionLow, 100*adoptionHigh, 100*overuseLow, 100*overuseHigh)
+		100*worth.AdoptionLow, 100*worth.AdoptionHigh, 100*overuseLow, 100*overuseHigh)
 	return table
 }
 
 // techniqueTable says what each technique is.
-func techniqueTable(out backtestJSON) *report.Table {
+func techniqueTable(out worth.BacktestJSON) *report.Table {
 	table := report.NewTable("technique-names", "The techniques",
 		report.Column{Key: "technique"}, report.Column{Key: "doc", Title: "what it does", Max: 100, Wrap: true}, report.Column{Key: "notes", Max: 100, Wrap: true})
 	for _, t := range out.Techniques {

@@ -1,27 +1,22 @@
 package cmd
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
+	"github.com/awo-dev/awo/cmd/internal/prediction"
+	"github.com/awo-dev/awo/cmd/internal/rulefile"
+	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/diag"
-)
-
-// The groups of commands in the help text.
-const (
-	groupLook    = "look"
-	groupCompile = "compile"
-	groupRules   = "rules"
-	groupOther   = "other"
 )
 
 // newRoot returns the tree of commands. Adding a command is one file and one
 // line here.
-func newRoot(a *app) *cobra.Command {
+func newRoot(a *cli.App) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "awo",
 		Short: "Compile recorded agent trajectories into statistics, state graphs and meta-tools",
@@ -37,41 +32,41 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		SilenceErrors: true,
 	}
 	root.AddGroup(
-		&cobra.Group{ID: groupLook, Title: "Look at traces:"},
-		&cobra.Group{ID: groupCompile, Title: "Compile them:"},
-		&cobra.Group{ID: groupRules, Title: "Say which states are alike:"},
-		&cobra.Group{ID: groupOther, Title: "Other commands:"},
+		&cobra.Group{ID: cli.GroupLook, Title: "Look at traces:"},
+		&cobra.Group{ID: cli.GroupCompile, Title: "Compile them:"},
+		&cobra.Group{ID: cli.GroupRules, Title: "Say which states are alike:"},
+		&cobra.Group{ID: cli.GroupOther, Title: "Other commands:"},
 	)
-	addSettings(root.PersistentFlags())
-	root.SetFlagErrorFunc(flagError)
+	cli.AddSettings(root.PersistentFlags())
+	root.SetFlagErrorFunc(cli.FlagError)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 100 "))
 	root.AddCommand(
 		newInspect(a),
 		newAnalyze(a),
-		newCost(a),
+		worth.NewCost(a),
 		newReport(a),
 		newConvert(a),
 		newGraph(a),
-		newExtract(a),
-		newVerify(a),
-		newBacktest(a),
-		newDiff(a),
-		newWhy(a),
-		newWhyNot(a),
-		newRun(a),
-		newRegister(a),
-		newReplay(a),
-		newSnapshot(a),
-		newPredict(a),
+		extraction.NewExtract(a),
+		extraction.NewVerify(a),
+		worth.NewBacktest(a),
+		extraction.NewDiff(a),
+		extraction.NewWhy(a),
+		extraction.NewWhyNot(a),
+		extraction.NewRun(a),
+		worth.NewRegister(a),
+		prediction.NewReplay(a),
+		prediction.NewSnapshot(a),
+		prediction.NewPredict(a),
 		newFormats(a),
-		newRules(a),
+		rulefile.New(a),
 		newVersion(a),
 	)
-	root.SetCompletionCommandGroupID(groupOther)
+	root.SetCompletionCommandGroupID(cli.GroupOther)
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(newHelp())
 	for c := range commands(root) {
-		completeChoices(c)
+		cli.CompleteChoices(c)
 		if c.HasSubCommands() && !c.Runnable() {
 			c.Args, c.RunE = noSuchCommand, showHelp
 		}
@@ -87,10 +82,10 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if near := diag.Nearest(args[0], childNames(c)); near != "" {
-		return usagef("there is no command `%s %s`; did you mean `%s`?", c.CommandPath(), args[0], near)
+	if near := diag.Nearest(args[0], cli.ChildNames(c)); near != "" {
+		return cli.Usagef("there is no command `%s %s`; did you mean `%s`?", c.CommandPath(), args[0], near)
 	}
-	return usagef("there is no command `%s %s`", c.CommandPath(), args[0])
+	return cli.Usagef("there is no command `%s %s`", c.CommandPath(), args[0])
 }
 
 // newHelp is cobra's help command, but for a topic that does not exist, which
@@ -100,7 +95,7 @@ func newHelp() *cobra.Command {
 		Use:     "help [COMMAND]",
 		Short:   "Print how a command is used",
 		Example: "  awo help version",
-		GroupID: groupOther,
+		GroupID: cli.GroupOther,
 		RunE: func(c *cobra.Command, args []string) error {
 			topic, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -113,26 +108,10 @@ func newHelp() *cobra.Command {
 			if err != nil {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			names := slices.DeleteFunc(childNames(topic), func(name string) bool { return !strings.HasPrefix(name, begun) })
+			names := slices.DeleteFunc(cli.ChildNames(topic), func(name string) bool { return !strings.HasPrefix(name, begun) })
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-}
-
-// noArguments refuses every argument.
-func noArguments(c *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("`%s` takes no arguments, %q is one", c.CommandPath(), args[0])
-	}
-	return nil
-}
-
-// someFiles wants at least one argument.
-func someFiles(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return usagef("`%s` wants files or folders to read, or - for the standard input", c.CommandPath())
-	}
-	return nil
 }
 
 // commands yields c and every command below it.
@@ -149,52 +128,4 @@ func commands(c *cobra.Command) func(yield func(*cobra.Command) bool) {
 			}
 		}
 	}
-}
-
-// completeChoices lets the shell complete the values of flags that have a few.
-func completeChoices(c *cobra.Command) {
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if v, ok := f.Value.(*choice); ok {
-			// The error says that it is registered already, which the flags of a
-			// parent are.
-			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(v.allowed, cobra.ShellCompDirectiveNoFileComp))
-		}
-	})
-}
-
-// flagError words what is wrong with the flags of a command line.
-func flagError(c *cobra.Command, err error) error {
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		name := unknown.GetSpecifiedName()
-		if unknown.GetSpecifiedShortnames() != "" {
-			return usagef("there is no flag -%s", name)
-		}
-		if near := diag.Nearest(name, flagNames(c)); near != "" {
-			return usagef("there is no flag --%s; did you mean --%s?", name, near)
-		}
-		return usagef("there is no flag --%s", name)
-	}
-	if bad, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		f := bad.GetFlag()
-		return usagef("--%s: %q is not %s", f.Name, bad.GetValue(), wanted(f.Value))
-	}
-	if bare, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		f := bare.GetFlag()
-		return usagef("--%s wants %s", f.Name, wanted(f.Value))
-	}
-	return usagef("%s", err)
-}
-
-// flagNames returns the flags of c that are shown, its parents' among them.
-func flagNames(c *cobra.Command) []string {
-	var names []string
-	for _, flags := range []*pflag.FlagSet{c.Flags(), c.InheritedFlags()} {
-		flags.VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden {
-				names = append(names, f.Name)
-			}
-		})
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

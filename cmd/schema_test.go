@@ -13,6 +13,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/awo-dev/awo/cmd/internal/extraction"
+	"github.com/awo-dev/awo/cmd/internal/prediction"
+	"github.com/awo-dev/awo/cmd/internal/rulefile"
+	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/internal/report"
@@ -32,25 +36,25 @@ var results = []struct {
 	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --reasons --ablation"},
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
 	{"awo.formats/v1", formatsJSON{}, "formats"},
-	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml"},
-	{"awo.cost/v1", costJSON{}, "cost office/trajectories.jsonl.gz --lazy"},
-	{"awo.backtest/v1", backtestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --sweep 5"},
-	{"awo.registration/v1", registrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
-	{"awo.rules-check/v1", rulesCheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
-	{"awo.rules-test/v1", rulesTestJSON{}, "rules test office/rules.yaml office/cases.yaml"},
-	{"awo.rules-explanation/v1", explanationJSON{}, "rules explain office/trajectories.jsonl.gz --rules office/rules.yaml --trajectory run-000003 --call 2"},
-	{"awo.rules-verification/v1", evidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
-	{"awo.rules-suggestion/v1", suggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
-	{"awo.replay/v1", replayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --learning-curve"},
-	{"awo.snapshot/v1", snapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/inertia.awo"},
-	{"awo.snapshot-export/v1", exportJSON{}, "snapshot export $SNAPSHOT"},
-	{"awo.prediction/v1", predictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
-	{"awo.extraction/v1", extractionJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
-	{"awo.extraction-check/v1", artefactCheckJSON{}, "extract --check $TOOLS"},
-	{"awo.diff/v1", diffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},
-	{"awo.why/v1", whyJSON{}, "why $TOOLS"},
-	{"awo.why-not/v1", whyNotJSON{}, "why-not $TOOLS mail_read,mail_send"},
-	{"awo.verification/v1", verificationJSON{}, "verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5"},
+	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml"},
+	{"awo.cost/v1", worth.CostJSON{}, "cost office/trajectories.jsonl.gz --lazy"},
+	{"awo.backtest/v1", worth.BacktestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --sweep 5"},
+	{"awo.registration/v1", worth.RegistrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
+	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
+	{"awo.rules-test/v1", rulefile.TestJSON{}, "rules test office/rules.yaml office/cases.yaml"},
+	{"awo.rules-explanation/v1", rulefile.ExplanationJSON{}, "rules explain office/trajectories.jsonl.gz --rules office/rules.yaml --trajectory run-000003 --call 2"},
+	{"awo.rules-verification/v1", rulefile.EvidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
+	{"awo.rules-suggestion/v1", rulefile.SuggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
+	{"awo.replay/v1", prediction.ReplayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --learning-curve"},
+	{"awo.snapshot/v1", prediction.SnapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/inertia.awo"},
+	{"awo.snapshot-export/v1", prediction.ExportJSON{}, "snapshot export $SNAPSHOT"},
+	{"awo.prediction/v1", prediction.PredictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
+	{"awo.extraction/v1", extraction.JSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
+	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract --check $TOOLS"},
+	{"awo.diff/v1", extraction.DiffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},
+	{"awo.why/v1", extraction.WhyJSON{}, "why $TOOLS"},
+	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send"},
+	{"awo.verification/v1", extraction.VerificationJSON{}, "verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5"},
 }
 
 // TestSchemas holds the JSON of every command to its JSON Schema, and the

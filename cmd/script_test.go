@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/golden"
 )
 
@@ -90,7 +91,7 @@ func TestScriptNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	words := map[string]bool{"awo": true, "input": true, "config": true}
-	for c := range commands(newRoot(&app{})) {
+	for c := range commands(newRoot(&cli.App{})) {
 		words[c.Name()] = true
 	}
 	name := regexp.MustCompile(`^([a-z]+)_[a-z0-9_]+\.txtar$`)

@@ -1,0 +1,114 @@
+// Package cli is what the commands of awo share: how one of them gets its
+// settings, its traces and its rules, and how results and problems leave it.
+//
+// In come arguments, the environment, awo.yaml and the streams of the process, as
+// an App. Work wraps a command, so that its function gets its flags filled in and
+// a Job; the Job opens traces as an Intake, reads rules and prices, and prints
+// results in the format asked for. It is here that cobra, viper and the
+// environment are known. What is kept in memory is the lines of rules and
+// settings, for problems; traces are streamed. No command is here, and nothing is
+// computed but what a line of text needs.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// The exit codes.
+const (
+	ExitDone     = 0
+	ExitProblems = 1 // problems in the input, or a check that failed
+	ExitUsage    = 2 // wrong use
+)
+
+// App is one run of the program: its streams, and what is known of it at the end.
+type App struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	StdoutTerminal bool // headings may be bold
+	StderrTerminal bool // problems may be coloured, and there may be a progress bar
+
+	sources    map[string][]byte // files whose lines problems may show, by name
+	showValues bool              // problems may show lines of other files too
+	colour     bool              // problems are coloured
+
+	began     bool  // whether a command has begun its work: an error before that is wrong use
+	BytesRead int64 // of traces, for AWO_BENCH
+}
+
+// Run runs the command that args name, of those below the root, and returns the
+// exit code.
+func (a *App) Run(ctx context.Context, newRoot func(*App) *cobra.Command, args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(a.Stderr, "awo: internal error: %v\n\n%s\nThis is a bug in awo: please report it with the text above.\n", p, debug.Stack())
+			code = ExitProblems
+		}
+	}()
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(a.Stdin)
+	root.SetOut(a.Stdout)
+	root.SetErr(a.Stderr)
+	c, err := root.ExecuteContextC(ctx)
+	return a.exit(c, err)
+}
+
+// What a command ends with when all that is to be said has been printed.
+var (
+	ErrProblems = errors.New("problems were found") // the exit code is ExitProblems
+	errWrongUse = errors.New("wrong use")           // the exit code is ExitUsage
+)
+
+// usageError is an error in how awo was called.
+type usageError struct{ msg string }
+
+func (e *usageError) Error() string { return e.msg }
+
+// Usagef returns an error in how awo was called, which ends in ExitUsage, with a
+// message made as by fmt.Sprintf.
+func Usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// exit prints the error that a command ended with, if it has one that is not
+// printed yet, and returns the exit code.
+func (a *App) exit(c *cobra.Command, err error) int {
+	_, isUsage := errors.AsType[*usageError](err)
+	problem, isProblem := errors.AsType[*diag.Error](err)
+	list, isList := errors.AsType[diag.List](err)
+	switch {
+	case err == nil:
+		return ExitDone
+	case isUsage, !a.began && !isProblem && !isList:
+		fmt.Fprintf(a.Stderr, "awo: %s\n", report.Escape(err.Error()))
+		fmt.Fprintf(a.Stderr, "`%s --help` says how it is used.\n", c.CommandPath())
+		return ExitUsage
+	case errors.Is(err, errWrongUse):
+		return ExitUsage
+	case errors.Is(err, ErrProblems):
+	case isList:
+		for _, e := range list {
+			a.printProblem(e)
+		}
+	case isProblem:
+		a.printProblem(problem)
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(a.Stderr, "awo: interrupted")
+	default:
+		fmt.Fprintf(a.Stderr, "awo: %s\n", report.Escape(err.Error()))
+	}
+	if !a.began {
+		return ExitUsage // an awo.yaml that cannot be used
+	}
+	return ExitProblems
+}

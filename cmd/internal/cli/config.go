@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/yamlsrc"
+)
+
+// defaultConfig is read if it is there; a file named by --config must be.
+const defaultConfig = "awo.yaml"
+
+// config is what awo.yaml says for one command: at the top the settings of all
+// commands, in a section named like the command its own.
+//
+//	workers: 2
+//	analyze:
+//	  order: 4
+type config struct {
+	shared, own section
+}
+
+// section holds the values of flags, by name: one text, or several for flags
+// that may be given more than once.
+type section struct {
+	values    map[string][]string
+	positions map[string]diag.Pos
+}
+
+// loadConfig reads the configuration for c, and lists everything that is wrong
+// with the file. The error is one of usage.
+func (a *App) loadConfig(c *cobra.Command) (config, diag.List, error) {
+	name, named := c.Flag("config").Value.String(), true
+	if name == "" {
+		name = os.Getenv(environmentName("config"))
+	}
+	if name == "" {
+		name, named = defaultConfig, false
+	}
+	src, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !named:
+		return config{}, nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return config{}, nil, Usagef("--config: there is no file %s", name)
+	case err != nil:
+		return config{}, nil, Usagef("--config: %s cannot be read", name)
+	}
+	doc, problems := yamlsrc.Parse(name, src, yamlsrc.Options{})
+	r := configReader{problems: problems}
+	a.showLines(name, src)
+	out := config{shared: newSection(), own: newSection()}
+	if doc.Root != nil && !isEmpty(doc.Root) {
+		r.read(doc.Root, c, &out)
+	}
+	return out, r.problems, nil
+}
+
+func newSection() section {
+	return section{values: map[string][]string{}, positions: map[string]diag.Pos{}}
+}
+
+// isEmpty reports whether n is a value that is left out.
+func isEmpty(n *yamlsrc.Node) bool {
+	return n.Kind == yamlsrc.Scalar && n.Style == yamlsrc.Plain && n.Text == ""
+}
+
+// configReader walks the tree of a configuration and collects what is wrong.
+type configReader struct{ problems diag.List }
+
+// read takes the whole file: sections of other commands are checked as well,
+// so that a mistake shows on the first run.
+func (r *configReader) read(root *yamlsrc.Node, c *cobra.Command, out *config) {
+	if root.Kind != yamlsrc.Mapping {
+		r.problem(root.Pos, "config-type", "settings are a mapping such as `workers: 2`, this is %s", root.Kind)
+		return
+	}
+	shared := c.Root().PersistentFlags()
+	for _, e := range root.Entries {
+		key := e.Key.Text
+		if f := configurable(shared, key); f != nil {
+			r.value(f, e.Value, out.shared)
+			continue
+		}
+		sub := child(c.Root(), key)
+		if sub == nil {
+			r.unknown(e.Key, append(configNames(shared), ChildNames(c.Root())...))
+			continue
+		}
+		r.command(sub, e.Value, c, out)
+	}
+}
+
+// command takes the section of a command, and of those below it.
+func (r *configReader) command(of *cobra.Command, n *yamlsrc.Node, c *cobra.Command, out *config) {
+	if isEmpty(n) {
+		return
+	}
+	if n.Kind != yamlsrc.Mapping {
+		r.problem(n.Pos, "config-type", "the settings of `%s` are a mapping, this is %s", of.CommandPath(), n.Kind)
+		return
+	}
+	own := of.LocalNonPersistentFlags()
+	into := newSection()
+	if of == c {
+		into = out.own
+	}
+	for _, e := range n.Entries {
+		if f := configurable(own, e.Key.Text); f != nil {
+			r.value(f, e.Value, into)
+			continue
+		}
+		if sub := child(of, e.Key.Text); sub != nil {
+			r.command(sub, e.Value, c, out)
+			continue
+		}
+		if configurable(c.Root().PersistentFlags(), e.Key.Text) != nil {
+			r.problem(e.Key.Pos, "config-key", "`%s` is a setting of all commands: it belongs at the top of the file", e.Key.Text)
+			continue
+		}
+		r.unknown(e.Key, append(configNames(own), ChildNames(of)...))
+	}
+}
+
+// value takes the value of a flag: a text, or a list of texts.
+func (r *configReader) value(f *pflag.Flag, n *yamlsrc.Node, into section) {
+	var texts []string
+	_, several := f.Value.(pflag.SliceValue)
+	switch {
+	case n.Bad:
+		return
+	case n.Kind == yamlsrc.Scalar && !isEmpty(n):
+		texts = []string{n.Text}
+	case n.Kind == yamlsrc.Sequence && several:
+		for _, e := range n.Entries {
+			if e.Value.Kind != yamlsrc.Scalar || isEmpty(e.Value) {
+				r.problem(e.Value.Pos, "config-value", "an element of `%s` is a text", f.Name)
+				return
+			}
+			texts = append(texts, e.Value.Text)
+		}
+	default:
+		r.problem(n.Pos, "config-value", "`%s` wants %s", f.Name, Wanted(f.Value))
+		return
+	}
+	into.values[f.Name], into.positions[f.Name] = texts, n.Pos
+}
+
+func (r *configReader) unknown(key *yamlsrc.Node, candidates []string) {
+	e := diag.New(key.Pos, "config-key", "there is no setting or command `%s` here", key.Text)
+	if near := diag.Nearest(key.Text, candidates); near != "" {
+		e.Note(diag.Pos{}, "did you mean `%s`?", near)
+	}
+	r.problems = append(r.problems, e)
+}
+
+func (r *configReader) problem(pos diag.Pos, code, format string, args ...any) {
+	r.problems = append(r.problems, diag.New(pos, code, format, args...))
+}
+
+// configurable returns the flag of that name if a file may set it, else nil.
+func configurable(flags *pflag.FlagSet, name string) *pflag.Flag {
+	if name == "help" || name == "config" {
+		return nil
+	}
+	return flags.Lookup(name)
+}
+
+func configNames(flags *pflag.FlagSet) []string {
+	var names []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		if configurable(flags, f.Name) != nil && !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}
+
+// child returns the command below c of that name, else nil.
+func child(c *cobra.Command, name string) *cobra.Command {
+	i := slices.IndexFunc(c.Commands(), func(sub *cobra.Command) bool { return sub.Name() == name })
+	if i < 0 || strings.HasPrefix(name, "_") {
+		return nil
+	}
+	return c.Commands()[i]
+}
+
+// ChildNames returns the names of the commands below c that are shown.
+func ChildNames(c *cobra.Command) []string {
+	var names []string
+	for _, sub := range c.Commands() {
+		if !sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
+}

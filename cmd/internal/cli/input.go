@@ -1,0 +1,322 @@
+package cli
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/filter"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// InputOptions choose among the trajectories that are read. Every command that
+// reads traces has them.
+type InputOptions struct {
+	Where  string `mapstructure:"where"`
+	Since  string `mapstructure:"since"`
+	Until  string `mapstructure:"until"`
+	Dedupe bool   `mapstructure:"dedupe"`
+	Sample int    `mapstructure:"sample"`
+	Seed   uint64 `mapstructure:"seed"`
+}
+
+// FilesHelp says what FILES may be, for help texts.
+const FilesHelp = `FILES are trace files, folders (read with all files below), patterns such as
+'traces/**/*.jsonl', or - for the standard input; compressed ones are unpacked.`
+
+// AddInput defines the flags of InputOptions.
+func AddInput(flags *pflag.FlagSet) {
+	flags.String("where", "", "read only trajectories for which the `EXPRESSION` holds, such as 'outcome == \"success\" && tool(\"book_*\")' (awo formats --where lists the names)")
+	flags.String("since", "", "read only trajectories that began at this `TIME` or later: 2026-03-01, or 2026-03-01T12:00:00Z")
+	flags.String("until", "", "read only trajectories that began before this `TIME`")
+	flags.Bool("dedupe", false, "of trajectories with the same messages, calls and results read only the first")
+	flags.Int("sample", 0, "read only `N` trajectories, chosen by --seed")
+	flags.Uint64("seed", 1, "`NUMBER` that all random choices follow from")
+}
+
+// filter compiles the options.
+func (o InputOptions) filter() (filter.Options, error) {
+	out := filter.Options{Dedupe: o.Dedupe, Sample: o.Sample, Seed: o.Seed}
+	if o.Sample < 0 {
+		return out, Usagef("--sample: %d is negative", o.Sample)
+	}
+	if o.Where != "" {
+		where, err := filter.Compile(o.Where)
+		if err != nil {
+			return out, err
+		}
+		out.Where = where
+	}
+	for _, bound := range []struct {
+		flag, text string
+		time       *time.Time
+	}{{"since", o.Since, &out.Since}, {"until", o.Until, &out.Until}} {
+		if bound.text == "" {
+			continue
+		}
+		at, err := filter.ParseTime(bound.text)
+		if err != nil {
+			return out, Usagef("--%s: %s", bound.flag, err)
+		}
+		*bound.time = at
+	}
+	return out, nil
+}
+
+// Intake reads the traces of one command and counts what came in.
+type Intake struct {
+	j      *Job
+	Reader *trace.Reader
+	filter filter.Options
+	left   filter.Counts
+	Tally  *trace.Tally
+
+	// Needs are the capabilities of traces that the command rests on: what these
+	// traces lack of them is said in the summary.
+	Needs []string
+
+	// Facts, if set, collects what All yields, its tally among it.
+	Facts *trace.Completeness
+
+	// Exclude takes calls out of a trajectory before it is counted; it returns
+	// false to leave out the whole trajectory. Nil excludes nothing.
+	Exclude  func(*trace.Trajectory) bool
+	excluded int // trajectories that exclude left out
+
+	IsRead bool // Source was read once
+
+	KeepsOrigins bool          // set it before All
+	Origins      []emit.Origin // of what All yielded, if they are kept
+}
+
+// Intake opens files for reading under the options. Close gives up what was
+// spooled.
+func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Intake, error) {
+	if len(files) == 0 {
+		return nil, Usagef("no traces named: give files, folders, or - for the standard input")
+	}
+	j.ShowLines("--where", []byte(o.Where))
+	chosen, err := o.filter()
+	if err != nil {
+		return nil, err
+	}
+	r, err := j.Open(files, reader)
+	if err != nil {
+		return nil, err
+	}
+	return &Intake{j: j, Reader: r, filter: chosen, Tally: &trace.Tally{}}, nil
+}
+
+// All yields the trajectories that pass, and counts them. An error ends it.
+func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		in.begin()
+		for t, err := range filter.Apply(in.j.Trajectories(in.Reader), in.filter, &in.left) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if in.Exclude != nil && !in.Exclude(t) {
+				in.excluded++
+				continue
+			}
+			in.count(t)
+			if in.KeepsOrigins {
+				in.Origins = append(in.Origins, emit.NewOrigin(t))
+			}
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Source yields the trajectories that pass, over and over: the first time as All
+// does, later without counting anything or telling of a problem again.
+func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
+	if !in.IsRead {
+		in.IsRead = true
+		return in.All()
+	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		for t, err := range filter.Apply(in.j.trajectoriesAgain(in.Reader), in.filter, &filter.Counts{}) {
+			if err == nil && in.Exclude != nil && !in.Exclude(t) {
+				continue
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// files returns how many files were read as traces.
+func (in *Intake) files() int {
+	n := 0
+	for _, f := range in.Reader.Counts().Files {
+		if f.Format != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// begin sets the counts to nothing.
+func (in *Intake) begin() {
+	in.Tally, in.left, in.excluded, in.Origins = &trace.Tally{}, filter.Counts{}, 0, nil
+	if in.Facts != nil {
+		*in.Facts = trace.Completeness{}
+		in.Tally = &in.Facts.Tally
+	}
+}
+
+func (in *Intake) count(t *trace.Trajectory) {
+	if in.Facts != nil {
+		in.Facts.Add(t)
+		return
+	}
+	in.Tally.Add(t)
+}
+
+// Close releases what the reader holds.
+func (in *Intake) Close() error { return in.Reader.Close() }
+
+// InputJSON is the block "input" of every result: what came in, after filters
+// and exclusions.
+type InputJSON struct {
+	Files          int           `json:"files"`
+	Records        int           `json:"records"`
+	Trajectories   int           `json:"trajectories"`
+	Empty          int           `json:"empty"`
+	Calls          int           `json:"calls"`
+	OtherCalls     int           `json:"other_calls"`
+	Tools          int           `json:"tools"`
+	LLMTurns       report.Figure `json:"llm_turns"`
+	CallingTurns   report.Figure `json:"calling_turns"`
+	UserMessages   int           `json:"user_messages"`
+	CallsAfterUser int           `json:"calls_after_user"`
+	WithoutResult  int           `json:"without_result"`
+	OrphanResults  int           `json:"orphan_results"`
+	LeftOut        LeftOutJSON   `json:"left_out"`
+	Problems       ProblemsJSON  `json:"problems"`
+	Lacks          []LackJSON    `json:"lacks,omitempty"`
+}
+
+// LackJSON is what the traces do not bear of what a command rests on.
+type LackJSON struct {
+	Capability string  `json:"capability"`
+	Share      float64 `json:"share"` // of what it needs that is there
+	Of         int     `json:"of"`
+	Units      string  `json:"units"`
+	Reason     string  `json:"reason"`
+}
+
+// enough is the share of what a command needs from which on it is not worth a
+// word that some is not there.
+const enough = 0.95
+
+// lacks returns which of its needs the traces do not bear, or only in part.
+func (in *Intake) lacks() []LackJSON {
+	var out []LackJSON
+	for _, c := range in.Tally.Capabilities() {
+		if c.Share < enough && slices.Contains(in.Needs, c.Name) && in.Tally.Calls > 0 {
+			out = append(out, LackJSON{c.Name, c.Share, c.Of, c.Units, c.Reason})
+		}
+	}
+	return out
+}
+
+// Refuse is the error for traces that cannot bear what rules ask for.
+func (in *Intake) Refuse(set *rules.Set) error {
+	if set != nil && set.Outcome == rules.OutcomeSuccess && in.Tally.Trajectories > 0 && in.Tally.OutcomeKnown == 0 {
+		return diag.New(diag.Pos{}, "outcome-unknown", "the rules read successful trajectories only, and of these traces (%s) none records its outcome", CountOf(in.Tally.Trajectories, "trajectory"))
+	}
+	return nil
+}
+
+// LeftOutJSON counts the trajectories that were read but not wanted.
+type LeftOutJSON struct {
+	filter.Counts
+	Excluded int `json:"excluded,omitempty"`
+}
+
+// ProblemsJSON counts problems, by their code.
+type ProblemsJSON struct {
+	Total  int            `json:"total"`
+	ByCode map[string]int `json:"by_code"`
+}
+
+// JSON returns the block "input". Call it when All has ended.
+func (in *Intake) JSON() InputJSON {
+	y := in.Tally
+	counts := in.Reader.Counts()
+	problems := diag.Counts{ByCode: map[string]int{}}
+	for _, c := range []diag.Counts{counts.Problems, y.Problems} {
+		for code, n := range c.ByCode {
+			problems.AddN(code, n)
+		}
+	}
+	out := InputJSON{
+		Files: in.files(), Records: counts.Records, Trajectories: y.Trajectories, Empty: y.Empty,
+		Calls: y.Calls, OtherCalls: y.OtherCalls, Tools: y.Tools(), LLMTurns: report.Count(y.LLMTurns), CallingTurns: report.Count(y.CallingTurns),
+		UserMessages: y.UserMessages, CallsAfterUser: y.CallsAfterUser, WithoutResult: y.WithoutResult, OrphanResults: y.OrphanResults,
+		LeftOut:  LeftOutJSON{Counts: in.left, Excluded: in.excluded},
+		Problems: ProblemsJSON{Total: problems.Total, ByCode: problems.ByCode},
+		Lacks:    in.lacks(),
+	}
+	if y.TurnsUnknown > 0 && y.TurnsUnknown == y.Calls {
+		const reason = "these traces do not record which model response made a call"
+		out.LLMTurns, out.CallingTurns = report.Unknown(reason), report.Unknown(reason)
+	}
+	return out
+}
+
+// Summary says in a few sentences what came in.
+func (in *Intake) Summary() report.Paragraph {
+	y := in.Tally
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s in %s", CountOf(y.Trajectories, "trajectory"), CountOf(in.files(), "file"))
+	if y.Empty > 0 {
+		fmt.Fprintf(&b, " (%s without a call)", report.Grouped(y.Empty))
+	}
+	fmt.Fprintf(&b, ": %s of %s", CountOf(y.Calls, "call"), CountOf(y.Tools(), "tool"))
+	switch {
+	case y.TurnsUnknown == y.Calls && y.Calls > 0:
+		b.WriteString("; model turns are not recorded")
+	case y.LLMTurns > 0:
+		fmt.Fprintf(&b, ", made in %s of %s", report.Grouped(y.CallingTurns), CountOf(y.LLMTurns, "model turn"))
+	}
+	fmt.Fprintf(&b, "; %s.", CountOf(y.UserMessages, "user message"))
+	if y.OtherCalls > 0 {
+		fmt.Fprintf(&b, " In no sequence, since no model decided on them: %s.", CountOf(y.OtherCalls, "call"))
+	}
+	if y.WithoutResult > 0 || y.OrphanResults > 0 {
+		fmt.Fprintf(&b, " %s without a result, %s that answer no call.", CountOf(y.WithoutResult, "call"), CountOf(y.OrphanResults, "result"))
+	}
+	if n := in.left.Total() + in.excluded; n > 0 {
+		fmt.Fprintf(&b, " %s left out by filters%s.", CountOf(n, "trajectory"), untimed(in.left))
+	}
+	for _, l := range in.lacks() {
+		if l.Share == 0 {
+			fmt.Fprintf(&b, " For %s: %s.", l.Capability, l.Reason)
+			continue
+		}
+		fmt.Fprintf(&b, " For %s there are %.1f %% of the %s; %s.", l.Capability, 100*l.Share, l.Units, l.Reason)
+	}
+	return report.Paragraph(b.String())
+}
+
+func untimed(left filter.Counts) string {
+	if left.Untimed == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s of them since no time is recorded", report.Grouped(left.Untimed))
+}

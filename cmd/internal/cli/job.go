@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/lmittmann/tint"
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Job is one run of a command: its settings, where its output goes, and what
+// was wrong with its input so far.
+type Job struct {
+	Settings
+	Context  context.Context // it ends with an interrupt
+	Command  string          // such as "rules check"
+	Out      *bufio.Writer   // standard output; flushed at the end
+	Log      *slog.Logger    // of what is being done
+	Problems Problems
+	Progress *Progress
+
+	app       *App
+	options   map[string]any // the command's own settings, by name of the flag
+	stdin     hashedReader
+	ruleFiles []string // that were read, in order
+}
+
+// Work lets c do its work: O is a struct with a field for each of its flags
+// (struct{} if it has none of its own), and f gets it filled in. When f is done
+// the problems are summed up; an error problem makes the exit code 1.
+func Work[O any](a *App, c *cobra.Command, f func(j *Job, o O, args []string) error) *cobra.Command {
+	c.RunE = func(c *cobra.Command, args []string) (err error) {
+		var o O
+		settings, own, err := a.loadSettings(c, &o)
+		if err != nil {
+			return err
+		}
+		a.began = true
+		j := a.newJob(c, settings, own)
+		defer func() { err = j.finish(err) }()
+		return f(j, o, args)
+	}
+	return c
+}
+
+func (a *App) newJob(c *cobra.Command, s Settings, own map[string]any) *Job {
+	a.showValues = s.ShowValues
+	a.colour = s.coloured(a.StderrTerminal)
+	_, command, _ := strings.Cut(c.CommandPath(), " ")
+	j := &Job{
+		Settings: s, Context: c.Context(), Command: command, options: own,
+		stdin: newHashedReader(a.Stdin), Out: bufio.NewWriter(stdout{a.Stdout}), Log: a.logger(s), app: a,
+	}
+	j.Progress = &Progress{}
+	if a.StderrTerminal && !s.Quiet {
+		j.Progress.out = a.Stderr
+	}
+	j.Problems = Problems{app: a, settings: &j.Settings, clear: j.Progress.clear}
+	return j
+}
+
+// coloured reports whether what goes to a terminal, or not, is coloured.
+func (s *Settings) coloured(terminal bool) bool {
+	switch s.Color {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+// logger returns the logger for what is being done, as opposed to what came
+// out or what is wrong. Without -v only warnings are worth a line. Lines have no
+// time: the same run logs the same.
+func (a *App) logger(s Settings) *slog.Logger {
+	level := slog.LevelWarn
+	switch {
+	case s.Verbose:
+		level = slog.LevelDebug
+	case s.Quiet:
+		level = slog.LevelError
+	}
+	dropTime := func(groups []string, attr slog.Attr) slog.Attr {
+		if attr.Key == slog.TimeKey && len(groups) == 0 {
+			return slog.Attr{}
+		}
+		return attr
+	}
+	if a.StderrTerminal {
+		return slog.New(tint.NewTextHandler(a.Stderr, &tint.Options{Level: level, ReplaceAttr: dropTime, NoColor: !a.colour}))
+	}
+	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level, ReplaceAttr: dropTime}))
+}
+
+// finish writes what is left to write, prints the error of the command and sums
+// up the problems. The error that it returns has been printed, unless it is of
+// another kind.
+func (j *Job) finish(err error) error {
+	j.Progress.Done()
+	if flushed := j.Out.Flush(); err == nil {
+		err = flushed
+	}
+	if list, ok := errors.AsType[diag.List](err); ok {
+		for _, e := range list {
+			j.Problems.Add(e)
+		}
+		err = ErrProblems
+	}
+	if e, ok := errors.AsType[*diag.Error](err); ok {
+		j.app.printProblem(e)
+		err = ErrProblems
+		if strings.HasPrefix(e.Pos.File, "--") { // in the value of a flag
+			err = errWrongUse
+		}
+	}
+	j.Problems.finish()
+	if err == nil && j.Problems.Errors.Total > 0 {
+		err = ErrProblems
+	}
+	return err
+}
+
+// stdout words the errors of writing to standard output.
+type stdout struct{ w io.Writer }
+
+// Write writes to the standard output.
+func (s stdout) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if err != nil {
+		reason := err
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			reason = path.Err
+		}
+		problem := diag.New(diag.Pos{}, emit.CodeUnwritable, "the standard output cannot be written to: %s", reason)
+		problem.Err = err
+		return n, problem
+	}
+	return n, nil
+}
+
+// Open returns a Reader on traces with the settings of the job. An error is one
+// of usage: what is wrong with files is yielded by Trajectories.
+func (j *Job) Open(files []string, o trace.Options) (*trace.Reader, error) {
+	o.Workers, o.Format, o.MaxRecord, o.Stdin = j.Workers, j.InputFormat, int(j.MaxRecord), &j.stdin
+	total := int64(0)
+	o.Progress = func(read int64) { j.Progress.set(read, total) }
+	r, err := trace.Open(files, o)
+	if err != nil {
+		return nil, Usagef("--input-format: %s", err)
+	}
+	if size, known := r.Size(); known {
+		total = size
+	}
+	return r, nil
+}
+
+// Trajectories yields what r reads. Problems with single records are printed
+// and counted on the way; with --strict the first is the error that ends the
+// sequence, and so are an interrupt and a failure that allows no reading on.
+func (j *Job) Trajectories(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		defer func() {
+			counts := r.Counts()
+			j.app.BytesRead += counts.Bytes
+			j.Log.Debug("traces were read", "files", len(counts.Files), "records", counts.Records, "trajectories", counts.Trajectories, "bytes", counts.Bytes)
+		}()
+		defer j.Progress.Done()
+		for t, err := range r.All() {
+			if canceled := j.Context.Err(); canceled != nil {
+				yield(nil, canceled)
+				return
+			}
+			problem, ok := errors.AsType[*diag.Error](err)
+			switch {
+			case err == nil:
+				if !yield(t, nil) {
+					return
+				}
+			case ok && (!j.Strict || problem.Severity == diag.SeverityWarning):
+				j.Problems.Add(problem)
+			default:
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// trajectoriesAgain yields what Trajectories did, without the problems.
+func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		defer j.Progress.Done()
+		for t, err := range r.All() {
+			if canceled := j.Context.Err(); canceled != nil {
+				yield(nil, canceled)
+				return
+			}
+			if _, ok := errors.AsType[*diag.Error](err); ok {
+				continue
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Print writes a result in the format asked for: v, a struct, as JSON with
+// notes, the document in every other format.
+func (j *Job) Print(d *report.Document, v any, notes ...report.Note) error {
+	j.Progress.Done()
+	if j.Format == report.FormatJSON {
+		return report.WriteJSON(j.Out, v, notes...)
+	}
+	return d.Write(j.Out, j.Format, report.Options{Bold: j.coloured(j.app.StdoutTerminal)})
+}
+
+// Printf writes to standard output.
+func (j *Job) Printf(format string, args ...any) {
+	fmt.Fprintf(j.Out, format, args...) // finish sees the error
+}

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/rules"
+)
+
+// AddRules defines the flag --rules.
+func AddRules(flags *pflag.FlagSet) {
+	flags.String("rules", "", "`FILE` with the rules that say which calls and states are alike")
+}
+
+// Rules reads the rule file of a command; "" means no rules. Warnings are
+// reported, mistakes are the error.
+func (j *Job) Rules(file string) (*rules.Set, error) {
+	if file == "" {
+		return nil, nil
+	}
+	set, problems := j.ReadRules(file)
+	if problems.Err() != nil {
+		return nil, problems
+	}
+	for _, warning := range problems {
+		j.Problems.Add(warning)
+	}
+	return set, nil
+}
+
+// ReadRules reads a rule file, "-" for the standard input, and what it includes.
+// Problems show the lines of all these files.
+func (j *Job) ReadRules(file string) (*rules.Set, diag.List) {
+	src, err := j.ReadFile(file)
+	if err != nil {
+		return nil, diag.List{FileProblem(file, err)}
+	}
+	options := rules.Options{Load: func(name string) ([]byte, error) { return j.ReadFile(filepath.FromSlash(name)) }}
+	return options.Check(file, src)
+}
+
+// ReadFile reads a file that holds no traces, "-" for the standard input: problems
+// may show its lines, and manifests name it among the rules.
+func (j *Job) ReadFile(name string) (src []byte, err error) {
+	if name == "-" {
+		src, err = io.ReadAll(&j.stdin)
+	} else {
+		src, err = os.ReadFile(name)
+	}
+	if err == nil {
+		j.ShowLines(name, src)
+		j.ruleFiles = append(j.ruleFiles, name)
+	}
+	return src, err
+}
+
+// FileProblem describes a file that could not be read.
+func FileProblem(name string, err error) *diag.Error {
+	e := diag.New(diag.Pos{File: name}, "file-missing", "there is no such file")
+	if !errors.Is(err, fs.ErrNotExist) {
+		reason := err
+		if path, ok := errors.AsType[*fs.PathError](err); ok {
+			reason = path.Err // without the name, which the position says
+		}
+		e = diag.New(diag.Pos{File: name}, "file-unreadable", "the file cannot be read: %s", reason)
+	}
+	e.Err = err
+	return e
+}

@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Settings are what every command can be told. The names are those of flags.
+type Settings struct {
+	Format      report.Format `mapstructure:"format"`
+	InputFormat string        `mapstructure:"input-format"`
+	Strict      bool          `mapstructure:"strict"`
+	MaxRecord   Size          `mapstructure:"max-record"`
+	ShowValues  bool          `mapstructure:"show-values"`
+	Workers     int           `mapstructure:"workers"`
+	Color       string        `mapstructure:"color"`
+	Quiet       bool          `mapstructure:"quiet"`
+	Verbose     bool          `mapstructure:"verbose"`
+	Config      string        `mapstructure:"config"`
+}
+
+// AddSettings defines the flags of Settings.
+func AddSettings(flags *pflag.FlagSet) {
+	var formats []string
+	for _, f := range report.Formats() {
+		formats = append(formats, string(f))
+	}
+	size := Size(trace.DefaultMaxRecord)
+	flags.Var(NewChoice(formats...), "format", "how results are printed")
+	flags.String("input-format", "", "`NAME` of the trace format of all inputs; without it, the format of each file is recognised (awo formats lists them)")
+	flags.Bool("strict", false, "stop at the first problem in the input instead of skipping what it concerns")
+	flags.Var(&size, "max-record", "skip records that are larger than this")
+	flags.Bool("show-values", false, "show argument values and lines of traces, which may be secrets")
+	flags.Int("workers", 0, "how many `N` records are decoded at once; 0 is one a processor; the results are the same")
+	flags.Var(NewChoice("auto", "always", "never"), "color", "whether problems and headings are coloured; auto is on terminals")
+	flags.BoolP("quiet", "q", false, "print results only, and one line that counts the problems")
+	flags.BoolP("verbose", "v", false, "print every problem, and what is being done")
+	flags.String("config", "", "`FILE` with settings (default awo.yaml, if it is there)")
+}
+
+// check refuses settings that contradict each other or make no sense.
+func (s *Settings) check() error {
+	switch {
+	case s.Quiet && s.Verbose:
+		return Usagef("--quiet and --verbose contradict each other")
+	case s.Workers < 0:
+		return Usagef("--workers: %d is negative", s.Workers)
+	case s.MaxRecord == 0:
+		return Usagef("--max-record: every record is larger than 0")
+	}
+	return nil
+}
+
+// loadSettings works out the settings of c: from the command line, else from
+// the environment (AWO_ and the name of the flag), else from awo.yaml, else the
+// defaults. options points to a struct with a field for each flag of the
+// command itself; own is what it was filled with, by the names of the flags.
+//
+// An error is one of usage, or a diag.List about awo.yaml.
+func (a *App) loadSettings(c *cobra.Command, options any) (s Settings, own map[string]any, err error) {
+	config, problems, err := a.loadConfig(c)
+	if err != nil {
+		return s, nil, err
+	}
+	if _, err := resolve(c.InheritedFlags(), config.shared, &s, &problems); err != nil {
+		return s, nil, err
+	}
+	own, err = resolve(c.LocalNonPersistentFlags(), config.own, options, &problems)
+	if err != nil {
+		return s, nil, err
+	}
+	problems.Sort()
+	if err := problems.Err(); err != nil {
+		return s, nil, err
+	}
+	return s, own, s.check()
+}
+
+// resolve fills the struct that target points to from flags, the environment
+// and a part of awo.yaml, and returns what it was filled with. Values in awo.yaml
+// that a flag cannot take are added to problems.
+//
+// Viper lower-cases keys and splits them at dots, so nothing but the names of
+// flags is ever a key.
+func resolve(flags *pflag.FlagSet, config section, target any, problems *diag.List) (map[string]any, error) {
+	known := pflag.NewFlagSet("", pflag.ContinueOnError)
+	var wrong error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" {
+			return
+		}
+		known.AddFlag(f)
+		err := setFrom(f, config)
+		if problem, ok := errors.AsType[*diag.Error](err); ok {
+			*problems = append(*problems, problem)
+		} else if wrong == nil {
+			wrong = err
+		}
+	})
+	if wrong != nil {
+		return nil, wrong
+	}
+	v := viper.New()
+	if err := v.BindPFlags(known); err != nil {
+		return nil, err
+	}
+	hooks := mapstructure.ComposeDecodeHookFunc(mapstructure.TextUnmarshallerHookFunc(), mapstructure.StringToTimeDurationHookFunc())
+	if err := v.UnmarshalExact(target, viper.DecodeHook(hooks)); err != nil {
+		return nil, err
+	}
+	return values(known), nil
+}
+
+// values returns what flags are set to, by name, as JSON has it.
+func values(flags *pflag.FlagSet) map[string]any {
+	out := map[string]any{}
+	flags.VisitAll(func(f *pflag.Flag) {
+		text := f.Value.String()
+		out[f.Name] = text
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			out[f.Name] = append([]string{}, list.GetSlice()...)
+			return
+		}
+		switch f.Value.Type() {
+		case "bool", "int", "int64", "uint", "uint64", "float64":
+			if json.Valid([]byte(text)) { // NaN is not
+				out[f.Name] = json.RawMessage(text)
+			}
+		}
+	})
+	return out
+}
+
+// setFrom sets a flag that the command line leaves open from the environment or
+// from awo.yaml.
+func setFrom(f *pflag.Flag, config section) error {
+	if f.Changed {
+		return nil
+	}
+	name := environmentName(f.Name)
+	if text := os.Getenv(name); text != "" {
+		if err := setFlag(f, splitList(f, text)); err != nil {
+			return Usagef("%s: %q is not %s", name, text, Wanted(f.Value))
+		}
+		return nil
+	}
+	if texts, ok := config.values[f.Name]; ok {
+		if err := setFlag(f, texts); err != nil {
+			return diag.New(config.positions[f.Name], "config-value", "`%s` wants %s", f.Name, Wanted(f.Value))
+		}
+	}
+	return nil
+}
+
+// environmentName returns the name of the environment variable for a flag.
+func environmentName(flag string) string {
+	return "AWO_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// splitList splits the text of an environment variable at commas, if the flag
+// takes several values.
+func splitList(f *pflag.Flag, text string) []string {
+	if _, ok := f.Value.(pflag.SliceValue); ok {
+		return strings.Split(text, ",")
+	}
+	return []string{text}
+}
+
+func setFlag(f *pflag.Flag, texts []string) error {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.Replace(texts)
+	}
+	return f.Value.Set(strings.Join(texts, ","))
+}

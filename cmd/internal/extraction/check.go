@@ -1,0 +1,142 @@
+package extraction
+
+import (
+	"bytes"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/changes"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// checkedFolder is the folder that --check names, for recalling.
+func checkedFolder(c *cobra.Command, args []string) (dir string, kept, files []string) {
+	if f := c.Flags().Lookup("check"); f != nil {
+		return f.Value.String(), nil, args
+	}
+	return "", nil, args
+}
+
+// CheckJSON is the JSON of `awo extract --check`; docs/artefacts.md describes it.
+type CheckJSON struct {
+	Schema   string             `json:"schema"`
+	Input    cli.InputJSON      `json:"input"`
+	Folder   string             `json:"folder"`
+	Files    []artefactFileJSON `json:"files"`
+	Changes  []changeJSON       `json:"changes"`  // from the artefacts on disk to those that the inputs give
+	Breaking int                `json:"breaking"` // of the changes
+	Passed   bool               `json:"passed"`
+}
+
+type artefactFileJSON struct {
+	Name    string `json:"name"`
+	Status  string `json:"status"`  // same, differs, missing or extra
+	Removed int    `json:"removed"` // lines on disk that are not made
+	Added   int    `json:"added"`   // lines that are made and not on disk
+
+	excerpt []string
+}
+
+// What --check says of a file.
+const (
+	fileSame    = "same"
+	fileDiffers = "differs"
+	fileMissing = "missing"
+	fileExtra   = "extra"
+)
+
+// madeBy is the line of a manifest that names the version of awo.
+var madeBy = regexp.MustCompile(`(?m)^  "awo": ".*",$`)
+
+// checkArtefacts compares the files that were made with those in the folder dir. The
+// version of awo in the manifest does not count.
+func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) error {
+	out := CheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Files: []artefactFileJSON{}, Changes: []changeJSON{}, Passed: true}
+	var metatools, candidates []byte
+	for _, f := range made {
+		one := artefactFileJSON{Name: f.Name, Status: fileSame}
+		disk, err := readArtefact(filepath.Join(dir, filepath.FromSlash(f.Name)))
+		data := f.Data
+		if f.Name == emit.ManifestName {
+			disk, data = madeBy.ReplaceAll(disk, nil), madeBy.ReplaceAll(data, nil)
+		}
+		switch {
+		case err != nil:
+			one.Status = fileMissing
+		case !bytes.Equal(disk, data):
+			one.Status = fileDiffers
+			x := newExcerpt(f.Name, disk, data)
+			one.Removed, one.Added, one.excerpt = x.removed, x.added, x.lines
+		}
+		switch f.Name {
+		case "metatools.json":
+			metatools = data
+		case emit.CandidatesName:
+			candidates = data
+		}
+		out.Passed = out.Passed && one.Status == fileSame
+		out.Files = append(out.Files, one)
+	}
+	m, _ := readManifest(dir)
+	for _, f := range m.Files {
+		if !slices.ContainsFunc(made, func(made emit.File) bool { return made.Name == f.Name }) {
+			out.Files = append(out.Files, artefactFileJSON{Name: f.Name, Status: fileExtra})
+			out.Passed = false
+		}
+	}
+	if out.Passed {
+		if j.Format == report.FormatJSON {
+			return j.Print(nil, out)
+		}
+		return nil
+	}
+	before, err := readSet(dir)
+	after, wrong := changes.Parse(metatools, candidates)
+	if err == nil && wrong == nil {
+		out.Changes, out.Breaking = changesOf(changes.Compare(before, after))
+	}
+	if err := j.Print(checkDocument(in, out), out); err != nil {
+		return err
+	}
+	return cli.ErrProblems
+}
+
+func checkDocument(in *cli.Intake, out CheckJSON) *report.Document {
+	d := &report.Document{Title: "Artefacts that are not what the inputs give"}
+	d.Add(in.Summary())
+	table := report.NewTable("files", "",
+		report.Column{Key: "file", Max: 60},
+		report.Column{Key: "status"},
+		report.Column{Key: "removed", Title: "lines on disk only", Align: report.Right},
+		report.Column{Key: "added", Title: "lines made only", Align: report.Right},
+	)
+	for _, f := range out.Files {
+		if f.Status == fileSame {
+			continue
+		}
+		removed, added := report.Int(f.Removed), report.Int(f.Added)
+		if f.Status != fileDiffers {
+			removed, added = report.Text(""), report.Text("")
+		}
+		table.Add(report.Name(f.Name), report.Text(f.Status), removed, added)
+	}
+	table.Note("Missing: the inputs give it, and it is not in %s. Extra: the manifest there lists it, and the inputs do not give it.", report.Escape(out.Folder))
+	d.Add(table)
+	if len(out.Changes) > 0 {
+		changes := changesTable(out.Changes)
+		changes.Title = "What would change"
+		d.Add(changes)
+	}
+	for _, f := range out.Files {
+		if len(f.excerpt) > 0 {
+			d.Section(f.Name, report.Code{Text: joinLines(f.excerpt)})
+		}
+	}
+	d.Add(report.Paragraph("`awo extract` with the same arguments and --out in place of --check makes the folder what the inputs give. Values are left out above (‹…›)."))
+	return d
+}

@@ -1,0 +1,226 @@
+package extraction
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/changes"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// diffOptions are the flags of `awo diff`.
+type diffOptions struct {
+	FailOn string `mapstructure:"fail-on"`
+}
+
+// NewDiff returns `awo diff`.
+func NewDiff(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Say what differs between two sets of meta-tools, and what of it breaks",
+		Long: `Compare the artefacts in two folders that awo extract --out wrote: meta-tools that
+are new or gone, their inputs, calls, bindings and results, the trajectories that
+they rest on, and, by the hashes of their definitions, the tools that they call.
+
+Breaking is what those notice who call the meta-tools: one is gone, wants an input
+that it did not, allows less in one, makes other calls, returns something else, or
+calls a tool that is gone or takes other arguments. An added meta-tool, an input
+that may be left out, or another binding is not. No value is shown.
+
+The exit code is 0, and 1 with --fail-on breaking if anything breaks, with
+--fail-on any if anything differs.`,
+		Example: `  awo diff tools/ new-tools/
+  awo diff tools/ new-tools/ --fail-on breaking
+  awo diff tools/ new-tools/ --format markdown`,
+		GroupID: cli.GroupCompile,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return cli.Usagef("`%s` wants two folders: the old artefacts and the new ones", c.CommandPath())
+			}
+			return nil
+		},
+	}
+	c.Flags().Var(cli.NewChoice("none", "breaking", "any"), "fail-on", "which differences make the exit code 1")
+	return cli.Work(a, c, compare)
+}
+
+// DiffJSON is the JSON of `awo diff`; docs/artefacts.md describes it.
+type DiffJSON struct {
+	Schema   string       `json:"schema"`
+	Old      setJSON      `json:"old"`
+	New      setJSON      `json:"new"`
+	Changes  []changeJSON `json:"changes"`
+	Breaking int          `json:"breaking"` // of the changes
+	Passed   bool         `json:"passed"`   // what the exit code says
+}
+
+type setJSON struct {
+	Folder     string `json:"folder"`
+	MetaTools  int    `json:"meta_tools"`
+	TurnsSaved int    `json:"turns_saved"` // upper bound, in order of extraction
+	Tools      *int   `json:"tools"`       // that the traces call; null if the artefacts do not say
+}
+
+type changeJSON struct {
+	Code      string   `json:"code"`
+	Breaking  bool     `json:"breaking"`
+	MetaTool  string   `json:"meta_tool"`
+	Tool      string   `json:"tool"`
+	Step      *int     `json:"step"` // from 0; null if it is about no single call
+	Argument  string   `json:"argument"`
+	Text      string   `json:"text"`
+	MetaTools []string `json:"meta_tools"` // that call the tool
+}
+
+func compare(j *cli.Job, o diffOptions, args []string) error {
+	var sets [2]*changes.Set
+	out := DiffJSON{Schema: "awo.diff/v1", Changes: []changeJSON{}, Passed: true}
+	for i, dir := range args {
+		set, err := readSet(dir)
+		if err != nil {
+			return err
+		}
+		sets[i] = set
+		*[]*setJSON{&out.Old, &out.New}[i] = setOf(dir, set)
+	}
+	out.Changes, out.Breaking = changesOf(changes.Compare(sets[0], sets[1]))
+	out.Passed = o.FailOn == "none" || out.Breaking == 0 && (o.FailOn == "breaking" || len(out.Changes) == 0)
+	if err := j.Print(diffDocument(out), out); err != nil {
+		return err
+	}
+	if !out.Passed {
+		return cli.ErrProblems
+	}
+	return nil
+}
+
+// readSet reads what is compared of the artefacts in a folder.
+func readSet(dir string) (*changes.Set, error) {
+	name := filepath.Join(dir, "metatools.json")
+	metatools, err := readArtefact(name)
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := readArtefact(filepath.Join(dir, emit.CandidatesName))
+	if err != nil {
+		candidates = nil // older artefacts have none
+	}
+	set, err := changes.Parse(metatools, candidates)
+	if err != nil {
+		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "these are no meta-tools: %s", err)
+	}
+	return set, nil
+}
+
+// readArtefact reads a file that awo wrote.
+func readArtefact(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, cli.FileProblem(filepath.ToSlash(name), err)
+	case !info.Mode().IsRegular():
+		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "file-unreadable", "it is no regular file")
+	case info.Size() > maxToolsFile:
+		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "file-too-large", "the file has %d bytes, artefacts have at most %d", info.Size(), maxToolsFile)
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return nil, cli.FileProblem(filepath.ToSlash(name), err)
+	}
+	return src, nil
+}
+
+func setOf(dir string, s *changes.Set) setJSON {
+	out := setJSON{Folder: filepath.ToSlash(filepath.Clean(dir)), MetaTools: len(s.MetaTools)}
+	if filepath.IsAbs(dir) {
+		out.Folder = filepath.Base(dir)
+	}
+	for i := range s.MetaTools {
+		out.TurnsSaved += s.MetaTools[i].TurnsSaved
+	}
+	if s.Tools != nil {
+		n := len(s.Tools)
+		out.Tools = &n
+	}
+	return out
+}
+
+func changesOf(list []changes.Change) (out []changeJSON, breaking int) {
+	out = []changeJSON{}
+	for _, c := range list {
+		one := changeJSON{
+			Code: c.Code, Breaking: c.Breaking, MetaTool: c.MetaTool, Tool: c.Tool, Argument: c.Argument, Text: c.Text,
+			MetaTools: append([]string{}, c.MetaTools...),
+		}
+		if step := c.Step; step >= 0 {
+			one.Step = &step
+		}
+		if c.Breaking {
+			breaking++
+		}
+		out = append(out, one)
+	}
+	return out, breaking
+}
+
+func diffDocument(out DiffJSON) *report.Document {
+	d := &report.Document{Title: "What differs"}
+	d.Add(report.Paragraph(setWords(out.Old) + " became " + setWords(out.New) + ": at most " +
+		cli.CountOf(out.Old.TurnsSaved, "turn") + " saved, now " + report.Grouped(out.New.TurnsSaved) + "."))
+	if out.Old.Tools == nil || out.New.Tools == nil {
+		d.Add(report.Paragraph("Tools are not compared: one of the folders was written by an awo that recorded no hashes of them."))
+	}
+	if len(out.Changes) == 0 {
+		d.Add(report.Paragraph("Nothing differs."))
+		return d
+	}
+	d.Add(changesTable(out.Changes))
+	verdict := "Nothing of it breaks."
+	if out.Breaking > 0 {
+		verdict = cli.CountOf(out.Breaking, "change") + " of " + report.Grouped(len(out.Changes)) + " may break those who call the meta-tools."
+	}
+	d.Add(report.Paragraph(verdict))
+	return d
+}
+
+func setWords(s setJSON) string {
+	return cli.CountOf(s.MetaTools, "meta-tool") + " (" + report.Escape(s.Folder) + ")"
+}
+
+// changesTable lists changes, those that break first.
+func changesTable(list []changeJSON) *report.Table {
+	table := report.NewTable("changes", "",
+		report.Column{Key: "breaking"},
+		report.Column{Key: "of", Title: "of", Max: 42},
+		report.Column{Key: "code", Title: "change"},
+		report.Column{Key: "text", Title: "what", Max: 72, Wrap: true},
+		report.Column{Key: "under", Title: "meta-tools that call it", Max: 42, Wrap: true},
+	)
+	for _, breaking := range []bool{true, false} {
+		for _, c := range list {
+			if c.Breaking != breaking {
+				continue
+			}
+			of, word := c.MetaTool, ""
+			if of == "" {
+				of = c.Tool
+			}
+			if breaking {
+				word = "breaks"
+			}
+			table.Add(report.Text(word), report.Name(of), report.Text(c.Code), report.Name(c.Text), report.Name(strings.Join(c.MetaTools, ", ")))
+		}
+	}
+	if !slices.ContainsFunc(list, func(c changeJSON) bool { return c.Code == "support-lost" }) {
+		return table
+	}
+	table.Note("Support is lost to other habits, or to fewer traces: see how many there are in both manifests.")
+	return table
+}

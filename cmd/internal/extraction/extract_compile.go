@@ -1,0 +1,143 @@
+package extraction
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// addCompile adds the flags that say how meta-tools are compiled.
+func addCompile(f *pflag.FlagSet) {
+	f.Var(cli.NewChoice("patterns", "awo"), "algorithm", "how chains are found: patterns are chains wherever they start, with lists that are walked; awo is Algorithm 1 of the paper, bound to states")
+	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
+	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
+}
+
+// check refuses options that mean nothing.
+func (o *Options) check() error {
+	switch {
+	case o.MaxExtra < 0:
+		return cli.Usagef("--max-extra: %d is negative", o.MaxExtra)
+	case o.Threshold < 0:
+		return cli.Usagef("--threshold: %d is not %s", o.Threshold, cli.WantOrAuto)
+	case o.MaxTools < 0:
+		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
+	case o.TokenBudget < 0:
+		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
+	case !(o.Holdout >= 0 && o.Holdout < 1):
+		return cli.Usagef("--holdout: %v is no share from 0 to less than 1", o.Holdout)
+	}
+	return nil
+}
+
+// algorithm returns how chains are found: the preset decides.
+func (o *Options) algorithm() string {
+	if o.Preset == "awo" {
+		return string(metatool.AlgorithmAWO)
+	}
+	return o.Algorithm
+}
+
+// Compiler are the options of the compiler.
+func (o *Options) Compiler(threshold, workers int) metatool.CompileOptions {
+	out := metatool.CompileOptions{
+		Algorithm: metatool.Algorithm(o.algorithm()), Workers: workers, DeclaredReads: !o.AssumeReads,
+		Extract: metatool.Options{Threshold: threshold, AsPublished: o.Preset == "awo"},
+		Bind:    metatool.BindOptions{Threshold: threshold, MaxExtra: o.MaxExtra},
+	}
+	if o.MaxExtra == 0 {
+		out.Bind.MaxExtra = -1
+	}
+	return out
+}
+
+// Choose are the options of the choice.
+func (o *Options) Choose(threshold int, meter *cost.Meter, workers int) backtest.ChooseOptions {
+	out := backtest.ChooseOptions{Select: backtest.Selection(o.Select), MinTurns: threshold, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, Meter: meter, Workers: workers}
+	if o.Preset == "awo" {
+		out.Select, out.MinAgreement = backtest.SelectAll, -1
+	}
+	return out
+}
+
+// extractCompilation is what was compiled and chosen.
+type extractCompilation struct {
+	*metatool.Compilation
+	choice    *backtest.Choice
+	threshold int
+	tried     *backtest.SweepOutcome // for --threshold auto; else nil
+	holdout   map[*metatool.Definition]backtest.Agreement
+	heldOut   int // trajectories
+}
+
+// offered returns what is offered, in the order in which it was found.
+func (c *extractCompilation) offered() []*metatool.Definition {
+	chosen := map[*metatool.Definition]bool{}
+	for _, g := range c.choice.Chosen {
+		chosen[g.Definition] = true
+	}
+	var out []*metatool.Definition
+	for _, d := range c.Definitions {
+		if chosen[d] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// compile compiles what comes in, chooses, and replays on what was held out.
+func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options) (*extractCompilation, error) {
+	train, test := metatool.Source(in.Source), metatool.Source(nil)
+	if o.Holdout > 0 {
+		split := trace.ByTask(o.Holdout, o.Seed)
+		train, test = backtest.Side(in.Source, split, trace.SideTrain), backtest.Side(in.Source, split, trace.SideTest)
+	}
+	out := &extractCompilation{threshold: int(o.Threshold)}
+	if out.threshold == 0 {
+		var err error
+		out.tried, err = backtest.Thresholds(train, backtest.Options{
+			Rules: set, Compile: o.Compiler(metatool.DefaultThreshold, j.Parallel()), Choose: o.Choose(metatool.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		out.threshold = out.tried.BestValue()
+	}
+	var err error
+	if out.Compilation, err = metatool.Compile(train, set, o.Compiler(out.threshold, j.Parallel())); err != nil {
+		return nil, err
+	}
+	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.Choose(out.threshold, meter, j.Parallel())); err != nil || test == nil {
+		return out, err
+	}
+	return out, out.check(test, set, o, j.Parallel())
+}
+
+// check replays on what was held out, and takes back what disagrees there.
+func (c *extractCompilation) check(test metatool.Source, set *rules.Set, o Options, workers int) error {
+	// All that could be offered is replayed: what is withdrawn makes room for others.
+	var could []*metatool.Definition
+	for _, d := range c.Definitions {
+		if len(d.Refusals) == 0 {
+			could = append(could, d)
+		}
+	}
+	found, err := backtest.Replay(test, set, could, workers)
+	if err != nil {
+		return err
+	}
+	c.holdout = map[*metatool.Definition]backtest.Agreement{}
+	for i, d := range could {
+		c.holdout[d] = found.Agreements[i]
+	}
+	c.heldOut = found.Trajectories
+	if o.Preset != "awo" {
+		c.choice.Withdraw(c.holdout)
+	}
+	return nil
+}

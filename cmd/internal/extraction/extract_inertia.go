@@ -1,0 +1,100 @@
+package extraction
+
+import (
+	"iter"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/prediction"
+	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// inertiaSnapshot reads the traces once more, and returns the snapshot of their
+// inertia graph as `awo snapshot build` makes it, in which the meta-tools that are
+// offered are nodes.
+func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*metatool.Definition) ([]byte, error) {
+	const seed = 1
+	part := trace.HashFolds(5, seed).Of
+	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part)
+	r := prediction.NewSnapshotReader(set)
+	composed := newComposer(set, offered)
+	err := r.Read(j, composed.counting(in.Source()), seed, func(o *inertia.Observation) { trained.Add(o, part) })
+	if err != nil {
+		return nil, err
+	}
+	composed.add(trained.Parts()[0])
+	m, g := r.Compile(trained, inertia.ModelOptions{}, part)
+	return m.AppendSnapshot(nil, g), nil
+}
+
+// composer counts where the calls of meta-tools were made one by one, and how they
+// ended.
+type composer struct {
+	marker  marker
+	offered []*metatool.Definition
+	counts  []inertia.Counts
+}
+
+func newComposer(set *rules.Set, offered []*metatool.Definition) *composer {
+	return &composer{newMarker(set), offered, make([]inertia.Counts, len(offered))}
+}
+
+// counting passes trajectories on and counts their occurrences.
+func (c *composer) counting(source iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		for t, err := range source {
+			if err == nil {
+				sequence := execute.NewSequence(t, c.marker.marks(t))
+				for i, d := range c.offered {
+					for _, o := range sequence.All(&d.Tool) {
+						c.counts[i].Add(ending(t, o))
+					}
+				}
+			}
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// ending says how an occurrence ended: it failed if one of its calls did, and went
+// well if all are known to.
+func ending(t *trace.Trajectory, o execute.Occurrence) inertia.Counts {
+	ok := true
+	for _, calls := range o.Calls {
+		for _, i := range calls {
+			switch t.Calls[i].Status {
+			case trace.StatusFailed:
+				return inertia.Counts{Failed: 1}
+			case trace.StatusUnknown:
+				ok = false
+			}
+		}
+	}
+	if ok {
+		return inertia.Counts{OK: 1}
+	}
+	return inertia.Counts{Unknown: 1}
+}
+
+// add makes the meta-tools nodes of a graph.
+func (c *composer) add(g *inertia.Graph) {
+	for i, d := range c.offered {
+		t := inertia.MetaTool{
+			Name: trace.Intern(d.Name), Description: d.Description, First: trace.Intern(d.Steps[0].Tool), Counts: c.counts[i], Effect: inertia.EffectWrites,
+		}
+		if d.Annotations.ReadOnly {
+			t.Effect = inertia.EffectReads
+		}
+		for _, input := range d.Inputs {
+			if input.Required {
+				t.Required = append(t.Required, input.Name)
+			}
+		}
+		g.Compose(t)
+	}
+}

@@ -1,0 +1,275 @@
+package extraction
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// runOptions are the flags of `awo run`.
+type runOptions struct {
+	Input      string        `mapstructure:"input"`
+	Recordings []string      `mapstructure:"recordings"`
+	Trajectory string        `mapstructure:"trajectory"`
+	From       int           `mapstructure:"from"`
+	Rules      string        `mapstructure:"rules"`
+	MaxCalls   int           `mapstructure:"max-calls"`
+	Timeout    time.Duration `mapstructure:"timeout"`
+}
+
+// NewRun returns `awo run`.
+func NewRun(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "run DIR#NAME",
+		Short: "Run one meta-tool against the recordings of a trajectory",
+		Long: `Run the meta-tool NAME of the folder DIR (which awo extract --out wrote) with the
+inputs given by --input. Its calls are answered by what the trajectory recorded: a
+call of the same tool with the same arguments answers what it did then. A call that
+was not made then has no answer, and ends the run: it hands back what was done, which
+step failed and whether it is safe to run again. No real tool is called.
+
+Values of arguments and results are shown only with --show-values. The exit code is
+1 if the run does not get to its end.`,
+		Example: `  awo run tools/#get_user_then_each_order --input '{"user_id":"u-1"}' --recordings traces.jsonl --trajectory run-17
+  awo run tools/#login --input @input.json --recordings traces/ --trajectory run-17 --show-values`,
+		GroupID: cli.GroupCompile,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 || !strings.Contains(args[0], "#") {
+				return cli.Usagef("`%s` wants one meta-tool, as DIR#NAME", c.CommandPath())
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	f.String("input", "{}", "the inputs, as a `JSON` object, or @FILE to read them from a file")
+	f.StringSlice("recordings", nil, "trace `FILES` that answer the calls")
+	f.String("trajectory", "", "the `ID` of the trajectory that answers; may be left out if there is one only")
+	f.Int("from", 1, "of equal calls prefer those from the one numbered `CALL` on")
+	cli.AddRules(f)
+	f.Int("max-calls", 0, "make at most so many calls (default 100)")
+	f.Duration("timeout", 0, "give up on a call after this time")
+	return cli.Work(a, c, runTool)
+}
+
+// toolRunJSON is the JSON of `awo run`.
+type toolRunJSON struct {
+	Schema  string           `json:"schema"`
+	Name    string           `json:"name"`
+	State   string           `json:"state"`
+	Retry   bool             `json:"safe_to_retry"`
+	Steps   []runStepJSON    `json:"steps"`
+	Failure *runFailureJSON  `json:"failure"` // null if it got to the end
+	Output  *json.RawMessage `json:"output"`  // null without --show-values
+}
+
+type runStepJSON struct {
+	Tool    string        `json:"tool"`
+	Calls   []runCallJSON `json:"calls"`
+	Skipped int           `json:"skipped"`
+}
+
+type runCallJSON struct {
+	Arguments []string         `json:"arguments"` // their names
+	Status    string           `json:"status"`
+	Tries     int              `json:"tries"`
+	Args      *json.RawMessage `json:"values"` // null without --show-values
+	Result    *json.RawMessage `json:"result"` // null without --show-values
+}
+
+type runFailureJSON struct {
+	Step     int    `json:"step"` // from 1; 0 if none was begun
+	Code     string `json:"code"`
+	Argument string `json:"argument"`
+	Message  string `json:"message"`
+}
+
+func runTool(j *cli.Job, o runOptions, args []string) error {
+	at := strings.LastIndex(args[0], "#")
+	tools, err := readTools(j, args[0][:at])
+	if err != nil {
+		return err
+	}
+	tool, err := toolNamed(tools, args[0][at+1:])
+	if err != nil {
+		return err
+	}
+	inputs, err := readInputs(j, o.Input)
+	if err != nil {
+		return err
+	}
+	if len(o.Recordings) == 0 {
+		return cli.Usagef("--recordings: say which traces answer the calls")
+	}
+	t, err := findTrajectory(j, o)
+	if err != nil {
+		return err
+	}
+	if o.From < 1 || o.From > len(t.Calls)+1 {
+		return cli.Usagef("--from: the trajectory has calls 1 to %d", len(t.Calls))
+	}
+	outcome := execute.Run(j.Context, tool, inputs, execute.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
+	out := runResult(tool, outcome, j.ShowValues)
+	if err := j.Print(runDocument(tool, out), out); err != nil {
+		return err
+	}
+	if outcome.State == execute.HandedBack {
+		return cli.ErrProblems
+	}
+	return nil
+}
+
+// toolNamed returns the meta-tool with a name.
+func toolNamed(tools []*metatool.Tool, name string) (*metatool.Tool, error) {
+	var names []string
+	for _, t := range tools {
+		if t.Name == name {
+			return t, nil
+		}
+		names = append(names, t.Name)
+	}
+	if near := diag.Nearest(name, names); near != "" {
+		return nil, cli.Usagef("there is no meta-tool %s; did you mean %s?", report.Escape(name), near)
+	}
+	return nil, cli.Usagef("there is no meta-tool %s; there are: %s", report.Escape(name), strings.Join(names, ", "))
+}
+
+// readInputs reads the value of --input.
+func readInputs(j *cli.Job, text string) (trace.Value, error) {
+	src, name := []byte(text), "--input"
+	if file, ok := strings.CutPrefix(text, "@"); ok {
+		var err error
+		if src, err = os.ReadFile(file); err != nil {
+			return trace.Value{}, cli.FileProblem(file, err)
+		}
+		name = file
+	}
+	v, err := trace.ParseValue(src)
+	if err != nil {
+		if e, ok := err.(*diag.Error); ok { //nolint:errorlint // ParseValue returns nothing else
+			e.Pos.File = name
+		}
+		return v, err
+	}
+	return v, nil
+}
+
+// findTrajectory reads the trajectory that answers.
+func findTrajectory(j *cli.Job, o runOptions) (*trace.Trajectory, error) {
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return nil, err
+	}
+	in, err := j.Intake(o.Recordings, cli.InputOptions{}, trace.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	var found *trace.Trajectory
+	var ids []string
+	for t, err := range in.All() {
+		if err != nil {
+			return nil, err
+		}
+		if o.Trajectory != "" && t.ID != o.Trajectory {
+			ids = append(ids, t.ID)
+			continue
+		}
+		if found != nil {
+			return nil, cli.Usagef("--trajectory: there are several to choose from; name one (awo inspect lists them)")
+		}
+		found = t
+		if o.Trajectory != "" {
+			break
+		}
+	}
+	if found == nil {
+		if near := diag.Nearest(o.Trajectory, ids); near != "" {
+			return nil, cli.Usagef("--trajectory: there is no %s; did you mean %s?", report.Escape(o.Trajectory), report.Escape(near))
+		}
+		return nil, cli.Usagef("--trajectory: there is no %s among the %s", report.Escape(o.Trajectory), cli.CountOf(len(ids), "trajectory"))
+	}
+	newMarker(set).marks(found)
+	return found, nil
+}
+
+func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) toolRunJSON {
+	show := func(v trace.Value) *json.RawMessage {
+		if !values {
+			return nil
+		}
+		raw := json.RawMessage(v.AppendCanonical(nil))
+		return &raw
+	}
+	out := toolRunJSON{Schema: "awo.run/v1", Name: tool.Name, State: string(o.State), Retry: o.Retry, Steps: []runStepJSON{}}
+	for _, s := range o.Steps {
+		step := runStepJSON{Tool: tool.Steps[s.Step].Tool, Calls: []runCallJSON{}, Skipped: s.Skipped}
+		for _, c := range s.Calls {
+			call := runCallJSON{Arguments: []string{}, Status: c.Result.Status.String(), Tries: c.Tries, Args: show(c.Args)}
+			for _, m := range c.Args.Members {
+				call.Arguments = append(call.Arguments, m.Name)
+			}
+			if c.Err != nil {
+				call.Status = "no answer"
+			} else {
+				call.Result = show(c.Result.Value)
+			}
+			step.Calls = append(step.Calls, call)
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	if f := o.Failure; f != nil {
+		out.Failure = &runFailureJSON{Step: f.Step + 1, Code: f.Code, Argument: f.Argument, Message: f.Error()}
+		if f.Err != nil {
+			out.Failure.Message += ": " + f.Err.Error()
+		}
+		return out
+	}
+	out.Output = show(o.Output)
+	return out
+}
+
+func runDocument(tool *metatool.Tool, out toolRunJSON) *report.Document {
+	d := &report.Document{Title: out.Name}
+	if out.Failure != nil {
+		retry := "It is not safe to run it again: something was written that may not be written twice."
+		if out.Retry {
+			retry = "It is safe to run it again."
+		}
+		d.Add(report.Paragraph(fmt.Sprintf("Handed back %s. %s", report.Escape(out.Failure.Message), retry)))
+	} else {
+		d.Add(report.Paragraph(fmt.Sprintf("Ended: %s, after %s.", out.State, cli.CountOf(len(tool.Steps), "step"))))
+	}
+	table := report.NewTable("calls", "",
+		report.Column{Key: "step", Align: report.Right},
+		report.Column{Key: "tool", Max: 42},
+		report.Column{Key: "arguments", Max: 60, Wrap: true},
+		report.Column{Key: "status"})
+	for i, s := range out.Steps {
+		for _, c := range s.Calls {
+			args := strings.Join(c.Arguments, ", ")
+			if c.Args != nil {
+				args = string(*c.Args)
+			}
+			table.Add(report.Int(i+1), report.Name(s.Tool), report.Name(args), report.Text(c.Status))
+		}
+	}
+	d.Add(table)
+	switch {
+	case out.Output != nil:
+		d.Section("Output", report.Code{Text: string(*out.Output)})
+	case out.Failure == nil:
+		d.Add(report.Paragraph("Values are not shown; --show-values shows them."))
+	}
+	return d
+}

@@ -1,0 +1,72 @@
+package extraction
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/awo-dev/awo/arazzo"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// maxToolsFile bounds a description of meta-tools that is read.
+const maxToolsFile = 64 << 20
+
+// readTools reads the meta-tools in a folder that `awo extract --out` wrote, or
+// in a file of that kind.
+func readTools(j *cli.Job, name string) ([]*metatool.Tool, error) {
+	info, err := os.Stat(name)
+	if err == nil && info.IsDir() {
+		name = filepath.Join(name, arazzo.File)
+		if info, err = os.Stat(name); err != nil {
+			return nil, diag.New(diag.Pos{File: name}, "file-missing", "there is no such file; `awo extract --out` writes one if it finds a meta-tool")
+		}
+	}
+	if err != nil {
+		return nil, cli.FileProblem(name, err)
+	}
+	if info.Size() > maxToolsFile {
+		return nil, diag.New(diag.Pos{File: name}, "file-too-large", "the file has %d bytes, descriptions of meta-tools have at most %d", info.Size(), maxToolsFile)
+	}
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return nil, cli.FileProblem(name, err)
+	}
+	j.ShowLines(name, src)
+	return arazzo.Parse(filepath.ToSlash(name), src)
+}
+
+// marker says what rules make of the calls of trajectories; without rules it
+// says nothing.
+type marker struct{ rewriter *merge.Rewriter }
+
+func newMarker(set *rules.Set) marker {
+	if set == nil {
+		return marker{}
+	}
+	return marker{merge.NewRewriter(set, merge.Full(set), nil, nil)}
+}
+
+// marks returns the marks of the calls of t, which get the statuses that rules
+// read from their results.
+func (m marker) marks(t *trace.Trajectory) []merge.Mark {
+	if m.rewriter == nil {
+		return nil
+	}
+	return merge.Marks(t, m.rewriter.Rewrite(t))
+}
+
+// operations returns the tools of the traces as meta-tools call them.
+func operations(m *merge.Merged) []arazzo.Operation {
+	var all []arazzo.Operation
+	for _, t := range m.Catalog.Tools() {
+		all = append(all, arazzo.Operation{
+			Name: t.Name.Value(), Description: t.Definition.Description, Input: metatool.ArgumentsSchema(&t.Definition),
+		})
+	}
+	return all
+}

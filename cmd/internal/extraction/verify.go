@@ -1,0 +1,243 @@
+package extraction
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
+)
+
+// verifyOptions are the flags of `awo verify`.
+type verifyOptions struct {
+	cli.InputOptions `mapstructure:",squash"`
+	Rules            string  `mapstructure:"rules"`
+	MinAgreement     float64 `mapstructure:"min-agreement"`
+}
+
+// NewVerify returns `awo verify`.
+func NewVerify(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "verify DIR FILES...",
+		Short: "Replay meta-tools wherever traces made their calls one by one",
+		Long: `Run every meta-tool in DIR (or in a file of the kind metatools.arazzo.yaml) at every
+place where a trajectory made its calls one by one. Inputs are taken from what was
+recorded, and calls answer what they did then; no tool is called. A replay is exact
+if every step made the recorded calls with the recorded arguments. A step that reads
+each element of a list agrees if the recorded reads are among its own; what it read
+beyond is reported as extra.
+
+The exit code is 1 if a meta-tool is exact at less than --min-agreement of its
+places. One that does not occur is reported, and passes.
+
+` + cli.FilesHelp,
+		Example: `  awo verify tools/ traces/
+  awo verify tools/ new-traces/ --rules rules.yaml --min-agreement 0.99
+  awo verify tools/ traces/ --format json`,
+		GroupID: cli.GroupCompile,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return cli.Usagef("`%s` wants the folder of the meta-tools and the traces to replay them in", c.CommandPath())
+			}
+			return nil
+		},
+	}
+	f := c.Flags()
+	cli.AddInput(f)
+	cli.AddRules(f)
+	f.Float64("min-agreement", 0.95, "fail if a meta-tool is exact at a smaller share of its places")
+	return cli.Work(a, c, verify)
+}
+
+// VerificationJSON is the JSON of `awo verify`; docs/artefacts.md describes it.
+type VerificationJSON struct {
+	Schema       string             `json:"schema"`
+	Input        cli.InputJSON      `json:"input"`
+	MinAgreement float64            `json:"min_agreement"`
+	MetaTools    []verifiedToolJSON `json:"meta_tools"`
+	Failed       int                `json:"failed"` // meta-tools below min_agreement
+}
+
+type verifiedToolJSON struct {
+	Name          string             `json:"name"`
+	Occurrences   int                `json:"occurrences"`
+	Trajectories  int                `json:"trajectories"`
+	Exact         int                `json:"exact"`
+	Known         int                `json:"inputs_known"` // occurrences whose inputs were known before the first call
+	Saving        int                `json:"saving"`       // exact, and known
+	TurnsSaved    int                `json:"turns_saved"`  // at these; upper bound, each meta-tool for itself
+	Agreement     report.Figure      `json:"agreement"`    // exact of occurrences
+	Interval      report.Interval    `json:"interval"`
+	Steps         []verifiedStepJSON `json:"steps"`
+	ExtraMean     float64            `json:"extra_reads_mean"` // by exact occurrence
+	ExtraP95      int                `json:"extra_reads_p95"`
+	Disagreements []disagreementJSON `json:"disagreements"` // the first ones
+	ByCode        map[string]int     `json:"disagreements_by_code"`
+	Passed        bool               `json:"passed"`
+}
+
+type verifiedStepJSON struct {
+	Tool  string `json:"tool"`
+	Exact int    `json:"exact"`
+	Total int    `json:"total"` // occurrences in which the step was reached
+}
+
+type disagreementJSON struct {
+	Trajectory string `json:"trajectory"`
+	File       string `json:"file"`
+	Line       int    `json:"line"`
+	Call       int    `json:"call"` // from 1
+	Step       int    `json:"step"` // from 1
+	Code       string `json:"code"`
+	Argument   string `json:"argument"`
+}
+
+func verify(j *cli.Job, o verifyOptions, args []string) error {
+	if o.MinAgreement < 0 || o.MinAgreement > 1 {
+		return cli.Usagef("--min-agreement: %v is no share between 0 and 1", o.MinAgreement)
+	}
+	tools, err := readTools(j, args[0])
+	if err != nil {
+		return err
+	}
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	in, err := j.Intake(args[1:], o.InputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	in.Needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
+	verifier := execute.NewVerifier(tools)
+	var failed error
+	for checks := range par.Map(j.Workers, marked(in, newMarker(set), &failed), func(m markedTrajectory) *execute.Checks {
+		return verifier.Check(m.t, m.marks)
+	}) {
+		verifier.Add(checks)
+	}
+	if failed != nil {
+		return failed
+	}
+	if err := in.Refuse(set); err != nil {
+		return err
+	}
+	out := verificationResult(in, o, verifier.Verifications())
+	if err := j.Print(verificationDocument(in, o, out), out); err != nil {
+		return err
+	}
+	if out.Failed > 0 {
+		return cli.ErrProblems
+	}
+	return nil
+}
+
+// markedTrajectory is a trajectory with what rules make of its calls.
+type markedTrajectory struct {
+	t     *trace.Trajectory
+	marks []merge.Mark
+}
+
+// marked yields what comes in with its marks; an error ends it.
+func marked(in *cli.Intake, m marker, failed *error) iter.Seq[markedTrajectory] {
+	return func(yield func(markedTrajectory) bool) {
+		for t, err := range in.All() {
+			if err != nil {
+				*failed = err
+				return
+			}
+			if !yield(markedTrajectory{t, m.marks(t)}) {
+				return
+			}
+		}
+	}
+}
+
+func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Verification) VerificationJSON {
+	out := VerificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement, MetaTools: []verifiedToolJSON{}}
+	for _, v := range verified {
+		t := verifiedToolJSON{
+			Name: v.Tool.Name, Occurrences: v.Occurrences, Trajectories: v.Trajectories, Exact: v.Exact, Known: v.Known, Saving: v.Saves,
+			TurnsSaved: v.TurnsSaved, ExtraMean: v.ExtraMean, ExtraP95: v.ExtraP95, Disagreements: []disagreementJSON{}, ByCode: map[string]int{}, Passed: true,
+		}
+		const nowhere = "the meta-tool's calls occur nowhere in these traces"
+		t.Agreement, t.Interval = report.Unknown(nowhere), report.NoInterval(nowhere)
+		if v.Occurrences > 0 {
+			a := v.Agreement()
+			t.Agreement, t.Interval = report.Known(a.Share), report.Interval{Lo: a.Lo, Hi: a.Hi, Level: 0.95, Method: "wilson"}
+			t.Passed = a.Share >= o.MinAgreement
+		}
+		for i, s := range v.Steps {
+			t.Steps = append(t.Steps, verifiedStepJSON{v.Tool.Steps[i].Tool, s.Exact, s.Total})
+		}
+		for _, d := range v.Disagreements {
+			t.Disagreements = append(t.Disagreements, disagreementJSON{d.Trajectory, d.Source.File, d.Source.Line, d.Call + 1, d.Step + 1, d.Code, d.Argument})
+		}
+		for code, n := range v.Disagreed.ByCode {
+			t.ByCode[code] = n
+		}
+		if !t.Passed {
+			out.Failed++
+		}
+		out.MetaTools = append(out.MetaTools, t)
+	}
+	return out
+}
+
+func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON) *report.Document {
+	d := &report.Document{Title: "Replay of meta-tools"}
+	d.Add(in.Summary())
+	if len(out.MetaTools) == 0 {
+		d.Add(report.Paragraph("There is no meta-tool to replay."))
+		return d
+	}
+	table := report.NewTable("replay", "",
+		report.Column{Key: "name", Max: 42},
+		report.Column{Key: "occurrences", Title: "places", Align: report.Right},
+		report.Column{Key: "exact", Align: report.Right},
+		report.Column{Key: "agreement", Title: "share", Align: report.Right},
+		report.Column{Key: "agreement", Title: "95 %", Interval: true},
+		report.Column{Key: "inputs_known", Title: "inputs known", Align: report.Right},
+		report.Column{Key: "turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "extra_reads_mean", Title: "extra reads", Align: report.Right},
+		report.Column{Key: "verdict"})
+	for _, t := range out.MetaTools {
+		verdict := "passed"
+		switch {
+		case t.Occurrences == 0:
+			verdict = "does not occur"
+		case !t.Passed:
+			verdict = "FAILED"
+		}
+		table.Add(report.Name(t.Name), report.Int(t.Occurrences), report.Int(t.Exact), t.Agreement.Share(1), report.ShareRange(t.Interval, 1), report.Int(t.Known),
+			report.Int(t.TurnsSaved), report.Float(t.ExtraMean, 2), report.Text(verdict))
+	}
+	table.Note("A place is where a trajectory made the calls one by one; exact means that the replay made the recorded calls. The interval takes places for independent, and is the least that one must doubt.")
+	table.Note("Turns saved are those of exact places whose inputs were known before the first call, each meta-tool for itself: upper bounds, since places of several meta-tools overlap, and an agent must choose the meta-tool.")
+	d.Add(table)
+	var lines []string
+	for _, t := range out.MetaTools {
+		for _, one := range t.Disagreements {
+			what := one.Code
+			if one.Argument != "" {
+				what = fmt.Sprintf("%s (%s)", one.Code, report.Escape(one.Argument))
+			}
+			lines = append(lines, fmt.Sprintf("%s:%d: %s, call %d: step %d of %s: %s", one.File, one.Line, report.Escape(one.Trajectory), one.Call, one.Step, t.Name, what))
+		}
+	}
+	if len(lines) > 0 {
+		d.Section("Disagreements", report.Code{Text: strings.Join(lines, "\n")})
+	}
+	if out.Failed > 0 {
+		d.Add(report.Paragraph(fmt.Sprintf("Exact at less than %.1f %% of the places: %s.", 100*o.MinAgreement, cli.CountOf(out.Failed, "meta-tool"))))
+	}
+	return d
+}

@@ -1,0 +1,316 @@
+package extraction
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// NewWhy returns `awo why`.
+func NewWhy(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "why DIR [NAME]",
+		Short: "Say what a meta-tool rests on, and why it is no longer and no other",
+		Long: `Say of what awo extract --out found, from the folder alone: in which trajectories and
+from which call on, how often other calls came next and why the chain ends there,
+where every argument comes from and what else was looked at, and why what was left
+out cannot be offered. Without NAME all that was found is listed. No value is shown.
+
+awo why-not says the same of calls that nothing was made of.`,
+		Example: `  awo why tools/
+  awo why tools/ mail_login_then_mail_search
+  awo why tools/ --format json`,
+		GroupID: cli.GroupCompile,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 {
+				return cli.Usagef("`%s` wants the folder of the meta-tools, and may be given the name of one", c.CommandPath())
+			}
+			return nil
+		},
+	}
+	return cli.Work(a, c, why)
+}
+
+// WhyJSON is the JSON of `awo why`; docs/artefacts.md describes it.
+type WhyJSON struct {
+	Schema     string               `json:"schema"`
+	Folder     string               `json:"folder"`
+	Threshold  int                  `json:"threshold"`
+	Algorithm  string               `json:"algorithm"`
+	Candidates []emit.CandidateJSON `json:"candidates"`
+}
+
+func why(j *cli.Job, _ struct{}, args []string) error {
+	found, err := readCandidates(args[0])
+	if err != nil {
+		return err
+	}
+	out := WhyJSON{Schema: "awo.why/v1", Folder: folderName(args[0]), Threshold: found.Threshold, Algorithm: found.Algorithm, Candidates: found.Candidates}
+	if len(args) == 1 {
+		return j.Print(whyList(out), out)
+	}
+	for _, c := range found.Candidates {
+		if c.Name == args[1] {
+			out.Candidates = []emit.CandidateJSON{c}
+			return j.Print(whyDocument(out, &c), out)
+		}
+	}
+	var names []string
+	for _, c := range found.Candidates {
+		names = append(names, c.Name)
+	}
+	e := diag.New(diag.Pos{File: filepath.ToSlash(filepath.Join(args[0], emit.CandidatesName))}, "meta-tool-unknown", "nothing of the name %q was found", args[1])
+	if near := diag.Nearest(args[1], names); near != "" {
+		e.Notes = append(e.Notes, diag.Note{Msg: fmt.Sprintf("did you mean %q?", near)})
+	}
+	return e
+}
+
+// readCandidates reads what was found, from a folder that `awo extract --out` wrote.
+func readCandidates(dir string) (found emit.CandidatesJSON, err error) {
+	name := filepath.Join(dir, emit.CandidatesName)
+	src, err := readArtefact(name)
+	if err != nil {
+		return found, err
+	}
+	if json.Unmarshal(src, &found) != nil || found.Schema != emit.CandidatesSchema {
+		return found, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "it is no JSON of the form %s, which awo extract writes", emit.CandidatesSchema)
+	}
+	if found.Candidates == nil {
+		found.Candidates = []emit.CandidateJSON{}
+	}
+	for i := range found.Candidates {
+		complete(&found.Candidates[i])
+	}
+	return found, nil
+}
+
+// complete makes empty lists of those that a file may lack.
+func complete(c *emit.CandidateJSON) {
+	c.Tools, c.Arguments = append([]string{}, c.Tools...), append([]emit.WhyArgument{}, c.Arguments...)
+	c.Refusals, c.Places = append([]emit.RefusalJSON{}, c.Refusals...), append([]emit.PlaceJSON{}, c.Places...)
+	c.Ending.Next = append([]emit.NextJSON{}, c.Ending.Next...)
+	for i := range c.Arguments {
+		c.Arguments[i].Others = append([]emit.OtherJSON{}, c.Arguments[i].Others...)
+	}
+}
+
+// folderName names a folder without what is a matter of the machine.
+func folderName(dir string) string {
+	if filepath.IsAbs(dir) {
+		return filepath.Base(dir)
+	}
+	return filepath.ToSlash(filepath.Clean(dir))
+}
+
+func whyList(out WhyJSON) *report.Document {
+	d := &report.Document{Title: "What was found, and why it is no longer"}
+	if len(out.Candidates) == 0 {
+		d.Add(report.Paragraph("Nothing was found."))
+		return d
+	}
+	table := report.NewTable("found", "",
+		report.Column{Key: "name", Max: 42},
+		report.Column{Key: "status"},
+		report.Column{Key: "support", Title: "trajectories", Align: report.Right},
+		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
+		report.Column{Key: "turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "reason", Title: "left out since", Max: 40, Wrap: true},
+		report.Column{Key: "ending", Title: "no longer since", Max: 64, Wrap: true},
+	)
+	for i := range out.Candidates {
+		c := &out.Candidates[i]
+		table.Add(report.Name(c.Name), report.Text(report.Escape(c.Status)), report.Int(c.Support), report.Int(c.Occurrences), report.Int(c.TurnsSaved),
+			report.Name(c.Reason), report.Name(endingWords(c, out.Threshold)))
+	}
+	table.Note("Turns saved are upper bounds, in order of extraction. `awo why %s NAME` says where each occurs and where its arguments come from.", out.Folder)
+	d.Add(table)
+	return d
+}
+
+// endingWords says why a candidate is not longer.
+func endingWords(c *emit.CandidateJSON, threshold int) string {
+	e := &c.Ending
+	if e.Majority != nil {
+		return majorityWords(e.Majority, threshold)
+	}
+	var parts []string
+	for _, n := range e.Next[:min(len(e.Next), 3)] {
+		parts = append(parts, fmt.Sprintf("%s comes next %s", n.Tool, timesOf(n.Occurrences)))
+	}
+	for _, stop := range []struct {
+		n    int
+		what string
+	}{{e.User, "a user message"}, {e.Barrier, "a barrier"}, {e.Cut, "a new execution"}, {e.Done, "no further call"}} {
+		if stop.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", stop.what, timesOf(stop.n)))
+		}
+	}
+	return fmt.Sprintf("of %s: %s", timesOf(c.Occurrences), strings.Join(parts, ", "))
+}
+
+func timesOf(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return report.Grouped(n) + " times"
+}
+
+// majorityWords says what Algorithm 1 decided in a state.
+func majorityWords(m *emit.MajorityJSON, threshold int) string {
+	leave := cli.CountOf(m.Leave, "trajectory")
+	switch m.Code {
+	case "no-child":
+		return "no call is made next in one go"
+	case "no-majority":
+		return fmt.Sprintf("of %s that leave the state %s go on to %s, the most; more than half would be needed", leave, report.Grouped(m.Joined), m.Child)
+	case "child-rare":
+		return fmt.Sprintf("%s go on to %s, and %s are needed", cli.CountOf(m.Joined, "trajectory"), m.Child, report.Grouped(threshold))
+	case "chain-rare":
+		return fmt.Sprintf("the majority (%s of %s) goes on to %s, and of those that made the whole chain %s do; %s are needed", report.Grouped(m.Joined), leave, m.Child, report.Grouped(m.Whole), report.Grouped(threshold))
+	case "loop":
+		return fmt.Sprintf("%s, which comes next, leads back into the chain", m.Child)
+	case "other-majority":
+		return fmt.Sprintf("the majority (%s of %s that leave the state) goes on to %s", report.Grouped(m.Joined), leave, m.Child)
+	}
+	return fmt.Sprintf("%s comes next (%s of %s), in chains that were taken before it", m.Child, report.Grouped(m.Joined), leave)
+}
+
+// whyDocument says all about one candidate.
+func whyDocument(out WhyJSON, c *emit.CandidateJSON) *report.Document {
+	d := &report.Document{Title: c.Name}
+	intro := fmt.Sprintf("%s: made in a row %s in %s; saves at most %s.", report.Escape(strings.Join(c.Tools, " → ")), timesOf(c.Occurrences), cli.CountOf(c.Support, "trajectory"), cli.CountOf(c.TurnsSaved, "calling turn"))
+	if c.Reason != "" {
+		intro += " It is left out: " + report.Escape(c.Reason) + "."
+	}
+	d.Add(report.Paragraph(intro))
+	d.Section("Why it is no longer", report.Paragraph(sentence(endingWords(c, out.Threshold))), nextTable(c))
+	if len(c.Arguments) > 0 {
+		d.Section("Where arguments come from", argumentsTable(c))
+	}
+	places := report.NewTable("places", "",
+		report.Column{Key: "trajectory", Max: 40},
+		report.Column{Key: "file", Max: 50},
+		report.Column{Key: "line", Align: report.Right},
+		report.Column{Key: "call", Title: "from call", Align: report.Right},
+		report.Column{Key: "times", Align: report.Right},
+	)
+	for _, p := range c.Places {
+		places.Add(report.Name(p.Trajectory), report.Name(p.File), report.Int(p.Line), report.Int(p.Call), report.Int(p.Times))
+	}
+	if n := c.Support - len(c.Places); n > 0 {
+		places.Note("And in %s more.", cli.CountOf(n, "trajectory"))
+	}
+	if len(c.Places) > 0 {
+		d.Section("Where it occurs", places)
+	}
+	return d
+}
+
+func sentence(s string) string {
+	s = report.Escape(s)
+	if s == "" {
+		return s
+	}
+	_, first := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(s[:first]) + s[first:] + "."
+}
+
+// nextTable lists what comes behind the occurrences.
+func nextTable(c *emit.CandidateJSON) *report.Table {
+	table := report.NewTable("next", "",
+		report.Column{Key: "next", Title: "behind it comes", Max: 42},
+		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
+		report.Column{Key: "trajectories", Align: report.Right},
+	)
+	rest := c.Occurrences
+	for _, n := range c.Ending.Next {
+		rest -= n.Occurrences
+		table.Add(report.Name(n.Tool), report.Int(n.Occurrences), report.Int(n.Trajectories))
+	}
+	for _, stop := range []struct {
+		n    int
+		what string
+	}{{c.Ending.User, "(a user message)"}, {c.Ending.Barrier, "(a barrier)"}, {c.Ending.Cut, "(a new execution)"}, {c.Ending.Done, "(no further call)"}} {
+		if rest -= stop.n; stop.n > 0 {
+			table.Add(report.Text(stop.what), report.Int(stop.n), report.Text(""))
+		}
+	}
+	if rest > 0 {
+		table.Add(report.Text("(other calls)"), report.Int(rest), report.Text(""))
+	}
+	return table
+}
+
+func argumentsTable(c *emit.CandidateJSON) *report.Table {
+	table := report.NewTable("arguments", "",
+		report.Column{Key: "call", Align: report.Right},
+		report.Column{Key: "tool", Max: 32},
+		report.Column{Key: "argument", Max: 24},
+		report.Column{Key: "from", Title: "comes from", Max: 32},
+		report.Column{Key: "agrees", Align: report.Right},
+		report.Column{Key: "times", Align: report.Right},
+		report.Column{Key: "others", Title: "looked at too", Max: 64, Wrap: true},
+		report.Column{Key: "refused", Max: 32},
+	)
+	for i := range c.Arguments {
+		a := &c.Arguments[i]
+		tool, refused := "", ""
+		if a.Step >= 0 && a.Step < len(c.Tools) {
+			tool = c.Tools[a.Step]
+		}
+		for _, r := range c.Refusals {
+			if r.Step == a.Step && (r.Argument == a.Argument || r.Argument == "") {
+				refused = r.Code
+			}
+		}
+		agrees := report.Int(a.Agree)
+		if a.Kind == "input" {
+			agrees = report.Text("")
+		}
+		table.Add(report.Int(a.Step+1), report.Name(tool), report.Name(a.Argument), report.Name(giverWords(a.Kind, a.From)), agrees,
+			report.Int(a.Occurrences), report.Name(othersWords(a)), report.Name(refused))
+	}
+	table.Note("Agrees: in how many occurrences that gives what was recorded. In brackets: the same of what was looked at and not taken, by all its uses in the traces where a link was followed, and why not.")
+	return table
+}
+
+func giverWords(kind string, from *int) string {
+	switch {
+	case kind == "input":
+		return "an input"
+	case kind == "const":
+		return "a constant"
+	case from != nil:
+		return fmt.Sprintf("the result of call %d", *from+1)
+	case kind == "element":
+		return "the element of the list"
+	case kind == "step":
+		return "an earlier result"
+	}
+	return "a " + kind
+}
+
+func othersWords(a *emit.WhyArgument) string {
+	var words []string
+	for _, o := range a.Others[:min(len(a.Others), 3)] {
+		agree, of := o.LinkAgree, o.LinkUses
+		if of == 0 {
+			agree, of = o.Agree, o.Occurrences
+		}
+		words = append(words, fmt.Sprintf("%s (%d of %d: %s)", giverWords(o.Kind, o.From), agree, of, o.Reason))
+	}
+	if n := len(a.Others) - 3; n > 0 {
+		words = append(words, fmt.Sprintf("%d more", n))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,346 @@
+package extraction
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// NewWhyNot returns `awo why-not`.
+func NewWhyNot(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "why-not DIR TOOLS [FILES...]",
+		Short: "Say why calls of tools in a row are not offered as a meta-tool",
+		Long: `Say why the calls of TOOLS (two or more names, with commas between) in a row are no
+meta-tool in DIR: never made in a row, or in too few trajectories; cut by user
+messages or barriers; the majority goes another way, and by how much; an argument
+that is not known when the first call is made; nothing to save; or calls that other
+meta-tools took. What was found and refused or left out is answered from DIR.
+
+Otherwise the traces are read again: FILES, or what the manifest in DIR names, with
+the options that it names. No value is shown.
+
+` + cli.FilesHelp,
+		Example: `  awo why-not tools/ mail_search,mail_read
+  awo why-not tools/ mail_search,mail_read traces/ --rules rules.yaml
+  awo why-not tools/ login,list,read --format json`,
+		GroupID: cli.GroupCompile,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return cli.Usagef("`%s` wants the folder of the meta-tools, and the names of tools with commas between", c.CommandPath())
+			}
+			return nil
+		},
+	}
+	// The options are those of the extraction that is asked about.
+	NewExtract(a).Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"out", "check"}, f.Name) {
+			c.Flags().AddFlag(f)
+		}
+	})
+	return recalling(cli.Work(a, c, whyNot), func(_ *cobra.Command, args []string) (dir string, kept, files []string) {
+		return args[0], args[:2], args[2:]
+	})
+}
+
+// WhyNotJSON is the JSON of `awo why-not`; docs/artefacts.md describes it.
+type WhyNotJSON struct {
+	Schema    string   `json:"schema"`
+	Folder    string   `json:"folder"`
+	Tools     []string `json:"tools"`
+	Threshold int      `json:"threshold"`
+	Algorithm string   `json:"algorithm"`
+	Code      string   `json:"code"`
+	Step      int      `json:"step"`     // of the call that the code is about, from 0
+	Argument  string   `json:"argument"` // of that call
+	Text      string   `json:"text"`
+	Count     int      `json:"count"` // see the code
+	Of        int      `json:"of"`
+
+	Candidates []foundJSON        `json:"candidates"` // those of these calls that were found
+	Called     []int              `json:"called"`     // trajectories, by tool; empty if no traces were read
+	InOrder    int                `json:"in_order"`   // trajectories
+	InARow     extentJSON         `json:"in_a_row"`
+	InOneGo    extentJSON         `json:"in_one_go"` // nothing in between that a user or a rule put there
+	Between    []interruptionJSON `json:"between"`
+	Majority   *emit.MajorityJSON `json:"majority"`
+	Takers     []takerJSON        `json:"takers"`
+	TurnsSaved *int               `json:"turns_saved"` // what one call for each run would save at most; null if no traces were read
+}
+
+type foundJSON struct {
+	Name     string             `json:"name"`
+	Status   string             `json:"status"`
+	Reason   string             `json:"reason"`
+	Whole    bool               `json:"whole"` // these calls and no others
+	Refusals []emit.RefusalJSON `json:"refusals"`
+}
+
+type extentJSON struct {
+	Occurrences  int `json:"occurrences"`
+	Trajectories int `json:"trajectories"`
+}
+
+type interruptionJSON struct {
+	Step        int `json:"step"` // before this call, from 0
+	UserMessage int `json:"user_message"`
+	Barrier     int `json:"barrier"`
+	Cut         int `json:"cut"`
+}
+
+type takerJSON struct {
+	Tools       []string `json:"tools"`
+	Occurrences int      `json:"occurrences"`
+}
+
+func whyNot(j *cli.Job, o Options, args []string) error {
+	out := WhyNotJSON{
+		Schema: "awo.why-not/v1", Folder: folderName(args[0]), Candidates: []foundJSON{}, Called: []int{}, Between: []interruptionJSON{}, Takers: []takerJSON{},
+	}
+	for tool := range strings.SplitSeq(args[1], ",") {
+		if tool = strings.TrimSpace(tool); tool != "" {
+			out.Tools = append(out.Tools, tool)
+		}
+	}
+	if len(out.Tools) < 2 {
+		return cli.Usagef("%q: want two tools or more, with commas between", args[1])
+	}
+	found, err := readCandidates(args[0])
+	if err != nil {
+		return err
+	}
+	out.Threshold, out.Algorithm = found.Threshold, found.Algorithm
+	out.lookUp(found)
+	if out.Code != "" {
+		return j.Print(whyNotDocument(nil, out), out)
+	}
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	in, err := j.Intake(args[2:], o.InputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	c, err := compileAgain(j, o, in, set)
+	if err != nil {
+		return err
+	}
+	out.explain(c)
+	return j.Print(whyNotDocument(in, out), out)
+}
+
+// compileAgain compiles what the intake yields as extract does, as far as it
+// matters for what is found.
+func compileAgain(j *cli.Job, o Options, in *cli.Intake, set *rules.Set) (*metatool.Compilation, error) {
+	c, err := metatool.Compile(in.Source, set, o.Compiler(cmp.Or(int(o.Threshold), metatool.DefaultThreshold), j.Parallel()))
+	if err != nil {
+		return nil, err
+	}
+	return c, in.Refuse(set)
+}
+
+// lookUp finds the calls among what was found; if they are there whole, that is
+// the answer.
+func (out *WhyNotJSON) lookUp(found emit.CandidatesJSON) {
+	for _, c := range found.Candidates {
+		if len(c.Tools) < len(out.Tools) || !contains(c.Tools, out.Tools) {
+			continue
+		}
+		one := foundJSON{c.Name, c.Status, c.Reason, len(c.Tools) == len(out.Tools), c.Refusals}
+		out.Candidates = append(out.Candidates, one)
+		if !one.Whole || out.Code == statusEmitted {
+			continue
+		}
+		if out.Code = "left-out"; c.Status == statusEmitted {
+			out.Code, out.Step, out.Argument = statusEmitted, 0, ""
+		} else if len(c.Refusals) > 0 {
+			out.Code, out.Step, out.Argument = c.Refusals[0].Code, c.Refusals[0].Step, c.Refusals[0].Argument
+		}
+	}
+	for _, one := range out.Candidates {
+		switch {
+		case !one.Whole:
+		case out.Code == statusEmitted && one.Status == statusEmitted:
+			out.Text = "They are offered: " + one.Name + "."
+		case out.Code != statusEmitted && out.Text == "":
+			out.Text = "They were found, as " + one.Name + ", and left out: " + one.Reason + "."
+		}
+	}
+}
+
+// contains reports whether the calls stand in a row in others.
+func contains(calls, part []string) bool {
+	for i := 0; i+len(part) <= len(calls); i++ {
+		if slices.Equal(calls[i:i+len(part)], part) {
+			return true
+		}
+	}
+	return false
+}
+
+// explain fills in why the compilation found nothing.
+func (out *WhyNotJSON) explain(c *metatool.Compilation) {
+	a := c.Absence(out.Tools)
+	out.Code, out.Step, out.Argument, out.Count, out.Of = a.Code, a.Step, a.Argument, a.Count, a.Of
+	out.Called, out.InOrder, out.Majority = a.Called, a.InOrder, emit.NewMajority(a.Majority)
+	out.InARow = extentJSON{a.Runs.Occurrences, a.Runs.Trajectories}
+	out.InOneGo = extentJSON{a.Joined.Occurrences, a.Joined.Trajectories}
+	out.TurnsSaved = &a.TurnsSaved
+	for _, i := range a.Cuts {
+		out.Between = append(out.Between, interruptionJSON{i.Step, i.User, i.Barrier, i.Cuts})
+	}
+	for _, t := range a.Takers[:min(len(a.Takers), 5)] {
+		out.Takers = append(out.Takers, takerJSON{candidateTools(c, t.Candidate), t.Occurrences})
+	}
+	out.Text = absenceWords(out, a, c)
+}
+
+// candidateTools names the calls of a candidate.
+func candidateTools(c *metatool.Compilation, candidate *metatool.Candidate) []string {
+	var tools []string
+	for _, l := range candidate.Labels {
+		name, _ := c.Merged.Labels.Tool(l)
+		tools = append(tools, name.Value())
+	}
+	for i := range candidate.Pattern {
+		tools = append(tools, candidate.Pattern[i].Tool.Value())
+	}
+	return tools
+}
+
+// absenceWords says it in a sentence or two.
+func absenceWords(out *WhyNotJSON, a *metatool.Absence, c *metatool.Compilation) string {
+	tool := out.Tools[a.Step]
+	few := report.Grouped(a.Count) + " of " + cli.CountOf(a.Of, "trajectory")
+	wanted := report.Grouped(a.Threshold) + " are needed"
+	switch a.Code {
+	case "tool-unknown":
+		text := tool + " is called nowhere in these traces."
+		var names []string
+		for _, t := range c.Merged.Catalog.Tools() {
+			if t.Called {
+				names = append(names, t.Name.Value())
+			}
+		}
+		if near := diag.Nearest(tool, names); near != "" {
+			text += " Did you mean " + near + "?"
+		}
+		return text
+	case "tool-no-step":
+		return "The rules leave out all calls of " + tool + ", or join them with others."
+	case "never-in-a-row":
+		text := tool + " never comes directly behind the calls before it"
+		if a.Between != "" {
+			text += "; most often " + a.Between + " comes there"
+		}
+		return text + ". In this order, with other calls in between, they are made in " + cli.CountOf(a.InOrder, "trajectory") + "."
+	case "in-a-row-rare":
+		return "They are made in a row in " + cli.CountOf(a.Runs.Trajectories, "trajectory") + ", and " + wanted + "; in this order, with other calls in between too, in " + report.Grouped(a.InOrder) + "."
+	case "user-message":
+		return "A user message stands before " + tool + " too often: in a row they are made in " + cli.CountOf(a.Of, "trajectory") + ", in one go in " + report.Grouped(a.Count) + "; " + wanted + "."
+	case "barrier":
+		return "A barrier stands before " + tool + " too often: without it they are made in " + few + "; " + wanted + "."
+	case "cut":
+		return "The rules begin a new execution before " + tool + " too often: without it they are made in " + few + "; " + wanted + "."
+	case "states-differ":
+		return "They begin in different states: from the same one at most " + few + " make them, and " + wanted + ". --algorithm patterns looks for chains wherever they begin."
+	case "self-loop":
+		return tool + " mostly leaves the state as it is (it was made before, or leaves no trace), and Algorithm 1 follows no such edge."
+	case "too-long":
+		return "A pattern has at most " + report.Grouped(a.Count) + " calls."
+	case "call-unbound":
+		return tool + " failed, or rules made it of several calls: without that " + few + " make them; " + wanted + "."
+	case "call-repeated":
+		return tool + " is made again with the same arguments as before: without that " + few + " make them; " + wanted + "."
+	case "argument-unknown":
+		argument := a.Argument
+		if argument == "" {
+			argument = "an argument"
+		}
+		return argument + " of " + tool + " is not known when the first call is made, and no earlier result gives it: without that " + few + " make them; " + wanted + "."
+	case "list-walked":
+		return "The calls of " + tool + " are part of a longer walk over a list: apart from that " + few + " make them; " + wanted + "."
+	case "sources-differ":
+		return "Their arguments come from different places: from the same ones in at most " + few + ", and " + wanted + "."
+	case "saves-nothing":
+		return "Nothing would be saved: the calls are made in one turn anyway, or another is made in the last one."
+	case "taken":
+		return "Their calls are in others that were found, which save more or come first."
+	}
+	if out.Majority != nil {
+		return "Before " + tool + ": " + majorityWords(out.Majority, a.Threshold) + "."
+	}
+	return ""
+}
+
+func whyNotDocument(in *cli.Intake, out WhyNotJSON) *report.Document {
+	d := &report.Document{Title: "Why not " + strings.Join(out.Tools, " → ")}
+	if in != nil {
+		d.Add(in.Summary())
+	}
+	d.Add(report.Paragraph(report.Escape(out.Text) + " (" + out.Code + ")"))
+	if in != nil {
+		d.Add(countsTable(out))
+	}
+	if len(out.Candidates) > 0 {
+		table := report.NewTable("candidates", "What was found with these calls in it",
+			report.Column{Key: "name", Max: 42}, report.Column{Key: "status"}, report.Column{Key: "reason", Title: "left out since", Max: 60, Wrap: true})
+		for _, c := range out.Candidates {
+			table.Add(report.Name(c.Name), report.Name(c.Status), report.Name(c.Reason))
+		}
+		d.Add(table)
+	}
+	if len(out.Takers) > 0 {
+		table := report.NewTable("takers", "What was found in their places",
+			report.Column{Key: "calls", Max: 72, Wrap: true}, report.Column{Key: "times", Title: "overlaps", Align: report.Right})
+		for _, t := range out.Takers {
+			table.Add(report.Name(strings.Join(t.Tools, " → ")), report.Int(t.Occurrences))
+		}
+		d.Add(table)
+	}
+	return d
+}
+
+// countsTable says how far the calls come.
+func countsTable(out WhyNotJSON) *report.Table {
+	table := report.NewTable("counts", "",
+		report.Column{Key: "what", Max: 60},
+		report.Column{Key: "times", Align: report.Right},
+		report.Column{Key: "trajectories", Align: report.Right},
+	)
+	for k, tool := range out.Tools {
+		if k < len(out.Called) {
+			table.Add(report.Name(tool+" is called"), report.Text(""), report.Int(out.Called[k]))
+		}
+	}
+	table.Add(report.Text("in this order"), report.Text(""), report.Int(out.InOrder))
+	table.Add(report.Text("in a row"), report.Int(out.InARow.Occurrences), report.Int(out.InARow.Trajectories))
+	for _, b := range out.Between {
+		for _, stop := range []struct {
+			n    int
+			what string
+		}{{b.UserMessage, "a user message"}, {b.Barrier, "a barrier"}, {b.Cut, "a new execution"}} {
+			if stop.n > 0 {
+				table.Add(report.Name(stop.what+" before "+out.Tools[b.Step]), report.Int(stop.n), report.Text(""))
+			}
+		}
+	}
+	table.Add(report.Text("in one go"), report.Int(out.InOneGo.Occurrences), report.Int(out.InOneGo.Trajectories))
+	if out.TurnsSaved != nil && out.InOneGo.Occurrences > 0 {
+		table.Note("One call for each time in one go (of those that overlap, the first) would save at most %s, without regard to what others save.", cli.CountOf(*out.TurnsSaved, "calling turn"))
+	}
+	return table
+}

@@ -1,0 +1,220 @@
+package prediction
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
+)
+
+// predictOptions are the flags of `awo predict`.
+type predictOptions struct {
+	Adapter string  `mapstructure:"adapter"`
+	Top     int     `mapstructure:"top"`
+	Cost    float64 `mapstructure:"cost"`
+	Fire    string  `mapstructure:"fire"`
+}
+
+// NewPredict returns `awo predict`.
+func NewPredict(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "predict SNAPSHOT",
+		Short: "Predict the next call of a trajectory so far",
+		Long: `Read one trajectory so far on the standard input, in any trace format, and print
+the likeliest next calls with their arguments filled in, and whether the first of
+them is worth making without asking the model. The arguments are values of the
+trajectory that was given.`,
+		Example: `  awo predict inertia.awo < run.jsonl
+  awo predict inertia.awo --top 5 --format json < run.jsonl`,
+		GroupID: cli.GroupCompile,
+		Args:    oneSnapshot,
+	}
+	f := c.Flags()
+	f.String("adapter", "", "`FILE` with the environment's key state and text actions")
+	f.Int("top", 3, "how many outcomes are printed")
+	f.Float64("cost", 1, "what a wrong call costs, in turns of the model; a call is made where the saving outweighs it")
+	f.Var(cli.NewChoice("read-only", "any"), "fire", "which tools may be called: those declared to read, or any")
+	return cli.Work(a, c, predict)
+}
+
+// PredictionJSON is the JSON of `awo predict`.
+type PredictionJSON struct {
+	Schema string      `json:"schema"`
+	Offers []offerJSON `json:"offers"` // the likeliest first
+	// MetaTools are offered meta-tools that may stand for the call, the likeliest first.
+	MetaTools []metaOfferJSON `json:"meta_tools"`
+	Fires     bool            `json:"fires"`  // the call below is worth making
+	Call      *callJSON       `json:"call"`   // the call that would be made
+	Reason    string          `json:"reason"` // why none is made
+	Theta     float64         `json:"theta"`
+}
+
+type offerJSON struct {
+	Tool        string         `json:"tool"` // "" makes no call
+	Probability float64        `json:"probability"`
+	Effect      string         `json:"effect"`
+	Args        []argumentJSON `json:"args"`
+	Complete    bool           `json:"complete"` // every required argument has a value
+	Right       float64        `json:"right"`    // probability that exactly this call is made
+}
+
+// metaOfferJSON is a meta-tool whose first call is likely.
+type metaOfferJSON struct {
+	Tool        string  `json:"tool"`
+	Probability float64 `json:"probability"` // that its calls begin here, one by one
+}
+
+type argumentJSON struct {
+	Param  string  `json:"param"`
+	Value  any     `json:"value"`
+	Source string  `json:"source"`
+	Share  float64 `json:"share"` // how often its rule is right
+}
+
+type callJSON struct {
+	Tool string         `json:"tool"`
+	Args map[string]any `json:"args"`
+}
+
+func predict(j *cli.Job, o predictOptions, args []string) error {
+	if o.Top < 1 || o.Top > 100 {
+		return cli.Usagef("--top: %d is not in 1..100", o.Top)
+	}
+	if !(o.Cost >= 0) || math.IsInf(o.Cost, 0) {
+		return cli.Usagef("--cost: %v is no number of turns", o.Cost)
+	}
+	adapter, err := readAdapter(j, o.Adapter)
+	if err != nil {
+		return err
+	}
+	s, err := inertia.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	m, err := s.Model()
+	if err != nil {
+		return err
+	}
+	t, err := soFar(j, adapter)
+	if err != nil {
+		return err
+	}
+	out := predictionOf(m, t, adapter, o)
+	return j.Print(predictionDocument(out), out)
+}
+
+// soFar reads the trajectory on the standard input.
+func soFar(j *cli.Job, adapter *inertia.Adapter) (*trace.Trajectory, error) {
+	r, err := j.Open([]string{"-"}, trace.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var found *trace.Trajectory
+	for t, err := range j.Trajectories(r) {
+		switch {
+		case err != nil:
+			return nil, err
+		case found != nil:
+			return nil, cli.Usagef("the standard input holds several trajectories: give one")
+		}
+		found = t
+	}
+	if found == nil {
+		return nil, cli.Usagef("there is no trajectory on the standard input")
+	}
+	if adapter != nil {
+		found = adapter.Rewrite(found)
+	}
+	return found, nil
+}
+
+func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapter, o predictOptions) PredictionJSON {
+	h := inertia.NewLiveHistory(t)
+	d := h.Now()
+	options := inertia.PredictorOptions{Effects: m.Effects(), Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter, Schemas: inertia.SchemasOf(t.Tools)}}
+	if len(t.Tools) > 0 {
+		options.Available = inertia.Offered(t)
+	}
+	p := inertia.NewPredictor(m, options)
+	out := PredictionJSON{Schema: "awo.prediction/v1", Offers: []offerJSON{}, MetaTools: []metaOfferJSON{}, Theta: inertia.Threshold(o.Cost)}
+	for _, x := range p.Offers(h, &d, o.Top) {
+		offer := offerJSON{Probability: x.Probability, Effect: x.Effect.String(), Args: []argumentJSON{}, Right: x.Right, Complete: x.Fill.Complete}
+		if x.Symbol != 0 {
+			offer.Tool = x.Tool.Value()
+		}
+		for _, a := range x.Fill.Args {
+			offer.Args = append(offer.Args, argumentJSON{a.Param, json.RawMessage(a.Value), a.Source.String(), a.Share})
+		}
+		out.Offers = append(out.Offers, offer)
+	}
+	for _, x := range p.MetaTools(h, &d) {
+		if len(out.MetaTools) < o.Top {
+			out.MetaTools = append(out.MetaTools, metaOfferJSON{x.Tool.Value(), x.Probability})
+		}
+	}
+	f, ok := p.Fire(h, &d)
+	switch {
+	case !ok && d.AfterUser:
+		out.Reason = "the user has just spoken"
+	case !ok:
+		out.Reason = "no call can be made: its tool may not be called without the model, or an argument is not known"
+	case f.Score < out.Theta:
+		out.Reason = "a wrong call would cost more than the turn that a right one saves"
+	case !(inertia.Gate{}).Allows(h.Events()):
+		out.Reason = "the gate is shut: a call without the model or a failure came just before, or they would be more than 30 % of the calls"
+	default:
+		out.Fires = true
+	}
+	if ok {
+		out.Call = &callJSON{Tool: f.Place.Tool.Value(), Args: map[string]any{}}
+		for _, a := range f.Fill.Args {
+			out.Call.Args[a.Param] = json.RawMessage(a.Value)
+		}
+	}
+	return out
+}
+
+func predictionDocument(out PredictionJSON) *report.Document {
+	d := &report.Document{Title: "Next call"}
+	t := report.NewTable("offers", "", report.Column{Key: "tool"}, report.Column{Key: "probability", Unit: "%", Align: report.Right},
+		report.Column{Key: "effect"}, report.Column{Key: "right", Title: "exactly this call", Unit: "%", Align: report.Right}, report.Column{Key: "args", Title: "arguments", Max: 80, Wrap: true})
+	for _, o := range out.Offers {
+		tool, args := o.Tool, ""
+		if tool == "" {
+			tool = "(no call)"
+		}
+		for i, a := range o.Args {
+			if i > 0 {
+				args += ", "
+			}
+			args += fmt.Sprintf("%s: %s", a.Param, a.Value)
+		}
+		right := report.Text("")
+		if o.Right > 0 {
+			right = report.Share(o.Right, 1)
+		}
+		t.Add(report.Name(tool), report.Share(o.Probability, 1), report.Text(o.Effect), right, report.Name(args))
+	}
+	d.Add(t)
+	if len(out.MetaTools) > 0 {
+		m := report.NewTable("meta-tools", "Meta-tools that may begin here", report.Column{Key: "tool"}, report.Column{Key: "probability", Unit: "%", Align: report.Right})
+		for _, x := range out.MetaTools {
+			m.Add(report.Name(x.Tool), report.Share(x.Probability, 1))
+		}
+		d.Add(m)
+	}
+	if out.Fires {
+		d.Add(report.Paragraph("Worth making without asking the model: " + out.Call.Tool + "."))
+	} else {
+		d.Add(report.Paragraph("Ask the model: " + out.Reason + "."))
+	}
+	return d
+}

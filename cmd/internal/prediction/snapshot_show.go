@@ -1,0 +1,263 @@
+package prediction
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
+)
+
+// SnapshotJSON is the JSON of `awo snapshot build`, `merge`, `update` and `show`.
+type SnapshotJSON struct {
+	Schema       string             `json:"schema"`
+	Input        *cli.InputJSON     `json:"input,omitempty"` // what was read to make it
+	File         string             `json:"file"`
+	Bytes        int64              `json:"bytes"`
+	Trajectories uint64             `json:"trajectories"`
+	Newest       string             `json:"newest"` // day of the newest trajectory, "" where no time is recorded
+	Order        int                `json:"order"`
+	States       bool               `json:"states"`
+	HalfLife     float64            `json:"half_life_days"`
+	Contexts     int                `json:"contexts"`
+	Mergeable    bool               `json:"mergeable"`
+	Examples     int                `json:"calibration_examples"`
+	Tools        []snapshotToolJSON `json:"tools"`
+}
+
+type snapshotToolJSON struct {
+	Tool    string             `json:"tool"`
+	Effect  string             `json:"effect"`
+	Calls   uint64             `json:"calls"`
+	OK      uint64             `json:"ok"`
+	Failed  uint64             `json:"failed"`
+	Unknown uint64             `json:"status_unknown"`
+	First   string             `json:"first_call"` // of a meta-tool the tool of its first call, "" of others
+	Params  []snapshotParmJSON `json:"params"`
+}
+
+type snapshotParmJSON struct {
+	Param    string             `json:"param"`
+	Required bool               `json:"required"`
+	Present  uint64             `json:"present"`
+	Sources  []snapshotRuleJSON `json:"sources"` // the best first
+}
+
+type snapshotRuleJSON struct {
+	Side  string `json:"side"` // output, input, task
+	Tool  string `json:"tool"`
+	Path  string `json:"path"` // of a text the shape
+	Tried uint64 `json:"tried"`
+	Right uint64 `json:"right"`
+}
+
+func newSnapshotShow(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "show SNAPSHOT",
+		Short:   "Print what a snapshot holds",
+		Long:    "Print what a snapshot holds: its tools, and where their arguments come from. --verify reads all of it, and reports what is wrong.",
+		Example: "  awo snapshot show inertia.awo --verify",
+		Args:    oneSnapshot,
+	}
+	c.Flags().Bool("verify", false, "check every byte")
+	return cli.Work(a, c, snapshotShow)
+}
+
+func oneSnapshot(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return cli.Usagef("`%s` wants one snapshot", c.CommandPath())
+	}
+	return nil
+}
+
+type showOptions struct {
+	Verify bool `mapstructure:"verify"`
+}
+
+func snapshotShow(j *cli.Job, o showOptions, args []string) error {
+	s, err := inertia.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if o.Verify {
+		if err := s.Verify(); err != nil {
+			return err
+		}
+	}
+	info, err := os.Stat(args[0])
+	if err != nil {
+		return cli.FileProblem(args[0], err)
+	}
+	return showSnapshot(j, s, info.Size(), nil)
+}
+
+func showSnapshot(j *cli.Job, s *inertia.Snapshot, size int64, in *cli.Intake) error {
+	m, err := s.Model()
+	if err != nil {
+		return err
+	}
+	out := SnapshotJSON{
+		Schema: "awo.snapshot/v1", File: s.File(), Bytes: size, Trajectories: m.Info.Trajectories, Newest: m.Info.Day(),
+		Order: m.Info.Order, States: !m.Info.NoState, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Mergeable: s.HasCounts(),
+		Examples: m.Calibration().Examples, Tools: []snapshotToolJSON{},
+	}
+	if in != nil {
+		input := in.JSON()
+		out.Input = &input
+	}
+	for i := range m.Tools() {
+		out.Tools = append(out.Tools, snapshotTool(m, uint32(i+1)))
+	}
+	return j.Print(snapshotDocument(in, out), out)
+}
+
+func snapshotTool(m *inertia.Model, symbol uint32) snapshotToolJSON {
+	t := &m.Tools()[symbol-1]
+	out := snapshotToolJSON{
+		Tool: t.Name.Value(), Effect: t.Effect.String(), Calls: t.Calls, OK: t.Counts.OK, Failed: t.Counts.Failed,
+		Unknown: t.Counts.Unknown, Params: []snapshotParmJSON{},
+	}
+	if t.First != (trace.Name{}) {
+		out.First = t.First.Value()
+	}
+	for _, p := range t.Params {
+		param := snapshotParmJSON{Param: p.Name, Required: p.Required, Present: p.Present, Sources: []snapshotRuleJSON{}}
+		for _, r := range m.Rules(symbol) {
+			if r.Param != p.Name {
+				continue
+			}
+			rule := snapshotRuleJSON{Side: r.Side.String(), Path: r.Path}
+			if r.From != t.Name && r.Side.String() != "task" || r.Side.String() != "task" {
+				rule.Tool = r.From.Value()
+			}
+			for _, u := range r.Uses {
+				rule.Tried += u.Tried
+				rule.Right += u.Right
+			}
+			param.Sources = append(param.Sources, rule)
+		}
+		out.Params = append(out.Params, param)
+	}
+	return out
+}
+
+func snapshotDocument(in *cli.Intake, out SnapshotJSON) *report.Document {
+	d := &report.Document{Title: "Snapshot"}
+	if in != nil {
+		d.Add(in.Summary())
+	}
+	text := cli.CountOf(int(out.Trajectories), "trajectory") + ", " + cli.CountOf(len(out.Tools), "tool") + ", " + cli.CountOf(out.Contexts, "context") + " of up to " + cli.CountOf(out.Order, "call")
+	if out.Newest != "" {
+		text += ", the newest of " + out.Newest
+	}
+	d.Add(report.Paragraph(out.File + ": " + text + "; " + cli.CountOf(int(out.Bytes), "byte") + "."))
+	if !out.Mergeable {
+		d.Add(report.Paragraph("It was written without its counts: it predicts, but cannot be merged or updated."))
+	}
+	t := report.NewTable("tools", "Tools", report.Column{Key: "tool"}, report.Column{Key: "effect"}, report.Column{Key: "calls", Align: report.Right}, report.Column{Key: "failed", Align: report.Right},
+		report.Column{Key: "param", Title: "parameter"}, report.Column{Key: "source", Title: "best source", Max: 50}, report.Column{Key: "right", Title: "right", Align: report.Right}, report.Column{Key: "tried", Title: "of", Align: report.Right})
+	for _, tool := range out.Tools {
+		effect := tool.Effect
+		if tool.First != "" {
+			effect += ", meta-tool"
+		}
+		first := []report.Cell{report.Name(tool.Tool), report.Text(effect), report.Int(int(tool.Calls)), report.Int(int(tool.Failed))}
+		if len(tool.Params) == 0 {
+			t.Add(append(first, report.Text(""), report.Text(""), report.Text(""), report.Text(""))...)
+		}
+		for _, p := range tool.Params {
+			source, right, tried := report.Text(""), report.Text(""), report.Text("")
+			if len(p.Sources) > 0 {
+				best := p.Sources[0]
+				source, right, tried = report.Name(sourceText(best)), report.Int(int(best.Right)), report.Int(int(best.Tried))
+			}
+			t.Add(append(first, report.Name(p.Param), source, right, tried)...)
+			first = []report.Cell{report.Text(""), report.Text(""), report.Text(""), report.Text("")}
+		}
+	}
+	t.Note("A source is right where it gave the recorded argument, of all calls that it could have been tried at.")
+	d.Add(t)
+	return d
+}
+
+func sourceText(r snapshotRuleJSON) string {
+	switch r.Side {
+	case "task":
+		return "what the user said, like " + r.Path
+	case "input":
+		return r.Tool + "(" + r.Path + ")"
+	}
+	return r.Tool + " → " + r.Path
+}
+
+// ExportJSON is the JSON of `awo snapshot export`.
+type ExportJSON struct {
+	Schema   string              `json:"schema"`
+	Snapshot SnapshotJSON        `json:"snapshot"`
+	Contexts []exportContextJSON `json:"contexts"`
+}
+
+type exportContextJSON struct {
+	State string           `json:"state"` // of the turn; "any" for the empty context
+	Calls []string         `json:"calls"` // newest first; "^" is the start
+	Next  []exportNextJSON `json:"next"`
+}
+
+type exportNextJSON struct {
+	Tool     string  `json:"tool"` // "" makes no call
+	OK       uint64  `json:"ok"`
+	Failed   uint64  `json:"failed"`
+	Unknown  uint64  `json:"unknown"`
+	Multiple uint64  `json:"multiple"`
+	Share    float64 `json:"share"` // given by this context alone
+}
+
+func newSnapshotExport(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:     "export SNAPSHOT",
+		Short:   "Print a snapshot as JSON",
+		Long:    "Print all that a snapshot predicts from as JSON, whatever --format says: tools, sources of arguments, and what followed each context.",
+		Example: "  awo snapshot export inertia.awo > inertia.json",
+		Args:    oneSnapshot,
+	}
+	return cli.Work(a, c, snapshotExport)
+}
+
+func snapshotExport(j *cli.Job, _ struct{}, args []string) error {
+	s, err := inertia.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := s.Verify(); err != nil {
+		return err
+	}
+	m, err := s.Model()
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(args[0])
+	if err != nil {
+		return cli.FileProblem(args[0], err)
+	}
+	out := ExportJSON{Schema: "awo.snapshot-export/v1", Contexts: []exportContextJSON{}}
+	out.Snapshot = SnapshotJSON{
+		Schema: "awo.snapshot/v1", File: s.File(), Bytes: info.Size(), Trajectories: m.Info.Trajectories, Newest: m.Info.Day(), Order: m.Info.Order,
+		States: !m.Info.NoState, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Mergeable: s.HasCounts(), Examples: m.Calibration().Examples, Tools: []snapshotToolJSON{},
+	}
+	for i := range m.Tools() {
+		out.Snapshot.Tools = append(out.Snapshot.Tools, snapshotTool(m, uint32(i+1)))
+	}
+	for c := range m.Walk() {
+		x := exportContextJSON{State: c.State, Calls: append([]string{}, c.Calls...), Next: []exportNextJSON{}}
+		for _, n := range c.Next {
+			x.Next = append(x.Next, exportNextJSON{Tool: n.Tool, OK: n.Counts.OK, Failed: n.Counts.Failed, Unknown: n.Counts.Unknown, Multiple: n.Counts.Multiple, Share: n.Share})
+		}
+		out.Contexts = append(out.Contexts, x)
+	}
+	return report.WriteJSON(j.Out, out)
+}

@@ -1,0 +1,228 @@
+package rulefile
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
+)
+
+// explainOptions are the flags of `awo rules explain`.
+type explainOptions struct {
+	cli.InputOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
+	Trajectory       string `mapstructure:"trajectory"`
+	Call             int    `mapstructure:"call"`
+}
+
+func newExplain(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "explain FILES...",
+		Short: "Say what each stage of the rules did to one call",
+		Long: `Say what the rules made of one recorded call: every rule that matches it, in the
+order in which they apply, with what was there before and after; of rules of which
+the last one wins also those that lost, and to which. Then the step that came out,
+with its effect and domain, and the states that it leads from and to.
+
+The traces are merged as by awo graph, so that the states have the same numbers
+there. Argument values are shown as ordinals such as ‹v1›; --show-values shows them.
+
+` + cli.FilesHelp,
+		Example: "  awo rules explain traces/ --rules rules.yaml --trajectory run-17 --call 3",
+	}
+	f := c.Flags()
+	cli.AddInput(f)
+	cli.AddRules(f)
+	f.String("trajectory", "", "`ID` of the trajectory, as awo inspect and the traces have it")
+	f.Int("call", 1, "`N`th call of the trajectory, from 1, those included that rules drop")
+	return cli.Work(a, c, explainRules)
+}
+
+// ExplanationJSON is the JSON of `awo rules explain`.
+type ExplanationJSON struct {
+	Schema     string              `json:"schema"`
+	Trajectory string              `json:"trajectory"`
+	Call       int                 `json:"call"`
+	Calls      int                 `json:"calls"` // of the trajectory
+	Tool       string              `json:"tool"`
+	Label      string              `json:"label"` // as recorded, values as ordinals
+	Status     string              `json:"status"`
+	Rules      []appliedRuleJSON   `json:"rules"`
+	Fate       string              `json:"fate"` // step, dropped, failed, not-the-model's or unread
+	Steps      []explainedStepJSON `json:"steps"`
+}
+
+type appliedRuleJSON struct {
+	diag.Pos
+	Rule        string `json:"rule"`
+	Kind        string `json:"kind"`
+	Decides     bool   `json:"decides"`
+	OverruledBy string `json:"overruled_by"` // "" for none
+	Changes     bool   `json:"changes"`
+	Before      string `json:"before"`
+	After       string `json:"after"`
+}
+
+type explainedStepJSON struct {
+	Label      string `json:"label"`
+	Status     string `json:"status"`
+	Effect     string `json:"effect"`
+	Idempotent bool   `json:"idempotent"`
+	Domain     string `json:"domain"`
+	Barrier    bool   `json:"barrier"`
+	Inserted   bool   `json:"inserted"`
+	Calls      int    `json:"calls"`
+	Cut        bool   `json:"cut"`
+	From       int    `json:"from"`
+	To         int    `json:"to"`
+	Visits     int    `json:"visits"` // of the state it leads to
+}
+
+func explainRules(j *cli.Job, o explainOptions, files []string) error {
+	switch {
+	case o.Rules == "":
+		return cli.Usagef("--rules: name the rule file that is to be explained")
+	case o.Trajectory == "":
+		return cli.Usagef("--trajectory: name the trajectory that the call is in")
+	case o.Call < 1:
+		return cli.Usagef("--call: calls are counted from 1, and %d is none", o.Call)
+	}
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	merger := merge.NewMerger(set, merge.Options{})
+	var found *trace.Trajectory
+	number, n := 0, 0
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		merger.Add(t)
+		if t.ID == o.Trajectory {
+			if found != nil {
+				return cli.Usagef("--trajectory: there are two trajectories %q, at %s and %s; read one of the files alone", o.Trajectory, found.Source, t.Source)
+			}
+			found, number = t, n
+		}
+		n++
+	}
+	if found == nil {
+		return cli.Usagef("--trajectory: none of %s has the id %q", cli.CountOf(n, "trajectory"), o.Trajectory)
+	}
+	if o.Call > len(found.Calls) {
+		return cli.Usagef("--call: the trajectory has %s", cli.CountOf(len(found.Calls), "call"))
+	}
+	merged := merger.Merged()
+	e := merged.Explain(found, number, o.Call-1, merged.Veil(j.ShowValues))
+	out := explanationResult(e)
+	out.Trajectory, out.Call, out.Calls = found.ID, o.Call, len(found.Calls)
+	return j.Print(explanationDocument(out), out)
+}
+
+func explanationResult(e *merge.Explanation) ExplanationJSON {
+	out := ExplanationJSON{
+		Schema: "awo.rules-explanation/v1", Tool: e.Tool, Label: e.Label, Status: e.Status.String(), Fate: e.Fate.String(),
+		Rules: []appliedRuleJSON{}, Steps: []explainedStepJSON{},
+	}
+	for _, a := range e.Stages {
+		rule := appliedRuleJSON{
+			Pos: a.Rule.Pos, Rule: a.Rule.ID, Kind: a.Rule.Kind.String(), Decides: a.OverruledBy == nil,
+			Changes: a.OverruledBy == nil && !a.Idle, Before: a.Before, After: a.After,
+		}
+		if a.OverruledBy != nil {
+			rule.OverruledBy = a.OverruledBy.ID
+		}
+		out.Rules = append(out.Rules, rule)
+	}
+	for _, s := range e.Steps {
+		out.Steps = append(out.Steps, explainedStepJSON{
+			Label: s.Label, Status: s.Status.String(), Effect: s.Effect.String(), Idempotent: s.Twice, Domain: s.Domain, Barrier: s.Barrier,
+			Inserted: s.Inserted, Calls: s.Calls, Cut: s.Cut, From: int(s.From), To: int(s.To), Visits: s.Visits,
+		})
+	}
+	return out
+}
+
+// fates say in words what became of a call that is no step.
+var fates = map[string]string{
+	merge.FateDropped.String(): "A drop rule leaves the call out.",
+	merge.FateFailed.String():  "The call failed, and the policy for failed calls leaves it out.",
+	merge.FateOther.String():   "No model decided on the call, so it is in no sequence and no rule is asked.",
+	merge.FateUnread.String():  "The policy `outcome: success` leaves out the whole trajectory.",
+}
+
+func explanationDocument(out ExplanationJSON) *report.Document {
+	d := &report.Document{Title: fmt.Sprintf("Call %d of %d in %s", out.Call, out.Calls, out.Trajectory)}
+	d.Add(report.Paragraph(fmt.Sprintf("Recorded: %s (status %s).", out.Label, out.Status)))
+	table := report.NewTable("rules", "",
+		report.Column{Key: "kind"},
+		report.Column{Key: "rule"},
+		report.Column{Key: "verdict"},
+		report.Column{Key: "before", Max: 48, Wrap: true},
+		report.Column{Key: "after", Max: 48, Wrap: true})
+	for _, r := range out.Rules {
+		verdict := "applies"
+		switch {
+		case r.OverruledBy != "":
+			verdict = "overruled by " + r.OverruledBy
+		case !r.Changes:
+			verdict = "changes nothing"
+		}
+		table.Add(report.Text(r.Kind), report.Name(r.Rule), report.Text(verdict), report.Text(r.Before), report.Text(r.After))
+	}
+	if len(out.Rules) > 0 {
+		d.Add(table)
+	} else {
+		d.Add(report.Paragraph("No rule matches the call."))
+	}
+	if text := fates[out.Fate]; text != "" {
+		d.Add(report.Paragraph(text))
+		return d
+	}
+	steps := report.NewTable("steps", "",
+		report.Column{Key: "label", Max: 60, Wrap: true},
+		report.Column{Key: "effect"},
+		report.Column{Key: "domain"},
+		report.Column{Key: "from", Title: "from state", Align: report.Right},
+		report.Column{Key: "to", Title: "to state", Align: report.Right},
+		report.Column{Key: "visits", Align: report.Right},
+		report.Column{Key: "remarks", Wrap: true})
+	for _, s := range out.Steps {
+		steps.Add(report.Text(s.Label), report.Text(s.Effect), report.Text(s.Domain), report.Int(s.From), report.Int(s.To), report.Int(s.Visits), report.Text(remarks(s)))
+	}
+	steps.Note("State 0 is the root; visits count how often executions came to the state that the step leads to.")
+	d.Add(steps)
+	return d
+}
+
+// remarks are what else there is to say of a step.
+func remarks(s explainedStepJSON) string {
+	var text string
+	add := func(is bool, remark string) {
+		if !is {
+			return
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += remark
+	}
+	add(s.Inserted, "inserted by a rule")
+	add(s.Calls > 1, fmt.Sprintf("%d calls folded", s.Calls))
+	add(s.From == s.To, "leaves the state as it is")
+	add(s.Idempotent, "may be repeated")
+	add(s.Barrier, "barrier")
+	add(s.Cut, "starts again at the root")
+	return text
+}

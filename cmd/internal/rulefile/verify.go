@@ -1,0 +1,325 @@
+package rulefile
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
+)
+
+// verifyOptions are the flags of `awo rules verify`.
+type verifyOptions struct {
+	cli.InputOptions  `mapstructure:",squash"`
+	MaxContradictions float64 `mapstructure:"max-contradictions"`
+	MinTested         float64 `mapstructure:"min-tested"`
+	LimitStates       int     `mapstructure:"limit-states"`
+	Folds             int     `mapstructure:"folds"`
+}
+
+func newVerify(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "verify RULES FILES...",
+		Short: "Ask traces whether they contradict rules; fails if they do",
+		Long: `Hold rules against traces. Histories that the rules make one state claim to be
+alike, so the same read has to return the same after each of them; where it does
+not, a rule is wrong. The table shows for every rule how many states it joins,
+in what share of them anything was checked, and how often its checks failed.
+
+The exit code is 1 if a rule is contradicted in more than --max-contradictions of
+its checks, or tested in less than --min-tested of its states: what nothing was
+compared with is not right yet. Beside it stands what the next call costs to
+predict from the state, on tasks not seen: rules that merge too much make it rise.
+
+RULES is a rule file. ` + cli.FilesHelp,
+		Example: `  awo rules verify rules.yaml traces/
+  awo rules verify rules.yaml traces/ --max-contradictions 0.01 --min-tested 0.2
+  awo rules verify rules.yaml traces/ --format json`,
+		Args: rulesAndFiles,
+	}
+	f := c.Flags()
+	cli.AddInput(f)
+	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
+	f.Float64("min-tested", 0.2, "the smallest share of the states that a rule joins in which something must have been checked, from 0 to 1")
+	f.Int("limit-states", 0, "watch at most `N` states, to bound memory; what was left out is counted (0: no limit)")
+	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
+	return cli.Work(a, c, verifyRules)
+}
+
+// rulesAndFiles wants a rule file and at least one file of traces.
+func rulesAndFiles(c *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return cli.Usagef("`%s` wants a rule file and then files or folders of traces", c.CommandPath())
+	}
+	return nil
+}
+
+// What becomes of a rule.
+const (
+	verdictOK           = "ok"
+	verdictContradicted = "contradicted"
+	verdictUntested     = "untested"
+	verdictIdle         = "joins nothing"
+	verdictNoState      = "moves no state"
+)
+
+// EvidenceJSON is the JSON of `awo rules verify`; docs/artefacts.md
+// describes it.
+type EvidenceJSON struct {
+	Schema            string         `json:"schema"`
+	Input             cli.InputJSON  `json:"input"`
+	Rules             string         `json:"rules_file"`
+	MaxContradictions float64        `json:"max_contradictions"`
+	MinTested         float64        `json:"min_tested"`
+	Passed            bool           `json:"passed"`
+	Verdicts          []ruleVerdict  `json:"rules"`
+	Together          []ruleVerdict  `json:"rules_of_a_kind"` // that only together make histories one state
+	Checks            checksJSON     `json:"checks"`
+	NextCall          []nextCallJSON `json:"next_call"`
+	LeftOut           verifyLeftOut  `json:"left_out"`
+}
+
+type ruleVerdict struct {
+	ID             string               `json:"id"` // empty for several
+	Kind           string               `json:"kind"`
+	At             diag.Pos             `json:"at"`
+	Verdict        string               `json:"verdict"`
+	States         int                  `json:"states"`        // that hold histories which are one state by this rule
+	Tested         int                  `json:"tested_states"` // of these, where something was checked
+	TestedShare    report.Figure        `json:"tested_share"`
+	Checks         int                  `json:"checks"`
+	Contradictions int                  `json:"contradictions"`
+	Involved       int                  `json:"involved"` // contradictions that are another rule's among them
+	Expected       float64              `json:"expected"` // by the baseline
+	Rate           report.Figure        `json:"contradicted_share"`
+	Interval       report.Interval      `json:"contradicted_interval"`
+	Examples       []counterExampleJSON `json:"counter_examples"`
+}
+
+type counterExampleJSON struct {
+	Check   string   `json:"check"`
+	Read    string   `json:"read"`
+	First   sighting `json:"first"`
+	Second  sighting `json:"second"`
+	Results []string `json:"results_differ_at"`
+}
+
+type sighting struct {
+	Trajectory string   `json:"trajectory"`
+	Call       int      `json:"call"`  // counted from 1
+	Calls      []string `json:"calls"` // that the other history lacks
+	Order      []string `json:"order"` // of writes that the other history has in another order
+}
+
+type checksJSON struct {
+	Histories   checkJSON `json:"histories"`
+	Repeated    checkJSON `json:"repeated"`
+	Unchanged   checkJSON `json:"unchanged"`
+	Unstable    int       `json:"unstable"` // not counted: the call differs after identical histories
+	Baseline    checkJSON `json:"baseline"` // identical histories
+	Unexplained checkJSON `json:"unexplained"`
+}
+
+type checkJSON struct {
+	Checks         int `json:"checks"`
+	Contradictions int `json:"contradictions"`
+}
+
+type nextCallJSON struct {
+	Rules    string            `json:"rules"`
+	States   int               `json:"states"`
+	Calls    int               `json:"calls"`
+	Bits     entropy.Figure    `json:"bits"` // held out, a call
+	Interval *entropy.Interval `json:"interval"`
+}
+
+type verifyLeftOut struct {
+	Histories int `json:"histories"` // in states beyond --limit-states
+	Reads     int `json:"reads"`     // beyond those that are watched
+}
+
+func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
+	for _, share := range []struct {
+		flag  string
+		value float64
+	}{{"max-contradictions", o.MaxContradictions}, {"min-tested", o.MinTested}} {
+		if !(share.value >= 0 && share.value <= 1) {
+			return cli.Usagef("--%s: %g is not between 0 and 1", share.flag, share.value)
+		}
+	}
+	if o.LimitStates < 0 {
+		return cli.Usagef("--limit-states: %d is negative", o.LimitStates)
+	}
+	if o.Folds < 2 {
+		return cli.Usagef("--folds: %d is less than 2", o.Folds)
+	}
+	set, err := j.Rules(args[0])
+	if err != nil {
+		return err
+	}
+	in, err := j.Intake(args[1:], o.InputOptions, trace.Options{Spool: true})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	options := merge.ExaminerOptions{MaxStates: o.LimitStates, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed}
+	plain, examiner := merge.NewExaminer(nil, options), merge.NewExaminer(set, options)
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		plain.Add(t)
+		examiner.Add(t)
+	}
+	evidence := examiner.Evidence()
+	compared, err := comparisons(j, in, evidence)
+	if err != nil {
+		return err
+	}
+	out := verification(in, o, args[0], evidence, compared)
+	out.NextCall = []nextCallJSON{nextCall("none", plain.Evidence(), o, 1), nextCall("these", evidence, o, 1), nextCall("one state", evidence, o, 0)}
+	out.NextCall[2].States = 1
+	failRules(j, o, evidence, &out)
+	return j.Print(evidenceDocument(in, o, out), out)
+}
+
+// comparisons reads the trajectories of counter-examples again and says what
+// they show.
+func comparisons(j *cli.Job, in *cli.Intake, evidence *merge.Evidence) (map[merge.CounterExample]merge.Comparison, error) {
+	var examples []merge.CounterExample
+	var refs []trace.Ref
+	for _, list := range [][]merge.RuleEvidence{evidence.Rules, evidence.Kinds} {
+		for i := range list {
+			for _, x := range list[i].Examples {
+				examples = append(examples, x)
+				refs = append(refs, evidence.Runs[x.First.Run].Ref, evidence.Runs[x.Second.Run].Ref)
+			}
+		}
+	}
+	out := map[merge.CounterExample]merge.Comparison{}
+	if len(refs) == 0 {
+		return out, nil
+	}
+	again := map[trace.Ref]*trace.Trajectory{}
+	for t, err := range in.Reader.At(refs) {
+		if err != nil {
+			return nil, err
+		}
+		again[t.Ref] = t
+	}
+	comparer := evidence.Comparer(j.ShowValues)
+	for _, x := range examples {
+		one, other := again[evidence.Runs[x.First.Run].Ref], again[evidence.Runs[x.Second.Run].Ref]
+		if one == nil || other == nil {
+			continue
+		}
+		if c, ok := comparer.Compare(x, one, other); ok {
+			out[x] = c
+		}
+	}
+	return out, nil
+}
+
+func verification(in *cli.Intake, o verifyOptions, file string, e *merge.Evidence, compared map[merge.CounterExample]merge.Comparison) EvidenceJSON {
+	out := EvidenceJSON{
+		Schema: "awo.rules-verification/v1", Input: in.JSON(), Rules: file,
+		MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
+		Verdicts: []ruleVerdict{}, Together: []ruleVerdict{},
+		LeftOut: verifyLeftOut{e.LeftOut, e.Unwatched},
+	}
+	of := func(k merge.CheckKind) checkJSON { return checkJSON{e.Checks[k], e.Contradictions[k]} }
+	out.Checks = checksJSON{
+		Histories: of(merge.CheckHistories), Repeated: of(merge.CheckRepeated), Unchanged: of(merge.CheckUnchanged),
+		Unstable: e.Unstable, Baseline: checkJSON{e.Baseline.Of, e.Baseline.Count}, Unexplained: checkJSON{e.Unexplained.Of, e.Unexplained.Count},
+	}
+	for i := range e.Rules {
+		out.Verdicts = append(out.Verdicts, verdictOn(&e.Rules[i], e, o, compared))
+	}
+	for i := range e.Kinds {
+		v := verdictOn(&e.Kinds[i], e, o, compared)
+		v.ID = ""
+		out.Together = append(out.Together, v)
+	}
+	return out
+}
+
+// verdictOn judges a rule, or several.
+func verdictOn(r *merge.RuleEvidence, e *merge.Evidence, o verifyOptions, compared map[merge.CounterExample]merge.Comparison) ruleVerdict {
+	rule := r.Rules[0]
+	v := ruleVerdict{
+		ID: rule.ID, Kind: rule.Kind.String(), At: rule.Pos, Verdict: verdictOK,
+		States: r.States, Tested: r.Tested, Checks: r.Checks,
+		Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected, Examples: []counterExampleJSON{},
+	}
+	v.TestedShare = report.Unknown("it joins no states")
+	if r.States > 0 {
+		v.TestedShare = report.Known(r.TestedShare())
+	}
+	v.Rate, v.Interval = report.Unknown("nothing was checked"), report.NoInterval("nothing was checked")
+	if r.Rate.N > 0 {
+		v.Rate = report.Known(r.Rate.Share)
+		v.Interval = report.Interval{Lo: r.Rate.Lo, Hi: r.Rate.Hi, Level: 0.95, Method: "Wilson"}
+	}
+	switch {
+	case !r.Moves:
+		v.Verdict = verdictNoState
+	case r.Rate.N > 0 && r.Rate.Share > o.MaxContradictions:
+		v.Verdict = verdictContradicted
+	case r.States == 0:
+		v.Verdict = verdictIdle
+	case r.TestedShare() < o.MinTested:
+		v.Verdict = verdictUntested
+	}
+	for _, x := range r.Examples {
+		c := compared[x]
+		v.Examples = append(v.Examples, counterExampleJSON{
+			Check: x.Check.String(), Read: c.Read, Results: append([]string{}, c.Results...),
+			First:  sighting{e.Runs[x.First.Run].ID, x.First.Call + 1, append([]string{}, c.First...), append([]string{}, c.FirstOrder...)},
+			Second: sighting{e.Runs[x.Second.Run].ID, x.Second.Call + 1, append([]string{}, c.Second...), append([]string{}, c.SecondOrder...)},
+		})
+	}
+	return v
+}
+
+// nextCall sums up what the next call costs to predict: at order 0 from nothing,
+// at order 1 from the state.
+func nextCall(name string, e *merge.Evidence, o verifyOptions, order int) nextCallJSON {
+	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None()}
+	if e.Next.Folds == 0 {
+		return out
+	}
+	held := entropy.NewHeldOut(e.Next, entropy.Options{Seed: o.Seed})
+	out.Calls, out.Bits, out.Interval = held.N, held.Orders[order].Bits, held.Orders[order].Interval
+	return out
+}
+
+// failRules reports the rules that fail as problems at their places.
+func failRules(j *cli.Job, o verifyOptions, e *merge.Evidence, out *EvidenceJSON) {
+	j.Problems.Unlimited = true
+	fail := func(pos diag.Pos, code, format string, args ...any) {
+		out.Passed = false
+		j.Problems.Add(diag.New(pos, code, format, args...))
+	}
+	for i, v := range out.Verdicts {
+		rule := e.Rules[i].Rules[0]
+		switch v.Verdict {
+		case verdictContradicted:
+			fail(rule.Pos, "rule-contradicted", "traces contradict the rule %q in %s of %s", rule.ID, report.Grouped(v.Contradictions), cli.CountOf(v.Checks, "check"))
+		case verdictUntested:
+			fail(rule.Pos, "rule-untested", "of the %s that the rule %q joins the traces test %s", cli.CountOf(v.States, "state"), rule.ID, report.Grouped(v.Tested))
+		}
+	}
+	for i, v := range out.Together {
+		if v.Verdict == verdictContradicted {
+			fail(e.Kinds[i].Rules[0].Pos, "rule-contradicted", "traces contradict the rules of kind %s, of which no single one is needed, in %s of %s",
+				v.Kind, report.Grouped(v.Contradictions), cli.CountOf(v.Checks, "check"))
+		}
+	}
+	if u := e.Unexplained; u.Of > 0 && float64(u.Count) > o.MaxContradictions*float64(u.Of) {
+		fail(diag.Pos{File: out.Rules}, "rule-contradicted", "traces contradict these rules in %s of %s of histories that no rule and no kind of rules alone makes one state",
+			report.Grouped(u.Count), cli.CountOf(u.Of, "check"))
+	}
+}

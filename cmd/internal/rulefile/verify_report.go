@@ -1,0 +1,119 @@
+package rulefile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/merge"
+)
+
+func evidenceDocument(in *cli.Intake, o verifyOptions, out EvidenceJSON) *report.Document {
+	d := &report.Document{Title: "Evidence for and against rules"}
+	d.Add(in.Summary())
+	table := report.NewTable("rules", "",
+		report.Column{Key: "rule", Max: 32},
+		report.Column{Key: "kind"},
+		report.Column{Key: "states", Title: "joins states", Align: report.Right},
+		report.Column{Key: "tested", Title: "tested", Unit: "%", Align: report.Right},
+		report.Column{Key: "checks", Align: report.Right},
+		report.Column{Key: "contradictions", Align: report.Right},
+		report.Column{Key: "contradicted", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
+		report.Column{Key: "verdict"},
+	)
+	for _, v := range out.Verdicts {
+		table.Add(verdictCells(v, report.Name(v.ID))...)
+	}
+	for _, v := range out.Together {
+		table.Add(verdictCells(v, report.Text("(several together)"))...)
+	}
+	c := out.Checks
+	table.Note("Checked: reads from one state after different histories (%s), reads made twice in a row (%s), reads before and after what changes nothing (%s). A check counts for every rule without which the two histories would be two states, a contradiction against the one that explains most.",
+		report.Grouped(c.Histories.Checks), report.Grouped(c.Repeated.Checks), report.Grouped(c.Unchanged.Checks))
+	table.Note("After identical histories %s of %s differ, which is no rule's fault; %s of calls that do so are not counted. Intervals (Wilson) take checks to be independent, which those of one task are not.",
+		report.Grouped(c.Baseline.Contradictions), cli.CountOf(c.Baseline.Checks, "read"), cli.CountOf(c.Unstable, "check"))
+	if out.LeftOut.Histories > 0 {
+		table.Note("%s in states beyond --limit-states were not examined.", cli.CountOf(out.LeftOut.Histories, "history"))
+	}
+	if out.LeftOut.Reads > 0 {
+		table.Note("%s were not compared: too many different ones.", cli.CountOf(out.LeftOut.Reads, "read"))
+	}
+	d.Add(table)
+	if list := counterExamples(out); len(list) > 0 {
+		d.Section("Counter-examples", list)
+	}
+	d.Section("The next call", nextCallTable(out))
+	return d
+}
+
+func verdictCells(v ruleVerdict, name report.Cell) []report.Cell {
+	interval := report.ShareRange(v.Interval, 1)
+	if v.Interval.Reason != "" {
+		interval = report.Missing(v.Interval.Reason)
+	}
+	return []report.Cell{
+		name, report.Text(v.Kind), report.Int(v.States), v.TestedShare.Share(0), report.Int(v.Checks), report.Int(v.Contradictions), interval, report.Text(v.Verdict),
+	}
+}
+
+func nextCallTable(out EvidenceJSON) *report.Table {
+	table := report.NewTable("next-call", "",
+		report.Column{Key: "rules"},
+		report.Column{Key: "states", Align: report.Right},
+		report.Column{Key: "bits", Title: "held-out bits a call", Align: report.Right},
+		report.Column{Key: "interval", Title: "95 % interval", Interval: true, Align: report.Right},
+	)
+	for _, n := range out.NextCall {
+		bits := report.Missing("a held-out loss needs at least two tasks with calls")
+		if n.Bits.Known() {
+			bits = report.Float(float64(n.Bits), 3)
+		}
+		table.Add(report.Text(n.Rules), report.Int(n.States), bits, cli.RangeCell(n.Interval, 2, "too few tasks for an interval"))
+	}
+	table.Note("What the tool of the next call costs to predict from the state, on tasks that the model has not seen, whatever rules call the tools: too many states are new in every task, too few go on in different ways.")
+	return table
+}
+
+// counterExamples writes the first contradictions of every rule as sentences.
+func counterExamples(out EvidenceJSON) report.List {
+	var list report.List
+	for _, group := range [][]ruleVerdict{out.Verdicts, out.Together} {
+		for _, v := range group {
+			name := v.ID
+			if name == "" {
+				name = "rules of kind " + v.Kind
+			}
+			for _, x := range v.Examples {
+				list = append(list, name+": "+counterExample(x))
+			}
+		}
+	}
+	return list
+}
+
+func counterExample(x counterExampleJSON) string {
+	head := fmt.Sprintf("%s returned something else (%s) in call %d of %s than in call %d of %s", x.Read, strings.Join(x.Results, ", "), x.Second.Call, x.Second.Trajectory, x.First.Call, x.First.Trajectory)
+	if x.Check != merge.CheckHistories.String() {
+		if len(x.Second.Calls) == 0 {
+			return head + ", with nothing between."
+		}
+		return head + "; between them: " + shortList(x.Second.Calls) + "."
+	}
+	if len(x.Second.Order) > 0 {
+		head += "; in this order: " + shortList(x.Second.Order) + "; in that: " + shortList(x.First.Order)
+	}
+	return head + "; only before the one: " + shortList(x.Second.Calls) + "; only before the other: " + shortList(x.First.Calls) + "."
+}
+
+// shortList joins the first few of a list.
+func shortList(list []string) string {
+	const most = 5
+	if len(list) == 0 {
+		return "nothing"
+	}
+	if more := len(list) - most; more > 0 {
+		return fmt.Sprintf("%s, and %d more", strings.Join(list[:most], ", "), more)
+	}
+	return strings.Join(list, ", ")
+}

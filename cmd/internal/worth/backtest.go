@@ -1,0 +1,269 @@
+package worth
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
+	"github.com/awo-dev/awo/cmd/internal/prediction"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// BacktestOptions are the flags of `awo backtest`.
+type BacktestOptions struct {
+	cli.InputOptions `mapstructure:",squash"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Rules            string   `mapstructure:"rules"`
+	Split            string   `mapstructure:"split"`
+	Folds            int      `mapstructure:"folds"`
+	TestShare        float64  `mapstructure:"test-share"`
+	Threshold        int      `mapstructure:"threshold"`
+	MaxExtra         int      `mapstructure:"max-extra"`
+	AssumeReads      bool     `mapstructure:"assume-reads"`
+	Select           string   `mapstructure:"select"`
+	MaxTools         int      `mapstructure:"max-tools"`
+	TokenBudget      int64    `mapstructure:"token-budget"`
+	Techniques       []string `mapstructure:"techniques"`
+	Sweep            []string `mapstructure:"sweep"`
+	SweepTools       []string `mapstructure:"sweep-tools"`
+	Plots            string   `mapstructure:"plots"`
+}
+
+// UsualBacktest returns the options of a back-test of which no flag is given.
+func UsualBacktest(in cli.InputOptions, prices cli.PriceOptions, ruleFile string) BacktestOptions {
+	return BacktestOptions{
+		InputOptions: in, PriceOptions: prices, Rules: ruleFile,
+		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
+		Threshold: metatool.DefaultThreshold, MaxExtra: metatool.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), Sweep: sweptThresholds(), SweepTools: sweptTools(),
+	}
+}
+
+// NewBacktest returns `awo backtest`.
+func NewBacktest(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "backtest FILES...",
+		Short: "Compile one part of the traces, and measure what that saves on the other",
+		Long: `Compile one part of the traces, and measure on the other what the result would
+have saved there: model calls, calling turns, tokens and money, for every technique.
+
+Tasks are split, not trajectories, since a second trial of a task is no test:
+--split kfold tests on every task once, compiled from the others; task holds out
+--test-share of them; time tests on the last part. auto is kfold of up to 2,000
+tasks, and else task.
+
+At a place in the test part a meta-tool saves turns only if its replay makes the
+recorded calls, and if its inputs were known before the first one. Of places that
+overlap those that save most count. All figures are upper bounds: an agent has to
+choose the meta-tool, and what it then does may differ from what was recorded.
+
+inertia makes predicted calls without the model, each wrong one charged as a model
+call; all is patterns and inertia, each call attributed to one, and preload on the
+turns that are left.
+
+--sweep tries other thresholds of patterns, or of awo if patterns is not measured,
+and --sweep-tools offers only the first few of the meta-tools.
+
+` + cli.FilesHelp,
+		Example: `  awo backtest traces/
+  awo backtest traces/ --rules rules.yaml --split task --test-share 0.3
+  awo backtest traces/ --techniques none,awo,patterns --sweep 3,5,10 --format json
+  awo backtest traces/ --plots plots/`,
+		GroupID: cli.GroupCompile,
+	}
+	f := c.Flags()
+	cli.AddInput(f)
+	cli.AddRules(f)
+	cli.AddPrices(f)
+	f.Var(cli.NewChoice("auto", "kfold", "task", "time"), "split", "how the traces are split")
+	f.Int("folds", backtest.DefaultFolds, "with --split kfold: how many parts")
+	f.Float64("test-share", backtest.DefaultShare, "with --split task or time: `SHARE` that is tested on")
+	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
+	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
+	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
+	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
+	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")
+	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
+	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
+	f.StringSlice("sweep", sweptThresholds(), "thresholds to try; an empty value tries none")
+	f.StringSlice("sweep-tools", sweptTools(), "numbers of meta-tools to try; an empty value tries none")
+	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
+	return cli.Work(a, c, backTest)
+}
+
+// sweptThresholds are the thresholds that are tried if nothing else is said.
+func sweptThresholds() []string { return []string{"3", "5", "10", "20"} }
+
+// sweptTools are the numbers of meta-tools that are tried if nothing else is said.
+func sweptTools() []string { return []string{"1", "2", "5", "10", "20"} }
+
+// techniques returns the techniques asked for.
+func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
+	if len(o.Techniques) == 0 {
+		return backtest.Techniques, nil
+	}
+	var names []string
+	for _, t := range backtest.Techniques {
+		names = append(names, t.Name)
+	}
+	for _, name := range o.Techniques {
+		if !slices.Contains(names, name) {
+			if near := diag.Nearest(name, names); near != "" {
+				return nil, cli.Usagef("--techniques: there is no technique %q; did you mean %s?", name, near)
+			}
+			return nil, cli.Usagef("--techniques: there is no technique %q", name)
+		}
+	}
+	var out []backtest.Technique
+	for _, t := range backtest.Techniques {
+		if t.Name == "none" || slices.Contains(o.Techniques, t.Name) {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// sweeps returns what is to be swept over.
+func (o *BacktestOptions) sweeps() ([]backtest.Sweep, error) {
+	thresholds, err := wholeNumbers("--sweep", o.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	tools, err := wholeNumbers("--sweep-tools", o.SweepTools)
+	if err != nil {
+		return nil, err
+	}
+	return []backtest.Sweep{{Parameter: backtest.ParameterThreshold, Values: thresholds}, {Parameter: backtest.ParameterMaxTools, Values: tools}}, nil
+}
+
+// wholeNumbers returns the numbers that a flag lists, in order and each once.
+func wholeNumbers(flag string, list []string) ([]int, error) {
+	var out []int
+	for _, text := range list {
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil, cli.Usagef("%s: %q is no whole number from 1 on", flag, text)
+		}
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+func (o *BacktestOptions) check() error {
+	switch {
+	case o.Folds < 2:
+		return cli.Usagef("--folds: %d is less than 2", o.Folds)
+	case !(o.TestShare > 0 && o.TestShare < 1):
+		return cli.Usagef("--test-share: %v is no share between 0 and 1", o.TestShare)
+	case o.Threshold < 1:
+		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
+	case o.MaxExtra < 0:
+		return cli.Usagef("--max-extra: %d is negative", o.MaxExtra)
+	case o.MaxTools < 0:
+		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
+	case o.TokenBudget < 0:
+		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
+	}
+	return nil
+}
+
+// BacktestFindings is what `awo backtest` found.
+type BacktestFindings struct {
+	options BacktestOptions
+	result  *backtest.Result
+	best    *backtest.Outcome // nil if nothing saves anything
+}
+
+func backTest(j *cli.Job, o BacktestOptions, files []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if _, err := o.techniques(); err != nil {
+		return err
+	}
+	if _, err := o.sweeps(); err != nil {
+		return err
+	}
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	meter, err := j.Meter(o.PriceOptions)
+	if err != nil {
+		return err
+	}
+	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	f, err := BackTest(j, in, set, meter, o)
+	if err != nil {
+		return err
+	}
+	if o.Plots != "" {
+		if err := drawBacktest(j, f, o.Plots); err != nil {
+			return err
+		}
+	}
+	out := f.JSON(in)
+	return j.Print(f.document(in, out), out)
+}
+
+// BackTest back-tests what in yields, which may have been read before.
+func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o BacktestOptions) (*BacktestFindings, error) {
+	techniques, err := o.techniques()
+	if err != nil {
+		return nil, err
+	}
+	sweeps, err := o.sweeps()
+	if err != nil {
+		return nil, err
+	}
+	shared := extraction.Options{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget}
+	options := backtest.Options{
+		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
+		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
+		Declared:   func() backtest.Declarations { return prediction.NewEffects(set, true) },
+		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.Parallel(),
+		Progress: func(done, of int, next string) {
+			j.Log.Debug("back-test", "step", done, "of", of, "next", next)
+			if j.Progress.Doing = next; of > 0 {
+				j.Progress.Doing = fmt.Sprintf("%s (%d of %d)", next, done+1, of)
+			}
+		},
+	}
+	f := &BacktestFindings{options: o}
+	if f.result, err = backtest.Run(in.Source, options); err != nil {
+		return nil, splitProblem(err)
+	}
+	if err := in.Refuse(set); err != nil {
+		return nil, err
+	}
+	f.best = f.result.Best()
+	return f, nil
+}
+
+// splitProblem says that --split time cannot be done with these traces.
+func splitProblem(err error) error {
+	if problem, ok := errors.AsType[*diag.Error](err); ok && problem.Pos.File == "" {
+		named := *problem
+		named.Pos.File = "--split time"
+		return &named
+	}
+	return err
+}

@@ -1,0 +1,309 @@
+package worth
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// BacktestJSON is the JSON of `awo backtest`; docs/backtest.md describes it.
+type BacktestJSON struct {
+	Schema       string            `json:"schema"`
+	Input        cli.InputJSON     `json:"input"`
+	Split        splitJSON         `json:"split"`
+	Techniques   []TechniqueJSON   `json:"techniques"`
+	Interactions []interactionJSON `json:"interactions"`
+	Sweeps       []SweepJSON       `json:"sweeps"`
+	Recommended  recommendedJSON   `json:"recommended"`
+	Unknown      []string          `json:"unknown"` // what the traces do not say, and what follows
+}
+
+type splitJSON struct {
+	By           string `json:"by"`
+	Folds        int    `json:"folds"` // parts compiled and tested
+	TrainTasks   int    `json:"train_tasks"`
+	TestTasks    int    `json:"test_tasks"`
+	Trajectories int    `json:"test_trajectories"`
+	Unused       int    `json:"unused_trajectories"` // on neither side
+}
+
+// TechniqueJSON is what a technique would have done in the test part. Savings are
+// upper bounds.
+type TechniqueJSON struct {
+	Technique         string        `json:"technique"`
+	Doc               string        `json:"doc"`
+	LLMCalls          int           `json:"llm_calls"` // recorded
+	LLMCallsSaved     int           `json:"llm_calls_saved"`
+	CallingTurns      int           `json:"calling_turns"` // recorded
+	CallingTurnsSaved int           `json:"calling_turns_saved"`
+	Share             report.Figure `json:"calling_turns_saved_share"`
+	Utilisation       report.Figure `json:"utilisation"`
+	Tokens            report.Figure `json:"tokens"` // recorded, or estimated
+	TokensSaved       report.Figure `json:"tokens_saved"`
+	CostUSD           report.Figure `json:"cost_usd"`
+	CostSavedUSD      report.Figure `json:"cost_saved_usd"`
+	StepsBefore       report.Figure `json:"steps_before"` // model calls of a trajectory with an occurrence
+	StepsAfter        report.Figure `json:"steps_after"`
+	Seconds           report.Figure `json:"model_seconds"`
+	SecondsSaved      report.Figure `json:"model_seconds_saved"`
+	Places            int           `json:"places"` // where a meta-tool would save a turn; they overlap
+	Exact             int           `json:"exact"`
+	Known             int           `json:"inputs_known"`
+	Wrong             int           `json:"wrong_calls"`       // made without the model, and not recorded
+	MetaTools         float64       `json:"meta_tools"`        // mean over the parts
+	AntiMetaTools     float64       `json:"anti_meta_tools"`   // left out since they fail more often than their parts or cost more than they save
+	DefinitionTokens  float64       `json:"definition_tokens"` // of them together
+
+	Adoption  *adoptionJSON              `json:"adoption,omitempty"`
+	Intervals map[string]report.Interval `json:"intervals"`
+	Notes     []string                   `json:"notes"`
+}
+
+// adoptionJSON is what is left if agents use meta-tools as seldom or as often as
+// published.
+type adoptionJSON struct {
+	Low      float64 `json:"low"` // shares of tasks
+	High     float64 `json:"high"`
+	SavedLow float64 `json:"calling_turns_saved_low"`
+	SavedHi  float64 `json:"calling_turns_saved_high"`
+}
+
+// AdoptionLow and AdoptionHigh are the utilisation that was published for live
+// agents (AWO, Tables 7 and 9), as shares of tasks.
+const (
+	AdoptionLow  = 0.16
+	AdoptionHigh = 0.98
+)
+
+// interactionJSON is what techniques save together beyond the sum of what each
+// saves.
+type interactionJSON struct {
+	Technique         string                     `json:"technique"`  // the combination
+	Techniques        []string                   `json:"techniques"` // its parts
+	Attributed        []attributedJSON           `json:"attributed"` // every turn that the combination saves, to one part
+	CallingTurnsSaved int                        `json:"calling_turns_saved"`
+	LLMCallsSaved     int                        `json:"llm_calls_saved"`
+	TokensSaved       report.Figure              `json:"tokens_saved"`
+	CostSavedUSD      report.Figure              `json:"cost_saved_usd"`
+	Intervals         map[string]report.Interval `json:"intervals"`
+	Notes             []string                   `json:"notes"`
+}
+
+type attributedJSON struct {
+	Technique         string `json:"technique"`
+	CallingTurnsSaved int    `json:"calling_turns_saved"`
+}
+
+// SweepJSON is what other values of a parameter save.
+type SweepJSON struct {
+	Parameter string           `json:"parameter"`
+	Technique string           `json:"technique"`
+	Values    []sweepValueJSON `json:"values"`
+}
+
+type sweepValueJSON struct {
+	Value   int              `json:"value"`
+	Metrics sweepMetricsJSON `json:"metrics"`
+}
+
+type sweepMetricsJSON struct {
+	CallingTurnsSaved int           `json:"calling_turns_saved"`
+	Share             report.Figure `json:"calling_turns_saved_share"`
+	Utilisation       report.Figure `json:"utilisation"`
+	TokensSaved       report.Figure `json:"tokens_saved"`
+	CostSavedUSD      report.Figure `json:"cost_saved_usd"`
+	MetaTools         float64       `json:"meta_tools"`
+}
+
+type recommendedJSON struct {
+	Technique string `json:"technique"`
+	Threshold int    `json:"threshold"`
+	Select    string `json:"select"`
+	Reason    string `json:"reason"`
+}
+
+func figure(v float64, reason string) report.Figure {
+	if math.IsNaN(v) {
+		return report.Unknown(reason)
+	}
+	return report.Known(v)
+}
+
+func intervalJSON(i backtest.Interval, reason string) report.Interval {
+	if !i.IsKnown() {
+		return report.NoInterval(reason)
+	}
+	return report.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
+}
+
+// JSON returns the result for scripts.
+func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
+	r := f.result
+	out := BacktestJSON{
+		Schema: "awo.backtest/v1", Input: in.JSON(),
+		Split:      splitJSON{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused},
+		Techniques: []TechniqueJSON{}, Interactions: []interactionJSON{}, Sweeps: []SweepJSON{}, Unknown: f.unknown(),
+	}
+	for i := range r.Techniques {
+		out.Techniques = append(out.Techniques, f.technique(&r.Techniques[i]))
+	}
+	for i := range r.Interactions {
+		out.Interactions = append(out.Interactions, f.interaction(&r.Interactions[i]))
+	}
+	for _, swept := range r.Sweeps {
+		s := SweepJSON{Parameter: string(swept.Parameter), Technique: swept.Technique, Values: []sweepValueJSON{}}
+		for i := range swept.Values {
+			v := &swept.Values[i]
+			t := f.technique(&v.Outcome)
+			s.Values = append(s.Values, sweepValueJSON{v.Value, sweepMetricsJSON{t.CallingTurnsSaved, t.Share, t.Utilisation, t.TokensSaved, t.CostSavedUSD, t.MetaTools}})
+		}
+		out.Sweeps = append(out.Sweeps, s)
+	}
+	out.Recommended = f.recommended()
+	return out
+}
+
+func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
+	t := TechniqueJSON{
+		Technique: o.Name, Doc: o.Doc, LLMCalls: o.LLMCalls, LLMCallsSaved: o.LLMCallsSaved,
+		CallingTurns: o.CallingTurns, CallingTurnsSaved: o.CallingTurnsSaved, Share: report.Unknown(noTestTurns),
+		Utilisation: f.known(o, "utilisation", o.Utilisation),
+		Tokens:      report.Unknown(noTokens), TokensSaved: f.known(o, "tokens_saved", float64(o.TokensSaved)), CostUSD: report.Unknown(NoPrices), CostSavedUSD: f.known(o, "cost_saved_usd", o.USDSaved),
+		StepsBefore: figure(o.StepsBefore, noneUsed), StepsAfter: figure(o.StepsAfter, noneUsed),
+		Seconds: report.Unknown(noTimes), SecondsSaved: f.known(o, "model_seconds_saved", o.SecondsSaved),
+		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
+		Intervals: map[string]report.Interval{}, Notes: []string{},
+	}
+	if o.CallingTurns > 0 {
+		t.Share = report.Known(float64(o.CallingTurnsSaved) / float64(o.CallingTurns))
+	}
+	if o.LLMCalls > 0 {
+		t.Tokens = report.Known(float64(o.Tokens))
+		if f.result.Unpriced < f.result.LLMTurns {
+			t.CostUSD = report.Known(o.USD)
+		}
+	}
+	if o.Seconds > 0 {
+		t.Seconds = report.Known(o.Seconds)
+	}
+	for _, metric := range backtest.Metrics {
+		t.Intervals[metric] = f.interval(o, metric)
+	}
+	t.Notes = append(t.Notes, o.Notes...)
+	switch {
+	case o.Wrong > 0:
+		t.Notes = append(t.Notes, fmt.Sprintf("%s made without the model that no agent made, and charged: the model calls saved are less by them", cli.CountOf(o.Wrong, "wrong call")))
+	case o.Name == "inertia" && o.CallingTurnsSaved == 0:
+		t.Notes = append(t.Notes, "no call is likely enough to be right")
+	}
+	switch {
+	case o.Name == "inertia" && o.CallingTurnsSaved > 0:
+		t.Notes = append(t.Notes, "an upper bound: what an agent does after a wrong call may differ from what was recorded, and what comes before a right one may too")
+	case o.Name == "all" && o.CallingTurnsSaved > 0:
+		t.Notes = append(t.Notes, "an upper bound: an agent must choose the meta-tools, and what it then does, or does after a wrong call, may differ from what was recorded; published adoption concerns the turns attributed to patterns alone")
+	case o.CallingTurnsSaved > 0:
+		saved := float64(o.CallingTurnsSaved)
+		t.Adoption = &adoptionJSON{AdoptionLow, AdoptionHigh, AdoptionLow * saved, AdoptionHigh * saved}
+		t.Notes = append(t.Notes,
+			"an upper bound: an agent must choose the meta-tool, and what it then does may differ from what was recorded",
+			fmt.Sprintf("published agents used meta-tools in %.0f to %.0f %% of the tasks (AWO, Tables 7 and 9), which would leave %.0f to %.0f of these turns; one of their models made 4 and 19 %% more calls with meta-tools than without", 100*AdoptionLow, 100*AdoptionHigh, AdoptionLow*saved, AdoptionHigh*saved))
+	}
+	return t
+}
+
+// interaction says what a combination saves beyond its parts.
+func (f *BacktestFindings) interaction(x *backtest.Interaction) interactionJSON {
+	out := interactionJSON{
+		Technique: x.Technique, Techniques: x.Parts, Attributed: []attributedJSON{},
+		CallingTurnsSaved: x.CallingTurnsSaved, LLMCallsSaved: x.LLMCallsSaved,
+		TokensSaved: report.Unknown(noTokens), CostSavedUSD: report.Unknown(NoPrices),
+		Intervals: map[string]report.Interval{},
+		Notes: []string{
+			"what " + x.Technique + " saves, less the sum of what its parts save alone: negative where both would save the same turn",
+			"wrong calls are charged to the combination as to inertia alone, so that they are not in the interaction",
+		},
+	}
+	for i, turns := range x.Attributed {
+		out.Attributed = append(out.Attributed, attributedJSON{x.Parts[i], turns})
+	}
+	if f.result.LLMTurns > 0 {
+		out.TokensSaved = report.Known(float64(x.TokensSaved))
+		if f.result.Unpriced < f.result.LLMTurns {
+			out.CostSavedUSD = report.Known(x.USDSaved)
+		}
+	}
+	if len(f.result.Techniques) > 0 {
+		all := backtest.Outcome{Name: x.Technique, LLMCalls: f.result.Techniques[0].LLMCalls, CallingTurns: f.result.Techniques[0].CallingTurns, Intervals: x.Intervals}
+		for _, metric := range backtest.InteractionMetrics {
+			out.Intervals[metric] = f.interval(&all, metric)
+		}
+	}
+	return out
+}
+
+// recommended says which technique saves most calling turns.
+func (f *BacktestFindings) recommended() recommendedJSON {
+	if f.best == nil {
+		return recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select, Reason: "no technique saves a calling turn or a token on tasks that it was not compiled from"}
+	}
+	out := recommendedJSON{Technique: f.best.Name, Threshold: f.options.Threshold, Select: f.options.Select}
+	for i := range f.result.Sweeps {
+		s := &f.result.Sweeps[i]
+		if s.Parameter != backtest.ParameterThreshold || s.Technique != f.best.Name {
+			continue
+		}
+		for _, v := range s.Values {
+			if v.CallingTurnsSaved > f.best.CallingTurnsSaved && v.Value == s.BestValue() {
+				out.Threshold = v.Value
+			}
+		}
+	}
+	if f.best.CallingTurnsSaved > 0 {
+		out.Reason = "it saves most calling turns of those that are replayed"
+		if i := f.best.Intervals["calling_turns_saved"]; i.IsKnown() {
+			out.Reason += fmt.Sprintf(": %d, 95 %% interval %.0f to %.0f", f.best.CallingTurnsSaved, i.Lo, i.Hi)
+		}
+		if f.best.Wrong > 0 {
+			out.Reason += fmt.Sprintf(", and %s taken off", cli.CountOf(f.best.Wrong, "wrong call"))
+		}
+		if out.Threshold != f.options.Threshold {
+			out.Reason += fmt.Sprintf(" at the threshold %d, and more at %d", f.options.Threshold, out.Threshold)
+		}
+		if f.best.USD > 0 && f.best.USDSaved < 0 {
+			out.Reason += "; by money it costs more than it saves, so register its definitions lazily or take fewer"
+		} else if f.best.USD <= 0 && f.best.TokensSaved < 0 {
+			out.Reason += "; its definitions cost more tokens than it saves, so register them lazily or take fewer"
+		}
+		return out
+	}
+	out.Reason = "it saves no calling turn, but most money or tokens"
+	return out
+}
+
+// unknown says in sentences what the traces do not say, and what follows.
+func (f *BacktestFindings) unknown() []string {
+	r, out := f.result, []string{}
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if r.NoTurns > 0 {
+		say("%s with calls of which the model turn is not recorded: no turn is saved there, and what they cost is not known.", cli.CountOf(r.NoTurns, "trajectory"))
+	}
+	if r.NoUsage > 0 {
+		say("%s without recorded usage: tokens are o200k counts of what is recorded, scaled where other turns have usage; system prompts and definitions that are not recorded are not in them.", cli.CountOf(r.NoUsage, "trajectory"))
+	}
+	switch {
+	case r.NoTools > 0 && r.NoTools == r.Trajectories:
+		say("%s without the definitions of the tools offered: what lazy registration and preloading would save is not known.", cli.CountOf(r.NoTools, "trajectory"))
+	case r.NoTools > 0:
+		say("%s without the definitions of the tools offered: what lazy registration and preloading would save there is not known, and counts as nothing.", cli.CountOf(r.NoTools, "trajectory"))
+	}
+	if r.Unpriced > 0 {
+		say("%s without a price: in the tokens, not in the money. --prices can add them.", cli.CountOf(r.Unpriced, "turn"))
+	}
+	if 0 < r.TestTasks && r.TestTasks < fewTasks {
+		say("Intervals are a bootstrap over %s: too narrow, with so few.", cli.CountOf(r.TestTasks, "task"))
+	}
+	return out
+}

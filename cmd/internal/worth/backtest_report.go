@@ -1,0 +1,266 @@
+package worth
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Document {
+	d := &report.Document{Title: "Back-test"}
+	d.Add(in.Summary(), f.SplitWords())
+	if f.result.Trajectories == 0 {
+		return d
+	}
+	d.Add(TurnsTable(out), MoneyTable(out))
+	if table := TimeTable(out); table != nil {
+		d.Add(table)
+	}
+	if len(out.Interactions) > 0 {
+		d.Section("Together", InteractionTable(out))
+	}
+	for _, s := range out.Sweeps {
+		d.Section(sweepWords[s.Parameter].heading, SweepTable(s))
+	}
+	r := out.Recommended
+	d.Section("Recommended", report.Paragraph(fmt.Sprintf("%s, --threshold %d, --select %s: %s.", r.Technique, r.Threshold, r.Select, r.Reason)))
+	if len(out.Unknown) > 0 {
+		d.Section("What cannot be known", report.List(out.Unknown))
+	}
+	var notes []string
+	for _, t := range f.result.Techniques {
+		for _, note := range t.Notes {
+			notes = append(notes, t.Name+": "+note+".")
+		}
+	}
+	if len(notes) > 0 {
+		d.Section("Notes", report.List(notes))
+	}
+	return d
+}
+
+// SplitWords says which trajectories were compiled from, and which tried on.
+func (f *BacktestFindings) SplitWords() report.Paragraph {
+	r := f.result
+	switch r.By {
+	case backtest.SplitFolds:
+		return report.Paragraph(fmt.Sprintf("Each of %s is tested on once, with what was compiled from the tasks of the other parts (%d parts).", cli.CountOf(r.TestTasks, "task"), r.Folds))
+	case backtest.SplitTime:
+		unused := ""
+		if r.Unused > 0 {
+			unused = fmt.Sprintf("; %s of tasks that were tried before and after are left out", cli.CountOf(r.Unused, "trajectory"))
+		}
+		return report.Paragraph(fmt.Sprintf("Compiled from what came first (%s), tested on what came last (%s)%s.", cli.CountOf(r.TrainTasks, "task"), cli.CountOf(r.TestTasks, "task"), unused))
+	}
+	return report.Paragraph(fmt.Sprintf("Compiled from %s, tested on %s.", cli.CountOf(r.TrainTasks, "task"), cli.CountOf(r.TestTasks, "task")))
+}
+
+// TurnsTable shows what each technique saves of calling turns.
+func TurnsTable(out BacktestJSON) *report.Table {
+	table := report.NewTable("techniques", "Held out: calling turns",
+		report.Column{Key: "technique"},
+		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "calling_turns_saved_share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "calling_turns_saved_share", Title: "95 %", Interval: true},
+		report.Column{Key: "llm_calls_saved", Title: "model calls saved", Align: report.Right},
+		report.Column{Key: "utilisation", Title: "tasks with one", Unit: "%", Align: report.Right},
+		report.Column{Key: "steps_before", Title: "calls there", Align: report.Right},
+		report.Column{Key: "steps_after", Title: "after", Align: report.Right},
+		report.Column{Key: "exact", Title: "exact in replay"},
+		report.Column{Key: "meta_tools", Title: "meta-tools", Align: report.Right},
+	)
+	for _, t := range out.Techniques {
+		exact := ""
+		if t.Places > 0 && t.Technique != "awo-paper" {
+			exact = fmt.Sprintf("%d of %d", t.Exact, t.Places)
+		}
+		table.Add(report.Text(t.Technique), report.Int(t.CallingTurnsSaved), t.Share.Share(1), report.ShareRange(t.Intervals["calling_turns_saved_share"], 1),
+			callsCell(t), t.Utilisation.Share(1), stepsCell(t.StepsBefore), stepsCell(t.StepsAfter), report.Text(exact), report.Float(t.MetaTools, 1))
+	}
+	if len(out.Techniques) > 0 {
+		first := out.Techniques[0]
+		table.Note("Of %s of %s that were tested on. Upper bounds: an agent must choose the meta-tool, and what it then does may differ from what was recorded.", cli.CountOf(first.CallingTurns, "calling turn"), cli.CountOf(first.LLMCalls, "model turn"))
+	}
+	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
+	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*AdoptionLow, 100*AdoptionHigh)
+	if note := emptyNote(out); note != "" {
+		table.Note("%s", note)
+	}
+	if note := antiNote(out); note != "" {
+		table.Note("%s", note)
+	}
+	return table
+}
+
+// antiNote says how many anti-meta-tools were left out.
+func antiNote(out BacktestJSON) string {
+	var some []string
+	for _, t := range out.Techniques {
+		if t.AntiMetaTools > 0 && t.Technique != "all" {
+			some = append(some, fmt.Sprintf("%s %.1f", t.Technique, t.AntiMetaTools))
+		}
+	}
+	if len(some) == 0 {
+		return ""
+	}
+	return "Left out as anti-meta-tools, which fail more often than their parts or cost more than they save (the mean over the parts): " + strings.Join(some, ", ") + "."
+}
+
+// emptyNote says what an interval means that has nothing to vary: techniques that
+// save nothing in any task, of n of them, may in up to 1 - 0.05^(1/n) of further ones
+// (Hanley and Lippman-Hand 1983).
+func emptyNote(out BacktestJSON) string {
+	var names []string
+	for _, t := range out.Techniques {
+		if _, known := t.Utilisation.Value(); known && t.Technique != "none" && t.CallingTurnsSaved == 0 && !registers(t.Technique) {
+			names = append(names, t.Technique)
+		}
+	}
+	if len(names) == 0 || out.Split.TestTasks == 0 {
+		return ""
+	}
+	bound := 1 - math.Pow(0.05, 1/float64(out.Split.TestTasks))
+	return fmt.Sprintf("Nothing is saved in any of %s by %s, and an interval of nothing says too much: of further tasks up to %.1f %% may hold something (95 %%).", cli.CountOf(out.Split.TestTasks, "task"), strings.Join(names, ", "), 100*bound)
+}
+
+// callsCell leaves out what nothing is known of, though turns are recorded.
+func callsCell(t TechniqueJSON) report.Cell {
+	if i := t.Intervals["llm_calls_saved"]; i.Reason == noOffers {
+		return report.Missing(i.Reason)
+	}
+	return report.Int(t.LLMCallsSaved)
+}
+
+// stepsCell leaves empty what concerns no trajectory.
+func stepsCell(f report.Figure) report.Cell {
+	if _, ok := f.Value(); !ok {
+		return report.Text("")
+	}
+	return f.Float(1)
+}
+
+// MoneyTable shows what each technique saves of tokens and money, with the
+// definitions of its tools paid.
+func MoneyTable(out BacktestJSON) *report.Table {
+	table := report.NewTable("money", "Held out: tokens and money, definitions paid",
+		report.Column{Key: "technique"},
+		report.Column{Key: "tokens_saved", Title: "tokens saved", Align: report.Right},
+		report.Column{Key: "tokens_saved_share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "tokens_saved_share", Title: "95 %", Interval: true},
+		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
+		report.Column{Key: "cost_saved_usd", Title: "95 %", Interval: true},
+		report.Column{Key: "definition_tokens", Title: "definition tokens", Align: report.Right},
+	)
+	for _, t := range out.Techniques {
+		share := report.Missing(noTokens)
+		if tokens, ok := t.Tokens.Value(); ok && tokens > 0 {
+			if saved, ok := t.TokensSaved.Value(); ok {
+				share = report.Share(saved/tokens, 1)
+			} else {
+				share = t.TokensSaved.Int()
+			}
+		}
+		table.Add(report.Text(t.Technique), t.TokensSaved.Int(), share, cli.IntervalCell(t.Intervals["tokens_saved_share"]),
+			t.CostSavedUSD.Float(4), report.Range(t.Intervals["cost_saved_usd"], 4), report.Float(t.DefinitionTokens, 0))
+	}
+	if len(out.Techniques) > 0 {
+		if tokens, ok := out.Techniques[0].Tokens.Value(); ok {
+			money := ""
+			if usd, ok := out.Techniques[0].CostUSD.Value(); ok {
+				money = fmt.Sprintf(", %s USD", cli.Dollars(usd))
+			}
+			table.Note("Of %s tokens%s. The definitions of meta-tools are read on every turn that is left; negative: they cost more than the turns removed.", cli.Grouped(int64(tokens)), money)
+		}
+	}
+	return table
+}
+
+// TimeTable says how long models took on the turns that would be saved; nil if no
+// turn records that.
+func TimeTable(out BacktestJSON) *report.Table {
+	if len(out.Techniques) == 0 {
+		return nil
+	}
+	whole, ok := out.Techniques[0].Seconds.Value()
+	if !ok {
+		return nil
+	}
+	table := report.NewTable("time", "Held out: model time",
+		report.Column{Key: "technique"},
+		report.Column{Key: "model_seconds_saved", Title: "saved", Unit: "s", Align: report.Right},
+		report.Column{Key: "model_seconds_saved_share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "model_seconds_saved_share", Title: "95 %", Interval: true},
+	)
+	for _, t := range out.Techniques {
+		share := t.SecondsSaved.Float(1)
+		if saved, ok := t.SecondsSaved.Value(); ok {
+			share = report.Share(saved/whole, 1)
+		}
+		table.Add(report.Text(t.Technique), t.SecondsSaved.Float(0), share, report.ShareRange(t.Intervals["model_seconds_saved_share"], 1))
+	}
+	table.Note("Of %s seconds in which turns that record it waited for the model. Upper bounds, as the turns are; wrong calls of inertia take time that is not recorded.", report.Grouped(int(whole)))
+	return table
+}
+
+// InteractionTable says which part of a combination saves what, and what is lost or
+// gained against the sum of the parts.
+func InteractionTable(out BacktestJSON) *report.Table {
+	table := report.NewTable("interactions", "",
+		report.Column{Key: "technique"},
+		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "calling_turns_saved", Title: "95 %", Interval: true},
+		report.Column{Key: "tokens_saved", Title: "tokens saved", Align: report.Right},
+		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
+	)
+	for _, x := range out.Interactions {
+		for _, a := range x.Attributed {
+			table.Add(report.Text("in "+x.Technique+", by "+a.Technique), report.Int(a.CallingTurnsSaved), report.Text(""), report.Text(""), report.Text(""))
+		}
+		table.Add(report.Text("interaction"), report.Int(x.CallingTurnsSaved), report.Range(x.Intervals["calling_turns_saved"], 0), x.TokensSaved.Int(), x.CostSavedUSD.Float(4))
+	}
+	table.Note("Each call is attributed to one technique. The interaction is what is saved together, less the sum of what each saves alone.")
+	return table
+}
+
+// sweepWords are what the parameters of sweeps are called.
+var sweepWords = map[string]struct{ heading, axis string }{
+	string(backtest.ParameterThreshold): {"Other thresholds", "threshold"},
+	string(backtest.ParameterMaxTools):  {"Fewer meta-tools", "at most"},
+}
+
+// SweepTable shows what other values of a parameter save.
+func SweepTable(s SweepJSON) *report.Table {
+	table := report.NewTable("sweep_"+s.Parameter, "",
+		report.Column{Key: "value", Title: sweepWords[s.Parameter].axis, Align: report.Right},
+		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
+		report.Column{Key: "calling_turns_saved_share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "utilisation", Title: "tasks with one", Unit: "%", Align: report.Right},
+		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
+		report.Column{Key: "meta_tools", Title: "meta-tools", Align: report.Right},
+	)
+	for i, v := range s.Values {
+		m := v.Metrics
+		if i > 0 && s.Parameter == string(backtest.ParameterMaxTools) && m.MetaTools == s.Values[i-1].Metrics.MetaTools {
+			break // there are no more
+		}
+		table.Add(report.Int(v.Value), report.Int(m.CallingTurnsSaved), m.Share.Share(1), m.Utilisation.Share(1), m.CostSavedUSD.Float(4), report.Float(m.MetaTools, 1))
+	}
+	table.Note("With %s. Choosing the best of several makes its figure look better than it is.", s.Technique)
+	if s.Parameter == string(backtest.ParameterMaxTools) {
+		table.Note("Those that save most on the traces that they were compiled from come first. Every turn reads the definitions of all.")
+	}
+	return table
+}
+
+// drawBacktest writes the figures of a back-test into a folder.
+func drawBacktest(j *cli.Job, f *BacktestFindings, dir string) error {
+	figures, err := BacktestFigures(f)
+	if err != nil {
+		return err
+	}
+	return cli.WriteFigures(figures, dir)
+}

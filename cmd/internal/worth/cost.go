@@ -1,0 +1,198 @@
+// Package worth is the commands that count what trajectories cost and what would be
+// saved of it: `awo cost`, `awo backtest` and `awo register`.
+//
+// In come traces, rules and prices; out go accounts, back-tests and lists of tools to
+// register. A report shows the same findings in fewer tables, so those are exported.
+// Packages cost and backtest do the arithmetic, and what is kept in memory is
+// theirs.
+package worth
+
+import (
+	"cmp"
+	"container/heap"
+	"hash/fnv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/trace"
+)
+
+// CostOptions are the flags of `awo cost`.
+type CostOptions struct {
+	cli.InputOptions `mapstructure:",squash"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Lazy             bool    `mapstructure:"lazy"`
+	Share            float64 `mapstructure:"share"`
+	Batch            int     `mapstructure:"batch"`
+	Top              int     `mapstructure:"top"`
+}
+
+// NewCost returns `awo cost`.
+func NewCost(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "cost FILES...",
+		Short: "Say what trajectories cost, and what lazy registration would",
+		Long: `Say what trajectories cost in tokens and money: by model, agent, outcome, tool and
+day, the habits that cost most, and the dearest trajectories.
+
+Tokens are those that the traces record. Turns without usage are counted with the
+o200k vocabulary and scaled by turns that have both. Money follows list prices, with
+their source and date in the output; --prices adds others, for instance
+
+  version: 1
+  prices:
+    - models: [my-model, "my-model-*"]
+      input: 0.5          # US dollars for a million tokens
+      cached_input: 0.05
+      cache_write: 0.6
+      output: 2
+      from: 2026-01-01    # optional, as is until
+
+--lazy shows what registering tools only when they are needed would have cost
+(EcoAct), where the traces record the definitions of the tools offered; also with some
+registered from the start, those that other tasks say are worth it.
+
+` + cli.FilesHelp,
+		Example: `  awo cost traces/
+  awo cost traces/ --prices prices.yaml --where 'outcome == "success"'
+  awo cost traces/ --lazy --format json`,
+		GroupID: cli.GroupLook,
+	}
+	f := c.Flags()
+	cli.AddInput(f)
+	cli.AddPrices(f)
+	f.Bool("lazy", false, "also simulate lazy registration of tools")
+	f.Float64("share", 0.3, "with --lazy: `SHARE` of the offered tools that one of the variants registers, used or not")
+	f.Int("batch", 5, "with --lazy: how many tools one of the variants registers at a time")
+	f.Int("top", 10, "how many habits and trajectories are named")
+	return cli.Work(a, c, costs)
+}
+
+func costs(j *cli.Job, o CostOptions, files []string) error {
+	switch {
+	case o.Top < 0:
+		return cli.Usagef("--top: %d is negative", o.Top)
+	case !(o.Share >= 0 && o.Share <= 1):
+		return cli.Usagef("--share: %v is no share, which is from 0 to 1", o.Share)
+	case o.Batch < 1:
+		return cli.Usagef("--batch: %d is less than 1", o.Batch)
+	}
+	meter, err := j.Meter(o.PriceOptions)
+	if err != nil {
+		return err
+	}
+	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	f, err := Account(j, in, meter, o)
+	if err != nil {
+		return err
+	}
+	out := f.JSON(in)
+	return j.Print(f.document(in, out), out)
+}
+
+// Account adds up what the trajectories cost that in yields.
+func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions) (*CostFindings, error) {
+	ledger, sample := cost.NewLedger(meter), fitSample{}
+	preloading := backtest.NewPreloading(meter)
+	estimated := 0
+	for t, err := range in.Source() {
+		if err != nil {
+			return nil, err
+		}
+		account := ledger.Add(t)
+		estimated += account.Estimated()
+		sample.see(t)
+		if o.Lazy {
+			preloading.Add(t, account)
+		}
+	}
+	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter}
+	if estimated > 0 {
+		if err := learn(j, in, f.fit, sample); err != nil {
+			return nil, err
+		}
+		f.unscaled = ledger.Apply(f.fit)
+	}
+	f.statement = ledger.Statement(o.Top)
+	if o.Lazy {
+		var err error
+		if f.lazy, err = lazyStudy(in, ledger, preloading, f.fit, meter, o); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// learn reads the chosen trajectories again and fits counted to recorded tokens.
+func learn(j *cli.Job, in *cli.Intake, fit *cost.Fit, sample fitSample) error {
+	for t, err := range in.Reader.At(sample.refs()) {
+		if err != nil {
+			return err
+		}
+		fit.Add(t)
+	}
+	return nil
+}
+
+// fitSize is how many trajectories counted tokens are fitted on: some seconds of
+// counting at most, and enough for an interval of a few percent.
+const fitSize = 300
+
+// fitSample keeps the trajectories with usage whose names have the smallest
+// hashes: a sample that does not depend on their order.
+type fitSample struct {
+	chosen fitHeap
+}
+
+type fitChoice struct {
+	hash uint64
+	ref  trace.Ref
+}
+
+type fitHeap []fitChoice
+
+func (h fitHeap) Len() int { return len(h) }
+func (h fitHeap) Less(i, k int) bool {
+	return cmp.Or(cmp.Compare(h[k].hash, h[i].hash), h[k].ref.Compare(h[i].ref)) < 0
+}
+func (h fitHeap) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
+func (h *fitHeap) Push(x any)   { *h = append(*h, x.(fitChoice)) }
+func (h *fitHeap) Pop() any     { last := len(*h) - 1; x := (*h)[last]; *h = (*h)[:last]; return x }
+
+// see considers t.
+func (s *fitSample) see(t *trace.Trajectory) {
+	known := 0
+	for i := range t.Turns {
+		if t.Turns[i].Usage.Known {
+			known++
+		}
+	}
+	if known == 0 || t.Ref.IsZero() {
+		return
+	}
+	h := fnv.New64a()
+	h.Write([]byte(t.ID))
+	choice := fitChoice{h.Sum64(), t.Ref}
+	if len(s.chosen) == fitSize && choice.hash >= s.chosen[0].hash {
+		return
+	}
+	heap.Push(&s.chosen, choice)
+	if len(s.chosen) > fitSize {
+		heap.Pop(&s.chosen)
+	}
+}
+
+func (s *fitSample) refs() []trace.Ref {
+	var out []trace.Ref
+	for _, c := range s.chosen {
+		out = append(out, c.ref)
+	}
+	return out
+}

@@ -1,0 +1,323 @@
+package worth
+
+import (
+	"math"
+	"time"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// CostJSON is the JSON of `awo cost`; docs/cost.md describes it.
+type CostJSON struct {
+	Schema   string          `json:"schema"`
+	Input    cli.InputJSON   `json:"input"`
+	Currency string          `json:"currency"`
+	Caching  string          `json:"caching"`
+	Total    CostLineJSON    `json:"total"`
+	Prices   []costPriceJSON `json:"prices"` // of the models that were met
+	Fit      []costFitJSON   `json:"fit"`
+	Unscaled int             `json:"unscaled_turns"` // counted, with nothing to scale them by
+	Models   []CostLineJSON  `json:"models"`
+	Agents   []CostLineJSON  `json:"agents"`
+	Outcomes []CostLineJSON  `json:"outcomes"`
+	Days     []CostLineJSON  `json:"days"`
+	Tools    []costToolJSON  `json:"tools"`
+	Habits   []costHabitJSON `json:"habits"`
+	Dearest  []CostLineJSON  `json:"dearest"`
+	Unknown  []string        `json:"unknown"` // what the traces do not say, in sentences
+	Lazy     *lazyJSON       `json:"lazy"`
+}
+
+// CostLineJSON is what some of the turns cost.
+type CostLineJSON struct {
+	Name          string        `json:"name"` // empty: not recorded
+	Trajectories  int           `json:"trajectories"`
+	Turns         int           `json:"turns"`
+	Estimated     int           `json:"estimated_turns"`
+	Unpriced      int           `json:"unpriced_turns"` // in the tokens, not in cost_usd
+	Calls         int           `json:"calls"`
+	Input         int64         `json:"input_tokens"` // cached and written ones included
+	Cached        int64         `json:"cached_input_tokens"`
+	Write         int64         `json:"cache_write_tokens"`
+	Output        int64         `json:"output_tokens"`
+	CostUSD       report.Figure `json:"cost_usd"`
+	RecordedUSD   report.Figure `json:"recorded_cost_usd"`
+	RecordedTurns int           `json:"turns_with_recorded_cost"`
+}
+
+type costPriceJSON struct {
+	Model  string        `json:"model"`
+	Input  report.Figure `json:"input_usd_per_million"`
+	Cached report.Figure `json:"cached_input_usd_per_million"`
+	Write  report.Figure `json:"cache_write_usd_per_million"`
+	Output report.Figure `json:"output_usd_per_million"`
+	Source string        `json:"source"`
+	AsOf   string        `json:"as_of"`
+	From   string        `json:"from"`
+	Until  string        `json:"until"`
+}
+
+type costFitJSON struct {
+	Model  string           `json:"model"` // empty: all together
+	Input  costEstimateJSON `json:"input_factor"`
+	Base   costEstimateJSON `json:"base_tokens"`
+	Output costEstimateJSON `json:"output_factor"`
+	Error  float64          `json:"median_relative_error"` // in sample
+	Scaled int              `json:"scaled_turns"`          // that these factors were applied to
+}
+
+type costEstimateJSON struct {
+	Value    float64         `json:"value"`
+	Interval report.Interval `json:"interval"`
+	Tasks    int             `json:"tasks"`
+	Turns    int             `json:"turns"`
+}
+
+type costToolJSON struct {
+	Tool         string        `json:"tool"` // empty: turns without a call
+	Calls        int           `json:"calls"`
+	Trajectories int           `json:"trajectories"`
+	Turns        float64       `json:"turns"`
+	Input        float64       `json:"input_tokens"`
+	Output       float64       `json:"output_tokens"`
+	CostUSD      report.Figure `json:"cost_usd"`
+}
+
+type costHabitJSON struct {
+	Tools        [2]string     `json:"tools"`
+	Occurrences  int           `json:"occurrences"`
+	Trajectories int           `json:"trajectories"`
+	Turns        float64       `json:"turns"`
+	Tokens       float64       `json:"tokens"`
+	CostUSD      report.Figure `json:"cost_usd"`
+}
+
+type lazyJSON struct {
+	Trajectories int             `json:"trajectories"`
+	Tasks        int             `json:"tasks"`
+	NoTools      int             `json:"without_definitions"`
+	Misfit       int             `json:"input_below_definitions"`
+	Levels       []lazyLevelJSON `json:"levels"`
+	BreakEven    lazyEvenJSON    `json:"break_even"`
+	PreloadEven  lazyEvenJSON    `json:"preload_break_even"` // with some tools registered from the start
+	Parts        lazyPartsJSON   `json:"definition_tokens"`
+	Growth       []lazyStepJSON  `json:"registered_share"`
+	Final        report.Figure   `json:"registered_share_at_end"`
+}
+
+type lazyLevelJSON struct {
+	Tools        string            `json:"tools"` // 0-10, 11-20, >20 or all
+	Trajectories int               `json:"trajectories"`
+	Tasks        int               `json:"tasks"`
+	MeanTools    float64           `json:"mean_tools"`
+	Turns        int               `json:"turns"`
+	Tokens       int64             `json:"tokens"`
+	CostUSD      report.Figure     `json:"cost_usd"`
+	Variants     []lazyVariantJSON `json:"variants"`
+	Preload      *lazyPreloadJSON  `json:"preload"`
+}
+
+type lazyVariantJSON struct {
+	Variant        string          `json:"variant"`
+	Doc            string          `json:"doc"`
+	LLMCalls       int             `json:"llm_calls"`
+	LLMCallsSaved  int             `json:"llm_calls_saved"` // negative: registrations are calls
+	Registered     int             `json:"registered_tools"`
+	Unused         int             `json:"registered_unused"`
+	Tokens         int64           `json:"tokens"`
+	TokensSaved    report.Figure   `json:"tokens_saved_share"`
+	TokensInterval report.Interval `json:"tokens_saved_interval"`
+	CostUSD        report.Figure   `json:"cost_usd"`
+	USDSaved       report.Figure   `json:"cost_saved_share"`
+	USDInterval    report.Interval `json:"cost_saved_interval"`
+}
+
+type lazyEvenJSON struct {
+	Tokens         report.Figure   `json:"tools_by_tokens"`
+	TokensInterval report.Interval `json:"tools_by_tokens_interval"`
+	USD            report.Figure   `json:"tools_by_cost"`
+	USDInterval    report.Interval `json:"tools_by_cost_interval"`
+	Tasks          int             `json:"tasks"`
+}
+
+type lazyPartsJSON struct {
+	Tools          int           `json:"tools"`
+	Names          int64         `json:"names"`
+	Descriptions   int64         `json:"descriptions"`
+	Parameters     int64         `json:"parameters"`
+	OfferedPerTurn report.Figure `json:"offered_per_turn"`
+	CalledPerTurn  report.Figure `json:"called_per_turn"`
+}
+
+type lazyStepJSON struct {
+	Turn         int     `json:"turn"`
+	Share        float64 `json:"share"`
+	Trajectories int     `json:"trajectories"`
+}
+
+const (
+	noPrice         = "no price is known for the model, or no model is recorded: see --prices"
+	noRecordedCosts = "the traces record no costs"
+	noTurns         = "the traces record no model turns"
+)
+
+// money is an amount that is null where none of its turns has a price.
+func money(t cost.Totals) report.Figure {
+	switch {
+	case t.Turns == 0:
+		return report.Unknown(noTurns)
+	case t.Unpriced >= t.Turns:
+		return report.Unknown(noPrice)
+	}
+	return report.Known(t.USD)
+}
+
+func costLine(l cost.Line) CostLineJSON {
+	out := CostLineJSON{
+		Name: l.Name, Trajectories: l.Trajectories, Turns: l.Turns, Estimated: l.Estimated, Unpriced: l.Unpriced, Calls: l.Calls,
+		Input: l.Input, Cached: l.Cached, Write: l.Write, Output: l.Output,
+		CostUSD: money(l.Totals), RecordedUSD: report.Unknown(noRecordedCosts), RecordedTurns: l.RecordedTurns,
+	}
+	if l.RecordedTurns > 0 {
+		out.RecordedUSD = report.Known(l.RecordedUSD)
+	}
+	return out
+}
+
+func costLines(lines []cost.Line) []CostLineJSON {
+	out := []CostLineJSON{}
+	for _, l := range lines {
+		out = append(out, costLine(l))
+	}
+	return out
+}
+
+// JSON returns the result. Call it when everything is read.
+func (f *CostFindings) JSON(in *cli.Intake) CostJSON {
+	s := f.statement
+	out := CostJSON{
+		Schema: "awo.cost/v1", Input: in.JSON(), Currency: "USD", Caching: f.options.Caching,
+		Total: costLine(s.Total), Prices: []costPriceJSON{}, Fit: []costFitJSON{}, Unscaled: f.unscaled,
+		Models: costLines(s.Models), Agents: costLines(s.Agents), Outcomes: costLines(s.Outcomes), Days: costLines(s.Days),
+		Tools: []costToolJSON{}, Habits: []costHabitJSON{}, Dearest: costLines(s.Dearest), Unknown: f.unknown(),
+	}
+	for _, m := range f.meter.Models() {
+		out.Prices = append(out.Prices, costPrice(m))
+	}
+	for _, m := range f.fit.Models() {
+		out.Fit = append(out.Fit, costFitJSON{m.Model, costEstimate(m.Input), costEstimate(m.Base), costEstimate(m.Output), m.Error, f.fit.Applied(m.Model)})
+	}
+	for _, t := range s.Tools {
+		line := costToolJSON{t.Tool, t.Calls, t.Trajectories, t.Turns, t.Input, t.Output, report.Known(t.USD)}
+		if t.Unpriced >= t.Turns {
+			line.CostUSD = report.Unknown(noPrice)
+		}
+		out.Tools = append(out.Tools, line)
+	}
+	for _, h := range s.Habits {
+		line := costHabitJSON{[2]string{h.First, h.Second}, h.Occurrences, h.Trajectories, h.Turns, h.Tokens, report.Known(h.USD)}
+		if h.USD == 0 {
+			line.CostUSD = report.Unknown(noPrice)
+		}
+		out.Habits = append(out.Habits, line)
+	}
+	if f.lazy != nil {
+		out.Lazy = lazyResult(f.lazy)
+	}
+	return out
+}
+
+func costPrice(m cost.ModelPrice) costPriceJSON {
+	out := costPriceJSON{Model: m.Model, Input: report.Unknown(noPrice), Cached: report.Unknown(noPrice), Write: report.Unknown(noPrice), Output: report.Unknown(noPrice)}
+	p := m.Price
+	if p == nil {
+		return out
+	}
+	out.Input, out.Output, out.Source = report.Known(p.Input), report.Known(p.Output), p.Source
+	out.Cached, out.Write = report.Unknown("the table gives none: input at the full price"), report.Unknown("the table gives none: input at the full price")
+	if p.HasCached {
+		out.Cached = report.Known(p.Cached)
+	}
+	if p.Write > 0 {
+		out.Write = report.Known(p.Write)
+	}
+	out.AsOf, out.From, out.Until = day(p.AsOf), day(p.From), day(p.Until)
+	return out
+}
+
+func day(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Format(time.DateOnly)
+}
+
+func costEstimate(e cost.Estimate) costEstimateJSON {
+	out := costEstimateJSON{Value: e.Value, Tasks: e.Tasks, Turns: e.Turns}
+	out.Interval = costInterval(cost.Share{Value: e.Value, Lo: e.Lo, Hi: e.Hi}, "linearised ratio of sums over tasks")
+	return out
+}
+
+// costInterval is the interval of a share or factor.
+func costInterval(s cost.Share, method string) report.Interval {
+	if math.IsNaN(s.Value) {
+		return report.NoInterval("no figure, no interval")
+	}
+	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
+		return report.NoInterval("it takes at least two tasks")
+	}
+	return report.Interval{Lo: s.Lo, Hi: s.Hi, Level: 0.95, Method: method}
+}
+
+const overTasks = "bootstrap over tasks"
+
+// lazyFigure is a figure of the simulation, null where it is no number.
+func lazyFigure(v float64, reason string) report.Figure {
+	if math.IsNaN(v) {
+		return report.Unknown(reason)
+	}
+	return report.Known(v)
+}
+
+func lazyResult(r *cost.LazyReport) *lazyJSON {
+	const none = "no trajectory records the definitions of its tools"
+	out := &lazyJSON{
+		Trajectories: r.Trajectories, Tasks: r.Tasks, NoTools: r.NoTools, Misfit: r.Misfit, Levels: []lazyLevelJSON{}, Growth: []lazyStepJSON{},
+		Parts: lazyPartsJSON{r.Tools, r.Parts.Name, r.Parts.Description, r.Parts.Parameters, report.Unknown(none), report.Unknown(none)},
+		Final: report.Unknown(none),
+	}
+	for _, l := range r.Levels {
+		level := lazyLevelJSON{l.Name, l.Trajectories, l.Tasks, l.MeanTools, l.Eager.Turns, l.Eager.Tokens(), money(l.Eager), []lazyVariantJSON{}, nil}
+		for _, v := range l.Variants {
+			level.Variants = append(level.Variants, lazyVariantJSON{
+				Variant: v.Variant, Doc: v.Doc, LLMCalls: v.Lazy.Turns, LLMCallsSaved: l.Eager.Turns - v.Lazy.Turns, Registered: v.Lazy.Registered, Unused: v.Lazy.Unused,
+				Tokens: v.Lazy.Tokens(), TokensSaved: lazyFigure(v.TokensSaved.Value, "there are no tokens"), TokensInterval: costInterval(v.TokensSaved, overTasks),
+				CostUSD: money(v.Lazy.Totals), USDSaved: lazyFigure(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
+			})
+		}
+		level.Preload = lazyPreload(l.Preload, level.preloadVariant())
+		out.Levels = append(out.Levels, level)
+	}
+	out.BreakEven, out.PreloadEven = lazyEvenResult(&r.BreakEven), lazyEvenResult(r.PreloadBreakEven)
+	if r.Turns > 0 {
+		out.Parts.OfferedPerTurn, out.Parts.CalledPerTurn, out.Final = report.Known(r.OfferedPerTurn), report.Known(r.CalledPerTurn), report.Known(r.Final)
+	}
+	for _, g := range r.Growth {
+		out.Growth = append(out.Growth, lazyStepJSON(g))
+	}
+	return out
+}
+
+func lazyEvenResult(e *cost.BreakEven) lazyEvenJSON {
+	const never = "no number of tools makes lazy registration cheaper here"
+	out := lazyEvenJSON{
+		lazyFigure(e.Tokens.Value, never), costInterval(e.Tokens, overTasks),
+		lazyFigure(e.USD.Value, never), costInterval(e.USD, overTasks), e.Tasks,
+	}
+	if !e.Priced {
+		out.USD, out.USDInterval = report.Unknown(noPrice), report.NoInterval(noPrice)
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package worth
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// lazySections adds what lazy registration would have cost.
+func lazySections(d *report.Document, l *lazyJSON) {
+	if l.Parts.Tools == 0 {
+		d.Section("Lazy registration", report.Paragraph("No trajectory records the definitions of the tools that it was offered, so what registering them later would save cannot be computed."))
+		return
+	}
+	about := "Only tool_register and the names of tools stand in front; the first use of a tool costs one more model turn, and its definition is read from then on. Everything else stays as it was recorded: an agent that registers the wrong tools, or fails without a definition in sight, costs more."
+	if l.NoTools+l.Misfit > 0 {
+		about += fmt.Sprintf(" Left out: %s without definitions, %s whose recorded input is smaller than its definitions.", cli.CountOf(l.NoTools, "trajectory"), cli.CountOf(l.Misfit, "trajectory"))
+	}
+	if len(l.Levels) == 0 {
+		d.Section("Lazy registration", report.Paragraph(about))
+	} else {
+		d.Section("Lazy registration", report.Paragraph(about), lazyTable(l), lazyEven(l), preloadTable(l), preloadAnswer(l))
+	}
+	d.Section("Tokens of definitions", partTable(l), growthTable(l))
+}
+
+func lazyTable(l *lazyJSON) *report.Table {
+	table := report.NewTable("lazy", "",
+		report.Column{Key: "tools", Title: "tools offered"},
+		report.Column{Key: "trajectories", Align: report.Right},
+		report.Column{Key: "variant", Title: "registered", Max: 44},
+		report.Column{Key: "llm_calls_saved", Title: "model turns saved", Align: report.Right},
+		report.Column{Key: "tokens_saved", Title: "tokens saved", Unit: "%", Align: report.Right},
+		report.Column{Key: "tokens", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
+		report.Column{Key: "cost_saved", Title: "money saved", Unit: "%", Align: report.Right},
+		report.Column{Key: "cost", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
+	)
+	for _, level := range shownLevels(l) {
+		for _, v := range level.Variants {
+			table.Add(report.Text(level.Tools), report.Int(level.Trajectories), report.Text(v.Doc), report.Int(v.LLMCallsSaved),
+				v.TokensSaved.Share(1), cli.IntervalCell(v.TokensInterval), v.USDSaved.Share(1), cli.IntervalCell(v.USDInterval))
+		}
+	}
+	table.Note("Negative: it costs more. Into the tool list, a registration makes the next turn's cache void; as a result, it does not. Only what is called is registered, a lower bound, but for the variant that registers more.")
+	if l.Tasks < fewTasks {
+		table.Note("Intervals are a bootstrap over %s: too narrow, with so few.", cli.CountOf(l.Tasks, "task"))
+	}
+	return table
+}
+
+// fewTasks is below how many tasks a bootstrap over them is not to be trusted.
+const fewTasks = 20
+
+func lazyEven(l *lazyJSON) report.Paragraph {
+	say := func(f report.Figure, i report.Interval, what string) string {
+		v, ok := f.Value()
+		if !ok {
+			return "by " + what + " no number of tools is enough"
+		}
+		text := fmt.Sprintf("by %s at %.1f tools", what, v)
+		if i.Reason == "" {
+			text += fmt.Sprintf(" (95 %% interval %.1f to %.1f)", i.Lo, i.Hi)
+		}
+		return text
+	}
+	text := "Lazy registration, one at a time and as a result, begins to pay, for tools as large as these and the same calls, " + say(l.BreakEven.Tokens, l.BreakEven.TokensInterval, "tokens")
+	if l.BreakEven.USDInterval.Reason != noPrice {
+		text += ", " + say(l.BreakEven.USD, l.BreakEven.USDInterval, "money")
+	}
+	return report.Paragraph(fmt.Sprintf("%s; %s.", text, cli.CountOf(l.BreakEven.Tasks, "task")))
+}
+
+func partTable(l *lazyJSON) *report.Table {
+	p := l.Parts
+	total := float64(p.Names + p.Descriptions + p.Parameters)
+	table := report.NewTable("definition-tokens", "",
+		report.Column{Key: "part"},
+		report.Column{Key: "tokens", Align: report.Right},
+		report.Column{Key: "share", Unit: "%", Align: report.Right},
+	)
+	for _, line := range []struct {
+		name   string
+		tokens int64
+	}{{"names", p.Names}, {"descriptions", p.Descriptions}, {"parameters", p.Parameters}} {
+		table.Add(report.Text(line.name), report.Int64(line.tokens), report.Share(float64(line.tokens)/total, 1))
+	}
+	offered, _ := p.OfferedPerTurn.Value()
+	called, _ := p.CalledPerTurn.Value()
+	table.Note("o200k tokens of %s, each counted once. A turn reads %.0f tokens of definitions on average; those of the tools that it calls are %.0f.", cli.CountOf(p.Tools, "definition"), offered, called)
+	return table
+}
+
+func growthTable(l *lazyJSON) *report.Table {
+	table := report.NewTable("registered-share", "Share of the tools offered that were called so far",
+		report.Column{Key: "turn", Title: "after turn", Align: report.Right},
+		report.Column{Key: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "trajectories", Align: report.Right},
+	)
+	for i, g := range l.Growth {
+		if n := i + 1; slices.Contains([]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, n) {
+			table.Add(report.Int(g.Turn), report.Share(g.Share, 1), report.Int(g.Trajectories))
+		}
+	}
+	if v, ok := l.Final.Value(); ok {
+		table.Note("At the end of the trajectories it is %.1f %%. Each line is the trajectories that have so many turns.", 100*v)
+	}
+	return table
+}

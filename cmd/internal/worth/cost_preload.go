@@ -1,0 +1,173 @@
+package worth
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// preloadFolds is into how many parts tasks are dealt: what is registered from the
+// start of a trajectory is learnt from those that its task is not in.
+const preloadFolds = 5
+
+// lazyStudy simulates lazy registration on all trajectories, whose accounts are in
+// the ledger.
+func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloading, fit *cost.Fit, meter *cost.Meter, o CostOptions) (*cost.LazyReport, error) {
+	study := cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed, Preload: learning.HeldOut(preloadFolds, o.Seed)})
+	n := 0
+	for t, err := range in.Source() {
+		if err != nil {
+			return nil, err
+		}
+		study.Add(t, ledger.Account(n))
+		n++
+	}
+	return study.Report(fit), nil
+}
+
+// lazyPreloadJSON is what preloading saves beyond lazy registration alone, and beside
+// full registration. The latter is the variant preload-result.
+type lazyPreloadJSON struct {
+	Tokens         report.Figure   `json:"tokens_saved_beyond_lazy_share"`
+	TokensInterval report.Interval `json:"tokens_saved_beyond_lazy_interval"`
+	USD            report.Figure   `json:"cost_saved_beyond_lazy_share"`
+	USDInterval    report.Interval `json:"cost_saved_beyond_lazy_interval"`
+	ByTokens       string          `json:"beats_by_tokens"` // both, lazy, full, neither or unknown
+	ByUSD          string          `json:"beats_by_cost"`
+}
+
+// What preloading beats: where an interval lies above zero.
+const (
+	beatsBoth    = "both"
+	beatsLazy    = "lazy"
+	beatsFull    = "full"
+	beatsNeither = "neither"
+	beatsUnknown = "unknown"
+)
+
+func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
+	out := &lazyPreloadJSON{
+		Tokens: lazyFigure(p.Tokens.Value, "there are no tokens"), TokensInterval: costInterval(p.Tokens, overTasks),
+		USD: lazyFigure(p.USD.Value, noPrice), USDInterval: costInterval(p.USD, overTasks),
+	}
+	out.ByTokens = beats(full.TokensInterval, out.TokensInterval)
+	out.ByUSD = beats(full.USDInterval, out.USDInterval)
+	return out
+}
+
+// beats says what is certain of an interval of what is saved of full registration
+// and of one of what is saved beyond lazy registration.
+func beats(full, lazy report.Interval) string {
+	switch {
+	case full.Reason != "" || lazy.Reason != "":
+		return beatsUnknown
+	case full.Lo > 0 && lazy.Lo > 0:
+		return beatsBoth
+	case lazy.Lo > 0:
+		return beatsLazy
+	case full.Lo > 0:
+		return beatsFull
+	}
+	return beatsNeither
+}
+
+// preloadTable is the comparison by level, nothing without preloading.
+func preloadTable(l *lazyJSON) *report.Table {
+	table := report.NewTable("preload", "Some registered from the start, compared with both",
+		report.Column{Key: "tools", Title: "tools offered"},
+		report.Column{Key: "tasks", Align: report.Right},
+		report.Column{Key: "unit", Title: "of the"},
+		report.Column{Key: "full", Title: "saved of full registration", Unit: "%", Align: report.Right},
+		report.Column{Key: "full_interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
+		report.Column{Key: "lazy", Title: "beyond one at a time", Unit: "%", Align: report.Right},
+		report.Column{Key: "lazy_interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
+		report.Column{Key: "beats"},
+	)
+	for _, level := range shownLevels(l) {
+		full, p := level.preloadVariant(), level.Preload
+		tools, tasks := report.Text(level.Tools), report.Int(level.Tasks)
+		table.Add(tools, tasks, report.Text("tokens"), full.TokensSaved.Share(1), cli.IntervalCell(full.TokensInterval), p.Tokens.Share(1), cli.IntervalCell(p.TokensInterval), report.Text(p.ByTokens))
+		table.Add(tools, tasks, report.Text("money"), full.USDSaved.Share(1), cli.IntervalCell(full.USDInterval), p.USD.Share(1), cli.IntervalCell(p.USDInterval), report.Text(p.ByUSD))
+	}
+	table.Note("What is registered from the start of a trajectory was learnt from other tasks: tools whose expected first use makes it worth reading their definitions from the first turn on. Both shares are of full registration; what is beaten is beaten with the whole interval, by the same tasks.")
+	return table
+}
+
+// shownLevels leaves out the line of all where it repeats the only level.
+func shownLevels(l *lazyJSON) []lazyLevelJSON {
+	if len(l.Levels) == 2 {
+		return l.Levels[:1]
+	}
+	return l.Levels
+}
+
+func (l *lazyLevelJSON) preloadVariant() *lazyVariantJSON {
+	return &l.Variants[slices.IndexFunc(l.Variants, func(v lazyVariantJSON) bool { return v.Variant == "preload-result" })]
+}
+
+// preloadAnswer says where preloading beats both, and where not.
+func preloadAnswer(l *lazyJSON) report.Paragraph {
+	levels := l.Levels
+	if len(levels) > 1 {
+		levels = levels[:len(levels)-1]
+	}
+	say := func(unit string, of func(*lazyLevelJSON) (is, reason string), e report.Figure, interval report.Interval) string {
+		where, why := map[string][]string{}, ""
+		for i := range levels {
+			is, reason := of(&levels[i])
+			where[is], why = append(where[is], levels[i].Tools), cmp.Or(why, reason)
+		}
+		if len(where[beatsUnknown]) == len(levels) {
+			return fmt.Sprintf("By %s that cannot be known: %s.", unit, why)
+		}
+		var parts []string
+		for _, part := range []struct{ is, words string }{
+			{beatsBoth, "both with %s"},
+			{beatsLazy, "only lazy registration with %s"},
+			{beatsFull, "only full registration with %s"},
+			{beatsNeither, "neither for certain with %s"},
+			{beatsUnknown, "unknown what with %s"},
+		} {
+			if names := where[part.is]; len(names) > 0 {
+				parts = append(parts, fmt.Sprintf(part.words, strings.Join(names, " and ")))
+			}
+		}
+		parts[0] += " tools"
+		text := fmt.Sprintf("By %s it beats %s.", unit, strings.Join(parts, ", "))
+		if v, ok := e.Value(); ok {
+			text += fmt.Sprintf(" All together, with tools as large as these and the same calls, it begins to cost less than full registration at %.1f tools", v)
+			if interval.Reason == "" {
+				text += fmt.Sprintf(" (95 %% interval %.1f to %.1f)", interval.Lo, interval.Hi)
+			}
+			text += "."
+		}
+		return text
+	}
+	e := &l.PreloadEven
+	text := "Where does registering some from the start beat both full and lazy registration? " +
+		say("tokens", func(l *lazyLevelJSON) (string, string) {
+			return l.Preload.ByTokens, l.Preload.TokensInterval.Reason
+		}, e.Tokens, e.TokensInterval) + " " +
+		say("money", func(l *lazyLevelJSON) (string, string) {
+			if _, known := l.Preload.USD.Value(); !known {
+				return l.Preload.ByUSD, noPrice
+			}
+			return l.Preload.ByUSD, l.Preload.USDInterval.Reason
+		}, e.USD, e.USDInterval)
+	if !slices.ContainsFunc(levels, func(l lazyLevelJSON) bool { return l.Preload.isOther() }) {
+		text += " No tool is worth registering from the start here, so that it is the same as lazy registration."
+	}
+	return report.Paragraph(text)
+}
+
+// isOther reports whether preloading is anything else than lazy registration.
+func (p *lazyPreloadJSON) isOther() bool {
+	v, _ := p.Tokens.Value()
+	return v != 0
+}

@@ -1,0 +1,315 @@
+package worth
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// CostFindings is what `awo cost` found.
+type CostFindings struct {
+	options   CostOptions
+	meter     *cost.Meter
+	fit       *cost.Fit
+	unscaled  int
+	statement *cost.Statement
+	lazy      *cost.LazyReport
+}
+
+// unknown says in sentences what the traces do not say, and what follows.
+func (f *CostFindings) unknown() []string {
+	s, out := f.statement, []string{}
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	t := s.Total
+	if s.NoTurns > 0 {
+		say("%s without recorded model turns: nothing is known of what they cost.", cli.CountOf(s.NoTurns, "trajectory"))
+	}
+	if s.TurnsUnknown > 0 {
+		say("%s of no recorded turn: in no tool's figures.", cli.CountOf(s.TurnsUnknown, "call"))
+	}
+	switch fitted := t.Estimated - f.unscaled; {
+	case f.unscaled > 0:
+		say("%s without recorded usage, and no turn with usage to scale by: bare o200k counts of the texts recorded. What is not recorded, such as system prompts and definitions, is not in them, and their error is not known.", cli.CountOf(f.unscaled, "turn"))
+		fallthrough
+	case fitted > 0:
+		if fitted > 0 {
+			say("%s without recorded usage: o200k counts scaled by the turns that have it.", cli.CountOf(fitted, "turn"))
+			if n := f.fit.Borrowed(); n > 0 {
+				say("%s of these scaled by the turns of other models, whose tokens and system prompts may be others: a guess.", cli.CountOf(n, "turn"))
+			}
+		}
+		if f.options.Caching == "recorded" {
+			say("Whether these turns read a cache is not known: all their input is at the full price, an upper bound.")
+		}
+	}
+	if bytes, mean := f.meter.Guessed(); bytes > 0 {
+		say("%.1f MB of texts beyond the first 100 MB were not counted: tokens are guessed from their length, %.2f bytes a token as in what was counted.", float64(bytes)/1e6, mean)
+	}
+	if f.options.Caching == "recorded" && s.Caches == 0 && t.Turns > t.Estimated {
+		say("No turn records cached input: if a cache was used, the real cost was lower.")
+	}
+	if t.Unpriced > 0 {
+		var without []string
+		for _, m := range f.meter.Models() {
+			if m.Price == nil {
+				without = append(without, orUnrecorded(m.Model))
+			}
+		}
+		shown := without[:min(len(without), 8)]
+		more := ""
+		if len(without) > len(shown) {
+			more = fmt.Sprintf(" and %d more", len(without)-len(shown))
+		}
+		say("No price for %s in %s of %s: their tokens are counted, their money is not. --prices can add it.", report.Escape(strings.Join(shown, ", "))+more, cli.CountOf(t.Unpriced, "turn"), report.Grouped(t.Turns))
+	}
+	if s.Total.Trajectories > 0 && s.Offered < s.Total.Trajectories {
+		say("%s without the definitions of the tools offered: what definitions cost there is not known.", cli.CountOf(s.Total.Trajectories-s.Offered, "trajectory"))
+	}
+	return out
+}
+
+func orUnrecorded(name string) string {
+	if name == "" {
+		return "(model not recorded)"
+	}
+	return name
+}
+
+func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
+	d := &report.Document{Title: "What it cost"}
+	d.Add(in.Summary(), f.Total(out))
+	if len(out.Unknown) > 0 {
+		d.Section("What cannot be known", report.List(out.Unknown))
+	}
+	if out.Total.Turns == 0 {
+		return d
+	}
+	d.Section("By model", CostTable("models", "model", out.Models))
+	if out.Total.Unpriced < out.Total.Turns {
+		d.Add(priceTable(out.Prices))
+	}
+	if out.Total.Estimated > out.Unscaled {
+		d.Section("Scaling of counted tokens", fitTable(out.Fit))
+	}
+	if len(out.Agents) > 1 {
+		d.Section("By agent", CostTable("agents", "agent", out.Agents))
+	}
+	if len(out.Outcomes) > 1 || out.Outcomes[0].Name != "unknown" {
+		d.Section("By outcome", outcomeTable(out))
+	}
+	d.Section("By tool", CostToolTable(out))
+	if len(out.Habits) > 0 {
+		d.Section("Habits that cost most", DearHabits(out))
+	}
+	if len(out.Days) > 1 {
+		d.Section("By day", CostTable("days", "day", out.Days))
+	}
+	d.Section("Dearest trajectories", CostTable("dearest", "trajectory", out.Dearest))
+	if out.Lazy != nil {
+		lazySections(d, out.Lazy)
+	}
+	return d
+}
+
+// Total says in a sentence what everything cost.
+func (f *CostFindings) Total(out CostJSON) report.Paragraph {
+	t := &out.Total
+	if t.Turns == 0 {
+		return "No model turn is recorded, so nothing can be said about tokens or money."
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s input tokens (%s read from a cache, %s written to one) and %s output tokens", cli.Grouped(t.Input), cli.Grouped(t.Cached), cli.Grouped(t.Write), cli.Grouped(t.Output))
+	if usd, ok := t.CostUSD.Value(); ok {
+		fmt.Fprintf(&b, ": %s USD at list prices", cli.Dollars(usd))
+		if t.Unpriced > 0 {
+			fmt.Fprintf(&b, " for the %s with a price", cli.CountOf(t.Turns-t.Unpriced, "turn"))
+		}
+	}
+	b.WriteString(".")
+	if usd, ok := t.RecordedUSD.Value(); ok {
+		fmt.Fprintf(&b, " The traces themselves record %s USD, for %s.", cli.Dollars(usd), cli.CountOf(t.RecordedTurns, "turn"))
+	}
+	if f.options.Caching != "recorded" {
+		fmt.Fprintf(&b, " Caching is taken to be %s, whatever was recorded.", f.options.Caching)
+	}
+	return report.Paragraph(b.String())
+}
+
+// nameOf is a cell with a recorded name.
+func nameOf(s string) report.Cell {
+	if s == "" {
+		return report.Text("(not recorded)")
+	}
+	return report.Name(s)
+}
+
+// CostTable shows lines of costs; key is what each of them is about.
+func CostTable(id, key string, lines []CostLineJSON) *report.Table {
+	columns := []report.Column{
+		{Key: key, Max: 44},
+		{Key: "trajectories", Align: report.Right},
+		{Key: "turns", Align: report.Right},
+		{Key: "input_tokens", Title: "input tokens", Align: report.Right},
+		{Key: "cached_input_tokens", Title: "cached", Align: report.Right},
+		{Key: "output_tokens", Title: "output tokens", Align: report.Right},
+		{Key: "cost_usd", Title: "cost", Unit: "USD", Align: report.Right},
+		{Key: "recorded_cost_usd", Title: "recorded", Unit: "USD", Align: report.Right},
+	}
+	recorded := false
+	for _, l := range lines {
+		recorded = recorded || l.RecordedTurns > 0
+	}
+	if !recorded {
+		columns = columns[:len(columns)-1]
+	}
+	single := id == "dearest"
+	if single {
+		columns = append(columns[:1], columns[2:]...)
+	}
+	table := report.NewTable(id, "", columns...)
+	shown := lines[:min(len(lines), LinesShown)]
+	for _, l := range shown {
+		cells := []report.Cell{nameOf(l.Name)}
+		if !single {
+			cells = append(cells, report.Int(l.Trajectories))
+		}
+		cells = append(cells, report.Int(l.Turns), report.Int64(l.Input), report.Int64(l.Cached), report.Int64(l.Output), l.CostUSD.Float(4))
+		if recorded {
+			cells = append(cells, l.RecordedUSD.Float(4))
+		}
+		table.Add(cells...)
+	}
+	if len(lines) > len(shown) {
+		table.Note("%d more in JSON.", len(lines)-len(shown))
+	}
+	if id == "models" {
+		table.Note("Trajectories count for the model that they begin with. Cached tokens are part of the input tokens.")
+	}
+	return table
+}
+
+// LinesShown is how many lines of a table the text shows.
+const LinesShown = 31
+
+func priceTable(prices []costPriceJSON) *report.Table {
+	table := report.NewTable("prices", "Prices used, US dollars for a million tokens",
+		report.Column{Key: "model", Max: 44},
+		report.Column{Key: "input", Align: report.Right},
+		report.Column{Key: "cached_input", Title: "cached input", Align: report.Right},
+		report.Column{Key: "cache_write", Title: "cache write", Align: report.Right},
+		report.Column{Key: "output", Align: report.Right},
+		report.Column{Key: "as_of", Title: "as of"},
+		report.Column{Key: "source"},
+	)
+	for _, p := range prices {
+		if _, ok := p.Input.Value(); !ok {
+			continue
+		}
+		table.Add(nameOf(p.Model), p.Input.Float(3), p.Cached.Float(3), p.Write.Float(3), p.Output.Float(3), report.Text(p.AsOf), report.Text(p.Source))
+	}
+	return table
+}
+
+func fitTable(fits []costFitJSON) *report.Table {
+	table := report.NewTable("fit", "",
+		report.Column{Key: "model", Max: 44},
+		report.Column{Key: "figure"},
+		report.Column{Key: "value", Align: report.Right},
+		report.Column{Key: "interval", Title: "95 % interval", Interval: true, Align: report.Right},
+		report.Column{Key: "tasks", Align: report.Right},
+		report.Column{Key: "turns", Align: report.Right},
+	)
+	for _, f := range fits {
+		if f.Scaled == 0 {
+			continue
+		}
+		name := report.Text("all together")
+		if f.Model != "" {
+			name = report.Name(f.Model)
+		}
+		for _, line := range []struct {
+			name   string
+			value  costEstimateJSON
+			digits int
+		}{{"input tokens for a counted one", f.Input, 3}, {"input tokens not in the texts", f.Base, 0}, {"output tokens for a counted one", f.Output, 3}} {
+			interval := report.Range(line.value.Interval, line.digits)
+			if line.value.Interval.Reason != "" {
+				interval = report.Missing(line.value.Interval.Reason)
+			}
+			table.Add(name, report.Text(line.name), report.Float(line.value.Value, line.digits), interval, report.Int(line.value.Tasks), report.Int(line.value.Turns))
+		}
+		table.Note("%s, applied to %s: half of the turns that it was fitted on are within %.1f %% of what was recorded; others do worse.", fitName(f.Model), cli.CountOf(f.Scaled, "turn"), 100*f.Error)
+	}
+	return table
+}
+
+func fitName(model string) string {
+	if model == "" {
+		return "All together"
+	}
+	return report.Escape(model)
+}
+
+func outcomeTable(out CostJSON) *report.Table {
+	table := CostTable("outcomes", "outcome", out.Outcomes)
+	var usd float64
+	solved := 0
+	for _, l := range out.Outcomes {
+		if v, ok := l.CostUSD.Value(); ok {
+			usd += v
+		}
+		if l.Name == "success" {
+			solved = l.Trajectories
+		}
+	}
+	if solved > 0 && out.Total.Unpriced == 0 {
+		table.Note("Each success costs %s USD: the money of all trajectories over the %s that succeeded.", cli.Dollars(usd/float64(solved)), report.Grouped(solved))
+	}
+	return table
+}
+
+// CostToolTable shows what the turns cost that call each tool.
+func CostToolTable(out CostJSON) *report.Table {
+	table := report.NewTable("tools", "",
+		report.Column{Key: "tool", Max: 44},
+		report.Column{Key: "calls", Align: report.Right},
+		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
+		report.Column{Key: "turns", Align: report.Right},
+		report.Column{Key: "input_tokens", Title: "input tokens", Align: report.Right},
+		report.Column{Key: "output_tokens", Title: "output tokens", Align: report.Right},
+		report.Column{Key: "cost_usd", Title: "cost", Unit: "USD", Align: report.Right},
+	)
+	for i, t := range out.Tools {
+		if i == cli.ToolsShown {
+			table.Note("%s more in JSON.", cli.CountOf(len(out.Tools)-cli.ToolsShown, "tool"))
+			break
+		}
+		name := report.Name(t.Tool)
+		if t.Calls == 0 {
+			name = report.Text("(turns without a call)")
+		}
+		table.Add(name, report.Int(t.Calls), report.Int(t.Trajectories), report.Float(t.Turns, 1), report.Float(t.Input, 0), report.Float(t.Output, 0), t.CostUSD.Float(4))
+	}
+	table.Note("The turns that make the calls; a turn with several calls is shared equally among them. Reading a result costs the turns after it.")
+	return table
+}
+
+// DearHabits shows the pairs of calls whose second decisions cost most.
+func DearHabits(out CostJSON) *report.Table {
+	table := report.NewTable("habits", "",
+		report.Column{Key: "first", Max: 40},
+		report.Column{Key: "second", Title: "then", Max: 40},
+		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
+		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
+		report.Column{Key: "tokens", Align: report.Right},
+		report.Column{Key: "cost_usd", Title: "cost", Unit: "USD", Align: report.Right},
+	)
+	for _, h := range out.Habits {
+		table.Add(report.Name(h.Tools[0]), report.Name(h.Tools[1]), report.Int(h.Occurrences), report.Int(h.Trajectories), report.Float(h.Tokens, 0), h.CostUSD.Float(4))
+	}
+	table.Note("What the turns cost that make the second call: an upper bound of what not having to decide on it would save.")
+	return table
+}
