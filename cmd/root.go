@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cmd/internal/analysis"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
@@ -42,9 +43,9 @@ It works offline, changes no trace and sends nothing anywhere.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 100 "))
 	root.AddCommand(
 		newInspect(a),
-		newAnalyze(a),
+		analysis.NewAnalyze(a),
 		worth.NewCost(a),
-		newReport(a),
+		analysis.NewReport(a),
 		newConvert(a),
 		newGraph(a),
 		extraction.NewExtract(a),

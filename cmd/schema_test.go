@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/awo-dev/awo/cmd/internal/analysis"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
@@ -30,8 +31,8 @@ var results = []struct {
 	value  any
 	args   string
 }{
-	{"awo.analysis/v1", analysisJSON{}, "analyze office/trajectories.jsonl.gz --by model --sources"},
-	{"awo.analysis/v1", analysisJSON{}, "report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
+	{"awo.analysis/v1", analysis.JSON{}, "analyze office/trajectories.jsonl.gz --by model --sources"},
+	{"awo.analysis/v1", analysis.JSON{}, "report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
 	{"awo.inspection/v1", inspectionJSON{}, "inspect office/trajectories.jsonl.gz"},
 	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --reasons --ablation"},
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},

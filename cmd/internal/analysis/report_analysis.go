@@ -1,4 +1,4 @@
-package cmd
+package analysis
 
 import "github.com/awo-dev/awo/internal/report"
 

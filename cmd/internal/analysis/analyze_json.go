@@ -1,4 +1,4 @@
-package cmd
+package analysis
 
 import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -6,8 +6,8 @@ import (
 	"github.com/awo-dev/awo/entropy"
 )
 
-// analysisJSON is the JSON of `awo analyze`; docs/artefacts.md describes it.
-type analysisJSON struct {
+// JSON is the JSON of `awo analyze`; docs/artefacts.md describes it.
+type JSON struct {
 	Schema     string              `json:"schema"`
 	Input      cli.InputJSON       `json:"input"`
 	HMax       entropy.Figure      `json:"h_max_bits"`
@@ -93,9 +93,9 @@ type shiftJSON struct {
 }
 
 // analysisResult shapes the findings as JSON.
-func analysisResult(in *cli.Intake, f *findings) analysisJSON {
+func analysisResult(in *cli.Intake, f *findings) JSON {
 	a := &f.analysis
-	out := analysisJSON{
+	out := JSON{
 		Schema: "awo.analysis/v1", Input: in.JSON(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
 		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Merged: f.merged, Habits: append([]habitJSON{}, f.habits()...), Within: f.within, Sources: sourcesResult(f.sources),
 		Orders: []orderJSON{}, Successors: []contextJSON{}, TopShares: []topSharesJSON{}, Tools: []toolJSON{}, Variants: []variantJSON{}, Rework: []reworkJSON{},

@@ -1,4 +1,4 @@
-package cmd
+package analysis
 
 import (
 	"bytes"
@@ -22,7 +22,8 @@ type reportOptions struct {
 	Out              string `mapstructure:"out"`
 }
 
-func newReport(a *cli.App) *cobra.Command {
+// NewReport returns `awo report`.
+func NewReport(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report FILES...",
 		Short: "Write what was found into one page that explains itself",

@@ -1,4 +1,10 @@
-package cmd
+// Package analysis is the commands that say how agents call: `awo analyze`, and `awo
+// report`, which shows its findings with what package worth found, on one page.
+//
+// In come traces, and rules where merging is wanted; out go figures, tables and the
+// page. Packages ngram, entropy and dataflow do the counting, and what is kept in
+// memory is theirs.
+package analysis
 
 import (
 	"cmp"
@@ -42,7 +48,8 @@ type analyzeOptions struct {
 // maxOrder bounds --order: contexts of more calls are hardly ever seen twice.
 const maxOrder = 8
 
-func newAnalyze(a *cli.App) *cobra.Command {
+// NewAnalyze returns `awo analyze`.
+func NewAnalyze(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "analyze FILES...",
 		Short: "Measure how predictable the next call is, and what follows what",
