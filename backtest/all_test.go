@@ -113,7 +113,7 @@ func TestAll(t *testing.T) {
 	if x.CallingTurnsSaved != -60 || x.TokensSaved != -i.TokensSaved || !slices.Equal(x.Attributed, []int{p.CallingTurnsSaved, 0, 0}) {
 		t.Errorf("%+v", x)
 	}
-	if b := r.Best(); b == nil || b.Name == "all" {
+	if b := r.Best(""); b == nil || b.Name == "all" {
 		t.Errorf("recommended %+v", b)
 	}
 }

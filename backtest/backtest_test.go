@@ -383,7 +383,7 @@ func TestSplits(t *testing.T) {
 	if r.TestTasks != 12 || r.TrainTasks != 28 {
 		t.Errorf("%d tasks to train and %d to test, want 28 and 12", r.TrainTasks, r.TestTasks)
 	}
-	if r, err := Run(sourceOf(), options(none, patterns)); err != nil || r.Best() != nil {
+	if r, err := Run(sourceOf(), options(none, patterns)); err != nil || r.Best("") != nil {
 		t.Errorf("no traces: %v, %v", r, err)
 	}
 }

@@ -1,31 +1,38 @@
 package backtest
 
-// Best returns the technique to recommend: of those that are replayed the one that
-// saves most calling turns, wrong calls taken off; if none does, the one that saves
-// most money, or tokens. Combinations are none to recommend. nil if none saves
-// anything.
-func (r *Result) Best() *Outcome {
-	var best *Outcome
+// Best returns the technique to recommend, nil if none saves anything: with
+// SelectNet the one that saves most money, or tokens where nothing has a price, and
+// else the one that saves most calling turns, wrong calls taken off. Each stands in
+// for the other where it finds none. What is not replayed and combinations are none
+// to recommend.
+func (r *Result) Best(by Selection) *Outcome {
+	var turns, worth *Outcome
 	for i := range r.Techniques {
 		o := &r.Techniques[i]
-		if o.Name == awoPaper.Name || o.Name == all.Name || o.CallingTurnsSaved-o.Wrong <= 0 {
+		if o.Name == awoPaper.Name || o.Name == all.Name {
 			continue
 		}
-		if best == nil || o.CallingTurnsSaved-o.Wrong > best.CallingTurnsSaved-best.Wrong {
-			best = o
+		if saved := o.CallingTurnsSaved - o.Wrong; saved > 0 && (turns == nil || saved > turns.CallingTurnsSaved-turns.Wrong) {
+			turns = o
+		}
+		if o.Pays() && (worth == nil || o.Cheaper(worth)) {
+			worth = o
 		}
 	}
-	if best != nil {
-		return best
+	if turns == nil || by == SelectNet && worth != nil {
+		return worth
 	}
-	for i := range r.Techniques {
-		o := &r.Techniques[i]
-		if o.Name == awoPaper.Name || o.Name == all.Name || o.USDSaved <= 0 && (o.USD > 0 || o.TokensSaved <= 0) {
-			continue
-		}
-		if best == nil || o.USDSaved > best.USDSaved || o.USDSaved == best.USDSaved && o.TokensSaved > best.TokensSaved {
-			best = o
-		}
+	return turns
+}
+
+// Pays reports whether money is saved, or tokens where nothing has a price.
+func (o *Outcome) Pays() bool { return o.Cheaper(&Outcome{USD: o.USD}) }
+
+// Cheaper reports whether more money is saved than by another outcome on the same
+// traces, or more tokens where nothing has a price or it is the same.
+func (o *Outcome) Cheaper(than *Outcome) bool {
+	if o.USD > 0 && o.USDSaved != than.USDSaved {
+		return o.USDSaved > than.USDSaved
 	}
-	return best
+	return o.TokensSaved > than.TokensSaved
 }

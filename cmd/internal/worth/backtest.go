@@ -254,7 +254,7 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 	if err := in.Refuse(set); err != nil {
 		return nil, err
 	}
-	f.best = f.result.Best()
+	f.best = f.result.Best(backtest.Selection(o.Select))
 	return f, nil
 }
 

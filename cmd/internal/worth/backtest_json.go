@@ -118,13 +118,6 @@ type sweepMetricsJSON struct {
 	MetaTools         float64       `json:"meta_tools"`
 }
 
-type recommendedJSON struct {
-	Technique string `json:"technique"`
-	Threshold int    `json:"threshold"`
-	Select    string `json:"select"`
-	Reason    string `json:"reason"`
-}
-
 func figure(v float64, reason string) report.Figure {
 	if math.IsNaN(v) {
 		return report.Unknown(reason)
@@ -241,45 +234,6 @@ func (f *BacktestFindings) interaction(x *backtest.Interaction) interactionJSON 
 			out.Intervals[metric] = f.interval(&all, metric)
 		}
 	}
-	return out
-}
-
-// recommended says which technique saves most calling turns.
-func (f *BacktestFindings) recommended() recommendedJSON {
-	if f.best == nil {
-		return recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select, Reason: "no technique saves a calling turn or a token on tasks that it was not compiled from"}
-	}
-	out := recommendedJSON{Technique: f.best.Name, Threshold: f.options.Threshold, Select: f.options.Select}
-	for i := range f.result.Sweeps {
-		s := &f.result.Sweeps[i]
-		if s.Parameter != backtest.ParameterThreshold || s.Technique != f.best.Name {
-			continue
-		}
-		for _, v := range s.Values {
-			if v.CallingTurnsSaved > f.best.CallingTurnsSaved && v.Value == s.BestValue() {
-				out.Threshold = v.Value
-			}
-		}
-	}
-	if f.best.CallingTurnsSaved > 0 {
-		out.Reason = "it saves most calling turns of those that are replayed"
-		if i := f.best.Intervals["calling_turns_saved"]; i.IsKnown() {
-			out.Reason += fmt.Sprintf(": %d, 95 %% interval %.0f to %.0f", f.best.CallingTurnsSaved, i.Lo, i.Hi)
-		}
-		if f.best.Wrong > 0 {
-			out.Reason += fmt.Sprintf(", and %s taken off", cli.CountOf(f.best.Wrong, "wrong call"))
-		}
-		if out.Threshold != f.options.Threshold {
-			out.Reason += fmt.Sprintf(" at the threshold %d, and more at %d", f.options.Threshold, out.Threshold)
-		}
-		if f.best.USD > 0 && f.best.USDSaved < 0 {
-			out.Reason += "; by money it costs more than it saves, so register its definitions lazily or take fewer"
-		} else if f.best.USD <= 0 && f.best.TokensSaved < 0 {
-			out.Reason += "; its definitions cost more tokens than it saves, so register them lazily or take fewer"
-		}
-		return out
-	}
-	out.Reason = "it saves no calling turn, but most money or tokens"
 	return out
 }
 

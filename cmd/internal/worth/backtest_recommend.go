@@ -1,0 +1,138 @@
+package worth
+
+import (
+	"fmt"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+type recommendedJSON struct {
+	Technique string        `json:"technique"`
+	Threshold int           `json:"threshold"`
+	Select    string        `json:"select"`
+	Reason    string        `json:"reason"`
+	Cheapest  *cheapestJSON `json:"cheapest"` // what saves most money, or tokens without a price; null if nothing does
+}
+
+// cheapestJSON is a technique, or a value of a sweep over it.
+type cheapestJSON struct {
+	Technique    string        `json:"technique"`
+	Threshold    int           `json:"threshold"`
+	MaxTools     int           `json:"max_tools"` // 0: as many as --max-tools says
+	TurnsSaved   int           `json:"calling_turns_saved"`
+	TokensSaved  report.Figure `json:"tokens_saved"`
+	CostSavedUSD report.Figure `json:"cost_saved_usd"`
+}
+
+// recommended says which technique to take, and which saves most money.
+func (f *BacktestFindings) recommended() recommendedJSON {
+	out := recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select}
+	if f.best == nil {
+		out.Reason = "no technique saves a calling turn or a token on tasks that it was not compiled from"
+		return out
+	}
+	out.Technique = f.best.Name
+	for i := range f.result.Sweeps {
+		out.Threshold = f.threshold(&f.result.Sweeps[i], out.Threshold)
+	}
+	out.Reason = f.reason(out.Threshold)
+	if c, words := f.cheapest(); c != nil {
+		out.Cheapest = c
+		if c.Technique != out.Technique || c.Threshold != out.Threshold || c.MaxTools != 0 {
+			out.Reason += "; " + words
+		}
+	}
+	return out
+}
+
+// threshold returns that of a sweep which saves more turns, and no less money.
+func (f *BacktestFindings) threshold(s *backtest.SweepOutcome, usual int) int {
+	if s.Parameter != backtest.ParameterThreshold || s.Technique != f.best.Name {
+		return usual
+	}
+	for i := range s.Values {
+		v := &s.Values[i]
+		if v.CallingTurnsSaved > f.best.CallingTurnsSaved && v.Value == s.BestValue() && !f.best.Cheaper(&v.Outcome) {
+			return v.Value
+		}
+	}
+	return usual
+}
+
+// reason says why the best technique is recommended.
+func (f *BacktestFindings) reason(threshold int) string {
+	switch {
+	case f.options.Select == string(backtest.SelectNet) && f.best.Pays():
+		return "of single techniques it saves most " + f.unit()
+	case f.best.CallingTurnsSaved == 0:
+		return "it saves no calling turn, but most " + f.unit()
+	}
+	text := "it saves most calling turns of those that are replayed"
+	if i := f.best.Intervals["calling_turns_saved"]; i.IsKnown() {
+		text += fmt.Sprintf(": %s, 95 %% interval %s to %s", report.Grouped(f.best.CallingTurnsSaved), report.Grouped(int(i.Lo)), report.Grouped(int(i.Hi)))
+	}
+	if f.best.Wrong > 0 {
+		text += fmt.Sprintf(", and %s taken off", cli.CountOf(f.best.Wrong, "wrong call"))
+	}
+	if threshold != f.options.Threshold {
+		text += fmt.Sprintf(" at the threshold %d, and more at %d", f.options.Threshold, threshold)
+	}
+	switch {
+	case f.best.USD > 0 && f.best.USDSaved < 0:
+		text += "; by money it costs more than it saves, so register its definitions lazily or take fewer"
+	case f.best.USD <= 0 && f.best.TokensSaved < 0:
+		text += "; its definitions cost more tokens than it saves, so register them lazily or take fewer"
+	}
+	return text
+}
+
+// unit is what is weighed: money, or tokens where nothing has a price.
+func (f *BacktestFindings) unit() string {
+	if f.best.USD > 0 {
+		return "money"
+	}
+	return "tokens"
+}
+
+// cheapest returns what saves most money of all that was tried, combinations too,
+// and says so; nil if nothing saves any.
+func (f *BacktestFindings) cheapest() (*cheapestJSON, string) {
+	var best *backtest.Outcome
+	var at cheapestJSON
+	see := func(o *backtest.Outcome, threshold, tools int) {
+		if o.Name != "awo-paper" && o.Pays() && (best == nil || o.Cheaper(best)) {
+			best, at = o, cheapestJSON{Technique: o.Name, Threshold: threshold, MaxTools: tools}
+		}
+	}
+	for i := range f.result.Techniques {
+		see(&f.result.Techniques[i], f.options.Threshold, 0)
+	}
+	for i := range f.result.Sweeps {
+		s := &f.result.Sweeps[i]
+		for k := range s.Values {
+			if v := &s.Values[k]; s.Parameter == backtest.ParameterThreshold {
+				see(&v.Outcome, v.Value, 0)
+			} else {
+				see(&v.Outcome, f.options.Threshold, v.Value)
+			}
+		}
+	}
+	if best == nil {
+		return nil, ""
+	}
+	t := f.technique(best)
+	at.TurnsSaved, at.TokensSaved, at.CostSavedUSD = t.CallingTurnsSaved, t.TokensSaved, t.CostSavedUSD
+	words := at.Technique
+	switch {
+	case at.MaxTools > 0:
+		words += fmt.Sprintf(" with --max-tools %d", at.MaxTools)
+	case at.Threshold != f.options.Threshold:
+		words += fmt.Sprintf(" with --threshold %d", at.Threshold)
+	}
+	if usd, ok := t.CostSavedUSD.Value(); ok {
+		return &at, fmt.Sprintf("most money is saved by %s: %s of %s USD", words, cli.Dollars(usd), cli.Dollars(best.USD))
+	}
+	return &at, fmt.Sprintf("most tokens are saved by %s: %s of %s", words, cli.Grouped(best.TokensSaved), cli.Grouped(best.Tokens))
+}
