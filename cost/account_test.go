@@ -161,4 +161,8 @@ func TestLedger(t *testing.T) {
 	if len(s.Dearest) != 1 || s.Dearest[0].Name != "a" || len(s.Models) != 2 || s.Models[0].Name != "plain" || len(s.Agents) != 2 || s.Agents[0].Name != "x" || len(s.Outcomes) != 2 {
 		t.Errorf("%+v", s)
 	}
+	// The call whose turn is not recorded is nobody's.
+	if s.Total.Calls != 4 || s.Models[0].Calls != 3 || s.Models[1].Calls != 0 {
+		t.Errorf("%d calls, of the models %d and %d", s.Total.Calls, s.Models[0].Calls, s.Models[1].Calls)
+	}
 }

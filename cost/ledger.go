@@ -221,7 +221,7 @@ func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 		b.out.Offered++
 	}
 	b.dearest = append(b.dearest, own)
-	b.bookModels(a)
+	b.bookModels(a, calls)
 	b.bookTools(i, a, calls)
 }
 
@@ -233,7 +233,12 @@ func (l *Line) add(o *Line) {
 	l.RecordedTurns += o.RecordedTurns
 }
 
-func (b *booking) bookModels(a *Account) {
+func (b *booking) bookModels(a *Account, calls []ledgerCall) {
+	for _, c := range calls {
+		if c.turn >= 0 && int(c.turn) < len(a.Turns) {
+			line(b.models, a.Turns[c.turn].model).Calls++
+		}
+	}
 	for i := range a.Turns {
 		t := &a.Turns[i]
 		l := line(b.models, t.model)
