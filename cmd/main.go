@@ -2,10 +2,11 @@
 // opens files, runs a pipeline of the other packages and prints what they made.
 //
 // In come arguments and traces, out go results on standard output, problems on
-// standard error and artefacts under --out. It is the only package that knows
-// cobra, viper, the environment or a terminal, and it computes nothing itself:
-// each command stands in a file of its own that shows its pipeline. What a
-// command keeps in memory is what its packages keep.
+// standard error and artefacts under --out. Here are the tree of commands, those
+// of them that share nothing with others, and what concerns the whole process; the
+// other commands are packages below internal, and what they all share is
+// internal/cli. Nothing is computed here: each command begins in a file of its name
+// that shows its pipeline. What a command keeps in memory is what its packages keep.
 package cmd
 
 import (
