@@ -1,15 +1,13 @@
 package arazzo_test
 
 import (
-	"iter"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/awo-dev/awo/arazzo"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
 )
 
 // compiledSets are traces from which meta-tools come, recorded ones beside the
@@ -57,25 +55,12 @@ func TestCompiled(t *testing.T) {
 // compiled returns the meta-tools that are offered for traces.
 func compiled(t *testing.T, traces, ruleFile string, algorithm metatool.Algorithm) []*metatool.Tool {
 	t.Helper()
-	if _, err := os.Stat(traces); os.IsNotExist(err) {
-		t.Skipf("the traces are not there: %v", err)
-	}
+	list := recordings.Read(t, traces)
 	var set *rules.Set
 	if ruleFile != "" {
-		text, err := os.ReadFile(ruleFile)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if set, err = rules.Parse(ruleFile, text); err != nil {
-			t.Fatal(err)
-		}
+		set = recordings.Rules(t, ruleFile)
 	}
-	r, err := trace.Open([]string{traces}, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	c, err := metatool.Compile(func() iter.Seq2[*trace.Trajectory, error] { return r.All() }, set, metatool.CompileOptions{Algorithm: algorithm})
+	c, err := metatool.Compile(recordings.Source(list), set, metatool.CompileOptions{Algorithm: algorithm})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,12 +39,8 @@ type together struct {
 	habits    *habits
 	preloader *Preloader
 	meter     *cost.Meter
-	last      offered
+	lists     map[*cost.Toolset][]trace.ToolDef // of tools, with the meta-tools behind them
 }
-
-// offered is a list of tools with the meta-tools behind it: lists repeat from
-// trajectory to trajectory.
-type offered struct{ tools, all []trace.ToolDef }
 
 // learn learns what to register from the start from what the other parts leave of
 // the training part: from the trajectories that a Preloading samples.
@@ -182,13 +178,21 @@ func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
 	return out
 }
 
+// maxLists is how many lists of tools are remembered.
+const maxLists = 16
+
 // offered returns the tools of a list and the meta-tools behind them.
 func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {
-	isLast := len(tools) > 0 && len(tools) == len(b.last.tools) && &tools[0] == &b.last.tools[0]
-	if !isLast {
-		b.last = offered{tools, slices.Concat(tools, b.tools.definitions)}
+	set, _ := b.meter.Toolset(tools)
+	all, known := b.lists[set]
+	if !known {
+		if b.lists == nil || len(b.lists) == maxLists {
+			b.lists = map[*cost.Toolset][]trace.ToolDef{}
+		}
+		all = slices.Concat(trace.OwnTools(tools), b.tools.definitions)
+		b.lists[set] = all
 	}
-	return b.last.all
+	return all
 }
 
 // Summary says what the parts have learnt.

@@ -97,6 +97,7 @@ type Outcome struct {
 var Metrics = []string{
 	"llm_calls_saved", "llm_calls_saved_share", "calling_turns_saved", "calling_turns_saved_share",
 	"tokens_saved", "tokens_saved_share", "cost_saved_usd", "cost_saved_share", "utilisation",
+	"model_seconds_saved", "model_seconds_saved_share",
 }
 
 // Run splits the traces, lets every technique learn from the one part, and adds up

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -484,5 +485,31 @@ func TestSplitAuto(t *testing.T) {
 		if err := r.survey(); err != nil || r.out.By != test.want || r.out.Folds != len(r.splits) {
 			t.Errorf("%d tasks: %s, %d splits, %v", test.tasks, r.out.By, len(r.splits), err)
 		}
+	}
+}
+
+// TestModelTime has 40 runs of two turns, the first of 5 seconds and the second, which
+// a meta-tool saves, of 2; and one turn whose end is before its beginning.
+func TestModelTime(t *testing.T) {
+	list := lookups(40, true)
+	begin := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	for _, run := range list {
+		run.Turns[0].Start, run.Turns[0].End = begin, begin.Add(5*time.Second)
+		run.Turns[1].Start, run.Turns[1].End = begin.Add(time.Minute), begin.Add(62*time.Second)
+	}
+	list[0].Turns[1].End = begin
+	r, err := Run(sourceOf(list...), options(none, patterns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := onlyPatterns(r, t)
+	if o.Seconds != 40*5+39*2 || o.SecondsSaved != 39*2 || r.Timed != 79 {
+		t.Errorf("%v of %v seconds saved, %d turns timed", o.SecondsSaved, o.Seconds, r.Timed)
+	}
+	if i := o.Intervals["model_seconds_saved"]; !(i.Lo > 70 && i.Lo <= 78 && i.Hi >= 78 && i.Hi <= 80) {
+		t.Errorf("interval %v", i)
+	}
+	if i := o.Intervals["model_seconds_saved_share"]; !(i.Lo > 0.25 && i.Lo <= 78./278 && i.Hi >= 78./278 && i.Hi <= 2./7) {
+		t.Errorf("interval of the share %v", i)
 	}
 }

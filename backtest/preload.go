@@ -69,11 +69,15 @@ type preloadRun struct {
 	task     string
 	sequence []uint32
 	hash     uint64
-	account  *cost.Account // nil if it is not in the sample, or nothing can be simulated
-	tools    []trace.ToolDef
-	set      *cost.Toolset
-	use      cost.LazyUse
-	steps    []int32
+	kept     *preloadCase // nil if it is not in the sample
+}
+
+// preloadCase is what costs are worked out on.
+type preloadCase struct {
+	account *cost.Account
+	set     *cost.Toolset
+	use     cost.LazyUse
+	steps   []int32 // the turn of each call of the sequence
 }
 
 // NewPreloading returns an empty Preloading of accounts of m.
@@ -91,6 +95,7 @@ func (p *Preloading) wants(t *trace.Trajectory) bool {
 func (p *Preloading) Add(t *trace.Trajectory, a *cost.Account) {
 	run := preloadRun{task: t.TaskKey(), hash: hashOf(t.ID)}
 	p.tasks[run.task] = true
+	var steps []int32
 	calls := 0
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -106,8 +111,8 @@ func (p *Preloading) Add(t *trace.Trajectory, a *cost.Account) {
 			p.numbers[c.Tool] = n
 		}
 		run.sequence = append(run.sequence, n)
-		if len(run.steps) == len(run.sequence)-1 && c.Turn >= 0 && c.Turn < len(t.Turns) {
-			run.steps = append(run.steps, int32(c.Turn))
+		if len(steps) == len(run.sequence)-1 && c.Turn >= 0 && c.Turn < len(t.Turns) {
+			steps = append(steps, int32(c.Turn))
 		}
 	}
 	if len(run.sequence) == 0 {
@@ -117,8 +122,8 @@ func (p *Preloading) Add(t *trace.Trajectory, a *cost.Account) {
 		run.sequence = append(run.sequence, sequenceEnd)
 	}
 	if a != nil && p.wants(t) {
-		run.account, run.tools = a, t.Tools
-		run.set, run.use, _ = lazyUse(p.meter, t)
+		run.kept = &preloadCase{account: a, steps: steps}
+		run.kept.set, run.kept.use, _ = lazyUse(p.meter, t)
 		p.sampled++
 	}
 	p.runs = append(p.runs, run)
@@ -132,8 +137,8 @@ func (p *Preloading) Add(t *trace.Trajectory, a *cost.Account) {
 func (p *Preloading) halve() {
 	p.below /= 2
 	for i := range p.runs {
-		if r := &p.runs[i]; r.account != nil && r.hash > p.below {
-			r.account, r.tools, r.set, r.use, r.steps = nil, nil, nil, cost.LazyUse{}, nil
+		if r := &p.runs[i]; r.kept != nil && r.hash > p.below {
+			r.kept = nil
 			p.sampled--
 		}
 	}
@@ -157,7 +162,7 @@ func (p *Preloading) Train(learns func(task string) bool) *Preloader {
 			continue
 		}
 		sequences = append(sequences, r.sequence)
-		if r.account == nil || misfits(r.account) {
+		if r.kept == nil || misfits(r.kept.account) {
 			continue
 		}
 		sample = append(sample, r)
@@ -168,9 +173,10 @@ func (p *Preloading) Train(learns func(task string) bool) *Preloader {
 		var costs cost.PreloadCosts
 		registered := 0
 		for _, r := range sample {
-			use := cost.LazyUse{Uses: r.use.Uses, Preloaded: out.tools(r.tools)}
+			k := r.kept
+			use := cost.LazyUse{Uses: k.use.Uses, Preloaded: out.tools(k.set)}
 			registered += len(use.Preloaded)
-			costs.Add(r.account.PreloadCosts(r.set, use, r.steps))
+			costs.Add(k.account.PreloadCosts(k.set, use, k.steps))
 		}
 		out.costs, out.decided = costs, map[string][]int32{}
 		out.mean = ratio(float64(registered), float64(len(sample)))

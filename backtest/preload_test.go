@@ -154,7 +154,7 @@ func TestPreloadingSample(t *testing.T) {
 		}
 		var out []string
 		for _, r := range learning.runs {
-			if r.account != nil {
+			if r.kept != nil {
 				out = append(out, r.task)
 			}
 		}

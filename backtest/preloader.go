@@ -32,15 +32,15 @@ type usedTool struct {
 
 // see counts what was first used where, and asks for prices.
 func (p *Preloader) see(r *preloadRun) {
-	for i := range r.tools {
-		n := p.numbers[r.tools[i].Name]
+	for _, name := range r.kept.set.List {
+		n := p.numbers[name]
 		p.used[n].offered++
 		if at := slices.Index(r.sequence, n); n != sequenceEnd && at >= 0 {
 			p.used[n].first[at]++
 		}
 	}
-	for turn := range r.account.Turns {
-		p.isMoney = p.isMoney || r.account.Price(turn) != nil
+	for turn := range r.kept.account.Turns {
+		p.isMoney = p.isMoney || r.kept.account.Price(turn) != nil
 	}
 }
 
@@ -89,24 +89,27 @@ const decisions = 1024
 // first use.
 func (p *Preloader) Tools(t *trace.Trajectory) []trace.Name {
 	var out []trace.Name
-	for _, i := range p.tools(t.Tools) {
-		out = append(out, t.Tools[i].Name)
+	if p.costs.Trajectories == 0 || len(t.Tools) == 0 {
+		return nil
+	}
+	set, _ := p.meter.Toolset(t.Tools)
+	for _, i := range p.tools(set) {
+		out = append(out, set.List[i])
 	}
 	return out
 }
 
 // tools returns their places in a list of tools.
-func (p *Preloader) tools(list []trace.ToolDef) []int32 {
-	if p.costs.Trajectories == 0 || len(list) == 0 {
+func (p *Preloader) tools(set *cost.Toolset) []int32 {
+	if p.costs.Trajectories == 0 {
 		return nil
 	}
-	set, index := p.meter.Toolset(list)
 	var offered []uint32
 	var places []int32
-	key := make([]byte, 0, 12*len(list))
-	for i := range list {
-		n := p.numbers[list[i].Name]
-		if n == sequenceEnd || !p.model.Seen(n) || index[list[i].Name] != int32(i) {
+	key := make([]byte, 0, 12*len(set.List))
+	for i, name := range set.List {
+		n := p.numbers[name]
+		if n == sequenceEnd || !p.model.Seen(n) || name == (trace.Name{}) {
 			continue
 		}
 		offered, places = append(offered, n), append(places, int32(i))

@@ -1,28 +1,10 @@
 package backtest
 
 import (
-	"iter"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/internal/recordings"
 )
-
-// recordedSource reads traces that are kept beside the project.
-func recordedSource(t *testing.T, file string) func() iter.Seq2[*trace.Trajectory, error] {
-	path := filepath.Join("..", "..", "shared", "data", file)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("the recorded traces are not there: %v", err)
-	}
-	return func() iter.Seq2[*trace.Trajectory, error] {
-		r, err := trace.Open([]string{path}, trace.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.All()
-	}
-}
 
 // TestRecorded holds what the default saves on recorded traces that it was not
 // compiled from, without rules.
@@ -38,7 +20,7 @@ func TestRecorded(t *testing.T) {
 		t.Run(test.file, func(t *testing.T) {
 			o := options(none, awo, patterns)
 			o.Choose.MinTurns = 5
-			r, err := Run(recordedSource(t, test.file), o)
+			r, err := Run(recordings.Source(recordings.Read(t, recordings.Recorded(t, test.file))), o)
 			if err != nil {
 				t.Fatal(err)
 			}

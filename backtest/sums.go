@@ -105,14 +105,14 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 	}
 	add := func(task int, sums []float64) {
 		s := &r.sums[task][i]
-		for k, v := range [...]float64{s.llm, s.llmSaved, s.turns, s.turnsSaved, s.tokens, s.tokensSaved, s.usd, s.usdSaved, s.used / s.trajectories, 1} {
+		for k, v := range [...]float64{s.llm, s.llmSaved, s.turns, s.turnsSaved, s.tokens, s.tokensSaved, s.usd, s.usdSaved, s.used / s.trajectories, 1, s.seconds, s.secondsSaved} {
 			sums[k] += v
 		}
 	}
 	statistics := func(s []float64) []float64 {
-		return []float64{s[1], ratio(s[1], s[0]), s[3], ratio(s[3], s[2]), s[5], ratio(s[5], s[4]), s[7], ratio(s[7], s[6]), ratio(s[8], s[9])}
+		return []float64{s[1], ratio(s[1], s[0]), s[3], ratio(s[3], s[2]), s[5], ratio(s[5], s[4]), s[7], ratio(s[7], s[6]), ratio(s[8], s[9]), s[11], ratio(s[11], s[10])}
 	}
-	for k, interval := range bootstrap(len(r.sums), 10, r.options.Seed, add, statistics) {
+	for k, interval := range bootstrap(len(r.sums), 12, r.options.Seed, add, statistics) {
 		out.Intervals[Metrics[k]] = interval
 	}
 	return out

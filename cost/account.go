@@ -79,7 +79,7 @@ type Meter struct {
 
 	lastTools []trace.ToolDef // with their tokens: lists repeat from trajectory to trajectory
 	lastSum   int64
-	lazy      lastToolset
+	toolsets  []*knownToolset // the latest first
 }
 
 type pricedDay struct {

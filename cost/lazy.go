@@ -1,6 +1,10 @@
 package cost
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/trace"
+)
 
 // Placement is where the definition of a tool goes when it is registered.
 type Placement uint8
@@ -31,6 +35,7 @@ type LazyOptions struct {
 // those of the tools at hand, to ask what more tools would cost.
 type Toolset struct {
 	Tools []Definition // by index, as LazyUse has them
+	List  []trace.Name // their names; the zero Name where one stood before
 
 	Count        float64 // tools offered
 	Definitions  float64 // tokens of all definitions

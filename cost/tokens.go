@@ -44,7 +44,12 @@ type counter struct {
 	counted int64 // bytes that were
 	tokens  int64 // in them
 	guessed int64 // bytes of texts that were not
+
+	room []byte // for the text that is looked up
 }
+
+// maxRoom is how large a room for texts is kept.
+const maxRoom = 1 << 20
 
 // count returns the number of tokens of s.
 func (c *counter) count(s string) int64 {
@@ -86,7 +91,14 @@ func (c *counter) raw(r trace.Raw) int64 {
 	if r.IsZero() {
 		return 0
 	}
-	return c.count(r.Text())
+	text := r.AppendText(c.room[:0])
+	if cap(text) <= maxRoom {
+		c.room = text
+	}
+	if n, ok := c.known[string(text)]; ok {
+		return int64(n)
+	}
+	return c.count(string(text))
 }
 
 func countPieces(s string) int64 {

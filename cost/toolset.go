@@ -1,36 +1,49 @@
 package cost
 
-import "github.com/awo-dev/awo/trace"
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/trace"
+)
 
 // Toolset returns the tokens of a list of tools for lazy registration, and where
-// each stands in it. The list that came last is remembered, since lists repeat from
-// trajectory to trajectory.
+// each stands in it. Lists that came lately are remembered, since they repeat from
+// trajectory to trajectory: equal lists have the same Toolset.
 func (m *Meter) Toolset(tools []trace.ToolDef) (*Toolset, map[trace.Name]int32) {
-	l := &m.lazy
-	if l.set != nil && len(tools) == len(l.tools) && (len(tools) == 0 || &tools[0] == &l.tools[0]) {
-		return l.set, l.index
+	if at := slices.IndexFunc(m.toolsets, func(k *knownToolset) bool { return trace.SameTools(k.tools, tools) }); at >= 0 {
+		found := m.toolsets[at]
+		copy(m.toolsets[1:at+1], m.toolsets[:at])
+		m.toolsets[0] = found
+		return found.set, found.index
 	}
 	register := Definition{Name: m.Text(RegisterName), Description: m.Text(RegisterDescription), Parameters: m.Text(RegisterSchema)}
 	set := &Toolset{Register: register.Tokens(), Separator: 1, Call: m.Text(registerCall), Acknowledged: m.Text(registerAnswer)}
 	index := make(map[trace.Name]int32, len(tools))
 	for i := range tools {
 		d := m.Definition(&tools[i])
-		if _, twice := index[tools[i].Name]; !twice {
-			index[tools[i].Name] = int32(i)
+		name := tools[i].Name
+		if _, twice := index[name]; twice {
+			name = trace.Name{}
+		} else {
+			index[name] = int32(i)
 		}
+		set.List = append(set.List, name)
 		set.Tools = append(set.Tools, d)
 		set.Count++
 		set.Definitions += float64(d.Tokens())
 		set.Names += float64(d.Name)
 		set.Descriptions += float64(d.Description)
 	}
-	l.tools, l.set, l.index = tools, set, index
+	m.toolsets = slices.Insert(m.toolsets[:min(len(m.toolsets), maxToolsets-1)], 0, &knownToolset{trace.OwnTools(tools), set, index})
 	return set, index
 }
 
-// lastToolset is the list of tools that Meter.Toolset was asked for last.
-type lastToolset struct {
-	tools []trace.ToolDef
+// maxToolsets is how many lists of tools a Meter remembers.
+const maxToolsets = 64
+
+// knownToolset is a list of tools that a Meter was asked for.
+type knownToolset struct {
+	tools []trace.ToolDef // with texts of their own
 	set   *Toolset
 	index map[trace.Name]int32
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 )
@@ -12,7 +13,7 @@ import (
 // call of the traces.
 func BenchmarkCheck(b *testing.B) {
 	set := officeRules(b)
-	list := readTrajectories(b, officeFolder+"/trajectories.jsonl.gz")
+	list := recordings.Read(b, officeFolder+"/trajectories.jsonl.gz")
 	v := execute.NewVerifier(writtenAndRead(b, compile(b, list, set, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})))
 	rewriter := merge.NewRewriter(set, merge.Full(set), nil, nil)
 	var marks [][]merge.Mark

@@ -1,65 +1,22 @@
 package execute_test
 
 import (
-	"iter"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
-// readTrajectories reads a file, and skips the test where it is not there.
-func readTrajectories(t testing.TB, path string) []*trace.Trajectory {
-	t.Helper()
-	if _, err := os.Stat(path); os.IsNotExist(err) {
-		t.Skipf("the traces are not there: %v", err)
-	}
-	r, err := trace.Open([]string{path}, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var list []*trace.Trajectory
-	for one, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, one)
-	}
-	return list
-}
-
-// parseRules parses a rule file; "" is none.
-func parseRules(t testing.TB, name, text string) *rules.Set {
-	t.Helper()
-	if text == "" {
-		return nil
-	}
-	set, err := rules.Parse(name, []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
-
 // compile makes meta-tools of trajectories.
 func compile(t testing.TB, list []*trace.Trajectory, set *rules.Set, o metatool.CompileOptions) *metatool.Compilation {
 	t.Helper()
-	c, err := metatool.Compile(func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for _, one := range list {
-				if !yield(one, nil) {
-					return
-				}
-			}
-		}
-	}, set, o)
+	c, err := metatool.Compile(recordings.Source(list), set, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -62,7 +63,7 @@ func FuzzCompile(f *testing.F) {
 	f.Add("$inputs.x|{\"$steps.a\":\"{$inputs.b}\"}|{\"${x}\":\"{{y}}\",\"a\\nb\":[[1],[2,3]]}\n../../x|{\"\":\"{{y}}\",\"a'b\":[1]}|null", uint8(6))
 	f.Add("a|not json|x\na||\na|[1]|[1]\n?a|{\"a\":{\"b\":[{\"c\":1}]}}|\"{\\\"q\\\":1}\"\n!a|{\"q\":1}|error\n---\na|{\"a\":null}|{}", uint8(5))
 	f.Add("\n\n---\n---\na|{\"a\":1e999,\"a\":2}|{\"a\":\"\\ud800\",\"b\":1E400}\nb|{\"a\":\"\\ud800\",\"b\":12345678901234567890}|{}", uint8(9))
-	set := parseRules(f, "reads.json", `{"version": 1, "rules": [{"id": "reads", "kind": "effect", "match": {"tool": "*"}, "effect": "accessor", "values": "allow"}]}`)
+	set := recordings.Parse(f, "reads.json", []byte(`{"version": 1, "rules": [{"id": "reads", "kind": "effect", "match": {"tool": "*"}, "effect": "accessor", "values": "allow"}]}`))
 	f.Fuzz(func(t *testing.T, text string, times uint8) {
 		if len(text) > 4096 {
 			return

@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
 
 // The recorded traces are kept beside the project.
-const recordedData = "../../shared/data"
 
 // reads declares what the recorded shops and airlines read.
 const reads = `{"version": 1, "rules": [
@@ -56,8 +56,8 @@ var lookUps = []struct{ file, first, each string }{
 func TestHeldOutFanOut(t *testing.T) {
 	for _, set := range lookUps {
 		t.Run(filepath.Base(set.file), func(t *testing.T) {
-			list := readTrajectories(t, filepath.Join(recordedData, set.file))
-			rules := parseRules(t, "reads.json", reads)
+			list := recordings.Read(t, recordings.Recorded(t, set.file))
+			rules := recordings.Parse(t, "reads.json", []byte(reads))
 			places, exact, saves, turns, extra := 0, 0, 0, 0, 0.0
 			allPlaces, allExact := 0, 0
 			for seed := range uint64(5) {
@@ -103,7 +103,7 @@ func TestHeldOutFanOut(t *testing.T) {
 func TestHeldOutWithoutRules(t *testing.T) {
 	for _, set := range lookUps {
 		t.Run(filepath.Base(set.file), func(t *testing.T) {
-			train, test := divided(readTrajectories(t, filepath.Join(recordedData, set.file)), 1)
+			train, test := divided(recordings.Read(t, recordings.Recorded(t, set.file)), 1)
 			for _, assumed := range []bool{true, false} {
 				c := compile(t, train, nil, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns, DeclaredReads: !assumed})
 				refused := slices.ContainsFunc(c.Definitions, func(d *metatool.Definition) bool {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +15,7 @@ import (
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -45,15 +44,8 @@ var nestedSets = []struct{ data, spec string }{
 
 func readNested[T any](t *testing.T, name string) T {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(recordedData, "nestful", name))
-	if os.IsNotExist(err) {
-		t.Skipf("the sequences are not there: %v", err)
-	}
 	var out T
-	if err == nil {
-		err = json.Unmarshal(data, &out)
-	}
-	if err != nil {
+	if err := json.Unmarshal(recordings.Bytes(t, recordings.Recorded(t, "nestful/"+name)), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out

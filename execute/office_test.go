@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/testdata/gen/encode"
@@ -21,13 +22,7 @@ const officeFolder = "../testdata/office"
 // officeRules parses the rules of the office world.
 func officeRules(t testing.TB) *rules.Set {
 	t.Helper()
-	text, err := os.ReadFile(officeFolder + "/rules.yaml")
-	if os.IsNotExist(err) {
-		t.Skip("the office world is not here")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	return parseRules(t, "rules.yaml", string(text))
+	return recordings.Rules(t, officeFolder+"/rules.yaml")
 }
 
 // officeRuns generates runs of the office world, and what is true of it.
@@ -45,7 +40,7 @@ func officeRuns(t testing.TB, n int) ([]*trace.Trajectory, *truth.File) {
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return readTrajectories(t, path), world.Facts()
+	return recordings.Read(t, path), world.Facts()
 }
 
 // inTruth writes a path as the truth file does: "messages[].id".
@@ -182,7 +177,7 @@ func TestOffice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := readTrajectories(t, officeFolder+"/trajectories.jsonl.gz")
+	list := recordings.Read(t, officeFolder+"/trajectories.jsonl.gz")
 	c := compile(t, list, set, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
 	tools := writtenAndRead(t, c)
 	must, missing := offeredChains(t, tools, known)
@@ -265,7 +260,7 @@ func TestOfficeRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := compile(t, readTrajectories(t, officeFolder+"/trajectories.jsonl.gz"), set, metatool.CompileOptions{Algorithm: metatool.AlgorithmAWO})
+	c := compile(t, recordings.Read(t, officeFolder+"/trajectories.jsonl.gz"), set, metatool.CompileOptions{Algorithm: metatool.AlgorithmAWO})
 	offeredChains(t, writtenAndRead(t, c), known)
 	var blocked []string
 	for _, d := range c.Definitions {

@@ -1,7 +1,6 @@
 package inertia
 
 import (
-	"bytes"
 	"slices"
 	"sync"
 
@@ -49,7 +48,7 @@ func (d *definitions) read(defs []trace.ToolDef) []ToolInfo {
 func (d *definitions) recall(defs []trace.ToolDef) ([]ToolInfo, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	i := slices.IndexFunc(d.lists, func(l knownList) bool { return slices.EqualFunc(l.defs, defs, sameDefinition) })
+	i := slices.IndexFunc(d.lists, func(l knownList) bool { return trace.SameTools(l.defs, defs) })
 	if i < 0 {
 		return nil, false
 	}
@@ -60,22 +59,11 @@ func (d *definitions) recall(defs []trace.ToolDef) ([]ToolInfo, bool) {
 }
 
 func (d *definitions) keep(defs []trace.ToolDef, infos []ToolInfo) {
-	own := make([]trace.ToolDef, len(defs))
-	for i := range defs {
-		own[i] = trace.ToolDef{Name: defs[i].Name, Description: ownRaw(defs[i].Description), Input: ownRaw(defs[i].Input)}
-	}
+	own := trace.OwnTools(defs)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lists = slices.Insert(d.lists[:min(len(d.lists), knownLists-1)], 0, knownList{own, infos})
 }
-
-func sameDefinition(a, b trace.ToolDef) bool {
-	return a.Name == b.Name && sameRaw(a.Input, b.Input) && sameRaw(a.Description, b.Description)
-}
-
-func sameRaw(a, b trace.Raw) bool { return a.Form == b.Form && bytes.Equal(a.Data, b.Data) }
-
-func ownRaw(r trace.Raw) trace.Raw { return trace.Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
 
 // infoOf reads a definition.
 func infoOf(d *trace.ToolDef) ToolInfo {

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -310,19 +311,7 @@ const officeFolder = "../testdata/office"
 // office reads the runs of the office.
 func office(t testing.TB) []*trace.Trajectory {
 	t.Helper()
-	r, err := trace.Open([]string{filepath.Join(officeFolder, "trajectories.jsonl.gz")}, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var all []*trace.Trajectory
-	for tr, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, tr)
-	}
-	return all
+	return recordings.Read(t, filepath.Join(officeFolder, "trajectories.jsonl.gz"))
 }
 
 // officeRules parses a rule file of the office.

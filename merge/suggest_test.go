@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -147,12 +148,12 @@ func TestSuggestionsForTheOffice(t *testing.T) {
 // TestSuggestionsForRecordedTraces: from nothing, rules that predict no worse
 // than those of an expert, and that nothing contradicts.
 func TestSuggestionsForRecordedTraces(t *testing.T) {
-	for _, set := range recordedSets {
-		t.Run(set.oracle, func(t *testing.T) {
-			runs := recorded(t, set.file)
+	for _, set := range recordings.Sets {
+		t.Run(set.Oracle, func(t *testing.T) {
+			runs := recordings.Read(t, recordings.Recorded(t, set.File))
 			out := suggested(SuggesterOptions{}, runs...)
 			own, ownStates := meanLoss(t, out.Set(), runs)
-			expert, expertStates := meanLoss(t, airlineRules(t), runs)
+			expert, expertStates := meanLoss(t, recordings.AirlineRules(t), runs)
 			t.Logf("%d states and %.4f bits, expert %d and %.4f", ownStates, own, expertStates, expert)
 			if own > expert {
 				t.Errorf("%.4f bits, the expert's rules %.4f", own, expert)

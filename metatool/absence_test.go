@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -33,7 +34,7 @@ func chatsOf(t *testing.T, sequences map[string]int, order ...string) []*trace.T
 	if err := os.WriteFile(file, []byte(b.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return readTrajectories(t, file)
+	return recordings.Read(t, file)
 }
 
 func TestAbsence(t *testing.T) {

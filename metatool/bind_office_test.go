@@ -2,12 +2,12 @@ package metatool
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/testdata/gen/truth"
 	"github.com/awo-dev/awo/trace"
 )
@@ -19,12 +19,8 @@ func officeCompiled(t testing.TB, o CompileOptions) (*Compilation, []*trace.Traj
 	if err != nil {
 		t.Skipf("the office corpus is not there: %v", err)
 	}
-	text, err := os.ReadFile(officeFolder + "/rules.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := readTrajectories(t, officeFolder+"/trajectories.jsonl.gz")
-	return compiled(t, list, readRules(t, "rules.yaml", text), o), list, known
+	list := recordings.Read(t, officeFolder+"/trajectories.jsonl.gz")
+	return compiled(t, list, recordings.Rules(t, officeFolder+"/rules.yaml"), o), list, known
 }
 
 // pathInTruth writes a path as the truth file does: "[].password".

@@ -1,9 +1,10 @@
 package metatool
 
 import (
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/awo-dev/awo/internal/recordings"
 )
 
 // readsOnly declares what the recorded shops and airlines read.
@@ -24,8 +25,8 @@ func TestRecordedFanOut(t *testing.T) {
 		{"tau2/retail_toolorchestra-gpt-5.json", "get_user_details", "get_order_details"},
 	} {
 		t.Run(test.file, func(t *testing.T) {
-			list := readTrajectories(t, filepath.Join(recordedData, test.file))
-			c := compiled(t, list, readRules(t, "reads.json", []byte(readsOnly)), CompileOptions{Algorithm: AlgorithmPatterns})
+			list := recordings.Read(t, recordings.Recorded(t, test.file))
+			c := compiled(t, list, recordings.Parse(t, "reads.json", []byte(readsOnly)), CompileOptions{Algorithm: AlgorithmPatterns})
 			offered, saved := 0, 0
 			found := false
 			for _, d := range c.Definitions {

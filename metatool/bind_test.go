@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -17,7 +18,7 @@ import (
 // tools in order, with a * behind one that walks a list.
 func bindShop(t *testing.T, list []*trace.Trajectory, ruleFile string, o BindOptions, tools ...string) []*Definition {
 	t.Helper()
-	c := compiled(t, list, readRules(t, "rules.json", []byte(ruleFile)), CompileOptions{})
+	c := compiled(t, list, recordings.Parse(t, "rules.json", []byte(ruleFile)), CompileOptions{})
 	candidate := &Candidate{Support: len(list)}
 	for i, tool := range tools {
 		name, each := strings.CutSuffix(tool, "*")

@@ -3,7 +3,6 @@ package metatool
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -110,15 +110,7 @@ func office(t testing.TB, ruleFile string, tools string, calls ...string) (*merg
 // compiled compiles trajectories that are in memory.
 func compiled(t testing.TB, list []*trace.Trajectory, set *rules.Set, o CompileOptions) *Compilation {
 	t.Helper()
-	c, err := Compile(func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for _, one := range list {
-				if !yield(one, nil) {
-					return
-				}
-			}
-		}
-	}, set, o)
+	c, err := Compile(recordings.Source(list), set, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/testdata/gen/truth"
 )
 
@@ -24,12 +25,8 @@ func officePatterns(t *testing.T) (*truth.File, *Extraction, *Extraction) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	list := readTrajectories(t, filepath.Join(officeFolder, "trajectories.jsonl.gz"))
-	text, err := os.ReadFile(filepath.Join(officeFolder, "rules.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, p := patternsOf(list, readRules(t, "rules.yaml", text), Options{}, true)
+	list := recordings.Read(t, filepath.Join(officeFolder, "trajectories.jsonl.gz"))
+	m, p := patternsOf(list, recordings.Rules(t, officeFolder+"/rules.yaml"), Options{}, true)
 	return known, p.Extraction(), Extract(m, Options{})
 }
 
@@ -138,12 +135,8 @@ func isCoincidence(known *truth.File, k *dataflow.Link) bool {
 func TestOfficePatternsWorkers(t *testing.T) {
 	_, x, _ := officePatterns(t)
 	want := fmt.Sprint(describeAll(x))
-	list := readTrajectories(t, filepath.Join(officeFolder, "trajectories.jsonl.gz"))
-	text, err := os.ReadFile(filepath.Join(officeFolder, "rules.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, p := patternsOf(list, readRules(t, "rules.yaml", text), Options{}, true)
+	list := recordings.Read(t, filepath.Join(officeFolder, "trajectories.jsonl.gz"))
+	_, p := patternsOf(list, recordings.Rules(t, officeFolder+"/rules.yaml"), Options{}, true)
 	parallel := NewPatterns(p.merged, p.set, p.options)
 	numbers := func(yield func(int) bool) {
 		for i := range list {

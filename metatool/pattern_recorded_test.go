@@ -2,48 +2,16 @@ package metatool
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
-
-// readTrajectories reads a file of trajectories.
-func readTrajectories(t testing.TB, path string) []*trace.Trajectory {
-	t.Helper()
-	if _, err := os.Stat(path); os.IsNotExist(err) {
-		t.Skipf("the traces are not there: %v", err)
-	}
-	r, err := trace.Open([]string{path}, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var list []*trace.Trajectory
-	for one, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, one)
-	}
-	return list
-}
-
-// readRules parses a rule file.
-func readRules(t testing.TB, name string, text []byte) *rules.Set {
-	t.Helper()
-	set, err := rules.Parse(name, text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set
-}
 
 // patternsOf makes both passes over trajectories.
 func patternsOf(list []*trace.Trajectory, set *rules.Set, o Options, judged bool) (*merge.Merged, *Patterns) {
@@ -105,10 +73,10 @@ func TestRecordedPatterns(t *testing.T) {
 		{"tau2/retail_toolorchestra-gpt-5.json", "retail_toolorchestra-gpt-5", false, orders},
 	} {
 		t.Run(set.oracle, func(t *testing.T) {
-			list := readTrajectories(t, filepath.Join(recordedData, set.file))
-			rule := readRules(t, "retail.json", []byte(retailRules))
+			list := recordings.Read(t, recordings.Recorded(t, set.file))
+			rule := recordings.Parse(t, "retail.json", []byte(retailRules))
 			if set.rules {
-				rule = readRules(t, "airline.json", readRecorded(t, recordedOracle, "airline.rules.json"))
+				rule = recordings.AirlineRules(t)
 			}
 			m, p := patternsOf(list, rule, Options{}, true)
 			awo := Extract(m, Options{})

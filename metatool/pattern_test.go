@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -190,7 +191,7 @@ func brief(c *Candidate) string {
 
 // TestPatternsGain: with prices the pattern that is worth most comes first.
 func TestPatternsGain(t *testing.T) {
-	set := readRules(t, "shop.json", []byte(shopRules))
+	set := recordings.Parse(t, "shop.json", []byte(shopRules))
 	list := shop(24, func(run int) (int, int) { return 2, 0 }, nil)
 	for range 6 {
 		s := (&runScript{}).user("Hello")

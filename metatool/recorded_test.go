@@ -2,71 +2,24 @@ package metatool
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"reflect"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
 )
-
-// The recorded traces are kept beside the project, with the figures that an
-// independent program computed from them.
-const (
-	recordedData   = "../../shared/data"
-	recordedOracle = "../../shared/oracle"
-)
-
-var recordedSets = []struct {
-	file, oracle string
-	rules        bool // airline.rules.json applies
-}{
-	{"tau2/airline_azure-gpt-4o.json", "airline_azure-gpt-4o", true},
-	{"tau2/airline_gpt-oss-120b.json", "airline_gpt-oss-120b", true},
-	{"taubench/gpt-4o-airline.json", "gpt-4o-airline", true},
-	{"tau2/retail_gpt-4.1.json", "retail_gpt-4.1", false},
-	{"tau2/retail_toolorchestra-gpt-5.json", "retail_toolorchestra-gpt-5", false},
-}
-
-func readRecorded(t testing.TB, path ...string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(path...))
-	if os.IsNotExist(err) {
-		t.Skipf("the recorded traces are not there: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 // recordedMerged merges one recorded set.
 func recordedMerged(t testing.TB, file string, withRules bool) *merge.Merged {
 	t.Helper()
-	path := filepath.Join(recordedData, file)
-	if _, err := os.Stat(path); os.IsNotExist(err) {
-		t.Skipf("the recorded traces are not there: %v", err)
-	}
 	var set *rules.Set
 	if withRules {
-		var err error
-		if set, err = rules.Parse("airline.rules.json", readRecorded(t, recordedOracle, "airline.rules.json")); err != nil {
-			t.Fatal(err)
-		}
+		set = recordings.AirlineRules(t)
 	}
-	r, err := trace.Open([]string{path}, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
 	merger := merge.NewMerger(set, merge.Options{})
-	for tr, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		merger.Add(tr)
+	for _, one := range recordings.Read(t, recordings.Recorded(t, file)) {
+		merger.Add(one)
 	}
 	return merger.Merged()
 }
@@ -88,18 +41,18 @@ type oracleMetaTool struct {
 }
 
 func TestExtractAgreesWithOracle(t *testing.T) {
-	for _, set := range recordedSets {
-		t.Run(set.oracle, func(t *testing.T) {
+	for _, set := range recordings.Sets {
+		t.Run(set.Oracle, func(t *testing.T) {
 			var want struct {
 				Extract map[string]oracleExtraction
 				Ingest  struct {
 					CallingTurns int `json:"calling_turns"`
 				}
 			}
-			if err := json.Unmarshal(readRecorded(t, recordedOracle, set.oracle+".expected.json"), &want); err != nil {
+			if err := json.Unmarshal(recordings.Oracle(t, set.Oracle+".expected.json"), &want); err != nil {
 				t.Fatal(err)
 			}
-			m := recordedMerged(t, set.file, set.rules)
+			m := recordedMerged(t, set.File, set.Rules)
 			for name, asPublished := range map[string]bool{"paper": true, "default": false} {
 				x := Extract(m, Options{Threshold: 5, AsPublished: asPublished})
 				got := oracleExtraction{5, x.Calls, x.CallsAfter, x.TurnsSaved(), []oracleMetaTool{}}

@@ -1,14 +1,12 @@
 package emit_test
 
 import (
-	"iter"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
-	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -18,37 +16,9 @@ const officeFolder = "../../testdata/office/"
 // are found in them.
 func office(t *testing.T, algorithm metatool.Algorithm) ([]*trace.Trajectory, []*metatool.Definition) {
 	t.Helper()
-	text, err := os.ReadFile(officeFolder + "rules.yaml")
-	if os.IsNotExist(err) {
-		t.Skip("the office corpus is not there")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	set, err := rules.Parse("rules.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.Open([]string{officeFolder + "trajectories.jsonl.gz"}, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var list []*trace.Trajectory
-	for one, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, one)
-	}
-	c, err := metatool.Compile(func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for _, one := range list {
-				if !yield(one, nil) {
-					return
-				}
-			}
-		}
-	}, set, metatool.CompileOptions{Algorithm: algorithm})
+	set := recordings.Rules(t, officeFolder+"rules.yaml")
+	list := recordings.Read(t, officeFolder+"trajectories.jsonl.gz")
+	c, err := metatool.Compile(recordings.Source(list), set, metatool.CompileOptions{Algorithm: algorithm})
 	if err != nil {
 		t.Fatal(err)
 	}

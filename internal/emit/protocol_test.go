@@ -15,9 +15,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/awo-dev/awo/arazzo"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
 )
 
 // object is a JSON object whose members are looked at by name.
@@ -215,26 +215,9 @@ func TestProtocols(t *testing.T) {
 			}
 			var set *rules.Set
 			if in.rules != "" {
-				text, err := os.ReadFile(in.rules)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if set, err = rules.Parse(in.rules, text); err != nil {
-					t.Fatal(err)
-				}
+				set = recordings.Rules(t, in.rules)
 			}
-			r, err := trace.Open([]string{in.traces}, trace.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer r.Close()
-			var list []*trace.Trajectory
-			for one, err := range r.All() {
-				if err != nil {
-					t.Fatal(err)
-				}
-				list = append(list, one)
-			}
+			list := recordings.Read(t, in.traces)
 			offered, files := emitted(t, compiledRuns(t, list, set, metatool.AlgorithmPatterns))
 			if len(offered) == 0 {
 				t.Fatal("nothing is offered")

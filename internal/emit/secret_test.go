@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"iter"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
-	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
 )
@@ -21,39 +20,10 @@ import (
 // many tasks share.
 func TestNoSecretInAnyFile(t *testing.T) {
 	const folder = "../../testdata/office/"
-	text, err := os.ReadFile(folder + "rules.yaml")
-	if os.IsNotExist(err) {
-		t.Skip("the office corpus is not there")
-	} else if err != nil {
-		t.Fatal(err)
-	}
-	set, err := rules.Parse("rules.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []*trace.Trajectory
-	r, err := trace.Open([]string{folder + "trajectories.jsonl.gz"}, trace.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for one, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, one)
-	}
-	source := func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for _, one := range list {
-				if !yield(one, nil) {
-					return
-				}
-			}
-		}
-	}
+	set := recordings.Rules(t, folder+"rules.yaml")
+	list := recordings.Read(t, folder+"trajectories.jsonl.gz")
 	for _, algorithm := range []metatool.Algorithm{metatool.AlgorithmAWO, metatool.AlgorithmPatterns} {
-		c, err := metatool.Compile(source, set, metatool.CompileOptions{Algorithm: algorithm})
+		c, err := metatool.Compile(recordings.Source(list), set, metatool.CompileOptions{Algorithm: algorithm})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ not compiled from, and what the traces cost. The page loads nothing and runs not
 it can be mailed, printed, or kept as an artefact of a build.
 
 The back-test compiles the traces several times over and takes by far the longest:
---backtest auto makes it of up to 10,000 calls, always of any number, never of none.
+--backtest auto makes it of up to 30,000 calls, always of any number, never of none.
 
 --format markdown prints the same for a comment on a pull request, with all but the
 first section folded. JSON is that of 'awo analyze', with the members backtest and
@@ -51,7 +51,7 @@ cost, which are what those commands print.
 	addAnalysis(f)
 	cli.AddPrices(f)
 	f.Bool("sources", true, "say where the arguments of calls come from; --sources=false is faster")
-	f.Var(cli.NewChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 10,000 calls")
+	f.Var(cli.NewChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 30,000 calls")
 	f.Bool("cost", true, "say what the traces cost in tokens and money")
 	f.String("out", "", "write the page into this `FILE`; - is the standard output")
 	return cli.Work(a, c, writeReport)

@@ -85,7 +85,7 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 }
 
 // autoCalls is how many calls are back-tested unasked: a minute or so.
-const autoCalls = 10_000
+const autoCalls = 30_000
 
 // again returns a command that gives the figures of a section. Of absolute paths it
 // holds the last element only: a page does not say where it was made.
@@ -242,6 +242,9 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 	add(worth.TurnsTable(s.out))
 	add(r.shown("backtest-money")...)
 	add(worth.MoneyTable(s.out))
+	if table := worth.TimeTable(s.out); table != nil {
+		add(table)
+	}
 	if table := adoptionTable(s.out); table != nil {
 		add(table)
 	}

@@ -173,7 +173,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 		Utilisation: f.known(o, "utilisation", o.Utilisation),
 		Tokens:      report.Unknown(noTokens), TokensSaved: f.known(o, "tokens_saved", float64(o.TokensSaved)), CostUSD: report.Unknown(NoPrices), CostSavedUSD: f.known(o, "cost_saved_usd", o.USDSaved),
 		StepsBefore: figure(o.StepsBefore, noneUsed), StepsAfter: figure(o.StepsAfter, noneUsed),
-		Seconds: report.Unknown(noTimes), SecondsSaved: report.Unknown(noTimes),
+		Seconds: report.Unknown(noTimes), SecondsSaved: f.known(o, "model_seconds_saved", o.SecondsSaved),
 		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
 		Intervals: map[string]report.Interval{}, Notes: []string{},
 	}
@@ -187,7 +187,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 		}
 	}
 	if o.Seconds > 0 {
-		t.Seconds, t.SecondsSaved = report.Known(o.Seconds), report.Known(o.SecondsSaved)
+		t.Seconds = report.Known(o.Seconds)
 	}
 	for _, metric := range backtest.Metrics {
 		t.Intervals[metric] = f.interval(o, metric)

@@ -17,6 +17,7 @@ const (
 	noTestTurns = "no calling turn in the test part"
 	noTestTasks = "no task in the test part"
 	noneUsed    = "it occurs in no trajectory of the test part"
+	noDuration  = "how long a registration would take is not recorded"
 	noOffers    = "no trajectory records the definitions of the tools offered, and input that holds them"
 	fewerTasks  = "fewer than two tasks, or the figure is not known"
 )
@@ -43,6 +44,10 @@ func (f *BacktestFindings) lacks(o *backtest.Outcome, metric string) string {
 		return NoPrices
 	case offers && !calling:
 		return noOffers
+	case strings.HasPrefix(metric, "model_seconds") && o.Seconds == 0:
+		return noTimes
+	case strings.HasPrefix(metric, "model_seconds") && (registers(o.Name) || o.Name == "all" && f.result.NoTools < f.result.Trajectories):
+		return noDuration
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package worth
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/awo-dev/awo/backtest"
@@ -16,6 +17,9 @@ func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Do
 		return d
 	}
 	d.Add(TurnsTable(out), MoneyTable(out))
+	if table := TimeTable(out); table != nil {
+		d.Add(table)
+	}
 	if len(out.Interactions) > 0 {
 		d.Section("Together", InteractionTable(out))
 	}
@@ -83,6 +87,9 @@ func TurnsTable(out BacktestJSON) *report.Table {
 	}
 	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
 	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*AdoptionLow, 100*AdoptionHigh)
+	if note := emptyNote(out); note != "" {
+		table.Note("%s", note)
+	}
 	if note := antiNote(out); note != "" {
 		table.Note("%s", note)
 	}
@@ -101,6 +108,23 @@ func antiNote(out BacktestJSON) string {
 		return ""
 	}
 	return "Left out as anti-meta-tools, which fail more often than their parts or cost more than they save (the mean over the parts): " + strings.Join(some, ", ") + "."
+}
+
+// emptyNote says what an interval means that has nothing to vary: techniques that
+// save nothing in any task, of n of them, may in up to 1 - 0.05^(1/n) of further ones
+// (Hanley and Lippman-Hand 1983).
+func emptyNote(out BacktestJSON) string {
+	var names []string
+	for _, t := range out.Techniques {
+		if _, known := t.Utilisation.Value(); known && t.Technique != "none" && t.CallingTurnsSaved == 0 && !registers(t.Technique) {
+			names = append(names, t.Technique)
+		}
+	}
+	if len(names) == 0 || out.Split.TestTasks == 0 {
+		return ""
+	}
+	bound := 1 - math.Pow(0.05, 1/float64(out.Split.TestTasks))
+	return fmt.Sprintf("Nothing is saved in any of %s by %s, and an interval of nothing says too much: of further tasks up to %.1f %% may hold something (95 %%).", cli.CountOf(out.Split.TestTasks, "task"), strings.Join(names, ", "), 100*bound)
 }
 
 // callsCell leaves out what nothing is known of, though turns are recorded.
@@ -152,6 +176,33 @@ func MoneyTable(out BacktestJSON) *report.Table {
 			table.Note("Of %s tokens%s. The definitions of meta-tools are read on every turn that is left; negative: they cost more than the turns removed.", cli.Grouped(int64(tokens)), money)
 		}
 	}
+	return table
+}
+
+// TimeTable says how long models took on the turns that would be saved; nil if no
+// turn records that.
+func TimeTable(out BacktestJSON) *report.Table {
+	if len(out.Techniques) == 0 {
+		return nil
+	}
+	whole, ok := out.Techniques[0].Seconds.Value()
+	if !ok {
+		return nil
+	}
+	table := report.NewTable("time", "Held out: model time",
+		report.Column{Key: "technique"},
+		report.Column{Key: "model_seconds_saved", Title: "saved", Unit: "s", Align: report.Right},
+		report.Column{Key: "model_seconds_saved_share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "model_seconds_saved_share", Title: "95 %", Interval: true},
+	)
+	for _, t := range out.Techniques {
+		share := t.SecondsSaved.Float(1)
+		if saved, ok := t.SecondsSaved.Value(); ok {
+			share = report.Share(saved/whole, 1)
+		}
+		table.Add(report.Text(t.Technique), t.SecondsSaved.Float(0), share, report.ShareRange(t.Intervals["model_seconds_saved_share"], 1))
+	}
+	table.Note("Of %s seconds in which turns that record it waited for the model. Upper bounds, as the turns are; wrong calls of inertia take time that is not recorded.", report.Grouped(int(whole)))
 	return table
 }
 
