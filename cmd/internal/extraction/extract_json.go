@@ -1,0 +1,159 @@
+package extraction
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+)
+
+// JSON is the JSON of `awo extract`; docs/artefacts.md describes it.
+type JSON struct {
+	Schema      string         `json:"schema"`
+	Input       cli.InputJSON  `json:"input"`
+	Threshold   int            `json:"threshold"`
+	Algorithm   string         `json:"algorithm"`
+	CallsBefore int            `json:"calls_before"`
+	CallsAfter  int            `json:"calls_after"`
+	TurnsBefore int            `json:"calling_turns_before"`
+	TurnsSaved  int            `json:"turns_saved"` // upper bound
+	MetaTools   []metaToolJSON `json:"meta_tools"`
+	Emitted     emittedJSON    `json:"emitted"`
+
+	Choice      choiceJSON       `json:"choice"`
+	Assumptions []assumptionJSON `json:"assumptions"` // tools taken to read only
+}
+
+type metaToolJSON struct {
+	Name        string   `json:"name"`
+	Tools       []string `json:"tools"`
+	Calls       []string `json:"calls"` // labels
+	Support     int      `json:"support"`
+	Occurrences int      `json:"occurrences"`
+	TurnsSaved  int      `json:"turns_saved"`
+	Status      string   `json:"status"` // statusEmitted or statusLeftOut
+	Reason      string   `json:"reason"` // why it was left out
+
+	Inputs   []string      `json:"inputs"`   // names, those that may be left out with a ? behind
+	Bindings []boundJSON   `json:"bindings"` // by step, then argument
+	Refusals []refusalJSON `json:"refusals"`
+	Returns  []int         `json:"returns"` // steps whose results are returned, from 0
+
+	DefinitionTokens int64             `json:"definition_tokens"` // 0 for those that cannot be offered
+	Replay           choiceReplayJSON  `json:"replay"`
+	Holdout          *choiceReplayJSON `json:"holdout,omitempty"`
+
+	Anti     bool               `json:"anti_meta_tool"` // it fails more often than its parts, or costs more than it saves
+	Failures *emit.FailuresJSON `json:"failures,omitempty"`
+	Cost     *antiCostJSON      `json:"cost,omitempty"` // of what costs more than it saves
+}
+
+// boundJSON says where an argument comes from, in words and without values but
+// the constants that may be shown.
+type boundJSON struct {
+	Step        int     `json:"step"` // from 0
+	Argument    string  `json:"argument"`
+	Kind        string  `json:"kind"`
+	From        string  `json:"from"`
+	Agree       int     `json:"agree"` // occurrences in which the binding gives what was recorded
+	Occurrences int     `json:"occurrences"`
+	LinkAgree   int     `json:"link_agree"` // the same of the link that it follows, over all traces; 0 without one
+	LinkUses    int     `json:"link_uses"`
+	ExtraMean   float64 `json:"extra_mean"` // of a walk over a list: calls that no run made, an occurrence
+	ExtraP95    int     `json:"extra_p95"`
+}
+
+type refusalJSON struct {
+	Code     string `json:"code"`
+	Step     int    `json:"step"` // from 0
+	Argument string `json:"argument"`
+}
+
+// What became of a meta-tool that was found.
+const (
+	statusEmitted = "emitted"
+	statusLeftOut = "left-out"
+)
+
+// refusalText says why a meta-tool cannot be offered, by stable codes.
+func refusalText(t *metatool.Definition) string {
+	var reasons []string
+	for _, r := range t.Refusals {
+		at := fmt.Sprintf("step %d", r.Step+1)
+		if r.Argument != "" {
+			at += ", " + r.Argument
+		}
+		reasons = append(reasons, fmt.Sprintf("%s (%s)", r.Code, at))
+	}
+	return strings.Join(reasons, ", ")
+}
+
+type emittedJSON struct {
+	MetaTools  int `json:"meta_tools"`
+	CallsAfter int `json:"calls_after"`
+	TurnsSaved int `json:"turns_saved"`
+}
+
+func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, veil *merge.Veil) JSON {
+	found := compiled.Extraction
+	out := JSON{
+		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
+		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(), MetaTools: []metaToolJSON{},
+	}
+	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore}
+	if n := len(compiled.choice.Chosen); n > 0 {
+		last := compiled.choice.Chosen[n-1]
+		out.Emitted = emittedJSON{MetaTools: n, CallsAfter: out.CallsBefore - last.Calls, TurnsSaved: last.Turns}
+	}
+	out.Choice, out.Assumptions = compiled.choiceJSON(), compiled.assumptionsJSON()
+	for _, t := range compiled.Definitions {
+		c := t.Candidate
+		m := metaToolJSON{
+			Name: t.Name, Tools: []string{}, Calls: []string{}, Inputs: []string{}, Bindings: []boundJSON{}, Refusals: []refusalJSON{}, Returns: t.Output.Steps,
+			Support: c.Support, Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: statusEmitted,
+		}
+		for i, step := range t.Steps {
+			m.Tools = append(m.Tools, step.Tool)
+			if i < len(c.Labels) {
+				m.Calls = append(m.Calls, veil.Label(c.Labels[i]))
+			} else {
+				m.Calls = append(m.Calls, step.Name)
+			}
+		}
+		m.bind(t)
+		m.choose(t, compiled)
+		out.MetaTools = append(out.MetaTools, m)
+	}
+	return out
+}
+
+// bind says where the arguments come from.
+func (m *metaToolJSON) bind(t *metatool.Definition) {
+	for _, in := range t.Inputs {
+		name := in.Name
+		if !in.Required {
+			name += "?"
+		}
+		m.Inputs = append(m.Inputs, name)
+	}
+	for i := range t.Bound {
+		b := &t.Bound[i]
+		one := boundJSON{
+			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: b.Binding.Words(),
+			Agree: b.Evidence.Agree, Occurrences: b.Evidence.Occurrences, ExtraMean: b.Evidence.ExtraMean, ExtraP95: b.Evidence.ExtraP95,
+		}
+		if b.Binding.Kind == metatool.BindInput {
+			one.From = "input " + b.Binding.Input
+		}
+		if j := b.Evidence.Judgment; j != nil {
+			one.LinkAgree, one.LinkUses = j.Agree, j.Uses
+		}
+		m.Bindings = append(m.Bindings, one)
+	}
+	for _, r := range t.Refusals {
+		m.Refusals = append(m.Refusals, refusalJSON{Code: r.Code, Step: r.Step, Argument: r.Argument})
+	}
+}

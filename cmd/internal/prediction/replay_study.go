@@ -1,0 +1,289 @@
+package prediction
+
+import (
+	"math"
+	"path/filepath"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
+)
+
+// replayStudy is what is known of a replay while it goes on.
+type replayStudy struct {
+	j       *cli.Job
+	o       *replayOptions
+	effects *Effects
+	adapter *inertia.Adapter
+	in      *cli.Intake // of what is replayed
+	train   []*inertia.Run
+	test    []*inertia.Run
+	options inertia.ReplayOptions
+}
+
+func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return nil, err
+	}
+	adapter, err := readAdapter(j, o.Adapter)
+	if err != nil {
+		return nil, err
+	}
+	s := &replayStudy{j: j, o: o, effects: NewEffects(set, true), adapter: adapter}
+	folds := trace.HashFolds(5, o.Seed)
+	s.options = inertia.ReplayOptions{
+		Order: o.Order, Model: inertia.ModelOptions{HalfLife: o.HalfLife},
+		Predictor: inertia.PredictorOptions{Effects: s.effects.Of, Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter}},
+		Alpha:     o.Alpha, Part: folds.Of,
+	}
+	if o.Alpha == 0 {
+		s.options.Alpha = -1
+	}
+	if o.Recovery != "" {
+		s.options.Recovery = trace.Intern(o.Recovery)
+	}
+	return s, nil
+}
+
+// takeSnapshot opens the first file if it is a snapshot, and returns the others.
+func (s *replayStudy) takeSnapshot(files []string) ([]string, error) {
+	if len(files) == 0 || filepath.Ext(files[0]) != ".awo" {
+		return files, nil
+	}
+	snapshot, err := inertia.Open(files[0])
+	if err != nil {
+		return nil, err
+	}
+	if err := snapshot.Verify(); err != nil {
+		return nil, err
+	}
+	if s.options.Ready, err = snapshot.Model(); err != nil {
+		return nil, err
+	}
+	if snapshot.HasCounts() {
+		if s.options.Counts, err = snapshot.Graph(); err != nil {
+			return nil, err
+		}
+	}
+	if s.o.Rules == "" {
+		s.options.Predictor.Effects = s.options.Ready.Effects()
+	}
+	if len(files) == 1 {
+		return nil, cli.Usagef("a snapshot alone: name the traces to replay after it")
+	}
+	return files[1:], nil
+}
+
+// readAdapter reads adapter rules, nil if no file is named.
+func readAdapter(j *cli.Job, file string) (*inertia.Adapter, error) {
+	if file == "" {
+		return nil, nil
+	}
+	src, err := j.ReadFile(file)
+	if err != nil {
+		return nil, cli.FileProblem(file, err)
+	}
+	return inertia.ParseAdapter(file, src)
+}
+
+// read reads runs, and keeps them: replaying looks at values again and again.
+func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
+	in, err := s.j.Intake(files, s.o.InputOptions, trace.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	s.in = in
+	var observer inertia.Observer
+	var failed error
+	trajectories := func(yield func(*trace.Trajectory) bool) {
+		for t, err := range in.All() {
+			if err != nil {
+				failed = err
+				return
+			}
+			if s.adapter != nil {
+				t = s.adapter.Rewrite(t)
+			}
+			s.effects.Add(t)
+			if !yield(t) {
+				return
+			}
+		}
+	}
+	var runs []*inertia.Run
+	for run := range par.Map(s.j.Parallel(), trajectories, func(t *trace.Trajectory) *inertia.Run {
+		return inertia.NewRun(t, observer.Observe(t))
+	}) {
+		runs = append(runs, run)
+	}
+	return runs, failed
+}
+
+// play replays with options and returns the verdicts by predictor, and how it was
+// split.
+func (s *replayStudy) play(options inertia.ReplayOptions) map[string][]inertia.Replayed {
+	switch {
+	case s.train != nil || s.options.Ready != nil:
+		return inertia.Replay(s.train, s.test, options)
+	case s.o.Prequential:
+		return s.prequential(options)
+	}
+	folds := s.folds()
+	parts := make([]map[string][]inertia.Replayed, folds.Len())
+	s.j.Each()(folds.Len(), func(k int) {
+		train, test := s.fold(folds, k)
+		parts[k] = inertia.Replay(train, test, options)
+	})
+	all := map[string][]inertia.Replayed{}
+	for _, part := range parts {
+		for name, runs := range part {
+			all[name] = append(all[name], runs...)
+		}
+	}
+	return all
+}
+
+func (s *replayStudy) folds() trace.Folds {
+	var tasks []string
+	for _, r := range s.test {
+		tasks = append(tasks, r.Task)
+	}
+	return trace.BalancedFolds(tasks, s.o.KFold, s.o.Seed)
+}
+
+func (s *replayStudy) fold(folds trace.Folds, k int) (train, test []*inertia.Run) {
+	for _, r := range s.test {
+		if folds.Of(r.Task) == k {
+			test = append(test, r.Fresh())
+		} else {
+			train = append(train, r.Fresh())
+		}
+	}
+	return train, test
+}
+
+// prequential predicts trajectories from those before them, in steps of at most a
+// twentieth of what was learnt so far.
+func (s *replayStudy) prequential(options inertia.ReplayOptions) map[string][]inertia.Replayed {
+	all := map[string][]inertia.Replayed{}
+	for i := 0; i < len(s.test); {
+		next := min(i+max(1, i/20), len(s.test))
+		for name, runs := range inertia.Replay(s.test[:i], s.test[i:next], options) {
+			all[name] = append(all[name], runs...)
+		}
+		i = next
+	}
+	return all
+}
+
+// result computes everything that is printed.
+func (s *replayStudy) result() ReplayJSON {
+	out := ReplayJSON{
+		Schema: "awo.replay/v1", Input: s.in.JSON(), Split: s.split(), Effects: s.saysEffects(),
+		Predictors: []predictorJSON{}, Reliability: []reliabilityJSON{}, Sweeps: []replaySweepJSON{}, LearningCurve: []curveJSON{}, Ablation: []replayAblationJSON{},
+	}
+	all := s.play(s.options)
+	answers := s.answers()
+	for _, name := range inertia.Predictors() {
+		if len(all[name]) == 0 && len(s.test) > 0 {
+			continue
+		}
+		out.Predictors = append(out.Predictors, predictorResult(name, all, *s.o, answers))
+	}
+	if !answers {
+		return out
+	}
+	for _, b := range inertia.Reliability(all[inertia.PredictorDefault], 10) {
+		out.Reliability = append(out.Reliability, reliabilityJSON{b.From, b.To, b.N, b.Mean, float64(b.Right) / float64(b.N)})
+	}
+	s.sweep(&out, all)
+	if s.o.LearningCurve && !s.o.Prequential && s.options.Ready == nil {
+		s.learn(&out)
+	}
+	if s.o.Ablation && !s.o.Prequential && s.options.Ready == nil {
+		s.ablate(&out)
+	}
+	out.Effects = s.saysEffects()
+	return out
+}
+
+// answers reports whether turns that make no call are recorded anywhere.
+func (s *replayStudy) answers() bool {
+	for _, r := range s.test {
+		for i := range r.Observation.Decisions {
+			if r.Observation.Decisions[i].None() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *replayStudy) split() replaySplitJSON {
+	tasks := map[string]bool{}
+	for _, r := range s.test {
+		tasks[r.Task] = true
+	}
+	out := replaySplitJSON{Method: "kfold", Folds: s.o.KFold, Seed: s.o.Seed, Tasks: len(tasks), Replayed: len(s.test)}
+	switch {
+	case s.options.Ready != nil:
+		out.Method, out.Folds = "snapshot", 0
+	case s.train != nil:
+		out.Method, out.Folds = "files", 0
+	case s.o.Prequential:
+		out.Method, out.Folds = "prequential", 0
+	}
+	return out
+}
+
+func (s *replayStudy) saysEffects() string {
+	switch {
+	case s.o.Fire == "any":
+		return "any"
+	case s.o.Rules != "":
+		return "rules"
+	case s.options.Ready != nil:
+		return "snapshot"
+	case len(s.effects.guessed) > 0:
+		return "names"
+	}
+	return "annotations"
+}
+
+// sweep adds the figures over thresholds, and over AutoTool's alpha.
+func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]inertia.Replayed) {
+	add := func(name string, runs []inertia.Replayed, theta float64, alpha report.Figure) {
+		f := inertia.Fire(runs, theta, s.o.gate(name))
+		out.Sweeps = append(out.Sweeps, replaySweepJSON{
+			Predictor: name, Theta: theta, Alpha: alpha, Fired: f.Fired,
+			Coverage: figureShare(f.Fired, f.Turns, nothingHere), Precision: figureShare(f.Right, f.Fired, neverFires), TurnsAvoided: f.Right,
+		})
+	}
+	for _, name := range inertia.Predictors() {
+		if len(all[name]) == 0 {
+			continue
+		}
+		alpha := report.Unknown("only AutoTool's score has one")
+		if name == inertia.PredictorPreset {
+			alpha = report.Known(s.o.Alpha)
+		}
+		for i := range 20 {
+			add(name, all[name], float64(i)/20, alpha)
+		}
+	}
+	for _, alpha := range []float64{0, 0.3, 0.5, 0.7, 1} {
+		options := s.options
+		options.Only = []string{inertia.PredictorPreset}
+		if options.Alpha = alpha; alpha == 0 {
+			options.Alpha = -1
+		}
+		runs := s.play(options)[inertia.PredictorPreset]
+		for _, theta := range []float64{0.05, 0.1, 0.15, 0.2, 0.3} {
+			add(inertia.PredictorPreset, runs, math.Nextafter(theta, 1), report.Known(alpha))
+		}
+	}
+}
