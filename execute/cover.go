@@ -42,9 +42,7 @@ const maxShorter = 16
 
 // Find returns the places in t where a tool of the set would save a turn, from
 // every call on, exact or not; places may overlap. marks are those of its calls
-// under rules, nil without rules. An agent that walks a list may go on with other
-// calls of the same tool: where the whole run of calls disagrees, the longest part
-// from its beginning that does not is the place.
+// under rules, nil without rules.
 func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	var places []Place
 	record := newRecord(t)
@@ -70,23 +68,33 @@ func (f *Finder) place(t *trace.Trajectory, player *Player, n int, o Occurrence)
 	if len(removed) == 0 {
 		return Place{}, false
 	}
-	tool := f.tools[n]
-	whole := Place{Tool: n, Removed: removed, Replay: player.Play(tool, o)}
+	replay := player.playWalk(f.tools[n], o)
+	if replay.Occurrence.Len() < o.Len() {
+		removed = replay.Occurrence.Removed(t)
+	}
+	return Place{Tool: n, Removed: removed, Replay: replay}, true
+}
+
+// playWalk plays a meta-tool at an occurrence. An agent that walks a list may go on
+// with other calls of the same tool: where the whole run of calls disagrees, it is
+// the longest part from its beginning that does not, and would save a turn.
+func (p *Player) playWalk(tool *metatool.Tool, o Occurrence) *Replay {
+	whole := p.Play(tool, o)
 	last := len(o.Calls) - 1
-	if whole.Replay.Saves || tool.Steps[last].Each == nil {
-		return whole, true
+	if whole.Saves || tool.Steps[last].Each == nil {
+		return whole
 	}
 	for range min(maxShorter, len(o.Calls[last])-1) {
 		o.Calls = slices.Clone(o.Calls)
 		o.Calls[last] = o.Calls[last][:len(o.Calls[last])-1]
-		if removed = o.Removed(t); len(removed) == 0 {
+		if len(o.Removed(p.t)) == 0 {
 			break
 		}
-		if r := player.Play(tool, o); r.Saves {
-			return Place{Tool: n, Removed: removed, Replay: r}, true
+		if r := p.Play(tool, o); r.Saves {
+			return r
 		}
 	}
-	return whole, true
+	return whole
 }
 
 // Removed returns the turns, as indices into Trajectory.Turns in order, that

@@ -27,6 +27,13 @@ func TestFinderEndsEarly(t *testing.T) {
 	if !p.Replay.Saves || p.Begin != 0 || p.End != 3 || !reflect.DeepEqual(p.Removed, []int{1, 2}) {
 		t.Errorf("%+v, %+v", p, p.Replay)
 	}
+	// What a choice takes for exact a verification does, too, and the call after it is
+	// no place of its own.
+	v := execute.NewVerifier([]*metatool.Tool{orders(t)})
+	v.Add(v.Check(run, nil))
+	if got := v.Verifications()[0]; got.Occurrences != 1 || got.Exact != 1 || got.Saves != 1 || got.TurnsSaved != 2 || len(got.Disagreements) != 0 {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestRemoved keeps turns with a call of their own outside.

@@ -106,7 +106,7 @@ func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
 				continue
 			}
 			if o, ok := sequence.At(v.tools[i], at); ok {
-				c.replays = append(c.replays, toolReplay{i, player.Play(v.tools[i], o)})
+				c.replays = append(c.replays, toolReplay{i, player.playWalk(v.tools[i], o)})
 				free[i] = at + o.Len()
 			}
 		}
