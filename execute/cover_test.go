@@ -50,3 +50,26 @@ func TestRemoved(t *testing.T) {
 		t.Errorf("removes %v, saves %d", got, o.TurnsSaved(run))
 	}
 }
+
+// TestVerifierEnded has an agent that goes on after a call that failed: a meta-tool
+// would have ended there, which is no disagreement.
+func TestVerifierEnded(t *testing.T) {
+	list := `{"orders":[{"id":"a-1"},{"id":"b-2"}]}`
+	good := recorded(
+		call{"get_user", `{"user":"u-1"}`, list, 0, false, false},
+		call{"get_order", `{"order":"a-1"}`, `{}`, 1, false, false},
+		call{"get_order", `{"order":"b-2"}`, `{}`, 2, false, false},
+	)
+	bad := recorded(
+		call{"get_user", `{"user":"u-1"}`, list, 0, true, false},
+		call{"get_order", `{"order":"a-1"}`, `{}`, 1, false, false},
+		call{"get_order", `{"order":"b-2"}`, `{}`, 2, false, false},
+	)
+	v := execute.NewVerifier([]*metatool.Tool{orders(t)})
+	v.Add(v.Check(good, nil))
+	v.Add(v.Check(bad, nil))
+	got := v.Verifications()[0]
+	if a := got.Agreement(); got.Occurrences != 2 || got.Exact != 1 || got.Ended != 1 || a.Share != 1 || len(got.Disagreements) != 0 {
+		t.Errorf("%+v, agreement %+v", got, a)
+	}
+}

@@ -47,6 +47,7 @@ type Verification struct {
 	Known        int // of all: those whose inputs were known before the first call
 	Saves        int // exact and known
 	TurnsSaved   int // calling turns that these save, each meta-tool for itself
+	Ended        int // of the occurrences, those in which it ended with a call that had failed there too; see Replay.Ended
 	Steps        []StepTally
 
 	ExtraMean float64 // reads that were not recorded, by exact occurrence
@@ -76,9 +77,11 @@ type Disagreement struct {
 	Argument   string // which argument or input it is about, if one
 }
 
-// Agreement returns the share of occurrences that were replayed exactly, with
-// its interval.
-func (v *Verification) Agreement() dataflow.Interval { return dataflow.Wilson(v.Exact, v.Occurrences) }
+// Agreement returns the share of occurrences that were replayed exactly, with its
+// interval; those that ended with a call that had failed are left out.
+func (v *Verification) Agreement() dataflow.Interval {
+	return dataflow.Wilson(v.Exact, v.Occurrences-v.Ended)
+}
 
 // Checks are the replays of one trajectory.
 type Checks struct {
@@ -150,11 +153,17 @@ func (v *Verification) add(r *Replay, c *Checks) {
 		v.Saves++
 		v.TurnsSaved += r.Turns
 	}
+	if r.Ended {
+		v.Ended++
+	}
 	for i, s := range r.Steps {
 		v.Steps[i].Total++
 		if s.Exact {
 			v.Steps[i].Exact++
 			continue
+		}
+		if r.Ended {
+			break
 		}
 		v.Disagreed.AddN(s.Code, 1)
 		if len(v.Disagreements) < MaxDisagreements {

@@ -70,10 +70,11 @@ type verifiedToolJSON struct {
 	Occurrences   int                `json:"occurrences"`
 	Trajectories  int                `json:"trajectories"`
 	Exact         int                `json:"exact"`
+	Ended         int                `json:"ended"`        // that ended with a call that had failed there too: no disagreement
 	Known         int                `json:"inputs_known"` // occurrences whose inputs were known before the first call
 	Saving        int                `json:"saving"`       // exact, and known
 	TurnsSaved    int                `json:"turns_saved"`  // at these; upper bound, each meta-tool for itself
-	Agreement     report.Figure      `json:"agreement"`    // exact of occurrences
+	Agreement     report.Figure      `json:"agreement"`    // exact of occurrences without those that ended
 	Interval      report.Interval    `json:"interval"`
 	Steps         []verifiedStepJSON `json:"steps"`
 	ExtraMean     float64            `json:"extra_reads_mean"` // by exact occurrence
@@ -165,12 +166,12 @@ func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Ver
 	out := VerificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement, MetaTools: []verifiedToolJSON{}}
 	for _, v := range verified {
 		t := verifiedToolJSON{
-			Name: v.Tool.Name, Occurrences: v.Occurrences, Trajectories: v.Trajectories, Exact: v.Exact, Known: v.Known, Saving: v.Saves,
+			Name: v.Tool.Name, Occurrences: v.Occurrences, Trajectories: v.Trajectories, Exact: v.Exact, Ended: v.Ended, Known: v.Known, Saving: v.Saves,
 			TurnsSaved: v.TurnsSaved, ExtraMean: v.ExtraMean, ExtraP95: v.ExtraP95, Disagreements: []disagreementJSON{}, ByCode: map[string]int{}, Passed: true,
 		}
 		const nowhere = "the meta-tool's calls occur nowhere in these traces"
 		t.Agreement, t.Interval = report.Unknown(nowhere), report.NoInterval(nowhere)
-		if v.Occurrences > 0 {
+		if v.Occurrences > v.Ended {
 			a := v.Agreement()
 			t.Agreement, t.Interval = report.Known(a.Share), report.Interval{Lo: a.Lo, Hi: a.Hi, Level: 0.95, Method: "wilson"}
 			t.Passed = a.Share >= o.MinAgreement
@@ -222,6 +223,13 @@ func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON)
 	}
 	table.Note("A place is where a trajectory made the calls one by one; exact means that the replay made the recorded calls. The interval takes places for independent, and is the least that one must doubt.")
 	table.Note("Turns saved are those of exact places whose inputs were known before the first call, each meta-tool for itself: upper bounds, since places of several meta-tools overlap, and an agent must choose the meta-tool.")
+	ended := 0
+	for _, t := range out.MetaTools {
+		ended += t.Ended
+	}
+	if ended > 0 {
+		table.Note("In %s a replay ended with a call that had failed in the recording too: a meta-tool hands back what failed. That is no disagreement, and not in the share.", cli.CountOf(ended, "place"))
+	}
 	d.Add(table)
 	var lines []string
 	for _, t := range out.MetaTools {
