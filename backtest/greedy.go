@@ -3,6 +3,7 @@ package backtest
 import (
 	"container/heap"
 	"math"
+	"slices"
 
 	"github.com/awo-dev/awo/execute"
 )
@@ -197,19 +198,28 @@ func (c *chooser) explain(i int32, alone float64) {
 		}
 		return
 	}
-	least := math.Inf(1)
+	// Beside a chosen one it adds what it saves alone, less what is lost where both
+	// have places: nothing for most of them, of which there may be thousands.
+	lost := map[int32]float64{}
+	var beside []int32
+	for _, t := range it.trajectories {
+		beside = beside[:0]
+		for n := range c.spans[t] {
+			if k := c.spans[t][n].item; c.items[k].chosen && !slices.Contains(beside, k) {
+				beside = append(beside, k)
+			}
+		}
+		own, _, _ := c.best(t, func(n int32) bool { return n == i })
+		for _, k := range beside {
+			with, _, _ := c.best(t, func(n int32) bool { return n == i || n == k })
+			without, _, _ := c.best(t, func(n int32) bool { return n == k })
+			lost[k] += own - (with - without)
+		}
+	}
+	most := math.Inf(-1)
 	for k, other := range c.items {
-		if !other.chosen {
-			continue
-		}
-		added := 0.0
-		for _, t := range it.trajectories {
-			with, _, _ := c.best(t, func(n int32) bool { return n == i || n == int32(k) })
-			without, _, _ := c.best(t, func(n int32) bool { return n == int32(k) })
-			added += with - without
-		}
-		if added < least {
-			least, it.by = added, other.definition.Name
+		if other.chosen && lost[int32(k)] > most {
+			most, it.by = lost[int32(k)], other.definition.Name
 		}
 	}
 	it.reason = ReasonDominated
