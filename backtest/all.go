@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
@@ -39,7 +40,7 @@ type together struct {
 	habits    *habits
 	preloader *Preloader
 	meter     *cost.Meter
-	lists     map[*cost.Toolset][]trace.ToolDef // of tools, with the meta-tools behind them
+	lists     trace.ToolLists[[]trace.ToolDef] // of tools, with the meta-tools behind them
 }
 
 // learn learns what to register from the start from what the other parts leave of
@@ -47,10 +48,19 @@ type together struct {
 func (b *together) learn(p *Part) (*Preloader, error) {
 	learning := NewPreloading(p.meter)
 	var failed error
-	for c := range casesOf(p.Source, newLabeller(p.Options.Rules, false), &failed) {
-		if !learning.wants(c.Trajectory) {
-			continue
+	sampled := func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for t, err := range p.Source() {
+				if err == nil && !learning.wants(t) {
+					continue // before it is rewritten under the rules
+				}
+				if !yield(t, err) {
+					return
+				}
+			}
 		}
+	}
+	for c := range casesOf(sampled, newLabeller(p.Options.Rules, false), &failed) {
 		a, f := p.meter.Trajectory(c.Trajectory), b.Find(c)
 		if p.fit != nil {
 			p.fit.Apply(a)
@@ -183,14 +193,10 @@ const maxLists = 16
 
 // offered returns the tools of a list and the meta-tools behind them.
 func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {
-	set, _ := b.meter.Toolset(tools)
-	all, known := b.lists[set]
+	all, known := b.lists.Of(tools)
 	if !known {
-		if b.lists == nil || len(b.lists) == maxLists {
-			b.lists = map[*cost.Toolset][]trace.ToolDef{}
-		}
 		all = slices.Concat(trace.OwnTools(tools), b.tools.definitions)
-		b.lists[set] = all
+		b.lists.Keep(tools, all, maxLists)
 	}
 	return all
 }

@@ -79,7 +79,7 @@ type Meter struct {
 
 	lastTools []trace.ToolDef // with their tokens: lists repeat from trajectory to trajectory
 	lastSum   int64
-	toolsets  []*knownToolset // the latest first
+	toolsets  trace.ToolLists[knownToolset]
 }
 
 type pricedDay struct {

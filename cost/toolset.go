@@ -1,20 +1,13 @@
 package cost
 
-import (
-	"slices"
-
-	"github.com/awo-dev/awo/trace"
-)
+import "github.com/awo-dev/awo/trace"
 
 // Toolset returns the tokens of a list of tools for lazy registration, and where
 // each stands in it. Lists that came lately are remembered, since they repeat from
 // trajectory to trajectory: equal lists have the same Toolset.
 func (m *Meter) Toolset(tools []trace.ToolDef) (*Toolset, map[trace.Name]int32) {
-	if at := slices.IndexFunc(m.toolsets, func(k *knownToolset) bool { return trace.SameTools(k.tools, tools) }); at >= 0 {
-		found := m.toolsets[at]
-		copy(m.toolsets[1:at+1], m.toolsets[:at])
-		m.toolsets[0] = found
-		return found.set, found.index
+	if known, ok := m.toolsets.Of(tools); ok {
+		return known.set, known.index
 	}
 	register := Definition{Name: m.Text(RegisterName), Description: m.Text(RegisterDescription), Parameters: m.Text(RegisterSchema)}
 	set := &Toolset{Register: register.Tokens(), Separator: 1, Call: m.Text(registerCall), Acknowledged: m.Text(registerAnswer)}
@@ -34,7 +27,7 @@ func (m *Meter) Toolset(tools []trace.ToolDef) (*Toolset, map[trace.Name]int32) 
 		set.Names += float64(d.Name)
 		set.Descriptions += float64(d.Description)
 	}
-	m.toolsets = slices.Insert(m.toolsets[:min(len(m.toolsets), maxToolsets-1)], 0, &knownToolset{trace.OwnTools(tools), set, index})
+	m.toolsets.Keep(tools, knownToolset{set, index}, maxToolsets)
 	return set, index
 }
 
@@ -43,7 +36,6 @@ const maxToolsets = 64
 
 // knownToolset is a list of tools that a Meter was asked for.
 type knownToolset struct {
-	tools []trace.ToolDef // with texts of their own
 	set   *Toolset
 	index map[trace.Name]int32
 }

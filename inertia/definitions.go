@@ -17,12 +17,7 @@ const (
 // trajectories offer one of a few. It may be used concurrently.
 type definitions struct {
 	mu    sync.Mutex
-	lists []knownList
-}
-
-type knownList struct {
-	defs  []trace.ToolDef // with texts of their own
-	infos []ToolInfo
+	lists trace.ToolLists[[]ToolInfo]
 }
 
 // read returns what the definitions of one trajectory say, which is shared and not
@@ -48,21 +43,13 @@ func (d *definitions) read(defs []trace.ToolDef) []ToolInfo {
 func (d *definitions) recall(defs []trace.ToolDef) ([]ToolInfo, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	i := slices.IndexFunc(d.lists, func(l knownList) bool { return trace.SameTools(l.defs, defs) })
-	if i < 0 {
-		return nil, false
-	}
-	found := d.lists[i]
-	copy(d.lists[1:i+1], d.lists[:i])
-	d.lists[0] = found
-	return found.infos, true
+	return d.lists.Of(defs)
 }
 
 func (d *definitions) keep(defs []trace.ToolDef, infos []ToolInfo) {
-	own := trace.OwnTools(defs)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.lists = slices.Insert(d.lists[:min(len(d.lists), knownLists-1)], 0, knownList{own, infos})
+	d.lists.Keep(defs, infos, knownLists)
 }
 
 // infoOf reads a definition.

@@ -117,7 +117,7 @@ func TestDefinitionsAreTold(t *testing.T) {
 			}
 		}
 	}
-	if len(w.known.lists) != knownLists {
-		t.Errorf("%d lists are remembered", len(w.known.lists))
+	if w.known.lists.Len() != knownLists {
+		t.Errorf("%d lists are remembered", w.known.lists.Len())
 	}
 }

@@ -29,6 +29,39 @@ func OwnTools(list []ToolDef) []ToolDef {
 	return out
 }
 
+// ToolLists remembers something about lists of definitions that came lately, the
+// latest first: they repeat from trajectory to trajectory. It keeps copies of them.
+// The zero value remembers nothing yet; it is used by one goroutine.
+type ToolLists[T any] struct {
+	known []knownTools[T]
+}
+
+type knownTools[T any] struct {
+	tools []ToolDef
+	value T
+}
+
+// Of returns what is remembered of a list.
+func (l *ToolLists[T]) Of(tools []ToolDef) (value T, ok bool) {
+	at := slices.IndexFunc(l.known, func(k knownTools[T]) bool { return SameTools(k.tools, tools) })
+	if at < 0 {
+		return value, false
+	}
+	found := l.known[at]
+	copy(l.known[1:at+1], l.known[:at])
+	l.known[0] = found
+	return found.value, true
+}
+
+// Len returns how many lists are remembered.
+func (l *ToolLists[T]) Len() int { return len(l.known) }
+
+// Keep remembers something of a list, and forgets what came before the latest most
+// lists.
+func (l *ToolLists[T]) Keep(tools []ToolDef, value T, most int) {
+	l.known = slices.Insert(l.known[:min(len(l.known), most-1)], 0, knownTools[T]{OwnTools(tools), value})
+}
+
 func (r Raw) same(o Raw) bool { return r.Form == o.Form && bytes.Equal(r.Data, o.Data) }
 
 func (r Raw) own() Raw { return Raw{Data: bytes.Clone(r.Data), Form: r.Form} }

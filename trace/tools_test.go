@@ -32,3 +32,25 @@ func TestTools(t *testing.T) {
 		t.Error("the copy is no copy")
 	}
 }
+
+// TestToolLists remembers the latest lists, an equal one as the same, and forgets the
+// one that was not asked for longest.
+func TestToolLists(t *testing.T) {
+	list := func(name string) []ToolDef { return []ToolDef{{Name: Intern(name), Description: TextOf(name)}} }
+	var known ToolLists[int]
+	if _, ok := known.Of(nil); ok {
+		t.Error("something is known of nothing")
+	}
+	for i, name := range []string{"a", "b"} {
+		known.Keep(list(name), i+1, 2)
+	}
+	if v, ok := known.Of(list("a")); !ok || v != 1 {
+		t.Errorf("a is %d, %v", v, ok)
+	}
+	known.Keep(list("c"), 3, 2)
+	for name, want := range map[string]int{"a": 1, "b": 0, "c": 3} {
+		if v, ok := known.Of(list(name)); v != want || ok != (want > 0) {
+			t.Errorf("%s is %d, %v, want %d", name, v, ok, want)
+		}
+	}
+}
