@@ -9,10 +9,10 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// letter is what the state needs to know of a step: a letter of the alphabet
+// action is what the state needs to know of a step: a letter of the alphabet
 // over which histories are words. Calls that the rules cannot tell apart share
 // one while it is cached.
-type letter struct {
+type action struct {
 	tool   trace.Name
 	beside *beside // steps that rules insert next to this one; nil for none
 
@@ -37,7 +37,7 @@ type letter struct {
 }
 
 // beside are steps that rules insert before and after another.
-type beside struct{ before, after []*letter }
+type beside struct{ before, after []*action }
 
 // labelText is a label in one form.
 type labelText struct {
@@ -48,104 +48,104 @@ type labelText struct {
 }
 
 // form returns a form of the label.
-func (l *letter) form(variant int) *labelText {
-	if l.texts == nil {
-		return &l.text
+func (a *action) form(variant int) *labelText {
+	if a.texts == nil {
+		return &a.text
 	}
-	return &l.texts[variant]
+	return &a.texts[variant]
 }
 
 // entry is the hash that stands for the label in a set of reads.
-func (l *letter) entry(variant int, loops bool) hash {
-	text := l.form(variant)
-	if loops && l.loop >= 0 {
-		return text.loops[l.loop]
+func (a *action) entry(variant int, loops bool) hash {
+	text := a.form(variant)
+	if loops && a.loop >= 0 {
+		return text.loops[a.loop]
 	}
 	return text.hash
 }
 
-// letter works out the later stages for a call.
-func (r *Rewriter) letter(s *subject, tool trace.Name, inserted, noArgs bool) *letter {
+// action works out the later stages for a call.
+func (r *Rewriter) action(s *subject, tool trace.Name, inserted, noArgs bool) *action {
 	found := r.rulesFor(s.name)
-	l := &letter{tool: tool, loop: int32(s.lastMatch(found.loop))}
+	a := &action{tool: tool, loop: int32(s.lastMatch(found.loop))}
 	if i := s.lastMatch(found.effect); i >= 0 {
-		l.effect, l.idempotent = found.effect[i].Effect, found.effect[i].Idempotent
+		a.effect, a.idempotent = found.effect[i].Effect, found.effect[i].Idempotent
 	}
 	if len(found.domain) > 0 {
-		l.domainName = s.domain(found.domain)
-		l.domain = r.interns.domains.number(l.domainName)
+		a.domainName = s.domain(found.domain)
+		a.domain = r.interns.domains.number(a.domainName)
 	}
-	l.barrier = s.lastMatch(found.barrier) >= 0
-	l.class = r.class(s, found)
-	l.context = contextHash(s, found)
+	a.barrier = s.lastMatch(found.barrier) >= 0
+	a.class = r.class(s, found)
+	a.context = contextHash(s, found)
 	if matching := s.matching(found.insert); len(matching) > 0 && !inserted {
-		l.beside = r.beside(s, matching)
+		a.beside = r.beside(s, matching)
 	}
-	isRewritten := r.label(l, s, found, noArgs)
+	isRewritten := r.label(a, s, found, noArgs)
 	if r.watching {
-		l.uses = r.laterUses(s, found, inserted, noArgs)
-	} else if isRewritten && l.beside == nil {
-		return r.shared(l)
+		a.uses = r.laterUses(s, found, inserted, noArgs)
+	} else if isRewritten && a.beside == nil {
+		return r.shared(a)
 	}
-	return l
+	return a
 }
 
-// shared returns a letter that is the same in all that matters, if there was
-// one: rules make many calls alike, and few letters stay in the processor's
+// shared returns an action that is the same in all that matters, if there was
+// one: rules make many calls alike, and few actions stay in the processor's
 // cache.
-func (r *Rewriter) shared(l *letter) *letter {
-	key := mix(l.context, r.seeds.text(l.tool.Value()))
+func (r *Rewriter) shared(a *action) *action {
+	key := mix(a.context, r.seeds.text(a.tool.Value()))
 	for i := range r.variants {
-		text := l.form(i)
+		text := a.form(i)
 		key = mix(key, text.hash)
 		for _, h := range text.loops {
 			key = mix(key, h)
 		}
 	}
-	rest := uint64(l.effect) << 2
-	if l.idempotent {
+	rest := uint64(a.effect) << 2
+	if a.idempotent {
 		rest |= 1
 	}
-	if l.barrier {
+	if a.barrier {
 		rest |= 2
 	}
-	key = mix(key, hash{uint64(l.domain)<<32 | uint64(l.class), uint64(uint32(l.loop))<<32 | rest})
-	if known := r.letters[key]; known != nil {
+	key = mix(key, hash{uint64(a.domain)<<32 | uint64(a.class), uint64(uint32(a.loop))<<32 | rest})
+	if known := r.actions[key]; known != nil {
 		return known
 	}
-	if len(r.letters) >= r.plans.limit {
-		clear(r.letters)
+	if len(r.actions) >= r.plans.limit {
+		clear(r.actions)
 	}
-	r.letters[key] = l
-	return l
+	r.actions[key] = a
+	return a
 }
 
-// beside makes the letters that rules insert next to s.
+// beside makes the actions that rules insert next to s.
 func (r *Rewriter) beside(s *subject, inserts []*rules.Rule) *beside {
 	b := &beside{}
 	for _, rule := range inserts {
-		if l := r.insertedLetter(s, rule); rule.Position == rules.SideBefore {
-			b.before = append(b.before, l)
+		if a := r.insertedAction(s, rule); rule.Position == rules.SideBefore {
+			b.before = append(b.before, a)
 		} else {
-			b.after = append(b.after, l)
+			b.after = append(b.after, a)
 		}
 	}
 	return b
 }
 
-// insertedLetter is the letter of a step that a rule inserts next to s.
-func (r *Rewriter) insertedLetter(s *subject, rule *rules.Rule) *letter {
+// insertedAction is the action of a step that a rule inserts next to s.
+func (r *Rewriter) insertedAction(s *subject, rule *rules.Rule) *action {
 	args := trace.Value{Kind: trace.Object}
 	for name, text := range rule.Step.Args {
 		args.Members = append(args.Members, trace.Member{Name: name, Value: trace.Value{Kind: trace.String, Text: text}})
 	}
 	slices.SortFunc(args.Members, func(a, b trace.Member) int { return cmp.Compare(a.Name, b.Name) })
 	other := subject{name: rule.Step.Tool, args: args, context: s.context}
-	l := r.letter(&other, trace.Intern(rule.Step.Tool), true, false)
+	a := r.action(&other, trace.Intern(rule.Step.Tool), true, false)
 	if r.watching {
-		l.uses = (&uses{list: []application{{rule: rule, after: rule.Step.Tool}}}).before(l.uses)
+		a.uses = (&uses{list: []application{{rule: rule, after: rule.Step.Tool}}}).before(a.uses)
 	}
-	return l
+	return a
 }
 
 // domain is the domain of the last rule that matches. A rule whose regular
@@ -212,7 +212,7 @@ func contextHash(s *subject, found *nameRules) hash {
 
 // label works out the forms of the label and numbers the last of them. It
 // reports whether rules may have made it like that of other calls.
-func (r *Rewriter) label(l *letter, s *subject, found *nameRules, noArgs bool) bool {
+func (r *Rewriter) label(a *action, s *subject, found *nameRules, noArgs bool) bool {
 	var matched []textRule
 	for _, t := range found.textual {
 		if s.matches(&t.rule.Match) {
@@ -220,20 +220,20 @@ func (r *Rewriter) label(l *letter, s *subject, found *nameRules, noArgs bool) b
 		}
 	}
 	if len(r.variants) > 1 {
-		l.texts = make([]labelText, len(r.variants))
+		a.texts = make([]labelText, len(r.variants))
 	}
 	for i, kinds := range r.variants {
-		*l.form(i) = r.labelForm(s, found, matched, kinds, noArgs)
+		*a.form(i) = r.labelForm(s, found, matched, kinds, noArgs)
 	}
 	if r.labels != nil {
-		h := l.form(len(r.variants) - 1).hash
-		l.label = r.labels.add(h, r.scratch, len(s.name), l, r.labels.shapes.of(s.args))
+		h := a.form(len(r.variants) - 1).hash
+		a.label = r.labels.add(h, r.scratch, len(s.name), a, r.labels.shapes.of(s.args))
 	}
 	return len(matched) > 0
 }
 
 // labelForm hashes the label with the textual rules of some kinds, whole and as
-// each loop rule sees it, and leaves it in r.scratch, its arguments marked.
+// each loop rule sees it, and leaves it in r.scratch, its arguments bracketed.
 func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, kinds kindSet, noArgs bool) labelText {
 	value := s.args
 	var args *argument // only if rules work on it
@@ -272,7 +272,7 @@ func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, k
 		}
 	}
 	if args != nil && !noArgs {
-		r.scratch = args.appendMarked(append(r.scratch[:0], s.name...))
+		r.scratch = args.appendBracketed(append(r.scratch[:0], s.name...))
 	}
 	return text
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Comparison is a counter-example in words: what was read, in what the two
-// histories differ, and where the results do. Values are veiled.
+// histories differ, and where the results do. Values are masked.
 type Comparison struct {
 	Read string // the call, as recorded
 
@@ -30,7 +30,7 @@ type Comparison struct {
 type Comparer struct {
 	rewriter *Rewriter // without rules
 	full     *Rewriter
-	veil     *Veil
+	masker   *Masker
 }
 
 // Comparer returns a comparer of counter-examples. With showAll it hides no
@@ -40,7 +40,7 @@ func (out *Evidence) Comparer(showAll bool) *Comparer {
 	return &Comparer{
 		rewriter: NewRewriter(nil, Full(nil), labels, nil),
 		full:     NewRewriter(out.Set, Full(out.Set), nil, nil),
-		veil:     &Veil{labels: labels, catalog: out.Catalog, showAll: showAll, ordinals: map[string]int{}},
+		masker:   &Masker{labels: labels, catalog: out.Catalog, showAll: showAll, ordinals: map[string]int{}},
 	}
 }
 
@@ -55,7 +55,7 @@ func (c *Comparer) Compare(x CounterExample, one, other *trace.Trajectory) (Comp
 	if len(read) == 0 {
 		return Comparison{}, false
 	}
-	out.Read = c.veil.Label(read[0])
+	out.Read = c.masker.Label(read[0])
 	if x.Check == CheckHistories {
 		first, second := c.labels(one, 0, x.First.Call), c.labels(other, 0, x.Second.Call)
 		out.First, out.Second = c.texts(less(first, second)), c.texts(less(second, first))
@@ -100,11 +100,11 @@ func (c *Comparer) writes(t *trace.Trajectory, end int) []Label {
 	return out
 }
 
-// texts veils labels.
+// texts masks labels.
 func (c *Comparer) texts(labels []Label) []string {
 	var out []string
 	for _, l := range labels {
-		out = append(out, c.veil.Label(l))
+		out = append(out, c.masker.Label(l))
 	}
 	return out
 }

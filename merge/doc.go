@@ -37,7 +37,7 @@
 // O(graph) for states, edges and labels, O(calls) for the walks (13 bytes a
 // call, and none if they are not asked for), and bounded caches. Of the
 // trajectories nothing is kept but labels: tool names and rewritten arguments.
-// These hold values that may be secret; [Veil] writes them for people. An
+// These hold values that may be secret; [Masker] writes them for people. An
 // Examiner keeps hashes only, a Suggester arguments too: both say how many.
 //
 // # What it does not do

@@ -198,7 +198,7 @@ func (l *lens) look(t *trace.Trajectory) []Step {
 				h.reset()
 				at = root
 			}
-			if l.walker.enter(steps[next].letter) {
+			if l.walker.enter(steps[next].action) {
 				at = mark{h.key(), h.total}
 			}
 		}
@@ -331,7 +331,7 @@ func (e *Examiner) join(state uint32, i int) {
 // Evidence is what an [Examiner] found.
 type Evidence struct {
 	Set     *rules.Set
-	Catalog *Catalog // of the tools that were called, for a Veil
+	Catalog *Catalog // of the tools that were called, for a Masker
 
 	Trajectories, Calls int // read and examined
 	States              int

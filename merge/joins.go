@@ -14,7 +14,7 @@ type reasonsBuilder struct {
 	index map[*rules.Rule]int
 	ways  []way
 	known map[way]wayID
-	cache map[*letter]wayID
+	cache map[*action]wayID
 	met   map[meeting]struct{} // that have been compared
 }
 
@@ -32,7 +32,7 @@ type pastStep struct {
 }
 
 func newReasonsBuilder(set *rules.Set) *reasonsBuilder {
-	b := &reasonsBuilder{Reasons: Reasons{set: set}, index: map[*rules.Rule]int{}, known: map[way]wayID{}, cache: map[*letter]wayID{}, met: map[meeting]struct{}{}}
+	b := &reasonsBuilder{Reasons: Reasons{set: set}, index: map[*rules.Rule]int{}, known: map[way]wayID{}, cache: map[*action]wayID{}, met: map[meeting]struct{}{}}
 	for i, rule := range set.Rules {
 		b.index[rule] = i
 	}
@@ -49,7 +49,7 @@ func (b *reasonsBuilder) add(steps []Step, skips []skip, walk []stategraph.Step)
 		if steps[i].Cut {
 			at, history = stategraph.Root, hash{}
 		}
-		to, l := walk[i].To, steps[i].letter
+		to, l := walk[i].To, steps[i].action
 		if l.uses.raw != (hash{}) {
 			history = mix(history, l.uses.raw)
 		}
@@ -102,7 +102,7 @@ func (b *reasonsBuilder) skipped(skips []skip, step int, at stategraph.StateID, 
 }
 
 // arrive compares a way into a known state with the first one.
-func (b *reasonsBuilder) arrive(to, from stategraph.StateID, l *letter, w wayID) {
+func (b *reasonsBuilder) arrive(to, from stategraph.StateID, l *action, w wayID) {
 	first := &b.states[to]
 	switch {
 	case first.from == from && first.raw == l.uses.raw.lo:
@@ -183,8 +183,8 @@ func (b *reasonsBuilder) join(s stategraph.StateID, j Join, sets ...uint32) {
 	*own = b.sets.union(append(sets, *own)...)
 }
 
-// way returns what the rules had to do with a letter.
-func (b *reasonsBuilder) way(l *letter) wayID {
+// way returns what the rules had to do with an action.
+func (b *reasonsBuilder) way(l *action) wayID {
 	if id, known := b.cache[l]; known {
 		return id
 	}
@@ -225,8 +225,8 @@ func (b *reasonsBuilder) way(l *letter) wayID {
 	return id
 }
 
-// stays is the set of the rules by which a letter leaves the state as it is.
-func (b *reasonsBuilder) stays(l *letter) uint32 {
+// stays is the set of the rules by which an action leaves the state as it is.
+func (b *reasonsBuilder) stays(l *action) uint32 {
 	var list []int
 	for i := range l.uses.list {
 		a := &l.uses.list[i]
@@ -240,14 +240,14 @@ func (b *reasonsBuilder) stays(l *letter) uint32 {
 
 // between is the set of the rules that let a repeated write look past the steps
 // since the one that it repeats.
-func (b *reasonsBuilder) between(steps []Step, l *letter) uint32 {
+func (b *reasonsBuilder) between(steps []Step, l *action) uint32 {
 	if l.effect != rules.Mutator || l.loop < 0 {
 		return 0
 	}
 	var sets []uint32
 	writes := false
 	for i := len(steps) - 1; i >= 0 && len(steps)-i < maxPast; i-- {
-		other := steps[i].letter
+		other := steps[i].action
 		if other.effect == rules.Mutator && other.loop == l.loop && other.repeated() == l.repeated() {
 			break
 		}
@@ -261,8 +261,8 @@ func (b *reasonsBuilder) between(steps []Step, l *letter) uint32 {
 	return b.sets.union(append(sets, 0)...)
 }
 
-// repeated is the label of a letter that has a loop rule, less what that ignores.
-func (l *letter) repeated() hash {
+// repeated is the label of an action that has a loop rule, less what that ignores.
+func (l *action) repeated() hash {
 	form := &l.text
 	if l.texts != nil {
 		form = &l.texts[len(l.texts)-1]

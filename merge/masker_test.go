@@ -10,17 +10,17 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// shownLabels are the labels of a merged set as a veil shows them.
+// shownLabels are the labels of a merged set as a masker shows them.
 func shownLabels(m *Merged) []string {
-	veil := m.Veil(false)
+	masker := m.Masker(false)
 	var all []string
 	for id := range m.Labels.Len() {
-		all = append(all, veil.Label(Label(id)))
+		all = append(all, masker.Label(Label(id)))
 	}
 	return all
 }
 
-func TestVeil(t *testing.T) {
+func TestMasker(t *testing.T) {
 	allow := rules.Rule{Kind: rules.KindValues, Match: on("sort by"), Values: true}
 	allowAll := rules.Rule{Kind: rules.KindValues, Match: on("open"), Values: true}
 	for _, test := range []struct {
@@ -62,7 +62,7 @@ func TestVeil(t *testing.T) {
 			if got := shownLabels(m); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
-			all := m.Veil(true)
+			all := m.Masker(true)
 			for id := range m.Labels.Len() {
 				if got := all.Label(Label(id)); got != m.Labels.Text(Label(id)) || strings.ContainsAny(got, "\x01\x02") {
 					t.Errorf("shown whole: %q", got)
@@ -72,7 +72,7 @@ func TestVeil(t *testing.T) {
 	}
 }
 
-func TestVeilShowsWhatDefinitionsList(t *testing.T) {
+func TestMaskerShowsWhatDefinitionsList(t *testing.T) {
 	tr := run(`book{"cabin":"economy","class":"first","insured":true,"kind":"x","leg":{"mode":"air","no":3},"stops":["a","b"],"to":"secret"}`)
 	tr.Tools = []trace.ToolDef{{Name: trace.Intern("book"), Input: trace.JSONOf([]byte(`{
 		"$defs": {"mode": {"enum": ["air", "rail"]}, "self": {"anyOf": [{"$ref": "#/$defs/self"}, {"const": "x"}]}},
@@ -92,7 +92,7 @@ func TestVeilShowsWhatDefinitionsList(t *testing.T) {
 	}
 }
 
-func TestVeilShowsConstants(t *testing.T) {
+func TestMaskerShowsConstants(t *testing.T) {
 	runs := func(n, tasks int, calls ...string) []*trace.Trajectory {
 		var all []*trace.Trajectory
 		for i := range n {
@@ -162,9 +162,9 @@ func TestLooksLikeCredential(t *testing.T) {
 	}
 }
 
-// FuzzVeil looks for values that show through: every text and every number of
+// FuzzMasker looks for values that show through: every text and every number of
 // the arguments is made to be recognised.
-func FuzzVeil(f *testing.F) {
+func FuzzMasker(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"a":"x"}`, `{"a":[1,2,{"b":"y"}],"c":null}`, `{"a":"\u0001\u0002"}`, `["x"]`, `"x"`, `{"a`, `{"\"":"\\"}`, "\xff"} {
 		f.Add(seed)
 	}
@@ -177,7 +177,7 @@ func FuzzVeil(f *testing.F) {
 		if m.Labels.Len() != 1 {
 			t.Fatalf("%d labels", m.Labels.Len())
 		}
-		text, shown := m.Labels.Text(0), m.Veil(false).Label(0)
+		text, shown := m.Labels.Text(0), m.Masker(false).Label(0)
 		if !strings.HasPrefix(shown, "tool{") || strings.ContainsAny(text+shown, "\x01\x02") {
 			t.Fatalf("label %q, shown as %q", text, shown)
 		}

@@ -223,8 +223,8 @@ func (m *Merger) statistics(full *stategraph.Graph) []StrategyStatistics {
 	return append(table, StrategyStatistics{Full(m.set).Name, full.Statistics(), m.walker.LeftOut})
 }
 
-// Names returns the names of labels for the exports of the graph, as the veil
+// Names returns the names of labels for the exports of the graph, as the masker
 // shows them.
-func (m *Merged) Names(v *Veil) stategraph.Names {
-	return stategraph.Names{Label: v.Label, Tool: m.Labels.Name}
+func (m *Merged) Names(masker *Masker) stategraph.Names {
+	return stategraph.Names{Label: masker.Label, Tool: m.Labels.Name}
 }

@@ -7,7 +7,7 @@ import (
 
 // plan is what the rules make of one call, whatever comes before and after it.
 type plan struct {
-	letter  *letter     // made when first needed
+	action  *action     // made when first needed
 	special *special    // nil: no rule of the first stages is about the call
 	open    []*observed // arguments that may still turn out to be constant
 }
@@ -133,15 +133,15 @@ func (r *Rewriter) newPlan(call *trace.Call) *plan {
 	return p
 }
 
-// letterOf returns the letter of the call that the plan is for.
-func (p *plan) letterOf(r *Rewriter, call *trace.Call) *letter {
-	if p.letter == nil {
+// actionOf returns the action of the call that the plan is for.
+func (p *plan) actionOf(r *Rewriter, call *trace.Call) *action {
+	if p.action == nil {
 		s := r.subject(call)
 		s.name = p.name(call)
-		p.letter = r.letter(&s, call.Tool, false, call.ArgsMissing())
+		p.action = r.action(&s, call.Tool, false, call.ArgsMissing())
 		if r.watching {
-			p.letter.uses = r.firstUses(call).before(p.letter.uses)
+			p.action.uses = r.firstUses(call).before(p.action.uses)
 		}
 	}
-	return p.letter
+	return p.action
 }

@@ -24,7 +24,7 @@ type Rewriter struct {
 
 	names   map[string]*nameRules
 	plans   planCache
-	letters map[hash]*letter // see shared
+	actions map[hash]*action // see shared
 
 	seeds     seeds
 	toolSeeds map[trace.Name]hash
@@ -67,7 +67,7 @@ func NewRewriter(set *rules.Set, strategy Strategy, labels *Labels, catalog *Cat
 func newRewriter(set *rules.Set, kinds kindSet, variants []kindSet, labels *Labels, catalog *Catalog, in *interns) *Rewriter {
 	r := &Rewriter{
 		set: set, kinds: kinds, variants: variants, labels: labels, catalog: catalog, interns: in,
-		names: map[string]*nameRules{}, plans: planCache{limit: maxCached}, letters: map[hash]*letter{},
+		names: map[string]*nameRules{}, plans: planCache{limit: maxCached}, actions: map[hash]*action{},
 		seeds: newSeeds(), toolSeeds: map[trace.Name]hash{},
 	}
 	matches := func(m *rules.Match) {
@@ -144,7 +144,7 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 		}
 		afterUser, cut = false, false
 		if plan.special == nil && len(r.pending) == 0 {
-			r.emit(plan.letterOf(r, call), &step)
+			r.emit(plan.actionOf(r, call), &step)
 			continue
 		}
 		r.push(call, plan, &step)
@@ -177,7 +177,7 @@ func (r *Rewriter) push(call *trace.Call, plan *plan, step *Step) {
 		}
 	}
 	if plan.fold() == nil {
-		r.emit(plan.letterOf(r, call), step)
+		r.emit(plan.actionOf(r, call), step)
 		return
 	}
 	r.pending = append(r.pending, foldedCall{call, plan, *step})
@@ -190,7 +190,7 @@ func (r *Rewriter) flush() {
 	}
 	first, last := &r.pending[0], &r.pending[len(r.pending)-1]
 	if len(r.pending) == 1 {
-		r.emit(first.plan.letterOf(r, first.call), &first.step)
+		r.emit(first.plan.actionOf(r, first.call), &first.step)
 	} else {
 		step := first.step
 		step.LastCall, step.LastTurn, step.Calls = last.step.LastCall, last.step.LastTurn, int32(len(r.pending))
@@ -201,7 +201,7 @@ func (r *Rewriter) flush() {
 				step.Turns++
 			}
 		}
-		r.emit(r.foldedLetter(), &step)
+		r.emit(r.foldedAction(), &step)
 	}
 	clear(r.pending)
 	r.pending = r.pending[:0]
@@ -221,9 +221,9 @@ func worse(a, b trace.Status) trace.Status {
 	return trace.StatusOK
 }
 
-// foldedLetter is the letter of the pending calls as one: the first of them,
+// foldedAction is the action of the pending calls as one: the first of them,
 // with the texts of the rule's argument joined.
-func (r *Rewriter) foldedLetter() *letter {
+func (r *Rewriter) foldedAction() *action {
 	first := r.pending[0]
 	fold := first.plan.fold()
 	var texts []string
@@ -245,31 +245,31 @@ func (r *Rewriter) foldedLetter() *letter {
 		}
 	})
 	s.args = joined.value()
-	l := r.letter(&s, first.call.Tool, false, first.call.ArgsMissing())
+	a := r.action(&s, first.call.Tool, false, first.call.ArgsMissing())
 	if r.watching {
 		first := r.firstUses(first.call)
 		for _, p := range r.pending[1:] {
 			first.add(r.firstUses(p.call))
 		}
-		l.uses = first.before(l.uses)
+		a.uses = first.before(a.uses)
 	}
-	return l
+	return a
 }
 
 // emit appends the step with the steps that rules insert around it.
-func (r *Rewriter) emit(l *letter, step *Step) {
-	if l.beside == nil {
-		r.append(l, step)
+func (r *Rewriter) emit(a *action, step *Step) {
+	if a.beside == nil {
+		r.append(a, step)
 		return
 	}
-	for _, inserted := range l.beside.before {
+	for _, inserted := range a.beside.before {
 		place := *step
 		place.LastCall, place.LastTurn = step.FirstCall, step.FirstTurn
 		r.insert(inserted, &place)
 		step.AfterUser, step.Cut = false, false
 	}
-	r.append(l, step)
-	for _, inserted := range l.beside.after {
+	r.append(a, step)
+	for _, inserted := range a.beside.after {
 		place := *step
 		place.AfterUser, place.Cut = false, false
 		place.FirstCall, place.FirstTurn = step.LastCall, step.LastTurn
@@ -277,18 +277,18 @@ func (r *Rewriter) emit(l *letter, step *Step) {
 	}
 }
 
-func (r *Rewriter) insert(l *letter, place *Step) {
+func (r *Rewriter) insert(a *action, place *Step) {
 	place.Calls, place.Turns, place.Inserted = 0, 0, true
-	r.append(l, place)
+	r.append(a, place)
 }
 
-func (r *Rewriter) append(l *letter, step *Step) {
-	step.letter = l
+func (r *Rewriter) append(a *action, step *Step) {
+	step.action = a
 	r.steps = append(r.steps, *step)
-	if r.texts != nil && !l.counted {
-		l.counted = true
+	if r.texts != nil && !a.counted {
+		a.counted = true
 		for i := range r.texts {
-			r.texts[i].number(l.form(i).hash)
+			r.texts[i].number(a.form(i).hash)
 		}
 	}
 }

@@ -225,10 +225,10 @@ func describe(t testing.TB, m *Merged) string {
 	for _, row := range m.Table {
 		fmt.Fprintf(&b, "%+v\n", row)
 	}
-	veil := m.Veil(false)
+	masker := m.Masker(false)
 	for id := range m.Labels.Len() {
 		tool, sole := m.Labels.Tool(Label(id))
-		fmt.Fprintln(&b, m.Labels.Text(Label(id)), veil.Label(Label(id)), tool.Value(), sole, m.Labels.Args(Label(id)))
+		fmt.Fprintln(&b, m.Labels.Text(Label(id)), masker.Label(Label(id)), tool.Value(), sole, m.Labels.Args(Label(id)))
 	}
 	for i := range m.Walks.Trajectories() {
 		first, last := m.Walks.Of(i)

@@ -54,7 +54,7 @@ func NewUsage(set *rules.Set) *Usage {
 func (u *Usage) Add(t *trace.Trajectory) {
 	steps := u.rewriter.Rewrite(t)
 	for i := range steps {
-		u.count(steps[i].letter.uses.list)
+		u.count(steps[i].action.uses.list)
 	}
 	u.count(u.rewriter.statuses)
 	for _, s := range u.rewriter.skips {

@@ -14,7 +14,7 @@ type application struct {
 	idle bool        // it matches and changes nothing
 
 	// What the rule is about, before and after: a name, a status, a label with
-	// marks around what may be shown, an effect, a domain.
+	// brackets around what may be shown, an effect, a domain.
 	before, after string
 	nameLen       int // of label texts
 }
@@ -52,7 +52,7 @@ type skip struct {
 	failed bool // the policy for failed calls left it out, no rule did
 }
 
-// watch makes the rewriter note which rules are about each call. Letters are
+// watch makes the rewriter note which rules are about each call. Actions are
 // not shared then: two calls with one label may owe it to different rules.
 func (r *Rewriter) watch() { r.watching = true }
 
@@ -121,7 +121,7 @@ func (r *Rewriter) laterUses(s *subject, found *nameRules, inserted, noArgs bool
 		if noArgs {
 			return s.name
 		}
-		return string(args.appendMarked([]byte(s.name)))
+		return string(args.appendBracketed([]byte(s.name)))
 	}
 	for _, t := range found.textual {
 		absent := eachAt(s.args, t.rule.Match.Arg, func(trace.Value) bool { return false })

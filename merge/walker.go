@@ -61,7 +61,7 @@ func newWalker(set *rules.Set, strategy Strategy, in *interns, variant, maxState
 	w.history.loops, w.history.contexts, w.history.variant = w.loops, w.contexts, variant
 	if w.commutes {
 		w.history.classes = in.classes
-		w.history.letters = map[hash]selfPart{}
+		w.history.actions = map[hash]selfPart{}
 	}
 	w.history.reset()
 	w.root = w.history.key()
@@ -89,7 +89,7 @@ func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
 			w.history.reset()
 			key = w.history.key()
 		}
-		if w.enter(step.letter) {
+		if w.enter(step.action) {
 			key = w.history.key()
 		}
 		w.keys = append(w.keys, key)
@@ -117,11 +117,11 @@ func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
 		if step.AfterUser {
 			flags |= stategraph.AfterUser
 		}
-		if step.letter.barrier || barrier {
+		if step.action.barrier || barrier {
 			flags |= stategraph.Blocked
 		}
-		barrier = step.letter.barrier
-		dst = append(dst, stategraph.Step{Label: step.letter.label, To: at, Flags: flags})
+		barrier = step.action.barrier
+		dst = append(dst, stategraph.Step{Label: step.action.label, To: at, Flags: flags})
 	}
 	return dst
 }
@@ -144,10 +144,10 @@ func (w *Walker) state(key hash) (stategraph.StateID, bool) {
 }
 
 // enter adds a step to the history and reports whether the state changes.
-func (w *Walker) enter(l *letter) bool {
+func (w *Walker) enter(a *action) bool {
 	effect := rules.Mutator
 	if w.effects {
-		effect = l.effect
+		effect = a.effect
 	}
 	if w.strategy.disjoint {
 		return true
@@ -156,7 +156,7 @@ func (w *Walker) enter(l *letter) bool {
 	case rules.Annotator:
 		return false
 	case rules.Accessor:
-		entry := w.inContext(l, l.entry(w.history.variant, w.loops))
+		entry := w.inContext(a, a.entry(w.history.variant, w.loops))
 		if w.reads == rules.ReadsAfterWrite {
 			entry = mix(entry, hash{lo: uint64(w.history.writes)})
 		}
@@ -164,22 +164,22 @@ func (w *Walker) enter(l *letter) bool {
 	}
 	var key partKey
 	if w.domains {
-		key.domain = l.domain
+		key.domain = a.domain
 	}
 	if w.commutes {
-		key.class = l.class
+		key.class = a.class
 	}
-	entry := w.inContext(l, l.form(w.history.variant).hash)
-	// What a write depends on is part of its letter: the same label may be of
+	entry := w.inContext(a, a.form(w.history.variant).hash)
+	// What a write depends on is part of its action: the same label may be of
 	// another domain elsewhere, if rules look at what the label does not hold.
 	entry.hi ^= uint64(key.domain)<<32 | uint64(key.class)
-	return w.history.write(l, key, entry)
+	return w.history.write(a, key, entry)
 }
 
 // inContext adds the context values that enter the state to an entry.
-func (w *Walker) inContext(l *letter, entry hash) hash {
-	if w.contexts && l.context != (hash{}) {
-		return mix(entry, l.context)
+func (w *Walker) inContext(a *action, entry hash) hash {
+	if w.contexts && a.context != (hash{}) {
+		return mix(entry, a.context)
 	}
 	return entry
 }
