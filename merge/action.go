@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -20,7 +21,7 @@ type action struct {
 	text  labelText
 	texts []labelText // all of them, if there are several
 
-	context    hash // of the values that enter the state; zero for none
+	context    hash128.Hash // of the values that enter the state; zero for none
 	domainName string
 
 	label  Label
@@ -41,10 +42,10 @@ type beside struct{ before, after []*action }
 
 // labelText is a label in one form.
 type labelText struct {
-	hash hash
+	hash hash128.Hash
 	// loops are the hashes of the label less what each of the loop rules of its
 	// name ignores. Labels of one name have the same loop rules.
-	loops []hash
+	loops []hash128.Hash
 }
 
 // form returns a form of the label.
@@ -56,7 +57,7 @@ func (a *action) form(variant int) *labelText {
 }
 
 // entry is the hash that stands for the label in a set of reads.
-func (a *action) entry(variant int, loops bool) hash {
+func (a *action) entry(variant int, loops bool) hash128.Hash {
 	text := a.form(variant)
 	if loops && a.loop >= 0 {
 		return text.loops[a.loop]
@@ -94,12 +95,12 @@ func (r *Rewriter) action(s *subject, tool trace.Name, inserted, noArgs bool) *a
 // one: rules make many calls alike, and few actions stay in the processor's
 // cache.
 func (r *Rewriter) shared(a *action) *action {
-	key := mix(a.context, r.seeds.text(a.tool.Value()))
+	key := hash128.Mix(a.context, r.seeds.Text(a.tool.Value()))
 	for i := range r.variants {
 		text := a.form(i)
-		key = mix(key, text.hash)
+		key = hash128.Mix(key, text.hash)
 		for _, h := range text.loops {
-			key = mix(key, h)
+			key = hash128.Mix(key, h)
 		}
 	}
 	rest := uint64(a.effect) << 2
@@ -109,7 +110,7 @@ func (r *Rewriter) shared(a *action) *action {
 	if a.barrier {
 		rest |= 2
 	}
-	key = mix(key, hash{uint64(a.domain)<<32 | uint64(a.class), uint64(uint32(a.loop))<<32 | rest})
+	key = hash128.Mix(key, hash128.Hash{Hi: uint64(a.domain)<<32 | uint64(a.class), Lo: uint64(uint32(a.loop))<<32 | rest})
 	if known := r.actions[key]; known != nil {
 		return known
 	}
@@ -190,20 +191,20 @@ func (r *Rewriter) class(s *subject, found *nameRules) classID {
 
 // contextHash hashes the context values that enter the state, zero for none.
 // Several rules add up.
-func contextHash(s *subject, found *nameRules) hash {
+func contextHash(s *subject, found *nameRules) hash128.Hash {
 	if len(found.state) == 0 {
-		return hash{}
+		return hash128.Hash{}
 	}
 	var keys []string
 	for _, rule := range s.matching(found.state) {
 		keys = append(keys, rule.Keys...)
 	}
 	slices.Sort(keys)
-	var h hash
+	var h hash128.Hash
 	for _, key := range slices.Compact(keys) {
 		for _, c := range s.context {
 			if c.Name == key {
-				h = h.plus(mix(hashOf([]byte(key)), hashOf([]byte(c.Value))))
+				h = h.Plus(hash128.Mix(hash128.Of([]byte(key)), hash128.Of([]byte(c.Value))))
 			}
 		}
 	}
@@ -251,7 +252,7 @@ func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, k
 	}
 	text := labelText{}
 	for _, rule := range found.loop {
-		h := hash{}
+		h := hash128.Hash{}
 		if len(rule.IgnoreArgs) > 0 {
 			h = r.hashLess(s.name, value, rule.IgnoreArgs, noArgs)
 		}
@@ -278,7 +279,7 @@ func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, k
 }
 
 // hashLabel hashes a label and leaves it in r.scratch.
-func (r *Rewriter) hashLabel(name string, args trace.Value, noArgs bool) hash {
+func (r *Rewriter) hashLabel(name string, args trace.Value, noArgs bool) hash128.Hash {
 	r.scratch = append(r.scratch[:0], name...)
 	if !noArgs {
 		r.scratch = args.AppendCanonical(r.scratch)
@@ -287,7 +288,7 @@ func (r *Rewriter) hashLabel(name string, args trace.Value, noArgs bool) hash {
 }
 
 // hashLess hashes a label without some of its arguments.
-func (r *Rewriter) hashLess(name string, args trace.Value, ignored []rules.Path, noArgs bool) hash {
+func (r *Rewriter) hashLess(name string, args trace.Value, ignored []rules.Path, noArgs bool) hash128.Hash {
 	rest := newArgument(args)
 	for _, path := range ignored {
 		rest.drop(path)

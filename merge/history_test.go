@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
+	"pgregory.net/rapid"
 )
 
 // alphabet is a small random set of actions with what they depend on.
@@ -29,7 +29,7 @@ func drawAlphabet(t *rapid.T, commutes bool) *alphabet {
 		name := fmt.Sprintf("w%d", in(0, 1).Draw(t, "name"))
 		label := fmt.Sprintf("%s:%d", name, in(0, 2).Draw(t, "argument"))
 		l := &action{label: Label(i), loop: -1, effect: rapid.SampledFrom([]rules.Effect{0, 0, 0, 0, 1, 2}).Draw(t, "effect")}
-		l.text = labelText{hash: hashOf([]byte(label)), loops: []hash{hashOf([]byte(name))}}
+		l.text = labelText{hash: hash128.Of([]byte(label)), loops: []hash128.Hash{hash128.Of([]byte(name))}}
 		l.domain = domainID(in(0, 2).Draw(t, "domain"))
 		if commutes {
 			l.class = a.classes.number(rapid.SampledFrom([][]int{nil, {0}, {1}, {0, 1}, {2}, {3}, {1, 2}}).Draw(t, "sides"))
@@ -282,16 +282,16 @@ func TestManyPartsAreFound(t *testing.T) {
 			if h == &backward {
 				d = domainID(n - i)
 			}
-			h.write(&action{loop: -1}, partKey{domain: d}, hashOf([]byte{byte(d)}))
+			h.write(&action{loop: -1}, partKey{domain: d}, hash128.Of([]byte{byte(d)}))
 		}
 	}
 	if forward.key() != backward.key() {
 		t.Error("writes of different domains do not commute")
 	}
-	forward.write(&action{loop: -1}, partKey{}, hash{})
-	forward.write(&action{loop: -1}, partKey{domain: 3}, hash{})
-	backward.write(&action{loop: -1}, partKey{domain: 3}, hash{})
-	backward.write(&action{loop: -1}, partKey{}, hash{})
+	forward.write(&action{loop: -1}, partKey{}, hash128.Hash{})
+	forward.write(&action{loop: -1}, partKey{domain: 3}, hash128.Hash{})
+	backward.write(&action{loop: -1}, partKey{domain: 3}, hash128.Hash{})
+	backward.write(&action{loop: -1}, partKey{}, hash128.Hash{})
 	if forward.key() == backward.key() {
 		t.Error("a write without a domain commutes with one that has one")
 	}
@@ -301,85 +301,4 @@ func TestManyPartsAreFound(t *testing.T) {
 	if forward.key() != fresh.key() || len(forward.byPart) != 0 {
 		t.Error("a history is not as new after reset")
 	}
-}
-
-func TestSumsOfHashes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		draw := func(name string) hash {
-			return hash{rapid.Uint64().Draw(t, name), rapid.Uint64().Draw(t, name)}
-		}
-		a, b, c := draw("a"), draw("b"), draw("c")
-		if a.plus(b) != b.plus(a) || a.plus(b).plus(c) != a.plus(b.plus(c)) {
-			t.Fatalf("%v, %v, %v", a, b, c)
-		}
-	})
-}
-
-// TestMixDiffuses flips every input bit and counts how many output bits follow.
-func TestMixDiffuses(t *testing.T) {
-	const rounds = 200
-	var flips [256][128]int
-	input := hashOf([]byte("first"))
-	other := hashOf([]byte("second"))
-	for range rounds {
-		input, other = mix(input, other), mix(other, input)
-		want := mix(input, other)
-		for bit := range 256 {
-			a, b := input, other
-			words := [...]*uint64{&a.hi, &a.lo, &b.hi, &b.lo}
-			*words[bit/64] ^= 1 << (bit % 64)
-			got := mix(a, b)
-			for out := range 64 {
-				flips[bit][out] += int((got.hi ^ want.hi) >> out & 1)
-				flips[bit][64+out] += int((got.lo ^ want.lo) >> out & 1)
-			}
-		}
-	}
-	// 200 fair coins stay within 100 ± 42 with probability 1 - 2e-9 each.
-	for bit := range flips {
-		for out, n := range flips[bit] {
-			if n < 58 || n > 142 {
-				t.Fatalf("input bit %d flips output bit %d in %d of %d cases", bit, out, n, rounds)
-			}
-		}
-	}
-}
-
-func TestTableAgreesWithMap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var table table
-		numbers := map[hash]uint32{}
-		for range rapid.IntRange(0, 3000).Draw(t, "operations") {
-			// Few different hashes with crowded homes and equal tags.
-			h := hash{uint64(rapid.IntRange(0, 40).Draw(t, "hi")) << 58, uint64(rapid.IntRange(0, 40).Draw(t, "lo"))}
-			want, wantKnown := numbers[h]
-			if !wantKnown {
-				want = uint32(len(numbers))
-				numbers[h] = want
-			}
-			if got, known := table.number(h); got != want || known != wantKnown {
-				t.Fatalf("%v has number %d, %t; want %d, %t", h, got, known, want, wantKnown)
-			}
-		}
-		if table.len() != len(numbers) {
-			t.Fatalf("%d numbers, want %d", table.len(), len(numbers))
-		}
-	})
-}
-
-func TestHashSetAgreesWithMap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var set hashSet
-		for range 3 {
-			set.reset()
-			known := map[hash]bool{}
-			for range rapid.IntRange(0, 200).Draw(t, "operations") {
-				h := hash{1, uint64(rapid.IntRange(0, 100).Draw(t, "hash"))}
-				if set.add(h) == known[h] {
-					t.Fatalf("%v: known %t", h, known[h])
-				}
-				known[h] = true
-			}
-		}
-	})
 }

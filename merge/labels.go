@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -18,7 +19,7 @@ type Label = stategraph.Label
 // the arguments, as rules left them; a call whose arguments were not recorded
 // has the name alone. It holds values of the traces: Masker writes it for people.
 type Labels struct {
-	numbers table
+	numbers hash128.Table
 	entries []labelEntry
 	shapes  shapes
 }
@@ -105,8 +106,8 @@ func stripBrackets(json string) string {
 // add numbers the label of an action, given as its hash and its text, a name of
 // that length with bracketed arguments behind it, of a call that was recorded with
 // arguments of the given shape.
-func (l *Labels) add(h hash, text []byte, nameLen int, of *action, shape shapeID) Label {
-	id, known := l.numbers.number(h)
+func (l *Labels) add(h hash128.Hash, text []byte, nameLen int, of *action, shape shapeID) Label {
+	id, known := l.numbers.Number(h)
 	if !known {
 		l.entries = append(l.entries, labelEntry{
 			bracketed: string(text), nameLen: uint32(nameLen), shape: shape, tool: of.tool, effects: effectsOf(of),
@@ -126,9 +127,9 @@ func (l *Labels) add(h hash, text []byte, nameLen int, of *action, shape shapeID
 
 // hashLabel hashes the text of a label. The length of the name keeps apart what
 // concatenation would join.
-func hashLabel(text []byte, nameLen int) hash {
-	h := hashOf(text)
-	h.lo ^= uint64(nameLen)
+func hashLabel(text []byte, nameLen int) hash128.Hash {
+	h := hash128.Of(text)
+	h.Lo ^= uint64(nameLen)
 	return h
 }
 

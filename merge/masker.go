@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -30,8 +31,11 @@ type Masker struct {
 
 // Masker returns a new masker for the labels of the graph. With showAll it hides
 // nothing.
-func (m *Merged) Masker(showAll bool) *Masker {
-	return &Masker{labels: m.Labels, catalog: m.Catalog, showAll: showAll, ordinals: map[string]int{}}
+func (m *Merged) Masker(showAll bool) *Masker { return NewMasker(m.Labels, m.Catalog, showAll) }
+
+// NewMasker returns a masker for labels of calls of the tools in the catalog.
+func NewMasker(labels *Labels, catalog *Catalog, showAll bool) *Masker {
+	return &Masker{labels: labels, catalog: catalog, showAll: showAll, ordinals: map[string]int{}}
 }
 
 // Label returns the text of a label as it may be shown: in the form of the
@@ -145,7 +149,7 @@ func (w *maskWriter) object(schemas []trace.Value, seen *observed) {
 			key = v.Text
 		}
 		inner := w.schema.members(schemas, key)
-		if len(inner) > 0 || looksLikeName(key) && (top || seen.hasAlways(key)) {
+		if len(inner) > 0 || LooksLikeName(key) && (top || seen.hasAlways(key)) {
 			w.out.WriteString(token)
 		} else {
 			w.out.WriteString(`"` + w.masker.ordinal(token) + `"`)
@@ -206,12 +210,12 @@ func (w *maskWriter) shows(schemas []trace.Value, seen *observed, name string, v
 	if w.schema.names(schemas, v) {
 		return true
 	}
-	return seen != nil && seen.isConstant() && seen.value == hashOf(v.AppendCanonical(nil)) && !LooksLikeCredential(name, textOf(v))
+	return seen != nil && seen.isConstant() && seen.value == hash128.Of(v.AppendCanonical(nil)) && !LooksLikeCredential(name, TextOf(v))
 }
 
-// looksLikeName reports whether the name of a member is one that somebody chose
+// LooksLikeName reports whether the name of a member is one that somebody chose
 // for a parameter, not data that is used as a key.
-func looksLikeName(name string) bool {
+func LooksLikeName(name string) bool {
 	if name == "" || len(name) > 64 {
 		return false
 	}

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -61,16 +62,16 @@ func (r *Rewriter) plan(call *trace.Call) *plan {
 	if r.lastTool != call.Tool || len(r.toolSeeds) == 0 {
 		r.lastTool, r.lastSeed = call.Tool, r.toolSeed(call.Tool)
 	}
-	key := r.seeds.raw(call.Args).plus(r.lastSeed)
+	key := r.seeds.Raw(call.Args).Plus(r.lastSeed)
 	for _, name := range r.context {
 		for _, c := range call.Context {
 			if c.Name == name {
-				key = mix(key, mix(r.seeds.text(name), r.seeds.text(c.Value)))
+				key = hash128.Mix(key, hash128.Mix(r.seeds.Text(name), r.seeds.Text(c.Value)))
 			}
 		}
 	}
 	if r.hints {
-		key = mix(key, r.seeds.raw(r.annotations[call.Tool]))
+		key = hash128.Mix(key, r.seeds.Raw(r.annotations[call.Tool]))
 	}
 	p := r.plans.find(key)
 	if p == nil {
@@ -83,10 +84,10 @@ func (r *Rewriter) plan(call *trace.Call) *plan {
 	return p
 }
 
-func (r *Rewriter) toolSeed(name trace.Name) hash {
+func (r *Rewriter) toolSeed(name trace.Name) hash128.Hash {
 	seed, known := r.toolSeeds[name]
 	if !known {
-		seed = r.seeds.text(name.Value())
+		seed = r.seeds.Text(name.Value())
 		r.toolSeeds[name] = seed
 	}
 	return seed

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -24,12 +25,12 @@ type Rewriter struct {
 
 	names   map[string]*nameRules
 	plans   planCache
-	actions map[hash]*action // see shared
+	actions map[hash128.Hash]*action // see shared
 
-	seeds     seeds
-	toolSeeds map[trace.Name]hash
+	seeds     hash128.Seeds
+	toolSeeds map[trace.Name]hash128.Hash
 	lastTool  trace.Name // tools come in runs
-	lastSeed  hash
+	lastSeed  hash128.Hash
 
 	context     []string // names of the context values that rules ask for
 	hints       bool     // rules ask for annotations
@@ -43,16 +44,16 @@ type Rewriter struct {
 	steps   []Step
 	pending []foldedCall
 	scratch []byte
-	texts   []table // by variant, for counting distinct labels; nil if nobody asks
+	texts   []hash128.Table // by variant, for counting distinct labels; nil if nobody asks
 
 	watching bool   // note which rules are about each call
 	skips    []skip // calls of the last trajectory that became no step; only if watching
 	statuses []application
 }
 
-// maxCached bounds how many different calls a generation of the cache remembers,
-// at some 250 bytes each.
-const maxCached = 1 << 16
+// MaxCached bounds how many different calls a generation of the cache remembers,
+// at some 250 bytes each, unless NewView is told otherwise.
+const MaxCached = 1 << 16
 
 // NewRewriter returns a rewriter that applies the rules of the set, which may
 // be nil, as far as the strategy has them. Labels go into labels; catalog, which
@@ -67,8 +68,8 @@ func NewRewriter(set *rules.Set, strategy Strategy, labels *Labels, catalog *Cat
 func newRewriter(set *rules.Set, kinds kindSet, variants []kindSet, labels *Labels, catalog *Catalog, in *interns) *Rewriter {
 	r := &Rewriter{
 		set: set, kinds: kinds, variants: variants, labels: labels, catalog: catalog, interns: in,
-		names: map[string]*nameRules{}, plans: planCache{limit: maxCached}, actions: map[hash]*action{},
-		seeds: newSeeds(), toolSeeds: map[trace.Name]hash{},
+		names: map[string]*nameRules{}, plans: planCache{limit: MaxCached}, actions: map[hash128.Hash]*action{},
+		seeds: hash128.NewSeeds(), toolSeeds: map[trace.Name]hash128.Hash{},
 	}
 	matches := func(m *rules.Match) {
 		for _, c := range m.Context {
@@ -230,7 +231,7 @@ func (r *Rewriter) foldedAction() *action {
 	for _, p := range r.pending {
 		value, _ := p.call.ArgsValue()
 		eachAt(value, fold.Arg, func(v trace.Value) bool {
-			texts = append(texts, textOf(v))
+			texts = append(texts, TextOf(v))
 			return false
 		})
 	}
@@ -288,7 +289,7 @@ func (r *Rewriter) append(a *action, step *Step) {
 	if r.texts != nil && !a.counted {
 		a.counted = true
 		for i := range r.texts {
-			r.texts[i].number(a.form(i).hash)
+			r.texts[i].Number(a.form(i).hash)
 		}
 	}
 }

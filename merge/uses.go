@@ -3,6 +3,7 @@ package merge
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -25,7 +26,7 @@ func (a *application) isDecisive() bool { return a.by == nil && !a.idle }
 
 // uses are the rules that are about one call, in the order of the stages.
 type uses struct {
-	raw  hash // of the call, or the calls, as recorded; zero if a rule inserted the step
+	raw  hash128.Hash // of the call, or the calls, as recorded; zero if a rule inserted the step
 	list []application
 }
 
@@ -36,7 +37,7 @@ func (u *uses) before(later *uses) *uses {
 
 // add adds the first stages of a call that is folded into another.
 func (u *uses) add(other *uses) {
-	u.raw = mix(u.raw, other.raw)
+	u.raw = hash128.Mix(u.raw, other.raw)
 	for _, a := range other.list {
 		if !slices.ContainsFunc(u.list, func(b application) bool { return a.rule == b.rule }) {
 			u.list = append(u.list, a)

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 )
@@ -29,9 +30,9 @@ type Walker struct {
 	effects, domains, loops, commutes, contexts bool
 
 	history history
-	root    hash // the key of the root
-	keys    []hash
-	states  table
+	root    hash128.Hash // the key of the root
+	keys    []hash128.Hash
+	states  hash128.Table
 	fresh   uint32 // states of the disjoint strategy
 	LeftOut int    // steps not walked since they led to states beyond the limit
 }
@@ -61,12 +62,12 @@ func newWalker(set *rules.Set, strategy Strategy, in *interns, variant, maxState
 	w.history.loops, w.history.contexts, w.history.variant = w.loops, w.contexts, variant
 	if w.commutes {
 		w.history.classes = in.classes
-		w.history.actions = map[hash]selfPart{}
+		w.history.actions = map[hash128.Hash]selfPart{}
 	}
 	w.history.reset()
 	w.root = w.history.key()
 	if !strategy.disjoint {
-		w.states.number(w.root)
+		w.states.Number(w.root)
 	}
 	return w
 }
@@ -76,13 +77,13 @@ func (w *Walker) States() int {
 	if w.strategy.disjoint {
 		return int(w.fresh) + 1
 	}
-	return w.states.len()
+	return w.states.Len()
 }
 
 // Walk appends the transitions of one trajectory, a step each, to dst.
 func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
 	w.keys = w.keys[:0]
-	var key hash
+	var key hash128.Hash
 	for i := range steps {
 		step := &steps[i]
 		if i == 0 || step.Cut {
@@ -94,7 +95,7 @@ func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
 		}
 		w.keys = append(w.keys, key)
 	}
-	w.states.touch(w.keys)
+	w.states.Touch(w.keys)
 	at, last := stategraph.Root, w.root
 	barrier := false
 	for i := range steps {
@@ -127,7 +128,7 @@ func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
 }
 
 // state returns the state of a key, false if there is no room for it.
-func (w *Walker) state(key hash) (stategraph.StateID, bool) {
+func (w *Walker) state(key hash128.Hash) (stategraph.StateID, bool) {
 	if w.strategy.disjoint {
 		if int(w.fresh)+1 >= w.maxStates {
 			return 0, false
@@ -135,11 +136,11 @@ func (w *Walker) state(key hash) (stategraph.StateID, bool) {
 		w.fresh++
 		return stategraph.StateID(w.fresh), true
 	}
-	if w.states.len() >= w.maxStates {
-		_, n, known := w.states.find(key)
+	if w.states.Len() >= w.maxStates {
+		n, known := w.states.Find(key)
 		return stategraph.StateID(n), known
 	}
-	n, _ := w.states.number(key)
+	n, _ := w.states.Number(key)
 	return stategraph.StateID(n), true
 }
 
@@ -158,7 +159,7 @@ func (w *Walker) enter(a *action) bool {
 	case rules.Accessor:
 		entry := w.inContext(a, a.entry(w.history.variant, w.loops))
 		if w.reads == rules.ReadsAfterWrite {
-			entry = mix(entry, hash{lo: uint64(w.history.writes)})
+			entry = hash128.Mix(entry, hash128.Hash{Lo: uint64(w.history.writes)})
 		}
 		return w.history.read(entry)
 	}
@@ -172,14 +173,14 @@ func (w *Walker) enter(a *action) bool {
 	entry := w.inContext(a, a.form(w.history.variant).hash)
 	// What a write depends on is part of its action: the same label may be of
 	// another domain elsewhere, if rules look at what the label does not hold.
-	entry.hi ^= uint64(key.domain)<<32 | uint64(key.class)
+	entry.Hi ^= uint64(key.domain)<<32 | uint64(key.class)
 	return w.history.write(a, key, entry)
 }
 
 // inContext adds the context values that enter the state to an entry.
-func (w *Walker) inContext(a *action, entry hash) hash {
-	if w.contexts && a.context != (hash{}) {
-		return mix(entry, a.context)
+func (w *Walker) inContext(a *action, entry hash128.Hash) hash128.Hash {
+	if w.contexts && a.context != (hash128.Hash{}) {
+		return hash128.Mix(entry, a.context)
 	}
 	return entry
 }
