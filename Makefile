@@ -21,12 +21,20 @@ RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(GO) test -race -short
 UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal/golden"|AWO_UPDATE' {} +)))
 
 .NOTPARALLEL:
-.PHONY: build demo check test same bench backtest replay fuzz update
+.PHONY: build manual image demo check test same bench backtest replay fuzz update
 .PHONY: check-format check-modules check-vet check-static check-tests check-race check-goldens
 
 ## build: the program, as bin/awo
 build:
 	$(GO) build -trimpath -o bin/awo .
+
+## manual: man pages and completion scripts, below bin/share
+manual:
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(GO) run ./internal/manual -out bin/share
+
+## image: the program in a container image named awo, static and without rights
+image:
+	docker build -t awo .
 
 ## demo: what awo makes of the trajectories in testdata/office
 demo: build
