@@ -14,7 +14,7 @@ import (
 func BenchmarkCheck(b *testing.B) {
 	set := officeRules(b)
 	list := recordings.Read(b, officeFolder+"/trajectories.jsonl.gz")
-	v := execute.NewVerifier(writtenAndRead(b, compile(b, list, set, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})))
+	v := execute.NewVerifier(writtenAndRead(b, compiled(b, list, set, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})))
 	rewriter := merge.NewRewriter(set, merge.Full(set), nil, nil)
 	var marks [][]merge.Mark
 	for _, one := range list {

@@ -13,8 +13,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// compile makes meta-tools of trajectories.
-func compile(t testing.TB, list []*trace.Trajectory, set *rules.Set, o metatool.CompileOptions) *metatool.Compilation {
+// compiled makes meta-tools of trajectories.
+func compiled(t testing.TB, list []*trace.Trajectory, set *rules.Set, o metatool.CompileOptions) *metatool.Compilation {
 	t.Helper()
 	c, err := metatool.Compile(recordings.Source(list), set, o)
 	if err != nil {

@@ -82,7 +82,7 @@ func FuzzCompile(f *testing.F) {
 				if !rules {
 					some = nil
 				}
-				c := compile(t, list, some, metatool.CompileOptions{Algorithm: algorithm, Extract: metatool.Options{Threshold: 2}, Bind: metatool.BindOptions{Threshold: 2}})
+				c := compiled(t, list, some, metatool.CompileOptions{Algorithm: algorithm, Extract: metatool.Options{Threshold: 2}, Bind: metatool.BindOptions{Threshold: 2}})
 				tools := writtenAndRead(t, c)
 				for _, v := range replayed(tools, list, some) {
 					if v.Exact > v.Occurrences || v.Saves > v.Exact || v.Known > v.Occurrences || v.Trajectories > len(list) {

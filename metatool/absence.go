@@ -92,7 +92,7 @@ type run struct {
 // candidate. It may be called for those that are: then it says what would be so
 // without it, mostly "taken".
 func (c *Compilation) Absence(tools []string) *Absence {
-	a := &Absence{Tools: tools, Called: make([]int, len(tools)), Threshold: c.Extraction.Options.threshold()}
+	a := &Absence{Tools: tools, Called: make([]int, len(tools)), Threshold: c.Extraction.Options.MinSupport()}
 	runs := c.runs(a)
 	for i := range runs {
 		c.count(a, &runs[i])
@@ -108,9 +108,9 @@ func (c *Compilation) Absence(tools []string) *Absence {
 	case a.Joined.Trajectories < a.Threshold:
 		a.interrupted()
 	case c.patterns != nil:
-		c.patterns.absence(a, joined)
+		c.unlike(a, joined)
 	default:
-		c.absence(a, joined)
+		c.unreached(a, joined)
 	}
 	if a.Code == "" {
 		a.Code = "taken"

@@ -2,11 +2,8 @@ package metatool
 
 import (
 	"cmp"
-	"encoding/binary"
 	"slices"
-	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/stategraph"
 )
@@ -43,9 +40,9 @@ func (a *Absence) interrupted() {
 	}
 }
 
-// absence says where Algorithm 1 leaves the calls: from the state from which
+// unreached says where Algorithm 1 leaves the calls: from the state from which
 // most trajectories make all of them.
-func (c *Compilation) absence(a *Absence, runs []run) {
+func (c *Compilation) unreached(a *Absence, runs []run) {
 	w, g := c.Merged.Walks, c.Merged.Graph
 	from := map[stategraph.StateID]*Extent{}
 	var starts []stategraph.StateID
@@ -160,109 +157,45 @@ func (c *Compilation) takers(runs []run) []Taker {
 	return list
 }
 
-// absence says why runs are no pattern.
-func (p *Patterns) absence(a *Absence, runs []run) {
+// unlike says why runs are no pattern.
+func (c *Compilation) unlike(a *Absence, runs []run) {
 	if len(a.Tools) > MaxPatternSteps {
 		a.Code, a.Count, a.Of, a.Threshold = "too-long", MaxPatternSteps, len(a.Tools), 0
 		return
 	}
-	f := newForms(p)
-	type failure struct {
-		code, argument string
-		step           int
-	}
-	whole, failures := map[string]*Extent{}, map[failure]int{}
-	var order []failure
+	find := c.patterns.Obstacles()
+	whole, failures := map[string]*Extent{}, map[Obstacle]int{}
+	var order []Obstacle
 	possible, same := Extent{}, 0
 	for i := range runs {
-		key, code, argument, step := p.symbolsOf(f, &runs[i])
-		if code != "" {
-			at := failure{code, argument, step}
-			if failures[at] == 0 {
-				order = append(order, at)
+		symbols, obstacle := find(runs[i].places)
+		if obstacle.Code != "" {
+			if failures[obstacle] == 0 {
+				order = append(order, obstacle)
 			}
-			failures[at]++
+			failures[obstacle]++
 			continue
 		}
 		possible.add(runs[i].trajectory)
-		if whole[key] == nil {
-			whole[key] = &Extent{}
+		if whole[symbols] == nil {
+			whole[symbols] = &Extent{}
 		}
-		whole[key].add(runs[i].trajectory)
-		same = max(same, whole[key].Trajectories)
+		whole[symbols].add(runs[i].trajectory)
+		same = max(same, whole[symbols].Trajectories)
 	}
 	switch {
 	case possible.Trajectories < a.Threshold:
 		worst := order[0]
-		for _, at := range order {
-			if failures[at] > failures[worst] {
-				worst = at
+		for _, o := range order {
+			if failures[o] > failures[worst] {
+				worst = o
 			}
 		}
-		a.Code, a.Argument, a.Step = worst.code, worst.argument, worst.step
+		a.Code, a.Argument, a.Step = worst.Code, worst.Argument, worst.Step
 		a.Count, a.Of = possible.Trajectories, a.Joined.Trajectories
 	case same < a.Threshold:
 		a.Code, a.Count, a.Of, a.Step = "sources-differ", same, possible.Trajectories, len(a.Tools)-1
 	case a.TurnsSaved == 0:
 		a.Code = "saves-nothing"
 	}
-}
-
-// symbolsOf returns the symbols of a run as a key, or why it can be no pattern.
-func (p *Patterns) symbolsOf(f *forms, r *run) (key, code, argument string, step int) {
-	s, found := slices.BinarySearch(p.place, place(r.places[0]))
-	if !found {
-		return "", "list-walked", "", 0
-	}
-	var b []byte
-	each := uint16(0)
-	for k, at := range r.places {
-		if s+k >= len(p.place) || p.place[s+k] != place(at) {
-			return "", "list-walked", "", k
-		}
-		sig := p.symbol[s+k]
-		if sig == noSymbol {
-			return "", "call-unbound", "", k
-		}
-		id := f.of(sig, k, each)
-		if id == noSymbol {
-			code, argument := p.blocked(f, &p.signatures[sig], k, each)
-			return "", code, argument, k
-		}
-		if each <<= 1; f.list[id].each {
-			each |= 1
-		}
-		b = binary.LittleEndian.AppendUint32(b, uint32(id))
-	}
-	return string(b), "", "", 0
-}
-
-// blocked says why a pattern cannot have a step as its k-th.
-func (p *Patterns) blocked(f *forms, s *signature, k int, each uint16) (code, argument string) {
-	if s.again > 0 && int(s.again) <= k {
-		return "call-repeated", ""
-	}
-	for i := range s.args {
-		one := signature{tool: s.tool, many: s.many && i == s.each, args: s.args[i : i+1]}
-		if f.make(&one, uint8(k), each) == noSymbol {
-			return "argument-unknown", p.argument(s.tool, s.args[i].param)
-		}
-	}
-	return "argument-unknown", "" // several walk lists
-}
-
-// argument returns the name of a tool's argument by its hash.
-func (p *Patterns) argument(tool int32, param uint64) string {
-	for l, t := range p.toolOf {
-		if t != tool {
-			continue
-		}
-		for _, arg := range p.merged.Labels.Args(merge.Label(l)) {
-			path := dataflow.Path{{Kind: dataflow.StepMember, Name: arg.Name}}.String()
-			if hashParam(tool, strings.TrimPrefix(path, "$")) == param {
-				return arg.Name
-			}
-		}
-	}
-	return ""
 }

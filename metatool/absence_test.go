@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -62,7 +63,7 @@ func TestAbsence(t *testing.T) {
 		"too long":        {sequences{"a b c d e f g h i j k l m": 9}, []string{"a b c d e f g h i j k l m"}, AlgorithmPatterns, "a b c d e f g h i j k l m", "too-long", 0, 12},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := compiled(t, chatsOf(t, test.runs, test.order...), nil, CompileOptions{Algorithm: test.algorithm})
+			c := compiledRuns(t, chatsOf(t, test.runs, test.order...), nil, CompileOptions{Algorithm: test.algorithm})
 			a := c.Absence(strings.Fields(test.tools))
 			if a.Code != test.code || a.Step != test.step || a.Count != test.count {
 				t.Errorf("%s, step %d, %d of %d; want %s, step %d, %d", a.Code, a.Step, a.Count, a.Of, test.code, test.step, test.count)
@@ -79,7 +80,7 @@ func TestAbsence(t *testing.T) {
 
 // TestAbsenceSaves counts runs once that overlap.
 func TestAbsenceSaves(t *testing.T) {
-	c := compiled(t, chatsOf(t, map[string]int{"a a a a b": 6}, "a a a a b"), nil, CompileOptions{})
+	c := compiledRuns(t, chatsOf(t, map[string]int{"a a a a b": 6}, "a a a a b"), nil, CompileOptions{})
 	if a := c.Absence([]string{"a", "a"}); a.Joined.Occurrences != 18 || a.TurnsSaved != 12 {
 		t.Errorf("%d runs save %d turns, want 18 that save 12", a.Joined.Occurrences, a.TurnsSaved)
 	}
@@ -89,7 +90,7 @@ func TestAbsenceSaves(t *testing.T) {
 // no candidate has a reason, and its figures do not contradict it.
 func TestAbsenceOfAll(t *testing.T) {
 	for _, algorithm := range []Algorithm{AlgorithmAWO, AlgorithmPatterns} {
-		c, _, _ := officeCompiled(t, CompileOptions{Algorithm: algorithm})
+		c := compiledOffice(t, CompileOptions{Algorithm: algorithm})
 		var tools []string
 		for _, tool := range c.Merged.Catalog.Tools() {
 			tools = append(tools, tool.Name.Value())
@@ -123,7 +124,7 @@ func TestAbsenceOfAll(t *testing.T) {
 // TestEnding wants every occurrence to go on in one way.
 func TestEnding(t *testing.T) {
 	for _, algorithm := range []Algorithm{AlgorithmAWO, AlgorithmPatterns} {
-		c, _, _ := officeCompiled(t, CompileOptions{Algorithm: algorithm})
+		c := compiledOffice(t, CompileOptions{Algorithm: algorithm})
 		for _, d := range c.Definitions {
 			e := c.Ending(d.Candidate)
 			sum := e.Done + e.User + e.Barrier + e.Cut
@@ -138,7 +139,7 @@ func TestEnding(t *testing.T) {
 			}
 		}
 	}
-	c := compiled(t, chatsOf(t, map[string]int{"a b c": 6, "a b d": 4, "a b | c": 3, "a b": 2}, "a b c", "a b d", "a b | c", "a b"), nil, CompileOptions{})
+	c := compiledRuns(t, chatsOf(t, map[string]int{"a b c": 6, "a b d": 4, "a b | c": 3, "a b": 2}, "a b c", "a b d", "a b | c", "a b"), nil, CompileOptions{})
 	e := c.Ending(c.Definitions[0].Candidate)
 	if len(e.Next) != 2 || e.Next[0] != (Continuation{"c", 6, 6}) || e.Next[1] != (Continuation{"d", 4, 4}) || e.User != 3 || e.Done != 2 {
 		t.Errorf("%+v", e)
@@ -146,4 +147,21 @@ func TestEnding(t *testing.T) {
 	if m := e.Majority; m.Code != "no-majority" || m.Leave != 13 || m.Child != "c" || m.Joined != 6 {
 		t.Errorf("%+v", m)
 	}
+}
+
+// compiledRuns compiles trajectories that are in memory.
+func compiledRuns(t testing.TB, list []*trace.Trajectory, set *rules.Set, o CompileOptions) *Compilation {
+	t.Helper()
+	c, err := Compile(recordings.Source(list), set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// compiledOffice compiles the bundled runs.
+func compiledOffice(t testing.TB, o CompileOptions) *Compilation {
+	t.Helper()
+	const folder = "../../testdata/office/"
+	return compiledRuns(t, recordings.Read(t, folder+"trajectories.jsonl.gz"), recordings.Rules(t, folder+"rules.yaml"), o)
 }

@@ -12,15 +12,17 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
+const officeRuns = "../../testdata/office/"
+
 // officeCompiled compiles the bundled runs.
 func officeCompiled(t testing.TB, o CompileOptions) (*Compilation, []*trace.Trajectory, *truth.File) {
 	t.Helper()
-	known, err := truth.Open(officeFolder + "/truth.json")
+	known, err := truth.Open(officeRuns + "/truth.json")
 	if err != nil {
 		t.Skipf("the office corpus is not there: %v", err)
 	}
-	list := recordings.Read(t, officeFolder+"/trajectories.jsonl.gz")
-	return compiled(t, list, recordings.Rules(t, officeFolder+"/rules.yaml"), o), list, known
+	list := recordings.Read(t, officeRuns+"trajectories.jsonl.gz")
+	return compiled(t, list, recordings.Rules(t, officeRuns+"rules.yaml"), o), list, known
 }
 
 // pathInTruth writes a path as the truth file does: "[].password".
@@ -44,7 +46,7 @@ func pathInTruth(path dataflow.Path) string {
 
 // reads returns the step and the path that a binding reads in a result, false if
 // it reads none.
-func (d *Definition) reads(step int, b *Binding) (int, dataflow.Path, bool) {
+func readBy(d *Definition, step int, b *Binding) (int, dataflow.Path, bool) {
 	switch b.Kind {
 	case BindStep:
 		return b.Step, b.Path, true
@@ -53,7 +55,7 @@ func (d *Definition) reads(step int, b *Binding) (int, dataflow.Path, bool) {
 			return each.Step, append(slices.Clone(each.Path), b.Path...), true
 		}
 	case BindTemplate:
-		return d.reads(step, &b.Parts[0])
+		return readBy(d, step, &b.Parts[0])
 	}
 	return 0, nil, false
 }
@@ -106,7 +108,7 @@ func TestOfficeBindingsAreTrue(t *testing.T) {
 								if !isLeaf {
 									continue
 								}
-								step, path, reads := d.reads(k, &s.Args[a].Binding)
+								step, path, reads := readBy(d, k, &s.Args[a].Binding)
 								isInside := origin.From == truth.Result && slices.ContainsFunc(calls[:k], func(c []int) bool { return slices.Contains(c, origin.Call) })
 								ok := false
 								switch {
@@ -117,14 +119,18 @@ func TestOfficeBindingsAreTrue(t *testing.T) {
 								}
 								if reads || s.Args[a].Binding.Kind == BindConst {
 									claims++
-									right += one(ok)
+									if ok {
+										right++
+									}
 									if !ok {
 										wrong[fmt.Sprintf("%s: %s(%s) from %s, truly %s", d.Name, s.Tool, s.Args[a].Name, pathInTruth(path), origin.From)]++
 									}
 								}
 								if isInside {
 									findable++
-									found += one(ok)
+									if ok {
+										found++
+									}
 									if !ok {
 										wrong[fmt.Sprintf("%s: %s(%s) is not bound", d.Name, s.Tool, s.Args[a].Name)]++
 									}
@@ -169,7 +175,7 @@ func (d *Definition) isAt(first int, c *truth.Chain) bool {
 			if i < 0 {
 				return false
 			}
-			step, path, ok := d.reads(first+k, &s.Args[i].Binding)
+			step, path, ok := readBy(d, first+k, &s.Args[i].Binding)
 			if !ok || step != first+bind.Step || strings.ReplaceAll(pathInTruth(path), "[0]", "[]") != bind.Path {
 				return false
 			}

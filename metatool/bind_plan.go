@@ -167,14 +167,6 @@ func (p *planner) patternEffects(out *plan) {
 	}
 }
 
-// count returns how many steps of the walk a step of the candidate stands for.
-func (o *Occurrence) count(step int) int {
-	if step < len(o.Counts) {
-		return int(o.Counts[step])
-	}
-	return 1
-}
-
 func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
 	w := &listWalk{link: link, from: from}
 	path, err := dataflow.ParsePath(link.From.Path)

@@ -31,7 +31,7 @@ func TestRecordedFanOut(t *testing.T) {
 			found := false
 			for _, d := range c.Definitions {
 				if d.Refusals != nil {
-					t.Logf("refused: %s", d.summarize())
+					t.Logf("refused: %s", summarize(d))
 					continue
 				}
 				offered++
@@ -45,7 +45,7 @@ func TestRecordedFanOut(t *testing.T) {
 					if b.Step == at+1 && b.Evidence.Judgment != nil && b.Evidence.Judgment.FanOut != nil {
 						e := b.Evidence
 						t.Logf("%s: %d of %d occurrences, link %d of %d, extra calls %.2f (95th percentile %d)",
-							d.summarize(), e.Agree, e.Occurrences, e.Judgment.Agree, e.Judgment.Uses, e.ExtraMean, e.ExtraP95)
+							summarize(d), e.Agree, e.Occurrences, e.Judgment.Agree, e.Judgment.Uses, e.ExtraMean, e.ExtraP95)
 					}
 				}
 			}
@@ -53,7 +53,7 @@ func TestRecordedFanOut(t *testing.T) {
 			if !found {
 				t.Errorf("%s and %s of each are no tool", test.first, test.each)
 				for _, d := range c.Definitions {
-					t.Log(d.summarize())
+					t.Log(summarize(d))
 				}
 			}
 		})

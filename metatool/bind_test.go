@@ -3,6 +3,7 @@ package metatool
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,15 +12,16 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/trace"
 )
 
-// bindShop binds a candidate that begins with the first call of every run: the
+// bindShop binds a chain that begins with the first call of every run: the
 // tools in order, with a * behind one that walks a list.
 func bindShop(t *testing.T, list []*trace.Trajectory, ruleFile string, o BindOptions, tools ...string) []*Definition {
 	t.Helper()
 	c := compiled(t, list, recordings.Parse(t, "rules.json", []byte(ruleFile)), CompileOptions{})
-	candidate := &Candidate{Support: len(list)}
+	chain := &Candidate{Support: len(list)}
 	for i, tool := range tools {
 		name, each := strings.CutSuffix(tool, "*")
 		step := PatternStep{Tool: trace.Intern(name), Name: name, From: -1}
@@ -37,7 +39,7 @@ func bindShop(t *testing.T, list []*trace.Trajectory, ruleFile string, o BindOpt
 				}
 			}
 		}
-		candidate.Pattern = append(candidate.Pattern, step)
+		chain.Pattern = append(chain.Pattern, step)
 	}
 	for i, one := range list {
 		first, _ := c.Merged.Walks.Of(i)
@@ -52,9 +54,9 @@ func bindShop(t *testing.T, list []*trace.Trajectory, ruleFile string, o BindOpt
 			at.Counts = append(at.Counts, int32(n))
 			call += n
 		}
-		candidate.Occurrences = append(candidate.Occurrences, at)
+		chain.Occurrences = append(chain.Occurrences, at)
 	}
-	b := NewBinder(c.Merged, c.Set, c.Judgments, []*Candidate{candidate}, o)
+	b := NewBinder(c.Merged, c.Set, c.Judgments, []*Candidate{chain}, o)
 	var collector dataflow.Collector
 	for i, one := range list {
 		if b.Wants(i) {
@@ -65,7 +67,7 @@ func bindShop(t *testing.T, list []*trace.Trajectory, ruleFile string, o BindOpt
 }
 
 // summarize writes a definition for tests.
-func (d *Definition) summarize() string {
+func summarize(d *Definition) string {
 	var b strings.Builder
 	for i := range d.Steps {
 		s := &d.Steps[i]
@@ -74,10 +76,10 @@ func (d *Definition) summarize() string {
 		}
 		b.WriteString(s.Tool)
 		if s.Each != nil {
-			fmt.Fprintf(&b, " each %s", s.Each.summarize())
+			fmt.Fprintf(&b, " each %s", formOf(s.Each))
 		}
 		for _, a := range s.Args {
-			fmt.Fprintf(&b, " %s=%s", a.Name, a.Binding.summarize())
+			fmt.Fprintf(&b, " %s=%s", a.Name, formOf(&a.Binding))
 			if a.Optional {
 				b.WriteByte('?')
 			}
@@ -89,7 +91,7 @@ func (d *Definition) summarize() string {
 	return b.String()
 }
 
-func (x *Binding) summarize() string {
+func formOf(x *Binding) string {
 	text := ""
 	switch x.Kind {
 	case BindConst:
@@ -99,24 +101,24 @@ func (x *Binding) summarize() string {
 	case BindElement:
 		text = "@" + x.Path.String()
 	case BindTemplate:
-		text = strings.ReplaceAll(x.Template, dataflow.Hole, "{"+x.Parts[0].summarize()+"}")
+		text = strings.ReplaceAll(x.Template, dataflow.Hole, "{"+formOf(&x.Parts[0])+"}")
 	case BindInput:
 		text = "<" + x.Input + ">"
 	}
 	if x.Key != nil {
-		text += " key " + x.Key.summarize()
+		text += " key " + formOf(x.Key)
 	}
 	return text + [...]string{"", ":string", ":number"}[x.Coerce]
 }
 
 func all(n int) func(int) (int, int) { return func(int) (int, int) { return n, n } }
 
-// bindCases are candidates with what becomes of them.
+// bindCases are chains with what becomes of them.
 var bindCases = []struct {
 	name  string
 	tools []string
 	reads func(run int) (has, reads int)
-	then  func(run int, s *runScript)
+	then  func(run int, s *scripted.Run)
 	want  []string
 }{
 	{
@@ -141,8 +143,8 @@ var bindCases = []struct {
 		"text around a result",
 		[]string{"login", "customer", "weather"},
 		func(int) (int, int) { return 2, 0 },
-		func(run int, s *runScript) {
-			s.call("weather", fmt.Sprintf(`{"place":"the city of city-%d, today"}`, run), `{}`)
+		func(run int, s *scripted.Run) {
+			s.Call("weather", fmt.Sprintf(`{"place":"the city of city-%d, today"}`, run), `{}`)
 		},
 		[]string{"login name=<name>; customer name=<name> token=0$.token; weather place=the city of {1$.city}, today"},
 	},
@@ -150,8 +152,8 @@ var bindCases = []struct {
 		"what only the model knew",
 		[]string{"login", "customer", "write"},
 		func(int) (int, int) { return 2, 0 },
-		func(run int, s *runScript) {
-			s.call("write", fmt.Sprintf(`{"text":"thought %d%d%d"}`, run, run, run), `{}`)
+		func(run int, s *scripted.Run) {
+			s.Call("write", fmt.Sprintf(`{"text":"thought %d%d%d"}`, run, run, run), `{}`)
 		},
 		[]string{
 			"login name=<name>; customer name=<name> token=0$.token; write text=<text> !unknown-before-chain 2.text",
@@ -162,9 +164,9 @@ var bindCases = []struct {
 		"a constant",
 		[]string{"login", "weather"},
 		func(int) (int, int) { return 2, 0 },
-		func(run int, s *runScript) {
-			s.t.Calls, s.t.Turns = s.t.Calls[:1], s.t.Turns[:1]
-			s.call("weather", `{"unit":"degrees","api_key":"0"}`, `{}`)
+		func(run int, s *scripted.Run) {
+			s.T.Calls, s.T.Turns = s.T.Calls[:1], s.T.Turns[:1]
+			s.Call("weather", `{"unit":"degrees","api_key":"0"}`, `{}`)
 		},
 		[]string{`login name=<name>; weather api_key=<api_key> unit="degrees" !unknown-before-chain 1.api_key`},
 	},
@@ -172,10 +174,10 @@ var bindCases = []struct {
 		"a number as text",
 		[]string{"login", "parcel"},
 		func(int) (int, int) { return 2, 0 },
-		func(run int, s *runScript) {
-			s.t.Calls, s.t.Turns = nil, nil
-			s.call("login", fmt.Sprintf(`{"name":"customer-%d"}`, run), fmt.Sprintf(`{"number":%d}`, 5000+7*run))
-			s.call("parcel", fmt.Sprintf(`{"number":"%d"}`, 5000+7*run), `{}`)
+		func(run int, s *scripted.Run) {
+			s.T.Calls, s.T.Turns = nil, nil
+			s.Call("login", fmt.Sprintf(`{"name":"customer-%d"}`, run), fmt.Sprintf(`{"number":%d}`, 5000+7*run))
+			s.Call("parcel", fmt.Sprintf(`{"number":"%d"}`, 5000+7*run), `{}`)
 		},
 		[]string{"login name=<name>; parcel number=0$.number:string"},
 	},
@@ -183,13 +185,13 @@ var bindCases = []struct {
 		"an argument that is left out at times",
 		[]string{"login", "parcel"},
 		func(int) (int, int) { return 2, 0 },
-		func(run int, s *runScript) {
-			s.t.Calls, s.t.Turns = s.t.Calls[:1], s.t.Turns[:1]
+		func(run int, s *scripted.Run) {
+			s.T.Calls, s.T.Turns = s.T.Calls[:1], s.T.Turns[:1]
 			args := fmt.Sprintf(`{"token":"token-%d"}`, run)
 			if run%2 == 0 {
 				args = fmt.Sprintf(`{"token":"token-%d","who":"customer-%d"}`, run, run)
 			}
-			s.call("parcel", args, `{}`)
+			s.Call("parcel", args, `{}`)
 		},
 		[]string{"login name=<name>; parcel token=0$.token who=<who>?"},
 	},
@@ -197,9 +199,9 @@ var bindCases = []struct {
 		"writing to a part of a list",
 		[]string{"login", "customer", "cancel*"},
 		func(int) (int, int) { return 4, 0 },
-		func(run int, s *runScript) {
+		func(run int, s *scripted.Run) {
 			for k := range 1 + run%3 {
-				s.call("cancel", fmt.Sprintf(`{"id":"order-%d-%d"}`, run, k), `{}`)
+				s.Call("cancel", fmt.Sprintf(`{"id":"order-%d-%d"}`, run, k), `{}`)
 			}
 		},
 		[]string{
@@ -211,9 +213,9 @@ var bindCases = []struct {
 		"writing to a whole list",
 		[]string{"login", "customer", "cancel*"},
 		func(int) (int, int) { return 3, 0 },
-		func(run int, s *runScript) {
+		func(run int, s *scripted.Run) {
 			for k := range 3 {
-				s.call("cancel", fmt.Sprintf(`{"id":"order-%d-%d"}`, run, k), `{}`)
+				s.Call("cancel", fmt.Sprintf(`{"id":"order-%d-%d"}`, run, k), `{}`)
 			}
 		},
 		[]string{"login name=<name>; customer name=<name> token=0$.token; cancel each 1$.orders[*] id=@$"},
@@ -224,8 +226,8 @@ func TestBind(t *testing.T) {
 	for _, test := range bindCases {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
-			for _, d := range bindShop(t, shop(20, test.reads, test.then), shopRules, BindOptions{}, test.tools...) {
-				got = append(got, d.summarize())
+			for _, d := range bindShop(t, scripted.Shop(20, test.reads, test.then), scripted.ShopRules, BindOptions{}, test.tools...) {
+				got = append(got, summarize(d))
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
@@ -237,18 +239,18 @@ func TestBind(t *testing.T) {
 // TestFewRunsProveNothing: fewer than 16 occurrences must agree, and what the
 // pooled evidence of few runs does not bear is no binding.
 func TestFewRunsProveNothing(t *testing.T) {
-	defs := bindShop(t, shop(6, all(2), nil), shopRules, BindOptions{}, "login", "customer", "order*")
+	defs := bindShop(t, scripted.Shop(6, all(2), nil), scripted.ShopRules, BindOptions{}, "login", "customer", "order*")
 	if len(defs) == 0 || defs[0].Refusals == nil {
-		t.Errorf("six runs are enough: %s", defs[0].summarize())
+		t.Errorf("six runs are enough: %s", summarize(defs[0]))
 	}
 }
 
 func TestMaxExtra(t *testing.T) {
 	runs := func(run int) (int, int) { return 6, 1 }
 	for extra, refused := range map[int]bool{-1: true, 4: true, 5: false} {
-		d := bindShop(t, shop(20, runs, nil), shopRules, BindOptions{MaxExtra: extra}, "login", "customer", "order*")[0]
+		d := bindShop(t, scripted.Shop(20, runs, nil), scripted.ShopRules, BindOptions{MaxExtra: extra}, "login", "customer", "order*")[0]
 		if got := d.Refusals != nil; got != refused {
-			t.Errorf("five extra reads, at most %d: %s", extra, d.summarize())
+			t.Errorf("five extra reads, at most %d: %s", extra, summarize(d))
 		}
 	}
 }
@@ -256,14 +258,14 @@ func TestMaxExtra(t *testing.T) {
 // TestOutputs: what later calls took arguments from is returned, and nothing
 // else but the last result.
 func TestOutputs(t *testing.T) {
-	then := func(run int, s *runScript) {
-		s.user("go on").call("weather", fmt.Sprintf(`{"place":"city-%d"}`, run), `{}`)
+	then := func(run int, s *scripted.Run) {
+		s.User("go on").Call("weather", fmt.Sprintf(`{"place":"city-%d"}`, run), `{}`)
 	}
 	for _, test := range []struct {
-		then func(int, *runScript)
+		then func(int, *scripted.Run)
 		want string
 	}{{nil, "[2]"}, {then, "[1 2]"}} {
-		d := bindShop(t, shop(20, all(2), test.then), shopRules, BindOptions{}, "login", "customer", "order*")[0]
+		d := bindShop(t, scripted.Shop(20, all(2), test.then), scripted.ShopRules, BindOptions{}, "login", "customer", "order*")[0]
 		if got := fmt.Sprint(d.Output.Steps); got != test.want {
 			t.Errorf("returns %s, want %s", got, test.want)
 		}
@@ -271,7 +273,7 @@ func TestOutputs(t *testing.T) {
 }
 
 func TestExpectations(t *testing.T) {
-	d := bindShop(t, shop(20, all(2), nil), shopRules, BindOptions{}, "login", "customer", "order*")[0]
+	d := bindShop(t, scripted.Shop(20, all(2), nil), scripted.ShopRules, BindOptions{}, "login", "customer", "order*")[0]
 	var got []string
 	for i := range d.Steps {
 		for _, e := range d.Steps[i].Expect {
@@ -283,15 +285,7 @@ func TestExpectations(t *testing.T) {
 	}
 }
 
-func TestSampled(t *testing.T) {
-	chosen := sampled(50_000, 3)
-	if len(chosen) != maxObserved || !slices.IsSorted(chosen) || !slices.Equal(chosen, sampled(50_000, 3)) {
-		t.Errorf("%d occurrences are chosen", len(chosen))
-	}
-	if n := len(sampled(7, 0)); n != 7 {
-		t.Errorf("%d of 7 occurrences are chosen", n)
-	}
-}
+var named = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`)
 
 // TestHostile compiles runs with names and values that look like expressions,
 // code and paths. Nothing of it may reach a name, and no run may end it.
@@ -304,7 +298,7 @@ func TestHostile(t *testing.T) {
 		args := rapid.SliceOfNDistinct(word, 0, 3, rapid.ID[string]).Draw(rt, "arguments")
 		var list []*trace.Trajectory
 		for run := range 8 {
-			s := (&runScript{}).user(fmt.Sprint("run ", run))
+			s := (&scripted.Run{}).User(fmt.Sprint("run ", run))
 			last := ""
 			for _, tool := range tools {
 				given, result := map[string]any{}, map[string]any{}
@@ -313,17 +307,17 @@ func TestHostile(t *testing.T) {
 					result[a] = []any{map[string]any{a: fmt.Sprintf("{$inputs.%d}%d'\"", run, i)}, run, nil}
 					last = fmt.Sprintf("{$inputs.%d}%d'\"", run, i)
 				}
-				s.call(tool, marshal(given), marshal(result))
+				s.Call(tool, marshal(given), marshal(result))
 			}
-			list = append(list, &s.t)
+			list = append(list, &s.T)
 		}
 		for _, algorithm := range []Algorithm{AlgorithmAWO, AlgorithmPatterns} {
 			for _, d := range compiled(t, list, nil, CompileOptions{Algorithm: algorithm, Workers: 2}).Definitions {
-				if validName(d.Name) != d.Name || len(d.Name) > maxName {
+				if !named.MatchString(d.Name) {
 					rt.Errorf("name %q", d.Name)
 				}
 				for _, in := range d.Inputs {
-					if validName(in.Name) != in.Name || len(in.Name) > maxName || strings.Contains(in.Name, "-") {
+					if !named.MatchString(in.Name) || strings.Contains(in.Name, "-") {
 						rt.Errorf("input %q", in.Name)
 					}
 				}

@@ -1,7 +1,6 @@
 package metatool
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,7 +52,7 @@ func (b *Binder) Definitions() []*Definition {
 		}
 	}
 	list = slices.DeleteFunc(list, func(d *Definition) bool {
-		return isPart[d] && (d.Candidate.Support < Options{Threshold: b.options.Threshold}.threshold() || d.Candidate.TurnsSaved == 0)
+		return isPart[d] && (d.Candidate.Support < Options{Threshold: b.options.Threshold}.MinSupport() || d.Candidate.TurnsSaved == 0)
 	})
 	names := newNames(b.merged)
 	for _, d := range list {
@@ -138,74 +137,9 @@ func (b *Binder) part(i, first, end int, covered *cover) *Definition {
 	return b.chooser(i, first).definition(end, c, nil)
 }
 
-// recount works out support and savings of a candidate, beyond what occurrences
-// of others inside its own, or around them, save.
-func (c *Candidate) recount(covered *cover) {
-	c.Support, c.TurnsSaved, c.CallsSaved = 0, 0, 0
-	last := -1
-	for i := range c.Occurrences {
-		o := &c.Occurrences[i]
-		if o.Trajectory != last {
-			c.Support, last = c.Support+1, o.Trajectory
-		}
-		if covered.inside[o.First] {
-			continue
-		}
-		end := o.First + merge.Place(c.places(o))
-		calls, turns := saving(covered.walks, o.Trajectory, o.First, end)
-		otherCalls, otherTurns := covered.saved(o.Trajectory, o.First, end)
-		c.CallsSaved += max(0, calls-otherCalls)
-		c.TurnsSaved += max(0, turns-otherTurns)
-	}
-}
-
-// saving returns by how much calls and calling turns become fewer when the steps
-// from first to end-1 of a trajectory become one call in the turn of the first:
-// their turns but that one, less the last if a later call is made in it.
-func saving(w *merge.Walks, trajectory int, first, end merge.Place) (calls, turns int) {
-	begin, last := -1, -1
-	for p := first; p < end; p++ {
-		_, _, n := w.Calls(p)
-		if n == 0 {
-			continue
-		}
-		from, to := w.Turns(p)
-		if begin < 0 {
-			begin, last = from, from
-		}
-		if from != last {
-			turns++
-		}
-		turns += to - from
-		calls, last = calls+n, to
-	}
-	_, stop := w.Of(trajectory)
-	for p := end; p < stop; p++ {
-		if _, _, n := w.Calls(p); n > 0 {
-			if from, _ := w.Turns(p); from == last && last != begin {
-				turns--
-			}
-			break
-		}
-	}
-	return max(0, calls-1), turns
-}
-
 // join adds the occurrences of another definition of the same tool.
 func (d *Definition) join(other *Definition) {
-	c := *d.Candidate
-	c.Occurrences = append(slices.Clone(c.Occurrences), other.Candidate.Occurrences...)
-	slices.SortFunc(c.Occurrences, func(a, b Occurrence) int { return cmp.Compare(a.First, b.First) })
-	c.Support = 0
-	last := -1
-	for _, o := range c.Occurrences {
-		if o.Trajectory != last {
-			c.Support, last = c.Support+1, o.Trajectory
-		}
-	}
-	c.TurnsSaved += other.Candidate.TurnsSaved
-	c.CallsSaved += other.Candidate.CallsSaved
-	d.Candidate = &c
+	d.Candidate = d.Candidate.Join(other.Candidate)
 	for _, step := range other.Output.Steps {
 		if !slices.Contains(d.Output.Steps, step) {
 			d.Output.Steps = append(d.Output.Steps, step)

@@ -26,15 +26,6 @@ func (v *cover) add(c *Candidate) {
 	}
 }
 
-// places returns how many steps of the walk an occurrence has.
-func (c *Candidate) places(o *Occurrence) int {
-	n := 0
-	for k := range c.Len() {
-		n += o.count(k)
-	}
-	return n
-}
-
 // saved returns by how much calls and calling turns become fewer by the
 // occurrences between two places, none inside another.
 func (v *cover) saved(trajectory int, first, end merge.Place) (calls, turns int) {
@@ -48,4 +39,54 @@ func (v *cover) saved(trajectory int, first, end merge.Place) (calls, turns int)
 		p = merge.Place(v.end[p])
 	}
 	return calls, turns
+}
+
+// recount works out support and savings of a candidate, beyond what occurrences
+// of others inside its own, or around them, save.
+func (c *Candidate) recount(covered *cover) {
+	c.settle()
+	c.TurnsSaved, c.CallsSaved = 0, 0
+	for i := range c.Occurrences {
+		o := &c.Occurrences[i]
+		if covered.inside[o.First] {
+			continue
+		}
+		end := o.First + merge.Place(c.places(o))
+		calls, turns := saving(covered.walks, o.Trajectory, o.First, end)
+		otherCalls, otherTurns := covered.saved(o.Trajectory, o.First, end)
+		c.CallsSaved += max(0, calls-otherCalls)
+		c.TurnsSaved += max(0, turns-otherTurns)
+	}
+}
+
+// saving returns by how much calls and calling turns become fewer when the steps
+// from first to end-1 of a trajectory become one call in the turn of the first:
+// their turns but that one, less the last if a later call is made in it.
+func saving(w *merge.Walks, trajectory int, first, end merge.Place) (calls, turns int) {
+	begin, last := -1, -1
+	for p := first; p < end; p++ {
+		_, _, n := w.Calls(p)
+		if n == 0 {
+			continue
+		}
+		from, to := w.Turns(p)
+		if begin < 0 {
+			begin, last = from, from
+		}
+		if from != last {
+			turns++
+		}
+		turns += to - from
+		calls, last = calls+n, to
+	}
+	_, stop := w.Of(trajectory)
+	for p := end; p < stop; p++ {
+		if _, _, n := w.Calls(p); n > 0 {
+			if from, _ := w.Turns(p); from == last && last != begin {
+				turns--
+			}
+			break
+		}
+	}
+	return max(0, calls-1), turns
 }

@@ -2,7 +2,6 @@ package metatool
 
 import (
 	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/trace"
 )
 
 // Definition is a meta-tool as it is offered, and what it was made from.
@@ -55,16 +54,6 @@ type Evidence struct {
 	ExtraP95  int
 }
 
-// Annotations are the hints of the Model Context Protocol about a tool. Those
-// of a meta-tool are those of its worst step; what is unknown of a step is the
-// worst.
-type Annotations struct {
-	ReadOnly    bool
-	Destructive bool
-	Idempotent  bool
-	OpenWorld   bool
-}
-
 // Refusal is a reason why a candidate cannot be a tool. Codes are stable:
 //
 //	step-inserted           a rule put the step in, nobody called it
@@ -83,9 +72,4 @@ type Refusal struct {
 	Code     string
 	Step     int    // index into Tool.Steps
 	Argument string // of that step, "" if it is about the whole step
-}
-
-func hint(annotations trace.Value, name string) (value, said bool) {
-	v, ok := annotations.Lookup(name)
-	return v.Bool, ok && v.Kind == trace.Bool
 }

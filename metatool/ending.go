@@ -178,11 +178,11 @@ func (m *Majority) judge(o Options, inChain bool) {
 	switch {
 	case 2*m.Joined <= m.Leave:
 		m.Code = "no-majority"
-	case m.Joined < o.threshold():
+	case m.Joined < o.MinSupport():
 		m.Code = "child-rare"
 	case inChain:
 		m.Code = "loop"
-	case !o.AsPublished && m.Whole < o.threshold():
+	case !o.AsPublished && m.Whole < o.MinSupport():
 		m.Code = "chain-rare"
 	default:
 		m.Code = "majority"

@@ -34,7 +34,8 @@ type Options struct {
 	Reads func(tool trace.Name) bool
 }
 
-func (o Options) threshold() int {
+// MinSupport returns the threshold that holds.
+func (o Options) MinSupport() int {
 	if o.Threshold <= 0 {
 		return DefaultThreshold
 	}
@@ -66,6 +67,29 @@ type Candidate struct {
 	// beyond what candidates found before save. Parallel calls save no turn.
 	TurnsSaved int
 	CallsSaved int
+}
+
+// settle puts the occurrences in order and counts their trajectories.
+func (c *Candidate) settle() {
+	slices.SortFunc(c.Occurrences, func(a, b Occurrence) int { return cmp.Compare(a.First, b.First) })
+	c.Support = 0
+	last := -1
+	for _, o := range c.Occurrences {
+		if o.Trajectory != last {
+			c.Support, last = c.Support+1, o.Trajectory
+		}
+	}
+}
+
+// Join returns the candidate with the occurrences and savings of another one, of
+// which neither overlaps with its own.
+func (c *Candidate) Join(other *Candidate) *Candidate {
+	joined := *c
+	joined.Occurrences = append(slices.Clone(c.Occurrences), other.Occurrences...)
+	joined.settle()
+	joined.TurnsSaved += other.TurnsSaved
+	joined.CallsSaved += other.CallsSaved
+	return &joined
 }
 
 // Len returns the number of steps.
@@ -127,14 +151,7 @@ func Extract(m *merge.Merged, o Options) *Extraction {
 		Calls: m.Calls, CallsAfter: m.Calls, Turns: m.Turns, TurnsAfter: m.Turns,
 	}
 	for _, c := range x.found {
-		slices.SortFunc(c.Occurrences, func(a, b Occurrence) int { return cmp.Compare(a.First, b.First) })
-		last := -1
-		for _, o := range c.Occurrences {
-			if o.Trajectory != last {
-				c.Support++
-				last = o.Trajectory
-			}
-		}
+		c.settle()
 		result.CallsAfter -= c.CallsSaved
 		result.TurnsAfter -= c.TurnsSaved
 	}
@@ -148,4 +165,21 @@ func sequenceKey(labels []merge.Label) string {
 		key = binary.LittleEndian.AppendUint32(key, uint32(l))
 	}
 	return string(key)
+}
+
+// places returns how many steps of the walk an occurrence has.
+func (c *Candidate) places(o *Occurrence) int {
+	n := 0
+	for k := range c.Len() {
+		n += o.count(k)
+	}
+	return n
+}
+
+// count returns how many steps of the walk a step of the candidate stands for.
+func (o *Occurrence) count(step int) int {
+	if step < len(o.Counts) {
+		return int(o.Counts[step])
+	}
+	return 1
 }

@@ -91,7 +91,7 @@ type pair struct{ head, tail place }
 
 func newExtractor(m *merge.Merged, o Options) *extractor {
 	x := &extractor{
-		merged: m, graph: m.Graph, walks: m.Walks, threshold: o.threshold(), options: o,
+		merged: m, graph: m.Graph, walks: m.Walks, threshold: o.MinSupport(), options: o,
 		nodes: map[stategraph.StateID]*node{}, several: map[linkAndTrajectory]int{}, severalJoined: map[linkAndTrajectory]int{},
 		composites: map[string]linkID{}, byCalls: map[string]*Candidate{},
 	}

@@ -99,7 +99,7 @@ func (n *naiveExtraction) count() {
 func (n *naiveExtraction) seeds(exhausted map[naiveEdge]bool) []naiveEdge {
 	var seeds []naiveEdge
 	for e, w := range n.weight {
-		if w >= n.options.threshold() && e.from != e.to && !exhausted[e] {
+		if w >= n.options.MinSupport() && e.from != e.to && !exhausted[e] {
 			seeds = append(seeds, e)
 		}
 	}
@@ -147,7 +147,7 @@ func (n *naiveExtraction) grow(seed naiveEdge) []naiveEdge {
 		var next []naiveEdge
 		for _, e := range n.out[end] {
 			inChain := e.to == chain[0].from || slices.ContainsFunc(chain, func(c naiveEdge) bool { return c.to == e.to })
-			if e.to != end && 2*n.joined[e] > total && n.joined[e] >= n.options.threshold() && !inChain {
+			if e.to != end && 2*n.joined[e] > total && n.joined[e] >= n.options.MinSupport() && !inChain {
 				next = append(next, e)
 			}
 		}
@@ -155,7 +155,7 @@ func (n *naiveExtraction) grow(seed naiveEdge) []naiveEdge {
 			return chain
 		}
 		longer := append(slices.Clone(chain), next[0])
-		if _, trajectories := n.follow(longer); !n.options.AsPublished && trajectories < n.options.threshold() {
+		if _, trajectories := n.follow(longer); !n.options.AsPublished && trajectories < n.options.MinSupport() {
 			return chain
 		}
 		chain = longer

@@ -180,7 +180,7 @@ func (x *patternExtractor) gain(n int32) (gain, bound int64) {
 			x.taken = append(x.taken, s)
 		}
 	}
-	if x.tree.trajectories(x.taken) < x.p.options.threshold() {
+	if x.tree.trajectories(x.taken) < x.p.options.MinSupport() {
 		return 0, 0
 	}
 	return gain, bound

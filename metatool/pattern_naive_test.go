@@ -131,7 +131,7 @@ func (n *naivePatterns) best(items []int) *naiveFound {
 		}
 		after := n.merged(g.starts, len(g.path))
 		g.support, g.turns, g.calls = len(runs), before-callingTurns(after), len(n.turns)-len(after)
-		if g.support < n.p.options.threshold() || g.turns <= 0 {
+		if g.support < n.p.options.MinSupport() || g.turns <= 0 {
 			continue
 		}
 		if best == nil || g.turns > best.turns || g.turns == best.turns && n.before(g.path, best.path) {

@@ -14,7 +14,7 @@ import (
 	"github.com/awo-dev/awo/testdata/gen/truth"
 )
 
-const officeFolder = "../testdata/office"
+const officeFolder = "../../testdata/office"
 
 // officePatterns finds the patterns of the office corpus.
 func officePatterns(t *testing.T) (*truth.File, *Extraction, *Extraction) {

@@ -1,84 +1,30 @@
 package metatool
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
-
-// runScript builds a trajectory.
-type runScript struct{ t trace.Trajectory }
-
-func (s *runScript) user(text string) *runScript {
-	s.t.Messages = append(s.t.Messages, trace.Message{Role: trace.RoleUser, Text: trace.TextOf(text), Turn: len(s.t.Turns)})
-	return s
-}
-
-// call adds a turn with a call; with also, a call of the turn before.
-func (s *runScript) call(tool, args, result string) *runScript {
-	s.t.Turns = append(s.t.Turns, trace.Turn{FirstCall: len(s.t.Calls)})
-	return s.also(tool, args, result)
-}
-
-func (s *runScript) also(tool, args, result string) *runScript {
-	turn := len(s.t.Turns) - 1
-	s.t.Turns[turn].NumCalls++
-	s.t.Calls = append(s.t.Calls, trace.Call{
-		Tool: trace.Intern(tool), Args: trace.JSONOf([]byte(args)), Result: trace.JSONOf([]byte(result)), HasResult: true,
-		Turn: turn, AfterUser: len(s.t.Messages) > 1 && s.t.Messages[len(s.t.Messages)-1].Turn == turn && s.t.Turns[turn].NumCalls == 1,
-	})
-	return s
-}
-
-// shop yields runs in which a customer's orders are read. After them comes what
-// then adds.
-func shop(n int, orders func(run int) (has, reads int), then func(run int, s *runScript)) []*trace.Trajectory {
-	var list []*trace.Trajectory
-	for i := range n {
-		has, reads := orders(i)
-		var ids []string
-		for k := range has {
-			ids = append(ids, fmt.Sprintf("order-%d-%d", i, k))
-		}
-		text, _ := json.Marshal(ids)
-		s := (&runScript{}).user(fmt.Sprintf("I am customer-%d", i))
-		s.call("login", fmt.Sprintf(`{"name":"customer-%d"}`, i), fmt.Sprintf(`{"token":"token-%d"}`, i))
-		s.call("customer", fmt.Sprintf(`{"name":"customer-%d","token":"token-%d"}`, i, i), fmt.Sprintf(`{"orders":%s,"city":"city-%d"}`, text, i))
-		for _, id := range ids[:reads] {
-			s.call("order", fmt.Sprintf(`{"id":"%s","token":"token-%d"}`, id, i), fmt.Sprintf(`{"parcel":"parcel-of-%s"}`, id))
-		}
-		if then != nil {
-			then(i, s)
-		}
-		list = append(list, &s.t)
-	}
-	return list
-}
-
-const shopRules = `{"version": 1, "rules": [
-	{"id": "reads", "kind": "effect", "match": {"tool": ["customer", "order", "parcel", "weather"]}, "effect": "accessor"},
-	{"id": "again", "kind": "effect", "match": {"tool": "login"}, "effect": "mutator", "idempotent": true}
-]}`
 
 func TestPatterns(t *testing.T) {
 	three := func(run int) (int, int) { return 3, 1 + run%3 }
 	for _, tc := range []struct {
 		name   string
 		orders func(int) (int, int)
-		then   func(int, *runScript)
+		then   func(int, *scripted.Run)
 		rules  string
 		want   []string
 	}{
-		{"a list is walked, as far as the agent likes", three, nil, shopRules, []string{
+		{"a list is walked, as far as the agent likes", three, nil, scripted.ShopRules, []string{
 			"login > customer[token=0] > order*1[token=0]",
 		}},
-		{"of one element", func(run int) (int, int) { return 1 + run%2, 1 + run%2 }, nil, shopRules, []string{
+		{"of one element", func(run int) (int, int) { return 1 + run%2, 1 + run%2 }, nil, scripted.ShopRules, []string{
 			"login > customer[token=0] > order*1[token=0]",
 		}},
 		{"a write only if all of it is", func(run int) (int, int) { return 3 + run%2, 2 }, nil, `{"version":1,"rules":[]}`, []string{
@@ -89,55 +35,55 @@ func TestPatterns(t *testing.T) {
 		}},
 		{
 			"up to a user message", func(int) (int, int) { return 2, 0 },
-			func(i int, s *runScript) {
-				s.user("Go on.").call("order", fmt.Sprintf(`{"id":"order-%d-1","token":"token-%d"}`, i, i), `{}`)
-			}, shopRules,
+			func(i int, s *scripted.Run) {
+				s.User("Go on.").Call("order", fmt.Sprintf(`{"id":"order-%d-1","token":"token-%d"}`, i, i), `{}`)
+			}, scripted.ShopRules,
 			[]string{"login > customer[token=0]"},
 		},
 		{
 			"not to what only a result told, and the model rewrote", func(int) (int, int) { return 2, 0 },
-			func(i int, s *runScript) {
-				s.call("weather", fmt.Sprintf(`{"text":"the place that I made up as number %d"}`, i*7919), `{}`)
-			}, shopRules,
+			func(i int, s *scripted.Run) {
+				s.Call("weather", fmt.Sprintf(`{"text":"the place that I made up as number %d"}`, i*7919), `{}`)
+			}, scripted.ShopRules,
 			[]string{"login > customer[token=0]"},
 		},
 		{
 			"but with what is always the same", func(int) (int, int) { return 2, 0 },
-			func(_ int, s *runScript) { s.call("weather", `{"days":7}`, `{}`) }, shopRules,
+			func(_ int, s *scripted.Run) { s.Call("weather", `{"days":7}`, `{}`) }, scripted.ShopRules,
 			[]string{"login > customer[token=0] > weather"},
 		},
 		{
 			"unless a result told it", func(int) (int, int) { return 2, 0 },
-			func(_ int, s *runScript) { s.call("stock", `{}`, `{"next":2}`).call("weather", `{"page":2}`, `{}`) }, shopRules,
+			func(_ int, s *scripted.Run) { s.Call("stock", `{}`, `{"next":2}`).Call("weather", `{"page":2}`, `{}`) }, scripted.ShopRules,
 			[]string{"login > customer[token=0] > stock"},
 		},
 		{
 			"and with what the user said", func(int) (int, int) { return 2, 0 },
-			func(i int, s *runScript) { s.call("weather", fmt.Sprintf(`{"of":"customer-%d"}`, i), `{}`) }, shopRules,
+			func(i int, s *scripted.Run) { s.Call("weather", fmt.Sprintf(`{"of":"customer-%d"}`, i), `{}`) }, scripted.ShopRules,
 			[]string{"login > customer[token=0] > weather"},
 		},
 		{
 			"no call twice", func(int) (int, int) { return 2, 0 },
-			func(i int, s *runScript) {
-				s.call("weather", `{"days":7}`, `{}`).call("weather", `{"days":7}`, `{}`)
-			}, shopRules,
+			func(i int, s *scripted.Run) {
+				s.Call("weather", `{"days":7}`, `{}`).Call("weather", `{"days":7}`, `{}`)
+			}, scripted.ShopRules,
 			[]string{"login > customer[token=0] > weather"},
 		},
 		{
 			"parallel calls to the end", func(int) (int, int) { return 2, 0 },
-			func(i int, s *runScript) {
-				s.call("weather", `{"days":7}`, `{}`).also("stock", `{"days":8}`, `{}`).also("news", `{"days":9}`, `{}`)
-			}, shopRules,
+			func(i int, s *scripted.Run) {
+				s.Call("weather", `{"days":7}`, `{}`).Also("stock", `{"days":8}`, `{}`).Also("news", `{"days":9}`, `{}`)
+			}, scripted.ShopRules,
 			[]string{"login > customer[token=0] > weather > stock > news"},
 		},
 		{
 			"a walk through what the user was told", func(int) (int, int) { return 4, 0 },
-			func(i int, s *runScript) {
-				s.user("Read the first ones.")
+			func(i int, s *scripted.Run) {
+				s.User("Read the first ones.")
 				for k := range 2 + i%2 {
-					s.call("order", fmt.Sprintf(`{"id":"order-%d-%d","token":"token-%d"}`, i, k, i), `{}`)
+					s.Call("order", fmt.Sprintf(`{"id":"order-%d-%d","token":"token-%d"}`, i, k, i), `{}`)
 				}
-			}, shopRules,
+			}, scripted.ShopRules,
 			[]string{"login > customer[token=0]", "order*-1"},
 		},
 	} {
@@ -146,7 +92,7 @@ func TestPatterns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, p := patternsOf(shop(24, tc.orders, tc.then), set, Options{}, true)
+			_, p := patternsOf(scripted.Shop(24, tc.orders, tc.then), set, Options{}, true)
 			x := p.Extraction()
 			var got []string
 			for _, c := range x.Candidates {
@@ -191,13 +137,13 @@ func brief(c *Candidate) string {
 
 // TestPatternsGain: with prices the pattern that is worth most comes first.
 func TestPatternsGain(t *testing.T) {
-	set := recordings.Parse(t, "shop.json", []byte(shopRules))
-	list := shop(24, func(run int) (int, int) { return 2, 0 }, nil)
+	set := recordings.Parse(t, "shop.json", []byte(scripted.ShopRules))
+	list := scripted.Shop(24, func(run int) (int, int) { return 2, 0 }, nil)
 	for range 6 {
-		s := (&runScript{}).user("Hello")
-		s.call("x", `{}`, `{}`).call("y", `{}`, `{}`)
-		s.t.Model = "dear"
-		list = append(list, &s.t)
+		s := (&scripted.Run{}).User("Hello")
+		s.Call("x", `{}`, `{}`).Call("y", `{}`, `{}`)
+		s.T.Model = "dear"
+		list = append(list, &s.T)
 	}
 	price := func(t *trace.Trajectory, _ int) float64 {
 		if t.Model == "dear" {
@@ -212,7 +158,7 @@ func TestPatternsGain(t *testing.T) {
 		_, p := patternsOf(list, set, Options{Gain: tc.gain}, false)
 		x := p.Extraction()
 		if len(x.Candidates) != 2 || brief(x.Candidates[0]) != tc.first || x.TurnsSaved() != 30 {
-			t.Errorf("%d candidates save %d turns, the first is %s; want %s", len(x.Candidates), x.TurnsSaved(), brief(x.Candidates[0]), tc.first)
+			t.Errorf("%d chains save %d turns, the first is %s; want %s", len(x.Candidates), x.TurnsSaved(), brief(x.Candidates[0]), tc.first)
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (t *patternTree) divide(n patternNode, id int32) {
 		}
 		counts[key]++
 	}
-	threshold := int32(t.p.options.threshold())
+	threshold := int32(t.p.options.MinSupport())
 	order = slices.DeleteFunc(order, func(key int32) bool { return counts[key] < threshold })
 	if len(order) == 0 {
 		return

@@ -126,7 +126,9 @@ func repeatedCalls(t *trace.Trajectory) repeated {
 				out.checks, out.changed = map[trace.Name]int{}, map[trace.Name]int{}
 			}
 			out.checks[c.Tool]++
-			out.changed[c.Tool] += one(before != hash)
+			if before != hash {
+				out.changed[c.Tool]++
+			}
 		}
 		results[string(key)] = hash
 	}

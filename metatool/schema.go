@@ -9,25 +9,6 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// InputSchema returns the JSON Schema of the meta-tool's arguments: an object
-// with a property for each input, in their order of names.
-func (t *Tool) InputSchema() trace.Value {
-	var properties []trace.Member
-	required := trace.Value{Kind: trace.Array}
-	for _, in := range t.Inputs {
-		properties = append(properties, trace.Member{Name: in.Name, Value: in.Schema})
-		if in.Required {
-			required.Elems = append(required.Elems, trace.NewString(in.Name))
-		}
-	}
-	return trace.NewObject(
-		trace.Member{Name: "type", Value: trace.NewString("object")},
-		trace.Member{Name: "properties", Value: trace.NewObject(properties...)},
-		trace.Member{Name: "required", Value: required},
-		trace.Member{Name: "additionalProperties", Value: trace.Value{Kind: trace.Bool}},
-	)
-}
-
 // with returns the object with a member set.
 func with(v trace.Value, name string, member trace.Value) trace.Value {
 	members := slices.DeleteFunc(slices.Clone(v.Members), func(m trace.Member) bool { return m.Name == name })
@@ -172,4 +153,19 @@ func schemaOf(values merge.Values, depth int) trace.Value {
 		schema = with(with(schema, "properties", trace.NewObject(properties...)), "required", required)
 	}
 	return schema
+}
+
+// ArgumentsSchema returns the JSON Schema of a tool's arguments that stands on
+// its own, local references put in place; Null if no definition was recorded or
+// it cannot be made to.
+func ArgumentsSchema(d *merge.Definition) trace.Value {
+	if d.Input.Kind != trace.Object {
+		return trace.Value{}
+	}
+	in := inliner{definition: d}
+	whole := in.inline(d.Input, 0)
+	if in.failed {
+		return trace.Value{}
+	}
+	return whole
 }

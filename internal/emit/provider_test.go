@@ -127,7 +127,7 @@ func (p *provider) check(t testing.TB, d *metatool.Definition) (schema map[strin
 	if !p.name.MatchString(name) || description == "" || schema["type"] != "object" {
 		t.Errorf("%s: no tool: %s", p.emitter.Name, files[0].Data)
 	}
-	compile(t, schema)
+	readSchema(t, schema)
 	words := p.words
 	if strict {
 		words = strictWords
@@ -209,8 +209,8 @@ func checkStrict(t testing.TB, s, properties map[string]any, depth int) {
 	}
 }
 
-// compile reads a schema as JSON Schema 2020-12.
-func compile(t testing.TB, schema any) *jsonschema.Schema {
+// readSchema reads a schema as JSON Schema 2020-12.
+func readSchema(t testing.TB, schema any) *jsonschema.Schema {
 	t.Helper()
 	text, err := json.Marshal(schema)
 	if err != nil {
@@ -325,7 +325,7 @@ func TestDialectsTakeWhatTheToolTakes(t *testing.T) {
 			fits++
 			for _, p := range []*provider{&anthropic, &gemini} {
 				whole, _ := p.check(tb{t, rt}, d)
-				if err := compile(tb{t, rt}, whole).Validate(jsonValue(trace.NewObject(trace.Member{Name: "in_0", Value: v}))); err != nil {
+				if err := readSchema(tb{t, rt}, whole).Validate(jsonValue(trace.NewObject(trace.Member{Name: "in_0", Value: v}))); err != nil {
 					rt.Fatalf("%s: %s fits %s but not %v: %v", p.emitter.Name, v.AppendCanonical(nil), schema.AppendCanonical(nil), whole, err)
 				}
 			}
@@ -374,7 +374,7 @@ func TestOutputSchemas(t *testing.T) {
 			rt.Fatalf("announces %v of %s", got, d.Output.Schema.AppendCanonical(nil))
 		} else if got != nil {
 			known++
-			compile(tb{t, rt}, got)
+			readSchema(tb{t, rt}, got)
 		}
 	})
 	if known == 0 {

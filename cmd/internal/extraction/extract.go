@@ -122,7 +122,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 	defer in.Close()
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	in.KeepsOrigins = o.Out != "" || o.Check != ""
-	c, err := compile(j, in, set, meter, o)
+	c, err := compileAndChoose(j, in, set, meter, o)
 	if err != nil {
 		return err
 	}

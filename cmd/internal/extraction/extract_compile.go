@@ -90,8 +90,8 @@ func (c *extractCompilation) offered() []*metatool.Definition {
 	return out
 }
 
-// compile compiles what comes in, chooses, and replays on what was held out.
-func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options) (*extractCompilation, error) {
+// compileAndChoose compiles what comes in, chooses, and replays on what was held out.
+func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options) (*extractCompilation, error) {
 	train, test := metatool.Source(in.Source), metatool.Source(nil)
 	if o.Holdout > 0 {
 		split := trace.ByTask(o.Holdout, o.Seed)
