@@ -149,7 +149,7 @@ type Annotations struct {
 	OpenWorld   bool
 }
 
-func hint(annotations trace.Value, name string) (value, said bool) {
+func Hint(annotations trace.Value, name string) (value, said bool) {
 	v, ok := annotations.Lookup(name)
 	return v.Bool, ok && v.Kind == trace.Bool
 }

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/internal/emit"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -117,9 +117,9 @@ func unmarshal(t testing.TB, data []byte, v any) {
 var strictWords = []string{"type", "description", "enum", "properties", "required", "items", "anyOf", "additionalProperties"}
 
 // check holds the schema to the rules and returns it.
-func (p *provider) check(t testing.TB, d *metatool.Definition) (schema map[string]any, strict bool) {
+func (p *provider) check(t testing.TB, d *bind.Definition) (schema map[string]any, strict bool) {
 	t.Helper()
-	files, err := p.emitter.Emit(emit.Results{Tools: []*metatool.Definition{d}})
+	files, err := p.emitter.Emit(emit.Results{Tools: []*bind.Definition{d}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +292,7 @@ func TestStrict(t *testing.T) {
 			d.Inputs[0].Required = i == 0
 			schema, strict := openAI.check(t, d)
 			if !strict {
-				files, _ := emit.OpenAI.Emit(emit.Results{Tools: []*metatool.Definition{d}})
+				files, _ := emit.OpenAI.Emit(emit.Results{Tools: []*bind.Definition{d}})
 				if !strings.Contains(string(files[0].Data), want) {
 					t.Errorf("%s is not strict: %s", test.schema, files[0].Data)
 				}
@@ -361,7 +361,7 @@ func TestOutputSchemas(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := schemaTool()
 		d.Output.Schema = anySchema(3).Draw(rt, "schema")
-		files, err := emit.MCP.Emit(emit.Results{Tools: []*metatool.Definition{d}})
+		files, err := emit.MCP.Emit(emit.Results{Tools: []*bind.Definition{d}})
 		if err != nil {
 			rt.Fatal(err)
 		}
