@@ -217,7 +217,7 @@ func writeGraphs(j *cli.Job, merged *merge.Merged, o graphOptions) (written, err
 			return report.WriteJSON(w, v.Document(names))
 		}},
 	}
-	names := merged.Names(merged.Veil(j.ShowValues))
+	names := merged.Names(merged.Masker(j.ShowValues))
 	names.Reasons = joinReasons(merged.Reasons)
 	var view *stategraph.View
 	for _, e := range exports {

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
@@ -74,8 +75,8 @@ func joinReasons(r *merge.Reasons) func(stategraph.StateID) *stategraph.Reasons 
 // ablation merges the same trajectories under parts of the rules.
 type ablation struct {
 	set     *rules.Set
-	mergers []*merge.Merger    // without any rule, with all, then alone and without for each
-	losses  []*merge.StateLoss // likewise
+	mergers []*merge.Merger       // without any rule, with all, then alone and without for each
+	losses  []*evidence.StateLoss // likewise
 	options candidate.Options
 }
 
@@ -90,7 +91,7 @@ func newAblation(set *rules.Set, o graphOptions) *ablation {
 			}
 		}
 		a.mergers = append(a.mergers, merge.NewMerger(&some, merge.Options{MaxStates: o.LimitStates}))
-		a.losses = append(a.losses, merge.NewStateLoss(&some))
+		a.losses = append(a.losses, evidence.NewStateLoss(&some))
 	}
 	part(func(*rules.Rule) bool { return false })
 	part(func(*rules.Rule) bool { return true })
@@ -160,7 +161,7 @@ func (a *ablation) result() *ablationJSON {
 }
 
 // stateBits returns the held-out loss of the next tool given the state.
-func stateBits(l *merge.StateLoss) report.Figure {
+func stateBits(l *evidence.StateLoss) report.Figure {
 	const folds, seed = 10, 1
 	if bits := l.Bits(folds, seed); !math.IsNaN(bits) {
 		return report.Known(bits)

@@ -76,7 +76,7 @@ func compiledRuns(t testing.TB, list []*trace.Trajectory, set *rules.Set, algori
 // emitted writes what is offered as every artefact.
 func emitted(t testing.TB, c *compile.Compilation) ([]*bind.Definition, map[string][]byte) {
 	t.Helper()
-	names := c.Merged.Names(c.Merged.Veil(false))
+	names := c.Merged.Names(c.Merged.Masker(false))
 	view, err := c.Merged.Graph.Select(stategraph.Selection{}, names)
 	if err != nil {
 		t.Fatal(err)

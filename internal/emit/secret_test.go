@@ -28,7 +28,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names := c.Merged.Names(c.Merged.Veil(false))
+		names := c.Merged.Names(c.Merged.Masker(false))
 		view, err := c.Merged.Graph.Select(stategraph.Selection{}, names)
 		if err != nil {
 			t.Fatal(err)

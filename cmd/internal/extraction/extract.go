@@ -130,10 +130,10 @@ func extract(j *cli.Job, o Options, files []string) error {
 	if err := in.Refuse(set); err != nil {
 		return err
 	}
-	veil := c.Merged.Veil(j.ShowValues)
-	out := extractionResult(in, o, c, veil)
+	masker := c.Merged.Masker(j.ShowValues)
+	out := extractionResult(in, o, c, masker)
 	if o.Out != "" || o.Check != "" {
-		results, err := extractionArtefacts(c.Merged, veil, c.offered())
+		results, err := extractionArtefacts(c.Merged, masker, c.offered())
 		if err != nil {
 			return err
 		}
@@ -160,8 +160,8 @@ func extract(j *cli.Job, o Options, files []string) error {
 }
 
 // extractionArtefacts gathers what emitters need.
-func extractionArtefacts(merged *merge.Merged, veil *merge.Veil, tools []*bind.Definition) (emit.Results, error) {
-	names := merged.Names(veil)
+func extractionArtefacts(merged *merge.Merged, masker *merge.Masker, tools []*bind.Definition) (emit.Results, error) {
+	names := merged.Names(masker)
 	view, err := merged.Graph.Select(stategraph.Selection{}, names)
 	if err != nil {
 		return emit.Results{}, err

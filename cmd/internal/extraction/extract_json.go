@@ -98,7 +98,7 @@ type emittedJSON struct {
 	TurnsSaved int `json:"turns_saved"`
 }
 
-func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, veil *merge.Veil) JSON {
+func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, masker *merge.Masker) JSON {
 	found := compiled.Extraction
 	out := JSON{
 		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
@@ -119,7 +119,7 @@ func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, v
 		for i, step := range t.Steps {
 			m.Tools = append(m.Tools, step.Tool)
 			if i < len(c.Labels) {
-				m.Calls = append(m.Calls, veil.Label(c.Labels[i]))
+				m.Calls = append(m.Calls, masker.Label(c.Labels[i]))
 			} else {
 				m.Calls = append(m.Calls, step.Name)
 			}

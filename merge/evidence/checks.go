@@ -1,8 +1,10 @@
-package merge
+package evidence
 
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -13,14 +15,14 @@ const maxHistories = 4
 // readGroup is the executions that make one read from one state.
 type readGroup struct {
 	state           uint32
-	called          hash
+	called          hash128.Hash
 	entries         []entry
 	sameTask, other bool // there were checks within a task, between tasks
 }
 
 // entry is the first execution with its history that made the read.
 type entry struct {
-	history, result hash
+	history, result hash128.Hash
 	run, call       int32
 	keys            []uint32 // by unit
 }
@@ -28,8 +30,8 @@ type entry struct {
 // lastRead is where a read was last made in the trajectory.
 type lastRead struct {
 	at     int
-	mark   mark
-	result hash
+	point  merge.Point
+	result hash128.Hash
 }
 
 // baseline is how often a call returned another thing after an identical
@@ -49,7 +51,7 @@ func (b *baseline) add(sameTask, differs bool) {
 
 // tallyKey is what checks are counted by.
 type tallyKey struct {
-	called   hash
+	called   hash128.Hash
 	needs    int32 // which units are needed
 	kind     CheckKind
 	sameTask bool
@@ -88,20 +90,20 @@ func (n *needSets) number(set []int) int32 {
 }
 
 // check compares what call i returned with what the same call returned before.
-func (e *Examiner) check(call *trace.Call, i int, state uint32, called, history hash) {
+func (e *Examiner) check(call *trace.Call, i int, state uint32, called, history hash128.Hash) {
 	result := e.result(call)
-	at := e.full.marks[i]
+	at := e.points[i]
 	run := int32(len(e.runs) - 1)
 	before, again := e.last[called]
 	e.last[called] = lastRead{i, at, result}
-	key := mix(at.key, called)
+	key := hash128.Mix(at.State, called)
 	all := e.group(key, state, called)
-	trials := e.group(mix(key, hash{lo: uint64(e.runs[run].task)}), state, called)
+	trials := e.group(hash128.Mix(key, hash128.Hash{Lo: uint64(e.runs[run].task)}), state, called)
 	if all == nil || trials == nil {
 		e.unstored++
 		return
 	}
-	if again && before.mark.writes == at.writes {
+	if again && before.point.Writes == at.Writes {
 		kind := CheckUnchanged
 		if before.at == i-1 {
 			kind = CheckRepeated
@@ -116,7 +118,7 @@ func (e *Examiner) check(call *trace.Call, i int, state uint32, called, history 
 		e.tally(call.Tool, tallyKey{called: called, needs: e.narrow(needed), kind: kind, sameTask: true}, before.result != result,
 			CounterExample{kind, Sighting{int(run), before.at}, Sighting{int(run), i}})
 	}
-	if again && before.mark.key == at.key {
+	if again && before.point.State == at.State {
 		return // the execution has been compared with others here
 	}
 	e.compare(all, false, call.Tool, i, run, history, result)
@@ -125,7 +127,7 @@ func (e *Examiner) check(call *trace.Call, i int, state uint32, called, history 
 
 // group returns the executions that make a read from a state, of all tasks or of
 // one; nil if there is no room.
-func (e *Examiner) group(key hash, state uint32, called hash) *readGroup {
+func (e *Examiner) group(key hash128.Hash, state uint32, called hash128.Hash) *readGroup {
 	g := e.groups[key]
 	if g == nil && len(e.groups) < e.options.MaxReads {
 		g = &readGroup{state: state, called: called}
@@ -138,7 +140,7 @@ func (e *Examiner) group(key hash, state uint32, called hash) *readGroup {
 // compare compares the execution with others that made the read from the state:
 // with trials of its own task, or with those of others. The two are apart since
 // the first executions of a read leave no room for later tasks.
-func (e *Examiner) compare(g *readGroup, trials bool, tool trace.Name, i int, run int32, history, result hash) {
+func (e *Examiner) compare(g *readGroup, trials bool, tool trace.Name, i int, run int32, history, result hash128.Hash) {
 	known := false
 	for j := range g.entries {
 		other := &g.entries[j]
@@ -191,7 +193,7 @@ func (e *Examiner) narrow(needed []int) int32 {
 	return e.needs.number(needed)
 }
 
-func (e *Examiner) noteBaseline(called hash, tool trace.Name, sameTask, differs bool) {
+func (e *Examiner) noteBaseline(called hash128.Hash, tool trace.Name, sameTask, differs bool) {
 	b := e.baseline[called]
 	if b == nil {
 		b = &baseline{}
@@ -221,17 +223,17 @@ func (e *Examiner) tally(tool trace.Name, key tallyKey, differs bool, example Co
 }
 
 // result hashes what a call returned, as a value.
-func (e *Examiner) result(call *trace.Call) hash {
+func (e *Examiner) result(call *trace.Call) hash128.Hash {
 	if v, ok := call.ResultValue(); ok {
-		return e.seeds.raw(trace.Raw{Data: v.AppendCanonical(nil)})
+		return e.seeds.Raw(trace.Raw{Data: v.AppendCanonical(nil)})
 	}
-	return e.seeds.raw(call.Result)
+	return e.seeds.Raw(call.Result)
 }
 
 // counts reports whether checks of a call count, between trials of one task or
 // not: they do not if the call returned different things after identical
 // histories.
-func (e *Examiner) counts(called hash, sameTask bool) bool {
+func (e *Examiner) counts(called hash128.Hash, sameTask bool) bool {
 	b := e.baseline[called]
 	if b == nil {
 		return true

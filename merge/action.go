@@ -5,14 +5,15 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
-// letter is what the state needs to know of a step: a letter of the alphabet
+// action is what the state needs to know of a step: a letter of the alphabet
 // over which histories are words. Calls that the rules cannot tell apart share
 // one while it is cached.
-type letter struct {
+type action struct {
 	tool   trace.Name
 	beside *beside // steps that rules insert next to this one; nil for none
 
@@ -20,7 +21,7 @@ type letter struct {
 	text  labelText
 	texts []labelText // all of them, if there are several
 
-	context    hash // of the values that enter the state; zero for none
+	context    hash128.Hash // of the values that enter the state; zero for none
 	domainName string
 
 	label  Label
@@ -37,115 +38,115 @@ type letter struct {
 }
 
 // beside are steps that rules insert before and after another.
-type beside struct{ before, after []*letter }
+type beside struct{ before, after []*action }
 
 // labelText is a label in one form.
 type labelText struct {
-	hash hash
+	hash hash128.Hash
 	// loops are the hashes of the label less what each of the loop rules of its
 	// name ignores. Labels of one name have the same loop rules.
-	loops []hash
+	loops []hash128.Hash
 }
 
 // form returns a form of the label.
-func (l *letter) form(variant int) *labelText {
-	if l.texts == nil {
-		return &l.text
+func (a *action) form(variant int) *labelText {
+	if a.texts == nil {
+		return &a.text
 	}
-	return &l.texts[variant]
+	return &a.texts[variant]
 }
 
 // entry is the hash that stands for the label in a set of reads.
-func (l *letter) entry(variant int, loops bool) hash {
-	text := l.form(variant)
-	if loops && l.loop >= 0 {
-		return text.loops[l.loop]
+func (a *action) entry(variant int, loops bool) hash128.Hash {
+	text := a.form(variant)
+	if loops && a.loop >= 0 {
+		return text.loops[a.loop]
 	}
 	return text.hash
 }
 
-// letter works out the later stages for a call.
-func (r *Rewriter) letter(s *subject, tool trace.Name, inserted, noArgs bool) *letter {
+// action works out the later stages for a call.
+func (r *Rewriter) action(s *subject, tool trace.Name, inserted, noArgs bool) *action {
 	found := r.rulesFor(s.name)
-	l := &letter{tool: tool, loop: int32(s.lastMatch(found.loop))}
+	a := &action{tool: tool, loop: int32(s.lastMatch(found.loop))}
 	if i := s.lastMatch(found.effect); i >= 0 {
-		l.effect, l.idempotent = found.effect[i].Effect, found.effect[i].Idempotent
+		a.effect, a.idempotent = found.effect[i].Effect, found.effect[i].Idempotent
 	}
 	if len(found.domain) > 0 {
-		l.domainName = s.domain(found.domain)
-		l.domain = r.interns.domains.number(l.domainName)
+		a.domainName = s.domain(found.domain)
+		a.domain = r.interns.domains.number(a.domainName)
 	}
-	l.barrier = s.lastMatch(found.barrier) >= 0
-	l.class = r.class(s, found)
-	l.context = contextHash(s, found)
+	a.barrier = s.lastMatch(found.barrier) >= 0
+	a.class = r.class(s, found)
+	a.context = contextHash(s, found)
 	if matching := s.matching(found.insert); len(matching) > 0 && !inserted {
-		l.beside = r.beside(s, matching)
+		a.beside = r.beside(s, matching)
 	}
-	isRewritten := r.label(l, s, found, noArgs)
+	isRewritten := r.label(a, s, found, noArgs)
 	if r.watching {
-		l.uses = r.laterUses(s, found, inserted, noArgs)
-	} else if isRewritten && l.beside == nil {
-		return r.shared(l)
+		a.uses = r.laterUses(s, found, inserted, noArgs)
+	} else if isRewritten && a.beside == nil {
+		return r.shared(a)
 	}
-	return l
+	return a
 }
 
-// shared returns a letter that is the same in all that matters, if there was
-// one: rules make many calls alike, and few letters stay in the processor's
+// shared returns an action that is the same in all that matters, if there was
+// one: rules make many calls alike, and few actions stay in the processor's
 // cache.
-func (r *Rewriter) shared(l *letter) *letter {
-	key := mix(l.context, r.seeds.text(l.tool.Value()))
+func (r *Rewriter) shared(a *action) *action {
+	key := hash128.Mix(a.context, r.seeds.Text(a.tool.Value()))
 	for i := range r.variants {
-		text := l.form(i)
-		key = mix(key, text.hash)
+		text := a.form(i)
+		key = hash128.Mix(key, text.hash)
 		for _, h := range text.loops {
-			key = mix(key, h)
+			key = hash128.Mix(key, h)
 		}
 	}
-	rest := uint64(l.effect) << 2
-	if l.idempotent {
+	rest := uint64(a.effect) << 2
+	if a.idempotent {
 		rest |= 1
 	}
-	if l.barrier {
+	if a.barrier {
 		rest |= 2
 	}
-	key = mix(key, hash{uint64(l.domain)<<32 | uint64(l.class), uint64(uint32(l.loop))<<32 | rest})
-	if known := r.letters[key]; known != nil {
+	key = hash128.Mix(key, hash128.Hash{Hi: uint64(a.domain)<<32 | uint64(a.class), Lo: uint64(uint32(a.loop))<<32 | rest})
+	if known := r.actions[key]; known != nil {
 		return known
 	}
-	if len(r.letters) >= r.plans.limit {
-		clear(r.letters)
+	if len(r.actions) >= r.plans.limit {
+		clear(r.actions)
 	}
-	r.letters[key] = l
-	return l
+	r.actions[key] = a
+	return a
 }
 
-// beside makes the letters that rules insert next to s.
+// beside makes the actions that rules insert next to s.
 func (r *Rewriter) beside(s *subject, inserts []*rules.Rule) *beside {
 	b := &beside{}
 	for _, rule := range inserts {
-		if l := r.insertedLetter(s, rule); rule.Position == rules.SideBefore {
-			b.before = append(b.before, l)
+		if a := r.insertedAction(s, rule); rule.Position == rules.SideBefore {
+			b.before = append(b.before, a)
 		} else {
-			b.after = append(b.after, l)
+			b.after = append(b.after, a)
 		}
 	}
 	return b
 }
 
-// insertedLetter is the letter of a step that a rule inserts next to s.
-func (r *Rewriter) insertedLetter(s *subject, rule *rules.Rule) *letter {
+// insertedAction is the action of a step that a rule inserts next to s.
+func (r *Rewriter) insertedAction(s *subject, rule *rules.Rule) *action {
 	args := trace.Value{Kind: trace.Object}
 	for name, text := range rule.Step.Args {
 		args.Members = append(args.Members, trace.Member{Name: name, Value: trace.Value{Kind: trace.String, Text: text}})
 	}
 	slices.SortFunc(args.Members, func(a, b trace.Member) int { return cmp.Compare(a.Name, b.Name) })
 	other := subject{name: rule.Step.Tool, args: args, context: s.context}
-	l := r.letter(&other, trace.Intern(rule.Step.Tool), true, false)
+	a := r.action(&other, trace.Intern(rule.Step.Tool), true, false)
 	if r.watching {
-		l.uses = (&uses{list: []application{{rule: rule, after: rule.Step.Tool}}}).before(l.uses)
+		a.uses = (&uses{list: []application{{rule: rule, after: rule.Step.Tool}}}).before(a.uses)
 	}
-	return l
+	return a
 }
 
 // domain is the domain of the last rule that matches. A rule whose regular
@@ -190,20 +191,20 @@ func (r *Rewriter) class(s *subject, found *nameRules) classID {
 
 // contextHash hashes the context values that enter the state, zero for none.
 // Several rules add up.
-func contextHash(s *subject, found *nameRules) hash {
+func contextHash(s *subject, found *nameRules) hash128.Hash {
 	if len(found.state) == 0 {
-		return hash{}
+		return hash128.Hash{}
 	}
 	var keys []string
 	for _, rule := range s.matching(found.state) {
 		keys = append(keys, rule.Keys...)
 	}
 	slices.Sort(keys)
-	var h hash
+	var h hash128.Hash
 	for _, key := range slices.Compact(keys) {
 		for _, c := range s.context {
 			if c.Name == key {
-				h = h.plus(mix(hashOf([]byte(key)), hashOf([]byte(c.Value))))
+				h = h.Plus(hash128.Mix(hash128.Of([]byte(key)), hash128.Of([]byte(c.Value))))
 			}
 		}
 	}
@@ -212,7 +213,7 @@ func contextHash(s *subject, found *nameRules) hash {
 
 // label works out the forms of the label and numbers the last of them. It
 // reports whether rules may have made it like that of other calls.
-func (r *Rewriter) label(l *letter, s *subject, found *nameRules, noArgs bool) bool {
+func (r *Rewriter) label(a *action, s *subject, found *nameRules, noArgs bool) bool {
 	var matched []textRule
 	for _, t := range found.textual {
 		if s.matches(&t.rule.Match) {
@@ -220,20 +221,20 @@ func (r *Rewriter) label(l *letter, s *subject, found *nameRules, noArgs bool) b
 		}
 	}
 	if len(r.variants) > 1 {
-		l.texts = make([]labelText, len(r.variants))
+		a.texts = make([]labelText, len(r.variants))
 	}
 	for i, kinds := range r.variants {
-		*l.form(i) = r.labelForm(s, found, matched, kinds, noArgs)
+		*a.form(i) = r.labelForm(s, found, matched, kinds, noArgs)
 	}
 	if r.labels != nil {
-		h := l.form(len(r.variants) - 1).hash
-		l.label = r.labels.add(h, r.scratch, len(s.name), l, r.labels.shapes.of(s.args))
+		h := a.form(len(r.variants) - 1).hash
+		a.label = r.labels.add(h, r.scratch, len(s.name), a, r.labels.shapes.of(s.args))
 	}
 	return len(matched) > 0
 }
 
 // labelForm hashes the label with the textual rules of some kinds, whole and as
-// each loop rule sees it, and leaves it in r.scratch, its arguments marked.
+// each loop rule sees it, and leaves it in r.scratch, its arguments bracketed.
 func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, kinds kindSet, noArgs bool) labelText {
 	value := s.args
 	var args *argument // only if rules work on it
@@ -251,7 +252,7 @@ func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, k
 	}
 	text := labelText{}
 	for _, rule := range found.loop {
-		h := hash{}
+		h := hash128.Hash{}
 		if len(rule.IgnoreArgs) > 0 {
 			h = r.hashLess(s.name, value, rule.IgnoreArgs, noArgs)
 		}
@@ -272,13 +273,13 @@ func (r *Rewriter) labelForm(s *subject, found *nameRules, matched []textRule, k
 		}
 	}
 	if args != nil && !noArgs {
-		r.scratch = args.appendMarked(append(r.scratch[:0], s.name...))
+		r.scratch = args.appendBracketed(append(r.scratch[:0], s.name...))
 	}
 	return text
 }
 
 // hashLabel hashes a label and leaves it in r.scratch.
-func (r *Rewriter) hashLabel(name string, args trace.Value, noArgs bool) hash {
+func (r *Rewriter) hashLabel(name string, args trace.Value, noArgs bool) hash128.Hash {
 	r.scratch = append(r.scratch[:0], name...)
 	if !noArgs {
 		r.scratch = args.AppendCanonical(r.scratch)
@@ -287,7 +288,7 @@ func (r *Rewriter) hashLabel(name string, args trace.Value, noArgs bool) hash {
 }
 
 // hashLess hashes a label without some of its arguments.
-func (r *Rewriter) hashLess(name string, args trace.Value, ignored []rules.Path, noArgs bool) hash {
+func (r *Rewriter) hashLess(name string, args trace.Value, ignored []rules.Path, noArgs bool) hash128.Hash {
 	rest := newArgument(args)
 	for _, path := range ignored {
 		rest.drop(path)

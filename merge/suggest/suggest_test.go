@@ -1,23 +1,25 @@
-package merge
+package suggest
 
 import (
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/evidence"
+	"github.com/awo-dev/awo/merge/internal/hash128"
+	"github.com/awo-dev/awo/merge/internal/mergetest"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"pgregory.net/rapid"
 )
 
-func suggested(options SuggesterOptions, runs ...*trace.Trajectory) *Suggestions {
+func suggested(options Options, runs ...*trace.Trajectory) *Suggestions {
 	s := NewSuggester(options)
 	for _, t := range runs {
 		s.Add(t)
@@ -45,14 +47,14 @@ func TestSuggestedRules(t *testing.T) {
 		if i%3 == 0 {
 			calls = slices.Concat(calls[:2], []string{fmt.Sprintf(`think{"thought":"%d"}=`, i), `get_menu{"page":1}=a`}, calls[2:])
 		}
-		runs = append(runs, returning(fmt.Sprint(i), calls...), returning(fmt.Sprint(i), calls...))
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i), calls...), mergetest.Returning(fmt.Sprint(i), calls...))
 	}
 	for _, r := range runs {
 		for i := range r.Calls {
 			r.Calls[i].HasResult = true
 		}
 	}
-	out := suggested(SuggesterOptions{}, runs...)
+	out := suggested(Options{}, runs...)
 	for _, want := range []string{"reads", "notes", "user-id"} {
 		if !slices.Contains(out.ids(), want) {
 			t.Errorf("no rule %s among %v", want, out.ids())
@@ -81,9 +83,9 @@ func TestSuggestedRules(t *testing.T) {
 func TestNothingSpeaksForIt(t *testing.T) {
 	var runs []*trace.Trajectory
 	for i := range 30 {
-		runs = append(runs, returning(fmt.Sprint(i), fmt.Sprintf("get_next{}=%d", i), fmt.Sprintf("get_next{}=%d", i+1), fmt.Sprintf(`list_once{"n":%d}=x`, i), "do_it{}=ok"))
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i), fmt.Sprintf("get_next{}=%d", i), fmt.Sprintf("get_next{}=%d", i+1), fmt.Sprintf(`list_once{"n":%d}=x`, i), "do_it{}=ok"))
 	}
-	out := suggested(SuggesterOptions{}, runs...)
+	out := suggested(Options{}, runs...)
 	for _, s := range out.Rules {
 		if s.Rule.Kind == rules.KindEffect {
 			t.Errorf("%v is declared %s", s.Rule.Match.Tools, s.Rule.Effect)
@@ -100,7 +102,7 @@ func TestSuggestionsForTheOffice(t *testing.T) {
 	var truth struct {
 		Tools []struct{ Name, Effect string }
 	}
-	data, err := os.ReadFile(filepath.Join(officeFolder, "truth.json"))
+	data, err := os.ReadFile("../../testdata/office/truth.json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,11 +113,11 @@ func TestSuggestionsForTheOffice(t *testing.T) {
 	for _, tool := range truth.Tools {
 		writes[rules.Glob(tool.Name)] = tool.Effect == "mutator"
 	}
-	runs := office(t)
+	runs := recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")
 	for _, r := range runs {
 		r.Tools = nil // names and results have to do
 	}
-	out := suggested(SuggesterOptions{}, runs...)
+	out := suggested(Options{}, runs...)
 	reads := 0
 	var domains []string
 	for _, s := range out.Rules {
@@ -151,7 +153,7 @@ func TestSuggestionsForRecordedTraces(t *testing.T) {
 	for _, set := range recordings.Sets {
 		t.Run(set.Oracle, func(t *testing.T) {
 			runs := recordings.Read(t, recordings.Recorded(t, set.File))
-			out := suggested(SuggesterOptions{}, runs...)
+			out := suggested(Options{}, runs...)
 			own, ownStates := meanLoss(t, out.Set(), runs)
 			expert, expertStates := meanLoss(t, recordings.AirlineRules(t), runs)
 			t.Logf("%d states and %.4f bits, expert %d and %.4f", ownStates, own, expertStates, expert)
@@ -168,8 +170,8 @@ func TestSuggestionsForRecordedTraces(t *testing.T) {
 // meanLoss is what the next call costs under the rules, over the partitions that
 // a suggester looks at, and how many states there are.
 func meanLoss(t *testing.T, set *rules.Set, runs []*trace.Trajectory) (bits float64, states int) {
-	for seed := range uint64(partitions) {
-		e := NewExaminer(set, ExaminerOptions{Seed: seed})
+	for seed := range uint64(evidence.Partitions) {
+		e := evidence.NewExaminer(set, evidence.Options{Seed: seed})
 		for _, r := range runs {
 			e.Add(r)
 		}
@@ -180,7 +182,7 @@ func meanLoss(t *testing.T, set *rules.Set, runs []*trace.Trajectory) (bits floa
 			}
 		}
 		total := found.Next.Total()
-		bits, states = bits+total.Bits[1]/float64(total.N)/partitions, found.States
+		bits, states = bits+total.Bits[1]/float64(total.N)/evidence.Partitions, found.States
 	}
 	return bits, states
 }
@@ -218,17 +220,17 @@ func TestShapesMatchAndHideValues(t *testing.T) {
 		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{2,4}[_#-]([A-Z]{3}|[0-9]{4,6})[0-9]`), 3, 8, rapid.ID[string]).Draw(t, "ids")
 		a := &argFacts{name: "x", forms: map[valueType]*form{}}
 		for _, id := range ids {
-			a.addID(id, hashOf([]byte(id)))
+			a.addID(id, hash128.Of([]byte(id)))
 		}
 		pattern := a.pattern(typeID)
 		if pattern == "" {
 			return // too few of each shape
 		}
-		set := ruleSet(rewrite("* x", pattern, "{X}"))
+		set := mergetest.Set(mergetest.Rewrite("* x", pattern, "{X}"))
 		for _, id := range ids {
 			parts, separators, _ := split(id)
 			i := slices.IndexFunc(a.shapes, func(s *shape) bool { return s.separators == separators })
-			if a.shapes[i].isID() && steps(set, run(fmt.Sprintf(`t{"x":%q}`, id)))[0] != `t{"x":"{X}"}` {
+			if a.shapes[i].isID() && label(set, mergetest.Run(fmt.Sprintf(`t{"x":%q}`, id))) != `t{"x":"{X}"}` {
 				t.Fatalf("%s does not match %s", pattern, id)
 			}
 			for _, part := range parts {
@@ -238,6 +240,13 @@ func TestShapesMatchAndHideValues(t *testing.T) {
 			}
 		}
 	})
+}
+
+// label is the label of the first step of a trajectory.
+func label(set *rules.Set, t *trace.Trajectory) string {
+	labels := &merge.Labels{}
+	steps := merge.NewRewriter(set, merge.Full(set), labels, nil).Rewrite(t)
+	return labels.Text(steps[0].Label())
 }
 
 func TestVerbs(t *testing.T) {
@@ -262,7 +271,7 @@ func TestVerbs(t *testing.T) {
 }
 
 func TestSuggesterMemory(t *testing.T) {
-	out := suggested(SuggesterOptions{MaxBytes: 1}, run("a{}"), run("b{}"))
+	out := suggested(Options{MaxBytes: 1}, mergetest.Run("a{}"), mergetest.Run("b{}"))
 	if out.Trajectories != 1 || out.LeftOut != 1 {
 		t.Errorf("%d looked at, %d left out", out.Trajectories, out.LeftOut)
 	}
@@ -273,12 +282,12 @@ func TestSuggesterMemory(t *testing.T) {
 func TestHostileTools(t *testing.T) {
 	var runs []*trace.Trajectory
 	for i := range 6 {
-		r := run(fmt.Sprintf(`get_*{"a b":%d,"id":"x-%d","deep":[[[[[[[%d]]]]]]]}`, i, i, i))
+		r := mergetest.Run(fmt.Sprintf(`get_*{"a b":%d,"id":"x-%d","deep":[[[[[[[%d]]]]]]]}`, i, i, i))
 		r.Calls = append(r.Calls, trace.Call{Tool: trace.Intern("get_\n'\"\x1b[2J"), Args: trace.TextOf("no JSON"), HasResult: true, Result: trace.TextOf("x")}, r.Calls[0])
 		r.Task = fmt.Sprint(i)
 		runs = append(runs, r, r)
 	}
-	for _, s := range suggested(SuggesterOptions{}, runs...).Rules {
+	for _, s := range suggested(Options{}, runs...).Rules {
 		for _, g := range s.Rule.Match.Tools {
 			if g == "get_*" {
 				t.Errorf("%s is a pattern for all reads", g)

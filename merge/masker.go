@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/trace"
 )
 
-// Veil writes labels for people without the values that may be secret: it puts
+// Masker writes labels for people without the values that may be secret: it puts
 // ordinals (‹v1›, ‹v2›, ...) in their place, numbered by first appearance in
-// what it wrote, equal values by equal ones. One Veil serves one run, so that
+// what it wrote, equal values by equal ones. One Masker serves one run, so that
 // its outputs agree; it remembers the values it hid and is not safe for
 // concurrent use.
 //
@@ -21,40 +22,43 @@ import (
 // are shown if they are in the definition, or if they look like names and, for
 // those inside a value, all objects there have them or their value is shown as
 // a constant: others may be data.
-type Veil struct {
+type Masker struct {
 	labels   *Labels
 	catalog  *Catalog
 	showAll  bool
 	ordinals map[string]int
 }
 
-// Veil returns a new veil for the labels of the graph. With showAll it hides
+// Masker returns a new masker for the labels of the graph. With showAll it hides
 // nothing.
-func (m *Merged) Veil(showAll bool) *Veil {
-	return &Veil{labels: m.Labels, catalog: m.Catalog, showAll: showAll, ordinals: map[string]int{}}
+func (m *Merged) Masker(showAll bool) *Masker { return NewMasker(m.Labels, m.Catalog, showAll) }
+
+// NewMasker returns a masker for labels of calls of the tools in the catalog.
+func NewMasker(labels *Labels, catalog *Catalog, showAll bool) *Masker {
+	return &Masker{labels: labels, catalog: catalog, showAll: showAll, ordinals: map[string]int{}}
 }
 
 // Label returns the text of a label as it may be shown: in the form of the
 // label, with ordinals in place of values.
-func (v *Veil) Label(id Label) string {
-	if v.showAll {
-		return v.labels.Text(id)
+func (m *Masker) Label(id Label) string {
+	if m.showAll {
+		return m.labels.Text(id)
 	}
-	e := &v.labels.entries[id]
-	return v.marked(e.marked, int(e.nameLen), e.tool)
+	e := &m.labels.entries[id]
+	return m.show(e.bracketed, int(e.nameLen), e.tool)
 }
 
-// marked returns a label of a call of the tool, given with marks around what
+// show returns a label of a call of the tool, given with brackets around what
 // rules allow to be shown, as it may be shown. Its first nameLen bytes are its
 // name.
-func (v *Veil) marked(label string, nameLen int, of trace.Name) string {
+func (m *Masker) show(label string, nameLen int, of trace.Name) string {
 	name, json := label[:nameLen], label[nameLen:]
-	if v.showAll {
-		return name + unmark(json)
+	if m.showAll {
+		return name + stripBrackets(json)
 	}
-	w := veilWriter{veil: v, json: json}
+	w := maskWriter{masker: m, json: json}
 	w.out.WriteString(name)
-	if tool := v.catalog.Tool(of); tool != nil {
+	if tool := m.catalog.Tool(of); tool != nil {
 		w.schema = schemaSearch{root: tool.Definition.Input}
 		w.value([]trace.Value{tool.Definition.Input}, &tool.args, "")
 	} else {
@@ -64,19 +68,19 @@ func (v *Veil) marked(label string, nameLen int, of trace.Name) string {
 }
 
 // ordinal is what stands for a hidden text.
-func (v *Veil) ordinal(text string) string {
-	n, known := v.ordinals[text]
+func (m *Masker) ordinal(text string) string {
+	n, known := m.ordinals[text]
 	if !known {
-		n = len(v.ordinals) + 1
-		v.ordinals[text] = n
+		n = len(m.ordinals) + 1
+		m.ordinals[text] = n
 	}
 	return fmt.Sprintf("‹v%d›", n)
 }
 
-// veilWriter copies the marked canonical JSON of one label. Since awo wrote that
+// maskWriter copies the bracketed canonical JSON of one label. Since awo wrote that
 // JSON it is well formed, and as deep as the parser of arguments allowed.
-type veilWriter struct {
-	veil   *Veil
+type maskWriter struct {
+	masker *Masker
 	json   string
 	at     int
 	out    strings.Builder
@@ -85,13 +89,13 @@ type veilWriter struct {
 
 // value copies one value, of which schemas and seen tell what is known; either
 // may be nil. name is the last name on the way to it.
-func (w *veilWriter) value(schemas []trace.Value, seen *observed, name string) {
+func (w *maskWriter) value(schemas []trace.Value, seen *observed, name string) {
 	if w.at == len(w.json) {
 		return
 	}
 	switch w.json[w.at] {
-	case markOpen:
-		end := w.at + 1 + strings.IndexByte(w.json[w.at+1:], markClose)
+	case shownOpen:
+		end := w.at + 1 + strings.IndexByte(w.json[w.at+1:], shownClose)
 		w.out.WriteString(w.json[w.at+1 : end])
 		w.at = end + 1
 	case '{':
@@ -121,18 +125,18 @@ func (w *veilWriter) value(schemas []trace.Value, seen *observed, name string) {
 		if v, err := trace.ParseValue([]byte(token)); err == nil && w.shows(schemas, seen, name, v) {
 			w.out.WriteString(token)
 		} else {
-			w.out.WriteString(`"` + w.veil.ordinal(token) + `"`)
+			w.out.WriteString(`"` + w.masker.ordinal(token) + `"`)
 		}
 	}
 }
 
 // copy copies one byte.
-func (w *veilWriter) copy() {
+func (w *maskWriter) copy() {
 	w.out.WriteByte(w.json[w.at])
 	w.at++
 }
 
-func (w *veilWriter) object(schemas []trace.Value, seen *observed) {
+func (w *maskWriter) object(schemas []trace.Value, seen *observed) {
 	top := w.at == 0
 	w.copy()
 	for w.json[w.at] != '}' {
@@ -145,10 +149,10 @@ func (w *veilWriter) object(schemas []trace.Value, seen *observed) {
 			key = v.Text
 		}
 		inner := w.schema.members(schemas, key)
-		if len(inner) > 0 || looksLikeName(key) && (top || seen.hasAlways(key)) {
+		if len(inner) > 0 || LooksLikeName(key) && (top || seen.hasAlways(key)) {
 			w.out.WriteString(token)
 		} else {
-			w.out.WriteString(`"` + w.veil.ordinal(token) + `"`)
+			w.out.WriteString(`"` + w.masker.ordinal(token) + `"`)
 		}
 		w.copy() // the colon
 		var member *observed
@@ -160,9 +164,9 @@ func (w *veilWriter) object(schemas []trace.Value, seen *observed) {
 	w.copy()
 }
 
-// token returns the JSON string that begins here, marks and all, and moves
+// token returns the JSON string that begins here, brackets and all, and moves
 // behind it.
-func (w *veilWriter) token() string {
+func (w *maskWriter) token() string {
 	start := w.at
 	for w.at++; w.json[w.at] != '"'; w.at++ {
 		if w.json[w.at] == '\\' {
@@ -175,26 +179,26 @@ func (w *veilWriter) token() string {
 
 // text copies a string: the parts that a rule wrote, and the rest if it may be
 // shown.
-func (w *veilWriter) text(schemas []trace.Value, seen *observed, name string) {
+func (w *maskWriter) text(schemas []trace.Value, seen *observed, name string) {
 	token := w.token()
-	if strings.IndexByte(token, markOpen) < 0 {
+	if strings.IndexByte(token, shownOpen) < 0 {
 		if v, err := trace.ParseValue([]byte(token)); err == nil && w.shows(schemas, seen, name, v) {
 			w.out.WriteString(token)
 		} else {
-			w.out.WriteString(`"` + w.veil.ordinal(token) + `"`)
+			w.out.WriteString(`"` + w.masker.ordinal(token) + `"`)
 		}
 		return
 	}
 	w.out.WriteByte('"')
 	for rest := token[1 : len(token)-1]; rest != ""; {
-		hidden, marked, found := strings.Cut(rest, string(markOpen))
+		hidden, bracketed, found := strings.Cut(rest, string(shownOpen))
 		if hidden != "" {
-			w.out.WriteString(w.veil.ordinal(`"` + hidden + `"`))
+			w.out.WriteString(w.masker.ordinal(`"` + hidden + `"`))
 		}
 		if !found {
 			break
 		}
-		shown, after, _ := strings.Cut(marked, string(markClose))
+		shown, after, _ := strings.Cut(bracketed, string(shownClose))
 		w.out.WriteString(shown)
 		rest = after
 	}
@@ -202,16 +206,16 @@ func (w *veilWriter) text(schemas []trace.Value, seen *observed, name string) {
 }
 
 // shows reports whether a value may be shown that no rule speaks of.
-func (w *veilWriter) shows(schemas []trace.Value, seen *observed, name string, v trace.Value) bool {
+func (w *maskWriter) shows(schemas []trace.Value, seen *observed, name string, v trace.Value) bool {
 	if w.schema.names(schemas, v) {
 		return true
 	}
-	return seen != nil && seen.isConstant() && seen.value == hashOf(v.AppendCanonical(nil)) && !LooksLikeCredential(name, textOf(v))
+	return seen != nil && seen.isConstant() && seen.value == hash128.Of(v.AppendCanonical(nil)) && !LooksLikeCredential(name, TextOf(v))
 }
 
-// looksLikeName reports whether the name of a member is one that somebody chose
+// LooksLikeName reports whether the name of a member is one that somebody chose
 // for a parameter, not data that is used as a key.
-func looksLikeName(name string) bool {
+func LooksLikeName(name string) bool {
 	if name == "" || len(name) > 64 {
 		return false
 	}

@@ -1,6 +1,7 @@
-package merge
+package suggest
 
 import (
+	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/rules"
 )
 
@@ -12,8 +13,8 @@ type Suggestion struct {
 	Calls, Trajectories int // of the tools that it names; of several tools the trajectories are those of the one in most
 	For, Against        int // observations: of effects reads that returned the same or not, of other kinds values or calls
 
-	Before, After Size         // without the rule, after the rules above it, and with it
-	Evidence      RuleEvidence // in the set of all suggestions
+	Before, After Size                  // without the rule, after the rules above it, and with it
+	Evidence      evidence.RuleEvidence // in the set of all suggestions
 }
 
 // Size is how large the graph of a set of rules is, and what it predicts.
@@ -36,8 +37,8 @@ type Suggestions struct {
 	Left  []Left
 
 	Trajectories, Calls int
-	LeftOut             int   // trajectories beyond MaxBytes
-	Runs                []Run // that were looked at; what counter-examples refer to
+	LeftOut             int            // trajectories beyond MaxBytes
+	Runs                []evidence.Run // that were looked at; what counter-examples refer to
 	Before, After       Size
 }
 
@@ -52,7 +53,7 @@ func (s *Suggestions) Set() *rules.Set {
 
 // measure merges what was kept under a set of rules.
 func (s *Suggester) measure(set *rules.Set) Size {
-	loss := NewStateLoss(set)
+	loss := evidence.NewStateLoss(set)
 	for _, t := range s.kept {
 		loss.Add(t)
 	}
@@ -60,8 +61,8 @@ func (s *Suggester) measure(set *rules.Set) Size {
 }
 
 // examine holds a set of rules against what was kept.
-func (s *Suggester) examine(set *rules.Set) *Evidence {
-	e := NewExaminer(set, ExaminerOptions{Tolerance: s.options.Tolerance, Folds: s.options.Folds, Seed: s.options.Seed})
+func (s *Suggester) examine(set *rules.Set) *evidence.Evidence {
+	e := evidence.NewExaminer(set, evidence.Options{Tolerance: s.options.Tolerance, Folds: s.options.Folds, Seed: s.options.Seed})
 	for _, t := range s.kept {
 		e.Add(t)
 	}

@@ -1,8 +1,22 @@
-package merge
+// Package evidence holds rules against what the traces show: whether calls that
+// the rules take for alike returned the same, and whether the next call is
+// predicted as well from the states that they make.
+//
+// Rules and trajectories come in. An [Examiner] gives the [Evidence] for and
+// against each rule, with the first counter-examples, which a [Comparer] puts in
+// words; a [StateLoss] gives the held-out loss of the next call alone (AWO,
+// appendix C.3, leaves open how rules are checked; docs/decisions/0010 says how
+// contradictions are charged to rules).
+//
+// Of the traces it keeps hashes and counts: O(states), O(reads) within bounds,
+// and 8 bytes a call. It proposes no rules: package suggest does.
+package evidence
 
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -25,9 +39,9 @@ func (k CheckKind) String() string {
 	return [...]string{"histories", "repeated", "unchanged"}[k]
 }
 
-// ExaminerOptions are the choices of an [Examiner]. The zero value is the
+// Options are the choices of an [Examiner]. The zero value is the
 // default.
-type ExaminerOptions struct {
+type Options struct {
 	MaxStates int     // watch at most so many states; 0 for no limit
 	MaxReads  int     // watch at most so many reads, told apart by state and arguments, by task too; 0 means 1<<20
 	Tolerance float64 // share of contradictions that may be chance; 0 means 0.01
@@ -58,25 +72,26 @@ type ExaminerOptions struct {
 // call. MaxStates and MaxReads bound the two that grow fastest.
 type Examiner struct {
 	set     *rules.Set
-	options ExaminerOptions
+	options Options
 
 	units   []unit
-	full    lens
-	seeds   seeds
-	catalog *Catalog
+	full    *merge.View
+	points  []merge.Point // of the trajectory being added, before each call
+	seeds   hash128.Seeds
+	catalog *merge.Catalog
 	anyName bool // rules rename or insert calls: any rule may be about any trajectory
 	texts   bool // rules ask for the text of results
 
 	now      position // of the trajectory being added
-	states   table
+	states   hash128.Table
 	first    []uint32 // by state and unit: the key without the unit, of the first history there
 	joined   []bool   // by state and unit: another history had another key
 	leftOut  int      // histories in states beyond MaxStates
 	unstored int      // reads beyond MaxReads
 
-	groups   map[hash]*readGroup
+	groups   map[hash128.Hash]*readGroup
 	inOrder  []*readGroup
-	baseline map[hash]*baseline // by call, which is all the groups of its tool share
+	baseline map[hash128.Hash]*baseline // by call, which is all the groups of its tool share
 	byTool   map[trace.Name]*baseline
 	tallies  map[tallyKey]*tally
 	tallied  []*tally // in order of appearance
@@ -84,7 +99,7 @@ type Examiner struct {
 
 	runs  []Run
 	tasks map[string]uint32
-	last  map[hash]lastRead // of the trajectory being added
+	last  map[hash128.Hash]lastRead // of the trajectory being added
 	next  nextCalls
 }
 
@@ -99,11 +114,11 @@ type Run struct {
 // a kind, for where two rules do the same.
 type unit struct {
 	rules []*rules.Rule
-	lens  lens
+	view  *merge.View
 }
 
 // NewExaminer returns an examiner of the set, which may be nil.
-func NewExaminer(set *rules.Set, options ExaminerOptions) *Examiner {
+func NewExaminer(set *rules.Set, options Options) *Examiner {
 	if set == nil {
 		set = &rules.Set{}
 	}
@@ -114,9 +129,9 @@ func NewExaminer(set *rules.Set, options ExaminerOptions) *Examiner {
 		options.Tolerance = 0.01
 	}
 	e := &Examiner{
-		set: set, options: options, catalog: NewCatalog(), seeds: newSeeds(),
-		groups: map[hash]*readGroup{}, baseline: map[hash]*baseline{}, byTool: map[trace.Name]*baseline{},
-		tallies: map[tallyKey]*tally{}, tasks: map[string]uint32{}, last: map[hash]lastRead{},
+		set: set, options: options, catalog: merge.NewCatalog(), seeds: hash128.NewSeeds(),
+		groups: map[hash128.Hash]*readGroup{}, baseline: map[hash128.Hash]*baseline{}, byTool: map[trace.Name]*baseline{},
+		tallies: map[tallyKey]*tally{}, tasks: map[string]uint32{}, last: map[hash128.Hash]lastRead{},
 	}
 	var moving []*rules.Rule
 	for _, r := range set.Rules {
@@ -127,15 +142,15 @@ func NewExaminer(set *rules.Set, options ExaminerOptions) *Examiner {
 			e.units = append(e.units, unit{rules: []*rules.Rule{r}})
 		}
 	}
-	for _, k := range rowKinds {
+	for _, k := range merge.MovingKinds() {
 		if same := slices.DeleteFunc(slices.Clone(moving), func(r *rules.Rule) bool { return r.Kind != k }); len(same) > 1 {
 			e.units = append(e.units, unit{rules: same})
 		}
 	}
-	limit := max(1<<10, maxCached/(len(e.units)+1))
-	e.full = newLens(set, e.catalog, limit)
+	limit := max(1<<10, merge.MaxCached/(len(e.units)+1))
+	e.full = merge.NewView(set, e.catalog, limit)
 	for i := range e.units {
-		e.units[i].lens = newLens(without(set, e.units[i].rules), nil, limit)
+		e.units[i].view = merge.NewView(without(set, e.units[i].rules), nil, limit)
 	}
 	e.now.keys, e.now.writes = make([][]uint32, len(e.units)), make([][]uint32, len(e.units))
 	e.next = newNextCalls()
@@ -154,7 +169,7 @@ func without(set *rules.Set, less []*rules.Rule) *rules.Set {
 func (u *unit) concerns(tools []trace.Name) bool {
 	for _, r := range u.rules {
 		for _, tool := range tools {
-			if name := tool.Value(); matchesName(&r.Match, name) || r.Other != nil && matchesName(r.Other, name) {
+			if name := tool.Value(); r.Match.MatchesTool(name) || r.Other != nil && r.Other.MatchesTool(name) {
 				return true
 			}
 		}
@@ -162,53 +177,10 @@ func (u *unit) concerns(tools []trace.Name) bool {
 	return false
 }
 
-// mark is where a history stands: the key of its state, and of its writes alone.
-type mark struct{ key, writes hash }
-
-func (m mark) short() (key, writes uint32) {
-	return uint32(m.key.lo ^ m.key.hi>>32), uint32(m.writes.lo ^ m.writes.hi>>32)
-}
-
-// lens sees trajectories as a set of rules does.
-type lens struct {
-	rewriter *Rewriter
-	walker   *Walker
-	marks    []mark
-}
-
-func newLens(set *rules.Set, catalog *Catalog, limit int) lens {
-	full := Full(set)
-	r := newRewriter(set, full.kinds, []kindSet{full.kinds & textual}, nil, catalog, newInterns())
-	r.plans.limit = limit
-	return lens{rewriter: r, walker: NewWalker(r, full, 0)}
-}
-
-// look fills marks with where the history stands before each call and, as the
-// last one, at the end. It returns the steps.
-func (l *lens) look(t *trace.Trajectory) []Step {
-	steps := l.rewriter.Rewrite(t)
-	h := &l.walker.history
-	h.reset()
-	root := mark{h.key(), h.total}
-	at, next := root, 0
-	l.marks = l.marks[:0]
-	for i := range len(t.Calls) + 1 {
-		for ; next < len(steps) && int(steps[next].LastCall) < i; next++ {
-			if steps[next].Cut {
-				h.reset()
-				at = root
-			}
-			if l.walker.enter(steps[next].letter) {
-				at = mark{h.key(), h.total}
-			}
-		}
-		if next < len(steps) && steps[next].Cut && int(steps[next].FirstCall) <= i {
-			l.marks = append(l.marks, root)
-			continue
-		}
-		l.marks = append(l.marks, at)
-	}
-	return steps
+// short cuts the keys of a point to 32 bits, which is enough to tell apart two
+// histories that are compared.
+func short(p merge.Point) (key, writes uint32) {
+	return uint32(p.State.Lo ^ p.State.Hi>>32), uint32(p.Writes.Lo ^ p.Writes.Hi>>32)
 }
 
 // position is what is known of every place of one trajectory: before each call,
@@ -226,9 +198,8 @@ func (e *Examiner) look(t *trace.Trajectory) {
 			results = append(results, t.Calls[i].Result.Text())
 		}
 	}
-	e.full.rewriter.results = results
-	steps := e.full.look(t)
-	e.full.rewriter.results = nil
+	steps, full := e.full.Look(t, results)
+	e.points = full
 	e.now.reads = append(e.now.reads[:0], make([]bool, len(t.Calls))...)
 	for i := range steps {
 		if s := &steps[i]; !s.Inserted && s.Calls == 1 && s.Effect() == rules.Accessor && s.Status != trace.StatusFailed {
@@ -242,17 +213,13 @@ func (e *Examiner) look(t *trace.Trajectory) {
 		}
 	}
 	for u := range e.units {
-		marks := e.full.marks
+		points := full
 		if e.anyName || e.units[u].concerns(tools) {
-			l := &e.units[u].lens
-			l.rewriter.results = results
-			l.look(t)
-			l.rewriter.results = nil
-			marks = l.marks
+			_, points = e.units[u].view.Look(t, results)
 		}
 		keys, writes := e.now.keys[u][:0], e.now.writes[u][:0]
-		for _, m := range marks {
-			k, w := m.short()
+		for _, p := range points {
+			k, w := short(p)
 			keys, writes = append(keys, k), append(writes, w)
 		}
 		e.now.keys[u], e.now.writes[u] = keys, writes
@@ -261,7 +228,7 @@ func (e *Examiner) look(t *trace.Trajectory) {
 
 // Add examines one trajectory, of which hashes are kept.
 func (e *Examiner) Add(t *trace.Trajectory) {
-	if !Reads(e.set, t) {
+	if !merge.Reads(e.set, t) {
 		return
 	}
 	key := t.TaskKey()
@@ -274,12 +241,12 @@ func (e *Examiner) Add(t *trace.Trajectory) {
 	e.look(t)
 	clear(e.last)
 	e.next.begin(task, key)
-	var history hash
+	var history hash128.Hash
 	var scratch []byte
 	for i := range t.Calls {
 		call := &t.Calls[i]
 		scratch = call.AppendCanonicalArgs(scratch[:0])
-		called := mix(e.seeds.text(call.Tool.Value()), e.seeds.raw(trace.Raw{Data: scratch}))
+		called := hash128.Mix(e.seeds.Text(call.Tool.Value()), e.seeds.Raw(trace.Raw{Data: scratch}))
 		state, ok := e.arrive(i)
 		if ok && call.Origin == trace.OriginModel {
 			e.next.add(state, call.Tool)
@@ -287,7 +254,7 @@ func (e *Examiner) Add(t *trace.Trajectory) {
 				e.check(call, i, state, called, history)
 			}
 		}
-		history = mix(history, called)
+		history = hash128.Mix(history, called)
 	}
 	e.arrive(len(t.Calls))
 }
@@ -295,9 +262,9 @@ func (e *Examiner) Add(t *trace.Trajectory) {
 // arrive notes the history before call i in its state, and returns that; false
 // if there is no room for it.
 func (e *Examiner) arrive(i int) (state uint32, ok bool) {
-	key := e.full.marks[i].key
-	if limit := e.options.MaxStates; limit > 0 && e.states.len() >= limit {
-		_, n, known := e.states.find(key)
+	key := e.points[i].State
+	if limit := e.options.MaxStates; limit > 0 && e.states.Len() >= limit {
+		n, known := e.states.Find(key)
 		if !known {
 			e.leftOut++
 			return 0, false
@@ -305,7 +272,7 @@ func (e *Examiner) arrive(i int) (state uint32, ok bool) {
 		e.join(n, i)
 		return n, true
 	}
-	n, known := e.states.number(key)
+	n, known := e.states.Number(key)
 	if known {
 		e.join(n, i)
 		return n, true
@@ -331,7 +298,7 @@ func (e *Examiner) join(state uint32, i int) {
 // Evidence is what an [Examiner] found.
 type Evidence struct {
 	Set     *rules.Set
-	Catalog *Catalog // of the tools that were called, for a Veil
+	Catalog *merge.Catalog // of the tools that were called, for a Masker
 
 	Trajectories, Calls int // read and examined
 	States              int

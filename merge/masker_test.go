@@ -6,23 +6,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/merge/internal/mergetest"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
-// shownLabels are the labels of a merged set as a veil shows them.
+// shownLabels are the labels of a merged set as a masker shows them.
 func shownLabels(m *Merged) []string {
-	veil := m.Veil(false)
+	masker := m.Masker(false)
 	var all []string
 	for id := range m.Labels.Len() {
-		all = append(all, veil.Label(Label(id)))
+		all = append(all, masker.Label(Label(id)))
 	}
 	return all
 }
 
-func TestVeil(t *testing.T) {
-	allow := rules.Rule{Kind: rules.KindValues, Match: on("sort by"), Values: true}
-	allowAll := rules.Rule{Kind: rules.KindValues, Match: on("open"), Values: true}
+func TestMasker(t *testing.T) {
+	allow := rules.Rule{Kind: rules.KindValues, Match: mergetest.On("sort by"), Values: true}
+	allowAll := rules.Rule{Kind: rules.KindValues, Match: mergetest.On("open"), Values: true}
 	for _, test := range []struct {
 		name  string
 		set   *rules.Set
@@ -35,17 +36,17 @@ func TestVeil(t *testing.T) {
 			[]string{`a{"id":"‹v1›","n":"‹v2›"}`, `b{"id":"‹v1›","list":["‹v3›","‹v1›",{"‹v4›":"‹v5›"}],"n":"‹v6›","on":"‹v7›","z":"‹v8›"}`, `c{"e":{},"f":[],"g":"‹v9›"}`, `d`},
 		},
 		{
-			"what a rule wrote is shown", ruleSet(rewrite("* id", `^([a-z]+)_\d+`, "{USER ${1}}")),
+			"what a rule wrote is shown", mergetest.Set(mergetest.Rewrite("* id", `^([a-z]+)_\d+`, "{USER ${1}}")),
 			[]string{`a{"id":"mia_12"}`, `a{"id":"mia_12 of \"x\""}`},
 			[]string{`a{"id":"{USER ‹v1›}"}`, `a{"id":"{USER ‹v1›}‹v2›"}`},
 		},
 		{
-			"a value that only looks like it is not lost", ruleSet(rewrite("* id", `^\d+$`, "{N}")),
+			"a value that only looks like it is not lost", mergetest.Set(mergetest.Rewrite("* id", `^\d+$`, "{N}")),
 			[]string{`a{"id":"12"}`, `a{"id":"{N}"}`},
 			[]string{`a{"id":"‹v1›"}`},
 		},
 		{
-			"values that a rule allows", ruleSet(allow, allowAll),
+			"values that a rule allows", mergetest.Set(allow, allowAll),
 			[]string{`sort{"by":"name","of":"x"}`, `open{"a":{"b":[1,"2"]}}`},
 			[]string{`sort{"by":"name","of":"‹v1›"}`, `open{"a":{"b":[1,"2"]}}`},
 		},
@@ -55,14 +56,14 @@ func TestVeil(t *testing.T) {
 			[]string{`a{"_x":{"‹v1›":"‹v2›"},"‹v3›":"‹v2›","‹v4›":"‹v2›"}`},
 		},
 		{"no JSON", nil, []string{`a{"x`}, []string{`a{"_raw":"‹v1›"}`}},
-		{"control characters", ruleSet(rewrite("* x", "b", "{B}")), []string{`a{"x":"a\u0001b\u0002c\\\""}`}, []string{`a{"x":"‹v1›{B}‹v2›"}`}},
+		{"control characters", mergetest.Set(mergetest.Rewrite("* x", "b", "{B}")), []string{`a{"x":"a\u0001b\u0002c\\\""}`}, []string{`a{"x":"‹v1›{B}‹v2›"}`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m := merged(test.set, run(test.calls...))
+			m := merged(test.set, mergetest.Run(test.calls...))
 			if got := shownLabels(m); !slices.Equal(got, test.want) {
 				t.Errorf("got  %q\nwant %q", got, test.want)
 			}
-			all := m.Veil(true)
+			all := m.Masker(true)
 			for id := range m.Labels.Len() {
 				if got := all.Label(Label(id)); got != m.Labels.Text(Label(id)) || strings.ContainsAny(got, "\x01\x02") {
 					t.Errorf("shown whole: %q", got)
@@ -72,8 +73,8 @@ func TestVeil(t *testing.T) {
 	}
 }
 
-func TestVeilShowsWhatDefinitionsList(t *testing.T) {
-	tr := run(`book{"cabin":"economy","class":"first","insured":true,"kind":"x","leg":{"mode":"air","no":3},"stops":["a","b"],"to":"secret"}`)
+func TestMaskerShowsWhatDefinitionsList(t *testing.T) {
+	tr := mergetest.Run(`book{"cabin":"economy","class":"first","insured":true,"kind":"x","leg":{"mode":"air","no":3},"stops":["a","b"],"to":"secret"}`)
 	tr.Tools = []trace.ToolDef{{Name: trace.Intern("book"), Input: trace.JSONOf([]byte(`{
 		"$defs": {"mode": {"enum": ["air", "rail"]}, "self": {"anyOf": [{"$ref": "#/$defs/self"}, {"const": "x"}]}},
 		"properties": {
@@ -92,11 +93,11 @@ func TestVeilShowsWhatDefinitionsList(t *testing.T) {
 	}
 }
 
-func TestVeilShowsConstants(t *testing.T) {
+func TestMaskerShowsConstants(t *testing.T) {
 	runs := func(n, tasks int, calls ...string) []*trace.Trajectory {
 		var all []*trace.Trajectory
 		for i := range n {
-			tr := run(calls...)
+			tr := mergetest.Run(calls...)
 			tr.ID = fmt.Sprint(i)
 			tr.Task = fmt.Sprint(i % tasks)
 			all = append(all, tr)
@@ -112,7 +113,7 @@ func TestVeilShowsConstants(t *testing.T) {
 		{"common", runs(5, 2, calls), `list{"key":"‹v1›","limit":10,"order":{"by":"date"},"password":"‹v2›","q":"x"}`},
 		{"too few", runs(4, 2, calls, calls), `list{"key":"‹v1›","limit":"‹v2›","order":{"‹v3›":"‹v4›"},"password":"‹v5›","q":"‹v6›"}`},
 		{"one task", runs(9, 1, calls), `list{"key":"‹v1›","limit":"‹v2›","order":{"‹v3›":"‹v4›"},"password":"‹v5›","q":"‹v6›"}`},
-		{"not the same everywhere", append(runs(9, 3, calls), run(`list{"q":"y","limit":10}`)), `list{"key":"‹v1›","limit":10,"order":{"by":"date"},"password":"‹v2›","q":"‹v3›"}`},
+		{"not the same everywhere", append(runs(9, 3, calls), mergetest.Run(`list{"q":"y","limit":10}`)), `list{"key":"‹v1›","limit":10,"order":{"by":"date"},"password":"‹v2›","q":"‹v3›"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if got := shownLabels(merged(nil, test.runs...))[0]; got != test.want {
@@ -162,22 +163,22 @@ func TestLooksLikeCredential(t *testing.T) {
 	}
 }
 
-// FuzzVeil looks for values that show through: every text and every number of
+// FuzzMasker looks for values that show through: every text and every number of
 // the arguments is made to be recognised.
-func FuzzVeil(f *testing.F) {
+func FuzzMasker(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"a":"x"}`, `{"a":[1,2,{"b":"y"}],"c":null}`, `{"a":"\u0001\u0002"}`, `["x"]`, `"x"`, `{"a`, `{"\"":"\\"}`, "\xff"} {
 		f.Add(seed)
 	}
-	set := ruleSet(rewrite("* a", `x(.)`, "{X$1}"), dropArg("* d"), loop("*", "c"), effect("*", rules.Accessor))
+	set := mergetest.Set(mergetest.Rewrite("* a", `x(.)`, "{X$1}"), mergetest.DropArg("* d"), mergetest.Loop("*", "c"), mergetest.Effect("*", rules.Accessor))
 	f.Fuzz(func(t *testing.T, args string) {
-		tr := run("tool")
+		tr := mergetest.Run("tool")
 		tr.Calls[0].Args = trace.TextOf(args)
 		m := merged(set, tr)
 		value, _ := tr.Calls[0].ArgsValue()
 		if m.Labels.Len() != 1 {
 			t.Fatalf("%d labels", m.Labels.Len())
 		}
-		text, shown := m.Labels.Text(0), m.Veil(false).Label(0)
+		text, shown := m.Labels.Text(0), m.Masker(false).Label(0)
 		if !strings.HasPrefix(shown, "tool{") || strings.ContainsAny(text+shown, "\x01\x02") {
 			t.Fatalf("label %q, shown as %q", text, shown)
 		}

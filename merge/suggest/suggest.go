@@ -1,17 +1,29 @@
-package merge
+// Package suggest proposes rules for a corpus of traces.
+//
+// Trajectories come in, a [Suggester] keeps them, collects facts about tools and
+// arguments, drafts the rules that there is a reason for, and chooses those that
+// make the graph smaller without making the next call harder to predict. What
+// goes out is [Suggestions]: rules with what speaks for and against them, and the
+// candidates that were rejected, with the reason.
+//
+// It keeps tool names, arguments and hashes of results, up to a bound in bytes,
+// because rules have to be tried. Package evidence judges the rules.
+package suggest
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
-// SuggesterOptions are the choices of a [Suggester]. The zero value is the
+// Options are the choices of a [Suggester]. The zero value is the
 // default.
-type SuggesterOptions struct {
+type Options struct {
 	MaxBytes  int     // of the trajectories that are kept; 0 means 512 MiB
 	Tolerance float64 // share of contradictions that a rule may have; 0 means 0.01
 	Folds     int     // of the held-out loss; 0 means 10
@@ -29,8 +41,8 @@ type SuggesterOptions struct {
 // Since rules have to be tried, trajectories are kept: tool names, arguments and
 // hashes of results, up to MaxBytes; what comes after is counted and left out.
 type Suggester struct {
-	options SuggesterOptions
-	seeds   seeds
+	options Options
+	seeds   hash128.Seeds
 
 	kept    []*trace.Trajectory
 	bytes   int
@@ -38,18 +50,18 @@ type Suggester struct {
 
 	facts map[trace.Name]*toolFacts
 	order []*toolFacts
-	known map[hash]hash // result of a call, by tool and arguments
+	known map[hash128.Hash]hash128.Hash // result of a call, by tool and arguments
 }
 
 // NewSuggester returns a suggester that has seen nothing.
-func NewSuggester(options SuggesterOptions) *Suggester {
+func NewSuggester(options Options) *Suggester {
 	if options.MaxBytes <= 0 {
 		options.MaxBytes = 512 << 20
 	}
 	if options.Tolerance <= 0 {
 		options.Tolerance = 0.01
 	}
-	return &Suggester{options: options, seeds: newSeeds(), facts: map[trace.Name]*toolFacts{}, known: map[hash]hash{}}
+	return &Suggester{options: options, seeds: hash128.NewSeeds(), facts: map[trace.Name]*toolFacts{}, known: map[hash128.Hash]hash128.Hash{}}
 }
 
 // Add looks at one trajectory.
@@ -60,10 +72,10 @@ func (s *Suggester) Add(t *trace.Trajectory) {
 	}
 	s.hints(t)
 	kept := &trace.Trajectory{ID: t.ID, Ref: t.Ref, Task: t.TaskKey(), Outcome: t.Outcome}
-	results := make([]hash, 0, len(t.Calls))
+	results := make([]hash128.Hash, 0, len(t.Calls))
 	for i := range t.Calls {
 		call := t.Calls[i]
-		var result hash
+		var result hash128.Hash
 		if call.HasResult {
 			var data []byte
 			if v, ok := call.ResultValue(); ok {
@@ -71,8 +83,8 @@ func (s *Suggester) Add(t *trace.Trajectory) {
 			} else {
 				data = call.Result.Data
 			}
-			result = hashOf(data)
-			call.Result = trace.TextOf(hexOf(result))
+			result = hash128.Of(data)
+			call.Result = trace.TextOf(fmt.Sprintf("%016x%016x", result.Hi, result.Lo))
 		}
 		call.Args.Data = bytes.Clone(call.Args.Data)
 		call.Error = trace.Raw{}
@@ -85,21 +97,10 @@ func (s *Suggester) Add(t *trace.Trajectory) {
 	s.look(kept, results)
 }
 
-func hexOf(h hash) string {
-	const digits = "0123456789abcdef"
-	var b strings.Builder
-	for _, x := range [...]uint64{h.hi, h.lo} {
-		for shift := 60; shift >= 0; shift -= 4 {
-			b.WriteByte(digits[x>>shift&15])
-		}
-	}
-	return b.String()
-}
-
 func (s *Suggester) tool(name trace.Name) *toolFacts {
 	f := s.facts[name]
 	if f == nil {
-		f = &toolFacts{name: name, run: -1, results: map[hash]bool{}, args: map[string]*argFacts{}, pages: map[string]int{}}
+		f = &toolFacts{name: name, run: -1, results: map[hash128.Hash]bool{}, args: map[string]*argFacts{}, pages: map[string]int{}}
 		s.facts[name] = f
 		s.order = append(s.order, f)
 	}
@@ -109,8 +110,11 @@ func (s *Suggester) tool(name trace.Name) *toolFacts {
 // hints notes what definitions say of effects.
 func (s *Suggester) hints(t *trace.Trajectory) {
 	for i := range t.Tools {
-		v := valueOf(t.Tools[i].Annotations)
-		if hint, ok := v.Lookup("readOnlyHint"); ok && hint.Kind == trace.Bool && v.Kind == trace.Object {
+		v, err := trace.ParseValue([]byte(t.Tools[i].Annotations.Text()))
+		if err != nil || v.Kind != trace.Object {
+			continue
+		}
+		if hint, ok := v.Lookup("readOnlyHint"); ok && hint.Kind == trace.Bool {
 			f := s.tool(t.Tools[i].Name)
 			f.readOnly, f.writes = hint.Bool, !hint.Bool
 		}
@@ -120,13 +124,13 @@ func (s *Suggester) hints(t *trace.Trajectory) {
 // made is a call of the trajectory that is looked at.
 type made struct {
 	at     int
-	result hash
+	result hash128.Hash
 }
 
 // look collects the facts of one trajectory.
-func (s *Suggester) look(t *trace.Trajectory, results []hash) {
+func (s *Suggester) look(t *trace.Trajectory, results []hash128.Hash) {
 	run := len(s.kept) - 1
-	last := map[hash]made{}
+	last := map[hash128.Hash]made{}
 	var before trace.Value
 	for i := range t.Calls {
 		call := &t.Calls[i]
@@ -151,7 +155,7 @@ func (s *Suggester) look(t *trace.Trajectory, results []hash) {
 		if len(f.results) < minValues {
 			f.results[results[i]] = true
 		}
-		called := mix(s.seeds.text(call.Tool.Value()), hashOf(args.AppendCanonical(nil)))
+		called := hash128.Mix(s.seeds.Text(call.Tool.Value()), hash128.Of(args.AppendCanonical(nil)))
 		if m, again := last[called]; again {
 			s.compare(t, m, made{i, results[i]})
 		} else if result, elsewhere := s.known[called]; elsewhere {
@@ -230,7 +234,7 @@ func (f *toolFacts) seeArgs(v trace.Value, path rules.Path) {
 	switch v.Kind {
 	case trace.Object:
 		for _, m := range v.Members {
-			if looksLikeName(m.Name) && len(path) < 6 {
+			if merge.LooksLikeName(m.Name) && len(path) < 6 {
 				f.seeArgs(m.Value, append(slices.Clone(path), rules.Segment{Kind: rules.SegmentName, Name: m.Name}))
 			}
 		}
@@ -259,7 +263,7 @@ func (f *toolFacts) seeArgs(v trace.Value, path rules.Path) {
 		f.args[key] = a
 	}
 	kind := typeOf(name, v)
-	h := hashOf(v.AppendCanonical(nil))
+	h := hash128.Of(v.AppendCanonical(nil))
 	if kind == typeID {
 		a.addID(v.Text, h)
 		return
@@ -287,7 +291,7 @@ func (f *toolFacts) seePages(before, now trace.Value) {
 			return
 		}
 	}
-	if len(changed) != 1 || !looksLikeName(changed[0]) {
+	if len(changed) != 1 || !merge.LooksLikeName(changed[0]) {
 		return
 	}
 	v, _ := now.Lookup(changed[0])

@@ -1,18 +1,18 @@
-package merge
+package hash128
 
 import (
 	"math/bits"
 )
 
-// table numbers hashes by first appearance, in 16 bytes a hash and 5 to 7.5 for
+// Table numbers hashes by first appearance, in 16 bytes a hash and 5 to 7.5 for
 // finding it. The zero value is ready to use.
 //
 // Slots hold the number plus one in their low bits, and in the bits left over a
-// tag of the hash, so that looking at the wrong hash, a cache miss, is rare.
+// tag of the Hash, so that looking at the wrong hash, a cache miss, is rare.
 // The number of slots grows by half and is no power of two: doubling would
 // leave more slots empty than the memory bound allows.
-type table struct {
-	hashes  [][]hash
+type Table struct {
+	hashes  [][]Hash
 	n       int
 	slots   []uint32
 	numBits uint   // low bits of a slot that hold a number
@@ -24,23 +24,23 @@ const (
 	maxNumber      = 1<<31 - 1
 )
 
-// len returns how many hashes have a number.
-func (t *table) len() int { return t.n }
+// Len returns how many hashes have a number.
+func (t *Table) Len() int { return t.n }
 
-func (t *table) at(i uint32) hash {
+func (t *Table) at(i uint32) Hash {
 	return t.hashes[i>>tableChunkBits][i&(1<<tableChunkBits-1)]
 }
 
-// number returns the number of h, a new one if h was not known, and whether it
+// Number returns the number of h, a new one if h was not known, and whether it
 // was.
-func (t *table) number(h hash) (n uint32, known bool) {
+func (t *Table) Number(h Hash) (n uint32, known bool) {
 	if (t.n+1)*5 > len(t.slots)*4 {
 		t.grow()
 	}
-	slot, n, known := t.find(h)
+	slot, n, known := t.slot(h)
 	if !known {
 		if t.n >= maxNumber {
-			panic("merge: more than 2^31 states")
+			panic("hash128: more than 2^31 hashes")
 		}
 		t.slots[slot] = t.entry(h, uint32(t.n))
 		t.append(h)
@@ -48,8 +48,14 @@ func (t *table) number(h hash) (n uint32, known bool) {
 	return n, known
 }
 
-// find looks h up: its number, or the slot for it and the number it would get.
-func (t *table) find(h hash) (slot int, n uint32, known bool) {
+// Find returns the number of h, if it has one.
+func (t *Table) Find(h Hash) (n uint32, known bool) {
+	_, n, known = t.slot(h)
+	return n, known
+}
+
+// slot looks h up: its number, or the slot for it and the number it would get.
+func (t *Table) slot(h Hash) (slot int, n uint32, known bool) {
 	if len(t.slots) == 0 {
 		return 0, 0, false
 	}
@@ -71,10 +77,10 @@ func (t *table) find(h hash) (slot int, n uint32, known bool) {
 	}
 }
 
-// touch loads what looking up these hashes next will need. The loads do not
+// Touch loads what looking up these hashes next will need. The loads do not
 // wait for each other, as those of one look-up after the other do: in a table
 // larger than the processor's caches that wait is most of the time.
-func (t *table) touch(hashes []hash) {
+func (t *Table) Touch(hashes []Hash) {
 	if len(t.slots) == 0 {
 		return
 	}
@@ -85,36 +91,36 @@ func (t *table) touch(hashes []hash) {
 	mask := uint32(1)<<t.numBits - 1
 	for i := range hashes {
 		entry := t.slots[t.home(hashes[i])]
-		if entry != 0 && entry>>t.numBits == uint32(hashes[i].lo)>>t.numBits {
-			sum += uint32(t.at(entry&mask - 1).lo)
+		if entry != 0 && entry>>t.numBits == uint32(hashes[i].Lo)>>t.numBits {
+			sum += uint32(t.at(entry&mask - 1).Lo)
 		}
 	}
 	t.touched = sum
 }
 
 // home is the first slot for h: the high bits of h scaled to the slots.
-func (t *table) home(h hash) int {
-	slot, _ := bits.Mul64(h.hi, uint64(len(t.slots)))
+func (t *Table) home(h Hash) int {
+	slot, _ := bits.Mul64(h.Hi, uint64(len(t.slots)))
 	return int(slot)
 }
 
-func (t *table) entry(h hash, n uint32) uint32 {
-	return uint32(h.lo)>>t.numBits<<t.numBits | (n + 1)
+func (t *Table) entry(h Hash, n uint32) uint32 {
+	return uint32(h.Lo)>>t.numBits<<t.numBits | (n + 1)
 }
 
-func (t *table) append(h hash) {
+func (t *Table) append(h Hash) {
 	part := t.n >> tableChunkBits
 	switch {
 	case part == len(t.hashes) && part == 0:
 		t.hashes = append(t.hashes, nil) // the first one grows: most tables are small
 	case part == len(t.hashes):
-		t.hashes = append(t.hashes, make([]hash, 0, 1<<tableChunkBits))
+		t.hashes = append(t.hashes, make([]Hash, 0, 1<<tableChunkBits))
 	}
 	t.hashes[part] = append(t.hashes[part], h)
 	t.n++
 }
 
-func (t *table) grow() {
+func (t *Table) grow() {
 	size := max(16, len(t.slots)+len(t.slots)/2)
 	t.slots = make([]uint32, size)
 	t.numBits = uint(bits.Len(uint(size)))
@@ -130,31 +136,32 @@ func (t *table) grow() {
 	}
 }
 
-// hashSet is a set that is emptied in no time: what one walk has seen.
-type hashSet struct {
-	slots []hashSlot
+// Set is a set that is emptied in no time: what one walk has seen.
+type Set struct {
+	slots []setSlot
 	epoch uint32
 	n     int
 }
 
-type hashSlot struct {
-	hash  hash
+type setSlot struct {
+	hash  Hash
 	epoch uint32
 }
 
-func (s *hashSet) reset() {
+// Reset empties the set.
+func (s *Set) Reset() {
 	s.n = 0
 	if s.epoch++; s.epoch == 0 || s.slots == nil {
-		s.slots = make([]hashSlot, max(32, len(s.slots)))
+		s.slots = make([]setSlot, max(32, len(s.slots)))
 		s.epoch = 1
 	}
 }
 
-// add puts h into the set and reports whether it is new there.
-func (s *hashSet) add(h hash) bool {
+// Add puts h into the set and reports whether it is new there.
+func (s *Set) Add(h Hash) bool {
 	if 2*s.n >= len(s.slots) {
 		old := s.slots
-		s.slots = make([]hashSlot, 2*len(old))
+		s.slots = make([]setSlot, 2*len(old))
 		for _, slot := range old {
 			if slot.epoch == s.epoch {
 				*s.find(slot.hash) = slot
@@ -165,14 +172,14 @@ func (s *hashSet) add(h hash) bool {
 	if slot.epoch == s.epoch {
 		return false
 	}
-	*slot = hashSlot{h, s.epoch}
+	*slot = setSlot{h, s.epoch}
 	s.n++
 	return true
 }
 
-func (s *hashSet) find(h hash) *hashSlot {
+func (s *Set) find(h Hash) *setSlot {
 	mask := uint64(len(s.slots) - 1)
-	for i := h.lo; ; i++ {
+	for i := h.Lo; ; i++ {
 		if slot := &s.slots[i&mask]; slot.epoch != s.epoch || slot.hash == h {
 			return slot
 		}

@@ -1,4 +1,4 @@
-package merge
+package evidence
 
 import (
 	"fmt"
@@ -9,42 +9,20 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/merge/internal/mergetest"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"pgregory.net/rapid"
 )
-
-// returning makes a trajectory of calls written as for run, each followed by
-// `=` and what it returned.
-func returning(task string, calls ...string) *trace.Trajectory {
-	var made []string
-	var results []string
-	for _, c := range calls {
-		call, result, _ := strings.Cut(c, "=")
-		made, results = append(made, call), append(results, result)
-	}
-	t := run(made...)
-	t.ID, t.Task = task+":"+strings.Join(calls, " "), task
-	for i, r := range results {
-		t.Calls[i].Result, t.Calls[i].HasResult = trace.TextOf(r), r != ""
-	}
-	return t
-}
 
 // examined is the evidence about rules in trajectories.
 func examined(set *rules.Set, runs ...*trace.Trajectory) *Evidence {
-	e := NewExaminer(set, ExaminerOptions{})
+	e := NewExaminer(set, Options{})
 	for _, t := range runs {
 		e.Add(t)
 	}
 	return e.Evidence()
-}
-
-func named(id string, r rules.Rule) rules.Rule {
-	r.ID = id
-	return r
 }
 
 // blamed are the rules with contradictions, as id:count.
@@ -59,7 +37,7 @@ func blamed(e *Evidence) string {
 }
 
 func TestChecks(t *testing.T) {
-	reads := named("reads", effect("get_*", rules.Accessor))
+	reads := mergetest.Named("reads", mergetest.Effect("get_*", rules.Accessor))
 	for _, test := range []struct {
 		name   string
 		set    *rules.Set
@@ -68,65 +46,65 @@ func TestChecks(t *testing.T) {
 		blamed string
 	}{
 		{
-			"the same state by different histories", ruleSet(reads, named("ids", dropArg("move id"))),
-			[]*trace.Trajectory{returning("a", `move{"id":1}=ok`, "get_all{}=x"), returning("b", `move{"id":2}=ok`, "get_all{}=y")},
+			"the same state by different histories", mergetest.Set(reads, mergetest.Named("ids", mergetest.DropArg("move id"))),
+			[]*trace.Trajectory{mergetest.Returning("a", `move{"id":1}=ok`, "get_all{}=x"), mergetest.Returning("b", `move{"id":2}=ok`, "get_all{}=y")},
 			[numChecks]int{1, 0, 0},
 			"ids:1",
 		},
 		{
-			"alike", ruleSet(reads, named("ids", dropArg("move id"))),
-			[]*trace.Trajectory{returning("a", `move{"id":1}=ok`, "get_all{}=x"), returning("b", `move{"id":2}=ok`, "get_all{}=x")},
+			"alike", mergetest.Set(reads, mergetest.Named("ids", mergetest.DropArg("move id"))),
+			[]*trace.Trajectory{mergetest.Returning("a", `move{"id":1}=ok`, "get_all{}=x"), mergetest.Returning("b", `move{"id":2}=ok`, "get_all{}=x")},
 			[numChecks]int{1, 0, 0},
 			"",
 		},
 		{
-			"a read that takes away", ruleSet(reads),
-			[]*trace.Trajectory{returning("a", "get_next{}=1", "get_next{}=2", "get_next{}=3")},
+			"a read that takes away", mergetest.Set(reads),
+			[]*trace.Trajectory{mergetest.Returning("a", "get_next{}=1", "get_next{}=2", "get_next{}=3")},
 			[numChecks]int{0, 2, 0},
 			"reads:2",
 		},
 		{
-			"a write declared a read", ruleSet(reads, named("wrong", effect("move", rules.Accessor))),
+			"a write declared a read", mergetest.Set(reads, mergetest.Named("wrong", mergetest.Effect("move", rules.Accessor))),
 			[]*trace.Trajectory{
-				returning("a", "get_all{}=x", "move{}=ok", "get_all{}=y"),
-				returning("b", "get_all{}=x", "get_b{}=1", "get_all{}=x"),
+				mergetest.Returning("a", "get_all{}=x", "move{}=ok", "get_all{}=y"),
+				mergetest.Returning("b", "get_all{}=x", "get_b{}=1", "get_all{}=x"),
 			},
 			[numChecks]int{0, 0, 2},
 			"wrong:1",
 		},
 		{
-			"a note that writes", ruleSet(reads, named("notes", effect("think", rules.Annotator))),
-			[]*trace.Trajectory{returning("a", "get_all{}=x", "think{}=", "get_all{}=y")},
+			"a note that writes", mergetest.Set(reads, mergetest.Named("notes", mergetest.Effect("think", rules.Annotator))),
+			[]*trace.Trajectory{mergetest.Returning("a", "get_all{}=x", "think{}=", "get_all{}=y")},
 			[numChecks]int{0, 0, 1},
 			"notes:1",
 		},
 		{
-			"a write in between", ruleSet(reads),
-			[]*trace.Trajectory{returning("a", "get_all{}=x", "move{}=ok", "get_all{}=y")},
+			"a write in between", mergetest.Set(reads),
+			[]*trace.Trajectory{mergetest.Returning("a", "get_all{}=x", "move{}=ok", "get_all{}=y")},
 			[numChecks]int{},
 			"",
 		},
 		{
-			"a repetition that is none", ruleSet(reads, named("again", loop("add"))),
-			[]*trace.Trajectory{returning("a", "add{}=ok", "get_all{}=1", "add{}=ok", "get_all{}=2")},
+			"a repetition that is none", mergetest.Set(reads, mergetest.Named("again", mergetest.Loop("add"))),
+			[]*trace.Trajectory{mergetest.Returning("a", "add{}=ok", "get_all{}=1", "add{}=ok", "get_all{}=2")},
 			[numChecks]int{0, 0, 1},
 			"again:1",
 		},
 		{
-			"domains that interact", ruleSet(reads, named("one", domain("pay", "money")), named("other", domain("move", "mail"))),
-			[]*trace.Trajectory{returning("a", "pay{}=ok", "move{}=ok", "get_all{}=x"), returning("b", "move{}=ok", "pay{}=ok", "get_all{}=y")},
+			"domains that interact", mergetest.Set(reads, mergetest.Named("one", mergetest.Domain("pay", "money")), mergetest.Named("other", mergetest.Domain("move", "mail"))),
+			[]*trace.Trajectory{mergetest.Returning("a", "pay{}=ok", "move{}=ok", "get_all{}=x"), mergetest.Returning("b", "move{}=ok", "pay{}=ok", "get_all{}=y")},
 			[numChecks]int{1, 0, 0},
 			"other:1", // without either they depend on each other: the later one
 		},
 		{
-			"a failed read proves nothing", ruleSet(reads, named("ids", dropArg("move id"))),
-			[]*trace.Trajectory{returning("a", `move{"id":1}=ok`, "get_all{}=x"), returning("b", `move{"id":2}=ok`, "!get_all{}=y")},
+			"a failed read proves nothing", mergetest.Set(reads, mergetest.Named("ids", mergetest.DropArg("move id"))),
+			[]*trace.Trajectory{mergetest.Returning("a", `move{"id":1}=ok`, "get_all{}=x"), mergetest.Returning("b", `move{"id":2}=ok`, "!get_all{}=y")},
 			[numChecks]int{},
 			"",
 		},
 		{
-			"rules of which either is enough", ruleSet(reads, named("ids", dropArg("move id")), named("all-ids", dropArg("* id"))),
-			[]*trace.Trajectory{returning("a", `move{"id":1}=ok`, "get_all{}=x"), returning("b", `move{"id":2}=ok`, "get_all{}=y")},
+			"rules of which either is enough", mergetest.Set(reads, mergetest.Named("ids", mergetest.DropArg("move id")), mergetest.Named("all-ids", mergetest.DropArg("* id"))),
+			[]*trace.Trajectory{mergetest.Returning("a", `move{"id":1}=ok`, "get_all{}=x"), mergetest.Returning("b", `move{"id":2}=ok`, "get_all{}=y")},
 			[numChecks]int{1, 0, 0},
 			"ids:1", // together, as the rules of their kind
 		},
@@ -146,7 +124,7 @@ func TestChecks(t *testing.T) {
 // TestBlameNeedsMoreThanOneCheck: a right rule that was needed once, together with
 // the wrong one, has failed in all of its checks and is not blamed.
 func TestBlameNeedsMoreThanOneCheck(t *testing.T) {
-	set := ruleSet(named("wrong", dropArg("move id")), named("right", dropArg("note text")), named("reads", effect("get_*", rules.Accessor)))
+	set := mergetest.Set(mergetest.Named("wrong", mergetest.DropArg("move id")), mergetest.Named("right", mergetest.DropArg("note text")), mergetest.Named("reads", mergetest.Effect("get_*", rules.Accessor)))
 	var runs []*trace.Trajectory
 	for i := range 20 {
 		one := []string{`move{"id":1}=ok`, fmt.Sprintf(`note{"n":%d}=ok`, i), "get_all{}=x"}
@@ -157,7 +135,7 @@ func TestBlameNeedsMoreThanOneCheck(t *testing.T) {
 		if i == 9 {
 			one[1], other[1] = `note{"n":9,"text":"a"}=ok`, `note{"n":9,"text":"b"}=ok`
 		}
-		runs = append(runs, returning(fmt.Sprint(i), one...), returning(fmt.Sprint(i), other...))
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i), one...), mergetest.Returning(fmt.Sprint(i), other...))
 	}
 	e := examined(set, runs...)
 	if right := e.Rules[1]; right.Checks != 1 || right.Involved != 1 {
@@ -171,11 +149,11 @@ func TestBlameNeedsMoreThanOneCheck(t *testing.T) {
 // TestBaseline: what differs after identical histories is no rule's fault, call
 // by call.
 func TestBaseline(t *testing.T) {
-	set := ruleSet(named("reads", effect("get_*", rules.Accessor)), named("notes", effect("think", rules.Annotator)))
+	set := mergetest.Set(mergetest.Named("reads", mergetest.Effect("get_*", rules.Accessor)), mergetest.Named("notes", mergetest.Effect("think", rules.Annotator)))
 	world := func(task, name string) []*trace.Trajectory {
 		return []*trace.Trajectory{
-			returning(task, "get_name{}="+name, "get_sum{}=1"),
-			returning(task, "think{}=", "get_name{}="+name, "get_sum{}=1"),
+			mergetest.Returning(task, "get_name{}="+name, "get_sum{}=1"),
+			mergetest.Returning(task, "think{}=", "get_name{}="+name, "get_sum{}=1"),
 		}
 	}
 	e := examined(set, slices.Concat(world("a", "x"), world("b", "y"))...)
@@ -186,12 +164,12 @@ func TestBaseline(t *testing.T) {
 		t.Error("trials of one task are compared all the same")
 	}
 	// Within one task the call is stable: there it still speaks against a rule.
-	runs := slices.Concat(world("a", "x"), world("b", "y"), []*trace.Trajectory{returning("b", `think{"n":1}=`, "get_name{}=z")})
+	runs := slices.Concat(world("a", "x"), world("b", "y"), []*trace.Trajectory{mergetest.Returning("b", `think{"n":1}=`, "get_name{}=z")})
 	if got := blamed(examined(set, runs...)); !strings.HasPrefix(got, "notes:") {
 		t.Errorf("blamed %q", got)
 	}
 	// A call that differs within one task says nothing any more.
-	runs = append(runs, returning("b", "get_name{}=w"))
+	runs = append(runs, mergetest.Returning("b", "get_name{}=w"))
 	if got := blamed(examined(set, runs...)); got != "" {
 		t.Errorf("blamed %q", got)
 	}
@@ -200,10 +178,10 @@ func TestBaseline(t *testing.T) {
 // TestJoinedAndTested counts states by hand: one that the rule joins and a check
 // touches, one that it joins and none does.
 func TestJoinedAndTested(t *testing.T) {
-	set := ruleSet(named("reads", effect("get_*", rules.Accessor)), named("ids", dropArg("move id")))
+	set := mergetest.Set(mergetest.Named("reads", mergetest.Effect("get_*", rules.Accessor)), mergetest.Named("ids", mergetest.DropArg("move id")))
 	e := examined(set,
-		returning("a", `move{"id":1}=ok`, "get_all{}=x", "stop{}=ok"),
-		returning("b", `move{"id":2}=ok`, "get_all{}=x", "stop{}=ok"))
+		mergetest.Returning("a", `move{"id":1}=ok`, "get_all{}=x", "stop{}=ok"),
+		mergetest.Returning("b", `move{"id":2}=ok`, "get_all{}=x", "stop{}=ok"))
 	r := e.Rules[1]
 	// After move, after get_all, after stop; a check is made after move.
 	if r.States != 3 || r.Tested != 1 || r.Checks != 1 {
@@ -215,16 +193,16 @@ func TestJoinedAndTested(t *testing.T) {
 }
 
 func TestEvidenceOfMaxStates(t *testing.T) {
-	e := NewExaminer(nil, ExaminerOptions{MaxStates: 2})
-	e.Add(run("a{}", "b{}", "c{}"))
+	e := NewExaminer(nil, Options{MaxStates: 2})
+	e.Add(mergetest.Run("a{}", "b{}", "c{}"))
 	if got := e.Evidence(); got.States != 2 || got.LeftOut != 2 {
 		t.Errorf("%d states, %d left out", got.States, got.LeftOut)
 	}
 }
 
 func TestMaxReads(t *testing.T) {
-	e := NewExaminer(ruleSet(effect("get_*", rules.Accessor)), ExaminerOptions{MaxReads: 2})
-	e.Add(returning("a", "get_a{}=1", "get_b{}=1"))
+	e := NewExaminer(mergetest.Set(mergetest.Effect("get_*", rules.Accessor)), Options{MaxReads: 2})
+	e.Add(mergetest.Returning("a", "get_a{}=1", "get_b{}=1"))
 	if got := e.Evidence(); got.Unwatched != 1 {
 		t.Errorf("%d reads unwatched", got.Unwatched)
 	}
@@ -287,13 +265,13 @@ func TestOverMergingCosts(t *testing.T) {
 	var runs []*trace.Trajectory
 	for i := range 40 {
 		kind := []string{"x", "y"}[i%2]
-		runs = append(runs, returning(fmt.Sprint(i), fmt.Sprintf(`begin_%s{"id":%d}=ok`, kind, i), "end_"+kind+"{}=ok"))
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i), fmt.Sprintf(`begin_%s{"id":%d}=ok`, kind, i), "end_"+kind+"{}=ok"))
 	}
 	bits := func(set *rules.Set) float64 {
 		total := examined(set, runs...).Next.Total()
 		return total.Bits[1] / float64(total.N)
 	}
-	right, over, under := bits(ruleSet(dropArg("* id"))), bits(ruleSet(effect("*", rules.Annotator))), bits(nil)
+	right, over, under := bits(mergetest.Set(mergetest.DropArg("* id"))), bits(mergetest.Set(mergetest.Effect("*", rules.Annotator))), bits(nil)
 	if right+0.3 > over || right+0.3 > under {
 		t.Errorf("%.2f bits with the right rules, %.2f with one state, %.2f without rules", right, over, under)
 	}
@@ -301,12 +279,12 @@ func TestOverMergingCosts(t *testing.T) {
 
 // TestFewTasksHaveNoLoss: one task cannot be held out.
 func TestFewTasksHaveNoLoss(t *testing.T) {
-	if got := examined(nil, run("a{}")).Next; got.Folds != 0 {
+	if got := examined(nil, mergetest.Run("a{}")).Next; got.Folds != 0 {
 		t.Errorf("%d folds", got.Folds)
 	}
 }
 
-const officeFolder = "../testdata/office"
+const officeFolder = "../../testdata/office"
 
 // office reads the runs of the office.
 func office(t testing.TB) []*trace.Trajectory {
@@ -405,10 +383,10 @@ func TestEvidenceOfRandomRuns(t *testing.T) {
 				calls = append(calls, fmt.Sprintf(`%s{"n":%d}=%s`, rapid.SampledFrom([]string{"get_a", "get_b", "mail_x", "disk_y", "think"}).Draw(t, "tool"),
 					rapid.IntRange(0, 1).Draw(t, "n"), rapid.SampledFrom(results).Draw(t, "result")))
 			}
-			runs = append(runs, returning(fmt.Sprint(i%3), calls...))
+			runs = append(runs, mergetest.Returning(fmt.Sprint(i%3), calls...))
 		}
-		set := ruleSet(named("reads", effect("get_*", rules.Accessor)), named("notes", effect("think", rules.Annotator)),
-			named("n", dropArg("* n")), named("mail", domain("mail_*", "mail")), named("disk", domain("disk_*", "disk")), named("again", loop("mail_*")))
+		set := mergetest.Set(mergetest.Named("reads", mergetest.Effect("get_*", rules.Accessor)), mergetest.Named("notes", mergetest.Effect("think", rules.Annotator)),
+			mergetest.Named("n", mergetest.DropArg("* n")), mergetest.Named("mail", mergetest.Domain("mail_*", "mail")), mergetest.Named("disk", mergetest.Domain("disk_*", "disk")), mergetest.Named("again", mergetest.Loop("mail_*")))
 		e, again := examined(set, runs...), examined(set, runs...)
 		if fmt.Sprint(e.Checks, e.Contradictions, e.Unstable, blamed(e)) != fmt.Sprint(again.Checks, again.Contradictions, again.Unstable, blamed(again)) {
 			t.Fatal("the evidence differs from one run to the next")
@@ -442,14 +420,14 @@ func TestDegenerateRules(t *testing.T) {
 			for _, m := range args.Members {
 				if !seen[m.Name] {
 					seen[m.Name] = true
-					erased = append(erased, named("erased-"+m.Name, dropArg("* "+m.Name)))
+					erased = append(erased, mergetest.Named("erased-"+m.Name, mergetest.DropArg("* "+m.Name)))
 				}
 			}
 		}
 	}
 	for name, set := range map[string]*rules.Set{
-		"everything an annotator": ruleSet(named("all", effect("*", rules.Annotator))),
-		"every argument erased":   ruleSet(erased...),
+		"everything an annotator": mergetest.Set(mergetest.Named("all", mergetest.Effect("*", rules.Annotator))),
+		"every argument erased":   mergetest.Set(erased...),
 	} {
 		e := examined(set, runs...)
 		joining := 0
@@ -465,8 +443,8 @@ func TestDegenerateRules(t *testing.T) {
 			t.Errorf("%s: no rule joins a state", name)
 		}
 	}
-	reads := named("reads", effect("*_search,*_list,*_list_*,*_get,*_get_*,*_show_*,*_read,calendar_find_slot", rules.Accessor))
-	if got := blamed(examined(ruleSet(append(erased, reads)...), runs...)); !strings.Contains(got, "erased-file_id") || strings.Contains(got, "reads") {
+	reads := mergetest.Named("reads", mergetest.Effect("*_search,*_list,*_list_*,*_get,*_get_*,*_show_*,*_read,calendar_find_slot", rules.Accessor))
+	if got := blamed(examined(mergetest.Set(append(erased, reads)...), runs...)); !strings.Contains(got, "erased-file_id") || strings.Contains(got, "reads") {
 		t.Errorf("blamed %s", got)
 	}
 }

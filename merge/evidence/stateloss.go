@@ -1,8 +1,10 @@
-package merge
+package evidence
 
 import (
 	"math"
 
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -14,8 +16,8 @@ import (
 // so that sets of rules can be compared. Memory is 8 bytes a call and some 50 a
 // state. It is not safe for concurrent use.
 type StateLoss struct {
-	lens   lens
-	states table
+	view   *merge.View
+	states hash128.Table
 	next   nextCalls
 	tasks  map[string]uint32
 }
@@ -25,7 +27,7 @@ func NewStateLoss(set *rules.Set) *StateLoss {
 	if set == nil {
 		set = &rules.Set{}
 	}
-	return &StateLoss{lens: newLens(set, nil, maxCached), next: newNextCalls(), tasks: map[string]uint32{}}
+	return &StateLoss{view: merge.NewView(set, nil, 0), next: newNextCalls(), tasks: map[string]uint32{}}
 }
 
 // Add counts the calls of one trajectory.
@@ -37,9 +39,9 @@ func (s *StateLoss) Add(t *trace.Trajectory) {
 		s.tasks[key] = task
 	}
 	s.next.begin(task, key)
-	s.lens.look(t)
-	for i, m := range s.lens.marks {
-		state, _ := s.states.number(m.key)
+	_, points := s.view.Look(t, nil)
+	for i, p := range points {
+		state, _ := s.states.Number(p.State)
 		if i < len(t.Calls) && t.Calls[i].Origin == trace.OriginModel {
 			s.next.add(state, t.Calls[i].Tool)
 		}
@@ -47,7 +49,7 @@ func (s *StateLoss) Add(t *trace.Trajectory) {
 }
 
 // States returns how many states the trajectories came through.
-func (s *StateLoss) States() int { return s.states.len() }
+func (s *StateLoss) States() int { return s.states.Len() }
 
 // Losses returns what the tool of every call costs on tasks that the predictor
 // has not seen: at order 0 from how often tools are called, at order 1 from the
@@ -58,16 +60,16 @@ func (s *StateLoss) Losses(folds int, seed uint64) ngram.Losses { return s.next.
 // ways to deal the tasks into folds; NaN if there is none.
 func (s *StateLoss) Bits(folds int, seed uint64) float64 {
 	bits := 0.0
-	for i := range uint64(partitions) {
+	for i := range uint64(Partitions) {
 		total := s.Losses(folds, seed+i).Total()
 		if total.N == 0 {
 			return math.NaN()
 		}
-		bits += total.Bits[1] / float64(total.N) / partitions
+		bits += total.Bits[1] / float64(total.N) / Partitions
 	}
 	return bits
 }
 
-// partitions is over how many ways to deal the tasks into folds losses are
+// Partitions is over how many ways to deal the tasks into folds losses are
 // averaged, so that rules are not chosen for the luck of one.
-const partitions = 4
+const Partitions = 4

@@ -1,4 +1,4 @@
-package merge
+package suggest
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/rules"
 )
 
@@ -35,7 +36,7 @@ type chooser struct {
 func (s *Suggester) Suggest() *Suggestions {
 	out := &Suggestions{Trajectories: len(s.kept), LeftOut: s.leftOut}
 	for _, t := range s.kept {
-		out.Runs = append(out.Runs, Run{ID: t.ID, Ref: t.Ref})
+		out.Runs = append(out.Runs, evidence.Run{ID: t.ID, Ref: t.Ref})
 	}
 	for _, t := range s.kept {
 		out.Calls += len(t.Calls)

@@ -1,16 +1,17 @@
-package merge
+package evidence
 
 import (
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
 // Comparison is a counter-example in words: what was read, in what the two
-// histories differ, and where the results do. Values are veiled.
+// histories differ, and where the results do. Values are masked.
 type Comparison struct {
 	Read string // the call, as recorded
 
@@ -28,19 +29,19 @@ type Comparison struct {
 // Comparer compares what counter-examples are about. It is not safe for
 // concurrent use.
 type Comparer struct {
-	rewriter *Rewriter // without rules
-	full     *Rewriter
-	veil     *Veil
+	rewriter *merge.Rewriter // without rules
+	full     *merge.Rewriter
+	masker   *merge.Masker
 }
 
 // Comparer returns a comparer of counter-examples. With showAll it hides no
 // values.
 func (out *Evidence) Comparer(showAll bool) *Comparer {
-	labels := &Labels{}
+	labels := &merge.Labels{}
 	return &Comparer{
-		rewriter: NewRewriter(nil, Full(nil), labels, nil),
-		full:     NewRewriter(out.Set, Full(out.Set), nil, nil),
-		veil:     &Veil{labels: labels, catalog: out.Catalog, showAll: showAll, ordinals: map[string]int{}},
+		rewriter: merge.NewRewriter(nil, merge.Full(nil), labels, nil),
+		full:     merge.NewRewriter(out.Set, merge.Full(out.Set), nil, nil),
+		masker:   merge.NewMasker(labels, out.Catalog, showAll),
 	}
 }
 
@@ -55,7 +56,7 @@ func (c *Comparer) Compare(x CounterExample, one, other *trace.Trajectory) (Comp
 	if len(read) == 0 {
 		return Comparison{}, false
 	}
-	out.Read = c.veil.Label(read[0])
+	out.Read = c.masker.Label(read[0])
 	if x.Check == CheckHistories {
 		first, second := c.labels(one, 0, x.First.Call), c.labels(other, 0, x.Second.Call)
 		out.First, out.Second = c.texts(less(first, second)), c.texts(less(second, first))
@@ -72,8 +73,8 @@ func (c *Comparer) Compare(x CounterExample, one, other *trace.Trajectory) (Comp
 }
 
 // labels are the calls from first to end-1 as they were recorded.
-func (c *Comparer) labels(t *trace.Trajectory, first, end int) []Label {
-	var out []Label
+func (c *Comparer) labels(t *trace.Trajectory, first, end int) []merge.Label {
+	var out []merge.Label
 	for _, s := range c.rewriter.Rewrite(t) {
 		if at := int(s.FirstCall); at >= first && at < end {
 			out = append(out, s.Label())
@@ -84,14 +85,14 @@ func (c *Comparer) labels(t *trace.Trajectory, first, end int) []Label {
 
 // writes are the labels, as recorded, of the calls before end that write by the
 // rules.
-func (c *Comparer) writes(t *trace.Trajectory, end int) []Label {
+func (c *Comparer) writes(t *trace.Trajectory, end int) []merge.Label {
 	isWrite := map[int32]bool{}
 	for _, s := range c.full.Rewrite(t) {
 		if s.Effect() == rules.Mutator && !s.Inserted {
 			isWrite[s.FirstCall] = true
 		}
 	}
-	var out []Label
+	var out []merge.Label
 	for _, s := range c.rewriter.Rewrite(t) {
 		if int(s.FirstCall) < end && isWrite[s.FirstCall] {
 			out = append(out, s.Label())
@@ -100,19 +101,19 @@ func (c *Comparer) writes(t *trace.Trajectory, end int) []Label {
 	return out
 }
 
-// texts veils labels.
-func (c *Comparer) texts(labels []Label) []string {
+// texts masks labels.
+func (c *Comparer) texts(labels []merge.Label) []string {
 	var out []string
 	for _, l := range labels {
-		out = append(out, c.veil.Label(l))
+		out = append(out, c.masker.Label(l))
 	}
 	return out
 }
 
 // less returns the labels of a that b lacks, as multisets, in the order of a.
-func less(a, b []Label) []Label {
+func less(a, b []merge.Label) []merge.Label {
 	rest := slices.Clone(b)
-	var out []Label
+	var out []merge.Label
 	for _, l := range a {
 		if i := slices.Index(rest, l); i >= 0 {
 			rest = slices.Delete(rest, i, i+1)
@@ -125,7 +126,7 @@ func less(a, b []Label) []Label {
 
 // differing returns what two rearrangements of the same labels have from the
 // first to the last difference.
-func differing(a, b []Label) (onlyA, onlyB []Label) {
+func differing(a, b []merge.Label) (onlyA, onlyB []merge.Label) {
 	first, end := 0, len(a)
 	for first < end && a[first] == b[first] {
 		first++
@@ -155,7 +156,7 @@ func differences(a, b trace.Value, path string, out *[]string) {
 		slices.Sort(names)
 		for _, name := range slices.Compact(names) {
 			shown := name
-			if !looksLikeName(name) {
+			if !merge.LooksLikeName(name) {
 				shown = "*"
 			}
 			inA, okA := a.Lookup(name)

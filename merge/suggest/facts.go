@@ -1,4 +1,4 @@
-package merge
+package suggest
 
 import (
 	"regexp"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -27,7 +29,7 @@ type toolFacts struct {
 	repeatedElse           int // or something else
 	repeatedRun            int
 
-	results map[hash]bool // the first few
+	results map[hash128.Hash]bool // the first few
 
 	args  map[string]*argFacts // by path
 	pages map[string]int       // by argument: runs of calls that differ in it alone
@@ -61,17 +63,17 @@ func (t valueType) String() string {
 // form counts the values of one type.
 type form struct {
 	n        int
-	distinct map[hash]bool // at most maxDistinct
+	distinct map[hash128.Hash]bool // at most maxDistinct
 }
 
 // maxDistinct is how many different values are told apart: from three on they
 // are enough.
 const maxDistinct = 64
 
-func (f *form) add(h hash) {
+func (f *form) add(h hash128.Hash) {
 	f.n++
 	if f.distinct == nil {
-		f.distinct = map[hash]bool{}
+		f.distinct = map[hash128.Hash]bool{}
 	}
 	if len(f.distinct) < maxDistinct {
 		f.distinct[h] = true
@@ -92,7 +94,7 @@ var typePatterns = map[valueType]*regexp.Regexp{
 }
 
 func typeOf(name string, v trace.Value) valueType {
-	text := textOf(v)
+	text := merge.TextOf(v)
 	switch {
 	case v.Kind == trace.Number:
 		return typeNumber
@@ -102,13 +104,13 @@ func typeOf(name string, v trace.Value) valueType {
 		return typeUUID
 	case dateText.MatchString(text):
 		return typeDate
-	case secretName.MatchString(name) && !strings.ContainsFunc(text, unicode.IsSpace):
+	case merge.LooksLikeCredential(name, "") && !strings.ContainsFunc(text, unicode.IsSpace):
 		return typeToken
 	case emailText.MatchString(text):
 		return typeEmail
 	case numberText.MatchString(text):
 		return typeNumber
-	case LooksLikeCredential("", text) && !strings.ContainsFunc(text, unicode.IsSpace):
+	case merge.LooksLikeCredential("", text) && !strings.ContainsFunc(text, unicode.IsSpace):
 		return typeToken
 	}
 	return typeID
@@ -153,7 +155,7 @@ func split(text string) (parts []string, separators string, ok bool) {
 }
 
 // addID adds an id to the shape that it has.
-func (a *argFacts) addID(text string, h hash) {
+func (a *argFacts) addID(text string, h hash128.Hash) {
 	parts, separators, ok := split(text)
 	if !ok {
 		return

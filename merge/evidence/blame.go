@@ -1,4 +1,4 @@
-package merge
+package evidence
 
 import (
 	"math"
@@ -14,7 +14,7 @@ const maxExamples = 3
 func (e *Examiner) Evidence() *Evidence {
 	out := &Evidence{
 		Set: e.set, Catalog: e.catalog, Trajectories: len(e.runs), Calls: e.next.calls(),
-		States: e.states.len(), LeftOut: e.leftOut, Unwatched: e.unstored, Runs: e.runs,
+		States: e.states.Len(), LeftOut: e.leftOut, Unwatched: e.unstored, Runs: e.runs,
 		Next: e.next.heldOut(e.options.Folds, e.options.Seed),
 	}
 	for _, b := range e.byTool {
@@ -55,7 +55,7 @@ func (e *Examiner) Evidence() *Evidence {
 // countStates counts the states that units join, and those of them where a
 // check counts.
 func (e *Examiner) countStates(found []RuleEvidence) {
-	touched := make([]bool, e.states.len())
+	touched := make([]bool, e.states.Len())
 	for _, g := range e.inOrder {
 		if g.sameTask && e.counts(g.called, true) || g.other && e.counts(g.called, false) {
 			touched[g.state] = true
