@@ -18,6 +18,7 @@ package rules
 import (
 	"iter"
 	"regexp"
+	"slices"
 
 	"github.com/awo-dev/awo/diag"
 )
@@ -192,6 +193,11 @@ type Match struct {
 	// the value as text. Every name must be there: a tool without a recorded
 	// definition is not matched.
 	Annotations []ContextPattern
+}
+
+// MatchesTool reports whether the match is about tools of this name.
+func (m *Match) MatchesTool(name string) bool {
+	return len(m.Tools) == 0 || slices.ContainsFunc(m.Tools, func(g Glob) bool { return g.Match(name) })
 }
 
 // ArgPattern is one entry of `args:`.
