@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -38,6 +39,7 @@ type Suggester struct {
 
 	facts map[trace.Name]*toolFacts
 	order []*toolFacts
+	names toolname.Names
 	known map[hash]hash // result of a call, by tool and arguments
 }
 
@@ -99,20 +101,29 @@ func hexOf(h hash) string {
 func (s *Suggester) tool(name trace.Name) *toolFacts {
 	f := s.facts[name]
 	if f == nil {
-		f = &toolFacts{name: name, run: -1, results: map[hash]bool{}, args: map[string]*argFacts{}, pages: map[string]int{}}
+		f = &toolFacts{name: name, effect: s.names.Of(name.Value()), run: -1, results: map[hash]bool{}, args: map[string]*argFacts{}, pages: map[string]int{}}
 		s.facts[name] = f
 		s.order = append(s.order, f)
 	}
 	return f
 }
 
-// hints notes what definitions say of effects.
+// hints notes what definitions and names say of effects.
 func (s *Suggester) hints(t *trace.Trajectory) {
+	more := false
 	for i := range t.Tools {
-		v := valueOf(t.Tools[i].Annotations)
-		if hint, ok := v.Lookup("readOnlyHint"); ok && hint.Kind == trace.Bool && v.Kind == trace.Object {
+		more = s.names.Add(t.Tools[i].Name.Value()) || more
+		if e := toolname.Annotated(valueOf(t.Tools[i].Annotations)); e != toolname.Unknown {
 			f := s.tool(t.Tools[i].Name)
-			f.readOnly, f.writes = hint.Bool, !hint.Bool
+			f.declared, f.effect = e, e
+		}
+	}
+	for i := range t.Calls {
+		more = s.names.Add(t.Calls[i].Tool.Value()) || more
+	}
+	if more {
+		for _, f := range s.order {
+			f.effect, _ = s.names.Decide(toolname.Unknown, f.declared, f.name.Value())
 		}
 	}
 }
@@ -172,7 +183,7 @@ func (s *Suggester) compare(t *trace.Trajectory, one, two made) {
 	if two.at == one.at+1 {
 		f.repeat(same, len(s.kept))
 	}
-	if !f.looksReading() {
+	if f.effect != toolname.Reads {
 		return
 	}
 	if two.at == one.at+1 {
@@ -190,7 +201,7 @@ func (s *Suggester) compare(t *trace.Trajectory, one, two made) {
 			continue
 		}
 		between = append(between, g)
-		if !g.looksReading() {
+		if g.effect != toolname.Reads {
 			suspects = append(suspects, g)
 		}
 	}
@@ -299,6 +310,6 @@ func (f *toolFacts) seePages(before, now trace.Value) {
 var counterNames = []string{"page", "offset", "cursor", "skip"}
 
 func isCounter(name string, v trace.Value) bool {
-	named := slices.ContainsFunc(nameWords(name), func(w string) bool { return slices.Contains(counterNames, w) })
+	named := slices.ContainsFunc(toolname.Words(name), func(w string) bool { return slices.Contains(counterNames, w) })
 	return named && (v.Kind == trace.Number || v.Kind == trace.String)
 }

@@ -18,6 +18,7 @@ package rules
 import (
 	"iter"
 	"regexp"
+	"slices"
 
 	"github.com/awo-dev/awo/diag"
 )
@@ -59,6 +60,16 @@ func (s *Set) Of(kind Kind) iter.Seq[*Rule] {
 			}
 		}
 	}
+}
+
+// HasEffect reports whether a rule says what calls of a tool do.
+func (s *Set) HasEffect(tool string) bool {
+	if s == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Rules, func(r *Rule) bool {
+		return r.Kind == KindEffect && slices.ContainsFunc(r.Match.Tools, func(g Glob) bool { return g.Match(tool) })
+	})
 }
 
 // FailedPolicy is the value of `failed:`.
