@@ -205,6 +205,11 @@ type Match struct {
 	Annotations []ContextPattern
 }
 
+// MatchesTool reports whether the match is about tools of this name.
+func (m *Match) MatchesTool(name string) bool {
+	return len(m.Tools) == 0 || slices.ContainsFunc(m.Tools, func(g Glob) bool { return g.Match(name) })
+}
+
 // ArgPattern is one entry of `args:`.
 type ArgPattern struct {
 	Path    Path
