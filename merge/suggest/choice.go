@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/rules"
 )
@@ -309,7 +310,7 @@ func (c *chooser) finish() {
 
 // ruleID names a rule after what it is about.
 func ruleID(c candidate, ids map[string]int) string {
-	stem := strings.ToLower(strings.Join(nameWords(c.stem), "-"))
+	stem := strings.ToLower(strings.Join(toolname.Words(c.stem), "-"))
 	if c.inWrites {
 		stem += "-in-writes"
 	}
