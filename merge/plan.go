@@ -1,13 +1,14 @@
 package merge
 
 import (
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
 // plan is what the rules make of one call, whatever comes before and after it.
 type plan struct {
-	letter  *letter     // made when first needed
+	action  *action     // made when first needed
 	special *special    // nil: no rule of the first stages is about the call
 	open    []*observed // arguments that may still turn out to be constant
 }
@@ -61,16 +62,16 @@ func (r *Rewriter) plan(call *trace.Call) *plan {
 	if r.lastTool != call.Tool || len(r.toolSeeds) == 0 {
 		r.lastTool, r.lastSeed = call.Tool, r.toolSeed(call.Tool)
 	}
-	key := r.seeds.raw(call.Args).plus(r.lastSeed)
+	key := r.seeds.Raw(call.Args).Plus(r.lastSeed)
 	for _, name := range r.context {
 		for _, c := range call.Context {
 			if c.Name == name {
-				key = mix(key, mix(r.seeds.text(name), r.seeds.text(c.Value)))
+				key = hash128.Mix(key, hash128.Mix(r.seeds.Text(name), r.seeds.Text(c.Value)))
 			}
 		}
 	}
 	if r.hints {
-		key = mix(key, r.seeds.raw(r.annotations[call.Tool]))
+		key = hash128.Mix(key, r.seeds.Raw(r.annotations[call.Tool]))
 	}
 	p := r.plans.find(key)
 	if p == nil {
@@ -83,10 +84,10 @@ func (r *Rewriter) plan(call *trace.Call) *plan {
 	return p
 }
 
-func (r *Rewriter) toolSeed(name trace.Name) hash {
+func (r *Rewriter) toolSeed(name trace.Name) hash128.Hash {
 	seed, known := r.toolSeeds[name]
 	if !known {
-		seed = r.seeds.text(name.Value())
+		seed = r.seeds.Text(name.Value())
 		r.toolSeeds[name] = seed
 	}
 	return seed
@@ -133,15 +134,89 @@ func (r *Rewriter) newPlan(call *trace.Call) *plan {
 	return p
 }
 
-// letterOf returns the letter of the call that the plan is for.
-func (p *plan) letterOf(r *Rewriter, call *trace.Call) *letter {
-	if p.letter == nil {
+// actionOf returns the action of the call that the plan is for.
+func (p *plan) actionOf(r *Rewriter, call *trace.Call) *action {
+	if p.action == nil {
 		s := r.subject(call)
 		s.name = p.name(call)
-		p.letter = r.letter(&s, call.Tool, false, call.ArgsMissing())
+		p.action = r.action(&s, call.Tool, false, call.ArgsMissing())
 		if r.watching {
-			p.letter.uses = r.firstUses(call).before(p.letter.uses)
+			p.action.uses = r.firstUses(call).before(p.action.uses)
 		}
 	}
-	return p.letter
+	return p.action
+}
+
+// planCache remembers plans by a hash of all that they depend on, in two
+// generations: when the young one is full it becomes the old one, and what is
+// asked for again is young again. So it holds between one and two times its
+// limit, and what is used often stays.
+type planCache struct {
+	young, old planSlots
+	limit      int // of one generation
+}
+
+// find returns the plan of the key, nil if it is not remembered.
+func (c *planCache) find(key hash128.Hash) *plan {
+	if p := c.young.find(key); p != nil {
+		return p
+	}
+	if p := c.old.find(key); p != nil {
+		c.add(key, p)
+		return p
+	}
+	return nil
+}
+
+// add remembers a plan whose key is not in the young generation.
+func (c *planCache) add(key hash128.Hash, p *plan) {
+	if c.young.n >= c.limit {
+		c.old, c.young = c.young, c.old
+		clear(c.young.slots)
+		c.young.n = 0
+	}
+	c.young.add(key, p)
+}
+
+// planSlots is open addressing in a power of two of slots, at most three quarters
+// of them used.
+type planSlots struct {
+	slots []planSlot
+	n     int
+}
+
+type planSlot struct {
+	key  hash128.Hash
+	plan *plan // nil: free
+}
+
+func (s *planSlots) find(key hash128.Hash) *plan {
+	if s.n == 0 {
+		return nil
+	}
+	return s.home(key).plan
+}
+
+// home is the slot of the key, or the free one where it belongs.
+func (s *planSlots) home(key hash128.Hash) *planSlot {
+	mask := uint64(len(s.slots) - 1)
+	for i := key.Lo; ; i++ {
+		if slot := &s.slots[i&mask]; slot.plan == nil || slot.key == key {
+			return slot
+		}
+	}
+}
+
+func (s *planSlots) add(key hash128.Hash, p *plan) {
+	if 4*s.n >= 3*len(s.slots) {
+		old := s.slots
+		s.slots = make([]planSlot, max(64, 2*len(old)))
+		for _, slot := range old {
+			if slot.plan != nil {
+				*s.home(slot.key) = slot
+			}
+		}
+	}
+	*s.home(key) = planSlot{key, p}
+	s.n++
 }

@@ -7,7 +7,7 @@ import (
 
 // Step is one call as the rules see it: what becomes an edge of the graph.
 type Step struct {
-	letter *letter
+	action *action
 
 	// The recorded calls that the step stands for are among FirstCall to
 	// LastCall, indices into Trajectory.Calls: Calls many of them, one unless a
@@ -19,26 +19,63 @@ type Step struct {
 
 	Status    trace.Status
 	Inserted  bool
-	AfterUser bool // a user message came since the step before
+	AfterUser bool // a user message came after the step before
 	Cut       bool // `failed: split` cut the trajectory here: the step starts again at the root
 }
 
 // Label returns the step's label.
-func (s *Step) Label() Label { return s.letter.label }
+func (s *Step) Label() Label { return s.action.label }
 
 // Tool returns the tool that was called, whatever rules call it.
-func (s *Step) Tool() trace.Name { return s.letter.tool }
+func (s *Step) Tool() trace.Name { return s.action.tool }
 
 // Effect returns what the step does to the world.
-func (s *Step) Effect() rules.Effect { return s.letter.effect }
+func (s *Step) Effect() rules.Effect { return s.action.effect }
 
 // Idempotent reports whether the step is a mutator of which a rule says that a
 // second run changes nothing more.
-func (s *Step) Idempotent() bool { return s.letter.idempotent }
+func (s *Step) Idempotent() bool { return s.action.idempotent }
 
 // Domain returns the domain of the step, "" for none.
-func (s *Step) Domain() string { return s.letter.domainName }
+func (s *Step) Domain() string { return s.action.domainName }
 
 // Barrier reports whether the step is one that no meta-tool may contain or
 // cross.
-func (s *Step) Barrier() bool { return s.letter.barrier }
+func (s *Step) Barrier() bool { return s.action.barrier }
+
+// Mark is what the rules make of a recorded call as far as it is one of a
+// sequence.
+type Mark uint8
+
+// The marks. The zero value is a call that is a step, or part of one.
+const (
+	MarkStep    Mark = iota
+	MarkDropped      // it is no step, and what stands around it is consecutive
+	MarkBarrier      // no meta-tool contains or crosses it
+)
+
+// Marks returns what steps, the result of Rewrite, make of each call of t, and
+// gives calls the status that the rules read from their results.
+func Marks(t *trace.Trajectory, steps []Step) []Mark {
+	marks := make([]Mark, len(t.Calls))
+	for i := range marks {
+		marks[i] = MarkDropped
+	}
+	for i := range steps {
+		s := &steps[i]
+		if s.Inserted {
+			continue
+		}
+		mark := MarkStep
+		if s.Barrier() {
+			mark = MarkBarrier
+		}
+		for c := s.FirstCall; c <= s.LastCall; c++ {
+			marks[c] = mark
+		}
+		if s.Calls == 1 {
+			t.Calls[s.FirstCall].Status = s.Status
+		}
+	}
+	return marks
+}
