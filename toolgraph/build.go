@@ -53,7 +53,11 @@ func Build(in Input) *Graph {
 	g.feeds(in.Proofs)
 	g.consumes(f, clusters, obs)
 	g.produces(f, clusters)
-	m := newMatcher(f, func(t *catalog.Tool) bool { e, _ := effectOf(t, readsByName); return e == Reads })
+	reads := make([]bool, len(g.Tools))
+	for i := range reads {
+		reads[i] = g.Tools[i].Effect == Reads
+	}
+	m := newMatcher(f, reads)
 	g.link(m, obs, in)
 	return g
 }
@@ -161,10 +165,11 @@ func (g *Graph) nodes(f *frame, clusters []int32, obs *Observed, sources []Sourc
 		n = max(n, c+1)
 	}
 	g.Params = make([]Param, n)
+	effect, why := effects(f.tools)
 	for i := range f.tools {
 		t := &f.tools[i]
 		node := Tool{Name: t.Name, Group: t.Group, Description: t.Description, Defined: t.Defined, Counts: obs.Calls[t.Name], State: Active, OutputsFrom: sources[i]}
-		node.Effect, node.Why = effectOf(t, readsByName)
+		node.Effect, node.Why = effect[i], why[i]
 		for _, id := range f.inputs[i] {
 			p := &f.places[id]
 			node.Inputs = append(node.Inputs, Place{p.at.Path, p.at.Type, p.at.Required, p.list, int(clusters[id]), short(p.at.Description)})

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/catalog"
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -222,26 +223,34 @@ func byPlaces(a, b Feed) int {
 	return cmp.Or(cmp.Compare(a.FromTool, b.FromTool), cmp.Compare(a.FromPath, b.FromPath), cmp.Compare(a.ToTool, b.ToTool), cmp.Compare(a.ToPath, b.ToPath))
 }
 
-// effectOf returns what a definition, or else the name, says of a tool.
-func effectOf(t *catalog.Tool, readsByName func(string) bool) (Effect, string) {
-	why := "annotation"
-	if hint, _ := t.Annotated.Lookup("readOnlyHint"); hint.Kind != trace.Bool {
-		why = "method"
+// effects returns what definitions, or else names among names, say of tools.
+func effects(tools []catalog.Tool) (effects []Effect, why []string) {
+	var names toolname.Names
+	for i := range tools {
+		names.Add(tools[i].Name)
 	}
-	switch {
-	case t.ReadOnly == catalog.Yes:
-		return Reads, why
-	case t.ReadOnly == catalog.No:
-		return Writes, why
-	case readsByName(t.Name):
-		return Reads, "name"
-	case writesByName(t.Name):
-		return Writes, "name"
+	for i := range tools {
+		said := toolname.Unknown
+		switch tools[i].ReadOnly {
+		case catalog.Yes:
+			said = toolname.Reads
+		case catalog.No:
+			said = toolname.Writes
+		}
+		effect, basis := names.Decide(toolname.Unknown, said, tools[i].Name)
+		if hint, _ := tools[i].Annotated.Lookup("readOnlyHint"); basis == toolname.Annotation && hint.Kind != trace.Bool {
+			why = append(why, "method") // of HTTP
+		} else if basis == toolname.NoBasis {
+			why = append(why, "")
+		} else {
+			why = append(why, basis.String())
+		}
+		effects = append(effects, [...]Effect{toolname.Unknown: Unknown, toolname.Reads: Reads, toolname.Writes: Writes}[effect])
 	}
-	return Unknown, ""
+	return effects, why
 }
 
-// annotationMark returns annotations that make effectOf say why as it did before.
+// annotationMark returns annotations that make effects say why as it did before.
 func annotationMark(why string) trace.Value {
 	if why != "annotation" {
 		return trace.Value{}

@@ -129,7 +129,7 @@ func TestAUC(t *testing.T) {
 		if o != nil {
 			results = o.Results
 		}
-		m := newMatcher(newFrame(c.Tools, results), func(t *catalog.Tool) bool { return readsByName(t.Name) })
+		m := matcherOf(newFrame(c.Tools, results))
 		for seed := range uint64(3) {
 			u, p, x, y := m.evaluate(links, seed)
 			t.Logf("%s: %d tools %d links: uniform %.3f matched %.3f unseen %.3f/%.3f (%v)", name, len(c.Tools), len(links), u.AUC, p.AUC, y.AUC, x.AUC, time.Since(start))
@@ -143,4 +143,13 @@ func TestAUC(t *testing.T) {
 	c = readCatalog(t, "toolgraph/livemcp/tools.json")
 	o = observed(t, "toolgraph/livemcp/traces.atif.jsonl")
 	run("livemcp", c, o, followLinks(c, o))
+}
+
+func matcherOf(f *frame) *matcher {
+	effect, _ := effects(f.tools)
+	reads := make([]bool, len(effect))
+	for i, e := range effect {
+		reads[i] = e == Reads
+	}
+	return newMatcher(f, reads)
 }

@@ -159,30 +159,38 @@ func (n *Navigator) requires(tool, param int) bool {
 }
 
 func (n *Navigator) following(e Follow) choice {
-	ev := Evidence{Value: e.Prior}
-	switch e.Kind {
-	case Given:
-		ev.Reason = Listed
-	case Recorded:
-		ev = Evidence{Reason: Followed, N: e.Succeeded, Of: e.Of}
-	case Predicted:
-		ev.Reason = Foreseen
-	default:
-		ev.Reason = Suggestor
-	}
-	return choice{from: e.From, to: e.To, param: -1, weight: e.Weight, step: PathStep{Tool: e.From, For: e.To, Evidence: ev, Weight: e.Weight}}
+	return choice{from: e.From, to: e.To, param: -1, weight: e.Weight, step: PathStep{Tool: e.From, For: e.To, Evidence: followedBy(e), Weight: e.Weight}}
 }
 
 func (n *Navigator) producing(e Produce, c Consume) choice {
-	ev := Evidence{Reason: BySchema, Value: e.Match}
+	return choice{
+		from: e.Tool, to: c.Tool, param: c.Param, take: c.Path, weight: e.Weight,
+		step: PathStep{Tool: e.Tool, For: c.Tool, Give: e.Path, Take: c.Path, Evidence: producedBy(e), Weight: e.Weight},
+	}
+}
+
+// followedBy returns the evidence of an edge between tools.
+func followedBy(e Follow) Evidence {
+	switch e.Kind {
+	case Given:
+		return Evidence{Reason: Listed}
+	case Recorded:
+		return Evidence{Reason: Followed, N: e.Succeeded, Of: e.Of}
+	case Predicted:
+		return Evidence{Reason: Foreseen, Value: e.Prior}
+	}
+	return Evidence{Reason: Suggestor, Value: e.Prior}
+}
+
+// producedBy returns the evidence of an edge from a tool to a parameter.
+func producedBy(e Produce) Evidence {
 	switch {
 	case e.Trials > 0:
-		ev = Evidence{Reason: Proven, N: e.Hits, Of: e.Trials}
+		return Evidence{Reason: Proven, N: e.Hits, Of: e.Trials}
 	case e.From == FromName:
-		ev.Reason = ByName
+		return Evidence{Reason: ByName, Value: e.Match}
 	}
-	return choice{from: e.Tool, to: c.Tool, param: c.Param, take: c.Path, weight: e.Weight,
-		step: PathStep{Tool: e.Tool, For: c.Tool, Give: e.Path, Take: c.Path, Evidence: ev, Weight: e.Weight}}
+	return Evidence{Reason: BySchema, Value: e.Match}
 }
 
 // acyclic takes out the weakest edge of every cycle, and returns how many these

@@ -29,7 +29,7 @@ const (
 )
 
 // profiles returns the profiles of the tools of a frame.
-func (f *frame) profiles(reads func(*catalog.Tool) bool) []profile {
+func (f *frame) profiles(reads []bool) []profile {
 	out := make([]profile, len(f.tools))
 	documents, grams, nouns := make([][]string, len(f.tools)), make([][]string, len(f.tools)), make([][]string, len(f.tools))
 	texts := make([][]string, len(f.tools))
@@ -56,7 +56,7 @@ func (f *frame) profiles(reads func(*catalog.Tool) bool) []profile {
 		for j := range t.Inputs[:min(mostPlace, len(t.Inputs))] {
 			p.params = append(p.params, vd.TFIDF(placeTerms(&t.Inputs[j])))
 		}
-		p.reads = reads(t)
+		p.reads = reads[i]
 		p.inSigs, p.required = f.distinct(f.inputs[i], false), f.distinct(f.inputs[i], true)
 		p.outSigs = f.distinct(f.outputs[i], false)
 	}
@@ -194,7 +194,7 @@ type matcher struct {
 
 const nearest = 10
 
-func newMatcher(f *frame, reads func(*catalog.Tool) bool) *matcher {
+func newMatcher(f *frame, reads []bool) *matcher {
 	m := &matcher{frame: f, profiles: f.profiles(reads)}
 	documents := make([]lexical.Vector, len(m.profiles))
 	terms := int32(0)

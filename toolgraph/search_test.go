@@ -148,7 +148,7 @@ func TestSearchFigures(t *testing.T) {
 	}
 	c, tasks, links := nestful(t)
 	run("nestful", Build(Input{Catalog: c}), tasks)
-	m := newMatcher(newFrame(c.Tools, nil), func(t *catalog.Tool) bool { return readsByName(t.Name) })
+	m := matcherOf(newFrame(c.Tools, nil))
 	var list [][2]int32
 	for _, l := range links {
 		a, ok := c.Find(l.From)

@@ -38,7 +38,7 @@ func publicSets(t testing.TB) []public {
 			o = &Observed{}
 		}
 		tools, _ := completed(c, o, nil)
-		out = append(out, public{name, newMatcher(newFrame(tools, nil), func(t *catalog.Tool) bool { e, _ := effectOf(t, readsByName); return e == Reads }), links})
+		out = append(out, public{name, matcherOf(newFrame(tools, nil)), links})
 	}
 	c := readCatalog(t, "toolgraph/toollinkos/tools.json")
 	add("toollinkos", c, nil, readLinks(t, c, "toolgraph/toollinkos/links.jsonl"))

@@ -34,16 +34,45 @@ func smallest(n int, enough func(k int) bool) int {
 	return lo
 }
 
+// Level is that of the bounds by which K is chosen.
+const Level = .9
+
 // Resamples is how many samples bounds rest on.
 const Resamples = 1000
 
-// bounds returns the interval of the mean recall at k that holds the middle share
-// of bootstrap samples over groups of tasks.
+// estimate returns the mean of a measure over rankings with a 90 % interval.
+func (c *Corpus) estimate(list []ranking, seed uint64, of func(*ranking) float64) Estimate {
+	e := Estimate{Tasks: len(list)}
+	if len(list) == 0 {
+		return e
+	}
+	values := make([]float64, len(list))
+	for i := range list {
+		values[i] = of(&list[i])
+		e.Mean += values[i] / float64(len(list))
+	}
+	e.Lo, e.Hi, e.Groups = c.resample(list, values, Level, seed)
+	return e
+}
+
+// bounds returns the interval of the mean recall at k.
 func (c *Corpus) bounds(list []ranking, k int, level float64, seed uint64) (lo, hi float64) {
+	values := make([]float64, len(list))
+	for i := range list {
+		values[i] = list[i].recallAt(k)
+	}
+	lo, hi, _ = c.resample(list, values, level, seed)
+	return lo, hi
+}
+
+// resample returns the interval of the mean of values, one a ranking, that holds the
+// middle share of bootstrap samples over groups of tasks, and how many groups there
+// are.
+func (c *Corpus) resample(list []ranking, values []float64, level float64, seed uint64) (lo, hi float64, n int) {
 	sums, counts := make([]float64, c.taskGroups), make([]float64, c.taskGroups)
 	for i := range list {
 		g := c.tasks[list[i].task].group
-		sums[g] += list[i].recallAt(k)
+		sums[g] += values[i]
 		counts[g]++
 	}
 	var groups []int32
@@ -65,17 +94,20 @@ func (c *Corpus) bounds(list []ranking, k int, level float64, seed uint64) (lo, 
 	}
 	slices.Sort(means)
 	tail := (1 - level) / 2
-	return means[int(tail*Resamples)], means[int((1-tail)*Resamples)-1]
+	return means[int(tail*Resamples)], means[int((1-tail)*Resamples)-1], len(groups)
 }
 
 // chooseK returns the smallest k whose recall on left-out training tasks has a lower
 // bound of at least the target; all tools if none has.
-func (c *Corpus) chooseK(t *trained, target float64, seed uint64) (k int, reached bool) {
+func (c *Corpus) chooseK(list []ranking, target float64, seed uint64) (k int, reached bool) {
+	n := len(c.documents)
+	if len(list) == 0 {
+		return n, false
+	}
 	enough := func(k int) bool {
-		lo, _ := c.bounds(t.heldOut, k, .9, seed)
+		lo, _ := c.bounds(list, k, Level, seed)
 		return lo >= target
 	}
-	n := len(c.documents)
 	k = smallest(n, enough)
 	return k, enough(k)
 }

@@ -12,7 +12,7 @@ const (
 	nearTasks = 15  // tasks whose use of a tool counts
 	grownB    = .9  // b of BM25 over grown documents
 	farther   = .8  // what a second step over the graph keeps
-	lessSure  = 1.0 // calls added to the denominator of a weight
+	lessSure  = 1.0 // calls that are added to the denominator of a weight
 )
 
 // features is how many there are before their square roots.
@@ -288,12 +288,9 @@ func (b *base) overGroups(from, into, best []float64) {
 }
 
 // of fills s.row with the features of one tool and their square roots.
-func (s *scratch) of(tool int, without [features]bool) []float64 {
+func (s *scratch) of(tool int) []float64 {
 	for f := range features {
 		x := s.byTool[f][tool]
-		if without[f] {
-			x = 0
-		}
 		s.row[f], s.row[features+f] = x, math.Sqrt(x)
 	}
 	return s.row[:]

@@ -24,47 +24,24 @@ func TestFigures(t *testing.T) {
 	run := func(name string, c *catalog.Catalog, tasks []Task) {
 		start := time.Now()
 		x := NewCorpus(c, tasks, nil)
-		all := make([]int, x.Len())
-		for i := range all {
-			all[i] = i
+		o := Options{Workers: 2}
+		st := x.Study(o)
+		t.Logf("%s: %+v", name, *st)
+		t.Log(time.Since(start))
+		start = time.Now()
+		r, lists := x.Train(o, false)
+		t.Log(r.K, r.Reached, lists[0].K, lists[0].Reached, lists[0].Recall, time.Since(start))
+		data, err := r.Ranker.Encode()
+		if err != nil {
+			t.Fatal(err)
 		}
-		fold := x.blocks(all, 5, 1)
-		var ours, bm, us []ranking
-		ks := []int{}
-		var atK []float64
-		for k := range 5 {
-			var train, test []int
-			for i := range all {
-				if fold[i] == k {
-					test = append(test, i)
-				} else {
-					train = append(train, i)
-				}
-			}
-			r := x.train(train, uint64(k), [features]bool{})
-			s := r.base.scratch()
-			scores := make([]float64, len(c.Tools))
-			K, _ := x.chooseK(&r, .95, 1)
-			ks = append(ks, K)
-			for _, i := range test {
-				p := r.place(i, s)
-				ours = append(ours, p)
-				atK = append(atK, p.recallAt(K))
-				clear(scores)
-				r.base.own.Products(x.tasks[i].words, scores)
-				bm = append(bm, ranking{i, placesIn(scores, x.tasks[i].used)})
-				us = append(us, ranking{i, placesIn(r.base.usage, x.tasks[i].used)})
-			}
+		d, err := Decode("x", data)
+		if err != nil {
+			t.Fatal(err)
 		}
-		sum := 0.0
-		for _, v := range atK {
-			sum += v
-		}
-		kf := func(l []ranking, target float64) int {
-			return smallest(len(c.Tools), func(k int) bool { return meanRecall(l, k) >= target })
-		}
-		t.Logf("%s: %d tools %d tasks %d groups: R@10 ours %.3f bm25 %.3f; K95 ours %d bm25 %d usage %d; K99 %d %d %d; chosen %v recall %.3f (%v)", name, len(c.Tools), x.Len(), x.Groups(),
-			meanRecall(ours, 10), meanRecall(bm, 10), kf(ours, .95), kf(bm, .95), kf(us, .95), kf(ours, .99), kf(bm, .99), kf(us, .99), ks, sum/float64(len(atK)), time.Since(start))
+		start = time.Now()
+		got := d.Rank("find a cheap flight to Paris and book a hotel")
+		t.Log(len(data), got[:5], time.Since(start))
 	}
 	c := readCatalog(t, "toolgraph/livemcp/tools.json")
 	var tasks []Task

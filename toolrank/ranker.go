@@ -19,15 +19,20 @@ const (
 // A Ranker orders the tools of a catalogue for a task, those first that it needs
 // most likely. It is immutable; Rank may be called concurrently.
 type Ranker struct {
-	base    *base
-	model   *logit.Model
-	without [features]bool
+	base  *base
+	model *logit.Model
+	asked float64
+	k     int
 }
 
 // A trained ranker with what its own training tasks would have been given by a ranker
 // that did not see them.
 type trained struct {
 	*Ranker
+	plain   *logit.Model // the same without the features of the graph
+	tasks   []int
+	block   []int       // of each task
+	scores  [][]float32 // of every tool, by task, made without the task's block
 	heldOut []ranking
 }
 
@@ -36,28 +41,73 @@ type trained struct {
 type ranking struct {
 	task   int
 	places []int // rising
+	byTool []int // the same in the order of the task's tools
 }
 
-// train fits a ranker to tasks.
-func (c *Corpus) train(tasks []int, seed uint64, without [features]bool) trained {
-	block := c.blocks(tasks, blocks, seed)
-	random := rand.New(rand.NewPCG(seed, 0x72616e6b))
-	share := min(1, mostRows/float64(max(1, len(tasks)*len(c.documents))))
+func newRanking(t int, scores []float64, tools []int32) ranking {
+	by := placesIn(scores, tools)
+	return ranking{t, slices.Sorted(slices.Values(by)), by}
+}
+
+// graphFeatures are those that calls after one another and schemas give.
+var graphFeatures = [features]bool{fBack: true, fForward: true, fSchema: true}
+
+// A sample is the rows that a ranker is fitted on.
+type sample struct {
+	x     [][]float64
+	yes   []bool
+	block []int
+}
+
+// without returns the rows of the other blocks.
+func (s *sample) without(block int) ([][]float64, []bool) {
 	var x [][]float64
 	var yes []bool
-	var of []int // block of a row
+	for i := range s.x {
+		if s.block[i] != block {
+			x, yes = append(x, s.x[i]), append(yes, s.yes[i])
+		}
+	}
+	return x, yes
+}
+
+// plain returns the rows with the features of the graph taken out.
+func (s *sample) plain() [][]float64 {
+	out := make([][]float64, len(s.x))
+	for i, x := range s.x {
+		x = slices.Clone(x)
+		for f, is := range graphFeatures {
+			if is {
+				x[f], x[features+f] = 0, 0
+			}
+		}
+		out[i] = x
+	}
+	return out
+}
+
+// train fits a ranker to tasks, given by their numbers: features of each are made
+// without its block of groups, so that no task teaches what it is tested on.
+func (c *Corpus) train(tasks []int, seed uint64) *trained {
+	out := &trained{tasks: tasks, block: c.blocks(tasks, blocks, seed), scores: make([][]float32, len(tasks))}
+	random := rand.New(rand.NewPCG(seed, 0x72616e6b))
+	share := min(1, mostRows/float64(max(1, len(tasks)*len(c.documents))))
+	var rows sample
 	bases := make([]*base, blocks)
 	for k := range blocks {
 		var rest []int
 		for i, t := range tasks {
-			if block[i] != k {
+			if out.block[i] != k {
 				rest = append(rest, t)
 			}
+		}
+		if len(rest) == 0 || len(rest) == len(tasks) {
+			continue
 		}
 		bases[k] = c.newBase(rest)
 		s := bases[k].scratch()
 		for i, t := range tasks {
-			if block[i] != k {
+			if out.block[i] != k {
 				continue
 			}
 			bases[k].features(c.tasks[t].words, s)
@@ -66,33 +116,46 @@ func (c *Corpus) train(tasks []int, seed uint64, without [features]bool) trained
 				if !used && share < 1 && random.Float64() >= share {
 					continue
 				}
-				x = append(x, slices.Clone(s.of(tool, without)))
-				yes = append(yes, used)
-				of = append(of, k)
+				rows.x = append(rows.x, slices.Clone(s.of(tool)))
+				rows.yes = append(rows.yes, used)
+				rows.block = append(rows.block, k)
 			}
 		}
 	}
-	out := trained{Ranker: &Ranker{base: c.newBase(tasks), model: logit.Fit(x, yes, penalty), without: without}}
-	for k := range blocks {
-		var xs [][]float64
-		var ys []bool
-		for i := range x {
-			if of[i] != k {
-				xs, ys = append(xs, x[i]), append(ys, yes[i])
-			}
-		}
-		if len(xs) == 0 || len(xs) == len(x) {
-			continue
-		}
-		r := &Ranker{base: bases[k], model: logit.FitFrom(out.model, xs, ys, penalty), without: without}
-		s := r.base.scratch()
-		for i, t := range tasks {
-			if block[i] == k {
-				out.heldOut = append(out.heldOut, r.place(t, s))
-			}
+	out.Ranker = &Ranker{base: c.newBase(tasks)}
+	if len(rows.x) == 0 {
+		rows = sample{x: [][]float64{make([]float64, 2*features)}, yes: []bool{false}, block: []int{0}}
+	}
+	out.model = logit.Fit(rows.x, rows.yes, penalty)
+	out.plain = logit.FitFrom(out.model, rows.plain(), rows.yes, penalty)
+	for k, b := range bases {
+		if b != nil {
+			out.holdOut(k, b, &rows)
 		}
 	}
 	return out
+}
+
+// holdOut ranks the tasks of a block with what the others teach.
+func (t *trained) holdOut(block int, b *base, rows *sample) {
+	x, yes := rows.without(block)
+	if len(x) == 0 {
+		return
+	}
+	r := &Ranker{base: b, model: logit.FitFrom(t.model, x, yes, penalty)}
+	s := b.scratch()
+	scores := make([]float64, len(b.usage))
+	for i, task := range t.tasks {
+		if t.block[i] != block {
+			continue
+		}
+		r.scores(b.corpus.tasks[task].words, s, scores)
+		t.heldOut = append(t.heldOut, newRanking(task, scores, b.corpus.tasks[task].used))
+		t.scores[i] = make([]float32, len(scores))
+		for tool, z := range scores {
+			t.scores[i][tool] = float32(logit.Sigmoid(z))
+		}
+	}
 }
 
 // blocks divides tasks into n blocks of whole groups.
@@ -119,15 +182,8 @@ func (c *Corpus) blocks(tasks []int, n int, seed uint64) []int {
 func (r *Ranker) scores(words lexical.Vector, s *scratch, into []float64) {
 	r.base.features(words, s)
 	for tool := range into {
-		into[tool] = r.model.Score(s.of(tool, r.without))
+		into[tool] = r.model.Score(s.of(tool))
 	}
-}
-
-// place returns where the tools of a task stand in the ranker's order.
-func (r *Ranker) place(t int, s *scratch) ranking {
-	scores := make([]float64, len(r.base.usage))
-	r.scores(r.base.corpus.tasks[t].words, s, scores)
-	return ranking{t, placesIn(scores, r.base.corpus.tasks[t].used)}
 }
 
 // placesIn returns the places of some tools in the order of scores, highest first,
@@ -141,7 +197,6 @@ func placesIn(scores []float64, tools []int32) []int {
 			}
 		}
 	}
-	slices.Sort(out)
 	return out
 }
 
@@ -152,5 +207,27 @@ func order(scores []float64) []int {
 		out[i] = i
 	}
 	slices.SortFunc(out, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b)) })
+	return out
+}
+
+// K returns how many tools were chosen for a task, and the recall that was asked for.
+func (r *Ranker) K() (k int, asked float64) { return r.k, r.asked }
+
+// A Ranked is a tool with the probability that a task needs it.
+type Ranked struct {
+	Tool        string
+	Probability float64
+}
+
+// Rank returns all tools for the text of a task, those first that it needs most
+// likely.
+func (r *Ranker) Rank(text string) []Ranked {
+	c := r.base.corpus
+	scores := make([]float64, len(c.documents))
+	r.scores(c.vocabulary.Terms(termsOf(text)), r.base.scratch(), scores)
+	out := make([]Ranked, len(scores))
+	for i, tool := range order(scores) {
+		out[i] = Ranked{c.catalog.Tools[tool].Name, logit.Sigmoid(scores[tool])}
+	}
 	return out
 }

@@ -127,15 +127,7 @@ func NewCorpus(c *catalog.Catalog, tasks []Task, feeds [][2]int32) *Corpus {
 			words = append(words, lexical.Terms(t.Inputs[j].Name())...)
 		}
 		documents[i] = words
-		vocabulary.Add(words)
-		if t.Group == "" {
-			out.group = append(out.group, -1)
-			continue
-		}
-		if _, ok := groups[t.Group]; !ok {
-			groups[t.Group] = int32(len(groups))
-		}
-		out.group = append(out.group, groups[t.Group])
+		out.group = append(out.group, groupNumber(groups, t.Group))
 	}
 	out.groups = len(groups)
 	tasks = slices.Clone(tasks)
@@ -163,11 +155,17 @@ func NewCorpus(c *catalog.Catalog, tasks []Task, feeds [][2]int32) *Corpus {
 		}
 		one.group = numbers[t.Group]
 		words[kept] = termsOf(tasks[i].Text)
-		vocabulary.Add(words[kept])
 		kept++
 		out.tasks = append(out.tasks, one)
 	}
 	out.taskGroups = len(numbers)
+	out.forget(documents, words)
+	for i := range documents {
+		vocabulary.Add(documents[i])
+	}
+	for i := range out.tasks {
+		vocabulary.Add(words[i])
+	}
 	out.vocabulary = vocabulary.Sorted()
 	for i := range documents {
 		out.documents = append(out.documents, out.vocabulary.Terms(documents[i]))
@@ -176,6 +174,45 @@ func NewCorpus(c *catalog.Catalog, tasks []Task, feeds [][2]int32) *Corpus {
 		out.tasks[i].words = out.vocabulary.Terms(words[i])
 	}
 	return out
+}
+
+// groupNumber returns the number of a group of tools, -1 for none.
+func groupNumber(groups map[string]int32, name string) int32 {
+	if name == "" {
+		return -1
+	}
+	if _, ok := groups[name]; !ok {
+		groups[name] = int32(len(groups))
+	}
+	return groups[name]
+}
+
+// commonWord is in how many groups of tasks a word must be that is not in the
+// catalogue: what fewer people say may be a name or a secret, and is kept nowhere.
+const commonWord = 5
+
+// forget takes the words out of tasks that are neither in the catalogue nor common.
+func (c *Corpus) forget(documents, words [][]string) {
+	known := map[string]bool{}
+	for _, d := range documents {
+		for _, w := range d {
+			known[w] = true
+		}
+	}
+	said := map[string]int{}
+	last := map[string]int32{}
+	for i := range c.tasks {
+		g := c.tasks[i].group + 1
+		for _, w := range words[i] {
+			if last[w] != g { // tasks are in the order of their groups
+				last[w] = g
+				said[w]++
+			}
+		}
+	}
+	for i := range c.tasks {
+		words[i] = slices.DeleteFunc(words[i], func(w string) bool { return !known[w] && said[w] < commonWord })
+	}
 }
 
 // termsOf returns the words of a task's beginning.
