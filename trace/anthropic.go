@@ -190,14 +190,6 @@ func (d *anthropicDecoder) extendTurn(m anthropicMessage) {
 	d.addBlocks()
 }
 
-// joinTexts returns two texts as one, a line between them.
-func joinTexts(a, b Raw) Raw {
-	if a.IsZero() {
-		return b
-	}
-	return Raw{Data: b.AppendText(append(a.AppendText(nil), '\n')), Form: FormText}
-}
-
 // addBlocks adds the calls and results of the message that was read last, in
 // their order: tools of the interface itself answer inside the response.
 func (d *anthropicDecoder) addBlocks() {
@@ -233,36 +225,54 @@ func (block *anthropicBlock) tool() []byte {
 	return append(append(append([]byte{}, block.server...), "__"...), block.name...)
 }
 
-// readAnthropicUsage reads token counts, where the input excludes what was read
-// from the cache or written to it.
-func readAnthropicUsage(c *jsonscan.Cursor) (u Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
+// anthropicItems returns what a message says. Results inside the model's own
+// message are those of tools of the interface itself.
+func (d *anthropicDecoder) anthropicItems(m anthropicMessage) (items []item) {
+	switch string(m.role) {
+	case "user":
+		for i := range d.blocks {
+			if block := &d.blocks[i]; block.result {
+				it := item{kind: itemResult, id: block.id, value: block.value, status: statusOf(!block.failed)}
+				items = append(items, it)
+			}
 		}
-	}
-	var fresh int64
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "input_tokens":
-			count(&fresh)
-		case "cache_read_input_tokens":
-			count(&u.CachedInput)
-		case "cache_creation_input_tokens":
-			count(&u.CacheWrite)
-		case "output_tokens":
-			count(&u.Output)
+		if !m.text.isEmpty() {
+			items = append(items, item{kind: itemUser, value: m.text})
 		}
+	case "assistant":
+		items = append(items, item{kind: itemText, value: m.text.orAbsent(), opens: true})
+		if !m.thought.IsZero() {
+			items = append(items, item{kind: itemThought, value: m.thought})
+		}
+		for i := range d.blocks {
+			items = d.blocks[i].appendOwn(items)
+		}
+	case "system", "developer":
+		items = append(items, item{kind: itemSystem, value: m.text})
+	case "":
+		d.b.odd(CodeMessageShape, 1)
+	default:
+		d.b.odd(CodeMessageRole, 1)
 	}
-	u.Input = fresh + u.CachedInput + u.CacheWrite
-	return u
+	return items
 }
 
-// clearTurnModels takes the model from turns that are of the trajectory's own.
-func clearTurnModels(t *Trajectory) {
-	for i := range t.Turns {
-		if t.Turns[i].Model == t.Model {
-			t.Turns[i].Model = ""
+// appendOwn appends a call of the model, or gives the call that it answers its
+// result.
+func (block *anthropicBlock) appendOwn(items []item) []item {
+	if !block.result {
+		origin := OriginModel
+		if block.byProgram {
+			origin = OriginCode
+		}
+		return append(items, item{kind: itemCall, id: block.id, tool: block.tool(), value: block.value, origin: origin})
+	}
+	for i := range items {
+		it := &items[i]
+		if it.kind == itemCall && !it.answered && bytes.Equal(it.id, block.id) {
+			it.answered, it.result, it.status = true, block.value, statusOf(!block.failed)
+			return items
 		}
 	}
+	return append(items, item{kind: itemResult, id: block.id, value: block.value, status: statusOf(!block.failed)})
 }

@@ -1,9 +1,19 @@
 package trace
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
+
+// jsonString returns s as a JSON string token.
+func jsonString(s string) []byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
 
 func quoted(s string) Raw { return Raw{Data: jsonString(s), Form: FormString} }
 

@@ -1,28 +1,8 @@
 package trace
 
 import (
-	"time"
-
-	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
-
-// CodeRecordShape is the problem of a record that is JSON but no trajectory of its
-// format.
-const CodeRecordShape = "record-shape"
-
-// members notes which members an object has had, a bit for each that is read.
-type members uint32
-
-// note counts a member that was there before, and returns whether it was.
-func (m *members) note(b *builder, bit members) bool {
-	again := *m&bit != 0
-	if again {
-		b.odd(CodeKeyDuplicate, 1)
-	}
-	*m |= bit
-	return again
-}
 
 // chatDecoder reads messages as OpenAI's chat completions have them.
 type chatDecoder struct {
@@ -161,17 +141,6 @@ func (d *chatDecoder) function(c *jsonscan.Cursor, call *chatCall) {
 	}
 }
 
-// rawArgs is rawValue for arguments: a null is recorded, and no object.
-func rawArgs(c *jsonscan.Cursor) Raw {
-	if c.Kind() != jsonscan.Null {
-		return rawValue(c)
-	}
-	if data := c.Raw(); data != nil {
-		return Raw{Data: data, Form: FormJSON}
-	}
-	return Raw{}
-}
-
 // add adds a message to the trajectory.
 func (d *chatDecoder) add(m chatMessage) {
 	d.waiting = string(m.role) != "assistant"
@@ -227,27 +196,6 @@ func (d *chatDecoder) addItems(m chatMessage) {
 	}
 }
 
-// readChatRequest reads a record of a log.
-func readChatRequest(data []byte) *requestRecord {
-	d := openAIDecoder{chatDecoder: chatDecoder{b: newBuilder(0), asItems: true}, answerAt: -1}
-	c := jsonscan.New(data)
-	if !d.messages(&c) {
-		d.record(&c, true)
-	}
-	if c.End() == nil {
-		d.b.odd(CodeLoneSurrogate, c.LoneSurrogates())
-	}
-	r := &requestRecord{
-		items: d.items, answer: len(d.items), answered: d.answerAt >= 0,
-		response: d.told, model: d.model, tools: d.b.t.Tools, odd: d.b,
-	}
-	if r.answered {
-		r.answer = d.answerAt
-		r.id, r.response.model = []byte(d.b.t.ID), string(d.model)
-	}
-	return r
-}
-
 // addTurn adds a message of the model, and returns its turn.
 func (d *chatDecoder) addTurn(m chatMessage) *Turn {
 	turn := d.b.turn()
@@ -283,70 +231,8 @@ func (d *chatDecoder) result(id, name []byte, content Raw) *Call {
 	return d.b.namedResult(name, content)
 }
 
-// readUsage reads the token counts of OpenAI, where the input includes what was
-// cached and the output what was thought.
-func readUsage(c *jsonscan.Cursor) (u Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "prompt_tokens":
-			count(&u.Input)
-		case "completion_tokens":
-			count(&u.Output)
-		case "prompt_tokens_details":
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "cached_tokens" {
-					count(&u.CachedInput)
-				}
-			}
-		case "completion_tokens_details":
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "reasoning_tokens" {
-					count(&u.Reasoning)
-				}
-			}
-		}
-	}
-	return u
-}
-
-// readTime reads a time written as text; a time that cannot be read is counted.
-func (b *builder) readTime(c *jsonscan.Cursor) time.Time {
-	text, ok := c.Text()
-	if !ok {
-		return time.Time{}
-	}
-	at, ok := ParseTime(text)
-	if !ok {
-		b.odd(CodeTimeInvalid, 1)
-	}
-	return at
-}
-
-// readID reads an id that is a string or a number.
-func (b *builder) readID(c *jsonscan.Cursor) string {
-	if text, ok := c.Text(); ok {
-		return b.text(text)
-	}
-	if c.Kind() == jsonscan.Number {
-		return b.text(c.Raw())
-	}
-	return ""
-}
-
-// finishRecord checks that the record was JSON to its end and returns its
-// trajectory; shape says what a record lacks that is none.
-func (b *builder) finishRecord(r Record, c *jsonscan.Cursor, shape string) ([]Fragment, error) {
-	if err := c.End(); err != nil {
-		return nil, scanError(r, err)
-	}
-	if shape != "" {
-		return nil, diag.New(r.Pos(), CodeRecordShape, "%s", shape)
-	}
-	b.odd(CodeLoneSurrogate, c.LoneSurrogates())
-	return []Fragment{{Trajectory: b.finish()}}, nil
+// notChat are members that records of other formats have beside "messages".
+var notChat = [][]byte{
+	[]byte("system"), []byte("trajectory_format"), []byte("sessionId"), []byte("projectHash"),
+	[]byte("schema_version"), []byte("samples"), []byte("simulations"), []byte("contents"), []byte("traj"),
 }

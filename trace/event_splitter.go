@@ -7,7 +7,7 @@ import (
 
 // eventSplitter finds the text of each response.
 type eventSplitter struct {
-	*splitter
+	*scanner
 	n      int // bytes of the response so far
 	head   eventHead
 	some   bool // there are events
@@ -18,8 +18,8 @@ type eventSplitter struct {
 
 func splitEventStream(in *Input) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		s := &eventSplitter{splitter: newSplitter(in, yield), keys: map[string]string{}}
-		s.w.skipMark()
+		s := &eventSplitter{scanner: newScanner(in, yield), keys: map[string]string{}}
+		s.skipMark()
 		for s.lines() {
 		}
 	}
@@ -27,22 +27,21 @@ func splitEventStream(in *Input) iter.Seq2[Record, error] {
 
 // lines looks at the next line; false at the end.
 func (s *eventSplitter) lines() bool {
-	w := s.w
 	from := s.n
 	for {
-		i := bytes.IndexByte(w.rest()[from:], '\n')
+		i := bytes.IndexByte(s.rest()[from:], '\n')
 		if i >= 0 {
 			return s.line(from + i + 1)
 		}
-		from = len(w.rest())
+		from = len(s.rest())
 		if from > s.limit {
 			return s.tooLong(from)
 		}
-		if !w.more() {
+		if !s.more() {
 			break
 		}
 	}
-	if w.failure() == nil && len(w.rest()) > s.n && !s.line(len(w.rest())) {
+	if s.failure() == nil && len(s.rest()) > s.n && !s.line(len(s.rest())) {
 		return false
 	}
 	if s.flush() {
@@ -54,16 +53,15 @@ func (s *eventSplitter) lines() bool {
 // tooLong skips the next n bytes, which are of a response that is too large.
 func (s *eventSplitter) tooLong(n int) bool {
 	first := !s.behind
-	problem := s.tooLarge(s.w.at(), int64(n))
-	s.w.advance(n)
+	problem := s.tooLarge(s.at(), int64(n))
+	s.advance(n)
 	s.n, s.some, s.behind = 0, false, true
 	return !first || s.problem(problem)
 }
 
 // line adds the line that ends at an index to the response, or ends that.
 func (s *eventSplitter) line(end int) bool {
-	w := s.w
-	payload, _ := eventPayload(w.rest()[s.n:end])
+	payload, _ := eventPayload(s.rest()[s.n:end])
 	h, known := eventHead{}, false
 	if payload != nil {
 		h, known = readEventHead(payload)
@@ -114,14 +112,14 @@ func (s *eventSplitter) flush() bool {
 	n, some := s.n, s.some && !s.behind
 	s.n, s.some, s.head = 0, false, eventHead{}
 	if !some {
-		s.w.advance(n)
+		s.advance(n)
 		return true
 	}
-	record := s.w.record(n)
+	record := s.record(n)
 	if s.key != "" {
 		record.Shared = s.key
 	}
 	s.key = ""
-	s.w.advance(n)
-	return s.yield(record, nil)
+	s.advance(n)
+	return s.yield(record)
 }

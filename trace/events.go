@@ -133,13 +133,6 @@ func eventPayloads(text []byte) iter.Seq2[int, []byte] {
 	}
 }
 
-// isWholeValue reports whether a text has as many closing brackets as opening ones.
-func isWholeValue(text []byte) bool {
-	nest := nestingOf(text[0])
-	_, done := nest.skip(text)
-	return done
-}
-
 // streamText is the inside of a JSON string that comes in pieces. Pieces are
 // joined as they are written, so that a character whose escape is divided between
 // two of them is whole again.

@@ -246,3 +246,38 @@ func (c *streamCall) append(dst []byte) []byte {
 	dst = appendRaw(dst, args, c.args.appendTo(nil))
 	return append(dst, "}}"...)
 }
+
+// addChunk adds a chunk to the completion with its id, or begins one.
+func addChunk(all []*chatStream, chunk []byte) []*chatStream {
+	next := &chatStream{}
+	next.add(chunk)
+	for i := len(all) - 1; i >= 0; i-- {
+		s := all[i]
+		if len(s.id) > 0 && len(next.id) > 0 && !bytes.Equal(s.id, next.id) {
+			continue
+		}
+		if s.finish != nil && next.some { // an id that is used again
+			break
+		}
+		s.add(chunk)
+		return all
+	}
+	if !next.some && next.usage == nil { // such as notes about filters
+		return all
+	}
+	return append(all, next)
+}
+
+// countCut counts that a message broke off.
+func countCut(b *builder, message []byte) {
+	c := jsonscan.New(message)
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "cut":
+			b.odd(CodeResponseCut, 1)
+		case "broken":
+			n, _ := c.Int()
+			b.odd(CodeCallBroken, int(n))
+		}
+	}
+}

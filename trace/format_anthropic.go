@@ -91,58 +91,6 @@ func readAnthropicRequest(data []byte) *requestRecord {
 	return r
 }
 
-// anthropicItems returns what a message says. Results inside the model's own
-// message are those of tools of the interface itself.
-func (d *anthropicDecoder) anthropicItems(m anthropicMessage) (items []item) {
-	switch string(m.role) {
-	case "user":
-		for i := range d.blocks {
-			if block := &d.blocks[i]; block.result {
-				it := item{kind: itemResult, id: block.id, value: block.value, status: statusOf(!block.failed)}
-				items = append(items, it)
-			}
-		}
-		if !m.text.isEmpty() {
-			items = append(items, item{kind: itemUser, value: m.text})
-		}
-	case "assistant":
-		items = append(items, item{kind: itemText, value: m.text.orAbsent(), opens: true})
-		if !m.thought.IsZero() {
-			items = append(items, item{kind: itemThought, value: m.thought})
-		}
-		for i := range d.blocks {
-			items = d.blocks[i].appendOwn(items)
-		}
-	case "system", "developer":
-		items = append(items, item{kind: itemSystem, value: m.text})
-	case "":
-		d.b.odd(CodeMessageShape, 1)
-	default:
-		d.b.odd(CodeMessageRole, 1)
-	}
-	return items
-}
-
-// appendOwn appends a call of the model, or gives the call that it answers its
-// result.
-func (block *anthropicBlock) appendOwn(items []item) []item {
-	if !block.result {
-		origin := OriginModel
-		if block.byProgram {
-			origin = OriginCode
-		}
-		return append(items, item{kind: itemCall, id: block.id, tool: block.tool(), value: block.value, origin: origin})
-	}
-	for i := range items {
-		it := &items[i]
-		if it.kind == itemCall && !it.answered && bytes.Equal(it.id, block.id) {
-			it.answered, it.result, it.status = true, block.value, statusOf(!block.failed)
-			return items
-		}
-	}
-	return append(items, item{kind: itemResult, id: block.id, value: block.value, status: statusOf(!block.failed)})
-}
-
 // anthropicRecord reads the record around the messages.
 type anthropicRecord struct {
 	anthropicDecoder

@@ -130,7 +130,7 @@ func (d *atifDecoder) readStep(c *jsonscan.Cursor) {
 			eachOwn(c, func(key string) { d.ownStep(key, c) })
 		}
 	}
-	s.message, s.thought = s.message.as(s.form), s.thought.as(s.think)
+	s.message, s.thought = asForm(s.message, s.form), asForm(s.thought, s.think)
 	d.addStep()
 }
 
@@ -175,7 +175,7 @@ func readForm(c *jsonscan.Cursor) Form {
 
 // as returns a string that holds JSON, as awo writes what ATIF has no place for,
 // in its own form. A string that holds none stays as it is.
-func (r Raw) as(form Form) Raw {
+func asForm(r Raw, form Form) Raw {
 	if form == FormNone || r.Form != FormString {
 		return r
 	}
@@ -215,8 +215,8 @@ func (d *atifDecoder) readCall(c *jsonscan.Cursor) {
 	}
 	if call.own > 0 {
 		own := &d.step.own[call.own-1]
-		own.err = own.err.as(own.errForm)
-		call.args = call.args.restored(own.args)
+		own.err = asForm(own.err, own.errForm)
+		call.args = restored(call.args, own.args)
 	}
 }
 
@@ -269,7 +269,7 @@ func (d *atifDecoder) ownCall(own *atifOwn, key string, c *jsonscan.Cursor) {
 
 // restored returns the arguments that awo wrote as an object because ATIF has no
 // others.
-func (r Raw) restored(are string) Raw {
+func restored(r Raw, are string) Raw {
 	name := ""
 	switch are {
 	case "missing":
@@ -323,7 +323,7 @@ func (d *atifDecoder) readResult(c *jsonscan.Cursor) {
 			})
 		}
 	}
-	r.content = r.content.as(r.form)
+	r.content = asForm(r.content, r.form)
 	d.step.results = append(d.step.results, r)
 }
 

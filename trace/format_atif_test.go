@@ -6,10 +6,6 @@ import (
 	"testing"
 )
 
-func atifDocument(members string) string {
-	return `{"schema_version": "ATIF-v1.7", "session_id": "s", "agent": {"name": "a", "version": "1"}, ` + members + `}`
-}
-
 func TestATIF(t *testing.T) {
 	for _, test := range []struct{ name, record, want string }{
 		{
@@ -159,49 +155,5 @@ func TestATIFSubagents(t *testing.T) {
 	fragments, err = formatATIF.Decode(Record{Data: []byte(unnamed), File: "f", Line: 4, Col: 1})
 	if err != nil || fragments[0].Trajectory.ID == "" || fragments[1].Trajectory.Parent.Trajectory != fragments[0].Trajectory.ID {
 		t.Errorf("%v: %q started %v", err, fragments[0].Trajectory.ID, fragments[1].Trajectory.Parent)
-	}
-}
-
-func TestATIFSample(t *testing.T) {
-	trajectories := decodeAll(t, &formatATIF, sharedFile(t, "data", "formats", "atif", "openagents_login_trajectory.json"), ContainerDocument)
-	if len(trajectories) != 1 {
-		t.Fatalf("%d trajectories", len(trajectories))
-	}
-	tr := trajectories[0]
-	var y Tally
-	y.Add(tr)
-	want := ingestFigures{Trajectories: 1, Calls: 6, Tools: 5, LLMTurns: 6, CallingTurns: 6, UserMessages: 1}
-	if got := figuresOf(&y); got != want || tr.ID != "login-trace-trajectory" || tr.Session != "login-trace" || tr.Model != "openagents/khala" || tr.Oddities.Total != 0 {
-		t.Errorf("got %+v\n%s", got, depict(tr))
-	}
-	if tr.Turns[0].Usage.Known || tr.Turns[0].Usage.CostUSD == nil || tr.Turns[0].Model != "" {
-		t.Errorf("usage %+v, model %q", tr.Turns[0].Usage, tr.Turns[0].Model)
-	}
-	checkRoundTrip(t, tr)
-}
-
-func TestOpenAIChatSamples(t *testing.T) {
-	for name, want := range map[string]struct {
-		figures ingestFigures
-		usage   int // turns with usage
-	}{
-		"test_chat_tool_calls.request_response.jsonl":     {ingestFigures{Trajectories: 3, Calls: 3, Tools: 1, LLMTurns: 6, CallingTurns: 3}, 3},
-		"test_chat_tool_calls.requests_as_finetune.jsonl": {ingestFigures{Trajectories: 3, Calls: 3, Tools: 1, LLMTurns: 3, CallingTurns: 3}, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var y Tally
-			usage := 0
-			for _, tr := range decodeAll(t, &formatOpenAIChat, sharedFile(t, "data", "formats", "openai-chat", name), ContainerLines) {
-				y.Add(tr)
-				for i := range tr.Turns {
-					if tr.Turns[i].Usage.Known {
-						usage++
-					}
-				}
-			}
-			if got := figuresOf(&y); got != want.figures || usage != want.usage || y.Problems.Total != 0 {
-				t.Errorf("got %+v with %d usages, want %+v; problems %v", got, usage, want, y.Problems)
-			}
-		})
 	}
 }

@@ -28,14 +28,6 @@ var formatClaudeCode = Format{
 	Assemble: assembleClaudeCode,
 }
 
-// Oddities of session files.
-const (
-	CodeBranchAbandoned   = "branch-abandoned"    // a line of a branch that was taken back: left out
-	CodeLineCopied        = "line-copied"         // a line that stands twice: counted once
-	CodeMessageSynthetic  = "message-synthetic"   // a message that the program wrote in the model's name: left out
-	CodeParentCallUnknown = "parent-call-unknown" // a sub-agent whose starting call is not known
-)
-
 // claudeLine is a line with what is read of it.
 type claudeLine struct {
 	kind, uuid, parent  string

@@ -11,24 +11,6 @@ import (
 	"github.com/awo-dev/awo/diag"
 )
 
-// readFiles reads files with all formats and fails on any problem.
-func readFiles(t *testing.T, files ...string) []*Trajectory {
-	t.Helper()
-	r, err := Open(files, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var out []*Trajectory
-	for trajectory, err := range r.All() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, trajectory)
-	}
-	return out
-}
-
 // line writes a line of a session; rest holds further members.
 func line(kind, uuid, parent string, second int, rest string) string {
 	return fmt.Sprintf(`{"type":%q,"uuid":%q,"parentUuid":%q,"sessionId":"s","timestamp":"2026-01-02T10:00:%02dZ",%s}`, kind, uuid, parent, second, rest)
@@ -188,79 +170,13 @@ func TestClaudeCodeRecorded(t *testing.T) {
 	}
 }
 
-// roundTrip writes a trajectory as ATIF and reads it back.
-func roundTrip(t *testing.T, x *Trajectory) {
-	t.Helper()
-	text, err := AppendATIF(nil, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back := decodeOne(t, &formatATIF, string(text))
-	before, after := strings.Split(depict(x), "\n"), strings.Split(depict(back), "\n")
-	for i := range max(len(before), len(after)) {
-		a, b := "", ""
-		if i < len(before) {
-			a = before[i]
-		}
-		if i < len(after) {
-			b = after[i]
-		}
-		if a != b {
-			t.Errorf("%s is another after ATIF: line %d was %.200q, is %.200q", x.ID, i, a, b)
-			return
-		}
-	}
-}
-
 func FuzzClaudeCode(f *testing.F) {
-	f.Add(line("user", "u1", "", 1, `"message":{"role":"user","content":"do it"}`) + "\n" + line("assistant", "a1", "u1", 2, piece("m", 5, use("t1", "Read"))))
-	f.Add(line("assistant", "a1", "a1", 2, piece("m", 5, use("t1", "Read"))))
-	f.Add(line("user", "a", "b", 1, `"isSidechain":true,"message":{}`) + "\n" + line("user", "b", "a", 1, `"isSidechain":true,"message":{}`))
-	f.Add(line("user", "u1", "", 1, `"message":{"role":"user","content":"do it"}`) + "\n" + strings.Join(resumed("n", true, line("user", "u1", "", 1, `"message":{"role":"user","content":"do it"}`), line("assistant", "a1", "u1", 2, piece("m", 5, use("t1", "Read")))), "\n"))
-	f.Fuzz(func(t *testing.T, text string) {
-		joins := newAssembler(&Options{})
-		for i, l := range strings.Split(text, "\n") {
-			fragments, err := formatClaudeCode.Decode(Record{Data: []byte(l), File: "f", Line: i + 1, Col: 1})
-			if err != nil {
-				checkPosition(t, err, i+1, len(l))
-			}
-			for _, fragment := range fragments {
-				if err := joins.add(&formatClaudeCode, 0, fragment); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		for m := range joins.assemblies() {
-			trajectories, err := formatClaudeCode.Assemble(m.group.key, m.parts)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, x := range trajectories {
-				if _, err := AppendATIF(nil, x); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-	})
-}
-
-// checkPosition holds an error to a position inside its record.
-func checkPosition(t *testing.T, err error, at, length int) {
-	t.Helper()
-	problem, ok := err.(*diag.Error)
-	if !ok {
-		t.Fatalf("error %v is no *diag.Error", err)
-	}
-	if problem.Pos.Line != at || problem.Pos.Col < 1 || problem.Pos.Col > length+1 {
-		t.Errorf("position %v is outside of line %d with %d bytes", problem.Pos, at, length)
-	}
-}
-
-func writeFile(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	fuzzFormat(f, &formatClaudeCode,
+		line("user", "u1", "", 1, `"message":{"role":"user","content":"do it"}`)+"\n"+line("assistant", "a1", "u1", 2, piece("m", 5, use("t1", "Read"))),
+		line("assistant", "a1", "a1", 2, piece("m", 5, use("t1", "Read"))),
+		line("user", "a", "b", 1, `"isSidechain":true,"message":{}`)+"\n"+line("user", "b", "a", 1, `"isSidechain":true,"message":{}`),
+		line("user", "u1", "", 1, `"message":{"role":"user","content":"do it"}`)+"\n"+strings.Join(resumed("n", true, line("user", "u1", "", 1, `"message":{"role":"user","content":"do it"}`), line("assistant", "a1", "u1", 2, piece("m", 5, use("t1", "Read")))), "\n"),
+	)
 }
 
 // BenchmarkClaudeCode reads sessions of 50 responses on 151 lines each, one of ten

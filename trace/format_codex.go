@@ -24,12 +24,6 @@ var formatCodex = Format{
 	Assemble: assembleCodex,
 }
 
-// Oddities of rollout files.
-const (
-	CodeTurnAborted   = "turn-aborted"   // a turn that the user interrupted
-	CodeUsageUnplaced = "usage-unplaced" // token counts of a response that is not recorded: left out
-)
-
 // codexSession is what the first line says.
 type codexSession struct {
 	id, session, forkedFrom, parent string
@@ -47,23 +41,6 @@ func decodeCodex(r Record) ([]Fragment, error) {
 		return nil, nil
 	}
 	return []Fragment{{Key: r.File, Data: r.Data, Pos: r.Pos()}}, nil
-}
-
-// parseStamp reads a time; bad says that there is one that cannot be read.
-func parseStamp(stamp []byte) (at time.Time, bad bool) {
-	at, ok := ParseTime(stamp)
-	if !ok || at.Year() < 1 {
-		return time.Time{}, len(stamp) > 0
-	}
-	return at, false
-}
-
-// statusOf returns the status of a call that went well or not.
-func statusOf(ok bool) Status {
-	if ok {
-		return StatusOK
-	}
-	return StatusFailed
 }
 
 // codexDecoder puts the lines of a file together.

@@ -2,57 +2,10 @@ package trace
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// readText reads a text as a file of a name with all formats and holds every
-// trajectory to the same model after ATIF.
-func readText(t *testing.T, name string, lines ...string) []*Trajectory {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), name)
-	writeFile(t, file, strings.Join(lines, "\n")+"\n")
-	out := readFiles(t, file)
-	for _, x := range out {
-		roundTrip(t, x)
-	}
-	return out
-}
-
-// brief writes the calls of a trajectory, one a line.
-func brief(x *Trajectory) (calls []string) {
-	for i := range x.Calls {
-		c := &x.Calls[i]
-		result := "-"
-		if c.HasResult {
-			result = c.Result.Text()
-		}
-		calls = append(calls, fmt.Sprintf("%s@%d %s %s", c.Tool.Value(), c.Turn, c.Status, result))
-	}
-	return calls
-}
-
-// sayings writes the messages of a trajectory.
-func sayings(x *Trajectory) (said []string) {
-	for _, m := range x.Messages {
-		who := "user"
-		if m.Role == RoleSystem {
-			who = "system"
-		}
-		said = append(said, fmt.Sprintf("%s@%d %s", who, m.Turn, m.Text.Text()))
-	}
-	return said
-}
-
-// wantLines compares two lists of texts.
-func wantLines(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s are\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
-}
 
 func codexItemLine(second int, payload string) string {
 	return fmt.Sprintf(`{"timestamp":"2026-01-02T10:00:%02dZ","type":"response_item","payload":%s}`, second, payload)
@@ -199,47 +152,6 @@ func TestCodexRecorded(t *testing.T) {
 			t.Errorf("call %+v", c)
 		}
 	}
-}
-
-// fuzzLines checks a format whose trajectories stand on several lines.
-func fuzzLines(f *testing.F, format *Format, seeds ...string) {
-	for _, seed := range seeds {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		parts := map[string][]Fragment{}
-		var keys []string
-		var all []*Trajectory
-		for i, l := range strings.Split(text, "\n") {
-			fragments, err := format.Decode(Record{Data: []byte(l), File: "f", Line: i + 1, Col: 1})
-			if err != nil {
-				checkPosition(t, err, i+1, len(l))
-			}
-			for _, fragment := range fragments {
-				if fragment.Trajectory != nil {
-					all = append(all, fragment.Trajectory)
-					continue
-				}
-				if parts[fragment.Key] == nil {
-					keys = append(keys, fragment.Key)
-				}
-				parts[fragment.Key] = append(parts[fragment.Key], fragment)
-			}
-		}
-		for _, key := range keys {
-			trajectories, err := format.Assemble(key, parts[key])
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, trajectories...)
-		}
-		for _, x := range all {
-			if x.ID == "" {
-				x.ID = "f:1" // as the Reader does
-			}
-			checkRoundTrip(t, x)
-		}
-	})
 }
 
 func FuzzCodex(f *testing.F) {

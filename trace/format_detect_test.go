@@ -2,7 +2,6 @@ package trace
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
 	"os"
 	pathpkg "path"
@@ -13,12 +12,6 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 )
-
-// headOf reads the beginning of a text as the Reader does.
-func headOf(text string, size int) Head {
-	h, _ := newHead([]byte(text[:min(len(text), size)]), size >= len(text))
-	return h
-}
 
 func TestDetect(t *testing.T) {
 	chat := `{"role": "user", "content": "x"}, {"role": "assistant", "content": null, "tool_calls": []}`
@@ -95,53 +88,6 @@ func TestDetectCut(t *testing.T) {
 	}
 }
 
-// sampleFormats are the formats of the recorded traces, by folder or by file; what
-// has none is no trace.
-var sampleFormats = map[string]string{
-	"claude-code": "claude-code", "taubench": "tau-bench", "tau2": "tau2",
-	"toolbench/example": "toolbench", "toolbench/cot": "toolbench",
-	"formats/anthropic-managed-agents": "managed-agents", "formats/anthropic-messages": "anthropic",
-	"formats/atif": "atif", "formats/claude-code": "claude-code", "formats/codex-rollout": "codex",
-	"formats/gemini-contents": "gemini", "formats/inspect-ai": "inspect", "formats/langfuse": "langfuse",
-	"formats/langsmith": "langsmith", "formats/mcp-jsonrpc": "mcp", "formats/openai-agents-traces": "openai-agents",
-	"formats/openai-chat": "openai-chat", "formats/openai-responses": "openai-responses",
-	"formats/openhands": "openhands", "formats/otlp-genai": "otlp", "formats/swe-agent": "swe-agent",
-	"formats/openinference/spec_llm_spans.jsonl":            "phoenix",
-	"formats/openai-chat/test_chat_tools_streaming.sse.txt": "event-stream",
-	"formats/mcp-jsonrpc/go-sdk_tools.txtar":                "",
-}
-
-// samples returns the recorded traces with the format that each is in, "" for none,
-// or skips the test.
-func samples(t *testing.T) (root string, formats map[string]string) {
-	t.Helper()
-	root = filepath.Join("..", "..", "shared", "data")
-	if _, err := os.Stat(root); err != nil {
-		t.Skip("the recorded traces are not there")
-	}
-	formats = map[string]string{}
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		format, ok := sampleFormats[name]
-		if !ok && filepath.Ext(name) != "" {
-			format = sampleFormats[pathpkg.Dir(name)]
-		}
-		formats[name] = format
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root, formats
-}
-
 // TestDetectSamples holds that each recorded trace is taken for what it is, by the
 // whole of it, as the Reader does it, compressed or not; that a shorter beginning
 // is taken for nothing else; and that no format claims a trace of another.
@@ -169,15 +115,16 @@ func TestDetectSamples(t *testing.T) {
 					t.Errorf("%d bytes of %s are claimed by %s", size, name, f.Name)
 				}
 			}
-			if format, _ := detect(head, Formats, nil); size >= len(text) && (format == nil && want != "" || format != nil && format.Name != want) {
-				t.Errorf("%s is taken for %+v, want %q", name, format, want)
+			claimed := slices.IndexFunc(Formats, func(f Format) bool { return f.Detect(head).OK })
+			if size >= len(text) && (claimed < 0 && want != "" || claimed >= 0 && Formats[claimed].Name != want) {
+				t.Errorf("%s is taken for format %d, want %q", name, claimed, want)
 			}
 		}
 		if want == "" {
 			continue
 		}
 		whole := string(text)
-		for suffix, content := range map[string]string{"": whole, ".gz": gzipped(t, whole), ".zst": zstandard(t, whole)} {
+		for suffix, content := range map[string]string{"": whole, ".gz": gzipOf(t, whole), ".zst": zstdOf(t, whole)} {
 			path := filepath.Join(t.TempDir(), pathpkg.Base(name)+suffix)
 			writeFile(t, path, content)
 			r, err := Open([]string{path}, Options{})

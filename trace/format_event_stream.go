@@ -31,12 +31,6 @@ var formatEventStream = Format{
 	Assemble: assembleEventStream,
 }
 
-// Oddities of streams.
-const (
-	CodeRequestMissing = "request-missing" // a response whose request is not in the trace
-	CodeCallBroken     = "call-incomplete" // a call that was not complete when the stream broke off: left out
-)
-
 func decodeEventStream(r Record) ([]Fragment, error) {
 	var chat []*chatStream
 	var message *messageStream
@@ -133,27 +127,6 @@ func eventProblem(r Record, at int, payload []byte) *diag.Error {
 	return problem
 }
 
-// addChunk adds a chunk to the completion with its id, or begins one.
-func addChunk(all []*chatStream, chunk []byte) []*chatStream {
-	next := &chatStream{}
-	next.add(chunk)
-	for i := len(all) - 1; i >= 0; i-- {
-		s := all[i]
-		if len(s.id) > 0 && len(next.id) > 0 && !bytes.Equal(s.id, next.id) {
-			continue
-		}
-		if s.finish != nil && next.some { // an id that is used again
-			break
-		}
-		s.add(chunk)
-		return all
-	}
-	if !next.some && next.usage == nil { // such as notes about filters
-		return all
-	}
-	return append(all, next)
-}
-
 func assembleEventStream(key string, parts []Fragment) ([]*Trajectory, error) {
 	family, rest, _ := bytes.Cut([]byte(key), []byte(":"))
 	if string(family) == "responses" {
@@ -207,20 +180,6 @@ func assembleEventStream(key string, parts []Fragment) ([]*Trajectory, error) {
 	return []*Trajectory{t}, nil
 }
 
-// countCut counts that a message broke off.
-func countCut(b *builder, message []byte) {
-	c := jsonscan.New(message)
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "cut":
-			b.odd(CodeResponseCut, 1)
-		case "broken":
-			n, _ := c.Int()
-			b.odd(CodeCallBroken, int(n))
-		}
-	}
-}
-
 // detectEventStream looks at the first lines for an event of a stream. Events of
 // the Responses interface that stand alone on their lines are openai-responses.
 func detectEventStream(h Head) Match {
@@ -230,7 +189,7 @@ func detectEventStream(h Head) Match {
 		if n++; n > lines {
 			break
 		}
-		payload, data := eventPayload(bytes.TrimPrefix(line, byteOrderMark))
+		payload, data := eventPayload(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")))
 		if payload == nil {
 			continue
 		}

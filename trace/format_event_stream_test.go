@@ -6,20 +6,6 @@ import (
 	"testing"
 )
 
-// sse writes events as they are sent.
-func sse(payloads ...string) string {
-	var b strings.Builder
-	for _, p := range payloads {
-		fmt.Fprintf(&b, "data: %s\n\n", p)
-	}
-	return b.String()
-}
-
-// chunk writes a chunk of a chat completion.
-func chunk(id, delta string) string {
-	return fmt.Sprintf(`{"id":%q,"object":"chat.completion.chunk","created":1767348000,"model":"gpt-x","choices":[{"index":0,"delta":%s,"finish_reason":null}]}`, id, delta)
-}
-
 func chatEnd(id string) []string {
 	return []string{
 		fmt.Sprintf(`{"id":%q,"object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}],"usage":null}`, id),
@@ -234,7 +220,7 @@ func TestEventStreamProblems(t *testing.T) {
 	// A response that is too large costs itself.
 	large := sse(chunk("c", `{"content":"`+strings.Repeat("a", 9000)+`"}`), chunk("c", `{"content":"b"}`)) + sse(chatEnd("c")...)
 	writeFile(t, file, large+sse(append([]string{chunk("d", `{"content":"b"}`)}, chatEnd("d")...)...))
-	got, problems = readProblems(t, Options{MaxRecord: 4000, block: 1000}, file)
+	got, problems = readProblems(t, Options{MaxRecord: 4000}, file)
 	if len(problems) != 1 || !strings.Contains(problems[0], "x:1:1: record-too-large") || len(got) != 1 || got[0].Turns[len(got[0].Turns)-1].Text.Text() != "b" {
 		t.Errorf("%d trajectories, problems %q", len(got), problems)
 	}

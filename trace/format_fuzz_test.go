@@ -1,58 +1,12 @@
 package trace
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/awo-dev/awo/diag"
 )
-
-// checkDecoder checks a decoder on a record: that it does not panic, that its
-// problem has a code and a place in the record, and that what it reads can be
-// written as ATIF and comes back.
-func checkDecoder(t *testing.T, format *Format, text []byte) {
-	record := Record{Data: text, File: "f", Line: 7, Col: 3, Shared: &tau2Info{domain: "d", model: "m"}}
-	before := bytes.Clone(text)
-	fragments, err := format.Decode(record)
-	if !bytes.Equal(before, text) {
-		t.Fatal("the record has been changed")
-	}
-	if err != nil {
-		problem, ok := err.(*diag.Error)
-		if !ok || problem.Code == "" || problem.Msg == "" || problem.Pos.File != "f" {
-			t.Fatalf("problem %#v", err)
-		}
-		last := record.At(len(text))
-		if problem.Pos.Compare(record.Pos()) < 0 || problem.Pos.Compare(last) > 0 {
-			t.Fatalf("problem at %v, the record is from %v to %v", problem.Pos, record.Pos(), last)
-		}
-	}
-	if (err == nil) != (len(fragments) > 0) {
-		t.Fatalf("%d fragments and %v", len(fragments), err)
-	}
-	for _, tr := range joinedAlone(t, format, fragments) {
-		for i := range tr.Calls {
-			if tr.Calls[i].Turn >= len(tr.Turns) || tr.Calls[i].Turn < -1 {
-				t.Fatalf("call %d is of turn %d of %d", i, tr.Calls[i].Turn, len(tr.Turns))
-			}
-		}
-		if tr.ID == "" {
-			tr.ID = "f:7" // as the Reader does
-		}
-		checkRoundTrip(t, tr)
-	}
-}
-
-func fuzzDecoder(f *testing.F, format *Format, seeds []string) {
-	for _, seed := range seeds {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) { checkDecoder(t, format, text) })
-}
 
 func openAIChatSeeds() []string {
 	return []string{

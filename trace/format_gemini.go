@@ -32,10 +32,6 @@ var formatGemini = Format{
 	Assemble: assembleGemini,
 }
 
-// CodeArgsStreamed is the oddity of a call whose arguments came in pieces that
-// were not put together: they are missing.
-const CodeArgsStreamed = "args-streamed"
-
 func decodeGemini(r Record) ([]Fragment, error) {
 	c := jsonscan.New(r.Data)
 	g := readGeminiRecord(&c)
@@ -148,9 +144,6 @@ func detectGemini(h Head) Match {
 	}
 	return Match{Lacks: lacks}
 }
-
-// isKind reports whether a text begins with the first byte of a kind of value.
-func isKind(text []byte, first byte) bool { return len(text) > 0 && text[0] == first }
 
 // holdsParts reports whether a list of contents or candidates, or one content,
 // has one with parts.

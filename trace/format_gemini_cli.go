@@ -26,12 +26,6 @@ var formatGeminiCLI = Format{
 	Assemble: assembleGeminiCLI,
 }
 
-// Oddities of sessions of Gemini CLI.
-const (
-	CodeMessageNotice = "message-notice" // what the program told the user: left out
-	CodeCallCancelled = "call-cancelled" // a call that the user cancelled: it failed
-)
-
 func decodeGeminiCLI(r Record) ([]Fragment, error) {
 	c := jsonscan.New(r.Data)
 	object := c.Kind() == jsonscan.Object

@@ -22,10 +22,6 @@ var formatInspect = Format{
 	archive: inspectArchive,
 }
 
-// CodeResponseElsewhere is the oddity of a model response that is in none of the
-// trajectory's messages: left out.
-const CodeResponseElsewhere = "response-elsewhere"
-
 // inspectEval is what a log says about all its samples.
 type inspectEval struct{ task, model string }
 

@@ -77,17 +77,6 @@ func decodeLangfuse(r Record) ([]Fragment, error) {
 	return out, nil
 }
 
-// memberRaw returns a member of an object as it is written, nil if it has none.
-func memberRaw(object []byte, name string) (raw []byte) {
-	c := jsonscan.New(object)
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) == name {
-			raw = c.Raw()
-		}
-	}
-	return raw
-}
-
 // observation is an observation as far as it was read.
 type observation struct {
 	runSpan
@@ -203,7 +192,7 @@ func (o *observation) read(b *builder, raw []byte) {
 			}
 		case "metadata":
 			v := rawValue(&c)
-			o.readMetadata(v.innerJSON())
+			o.readMetadata(innerJSON(v))
 		}
 	}
 }
@@ -294,7 +283,7 @@ func (o *observation) finish(b *builder, called map[string]bool) {
 		o.kind = runModel
 		o.usage.CostUSD = o.cost
 		o.response = response{usage: o.usage, model: o.model}
-		if o.tools = readRunTools(b, o.input); len(o.tools) == 0 && bytes.HasPrefix(o.output.innerJSON(), []byte("{")) {
+		if o.tools = readRunTools(b, o.input); len(o.tools) == 0 && bytes.HasPrefix(innerJSON(o.output), []byte("{")) {
 			o.tools = readRunTools(b, o.output)
 		}
 	case o.typ == "AGENT":

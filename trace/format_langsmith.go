@@ -26,38 +26,6 @@ var formatLangSmith = Format{
 	Assemble: assembleLangSmith,
 }
 
-// eachObject calls use with every object of the arrays that an object has under
-// the names, and returns whether it has one of them.
-func eachObject(object []byte, use func(name string, raw []byte), names ...string) bool {
-	found := false
-	c := jsonscan.New(object)
-	for ok := c.Object(); ok && c.Member(); {
-		name := string(c.Key())
-		for _, want := range names {
-			if name != want || !c.Array() {
-				continue
-			}
-			found = true
-			for c.Element() {
-				if raw := c.Raw(); len(raw) > 0 && raw[0] == '{' {
-					use(name, raw)
-				}
-			}
-			break
-		}
-	}
-	return found
-}
-
-// checkRecord checks that a record is JSON.
-func checkRecord(r Record) error {
-	c := jsonscan.New(r.Data)
-	if err := c.End(); err != nil {
-		return scanError(r, err)
-	}
-	return nil
-}
-
 func decodeLangSmith(r Record) ([]Fragment, error) {
 	if err := checkRecord(r); err != nil {
 		return nil, err
@@ -134,10 +102,6 @@ func assembleLangSmith(key string, parts []Fragment) ([]*Trajectory, error) {
 	}
 	return out, nil
 }
-
-// CodeContentStored is the oddity of a step whose input or output is kept
-// elsewhere than in the trace.
-const CodeContentStored = "content-stored-elsewhere"
 
 func detectLangSmith(h Head) Match {
 	lacks := ""

@@ -97,7 +97,7 @@ func readAgentsSpan(b *builder, raw []byte) *runSpan {
 		case "error":
 			s.err = rawValue(&c)
 		case "span_data":
-			s.readAgentsData(&c)
+			readAgentsData(s, &c)
 		}
 	}
 	if s.failed = !s.err.IsZero(); s.failed {
@@ -112,7 +112,7 @@ func readAgentsSpan(b *builder, raw []byte) *runSpan {
 }
 
 // readAgentsData reads what a span is about.
-func (s *runSpan) readAgentsData(c *jsonscan.Cursor) {
+func readAgentsData(s *runSpan, c *jsonscan.Cursor) {
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {
 		case "type":

@@ -235,9 +235,6 @@ func (d *openAIDecoder) response(c *jsonscan.Cursor) {
 	}
 }
 
-// maxUnix is the first second of the year 10000.
-const maxUnix = 253402300800
-
 // choices adds the first of several answers and returns the index of its turn,
 // -1 if there is none.
 func (d *openAIDecoder) choices(c *jsonscan.Cursor) int {
@@ -318,12 +315,6 @@ type chatSigns struct {
 	other    bool // but with what only other interfaces have
 }
 
-// notChat are members that records of other formats have beside "messages".
-var notChat = [][]byte{
-	[]byte("system"), []byte("trajectory_format"), []byte("sessionId"), []byte("projectHash"),
-	[]byte("schema_version"), []byte("samples"), []byte("simulations"), []byte("contents"), []byte("traj"),
-}
-
 // record looks at a record, which may be cut short; message says that it is a
 // message itself.
 func (s *chatSigns) record(c *jsonscan.Cursor, message bool) {
@@ -401,4 +392,25 @@ func (s *chatSigns) message(c *jsonscan.Cursor) {
 		}
 	}
 	s.chat = s.chat || role && said
+}
+
+// readChatRequest reads a record of a log.
+func readChatRequest(data []byte) *requestRecord {
+	d := openAIDecoder{chatDecoder: chatDecoder{b: newBuilder(0), asItems: true}, answerAt: -1}
+	c := jsonscan.New(data)
+	if !d.messages(&c) {
+		d.record(&c, true)
+	}
+	if c.End() == nil {
+		d.b.odd(CodeLoneSurrogate, c.LoneSurrogates())
+	}
+	r := &requestRecord{
+		items: d.items, answer: len(d.items), answered: d.answerAt >= 0,
+		response: d.told, model: d.model, tools: d.b.t.Tools, odd: d.b,
+	}
+	if r.answered {
+		r.answer = d.answerAt
+		r.id, r.response.model = []byte(d.b.t.ID), string(d.model)
+	}
+	return r
 }

@@ -37,13 +37,6 @@ var formatOpenAIResponses = Format{
 	Assemble: assembleResponses,
 }
 
-// Oddities of logs of responses.
-const (
-	CodeResponseFailed   = "response-failed"           // a request that gave no response
-	CodeResponseCut      = "response-incomplete"       // a response that the interface broke off
-	CodePreviousResponse = "previous-response-missing" // a request that goes on from a response that is not there
-)
-
 // responsesRecord is a record with what is read of it.
 type responsesRecord struct {
 	request, response       responsesBody

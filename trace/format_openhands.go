@@ -29,9 +29,6 @@ var formatOpenHands = Format{
 	Assemble: assembleOpenHands,
 }
 
-// CodeEventUnknown is the oddity of an event of an unknown kind: left out.
-const CodeEventUnknown = "event-unknown"
-
 func decodeOpenHands(r Record) ([]Fragment, error) {
 	c := jsonscan.New(r.Data)
 	e := readHandsEvent(&c)

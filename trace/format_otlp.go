@@ -220,13 +220,6 @@ func otlpService(raw []byte) string {
 	return service
 }
 
-// Keys of open fragments: what follows is the name of a conversation, or the id
-// of a trace.
-const (
-	conversationKey = "conversation:"
-	traceKey        = "trace:"
-)
-
 func decodeOTLP(r Record) ([]Fragment, error) {
 	c := jsonscan.New(r.Data)
 	var out []Fragment

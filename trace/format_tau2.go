@@ -45,18 +45,6 @@ func detectTau2(h Head) Match {
 	return Match{}
 }
 
-// hasMember reports whether a text, which may be cut short, begins as an object
-// with a member of a name.
-func hasMember(text []byte, name string) bool {
-	c := jsonscan.New(text)
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) == name {
-			return true
-		}
-	}
-	return false
-}
-
 // tau2Info is what a document says about all its simulations.
 type tau2Info struct {
 	model, agent, domain string
@@ -158,7 +146,7 @@ func decodeTau2(r Record) ([]Fragment, error) {
 			seen.note(b, simReward)
 			for ok := c.Object(); ok && c.Member(); {
 				if string(c.Key()) == "reward" {
-					b.readReward(&c)
+					readReward(b, &c)
 				}
 			}
 		case "start_time":

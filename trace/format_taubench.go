@@ -56,7 +56,7 @@ func decodeTauBench(r Record) ([]Fragment, error) {
 			b.t.Trial = b.readID(&c)
 		case "reward":
 			seen.note(b, tauReward)
-			b.readReward(&c)
+			readReward(b, &c)
 		case "traj":
 			if seen.note(b, tauTraj) {
 				b.restart()
@@ -74,7 +74,7 @@ func decodeTauBench(r Record) ([]Fragment, error) {
 
 // readReward reads the reward of tau-bench and tau2: 1 is success, within the
 // tolerance of tau-bench's own evaluation, and less is failure.
-func (b *builder) readReward(c *jsonscan.Cursor) {
+func readReward(b *builder, c *jsonscan.Cursor) {
 	b.t.Score, b.t.Outcome = nil, OutcomeUnknown
 	reward, ok := c.Float()
 	if !ok {

@@ -36,7 +36,7 @@ type benchSearch struct {
 
 // visit walks the tree below a node, in the order in which it was tried.
 func (s *benchSearch) visit(node Value, afterThought bool) {
-	kind := node.text("node_type")
+	kind := textOf(node, "node_type")
 	if kind == "Thought" || kind == "Action" && !afterThought {
 		s.responses++
 	}
@@ -66,7 +66,7 @@ func benchRank(node Value, children int) int {
 }
 
 // text returns a member that is a string.
-func (v Value) text(name string) string {
+func textOf(v Value, name string) string {
 	member, _ := v.Lookup(name)
 	if member.Kind != String {
 		return ""
@@ -98,29 +98,29 @@ func decodeToolBench(r Record) ([]Fragment, error) {
 		tools := jsonscan.New(functions.AppendCanonical(nil))
 		b.t.Tools = b.readTools(&tools)
 	}
-	b.benchPrompt(answer)
+	benchPrompt(b, answer)
 	var s benchSearch
 	s.visit(root, false)
-	taken := b.benchPath(s.best)
+	taken := benchPath(b, s.best)
 	b.odd(CodeBranchAbandoned, max(s.responses-taken, 0))
 	return b.finishRecord(r, &c, "")
 }
 
 // benchPrompt adds what the model was told, and what the user asked.
-func (b *builder) benchPrompt(answer Value) {
+func benchPrompt(b *builder, answer Value) {
 	if chains, _ := answer.Lookup("train_messages"); len(chains.Elems) > 0 && len(chains.Elems[0].Elems) > 0 {
 		first := chains.Elems[0].Elems[0]
-		if first.text("role") == "system" {
-			b.message(RoleSystem, TextOf(first.text("content")).orAbsent())
+		if textOf(first, "role") == "system" {
+			b.message(RoleSystem, TextOf(textOf(first, "content")).orAbsent())
 		}
 	}
-	if query := answer.text("query"); query != "" {
+	if query := textOf(answer, "query"); query != "" {
 		b.message(RoleUser, TextOf(query))
 	}
 }
 
 // benchPath adds the nodes of a path, and returns how many responses they are.
-func (b *builder) benchPath(path []Value) int {
+func benchPath(b *builder, path []Value) int {
 	var name string
 	thought := false // the last node was one
 	open := false    // there is an action without an input
@@ -133,7 +133,7 @@ func (b *builder) benchPath(path []Value) int {
 		return b.call("", b.names.intern([]byte(name)), args, OriginModel)
 	}
 	for i, node := range path {
-		kind, said := node.text("node_type"), node.text("description")
+		kind, said := textOf(node, "node_type"), textOf(node, "description")
 		switch {
 		case kind == "Thought":
 			b.turn().Text = TextOf(said).orAbsent()
@@ -144,7 +144,7 @@ func (b *builder) benchPath(path []Value) int {
 			name, open = said, true
 		case kind == "Action Input" && i > 0 && len(b.t.Turns) > 0 && open:
 			if call := action(TextOf(said)); call != nil {
-				call.observe(node)
+				observe(call, node)
 			}
 		case i > 0:
 			b.odd(CodeMessageShape, 1)
@@ -158,7 +158,7 @@ func (b *builder) benchPath(path []Value) int {
 }
 
 // observe gives a call what its node says about the result.
-func (c *Call) observe(node Value) {
+func observe(c *Call, node Value) {
 	observation, ok := node.Lookup("observation")
 	if !ok || observation.Kind != String {
 		return
@@ -170,7 +170,7 @@ func (c *Call) observe(node Value) {
 	}
 	c.Status = statusOf(code.Text == benchOK || code.Text == benchAnswer || code.Text == benchGaveUp)
 	if v, err := ParseValue([]byte(observation.Text)); err == nil {
-		if failure := v.text("error"); failure != "" {
+		if failure := textOf(v, "error"); failure != "" {
 			c.Status, c.Error = StatusFailed, TextOf(failure)
 		}
 	}

@@ -193,24 +193,6 @@ func (g *geminiRecord) content(role, parts []byte) {
 	g.items = append(g.items, items...)
 }
 
-// readGeminiText reads a system instruction: a text, a content, or parts.
-func readGeminiText(c *jsonscan.Cursor) (text Raw) {
-	if c.Kind() != jsonscan.Object {
-		return rawContent(c)
-	}
-	whole := c.Raw()
-	scan := jsonscan.New(whole)
-	for ok := scan.Object(); ok && scan.Member(); {
-		switch string(scan.Key()) {
-		case "parts":
-			text = rawContent(&scan)
-		case "text":
-			text = rawValue(&scan)
-		}
-	}
-	return text
-}
-
 // geminiAnswer is an answer, put together from its pieces.
 type geminiAnswer struct {
 	some     bool

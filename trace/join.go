@@ -4,24 +4,6 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
-// Problem codes of what is odd in a trajectory but readable: they are counted in
-// Trajectory.Oddities. See also CodeOrphanResult.
-const (
-	CodeArgsNotJSON    = "args-not-json"    // arguments that are no JSON
-	CodeArgsNotObject  = "args-not-object"  // arguments that are JSON but no object
-	CodeCallRepeatedID = "call-id-repeated" // a call with the id of an earlier one
-	CodeCallUnnamed    = "call-unnamed"     // a call without the name of a tool: left out
-	CodeKeyDuplicate   = "key-duplicate"    // a member that an object has twice: the last counts
-	CodeLoneSurrogate  = "surrogate-lone"   // half a surrogate pair: read as U+FFFD
-	CodeMessageShape   = "message-shape"    // a message, call or result that cannot be one: left out
-	CodeMessageRole    = "message-role"     // a message from somebody unknown: left out
-	CodeTimeInvalid    = "time-invalid"     // a time that cannot be read: left out
-	CodeCopiedContext  = "context-copied"   // a step copied from another trajectory: left out
-	CodeChoiceIgnored  = "choice-ignored"   // an answer of the model beside the first: left out
-	CodeTurnAggregated = "turn-aggregated"  // model responses recorded as one turn, beside the first
-	CodeResultDetached = "result-detached"  // output that the trace ascribes to no call: left out
-)
-
 // builder puts a trajectory together, for every format: a decoder tells it in
 // order what was said, called and returned, and what that means for turns, calls
 // and results is decided here.
@@ -181,12 +163,12 @@ func (b *builder) restart() {
 
 // finish returns the trajectory.
 func (b *builder) finish() *Trajectory {
-	b.t.markAfterUser()
+	markAfterUser(b.t)
 	return b.t
 }
 
 // markAfterUser sets AfterUser of the calls by where the messages stand.
-func (t *Trajectory) markAfterUser() {
+func markAfterUser(t *Trajectory) {
 	said := make([]bool, len(t.Calls)+1) // by call: the user spoke right before it
 	for i := range t.Messages {
 		if m := &t.Messages[i]; m.Role == RoleUser && m.Call >= 0 && m.Call < len(said) {

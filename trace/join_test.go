@@ -132,14 +132,6 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-func turnsOnly(t *Trajectory) []string {
-	var out []string
-	for _, turn := range t.Turns {
-		out = append(out, fmt.Sprintf("%d+%d", turn.FirstCall, turn.NumCalls))
-	}
-	return out
-}
-
 // TestResultsModel compares the joining of results with the plainest one, with
 // few calls waiting and with so many that they are indexed.
 func TestResultsModel(t *testing.T) {
@@ -258,11 +250,11 @@ func TestArgsOddities(t *testing.T) {
 	}{
 		{JSONOf([]byte(`{"a":{"b":1}}`)), "", 0},
 		{Raw{}, "", 0},
-		{quoted(`{"a":`), CodeArgsNotJSON, 1},
-		{quoted(``), CodeArgsNotJSON, 1},
-		{quoted(`[1]`), CodeArgsNotObject, 1},
+		{textToken(`{"a":`), CodeArgsNotJSON, 1},
+		{textToken(``), CodeArgsNotJSON, 1},
+		{textToken(`[1]`), CodeArgsNotObject, 1},
 		{JSONOf([]byte(`null`)), CodeArgsNotObject, 1},
-		{quoted(`{"a":1,"\u0061":2,"b":[{"c":1,"c":2,"c":3}]}`), CodeKeyDuplicate, 3},
+		{textToken(`{"a":1,"\u0061":2,"b":[{"c":1,"c":2,"c":3}]}`), CodeKeyDuplicate, 3},
 		{JSONOf([]byte(`{` + many.String() + `"k1":3}`)), CodeKeyDuplicate, 2*fewWaiting + 1},
 	} {
 		b := newBuilder(0)

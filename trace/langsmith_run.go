@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
@@ -92,19 +91,6 @@ func readCost(c *jsonscan.Cursor, before *float64) *float64 {
 		return before
 	}
 	return &cost
-}
-
-// readMoment reads a time that is text, or milliseconds since 1970.
-func readMoment(b *builder, c *jsonscan.Cursor) time.Time {
-	if c.Kind() == jsonscan.Number {
-		ms, ok := c.Float()
-		if !ok || !(ms > 0 && ms < maxUnix*1000) {
-			b.odd(CodeTimeInvalid, 1)
-			return time.Time{}
-		}
-		return time.UnixMilli(int64(ms)).UTC()
-	}
-	return b.readTime(c)
 }
 
 // readExtra reads what is noted about a run: its model and its conversation.
@@ -199,29 +185,13 @@ func (r *langSmithRun) finishTool() {
 	}
 }
 
-// onlyMember returns the value of the only member of an object, if it has a name.
-func onlyMember(object []byte, name string) (value Raw, ok bool) {
-	c := jsonscan.New(object)
-	n := 0
-	if !c.Object() {
-		return value, false
-	}
-	for c.Member() {
-		n++
-		if string(c.Key()) == name {
-			value, ok = rawValue(&c), true
-		}
-	}
-	return value, ok && n == 1
-}
-
 // runToolInput returns the arguments of a tool, and the id of the call if they have
 // it: LangChain gives tools the text of the arguments, or the whole call.
 func runToolInput(inputs Raw) (args Raw, id []byte) {
 	if inner, ok := onlyMember(inputs.Data, "input"); ok {
 		inputs = inner
 	}
-	text := inputs.innerJSON()
+	text := innerJSON(inputs)
 	if text == nil {
 		return inputs, nil
 	}
@@ -253,7 +223,7 @@ type toolOutput struct {
 
 func (m *toolOutput) read(out Raw) {
 	m.content = out
-	text := out.innerJSON()
+	text := innerJSON(out)
 	if text == nil || text[0] != '{' {
 		return
 	}
@@ -266,7 +236,7 @@ func (m *toolOutput) read(out Raw) {
 		return
 	}
 	m.content, m.callID, m.failed, m.isTool = said.content, said.callID, string(said.status) == "error", true
-	m.content = m.content.asResult()
+	m.content = asResult(m.content)
 }
 
 // findUsage looks for token counts and the model in what a model gave back.

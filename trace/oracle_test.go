@@ -132,3 +132,75 @@ func TestLabelsOracle(t *testing.T) {
 		})
 	}
 }
+
+// TestATIFOfFormats checks that what each format gives survives ATIF.
+func TestATIFOfFormats(t *testing.T) {
+	for _, record := range []struct {
+		format *Format
+		text   string
+	}{
+		{&formatOpenAIChat, `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"text","text":"b"}],"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{\"a\":1,\"a\":2}"}},{"id":"1","function":{"name":"g","arguments":"x"}}]},{"role":"tool","tool_call_id":"1","content":[{"type":"text","text":"r"},{"type":"image_url","image_url":{}}]},{"role":"tool","tool_call_id":"1","content":null},{"role":"tool","tool_call_id":"9","content":"\ud800"},{"role":"user","content":[]}],"tools":[{"type":"function","function":{"name":"f","parameters":{"type": "object"}}}]}`},
+		{&formatTauBench, `{"task_id":1,"trial":0,"reward":0.0,"traj":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{}"}}]}]}`},
+		{&formatTau2, `{"id":"s","task_id":"0","trial":0,"reward_info":{"reward":1},"start_time":"2025-12-02T14:04:15.587","messages":[{"role":"user","content":"a","timestamp":"2025-12-02T14:04:15"},{"role":"assistant","content":null,"cost":0.1,"usage":{"prompt_tokens":1,"completion_tokens":2},"timestamp":"2025-12-02T14:04:16","tool_calls":[{"id":"c","name":"f","arguments":{}}]},{"role":"tool","id":"c","content":"r","error":true,"timestamp":"2025-12-02T14:04:17"}]}`},
+	} {
+		tr := decodeOne(t, record.format, record.text)
+		if tr.ID == "" {
+			tr.ID = "f:1" // as the Reader does
+		}
+		checkRoundTrip(t, tr)
+	}
+	if testing.Short() {
+		return // long, and one trajectory at a time
+	}
+	for _, set := range recordedSets {
+		t.Run(set.name, func(t *testing.T) {
+			for _, tr := range decodeAll(t, set.format, sharedFile(t, set.path...), set.container) {
+				checkRoundTrip(t, tr)
+			}
+		})
+	}
+}
+
+func TestATIFSample(t *testing.T) {
+	trajectories := decodeAll(t, &formatATIF, sharedFile(t, "data", "formats", "atif", "openagents_login_trajectory.json"), ContainerDocument)
+	if len(trajectories) != 1 {
+		t.Fatalf("%d trajectories", len(trajectories))
+	}
+	tr := trajectories[0]
+	var y Tally
+	y.Add(tr)
+	want := ingestFigures{Trajectories: 1, Calls: 6, Tools: 5, LLMTurns: 6, CallingTurns: 6, UserMessages: 1}
+	if got := figuresOf(&y); got != want || tr.ID != "login-trace-trajectory" || tr.Session != "login-trace" || tr.Model != "openagents/khala" || tr.Oddities.Total != 0 {
+		t.Errorf("got %+v\n%s", got, depict(tr))
+	}
+	if tr.Turns[0].Usage.Known || tr.Turns[0].Usage.CostUSD == nil || tr.Turns[0].Model != "" {
+		t.Errorf("usage %+v, model %q", tr.Turns[0].Usage, tr.Turns[0].Model)
+	}
+	checkRoundTrip(t, tr)
+}
+
+func TestOpenAIChatSamples(t *testing.T) {
+	for name, want := range map[string]struct {
+		figures ingestFigures
+		usage   int // turns with usage
+	}{
+		"test_chat_tool_calls.request_response.jsonl":     {ingestFigures{Trajectories: 3, Calls: 3, Tools: 1, LLMTurns: 6, CallingTurns: 3}, 3},
+		"test_chat_tool_calls.requests_as_finetune.jsonl": {ingestFigures{Trajectories: 3, Calls: 3, Tools: 1, LLMTurns: 3, CallingTurns: 3}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var y Tally
+			usage := 0
+			for _, tr := range decodeAll(t, &formatOpenAIChat, sharedFile(t, "data", "formats", "openai-chat", name), ContainerLines) {
+				y.Add(tr)
+				for i := range tr.Turns {
+					if tr.Turns[i].Usage.Known {
+						usage++
+					}
+				}
+			}
+			if got := figuresOf(&y); got != want.figures || usage != want.usage || y.Problems.Total != 0 {
+				t.Errorf("got %+v with %d usages, want %+v; problems %v", got, usage, want, y.Problems)
+			}
+		})
+	}
+}

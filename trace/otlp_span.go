@@ -129,24 +129,6 @@ func (r *otlpReader) value(c *jsonscan.Cursor) (v Value) {
 	return v
 }
 
-// fail reads what the attributes and events say about a failure.
-func (s *span) fail() {
-	if kind := s.text("error.type"); kind != "" {
-		s.failed = true
-		if s.failure == "" {
-			s.failure = kind
-		}
-	}
-	if !s.failed {
-		return
-	}
-	for _, e := range s.events {
-		if message, ok := attribute(e.attrs, "exception.message", 0); ok && e.name == "exception" && (s.failure == "" || s.failure == s.text("error.type")) {
-			s.failure = message.Text
-		}
-	}
-}
-
 // otlpEvent reads an event of a span, or a log record.
 func otlpEvent(v Value) spanEvent {
 	e := spanEvent{

@@ -203,7 +203,7 @@ func (p *pass) finish(b *batch, record *Record, fragments []Fragment) []Fragment
 			t.Source = record.Pos()
 		}
 		if t.ID == "" {
-			t.ID = partName(recordName(record, b.byLine), part)
+			t.ID = partName(record.name(), part)
 		}
 		part++
 		if p.wanted.has(t.Ref) {
@@ -214,11 +214,11 @@ func (p *pass) finish(b *batch, record *Record, fragments []Fragment) []Fragment
 	return fragments[:kept]
 }
 
-// recordName is the name of a record for trajectories without one: its file and
-// line, and the column where other records may begin on the same line.
-func recordName(r *Record, byLine bool) string {
+// name is the name of a record for trajectories without one: its file and line,
+// and the column where other records may begin on the same line.
+func (r *Record) name() string {
 	name := r.File + ":" + strconv.Itoa(r.Line)
-	if byLine {
+	if r.byLine {
 		return name
 	}
 	return name + ":" + strconv.Itoa(max(r.Col, 1))

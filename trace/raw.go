@@ -114,30 +114,6 @@ func (r Raw) contentIn(room []byte) []byte {
 	return r.AppendText(slices.Grow(room, len(r.Data)))
 }
 
-// rawValue passes over the value that c stands on and returns it as a Raw: text
-// for a string, absent for null and at an error.
-func rawValue(c *jsonscan.Cursor) Raw {
-	kind := c.Kind()
-	data := c.Raw()
-	switch {
-	case data == nil, kind == jsonscan.Null:
-		return Raw{}
-	case kind == jsonscan.String:
-		return Raw{Data: data, Form: FormString}
-	}
-	return Raw{Data: data, Form: FormJSON}
-}
-
-// rawContent is rawValue for the content of a message, where an array is one of
-// content parts.
-func rawContent(c *jsonscan.Cursor) Raw {
-	r := rawValue(c)
-	if r.Form == FormJSON && r.Data[0] == '[' {
-		r.Form = FormParts
-	}
-	return r
-}
-
 // validText returns text as a string, with U+FFFD for each byte that is no part
 // of valid UTF-8.
 func validText(text []byte) string {

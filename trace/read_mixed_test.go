@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/diag"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -40,7 +42,11 @@ func mixed(t *testing.T, o Options, root, input string) mixedRun {
 	for x, err := range r.All() {
 		var file, line string
 		if err != nil {
-			file, line = asProblem(t, err).Pos.File, err.Error()
+			problem, ok := errors.AsType[*diag.Error](err)
+			if !ok {
+				t.Fatalf("%v is no problem", err)
+			}
+			file, line = problem.Pos.File, err.Error()
 		} else {
 			file = x.Source.File
 			text, err := AppendATIF(nil, x)
@@ -79,9 +85,9 @@ func TestMixedFolder(t *testing.T) {
 		}
 		switch i % 3 {
 		case 1:
-			path, content = path+".gz", gzipped(t, content)
+			path, content = path+".gz", gzipOf(t, content)
 		case 2:
-			path, content = path+".zst", zstandard(t, content)
+			path, content = path+".zst", zstdOf(t, content)
 		}
 		writeFile(t, path, content)
 	}

@@ -14,10 +14,6 @@ import (
 // the file shows that they repeat one another. Elsewhere a record is a trajectory
 // of its own: two runs of a task begin alike too.
 
-// CodeRequestApart is the oddity of a trajectory that ends with the model's answer
-// in a file whose records repeat one another: it was not joined with them.
-const CodeRequestApart = "request-apart"
-
 // requestRecord is a record of a log with what is read of it.
 type requestRecord struct {
 	items    []item // those of the answer behind the others
@@ -65,7 +61,7 @@ func requestFragments(r Record, fragments []Fragment, paired, waiting bool) []Fr
 		scope = filepath.Dir(r.File)
 	}
 	sum := sha256.Sum256(words)
-	name := recordName(&r, r.byLine)
+	name := r.name()
 	data := strconv.AppendInt(nil, int64(len(name)), 10)
 	data = append(append(append(data, ' '), name...), r.Data...)
 	return []Fragment{{Key: scope + "#" + hex.EncodeToString(sum[:8]), Data: data, Pos: r.Pos()}}

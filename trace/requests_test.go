@@ -55,7 +55,7 @@ func TestChatRequestsJoined(t *testing.T) {
 			text = sse(chunk("x", `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":"}}]}`), chunk("x", fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"%d}"}}]}`, i/2+1)))
 		}
 		usage := fmt.Sprintf(`{"id":"x","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, []int{1, 50, 2, 3, 4}[i])
-		streamed[i] = p[:strings.Index(p, `"response":`)] + `"response":` + string(jsonString(text+sse(usage, "[DONE]"))) + "}"
+		streamed[i] = p[:strings.Index(p, `"response":`)] + `"response":` + string(jsonToken(text+sse(usage, "[DONE]"))) + "}"
 	}
 	for name, lines := range map[string][]string{"pairs": pairs, "requests": bare, "pairs with streams": streamed} {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestAnthropicRequestsJoined(t *testing.T) {
 		sse(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm a"}}`, `{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"so"}}`,
 			`{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}`, `{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"n\":1}"}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}}`, `{"type":"message_stop"}`)
-	withStream := append([]string{pairs[0][:streamed] + `"response":` + string(jsonString(stream)) + "}"}, pairs[1:]...)
+	withStream := append([]string{pairs[0][:streamed] + `"response":` + string(jsonToken(stream)) + "}"}, pairs[1:]...)
 	for name, lines := range map[string][]string{"pairs": pairs, "with a stream": withStream} {
 		got := readText(t, "log.jsonl", lines...)
 		if len(got) != 1 {

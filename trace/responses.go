@@ -344,16 +344,6 @@ func readResponsesBody(b *builder, c *jsonscan.Cursor, m *responsesBody) {
 	}
 }
 
-// readUnix reads a time in seconds since 1970.
-func readUnix(c *jsonscan.Cursor) time.Time {
-	seconds, ok := c.Float()
-	if !ok || !(seconds > 0 && seconds < maxUnix) {
-		return time.Time{}
-	}
-	whole := int64(seconds)
-	return time.Unix(whole, int64((seconds-float64(whole))*1e6)*1e3).UTC()
-}
-
 // readResponsesTools reads tool definitions. Tools of the interface itself have
 // no name but their type.
 func readResponsesTools(b *builder, c *jsonscan.Cursor) []ToolDef {
@@ -392,45 +382,4 @@ func readNamespace(b *builder, raw []byte) (tools []ToolDef) {
 		tools[i].Name = Intern(space + "__" + tools[i].Name.Value())
 	}
 	return tools
-}
-
-// memberText returns the text of a member of an object, nil if it has none.
-func memberText(object []byte, name string) (text []byte) {
-	c := jsonscan.New(object)
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) == name {
-			text, _ = c.Text()
-		}
-	}
-	return text
-}
-
-// readResponsesUsage reads token counts, where the input includes what was cached
-// and the output what was thought.
-func readResponsesUsage(c *jsonscan.Cursor) (u Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
-	}
-	detail := func(name string, n *int64) {
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) == name {
-				count(n)
-			}
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "input_tokens":
-			count(&u.Input)
-		case "output_tokens":
-			count(&u.Output)
-		case "input_tokens_details":
-			detail("cached_tokens", &u.CachedInput)
-		case "output_tokens_details":
-			detail("reasoning_tokens", &u.Reasoning)
-		}
-	}
-	return u
 }

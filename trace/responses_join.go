@@ -76,17 +76,6 @@ func responsesOrder(records []responsesRecord) []int {
 	return order
 }
 
-// uniqueIDs gives trajectories without an id of their own the reader's.
-func uniqueIDs(all []*Trajectory) {
-	seen := map[string]bool{}
-	for _, t := range all {
-		if seen[t.ID] {
-			t.ID = ""
-		}
-		seen[t.ID] = true
-	}
-}
-
 // responsesAssembler puts the records of a key together.
 type responsesAssembler struct {
 	s      *transcripts

@@ -11,7 +11,7 @@ import (
 // message.
 func readMessages(b *builder, raw Raw, answer bool) []item {
 	d := messageReader{b: b, items: responsesReader{b: b}}
-	text := raw.innerJSON()
+	text := innerJSON(raw)
 	if text == nil {
 		if raw.isEmpty() {
 			return nil
@@ -33,7 +33,7 @@ func speaker(answer bool) itemKind {
 
 // innerJSON returns the object or array that a piece is, or is the text of, nil if
 // it is neither.
-func (r Raw) innerJSON() []byte {
+func innerJSON(r Raw) []byte {
 	if r.IsZero() {
 		return nil
 	}
@@ -313,7 +313,7 @@ func (d *messageReader) result(m *anyMessage) {
 	if m.isDefinition() {
 		return
 	}
-	it := item{kind: itemResult, id: m.callID, tool: m.name, value: m.content.asResult()}
+	it := item{kind: itemResult, id: m.callID, tool: m.name, value: asResult(m.content)}
 	switch string(m.status) {
 	case "success":
 		it.status = StatusOK
@@ -330,7 +330,7 @@ func (m *anyMessage) isDefinition() bool {
 }
 
 // asResult returns a content as a result: a list without texts is one of values.
-func (r Raw) asResult() Raw {
+func asResult(r Raw) Raw {
 	if r.Form == FormParts && r.TextLen() == 0 {
 		r.Form = FormJSON
 	}
@@ -361,7 +361,7 @@ func (d *messageReader) blocks(content Raw) (items []item, text bool) {
 
 // readRunTools reads the definitions beside or among the messages of an input.
 func readRunTools(b *builder, input Raw) (tools []ToolDef) {
-	c := jsonscan.New(input.innerJSON())
+	c := jsonscan.New(innerJSON(input))
 	if c.Kind() == jsonscan.Object {
 		for ok := c.Object(); ok && c.Member(); {
 			if string(c.Key()) == "tools" {

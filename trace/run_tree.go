@@ -343,7 +343,7 @@ func (r *agentRun) finish(trace string, tree *runTree) []*Trajectory {
 // instructionsOf returns the system prompt that an answer of the Responses
 // interface repeats.
 func instructionsOf(output Raw) (text Raw) {
-	c := jsonscan.New(output.innerJSON())
+	c := jsonscan.New(innerJSON(output))
 	for ok := c.Object(); ok && c.Member(); {
 		if string(c.Key()) == "instructions" {
 			text = rawContent(&c)

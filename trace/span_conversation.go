@@ -114,3 +114,10 @@ func (s *span) conversationName() string {
 	}
 	return ""
 }
+
+// Keys of open fragments: what follows is the name of a conversation, or the id
+// of a trace.
+const (
+	conversationKey = "conversation:"
+	traceKey        = "trace:"
+)

@@ -6,14 +6,6 @@ import (
 	"strconv"
 )
 
-// Oddities of spans.
-const (
-	CodeSpanRepeated   = "span-repeated"     // a span that stands twice: the first counts
-	CodeSpanDoubled    = "span-doubled"      // a response or call that two instrumentations have a span of: counted once
-	CodeHistoryChanged = "history-changed"   // a request that does not begin with what was said before: only its end is new
-	CodeCachedApart    = "usage-cache-apart" // usage whose input leaves out the cached tokens: they were added
-)
-
 // joinSpans makes the trajectories of the spans of one conversation, or of one
 // trace. Each agent has one: an agent below another, with responses or calls of
 // its own, is a sub-agent; those side by side that have the same name are one.

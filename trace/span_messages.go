@@ -92,16 +92,6 @@ func appendSpanMessages(items []item, v Value, role string) []item {
 	return items
 }
 
-// member returns the first member of some names that is not null.
-func (v Value) member(names ...string) Value {
-	for _, name := range names {
-		if m, ok := v.Lookup(name); ok && m.Kind != Null {
-			return m
-		}
-	}
-	return Value{}
-}
-
 // appendSpanMessage appends the items of a message.
 func appendSpanMessage(items []item, m Value, role string) []item {
 	if inner := m.member("message"); inner.Kind == Object {

@@ -3,15 +3,7 @@ package trace
 import (
 	"slices"
 	"time"
-
-	"github.com/awo-dev/awo/internal/jsonscan"
 )
-
-// toolsOf reads a list of definitions.
-func (b *builder) toolsOf(list Value) []ToolDef {
-	c := jsonscan.New(list.AppendCanonical(nil))
-	return b.readTools(&c)
-}
 
 // spanReader puts the responses and calls of an agent in order. What a request
 // repeats is recognised by its position and content; a call, which both the
@@ -380,9 +372,6 @@ func (r *spanReader) news(input []item) (news []item, changed bool) {
 	}
 	return behind(last + 1), last >= 0
 }
-
-// ofModel reports whether an item is what the model has said or called.
-func (k itemKind) ofModel() bool { return k == itemText || k == itemThought || k == itemCall }
 
 // remember keeps what was said in a request and its response, in place of the
 // request that it goes on from.

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
 // spanKind is what a span means for a trajectory.
@@ -103,18 +101,6 @@ func (s *span) raw(names ...string) Raw {
 		}
 	}
 	return Raw{}
-}
-
-// rawOf returns a value as it stood in a record: text for a string, absent for
-// null.
-func rawOf(v Value) Raw {
-	switch v.Kind {
-	case Null:
-		return Raw{}
-	case String:
-		return TextOf(v.Text)
-	}
-	return JSONOf(v.AppendCanonical(nil))
 }
 
 // list returns the elements of an attribute that is a list, an object with
@@ -407,16 +393,20 @@ func unixNano(v Value) time.Time {
 	return time.Unix(0, n).UTC()
 }
 
-// jsonIn returns the value that text is the JSON of, the value itself if it is
-// no text.
-func jsonIn(v Value) (Value, bool) {
-	if v.Kind != String {
-		return v, true
+// fail reads what the attributes and events say about a failure.
+func (s *span) fail() {
+	if kind := s.text("error.type"); kind != "" {
+		s.failed = true
+		if s.failure == "" {
+			s.failure = kind
+		}
 	}
-	c := jsonscan.New([]byte(v.Text))
-	if k := c.Kind(); k != jsonscan.Array && k != jsonscan.Object {
-		return v, false
+	if !s.failed {
+		return
 	}
-	inner, err := ParseValue([]byte(v.Text))
-	return inner, err == nil
+	for _, e := range s.events {
+		if message, ok := attribute(e.attrs, "exception.message", 0); ok && e.name == "exception" && (s.failure == "" || s.failure == s.text("error.type")) {
+			s.failure = message.Text
+		}
+	}
 }

@@ -35,7 +35,7 @@ func benchAnswers(r Record, c *jsonscan.Cursor, document Value) ([]Fragment, err
 			b.t.Tools = b.readTools(&defined)
 		}
 		details, _ := chain.Lookup("answer_details")
-		b.benchChain(details)
+		benchChain(b, details)
 		if len(out) == 0 {
 			b.odd(CodeLoneSurrogate, c.LoneSurrogates())
 		}
@@ -46,13 +46,13 @@ func benchAnswers(r Record, c *jsonscan.Cursor, document Value) ([]Fragment, err
 
 // benchChain follows the messages. Where the chain forks, the last path is the
 // one that led to the answer.
-func (b *builder) benchChain(nodes Value) {
+func benchChain(b *builder, nodes Value) {
 	thought := false // the last message was a text of the model
 	for len(nodes.Elems) > 0 {
 		b.odd(CodeBranchAbandoned, len(nodes.Elems)-1)
 		node := nodes.Elems[len(nodes.Elems)-1]
-		said := node.text("message")
-		role := node.text("role")
+		said := textOf(node, "message")
+		role := textOf(node, "role")
 		switch role {
 		case "system", "user":
 			if said != "" {

@@ -1,9 +1,6 @@
 package trace
 
 import (
-	"bytes"
-	"slices"
-
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
@@ -20,58 +17,9 @@ func (b *builder) readTools(c *jsonscan.Cursor) []ToolDef {
 	start, odd, lone := c.Offset(), b.t.Oddities.Total, c.LoneSurrogates()
 	tools := b.readNewTools(c)
 	if c.Err() == nil && b.t.Oddities.Total == odd && c.LoneSurrogates() == lone {
-		b.memo.keep(c.Since(start))
+		b.memo.keep(c.Since(start), newBuilder(0).readNewTools)
 	}
 	return tools
-}
-
-// toolMemo is lists of definitions that were read before, the latest first. Runs
-// of a few agents repeat a few lists, and often they are the larger part of a
-// record; trajectories with the same list share it. A memo is used by one worker
-// at a time.
-type toolMemo struct {
-	lists [memoLists]toolList
-	used  int
-}
-
-// toolList is a list of definitions with its text, which it points into.
-type toolList struct {
-	text  []byte
-	tools []ToolDef
-}
-
-// The limits of a toolMemo, so that it is bounded whatever comes.
-const (
-	memoLists = 48
-	memoText  = 256 << 10
-)
-
-// recall passes over a list that is known, and returns it.
-func (m *toolMemo) recall(c *jsonscan.Cursor) ([]ToolDef, bool) {
-	for i := range m.used {
-		if !c.SkipSame(m.lists[i].text) {
-			continue
-		}
-		found := m.lists[i]
-		copy(m.lists[1:i+1], m.lists[:i])
-		m.lists[0] = found
-		return found.tools, true
-	}
-	return nil, false
-}
-
-// keep remembers a list that was read without any oddity. It reads a copy, since
-// the list would otherwise keep the whole block that it was found in.
-func (m *toolMemo) keep(text []byte) {
-	if len(text) > memoText {
-		return
-	}
-	text = bytes.Clone(text)
-	c := jsonscan.New(text)
-	tools := newBuilder(0).readNewTools(&c)
-	m.used = min(m.used+1, memoLists)
-	copy(m.lists[1:m.used], m.lists[:m.used-1])
-	m.lists[0] = toolList{text: text, tools: slices.Clip(tools)}
 }
 
 func (b *builder) readNewTools(c *jsonscan.Cursor) []ToolDef {
@@ -127,19 +75,6 @@ func (b *builder) readTool(c *jsonscan.Cursor, tool *ToolDef, name *[]byte) {
 					tool.Annotations = rawValue(c)
 				}
 			})
-		}
-	}
-}
-
-// eachOwn enters the member "awo" of the object extra that c stands on, and calls
-// read at the value of each of its members.
-func eachOwn(c *jsonscan.Cursor, read func(key string)) {
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) != "awo" {
-			continue
-		}
-		for ok := c.Object(); ok && c.Member(); {
-			read(string(c.Key()))
 		}
 	}
 }

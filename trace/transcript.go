@@ -6,12 +6,6 @@ import (
 	"time"
 )
 
-// Oddities of logs that repeat what was said before in every record.
-const (
-	CodeHistoryForked  = "history-forked"  // a record goes on from the middle of a trajectory: one of its own begins
-	CodeRecordRepeated = "record-repeated" // a record that stands twice: the last counts
-)
-
 // itemKind says what an item is.
 type itemKind uint8
 
@@ -324,3 +318,6 @@ func (s *transcripts) finish() []*Trajectory {
 	}
 	return out
 }
+
+// ofModel reports whether an item is what the model has said or called.
+func (k itemKind) ofModel() bool { return k == itemText || k == itemThought || k == itemCall }

@@ -180,3 +180,13 @@ func NewObject(members ...Member) Value { return Value{Kind: Object, Members: so
 
 // NewString returns a string.
 func NewString(s string) Value { return Value{Kind: String, Text: s} }
+
+// member returns the first member of some names that is not null.
+func (v Value) member(names ...string) Value {
+	for _, name := range names {
+		if m, ok := v.Lookup(name); ok && m.Kind != Null {
+			return m
+		}
+	}
+	return Value{}
+}

@@ -140,3 +140,44 @@ func wantDescription(t *testing.T, tr *Trajectory, want string) {
 		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(lines, "\n"))
 	}
 }
+
+// brief writes the calls of a trajectory, one a line.
+func brief(x *Trajectory) (calls []string) {
+	for i := range x.Calls {
+		c := &x.Calls[i]
+		result := "-"
+		if c.HasResult {
+			result = c.Result.Text()
+		}
+		calls = append(calls, fmt.Sprintf("%s@%d %s %s", c.Tool.Value(), c.Turn, c.Status, result))
+	}
+	return calls
+}
+
+// sayings writes the messages of a trajectory.
+func sayings(x *Trajectory) (said []string) {
+	for _, m := range x.Messages {
+		who := "user"
+		if m.Role == RoleSystem {
+			who = "system"
+		}
+		said = append(said, fmt.Sprintf("%s@%d %s", who, m.Turn, m.Text.Text()))
+	}
+	return said
+}
+
+// wantLines compares two lists of texts.
+func wantLines(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s are\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func turnsOnly(t *Trajectory) []string {
+	var out []string
+	for _, turn := range t.Turns {
+		out = append(out, fmt.Sprintf("%d+%d", turn.FirstCall, turn.NumCalls))
+	}
+	return out
+}

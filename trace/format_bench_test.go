@@ -29,12 +29,12 @@ func generatedChat(r *rand.Rand) []byte {
 	messages := []object{{"role": "system", "content": prose(r, 6000)}, {"role": "user", "content": prose(r, 300)}}
 	for i := range 8 {
 		id := fmt.Sprintf("call_%08x%08x", r.Uint32(), r.Uint32())
-		args := string(jsonString(prose(r, 10)))
+		args := string(jsonToken(prose(r, 10)))
 		messages = append(messages,
 			object{"role": "assistant", "content": nil, "tool_calls": []object{{"id": id, "type": "function", "function": object{
 				"name": fmt.Sprintf("get_details_%d", i%5), "arguments": fmt.Sprintf(`{"reservation_id": "R%05d", "note": %s}`, r.IntN(99999), args),
 			}}}},
-			object{"role": "tool", "tool_call_id": id, "content": `{"status": "ok", "note": ` + string(jsonString(prose(r, 600))) + `}`},
+			object{"role": "tool", "tool_call_id": id, "content": `{"status": "ok", "note": ` + string(jsonToken(prose(r, 600))) + `}`},
 			object{"role": "assistant", "content": prose(r, 350)},
 			object{"role": "user", "content": prose(r, 80)},
 		)
