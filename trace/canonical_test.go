@@ -92,7 +92,7 @@ func TestFloatsRoundTrip(t *testing.T) {
 		if math.IsNaN(f) || math.IsInf(f, 0) {
 			continue
 		}
-		text := string(appendFloat(nil, f))
+		text := string(AppendFloat(nil, f))
 		back, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.Float64bits(back) != math.Float64bits(f) || !strings.ContainsAny(text, ".e") {
 			t.Fatalf("%v became %s", f, text)

@@ -26,7 +26,7 @@ func played(task, words string) *Trajectory {
 			continue
 		}
 		name, parallel := strings.CutPrefix(word, "+")
-		if !parallel {
+		if !parallel || len(t.Turns) == 0 {
 			t.Turns = append(t.Turns, Turn{FirstCall: len(t.Calls)})
 		}
 		name, failed := strings.CutSuffix(name, "!")

@@ -8,9 +8,9 @@ import (
 // Intern returns the Name of a tool.
 func Intern[S string | []byte](name S) Name { return unique.Make(string(name)) }
 
-// textArena makes small strings out of bytes, many to one allocation. A string
+// TextArena makes small strings out of bytes, many to one allocation. A string
 // keeps the chunk that it is in.
-type textArena struct {
+type TextArena struct {
 	chunk strings.Builder
 	first int // bytes of the first chunk where the texts are known to be few, 0 if they are not
 }
@@ -18,7 +18,7 @@ type textArena struct {
 // arenaChunk is how many bytes are allocated at once.
 const arenaChunk = 512
 
-func (a *textArena) add(text []byte) string {
+func (a *TextArena) Add(text []byte) string {
 	switch {
 	case len(text) == 0:
 		return ""

@@ -177,8 +177,8 @@ func isStructural(c byte) bool {
 	return c == '"' || c == '{' || c == '}' || c == '[' || c == ']'
 }
 
-// isWholeValue reports whether a text has as many closing brackets as opening ones.
-func isWholeValue(text []byte) bool {
+// IsWholeValue reports whether a text has as many closing brackets as opening ones.
+func IsWholeValue(text []byte) bool {
 	nest := nestingOf(text[0])
 	_, done := nest.skip(text)
 	return done

@@ -261,7 +261,7 @@ func TestHead(t *testing.T) {
 		{strings.Repeat("{\"a\":1}\n", 50), ContainerLines, strings.Split(strings.Repeat("a ", 20)[:39], " ")},
 	}
 	for _, test := range tests {
-		h, _ := newHead([]byte(test.in), false)
+		h, _ := NewHead([]byte(test.in), false)
 		var records []string
 		for _, r := range h.Records {
 			keys := strings.Join(r.Keys, ",")

@@ -7,11 +7,11 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
-// toolMemo is lists of definitions that were read before, the latest first. Runs
+// ToolMemo is lists of definitions that were read before, the latest first. Runs
 // of a few agents repeat a few lists, and often they are the larger part of a
 // record; trajectories with the same list share it. A memo is used by one worker
 // at a time.
-type toolMemo struct {
+type ToolMemo struct {
 	lists [memoLists]toolList
 	used  int
 }
@@ -28,8 +28,8 @@ const (
 	memoText  = 256 << 10
 )
 
-// recall passes over a list that is known, and returns it.
-func (m *toolMemo) recall(c *jsonscan.Cursor) ([]ToolDef, bool) {
+// Recall passes over a list that is known, and returns it.
+func (m *ToolMemo) Recall(c *jsonscan.Cursor) ([]ToolDef, bool) {
 	for i := range m.used {
 		if !c.SkipSame(m.lists[i].text) {
 			continue
@@ -42,9 +42,9 @@ func (m *toolMemo) recall(c *jsonscan.Cursor) ([]ToolDef, bool) {
 	return nil, false
 }
 
-// keep remembers a list that was read without any anomaly. It reads a copy,
+// Keep remembers a list that was read without any anomaly. It reads a copy,
 // because the list would otherwise keep the whole block that it was found in.
-func (m *toolMemo) keep(text []byte, read func(*jsonscan.Cursor) []ToolDef) {
+func (m *ToolMemo) Keep(text []byte, read func(*jsonscan.Cursor) []ToolDef) {
 	if len(text) > memoText {
 		return
 	}
