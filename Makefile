@@ -7,7 +7,7 @@ BENCH    ?= .
 BENCHSIZE ?= 1GiB
 
 # Packages below testdata are not part of ./... and have to be named.
-PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench))
+PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench ./testdata/same))
 
 # What the race detector runs: packages whose own tests start goroutines, without
 # those that -short leaves out because they start none, and the stories of input,
@@ -21,12 +21,20 @@ RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(GO) test -race -short
 UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal/golden"|AWO_UPDATE' {} +)))
 
 .NOTPARALLEL:
-.PHONY: build demo check test bench backtest replay fuzz update
+.PHONY: build manual image demo check test same bench backtest replay fuzz update
 .PHONY: check-format check-modules check-vet check-static check-tests check-race check-goldens
 
 ## build: the program, as bin/awo
 build:
 	$(GO) build -trimpath -o bin/awo .
+
+## manual: man pages and completion scripts, below bin/share
+manual:
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(GO) run ./internal/manual -out bin/share
+
+## image: the program in a container image named awo, static and without rights
+image:
+	docker build -t awo .
 
 ## demo: what awo makes of the trajectories in testdata/office
 demo: build
@@ -40,7 +48,7 @@ check: check-format check-modules check-vet check-static check-tests check-race 
 
 check-format:
 	@echo "== format (gofumpt)"
-	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen)) || exit 1; \
+	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/bench testdata/same)) || exit 1; \
 	if [ -n "$$files" ]; then echo "not formatted; run '$(GO) tool gofumpt -w .':"; echo "$$files"; exit 1; fi
 
 check-modules:
@@ -84,6 +92,16 @@ check-goldens:
 ## test: the tests alone
 test:
 	$(GO) test $(PACKAGES)
+
+## same: do this checkout and BASE give the same bytes? Compares every command of both, on the office and the recorded traces below DATA
+BASE   ?= HEAD
+SAME   ?=
+same:
+	@folder=$$(mktemp -d) && trap 'git worktree remove --force "$$folder/base" 2>/dev/null; rm -rf "$$folder"' EXIT && \
+	git worktree add --quiet --detach "$$folder/base" $(BASE) && \
+	$(GO) build -C "$$folder/base" -trimpath -o "$$folder/old" . && \
+	$(GO) build -trimpath -o "$$folder/new" . && \
+	$(GO) run ./testdata/same $(if $(wildcard $(DATA)),-traces $(DATA)) $(SAME) "$$folder/old" "$$folder/new"
 
 ## bench: all benchmarks, or those that BENCH matches; then awo beside jq, DuckDB and Python on BENCHSIZE
 bench:

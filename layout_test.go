@@ -175,8 +175,8 @@ func TestImports(t *testing.T) {
 			t.Errorf("docs/architecture.md has a row for %s, and there is no such package", row)
 		}
 		for _, name := range r.packages {
-			_, row := rules[name] // as x/... has
-			if _, ok := packages[module+"/"+name]; !ok && !row {
+			_, folder := rules[name] // as x/... has
+			if _, ok := packages[module+"/"+name]; !ok && !folder {
 				t.Errorf("docs/architecture.md lets %s import %s, and there is no such package", row, name)
 			}
 		}

@@ -7,7 +7,8 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/merge/evidence"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -74,13 +75,13 @@ func joinReasons(r *merge.Reasons) func(stategraph.StateID) *stategraph.Reasons 
 // ablation merges the same trajectories under parts of the rules.
 type ablation struct {
 	set     *rules.Set
-	mergers []*merge.Merger    // without any rule, with all, then alone and without for each
-	losses  []*merge.StateLoss // likewise
-	options metatool.Options
+	mergers []*merge.Merger       // without any rule, with all, then alone and without for each
+	losses  []*evidence.StateLoss // likewise
+	options candidate.Options
 }
 
 func newAblation(set *rules.Set, o graphOptions) *ablation {
-	a := &ablation{set: set, options: metatool.Options{Threshold: o.Threshold}}
+	a := &ablation{set: set, options: candidate.Options{Threshold: o.Threshold}}
 	part := func(keep func(*rules.Rule) bool) {
 		some := *set
 		some.Rules = nil
@@ -90,7 +91,7 @@ func newAblation(set *rules.Set, o graphOptions) *ablation {
 			}
 		}
 		a.mergers = append(a.mergers, merge.NewMerger(&some, merge.Options{MaxStates: o.LimitStates}))
-		a.losses = append(a.losses, merge.NewStateLoss(&some))
+		a.losses = append(a.losses, evidence.NewStateLoss(&some))
 	}
 	part(func(*rules.Rule) bool { return false })
 	part(func(*rules.Rule) bool { return true })
@@ -149,7 +150,7 @@ func (a *ablation) result() *ablationJSON {
 	for i, m := range a.mergers {
 		merged := m.Merged()
 		stats := merged.Graph.Statistics()
-		figures[i] = ablatedJSON{States: stats.States, Edges: stats.Edges, TurnsSaved: metatool.Extract(merged, a.options).TurnsSaved(), Bits: stateBits(a.losses[i])}
+		figures[i] = ablatedJSON{States: stats.States, Edges: stats.Edges, TurnsSaved: candidate.Extract(merged, a.options).TurnsSaved(), Bits: stateBits(a.losses[i])}
 		a.mergers[i], a.losses[i] = nil, nil
 	}
 	out := &ablationJSON{Threshold: a.options.Threshold, NoRules: figures[0], AllRules: figures[1], Rules: []ruleAblatedJSON{}}
@@ -160,7 +161,7 @@ func (a *ablation) result() *ablationJSON {
 }
 
 // stateBits returns the held-out loss of the next tool given the state.
-func stateBits(l *merge.StateLoss) report.Figure {
+func stateBits(l *evidence.StateLoss) report.Figure {
 	const folds, seed = 10, 1
 	if bits := l.Bits(folds, seed); !math.IsNaN(bits) {
 		return report.Known(bits)

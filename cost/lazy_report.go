@@ -79,9 +79,9 @@ type BreakEven struct {
 
 // GrowthStep is how far registration has got after a number of turns.
 type GrowthStep struct {
-	Turn         int
-	Share        float64 // mean over the trajectories that have so many turns
-	Trajectories int
+	Turn         int     `json:"turn"`
+	Share        float64 `json:"share"` // mean over the trajectories that have so many turns
+	Trajectories int     `json:"trajectories"`
 }
 
 // Report ends the study. What was only counted is scaled by the fit first.

@@ -45,31 +45,31 @@ func newArgument(v trace.Value) *argument {
 	return a
 }
 
-// Marks around the parts of a label that may be shown. Canonical JSON escapes
+// Brackets around the parts of a label that may be shown. Canonical JSON escapes
 // control characters, so nothing else in it looks like them.
 const (
-	markOpen  = '\x01'
-	markClose = '\x02'
+	shownOpen  = '\x01'
+	shownClose = '\x02'
 )
 
-// appendMarked appends the canonical JSON of the argument, with marks around
+// appendBracketed appends the canonical JSON of the argument, with brackets around
 // what may be shown.
-func (a *argument) appendMarked(dst []byte) []byte {
+func (a *argument) appendBracketed(dst []byte) []byte {
 	if a.allowed {
-		dst = append(dst, markOpen)
+		dst = append(dst, shownOpen)
 		dst = a.value().AppendCanonical(dst)
-		return append(dst, markClose)
+		return append(dst, shownClose)
 	}
 	switch a.kind {
 	case trace.String:
-		return a.appendMarkedText(dst)
+		return a.appendBracketedText(dst)
 	case trace.Array:
 		dst = append(dst, '[')
 		for i, item := range a.items {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = item.appendMarked(dst)
+			dst = item.appendBracketed(dst)
 		}
 		return append(dst, ']')
 	case trace.Object:
@@ -80,14 +80,14 @@ func (a *argument) appendMarked(dst []byte) []byte {
 			}
 			dst = appendString(dst, a.names[i])
 			dst = append(dst, ':')
-			dst = item.appendMarked(dst)
+			dst = item.appendBracketed(dst)
 		}
 		return append(dst, '}')
 	}
 	return a.scalar.AppendCanonical(dst)
 }
 
-func (a *argument) appendMarkedText(dst []byte) []byte {
+func (a *argument) appendBracketedText(dst []byte) []byte {
 	if a.shown == nil {
 		return appendString(dst, a.text)
 	}
@@ -98,11 +98,11 @@ func (a *argument) appendMarkedText(dst []byte) []byte {
 			end++
 		}
 		if a.shown[start] {
-			dst = append(dst, markOpen)
+			dst = append(dst, shownOpen)
 		}
 		dst = appendStringContent(dst, a.text[start:end])
 		if a.shown[start] {
-			dst = append(dst, markClose)
+			dst = append(dst, shownClose)
 		}
 		start = end
 	}
@@ -197,7 +197,7 @@ func (a *argument) rewrite(pattern *regexp.Regexp, with template) {
 	if matches == nil {
 		return
 	}
-	var out maskedText
+	var out shownText
 	last := 0
 	for _, match := range matches {
 		out.copy(text, shown, last, match[0])
@@ -211,14 +211,14 @@ func (a *argument) rewrite(pattern *regexp.Regexp, with template) {
 	*a = argument{kind: trace.String, text: string(out.text), shown: out.shown, allowed: a.allowed}
 }
 
-// maskedText is a text in the making with, by byte, whether it may be shown.
-type maskedText struct {
+// shownText is a text in the making with, by byte, whether it may be shown.
+type shownText struct {
 	text  []byte
 	shown []bool
 }
 
 // copy appends a part of another text as it is shown there.
-func (m *maskedText) copy(text string, shown []bool, from, to int) {
+func (m *shownText) copy(text string, shown []bool, from, to int) {
 	m.text = append(m.text, text[from:to]...)
 	for i := from; i < to; i++ {
 		m.shown = append(m.shown, shown != nil && shown[i])
@@ -226,7 +226,7 @@ func (m *maskedText) copy(text string, shown []bool, from, to int) {
 }
 
 // fixed appends text that the author of a rule wrote.
-func (m *maskedText) fixed(text string) {
+func (m *shownText) fixed(text string) {
 	m.text = append(m.text, text...)
 	for range len(text) {
 		m.shown = append(m.shown, true)
@@ -285,7 +285,7 @@ func groupsNamed(pattern *regexp.Regexp, name string) []int {
 }
 
 // expand appends the template for one match in text.
-func (t template) expand(out *maskedText, text string, shown []bool, match []int) {
+func (t template) expand(out *shownText, text string, shown []bool, match []int) {
 	for _, part := range t {
 		out.fixed(part.text)
 		for _, g := range part.groups {

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/awo-dev/awo/merge/internal/mergetest"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -67,8 +68,8 @@ func (h *habits) run(i int) *trace.Trajectory {
 }
 
 func habitRules() *rules.Set {
-	return ruleSet(effect("tool_0*,tool_2*", rules.Accessor), effect("tool_39", rules.Annotator),
-		rewrite("* user_id", `user_\d+`, "{USER}"), domain("tool_1*", "one"), loop("tool_3*"))
+	return mergetest.Set(mergetest.Effect("tool_0*,tool_2*", rules.Accessor), mergetest.Effect("tool_39", rules.Annotator),
+		mergetest.Rewrite("* user_id", `user_\d+`, "{USER}"), mergetest.Domain("tool_1*", "one"), mergetest.Loop("tool_3*"))
 }
 
 func BenchmarkMerger(b *testing.B) {

@@ -1,5 +1,9 @@
 package merge
 
+import (
+	"github.com/awo-dev/awo/merge/internal/hash128"
+)
+
 // planCache remembers plans by a hash of all that they depend on, in two
 // generations: when the young one is full it becomes the old one, and what is
 // asked for again is young again. So it holds between one and two times its
@@ -10,7 +14,7 @@ type planCache struct {
 }
 
 // find returns the plan of the key, nil if it is not remembered.
-func (c *planCache) find(key hash) *plan {
+func (c *planCache) find(key hash128.Hash) *plan {
 	if p := c.young.find(key); p != nil {
 		return p
 	}
@@ -22,7 +26,7 @@ func (c *planCache) find(key hash) *plan {
 }
 
 // add remembers a plan whose key is not in the young generation.
-func (c *planCache) add(key hash, p *plan) {
+func (c *planCache) add(key hash128.Hash, p *plan) {
 	if c.young.n >= c.limit {
 		c.old, c.young = c.young, c.old
 		clear(c.young.slots)
@@ -39,11 +43,11 @@ type planSlots struct {
 }
 
 type planSlot struct {
-	key  hash
+	key  hash128.Hash
 	plan *plan // nil: free
 }
 
-func (s *planSlots) find(key hash) *plan {
+func (s *planSlots) find(key hash128.Hash) *plan {
 	if s.n == 0 {
 		return nil
 	}
@@ -51,16 +55,16 @@ func (s *planSlots) find(key hash) *plan {
 }
 
 // home is the slot of the key, or the free one where it belongs.
-func (s *planSlots) home(key hash) *planSlot {
+func (s *planSlots) home(key hash128.Hash) *planSlot {
 	mask := uint64(len(s.slots) - 1)
-	for i := key.lo; ; i++ {
+	for i := key.Lo; ; i++ {
 		if slot := &s.slots[i&mask]; slot.plan == nil || slot.key == key {
 			return slot
 		}
 	}
 }
 
-func (s *planSlots) add(key hash, p *plan) {
+func (s *planSlots) add(key hash128.Hash, p *plan) {
 	if 4*s.n >= 3*len(s.slots) {
 		old := s.slots
 		s.slots = make([]planSlot, max(64, 2*len(old)))

@@ -3,6 +3,7 @@ package merge
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -18,17 +19,17 @@ type Catalog struct {
 	// The trajectory that is being read.
 	current    *trace.Trajectory
 	trajectory uint32
-	task       hash
+	task       hash128.Hash
 	taskKnown  bool
 
-	seeds     seeds
+	seeds     hash128.Seeds
 	lastTools *trace.ToolDef
 	open      []*observed // scratch of observe
 }
 
 // NewCatalog returns an empty catalog.
 func NewCatalog() *Catalog {
-	return &Catalog{tools: map[trace.Name]*CatalogTool{}, seeds: newSeeds()}
+	return &Catalog{tools: map[trace.Name]*CatalogTool{}, seeds: hash128.NewSeeds()}
 }
 
 // CatalogTool is one tool.
@@ -39,7 +40,7 @@ type CatalogTool struct {
 	Versions   int        // how many different ones followed each other
 
 	args   observed
-	digest hash // of the definition's raw bytes
+	digest hash128.Hash // of the definition's raw bytes
 }
 
 // Tools returns the tools, in the order in which they first appeared.
@@ -76,8 +77,8 @@ func (c *Catalog) begin(t *trace.Trajectory) {
 	c.lastTools = &t.Tools[0]
 	for i := range t.Tools {
 		def := &t.Tools[i]
-		digest := c.seeds.raw(def.Input)
-		digest = mix(digest, mix(c.seeds.raw(def.Description), c.seeds.raw(def.Annotations)))
+		digest := c.seeds.Raw(def.Input)
+		digest = hash128.Mix(digest, hash128.Mix(c.seeds.Raw(def.Description), c.seeds.Raw(def.Annotations)))
 		if tool := c.tool(def.Name); tool.Versions == 0 || tool.digest != digest {
 			tool.digest = digest
 			tool.Versions++
@@ -87,9 +88,9 @@ func (c *Catalog) begin(t *trace.Trajectory) {
 }
 
 // taskHash is the task of the current trajectory, worked out when asked for.
-func (c *Catalog) taskHash() hash {
+func (c *Catalog) taskHash() hash128.Hash {
 	if !c.taskKnown {
-		c.task, c.taskKnown = hashOf([]byte(c.current.TaskKey())), true
+		c.task, c.taskKnown = hash128.Of([]byte(c.current.TaskKey())), true
 	}
 	return c.task
 }
@@ -115,12 +116,12 @@ type observed struct {
 	crowded bool        // more names than are kept
 	elems   *observed
 
-	value        hash  // of the first value here, if that is no object and no array
-	varies       bool  // not all values are the same
-	trajectories uint8 // that have it, up to constTrajectories
-	tasks        uint8 // that have it, up to constTasks
+	value        hash128.Hash // of the first value here, if that is no object and no array
+	varies       bool         // not all values are the same
+	trajectories uint8        // that have it, up to constTrajectories
+	tasks        uint8        // that have it, up to constTasks
 	last         uint32
-	task         hash
+	task         hash128.Hash
 }
 
 // A value is a constant of its tool if it is the same wherever it occurs, in at
@@ -217,7 +218,7 @@ func (c *Catalog) observeValue(o *observed, v trace.Value, depth int) {
 			c.observeValue(o.elems, e, depth+1)
 		}
 	case !o.varies:
-		h := hashOf(v.AppendCanonical(nil))
+		h := hash128.Of(v.AppendCanonical(nil))
 		if o.seen == 1 {
 			o.value = h
 		}

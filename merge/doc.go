@@ -9,9 +9,9 @@
 // trajectories in compact form, the labels, and the figures of every
 // cumulative strategy. On demand it also says which rules are about which calls:
 // [Usage] counts them, [Merged.Explain] shows one call, and [Reasons] say of every
-// state by which rules several histories became it. An [Examiner] holds the rules
-// against what the calls returned and gives the [Evidence] for and against each
-// of them; a [Suggester] proposes rules.
+// state by which rules several histories became it. A [View] says where each
+// history stands; on it rest package evidence, which holds the rules against what
+// the calls returned, and package suggest, which proposes rules.
 //
 // # Stages
 //
@@ -37,8 +37,7 @@
 // O(graph) for states, edges and labels, O(calls) for the walks (13 bytes a
 // call, and none if they are not asked for), and bounded caches. Of the
 // trajectories nothing is kept but labels: tool names and rewritten arguments.
-// These hold values that may be secret; [Veil] writes them for people. An
-// Examiner keeps hashes only, a Suggester arguments too: both say how many.
+// These hold values that may be secret; [Masker] writes them for people.
 //
 // # What it does not do
 //

@@ -122,7 +122,7 @@ func FuzzRules(f *testing.F) {
 				t.Fatalf("%q: watching changes the graph", src)
 			}
 			for c := range run.Calls {
-				m.Explain(run, 1, c, m.Veil(false))
+				m.Explain(run, 1, c, m.Masker(false))
 			}
 		}
 	})

@@ -9,7 +9,7 @@ import (
 // Explanation is what the rules made of one recorded call.
 type Explanation struct {
 	Tool   string
-	Label  string // the call as recorded, as the veil shows it
+	Label  string // the call as recorded, as the masker shows it
 	Status trace.Status
 
 	// Stages are the rules that match the call, in the order in which they
@@ -27,13 +27,13 @@ type AppliedRule struct {
 	Idle        bool        // it decides, and changes nothing
 
 	// What the rule is about, before and after it: a name, a status, a label as
-	// the veil shows it, an effect, a domain. Before is empty if there was none.
+	// the masker shows it, an effect, a domain. Before is empty if there was none.
 	Before, After string
 }
 
 // ExplainedStep is a step with its place in the graph.
 type ExplainedStep struct {
-	Label    string // as the veil shows it
+	Label    string // as the masker shows it
 	Status   trace.Status
 	Effect   rules.Effect
 	Twice    bool // a mutator that may be done twice
@@ -68,7 +68,7 @@ func (f Fate) String() string {
 // Explain says what the rules made of a call, an index into t.Calls. t is the
 // trajectory that was added as the one of that number, from 0, and the graph
 // must have its walks.
-func (m *Merged) Explain(t *trace.Trajectory, trajectory, call int, v *Veil) *Explanation {
+func (m *Merged) Explain(t *trace.Trajectory, trajectory, call int, masker *Masker) *Explanation {
 	r := NewRewriter(m.Set, Full(m.Set), &Labels{}, nil)
 	r.watch()
 	c := &t.Calls[call]
@@ -76,7 +76,7 @@ func (m *Merged) Explain(t *trace.Trajectory, trajectory, call int, v *Veil) *Ex
 	args, _ := c.ArgsValue()
 	e.Label = e.Tool
 	if !c.ArgsMissing() {
-		e.Label = v.marked(string(newArgument(args).appendMarked([]byte(e.Tool))), len(e.Tool), c.Tool)
+		e.Label = masker.show(string(newArgument(args).appendBracketed([]byte(e.Tool))), len(e.Tool), c.Tool)
 	}
 	steps := r.Rewrite(t)
 	switch {
@@ -93,16 +93,16 @@ func (m *Merged) Explain(t *trace.Trajectory, trajectory, call int, v *Veil) *Ex
 			if s.failed {
 				e.Fate = FateFailed
 			}
-			e.apply(s.uses.list, v, c.Tool)
+			e.apply(s.uses.list, masker, c.Tool)
 			return e
 		}
 	}
-	m.explainSteps(e, r, t, trajectory, call, steps, v)
+	m.explainSteps(e, r, t, trajectory, call, steps, masker)
 	return e
 }
 
 // explainSteps explains the steps that a call is part of.
-func (m *Merged) explainSteps(e *Explanation, r *Rewriter, t *trace.Trajectory, trajectory, call int, steps []Step, v *Veil) {
+func (m *Merged) explainSteps(e *Explanation, r *Rewriter, t *trace.Trajectory, trajectory, call int, steps []Step, masker *Masker) {
 	first, last := m.Walks.Of(trajectory)
 	visits := m.Graph.Visits()
 	c := &t.Calls[call]
@@ -114,7 +114,7 @@ func (m *Merged) explainSteps(e *Explanation, r *Rewriter, t *trace.Trajectory, 
 		}
 		entry := &labels.entries[step.Label()]
 		x := ExplainedStep{
-			Label:  v.marked(entry.marked, int(entry.nameLen), step.Tool()),
+			Label:  masker.show(entry.bracketed, int(entry.nameLen), step.Tool()),
 			Status: step.Status, Effect: step.Effect(), Twice: step.Idempotent(), Domain: step.Domain(), Barrier: step.Barrier(),
 			Inserted: step.Inserted, Calls: int(step.Calls), Cut: step.Cut,
 		}
@@ -126,14 +126,14 @@ func (m *Merged) explainSteps(e *Explanation, r *Rewriter, t *trace.Trajectory, 
 		if step.Inserted {
 			continue
 		}
-		uses := step.letter.uses.list
+		uses := step.action.uses.list
 		renames := 0
 		for renames < len(uses) && uses[renames].rule.Kind == rules.KindRename {
 			renames++
 		}
-		e.apply(uses[:renames], v, c.Tool)
-		e.apply(r.statusesOf(c, t), v, c.Tool)
-		e.apply(uses[renames:], v, c.Tool)
+		e.apply(uses[:renames], masker, c.Tool)
+		e.apply(r.statusesOf(c, t), masker, c.Tool)
+		e.apply(uses[renames:], masker, c.Tool)
 	}
 }
 
@@ -146,12 +146,12 @@ func (r *Rewriter) statusesOf(c *trace.Call, t *trace.Trajectory) []application 
 }
 
 // apply adds rules that match the call.
-func (e *Explanation) apply(list []application, v *Veil, tool trace.Name) {
+func (e *Explanation) apply(list []application, masker *Masker, tool trace.Name) {
 	for i := range list {
 		a := &list[i]
 		applied := AppliedRule{Rule: a.rule, OverruledBy: a.by, Idle: a.idle, Before: a.before, After: a.after}
 		if a.nameLen > 0 {
-			applied.Before, applied.After = v.marked(a.before, a.nameLen, tool), v.marked(a.after, a.nameLen, tool)
+			applied.Before, applied.After = masker.show(a.before, a.nameLen, tool), masker.show(a.after, a.nameLen, tool)
 		}
 		e.Stages = append(e.Stages, applied)
 	}

@@ -1,19 +1,23 @@
 package merge
 
+import (
+	"github.com/awo-dev/awo/merge/internal/hash128"
+)
+
 // history is what the state of a walk depends on: the reads seen, and the
 // writes up to commutation.
 //
 // Writes are events of a trace in the sense of Mazurkiewicz: two of them depend
 // on each other unless their domains differ or a commute rule joins their
-// classes; a write without a domain depends on all, and equal letters always
+// classes; a write without a domain depends on all, and equal actions always
 // depend on each other, which changes no equivalence and lets events be told
 // apart. Two words of events are equivalent exactly if their dependence graphs
 // are the same, and that graph is hashed event by event: the hash of an event is
-// that of its letter and of the multiset of the hashes of all earlier events
+// that of its action and of the multiset of the hashes of all earlier events
 // that it depends on; the hash of the word is that of the multiset of its
 // events. Multisets are hashed by adding, so an event costs the same however
 // long the history is. No two events of one word have the same hash: equal
-// letters depend on each other, so the later one has the earlier one, and all
+// actions depend on each other, so the later one has the earlier one, and all
 // that it depends on, below itself.
 //
 // Note: for domains alone the projections onto each domain (with the writes of
@@ -26,16 +30,16 @@ type history struct {
 	contexts bool     // context values tell writes apart
 	variant  int      // of the labels
 
-	reads   hashSet
-	readSum hash
+	reads   hash128.Set
+	readSum hash128.Hash
 
 	writes int
-	total  hash // of all events
+	total  hash128.Hash // of all events
 
 	parts   []part // writes by domain and class, in order of first appearance
 	none    part   // writes of no domain, whatever their class
 	byPart  map[partKey]int
-	letters map[hash]selfPart // of letters whose class commutes with itself
+	actions map[hash128.Hash]selfPart // of actions whose class commutes with itself
 
 	// Domains with writes after the last write of no domain.
 	recent int
@@ -52,68 +56,68 @@ type partKey struct {
 // part is the writes of one domain and class.
 type part struct {
 	key  partKey
-	sum  hash
+	sum  hash128.Hash
 	last int // the number of the last of them, from 1; 0 for none
-	at   *letter
+	at   *action
 }
 
-// selfPart is the equal letters among writes that commute with their like.
+// selfPart is the equal actions among writes that commute with their like.
 type selfPart struct {
-	sum  hash
+	sum  hash128.Hash
 	last int
-	at   *letter
+	at   *action
 }
 
 type event struct {
 	key    partKey
-	letter hash
+	action hash128.Hash
 }
 
 func (h *history) reset() {
-	h.reads.reset()
-	h.readSum, h.total, h.none = hash{}, hash{}, part{}
+	h.reads.Reset()
+	h.readSum, h.total, h.none = hash128.Hash{}, hash128.Hash{}, part{}
 	h.writes, h.recent = 0, 0
 	h.parts, h.events = h.parts[:0], h.events[:0]
 	if len(h.byPart) > 0 {
 		clear(h.byPart)
 	}
-	if len(h.letters) > 0 {
-		clear(h.letters)
+	if len(h.actions) > 0 {
+		clear(h.actions)
 	}
 }
 
 // key is the key of the state that the history leads to.
-func (h *history) key() hash { return mix(h.readSum, h.total) }
+func (h *history) key() hash128.Hash { return hash128.Mix(h.readSum, h.total) }
 
 // read adds a read and reports whether the state changes.
-func (h *history) read(entry hash) bool {
-	if !h.reads.add(entry) {
+func (h *history) read(entry hash128.Hash) bool {
+	if !h.reads.Add(entry) {
 		return false
 	}
-	h.readSum = h.readSum.plus(entry)
+	h.readSum = h.readSum.Plus(entry)
 	return true
 }
 
 // write adds a write and reports whether the state changes: it does not if a
-// loop rule finds the same write right below it. entry is the write's letter.
-func (h *history) write(l *letter, key partKey, entry hash) bool {
-	if h.loops && l.loop >= 0 && h.repeats(l, key, entry) {
+// loop rule finds the same write right below it. entry is the write's action.
+func (h *history) write(a *action, key partKey, entry hash128.Hash) bool {
+	if h.loops && a.loop >= 0 && h.repeats(a, key, entry) {
 		return false
 	}
-	e := mix(entry, h.below(key, entry))
+	e := hash128.Mix(entry, h.below(key, entry))
 	h.writes++
-	h.total = h.total.plus(e)
+	h.total = h.total.Plus(e)
 	p := h.part(key)
 	if key.domain == 0 {
-		h.none.sum, h.none.last, h.none.at = h.none.sum.plus(e), h.writes, l
+		h.none.sum, h.none.last, h.none.at = h.none.sum.Plus(e), h.writes, a
 		h.recent = 0
 	} else if p.last <= h.none.last {
 		h.recent++
 	}
-	p.sum, p.last, p.at = p.sum.plus(e), h.writes, l
+	p.sum, p.last, p.at = p.sum.Plus(e), h.writes, a
 	if h.selfCommutes(key) {
-		same := h.letters[entry]
-		h.letters[entry] = selfPart{same.sum.plus(e), h.writes, l}
+		same := h.actions[entry]
+		h.actions[entry] = selfPart{same.sum.Plus(e), h.writes, a}
 	}
 	if h.classes != nil && h.loops {
 		h.events = append(h.events, event{key, entry})
@@ -122,27 +126,27 @@ func (h *history) write(l *letter, key partKey, entry hash) bool {
 }
 
 // below is the hash of all events that a new one depends on.
-func (h *history) below(key partKey, entry hash) hash {
+func (h *history) below(key partKey, entry hash128.Hash) hash128.Hash {
 	if h.classes == nil {
 		if key.domain == 0 {
 			return h.total
 		}
-		return h.none.sum.plus(h.part(key).sum)
+		return h.none.sum.Plus(h.part(key).sum)
 	}
-	var sum hash
+	var sum hash128.Hash
 	for i := range h.parts {
 		if h.depend(key, h.parts[i].key) {
-			sum = sum.plus(h.parts[i].sum)
+			sum = sum.Plus(h.parts[i].sum)
 		}
 	}
 	if h.selfCommutes(key) {
-		sum = sum.plus(h.letters[entry].sum)
+		sum = sum.Plus(h.actions[entry].sum)
 	}
 	return sum
 }
 
 // depend reports whether writes of the two parts depend on each other, equal
-// letters aside.
+// actions aside.
 func (h *history) depend(a, b partKey) bool {
 	if a.domain != b.domain && a.domain != 0 && b.domain != 0 {
 		return false
@@ -185,24 +189,24 @@ func (h *history) part(key partKey) *part {
 // repeats reports whether a write that loops is the same as the sole maximal
 // event that it depends on: its label, less what its loop rule ignores, is that
 // event's label less the same.
-func (h *history) repeats(l *letter, key partKey, entry hash) bool {
+func (h *history) repeats(a *action, key partKey, entry hash128.Hash) bool {
 	last, at, sole := h.lastBelow(key, entry)
-	if at == nil || len(at.form(h.variant).loops) <= int(l.loop) {
+	if at == nil || len(at.form(h.variant).loops) <= int(a.loop) {
 		return false // the last one is of another name, which has other rules
 	}
-	if at.form(h.variant).loops[l.loop] != l.form(h.variant).loops[l.loop] {
+	if at.form(h.variant).loops[a.loop] != a.form(h.variant).loops[a.loop] {
 		return false
 	}
-	if h.contexts && at.context != l.context {
+	if h.contexts && at.context != a.context {
 		return false
 	}
 	return sole || h.isSole(last, key, entry)
 }
 
 // lastBelow returns the number of the last event that a new one depends on, its
-// letter, and whether it is known that all others that the new one depends on
+// action, and whether it is known that all others that the new one depends on
 // are below it.
-func (h *history) lastBelow(key partKey, entry hash) (last int, at *letter, sole bool) {
+func (h *history) lastBelow(key partKey, entry hash128.Hash) (last int, at *action, sole bool) {
 	if h.classes == nil {
 		if key.domain != 0 {
 			if p := h.part(key); p.last > h.none.last {
@@ -230,7 +234,7 @@ func (h *history) lastBelow(key partKey, entry hash) (last int, at *letter, sole
 		}
 	}
 	if h.selfCommutes(key) {
-		if same := h.letters[entry]; same.last > last {
+		if same := h.actions[entry]; same.last > last {
 			last, at, sole = same.last, same.at, true
 		}
 	}
@@ -240,7 +244,7 @@ func (h *history) lastBelow(key partKey, entry hash) (last int, at *letter, sole
 // isSole reports whether all events that a new one depends on are below the
 // given one or that itself. It looks back through the history, which it is
 // only asked to do where labels are equal though what they depend on differs.
-func (h *history) isSole(last int, key partKey, entry hash) bool {
+func (h *history) isSole(last int, key partKey, entry hash128.Hash) bool {
 	below := []event{h.events[last-1]}
 	for i := last - 2; i >= 0; i-- {
 		e := h.events[i]

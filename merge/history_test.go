@@ -6,30 +6,30 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
+	"pgregory.net/rapid"
 )
 
-// alphabet is a small random set of letters with what they depend on.
+// alphabet is a small random set of actions with what they depend on.
 type alphabet struct {
-	letters []*letter
+	actions []*action
 	classes *classes
-	names   []string // of letters: equal ones loop over each other if they may
+	names   []string // of actions: equal ones loop over each other if they may
 }
 
-// drawAlphabet draws letters of all effects, some with domains, some on sides
+// drawAlphabet draws actions of all effects, some with domains, some on sides
 // of commute rules. Every name has one loop rule, which ignores the part of the
 // label after the colon.
 func drawAlphabet(t *rapid.T, commutes bool) *alphabet {
 	a := &alphabet{classes: newClasses()}
 	in := rapid.IntRange
-	for i := range in(2, 5).Draw(t, "letters") {
+	for i := range in(2, 5).Draw(t, "actions") {
 		name := fmt.Sprintf("w%d", in(0, 1).Draw(t, "name"))
 		label := fmt.Sprintf("%s:%d", name, in(0, 2).Draw(t, "argument"))
-		l := &letter{label: Label(i), loop: -1, effect: rapid.SampledFrom([]rules.Effect{0, 0, 0, 0, 1, 2}).Draw(t, "effect")}
-		l.text = labelText{hash: hashOf([]byte(label)), loops: []hash{hashOf([]byte(name))}}
+		l := &action{label: Label(i), loop: -1, effect: rapid.SampledFrom([]rules.Effect{0, 0, 0, 0, 1, 2}).Draw(t, "effect")}
+		l.text = labelText{hash: hash128.Of([]byte(label)), loops: []hash128.Hash{hash128.Of([]byte(name))}}
 		l.domain = domainID(in(0, 2).Draw(t, "domain"))
 		if commutes {
 			l.class = a.classes.number(rapid.SampledFrom([][]int{nil, {0}, {1}, {0, 1}, {2}, {3}, {1, 2}}).Draw(t, "sides"))
@@ -37,27 +37,27 @@ func drawAlphabet(t *rapid.T, commutes bool) *alphabet {
 		if in(0, 3).Draw(t, "loop") > 0 {
 			l.loop = 0
 		}
-		a.letters = append(a.letters, l)
+		a.actions = append(a.actions, l)
 		a.names = append(a.names, label)
 	}
 	return a
 }
 
-// identity tells letters apart as the state does: by label and by what they
+// identity tells actions apart as the state does: by label and by what they
 // depend on.
 func (a *alphabet) identity(i int) string {
-	l := a.letters[i]
+	l := a.actions[i]
 	return fmt.Sprintf("%s/%d/%v", a.names[i], l.domain, a.classes.sides[l.class])
 }
 
 // depend is the definition: two writes depend on each other unless their
-// domains differ, or they are on the two sides of a commute rule. Equal letters
+// domains differ, or they are on the two sides of a commute rule. Equal actions
 // always do.
 func (a *alphabet) depend(i, j int) bool {
 	if a.identity(i) == a.identity(j) {
 		return true
 	}
-	x, y := a.letters[i], a.letters[j]
+	x, y := a.actions[i], a.actions[j]
 	if x.domain != 0 && y.domain != 0 && x.domain != y.domain {
 		return false
 	}
@@ -70,7 +70,7 @@ func (a *alphabet) depend(i, j int) bool {
 }
 
 // foata is the normal form of a word of writes, computed as it is defined:
-// blocks of the letters with nothing left before them that they depend on.
+// blocks of the actions with nothing left before them that they depend on.
 func (a *alphabet) foata(word []int) string {
 	var blocks []string
 	rest := slices.Clone(word)
@@ -102,7 +102,7 @@ func (a *alphabet) projections(word []int) string {
 	for domain := domainID(0); domain <= 2; domain++ {
 		var list []string
 		for _, x := range word {
-			if d := a.letters[x].domain; d == 0 || d == domain {
+			if d := a.actions[x].domain; d == 0 || d == domain {
 				list = append(list, a.identity(x))
 			}
 		}
@@ -111,10 +111,10 @@ func (a *alphabet) projections(word []int) string {
 	return strings.Join(all, " | ")
 }
 
-// loops reports whether a letter after a word repeats the sole maximal write
+// loops reports whether an action after a word repeats the sole maximal write
 // that it depends on, by looking at the whole dependence order.
 func (a *alphabet) loops(word []int, x int) bool {
-	if a.letters[x].loop < 0 {
+	if a.actions[x].loop < 0 {
 		return false
 	}
 	n := len(word)
@@ -163,7 +163,7 @@ type naiveHistory struct {
 }
 
 func (a *alphabet) enter(h *naiveHistory, x int, policy rules.ReadPolicy) {
-	switch l := a.letters[x]; l.effect {
+	switch l := a.actions[x]; l.effect {
 	case rules.Accessor:
 		entry := a.names[x]
 		if l.loop >= 0 {
@@ -191,14 +191,14 @@ func (h *naiveHistory) key(normal string) string {
 
 // drawWords draws words over the alphabet, many of them rearrangements of each
 // other, so that states meet.
-func drawWords(t *rapid.T, letters int) [][]int {
+func drawWords(t *rapid.T, actions int) [][]int {
 	words := make([][]int, rapid.IntRange(1, 10).Draw(t, "words"))
 	for i := range words {
 		if i > 0 && rapid.Bool().Draw(t, "rearranged") {
 			words[i] = rapid.Permutation(words[i-1]).Draw(t, "word")
 			continue
 		}
-		words[i] = rapid.SliceOfN(rapid.IntRange(0, letters-1), 0, 6).Draw(t, "word")
+		words[i] = rapid.SliceOfN(rapid.IntRange(0, actions-1), 0, 6).Draw(t, "word")
 	}
 	return words
 }
@@ -218,10 +218,10 @@ func TestStatesAgreeWithNormalForms(t *testing.T) {
 				}
 				w := newWalker(set, strategy, &interns{newDomains(), a.classes}, 0, 0)
 				numbers := map[string]stategraph.StateID{}
-				for _, word := range drawWords(t, len(a.letters)) {
+				for _, word := range drawWords(t, len(a.actions)) {
 					steps := make([]Step, len(word))
 					for i, x := range word {
-						steps[i] = Step{letter: a.letters[x]}
+						steps[i] = Step{action: a.actions[x]}
 					}
 					h := &naiveHistory{reads: map[string]bool{}}
 					numbers[h.key("")] = stategraph.Root
@@ -258,7 +258,7 @@ func TestStatesAgreeWithNormalForms(t *testing.T) {
 func TestNormalFormsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := drawAlphabet(t, false)
-		words := drawWords(t, len(a.letters))
+		words := drawWords(t, len(a.actions))
 		for _, u := range words {
 			for _, v := range words {
 				if (a.foata(u) == a.foata(v)) != (a.projections(u) == a.projections(v)) {
@@ -282,16 +282,16 @@ func TestManyPartsAreFound(t *testing.T) {
 			if h == &backward {
 				d = domainID(n - i)
 			}
-			h.write(&letter{loop: -1}, partKey{domain: d}, hashOf([]byte{byte(d)}))
+			h.write(&action{loop: -1}, partKey{domain: d}, hash128.Of([]byte{byte(d)}))
 		}
 	}
 	if forward.key() != backward.key() {
 		t.Error("writes of different domains do not commute")
 	}
-	forward.write(&letter{loop: -1}, partKey{}, hash{})
-	forward.write(&letter{loop: -1}, partKey{domain: 3}, hash{})
-	backward.write(&letter{loop: -1}, partKey{domain: 3}, hash{})
-	backward.write(&letter{loop: -1}, partKey{}, hash{})
+	forward.write(&action{loop: -1}, partKey{}, hash128.Hash{})
+	forward.write(&action{loop: -1}, partKey{domain: 3}, hash128.Hash{})
+	backward.write(&action{loop: -1}, partKey{domain: 3}, hash128.Hash{})
+	backward.write(&action{loop: -1}, partKey{}, hash128.Hash{})
 	if forward.key() == backward.key() {
 		t.Error("a write without a domain commutes with one that has one")
 	}
@@ -301,85 +301,4 @@ func TestManyPartsAreFound(t *testing.T) {
 	if forward.key() != fresh.key() || len(forward.byPart) != 0 {
 		t.Error("a history is not as new after reset")
 	}
-}
-
-func TestSumsOfHashes(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		draw := func(name string) hash {
-			return hash{rapid.Uint64().Draw(t, name), rapid.Uint64().Draw(t, name)}
-		}
-		a, b, c := draw("a"), draw("b"), draw("c")
-		if a.plus(b) != b.plus(a) || a.plus(b).plus(c) != a.plus(b.plus(c)) {
-			t.Fatalf("%v, %v, %v", a, b, c)
-		}
-	})
-}
-
-// TestMixDiffuses flips every input bit and counts how many output bits follow.
-func TestMixDiffuses(t *testing.T) {
-	const rounds = 200
-	var flips [256][128]int
-	input := hashOf([]byte("first"))
-	other := hashOf([]byte("second"))
-	for range rounds {
-		input, other = mix(input, other), mix(other, input)
-		want := mix(input, other)
-		for bit := range 256 {
-			a, b := input, other
-			words := [...]*uint64{&a.hi, &a.lo, &b.hi, &b.lo}
-			*words[bit/64] ^= 1 << (bit % 64)
-			got := mix(a, b)
-			for out := range 64 {
-				flips[bit][out] += int((got.hi ^ want.hi) >> out & 1)
-				flips[bit][64+out] += int((got.lo ^ want.lo) >> out & 1)
-			}
-		}
-	}
-	// 200 fair coins stay within 100 ± 42 with probability 1 - 2e-9 each.
-	for bit := range flips {
-		for out, n := range flips[bit] {
-			if n < 58 || n > 142 {
-				t.Fatalf("input bit %d flips output bit %d in %d of %d cases", bit, out, n, rounds)
-			}
-		}
-	}
-}
-
-func TestTableAgreesWithMap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var table table
-		numbers := map[hash]uint32{}
-		for range rapid.IntRange(0, 3000).Draw(t, "operations") {
-			// Few different hashes with crowded homes and equal tags.
-			h := hash{uint64(rapid.IntRange(0, 40).Draw(t, "hi")) << 58, uint64(rapid.IntRange(0, 40).Draw(t, "lo"))}
-			want, wantKnown := numbers[h]
-			if !wantKnown {
-				want = uint32(len(numbers))
-				numbers[h] = want
-			}
-			if got, known := table.number(h); got != want || known != wantKnown {
-				t.Fatalf("%v has number %d, %t; want %d, %t", h, got, known, want, wantKnown)
-			}
-		}
-		if table.len() != len(numbers) {
-			t.Fatalf("%d numbers, want %d", table.len(), len(numbers))
-		}
-	})
-}
-
-func TestHashSetAgreesWithMap(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var set hashSet
-		for range 3 {
-			set.reset()
-			known := map[hash]bool{}
-			for range rapid.IntRange(0, 200).Draw(t, "operations") {
-				h := hash{1, uint64(rapid.IntRange(0, 100).Draw(t, "hash"))}
-				if set.add(h) == known[h] {
-					t.Fatalf("%v: known %t", h, known[h])
-				}
-				known[h] = true
-			}
-		}
-	})
 }

@@ -50,7 +50,7 @@ func (r *Rewriter) rulesFor(name string) *nameRules {
 			commutes++
 			continue
 		}
-		if r.kinds.has(rule.Kind) && matchesName(&rule.Match, name) {
+		if r.kinds.has(rule.Kind) && rule.Match.MatchesTool(name) {
 			n.add(rule)
 		}
 	}
@@ -102,7 +102,7 @@ func (n *nameRules) addCommute(rule *rules.Rule, name string, i int) {
 		other = &rule.Match
 	}
 	for side, match := range [...]*rules.Match{&rule.Match, other} {
-		if matchesName(match, name) {
+		if match.MatchesTool(name) {
 			n.commute = append(n.commute, commuteSide{rule, match, 2*i + side})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 )
@@ -14,7 +15,7 @@ type reasonsBuilder struct {
 	index map[*rules.Rule]int
 	ways  []way
 	known map[way]wayID
-	cache map[*letter]wayID
+	cache map[*action]wayID
 	met   map[meeting]struct{} // that have been compared
 }
 
@@ -32,7 +33,7 @@ type pastStep struct {
 }
 
 func newReasonsBuilder(set *rules.Set) *reasonsBuilder {
-	b := &reasonsBuilder{Reasons: Reasons{set: set}, index: map[*rules.Rule]int{}, known: map[way]wayID{}, cache: map[*letter]wayID{}, met: map[meeting]struct{}{}}
+	b := &reasonsBuilder{Reasons: Reasons{set: set}, index: map[*rules.Rule]int{}, known: map[way]wayID{}, cache: map[*action]wayID{}, met: map[meeting]struct{}{}}
 	for i, rule := range set.Rules {
 		b.index[rule] = i
 	}
@@ -43,22 +44,22 @@ func newReasonsBuilder(set *rules.Set) *reasonsBuilder {
 
 // add compares how one trajectory came to its states with how others did.
 func (b *reasonsBuilder) add(steps []Step, skips []skip, walk []stategraph.Step) {
-	at, history := stategraph.Root, hash{}
+	at, history := stategraph.Root, hash128.Hash{}
 	for i := range walk {
 		skips, history = b.skipped(skips, i, at, history)
 		if steps[i].Cut {
-			at, history = stategraph.Root, hash{}
+			at, history = stategraph.Root, hash128.Hash{}
 		}
-		to, l := walk[i].To, steps[i].letter
-		if l.uses.raw != (hash{}) {
-			history = mix(history, l.uses.raw)
+		to, l := walk[i].To, steps[i].action
+		if l.uses.raw != (hash128.Hash{}) {
+			history = hash128.Mix(history, l.uses.raw)
 		}
 		w := b.way(l)
 		switch {
 		case to == at:
 			b.join(to, JoinUnchanged, b.ways[w].changed, b.stays(l), b.between(steps[:i], l))
 		case int(to) == len(b.states):
-			b.states = append(b.states, stateReasons{history: history, raw: l.uses.raw.lo, from: at, label: l.label, way: w})
+			b.states = append(b.states, stateReasons{history: history, raw: l.uses.raw.Lo, from: at, label: l.label, way: w})
 		default:
 			b.arrive(to, at, l, w)
 		}
@@ -71,7 +72,7 @@ func (b *reasonsBuilder) add(steps []Step, skips []skip, walk []stategraph.Step)
 }
 
 // visit notes that an execution with that history is in a state.
-func (b *reasonsBuilder) visit(s stategraph.StateID, history hash) {
+func (b *reasonsBuilder) visit(s stategraph.StateID, history hash128.Hash) {
 	if b.states[s].history != history && b.states[s].join == 0 {
 		b.states[s].join = JoinInherited
 	}
@@ -79,7 +80,7 @@ func (b *reasonsBuilder) visit(s stategraph.StateID, history hash) {
 
 // skipped joins the histories with and without the calls before a step that
 // became none. It returns those that are left, and the history.
-func (b *reasonsBuilder) skipped(skips []skip, step int, at stategraph.StateID, history hash) ([]skip, hash) {
+func (b *reasonsBuilder) skipped(skips []skip, step int, at stategraph.StateID, history hash128.Hash) ([]skip, hash128.Hash) {
 	for ; len(skips) > 0 && skips[0].steps <= step; skips = skips[1:] {
 		s := &skips[0]
 		if s.failed && b.set.Failed == rules.FailedSplit {
@@ -95,24 +96,24 @@ func (b *reasonsBuilder) skipped(skips []skip, step int, at stategraph.StateID, 
 			}
 		}
 		b.join(at, JoinUnchanged, b.sets.number(list))
-		history = mix(history, s.uses.raw)
+		history = hash128.Mix(history, s.uses.raw)
 		b.visit(at, history)
 	}
 	return skips, history
 }
 
 // arrive compares a way into a known state with the first one.
-func (b *reasonsBuilder) arrive(to, from stategraph.StateID, l *letter, w wayID) {
+func (b *reasonsBuilder) arrive(to, from stategraph.StateID, l *action, w wayID) {
 	first := &b.states[to]
 	switch {
-	case first.from == from && first.raw == l.uses.raw.lo:
+	case first.from == from && first.raw == l.uses.raw.Lo:
 	case first.from == from:
 		b.join(to, JoinCalls, b.ways[first.way].changed, b.ways[w].changed)
 	default:
-		m := meeting{to, from, l.uses.raw.lo}
+		m := meeting{to, from, l.uses.raw.Lo}
 		if _, known := b.met[m]; !known {
 			b.met[m] = struct{}{}
-			b.meet(to, from, pastStep{l.uses.raw.lo, l.label, w})
+			b.meet(to, from, pastStep{l.uses.raw.Lo, l.label, w})
 		}
 	}
 }
@@ -183,8 +184,8 @@ func (b *reasonsBuilder) join(s stategraph.StateID, j Join, sets ...uint32) {
 	*own = b.sets.union(append(sets, *own)...)
 }
 
-// way returns what the rules had to do with a letter.
-func (b *reasonsBuilder) way(l *letter) wayID {
+// way returns what the rules had to do with an action.
+func (b *reasonsBuilder) way(l *action) wayID {
 	if id, known := b.cache[l]; known {
 		return id
 	}
@@ -218,15 +219,15 @@ func (b *reasonsBuilder) way(l *letter) wayID {
 		b.ways = append(b.ways, w)
 		b.known[w] = id
 	}
-	if len(b.cache) >= maxCached {
+	if len(b.cache) >= MaxCached {
 		clear(b.cache)
 	}
 	b.cache[l] = id
 	return id
 }
 
-// stays is the set of the rules by which a letter leaves the state as it is.
-func (b *reasonsBuilder) stays(l *letter) uint32 {
+// stays is the set of the rules by which an action leaves the state as it is.
+func (b *reasonsBuilder) stays(l *action) uint32 {
 	var list []int
 	for i := range l.uses.list {
 		a := &l.uses.list[i]
@@ -240,14 +241,14 @@ func (b *reasonsBuilder) stays(l *letter) uint32 {
 
 // between is the set of the rules that let a repeated write look past the steps
 // since the one that it repeats.
-func (b *reasonsBuilder) between(steps []Step, l *letter) uint32 {
+func (b *reasonsBuilder) between(steps []Step, l *action) uint32 {
 	if l.effect != rules.Mutator || l.loop < 0 {
 		return 0
 	}
 	var sets []uint32
 	writes := false
 	for i := len(steps) - 1; i >= 0 && len(steps)-i < maxPast; i-- {
-		other := steps[i].letter
+		other := steps[i].action
 		if other.effect == rules.Mutator && other.loop == l.loop && other.repeated() == l.repeated() {
 			break
 		}
@@ -261,8 +262,8 @@ func (b *reasonsBuilder) between(steps []Step, l *letter) uint32 {
 	return b.sets.union(append(sets, 0)...)
 }
 
-// repeated is the label of a letter that has a loop rule, less what that ignores.
-func (l *letter) repeated() hash {
+// repeated is the label of an action that has a loop rule, less what that ignores.
+func (l *action) repeated() hash128.Hash {
 	form := &l.text
 	if l.texts != nil {
 		form = &l.texts[len(l.texts)-1]

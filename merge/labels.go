@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -16,20 +17,20 @@ type Label = stategraph.Label
 // Labels are the texts of labels, numbered by first appearance. A label is the
 // name of a tool, as rules left it, followed directly by the canonical JSON of
 // the arguments, as rules left them; a call whose arguments were not recorded
-// has the name alone. It holds values of the traces: Veil writes it for people.
+// has the name alone. It holds values of the traces: Masker writes it for people.
 type Labels struct {
-	numbers table
+	numbers hash128.Table
 	entries []labelEntry
 	shapes  shapes
 }
 
 type labelEntry struct {
-	marked  string // with marks around what may be shown
-	nameLen uint32
-	shape   shapeID
-	tool    trace.Name // as recorded
-	mixed   bool       // calls of other tools have this label too
-	effects labelEffects
+	bracketed string // with brackets around what may be shown
+	nameLen   uint32
+	shape     shapeID
+	tool      trace.Name // as recorded
+	mixed     bool       // calls of other tools have this label too
+	effects   labelEffects
 }
 
 // labelEffects is what the steps of a label do, at worst.
@@ -40,7 +41,7 @@ const (
 	notTwice                          // some of these are not idempotent
 )
 
-func effectsOf(l *letter) labelEffects {
+func effectsOf(l *action) labelEffects {
 	switch {
 	case l.effect != rules.Mutator:
 		return 0
@@ -56,13 +57,13 @@ func (l *Labels) Len() int { return len(l.entries) }
 // Text returns the label with all its values.
 func (l *Labels) Text(id Label) string {
 	e := &l.entries[id]
-	return e.marked[:e.nameLen] + unmark(e.marked[e.nameLen:])
+	return e.bracketed[:e.nameLen] + stripBrackets(e.bracketed[e.nameLen:])
 }
 
 // Name returns the name of the tool as rules left it.
 func (l *Labels) Name(id Label) string {
 	e := &l.entries[id]
-	return e.marked[:e.nameLen]
+	return e.bracketed[:e.nameLen]
 }
 
 // Tool returns the name of the tool as recorded, which is another than Name
@@ -81,7 +82,7 @@ func (l *Labels) Idempotent(id Label) bool { return l.entries[id].effects&notTwi
 
 // HasArgs reports whether the arguments of the calls were recorded.
 func (l *Labels) HasArgs(id Label) bool {
-	return len(l.entries[id].marked) > int(l.entries[id].nameLen)
+	return len(l.entries[id].bracketed) > int(l.entries[id].nameLen)
 }
 
 // Args returns the names of the top-level arguments with which calls of this
@@ -94,22 +95,22 @@ type LabelArg struct {
 	Always bool // all of the calls have it
 }
 
-// unmark removes the marks around what may be shown.
-func unmark(json string) string {
-	if strings.IndexByte(json, markOpen) < 0 {
+// stripBrackets removes the brackets around what may be shown.
+func stripBrackets(json string) string {
+	if strings.IndexByte(json, shownOpen) < 0 {
 		return json
 	}
-	return strings.NewReplacer(string(markOpen), "", string(markClose), "").Replace(json)
+	return strings.NewReplacer(string(shownOpen), "", string(shownClose), "").Replace(json)
 }
 
-// add numbers the label of a letter, given as its hash and its text, a name of
-// that length with marked arguments behind it, of a call that was recorded with
+// add numbers the label of an action, given as its hash and its text, a name of
+// that length with bracketed arguments behind it, of a call that was recorded with
 // arguments of the given shape.
-func (l *Labels) add(h hash, text []byte, nameLen int, of *letter, shape shapeID) Label {
-	id, known := l.numbers.number(h)
+func (l *Labels) add(h hash128.Hash, text []byte, nameLen int, of *action, shape shapeID) Label {
+	id, known := l.numbers.Number(h)
 	if !known {
 		l.entries = append(l.entries, labelEntry{
-			marked: string(text), nameLen: uint32(nameLen), shape: shape, tool: of.tool, effects: effectsOf(of),
+			bracketed: string(text), nameLen: uint32(nameLen), shape: shape, tool: of.tool, effects: effectsOf(of),
 		})
 		return Label(id)
 	}
@@ -117,24 +118,24 @@ func (l *Labels) add(h hash, text []byte, nameLen int, of *letter, shape shapeID
 	e.shape = l.shapes.union(e.shape, shape)
 	e.mixed = e.mixed || e.tool != of.tool
 	e.effects |= effectsOf(of)
-	if e.marked != string(text) {
-		old, marked := e.marked[nameLen:], string(text[nameLen:])
-		e.marked = e.marked[:nameLen] + intersectMarks(old, marked, unmark(old))
+	if e.bracketed != string(text) {
+		old, bracketed := e.bracketed[nameLen:], string(text[nameLen:])
+		e.bracketed = e.bracketed[:nameLen] + intersectBrackets(old, bracketed, stripBrackets(old))
 	}
 	return Label(id)
 }
 
 // hashLabel hashes the text of a label. The length of the name keeps apart what
 // concatenation would join.
-func hashLabel(text []byte, nameLen int) hash {
-	h := hashOf(text)
-	h.lo ^= uint64(nameLen)
+func hashLabel(text []byte, nameLen int) hash128.Hash {
+	h := hash128.Of(text)
+	h.Lo ^= uint64(nameLen)
 	return h
 }
 
-// intersectMarks returns the text with marks around what both forms show: a
+// intersectBrackets returns the text with brackets around what both forms show: a
 // value that one call may show and another not is not shown.
-func intersectMarks(a, b, plain string) string {
+func intersectBrackets(a, b, plain string) string {
 	shownA, shownB := shownBytes(a), shownBytes(b)
 	var out strings.Builder
 	open := false
@@ -142,28 +143,28 @@ func intersectMarks(a, b, plain string) string {
 		if shown := shownA[i] && shownB[i]; shown != open {
 			open = shown
 			if open {
-				out.WriteByte(markOpen)
+				out.WriteByte(shownOpen)
 			} else {
-				out.WriteByte(markClose)
+				out.WriteByte(shownClose)
 			}
 		}
 		out.WriteByte(plain[i])
 	}
 	if open {
-		out.WriteByte(markClose)
+		out.WriteByte(shownClose)
 	}
 	return out.String()
 }
 
-// shownBytes says for every byte of the unmarked text whether it is shown.
-func shownBytes(marked string) []bool {
-	shown := make([]bool, 0, len(marked))
+// shownBytes says for every byte of the plain text whether it is shown.
+func shownBytes(bracketed string) []bool {
+	shown := make([]bool, 0, len(bracketed))
 	open := false
-	for i := range len(marked) {
-		switch marked[i] {
-		case markOpen:
+	for i := range len(bracketed) {
+		switch bracketed[i] {
+		case shownOpen:
 			open = true
-		case markClose:
+		case shownClose:
 			open = false
 		default:
 			shown = append(shown, open)

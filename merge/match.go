@@ -15,19 +15,6 @@ type subject struct {
 	annotations trace.Value // of the tool's definition; Null if there is none
 }
 
-// matchesName reports whether the match is about tools of this name.
-func matchesName(m *rules.Match, name string) bool {
-	if len(m.Tools) == 0 {
-		return true
-	}
-	for _, g := range m.Tools {
-		if g.Match(name) {
-			return true
-		}
-	}
-	return false
-}
-
 // matches reports whether all parts of the match hold, the name aside.
 func (s *subject) matches(m *rules.Match) bool {
 	for i := range m.Args {
@@ -42,7 +29,7 @@ func (s *subject) matches(m *rules.Match) bool {
 	}
 	for i := range m.Annotations {
 		value, ok := s.annotations.Lookup(m.Annotations[i].Name)
-		if !ok || !m.Annotations[i].Pattern.MatchString(textOf(value)) {
+		if !ok || !m.Annotations[i].Pattern.MatchString(TextOf(value)) {
 			return false
 		}
 	}
@@ -54,7 +41,7 @@ func (s *subject) matches(m *rules.Match) bool {
 func (s *subject) argument(p *rules.ArgPattern) (string, bool) {
 	found, ok := "", false
 	eachAt(s.args, p.Path, func(v trace.Value) bool {
-		if text := textOf(v); p.Pattern.MatchString(text) {
+		if text := TextOf(v); p.Pattern.MatchString(text) {
 			found, ok = text, true
 		}
 		return !ok
@@ -72,9 +59,9 @@ func (s *subject) contextValue(p *rules.ContextPattern) (string, bool) {
 	return "", false
 }
 
-// textOf is the text that patterns are matched against: a string itself, any
+// TextOf is the text that patterns are matched against: a string itself, any
 // other value as canonical JSON.
-func textOf(v trace.Value) string {
+func TextOf(v trace.Value) string {
 	if v.Kind == trace.String {
 		return v.Text
 	}

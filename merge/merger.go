@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -94,7 +95,7 @@ func NewMerger(set *rules.Set, options Options) *Merger {
 	m.walker = newWalker(set, full, in, len(variants)-1, options.MaxStates)
 	if options.Table {
 		m.groups[len(m.groups)-1].rewriter = m.rewriter
-		m.rewriter.texts = make([]table, len(variants))
+		m.rewriter.texts = make([]hash128.Table, len(variants))
 	}
 	if options.Reasons {
 		m.rewriter.watch()
@@ -136,7 +137,7 @@ func (m *Merger) closeGroup(last Strategy, variants []kindSet, in *interns) {
 		return
 	}
 	r := newRewriter(m.set, last.kinds, variants, nil, nil, in)
-	r.texts = make([]table, len(variants))
+	r.texts = make([]hash128.Table, len(variants))
 	m.groups[len(m.groups)-1].rewriter = r
 }
 
@@ -216,15 +217,15 @@ func (m *Merger) statistics(full *stategraph.Graph) []StrategyStatistics {
 	for _, g := range m.groups {
 		for _, row := range g.rows {
 			stats := row.counter.Statistics()
-			stats.Labels = g.rewriter.texts[row.variant].len()
+			stats.Labels = g.rewriter.texts[row.variant].Len()
 			table = append(table, StrategyStatistics{row.strategy.Name, stats, row.walker.LeftOut})
 		}
 	}
 	return append(table, StrategyStatistics{Full(m.set).Name, full.Statistics(), m.walker.LeftOut})
 }
 
-// Names returns the names of labels for the exports of the graph, as the veil
+// Names returns the names of labels for the exports of the graph, as the masker
 // shows them.
-func (m *Merged) Names(v *Veil) stategraph.Names {
-	return stategraph.Names{Label: v.Label, Tool: m.Labels.Name}
+func (m *Merged) Names(masker *Masker) stategraph.Names {
+	return stategraph.Names{Label: masker.Label, Tool: m.Labels.Name}
 }

@@ -6,19 +6,19 @@ import (
 	"slices"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/awo-dev/awo/merge/internal/mergetest"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
+	"pgregory.net/rapid"
 )
 
 // TestInterleavingsOfCommutingWritesAreOneState interleaves writes that commute,
 // with reads and notes among them, and looks where the walks end.
 func TestInterleavingsOfCommutingWritesAreOneState(t *testing.T) {
-	set := ruleSet(effect("get", rules.Accessor), effect("think", rules.Annotator),
-		domain("mail_*", "mail"), domain("disk_*", "disk"),
-		commute("label", "archive"), commute("append", ""))
+	set := mergetest.Set(mergetest.Effect("get", rules.Accessor), mergetest.Effect("think", rules.Annotator),
+		mergetest.Domain("mail_*", "mail"), mergetest.Domain("disk_*", "disk"),
+		mergetest.Commute("label", "archive"), mergetest.Commute("append", ""))
 	rapid.Check(t, func(t *rapid.T) {
 		// The lists commute with each other as wholes; inside a list the order
 		// counts.
@@ -42,7 +42,7 @@ func TestInterleavingsOfCommutingWritesAreOneState(t *testing.T) {
 
 		var runs []*trace.Trajectory
 		for range 6 {
-			runs = append(runs, run(slices.Concat(prefix, interleave(t, words, anyOrder), suffix)...))
+			runs = append(runs, mergetest.Run(slices.Concat(prefix, interleave(t, words, anyOrder), suffix)...))
 		}
 		m := merged(set, runs...)
 		want := -1
@@ -88,7 +88,7 @@ func interleave(t *rapid.T, words [][]string, anyOrder bool) []string {
 }
 
 func TestOrderOfDependentWritesCounts(t *testing.T) {
-	set := ruleSet(domain("mail_*", "mail"), domain("disk_*", "disk"), commute("label", "archive"))
+	set := mergetest.Set(mergetest.Domain("mail_*", "mail"), mergetest.Domain("disk_*", "disk"), mergetest.Commute("label", "archive"))
 	for _, pair := range [][2]string{
 		{"mail_send{}", "mail_delete{}"},
 		{"mail_send{}", "pay{}"}, // no domain: depends on all
@@ -96,7 +96,7 @@ func TestOrderOfDependentWritesCounts(t *testing.T) {
 		{"label{}", "mail_send{}"},
 		{"label{}", `label{"n":1}`},
 	} {
-		m := merged(set, run(pair[0], pair[1]), run(pair[1], pair[0]))
+		m := merged(set, mergetest.Run(pair[0], pair[1]), mergetest.Run(pair[1], pair[0]))
 		if a, b := states(m, 0), states(m, 1); a[1] == b[1] {
 			t.Errorf("%v commute", pair)
 		}
@@ -104,8 +104,8 @@ func TestOrderOfDependentWritesCounts(t *testing.T) {
 }
 
 func TestLoops(t *testing.T) {
-	set := ruleSet(effect("get_*", rules.Accessor), domain("mail_*", "mail"), domain("disk_*", "disk"),
-		loop("*", "cursor"), commute("tag", "star"))
+	set := mergetest.Set(mergetest.Effect("get_*", rules.Accessor), mergetest.Domain("mail_*", "mail"), mergetest.Domain("disk_*", "disk"),
+		mergetest.Loop("*", "cursor"), mergetest.Commute("tag", "star"))
 	for _, test := range []struct {
 		name  string
 		calls []string
@@ -121,7 +121,7 @@ func TestLoops(t *testing.T) {
 		{"no loop over another name", []string{"pay{}", "refund{}"}, []int{1, 2}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := states(merged(set, run(test.calls...)), 0); !slices.Equal(got, test.want) {
+			if got := states(merged(set, mergetest.Run(test.calls...)), 0); !slices.Equal(got, test.want) {
 				t.Errorf("states %v, want %v", got, test.want)
 			}
 		})
@@ -132,13 +132,13 @@ func TestLoops(t *testing.T) {
 // different domains, by an argument that a rule drops.
 func TestLoopNeedsASoleMaximalWrite(t *testing.T) {
 	in := func(name, pattern string) rules.Rule {
-		return rules.Rule{Kind: rules.KindDomain, Match: onArgs("w,x,y", "d", pattern), Domain: name}
+		return rules.Rule{Kind: rules.KindDomain, Match: mergetest.OnArgs("w,x,y", "d", pattern), Domain: name}
 	}
-	base := []rules.Rule{dropArg("* d"), loop("*"), in("one", "^1$"), in("two", "^2$")}
+	base := []rules.Rule{mergetest.DropArg("* d"), mergetest.Loop("*"), in("one", "^1$"), in("two", "^2$")}
 	for _, commutes := range []bool{false, true} {
-		set := ruleSet(base...)
+		set := mergetest.Set(base...)
 		if commutes {
-			set = ruleSet(append(base, commute("unused", ""))...)
+			set = mergetest.Set(append(base, mergetest.Commute("unused", ""))...)
 		}
 		for _, test := range []struct {
 			name  string
@@ -151,7 +151,7 @@ func TestLoopNeedsASoleMaximalWrite(t *testing.T) {
 			{"the last is none of its own", []string{`w{}`, `w{"d":1}`, `w{"d":2}`}, []int{1, 1, 1}},
 		} {
 			t.Run(fmt.Sprintf("%s, commute %t", test.name, commutes), func(t *testing.T) {
-				if got := states(merged(set, run(test.calls...)), 0); !slices.Equal(got, test.want) {
+				if got := states(merged(set, mergetest.Run(test.calls...)), 0); !slices.Equal(got, test.want) {
 					t.Errorf("states %v, want %v", got, test.want)
 				}
 			})
@@ -166,32 +166,32 @@ func TestContextEntersTheState(t *testing.T) {
 		}
 		return t
 	}
-	set := ruleSet(effect("read", rules.Accessor), loop("*"), rules.Rule{Kind: rules.KindState, Match: on("*"), Keys: []string{"url"}})
+	set := mergetest.Set(mergetest.Effect("read", rules.Accessor), mergetest.Loop("*"), rules.Rule{Kind: rules.KindState, Match: mergetest.On("*"), Keys: []string{"url"}})
 	m := merged(set,
-		at(run("read{}", "read{}", "read{}"), "a", "b", "a"),
-		at(run("click{}", "click{}", "click{}"), "a", "b", "b"),
-		at(run("click{}"), "b"))
+		at(mergetest.Run("read{}", "read{}", "read{}"), "a", "b", "a"),
+		at(mergetest.Run("click{}", "click{}", "click{}"), "a", "b", "b"),
+		at(mergetest.Run("click{}"), "b"))
 	if got := fmt.Sprint(states(m, 0), states(m, 1), states(m, 2)); got != "[1 2 2] [3 4 4] [5]" {
 		t.Errorf("states %s", got)
 	}
 }
 
 func TestReadsAfterWrite(t *testing.T) {
-	set := ruleSet(effect("read", rules.Accessor), loop("pay"))
+	set := mergetest.Set(mergetest.Effect("read", rules.Accessor), mergetest.Loop("pay"))
 	calls := []string{"read{}", "pay{}", "read{}", "pay{}", "read{}", "pay{}"}
-	if got := states(merged(set, run(calls...)), 0); !slices.Equal(got, []int{1, 2, 2, 2, 2, 2}) {
+	if got := states(merged(set, mergetest.Run(calls...)), 0); !slices.Equal(got, []int{1, 2, 2, 2, 2, 2}) {
 		t.Errorf("any time: states %v", got)
 	}
 	set.StateReads = rules.ReadsAfterWrite
-	if got := states(merged(set, run(calls...)), 0); !slices.Equal(got, []int{1, 2, 3, 3, 3, 3}) {
+	if got := states(merged(set, mergetest.Run(calls...)), 0); !slices.Equal(got, []int{1, 2, 3, 3, 3, 3}) {
 		t.Errorf("after write: states %v", got)
 	}
 }
 
 func TestFlagsOfWalks(t *testing.T) {
-	set := ruleSet(rules.Rule{Kind: rules.KindBarrier, Match: on("confirm")})
+	set := mergetest.Set(rules.Rule{Kind: rules.KindBarrier, Match: mergetest.On("confirm")})
 	set.Failed = rules.FailedSplit
-	m := merged(set, run("?a{}", "confirm{}", "b{}", "?c{}", "!d{}", "e{}", "f{}"))
+	m := merged(set, mergetest.Run("?a{}", "confirm{}", "b{}", "?c{}", "!d{}", "e{}", "f{}"))
 	first, last := m.Walks.Of(0)
 	var got []stategraph.Flags
 	for p := first; p < last; p++ {
@@ -209,11 +209,11 @@ func TestFlagsOfWalks(t *testing.T) {
 // TestTurnsOfWalks has parallel calls, folded calls, inserted steps and turns
 // without a step.
 func TestTurnsOfWalks(t *testing.T) {
-	set := ruleSet(
-		rules.Rule{Kind: rules.KindFold, Match: on("type"), Arg: pathOf("t")},
-		rules.Rule{Kind: rules.KindDrop, Match: on("think")},
-		rules.Rule{Kind: rules.KindInsert, Match: on("type"), Step: rules.Step{Tool: "submit"}})
-	m := merged(set, run("a{}", "&b{}", "think{}", "&type{}", "type{}", "&type{}", "&c{}", "type{}", "think{}", "d{}"))
+	set := mergetest.Set(
+		rules.Rule{Kind: rules.KindFold, Match: mergetest.On("type"), Arg: mergetest.Path("t")},
+		rules.Rule{Kind: rules.KindDrop, Match: mergetest.On("think")},
+		rules.Rule{Kind: rules.KindInsert, Match: mergetest.On("type"), Step: rules.Step{Tool: "submit"}})
+	m := merged(set, mergetest.Run("a{}", "&b{}", "think{}", "&type{}", "type{}", "&type{}", "&c{}", "type{}", "think{}", "d{}"))
 	var got []string
 	first, last := m.Walks.Of(0)
 	for p := first; p < last; p++ {
@@ -285,7 +285,7 @@ func TestMergingConservesVisits(t *testing.T) {
 }
 
 func TestMaxStates(t *testing.T) {
-	runs := []*trace.Trajectory{run("a{}", "b{}", "c{}", "d{}"), run("a{}", "x{}", "y{}"), run("a{}", "b{}")}
+	runs := []*trace.Trajectory{mergetest.Run("a{}", "b{}", "c{}", "d{}"), mergetest.Run("a{}", "x{}", "y{}"), mergetest.Run("a{}", "b{}")}
 	m := NewMerger(nil, Options{MaxStates: 3, Table: true})
 	for _, tr := range runs {
 		m.Add(tr)
@@ -300,16 +300,16 @@ func TestMaxStates(t *testing.T) {
 }
 
 func TestArgsOfLabels(t *testing.T) {
-	set := ruleSet(dropArg("* token"))
-	m := merged(set, run(`a{"x":1,"token":2}`, `a{"x":1}`, `b{}`))
+	set := mergetest.Set(mergetest.DropArg("* token"))
+	m := merged(set, mergetest.Run(`a{"x":1,"token":2}`, `a{"x":1}`, `b{}`))
 	if got := fmt.Sprint(m.Labels.Args(0), m.Labels.Args(1)); got != "[{token false} {x true}] []" {
 		t.Errorf("arguments %s", got)
 	}
 }
 
 func TestToolsOfLabels(t *testing.T) {
-	set := ruleSet(rules.Rule{Kind: rules.KindRename, Match: on("get_*"), To: "get"})
-	m := merged(set, run("get_a{}", `get_a{"x":1}`, "get_b{}"))
+	set := mergetest.Set(rules.Rule{Kind: rules.KindRename, Match: mergetest.On("get_*"), To: "get"})
+	m := merged(set, mergetest.Run("get_a{}", `get_a{"x":1}`, "get_b{}"))
 	a, soleA := m.Labels.Tool(0)
 	b, soleB := m.Labels.Tool(1)
 	if a.Value() != "get_a" || soleA || b.Value() != "get_a" || !soleB || m.Labels.Name(0) != "get" {

@@ -1,13 +1,14 @@
 package merge
 
 import (
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
 // plan is what the rules make of one call, whatever comes before and after it.
 type plan struct {
-	letter  *letter     // made when first needed
+	action  *action     // made when first needed
 	special *special    // nil: no rule of the first stages is about the call
 	open    []*observed // arguments that may still turn out to be constant
 }
@@ -61,16 +62,16 @@ func (r *Rewriter) plan(call *trace.Call) *plan {
 	if r.lastTool != call.Tool || len(r.toolSeeds) == 0 {
 		r.lastTool, r.lastSeed = call.Tool, r.toolSeed(call.Tool)
 	}
-	key := r.seeds.raw(call.Args).plus(r.lastSeed)
+	key := r.seeds.Raw(call.Args).Plus(r.lastSeed)
 	for _, name := range r.context {
 		for _, c := range call.Context {
 			if c.Name == name {
-				key = mix(key, mix(r.seeds.text(name), r.seeds.text(c.Value)))
+				key = hash128.Mix(key, hash128.Mix(r.seeds.Text(name), r.seeds.Text(c.Value)))
 			}
 		}
 	}
 	if r.hints {
-		key = mix(key, r.seeds.raw(r.annotations[call.Tool]))
+		key = hash128.Mix(key, r.seeds.Raw(r.annotations[call.Tool]))
 	}
 	p := r.plans.find(key)
 	if p == nil {
@@ -83,10 +84,10 @@ func (r *Rewriter) plan(call *trace.Call) *plan {
 	return p
 }
 
-func (r *Rewriter) toolSeed(name trace.Name) hash {
+func (r *Rewriter) toolSeed(name trace.Name) hash128.Hash {
 	seed, known := r.toolSeeds[name]
 	if !known {
-		seed = r.seeds.text(name.Value())
+		seed = r.seeds.Text(name.Value())
 		r.toolSeeds[name] = seed
 	}
 	return seed
@@ -133,15 +134,15 @@ func (r *Rewriter) newPlan(call *trace.Call) *plan {
 	return p
 }
 
-// letterOf returns the letter of the call that the plan is for.
-func (p *plan) letterOf(r *Rewriter, call *trace.Call) *letter {
-	if p.letter == nil {
+// actionOf returns the action of the call that the plan is for.
+func (p *plan) actionOf(r *Rewriter, call *trace.Call) *action {
+	if p.action == nil {
 		s := r.subject(call)
 		s.name = p.name(call)
-		p.letter = r.letter(&s, call.Tool, false, call.ArgsMissing())
+		p.action = r.action(&s, call.Tool, false, call.ArgsMissing())
 		if r.watching {
-			p.letter.uses = r.firstUses(call).before(p.letter.uses)
+			p.action.uses = r.firstUses(call).before(p.action.uses)
 		}
 	}
-	return p.letter
+	return p.action
 }

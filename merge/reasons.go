@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 )
@@ -60,8 +61,8 @@ type Reasons struct {
 }
 
 type stateReasons struct {
-	history hash   // of the first execution that came here
-	raw     uint64 // of its last step
+	history hash128.Hash // of the first execution that came here
+	raw     uint64       // of its last step
 	from    stategraph.StateID
 	label   Label // of its last step
 	way     wayID

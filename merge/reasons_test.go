@@ -247,7 +247,7 @@ rules:
 	m.Add(run)
 	merged := m.Merged()
 	for _, show := range []bool{false, true} {
-		e := merged.Explain(run, 1, 0, merged.Veil(show))
+		e := merged.Explain(run, 1, 0, merged.Masker(show))
 		var got []string
 		for _, a := range e.Stages {
 			text := a.Rule.ID + ": " + a.Before + " > " + a.After
@@ -275,10 +275,10 @@ rules:
 			t.Errorf("a value is shown: %s", text)
 		}
 	}
-	if e := merged.Explain(run, 1, 1, merged.Veil(false)); e.Fate != FateFailed || len(e.Stages) != 1 || e.Stages[0].After != "failed" {
+	if e := merged.Explain(run, 1, 1, merged.Masker(false)); e.Fate != FateFailed || len(e.Stages) != 1 || e.Stages[0].After != "failed" {
 		t.Errorf("the failed call: %+v", e)
 	}
-	if e := merged.Explain(run, 1, 2, merged.Veil(false)); e.Fate != FateOther {
+	if e := merged.Explain(run, 1, 2, merged.Masker(false)); e.Fate != FateOther {
 		t.Errorf("the call that no model made: %+v", e)
 	}
 }

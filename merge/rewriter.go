@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -24,12 +25,12 @@ type Rewriter struct {
 
 	names   map[string]*nameRules
 	plans   planCache
-	letters map[hash]*letter // see shared
+	actions map[hash128.Hash]*action // see shared
 
-	seeds     seeds
-	toolSeeds map[trace.Name]hash
+	seeds     hash128.Seeds
+	toolSeeds map[trace.Name]hash128.Hash
 	lastTool  trace.Name // tools come in runs
-	lastSeed  hash
+	lastSeed  hash128.Hash
 
 	context     []string // names of the context values that rules ask for
 	hints       bool     // rules ask for annotations
@@ -43,16 +44,16 @@ type Rewriter struct {
 	steps   []Step
 	pending []foldedCall
 	scratch []byte
-	texts   []table // by variant, for counting distinct labels; nil if nobody asks
+	texts   []hash128.Table // by variant, for counting distinct labels; nil if nobody asks
 
 	watching bool   // note which rules are about each call
 	skips    []skip // calls of the last trajectory that became no step; only if watching
 	statuses []application
 }
 
-// maxCached bounds how many different calls a generation of the cache remembers,
-// at some 250 bytes each.
-const maxCached = 1 << 16
+// MaxCached bounds how many different calls a generation of the cache remembers,
+// at some 250 bytes each, unless NewView is told otherwise.
+const MaxCached = 1 << 16
 
 // NewRewriter returns a rewriter that applies the rules of the set, which may
 // be nil, as far as the strategy has them. Labels go into labels; catalog, which
@@ -67,8 +68,8 @@ func NewRewriter(set *rules.Set, strategy Strategy, labels *Labels, catalog *Cat
 func newRewriter(set *rules.Set, kinds kindSet, variants []kindSet, labels *Labels, catalog *Catalog, in *interns) *Rewriter {
 	r := &Rewriter{
 		set: set, kinds: kinds, variants: variants, labels: labels, catalog: catalog, interns: in,
-		names: map[string]*nameRules{}, plans: planCache{limit: maxCached}, letters: map[hash]*letter{},
-		seeds: newSeeds(), toolSeeds: map[trace.Name]hash{},
+		names: map[string]*nameRules{}, plans: planCache{limit: MaxCached}, actions: map[hash128.Hash]*action{},
+		seeds: hash128.NewSeeds(), toolSeeds: map[trace.Name]hash128.Hash{},
 	}
 	matches := func(m *rules.Match) {
 		for _, c := range m.Context {
@@ -144,7 +145,7 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 		}
 		afterUser, cut = false, false
 		if plan.special == nil && len(r.pending) == 0 {
-			r.emit(plan.letterOf(r, call), &step)
+			r.emit(plan.actionOf(r, call), &step)
 			continue
 		}
 		r.push(call, plan, &step)
@@ -177,7 +178,7 @@ func (r *Rewriter) push(call *trace.Call, plan *plan, step *Step) {
 		}
 	}
 	if plan.fold() == nil {
-		r.emit(plan.letterOf(r, call), step)
+		r.emit(plan.actionOf(r, call), step)
 		return
 	}
 	r.pending = append(r.pending, foldedCall{call, plan, *step})
@@ -190,7 +191,7 @@ func (r *Rewriter) flush() {
 	}
 	first, last := &r.pending[0], &r.pending[len(r.pending)-1]
 	if len(r.pending) == 1 {
-		r.emit(first.plan.letterOf(r, first.call), &first.step)
+		r.emit(first.plan.actionOf(r, first.call), &first.step)
 	} else {
 		step := first.step
 		step.LastCall, step.LastTurn, step.Calls = last.step.LastCall, last.step.LastTurn, int32(len(r.pending))
@@ -201,7 +202,7 @@ func (r *Rewriter) flush() {
 				step.Turns++
 			}
 		}
-		r.emit(r.foldedLetter(), &step)
+		r.emit(r.foldedAction(), &step)
 	}
 	clear(r.pending)
 	r.pending = r.pending[:0]
@@ -221,16 +222,16 @@ func worse(a, b trace.Status) trace.Status {
 	return trace.StatusOK
 }
 
-// foldedLetter is the letter of the pending calls as one: the first of them,
+// foldedAction is the action of the pending calls as one: the first of them,
 // with the texts of the rule's argument joined.
-func (r *Rewriter) foldedLetter() *letter {
+func (r *Rewriter) foldedAction() *action {
 	first := r.pending[0]
 	fold := first.plan.fold()
 	var texts []string
 	for _, p := range r.pending {
 		value, _ := p.call.ArgsValue()
 		eachAt(value, fold.Arg, func(v trace.Value) bool {
-			texts = append(texts, textOf(v))
+			texts = append(texts, TextOf(v))
 			return false
 		})
 	}
@@ -245,31 +246,31 @@ func (r *Rewriter) foldedLetter() *letter {
 		}
 	})
 	s.args = joined.value()
-	l := r.letter(&s, first.call.Tool, false, first.call.ArgsMissing())
+	a := r.action(&s, first.call.Tool, false, first.call.ArgsMissing())
 	if r.watching {
 		first := r.firstUses(first.call)
 		for _, p := range r.pending[1:] {
 			first.add(r.firstUses(p.call))
 		}
-		l.uses = first.before(l.uses)
+		a.uses = first.before(a.uses)
 	}
-	return l
+	return a
 }
 
 // emit appends the step with the steps that rules insert around it.
-func (r *Rewriter) emit(l *letter, step *Step) {
-	if l.beside == nil {
-		r.append(l, step)
+func (r *Rewriter) emit(a *action, step *Step) {
+	if a.beside == nil {
+		r.append(a, step)
 		return
 	}
-	for _, inserted := range l.beside.before {
+	for _, inserted := range a.beside.before {
 		place := *step
 		place.LastCall, place.LastTurn = step.FirstCall, step.FirstTurn
 		r.insert(inserted, &place)
 		step.AfterUser, step.Cut = false, false
 	}
-	r.append(l, step)
-	for _, inserted := range l.beside.after {
+	r.append(a, step)
+	for _, inserted := range a.beside.after {
 		place := *step
 		place.AfterUser, place.Cut = false, false
 		place.FirstCall, place.FirstTurn = step.LastCall, step.LastTurn
@@ -277,18 +278,18 @@ func (r *Rewriter) emit(l *letter, step *Step) {
 	}
 }
 
-func (r *Rewriter) insert(l *letter, place *Step) {
+func (r *Rewriter) insert(a *action, place *Step) {
 	place.Calls, place.Turns, place.Inserted = 0, 0, true
-	r.append(l, place)
+	r.append(a, place)
 }
 
-func (r *Rewriter) append(l *letter, step *Step) {
-	step.letter = l
+func (r *Rewriter) append(a *action, step *Step) {
+	step.action = a
 	r.steps = append(r.steps, *step)
-	if r.texts != nil && !l.counted {
-		l.counted = true
+	if r.texts != nil && !a.counted {
+		a.counted = true
 		for i := range r.texts {
-			r.texts[i].number(l.form(i).hash)
+			r.texts[i].Number(a.form(i).hash)
 		}
 	}
 }

@@ -9,18 +9,18 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/awo-dev/awo/merge/internal/mergetest"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"pgregory.net/rapid"
 )
 
 func TestStages(t *testing.T) {
-	fold := rules.Rule{Kind: rules.KindFold, Match: on("type"), Arg: pathOf("text"), Separator: " "}
-	rename := rules.Rule{Kind: rules.KindRename, Match: onArgs("type", "id", `^(3|4)$`), To: "type_${1}"}
-	insertAfter := rules.Rule{Kind: rules.KindInsert, Match: onArgs("type*", "text", `\n$`), Step: rules.Step{Tool: "submit", Args: map[string]string{"b": "2", "a": "1"}}}
-	insertBefore := rules.Rule{Kind: rules.KindInsert, Match: on("pay"), Position: rules.SideBefore, Step: rules.Step{Tool: "confirm"}}
-	failedStatus := rules.Rule{Kind: rules.KindStatus, Match: on("*"), Pattern: regexp.MustCompile(`^Error`), Is: "failed"}
+	fold := rules.Rule{Kind: rules.KindFold, Match: mergetest.On("type"), Arg: mergetest.Path("text"), Separator: " "}
+	rename := rules.Rule{Kind: rules.KindRename, Match: mergetest.OnArgs("type", "id", `^(3|4)$`), To: "type_${1}"}
+	insertAfter := rules.Rule{Kind: rules.KindInsert, Match: mergetest.OnArgs("type*", "text", `\n$`), Step: rules.Step{Tool: "submit", Args: map[string]string{"b": "2", "a": "1"}}}
+	insertBefore := rules.Rule{Kind: rules.KindInsert, Match: mergetest.On("pay"), Position: rules.SideBefore, Step: rules.Step{Tool: "confirm"}}
+	failedStatus := rules.Rule{Kind: rules.KindStatus, Match: mergetest.On("*"), Pattern: regexp.MustCompile(`^Error`), Is: "failed"}
 
 	for _, test := range []struct {
 		name   string
@@ -31,67 +31,67 @@ func TestStages(t *testing.T) {
 	}{
 		{name: "no rules", set: nil, calls: []string{`?a{"y":1,"x":[1.50,"é"]}`, "b", "c{}"}, want: []string{`?a{"x":[1.5,"é"],"y":1}`, "b", "c{}"}},
 		{
-			name: "drop", set: ruleSet(rules.Rule{Kind: rules.KindDrop, Match: on("think")}),
+			name: "drop", set: mergetest.Set(rules.Rule{Kind: rules.KindDrop, Match: mergetest.On("think")}),
 			calls: []string{"a{}", "?think{}", "b{}"}, want: []string{"a{}", "?b{}"},
 		},
 		{
-			name: "rename", set: ruleSet(rename, effect("type_3", rules.Accessor)),
+			name: "rename", set: mergetest.Set(rename, mergetest.Effect("type_3", rules.Accessor)),
 			calls: []string{`type{"id":3}`, `type{"id":"4"}`, `type{"id":5}`}, want: []string{`type_3{"id":3}`, `type_4{"id":"4"}`, `type{"id":5}`},
 		},
 		{
-			name: "the last rename wins, on the recorded name", set: ruleSet(
-				rules.Rule{Kind: rules.KindRename, Match: on("a"), To: "b"}, rules.Rule{Kind: rules.KindRename, Match: on("b"), To: "c"}),
+			name: "the last rename wins, on the recorded name", set: mergetest.Set(
+				rules.Rule{Kind: rules.KindRename, Match: mergetest.On("a"), To: "b"}, rules.Rule{Kind: rules.KindRename, Match: mergetest.On("b"), To: "c"}),
 			calls: []string{"a{}", "b{}"}, want: []string{"b{}", "c{}"},
 		},
 		{
-			name: "a rename to nothing is none", set: ruleSet(rules.Rule{Kind: rules.KindRename, Match: on("a"), To: "${7}"}),
+			name: "a rename to nothing is none", set: mergetest.Set(rules.Rule{Kind: rules.KindRename, Match: mergetest.On("a"), To: "${7}"}),
 			calls: []string{"a{}"}, want: []string{"a{}"},
 		},
 		{
-			name: "rename by context", set: ruleSet(rules.Rule{Kind: rules.KindRename, Match: onContext("a", "url", `//(\w+)\.`), To: "${0}_${1}"}),
+			name: "rename by context", set: mergetest.Set(rules.Rule{Kind: rules.KindRename, Match: mergetest.OnContext("a", "url", `//(\w+)\.`), To: "${0}_${1}"}),
 			calls: []string{"a{}"}, want: []string{"a_shop{}"},
 		},
 		{
-			name: "fold", set: ruleSet(fold), calls: []string{`?type{"id":1,"text":"x"}`, `type{"id":2,"text":"y"}`, `b{}`, `type{"text":"z"}`},
+			name: "fold", set: mergetest.Set(fold), calls: []string{`?type{"id":1,"text":"x"}`, `type{"id":2,"text":"y"}`, `b{}`, `type{"text":"z"}`},
 			want: []string{`?type{"id":1,"text":"x y"}*2`, "b{}", `type{"text":"z"}`},
 		},
 		{
-			name: "no fold over a user message", set: ruleSet(fold), calls: []string{`type{"text":"x"}`, `?type{"text":"y"}`, `type{"text":7}`},
+			name: "no fold over a user message", set: mergetest.Set(fold), calls: []string{`type{"text":"x"}`, `?type{"text":"y"}`, `type{"text":7}`},
 			want: []string{`type{"text":"x"}`, `?type{"text":"y 7"}*2`},
 		},
 		{
-			name: "fold of renamed calls, insert into what they became", set: ruleSet(fold, insertAfter, rename, rules.Rule{Kind: rules.KindFold, Match: on("type_*"), Arg: pathOf("text")}),
+			name: "fold of renamed calls, insert into what they became", set: mergetest.Set(fold, insertAfter, rename, rules.Rule{Kind: rules.KindFold, Match: mergetest.On("type_*"), Arg: mergetest.Path("text")}),
 			calls: []string{`type{"id":3,"text":"x"}`, `type{"id":3,"text":"y\n"}`, `type{"id":4,"text":"z"}`, `type{"id":5,"text":"w"}`},
 			want:  []string{`type_3{"id":3,"text":"xy\n"}*2`, `+submit{"a":"1","b":"2"}`, `type_4{"id":4,"text":"z"}`, `type{"id":5,"text":"w"}`},
 		},
-		{name: "insert before takes the user message", set: ruleSet(insertBefore), calls: []string{"a{}", "?pay{}"}, want: []string{"a{}", "?+confirm{}", "pay{}"}},
+		{name: "insert before takes the user message", set: mergetest.Set(insertBefore), calls: []string{"a{}", "?pay{}"}, want: []string{"a{}", "?+confirm{}", "pay{}"}},
 		{
-			name: "drop_arg", set: ruleSet(dropArg("* token"), dropArg("* list[].id"), dropArg("* tags[0]")),
+			name: "drop_arg", set: mergetest.Set(mergetest.DropArg("* token"), mergetest.DropArg("* list[].id"), mergetest.DropArg("* tags[0]")),
 			calls: []string{`a{"token":"t","list":[{"id":1,"n":2},{"id":3}],"tags":[1,2]}`, `b{"token":1}`},
 			want:  []string{`a{"list":[{"n":2},{}],"tags":[2]}`, "b{}"},
 		},
 		{
-			name: "rewrites chain, on text", set: ruleSet(rewrite("* d", `(\d{4})-\d\d`, "$1-MM"), rewrite("* d", `^2024`, "{YEAR}"), rewrite("* n", `\d+`, "N"), rewrite("* o", `"a":\d`, `"a":0`)),
+			name: "rewrites chain, on text", set: mergetest.Set(mergetest.Rewrite("* d", `(\d{4})-\d\d`, "$1-MM"), mergetest.Rewrite("* d", `^2024`, "{YEAR}"), mergetest.Rewrite("* n", `\d+`, "N"), mergetest.Rewrite("* o", `"a":\d`, `"a":0`)),
 			calls: []string{`a{"d":"2024-05 and 2023-06","n":42,"o":{"a":1}}`, `a{"n":"x"}`},
 			want:  []string{`a{"d":"{YEAR}-MM and 2023-MM","n":"N","o":"{\"a\":0}"}`, `a{"n":"x"}`},
 		},
 		{
-			name: "rewrite of every element", set: ruleSet(rewrite("* p[].dob", ".+", "{DATE}")),
+			name: "rewrite of every element", set: mergetest.Set(mergetest.Rewrite("* p[].dob", ".+", "{DATE}")),
 			calls: []string{`a{"p":[{"dob":"1990"},{"dob":"2000"},7]}`}, want: []string{`a{"p":[{"dob":"{DATE}"},{"dob":"{DATE}"},7]}`},
 		},
 		{
-			name: "matches see recorded arguments", set: ruleSet(rewrite("* id", `.+`, "{ID}"), rules.Rule{Kind: rules.KindDropArg, Match: rules.Match{Arg: pathOf("x"), Args: onArgs("", "id", `^7$`).Args}}),
+			name: "matches see recorded arguments", set: mergetest.Set(mergetest.Rewrite("* id", `.+`, "{ID}"), rules.Rule{Kind: rules.KindDropArg, Match: rules.Match{Arg: mergetest.Path("x"), Args: mergetest.OnArgs("", "id", `^7$`).Args}}),
 			calls: []string{`a{"id":7,"x":1}`, `a{"id":8,"x":1}`}, want: []string{`a{"id":"{ID}"}`, `a{"id":"{ID}","x":1}`},
 		},
-		{name: "failed calls are calls", set: ruleSet(effect("a", 0)), calls: []string{"a{}", "!b{}", "c{}"}, want: []string{"a{}", "!b{}", "c{}"}},
-		{name: "failed calls dropped", set: ruleSet(effect("a", 0)), failed: rules.FailedDrop, calls: []string{"a{}", "?!b{}", "c{}"}, want: []string{"a{}", "?c{}"}},
-		{name: "failed calls split", set: ruleSet(effect("a", 0)), failed: rules.FailedSplit, calls: []string{"!z{}", "a{}", "!b{}", "!b{}", "c{}", "!d{}"}, want: []string{"a{}", "|c{}"}},
-		{name: "status from the result", set: ruleSet(failedStatus), failed: rules.FailedDrop, calls: []string{"a{}", `b{"result":"Error"}`}, want: []string{"a{}"}},
-		{name: "failed calls do not stop a fold", set: ruleSet(fold), failed: rules.FailedDrop, calls: []string{`type{"text":"x"}`, `!b{}`, `type{"text":"y"}`}, want: []string{`type{"text":"x y"}*2`}},
-		{name: "arguments that are no object", set: ruleSet(dropArg("* x")), calls: []string{`a{"x`, `b{}`}, want: []string{`a{"_raw":"{\"x"}`, "b{}"}},
+		{name: "failed calls are calls", set: mergetest.Set(mergetest.Effect("a", 0)), calls: []string{"a{}", "!b{}", "c{}"}, want: []string{"a{}", "!b{}", "c{}"}},
+		{name: "failed calls dropped", set: mergetest.Set(mergetest.Effect("a", 0)), failed: rules.FailedDrop, calls: []string{"a{}", "?!b{}", "c{}"}, want: []string{"a{}", "?c{}"}},
+		{name: "failed calls split", set: mergetest.Set(mergetest.Effect("a", 0)), failed: rules.FailedSplit, calls: []string{"!z{}", "a{}", "!b{}", "!b{}", "c{}", "!d{}"}, want: []string{"a{}", "|c{}"}},
+		{name: "status from the result", set: mergetest.Set(failedStatus), failed: rules.FailedDrop, calls: []string{"a{}", `b{"result":"Error"}`}, want: []string{"a{}"}},
+		{name: "failed calls do not stop a fold", set: mergetest.Set(fold), failed: rules.FailedDrop, calls: []string{`type{"text":"x"}`, `!b{}`, `type{"text":"y"}`}, want: []string{`type{"text":"x y"}*2`}},
+		{name: "arguments that are no object", set: mergetest.Set(mergetest.DropArg("* x")), calls: []string{`a{"x`, `b{}`}, want: []string{`a{"_raw":"{\"x"}`, "b{}"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			tr := run(test.calls...)
+			tr := mergetest.Run(test.calls...)
 			for i := range tr.Calls {
 				tr.Calls[i].Context = []trace.ContextValue{{Name: "url", Value: "https://shop.example/"}}
 				tr.Calls[i].Result = trace.TextOf("fine")
@@ -110,7 +110,7 @@ func TestStages(t *testing.T) {
 }
 
 func TestOnlyCallsOfTheModelBecomeSteps(t *testing.T) {
-	tr := run("a{}", "?b{}", "c{}")
+	tr := mergetest.Run("a{}", "?b{}", "c{}")
 	tr.Calls[1].Origin = trace.OriginMetaTool
 	if got, want := steps(nil, tr), []string{"a{}", "?c{}"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
@@ -118,24 +118,24 @@ func TestOnlyCallsOfTheModelBecomeSteps(t *testing.T) {
 }
 
 func TestOutcomePolicy(t *testing.T) {
-	set := ruleSet(effect("a", rules.Accessor))
+	set := mergetest.Set(mergetest.Effect("a", rules.Accessor))
 	set.Outcome = rules.OutcomeSuccess
-	bad, good, unknown := run("a{}"), run("b{}"), run("c{}")
+	bad, good, unknown := mergetest.Run("a{}"), mergetest.Run("b{}"), mergetest.Run("c{}")
 	bad.Outcome, good.Outcome = trace.OutcomeFailure, trace.OutcomeSuccess
-	m := merged(set, bad, good, unknown, run())
+	m := merged(set, bad, good, unknown, mergetest.Run())
 	if m.Unread != 3 || m.Empty != 0 || m.Graph.Steps() != 1 || m.Walks.Trajectories() != 4 {
 		t.Errorf("unread %d, empty %d, %d steps, %d walks", m.Unread, m.Empty, m.Graph.Steps(), m.Walks.Trajectories())
 	}
 }
 
 func TestLastMatchWins(t *testing.T) {
-	set := ruleSet(effect("*", rules.Accessor), effect("set_*", rules.Mutator), effect("note", rules.Annotator),
-		domain("*", "all"), domain("set_*", "settings"),
-		rules.Rule{Kind: rules.KindDomain, Match: on("x__*"), DomainFrom: regexp.MustCompile(`^x__(\w+?)__`)},
-		rules.Rule{Kind: rules.KindBarrier, Match: on("set_*")})
+	set := mergetest.Set(mergetest.Effect("*", rules.Accessor), mergetest.Effect("set_*", rules.Mutator), mergetest.Effect("note", rules.Annotator),
+		mergetest.Domain("*", "all"), mergetest.Domain("set_*", "settings"),
+		rules.Rule{Kind: rules.KindDomain, Match: mergetest.On("x__*"), DomainFrom: regexp.MustCompile(`^x__(\w+?)__`)},
+		rules.Rule{Kind: rules.KindBarrier, Match: mergetest.On("set_*")})
 	r := NewRewriter(set, Full(set), &Labels{}, nil)
 	var got []string
-	for _, s := range r.Rewrite(run("get{}", "set_a{}", "note{}", "x__mail__send{}", "x__")) {
+	for _, s := range r.Rewrite(mergetest.Run("get{}", "set_a{}", "note{}", "x__mail__send{}", "x__")) {
 		got = append(got, fmt.Sprintf("%v %q %t", s.Effect(), s.Domain(), s.Barrier()))
 	}
 	want := []string{`accessor "all" false`, `mutator "settings" true`, `annotator "all" false`, `accessor "mail" false`, `accessor "all" false`}
@@ -176,21 +176,21 @@ func TestRuleOrder(t *testing.T) {
 // everyKind has at least one rule of every kind, all of which change something
 // about randomRuns.
 func everyKind() *rules.Set {
-	set := ruleSet(
-		rules.Rule{Kind: rules.KindDrop, Match: on("noise")},
-		rules.Rule{Kind: rules.KindDrop, Match: onArgs("*", "q", "^3$")},
-		rules.Rule{Kind: rules.KindRename, Match: onArgs("write_a", "q", "^([12])$"), To: "write_a${1}"},
-		rules.Rule{Kind: rules.KindFold, Match: on("write_a1"), Arg: pathOf("p"), Separator: "+"},
-		rules.Rule{Kind: rules.KindInsert, Match: onArgs("write_b", "p", "^1$"), Step: rules.Step{Tool: "flush"}},
-		rules.Rule{Kind: rules.KindStatus, Match: on("write_b"), Pattern: regexp.MustCompile("no"), Is: "failed"},
-		dropArg("* r"), dropArg("note q"),
-		rewrite("* p", `^[12]$`, "{P}"), rewrite("* p", `\{P\}|3`, "{Q}"),
-		effect("read*", rules.Accessor), effect("note", rules.Annotator), effect("read_c", rules.Mutator),
-		domain("write_a*", "a"), domain("write_b", "b"), domain("write_a2", "c"),
-		loop("write_*"), loop("write_b", "q"), loop("read", "q"),
-		commute("flush", "write_*"), commute("write_c", ""),
-		rules.Rule{Kind: rules.KindBarrier, Match: on("flush")},
-		rules.Rule{Kind: rules.KindState, Match: on("read_c"), Keys: []string{"url"}},
+	set := mergetest.Set(
+		rules.Rule{Kind: rules.KindDrop, Match: mergetest.On("noise")},
+		rules.Rule{Kind: rules.KindDrop, Match: mergetest.OnArgs("*", "q", "^3$")},
+		rules.Rule{Kind: rules.KindRename, Match: mergetest.OnArgs("write_a", "q", "^([12])$"), To: "write_a${1}"},
+		rules.Rule{Kind: rules.KindFold, Match: mergetest.On("write_a1"), Arg: mergetest.Path("p"), Separator: "+"},
+		rules.Rule{Kind: rules.KindInsert, Match: mergetest.OnArgs("write_b", "p", "^1$"), Step: rules.Step{Tool: "flush"}},
+		rules.Rule{Kind: rules.KindStatus, Match: mergetest.On("write_b"), Pattern: regexp.MustCompile("no"), Is: "failed"},
+		mergetest.DropArg("* r"), mergetest.DropArg("note q"),
+		mergetest.Rewrite("* p", `^[12]$`, "{P}"), mergetest.Rewrite("* p", `\{P\}|3`, "{Q}"),
+		mergetest.Effect("read*", rules.Accessor), mergetest.Effect("note", rules.Annotator), mergetest.Effect("read_c", rules.Mutator),
+		mergetest.Domain("write_a*", "a"), mergetest.Domain("write_b", "b"), mergetest.Domain("write_a2", "c"),
+		mergetest.Loop("write_*"), mergetest.Loop("write_b", "q"), mergetest.Loop("read", "q"),
+		mergetest.Commute("flush", "write_*"), mergetest.Commute("write_c", ""),
+		rules.Rule{Kind: rules.KindBarrier, Match: mergetest.On("flush")},
+		rules.Rule{Kind: rules.KindState, Match: mergetest.On("read_c"), Keys: []string{"url"}},
 	)
 	set.StateReads = rules.ReadsAfterWrite
 	return set
@@ -206,7 +206,7 @@ func randomRuns(random *rand.Rand, n int) []*trace.Trajectory {
 			mark := []string{"", "", "", "?", "&", "!"}[random.IntN(6)]
 			calls = append(calls, fmt.Sprintf(`%s%s{"p":%d,"q":"%d","r":%d}`, mark, tools[random.IntN(len(tools))], random.IntN(4), random.IntN(4), random.IntN(4)))
 		}
-		t := run(calls...)
+		t := mergetest.Run(calls...)
 		for i := range t.Calls {
 			t.Calls[i].Context = []trace.ContextValue{{Name: "url", Value: fmt.Sprint(random.IntN(2))}}
 			t.Calls[i].Result = trace.TextOf([]string{"yes", "no"}[random.IntN(2)])
@@ -225,10 +225,10 @@ func describe(t testing.TB, m *Merged) string {
 	for _, row := range m.Table {
 		fmt.Fprintf(&b, "%+v\n", row)
 	}
-	veil := m.Veil(false)
+	masker := m.Masker(false)
 	for id := range m.Labels.Len() {
 		tool, sole := m.Labels.Tool(Label(id))
-		fmt.Fprintln(&b, m.Labels.Text(Label(id)), veil.Label(Label(id)), tool.Value(), sole, m.Labels.Args(Label(id)))
+		fmt.Fprintln(&b, m.Labels.Text(Label(id)), masker.Label(Label(id)), tool.Value(), sole, m.Labels.Args(Label(id)))
 	}
 	for i := range m.Walks.Trajectories() {
 		first, last := m.Walks.Of(i)
@@ -264,7 +264,7 @@ func TestCacheChangesNothing(t *testing.T) {
 
 // TestTableAgreesWithSingleStrategies counts every row on its own.
 func TestTableAgreesWithSingleStrategies(t *testing.T) {
-	for _, set := range []*rules.Set{nil, everyKind(), ruleSet(effect("read*", rules.Accessor), dropArg("* r")), ruleSet(rules.Rule{Kind: rules.KindDrop, Match: on("noise")})} {
+	for _, set := range []*rules.Set{nil, everyKind(), mergetest.Set(mergetest.Effect("read*", rules.Accessor), mergetest.DropArg("* r")), mergetest.Set(rules.Rule{Kind: rules.KindDrop, Match: mergetest.On("noise")})} {
 		if set != nil {
 			set.Failed = rules.FailedSplit
 		}
@@ -322,7 +322,7 @@ func TestStrategyNames(t *testing.T) {
 	}{
 		{nil, "disjoint,prefix tree"},
 		{&rules.Set{}, "disjoint,prefix tree"},
-		{ruleSet(domain("a", "b")), "disjoint,prefix tree,+effect,+rewrite,+domain,+loop"},
+		{mergetest.Set(mergetest.Domain("a", "b")), "disjoint,prefix tree,+effect,+rewrite,+domain,+loop"},
 		{everyKind(), "disjoint,prefix tree,+effect,+rewrite,+domain,+loop,+drop_arg,+status,+drop,+rename,+fold,+insert,+commute,+state"},
 	} {
 		if got := names(test.set); !reflect.DeepEqual(got, strings.Split(test.want, ",")) {
@@ -333,12 +333,12 @@ func TestStrategyNames(t *testing.T) {
 
 // TestMarks says what is dropped, what cuts, and which calls failed.
 func TestMarks(t *testing.T) {
-	set := ruleSet(
-		rules.Rule{Kind: rules.KindDrop, Match: on("think")},
-		rules.Rule{Kind: rules.KindBarrier, Match: on("pay")},
-		rules.Rule{Kind: rules.KindStatus, Match: on("read"), Pattern: regexp.MustCompile("^Error"), Is: "failed"},
+	set := mergetest.Set(
+		rules.Rule{Kind: rules.KindDrop, Match: mergetest.On("think")},
+		rules.Rule{Kind: rules.KindBarrier, Match: mergetest.On("pay")},
+		rules.Rule{Kind: rules.KindStatus, Match: mergetest.On("read"), Pattern: regexp.MustCompile("^Error"), Is: "failed"},
 	)
-	calls := run(`think{}`, `read{}`, `pay{}`, `read{}`)
+	calls := mergetest.Run(`think{}`, `read{}`, `pay{}`, `read{}`)
 	calls.Calls[1].Result, calls.Calls[3].Result = trace.TextOf("Error: none"), trace.TextOf("fine")
 	marks := Marks(calls, NewRewriter(set, Full(set), nil, nil).Rewrite(calls))
 	if want := []Mark{MarkDropped, MarkStep, MarkBarrier, MarkStep}; !slices.Equal(marks, want) {

@@ -7,7 +7,7 @@ import (
 
 // Step is one call as the rules see it: what becomes an edge of the graph.
 type Step struct {
-	letter *letter
+	action *action
 
 	// The recorded calls that the step stands for are among FirstCall to
 	// LastCall, indices into Trajectory.Calls: Calls many of them, one unless a
@@ -24,21 +24,21 @@ type Step struct {
 }
 
 // Label returns the step's label.
-func (s *Step) Label() Label { return s.letter.label }
+func (s *Step) Label() Label { return s.action.label }
 
 // Tool returns the tool that was called, whatever rules call it.
-func (s *Step) Tool() trace.Name { return s.letter.tool }
+func (s *Step) Tool() trace.Name { return s.action.tool }
 
 // Effect returns what the step does to the world.
-func (s *Step) Effect() rules.Effect { return s.letter.effect }
+func (s *Step) Effect() rules.Effect { return s.action.effect }
 
 // Idempotent reports whether the step is a mutator of which a rule says that a
 // second run changes nothing more.
-func (s *Step) Idempotent() bool { return s.letter.idempotent }
+func (s *Step) Idempotent() bool { return s.action.idempotent }
 
 // Domain returns the domain of the step, "" for none.
-func (s *Step) Domain() string { return s.letter.domainName }
+func (s *Step) Domain() string { return s.action.domainName }
 
 // Barrier reports whether the step is one that no meta-tool may contain or
 // cross.
-func (s *Step) Barrier() bool { return s.letter.barrier }
+func (s *Step) Barrier() bool { return s.action.barrier }

@@ -16,26 +16,29 @@ type Strategy struct {
 // kindSet is a set of kinds of rules.
 type kindSet uint32
 
-// kinds are all kinds that change steps, in the order of their rows. Rows come
+// movingKinds are all kinds that change steps, in the order of their rows. Rows come
 // in the order of AWO's Table 4; what prepares calls (status, drop, rename,
 // fold, insert) follows, though its stages come first, so that the first rows
 // show the traces as recorded. Barriers move no state and have no row; they are
 // in every strategy. Neither has `values:`, which only shows values.
-var rowKinds = [...]rules.Kind{
+var movingKinds = [...]rules.Kind{
 	rules.KindEffect, rules.KindRewrite, rules.KindDomain, rules.KindLoop,
 	rules.KindDropArg, rules.KindStatus, rules.KindDrop, rules.KindRename, rules.KindFold, rules.KindInsert,
 	rules.KindCommute, rules.KindState,
 }
 
-// alwaysRows is how many of rowKinds have a row even without a rule of the kind.
+// MovingKinds returns the kinds of rules that can make histories one state.
+func MovingKinds() []rules.Kind { return movingKinds[:] }
+
+// alwaysRows is how many of movingKinds have a row even without a rule of the kind.
 const alwaysRows = 4
 
 func kindOf(k rules.Kind) kindSet {
-	return 1 << (slices.Index(rowKinds[:], k) + 1)
+	return 1 << (slices.Index(movingKinds[:], k) + 1)
 }
 
 func (s kindSet) has(k rules.Kind) bool {
-	i := slices.Index(rowKinds[:], k)
+	i := slices.Index(movingKinds[:], k)
 	return i < 0 || s&(1<<(i+1)) != 0
 }
 
@@ -60,7 +63,7 @@ func Strategies(set *rules.Set) []Strategy {
 		return rows
 	}
 	var kinds kindSet
-	for i, k := range rowKinds {
+	for i, k := range movingKinds {
 		if i < alwaysRows || slices.ContainsFunc(set.Rules, func(r *rules.Rule) bool { return r.Kind == k }) {
 			kinds |= kindOf(k)
 			rows = append(rows, Strategy{Name: "+" + string(k), kinds: kinds})
@@ -77,7 +80,7 @@ func Full(set *rules.Set) Strategy {
 
 // Without returns the strategy less one kind of rule.
 func (s Strategy) Without(k rules.Kind) Strategy {
-	if slices.Contains(rowKinds[:], k) {
+	if slices.Contains(movingKinds[:], k) {
 		s.kinds &^= kindOf(k)
 		s.Name += " -" + string(k)
 	}

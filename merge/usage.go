@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -54,7 +55,7 @@ func NewUsage(set *rules.Set) *Usage {
 func (u *Usage) Add(t *trace.Trajectory) {
 	steps := u.rewriter.Rewrite(t)
 	for i := range steps {
-		u.count(steps[i].letter.uses.list)
+		u.count(steps[i].action.uses.list)
 	}
 	u.count(u.rewriter.statuses)
 	for _, s := range u.rewriter.skips {
@@ -105,7 +106,7 @@ type patternCount struct {
 	field string
 	path  rules.Path
 	fits  func(string) bool
-	seen  map[hash]struct{}
+	seen  map[hash128.Hash]struct{}
 	fit   int
 }
 
@@ -115,7 +116,7 @@ func newPatternCounts(set *rules.Set) *patternCounts {
 		if rule.Kind == rules.KindRewrite {
 			pattern := rule.Pattern
 			p.byRule[rule] = append(p.byRule[rule], &patternCount{
-				field: "pattern", path: rule.Match.Arg, seen: map[hash]struct{}{},
+				field: "pattern", path: rule.Match.Arg, seen: map[hash128.Hash]struct{}{},
 				fits: func(text string) bool {
 					at := pattern.FindStringIndex(text)
 					return at != nil && at[0] == 0 && at[1] == len(text)
@@ -124,7 +125,7 @@ func newPatternCounts(set *rules.Set) *patternCounts {
 		}
 		for _, arg := range rule.Match.Args {
 			p.byRule[rule] = append(p.byRule[rule], &patternCount{
-				field: arg.Path.String(), path: arg.Path, seen: map[hash]struct{}{}, fits: arg.Pattern.MatchString,
+				field: arg.Path.String(), path: arg.Path, seen: map[hash128.Hash]struct{}{}, fits: arg.Pattern.MatchString,
 			})
 		}
 	}
@@ -154,7 +155,7 @@ func (p *patternCounts) add(t *trace.Trajectory) {
 		counts, known := p.byTool[call.Tool]
 		if !known {
 			for _, rule := range p.set.Rules {
-				if matchesName(&rule.Match, call.Tool.Value()) {
+				if rule.Match.MatchesTool(call.Tool.Value()) {
 					counts = append(counts, p.byRule[rule]...)
 				}
 			}
@@ -168,7 +169,7 @@ func (p *patternCounts) add(t *trace.Trajectory) {
 		args, _ := call.ArgsValue()
 		for _, c := range counts {
 			eachAt(args, c.path, func(v trace.Value) bool {
-				c.see(textOf(v))
+				c.see(TextOf(v))
 				return true
 			})
 		}
@@ -179,7 +180,7 @@ func (c *patternCount) see(text string) {
 	if len(c.seen) >= maxSeen {
 		return
 	}
-	h := hashOf([]byte(text))
+	h := hash128.Of([]byte(text))
 	if _, known := c.seen[h]; known {
 		return
 	}

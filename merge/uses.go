@@ -3,6 +3,7 @@ package merge
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -14,7 +15,7 @@ type application struct {
 	idle bool        // it matches and changes nothing
 
 	// What the rule is about, before and after: a name, a status, a label with
-	// marks around what may be shown, an effect, a domain.
+	// brackets around what may be shown, an effect, a domain.
 	before, after string
 	nameLen       int // of label texts
 }
@@ -25,7 +26,7 @@ func (a *application) isDecisive() bool { return a.by == nil && !a.idle }
 
 // uses are the rules that are about one call, in the order of the stages.
 type uses struct {
-	raw  hash // of the call, or the calls, as recorded; zero if a rule inserted the step
+	raw  hash128.Hash // of the call, or the calls, as recorded; zero if a rule inserted the step
 	list []application
 }
 
@@ -36,7 +37,7 @@ func (u *uses) before(later *uses) *uses {
 
 // add adds the first stages of a call that is folded into another.
 func (u *uses) add(other *uses) {
-	u.raw = mix(u.raw, other.raw)
+	u.raw = hash128.Mix(u.raw, other.raw)
 	for _, a := range other.list {
 		if !slices.ContainsFunc(u.list, func(b application) bool { return a.rule == b.rule }) {
 			u.list = append(u.list, a)
@@ -52,7 +53,7 @@ type skip struct {
 	failed bool // the policy for failed calls left it out, no rule did
 }
 
-// watch makes the rewriter note which rules are about each call. Letters are
+// watch makes the rewriter note which rules are about each call. Actions are
 // not shared then: two calls with one label may owe it to different rules.
 func (r *Rewriter) watch() { r.watching = true }
 
@@ -121,7 +122,7 @@ func (r *Rewriter) laterUses(s *subject, found *nameRules, inserted, noArgs bool
 		if noArgs {
 			return s.name
 		}
-		return string(args.appendMarked([]byte(s.name)))
+		return string(args.appendBracketed([]byte(s.name)))
 	}
 	for _, t := range found.textual {
 		absent := eachAt(s.args, t.rule.Match.Arg, func(trace.Value) bool { return false })

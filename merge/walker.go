@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 )
@@ -29,9 +30,9 @@ type Walker struct {
 	effects, domains, loops, commutes, contexts bool
 
 	history history
-	root    hash // the key of the root
-	keys    []hash
-	states  table
+	root    hash128.Hash // the key of the root
+	keys    []hash128.Hash
+	states  hash128.Table
 	fresh   uint32 // states of the disjoint strategy
 	LeftOut int    // steps not walked since they led to states beyond the limit
 }
@@ -61,12 +62,12 @@ func newWalker(set *rules.Set, strategy Strategy, in *interns, variant, maxState
 	w.history.loops, w.history.contexts, w.history.variant = w.loops, w.contexts, variant
 	if w.commutes {
 		w.history.classes = in.classes
-		w.history.letters = map[hash]selfPart{}
+		w.history.actions = map[hash128.Hash]selfPart{}
 	}
 	w.history.reset()
 	w.root = w.history.key()
 	if !strategy.disjoint {
-		w.states.number(w.root)
+		w.states.Number(w.root)
 	}
 	return w
 }
@@ -76,25 +77,25 @@ func (w *Walker) States() int {
 	if w.strategy.disjoint {
 		return int(w.fresh) + 1
 	}
-	return w.states.len()
+	return w.states.Len()
 }
 
 // Walk appends the transitions of one trajectory, a step each, to dst.
 func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
 	w.keys = w.keys[:0]
-	var key hash
+	var key hash128.Hash
 	for i := range steps {
 		step := &steps[i]
 		if i == 0 || step.Cut {
 			w.history.reset()
 			key = w.history.key()
 		}
-		if w.enter(step.letter) {
+		if w.enter(step.action) {
 			key = w.history.key()
 		}
 		w.keys = append(w.keys, key)
 	}
-	w.states.touch(w.keys)
+	w.states.Touch(w.keys)
 	at, last := stategraph.Root, w.root
 	barrier := false
 	for i := range steps {
@@ -117,17 +118,17 @@ func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
 		if step.AfterUser {
 			flags |= stategraph.AfterUser
 		}
-		if step.letter.barrier || barrier {
+		if step.action.barrier || barrier {
 			flags |= stategraph.Blocked
 		}
-		barrier = step.letter.barrier
-		dst = append(dst, stategraph.Step{Label: step.letter.label, To: at, Flags: flags})
+		barrier = step.action.barrier
+		dst = append(dst, stategraph.Step{Label: step.action.label, To: at, Flags: flags})
 	}
 	return dst
 }
 
 // state returns the state of a key, false if there is no room for it.
-func (w *Walker) state(key hash) (stategraph.StateID, bool) {
+func (w *Walker) state(key hash128.Hash) (stategraph.StateID, bool) {
 	if w.strategy.disjoint {
 		if int(w.fresh)+1 >= w.maxStates {
 			return 0, false
@@ -135,19 +136,19 @@ func (w *Walker) state(key hash) (stategraph.StateID, bool) {
 		w.fresh++
 		return stategraph.StateID(w.fresh), true
 	}
-	if w.states.len() >= w.maxStates {
-		_, n, known := w.states.find(key)
+	if w.states.Len() >= w.maxStates {
+		n, known := w.states.Find(key)
 		return stategraph.StateID(n), known
 	}
-	n, _ := w.states.number(key)
+	n, _ := w.states.Number(key)
 	return stategraph.StateID(n), true
 }
 
 // enter adds a step to the history and reports whether the state changes.
-func (w *Walker) enter(l *letter) bool {
+func (w *Walker) enter(a *action) bool {
 	effect := rules.Mutator
 	if w.effects {
-		effect = l.effect
+		effect = a.effect
 	}
 	if w.strategy.disjoint {
 		return true
@@ -156,30 +157,30 @@ func (w *Walker) enter(l *letter) bool {
 	case rules.Annotator:
 		return false
 	case rules.Accessor:
-		entry := w.inContext(l, l.entry(w.history.variant, w.loops))
+		entry := w.inContext(a, a.entry(w.history.variant, w.loops))
 		if w.reads == rules.ReadsAfterWrite {
-			entry = mix(entry, hash{lo: uint64(w.history.writes)})
+			entry = hash128.Mix(entry, hash128.Hash{Lo: uint64(w.history.writes)})
 		}
 		return w.history.read(entry)
 	}
 	var key partKey
 	if w.domains {
-		key.domain = l.domain
+		key.domain = a.domain
 	}
 	if w.commutes {
-		key.class = l.class
+		key.class = a.class
 	}
-	entry := w.inContext(l, l.form(w.history.variant).hash)
-	// What a write depends on is part of its letter: the same label may be of
+	entry := w.inContext(a, a.form(w.history.variant).hash)
+	// What a write depends on is part of its action: the same label may be of
 	// another domain elsewhere, if rules look at what the label does not hold.
-	entry.hi ^= uint64(key.domain)<<32 | uint64(key.class)
-	return w.history.write(l, key, entry)
+	entry.Hi ^= uint64(key.domain)<<32 | uint64(key.class)
+	return w.history.write(a, key, entry)
 }
 
 // inContext adds the context values that enter the state to an entry.
-func (w *Walker) inContext(l *letter, entry hash) hash {
-	if w.contexts && l.context != (hash{}) {
-		return mix(entry, l.context)
+func (w *Walker) inContext(a *action, entry hash128.Hash) hash128.Hash {
+	if w.contexts && a.context != (hash128.Hash{}) {
+		return hash128.Mix(entry, a.context)
 	}
 	return entry
 }

@@ -18,6 +18,7 @@ package rules
 import (
 	"iter"
 	"regexp"
+	"slices"
 
 	"github.com/awo-dev/awo/diag"
 )
@@ -59,6 +60,16 @@ func (s *Set) Of(kind Kind) iter.Seq[*Rule] {
 			}
 		}
 	}
+}
+
+// HasEffect reports whether a rule says what calls of a tool do.
+func (s *Set) HasEffect(tool string) bool {
+	if s == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Rules, func(r *Rule) bool {
+		return r.Kind == KindEffect && slices.ContainsFunc(r.Match.Tools, func(g Glob) bool { return g.Match(tool) })
+	})
 }
 
 // FailedPolicy is the value of `failed:`.
@@ -192,6 +203,11 @@ type Match struct {
 	// the value as text. Every name must be there: a tool without a recorded
 	// definition is not matched.
 	Annotations []ContextPattern
+}
+
+// MatchesTool reports whether the match is about tools of this name.
+func (m *Match) MatchesTool(name string) bool {
+	return len(m.Tools) == 0 || slices.ContainsFunc(m.Tools, func(g Glob) bool { return g.Match(name) })
 }
 
 // ArgPattern is one entry of `args:`.

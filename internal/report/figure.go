@@ -34,6 +34,21 @@ func Unknown(reason string) Figure { return Figure{reason: reason} }
 // Value returns the figure, and false if it is not known.
 func (f Figure) Value() (float64, bool) { return f.value, f.known }
 
+// PartOf returns f as a part of a whole: null where f is, where the whole is, and of
+// nothing.
+func (f Figure) PartOf(whole Figure) Figure {
+	switch {
+	case !f.known:
+		return f
+	case whole.known && whole.value == 0:
+		return Unknown("there is nothing that it could be a part of")
+	case whole.known:
+		f.value /= whole.value
+		return f
+	}
+	return whole
+}
+
 // missing returns why f is null, "" if it is not.
 func (f Figure) missing() string {
 	switch {

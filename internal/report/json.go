@@ -26,14 +26,17 @@ type Note struct {
 // WriteJSON writes v, a struct or a pointer to one, as indented JSON with its
 // members in the order of its fields, and "notes" as one more member: the notes
 // given, then one for every Figure and Interval in v that is null. v itself has
-// no member of that name. Nothing is escaped for HTML; what could confuse a
-// terminal is escaped as JSON allows.
+// no member of that name. A list or map that is nil is written as an empty one.
+// Nothing is escaped for HTML; what could confuse a terminal is escaped as JSON
+// allows.
 func WriteJSON(w io.Writer, v any, notes ...Note) error {
-	value := reflect.Indirect(reflect.ValueOf(v))
+	value := reflect.New(reflect.Indirect(reflect.ValueOf(v)).Type()).Elem()
 	if value.Kind() != reflect.Struct {
 		return fmt.Errorf("report: WriteJSON of a %T, want a struct", v)
 	}
-	object, err := marshal(v)
+	value.Set(reflect.Indirect(reflect.ValueOf(v)))
+	fill(value)
+	object, err := marshal(value.Interface())
 	if err != nil {
 		return err
 	}
@@ -57,6 +60,43 @@ func WriteJSON(w io.Writer, v any, notes ...Note) error {
 	}
 	_, err = w.Write(out)
 	return err
+}
+
+// fill makes lists and maps that are nil empty ones, in v and in what it points to:
+// scripts find a list wherever one can be. Types that write themselves are left alone.
+func fill(v reflect.Value) {
+	if writesItself(v.Type()) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			fill(v.Elem())
+		}
+	case reflect.Slice:
+		if v.IsNil() && v.CanSet() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		}
+		if kind := v.Type().Elem().Kind(); kind >= reflect.Array && kind != reflect.String {
+			for i := range v.Len() {
+				fill(v.Index(i))
+			}
+		}
+	case reflect.Map:
+		if v.IsNil() && v.CanSet() {
+			v.Set(reflect.MakeMap(v.Type()))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() || f.Anonymous {
+				fill(v.Field(i))
+			}
+		}
+	}
+}
+
+func writesItself(t reflect.Type) bool {
+	return t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler)
 }
 
 // MarshalJSON returns v as indented JSON with a newline at its end, escaped as
@@ -160,7 +200,7 @@ func collectStruct(notes *[]Note, v reflect.Value, at string) {
 		}
 		return
 	}
-	if v.Type().Implements(marshaler) || reflect.PointerTo(v.Type()).Implements(marshaler) {
+	if writesItself(v.Type()) {
 		return // its members are its own business
 	}
 	for i := range v.NumField() {

@@ -13,6 +13,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Format is a way to write a Document.
@@ -64,8 +65,13 @@ type Code struct {
 	Text     string
 }
 
-// Add appends blocks to the last section, which is made if there is none.
+// Add appends blocks to the last section, which is made if there is none. What says
+// nothing is left out: nil, and an empty Paragraph or List.
 func (d *Document) Add(blocks ...Block) {
+	blocks = slices.DeleteFunc(blocks, saysNothing)
+	if len(blocks) == 0 {
+		return
+	}
 	if len(d.Sections) == 0 {
 		d.Sections = append(d.Sections, Section{})
 	}
@@ -73,9 +79,25 @@ func (d *Document) Add(blocks ...Block) {
 	last.Blocks = append(last.Blocks, blocks...)
 }
 
-// Section starts a new section.
+// Section starts a new section, unless all its blocks say nothing.
 func (d *Document) Section(heading string, blocks ...Block) {
-	d.Sections = append(d.Sections, Section{Heading: heading, Blocks: blocks})
+	if blocks = slices.DeleteFunc(blocks, saysNothing); len(blocks) > 0 {
+		d.Sections = append(d.Sections, Section{Heading: heading, Blocks: blocks})
+	}
+}
+
+func saysNothing(b Block) bool {
+	switch b := b.(type) {
+	case nil:
+		return true
+	case *Table:
+		return b == nil
+	case Paragraph:
+		return b == ""
+	case List:
+		return len(b) == 0
+	}
+	return false
 }
 
 // Tables returns the tables of the document in order.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 )
 
 // Table is columns and rows of typed cells, with notes below.
@@ -35,7 +36,24 @@ type Column struct {
 	// loses its middle, or goes on on the next line if Wrap is set.
 	Max  int
 	Wrap bool
+
+	// How TableOf makes the cells.
+	From   string // the member that they show, such as "intervals.top1"; empty: Key
+	Digits int    // after the point; of shares 0 means 1; see Whole
+	Share  bool   // a part of one, shown in percent; a column with the unit % is one
+	Words  bool   // texts are our own words and not from the traces
+	Empty  string // what is shown for an empty text
+	Join   string // what stands between the elements of a list; empty: a comma
+	Hide   bool   // there is nothing to show: the column is left out
+
+	// Cell makes a cell of what is no member, or needs more than a column can say; see
+	// By. Numbers then need their Align, and intervals Interval.
+	Cell func(row reflect.Value) Cell
 }
+
+// Whole are the Digits of a figure that is a count, and of a share without digits
+// after the point.
+const Whole = -1
 
 // Align is where the cells of a column stand. The zero value is Left.
 type Align uint8

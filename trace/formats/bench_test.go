@@ -102,7 +102,7 @@ func BenchmarkDecode(b *testing.B) {
 	})
 }
 
-func BenchmarkAppendATIF(b *testing.B) {
+func BenchmarkAppend(b *testing.B) {
 	set := recordedSets[0]
 	trajectories := formattest.DecodeAll(b, set.format, recordings.Bytes(b, recordings.Recorded(b, set.path)), set.container)
 	var lines []byte

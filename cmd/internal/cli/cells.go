@@ -48,3 +48,12 @@ func Wilson(count, n int) *entropy.Interval {
 	i := dataflow.Wilson(count, n)
 	return &entropy.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "Wilson"}
 }
+
+// Map returns what f makes of each element of a list.
+func Map[T, U any](list []T, f func(*T) U) []U {
+	out := make([]U, len(list))
+	for i := range list {
+		out[i] = f(&list[i])
+	}
+	return out
+}

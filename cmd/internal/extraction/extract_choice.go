@@ -8,7 +8,7 @@ import (
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 )
 
 // choiceJSON says which meta-tools are offered, and what each adds.
@@ -71,7 +71,7 @@ type assumptionJSON struct {
 }
 
 // choose says what became of a meta-tool.
-func (m *metaToolJSON) choose(t *metatool.Definition, c *extractCompilation) {
+func (m *metaToolJSON) choose(t *bind.Definition, c *extractCompilation) {
 	if len(t.Refusals) > 0 {
 		m.Status, m.Reason = statusLeftOut, refusalText(t)
 		return

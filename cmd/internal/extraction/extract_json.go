@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 )
 
 // JSON is the JSON of `awo extract`; docs/artefacts.md describes it.
@@ -79,7 +80,7 @@ const (
 )
 
 // refusalText says why a meta-tool cannot be offered, by stable codes.
-func refusalText(t *metatool.Definition) string {
+func refusalText(t *bind.Definition) string {
 	var reasons []string
 	for _, r := range t.Refusals {
 		at := fmt.Sprintf("step %d", r.Step+1)
@@ -97,7 +98,7 @@ type emittedJSON struct {
 	TurnsSaved int `json:"turns_saved"`
 }
 
-func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, veil *merge.Veil) JSON {
+func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, masker *merge.Masker) JSON {
 	found := compiled.Extraction
 	out := JSON{
 		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
@@ -118,7 +119,7 @@ func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, v
 		for i, step := range t.Steps {
 			m.Tools = append(m.Tools, step.Tool)
 			if i < len(c.Labels) {
-				m.Calls = append(m.Calls, veil.Label(c.Labels[i]))
+				m.Calls = append(m.Calls, masker.Label(c.Labels[i]))
 			} else {
 				m.Calls = append(m.Calls, step.Name)
 			}
@@ -131,7 +132,7 @@ func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, v
 }
 
 // bind says where the arguments come from.
-func (m *metaToolJSON) bind(t *metatool.Definition) {
+func (m *metaToolJSON) bind(t *bind.Definition) {
 	for _, in := range t.Inputs {
 		name := in.Name
 		if !in.Required {
@@ -142,7 +143,7 @@ func (m *metaToolJSON) bind(t *metatool.Definition) {
 	for i := range t.Bound {
 		b := &t.Bound[i]
 		one := boundJSON{
-			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: b.Binding.Words(),
+			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: bind.Words(&b.Binding),
 			Agree: b.Evidence.Agree, Occurrences: b.Evidence.Occurrences, ExtraMean: b.Evidence.ExtraMean, ExtraP95: b.Evidence.ExtraP95,
 		}
 		if b.Binding.Kind == metatool.BindInput {

@@ -124,7 +124,7 @@ func explainRules(j *cli.Job, o explainOptions, files []string) error {
 		return cli.Usagef("--call: the trajectory has %s", cli.CountOf(len(found.Calls), "call"))
 	}
 	merged := merger.Merged()
-	e := merged.Explain(found, number, o.Call-1, merged.Veil(j.ShowValues))
+	e := merged.Explain(found, number, o.Call-1, merged.Masker(j.ShowValues))
 	out := explanationResult(e)
 	out.Trajectory, out.Call, out.Calls = found.ID, o.Call, len(found.Calls)
 	return j.Print(explanationDocument(out), out)

@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/evidence"
+	"github.com/awo-dev/awo/merge/suggest"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/spf13/cobra"
 )
 
 // suggestOptions are the flags of `awo rules suggest`.
@@ -107,7 +107,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	suggester := merge.NewSuggester(merge.SuggesterOptions{Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed})
+	suggester := suggest.NewSuggester(suggest.Options{Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed})
 	for t, err := range in.All() {
 		if err != nil {
 			return err
@@ -129,7 +129,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 }
 
 // suggestedFile is the suggestions as a rule file, laid out as all are.
-func suggestedFile(found *merge.Suggestions) ([]byte, error) {
+func suggestedFile(found *suggest.Suggestions) ([]byte, error) {
 	var b strings.Builder
 	comment := func(indent, format string, args ...any) {
 		fmt.Fprintf(&b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
@@ -177,7 +177,7 @@ func suggestedFile(found *merge.Suggestions) ([]byte, error) {
 	return source, nil
 }
 
-func sizeText(s merge.Size) string {
+func sizeText(s suggest.Size) string {
 	if math.IsNaN(s.Bits) {
 		return cli.CountOf(s.States, "state")
 	}
@@ -185,7 +185,7 @@ func sizeText(s merge.Size) string {
 }
 
 // leftText names a rule that has no id.
-func leftText(l *merge.Left) string {
+func leftText(l *suggest.Left) string {
 	text := l.Rule.Kind.String()
 	if l.Rule.Kind == rules.KindEffect {
 		text += " " + l.Rule.Effect.String()
@@ -197,7 +197,7 @@ func leftText(l *merge.Left) string {
 }
 
 // exampleText names the calls of the first counter-example.
-func exampleText(found *merge.Suggestions, examples []merge.CounterExample) string {
+func exampleText(found *suggest.Suggestions, examples []evidence.CounterExample) string {
 	if len(examples) == 0 {
 		return ""
 	}
@@ -273,7 +273,7 @@ func scalar(text string) string {
 	return strconv.QuoteToASCII(text)
 }
 
-func suggestion(in *cli.Intake, found *merge.Suggestions, source []byte) SuggestionJSON {
+func suggestion(in *cli.Intake, found *suggest.Suggestions, source []byte) SuggestionJSON {
 	out := SuggestionJSON{
 		Schema: "awo.rules-suggestion/v1", Input: in.JSON(), YAML: string(source), Unread: found.LeftOut,
 		Before: sizeOf(found.Before), After: sizeOf(found.After), Rules: []suggestedRuleJSON{}, Left: []leftRuleJSON{},
@@ -293,7 +293,7 @@ func suggestion(in *cli.Intake, found *merge.Suggestions, source []byte) Suggest
 	return out
 }
 
-func sizeOf(s merge.Size) sizeJSON {
+func sizeOf(s suggest.Size) sizeJSON {
 	if math.IsNaN(s.Bits) {
 		return sizeJSON{s.States, report.Unknown("a held-out loss needs at least two tasks with calls")}
 	}

@@ -6,10 +6,9 @@ import (
 	"testing"
 	"unicode"
 
-	"pgregory.net/rapid"
-
-	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/suggest"
 	"github.com/awo-dev/awo/rules"
+	"pgregory.net/rapid"
 )
 
 // TestSuggestedFileReadsBack: whatever tools are called that a rule can name, the
@@ -29,10 +28,10 @@ func TestSuggestedFileReadsBack(t *testing.T) {
 		effect.Effect = rules.Accessor
 		domain.Domain = "mail"
 		loop.IgnoreArgs = []rules.Path{{{Kind: rules.SegmentName, Name: "page"}}}
-		found := &merge.Suggestions{}
+		found := &suggest.Suggestions{}
 		for _, r := range []*rules.Rule{rewrite, effect, domain, loop} {
-			found.Rules = append(found.Rules, merge.Suggestion{Rule: r, Basis: name.Draw(t, "basis")})
-			found.Left = append(found.Left, merge.Left{Suggestion: merge.Suggestion{Rule: r}, Reason: name.Draw(t, "reason")})
+			found.Rules = append(found.Rules, suggest.Suggestion{Rule: r, Basis: name.Draw(t, "basis")})
+			found.Left = append(found.Left, suggest.Left{Suggestion: suggest.Suggestion{Rule: r}, Reason: name.Draw(t, "reason")})
 		}
 		source, err := suggestedFile(found)
 		if err != nil {

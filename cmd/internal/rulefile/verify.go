@@ -1,14 +1,13 @@
 package rulefile
 
 import (
-	"github.com/spf13/cobra"
-
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/trace"
+	"github.com/spf13/cobra"
 )
 
 // verifyOptions are the flags of `awo rules verify`.
@@ -165,8 +164,8 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 		return err
 	}
 	defer in.Close()
-	options := merge.ExaminerOptions{MaxStates: o.LimitStates, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed}
-	plain, examiner := merge.NewExaminer(nil, options), merge.NewExaminer(set, options)
+	options := evidence.Options{MaxStates: o.LimitStates, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed}
+	plain, examiner := evidence.NewExaminer(nil, options), evidence.NewExaminer(set, options)
 	for t, err := range in.All() {
 		if err != nil {
 			return err
@@ -174,32 +173,32 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 		plain.Add(t)
 		examiner.Add(t)
 	}
-	evidence := examiner.Evidence()
-	compared, err := comparisons(j, in, evidence)
+	found := examiner.Evidence()
+	compared, err := comparisons(j, in, found)
 	if err != nil {
 		return err
 	}
-	out := verification(in, o, args[0], evidence, compared)
-	out.NextCall = []nextCallJSON{nextCall("none", plain.Evidence(), o, 1), nextCall("these", evidence, o, 1), nextCall("one state", evidence, o, 0)}
+	out := verification(in, o, args[0], found, compared)
+	out.NextCall = []nextCallJSON{nextCall("none", plain.Evidence(), o, 1), nextCall("these", found, o, 1), nextCall("one state", found, o, 0)}
 	out.NextCall[2].States = 1
-	failRules(j, o, evidence, &out)
+	failRules(j, o, found, &out)
 	return j.Print(evidenceDocument(in, o, out), out)
 }
 
 // comparisons reads the trajectories of counter-examples again and says what
 // they show.
-func comparisons(j *cli.Job, in *cli.Intake, evidence *merge.Evidence) (map[merge.CounterExample]merge.Comparison, error) {
-	var examples []merge.CounterExample
+func comparisons(j *cli.Job, in *cli.Intake, found *evidence.Evidence) (map[evidence.CounterExample]evidence.Comparison, error) {
+	var examples []evidence.CounterExample
 	var refs []trace.Ref
-	for _, list := range [][]merge.RuleEvidence{evidence.Rules, evidence.Kinds} {
+	for _, list := range [][]evidence.RuleEvidence{found.Rules, found.Kinds} {
 		for i := range list {
 			for _, x := range list[i].Examples {
 				examples = append(examples, x)
-				refs = append(refs, evidence.Runs[x.First.Run].Ref, evidence.Runs[x.Second.Run].Ref)
+				refs = append(refs, found.Runs[x.First.Run].Ref, found.Runs[x.Second.Run].Ref)
 			}
 		}
 	}
-	out := map[merge.CounterExample]merge.Comparison{}
+	out := map[evidence.CounterExample]evidence.Comparison{}
 	if len(refs) == 0 {
 		return out, nil
 	}
@@ -210,9 +209,9 @@ func comparisons(j *cli.Job, in *cli.Intake, evidence *merge.Evidence) (map[merg
 		}
 		again[t.Ref] = t
 	}
-	comparer := evidence.Comparer(j.ShowValues)
+	comparer := found.Comparer(j.ShowValues)
 	for _, x := range examples {
-		one, other := again[evidence.Runs[x.First.Run].Ref], again[evidence.Runs[x.Second.Run].Ref]
+		one, other := again[found.Runs[x.First.Run].Ref], again[found.Runs[x.Second.Run].Ref]
 		if one == nil || other == nil {
 			continue
 		}
@@ -223,16 +222,16 @@ func comparisons(j *cli.Job, in *cli.Intake, evidence *merge.Evidence) (map[merg
 	return out, nil
 }
 
-func verification(in *cli.Intake, o verifyOptions, file string, e *merge.Evidence, compared map[merge.CounterExample]merge.Comparison) EvidenceJSON {
+func verification(in *cli.Intake, o verifyOptions, file string, e *evidence.Evidence, compared map[evidence.CounterExample]evidence.Comparison) EvidenceJSON {
 	out := EvidenceJSON{
 		Schema: "awo.rules-verification/v1", Input: in.JSON(), Rules: file,
 		MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
 		Verdicts: []ruleVerdict{}, Together: []ruleVerdict{},
 		LeftOut: verifyLeftOut{e.LeftOut, e.Unwatched},
 	}
-	of := func(k merge.CheckKind) checkJSON { return checkJSON{e.Checks[k], e.Contradictions[k]} }
+	of := func(k evidence.CheckKind) checkJSON { return checkJSON{e.Checks[k], e.Contradictions[k]} }
 	out.Checks = checksJSON{
-		Histories: of(merge.CheckHistories), Repeated: of(merge.CheckRepeated), Unchanged: of(merge.CheckUnchanged),
+		Histories: of(evidence.CheckHistories), Repeated: of(evidence.CheckRepeated), Unchanged: of(evidence.CheckUnchanged),
 		Unstable: e.Unstable, Baseline: checkJSON{e.Baseline.Of, e.Baseline.Count}, Unexplained: checkJSON{e.Unexplained.Of, e.Unexplained.Count},
 	}
 	for i := range e.Rules {
@@ -247,7 +246,7 @@ func verification(in *cli.Intake, o verifyOptions, file string, e *merge.Evidenc
 }
 
 // verdictOn judges a rule, or several.
-func verdictOn(r *merge.RuleEvidence, e *merge.Evidence, o verifyOptions, compared map[merge.CounterExample]merge.Comparison) ruleVerdict {
+func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, compared map[evidence.CounterExample]evidence.Comparison) ruleVerdict {
 	rule := r.Rules[0]
 	v := ruleVerdict{
 		ID: rule.ID, Kind: rule.Kind.String(), At: rule.Pos, Verdict: verdictOK,
@@ -286,7 +285,7 @@ func verdictOn(r *merge.RuleEvidence, e *merge.Evidence, o verifyOptions, compar
 
 // nextCall sums up what the next call costs to predict: at order 0 from nothing,
 // at order 1 from the state.
-func nextCall(name string, e *merge.Evidence, o verifyOptions, order int) nextCallJSON {
+func nextCall(name string, e *evidence.Evidence, o verifyOptions, order int) nextCallJSON {
 	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None()}
 	if e.Next.Folds == 0 {
 		return out
@@ -297,7 +296,7 @@ func nextCall(name string, e *merge.Evidence, o verifyOptions, order int) nextCa
 }
 
 // failRules reports the rules that fail as problems at their places.
-func failRules(j *cli.Job, o verifyOptions, e *merge.Evidence, out *EvidenceJSON) {
+func failRules(j *cli.Job, o verifyOptions, e *evidence.Evidence, out *EvidenceJSON) {
 	j.Problems.Unlimited = true
 	fail := func(pos diag.Pos, code, format string, args ...any) {
 		out.Passed = false

@@ -6,7 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/evidence"
 )
 
 func evidenceDocument(in *cli.Intake, o verifyOptions, out EvidenceJSON) *report.Document {
@@ -94,7 +94,7 @@ func counterExamples(out EvidenceJSON) report.List {
 
 func counterExample(x counterExampleJSON) string {
 	head := fmt.Sprintf("%s returned something else (%s) in call %d of %s than in call %d of %s", x.Read, strings.Join(x.Results, ", "), x.Second.Call, x.Second.Trajectory, x.First.Call, x.First.Trajectory)
-	if x.Check != merge.CheckHistories.String() {
+	if x.Check != evidence.CheckHistories.String() {
 		if len(x.Second.Calls) == 0 {
 			return head + ", with nothing between."
 		}

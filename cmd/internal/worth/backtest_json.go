@@ -3,6 +3,7 @@ package worth
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -118,6 +119,7 @@ type sweepMetricsJSON struct {
 	MetaTools         float64       `json:"meta_tools"`
 }
 
+// figure is a number, null where it is none.
 func figure(v float64, reason string) report.Figure {
 	if math.IsNaN(v) {
 		return report.Unknown(reason)
@@ -135,28 +137,19 @@ func intervalJSON(i backtest.Interval, reason string) report.Interval {
 // JSON returns the result for scripts.
 func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
 	r := f.result
-	out := BacktestJSON{
+	return BacktestJSON{
 		Schema: "awo.backtest/v1", Input: in.JSON(),
 		Split:      splitJSON{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused},
-		Techniques: []TechniqueJSON{}, Interactions: []interactionJSON{}, Sweeps: []SweepJSON{}, Unknown: f.unknown(),
+		Techniques: cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction), Sweeps: cli.Map(r.Sweeps, f.sweep),
+		Recommended: f.recommended(), Unknown: f.unknown(),
 	}
-	for i := range r.Techniques {
-		out.Techniques = append(out.Techniques, f.technique(&r.Techniques[i]))
-	}
-	for i := range r.Interactions {
-		out.Interactions = append(out.Interactions, f.interaction(&r.Interactions[i]))
-	}
-	for _, swept := range r.Sweeps {
-		s := SweepJSON{Parameter: string(swept.Parameter), Technique: swept.Technique, Values: []sweepValueJSON{}}
-		for i := range swept.Values {
-			v := &swept.Values[i]
-			t := f.technique(&v.Outcome)
-			s.Values = append(s.Values, sweepValueJSON{v.Value, sweepMetricsJSON{t.CallingTurnsSaved, t.Share, t.Utilisation, t.TokensSaved, t.CostSavedUSD, t.MetaTools}})
-		}
-		out.Sweeps = append(out.Sweeps, s)
-	}
-	out.Recommended = f.recommended()
-	return out
+}
+
+func (f *BacktestFindings) sweep(s *backtest.SweepOutcome) SweepJSON {
+	return SweepJSON{string(s.Parameter), s.Technique, cli.Map(s.Values, func(v *backtest.ValueOutcome) sweepValueJSON {
+		t := f.technique(&v.Outcome)
+		return sweepValueJSON{v.Value, sweepMetricsJSON{t.CallingTurnsSaved, t.Share, t.Utilisation, t.TokensSaved, t.CostSavedUSD, t.MetaTools}}
+	})}
 }
 
 func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
@@ -168,7 +161,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 		StepsBefore: figure(o.StepsBefore, noneUsed), StepsAfter: figure(o.StepsAfter, noneUsed),
 		Seconds: report.Unknown(noTimes), SecondsSaved: f.known(o, "model_seconds_saved", o.SecondsSaved),
 		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
-		Intervals: map[string]report.Interval{}, Notes: []string{},
+		Intervals: map[string]report.Interval{}, Notes: slices.Clone(o.Notes),
 	}
 	if o.CallingTurns > 0 {
 		t.Share = report.Known(float64(o.CallingTurnsSaved) / float64(o.CallingTurns))
@@ -185,7 +178,6 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 	for _, metric := range backtest.Metrics {
 		t.Intervals[metric] = f.interval(o, metric)
 	}
-	t.Notes = append(t.Notes, o.Notes...)
 	switch {
 	case o.Wrong > 0:
 		t.Notes = append(t.Notes, fmt.Sprintf("%s made without the model that no agent made, and charged: the model calls saved are less by them", cli.CountOf(o.Wrong, "wrong call")))
@@ -210,7 +202,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 // interaction says what a combination saves beyond its parts.
 func (f *BacktestFindings) interaction(x *backtest.Interaction) interactionJSON {
 	out := interactionJSON{
-		Technique: x.Technique, Techniques: x.Parts, Attributed: []attributedJSON{},
+		Technique: x.Technique, Techniques: x.Parts,
 		CallingTurnsSaved: x.CallingTurnsSaved, LLMCallsSaved: x.LLMCallsSaved,
 		TokensSaved: report.Unknown(noTokens), CostSavedUSD: report.Unknown(NoPrices),
 		Intervals: map[string]report.Interval{},

@@ -16,30 +16,21 @@ func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Do
 	if f.result.Trajectories == 0 {
 		return d
 	}
-	d.Add(TurnsTable(out), MoneyTable(out))
-	if table := TimeTable(out); table != nil {
-		d.Add(table)
-	}
-	if len(out.Interactions) > 0 {
-		d.Section("Together", InteractionTable(out))
-	}
+	d.Add(TurnsTable(out), MoneyTable(out), TimeTable(out))
+	d.Section("Together", InteractionTable(out).IfAny())
 	for _, s := range out.Sweeps {
 		d.Section(sweepWords[s.Parameter].heading, SweepTable(s))
 	}
 	r := out.Recommended
 	d.Section("Recommended", report.Paragraph(fmt.Sprintf("%s, --threshold %d, --select %s: %s.", r.Technique, r.Threshold, r.Select, r.Reason)))
-	if len(out.Unknown) > 0 {
-		d.Section("What cannot be known", report.List(out.Unknown))
-	}
-	var notes []string
+	d.Section("What cannot be known", report.List(out.Unknown))
+	var notes report.List
 	for _, t := range f.result.Techniques {
 		for _, note := range t.Notes {
 			notes = append(notes, t.Name+": "+note+".")
 		}
 	}
-	if len(notes) > 0 {
-		d.Section("Notes", report.List(notes))
-	}
+	d.Section("Notes", notes)
 	return d
 }
 
@@ -61,37 +52,26 @@ func (f *BacktestFindings) SplitWords() report.Paragraph {
 
 // TurnsTable shows what each technique saves of calling turns.
 func TurnsTable(out BacktestJSON) *report.Table {
-	table := report.NewTable("techniques", "Held out: calling turns",
-		report.Column{Key: "technique"},
-		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
-		report.Column{Key: "calling_turns_saved_share", Title: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "calling_turns_saved_share", Title: "95 %", Interval: true},
-		report.Column{Key: "llm_calls_saved", Title: "model calls saved", Align: report.Right},
-		report.Column{Key: "utilisation", Title: "tasks with one", Unit: "%", Align: report.Right},
-		report.Column{Key: "steps_before", Title: "calls there", Align: report.Right},
-		report.Column{Key: "steps_after", Title: "after", Align: report.Right},
-		report.Column{Key: "exact", Title: "exact in replay"},
-		report.Column{Key: "meta_tools", Title: "meta-tools", Align: report.Right},
-	)
-	for _, t := range out.Techniques {
-		exact := ""
-		if t.Places > 0 && t.Technique != "awo-paper" {
-			exact = fmt.Sprintf("%d of %d", t.Exact, t.Places)
-		}
-		table.Add(report.Text(t.Technique), report.Int(t.CallingTurnsSaved), t.Share.Share(1), report.ShareRange(t.Intervals["calling_turns_saved_share"], 1),
-			callsCell(t), t.Utilisation.Share(1), stepsCell(t.StepsBefore), stepsCell(t.StepsAfter), report.Text(exact), report.Float(t.MetaTools, 1))
-	}
+	table := report.TableOf("techniques", "Held out: calling turns", out.Techniques, []report.Column{
+		{Key: "technique", Words: true},
+		{Key: "calling_turns_saved", Title: "turns saved"},
+		{Key: "calling_turns_saved_share", Title: "share", Unit: "%"},
+		{Key: "calling_turns_saved_share", From: "intervals.calling_turns_saved_share", Title: "95 %", Share: true},
+		{Key: "llm_calls_saved", Title: "model calls saved", Align: report.Right, Cell: report.By(callsCell)},
+		{Key: "utilisation", Title: "tasks with one", Unit: "%"},
+		{Key: "steps_before", Title: "calls there", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return stepsCell(t.StepsBefore) })},
+		{Key: "steps_after", Title: "after", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return stepsCell(t.StepsAfter) })},
+		{Key: "exact", Title: "exact in replay", Cell: report.By(exactCell)},
+		{Key: "meta_tools", Title: "meta-tools", Digits: 1},
+	})
 	if len(out.Techniques) > 0 {
 		first := out.Techniques[0]
 		table.Note("Of %s of %s that were tested on. Upper bounds: an agent must choose the meta-tool, and what it then does may differ from what was recorded.", cli.CountOf(first.CallingTurns, "calling turn"), cli.CountOf(first.LLMCalls, "model turn"))
 	}
 	table.Note("Exact in replay: places where a meta-tool would save a turn and made the recorded calls; only these count, and only where its inputs were known before. Meta-tools: the mean over the parts.")
 	table.Note("Published agents used meta-tools in %.0f to %.0f %% of the tasks: that share of a figure is what adoption leaves of it. One of their models made 4 and 19 %% more calls with meta-tools than without.", 100*AdoptionLow, 100*AdoptionHigh)
-	if note := emptyNote(out); note != "" {
-		table.Note("%s", note)
-	}
-	if note := antiNote(out); note != "" {
-		table.Note("%s", note)
+	for _, note := range []string{emptyNote(out), antiNote(out)} {
+		table.NoteIf(note != "", "%s", note)
 	}
 	return table
 }
@@ -128,11 +108,19 @@ func emptyNote(out BacktestJSON) string {
 }
 
 // callsCell leaves out what nothing is known of, though turns are recorded.
-func callsCell(t TechniqueJSON) report.Cell {
+func callsCell(t *TechniqueJSON) report.Cell {
 	if i := t.Intervals["llm_calls_saved"]; i.Reason == noOffers {
 		return report.Missing(i.Reason)
 	}
 	return report.Int(t.LLMCallsSaved)
+}
+
+// exactCell leaves empty what was not replayed.
+func exactCell(t *TechniqueJSON) report.Cell {
+	if t.Places == 0 || t.Technique == "awo-paper" {
+		return report.Text("")
+	}
+	return report.Textf("%d of %d", t.Exact, t.Places)
 }
 
 // stepsCell leaves empty what concerns no trajectory.
@@ -146,27 +134,15 @@ func stepsCell(f report.Figure) report.Cell {
 // MoneyTable shows what each technique saves of tokens and money, with the
 // definitions of its tools paid.
 func MoneyTable(out BacktestJSON) *report.Table {
-	table := report.NewTable("money", "Held out: tokens and money, definitions paid",
-		report.Column{Key: "technique"},
-		report.Column{Key: "tokens_saved", Title: "tokens saved", Align: report.Right},
-		report.Column{Key: "tokens_saved_share", Title: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "tokens_saved_share", Title: "95 %", Interval: true},
-		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
-		report.Column{Key: "cost_saved_usd", Title: "95 %", Interval: true},
-		report.Column{Key: "definition_tokens", Title: "definition tokens", Align: report.Right},
-	)
-	for _, t := range out.Techniques {
-		share := report.Missing(noTokens)
-		if tokens, ok := t.Tokens.Value(); ok && tokens > 0 {
-			if saved, ok := t.TokensSaved.Value(); ok {
-				share = report.Share(saved/tokens, 1)
-			} else {
-				share = t.TokensSaved.Int()
-			}
-		}
-		table.Add(report.Text(t.Technique), t.TokensSaved.Int(), share, cli.IntervalCell(t.Intervals["tokens_saved_share"]),
-			t.CostSavedUSD.Float(4), report.Range(t.Intervals["cost_saved_usd"], 4), report.Float(t.DefinitionTokens, 0))
-	}
+	table := report.TableOf("money", "Held out: tokens and money, definitions paid", out.Techniques, []report.Column{
+		{Key: "technique", Words: true},
+		{Key: "tokens_saved", Title: "tokens saved", Digits: report.Whole},
+		{Key: "tokens_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return t.TokensSaved.PartOf(t.Tokens).Share(1) })},
+		{Key: "tokens_saved_share", From: "intervals.tokens_saved_share", Title: "95 %", Share: true},
+		{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Digits: 4},
+		{Key: "cost_saved_usd", From: "intervals.cost_saved_usd", Title: "95 %", Digits: 4},
+		{Key: "definition_tokens", Title: "definition tokens"},
+	})
 	if len(out.Techniques) > 0 {
 		if tokens, ok := out.Techniques[0].Tokens.Value(); ok {
 			money := ""
@@ -189,19 +165,12 @@ func TimeTable(out BacktestJSON) *report.Table {
 	if !ok {
 		return nil
 	}
-	table := report.NewTable("time", "Held out: model time",
-		report.Column{Key: "technique"},
-		report.Column{Key: "model_seconds_saved", Title: "saved", Unit: "s", Align: report.Right},
-		report.Column{Key: "model_seconds_saved_share", Title: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "model_seconds_saved_share", Title: "95 %", Interval: true},
-	)
-	for _, t := range out.Techniques {
-		share := t.SecondsSaved.Float(1)
-		if saved, ok := t.SecondsSaved.Value(); ok {
-			share = report.Share(saved/whole, 1)
-		}
-		table.Add(report.Text(t.Technique), t.SecondsSaved.Float(0), share, report.ShareRange(t.Intervals["model_seconds_saved_share"], 1))
-	}
+	table := report.TableOf("time", "Held out: model time", out.Techniques, []report.Column{
+		{Key: "technique", Words: true},
+		{Key: "model_seconds_saved", Title: "saved", Unit: "s"},
+		{Key: "model_seconds_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return t.SecondsSaved.PartOf(out.Techniques[0].Seconds).Share(1) })},
+		{Key: "model_seconds_saved_share", From: "intervals.model_seconds_saved_share", Title: "95 %", Share: true},
+	})
 	table.Note("Of %s seconds in which turns that record it waited for the model. Upper bounds, as the turns are; wrong calls of inertia take time that is not recorded.", report.Grouped(int(whole)))
 	return table
 }
@@ -234,25 +203,23 @@ var sweepWords = map[string]struct{ heading, axis string }{
 
 // SweepTable shows what other values of a parameter save.
 func SweepTable(s SweepJSON) *report.Table {
-	table := report.NewTable("sweep_"+s.Parameter, "",
-		report.Column{Key: "value", Title: sweepWords[s.Parameter].axis, Align: report.Right},
-		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
-		report.Column{Key: "calling_turns_saved_share", Title: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "utilisation", Title: "tasks with one", Unit: "%", Align: report.Right},
-		report.Column{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Align: report.Right},
-		report.Column{Key: "meta_tools", Title: "meta-tools", Align: report.Right},
-	)
-	for i, v := range s.Values {
-		m := v.Metrics
-		if i > 0 && s.Parameter == string(backtest.ParameterMaxTools) && m.MetaTools == s.Values[i-1].Metrics.MetaTools {
-			break // there are no more
+	tools := s.Parameter == string(backtest.ParameterMaxTools)
+	shown := s.Values
+	for i := 1; tools && i < len(shown); i++ {
+		if shown[i].Metrics.MetaTools == shown[i-1].Metrics.MetaTools {
+			shown = shown[:i] // there are no more
 		}
-		table.Add(report.Int(v.Value), report.Int(m.CallingTurnsSaved), m.Share.Share(1), m.Utilisation.Share(1), m.CostSavedUSD.Float(4), report.Float(m.MetaTools, 1))
 	}
+	table := report.TableOf("sweep_"+s.Parameter, "", shown, []report.Column{
+		{Key: "value", Title: sweepWords[s.Parameter].axis},
+		{Key: "calling_turns_saved", From: "metrics.calling_turns_saved", Title: "turns saved"},
+		{Key: "calling_turns_saved_share", From: "metrics.calling_turns_saved_share", Title: "share", Unit: "%"},
+		{Key: "utilisation", From: "metrics.utilisation", Title: "tasks with one", Unit: "%"},
+		{Key: "cost_saved_usd", From: "metrics.cost_saved_usd", Title: "saved", Unit: "USD", Digits: 4},
+		{Key: "meta_tools", From: "metrics.meta_tools", Title: "meta-tools", Digits: 1},
+	})
 	table.Note("With %s. Choosing the best of several makes its figure look better than it is.", s.Technique)
-	if s.Parameter == string(backtest.ParameterMaxTools) {
-		table.Note("Those that save most on the traces that they were compiled from come first. Every turn reads the definitions of all.")
-	}
+	table.NoteIf(tools, "Those that save most on the traces that they were compiled from come first. Every turn reads the definitions of all.")
 	return table
 }
 

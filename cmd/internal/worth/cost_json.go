@@ -95,16 +95,16 @@ type costHabitJSON struct {
 }
 
 type lazyJSON struct {
-	Trajectories int             `json:"trajectories"`
-	Tasks        int             `json:"tasks"`
-	NoTools      int             `json:"without_definitions"`
-	Misfit       int             `json:"input_below_definitions"`
-	Levels       []lazyLevelJSON `json:"levels"`
-	BreakEven    lazyEvenJSON    `json:"break_even"`
-	PreloadEven  lazyEvenJSON    `json:"preload_break_even"` // with some tools registered from the start
-	Parts        lazyPartsJSON   `json:"definition_tokens"`
-	Growth       []lazyStepJSON  `json:"registered_share"`
-	Final        report.Figure   `json:"registered_share_at_end"`
+	Trajectories int               `json:"trajectories"`
+	Tasks        int               `json:"tasks"`
+	NoTools      int               `json:"without_definitions"`
+	Misfit       int               `json:"input_below_definitions"`
+	Levels       []lazyLevelJSON   `json:"levels"`
+	BreakEven    lazyEvenJSON      `json:"break_even"`
+	PreloadEven  lazyEvenJSON      `json:"preload_break_even"` // with some tools registered from the start
+	Parts        lazyPartsJSON     `json:"definition_tokens"`
+	Growth       []cost.GrowthStep `json:"registered_share"`
+	Final        report.Figure     `json:"registered_share_at_end"`
 }
 
 type lazyLevelJSON struct {
@@ -151,12 +151,6 @@ type lazyPartsJSON struct {
 	CalledPerTurn  report.Figure `json:"called_per_turn"`
 }
 
-type lazyStepJSON struct {
-	Turn         int     `json:"turn"`
-	Share        float64 `json:"share"`
-	Trajectories int     `json:"trajectories"`
-}
-
 const (
 	noPrice         = "no price is known for the model, or no model is recorded: see --prices"
 	noRecordedCosts = "the traces record no costs"
@@ -165,13 +159,10 @@ const (
 
 // money is an amount that is null where none of its turns has a price.
 func money(t cost.Totals) report.Figure {
-	switch {
-	case t.Turns == 0:
+	if t.Turns == 0 {
 		return report.Unknown(noTurns)
-	case t.Unpriced >= t.Turns:
-		return report.Unknown(noPrice)
 	}
-	return report.Known(t.USD)
+	return amount(t.USD, t.Unpriced < t.Turns)
 }
 
 func costLine(l cost.Line) CostLineJSON {
@@ -187,11 +178,7 @@ func costLine(l cost.Line) CostLineJSON {
 }
 
 func costLines(lines []cost.Line) []CostLineJSON {
-	out := []CostLineJSON{}
-	for _, l := range lines {
-		out = append(out, costLine(l))
-	}
-	return out
+	return cli.Map(lines, func(l *cost.Line) CostLineJSON { return costLine(*l) })
 }
 
 // JSON returns the result. Call it when everything is read.
@@ -199,29 +186,18 @@ func (f *CostFindings) JSON(in *cli.Intake) CostJSON {
 	s := f.statement
 	out := CostJSON{
 		Schema: "awo.cost/v1", Input: in.JSON(), Currency: "USD", Caching: f.options.Caching,
-		Total: costLine(s.Total), Prices: []costPriceJSON{}, Fit: []costFitJSON{}, Unscaled: f.unscaled,
-		Models: costLines(s.Models), Agents: costLines(s.Agents), Outcomes: costLines(s.Outcomes), Days: costLines(s.Days),
-		Tools: []costToolJSON{}, Habits: []costHabitJSON{}, Dearest: costLines(s.Dearest), Unknown: f.unknown(),
-	}
-	for _, m := range f.meter.Models() {
-		out.Prices = append(out.Prices, costPrice(m))
-	}
-	for _, m := range f.fit.Models() {
-		out.Fit = append(out.Fit, costFitJSON{m.Model, costEstimate(m.Input), costEstimate(m.Base), costEstimate(m.Output), m.Error, f.fit.Applied(m.Model)})
-	}
-	for _, t := range s.Tools {
-		line := costToolJSON{t.Tool, t.Calls, t.Trajectories, t.Turns, t.Input, t.Output, report.Known(t.USD)}
-		if t.Unpriced >= t.Turns {
-			line.CostUSD = report.Unknown(noPrice)
-		}
-		out.Tools = append(out.Tools, line)
-	}
-	for _, h := range s.Habits {
-		line := costHabitJSON{[2]string{h.First, h.Second}, h.Occurrences, h.Trajectories, h.Turns, h.Tokens, report.Known(h.USD)}
-		if h.USD == 0 {
-			line.CostUSD = report.Unknown(noPrice)
-		}
-		out.Habits = append(out.Habits, line)
+		Total: costLine(s.Total), Unscaled: f.unscaled, Unknown: f.unknown(),
+		Models: costLines(s.Models), Agents: costLines(s.Agents), Outcomes: costLines(s.Outcomes), Days: costLines(s.Days), Dearest: costLines(s.Dearest),
+		Prices: cli.Map(f.meter.Models(), costPrice),
+		Fit: cli.Map(f.fit.Models(), func(m *cost.Factors) costFitJSON {
+			return costFitJSON{m.Model, costEstimate(m.Input), costEstimate(m.Base), costEstimate(m.Output), m.Error, f.fit.Applied(m.Model)}
+		}),
+		Tools: cli.Map(s.Tools, func(t *cost.ToolLine) costToolJSON {
+			return costToolJSON{t.Tool, t.Calls, t.Trajectories, t.Turns, t.Input, t.Output, amount(t.USD, t.Unpriced < t.Turns)}
+		}),
+		Habits: cli.Map(s.Habits, func(h *cost.HabitLine) costHabitJSON {
+			return costHabitJSON{[2]string{h.First, h.Second}, h.Occurrences, h.Trajectories, h.Turns, h.Tokens, amount(h.USD, h.USD != 0)}
+		}),
 	}
 	if f.lazy != nil {
 		out.Lazy = lazyResult(f.lazy)
@@ -229,7 +205,15 @@ func (f *CostFindings) JSON(in *cli.Intake) CostJSON {
 	return out
 }
 
-func costPrice(m cost.ModelPrice) costPriceJSON {
+// amount is money where there is a price.
+func amount(usd float64, priced bool) report.Figure {
+	if !priced {
+		return report.Unknown(noPrice)
+	}
+	return report.Known(usd)
+}
+
+func costPrice(m *cost.ModelPrice) costPriceJSON {
 	out := costPriceJSON{Model: m.Model, Input: report.Unknown(noPrice), Cached: report.Unknown(noPrice), Write: report.Unknown(noPrice), Output: report.Unknown(noPrice)}
 	p := m.Price
 	if p == nil {
@@ -273,30 +257,22 @@ func costInterval(s cost.Share, method string) report.Interval {
 
 const overTasks = "bootstrap over tasks"
 
-// lazyFigure is a figure of the simulation, null where it is no number.
-func lazyFigure(v float64, reason string) report.Figure {
-	if math.IsNaN(v) {
-		return report.Unknown(reason)
-	}
-	return report.Known(v)
-}
-
 func lazyResult(r *cost.LazyReport) *lazyJSON {
 	const none = "no trajectory records the definitions of its tools"
 	out := &lazyJSON{
-		Trajectories: r.Trajectories, Tasks: r.Tasks, NoTools: r.NoTools, Misfit: r.Misfit, Levels: []lazyLevelJSON{}, Growth: []lazyStepJSON{},
+		Trajectories: r.Trajectories, Tasks: r.Tasks, NoTools: r.NoTools, Misfit: r.Misfit, Growth: r.Growth,
 		Parts: lazyPartsJSON{r.Tools, r.Parts.Name, r.Parts.Description, r.Parts.Parameters, report.Unknown(none), report.Unknown(none)},
 		Final: report.Unknown(none),
 	}
 	for _, l := range r.Levels {
-		level := lazyLevelJSON{l.Name, l.Trajectories, l.Tasks, l.MeanTools, l.Eager.Turns, l.Eager.Tokens(), money(l.Eager), []lazyVariantJSON{}, nil}
-		for _, v := range l.Variants {
-			level.Variants = append(level.Variants, lazyVariantJSON{
+		level := lazyLevelJSON{l.Name, l.Trajectories, l.Tasks, l.MeanTools, l.Eager.Turns, l.Eager.Tokens(), money(l.Eager), nil, nil}
+		level.Variants = cli.Map(l.Variants, func(v *cost.LazyLine) lazyVariantJSON {
+			return lazyVariantJSON{
 				Variant: v.Variant, Doc: v.Doc, LLMCalls: v.Lazy.Turns, LLMCallsSaved: l.Eager.Turns - v.Lazy.Turns, Registered: v.Lazy.Registered, Unused: v.Lazy.Unused,
-				Tokens: v.Lazy.Tokens(), TokensSaved: lazyFigure(v.TokensSaved.Value, "there are no tokens"), TokensInterval: costInterval(v.TokensSaved, overTasks),
-				CostUSD: money(v.Lazy.Totals), USDSaved: lazyFigure(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
-			})
-		}
+				Tokens: v.Lazy.Tokens(), TokensSaved: figure(v.TokensSaved.Value, "there are no tokens"), TokensInterval: costInterval(v.TokensSaved, overTasks),
+				CostUSD: money(v.Lazy.Totals), USDSaved: figure(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
+			}
+		})
 		level.Preload = lazyPreload(l.Preload, level.preloadVariant())
 		out.Levels = append(out.Levels, level)
 	}
@@ -304,17 +280,14 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 	if r.Turns > 0 {
 		out.Parts.OfferedPerTurn, out.Parts.CalledPerTurn, out.Final = report.Known(r.OfferedPerTurn), report.Known(r.CalledPerTurn), report.Known(r.Final)
 	}
-	for _, g := range r.Growth {
-		out.Growth = append(out.Growth, lazyStepJSON(g))
-	}
 	return out
 }
 
 func lazyEvenResult(e *cost.BreakEven) lazyEvenJSON {
 	const never = "no number of tools makes lazy registration cheaper here"
 	out := lazyEvenJSON{
-		lazyFigure(e.Tokens.Value, never), costInterval(e.Tokens, overTasks),
-		lazyFigure(e.USD.Value, never), costInterval(e.USD, overTasks), e.Tasks,
+		figure(e.Tokens.Value, never), costInterval(e.Tokens, overTasks),
+		figure(e.USD.Value, never), costInterval(e.USD, overTasks), e.Tasks,
 	}
 	if !e.Priced {
 		out.USD, out.USDInterval = report.Unknown(noPrice), report.NoInterval(noPrice)

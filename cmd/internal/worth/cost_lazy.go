@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/report"
 )
 
@@ -27,26 +28,28 @@ func lazySections(d *report.Document, l *lazyJSON) {
 }
 
 func lazyTable(l *lazyJSON) *report.Table {
-	table := report.NewTable("lazy", "",
-		report.Column{Key: "tools", Title: "tools offered"},
-		report.Column{Key: "trajectories", Align: report.Right},
-		report.Column{Key: "variant", Title: "registered", Max: 44},
-		report.Column{Key: "llm_calls_saved", Title: "model turns saved", Align: report.Right},
-		report.Column{Key: "tokens_saved", Title: "tokens saved", Unit: "%", Align: report.Right},
-		report.Column{Key: "tokens", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "cost_saved", Title: "money saved", Unit: "%", Align: report.Right},
-		report.Column{Key: "cost", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-	)
+	type row struct {
+		Level *lazyLevelJSON `json:"level"`
+		*lazyVariantJSON
+	}
+	var rows []row
 	for _, level := range shownLevels(l) {
-		for _, v := range level.Variants {
-			table.Add(report.Text(level.Tools), report.Int(level.Trajectories), report.Text(v.Doc), report.Int(v.LLMCallsSaved),
-				v.TokensSaved.Share(1), cli.IntervalCell(v.TokensInterval), v.USDSaved.Share(1), cli.IntervalCell(v.USDInterval))
+		for i := range level.Variants {
+			rows = append(rows, row{&level, &level.Variants[i]})
 		}
 	}
+	table := report.TableOf("lazy", "", rows, []report.Column{
+		{Key: "tools", From: "level.tools", Title: "tools offered", Words: true},
+		{Key: "trajectories", From: "level.trajectories"},
+		{Key: "variant", From: "doc", Title: "registered", Max: 44, Words: true},
+		{Key: "llm_calls_saved", Title: "model turns saved"},
+		{Key: "tokens_saved", From: "tokens_saved_share", Title: "tokens saved", Unit: "%"},
+		{Key: "tokens", From: "tokens_saved_interval", Title: "95 % interval", Unit: "%", Align: report.Right},
+		{Key: "cost_saved", From: "cost_saved_share", Title: "money saved", Unit: "%"},
+		{Key: "cost", From: "cost_saved_interval", Title: "95 % interval", Unit: "%", Align: report.Right},
+	})
 	table.Note("Negative: it costs more. Into the tool list, a registration makes the next turn's cache void; as a result, it does not. Only what is called is registered, a lower bound, but for the variant that registers more.")
-	if l.Tasks < fewTasks {
-		table.Note("Intervals are a bootstrap over %s: too narrow, with so few.", cli.CountOf(l.Tasks, "task"))
-	}
+	table.NoteIf(l.Tasks < fewTasks, "Intervals are a bootstrap over %s: too narrow, with so few.", cli.CountOf(l.Tasks, "task"))
 	return table
 }
 
@@ -93,16 +96,12 @@ func partTable(l *lazyJSON) *report.Table {
 }
 
 func growthTable(l *lazyJSON) *report.Table {
-	table := report.NewTable("registered-share", "Share of the tools offered that were called so far",
-		report.Column{Key: "turn", Title: "after turn", Align: report.Right},
-		report.Column{Key: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "trajectories", Align: report.Right},
-	)
-	for i, g := range l.Growth {
-		if n := i + 1; slices.Contains([]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, n) {
-			table.Add(report.Int(g.Turn), report.Share(g.Share, 1), report.Int(g.Trajectories))
-		}
-	}
+	shown := slices.DeleteFunc(slices.Clone(l.Growth), func(g cost.GrowthStep) bool {
+		return !slices.Contains([]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, g.Turn)
+	})
+	table := report.TableOf("registered-share", "Share of the tools offered that were called so far", shown, []report.Column{
+		{Key: "turn", Title: "after turn"}, {Key: "share", Unit: "%"}, {Key: "trajectories"},
+	})
 	if v, ok := l.Final.Value(); ok {
 		table.Note("At the end of the trajectories it is %.1f %%. Each line is the trajectories that have so many turns.", 100*v)
 	}

@@ -53,8 +53,8 @@ const (
 
 func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
 	out := &lazyPreloadJSON{
-		Tokens: lazyFigure(p.Tokens.Value, "there are no tokens"), TokensInterval: costInterval(p.Tokens, overTasks),
-		USD: lazyFigure(p.USD.Value, noPrice), USDInterval: costInterval(p.USD, overTasks),
+		Tokens: figure(p.Tokens.Value, "there are no tokens"), TokensInterval: costInterval(p.Tokens, overTasks),
+		USD: figure(p.USD.Value, noPrice), USDInterval: costInterval(p.USD, overTasks),
 	}
 	out.ByTokens = beats(full.TokensInterval, out.TokensInterval)
 	out.ByUSD = beats(full.USDInterval, out.USDInterval)
@@ -79,22 +79,31 @@ func beats(full, lazy report.Interval) string {
 
 // preloadTable is the comparison by level, nothing without preloading.
 func preloadTable(l *lazyJSON) *report.Table {
-	table := report.NewTable("preload", "Some registered from the start, compared with both",
-		report.Column{Key: "tools", Title: "tools offered"},
-		report.Column{Key: "tasks", Align: report.Right},
-		report.Column{Key: "unit", Title: "of the"},
-		report.Column{Key: "full", Title: "saved of full registration", Unit: "%", Align: report.Right},
-		report.Column{Key: "full_interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "lazy", Title: "beyond one at a time", Unit: "%", Align: report.Right},
-		report.Column{Key: "lazy_interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "beats"},
-	)
+	type row struct {
+		Level *lazyLevelJSON  `json:"level"`
+		Unit  string          `json:"unit"`
+		Full  report.Figure   `json:"full"`
+		FullI report.Interval `json:"full_interval"`
+		Lazy  report.Figure   `json:"lazy"`
+		LazyI report.Interval `json:"lazy_interval"`
+		Beats string          `json:"beats"`
+	}
+	var rows []row
 	for _, level := range shownLevels(l) {
 		full, p := level.preloadVariant(), level.Preload
-		tools, tasks := report.Text(level.Tools), report.Int(level.Tasks)
-		table.Add(tools, tasks, report.Text("tokens"), full.TokensSaved.Share(1), cli.IntervalCell(full.TokensInterval), p.Tokens.Share(1), cli.IntervalCell(p.TokensInterval), report.Text(p.ByTokens))
-		table.Add(tools, tasks, report.Text("money"), full.USDSaved.Share(1), cli.IntervalCell(full.USDInterval), p.USD.Share(1), cli.IntervalCell(p.USDInterval), report.Text(p.ByUSD))
+		rows = append(rows, row{&level, "tokens", full.TokensSaved, full.TokensInterval, p.Tokens, p.TokensInterval, p.ByTokens},
+			row{&level, "money", full.USDSaved, full.USDInterval, p.USD, p.USDInterval, p.ByUSD})
 	}
+	table := report.TableOf("preload", "Some registered from the start, compared with both", rows, []report.Column{
+		{Key: "tools", From: "level.tools", Title: "tools offered", Words: true},
+		{Key: "tasks", From: "level.tasks"},
+		{Key: "unit", Title: "of the", Words: true},
+		{Key: "full", Title: "saved of full registration", Unit: "%"},
+		{Key: "full_interval", Title: "95 % interval", Unit: "%", Align: report.Right},
+		{Key: "lazy", Title: "beyond one at a time", Unit: "%"},
+		{Key: "lazy_interval", Title: "95 % interval", Unit: "%", Align: report.Right},
+		{Key: "beats", Words: true},
+	})
 	table.Note("What is registered from the start of a trajectory was learnt from other tasks: tools whose expected first use makes it worth reading their definitions from the first turn on. Both shares are of full registration; what is beaten is beaten with the whole interval, by the same tasks.")
 	return table
 }

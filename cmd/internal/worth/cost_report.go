@@ -2,6 +2,7 @@ package worth
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -81,9 +82,7 @@ func orUnrecorded(name string) string {
 func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
 	d := &report.Document{Title: "What it cost"}
 	d.Add(in.Summary(), f.Total(out))
-	if len(out.Unknown) > 0 {
-		d.Section("What cannot be known", report.List(out.Unknown))
-	}
+	d.Section("What cannot be known", report.List(out.Unknown))
 	if out.Total.Turns == 0 {
 		return d
 	}
@@ -101,9 +100,7 @@ func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
 		d.Section("By outcome", outcomeTable(out))
 	}
 	d.Section("By tool", CostToolTable(out))
-	if len(out.Habits) > 0 {
-		d.Section("Habits that cost most", DearHabits(out))
-	}
+	d.Section("Habits that cost most", DearHabits(out).IfAny())
 	if len(out.Days) > 1 {
 		d.Section("By day", CostTable("days", "day", out.Days))
 	}
@@ -138,56 +135,21 @@ func (f *CostFindings) Total(out CostJSON) report.Paragraph {
 	return report.Paragraph(b.String())
 }
 
-// nameOf is a cell with a recorded name.
-func nameOf(s string) report.Cell {
-	if s == "" {
-		return report.Text("(not recorded)")
-	}
-	return report.Name(s)
-}
-
 // CostTable shows lines of costs; key is what each of them is about.
 func CostTable(id, key string, lines []CostLineJSON) *report.Table {
-	columns := []report.Column{
-		{Key: key, Max: 44},
-		{Key: "trajectories", Align: report.Right},
-		{Key: "turns", Align: report.Right},
-		{Key: "input_tokens", Title: "input tokens", Align: report.Right},
-		{Key: "cached_input_tokens", Title: "cached", Align: report.Right},
-		{Key: "output_tokens", Title: "output tokens", Align: report.Right},
-		{Key: "cost_usd", Title: "cost", Unit: "USD", Align: report.Right},
-		{Key: "recorded_cost_usd", Title: "recorded", Unit: "USD", Align: report.Right},
-	}
-	recorded := false
-	for _, l := range lines {
-		recorded = recorded || l.RecordedTurns > 0
-	}
-	if !recorded {
-		columns = columns[:len(columns)-1]
-	}
-	single := id == "dearest"
-	if single {
-		columns = append(columns[:1], columns[2:]...)
-	}
-	table := report.NewTable(id, "", columns...)
 	shown := lines[:min(len(lines), LinesShown)]
-	for _, l := range shown {
-		cells := []report.Cell{nameOf(l.Name)}
-		if !single {
-			cells = append(cells, report.Int(l.Trajectories))
-		}
-		cells = append(cells, report.Int(l.Turns), report.Int64(l.Input), report.Int64(l.Cached), report.Int64(l.Output), l.CostUSD.Float(4))
-		if recorded {
-			cells = append(cells, l.RecordedUSD.Float(4))
-		}
-		table.Add(cells...)
-	}
-	if len(lines) > len(shown) {
-		table.Note("%d more in JSON.", len(lines)-len(shown))
-	}
-	if id == "models" {
-		table.Note("Trajectories count for the model that they begin with. Cached tokens are part of the input tokens.")
-	}
+	table := report.TableOf(id, "", shown, []report.Column{
+		{Key: key, From: "name", Max: 44, Empty: "(not recorded)"},
+		{Key: "trajectories", Hide: key == "trajectory"},
+		{Key: "turns"},
+		{Key: "input_tokens", Title: "input tokens"},
+		{Key: "cached_input_tokens", Title: "cached"},
+		{Key: "output_tokens", Title: "output tokens"},
+		{Key: "cost_usd", Title: "cost", Unit: "USD", Digits: 4},
+		{Key: "recorded_cost_usd", Title: "recorded", Unit: "USD", Digits: 4, Hide: !slices.ContainsFunc(lines, func(l CostLineJSON) bool { return l.RecordedTurns > 0 })},
+	})
+	table.NoteIf(len(lines) > len(shown), "%d more in JSON.", len(lines)-len(shown))
+	table.NoteIf(id == "models", "Trajectories count for the model that they begin with. Cached tokens are part of the input tokens.")
 	return table
 }
 
@@ -195,22 +157,16 @@ func CostTable(id, key string, lines []CostLineJSON) *report.Table {
 const LinesShown = 31
 
 func priceTable(prices []costPriceJSON) *report.Table {
-	table := report.NewTable("prices", "Prices used, US dollars for a million tokens",
-		report.Column{Key: "model", Max: 44},
-		report.Column{Key: "input", Align: report.Right},
-		report.Column{Key: "cached_input", Title: "cached input", Align: report.Right},
-		report.Column{Key: "cache_write", Title: "cache write", Align: report.Right},
-		report.Column{Key: "output", Align: report.Right},
-		report.Column{Key: "as_of", Title: "as of"},
-		report.Column{Key: "source"},
-	)
-	for _, p := range prices {
-		if _, ok := p.Input.Value(); !ok {
-			continue
-		}
-		table.Add(nameOf(p.Model), p.Input.Float(3), p.Cached.Float(3), p.Write.Float(3), p.Output.Float(3), report.Text(p.AsOf), report.Text(p.Source))
-	}
-	return table
+	priced := slices.DeleteFunc(slices.Clone(prices), func(p costPriceJSON) bool { _, ok := p.Input.Value(); return !ok })
+	return report.TableOf("prices", "Prices used, US dollars for a million tokens", priced, []report.Column{
+		{Key: "model", Max: 44, Empty: "(not recorded)"},
+		{Key: "input", From: "input_usd_per_million", Digits: 3},
+		{Key: "cached_input", From: "cached_input_usd_per_million", Title: "cached input", Digits: 3},
+		{Key: "cache_write", From: "cache_write_usd_per_million", Title: "cache write", Digits: 3},
+		{Key: "output", From: "output_usd_per_million", Digits: 3},
+		{Key: "as_of", Title: "as of", Words: true},
+		{Key: "source", Words: true},
+	})
 }
 
 func fitTable(fits []costFitJSON) *report.Table {
@@ -235,11 +191,7 @@ func fitTable(fits []costFitJSON) *report.Table {
 			value  costEstimateJSON
 			digits int
 		}{{"input tokens for a counted one", f.Input, 3}, {"input tokens not in the texts", f.Base, 0}, {"output tokens for a counted one", f.Output, 3}} {
-			interval := report.Range(line.value.Interval, line.digits)
-			if line.value.Interval.Reason != "" {
-				interval = report.Missing(line.value.Interval.Reason)
-			}
-			table.Add(name, report.Text(line.name), report.Float(line.value.Value, line.digits), interval, report.Int(line.value.Tasks), report.Int(line.value.Turns))
+			table.Add(name, report.Text(line.name), report.Float(line.value.Value, line.digits), report.Range(line.value.Interval, line.digits), report.Int(line.value.Tasks), report.Int(line.value.Turns))
 		}
 		table.Note("%s, applied to %s: half of the turns that it was fitted on are within %.1f %% of what was recorded; others do worse.", fitName(f.Model), cli.CountOf(f.Scaled, "turn"), 100*f.Error)
 	}
@@ -265,51 +217,36 @@ func outcomeTable(out CostJSON) *report.Table {
 			solved = l.Trajectories
 		}
 	}
-	if solved > 0 && out.Total.Unpriced == 0 {
-		table.Note("Each success costs %s USD: the money of all trajectories over the %s that succeeded.", cli.Dollars(usd/float64(solved)), report.Grouped(solved))
-	}
+	table.NoteIf(solved > 0 && out.Total.Unpriced == 0, "Each success costs %s USD: the money of all trajectories over the %s that succeeded.", cli.Dollars(usd/float64(solved)), report.Grouped(solved))
 	return table
 }
 
 // CostToolTable shows what the turns cost that call each tool.
 func CostToolTable(out CostJSON) *report.Table {
-	table := report.NewTable("tools", "",
-		report.Column{Key: "tool", Max: 44},
-		report.Column{Key: "calls", Align: report.Right},
-		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
-		report.Column{Key: "turns", Align: report.Right},
-		report.Column{Key: "input_tokens", Title: "input tokens", Align: report.Right},
-		report.Column{Key: "output_tokens", Title: "output tokens", Align: report.Right},
-		report.Column{Key: "cost_usd", Title: "cost", Unit: "USD", Align: report.Right},
-	)
-	for i, t := range out.Tools {
-		if i == cli.ToolsShown {
-			table.Note("%s more in JSON.", cli.CountOf(len(out.Tools)-cli.ToolsShown, "tool"))
-			break
-		}
-		name := report.Name(t.Tool)
-		if t.Calls == 0 {
-			name = report.Text("(turns without a call)")
-		}
-		table.Add(name, report.Int(t.Calls), report.Int(t.Trajectories), report.Float(t.Turns, 1), report.Float(t.Input, 0), report.Float(t.Output, 0), t.CostUSD.Float(4))
-	}
+	table := report.TableOf("tools", "", out.Tools[:min(len(out.Tools), cli.ToolsShown)], []report.Column{
+		{Key: "tool", Max: 44, Empty: "(turns without a call)"},
+		{Key: "calls"},
+		{Key: "trajectories", Title: "in trajectories"},
+		{Key: "turns", Digits: 1},
+		{Key: "input_tokens", Title: "input tokens"},
+		{Key: "output_tokens", Title: "output tokens"},
+		{Key: "cost_usd", Title: "cost", Unit: "USD", Digits: 4},
+	})
+	table.NoteIf(len(out.Tools) > cli.ToolsShown, "%s more in JSON.", cli.CountOf(len(out.Tools)-cli.ToolsShown, "tool"))
 	table.Note("The turns that make the calls; a turn with several calls is shared equally among them. Reading a result costs the turns after it.")
 	return table
 }
 
 // DearHabits shows the pairs of calls whose second decisions cost most.
 func DearHabits(out CostJSON) *report.Table {
-	table := report.NewTable("habits", "",
-		report.Column{Key: "first", Max: 40},
-		report.Column{Key: "second", Title: "then", Max: 40},
-		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
-		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
-		report.Column{Key: "tokens", Align: report.Right},
-		report.Column{Key: "cost_usd", Title: "cost", Unit: "USD", Align: report.Right},
-	)
-	for _, h := range out.Habits {
-		table.Add(report.Name(h.Tools[0]), report.Name(h.Tools[1]), report.Int(h.Occurrences), report.Int(h.Trajectories), report.Float(h.Tokens, 0), h.CostUSD.Float(4))
-	}
+	table := report.TableOf("habits", "", out.Habits, []report.Column{
+		{Key: "first", From: "tools.0", Max: 40},
+		{Key: "second", From: "tools.1", Title: "then", Max: 40},
+		{Key: "occurrences", Title: "times"},
+		{Key: "trajectories", Title: "in trajectories"},
+		{Key: "tokens"},
+		{Key: "cost_usd", Title: "cost", Unit: "USD", Digits: 4},
+	})
 	table.Note("What the turns cost that make the second call: an upper bound of what not having to decide on it would save.")
 	return table
 }

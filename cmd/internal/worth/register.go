@@ -164,7 +164,7 @@ func register(j *cli.Job, o registerOptions, files []string) error {
 func registration(in *cli.Intake, found offered) (RegistrationJSON, []emit.File, error) {
 	meter := cost.NewMeter(cost.Options{})
 	own := cost.Definition{Name: meter.Text(cost.RegisterName), Description: meter.Text(cost.RegisterDescription), Parameters: meter.Text(cost.RegisterSchema)}
-	out := RegistrationJSON{Schema: "awo.registration/v1", Input: in.JSON(), RegisterTokens: own.Tokens(), Tools: []registrableJSON{}, Undefined: []undefinedJSON{}}
+	out := RegistrationJSON{Schema: "awo.registration/v1", Input: in.JSON(), RegisterTokens: own.Tokens()}
 	var tools []emit.Registrable
 	for name, t := range found {
 		if len(t.definitions) == 0 {
@@ -198,24 +198,17 @@ func registrationDocument(in *cli.Intake, o registerOptions, out RegistrationJSO
 		d.Add(report.Paragraph("No trajectory records the definitions of the tools that it was offered, so there is nothing to register: no file is written."))
 		return d
 	}
-	table := report.NewTable("tools", "",
-		report.Column{Key: "tool", Max: 44},
-		report.Column{Key: "trajectories", Title: "offered in trajectories", Align: report.Right},
-		report.Column{Key: "calls", Align: report.Right},
-		report.Column{Key: "name_tokens", Title: "tokens of its name", Align: report.Right},
-		report.Column{Key: "definition_tokens", Title: "of its definition", Align: report.Right},
-		report.Column{Key: "definitions", Title: "different definitions", Align: report.Right},
-	)
-	for _, t := range out.Tools {
-		table.Add(report.Name(t.Name), report.Int(t.Trajectories), report.Int(t.Calls), report.Int64(t.NameTokens), report.Int64(t.Tokens), report.Int(t.Definitions))
-	}
+	table := report.TableOf("tools", "", out.Tools, []report.Column{
+		{Key: "tool", From: "name", Max: 44},
+		{Key: "trajectories", Title: "offered in trajectories"},
+		{Key: "calls"},
+		{Key: "name_tokens", Title: "tokens of its name"},
+		{Key: "definition_tokens", Title: "of its definition"},
+		{Key: "definitions", Title: "different definitions"},
+	})
 	table.Note("In o200k tokens: all definitions are %s, their names %s, tool_register itself %s.", cli.Grouped(out.Tokens), cli.Grouped(out.NameTokens), cli.Grouped(out.RegisterTokens))
-	if slices.ContainsFunc(out.Tools, func(t registrableJSON) bool { return t.Definitions > 1 }) {
-		table.Note("Where a tool has different definitions, the one that most trajectories were offered counts.")
-	}
-	if len(out.Undefined) > 0 {
-		table.Note("Called but nowhere defined, so not to be registered: %s.", cli.CountOf(len(out.Undefined), "tool"))
-	}
+	table.NoteIf(slices.ContainsFunc(out.Tools, func(t registrableJSON) bool { return t.Definitions > 1 }), "Where a tool has different definitions, the one that most trajectories were offered counts.")
+	table.NoteIf(len(out.Undefined) > 0, "Called but nowhere defined, so not to be registered: %s.", cli.CountOf(len(out.Undefined), "tool"))
 	d.Add(table)
 	if o.Out != "" {
 		d.Add(report.Paragraph("The files are in " + o.Out + "; manifest.json says what they were made from."))

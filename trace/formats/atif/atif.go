@@ -18,7 +18,7 @@ import (
 )
 
 // Format reads the Agent Trajectory Interchange Format, versions 1.0 to 1.7
-// (Harbor's RFC 0001), which is also what AppendATIF writes. A record is one
+// (Harbor's RFC 0001), which is also what Append writes. A record is one
 // trajectory, and one more for each that is embedded in subagent_trajectories,
 // whose Parent is the trajectory it is embedded in and the call whose result
 // refers to it.

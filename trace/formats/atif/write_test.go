@@ -22,7 +22,7 @@ func TestATIFRoundTrip(t *testing.T) {
 	})
 }
 
-func TestAppendATIF(t *testing.T) {
+func TestAppend(t *testing.T) {
 	b := build.New(0)
 	b.Trajectory.ID, b.Trajectory.Model, b.Trajectory.Outcome, b.Trajectory.Task = "t1", "m", trace.OutcomeSuccess, "7"
 	score := 1.0

@@ -1,0 +1,322 @@
+package suggest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/internal/toolname"
+	"github.com/awo-dev/awo/merge/evidence"
+	"github.com/awo-dev/awo/rules"
+)
+
+func leftOut(c candidate, reason string) Left {
+	return Left{Suggestion: c.suggestion(), Reason: reason}
+}
+
+// suggestion is the candidate as it is shown.
+func (c *candidate) suggestion() Suggestion {
+	out := Suggestion{Rule: c.rule, Basis: c.basis, For: c.pro, Against: c.against}
+	for _, f := range c.tools {
+		out.Calls += f.calls
+		out.Trajectories = max(out.Trajectories, f.runs)
+	}
+	return out
+}
+
+// chooser takes candidates one after the other.
+type chooser struct {
+	s     *Suggester
+	out   *Suggestions
+	taken []candidate
+	now   Size
+}
+
+// Suggest returns the rules. The suggester must not be used afterwards.
+func (s *Suggester) Suggest() *Suggestions {
+	out := &Suggestions{Trajectories: len(s.kept), LeftOut: s.leftOut}
+	for _, t := range s.kept {
+		out.Runs = append(out.Runs, evidence.Run{ID: t.ID, Ref: t.Ref})
+	}
+	for _, t := range s.kept {
+		out.Calls += len(t.Calls)
+	}
+	c := &chooser{s: s, out: out}
+	out.Before = s.measure(nil)
+	c.now = out.Before
+	effects, left := s.effectCandidates()
+	out.Left = left
+	declared := map[*toolFacts]bool{}
+	for _, e := range effects {
+		declared[e.tools[0]] = true
+	}
+	isRead := func(f *toolFacts) bool { return declared[f] }
+	isWrite := func(f *toolFacts) bool { return !declared[f] }
+	rewrites := slices.Concat(s.rewriteCandidates(isRead), s.loopCandidates(isRead), s.repeatCandidates(isWrite))
+	domains := s.domainCandidates(isWrite)
+
+	up, down := c.fork(), c.fork()
+	up.forward(effects, rewrites, domains)
+	down.backward(effects, rewrites, domains)
+	best := up
+	if down.now.Bits < up.now.Bits || down.now.Bits == up.now.Bits && down.now.States < up.now.States {
+		best = down
+	}
+	c.taken, c.now = best.taken, best.now
+	out.Left = append(out.Left, best.out.Left...)
+	c.finish()
+	return out
+}
+
+// fork returns a chooser that has chosen nothing.
+func (c *chooser) fork() *chooser { return &chooser{s: c.s, out: &Suggestions{}, now: c.out.Before} }
+
+// forward begins with no rules and takes what helps.
+func (c *chooser) forward(effects, rewrites, domains []candidate) {
+	c.takeAll(effects)
+	c.choose(rewrites)
+	c.takeTogether(domains)
+	c.refute()
+	c.choose(c.givenUp())
+	c.settle()
+}
+
+// backward begins with everything that has a reason and gives up what does not
+// help. Some rules help only together: the tokens, user names and passwords of
+// a login.
+func (c *chooser) backward(effects, rewrites, domains []candidate) {
+	c.take(slices.Concat(effects, rewrites, domains)...)
+	c.refute()
+	c.prune(true)
+	c.choose(c.givenUp())
+	c.settle()
+}
+
+// settle gives up what is contradicted, idle, or a risk without a gain.
+func (c *chooser) settle() {
+	c.refute()
+	c.prune(false)
+	c.dropUnproven()
+}
+
+// dropUnproven gives up rewrites of what is written that no check speaks for and
+// that predict nothing: erasing what a write is about is the commonest mistake.
+func (c *chooser) dropUnproven() {
+	for i := len(c.taken) - 1; i >= 0; i-- {
+		if !c.taken[i].inWrites {
+			continue
+		}
+		rest := &chooser{s: c.s, taken: slices.Delete(slices.Clone(c.taken), i, i+1)}
+		without := c.s.measure(rest.ruleSet())
+		if without.Bits > c.now.Bits+tie || c.s.examine(c.ruleSet()).Rules[i].Checks > 0 {
+			continue
+		}
+		c.leave(c.taken[i], "nothing was checked, and the next call is predicted as well without it")
+		c.taken, c.now = rest.taken, without
+	}
+}
+
+// givenUp returns, and forgets, the candidates that were left out for what they
+// cost, so that they can be tried again.
+func (c *chooser) givenUp() []candidate {
+	var again []candidate
+	c.out.Left = slices.DeleteFunc(c.out.Left, func(l Left) bool {
+		if l.candidate == nil {
+			return false
+		}
+		again = append(again, *l.candidate)
+		return true
+	})
+	return again
+}
+
+// ruleSet is the set of the taken rules and more.
+func (c *chooser) ruleSet(more ...candidate) *rules.Set {
+	set := &rules.Set{}
+	for _, list := range [][]candidate{c.taken, more} {
+		for i := range list {
+			set.Rules = append(set.Rules, list[i].rule)
+		}
+	}
+	return set
+}
+
+// take takes candidates, whatever they cost.
+func (c *chooser) take(list ...candidate) {
+	c.taken = append(c.taken, list...)
+	c.now = c.s.measure(c.ruleSet())
+}
+
+// fits reports whether the rules of a size may take the place of another's.
+func fits(before, after Size) bool {
+	return after.States < before.States && !(after.Bits > before.Bits+tie)
+}
+
+// takeAll takes the effects: all of them if that does not raise the loss, else
+// those that do not one by one, since reads that are told apart and reads that
+// are not may go together only.
+func (c *chooser) takeAll(list []candidate) {
+	if len(list) == 0 {
+		return
+	}
+	if fits(c.now, c.s.measure(c.ruleSet(list...))) {
+		c.take(list...)
+		return
+	}
+	c.choose(list)
+}
+
+// takeTogether takes candidates that have an effect only together.
+func (c *chooser) takeTogether(list []candidate) {
+	if len(list) == 0 {
+		return
+	}
+	after := c.s.measure(c.ruleSet(list...))
+	if fits(c.now, after) {
+		c.take(list...)
+		return
+	}
+	for _, x := range list {
+		c.leave(x, costs(c.now, after))
+	}
+}
+
+// choose takes candidates by how much they compress, largest first, as long as
+// the loss does not rise.
+func (c *chooser) choose(list []candidate) {
+	states := make([]int, len(list))
+	order := make([]int, len(list))
+	for i := range list {
+		order[i], states[i] = i, c.s.measure(c.ruleSet(list[i])).States
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(states[a], states[b]) })
+	// What did not help at first may help once others were taken.
+	for round, rest := 0, order; round < 2 && len(rest) > 0; round++ {
+		var again []int
+		for _, i := range rest {
+			after := c.s.measure(c.ruleSet(list[i]))
+			if fits(c.now, after) {
+				c.taken, c.now = append(c.taken, list[i]), after
+				continue
+			}
+			again = append(again, i)
+			if round == 1 {
+				c.leave(list[i], costs(c.now, after))
+			}
+		}
+		rest = again
+	}
+}
+
+// costs says why a candidate was not taken.
+func costs(before, after Size) string {
+	if after.States >= before.States {
+		return "it makes the graph no smaller"
+	}
+	return fmt.Sprintf("%d states become %d, but the next call costs %.4f bits instead of %.4f", before.States, after.States, after.Bits, before.Bits)
+}
+
+// refute gives up rules that the traces contradict, the worst first.
+func (c *chooser) refute() {
+	for len(c.taken) > 0 {
+		evidence := c.s.examine(c.ruleSet())
+		worst, share := -1, c.s.options.Tolerance
+		for i := range evidence.Rules {
+			if r := &evidence.Rules[i]; r.Rate.N > 0 && r.Rate.Share > share {
+				worst, share = i, r.Rate.Share
+			}
+		}
+		if worst < 0 {
+			return
+		}
+		r := &evidence.Rules[worst]
+		x := leftOut(c.taken[worst], fmt.Sprintf("traces contradict it in %d of %d checks", r.Contradictions, r.Checks))
+		x.Evidence = *r
+		c.out.Left = append(c.out.Left, x)
+		c.taken = slices.Delete(c.taken, worst, worst+1)
+		c.now = c.s.measure(c.ruleSet())
+	}
+}
+
+// prune gives up rules without which nothing gets worse: the graph no larger and
+// the loss no higher. With worse it also gives up those that raise the loss,
+// those that merge least first, until none does.
+func (c *chooser) prune(worse bool) {
+	c.now = c.s.measure(c.ruleSet())
+	for sweep := 0; sweep < 3; sweep++ {
+		changed := false
+		for i := len(c.taken) - 1; i >= 0; i-- {
+			rest := &chooser{s: c.s, taken: slices.Delete(slices.Clone(c.taken), i, i+1)}
+			without := c.s.measure(rest.ruleSet())
+			idle := without.States <= c.now.States && without.Bits <= c.now.Bits+tie && c.taken[i].rule.Kind != rules.KindEffect
+			if !idle && !(worse && without.Bits < c.now.Bits-tie) {
+				continue
+			}
+			c.leave(c.taken[i], costs(without, c.now))
+			c.taken, c.now, changed = rest.taken, without, true
+		}
+		if !changed {
+			return
+		}
+	}
+}
+
+// leave leaves a candidate out for what it costs.
+func (c *chooser) leave(x candidate, reason string) {
+	l := leftOut(x, reason)
+	l.candidate = &x
+	c.out.Left = append(c.out.Left, l)
+}
+
+// tie is a difference of losses that only comes from rounding.
+const tie = 1e-9
+
+// finish joins the effects of one basis to one rule, names the rules and adds
+// what speaks for and against them.
+func (c *chooser) finish() {
+	var joined []candidate
+	for _, x := range c.taken {
+		i := slices.IndexFunc(joined, func(y candidate) bool {
+			return x.rule.Kind == rules.KindEffect && y.rule.Kind == rules.KindEffect && y.stem == x.stem && y.rule.Effect == x.rule.Effect
+		})
+		if i < 0 {
+			joined = append(joined, x)
+			continue
+		}
+		y := &joined[i]
+		rule := *y.rule
+		rule.Match.Tools = slices.Concat(y.rule.Match.Tools, x.rule.Match.Tools)
+		y.rule, y.tools, y.pro, y.against = &rule, slices.Concat(y.tools, x.tools), y.pro+x.pro, y.against+x.against
+	}
+	c.taken = nil
+	ids := map[string]int{}
+	for _, x := range joined {
+		rule := *x.rule
+		rule.ID = ruleID(x, ids)
+		x.rule = &rule
+		before := c.s.measure(c.ruleSet())
+		c.taken = append(c.taken, x)
+		suggestion := x.suggestion()
+		suggestion.Before, suggestion.After = before, c.s.measure(c.ruleSet())
+		c.out.Rules = append(c.out.Rules, suggestion)
+	}
+	evidence := c.s.examine(c.ruleSet())
+	for i := range c.out.Rules {
+		c.out.Rules[i].Evidence = evidence.Rules[i]
+	}
+	c.out.After = c.s.measure(c.ruleSet())
+}
+
+// ruleID names a rule after what it is about.
+func ruleID(c candidate, ids map[string]int) string {
+	stem := strings.ToLower(strings.Join(toolname.Words(c.stem), "-"))
+	if c.inWrites {
+		stem += "-in-writes"
+	}
+	ids[stem]++
+	if n := ids[stem]; n > 1 {
+		return fmt.Sprintf("%s-%d", stem, n)
+	}
+	return stem
+}

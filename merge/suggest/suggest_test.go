@@ -1,0 +1,276 @@
+package suggest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/evidence"
+	"github.com/awo-dev/awo/merge/internal/hash128"
+	"github.com/awo-dev/awo/merge/internal/mergetest"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+	"pgregory.net/rapid"
+)
+
+func suggested(options Options, runs ...*trace.Trajectory) *Suggestions {
+	s := NewSuggester(options)
+	for _, t := range runs {
+		s.Add(t)
+	}
+	return s.Suggest()
+}
+
+// ids are the ids of the suggested rules.
+func (s *Suggestions) ids() []string {
+	var out []string
+	for i := range s.Rules {
+		out = append(out, s.Rules[i].Rule.ID)
+	}
+	return out
+}
+
+// TestSuggestedRules has an agent that looks up the customer of its task, thinks
+// now and then, and does one of two things.
+func TestSuggestedRules(t *testing.T) {
+	var runs []*trace.Trajectory
+	for i := range 40 {
+		user := fmt.Sprintf(`get_user{"user_id":"%s_%04d"}=user %d`, strings.Repeat("abcdefgh"[i%8:i%8+1], 3), i, i)
+		end := []string{"refund{}=ok", "cancel{}=ok"}[i%2]
+		calls := []string{user, `get_menu{"page":1}=a`, `get_menu{"page":2}=b`, end}
+		if i%3 == 0 {
+			calls = slices.Concat(calls[:2], []string{fmt.Sprintf(`think{"thought":"%d"}=`, i), `get_menu{"page":1}=a`}, calls[2:])
+		}
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i), calls...), mergetest.Returning(fmt.Sprint(i), calls...))
+	}
+	for _, r := range runs {
+		for i := range r.Calls {
+			r.Calls[i].HasResult = true
+		}
+	}
+	out := suggested(Options{}, runs...)
+	for _, want := range []string{"reads", "notes", "user-id"} {
+		if !slices.Contains(out.ids(), want) {
+			t.Errorf("no rule %s among %v", want, out.ids())
+		}
+	}
+	// What comes next depends on the page here, so that paging is tried only.
+	if !slices.ContainsFunc(out.Left, func(l Left) bool {
+		return l.Rule.Kind == rules.KindLoop && strings.Contains(l.Reason, "bits instead of")
+	}) {
+		t.Error("paging was not tried")
+	}
+	if out.After.States >= out.Before.States || out.After.Bits > out.Before.Bits {
+		t.Errorf("%+v became %+v", out.Before, out.After)
+	}
+	i := slices.Index(out.ids(), "user-id")
+	if i < 0 {
+		t.FailNow()
+	}
+	if r := out.Rules[i].Rule; r.Pattern.String() != "^[a-z]+_[0-9]{4}$" || r.With != "{USER}" || r.Match.Arg.String() != "user_id" {
+		t.Errorf("pattern %s, with %s", r.Pattern, r.With)
+	}
+}
+
+// TestNothingSpeaksForIt: names alone declare nothing a read, and neither does
+// the silence of reads that were never made.
+func TestNothingSpeaksForIt(t *testing.T) {
+	var runs []*trace.Trajectory
+	for i := range 30 {
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i), fmt.Sprintf("get_next{}=%d", i), fmt.Sprintf("get_next{}=%d", i+1), fmt.Sprintf(`list_once{"n":%d}=x`, i), "do_it{}=ok"))
+	}
+	out := suggested(Options{}, runs...)
+	for _, s := range out.Rules {
+		if s.Rule.Kind == rules.KindEffect {
+			t.Errorf("%v is declared %s", s.Rule.Match.Tools, s.Rule.Effect)
+		}
+	}
+	if !slices.ContainsFunc(out.Left, func(l Left) bool { return l.Rule.Match.Tools[0] == "get_next" && strings.Contains(l.Reason, "against") }) {
+		t.Errorf("left out: %+v", out.Left)
+	}
+}
+
+// TestSuggestionsForTheOffice: no write is called a read, the two domains that
+// interact are not told apart, and nothing that is suggested is contradicted.
+func TestSuggestionsForTheOffice(t *testing.T) {
+	var truth struct {
+		Tools []struct{ Name, Effect string }
+	}
+	data, err := os.ReadFile("../../testdata/office/truth.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &truth); err != nil {
+		t.Fatal(err)
+	}
+	writes := map[rules.Glob]bool{}
+	for _, tool := range truth.Tools {
+		writes[rules.Glob(tool.Name)] = tool.Effect == "mutator"
+	}
+	runs := recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")
+	for _, r := range runs {
+		r.Tools = nil // names and results have to do
+	}
+	out := suggested(Options{}, runs...)
+	reads := 0
+	var domains []string
+	for _, s := range out.Rules {
+		if s.Evidence.Contradictions > 0 {
+			t.Errorf("%s is contradicted", s.Rule.ID)
+		}
+		switch s.Rule.Kind {
+		case rules.KindEffect:
+			for _, g := range s.Rule.Match.Tools {
+				reads++
+				if writes[g] {
+					t.Errorf("%s is declared %s", g, s.Rule.Effect)
+				}
+			}
+		case rules.KindDomain:
+			domains = append(domains, s.Rule.Domain)
+		}
+	}
+	if reads < 12 {
+		t.Errorf("%d tools read", reads)
+	}
+	if slices.Contains(domains, "mail") && slices.Contains(domains, "payments") {
+		t.Errorf("domains %v", domains)
+	}
+	if out.After.Bits > out.Before.Bits-0.5 {
+		t.Errorf("%+v became %+v", out.Before, out.After)
+	}
+}
+
+// TestSuggestionsForRecordedTraces: from nothing, rules that predict no worse
+// than those of an expert, and that nothing contradicts.
+func TestSuggestionsForRecordedTraces(t *testing.T) {
+	for _, set := range recordings.Sets {
+		t.Run(set.Oracle, func(t *testing.T) {
+			runs := recordings.Read(t, recordings.Recorded(t, set.File))
+			out := suggested(Options{}, runs...)
+			own, ownStates := meanLoss(t, out.Set(), runs)
+			expert, expertStates := meanLoss(t, recordings.AirlineRules(t), runs)
+			t.Logf("%d states and %.4f bits, expert %d and %.4f", ownStates, own, expertStates, expert)
+			if own > expert {
+				t.Errorf("%.4f bits, the expert's rules %.4f", own, expert)
+			}
+			if math.Abs(own-out.After.Bits) > 1e-9 || ownStates != out.After.States {
+				t.Errorf("%d states, %v bits, said to be %+v", ownStates, own, out.After)
+			}
+		})
+	}
+}
+
+// meanLoss is what the next call costs under the rules, over the partitions that
+// a suggester looks at, and how many states there are.
+func meanLoss(t *testing.T, set *rules.Set, runs []*trace.Trajectory) (bits float64, states int) {
+	for seed := range uint64(evidence.Partitions) {
+		e := evidence.NewExaminer(set, evidence.Options{Seed: seed})
+		for _, r := range runs {
+			e.Add(r)
+		}
+		found := e.Evidence()
+		for _, r := range found.Rules {
+			if r.Rate.N > 0 && r.Rate.Share > 0.01 {
+				t.Errorf("%s: %d of %d checks contradict it", r.Rules[0].ID, r.Contradictions, r.Checks)
+			}
+		}
+		total := found.Next.Total()
+		bits, states = bits+total.Bits[1]/float64(total.N)/evidence.Partitions, found.States
+	}
+	return bits, states
+}
+
+func TestTypesOfValues(t *testing.T) {
+	for _, test := range []struct {
+		name, value string // JSON
+		want        valueType
+	}{
+		{"x", `"550e8400-e29b-41d4-a716-446655440000"`, typeUUID},
+		{"x", `"2024-05-15"`, typeDate},
+		{"x", `"2024-05-15T10:00:00Z"`, typeDate},
+		{"x", `"a@b.example"`, typeEmail},
+		{"access_token", `"short"`, typeToken},
+		{"x", `12`, typeNumber},
+		{"x", `"12.5"`, typeNumber},
+		{"x", `"INV-123"`, typeID},
+		{"x", `true`, typeNone},
+		{"x", `""`, typeNone},
+	} {
+		v, err := trace.ParseValue([]byte(test.value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := typeOf(test.name, v); got != test.want {
+			t.Errorf("%s %s: %v, want %v", test.name, test.value, got, test.want)
+		}
+	}
+}
+
+// TestShapesMatchAndHideValues: a pattern matches every id it was made of, and
+// holds none of their letters and digits.
+func TestShapesMatchAndHideValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{2,4}[_#-]([A-Z]{3}|[0-9]{4,6})[0-9]`), 3, 8, rapid.ID[string]).Draw(t, "ids")
+		a := &argFacts{name: "x", forms: map[valueType]*form{}}
+		for _, id := range ids {
+			a.addID(id, hash128.Of([]byte(id)))
+		}
+		pattern := a.pattern(typeID)
+		if pattern == "" {
+			return // too few of each shape
+		}
+		set := mergetest.Set(mergetest.Rewrite("* x", pattern, "{X}"))
+		for _, id := range ids {
+			parts, separators, _ := split(id)
+			i := slices.IndexFunc(a.shapes, func(s *shape) bool { return s.separators == separators })
+			if a.shapes[i].isID() && label(set, mergetest.Run(fmt.Sprintf(`t{"x":%q}`, id))) != `t{"x":"{X}"}` {
+				t.Fatalf("%s does not match %s", pattern, id)
+			}
+			for _, part := range parts {
+				if len(part) > 2 && strings.Contains(pattern, part) {
+					t.Fatalf("%s holds %s", pattern, part)
+				}
+			}
+		}
+	})
+}
+
+// label is the label of the first step of a trajectory.
+func label(set *rules.Set, t *trace.Trajectory) string {
+	labels := &merge.Labels{}
+	steps := merge.NewRewriter(set, merge.Full(set), labels, nil).Rewrite(t)
+	return labels.Text(steps[0].Label())
+}
+
+func TestSuggesterMemory(t *testing.T) {
+	out := suggested(Options{MaxBytes: 1}, mergetest.Run("a{}"), mergetest.Run("b{}"))
+	if out.Trajectories != 1 || out.LeftOut != 1 {
+		t.Errorf("%d looked at, %d left out", out.Trajectories, out.LeftOut)
+	}
+}
+
+// TestHostileTools: names and arguments that are no names make no rules, and
+// nothing panics.
+func TestHostileTools(t *testing.T) {
+	var runs []*trace.Trajectory
+	for i := range 6 {
+		r := mergetest.Run(fmt.Sprintf(`get_*{"a b":%d,"id":"x-%d","deep":[[[[[[[%d]]]]]]]}`, i, i, i))
+		r.Calls = append(r.Calls, trace.Call{Tool: trace.Intern("get_\n'\"\x1b[2J"), Args: trace.TextOf("no JSON"), HasResult: true, Result: trace.TextOf("x")}, r.Calls[0])
+		r.Task = fmt.Sprint(i)
+		runs = append(runs, r, r)
+	}
+	for _, s := range suggested(Options{}, runs...).Rules {
+		for _, g := range s.Rule.Match.Tools {
+			if g == "get_*" {
+				t.Errorf("%s is a pattern for all reads", g)
+			}
+		}
+	}
+}
