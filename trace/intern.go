@@ -18,6 +18,7 @@ type TextArena struct {
 // arenaChunk is how many bytes are allocated at once.
 const arenaChunk = 512
 
+// Add returns a text as a string.
 func (a *TextArena) Add(text []byte) string {
 	switch {
 	case len(text) == 0:

@@ -72,6 +72,7 @@ type ValueParser struct {
 // stackRoom is how many elements, and members, there is room for at first.
 const stackRoom = 8
 
+// Value reads the value that c stands on.
 func (p *ValueParser) Value(c *jsonscan.Cursor) Value {
 	switch c.Kind() {
 	case jsonscan.Bool:
