@@ -49,7 +49,11 @@ func (r *reader) openAPI(doc trace.Value) {
 			own, _ := operation.Lookup("parameters")
 			t.Input = operationInput(doc, operation, slices.Concat(shared.Elems, own.Elems))
 			t.Output = operationOutput(doc, operation)
+			at := len(r.tools)
 			r.finish(t, doc, doc)
+			// A definition has to stand on its own.
+			r.tools[at].Input = inlined(doc, t.Input)
+			r.tools[at].Output = trace.Value{}
 		}
 	}
 	if len(r.tools) == 0 {

@@ -203,3 +203,44 @@ func (p *placer) add(at Place, path dataflow.Path) {
 	p.seen[at.Path] = len(p.places)
 	p.places = append(p.places, at)
 }
+
+// The bounds of what inlined copies.
+const (
+	maxInlined      = 2000 // nodes
+	maxInlinedDepth = 24
+)
+
+// inlined returns a schema with what it refers to in place. What is too large or
+// refers to itself becomes a schema that takes anything.
+func inlined(root, schema trace.Value) trace.Value {
+	nodes := 0
+	var copied func(v trace.Value, refs []string, depth int) trace.Value
+	copied = func(v trace.Value, refs []string, depth int) trace.Value {
+		if nodes++; nodes > maxInlined || depth > maxInlinedDepth {
+			return trace.Value{Kind: trace.Object}
+		}
+		switch v.Kind {
+		case trace.Array:
+			out := trace.Value{Kind: trace.Array}
+			for _, e := range v.Elems {
+				out.Elems = append(out.Elems, copied(e, refs, depth+1))
+			}
+			return out
+		case trace.Object:
+			if ref, ok := v.Lookup("$ref"); ok && ref.Kind == trace.String {
+				target := pointer(root, ref.Text)
+				if target.Kind != trace.Object || slices.Contains(refs, ref.Text) {
+					return trace.Value{Kind: trace.Object}
+				}
+				return copied(target, append(refs[:len(refs):len(refs)], ref.Text), depth+1)
+			}
+			out := trace.Value{Kind: trace.Object}
+			for _, m := range v.Members {
+				out.Members = append(out.Members, trace.Member{Name: m.Name, Value: copied(m.Value, refs, depth+1)})
+			}
+			return out
+		}
+		return v
+	}
+	return copied(schema, nil, 0)
+}

@@ -47,7 +47,7 @@ func Build(in Input) *Graph {
 	tools, sources := completed(in.Catalog, obs, in.Proofs)
 	g := &Graph{Trajectories: obs.Trajectories}
 	g.Calls, g.StatusUnknown = obs.Statuses()
-	f := newFrame(tools, nil)
+	f := newFrame(tools)
 	clusters := f.clusters(f.proofs(in.Proofs))
 	g.nodes(f, clusters, obs, sources)
 	g.feeds(in.Proofs)
@@ -311,6 +311,9 @@ func (g *Graph) produces(f *frame, clusters []int32) {
 	best := map[[2]int32]Produce{} // by parameter and tool
 	offer := func(out, in int32) {
 		p := &f.places[out]
+		if isSetting(lexical.Words(f.places[in].at.Name())) {
+			return
+		}
 		m := f.match(p, &f.places[in])
 		if clusters[out] >= 0 && clusters[out] == clusters[in] {
 			m = max(m, joinAt) // they are one parameter, if not by name

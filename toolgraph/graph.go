@@ -257,3 +257,30 @@ func annotationMark(why string) trace.Value {
 	}
 	return trace.NewObject(trace.Member{Name: "readOnlyHint", Value: trace.Value{Kind: trace.Bool}})
 }
+
+// FeedsTools returns the pairs of tools of which the first gives a required argument
+// of the second: by a match above .75, or by proof. In the order of the tools.
+func (g *Graph) FeedsTools() [][2]int32 {
+	givers := make([][]int, len(g.Params))
+	for _, p := range g.Produces {
+		if p.Match > joinAt || p.Trials > 0 {
+			givers[p.Param] = append(givers[p.Param], p.Tool)
+		}
+	}
+	pairs := map[[2]int32]bool{}
+	for _, c := range g.Consumes {
+		if c.Required {
+			for _, t := range givers[c.Param] {
+				if t != c.Tool {
+					pairs[[2]int32{int32(t), int32(c.Tool)}] = true
+				}
+			}
+		}
+	}
+	out := make([][2]int32, 0, len(pairs))
+	for p := range pairs {
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b [2]int32) int { return slices.Compare(a[:], b[:]) })
+	return out
+}

@@ -90,6 +90,9 @@ func (o *Observed) Observe(t *trace.Trajectory) {
 	if at := t.Started(); !at.IsZero() {
 		day = at.UTC().Format(time.DateOnly)
 	}
+	if o.Days[day] == nil {
+		o.Days[day] = map[Step]Counts{}
+	}
 	before := ""
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -105,9 +108,6 @@ func (o *Observed) Observe(t *trace.Trajectory) {
 			n := o.Follows[s]
 			n.add(c.Status)
 			o.Follows[s] = n
-			if o.Days[day] == nil {
-				o.Days[day] = map[Step]Counts{}
-			}
 			n = o.Days[day][s]
 			n.add(c.Status)
 			o.Days[day][s] = n

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/awo-dev/awo/internal/lexical"
 )
 
 // Reason is the kind of evidence for a step of a path.
@@ -62,7 +64,7 @@ type Path struct {
 }
 
 // followAt is the weight from which on a tool that merely tends to come before is a
-// step: more likely than not.
+// step: more likely than not. Suggested edges never make a step.
 const followAt = .5
 
 // A choice is an edge that a path takes.
@@ -115,7 +117,7 @@ func (n *Navigator) before(tool int, q Query, bonus map[int]float64) []choice {
 	for _, a := range n.back[tool] {
 		if int(a.to) < n.tools {
 			e := n.g.Follows[a.edge]
-			if q.Without[e.From] || e.Weight < followAt {
+			if q.Without[e.From] || e.Weight < followAt || e.Kind == Suggested {
 				continue
 			}
 			if e.Kind == Given {
@@ -142,15 +144,24 @@ func (n *Navigator) before(tool int, q Query, bonus map[int]float64) []choice {
 				best, at = w, int(b.edge)
 			}
 		}
-		if at >= 0 {
-			out = append(out, n.producing(n.g.Produces[at], e))
+		if at < 0 || n.g.Produces[at].Trials == 0 && isSetting(lexical.Words(lastName(e.Path))) {
+			continue
 		}
+		out = append(out, n.producing(n.g.Produces[at], e))
 	}
 	// A producer is before the tool anyway.
 	if follow.weight > 0 && !slices.ContainsFunc(out, func(c choice) bool { return c.from == follow.from }) {
 		out = append(out, follow)
 	}
 	return out
+}
+
+// lastName returns the last member on a path.
+func lastName(path string) string {
+	if names := pathNames(path); len(names) > 0 {
+		return names[len(names)-1]
+	}
+	return ""
 }
 
 // requires reports whether a tool requires a parameter.

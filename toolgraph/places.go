@@ -83,9 +83,8 @@ type frame struct {
 	texts      []string // of signatures: the words, joined by blanks
 }
 
-// newFrame returns the frame of tools. results gives the places of recorded
-// results of a tool without a schema for them; nil means that there are none.
-func newFrame(tools []catalog.Tool, results func(tool string) []catalog.Place) *frame {
+// newFrame returns the frame of tools whose places are complete.
+func newFrame(tools []catalog.Tool) *frame {
 	f := &frame{tools: tools, inputs: make([][]int32, len(tools)), outputs: make([][]int32, len(tools)), named: make([]int32, len(tools)), guessed: make([]bool, len(tools))}
 	numbers := map[string]int32{}
 	var words [][]string
@@ -105,10 +104,6 @@ func newFrame(tools []catalog.Tool, results func(tool string) []catalog.Place) *
 	vocabulary := &lexical.Vocabulary{}
 	for i := range tools {
 		t := &tools[i]
-		outputs := t.Outputs
-		if len(outputs) == 0 && results != nil {
-			outputs = results(t.Name)
-		}
 		own := map[int32]bool{}
 		add := func(p *catalog.Place, out bool) int32 {
 			w := signature(t, p, out)
@@ -130,8 +125,8 @@ func newFrame(tools []catalog.Tool, results func(tool string) []catalog.Place) *
 		for j := range t.Inputs {
 			f.inputs[i] = append(f.inputs[i], add(&t.Inputs[j], false))
 		}
-		for j := range outputs {
-			f.outputs[i] = append(f.outputs[i], add(&outputs[j], true))
+		for j := range t.Outputs {
+			f.outputs[i] = append(f.outputs[i], add(&t.Outputs[j], true))
 		}
 		f.named[i] = -1
 		if nouns := nameNouns(t.Name); len(nouns) > 0 {

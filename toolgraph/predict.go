@@ -114,11 +114,19 @@ type scored struct {
 // auc returns the area under the ROC curve: the share of pairs of a link and a pair
 // that is none in which the link scores higher, ties half. It is taken inside folds,
 // whose scores are of different predictors, and weighted by their pairs.
-func auc(list []scored, weight func(scored) float64) (area float64, ok bool) {
+func auc(list []scored) (float64, bool) {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(a.fold, b.fold), cmp.Compare(a.score, b.score))
-	})
+	slices.SortStableFunc(list, byFold)
+	return area(list, func(scored) float64 { return 1 })
+}
+
+func byFold(a, b scored) int {
+	return cmp.Or(cmp.Compare(a.fold, b.fold), cmp.Compare(a.score, b.score))
+}
+
+// area is auc of a list in the order of byFold in which each pair counts as often as
+// weight says.
+func area(list []scored, weight func(scored) float64) (float64, bool) {
 	won, all := 0.0, 0.0
 	for i := 0; i < len(list); {
 		fold := list[i].fold
@@ -127,10 +135,7 @@ func auc(list []scored, weight func(scored) float64) (area float64, ok bool) {
 			j := i
 			yes, no := 0.0, 0.0
 			for ; j < len(list) && list[j].fold == fold && list[j].score == list[i].score; j++ {
-				w := 1.0
-				if weight != nil {
-					w = weight(list[j])
-				}
+				w := weight(list[j])
 				if list[j].link {
 					yes += w
 				} else {
@@ -156,6 +161,7 @@ type Evaluation struct {
 	Links    int // that were held out, one time each
 	NotLinks int
 	AUC      float64
+	Lo, Hi   float64 // bounds at Level
 	scores   []scored
 }
 
@@ -201,7 +207,8 @@ func (m *matcher) evaluate(links [][2]int32, seed uint64) (uniform, matched, uns
 				e.NotLinks++
 			}
 		}
-		e.AUC, _ = auc(e.scores, nil)
+		e.AUC, _ = auc(e.scores)
+		e.interval(seed)
 	}
 	return uniform, matched, unseen, unseenUniform
 }
@@ -241,4 +248,48 @@ func (m *matcher) evaluateUnseen(links [][2]int32, all *net, seed uint64) (unifo
 		}
 	}
 	return uniform, matched
+}
+
+// Level is that of intervals.
+const Level = .9
+
+// resamples is how many bootstrap samples an interval rests on.
+const resamples = 400
+
+// interval sets the bounds of the area: the middle of bootstrap samples over the tools
+// that links lead to, since links into one tool are not independent.
+func (e *Evaluation) interval(seed uint64) {
+	var targets []int32
+	for _, s := range e.scores {
+		targets = append(targets, s.pair[1])
+	}
+	slices.Sort(targets)
+	targets = slices.Compact(targets)
+	if len(targets) == 0 {
+		return
+	}
+	random := rand.New(rand.NewPCG(seed, 0x617563))
+	sorted := slices.Clone(e.scores)
+	slices.SortStableFunc(sorted, byFold)
+	number := map[int32]int{}
+	for i, t := range targets {
+		number[t] = i
+	}
+	weights := make([]float64, len(targets))
+	var areas []float64
+	for range resamples {
+		clear(weights)
+		for range targets {
+			weights[random.IntN(len(targets))]++
+		}
+		if a, ok := area(sorted, func(s scored) float64 { return weights[number[s.pair[1]]] }); ok {
+			areas = append(areas, a)
+		}
+	}
+	if len(areas) == 0 {
+		return
+	}
+	slices.Sort(areas)
+	tail := int((1 - Level) / 2 * float64(len(areas)))
+	e.Lo, e.Hi = areas[tail], areas[len(areas)-1-tail]
 }

@@ -3,6 +3,7 @@ package toolgraph
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/internal/lexical"
 )
@@ -38,10 +39,12 @@ func (g *Graph) Substitutes(tool int, used map[int]bool) []Substitute {
 	for _, c := range g.Consumes {
 		takenBy[c.Param] = true
 	}
-	wanted := map[int]bool{}
+	wanted := map[int]int{} // parameters, with the least lists around the value
 	for _, p := range a.Outputs {
 		if used != nil && used[p.Param] || used == nil && takenBy[p.Param] {
-			wanted[p.Param] = true
+			if n, ok := wanted[p.Param]; !ok || lists(p.Path) < n {
+				wanted[p.Param] = lists(p.Path)
+			}
 		}
 	}
 	if len(wanted) == 0 {
@@ -73,7 +76,9 @@ func (g *Graph) Substitutes(tool int, used map[int]bool) []Substitute {
 		}
 		gives := map[int]bool{}
 		for _, p := range b.Outputs {
-			if wanted[p.Param] {
+			// Deeper inside it is a value of something else: movies that a person is known
+			// for are no answer to a search for movies.
+			if n, ok := wanted[p.Param]; ok && lists(p.Path) <= n {
 				gives[p.Param] = true
 			}
 		}
@@ -90,6 +95,9 @@ func (g *Graph) Substitutes(tool int, used map[int]bool) []Substitute {
 	})
 	return out
 }
+
+// lists returns how many lists are around the value at a path.
+func lists(path string) int { return strings.Count(path, "[*]") }
 
 // texts returns the vectors of the tools' names and descriptions.
 func (g *Graph) texts() []lexical.Vector {

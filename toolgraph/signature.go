@@ -13,6 +13,13 @@ var (
 	// generic words name no entity: what a place of such a name holds is said by
 	// what stands around it.
 	generic = wordSet("id key name code value url uri title type status result data item slug")
+	// identifying words make a name that of a thing, whatever stands before them:
+	// order_id is no setting.
+	identifying = wordSet("id key code url uri slug")
+	// settings are what a caller chooses for a call: that some result holds a limit or
+	// an order too says nothing of where the caller's comes from.
+	settings = wordSet(`limit offset page per size count max min total position index sort order direction by asc desc field include exclude
+		format language locale lang market region timezone verbose pretty timeout query q keyword filter search from to first last since until depth mode`)
 	// verbs of tools' names say what is done, not to what.
 	verbs = wordSet(`get list search find fetch read show view retrieve lookup query check count describe inspect
 		create add insert post put patch delete remove update set modify change edit send cancel book make run execute start stop submit
@@ -31,6 +38,18 @@ func wordSet(list string) map[string]bool {
 
 func allGeneric(words []string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool { return !generic[w] })
+}
+
+// isSetting reports whether words are those of a setting.
+func isSetting(words []string) bool {
+	some := false
+	for _, w := range words {
+		some = some || settings[w]
+		if !settings[w] && !generic[w] || identifying[w] {
+			return false
+		}
+	}
+	return some
 }
 
 func isCredential(words []string) bool {

@@ -120,7 +120,7 @@ func (g *Graph) step(old *Graph, fresh *Observed, o Upkeep, c *Changes) {
 		// Without times there is no window: the weights stay what they were.
 		for i := range g.Follows {
 			e := &g.Follows[i]
-			if w, ok := before[Step{g.Tools[e.From].Name, g.Tools[e.To].Name}]; ok && e.Kind == Recorded {
+			if w, ok := before[Step{g.Tools[e.From].Name, g.Tools[e.To].Name}]; ok && e.Kind != Given {
 				e.Weight = w
 			}
 		}
@@ -261,14 +261,17 @@ func failShare(c Counts) float64 {
 // producer.
 func (g *Graph) soleProducers() map[int]bool {
 	required := map[int]bool{}
+	needs := map[[2]int]bool{} // tool and parameter
 	for _, c := range g.Consumes {
 		if c.Required {
 			required[c.Param] = true
+			needs[[2]int{c.Tool, c.Param}] = true
 		}
 	}
 	by := map[int][]int{}
 	for _, p := range g.Produces {
-		if required[p.Param] && !slices.Contains(by[p.Param], p.Tool) {
+		// What needs the parameter gives it to nobody who lacks it.
+		if required[p.Param] && !needs[[2]int{p.Tool, p.Param}] && !slices.Contains(by[p.Param], p.Tool) {
 			by[p.Param] = append(by[p.Param], p.Tool)
 		}
 	}

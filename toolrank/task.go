@@ -109,6 +109,7 @@ type task struct {
 	group int32
 	agent string
 	id    string
+	text  string
 }
 
 // NewCorpus returns the corpus of a catalogue and tasks; feeds are pairs of tools of
@@ -138,7 +139,7 @@ func NewCorpus(c *catalog.Catalog, tasks []Task, feeds [][2]int32) *Corpus {
 	numbers := map[string]int32{}
 	kept := 0
 	for i, t := range tasks {
-		one := task{agent: t.Agent, id: t.ID}
+		one := task{agent: t.Agent, id: t.ID, text: t.Text}
 		for _, name := range t.Tools {
 			if at, ok := c.Find(name); ok {
 				one.steps = append(one.steps, int32(at))
