@@ -98,7 +98,7 @@ func (v *votes) add(s *Source, global []int32, full bool) (more int) {
 }
 
 func (v *keyVotes) addConst(value trace.Value) {
-	h := hashValue(&value)
+	h := HashValue(&value)
 	c := v.consts[h]
 	if c == nil {
 		if len(v.consts) == maxKeyValues {

@@ -218,23 +218,23 @@ func argumentsOf(call *trace.Call, r *trace.ValueReader) (trace.Value, bool) {
 func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 	if at == 0 {
 		c.flow.dropped++
-		return hashValue(v)
+		return HashValue(v)
 	}
 	self := len(c.args)
 	c.args = append(c.args, argument{slot: c.slot(at), value: v, model: model, levels: c.keepLevels()})
 	var h uint64
 	switch {
 	case v.Kind == trace.Array && len(v.Elems) > 0:
-		h = mix(seedArray, uint64(len(v.Elems)))
+		h = hashArray(len(v.Elems))
 		each := c.places.elements(at)
 		for i := range v.Elems {
 			c.push(at, i, v)
-			h = mix(h, c.readArgument(&v.Elems[i], each, model))
+			h = hashElement(h, c.readArgument(&v.Elems[i], each, model))
 			c.pop()
 		}
 		c.args[self].whole = true
 	case v.Kind == trace.Object && len(v.Members) > 0:
-		h = mix(seedObject, uint64(len(v.Members)))
+		h = hashObject(len(v.Members))
 		asMap := isMap(v)
 		for i := range v.Members {
 			var inner uint64
@@ -250,7 +250,7 @@ func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 		}
 		c.args[self].whole = true
 	default:
-		h = hashValue(v)
+		h = HashValue(v)
 	}
 	a := &c.args[self]
 	if a.hash = h; c.mode == sighting {

@@ -232,6 +232,3 @@ type samePair struct {
 	param, source int32
 	count         int32
 }
-
-// Hole stands in a template where a value goes.
-const Hole = "\x00"

@@ -55,7 +55,7 @@ func (c *checking) giveOpen(r *rule, choice *ruleChoice, from *reading, recorded
 			if !ok || element.Kind != trace.Object {
 				continue
 			}
-			h := hashValue(&key)
+			h := HashValue(&key)
 			keys[h]++
 			if slices.ContainsFunc(rest.Eval(*element), func(n trace.Value) bool { return r.link.gives(&n, recorded) }) {
 				chosen = append(chosen, h)
@@ -74,7 +74,7 @@ func (c *checking) giveOpen(r *rule, choice *ruleChoice, from *reading, recorded
 func (k *Link) gives(held, recorded *trace.Value) bool {
 	switch k.Relation {
 	case Equal:
-		return equal(held, recorded)
+		return SameValue(held, recorded)
 	case Coerced:
 		return held.Kind != recorded.Kind && sameText(held, recorded)
 	case Template:
@@ -93,9 +93,9 @@ func (k *Link) argumentHash(held, recorded *trace.Value) uint64 {
 		return hashNumber(held.Text)
 	}
 	if k.gives(held, recorded) {
-		return hashValue(recorded)
+		return HashValue(recorded)
 	}
-	return hashValue(held)
+	return HashValue(held)
 }
 
 // pieceOf returns what stands in a hole of the template in a recorded argument,
@@ -147,23 +147,4 @@ func (k *Link) Render(held trace.Value) (trace.Value, bool) {
 		return trace.Value{Kind: trace.String, Text: text}, ok
 	}
 	return trace.Value{}, false
-}
-
-// Fill puts strings or numbers into the holes of a template, in order. It is
-// false if there are not as many as holes, or others among them.
-func Fill(template string, parts ...trace.Value) (string, bool) {
-	fixed := strings.Split(template, Hole)
-	if len(fixed) != len(parts)+1 {
-		return "", false
-	}
-	var b strings.Builder
-	b.WriteString(fixed[0])
-	for i := range parts {
-		if !isText(&parts[i]) {
-			return "", false
-		}
-		b.WriteString(spelling(&parts[i]))
-		b.WriteString(fixed[i+1])
-	}
-	return b.String(), true
 }

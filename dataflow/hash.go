@@ -58,8 +58,6 @@ const (
 	seedArray
 	seedObject
 	seedName
-	seedToken
-	seedDate
 )
 
 func hashString(s string) uint64    { return hashText(seedString, s) }
@@ -86,10 +84,7 @@ func numberKey(text string) string {
 
 // SameValue reports whether two values are equal as JSON: numbers by value, so that 7
 // is 7.0, members in any order.
-func SameValue(a, b trace.Value) bool { return equal(&a, &b) }
-
-// equal reports whether two values are equal as JSON, numbers by value.
-func equal(a, b *trace.Value) bool {
+func SameValue(a, b *trace.Value) bool {
 	if a.Kind != b.Kind || a.Bool != b.Bool || len(a.Elems) != len(b.Elems) || len(a.Members) != len(b.Members) {
 		return false
 	}
@@ -97,12 +92,12 @@ func equal(a, b *trace.Value) bool {
 		return false
 	}
 	for i := range a.Elems {
-		if !equal(&a.Elems[i], &b.Elems[i]) {
+		if !SameValue(&a.Elems[i], &b.Elems[i]) {
 			return false
 		}
 	}
 	for i := range a.Members {
-		if a.Members[i].Name != b.Members[i].Name || !equal(&a.Members[i].Value, &b.Members[i].Value) {
+		if a.Members[i].Name != b.Members[i].Name || !SameValue(&a.Members[i].Value, &b.Members[i].Value) {
 			return false
 		}
 	}
@@ -124,11 +119,8 @@ func spelling(v *trace.Value) string {
 	return v.Text
 }
 
-// HashValue returns the hash by which flows and links know the value v: equal
-// for values that are equal as JSON (numbers by value, members in any order).
-func HashValue(v trace.Value) uint64 { return hashValue(&v) }
-
-func hashValue(v *trace.Value) uint64 {
+// HashValue returns a hash that is equal for values that are equal.
+func HashValue(v *trace.Value) uint64 {
 	switch v.Kind {
 	case trace.Bool:
 		if v.Bool {
@@ -140,21 +132,33 @@ func hashValue(v *trace.Value) uint64 {
 	case trace.String:
 		return hashString(v.Text)
 	case trace.Array:
-		h := mix(seedArray, uint64(len(v.Elems)))
+		h := hashArray(len(v.Elems))
 		for i := range v.Elems {
-			h = mix(h, hashValue(&v.Elems[i]))
+			h = hashElement(h, HashValue(&v.Elems[i]))
 		}
 		return h
 	case trace.Object:
-		h := mix(seedObject, uint64(len(v.Members)))
+		h := hashObject(len(v.Members))
 		for i := range v.Members {
-			h = hashMember(h, v.Members[i].Name, hashValue(&v.Members[i].Value))
+			h = hashMember(h, v.Members[i].Name, HashValue(&v.Members[i].Value))
 		}
 		return h
 	}
 	return mix(seedNull, 0)
 }
 
+// hashArray begins the hash of an array of n elements, whose hashes are then added
+// in order with hashElement.
+func hashArray(n int) uint64 { return mix(seedArray, uint64(n)) }
+
+// hashObject begins the hash of an object of n members, which are then added in
+// order of names with hashMember.
+func hashObject(n int) uint64 { return mix(seedObject, uint64(n)) }
+
+// hashElement adds an element to the hash of an array.
+func hashElement(h, element uint64) uint64 { return mix(h, element) }
+
+// hashMember adds a member, with the hash of its value, to the hash of an object.
 func hashMember(h uint64, name string, value uint64) uint64 {
 	return mix(mix(h, hashText(seedName, name)), value)
 }

@@ -191,7 +191,7 @@ func (x *search) add(v *trace.Value) {
 	if x.values == nil {
 		x.values = map[uint64]bool{}
 	}
-	x.values[hashValue(v)] = true
+	x.values[HashValue(v)] = true
 }
 
 // childWords are the schema words that describe what a step leads to.

@@ -345,7 +345,7 @@ func checkSource(t *rapid.T, s *script, f *dataflow.Flow, u *dataflow.Use, sourc
 		return
 	}
 	for _, node := range path.Eval(root) {
-		if dataflow.HashValue(node) == u.Value {
+		if dataflow.HashValue(&node) == u.Value {
 			return
 		}
 	}

@@ -10,6 +10,9 @@ import (
 // 2024-05-20 and 1250. Normal forms make both the same. They say that a value
 // could be known, not that it is the same value: nothing is bound on them.
 
+// seedDate keeps the hashes of dates apart from others.
+const seedDate = 10
+
 // date is a day of the calendar. Year 0 means that none is named.
 type date struct{ year, month, day int }
 

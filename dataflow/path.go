@@ -45,10 +45,6 @@ type Step struct {
 // maxSteps bounds the length of paths; what lies deeper is not looked at.
 const maxSteps = 64
 
-// maxNested is how many times JSON text may be wrapped in JSON text before a
-// path stops looking through it.
-const maxNested = 4
-
 // One reports whether p selects at most one node in any value.
 func (p Path) One() bool {
 	for _, s := range p {
@@ -117,7 +113,7 @@ func (p Path) Sole(v trace.Value) (trace.Value, bool) {
 		return trace.Value{}, false
 	}
 	for i := range nodes[1:] {
-		if !equal(&nodes[i+1], &nodes[0]) {
+		if !SameValue(&nodes[i+1], &nodes[0]) {
 			return trace.Value{}, false
 		}
 	}
@@ -156,58 +152,6 @@ func (p Path) head(v trace.Value) (node trace.Value, steps int, ok bool) {
 		}
 	}
 	return v, len(p), true
-}
-
-// visit calls do for the nodes that p, the path of an Input slot, selects in v,
-// with the position of the element at each [*]. In such paths [*] is never a
-// member of a record, which would be a place of its own, and JSON text in a
-// string is not looked through.
-func (p Path) visit(v trace.Value, positions []int, do func(node trace.Value, positions []int)) {
-	for len(p) > 0 && p[0].Kind == StepMember {
-		m, ok := v.Lookup(p[0].Name)
-		if !ok || v.Kind != trace.Object {
-			return
-		}
-		v, p = m, p[1:]
-	}
-	if len(p) == 0 {
-		do(v, positions)
-		return
-	}
-	if v.Kind == trace.String || p[0].Kind == StepEach && v.Kind == trace.Object && !isMap(&v) {
-		return
-	}
-	nodes := p[0].appendTo(nil, &v)
-	for i := range nodes {
-		if p[0].Kind == StepEach {
-			p[1:].visit(nodes[i], append(positions[:len(positions):len(positions)], i), do)
-		} else {
-			p[1:].visit(nodes[i], positions, do)
-		}
-	}
-}
-
-// beside returns the nodes that p selects in v next to the node that another
-// path selects with these positions: as far as both go the same way, in the
-// same elements.
-func (p Path) beside(v trace.Value, other Path, positions []int) []trace.Value {
-	nodes := []trace.Value{v}
-	together := true
-	for i := range p {
-		together = together && i < len(other) && p[i].Kind == other[i].Kind && p[i].Name == other[i].Name && p[i].Index == other[i].Index
-		var next []trace.Value
-		for j := range nodes {
-			next = p[i].appendTo(next, &nodes[j])
-		}
-		if together && p[i].Kind == StepEach && len(positions) > 0 {
-			if positions[0] >= len(next) {
-				return nil
-			}
-			next, positions = next[positions[0]:positions[0]+1], positions[1:]
-		}
-		nodes = next
-	}
-	return nodes
 }
 
 // appendTo appends the nodes that the step selects in v.
@@ -254,7 +198,7 @@ func (s *Step) keeps(v *trace.Value) bool {
 		return false
 	}
 	m, ok := v.Lookup(s.Name)
-	return ok && equal(&m, &s.Value)
+	return ok && SameValue(&m, &s.Value)
 }
 
 // lookThrough parses the text of a string that holds a JSON object or array.
@@ -318,15 +262,15 @@ func appendMember(b []byte, name string) []byte {
 func isIdentifier(name string) bool {
 	for i := range len(name) {
 		c := name[i]
-		if !isLetter(c) && (i == 0 || !isDigit(c)) {
+		if !isLetter(c) && (i == 0 || !isDecimal(c)) {
 			return false
 		}
 	}
 	return name != ""
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool  { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
+func isDecimal(c byte) bool { return c >= '0' && c <= '9' }
 
 func appendLiteral(b []byte, v trace.Value) []byte {
 	switch v.Kind {
@@ -374,3 +318,25 @@ func appendEscape(b []byte, unit uint16) []byte {
 	const hex = "0123456789abcdef"
 	return append(b, '\\', 'u', hex[unit>>12], hex[unit>>8&15], hex[unit>>4&15], hex[unit&15])
 }
+
+// Fill puts strings or numbers into the holes of a template, in order. It is
+// false if there are not as many as holes, or others among them.
+func Fill(template string, parts ...trace.Value) (string, bool) {
+	fixed := strings.Split(template, Hole)
+	if len(fixed) != len(parts)+1 {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString(fixed[0])
+	for i := range parts {
+		if !isText(&parts[i]) {
+			return "", false
+		}
+		b.WriteString(spelling(&parts[i]))
+		b.WriteString(fixed[i+1])
+	}
+	return b.String(), true
+}
+
+// Hole stands in a template where a value goes.
+const Hole = "\x00"

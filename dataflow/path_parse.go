@@ -95,7 +95,7 @@ func (p *pathParser) shorthand() (string, bool) {
 	start := p.at
 	for p.at < len(p.text) {
 		c := p.text[p.at]
-		if !isLetter(c) && c < utf8.RuneSelf && (p.at == start || !isDigit(c)) {
+		if !isLetter(c) && c < utf8.RuneSelf && (p.at == start || !isDecimal(c)) {
 			break
 		}
 		p.at++
@@ -115,7 +115,7 @@ func (p *pathParser) selector() (Step, error) {
 		return Step{Kind: StepMember, Name: name}, err
 	}
 	start := p.at
-	for p.at < len(p.text) && isDigit(p.text[p.at]) {
+	for p.at < len(p.text) && isDecimal(p.text[p.at]) {
 		p.at++
 	}
 	digits := p.text[start:p.at]

@@ -6,38 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unique"
 
-	"github.com/theory/jsonpath"
+	rfc9535 "github.com/theory/jsonpath"
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
 )
-
-// failer is what *testing.T and *rapid.T have in common.
-type failer interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func value(t failer, text string) trace.Value {
-	t.Helper()
-	v, err := trace.ParseValue([]byte(text))
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return v
-}
-
-func texts(nodes []trace.Value) []string {
-	list := []string{}
-	for _, n := range nodes {
-		list = append(list, string(n.AppendCanonical(nil)))
-	}
-	return list
-}
 
 func TestPathEval(t *testing.T) {
 	const doc = `{
@@ -52,7 +28,7 @@ func TestPathEval(t *testing.T) {
 		"text": "{\"deep\": [{\"k\": \"v\"}]}",
 		"plain": "no json"
 	}`
-	v := value(t, doc)
+	v := parsed(t, doc)
 	for _, tc := range []struct {
 		path string
 		want []string
@@ -109,7 +85,7 @@ func TestPathBind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := value(t, `[{"name":"a","id":1},{"name":"b","id":2}]`)
+	v := parsed(t, `[{"name":"a","id":1},{"name":"b","id":2}]`)
 	bound := p.Bind(trace.Value{Kind: trace.String, Text: "b"})
 	if got := texts(bound.Eval(v)); !slices.Equal(got, []string{"2"}) {
 		t.Errorf("bound: %v", got)
@@ -181,7 +157,7 @@ func drawScalar(t *rapid.T) trace.Value {
 	case 1:
 		return trace.Value{Kind: trace.Bool, Bool: rapid.Bool().Draw(t, "bool")}
 	case 2:
-		return value(t, rapid.SampledFrom([]string{"0", "-7", "12.5", "1e300", "9007199254740993"}).Draw(t, "number"))
+		return parsed(t, rapid.SampledFrom([]string{"0", "-7", "12.5", "1e300", "9007199254740993"}).Draw(t, "number"))
 	}
 	return trace.Value{Kind: trace.String, Text: drawName(t, "text")}
 }
@@ -265,7 +241,7 @@ func TestPathAgreesWithJSONPath(t *testing.T) {
 				Index: rapid.IntRange(0, 3).Draw(t, "index"),
 			}
 			if s.Kind == dataflow.StepFilter {
-				s.Value = value(t, rapid.SampledFrom([]string{"null", "true", "1", `"x"`}).Draw(t, "literal"))
+				s.Value = parsed(t, rapid.SampledFrom([]string{"null", "true", "1", `"x"`}).Draw(t, "literal"))
 			}
 			return s
 		}), 0, 4).Draw(t, "path")
@@ -274,16 +250,16 @@ func TestPathAgreesWithJSONPath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reference, err := jsonpath.Parse(path.String())
+		reference, err := rfc9535.Parse(path.String())
 		if err != nil {
 			t.Fatalf("%s is no JSONPath: %v", path, err)
 		}
 		want := []string{}
 		for _, node := range reference.Select(doc) {
 			b, _ := json.Marshal(node)
-			want = append(want, string(value(t, string(b)).AppendCanonical(nil)))
+			want = append(want, string(parsed(t, string(b)).AppendCanonical(nil)))
 		}
-		got := texts(path.Eval(value(t, string(data))))
+		got := texts(path.Eval(parsed(t, string(data))))
 		// The order of an object's members is not defined by the RFC.
 		slices.Sort(want)
 		slices.Sort(got)
@@ -312,7 +288,7 @@ func FuzzParsePath(f *testing.F) {
 		if err != nil || back.String() != p.String() {
 			t.Fatalf("%q is read as %q, which gives %v", text, p, err)
 		}
-		p.Eval(value(t, `{"a":[{"b":1},{"name":"x","y":2}]}`))
+		p.Eval(parsed(t, `{"a":[{"b":1},{"name":"x","y":2}]}`))
 	})
 }
 
@@ -330,7 +306,7 @@ func BenchmarkPathEval(b *testing.B) {
 		doc.WriteString(`{"name":"n` + string(rune('0'+i/10)) + string(rune('0'+i%10)) + `","password":"p"}`)
 	}
 	doc.WriteString(`]}`)
-	v := value(b, doc.String())
+	v := parsed(b, doc.String())
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, ok := p.Single(v); !ok {
@@ -339,19 +315,23 @@ func BenchmarkPathEval(b *testing.B) {
 	}
 }
 
-// TestSlotText writes slots as people read them, also one that names nothing.
-func TestSlotText(t *testing.T) {
-	tool := unique.Make("find")
-	for want, slot := range map[string]dataflow.Slot{
-		"":             {},
-		"find":         {Tool: tool},
-		"find.rows[*]": {Tool: tool, Path: "$.rows[*]"},
-		"find(name)":   {Side: dataflow.Input, Tool: tool, Path: "$.name"},
-		"find()":       {Side: dataflow.Input, Tool: tool},
-		"task":         {Side: dataflow.Task},
-	} {
-		if got := slot.String(); got != want {
-			t.Errorf("%+v is %q, want %q", slot, got, want)
-		}
+func texts(nodes []trace.Value) []string {
+	list := []string{}
+	for _, n := range nodes {
+		list = append(list, string(n.AppendCanonical(nil)))
 	}
+	return list
+}
+
+func parsed(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, text string,
+) trace.Value {
+	t.Helper()
+	v, err := trace.ParseValue([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
 }

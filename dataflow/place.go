@@ -170,3 +170,5 @@ func isData(name string) bool {
 	}
 	return digits >= 3
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -240,7 +240,7 @@ func (c *collection) keys(f *candidate, args []argument, j int) []Key {
 			if !isKey(&member.Value) || !isUnique(l.list, int(l.position), m) {
 				continue
 			}
-			h := hashValue(&member.Value)
+			h := HashValue(&member.Value)
 			if h == f.value {
 				continue // chosen by itself
 			}
@@ -300,10 +300,10 @@ func isUnique(list *trace.Value, position, m int) bool {
 		}
 		element := elementOf(list, i)
 		if m < len(element.Members) && element.Members[m].Name == member.Name { // most often
-			if equal(&element.Members[m].Value, &member.Value) {
+			if SameValue(&element.Members[m].Value, &member.Value) {
 				return false
 			}
-		} else if v, ok := element.Lookup(member.Name); ok && equal(&v, &member.Value) {
+		} else if v, ok := element.Lookup(member.Name); ok && SameValue(&v, &member.Value) {
 			return false
 		}
 	}

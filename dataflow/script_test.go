@@ -79,3 +79,18 @@ func sourceText(f *dataflow.Flow, s *dataflow.Source) string {
 	}
 	return text
 }
+
+// failer is what *testing.T and *rapid.T have in common.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func value(t failer, text string) trace.Value {
+	t.Helper()
+	v, err := trace.ParseValue([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
+}

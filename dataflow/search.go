@@ -140,19 +140,19 @@ func (c *collection) give(side Side, tool trace.Name, turn int32) {
 func (c *collection) walk(v *trace.Value, at int32) uint64 {
 	if at == 0 {
 		c.flow.dropped++
-		return hashValue(v)
+		return HashValue(v)
 	}
 	var h uint64
 	switch v.Kind {
 	case trace.Array:
-		h = mix(seedArray, uint64(len(v.Elems)))
+		h = hashArray(len(v.Elems))
 		if len(v.Elems) == 0 {
 			return h
 		}
 		each := c.places.elements(at)
 		for i := range v.Elems {
 			c.push(at, i, v)
-			h = mix(h, c.walk(&v.Elems[i], each))
+			h = hashElement(h, c.walk(&v.Elems[i], each))
 			c.pop()
 		}
 	case trace.Object:
@@ -161,20 +161,20 @@ func (c *collection) walk(v *trace.Value, at int32) uint64 {
 			return h
 		}
 	default:
-		h = hashValue(v)
+		h = HashValue(v)
 		c.leaf(v, at, h)
 		return h
 	}
 	slot := c.slot(at)
 	c.hold(slot, h)
-	if w := c.equal.find(h); w >= 0 && equal(&c.wants[w].value, v) {
+	if w := c.equal.find(h); w >= 0 && SameValue(&c.wants[w].value, v) {
 		c.note(w, found{slot: slot, relation: Equal, levels: [2]int32{-1, -1}})
 	}
 	return h
 }
 
 func (c *collection) walkObject(v *trace.Value, at int32) uint64 {
-	h := mix(seedObject, uint64(len(v.Members)))
+	h := hashObject(len(v.Members))
 	asMap := isMap(v)
 	for i := range v.Members {
 		m := &v.Members[i]
@@ -210,7 +210,7 @@ func (c *collection) leaf(v *trace.Value, at int32, h uint64) {
 	if whole < 0 && v.Kind == trace.String {
 		whole = c.wantPiece(h, v.Text)
 	}
-	if whole >= 0 && equal(&c.wants[whole].value, v) {
+	if whole >= 0 && SameValue(&c.wants[whole].value, v) {
 		here.relation = Equal
 		c.note(whole, here)
 	}
@@ -232,11 +232,12 @@ func (c *collection) leaf(v *trace.Value, at int32, h uint64) {
 	}
 }
 
+// maxNested is how many times JSON text may be wrapped in JSON text before it is no
+// longer looked through.
+const maxNested = 4
+
 // walkInner looks for wants in a text that is JSON itself.
 func (c *collection) walkInner(text string, at int32) {
-	if !mayBeJSON(text) {
-		return
-	}
 	if inner, ok := lookThrough(text); ok {
 		c.nested++
 		c.walk(&inner, at)

@@ -85,7 +85,7 @@ func (c *collection) sight(t *trace.Trajectory, list []Sighting) {
 	ids := make([]int32, len(list))
 	for i := range list {
 		if v := &list[i].value; !isEmpty(v) && v.Kind != trace.Bool {
-			ids[i] = c.want(*v, hashValue(v))
+			ids[i] = c.want(*v, HashValue(v))
 		}
 	}
 	c.read(t)
@@ -95,7 +95,7 @@ func (c *collection) sight(t *trace.Trajectory, list []Sighting) {
 		s.asked = overflow || s.value.Kind == trace.Array || s.value.Kind == trace.Object || !utf8.ValidString(s.value.Text)
 		if v := &s.value; !s.asked && !isEmpty(v) && v.Kind != trace.Bool {
 			w := &c.wants[ids[i]]
-			s.seen, s.at, s.asked = w.seen, w.seenAt, !equal(&w.value, v)
+			s.seen, s.at, s.asked = w.seen, w.seenAt, !SameValue(&w.value, v)
 		}
 	}
 }

@@ -17,6 +17,9 @@ type token struct {
 	hash       uint64
 }
 
+// seedToken keeps the hashes of words apart from others.
+const seedToken = 9
+
 // maxText is how many bytes of one text are searched.
 const maxText = 1 << 20
 

@@ -46,9 +46,9 @@ func (c *checking) readList(id int32, nodes []trace.Value) {
 
 // use notes the use of a value after a list.
 func (w *walk) use(k *Link, recorded *trace.Value) {
-	h := hashValue(recorded)
+	h := HashValue(recorded)
 	if i := slices.IndexFunc(w.nodes, func(n trace.Value) bool { return k.gives(&n, recorded) }); i >= 0 {
-		h = hashValue(&w.nodes[i])
+		h = HashValue(&w.nodes[i])
 	}
 	if !w.seen[h] {
 		w.seen[h] = true
@@ -69,7 +69,7 @@ func (w *walk) summary() walked {
 	var nodes []uint64
 	position := map[uint64]bool{}
 	for i := range w.nodes {
-		if h := hashValue(&w.nodes[i]); !position[h] {
+		if h := HashValue(&w.nodes[i]); !position[h] {
 			position[h] = true
 			nodes = append(nodes, h)
 		}

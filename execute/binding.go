@@ -65,7 +65,7 @@ func sole(found []trace.Value) (trace.Value, bool) {
 		return trace.Value{}, false
 	}
 	for _, v := range found[1:] {
-		if !dataflow.SameValue(v, found[0]) {
+		if !dataflow.SameValue(&v, &found[0]) {
 			return trace.Value{}, false
 		}
 	}
@@ -106,8 +106,8 @@ func (s *scope) elements(b *metatool.Binding) ([]trace.Value, bool) {
 	var kept []trace.Value
 	seen := map[uint64][]trace.Value{}
 	for _, v := range all {
-		key := dataflow.HashValue(v)
-		if !slices.ContainsFunc(seen[key], func(w trace.Value) bool { return dataflow.SameValue(v, w) }) {
+		key := dataflow.HashValue(&v)
+		if !slices.ContainsFunc(seen[key], func(w trace.Value) bool { return dataflow.SameValue(&v, &w) }) {
 			seen[key] = append(seen[key], v)
 			kept = append(kept, v)
 		}

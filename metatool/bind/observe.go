@@ -196,7 +196,7 @@ func (o *occurrence) argument(k int, name string) argumentSeen {
 			a.absent = true
 			continue
 		}
-		h := dataflow.HashValue(value)
+		h := dataflow.HashValue(&value)
 		a.varies = a.varies || a.present && h != a.hash
 		a.value, a.hash, a.present = value, h, true
 	}

@@ -120,7 +120,7 @@ func repeatedCalls(t *trace.Trajectory) repeated {
 		if !ok {
 			result = trace.Value{Kind: trace.String, Text: c.Result.Text()}
 		}
-		hash := dataflow.HashValue(result)
+		hash := dataflow.HashValue(&result)
 		key = c.AppendCanonicalArgs(append(append(key[:0], c.Tool.Value()...), 0))
 		if before, again := results[string(key)]; again {
 			if out.checks == nil {
