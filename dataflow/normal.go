@@ -3,6 +3,7 @@ package dataflow
 import (
 	"strings"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -25,7 +26,7 @@ func (d date) valid() bool {
 const anyYear = -1
 
 func (d date) key(year int) uint64 {
-	return mix(seedDate, uint64((year+1)*10000+d.month*100+d.day))
+	return jsonvalue.Mix(seedDate, uint64((year+1)*10000+d.month*100+d.day))
 }
 
 // mentionKeys are the keys under which a date that is written somewhere is
@@ -271,7 +272,7 @@ func numberOf(text string) (string, bool) {
 	if err != nil || v.Kind != trace.Number {
 		return "", false
 	}
-	return numberKey(v.Text), true
+	return jsonvalue.Number(v.Text), true
 }
 
 // isWhole reports whether a text is a whole number as JSON writes it.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -75,7 +76,7 @@ func sourceText(f *dataflow.Flow, s *dataflow.Source) string {
 		text += fmt.Sprintf(" x%d", s.Calls)
 	}
 	if s.Template != "" {
-		text += fmt.Sprintf(" %q/%d", strings.ReplaceAll(s.Template, dataflow.Hole, "{}"), s.Part)
+		text += fmt.Sprintf(" %q/%d", strings.ReplaceAll(s.Template, jsonpath.Hole, "{}"), s.Part)
 	}
 	return text
 }

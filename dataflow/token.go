@@ -1,6 +1,7 @@
 package dataflow
 
 import (
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"unicode"
 	"unicode/utf8"
 )
@@ -64,7 +65,7 @@ func appendTokens(tokens []token, text string) []token {
 			i, h = wideToken(text, start, i, h)
 		}
 		if i > start {
-			tokens = append(tokens, token{int32(start), int32(i), mix(h, seedToken)})
+			tokens = append(tokens, token{int32(start), int32(i), jsonvalue.Mix(h, seedToken)})
 		}
 		// What ended the word is a separator, or the first character of the next.
 		if i < len(text) && !beginsWord(text[i:]) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/rules"
@@ -120,7 +120,7 @@ func repeatedCalls(t *trace.Trajectory) repeated {
 		if !ok {
 			result = trace.Value{Kind: trace.String, Text: c.Result.Text()}
 		}
-		hash := dataflow.HashValue(&result)
+		hash := jsonvalue.Hash(&result)
 		key = c.AppendCanonicalArgs(append(append(key[:0], c.Tool.Value()...), 0))
 		if before, again := results[string(key)]; again {
 			if out.checks == nil {

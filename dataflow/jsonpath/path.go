@@ -1,4 +1,10 @@
-package dataflow
+// Package jsonpath names places in JSON values, and fills templates.
+//
+// A [Path] is a closed subset of JSONPath (RFC 9535). What it selects is shared
+// with the value that it is read in. [Parse] gives every error its column. What
+// links and meta-tools read in results, they read by these paths, so the package
+// is small enough to be written again in another language.
+package jsonpath
 
 import (
 	"strconv"
@@ -6,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -20,20 +27,20 @@ import (
 // find nothing there.
 type Path []Step
 
-// StepKind is what a Step selects.
-type StepKind uint8
+// Kind is what a Step selects.
+type Kind uint8
 
 // The kinds of steps. The zero value is StepMember.
 const (
-	StepMember StepKind = iota // the member Name of an object
-	StepIndex                  // the element Index of an array, from 0
-	StepEach                   // every element of an array, every member value of an object
-	StepFilter                 // those of StepEach that are objects whose member Name equals Value
+	Member Kind = iota // the member Name of an object
+	Index              // the element Index of an array, from 0
+	Each               // every element of an array, every member value of an object
+	Filter             // those of StepEach that are objects whose member Name equals Value
 )
 
 // Step is one step of a Path.
 type Step struct {
-	Kind  StepKind
+	Kind  Kind
 	Name  string
 	Index int
 	Value trace.Value // StepFilter: a scalar
@@ -42,13 +49,13 @@ type Step struct {
 	Open bool
 }
 
-// maxSteps bounds the length of paths; what lies deeper is not looked at.
-const maxSteps = 64
+// MaxSteps bounds the length of paths; what lies deeper is not looked at.
+const MaxSteps = 64
 
 // One reports whether p selects at most one node in any value.
 func (p Path) One() bool {
 	for _, s := range p {
-		if s.Kind == StepEach || s.Kind == StepFilter {
+		if s.Kind == Each || s.Kind == Filter {
 			return false
 		}
 	}
@@ -78,7 +85,7 @@ func (p Path) Eval(v trace.Value) []trace.Value {
 	for i := n; i < len(p); i++ {
 		var next []trace.Value
 		for j := range nodes {
-			next = p[i].appendTo(next, &nodes[j])
+			next = p[i].AppendSelected(next, &nodes[j])
 		}
 		if len(next) == 0 {
 			return nil
@@ -113,7 +120,7 @@ func (p Path) Sole(v trace.Value) (trace.Value, bool) {
 		return trace.Value{}, false
 	}
 	for i := range nodes[1:] {
-		if !SameValue(&nodes[i+1], &nodes[0]) {
+		if !jsonvalue.Equal(&nodes[i+1], &nodes[0]) {
 			return trace.Value{}, false
 		}
 	}
@@ -132,20 +139,20 @@ func (p Path) Selects(v trace.Value) bool {
 func (p Path) head(v trace.Value) (node trace.Value, steps int, ok bool) {
 	for i := range p {
 		s := &p[i]
-		if s.Kind != StepMember && s.Kind != StepIndex {
+		if s.Kind != Member && s.Kind != Index {
 			return v, i, true
 		}
 		if v.Kind == trace.String {
-			if v, ok = lookThrough(v.Text); !ok {
+			if v, ok = LookThrough(v.Text); !ok {
 				return trace.Value{}, 0, false
 			}
 		}
 		switch {
-		case s.Kind == StepMember && v.Kind == trace.Object:
+		case s.Kind == Member && v.Kind == trace.Object:
 			if v, ok = v.Lookup(s.Name); !ok {
 				return trace.Value{}, 0, false
 			}
-		case s.Kind == StepIndex && v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems):
+		case s.Kind == Index && v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems):
 			v = v.Elems[s.Index]
 		default:
 			return trace.Value{}, 0, false
@@ -154,30 +161,30 @@ func (p Path) head(v trace.Value) (node trace.Value, steps int, ok bool) {
 	return v, len(p), true
 }
 
-// appendTo appends the nodes that the step selects in v.
-func (s *Step) appendTo(nodes []trace.Value, v *trace.Value) []trace.Value {
+// AppendSelected appends the nodes that the step selects in v.
+func (s *Step) AppendSelected(nodes []trace.Value, v *trace.Value) []trace.Value {
 	if v.Kind == trace.String {
-		inner, ok := lookThrough(v.Text)
+		inner, ok := LookThrough(v.Text)
 		if !ok {
 			return nodes
 		}
 		v = &inner
 	}
 	switch s.Kind {
-	case StepMember:
+	case Member:
 		if m, ok := v.Lookup(s.Name); ok && v.Kind == trace.Object {
 			nodes = append(nodes, m)
 		}
-	case StepIndex:
+	case Index:
 		if v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems) {
 			nodes = append(nodes, v.Elems[s.Index])
 		}
-	case StepEach:
+	case Each:
 		nodes = append(nodes, v.Elems...)
 		for i := range v.Members {
 			nodes = append(nodes, v.Members[i].Value)
 		}
-	case StepFilter:
+	case Filter:
 		for i := range v.Elems {
 			if s.keeps(&v.Elems[i]) {
 				nodes = append(nodes, v.Elems[i])
@@ -198,11 +205,11 @@ func (s *Step) keeps(v *trace.Value) bool {
 		return false
 	}
 	m, ok := v.Lookup(s.Name)
-	return ok && SameValue(&m, &s.Value)
+	return ok && jsonvalue.Equal(&m, &s.Value)
 }
 
-// lookThrough parses the text of a string that holds a JSON object or array.
-func lookThrough(text string) (trace.Value, bool) {
+// LookThrough parses the text of a string that holds a JSON object or array.
+func LookThrough(text string) (trace.Value, bool) {
 	if !mayBeJSON(text) {
 		return trace.Value{}, false
 	}
@@ -222,20 +229,20 @@ func (p Path) String() string { return string(p.appendTo([]byte("$"))) }
 
 func (p Path) appendTo(b []byte) []byte {
 	for i := range p {
-		b = p[i].append(b)
+		b = p[i].Append(b)
 	}
 	return b
 }
 
-func (s *Step) append(b []byte) []byte {
+func (s *Step) Append(b []byte) []byte {
 	switch s.Kind {
-	case StepMember:
+	case Member:
 		return appendMember(b, s.Name)
-	case StepIndex:
+	case Index:
 		b = append(b, '[')
 		b = strconv.AppendInt(b, int64(s.Index), 10)
 		return append(b, ']')
-	case StepEach:
+	case Each:
 		return append(b, "[*]"...)
 	}
 	b = append(b, "[?@"...)
@@ -283,7 +290,7 @@ func appendLiteral(b []byte, v trace.Value) []byte {
 	case trace.String:
 		return appendQuoted(b, v.Text)
 	}
-	panic("dataflow: a filter compares with " + strconv.Itoa(int(v.Kind)) + ", no scalar")
+	panic("jsonpath: a filter compares with " + strconv.Itoa(int(v.Kind)) + ", no scalar")
 }
 
 // appendQuoted writes a string literal in single quotes. What could be
@@ -329,10 +336,10 @@ func Fill(template string, parts ...trace.Value) (string, bool) {
 	var b strings.Builder
 	b.WriteString(fixed[0])
 	for i := range parts {
-		if !isText(&parts[i]) {
+		if !jsonvalue.IsText(&parts[i]) {
 			return "", false
 		}
-		b.WriteString(spelling(&parts[i]))
+		b.WriteString(jsonvalue.Text(&parts[i]))
 		b.WriteString(fixed[i+1])
 	}
 	return b.String(), true

@@ -1,4 +1,4 @@
-package dataflow_test
+package jsonpath_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	rfc9535 "github.com/theory/jsonpath"
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
 )
@@ -62,7 +62,7 @@ func TestPathEval(t *testing.T) {
 		{`$.plain.deep`, nil},
 		{`$.plain[*]`, nil},
 	} {
-		p, err := dataflow.ParsePath(tc.path)
+		p, err := jsonpath.Parse(tc.path)
 		if err != nil {
 			t.Errorf("%s: %v", tc.path, err)
 			continue
@@ -81,7 +81,7 @@ func TestPathEval(t *testing.T) {
 }
 
 func TestPathBind(t *testing.T) {
-	p, err := dataflow.ParsePath(`$[?@.name == ?].id`)
+	p, err := jsonpath.Parse(`$[?@.name == ?].id`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestPathErrors(t *testing.T) {
 		{"$.\xff", "bad-path", 1},
 		{`$` + strings.Repeat(`[0]`, 65), "deep-path", 194},
 	} {
-		_, err := dataflow.ParsePath(tc.path)
+		_, err := jsonpath.Parse(tc.path)
 		problem, ok := errors.AsType[*diag.Error](err)
 		if !ok || problem.Code != tc.code || problem.Pos.Col != tc.col {
 			t.Errorf("%q: %v, want %s at column %d", tc.path, err, tc.code, tc.col)
@@ -162,15 +162,15 @@ func drawScalar(t *rapid.T) trace.Value {
 	return trace.Value{Kind: trace.String, Text: drawName(t, "text")}
 }
 
-func drawPath(t *rapid.T) dataflow.Path {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) dataflow.Step {
-		s := dataflow.Step{Kind: dataflow.StepKind(rapid.IntRange(0, 3).Draw(t, "step"))}
+func drawPath(t *rapid.T) jsonpath.Path {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) jsonpath.Step {
+		s := jsonpath.Step{Kind: jsonpath.Kind(rapid.IntRange(0, 3).Draw(t, "step"))}
 		switch s.Kind {
-		case dataflow.StepMember:
+		case jsonpath.Member:
 			s.Name = drawName(t, "name")
-		case dataflow.StepIndex:
+		case jsonpath.Index:
 			s.Index = rapid.IntRange(0, 100).Draw(t, "index")
-		case dataflow.StepFilter:
+		case jsonpath.Filter:
 			s.Name = drawName(t, "name")
 			if s.Open = rapid.Bool().Draw(t, "open"); !s.Open {
 				s.Value = drawScalar(t)
@@ -184,7 +184,7 @@ func TestPathRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPath(t)
 		text := p.String()
-		back, err := dataflow.ParsePath(text)
+		back, err := jsonpath.Parse(text)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
@@ -235,17 +235,17 @@ func TestPathAgreesWithJSONPath(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		doc := drawValue(t, 0)
-		p := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) dataflow.Step {
-			s := dataflow.Step{
-				Kind: dataflow.StepKind(rapid.IntRange(0, 3).Draw(t, "step")), Name: names.Draw(t, "name"),
+		p := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) jsonpath.Step {
+			s := jsonpath.Step{
+				Kind: jsonpath.Kind(rapid.IntRange(0, 3).Draw(t, "step")), Name: names.Draw(t, "name"),
 				Index: rapid.IntRange(0, 3).Draw(t, "index"),
 			}
-			if s.Kind == dataflow.StepFilter {
+			if s.Kind == jsonpath.Filter {
 				s.Value = parsed(t, rapid.SampledFrom([]string{"null", "true", "1", `"x"`}).Draw(t, "literal"))
 			}
 			return s
 		}), 0, 4).Draw(t, "path")
-		path := dataflow.Path(p)
+		path := jsonpath.Path(p)
 		data, err := json.Marshal(doc)
 		if err != nil {
 			t.Fatal(err)
@@ -277,14 +277,14 @@ func FuzzParsePath(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := dataflow.ParsePath(text)
+		p, err := jsonpath.Parse(text)
 		if err != nil {
 			if problem, ok := errors.AsType[*diag.Error](err); !ok || problem.Pos.Col < 1 || problem.Pos.Col > len(text)+1 {
 				t.Fatalf("error %v", err)
 			}
 			return
 		}
-		back, err := dataflow.ParsePath(p.String())
+		back, err := jsonpath.Parse(p.String())
 		if err != nil || back.String() != p.String() {
 			t.Fatalf("%q is read as %q, which gives %v", text, p, err)
 		}
@@ -293,7 +293,7 @@ func FuzzParsePath(f *testing.F) {
 }
 
 func BenchmarkPathEval(b *testing.B) {
-	p, err := dataflow.ParsePath(`$.accounts[?@.name == 'n50'].password`)
+	p, err := jsonpath.Parse(`$.accounts[?@.name == 'n50'].password`)
 	if err != nil {
 		b.Fatal(err)
 	}
