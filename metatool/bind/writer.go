@@ -8,6 +8,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -311,8 +312,7 @@ func (w *writer) annotate() {
 		if open, said := metatool.Hint(hints, "openWorldHint"); !said || open {
 			w.d.Annotations.OpenWorld = true
 		}
-		readOnly, said := metatool.Hint(hints, "readOnlyHint")
-		if s.readOnly && !s.assumed || s.assumed && said && readOnly {
+		if s.readOnly && !s.assumed || s.assumed && toolname.Annotated(hints) == toolname.Reads {
 			continue // what is only assumed of a tool is not promised to anybody
 		}
 		w.d.Annotations.ReadOnly = false

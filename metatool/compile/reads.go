@@ -3,13 +3,10 @@ package compile
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
-	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -21,8 +18,8 @@ import (
 // it.
 type Assumption struct {
 	Tool string
-	// Why is "annotation" (the definition says readOnlyHint) or "name" (its first
-	// word is a verb of reading).
+	// Why is "annotation" (the definition says readOnlyHint) or "name" (it is a verb
+	// of reading, see package toolname).
 	Why string
 	// Checks counts the calls that were made before with the same arguments, and
 	// nothing but such tools between; in Changed of them the result was another.
@@ -32,59 +29,6 @@ type Assumption struct {
 // maxChanged is the share of checks above which a tool is not taken to read
 // only: what it returns depends on something, and that may be the call before.
 const maxChanged = 0.05
-
-// readVerbs are what names of tools that only read begin with, writeWords what
-// none of them holds.
-var (
-	readVerbs = []string{
-		"count", "describe", "fetch", "find", "get", "inspect", "list", "lookup", "read", "retrieve", "search", "show", "view",
-	}
-	writeWords = []string{
-		"add", "and", "book", "buy", "cancel", "change", "create", "delete", "drop", "execute", "insert", "log", "modify", "or", "pay", "post", "put",
-		"remove", "reset", "run", "save", "send", "set", "start", "stop", "submit", "transfer", "update", "write",
-	}
-)
-
-// readsByName reports whether the name of a tool says that it only reads: its
-// first word, behind a namespace if it has one, is a verb of reading, and no other
-// word is one of doing.
-func readsByName(name string) bool {
-	for _, separator := range []string{".", "/", ":", "__"} {
-		if at := strings.LastIndex(name, separator); at >= 0 {
-			name = name[at+len(separator):]
-		}
-	}
-	words := nameWords(name)
-	return len(words) > 0 && slices.Contains(readVerbs, words[0]) &&
-		!slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(writeWords, w) })
-}
-
-// nameWords returns the words of get_user, get-user or getUser in lower case.
-func nameWords(name string) []string {
-	var words []string
-	var word strings.Builder
-	end := func() {
-		if word.Len() > 0 {
-			words = append(words, strings.ToLower(word.String()))
-			word.Reset()
-		}
-	}
-	lower := false
-	for _, r := range name {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			end()
-			lower = false
-			continue
-		}
-		if unicode.IsUpper(r) && lower {
-			end()
-		}
-		lower = unicode.IsLower(r)
-		word.WriteRune(r)
-	}
-	end()
-	return words
-}
 
 // readEvidence holds against the traces that tools read only. The zero value has
 // seen nothing.
@@ -106,7 +50,7 @@ func repeatedCalls(t *trace.Trajectory) repeated {
 		c := &t.Calls[i]
 		reads, known := named[c.Tool]
 		if !known {
-			reads = readsByName(c.Tool.Value())
+			reads = toolname.Of(c.Tool.Value()) == toolname.Reads
 			named[c.Tool] = reads
 		}
 		if !reads {
@@ -153,18 +97,14 @@ func (e *readEvidence) assumptions(m *merge.Merged) []Assumption {
 	var list []Assumption
 	for _, t := range m.Catalog.Tools() {
 		name := t.Name.Value()
-		if !t.Called || hasEffectRule(m.Set, name) {
+		if !t.Called || m.Set.HasEffect(name) {
 			continue
 		}
-		a := Assumption{Tool: name, Checks: e.checks[t.Name], Changed: e.changed[t.Name]}
-		switch reads, said := metatool.Hint(t.Definition.Annotations, "readOnlyHint"); {
-		case said && reads:
-			a.Why = "annotation"
-		case !said && readsByName(name):
-			a.Why = "name"
-		default:
+		effect, basis := toolname.Decide(toolname.Unknown, toolname.Annotated(t.Definition.Annotations), name)
+		if effect != toolname.Reads {
 			continue
 		}
+		a := Assumption{Tool: name, Why: basis.String(), Checks: e.checks[t.Name], Changed: e.changed[t.Name]}
 		if float64(a.Changed) > maxChanged*float64(a.Checks) {
 			continue
 		}
@@ -172,14 +112,4 @@ func (e *readEvidence) assumptions(m *merge.Merged) []Assumption {
 	}
 	slices.SortFunc(list, func(a, b Assumption) int { return cmp.Compare(a.Tool, b.Tool) })
 	return list
-}
-
-// hasEffectRule reports whether a rule says what calls of a tool do.
-func hasEffectRule(set *rules.Set, tool string) bool {
-	if set == nil {
-		return false
-	}
-	return slices.ContainsFunc(set.Rules, func(r *rules.Rule) bool {
-		return r.Kind == rules.KindEffect && slices.ContainsFunc(r.Match.Tools, func(g rules.Glob) bool { return g.Match(tool) })
-	})
 }

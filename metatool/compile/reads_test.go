@@ -9,18 +9,6 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-func TestReadsByName(t *testing.T) {
-	for name, want := range map[string]bool{
-		"get_user": true, "getUser": true, "list-orders": true, "crm.search_leads": true, "mail__read": true, "GET_flights": true, "find": true,
-		"getter": false, "readjust_price": false, "get_or_create_user": false, "user_get": false, "search_and_book": false, "": false, "__": false,
-		"listen_to": false, "update_view": false, "check_out": false,
-	} {
-		if got := readsByName(name); got != want {
-			t.Errorf("%q: %t", name, got)
-		}
-	}
-}
-
 // TestAssumptions takes tools at their word, but for those that rules are about
 // and those of which the traces show the contrary.
 func TestAssumptions(t *testing.T) {
