@@ -1,9 +1,10 @@
 package dataflow
 
 import (
-	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 )
 
 // Texts are searched by whole words: a value is found in a text where its
