@@ -18,7 +18,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-const officeFolder = "../testdata/office"
+const officeFolder = "../../testdata/office"
 
 // officeRules parses the rules of the office world.
 func officeRules(t testing.TB) *rules.Set {

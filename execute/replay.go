@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -196,7 +197,7 @@ func (r *record) keyOf(b *metatool.Binding, o Occurrence, v trace.Value) (trace.
 			keys = append(keys, key)
 		}
 	}
-	return sole(keys)
+	return jsonvalue.Sole(keys)
 }
 
 // walkedList returns the list that calls with these arguments walk: its elements
