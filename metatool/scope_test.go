@@ -12,7 +12,9 @@ import (
 func TestScope(t *testing.T) {
 	const hole = jsonpath.Hole
 	from := metatool.Binding{Kind: metatool.BindStep}
-	coerced := func(c metatool.Coercion) metatool.Binding { return metatool.Binding{Kind: metatool.BindStep, Coerce: c} }
+	coerced := func(c metatool.Coercion) metatool.Binding {
+		return metatool.Binding{Kind: metatool.BindStep, Coerce: c}
+	}
 	template := func(text string, parts int) metatool.Binding {
 		b := metatool.Binding{Kind: metatool.BindTemplate, Template: text}
 		for range parts {

@@ -1,9 +1,10 @@
-package execute
+package replay
 
 import (
 	"context"
 	"errors"
 
+	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -64,11 +65,11 @@ func (a *answers) since(call int) *Recordings {
 }
 
 // Call answers what the trajectory recorded.
-func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (Result, error) {
+func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (execute.Result, error) {
 	r.key = args.AppendCanonical(append(append(r.key[:0], tool...), 0))
 	group, ok := r.byKey[string(r.key)]
 	if !ok {
-		return Result{}, ErrNotRecorded
+		return execute.Result{}, ErrNotRecorded
 	}
 	same := r.groups[group]
 	use, skip := same[len(same)-1], r.used[group]
@@ -90,8 +91,8 @@ func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (Res
 }
 
 // resultOf returns the recorded result of a call.
-func resultOf(c *trace.Call, r *trace.ValueReader) *Result {
-	out := &Result{Status: c.Status}
+func resultOf(c *trace.Call, r *trace.ValueReader) *execute.Result {
+	out := &execute.Result{Status: c.Status}
 	if v, ok := r.Result(c); ok {
 		out.Value = v
 	} else {
