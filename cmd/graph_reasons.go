@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/metatool"
@@ -130,10 +131,10 @@ type ablationJSON struct {
 }
 
 type ablatedJSON struct {
-	States     int           `json:"states"`
-	Edges      int           `json:"edges"`
-	TurnsSaved int           `json:"turns_saved"`   // upper bound
-	Bits       report.Figure `json:"held_out_bits"` // of the next tool given the state, on tasks not seen
+	States     int         `json:"states"`
+	Edges      int         `json:"edges"`
+	TurnsSaved int         `json:"turns_saved"`   // upper bound
+	Bits       stat.Figure `json:"held_out_bits"` // of the next tool given the state, on tasks not seen
 }
 
 type ruleAblatedJSON struct {
@@ -161,12 +162,12 @@ func (a *ablation) result() *ablationJSON {
 }
 
 // stateBits returns the held-out loss of the next tool given the state.
-func stateBits(l *evidence.StateLoss) report.Figure {
+func stateBits(l *evidence.StateLoss) stat.Figure {
 	const folds, seed = 10, 1
 	if bits := l.Bits(folds, seed); !math.IsNaN(bits) {
-		return report.Known(bits)
+		return stat.Known(bits)
 	}
-	return report.Unknown("a held-out loss needs two tasks with calls")
+	return stat.Unknown("a held-out loss needs two tasks with calls")
 }
 
 func ablationTable(out *ablationJSON) *report.Table {
@@ -182,7 +183,7 @@ func ablationTable(out *ablationJSON) *report.Table {
 		report.Column{Key: "without_turns_saved", Title: "turns saved", Align: report.Right},
 		report.Column{Key: "without_held_out_bits", Title: "bits", Align: report.Right})
 	cells := func(a ablatedJSON) []report.Cell {
-		return []report.Cell{report.Int(a.States), report.Int(a.Edges), report.Int(a.TurnsSaved), a.Bits.Float(3)}
+		return []report.Cell{report.Int(a.States), report.Int(a.Edges), report.Int(a.TurnsSaved), report.FloatOf(a.Bits, 3)}
 	}
 	row := func(name, kind string, alone, without ablatedJSON) {
 		table.Add(append(append([]report.Cell{report.Name(name), report.Text(kind)}, cells(alone)...), cells(without)...)...)

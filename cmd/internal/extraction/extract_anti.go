@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // antiCostJSON is what an anti-meta-tool would save beside what is offered, and what
@@ -80,7 +81,7 @@ func shareCells(s *emit.ShareJSON) (share, interval report.Cell) {
 		const reason = "such calls are made nowhere else"
 		return report.Missing(reason), report.Missing(reason)
 	}
-	return report.Share(s.Share, 1), report.ShareRange(report.Interval{Lo: s.Lo, Hi: s.Hi, Level: 0.95, Method: "of Wilson intervals"}, 1)
+	return report.Share(s.Share, 1), report.ShareRange(stat.Interval{Lo: s.Lo, Hi: s.Hi, Level: 0.95, Method: "of Wilson intervals"}, 1)
 }
 
 // leftOutWords says in a table why a meta-tool is left out.

@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool"
 )
 
@@ -21,20 +22,20 @@ type choiceJSON struct {
 	Curve        []gainJSON      `json:"curve"`
 	Thresholds   []thresholdJSON `json:"thresholds,omitempty"` // tried for --threshold auto
 	HeldOut      int             `json:"held_out_trajectories,omitempty"`
-	SavedUSD     report.Figure   `json:"saved_usd"`       // by the turns removed
-	DefinedUSD   report.Figure   `json:"definitions_usd"` // paid for definitions on every turn
+	SavedUSD     stat.Figure     `json:"saved_usd"`       // by the turns removed
+	DefinedUSD   stat.Figure     `json:"definitions_usd"` // paid for definitions on every turn
 	Lazy         string          `json:"lazy,omitempty"`  // what lazy registration would change
 }
 
 // gainJSON is a meta-tool and what it adds to those before it.
 type gainJSON struct {
-	Name             string        `json:"name"`
-	DefinitionTokens int64         `json:"definition_tokens"`
-	TurnsAdded       int           `json:"turns_added"`
-	TurnsSaved       int           `json:"turns_saved"` // by all so far
-	NetAdded         float64       `json:"net_added"`   // in the unit, its definition paid
-	Net              float64       `json:"net"`
-	BreakEven        report.Figure `json:"break_even_tokens"` // a definition of so many tokens would cost what it saves
+	Name             string      `json:"name"`
+	DefinitionTokens int64       `json:"definition_tokens"`
+	TurnsAdded       int         `json:"turns_added"`
+	TurnsSaved       int         `json:"turns_saved"` // by all so far
+	NetAdded         float64     `json:"net_added"`   // in the unit, its definition paid
+	Net              float64     `json:"net"`
+	BreakEven        stat.Figure `json:"break_even_tokens"` // a definition of so many tokens would cost what it saves
 }
 
 type thresholdJSON struct {
@@ -103,14 +104,14 @@ func (c *extractCompilation) choiceJSON() choiceJSON {
 		Curve: []gainJSON{}, HeldOut: c.heldOut,
 	}
 	const unpriced = "too few turns record usage and have a price"
-	out.SavedUSD, out.DefinedUSD = report.Unknown(unpriced), report.Unknown(unpriced)
+	out.SavedUSD, out.DefinedUSD = stat.Unknown(unpriced), stat.Unknown(unpriced)
 	if x.Money != nil {
-		out.SavedUSD, out.DefinedUSD = report.Known(x.Money.Saved), report.Known(x.Money.Definitions)
+		out.SavedUSD, out.DefinedUSD = stat.Known(x.Money.Saved), stat.Known(x.Money.Definitions)
 	}
 	for _, g := range x.Chosen {
-		even := report.Unknown("tokens of definitions cost nothing in this unit")
+		even := stat.Unknown("tokens of definitions cost nothing in this unit")
 		if !math.IsInf(g.BreakEven, 0) {
-			even = report.Known(g.BreakEven)
+			even = stat.Known(g.BreakEven)
 		}
 		out.Curve = append(out.Curve, gainJSON{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, even})
 	}
@@ -221,7 +222,7 @@ func curveTable(out JSON) *report.Table {
 	for _, g := range c.Curve {
 		cells := []report.Cell{report.Name(g.Name), report.Int64(g.DefinitionTokens), report.Int(g.TurnsAdded), report.Int(g.TurnsSaved)}
 		if priced {
-			cells = append(cells, report.Float(g.NetAdded, digits), report.Float(g.Net, digits), g.BreakEven.Float(0))
+			cells = append(cells, report.Float(g.NetAdded, digits), report.Float(g.Net, digits), report.FloatOf(g.BreakEven, 0))
 		}
 		table.Add(cells...)
 	}

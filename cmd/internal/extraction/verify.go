@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
@@ -74,8 +75,8 @@ type verifiedToolJSON struct {
 	Known         int                `json:"inputs_known"` // occurrences whose inputs were known before the first call
 	Saving        int                `json:"saving"`       // exact, and known
 	TurnsSaved    int                `json:"turns_saved"`  // at these; upper bound, each meta-tool for itself
-	Agreement     report.Figure      `json:"agreement"`    // exact of occurrences without those that ended
-	Interval      report.Interval    `json:"interval"`
+	Agreement     stat.Figure        `json:"agreement"`    // exact of occurrences without those that ended
+	Interval      stat.Interval      `json:"interval"`
 	Steps         []verifiedStepJSON `json:"steps"`
 	ExtraMean     float64            `json:"extra_reads_mean"` // by exact occurrence
 	ExtraP95      int                `json:"extra_reads_p95"`
@@ -170,10 +171,10 @@ func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Ver
 			TurnsSaved: v.TurnsSaved, ExtraMean: v.ExtraMean, ExtraP95: v.ExtraP95, Disagreements: []disagreementJSON{}, ByCode: map[string]int{}, Passed: true,
 		}
 		const nowhere = "the meta-tool's calls occur nowhere in these traces"
-		t.Agreement, t.Interval = report.Unknown(nowhere), report.NoInterval(nowhere)
+		t.Agreement, t.Interval = stat.Unknown(nowhere), stat.NoInterval(nowhere)
 		if v.Occurrences > v.Ended {
 			a := v.Agreement()
-			t.Agreement, t.Interval = report.Known(a.Share), report.Interval{Lo: a.Lo, Hi: a.Hi, Level: 0.95, Method: "wilson"}
+			t.Agreement, t.Interval = stat.Known(a.Share), stat.Interval{Lo: a.Lo, Hi: a.Hi, Level: 0.95, Method: "wilson"}
 			t.Passed = a.Share >= o.MinAgreement
 		}
 		for i, s := range v.Steps {
@@ -218,7 +219,7 @@ func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON)
 		case !t.Passed:
 			verdict = "FAILED"
 		}
-		table.Add(report.Name(t.Name), report.Int(t.Occurrences), report.Int(t.Exact), t.Agreement.Share(1), report.ShareRange(t.Interval, 1), report.Int(t.Known),
+		table.Add(report.Name(t.Name), report.Int(t.Occurrences), report.Int(t.Exact), report.ShareOf(t.Agreement, 1), report.ShareRange(t.Interval, 1), report.Int(t.Known),
 			report.Int(t.TurnsSaved), report.Float(t.ExtraMean, 2), report.Text(verdict))
 	}
 	table.Note("A place is where a trajectory made the calls one by one; exact means that the replay made the recorded calls. The interval takes places for independent, and is the least that one must doubt.")

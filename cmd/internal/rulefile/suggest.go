@@ -11,6 +11,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/merge/suggest"
 	"github.com/awo-dev/awo/rules"
@@ -65,8 +66,8 @@ type SuggestionJSON struct {
 }
 
 type sizeJSON struct {
-	States int           `json:"states"`
-	Bits   report.Figure `json:"bits"` // held out, a call, given the state; mean over four partitions
+	States int         `json:"states"`
+	Bits   stat.Figure `json:"bits"` // held out, a call, given the state; mean over four partitions
 }
 
 type suggestedRuleJSON struct {
@@ -295,9 +296,9 @@ func suggestion(in *cli.Intake, found *suggest.Suggestions, source []byte) Sugge
 
 func sizeOf(s suggest.Size) sizeJSON {
 	if math.IsNaN(s.Bits) {
-		return sizeJSON{s.States, report.Unknown("a held-out loss needs at least two tasks with calls")}
+		return sizeJSON{s.States, stat.Unknown("a held-out loss needs at least two tasks with calls")}
 	}
-	return sizeJSON{s.States, report.Known(s.Bits)}
+	return sizeJSON{s.States, stat.Known(s.Bits)}
 }
 
 func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
@@ -317,7 +318,7 @@ func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
 	)
 	for _, r := range out.Rules {
 		table.Add(report.Name(r.ID), report.Text(r.Kind), report.Name(strings.Join(r.Tools, ", ")), report.Text(r.Basis),
-			report.Int(r.For), report.Int(r.Against), report.Int(r.After.States), r.After.Bits.Float(3), report.Int(r.Checks), report.Int(r.Contradictions))
+			report.Int(r.For), report.Int(r.Against), report.Int(r.After.States), report.FloatOf(r.After.Bits, 3), report.Int(r.Checks), report.Int(r.Contradictions))
 	}
 	table.Note("States and bits are those with this rule and all above it; without rules they are %s and %s.",
 		report.Grouped(out.Before.States), bitsText(out.Before.Bits))
@@ -336,7 +337,7 @@ func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
 	return d
 }
 
-func bitsText(f report.Figure) string {
+func bitsText(f stat.Figure) string {
 	if v, ok := f.Value(); ok {
 		return fmt.Sprintf("%.3f", v)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/trace"
 	"github.com/spf13/cobra"
@@ -88,13 +89,13 @@ type ruleVerdict struct {
 	Verdict        string               `json:"verdict"`
 	States         int                  `json:"states"`        // that hold histories which are one state by this rule
 	Tested         int                  `json:"tested_states"` // of these, where something was checked
-	TestedShare    report.Figure        `json:"tested_share"`
+	TestedShare    stat.Figure          `json:"tested_share"`
 	Checks         int                  `json:"checks"`
 	Contradictions int                  `json:"contradictions"`
 	Involved       int                  `json:"involved"` // contradictions that are another rule's among them
 	Expected       float64              `json:"expected"` // by the baseline
-	Rate           report.Figure        `json:"contradicted_share"`
-	Interval       report.Interval      `json:"contradicted_interval"`
+	Rate           stat.Figure          `json:"contradicted_share"`
+	Interval       stat.Interval        `json:"contradicted_interval"`
 	Examples       []counterExampleJSON `json:"counter_examples"`
 }
 
@@ -253,14 +254,14 @@ func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, 
 		States: r.States, Tested: r.Tested, Checks: r.Checks,
 		Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected, Examples: []counterExampleJSON{},
 	}
-	v.TestedShare = report.Unknown("it joins no states")
+	v.TestedShare = stat.Unknown("it joins no states")
 	if r.States > 0 {
-		v.TestedShare = report.Known(r.TestedShare())
+		v.TestedShare = stat.Known(r.TestedShare())
 	}
-	v.Rate, v.Interval = report.Unknown("nothing was checked"), report.NoInterval("nothing was checked")
+	v.Rate, v.Interval = stat.Unknown("nothing was checked"), stat.NoInterval("nothing was checked")
 	if r.Rate.N > 0 {
-		v.Rate = report.Known(r.Rate.Share)
-		v.Interval = report.Interval{Lo: r.Rate.Lo, Hi: r.Rate.Hi, Level: 0.95, Method: "Wilson"}
+		v.Rate = stat.Known(r.Rate.Share)
+		v.Interval = stat.Interval{Lo: r.Rate.Lo, Hi: r.Rate.Hi, Level: 0.95, Method: "Wilson"}
 	}
 	switch {
 	case !r.Moves:

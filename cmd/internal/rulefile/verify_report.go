@@ -53,7 +53,7 @@ func verdictCells(v ruleVerdict, name report.Cell) []report.Cell {
 		interval = report.Missing(v.Interval.Reason)
 	}
 	return []report.Cell{
-		name, report.Text(v.Kind), report.Int(v.States), v.TestedShare.Share(0), report.Int(v.Checks), report.Int(v.Contradictions), interval, report.Text(v.Verdict),
+		name, report.Text(v.Kind), report.Int(v.States), report.ShareOf(v.TestedShare, 0), report.Int(v.Checks), report.Int(v.Contradictions), interval, report.Text(v.Verdict),
 	}
 }
 
