@@ -2,7 +2,6 @@ package prediction
 
 import (
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -169,9 +168,9 @@ func snapshotDocument(in *cli.Intake, out SnapshotJSON) *report.Document {
 	}
 	var rows []row
 	for i := range out.Tools {
-		tool := &out.Tools[i]
-		for k := range tool.Params {
-			rows = append(rows, row{tool, &tool.Params[k]})
+		tool, params := &out.Tools[i], out.Tools[i].Params
+		for k := range params {
+			rows = append(rows, row{tool, &params[k]})
 			tool = nil
 		}
 		if tool != nil {
@@ -223,22 +222,7 @@ func sourceText(r snapshotRuleJSON) string {
 type ExportJSON struct {
 	Schema   string              `json:"schema"`
 	Snapshot SnapshotJSON        `json:"snapshot"`
-	Contexts []exportContextJSON `json:"contexts"`
-}
-
-type exportContextJSON struct {
-	State string           `json:"state"` // of the turn; "any" for the empty context
-	Calls []string         `json:"calls"` // newest first; "^" is the start
-	Next  []exportNextJSON `json:"next"`
-}
-
-type exportNextJSON struct {
-	Tool     string  `json:"tool"` // "" makes no call
-	OK       uint64  `json:"ok"`
-	Failed   uint64  `json:"failed"`
-	Unknown  uint64  `json:"unknown"`
-	Multiple uint64  `json:"multiple"`
-	Share    float64 `json:"share"` // given by this context alone
+	Contexts []inertia.Followers `json:"contexts"`
 }
 
 func newSnapshotExport(a *cli.App) *cobra.Command {
@@ -271,9 +255,7 @@ func snapshotExport(j *cli.Job, _ struct{}, args []string) error {
 	}
 	out := ExportJSON{Schema: "awo.snapshot-export/v1", Snapshot: snapshotOf(s, m, info.Size())}
 	for c := range m.Walk() {
-		out.Contexts = append(out.Contexts, exportContextJSON{c.State, slices.Clone(c.Calls), cli.Map(c.Next, func(n *inertia.Follower) exportNextJSON {
-			return exportNextJSON{n.Tool, n.Counts.OK, n.Counts.Failed, n.Counts.Unknown, n.Counts.Multiple, n.Share}
-		})})
+		out.Contexts = append(out.Contexts, c)
 	}
 	return report.WriteJSON(j.Out, out)
 }
