@@ -20,13 +20,24 @@ RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(GO) test -race -short
 # Packages with something that an update writes: such a test names one of these.
 UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal/golden"|AWO_UPDATE' {} +)))
 
+# Systems that awo is released for, besides the one that it is built on.
+SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+
 .NOTPARALLEL:
-.PHONY: build demo check test same bench backtest replay fuzz update
-.PHONY: check-format check-modules check-vet check-static check-tests check-race check-goldens
+.PHONY: build manual image demo check test same bench backtest replay fuzz update
+.PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
 build:
 	$(GO) build -trimpath -o bin/awo .
+
+## manual: man pages and completion scripts, below bin/share
+manual:
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(GO) run ./internal/manual -out bin/share
+
+## image: the program in a container image named awo, static and without rights
+image:
+	docker build -t awo .
 
 ## demo: what awo makes of the trajectories in testdata/office
 demo: build
@@ -35,7 +46,7 @@ demo: build
 	./bin/awo verify bin/demo testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
 
 ## check: everything that must hold before a change goes in
-check: check-format check-modules check-vet check-static check-tests check-race check-goldens
+check: check-format check-modules check-vet check-systems check-static check-tests check-race
 	@echo "check: all passed"
 
 check-format:
@@ -52,13 +63,29 @@ check-vet:
 	@echo "== vet"
 	@$(GO) vet $(PACKAGES)
 
+# The other systems see the files that are theirs alone, in the compiler and in vet.
+check-systems:
+	@for system in $(filter-out $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH),$(SYSTEMS)); do \
+		echo "== vet and build for $$system"; \
+		export CGO_ENABLED=0 GOOS=$${system%/*} GOARCH=$${system#*/}; \
+		$(GO) vet ./... && $(GO) build -trimpath ./... || exit 1; \
+	done
+
 check-static:
 	@echo "== staticcheck"
 	@$(GO) tool staticcheck $(PACKAGES)
 
+# The tests run once, and update golden files: what they would have refused is a
+# difference then. Contents are compared before and after, so that uncommitted
+# changes do not matter.
+GOLDEN_FILES = find . \( -name .git -o -path ./bin \) -prune -o -type f -exec cksum {} + | sort -k 3
 check-tests:
-	@echo "== tests"
-	@AWO_UPDATE= $(GO) test $(PACKAGES)
+	@echo "== tests, and golden files are what an update makes of them"
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	$(GOLDEN_FILES) >"$$folder/before" && \
+	AWO_UPDATE=1 $(GO) test $(PACKAGES) && \
+	$(GOLDEN_FILES) >"$$folder/after" && \
+	if ! diff "$$folder/before" "$$folder/after"; then echo "an update changes these files; look at the difference and keep it, or mend the code"; exit 1; fi
 
 # The race detector is a C library. A machine without a C compiler skips it, in
 # so many words; continuous integration has one.
@@ -69,17 +96,6 @@ check-race:
 	else \
 		echo "skipped: there is no C compiler"; \
 	fi
-
-# An update of the golden files must leave no difference. Contents are compared
-# before and after, so uncommitted changes do not matter.
-GOLDEN_FILES = find . \( -name .git -o -path ./bin \) -prune -o -type f -exec cksum {} + | sort -k 3
-check-goldens:
-	@echo "== golden files are what an update makes of them"
-	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	$(GOLDEN_FILES) >"$$folder/before" && \
-	$(MAKE) --no-print-directory update >"$$folder/log" 2>&1 || { cat "$$folder/log"; exit 1; }; \
-	$(GOLDEN_FILES) >"$$folder/after" && \
-	if ! diff "$$folder/before" "$$folder/after"; then echo "an update changes these files; look at the difference and keep it, or mend the code"; exit 1; fi
 
 ## test: the tests alone
 test:

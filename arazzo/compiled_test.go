@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 )
 
@@ -29,7 +30,7 @@ func TestCompiled(t *testing.T) {
 		t.Skip("the schema of Arazzo 1.1 is not here")
 	}
 	for _, in := range compiledSets {
-		for _, algorithm := range []metatool.Algorithm{metatool.AlgorithmAWO, metatool.AlgorithmPatterns} {
+		for _, algorithm := range []compile.Algorithm{compile.AWO, compile.Patterns} {
 			t.Run(filepath.Base(in.traces)+"/"+string(algorithm), func(t *testing.T) {
 				offered := compiled(t, in.traces, in.rules, algorithm)
 				t.Logf("%d meta-tools", len(offered))
@@ -53,14 +54,14 @@ func TestCompiled(t *testing.T) {
 }
 
 // compiled returns the meta-tools that are offered for traces.
-func compiled(t *testing.T, traces, ruleFile string, algorithm metatool.Algorithm) []*metatool.Tool {
+func compiled(t *testing.T, traces, ruleFile string, algorithm compile.Algorithm) []*metatool.Tool {
 	t.Helper()
 	list := recordings.Read(t, traces)
 	var set *rules.Set
 	if ruleFile != "" {
 		set = recordings.Rules(t, ruleFile)
 	}
-	c, err := metatool.Compile(recordings.Source(list), set, metatool.CompileOptions{Algorithm: algorithm})
+	c, err := compile.Run(recordings.Source(list), set, compile.Options{Algorithm: algorithm})
 	if err != nil {
 		t.Fatal(err)
 	}

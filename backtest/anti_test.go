@@ -5,7 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -58,7 +59,7 @@ type verdict struct {
 func verdicts(t *testing.T, o ChooseOptions, list []*trace.Trajectory) map[string]verdict {
 	t.Helper()
 	source := sourceOf(list...)
-	c, err := metatool.Compile(source, nil, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func verdicts(t *testing.T, o ChooseOptions, list []*trace.Trajectory) map[strin
 	return out
 }
 
-func toolsOf(d *metatool.Definition) string {
+func toolsOf(d *bind.Definition) string {
 	text := ""
 	for _, s := range d.Steps {
 		text += s.Tool + " "
@@ -215,7 +216,7 @@ func TestCostsMoreThanItSaves(t *testing.T) {
 		}
 	}
 	source := sourceOf(append(dear, cheap...)...)
-	c, err := metatool.Compile(source, nil, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
 	if err != nil {
 		t.Fatal(err)
 	}

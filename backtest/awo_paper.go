@@ -3,7 +3,7 @@ package backtest
 import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 )
 
 // awoPaper is Algorithm 1 to the letter. It counts where sequences of labels
@@ -14,7 +14,7 @@ var awoPaper = Technique{
 }
 
 // wayPaper takes its sequences as they are: nothing is bound.
-var wayPaper = way{algorithm: metatool.AlgorithmAWO, published: true}
+var wayPaper = way{algorithm: compile.AWO, published: true}
 
 type paperTools struct {
 	byFirst map[string][][]string // sequences of labels by their first one

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -12,7 +12,7 @@ import (
 // Options say how Run works. The zero value is the default.
 type Options struct {
 	Rules   *rules.Set // nil for none
-	Compile metatool.CompileOptions
+	Compile compile.Options
 	Choose  ChooseOptions
 
 	By    SplitBy
@@ -102,7 +102,7 @@ var Metrics = []string{
 
 // Run splits the traces, lets every technique learn from the one part, and adds up
 // what it would have done in the other.
-func Run(source metatool.Source, o Options) (*Result, error) {
+func Run(source compile.Source, o Options) (*Result, error) {
 	o.Folds, o.Share = cmp.Or(o.Folds, DefaultFolds), cmp.Or(o.Share, DefaultShare)
 	o.By = cmp.Or(o.By, SplitAuto)
 	if o.Techniques == nil {
@@ -133,7 +133,7 @@ func Run(source metatool.Source, o Options) (*Result, error) {
 
 // run is a back-test under way.
 type run struct {
-	source  metatool.Source
+	source  compile.Source
 	options Options
 	out     *Result
 	splits  []trace.Split

@@ -11,7 +11,7 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -42,7 +42,7 @@ func scriptedRun(task string, calls ...scripted) *trace.Trajectory {
 	return t
 }
 
-func sourceOf(list ...*trace.Trajectory) metatool.Source {
+func sourceOf(list ...*trace.Trajectory) compile.Source {
 	return func() iter.Seq2[*trace.Trajectory, error] {
 		return func(yield func(*trace.Trajectory, error) bool) {
 			for _, t := range list {
@@ -87,7 +87,7 @@ func onlyPatterns(r *Result, t testing.TB) *Outcome { return outcomeOf(t, r, "pa
 
 func options(techniques ...Technique) Options {
 	o := Options{Techniques: techniques, Seed: 1}
-	o.Compile.Algorithm = metatool.AlgorithmPatterns
+	o.Compile.Algorithm = compile.Patterns
 	return o
 }
 
@@ -203,7 +203,7 @@ func TestNothingLeaks(t *testing.T) {
 					}
 				}
 			}
-			survey, err := metatool.NewSurvey(p.Source, nil, metatool.SurveyOptions{})
+			survey, err := compile.NewSurvey(p.Source, nil, compile.SurveyOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -274,7 +274,7 @@ func TestChoose(t *testing.T) {
 		run.Calls = append(run.Calls, trace.Call{Tool: trace.Intern("get_parcel"), Turn: 2, Args: trace.JSONOf(fmt.Appendf(nil, `{"order":"order-%d"}`, 7000+i)), Result: trace.JSONOf([]byte(`{}`)), HasResult: true, Status: trace.StatusOK})
 	}
 	source := sourceOf(list...)
-	c, err := metatool.Compile(source, nil, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func TestNetChoosesNothing(t *testing.T) {
 		}
 	}
 	source := sourceOf(list...)
-	c, err := metatool.Compile(source, nil, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -58,7 +58,7 @@ func (l *labeller) text(id merge.Label) string {
 }
 
 // casesOf yields the trajectories of a source as cases; an error ends it.
-func casesOf(source metatool.Source, l *labeller, failed *error) iter.Seq[*Case] {
+func casesOf(source compile.Source, l *labeller, failed *error) iter.Seq[*Case] {
 	return func(yield func(*Case) bool) {
 		for t, err := range source() {
 			if err != nil {

@@ -3,6 +3,7 @@ package backtest
 import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 )
 
 // Selection says which meta-tools are offered.
@@ -76,7 +77,7 @@ type Money struct{ Saved, Definitions float64 }
 
 // Gain is what a meta-tool adds to those taken before it.
 type Gain struct {
-	Definition *metatool.Definition
+	Definition *bind.Definition
 	Tokens     int64 // of its definition
 	Turns      int   // calling turns saved by all so far
 	TurnsAdded int   // of them by this one
@@ -93,7 +94,7 @@ type Gain struct {
 
 // Left is a meta-tool that is not offered.
 type Left struct {
-	Definition *metatool.Definition
+	Definition *bind.Definition
 	Reason     string
 	By         string // ReasonDominated: a chosen one that does what it would
 	Tokens     int64

@@ -5,6 +5,8 @@ import (
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -15,7 +17,7 @@ import (
 // in a trajectory is what its best cover saves; see execute.Best. Memory is 32
 // bytes for each place of a meta-tool, and 16 for each trajectory; the choice keeps it
 // to choose anew.
-func Choose(source metatool.Source, set *rules.Set, definitions []*metatool.Definition, o ChooseOptions) (*Choice, error) {
+func Choose(source compile.Source, set *rules.Set, definitions []*bind.Definition, o ChooseOptions) (*Choice, error) {
 	if o.Select == "" {
 		o.Select = SelectTurns
 	}
@@ -46,7 +48,7 @@ func Choose(source metatool.Source, set *rules.Set, definitions []*metatool.Defi
 
 // item is a meta-tool to choose.
 type item struct {
-	definition   *metatool.Definition
+	definition   *bind.Definition
 	tokens       int64
 	replay       Agreement
 	risk         risk
@@ -90,7 +92,7 @@ type seenCase struct {
 	begun  seenBegun // Choose only
 }
 
-func (c *chooser) read(source metatool.Source, set *rules.Set) error {
+func (c *chooser) read(source compile.Source, set *rules.Set) error {
 	tools := make([]*metatool.Tool, len(c.items))
 	for i, it := range c.items {
 		tools[i] = &it.definition.Tool

@@ -6,12 +6,14 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
 // way is a way of compiling the training part.
 type way struct {
-	algorithm metatool.Algorithm
+	algorithm compile.Algorithm
 	published bool
 	threshold int // 0 stands for that of Options
 }
@@ -19,7 +21,7 @@ type way struct {
 // compiled is what the compiler made of the training part in one way: what is
 // needed of it to test, and not the graph, which is large.
 type compiled struct {
-	definitions []*metatool.Definition
+	definitions []*bind.Definition
 	chains      [][]string // of Algorithm 1: the labels of its chains
 
 	// Once somebody asked what is chosen of them:
@@ -43,8 +45,8 @@ func (p *Part) prepare(ways []way) error {
 		return nil
 	}
 	o := &p.Options
-	survey, err := metatool.NewSurvey(p.Source, o.Rules, metatool.SurveyOptions{
-		Patterns:      slices.ContainsFunc(missing, func(w way) bool { return w.algorithm == metatool.AlgorithmPatterns }),
+	survey, err := compile.NewSurvey(p.Source, o.Rules, compile.SurveyOptions{
+		Patterns:      slices.ContainsFunc(missing, func(w way) bool { return w.algorithm == compile.Patterns }),
 		Gain:          o.Compile.Extract.Gain,
 		DeclaredReads: o.Compile.DeclaredReads,
 		Workers:       o.Workers,
@@ -52,9 +54,9 @@ func (p *Part) prepare(ways []way) error {
 	if err != nil {
 		return err
 	}
-	list := make([]metatool.Way, len(missing))
+	list := make([]compile.Way, len(missing))
 	for i, w := range missing {
-		list[i] = metatool.Way{Algorithm: w.algorithm, AsPublished: w.published, Unbound: w.published, Threshold: o.Compile.Extract.Threshold, Bind: o.Compile.Bind}
+		list[i] = compile.Way{Algorithm: w.algorithm, AsPublished: w.published, Unbound: w.published, Threshold: o.Compile.Extract.Threshold, Bind: o.Compile.Bind}
 		if w.threshold > 0 {
 			list[i].Threshold, list[i].Bind.Threshold = w.threshold, w.threshold
 		}
@@ -69,12 +71,12 @@ func (p *Part) prepare(ways []way) error {
 	return nil
 }
 
-func newCompiled(c *metatool.Compilation, w way) *compiled {
+func newCompiled(c *compile.Compilation, w way) *compiled {
 	out := &compiled{}
 	for _, d := range c.Definitions {
-		out.definitions = append(out.definitions, &metatool.Definition{Tool: d.Tool, Refusals: d.Refusals})
+		out.definitions = append(out.definitions, &bind.Definition{Tool: d.Tool, Refusals: d.Refusals})
 	}
-	if w.algorithm == metatool.AlgorithmPatterns {
+	if w.algorithm == compile.Patterns {
 		return out
 	}
 	for _, found := range c.Extraction.Candidates {

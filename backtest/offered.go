@@ -5,7 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -27,16 +27,16 @@ func (o offer) technique(name, doc string) Technique {
 
 // awo is Algorithm 1 as this project reads it, its chains bound and checked, where
 // their calls occur: what the rules do not call alike is another chain to it.
-var awo = offer{way: way{algorithm: metatool.AlgorithmAWO}, chains: true}.technique(
+var awo = offer{way: way{algorithm: compile.AWO}, chains: true}.technique(
 	"awo", "Algorithm 1, where its chains occur; bound and replayed")
 
 // awoAnywhere offers the same meta-tools, and counts them wherever agents could
 // have used them: their inputs take other values than the chains had.
-var awoAnywhere = offer{way: way{algorithm: metatool.AlgorithmAWO}}.technique(
+var awoAnywhere = offer{way: way{algorithm: compile.AWO}}.technique(
 	"awo-anywhere", "the meta-tools of Algorithm 1 wherever their tools are called")
 
 // patterns are chains that recur wherever they start, bound and checked.
-var patterns = offer{way: way{algorithm: metatool.AlgorithmPatterns}}.technique(
+var patterns = offer{way: way{algorithm: compile.Patterns}}.technique(
 	"patterns", "meta-tools of recurring patterns, bound and replayed")
 
 // offered chooses the meta-tools of an offer.

@@ -4,6 +4,8 @@ import (
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 )
 
@@ -15,7 +17,7 @@ type Replayed struct {
 
 // Replay replays meta-tools at all places of the source where they would save a
 // turn.
-func Replay(source metatool.Source, set *rules.Set, definitions []*metatool.Definition, workers int) (*Replayed, error) {
+func Replay(source compile.Source, set *rules.Set, definitions []*bind.Definition, workers int) (*Replayed, error) {
 	tools := make([]*metatool.Tool, len(definitions))
 	for i, d := range definitions {
 		tools[i] = &d.Tool
@@ -54,7 +56,7 @@ func (a *Agreement) add(p *execute.Place, failed bool) {
 // Withdraw leaves out what disagrees in a replay on other traces, and chooses anew
 // among the rest: what a withdrawn meta-tool would have saved others may save, also
 // such as were left out beside it. What agreements say nothing of is taken to agree.
-func (c *Choice) Withdraw(agreements map[*metatool.Definition]Agreement) {
+func (c *Choice) Withdraw(agreements map[*bind.Definition]Agreement) {
 	x := c.chooser
 	for _, it := range x.items {
 		a, ok := agreements[it.definition]

@@ -3,7 +3,7 @@ package backtest
 import (
 	"slices"
 
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 )
 
 // Sweep is a parameter of meta-tools, and the values of it that are tried. They
@@ -96,9 +96,9 @@ func (o offer) with(p Parameter, value int) offer {
 var ThresholdsTried = [...]int{3, 5, 10, 20, 50}
 
 // Thresholds back-tests the compiler with several thresholds.
-func Thresholds(source metatool.Source, o Options) (*SweepOutcome, error) {
+func Thresholds(source compile.Source, o Options) (*SweepOutcome, error) {
 	o.Techniques, o.Sweeps = []Technique{awoAnywhere}, []Sweep{{ParameterThreshold, ThresholdsTried[:]}}
-	if o.Compile.Algorithm == metatool.AlgorithmPatterns {
+	if o.Compile.Algorithm == compile.Patterns {
 		o.Techniques[0] = patterns
 	}
 	r, err := Run(source, o)

@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -98,7 +98,7 @@ func (r *run) learnTokens(tasks int) error {
 }
 
 // Side yields the trajectories of source on one side of a split, and its errors.
-func Side(source metatool.Source, split trace.Split, want trace.Side) metatool.Source {
+func Side(source compile.Source, split trace.Split, want trace.Side) compile.Source {
 	return func() iter.Seq2[*trace.Trajectory, error] {
 		return func(yield func(*trace.Trajectory, error) bool) {
 			for t, err := range source() {
@@ -115,7 +115,7 @@ func Side(source metatool.Source, split trace.Split, want trace.Side) metatool.S
 
 // test yields the trajectories that a split tests on, and counts what is on its
 // other side where it is the only split.
-func (r *run) test(split trace.Split) metatool.Source {
+func (r *run) test(split trace.Split) compile.Source {
 	if r.options.By == SplitFolds {
 		return Side(r.source, split, trace.SideTest)
 	}

@@ -3,7 +3,7 @@ package backtest
 import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -50,7 +50,7 @@ type Learnt struct {
 
 // Part is what a technique may learn from.
 type Part struct {
-	Source  metatool.Source // the training trajectories
+	Source  compile.Source // the training trajectories
 	Options Options
 
 	meter     *cost.Meter

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
 // parcels are 40 runs that look up a customer and its order, 20 of which go on to
 // the parcel: the pair saves 40 turns, the three calls 40 in half of the runs, and
 // both together 60.
-func parcels() metatool.Source {
+func parcels() compile.Source {
 	list := lookups(40, true)
 	for i, run := range list[:20] {
 		run.Turns = append(run.Turns, trace.Turn{FirstCall: 2, NumCalls: 1, Usage: trace.Usage{Known: true, Input: 1200, Output: 10}})
@@ -23,11 +24,11 @@ func parcels() metatool.Source {
 // TestWithdraw takes one meta-tool after the other back, and holds the gain curve to
 // what is left without it.
 func TestWithdraw(t *testing.T) {
-	c, err := metatool.Compile(parcels(), nil, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+	c, err := compile.Run(parcels(), nil, compile.Options{Algorithm: compile.Patterns})
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := map[string]*metatool.Definition{}
+	named := map[string]*bind.Definition{}
 	for _, d := range c.Definitions {
 		named[toolsOf(d)] = d
 	}
@@ -38,28 +39,28 @@ func TestWithdraw(t *testing.T) {
 	again := *pair // does what pair does, and comes later
 	twin := &again
 	twin.Name += "_once_more" // which is longer, so that the pair comes first
-	definitions := []*metatool.Definition{pair, three, twin}
-	type adds map[*metatool.Definition]int
+	definitions := []*bind.Definition{pair, three, twin}
+	type adds map[*bind.Definition]int
 	for name, tc := range map[string]struct {
-		disagree []*metatool.Definition
+		disagree []*bind.Definition
 		chosen   adds // turns
-		left     map[*metatool.Definition]string
+		left     map[*bind.Definition]string
 	}{
-		"none":  {nil, adds{pair: 40, three: 20}, map[*metatool.Definition]string{twin: ReasonDominated}},
-		"three": {[]*metatool.Definition{three}, adds{pair: 40}, map[*metatool.Definition]string{three: ReasonDisagrees, twin: ReasonDominated}},
+		"none":  {nil, adds{pair: 40, three: 20}, map[*bind.Definition]string{twin: ReasonDominated}},
+		"three": {[]*bind.Definition{three}, adds{pair: 40}, map[*bind.Definition]string{three: ReasonDisagrees, twin: ReasonDominated}},
 		// What was left out beside the pair takes its place.
-		"pair": {[]*metatool.Definition{pair}, adds{twin: 40, three: 20}, map[*metatool.Definition]string{pair: ReasonDisagrees}},
+		"pair": {[]*bind.Definition{pair}, adds{twin: 40, three: 20}, map[*bind.Definition]string{pair: ReasonDisagrees}},
 		// Beside the pair the three calls add 20; without it 40.
-		"pair and twin": {[]*metatool.Definition{pair, twin}, adds{three: 40}, map[*metatool.Definition]string{pair: ReasonDisagrees, twin: ReasonDisagrees}},
-		"twin":          {[]*metatool.Definition{twin}, adds{pair: 40, three: 20}, map[*metatool.Definition]string{twin: ReasonDisagrees}},
-		"all":           {definitions, adds{}, map[*metatool.Definition]string{pair: ReasonDisagrees, three: ReasonDisagrees, twin: ReasonDisagrees}},
+		"pair and twin": {[]*bind.Definition{pair, twin}, adds{three: 40}, map[*bind.Definition]string{pair: ReasonDisagrees, twin: ReasonDisagrees}},
+		"twin":          {[]*bind.Definition{twin}, adds{pair: 40, three: 20}, map[*bind.Definition]string{twin: ReasonDisagrees}},
+		"all":           {definitions, adds{}, map[*bind.Definition]string{pair: ReasonDisagrees, three: ReasonDisagrees, twin: ReasonDisagrees}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			choice, err := Choose(parcels(), nil, definitions, ChooseOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			agreements := map[*metatool.Definition]Agreement{pair: {Places: 20, Exact: 19, Saves: 19}, three: {Places: 20, Exact: 18, Ended: 2}}
+			agreements := map[*bind.Definition]Agreement{pair: {Places: 20, Exact: 19, Saves: 19}, three: {Places: 20, Exact: 18, Ended: 2}}
 			for _, d := range tc.disagree {
 				agreements[d] = Agreement{Places: 20, Exact: 18, Saves: 18}
 			}
@@ -87,7 +88,7 @@ func TestWithdraw(t *testing.T) {
 // up is not that of the customer.
 func TestReplayHeldOut(t *testing.T) {
 	source := sourceOf(lookups(40, true)...)
-	c, err := metatool.Compile(source, nil, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestReplayHeldOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	choice.Withdraw(map[*metatool.Definition]Agreement{c.Definitions[0]: found.Agreements[0]})
+	choice.Withdraw(map[*bind.Definition]Agreement{c.Definitions[0]: found.Agreements[0]})
 	if len(choice.Chosen) != 0 || len(choice.Left) != 1 || choice.Left[0].Reason != ReasonDisagrees || choice.Left[0].Replay.Exact != 40 {
 		t.Errorf("%+v, %+v", choice.Chosen, choice.Left)
 	}

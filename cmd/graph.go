@@ -12,7 +12,7 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -67,7 +67,7 @@ what rules put in their place is shown. --show-values shows them.
 	f.Int("limit-states", 0, "stop making new states at `N`, to bound memory; what was left out is counted (0: no limit)")
 	f.Bool("reasons", false, "also say which rules made different histories one state, here and in --graph-json")
 	f.Bool("ablation", false, "also merge with each rule alone and with all but it; takes memory for two graphs a rule")
-	f.Int("threshold", metatool.DefaultThreshold, "for --ablation, how many trajectories must follow a meta-tool's chain")
+	f.Int("threshold", candidate.DefaultThreshold, "for --ablation, how many trajectories must follow a meta-tool's chain")
 	f.String("dot", "", "write the graph for Graphviz to this `FILE` (- is the standard output)")
 	f.String("mermaid", "", "write the graph as a Mermaid diagram to this `FILE`")
 	f.String("graphml", "", "write the graph as GraphML to this `FILE`")

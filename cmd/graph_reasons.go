@@ -6,7 +6,7 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/evidence"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -74,11 +74,11 @@ type ablation struct {
 	set     *rules.Set
 	mergers []*merge.Merger       // without any rule, with all, then alone and without for each
 	losses  []*evidence.StateLoss // likewise
-	options metatool.Options
+	options candidate.Options
 }
 
 func newAblation(set *rules.Set, o graphOptions) *ablation {
-	a := &ablation{set: set, options: metatool.Options{Threshold: o.Threshold}}
+	a := &ablation{set: set, options: candidate.Options{Threshold: o.Threshold}}
 	part := func(keep func(*rules.Rule) bool) {
 		some := *set
 		some.Rules = nil
@@ -147,7 +147,7 @@ func (a *ablation) result() *ablationJSON {
 	for i, m := range a.mergers {
 		merged := m.Merged()
 		stats := merged.Graph.Statistics()
-		figures[i] = ablatedJSON{States: stats.States, Edges: stats.Edges, TurnsSaved: metatool.Extract(merged, a.options).TurnsSaved(), Bits: stateBits(a.losses[i])}
+		figures[i] = ablatedJSON{States: stats.States, Edges: stats.Edges, TurnsSaved: candidate.Extract(merged, a.options).TurnsSaved(), Bits: stateBits(a.losses[i])}
 		a.mergers[i], a.losses[i] = nil, nil
 	}
 	out := &ablationJSON{Threshold: a.options.Threshold, NoRules: figures[0], AllRules: figures[1]}

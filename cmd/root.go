@@ -15,6 +15,10 @@ import (
 	"github.com/awo-dev/awo/diag"
 )
 
+// Tree returns the tree of commands for what describes it, such as man pages. It is
+// not connected to any stream, so its commands cannot be run.
+func Tree() *cobra.Command { return newRoot(&cli.App{}) }
+
 // newRoot returns the tree of commands. Adding a command is one file and one
 // line here.
 func newRoot(a *cli.App) *cobra.Command {
@@ -29,9 +33,11 @@ in one call what took several.
 It works offline, changes no trace and sends nothing anywhere.`,
 		Example: `  awo formats
   awo version --format json`,
+		Version:       versionLine(cli.CurrentBuild()),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	root.SetVersionTemplate("{{.Version}}")
 	root.AddGroup(
 		&cobra.Group{ID: cli.GroupLook, Title: "Look at traces:"},
 		&cobra.Group{ID: cli.GroupCompile, Title: "Compile them:"},

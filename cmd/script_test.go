@@ -2,15 +2,12 @@ package cmd
 
 import (
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/golden"
@@ -26,8 +23,7 @@ func TestMain(m *testing.M) {
 
 // TestScript runs the stories in testdata/script: one file each, named
 // <command>_<aspect>, with what is run and the files that it reads and prints.
-// AWO_UPDATE=1 rewrites what `cmp` compares with, and runs only the stories in
-// which there is something to rewrite.
+// AWO_UPDATE=1 rewrites what `cmp` compares with.
 func TestScript(t *testing.T) {
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -36,9 +32,6 @@ func TestScript(t *testing.T) {
 	files, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil {
 		t.Fatal(err)
-	}
-	if golden.Update() {
-		files = slices.DeleteFunc(files, func(file string) bool { return !recordsOutput(t, file) })
 	}
 	testscript.Run(t, testscript.Params{
 		Files:               files,
@@ -60,27 +53,6 @@ func TestScript(t *testing.T) {
 			return false, nil
 		},
 	})
-}
-
-// recordsOutput reports whether a story compares with a file that it holds, which
-// an update may rewrite. Folders do not count: a story may go into one first.
-func recordsOutput(t *testing.T, file string) bool {
-	t.Helper()
-	story, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(story.Comment)) {
-		words := strings.Fields(line)
-		if !slices.Contains(words, "cmp") && !slices.Contains(words, "cmpenv") {
-			continue
-		}
-		last := strings.Trim(words[len(words)-1], "'")
-		if slices.ContainsFunc(story.Files, func(f txtar.File) bool { return path.Base(f.Name) == path.Base(last) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // TestScriptNames holds the stories to their naming: the first word is a

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -20,14 +22,7 @@ func newVersion(a *cli.App) *cobra.Command {
 func printVersion(j *cli.Job, _ struct{}, _ []string) error {
 	b := cli.CurrentBuild()
 	if j.Format == report.FormatText {
-		commit := ""
-		if b.Commit != "" {
-			commit = " commit " + b.Commit
-		}
-		if b.Modified {
-			commit += " with changes"
-		}
-		j.Printf("awo %s%s %s %s/%s\n", b.Version, commit, b.Go, b.OS, b.Arch)
+		j.Printf("%s", versionLine(b))
 		return nil
 	}
 	table := report.TableOf("version", "", []cli.Build{b}, []report.Column{
@@ -36,4 +31,16 @@ func printVersion(j *cli.Job, _ struct{}, _ []string) error {
 	var d report.Document
 	d.Add(table)
 	return j.Print(&d, b)
+}
+
+// versionLine is what `awo version` and `awo --version` print, with its newline.
+func versionLine(b cli.Build) string {
+	commit := ""
+	if b.Commit != "" {
+		commit = " commit " + b.Commit
+	}
+	if b.Modified {
+		commit += " with changes"
+	}
+	return fmt.Sprintf("awo %s%s %s %s/%s\n", b.Version, commit, b.Go, b.OS, b.Arch)
 }

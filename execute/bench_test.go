@@ -6,7 +6,7 @@ import (
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 )
 
 // BenchmarkCheck replays the office's meta-tools in its runs. An operation is a
@@ -14,7 +14,7 @@ import (
 func BenchmarkCheck(b *testing.B) {
 	set := officeRules(b)
 	list := recordings.Read(b, officeFolder+"/trajectories.jsonl.gz")
-	v := execute.NewVerifier(writtenAndRead(b, compile(b, list, set, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})))
+	v := execute.NewVerifier(writtenAndRead(b, compiled(b, list, set, compile.Options{Algorithm: compile.Patterns})))
 	rewriter := merge.NewRewriter(set, merge.Full(set), nil, nil)
 	var marks [][]merge.Mark
 	for _, one := range list {

@@ -9,14 +9,15 @@ import (
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
-// compile makes meta-tools of trajectories.
-func compile(t testing.TB, list []*trace.Trajectory, set *rules.Set, o metatool.CompileOptions) *metatool.Compilation {
+// compiled makes meta-tools of trajectories.
+func compiled(t testing.TB, list []*trace.Trajectory, set *rules.Set, o compile.Options) *compile.Compilation {
 	t.Helper()
-	c, err := metatool.Compile(recordings.Source(list), set, o)
+	c, err := compile.Run(recordings.Source(list), set, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,7 @@ func compile(t testing.TB, list []*trace.Trajectory, set *rules.Set, o metatool.
 
 // writtenAndRead returns the meta-tools that are offered, as they are read from
 // what is written of them.
-func writtenAndRead(t testing.TB, c *metatool.Compilation) []*metatool.Tool {
+func writtenAndRead(t testing.TB, c *compile.Compilation) []*metatool.Tool {
 	t.Helper()
 	var offered []*metatool.Tool
 	for _, d := range c.Definitions {

@@ -8,7 +8,9 @@ import (
 
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/recordings"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -76,13 +78,13 @@ func FuzzCompile(f *testing.F) {
 				list = append(list, one)
 			}
 		}
-		for _, algorithm := range []metatool.Algorithm{metatool.AlgorithmAWO, metatool.AlgorithmPatterns} {
+		for _, algorithm := range []compile.Algorithm{compile.AWO, compile.Patterns} {
 			for _, rules := range []bool{false, true} {
 				some := set
 				if !rules {
 					some = nil
 				}
-				c := compile(t, list, some, metatool.CompileOptions{Algorithm: algorithm, Extract: metatool.Options{Threshold: 2}, Bind: metatool.BindOptions{Threshold: 2}})
+				c := compiled(t, list, some, compile.Options{Algorithm: algorithm, Extract: candidate.Options{Threshold: 2}, Bind: bind.Options{Threshold: 2}})
 				tools := writtenAndRead(t, c)
 				for _, v := range replayed(tools, list, some) {
 					if v.Exact > v.Occurrences || v.Saves > v.Exact || v.Known > v.Occurrences || v.Trajectories > len(list) {

@@ -8,6 +8,8 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -62,7 +64,7 @@ func TestHeldOutFanOut(t *testing.T) {
 			allPlaces, allExact := 0, 0
 			for seed := range uint64(5) {
 				train, test := divided(list, seed+1)
-				c := compile(t, train, rules, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+				c := compiled(t, train, rules, compile.Options{Algorithm: compile.Patterns})
 				found := false
 				for _, v := range replayed(writtenAndRead(t, c), test, rules) {
 					allPlaces, allExact = allPlaces+v.Occurrences, allExact+v.Exact
@@ -105,9 +107,9 @@ func TestHeldOutWithoutRules(t *testing.T) {
 		t.Run(filepath.Base(set.file), func(t *testing.T) {
 			train, test := divided(recordings.Read(t, recordings.Recorded(t, set.file)), 1)
 			for _, assumed := range []bool{true, false} {
-				c := compile(t, train, nil, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns, DeclaredReads: !assumed})
-				refused := slices.ContainsFunc(c.Definitions, func(d *metatool.Definition) bool {
-					return walks(&d.Tool, set.first, set.each) && slices.ContainsFunc(d.Refusals, func(r metatool.Refusal) bool {
+				c := compiled(t, train, nil, compile.Options{Algorithm: compile.Patterns, DeclaredReads: !assumed})
+				refused := slices.ContainsFunc(c.Definitions, func(d *bind.Definition) bool {
+					return walks(&d.Tool, set.first, set.each) && slices.ContainsFunc(d.Refusals, func(r bind.Refusal) bool {
 						return r.Code == "fan-out-partial" && d.Steps[r.Step].Tool == set.each
 					})
 				})

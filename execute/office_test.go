@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/testdata/gen/encode"
 	"github.com/awo-dev/awo/testdata/gen/office"
@@ -178,7 +179,7 @@ func TestOffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := recordings.Read(t, officeFolder+"/trajectories.jsonl.gz")
-	c := compile(t, list, set, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns})
+	c := compiled(t, list, set, compile.Options{Algorithm: compile.Patterns})
 	tools := writtenAndRead(t, c)
 	must, missing := offeredChains(t, tools, known)
 	t.Logf("%d meta-tools; %d of %d planted chains are offered, not %q", len(tools), must-len(missing), must, missing)
@@ -260,7 +261,7 @@ func TestOfficeRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := compile(t, recordings.Read(t, officeFolder+"/trajectories.jsonl.gz"), set, metatool.CompileOptions{Algorithm: metatool.AlgorithmAWO})
+	c := compiled(t, recordings.Read(t, officeFolder+"/trajectories.jsonl.gz"), set, compile.Options{Algorithm: compile.AWO})
 	offeredChains(t, writtenAndRead(t, c), known)
 	var blocked []string
 	for _, d := range c.Definitions {
@@ -282,7 +283,7 @@ func TestOfficeRefusals(t *testing.T) {
 func TestOfficeWithMoreRuns(t *testing.T) {
 	set := officeRules(t)
 	list, known := officeRuns(t, 1000)
-	c := compile(t, list, set, metatool.CompileOptions{Algorithm: metatool.AlgorithmPatterns, Workers: 2})
+	c := compiled(t, list, set, compile.Options{Algorithm: compile.Patterns, Workers: 2})
 	tools := writtenAndRead(t, c)
 	must, missing := offeredChains(t, tools, known)
 	t.Logf("%d meta-tools; %d of %d planted chains are offered", len(tools), must-len(missing), must)

@@ -138,3 +138,37 @@ func (t *Tool) OutputNames() []string {
 	}
 	return names
 }
+
+// Annotations are the hints of the Model Context Protocol about a tool. Those
+// of a meta-tool are those of its worst step; what is unknown of a step is the
+// worst.
+type Annotations struct {
+	ReadOnly    bool
+	Destructive bool
+	Idempotent  bool
+	OpenWorld   bool
+}
+
+func Hint(annotations trace.Value, name string) (value, said bool) {
+	v, ok := annotations.Lookup(name)
+	return v.Bool, ok && v.Kind == trace.Bool
+}
+
+// InputSchema returns the JSON Schema of the meta-tool's arguments: an object
+// with a property for each input, in their order of names.
+func (t *Tool) InputSchema() trace.Value {
+	var properties []trace.Member
+	required := trace.Value{Kind: trace.Array}
+	for _, in := range t.Inputs {
+		properties = append(properties, trace.Member{Name: in.Name, Value: in.Schema})
+		if in.Required {
+			required.Elems = append(required.Elems, trace.NewString(in.Name))
+		}
+	}
+	return trace.NewObject(
+		trace.Member{Name: "type", Value: trace.NewString("object")},
+		trace.Member{Name: "properties", Value: trace.NewObject(properties...)},
+		trace.Member{Name: "required", Value: required},
+		trace.Member{Name: "additionalProperties", Value: trace.Value{Kind: trace.Bool}},
+	)
+}

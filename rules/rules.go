@@ -62,6 +62,16 @@ func (s *Set) Of(kind Kind) iter.Seq[*Rule] {
 	}
 }
 
+// HasEffect reports whether a rule says what calls of a tool do.
+func (s *Set) HasEffect(tool string) bool {
+	if s == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.Rules, func(r *Rule) bool {
+		return r.Kind == KindEffect && slices.ContainsFunc(r.Match.Tools, func(g Glob) bool { return g.Match(tool) })
+	})
+}
+
 // FailedPolicy is the value of `failed:`.
 type FailedPolicy uint8
 

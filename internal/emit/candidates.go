@@ -5,6 +5,9 @@ import (
 
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -52,12 +55,12 @@ func NewOrigin(t *trace.Trajectory) Origin {
 
 // FoundCandidate is a candidate and what became of it.
 type FoundCandidate struct {
-	Definition *metatool.Definition
+	Definition *bind.Definition
 	Status     string
 	Reason     string // why it is left out
 	Anti       bool   // since it fails more often than its parts, or costs more than it saves
 	Failures   *FailuresJSON
-	Ending     metatool.Ending
+	Ending     compile.Ending
 }
 
 // CandidatesJSON is what Candidates emits.
@@ -166,7 +169,7 @@ func (f *Found) document() CandidatesJSON {
 func (f *Found) candidate(c *FoundCandidate) CandidateJSON {
 	d := c.Definition
 	out := CandidateJSON{
-		Name: d.Name, Status: c.Status, Reason: c.Reason, Tools: calledBy([]*metatool.Definition{d}), Support: d.Candidate.Support,
+		Name: d.Name, Status: c.Status, Reason: c.Reason, Tools: calledBy([]*bind.Definition{d}), Support: d.Candidate.Support,
 		Occurrences: len(d.Candidate.Occurrences), TurnsSaved: d.Candidate.TurnsSaved, CallsSaved: d.Candidate.CallsSaved,
 		Arguments: []WhyArgument{}, Refusals: []RefusalJSON{}, Ending: NewEnding(&c.Ending), Places: f.places(d.Candidate), Anti: c.Anti, Failures: c.Failures,
 	}
@@ -202,7 +205,7 @@ func giver(b *metatool.Binding) *int {
 }
 
 // NewEnding returns the JSON of an ending.
-func NewEnding(e *metatool.Ending) EndingJSON {
+func NewEnding(e *compile.Ending) EndingJSON {
 	out := EndingJSON{Next: []NextJSON{}, Done: e.Done, User: e.User, Barrier: e.Barrier, Cut: e.Cut}
 	for _, n := range e.Next {
 		out.Next = append(out.Next, NextJSON{n.Name, n.Occurrences, n.Trajectories})
@@ -212,14 +215,14 @@ func NewEnding(e *metatool.Ending) EndingJSON {
 }
 
 // NewMajority returns the JSON of a majority, nil of nil.
-func NewMajority(m *metatool.Majority) *MajorityJSON {
+func NewMajority(m *compile.Majority) *MajorityJSON {
 	if m == nil {
 		return nil
 	}
 	return &MajorityJSON{m.Code, m.Leave, m.Child, m.Joined, m.Whole}
 }
 
-func (f *Found) places(c *metatool.Candidate) []PlaceJSON {
+func (f *Found) places(c *candidate.Candidate) []PlaceJSON {
 	places := []PlaceJSON{}
 	last := -1
 	for i := range c.Occurrences {

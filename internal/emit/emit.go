@@ -11,7 +11,7 @@ package emit
 import (
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/stategraph"
 )
 
@@ -38,7 +38,7 @@ type Results struct {
 	View  *stategraph.View // the merged graph, or the part of it that was asked for
 	Names stategraph.Names // the texts of its labels and tools
 	// Tools are the meta-tools that are offered, in the order in which they were found.
-	Tools []*metatool.Definition
+	Tools []*bind.Definition
 	// Operations are the tools that may be called, as far as they are known.
 	Operations []arazzo.Operation
 	// Definitions are the tools that the traces call, as they were recorded.

@@ -10,6 +10,8 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
 )
@@ -27,13 +29,13 @@ func results(t *testing.T) emit.Results {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var tools []*metatool.Definition
+	var tools []*bind.Definition
 	var b stategraph.Builder
 	var walk []stategraph.Step
 	for i, name := range hostile {
-		tools = append(tools, &metatool.Definition{
-			Candidate: &metatool.Candidate{
-				Labels: []stategraph.Label{stategraph.Label(i), 0}, Support: 3, Occurrences: make([]metatool.Occurrence, 4), TurnsSaved: 2,
+		tools = append(tools, &bind.Definition{
+			Candidate: &candidate.Candidate{
+				Labels: []stategraph.Label{stategraph.Label(i), 0}, Support: 3, Occurrences: make([]candidate.Occurrence, 4), TurnsSaved: 2,
 			},
 			Tool: metatool.Tool{
 				Name: "tool_" + string(rune('a'+i)), Description: "Calls " + name + ".",

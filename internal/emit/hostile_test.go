@@ -12,6 +12,8 @@ import (
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -54,9 +56,9 @@ func hostileRuns(name string) []*trace.Trajectory {
 	return list
 }
 
-func compiledRuns(t testing.TB, list []*trace.Trajectory, set *rules.Set, algorithm metatool.Algorithm) *metatool.Compilation {
+func compiledRuns(t testing.TB, list []*trace.Trajectory, set *rules.Set, algorithm compile.Algorithm) *compile.Compilation {
 	t.Helper()
-	c, err := metatool.Compile(func() iter.Seq2[*trace.Trajectory, error] {
+	c, err := compile.Run(func() iter.Seq2[*trace.Trajectory, error] {
 		return func(yield func(*trace.Trajectory, error) bool) {
 			for _, one := range list {
 				if !yield(one, nil) {
@@ -64,7 +66,7 @@ func compiledRuns(t testing.TB, list []*trace.Trajectory, set *rules.Set, algori
 				}
 			}
 		}
-	}, set, metatool.CompileOptions{Algorithm: algorithm})
+	}, set, compile.Options{Algorithm: algorithm})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,17 +74,17 @@ func compiledRuns(t testing.TB, list []*trace.Trajectory, set *rules.Set, algori
 }
 
 // emitted writes what is offered as every artefact.
-func emitted(t testing.TB, c *metatool.Compilation) ([]*metatool.Definition, map[string][]byte) {
+func emitted(t testing.TB, c *compile.Compilation) ([]*bind.Definition, map[string][]byte) {
 	t.Helper()
 	names := c.Merged.Names(c.Merged.Masker(false))
 	view, err := c.Merged.Graph.Select(stategraph.Selection{}, names)
 	if err != nil {
 		t.Fatal(err)
 	}
-	offered := slices.DeleteFunc(slices.Clone(c.Definitions), func(d *metatool.Definition) bool { return d.Refusals != nil })
+	offered := slices.DeleteFunc(slices.Clone(c.Definitions), func(d *bind.Definition) bool { return d.Refusals != nil })
 	var operations []arazzo.Operation
 	for _, one := range c.Merged.Catalog.Tools() {
-		operations = append(operations, arazzo.Operation{Name: one.Name.Value(), Description: one.Definition.Description, Input: metatool.ArgumentsSchema(&one.Definition)})
+		operations = append(operations, arazzo.Operation{Name: one.Name.Value(), Description: one.Definition.Description, Input: bind.ArgumentsSchema(&one.Definition)})
 	}
 	found := emit.Found{Threshold: 5, Algorithm: "test", Walks: c.Merged.Walks}
 	for _, d := range c.Definitions {
@@ -114,7 +116,7 @@ func TestHostileRuns(t *testing.T) {
 	}
 	slices.Sort(artefacts)
 	for _, name := range hostileNames {
-		for _, algorithm := range []metatool.Algorithm{metatool.AlgorithmAWO, metatool.AlgorithmPatterns} {
+		for _, algorithm := range []compile.Algorithm{compile.AWO, compile.Patterns} {
 			t.Run(fmt.Sprintf("%s/%.20q", algorithm, name), func(t *testing.T) {
 				list := hostileRuns(name)
 				c := compiledRuns(t, list, set, algorithm)

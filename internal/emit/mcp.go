@@ -3,7 +3,7 @@ package emit
 import (
 	"encoding/json"
 
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -49,7 +49,7 @@ type mcpMetaJSON struct {
 	Steps []string `json:"steps"` // names of the tools that are called
 }
 
-func stepNames(t *metatool.Definition) []string {
+func stepNames(t *bind.Definition) []string {
 	names := []string{}
 	for _, s := range t.Steps {
 		names = append(names, s.Tool)

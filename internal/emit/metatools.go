@@ -7,6 +7,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -100,7 +101,7 @@ type evidenceJSON struct {
 }
 
 // stepOf describes a step.
-func stepOf(in Results, t *metatool.Definition, i int) stepJSON {
+func stepOf(in Results, t *bind.Definition, i int) stepJSON {
 	s := &t.Steps[i]
 	out := stepJSON{Tool: s.Tool, Label: s.Name, Arguments: []argumentJSON{}}
 	if i < len(t.Candidate.Labels) {
@@ -128,7 +129,7 @@ func stepOf(in Results, t *metatool.Definition, i int) stepJSON {
 	return out
 }
 
-func evidenceOf(e *metatool.Evidence) *evidenceJSON {
+func evidenceOf(e *bind.Evidence) *evidenceJSON {
 	out := &evidenceJSON{Agree: e.Agree, Occurrences: e.Occurrences, ExtraMean: e.ExtraMean, ExtraP95: e.ExtraP95}
 	if j := e.Judgment; j != nil {
 		out.Link = j.Link.From.String() + " to " + j.Link.To.String()
@@ -177,8 +178,8 @@ type annotationsJSON struct {
 	OpenWorldHint   bool `json:"openWorldHint"`
 }
 
-func annotationsOf(t *metatool.Definition) annotationsJSON {
+func annotationsOf(t *bind.Definition) annotationsJSON {
 	return annotationsJSON{t.Annotations.ReadOnly, t.Annotations.Destructive, t.Annotations.Idempotent, t.Annotations.OpenWorld}
 }
 
-func inputSchema(t *metatool.Definition) json.RawMessage { return t.InputSchema().AppendCanonical(nil) }
+func inputSchema(t *bind.Definition) json.RawMessage { return t.InputSchema().AppendCanonical(nil) }

@@ -13,6 +13,8 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -133,9 +135,9 @@ var awkward = []string{
 }
 
 // anyTool is a meta-tool as it could be, with names and values as they should not.
-func anyTool(name string) *rapid.Generator[*metatool.Definition] {
-	return rapid.Custom(func(t *rapid.T) *metatool.Definition {
-		d := &metatool.Definition{Candidate: &metatool.Candidate{}}
+func anyTool(name string) *rapid.Generator[*bind.Definition] {
+	return rapid.Custom(func(t *rapid.T) *bind.Definition {
+		d := &bind.Definition{Candidate: &candidate.Candidate{}}
 		tool := &d.Tool
 		tool.Name, tool.Description = name, anyText().Draw(t, "description")+anyText().Draw(t, "more")
 		identifier := rapid.OneOf(rapid.SampledFrom(awkward[:len(awkward)-1]), rapid.StringMatching(`[A-Za-z_][A-Za-z0-9_]{0,9}`))
@@ -228,7 +230,7 @@ func anyAnswers() *rapid.Generator[answers] {
 }
 
 // anySession runs a tool with inputs that mostly fit.
-func anySession(tool *metatool.Definition) *rapid.Generator[*session] {
+func anySession(tool *bind.Definition) *rapid.Generator[*session] {
 	return rapid.Custom(func(t *rapid.T) *session {
 		var inputs []trace.Member
 		for i := range tool.Inputs {
@@ -263,7 +265,7 @@ func anySession(tool *metatool.Definition) *rapid.Generator[*session] {
 // TestModulesAndHostileTools runs the emitted modules with meta-tools, inputs and
 // answers that are as odd as they can be.
 func TestModulesAndHostileTools(t *testing.T) {
-	var tools []*metatool.Definition
+	var tools []*bind.Definition
 	for i := range 400 {
 		name := fmt.Sprintf("tool_%d", i)
 		if i < len(awkward) {

@@ -6,7 +6,8 @@ import (
 
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/recordings"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -14,22 +15,22 @@ const officeFolder = "../../testdata/office/"
 
 // office returns the recorded trajectories of the office and the meta-tools that
 // are found in them.
-func office(t *testing.T, algorithm metatool.Algorithm) ([]*trace.Trajectory, []*metatool.Definition) {
+func office(t *testing.T, algorithm compile.Algorithm) ([]*trace.Trajectory, []*bind.Definition) {
 	t.Helper()
 	set := recordings.Rules(t, officeFolder+"rules.yaml")
 	list := recordings.Read(t, officeFolder+"trajectories.jsonl.gz")
-	c, err := metatool.Compile(recordings.Source(list), set, metatool.CompileOptions{Algorithm: algorithm})
+	c, err := compile.Run(recordings.Source(list), set, compile.Options{Algorithm: algorithm})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return list, slices.DeleteFunc(c.Definitions, func(d *metatool.Definition) bool { return d.Refusals != nil })
+	return list, slices.DeleteFunc(c.Definitions, func(d *bind.Definition) bool { return d.Refusals != nil })
 }
 
 // TestModulesInTheOffice runs the emitted modules wherever an agent of the office
 // made the calls of a meta-tool, over a tool server that answers from the
 // recordings.
 func TestModulesInTheOffice(t *testing.T) {
-	for _, algorithm := range []metatool.Algorithm{metatool.AlgorithmAWO, metatool.AlgorithmPatterns} {
+	for _, algorithm := range []compile.Algorithm{compile.AWO, compile.Patterns} {
 		list, tools := office(t, algorithm)
 		all := programs(t, tools)
 		ran, done, unknown := 0, 0, 0

@@ -18,6 +18,7 @@ import (
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -29,7 +30,7 @@ type program struct {
 }
 
 // programs emits the meta-tools in each language that can be run here.
-func programs(t *testing.T, tools []*metatool.Definition) []*program {
+func programs(t *testing.T, tools []*bind.Definition) []*program {
 	t.Helper()
 	var out []*program
 	for _, language := range []struct {
@@ -101,7 +102,7 @@ func withoutTypes(t *testing.T, text string) string {
 
 // session is one run of a meta-tool.
 type session struct {
-	tool    *metatool.Definition
+	tool    *bind.Definition
 	inputs  trace.Value
 	options execute.Options
 	caller  func() execute.Caller // a fresh one, the same for everyone

@@ -13,6 +13,8 @@ import (
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -27,7 +29,7 @@ func pathOf(t testing.TB, text string) dataflow.Path {
 
 // everyBinding is a meta-tool with an argument of every kind. Its name and those of
 // its inputs mean something in every language.
-func everyBinding(t testing.TB) *metatool.Definition {
+func everyBinding(t testing.TB) *bind.Definition {
 	step := func(path string) metatool.Binding {
 		return metatool.Binding{Kind: metatool.BindStep, Path: pathOf(t, path)}
 	}
@@ -36,7 +38,7 @@ func everyBinding(t testing.TB) *metatool.Definition {
 	chosen.Key = &key
 	text, count := step("$.count"), step("$.digits")
 	text.Coerce, count.Coerce = metatool.CoerceString, metatool.CoerceNumber
-	d := &metatool.Definition{Candidate: &metatool.Candidate{}}
+	d := &bind.Definition{Candidate: &candidate.Candidate{}}
 	d.Tool = metatool.Tool{
 		Name: "class", Description: "It's a \"class\"; */ </script> ''' \\ \u2028 end.",
 		Inputs: []metatool.Input{
@@ -72,7 +74,7 @@ const wrote = `"write"{"big":98765432109876543210,"chosen":2,"count":12345678901
 // TestModulesEveryBinding passes a value through every kind of binding.
 func TestModulesEveryBinding(t *testing.T) {
 	tool := everyBinding(t)
-	all := programs(t, []*metatool.Definition{tool})
+	all := programs(t, []*bind.Definition{tool})
 	server := answers{{value: parsed(found)}, {value: parsed(`"r"`)}, {value: parsed(`"s"`)}, {value: parsed(`{"ok":true}`)}}
 	for _, inputs := range []string{`{"from":"b"}`, `{"from":"b","call_tool":null}`, `{"from":"b","call_tool":true}`, `{"from":"b","call_tool":7.0}`, `{"from":"a","call_tool":7.5}`, `{}`} {
 		s := session{tool: tool, inputs: parsed(inputs), caller: server.caller}
@@ -163,7 +165,7 @@ check(refused, "an unknown name");
 
 // TestModulesInUse uses the modules as their readers would.
 func TestModulesInUse(t *testing.T) {
-	in := emit.Results{Tools: []*metatool.Definition{everyBinding(t)}}
+	in := emit.Results{Tools: []*bind.Definition{everyBinding(t)}}
 	for _, use := range []struct {
 		emitter       emit.Emitter
 		command, flag string
@@ -210,7 +212,7 @@ func TestSkill(t *testing.T) {
 	hostile := schemaTool(trace.NewObject(trace.Member{Name: "description", Value: trace.NewString("a | b\n| c | <img src=x> [x](http://x) `x` www.x.org")}))
 	hostile.Name = "__tool__"
 	hostile.Description = "# head\n- item\n1. item\n---\n> quote\n<script>x</script>\n[x](javascript:x) ![x](http://x) **b** ~~s~~ &amp; $x$ {{x}}\n```\ncode"
-	tools := []*metatool.Definition{hostile}
+	tools := []*bind.Definition{hostile}
 	for i := range 100 {
 		one := *hostile
 		one.Name = "a_rather_long_name_of_a_meta_tool_" + strings.Repeat("x", i%10)

@@ -3,7 +3,7 @@ package emit
 import (
 	"encoding/json"
 
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -61,7 +61,7 @@ type notStrictJSON struct {
 
 // openAISchema returns the schema of a meta-tool's inputs for strict mode, or one
 // for the other mode and the reason.
-func openAISchema(t *metatool.Definition) (schema trace.Value, reason string) {
+func openAISchema(t *bind.Definition) (schema trace.Value, reason string) {
 	s := strict{}
 	schema = s.root(t)
 	if s.reason != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 )
 
@@ -218,7 +219,7 @@ func TestProtocols(t *testing.T) {
 				set = recordings.Rules(t, in.rules)
 			}
 			list := recordings.Read(t, in.traces)
-			offered, files := emitted(t, compiledRuns(t, list, set, metatool.AlgorithmPatterns))
+			offered, files := emitted(t, compiledRuns(t, list, set, compile.Patterns))
 			if len(offered) == 0 {
 				t.Fatal("nothing is offered")
 			}

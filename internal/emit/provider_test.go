@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/internal/emit"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -117,9 +117,9 @@ func unmarshal(t testing.TB, data []byte, v any) {
 var strictWords = []string{"type", "description", "enum", "properties", "required", "items", "anyOf", "additionalProperties"}
 
 // check holds the schema to the rules and returns it.
-func (p *provider) check(t testing.TB, d *metatool.Definition) (schema map[string]any, strict bool) {
+func (p *provider) check(t testing.TB, d *bind.Definition) (schema map[string]any, strict bool) {
 	t.Helper()
-	files, err := p.emitter.Emit(emit.Results{Tools: []*metatool.Definition{d}})
+	files, err := p.emitter.Emit(emit.Results{Tools: []*bind.Definition{d}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func (p *provider) check(t testing.TB, d *metatool.Definition) (schema map[strin
 	if !p.name.MatchString(name) || description == "" || schema["type"] != "object" {
 		t.Errorf("%s: no tool: %s", p.emitter.Name, files[0].Data)
 	}
-	compile(t, schema)
+	readSchema(t, schema)
 	words := p.words
 	if strict {
 		words = strictWords
@@ -209,8 +209,8 @@ func checkStrict(t testing.TB, s, properties map[string]any, depth int) {
 	}
 }
 
-// compile reads a schema as JSON Schema 2020-12.
-func compile(t testing.TB, schema any) *jsonschema.Schema {
+// readSchema reads a schema as JSON Schema 2020-12.
+func readSchema(t testing.TB, schema any) *jsonschema.Schema {
 	t.Helper()
 	text, err := json.Marshal(schema)
 	if err != nil {
@@ -292,7 +292,7 @@ func TestStrict(t *testing.T) {
 			d.Inputs[0].Required = i == 0
 			schema, strict := openAI.check(t, d)
 			if !strict {
-				files, _ := emit.OpenAI.Emit(emit.Results{Tools: []*metatool.Definition{d}})
+				files, _ := emit.OpenAI.Emit(emit.Results{Tools: []*bind.Definition{d}})
 				if !strings.Contains(string(files[0].Data), want) {
 					t.Errorf("%s is not strict: %s", test.schema, files[0].Data)
 				}
@@ -325,7 +325,7 @@ func TestDialectsTakeWhatTheToolTakes(t *testing.T) {
 			fits++
 			for _, p := range []*provider{&anthropic, &gemini} {
 				whole, _ := p.check(tb{t, rt}, d)
-				if err := compile(tb{t, rt}, whole).Validate(jsonValue(trace.NewObject(trace.Member{Name: "in_0", Value: v}))); err != nil {
+				if err := readSchema(tb{t, rt}, whole).Validate(jsonValue(trace.NewObject(trace.Member{Name: "in_0", Value: v}))); err != nil {
 					rt.Fatalf("%s: %s fits %s but not %v: %v", p.emitter.Name, v.AppendCanonical(nil), schema.AppendCanonical(nil), whole, err)
 				}
 			}
@@ -361,7 +361,7 @@ func TestOutputSchemas(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d := schemaTool()
 		d.Output.Schema = anySchema(3).Draw(rt, "schema")
-		files, err := emit.MCP.Emit(emit.Results{Tools: []*metatool.Definition{d}})
+		files, err := emit.MCP.Emit(emit.Results{Tools: []*bind.Definition{d}})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -374,7 +374,7 @@ func TestOutputSchemas(t *testing.T) {
 			rt.Fatalf("announces %v of %s", got, d.Output.Schema.AppendCanonical(nil))
 		} else if got != nil {
 			known++
-			compile(tb{t, rt}, got)
+			readSchema(tb{t, rt}, got)
 		}
 	})
 	if known == 0 {

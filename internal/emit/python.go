@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 )
 
 //go:embed runtime/metatools.py
@@ -24,7 +25,7 @@ var Python = Emitter{
 }
 
 // module puts the meta-tools and functions for them into the text of a module.
-func module(name, runtime string, in Results, indent int, words string, stub func([]byte, string, *metatool.Definition) []byte) File {
+func module(name, runtime string, in Results, indent int, words string, stub func([]byte, string, *bind.Definition) []byte) File {
 	var tools, stubs []byte
 	functions := newNamer(runtime, words)
 	for i, t := range in.Tools {
@@ -48,7 +49,7 @@ const pythonWords = `False None True and as assert async await break class conti
 lambda nonlocal not or pass raise return try while with yield __debug__ __name__ __doc__ __file__ __builtins__ __import__ __build_class__`
 
 // pythonStub appends two functions for a meta-tool, with its inputs as parameters.
-func pythonStub(dst []byte, function string, t *metatool.Definition) []byte {
+func pythonStub(dst []byte, function string, t *bind.Definition) []byte {
 	parameters := newNamer("call_tool options run run_async", pythonWords)
 	var required, optional, given []string
 	for i := range t.Inputs {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -49,7 +49,7 @@ var jsonTypes = []string{"array", "boolean", "integer", "null", "number", "objec
 
 // root returns the schema of a meta-tool's inputs in a dialect: an object whose
 // properties are the inputs.
-func (d *dialect) root(t *metatool.Definition) trace.Value {
+func (d *dialect) root(t *bind.Definition) trace.Value {
 	whole := t.InputSchema()
 	properties, _ := whole.Lookup("properties")
 	kept := make([]trace.Member, 0, len(properties.Members))

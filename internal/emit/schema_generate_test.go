@@ -7,6 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -72,8 +74,8 @@ func anyTexts(list []string) trace.Value {
 }
 
 // schemaTool is a meta-tool with inputs of these schemas, every other one required.
-func schemaTool(schemas ...trace.Value) *metatool.Definition {
-	d := &metatool.Definition{Candidate: &metatool.Candidate{}}
+func schemaTool(schemas ...trace.Value) *bind.Definition {
+	d := &bind.Definition{Candidate: &candidate.Candidate{}}
 	d.Name, d.Description = "tool", "Calls "+strings.Repeat("things ", 200)+"."
 	d.Steps = []metatool.Step{{Tool: "t"}}
 	for i, s := range schemas {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/recordings"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
 )
@@ -22,8 +23,8 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	const folder = "../../testdata/office/"
 	set := recordings.Rules(t, folder+"rules.yaml")
 	list := recordings.Read(t, folder+"trajectories.jsonl.gz")
-	for _, algorithm := range []metatool.Algorithm{metatool.AlgorithmAWO, metatool.AlgorithmPatterns} {
-		c, err := metatool.Compile(recordings.Source(list), set, metatool.CompileOptions{Algorithm: algorithm})
+	for _, algorithm := range []compile.Algorithm{compile.AWO, compile.Patterns} {
+		c, err := compile.Run(recordings.Source(list), set, compile.Options{Algorithm: algorithm})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,7 +33,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		offered := slices.DeleteFunc(c.Definitions, func(d *metatool.Definition) bool { return d.Refusals != nil })
+		offered := slices.DeleteFunc(c.Definitions, func(d *bind.Definition) bool { return d.Refusals != nil })
 		if len(offered) == 0 {
 			t.Fatal("nothing is offered")
 		}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -35,7 +36,7 @@ const skillLimit = 1024
 
 // skillDescription says what the skill is for. It holds names of meta-tools only,
 // which are plain in YAML.
-func skillDescription(tools []*metatool.Definition) string {
+func skillDescription(tools []*bind.Definition) string {
 	text := "Makes sequences of tool calls that recur as one call each. Use it before making several of these calls one after the other. Meta-tools - "
 	for i, t := range tools {
 		part := t.Name
@@ -85,7 +86,7 @@ happened:
 
 // example returns the arguments of a call of a meta-tool, with a blank for each
 // required input.
-func example(t *metatool.Definition, null string) string {
+func example(t *bind.Definition, null string) string {
 	var inputs []string
 	for i := range t.Inputs {
 		if t.Inputs[i].Required {
@@ -111,7 +112,7 @@ func blank(in *metatool.Input, null string) string {
 }
 
 // appendSkill appends the section of a meta-tool.
-func appendSkill(dst []byte, t *metatool.Definition) []byte {
+func appendSkill(dst []byte, t *bind.Definition) []byte {
 	dst = fmt.Appendf(dst, "\n## %s\n\n%s\n", markdown(t.Name), markdown(t.Description))
 	switch {
 	case t.Annotations.ReadOnly:

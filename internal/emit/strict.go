@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -40,7 +40,7 @@ func (s *strict) fail(format string, args ...any) trace.Value {
 
 // root returns the schema of the inputs. Those that need not be given may be
 // null, which every runner takes for not given.
-func (s *strict) root(t *metatool.Definition) trace.Value {
+func (s *strict) root(t *bind.Definition) trace.Value {
 	var properties []trace.Member
 	var names []string
 	for i := range t.Inputs {

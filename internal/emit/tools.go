@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"slices"
 
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -95,7 +95,7 @@ func toolsOf(in Results) []ToolDefinition {
 }
 
 // calledBy returns the names of the tools that steps call.
-func calledBy(tools []*metatool.Definition) []string {
+func calledBy(tools []*bind.Definition) []string {
 	var names []string
 	for _, d := range tools {
 		for i := range d.Steps {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 )
 
 //go:embed runtime/metatools.ts
@@ -31,7 +31,7 @@ throw true try type typeof undefined unknown var void while with yield globalThi
 Map Set JSON Math Reflect RegExp Promise Error TypeError exports __proto__ constructor`
 
 // typeScriptStub appends a function for a meta-tool.
-func typeScriptStub(dst []byte, function string, t *metatool.Definition) []byte {
+func typeScriptStub(dst []byte, function string, t *bind.Definition) []byte {
 	var members []string
 	for i := range t.Inputs {
 		in := &t.Inputs[i]

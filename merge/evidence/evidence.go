@@ -307,7 +307,7 @@ type Evidence struct {
 
 	Checks         [numChecks]int // by CheckKind, those that count
 	Contradictions [numChecks]int
-	Unstable       int // checks that do not count, since the call differs after identical histories
+	Unstable       int // checks that do not count because the call differs after identical histories
 	Baseline       Share
 	Unexplained    Share // checks, and contradictions of histories that no rule and no kind of rule alone makes one state
 

@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/rules"
 )
 
@@ -42,20 +43,19 @@ func (s *Suggester) effectCandidates() (found []candidate, left []Left) {
 		if f.calls == 0 || !f.nameable() {
 			continue
 		}
-		_, writes, notes := verbs(name)
 		c := candidate{tools: []*toolFacts{f}, pro: f.same + f.unchanged, against: f.differs + f.changed}
 		effect := rules.Accessor
 		switch {
-		case f.writes:
+		case f.declared == toolname.Writes:
 			continue
-		case notes && len(f.results) <= 1:
+		case toolname.Notes(name) && len(f.results) <= 1:
 			c.stem, c.basis, effect = "notes", "its name notes, and it always returns the same", rules.Annotator
 			c.pro, c.against = f.unchanged, f.changed
-		case f.readOnly:
+		case f.declared == toolname.Reads:
 			c.stem, c.basis = "read-only", "its definition says readOnlyHint"
-		case f.looksReading():
+		case f.effect == toolname.Reads:
 			c.stem, c.basis = "reads", "its name reads"
-		case !writes && f.unchanged >= minUnchanged:
+		case f.effect == toolname.Unknown && f.unchanged >= minUnchanged:
 			c.stem, c.basis = "unchanged", "reads before and after it return the same"
 			c.pro, c.against = f.unchanged, f.changed
 			if len(f.results) <= 1 {
@@ -219,7 +219,7 @@ func (a *argFacts) pattern(kind valueType) string {
 
 // placeholder is what stands for the values of an argument.
 func placeholder(name string) string {
-	words := nameWords(name)
+	words := toolname.Words(name)
 	if n := len(words); n > 1 && (words[n-1] == "id" || words[n-1] == "ids") {
 		words = words[:n-1]
 	}
@@ -284,7 +284,7 @@ func (s *Suggester) domainCandidates(isWrite func(*toolFacts) bool) []candidate 
 			continue
 		}
 		prefix := name[:i]
-		if reads, writes, notes := verbs(prefix); reads || writes || notes {
+		if slices.ContainsFunc(toolname.Words(prefix), toolname.IsVerb) {
 			continue
 		}
 		glob := name[:i+1] + "*"

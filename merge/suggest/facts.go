@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
@@ -20,7 +21,8 @@ type toolFacts struct {
 	runs  int
 	run   int // the last run that called it
 
-	readOnly, writes bool // the definition's readOnlyHint, true or false
+	declared toolname.Effect // by the annotations of its definition
+	effect   toolname.Effect // by these, else by its name
 
 	same, differs      int // the same call returned the same, or something else, with nothing between or in another run
 	unchanged, changed int // reads before and after it returned the same, or something else
@@ -239,73 +241,4 @@ func (s *shape) pattern() string {
 		}
 	}
 	return b.String()
-}
-
-// Words of tool names. Read verbs are no evidence by themselves: what a tool is
-// called is checked against what it does.
-var (
-	readVerbs = []string{
-		"get", "list", "search", "find", "read", "show", "view", "fetch", "lookup", "query", "check", "describe", "count",
-		"calculate", "compute", "convert", "ls", "cat", "stat", "head", "tail", "grep", "glob", "browse", "inspect", "select", "load", "is", "has", "info", "status",
-	}
-	writeVerbs = []string{
-		"create", "add", "insert", "update", "edit", "modify", "set", "put", "patch", "write", "delete", "remove", "drop", "clear", "cancel", "book", "buy",
-		"order", "pay", "transfer", "send", "post", "reply", "move", "copy", "rename", "share", "assign", "close", "open", "start", "stop", "run", "exec", "execute",
-		"login", "logout", "signup", "register", "submit", "complete", "confirm", "approve", "reject", "return", "exchange", "play", "pause", "like", "follow",
-		"upload", "download", "commit", "push", "merge", "apply", "install", "click", "type", "press", "save", "replace", "append", "pop", "toggle", "enable", "disable",
-		"make", "do", "reset", "restart", "schedule", "invite", "comment", "archive", "mark", "change", "refund", "purchase", "withdraw", "deposit", "place", "activate",
-	}
-	noteVerbs = []string{"think", "thought", "thinking", "reason", "reflect", "plan", "note", "scratchpad"}
-)
-
-// nameWords splits a tool name into lower-case words.
-func nameWords(name string) []string {
-	var words []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			words = append(words, strings.ToLower(string(word)))
-		}
-		word = word[:0]
-	}
-	last := ' '
-	for _, r := range name {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-		case unicode.IsUpper(r) && unicode.IsLower(last):
-			flush()
-			word = append(word, r)
-		default:
-			word = append(word, r)
-		}
-		last = r
-	}
-	flush()
-	return words
-}
-
-// verbs says what the words of a name promise. The first verb counts: `find_` in
-// front of `order` reads.
-func verbs(name string) (reads, writes, notes bool) {
-	for _, w := range nameWords(name) {
-		switch {
-		case slices.Contains(readVerbs, w):
-			return true, false, false
-		case slices.Contains(noteVerbs, w):
-			return false, false, true
-		case slices.Contains(writeVerbs, w):
-			return false, true, false
-		}
-	}
-	return false, false, false
-}
-
-// looksReading reports whether the tool's definition or name promises a read.
-func (f *toolFacts) looksReading() bool {
-	if f.readOnly || f.writes {
-		return f.readOnly
-	}
-	reads, _, _ := verbs(f.name.Value())
-	return reads
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
@@ -50,6 +51,7 @@ type Suggester struct {
 
 	facts map[trace.Name]*toolFacts
 	order []*toolFacts
+	names toolname.Names
 	known map[hash128.Hash]hash128.Hash // result of a call, by tool and arguments
 }
 
@@ -100,23 +102,33 @@ func (s *Suggester) Add(t *trace.Trajectory) {
 func (s *Suggester) tool(name trace.Name) *toolFacts {
 	f := s.facts[name]
 	if f == nil {
-		f = &toolFacts{name: name, run: -1, results: map[hash128.Hash]bool{}, args: map[string]*argFacts{}, pages: map[string]int{}}
+		f = &toolFacts{name: name, effect: s.names.Of(name.Value()), run: -1, results: map[hash128.Hash]bool{}, args: map[string]*argFacts{}, pages: map[string]int{}}
 		s.facts[name] = f
 		s.order = append(s.order, f)
 	}
 	return f
 }
 
-// hints notes what definitions say of effects.
+// hints notes what definitions and names say of effects.
 func (s *Suggester) hints(t *trace.Trajectory) {
+	more := false
 	for i := range t.Tools {
+		more = s.names.Add(t.Tools[i].Name.Value()) || more
 		v, err := trace.ParseValue([]byte(t.Tools[i].Annotations.Text()))
-		if err != nil || v.Kind != trace.Object {
+		if err != nil {
 			continue
 		}
-		if hint, ok := v.Lookup("readOnlyHint"); ok && hint.Kind == trace.Bool {
+		if e := toolname.Annotated(v); e != toolname.Unknown {
 			f := s.tool(t.Tools[i].Name)
-			f.readOnly, f.writes = hint.Bool, !hint.Bool
+			f.declared, f.effect = e, e
+		}
+	}
+	for i := range t.Calls {
+		more = s.names.Add(t.Calls[i].Tool.Value()) || more
+	}
+	if more {
+		for _, f := range s.order {
+			f.effect, _ = s.names.Decide(toolname.Unknown, f.declared, f.name.Value())
 		}
 	}
 }
@@ -176,7 +188,7 @@ func (s *Suggester) compare(t *trace.Trajectory, one, two made) {
 	if two.at == one.at+1 {
 		f.repeat(same, len(s.kept))
 	}
-	if !f.looksReading() {
+	if f.effect != toolname.Reads {
 		return
 	}
 	if two.at == one.at+1 {
@@ -194,7 +206,7 @@ func (s *Suggester) compare(t *trace.Trajectory, one, two made) {
 			continue
 		}
 		between = append(between, g)
-		if !g.looksReading() {
+		if g.effect != toolname.Reads {
 			suspects = append(suspects, g)
 		}
 	}
@@ -303,6 +315,6 @@ func (f *toolFacts) seePages(before, now trace.Value) {
 var counterNames = []string{"page", "offset", "cursor", "skip"}
 
 func isCounter(name string, v trace.Value) bool {
-	named := slices.ContainsFunc(nameWords(name), func(w string) bool { return slices.Contains(counterNames, w) })
+	named := slices.ContainsFunc(toolname.Words(name), func(w string) bool { return slices.Contains(counterNames, w) })
 	return named && (v.Kind == trace.Number || v.Kind == trace.String)
 }

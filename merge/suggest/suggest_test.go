@@ -249,27 +249,6 @@ func label(set *rules.Set, t *trace.Trajectory) string {
 	return labels.Text(steps[0].Label())
 }
 
-func TestVerbs(t *testing.T) {
-	for name, want := range map[string]string{
-		"get_user": "read", "find_order": "read", "orders.list": "read", "getOrder": "read", "calendar_find_slot": "read",
-		"order_pizza": "write", "updateUser": "write", "mail_login": "write", "think": "note", "sequentialthinking": "", "spotify": "",
-	} {
-		reads, writes, notes := verbs(name)
-		got := ""
-		switch {
-		case reads:
-			got = "read"
-		case writes:
-			got = "write"
-		case notes:
-			got = "note"
-		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-}
-
 func TestSuggesterMemory(t *testing.T) {
 	out := suggested(Options{MaxBytes: 1}, mergetest.Run("a{}"), mergetest.Run("b{}"))
 	if out.Trajectories != 1 || out.LeftOut != 1 {

@@ -13,7 +13,8 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
 )
@@ -87,7 +88,7 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
 	cli.AddInput(f)
 	cli.AddRules(f)
 	cli.AddPrices(f)
-	threshold := cli.OrAuto(metatool.DefaultThreshold)
+	threshold := cli.OrAuto(candidate.DefaultThreshold)
 	f.Var(&threshold, "threshold", "how many trajectories must follow a chain; auto tries several on tasks held out")
 	addCompile(f)
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered: those that save turns which others do not, those that save more than their definitions cost, or all")
@@ -122,7 +123,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 	defer in.Close()
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	in.KeepsOrigins = o.Out != "" || o.Check != ""
-	c, err := compile(j, in, set, meter, o)
+	c, err := compileAndChoose(j, in, set, meter, o)
 	if err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 }
 
 // extractionArtefacts gathers what emitters need.
-func extractionArtefacts(merged *merge.Merged, masker *merge.Masker, tools []*metatool.Definition) (emit.Results, error) {
+func extractionArtefacts(merged *merge.Merged, masker *merge.Masker, tools []*bind.Definition) (emit.Results, error) {
 	names := merged.Names(masker)
 	view, err := merged.Graph.Select(stategraph.Selection{}, names)
 	if err != nil {

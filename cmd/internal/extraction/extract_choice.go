@@ -8,7 +8,8 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 )
 
 // choiceJSON says which meta-tools are offered, and what each adds.
@@ -52,7 +53,7 @@ func replayWords(a backtest.Agreement) string {
 }
 
 // choose says what became of a meta-tool.
-func (m *metaToolJSON) choose(t *metatool.Definition, c *extractCompilation) {
+func (m *metaToolJSON) choose(t *bind.Definition, c *extractCompilation) {
 	if len(t.Refusals) > 0 {
 		m.Status, m.Reason = statusLeftOut, refusalText(t)
 		return
@@ -120,7 +121,7 @@ func choiceSections(d *report.Document, out JSON) {
 	}
 	table := report.TableOf("assumptions", "Tools taken to read only", out.Assumptions, []report.Column{
 		{Key: "tool", Max: 42},
-		{Key: "why", Title: "says so", Cell: report.By(func(a *metatool.Assumption) report.Cell {
+		{Key: "why", Title: "says so", Cell: report.By(func(a *compile.Assumption) report.Cell {
 			if a.Why == "annotation" {
 				return report.Text("its definition")
 			}

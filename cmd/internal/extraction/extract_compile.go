@@ -6,7 +6,9 @@ import (
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -14,7 +16,7 @@ import (
 // addCompile adds the flags that say how meta-tools are compiled.
 func addCompile(f *pflag.FlagSet) {
 	f.Var(cli.NewChoice("patterns", "awo"), "algorithm", "how chains are found: patterns are chains wherever they start, with lists that are walked; awo is Algorithm 1 of the paper, bound to states")
-	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
+	f.Int("max-extra", bind.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
 	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
 }
 
@@ -38,17 +40,17 @@ func (o *Options) check() error {
 // algorithm returns how chains are found: the preset decides.
 func (o *Options) algorithm() string {
 	if o.Preset == "awo" {
-		return string(metatool.AlgorithmAWO)
+		return string(compile.AWO)
 	}
 	return o.Algorithm
 }
 
 // Compiler are the options of the compiler.
-func (o *Options) Compiler(threshold, workers int) metatool.CompileOptions {
-	out := metatool.CompileOptions{
-		Algorithm: metatool.Algorithm(o.algorithm()), Workers: workers, DeclaredReads: !o.AssumeReads,
-		Extract: metatool.Options{Threshold: threshold, AsPublished: o.Preset == "awo"},
-		Bind:    metatool.BindOptions{Threshold: threshold, MaxExtra: o.MaxExtra},
+func (o *Options) Compiler(threshold, workers int) compile.Options {
+	out := compile.Options{
+		Algorithm: compile.Algorithm(o.algorithm()), Workers: workers, DeclaredReads: !o.AssumeReads,
+		Extract: candidate.Options{Threshold: threshold, AsPublished: o.Preset == "awo"},
+		Bind:    bind.Options{Threshold: threshold, MaxExtra: o.MaxExtra},
 	}
 	if o.MaxExtra == 0 {
 		out.Bind.MaxExtra = -1
@@ -67,21 +69,21 @@ func (o *Options) Choose(threshold int, meter *cost.Meter, workers int) backtest
 
 // extractCompilation is what was compiled and chosen.
 type extractCompilation struct {
-	*metatool.Compilation
+	*compile.Compilation
 	choice    *backtest.Choice
 	threshold int
 	tried     *backtest.SweepOutcome // for --threshold auto; else nil
-	holdout   map[*metatool.Definition]backtest.Agreement
+	holdout   map[*bind.Definition]backtest.Agreement
 	heldOut   int // trajectories
 }
 
 // offered returns what is offered, in the order in which it was found.
-func (c *extractCompilation) offered() []*metatool.Definition {
-	chosen := map[*metatool.Definition]bool{}
+func (c *extractCompilation) offered() []*bind.Definition {
+	chosen := map[*bind.Definition]bool{}
 	for _, g := range c.choice.Chosen {
 		chosen[g.Definition] = true
 	}
-	var out []*metatool.Definition
+	var out []*bind.Definition
 	for _, d := range c.Definitions {
 		if chosen[d] {
 			out = append(out, d)
@@ -90,9 +92,9 @@ func (c *extractCompilation) offered() []*metatool.Definition {
 	return out
 }
 
-// compile compiles what comes in, chooses, and replays on what was held out.
-func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options) (*extractCompilation, error) {
-	train, test := metatool.Source(in.Source), metatool.Source(nil)
+// compileAndChoose compiles what comes in, chooses, and replays on what was held out.
+func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options) (*extractCompilation, error) {
+	train, test := compile.Source(in.Source), compile.Source(nil)
 	if o.Holdout > 0 {
 		split := trace.ByTask(o.Holdout, o.Seed)
 		train, test = backtest.Side(in.Source, split, trace.SideTrain), backtest.Side(in.Source, split, trace.SideTest)
@@ -101,7 +103,7 @@ func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Op
 	if out.threshold == 0 {
 		var err error
 		out.tried, err = backtest.Thresholds(train, backtest.Options{
-			Rules: set, Compile: o.Compiler(metatool.DefaultThreshold, j.Parallel()), Choose: o.Choose(metatool.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
+			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
 		})
 		if err != nil {
 			return nil, err
@@ -109,7 +111,7 @@ func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Op
 		out.threshold = out.tried.BestValue()
 	}
 	var err error
-	if out.Compilation, err = metatool.Compile(train, set, o.Compiler(out.threshold, j.Parallel())); err != nil {
+	if out.Compilation, err = compile.Run(train, set, o.Compiler(out.threshold, j.Parallel())); err != nil {
 		return nil, err
 	}
 	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.Choose(out.threshold, meter, j.Parallel())); err != nil || test == nil {
@@ -119,9 +121,9 @@ func compile(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Op
 }
 
 // check replays on what was held out, and takes back what disagrees there.
-func (c *extractCompilation) check(test metatool.Source, set *rules.Set, o Options, workers int) error {
+func (c *extractCompilation) check(test compile.Source, set *rules.Set, o Options, workers int) error {
 	// All that could be offered is replayed: what is withdrawn makes room for others.
-	var could []*metatool.Definition
+	var could []*bind.Definition
 	for _, d := range c.Definitions {
 		if len(d.Refusals) == 0 {
 			could = append(could, d)
@@ -131,7 +133,7 @@ func (c *extractCompilation) check(test metatool.Source, set *rules.Set, o Optio
 	if err != nil {
 		return err
 	}
-	c.holdout = map[*metatool.Definition]backtest.Agreement{}
+	c.holdout = map[*bind.Definition]backtest.Agreement{}
 	for i, d := range could {
 		c.holdout[d] = found.Agreements[i]
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -15,7 +15,7 @@ import (
 // inertiaSnapshot reads the traces once more, and returns the snapshot of their
 // inertia graph as `awo snapshot build` makes it, in which the meta-tools that are
 // offered are nodes.
-func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*metatool.Definition) ([]byte, error) {
+func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*bind.Definition) ([]byte, error) {
 	const seed = 1
 	part := trace.HashFolds(5, seed).Of
 	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part)
@@ -34,11 +34,11 @@ func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*meta
 // ended.
 type composer struct {
 	marker  marker
-	offered []*metatool.Definition
+	offered []*bind.Definition
 	counts  []inertia.Counts
 }
 
-func newComposer(set *rules.Set, offered []*metatool.Definition) *composer {
+func newComposer(set *rules.Set, offered []*bind.Definition) *composer {
 	return &composer{newMarker(set), offered, make([]inertia.Counts, len(offered))}
 }
 

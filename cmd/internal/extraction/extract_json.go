@@ -9,6 +9,8 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 )
 
 // JSON is the JSON of `awo extract`; docs/artefacts.md describes it.
@@ -24,8 +26,8 @@ type JSON struct {
 	MetaTools   []metaToolJSON `json:"meta_tools"`
 	Emitted     emittedJSON    `json:"emitted"`
 
-	Choice      choiceJSON            `json:"choice"`
-	Assumptions []metatool.Assumption `json:"assumptions"` // tools taken to read only
+	Choice      choiceJSON           `json:"choice"`
+	Assumptions []compile.Assumption `json:"assumptions"` // tools taken to read only
 }
 
 type metaToolJSON struct {
@@ -38,10 +40,10 @@ type metaToolJSON struct {
 	Status      string   `json:"status"` // statusEmitted or statusLeftOut
 	Reason      string   `json:"reason"` // why it was left out
 
-	Inputs   []string           `json:"inputs"`   // names, those that may be left out with a ? behind
-	Bindings []boundJSON        `json:"bindings"` // by step, then argument
-	Refusals []metatool.Refusal `json:"refusals"`
-	Returns  []int              `json:"returns"` // steps whose results are returned, from 0
+	Inputs   []string       `json:"inputs"`   // names, those that may be left out with a ? behind
+	Bindings []boundJSON    `json:"bindings"` // by step, then argument
+	Refusals []bind.Refusal `json:"refusals"`
+	Returns  []int          `json:"returns"` // steps whose results are returned, from 0
 
 	DefinitionTokens int64               `json:"definition_tokens"` // 0 for those that cannot be offered
 	Replay           backtest.Agreement  `json:"replay"`
@@ -74,7 +76,7 @@ const (
 )
 
 // refusalText says why a meta-tool cannot be offered, by stable codes.
-func refusalText(t *metatool.Definition) string {
+func refusalText(t *bind.Definition) string {
 	var reasons []string
 	for _, r := range t.Refusals {
 		at := fmt.Sprintf("step %d", r.Step+1)
@@ -126,7 +128,7 @@ func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, m
 }
 
 // bind says where the arguments come from.
-func (m *metaToolJSON) bind(t *metatool.Definition) {
+func (m *metaToolJSON) bind(t *bind.Definition) {
 	for _, in := range t.Inputs {
 		name := in.Name
 		if !in.Required {
@@ -137,7 +139,7 @@ func (m *metaToolJSON) bind(t *metatool.Definition) {
 	for i := range t.Bound {
 		b := &t.Bound[i]
 		one := boundJSON{
-			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: b.Binding.Words(),
+			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: bind.Words(&b.Binding),
 			Agree: b.Evidence.Agree, Occurrences: b.Evidence.Occurrences, ExtraMean: b.Evidence.ExtraMean, ExtraP95: b.Evidence.ExtraP95,
 		}
 		if b.Binding.Kind == metatool.BindInput {

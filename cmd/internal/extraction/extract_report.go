@@ -8,13 +8,14 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
 )
 
 func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 	d := &report.Document{Title: "Meta-tools"}
 	d.Add(in.Summary())
 	if len(out.MetaTools) == 0 {
-		if o.Algorithm == string(metatool.AlgorithmPatterns) {
+		if o.Algorithm == string(compile.Patterns) {
 			d.Add(report.Paragraph("No chain of two or more calls, nor a walk over a list, occurs in at least " + cli.CountOf(out.Threshold, "trajectory") +
 				" without a user message in between and could be called. A lower --threshold, or rules that say which calls only read (--rules), may find some."))
 			return d

@@ -4,12 +4,13 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 )
 
 // foundArtefact gathers what is known of everything that was found in what in
 // yielded; out says what became of it.
-func foundArtefact(c *metatool.Compilation, in *cli.Intake, out JSON) emit.Found {
+func foundArtefact(c *compile.Compilation, in *cli.Intake, out JSON) emit.Found {
 	became := map[string]*metaToolJSON{}
 	for i := range out.MetaTools {
 		became[out.MetaTools[i].Name] = &out.MetaTools[i]
@@ -37,7 +38,7 @@ func toolDefinitions(m *merge.Merged) []emit.ToolDefinition {
 		}
 		one := emit.ToolDefinition{Name: t.Name.Value(), Versions: t.Versions}
 		if d := &t.Definition; d.Known {
-			one.Definition(d.Description, d.Annotations, d.Input, metatool.ArgumentsSchema(d))
+			one.Definition(d.Description, d.Annotations, d.Input, bind.ArgumentsSchema(d))
 		}
 		all = append(all, one)
 	}

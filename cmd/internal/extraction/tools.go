@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -65,7 +66,7 @@ func operations(m *merge.Merged) []arazzo.Operation {
 	var all []arazzo.Operation
 	for _, t := range m.Catalog.Tools() {
 		all = append(all, arazzo.Operation{
-			Name: t.Name.Value(), Description: t.Definition.Description, Input: metatool.ArgumentsSchema(&t.Definition),
+			Name: t.Name.Value(), Description: t.Definition.Description, Input: bind.ArgumentsSchema(&t.Definition),
 		})
 	}
 	return all

@@ -12,7 +12,8 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -68,15 +69,15 @@ type WhyNotJSON struct {
 	Count     int      `json:"count"` // see the code
 	Of        int      `json:"of"`
 
-	Candidates []foundJSON             `json:"candidates"` // those of these calls that were found
-	Called     []int                   `json:"called"`     // trajectories, by tool; empty if no traces were read
-	InOrder    int                     `json:"in_order"`   // trajectories
-	InARow     metatool.Extent         `json:"in_a_row"`
-	InOneGo    metatool.Extent         `json:"in_one_go"` // nothing in between that a user or a rule put there
-	Between    []metatool.Interruption `json:"between"`
-	Majority   *emit.MajorityJSON      `json:"majority"`
-	Takers     []takerJSON             `json:"takers"`
-	TurnsSaved *int                    `json:"turns_saved"` // what one call for each run would save at most; null if no traces were read
+	Candidates []foundJSON            `json:"candidates"` // those of these calls that were found
+	Called     []int                  `json:"called"`     // trajectories, by tool; empty if no traces were read
+	InOrder    int                    `json:"in_order"`   // trajectories
+	InARow     compile.Extent         `json:"in_a_row"`
+	InOneGo    compile.Extent         `json:"in_one_go"` // nothing in between that a user or a rule put there
+	Between    []compile.Interruption `json:"between"`
+	Majority   *emit.MajorityJSON     `json:"majority"`
+	Takers     []takerJSON            `json:"takers"`
+	TurnsSaved *int                   `json:"turns_saved"` // what one call for each run would save at most; null if no traces were read
 }
 
 type foundJSON struct {
@@ -130,8 +131,8 @@ func whyNot(j *cli.Job, o Options, args []string) error {
 
 // compileAgain compiles what the intake yields as extract does, as far as it
 // matters for what is found.
-func compileAgain(j *cli.Job, o Options, in *cli.Intake, set *rules.Set) (*metatool.Compilation, error) {
-	c, err := metatool.Compile(in.Source, set, o.Compiler(cmp.Or(int(o.Threshold), metatool.DefaultThreshold), j.Parallel()))
+func compileAgain(j *cli.Job, o Options, in *cli.Intake, set *rules.Set) (*compile.Compilation, error) {
+	c, err := compile.Run(in.Source, set, o.Compiler(cmp.Or(int(o.Threshold), candidate.DefaultThreshold), j.Parallel()))
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +179,7 @@ func contains(calls, part []string) bool {
 }
 
 // explain fills in why the compilation found nothing.
-func (out *WhyNotJSON) explain(c *metatool.Compilation) {
+func (out *WhyNotJSON) explain(c *compile.Compilation) {
 	a := c.Absence(out.Tools)
 	out.Code, out.Step, out.Argument, out.Count, out.Of = a.Code, a.Step, a.Argument, a.Count, a.Of
 	out.Called, out.InOrder, out.Majority = a.Called, a.InOrder, emit.NewMajority(a.Majority)
@@ -190,7 +191,7 @@ func (out *WhyNotJSON) explain(c *metatool.Compilation) {
 }
 
 // candidateTools names the calls of a candidate.
-func candidateTools(c *metatool.Compilation, candidate *metatool.Candidate) []string {
+func candidateTools(c *compile.Compilation, candidate *candidate.Candidate) []string {
 	var tools []string
 	for _, l := range candidate.Labels {
 		name, _ := c.Merged.Labels.Tool(l)
@@ -203,7 +204,7 @@ func candidateTools(c *metatool.Compilation, candidate *metatool.Candidate) []st
 }
 
 // absenceWords says it in a sentence or two.
-func absenceWords(out *WhyNotJSON, a *metatool.Absence, c *metatool.Compilation) string {
+func absenceWords(out *WhyNotJSON, a *compile.Absence, c *compile.Compilation) string {
 	tool := out.Tools[a.Step]
 	few := report.Grouped(a.Count) + " of " + cli.CountOf(a.Of, "trajectory")
 	wanted := report.Grouped(a.Threshold) + " are needed"

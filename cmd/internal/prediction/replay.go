@@ -84,9 +84,10 @@ Four predictors are compared: the default one, AutoTool as published (arXiv
 2511.14650), and a 3-gram model with and without recovery. All saving is an upper
 bound of a live agent's: a wrong call changes what comes after it.
 
-The default predictor only calls tools that are declared to read, by --rules or by
-the annotations of their definitions. Where nothing is declared, their names are
-taken for it, which is good enough to replay and not to act.
+The default predictor only calls tools that are declared to read, by --rules, else by
+the annotations of their definitions. Without --rules, a tool that no annotation is
+about may be called if its name begins with a verb of reading and has no word of
+writing: good enough to replay, and not to act.
 
 ` + cli.FilesHelp,
 		Example: `  awo replay traces/ --rules rules.yaml

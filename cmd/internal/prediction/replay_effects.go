@@ -1,31 +1,35 @@
 package prediction
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
-// Effects collects what is declared about tools: by rules, else by annotations of
-// their definitions, else by nobody.
+// Effects collects what is known about what tools do: by rules, by annotations of
+// their definitions, and by their names. [toolname.Decide] says which of them counts.
 type Effects struct {
+	set      *rules.Set      // nil without rules
 	rewriter *merge.Rewriter // nil without rules
 	labels   *merge.Labels   // that it has given out
 	renew    func() (*merge.Rewriter, *merge.Labels)
-	reads    map[trace.Name]bool
-	declared map[trace.Name]inertia.Effect // by annotations
-	guess    bool                          // names tell where nothing is declared
-	guessed  map[trace.Name]bool           // tools whose names did
+	ruled    map[trace.Name]toolname.Effect
+	declared map[trace.Name]toolname.Effect // by annotations
+	guess    bool                           // names count
+	names    toolname.Names
+	called   map[trace.Name]bool
 }
 
-// NewEffects returns what is declared by rules, nil for none; guess lets names tell
-// where nothing else does.
+// NewEffects returns what is known by rules, nil for none. With guess, the names of
+// tools count where there are no rules: good enough to replay recordings, where
+// nothing is called, and not for more.
 func NewEffects(set *rules.Set, guess bool) *Effects {
-	e := &Effects{reads: map[trace.Name]bool{}, declared: map[trace.Name]inertia.Effect{}, guess: guess, guessed: map[trace.Name]bool{}}
+	e := &Effects{
+		set: set, guess: guess && set == nil,
+		ruled: map[trace.Name]toolname.Effect{}, declared: map[trace.Name]toolname.Effect{}, called: map[trace.Name]bool{},
+	}
 	if set != nil {
 		all := *set
 		all.Failed, all.Outcome = rules.FailedKeep, rules.OutcomeAll
@@ -46,13 +50,23 @@ const maxLabels = 1 << 16
 // their results.
 func (e *Effects) Add(t *trace.Trajectory) {
 	for i := range t.Tools {
-		if effect, ok := annotated(&t.Tools[i]); ok {
-			e.declared[t.Tools[i].Name] = effect
+		d := &t.Tools[i]
+		e.names.Add(d.Name.Value())
+		if d.Annotations.IsZero() {
+			continue
+		}
+		v, err := trace.ParseValue([]byte(d.Annotations.Text()))
+		if err != nil {
+			continue
+		}
+		if effect := toolname.Annotated(v); effect != toolname.Unknown {
+			e.declared[d.Name] = effect
 		}
 	}
 	for i := range t.Calls {
-		if name := t.Calls[i].Tool; name != (trace.Name{}) && e.guess && e.rewriter == nil && readsByName(name.Value()) {
-			e.guessed[name] = true
+		if name := t.Calls[i].Tool; name != (trace.Name{}) {
+			e.called[name] = true
+			e.names.Add(name.Value())
 		}
 	}
 	if e.rewriter == nil {
@@ -65,59 +79,53 @@ func (e *Effects) Add(t *trace.Trajectory) {
 		if step.Inserted {
 			continue
 		}
-		tool := step.Tool()
-		reads := step.Effect() != rules.Mutator
-		if old, met := e.reads[tool]; !met || old && !reads {
-			e.reads[tool] = reads
-		}
+		e.rule(step.Tool(), step.Effect())
 		if step.Calls == 1 {
 			t.Calls[step.FirstCall].Status = step.Status
 		}
 	}
 }
 
-// annotated reads the hints of a definition.
-func annotated(d *trace.ToolDef) (inertia.Effect, bool) {
-	if d.Annotations.IsZero() {
-		return 0, false
+// rule notes what rules made of a step: a tool reads if all of its steps do. What no
+// effect rule is about is a mutator by default, and that is no word of a rule.
+func (e *Effects) rule(tool trace.Name, effect rules.Effect) {
+	old, met := e.ruled[tool]
+	switch {
+	case !met && !e.set.HasEffect(tool.Value()):
+		e.ruled[tool] = toolname.Unknown
+	case met && old != toolname.Reads:
+	case effect == rules.Mutator:
+		e.ruled[tool] = toolname.Writes
+	default:
+		e.ruled[tool] = toolname.Reads
 	}
-	v, err := trace.ParseValue([]byte(d.Annotations.Text()))
-	if err != nil {
-		return 0, false
-	}
-	hint, ok := v.Lookup("readOnlyHint")
-	if !ok || hint.Kind != trace.Bool {
-		return 0, false
-	}
-	if hint.Bool {
-		return inertia.EffectReads, true
-	}
-	return inertia.EffectWrites, true
 }
 
 // Of returns the effect of a tool. It may be used concurrently once all is added.
 func (e *Effects) Of(tool trace.Name) inertia.Effect {
-	if reads, ok := e.reads[tool]; ok {
-		if reads {
-			return inertia.EffectReads
-		}
-		return inertia.EffectWrites
-	}
-	if effect, ok := e.declared[tool]; ok {
-		return effect
-	}
-	if e.guessed[tool] {
-		return inertia.EffectReads
-	}
-	return inertia.EffectUnknown
+	effect, _ := e.decide(tool)
+	return [...]inertia.Effect{toolname.Unknown: inertia.EffectUnknown, toolname.Reads: inertia.EffectReads, toolname.Writes: inertia.EffectWrites}[effect]
 }
 
-// readVerbs begin or end the names of tools that read.
-var readVerbs = []string{"check", "count", "fetch", "find", "get", "inspect", "list", "look", "lookup", "query", "read", "retrieve", "search", "show", "view"}
+func (e *Effects) decide(tool trace.Name) (toolname.Effect, toolname.Basis) {
+	name := ""
+	if e.guess {
+		name = tool.Value()
+	}
+	effect, basis := e.names.Decide(e.ruled[tool], e.declared[tool], name)
+	if _, met := e.ruled[tool]; met && effect == toolname.Unknown {
+		return toolname.Writes, toolname.Rule // the default of rules
+	}
+	return effect, basis
+}
 
-// readsByName guesses from a name. A guess is good enough to replay recordings,
-// where nothing is called, and never to fire a call.
-func readsByName(name string) bool {
-	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == '/' || r == ' ' })
-	return len(words) > 0 && slices.ContainsFunc(words, func(w string) bool { return slices.Contains(readVerbs, w) })
+// byName reports whether the name of a tool that was called says that it reads, and
+// nothing else says anything about it.
+func (e *Effects) byName() bool {
+	for tool := range e.called {
+		if effect, basis := e.decide(tool); effect == toolname.Reads && basis == toolname.Name {
+			return true
+		}
+	}
+	return false
 }

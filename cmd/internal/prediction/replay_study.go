@@ -245,7 +245,7 @@ func (s *replayStudy) saysEffects() string {
 		return "rules"
 	case s.options.Ready != nil:
 		return "snapshot"
-	case len(s.effects.guessed) > 0:
+	case s.effects.byName():
 		return "names"
 	}
 	return "annotations"

@@ -167,7 +167,7 @@ func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, er
 
 // declare notes which tools read and write.
 func (r *SnapshotReader) declare(g *inertia.Graph) {
-	for name := range r.effects.reads { // declarations do not depend on their order
+	for name := range r.effects.ruled { // declarations do not depend on their order
 		g.Declare(name, r.effects.Of(name))
 	}
 	for name := range r.effects.declared {

@@ -14,7 +14,8 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -44,7 +45,7 @@ func UsualBacktest(in cli.InputOptions, prices cli.PriceOptions, ruleFile string
 	return BacktestOptions{
 		InputOptions: in, PriceOptions: prices, Rules: ruleFile,
 		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
-		Threshold: metatool.DefaultThreshold, MaxExtra: metatool.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), Sweep: sweptThresholds(), SweepTools: sweptTools(),
+		Threshold: candidate.DefaultThreshold, MaxExtra: bind.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), Sweep: sweptThresholds(), SweepTools: sweptTools(),
 	}
 }
 
@@ -87,8 +88,8 @@ and --sweep-tools offers only the first few of the meta-tools.
 	f.Var(cli.NewChoice("auto", "kfold", "task", "time"), "split", "how the traces are split")
 	f.Int("folds", backtest.DefaultFolds, "with --split kfold: how many parts")
 	f.Float64("test-share", backtest.DefaultShare, "with --split task or time: `SHARE` that is tested on")
-	f.Int("threshold", metatool.DefaultThreshold, "how many trajectories must follow a chain")
-	f.Int("max-extra", metatool.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
+	f.Int("threshold", candidate.DefaultThreshold, "how many trajectories must follow a chain")
+	f.Int("max-extra", bind.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
 	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
 	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")

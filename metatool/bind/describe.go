@@ -1,0 +1,153 @@
+package bind
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// describe gives a definition its name and its description.
+func (d *Definition) describe(m *merge.Merged, names *names) {
+	var tools, marked []string
+	for _, s := range d.Steps {
+		mark := ""
+		if s.Each != nil {
+			mark = eachMark
+		}
+		tools, marked = append(tools, s.Name), append(marked, mark+s.Name)
+	}
+	if given := m.Set.MetaTool(tools); given != nil {
+		d.Name, d.Description = names.unique(given.Name), given.Description
+	} else {
+		d.Name = names.of(marked)
+	}
+	if d.Description == "" {
+		d.Description = d.describeSteps(m)
+	}
+}
+
+// describeSteps says what the meta-tool does, when to use it, and what it
+// replaces. It says nothing that changes with the next trace.
+func (d *Definition) describeSteps(m *merge.Merged) string {
+	var b strings.Builder
+	if len(d.Steps) > 1 {
+		b.WriteString("Makes these calls in one go, in this order:")
+	} else {
+		b.WriteString("Makes these calls in one go:")
+	}
+	var tools []string
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		name := printable(s.Tool, maxName)
+		if !slices.Contains(tools, name) {
+			tools = append(tools, name)
+		}
+		fmt.Fprintf(&b, "\n%d. ", i+1)
+		if s.Each != nil {
+			fmt.Fprintf(&b, "for each %s: ", d.listWords(s))
+		}
+		b.WriteString(name)
+		if text := toolSentence(m, s.Tool); text != "" {
+			fmt.Fprintf(&b, ": %s", text)
+		}
+		if words := d.argumentWords(s); words != "" {
+			fmt.Fprintf(&b, " Takes %s.", words)
+		}
+	}
+	fmt.Fprintf(&b, "\nReturns %s.", d.outputWords())
+	b.WriteString(" Use it when you would make these calls one after the other")
+	if len(d.Inputs) > 0 {
+		b.WriteString(" and already know its inputs")
+	}
+	fmt.Fprintf(&b, ". It replaces separate calls of %s.", strings.Join(tools, ", "))
+	return b.String()
+}
+
+// toolSentence returns the first sentence of a tool's own description.
+func toolSentence(m *merge.Merged, tool string) string {
+	t := m.Catalog.Tool(trace.Intern(tool))
+	if t == nil || t.Definition.Description == "" {
+		return ""
+	}
+	return firstSentence(t.Definition.Description)
+}
+
+// listWords says what a fan-out step walks over.
+func (d *Definition) listWords(s *metatool.Step) string {
+	if s.Each.Kind == metatool.BindInput {
+		return fmt.Sprintf("element of the input %s", s.Each.Input)
+	}
+	last := ""
+	for _, step := range s.Each.Path {
+		if step.Kind == dataflow.StepMember {
+			last = step.Name
+		}
+	}
+	if last == "" {
+		return fmt.Sprintf("element of the result of call %d", s.Each.Step+1)
+	}
+	return fmt.Sprintf("of the %s in the result of call %d", printable(last, maxName), s.Each.Step+1)
+}
+
+// argumentWords says which arguments of a step need not be given, and where they
+// come from.
+func (d *Definition) argumentWords(s *metatool.Step) string {
+	var words []string
+	for i := range s.Args {
+		if text := Words(&s.Args[i].Binding); text != "" {
+			words = append(words, fmt.Sprintf("%s %s", printable(s.Args[i].Name, maxName), text))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Words says where a binding takes its value from, "" for an input. The only
+// values in it are constants, which are no bindings unless they may be shown.
+func Words(x *metatool.Binding) string {
+	switch x.Kind {
+	case metatool.BindConst:
+		return printable(string(x.Const.AppendCanonical(nil)), maxName)
+	case metatool.BindElement:
+		return "from the element"
+	case metatool.BindTemplate:
+		if len(x.Parts) > 0 && Words(&x.Parts[0]) != "" {
+			return "made of a text and what is " + Words(&x.Parts[0])
+		}
+	case metatool.BindStep:
+		text := fmt.Sprintf("from the result of call %d", x.Step+1)
+		for _, step := range x.Path {
+			switch {
+			case step.Kind == dataflow.StepIndex && step.Index == 0:
+				return text + ", of the first one"
+			case step.Kind != dataflow.StepFilter:
+			case step.Open && x.Key != nil && x.Key.Kind == metatool.BindInput:
+				return text + fmt.Sprintf(", of the one with the given %s", printable(step.Name, maxName))
+			case step.Open:
+				return text + fmt.Sprintf(", of the one with a certain %s", printable(step.Name, maxName))
+			default: // a constant that may be shown, or it were no binding
+				return text + fmt.Sprintf(", of the one whose %s is %s", printable(step.Name, maxName), printable(string(step.Value.AppendCanonical(nil)), maxName))
+			}
+		}
+		return text
+	}
+	return ""
+}
+
+func (d *Definition) outputWords() string {
+	if len(d.Output.Steps) == len(d.Steps) {
+		return "the result of each"
+	}
+	var calls []string
+	for _, step := range d.Output.Steps {
+		calls = append(calls, fmt.Sprint(step+1))
+	}
+	if len(calls) == 1 {
+		return "the result of call " + calls[0]
+	}
+	return "the results of calls " + strings.Join(calls[:len(calls)-1], ", ") + " and " + calls[len(calls)-1]
+}

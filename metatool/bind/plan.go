@@ -1,0 +1,305 @@
+package bind
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/trace"
+)
+
+// plan is what is looked at in the occurrences of one candidate.
+type plan struct {
+	candidate *candidate.Candidate
+	steps     []planStep
+}
+
+// planStep is a step of a candidate, and from where its arguments could come.
+type planStep struct {
+	tool       trace.Name
+	name       string
+	several    bool // rules gave calls of several tools this name
+	readOnly   bool
+	assumed    bool // to read only, where the rules do not say so
+	idempotent bool
+	walk       *listWalk // nil for a single call
+	options    map[string][]option
+	inside     map[string]bool // arguments that an accepted link connects with a result inside the candidate
+}
+
+// listWalk is how a fan-out step walks its list.
+type listWalk struct {
+	link     *dataflow.Link
+	judgment *dataflow.Judgment // nil if the link was not judged
+	from     int                // the step that gives the list, -1 for an input
+	argument string             // that takes what the elements hold
+	list     dataflow.Path      // selects the elements in the result
+	element  dataflow.Path      // the value in an element
+	flat     bool               // the link is one from a list to a top-level argument
+}
+
+// sourceKind says where an option reads, the plainest first.
+type sourceKind uint8
+
+const (
+	fromResult   sourceKind = iota // of an earlier step
+	fromArgument                   // of an earlier step
+	fromElement                    // that a fan-out step is at
+)
+
+// option is a way in which an argument could be bound: a judged link whose
+// source is another step of the candidate.
+type option struct {
+	*dataflow.Judgment
+	source sourceKind
+	step   int           // the source, a step of the candidate
+	path   dataflow.Path // in its result, or in the element
+	arg    string        // fromArgument
+
+	// ByArg and ByInput: whose argument closes the filter.
+	keyStep int
+	keyArg  string
+}
+
+// rank orders options by how plain they are.
+func (o *option) rank() int {
+	r := 0
+	switch {
+	case o.source == fromArgument:
+		r = 6
+	case o.source == fromElement:
+		r = 7
+	case o.Link.Relation == dataflow.Template:
+		r = 5
+	}
+	switch o.Choice.Kind {
+	case dataflow.ByConst:
+		r = max(r, 1)
+	case dataflow.ByArg:
+		r = max(r, 2)
+	case dataflow.ByInput:
+		r = max(r, 3)
+	case dataflow.First:
+		r = max(r, 4)
+	case dataflow.ByOpen:
+		r = 8
+	}
+	return r
+}
+
+// maxOptions bounds the options of one argument, maxSources how many earlier
+// steps with the source's tool are tried, and maxArguments the arguments of one
+// step: what has more is data.
+const (
+	maxOptions   = 48
+	maxSources   = 4
+	maxArguments = 200
+)
+
+// planner makes plans.
+type planner struct {
+	merged  *merge.Merged
+	set     *dataflow.Set
+	byParam map[dataflow.Slot][]*dataflow.Judgment
+	byTool  map[trace.Name][]dataflow.Slot // parameters with a judgment
+	reads   func(trace.Name) bool          // nil for none
+}
+
+func newPlanner(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment, reads func(trace.Name) bool) *planner {
+	p := &planner{merged: m, set: set, byParam: map[dataflow.Slot][]*dataflow.Judgment{}, byTool: map[trace.Name][]dataflow.Slot{}, reads: reads}
+	for i := range judgments {
+		to := judgments[i].Link.To
+		if p.byParam[to] == nil {
+			p.byTool[to.Tool] = append(p.byTool[to.Tool], to)
+		}
+		p.byParam[to] = append(p.byParam[to], &judgments[i])
+	}
+	return p
+}
+
+func (p *planner) plan(c *candidate.Candidate) *plan {
+	out := &plan{candidate: c, steps: make([]planStep, c.Len())}
+	for i := range out.steps {
+		s := &out.steps[i]
+		s.readOnly, s.idempotent = true, true
+		if c.Pattern == nil {
+			tool, sole := p.merged.Labels.Tool(c.Labels[i])
+			s.tool, s.several = tool, !sole
+			s.name = p.merged.Labels.Name(c.Labels[i])
+			p.effects(s, c.Labels[i])
+			continue
+		}
+		s.tool, s.name = c.Pattern[i].Tool, c.Pattern[i].Name
+		if link := c.Pattern[i].Each; link != nil {
+			s.walk = p.listWalk(link, c.Pattern[i].From)
+		}
+	}
+	if c.Pattern != nil {
+		p.patternEffects(out)
+	}
+	for i := range out.steps {
+		p.options(out, i)
+	}
+	return out
+}
+
+func (p *planner) effects(s *planStep, l merge.Label) {
+	readOnly := p.merged.Labels.ReadOnly(l)
+	if !readOnly && p.reads != nil && p.reads(s.tool) {
+		readOnly, s.assumed = true, true
+	}
+	s.readOnly = s.readOnly && readOnly
+	s.idempotent = s.idempotent && (readOnly || p.merged.Labels.Idempotent(l))
+}
+
+// patternEffects takes for every step of a pattern the worst of its calls.
+func (p *planner) patternEffects(out *plan) {
+	for _, o := range out.candidate.Occurrences {
+		at := o.First
+		for i := range out.steps {
+			for range o.Count(i) {
+				p.effects(&out.steps[i], p.merged.Graph.Label(p.merged.Walks.Edge(at)))
+				at++
+			}
+		}
+	}
+}
+
+func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
+	w := &listWalk{link: link, from: from}
+	path, err := dataflow.ParsePath(link.From.Path)
+	last := -1
+	for i, step := range path {
+		if step.Kind == dataflow.StepEach {
+			last = i
+		}
+	}
+	name, top := topLevel(link.To.Path)
+	w.argument = name
+	if err != nil || last < 0 || !top || link.From.Side != dataflow.Output || holes(link) > 1 || hasOddName(path) {
+		return w
+	}
+	w.flat, w.list, w.element = true, path[:last+1], path[last+1:]
+	for _, g := range p.byParam[link.To] {
+		if g.Link == link && g.Choice.Kind == dataflow.Each {
+			w.judgment = g
+		}
+	}
+	return w
+}
+
+// holes returns how many parts the link's template has.
+func holes(k *dataflow.Link) int { return strings.Count(k.Template, dataflow.Hole) }
+
+// topLevel returns the name of the argument that a parameter's path stands for,
+// false if it is a place inside one.
+func topLevel(path string) (string, bool) {
+	parsed, err := dataflow.ParsePath(path)
+	if err != nil || len(parsed) == 0 || parsed[0].Kind != dataflow.StepMember {
+		return "", false
+	}
+	return parsed[0].Name, len(parsed) == 1
+}
+
+// hasOddName reports whether a path goes through a member whose name is no name
+// that somebody chose: it could be a value.
+func hasOddName(path dataflow.Path) bool {
+	return slices.ContainsFunc(path, func(s dataflow.Step) bool {
+		return s.Kind == dataflow.StepMember && merge.LooksLikeCredential("", s.Name)
+	})
+}
+
+// options finds what the arguments of a step could be bound to.
+func (p *planner) options(out *plan, k int) {
+	s := &out.steps[k]
+	s.options, s.inside = map[string][]option{}, map[string]bool{}
+	for _, slot := range p.byTool[s.tool] {
+		name, top := topLevel(slot.Path)
+		if name == "" {
+			continue
+		}
+		for _, g := range p.byParam[slot] {
+			for j := k - 1; j >= 0; j-- {
+				if g.Link.From.Side == dataflow.Output && g.Link.From.Tool == out.steps[j].tool && g.Link.Verdict == dataflow.Accepted {
+					s.inside[name] = true
+				}
+			}
+			if top && g.Verdict == dataflow.Accepted && holes(g.Link) <= 1 {
+				s.options[name] = p.appendOptions(s.options[name], out, k, g)
+			}
+		}
+		slices.SortStableFunc(s.options[name], compareOptions)
+		s.options[name] = s.options[name][:min(len(s.options[name]), maxOptions)]
+	}
+}
+
+func compareOptions(a, b option) int {
+	return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.step, a.step), cmp.Compare(b.Agree, a.Agree), cmp.Compare(len(a.path), len(b.path)))
+}
+
+// appendOptions appends the options that a judged link is for the step k.
+func (p *planner) appendOptions(list []option, out *plan, k int, g *dataflow.Judgment) []option {
+	s := &out.steps[k]
+	path := g.Link.Path(g.Choice)
+	if g.Choice.Kind == dataflow.Each && s.walk != nil && s.walk.flat {
+		return appendElementOption(list, s.walk, g)
+	}
+	if g.Choice.Kind == dataflow.Unused || g.Choice.Kind == dataflow.Each {
+		return list
+	}
+	sources := 0
+	for j := k - 1; j >= 0 && sources < maxSources; j-- {
+		if out.steps[j].tool != g.Link.From.Tool || out.steps[j].walk != nil {
+			continue
+		}
+		sources++
+		o := option{Judgment: g, step: j, path: path, keyStep: -1}
+		switch g.Link.From.Side {
+		case dataflow.Input:
+			name, top := topLevel(g.Link.From.Path)
+			if !top || g.Choice.Kind != dataflow.Only {
+				continue
+			}
+			o.source, o.arg = fromArgument, name
+			list = append(list, o)
+			continue
+		case dataflow.Output:
+			if hasOddName(path) || path == nil {
+				continue
+			}
+		default:
+			continue
+		}
+		switch name, top := topLevel(g.Choice.From.Path); {
+		case g.Choice.Kind == dataflow.ByArg && top:
+			o.keyStep, o.keyArg = k, name
+			list = append(list, o)
+		case g.Choice.Kind == dataflow.ByInput && top:
+			for o.keyStep = k - 1; o.keyStep >= 0; o.keyStep-- {
+				if key := &out.steps[o.keyStep]; key.tool == g.Choice.From.Tool && key.walk == nil {
+					o.keyArg = name
+					list = append(list, o)
+					break
+				}
+			}
+		case g.Choice.Kind != dataflow.ByArg && g.Choice.Kind != dataflow.ByInput:
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// appendElementOption appends the option that another member of the element that
+// a fan-out step is at gives the argument.
+func appendElementOption(list []option, w *listWalk, g *dataflow.Judgment) []option {
+	path, err := dataflow.ParsePath(g.Link.From.Path)
+	same := err == nil && g.Link.From.Side == dataflow.Output && g.Link.From.Tool == w.link.From.Tool && len(path) >= len(w.list) &&
+		path[:len(w.list)].String() == w.list.String() && !hasOddName(path)
+	if !same {
+		return list
+	}
+	return append(list, option{Judgment: g, source: fromElement, step: w.from, path: path[len(w.list):], keyStep: -1})
+}

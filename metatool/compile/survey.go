@@ -1,0 +1,193 @@
+package compile
+
+import (
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Survey is what the traces show whatever is then extracted from them: the graph
+// that they are merged into, the links between their calls and how these are
+// judged. Several thresholds and both algorithms work on the same one.
+//
+// Memory is that of the merged graph with its walks, of the links, and with
+// SurveyOptions.Patterns that of [Patterns].
+type Survey struct {
+	Merged      *merge.Merged
+	Set         *dataflow.Set
+	Judgments   []dataflow.Judgment
+	Assumptions []Assumption // tools taken to read only, in order of names
+
+	source    Source
+	workers   int
+	reads     func(trace.Name) bool // nil if nothing is assumed
+	collector *dataflow.Collector
+	patterns  *candidate.Patterns // nil without SurveyOptions.Patterns
+}
+
+// SurveyOptions say how NewSurvey works. The zero value is the default.
+type SurveyOptions struct {
+	Patterns bool // AlgorithmPatterns is among the ways of compiling
+	// Gain is Options.Gain.
+	Gain func(t *trace.Trajectory, turn int) float64
+	// DeclaredReads takes only those tools to read only of which the rules say so,
+	// and makes no Assumption.
+	DeclaredReads bool
+	Workers       int // at once; 0 and 1 are the same
+}
+
+// NewSurvey reads the traces twice. The first time they are merged under the
+// rules, which may be nil, and links between their calls are found; the second
+// time the links are judged and, for patterns, calls are told apart by them. The
+// error is that of the source.
+func NewSurvey(source Source, set *rules.Set, o SurveyOptions) (*Survey, error) {
+	s := &Survey{source: source, workers: o.Workers, collector: &dataflow.Collector{}}
+	if err := s.merge(set, o); err != nil {
+		return nil, err
+	}
+	if err := s.judge(o); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// merge reads the traces for the first time.
+func (s *Survey) merge(set *rules.Set, o SurveyOptions) error {
+	merger, links := merge.NewMerger(set, merge.Options{}), dataflow.NewLinks()
+	type read struct {
+		flow  *dataflow.Flow
+		again repeated
+	}
+	var evidence readEvidence
+	err := pass(s.source, s.workers, func(_ int, t *trace.Trajectory) read {
+		r := read{flow: s.collector.Collect(t)}
+		if !o.DeclaredReads {
+			r.again = repeatedCalls(t)
+		}
+		return r
+	}, func(t *trace.Trajectory, r read) {
+		merger.Add(t)
+		links.Add(r.flow)
+		evidence.add(r.again)
+	})
+	if err != nil {
+		return err
+	}
+	s.Merged, s.Set = merger.Merged(), links.Set()
+	if !o.DeclaredReads {
+		s.Assumptions = evidence.assumptions(s.Merged)
+	}
+	if len(s.Assumptions) > 0 {
+		reads := make(map[trace.Name]bool, len(s.Assumptions))
+		for _, a := range s.Assumptions {
+			reads[trace.Intern(a.Tool)] = true
+		}
+		s.reads = func(tool trace.Name) bool { return reads[tool] }
+	}
+	return nil
+}
+
+// judge reads the traces for the second time.
+func (s *Survey) judge(o SurveyOptions) error {
+	type read struct {
+		votes   *dataflow.Votes
+		symbols *candidate.Symbols
+	}
+	judge := dataflow.NewJudge(s.Set)
+	if o.Patterns {
+		s.patterns = candidate.NewPatterns(s.Merged, s.Set, candidate.Options{Gain: o.Gain, Reads: s.reads})
+	}
+	err := pass(s.source, s.workers, func(i int, t *trace.Trajectory) read {
+		r := read{votes: judge.Check(t)}
+		if s.patterns != nil {
+			r.symbols = s.patterns.Symbols(i, t, s.collector.Collect(t))
+		}
+		return r
+	}, func(_ *trace.Trajectory, r read) {
+		judge.Add(r.votes)
+		if s.patterns != nil {
+			s.patterns.Add(r.symbols)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s.Judgments = judge.Judgments()
+	if s.patterns != nil {
+		s.patterns.Judge(s.Judgments)
+	}
+	return nil
+}
+
+// Way is one way of extracting and binding meta-tools. The zero value is the
+// default.
+type Way struct {
+	Algorithm   Algorithm // AlgorithmPatterns needs SurveyOptions.Patterns
+	Threshold   int       // Options.Threshold
+	AsPublished bool      // Options.AsPublished
+	Bind        bind.Options
+	Unbound     bool // the candidates are all that is wanted: there are no definitions
+}
+
+// Compile makes meta-tools in each of the ways; it reads the traces once for all
+// of them, or not at all if nothing is bound. The error is that of the source.
+func (s *Survey) Compile(ways ...Way) ([]*Compilation, error) {
+	out := make([]*Compilation, len(ways))
+	binders := make([]*bind.Binder, len(ways))
+	bound := false
+	for i, w := range ways {
+		c := &Compilation{Merged: s.Merged, Set: s.Set, Judgments: s.Judgments, Assumptions: s.Assumptions}
+		out[i] = c
+		if w.Algorithm == Patterns {
+			c.patterns = s.patterns.WithThreshold(w.Threshold)
+			c.Extraction = c.patterns.Extraction()
+		} else {
+			c.Extraction = candidate.Extract(s.Merged, candidate.Options{Threshold: w.Threshold, AsPublished: w.AsPublished, Reads: s.reads})
+		}
+		if w.Unbound {
+			continue
+		}
+		bound = true
+		w.Bind.Reads = s.reads
+		binders[i] = bind.New(s.Merged, s.Set, s.Judgments, c.Extraction.Candidates, w.Bind)
+	}
+	if !bound {
+		return out, nil
+	}
+	if err := s.bind(binders); err != nil {
+		return nil, err
+	}
+	for i, b := range binders {
+		if b != nil {
+			out[i].Definitions = b.Definitions()
+		}
+	}
+	return out, nil
+}
+
+// bind shows the binders what they want to see; those that are nil want nothing.
+func (s *Survey) bind(binders []*bind.Binder) error {
+	return pass(s.source, s.workers, func(i int, t *trace.Trajectory) []*bind.Observation {
+		var flow *dataflow.Flow
+		var seen []*bind.Observation
+		for k, b := range binders {
+			if b == nil || !b.Wants(i) {
+				continue
+			}
+			if flow == nil {
+				flow, seen = s.collector.Collect(t), make([]*bind.Observation, len(binders))
+			}
+			seen[k] = b.Observe(i, t, flow)
+		}
+		return seen
+	}, func(_ *trace.Trajectory, seen []*bind.Observation) {
+		for k, o := range seen {
+			if o != nil {
+				binders[k].Add(o)
+			}
+		}
+	})
+}
