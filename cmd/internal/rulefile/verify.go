@@ -227,7 +227,6 @@ func verification(in *cli.Intake, o verifyOptions, file string, e *evidence.Evid
 	out := EvidenceJSON{
 		Schema: "awo.rules-verification/v1", Input: in.JSON(), Rules: file,
 		MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
-		Verdicts: []ruleVerdict{}, Together: []ruleVerdict{},
 		LeftOut: verifyLeftOut{e.LeftOut, e.Unwatched},
 	}
 	of := func(k evidence.CheckKind) checkJSON { return checkJSON{e.Checks[k], e.Contradictions[k]} }
@@ -252,7 +251,7 @@ func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, 
 	v := ruleVerdict{
 		ID: rule.ID, Kind: rule.Kind.String(), At: rule.Pos, Verdict: verdictOK,
 		States: r.States, Tested: r.Tested, Checks: r.Checks,
-		Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected, Examples: []counterExampleJSON{},
+		Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected,
 	}
 	v.TestedShare = stat.Unknown("it joins no states")
 	if r.States > 0 {
@@ -276,9 +275,9 @@ func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, 
 	for _, x := range r.Examples {
 		c := compared[x]
 		v.Examples = append(v.Examples, counterExampleJSON{
-			Check: x.Check.String(), Read: c.Read, Results: append([]string{}, c.Results...),
-			First:  sighting{e.Runs[x.First.Run].ID, x.First.Call + 1, append([]string{}, c.First...), append([]string{}, c.FirstOrder...)},
-			Second: sighting{e.Runs[x.Second.Run].ID, x.Second.Call + 1, append([]string{}, c.Second...), append([]string{}, c.SecondOrder...)},
+			Check: x.Check.String(), Read: c.Read, Results: c.Results,
+			First:  sighting{e.Runs[x.First.Run].ID, x.First.Call + 1, c.First, c.FirstOrder},
+			Second: sighting{e.Runs[x.Second.Run].ID, x.Second.Call + 1, c.Second, c.SecondOrder},
 		})
 	}
 	return v
