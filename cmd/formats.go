@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 func newFormats(a *cli.App) *cobra.Command {
@@ -36,7 +37,7 @@ type formatJSON struct {
 }
 
 func printFormats(j *cli.Job, _ struct{}, _ []string) error {
-	out := formatsJSON{Schema: "awo.formats/v1", Formats: cli.Map(trace.Formats, func(f *trace.Format) formatJSON { return formatJSON{f.Name, f.Doc, f.Spec} })}
+	out := formatsJSON{Schema: "awo.formats/v1", Formats: cli.Map(formats.All, func(f *trace.Format) formatJSON { return formatJSON{f.Name, f.Doc, f.Spec} })}
 	table := report.TableOf("formats", "", out.Formats, []report.Column{
 		{Key: "name", Words: true}, {Key: "doc", Title: "what it holds", Max: 60, Wrap: true, Words: true}, {Key: "spec", Title: "defined at", Max: 100, Words: true},
 	})
