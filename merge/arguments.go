@@ -11,7 +11,7 @@ import (
 )
 
 // argument is a value of a label's arguments while rules work on it: a JSON
-// value that remembers which parts of its text a rule wrote, since only those
+// value that remembers which parts of its text a rule wrote, because only those
 // may be shown.
 type argument struct {
 	kind    trace.Kind

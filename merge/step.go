@@ -19,7 +19,7 @@ type Step struct {
 
 	Status    trace.Status
 	Inserted  bool
-	AfterUser bool // a user message came since the step before
+	AfterUser bool // a user message came after the step before
 	Cut       bool // `failed: split` cut the trajectory here: the step starts again at the root
 }
 
@@ -42,3 +42,44 @@ func (s *Step) Domain() string { return s.action.domainName }
 // Barrier reports whether the step is one that no meta-tool may contain or
 // cross.
 func (s *Step) Barrier() bool { return s.action.barrier }
+
+// Answer returns what the rules say of the step's result in the answer of a
+// meta-tool.
+func (s *Step) Answer() rules.Answer { return s.action.answer }
+
+// Mark is what the rules make of a recorded call as far as it is one of a
+// sequence.
+type Mark uint8
+
+// The marks. The zero value is a call that is a step, or part of one.
+const (
+	MarkStep    Mark = iota
+	MarkDropped      // it is no step, and what stands around it is consecutive
+	MarkBarrier      // no meta-tool contains or crosses it
+)
+
+// Marks returns what steps, the result of Rewrite, make of each call of t, and
+// gives calls the status that the rules read from their results.
+func Marks(t *trace.Trajectory, steps []Step) []Mark {
+	marks := make([]Mark, len(t.Calls))
+	for i := range marks {
+		marks[i] = MarkDropped
+	}
+	for i := range steps {
+		s := &steps[i]
+		if s.Inserted {
+			continue
+		}
+		mark := MarkStep
+		if s.Barrier() {
+			mark = MarkBarrier
+		}
+		for c := s.FirstCall; c <= s.LastCall; c++ {
+			marks[c] = mark
+		}
+		if s.Calls == 1 {
+			t.Calls[s.FirstCall].Status = s.Status
+		}
+	}
+	return marks
+}

@@ -34,7 +34,7 @@ type Walker struct {
 	keys    []hash128.Hash
 	states  hash128.Table
 	fresh   uint32 // states of the disjoint strategy
-	LeftOut int    // steps not walked since they led to states beyond the limit
+	LeftOut int    // steps not walked because they led to states beyond the limit
 }
 
 // NewWalker returns a walker over the steps of r. The strategy must be the one

@@ -87,10 +87,9 @@ type lexer struct {
 
 // scan splits the source into tokens and comments.
 //
-// Note: the library's parser is not used. It recurses once per key and per
-// level, builds a path string per node (quadratic in depth), stops at the first
-// duplicate key and leaves it to chance which node a comment belongs to; its
-// scanner has none of these faults.
+// Note: the library's parser is not used: its time grows with the square of the
+// number of keys and of the depth, and it accepts what is hardly meant
+// (docs/decisions/0038).
 func scan(s *source) (tokens []token, comments []comment, problem *diag.Error) {
 	defer func() {
 		// The scanner is code that we do not control, and src may be hostile.

@@ -138,7 +138,7 @@ func (e *Examiner) group(key hash128.Hash, state uint32, called hash128.Hash) *r
 }
 
 // compare compares the execution with others that made the read from the state:
-// with trials of its own task, or with those of others. The two are apart since
+// with trials of its own task, or with those of others. The two are apart because
 // the first executions of a read leave no room for later tasks.
 func (e *Examiner) compare(g *readGroup, trials bool, tool trace.Name, i int, run int32, history, result hash128.Hash) {
 	known := false
@@ -180,7 +180,7 @@ func (e *Examiner) compare(g *readGroup, trials bool, tool trace.Name, i int, ru
 	g.entries = append(g.entries, entry{history, result, run, int32(i), keys})
 }
 
-// narrow numbers the set of the rules that are needed; where none is, since
+// narrow numbers the set of the rules that are needed; where none is, because
 // others stand in for each, that of the kinds.
 func (e *Examiner) narrow(needed []int) int32 {
 	single := 0

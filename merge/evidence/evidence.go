@@ -137,7 +137,7 @@ func NewExaminer(set *rules.Set, options Options) *Examiner {
 	for _, r := range set.Rules {
 		e.anyName = e.anyName || r.Kind == rules.KindRename || r.Kind == rules.KindInsert
 		e.texts = e.texts || r.Kind == rules.KindStatus
-		if r.Kind != rules.KindBarrier && r.Kind != rules.KindValues {
+		if r.Kind != rules.KindBarrier && r.Kind != rules.KindPlumbing && r.Kind != rules.KindValues {
 			moving = append(moving, r)
 			e.units = append(e.units, unit{rules: []*rules.Rule{r}})
 		}
@@ -307,7 +307,7 @@ type Evidence struct {
 
 	Checks         [numChecks]int // by CheckKind, those that count
 	Contradictions [numChecks]int
-	Unstable       int // checks that do not count, since the call differs after identical histories
+	Unstable       int // checks that do not count because the call differs after identical histories
 	Baseline       Share
 	Unexplained    Share // checks, and contradictions of histories that no rule and no kind of rule alone makes one state
 

@@ -157,7 +157,7 @@ func (m *toolModel) probability(pair uint32) (alone, given float64) {
 // from the state. The tools are those recorded, whatever rules call them, so
 // that sets of rules can be compared: where rules make states one that go on
 // differently the loss rises, and where they tell apart what is alike too,
-// since such states are new in every task.
+// because such states are new in every task.
 func (n *nextCalls) heldOut(folds int, seed uint64) ngram.Losses {
 	called := map[uint32]bool{}
 	start := 0
