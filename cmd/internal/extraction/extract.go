@@ -9,6 +9,7 @@ package extraction
 
 import (
 	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
