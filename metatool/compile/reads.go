@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
@@ -64,7 +64,7 @@ func repeatedCalls(t *trace.Trajectory) repeated {
 		if !ok {
 			result = trace.Value{Kind: trace.String, Text: c.Result.Text()}
 		}
-		hash := dataflow.HashValue(result)
+		hash := jsonvalue.Hash(&result)
 		key = c.AppendCanonicalArgs(append(append(key[:0], c.Tool.Value()...), 0))
 		if before, again := results[string(key)]; again {
 			if out.checks == nil {

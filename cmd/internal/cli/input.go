@@ -130,7 +130,7 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			}
 			in.count(t)
 			if in.KeepsOrigins {
-				in.Origins = append(in.Origins, emit.NewOrigin(t))
+				in.Origins = append(in.Origins, emit.Origin{ID: t.ID, File: t.Source.File, Line: t.Source.Line})
 			}
 			if !yield(t, nil) {
 				return

@@ -2,9 +2,11 @@ package extraction
 
 import (
 	"bytes"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +37,7 @@ type CheckJSON struct {
 
 type artefactFileJSON struct {
 	Name    string `json:"name"`
-	Status  string `json:"status"`  // same, differs, missing or extra
+	Status  string `json:"status"`  // same, differs, missing, extra or unlisted
 	Removed int    `json:"removed"` // lines on disk that are not made
 	Added   int    `json:"added"`   // lines that are made and not on disk
 
@@ -44,10 +46,11 @@ type artefactFileJSON struct {
 
 // What --check says of a file.
 const (
-	fileSame    = "same"
-	fileDiffers = "differs"
-	fileMissing = "missing"
-	fileExtra   = "extra"
+	fileSame     = "same"
+	fileDiffers  = "differs"
+	fileMissing  = "missing"
+	fileExtra    = "extra"    // the manifest lists it, and the inputs do not give it
+	fileUnlisted = "unlisted" // it is in the folder, and no manifest lists it
 )
 
 // madeBy is the line of a manifest that names the version of awo.
@@ -82,12 +85,20 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 		out.Passed = out.Passed && one.Status == fileSame
 		out.Files = append(out.Files, one)
 	}
+	known := map[string]bool{}
+	for _, f := range made {
+		known[f.Name] = true
+	}
 	m, _ := readManifest(dir)
 	for _, f := range m.Files {
-		if !slices.ContainsFunc(made, func(made emit.File) bool { return made.Name == f.Name }) {
+		if !known[f.Name] {
 			out.Files = append(out.Files, artefactFileJSON{Name: f.Name, Status: fileExtra})
-			out.Passed = false
+			out.Passed, known[f.Name] = false, true
 		}
+	}
+	for _, name := range unlisted(dir, known) {
+		out.Files = append(out.Files, artefactFileJSON{Name: name, Status: fileUnlisted})
+		out.Passed = false
 	}
 	if out.Passed {
 		if j.Format == report.FormatJSON {
@@ -104,6 +115,35 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 		return err
 	}
 	return cli.ErrProblems
+}
+
+// maxUnlisted is how many files that nothing lists are named.
+const maxUnlisted = 100
+
+// unlisted returns what else is in a folder of artefacts, in order: a module beside
+// others is imported by them, and a file that somebody put there is none of awo's. What
+// git keeps in a folder (.gitignore and such) does not count.
+func unlisted(dir string, known map[string]bool) (names []string) {
+	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case len(names) == maxUnlisted:
+			return fs.SkipAll
+		case name == "." || known[name]:
+			return nil
+		case strings.HasPrefix(entry.Name(), ".git"):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case err != nil: // a folder that cannot be read
+			names = append(names, name)
+			return fs.SkipDir
+		case !entry.IsDir():
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names
 }
 
 func checkDocument(in *cli.Intake, out CheckJSON) *report.Document {
@@ -125,7 +165,7 @@ func checkDocument(in *cli.Intake, out CheckJSON) *report.Document {
 		}
 		table.Add(report.Name(f.Name), report.Text(f.Status), removed, added)
 	}
-	table.Note("Missing: the inputs give it, and it is not in %s. Extra: the manifest there lists it, and the inputs do not give it.", report.Escape(out.Folder))
+	table.Note("Missing: the inputs give it, and it is not in %s. Extra: the manifest there lists it, and the inputs do not give it. Unlisted: it is there, and no manifest lists it; awo did not make it.", report.Escape(out.Folder))
 	d.Add(table)
 	if len(out.Changes) > 0 {
 		changes := changesTable(out.Changes)

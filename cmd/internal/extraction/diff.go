@@ -121,18 +121,26 @@ func readSet(dir string) (*changes.Set, error) {
 
 // readArtefact reads a file that awo wrote.
 func readArtefact(name string) ([]byte, error) {
-	info, err := os.Stat(name)
+	shown := filepath.ToSlash(name)
+	// The folder may be anybody's: a symbolic link does not lead out of it.
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if err != nil {
+		return nil, cli.FileProblem(shown, err)
+	}
+	defer root.Close()
+	base := filepath.Base(name)
+	info, err := root.Stat(base)
 	switch {
 	case err != nil:
-		return nil, cli.FileProblem(filepath.ToSlash(name), err)
+		return nil, cli.FileProblem(shown, err)
 	case !info.Mode().IsRegular():
-		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "file-unreadable", "it is no regular file")
+		return nil, diag.New(diag.Pos{File: shown}, "file-unreadable", "it is no regular file")
 	case info.Size() > maxToolsFile:
-		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "file-too-large", "the file has %d bytes, artefacts have at most %d", info.Size(), maxToolsFile)
+		return nil, diag.New(diag.Pos{File: shown}, "file-too-large", "the file has %d bytes, artefacts have at most %d", info.Size(), maxToolsFile)
 	}
-	src, err := os.ReadFile(name)
+	src, err := root.ReadFile(base)
 	if err != nil {
-		return nil, cli.FileProblem(filepath.ToSlash(name), err)
+		return nil, cli.FileProblem(shown, err)
 	}
 	return src, nil
 }

@@ -3,6 +3,7 @@ package extraction
 import (
 	"encoding/json"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
@@ -89,9 +90,24 @@ func readCandidates(dir string) (found emit.CandidatesJSON, err error) {
 		found.Candidates = []emit.CandidateJSON{}
 	}
 	for i := range found.Candidates {
-		complete(&found.Candidates[i])
+		c := &found.Candidates[i]
+		complete(c)
+		for k := range c.Places {
+			c.Places[k] = seenFrom(dir, c.Places[k])
+		}
 	}
 	return found, nil
+}
+
+// seenFrom names the file of a place from where awo runs, as its reader would: the
+// folder of artefacts names it from itself.
+func seenFrom(dir string, p emit.PlaceJSON) emit.PlaceJSON {
+	file := path.Join(filepath.ToSlash(dir), p.File)
+	if path.IsAbs(p.File) || filepath.IsAbs(dir) || p.File == path.Base(p.File) {
+		return p
+	}
+	p.Trajectory, p.File = strings.ReplaceAll(p.Trajectory, p.File, file), file
+	return p
 }
 
 // complete makes empty lists of those that a file may lack.
