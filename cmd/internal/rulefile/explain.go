@@ -4,26 +4,24 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
+	"github.com/spf13/cobra"
 )
 
 // explainOptions are the flags of `awo rules explain`.
 type explainOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
-	Rules            string `mapstructure:"rules"`
 	Trajectory       string `mapstructure:"trajectory"`
 	Call             int    `mapstructure:"call"`
 }
 
 func newExplain(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "explain FILES...",
+		Use:   "explain RULES TRACES...",
 		Short: "Say what each stage of the rules did to one call",
 		Long: `Say what the rules made of one recorded call: every rule that matches it, in the
 order in which they apply, with what was there before and after; of rules of which
@@ -34,11 +32,11 @@ The traces are merged as by awo graph, so that the states have the same numbers
 there. Argument values are shown as ordinals such as ‹v1›; --show-values shows them.
 
 ` + cli.FilesHelp,
-		Example: "  awo rules explain traces/ --rules rules.yaml --trajectory run-17 --call 3",
+		Example: "  awo rules explain rules.yaml traces/ --trajectory run-17 --call 3",
+		Args:    rulesAndFiles,
 	}
 	f := c.Flags()
 	cli.AddInput(f)
-	cli.AddRules(f)
 	f.String("trajectory", "", "`ID` of the trajectory, as awo inspect and the traces have it")
 	f.Int("call", 1, "`N`th call of the trajectory, from 1, those included that rules drop")
 	return cli.Work(a, c, explainRules)
@@ -84,20 +82,18 @@ type explainedStepJSON struct {
 	Visits     int    `json:"visits"` // of the state it leads to
 }
 
-func explainRules(j *cli.Job, o explainOptions, files []string) error {
+func explainRules(j *cli.Job, o explainOptions, args []string) error {
 	switch {
-	case o.Rules == "":
-		return cli.Usagef("--rules: name the rule file that is to be explained")
 	case o.Trajectory == "":
 		return cli.Usagef("--trajectory: name the trajectory that the call is in")
 	case o.Call < 1:
 		return cli.Usagef("--call: calls are counted from 1, and %d is none", o.Call)
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(args[0])
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(args[1:], o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
