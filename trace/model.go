@@ -42,9 +42,9 @@ type Trajectory struct {
 	Messages []Message // what was said by others than the model, in order
 	Calls    []Call    // tool calls in message order; those of one turn are adjacent
 
-	// Counts of what was odd but readable, by problem code: results that answer
+	// Anomalies counts what was wrong but readable, by code: results that answer
 	// nothing, repeated call ids, arguments that are no JSON, ...
-	Oddities diag.Counts
+	Anomalies diag.Counts
 }
 
 // Parent names the trajectory that started a sub-agent. The zero value means none.

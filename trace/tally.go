@@ -4,7 +4,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 )
 
-// Problem codes of oddities that the Tally reports as figures of their own.
+// Problem codes of anomalies that the Tally reports as figures of their own.
 const (
 	CodeOrphanResult = "result-orphan" // a result that answers no call
 )
@@ -82,7 +82,7 @@ func (y *Tally) Add(t *Trajectory) {
 			y.UserMessages++
 		}
 	}
-	for code, n := range t.Oddities.ByCode {
+	for code, n := range t.Anomalies.ByCode {
 		if code == CodeOrphanResult {
 			y.OrphanResults += n
 			continue

@@ -50,9 +50,9 @@ func TestATIF(t *testing.T) {
 			turn 1 calls 1+1 text "y"
 			call 1 f turn -1 {} result "r" = "r" origin code
 			call 1 g turn 1 {}
-			odd call-id-repeated 1
-			odd context-copied 1
-			odd turn-aggregated 2`,
+			anomaly call-id-repeated 1
+			anomaly context-copied 1
+			anomaly turn-aggregated 2`,
 		},
 		{
 			"results",
@@ -80,9 +80,9 @@ func TestATIF(t *testing.T) {
 			call 5 c turn 4 {} result "first" = "first"
 			call 6 d turn 4 {} result absent
 			call 7 e turn 4 {} result "third" = "third"
-			odd call-id-repeated 1
-			odd result-detached 2
-			odd result-orphan 1`,
+			anomaly call-id-repeated 1
+			anomaly result-detached 2
+			anomaly result-orphan 1`,
 		},
 		{
 			"what is not ATIF",
@@ -93,12 +93,12 @@ func TestATIF(t *testing.T) {
 			session s
 			agent a
 			message 0 at 0/0 text "again"
-			odd args-not-object 1
-			odd call-unnamed 1
-			odd key-duplicate 1
-			odd message-role 1
-			odd message-shape 4
-			odd time-invalid 1`,
+			anomaly args-not-object 1
+			anomaly call-unnamed 1
+			anomaly key-duplicate 1
+			anomaly message-role 1
+			anomaly message-shape 4
+			anomaly time-invalid 1`,
 		},
 		{
 			"what awo adds, wrong",
@@ -107,7 +107,7 @@ func TestATIF(t *testing.T) {
 				{"source": "agent", "message": "[1", "extra": {"awo": {"message": "parts", "end": "x", "turn": 1.5}}, "tool_calls": [
 					{"tool_call_id": "1", "function_name": "f", "arguments": {"a": 1}, "extra": {"awo": {"args": "raw", "origin": "nobody", "status": "great", "error": "e", "error_form": "json", "context": [{"name": 1, "value": null}, 3]}}},
 					{"tool_call_id": "2", "function_name": "f", "arguments": [1], "extra": {"awo": {"args": "value"}}}]}],
-				"extra": {"awo": {"outcome": "maybe", "score": "high", "oddities": {"result-orphan": 2, "Secret Value": 1, "x": -1, "key-duplicate": "1"}, "parent": 3}}`),
+				"extra": {"awo": {"outcome": "maybe", "score": "high", "anomalies": {"result-orphan": 2, "Secret Value": 1, "x": -1, "key-duplicate": "1"}, "parent": 3}}`),
 			`id s
 			session s
 			agent a
@@ -115,9 +115,9 @@ func TestATIF(t *testing.T) {
 			message 0 at 0/0 text "u"
 			call 1 f turn 0 {"a":1} error "e" context [{1 } { }]
 			call 2 f turn 0 no object {"_value":[1]}
-			odd args-not-object 1
-			odd result-orphan 2
-			odd time-invalid 1`,
+			anomaly args-not-object 1
+			anomaly result-orphan 2
+			anomaly time-invalid 1`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -148,7 +148,7 @@ func TestATIFSubagents(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	root := fragments[0].Trajectory
-	if len(root.Calls) != 1 || !root.Calls[0].HasResult || !root.Calls[0].Result.IsZero() || root.Oddities.ByCode[build.CodeMessageShape] != 2 {
+	if len(root.Calls) != 1 || !root.Calls[0].HasResult || !root.Calls[0].Result.IsZero() || root.Anomalies.ByCode[build.CodeMessageShape] != 2 {
 		t.Errorf("the root is\n%s", formattest.Depict(root))
 	}
 	for _, f := range fragments[1:] {

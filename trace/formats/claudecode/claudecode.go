@@ -167,11 +167,11 @@ func claudeTrajectories(s claudeSession, parts []trace.Fragment, copied int) []*
 	for _, chain := range claudeChains(s.lines) {
 		active, abandoned := activeLines(chain.lines)
 		t := claudeTrajectory(session, chain.agent, active, starter)
-		t.Oddities.AddN(build.CodeBranchAbandoned, abandoned)
+		t.Anomalies.AddN(build.CodeBranchAbandoned, abandoned)
 		if len(out) == 0 {
-			t.Oddities.AddN(build.CodeLineCopied, copied)
+			t.Anomalies.AddN(build.CodeLineCopied, copied)
 			if s.forked {
-				t.Oddities.AddN(build.CodeHistoryForked, 1)
+				t.Anomalies.AddN(build.CodeHistoryForked, 1)
 			}
 		}
 		if len(active) > 0 {
@@ -186,7 +186,7 @@ func claudeTrajectories(s claudeSession, parts []trace.Fragment, copied int) []*
 		if agent, ok := strings.CutPrefix(t.ID, session+"/"); ok {
 			t.Parent = trace.Parent{Trajectory: session, Call: starter[agent]}
 			if t.Parent.Call == "" {
-				t.Oddities.AddN(build.CodeParentCallUnknown, 1)
+				t.Anomalies.AddN(build.CodeParentCallUnknown, 1)
 			}
 		}
 	}

@@ -10,18 +10,18 @@ import (
 
 // geminiRecord is a record with what is read of it.
 type geminiRecord struct {
-	items    []build.Item // those of the answer behind the others
-	answer   int          // where the answer begins
-	answered bool
-	request  bool // there are contents, so that the record stands for itself
-	response build.Response
-	tools    []byte
-	system   trace.Raw
-	odd      map[string]int
+	items     []build.Item // those of the answer behind the others
+	answer    int          // where the answer begins
+	answered  bool
+	request   bool // there are contents, so that the record stands for itself
+	response  build.Response
+	tools     []byte
+	system    trace.Raw
+	anomalies map[string]int
 }
 
 func readGeminiRecord(c *jsonscan.Cursor) *geminiRecord {
-	g := &geminiRecord{odd: map[string]int{}}
+	g := &geminiRecord{anomalies: map[string]int{}}
 	var answer geminiAnswer
 	switch c.Kind() {
 	case jsonscan.Array:
@@ -50,7 +50,7 @@ func readGeminiRecord(c *jsonscan.Cursor) *geminiRecord {
 // element reads an element of an array: a content, or a piece of an answer.
 func (g *geminiRecord) element(c *jsonscan.Cursor, answer *geminiAnswer) {
 	if !c.Object() {
-		g.odd[build.CodeMessageShape]++
+		g.anomalies[build.CodeMessageShape]++
 		return
 	}
 	g.members(c, answer, false)
@@ -138,7 +138,7 @@ func (g *geminiRecord) members(c *jsonscan.Cursor, answer *geminiAnswer, outer b
 	if len(stamp) > 0 {
 		at, bad := build.ParseStamp(stamp)
 		if bad {
-			g.odd[build.CodeTimeInvalid]++
+			g.anomalies[build.CodeTimeInvalid]++
 		}
 		answer.response.End = at
 	}
@@ -161,7 +161,7 @@ func (g *geminiRecord) contents(c *jsonscan.Cursor) {
 
 func (g *geminiRecord) oneContent(c *jsonscan.Cursor) {
 	if !c.Object() {
-		g.odd[build.CodeMessageShape]++
+		g.anomalies[build.CodeMessageShape]++
 		return
 	}
 	var role, parts []byte
@@ -185,10 +185,10 @@ func (g *geminiRecord) content(role, parts []byte) {
 		g.items = append(g.items, build.Item{Kind: build.ItemSystem, Value: trace.Raw{Data: parts, Form: trace.FormParts}})
 		return
 	default:
-		g.odd[build.CodeMessageRole]++
+		g.anomalies[build.CodeMessageRole]++
 		return
 	}
-	items := mergeTexts(readGeminiParts(parts, model, g.odd))
+	items := mergeTexts(readGeminiParts(parts, model, g.anomalies))
 	for i := range items {
 		items[i].Opens = i == 0 && model
 	}
@@ -207,7 +207,7 @@ func (a *geminiAnswer) candidates(c *jsonscan.Cursor, g *geminiRecord) {
 	first := true
 	for ok := c.Array(); ok && c.Element(); {
 		if !first {
-			g.odd[build.CodeChoiceIgnored]++
+			g.anomalies[build.CodeChoiceIgnored]++
 			continue
 		}
 		first = false
@@ -217,7 +217,7 @@ func (a *geminiAnswer) candidates(c *jsonscan.Cursor, g *geminiRecord) {
 			}
 			for ok := c.Object(); ok && c.Member(); {
 				if string(c.Key()) == "parts" {
-					a.items = append(a.items, readGeminiParts(c.Raw(), true, g.odd)...)
+					a.items = append(a.items, readGeminiParts(c.Raw(), true, g.anomalies)...)
 				}
 			}
 		}

@@ -416,7 +416,7 @@ func readChatRequest(data []byte) *build.RequestRecord {
 	}
 	r := &build.RequestRecord{
 		Items: d.Items, Answer: len(d.Items), Answered: d.answerAt >= 0,
-		Response: d.told, Model: d.Model, Tools: d.Builder.Trajectory.Tools, Odd: d.Builder,
+		Response: d.told, Model: d.Model, Tools: d.Builder.Trajectory.Tools, Anomalies: d.Builder,
 	}
 	if r.Answered {
 		r.Answer = d.answerAt

@@ -278,7 +278,7 @@ func (d *handsDecoder) event(e *handsEvent) {
 		b.Message(trace.RoleSystem, e.text.OrAbsent()).Time = e.at
 		if e.tools != nil {
 			c := jsonscan.New(e.tools)
-			b.Trajectory.Tools = build.New(0).ReadTools(&c) // what has no name there is no oddity of a call
+			b.Trajectory.Tools = build.New(0).ReadTools(&c) // what has no name there is no anomaly of a call
 		}
 	case "Condensation", "CondensationSummaryEvent":
 		b.Message(trace.RoleSystem, e.result.OrAbsent()).Time = e.at

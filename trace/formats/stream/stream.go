@@ -142,7 +142,7 @@ func assembleEventStream(key string, parts []trace.Fragment) ([]*trace.Trajector
 	if string(family) == "responses" {
 		out, err := openai.AssembleResponses(string(rest), parts)
 		for _, t := range out {
-			t.Oddities.AddN(build.CodeRequestMissing, len(t.Turns))
+			t.Anomalies.AddN(build.CodeRequestMissing, len(t.Turns))
 		}
 		return out, err
 	}
@@ -186,7 +186,7 @@ func assembleEventStream(key string, parts []trace.Fragment) ([]*trace.Trajector
 		t.ID = string(rest)
 	}
 	build.ClearTurnModels(t)
-	t.Oddities.AddN(build.CodeRequestMissing, len(t.Turns))
+	t.Anomalies.AddN(build.CodeRequestMissing, len(t.Turns))
 	return []*trace.Trajectory{t}, nil
 }
 

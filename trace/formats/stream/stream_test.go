@@ -61,8 +61,8 @@ func TestEventStreamChat(t *testing.T) {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 	// The call of find answered in a stream without requests has no result, and that is counted.
-	if odd := fmt.Sprint(x.Oddities.ByCode); odd != "map[choice-ignored:1 request-missing:2]" {
-		t.Errorf("oddities are %s", odd)
+	if anomalies := fmt.Sprint(x.Anomalies.ByCode); anomalies != "map[choice-ignored:1 request-missing:2]" {
+		t.Errorf("anomalies are %s", anomalies)
 	}
 }
 
@@ -70,10 +70,10 @@ func TestEventStreamChat(t *testing.T) {
 func TestEventStreamChatTraps(t *testing.T) {
 	call := func(piece string) string { return `{"tool_calls":[` + piece + `]}` }
 	tests := []struct {
-		name  string
-		lines []string
-		calls []string
-		odd   string
+		name      string
+		lines     []string
+		calls     []string
+		anomalies string
 	}{
 		{"every call has the index 0", []string{
 			formattest.Chunk("c", call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":1}"}}`)),
@@ -119,8 +119,8 @@ func TestEventStreamChatTraps(t *testing.T) {
 					t.Fatalf("%s: %d trajectories, want 1", name, len(got))
 				}
 				formattest.WantLines(t, name+": calls", args(got[0]), test.calls)
-				if odd := fmt.Sprint(got[0].Oddities.ByCode); odd != test.odd {
-					t.Errorf("%s: oddities are %s, want %s", name, odd, test.odd)
+				if anomalies := fmt.Sprint(got[0].Anomalies.ByCode); anomalies != test.anomalies {
+					t.Errorf("%s: anomalies are %s, want %s", name, anomalies, test.anomalies)
 				}
 			}
 		})
@@ -170,7 +170,7 @@ func TestEventStreamMessages(t *testing.T) {
 	if len(x.Turns) != 2 || x.Turns[0].Usage != (trace.Usage{Known: true, Input: 50, CachedInput: 40, CacheWrite: 7, Output: 90}) || x.Turns[0].Text.Text() != "look" || x.Turns[0].Thought.Text() != "hm" || x.Turns[1].Usage.Output != 1 {
 		t.Errorf("turns are %+v", x.Turns)
 	}
-	if x.ID != "msg_1" || x.Model != "claude-x" || x.Calls[2].Status != trace.StatusOK || fmt.Sprint(x.Oddities.ByCode) != "map[call-incomplete:1 request-missing:2 response-incomplete:1]" {
+	if x.ID != "msg_1" || x.Model != "claude-x" || x.Calls[2].Status != trace.StatusOK || fmt.Sprint(x.Anomalies.ByCode) != "map[call-incomplete:1 request-missing:2 response-incomplete:1]" {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 }
@@ -209,8 +209,8 @@ func TestEventStreamResponses(t *testing.T) {
 	if len(x.Turns) != 2 || x.Turns[0].Usage != (trace.Usage{Known: true, Input: 9, Output: 4, Reasoning: 1}) || x.Model != "gpt-x" || y.Model != "gpt-y" || x.ID != "resp_1" {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
-	if odd := fmt.Sprint(x.Oddities.ByCode); odd != "map[request-missing:2 response-incomplete:1]" {
-		t.Errorf("oddities are %s", odd)
+	if anomalies := fmt.Sprint(x.Anomalies.ByCode); anomalies != "map[request-missing:2 response-incomplete:1]" {
+		t.Errorf("anomalies are %s", anomalies)
 	}
 }
 
@@ -241,7 +241,7 @@ func TestEventStreamRecorded(t *testing.T) {
 	x := got[0]
 	formattest.RoundTrip(t, x)
 	formattest.WantLines(t, "calls", args(x), []string{`get_current_weather@0 call_P9Ayqu3UQNYuTBVAg2sLimh9 {"location":"San Francisco"}`})
-	if x.Model != "gpt-3.5-turbo-0125" || x.Oddities.Total != 1 {
+	if x.Model != "gpt-3.5-turbo-0125" || x.Anomalies.Total != 1 {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 }

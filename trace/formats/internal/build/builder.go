@@ -61,8 +61,8 @@ func (b *Builder) Another() *Builder {
 	return &Builder{Trajectory: &trace.Trajectory{}, Memo: b.Memo, recordMemory: b.recordMemory}
 }
 
-// Anomaly counts n oddities.
-func (b *Builder) Anomaly(code string, n int) { b.Trajectory.Oddities.AddN(code, n) }
+// Anomaly counts n anomalies.
+func (b *Builder) Anomaly(code string, n int) { b.Trajectory.Anomalies.AddN(code, n) }
 
 // Text returns bytes as a string that shares its memory with others of the
 // trajectory.

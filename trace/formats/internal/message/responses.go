@@ -107,7 +107,7 @@ func (m *responsesItem) readOutput(c *jsonscan.Cursor) {
 
 // Responses reads items, and knows those that may be referred to.
 type Responses struct {
-	Builder *build.Builder // where oddities are counted
+	Builder *build.Builder // where anomalies are counted
 	items   map[string][]build.Item
 }
 

@@ -58,8 +58,8 @@ func Join(spans []*Span, session, fallback string) []*trace.Trajectory {
 		}
 	}
 	if len(out) > 0 {
-		out[0].Oddities.AddN(build.CodeSpanRepeated, repeated)
-		out[0].Oddities.AddN(build.CodeSpanDoubled, doubled)
+		out[0].Anomalies.AddN(build.CodeSpanRepeated, repeated)
+		out[0].Anomalies.AddN(build.CodeSpanDoubled, doubled)
 	}
 	return out
 }
