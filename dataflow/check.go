@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -129,7 +130,7 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 			c.votes[id] = v
 		}
 		absent := true
-		r.to.visit(*arguments, nil, func(recorded trace.Value, positions []int) {
+		visit(r.to, *arguments, nil, func(recorded trace.Value, positions []int) {
 			if isEmpty(&recorded) {
 				return
 			}
@@ -143,11 +144,11 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 		}
 	}
 	for _, p := range c.j.params[tool] {
-		p.path.visit(*arguments, nil, func(recorded trace.Value, _ []int) {
+		visit(p.path, *arguments, nil, func(recorded trace.Value, _ []int) {
 			if c.used[p.slot] == nil {
 				c.used[p.slot] = map[uint64]bool{}
 			}
-			c.used[p.slot][hashValue(&recorded)] = true
+			c.used[p.slot][jsonvalue.Hash(&recorded)] = true
 		})
 	}
 }
@@ -166,7 +167,7 @@ func (c *checking) isFromElsewhere(id int32, recorded *trace.Value) bool {
 // since the rules of a parameter come one after the other.
 func (c *checking) nearest(r *rule, recorded *trace.Value) int {
 	n := &c.near
-	if h := hashValue(recorded); n.slot != r.link.To || n.value != h || n.read != c.reads {
+	if h := jsonvalue.Hash(recorded); n.slot != r.link.To || n.value != h || n.read != c.reads {
 		*n = nearest{slot: r.link.To, value: h, read: c.reads, call: -1}
 		for _, id := range c.j.byParam[r.link.To.Tool] {
 			o := &c.j.rules[id]
@@ -221,7 +222,7 @@ func (c *checking) apply(v *ruleVotes, r *rule, from *reading, recorded, argumen
 
 // note keeps values for the chance guard.
 func (v *choiceVotes) note(r *rule, given []trace.Value, recorded *trace.Value, right bool) {
-	asked := hashValue(recorded)
+	asked := jsonvalue.Hash(recorded)
 	if right {
 		v.right = appendNew(v.right, asked)
 	}
@@ -230,7 +231,7 @@ func (v *choiceVotes) note(r *rule, given []trace.Value, recorded *trace.Value, 
 		if r.link.gives(&given[i], recorded) {
 			v.given = appendNew(v.given, asked)
 		} else {
-			v.given = appendNew(v.given, hashValue(&given[i]))
+			v.given = appendNew(v.given, jsonvalue.Hash(&given[i]))
 		}
 	}
 	v.asked = appendNew(v.asked, asked)
@@ -250,7 +251,7 @@ func appendNew(list []uint64, h uint64) []uint64 {
 func (c *checking) keyOf(r *rule, choice *ruleChoice, arguments *trace.Value, positions []int) (trace.Value, bool) {
 	switch choice.Kind {
 	case ByArg:
-		if keys := choice.from.beside(*arguments, r.to, positions); len(keys) == 1 {
+		if keys := beside(choice.from, *arguments, r.to, positions); len(keys) == 1 {
 			return keys[0], true
 		}
 		return trace.Value{}, false

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -209,7 +210,7 @@ func TestJudgeRelations(t *testing.T) {
 		t.Errorf("coerced: %q", got)
 	}
 	got, list := judged(t, scripts, "get.subject", "send(subject)")
-	if !slices.Equal(got, []string{"only 16/16"}) || list[0].Link.Template != "Re: "+dataflow.Hole {
+	if !slices.Equal(got, []string{"only 16/16"}) || list[0].Link.Template != "Re: "+jsonpath.Hole {
 		t.Errorf("template: %q %q", got, list[0].Link.Template)
 	}
 }
@@ -304,10 +305,10 @@ func TestRender(t *testing.T) {
 		{dataflow.Link{Relation: dataflow.Coerced}, `"12.5"`, `12.5`},
 		{dataflow.Link{Relation: dataflow.Coerced}, `"x"`, ``},
 		{dataflow.Link{Relation: dataflow.Coerced}, `"[1]"`, ``},
-		{dataflow.Link{Relation: dataflow.Template, Template: "Re: " + dataflow.Hole + "!"}, `"Invoice"`, `"Re: Invoice!"`},
-		{dataflow.Link{Relation: dataflow.Template, Template: "no " + dataflow.Hole}, `42`, `"no 42"`},
-		{dataflow.Link{Relation: dataflow.Template, Template: "no " + dataflow.Hole}, `true`, ``},
-		{dataflow.Link{Relation: dataflow.Template, Template: dataflow.Hole + " and " + dataflow.Hole}, `"x"`, ``},
+		{dataflow.Link{Relation: dataflow.Template, Template: "Re: " + jsonpath.Hole + "!"}, `"Invoice"`, `"Re: Invoice!"`},
+		{dataflow.Link{Relation: dataflow.Template, Template: "no " + jsonpath.Hole}, `42`, `"no 42"`},
+		{dataflow.Link{Relation: dataflow.Template, Template: "no " + jsonpath.Hole}, `true`, ``},
+		{dataflow.Link{Relation: dataflow.Template, Template: jsonpath.Hole + " and " + jsonpath.Hole}, `"x"`, ``},
 		{dataflow.Link{Relation: dataflow.Substring}, `"x"`, ``},
 	} {
 		got, ok := tc.k.Render(value(t, tc.held))
@@ -315,11 +316,11 @@ func TestRender(t *testing.T) {
 			t.Errorf("%v of %s: %s, %v; want %s", tc.k.Relation, tc.held, got.AppendCanonical(nil), ok, tc.want)
 		}
 	}
-	hole := dataflow.Hole
-	if got, ok := dataflow.Fill("Dear "+hole+", order "+hole, value(t, `"Amy"`), value(t, `17`)); !ok || got != "Dear Amy, order 17" {
+	hole := jsonpath.Hole
+	if got, ok := jsonpath.Fill("Dear "+hole+", order "+hole, value(t, `"Amy"`), value(t, `17`)); !ok || got != "Dear Amy, order 17" {
 		t.Errorf("%q %v", got, ok)
 	}
-	if _, ok := dataflow.Fill("x"+hole, value(t, `[]`)); ok {
+	if _, ok := jsonpath.Fill("x"+hole, value(t, `[]`)); ok {
 		t.Error("a list fills no hole")
 	}
 }

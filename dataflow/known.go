@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -149,7 +151,7 @@ type search struct {
 const maxSchema = 1000
 
 // visit gathers what the schema s, or what it refers to, lists at a path below it.
-func (x *search) visit(s *trace.Value, path Path) {
+func (x *search) visit(s *trace.Value, path jsonpath.Path) {
 	if x.steps++; s.Kind != trace.Object || x.steps > maxSchema {
 		return
 	}
@@ -191,12 +193,12 @@ func (x *search) add(v *trace.Value) {
 	if x.values == nil {
 		x.values = map[uint64]bool{}
 	}
-	x.values[hashValue(v)] = true
+	x.values[jsonvalue.Hash(v)] = true
 }
 
 // childWords are the schema words that describe what a step leads to.
-func childWords(s Step) []string {
-	if s.Kind == StepMember {
+func childWords(s jsonpath.Step) []string {
+	if s.Kind == jsonpath.Member {
 		return []string{"properties", "additionalProperties"}
 	}
 	return []string{"items", "additionalProperties"}

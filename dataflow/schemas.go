@@ -3,6 +3,7 @@ package dataflow
 import (
 	"sync"
 
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -83,7 +84,7 @@ func (x *schema) lists(path string, value uint64) bool {
 // listed returns the hashes of the values that a schema lists for the parameter
 // at a path; nil for none.
 func listed(root *trace.Value, path string) map[uint64]bool {
-	steps, err := ParsePath(path)
+	steps, err := jsonpath.Parse(path)
 	if err != nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package dataflow
 import (
 	"unicode/utf8"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -85,7 +86,7 @@ func (c *collection) sight(t *trace.Trajectory, list []Sighting) {
 	ids := make([]int32, len(list))
 	for i := range list {
 		if v := &list[i].value; !isEmpty(v) && v.Kind != trace.Bool {
-			ids[i] = c.want(*v, hashValue(v))
+			ids[i] = c.want(*v, jsonvalue.Hash(v))
 		}
 	}
 	c.read(t)
@@ -95,7 +96,7 @@ func (c *collection) sight(t *trace.Trajectory, list []Sighting) {
 		s.asked = overflow || s.value.Kind == trace.Array || s.value.Kind == trace.Object || !utf8.ValidString(s.value.Text)
 		if v := &s.value; !s.asked && !isEmpty(v) && v.Kind != trace.Bool {
 			w := &c.wants[ids[i]]
-			s.seen, s.at, s.asked = w.seen, w.seenAt, !equal(&w.value, v)
+			s.seen, s.at, s.asked = w.seen, w.seenAt, !jsonvalue.Equal(&w.value, v)
 		}
 	}
 }

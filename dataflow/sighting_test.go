@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -139,7 +140,7 @@ func TestSchemas(t *testing.T) {
 			kept, read := schemas.EnumsOf(&s.t), dataflow.EnumsOf(&s.t)
 			for _, path := range []string{"$.cabin", "$.kind", "$.loop", "$.bomb", "$.legs[*].class", "$.free", "$", "no path"} {
 				for _, v := range []string{`"economy"`, `"first"`, `"round_trip"`, `"aisle"`, `2`} {
-					param, hash := dataflow.Slot{Side: dataflow.Input, Tool: trace.Intern("book"), Path: path}, dataflow.HashValue(value(t, v))
+					param, hash := dataflow.Slot{Side: dataflow.Input, Tool: trace.Intern("book"), Path: path}, jsonvalue.Hash(new(value(t, v)))
 					if got, want := kept.Has(param, hash), read.Has(param, hash); got != want {
 						t.Errorf("%s of %s: %v, want %v", v, path, got, want)
 					}
@@ -149,7 +150,7 @@ func TestSchemas(t *testing.T) {
 	}
 	s.t.Tools = []trace.ToolDef{{Name: trace.Intern("book"), Input: trace.JSONOf([]byte(bookSchema))}}
 	param := dataflow.Slot{Side: dataflow.Input, Tool: trace.Intern("book"), Path: "$.kind"}
-	if !schemas.EnumsOf(&s.t).Has(param, dataflow.HashValue(trace.NewString("one_way"))) {
+	if !schemas.EnumsOf(&s.t).Has(param, jsonvalue.Hash(new(trace.NewString("one_way")))) {
 		t.Error("one_way is listed")
 	}
 }

@@ -3,7 +3,8 @@ package execute
 import (
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -52,7 +53,7 @@ func (s *scope) bare(b *metatool.Binding) (trace.Value, bool) {
 			}
 			parts[i] = v
 		}
-		text, ok := dataflow.Fill(b.Template, parts...)
+		text, ok := jsonpath.Fill(b.Template, parts...)
 		return trace.Value{Kind: trace.String, Text: text}, ok
 	}
 	return trace.Value{}, false
@@ -65,7 +66,7 @@ func sole(found []trace.Value) (trace.Value, bool) {
 		return trace.Value{}, false
 	}
 	for _, v := range found[1:] {
-		if !dataflow.SameValue(v, found[0]) {
+		if !jsonvalue.Equal(&v, &found[0]) {
 			return trace.Value{}, false
 		}
 	}
@@ -73,7 +74,7 @@ func sole(found []trace.Value) (trace.Value, bool) {
 }
 
 // path returns a binding's path with its open filter closed.
-func (s *scope) path(b *metatool.Binding) (dataflow.Path, bool) {
+func (s *scope) path(b *metatool.Binding) (jsonpath.Path, bool) {
 	if b.Key == nil {
 		return b.Path, true
 	}
@@ -106,8 +107,8 @@ func (s *scope) elements(b *metatool.Binding) ([]trace.Value, bool) {
 	var kept []trace.Value
 	seen := map[uint64][]trace.Value{}
 	for _, v := range all {
-		key := dataflow.HashValue(v)
-		if !slices.ContainsFunc(seen[key], func(w trace.Value) bool { return dataflow.SameValue(v, w) }) {
+		key := jsonvalue.Hash(&v)
+		if !slices.ContainsFunc(seen[key], func(w trace.Value) bool { return jsonvalue.Equal(&v, &w) }) {
 			seen[key] = append(seen[key], v)
 			kept = append(kept, v)
 		}
@@ -117,9 +118,9 @@ func (s *scope) elements(b *metatool.Binding) ([]trace.Value, bool) {
 
 // listed reports whether what a path walks over is there, be it empty: an empty
 // list is an answer, a missing one is none.
-func listed(path dataflow.Path, v trace.Value) bool {
+func listed(path jsonpath.Path, v trace.Value) bool {
 	for i, step := range path {
-		if step.Kind == dataflow.StepEach || step.Kind == dataflow.StepFilter {
+		if step.Kind == jsonpath.Each || step.Kind == jsonpath.Filter {
 			return path[:i].Selects(v)
 		}
 	}
@@ -131,7 +132,7 @@ func listed(path dataflow.Path, v trace.Value) bool {
 func coerce(v trace.Value, c metatool.Coercion) (trace.Value, bool) {
 	switch {
 	case c == metatool.CoerceString && v.Kind == trace.Number:
-		text, ok := dataflow.Fill(dataflow.Hole, v)
+		text, ok := jsonpath.Fill(jsonpath.Hole, v)
 		return trace.Value{Kind: trace.String, Text: text}, ok
 	case c == metatool.CoerceNumber && v.Kind == trace.String:
 		n, err := trace.ParseValue([]byte(v.Text))

@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -25,9 +25,9 @@ func value(t testing.TB, text string) trace.Value {
 	return v
 }
 
-func path(t testing.TB, text string) dataflow.Path {
+func path(t testing.TB, text string) jsonpath.Path {
 	t.Helper()
-	p, err := dataflow.ParsePath(text)
+	p, err := jsonpath.Parse(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

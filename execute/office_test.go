@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -45,11 +45,11 @@ func officeRuns(t testing.TB, n int) ([]*trace.Trajectory, *truth.File) {
 }
 
 // inTruth writes a path as the truth file does: "messages[].id".
-func inTruth(path dataflow.Path) string {
+func inTruth(path jsonpath.Path) string {
 	var b strings.Builder
 	for _, s := range path {
 		switch {
-		case s.Kind != dataflow.StepMember:
+		case s.Kind != jsonpath.Member:
 			b.WriteString("[]")
 		case b.Len() > 0:
 			b.WriteString("." + s.Name)
@@ -62,7 +62,7 @@ func inTruth(path dataflow.Path) string {
 
 // source returns the step and path that a binding reads, with Each put in front
 // of what it reads in an element.
-func source(step *metatool.Step, b *metatool.Binding) (int, dataflow.Path, bool) {
+func source(step *metatool.Step, b *metatool.Binding) (int, jsonpath.Path, bool) {
 	switch {
 	case b.Kind == metatool.BindStep:
 		return b.Step, b.Path, true
@@ -115,7 +115,7 @@ func holdsAt(tool *metatool.Tool, c *truth.Chain, first int) bool {
 			if !ok || from != first+bind.Step || inTruth(path) != bind.Path {
 				return false
 			}
-			filter := slices.IndexFunc(path, func(s dataflow.Step) bool { return s.Kind == dataflow.StepFilter })
+			filter := slices.IndexFunc(path, func(s jsonpath.Step) bool { return s.Kind == jsonpath.Filter })
 			if bind.Is != "" && (filter < 0 || path[filter].Name != bind.Key || path[filter].Value.Text != bind.Is) {
 				return false
 			}
@@ -243,7 +243,7 @@ func loginOf(tool *metatool.Tool) (app string, ok bool) {
 	}
 	for i := range step.Args {
 		a := &step.Args[i]
-		filter := slices.IndexFunc(a.Binding.Path, func(s dataflow.Step) bool { return s.Kind == dataflow.StepFilter })
+		filter := slices.IndexFunc(a.Binding.Path, func(s jsonpath.Step) bool { return s.Kind == jsonpath.Filter })
 		switch {
 		case a.Name == "username" && (a.Binding.Kind == metatool.BindInput || a.Binding.Kind == metatool.BindStep && a.Binding.Step == 0):
 		case a.Name != "password" || a.Binding.Kind != metatool.BindStep || filter < 0 || a.Binding.Path[filter].Open || a.Binding.Path[filter].Value.Text != app:

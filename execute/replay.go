@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -183,11 +184,11 @@ func (r *record) keyOf(b *metatool.Binding, o Occurrence, v trace.Value) (trace.
 	if b.Kind != metatool.BindStep || b.Coerce != metatool.CoerceNone || b.Step >= len(o.Calls) || len(o.Calls[b.Step]) != 1 {
 		return trace.Value{}, false
 	}
-	at := slices.IndexFunc(b.Path, func(s dataflow.Step) bool { return s.Kind == dataflow.StepFilter && s.Open })
+	at := slices.IndexFunc(b.Path, func(s jsonpath.Step) bool { return s.Kind == jsonpath.Filter && s.Open })
 	if at < 0 {
 		return trace.Value{}, false
 	}
-	elements := append(slices.Clone(b.Path[:at]), dataflow.Step{Kind: dataflow.StepEach})
+	elements := append(slices.Clone(b.Path[:at]), jsonpath.Step{Kind: jsonpath.Each})
 	var keys []trace.Value
 	for _, element := range elements.Eval(r.result(o.Calls[b.Step][0]).Value) {
 		key, ok := element.Lookup(b.Path[at].Name)
@@ -215,7 +216,7 @@ func (r *record) walkedList(step *metatool.Step, calls []int) (trace.Value, bool
 				return trace.Value{}, false
 			case len(b.Path) == 0:
 				element = v
-			case len(b.Path) == 1 && b.Path[0].Kind == dataflow.StepMember:
+			case len(b.Path) == 1 && b.Path[0].Kind == jsonpath.Member:
 				members = append(members, trace.Member{Name: b.Path[0].Name, Value: v})
 			default:
 				return trace.Value{}, false
@@ -307,8 +308,8 @@ func (p *Player) readFlow() {
 	p.flow, p.enums = p.knower.collector.CollectSeen(p.t), p.knower.schemas.EnumsOf(p.t)
 	p.top = make([]topArgument, len(p.flow.Slots))
 	for i := range p.flow.Slots {
-		path, err := dataflow.ParsePath(p.flow.Slots[i].Path)
-		if err == nil && len(path) > 0 && path[0].Kind == dataflow.StepMember {
+		path, err := jsonpath.Parse(p.flow.Slots[i].Path)
+		if err == nil && len(path) > 0 && path[0].Kind == jsonpath.Member {
 			p.top[i] = topArgument{path[0].Name, true}
 		}
 	}

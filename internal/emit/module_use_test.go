@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool"
@@ -18,9 +18,9 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-func pathOf(t testing.TB, text string) dataflow.Path {
+func pathOf(t testing.TB, text string) jsonpath.Path {
 	t.Helper()
-	p, err := dataflow.ParsePath(text)
+	p, err := jsonpath.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func everyBinding(t testing.TB) *bind.Definition {
 				{Name: "fixed", Binding: metatool.Binding{Kind: metatool.BindConst, Const: parsed(`{"__proto__":[true,null,1.5,"'''"]}`)}},
 				{Name: "inner", Binding: step("$.wrapped.x[1]")},
 				{Name: "text", Binding: text},
-				{Name: "words", Binding: metatool.Binding{Kind: metatool.BindTemplate, Template: "Re: " + dataflow.Hole + " (" + dataflow.Hole + ")", Parts: []metatool.Binding{key, step("$.count")}}},
+				{Name: "words", Binding: metatool.Binding{Kind: metatool.BindTemplate, Template: "Re: " + jsonpath.Hole + " (" + jsonpath.Hole + ")", Parts: []metatool.Binding{key, step("$.count")}}},
 			}},
 		},
 		Output: metatool.Output{Steps: []int{1, 2}},

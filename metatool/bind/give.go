@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -14,7 +16,7 @@ func (o *occurrence) vote(k int, name string, option *option) vote {
 		recorded, present := o.arguments(c).Lookup(name)
 		given, ok := o.give(c, option)
 		switch {
-		case ok && present && dataflow.HashValue(given) == dataflow.HashValue(recorded):
+		case ok && present && jsonvalue.Hash(&given) == jsonvalue.Hash(&recorded):
 		case !ok && !present:
 		case ok:
 			return voteWrong
@@ -73,9 +75,9 @@ func sole(found []trace.Value) (trace.Value, bool) {
 	if len(found) == 0 {
 		return trace.Value{}, false
 	}
-	h := dataflow.HashValue(found[0])
+	h := jsonvalue.Hash(&found[0])
 	for i := range found[1:] {
-		if dataflow.HashValue(found[i+1]) != h {
+		if jsonvalue.Hash(&found[i+1]) != h {
 			return trace.Value{}, false
 		}
 	}
@@ -92,7 +94,7 @@ func (o *occurrence) elements(w *listWalk) (elements, arguments []trace.Value) {
 	}
 	seen := map[uint64]bool{}
 	for _, e := range w.list.Eval(o.results[w.from]) {
-		h := dataflow.HashValue(e)
+		h := jsonvalue.Hash(&e)
 		if seen[h] {
 			continue
 		}
@@ -112,7 +114,7 @@ func (o *occurrence) walk(k int) walkSeen {
 	_, arguments := o.elements(w)
 	position := map[uint64]int{}
 	for i := range arguments {
-		if h := dataflow.HashValue(arguments[i]); position[h] == 0 {
+		if h := jsonvalue.Hash(&arguments[i]); position[h] == 0 {
 			position[h] = len(position) + 1
 		}
 	}
@@ -122,7 +124,7 @@ func (o *occurrence) walk(k int) walkSeen {
 		recorded, ok := o.arguments(c).Lookup(w.argument)
 		at := 0
 		if ok {
-			at = position[dataflow.HashValue(recorded)]
+			at = position[jsonvalue.Hash(&recorded)]
 		}
 		out.inside = out.inside && at > 0
 		out.whole = out.whole && at == i+1
@@ -143,7 +145,7 @@ func (o *occurrence) giveElement(call int, option *option) (trace.Value, bool) {
 		recorded, _ := o.arguments(call).Lookup(w.argument)
 		elements, arguments := o.elements(w)
 		for i := range elements {
-			if dataflow.HashValue(arguments[i]) != dataflow.HashValue(recorded) {
+			if jsonvalue.Hash(&arguments[i]) != jsonvalue.Hash(&recorded) {
 				continue
 			}
 			held, ok := sole(option.path.Eval(elements[i]))
@@ -167,7 +169,7 @@ func (o *occurrence) open(k int, a *argumentSeen, number int, option *option) {
 		return
 	}
 	all := slices.Clone(path)
-	all[at] = dataflow.Step{Kind: dataflow.StepEach}
+	all[at] = jsonpath.Step{Kind: jsonpath.Each}
 	rest := path[at+1:]
 	var keys []trace.Value
 	for _, e := range all[:at+1].Eval(o.results[option.step]) {
@@ -176,7 +178,7 @@ func (o *occurrence) open(k int, a *argumentSeen, number int, option *option) {
 		if e.Kind != trace.Object || !ok || !isScalar(&key) || !single {
 			continue
 		}
-		if given, ok := option.Link.Render(held); ok && dataflow.HashValue(given) == a.hash {
+		if given, ok := option.Link.Render(held); ok && jsonvalue.Hash(&given) == a.hash {
 			keys = append(keys, key)
 		}
 	}
@@ -185,7 +187,7 @@ func (o *occurrence) open(k int, a *argumentSeen, number int, option *option) {
 		return
 	}
 	held, ok := sole(path.Bind(key).Eval(o.results[option.step]))
-	if given, rendered := option.Link.Render(held); !ok || !rendered || dataflow.HashValue(given) != a.hash {
+	if given, rendered := option.Link.Render(held); !ok || !rendered || jsonvalue.Hash(&given) != a.hash {
 		a.votes[number] = voteWrong
 		return
 	}

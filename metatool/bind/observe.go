@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
 )
@@ -196,7 +198,7 @@ func (o *occurrence) argument(k int, name string) argumentSeen {
 			a.absent = true
 			continue
 		}
-		h := dataflow.HashValue(value)
+		h := jsonvalue.Hash(&value)
 		a.varies = a.varies || a.present && h != a.hash
 		a.value, a.hash, a.present = value, h, true
 	}
@@ -222,7 +224,7 @@ func (o *occurrence) argument(k int, name string) argumentSeen {
 
 // uses returns the leaves of an argument in all calls of a step.
 func (o *occurrence) uses(k int, name string) []*dataflow.Use {
-	prefix := dataflow.Path{{Kind: dataflow.StepMember, Name: name}}.String()
+	prefix := jsonpath.Path{{Kind: jsonpath.Member, Name: name}}.String()
 	var uses []*dataflow.Use
 	for _, c := range o.calls[k] {
 		first := sort.Search(len(o.f.Uses), func(i int) bool { return o.f.Uses[i].Call >= c })

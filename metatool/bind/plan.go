@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
@@ -36,8 +37,8 @@ type listWalk struct {
 	judgment *dataflow.Judgment // nil if the link was not judged
 	from     int                // the step that gives the list, -1 for an input
 	argument string             // that takes what the elements hold
-	list     dataflow.Path      // selects the elements in the result
-	element  dataflow.Path      // the value in an element
+	list     jsonpath.Path      // selects the elements in the result
+	element  jsonpath.Path      // the value in an element
 	flat     bool               // the link is one from a list to a top-level argument
 }
 
@@ -56,7 +57,7 @@ type option struct {
 	*dataflow.Judgment
 	source sourceKind
 	step   int           // the source, a step of the candidate
-	path   dataflow.Path // in its result, or in the element
+	path   jsonpath.Path // in its result, or in the element
 	arg    string        // fromArgument
 
 	// ByArg and ByInput: whose argument closes the filter.
@@ -170,10 +171,10 @@ func (p *planner) patternEffects(out *plan) {
 
 func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
 	w := &listWalk{link: link, from: from}
-	path, err := dataflow.ParsePath(link.From.Path)
+	path, err := jsonpath.Parse(link.From.Path)
 	last := -1
 	for i, step := range path {
-		if step.Kind == dataflow.StepEach {
+		if step.Kind == jsonpath.Each {
 			last = i
 		}
 	}
@@ -192,13 +193,13 @@ func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
 }
 
 // holes returns how many parts the link's template has.
-func holes(k *dataflow.Link) int { return strings.Count(k.Template, dataflow.Hole) }
+func holes(k *dataflow.Link) int { return strings.Count(k.Template, jsonpath.Hole) }
 
 // topLevel returns the name of the argument that a parameter's path stands for,
 // false if it is a place inside one.
 func topLevel(path string) (string, bool) {
-	parsed, err := dataflow.ParsePath(path)
-	if err != nil || len(parsed) == 0 || parsed[0].Kind != dataflow.StepMember {
+	parsed, err := jsonpath.Parse(path)
+	if err != nil || len(parsed) == 0 || parsed[0].Kind != jsonpath.Member {
 		return "", false
 	}
 	return parsed[0].Name, len(parsed) == 1
@@ -206,9 +207,9 @@ func topLevel(path string) (string, bool) {
 
 // hasOddName reports whether a path goes through a member whose name is no name
 // that somebody chose: it could be a value.
-func hasOddName(path dataflow.Path) bool {
-	return slices.ContainsFunc(path, func(s dataflow.Step) bool {
-		return s.Kind == dataflow.StepMember && merge.LooksLikeCredential("", s.Name)
+func hasOddName(path jsonpath.Path) bool {
+	return slices.ContainsFunc(path, func(s jsonpath.Step) bool {
+		return s.Kind == jsonpath.Member && merge.LooksLikeCredential("", s.Name)
 	})
 }
 
@@ -295,7 +296,7 @@ func (p *planner) appendOptions(list []option, out *plan, k int, g *dataflow.Jud
 // appendElementOption appends the option that another member of the element that
 // a fan-out step is at gives the argument.
 func appendElementOption(list []option, w *listWalk, g *dataflow.Judgment) []option {
-	path, err := dataflow.ParsePath(g.Link.From.Path)
+	path, err := jsonpath.Parse(g.Link.From.Path)
 	same := err == nil && g.Link.From.Side == dataflow.Output && g.Link.From.Tool == w.link.From.Tool && len(path) >= len(w.list) &&
 		path[:len(w.list)].String() == w.list.String() && !hasOddName(path)
 	if !same {

@@ -167,7 +167,7 @@ func sequenceKey(labels []merge.Label) string {
 	return string(key)
 }
 
-// places returns how many steps of the walk an occurrence has.
+// Places returns how many steps of the walk an occurrence has.
 func (c *Candidate) Places(o *Occurrence) int {
 	n := 0
 	for k := range c.Len() {
@@ -176,7 +176,7 @@ func (c *Candidate) Places(o *Occurrence) int {
 	return n
 }
 
-// count returns how many steps of the walk a step of the candidate stands for.
+// Count returns how many steps of the walk a step of the candidate stands for.
 func (o *Occurrence) Count(step int) int {
 	if step < len(o.Counts) {
 		return int(o.Counts[step])

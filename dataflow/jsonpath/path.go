@@ -1,4 +1,10 @@
-package dataflow
+// Package jsonpath names places in JSON values, and fills templates.
+//
+// A [Path] is a closed subset of JSONPath (RFC 9535). What it selects is shared
+// with the value that it is read in. [Parse] gives every error its column. What
+// links and meta-tools read in results, they read by these paths, so the package
+// is small enough to be written again in another language.
+package jsonpath
 
 import (
 	"strconv"
@@ -6,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -20,20 +27,20 @@ import (
 // find nothing there.
 type Path []Step
 
-// StepKind is what a Step selects.
-type StepKind uint8
+// Kind is what a Step selects.
+type Kind uint8
 
 // The kinds of steps. The zero value is StepMember.
 const (
-	StepMember StepKind = iota // the member Name of an object
-	StepIndex                  // the element Index of an array, from 0
-	StepEach                   // every element of an array, every member value of an object
-	StepFilter                 // those of StepEach that are objects whose member Name equals Value
+	Member Kind = iota // the member Name of an object
+	Index              // the element Index of an array, from 0
+	Each               // every element of an array, every member value of an object
+	Filter             // those of StepEach that are objects whose member Name equals Value
 )
 
 // Step is one step of a Path.
 type Step struct {
-	Kind  StepKind
+	Kind  Kind
 	Name  string
 	Index int
 	Value trace.Value // StepFilter: a scalar
@@ -42,17 +49,13 @@ type Step struct {
 	Open bool
 }
 
-// maxSteps bounds the length of paths; what lies deeper is not looked at.
-const maxSteps = 64
-
-// maxNested is how many times JSON text may be wrapped in JSON text before a
-// path stops looking through it.
-const maxNested = 4
+// MaxSteps bounds the length of paths; what lies deeper is not looked at.
+const MaxSteps = 64
 
 // One reports whether p selects at most one node in any value.
 func (p Path) One() bool {
 	for _, s := range p {
-		if s.Kind == StepEach || s.Kind == StepFilter {
+		if s.Kind == Each || s.Kind == Filter {
 			return false
 		}
 	}
@@ -82,7 +85,7 @@ func (p Path) Eval(v trace.Value) []trace.Value {
 	for i := n; i < len(p); i++ {
 		var next []trace.Value
 		for j := range nodes {
-			next = p[i].appendTo(next, &nodes[j])
+			next = p[i].AppendSelected(next, &nodes[j])
 		}
 		if len(next) == 0 {
 			return nil
@@ -117,7 +120,7 @@ func (p Path) Sole(v trace.Value) (trace.Value, bool) {
 		return trace.Value{}, false
 	}
 	for i := range nodes[1:] {
-		if !equal(&nodes[i+1], &nodes[0]) {
+		if !jsonvalue.Equal(&nodes[i+1], &nodes[0]) {
 			return trace.Value{}, false
 		}
 	}
@@ -136,20 +139,20 @@ func (p Path) Selects(v trace.Value) bool {
 func (p Path) head(v trace.Value) (node trace.Value, steps int, ok bool) {
 	for i := range p {
 		s := &p[i]
-		if s.Kind != StepMember && s.Kind != StepIndex {
+		if s.Kind != Member && s.Kind != Index {
 			return v, i, true
 		}
 		if v.Kind == trace.String {
-			if v, ok = lookThrough(v.Text); !ok {
+			if v, ok = LookThrough(v.Text); !ok {
 				return trace.Value{}, 0, false
 			}
 		}
 		switch {
-		case s.Kind == StepMember && v.Kind == trace.Object:
+		case s.Kind == Member && v.Kind == trace.Object:
 			if v, ok = v.Lookup(s.Name); !ok {
 				return trace.Value{}, 0, false
 			}
-		case s.Kind == StepIndex && v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems):
+		case s.Kind == Index && v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems):
 			v = v.Elems[s.Index]
 		default:
 			return trace.Value{}, 0, false
@@ -158,82 +161,30 @@ func (p Path) head(v trace.Value) (node trace.Value, steps int, ok bool) {
 	return v, len(p), true
 }
 
-// visit calls do for the nodes that p, the path of an Input slot, selects in v,
-// with the position of the element at each [*]. In such paths [*] is never a
-// member of a record, which would be a place of its own, and JSON text in a
-// string is not looked through.
-func (p Path) visit(v trace.Value, positions []int, do func(node trace.Value, positions []int)) {
-	for len(p) > 0 && p[0].Kind == StepMember {
-		m, ok := v.Lookup(p[0].Name)
-		if !ok || v.Kind != trace.Object {
-			return
-		}
-		v, p = m, p[1:]
-	}
-	if len(p) == 0 {
-		do(v, positions)
-		return
-	}
-	if v.Kind == trace.String || p[0].Kind == StepEach && v.Kind == trace.Object && !isMap(&v) {
-		return
-	}
-	nodes := p[0].appendTo(nil, &v)
-	for i := range nodes {
-		if p[0].Kind == StepEach {
-			p[1:].visit(nodes[i], append(positions[:len(positions):len(positions)], i), do)
-		} else {
-			p[1:].visit(nodes[i], positions, do)
-		}
-	}
-}
-
-// beside returns the nodes that p selects in v next to the node that another
-// path selects with these positions: as far as both go the same way, in the
-// same elements.
-func (p Path) beside(v trace.Value, other Path, positions []int) []trace.Value {
-	nodes := []trace.Value{v}
-	together := true
-	for i := range p {
-		together = together && i < len(other) && p[i].Kind == other[i].Kind && p[i].Name == other[i].Name && p[i].Index == other[i].Index
-		var next []trace.Value
-		for j := range nodes {
-			next = p[i].appendTo(next, &nodes[j])
-		}
-		if together && p[i].Kind == StepEach && len(positions) > 0 {
-			if positions[0] >= len(next) {
-				return nil
-			}
-			next, positions = next[positions[0]:positions[0]+1], positions[1:]
-		}
-		nodes = next
-	}
-	return nodes
-}
-
-// appendTo appends the nodes that the step selects in v.
-func (s *Step) appendTo(nodes []trace.Value, v *trace.Value) []trace.Value {
+// AppendSelected appends the nodes that the step selects in v.
+func (s *Step) AppendSelected(nodes []trace.Value, v *trace.Value) []trace.Value {
 	if v.Kind == trace.String {
-		inner, ok := lookThrough(v.Text)
+		inner, ok := LookThrough(v.Text)
 		if !ok {
 			return nodes
 		}
 		v = &inner
 	}
 	switch s.Kind {
-	case StepMember:
+	case Member:
 		if m, ok := v.Lookup(s.Name); ok && v.Kind == trace.Object {
 			nodes = append(nodes, m)
 		}
-	case StepIndex:
+	case Index:
 		if v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems) {
 			nodes = append(nodes, v.Elems[s.Index])
 		}
-	case StepEach:
+	case Each:
 		nodes = append(nodes, v.Elems...)
 		for i := range v.Members {
 			nodes = append(nodes, v.Members[i].Value)
 		}
-	case StepFilter:
+	case Filter:
 		for i := range v.Elems {
 			if s.keeps(&v.Elems[i]) {
 				nodes = append(nodes, v.Elems[i])
@@ -254,11 +205,11 @@ func (s *Step) keeps(v *trace.Value) bool {
 		return false
 	}
 	m, ok := v.Lookup(s.Name)
-	return ok && equal(&m, &s.Value)
+	return ok && jsonvalue.Equal(&m, &s.Value)
 }
 
-// lookThrough parses the text of a string that holds a JSON object or array.
-func lookThrough(text string) (trace.Value, bool) {
+// LookThrough parses the text of a string that holds a JSON object or array.
+func LookThrough(text string) (trace.Value, bool) {
 	if !mayBeJSON(text) {
 		return trace.Value{}, false
 	}
@@ -278,20 +229,20 @@ func (p Path) String() string { return string(p.appendTo([]byte("$"))) }
 
 func (p Path) appendTo(b []byte) []byte {
 	for i := range p {
-		b = p[i].append(b)
+		b = p[i].Append(b)
 	}
 	return b
 }
 
-func (s *Step) append(b []byte) []byte {
+func (s *Step) Append(b []byte) []byte {
 	switch s.Kind {
-	case StepMember:
+	case Member:
 		return appendMember(b, s.Name)
-	case StepIndex:
+	case Index:
 		b = append(b, '[')
 		b = strconv.AppendInt(b, int64(s.Index), 10)
 		return append(b, ']')
-	case StepEach:
+	case Each:
 		return append(b, "[*]"...)
 	}
 	b = append(b, "[?@"...)
@@ -318,15 +269,15 @@ func appendMember(b []byte, name string) []byte {
 func isIdentifier(name string) bool {
 	for i := range len(name) {
 		c := name[i]
-		if !isLetter(c) && (i == 0 || !isDigit(c)) {
+		if !isLetter(c) && (i == 0 || !isDecimal(c)) {
 			return false
 		}
 	}
 	return name != ""
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
-func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool  { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' }
+func isDecimal(c byte) bool { return c >= '0' && c <= '9' }
 
 func appendLiteral(b []byte, v trace.Value) []byte {
 	switch v.Kind {
@@ -339,7 +290,7 @@ func appendLiteral(b []byte, v trace.Value) []byte {
 	case trace.String:
 		return appendQuoted(b, v.Text)
 	}
-	panic("dataflow: a filter compares with " + strconv.Itoa(int(v.Kind)) + ", no scalar")
+	panic("jsonpath: a filter compares with " + strconv.Itoa(int(v.Kind)) + ", no scalar")
 }
 
 // appendQuoted writes a string literal in single quotes. What could be
@@ -374,3 +325,25 @@ func appendEscape(b []byte, unit uint16) []byte {
 	const hex = "0123456789abcdef"
 	return append(b, '\\', 'u', hex[unit>>12], hex[unit>>8&15], hex[unit>>4&15], hex[unit&15])
 }
+
+// Fill puts strings or numbers into the holes of a template, in order. It is
+// false if there are not as many as holes, or others among them.
+func Fill(template string, parts ...trace.Value) (string, bool) {
+	fixed := strings.Split(template, Hole)
+	if len(fixed) != len(parts)+1 {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString(fixed[0])
+	for i := range parts {
+		if !jsonvalue.IsText(&parts[i]) {
+			return "", false
+		}
+		b.WriteString(jsonvalue.Text(&parts[i]))
+		b.WriteString(fixed[i+1])
+	}
+	return b.String(), true
+}
+
+// Hole stands in a template where a value goes.
+const Hole = "\x00"

@@ -1,4 +1,4 @@
-package dataflow
+package jsonpath
 
 import (
 	"strconv"
@@ -10,12 +10,12 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// ParsePath reads a path as Path.String writes it, and the other spellings that
+// Parse reads a path as Path.String writes it, and the other spellings that
 // RFC 9535 has for the same steps: double quotes, blanks inside brackets,
 // `.*`. What the subset does not hold (slices, unions, `..`, negative indices,
 // functions, other filters) is an error: a *diag.Error with code bad-path, or
 // deep-path for more than 64 steps, whose column is the byte that it is about.
-func ParsePath(text string) (Path, error) {
+func Parse(text string) (Path, error) {
 	p := pathParser{text: text}
 	if !utf8.ValidString(text) {
 		return nil, p.fail("a path must be valid UTF-8")
@@ -25,8 +25,8 @@ func ParsePath(text string) (Path, error) {
 	}
 	path := Path{}
 	for p.at < len(p.text) {
-		if len(path) == maxSteps {
-			return nil, diag.New(diag.Pos{Col: p.at + 1}, "deep-path", "a path has at most %d steps", maxSteps)
+		if len(path) == MaxSteps {
+			return nil, diag.New(diag.Pos{Col: p.at + 1}, "deep-path", "a path has at most %d steps", MaxSteps)
 		}
 		step, err := p.step()
 		if err != nil {
@@ -66,14 +66,14 @@ func (p *pathParser) blanks() {
 // step reads `.name`, `.*` or a bracket.
 func (p *pathParser) step() (Step, error) {
 	if p.take(".*") {
-		return Step{Kind: StepEach}, nil
+		return Step{Kind: Each}, nil
 	}
 	if p.take(".") {
 		name, ok := p.shorthand()
 		if !ok {
 			return Step{}, p.fail("a name must follow the dot; quote other names as ['name']")
 		}
-		return Step{Kind: StepMember, Name: name}, nil
+		return Step{Kind: Member, Name: name}, nil
 	}
 	if !p.take("[") {
 		return Step{}, p.fail("a step begins with . or [")
@@ -95,7 +95,7 @@ func (p *pathParser) shorthand() (string, bool) {
 	start := p.at
 	for p.at < len(p.text) {
 		c := p.text[p.at]
-		if !isLetter(c) && c < utf8.RuneSelf && (p.at == start || !isDigit(c)) {
+		if !isLetter(c) && c < utf8.RuneSelf && (p.at == start || !isDecimal(c)) {
 			break
 		}
 		p.at++
@@ -107,15 +107,15 @@ func (p *pathParser) shorthand() (string, bool) {
 func (p *pathParser) selector() (Step, error) {
 	switch {
 	case p.take("*"):
-		return Step{Kind: StepEach}, nil
+		return Step{Kind: Each}, nil
 	case p.take("?"):
 		return p.filter()
 	case p.at < len(p.text) && (p.text[p.at] == '\'' || p.text[p.at] == '"'):
 		name, err := p.quoted()
-		return Step{Kind: StepMember, Name: name}, err
+		return Step{Kind: Member, Name: name}, err
 	}
 	start := p.at
-	for p.at < len(p.text) && isDigit(p.text[p.at]) {
+	for p.at < len(p.text) && isDecimal(p.text[p.at]) {
 		p.at++
 	}
 	digits := p.text[start:p.at]
@@ -124,12 +124,12 @@ func (p *pathParser) selector() (Step, error) {
 		p.at = start
 		return Step{}, p.fail("an element is a number from 0, *, a filter ?@.name == 'text', or a quoted name")
 	}
-	return Step{Kind: StepIndex, Index: int(index)}, nil
+	return Step{Kind: Index, Index: int(index)}, nil
 }
 
 // filter reads `@.name == literal`, after the question mark.
 func (p *pathParser) filter() (Step, error) {
-	step := Step{Kind: StepFilter}
+	step := Step{Kind: Filter}
 	p.blanks()
 	if !p.take("@") {
 		return step, p.fail("a filter compares a member of @")

@@ -1,4 +1,4 @@
-package dataflow_test
+package jsonpath_test
 
 import (
 	"encoding/json"
@@ -6,38 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unique"
 
-	"github.com/theory/jsonpath"
+	rfc9535 "github.com/theory/jsonpath"
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
 )
-
-// failer is what *testing.T and *rapid.T have in common.
-type failer interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func value(t failer, text string) trace.Value {
-	t.Helper()
-	v, err := trace.ParseValue([]byte(text))
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return v
-}
-
-func texts(nodes []trace.Value) []string {
-	list := []string{}
-	for _, n := range nodes {
-		list = append(list, string(n.AppendCanonical(nil)))
-	}
-	return list
-}
 
 func TestPathEval(t *testing.T) {
 	const doc = `{
@@ -52,7 +28,7 @@ func TestPathEval(t *testing.T) {
 		"text": "{\"deep\": [{\"k\": \"v\"}]}",
 		"plain": "no json"
 	}`
-	v := value(t, doc)
+	v := parsed(t, doc)
 	for _, tc := range []struct {
 		path string
 		want []string
@@ -86,7 +62,7 @@ func TestPathEval(t *testing.T) {
 		{`$.plain.deep`, nil},
 		{`$.plain[*]`, nil},
 	} {
-		p, err := dataflow.ParsePath(tc.path)
+		p, err := jsonpath.Parse(tc.path)
 		if err != nil {
 			t.Errorf("%s: %v", tc.path, err)
 			continue
@@ -105,11 +81,11 @@ func TestPathEval(t *testing.T) {
 }
 
 func TestPathBind(t *testing.T) {
-	p, err := dataflow.ParsePath(`$[?@.name == ?].id`)
+	p, err := jsonpath.Parse(`$[?@.name == ?].id`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := value(t, `[{"name":"a","id":1},{"name":"b","id":2}]`)
+	v := parsed(t, `[{"name":"a","id":1},{"name":"b","id":2}]`)
 	bound := p.Bind(trace.Value{Kind: trace.String, Text: "b"})
 	if got := texts(bound.Eval(v)); !slices.Equal(got, []string{"2"}) {
 		t.Errorf("bound: %v", got)
@@ -157,7 +133,7 @@ func TestPathErrors(t *testing.T) {
 		{"$.\xff", "bad-path", 1},
 		{`$` + strings.Repeat(`[0]`, 65), "deep-path", 194},
 	} {
-		_, err := dataflow.ParsePath(tc.path)
+		_, err := jsonpath.Parse(tc.path)
 		problem, ok := errors.AsType[*diag.Error](err)
 		if !ok || problem.Code != tc.code || problem.Pos.Col != tc.col {
 			t.Errorf("%q: %v, want %s at column %d", tc.path, err, tc.code, tc.col)
@@ -181,20 +157,20 @@ func drawScalar(t *rapid.T) trace.Value {
 	case 1:
 		return trace.Value{Kind: trace.Bool, Bool: rapid.Bool().Draw(t, "bool")}
 	case 2:
-		return value(t, rapid.SampledFrom([]string{"0", "-7", "12.5", "1e300", "9007199254740993"}).Draw(t, "number"))
+		return parsed(t, rapid.SampledFrom([]string{"0", "-7", "12.5", "1e300", "9007199254740993"}).Draw(t, "number"))
 	}
 	return trace.Value{Kind: trace.String, Text: drawName(t, "text")}
 }
 
-func drawPath(t *rapid.T) dataflow.Path {
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) dataflow.Step {
-		s := dataflow.Step{Kind: dataflow.StepKind(rapid.IntRange(0, 3).Draw(t, "step"))}
+func drawPath(t *rapid.T) jsonpath.Path {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) jsonpath.Step {
+		s := jsonpath.Step{Kind: jsonpath.Kind(rapid.IntRange(0, 3).Draw(t, "step"))}
 		switch s.Kind {
-		case dataflow.StepMember:
+		case jsonpath.Member:
 			s.Name = drawName(t, "name")
-		case dataflow.StepIndex:
+		case jsonpath.Index:
 			s.Index = rapid.IntRange(0, 100).Draw(t, "index")
-		case dataflow.StepFilter:
+		case jsonpath.Filter:
 			s.Name = drawName(t, "name")
 			if s.Open = rapid.Bool().Draw(t, "open"); !s.Open {
 				s.Value = drawScalar(t)
@@ -208,7 +184,7 @@ func TestPathRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPath(t)
 		text := p.String()
-		back, err := dataflow.ParsePath(text)
+		back, err := jsonpath.Parse(text)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
@@ -259,31 +235,31 @@ func TestPathAgreesWithJSONPath(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		doc := drawValue(t, 0)
-		p := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) dataflow.Step {
-			s := dataflow.Step{
-				Kind: dataflow.StepKind(rapid.IntRange(0, 3).Draw(t, "step")), Name: names.Draw(t, "name"),
+		p := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) jsonpath.Step {
+			s := jsonpath.Step{
+				Kind: jsonpath.Kind(rapid.IntRange(0, 3).Draw(t, "step")), Name: names.Draw(t, "name"),
 				Index: rapid.IntRange(0, 3).Draw(t, "index"),
 			}
-			if s.Kind == dataflow.StepFilter {
-				s.Value = value(t, rapid.SampledFrom([]string{"null", "true", "1", `"x"`}).Draw(t, "literal"))
+			if s.Kind == jsonpath.Filter {
+				s.Value = parsed(t, rapid.SampledFrom([]string{"null", "true", "1", `"x"`}).Draw(t, "literal"))
 			}
 			return s
 		}), 0, 4).Draw(t, "path")
-		path := dataflow.Path(p)
+		path := jsonpath.Path(p)
 		data, err := json.Marshal(doc)
 		if err != nil {
 			t.Fatal(err)
 		}
-		reference, err := jsonpath.Parse(path.String())
+		reference, err := rfc9535.Parse(path.String())
 		if err != nil {
 			t.Fatalf("%s is no JSONPath: %v", path, err)
 		}
 		want := []string{}
 		for _, node := range reference.Select(doc) {
 			b, _ := json.Marshal(node)
-			want = append(want, string(value(t, string(b)).AppendCanonical(nil)))
+			want = append(want, string(parsed(t, string(b)).AppendCanonical(nil)))
 		}
-		got := texts(path.Eval(value(t, string(data))))
+		got := texts(path.Eval(parsed(t, string(data))))
 		// The order of an object's members is not defined by the RFC.
 		slices.Sort(want)
 		slices.Sort(got)
@@ -301,23 +277,23 @@ func FuzzParsePath(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := dataflow.ParsePath(text)
+		p, err := jsonpath.Parse(text)
 		if err != nil {
 			if problem, ok := errors.AsType[*diag.Error](err); !ok || problem.Pos.Col < 1 || problem.Pos.Col > len(text)+1 {
 				t.Fatalf("error %v", err)
 			}
 			return
 		}
-		back, err := dataflow.ParsePath(p.String())
+		back, err := jsonpath.Parse(p.String())
 		if err != nil || back.String() != p.String() {
 			t.Fatalf("%q is read as %q, which gives %v", text, p, err)
 		}
-		p.Eval(value(t, `{"a":[{"b":1},{"name":"x","y":2}]}`))
+		p.Eval(parsed(t, `{"a":[{"b":1},{"name":"x","y":2}]}`))
 	})
 }
 
 func BenchmarkPathEval(b *testing.B) {
-	p, err := dataflow.ParsePath(`$.accounts[?@.name == 'n50'].password`)
+	p, err := jsonpath.Parse(`$.accounts[?@.name == 'n50'].password`)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -330,7 +306,7 @@ func BenchmarkPathEval(b *testing.B) {
 		doc.WriteString(`{"name":"n` + string(rune('0'+i/10)) + string(rune('0'+i%10)) + `","password":"p"}`)
 	}
 	doc.WriteString(`]}`)
-	v := value(b, doc.String())
+	v := parsed(b, doc.String())
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, ok := p.Single(v); !ok {
@@ -339,19 +315,23 @@ func BenchmarkPathEval(b *testing.B) {
 	}
 }
 
-// TestSlotText writes slots as people read them, also one that names nothing.
-func TestSlotText(t *testing.T) {
-	tool := unique.Make("find")
-	for want, slot := range map[string]dataflow.Slot{
-		"":             {},
-		"find":         {Tool: tool},
-		"find.rows[*]": {Tool: tool, Path: "$.rows[*]"},
-		"find(name)":   {Side: dataflow.Input, Tool: tool, Path: "$.name"},
-		"find()":       {Side: dataflow.Input, Tool: tool},
-		"task":         {Side: dataflow.Task},
-	} {
-		if got := slot.String(); got != want {
-			t.Errorf("%+v is %q, want %q", slot, got, want)
-		}
+func texts(nodes []trace.Value) []string {
+	list := []string{}
+	for _, n := range nodes {
+		list = append(list, string(n.AppendCanonical(nil)))
 	}
+	return list
+}
+
+func parsed(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, text string,
+) trace.Value {
+	t.Helper()
+	v, err := trace.ParseValue([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
 }
