@@ -141,12 +141,12 @@ const (
 
 // Capability is one kind of analysis with what these traces offer for it.
 type Capability struct {
-	Name    string
-	Support Support
-	Share   float64 // of the units that it needs which are there; 0 where there are no units
-	Units   string  // what Share counts, such as "calls with arguments and results"
-	Of      int     // how many units there are
-	Reason  string  // what is missing and what follows; empty for SupportFull
+	Name    string  `json:"capability"`
+	Support Support `json:"support"`
+	Share   float64 `json:"share"`            // of the units that it needs which are there; 0 where there are no units
+	Of      int     `json:"of"`               // how many units there are
+	Units   string  `json:"needs"`            // what Share counts, such as "calls with arguments and results"
+	Reason  string  `json:"reason,omitempty"` // what is missing and what follows; empty for SupportFull
 }
 
 // Capability names.

@@ -1,14 +1,11 @@
 package emit
 
 import (
-	"strings"
-
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
-	"github.com/awo-dev/awo/trace"
 )
 
 // CandidatesName is the name of the artefact of Candidates.
@@ -41,16 +38,10 @@ type Found struct {
 	Candidates   []FoundCandidate
 }
 
-// Origin is where a trajectory was read.
+// Origin is where a trajectory was read; artefacts name files as their manifest does.
 type Origin struct {
 	ID, File string
 	Line     int
-}
-
-// NewOrigin returns where a trajectory stands, without absolute paths.
-func NewOrigin(t *trace.Trajectory) Origin {
-	file := portable(t.Source.File)
-	return Origin{ID: strings.ReplaceAll(t.ID, t.Source.File, file), File: file, Line: t.Source.Line}
 }
 
 // FoundCandidate is a candidate and what became of it.

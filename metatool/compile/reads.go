@@ -17,13 +17,14 @@ import (
 // and a link needs less evidence. States, labels and Algorithm 1 know nothing of
 // it.
 type Assumption struct {
-	Tool string
+	Tool string `json:"tool"`
 	// Why is "annotation" (the definition says readOnlyHint) or "name" (it is a verb
 	// of reading, see package toolname).
-	Why string
+	Why string `json:"why"`
 	// Checks counts the calls that were made before with the same arguments, and
 	// nothing but such tools between; in Changed of them the result was another.
-	Checks, Changed int
+	Checks  int `json:"checks"`
+	Changed int `json:"changed"`
 }
 
 // maxChanged is the share of checks above which a tool is not taken to read

@@ -183,3 +183,18 @@ func setFlag(f *pflag.Flag, texts []string) error {
 	}
 	return f.Value.Set(strings.Join(texts, ","))
 }
+
+// Reveals reports whether a setting of that name shows more of the traces, or lets more
+// of them into memory, than a command does by itself. What may come from somebody else,
+// a manifest or an awo.yaml that happens to be there, cannot set it.
+func Reveals(name string) bool { return name == "show-values" || name == "max-record" }
+
+// NamesFile reports whether the value of a flag is the name of a file or folder, or may
+// be one.
+func NamesFile(f *pflag.Flag) bool {
+	name, usage := pflag.UnquoteUsage(f)
+	return strings.HasPrefix(name, "FILE") || name == "FOLDER" || strings.Contains(usage, "@FILE")
+}
+
+// InEnvironment reports whether the environment sets a flag.
+func InEnvironment(f *pflag.Flag) bool { return os.Getenv(environmentName(f.Name)) != "" }

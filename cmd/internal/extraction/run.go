@@ -211,11 +211,11 @@ func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) toolRunJSON
 		raw := json.RawMessage(v.AppendCanonical(nil))
 		return &raw
 	}
-	out := toolRunJSON{Schema: "awo.run/v1", Name: tool.Name, State: string(o.State), Retry: o.Retry, Steps: []runStepJSON{}}
+	out := toolRunJSON{Schema: "awo.run/v1", Name: tool.Name, State: string(o.State), Retry: o.Retry}
 	for _, s := range o.Steps {
-		step := runStepJSON{Tool: tool.Steps[s.Step].Tool, Calls: []runCallJSON{}, Skipped: s.Skipped}
+		step := runStepJSON{Tool: tool.Steps[s.Step].Tool, Skipped: s.Skipped}
 		for _, c := range s.Calls {
-			call := runCallJSON{Arguments: []string{}, Status: c.Result.Status.String(), Tries: c.Tries, Args: show(c.Args)}
+			call := runCallJSON{Status: c.Result.Status.String(), Tries: c.Tries, Args: show(c.Args)}
 			for _, m := range c.Args.Members {
 				call.Arguments = append(call.Arguments, m.Name)
 			}

@@ -30,14 +30,25 @@ type Usage struct {
 	counts  map[string]part
 	details map[string]map[string]part // in objects inside, by their names
 	cost    string                     // a price in USD
-	sum     func(u *trace.Usage, n *[parts]int64)
+	sum     sum
 }
+
+// sum is what has to be added up. It is no function, because what a function value
+// points to is allocated.
+type sum uint8
+
+const (
+	complete        sum = iota // nothing
+	cacheApart                 // the input excludes what was read from the cache or written to it
+	cacheMaybeApart            // providers differ; the total tells
+	thoughtApart               // the output excludes what was thought, and the input what tools read
+)
 
 // The forms in which token counts are written.
 var (
 	UsageAnthropic = Usage{
 		counts: map[string]part{"input_tokens": input, "cache_read_input_tokens": cached, "cache_creation_input_tokens": written, "output_tokens": output},
-		sum:    func(u *trace.Usage, _ *[parts]int64) { u.Input += u.CachedInput + u.CacheWrite },
+		sum:    cacheApart,
 	}
 	UsageChat = Usage{ // OpenAI's chat completions
 		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output},
@@ -57,7 +68,7 @@ var (
 			"input_token_details": {"cache_read": cached, "cache_creation": written}, "output_token_details": {"reasoning": reasoning},
 		},
 	}
-	UsageGemini = Usage{ // and Gemini CLI; the output excludes what was thought
+	UsageGemini = Usage{ // and Gemini CLI
 		counts: map[string]part{
 			"promptTokenCount": input, "prompt_token_count": input, "input": input,
 			"candidatesTokenCount": output, "candidates_token_count": output, "output": output,
@@ -65,7 +76,7 @@ var (
 			"cachedContentTokenCount": cached, "cached_content_token_count": cached, "cached": cached,
 			"toolUsePromptTokenCount": ofTools, "tool_use_prompt_token_count": ofTools, "tool": ofTools,
 		},
-		sum: func(u *trace.Usage, n *[parts]int64) { u.Input, u.Output = u.Input+n[ofTools], u.Output+u.Reasoning },
+		sum: thoughtApart,
 	}
 	UsageCodex = Usage{
 		counts: map[string]part{"input_tokens": input, "cached_input_tokens": cached, "output_tokens": output, "reasoning_output_tokens": reasoning},
@@ -75,12 +86,7 @@ var (
 			"input_tokens": input, "output_tokens": output, "total_tokens": total,
 			"input_tokens_cache_read": cached, "input_tokens_cache_write": written, "reasoning_tokens": reasoning,
 		},
-		// Providers differ; the total tells whether the input has what was cached.
-		sum: func(u *trace.Usage, n *[parts]int64) {
-			if apart := u.CachedInput + u.CacheWrite; n[total] == u.Input+apart+u.Output || u.Input < apart {
-				u.Input += apart
-			}
-		},
+		sum: cacheMaybeApart,
 	}
 	UsageOpenHands = Usage{
 		counts: map[string]part{
@@ -115,8 +121,16 @@ func (f *Usage) Read(c *jsonscan.Cursor) (u trace.Usage) {
 		}
 	}
 	u.Input, u.CachedInput, u.CacheWrite, u.Output, u.Reasoning = n[input], n[cached], n[written], n[output], n[reasoning]
-	if f.sum != nil {
-		f.sum(&u, &n)
+	cache := u.CachedInput + u.CacheWrite
+	switch f.sum {
+	case cacheApart:
+		u.Input += cache
+	case cacheMaybeApart:
+		if n[total] == u.Input+cache+u.Output || u.Input < cache {
+			u.Input += cache
+		}
+	case thoughtApart:
+		u.Input, u.Output = u.Input+n[ofTools], u.Output+u.Reasoning
 	}
 	return u
 }
