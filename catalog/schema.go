@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -62,7 +62,7 @@ func pointer(root trace.Value, ref string) trace.Value {
 }
 
 // walk adds the places of a schema that stands at the end of path.
-func (p *placer) walk(schema trace.Value, at Place, path dataflow.Path, refs []string, depth int) {
+func (p *placer) walk(schema trace.Value, at Place, path jsonpath.Path, refs []string, depth int) {
 	if p.steps++; p.steps > maxSteps || depth > maxDepth {
 		p.cut = true
 		return
@@ -95,7 +95,7 @@ func (p *placer) walk(schema trace.Value, at Place, path dataflow.Path, refs []s
 		if own, _ := m.Value.Lookup("required"); own.Kind == trace.Bool && own.Bool && at.Required {
 			inner.Required = true
 		}
-		p.walk(m.Value, inner, append(path[:len(path):len(path)], dataflow.Step{Kind: dataflow.StepMember, Name: m.Name}), refs, depth+1)
+		p.walk(m.Value, inner, append(path[:len(path):len(path)], jsonpath.Step{Kind: jsonpath.Member, Name: m.Name}), refs, depth+1)
 		found = true
 	}
 	if items, ok := schema.Lookup("items"); ok {
@@ -108,9 +108,9 @@ func (p *placer) walk(schema trace.Value, at Place, path dataflow.Path, refs []s
 
 // elements adds the places of a list's elements, and reports whether there are
 // any: a list of scalars that is an argument is one place, since it is given whole.
-func (p *placer) elements(items trace.Value, at Place, path dataflow.Path, refs []string, depth int) bool {
+func (p *placer) elements(items trace.Value, at Place, path jsonpath.Path, refs []string, depth int) bool {
 	items, refs = p.resolve(items, refs)
-	inside := append(path[:len(path):len(path)], dataflow.Step{Kind: dataflow.StepEach})
+	inside := append(path[:len(path):len(path)], jsonpath.Step{Kind: jsonpath.Each})
 	if !compound(items) {
 		if !p.output {
 			return false
@@ -183,7 +183,7 @@ func plainType(name string) string {
 	return ""
 }
 
-func (p *placer) add(at Place, path dataflow.Path) {
+func (p *placer) add(at Place, path jsonpath.Path) {
 	if len(path) == 0 {
 		return // nothing is said of what stands there
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/catalog"
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/lexical"
 	"github.com/awo-dev/awo/internal/logit"
 )
@@ -104,17 +104,17 @@ func withPaths(places []catalog.Place, paths []string) []catalog.Place {
 		if slices.ContainsFunc(places, func(p catalog.Place) bool { return p.Path == text }) {
 			continue
 		}
-		path, err := dataflow.ParsePath(text)
+		path, err := jsonpath.Parse(text)
 		if err != nil {
 			continue
 		}
 		p := catalog.Place{Path: text}
 		for _, s := range path {
-			if s.Kind == dataflow.StepMember {
+			if s.Kind == jsonpath.Member {
 				p.Names = append(p.Names, s.Name)
 			}
 		}
-		p.List = len(path) > 0 && path[len(path)-1].Kind == dataflow.StepEach
+		p.List = len(path) > 0 && path[len(path)-1].Kind == jsonpath.Each
 		if len(p.Names) > 0 {
 			places = append(places, p)
 		}

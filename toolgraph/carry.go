@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/catalog"
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 )
 
 // What a graph was built from, as far as it keeps it: an update builds the next graph
@@ -69,13 +69,13 @@ func (p *Place) place() catalog.Place {
 
 // pathNames returns the members that a path passes.
 func pathNames(path string) []string {
-	steps, err := dataflow.ParsePath(path)
+	steps, err := jsonpath.Parse(path)
 	if err != nil {
 		return nil
 	}
 	var names []string
 	for _, s := range steps {
-		if s.Kind == dataflow.StepMember {
+		if s.Kind == jsonpath.Member {
 			names = append(names, s.Name)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/catalog"
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -211,7 +211,7 @@ func kindOfValue(v trace.Value) kind {
 
 // memberPath appends a member to a path.
 func memberPath(path, name string) string {
-	return path + dataflow.Path{{Name: name}}.String()[1:]
+	return path + jsonpath.Path{{Name: name}}.String()[1:]
 }
 
 // Results returns the places in the recorded results of a tool, by path: at most
@@ -273,7 +273,7 @@ func (o *Observed) argumentPlaces(tool string) []catalog.Place {
 	calls := o.Calls[tool].Calls()
 	var out []catalog.Place
 	for _, path := range slices.Sorted(maps.Keys(o.Given[tool])) {
-		parsed, err := dataflow.ParsePath(path)
+		parsed, err := jsonpath.Parse(path)
 		if err != nil || len(parsed) != 1 {
 			continue
 		}

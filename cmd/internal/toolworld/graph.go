@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/toolgraph"
 )
 
@@ -56,7 +57,7 @@ type GraphJSON struct {
 	Parameters int             `json:"parameters"` // places in arguments and results
 	Clusters   int             `json:"clusters"`   // what is one parameter by name, shape or proof
 	Edges      edgesJSON       `json:"edges"`
-	Unknown    report.Figure   `json:"status_unknown"` // share of calls; they count as successes
+	Unknown    stat.Figure   `json:"status_unknown"` // share of calls; they count as successes
 	Links      int             `json:"links"`          // pairs of tools that the predictor learns from
 	Predictor  string          `json:"predictor"`      // own or shipped
 	Prediction *predictionJSON `json:"link_prediction"`
@@ -81,8 +82,8 @@ type predictionJSON struct {
 }
 
 type aucJSON struct {
-	AUC      report.Figure   `json:"auc"`
-	Interval report.Interval `json:"interval"`
+	AUC      stat.Figure   `json:"auc"`
+	Interval stat.Interval `json:"interval"`
 	Links    int             `json:"links"` // held out
 }
 
@@ -169,10 +170,10 @@ func graphJSON(w *world, g *toolgraph.Graph) GraphJSON {
 	out := GraphJSON{
 		Schema: "awo.tool-graph/v1", Input: w.input(), Tools: len(g.Tools), Parameters: g.Places(), Clusters: len(g.Params),
 		Edges: edgesJSON{Consumes: len(g.Consumes), Produces: len(g.Produces)}, Links: g.Links, Predictor: "shipped",
-		Unknown: report.Unknown("no calls are recorded"), Unfed: []demandJSON{}, Failing: []callsJSON{}, Never: []string{},
+		Unknown: stat.Unknown("no calls are recorded"), Unfed: []demandJSON{}, Failing: []callsJSON{}, Never: []string{},
 	}
 	if g.Calls > 0 {
-		out.Unknown = report.Known(float64(g.StatusUnknown) / float64(g.Calls))
+		out.Unknown = stat.Known(float64(g.StatusUnknown) / float64(g.Calls))
 	}
 	for i := range g.Tools {
 		t := &g.Tools[i]
@@ -216,11 +217,11 @@ func graphJSON(w *world, g *toolgraph.Graph) GraphJSON {
 
 func aucOf(e toolgraph.Evaluation) aucJSON {
 	if e.Links == 0 || e.NotLinks == 0 {
-		return aucJSON{AUC: report.Unknown("no links could be held out"), Interval: report.NoInterval("no links could be held out")}
+		return aucJSON{AUC: stat.Unknown("no links could be held out"), Interval: stat.NoInterval("no links could be held out")}
 	}
 	return aucJSON{
-		AUC: report.Known(e.AUC), Links: e.Links,
-		Interval: report.Interval{Lo: e.Lo, Hi: e.Hi, Level: toolgraph.Level, Method: "bootstrap over target tools"},
+		AUC: stat.Known(e.AUC), Links: e.Links,
+		Interval: stat.Interval{Lo: e.Lo, Hi: e.Hi, Level: toolgraph.Level, Method: "bootstrap over target tools"},
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/toolgraph"
 	"github.com/awo-dev/awo/toolrank"
 )
@@ -97,8 +98,8 @@ type SubsetJSON struct {
 }
 
 type recallJSON struct {
-	Value    report.Figure   `json:"value"`
-	Interval report.Interval `json:"interval"`
+	Value    stat.Figure   `json:"value"`
+	Interval stat.Interval `json:"interval"`
 	Tasks    int             `json:"tasks"`
 	Groups   int             `json:"groups"`
 }
@@ -242,9 +243,9 @@ func rankedTable(list []rankedJSON) *report.Table {
 
 func recallOf(e toolrank.Estimate) recallJSON {
 	if e.Tasks == 0 {
-		return recallJSON{Value: report.Unknown("no tasks"), Interval: report.NoInterval("no tasks")}
+		return recallJSON{Value: stat.Unknown("no tasks"), Interval: stat.NoInterval("no tasks")}
 	}
-	return recallJSON{report.Known(round4(e.Mean)), interval(e), e.Tasks, e.Groups}
+	return recallJSON{stat.Known(round4(e.Mean)), interval(e), e.Tasks, e.Groups}
 }
 
 // fill puts the findings into the result.

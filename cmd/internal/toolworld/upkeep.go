@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/toolgraph"
 	"github.com/awo-dev/awo/toolrank"
 )
@@ -195,9 +196,9 @@ type CheckJSON struct {
 	Gone    []string        `json:"gone"`   // tools
 	Starved []demandJSON    `json:"unfed"`  // required arguments that lost their last producer
 	Ranker  []string        `json:"ranker"` // tools of the ranker that are gone
-	Recall  report.Figure   `json:"recall"`
-	Bounds  report.Interval `json:"interval"`
-	Asked   report.Figure   `json:"asked"`
+	Recall  stat.Figure   `json:"recall"`
+	Bounds  stat.Interval `json:"interval"`
+	Asked   stat.Figure   `json:"asked"`
 	Fell    bool            `json:"fell"`
 }
 
@@ -230,7 +231,7 @@ func check(j *cli.Job, o checkOptions, args []string) error {
 		return err
 	}
 	out := CheckJSON{Schema: "awo.tool-check/v1", Gone: []string{}, Starved: []demandJSON{}, Ranker: []string{},
-		Recall: report.Unknown("no ranker and tasks were given"), Bounds: report.NoInterval("no ranker and tasks were given"), Asked: report.Unknown("no ranker was given")}
+		Recall: stat.Unknown("no ranker and tasks were given"), Bounds: stat.NoInterval("no ranker and tasks were given"), Asked: stat.Unknown("no ranker was given")}
 	for _, name := range old.Gone(c) {
 		out.Gone = append(out.Gone, name)
 	}
@@ -260,9 +261,9 @@ func check(j *cli.Job, o checkOptions, args []string) error {
 			tasks = append(tasks, more...)
 		}
 		_, asked := r.K()
-		out.Asked = report.Known(asked)
+		out.Asked = stat.Known(asked)
 		if e := r.Check(tasks, o.Seed); e.Tasks > 0 {
-			out.Recall = report.Known(round4(e.Mean))
+			out.Recall = stat.Known(round4(e.Mean))
 			out.Bounds = interval(e)
 			out.Fell = e.Hi < asked
 		}
@@ -281,11 +282,11 @@ func check(j *cli.Job, o checkOptions, args []string) error {
 }
 
 // interval returns the bounds of an estimate.
-func interval(e toolrank.Estimate) report.Interval {
+func interval(e toolrank.Estimate) stat.Interval {
 	if e.Groups < 2 {
-		return report.NoInterval("fewer than two groups of tasks")
+		return stat.NoInterval("fewer than two groups of tasks")
 	}
-	return report.Interval{Lo: round4(e.Lo), Hi: round4(e.Hi), Level: toolrank.Level, Method: "bootstrap over groups of tasks"}
+	return stat.Interval{Lo: round4(e.Lo), Hi: round4(e.Hi), Level: toolrank.Level, Method: "bootstrap over groups of tasks"}
 }
 
 func checkDocument(out CheckJSON) *report.Document {
