@@ -12,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -118,7 +119,7 @@ func runTool(j *cli.Job, o runOptions, args []string) error {
 	if o.From < 1 || o.From > len(t.Calls)+1 {
 		return cli.Usagef("--from: the trajectory has calls 1 to %d", len(t.Calls))
 	}
-	outcome := execute.Run(j.Context, tool, inputs, execute.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
+	outcome := execute.Run(j.Context, tool, inputs, replay.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
 	out := runResult(tool, outcome, j.ShowValues)
 	if err := j.Print(runDocument(tool, out), out); err != nil {
 		return err

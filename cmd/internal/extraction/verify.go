@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
@@ -119,9 +119,9 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	}
 	defer in.Close()
 	in.Needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
-	verifier := execute.NewVerifier(tools)
+	verifier := replay.NewVerifier(tools)
 	var failed error
-	for checks := range par.Map(j.Workers, marked(in, newMarker(set), &failed), func(m markedTrajectory) *execute.Checks {
+	for checks := range par.Map(j.Workers, marked(in, newMarker(set), &failed), func(m markedTrajectory) *replay.Checks {
 		return verifier.Check(m.t, m.marks)
 	}) {
 		verifier.Add(checks)
@@ -163,7 +163,7 @@ func marked(in *cli.Intake, m marker, failed *error) iter.Seq[markedTrajectory] 
 	}
 }
 
-func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Verification) VerificationJSON {
+func verificationResult(in *cli.Intake, o verifyOptions, verified []*replay.Verification) VerificationJSON {
 	out := VerificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement}
 	for _, v := range verified {
 		t := verifiedToolJSON{
@@ -180,7 +180,7 @@ func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Ver
 		for i, s := range v.Steps {
 			t.Steps = append(t.Steps, verifiedStepJSON{v.Tool.Steps[i].Tool, s.Exact, s.Total})
 		}
-		t.Disagreements = cli.Map(v.Disagreements, func(d *execute.Disagreement) disagreementJSON {
+		t.Disagreements = cli.Map(v.Disagreements, func(d *replay.Disagreement) disagreementJSON {
 			return disagreementJSON{d.Trajectory, d.Source.File, d.Source.Line, d.Call + 1, d.Step + 1, d.Code, d.Argument}
 		})
 		if !t.Passed {

@@ -1,4 +1,4 @@
-package execute
+package replay
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -93,7 +95,7 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 	if p.answers == nil {
 		p.answers = newAnswers(p.record)
 	}
-	outcome := Run(context.Background(), tool, inputs, p.answers.since(o.First()), Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
+	outcome := execute.Run(context.Background(), tool, inputs, p.answers.since(o.First()), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
 	f := outcome.Failure
 	if f != nil && f.Step < 0 {
 		r.Steps = []StepReplay{{Code: f.Code, Argument: f.Argument}}
@@ -121,8 +123,8 @@ const maxReplayCalls = 1000
 
 // endsAlike reports whether a run ended where the recording did too, with a call
 // that failed: the calls up to there were the recorded ones.
-func endsAlike(f *Failure, t *trace.Trajectory, o Occurrence, step int) bool {
-	return f.Code == CodeCallFailed && f.Call < len(o.Calls[step]) && t.Calls[o.Calls[step][f.Call]].Status == trace.StatusFailed
+func endsAlike(f *execute.Failure, t *trace.Trajectory, o Occurrence, step int) bool {
+	return f.Code == execute.CodeCallFailed && f.Call < len(o.Calls[step]) && t.Calls[o.Calls[step][f.Call]].Status == trace.StatusFailed
 }
 
 // Inputs returns the inputs that an agent would have given at an occurrence, as
@@ -196,7 +198,7 @@ func (r *record) keyOf(b *metatool.Binding, o Occurrence, v trace.Value) (trace.
 			keys = append(keys, key)
 		}
 	}
-	return sole(keys)
+	return jsonvalue.Sole(keys)
 }
 
 // walkedList returns the list that calls with these arguments walk: its elements
@@ -316,7 +318,7 @@ func (p *Player) readFlow() {
 }
 
 // compare compares the calls of a step with the recorded ones.
-func (r *record) compare(step *metatool.Step, recorded []int, run *StepRun) StepReplay {
+func (r *record) compare(step *metatool.Step, recorded []int, run *execute.StepRun) StepReplay {
 	made := make([]bool, len(run.Calls)) // whether the call was recorded
 	for n, c := range recorded {
 		args := r.arguments(c)
@@ -329,7 +331,7 @@ func (r *record) compare(step *metatool.Step, recorded []int, run *StepRun) Step
 		}
 		if at < 0 {
 			// The same call once more is no other call.
-			again := step.Each != nil && step.ReadOnly && slices.ContainsFunc(run.Calls, func(c CallRun) bool { return c.Args.Equal(*args) })
+			again := step.Each != nil && step.ReadOnly && slices.ContainsFunc(run.Calls, func(c execute.CallRun) bool { return c.Args.Equal(*args) })
 			if again {
 				continue
 			}
@@ -354,7 +356,7 @@ func (r *record) compare(step *metatool.Step, recorded []int, run *StepRun) Step
 
 // differs says how the recorded arguments differ from those of the call that
 // was made in their place.
-func differs(step *metatool.Step, args trace.Value, run *StepRun, n int) StepReplay {
+func differs(step *metatool.Step, args trace.Value, run *execute.StepRun, n int) StepReplay {
 	if step.Each != nil || n >= len(run.Calls) {
 		return StepReplay{Code: CodeNotMade}
 	}
