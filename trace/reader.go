@@ -25,7 +25,7 @@ const (
 
 // Options says how a Reader reads. The zero value is the default.
 type Options struct {
-	Workers   int    // goroutines that decode; 0 means one a processor
+	Workers   int    // goroutines that decode; 0 means one per CPU
 	Format    string // Name of the format of all inputs; "" means that it is detected file by file
 	MaxRecord int    // bytes of the largest record, or trajectory of parts, that is read; 0 means DefaultMaxRecord
 

@@ -144,12 +144,7 @@ func readAgentsData(s *spantree.RunSpan, c *jsonscan.Cursor) {
 			model, _ := c.Text()
 			s.Response.Model = string(model)
 		case "usage":
-			raw := c.Raw()
-			in := jsonscan.New(raw)
-			if s.Response.Usage = build.ReadResponsesUsage(&in); !s.Response.Usage.Known {
-				in = jsonscan.New(raw)
-				s.Response.Usage = build.ReadUsage(&in)
-			}
+			s.Response.Usage = build.ReadUsage(c.Raw(), &build.UsageResponses, &build.UsageChat)
 		}
 	}
 }

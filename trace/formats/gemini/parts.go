@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"github.com/awo-dev/awo/internal/jsonscan"
-
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
