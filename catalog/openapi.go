@@ -15,8 +15,14 @@ var methods = []struct {
 	readOnly Hint
 	destroys Hint
 }{
-	{"get", Yes, No}, {"put", No, Unsaid}, {"post", No, Unsaid}, {"delete", No, Yes},
-	{"options", Yes, No}, {"head", Yes, No}, {"patch", No, Unsaid}, {"trace", Yes, No},
+	{"get", Yes, No},
+	{"put", No, Unsaid},
+	{"post", No, Unsaid},
+	{"delete", No, Yes},
+	{"options", Yes, No},
+	{"head", Yes, No},
+	{"patch", No, Unsaid},
+	{"trace", Yes, No},
 }
 
 // openAPI reads the operations of an OpenAPI 3 document as tools: parameters and the

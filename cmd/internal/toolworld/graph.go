@@ -57,7 +57,7 @@ type GraphJSON struct {
 	Parameters int             `json:"parameters"` // places in arguments and results
 	Clusters   int             `json:"clusters"`   // what is one parameter by name, shape or proof
 	Edges      edgesJSON       `json:"edges"`
-	Unknown    stat.Figure   `json:"status_unknown"` // share of calls; they count as successes
+	Unknown    stat.Figure     `json:"status_unknown"` // share of calls; they count as successes
 	Links      int             `json:"links"`          // pairs of tools that the predictor learns from
 	Predictor  string          `json:"predictor"`      // own or shipped
 	Prediction *predictionJSON `json:"link_prediction"`
@@ -84,7 +84,7 @@ type predictionJSON struct {
 type aucJSON struct {
 	AUC      stat.Figure   `json:"auc"`
 	Interval stat.Interval `json:"interval"`
-	Links    int             `json:"links"` // held out
+	Links    int           `json:"links"` // held out
 }
 
 type demandJSON struct {
@@ -163,7 +163,11 @@ func write(j *cli.Job, dir string, files []emit.File, w *world) error {
 	if w.in == nil {
 		return emit.Write(dir, files)
 	}
-	return j.WriteArtefacts(dir, files, w.in)
+	from, err := j.Inputs(dir, w.in, nil)
+	if err != nil {
+		return err
+	}
+	return j.WriteArtefacts(dir, files, w.in, from)
 }
 
 func graphJSON(w *world, g *toolgraph.Graph) GraphJSON {

@@ -100,8 +100,8 @@ type SubsetJSON struct {
 type recallJSON struct {
 	Value    stat.Figure   `json:"value"`
 	Interval stat.Interval `json:"interval"`
-	Tasks    int             `json:"tasks"`
-	Groups   int             `json:"groups"`
+	Tasks    int           `json:"tasks"`
+	Groups   int           `json:"groups"`
 }
 
 type pointJSON struct {

@@ -191,15 +191,15 @@ below what was asked. A check without problems says nothing.
 
 // CheckJSON is the JSON of `awo tools check`.
 type CheckJSON struct {
-	Schema  string          `json:"schema"`
-	OK      bool            `json:"ok"`
-	Gone    []string        `json:"gone"`   // tools
-	Starved []demandJSON    `json:"unfed"`  // required arguments that lost their last producer
-	Ranker  []string        `json:"ranker"` // tools of the ranker that are gone
+	Schema  string        `json:"schema"`
+	OK      bool          `json:"ok"`
+	Gone    []string      `json:"gone"`   // tools
+	Starved []demandJSON  `json:"unfed"`  // required arguments that lost their last producer
+	Ranker  []string      `json:"ranker"` // tools of the ranker that are gone
 	Recall  stat.Figure   `json:"recall"`
 	Bounds  stat.Interval `json:"interval"`
 	Asked   stat.Figure   `json:"asked"`
-	Fell    bool            `json:"fell"`
+	Fell    bool          `json:"fell"`
 }
 
 func check(j *cli.Job, o checkOptions, args []string) error {
@@ -230,8 +230,10 @@ func check(j *cli.Job, o checkOptions, args []string) error {
 	if err := warn(j, problems); err != nil {
 		return err
 	}
-	out := CheckJSON{Schema: "awo.tool-check/v1", Gone: []string{}, Starved: []demandJSON{}, Ranker: []string{},
-		Recall: stat.Unknown("no ranker and tasks were given"), Bounds: stat.NoInterval("no ranker and tasks were given"), Asked: stat.Unknown("no ranker was given")}
+	out := CheckJSON{
+		Schema: "awo.tool-check/v1", Gone: []string{}, Starved: []demandJSON{}, Ranker: []string{},
+		Recall: stat.Unknown("no ranker and tasks were given"), Bounds: stat.NoInterval("no ranker and tasks were given"), Asked: stat.Unknown("no ranker was given"),
+	}
 	for _, name := range old.Gone(c) {
 		out.Gone = append(out.Gone, name)
 	}
