@@ -192,7 +192,7 @@ func (s *geminiSession) message(c *jsonscan.Cursor) {
 			text, _ := c.Text()
 			model = b.Text(text)
 		case "tokens":
-			usage = readGeminiUsage(c)
+			usage = build.ReadGeminiUsage(c)
 		case "toolCalls":
 			calls = c.Raw()
 		case "thoughts":
