@@ -6,7 +6,7 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/plot"
-	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // replayFigures draws a replay: how far its probabilities can be trusted, what
@@ -94,7 +94,7 @@ func drawLearning(out ReplayJSON) (*plot.Figure, error) {
 }
 
 // valueOf returns a figure's value, NaN if it is not known.
-func valueOf(f report.Figure) float64 {
+func valueOf(f stat.Figure) float64 {
 	if v, ok := f.Value(); ok {
 		return v
 	}

@@ -145,12 +145,7 @@ func readAgentsData(s *spantree.Span, c *jsonscan.Cursor) {
 			model, _ := c.Text()
 			s.ModelName = string(model)
 		case "usage":
-			raw := c.Raw()
-			in := jsonscan.New(raw)
-			if s.Tokens = build.ReadResponsesUsage(&in); !s.Tokens.Known {
-				in = jsonscan.New(raw)
-				s.Tokens = build.ReadUsage(&in)
-			}
+			s.Tokens = build.ReadUsage(c.Raw(), &build.UsageResponses, &build.UsageChat)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (g *geminiRecord) members(c *jsonscan.Cursor, answer *geminiAnswer, outer b
 	}
 	if usage != nil {
 		scan := jsonscan.New(usage)
-		if u := build.ReadGeminiUsage(&scan); u.Known {
+		if u := build.UsageGemini.Read(&scan); u.Known {
 			answer.response.Usage = u
 		}
 	}

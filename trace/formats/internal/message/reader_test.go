@@ -230,8 +230,15 @@ func TestPythonJSON(t *testing.T) {
 		{`{'it\'s': "say \"x\"\n", 1: 'é\x41'}`, `{"it's":"say \"x\"\n","1":"éA"}`},
 		{`Message(role='user', at=datetime.datetime(2026, 1, 2, tzinfo=UTC), kind=<Kind.A: 'a'>, other=<object at 0x7f>)`, `{"role":"user","at":"datetime.datetime(2026, 1, 2, tzinfo=UTC)","kind":"a","other":"<object at 0x7f>","type":"Message"}`},
 		{`role='user' content='a' 'b' x=None`, `{"role":"user","content":"ab","x":null}`},
-		{`{}`, `{}`}, {`[]`, `[]`}, {`A()`, `{"type":"A"}`},
-		{`{'a': }`, ""}, {`{'a'`, ""}, {`f(`, ""}, {`a=`, ""}, {`it is 1`, ""}, {strings.Repeat("[", 1000), ""},
+		{`{}`, `{}`},
+		{`[]`, `[]`},
+		{`A()`, `{"type":"A"}`},
+		{`{'a': }`, ""},
+		{`{'a'`, ""},
+		{`f(`, ""},
+		{`a=`, ""},
+		{`it is 1`, ""},
+		{strings.Repeat("[", 1000), ""},
 	} {
 		got, ok := message.PythonJSON([]byte(test[0]))
 		if string(got) != test[1] || ok != (test[1] != "") {

@@ -6,7 +6,8 @@ import (
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
 
-// FindUsage looks for token counts and the model in what a model gave back.
+// FindUsage looks for token counts, and the model, in what a model gave back: the
+// response of an interface, or what a library keeps of one.
 func FindUsage(data []byte) (u trace.Usage, model string) {
 	var walk func(c *jsonscan.Cursor, depth int)
 	walk = func(c *jsonscan.Cursor, depth int) {
@@ -23,25 +24,16 @@ func FindUsage(data []byte) (u trace.Usage, model string) {
 		for ok := c.Object(); ok && c.Member(); {
 			switch string(c.Key()) {
 			case "usage_metadata", "usageMetadata":
-				raw := c.Raw()
-				in := jsonscan.New(raw)
-				v := readLangUsage(&in)
-				if !v.Known {
-					in = jsonscan.New(raw)
-					v = build.ReadGeminiUsage(&in)
-				}
-				if v.Known {
+				if v := build.ReadUsage(c.Raw(), &build.UsageLangChain, &build.UsageGemini); v.Known {
 					u = v
 				}
 			case "usage", "token_usage", "tokenUsage":
 				raw := c.Raw()
-				in := jsonscan.New(raw)
-				v := build.ReadUsage(&in)
-				if !v.Known {
-					in = jsonscan.New(raw)
-					v = build.ReadResponsesUsage(&in)
+				forms := []*build.Usage{&build.UsageChat, &build.UsageResponses}
+				if build.HasMember(raw, "cache_read_input_tokens") || build.HasMember(raw, "cache_creation_input_tokens") {
+					forms = []*build.Usage{&build.UsageAnthropic}
 				}
-				if v.Known && !u.Known {
+				if v := build.ReadUsage(raw, forms...); v.Known && !u.Known {
 					u = v
 				}
 			case "model", "model_name":
@@ -56,37 +48,4 @@ func FindUsage(data []byte) (u trace.Usage, model string) {
 	c := jsonscan.New(data)
 	walk(&c, 0)
 	return u, model
-}
-
-// readLangUsage reads LangChain's token counts, which include all details.
-func readLangUsage(c *jsonscan.Cursor) (u trace.Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "input_tokens":
-			count(&u.Input)
-		case "output_tokens":
-			count(&u.Output)
-		case "input_token_details":
-			for ok := c.Object(); ok && c.Member(); {
-				switch string(c.Key()) {
-				case "cache_read":
-					count(&u.CachedInput)
-				case "cache_creation":
-					count(&u.CacheWrite)
-				}
-			}
-		case "output_token_details":
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "reasoning" {
-					count(&u.Reasoning)
-				}
-			}
-		}
-	}
-	return u
 }

@@ -211,7 +211,7 @@ func (s *Span) args() (args trace.Raw, id []byte) {
 		return message.ToolArguments(s.Input)
 	}
 	if v, ok := s.Attribute("tool.parameters"); ok {
-		if inner, ok := build.JsonIn(v); ok && inner.Kind == trace.Object {
+		if inner, ok := build.JSONIn(v); ok && inner.Kind == trace.Object {
 			if _, schema := inner.Lookup("properties"); !schema {
 				return build.RawOf(v), nil
 			}
@@ -271,7 +271,7 @@ func (s *Span) attributeUsage() (u trace.Usage, apart bool) {
 	u.Known = in || out
 	if !u.Known {
 		if v, ok := s.Attribute("mlflow.chat.tokenUsage"); ok {
-			v, _ = build.JsonIn(v)
+			v, _ = build.JSONIn(v)
 			u.Input, in = countOf(v.Member("input_tokens"))
 			u.Output, out = countOf(v.Member("output_tokens"))
 			u.Known = in || out

@@ -236,11 +236,11 @@ func (s *Span) eventItems(m *message.Reader) (input, output []build.Item) {
 		if !ok {
 			continue
 		}
-		body, _ := build.JsonIn(e.Body)
+		body, _ := build.JSONIn(e.Body)
 		if body.Kind == trace.Null {
 			body = e.Attrs
 			if inner, ok := attribute(e.Attrs, "gen_ai.event.content", 0); ok {
-				body, _ = build.JsonIn(inner)
+				body, _ = build.JSONIn(inner)
 			}
 		}
 		switch role {
@@ -254,7 +254,7 @@ func (s *Span) eventItems(m *message.Reader) (input, output []build.Item) {
 			}
 			chosen = true
 			if message := body.Member("message"); message.Kind == trace.String {
-				body, _ = build.JsonIn(message)
+				body, _ = build.JSONIn(message)
 			} else if message.Kind == trace.Object {
 				body = message
 			}

@@ -178,7 +178,7 @@ func (s *Span) list(name string) []byte {
 		case trace.Array, trace.Object:
 			return listJSON(v)
 		case trace.String:
-			if inner, ok := build.JsonIn(v); ok && inner.Kind != trace.String {
+			if inner, ok := build.JSONIn(v); ok && inner.Kind != trace.String {
 				return listJSON(inner)
 			}
 		}

@@ -1,4 +1,4 @@
-package execute
+package replay
 
 import (
 	"github.com/awo-dev/awo/merge"

@@ -1,9 +1,9 @@
-package execute_test
+package replay_test
 
 import (
 	"testing"
 
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -14,7 +14,7 @@ import (
 func BenchmarkCheck(b *testing.B) {
 	set := officeRules(b)
 	list := recordings.Read(b, officeFolder+"/trajectories.jsonl.gz")
-	v := execute.NewVerifier(writtenAndRead(b, compiled(b, list, set, compile.Options{Algorithm: compile.Patterns})))
+	v := replay.NewVerifier(writtenAndRead(b, compiled(b, list, set, compile.Options{Algorithm: compile.Patterns})))
 	rewriter := merge.NewRewriter(set, merge.Full(set), nil, nil)
 	var marks [][]merge.Mark
 	for _, one := range list {

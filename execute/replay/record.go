@@ -1,7 +1,8 @@
-package execute
+package replay
 
 import (
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -11,7 +12,7 @@ type record struct {
 	t       *trace.Trajectory
 	args    []trace.Value // by call, where read says so
 	read    []bool
-	results []*Result // by call, once they were asked for
+	results []*execute.Result // by call, once they were asked for
 	reader  trace.ValueReader
 	flow    *dataflow.Flow // if it has been collected; it has read all of them
 }
@@ -35,14 +36,14 @@ func (r *record) arguments(call int) *trace.Value {
 }
 
 // result returns the recorded result of a call.
-func (r *record) result(call int) *Result {
+func (r *record) result(call int) *execute.Result {
 	if r.results == nil {
-		r.results = make([]*Result, len(r.t.Calls))
+		r.results = make([]*execute.Result, len(r.t.Calls))
 	}
 	if r.results[call] == nil {
 		c := &r.t.Calls[call]
 		if r.flow != nil && c.HasResult {
-			r.results[call] = &Result{r.flow.Result(call), c.Status}
+			r.results[call] = &execute.Result{Value: r.flow.Result(call), Status: c.Status}
 		} else {
 			r.results[call] = resultOf(c, &r.reader)
 		}

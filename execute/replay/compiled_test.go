@@ -1,11 +1,11 @@
-package execute_test
+package replay_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/awo-dev/awo/arazzo"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
@@ -52,8 +52,8 @@ func writtenAndRead(t testing.TB, c *compile.Compilation) []*metatool.Tool {
 }
 
 // replayed replays meta-tools wherever trajectories made their calls.
-func replayed(tools []*metatool.Tool, list []*trace.Trajectory, set *rules.Set) []*execute.Verification {
-	v := execute.NewVerifier(tools)
+func replayed(tools []*metatool.Tool, list []*trace.Trajectory, set *rules.Set) []*replay.Verification {
+	v := replay.NewVerifier(tools)
 	var rewriter *merge.Rewriter
 	if set != nil {
 		rewriter = merge.NewRewriter(set, merge.Full(set), nil, nil)

@@ -1,4 +1,4 @@
-package execute_test
+package replay_test
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -93,7 +94,7 @@ func FuzzCompile(f *testing.F) {
 				}
 				for _, tool := range tools {
 					for _, one := range list[:1] {
-						execute.Run(t.Context(), tool, trace.NewObject(), execute.NewRecordings(one, 0), execute.Options{})
+						execute.Run(t.Context(), tool, trace.NewObject(), replay.NewRecordings(one, 0), execute.Options{})
 					}
 				}
 			}

@@ -1,4 +1,4 @@
-package execute_test
+package replay_test
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package execute
+package replay
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -57,10 +59,10 @@ type StepReplay struct {
 // Player replays meta-tools in one trajectory.
 type Player struct {
 	*record
-	knower  *knower
-	answers *answers // once a meta-tool is replayed
-	enums   dataflow.Enums
-	top     []topArgument // by slot of flow
+	collector *dataflow.Collector // shared between trajectories
+	answers   *answers            // once a meta-tool is replayed
+	enums     dataflow.Enums
+	top       []topArgument // by slot of flow
 }
 
 // topArgument is the argument that a slot is, or is in.
@@ -69,16 +71,10 @@ type topArgument struct {
 	ok   bool
 }
 
-// knower is what finding out what was known needs, shared between trajectories.
-type knower struct {
-	collector dataflow.Collector
-	schemas   dataflow.Schemas
-}
-
 // NewPlayer returns a player of t.
-func NewPlayer(t *trace.Trajectory) *Player { return newPlayer(newRecord(t), &knower{}) }
+func NewPlayer(t *trace.Trajectory) *Player { return newPlayer(newRecord(t), &dataflow.Collector{}) }
 
-func newPlayer(r *record, k *knower) *Player { return &Player{record: r, knower: k} }
+func newPlayer(r *record, c *dataflow.Collector) *Player { return &Player{record: r, collector: c} }
 
 // Play replays a meta-tool at an occurrence: its inputs are taken from the
 // recorded arguments, and calls answer what they did then.
@@ -93,7 +89,7 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 	if p.answers == nil {
 		p.answers = newAnswers(p.record)
 	}
-	outcome := Run(context.Background(), tool, inputs, p.answers.since(o.First()), Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
+	outcome := execute.Run(context.Background(), tool, inputs, p.answers.from(o.First()), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
 	f := outcome.Failure
 	if f != nil && f.Step < 0 {
 		r.Steps = []StepReplay{{Code: f.Code, Argument: f.Argument}}
@@ -121,8 +117,8 @@ const maxReplayCalls = 1000
 
 // endsAlike reports whether a run ended where the recording did too, with a call
 // that failed: the calls up to there were the recorded ones.
-func endsAlike(f *Failure, t *trace.Trajectory, o Occurrence, step int) bool {
-	return f.Code == CodeCallFailed && f.Call < len(o.Calls[step]) && t.Calls[o.Calls[step][f.Call]].Status == trace.StatusFailed
+func endsAlike(f *execute.Failure, t *trace.Trajectory, o Occurrence, step int) bool {
+	return f.Code == execute.CodeCallFailed && f.Call < len(o.Calls[step]) && t.Calls[o.Calls[step][f.Call]].Status == trace.StatusFailed
 }
 
 // Inputs returns the inputs that an agent would have given at an occurrence, as
@@ -196,7 +192,7 @@ func (r *record) keyOf(b *metatool.Binding, o Occurrence, v trace.Value) (trace.
 			keys = append(keys, key)
 		}
 	}
-	return sole(keys)
+	return jsonvalue.Sole(keys)
 }
 
 // walkedList returns the list that calls with these arguments walk: its elements
@@ -250,7 +246,7 @@ func (p *Player) known(tool *metatool.Tool, o Occurrence, inputs trace.Value) (o
 		switch {
 		case in.Step == 0:
 		case !isArgument(step, in):
-			if !p.knower.collector.Sightings(p.t, v)[0].KnownBefore(o.First()).OK {
+			if !p.collector.Knowledge(p.t, v)[0].KnownBefore(o.First()).OK {
 				return false, in.Name
 			}
 		case !p.knew(o.Calls[in.Step][0], in.Argument, o.First()):
@@ -305,7 +301,7 @@ func (p *Player) knew(call int, argument string, before int) bool {
 
 // readFlow finds out when the values of the arguments were known.
 func (p *Player) readFlow() {
-	p.flow, p.enums = p.knower.collector.CollectSeen(p.t), p.knower.schemas.EnumsOf(p.t)
+	p.flow, p.enums = p.collector.CollectKnown(p.t), p.collector.EnumsOf(p.t)
 	p.top = make([]topArgument, len(p.flow.Slots))
 	for i := range p.flow.Slots {
 		path, err := jsonpath.Parse(p.flow.Slots[i].Path)
@@ -316,7 +312,7 @@ func (p *Player) readFlow() {
 }
 
 // compare compares the calls of a step with the recorded ones.
-func (r *record) compare(step *metatool.Step, recorded []int, run *StepRun) StepReplay {
+func (r *record) compare(step *metatool.Step, recorded []int, run *execute.StepRun) StepReplay {
 	made := make([]bool, len(run.Calls)) // whether the call was recorded
 	for n, c := range recorded {
 		args := r.arguments(c)
@@ -329,7 +325,7 @@ func (r *record) compare(step *metatool.Step, recorded []int, run *StepRun) Step
 		}
 		if at < 0 {
 			// The same call once more is no other call.
-			again := step.Each != nil && step.ReadOnly && slices.ContainsFunc(run.Calls, func(c CallRun) bool { return c.Args.Equal(*args) })
+			again := step.Each != nil && step.ReadOnly && slices.ContainsFunc(run.Calls, func(c execute.CallRun) bool { return c.Args.Equal(*args) })
 			if again {
 				continue
 			}
@@ -354,7 +350,7 @@ func (r *record) compare(step *metatool.Step, recorded []int, run *StepRun) Step
 
 // differs says how the recorded arguments differ from those of the call that
 // was made in their place.
-func differs(step *metatool.Step, args trace.Value, run *StepRun, n int) StepReplay {
+func differs(step *metatool.Step, args trace.Value, run *execute.StepRun, n int) StepReplay {
 	if step.Each != nil || n >= len(run.Calls) {
 		return StepReplay{Code: CodeNotMade}
 	}

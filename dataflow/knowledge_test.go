@@ -55,13 +55,13 @@ func askable(t *trace.Trajectory) []trace.Value {
 	return list
 }
 
-// checkSightings asks for many values at once what KnownBefore says of each.
-func checkSightings(t *testing.T, c *dataflow.Collector, one *trace.Trajectory, values []trace.Value) (known int) {
+// checkKnowledge asks for many values at once what KnownBefore says of each.
+func checkKnowledge(t *testing.T, c *dataflow.Collector, one *trace.Trajectory, values []trace.Value) (known int) {
 	t.Helper()
-	sightings := c.Sightings(one, values...)
+	knowledge := c.Knowledge(one, values...)
 	for i, v := range values {
 		for call := range len(one.Calls) + 1 {
-			got, want := sightings[i].KnownBefore(call), dataflow.KnownBefore(one, call, dataflow.Slot{}, v)
+			got, want := knowledge[i].KnownBefore(call), dataflow.KnownBefore(one, call, dataflow.Slot{}, v)
 			if got != want {
 				t.Fatalf("%s: %s before call %d: %+v, want %+v", one.ID, v.AppendCanonical(nil), call, got, want)
 			}
@@ -73,7 +73,7 @@ func checkSightings(t *testing.T, c *dataflow.Collector, one *trace.Trajectory, 
 	return known
 }
 
-func TestSightings(t *testing.T) {
+func TestKnowledge(t *testing.T) {
 	s := run("r").system("Today is 2024-05-15.").
 		user("Book 12 seats for Amélie  Dupont on June 3rd, for 1,250 dollars.").
 		call("find", `{"name":"Amélie Dupont"}`, `{"user":{"id":"amelie_17"},"by_date":{"2024-06-03":{"x":1}},"seen":"2024-05-20T10:00:00"}`).
@@ -87,23 +87,23 @@ func TestSightings(t *testing.T) {
 	for _, one := range []*trace.Trajectory{&s.t, &odd.t, &longRun(8).t, &run("empty").t} {
 		var c dataflow.Collector
 		values := append(askable(one), trace.NewString("2024-06-03"), trace.NewString("amélie dupont"), trace.Value{Kind: trace.Number, Text: "1250"})
-		known := checkSightings(t, &c, one, values)
+		known := checkKnowledge(t, &c, one, values)
 		if known == 0 && len(one.Calls) > 0 {
 			t.Errorf("%s: nothing was known", one.ID)
 		}
 	}
 }
 
-// TestSightingsOffice asks for what stands in real runs, and whether flows without
+// TestKnowledgeOffice asks for what stands in real runs, and whether flows without
 // sources say the same of arguments.
-func TestSightingsOffice(t *testing.T) {
+func TestKnowledgeOffice(t *testing.T) {
 	const path = "../testdata/office/trajectories.jsonl.gz"
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("the office corpus is not there")
 	}
 	var c dataflow.Collector
 	for i, one := range read(t, path) {
-		full, seen := c.Collect(one), c.CollectSeen(one)
+		full, seen := c.Collect(one), c.CollectKnown(one)
 		if len(full.Uses) != len(seen.Uses) {
 			t.Fatalf("%s: %d uses, want %d", one.ID, len(seen.Uses), len(full.Uses))
 		}
@@ -119,7 +119,7 @@ func TestSightingsOffice(t *testing.T) {
 		}
 		if i%50 == 0 {
 			values := askable(one)
-			checkSightings(t, &c, one, values[:min(len(values), 60)])
+			checkKnowledge(t, &c, one, values[:min(len(values), 60)])
 		}
 	}
 }

@@ -1,24 +1,32 @@
-package execute
+package metatool
 
 import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
-	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
 
-// scope is what bindings are evaluated in.
-type scope struct {
-	inputs  trace.Value   // an object
-	results []trace.Value // by step: of those that are done
-	element *trace.Value  // that a step with Each walks over
+// Scope is what bindings are evaluated in: there is no other evaluator of them in
+// the project. What is emitted in other languages does the same.
+type Scope struct {
+	Inputs  trace.Value    // an object
+	Results []*trace.Value // by step; nil for those that are not done
+	Element *trace.Value   // that a step with Each walks over
 }
 
-// value returns the one value that a binding gives, and false if it gives none
+// result returns the result of a step, nil if it is not done.
+func (s *Scope) result(step int) *trace.Value {
+	if step < 0 || step >= len(s.Results) {
+		return nil
+	}
+	return s.Results[step]
+}
+
+// Value returns the one value that a binding gives, and false if it gives none
 // or several.
-func (s *scope) value(b *metatool.Binding) (trace.Value, bool) {
+func (s *Scope) Value(b *Binding) (trace.Value, bool) {
 	v, ok := s.bare(b)
 	if !ok {
 		return trace.Value{}, false
@@ -26,28 +34,29 @@ func (s *scope) value(b *metatool.Binding) (trace.Value, bool) {
 	return coerce(v, b.Coerce)
 }
 
-func (s *scope) bare(b *metatool.Binding) (trace.Value, bool) {
+func (s *Scope) bare(b *Binding) (trace.Value, bool) {
 	switch b.Kind {
-	case metatool.BindConst:
+	case BindConst:
 		return b.Const, true
-	case metatool.BindInput:
-		return s.inputs.Lookup(b.Input)
-	case metatool.BindStep:
+	case BindInput:
+		return s.Inputs.Lookup(b.Input)
+	case BindStep:
 		path, ok := s.path(b)
-		if !ok || b.Step < 0 || b.Step >= len(s.results) {
+		from := s.result(b.Step)
+		if !ok || from == nil {
 			return trace.Value{}, false
 		}
-		return path.Sole(s.results[b.Step])
-	case metatool.BindElement:
+		return path.Sole(*from)
+	case BindElement:
 		path, ok := s.path(b)
-		if !ok || s.element == nil {
+		if !ok || s.Element == nil {
 			return trace.Value{}, false
 		}
-		return path.Sole(*s.element)
-	case metatool.BindTemplate:
+		return path.Sole(*s.Element)
+	case BindTemplate:
 		parts := make([]trace.Value, len(b.Parts))
 		for i := range b.Parts {
-			v, ok := s.value(&b.Parts[i])
+			v, ok := s.Value(&b.Parts[i])
 			if !ok {
 				return trace.Value{}, false
 			}
@@ -59,46 +68,33 @@ func (s *scope) bare(b *metatool.Binding) (trace.Value, bool) {
 	return trace.Value{}, false
 }
 
-// sole returns the value if all that was selected is the same one, numbers by
-// value: a list may hold the wanted record twice.
-func sole(found []trace.Value) (trace.Value, bool) {
-	if len(found) == 0 {
-		return trace.Value{}, false
-	}
-	for _, v := range found[1:] {
-		if !jsonvalue.Equal(&v, &found[0]) {
-			return trace.Value{}, false
-		}
-	}
-	return found[0], true
-}
-
 // path returns a binding's path with its open filter closed.
-func (s *scope) path(b *metatool.Binding) (jsonpath.Path, bool) {
+func (s *Scope) path(b *Binding) (jsonpath.Path, bool) {
 	if b.Key == nil {
 		return b.Path, true
 	}
-	key, ok := s.value(b.Key)
+	key, ok := s.Value(b.Key)
 	if !ok || key.Kind == trace.Array || key.Kind == trace.Object {
 		return nil, false
 	}
 	return b.Path.Bind(key), true
 }
 
-// elements returns what a step with Each walks over: each different element
+// Elements returns what a step with Each walks over: each different element
 // once (numbers by value), in the order of the list. It is false if the list is
 // not there.
-func (s *scope) elements(b *metatool.Binding) ([]trace.Value, bool) {
+func (s *Scope) Elements(b *Binding) ([]trace.Value, bool) {
 	var all []trace.Value
 	switch b.Kind {
-	case metatool.BindStep:
+	case BindStep:
 		path, ok := s.path(b)
-		if !ok || b.Step < 0 || b.Step >= len(s.results) || !listed(path, s.results[b.Step]) {
+		from := s.result(b.Step)
+		if !ok || from == nil || !listed(path, *from) {
 			return nil, false
 		}
-		all = path.Eval(s.results[b.Step])
+		all = path.Eval(*from)
 	default:
-		v, ok := s.value(b)
+		v, ok := s.Value(b)
 		if !ok || v.Kind != trace.Array {
 			return nil, false
 		}
@@ -129,12 +125,12 @@ func listed(path jsonpath.Path, v trace.Value) bool {
 
 // coerce turns numbers into texts, spelled as templates spell them, or texts into
 // numbers.
-func coerce(v trace.Value, c metatool.Coercion) (trace.Value, bool) {
+func coerce(v trace.Value, c Coercion) (trace.Value, bool) {
 	switch {
-	case c == metatool.CoerceString && v.Kind == trace.Number:
+	case c == CoerceString && v.Kind == trace.Number:
 		text, ok := jsonpath.Fill(jsonpath.Hole, v)
 		return trace.Value{Kind: trace.String, Text: text}, ok
-	case c == metatool.CoerceNumber && v.Kind == trace.String:
+	case c == CoerceNumber && v.Kind == trace.String:
 		n, err := trace.ParseValue([]byte(v.Text))
 		return n, err == nil && n.Kind == trace.Number
 	}

@@ -1,4 +1,4 @@
-package execute_test
+package replay_test
 
 import (
 	"os"
@@ -18,7 +18,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-const officeFolder = "../testdata/office"
+const officeFolder = "../../testdata/office"
 
 // officeRules parses the rules of the office world.
 func officeRules(t testing.TB) *rules.Set {

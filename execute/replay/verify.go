@@ -1,4 +1,4 @@
-package execute
+package replay
 
 import (
 	"maps"
@@ -19,10 +19,10 @@ type Verifier struct {
 	tally []*Verification
 	extra []map[int]int
 
-	byFirst map[string][]int // tool of the first step -> meta-tools
-	knower  knower
-	added   int   // trajectories
-	last    []int // by tool: the trajectory that was counted last
+	byFirst   map[string][]int // tool of the first step -> meta-tools
+	collector dataflow.Collector
+	added     int   // trajectories
+	last      []int // by tool: the trajectory that was counted last
 }
 
 // NewVerifier returns a verifier of tools.
@@ -101,7 +101,7 @@ type toolReplay struct {
 func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
 	c := &Checks{id: t.ID, source: t.Source}
 	record := newRecord(t)
-	sequence, player := newSequence(record, marks, false), newPlayer(record, &v.knower)
+	sequence, player := newSequence(record, marks, false), newPlayer(record, &v.collector)
 	free := map[int]int{} // where the next place of a meta-tool may begin
 	for at, call := range sequence.calls {
 		for _, i := range v.byFirst[t.Calls[call].Tool.Value()] {
