@@ -297,7 +297,7 @@ func (in *Intake) Summary() report.Paragraph {
 	}
 	fmt.Fprintf(&b, "; %s.", CountOf(y.UserMessages, "user message"))
 	if y.OtherCalls > 0 {
-		fmt.Fprintf(&b, " In no sequence, since no model decided on them: %s.", CountOf(y.OtherCalls, "call"))
+		fmt.Fprintf(&b, " Not part of any sequence, because no model decided on them: %s.", CountOf(y.OtherCalls, "call"))
 	}
 	if y.WithoutResult > 0 || y.OrphanResults > 0 {
 		fmt.Fprintf(&b, " %s without a result, %s that answer no call.", CountOf(y.WithoutResult, "call"), CountOf(y.OrphanResults, "result"))
@@ -319,5 +319,5 @@ func untimed(left filter.Counts) string {
 	if left.Untimed == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s of them since no time is recorded", report.Grouped(left.Untimed))
+	return fmt.Sprintf(", %s of them because no time is recorded", report.Grouped(left.Untimed))
 }

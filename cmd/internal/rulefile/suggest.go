@@ -29,12 +29,12 @@ type suggestOptions struct {
 func newSuggest(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suggest FILES...",
-		Short: "Propose rules for traces, each with what speaks for and against it",
+		Short: "Propose rules for traces, each with its evidence",
 		Long: `Propose a rule file for traces: which tools read or note, which arguments hold
 ids, dates and the like, which reads page, which writes are about different parts
 of the world. A rule is proposed if the traces give a reason for it, if it makes
 the graph smaller, if the next call is predicted no worse on tasks that were not
-seen, and if no trace contradicts it. What was tried and left out follows as
+seen, and if no trace contradicts it. What was tried and rejected follows as
 comments. The file holds no values of arguments.
 
 The rules are a first draft: read them, and ask other traces with
@@ -162,7 +162,7 @@ func suggestedFile(found *suggest.Suggestions) ([]byte, error) {
 	}
 	if len(found.Left) > 0 {
 		b.WriteString("\n")
-		comment("", "Tried and left out:")
+		comment("", "Tried and rejected:")
 	}
 	for i := range found.Left {
 		l := &found.Left[i]
@@ -291,7 +291,7 @@ func suggestion(in *cli.Intake, found *suggest.Suggestions, source []byte) Sugge
 }
 
 func sizeOf(s suggest.Size) sizeJSON {
-	return sizeJSON{s.States, stat.Of(s.Bits, "a held-out loss needs at least two tasks with calls")}
+	return sizeJSON{s.States, stat.Finite(s.Bits, "a held-out loss needs at least two tasks with calls")}
 }
 
 func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
@@ -311,7 +311,7 @@ func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
 	})
 	table.Note("States and bits are those with this rule and all above it; without rules they are %s and %s.",
 		report.Grouped(out.Before.States), bitsText(out.Before.Bits))
-	d.Add(table, report.TableOf("left-out", "Tried and left out", out.Left, []report.Column{
+	d.Add(table, report.TableOf("left-out", "Tried and rejected", out.Left, []report.Column{
 		{Key: "kind", Words: true}, {Key: "tools", Wrap: true}, {Key: "argument"}, {Key: "reason", Wrap: true, Words: true},
 	}))
 	d.Section("The rule file", report.Code{Language: "yaml", Text: out.YAML})
