@@ -7,13 +7,17 @@ import (
 	"html"
 	"math"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/toolname"
 )
 
 // The measures of a picture, in its own units.
 const (
 	pictureWidth = 1080 // of the part with tools
 	panelWidth   = 500  // of the part with evidence
-	toolSpace    = 15   // between tools of a group
+	leastSpace   = 15   // between tools of a group
+	mostSpace    = 62   // where there are few
+	mostNamed    = 90   // tools whose names are written beside them
 	mostEvidence = 34   // edges of a tool that the panel lists
 	mostDrawn    = 2000 // tools
 	mostLines    = 4000 // edges that are drawn before anything is chosen, the weightiest
@@ -45,7 +49,11 @@ func (g *Graph) Picture() []byte {
 	}
 	for i, at := range d.tools {
 		if at.known {
-			w.printf(`<a href="#tools-t%d"><circle cx="%d" cy="%d" r="5" class="tool %s"/><title>%s</title></a>`+"\n", i, at.x, at.y, toolClass(&g.Tools[i]), label(g.Tools[i].Name, 200))
+			name := ""
+			if len(g.Tools) <= mostNamed {
+				name = fmt.Sprintf(`<text x="%d" y="%d" class="name">%s</text>`, at.x, at.y+15, label(g.Tools[i].Name, 22))
+			}
+			w.printf(`<a href="#tools-t%d"><circle cx="%d" cy="%d" r="5" class="tool %s"/>%s<title>%s</title></a>`+"\n", i, at.x, at.y, toolClass(&g.Tools[i]), name, label(g.Tools[i].Name, 200))
 		}
 	}
 	for i := range g.Tools {
@@ -65,6 +73,7 @@ func (g *Graph) Picture() []byte {
 const pictureStyle = `
 .tools .disc { fill: #f6f8fa; stroke: #d1d9e0 } .tools .group { text-anchor: middle; fill: #59636e; font-size: 11px }
 .tools .tool { fill: #57606a; stroke: #fff } .tools .reads { fill: #0969da } .tools .writes { fill: #bc4c00 } .tools .pruned { fill: #fff; stroke: #cf222e } .tools .hub { fill: #8250df; stroke: #fff }
+.tools .name { font-size: 9px; text-anchor: middle; fill: #24292f }
 .tools a:hover .tool, .tools a:hover .hub { stroke: #000; stroke-width: 2 }
 .tools line { stroke-width: 1; stroke-opacity: .35 } .tools .consumes line, .tools line.consumes { stroke: #8250df } .tools .produces line, .tools line.produces { stroke: #1a7f37 }
 .tools .follows line, .tools line.follows { stroke: #57606a } .tools .predicted line, .tools line.predicted { stroke: #9a6700; stroke-dasharray: 3 3 }
@@ -132,6 +141,7 @@ type drawnEdge struct {
 
 type drawing struct {
 	g             *Graph
+	space         float64 // between tools
 	height        int
 	discs         []disc
 	tools, params []spot
@@ -166,17 +176,11 @@ func (d *drawing) place() {
 	}
 	slices.SortStableFunc(kept, func(a, b int) int { return cmp.Compare(degree[b], degree[a]) })
 	kept = kept[:min(len(kept), mostDrawn)]
-	by := map[string][]int{}
-	for _, i := range kept {
-		name := d.g.Tools[i].Group
-		if name == "" {
-			name = "no group"
-		}
-		by[name] = append(by[name], i)
-	}
+	by := d.groups(kept)
+	d.space = min(mostSpace, max(leastSpace, math.Sqrt(pictureWidth*600/(4*float64(max(1, len(kept)))))))
 	for name, tools := range by {
 		slices.Sort(tools)
-		d.discs = append(d.discs, disc{name: name, tools: tools, r: int(toolSpace*math.Sqrt(float64(len(tools)))) + 10})
+		d.discs = append(d.discs, disc{name: name, tools: tools, r: int(d.space*math.Sqrt(float64(len(tools)))) + 10})
 	}
 	slices.SortFunc(d.discs, func(a, b disc) int { return cmp.Or(cmp.Compare(b.r, a.r), cmp.Compare(a.name, b.name)) })
 	x, y, row := 20, 60, 0
@@ -186,15 +190,42 @@ func (d *drawing) place() {
 			x, y, row = 20, y+row+36, 0
 		}
 		c.x, c.y = x+c.r, y+c.r+14
-		x += 2*c.r + 26
+		x += max(2*c.r+26, 92)
 		row = max(row, 2*c.r)
 		for j, t := range c.tools {
 			// A sunflower: equal room for each.
-			r, angle := toolSpace*.92*math.Sqrt(float64(j)+.5), 2.399963*float64(j)
+			r, angle := d.space*.92*math.Sqrt(float64(j)+.5), 2.399963*float64(j)
 			d.tools[t] = spot{c.x + int(math.Round(r*math.Cos(angle))), c.y + int(math.Round(r*math.Sin(angle))), true}
 		}
 	}
 	d.height = max(760, y+row+60)
+}
+
+// groups returns the tools by group; those without one by the first word of their
+// names, if at least three share it.
+func (d *drawing) groups(tools []int) map[string][]int {
+	first := map[string]int{}
+	word := func(i int) string {
+		if words := toolname.Words(d.g.Tools[i].Name); len(words) > 1 && !toolname.IsVerb(words[0]) {
+			return words[0]
+		}
+		return ""
+	}
+	for _, i := range tools {
+		first[word(i)]++
+	}
+	by := map[string][]int{}
+	for _, i := range tools {
+		name := d.g.Tools[i].Group
+		if w := word(i); name == "" && w != "" && first[w] >= 3 {
+			name = w
+		}
+		if name == "" {
+			name = "no group"
+		}
+		by[name] = append(by[name], i)
+	}
+	return by
 }
 
 // placeParams puts each parameter that some tool gives in the middle of its tools.
@@ -293,8 +324,11 @@ func (d *drawing) legend(w *errorWriter) {
 	w.printf(`<g id="tools">` + "\n")
 	x := 20
 	for _, l := range []struct{ href, text, colour string }{
-		{"#tools", "all", "#000"}, {"#tools-consumes", "consumes", "#8250df"}, {"#tools-produces", "produces", "#1a7f37"},
-		{"#tools-follows", "follows", "#57606a"}, {"#tools-predicted", "predicted", "#9a6700"},
+		{"#tools", "all", "#000"},
+		{"#tools-consumes", "consumes", "#8250df"},
+		{"#tools-produces", "produces", "#1a7f37"},
+		{"#tools-follows", "follows", "#57606a"},
+		{"#tools-predicted", "predicted", "#9a6700"},
 	} {
 		w.printf(`<a href="%s"><text x="%d" y="22" fill="%s">%s</text></a>`+"\n", l.href, x, l.colour, l.text)
 		x += 20 + 8*len(l.text)
