@@ -88,7 +88,7 @@ func recallOptions(c *cobra.Command, dir string, options map[string]json.RawMess
 		if f == nil || f.Changed || slices.Contains(cli.UnrelatedOptions, name) || slices.Contains([]string{"format", "config", "workers"}, name) {
 			continue
 		}
-		if cli.Reveals(name) || cli.NamesFile(f) {
+		if cli.Reveals(name) || cli.NamesFile(f) || name == "max-record" {
 			if cli.InEnvironment(f) {
 				continue
 			}
