@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -327,7 +328,7 @@ func TestRender(t *testing.T) {
 // TestAgreementThresholds holds the figures of the rule that says what may be bound.
 func TestAgreementThresholds(t *testing.T) {
 	agreement := func(agree, uses int) dataflow.Agreement {
-		return dataflow.Agreement{Uses: uses, Agree: agree, Wilson: dataflow.Wilson(agree, uses), Exact: dataflow.ClopperPearson(agree, uses)}
+		return dataflow.Agreement{Uses: uses, Agree: agree, Wilson: stat.Of(agree, uses), Exact: stat.AtLeast(agree, uses)}
 	}
 	for _, tc := range []struct {
 		agree, uses            int

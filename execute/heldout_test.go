@@ -7,6 +7,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -85,7 +86,7 @@ func TestHeldOutFanOut(t *testing.T) {
 					t.Errorf("split %d: %s and %s of each are no meta-tool", seed+1, set.first, set.each)
 				}
 			}
-			agreement := dataflow.Wilson(exact, places)
+			agreement := stat.Of(exact, places)
 			t.Logf("%d of %d places exact (%.3f [%.3f, %.3f]), %d with known inputs save %d turns, %.2f extra reads; all meta-tools %d of %d",
 				exact, places, agreement.Share, agreement.Lo, agreement.Hi, saves, turns, extra/float64(max(exact, 1)), allExact, allPlaces)
 			if places < 10 || agreement.Share < 0.95 {
@@ -124,7 +125,7 @@ func TestHeldOutWithoutRules(t *testing.T) {
 				if offered != assumed {
 					t.Errorf("assumed to read: %v; walking %s after %s is offered: %v", assumed, set.each, set.first, offered)
 				}
-				agreement := dataflow.Wilson(exact, places)
+				agreement := stat.Of(exact, places)
 				t.Logf("assumed to read: %v; %d of %d places exact (%.3f [%.3f, %.3f])", assumed, exact, places, agreement.Share, agreement.Lo, agreement.Hi)
 				if places == 0 || agreement.Share < 0.95 {
 					t.Errorf("assumed to read: %v; %d of %d held-out places agree", assumed, exact, places)

@@ -80,7 +80,7 @@ func number(k kind, v float64, digits int) Cell {
 // Range is a cell with an interval, its bounds shown with that many digits
 // after the point. Its Column must say Interval.
 func Range(i Interval, digits int) Cell {
-	if reason := i.missing(); reason != "" {
+	if reason := i.Missing(); reason != "" {
 		return Missing(reason)
 	}
 	return Cell{kind: kindInterval, interval: i, digits: digits}

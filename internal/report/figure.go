@@ -3,6 +3,8 @@ package report
 import (
 	"encoding/json"
 	"math"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // Figure is a number in the JSON of a command that the input may not bear. It
@@ -84,38 +86,8 @@ func (f Figure) cell(c Cell) Cell {
 	return c
 }
 
-// Interval is what stands beside an estimate. The zero value, and one with a
-// Reason, is no interval: null with a note.
-type Interval struct {
-	Lo, Hi float64 // infinite: the data do not bound it on this side
-	Level  float64 // such as 0.95
-	Method string  // such as "bootstrap over tasks"
-	Reason string  // set: there is no interval, and why
-}
+// Interval is what stands beside an estimate. One that there is not is null with a note.
+type Interval = stat.Interval
 
 // NoInterval returns an interval that is null, and why.
-func NoInterval(reason string) Interval { return Interval{Reason: reason} }
-
-func (i Interval) missing() string {
-	switch {
-	case i.Reason != "":
-		return i.Reason
-	case i.Level == 0, math.IsNaN(i.Lo), math.IsNaN(i.Hi):
-		return "not known"
-	}
-	return ""
-}
-
-// MarshalJSON writes {"lo","hi","level","method"} or null. A bound that is
-// infinite is null.
-func (i Interval) MarshalJSON() ([]byte, error) {
-	if i.missing() != "" {
-		return []byte("null"), nil
-	}
-	return marshal(struct {
-		Lo     Figure  `json:"lo"`
-		Hi     Figure  `json:"hi"`
-		Level  float64 `json:"level"`
-		Method string  `json:"method"`
-	}{Known(i.Lo), Known(i.Hi), i.Level, i.Method})
-}
+func NoInterval(reason string) Interval { return stat.None(reason) }

@@ -188,7 +188,7 @@ func collectStruct(notes *[]Note, v reflect.Value, at string) {
 		return
 	case intervalType:
 		i := v.Interface().(Interval)
-		if reason := i.missing(); reason != "" {
+		if reason := i.Missing(); reason != "" {
 			*notes = append(*notes, Note{At: at, Note: reason})
 			return
 		}

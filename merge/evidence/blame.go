@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/rules"
 )
 
@@ -161,21 +162,12 @@ type Bound struct {
 	Share, Lo, Hi float64
 }
 
-// wilson returns count of n with the Wilson score interval at 95 %.
+// wilson returns count of n with its interval.
 func wilson(count, n float64) Bound {
-	if n == 0 {
-		return Bound{Hi: 1}
+	i := stat.Wilson(count, n, stat.DefaultLevel)
+	b := Bound{N: n, Lo: i.Lo, Hi: i.Hi}
+	if n > 0 {
+		b.Share = count / n
 	}
-	const z = 1.959963984540054
-	share := count / n
-	centre := (share + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
-	lo, hi := max(0, centre-half), min(1, centre+half)
-	if count == 0 {
-		lo = 0
-	}
-	if count == n {
-		hi = 1
-	}
-	return Bound{N: n, Share: share, Lo: lo, Hi: hi}
+	return b
 }
