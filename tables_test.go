@@ -14,6 +14,7 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 // entry is one line of a table that is meant to grow.
@@ -88,7 +89,7 @@ func hasSection(a *txtar.Archive, name string) bool {
 func TestFormatTable(t *testing.T) {
 	all := stories(t)
 	var table []entry
-	for _, f := range trace.Formats {
+	for _, f := range formats.All {
 		table = append(table, entry{f.Name, f.Doc})
 		if f.Detect == nil || f.Decode == nil {
 			t.Errorf("%s lacks Detect or Decode", f.Name)
@@ -97,8 +98,8 @@ func TestFormatTable(t *testing.T) {
 			t.Errorf("%s does not say where it is defined", f.Name)
 		}
 	}
-	checkTable(t, table, "docs/formats.md", "trace/testdata/<format>, or a story convert_<format>", func(name string) bool {
-		wants, err := filepath.Glob(filepath.Join("trace/testdata", name, "*.want"))
+	checkTable(t, table, "docs/formats.md", "trace/formats/<family>/testdata/<format>, or a story convert_<format>", func(name string) bool {
+		wants, err := filepath.Glob(filepath.Join("trace/formats/*/testdata", name, "*.want"))
 		return err == nil && len(wants) > 0 || hasSection(all["convert_"+strings.ReplaceAll(name, "-", "_")], "want.jsonl")
 	})
 }
@@ -106,13 +107,13 @@ func TestFormatTable(t *testing.T) {
 // TestFormatGoldensAreOwned finds fixtures of formats that are gone, and goldens
 // without the trace that they describe.
 func TestFormatGoldensAreOwned(t *testing.T) {
-	wants, err := filepath.Glob("trace/testdata/*/*.want")
+	wants, err := filepath.Glob("trace/formats/*/testdata/*/*.want")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range wants {
 		name := filepath.Base(filepath.Dir(want))
-		if !slices.ContainsFunc(trace.Formats, func(f trace.Format) bool { return f.Name == name }) {
+		if !slices.ContainsFunc(formats.All, func(f trace.Format) bool { return f.Name == name }) {
 			t.Errorf("%s: there is no format %s", want, name)
 		}
 		beside, err := filepath.Glob(strings.TrimSuffix(want, "want") + "*")

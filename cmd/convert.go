@@ -14,6 +14,7 @@ import (
 	"github.com/awo-dev/awo/internal/redact"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/atif"
 )
 
 // convertOptions are the flags of `awo convert`.
@@ -138,7 +139,7 @@ func writeATIF(to io.Writer, in *cli.Intake, redactor *redact.Redactor) (traject
 		if redactor != nil {
 			redactor.Trajectory(t)
 		}
-		if line, err = trace.AppendATIF(line[:0], t); err != nil {
+		if line, err = atif.Append(line[:0], t); err != nil {
 			return trajectories, bytes, err
 		}
 		if _, err := w.Write(line); err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 func newFormats(a *cli.App) *cobra.Command {
@@ -41,7 +41,7 @@ func printFormats(j *cli.Job, _ struct{}, _ []string) error {
 		report.Column{Key: "name"},
 		report.Column{Key: "doc", Title: "what it holds", Max: 60, Wrap: true},
 		report.Column{Key: "spec", Title: "defined at", Max: 100})
-	for _, f := range trace.Formats {
+	for _, f := range formats.All {
 		out.Formats = append(out.Formats, formatJSON{Name: f.Name, Doc: f.Doc, Spec: f.Spec})
 		table.Add(report.Text(f.Name), report.Text(f.Doc), report.Text(f.Spec))
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/testdata/gen/truth"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 // read reads a file of trajectories.
 func read(t testing.TB, path string) []*trace.Trajectory {
 	t.Helper()
-	r, err := trace.Open([]string{path}, trace.Options{Workers: 1})
+	r, err := trace.Open([]string{path}, trace.Options{Workers: 1, Formats: formats.All})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 // asking is how the tests below ask the readers of other languages.
@@ -175,7 +176,7 @@ func (want *answered) compareFills(t *testing.T, got []filledCall) {
 // every decision of the others, and for the arguments of the likeliest calls.
 func heldOut(t *testing.T) (file, questions string, want answered) {
 	t.Helper()
-	r, err := trace.Open([]string{"../testdata/office/trajectories.jsonl.gz"}, trace.Options{})
+	r, err := trace.Open([]string{"../testdata/office/trajectories.jsonl.gz"}, trace.Options{Formats: formats.All})
 	if err != nil {
 		t.Fatal(err)
 	}

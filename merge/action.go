@@ -32,6 +32,7 @@ type action struct {
 	effect     rules.Effect
 	idempotent bool
 	barrier    bool
+	answer     rules.Answer
 	counted    bool // the forms of the label have been counted
 
 	uses *uses // the rules that are about it; nil unless the rewriter watches
@@ -77,6 +78,9 @@ func (r *Rewriter) action(s *subject, tool trace.Name, inserted, noArgs bool) *a
 		a.domain = r.interns.domains.number(a.domainName)
 	}
 	a.barrier = s.lastMatch(found.barrier) >= 0
+	if i := s.lastMatch(found.plumbing); i >= 0 {
+		a.answer = found.plumbing[i].Answer
+	}
 	a.class = r.class(s, found)
 	a.context = contextHash(s, found)
 	if matching := s.matching(found.insert); len(matching) > 0 && !inserted {
@@ -103,7 +107,7 @@ func (r *Rewriter) shared(a *action) *action {
 			key = hash128.Mix(key, h)
 		}
 	}
-	rest := uint64(a.effect) << 2
+	rest := uint64(a.effect)<<4 | uint64(a.answer)<<2
 	if a.idempotent {
 		rest |= 1
 	}

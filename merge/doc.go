@@ -17,11 +17,11 @@
 //
 // A call passes through them in this order: drop, rename, status, the policy for
 // failed calls, fold, insert; then drop_arg and rewrite; then effect, domain,
-// loop, commute, barrier and state. Every stage sees the names that earlier ones
-// left, and the arguments as recorded (of folded calls: as folded). Rewrites
-// chain in file order; of rename, fold, effect, domain and loop rules that
-// match a call the last one wins; drop, insert, drop_arg, commute, barrier and
-// state rules add up. File order matters nowhere else.
+// loop, commute, barrier, plumbing and state. Every stage sees the names that
+// earlier ones left, and the arguments as recorded (of folded calls: as folded).
+// Rewrites chain in file order; of rename, fold, effect, domain, loop and plumbing
+// rules that match a call the last one wins; drop, insert, drop_arg, commute,
+// barrier and state rules add up. File order matters nowhere else.
 //
 // # States
 //

@@ -159,6 +159,9 @@ func (p *player) compare(i int, step *Step, loop bool, want *rules.Expectation) 
 	if want.Status != "" {
 		check("status", step.Status.String(), want.Status)
 	}
+	if want.Answer != "" {
+		check("answer", step.Answer().String(), want.Answer)
+	}
 	for _, flag := range []struct {
 		what string
 		got  bool

@@ -10,7 +10,7 @@ type nameRules struct {
 	drop, rename, status, fold, insert []*rules.Rule
 	textual                            []textRule
 	effect, domain, loop               []*rules.Rule
-	barrier, state, values             []*rules.Rule
+	barrier, plumbing, state, values   []*rules.Rule
 	commute                            []commuteSide
 }
 
@@ -91,6 +91,8 @@ func (n *nameRules) add(rule *rules.Rule) {
 		n.loop = append(n.loop, rule)
 	case rules.KindBarrier:
 		n.barrier = append(n.barrier, rule)
+	case rules.KindPlumbing:
+		n.plumbing = append(n.plumbing, rule)
 	case rules.KindState:
 		n.state = append(n.state, rule)
 	}

@@ -37,18 +37,27 @@ type labelEntry struct {
 type labelEffects uint8
 
 const (
-	writes   labelEffects = 1 << iota // some of them are mutators
-	notTwice                          // some of these are not idempotent
+	writes     labelEffects = 1 << iota // some of them are mutators
+	notTwice                            // some of these are not idempotent
+	kept                                // of some of them a rule says that answers keep the result
+	notLeftOut                          // of some of them no rule says that answers leave the result out
 )
 
-func effectsOf(l *action) labelEffects {
-	switch {
-	case l.effect != rules.Mutator:
-		return 0
-	case l.idempotent:
-		return writes
+func effectsOf(a *action) labelEffects {
+	var e labelEffects
+	if a.effect == rules.Mutator {
+		e |= writes
+		if !a.idempotent {
+			e |= notTwice
+		}
 	}
-	return writes | notTwice
+	switch a.answer {
+	case rules.AnswerKeep:
+		e |= kept | notLeftOut
+	case rules.AnswerUndecided:
+		e |= notLeftOut
+	}
+	return e
 }
 
 // Len returns how many labels there are.
@@ -79,6 +88,19 @@ func (l *Labels) ReadOnly(id Label) bool { return l.entries[id].effects&writes =
 // Idempotent reports whether all steps of this label that are mutators are
 // declared idempotent.
 func (l *Labels) Idempotent(id Label) bool { return l.entries[id].effects&notTwice == 0 }
+
+// Answer returns what the rules say of the results of these steps in the answer of
+// a meta-tool. If they say different things of different steps, a result that is
+// kept for one is kept for all, and one that is left out is left out for all.
+func (l *Labels) Answer(id Label) rules.Answer {
+	switch e := l.entries[id].effects; {
+	case e&kept != 0:
+		return rules.AnswerKeep
+	case e&notLeftOut != 0:
+		return rules.AnswerUndecided
+	}
+	return rules.AnswerLeaveOut
+}
 
 // HasArgs reports whether the arguments of the calls were recorded.
 func (l *Labels) HasArgs(id Label) bool {

@@ -43,6 +43,10 @@ func (s *Step) Domain() string { return s.action.domainName }
 // cross.
 func (s *Step) Barrier() bool { return s.action.barrier }
 
+// Answer returns what the rules say of the step's result in the answer of a
+// meta-tool.
+func (s *Step) Answer() rules.Answer { return s.action.answer }
+
 // Mark is what the rules make of a recorded call as far as it is one of a
 // sequence.
 type Mark uint8

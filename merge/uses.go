@@ -171,6 +171,7 @@ func (r *Rewriter) laterUses(s *subject, found *nameRules, inserted, noArgs bool
 	for _, rule := range s.matching(found.barrier) {
 		u.list = append(u.list, application{rule: rule, after: "barrier"})
 	}
+	u.lastWins(s.matching(found.plumbing), "", func(rule *rules.Rule) string { return "the result in answers: " + rule.Answer.String() })
 	for _, rule := range s.matching(found.state) {
 		text := "the context enters the state:"
 		for _, key := range rule.Keys {

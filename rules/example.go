@@ -52,7 +52,7 @@ func (s *Set) AllExamples() []Example {
 var (
 	exampleFields     = []string{"call", "calls", "gives", "same_state_as", "other_state_than"}
 	callFields        = []string{"tool", "args", "context", "annotations", "result", "status"}
-	expectationFields = []string{"label", "tool", "args", "effect", "domain", "status", "barrier", "idempotent", "loop"}
+	expectationFields = []string{"label", "tool", "args", "effect", "domain", "status", "barrier", "answer", "idempotent", "loop"}
 )
 
 // examples reads a list of examples and returns those without a mistake.
@@ -216,6 +216,11 @@ func (p *parser) expectation(n *yamlsrc.Node) Expectation {
 		}
 	}
 	x.Barrier = p.optionalTruth(o, "barrier")
+	if n := o.value("answer"); n != nil {
+		if i, ok := p.word(n, "answer", answerWords); ok {
+			x.Answer = answerWords[i]
+		}
+	}
 	x.Idempotent = p.optionalTruth(o, "idempotent")
 	x.Loop = p.optionalTruth(o, "loop")
 	return x

@@ -35,6 +35,7 @@ type playedStep struct {
 	domain      string
 	status      string
 	barrier     bool
+	answer      Answer
 	loop        bool // the step left the state as it was
 	loopRule    *Rule
 	loopLabel   string
@@ -291,6 +292,8 @@ func stepOf(s *Set, c *played) *playedStep {
 			}
 		case KindBarrier:
 			step.barrier = true
+		case KindPlumbing:
+			step.answer = r.Answer
 		case KindLoop:
 			step.loopRule = r
 		case KindState:
@@ -455,6 +458,9 @@ func checkStep(t *testing.T, got *playedStep, want *Expectation) {
 	}
 	if want.Status != "" && got.status != want.Status {
 		fail("status", got.status, want.Status)
+	}
+	if want.Answer != "" && got.answer.String() != want.Answer {
+		fail("answer", got.answer, want.Answer)
 	}
 	for _, f := range []struct {
 		what string

@@ -83,6 +83,11 @@ var kinds = []KindInfo{
 		read: func(*parser, *Rule, object) {},
 	},
 	{
+		Kind: KindPlumbing, Doc: "says whether meta-tools tell what the matched calls returned",
+		Fields: []string{"answer"},
+		read:   (*parser).plumbing,
+	},
+	{
 		Kind: KindState, Doc: "lets context values tell states apart",
 		Fields: []string{"keys"}, required: []string{"keys"}, matchAll: true,
 		read: (*parser).state,

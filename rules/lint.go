@@ -51,7 +51,7 @@ func lintRule(r *Rule) diag.List {
 }
 
 // lastWins are the kinds of which the last rule that matches decides alone.
-var lastWins = []Kind{KindRename, KindFold, KindEffect, KindDomain, KindLoop}
+var lastWins = []Kind{KindRename, KindFold, KindEffect, KindDomain, KindLoop, KindPlumbing}
 
 // shadow returns a later rule that matches every call that r matches, so that r
 // decides nothing, or nil if none can be told to. It counts down the pairs of

@@ -268,6 +268,15 @@ func (p *parser) commute(r *Rule, o object) {
 	}
 }
 
+func (p *parser) plumbing(r *Rule, o object) {
+	r.Answer = AnswerLeaveOut
+	if n := o.value("answer"); n != nil {
+		if i, ok := p.word(n, "answer", answerWords[AnswerLeaveOut:]); ok {
+			r.Answer = AnswerLeaveOut + Answer(i)
+		}
+	}
+}
+
 func (p *parser) state(r *Rule, o object) {
 	n := o.value("keys")
 	for e := range p.elements(n, "keys") {

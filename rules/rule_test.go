@@ -8,7 +8,7 @@ import (
 // TestKindsTable: the table has every kind once, in the order of the stages,
 // and every field in the order of Format.
 func TestKindsTable(t *testing.T) {
-	want := []Kind{KindDrop, KindRename, KindStatus, KindFold, KindInsert, KindDropArg, KindRewrite, KindEffect, KindDomain, KindLoop, KindCommute, KindBarrier, KindState, KindValues}
+	want := []Kind{KindDrop, KindRename, KindStatus, KindFold, KindInsert, KindDropArg, KindRewrite, KindEffect, KindDomain, KindLoop, KindCommute, KindBarrier, KindPlumbing, KindState, KindValues}
 	var got []Kind
 	for _, k := range Kinds() {
 		got = append(got, k.Kind)

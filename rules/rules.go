@@ -117,8 +117,11 @@ const (
 	KindLoop    Kind = "loop"
 	KindCommute Kind = "commute"
 	KindBarrier Kind = "barrier"
-	KindState   Kind = "state"
-	KindValues  Kind = "values" // changes no step: it allows values to be shown
+
+	KindPlumbing Kind = "plumbing" // moves no state: it is about the answers of meta-tools
+
+	KindState  Kind = "state"
+	KindValues Kind = "values" // changes no step: it allows values to be shown
 )
 
 // Effect is what a call does to the world.
@@ -133,6 +136,21 @@ const (
 
 // String returns the word used in rule files.
 func (e Effect) String() string { return [...]string{"mutator", "accessor", "annotator"}[e] }
+
+// Answer is what the rules say of a call's result in the answer of a meta-tool.
+type Answer uint8
+
+// The words about results. The zero value is AnswerUndecided.
+const (
+	AnswerUndecided Answer = iota // the traces decide
+	AnswerLeaveOut                // the result is plumbing, unless the call is the last step
+	AnswerKeep                    // the result is told, whatever the traces say
+)
+
+// String returns the word used in rule files.
+func (a Answer) String() string { return answerWords[a] }
+
+var answerWords = []string{"undecided", "leave_out", "keep"}
 
 // Rule is one rule. Which fields are set depends on Kind.
 type Rule struct {
@@ -159,6 +177,7 @@ type Rule struct {
 	Other     *Match   // commute: the other side; nil means the rule's own match
 	Keys      []string // state: the context names that enter the state
 	Is        string   // status: "failed" or "ok"
+	Answer    Answer   // plumbing: AnswerLeaveOut or AnswerKeep
 
 	Examples []Example
 
@@ -269,6 +288,7 @@ type Expectation struct {
 	Domain     *string
 	Status     string
 	Barrier    *bool
+	Answer     string // "" for not given
 	Idempotent *bool
 	Loop       *bool // whether the step leaves the state as it is
 }

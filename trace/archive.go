@@ -22,18 +22,18 @@ const maxDirectory = 16 << 20
 // zipZstd is the method by which archives hold entries compressed with zstd.
 const zipZstd = 93
 
-// archive is a zip archive that is open. The names of its entries are read and
+// Archive is a zip archive that is open. The names of its entries are read and
 // compared, and never used as paths.
-type archive struct {
-	entries []*zip.File // each name once: the last, as writers append what they replace
+type Archive struct {
+	Entries []*zip.File // each name once: the last, as writers append what they replace
 	in      *archiveBytes
 }
 
-// archiveRecords are the entries of an archive that are records of a format, and
+// ArchiveRecords are the entries of an archive that are records of a format, and
 // what its others say about all of them.
-type archiveRecords struct {
-	entries []*zip.File
-	shared  any
+type ArchiveRecords struct {
+	Entries []*zip.File
+	Shared  any
 }
 
 // isZip reports whether a file begins like a zip archive.
@@ -65,8 +65,8 @@ func (a *archiveBytes) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 // openArchive reads the list of the entries of a zip archive.
-func openArchive(in io.ReaderAt, size int64) (*archive, error) {
-	a := &archive{in: &archiveBytes{in: in, budget: maxDirectory}}
+func openArchive(in io.ReaderAt, size int64) (*Archive, error) {
+	a := &Archive{in: &archiveBytes{in: in, budget: maxDirectory}}
 	z, err := zip.NewReader(a.in, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return nil, a.explain(err)
@@ -87,14 +87,14 @@ func openArchive(in io.ReaderAt, size int64) (*archive, error) {
 		if stored += entry.CompressedSize64; stored < entry.CompressedSize64 || stored > uint64(size) {
 			return nil, &corruptError{"zip", "its entries overlap", zip.ErrFormat}
 		}
-		a.entries = append(a.entries, entry)
+		a.Entries = append(a.Entries, entry)
 	}
 	return a, nil
 }
 
 // explain tells what is wrong with an archive from what is wrong with the file
 // that it is.
-func (a *archive) explain(err error) error {
+func (a *Archive) explain(err error) error {
 	switch {
 	case a.in.err != nil:
 		return a.in.err
@@ -108,9 +108,9 @@ func (a *archive) explain(err error) error {
 	return &corruptError{"zip", "they are damaged", err}
 }
 
-// entry returns the entry with a name, nil if there is none.
-func (a *archive) entry(name string) *zip.File {
-	for _, e := range a.entries {
+// Entry returns the entry with a name, nil if there is none.
+func (a *Archive) Entry(name string) *zip.File {
+	for _, e := range a.Entries {
 		if e.Name == name {
 			return e
 		}
@@ -121,9 +121,9 @@ func (a *archive) entry(name string) *zip.File {
 // maxDeflate is how many bytes deflate makes of one at most.
 const maxDeflate = 1032
 
-// read returns the content of an entry. It is nil, with no error, if that is
+// Read returns the content of an entry. It is nil, with no error, if that is
 // larger than the limit.
-func (a *archive) read(e *zip.File, limit int) ([]byte, error) {
+func (a *Archive) Read(e *zip.File, limit int) ([]byte, error) {
 	if e.UncompressedSize64 > uint64(limit) {
 		return nil, nil
 	}
@@ -155,7 +155,7 @@ func entryName(file string, number int, e *zip.File) string {
 
 // zipFile opens an open source that is a zip archive. What can be read once only
 // is copied to a temporary file, since the list of entries stands at the end.
-func (f *file) zipFile(folder string) (*archive, error) {
+func (f *file) zipFile(folder string) (*Archive, error) {
 	if in, ok := f.at.(*os.File); ok {
 		info, err := in.Stat()
 		if err != nil {
@@ -205,10 +205,10 @@ func (f *finder) archive(i int, opened *file) (more, done bool) {
 	limit := f.r.options.maxRecord()
 	for j := range f.r.formats {
 		format := &f.r.formats[j]
-		if format.archive == nil || f.r.named != nil && f.r.named != format {
+		if format.Archive == nil || f.r.named != nil && f.r.named != format {
 			continue
 		}
-		if records, ok := format.archive(a, limit); ok {
+		if records, ok := format.Archive(a, limit); ok {
 			f.b.format = format
 			f.r.access[i].format = format
 			return f.entries(i, a, records), true
@@ -218,13 +218,13 @@ func (f *finder) archive(i int, opened *file) (more, done bool) {
 }
 
 // entries reads the entries of an archive that are records.
-func (f *finder) entries(i int, a *archive, records archiveRecords) bool {
+func (f *finder) entries(i int, a *Archive, records ArchiveRecords) bool {
 	name := f.r.sources[i].name
 	limit := f.r.options.maxRecord()
 	f.text = &countingReader{}
-	for n, e := range records.entries {
+	for n, e := range records.Entries {
 		pos := diag.Pos{File: entryName(name, n, e), Line: 1, Col: 1}
-		data, err := a.read(e, limit)
+		data, err := a.Read(e, limit)
 		var problem error
 		switch {
 		case err != nil:
@@ -242,7 +242,7 @@ func (f *finder) entries(i int, a *archive, records archiveRecords) bool {
 			}
 		case f.wanted.hasRecord(i, offset):
 			body := bytes.TrimPrefix(data, byteOrderMark)
-			if !f.add(Record{Data: body, File: pos.File, Line: 1, Col: 1, Offset: offset, Shared: records.shared}) {
+			if !f.add(Record{Data: body, File: pos.File, Line: 1, Col: 1, Offset: offset, Shared: records.Shared}) {
 				return false
 			}
 		}

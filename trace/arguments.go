@@ -16,14 +16,14 @@ func (c *Call) ArgsValue() (Value, bool) {
 // AppendCanonicalArgs appends the canonical JSON of what ArgsValue returns.
 func (c *Call) AppendCanonicalArgs(dst []byte) []byte {
 	var room [512]byte
-	text, state := c.Args.argsText(room[:0])
+	text, state := c.Args.ArgsText(room[:0])
 	cursor := jsonscan.New(text)
 	switch state {
-	case argsObject:
+	case ArgsObject:
 		return appendCanonical(dst, &cursor)
-	case argsJSON:
+	case ArgsJSON:
 		return append(appendCanonical(append(dst, `{"_value":`...), &cursor), '}')
-	case argsMissing:
+	case ArgsMissing:
 		return append(dst, "{}"...)
 	}
 	return append(jsonscan.AppendQuoted(append(dst, `{"_raw":`...), text), '}')
@@ -41,21 +41,21 @@ func (c *Call) ResultValue() (Value, bool) {
 type argsState uint8
 
 const (
-	argsMissing argsState = iota // not recorded
-	argsObject                   // an object
-	argsJSON                     // another JSON value
-	argsRaw                      // no JSON
+	ArgsMissing argsState = iota // not recorded
+	ArgsObject                   // an object
+	ArgsJSON                     // another JSON value
+	ArgsRaw                      // no JSON
 )
 
-// argsText returns the JSON text of arguments that are an object or another
+// ArgsText returns the JSON text of arguments that are an object or another
 // value, and else the text that they are. It appends to room what has to be
 // unquoted.
-func (r Raw) argsText(room []byte) ([]byte, argsState) {
+func (r Raw) ArgsText(room []byte) ([]byte, argsState) {
 	switch r.Form {
 	case FormNone:
-		return nil, argsMissing
+		return nil, ArgsMissing
 	case FormJSON, FormParts:
-		return r.Data, stateOf(r.Data)
+		return r.Data, ArgsStateOf(r.Data)
 	}
 	text := r.Data
 	if r.Form == FormString {
@@ -65,26 +65,26 @@ func (r Raw) argsText(room []byte) ([]byte, argsState) {
 			text = jsonscan.AppendUnquoted(room, text)
 		}
 	}
-	state := stateOf(text)
-	if state == argsJSON {
+	state := ArgsStateOf(text)
+	if state == ArgsJSON {
 		// An object that was quoted twice.
 		c := jsonscan.New(text)
-		if inner, ok := c.Text(); ok && stateOf(inner) == argsObject {
-			return inner, argsObject
+		if inner, ok := c.Text(); ok && ArgsStateOf(inner) == ArgsObject {
+			return inner, ArgsObject
 		}
 	}
 	return text, state
 }
 
-// stateOf says what a text is.
-func stateOf(text []byte) argsState {
+// ArgsStateOf says what a text is.
+func ArgsStateOf(text []byte) argsState {
 	c := jsonscan.New(text)
 	object := c.Kind() == jsonscan.Object
 	switch {
 	case c.End() != nil:
-		return argsRaw
+		return ArgsRaw
 	case object:
-		return argsObject
+		return ArgsObject
 	}
-	return argsJSON
+	return ArgsJSON
 }

@@ -1,9 +1,19 @@
 package trace
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
+
+// jsonString returns s as a JSON string token.
+func jsonString(s string) []byte {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
 
 func quoted(s string) Raw { return Raw{Data: jsonString(s), Form: FormString} }
 
@@ -106,8 +116,8 @@ func TestRawText(t *testing.T) {
 		if got := test.raw.TextLen(); got != len(test.want) {
 			t.Errorf("%s: length %d, want %d", test.raw.Data, got, len(test.want))
 		}
-		if test.raw.isEmpty() != (test.want == "") {
-			t.Errorf("%s: empty is %v", test.raw.Data, test.raw.isEmpty())
+		if test.raw.IsEmpty() != (test.want == "") {
+			t.Errorf("%s: empty is %v", test.raw.Data, test.raw.IsEmpty())
 		}
 	}
 }

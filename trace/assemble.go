@@ -331,7 +331,7 @@ func (m assembly) join() ([]*Trajectory, error) {
 		if t.Source.IsZero() {
 			t.Source = first
 		}
-		t.ID = cmp.Or(t.ID, partName(g.key, i))
+		t.ID = cmp.Or(t.ID, PartName(g.key, i))
 		t.Ref = Ref{format: g.format.Name, key: g.key, part: int32(i)}
 	}
 	return trajectories, err

@@ -64,7 +64,7 @@ func AppendCanonical(dst, text []byte) ([]byte, error) {
 	c := jsonscan.New(text)
 	out := appendCanonical(dst, &c)
 	if err := c.End(); err != nil {
-		return dst, scanError(Record{Data: text, Line: 1, Col: 1}, err)
+		return dst, ScanError(Record{Data: text, Line: 1, Col: 1}, err)
 	}
 	return out, nil
 }
@@ -186,12 +186,12 @@ func appendNumber(dst, text []byte) []byte {
 		}
 		return dst
 	}
-	return appendFloat(dst, f)
+	return AppendFloat(dst, f)
 }
 
-// appendFloat appends a finite number as Python's repr does: an exponent from
+// AppendFloat appends a finite number as Python's repr does: an exponent from
 // 1e16 on and below 1e-4, otherwise a fraction.
-func appendFloat(dst []byte, f float64) []byte {
+func AppendFloat(dst []byte, f float64) []byte {
 	start := len(dst)
 	if abs := max(f, -f); abs == 0 || abs >= 1e-4 && abs < 1e16 {
 		dst = strconv.AppendFloat(dst, f, 'f', -1, 64)

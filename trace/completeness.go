@@ -135,8 +135,8 @@ func (c *Completeness) addTurns(t *Trajectory) {
 		}
 		if turn.Usage.Known {
 			model.TurnsUsage++
-			c.Usage.add(turn.Usage)
-			model.Usage.add(turn.Usage)
+			c.Usage.Add(turn.Usage)
+			model.Usage.Add(turn.Usage)
 		}
 		if !turn.Text.IsZero() || !turn.Thought.IsZero() || turn.NumCalls > 0 {
 			c.TurnsText++
@@ -180,8 +180,8 @@ func (c *Completeness) tool(name Name) *ToolSummary {
 	return tool
 }
 
-// add sums token counts; the sum is known as soon as one part is.
-func (u *Usage) add(v Usage) {
+// Add sums token counts; the sum is known as soon as one part is.
+func (u *Usage) Add(v Usage) {
 	u.Known = u.Known || v.Known
 	u.Input += v.Input
 	u.CachedInput += v.CachedInput

@@ -13,30 +13,35 @@ import (
 // turn of the call before, ! behind it if it failed, and > where the user speaks.
 // The argument of a call is what follows an equals sign.
 func played(task, words string) *Trajectory {
-	b := newBuilder(0)
-	b.t.Task = task
+	t := &Trajectory{Task: task}
+	asked := false
 	for word := range strings.FieldsSeq(words) {
 		if word == ">" {
-			b.message(RoleUser, TextOf("and?"))
+			t.Messages = append(t.Messages, Message{Role: RoleUser, Text: TextOf("and?"), Turn: len(t.Turns), Call: len(t.Calls)})
+			asked = true
 			continue
 		}
 		if word == "." {
-			b.turn()
+			t.Turns = append(t.Turns, Turn{FirstCall: len(t.Calls)})
 			continue
 		}
 		name, parallel := strings.CutPrefix(word, "+")
-		if !parallel {
-			b.turn()
+		if !parallel || len(t.Turns) == 0 {
+			t.Turns = append(t.Turns, Turn{FirstCall: len(t.Calls)})
 		}
 		name, failed := strings.CutSuffix(name, "!")
 		name, arg, _ := strings.Cut(name, "=")
-		c := b.call("", Intern(name), JSONOf([]byte(fmt.Sprintf(`{"q":%q}`, arg))), OriginModel)
-		c.HasResult, c.Result, c.Status = true, TextOf("r"), StatusOK
+		c := Call{Tool: Intern(name), Turn: len(t.Turns) - 1, Args: JSONOf(fmt.Appendf(nil, `{"q":%q}`, arg)), HasResult: true, Result: TextOf("r"), Status: StatusOK}
+		if !parallel && len(t.Calls) > 0 {
+			c.AfterUser, asked = asked, false
+		}
 		if failed {
 			c.Status = StatusFailed
 		}
+		t.Turns[c.Turn].NumCalls++
+		t.Calls = append(t.Calls, c)
 	}
-	return b.finish()
+	return t
 }
 
 func TestCorpus(t *testing.T) {
@@ -152,7 +157,7 @@ func TestTallyAndCompleteness(t *testing.T) {
 	first.Calls[1].HasResult = false
 	first.Calls = append(first.Calls, Call{Tool: Intern("inner"), Turn: 1, Origin: OriginCode, Status: StatusOK, HasResult: true})
 	first.Oddities.AddN(CodeOrphanResult, 2)
-	first.Oddities.AddN(CodeArgsNotJSON, 1)
+	first.Oddities.AddN("args-not-json", 1)
 	second := played("", "")
 	facts.Add(first)
 	facts.Add(second)

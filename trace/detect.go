@@ -38,13 +38,13 @@ func recognise(s *source, text io.Reader, formats []Format, named *Format) (reco
 			text = &failedReader{err}
 		}
 		last := err != nil || size >= lastHead
-		head, sure := newHead(raw, whole)
+		head, sure := NewHead(raw, whole)
 		if !sure && !last {
 			continue
 		}
 		format, match := detect(head, formats, named)
-		if format != nil && (last || !match.unsure) {
-			return recognised{format, head.Container, match.Whole, match.log, io.MultiReader(bytes.NewReader(raw), text)}, nil
+		if format != nil && (last || !match.Unsure) {
+			return recognised{format, head.Container, match.Whole, match.Log, io.MultiReader(bytes.NewReader(raw), text)}, nil
 		}
 		if err != nil && !whole {
 			return recognised{}, readProblem(diag.Pos{File: s.name}, err)
@@ -79,7 +79,7 @@ func worthMore(h Head) bool {
 	if h.Container == ContainerOther {
 		return false
 	}
-	return len(h.Records) < maxHeadRecords || h.Records[len(h.Records)-1].Truncated
+	return len(h.Records) < MaxHeadRecords || h.Records[len(h.Records)-1].Truncated
 }
 
 // detect returns the format of a head, nil if none claims it. A format that the

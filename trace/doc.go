@@ -1,11 +1,12 @@
 // Package trace reads recorded runs of agents.
 //
-// What comes in are files in any of the formats in the table Formats: JSON
-// Lines, JSON arrays, JSON documents, plain or compressed. What goes out are
+// What comes in are files and a table of formats: JSON Lines, JSON arrays, JSON
+// documents, plain or compressed. The package itself knows no format; the table of
+// those that awo reads is formats.All in trace/formats. What goes out are
 // trajectories, one after the other, in the one model that everything else is
 // built on: Trajectory, its Turns, Messages and Calls.
 //
-//	r, err := trace.Open([]string{"traces/"}, trace.Options{})
+//	r, err := trace.Open([]string{"traces/"}, trace.Options{Formats: formats.All})
 //	if err != nil { ... }
 //	defer r.Close()
 //	for t, err := range r.All() {

@@ -3,11 +3,11 @@ package trace_test
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 // Two runs in OpenAI's chat format are read from standard input. The line between
@@ -17,7 +17,7 @@ func ExampleOpen() {
 {"messages":
 {"messages":[{"role":"user","content":"Hello"},{"role":"assistant","content":"Hello."}]}
 `)
-	r, err := trace.Open([]string{"-"}, trace.Options{Stdin: input})
+	r, err := trace.Open([]string{"-"}, trace.Options{Stdin: input, Formats: formats.All})
 	if err != nil {
 		panic(err)
 	}
@@ -41,20 +41,4 @@ func ExampleOpen() {
 	// get_user u1
 	// json-truncated
 	// openai-chat turns: 1
-}
-
-// A trajectory is written as ATIF, the normal form.
-func ExampleAppendATIF() {
-	t := &trace.Trajectory{
-		ID: "run-1", Agent: "clerk", Model: "m",
-		Messages: []trace.Message{{Text: trace.TextOf("Hello")}},
-		Turns:    []trace.Turn{{Text: trace.TextOf("Hello.")}},
-	}
-	line, err := trace.AppendATIF(nil, t)
-	if err != nil {
-		panic(err)
-	}
-	os.Stdout.Write(line)
-	// Output:
-	// {"schema_version":"ATIF-v1.7","trajectory_id":"run-1","agent":{"name":"clerk","version":"unknown","model_name":"m"},"steps":[{"step_id":1,"source":"user","message":"Hello"},{"step_id":2,"source":"agent","message":"Hello."}],"final_metrics":{"total_steps":2}}
 }

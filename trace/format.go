@@ -10,8 +10,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 )
 
-// Format is a trace format that the Reader knows. Formats are values in the
-// table Formats, in detection order; adding one is one file and one line there.
+// Format is a trace format. A Reader knows those in Options.Formats.
 type Format struct {
 	Name string // for --input-format
 	Doc  string // one sentence for `awo formats`
@@ -43,7 +42,7 @@ type Format struct {
 
 	// archive finds the records in a zip archive, none of which may be larger than
 	// limit. Nil for formats that have no archives; false if the archive is none.
-	archive func(a *archive, limit int) (archiveRecords, bool)
+	Archive func(a *Archive, limit int) (ArchiveRecords, bool)
 }
 
 // Match is the answer of Format.Detect.
@@ -55,8 +54,8 @@ type Match struct {
 	// and not a list of records. It counts also when the user names the format.
 	Whole bool
 
-	log    bool // the records are requests that repeat what was said before
-	unsure bool // more of the file would tell whether they are
+	Log    bool // the records are requests that repeat what was said before
+	Unsure bool // more of the file would tell whether they are
 }
 
 // Container is how the records of a file are laid out.
@@ -107,9 +106,9 @@ type Record struct {
 	Offset int64 // of the first byte in the decompressed file
 	Shared any   // what Split read before its records and passes to each of them
 
-	memo   *toolMemo // of the batch that is decoded; nil if there is none
-	byLine bool      // one record a line
-	log    bool      // as Match says
+	Memo   *ToolMemo // of the batch that is decoded; nil if there is none
+	ByLine bool      // one record a line
+	Log    bool      // as Match says
 }
 
 // At returns the position of the byte at offset i of the record.
@@ -126,8 +125,8 @@ func (r Record) At(i int) diag.Pos {
 // Pos returns the position of the record's first byte.
 func (r Record) Pos() diag.Pos { return r.At(0) }
 
-// unpackedName returns the name that a file has when it is not compressed.
-func unpackedName(file string) string {
+// UnpackedName returns the name that a file has when it is not compressed.
+func UnpackedName(file string) string {
 	for _, suffix := range []string{".gz", ".zst"} {
 		if name, ok := strings.CutSuffix(file, suffix); ok {
 			return name

@@ -4,13 +4,13 @@ import (
 	"bytes"
 )
 
-// maxHeadRecords is how many records of a file are looked at to recognise it:
+// MaxHeadRecords is how many records of a file are looked at to recognise it:
 // files of several formats begin with records about themselves.
-const maxHeadRecords = 20
+const MaxHeadRecords = 20
 
-// newHead reads the beginning of a file; whole says that it is all of it. It is
+// NewHead reads the beginning of a file; whole says that it is all of it. It is
 // not sure about the container if the beginning is one long line.
-func newHead(raw []byte, whole bool) (h Head, sure bool) {
+func NewHead(raw []byte, whole bool) (h Head, sure bool) {
 	body := bytes.TrimPrefix(raw, byteOrderMark)
 	h.Raw = raw
 	h.Container, sure = containerOf(body)
@@ -92,7 +92,7 @@ func breaksLine(trimmed []byte, lineEnd int) bool {
 func hasJSONLine(body []byte) bool {
 	n := 0
 	for line := range bytes.Lines(body) {
-		if n++; n > maxHeadRecords {
+		if n++; n > MaxHeadRecords {
 			return false
 		}
 		line = bytes.TrimSpace(line)
@@ -117,7 +117,7 @@ func headLines(body []byte, whole bool) []HeadRecord {
 		nest := nestingOf(text[0])
 		_, done := nest.skip(text)
 		cut := !whole && !done && line[len(line)-1] != '\n'
-		if records = append(records, newHeadRecord(text, cut)); len(records) == maxHeadRecords {
+		if records = append(records, NewHeadRecord(text, cut)); len(records) == MaxHeadRecords {
 			break
 		}
 	}
@@ -127,21 +127,21 @@ func headLines(body []byte, whole bool) []HeadRecord {
 // headValues reads values with white space and commas between them.
 func headValues(body []byte, whole bool) []HeadRecord {
 	var records []HeadRecord
-	for len(records) < maxHeadRecords {
+	for len(records) < MaxHeadRecords {
 		body = bytes.TrimLeft(body, " \t\r\n,")
 		if len(body) == 0 || !startsValue(body[0]) {
 			break
 		}
 		nest := nestingOf(body[0])
 		n, done := nest.skip(body)
-		records = append(records, newHeadRecord(body[:n], !done && !whole))
+		records = append(records, NewHeadRecord(body[:n], !done && !whole))
 		body = body[n:]
 	}
 	return records
 }
 
-// newHeadRecord reads the members of a record that is an object, as far as they go.
-func newHeadRecord(raw []byte, cut bool) HeadRecord {
+// NewHeadRecord reads the members of a record that is an object, as far as they go.
+func NewHeadRecord(raw []byte, cut bool) HeadRecord {
 	r := HeadRecord{Raw: raw, Truncated: cut}
 	if len(raw) == 0 || raw[0] != '{' {
 		return r

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"strings"
 	"unique"
 )
@@ -9,36 +8,9 @@ import (
 // Intern returns the Name of a tool.
 func Intern[S string | []byte](name S) Name { return unique.Make(string(name)) }
 
-// nameCache interns the names of one trajectory, which uses a few tools over and
-// over. It is a direct-mapped table: a name that is not at its place is asked for
-// again, so hostile names cost time and no memory.
-type nameCache struct {
-	slots [32]struct {
-		text []byte
-		name Name
-	}
-}
-
-func (c *nameCache) intern(text []byte) Name {
-	h := uint32(len(text))
-	if len(text) > 0 {
-		// Names of one server share their beginning: look at the end.
-		last := len(text) - 1
-		h = h*31 + uint32(text[last])
-		h = h*31 + uint32(text[last/2])
-		h = h*31 + uint32(text[last-last/4])
-	}
-	slot := &c.slots[h*0x9E3779B1>>27]
-	if slot.text == nil || !bytes.Equal(slot.text, text) {
-		slot.name = Intern(text)
-		slot.text = text
-	}
-	return slot.name
-}
-
-// textArena makes small strings out of bytes, many to one allocation. A string
+// TextArena makes small strings out of bytes, many to one allocation. A string
 // keeps the chunk that it is in.
-type textArena struct {
+type TextArena struct {
 	chunk strings.Builder
 	first int // bytes of the first chunk where the texts are known to be few, 0 if they are not
 }
@@ -46,7 +18,8 @@ type textArena struct {
 // arenaChunk is how many bytes are allocated at once.
 const arenaChunk = 512
 
-func (a *textArena) add(text []byte) string {
+// Add returns a text as a string.
+func (a *TextArena) Add(text []byte) string {
 	switch {
 	case len(text) == 0:
 		return ""

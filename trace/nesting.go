@@ -176,3 +176,10 @@ func nextStructural(b []byte, i int) int {
 func isStructural(c byte) bool {
 	return c == '"' || c == '{' || c == '}' || c == '[' || c == ']'
 }
+
+// IsWholeValue reports whether a text has as many closing brackets as opening ones.
+func IsWholeValue(text []byte) bool {
+	nest := nestingOf(text[0])
+	_, done := nest.skip(text)
+	return done
+}

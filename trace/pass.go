@@ -148,16 +148,16 @@ func (p *pass) decode(b *batch) *decoded {
 func (p *pass) decodeRecords(d *decoded) {
 	problems := d.problems
 	d.outcomes = make([]outcome, 0, len(d.records)+len(problems))
-	memo, ok := p.memos.Get().(*toolMemo)
+	memo, ok := p.memos.Get().(*ToolMemo)
 	if !ok {
-		memo = &toolMemo{}
+		memo = &ToolMemo{}
 	}
 	defer p.memos.Put(memo)
 	for i := range d.records {
 		for ; len(problems) > 0 && problems[0].before == i; problems = problems[1:] {
 			d.outcomes = append(d.outcomes, outcome{err: problems[0].err})
 		}
-		d.records[i].memo, d.records[i].byLine, d.records[i].log = memo, d.byLine, d.log
+		d.records[i].Memo, d.records[i].ByLine, d.records[i].Log = memo, d.byLine, d.log
 		fragments, err := d.format.Decode(d.records[i])
 		fragments, err = p.finish(d.batch, &d.records[i], fragments), p.news(err)
 		if len(fragments) > 0 || err != nil {
@@ -203,7 +203,7 @@ func (p *pass) finish(b *batch, record *Record, fragments []Fragment) []Fragment
 			t.Source = record.Pos()
 		}
 		if t.ID == "" {
-			t.ID = partName(recordName(record, b.byLine), part)
+			t.ID = PartName(record.Name(), part)
 		}
 		part++
 		if p.wanted.has(t.Ref) {
@@ -214,19 +214,19 @@ func (p *pass) finish(b *batch, record *Record, fragments []Fragment) []Fragment
 	return fragments[:kept]
 }
 
-// recordName is the name of a record for trajectories without one: its file and
-// line, and the column where other records may begin on the same line.
-func recordName(r *Record, byLine bool) string {
+// Name is the name of a record for trajectories without one: its file and line,
+// and the column where other records may begin on the same line.
+func (r *Record) Name() string {
 	name := r.File + ":" + strconv.Itoa(r.Line)
-	if byLine {
+	if r.ByLine {
 		return name
 	}
 	return name + ":" + strconv.Itoa(max(r.Col, 1))
 }
 
-// partName is the name of the trajectory with the index part among those of one
+// PartName is the name of the trajectory with the index part among those of one
 // record or key.
-func partName(name string, part int) string {
+func PartName(name string, part int) string {
 	if part == 0 {
 		return name
 	}

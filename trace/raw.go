@@ -99,9 +99,9 @@ func appendParts(dst, parts []byte) []byte {
 	return dst
 }
 
-// content returns the piece without what JSON needs to write it: the content of
+// Content returns the piece without what JSON needs to write it: the content of
 // a string if that holds no escape, and else a copy.
-func (r Raw) content() []byte { return r.contentIn(nil) }
+func (r Raw) Content() []byte { return r.contentIn(nil) }
 
 // contentIn is content with room for the copy.
 func (r Raw) contentIn(room []byte) []byte {
@@ -114,41 +114,17 @@ func (r Raw) contentIn(room []byte) []byte {
 	return r.AppendText(slices.Grow(room, len(r.Data)))
 }
 
-// rawValue passes over the value that c stands on and returns it as a Raw: text
-// for a string, absent for null and at an error.
-func rawValue(c *jsonscan.Cursor) Raw {
-	kind := c.Kind()
-	data := c.Raw()
-	switch {
-	case data == nil, kind == jsonscan.Null:
-		return Raw{}
-	case kind == jsonscan.String:
-		return Raw{Data: data, Form: FormString}
-	}
-	return Raw{Data: data, Form: FormJSON}
-}
-
-// rawContent is rawValue for the content of a message, where an array is one of
-// content parts.
-func rawContent(c *jsonscan.Cursor) Raw {
-	r := rawValue(c)
-	if r.Form == FormJSON && r.Data[0] == '[' {
-		r.Form = FormParts
-	}
-	return r
-}
-
-// validText returns text as a string, with U+FFFD for each byte that is no part
+// ValidText returns text as a string, with U+FFFD for each byte that is no part
 // of valid UTF-8.
-func validText(text []byte) string {
+func ValidText(text []byte) string {
 	if !utf8.Valid(text) {
 		return string([]rune(string(text)))
 	}
 	return string(text)
 }
 
-// isEmpty reports whether the piece is absent or an empty string or array.
-func (r Raw) isEmpty() bool {
+// IsEmpty reports whether the piece is absent or an empty string or array.
+func (r Raw) IsEmpty() bool {
 	switch r.Form {
 	case FormNone:
 		return true
@@ -162,10 +138,10 @@ func (r Raw) isEmpty() bool {
 	return false
 }
 
-// orAbsent returns the piece, the absent one for one that is empty: formats write
+// OrAbsent returns the piece, the absent one for one that is empty: formats write
 // "" and null for the same where nothing was said.
-func (r Raw) orAbsent() Raw {
-	if r.isEmpty() {
+func (r Raw) OrAbsent() Raw {
+	if r.IsEmpty() {
 		return Raw{}
 	}
 	return r

@@ -157,8 +157,8 @@ func FuzzHead(f *testing.F) {
 		f.Add([]byte(seed), true)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, whole bool) {
-		h, _ := newHead(data, whole)
-		if len(h.Records) > maxHeadRecords {
+		h, _ := NewHead(data, whole)
+		if len(h.Records) > MaxHeadRecords {
 			t.Fatalf("%d records", len(h.Records))
 		}
 		for _, r := range h.Records {

@@ -53,7 +53,7 @@ func TestCounts(t *testing.T) {
 			t.Errorf("size %d, %v, progress %v, want %d", size, known, progress, stored)
 		}
 	}
-	if r, err = Open([]string{"-"}, Options{}); err != nil {
+	if r, err = Open([]string{"-"}, Options{Formats: testFormats()}); err != nil {
 		t.Fatal(err)
 	}
 	if size, known := r.Size(); size != 0 || known {

@@ -1,15 +1,12 @@
 package trace
 
 import (
-	"bytes"
-	"compress/gzip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/klauspost/compress/zstd"
 )
 
 // lay writes files into a new folder, makes it the current one and returns it.
@@ -42,32 +39,6 @@ func readPaths(t *testing.T, o Options, paths ...string) []string {
 		}
 	}()
 	return describe(r)
-}
-
-// gzipped returns the parts as members of one gzip file.
-func gzipped(t *testing.T, parts ...string) string {
-	t.Helper()
-	var b bytes.Buffer
-	for _, part := range parts {
-		w := gzip.NewWriter(&b)
-		if _, err := w.Write([]byte(part)); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return b.String()
-}
-
-func zstandard(t *testing.T, text string) string {
-	t.Helper()
-	w, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	return string(w.EncodeAll([]byte(text), nil))
 }
 
 const oneCall = `{"calls":["a"]}` + "\n"
@@ -290,7 +261,7 @@ func TestHead(t *testing.T) {
 		{strings.Repeat("{\"a\":1}\n", 50), ContainerLines, strings.Split(strings.Repeat("a ", 20)[:39], " ")},
 	}
 	for _, test := range tests {
-		h, _ := newHead([]byte(test.in), false)
+		h, _ := NewHead([]byte(test.in), false)
 		var records []string
 		for _, r := range h.Records {
 			keys := strings.Join(r.Keys, ",")

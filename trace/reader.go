@@ -40,7 +40,7 @@ type Options struct {
 	// compressed, so that Reader.Size is what they add up to.
 	Progress func(read int64)
 
-	Formats []Format // in detection order; nil means the table Formats
+	Formats []Format // that are known, in detection order, as in formats.All
 
 	block int // bytes read at once, for tests; 0 means blockSize
 }
@@ -81,11 +81,12 @@ type Reader struct {
 // twice is read once. What is missing or cannot be read is no error here but a
 // problem that All yields in its place.
 //
-// The error says that Options.Format names no format.
+// The error says that Options.Formats is empty, or that Options.Format names none
+// of them.
 func Open(paths []string, o Options) (*Reader, error) {
 	r := &Reader{options: o, formats: o.Formats}
-	if r.formats == nil {
-		r.formats = Formats
+	if len(r.formats) == 0 {
+		return nil, errors.New("a Reader needs Options.Formats, and there are none")
 	}
 	if o.Format != "" {
 		i := slices.IndexFunc(r.formats, func(f Format) bool { return f.Name == o.Format })

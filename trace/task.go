@@ -14,7 +14,7 @@ func (t *Trajectory) TaskKey() string {
 	}
 	for i := range t.Messages {
 		if m := &t.Messages[i]; m.Role == RoleUser && !m.Text.IsZero() {
-			sum := sha256.Sum256(m.Text.content())
+			sum := sha256.Sum256(m.Text.Content())
 			return "user:" + hex.EncodeToString(sum[:8])
 		}
 	}

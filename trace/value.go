@@ -52,19 +52,19 @@ func ParseValue(data []byte) (Value, error) {
 	return r.parse(data)
 }
 
-// scanError places an error of the scanner in a record.
-func scanError(r Record, err error) *diag.Error {
+// ScanError places an error of the scanner in a record.
+func ScanError(r Record, err error) *diag.Error {
 	e := err.(*jsonscan.Error) //nolint:errorlint // the scanner returns nothing else
 	problem := diag.New(r.At(e.Offset), e.Code, "%s", e.Msg)
 	problem.Err = err
 	return problem
 }
 
-// valueParser builds a Value. The elements and members of what it stands in are
+// ValueParser builds a Value. The elements and members of what it stands in are
 // on stacks, so that each list is allocated once, in its size.
-type valueParser struct {
-	texts   textArena
-	scratch []byte // for strings that hold an escape
+type ValueParser struct {
+	texts   TextArena
+	Scratch []byte // for strings that hold an escape
 	elems   []Value
 	members []Member
 }
@@ -72,20 +72,21 @@ type valueParser struct {
 // stackRoom is how many elements, and members, there is room for at first.
 const stackRoom = 8
 
-func (p *valueParser) value(c *jsonscan.Cursor) Value {
+// Value reads the value that c stands on.
+func (p *ValueParser) Value(c *jsonscan.Cursor) Value {
 	switch c.Kind() {
 	case jsonscan.Bool:
 		b, _ := c.Bool()
 		return Value{Kind: Bool, Bool: b}
 	case jsonscan.Number:
-		p.scratch = appendNumber(p.scratch[:0], c.Raw())
-		return Value{Kind: Number, Text: p.texts.add(p.scratch)}
+		p.Scratch = appendNumber(p.Scratch[:0], c.Raw())
+		return Value{Kind: Number, Text: p.texts.Add(p.Scratch)}
 	case jsonscan.String:
-		return Value{Kind: String, Text: p.string(c.Raw())}
+		return Value{Kind: String, Text: p.String(c.Raw())}
 	case jsonscan.Array:
 		start := len(p.elems)
 		for c.Array(); c.Element(); {
-			v := p.value(c)
+			v := p.Value(c)
 			if p.elems == nil {
 				p.elems = make([]Value, 0, stackRoom)
 			}
@@ -97,14 +98,14 @@ func (p *valueParser) value(c *jsonscan.Cursor) Value {
 	case jsonscan.Object:
 		start := len(p.members)
 		for c.Object(); c.Member(); {
-			m := Member{Name: p.texts.add(c.Key())}
-			m.Value = p.value(c)
+			m := Member{Name: p.texts.Add(c.Key())}
+			m.Value = p.Value(c)
 			if p.members == nil {
 				p.members = make([]Member, 0, stackRoom)
 			}
 			p.members = append(p.members, m)
 		}
-		v := Value{Kind: Object, Members: sortedMembers(exactly(p.members[start:]))}
+		v := Value{Kind: Object, Members: SortedMembers(exactly(p.members[start:]))}
 		p.members = p.members[:start]
 		return v
 	}
@@ -122,20 +123,20 @@ func exactly[T any](list []T) []T {
 	return out
 }
 
-// string returns the content of a token, which is nil at an error.
-func (p *valueParser) string(token []byte) string {
+// String returns the content of a token, which is nil at an error.
+func (p *ValueParser) String(token []byte) string {
 	switch {
 	case token == nil:
 		return ""
 	case jsonscan.IsPlain(token):
-		return p.texts.add(token[1 : len(token)-1])
+		return p.texts.Add(token[1 : len(token)-1])
 	}
-	p.scratch = jsonscan.AppendUnquoted(p.scratch[:0], token)
-	return p.texts.add(p.scratch)
+	p.Scratch = jsonscan.AppendUnquoted(p.Scratch[:0], token)
+	return p.texts.Add(p.Scratch)
 }
 
-// sortedMembers sorts members by name, of repeated names keeping the last.
-func sortedMembers(members []Member) []Member {
+// SortedMembers sorts members by name, of repeated names keeping the last.
+func SortedMembers(members []Member) []Member {
 	sorted := true
 	for i := 1; i < len(members) && sorted; i++ {
 		sorted = members[i-1].Name < members[i].Name
@@ -176,7 +177,17 @@ func (v Value) Equal(w Value) bool {
 
 // NewObject returns an object of these members, in canonical order; of repeated
 // names it keeps the last.
-func NewObject(members ...Member) Value { return Value{Kind: Object, Members: sortedMembers(members)} }
+func NewObject(members ...Member) Value { return Value{Kind: Object, Members: SortedMembers(members)} }
 
 // NewString returns a string.
 func NewString(s string) Value { return Value{Kind: String, Text: s} }
+
+// Member returns the first member of some names that is not null.
+func (v Value) Member(names ...string) Value {
+	for _, name := range names {
+		if m, ok := v.Lookup(name); ok && m.Kind != Null {
+			return m
+		}
+	}
+	return Value{}
+}

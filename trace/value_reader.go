@@ -6,7 +6,7 @@ import "github.com/awo-dev/awo/internal/jsonscan"
 // them, which is half of what parsing a small value takes. Values share nothing.
 // The zero value is ready; it belongs to one goroutine.
 type ValueReader struct {
-	p    valueParser
+	p    ValueParser
 	room []byte // for what is quoted
 }
 
@@ -30,19 +30,19 @@ func (r *ValueReader) roomFor(raw Raw) []byte {
 
 // Args returns what Call.ArgsValue does.
 func (r *ValueReader) Args(c *Call) (Value, bool) {
-	text, state := c.Args.argsText(r.roomFor(c.Args))
+	text, state := c.Args.ArgsText(r.roomFor(c.Args))
 	switch state {
-	case argsObject:
+	case ArgsObject:
 		v, err := r.parse(text)
 		return v, err == nil
-	case argsJSON:
+	case ArgsJSON:
 		if v, err := r.parse(text); err == nil {
 			return Value{Kind: Object, Members: []Member{{Name: "_value", Value: v}}}, false
 		}
-	case argsMissing:
+	case ArgsMissing:
 		return Value{Kind: Object}, false
 	}
-	return Value{Kind: Object, Members: []Member{{Name: "_raw", Value: Value{Kind: String, Text: validText(text)}}}}, false
+	return Value{Kind: Object, Members: []Member{{Name: "_raw", Value: Value{Kind: String, Text: ValidText(text)}}}}, false
 }
 
 // Result returns what Call.ResultValue does.
@@ -58,7 +58,7 @@ func (r *ValueReader) Result(c *Call) (Value, bool) {
 	if v, ok := r.lookThrough(text, 2); ok {
 		return v, true
 	}
-	return Value{Kind: String, Text: validText(text)}, true
+	return Value{Kind: String, Text: ValidText(text)}, true
 }
 
 // lookThrough returns the object or array that a text is the JSON of, or that it
@@ -79,11 +79,11 @@ func (r *ValueReader) lookThrough(text []byte, levels int) (Value, bool) {
 
 func (r *ValueReader) parse(data []byte) (Value, error) {
 	c := jsonscan.New(data)
-	r.p.texts = textArena{first: len(data)}
-	v := r.p.value(&c)
+	r.p.texts = TextArena{first: len(data)}
+	v := r.p.Value(&c)
 	r.release()
 	if err := c.End(); err != nil {
-		return Value{}, scanError(Record{Data: data, Line: 1, Col: 1}, err)
+		return Value{}, ScanError(Record{Data: data, Line: 1, Col: 1}, err)
 	}
 	return v, nil
 }
@@ -91,7 +91,7 @@ func (r *ValueReader) parse(data []byte) (Value, error) {
 // release lets go of the last value, and of scratch memory that a large one took.
 func (r *ValueReader) release() {
 	p := &r.p
-	p.texts = textArena{}
+	p.texts = TextArena{}
 	if cap(p.elems) > maxStack || cap(p.members) > maxStack {
 		p.elems, p.members = nil, nil
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 // Sets are the recorded sets whose figures an independent program computed: the
@@ -58,7 +59,7 @@ func Read(t testing.TB, path string) []*trace.Trajectory {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		t.Skipf("the traces are not there: %v", err)
 	}
-	r, err := trace.Open([]string{path}, trace.Options{})
+	r, err := trace.Open([]string{path}, trace.Options{Formats: formats.All})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
+	"github.com/awo-dev/awo/trace/formats/atif"
 )
 
 var key = []byte("a key of sixteen or more bytes")
@@ -132,7 +134,7 @@ func TestValues(t *testing.T) {
 // TestOffice redacts the bundled traces: not one word of what was said or done
 // is left that is not kept on purpose.
 func TestOffice(t *testing.T) {
-	reader, err := trace.Open([]string{filepath.Join("..", "..", "testdata", "office", "trajectories.jsonl.gz")}, trace.Options{})
+	reader, err := trace.Open([]string{filepath.Join("..", "..", "testdata", "office", "trajectories.jsonl.gz")}, trace.Options{Formats: formats.All})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +163,7 @@ func TestOffice(t *testing.T) {
 			}
 		}
 		r.Trajectory(run)
-		line, err := trace.AppendATIF(nil, run)
+		line, err := atif.Append(nil, run)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -137,7 +137,7 @@ func NewExaminer(set *rules.Set, options Options) *Examiner {
 	for _, r := range set.Rules {
 		e.anyName = e.anyName || r.Kind == rules.KindRename || r.Kind == rules.KindInsert
 		e.texts = e.texts || r.Kind == rules.KindStatus
-		if r.Kind != rules.KindBarrier && r.Kind != rules.KindValues {
+		if r.Kind != rules.KindBarrier && r.Kind != rules.KindPlumbing && r.Kind != rules.KindValues {
 			moving = append(moving, r)
 			e.units = append(e.units, unit{rules: []*rules.Rule{r}})
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/testdata/gen/office"
 	"github.com/awo-dev/awo/testdata/gen/truth"
 	"github.com/awo-dev/awo/trace"
+	traceformats "github.com/awo-dev/awo/trace/formats"
 )
 
 // formatOf is what package trace calls the formats that are written here.
@@ -27,7 +28,7 @@ func TestReadersFindWhatWasWritten(t *testing.T) {
 	for _, format := range []string{"atif", "chat", "otlp"} {
 		t.Run(format, func(t *testing.T) {
 			name := formatOf[format]
-			if !slices.ContainsFunc(trace.Formats, func(f trace.Format) bool { return f.Name == name }) {
+			if !slices.ContainsFunc(traceformats.All, func(f trace.Format) bool { return f.Name == name }) {
 				t.Skipf("package trace has no format %s", name)
 			}
 			file := filepath.Join(t.TempDir(), "runs.jsonl")
@@ -35,7 +36,7 @@ func TestReadersFindWhatWasWritten(t *testing.T) {
 				t.Fatal(err)
 			}
 			read := make(map[string]*trace.Trajectory) // by task and trial, or by first message and time
-			r, err := trace.Open([]string{file}, trace.Options{})
+			r, err := trace.Open([]string{file}, trace.Options{Formats: traceformats.All})
 			if err != nil {
 				t.Fatal(err)
 			}

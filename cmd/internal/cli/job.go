@@ -19,6 +19,7 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 // Job is one run of a command: its settings, where its output goes, and what
@@ -155,6 +156,7 @@ func (s stdout) Write(p []byte) (int, error) {
 // Open returns a Reader on traces with the settings of the job. An error is one
 // of usage: what is wrong with files is yielded by Trajectories.
 func (j *Job) Open(files []string, o trace.Options) (*trace.Reader, error) {
+	o.Formats = formats.All
 	o.Workers, o.Format, o.MaxRecord, o.Stdin = j.Workers, j.InputFormat, int(j.MaxRecord), &j.stdin
 	total := int64(0)
 	o.Progress = func(read int64) { j.Progress.set(read, total) }

@@ -50,7 +50,7 @@ func ruleFindings(set *rules.Set, usage *merge.Usage) diag.List {
 // takesAll reports whether a rule of this kind should not be about all calls.
 func takesAll(r *rules.Rule) bool {
 	switch r.Kind {
-	case rules.KindDrop, rules.KindDomain, rules.KindBarrier, rules.KindCommute:
+	case rules.KindDrop, rules.KindDomain, rules.KindBarrier, rules.KindCommute, rules.KindPlumbing:
 		return r.DomainFrom == nil
 	case rules.KindEffect:
 		return r.Effect != rules.Mutator || r.Idempotent

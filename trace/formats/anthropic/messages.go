@@ -1,0 +1,329 @@
+// Package anthropic reads what Anthropic's Messages interface is asked and answers.
+//
+// A record comes in and fragments of trajectories go out, as in package openai. It
+// is O(record).
+package anthropic
+
+import (
+	"bytes"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/internal/sse"
+)
+
+// Format reads messages of Anthropic's Messages API in the layouts in
+// which they are kept, one trajectory a record:
+//
+//	{"model", "system", "messages": [...], "tools": [...]}   a request
+//	[{"role": ..., "content": [...]}, ...]                   messages alone
+//	{"request": {...}, "response": {...}}                    a log of requests, with the answer
+//
+// Each assistant message is a turn; its tool_use blocks are calls, which the
+// tool_result blocks of the next user message answer. A result without is_error
+// is a success. Tools that the interface runs itself (server_tool_use,
+// mcp_tool_use) answer inside the response. Blocks whose caller is a program are
+// calls made from code. Only logged answers have usage; nothing has a time.
+//
+// Logs repeat the history in every request: records of a conversation are joined,
+// and what they repeat is counted once, as those of formatOpenAIChat are.
+var Format = trace.Format{
+	Name:   "anthropic",
+	Doc:    "Anthropic messages: requests, bare lists of messages, and logs of requests with responses.",
+	Spec:   "https://docs.anthropic.com/en/api/messages",
+	Detect: detectAnthropic,
+	Decode: decodeAnthropic,
+	Assemble: func(_ string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
+		return build.AssembleRequests(parts, readAnthropicRequest, decodeWholeAnthropic)
+	},
+}
+
+func decodeAnthropic(r trace.Record) ([]trace.Fragment, error) {
+	d, fragments, err := decodeAnthropicRecord(r)
+	if err != nil {
+		return fragments, err
+	}
+	return build.RequestFragments(r, fragments, d.asked && d.answered, d.waiting), nil
+}
+
+// decodeWholeAnthropic decodes a record that is a trajectory of its own.
+func decodeWholeAnthropic(r trace.Record) ([]trace.Fragment, error) {
+	_, fragments, err := decodeAnthropicRecord(r)
+	return fragments, err
+}
+
+func decodeAnthropicRecord(r trace.Record) (*Record, []trace.Fragment, error) {
+	b := build.New(len(r.Data))
+	b.Memo = r.Memo
+	d := &Record{Anthropic: message.Anthropic{Builder: b}}
+	c := jsonscan.New(r.Data)
+	if c.Kind() == jsonscan.Array {
+		d.list(&c)
+	} else {
+		d.read(&c, true)
+	}
+	if d.Model != nil {
+		b.Trajectory.Model = b.Text(d.Model)
+	}
+	build.ClearTurnModels(b.Trajectory)
+	shape := ""
+	if !d.found {
+		shape = `this record has no list of messages "messages"`
+	}
+	fragments, err := b.FinishRecord(r, &c, shape)
+	return d, fragments, err
+}
+
+// readAnthropicRequest reads a record of a log.
+func readAnthropicRequest(data []byte) *build.RequestRecord {
+	d := Record{Anthropic: message.Anthropic{Builder: build.New(0)}, asItems: true}
+	c := jsonscan.New(data)
+	if c.Kind() == jsonscan.Array {
+		d.list(&c)
+	} else {
+		d.read(&c, true)
+	}
+	if c.End() == nil {
+		d.Builder.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
+	}
+	r := &build.RequestRecord{
+		Items: append(d.system, d.items...), Answered: d.answered, Response: d.told,
+		Model: d.Model, Tools: d.Builder.Trajectory.Tools, Odd: d.Builder,
+	}
+	if r.Answer = len(r.Items); d.answered {
+		r.Items = append(r.Items, d.said...)
+		r.ID, r.Response.Model = []byte(d.Builder.Trajectory.ID), string(d.Model)
+	}
+	return r
+}
+
+// Record reads the record around the messages.
+type Record struct {
+	message.Anthropic
+	found    bool
+	Model    []byte
+	answer   []byte // a response that stands before its request
+	asked    bool   // the request was read
+	answered bool   // there was a response
+	waiting  bool   // the last message was not the model's
+
+	asItems             bool // messages become items, and not part of a trajectory
+	system, items, said []build.Item
+	told                build.Response
+}
+
+// list reads the messages.
+func (d *Record) list(c *jsonscan.Cursor) {
+	for ok := c.Array(); ok && c.Element(); {
+		d.found = true
+		m, ok := d.Message(c)
+		if !ok {
+			continue
+		}
+		if d.waiting = string(m.Role) != "assistant"; d.asItems {
+			d.items = append(d.items, d.Items(m)...)
+		} else {
+			d.Add(m)
+		}
+	}
+}
+
+// read reads a request; outer says that it may instead be a log entry that has
+// the request in it.
+func (d *Record) read(c *jsonscan.Cursor, outer bool) {
+	if !c.Object() {
+		return
+	}
+	b := d.Builder
+	for c.Member() {
+		switch string(c.Key()) {
+		case "messages":
+			if d.found {
+				b.Anomaly(build.CodeKeyDuplicate, 1)
+				b.Restart()
+				d.items, d.system = d.items[:0], d.system[:0]
+			}
+			d.list(c)
+			d.found = true
+		case "system":
+			if text := build.ReadContent(c); text.IsEmpty() {
+				continue
+			} else if d.asItems {
+				d.system = append(d.system, build.Item{Kind: build.ItemSystem, Value: text})
+			} else {
+				b.Message(trace.RoleSystem, text)
+			}
+		case "tools":
+			if tools := b.ReadTools(c); len(tools) > 0 {
+				b.Trajectory.Tools = tools
+			}
+		case "model":
+			d.Model, _ = c.Text()
+		case "id":
+			if outer {
+				b.Trajectory.ID = b.ReadID(c)
+			}
+		case "request", "body":
+			if outer {
+				d.nested(c, func(c *jsonscan.Cursor) { d.read(c, false) })
+				d.asked = true
+			}
+		case "response":
+			switch {
+			case !outer:
+			case d.asked:
+				d.nested(c, d.Response)
+			default:
+				d.answer = c.Raw()
+			}
+		}
+	}
+	if outer && d.answer != nil {
+		later := jsonscan.New(d.answer)
+		d.nested(&later, d.Response)
+	}
+}
+
+// nested reads an object, which some logs keep as a string, or a response as the
+// stream that it came in.
+func (d *Record) nested(c *jsonscan.Cursor, read func(*jsonscan.Cursor)) {
+	text, ok := c.Text()
+	if !ok {
+		read(c)
+		return
+	}
+	if sse.IsStream(text) {
+		s := &sse.Message{}
+		for _, payload := range sse.Payloads(text) {
+			if c := jsonscan.New(payload); c.Kind() == jsonscan.Object && c.End() == nil {
+				s.Add(payload)
+			}
+		}
+		text = s.Append(nil)
+		sse.CountCut(d.Builder, text)
+	}
+	inner := jsonscan.New(text)
+	read(&inner)
+	if inner.End() != nil {
+		d.Builder.Anomaly(build.CodeMessageShape, 1)
+	}
+	d.Builder.Anomaly(build.CodeLoneSurrogate, inner.LoneSurrogates())
+}
+
+// Response reads the answer to a request: the last turn.
+func (d *Record) Response(c *jsonscan.Cursor) {
+	if c.Kind() != jsonscan.Object {
+		return
+	}
+	m, ok := d.Message(c)
+	if !ok || string(m.Role) != "assistant" {
+		return
+	}
+	d.found, d.answered = true, true
+	if d.asItems {
+		d.said, d.told = d.Items(m), build.Response{Usage: m.Usage}
+	} else {
+		d.AddTurn(m)
+	}
+	d.Builder.Trajectory.ID = d.Builder.Text(m.ID)
+	if len(m.Model) > 0 {
+		d.Model = m.Model
+	}
+}
+
+func detectAnthropic(h trace.Head) trace.Match {
+	if len(h.Records) == 0 {
+		return trace.Match{}
+	}
+	whole := h.Container == trace.ContainerArray && h.Records[0].Has("role")
+	for _, r := range h.Records {
+		var s anthropicSigns
+		c := jsonscan.New(r.Raw)
+		s.record(&c, whole)
+		switch {
+		case s.other:
+			return trace.Match{Whole: whole}
+		case s.blocks:
+			m := trace.Match{OK: true, Whole: whole}
+			if repeats, sure := build.HeadRepeats(h, readAnthropicRequest); !whole {
+				m.Log, m.Unsure = repeats, !repeats && !sure
+			}
+			return m
+		}
+	}
+	m := trace.Match{Whole: whole}
+	if whole || h.Records[0].Has("messages") || h.Records[0].Has("request") || h.Records[0].Has("content") {
+		m.Lacks = "no message has a tool_use or tool_result block, and no tool an input_schema"
+	}
+	return m
+}
+
+// anthropicSigns are what the beginning of a record says about its format.
+type anthropicSigns struct {
+	blocks bool // there are blocks or definitions that only this interface has
+	other  bool // it is a record of another format with such messages in it
+}
+
+// record looks at a record, which may be cut short; message says that it is a
+// message itself.
+func (s *anthropicSigns) record(c *jsonscan.Cursor, inMessage bool) {
+	if inMessage {
+		s.message(c)
+		return
+	}
+	if c.Kind() == jsonscan.Array {
+		for ok := c.Array(); ok && c.Element(); {
+			s.message(c)
+		}
+		return
+	}
+	for ok := c.Object(); ok && c.Member(); {
+		key := c.Key()
+		for _, name := range message.NotChat {
+			// A system prompt beside the messages is this interface's own.
+			s.other = s.other || bytes.Equal(key, name) && string(name) != "system"
+		}
+		switch string(key) {
+		case "messages":
+			for ok := c.Array(); ok && c.Element(); {
+				s.message(c)
+			}
+		case "request", "body", "response":
+			s.record(c, false)
+		case "content":
+			s.content(c)
+		case "tools":
+			for ok := c.Array(); ok && c.Element(); {
+				for ok := c.Object(); ok && c.Member(); {
+					s.blocks = s.blocks || string(c.Key()) == "input_schema"
+				}
+			}
+		case "uuid", "parentUuid", "sessionId", "session_id":
+			s.other = true // lines of coding agents
+		}
+	}
+}
+
+func (s *anthropicSigns) message(c *jsonscan.Cursor) {
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) == "content" {
+			s.content(c)
+		}
+	}
+}
+
+func (s *anthropicSigns) content(c *jsonscan.Cursor) {
+	for ok := c.Array(); ok && c.Element(); {
+		for ok := c.Object(); ok && c.Member(); {
+			if string(c.Key()) != "type" {
+				continue
+			}
+			switch text, _ := c.Text(); string(text) {
+			case "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use":
+				s.blocks = true
+			}
+		}
+	}
+}

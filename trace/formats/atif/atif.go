@@ -1,0 +1,271 @@
+// Package atif reads and writes the Agent Trajectory Interchange Format, to which awo
+// converts every other: Append writes all that a trajectory holds, and reading it
+// back gives the same trajectory.
+//
+// A document comes in and its trajectories go out, or the other way round. It is
+// O(record).
+package atif
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+)
+
+// Format reads the Agent Trajectory Interchange Format, versions 1.0 to 1.7
+// (Harbor's RFC 0001), which is also what Append writes. A record is one
+// trajectory, and one more for each that is embedded in subagent_trajectories,
+// whose Parent is the trajectory it is embedded in and the call whose result
+// refers to it.
+//
+//   - An agent step is a turn. One with llm_call_count 0 is none: its calls were
+//     made by a program. One with more than 1 stays one turn and is counted.
+//   - A result belongs to the call of its own step with the id in source_call_id,
+//     else to the oldest unanswered call with it. Results without an id belong to
+//     the step's unanswered calls if there are as many, else to none.
+//   - Steps with is_copied_context belong to another trajectory and are left out.
+//   - The timestamp of an agent step is the start of its turn.
+//
+// The format has no error flag, no task and no outcome; those that awo writes are
+// in members "awo" of the objects "extra".
+var Format = trace.Format{
+	Name:   "atif",
+	Doc:    "Agent Trajectory Interchange Format 1.0 to 1.7 (Harbor); what awo itself writes.",
+	Spec:   "https://github.com/harbor-framework/harbor/blob/main/rfcs/0001-trajectory-format.md",
+	Detect: detectATIF,
+	Decode: decodeATIF,
+}
+
+func detectATIF(h trace.Head) trace.Match {
+	for _, r := range h.Records {
+		if version, ok := r.Members["schema_version"]; ok {
+			if bytes.HasPrefix(version, []byte(`"ATIF-`)) {
+				return trace.Match{OK: true}
+			}
+			return trace.Match{}
+		}
+	}
+	if len(h.Records) > 0 && h.Records[0].Has("steps", "agent") {
+		return trace.Match{Lacks: `there is no member "schema_version" that begins with "ATIF-"`}
+	}
+	return trace.Match{}
+}
+
+func decodeATIF(r trace.Record) ([]trace.Fragment, error) {
+	c := jsonscan.New(r.Data)
+	d := atifDecoder{b: build.New(len(r.Data)), step: &atifStep{}}
+	d.b.Memo = r.Memo
+	shape := d.trajectory(&c)
+	if err := c.End(); err != nil {
+		return nil, trace.ScanError(r, err)
+	}
+	if shape != "" {
+		return nil, diag.New(r.Pos(), build.CodeRecordShape, "%s", shape)
+	}
+	d.b.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
+	if d.b.Trajectory.ID == "" && len(d.embedded) > 0 {
+		// The Reader would name it too late for those that refer to it.
+		d.b.Trajectory.ID = r.File + ":" + strconv.Itoa(r.Line) + ":" + strconv.Itoa(max(r.Col, 1))
+	}
+	return d.appendFragments(nil), nil
+}
+
+// appendFragments appends the trajectory of d and those embedded in it.
+func (d *atifDecoder) appendFragments(fragments []trace.Fragment) []trace.Fragment {
+	t := d.b.Trajectory
+	// Reading has found some of what was odd in the original again.
+	for code, n := range d.recorded {
+		d.b.Anomaly(code, max(0, n-t.Oddities.ByCode[code]))
+	}
+	fragments = append(fragments, trace.Fragment{Trajectory: d.b.Finish()})
+	starter := map[string]int{}
+	for _, s := range slices.Backward(d.started) {
+		starter[s.trajectory] = s.call
+	}
+	for _, sub := range d.embedded {
+		if s := sub.b.Trajectory; s.Parent == (trace.Parent{}) {
+			s.Parent.Trajectory = t.ID
+			if call, ok := starter[s.ID]; ok && s.ID != "" {
+				s.Parent.Call = t.Calls[call].ID
+			}
+		}
+		fragments = sub.appendFragments(fragments)
+	}
+	return fragments
+}
+
+// The members of a trajectory that are read.
+const (
+	atifVersion build.Members = 1 << iota
+	atifSession
+	atifTrajectory
+	atifAgent
+	atifSteps
+	atifContinued
+	atifSubagents
+)
+
+// atifDecoder reads one trajectory document.
+type atifDecoder struct {
+	b        *build.Builder
+	step     *atifStep // the current one
+	started  []startedBy
+	embedded []*atifDecoder
+	recorded map[string]int // oddities that awo wrote down
+}
+
+// startedBy says which call refers to a sub-agent.
+type startedBy struct {
+	trajectory string
+	call       int
+}
+
+// trajectory passes over a trajectory document, and returns what it lacks if it
+// is none. Embedded documents that lack something are counted and left out.
+func (d *atifDecoder) trajectory(c *jsonscan.Cursor) (shape string) {
+	b, t := d.b, d.b.Trajectory
+	if !c.Object() {
+		return "this record is no object"
+	}
+	var seen build.Members
+	shape = `this record has no member "schema_version" that begins with "ATIF-"`
+	for c.Member() {
+		switch string(c.Key()) {
+		case "schema_version":
+			seen.Note(b, atifVersion)
+			if text, _ := c.Text(); bytes.HasPrefix(text, []byte("ATIF-")) {
+				shape = ""
+			}
+		case "session_id":
+			seen.Note(b, atifSession)
+			t.Session = b.ReadID(c)
+		case "trajectory_id":
+			seen.Note(b, atifTrajectory)
+			t.ID = b.ReadID(c)
+		case "continued_trajectory_ref":
+			seen.Note(b, atifContinued)
+			t.Continued = b.ReadID(c)
+		case "agent":
+			seen.Note(b, atifAgent)
+			t.Agent, t.Model, t.Tools = "", "", nil
+			d.agent(c)
+		case "steps":
+			if seen.Note(b, atifSteps) {
+				b.Restart()
+				d.started = nil
+			}
+			for ok := c.Array(); ok && c.Element(); {
+				d.readStep(c)
+			}
+		case "subagent_trajectories":
+			seen.Note(b, atifSubagents)
+			d.subagents(c)
+		case "extra":
+			build.EachOwn(c, func(key string) { d.own(key, c) })
+		}
+	}
+	if shape == "" && seen&atifSteps == 0 {
+		shape = `this trajectory has no list "steps"`
+	}
+	if t.ID == "" {
+		t.ID = t.Session
+	}
+	return shape
+}
+
+// subagents reads the trajectories that are embedded in this one.
+func (d *atifDecoder) subagents(c *jsonscan.Cursor) {
+	d.embedded = nil
+	for ok := c.Array(); ok && c.Element(); {
+		sub := &atifDecoder{b: d.b.Another(), step: d.step}
+		if sub.trajectory(c) != "" {
+			d.b.Anomaly(build.CodeMessageShape, 1)
+			continue
+		}
+		d.embedded = append(d.embedded, sub)
+	}
+}
+
+func (d *atifDecoder) agent(c *jsonscan.Cursor) {
+	b := d.b
+	unnamed := false
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "name":
+			b.Trajectory.Agent = b.ReadID(c)
+		case "model_name":
+			b.Trajectory.Model = b.ReadID(c)
+		case "tool_definitions":
+			b.Trajectory.Tools = b.ReadTools(c)
+		case "extra":
+			build.EachOwn(c, func(key string) {
+				if key == "unnamed" {
+					unnamed, _ = c.Bool()
+				}
+			})
+		}
+	}
+	if unnamed {
+		b.Trajectory.Agent = ""
+	}
+}
+
+// own reads what awo wrote about a trajectory.
+func (d *atifDecoder) own(key string, c *jsonscan.Cursor) {
+	b, t := d.b, d.b.Trajectory
+	switch key {
+	case "task":
+		t.Task = b.ReadID(c)
+	case "trial":
+		t.Trial = b.ReadID(c)
+	case "outcome":
+		switch text, _ := c.Text(); string(text) {
+		case "success":
+			t.Outcome = trace.OutcomeSuccess
+		case "failure":
+			t.Outcome = trace.OutcomeFailure
+		}
+	case "score":
+		if score, ok := c.Float(); ok {
+			t.Score = &score
+		}
+	case "start":
+		t.Start = b.ReadTime(c)
+	case "end":
+		t.End = b.ReadTime(c)
+	case "parent":
+		for ok := c.Object(); ok && c.Member(); {
+			switch string(c.Key()) {
+			case "trajectory":
+				t.Parent.Trajectory = b.ReadID(c)
+			case "call":
+				t.Parent.Call = b.ReadID(c)
+			}
+		}
+	case "oddities":
+		for ok := c.Object(); ok && c.Member(); {
+			code := c.Key()
+			if n, ok := c.Int(); ok && n > 0 && n < 1<<31 && isCode(code) {
+				if d.recorded == nil {
+					d.recorded = map[string]int{}
+				}
+				d.recorded[string(code)] = int(n)
+			}
+		}
+	}
+}
+
+// isCode reports whether text can be a problem code: these are printed.
+func isCode(text []byte) bool {
+	for _, b := range text {
+		if b != '-' && (b < 'a' || b > 'z') && (b < '0' || b > '9') {
+			return false
+		}
+	}
+	return len(text) > 0 && len(text) <= 40
+}

@@ -1,0 +1,57 @@
+// Package formats is the table of all trace formats that awo reads. A Reader gets it
+// as trace.Options.Formats:
+//
+//	r, err := trace.Open(paths, trace.Options{Formats: formats.All})
+//
+// Formats that share how they write messages are a family and a package below this
+// one; what several families need stands in internal: build puts a trajectory
+// together, message reads the messages of OpenAI and Anthropic, sse the streams of
+// both, spantree joins spans. Formats are pure functions of their records. They know
+// no Reader, start no goroutine and keep nothing between records.
+package formats
+
+import (
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/agents"
+	"github.com/awo-dev/awo/trace/formats/anthropic"
+	"github.com/awo-dev/awo/trace/formats/atif"
+	"github.com/awo-dev/awo/trace/formats/bench"
+	"github.com/awo-dev/awo/trace/formats/claudecode"
+	"github.com/awo-dev/awo/trace/formats/codex"
+	"github.com/awo-dev/awo/trace/formats/gemini"
+	"github.com/awo-dev/awo/trace/formats/inspect"
+	"github.com/awo-dev/awo/trace/formats/mcp"
+	"github.com/awo-dev/awo/trace/formats/openai"
+	"github.com/awo-dev/awo/trace/formats/openhands"
+	"github.com/awo-dev/awo/trace/formats/otel"
+	"github.com/awo-dev/awo/trace/formats/platform"
+	"github.com/awo-dev/awo/trace/formats/stream"
+)
+
+// All are the trace formats that are known, in detection order: the first
+// that claims the beginning of a file is its format, so those that can be told
+// by one member stand before those that look like others.
+var All = []trace.Format{
+	otel.OTLP,
+	atif.Format,
+	mcp.Format,
+	platform.LangSmith,
+	platform.Langfuse,
+	inspect.Format,
+	openhands.SWEAgent,
+	bench.ToolBench,
+	bench.Tau2,
+	bench.TauBench,
+	openhands.OpenHands,
+	agents.ManagedAgents,
+	codex.Format,
+	gemini.CLI,
+	claudecode.Format,
+	gemini.Format,
+	agents.OpenAIAgents,
+	otel.Phoenix,
+	stream.Format,
+	openai.Responses,
+	anthropic.Format,
+	openai.Chat,
+}

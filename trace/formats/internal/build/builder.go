@@ -1,0 +1,202 @@
+// Package build is what trace formats share. A Builder puts one trajectory together
+// from what was said, called and returned, in order; Transcripts do so for records
+// that repeat what was said before, and requests.go for logs of them. The rest reads
+// pieces of records: texts, members, times, token counts, definitions of tools.
+//
+// What is odd but readable is counted in the trajectory by a code of codes.go. It is
+// O(record), with one hash an item in Transcripts.
+package build
+
+import (
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Builder puts a trajectory together, for every format: a decoder tells it in
+// order what was said, called and returned, and what that means for turns, calls
+// and results is decided here.
+//
+// A result answers the oldest unanswered call with its id: ids repeat inside
+// recorded trajectories. A result without an id answers the oldest unanswered
+// call of its tool. What answers nothing is a counted orphan.
+//
+// A call is AfterUser if a user message came since the call before it. The first
+// call never is, and of the parallel calls of a turn only the first can be: what
+// the user says between them counts for the next turn. Calls that no model
+// decided on neither use up a user message nor count as a first call for those
+// that a model did.
+type Builder struct {
+	Trajectory *trace.Trajectory
+	Waiting    waitingCalls
+	ids        seenIDs
+	Memo       *trace.ToolMemo // nil if nothing is to be remembered
+	*recordMemory
+}
+
+// recordMemory is what all trajectories of one record share.
+type recordMemory struct {
+	Names   nameCache
+	texts   trace.TextArena
+	scratch [256]byte // for arguments that have to be unquoted
+}
+
+// New returns a builder for a record of about the given size in bytes.
+func New(size int) *Builder {
+	// What a turn with its messages takes in recorded chats, so that most slices
+	// are allocated once.
+	n := max(4, min(size/1000, 64))
+	return &Builder{
+		Trajectory: &trace.Trajectory{
+			Turns:    make([]trace.Turn, 0, n),
+			Messages: make([]trace.Message, 0, max(4, n/2)),
+			Calls:    make([]trace.Call, 0, n),
+		},
+		recordMemory: &recordMemory{},
+	}
+}
+
+// Another returns a builder for another trajectory of the same record. It takes
+// little memory: a hostile record may have a great many that are empty.
+func (b *Builder) Another() *Builder {
+	return &Builder{Trajectory: &trace.Trajectory{}, Memo: b.Memo, recordMemory: b.recordMemory}
+}
+
+// Anomaly counts n oddities.
+func (b *Builder) Anomaly(code string, n int) { b.Trajectory.Oddities.AddN(code, n) }
+
+// Text returns bytes as a string that shares its memory with others of the
+// trajectory.
+func (b *Builder) Text(s []byte) string { return b.texts.Add(s) }
+
+// Message adds what the user or the system said.
+func (b *Builder) Message(role trace.Role, text trace.Raw) *trace.Message {
+	t := b.Trajectory
+	t.Messages = append(t.Messages, trace.Message{Role: role, Text: text, Turn: len(t.Turns), Call: len(t.Calls)})
+	return &t.Messages[len(t.Messages)-1]
+}
+
+// Turn begins a model response, which the calls that follow belong to.
+func (b *Builder) Turn() *trace.Turn {
+	t := b.Trajectory
+	t.Turns = append(t.Turns, trace.Turn{FirstCall: len(t.Calls)})
+	return &t.Turns[len(t.Turns)-1]
+}
+
+// Call adds a call of the current turn. Without one its turn is not recorded.
+func (b *Builder) Call(id string, tool trace.Name, args trace.Raw, origin trace.Origin) *trace.Call {
+	n := len(b.Trajectory.Turns)
+	if n == 0 {
+		return b.CallOutsideTurns(id, tool, args, origin)
+	}
+	b.Trajectory.Turns[n-1].NumCalls++
+	return b.add(trace.Call{ID: id, Tool: tool, Turn: n - 1, Args: args, Origin: origin})
+}
+
+// CallOutsideTurns adds a call that is in no turn, or whose turn is not recorded.
+func (b *Builder) CallOutsideTurns(id string, tool trace.Name, args trace.Raw, origin trace.Origin) *trace.Call {
+	return b.add(trace.Call{ID: id, Tool: tool, Turn: -1, Args: args, Origin: origin})
+}
+
+func (b *Builder) add(c trace.Call) *trace.Call {
+	t := b.Trajectory
+	if c.ID != "" && b.ids.repeats(c.ID) {
+		b.Anomaly(CodeCallRepeatedID, 1)
+	}
+	b.checkArgs(c.Args)
+	t.Calls = append(t.Calls, c)
+	return &t.Calls[len(t.Calls)-1]
+}
+
+// checkArgs counts what is odd about arguments.
+func (b *Builder) checkArgs(args trace.Raw) {
+	if args.IsZero() {
+		return
+	}
+	text, state := args.ArgsText(b.scratch[:0])
+	switch state {
+	case trace.ArgsRaw:
+		b.Anomaly(CodeArgsNotJSON, 1)
+		return
+	case trace.ArgsJSON:
+		b.Anomaly(CodeArgsNotObject, 1)
+	}
+	c := jsonscan.New(text)
+	b.Anomaly(CodeKeyDuplicate, countDuplicates(&c))
+	if args.Form != trace.FormJSON { // else they are counted with those of the record
+		b.Anomaly(CodeLoneSurrogate, c.LoneSurrogates())
+	}
+}
+
+// Result adds the result of the call with an id and returns the call, nil if
+// there is none that waits for it.
+func (b *Builder) Result(id []byte, result trace.Raw) *trace.Call {
+	return b.Answer(b.Waiting.WithID(b.Trajectory.Calls, id), result)
+}
+
+// NamedResult adds the result, without an id, of a call of a tool and returns the
+// call, nil if there is none that waits for it. Without a name either it answers
+// the oldest call that waits.
+func (b *Builder) NamedResult(tool []byte, result trace.Raw) *trace.Call {
+	if len(tool) == 0 {
+		return b.Answer(b.Waiting.Oldest(b.Trajectory.Calls), result)
+	}
+	return b.Answer(b.Waiting.ofTool(b.Trajectory.Calls, b.Names.Intern(tool)), result)
+}
+
+// Answer gives a result to the call with an index.
+func (b *Builder) Answer(call int, result trace.Raw) *trace.Call {
+	if call < 0 {
+		b.Anomaly(trace.CodeOrphanResult, 1)
+		return nil
+	}
+	c := &b.Trajectory.Calls[call]
+	c.Result, c.HasResult = result, true
+	return c
+}
+
+// DropTurns forgets the turns so far, which have made no calls.
+func (b *Builder) DropTurns() {
+	b.Trajectory.Turns = b.Trajectory.Turns[:0]
+	for i := range b.Trajectory.Messages {
+		b.Trajectory.Messages[i].Turn = 0
+	}
+}
+
+// Restart forgets what was said, called and returned.
+func (b *Builder) Restart() {
+	t := b.Trajectory
+	t.Turns, t.Messages, t.Calls = t.Turns[:0], t.Messages[:0], t.Calls[:0]
+	*b = Builder{Trajectory: t, Memo: b.Memo, recordMemory: b.recordMemory}
+}
+
+// Finish returns the trajectory.
+func (b *Builder) Finish() *trace.Trajectory {
+	markAfterUser(b.Trajectory)
+	return b.Trajectory
+}
+
+// markAfterUser sets AfterUser of the calls by where the messages stand.
+func markAfterUser(t *trace.Trajectory) {
+	said := make([]bool, len(t.Calls)+1) // by call: the user spoke right before it
+	for i := range t.Messages {
+		if m := &t.Messages[i]; m.Role == trace.RoleUser && m.Call >= 0 && m.Call < len(said) {
+			said[m.Call] = true
+		}
+	}
+	sinceAny, sinceModel, modelCalled := false, false, false
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		sinceAny, sinceModel = sinceAny || said[i], sinceModel || said[i]
+		c.AfterUser = false
+		switch {
+		case i > 0 && c.Turn >= 0 && c.Turn == t.Calls[i-1].Turn: // parallel
+		case c.Origin == trace.OriginModel:
+			c.AfterUser = sinceModel && modelCalled
+			sinceAny, sinceModel = false, false
+		default:
+			c.AfterUser = sinceAny && i > 0
+			sinceAny = false
+		}
+		modelCalled = modelCalled || c.Origin == trace.OriginModel
+	}
+}

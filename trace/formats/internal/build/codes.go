@@ -1,0 +1,89 @@
+package build
+
+// CodeRecordShape is the problem of a record that is JSON but no trajectory of its
+// format.
+const CodeRecordShape = "record-shape"
+
+// Oddities of session files.
+const (
+	CodeBranchAbandoned   = "branch-abandoned"    // a line of a branch that was taken back: left out
+	CodeLineCopied        = "line-copied"         // a line that stands twice: counted once
+	CodeMessageSynthetic  = "message-synthetic"   // a message that the program wrote in the model's name: left out
+	CodeParentCallUnknown = "parent-call-unknown" // a sub-agent whose starting call is not known
+)
+
+// Oddities of rollout files.
+const (
+	CodeTurnAborted   = "turn-aborted"   // a turn that the user interrupted
+	CodeUsageUnplaced = "usage-unplaced" // token counts of a response that is not recorded: left out
+)
+
+// Oddities of streams.
+const (
+	CodeRequestMissing = "request-missing" // a response whose request is not in the trace
+	CodeCallBroken     = "call-incomplete" // a call that was not complete when the stream broke off: left out
+)
+
+// CodeArgsStreamed is the oddity of a call whose arguments came in pieces that
+// were not put together: they are missing.
+const CodeArgsStreamed = "args-streamed"
+
+// Oddities of sessions of Gemini CLI.
+const (
+	CodeMessageNotice = "message-notice" // what the program told the user: left out
+	CodeCallCancelled = "call-cancelled" // a call that the user cancelled: it failed
+)
+
+// CodeResponseElsewhere is the oddity of a model response that is in none of the
+// trajectory's messages: left out.
+const CodeResponseElsewhere = "response-elsewhere"
+
+// CodeContentStored is the oddity of a step whose input or output is kept
+// elsewhere than in the trace.
+const CodeContentStored = "content-stored-elsewhere"
+
+// Oddities of logs of responses.
+const (
+	CodeResponseFailed   = "response-failed"           // a request that gave no response
+	CodeResponseCut      = "response-incomplete"       // a response that the interface broke off
+	CodePreviousResponse = "previous-response-missing" // a request that goes on from a response that is not there
+)
+
+// CodeEventUnknown is the oddity of an event of an unknown kind: left out.
+const CodeEventUnknown = "event-unknown"
+
+// Problem codes of what is odd in a trajectory but readable: they are counted in
+// Trajectory.Oddities. See also CodeOrphanResult.
+const (
+	CodeArgsNotJSON    = "args-not-json"    // arguments that are no JSON
+	CodeArgsNotObject  = "args-not-object"  // arguments that are JSON but no object
+	CodeCallRepeatedID = "call-id-repeated" // a call with the id of an earlier one
+	CodeCallUnnamed    = "call-unnamed"     // a call without the name of a tool: left out
+	CodeKeyDuplicate   = "key-duplicate"    // a member that an object has twice: the last counts
+	CodeLoneSurrogate  = "surrogate-lone"   // half a surrogate pair: read as U+FFFD
+	CodeMessageShape   = "message-shape"    // a message, call or result that cannot be one: left out
+	CodeMessageRole    = "message-role"     // a message from somebody unknown: left out
+	CodeTimeInvalid    = "time-invalid"     // a time that cannot be read: left out
+	CodeCopiedContext  = "context-copied"   // a step copied from another trajectory: left out
+	CodeChoiceIgnored  = "choice-ignored"   // an answer of the model beside the first: left out
+	CodeTurnAggregated = "turn-aggregated"  // model responses recorded as one turn, beside the first
+	CodeResultDetached = "result-detached"  // output that the trace ascribes to no call: left out
+)
+
+// CodeRequestApart is the oddity of a trajectory that ends with the model's answer
+// in a file whose records repeat one another: it was not joined with them.
+const CodeRequestApart = "request-apart"
+
+// Oddities of spans.
+const (
+	CodeSpanRepeated   = "span-repeated"     // a span that stands twice: the first counts
+	CodeSpanDoubled    = "span-doubled"      // a response or call that two instrumentations have a span of: counted once
+	CodeHistoryChanged = "history-changed"   // a request that does not begin with what was said before: only its end is new
+	CodeCachedApart    = "usage-cache-apart" // usage whose input leaves out the cached tokens: they were added
+)
+
+// Oddities of logs that repeat what was said before in every record.
+const (
+	CodeHistoryForked  = "history-forked"  // a record goes on from the middle of a trajectory: one of its own begins
+	CodeRecordRepeated = "record-repeated" // a record that stands twice: the last counts
+)

@@ -1,0 +1,109 @@
+package build
+
+import (
+	"github.com/awo-dev/awo/internal/jsonscan"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// Members notes which members an object has had, a bit for each that is read.
+type Members uint32
+
+// Note counts a member that was there before, and returns whether it was.
+func (m *Members) Note(b *Builder, bit Members) bool {
+	again := *m&bit != 0
+	if again {
+		b.Anomaly(CodeKeyDuplicate, 1)
+	}
+	*m |= bit
+	return again
+}
+
+// IsKind reports whether a text begins with the first byte of a kind of value.
+func IsKind(text []byte, first byte) bool { return len(text) > 0 && text[0] == first }
+
+// MemberRaw returns a member of an object as it is written, nil if it has none.
+func MemberRaw(object []byte, name string) (raw []byte) {
+	c := jsonscan.New(object)
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) == name {
+			raw = c.Raw()
+		}
+	}
+	return raw
+}
+
+// EachObject calls use with every object of the arrays that an object has under
+// the names, and returns whether it has one of them.
+func EachObject(object []byte, use func(name string, raw []byte), names ...string) bool {
+	found := false
+	c := jsonscan.New(object)
+	for ok := c.Object(); ok && c.Member(); {
+		name := string(c.Key())
+		for _, want := range names {
+			if name != want || !c.Array() {
+				continue
+			}
+			found = true
+			for c.Element() {
+				if raw := c.Raw(); len(raw) > 0 && raw[0] == '{' {
+					use(name, raw)
+				}
+			}
+			break
+		}
+	}
+	return found
+}
+
+// HasMember reports whether a text, which may be cut short, begins as an object
+// with a member of a name.
+func HasMember(text []byte, name string) bool {
+	c := jsonscan.New(text)
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// OnlyMember returns the value of the only member of an object, if it has a name.
+func OnlyMember(object []byte, name string) (value trace.Raw, ok bool) {
+	c := jsonscan.New(object)
+	n := 0
+	if !c.Object() {
+		return value, false
+	}
+	for c.Member() {
+		n++
+		if string(c.Key()) == name {
+			value, ok = ReadRaw(&c), true
+		}
+	}
+	return value, ok && n == 1
+}
+
+// MemberText returns the text of a member of an object, nil if it has none.
+func MemberText(object []byte, name string) (text []byte) {
+	c := jsonscan.New(object)
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) == name {
+			text, _ = c.Text()
+		}
+	}
+	return text
+}
+
+// EachOwn enters the member "awo" of the object extra that c stands on, and calls
+// read at the value of each of its members.
+func EachOwn(c *jsonscan.Cursor, read func(key string)) {
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) != "awo" {
+			continue
+		}
+		for ok := c.Object(); ok && c.Member(); {
+			read(string(c.Key()))
+		}
+	}
+}

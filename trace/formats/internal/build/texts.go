@@ -1,0 +1,77 @@
+package build
+
+import (
+	"github.com/awo-dev/awo/internal/jsonscan"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// JoinTexts returns two texts as one, a line between them.
+func JoinTexts(a, b trace.Raw) trace.Raw {
+	if a.IsZero() {
+		return b
+	}
+	return trace.Raw{Data: b.AppendText(append(a.AppendText(nil), '\n')), Form: trace.FormText}
+}
+
+// ClearTurnModels takes the model from turns that are of the trajectory's own.
+func ClearTurnModels(t *trace.Trajectory) {
+	for i := range t.Turns {
+		if t.Turns[i].Model == t.Model {
+			t.Turns[i].Model = ""
+		}
+	}
+}
+
+// ReadArgs is rawValue for arguments: a null is recorded, and no object.
+func ReadArgs(c *jsonscan.Cursor) trace.Raw {
+	if c.Kind() != jsonscan.Null {
+		return ReadRaw(c)
+	}
+	if data := c.Raw(); data != nil {
+		return trace.Raw{Data: data, Form: trace.FormJSON}
+	}
+	return trace.Raw{}
+}
+
+// ReadGeminiText reads a system instruction: a text, a content, or parts.
+func ReadGeminiText(c *jsonscan.Cursor) (text trace.Raw) {
+	if c.Kind() != jsonscan.Object {
+		return ReadContent(c)
+	}
+	whole := c.Raw()
+	scan := jsonscan.New(whole)
+	for ok := scan.Object(); ok && scan.Member(); {
+		switch string(scan.Key()) {
+		case "parts":
+			text = ReadContent(&scan)
+		case "text":
+			text = ReadRaw(&scan)
+		}
+	}
+	return text
+}
+
+// ReadRaw passes over the value that c stands on and returns it as a Raw: text
+// for a string, absent for null and at an error.
+func ReadRaw(c *jsonscan.Cursor) trace.Raw {
+	kind := c.Kind()
+	data := c.Raw()
+	switch {
+	case data == nil, kind == jsonscan.Null:
+		return trace.Raw{}
+	case kind == jsonscan.String:
+		return trace.Raw{Data: data, Form: trace.FormString}
+	}
+	return trace.Raw{Data: data, Form: trace.FormJSON}
+}
+
+// ReadContent is rawValue for the content of a message, where an array is one of
+// content parts.
+func ReadContent(c *jsonscan.Cursor) trace.Raw {
+	r := ReadRaw(c)
+	if r.Form == trace.FormJSON && r.Data[0] == '[' {
+		r.Form = trace.FormParts
+	}
+	return r
+}

@@ -1,0 +1,246 @@
+// Package message reads messages as the interfaces of models write them: Chat those
+// of OpenAI's chat completions, Anthropic those of the Messages interface, Responses
+// the items of the Responses interface. Many formats hold such messages.
+//
+// A JSON cursor comes in, and a build.Builder or a list of build.Item gets what they
+// say. It is O(message).
+package message
+
+import (
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+)
+
+// Chat reads messages as OpenAI's chat completions have them.
+type Chat struct {
+	Builder *build.Builder
+	Calls   []ChatCall // of the current message
+	Waiting bool       // the last message was not the model's
+
+	AsItems bool // messages become items, and not part of a trajectory
+	Items   []build.Item
+}
+
+// ChatCall is a tool call before it is known whose it is.
+type ChatCall struct {
+	ID, Name []byte
+	Args     trace.Raw
+	user     bool // asked for by a simulated user
+}
+
+// ChatMessage is a message with the members that are read.
+type ChatMessage struct {
+	Role, Name, CallID []byte
+	Content, Refusal   trace.Raw
+	Thought            trace.Raw
+}
+
+// Messages passes over an array of messages and adds them to the trajectory. It
+// returns false if there is none.
+func (d *Chat) Messages(c *jsonscan.Cursor) bool {
+	if !c.Array() {
+		return false
+	}
+	for c.Element() {
+		if m, ok := d.Message(c); ok {
+			d.Add(m)
+		}
+	}
+	return true
+}
+
+// The members of a message that are read.
+const (
+	ChatRole build.Members = 1 << iota
+	ChatName
+	ChatCallID
+	ChatContent
+	chatRefusal
+	chatThought
+	ChatCalls
+	chatFunctionCall
+)
+
+// Message reads a message. It returns false if there is none.
+func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
+	d.Calls = d.Calls[:0]
+	if !c.Object() {
+		d.Builder.Anomaly(build.CodeMessageShape, 1)
+		return m, false
+	}
+	var seen build.Members
+	for c.Member() {
+		switch string(c.Key()) {
+		case "role":
+			seen.Note(d.Builder, ChatRole)
+			m.Role, _ = c.Text()
+		case "name":
+			seen.Note(d.Builder, ChatName)
+			m.Name, _ = c.Text()
+		case "tool_call_id":
+			seen.Note(d.Builder, ChatCallID)
+			m.CallID, _ = c.Text()
+		case "content":
+			seen.Note(d.Builder, ChatContent)
+			m.Content = build.ReadContent(c)
+		case "refusal":
+			seen.Note(d.Builder, chatRefusal)
+			m.Refusal = build.ReadContent(c)
+		case "reasoning_content", "reasoning":
+			if thought := build.ReadContent(c); !thought.IsEmpty() && !seen.Note(d.Builder, chatThought) {
+				m.Thought = thought
+			}
+		case "tool_calls":
+			if seen.Note(d.Builder, ChatCalls) {
+				d.Calls = d.Calls[:0]
+			}
+			for ok := c.Array(); ok && c.Element(); {
+				d.Call(c)
+			}
+		case "function_call":
+			seen.Note(d.Builder, chatFunctionCall)
+			if c.Object() {
+				d.Calls = append(d.Calls, ChatCall{})
+				d.function(c, &d.Calls[len(d.Calls)-1])
+			}
+		}
+	}
+	return m, true
+}
+
+// Call reads an element of tool_calls.
+func (d *Chat) Call(c *jsonscan.Cursor) {
+	if !c.Object() {
+		d.Builder.Anomaly(build.CodeMessageShape, 1)
+		return
+	}
+	d.Calls = append(d.Calls, ChatCall{})
+	call := &d.Calls[len(d.Calls)-1]
+	for c.Member() {
+		switch string(c.Key()) {
+		case "id":
+			call.ID, _ = c.Text()
+		case "function", "custom":
+			if c.Object() {
+				d.function(c, call)
+			}
+		case "name":
+			call.Name, _ = c.Text()
+		case "arguments":
+			call.Args = build.ReadArgs(c)
+		case "requestor":
+			who, _ := c.Text()
+			call.user = string(who) == "user"
+		}
+	}
+}
+
+// function reads the members of what names the tool: a function with arguments,
+// or a custom tool with free text.
+func (d *Chat) function(c *jsonscan.Cursor, call *ChatCall) {
+	for c.Member() {
+		switch string(c.Key()) {
+		case "name":
+			call.Name, _ = c.Text()
+		case "arguments", "input":
+			call.Args = build.ReadArgs(c)
+		}
+	}
+}
+
+// Add adds a message to the trajectory.
+func (d *Chat) Add(m ChatMessage) {
+	d.Waiting = string(m.Role) != "assistant"
+	if d.AsItems {
+		d.addItems(m)
+		return
+	}
+	b := d.Builder
+	switch string(m.Role) {
+	case "user":
+		b.Message(trace.RoleUser, m.Content.OrAbsent())
+	case "system", "developer":
+		b.Message(trace.RoleSystem, m.Content.OrAbsent())
+	case "assistant":
+		d.AddTurn(m)
+	case "tool", "function":
+		d.Result(m.CallID, m.Name, m.Content)
+	case "":
+		b.Anomaly(build.CodeMessageShape, 1)
+	default:
+		b.Anomaly(build.CodeMessageRole, 1)
+	}
+}
+
+// addItems adds what a message says to the items.
+func (d *Chat) addItems(m ChatMessage) {
+	add := func(it build.Item) { d.Items = append(d.Items, it) }
+	switch string(m.Role) {
+	case "user":
+		add(build.Item{Kind: build.ItemUser, Value: m.Content})
+	case "system", "developer":
+		add(build.Item{Kind: build.ItemSystem, Value: m.Content})
+	case "tool", "function":
+		add(build.Item{Kind: build.ItemResult, ID: m.CallID, Tool: m.Name, Value: m.Content})
+	case "assistant":
+		text := m.Content.OrAbsent()
+		if text.IsZero() {
+			text = m.Refusal.OrAbsent()
+		}
+		add(build.Item{Kind: build.ItemText, Value: text, Opens: true})
+		if !m.Thought.IsEmpty() {
+			add(build.Item{Kind: build.ItemThought, Value: m.Thought})
+		}
+		for i := range d.Calls {
+			if call := &d.Calls[i]; !call.user {
+				add(build.Item{Kind: build.ItemCall, ID: call.ID, Tool: call.Name, Value: call.Args})
+			}
+		}
+	case "":
+		d.Builder.Anomaly(build.CodeMessageShape, 1)
+	default:
+		d.Builder.Anomaly(build.CodeMessageRole, 1)
+	}
+}
+
+// AddTurn adds a message of the model, and returns its turn.
+func (d *Chat) AddTurn(m ChatMessage) *trace.Turn {
+	turn := d.Builder.Turn()
+	turn.Text, turn.Thought = m.Content.OrAbsent(), m.Thought.OrAbsent()
+	if turn.Text.IsZero() {
+		turn.Text = m.Refusal.OrAbsent()
+	}
+	d.addCalls()
+	return turn
+}
+
+// addCalls adds the calls of the message that was read last, but for those of a
+// simulated user.
+func (d *Chat) addCalls() {
+	for i := range d.Calls {
+		call := &d.Calls[i]
+		switch {
+		case call.user:
+		case len(call.Name) == 0:
+			d.Builder.Anomaly(build.CodeCallUnnamed, 1)
+		default:
+			d.Builder.Call(d.Builder.Text(call.ID), d.Builder.Names.Intern(call.Name), call.Args, trace.OriginModel)
+		}
+	}
+}
+
+// Result adds the result of a call by its id, or by the tool's name if it has
+// none. It returns nil for an orphan.
+func (d *Chat) Result(id, name []byte, content trace.Raw) *trace.Call {
+	if len(id) > 0 {
+		return d.Builder.Result(id, content)
+	}
+	return d.Builder.NamedResult(name, content)
+}
+
+// NotChat are members that records of other formats have beside "messages".
+var NotChat = [][]byte{
+	[]byte("system"), []byte("trajectory_format"), []byte("sessionId"), []byte("projectHash"),
+	[]byte("schema_version"), []byte("samples"), []byte("simulations"), []byte("contents"), []byte("traj"),
+}

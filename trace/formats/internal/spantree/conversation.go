@@ -1,0 +1,127 @@
+package spantree
+
+import (
+	"strings"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// SpanKeys returns the key of a span, and the alias by which a trace is part of
+// the conversation that any of its spans names.
+func SpanKeys(trace, conversation string) (key string, aliases []string) {
+	if conversation == "" {
+		return traceKey + trace, nil
+	}
+	if trace == "" {
+		return conversationKey + conversation, nil
+	}
+	return conversationKey + conversation, []string{traceKey + trace}
+}
+
+// Finish joins the spans of a key: those of each conversation, or of the one
+// trace that names none. A conversation that began below a span of another is
+// joined with that, as a sub-agent of it.
+func Finish(key string, parts []trace.Fragment, spans []*Span) []*trace.Trajectory {
+	var out []*trace.Trajectory
+	for _, c := range spanConversations(spans) {
+		id := c.name
+		if id == "" {
+			id = strings.TrimPrefix(strings.TrimPrefix(key, traceKey), conversationKey)
+		}
+		out = append(out, Join(c.spans, c.name, id)...)
+	}
+	for _, t := range out {
+		t.Source = parts[0].Pos
+	}
+	return out
+}
+
+// spanConversation is the spans of a conversation and of those below it.
+type spanConversation struct {
+	name  string
+	spans []*Span
+}
+
+// spanConversations divides spans among conversations, in order of appearance. A
+// span is of the conversation that it names, else of that of the next span
+// upwards that names one, else of the one that its trace named first.
+func spanConversations(spans []*Span) []spanConversation {
+	byID := map[[2]string]*Span{}
+	first := map[string]string{} // by trace
+	for _, s := range spans {
+		if id := [2]string{s.Trace, s.ID}; byID[id] == nil {
+			byID[id] = s
+		}
+		s.conversation = s.conversationName()
+		if first[s.Trace] == "" {
+			first[s.Trace] = s.conversation
+		}
+	}
+	inherit := func(s *Span) string {
+		for up, n := s, 0; n < deepest*8; n++ {
+			if up.conversation != "" {
+				return up.conversation
+			}
+			next := byID[[2]string{up.Trace, up.Parent}]
+			if next == nil || up.Parent == "" {
+				break
+			}
+			up = next
+		}
+		return first[s.Trace]
+	}
+	for _, s := range spans {
+		s.conversation = inherit(s)
+	}
+	above := map[string]string{} // the conversation in which one began
+	top := func(name string) string {
+		for above[name] != "" {
+			name = above[name]
+		}
+		return name
+	}
+	for _, s := range spans {
+		up := byID[[2]string{s.Trace, s.Parent}]
+		if up == nil || s.Parent == "" || up.conversation == s.conversation || above[s.conversation] != "" {
+			continue
+		}
+		if top(up.conversation) != s.conversation { // else a circle
+			above[s.conversation] = up.conversation
+		}
+	}
+	index := map[string]int{}
+	var out []spanConversation
+	for _, s := range spans {
+		name := top(s.conversation)
+		i, ok := index[name]
+		if !ok {
+			i = len(out)
+			index[name] = i
+			out = append(out, spanConversation{name: name})
+		}
+		out[i].spans = append(out[i].spans, s)
+	}
+	return out
+}
+
+// conversationName returns the conversation that a span or its log records name.
+func (s *Span) conversationName() string {
+	for _, name := range ConversationNames {
+		if text := s.text(name); text != "" {
+			return text
+		}
+		for _, e := range s.Events {
+			if v, ok := e.Attrs.Lookup(name); ok && v.Kind == trace.String && v.Text != "" {
+				return v.Text
+			}
+		}
+	}
+	return ""
+}
+
+// Keys of open fragments: what follows is the name of a conversation, or the id
+// of a trace.
+const (
+	conversationKey = "conversation:"
+	traceKey        = "trace:"
+)

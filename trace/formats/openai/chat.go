@@ -1,0 +1,426 @@
+// Package openai reads what OpenAI's interfaces and those like them are asked and
+// answer: Chat for chat completions, Responses for the Responses interface.
+//
+// A record comes in and fragments of trajectories go out. A log in which each
+// request repeats what was said before is joined to one trajectory. It is O(record),
+// and keeps the id of every response while records are found.
+package openai
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/internal/sse"
+)
+
+// Chat reads OpenAI's chat messages in the layouts in which they are
+// kept, one trajectory a record:
+//
+//	{"messages": [...], "tools": [...]}     a request, or a line for fine-tuning
+//	[{"role": ...}, ...]                    messages alone
+//	{"request": {...}, "response": {...}}   a log of requests, with the answer
+//
+// Each assistant message is a turn. Tool calls are functions with arguments that
+// are quoted JSON, custom tools with free text, or the older function_call, whose
+// results have the tool's name and no id. Contents are strings or lists of parts.
+// The format has no error flag; only logged answers have usage and a time.
+//
+// Logs repeat the history in every request: records of a conversation are joined,
+// and what they repeat is counted once. Those with a response are known for
+// requests; of others the beginning of the file has to show that they repeat one
+// another and end with what the model is to answer.
+var Chat = trace.Format{
+	Name:   "openai-chat",
+	Doc:    "OpenAI chat messages: requests, fine-tuning lines, bare lists of messages, and logs of requests with responses.",
+	Spec:   "https://platform.openai.com/docs/api-reference/chat",
+	Detect: detectOpenAIChat,
+	Decode: decodeOpenAIChat,
+	Assemble: func(_ string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
+		return build.AssembleRequests(parts, readChatRequest, decodeWholeChat)
+	},
+}
+
+// The members of a record that are read.
+const (
+	chatMessages build.Members = 1 << iota
+	chatTools
+	chatModel
+	chatRequest
+	chatResponse
+)
+
+func decodeOpenAIChat(r trace.Record) ([]trace.Fragment, error) {
+	d, fragments, err := decodeChatRecord(r)
+	if err != nil {
+		return fragments, err
+	}
+	return build.RequestFragments(r, fragments, d.answered && d.asked, d.Waiting), nil
+}
+
+// decodeWholeChat decodes a record that is a trajectory of its own.
+func decodeWholeChat(r trace.Record) ([]trace.Fragment, error) {
+	_, fragments, err := decodeChatRecord(r)
+	return fragments, err
+}
+
+func decodeChatRecord(r trace.Record) (*ChatRecord, []trace.Fragment, error) {
+	b := build.New(len(r.Data))
+	b.Memo = r.Memo
+	d := &ChatRecord{Chat: message.Chat{Builder: b}}
+	c := jsonscan.New(r.Data)
+	if !d.Messages(&c) {
+		d.record(&c, true)
+	} else {
+		d.found = true
+	}
+	if d.Model != nil {
+		b.Trajectory.Model = b.Text(d.Model)
+	}
+	shape := ""
+	if !d.found {
+		shape = `this record has no list of messages "messages"`
+	}
+	fragments, err := b.FinishRecord(r, &c, shape)
+	return d, fragments, err
+}
+
+// ChatRecord reads the record around the messages.
+type ChatRecord struct {
+	message.Chat
+	found    bool      // there were messages
+	asked    bool      // in a request
+	answered bool      // by a response
+	Model    []byte    // the model, of the answer if it has one
+	answer   trace.Raw // a response that stands before its request
+
+	answerAt int // item that the answer begins with, of requests as items
+	told     build.Response
+}
+
+// record reads a request; outer says that it may instead be a log entry that has
+// the request in it.
+func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
+	if !c.Object() {
+		return
+	}
+	b := d.Builder
+	var seen build.Members
+	var model []byte
+	for c.Member() {
+		switch string(c.Key()) {
+		case "messages":
+			if seen.Note(b, chatMessages) {
+				d.restart()
+			}
+			d.found = d.Messages(c) || d.found
+		case "tools", "functions":
+			if tools := b.ReadTools(c); len(tools) > 0 {
+				seen.Note(b, chatTools)
+				b.Trajectory.Tools = tools
+			}
+		case "model":
+			seen.Note(b, chatModel)
+			model, _ = c.Text()
+		case "body":
+			if !outer && !d.found {
+				d.record(c, false)
+			}
+		case "request":
+			if outer {
+				if seen.Note(b, chatRequest) {
+					d.restart()
+				}
+				d.asked = true
+				d.nested(c, func(c *jsonscan.Cursor) { d.record(c, false) })
+			}
+		case "response":
+			if outer {
+				seen.Note(b, chatResponse)
+				if seen&chatRequest != 0 {
+					d.answer = trace.Raw{}
+					d.nested(c, d.Response)
+				} else {
+					d.answer = build.ReadRaw(c)
+				}
+			}
+		}
+	}
+	if !d.answer.IsZero() && outer {
+		later := jsonscan.New(d.answer.Data)
+		d.answer = trace.Raw{}
+		d.nested(&later, d.Response)
+	}
+	if d.Model == nil {
+		d.Model = model
+	}
+}
+
+// restart forgets what was read of a member that an object has twice.
+func (d *ChatRecord) restart() {
+	d.Builder.Restart()
+	d.Items, d.answerAt = d.Items[:0], -1
+}
+
+// nested reads an object, which some logs keep as a string, or a response as the
+// stream that it came in.
+func (d *ChatRecord) nested(c *jsonscan.Cursor, read func(*jsonscan.Cursor)) {
+	text, ok := c.Text()
+	if !ok {
+		read(c)
+		return
+	}
+	if sse.IsStream(text) {
+		text = d.streamed(text)
+	}
+	inner := jsonscan.New(text)
+	read(&inner)
+	if inner.End() != nil {
+		d.Builder.Anomaly(build.CodeMessageShape, 1)
+	}
+	d.Builder.Anomaly(build.CodeLoneSurrogate, inner.LoneSurrogates())
+}
+
+// streamed joins a stream to the response that it is.
+func (d *ChatRecord) streamed(text []byte) []byte {
+	var all []*sse.Chat
+	done := false
+	for _, payload := range sse.Payloads(text) {
+		done = done || string(payload) == sse.Done
+		if c := jsonscan.New(payload); !done && c.Kind() == jsonscan.Object && c.End() == nil {
+			all = sse.AddChunk(all, payload)
+		}
+	}
+	if len(all) == 0 {
+		return []byte("{}")
+	}
+	s := all[0]
+	if s.Cut() && !done {
+		d.Builder.Anomaly(build.CodeResponseCut, 1)
+		d.Builder.Anomaly(build.CodeCallBroken, s.DropBroken())
+	}
+	d.Builder.Anomaly(build.CodeChoiceIgnored, int(s.Ignored)+len(all)-1)
+	return s.Append(nil, true)
+}
+
+// Response reads the answer to a request: its first choice is the last turn.
+func (d *ChatRecord) Response(c *jsonscan.Cursor) {
+	b := d.Builder
+	var usage trace.Usage
+	var created time.Time
+	turn := -1
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "id":
+			b.Trajectory.ID = b.ReadID(c)
+		case "model":
+			if text, ok := c.Text(); ok {
+				d.Model = text
+			}
+		case "created":
+			if seconds, ok := c.Int(); ok && seconds > 0 && seconds < build.MaxUnix {
+				created = time.Unix(seconds, 0).UTC()
+			}
+		case "usage":
+			usage = build.ReadUsage(c)
+		case "choices":
+			if i := d.choices(c); i >= 0 {
+				turn = i
+			}
+		case "body":
+			d.Response(c)
+		}
+	}
+	if turn >= 0 {
+		d.found = true
+		d.answered = true
+		if !d.AsItems {
+			b.Trajectory.Turns[turn].Usage, b.Trajectory.Turns[turn].End = usage, created
+		} else {
+			d.told.Usage, d.told.End = usage, created
+		}
+	}
+}
+
+// choices adds the first of several answers and returns the index of its turn,
+// -1 if there is none.
+func (d *ChatRecord) choices(c *jsonscan.Cursor) int {
+	turn := -1
+	for ok := c.Array(); ok && c.Element(); {
+		if turn >= 0 {
+			d.Builder.Anomaly(build.CodeChoiceIgnored, 1)
+			continue
+		}
+		for ok := c.Object(); ok && c.Member(); {
+			if string(c.Key()) != "message" {
+				continue
+			}
+			if m, ok := d.Message(c); ok && turn < 0 {
+				if turn = len(d.Builder.Trajectory.Turns); d.AsItems {
+					d.answerAt = len(d.Items)
+				}
+				d.Add(message.ChatMessage{Role: []byte("assistant"), Content: m.Content, Refusal: m.Refusal, Thought: m.Thought})
+			}
+		}
+	}
+	return turn
+}
+
+func detectOpenAIChat(h trace.Head) trace.Match {
+	if len(h.Records) == 0 {
+		return trace.Match{}
+	}
+	m := trace.Match{Whole: h.Container == trace.ContainerArray && h.Records[0].Has("role")}
+	var s chatSigns
+	for _, r := range h.Records {
+		c := jsonscan.New(r.Raw)
+		s.record(&c, m.Whole)
+		if !m.Whole && s.messages {
+			break // of a bare list all records are one
+		}
+	}
+	switch {
+	case !s.messages:
+		if !s.other {
+			m.Lacks = lacksMessages(h.Records[0])
+		}
+	case s.other:
+		m.Lacks = "the messages are those of another interface"
+	case !s.chat:
+		m.Lacks = "the messages have no role and content"
+	default:
+		m.OK = true
+		if repeats, sure := build.HeadRepeats(h, readChatRequest); !m.Whole {
+			m.Log, m.Unsure = repeats, !repeats && !sure
+		}
+	}
+	return m
+}
+
+// lacksMessages says what is missing in a record that has something of a
+// conversation but its messages, "" if there is nothing of one.
+func lacksMessages(r trace.HeadRecord) string {
+	if r.Has("messages") {
+		return ""
+	}
+	if r.Has("name", "description") && (r.Has("parameters") || r.Has("arguments") || r.Has("input_schema") || r.Has("query_parameters")) {
+		return "these are definitions of tools; calls and messages are missing"
+	}
+	for _, value := range r.Members {
+		role, call := bytes.Contains(value, []byte(`"role"`)), bytes.Contains(value, []byte(`"arguments"`))
+		if len(value) > 0 && value[0] == '[' && (role || call && bytes.Contains(value, []byte(`"name"`))) {
+			return `"messages" is missing: messages or calls stand under another name, without the model's answers as messages`
+		}
+	}
+	return ""
+}
+
+// chatSigns are what the beginning of a record says about its format.
+type chatSigns struct {
+	messages bool // there is a list of messages, and not an empty one
+	chat     bool // with a role that chat messages have, and content or calls
+	other    bool // but with what only other interfaces have
+}
+
+// record looks at a record, which may be cut short; message says that it is a
+// message itself.
+func (s *chatSigns) record(c *jsonscan.Cursor, inMessage bool) {
+	if inMessage {
+		s.message(c)
+		return
+	}
+	if s.list(c) || !c.Object() {
+		return
+	}
+	for c.Member() {
+		key := c.Key()
+		for _, name := range message.NotChat {
+			s.other = s.other || bytes.Equal(key, name)
+		}
+		switch string(key) {
+		case "messages":
+			s.list(c)
+		case "request", "body":
+			if text, ok := c.Text(); ok {
+				inner := jsonscan.New(text)
+				s.record(&inner, false)
+			} else {
+				s.record(c, false)
+			}
+		case "tools":
+			for ok := c.Array(); ok && c.Element(); {
+				for ok := c.Object(); ok && c.Member(); {
+					s.other = s.other || string(c.Key()) == "input_schema"
+				}
+			}
+		}
+	}
+}
+
+// list looks at a list of messages. It returns false if there is none.
+func (s *chatSigns) list(c *jsonscan.Cursor) bool {
+	if !c.Array() {
+		return false
+	}
+	for c.Element() {
+		s.message(c)
+	}
+	return true
+}
+
+func (s *chatSigns) message(c *jsonscan.Cursor) {
+	s.messages = true
+	role, said := false, false
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "role":
+			text, _ := c.Text()
+			switch string(text) {
+			case "system", "developer", "user", "assistant", "tool", "function":
+				role = true
+			}
+		case "content":
+			said = true
+			for ok := c.Array(); ok && c.Element(); {
+				for ok := c.Object(); ok && c.Member(); {
+					if string(c.Key()) != "type" {
+						continue
+					}
+					switch text, _ := c.Text(); string(text) {
+					case "tool_use", "tool_result", "thinking", "server_tool_use":
+						s.other = true
+					}
+				}
+			}
+		case "tool_calls", "function_call":
+			said = true
+		case "parts", "type":
+			s.other = true
+		}
+	}
+	s.chat = s.chat || role && said
+}
+
+// readChatRequest reads a record of a log.
+func readChatRequest(data []byte) *build.RequestRecord {
+	d := ChatRecord{Chat: message.Chat{Builder: build.New(0), AsItems: true}, answerAt: -1}
+	c := jsonscan.New(data)
+	if !d.Messages(&c) {
+		d.record(&c, true)
+	}
+	if c.End() == nil {
+		d.Builder.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
+	}
+	r := &build.RequestRecord{
+		Items: d.Items, Answer: len(d.Items), Answered: d.answerAt >= 0,
+		Response: d.told, Model: d.Model, Tools: d.Builder.Trajectory.Tools, Odd: d.Builder,
+	}
+	if r.Answered {
+		r.Answer = d.answerAt
+		r.ID, r.Response.Model = []byte(d.Builder.Trajectory.ID), string(d.Model)
+	}
+	return r
+}
