@@ -70,17 +70,17 @@ type modelJSON struct {
 }
 
 type inspectedTool struct {
-	Tool          string            `json:"tool"`
-	Calls         int               `json:"calls"`
-	OtherCalls    int               `json:"other_calls"`
-	Trajectories  int               `json:"trajectories"`
-	Failed        int               `json:"failed"`
-	StatusUnknown int               `json:"status_unknown"`
-	ErrorRate     entropy.Figure    `json:"error_rate"`
-	ErrorInterval *entropy.Interval `json:"error_rate_interval"`
-	ArgsMissing   int               `json:"without_arguments"`
-	WithoutResult int               `json:"without_result"`
-	Defined       bool              `json:"defined"`
+	Tool          string          `json:"tool"`
+	Calls         int             `json:"calls"`
+	OtherCalls    int             `json:"other_calls"`
+	Trajectories  int             `json:"trajectories"`
+	Failed        int             `json:"failed"`
+	StatusUnknown int             `json:"status_unknown"`
+	ErrorRate     entropy.Figure  `json:"error_rate"`
+	ErrorInterval report.Interval `json:"error_rate_interval"`
+	ArgsMissing   int             `json:"without_arguments"`
+	WithoutResult int             `json:"without_result"`
+	Defined       bool            `json:"defined"`
 }
 
 type tokensJSON struct {
@@ -137,7 +137,7 @@ func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
 	for _, t := range c.Tools() {
 		tool := inspectedTool{
 			Tool: t.Name, Calls: t.Calls, OtherCalls: t.OtherCalls, Trajectories: t.Trajectories, Failed: t.Failed, StatusUnknown: t.StatusUnknown,
-			ErrorRate: entropy.None(), ArgsMissing: t.ArgsMissing, WithoutResult: t.WithoutResult, Defined: t.Defined,
+			ErrorRate: entropy.None(), ErrorInterval: report.NoInterval("no rate, no interval"), ArgsMissing: t.ArgsMissing, WithoutResult: t.WithoutResult, Defined: t.Defined,
 		}
 		if known := t.OK + t.Failed; known > 0 {
 			tool.ErrorRate, tool.ErrorInterval = entropy.Figure(float64(t.Failed)/float64(known)), cli.Wilson(t.Failed, known)
@@ -269,7 +269,7 @@ func inspectedTools(tools []trace.ToolSummary) *report.Table {
 		others += t.OtherCalls
 		rate, interval := report.Missing("the traces do not say which calls failed"), report.Missing("no rate, no interval")
 		if known := t.OK + t.Failed; known > 0 {
-			rate, interval = report.Share(float64(t.Failed)/float64(known), 1), cli.ShareRangeCell(cli.Wilson(t.Failed, known))
+			rate, interval = report.Share(float64(t.Failed)/float64(known), 1), report.ShareRange(cli.Wilson(t.Failed, known), 1)
 		}
 		var lacks []string
 		for _, lack := range []struct {

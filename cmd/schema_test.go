@@ -95,7 +95,7 @@ func schemaOf(t *testing.T, id string, value any) []byte {
 	number := &jsonschema.Schema{Types: []string{"number", "null"}}
 	interval := &jsonschema.Schema{
 		Types: []string{"object", "null"}, Required: []string{"lo", "hi", "level", "method"},
-		Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "method": {Type: "string"}},
+		Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "n": {Type: "integer"}, "method": {Type: "string"}},
 	}
 	s, err := jsonschema.ForType(reflect.TypeOf(value), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[report.Figure]():   number,

@@ -39,7 +39,7 @@ func Bootstrap(runs []Replayed, theta, at80, at90 float64, gate Gate, seed uint6
 		sums.add(i, top1, float64(r.Top1))
 		sums.add(i, top3, float64(r.Top3))
 		if r.N > 0 {
-			sums.add(i, bits, r.LogLoss*float64(r.N))
+			sums.add(i, bits, float64(r.LogLoss*float64(r.N)))
 		}
 		sums.add(i, all, float64(f.Turns))
 		sums.add(i, fired, float64(f.Fired))

@@ -168,18 +168,20 @@ func (s *sample) refused() string {
 type sums struct{ a, b, aa, ab, bb float64 }
 
 func (s *sums) add(a, b, times float64) {
-	s.a += times * a
-	s.b += times * b
-	s.aa += times * a * a
-	s.ab += times * a * b
-	s.bb += times * b * b
+	// The products are rounded, so that no processor fuses them with the additions.
+	s.a += float64(times * a)
+	s.b += float64(times * b)
+	s.aa += float64(times * a * a)
+	s.ab += float64(times * a * b)
+	s.bb += float64(times * b * b)
 }
 
 // ratio returns the ratio of n clusters and its linearised standard error.
 func (s *sums) ratio(n float64) (ratio, err float64) {
 	ratio = s.a / s.b
-	squares := s.aa - 2*ratio*s.ab + ratio*ratio*s.bb
-	if squares < 1e-12*(s.aa+ratio*ratio*s.bb) {
+	square := float64(float64(ratio*ratio) * s.bb)
+	squares := s.aa - float64(2*ratio*s.ab) + square
+	if squares < 1e-12*(s.aa+square) {
 		squares = 0 // what is left is rounding
 	}
 	return ratio, math.Sqrt(squares*n/(n-1)) / math.Abs(s.b)

@@ -78,7 +78,7 @@ func (i Interval) MarshalJSON() ([]byte, error) {
 		Lo     *float64 `json:"lo"`
 		Hi     *float64 `json:"hi"`
 		Level  float64  `json:"level"`
-		N      int      `json:"n"`
+		N      int      `json:"n,omitempty"`
 		Method string   `json:"method"`
 	}{bound(i.Lo), bound(i.Hi), i.Level, i.N, i.Method})
 }

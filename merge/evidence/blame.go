@@ -155,17 +155,17 @@ func (out *Evidence) sortOut(found []RuleEvidence) {
 	}
 }
 
-// Bound is a share with its Wilson score interval at 95 %. Checks of one task
-// are not independent, so the interval is too narrow rather than too wide.
+// Bound is a share with its interval. Checks of one task are not independent, so the
+// interval is too narrow rather than too wide.
 type Bound struct {
-	N             float64 // 0: nothing is known
-	Share, Lo, Hi float64
+	N        float64 // 0: nothing is known
+	Share    float64
+	Interval stat.Interval
 }
 
 // wilson returns count of n with its interval.
 func wilson(count, n float64) Bound {
-	i := stat.Wilson(count, n, stat.DefaultLevel)
-	b := Bound{N: n, Lo: i.Lo, Hi: i.Hi}
+	b := Bound{N: n, Interval: stat.Wilson(count, n, stat.DefaultLevel)}
 	if n > 0 {
 		b.Share = count / n
 	}

@@ -173,7 +173,7 @@ func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Ver
 		t.Agreement, t.Interval = report.Unknown(nowhere), report.NoInterval(nowhere)
 		if v.Occurrences > v.Ended {
 			a := v.Agreement()
-			t.Agreement, t.Interval = report.Known(a.Share), report.Interval{Lo: a.Lo, Hi: a.Hi, Level: 0.95, Method: "wilson"}
+			t.Agreement, t.Interval = report.Known(a.Share), a.Interval
 			t.Passed = a.Share >= o.MinAgreement
 		}
 		for i, s := range v.Steps {

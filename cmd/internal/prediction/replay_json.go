@@ -124,12 +124,11 @@ type replayAblationJSON struct {
 }
 
 const (
-	notScored      = "its scores are no probabilities"
-	neverFires     = "it never fires"
-	neverThere     = "no threshold reaches this precision"
-	noReplayTurns  = "these traces record no turn that makes no call"
-	nothingHere    = "there is nothing to predict"
-	fewReplayTasks = "an interval needs at least five tasks and a figure in nearly every sample of them"
+	notScored     = "its scores are no probabilities"
+	neverFires    = "it never fires"
+	neverThere    = "no threshold reaches this precision"
+	noReplayTurns = "these traces record no turn that makes no call"
+	nothingHere   = "there is nothing to predict"
 )
 
 func figureOf(v float64, reason string) report.Figure {
@@ -144,13 +143,6 @@ func figureShare(part, whole int, reason string) report.Figure {
 		return report.Unknown(reason)
 	}
 	return report.Known(float64(part) / float64(whole))
-}
-
-func intervalOf(i inertia.Interval) report.Interval {
-	if !i.Known() {
-		return report.NoInterval(fewReplayTasks)
-	}
-	return report.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
 }
 
 // mostOf returns the turns avoided at a precision, and the threshold.
@@ -183,8 +175,8 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 	p.Ungated80, _, _ = mostOf(runs, 0.8, inertia.Gate{Open: true})
 	b := inertia.Bootstrap(runs, theta, at80, at90, gate, o.Seed)
 	p.Intervals = replayIntervalJSON{
-		Top1: intervalOf(b.Top1), Top3: intervalOf(b.Top3), LogLoss: intervalOf(b.LogLoss), Coverage: intervalOf(b.Coverage),
-		Precision: intervalOf(b.Precision), TurnsAvoided: intervalOf(b.Avoided80), TurnsAvoided90: intervalOf(b.Avoided90),
+		Top1: b.Top1, Top3: b.Top3, LogLoss: b.LogLoss, Coverage: b.Coverage,
+		Precision: b.Precision, TurnsAvoided: b.Avoided80, TurnsAvoided90: b.Avoided90,
 	}
 	for _, t := range inertia.Tiers(runs) {
 		p.Filling = append(p.Filling, fillingJSON{t.Source.String(), t.Tried, t.Right})
@@ -196,7 +188,7 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 		p.Wrong = append(p.Wrong, wrongJSON{"wrong-argument/" + source.String(), fired.By[source]})
 	}
 	behind, interval := inertia.Advantage(all[inertia.PredictorDefault], runs, o.Seed)
-	p.Behind, p.BehindInterval = figureOf(behind, loss), intervalOf(interval)
+	p.Behind, p.BehindInterval = figureOf(behind, loss), interval
 	if !answers {
 		p.hideTurns()
 	}

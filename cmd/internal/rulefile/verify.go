@@ -128,11 +128,11 @@ type checkJSON struct {
 }
 
 type nextCallJSON struct {
-	Rules    string            `json:"rules"`
-	States   int               `json:"states"`
-	Calls    int               `json:"calls"`
-	Bits     entropy.Figure    `json:"bits"` // held out, a call
-	Interval *entropy.Interval `json:"interval"`
+	Rules    string          `json:"rules"`
+	States   int             `json:"states"`
+	Calls    int             `json:"calls"`
+	Bits     entropy.Figure  `json:"bits"` // held out, a call
+	Interval report.Interval `json:"interval"`
 }
 
 type verifyLeftOut struct {
@@ -260,7 +260,7 @@ func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, 
 	v.Rate, v.Interval = report.Unknown("nothing was checked"), report.NoInterval("nothing was checked")
 	if r.Rate.N > 0 {
 		v.Rate = report.Known(r.Rate.Share)
-		v.Interval = report.Interval{Lo: r.Rate.Lo, Hi: r.Rate.Hi, Level: 0.95, Method: "Wilson"}
+		v.Interval = r.Rate.Interval
 	}
 	switch {
 	case !r.Moves:
@@ -286,7 +286,7 @@ func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, 
 // nextCall sums up what the next call costs to predict: at order 0 from nothing,
 // at order 1 from the state.
 func nextCall(name string, e *evidence.Evidence, o verifyOptions, order int) nextCallJSON {
-	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None()}
+	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None(), Interval: report.NoInterval("no held-out loss, no interval")}
 	if e.Next.Folds == 0 {
 		return out
 	}

@@ -127,13 +127,6 @@ func figure(v float64, reason string) report.Figure {
 	return report.Known(v)
 }
 
-func intervalJSON(i backtest.Interval, reason string) report.Interval {
-	if !i.IsKnown() {
-		return report.NoInterval(reason)
-	}
-	return report.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
-}
-
 // JSON returns the result for scripts.
 func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
 	r := f.result

@@ -53,8 +53,8 @@ const (
 
 func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
 	out := &lazyPreloadJSON{
-		Tokens: figure(p.Tokens.Value, "there are no tokens"), TokensInterval: costInterval(p.Tokens, overTasks),
-		USD: figure(p.USD.Value, noPrice), USDInterval: costInterval(p.USD, overTasks),
+		Tokens: figure(p.Tokens.Value, "there are no tokens"), TokensInterval: p.Tokens.Interval,
+		USD: figure(p.USD.Value, noPrice), USDInterval: p.USD.Interval,
 	}
 	out.ByTokens = beats(full.TokensInterval, out.TokensInterval)
 	out.ByUSD = beats(full.USDInterval, out.USDInterval)
@@ -65,7 +65,7 @@ func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
 // and of one of what is saved beyond lazy registration.
 func beats(full, lazy report.Interval) string {
 	switch {
-	case full.Reason != "" || lazy.Reason != "":
+	case !full.Known() || !lazy.Known():
 		return beatsUnknown
 	case full.Lo > 0 && lazy.Lo > 0:
 		return beatsBoth

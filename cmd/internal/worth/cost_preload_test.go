@@ -9,7 +9,7 @@ import (
 
 // TestBeats: only a whole interval above zero is certain.
 func TestBeats(t *testing.T) {
-	above, across, below := report.Interval{Lo: .1, Hi: .2}, report.Interval{Lo: -.1, Hi: .2}, report.Interval{Lo: -.2, Hi: -.1}
+	above, across, below := report.Interval{Lo: .1, Hi: .2, Level: .95}, report.Interval{Lo: -.1, Hi: .2, Level: .95}, report.Interval{Lo: -.2, Hi: -.1, Level: .95}
 	none := report.NoInterval("it takes at least two tasks")
 	for _, test := range []struct {
 		full, lazy report.Interval
@@ -50,7 +50,7 @@ func TestPreloadAnswer(t *testing.T) {
 	}{
 		{
 			[]lazyLevelJSON{level("0-10", beatsLazy, beatsUnknown, .1), level("11-20", beatsBoth, beatsUnknown, .1), level(">20", beatsBoth, beatsUnknown, .1), level("all", beatsBoth, beatsUnknown, .1)},
-			lazyEvenJSON{Tokens: report.Known(14.4), TokensInterval: report.Interval{Lo: 13, Hi: 15}, USD: report.Unknown(noPrice), USDInterval: report.NoInterval(noPrice)},
+			lazyEvenJSON{Tokens: report.Known(14.4), TokensInterval: report.Interval{Lo: 13, Hi: 15, Level: .95}, USD: report.Unknown(noPrice), USDInterval: report.NoInterval(noPrice)},
 			[]string{"By tokens it beats both with 11-20 and >20 tools, only lazy registration with 0-10.", "at 14.4 tools (95 % interval 13.0 to 15.0).", "By money that cannot be known: " + noPrice + "."},
 		},
 		{
