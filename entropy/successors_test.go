@@ -226,8 +226,8 @@ func TestClustersWidenIntervals(t *testing.T) {
 
 func TestHeldOutOfFewTasks(t *testing.T) {
 	var sequences [][]uint32
-	for range 6 {
-		sequences = append(sequences, []uint32{0, 1, 2, 0, 1, 2})
+	for i := range uint32(6) {
+		sequences = append(sequences, []uint32{0, 1, 2, i % 3, 1, 2})
 	}
 	for tasks, want := range map[int]string{2: "few-tasks", 4: "few-tasks", 6: "few-tasks"} {
 		h := entropy.NewHeldOut(ngram.HeldOut(2, sequences[:tasks], each(tasks), ngram.HeldOutOptions{}), entropy.Options{})

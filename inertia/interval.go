@@ -55,6 +55,11 @@ func Bootstrap(runs []Replayed, theta, at80, at90 float64, gate Gate, seed uint6
 		sums.ratio(top1, turns), sums.ratio(top3, turns), sums.ratio(bits, turns), sums.ratio(fired, all), sums.ratio(right, fired),
 		{Num: sums.columns[right]}, {Num: sums.columns[right80]}, {Num: sums.columns[right90]},
 	}, stat.Options{Seed: seed})
+	for i, at := range []float64{at80, at90} {
+		if math.IsNaN(at) {
+			x[6+i] = stat.None("no threshold reaches this precision")
+		}
+	}
 	for i := range x {
 		most := 1.0
 		if i == 2 || i > 4 { // bits and counts
