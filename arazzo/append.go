@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/yamlsrc"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -238,7 +238,7 @@ func (w *writer) binding(b *metatool.Binding) *yamlsrc.Node {
 		m.set("element", text(b.Path.String()))
 	case metatool.BindTemplate:
 		pieces := list()
-		for i, piece := range strings.Split(b.Template, dataflow.Hole) {
+		for i, piece := range strings.Split(b.Template, jsonpath.Hole) {
 			if i > 0 && i <= len(b.Parts) {
 				pieces.Entries = append(pieces.Entries, &yamlsrc.Entry{Value: w.binding(&b.Parts[i-1])})
 			}

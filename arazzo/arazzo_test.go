@@ -16,7 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/arazzo"
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/yamlsrc"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -59,20 +59,20 @@ func values(depth int) *rapid.Generator[trace.Value] {
 	})
 }
 
-func paths(open bool) *rapid.Generator[dataflow.Path] {
-	return rapid.Custom(func(t *rapid.T) dataflow.Path {
-		path := dataflow.Path{}
+func paths(open bool) *rapid.Generator[jsonpath.Path] {
+	return rapid.Custom(func(t *rapid.T) jsonpath.Path {
+		path := jsonpath.Path{}
 		for range rapid.IntRange(0, 3).Draw(t, "steps") {
 			switch rapid.IntRange(0, 2).Draw(t, "step") {
 			case 0:
-				path = append(path, dataflow.Step{Kind: dataflow.StepMember, Name: texts().Draw(t, "name")})
+				path = append(path, jsonpath.Step{Kind: jsonpath.Member, Name: texts().Draw(t, "name")})
 			case 1:
-				path = append(path, dataflow.Step{Kind: dataflow.StepIndex, Index: rapid.IntRange(0, 9).Draw(t, "index")})
+				path = append(path, jsonpath.Step{Kind: jsonpath.Index, Index: rapid.IntRange(0, 9).Draw(t, "index")})
 			default:
-				path = append(path, dataflow.Step{Kind: dataflow.StepEach})
+				path = append(path, jsonpath.Step{Kind: jsonpath.Each})
 			}
 		}
-		filter := dataflow.Step{Kind: dataflow.StepFilter, Name: texts().Draw(t, "key"), Open: open}
+		filter := jsonpath.Step{Kind: jsonpath.Filter, Name: texts().Draw(t, "key"), Open: open}
 		if !open {
 			filter.Value = trace.NewString(texts().Draw(t, "value"))
 		}
@@ -104,9 +104,9 @@ func bindings(tool *metatool.Tool, step, depth int) *rapid.Generator[metatool.Bi
 			b.Parts = rapid.SliceOfN(bindings(tool, step, depth-1), 1, 3).Draw(t, "parts")
 			pieces := rapid.SliceOfN(texts(), len(b.Parts)+1, len(b.Parts)+1).Draw(t, "pieces")
 			for i := range pieces {
-				pieces[i] = strings.ReplaceAll(pieces[i], dataflow.Hole, "")
+				pieces[i] = strings.ReplaceAll(pieces[i], jsonpath.Hole, "")
 			}
-			b.Template = strings.Join(pieces, dataflow.Hole)
+			b.Template = strings.Join(pieces, jsonpath.Hole)
 		default:
 			b.Const = values(2).Draw(t, "const")
 		}
@@ -143,7 +143,7 @@ func tools() *rapid.Generator[*metatool.Tool] {
 				})
 			}
 			slices.SortFunc(step.Args, func(a, b metatool.Argument) int { return strings.Compare(a.Name, b.Name) })
-			for _, path := range rapid.SliceOfNDistinct(paths(false), 0, 2, dataflow.Path.String).Draw(t, "expect") {
+			for _, path := range rapid.SliceOfNDistinct(paths(false), 0, 2, jsonpath.Path.String).Draw(t, "expect") {
 				step.Expect = append(step.Expect, metatool.Expectation{Path: path})
 			}
 			tool.Steps = append(tool.Steps, step)

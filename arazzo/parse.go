@@ -3,7 +3,7 @@ package arazzo
 import (
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/yamlsrc"
 	"github.com/awo-dev/awo/metatool"
@@ -121,8 +121,8 @@ func (p *parser) flag(n *yamlsrc.Node, key string) bool {
 }
 
 // path reads a path.
-func (p *parser) path(n *yamlsrc.Node, key string) dataflow.Path {
-	path, err := dataflow.ParsePath(p.text(n, key, true))
+func (p *parser) path(n *yamlsrc.Node, key string) jsonpath.Path {
+	path, err := jsonpath.Parse(p.text(n, key, true))
 	if err != nil && n.Lookup(key) != nil {
 		p.fail(n.Lookup(key), CodeBadField, "`%s` is no path that can be followed", key)
 	}

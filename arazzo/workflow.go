@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/yamlsrc"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -287,9 +287,9 @@ func (p *workflowParser) template(n *yamlsrc.Node, b *metatool.Binding, depth in
 	for i, piece := range p.elements(n, "template") {
 		switch {
 		case i%2 == 1:
-			pieces.WriteString(dataflow.Hole)
+			pieces.WriteString(jsonpath.Hole)
 			b.Parts = append(b.Parts, p.binding(piece, depth+1))
-		case piece.Kind != yamlsrc.Scalar || piece.Type() != yamlsrc.String || strings.Contains(piece.Text, dataflow.Hole):
+		case piece.Kind != yamlsrc.Scalar || piece.Type() != yamlsrc.String || strings.Contains(piece.Text, jsonpath.Hole):
 			p.fail(piece, CodeBadField, "texts and bindings take turns in a template")
 		default:
 			pieces.WriteString(piece.Text)

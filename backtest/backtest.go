@@ -4,10 +4,10 @@ import (
 	"cmp"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/internal/stat"
 )
 
 // Options say how Run works. The zero value is the default.

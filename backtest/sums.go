@@ -112,14 +112,14 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 		}
 		return by
 	}
-	var figures []stat.Ratio
+	var figures []stat.ClusterRatio
 	for _, m := range measures {
 		saved, all := column(m.saved), column(m.all)
-		figures = append(figures, stat.Ratio{Num: saved}, stat.Ratio{Num: saved, Den: all})
+		figures = append(figures, stat.ClusterRatio{Num: saved}, stat.ClusterRatio{Num: saved, Den: all})
 	}
 	used := column(func(s *taskSums) float64 { return s.used / s.trajectories })
-	figures = slices.Insert(figures, 8, stat.Ratio{Num: used, Den: slices.Repeat([]float64{1}, len(r.sums))})
-	for k, interval := range stat.Ratios(figures, stat.Options{Seed: r.options.Seed}) {
+	figures = slices.Insert(figures, 8, stat.ClusterRatio{Num: used, Den: slices.Repeat([]float64{1}, len(r.sums))})
+	for k, interval := range stat.Intervals(figures, stat.Options{Seed: r.options.Seed}) {
 		out.Intervals[Metrics[k]] = interval
 	}
 	return out

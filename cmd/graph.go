@@ -138,13 +138,9 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	out := graphJSON{Schema: "awo.graph-stats/v1", Input: in.JSON(), Strategies: []strategyJSON{}}
-	for _, s := range merged.Table {
-		out.Strategies = append(out.Strategies, strategyJSON{
-			Strategy: s.Strategy, States: s.States, Edges: s.Edges, SelfLoops: s.SelfLoops, Sinks: s.Sinks,
-			MeanInDegree: s.MeanInDegree(), Labels: s.Labels, LeftOut: s.LeftOut,
-		})
-	}
+	out := graphJSON{Schema: "awo.graph-stats/v1", Input: in.JSON(), Strategies: cli.Map(merged.Table, func(s *merge.StrategyStatistics) strategyJSON {
+		return strategyJSON{s.Strategy, s.States, s.Edges, s.SelfLoops, s.Sinks, s.MeanInDegree(), s.Labels, s.LeftOut}
+	})}
 	out.Reasons = reasonsResult(merged)
 	if written.stdout {
 		return nil // the graph itself was asked for on the standard output
@@ -158,19 +154,15 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 func graphDocument(in *cli.Intake, out graphJSON, merged *merge.Merged, set *rules.Set, notes []string) *report.Document {
 	d := &report.Document{Title: "State graph"}
 	d.Add(in.Summary())
-	table := report.NewTable("strategies", "",
-		report.Column{Key: "strategy"},
-		report.Column{Key: "states", Align: report.Right},
-		report.Column{Key: "edges", Align: report.Right},
-		report.Column{Key: "self_loops", Title: "self-loops", Align: report.Right},
-		report.Column{Key: "sinks", Align: report.Right},
-		report.Column{Key: "mean_in_degree", Title: "mean in-degree", Align: report.Right},
-		report.Column{Key: "labels", Align: report.Right},
-	)
-	for _, s := range out.Strategies {
-		table.Add(report.Text(s.Strategy), report.Int(s.States), report.Int(s.Edges), report.Int(s.SelfLoops),
-			report.Int(s.Sinks), report.Float(s.MeanInDegree, 2), report.Int(s.Labels))
-	}
+	table := report.TableOf("strategies", "", out.Strategies, []report.Column{
+		{Key: "strategy", Words: true},
+		{Key: "states"},
+		{Key: "edges"},
+		{Key: "self_loops", Title: "self-loops"},
+		{Key: "sinks"},
+		{Key: "mean_in_degree", Title: "mean in-degree", Digits: 2},
+		{Key: "labels"},
+	})
 	table.Note("Each row adds one kind of rule to those above it. disjoint: executions share only the root. prefix tree: they share a state while all calls so far are the same.")
 	table.Note("Edges are pairs of states; a self-loop is a call that changes nothing the rules look at; a sink is a state no execution leaves; labels are different calls after rewriting.")
 	if n := len(out.Strategies); n > 1 && out.Strategies[1].States > 1 && n > 2 {
@@ -178,22 +170,9 @@ func graphDocument(in *cli.Intake, out graphJSON, merged *merge.Merged, set *rul
 		table.Note("The rules merge %s states of the prefix tree into %s (%.1f %% fewer). Whether the rules are right these figures do not say: too few states are as easily had as many.",
 			report.Grouped(first.States), report.Grouped(last.States), 100*(1-float64(last.States)/float64(first.States)))
 	}
-	if set == nil {
-		table.Note("No rules were given (--rules FILE), so nothing is merged beyond the prefix tree.")
-	}
-	if merged.LeftOut > 0 {
-		table.Note("%s led to states beyond --limit-states and are in no figure of the last row.", cli.CountOf(merged.LeftOut, "step"))
-	}
-	d.Add(table)
-	if out.Reasons != nil {
-		d.Add(reasonsTable(out.Reasons))
-	}
-	if out.Ablation != nil {
-		d.Add(ablationTable(out.Ablation))
-	}
-	if len(notes) > 0 {
-		d.Add(report.List(notes))
-	}
+	table.NoteIf(set == nil, "No rules were given (--rules FILE), so nothing is merged beyond the prefix tree.")
+	table.NoteIf(merged.LeftOut > 0, "%s led to states beyond --limit-states and are in no figure of the last row.", cli.CountOf(merged.LeftOut, "step"))
+	d.Add(table, reasonsTable(out.Reasons), ablationTable(out.Ablation), report.List(notes))
 	return d
 }
 

@@ -20,7 +20,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/golden"
-	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // results are the JSON results of commands, with a command that makes each of
@@ -43,7 +43,7 @@ var results = []struct {
 	{"awo.registration/v1", worth.RegistrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
 	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
 	{"awo.rules-test/v1", rulefile.TestJSON{}, "rules test office/rules.yaml office/cases.yaml"},
-	{"awo.rules-explanation/v1", rulefile.ExplanationJSON{}, "rules explain office/trajectories.jsonl.gz --rules office/rules.yaml --trajectory run-000003 --call 2"},
+	{"awo.rules-explanation/v1", rulefile.ExplanationJSON{}, "rules explain office/rules.yaml office/trajectories.jsonl.gz --trajectory run-000003 --call 2"},
 	{"awo.rules-verification/v1", rulefile.EvidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
 	{"awo.rules-suggestion/v1", rulefile.SuggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
 	{"awo.replay/v1", prediction.ReplayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --learning-curve"},
@@ -51,7 +51,7 @@ var results = []struct {
 	{"awo.snapshot-export/v1", prediction.ExportJSON{}, "snapshot export $SNAPSHOT"},
 	{"awo.prediction/v1", prediction.PredictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
 	{"awo.extraction/v1", extraction.JSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
-	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract --check $TOOLS"},
+	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --check $TOOLS"},
 	{"awo.diff/v1", extraction.DiffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},
 	{"awo.why/v1", extraction.WhyJSON{}, "why $TOOLS"},
 	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send"},
@@ -98,9 +98,9 @@ func schemaOf(t *testing.T, id string, value any) []byte {
 		Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "n": {Type: "integer"}, "method": {Type: "string"}},
 	}
 	s, err := jsonschema.ForType(reflect.TypeOf(value), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[report.Figure]():   number,
-		reflect.TypeFor[report.Interval](): interval,
-		reflect.TypeFor[entropy.Figure]():  number,
+		reflect.TypeFor[stat.Figure]():    number,
+		reflect.TypeFor[stat.Interval]():  interval,
+		reflect.TypeFor[entropy.Figure](): number,
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -202,7 +202,7 @@ func (s *fitSums) solve(name string) Factors {
 
 // ratioOfSums is sum(num)/sum(den) over tasks with its interval.
 func ratioOfSums(num, den []float64, turns int) Estimate {
-	ratio := stat.Ratio{Num: num, Den: den}
+	ratio := stat.ClusterRatio{Num: num, Den: den}
 	e := Estimate{Value: ratio.Value(), Interval: ratio.Interval(stat.Options{}), Tasks: len(num), Turns: turns}
 	if math.IsNaN(e.Value) {
 		e.Value, e.Tasks = 0, 0

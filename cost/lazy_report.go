@@ -136,7 +136,7 @@ func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
 	// saved returns what variant v saves beyond another one, or beyond what was
 	// recorded, as a share of that.
 	saved := func(of func(Totals) float64, v, beyond int) Share {
-		part := stat.Ratio{Num: make([]float64, len(tasks)), Den: make([]float64, len(tasks))}
+		part := stat.ClusterRatio{Num: make([]float64, len(tasks)), Den: make([]float64, len(tasks))}
 		for i, k := range tasks {
 			other := k.eager
 			if beyond >= 0 {
@@ -162,13 +162,13 @@ func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
 func (s *LazyStudy) evenPoint(even []evenSums) BreakEven {
 	known := slices.DeleteFunc(slices.Clone(even), func(e evenSums) bool { return e == evenSums{} })
 	point := func(coefficients func(evenSums) (a, b float64)) Share {
-		at := stat.Ratio{Num: make([]float64, len(known)), Den: make([]float64, len(known))}
+		at := stat.ClusterRatio{Num: make([]float64, len(known)), Den: make([]float64, len(known))}
 		for i, e := range known {
 			a, b := coefficients(e)
 			at.Num[i], at.Den[i] = -a, b
 		}
-		if sum := (stat.Ratio{Num: at.Den}); sum.Value() <= 0 {
-			return Share{math.NaN(), stat.None("no number of tools pays")}
+		if sum := (stat.ClusterRatio{Num: at.Den}); sum.Value() <= 0 {
+			return Share{math.NaN(), stat.NoInterval("no number of tools pays")}
 		}
 		return Share{max(at.Value(), 0), at.Interval(stat.Options{Seed: s.options.Seed}).Within(0, math.Inf(1))}
 	}

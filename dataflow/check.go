@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -129,7 +131,7 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 			c.votes[id] = v
 		}
 		absent := true
-		r.to.visit(*arguments, nil, func(recorded trace.Value, positions []int) {
+		visit(r.to, *arguments, nil, func(recorded trace.Value, positions []int) {
 			if isEmpty(&recorded) {
 				return
 			}
@@ -143,11 +145,11 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 		}
 	}
 	for _, p := range c.j.params[tool] {
-		p.path.visit(*arguments, nil, func(recorded trace.Value, _ []int) {
+		visit(p.path, *arguments, nil, func(recorded trace.Value, _ []int) {
 			if c.used[p.slot] == nil {
 				c.used[p.slot] = map[uint64]bool{}
 			}
-			c.used[p.slot][hashValue(&recorded)] = true
+			c.used[p.slot][jsonvalue.Hash(&recorded)] = true
 		})
 	}
 }
@@ -163,10 +165,10 @@ func (c *checking) isFromElsewhere(id int32, recorded *trace.Value) bool {
 
 // nearest returns the last call whose result holds a value by an accepted link
 // to the parameter of a rule, -1 if none does. It remembers the last answer,
-// since the rules of a parameter come one after the other.
+// because the rules of a parameter come one after the other.
 func (c *checking) nearest(r *rule, recorded *trace.Value) int {
 	n := &c.near
-	if h := hashValue(recorded); n.slot != r.link.To || n.value != h || n.read != c.reads {
+	if h := jsonvalue.Hash(recorded); n.slot != r.link.To || n.value != h || n.read != c.reads {
 		*n = nearest{slot: r.link.To, value: h, read: c.reads, call: -1}
 		for _, id := range c.j.byParam[r.link.To.Tool] {
 			o := &c.j.rules[id]
@@ -221,7 +223,7 @@ func (c *checking) apply(v *ruleVotes, r *rule, from *reading, recorded, argumen
 
 // note keeps values for the chance guard.
 func (v *choiceVotes) note(r *rule, given []trace.Value, recorded *trace.Value, right bool) {
-	asked := hashValue(recorded)
+	asked := jsonvalue.Hash(recorded)
 	if right {
 		v.right = appendNew(v.right, asked)
 	}
@@ -230,7 +232,7 @@ func (v *choiceVotes) note(r *rule, given []trace.Value, recorded *trace.Value, 
 		if r.link.gives(&given[i], recorded) {
 			v.given = appendNew(v.given, asked)
 		} else {
-			v.given = appendNew(v.given, hashValue(&given[i]))
+			v.given = appendNew(v.given, jsonvalue.Hash(&given[i]))
 		}
 	}
 	v.asked = appendNew(v.asked, asked)
@@ -250,7 +252,7 @@ func appendNew(list []uint64, h uint64) []uint64 {
 func (c *checking) keyOf(r *rule, choice *ruleChoice, arguments *trace.Value, positions []int) (trace.Value, bool) {
 	switch choice.Kind {
 	case ByArg:
-		if keys := choice.from.beside(*arguments, r.to, positions); len(keys) == 1 {
+		if keys := beside(choice.from, *arguments, r.to, positions); len(keys) == 1 {
 			return keys[0], true
 		}
 		return trace.Value{}, false
@@ -272,4 +274,56 @@ func (c *checking) finish() *Votes {
 		v.rules = append(v.rules, *c.votes[id])
 	}
 	return v
+}
+
+// visit calls do for the nodes that p, the path of an Input slot, selects in v,
+// with the position of the element at each [*]. In such paths [*] is never a
+// member of a record, which would be a place of its own, and JSON text in a
+// string is not looked through.
+func visit(p jsonpath.Path, v trace.Value, positions []int, do func(node trace.Value, positions []int)) {
+	for len(p) > 0 && p[0].Kind == jsonpath.Member {
+		m, ok := v.Lookup(p[0].Name)
+		if !ok || v.Kind != trace.Object {
+			return
+		}
+		v, p = m, p[1:]
+	}
+	if len(p) == 0 {
+		do(v, positions)
+		return
+	}
+	if v.Kind == trace.String || p[0].Kind == jsonpath.Each && v.Kind == trace.Object && !isMap(&v) {
+		return
+	}
+	nodes := p[0].AppendSelected(nil, &v)
+	for i := range nodes {
+		if p[0].Kind == jsonpath.Each {
+			visit(p[1:], nodes[i], append(positions[:len(positions):len(positions)], i), do)
+		} else {
+			visit(p[1:], nodes[i], positions, do)
+		}
+	}
+}
+
+// beside returns the nodes that p selects in v next to the node that another
+// path selects with these positions: as far as both go the same way, in the
+// same elements.
+func beside(p jsonpath.Path, v trace.Value, other jsonpath.Path, positions []int) []trace.Value {
+	nodes := []trace.Value{v}
+	together := true
+	for i := range p {
+		together = together && i < len(other) && p[i].Kind == other[i].Kind && p[i].Name == other[i].Name && p[i].Index == other[i].Index
+		var next []trace.Value
+		for j := range nodes {
+			next = p[i].AppendSelected(next, &nodes[j])
+		}
+		if together && p[i].Kind == jsonpath.Each && len(positions) > 0 {
+			if positions[0] >= len(next) {
+				return nil
+			}
+			next, positions = next[positions[0]:positions[0]+1], positions[1:]
+		}
+		nodes = next
+	}
+	return nodes
 }

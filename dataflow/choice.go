@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -98,7 +99,7 @@ func (v *votes) add(s *Source, global []int32, full bool) (more int) {
 }
 
 func (v *keyVotes) addConst(value trace.Value) {
-	h := hashValue(&value)
+	h := jsonvalue.Hash(&value)
 	c := v.consts[h]
 	if c == nil {
 		if len(v.consts) == maxKeyValues {

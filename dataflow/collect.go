@@ -3,6 +3,7 @@ package dataflow
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -135,7 +136,7 @@ func (c *collection) collect(t *trace.Trajectory) *Flow {
 func (c *collection) read(t *trace.Trajectory) {
 	c.t = t
 	c.flow = &Flow{ID: t.ID, turns: make([]int32, len(t.Calls))}
-	if c.mode != sighting {
+	if c.mode != asking {
 		c.flow.values = newValues(len(t.Calls))
 	}
 	c.places.begin()
@@ -150,7 +151,7 @@ func (c *collection) read(t *trace.Trajectory) {
 			c.readMessage(message)
 			message++
 		}
-		for i := first; i < end && c.mode != sighting; i++ {
+		for i := first; i < end && c.mode != asking; i++ {
 			c.resolve(i)
 		}
 		c.at = int32(end)
@@ -218,23 +219,23 @@ func argumentsOf(call *trace.Call, r *trace.ValueReader) (trace.Value, bool) {
 func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 	if at == 0 {
 		c.flow.dropped++
-		return hashValue(v)
+		return jsonvalue.Hash(v)
 	}
 	self := len(c.args)
 	c.args = append(c.args, argument{slot: c.slot(at), value: v, model: model, levels: c.keepLevels()})
 	var h uint64
 	switch {
 	case v.Kind == trace.Array && len(v.Elems) > 0:
-		h = mix(seedArray, uint64(len(v.Elems)))
+		h = jsonvalue.HashArray(len(v.Elems))
 		each := c.places.elements(at)
 		for i := range v.Elems {
 			c.push(at, i, v)
-			h = mix(h, c.readArgument(&v.Elems[i], each, model))
+			h = jsonvalue.HashElement(h, c.readArgument(&v.Elems[i], each, model))
 			c.pop()
 		}
 		c.args[self].whole = true
 	case v.Kind == trace.Object && len(v.Members) > 0:
-		h = mix(seedObject, uint64(len(v.Members)))
+		h = jsonvalue.HashObject(len(v.Members))
 		asMap := isMap(v)
 		for i := range v.Members {
 			var inner uint64
@@ -246,14 +247,14 @@ func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 				next, _ := c.places.member(at, i, v.Members[i].Name)
 				inner = c.readArgument(&v.Members[i].Value, next, model)
 			}
-			h = hashMember(h, v.Members[i].Name, inner)
+			h = jsonvalue.HashMember(h, v.Members[i].Name, inner)
 		}
 		c.args[self].whole = true
 	default:
-		h = hashValue(v)
+		h = jsonvalue.Hash(v)
 	}
 	a := &c.args[self]
-	if a.hash = h; c.mode == sighting {
+	if a.hash = h; c.mode == asking {
 		a.want = c.equal.find(h)
 	} else {
 		a.want = c.want(*v, h)
@@ -269,7 +270,7 @@ func (c *collection) pop() { c.levels = c.levels[:len(c.levels)-1] }
 
 // keepLevels copies the lists on the way to where the walk is.
 func (c *collection) keepLevels() [2]int32 {
-	if c.mode == sighting {
+	if c.mode == asking {
 		return [2]int32{}
 	}
 	start := int32(len(c.arena))
@@ -280,7 +281,7 @@ func (c *collection) keepLevels() [2]int32 {
 // slot returns the number of a place in the flow.
 func (c *collection) slot(at int32) int32 {
 	n := &c.places.nodes[at]
-	if c.mode == sighting || c.mode == seeing && n.side != Input {
+	if c.mode == asking || c.mode == knowing && n.side != Input {
 		return 0
 	}
 	if n.slot < 0 {
@@ -307,11 +308,11 @@ func (c *collection) index() {
 		w := &c.wants[i]
 		switch w.value.Kind {
 		case trace.Number:
-			c.coerced.insert(hashString(numberKey(w.value.Text)), int32(i))
+			c.coerced.insert(jsonvalue.HashString(jsonvalue.Number(w.value.Text)), int32(i))
 			c.wantText(int32(i))
 		case trace.String:
 			if canonical, ok := numberOf(w.value.Text); ok && canonical == w.value.Text {
-				c.coerced.insert(hashNumber(canonical), int32(i))
+				c.coerced.insert(jsonvalue.HashNumber(canonical), int32(i))
 			}
 			c.wantText(int32(i))
 		}

@@ -160,7 +160,7 @@ type Use struct {
 	Positions []int      // which element, for each [*] of the parameter's path
 	Kind      trace.Kind // of the value
 	Whole     bool       // a non-empty object or array, whose leaves are Uses too
-	Value     uint64     // HashValue of it
+	Value     uint64     // jsonvalue.Hash of it
 	Short     bool       // a string or number of fewer than three characters
 	Seen      Seen       // where the value was first known
 	Sources   []Source   // where it could have come from, best first
@@ -232,6 +232,3 @@ type samePair struct {
 	param, source int32
 	count         int32
 }
-
-// Hole stands in a template where a value goes.
-const Hole = "\x00"

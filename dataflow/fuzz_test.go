@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -38,7 +39,7 @@ func FuzzCollect(f *testing.F) {
 				}
 			}
 			for _, slot := range flow.Slots {
-				if p, err := dataflow.ParsePath(slot.Path); err != nil || p.String() != slot.Path {
+				if p, err := jsonpath.Parse(slot.Path); err != nil || p.String() != slot.Path {
 					t.Fatalf("place %q is read as %q: %v", slot.Path, p, err)
 				}
 			}
@@ -55,7 +56,7 @@ func FuzzCollect(f *testing.F) {
 			}
 		}
 		if v, err := trace.ParseValue([]byte(args)); err == nil {
-			checkSightings(t, &c, &s.t, append(scalars(nil, v), v, trace.NewString(result), trace.NewString(text)))
+			checkKnowledge(t, &c, &s.t, append(scalars(nil, v), v, trace.NewString(result), trace.NewString(text)))
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -43,7 +45,7 @@ func (c *checking) giveOpen(r *rule, choice *ruleChoice, from *reading, recorded
 	for l := range lists {
 		list := &lists[l]
 		if list.Kind == trace.String {
-			inner, ok := lookThrough(list.Text)
+			inner, ok := jsonpath.LookThrough(list.Text)
 			if !ok {
 				continue
 			}
@@ -55,7 +57,7 @@ func (c *checking) giveOpen(r *rule, choice *ruleChoice, from *reading, recorded
 			if !ok || element.Kind != trace.Object {
 				continue
 			}
-			h := hashValue(&key)
+			h := jsonvalue.Hash(&key)
 			keys[h]++
 			if slices.ContainsFunc(rest.Eval(*element), func(n trace.Value) bool { return r.link.gives(&n, recorded) }) {
 				chosen = append(chosen, h)
@@ -74,12 +76,12 @@ func (c *checking) giveOpen(r *rule, choice *ruleChoice, from *reading, recorded
 func (k *Link) gives(held, recorded *trace.Value) bool {
 	switch k.Relation {
 	case Equal:
-		return equal(held, recorded)
+		return jsonvalue.Equal(held, recorded)
 	case Coerced:
-		return held.Kind != recorded.Kind && sameText(held, recorded)
+		return held.Kind != recorded.Kind && jsonvalue.SameText(held, recorded)
 	case Template:
 		piece, ok := pieceOf(k.Template, k.Part, recorded)
-		return ok && isText(held) && spelling(held) == piece
+		return ok && jsonvalue.IsText(held) && jsonvalue.Text(held) == piece
 	}
 	return false
 }
@@ -87,15 +89,15 @@ func (k *Link) gives(held, recorded *trace.Value) bool {
 // argumentHash returns the hash of the argument that a source's value gives.
 func (k *Link) argumentHash(held, recorded *trace.Value) uint64 {
 	if k.Relation == Coerced && held.Kind == trace.Number {
-		return hashString(numberKey(held.Text))
+		return jsonvalue.HashString(jsonvalue.Number(held.Text))
 	}
 	if k.Relation == Coerced {
-		return hashNumber(held.Text)
+		return jsonvalue.HashNumber(held.Text)
 	}
 	if k.gives(held, recorded) {
-		return hashValue(recorded)
+		return jsonvalue.Hash(recorded)
 	}
-	return hashValue(held)
+	return jsonvalue.Hash(held)
 }
 
 // pieceOf returns what stands in a hole of the template in a recorded argument,
@@ -104,7 +106,7 @@ func pieceOf(template string, part int, recorded *trace.Value) (string, bool) {
 	if recorded.Kind != trace.String {
 		return "", false
 	}
-	fixed := strings.Split(template, Hole)
+	fixed := strings.Split(template, jsonpath.Hole)
 	rest, ok := strings.CutPrefix(recorded.Text, fixed[0])
 	if !ok || len(fixed) < 2 {
 		return "", false
@@ -124,46 +126,4 @@ func pieceOf(template string, part int, recorded *trace.Value) (string, bool) {
 		rest = after
 	}
 	return rest, part == last-1
-}
-
-// Render returns the argument that a value of the source gives: itself, its
-// string or number twin, or the template filled in. It is false if the value
-// gives none, for a template of several parts, see Fill, and for relations to
-// texts.
-func (k *Link) Render(held trace.Value) (trace.Value, bool) {
-	switch k.Relation {
-	case Equal:
-		return held, true
-	case Coerced:
-		if k.AsString && held.Kind == trace.Number {
-			return trace.Value{Kind: trace.String, Text: numberKey(held.Text)}, true
-		}
-		if !k.AsString && held.Kind == trace.String {
-			v, err := trace.ParseValue([]byte(held.Text))
-			return v, err == nil && v.Kind == trace.Number
-		}
-	case Template:
-		text, ok := Fill(k.Template, held)
-		return trace.Value{Kind: trace.String, Text: text}, ok
-	}
-	return trace.Value{}, false
-}
-
-// Fill puts strings or numbers into the holes of a template, in order. It is
-// false if there are not as many as holes, or others among them.
-func Fill(template string, parts ...trace.Value) (string, bool) {
-	fixed := strings.Split(template, Hole)
-	if len(fixed) != len(parts)+1 {
-		return "", false
-	}
-	var b strings.Builder
-	b.WriteString(fixed[0])
-	for i := range parts {
-		if !isText(&parts[i]) {
-			return "", false
-		}
-		b.WriteString(spelling(&parts[i]))
-		b.WriteString(fixed[i+1])
-	}
-	return b.String(), true
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
@@ -91,22 +92,22 @@ type Judge struct {
 type rule struct {
 	link    *Link
 	source  int32
-	to      Path
+	to      jsonpath.Path
 	choices []ruleChoice
 	lists   bool // some choice is about lists
 }
 
 type ruleChoice struct {
 	Choice
-	path Path  // with the choice's filter or indices
-	from Path  // ByArg and ByInput: where the key's value is
-	low  int32 // ByInput: source that holds the key's value
+	path jsonpath.Path // with the choice's filter or indices
+	from jsonpath.Path // ByArg and ByInput: where the key's value is
+	low  int32         // ByInput: source that holds the key's value
 }
 
 // source is a place that rules read, or give values to.
 type source struct {
 	slot Slot
-	path Path
+	path jsonpath.Path
 }
 
 // ruleStat is what was counted for a rule.
@@ -148,7 +149,7 @@ func (k *Link) worthJudging() bool {
 }
 
 func (j *Judge) addRule(k *Link, sources map[Slot]int32) {
-	to, err := ParsePath(k.To.Path)
+	to, err := jsonpath.Parse(k.To.Path)
 	if err != nil {
 		return // a path beyond the bounds of paths
 	}
@@ -161,7 +162,7 @@ func (j *Judge) addRule(k *Link, sources map[Slot]int32) {
 		rc := ruleChoice{Choice: c, path: k.Path(c), low: -1}
 		switch c.Kind {
 		case ByArg:
-			if rc.from, err = ParsePath(c.From.Path); err != nil {
+			if rc.from, err = jsonpath.Parse(c.From.Path); err != nil {
 				continue
 			}
 		case ByInput:
@@ -191,7 +192,7 @@ func (j *Judge) source(s Slot, sources map[Slot]int32) (int32, bool) {
 	if id, ok := sources[s]; ok {
 		return id, true
 	}
-	path, err := ParsePath(s.Path)
+	path, err := jsonpath.Parse(s.Path)
 	if err != nil {
 		return 0, false
 	}
@@ -207,22 +208,22 @@ func (j *Judge) source(s Slot, sources map[Slot]int32) (int32, bool) {
 // Path returns the path by which a choice reads the source: with the filter of
 // a key (open for ByArg, ByInput and ByOpen), with [0] for First, otherwise
 // From's.
-func (k *Link) Path(c Choice) Path {
-	path, err := ParsePath(k.From.Path)
+func (k *Link) Path(c Choice) jsonpath.Path {
+	path, err := jsonpath.Parse(k.From.Path)
 	if err != nil {
 		return nil
 	}
 	for i := range path {
-		if path[i].Kind != StepEach {
+		if path[i].Kind != jsonpath.Each {
 			continue
 		}
 		switch {
 		case c.Kind == First:
-			path[i] = Step{Kind: StepIndex}
+			path[i] = jsonpath.Step{Kind: jsonpath.Index}
 		case c.Kind == ByConst && i == c.Step:
-			path[i] = Step{Kind: StepFilter, Name: c.Key, Value: c.Const}
+			path[i] = jsonpath.Step{Kind: jsonpath.Filter, Name: c.Key, Value: c.Const}
 		case (c.Kind == ByArg || c.Kind == ByInput || c.Kind == ByOpen) && i == c.Step:
-			path[i] = Step{Kind: StepFilter, Name: c.Key, Open: true}
+			path[i] = jsonpath.Step{Kind: jsonpath.Filter, Name: c.Key, Open: true}
 		}
 	}
 	return path
@@ -293,7 +294,7 @@ func (j *Judge) Judgments() []Judgment {
 				Link: r.link, Choice: r.choices[c].Choice, Absent: j.stats[i].absent, Trials: s.trials, Values: len(s.right.counts),
 				Rate: float64(s.right.total) / float64(max(s.asked.total, 1)),
 				Agreement: Agreement{
-					Uses: s.uses, Agree: s.agree, Nothing: s.nothing, Wilson: stat.Of(s.agree, s.uses), Exact: stat.AtLeast(s.agree, s.uses),
+					Uses: s.uses, Agree: s.agree, Nothing: s.nothing, Wilson: stat.Share(s.agree, s.uses), Exact: stat.AtLeast(s.agree, s.uses),
 				},
 			}
 			one.guard(s, len(r.choices))

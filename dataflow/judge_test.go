@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
@@ -210,7 +211,7 @@ func TestJudgeRelations(t *testing.T) {
 		t.Errorf("coerced: %q", got)
 	}
 	got, list := judged(t, scripts, "get.subject", "send(subject)")
-	if !slices.Equal(got, []string{"only 16/16"}) || list[0].Link.Template != "Re: "+dataflow.Hole {
+	if !slices.Equal(got, []string{"only 16/16"}) || list[0].Link.Template != "Re: "+jsonpath.Hole {
 		t.Errorf("template: %q %q", got, list[0].Link.Template)
 	}
 }
@@ -293,42 +294,10 @@ func TestJudgeAbsent(t *testing.T) {
 	}
 }
 
-func TestRender(t *testing.T) {
-	for _, tc := range []struct {
-		k          dataflow.Link
-		held, want string // canonical JSON; "" for none
-	}{
-		{dataflow.Link{Relation: dataflow.Equal}, `[1,"x"]`, `[1,"x"]`},
-		{dataflow.Link{Relation: dataflow.Coerced, AsString: true}, `7`, `"7"`},
-		{dataflow.Link{Relation: dataflow.Coerced, AsString: true}, `7.0`, `"7"`},
-		{dataflow.Link{Relation: dataflow.Coerced, AsString: true}, `"7"`, ``},
-		{dataflow.Link{Relation: dataflow.Coerced}, `"12.5"`, `12.5`},
-		{dataflow.Link{Relation: dataflow.Coerced}, `"x"`, ``},
-		{dataflow.Link{Relation: dataflow.Coerced}, `"[1]"`, ``},
-		{dataflow.Link{Relation: dataflow.Template, Template: "Re: " + dataflow.Hole + "!"}, `"Invoice"`, `"Re: Invoice!"`},
-		{dataflow.Link{Relation: dataflow.Template, Template: "no " + dataflow.Hole}, `42`, `"no 42"`},
-		{dataflow.Link{Relation: dataflow.Template, Template: "no " + dataflow.Hole}, `true`, ``},
-		{dataflow.Link{Relation: dataflow.Template, Template: dataflow.Hole + " and " + dataflow.Hole}, `"x"`, ``},
-		{dataflow.Link{Relation: dataflow.Substring}, `"x"`, ``},
-	} {
-		got, ok := tc.k.Render(value(t, tc.held))
-		if ok != (tc.want != "") || ok && string(got.AppendCanonical(nil)) != tc.want {
-			t.Errorf("%v of %s: %s, %v; want %s", tc.k.Relation, tc.held, got.AppendCanonical(nil), ok, tc.want)
-		}
-	}
-	hole := dataflow.Hole
-	if got, ok := dataflow.Fill("Dear "+hole+", order "+hole, value(t, `"Amy"`), value(t, `17`)); !ok || got != "Dear Amy, order 17" {
-		t.Errorf("%q %v", got, ok)
-	}
-	if _, ok := dataflow.Fill("x"+hole, value(t, `[]`)); ok {
-		t.Error("a list fills no hole")
-	}
-}
-
 // TestAgreementThresholds holds the figures of the rule that says what may be bound.
 func TestAgreementThresholds(t *testing.T) {
 	agreement := func(agree, uses int) dataflow.Agreement {
-		return dataflow.Agreement{Uses: uses, Agree: agree, Wilson: stat.Of(agree, uses), Exact: stat.AtLeast(agree, uses)}
+		return dataflow.Agreement{Uses: uses, Agree: agree, Wilson: stat.Share(agree, uses), Exact: stat.AtLeast(agree, uses)}
 	}
 	for _, tc := range []struct {
 		agree, uses            int

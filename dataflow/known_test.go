@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -102,7 +103,7 @@ func TestFlowKnownBefore(t *testing.T) {
 	enums := dataflow.EnumsOf(&s.t)
 	for i := range f.Uses {
 		u := &f.Uses[i]
-		path, err := dataflow.ParsePath(f.Slots[u.Param].Path)
+		path, err := jsonpath.Parse(f.Slots[u.Param].Path)
 		if err != nil {
 			t.Fatal(err)
 		}

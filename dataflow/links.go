@@ -3,6 +3,7 @@ package dataflow
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -252,7 +253,7 @@ func (l *Links) addTrials(f *Flow) {
 	for param, turn := range l.lastHere {
 		l.openTrials(f, param, turn)
 	}
-	// In a fixed order, since that decides which counts are kept.
+	// In a fixed order, because that decides which counts are kept.
 	for i := range f.Uses {
 		u := &f.Uses[i]
 		k := pair64{l.global[u.Param], u.Value}
@@ -345,7 +346,7 @@ func (l *Links) addSource(k linkKey, s *Source, value uint64, kind trace.Kind, t
 	if kind == trace.String {
 		link.strings++
 	}
-	if next := int32(l.foundHere.count); l.foundHere.insert(mix(mix(value, uint64(id)+1), uint64(trajectory)), next) == next {
+	if next := int32(l.foundHere.count); l.foundHere.insert(jsonvalue.Mix(jsonvalue.Mix(value, uint64(id)+1), uint64(trajectory)), next) == next {
 		link.found++
 	}
 	l.hitValues += link.count(trajectory, held(s, value), s, l.hitValues >= maxHits)
@@ -397,12 +398,12 @@ func (k *linkStat) count(trajectory int32, value uint64, s *Source, scarce bool)
 
 // addPattern counts the list of sources in l.ids.
 func (l *Links) addPattern(param int32, never bool) {
-	h := mix(uint64(param), uint64(len(l.ids)))
+	h := jsonvalue.Mix(uint64(param), uint64(len(l.ids)))
 	if never {
 		h++
 	}
 	for _, id := range l.ids {
-		h = mix(h, uint64(id))
+		h = jsonvalue.Mix(h, uint64(id))
 	}
 	at, ok := l.patternOf[h]
 	if !ok {

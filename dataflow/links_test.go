@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -337,7 +339,7 @@ func checkSource(t *rapid.T, s *script, f *dataflow.Flow, u *dataflow.Use, sourc
 	if slot.Side == dataflow.Output {
 		root, _ = from.ResultValue()
 	}
-	path, err := dataflow.ParsePath(slot.Path)
+	path, err := jsonpath.Parse(slot.Path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -345,7 +347,7 @@ func checkSource(t *rapid.T, s *script, f *dataflow.Flow, u *dataflow.Use, sourc
 		return
 	}
 	for _, node := range path.Eval(root) {
-		if dataflow.HashValue(node) == u.Value {
+		if jsonvalue.Hash(&node) == u.Value {
 			return
 		}
 	}

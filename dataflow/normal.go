@@ -3,12 +3,16 @@ package dataflow
 import (
 	"strings"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
 // A person writes "May 20th" and "1,250 dollars" where an agent passes
 // 2024-05-20 and 1250. Normal forms make both the same. They say that a value
 // could be known, not that it is the same value: nothing is bound on them.
+
+// seedDate keeps the hashes of dates apart from others.
+const seedDate = 10
 
 // date is a day of the calendar. Year 0 means that none is named.
 type date struct{ year, month, day int }
@@ -22,7 +26,7 @@ func (d date) valid() bool {
 const anyYear = -1
 
 func (d date) key(year int) uint64 {
-	return mix(seedDate, uint64((year+1)*10000+d.month*100+d.day))
+	return jsonvalue.Mix(seedDate, uint64((year+1)*10000+d.month*100+d.day))
 }
 
 // mentionKeys are the keys under which a date that is written somewhere is
@@ -268,7 +272,7 @@ func numberOf(text string) (string, bool) {
 	if err != nil || v.Kind != trace.Number {
 		return "", false
 	}
-	return numberKey(v.Text), true
+	return jsonvalue.Number(v.Text), true
 }
 
 // isWhole reports whether a text is a whole number as JSON writes it.

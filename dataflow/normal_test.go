@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"pgregory.net/rapid"
 )
 
@@ -159,7 +160,7 @@ func TestNumberKey(t *testing.T) {
 		"7": "7", "7.0": "7", "-0.0": "0", "12.5": "12.5", "1e16": "10000000000000000", "1.5e3": "1500", "1e-7": "1e-7",
 		"1e300": "1e300", "9007199254740993": "9007199254740993",
 	} {
-		if got := numberKey(text); got != want {
+		if got := jsonvalue.Number(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

@@ -3,6 +3,8 @@ package dataflow
 import (
 	"strings"
 
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -24,7 +26,7 @@ type piece struct {
 // at once.
 func (c *collection) divide(id int32) {
 	text := c.wants[id].value.Text
-	if len(text) <= minText || len(text) > maxValue || strings.Contains(text, Hole) {
+	if len(text) <= minText || len(text) > maxValue || strings.Contains(text, jsonpath.Hole) {
 		return
 	}
 	tokens := appendTokens(c.tokens[:0], text)
@@ -56,7 +58,7 @@ func (c *collection) piece(id, start, end int32) {
 	if end-start < minText || int(end-start) == len(text) {
 		return
 	}
-	h := hashString(text[start:end])
+	h := jsonvalue.HashString(text[start:end])
 	if whole := c.equal.find(h); whole >= 0 {
 		c.wants[id].parts = append(c.wants[id].parts, part{start, end, whole})
 		return
@@ -87,7 +89,7 @@ func (c *collection) wantPiece(h uint64, text string) int32 {
 				return -1
 			}
 			if canonical, ok := numberOf(text); ok && canonical == text {
-				c.coerced.insert(hashNumber(canonical), id)
+				c.coerced.insert(jsonvalue.HashNumber(canonical), id)
 			}
 		}
 		c.wants[p.arg].parts = append(c.wants[p.arg].parts, part{p.start, p.end, id})

@@ -3,11 +3,13 @@ package dataflow
 import (
 	"strings"
 
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
 // A places is the tree of all paths that a collector has met. It outlives the
-// trajectory, since the results of a tool look alike: the text of a path is
+// trajectory, because the results of a tool look alike: the text of a path is
 // made once. Whether a path is in the tree already changes no result.
 type places struct {
 	nodes []place
@@ -94,7 +96,7 @@ func (p *places) meet(at int32) int32 {
 	if n.epoch == p.epoch {
 		return at
 	}
-	if p.met >= maxPlaces || n.depth > maxSteps {
+	if p.met >= maxPlaces || n.depth > jsonpath.MaxSteps {
 		return 0
 	}
 	p.met++
@@ -110,9 +112,9 @@ func (p *places) member(at int32, i int, name string) (int32, uint64) {
 	}
 	c, ok := n.children[name]
 	if !ok {
-		step := Step{Kind: StepMember, Name: strings.Clone(name)} // the tree outlives the result
-		c = child{name: step.Name, hash: hashString(name)}
-		c.place = p.add(place{side: n.side, tool: n.tool, depth: n.depth + 1, path: string(step.append([]byte(n.path)))})
+		step := jsonpath.Step{Kind: jsonpath.Member, Name: strings.Clone(name)} // the tree outlives the result
+		c = child{name: step.Name, hash: jsonvalue.HashString(name)}
+		c.place = p.add(place{side: n.side, tool: n.tool, depth: n.depth + 1, path: string(step.Append([]byte(n.path)))})
 		n = &p.nodes[at] // add may have moved it
 		if n.children == nil {
 			n.children = map[string]child{}
@@ -170,3 +172,5 @@ func isData(name string) bool {
 	}
 	return digits >= 3
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -281,7 +282,7 @@ func TestNestful(t *testing.T) {
 
 // topName returns the name of the argument that a parameter is or is in.
 func topName(s dataflow.Slot) string {
-	path, err := dataflow.ParsePath(s.Path)
+	path, err := jsonpath.Parse(s.Path)
 	if err != nil || len(path) == 0 {
 		return ""
 	}
@@ -289,7 +290,7 @@ func topName(s dataflow.Slot) string {
 }
 
 func topLevel(s dataflow.Slot) bool {
-	path, err := dataflow.ParsePath(s.Path)
+	path, err := jsonpath.Parse(s.Path)
 	return err == nil && len(path) == 1
 }
 

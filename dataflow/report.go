@@ -86,7 +86,7 @@ func (l *Links) reportParams(s *Set, number []int32) {
 		p := ParamSources{
 			Param: slot.slot, Uses: slot.used, Trajectories: slot.trajectories,
 			Values: len(slot.asked.counts), AtLeast: !slot.asked.exact(),
-			Never: stat.Of(slot.never, slot.used), Unattributed: l.overflow[int32(i)],
+			Never: stat.Share(slot.never, slot.used), Unattributed: l.overflow[int32(i)],
 			Tried: tried[slot.slot], Rejected: rejected[slot.slot],
 		}
 		counts, links := map[Class]int{}, map[int32]int{}
@@ -131,10 +131,10 @@ func (s *slotStat) otherwise() Class {
 func (p *ParamSources) share(s *Set, counts map[Class]int, links map[int32]int) {
 	n := p.Uses - p.Unattributed
 	for _, c := range classes {
-		p.Shares = append(p.Shares, ClassShare{c, stat.Of(counts[c], n)})
+		p.Shares = append(p.Shares, ClassShare{c, stat.Share(counts[c], n)})
 	}
 	for id, count := range links {
-		p.Sources = append(p.Sources, SourceShare{&s.Links[id], stat.Of(count, n)})
+		p.Sources = append(p.Sources, SourceShare{&s.Links[id], stat.Share(count, n)})
 	}
 	slices.SortFunc(p.Sources, func(a, b SourceShare) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Link.From.compare(b.Link.From),

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -114,7 +116,7 @@ func wordsOf(w *want, r Relation) []uint64 {
 			return keys[:]
 		}
 		canonical, _ := numberOf(w.text)
-		return []uint64{hashNumber(canonical)}
+		return []uint64{jsonvalue.HashNumber(canonical)}
 	}
 	words := make([]uint64, len(w.phrase))
 	for i, t := range w.phrase {
@@ -170,7 +172,7 @@ func (c *collection) appendParts(list []candidate, w *want) []candidate {
 			cover = append(cover, p)
 			end = p.end
 		}
-		list = c.appendPart(list, p, text[:p.start]+Hole+text[p.end:], 0)
+		list = c.appendPart(list, p, text[:p.start]+jsonpath.Hole+text[p.end:], 0)
 	}
 	if len(cover) < 2 {
 		return list
@@ -179,7 +181,7 @@ func (c *collection) appendParts(list []candidate, w *want) []candidate {
 	end = 0
 	for _, p := range cover {
 		skeleton.WriteString(text[end:p.start])
-		skeleton.WriteString(Hole)
+		skeleton.WriteString(jsonpath.Hole)
 		end = p.end
 	}
 	skeleton.WriteString(text[end:])
@@ -221,9 +223,9 @@ func heldHash(w *want, r Relation) uint64 {
 	case r != Coerced:
 		return w.hash
 	case w.value.Kind == trace.Number:
-		return hashString(numberKey(w.value.Text))
+		return jsonvalue.HashString(jsonvalue.Number(w.value.Text))
 	}
-	return hashNumber(w.value.Text)
+	return jsonvalue.HashNumber(w.value.Text)
 }
 
 // keys returns the members that single the found element out of each list on
@@ -240,7 +242,7 @@ func (c *collection) keys(f *candidate, args []argument, j int) []Key {
 			if !isKey(&member.Value) || !isUnique(l.list, int(l.position), m) {
 				continue
 			}
-			h := hashValue(&member.Value)
+			h := jsonvalue.Hash(&member.Value)
 			if h == f.value {
 				continue // chosen by itself
 			}
@@ -300,10 +302,10 @@ func isUnique(list *trace.Value, position, m int) bool {
 		}
 		element := elementOf(list, i)
 		if m < len(element.Members) && element.Members[m].Name == member.Name { // most often
-			if equal(&element.Members[m].Value, &member.Value) {
+			if jsonvalue.Equal(&element.Members[m].Value, &member.Value) {
 				return false
 			}
-		} else if v, ok := element.Lookup(member.Name); ok && equal(&v, &member.Value) {
+		} else if v, ok := element.Lookup(member.Name); ok && jsonvalue.Equal(&v, &member.Value) {
 			return false
 		}
 	}

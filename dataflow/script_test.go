@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -75,7 +76,22 @@ func sourceText(f *dataflow.Flow, s *dataflow.Source) string {
 		text += fmt.Sprintf(" x%d", s.Calls)
 	}
 	if s.Template != "" {
-		text += fmt.Sprintf(" %q/%d", strings.ReplaceAll(s.Template, dataflow.Hole, "{}"), s.Part)
+		text += fmt.Sprintf(" %q/%d", strings.ReplaceAll(s.Template, jsonpath.Hole, "{}"), s.Part)
 	}
 	return text
+}
+
+// failer is what *testing.T and *rapid.T have in common.
+type failer interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func value(t failer, text string) trace.Value {
+	t.Helper()
+	v, err := trace.ParseValue([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return v
 }

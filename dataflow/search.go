@@ -1,6 +1,8 @@
 package dataflow
 
 import (
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -41,7 +43,7 @@ func (c *collection) readMessage(i int) {
 		}
 	}
 	for _, n := range c.numList {
-		c.keep(&c.words, &c.wordRoom, slot, hashNumber(n))
+		c.keep(&c.words, &c.wordRoom, slot, jsonvalue.HashNumber(n))
 	}
 	c.eachNormal(func(w int32) {
 		if c.mode != sourcing || !c.wants[w].heldHere(slot, int32(i)) {
@@ -140,19 +142,19 @@ func (c *collection) give(side Side, tool trace.Name, turn int32) {
 func (c *collection) walk(v *trace.Value, at int32) uint64 {
 	if at == 0 {
 		c.flow.dropped++
-		return hashValue(v)
+		return jsonvalue.Hash(v)
 	}
 	var h uint64
 	switch v.Kind {
 	case trace.Array:
-		h = mix(seedArray, uint64(len(v.Elems)))
+		h = jsonvalue.HashArray(len(v.Elems))
 		if len(v.Elems) == 0 {
 			return h
 		}
 		each := c.places.elements(at)
 		for i := range v.Elems {
 			c.push(at, i, v)
-			h = mix(h, c.walk(&v.Elems[i], each))
+			h = jsonvalue.HashElement(h, c.walk(&v.Elems[i], each))
 			c.pop()
 		}
 	case trace.Object:
@@ -161,26 +163,26 @@ func (c *collection) walk(v *trace.Value, at int32) uint64 {
 			return h
 		}
 	default:
-		h = hashValue(v)
+		h = jsonvalue.Hash(v)
 		c.leaf(v, at, h)
 		return h
 	}
 	slot := c.slot(at)
 	c.hold(slot, h)
-	if w := c.equal.find(h); w >= 0 && equal(&c.wants[w].value, v) {
+	if w := c.equal.find(h); w >= 0 && jsonvalue.Equal(&c.wants[w].value, v) {
 		c.note(w, found{slot: slot, relation: Equal, levels: [2]int32{-1, -1}})
 	}
 	return h
 }
 
 func (c *collection) walkObject(v *trace.Value, at int32) uint64 {
-	h := mix(seedObject, uint64(len(v.Members)))
+	h := jsonvalue.HashObject(len(v.Members))
 	asMap := isMap(v)
 	for i := range v.Members {
 		m := &v.Members[i]
 		var nameHash, inner uint64
 		if asMap {
-			nameHash = hashString(m.Name)
+			nameHash = jsonvalue.HashString(m.Name)
 			c.push(at, i, v)
 			inner = c.walk(&m.Value, c.places.elements(at))
 			c.pop()
@@ -193,7 +195,7 @@ func (c *collection) walkObject(v *trace.Value, at int32) uint64 {
 		if w := c.equal.find(nameHash); w >= 0 {
 			c.see(w, false)
 		}
-		h = hashMember(h, m.Name, inner)
+		h = jsonvalue.HashMember(h, m.Name, inner)
 	}
 	return h
 }
@@ -210,7 +212,7 @@ func (c *collection) leaf(v *trace.Value, at int32, h uint64) {
 	if whole < 0 && v.Kind == trace.String {
 		whole = c.wantPiece(h, v.Text)
 	}
-	if whole >= 0 && equal(&c.wants[whole].value, v) {
+	if whole >= 0 && jsonvalue.Equal(&c.wants[whole].value, v) {
 		here.relation = Equal
 		c.note(whole, here)
 	}
@@ -232,12 +234,13 @@ func (c *collection) leaf(v *trace.Value, at int32, h uint64) {
 	}
 }
 
+// maxNested is how many times JSON text may be wrapped in JSON text before it is no
+// longer looked through.
+const maxNested = 4
+
 // walkInner looks for wants in a text that is JSON itself.
 func (c *collection) walkInner(text string, at int32) {
-	if !mayBeJSON(text) {
-		return
-	}
-	if inner, ok := lookThrough(text); ok {
+	if inner, ok := jsonpath.LookThrough(text); ok {
 		c.nested++
 		c.walk(&inner, at)
 		c.nested--
@@ -250,9 +253,9 @@ func (c *collection) leafTwin(v *trace.Value, h uint64, here found) {
 	here.relation = Coerced
 	twin := c.coerced.find(h)
 	if v.Kind == trace.Number && twin < 0 {
-		twin = c.wantPiece(hashString(spelling(v)), spelling(v))
+		twin = c.wantPiece(jsonvalue.HashString(jsonvalue.Text(v)), jsonvalue.Text(v))
 	}
-	if twin >= 0 && c.wants[twin].value.Kind != v.Kind && sameText(&c.wants[twin].value, v) {
+	if twin >= 0 && c.wants[twin].value.Kind != v.Kind && jsonvalue.SameText(&c.wants[twin].value, v) {
 		c.note(twin, here)
 	}
 }
@@ -275,7 +278,7 @@ func (c *collection) keep(seen *index, list *[]content, slot int32, h uint64) {
 		c.isFull[slot] = true
 		return
 	}
-	if seen.insert(mix(h, uint64(slot)+1), int32(n)) == int32(n) {
+	if seen.insert(jsonvalue.Mix(h, uint64(slot)+1), int32(n)) == int32(n) {
 		*list = append(*list, content{slot, h})
 	}
 }

@@ -3,6 +3,8 @@ package dataflow
 import (
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 )
 
 // Texts are searched by whole words: a value is found in a text where its
@@ -16,6 +18,9 @@ type token struct {
 	start, end int32
 	hash       uint64
 }
+
+// seedToken keeps the hashes of words apart from others.
+const seedToken = 9
 
 // maxText is how many bytes of one text are searched.
 const maxText = 1 << 20
@@ -61,7 +66,7 @@ func appendTokens(tokens []token, text string) []token {
 			i, h = wideToken(text, start, i, h)
 		}
 		if i > start {
-			tokens = append(tokens, token{int32(start), int32(i), mix(h, seedToken)})
+			tokens = append(tokens, token{int32(start), int32(i), jsonvalue.Mix(h, seedToken)})
 		}
 		// What ended the word is a separator, or the first character of the next.
 		if i < len(text) && !beginsWord(text[i:]) {

@@ -3,6 +3,7 @@ package dataflow
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -46,9 +47,9 @@ func (c *checking) readList(id int32, nodes []trace.Value) {
 
 // use notes the use of a value after a list.
 func (w *walk) use(k *Link, recorded *trace.Value) {
-	h := hashValue(recorded)
+	h := jsonvalue.Hash(recorded)
 	if i := slices.IndexFunc(w.nodes, func(n trace.Value) bool { return k.gives(&n, recorded) }); i >= 0 {
-		h = hashValue(&w.nodes[i])
+		h = jsonvalue.Hash(&w.nodes[i])
 	}
 	if !w.seen[h] {
 		w.seen[h] = true
@@ -69,7 +70,7 @@ func (w *walk) summary() walked {
 	var nodes []uint64
 	position := map[uint64]bool{}
 	for i := range w.nodes {
-		if h := hashValue(&w.nodes[i]); !position[h] {
+		if h := jsonvalue.Hash(&w.nodes[i]); !position[h] {
 			position[h] = true
 			nodes = append(nodes, h)
 		}

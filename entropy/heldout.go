@@ -57,14 +57,14 @@ func NewHeldOut(l ngram.Losses, o Options) HeldOut {
 		h.Warnings = append(h.Warnings, warn(WarnUnseen, "%.0f %% of the calls are of tools that no other task's calls show", 100*share))
 	}
 	losses := lossesOf(l)
-	var figures []stat.Ratio // of each order, then of each pair of them
+	var figures []stat.ClusterRatio // of each order, then of each pair of them
 	figures = append(figures, losses...)
 	for j := range losses {
 		for k := range j {
 			figures = append(figures, losses[k].Minus(losses[j]))
 		}
 	}
-	intervals := stat.Ratios(figures, o.drawing(0))
+	intervals := stat.Intervals(figures, o.drawing(0))
 	pairs := intervals[len(losses):]
 	h.beats = make([][]bool, len(losses))
 	for k := range losses {
@@ -84,14 +84,14 @@ func NewHeldOut(l ngram.Losses, o Options) HeldOut {
 }
 
 // lossesOf returns the loss in bits a symbol, by order.
-func lossesOf(l ngram.Losses) []stat.Ratio {
-	losses := make([]stat.Ratio, len(l.Tasks[0].Bits))
+func lossesOf(l ngram.Losses) []stat.ClusterRatio {
+	losses := make([]stat.ClusterRatio, len(l.Tasks[0].Bits))
 	symbols := make([]float64, len(l.Tasks))
 	for i := range l.Tasks {
 		symbols[i] = float64(l.Tasks[i].N)
 	}
 	for k := range losses {
-		losses[k] = stat.Ratio{Num: make([]float64, len(l.Tasks)), Den: symbols}
+		losses[k] = stat.ClusterRatio{Num: make([]float64, len(l.Tasks)), Den: symbols}
 		for i := range l.Tasks {
 			losses[k].Num[i] = l.Tasks[i].Bits[k]
 		}

@@ -55,11 +55,11 @@ func AddIntervals(contexts []Context, s Sample, o Options) {
 		c, t := &contexts[i], &tallies[i]
 		c.Tasks = len(t.n)
 		c.Warnings = taskWarning(c.Tasks)
-		shares := make([]stat.Ratio, len(c.Next))
+		shares := make([]stat.ClusterRatio, len(c.Next))
 		for j := range c.Next {
-			shares[j] = stat.Ratio{Num: t.next[j], Den: t.n}
+			shares[j] = stat.ClusterRatio{Num: t.next[j], Den: t.n}
 		}
-		for j, interval := range stat.Ratios(shares, o.drawing(1)) {
+		for j, interval := range stat.Intervals(shares, o.drawing(1)) {
 			if c.Next[j].Share == 1 && c.Tasks >= stat.MinClusters {
 				interval = stat.Always(c.Tasks, o.Level)
 			}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
@@ -59,7 +60,7 @@ var reference = regexp.MustCompile(`\$(var_?\d+)((?:\.[^$]+)?)\$`)
 // by their name; and what any sequence refers to.
 type nestedTools struct {
 	returns map[string]any             // tool -> output_parameters
-	paths   map[string][]dataflow.Path // tool -> places that are referred to
+	paths   map[string][]jsonpath.Path // tool -> places that are referred to
 }
 
 func (n *nestedTools) call(tool string, args map[string]any) any {
@@ -99,11 +100,11 @@ func (n *nestedTools) call(tool string, args map[string]any) any {
 }
 
 // insert puts a leaf where a path leads.
-func insert(out map[string]any, path dataflow.Path, leaf any) {
+func insert(out map[string]any, path jsonpath.Path, leaf any) {
 	var at any = out
 	put := func(any) {}
 	for _, s := range path {
-		if s.Kind == dataflow.StepIndex {
+		if s.Kind == jsonpath.Index {
 			list, _ := at.([]any)
 			for len(list) <= s.Index {
 				list = append(list, map[string]any{})
@@ -125,13 +126,13 @@ func insert(out map[string]any, path dataflow.Path, leaf any) {
 }
 
 // pathOf reads ".company.cik" or ".author[0].id".
-func pathOf(text string) dataflow.Path {
-	var path dataflow.Path
+func pathOf(text string) jsonpath.Path {
+	var path jsonpath.Path
 	for _, part := range strings.Split(text, ".")[1:] {
 		name, index, indexed := strings.Cut(part, "[")
-		path = append(path, dataflow.Step{Kind: dataflow.StepMember, Name: name})
+		path = append(path, jsonpath.Step{Kind: jsonpath.Member, Name: name})
 		if n, err := strconv.Atoi(strings.TrimSuffix(index, "]")); indexed && err == nil {
-			path = append(path, dataflow.Step{Kind: dataflow.StepIndex, Index: n})
+			path = append(path, jsonpath.Step{Kind: jsonpath.Index, Index: n})
 		}
 	}
 	return path
@@ -157,7 +158,7 @@ func bindingOf(t *testing.T, v any, steps map[string]int) (metatool.Binding, boo
 		if r[0] == 0 && r[1] == len(text) {
 			return part, true
 		}
-		whole.Template += text[at:r[0]] + dataflow.Hole
+		whole.Template += text[at:r[0]] + jsonpath.Hole
 		whole.Parts = append(whole.Parts, part)
 		at = r[1]
 	}
@@ -179,7 +180,7 @@ func resolved(v any, results map[string]any) any {
 		read := func(ref []string) any {
 			at := results[ref[1]]
 			for _, s := range pathOf(ref[2]) {
-				if s.Kind == dataflow.StepIndex {
+				if s.Kind == jsonpath.Index {
 					at = at.([]any)[s.Index]
 				} else {
 					at = at.(map[string]any)[s.Name]
@@ -197,7 +198,7 @@ func resolved(v any, results map[string]any) any {
 
 func loadNested(t *testing.T, data, spec string) ([]nestedRun, *nestedTools) {
 	runs := readNested[[]nestedRun](t, data)
-	tools := &nestedTools{map[string]any{}, map[string][]dataflow.Path{}}
+	tools := &nestedTools{map[string]any{}, map[string][]jsonpath.Path{}}
 	for _, s := range readNested[[]struct {
 		Name             string
 		OutputParameters any `json:"output_parameters"`

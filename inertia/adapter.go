@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/yamlsrc"
 	"github.com/awo-dev/awo/trace"
@@ -24,7 +24,7 @@ type Adapter struct {
 type stateKey struct {
 	key    string
 	tool   string
-	path   dataflow.Path  // of the result
+	path   jsonpath.Path  // of the result
 	result *regexp.Regexp // on the result, with a group
 	arg    string
 	fills  []paramName
@@ -120,13 +120,13 @@ func (p *adapterParser) result(k *stateKey, n *yamlsrc.Node) {
 		}
 		return
 	}
-	path, err := dataflow.ParsePath(text)
+	path, err := jsonpath.Parse(text)
 	if err != nil {
 		p.add(n.Pos, CodeAdapterPattern, "not a path that awo reads: a member, [i], [*] or one filter a step")
 	}
 	k.path = path
 	if len(path) == 0 {
-		k.path = dataflow.Path{}
+		k.path = jsonpath.Path{}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -15,7 +16,7 @@ type History struct {
 	args    []arguments // by call
 	results []parsed
 	words   [][]word // by message
-	paths   map[string]dataflow.Path
+	paths   map[string]jsonpath.Path
 }
 
 // arguments are those of one call.
@@ -38,7 +39,7 @@ type parsed struct {
 func NewHistory(t *trace.Trajectory) *History {
 	h := &History{
 		t: t, args: make([]arguments, len(t.Calls)),
-		results: make([]parsed, len(t.Calls)), words: make([][]word, len(t.Messages)), paths: map[string]dataflow.Path{},
+		results: make([]parsed, len(t.Calls)), words: make([][]word, len(t.Messages)), paths: map[string]jsonpath.Path{},
 	}
 	for i := range t.Calls {
 		if t.Calls[i].Origin == trace.OriginModel {
@@ -283,7 +284,7 @@ func (v view) class(tool trace.Name, source int) Class {
 func (v view) read(key ruleKey, newest int, tool trace.Name, param string) (reading, bool) {
 	path, ok := v.h.paths[key.path]
 	if !ok {
-		path, _ = dataflow.ParsePath(key.path) // what does not parse selects the whole, which fits no parameter
+		path, _ = jsonpath.Parse(key.path) // what does not parse selects the whole, which fits no parameter
 		v.h.paths[key.path] = path
 	}
 	var held trace.Value

@@ -51,13 +51,15 @@ func Bootstrap(runs []Replayed, theta, at80, at90 float64, gate Gate, seed uint6
 			sums.add(i, right90, float64(Fire(one, at90, gate).Right))
 		}
 	}
-	x := stat.Ratios([]stat.Ratio{
+	x := stat.Intervals([]stat.ClusterRatio{
 		sums.ratio(top1, turns), sums.ratio(top3, turns), sums.ratio(bits, turns), sums.ratio(fired, all), sums.ratio(right, fired),
-		{Num: sums.columns[right]}, {Num: sums.columns[right80]}, {Num: sums.columns[right90]},
+		{Num: sums.columns[right]},
+		{Num: sums.columns[right80]},
+		{Num: sums.columns[right90]},
 	}, stat.Options{Seed: seed})
 	for i, at := range []float64{at80, at90} {
 		if math.IsNaN(at) {
-			x[6+i] = stat.None("no threshold reaches this precision")
+			x[6+i] = stat.NoInterval("no threshold reaches this precision")
 		}
 	}
 	for i := range x {
@@ -95,8 +97,8 @@ func newTaskSums(runs []Replayed, columns int) *taskSums {
 
 func (s *taskSums) add(run, column int, v float64) { s.columns[column][s.place[run]] += v }
 
-func (s *taskSums) ratio(num, den int) stat.Ratio {
-	return stat.Ratio{Num: s.columns[num], Den: s.columns[den]}
+func (s *taskSums) ratio(num, den int) stat.ClusterRatio {
+	return stat.ClusterRatio{Num: s.columns[num], Den: s.columns[den]}
 }
 
 // CurvePoint is one point of a learning curve.

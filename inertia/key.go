@@ -3,7 +3,7 @@ package inertia
 import (
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -40,7 +40,7 @@ func nameParts(name string) []string {
 }
 
 // isOpen reports whether a path has a filter that the name closes.
-func isOpen(p dataflow.Path) bool {
+func isOpen(p jsonpath.Path) bool {
 	for i := range p {
 		if p[i].Open {
 			return true
@@ -50,7 +50,7 @@ func isOpen(p dataflow.Path) bool {
 }
 
 // byName returns what an open path selects for a tool; false unless it is one value.
-func byName(p dataflow.Path, held trace.Value, tool trace.Name) (trace.Value, bool) {
+func byName(p jsonpath.Path, held trace.Value, tool trace.Name) (trace.Value, bool) {
 	var found []trace.Value
 	for _, part := range nameParts(nameText(tool)) {
 		found = append(found, p.Bind(trace.NewString(part)).Eval(held)...)
@@ -68,7 +68,7 @@ func openPaths(path string, held trace.Value, tool trace.Name) []string {
 	if !ok || strings.Contains(leaf, "[*]") || leaf == "" {
 		return nil
 	}
-	each, err := dataflow.ParsePath(list + "[*]")
+	each, err := jsonpath.Parse(list + "[*]")
 	if err != nil {
 		return nil
 	}

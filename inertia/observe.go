@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -141,8 +142,8 @@ func (w *Observer) Observe(t *trace.Trajectory) *Observation {
 
 // topLevel returns the name of the argument that a path means as a whole.
 func topLevel(path string) (string, bool) {
-	p, err := dataflow.ParsePath(path)
-	if err != nil || len(p) != 1 || p[0].Kind != dataflow.StepMember {
+	p, err := jsonpath.Parse(path)
+	if err != nil || len(p) != 1 || p[0].Kind != jsonpath.Member {
 		return "", false
 	}
 	return p[0].Name, true

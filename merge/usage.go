@@ -1,6 +1,9 @@
 package merge
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -83,6 +86,10 @@ func (u *Usage) count(list []application) {
 
 // Steps returns how many steps there were, and calls that became none.
 func (u *Usage) Steps() int { return u.calls }
+
+// Tools returns the names that calls were made under, before and after rules
+// renamed them, sorted.
+func (u *Usage) Tools() []string { return slices.Sorted(maps.Keys(u.rewriter.names)) }
 
 // Rules returns the counts, in the order of the set.
 func (u *Usage) Rules() []RuleUsage {

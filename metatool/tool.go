@@ -3,7 +3,7 @@ package metatool
 import (
 	"fmt"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -90,7 +90,7 @@ type Binding struct {
 	// holds JSON; it may hold one filter. An open filter is closed by the value
 	// of Key. It must give exactly one value, but for Step.Each, where it gives
 	// the elements.
-	Path dataflow.Path
+	Path jsonpath.Path
 	Key  *Binding
 
 	Template string // BindTemplate: with a dataflow.Hole for each of Parts
@@ -113,7 +113,7 @@ const (
 
 // Expectation is a condition on a result: that Path selects at least one value
 // in it.
-type Expectation struct{ Path dataflow.Path }
+type Expectation struct{ Path jsonpath.Path }
 
 // Output says what a meta-tool returns.
 //

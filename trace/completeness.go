@@ -8,7 +8,7 @@ import (
 )
 
 // Completeness collects, before any analysis, what a set of traces contains and
-// what it can bear. It is O(tools + models) in memory and not safe for
+// what it supports. It is O(tools + models) in memory and not safe for
 // concurrent use.
 type Completeness struct {
 	Tally   Tally
@@ -224,5 +224,5 @@ func (c *Completeness) Models() []ModelSummary {
 // FormatNames returns the formats met, sorted.
 func (c *Completeness) FormatNames() []string { return slices.Sorted(maps.Keys(c.Formats)) }
 
-// Capabilities judges what the traces bear, in a fixed order.
+// Capabilities judges what the traces support, in a fixed order.
 func (c *Completeness) Capabilities() []Capability { return c.Tally.Capabilities() }

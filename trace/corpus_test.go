@@ -156,8 +156,8 @@ func TestTallyAndCompleteness(t *testing.T) {
 	first.Turns[0].Usage = Usage{Known: true, Input: 10, Output: 2}
 	first.Calls[1].HasResult = false
 	first.Calls = append(first.Calls, Call{Tool: Intern("inner"), Turn: 1, Origin: OriginCode, Status: StatusOK, HasResult: true})
-	first.Oddities.AddN(CodeOrphanResult, 2)
-	first.Oddities.AddN("args-not-json", 1)
+	first.Anomalies.AddN(CodeOrphanResult, 2)
+	first.Anomalies.AddN("args-not-json", 1)
 	second := played("", "")
 	facts.Add(first)
 	facts.Add(second)

@@ -1,14 +1,11 @@
 package emit
 
 import (
-	"strings"
-
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
-	"github.com/awo-dev/awo/trace"
 )
 
 // CandidatesName is the name of the artefact of Candidates.
@@ -41,24 +38,18 @@ type Found struct {
 	Candidates   []FoundCandidate
 }
 
-// Origin is where a trajectory was read.
+// Origin is where a trajectory was read; artefacts name files as their manifest does.
 type Origin struct {
 	ID, File string
 	Line     int
-}
-
-// NewOrigin returns where a trajectory stands, without absolute paths.
-func NewOrigin(t *trace.Trajectory) Origin {
-	file := portable(t.Source.File)
-	return Origin{ID: strings.ReplaceAll(t.ID, t.Source.File, file), File: file, Line: t.Source.Line}
 }
 
 // FoundCandidate is a candidate and what became of it.
 type FoundCandidate struct {
 	Definition *bind.Definition
 	Status     string
-	Reason     string // why it is left out
-	Anti       bool   // since it fails more often than its parts, or costs more than it saves
+	Reason     string // why it is rejected
+	Anti       bool   // because it fails more often than its parts, or costs more than it saves
 	Failures   *FailuresJSON
 	Ending     compile.Ending
 }
@@ -75,7 +66,7 @@ type CandidatesJSON struct {
 type CandidateJSON struct {
 	Name        string        `json:"name"`
 	Status      string        `json:"status"`
-	Reason      string        `json:"reason"` // why it was left out
+	Reason      string        `json:"reason"` // why it is rejected
 	Tools       []string      `json:"tools"`
 	Support     int           `json:"support"`
 	Occurrences int           `json:"occurrences"`

@@ -3,14 +3,19 @@ package emit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
 	"path/filepath"
 )
 
 // ManifestName is the name of the manifest in the output folder.
 const ManifestName = "manifest.json"
 
-// ManifestSchema names the version of Manifest.
-const ManifestSchema = "awo.manifest/v1"
+// ManifestSchema names the version of Manifest. In version 1 the paths of inputs were
+// relative to the folder in which awo ran.
+const (
+	ManifestSchema = "awo.manifest/v2"
+	ManifestBefore = "awo.manifest/v1"
+)
 
 // Manifest says what a set of artefacts was made from and by, so that it can be
 // made again and checked. It holds no time and no absolute path: the same
@@ -27,8 +32,8 @@ type Manifest struct {
 
 // Input is a file that was read.
 type Input struct {
-	Role         string `json:"role"` // "traces" or "rules"
-	File         string `json:"file"`
+	Role         string `json:"role"`             // "traces", "rules" or "prices"
+	File         string `json:"file"`             // from the folder of the manifest where that is possible, see InputName
 	Format       string `json:"format,omitempty"` // of traces
 	Bytes        int64  `json:"bytes"`            // as stored
 	SHA256       string `json:"sha256,omitempty"` // missing for a pipe, which cannot be read twice
@@ -47,12 +52,6 @@ type Artefact struct {
 // Write gets: a manifest that is there vouches for its files.
 func (m Manifest) File(files []File) (File, error) {
 	m.Schema = ManifestSchema
-	inputs := make([]Input, len(m.Inputs))
-	for i, in := range m.Inputs {
-		in.File = portable(in.File)
-		inputs[i] = in
-	}
-	m.Inputs = inputs
 	m.Files = make([]Artefact, len(files))
 	for i, f := range files {
 		sum := sha256.Sum256(f.Data)
@@ -61,11 +60,33 @@ func (m Manifest) File(files []File) (File, error) {
 	return jsonFile(ManifestName, m)
 }
 
-// portable leaves a relative path as it is, with slashes, and of an absolute
-// one only the name: the rest is a matter of the machine.
-func portable(name string) string {
-	if filepath.IsAbs(name) {
-		return filepath.Base(name)
+// InputName is the name of an input in the manifest of the folder dir: its path from
+// there, with slashes. Where that would say where on a machine the folder lies, it is
+// the name of the file alone: a path that is not relative, unless it and the folder
+// both lie below the folder in which awo runs.
+func InputName(dir, file string) string {
+	if file == "-" {
+		return file
 	}
-	return filepath.ToSlash(filepath.Clean(name))
+	if filepath.IsAbs(dir) || filepath.IsAbs(file) {
+		here, err := os.Getwd()
+		if err != nil {
+			return filepath.Base(file)
+		}
+		for _, name := range []*string{&dir, &file} {
+			if !filepath.IsAbs(*name) {
+				*name = filepath.Join(here, *name)
+			}
+			below, err := filepath.Rel(here, *name)
+			if err != nil || !filepath.IsLocal(below) {
+				return filepath.Base(file)
+			}
+			*name = below
+		}
+	}
+	name, err := filepath.Rel(dir, file)
+	if err != nil { // the folder is named by a way upwards
+		return filepath.Base(file)
+	}
+	return filepath.ToSlash(name)
 }

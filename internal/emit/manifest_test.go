@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/internal/emit"
@@ -12,16 +11,12 @@ import (
 )
 
 func TestManifest(t *testing.T) {
-	absolute, err := filepath.Abs(filepath.Join("some", "traces.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	m := emit.Manifest{
 		Awo: "v0.0.0-test", Command: "extract",
 		Options: map[string]any{"threshold": 5, "exclude-tool": []string{"think"}, "algorithm": "awo"},
 		Inputs: []emit.Input{
-			{Role: "traces", File: "./traces/a.jsonl", Format: "atif", Bytes: 12, SHA256: "00", Records: 3, Trajectories: 2},
-			{Role: "traces", File: absolute, Bytes: 1, SHA256: "01"},
+			{Role: "traces", File: "../traces/a.jsonl", Format: "atif", Bytes: 12, SHA256: "00", Records: 3, Trajectories: 2},
+			{Role: "traces", File: "b.jsonl", Bytes: 1, SHA256: "01"},
 			{Role: "rules", File: "rules.yaml", Bytes: 7, SHA256: "02"},
 		},
 		Counts: map[string]int{"calls": 3},
@@ -35,14 +30,34 @@ func TestManifest(t *testing.T) {
 		t.Errorf("%s is no JSON", f.Name)
 	}
 	golden.Open(t).Check(t, f.Name, f.Data)
-	if strings.Contains(string(f.Data), filepath.Dir(absolute)) {
-		t.Error("the manifest holds an absolute path")
-	}
 	again, err := m.File(files)
 	if err != nil || !bytes.Equal(f.Data, again.Data) {
 		t.Errorf("the second manifest differs (%v)", err)
 	}
-	if m.Inputs[1].File != absolute {
-		t.Error("the caller's inputs were changed")
+}
+
+// TestInputName: inputs are named from the folder of the manifest, and what lies
+// elsewhere on a machine by its last part alone.
+func TestInputName(t *testing.T) {
+	here := t.TempDir()
+	t.Chdir(here)
+	elsewhere := filepath.Join(t.TempDir(), "secret", "a.jsonl")
+	for _, test := range []struct{ dir, file, want string }{
+		{"tools", "-", "-"},
+		{"tools", "a.jsonl", "../a.jsonl"},
+		{"tools", "./x/../a.jsonl", "../a.jsonl"},
+		{"tools/v1", "traces/a.jsonl", "../../traces/a.jsonl"},
+		{"tools", "../traces/a.jsonl", "../../traces/a.jsonl"},
+		{".", "traces/a.jsonl", "traces/a.jsonl"},
+		{"../tools", "a.jsonl", "a.jsonl"},
+		{"tools", filepath.Join(here, "traces", "a.jsonl"), "../traces/a.jsonl"},
+		{filepath.Join(here, "tools"), "traces/a.jsonl", "../traces/a.jsonl"},
+		{"tools", elsewhere, "a.jsonl"},
+		{filepath.Dir(elsewhere), "traces/a.jsonl", "a.jsonl"},
+		{filepath.Dir(elsewhere), elsewhere, "a.jsonl"},
+	} {
+		if got := emit.InputName(test.dir, test.file); got != test.want {
+			t.Errorf("%s in %s is %q, want %q", test.file, test.dir, got, test.want)
+		}
 	}
 }

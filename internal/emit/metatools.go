@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
@@ -154,7 +154,7 @@ func bindingOf(b *metatool.Binding) bindingJSON {
 	case metatool.BindElement:
 		out.Path = b.Path.String()
 	case metatool.BindTemplate:
-		pieces := strings.Split(b.Template, dataflow.Hole)
+		pieces := strings.Split(b.Template, jsonpath.Hole)
 		for i, piece := range pieces {
 			if out.Template += strings.NewReplacer("{", "{{", "}", "}}").Replace(piece); i < len(pieces)-1 {
 				out.Template += fmt.Sprintf("{%d}", i)

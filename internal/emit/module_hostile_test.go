@@ -10,7 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -70,27 +70,27 @@ func parsed(text string) trace.Value {
 	return v
 }
 
-func anyPath(open bool) *rapid.Generator[dataflow.Path] {
-	return rapid.Custom(func(t *rapid.T) dataflow.Path {
-		path := dataflow.Path{}
+func anyPath(open bool) *rapid.Generator[jsonpath.Path] {
+	return rapid.Custom(func(t *rapid.T) jsonpath.Path {
+		path := jsonpath.Path{}
 		for range rapid.IntRange(0, 2).Draw(t, "steps") {
 			switch rapid.IntRange(0, 3).Draw(t, "step") {
 			case 0, 1:
-				path = append(path, dataflow.Step{Kind: dataflow.StepMember, Name: rapid.SampledFrom(members).Draw(t, "name")})
+				path = append(path, jsonpath.Step{Kind: jsonpath.Member, Name: rapid.SampledFrom(members).Draw(t, "name")})
 			case 2:
-				path = append(path, dataflow.Step{Kind: dataflow.StepIndex, Index: rapid.IntRange(0, 2).Draw(t, "index")})
+				path = append(path, jsonpath.Step{Kind: jsonpath.Index, Index: rapid.IntRange(0, 2).Draw(t, "index")})
 			default:
-				path = append(path, dataflow.Step{Kind: dataflow.StepEach})
+				path = append(path, jsonpath.Step{Kind: jsonpath.Each})
 			}
 		}
 		if open || rapid.IntRange(0, 3).Draw(t, "filter") == 0 {
-			filter := dataflow.Step{Kind: dataflow.StepFilter, Name: rapid.SampledFrom(members).Draw(t, "key"), Open: open}
+			filter := jsonpath.Step{Kind: jsonpath.Filter, Name: rapid.SampledFrom(members).Draw(t, "key"), Open: open}
 			if !open {
 				filter.Value = anyValue(0).Draw(t, "value")
 			}
 			path = append(path, filter)
 			if rapid.Bool().Draw(t, "behind") {
-				path = append(path, dataflow.Step{Kind: dataflow.StepMember, Name: rapid.SampledFrom(members).Draw(t, "name")})
+				path = append(path, jsonpath.Step{Kind: jsonpath.Member, Name: rapid.SampledFrom(members).Draw(t, "name")})
 			}
 		}
 		return path
@@ -118,9 +118,9 @@ func anyBinding(tool *metatool.Tool, step, depth int) *rapid.Generator[metatool.
 			b.Parts = rapid.SliceOfN(anyBinding(tool, step, depth-1), 1, 2).Draw(t, "parts")
 			pieces := rapid.SliceOfN(anyText(), len(b.Parts)+1, len(b.Parts)+1).Draw(t, "pieces")
 			for i := range pieces {
-				pieces[i] = strings.ReplaceAll(pieces[i], dataflow.Hole, "")
+				pieces[i] = strings.ReplaceAll(pieces[i], jsonpath.Hole, "")
 			}
-			b.Template = strings.Join(pieces, dataflow.Hole)
+			b.Template = strings.Join(pieces, jsonpath.Hole)
 		default:
 			b.Const = anyValue(1).Draw(t, "const")
 		}
@@ -150,7 +150,7 @@ func anyTool(name string) *rapid.Generator[*bind.Definition] {
 			step := metatool.Step{Tool: anyText().Draw(t, "tool"), ReadOnly: easy || rapid.Bool().Draw(t, "reads"), Idempotent: rapid.Bool().Draw(t, "idempotent")}
 			switch {
 			case i > 0 && rapid.IntRange(0, 2).Draw(t, "each") == 0:
-				step.Each = &metatool.Binding{Kind: metatool.BindStep, Step: rapid.IntRange(0, i-1).Draw(t, "list"), Path: dataflow.Path{{Kind: dataflow.StepEach}}}
+				step.Each = &metatool.Binding{Kind: metatool.BindStep, Step: rapid.IntRange(0, i-1).Draw(t, "list"), Path: jsonpath.Path{{Kind: jsonpath.Each}}}
 				if rapid.Bool().Draw(t, "inside") {
 					step.Each.Path = append(anyPath(false).Draw(t, "path"), step.Each.Path...)
 				}

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool"
@@ -203,7 +203,7 @@ func canonical(v trace.Value) string {
 	walk = func(v trace.Value) trace.Value {
 		switch v.Kind {
 		case trace.Number:
-			v.Text, _ = dataflow.Fill(dataflow.Hole, v)
+			v.Text, _ = jsonpath.Fill(jsonpath.Hole, v)
 		case trace.Array:
 			elems := make([]trace.Value, len(v.Elems))
 			for i, e := range v.Elems {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool"
@@ -18,9 +18,9 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-func pathOf(t testing.TB, text string) dataflow.Path {
+func pathOf(t testing.TB, text string) jsonpath.Path {
 	t.Helper()
-	p, err := dataflow.ParsePath(text)
+	p, err := jsonpath.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func everyBinding(t testing.TB) *bind.Definition {
 				{Name: "fixed", Binding: metatool.Binding{Kind: metatool.BindConst, Const: parsed(`{"__proto__":[true,null,1.5,"'''"]}`)}},
 				{Name: "inner", Binding: step("$.wrapped.x[1]")},
 				{Name: "text", Binding: text},
-				{Name: "words", Binding: metatool.Binding{Kind: metatool.BindTemplate, Template: "Re: " + dataflow.Hole + " (" + dataflow.Hole + ")", Parts: []metatool.Binding{key, step("$.count")}}},
+				{Name: "words", Binding: metatool.Binding{Kind: metatool.BindTemplate, Template: "Re: " + jsonpath.Hole + " (" + jsonpath.Hole + ")", Parts: []metatool.Binding{key, step("$.count")}}},
 			}},
 		},
 		Output: metatool.Output{Steps: []int{1, 2}},
@@ -230,12 +230,12 @@ func TestSkill(t *testing.T) {
 	_, section, _ := strings.Cut(text, "\n## How to call them\n")
 	_, section, _ = strings.Cut(section, "\n## ")
 	section, _, _ = strings.Cut(section, "\n## ")
-	want := "\\_\\_tool\\_\\_\n\n\\# head\\\n\\- item\\\n1\\. item\\\n\\---\\\n\\> quote\\\n\\<script\\>x\\</script\\>\\\n" +
-		"\\[x\\](javascript:x) \\!\\[x\\](http\\://x) \\*\\*b\\*\\* \\~\\~s\\~\\~ \\&amp; \\$x\\$ \\{\\{x\\}\\}\\\n\\`\\`\\`\\\ncode\n"
+	want := "\\_\\_tool\\_\\_\n\n\\# head\\\n\\- item\\\n1\\. item\\\n\\---\\\n&gt; quote\\\n&lt;script&gt;x&lt;/script&gt;\\\n" +
+		"\\[x\\](javascript:x) !\\[x\\](http\\://x) \\*\\*b\\*\\* \\~\\~s\\~\\~ \\&amp; \\$x\\$ \\{\\{x\\}\\}\\\n\\`\\`\\`\\\ncode\n"
 	if !strings.HasPrefix(section, want) {
 		t.Errorf("the section is\n%s\nwant\n%s", section, want)
 	}
-	if row := "| in_0 | yes | any | a \\| b \\| c \\| \\<img src=x\\> \\[x\\](http\\://x) \\`x\\` www\\.x.org |"; !strings.Contains(section, row) {
+	if row := "| in_0 | yes | any | a \\| b \\| c \\| &lt;img src=x&gt; \\[x\\](http\\://x) \\`x\\` www\\.x.org |"; !strings.Contains(section, row) {
 		t.Errorf("the section has no row\n%s\n%s", row, section)
 	}
 }

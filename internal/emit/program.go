@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -106,7 +106,7 @@ func programBinding(b *metatool.Binding) trace.Value {
 		for i := range b.Parts {
 			parts.Elems = append(parts.Elems, programBinding(&b.Parts[i]))
 		}
-		members = append(members, member("template", texts(strings.Split(b.Template, dataflow.Hole))), member("parts", parts))
+		members = append(members, member("template", texts(strings.Split(b.Template, jsonpath.Hole))), member("parts", parts))
 	}
 	if b.Key != nil && (b.Kind == metatool.BindStep || b.Kind == metatool.BindElement) {
 		members = append(members, member("key", programBinding(b.Key)))
@@ -122,16 +122,16 @@ func programBinding(b *metatool.Binding) trace.Value {
 
 // programPath returns the steps of a path as lists, false if it holds a value
 // that other languages cannot.
-func programPath(p dataflow.Path) (trace.Value, bool) {
+func programPath(p jsonpath.Path) (trace.Value, bool) {
 	out := list()
 	for _, s := range p {
 		var one trace.Value
 		switch {
-		case s.Kind == dataflow.StepMember:
+		case s.Kind == jsonpath.Member:
 			one = list(trace.NewString("member"), trace.NewString(s.Name))
-		case s.Kind == dataflow.StepIndex:
+		case s.Kind == jsonpath.Index:
 			one = list(trace.NewString("index"), number(s.Index))
-		case s.Kind == dataflow.StepEach:
+		case s.Kind == jsonpath.Each:
 			one = list(trace.NewString("each"))
 		case s.Open:
 			one = list(trace.NewString("open"), trace.NewString(s.Name))

@@ -43,6 +43,32 @@ func Write(dir string, files []File) error {
 	})
 }
 
+// Replace puts a set of files with its manifest into the folder dir as Write does, and
+// removes what an earlier run of the same command left there: files that the manifest in
+// dir lists, that are still what it says of them, and that are not in the new set. What
+// was changed since is kept, and named in the order of the manifest.
+func Replace(dir string, files []File) (kept []string, err error) {
+	if err := checkNames(files); err != nil {
+		return nil, err
+	}
+	err = publish(dir, func(s *set) error {
+		for i, f := range files {
+			if i == len(files)-1 { // the manifest, which vouches for all that was done
+				kept = s.dropStale(files)
+			}
+			write := func(w io.Writer) error { _, err := w.Write(f.Data); return err }
+			if err := s.stage(f.Name, write); err != nil {
+				return unwritable(filepath.Join(dir, filepath.FromSlash(f.Name)), err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return kept, nil
+}
+
 // WriteStream puts one file into the folder dir as Write does, with what write
 // writes into it. An error of write is returned as it is, and then nothing
 // changes in the folder. The name is the user's own choice, so any that is a
@@ -113,6 +139,7 @@ type stagedFile struct {
 	name, temporary string
 	backup          string // a second name of the file that is replaced; "" if there is none
 	published       bool
+	remove          bool // nothing takes the place of the file, and it has no temporary name
 }
 
 // stage writes a file under a temporary name beside its own.
@@ -151,6 +178,14 @@ func (s *set) publish() error {
 		// moment without a file. Some file systems have none: then there is no
 		// way back for this file.
 		backup := path.Join(path.Dir(f.name), temporaryName())
+		if f.remove {
+			if err := s.rename(f.name, backup); err != nil {
+				s.restore()
+				return unwritable(filepath.Join(s.dir, filepath.FromSlash(f.name)), err)
+			}
+			f.backup, f.published = backup, true
+			continue
+		}
 		if err := s.root.Link(f.name, backup); err == nil {
 			f.backup = backup
 		}
@@ -170,7 +205,7 @@ func (s *set) restore() {
 		f := &s.staged[i]
 		switch {
 		case !f.published:
-		case f.backup == "":
+		case f.backup == "" && !f.remove:
 			_ = s.root.Remove(f.name)
 		case s.root.Rename(f.backup, f.name) == nil:
 			f.backup = ""
@@ -181,11 +216,16 @@ func (s *set) restore() {
 // clean removes temporary names.
 func (s *set) clean() {
 	for _, f := range s.staged {
-		if !f.published {
+		if !f.published && f.temporary != "" {
 			_ = s.root.Remove(f.temporary)
 		}
 		if f.backup != "" {
 			_ = s.root.Remove(f.backup)
+		}
+		if f.remove && f.published {
+			// Folders that hold nothing more go too; one that is not empty stays.
+			for folder := path.Dir(f.name); folder != "." && s.root.Remove(folder) == nil; folder = path.Dir(folder) {
+			}
 		}
 	}
 }

@@ -109,14 +109,14 @@ func TestWilson(t *testing.T) {
 		{16, 16, 1, 16 / (16 + 3.841458820694124), 1},
 		{15, 15, 1, 15 / (15 + 3.841458820694124), 1},
 	} {
-		got := Of(tc.count, tc.n)
+		got := Share(tc.count, tc.n)
 		if math.Abs(got.Share-tc.share) > 1e-12 || math.Abs(got.Interval.Lo-tc.low) > 1e-6 || math.Abs(got.Interval.Hi-tc.high) > 1e-6 {
 			t.Errorf("%d of %d: %+v, want %v to %v", tc.count, tc.n, got, tc.low, tc.high)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 1_000_000).Draw(t, "n")
-		i := Of(rapid.IntRange(0, n).Draw(t, "count"), n)
+		i := Share(rapid.IntRange(0, n).Draw(t, "count"), n)
 		if !(0 <= i.Interval.Lo && i.Interval.Lo <= i.Share && i.Share <= i.Interval.Hi && i.Interval.Hi <= 1) {
 			t.Fatalf("%+v", i)
 		}

@@ -26,17 +26,17 @@ const (
 	maxExpansion = 2
 )
 
-// methodRatio names the intervals of [Ratios].
+// methodRatio names the intervals of [Intervals].
 const methodRatio = "bootstrap-t over tasks"
 
-// A Ratio is a figure of clusters: sum(Num)/sum(Den), with one number for each cluster.
+// A ClusterRatio is a figure of clusters: sum(Num)/sum(Den), with one number for each cluster.
 // Clusters where both are 0 take no part. Without Den, it is the sum of Num over all
 // clusters.
-type Ratio struct{ Num, Den []float64 }
+type ClusterRatio struct{ Num, Den []float64 }
 
 // Minus returns the difference to another ratio of the same denominators, a paired one.
-func (r Ratio) Minus(other Ratio) Ratio {
-	d := Ratio{make([]float64, len(r.Num)), r.Den}
+func (r ClusterRatio) Minus(other ClusterRatio) ClusterRatio {
+	d := ClusterRatio{make([]float64, len(r.Num)), r.Den}
 	for i := range r.Num {
 		d.Num[i] = r.Num[i] - other.Num[i]
 	}
@@ -44,7 +44,7 @@ func (r Ratio) Minus(other Ratio) Ratio {
 }
 
 // Value returns the figure, NaN if the denominators sum up to nothing.
-func (r Ratio) Value() float64 {
+func (r ClusterRatio) Value() float64 {
 	num, den := 0.0, 0.0
 	for i, x := range r.Num {
 		num += x
@@ -72,9 +72,9 @@ type Options struct {
 }
 
 // Interval returns the interval of one ratio.
-func (r Ratio) Interval(o Options) Interval { return Ratios([]Ratio{r}, o)[0] }
+func (r ClusterRatio) Interval(o Options) Interval { return Intervals([]ClusterRatio{r}, o)[0] }
 
-// Ratios returns intervals of figures over the same clusters, by bootstrap-t (Efron and
+// Intervals returns intervals of figures over the same clusters, by bootstrap-t (Efron and
 // Tibshirani 1993, section 12.5): the clusters are drawn anew, and the distance of each
 // resample's figure is measured in its own standard error, which is that of a linearised
 // ratio. Skewed figures of ten clusters are covered as often as they should be; that is
@@ -82,7 +82,7 @@ func (r Ratio) Interval(o Options) Interval { return Ratios([]Ratio{r}, o)[0] }
 //
 // A figure with fewer than five clusters has no interval, and neither has one whose
 // clusters all agree: nothing says how much others would differ.
-func Ratios(figures []Ratio, o Options) []Interval {
+func Intervals(figures []ClusterRatio, o Options) []Interval {
 	if o.Level <= 0 || o.Level >= 1 {
 		o.Level = DefaultLevel
 	}
@@ -128,7 +128,7 @@ type sample struct {
 	ratio, err float64
 }
 
-func newSample(r Ratio) *sample {
+func newSample(r ClusterRatio) *sample {
 	s := &sample{scale: 1}
 	for i, x := range r.Num {
 		y := 1.0
@@ -243,7 +243,7 @@ func (s *sample) interval(distances []float64, level float64) Interval {
 	tail := (1 - level) / 2
 	at := int(float64(len(distances)+1)*tail) - 1
 	if at < 0 {
-		return None("too few resamples have a figure")
+		return NoInterval("too few resamples have a figure")
 	}
 	n := len(s.num)
 	most := maxExpansion * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1-tail)

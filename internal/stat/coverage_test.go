@@ -97,7 +97,7 @@ func TestCoverage(t *testing.T) {
 					resamples = 199 // they take most of the time, and are as good here
 				}
 				for i := range draws {
-					figure := Ratio{make([]float64, n), make([]float64, n)}
+					figure := ClusterRatio{make([]float64, n), make([]float64, n)}
 					for j := range n {
 						figure.Num[j], figure.Den[j] = s.draw(r)
 					}

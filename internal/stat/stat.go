@@ -32,8 +32,8 @@ type Interval struct {
 	Reason string // set: there is no interval, and why
 }
 
-// None returns what stands for an interval that there is not, and why.
-func None(reason string) Interval { return Interval{Reason: reason} }
+// NoInterval returns what stands for an interval that there is not, and why.
+func NoInterval(reason string) Interval { return Interval{Reason: reason} }
 
 // Missing returns why there is no interval, "" if there is one.
 func (i Interval) Missing() string {
@@ -91,8 +91,8 @@ type Proportion struct {
 	Interval Interval
 }
 
-// Of returns count of n, with a 95 % interval.
-func Of(count, n int) Proportion {
+// Share returns count of n, with a 95 % interval.
+func Share(count, n int) Proportion {
 	p := Proportion{Count: count, N: n, Interval: Wilson(float64(count), float64(n), DefaultLevel)}
 	if n > 0 {
 		p.Share = float64(count) / float64(n)

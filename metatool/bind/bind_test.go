@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/metatool"
@@ -105,7 +106,7 @@ func formOf(x *metatool.Binding) string {
 	case metatool.BindElement:
 		text = "@" + x.Path.String()
 	case metatool.BindTemplate:
-		text = strings.ReplaceAll(x.Template, dataflow.Hole, "{"+formOf(&x.Parts[0])+"}")
+		text = strings.ReplaceAll(x.Template, jsonpath.Hole, "{"+formOf(&x.Parts[0])+"}")
 	case metatool.BindInput:
 		text = "<" + x.Input + ">"
 	}

@@ -13,7 +13,7 @@ import (
 // DefaultMaxExtra is BindOptions.MaxExtra where nothing else is said.
 const DefaultMaxExtra = 10
 
-// BindOptions say how bindings are chosen. The zero value is the default.
+// Options say how bindings are chosen. The zero value is the default.
 type Options struct {
 	// MaxExtra is how many reads a fan-out may make that the recorded runs did
 	// without: more in the 95th percentile of its occurrences, and the candidate
@@ -66,7 +66,7 @@ type Binder struct {
 // want is an occurrence that is looked at.
 type want struct{ plan, occurrence int32 }
 
-// NewBinder returns a binder for candidates of a merged graph, with the links of
+// New returns a binder for candidates of a merged graph, with the links of
 // the same trajectories and how they were judged.
 func New(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment, candidates []*candidate.Candidate, o Options) *Binder {
 	b := &Binder{merged: m, set: set, options: o, params: map[dataflow.Slot]*dataflow.ParamSources{}}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
@@ -165,7 +166,7 @@ func (c *chooser) decide(out *choice, k int, a *argumentCount) {
 	s := &c.plan.steps[k]
 	n := c.seen.occurrences
 	out.optional = a.present < n
-	out.known = stat.Of(a.known[c.first]+n-a.mentioned, n)
+	out.known = stat.Share(a.known[c.first]+n-a.mentioned, n)
 	isKnown := k == c.first || out.known.Share >= minKnownShare
 	if s.walk != nil && s.walk.argument == a.name {
 		out.form = formElement
@@ -222,8 +223,6 @@ func (c *chooser) reason(k int, a *argumentCount, i int) string {
 		return outside
 	case o.keyStep >= 0 && (o.keyStep < c.first || !c.isBound(o.keyStep, o.keyArg)):
 		return outside
-	case o.source == fromArgument && !c.isBound(o.step, o.arg):
-		return outside
 	case !o.isProven(s):
 		return "too-little-evidence"
 	case !c.holds(n.agree, c.seen.occurrences, s.readOnly):
@@ -278,7 +277,7 @@ func (c *chooser) mayShow(o *option, n *optionCount, argument string) bool {
 		}
 	}
 	if o.Link.Relation == dataflow.Template {
-		for piece := range strings.SplitSeq(o.Link.Template, dataflow.Hole) {
+		for piece := range strings.SplitSeq(o.Link.Template, jsonpath.Hole) {
 			if merge.LooksLikeCredential("", strings.TrimSpace(piece)) || !n.isCommon() {
 				return false
 			}
@@ -298,7 +297,7 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 	}
 	text := a.value
 	s := &c.plan.steps[k]
-	slot := dataflow.Slot{Side: dataflow.Input, Tool: s.tool, Path: dataflow.Path{{Kind: dataflow.StepMember, Name: a.name}}.String()}
+	slot := dataflow.Slot{Side: dataflow.Input, Tool: s.tool, Path: jsonpath.Path{{Kind: jsonpath.Member, Name: a.name}}.String()}
 	switch {
 	case a.kinds[trace.Object]+a.kinds[trace.Array] > 0:
 		return false // only scalars are kept

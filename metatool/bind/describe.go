@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -84,7 +84,7 @@ func (d *Definition) listWords(s *metatool.Step) string {
 	}
 	last := ""
 	for _, step := range s.Each.Path {
-		if step.Kind == dataflow.StepMember {
+		if step.Kind == jsonpath.Member {
 			last = step.Name
 		}
 	}
@@ -122,9 +122,9 @@ func Words(x *metatool.Binding) string {
 		text := fmt.Sprintf("from the result of call %d", x.Step+1)
 		for _, step := range x.Path {
 			switch {
-			case step.Kind == dataflow.StepIndex && step.Index == 0:
+			case step.Kind == jsonpath.Index && step.Index == 0:
 				return text + ", of the first one"
-			case step.Kind != dataflow.StepFilter:
+			case step.Kind != jsonpath.Filter:
 			case step.Open && x.Key != nil && x.Key.Kind == metatool.BindInput:
 				return text + fmt.Sprintf(", of the one with the given %s", printable(step.Name, maxName))
 			case step.Open:

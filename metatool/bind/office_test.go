@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -30,16 +30,16 @@ func officeCompiled(t testing.TB, o compile.Options) (*compile.Compilation, []*t
 }
 
 // pathInTruth writes a path as the truth file does: "[].password".
-func pathInTruth(path dataflow.Path) string {
+func pathInTruth(path jsonpath.Path) string {
 	var b strings.Builder
 	for _, s := range path {
 		switch s.Kind {
-		case dataflow.StepMember:
+		case jsonpath.Member:
 			if b.Len() > 0 {
 				b.WriteByte('.')
 			}
 			b.WriteString(s.Name)
-		case dataflow.StepIndex:
+		case jsonpath.Index:
 			fmt.Fprintf(&b, "[%d]", s.Index)
 		default:
 			b.WriteString("[]")
@@ -50,7 +50,7 @@ func pathInTruth(path dataflow.Path) string {
 
 // reads returns the step and the path that a binding reads in a result, false if
 // it reads none.
-func readBy(d *bind.Definition, step int, b *metatool.Binding) (int, dataflow.Path, bool) {
+func readBy(d *bind.Definition, step int, b *metatool.Binding) (int, jsonpath.Path, bool) {
 	switch b.Kind {
 	case metatool.BindStep:
 		return b.Step, b.Path, true
@@ -183,7 +183,7 @@ func isAt(d *bind.Definition, first int, c *truth.Chain) bool {
 			if !ok || step != first+bind.Step || strings.ReplaceAll(pathInTruth(path), "[0]", "[]") != bind.Path {
 				return false
 			}
-			filter := slices.IndexFunc(path, func(s dataflow.Step) bool { return s.Kind == dataflow.StepFilter })
+			filter := slices.IndexFunc(path, func(s jsonpath.Step) bool { return s.Kind == jsonpath.Filter })
 			if bind.Is != "" && (filter < 0 || path[filter].Name != bind.Key || path[filter].Value.Text != bind.Is) {
 				return false
 			}

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
 )
@@ -36,9 +38,11 @@ type listWalk struct {
 	judgment *dataflow.Judgment // nil if the link was not judged
 	from     int                // the step that gives the list, -1 for an input
 	argument string             // that takes what the elements hold
-	list     dataflow.Path      // selects the elements in the result
-	element  dataflow.Path      // the value in an element
+	list     jsonpath.Path      // selects the elements in the result
+	element  jsonpath.Path      // the value in an element
 	flat     bool               // the link is one from a list to a top-level argument
+	each     metatool.Binding   // with flat: gives the list
+	binding  metatool.Binding   // with flat: gives the argument of an element
 }
 
 // sourceKind says where an option reads, the plainest first.
@@ -56,12 +60,14 @@ type option struct {
 	*dataflow.Judgment
 	source sourceKind
 	step   int           // the source, a step of the candidate
-	path   dataflow.Path // in its result, or in the element
-	arg    string        // fromArgument
+	path   jsonpath.Path // in its result, or in the element
 
-	// ByArg and ByInput: whose argument closes the filter.
+	// The argument that closes the filter (ByArg and ByInput), or that is repeated
+	// (fromArgument, in the source step); keyStep is -1 if there is none.
 	keyStep int
 	keyArg  string
+
+	binding metatool.Binding // what it comes to, with the input keyInput for that argument
 }
 
 // rank orders options by how plain they are.
@@ -170,10 +176,10 @@ func (p *planner) patternEffects(out *plan) {
 
 func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
 	w := &listWalk{link: link, from: from}
-	path, err := dataflow.ParsePath(link.From.Path)
+	path, err := jsonpath.Parse(link.From.Path)
 	last := -1
 	for i, step := range path {
-		if step.Kind == dataflow.StepEach {
+		if step.Kind == jsonpath.Each {
 			last = i
 		}
 	}
@@ -183,6 +189,8 @@ func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
 		return w
 	}
 	w.flat, w.list, w.element = true, path[:last+1], path[last+1:]
+	w.each = metatool.Binding{Kind: metatool.BindStep, Step: from, Path: w.list}
+	w.binding = wrap(link, metatool.Binding{Kind: metatool.BindElement, Path: w.element})
 	for _, g := range p.byParam[link.To] {
 		if g.Link == link && g.Choice.Kind == dataflow.Each {
 			w.judgment = g
@@ -192,13 +200,13 @@ func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
 }
 
 // holes returns how many parts the link's template has.
-func holes(k *dataflow.Link) int { return strings.Count(k.Template, dataflow.Hole) }
+func holes(k *dataflow.Link) int { return strings.Count(k.Template, jsonpath.Hole) }
 
 // topLevel returns the name of the argument that a parameter's path stands for,
 // false if it is a place inside one.
 func topLevel(path string) (string, bool) {
-	parsed, err := dataflow.ParsePath(path)
-	if err != nil || len(parsed) == 0 || parsed[0].Kind != dataflow.StepMember {
+	parsed, err := jsonpath.Parse(path)
+	if err != nil || len(parsed) == 0 || parsed[0].Kind != jsonpath.Member {
 		return "", false
 	}
 	return parsed[0].Name, len(parsed) == 1
@@ -206,9 +214,9 @@ func topLevel(path string) (string, bool) {
 
 // hasOddName reports whether a path goes through a member whose name is no name
 // that somebody chose: it could be a value.
-func hasOddName(path dataflow.Path) bool {
-	return slices.ContainsFunc(path, func(s dataflow.Step) bool {
-		return s.Kind == dataflow.StepMember && merge.LooksLikeCredential("", s.Name)
+func hasOddName(path jsonpath.Path) bool {
+	return slices.ContainsFunc(path, func(s jsonpath.Step) bool {
+		return s.Kind == jsonpath.Member && merge.LooksLikeCredential("", s.Name)
 	})
 }
 
@@ -263,8 +271,8 @@ func (p *planner) appendOptions(list []option, out *plan, k int, g *dataflow.Jud
 			if !top || g.Choice.Kind != dataflow.Only {
 				continue
 			}
-			o.source, o.arg = fromArgument, name
-			list = append(list, o)
+			o.source, o.keyStep, o.keyArg = fromArgument, j, name
+			list = append(list, o.bound())
 			continue
 		case dataflow.Output:
 			if hasOddName(path) || path == nil {
@@ -276,17 +284,17 @@ func (p *planner) appendOptions(list []option, out *plan, k int, g *dataflow.Jud
 		switch name, top := topLevel(g.Choice.From.Path); {
 		case g.Choice.Kind == dataflow.ByArg && top:
 			o.keyStep, o.keyArg = k, name
-			list = append(list, o)
+			list = append(list, o.bound())
 		case g.Choice.Kind == dataflow.ByInput && top:
 			for o.keyStep = k - 1; o.keyStep >= 0; o.keyStep-- {
 				if key := &out.steps[o.keyStep]; key.tool == g.Choice.From.Tool && key.walk == nil {
 					o.keyArg = name
-					list = append(list, o)
+					list = append(list, o.bound())
 					break
 				}
 			}
 		case g.Choice.Kind != dataflow.ByArg && g.Choice.Kind != dataflow.ByInput:
-			list = append(list, o)
+			list = append(list, o.bound())
 		}
 	}
 	return list
@@ -295,11 +303,29 @@ func (p *planner) appendOptions(list []option, out *plan, k int, g *dataflow.Jud
 // appendElementOption appends the option that another member of the element that
 // a fan-out step is at gives the argument.
 func appendElementOption(list []option, w *listWalk, g *dataflow.Judgment) []option {
-	path, err := dataflow.ParsePath(g.Link.From.Path)
+	path, err := jsonpath.Parse(g.Link.From.Path)
 	same := err == nil && g.Link.From.Side == dataflow.Output && g.Link.From.Tool == w.link.From.Tool && len(path) >= len(w.list) &&
 		path[:len(w.list)].String() == w.list.String() && !hasOddName(path)
 	if !same {
 		return list
 	}
-	return append(list, option{Judgment: g, source: fromElement, step: w.from, path: path[len(w.list):], keyStep: -1})
+	return append(list, option{Judgment: g, source: fromElement, step: w.from, path: path[len(w.list):], keyStep: -1}.bound())
+}
+
+// bound returns the option with its binding.
+func (o option) bound() option {
+	key := metatool.Binding{Kind: metatool.BindInput, Input: keyInput}
+	switch {
+	case o.source == fromElement:
+		o.binding = wrap(o.Link, metatool.Binding{Kind: metatool.BindElement, Path: o.path})
+	case o.source == fromArgument:
+		o.binding = wrap(o.Link, key)
+	default:
+		b := metatool.Binding{Kind: metatool.BindStep, Step: o.step, Path: o.path}
+		if o.keyStep >= 0 || o.Choice.Kind == dataflow.ByOpen {
+			b.Key = &key
+		}
+		o.binding = wrap(o.Link, b)
+	}
+	return o
 }

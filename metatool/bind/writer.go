@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
@@ -116,7 +117,7 @@ func (w *writer) binding(k int, name string) metatool.Binding {
 func (w *writer) optionBinding(k int, name string, o *option) metatool.Binding {
 	switch o.source {
 	case fromArgument:
-		return wrap(o.Link, w.binding(o.step, o.arg))
+		return wrap(o.Link, w.binding(o.keyStep, o.keyArg))
 	case fromElement:
 		return wrap(o.Link, metatool.Binding{Kind: metatool.BindElement, Path: o.path})
 	}
@@ -176,7 +177,7 @@ func (w *writer) schema(k int, a *argumentCount) trace.Value {
 // enumeration returns the values that an argument may have if they are few, each
 // common and none a secret, over so many runs that another is unlikely.
 func (w *writer) enumeration(k int, a *argumentCount) []trace.Value {
-	slot := dataflow.Slot{Side: dataflow.Input, Tool: w.plan.steps[k].tool, Path: dataflow.Path{{Kind: dataflow.StepMember, Name: a.name}}.String()}
+	slot := dataflow.Slot{Side: dataflow.Input, Tool: w.plan.steps[k].tool, Path: jsonpath.Path{{Kind: jsonpath.Member, Name: a.name}}.String()}
 	if a.many || len(a.few) < 2 || a.same.trajectories < 20*len(a.few) || w.b.variesByUser(slot) {
 		return nil
 	}
@@ -251,7 +252,7 @@ func (w *writer) expect(b *metatool.Binding, always bool) {
 		return
 	}
 	path := b.Path
-	if i := slices.IndexFunc(path, func(s dataflow.Step) bool { return s.Open }); i >= 0 {
+	if i := slices.IndexFunc(path, func(s jsonpath.Step) bool { return s.Open }); i >= 0 {
 		path = path[:i]
 	}
 	w.expectPath(b.Step, path)
@@ -259,11 +260,11 @@ func (w *writer) expect(b *metatool.Binding, always bool) {
 
 // expectList notes that the list of a fan-out is there, be it empty.
 func (w *writer) expectList(b *metatool.Binding) {
-	i := slices.IndexFunc(b.Path, func(s dataflow.Step) bool { return s.Kind == dataflow.StepEach })
+	i := slices.IndexFunc(b.Path, func(s jsonpath.Step) bool { return s.Kind == jsonpath.Each })
 	w.expectPath(b.Step, b.Path[:max(i, 0)])
 }
 
-func (w *writer) expectPath(step int, path dataflow.Path) {
+func (w *writer) expectPath(step int, path jsonpath.Path) {
 	s := &w.d.Steps[step]
 	same := func(e metatool.Expectation) bool { return e.Path.String() == path.String() }
 	if len(path) > 0 && !slices.ContainsFunc(s.Expect, same) {

@@ -2,7 +2,7 @@ package candidate
 
 import "github.com/awo-dev/awo/merge"
 
-// cover is which steps of the walks are inside occurrences of meta-tools. It
+// Cover is which steps of the walks are inside occurrences of meta-tools. It
 // takes 5 bytes a step.
 type Cover struct {
 	walks  *merge.Walks
@@ -14,7 +14,7 @@ func NewCover(w *merge.Walks) *Cover {
 	return &Cover{walks: w, end: make([]uint32, w.Steps()), inside: make([]bool, w.Steps())}
 }
 
-// add adds the occurrences of a candidate.
+// Add adds the occurrences of a candidate.
 func (v *Cover) Add(c *Candidate) {
 	for i := range c.Occurrences {
 		o := &c.Occurrences[i]
@@ -41,7 +41,7 @@ func (v *Cover) saved(trajectory int, first, end merge.Place) (calls, turns int)
 	return calls, turns
 }
 
-// recount works out support and savings of a candidate, beyond what occurrences
+// Recount works out support and savings of a candidate, beyond what occurrences
 // of others inside its own, or around them, save.
 func (c *Candidate) Recount(covered *Cover) {
 	c.settle()
@@ -59,7 +59,7 @@ func (c *Candidate) Recount(covered *Cover) {
 	}
 }
 
-// saving returns by how much calls and calling turns become fewer when the steps
+// Saving returns by how much calls and calling turns become fewer when the steps
 // from first to end-1 of a trajectory become one call in the turn of the first:
 // their turns but that one, less the last if a later call is made in it.
 func Saving(w *merge.Walks, trajectory int, first, end merge.Place) (calls, turns int) {

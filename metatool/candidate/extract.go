@@ -19,7 +19,7 @@ type Options struct {
 	// it to count. 0 means DefaultThreshold.
 	Threshold int
 
-	// AsPublished follows the paper to the letter: user messages between calls
+	// AsPublished follows the paper exactly: user messages between calls
 	// are ignored, and a chain may grow by an edge that many take, even if few of
 	// them came along the chain. Barriers and cuts hold all the same.
 	AsPublished bool
@@ -167,7 +167,7 @@ func sequenceKey(labels []merge.Label) string {
 	return string(key)
 }
 
-// places returns how many steps of the walk an occurrence has.
+// Places returns how many steps of the walk an occurrence has.
 func (c *Candidate) Places(o *Occurrence) int {
 	n := 0
 	for k := range c.Len() {
@@ -176,7 +176,7 @@ func (c *Candidate) Places(o *Occurrence) int {
 	return n
 }
 
-// count returns how many steps of the walk a step of the candidate stands for.
+// Count returns how many steps of the walk a step of the candidate stands for.
 func (o *Occurrence) Count(step int) int {
 	if step < len(o.Counts) {
 		return int(o.Counts[step])

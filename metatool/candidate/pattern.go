@@ -153,7 +153,7 @@ func (p *Patterns) Judge(judgments []dataflow.Judgment) {
 	p.judgments, p.judged = judgments, true
 }
 
-// at returns a finder of the same patterns with another threshold, which shares
+// WithThreshold returns a finder of the same patterns with another threshold, which shares
 // all that was read.
 func (p *Patterns) WithThreshold(threshold int) *Patterns {
 	out := *p

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 )
 
 // maxFold bounds the calls of one fan-out step.
@@ -120,7 +121,7 @@ func shared(a, b []origin) []origin {
 // and reports whether there is one.
 func (s *symbols) isWhole(f *fold) bool {
 	f.common = slices.DeleteFunc(f.common, func(o origin) bool {
-		path, err := dataflow.ParsePath(s.p.set.Links[o.link].From.Path)
+		path, err := jsonpath.Parse(s.p.set.Links[o.link].From.Path)
 		result, ok := s.t.Calls[o.call].ResultValue()
 		return err != nil || !ok || len(path.Eval(result)) != f.n
 	})

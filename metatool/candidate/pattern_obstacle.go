@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/merge"
 )
 
@@ -75,7 +75,7 @@ func (p *Patterns) argument(tool int32, param uint64) string {
 			continue
 		}
 		for _, arg := range p.merged.Labels.Args(merge.Label(l)) {
-			path := dataflow.Path{{Kind: dataflow.StepMember, Name: arg.Name}}.String()
+			path := jsonpath.Path{{Kind: jsonpath.Member, Name: arg.Name}}.String()
 			if hashParam(tool, strings.TrimPrefix(path, "$")) == param {
 				return arg.Name
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
@@ -257,7 +258,7 @@ func (s *symbols) sources(n int, u *dataflow.Use) []patternSource {
 // with several parts gives only a part of the argument.
 func (s *symbols) link(u *dataflow.Use, from *dataflow.Source) (int32, bool) {
 	k := s.p.set.Link(s.f, u, from)
-	if k == nil || strings.Count(k.Template, dataflow.Hole) > 1 {
+	if k == nil || strings.Count(k.Template, jsonpath.Hole) > 1 {
 		return 0, false
 	}
 	id := s.p.linkOf[k]

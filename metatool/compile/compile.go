@@ -16,7 +16,7 @@ import (
 // time it is called. An error ends the sequence.
 type Source func() iter.Seq2[*trace.Trajectory, error]
 
-// CompileOptions say how Compile works. The zero value is the default.
+// Options say how Compile works. The zero value is the default.
 type Options struct {
 	Algorithm Algorithm
 	Extract   candidate.Options // Reads is what is assumed
@@ -49,7 +49,7 @@ type Compilation struct {
 	patterns *candidate.Patterns // for AlgorithmPatterns; Absence asks it
 }
 
-// Compile makes meta-tools of traces: it reads them three times, twice for a
+// Run makes meta-tools of traces: it reads them three times, twice for a
 // [Survey] and once to bind the arguments of what was extracted. The rules may be
 // nil. The error is that of the source.
 func Run(source Source, set *rules.Set, o Options) (*Compilation, error) {

@@ -92,8 +92,8 @@ func compare(t *testing.T, run *office.Run, want truth.Trajectory, got *trace.Tr
 	if len(got.Tools) != len(run.Tools) {
 		t.Errorf("%s: %d tool definitions of %d", run.ID, len(got.Tools), len(run.Tools))
 	}
-	if got.Oddities.Total != 0 {
-		t.Errorf("%s: odd: %v", run.ID, got.Oddities)
+	if got.Anomalies.Total != 0 {
+		t.Errorf("%s: odd: %v", run.ID, got.Anomalies)
 	}
 	for i, c := range run.Calls() {
 		g := &got.Calls[i]

@@ -81,7 +81,7 @@ func TestIngestOracle(t *testing.T) {
 			if got := figuresOf(&again); got != expected.Ingest {
 				t.Errorf("by way of ATIF: got  %+v\nwant %+v", got, expected.Ingest)
 			}
-			t.Log("oddities:", direct.Problems)
+			t.Log("anomalies:", direct.Problems)
 		})
 	}
 }
@@ -177,7 +177,7 @@ func TestATIFSample(t *testing.T) {
 	var y trace.Tally
 	y.Add(tr)
 	want := ingestFigures{Trajectories: 1, Calls: 6, Tools: 5, LLMTurns: 6, CallingTurns: 6, UserMessages: 1}
-	if got := figuresOf(&y); got != want || tr.ID != "login-trace-trajectory" || tr.Session != "login-trace" || tr.Model != "openagents/khala" || tr.Oddities.Total != 0 {
+	if got := figuresOf(&y); got != want || tr.ID != "login-trace-trajectory" || tr.Session != "login-trace" || tr.Model != "openagents/khala" || tr.Anomalies.Total != 0 {
 		t.Errorf("got %+v\n%s", got, formattest.Depict(tr))
 	}
 	if tr.Turns[0].Usage.Known || tr.Turns[0].Usage.CostUSD == nil || tr.Turns[0].Model != "" {

@@ -52,8 +52,8 @@ func TestPlatformSamples(t *testing.T) {
 					out += turn.Usage.Output
 				}
 				got = append(got, fmt.Sprintf("%d %d %d %d %d %d/%d", len(tr.Calls), len(tr.Turns), users, results, ok, in, out))
-				if len(tr.Oddities.ByCode) > 0 {
-					t.Errorf("oddities %v", tr.Oddities.ByCode)
+				if len(tr.Anomalies.ByCode) > 0 {
+					t.Errorf("anomalies %v", tr.Anomalies.ByCode)
 				}
 			}
 			if strings.Join(got, ", ") != strings.Join(test.want, ", ") {

@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // analysisDocument puts the findings into words and tables for a reader who has
@@ -173,7 +174,7 @@ func successorTable(f *findings, o analyzeOptions) *report.Table {
 	)
 	interval := successorInterval
 	if !f.intervals {
-		interval = func(report.Interval) report.Cell { return report.Missing(tooManyContexts) }
+		interval = func(stat.Interval) report.Cell { return report.Missing(tooManyContexts) }
 	}
 	for _, c := range f.contexts {
 		for i, s := range c.Next {

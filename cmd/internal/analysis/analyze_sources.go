@@ -7,7 +7,6 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/par"
-	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
@@ -80,10 +79,10 @@ type sourcesJSON struct {
 }
 
 type classJSON struct {
-	Class    string          `json:"class"`
-	Count    int             `json:"count"` // uses
-	Share    entropy.Figure  `json:"share"`
-	Interval report.Interval `json:"interval"`
+	Class    string         `json:"class"`
+	Count    int            `json:"count"` // uses
+	Share    entropy.Figure `json:"share"`
+	Interval stat.Interval  `json:"interval"`
 }
 
 type parameterJSON struct {
@@ -105,20 +104,20 @@ type parameterJSON struct {
 // linkJSON is one accepted link with the evidence for it. The fixed text of
 // templates is text of the traces and stays out.
 type linkJSON struct {
-	From     string          `json:"from"`
-	Class    string          `json:"class"`
-	Relation string          `json:"relation"`
-	Count    int             `json:"count"` // uses that it is the best source of
-	Share    entropy.Figure  `json:"share"`
-	Interval report.Interval `json:"interval"`
-	Trials   int             `json:"trials"`
-	Hits     int             `json:"hits"`
-	Values   int             `json:"values"`
-	Rate     float64         `json:"rate"`
-	Chance   float64         `json:"chance"`
-	Log10P   entropy.Figure  `json:"log10_p"`
-	Limit    entropy.Figure  `json:"log10_limit"`
-	Pooled   bool            `json:"pooled"`
+	From     string         `json:"from"`
+	Class    string         `json:"class"`
+	Relation string         `json:"relation"`
+	Count    int            `json:"count"` // uses that it is the best source of
+	Share    entropy.Figure `json:"share"`
+	Interval stat.Interval  `json:"interval"`
+	Trials   int            `json:"trials"`
+	Hits     int            `json:"hits"`
+	Values   int            `json:"values"`
+	Rate     float64        `json:"rate"`
+	Chance   float64        `json:"chance"`
+	Log10P   entropy.Figure `json:"log10_p"`
+	Limit    entropy.Figure `json:"log10_limit"`
+	Pooled   bool           `json:"pooled"`
 }
 
 type samePairJSON struct {
@@ -186,7 +185,7 @@ func classTotals(s *dataflow.Set) []dataflow.ClassShare {
 		}
 	}
 	for j := range out {
-		out[j].Proportion = stat.Of(out[j].Count, n)
+		out[j].Proportion = stat.Share(out[j].Count, n)
 	}
 	return out
 }

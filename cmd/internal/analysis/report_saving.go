@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // The section that shows what `awo backtest` finds.
@@ -196,7 +197,7 @@ func turnsOf(t *worth.TechniqueJSON) string {
 }
 
 // between writes an interval, times scale, behind a figure; nothing if there is none.
-func between(i report.Interval, scale float64, digits int, unit string) string {
+func between(i stat.Interval, scale float64, digits int, unit string) string {
 	if i.Reason != "" || i.Level == 0 {
 		return ""
 	}

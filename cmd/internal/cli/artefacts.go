@@ -4,30 +4,90 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/trace"
 )
 
 // UnrelatedOptions are settings that are no part of the options of a manifest: where
-// things go, how they are shown, and the rule file, which is among the inputs.
-var UnrelatedOptions = []string{"out", "plots", "rules", "check"}
+// things go, how they are shown, and files, which are among the inputs.
+var UnrelatedOptions = []string{"out", "plots", "rules", "prices", "check"}
 
-// WriteArtefacts puts files into the folder dir, with a manifest of what they
-// were made from: the traces of in, and the rule files that the job has read,
-// included ones too.
-func (j *Job) WriteArtefacts(dir string, files []emit.File, in *Intake) error {
-	all, err := j.WithManifest(files, in)
+// Inputs are the files that a command has read, as artefacts in one folder name them.
+type Inputs struct {
+	list  []emit.Input
+	names map[string]string // by the path that was read
+}
+
+// Inputs returns the traces of in, when they have been read, and the rules and prices
+// that the job has read, included ones too, as artefacts in the folder dir name them.
+// An input with the content of a known one has the name of that.
+func (j *Job) Inputs(dir string, in *Intake, known []emit.Input) (Inputs, error) {
+	out := Inputs{names: map[string]string{}}
+	add := func(role, path string, counts trace.FileCounts) error {
+		input, err := j.input(role, path)
+		if err != nil {
+			return err
+		}
+		input.Format, input.Records, input.Trajectories = counts.Format, counts.Records, counts.Trajectories
+		input.File = emit.InputName(dir, path)
+		same := slices.IndexFunc(known, func(k emit.Input) bool {
+			return k.Role == role && k.SHA256 == input.SHA256 && k.SHA256 != ""
+		})
+		if same >= 0 {
+			input.File = known[same].File
+			known = slices.Delete(slices.Clone(known), same, same+1)
+		}
+		out.list, out.names[path] = append(out.list, input), input.File
+		return nil
+	}
+	for _, f := range in.Reader.Counts().Files {
+		if f.Format == "" {
+			continue // it was found in a folder and is no trace
+		}
+		if err := add("traces", f.Name, f); err != nil {
+			return Inputs{}, err
+		}
+	}
+	for _, read := range j.sources {
+		if err := add(read.role, read.name, trace.FileCounts{}); err != nil {
+			return Inputs{}, err
+		}
+	}
+	return out, nil
+}
+
+// Origin returns where a trajectory was read, with the name that artefacts have for
+// its file.
+func (i Inputs) Origin(t emit.Origin) emit.Origin {
+	name, ok := i.names[t.File]
+	if !ok {
+		return t
+	}
+	return emit.Origin{ID: strings.ReplaceAll(t.ID, t.File, name), File: name, Line: t.Line}
+}
+
+// WriteArtefacts puts files into the folder dir, with a manifest of what they were made
+// from, and removes those that an earlier run made and this one does not.
+func (j *Job) WriteArtefacts(dir string, files []emit.File, in *Intake, from Inputs) error {
+	all, err := j.WithManifest(files, in, from)
 	if err != nil {
 		return err
 	}
-	return emit.Write(dir, all)
+	kept, err := emit.Replace(dir, all)
+	for _, name := range kept {
+		j.Problems.Add(diag.Warn(diag.Pos{File: filepath.ToSlash(filepath.Join(dir, name))}, "output-kept",
+			"an earlier run made this file, and nothing makes it any more; it was changed since, so it is kept"))
+	}
+	return err
 }
 
 // WithManifest returns files with their manifest behind them.
-func (j *Job) WithManifest(files []emit.File, in *Intake) ([]emit.File, error) {
+func (j *Job) WithManifest(files []emit.File, in *Intake, from Inputs) ([]emit.File, error) {
 	options := maps.Clone(j.options)
 	for _, name := range UnrelatedOptions {
 		delete(options, name)
@@ -35,22 +95,12 @@ func (j *Job) WithManifest(files []emit.File, in *Intake) ([]emit.File, error) {
 	options["max-record"] = int64(j.MaxRecord)
 	options["show-values"] = j.ShowValues
 	options["input-format"] = j.InputFormat
-	m := emit.Manifest{Awo: CurrentBuild().Version, Command: j.Command, Options: options, Counts: in.JSON()}
-	for _, f := range in.Reader.Counts().Files {
-		input, err := j.input("traces", f.Name)
-		if err != nil {
-			return nil, err
-		}
-		input.Format, input.Records, input.Trajectories = f.Format, f.Records, f.Trajectories
-		m.Inputs = append(m.Inputs, input)
-	}
-	for _, name := range j.ruleFiles {
-		input, err := j.input("rules", name)
-		if err != nil {
-			return nil, err
-		}
-		m.Inputs = append(m.Inputs, input)
-	}
+	counts := in.JSON()
+	const skipped = "file-skipped" // files of a folder that are no traces are no inputs
+	counts.Problems.ByCode = maps.Clone(counts.Problems.ByCode)
+	counts.Problems.Total -= counts.Problems.ByCode[skipped]
+	delete(counts.Problems.ByCode, skipped)
+	m := emit.Manifest{Awo: CurrentBuild().Version, Command: j.Command, Options: options, Counts: counts, Inputs: from.list}
 	manifest, err := m.File(files)
 	if err != nil {
 		return nil, err

@@ -21,16 +21,8 @@ func Dollars(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// IntervalCell is a cell with an interval of a share, or why there is none.
-func IntervalCell(i report.Interval) report.Cell {
-	if i.Reason != "" {
-		return report.Missing(i.Reason)
-	}
-	return report.ShareRange(i, 1)
-}
-
 // Wilson returns the 95 % interval of a rate, by the method of that name.
-func Wilson(count, n int) report.Interval { return stat.Of(count, n).Interval }
+func Wilson(count, n int) stat.Interval { return stat.Share(count, n).Interval }
 
 // Map returns what f makes of each element of a list.
 func Map[T, U any](list []T, f func(*T) U) []U {

@@ -33,11 +33,14 @@ type Job struct {
 	Problems Problems
 	Progress *Progress
 
-	app       *App
-	options   map[string]any // the command's own settings, by name of the flag
-	stdin     hashedReader
-	ruleFiles []string // that were read, in order
+	app     *App
+	options map[string]any // the command's own settings, by name of the flag
+	stdin   hashedReader
+	sources []sourceFile // that were read beside the traces, in order
 }
+
+// sourceFile is a file that was read, and what it was read as: "rules" or "prices".
+type sourceFile struct{ role, name string }
 
 // Work lets c do its work: O is a struct with a field for each of its flags
 // (struct{} if it has none of its own), and f gets it filled in. When f is done

@@ -45,9 +45,11 @@ func (j *Job) ReadRules(file string) (*rules.Set, diag.List) {
 	return options.Check(file, src)
 }
 
-// ReadFile reads a file that holds no traces, "-" for the standard input: problems
-// may show its lines, and manifests name it among the rules.
-func (j *Job) ReadFile(name string) (src []byte, err error) {
+// ReadFile reads a file of rules, "-" for the standard input: problems may show its
+// lines, and manifests name it among the rules.
+func (j *Job) ReadFile(name string) (src []byte, err error) { return j.readAs("rules", name) }
+
+func (j *Job) readAs(role, name string) (src []byte, err error) {
 	if name == "-" {
 		src, err = io.ReadAll(&j.stdin)
 	} else {
@@ -55,7 +57,7 @@ func (j *Job) ReadFile(name string) (src []byte, err error) {
 	}
 	if err == nil {
 		j.ShowLines(name, src)
-		j.ruleFiles = append(j.ruleFiles, name)
+		j.sources = append(j.sources, sourceFile{role, name})
 	}
 	return src, err
 }

@@ -42,7 +42,7 @@ func AddSettings(flags *pflag.FlagSet) {
 	flags.Bool("strict", false, "stop at the first problem in the input instead of skipping what it concerns")
 	flags.Var(&size, "max-record", "skip records that are larger than this")
 	flags.Bool("show-values", false, "show argument values and lines of traces, which may be secrets")
-	flags.Int("workers", 0, "how many `N` records are decoded at once; 0 is one a processor; the results are the same")
+	flags.Int("workers", 0, "how many `N` records are decoded at once; 0 means one per CPU; the results are the same")
 	flags.Var(NewChoice("auto", "always", "never"), "color", "whether problems and headings are coloured; auto is on terminals")
 	flags.BoolP("quiet", "q", false, "print results only, and one line that counts the problems")
 	flags.BoolP("verbose", "v", false, "print every problem, and what is being done")
@@ -183,3 +183,18 @@ func setFlag(f *pflag.Flag, texts []string) error {
 	}
 	return f.Value.Set(strings.Join(texts, ","))
 }
+
+// Reveals reports whether a setting of that name shows more of the traces, or lets more
+// of them into memory, than a command does by itself. What may come from somebody else,
+// a manifest or an awo.yaml that happens to be there, cannot set it.
+func Reveals(name string) bool { return name == "show-values" || name == "max-record" }
+
+// NamesFile reports whether the value of a flag is the name of a file or folder, or may
+// be one.
+func NamesFile(f *pflag.Flag) bool {
+	name, usage := pflag.UnquoteUsage(f)
+	return strings.HasPrefix(name, "FILE") || name == "FOLDER" || strings.Contains(usage, "@FILE")
+}
+
+// InEnvironment reports whether the environment sets a flag.
+func InEnvironment(f *pflag.Flag) bool { return os.Getenv(environmentName(f.Name)) != "" }

@@ -2,9 +2,13 @@ package extraction
 
 import (
 	"bytes"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,14 +32,14 @@ type CheckJSON struct {
 	Input    cli.InputJSON      `json:"input"`
 	Folder   string             `json:"folder"`
 	Files    []artefactFileJSON `json:"files"`
-	Changes  []changeJSON       `json:"changes"`  // from the artefacts on disk to those that the inputs give
+	Changes  []changes.Change   `json:"changes"`  // from the artefacts on disk to those that the inputs give
 	Breaking int                `json:"breaking"` // of the changes
 	Passed   bool               `json:"passed"`
 }
 
 type artefactFileJSON struct {
 	Name    string `json:"name"`
-	Status  string `json:"status"`  // same, differs, missing or extra
+	Status  string `json:"status"`  // same, differs, missing, extra or unlisted
 	Removed int    `json:"removed"` // lines on disk that are not made
 	Added   int    `json:"added"`   // lines that are made and not on disk
 
@@ -44,10 +48,11 @@ type artefactFileJSON struct {
 
 // What --check says of a file.
 const (
-	fileSame    = "same"
-	fileDiffers = "differs"
-	fileMissing = "missing"
-	fileExtra   = "extra"
+	fileSame     = "same"
+	fileDiffers  = "differs"
+	fileMissing  = "missing"
+	fileExtra    = "extra"    // the manifest lists it, and the inputs do not give it
+	fileUnlisted = "unlisted" // it is in the folder, and no manifest lists it
 )
 
 // madeBy is the line of a manifest that names the version of awo.
@@ -56,7 +61,7 @@ var madeBy = regexp.MustCompile(`(?m)^  "awo": ".*",$`)
 // checkArtefacts compares the files that were made with those in the folder dir. The
 // version of awo in the manifest does not count.
 func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) error {
-	out := CheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Files: []artefactFileJSON{}, Changes: []changeJSON{}, Passed: true}
+	out := CheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Passed: true}
 	var metatools, candidates []byte
 	for _, f := range made {
 		one := artefactFileJSON{Name: f.Name, Status: fileSame}
@@ -82,12 +87,20 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 		out.Passed = out.Passed && one.Status == fileSame
 		out.Files = append(out.Files, one)
 	}
+	known := map[string]bool{}
+	for _, f := range made {
+		known[f.Name] = true
+	}
 	m, _ := readManifest(dir)
 	for _, f := range m.Files {
-		if !slices.ContainsFunc(made, func(made emit.File) bool { return made.Name == f.Name }) {
+		if !known[f.Name] {
 			out.Files = append(out.Files, artefactFileJSON{Name: f.Name, Status: fileExtra})
-			out.Passed = false
+			out.Passed, known[f.Name] = false, true
 		}
+	}
+	for _, name := range unlisted(dir, known) {
+		out.Files = append(out.Files, artefactFileJSON{Name: name, Status: fileUnlisted})
+		out.Passed = false
 	}
 	if out.Passed {
 		if j.Format == report.FormatJSON {
@@ -98,7 +111,8 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 	before, err := readSet(dir)
 	after, wrong := changes.Parse(metatools, candidates)
 	if err == nil && wrong == nil {
-		out.Changes, out.Breaking = changesOf(changes.Compare(before, after))
+		out.Changes = changes.Compare(before, after)
+		out.Breaking = breaking(out.Changes)
 	}
 	if err := j.Print(checkDocument(in, out), out); err != nil {
 		return err
@@ -106,26 +120,54 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 	return cli.ErrProblems
 }
 
+// maxUnlisted is how many files that nothing lists are named.
+const maxUnlisted = 100
+
+// unlisted returns what else is in a folder of artefacts, in order: a module beside
+// others is imported by them, and a file that somebody put there is none of awo's. What
+// git keeps in a folder (.gitignore and such) does not count.
+func unlisted(dir string, known map[string]bool) (names []string) {
+	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case len(names) == maxUnlisted:
+			return fs.SkipAll
+		case name == "." || known[name]:
+			return nil
+		case strings.HasPrefix(entry.Name(), ".git"):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case err != nil: // a folder that cannot be read
+			names = append(names, name)
+			return fs.SkipDir
+		case !entry.IsDir():
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names
+}
+
 func checkDocument(in *cli.Intake, out CheckJSON) *report.Document {
 	d := &report.Document{Title: "Artefacts that are not what the inputs give"}
 	d.Add(in.Summary())
-	table := report.NewTable("files", "",
-		report.Column{Key: "file", Max: 60},
-		report.Column{Key: "status"},
-		report.Column{Key: "removed", Title: "lines on disk only", Align: report.Right},
-		report.Column{Key: "added", Title: "lines made only", Align: report.Right},
-	)
-	for _, f := range out.Files {
-		if f.Status == fileSame {
-			continue
-		}
-		removed, added := report.Int(f.Removed), report.Int(f.Added)
-		if f.Status != fileDiffers {
-			removed, added = report.Text(""), report.Text("")
-		}
-		table.Add(report.Name(f.Name), report.Text(f.Status), removed, added)
+	lines := func(of func(*artefactFileJSON) int) func(reflect.Value) report.Cell {
+		return report.By(func(f *artefactFileJSON) report.Cell {
+			if f.Status != fileDiffers {
+				return report.Text("")
+			}
+			return report.Int(of(f))
+		})
 	}
-	table.Note("Missing: the inputs give it, and it is not in %s. Extra: the manifest there lists it, and the inputs do not give it.", report.Escape(out.Folder))
+	others := slices.DeleteFunc(slices.Clone(out.Files), func(f artefactFileJSON) bool { return f.Status == fileSame })
+	table := report.TableOf("files", "", others, []report.Column{
+		{Key: "file", From: "name", Max: 60},
+		{Key: "status", Words: true},
+		{Key: "removed", Title: "lines on disk only", Align: report.Right, Cell: lines(func(f *artefactFileJSON) int { return f.Removed })},
+		{Key: "added", Title: "lines made only", Align: report.Right, Cell: lines(func(f *artefactFileJSON) int { return f.Added })},
+	})
+	table.Note("Missing: the inputs give it, and it is not in %s. Extra: the manifest there lists it, and the inputs do not give it. Unlisted: it is there, and no manifest lists it; awo did not make it.", report.Escape(out.Folder))
 	d.Add(table)
 	if len(out.Changes) > 0 {
 		changes := changesTable(out.Changes)

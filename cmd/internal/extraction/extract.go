@@ -8,6 +8,8 @@
 package extraction
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -137,7 +139,15 @@ func extract(j *cli.Job, o Options, files []string) error {
 		if err != nil {
 			return err
 		}
-		results.Found, results.Definitions = foundArtefact(c.Compilation, in, out), toolDefinitions(c.Merged)
+		var before recalledManifest
+		if o.Check != "" {
+			before, _ = readManifest(o.Check)
+		}
+		from, err := j.Inputs(cmp.Or(o.Check, o.Out), in, before.Inputs)
+		if err != nil {
+			return err
+		}
+		results.Found, results.Definitions = foundArtefact(c.Compilation, in, from, out), toolDefinitions(c.Merged)
 		if results.Snapshot, err = inertiaSnapshot(j, in, set, results.Tools); err != nil {
 			return err
 		}
@@ -146,13 +156,13 @@ func extract(j *cli.Job, o Options, files []string) error {
 			return err
 		}
 		if o.Check != "" {
-			all, err := j.WithManifest(made, in)
+			all, err := j.WithManifest(made, in, from)
 			if err != nil {
 				return err
 			}
 			return checkArtefacts(j, o.Check, all, in)
 		}
-		if err := j.WriteArtefacts(o.Out, made, in); err != nil {
+		if err := j.WriteArtefacts(o.Out, made, in, from); err != nil {
 			return err
 		}
 	}

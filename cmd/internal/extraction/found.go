@@ -9,15 +9,17 @@ import (
 )
 
 // foundArtefact gathers what is known of everything that was found in what in
-// yielded; out says what became of it.
-func foundArtefact(c *compile.Compilation, in *cli.Intake, out JSON) emit.Found {
+// yielded and from names; out says what became of it.
+func foundArtefact(c *compile.Compilation, in *cli.Intake, from cli.Inputs, out JSON) emit.Found {
 	became := map[string]*metaToolJSON{}
 	for i := range out.MetaTools {
 		became[out.MetaTools[i].Name] = &out.MetaTools[i]
 	}
 	found := emit.Found{Threshold: out.Threshold, Algorithm: out.Algorithm, Walks: c.Merged.Walks}
 	if len(in.Origins) == c.Merged.Trajectories { // otherwise it was compiled from a part of them
-		found.Trajectories = in.Origins
+		for _, o := range in.Origins {
+			found.Trajectories = append(found.Trajectories, from.Origin(o))
+		}
 	}
 	for _, d := range c.Definitions {
 		one := emit.FoundCandidate{Definition: d, Ending: c.Ending(d.Candidate)}

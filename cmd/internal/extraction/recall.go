@@ -2,9 +2,11 @@ package extraction
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,12 +14,16 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/trace"
 )
 
 // recalling lets the command c take what its command line leaves open from the
-// manifest of a folder, which folder names ("" for none) given the arguments:
-// options that neither a flag, the environment nor awo.yaml sets, the rule file,
-// and the traces if none are named. rest are the arguments without the folder.
+// manifest of a folder, which folder names ("" for none) given the arguments: options
+// that neither a flag, the environment nor awo.yaml sets, and the rules, prices and
+// traces if none are named. rest are the arguments without the folder.
+//
+// The manifest may be anybody's. Of options only those are taken that show nothing and
+// name no file, and of files only regular ones below the current folder.
 func recalling(c *cobra.Command, folder func(c *cobra.Command, args []string) (dir string, kept, files []string)) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -42,51 +48,116 @@ func recall(c *cobra.Command, dir string, files []string) ([]string, error) {
 	if !ok {
 		return files, nil
 	}
-	for name, value := range m.Options {
+	if err := recallOptions(c, dir, m.Options); err != nil {
+		return nil, err
+	}
+	named := len(files) > 0
+	recalled := map[string]bool{}
+	for _, in := range m.Inputs {
+		switch in.Role {
+		case "traces":
+			if named {
+				continue
+			}
+			name, err := m.locate(dir, in)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, name)
+		case "rules", "prices":
+			// The first one is what the flag named; the others are included by it.
+			f := c.Flags().Lookup(in.Role)
+			if f == nil || f.Changed || recalled[in.Role] || f.Value.String() != "" {
+				continue
+			}
+			recalled[in.Role] = true
+			name, err := m.locate(dir, in)
+			if err != nil {
+				return nil, err
+			}
+			_ = f.Value.Set(name) // a text, which takes anything
+		}
+	}
+	return files, nil
+}
+
+// recallOptions sets the flags of c that are not set as a manifest has them.
+func recallOptions(c *cobra.Command, dir string, options map[string]json.RawMessage) error {
+	for _, name := range slices.Sorted(maps.Keys(options)) {
 		f := c.Flags().Lookup(name)
 		if f == nil || f.Changed || slices.Contains(cli.UnrelatedOptions, name) || slices.Contains([]string{"format", "config", "workers"}, name) {
 			continue
 		}
-		if err := setRecalled(f, value); err != nil {
-			return nil, cli.Usagef("%s: option %q has a value that is not %s", manifestOf(dir), name, cli.Wanted(f.Value))
-		}
-	}
-	rules := c.Flags().Lookup("rules")
-	fromStdin := false
-	for _, in := range m.Inputs {
-		switch {
-		case in.Role == "rules" && rules != nil && !rules.Changed:
-			if rules.Value.String() == "" { // the first one; the others are included
-				_ = rules.Value.Set(filepath.FromSlash(in.File))
+		if cli.Reveals(name) || cli.NamesFile(f) {
+			if cli.InEnvironment(f) {
+				continue
 			}
-		case in.Role == "traces":
-			fromStdin = fromStdin || in.File == "-"
-		}
-	}
-	if len(files) > 0 {
-		return files, nil
-	}
-	if fromStdin {
-		return nil, cli.Usagef("%s: the traces came from the standard input; name them", manifestOf(dir))
-	}
-	for _, in := range m.Inputs {
-		if in.Role != "traces" {
+			if text, err := recalledText(options[name]); err == nil && text != f.Value.String() && !isDefaultSize(name, text) {
+				return cli.Usagef("%s: it was made with --%s %s, which is only taken from the command line: say so there, too", manifestOf(dir), name, text)
+			}
 			continue
 		}
-		name := filepath.FromSlash(in.File)
-		if _, err := os.Stat(name); err != nil {
-			return nil, cli.Usagef("%s: it was made from %q, which is not here; run this where it was made, or name the traces", manifestOf(dir), in.File)
+		if err := setRecalled(f, options[name]); err != nil {
+			return cli.Usagef("%s: option %q has a value that is not %s", manifestOf(dir), name, cli.Wanted(f.Value))
 		}
-		files = append(files, name)
 	}
-	return files, nil
+	return nil
+}
+
+// isDefaultSize reports whether text is the default size of records, which a manifest
+// has as a number of bytes.
+func isDefaultSize(name, text string) bool {
+	return name == "max-record" && text == strconv.Itoa(trace.DefaultMaxRecord)
+}
+
+// locate returns the path of an input of the manifest in dir. It is an error of usage
+// that the input is not below the current folder, or is no regular file.
+func (m recalledManifest) locate(dir string, in emit.Input) (string, error) {
+	if in.File == "-" {
+		return "", cli.Usagef("%s: the %s came from the standard input; name them", manifestOf(dir), in.Role)
+	}
+	path := filepath.Join(dir, filepath.FromSlash(in.File))
+	if m.Schema == emit.ManifestBefore {
+		path = filepath.FromSlash(in.File)
+	}
+	if name, ok := below(path); ok {
+		return name, nil
+	}
+	how := "name the traces"
+	if in.Role != "traces" {
+		how = "name it with --" + in.Role
+	}
+	return "", cli.Usagef("%s: it was made from %q (SHA-256 %.12s…), which is no file below this folder; run this where it was made, or %s", manifestOf(dir), in.File, in.SHA256, how)
+}
+
+// below returns a path from the current folder to a regular file in it, also after
+// symbolic links were followed, and false for every other path.
+func below(path string) (string, bool) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", false
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(here, path)
+	}
+	name, err := filepath.Rel(here, path)
+	if err != nil || !filepath.IsLocal(name) {
+		return "", false
+	}
+	root, err := os.OpenRoot(here)
+	if err != nil {
+		return "", false
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	return name, err == nil && info.Mode().IsRegular()
 }
 
 // readManifest reads the manifest in a folder, false if there is none that can be
 // read.
 func readManifest(dir string) (m recalledManifest, ok bool) {
 	src, err := readArtefact(filepath.Join(dir, emit.ManifestName))
-	if err != nil || json.Unmarshal(src, &m) != nil || m.Schema != emit.ManifestSchema {
+	if err != nil || json.Unmarshal(src, &m) != nil || m.Schema != emit.ManifestSchema && m.Schema != emit.ManifestBefore {
 		return recalledManifest{}, false
 	}
 	return m, true
@@ -112,14 +183,19 @@ func setRecalled(f *pflag.Flag, value json.RawMessage) error {
 		}
 		return slice.Replace(list)
 	}
-	text := strings.TrimSpace(string(value))
-	if strings.HasPrefix(text, `"`) {
-		if err := json.Unmarshal(value, &text); err != nil {
-			return err
-		}
-	}
-	if f.Value.String() == text {
-		return nil
+	text, err := recalledText(value)
+	if err != nil || f.Value.String() == text {
+		return err
 	}
 	return f.Value.Set(text)
+}
+
+// recalledText is the value of an option as a flag takes it.
+func recalledText(value json.RawMessage) (string, error) {
+	text := strings.TrimSpace(string(value))
+	if !strings.HasPrefix(text, `"`) {
+		return text, nil
+	}
+	err := json.Unmarshal(value, &text)
+	return text, err
 }

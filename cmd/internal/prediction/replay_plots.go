@@ -5,7 +5,6 @@ import (
 
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/plot"
-	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
@@ -31,7 +30,7 @@ func drawReliability(out ReplayJSON) (*plot.Figure, error) {
 	}
 	said := plot.Curve{Name: "calls, 95 % interval (Wilson)"}
 	for _, b := range out.Reliability {
-		i := stat.Of(int(math.Round(b.Right*float64(b.N))), b.N)
+		i := stat.Share(int(math.Round(b.Right*float64(b.N))), b.N)
 		said.X, said.Y = append(said.X, b.Mean), append(said.Y, b.Right)
 		said.Lo, said.Hi = append(said.Lo, i.Interval.Lo), append(said.Hi, i.Interval.Hi)
 	}
@@ -94,7 +93,7 @@ func drawLearning(out ReplayJSON) (*plot.Figure, error) {
 }
 
 // valueOf returns a figure's value, NaN if it is not known.
-func valueOf(f report.Figure) float64 {
+func valueOf(f stat.Figure) float64 {
 	if v, ok := f.Value(); ok {
 		return v
 	}

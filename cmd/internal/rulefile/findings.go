@@ -1,6 +1,10 @@
 package rulefile
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
@@ -24,14 +28,20 @@ func ruleFindings(set *rules.Set, usage *merge.Usage) diag.List {
 	if usage.Steps() == 0 {
 		return found // traces without a call say nothing
 	}
+	tools := usage.Tools()
 	for _, u := range usage.Rules() {
 		r := u.Rule
 		if r.Pos.File != set.File {
 			continue
 		}
+		misspelt := misspeltTools(r, tools)
 		switch {
+		case u.Matched == 0 && len(misspelt) > 0:
+			found = append(found, diag.Warn(r.FieldPos("match"), "rule-unused", "this rule matches none of %s in the traces: %s", cli.CountOf(usage.Steps(), "call"), misspelt[0]))
 		case u.Matched == 0:
 			found = append(found, diag.Warn(r.FieldPos("match"), "rule-unused", "this rule matches none of %s in the traces", cli.CountOf(usage.Steps(), "call")))
+		case len(misspelt) > 0:
+			found = append(found, diag.Warn(r.FieldPos("match"), "rule-tool-unknown", "%s", strings.Join(misspelt, "; ")))
 		case u.Decided == 0 && u.OverruledBy != nil:
 			e := diag.Warn(r.Pos, "rule-overruled", "this rule decides nothing in the traces: later rules of kind %s match all %s that it matches, and the last one wins", r.Kind, cli.CountOf(u.Matched, "call"))
 			found = append(found, e.Note(u.OverruledBy.Pos, "by %s, for one", u.OverruledBy.ID))
@@ -42,6 +52,35 @@ func ruleFindings(set *rules.Set, usage *merge.Usage) diag.List {
 		}
 		for _, p := range u.Patterns {
 			found = append(found, patternFinding(r, p)...)
+		}
+	}
+	return found
+}
+
+// misspeltTools asks of the names and beginnings of names that the rule lists, and
+// no call has, whether another one was meant.
+func misspeltTools(r *rules.Rule, tools []string) []string {
+	var found []string
+	for _, g := range r.Match.Tools {
+		if slices.ContainsFunc(tools, g.Match) {
+			continue
+		}
+		written, star := strings.CutSuffix(g.String(), "*")
+		if strings.Contains(written, "*") {
+			continue
+		}
+		near := tools
+		if star {
+			near = nil
+			for _, tool := range tools {
+				near = append(near, tool[:min(len(tool), len(written))])
+			}
+		}
+		if meant := diag.Nearest(written, near); meant != "" {
+			if star {
+				meant += "*"
+			}
+			found = append(found, fmt.Sprintf("no call in the traces is named `%s`: did you mean `%s`?", g, meant))
 		}
 	}
 	return found

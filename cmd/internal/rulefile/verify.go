@@ -1,10 +1,14 @@
 package rulefile
 
 import (
+	"fmt"
+
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/trace"
 	"github.com/spf13/cobra"
@@ -16,26 +20,31 @@ type verifyOptions struct {
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	MinTested         float64 `mapstructure:"min-tested"`
 	LimitStates       int     `mapstructure:"limit-states"`
+	StrictTested      bool    `mapstructure:"strict-tested"`
 	Folds             int     `mapstructure:"folds"`
 }
 
 func newVerify(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "verify RULES FILES...",
-		Short: "Ask traces whether they contradict rules; fails if they do",
+		Use:   "verify RULES TRACES...",
+		Short: "Ask traces whether they contradict rules, and fail if they do",
 		Long: `Hold rules against traces. Histories that the rules make one state claim to be
 alike, so the same read has to return the same after each of them; where it does
 not, a rule is wrong. The table shows for every rule how many states it joins,
 in what share of them anything was checked, and how often its checks failed.
 
-The exit code is 1 if a rule is contradicted in more than --max-contradictions of
-its checks, or tested in less than --min-tested of its states: what nothing was
-compared with is not right yet. Beside it stands what the next call costs to
-predict from the state, on tasks not seen: rules that merge too much make it rise.
+A rule is "contradicted" if more than --max-contradictions of its checks failed,
+"untested" if in less than --min-tested of the states that it joins anything was
+checked, and otherwise "ok". The exit code is 1 if a rule is contradicted, and with
+--strict-tested also if one is untested: traces that cannot tell are no proof.
+Rules that match no call are warnings, with the name that may have been meant.
+
+Beside it stands what the next call costs to predict from the state, on tasks not
+seen: rules that merge too much make it rise.
 
 RULES is a rule file. ` + cli.FilesHelp,
 		Example: `  awo rules verify rules.yaml traces/
-  awo rules verify rules.yaml traces/ --max-contradictions 0.01 --min-tested 0.2
+  awo rules verify rules.yaml traces/ --min-tested 0.2 --strict-tested
   awo rules verify rules.yaml traces/ --format json`,
 		Args: rulesAndFiles,
 	}
@@ -43,6 +52,7 @@ RULES is a rule file. ` + cli.FilesHelp,
 	cli.AddInput(f)
 	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
 	f.Float64("min-tested", 0.2, "the smallest share of the states that a rule joins in which something must have been checked, from 0 to 1")
+	f.Bool("strict-tested", false, "fail if a rule is untested")
 	f.Int("limit-states", 0, "watch at most `N` states, to bound memory; what was left out is counted (0: no limit)")
 	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
 	return cli.Work(a, c, verifyRules)
@@ -61,8 +71,6 @@ const (
 	verdictOK           = "ok"
 	verdictContradicted = "contradicted"
 	verdictUntested     = "untested"
-	verdictIdle         = "joins nothing"
-	verdictNoState      = "moves no state"
 )
 
 // EvidenceJSON is the JSON of `awo rules verify`; docs/artefacts.md
@@ -85,16 +93,17 @@ type ruleVerdict struct {
 	ID             string               `json:"id"` // empty for several
 	Kind           string               `json:"kind"`
 	At             diag.Pos             `json:"at"`
-	Verdict        string               `json:"verdict"`
+	Verdict        string               `json:"verdict"` // ok, contradicted or untested
+	Why            string               `json:"why"`
 	States         int                  `json:"states"`        // that hold histories which are one state by this rule
 	Tested         int                  `json:"tested_states"` // of these, where something was checked
-	TestedShare    report.Figure        `json:"tested_share"`
+	TestedShare    stat.Figure          `json:"tested_share"`
 	Checks         int                  `json:"checks"`
 	Contradictions int                  `json:"contradictions"`
 	Involved       int                  `json:"involved"` // contradictions that are another rule's among them
 	Expected       float64              `json:"expected"` // by the baseline
-	Rate           report.Figure        `json:"contradicted_share"`
-	Interval       report.Interval      `json:"contradicted_interval"`
+	Rate           stat.Figure          `json:"contradicted_share"`
+	Interval       stat.Interval        `json:"contradicted_interval"`
 	Examples       []counterExampleJSON `json:"counter_examples"`
 }
 
@@ -128,11 +137,11 @@ type checkJSON struct {
 }
 
 type nextCallJSON struct {
-	Rules    string          `json:"rules"`
-	States   int             `json:"states"`
-	Calls    int             `json:"calls"`
-	Bits     entropy.Figure  `json:"bits"` // held out, a call
-	Interval report.Interval `json:"interval"`
+	Rules    string         `json:"rules"`
+	States   int            `json:"states"`
+	Calls    int            `json:"calls"`
+	Bits     entropy.Figure `json:"bits"` // held out, a call
+	Interval stat.Interval  `json:"interval"`
 }
 
 type verifyLeftOut struct {
@@ -165,13 +174,14 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 	}
 	defer in.Close()
 	options := evidence.Options{MaxStates: o.LimitStates, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed}
-	plain, examiner := evidence.NewExaminer(nil, options), evidence.NewExaminer(set, options)
+	plain, examiner, usage := evidence.NewExaminer(nil, options), evidence.NewExaminer(set, options), merge.NewUsage(set)
 	for t, err := range in.All() {
 		if err != nil {
 			return err
 		}
 		plain.Add(t)
 		examiner.Add(t)
+		usage.Add(t)
 	}
 	found := examiner.Evidence()
 	compared, err := comparisons(j, in, found)
@@ -181,6 +191,11 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 	out := verification(in, o, args[0], found, compared)
 	out.NextCall = []nextCallJSON{nextCall("none", plain.Evidence(), o, 1), nextCall("these", found, o, 1), nextCall("one state", found, o, 0)}
 	out.NextCall[2].States = 1
+	for _, w := range ruleFindings(set, usage) {
+		if w.Code == "rule-unused" || w.Code == "rule-tool-unknown" {
+			j.Problems.Add(w)
+		}
+	}
 	failRules(j, o, found, &out)
 	return j.Print(evidenceDocument(in, o, out), out)
 }
@@ -226,7 +241,6 @@ func verification(in *cli.Intake, o verifyOptions, file string, e *evidence.Evid
 	out := EvidenceJSON{
 		Schema: "awo.rules-verification/v1", Input: in.JSON(), Rules: file,
 		MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
-		Verdicts: []ruleVerdict{}, Together: []ruleVerdict{},
 		LeftOut: verifyLeftOut{e.LeftOut, e.Unwatched},
 	}
 	of := func(k evidence.CheckKind) checkJSON { return checkJSON{e.Checks[k], e.Contradictions[k]} }
@@ -251,42 +265,50 @@ func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, 
 	v := ruleVerdict{
 		ID: rule.ID, Kind: rule.Kind.String(), At: rule.Pos, Verdict: verdictOK,
 		States: r.States, Tested: r.Tested, Checks: r.Checks,
-		Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected, Examples: []counterExampleJSON{},
+		Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected,
 	}
-	v.TestedShare = report.Unknown("it joins no states")
+	v.TestedShare = stat.Unknown("it joins no states")
 	if r.States > 0 {
-		v.TestedShare = report.Known(r.TestedShare())
+		v.TestedShare = stat.Known(r.TestedShare())
 	}
-	v.Rate, v.Interval = report.Unknown("nothing was checked"), report.NoInterval("nothing was checked")
+	v.Rate, v.Interval = stat.Unknown("nothing was checked"), stat.NoInterval("nothing was checked")
 	if r.Rate.N > 0 {
-		v.Rate = report.Known(r.Rate.Share)
+		v.Rate = stat.Known(r.Rate.Share)
 		v.Interval = r.Rate.Interval
 	}
-	switch {
-	case !r.Moves:
-		v.Verdict = verdictNoState
-	case r.Rate.N > 0 && r.Rate.Share > o.MaxContradictions:
-		v.Verdict = verdictContradicted
-	case r.States == 0:
-		v.Verdict = verdictIdle
-	case r.TestedShare() < o.MinTested:
-		v.Verdict = verdictUntested
-	}
+	v.Verdict, v.Why = judge(r, o)
 	for _, x := range r.Examples {
 		c := compared[x]
 		v.Examples = append(v.Examples, counterExampleJSON{
-			Check: x.Check.String(), Read: c.Read, Results: append([]string{}, c.Results...),
-			First:  sighting{e.Runs[x.First.Run].ID, x.First.Call + 1, append([]string{}, c.First...), append([]string{}, c.FirstOrder...)},
-			Second: sighting{e.Runs[x.Second.Run].ID, x.Second.Call + 1, append([]string{}, c.Second...), append([]string{}, c.SecondOrder...)},
+			Check: x.Check.String(), Read: c.Read, Results: c.Results,
+			First:  sighting{e.Runs[x.First.Run].ID, x.First.Call + 1, c.First, c.FirstOrder},
+			Second: sighting{e.Runs[x.Second.Run].ID, x.Second.Call + 1, c.Second, c.SecondOrder},
 		})
 	}
 	return v
 }
 
+// judge gives the verdict on a rule, or several, and the reason.
+func judge(r *evidence.RuleEvidence, o verifyOptions) (verdict, why string) {
+	switch {
+	case !r.Moves:
+		return verdictOK, "rules of this kind join no states"
+	case r.Rate.N > 0 && r.Rate.Share > o.MaxContradictions:
+		return verdictContradicted, fmt.Sprintf("%s of %s failed", report.Grouped(r.Contradictions), cli.CountOf(r.Checks, "check"))
+	case r.States == 0:
+		return verdictOK, "it joins no states in these traces"
+	case r.TestedShare() < o.MinTested:
+		return verdictUntested, fmt.Sprintf("%s of %s tested, less than %g %%", report.Grouped(r.Tested), cli.CountOf(r.States, "state"), 100*o.MinTested)
+	case r.Checks == 0:
+		return verdictOK, "no check needed this rule alone"
+	}
+	return verdictOK, fmt.Sprintf("%s of %s failed", report.Grouped(r.Contradictions), cli.CountOf(r.Checks, "check"))
+}
+
 // nextCall sums up what the next call costs to predict: at order 0 from nothing,
 // at order 1 from the state.
 func nextCall(name string, e *evidence.Evidence, o verifyOptions, order int) nextCallJSON {
-	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None(), Interval: report.NoInterval("no held-out loss, no interval")}
+	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None(), Interval: stat.NoInterval("no held-out loss, no interval")}
 	if e.Next.Folds == 0 {
 		return out
 	}
@@ -308,6 +330,9 @@ func failRules(j *cli.Job, o verifyOptions, e *evidence.Evidence, out *EvidenceJ
 		case verdictContradicted:
 			fail(rule.Pos, "rule-contradicted", "traces contradict the rule %q in %s of %s", rule.ID, report.Grouped(v.Contradictions), cli.CountOf(v.Checks, "check"))
 		case verdictUntested:
+			if !o.StrictTested {
+				continue
+			}
 			fail(rule.Pos, "rule-untested", "of the %s that the rule %q joins the traces test %s", cli.CountOf(v.States, "state"), rule.ID, report.Grouped(v.Tested))
 		}
 	}

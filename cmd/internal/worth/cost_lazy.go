@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // lazySections adds what lazy registration would have cost.
@@ -57,7 +58,7 @@ func lazyTable(l *lazyJSON) *report.Table {
 const fewTasks = 20
 
 func lazyEven(l *lazyJSON) report.Paragraph {
-	say := func(f report.Figure, i report.Interval, what string) string {
+	say := func(f stat.Figure, i stat.Interval, what string) string {
 		v, ok := f.Value()
 		if !ok {
 			return "by " + what + " no number of tools is enough"

@@ -153,7 +153,11 @@ func register(j *cli.Job, o registerOptions, files []string) error {
 		return err
 	}
 	if o.Out != "" && len(out.Tools) > 0 {
-		if err := j.WriteArtefacts(o.Out, made, in); err != nil {
+		from, err := j.Inputs(o.Out, in, nil)
+		if err != nil {
+			return err
+		}
+		if err := j.WriteArtefacts(o.Out, made, in, from); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func TestManagedAgents(t *testing.T) {
 	x := got[0]
 	formattest.WantLines(t, "calls", formattest.Brief(x), []string{"get@0 ok sun", "s__find@0 failed no"})
 	formattest.WantLines(t, "messages", formattest.Sayings(x), []string{"user@0 do it"})
-	if len(x.Turns) != 2 || x.Turns[0].Usage != (trace.Usage{Known: true, Input: 47, CachedInput: 40, CacheWrite: 5, Output: 9}) || x.Turns[1].Text.Text() != "done" || fmt.Sprint(x.Oddities.ByCode) != "map[line-copied:1]" {
+	if len(x.Turns) != 2 || x.Turns[0].Usage != (trace.Usage{Known: true, Input: 47, CachedInput: 40, CacheWrite: 5, Output: 9}) || x.Turns[1].Text.Text() != "done" || fmt.Sprint(x.Anomalies.ByCode) != "map[line-copied:1]" {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 }
@@ -49,7 +49,7 @@ func TestManagedAgentsRecorded(t *testing.T) {
 	x := got[0]
 	formattest.RoundTrip(t, x)
 	formattest.WantLines(t, "calls", formattest.Brief(x), []string{"get_weather@0 ok It's 23°C and sunny in Prague."})
-	if len(x.Turns) != 2 || len(x.Messages) != 2 || x.Turns[0].Usage.Input != 7203 || x.Turns[1].Usage.Output != 30 || x.Model != "claude-sonnet-5" || x.ID != "sesn_014fc5Q6rWwrXD3vWBfPRUes" || len(x.Tools) != 1 || x.Oddities.Total != 0 {
+	if len(x.Turns) != 2 || len(x.Messages) != 2 || x.Turns[0].Usage.Input != 7203 || x.Turns[1].Usage.Output != 30 || x.Model != "claude-sonnet-5" || x.ID != "sesn_014fc5Q6rWwrXD3vWBfPRUes" || len(x.Tools) != 1 || x.Anomalies.Total != 0 {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 }

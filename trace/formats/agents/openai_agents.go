@@ -59,7 +59,7 @@ func decodeOpenAIAgents(r trace.Record) ([]trace.Fragment, error) {
 }
 
 func assembleOpenAIAgents(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	odd := build.New(0)
+	anomalies := build.New(0)
 	var spans []*spantree.RunSpan
 	byID := map[string]int{}
 	session := ""
@@ -69,16 +69,16 @@ func assembleOpenAIAgents(key string, parts []trace.Fragment) ([]*trace.Trajecto
 			session = cmp.Or(string(build.MemberText(raw, "group_id")), session)
 			continue
 		}
-		s := readAgentsSpan(odd, raw)
+		s := readAgentsSpan(anomalies, raw)
 		if at, ok := byID[s.ID]; ok && s.ID != "" { // sent again: the last counts
 			spans[at] = s
-			odd.Anomaly(build.CodeRecordRepeated, 1)
+			anomalies.Anomaly(build.CodeRecordRepeated, 1)
 			continue
 		}
 		byID[s.ID] = len(spans)
 		spans = append(spans, s)
 	}
-	out := spantree.JoinRuns(key, spans, odd)
+	out := spantree.JoinRuns(key, spans, anomalies)
 	for _, t := range out {
 		t.Session, t.Source = session, parts[0].Pos
 	}
@@ -144,12 +144,7 @@ func readAgentsData(s *spantree.RunSpan, c *jsonscan.Cursor) {
 			model, _ := c.Text()
 			s.Response.Model = string(model)
 		case "usage":
-			raw := c.Raw()
-			in := jsonscan.New(raw)
-			if s.Response.Usage = build.ReadResponsesUsage(&in); !s.Response.Usage.Known {
-				in = jsonscan.New(raw)
-				s.Response.Usage = build.ReadUsage(&in)
-			}
+			s.Response.Usage = build.ReadUsage(c.Raw(), &build.UsageResponses, &build.UsageChat)
 		}
 	}
 }

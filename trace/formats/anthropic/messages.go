@@ -90,7 +90,7 @@ func readAnthropicRequest(data []byte) *build.RequestRecord {
 	}
 	r := &build.RequestRecord{
 		Items: append(d.system, d.items...), Answered: d.answered, Response: d.told,
-		Model: d.Model, Tools: d.Builder.Trajectory.Tools, Odd: d.Builder,
+		Model: d.Model, Tools: d.Builder.Trajectory.Tools, Anomalies: d.Builder,
 	}
 	if r.Answer = len(r.Items); d.answered {
 		r.Items = append(r.Items, d.said...)

@@ -80,7 +80,7 @@ func (d *atifDecoder) appendFragments(fragments []trace.Fragment) []trace.Fragme
 	t := d.b.Trajectory
 	// Reading has found some of what was odd in the original again.
 	for code, n := range d.recorded {
-		d.b.Anomaly(code, max(0, n-t.Oddities.ByCode[code]))
+		d.b.Anomaly(code, max(0, n-t.Anomalies.ByCode[code]))
 	}
 	fragments = append(fragments, trace.Fragment{Trajectory: d.b.Finish()})
 	starter := map[string]int{}
@@ -116,7 +116,7 @@ type atifDecoder struct {
 	step     *atifStep // the current one
 	started  []startedBy
 	embedded []*atifDecoder
-	recorded map[string]int // oddities that awo wrote down
+	recorded map[string]int // anomalies that awo wrote down
 }
 
 // startedBy says which call refers to a sub-agent.
@@ -247,7 +247,7 @@ func (d *atifDecoder) own(key string, c *jsonscan.Cursor) {
 				t.Parent.Call = b.ReadID(c)
 			}
 		}
-	case "oddities":
+	case "anomalies":
 		for ok := c.Object(); ok && c.Member(); {
 			code := c.Key()
 			if n, ok := c.Int(); ok && n > 0 && n < 1<<31 && isCode(code) {

@@ -37,7 +37,7 @@ func TestATIF(t *testing.T) {
 		},
 		{
 			"who decided",
-			formattest.AtifDocument(`"trajectory_id": "t", "continued_trajectory_ref": "next.json", "steps": [
+			formattest.ATIFDocument(`"trajectory_id": "t", "continued_trajectory_ref": "next.json", "steps": [
 				{"step_id": 1, "source": "agent", "message": "", "llm_call_count": 0, "tool_calls": [{"tool_call_id": "1", "function_name": "f", "arguments": {}}], "observation": {"results": [{"source_call_id": "1", "content": "r"}]}},
 				{"step_id": 2, "source": "agent", "message": "x", "llm_call_count": 3},
 				{"step_id": 3, "source": "agent", "message": "old", "is_copied_context": true, "tool_calls": [{"tool_call_id": "2", "function_name": "f", "arguments": {}}]},
@@ -50,13 +50,13 @@ func TestATIF(t *testing.T) {
 			turn 1 calls 1+1 text "y"
 			call 1 f turn -1 {} result "r" = "r" origin code
 			call 1 g turn 1 {}
-			odd call-id-repeated 1
-			odd context-copied 1
-			odd turn-aggregated 2`,
+			anomaly call-id-repeated 1
+			anomaly context-copied 1
+			anomaly turn-aggregated 2`,
 		},
 		{
 			"results",
-			formattest.AtifDocument(`"steps": [
+			formattest.ATIFDocument(`"steps": [
 				{"step_id": 1, "source": "agent", "message": "", "tool_calls": [{"tool_call_id": "1", "function_name": "late", "arguments": {}}]},
 				{"step_id": 2, "source": "agent", "message": "", "tool_calls": [{"tool_call_id": "1", "function_name": "own", "arguments": {}}], "observation": {"results": [{"source_call_id": "1", "content": "of this step"}]}},
 				{"step_id": 3, "source": "system", "message": "result", "observation": {"results": [{"source_call_id": "1", "content": [{"type": "text", "text": "from later"}]}, {"content": "environment reset"}]}},
@@ -80,34 +80,34 @@ func TestATIF(t *testing.T) {
 			call 5 c turn 4 {} result "first" = "first"
 			call 6 d turn 4 {} result absent
 			call 7 e turn 4 {} result "third" = "third"
-			odd call-id-repeated 1
-			odd result-detached 2
-			odd result-orphan 1`,
+			anomaly call-id-repeated 1
+			anomaly result-detached 2
+			anomaly result-orphan 1`,
 		},
 		{
 			"what is not ATIF",
-			formattest.AtifDocument(`"steps": [null, {"step_id": 2, "source": "robot", "message": "x"}, {"message": "x"}, {"source": "user", "message": "", "timestamp": "noon"},
+			formattest.ATIFDocument(`"steps": [null, {"step_id": 2, "source": "robot", "message": "x"}, {"message": "x"}, {"source": "user", "message": "", "timestamp": "noon"},
 				{"source": "agent", "tool_calls": [{"tool_call_id": "1", "arguments": {}}, 5, {"function_name": "f", "arguments": "{\"a\": 1}"}, {"function_name": "f", "arguments": [1]}, {"function_name": "f"}], "observation": {"results": [7]}}],
 				"steps": [{"source": "user", "message": "again"}]`),
 			`id s
 			session s
 			agent a
 			message 0 at 0/0 text "again"
-			odd args-not-object 1
-			odd call-unnamed 1
-			odd key-duplicate 1
-			odd message-role 1
-			odd message-shape 4
-			odd time-invalid 1`,
+			anomaly args-not-object 1
+			anomaly call-unnamed 1
+			anomaly key-duplicate 1
+			anomaly message-role 1
+			anomaly message-shape 4
+			anomaly time-invalid 1`,
 		},
 		{
 			"what awo adds, wrong",
-			formattest.AtifDocument(`"steps": [
+			formattest.ATIFDocument(`"steps": [
 				{"source": "user", "message": "u", "extra": {"awo": {"turn": 5, "call": -3, "message": "json"}}},
 				{"source": "agent", "message": "[1", "extra": {"awo": {"message": "parts", "end": "x", "turn": 1.5}}, "tool_calls": [
 					{"tool_call_id": "1", "function_name": "f", "arguments": {"a": 1}, "extra": {"awo": {"args": "raw", "origin": "nobody", "status": "great", "error": "e", "error_form": "json", "context": [{"name": 1, "value": null}, 3]}}},
 					{"tool_call_id": "2", "function_name": "f", "arguments": [1], "extra": {"awo": {"args": "value"}}}]}],
-				"extra": {"awo": {"outcome": "maybe", "score": "high", "oddities": {"result-orphan": 2, "Secret Value": 1, "x": -1, "key-duplicate": "1"}, "parent": 3}}`),
+				"extra": {"awo": {"outcome": "maybe", "score": "high", "anomalies": {"result-orphan": 2, "Secret Value": 1, "x": -1, "key-duplicate": "1"}, "parent": 3}}`),
 			`id s
 			session s
 			agent a
@@ -115,9 +115,9 @@ func TestATIF(t *testing.T) {
 			message 0 at 0/0 text "u"
 			call 1 f turn 0 {"a":1} error "e" context [{1 } { }]
 			call 2 f turn 0 no object {"_value":[1]}
-			odd args-not-object 1
-			odd result-orphan 2
-			odd time-invalid 1`,
+			anomaly args-not-object 1
+			anomaly result-orphan 2
+			anomaly time-invalid 1`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestATIF(t *testing.T) {
 }
 
 func TestATIFSubagents(t *testing.T) {
-	record := formattest.AtifDocument(`"subagent_trajectories": [
+	record := formattest.ATIFDocument(`"subagent_trajectories": [
 			{"schema_version": "ATIF-v1.7", "trajectory_id": "sub-1", "agent": {"name": "b", "version": "1"}, "steps": [{"step_id": 1, "source": "user", "message": "do it"}],
 			 "subagent_trajectories": [{"schema_version": "ATIF-v1.7", "trajectory_id": "deep", "agent": {"name": "c", "version": "1"}, "steps": []}]},
 			{"schema_version": "ATIF-v1.7", "trajectory_id": "sub-2", "session_id": "s", "agent": {"name": "b", "version": "1"}, "steps": []},
@@ -148,7 +148,7 @@ func TestATIFSubagents(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	root := fragments[0].Trajectory
-	if len(root.Calls) != 1 || !root.Calls[0].HasResult || !root.Calls[0].Result.IsZero() || root.Oddities.ByCode[build.CodeMessageShape] != 2 {
+	if len(root.Calls) != 1 || !root.Calls[0].HasResult || !root.Calls[0].Result.IsZero() || root.Anomalies.ByCode[build.CodeMessageShape] != 2 {
 		t.Errorf("the root is\n%s", formattest.Depict(root))
 	}
 	for _, f := range fragments[1:] {

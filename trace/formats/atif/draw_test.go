@@ -115,7 +115,7 @@ func drawTrajectory(t *rapid.T) *trace.Trajectory {
 			b.NamedResult(nil, drawRaw(t, "result", true))
 		}
 	}
-	b.Anomaly(build.CodeResultDetached, rapid.IntRange(0, 1).Draw(t, "oddity"))
+	b.Anomaly(build.CodeResultDetached, rapid.IntRange(0, 1).Draw(t, "anomaly"))
 	return b.Finish()
 }
 

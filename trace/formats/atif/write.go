@@ -21,7 +21,7 @@ const CodeNotWritable = "trajectory-inconsistent"
 // is in a member "awo" of its objects "extra":
 //
 //	extra                    task, trial, outcome, score, start, end, parent {trajectory, call},
-//	                         oddities {code: count}
+//	                         anomalies {code: count}
 //	agent.extra              unnamed (the name, which ATIF requires, is not recorded)
 //	step.extra               end (of a turn), timestamp "end" (a turn without a start), turn and call
 //	                         (where a message stands that came inside a turn), turn "unknown" (calls
@@ -274,15 +274,15 @@ func (w *atifWriter) trajectoryExtra() {
 		w.ownTextIfAny("call", t.Parent.Call)
 		w.own = append(w.own, '}')
 	}
-	if len(t.Oddities.ByCode) > 0 {
-		w.own = append(appendKey(w.own, "oddities"), '{')
-		codes := make([]string, 0, len(t.Oddities.ByCode))
-		for code := range t.Oddities.ByCode {
+	if len(t.Anomalies.ByCode) > 0 {
+		w.own = append(appendKey(w.own, "anomalies"), '{')
+		codes := make([]string, 0, len(t.Anomalies.ByCode))
+		for code := range t.Anomalies.ByCode {
 			codes = append(codes, code)
 		}
 		slices.Sort(codes)
 		for _, code := range codes {
-			w.ownInt(code, t.Oddities.ByCode[code])
+			w.ownInt(code, t.Anomalies.ByCode[code])
 		}
 		w.own = append(w.own, '}')
 	}

@@ -45,7 +45,7 @@ func TestAppend(t *testing.T) {
 		`"observation":{"results":[{"source_call_id":"c","content":"r"}]},` +
 		`"metrics":{"prompt_tokens":10,"completion_tokens":3,"cached_tokens":4,"extra":{"reasoning_tokens":1}}}],` +
 		`"final_metrics":{"total_prompt_tokens":10,"total_completion_tokens":3,"total_cached_tokens":4,"total_steps":2},` +
-		`"extra":{"awo":{"task":"7","outcome":"success","score":1.0,"oddities":{"args-not-json":1,"call-id-repeated":1,"result-orphan":1}}}}` + "\n"
+		`"extra":{"awo":{"task":"7","outcome":"success","score":1.0,"anomalies":{"args-not-json":1,"call-id-repeated":1,"result-orphan":1}}}}` + "\n"
 	if err != nil || string(got) != want {
 		t.Errorf("%v\ngot  %s\nwant %s", err, got, want)
 	}
@@ -53,7 +53,7 @@ func TestAppend(t *testing.T) {
 
 func TestATIFOfNothing(t *testing.T) {
 	again, line := formattest.ByWayOfATIF(t, &trace.Trajectory{ID: "x"})
-	if len(again.Messages)+len(again.Turns)+len(again.Calls) != 0 || again.Oddities.Total != 0 {
+	if len(again.Messages)+len(again.Turns)+len(again.Calls) != 0 || again.Anomalies.Total != 0 {
 		t.Errorf("nothing became %s by way of %s", formattest.Depict(again), line)
 	}
 }

@@ -41,7 +41,7 @@ func TestToolBench(t *testing.T) {
 		x := got[0]
 		formattest.WantLines(t, "calls", formattest.Brief(x), test.calls)
 		formattest.WantLines(t, "messages", formattest.Sayings(x), []string{"system@0 be brief", "user@0 do it"})
-		if x.Oddities.ByCode[build.CodeBranchAbandoned] != test.abandoned || x.Outcome != test.outcome || len(x.Tools) != 1 || len(x.Turns) != len(test.calls) {
+		if x.Anomalies.ByCode[build.CodeBranchAbandoned] != test.abandoned || x.Outcome != test.outcome || len(x.Tools) != 1 || len(x.Turns) != len(test.calls) {
 			t.Errorf("got\n%s", formattest.Depict(x))
 		}
 	}
@@ -69,7 +69,7 @@ func TestToolBenchRecorded(t *testing.T) {
 		x := got[0]
 		formattest.RoundTrip(t, x)
 		last := x.Calls[len(x.Calls)-1]
-		abandoned := x.Oddities.ByCode[build.CodeBranchAbandoned]
+		abandoned := x.Anomalies.ByCode[build.CodeBranchAbandoned]
 		if len(x.Turns) != test.turns || len(x.Calls) != test.turns || abandoned != test.abandoned || x.Outcome != test.outcome || last.Tool.Value() != "Finish" || len(x.Tools) == 0 || len(x.Messages) != 2 {
 			t.Errorf("%s: %d turns, %d calls, %d abandoned, %v, %s", test.file, len(x.Turns), len(x.Calls), abandoned, x.Outcome, last.Tool.Value())
 		}
@@ -103,7 +103,7 @@ func TestToolBenchAnswers(t *testing.T) {
 		}
 	}
 	formattest.WantLines(t, "calls", names, []string{"a@0", "b@1", "Finish@3"})
-	if x.ID != "12" || x.Task != "12" || len(x.Turns) != 4 || len(x.Tools) != 1 || x.Oddities.ByCode[build.CodeBranchAbandoned] != 1 || x.Oddities.ByCode[build.CodeCallUnnamed] != 1 {
+	if x.ID != "12" || x.Task != "12" || len(x.Turns) != 4 || len(x.Tools) != 1 || x.Anomalies.ByCode[build.CodeBranchAbandoned] != 1 || x.Anomalies.ByCode[build.CodeCallUnnamed] != 1 {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 }

@@ -19,7 +19,7 @@ import (
 // what `claude -p --output-format stream-json` prints.
 //
 // A model response stands on several lines, one a content block, with the same
-// message id and usage: they are one turn. Lines are a tree by parentUuid, since
+// message id and usage: they are one turn. Lines are a tree by parentUuid, because
 // a conversation can be taken back; the branch that ends last is the trajectory,
 // with the results that hang beside it. Lines that a resumed session has copied
 // count once. Sub-agents, in the same file or in files of their own, are
@@ -167,11 +167,11 @@ func claudeTrajectories(s claudeSession, parts []trace.Fragment, copied int) []*
 	for _, chain := range claudeChains(s.lines) {
 		active, abandoned := activeLines(chain.lines)
 		t := claudeTrajectory(session, chain.agent, active, starter)
-		t.Oddities.AddN(build.CodeBranchAbandoned, abandoned)
+		t.Anomalies.AddN(build.CodeBranchAbandoned, abandoned)
 		if len(out) == 0 {
-			t.Oddities.AddN(build.CodeLineCopied, copied)
+			t.Anomalies.AddN(build.CodeLineCopied, copied)
 			if s.forked {
-				t.Oddities.AddN(build.CodeHistoryForked, 1)
+				t.Anomalies.AddN(build.CodeHistoryForked, 1)
 			}
 		}
 		if len(active) > 0 {
@@ -186,7 +186,7 @@ func claudeTrajectories(s claudeSession, parts []trace.Fragment, copied int) []*
 		if agent, ok := strings.CutPrefix(t.ID, session+"/"); ok {
 			t.Parent = trace.Parent{Trajectory: session, Call: starter[agent]}
 			if t.Parent.Call == "" {
-				t.Oddities.AddN(build.CodeParentCallUnknown, 1)
+				t.Anomalies.AddN(build.CodeParentCallUnknown, 1)
 			}
 		}
 	}

@@ -99,8 +99,8 @@ func TestClaudeCode(t *testing.T) {
 	want.AddN(build.CodeBranchAbandoned, 2)
 	want.AddN(build.CodeLineCopied, 1)
 	want.AddN(build.CodeMessageSynthetic, 1)
-	if fmt.Sprint(run.Oddities) != fmt.Sprint(want) {
-		t.Errorf("oddities are %v, want %v", run.Oddities, want)
+	if fmt.Sprint(run.Anomalies) != fmt.Sprint(want) {
+		t.Errorf("anomalies are %v, want %v", run.Anomalies, want)
 	}
 	if (sub.Parent != trace.Parent{Trajectory: "s", Call: "t3"}) || sub.ID != "s/abc" || len(sub.Calls) != 1 {
 		t.Errorf("the sub-agent %q has parent %+v and %d calls", sub.ID, sub.Parent, len(sub.Calls))

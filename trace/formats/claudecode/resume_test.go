@@ -87,7 +87,7 @@ func TestClaudeCodeResumed(t *testing.T) {
 					for _, turn := range x.Turns {
 						output = append(output, fmt.Sprint(turn.Usage.Output))
 					}
-					found = append(found, fmt.Sprintf("%s: %s; %s; %s; %v", x.ID, strings.Join(formattest.Brief(x), " "), strings.Join(output, " "), strings.Join(formattest.Sayings(x), " "), x.Oddities.ByCode))
+					found = append(found, fmt.Sprintf("%s: %s; %s; %s; %v", x.ID, strings.Join(formattest.Brief(x), " "), strings.Join(output, " "), strings.Join(formattest.Sayings(x), " "), x.Anomalies.ByCode))
 					formattest.RoundTrip(t, x)
 				}
 				formattest.WantLines(t, "trajectories", found, test.want)

@@ -100,9 +100,9 @@ func TestCodex(t *testing.T) {
 	if x.ID != "child" || x.Parent.Trajectory != "parent" || x.Model != "gpt-x" || x.Agent != "codex" || len(x.Tools) != 1 {
 		t.Errorf("id %q, parent %+v, model %q, agent %q, %d tools", x.ID, x.Parent, x.Model, x.Agent, len(x.Tools))
 	}
-	odd := fmt.Sprint(x.Oddities.ByCode)
-	if want := "map[args-not-json:1 branch-abandoned:2 result-orphan:1 turn-aborted:1]"; odd != want {
-		t.Errorf("oddities are %s, want %s", odd, want)
+	anomalies := fmt.Sprint(x.Anomalies.ByCode)
+	if want := "map[args-not-json:1 branch-abandoned:2 result-orphan:1 turn-aborted:1]"; anomalies != want {
+		t.Errorf("anomalies are %s, want %s", anomalies, want)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestCodexFork(t *testing.T) {
 	history := []string{start("019efa28-8941-7810-bbb6-c196f1cad4c0"), codexUser(1, "first"), codexCall(2, "a", "shell"), codexResult(3, "a", `"x"`)}
 	got := formattest.ReadText(t, "fork.jsonl", slices.Concat([]string{meta(fork, `,"forked_from_id":"`+old+`"`), meta(old, "")}, history,
 		[]string{start("019efb00-8941-7810-bbb6-c196f1cad4c0"), codexUser(4, "second"), codexCall(5, "b", "shell")})...)
-	if len(got) != 1 || got[0].ID != fork || len(got[0].Calls) != 1 || len(got[0].Messages) != 1 || got[0].Oddities.ByCode[build.CodeLineCopied] != 5 {
+	if len(got) != 1 || got[0].ID != fork || len(got[0].Calls) != 1 || len(got[0].Messages) != 1 || got[0].Anomalies.ByCode[build.CodeLineCopied] != 5 {
 		t.Errorf("got %s", formattest.Depict(got[0]))
 	}
 }

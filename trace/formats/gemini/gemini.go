@@ -102,7 +102,7 @@ func told(b *build.Builder, g *geminiRecord) {
 		b.Trajectory.Model = g.response.Model
 	}
 	for _, code := range []string{build.CodeMessageShape, build.CodeMessageRole, build.CodeArgsStreamed, trace.CodeOrphanResult, build.CodeChoiceIgnored, build.CodeTimeInvalid} {
-		b.Anomaly(code, g.odd[code])
+		b.Anomaly(code, g.anomalies[code])
 	}
 }
 

@@ -47,8 +47,8 @@ func TestGeminiPairs(t *testing.T) {
 	if x.Turns[0].Text.Text() != "I will" || x.Turns[0].Thought.Text() != "look" || x.Turns[1].Text.Text() != "It is sunny" || formattest.Clock(x.Turns[1].End) != "2026-01-02T10:00:00Z" {
 		t.Errorf("turns are %+v", x.Turns)
 	}
-	if x.Calls[1].Error.Text() != "no such city" || x.Oddities.ByCode[build.CodeChoiceIgnored] != 3 || len(x.Oddities.ByCode) != 1 {
-		t.Errorf("error %q, oddities %v", x.Calls[1].Error.Text(), x.Oddities)
+	if x.Calls[1].Error.Text() != "no such city" || x.Anomalies.ByCode[build.CodeChoiceIgnored] != 3 || len(x.Anomalies.ByCode) != 1 {
+		t.Errorf("error %q, anomalies %v", x.Calls[1].Error.Text(), x.Anomalies)
 	}
 }
 
@@ -67,8 +67,8 @@ func TestGeminiLayouts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := formattest.ReadText(t, "c.json", text)[0]
 			formattest.WantLines(t, "calls", formattest.Brief(x), []string{"get@0 ok sun", "get@0 failed " + `{"error":"no such city"}`, "now@0 unknown 5"})
-			if x.Format != "gemini" || len(x.Turns) != 2 || len(x.Oddities.ByCode) != 0 {
-				t.Errorf("format %s, %d turns, oddities %v", x.Format, len(x.Turns), x.Oddities)
+			if x.Format != "gemini" || len(x.Turns) != 2 || len(x.Anomalies.ByCode) != 0 {
+				t.Errorf("format %s, %d turns, anomalies %v", x.Format, len(x.Turns), x.Anomalies)
 			}
 		})
 	}
@@ -158,8 +158,8 @@ func TestGeminiCLI(t *testing.T) {
 			if name == "lines" {
 				want = "map[branch-abandoned:3 call-cancelled:1 message-notice:1]"
 			}
-			if odd := fmt.Sprint(x.Oddities.ByCode); odd != want {
-				t.Errorf("oddities are %s, want %s", odd, want)
+			if anomalies := fmt.Sprint(x.Anomalies.ByCode); anomalies != want {
+				t.Errorf("anomalies are %s, want %s", anomalies, want)
 			}
 		})
 	}
@@ -174,7 +174,7 @@ func TestGeminiCLISubagent(t *testing.T) {
 	file := filepath.Join(folder, "x.jsonl")
 	formattest.WriteFile(t, file, `{"sessionId":"sub","projectHash":"h","kind":"subagent"}`+"\n"+geminiCLIMessages("\n"))
 	got := formattest.ReadFiles(t, file)
-	if len(got) != 1 || got[0].Parent.Trajectory != "main-session" || got[0].Oddities.ByCode[build.CodeParentCallUnknown] != 1 {
+	if len(got) != 1 || got[0].Parent.Trajectory != "main-session" || got[0].Anomalies.ByCode[build.CodeParentCallUnknown] != 1 {
 		t.Errorf("got %s", formattest.Depict(got[0]))
 	}
 }

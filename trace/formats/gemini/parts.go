@@ -2,13 +2,12 @@ package gemini
 
 import (
 	"github.com/awo-dev/awo/internal/jsonscan"
-
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
 
 // readGeminiParts reads the parts of a content.
-func readGeminiParts(parts []byte, model bool, odd map[string]int) (items []build.Item) {
+func readGeminiParts(parts []byte, model bool, anomalies map[string]int) (items []build.Item) {
 	said := build.ItemUser
 	if model {
 		said = build.ItemText
@@ -20,7 +19,7 @@ func readGeminiParts(parts []byte, model bool, odd map[string]int) (items []buil
 			continue
 		}
 		if !c.Object() {
-			odd[build.CodeMessageShape]++
+			anomalies[build.CodeMessageShape]++
 			continue
 		}
 		var text trace.Raw
@@ -32,7 +31,7 @@ func readGeminiParts(parts []byte, model bool, odd map[string]int) (items []buil
 			case "thought":
 				thought, _ = c.Bool()
 			case "functionCall", "function_call":
-				if it, ok := readGeminiCall(&c, odd); ok {
+				if it, ok := readGeminiCall(&c, anomalies); ok {
 					items = append(items, it)
 				}
 			case "functionResponse", "function_response":
@@ -40,7 +39,7 @@ func readGeminiParts(parts []byte, model bool, odd map[string]int) (items []buil
 			case "executableCode", "executable_code":
 				items = append(items, build.Item{Kind: build.ItemCall, Tool: []byte("code_execution"), Value: build.ReadArgs(&c)})
 			case "codeExecutionResult", "code_execution_result":
-				answerCode(items, &c, odd)
+				answerCode(items, &c, anomalies)
 			}
 		}
 		switch {
@@ -54,7 +53,7 @@ func readGeminiParts(parts []byte, model bool, odd map[string]int) (items []buil
 	return items
 }
 
-func readGeminiCall(c *jsonscan.Cursor, odd map[string]int) (it build.Item, ok bool) {
+func readGeminiCall(c *jsonscan.Cursor, anomalies map[string]int) (it build.Item, ok bool) {
 	it.Kind = build.ItemCall
 	streamed := false
 	for ok := c.Object(); ok && c.Member(); {
@@ -73,7 +72,7 @@ func readGeminiCall(c *jsonscan.Cursor, odd map[string]int) (it build.Item, ok b
 		if len(it.Tool) == 0 {
 			return it, false // a further piece
 		}
-		odd[build.CodeArgsStreamed]++
+		anomalies[build.CodeArgsStreamed]++
 		return it, true
 	}
 	if it.Value.IsZero() { // a function without parameters
@@ -134,7 +133,7 @@ func geminiResult(whole trace.Raw) (result trace.Raw, status trace.Status, failu
 }
 
 // answerCode gives the code that the model had run its result.
-func answerCode(items []build.Item, c *jsonscan.Cursor, odd map[string]int) {
+func answerCode(items []build.Item, c *jsonscan.Cursor, anomalies map[string]int) {
 	var outcome []byte
 	var output trace.Raw
 	for ok := c.Object(); ok && c.Member(); {
@@ -158,7 +157,7 @@ func answerCode(items []build.Item, c *jsonscan.Cursor, odd map[string]int) {
 			return
 		}
 	}
-	odd[trace.CodeOrphanResult]++
+	anomalies[trace.CodeOrphanResult]++
 }
 
 // mergeTexts joins texts that stand side by side: answers come in pieces, and

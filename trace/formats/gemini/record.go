@@ -10,18 +10,18 @@ import (
 
 // geminiRecord is a record with what is read of it.
 type geminiRecord struct {
-	items    []build.Item // those of the answer behind the others
-	answer   int          // where the answer begins
-	answered bool
-	request  bool // there are contents, so that the record stands for itself
-	response build.Response
-	tools    []byte
-	system   trace.Raw
-	odd      map[string]int
+	items     []build.Item // those of the answer behind the others
+	answer    int          // where the answer begins
+	answered  bool
+	request   bool // there are contents, so that the record stands for itself
+	response  build.Response
+	tools     []byte
+	system    trace.Raw
+	anomalies map[string]int
 }
 
 func readGeminiRecord(c *jsonscan.Cursor) *geminiRecord {
-	g := &geminiRecord{odd: map[string]int{}}
+	g := &geminiRecord{anomalies: map[string]int{}}
 	var answer geminiAnswer
 	switch c.Kind() {
 	case jsonscan.Array:
@@ -50,7 +50,7 @@ func readGeminiRecord(c *jsonscan.Cursor) *geminiRecord {
 // element reads an element of an array: a content, or a piece of an answer.
 func (g *geminiRecord) element(c *jsonscan.Cursor, answer *geminiAnswer) {
 	if !c.Object() {
-		g.odd[build.CodeMessageShape]++
+		g.anomalies[build.CodeMessageShape]++
 		return
 	}
 	g.members(c, answer, false)
@@ -131,14 +131,14 @@ func (g *geminiRecord) members(c *jsonscan.Cursor, answer *geminiAnswer, outer b
 	}
 	if usage != nil {
 		scan := jsonscan.New(usage)
-		if u := readGeminiUsage(&scan); u.Known {
+		if u := build.UsageGemini.Read(&scan); u.Known {
 			answer.response.Usage = u
 		}
 	}
 	if len(stamp) > 0 {
 		at, bad := build.ParseStamp(stamp)
 		if bad {
-			g.odd[build.CodeTimeInvalid]++
+			g.anomalies[build.CodeTimeInvalid]++
 		}
 		answer.response.End = at
 	}
@@ -161,7 +161,7 @@ func (g *geminiRecord) contents(c *jsonscan.Cursor) {
 
 func (g *geminiRecord) oneContent(c *jsonscan.Cursor) {
 	if !c.Object() {
-		g.odd[build.CodeMessageShape]++
+		g.anomalies[build.CodeMessageShape]++
 		return
 	}
 	var role, parts []byte
@@ -185,10 +185,10 @@ func (g *geminiRecord) content(role, parts []byte) {
 		g.items = append(g.items, build.Item{Kind: build.ItemSystem, Value: trace.Raw{Data: parts, Form: trace.FormParts}})
 		return
 	default:
-		g.odd[build.CodeMessageRole]++
+		g.anomalies[build.CodeMessageRole]++
 		return
 	}
-	items := mergeTexts(readGeminiParts(parts, model, g.odd))
+	items := mergeTexts(readGeminiParts(parts, model, g.anomalies))
 	for i := range items {
 		items[i].Opens = i == 0 && model
 	}
@@ -207,7 +207,7 @@ func (a *geminiAnswer) candidates(c *jsonscan.Cursor, g *geminiRecord) {
 	first := true
 	for ok := c.Array(); ok && c.Element(); {
 		if !first {
-			g.odd[build.CodeChoiceIgnored]++
+			g.anomalies[build.CodeChoiceIgnored]++
 			continue
 		}
 		first = false
@@ -217,39 +217,11 @@ func (a *geminiAnswer) candidates(c *jsonscan.Cursor, g *geminiRecord) {
 			}
 			for ok := c.Object(); ok && c.Member(); {
 				if string(c.Key()) == "parts" {
-					a.items = append(a.items, readGeminiParts(c.Raw(), true, g.odd)...)
+					a.items = append(a.items, readGeminiParts(c.Raw(), true, g.anomalies)...)
 				}
 			}
 		}
 	}
-}
-
-// readGeminiUsage reads token counts, where the output excludes what was thought
-// and the input what tools of the interface added.
-func readGeminiUsage(c *jsonscan.Cursor) (u trace.Usage) {
-	var tool int64
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 && v < 1<<50 {
-			*n, u.Known = v, true
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "promptTokenCount", "prompt_token_count", "input":
-			count(&u.Input)
-		case "candidatesTokenCount", "candidates_token_count", "output":
-			count(&u.Output)
-		case "thoughtsTokenCount", "thoughts_token_count", "thoughts":
-			count(&u.Reasoning)
-		case "cachedContentTokenCount", "cached_content_token_count", "cached":
-			count(&u.CachedInput)
-		case "toolUsePromptTokenCount", "tool_use_prompt_token_count", "tool":
-			count(&tool)
-		}
-	}
-	u.Input += tool
-	u.Output += u.Reasoning
-	return u
 }
 
 // readGeminiTools reads the functions that a request offers.

@@ -40,8 +40,8 @@ func TestInspect(t *testing.T) {
 		if x.ID != "u" || x.Task != "t/a" || x.Trial != "2" || x.Model != "m-1" || x.Outcome != trace.OutcomeSuccess || len(x.Tools) != 1 || x.Calls[1].Error.Text() != "too slow" || formattest.Clock(x.Calls[0].End) != "2026-01-02T10:00:03Z" {
 			t.Errorf("got\n%s", formattest.Depict(x))
 		}
-		if odd := fmt.Sprint(x.Oddities.ByCode); odd != "map[response-elsewhere:1]" {
-			t.Errorf("oddities are %s", odd)
+		if anomalies := fmt.Sprint(x.Anomalies.ByCode); anomalies != "map[response-elsewhere:1]" {
+			t.Errorf("anomalies are %s", anomalies)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestInspect(t *testing.T) {
 func TestInspectRecorded(t *testing.T) {
 	folder := recordings.Recorded(t, "formats/inspect-ai") + "/"
 	got := formattest.ReadFiles(t, folder+"log_tool_call_error.json")
-	if len(got) != 1 || len(got[0].Calls) != 0 || got[0].Oddities.ByCode["result-orphan"] != 11 {
+	if len(got) != 1 || len(got[0].Calls) != 0 || got[0].Anomalies.ByCode["result-orphan"] != 11 {
 		t.Errorf("got\n%s", formattest.Depict(got[0]))
 	}
 	got = formattest.ReadFiles(t, folder+"browser_trimmed.json")
@@ -59,7 +59,7 @@ func TestInspectRecorded(t *testing.T) {
 	// Only the first two responses have their events left.
 	x := got[0]
 	formattest.RoundTrip(t, x)
-	if len(x.Turns) != 5 || len(x.Calls) != 4 || len(x.Messages) != 1 || x.Turns[0].Usage.Input != 1124 || x.Turns[1].Usage.CachedInput != 1024 || x.Turns[2].Usage.Known || x.Oddities.Total != 0 || x.Outcome != trace.OutcomeSuccess {
+	if len(x.Turns) != 5 || len(x.Calls) != 4 || len(x.Messages) != 1 || x.Turns[0].Usage.Input != 1124 || x.Turns[1].Usage.CachedInput != 1024 || x.Turns[2].Usage.Known || x.Anomalies.Total != 0 || x.Outcome != trace.OutcomeSuccess {
 		t.Errorf("got\n%.3000s", formattest.Depict(x))
 	}
 	for _, c := range x.Calls {

@@ -44,8 +44,8 @@ func TestMCPRecorded(t *testing.T) {
 		if len(tr.Turns) != 0 || tr.Agent != "ExampleClient" || len(tr.Tools) != 4 {
 			t.Errorf("%d turns, agent %q, %d tools", len(tr.Turns), tr.Agent, len(tr.Tools))
 		}
-		if n := tr.Oddities.ByCode; n[build.CodeCallUnnamed] != 1 || n[build.CodeCallRepeatedID] != 1 || tr.Oddities.Total != 2 {
-			t.Errorf("oddities are %v", n)
+		if n := tr.Anomalies.ByCode; n[build.CodeCallUnnamed] != 1 || n[build.CodeCallRepeatedID] != 1 || tr.Anomalies.Total != 2 {
+			t.Errorf("anomalies are %v", n)
 		}
 		formattest.CheckRoundTrip(t, tr)
 	}

@@ -56,7 +56,7 @@ func TestOpenAIChat(t *testing.T) {
 			model gpt-4o-2024-08-06
 			turn 0 calls 0+0 tokens 40 (cached 30, written 0) 12 (thought 5) end 2024-07-01T23:05:41Z text "No."
 			message 0 at 0/0 text "a"
-			odd choice-ignored 1`,
+			anomaly choice-ignored 1`,
 		},
 		{
 			"response before the request",
@@ -96,7 +96,7 @@ func TestOpenAIChat(t *testing.T) {
 			message 0 at 1/1 text "more"
 			call  f turn 0 {"x":1} result "one" = "one"
 			call  f turn 1 {"x":2} result "two" = "two" after user true
-			odd result-orphan 1`,
+			anomaly result-orphan 1`,
 		},
 		{
 			"custom tools",
@@ -106,7 +106,7 @@ func TestOpenAIChat(t *testing.T) {
 			`tool patch description "d"
 			turn 0 calls 0+1
 			call c patch turn 0 no object {"_raw":"*** Begin"} result "done" = "done"
-			odd args-not-json 1`,
+			anomaly args-not-json 1`,
 		},
 		{
 			"arguments of all kinds",
@@ -122,8 +122,8 @@ func TestOpenAIChat(t *testing.T) {
 			call 3 f turn 0 {"a":1}
 			call 4 f turn 0 args missing
 			call 5 f turn 0 no object {"_value":null}
-			odd args-not-json 1
-			odd args-not-object 2`,
+			anomaly args-not-json 1
+			anomaly args-not-object 2`,
 		},
 		{
 			"odd messages",
@@ -134,19 +134,19 @@ func TestOpenAIChat(t *testing.T) {
 			`turn 0 calls 0+0
 			turn 1 calls 0+0 text "` + "\ufffd" + `"
 			message 0 at 0/0
-			odd call-unnamed 1
-			odd key-duplicate 2
-			odd message-role 1
-			odd message-shape 3
-			odd result-orphan 1
-			odd surrogate-lone 1`,
+			anomaly call-unnamed 1
+			anomaly key-duplicate 2
+			anomaly message-role 1
+			anomaly message-shape 3
+			anomaly result-orphan 1
+			anomaly surrogate-lone 1`,
 		},
 		{"empty", `{"messages": []}`, ``},
 		{
 			"messages twice",
 			`{"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}], "messages": [{"role": "user", "content": "b"}]}`,
 			`message 0 at 0/0 text "b"
-			odd key-duplicate 1`,
+			anomaly key-duplicate 1`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestTau2(t *testing.T) {
 			call 1 f turn 0 {"a":"x","b":1.0} result "{\"ok\": true}" = {"ok":true} status ok end 2025-12-02T14:04:03Z
 			call 2 g turn 0 {} result "Error: x" = "Error: x" status failed
 			call 1 f turn 1 {} result "last" = "last"
-			odd call-id-repeated 1`)
+			anomaly call-id-repeated 1`)
 		formattest.WantDescription(t, trajectories[1], `id s2
 			task airline/1
 			`+head+tools+`turn 0 calls 0+1

@@ -56,12 +56,12 @@ func TestChatRequestsJoined(t *testing.T) {
 	}
 	streamed := make([]string, len(pairs))
 	for i, p := range pairs {
-		text := formattest.Sse(formattest.Chunk("x", `{"role":"assistant","content":"`+[]string{"", "a title", "", "done", "bye"}[i]+`"}`))
+		text := formattest.SSE(formattest.Chunk("x", `{"role":"assistant","content":"`+[]string{"", "a title", "", "done", "bye"}[i]+`"}`))
 		if i == 0 || i == 2 {
-			text = formattest.Sse(formattest.Chunk("x", `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":"}}]}`), formattest.Chunk("x", fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"%d}"}}]}`, i/2+1)))
+			text = formattest.SSE(formattest.Chunk("x", `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":"}}]}`), formattest.Chunk("x", fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"%d}"}}]}`, i/2+1)))
 		}
 		usage := fmt.Sprintf(`{"id":"x","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, []int{1, 50, 2, 3, 4}[i])
-		streamed[i] = p[:strings.Index(p, `"response":`)] + `"response":` + string(formattest.JSONToken(text+formattest.Sse(usage, "[DONE]"))) + "}"
+		streamed[i] = p[:strings.Index(p, `"response":`)] + `"response":` + string(formattest.JSONToken(text+formattest.SSE(usage, "[DONE]"))) + "}"
 	}
 	for name, lines := range map[string][]string{"pairs": pairs, "requests": bare, "pairs with streams": streamed} {
 		t.Run(name, func(t *testing.T) {
@@ -86,8 +86,8 @@ func TestChatRequestsJoined(t *testing.T) {
 			if want == 2 && (x.Turns[0].Usage.Output != 1 || x.Turns[1].Usage.Output != 2 || x.Turns[3].Usage.Output != 4 || len(got[1].Turns) != 1 || got[1].Turns[0].Usage.Output != 50) {
 				t.Errorf("got\n%s", formattest.Depict(x))
 			}
-			if odd := fmt.Sprint(x.Oddities.ByCode); odd != "map[call-id-repeated:1]" {
-				t.Errorf("oddities are %s", odd)
+			if anomalies := fmt.Sprint(x.Anomalies.ByCode); anomalies != "map[call-id-repeated:1]" {
+				t.Errorf("anomalies are %s", anomalies)
 			}
 		})
 	}
@@ -96,10 +96,10 @@ func TestChatRequestsJoined(t *testing.T) {
 // TestChatRequestsApart holds what begins alike and is not joined.
 func TestChatRequestsApart(t *testing.T) {
 	tests := []struct {
-		name  string
-		lines []string
-		calls []string // of each trajectory
-		odd   string
+		name      string
+		lines     []string
+		calls     []string // of each trajectory
+		anomalies string
 	}{
 		{"samples of one request", []string{
 			chatPair("r1", asks("a", `{}`), 1, goOn, asks("c", `{}`), returns("c", "x")),
@@ -134,8 +134,8 @@ func TestChatRequestsApart(t *testing.T) {
 				calls = append(calls, fmt.Sprint(len(x.Calls)))
 			}
 			formattest.WantLines(t, "numbers of calls", calls, test.calls)
-			if odd := fmt.Sprint(got[len(got)-1].Oddities.ByCode); odd != test.odd {
-				t.Errorf("oddities are %s, want %s", odd, test.odd)
+			if anomalies := fmt.Sprint(got[len(got)-1].Anomalies.ByCode); anomalies != test.anomalies {
+				t.Errorf("anomalies are %s, want %s", anomalies, test.anomalies)
 			}
 		})
 	}
@@ -189,7 +189,7 @@ func TestAnthropicRequestsJoined(t *testing.T) {
 	}
 	streamed := strings.Index(pairs[0], `"response":`)
 	stream := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"model\":\"claude-x\",\"usage\":{\"input_tokens\":2,\"cache_read_input_tokens\":5,\"output_tokens\":0}}}\n\n" +
-		formattest.Sse(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm a"}}`, `{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"so"}}`,
+		formattest.SSE(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm a"}}`, `{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"so"}}`,
 			`{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}`, `{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"n\":1}"}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}}`, `{"type":"message_stop"}`)
 	withStream := append([]string{pairs[0][:streamed] + `"response":` + string(formattest.JSONToken(stream)) + "}"}, pairs[1:]...)
@@ -201,7 +201,7 @@ func TestAnthropicRequestsJoined(t *testing.T) {
 		x := got[0]
 		formattest.WantLines(t, name+": calls", formattest.Brief(x), []string{"f@0 ok r", "f@1 failed r", "web@2 ok "})
 		formattest.WantLines(t, name+": messages", formattest.Sayings(x), []string{"system@0 s", "user@0 go", "user@3 thanks"})
-		if len(x.Turns) != 4 || x.Turns[0].Usage != (trace.Usage{Known: true, Input: 7, CachedInput: 5, Output: 1}) || x.Turns[0].Thought.Text() != "hm a" || x.Turns[2].Text.Text() != "done" || x.Turns[3].Usage.Output != 4 || x.ID != "m1" || x.Model != "claude-x" || x.Oddities.Total != 0 {
+		if len(x.Turns) != 4 || x.Turns[0].Usage != (trace.Usage{Known: true, Input: 7, CachedInput: 5, Output: 1}) || x.Turns[0].Thought.Text() != "hm a" || x.Turns[2].Text.Text() != "done" || x.Turns[3].Usage.Output != 4 || x.ID != "m1" || x.Model != "claude-x" || x.Anomalies.Total != 0 {
 			t.Errorf("%s: got\n%s", name, formattest.Depict(x))
 		}
 	}
@@ -215,7 +215,7 @@ func TestAnthropicRequestsJoined(t *testing.T) {
 // TestRequestsRecorded: three answers to one request are three trajectories.
 func TestRequestsRecorded(t *testing.T) {
 	for _, x := range formattest.ReadFiles(t, recordings.Recorded(t, "formats/openai-chat/test_chat_tool_calls.request_response.jsonl")) {
-		if len(x.Calls) != 1 || len(x.Turns) != 2 || !x.Turns[1].Usage.Known || x.Oddities.Total != 0 {
+		if len(x.Calls) != 1 || len(x.Turns) != 2 || !x.Turns[1].Usage.Known || x.Anomalies.Total != 0 {
 			t.Errorf("got\n%s", formattest.Depict(x))
 		}
 	}

@@ -15,19 +15,19 @@ func AssembleResponses(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 	var s build.Transcripts
 	a := responsesAssembler{s: &s, ends: map[string]build.ItemHash{}, last: map[string]int{}}
 	records := make([]responsesRecord, len(parts))
-	odd := build.New(0)
+	anomalies := build.New(0)
 	for i := range parts {
 		c := jsonscan.New(parts[i].Data)
-		records[i].read(odd, &c)
+		records[i].read(anomalies, &c)
 		if id := string(records[i].response.ID); id != "" {
 			if _, ok := a.last[id]; ok {
-				odd.Anomaly(build.CodeRecordRepeated, 1)
+				anomalies.Anomaly(build.CodeRecordRepeated, 1)
 			}
 			a.last[id] = i
 		}
-		odd.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
+		anomalies.Anomaly(build.CodeLoneSurrogate, c.LoneSurrogates())
 	}
-	a.reader = message.Responses{Builder: odd}
+	a.reader = message.Responses{Builder: anomalies}
 	first := map[*build.Transcript]int{}
 	for _, i := range responsesOrder(records) {
 		id := string(records[i].response.ID)
@@ -55,15 +55,15 @@ func AssembleResponses(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 	if len(out) == 0 {
 		return nil, nil
 	}
-	for code, n := range odd.Trajectory.Oddities.ByCode {
-		out[0].Oddities.AddN(code, n)
+	for code, n := range anomalies.Trajectory.Anomalies.ByCode {
+		out[0].Anomalies.AddN(code, n)
 	}
 	build.UniqueIDs(out)
 	return out, nil
 }
 
 // responsesOrder returns the order of records: that of the responses' times where
-// all have one, since logs are written as responses end, else that of the input.
+// all have one, because logs are written as responses end, else that of the input.
 func responsesOrder(records []responsesRecord) []int {
 	order := make([]int, len(records))
 	timed := true

@@ -55,8 +55,8 @@ func checkHands(t *testing.T, x *trace.Trajectory) {
 	if args := x.Calls[0].Args.Text(); args != `{"command":"ls"}` || x.Calls[2].Args.Text() != `{}` {
 		t.Errorf("arguments %s and %s", args, x.Calls[2].Args.Text())
 	}
-	if odd := fmt.Sprint(x.Oddities.ByCode); odd != "map[args-not-json:1 event-unknown:1 usage-unplaced:1]" {
-		t.Errorf("oddities are %s", odd)
+	if anomalies := fmt.Sprint(x.Anomalies.ByCode); anomalies != "map[args-not-json:1 event-unknown:1 usage-unplaced:1]" {
+		t.Errorf("anomalies are %s", anomalies)
 	}
 	if x.Model != "m" || len(x.Tools) != 1 || x.Turns[3].Text.Text() != "done" || x.Turns[0].Thought.Text() != "hm" {
 		t.Errorf("got\n%s", formattest.Depict(x))
@@ -102,8 +102,8 @@ func TestOpenHandsRecorded(t *testing.T) {
 	if len(x.Turns) != 2 || len(x.Calls) != 2 || x.Calls[0].Status != trace.StatusFailed || !x.Calls[1].HasResult || x.Turns[0].Usage.Input != 35299 || x.Turns[0].Usage.CachedInput != 1115 || x.Turns[1].Usage.Output != 192 {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
-	if odd := fmt.Sprint(x.Oddities.ByCode); odd != "map[result-orphan:1 usage-unplaced:2]" {
-		t.Errorf("oddities are %s", odd)
+	if anomalies := fmt.Sprint(x.Anomalies.ByCode); anomalies != "map[result-orphan:1 usage-unplaced:2]" {
+		t.Errorf("anomalies are %s", anomalies)
 	}
 	if v, _ := x.Calls[0].ArgsValue(); len(v.Members) != 1 || v.Members[0].Name != "command" {
 		t.Errorf("arguments %s", v.AppendCanonical(nil))

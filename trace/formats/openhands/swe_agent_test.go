@@ -50,7 +50,7 @@ func TestSWEAgent(t *testing.T) {
 		name, text      string
 		turns           int
 		calls, messages []string
-		odd             string
+		anomalies       string
 	}{
 		{"functions", sweFunctions, 1, []string{"open@0 unknown text", "submit@0 unknown bye"}, []string{"system@0 s", "user@0 fix it"}, "map[choice-ignored:1 context-copied:2 result-orphan:1]"},
 		{"text", sweText, 3, []string{"open@0 unknown text", "submit@2 unknown -"}, []string{"system@0 s", "user@0 fix it", "system@2 write a command"}, "map[]"},
@@ -66,8 +66,8 @@ func TestSWEAgent(t *testing.T) {
 			x := got[0]
 			formattest.WantLines(t, "calls", formattest.Brief(x), test.calls)
 			formattest.WantLines(t, "messages", formattest.Sayings(x), test.messages)
-			if odd := fmt.Sprint(x.Oddities.ByCode); len(x.Turns) != test.turns || odd != test.odd || x.Format != "swe-agent" {
-				t.Errorf("%s: %d turns, oddities %s, want %d, %s", x.Format, len(x.Turns), odd, test.turns, test.odd)
+			if anomalies := fmt.Sprint(x.Anomalies.ByCode); len(x.Turns) != test.turns || anomalies != test.anomalies || x.Format != "swe-agent" {
+				t.Errorf("%s: %d turns, anomalies %s, want %d, %s", x.Format, len(x.Turns), anomalies, test.turns, test.anomalies)
 			}
 		})
 	}
@@ -97,7 +97,7 @@ func TestSWEAgentRecorded(t *testing.T) {
 			t.Errorf("call %+v", c)
 		}
 	}
-	if len(x.Turns) != 5 || tools != "find_file open edit bash submit " || len(x.Messages) != 2 || x.Task != "function_calling_simple" || x.Oddities.Total != 0 {
+	if len(x.Turns) != 5 || tools != "find_file open edit bash submit " || len(x.Messages) != 2 || x.Task != "function_calling_simple" || x.Anomalies.Total != 0 {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 }

@@ -81,8 +81,8 @@ func TestSpanSamples(t *testing.T) {
 				c := &tr.Calls[i]
 				line += fmt.Sprintf(", %s@%d %s %q %s", c.Tool.Value(), c.Turn, c.AppendCanonicalArgs(nil), c.Result.Text(), c.Status)
 			}
-			if tr.Oddities.Total != 0 {
-				line += fmt.Sprint(" odd ", tr.Oddities)
+			if tr.Anomalies.Total != 0 {
+				line += fmt.Sprint(" anomalies ", tr.Anomalies)
 			}
 			lines = append(lines, line)
 			formattest.CheckRoundTrip(t, tr)
@@ -127,7 +127,7 @@ func TestSpanHistories(t *testing.T) {
 		for _, m := range all[0].Messages {
 			said = append(said, m.Text.Text())
 		}
-		got := fmt.Sprintf("%d turns: %s; history-changed %d", len(all[0].Turns), strings.Join(said, " "), all[0].Oddities.ByCode[build.CodeHistoryChanged])
+		got := fmt.Sprintf("%d turns: %s; history-changed %d", len(all[0].Turns), strings.Join(said, " "), all[0].Anomalies.ByCode[build.CodeHistoryChanged])
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}

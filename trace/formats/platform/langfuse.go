@@ -91,7 +91,7 @@ type observation struct {
 }
 
 func assembleLangfuse(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	odd := build.New(0)
+	anomalies := build.New(0)
 	byID := map[string]*observation{}
 	var all []*observation
 	session := ""
@@ -118,7 +118,7 @@ func assembleLangfuse(key string, parts []trace.Fragment) ([]*trace.Trajectory, 
 		if typ != "" && typ != "OBSERVATION" {
 			o.typ = typ
 		}
-		o.read(odd, raw)
+		o.read(anomalies, raw)
 	}
 	called := map[string]bool{}
 	for _, o := range all {
@@ -132,10 +132,10 @@ func assembleLangfuse(key string, parts []trace.Fragment) ([]*trace.Trajectory, 
 	}
 	spans := make([]*spantree.RunSpan, 0, len(all))
 	for _, o := range all {
-		o.finish(odd, called)
+		o.finish(anomalies, called)
 		spans = append(spans, &o.RunSpan)
 	}
-	out := spantree.JoinRuns(key, spans, odd)
+	out := spantree.JoinRuns(key, spans, anomalies)
 	for _, t := range out {
 		t.Session, t.Source = session, parts[0].Pos
 	}

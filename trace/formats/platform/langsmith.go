@@ -77,7 +77,7 @@ func langSmithTrace(run []byte) string {
 }
 
 func assembleLangSmith(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	odd := build.New(0)
+	anomalies := build.New(0)
 	byID := map[string]*langSmithRun{}
 	var runs []*langSmithRun
 	var read func(raw []byte, depth int)
@@ -89,7 +89,7 @@ func assembleLangSmith(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 			byID[id] = run
 			runs = append(runs, run)
 		}
-		run.read(odd, raw)
+		run.read(anomalies, raw)
 		if depth < spantree.MessageNesting*8 {
 			build.EachObject(raw, func(_ string, child []byte) { read(child, depth+1) }, "child_runs")
 		}
@@ -100,11 +100,11 @@ func assembleLangSmith(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 	spans := make([]*spantree.RunSpan, 0, len(runs))
 	session := ""
 	for _, run := range runs {
-		run.finish(odd)
+		run.finish(anomalies)
 		spans = append(spans, &run.RunSpan)
 		session = cmp.Or(session, run.session)
 	}
-	out := spantree.JoinRuns(key, spans, odd)
+	out := spantree.JoinRuns(key, spans, anomalies)
 	for _, t := range out {
 		t.Session, t.Source = session, parts[0].Pos
 	}

@@ -259,18 +259,11 @@ func findUsage(data []byte) (u trace.Usage, model string) {
 		for ok := c.Object(); ok && c.Member(); {
 			switch string(c.Key()) {
 			case "usage_metadata":
-				if v := readLangUsage(c); v.Known {
+				if v := build.UsageLangChain.Read(c); v.Known {
 					u = v
 				}
 			case "usage", "token_usage", "tokenUsage":
-				raw := c.Raw()
-				in := jsonscan.New(raw)
-				v := build.ReadUsage(&in)
-				if !v.Known {
-					in = jsonscan.New(raw)
-					v = build.ReadResponsesUsage(&in)
-				}
-				if v.Known && !u.Known {
+				if v := build.ReadUsage(c.Raw(), &build.UsageChat, &build.UsageResponses); v.Known && !u.Known {
 					u = v
 				}
 			case "model", "model_name":
@@ -285,37 +278,4 @@ func findUsage(data []byte) (u trace.Usage, model string) {
 	c := jsonscan.New(data)
 	walk(&c, 0)
 	return u, model
-}
-
-// readLangUsage reads LangChain's token counts, which include all details.
-func readLangUsage(c *jsonscan.Cursor) (u trace.Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "input_tokens":
-			count(&u.Input)
-		case "output_tokens":
-			count(&u.Output)
-		case "input_token_details":
-			for ok := c.Object(); ok && c.Member(); {
-				switch string(c.Key()) {
-				case "cache_read":
-					count(&u.CachedInput)
-				case "cache_creation":
-					count(&u.CacheWrite)
-				}
-			}
-		case "output_token_details":
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "reasoning" {
-					count(&u.Reasoning)
-				}
-			}
-		}
-	}
-	return u
 }

@@ -35,7 +35,7 @@ func chatStreamSeed() string {
 	}
 	first = append(append(first, chatEnd("c1")...), "[DONE]")
 	second := append([]string{formattest.Chunk("c2", `{"role":"assistant","content":"done"}`)}, chatEnd("c2")...)
-	return ": a comment\nevent: message\nid: 1\n" + formattest.Sse(first...) + strings.ReplaceAll(formattest.Sse(second...), "\n", "\r\n")
+	return ": a comment\nevent: message\nid: 1\n" + formattest.SSE(first...) + strings.ReplaceAll(formattest.SSE(second...), "\n", "\r\n")
 }
 
 // args writes the arguments of the calls of a trajectory.
@@ -61,8 +61,8 @@ func TestEventStreamChat(t *testing.T) {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 	// The call of find answered in a stream without requests has no result, and that is counted.
-	if odd := fmt.Sprint(x.Oddities.ByCode); odd != "map[choice-ignored:1 request-missing:2]" {
-		t.Errorf("oddities are %s", odd)
+	if anomalies := fmt.Sprint(x.Anomalies.ByCode); anomalies != "map[choice-ignored:1 request-missing:2]" {
+		t.Errorf("anomalies are %s", anomalies)
 	}
 }
 
@@ -70,10 +70,10 @@ func TestEventStreamChat(t *testing.T) {
 func TestEventStreamChatTraps(t *testing.T) {
 	call := func(piece string) string { return `{"tool_calls":[` + piece + `]}` }
 	tests := []struct {
-		name  string
-		lines []string
-		calls []string
-		odd   string
+		name      string
+		lines     []string
+		calls     []string
+		anomalies string
 	}{
 		{"every call has the index 0", []string{
 			formattest.Chunk("c", call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":1}"}}`)),
@@ -113,14 +113,14 @@ func TestEventStreamChatTraps(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			for name, text := range map[string]string{"events": formattest.Sse(test.lines...), "no blank lines": strings.ReplaceAll(formattest.Sse(test.lines...), "\n\n", "\n"), "lines": strings.Join(test.lines, "\n")} {
+			for name, text := range map[string]string{"events": formattest.SSE(test.lines...), "no blank lines": strings.ReplaceAll(formattest.SSE(test.lines...), "\n\n", "\n"), "lines": strings.Join(test.lines, "\n")} {
 				got := formattest.ReadText(t, "x", text)
 				if len(got) != 1 {
 					t.Fatalf("%s: %d trajectories, want 1", name, len(got))
 				}
 				formattest.WantLines(t, name+": calls", args(got[0]), test.calls)
-				if odd := fmt.Sprint(got[0].Oddities.ByCode); odd != test.odd {
-					t.Errorf("%s: oddities are %s, want %s", name, odd, test.odd)
+				if anomalies := fmt.Sprint(got[0].Anomalies.ByCode); anomalies != test.anomalies {
+					t.Errorf("%s: anomalies are %s, want %s", name, anomalies, test.anomalies)
 				}
 			}
 		})
@@ -170,7 +170,7 @@ func TestEventStreamMessages(t *testing.T) {
 	if len(x.Turns) != 2 || x.Turns[0].Usage != (trace.Usage{Known: true, Input: 50, CachedInput: 40, CacheWrite: 7, Output: 90}) || x.Turns[0].Text.Text() != "look" || x.Turns[0].Thought.Text() != "hm" || x.Turns[1].Usage.Output != 1 {
 		t.Errorf("turns are %+v", x.Turns)
 	}
-	if x.ID != "msg_1" || x.Model != "claude-x" || x.Calls[2].Status != trace.StatusOK || fmt.Sprint(x.Oddities.ByCode) != "map[call-incomplete:1 request-missing:2 response-incomplete:1]" {
+	if x.ID != "msg_1" || x.Model != "claude-x" || x.Calls[2].Status != trace.StatusOK || fmt.Sprint(x.Anomalies.ByCode) != "map[call-incomplete:1 request-missing:2 response-incomplete:1]" {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 }
@@ -209,23 +209,23 @@ func TestEventStreamResponses(t *testing.T) {
 	if len(x.Turns) != 2 || x.Turns[0].Usage != (trace.Usage{Known: true, Input: 9, Output: 4, Reasoning: 1}) || x.Model != "gpt-x" || y.Model != "gpt-y" || x.ID != "resp_1" {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
-	if odd := fmt.Sprint(x.Oddities.ByCode); odd != "map[request-missing:2 response-incomplete:1]" {
-		t.Errorf("oddities are %s", odd)
+	if anomalies := fmt.Sprint(x.Anomalies.ByCode); anomalies != "map[request-missing:2 response-incomplete:1]" {
+		t.Errorf("anomalies are %s", anomalies)
 	}
 }
 
 // TestEventStreamProblems holds where problems stand, and that they cost an event.
 func TestEventStreamProblems(t *testing.T) {
 	file := t.TempDir() + "/x"
-	formattest.WriteFile(t, file, formattest.Sse(formattest.Chunk("c", `{"content":"a"}`), `{"id":"c","choices":[}`, formattest.Chunk("c", `{"content":"b"}`), chatEnd("c")[0])+"data: {\"object\":\"chat.completion.chunk\",\ndata: \"choices\":[]")
+	formattest.WriteFile(t, file, formattest.SSE(formattest.Chunk("c", `{"content":"a"}`), `{"id":"c","choices":[}`, formattest.Chunk("c", `{"content":"b"}`), chatEnd("c")[0])+"data: {\"object\":\"chat.completion.chunk\",\ndata: \"choices\":[]")
 	got, problems := formattest.ReadProblems(t, trace.Options{}, file)
 	formattest.WantLines(t, "problems", []string{strings.ReplaceAll(strings.Join(problems, "\n"), file, "x")}, []string{"x:3:28: json-syntax: a value is expected here"})
 	if len(got) != 1 || got[0].Turns[0].Text.Text() != "ab" {
 		t.Errorf("%d trajectories", len(got))
 	}
 	// A response that is too large costs itself.
-	large := formattest.Sse(formattest.Chunk("c", `{"content":"`+strings.Repeat("a", 9000)+`"}`), formattest.Chunk("c", `{"content":"b"}`)) + formattest.Sse(chatEnd("c")...)
-	formattest.WriteFile(t, file, large+formattest.Sse(append([]string{formattest.Chunk("d", `{"content":"b"}`)}, chatEnd("d")...)...))
+	large := formattest.SSE(formattest.Chunk("c", `{"content":"`+strings.Repeat("a", 9000)+`"}`), formattest.Chunk("c", `{"content":"b"}`)) + formattest.SSE(chatEnd("c")...)
+	formattest.WriteFile(t, file, large+formattest.SSE(append([]string{formattest.Chunk("d", `{"content":"b"}`)}, chatEnd("d")...)...))
 	got, problems = formattest.ReadProblems(t, trace.Options{MaxRecord: 4000}, file)
 	if len(problems) != 1 || !strings.Contains(problems[0], "x:1:1: record-too-large") || len(got) != 1 || got[0].Turns[len(got[0].Turns)-1].Text.Text() != "b" {
 		t.Errorf("%d trajectories, problems %q", len(got), problems)
@@ -241,7 +241,7 @@ func TestEventStreamRecorded(t *testing.T) {
 	x := got[0]
 	formattest.RoundTrip(t, x)
 	formattest.WantLines(t, "calls", args(x), []string{`get_current_weather@0 call_P9Ayqu3UQNYuTBVAg2sLimh9 {"location":"San Francisco"}`})
-	if x.Model != "gpt-3.5-turbo-0125" || x.Oddities.Total != 1 {
+	if x.Model != "gpt-3.5-turbo-0125" || x.Anomalies.Total != 1 {
 		t.Errorf("got\n%s", formattest.Depict(x))
 	}
 }
@@ -252,7 +252,7 @@ func TestEventStreamDetected(t *testing.T) {
 		chatStreamSeed():     true,
 		messageStreamSeed():  true,
 		responseStreamSeed(): true,
-		"HTTP/1.1 200 OK\ncontent-type: text/event-stream\n\n" + formattest.Sse(formattest.Chunk("c", "{}")): true,
+		"HTTP/1.1 200 OK\ncontent-type: text/event-stream\n\n" + formattest.SSE(formattest.Chunk("c", "{}")): true,
 		"data: {\"price\":5}\n\n": false,
 		`{"type":"response.completed","response":{"output":[]}}` + "\n": false,
 		`{"choices":[],"id":"x","object":"chat.completion"}` + "\n":     false,

@@ -79,8 +79,8 @@ func TestResults(t *testing.T) {
 					got = append(got, strings.TrimPrefix(c.Result.Text(), "result "))
 				}
 			}
-			if strings.Join(got, " ") != test.results || tr.Oddities.ByCode[trace.CodeOrphanResult] != test.orphans {
-				t.Errorf("results %v, %d orphans; want %s, %d", got, tr.Oddities.ByCode[trace.CodeOrphanResult], test.results, test.orphans)
+			if strings.Join(got, " ") != test.results || tr.Anomalies.ByCode[trace.CodeOrphanResult] != test.orphans {
+				t.Errorf("results %v, %d orphans; want %s, %d", got, tr.Anomalies.ByCode[trace.CodeOrphanResult], test.results, test.orphans)
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func TestPositions(t *testing.T) {
 			t.Errorf("call %d is of turn %d, want %d", i, tr.Calls[i].Turn, turn)
 		}
 	}
-	if n := tr.Oddities.ByCode[build.CodeCallRepeatedID]; n != 1 {
+	if n := tr.Anomalies.ByCode[build.CodeCallRepeatedID]; n != 1 {
 		t.Errorf("%d repeated ids, want 1", n)
 	}
 }
@@ -195,8 +195,8 @@ func TestResultsModel(t *testing.T) {
 				t.Fatalf("call %d has the result %q, want %q", i, c.Result.Text(), want)
 			}
 		}
-		if tr.Oddities.ByCode[trace.CodeOrphanResult] != orphans {
-			t.Fatalf("%d orphans, want %d", tr.Oddities.ByCode[trace.CodeOrphanResult], orphans)
+		if tr.Anomalies.ByCode[trace.CodeOrphanResult] != orphans {
+			t.Fatalf("%d orphans, want %d", tr.Anomalies.ByCode[trace.CodeOrphanResult], orphans)
 		}
 		seen, repeated := map[string]bool{}, 0
 		for _, c := range calls {
@@ -205,8 +205,8 @@ func TestResultsModel(t *testing.T) {
 			}
 			seen[c.id] = true
 		}
-		if tr.Oddities.ByCode[build.CodeCallRepeatedID] != repeated {
-			t.Fatalf("%d repeated ids, want %d", tr.Oddities.ByCode[build.CodeCallRepeatedID], repeated)
+		if tr.Anomalies.ByCode[build.CodeCallRepeatedID] != repeated {
+			t.Fatalf("%d repeated ids, want %d", tr.Anomalies.ByCode[build.CodeCallRepeatedID], repeated)
 		}
 	})
 }
@@ -234,8 +234,8 @@ func TestJoiningIsLinear(t *testing.T) {
 			t.Fatalf("call %d has the result %q", i, tr.Calls[i].Result.Text())
 		}
 	}
-	if tr.Oddities.ByCode[trace.CodeOrphanResult] != n {
-		t.Errorf("%d orphans", tr.Oddities.ByCode[trace.CodeOrphanResult])
+	if tr.Anomalies.ByCode[trace.CodeOrphanResult] != n {
+		t.Errorf("%d orphans", tr.Anomalies.ByCode[trace.CodeOrphanResult])
 	}
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("joining %d results took %v", 2*n, took)
@@ -263,9 +263,9 @@ func TestArgsOddities(t *testing.T) {
 	} {
 		b := build.New(0)
 		b.Call("1", trace.Intern("a"), test.args, trace.OriginModel)
-		odd := b.Finish().Oddities
-		if odd.ByCode[test.code] != test.n || odd.Total != test.n {
-			t.Errorf("%.30s: %v, want %d %s", test.args.Data, odd, test.n, test.code)
+		anomalies := b.Finish().Anomalies
+		if anomalies.ByCode[test.code] != test.n || anomalies.Total != test.n {
+			t.Errorf("%.30s: %v, want %d %s", test.args.Data, anomalies, test.n, test.code)
 		}
 	}
 }

@@ -4,7 +4,7 @@ package build
 // format.
 const CodeRecordShape = "record-shape"
 
-// Oddities of session files.
+// Anomalies of session files.
 const (
 	CodeBranchAbandoned   = "branch-abandoned"    // a line of a branch that was taken back: left out
 	CodeLineCopied        = "line-copied"         // a line that stands twice: counted once
@@ -12,48 +12,48 @@ const (
 	CodeParentCallUnknown = "parent-call-unknown" // a sub-agent whose starting call is not known
 )
 
-// Oddities of rollout files.
+// Anomalies of rollout files.
 const (
 	CodeTurnAborted   = "turn-aborted"   // a turn that the user interrupted
 	CodeUsageUnplaced = "usage-unplaced" // token counts of a response that is not recorded: left out
 )
 
-// Oddities of streams.
+// Anomalies of streams.
 const (
 	CodeRequestMissing = "request-missing" // a response whose request is not in the trace
 	CodeCallBroken     = "call-incomplete" // a call that was not complete when the stream broke off: left out
 )
 
-// CodeArgsStreamed is the oddity of a call whose arguments came in pieces that
+// CodeArgsStreamed is the anomaly of a call whose arguments came in pieces that
 // were not put together: they are missing.
 const CodeArgsStreamed = "args-streamed"
 
-// Oddities of sessions of Gemini CLI.
+// Anomalies of sessions of Gemini CLI.
 const (
 	CodeMessageNotice = "message-notice" // what the program told the user: left out
 	CodeCallCancelled = "call-cancelled" // a call that the user cancelled: it failed
 )
 
-// CodeResponseElsewhere is the oddity of a model response that is in none of the
+// CodeResponseElsewhere is the anomaly of a model response that is in none of the
 // trajectory's messages: left out.
 const CodeResponseElsewhere = "response-elsewhere"
 
-// CodeContentStored is the oddity of a step whose input or output is kept
+// CodeContentStored is the anomaly of a step whose input or output is kept
 // elsewhere than in the trace.
 const CodeContentStored = "content-stored-elsewhere"
 
-// Oddities of logs of responses.
+// Anomalies of logs of responses.
 const (
 	CodeResponseFailed   = "response-failed"           // a request that gave no response
 	CodeResponseCut      = "response-incomplete"       // a response that the interface broke off
 	CodePreviousResponse = "previous-response-missing" // a request that goes on from a response that is not there
 )
 
-// CodeEventUnknown is the oddity of an event of an unknown kind: left out.
+// CodeEventUnknown is the anomaly of an event of an unknown kind: left out.
 const CodeEventUnknown = "event-unknown"
 
-// Problem codes of what is odd in a trajectory but readable: they are counted in
-// Trajectory.Oddities. See also CodeOrphanResult.
+// Codes of anomalies: what is wrong in a trajectory, but readable. They are counted in
+// Trajectory.Anomalies. See also CodeOrphanResult.
 const (
 	CodeArgsNotJSON    = "args-not-json"    // arguments that are no JSON
 	CodeArgsNotObject  = "args-not-object"  // arguments that are JSON but no object
@@ -70,11 +70,11 @@ const (
 	CodeResultDetached = "result-detached"  // output that the trace ascribes to no call: left out
 )
 
-// CodeRequestApart is the oddity of a trajectory that ends with the model's answer
+// CodeRequestApart is the anomaly of a trajectory that ends with the model's answer
 // in a file whose records repeat one another: it was not joined with them.
 const CodeRequestApart = "request-apart"
 
-// Oddities of spans.
+// Anomalies of spans.
 const (
 	CodeSpanRepeated   = "span-repeated"     // a span that stands twice: the first counts
 	CodeSpanDoubled    = "span-doubled"      // a response or call that two instrumentations have a span of: counted once
@@ -82,7 +82,7 @@ const (
 	CodeCachedApart    = "usage-cache-apart" // usage whose input leaves out the cached tokens: they were added
 )
 
-// Oddities of logs that repeat what was said before in every record.
+// Anomalies of logs that repeat what was said before in every record.
 const (
 	CodeHistoryForked  = "history-forked"  // a record goes on from the middle of a trajectory: one of its own begins
 	CodeRecordRepeated = "record-repeated" // a record that stands twice: the last counts

@@ -18,14 +18,14 @@ import (
 
 // RequestRecord is a record of a log with what is read of it.
 type RequestRecord struct {
-	Items    []Item // those of the answer behind the others
-	Answer   int    // where the answer begins
-	Answered bool
-	Response Response
-	ID       []byte // of the response
-	Model    []byte
-	Tools    []trace.ToolDef
-	Odd      *Builder // what is odd about the record
+	Items     []Item // those of the answer behind the others
+	Answer    int    // where the answer begins
+	Answered  bool
+	Response  Response
+	ID        []byte // of the response
+	Model     []byte
+	Tools     []trace.ToolDef
+	Anomalies *Builder // of the record itself
 }
 
 // requestReader reads a record of a log.
@@ -48,7 +48,7 @@ func firstWords(t *trace.Trajectory) (text []byte, ok bool) {
 func RequestFragments(r trace.Record, fragments []trace.Fragment, paired, waiting bool) []trace.Fragment {
 	if len(fragments) == 1 && r.Log && !paired && !waiting {
 		// Two runs of which one is how the other begins look the same.
-		fragments[0].Trajectory.Oddities.AddN(CodeRequestApart, 1)
+		fragments[0].Trajectory.Anomalies.AddN(CodeRequestApart, 1)
 	}
 	if len(fragments) != 1 || !paired && (!waiting || !r.Log) {
 		return fragments
@@ -168,8 +168,8 @@ func AssembleRequests(parts []trace.Fragment, read requestReader, whole func(tra
 	out := s.Finish()
 	for i, t := range s.All {
 		// The longest record holds what is odd about those before it.
-		for code, n := range records[latest[t]].Odd.Trajectory.Oddities.ByCode {
-			out[i].Oddities.AddN(code, n)
+		for code, n := range records[latest[t]].Anomalies.Trajectory.Anomalies.ByCode {
+			out[i].Anomalies.AddN(code, n)
 		}
 	}
 	UniqueIDs(out)

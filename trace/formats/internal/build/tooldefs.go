@@ -15,9 +15,9 @@ func (b *Builder) ReadTools(c *jsonscan.Cursor) []trace.ToolDef {
 	if tools, ok := b.Memo.Recall(c); ok {
 		return tools
 	}
-	start, odd, lone := c.Offset(), b.Trajectory.Oddities.Total, c.LoneSurrogates()
+	start, anomalies, lone := c.Offset(), b.Trajectory.Anomalies.Total, c.LoneSurrogates()
 	tools := b.ReadNewTools(c)
-	if c.Err() == nil && b.Trajectory.Oddities.Total == odd && c.LoneSurrogates() == lone {
+	if c.Err() == nil && b.Trajectory.Anomalies.Total == anomalies && c.LoneSurrogates() == lone {
 		b.Memo.Keep(c.Since(start), New(0).ReadNewTools)
 	}
 	return tools

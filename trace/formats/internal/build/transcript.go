@@ -54,7 +54,7 @@ type ItemHash [16]byte
 // its position and content and counted once: the record goes on with the
 // trajectory that ends where its news begin.
 //
-// What the model thought and what the system said is not compared, since
+// What the model thought and what the system said is not compared, because
 // interfaces leave out the former and prompts put the time into the latter.
 //
 // It keeps one hash an item.

@@ -54,8 +54,8 @@ func Depict(t *trace.Trajectory) string {
 		line("call %s %s turn %d %s%s%s%s%s%s%s%s%s", c.ID, c.Tool.Value(), c.Turn, describeArgs(c), describeResult(c), some(" status", c.Status),
 			some(" origin", c.Origin), some(" after user", c.AfterUser), said(" error", c.Error), some(" start", Clock(c.Start)), some(" end", Clock(c.End)), some(" context", c.Context))
 	}
-	for _, code := range slices.Sorted(maps.Keys(t.Oddities.ByCode)) {
-		line("odd %s %d", code, t.Oddities.ByCode[code])
+	for _, code := range slices.Sorted(maps.Keys(t.Anomalies.ByCode)) {
+		line("anomaly %s %d", code, t.Anomalies.ByCode[code])
 	}
 	return b.String()
 }

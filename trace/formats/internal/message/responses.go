@@ -107,7 +107,7 @@ func (m *responsesItem) readOutput(c *jsonscan.Cursor) {
 
 // Responses reads items, and knows those that may be referred to.
 type Responses struct {
-	Builder *build.Builder // where oddities are counted
+	Builder *build.Builder // where anomalies are counted
 	items   map[string][]build.Item
 }
 
@@ -337,7 +337,7 @@ func ReadResponsesBody(b *build.Builder, c *jsonscan.Cursor, m *ResponsesBody) {
 			m.HasOutput = c.Kind() == jsonscan.Array
 			m.Output = build.ReadRaw(c)
 		case "usage":
-			m.Usage = build.ReadResponsesUsage(c)
+			m.Usage = build.UsageResponses.Read(c)
 		case "created_at":
 			m.Created = build.ReadUnix(c)
 		case "completed_at":

@@ -58,8 +58,8 @@ func Join(spans []*Span, session, fallback string) []*trace.Trajectory {
 		}
 	}
 	if len(out) > 0 {
-		out[0].Oddities.AddN(build.CodeSpanRepeated, repeated)
-		out[0].Oddities.AddN(build.CodeSpanDoubled, doubled)
+		out[0].Anomalies.AddN(build.CodeSpanRepeated, repeated)
+		out[0].Anomalies.AddN(build.CodeSpanDoubled, doubled)
 	}
 	return out
 }
@@ -318,7 +318,7 @@ func (o *spanOwner) describe(t *trace.Trajectory, b *build.Builder, a *Span) {
 func addTools(b *build.Builder, s *Span) {
 	var definitions []trace.Value
 	if v, ok := s.Attr("gen_ai.tool.definitions"); ok {
-		v, _ = build.JsonIn(v)
+		v, _ = build.JSONIn(v)
 		definitions = append(definitions, v.Elems...)
 	}
 	for _, v := range s.list("llm.tools") {
@@ -326,12 +326,12 @@ func addTools(b *build.Builder, s *Span) {
 		if inner := schema.Member("json_schema"); inner.Kind != trace.Null {
 			schema = inner
 		}
-		schema, _ = build.JsonIn(schema)
+		schema, _ = build.JSONIn(schema)
 		definitions = append(definitions, schema)
 	}
 	for _, v := range s.list("llm.request.functions") {
 		if parameters := v.Member("parameters"); parameters.Kind == trace.String {
-			if inner, ok := build.JsonIn(parameters); ok {
+			if inner, ok := build.JSONIn(parameters); ok {
 				v = trace.Value{Kind: trace.Object, Members: slices.Clone(v.Members)}
 				for i := range v.Members {
 					if v.Members[i].Name == "parameters" {

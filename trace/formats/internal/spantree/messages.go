@@ -27,7 +27,7 @@ func (m *spanMessages) items(v trace.Value, role string) []build.Item {
 			return items
 		}
 	}
-	v, ok := build.JsonIn(v)
+	v, ok := build.JSONIn(v)
 	if !ok {
 		if v.Text == "" {
 			return nil
@@ -111,7 +111,7 @@ func appendSpanMessage(items []build.Item, m trace.Value, role string) []build.I
 		if content := m.Member("content", "text"); content.Kind == trace.Array {
 			parts = content
 		} else {
-			parts, _ = build.JsonIn(content)
+			parts, _ = build.JSONIn(content)
 			if parts.Kind != trace.Array || !typedParts(parts) {
 				parts = trace.Value{Kind: trace.Array, Elems: []trace.Value{content}}
 			}
@@ -264,7 +264,7 @@ func appendCall(items []build.Item, call trace.Value) []build.Item {
 // and the response. The latter is nil if it was not recorded.
 func (s *Span) conversationOf(m *spanMessages) (input, output []build.Item) {
 	if v, ok := s.Attr("gen_ai.system_instructions"); ok {
-		v, _ = build.JsonIn(v)
+		v, _ = build.JSONIn(v)
 		if v.Kind == trace.Array {
 			v = trace.Value{Kind: trace.Object, Members: []trace.Member{{Name: "parts", Value: v}, {Name: "role", Value: trace.NewString("system")}}}
 		}
@@ -308,7 +308,7 @@ func (s *Span) conversationOf(m *spanMessages) (input, output []build.Item) {
 	v, ok = find("gen_ai.output.messages")
 	switch flat := listed("llm.output_messages"); {
 	case ok:
-		v, _ = build.JsonIn(v)
+		v, _ = build.JSONIn(v)
 		output = choice(m.items(v, "assistant"), v)
 	case len(flat) > 0:
 		output = flat
@@ -339,7 +339,7 @@ func choice(items []build.Item, v trace.Value) []build.Item {
 
 // openAIChoice returns the message of the first choice of a response.
 func openAIChoice(v trace.Value) trace.Value {
-	inner, ok := build.JsonIn(v)
+	inner, ok := build.JSONIn(v)
 	if !ok {
 		return v
 	}
@@ -374,11 +374,11 @@ func (s *Span) eventItems() (input, output []build.Item) {
 		if !ok {
 			continue
 		}
-		body, _ := build.JsonIn(e.Body)
+		body, _ := build.JSONIn(e.Body)
 		if body.Kind == trace.Null {
 			body = e.Attrs
 			if inner, ok := attribute(e.Attrs, "gen_ai.event.content", 0); ok {
-				body, _ = build.JsonIn(inner)
+				body, _ = build.JSONIn(inner)
 			}
 		}
 		body = unwrapped(body)
@@ -392,7 +392,7 @@ func (s *Span) eventItems() (input, output []build.Item) {
 			}
 			chosen = true
 			if message := body.Member("message"); message.Kind == trace.String {
-				body, _ = build.JsonIn(message)
+				body, _ = build.JSONIn(message)
 			}
 			output = appendSpanMessage(output, body, "assistant")
 		}
@@ -407,7 +407,7 @@ func unwrapped(body trace.Value) trace.Value {
 	if !ok || calls.Kind != trace.String {
 		return body
 	}
-	inner, ok := build.JsonIn(calls)
+	inner, ok := build.JSONIn(calls)
 	if !ok {
 		return body
 	}

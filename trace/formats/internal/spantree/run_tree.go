@@ -186,8 +186,8 @@ func JoinRuns(id string, spans []*RunSpan, odd *build.Builder) []*trace.Trajecto
 		tr.ID, tr.Offset = id, -1
 		out = append(out, tr)
 	}
-	for code, n := range odd.Trajectory.Oddities.ByCode {
-		out[0].Oddities.AddN(code, n)
+	for code, n := range odd.Trajectory.Anomalies.ByCode {
+		out[0].Anomalies.AddN(code, n)
 	}
 	return out
 }
