@@ -208,6 +208,59 @@ func TestImportGraphHasLevels(t *testing.T) {
 	}
 }
 
+// TestRunningNeedsNoMining holds the table under "What runs meta-tools" in
+// docs/architecture.md: the packages on the left reach none of those on the right,
+// over however many imports.
+func TestRunningNeedsNoMining(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(text), "\n| runs | never reaches |\n")
+	if !ok {
+		t.Fatal("docs/architecture.md does not say what runs meta-tools")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	packages, rows := listPackages(t), 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 2 || !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		rows++
+		never := map[string]rule{}
+		for _, m := range code.FindAllStringSubmatch(cells[1], -1) {
+			if _, ok := packages[module+"/"+strings.TrimSuffix(m[1], "/...")]; !ok {
+				t.Errorf("docs/architecture.md names %s, and there is no such package", m[1])
+			}
+			never[m[1]] = rule{}
+		}
+		for _, m := range code.FindAllStringSubmatch(cells[0], -1) {
+			start := module + "/" + m[1]
+			if _, ok := packages[start]; !ok {
+				t.Errorf("docs/architecture.md names %s, and there is no such package", m[1])
+			}
+			by := map[string]string{start: ""} // who imports it first
+			for open := []string{start}; len(open) > 0; open = open[1:] {
+				for _, next := range packages[open[0]].Imports {
+					name, ours := strings.CutPrefix(next, module+"/")
+					if _, seen := by[next]; seen || !ours {
+						continue
+					}
+					by[next] = open[0]
+					if _, _, ok := find(never, name); ok {
+						t.Errorf("%s reaches %s, by %s", m[1], name, strings.TrimPrefix(open[0], module+"/"))
+					}
+					open = append(open, next)
+				}
+			}
+		}
+	}
+	if rows == 0 {
+		t.Error("the table is empty")
+	}
+}
+
 // TestGoldensAreOwned finds golden files whose test is gone.
 func TestGoldensAreOwned(t *testing.T) {
 	for path, p := range listPackages(t) {

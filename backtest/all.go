@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -75,10 +75,10 @@ func (b *together) learn(p *Part) (*Preloader, error) {
 
 // share is a part of the calls of a trajectory that one technique could take.
 type share struct {
-	span    execute.Span // of calls
+	span    replay.Span // of calls
 	removed []int
-	part    int            // of the technique, as an index into its Parts
-	place   *execute.Place // of a meta-tool; nil for a call that inertia makes
+	part    int           // of the technique, as an index into its Parts
+	place   *replay.Place // of a meta-tool; nil for a call that inertia makes
 }
 
 // Find takes, of the places of meta-tools and the calls that inertia would make,
@@ -96,7 +96,7 @@ func (b *together) Find(c *Case) *Finding {
 			continue
 		}
 		o := &p.Replay.Occurrence
-		shares = append(shares, share{execute.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0, p})
+		shares = append(shares, share{replay.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0, p})
 	}
 	avoided, wrong := b.habits.avoided(c)
 	for call, is := range avoided {
@@ -104,18 +104,18 @@ func (b *together) Find(c *Case) *Finding {
 			continue
 		}
 		if turn := turnAvoided(c.Trajectory, call); turn >= 0 {
-			shares = append(shares, share{execute.Span{Begin: call, End: call + 1, Worth: 1}, []int{turn}, 1, nil})
+			shares = append(shares, share{replay.Span{Begin: call, End: call + 1, Worth: 1}, []int{turn}, 1, nil})
 		}
 	}
 	slices.SortStableFunc(shares, func(x, y share) int {
 		return cmp.Or(cmp.Compare(x.span.Begin, y.span.Begin), cmp.Compare(x.part, y.part))
 	})
-	spans := make([]execute.Span, len(shares))
+	spans := make([]replay.Span, len(shares))
 	for i := range shares {
 		spans[i] = shares[i].span
 	}
 	f.Attributed = make([]int, allParts)
-	chosen, _ := execute.Best(spans)
+	chosen, _ := replay.Best(spans)
 	for _, i := range chosen {
 		f.Removed = append(f.Removed, shares[i].removed...)
 		f.Attributed[shares[i].part] += len(shares[i].removed)

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -44,8 +44,8 @@ func TestAllRegisters(t *testing.T) {
 	b := &together{tools: &toolset{definitions: []trace.ToolDef{composed}, learnt: Learnt{DefinitionTokens: 40}}, preloader: &Preloader{}, meter: meter}
 	find := func() *Finding {
 		return &Finding{Removed: []int{2, 4}, Wrong: 1, Added: 1, shares: []share{
-			{span: execute.Span{Begin: 1, End: 3}, removed: []int{2}, place: &execute.Place{Removed: []int{2}, Replay: &execute.Replay{Occurrence: execute.Occurrence{Calls: [][]int{{1}, {2}}}}}},
-			{span: execute.Span{Begin: 4, End: 5}, removed: []int{4}, part: 1},
+			{span: replay.Span{Begin: 1, End: 3}, removed: []int{2}, place: &replay.Place{Removed: []int{2}, Replay: &replay.Replay{Occurrence: replay.Occurrence{Calls: [][]int{{1}, {2}}}}}},
+			{span: replay.Span{Begin: 4, End: 5}, removed: []int{4}, part: 1},
 		}}
 	}
 	set, index := meter.Toolset(run.Tools)

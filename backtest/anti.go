@@ -3,7 +3,7 @@ package backtest
 import (
 	"math"
 
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -69,7 +69,7 @@ type stepRisk struct{ runs, calls, failed int }
 
 // seenBegun is where one trajectory began an item, and the calls inside.
 type seenBegun struct {
-	begun  []execute.Begun
+	begun  []replay.Begun
 	inside []insideCalls
 }
 
@@ -81,7 +81,7 @@ type insideCalls struct {
 }
 
 // begunIn follows the items in a trajectory.
-func begunIn(finder *execute.Finder, k *Case) seenBegun {
+func begunIn(finder *replay.Finder, k *Case) seenBegun {
 	out := seenBegun{begun: finder.Begun(k.Trajectory, k.Marks)}
 	type place struct{ item, call int }
 	seen := map[place]bool{}

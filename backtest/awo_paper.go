@@ -2,7 +2,7 @@ package backtest
 
 import (
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool/compile"
 )
 
@@ -39,14 +39,14 @@ func trainPaper(p *Part) (Trained, error) {
 // Find covers the trajectory with sequences, so that most turns are saved.
 func (s *paperTools) Find(c *Case) *Finding {
 	f := &Finding{}
-	var spans []execute.Span
+	var spans []replay.Span
 	var removed [][]int
 	for i := range c.Steps {
 		for _, sequence := range s.byFirst[c.Steps[i].label] {
 			if !follows(c.Steps[i:], sequence) {
 				continue
 			}
-			o := execute.Occurrence{}
+			o := replay.Occurrence{}
 			for _, step := range c.Steps[i : i+len(sequence)] {
 				for n := range step.calls {
 					o.Calls = append(o.Calls, []int{int(step.call + n)})
@@ -57,11 +57,11 @@ func (s *paperTools) Find(c *Case) *Finding {
 			}
 			if turns := o.Removed(c.Trajectory); len(turns) > 0 {
 				f.Places++
-				spans, removed = append(spans, execute.Span{Begin: i, End: i + len(sequence), Worth: float64(len(turns))}), append(removed, turns)
+				spans, removed = append(spans, replay.Span{Begin: i, End: i + len(sequence), Worth: float64(len(turns))}), append(removed, turns)
 			}
 		}
 	}
-	chosen, _ := execute.Best(spans)
+	chosen, _ := replay.Best(spans)
 	for _, i := range chosen {
 		f.Used = true
 		f.Removed = append(f.Removed, removed[i]...)

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
@@ -336,13 +336,13 @@ func TestNetChoosesNothing(t *testing.T) {
 // TestBest compares the cover with all sets of spans.
 func TestBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var spans []execute.Span
+		var spans []replay.Span
 		begin := 0
 		for range rapid.IntRange(0, 9).Draw(t, "spans") {
 			begin += rapid.IntRange(0, 3).Draw(t, "step")
-			spans = append(spans, execute.Span{Begin: begin, End: begin + rapid.IntRange(1, 6).Draw(t, "length"), Worth: float64(rapid.IntRange(-2, 5).Draw(t, "worth"))})
+			spans = append(spans, replay.Span{Begin: begin, End: begin + rapid.IntRange(1, 6).Draw(t, "length"), Worth: float64(rapid.IntRange(-2, 5).Draw(t, "worth"))})
 		}
-		chosen, got := execute.Best(spans)
+		chosen, got := replay.Best(spans)
 		best, sum, end := 0.0, 0.0, -1
 		for set := range 1 << len(spans) {
 			worth, end, ok := 0.0, -1, true

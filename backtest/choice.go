@@ -113,10 +113,11 @@ func (l *Left) IsAnti() bool { return l.Reason == ReasonFails || l.Reason == Rea
 // Agreement is what the replay of a meta-tool showed at the places where it would
 // save a turn.
 type Agreement struct {
-	Places, Exact int // places, and those at which it made the recorded calls
-	Saves         int // of the exact ones, those whose inputs were known
-	Failed        int // places at which a call had failed
-	Ended         int // places at which it ended with a call that had failed there too; no disagreement
+	Places int `json:"places"`       // they overlap
+	Exact  int `json:"exact"`        // at which it made the recorded calls
+	Saves  int `json:"inputs_known"` // of the exact ones, those whose inputs were known
+	Failed int `json:"failed"`       // places at which a call had failed
+	Ended  int `json:"ended"`        // places at which it ended with a call that had failed there too; no disagreement
 }
 
 // Agrees reports whether it was exact at a share of the places at least, but for

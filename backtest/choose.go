@@ -2,7 +2,7 @@ package backtest
 
 import (
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -75,7 +75,7 @@ type chooser struct {
 	spans [][]span // by trajectory, in order of begin
 
 	value   []float64 // by trajectory: what the chosen ones save
-	buffer  []execute.Span
+	buffer  []replay.Span
 	numbers []int32
 
 	calls, failed map[string]int // by tool, everywhere
@@ -88,7 +88,7 @@ type chooser struct {
 // seenCase is what one trajectory shows about the items.
 type seenCase struct {
 	c      *Case
-	places []execute.Place
+	places []replay.Place
 	begun  seenBegun // Choose only
 }
 
@@ -97,7 +97,7 @@ func (c *chooser) read(source compile.Source, set *rules.Set) error {
 	for i, it := range c.items {
 		tools[i] = &it.definition.Tool
 	}
-	finder := execute.NewFinder(tools)
+	finder := replay.NewFinder(tools)
 	var failed error
 	cases := casesOf(source, newLabeller(set, false), &failed)
 	c.calls, c.failed = map[string]int{}, map[string]int{}
@@ -168,7 +168,7 @@ func (c *chooser) add(s seenCase) {
 // thousand tokens of definitions tell what one costs.
 const thousand = 1000
 
-func anyFailed(t *trace.Trajectory, o *execute.Occurrence) bool {
+func anyFailed(t *trace.Trajectory, o *replay.Occurrence) bool {
 	for _, calls := range o.Calls {
 		for _, i := range calls {
 			if t.Calls[i].Status == trace.StatusFailed {

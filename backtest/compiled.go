@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -27,7 +27,7 @@ type compiled struct {
 	// Once somebody asked what is chosen of them:
 	tools  []*metatool.Tool // in the order of the gain curve
 	anti   int              // see Choice.Anti
-	finder *execute.Finder
+	finder *replay.Finder
 }
 
 // prepare compiles the training part in all of the ways at once.
@@ -111,7 +111,7 @@ func (p *Part) choose(w way) (*compiled, error) {
 		return nil, err
 	}
 	c.tools, c.anti = choice.Tools(), choice.Anti()
-	c.finder = execute.NewFinder(c.tools)
+	c.finder = replay.NewFinder(c.tools)
 	return c, nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 )
 
 // worth returns what a span saves in the unit.
@@ -35,11 +35,11 @@ func (c *chooser) cover(trajectory int32, in func(item int32) bool) (worth float
 	spans := c.spans[trajectory]
 	for i := range spans {
 		if s := &spans[i]; in(s.item) {
-			c.buffer = append(c.buffer, execute.Span{Begin: int(s.begin), End: int(s.end), Worth: c.worth(s)})
+			c.buffer = append(c.buffer, replay.Span{Begin: int(s.begin), End: int(s.end), Worth: c.worth(s)})
 			c.numbers = append(c.numbers, int32(i))
 		}
 	}
-	best, worth := execute.Best(c.buffer)
+	best, worth := replay.Best(c.buffer)
 	for _, i := range best {
 		chosen = append(chosen, c.numbers[i])
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
@@ -66,7 +66,7 @@ func (p *Part) offered(o offer) (*toolset, error) {
 
 // toolset is a set of meta-tools that agents are offered.
 type toolset struct {
-	finder *execute.Finder
+	finder *replay.Finder
 	size   int     // meta-tools of the finder
 	limit  int     // those from this number on are not offered
 	chains *chains // where it may be used; nil for anywhere
@@ -81,12 +81,12 @@ func (s *toolset) Find(c *Case) *Finding { return cover(s.places(c)) }
 
 // foundPlaces are what a finder found in a case.
 type foundPlaces struct {
-	finder *execute.Finder
-	places []execute.Place
+	finder *replay.Finder
+	places []replay.Place
 }
 
 // placesOf returns what a finder finds, and looks once.
-func (c *Case) placesOf(f *execute.Finder) []execute.Place {
+func (c *Case) placesOf(f *replay.Finder) []replay.Place {
 	for i := range c.found {
 		if c.found[i].finder == f {
 			return c.found[i].places
@@ -98,10 +98,10 @@ func (c *Case) placesOf(f *execute.Finder) []execute.Place {
 }
 
 // places returns where agents could have used the set.
-func (s *toolset) places(c *Case) []execute.Place {
+func (s *toolset) places(c *Case) []replay.Place {
 	places := c.placesOf(s.finder)
 	if s.limit < s.size {
-		places = slices.DeleteFunc(slices.Clone(places), func(p execute.Place) bool { return p.Tool >= s.limit })
+		places = slices.DeleteFunc(slices.Clone(places), func(p replay.Place) bool { return p.Tool >= s.limit })
 	}
 	if s.chains != nil {
 		places = s.chains.among(c, places)
@@ -128,14 +128,14 @@ func newChains(list [][]string) *chains {
 }
 
 // among returns the places whose calls are those of a chain, or of a part of one.
-func (x *chains) among(c *Case, places []execute.Place) []execute.Place {
+func (x *chains) among(c *Case, places []replay.Place) []replay.Place {
 	labels := make(map[int32]string, len(c.Steps))
 	for i := range c.Steps {
 		if s := &c.Steps[i]; s.calls == 1 {
 			labels[s.call] = s.label
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(places), func(p execute.Place) bool {
+	return slices.DeleteFunc(slices.Clone(places), func(p replay.Place) bool {
 		var made []string
 		for _, calls := range p.Replay.Occurrence.Calls {
 			for _, call := range calls {
@@ -148,9 +148,9 @@ func (x *chains) among(c *Case, places []execute.Place) []execute.Place {
 	})
 }
 
-func cover(places []execute.Place) *Finding {
+func cover(places []replay.Place) *Finding {
 	f := &Finding{Places: len(places)}
-	var spans []execute.Span
+	var spans []replay.Span
 	var removed [][]int
 	for i := range places {
 		p := &places[i]
@@ -161,9 +161,9 @@ func cover(places []execute.Place) *Finding {
 			continue
 		}
 		f.Known++
-		spans, removed = append(spans, execute.Span{Begin: p.Begin, End: p.End, Worth: float64(len(p.Removed))}), append(removed, p.Removed)
+		spans, removed = append(spans, replay.Span{Begin: p.Begin, End: p.End, Worth: float64(len(p.Removed))}), append(removed, p.Removed)
 	}
-	chosen, _ := execute.Best(spans)
+	chosen, _ := replay.Best(spans)
 	for _, i := range chosen {
 		f.Used = true
 		f.Removed = append(f.Removed, removed[i]...)

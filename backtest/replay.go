@@ -1,7 +1,7 @@
 package backtest
 
 import (
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -22,7 +22,7 @@ func Replay(source compile.Source, set *rules.Set, definitions []*bind.Definitio
 	for i, d := range definitions {
 		tools[i] = &d.Tool
 	}
-	finder := execute.NewFinder(tools)
+	finder := replay.NewFinder(tools)
 	out := &Replayed{Agreements: make([]Agreement, len(tools))}
 	var failed error
 	for s := range par.Map(max(workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) seenCase {
@@ -37,7 +37,7 @@ func Replay(source compile.Source, set *rules.Set, definitions []*bind.Definitio
 	return out, failed
 }
 
-func (a *Agreement) add(p *execute.Place, failed bool) {
+func (a *Agreement) add(p *replay.Place, failed bool) {
 	a.Places++
 	if failed {
 		a.Failed++

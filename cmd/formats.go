@@ -5,6 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
 )
 
@@ -36,15 +37,10 @@ type formatJSON struct {
 }
 
 func printFormats(j *cli.Job, _ struct{}, _ []string) error {
-	out := formatsJSON{Schema: "awo.formats/v1", Formats: []formatJSON{}}
-	table := report.NewTable("formats", "",
-		report.Column{Key: "name"},
-		report.Column{Key: "doc", Title: "what it holds", Max: 60, Wrap: true},
-		report.Column{Key: "spec", Title: "defined at", Max: 100})
-	for _, f := range formats.All {
-		out.Formats = append(out.Formats, formatJSON{Name: f.Name, Doc: f.Doc, Spec: f.Spec})
-		table.Add(report.Text(f.Name), report.Text(f.Doc), report.Text(f.Spec))
-	}
+	out := formatsJSON{Schema: "awo.formats/v1", Formats: cli.Map(formats.All, func(f *trace.Format) formatJSON { return formatJSON{f.Name, f.Doc, f.Spec} })}
+	table := report.TableOf("formats", "", out.Formats, []report.Column{
+		{Key: "name", Words: true}, {Key: "doc", Title: "what it holds", Max: 60, Wrap: true, Words: true}, {Key: "spec", Title: "defined at", Max: 100, Words: true},
+	})
 	var d report.Document
 	d.Add(table)
 	return j.Print(&d, out)

@@ -1,11 +1,9 @@
 package cmd
 
 import (
-	"math"
-	"strings"
-
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -35,7 +33,7 @@ func reasonsResult(merged *merge.Merged) *reasonsJSON {
 	if r == nil {
 		return nil
 	}
-	out := &reasonsJSON{States: merged.Graph.States(), Rules: []ruleReasonJSON{}}
+	out := &reasonsJSON{States: merged.Graph.States()}
 	out.Several, out.Inherited = r.Totals()
 	for _, f := range r.ByRule() {
 		reason := ruleReasonJSON{Rule: "failed:", States: f.States, Joins: f.Join.Names()}
@@ -47,15 +45,14 @@ func reasonsResult(merged *merge.Merged) *reasonsJSON {
 	return out
 }
 
+// reasonsTable says which rules gave states several histories, nil without --reasons.
 func reasonsTable(out *reasonsJSON) *report.Table {
-	table := report.NewTable("reasons", "Why states have several histories",
-		report.Column{Key: "rule"},
-		report.Column{Key: "kind"},
-		report.Column{Key: "states", Align: report.Right},
-		report.Column{Key: "joins", Title: "what it made alike"})
-	for _, r := range out.Rules {
-		table.Add(report.Name(r.Rule), report.Text(r.Kind), report.Int(r.States), report.Text(strings.Join(r.Joins, ", ")))
+	if out == nil {
+		return nil
 	}
+	table := report.TableOf("reasons", "Why states have several histories", out.Rules, []report.Column{
+		{Key: "rule"}, {Key: "kind", Words: true}, {Key: "states"}, {Key: "joins", Title: "what it made alike", Words: true},
+	})
 	table.Note("Executions came to %s of %s with different histories of recorded calls; at %s of those all of it had happened before. A rule counts at the states where it joined histories, alone or with others.",
 		report.Grouped(out.Several), cli.CountOf(out.States, "state"), report.Grouped(out.Inherited))
 	table.Note("calls: calls recorded differently are one. order: the same calls in another order. unchanged: a call leaves the state as it is, or is left out. --graph-json says it state by state.")
@@ -130,10 +127,10 @@ type ablationJSON struct {
 }
 
 type ablatedJSON struct {
-	States     int           `json:"states"`
-	Edges      int           `json:"edges"`
-	TurnsSaved int           `json:"turns_saved"`   // upper bound
-	Bits       report.Figure `json:"held_out_bits"` // of the next tool given the state, on tasks not seen
+	States     int         `json:"states"`
+	Edges      int         `json:"edges"`
+	TurnsSaved int         `json:"turns_saved"`   // upper bound
+	Bits       stat.Figure `json:"held_out_bits"` // of the next tool given the state, on tasks not seen
 }
 
 type ruleAblatedJSON struct {
@@ -153,7 +150,7 @@ func (a *ablation) result() *ablationJSON {
 		figures[i] = ablatedJSON{States: stats.States, Edges: stats.Edges, TurnsSaved: candidate.Extract(merged, a.options).TurnsSaved(), Bits: stateBits(a.losses[i])}
 		a.mergers[i], a.losses[i] = nil, nil
 	}
-	out := &ablationJSON{Threshold: a.options.Threshold, NoRules: figures[0], AllRules: figures[1], Rules: []ruleAblatedJSON{}}
+	out := &ablationJSON{Threshold: a.options.Threshold, NoRules: figures[0], AllRules: figures[1]}
 	for i, r := range ablated(a.set) {
 		out.Rules = append(out.Rules, ruleAblatedJSON{r.ID, r.Kind.String(), figures[2+2*i], figures[3+2*i]})
 	}
@@ -161,36 +158,29 @@ func (a *ablation) result() *ablationJSON {
 }
 
 // stateBits returns the held-out loss of the next tool given the state.
-func stateBits(l *evidence.StateLoss) report.Figure {
+func stateBits(l *evidence.StateLoss) stat.Figure {
 	const folds, seed = 10, 1
-	if bits := l.Bits(folds, seed); !math.IsNaN(bits) {
-		return report.Known(bits)
-	}
-	return report.Unknown("a held-out loss needs two tasks with calls")
+	return stat.Finite(l.Bits(folds, seed), "a held-out loss needs two tasks with calls")
 }
 
+// ablationTable compares the graph under parts of the rules, nil without --ablation.
 func ablationTable(out *ablationJSON) *report.Table {
-	table := report.NewTable("ablation", "Each rule alone, and all but it",
-		report.Column{Key: "rule"},
-		report.Column{Key: "kind"},
-		report.Column{Key: "alone_states", Title: "states alone", Align: report.Right},
-		report.Column{Key: "alone_edges", Title: "edges", Align: report.Right},
-		report.Column{Key: "alone_turns_saved", Title: "turns saved", Align: report.Right},
-		report.Column{Key: "alone_held_out_bits", Title: "bits", Align: report.Right},
-		report.Column{Key: "without_states", Title: "states without", Align: report.Right},
-		report.Column{Key: "without_edges", Title: "edges", Align: report.Right},
-		report.Column{Key: "without_turns_saved", Title: "turns saved", Align: report.Right},
-		report.Column{Key: "without_held_out_bits", Title: "bits", Align: report.Right})
-	cells := func(a ablatedJSON) []report.Cell {
-		return []report.Cell{report.Int(a.States), report.Int(a.Edges), report.Int(a.TurnsSaved), a.Bits.Float(3)}
+	if out == nil {
+		return nil
 	}
-	row := func(name, kind string, alone, without ablatedJSON) {
-		table.Add(append(append([]report.Cell{report.Name(name), report.Text(kind)}, cells(alone)...), cells(without)...)...)
-	}
-	row("(all rules)", "", out.AllRules, out.NoRules)
-	for _, r := range out.Rules {
-		row(r.Rule, r.Kind, r.Alone, r.Without)
-	}
+	rows := append([]ruleAblatedJSON{{"(all rules)", "", out.AllRules, out.NoRules}}, out.Rules...)
+	table := report.TableOf("ablation", "Each rule alone, and all but it", rows, []report.Column{
+		{Key: "rule"},
+		{Key: "kind", Words: true},
+		{Key: "alone_states", From: "alone.states", Title: "states alone"},
+		{Key: "alone_edges", From: "alone.edges", Title: "edges"},
+		{Key: "alone_turns_saved", From: "alone.turns_saved", Title: "turns saved"},
+		{Key: "alone_held_out_bits", From: "alone.held_out_bits", Title: "bits", Digits: 3},
+		{Key: "without_states", From: "without.states", Title: "states without"},
+		{Key: "without_edges", From: "without.edges", Title: "edges"},
+		{Key: "without_turns_saved", From: "without.turns_saved", Title: "turns saved"},
+		{Key: "without_held_out_bits", From: "without.held_out_bits", Title: "bits", Digits: 3},
+	})
 	table.Note("The policies of the file apply throughout. Turns saved: by the meta-tools that extraction finds at --threshold %d, an upper bound. Bits: what the next tool costs given the state, on tasks that the predictor has not seen, the mean over four ways to deal the tasks into folds; a rule that lowers it makes states one that go on alike. awo rules verify says whether a rule is right.", out.Threshold)
 	return table
 }

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,8 @@ type inspectOptions struct {
 func newInspect(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect FILES...",
-		Short: "Say what traces contain, and which analyses they bear",
-		Long: `Say what traces contain before anything is analysed: formats, models, tools,
+		Short: "Show what traces contain, and which analyses they support",
+		Long: `Show what traces contain before anything is analysed: formats, models, tools,
 tokens, and for each kind of analysis whether what it needs is recorded. Formats
 differ in what they keep, and exporters in what they were told to keep.
 
@@ -37,28 +38,18 @@ differ in what they keep, and exporters in what they were told to keep.
 
 // inspectionJSON is the JSON of `awo inspect`.
 type inspectionJSON struct {
-	Schema       string           `json:"schema"`
-	Input        cli.InputJSON    `json:"input"`
-	Files        []fileJSON       `json:"files"`
-	Formats      map[string]int   `json:"formats"` // trajectories by format
-	First        *time.Time       `json:"first"`   // earliest recorded time
-	Last         *time.Time       `json:"last"`
-	SubAgents    int              `json:"sub_agents"`
-	Parallel     int              `json:"parallel_turns"`
-	Models       []modelJSON      `json:"models"`
-	Tools        []inspectedTool  `json:"tools"`
-	Tokens       *tokensJSON      `json:"tokens"`
-	Capabilities []capabilityJSON `json:"capabilities"`
-}
-
-type fileJSON struct {
-	File         string `json:"file"`
-	Format       string `json:"format"`
-	Records      int    `json:"records"`
-	Trajectories int    `json:"trajectories"`
-	Empty        int    `json:"empty"`
-	Bytes        int64  `json:"bytes"`
-	Problems     int    `json:"problems"`
+	Schema       string             `json:"schema"`
+	Input        cli.InputJSON      `json:"input"`
+	Files        []trace.FileCounts `json:"files"`
+	Formats      map[string]int     `json:"formats"` // trajectories by format
+	First        *time.Time         `json:"first"`   // earliest recorded time
+	Last         *time.Time         `json:"last"`
+	SubAgents    int                `json:"sub_agents"`
+	Parallel     int                `json:"parallel_turns"`
+	Models       []modelJSON        `json:"models"`
+	Tools        []inspectedTool    `json:"tools"`
+	Tokens       *tokensJSON        `json:"tokens"`
+	Capabilities []trace.Capability `json:"capabilities"`
 }
 
 type modelJSON struct {
@@ -92,15 +83,6 @@ type tokensJSON struct {
 	CostUSD     *float64 `json:"recorded_cost_usd"`
 }
 
-type capabilityJSON struct {
-	Capability string  `json:"capability"`
-	Support    string  `json:"support"` // yes, partly, no
-	Share      float64 `json:"share"`
-	Of         int     `json:"of"`
-	Needs      string  `json:"needs"`
-	Reason     string  `json:"reason,omitempty"`
-}
-
 func inspect(j *cli.Job, o inspectOptions, files []string) error {
 	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
@@ -113,26 +95,21 @@ func inspect(j *cli.Job, o inspectOptions, files []string) error {
 			return err
 		}
 	}
-	return j.Print(inspectionDocument(in, in.Facts), inspectionResult(in, in.Facts))
+	out := inspectionResult(in, in.Facts)
+	return j.Print(inspectionDocument(in, in.Facts, out), out)
 }
 
 func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
 	out := inspectionJSON{
 		Schema: "awo.inspection/v1", Input: in.JSON(), Formats: c.Formats, SubAgents: c.SubAgents, Parallel: c.Parallel,
-		Files: []fileJSON{}, Models: []modelJSON{}, Tools: []inspectedTool{}, Tokens: tokens(c.Usage),
-	}
-	if out.Formats == nil {
-		out.Formats = map[string]int{}
+		Files: in.Reader.Counts().Files, Tokens: tokens(c.Usage), Capabilities: c.Capabilities(),
+		Models: cli.Map(c.Models(), func(m *trace.ModelSummary) modelJSON {
+			return modelJSON{m.Name, m.Turns, m.CallingTurns, tokens(m.Usage), m.TurnsUsage}
+		}),
 	}
 	if !c.First.IsZero() {
 		first, last := c.First.UTC(), c.Last.UTC()
 		out.First, out.Last = &first, &last
-	}
-	for _, f := range in.Reader.Counts().Files {
-		out.Files = append(out.Files, fileJSON{f.Name, f.Format, f.Records, f.Trajectories, f.Empty, f.Bytes, f.Problems})
-	}
-	for _, m := range c.Models() {
-		out.Models = append(out.Models, modelJSON{m.Name, m.Turns, m.CallingTurns, tokens(m.Usage), m.TurnsUsage})
 	}
 	for _, t := range c.Tools() {
 		tool := inspectedTool{
@@ -143,9 +120,6 @@ func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
 			tool.ErrorRate, tool.ErrorInterval = entropy.Figure(float64(t.Failed)/float64(known)), cli.Wilson(t.Failed, known)
 		}
 		out.Tools = append(out.Tools, tool)
-	}
-	for _, k := range c.Capabilities() {
-		out.Capabilities = append(out.Capabilities, capabilityJSON{k.Name, string(k.Support), k.Share, k.Of, k.Units, k.Reason})
 	}
 	return out
 }
@@ -160,140 +134,116 @@ func tokens(u trace.Usage) *tokensJSON {
 // filesShown is how many files the text lists.
 const filesShown = 15
 
-func inspectionDocument(in *cli.Intake, c *trace.Completeness) *report.Document {
+func inspectionDocument(in *cli.Intake, c *trace.Completeness, out inspectionJSON) *report.Document {
 	d := &report.Document{Title: "What is in these traces"}
 	d.Add(in.Summary())
-	if !c.First.IsZero() {
-		d.Add(report.Paragraph(fmt.Sprintf("Recorded between %s and %s (UTC).", c.First.UTC().Format(time.DateTime), c.Last.UTC().Format(time.DateTime))))
+	if out.First != nil {
+		d.Add(report.Paragraph(fmt.Sprintf("Recorded between %s and %s (UTC).", out.First.Format(time.DateTime), out.Last.Format(time.DateTime))))
 	}
-	d.Section("What they bear", capabilityTable(c))
-	d.Section("Files", fileTable(in))
+	d.Section("What they support", report.TableOf("capabilities", "", out.Capabilities, []report.Column{
+		{Key: "capability", Words: true},
+		{Key: "support", Title: "supported", Words: true},
+		{Key: "share", Unit: "%", Align: report.Right, Cell: report.By(func(k *trace.Capability) report.Cell {
+			if k.Of == 0 {
+				return report.Missing("there is nothing of the kind")
+			}
+			return report.Share(k.Share, 1)
+		})},
+		{Key: "of"},
+		{Key: "needs", Title: "what is needed", Max: 44, Wrap: true, Words: true},
+		{Key: "reason", Title: "what that means", Max: 60, Wrap: true, Words: true},
+	}))
+	d.Section("Files", fileTable(out.Files))
 	if c.Tally.LLMTurns > 0 {
-		d.Section("Models", modelTable(c))
+		table := report.TableOf("models", "", out.Models, []report.Column{
+			{Key: "model", Max: 50, Empty: "(not recorded)"},
+			{Key: "turns"},
+			{Key: "calling_turns", Title: "with calls"},
+			{Key: "input_tokens", Title: "input tokens", Align: report.Right, Cell: report.By(func(m *modelJSON) report.Cell { return usage(m, func(t *tokensJSON) int64 { return t.Input }) })},
+			{Key: "cached_tokens", Title: "of which cached", Align: report.Right, Cell: report.By(func(m *modelJSON) report.Cell { return usage(m, func(t *tokensJSON) int64 { return t.CachedInput }) })},
+			{Key: "output_tokens", Title: "output tokens", Align: report.Right, Cell: report.By(func(m *modelJSON) report.Cell { return usage(m, func(t *tokensJSON) int64 { return t.Output }) })},
+			{Key: "turns_with_usage", Title: "turns with usage"},
+		})
+		table.NoteIf(c.Tally.TurnsUsage > 0 && c.Tally.TurnsUsage < c.Tally.LLMTurns, "Tokens are sums over the turns that record them, not over all.")
+		d.Section("Models", table)
 	}
-	if tools := c.Tools(); len(tools) > 0 {
-		d.Section("Tools", inspectedTools(tools))
+	if len(out.Tools) > 0 {
+		d.Section("Tools", inspectedTools(out.Tools))
 	}
 	return d
 }
 
-func capabilityTable(c *trace.Completeness) *report.Table {
-	table := report.NewTable("capabilities", "",
-		report.Column{Key: "capability"},
-		report.Column{Key: "support", Title: "borne"},
-		report.Column{Key: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "of", Align: report.Right},
-		report.Column{Key: "needs", Title: "what is needed", Max: 44, Wrap: true},
-		report.Column{Key: "reason", Title: "what that means", Max: 60, Wrap: true},
-	)
-	for _, k := range c.Capabilities() {
-		part := report.Share(k.Share, 1)
-		if k.Of == 0 {
-			part = report.Missing("there is nothing of the kind")
-		}
-		table.Add(report.Text(k.Name), report.Text(string(k.Support)), part, report.Int(k.Of), report.Text(k.Units), report.Text(k.Reason))
+func usage(m *modelJSON, of func(*tokensJSON) int64) report.Cell {
+	if m.Tokens == nil {
+		return report.Missing("no token usage is recorded")
 	}
-	return table
+	return report.Int64(of(m.Tokens))
 }
 
-func fileTable(in *cli.Intake) *report.Table {
-	table := report.NewTable("files", "",
-		report.Column{Key: "file", Max: 60},
-		report.Column{Key: "format"},
-		report.Column{Key: "records", Align: report.Right},
-		report.Column{Key: "trajectories", Align: report.Right},
-		report.Column{Key: "empty", Title: "without calls", Align: report.Right},
-		report.Column{Key: "problems", Align: report.Right},
-	)
-	files := in.Reader.Counts().Files
-	for i, f := range files {
-		if i == filesShown {
-			table.Note("%s more in JSON.", cli.CountOf(len(files)-filesShown, "file"))
-			break
-		}
-		format := report.Text(f.Format)
-		if f.Format == "" {
-			format = report.Missing("not recognised")
-		}
-		table.Add(report.Name(f.Name), format, report.Int(f.Records), report.Int(f.Trajectories), report.Int(f.Empty), report.Int(f.Problems))
-	}
-	return table
-}
-
-func modelTable(c *trace.Completeness) *report.Table {
-	table := report.NewTable("models", "",
-		report.Column{Key: "model", Max: 50},
-		report.Column{Key: "turns", Align: report.Right},
-		report.Column{Key: "calling_turns", Title: "with calls", Align: report.Right},
-		report.Column{Key: "input_tokens", Title: "input tokens", Align: report.Right},
-		report.Column{Key: "cached_tokens", Title: "of which cached", Align: report.Right},
-		report.Column{Key: "output_tokens", Title: "output tokens", Align: report.Right},
-		report.Column{Key: "turns_with_usage", Title: "turns that say so", Align: report.Right},
-	)
-	for _, m := range c.Models() {
-		name := report.Name(m.Name)
-		if m.Name == "" {
-			name = report.Text("(not recorded)")
-		}
-		const unknown = "no token usage is recorded"
-		input, cached, output := report.Missing(unknown), report.Missing(unknown), report.Missing(unknown)
-		if m.Usage.Known {
-			input, cached, output = report.Int64(m.Usage.Input), report.Int64(m.Usage.CachedInput), report.Int64(m.Usage.Output)
-		}
-		table.Add(name, report.Int(m.Turns), report.Int(m.CallingTurns), input, cached, output, report.Int(m.TurnsUsage))
-	}
-	if c.Tally.LLMTurns > 0 && c.Tally.TurnsUsage > 0 && c.Tally.TurnsUsage < c.Tally.LLMTurns {
-		table.Note("Tokens are sums over the turns that record them, not over all.")
-	}
-	return table
-}
-
-func inspectedTools(tools []trace.ToolSummary) *report.Table {
-	table := report.NewTable("tools", "",
-		report.Column{Key: "tool", Max: 44},
-		report.Column{Key: "calls", Align: report.Right},
-		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
-		report.Column{Key: "error_rate", Title: "failed", Unit: "%", Align: report.Right},
-		report.Column{Key: "error", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "lacks", Title: "calls without"},
-		report.Column{Key: "defined", Title: "definition"},
-	)
-	called, others := 0, 0
-	for _, t := range tools {
-		if t.Calls+t.OtherCalls == 0 {
-			continue
-		}
-		if called++; called > cli.ToolsShown {
-			continue
-		}
-		others += t.OtherCalls
-		rate, interval := report.Missing("the traces do not say which calls failed"), report.Missing("no rate, no interval")
-		if known := t.OK + t.Failed; known > 0 {
-			rate, interval = report.Share(float64(t.Failed)/float64(known), 1), cli.ShareRangeCell(cli.Wilson(t.Failed, known))
-		}
-		var lacks []string
-		for _, lack := range []struct {
-			n    int
-			what string
-		}{{t.ArgsMissing, "arguments"}, {t.WithoutResult, "result"}, {t.StatusUnknown, "status"}} {
-			switch {
-			case lack.n == 0:
-			case lack.n == t.Calls+t.OtherCalls:
-				lacks = append(lacks, lack.what)
-			default:
-				lacks = append(lacks, fmt.Sprintf("%s (%s)", lack.what, report.Grouped(lack.n)))
+func fileTable(files []trace.FileCounts) *report.Table {
+	table := report.TableOf("files", "", files[:min(len(files), filesShown)], []report.Column{
+		{Key: "file", Max: 60},
+		{Key: "format", Cell: report.By(func(f *trace.FileCounts) report.Cell {
+			if f.Format == "" {
+				return report.Missing("not recognised")
 			}
-		}
-		table.Add(report.Name(t.Name), report.Int(t.Calls), report.Int(t.Trajectories), rate, interval, report.Text(strings.Join(lacks, ", ")), report.Bool(t.Defined))
-	}
-	if called > cli.ToolsShown {
-		table.Note("%s more in JSON.", cli.CountOf(called-cli.ToolsShown, "tool"))
-	}
-	if defined := len(tools) - called; defined > 0 {
-		table.Note("Offered to the model but never called: %s.", cli.CountOf(defined, "tool"))
-	}
-	if others > 0 {
-		table.Note("Not decided by a model, and in the error rates only: %s.", cli.CountOf(others, "call"))
-	}
+			return report.Text(f.Format)
+		})},
+		{Key: "records"},
+		{Key: "trajectories"},
+		{Key: "empty", Title: "without calls"},
+		{Key: "problems"},
+	})
+	table.NoteIf(len(files) > filesShown, "%s more in JSON.", cli.CountOf(len(files)-filesShown, "file"))
 	return table
+}
+
+func inspectedTools(tools []inspectedTool) *report.Table {
+	called := slices.DeleteFunc(slices.Clone(tools), func(t inspectedTool) bool { return t.Calls+t.OtherCalls == 0 })
+	shown := called[:min(len(called), cli.ToolsShown)]
+	table := report.TableOf("tools", "", shown, []report.Column{
+		{Key: "tool", Max: 44},
+		{Key: "calls"},
+		{Key: "trajectories", Title: "in trajectories"},
+		{Key: "error_rate", Title: "failed", Unit: "%", Align: report.Right, Cell: report.By(func(t *inspectedTool) report.Cell {
+			if t.ErrorInterval == nil {
+				return report.Missing("the traces do not say which calls failed")
+			}
+			return report.Share(float64(t.ErrorRate), 1)
+		})},
+		{Key: "error", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right, Cell: report.By(func(t *inspectedTool) report.Cell {
+			if t.ErrorInterval == nil {
+				return report.Missing("no rate, no interval")
+			}
+			return cli.ShareRangeCell(t.ErrorInterval)
+		})},
+		{Key: "lacks", Title: "calls without", Cell: report.By((*inspectedTool).lacks)},
+		{Key: "defined", Title: "definition"},
+	})
+	others := 0
+	for _, t := range shown {
+		others += t.OtherCalls
+	}
+	table.NoteIf(len(called) > len(shown), "%s more in JSON.", cli.CountOf(len(called)-len(shown), "tool"))
+	table.NoteIf(len(tools) > len(called), "Offered to the model but never called: %s.", cli.CountOf(len(tools)-len(called), "tool"))
+	table.NoteIf(others > 0, "Not decided by a model, and in the error rates only: %s.", cli.CountOf(others, "call"))
+	return table
+}
+
+// lacks names what calls of the tool do not record, with how many unless it is all.
+func (t *inspectedTool) lacks() report.Cell {
+	var lacks []string
+	for _, lack := range []struct {
+		n    int
+		what string
+	}{{t.ArgsMissing, "arguments"}, {t.WithoutResult, "result"}, {t.StatusUnknown, "status"}} {
+		switch lack.n {
+		case 0:
+		case t.Calls + t.OtherCalls:
+			lacks = append(lacks, lack.what)
+		default:
+			lacks = append(lacks, fmt.Sprintf("%s (%s)", lack.what, report.Grouped(lack.n)))
+		}
+	}
+	return report.Text(strings.Join(lacks, ", "))
 }

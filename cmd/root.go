@@ -41,7 +41,7 @@ It works offline, changes no trace and sends nothing anywhere.`,
 	root.AddGroup(
 		&cobra.Group{ID: cli.GroupLook, Title: "Look at traces:"},
 		&cobra.Group{ID: cli.GroupCompile, Title: "Compile them:"},
-		&cobra.Group{ID: cli.GroupRules, Title: "Say which states are alike:"},
+		&cobra.Group{ID: cli.GroupRules, Title: "Write rules that say which states are alike:"},
 		&cobra.Group{ID: cli.GroupOther, Title: "Other commands:"},
 	)
 	cli.AddSettings(root.PersistentFlags())

@@ -20,7 +20,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/golden"
-	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // results are the JSON results of commands, with a command that makes each of
@@ -98,9 +98,9 @@ func schemaOf(t *testing.T, id string, value any) []byte {
 		Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "method": {Type: "string"}},
 	}
 	s, err := jsonschema.ForType(reflect.TypeOf(value), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[report.Figure]():   number,
-		reflect.TypeFor[report.Interval](): interval,
-		reflect.TypeFor[entropy.Figure]():  number,
+		reflect.TypeFor[stat.Figure]():    number,
+		reflect.TypeFor[stat.Interval]():  interval,
+		reflect.TypeFor[entropy.Figure](): number,
 	}})
 	if err != nil {
 		t.Fatal(err)

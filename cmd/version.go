@@ -25,10 +25,9 @@ func printVersion(j *cli.Job, _ struct{}, _ []string) error {
 		j.Printf("%s", versionLine(b))
 		return nil
 	}
-	table := report.NewTable("version", "",
-		report.Column{Key: "version"}, report.Column{Key: "commit"}, report.Column{Key: "modified"},
-		report.Column{Key: "go"}, report.Column{Key: "os"}, report.Column{Key: "arch"})
-	table.Add(report.Text(b.Version), report.Text(b.Commit), report.Bool(b.Modified), report.Text(b.Go), report.Text(b.OS), report.Text(b.Arch))
+	table := report.TableOf("version", "", []cli.Build{b}, []report.Column{
+		{Key: "version", Words: true}, {Key: "commit", Words: true}, {Key: "modified"}, {Key: "go", Words: true}, {Key: "os", Words: true}, {Key: "arch", Words: true},
+	})
 	var d report.Document
 	d.Add(table)
 	return j.Print(&d, b)

@@ -127,26 +127,3 @@ func pieceOf(template string, part int, recorded *trace.Value) (string, bool) {
 	}
 	return rest, part == last-1
 }
-
-// Render returns the argument that a value of the source gives: itself, its
-// string or number twin, or the template filled in. It is false if the value
-// gives none, for a template of several parts, see Fill, and for relations to
-// texts.
-func (k *Link) Render(held trace.Value) (trace.Value, bool) {
-	switch k.Relation {
-	case Equal:
-		return held, true
-	case Coerced:
-		if k.AsString && held.Kind == trace.Number {
-			return trace.Value{Kind: trace.String, Text: jsonvalue.Number(held.Text)}, true
-		}
-		if !k.AsString && held.Kind == trace.String {
-			v, err := trace.ParseValue([]byte(held.Text))
-			return v, err == nil && v.Kind == trace.Number
-		}
-	case Template:
-		text, ok := jsonpath.Fill(k.Template, held)
-		return trace.Value{Kind: trace.String, Text: text}, ok
-	}
-	return trace.Value{}, false
-}

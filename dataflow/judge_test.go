@@ -293,38 +293,6 @@ func TestJudgeAbsent(t *testing.T) {
 	}
 }
 
-func TestRender(t *testing.T) {
-	for _, tc := range []struct {
-		k          dataflow.Link
-		held, want string // canonical JSON; "" for none
-	}{
-		{dataflow.Link{Relation: dataflow.Equal}, `[1,"x"]`, `[1,"x"]`},
-		{dataflow.Link{Relation: dataflow.Coerced, AsString: true}, `7`, `"7"`},
-		{dataflow.Link{Relation: dataflow.Coerced, AsString: true}, `7.0`, `"7"`},
-		{dataflow.Link{Relation: dataflow.Coerced, AsString: true}, `"7"`, ``},
-		{dataflow.Link{Relation: dataflow.Coerced}, `"12.5"`, `12.5`},
-		{dataflow.Link{Relation: dataflow.Coerced}, `"x"`, ``},
-		{dataflow.Link{Relation: dataflow.Coerced}, `"[1]"`, ``},
-		{dataflow.Link{Relation: dataflow.Template, Template: "Re: " + jsonpath.Hole + "!"}, `"Invoice"`, `"Re: Invoice!"`},
-		{dataflow.Link{Relation: dataflow.Template, Template: "no " + jsonpath.Hole}, `42`, `"no 42"`},
-		{dataflow.Link{Relation: dataflow.Template, Template: "no " + jsonpath.Hole}, `true`, ``},
-		{dataflow.Link{Relation: dataflow.Template, Template: jsonpath.Hole + " and " + jsonpath.Hole}, `"x"`, ``},
-		{dataflow.Link{Relation: dataflow.Substring}, `"x"`, ``},
-	} {
-		got, ok := tc.k.Render(value(t, tc.held))
-		if ok != (tc.want != "") || ok && string(got.AppendCanonical(nil)) != tc.want {
-			t.Errorf("%v of %s: %s, %v; want %s", tc.k.Relation, tc.held, got.AppendCanonical(nil), ok, tc.want)
-		}
-	}
-	hole := jsonpath.Hole
-	if got, ok := jsonpath.Fill("Dear "+hole+", order "+hole, value(t, `"Amy"`), value(t, `17`)); !ok || got != "Dear Amy, order 17" {
-		t.Errorf("%q %v", got, ok)
-	}
-	if _, ok := jsonpath.Fill("x"+hole, value(t, `[]`)); ok {
-		t.Error("a list fills no hole")
-	}
-}
-
 // TestAgreementThresholds holds the figures of the rule that says what may be bound.
 func TestAgreementThresholds(t *testing.T) {
 	agreement := func(agree, uses int) dataflow.Agreement {

@@ -46,7 +46,7 @@ type Link struct {
 	Exact   bool    // Chance is exact; otherwise it is an upper bound
 	Pooled  bool    // accepted with the evidence for the parameters of the same name of other tools
 
-	Present bool // accepted since the parameter, which is optional, is used where the source holds its value
+	Present bool // accepted because the parameter, which is optional, is used where the source holds its value
 
 	// Choices are ways to choose among several values that are worth judging.
 	Choices []Choice

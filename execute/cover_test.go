@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool"
 )
 
@@ -19,7 +19,7 @@ func TestFinderEndsEarly(t *testing.T) {
 		call{"get_order", `{"order":"z-9"}`, `{}`, 3, false, false},
 	)
 	// The third order of the list has no answer to replay: the outcome is partial.
-	places := execute.NewFinder([]*metatool.Tool{orders(t)}).Find(run, nil)
+	places := replay.NewFinder([]*metatool.Tool{orders(t)}).Find(run, nil)
 	if len(places) != 1 {
 		t.Fatalf("%d places, want 1", len(places))
 	}
@@ -29,7 +29,7 @@ func TestFinderEndsEarly(t *testing.T) {
 	}
 	// What a choice takes for exact a verification does, too, and the call after it is
 	// no place of its own.
-	v := execute.NewVerifier([]*metatool.Tool{orders(t)})
+	v := replay.NewVerifier([]*metatool.Tool{orders(t)})
 	v.Add(v.Check(run, nil))
 	if got := v.Verifications()[0]; got.Occurrences != 1 || got.Exact != 1 || got.Saves != 1 || got.TurnsSaved != 2 || len(got.Disagreements) != 0 {
 		t.Errorf("%+v", got)
@@ -44,7 +44,7 @@ func TestRemoved(t *testing.T) {
 		call{"get_order", `{"order":"b-2"}`, `{}`, 2, false, false},
 		call{"log", `{}`, `{}`, 2, false, false},
 	)
-	s := execute.NewSequence(run, nil)
+	s := replay.NewSequence(run, nil)
 	o, ok := s.At(orders(t), 0)
 	if got := o.Removed(run); !ok || !reflect.DeepEqual(got, []int{1}) || o.TurnsSaved(run) != 1 {
 		t.Errorf("removes %v, saves %d", got, o.TurnsSaved(run))
@@ -65,7 +65,7 @@ func TestVerifierEnded(t *testing.T) {
 		call{"get_order", `{"order":"a-1"}`, `{}`, 1, false, false},
 		call{"get_order", `{"order":"b-2"}`, `{}`, 2, false, false},
 	)
-	v := execute.NewVerifier([]*metatool.Tool{orders(t)})
+	v := replay.NewVerifier([]*metatool.Tool{orders(t)})
 	v.Add(v.Check(good, nil))
 	v.Add(v.Check(bad, nil))
 	got := v.Verifications()[0]

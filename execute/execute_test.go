@@ -12,6 +12,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -121,7 +122,7 @@ func TestRun(t *testing.T) {
 		call{"show_passwords", `{}`, passwords, 0, false, false},
 		call{"mail_login", `{"username":"ann","password":"m-42"}`, `{"token":"t-1"}`, 1, false, false},
 	)
-	out := execute.Run(t.Context(), login(t), value(t, `{"username":"ann"}`), execute.NewRecordings(run, 0), execute.Options{})
+	out := execute.Run(t.Context(), login(t), value(t, `{"username":"ann"}`), replay.NewRecordings(run, 0), execute.Options{})
 	if out.State != execute.Done || !out.Output.Equal(value(t, `{"token":"t-1"}`)) || !out.Retry {
 		t.Errorf("%+v", out)
 	}
@@ -282,29 +283,29 @@ func TestPlay(t *testing.T) {
 		code         string
 	}{
 		{"as bound", login(t), []call{show, enter}, 1, true, true, 1, 0, ""},
-		{"another password", login(t), []call{show, other}, 1, false, true, 1, 0, execute.CodeOtherValue},
-		{"one argument more", login(t), []call{show, remember}, 1, false, true, 1, 0, execute.CodeNotPassed},
+		{"another password", login(t), []call{show, other}, 1, false, true, 1, 0, replay.CodeOtherValue},
+		{"one argument more", login(t), []call{show, remember}, 1, false, true, 1, 0, replay.CodeNotPassed},
 		{"a name that nobody said", login(t), []call{show, stranger}, 1, true, false, 1, 0, ""},
 		{"the user spoke in between", login(t), []call{show, asked}, 0, false, false, 0, 0, ""},
 		{"chosen by the agent", chosen(t), []call{show, other}, 1, true, false, 1, 0, ""},
-		{"not to be chosen", chosen(t), []call{show, {"mail_login", `{"username":"ann@example.org","password":"?"}`, `{}`, 1, false, false}}, 1, false, true, 1, 0, execute.CodeInputUnderived},
+		{"not to be chosen", chosen(t), []call{show, {"mail_login", `{"username":"ann@example.org","password":"?"}`, `{}`, 1, false, false}}, 1, false, true, 1, 0, replay.CodeInputUnderived},
 		{"whole list", orders(t), []call{user, order("o-1", 1), order("o-2", 2), order("o-3", 3)}, 1, true, true, 3, 0, ""},
 		{"prefix", orders(t), []call{user, order("o-1", 1)}, 1, true, true, 1, 2, ""},
 		{"own order", orders(t), []call{user, order("o-3", 1), order("o-1", 1)}, 1, true, true, 1, 1, ""},
 		{"one twice", orders(t), []call{user, order("o-3", 1), order("o-3", 2)}, 1, true, true, 2, 2, ""},
-		{"outside", orders(t), []call{user, order("o-1", 1), order("o-9", 2)}, 1, false, true, 2, 0, execute.CodeNotMade},
+		{"outside", orders(t), []call{user, order("o-1", 1), order("o-9", 2)}, 1, false, true, 2, 0, replay.CodeNotMade},
 		{"a list from before", batch(t), []call{user, order("o-1", 1), order("o-3", 2)}, 1, true, true, 1, 0, ""},
 		{"a list that grew on the way", batch(t), []call{order("o-1", 0), order("o-3", 1)}, 1, true, false, 1, 0, ""},
 		{"in one turn", orders(t), []call{user, order("o-1", 1), order("o-2", 1), order("o-3", 1)}, 1, true, true, 1, 0, ""},
 	} {
 		run := recorded(test.calls...)
-		found := execute.NewSequence(run, nil).All(test.tool)
+		found := replay.NewSequence(run, nil).All(test.tool)
 		if len(found) != test.found {
 			t.Errorf("%s: found %d times", test.name, len(found))
 			continue
 		}
 		for _, o := range found {
-			r := execute.NewPlayer(run).Play(test.tool, o)
+			r := replay.NewPlayer(run).Play(test.tool, o)
 			last := r.Steps[len(r.Steps)-1]
 			if r.Exact != test.exact || r.Known != test.known || r.Turns != test.turns || last.Extra != test.extra && r.Exact || last.Code != test.code {
 				t.Errorf("%s: %+v", test.name, r)
@@ -317,13 +318,13 @@ func TestPlay(t *testing.T) {
 func TestRecordings(t *testing.T) {
 	read := func(result string, turn int) call { return call{"read", `{"a":1,"b":2}`, result, turn, false, false} }
 	run := recorded(read(`"first"`, 0), read(`"second"`, 1), read(`"third"`, 2))
-	r := execute.NewRecordings(run, 1)
+	r := replay.NewRecordings(run, 1)
 	for _, want := range []string{"second", "third", "third"} {
 		if got, err := r.Call(t.Context(), "read", value(t, `{"b":2,"a":1}`)); err != nil || got.Value.Text != want {
 			t.Errorf("answers %q, %v, want %q", got.Value.Text, err, want)
 		}
 	}
-	if _, err := r.Call(t.Context(), "read", value(t, `{"a":1}`)); !errors.Is(err, execute.ErrNotRecorded) {
+	if _, err := r.Call(t.Context(), "read", value(t, `{"a":1}`)); !errors.Is(err, replay.ErrNotRecorded) {
 		t.Errorf("other arguments: %v", err)
 	}
 }
@@ -332,7 +333,7 @@ func TestRecordings(t *testing.T) {
 // nowhere.
 func TestNoSteps(t *testing.T) {
 	run := recorded(call{"show_passwords", `{}`, passwords, 0, false, false})
-	v := execute.NewVerifier([]*metatool.Tool{{Name: "nothing"}})
+	v := replay.NewVerifier([]*metatool.Tool{{Name: "nothing"}})
 	v.Add(v.Check(run, nil))
 	if got := v.Verifications()[0]; got.Occurrences != 0 {
 		t.Errorf("%+v", got)
@@ -344,7 +345,7 @@ func TestVerifier(t *testing.T) {
 	show := call{"show_passwords", `{}`, passwords, 0, false, false}
 	enter := call{"mail_login", `{"username":"ann@example.org","password":"m-42"}`, `{}`, 1, false, false}
 	other := call{"mail_login", `{"username":"ann@example.org","password":"c-77"}`, `{}`, 1, false, false}
-	v := execute.NewVerifier([]*metatool.Tool{login(t)})
+	v := replay.NewVerifier([]*metatool.Tool{login(t)})
 	for _, run := range []*trace.Trajectory{recorded(show, enter), recorded(show, other), recorded(enter), recorded(show, enter, call{"show_passwords", `{}`, passwords, 2, false, false}, call{"mail_login", `{"username":"ann@example.org","password":"m-42"}`, `{}`, 3, false, false})} {
 		v.Add(v.Check(run, nil))
 	}
@@ -355,7 +356,7 @@ func TestVerifier(t *testing.T) {
 	if len(got.Disagreements) != 1 || got.Disagreements[0].Argument != "password" || got.Disagreements[0].Call != 1 {
 		t.Errorf("%+v", got.Disagreements)
 	}
-	if got.Steps[0] != (execute.StepTally{Exact: 4, Total: 4}) || got.Steps[1] != (execute.StepTally{Exact: 3, Total: 4}) {
+	if got.Steps[0] != (replay.StepTally{Exact: 4, Total: 4}) || got.Steps[1] != (replay.StepTally{Exact: 3, Total: 4}) {
 		t.Errorf("%+v", got.Steps)
 	}
 }

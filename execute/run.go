@@ -110,7 +110,7 @@ type run struct {
 	tool    *metatool.Tool
 	caller  Caller
 	options Options
-	scope   scope
+	scope   metatool.Scope
 	out     *Outcome
 	calls   int
 	room    []CallRun // by step: for its first call
@@ -134,7 +134,7 @@ func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Ca
 	inputs = given(tool, inputs)
 	n := len(tool.Steps)
 	r := &run{
-		tool: tool, caller: caller, options: o, scope: scope{inputs: inputs, results: make([]trace.Value, 0, n)},
+		tool: tool, caller: caller, options: o, scope: metatool.Scope{Inputs: inputs, Results: make([]*trace.Value, 0, n)},
 		out: &Outcome{State: Done, Retry: true, Steps: make([]StepRun, 0, n)}, room: make([]CallRun, n),
 	}
 	if f := checkInputs(tool, inputs); f != nil {
@@ -262,18 +262,18 @@ func (r *run) step(ctx context.Context, i int) *Failure {
 			return f
 		}
 		record.Result = record.Calls[0].Result.Value
-		r.scope.results = append(r.scope.results, record.Result)
+		r.scope.Results = append(r.scope.Results, &record.Result)
 		return nil
 	}
-	elements, ok := r.scope.elements(step.Each)
+	elements, ok := r.scope.Elements(step.Each)
 	if !ok {
 		return &Failure{Step: i, Code: CodeNothingBound}
 	}
 	record.Result.Kind = trace.Array
 	for _, element := range elements {
-		r.scope.element = &element
+		r.scope.Element = &element
 		f := r.call(ctx, i, record)
-		r.scope.element = nil
+		r.scope.Element = nil
 		switch {
 		case f == nil:
 			record.Result.Elems = append(record.Result.Elems, record.Calls[len(record.Calls)-1].Result.Value)
@@ -285,7 +285,7 @@ func (r *run) step(ctx context.Context, i int) *Failure {
 			return f
 		}
 	}
-	r.scope.results = append(r.scope.results, record.Result)
+	r.scope.Results = append(r.scope.Results, &record.Result)
 	return nil
 }
 
@@ -354,7 +354,7 @@ func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string, 
 	}
 	for i := range step.Args {
 		a := &step.Args[i]
-		v, ok := r.scope.value(&a.Binding)
+		v, ok := r.scope.Value(&a.Binding)
 		switch {
 		case ok:
 			args.Members = append(args.Members, trace.Member{Name: a.Name, Value: v})
@@ -381,12 +381,12 @@ func (r *run) output() trace.Value {
 		steps = []int{len(r.tool.Steps) - 1}
 	}
 	if len(steps) == 1 {
-		return r.scope.results[steps[0]]
+		return *r.scope.Results[steps[0]]
 	}
 	names := r.tool.OutputNames()
 	members := make([]trace.Member, len(steps))
 	for i, step := range steps {
-		members[i] = trace.Member{Name: names[i], Value: r.scope.results[step]}
+		members[i] = trace.Member{Name: names[i], Value: *r.scope.Results[step]}
 	}
 	return trace.NewObject(members...)
 }

@@ -27,8 +27,10 @@ const (
 // Counts says how often something happened, by how the call ended. A turn that
 // makes no call counts as Unknown.
 type Counts struct {
-	OK, Failed, Unknown uint64
-	Multiple            uint64 // of these, turns that made several calls
+	OK       uint64 `json:"ok"`
+	Failed   uint64 `json:"failed"`
+	Unknown  uint64 `json:"unknown"`
+	Multiple uint64 `json:"multiple"` // of these, turns that made several calls
 }
 
 // Total returns how often it happened.

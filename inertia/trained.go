@@ -156,16 +156,16 @@ func (i ModelInfo) Day() string {
 
 // Followers is a context and what followed it.
 type Followers struct {
-	State string   // such as "user+failed"; "" is none of them, "any" the empty context
-	Calls []string // newest first; "^" is the start of a trajectory
-	Next  []Follower
+	State string     `json:"state"` // such as "user+failed"; "" is none of them, "any" the empty context
+	Calls []string   `json:"calls"` // newest first; "^" is the start of a trajectory
+	Next  []Follower `json:"next"`
 }
 
 // A Follower is what followed a context; the tool "" is a turn without a call.
 type Follower struct {
-	Tool   string
-	Counts Counts
-	Share  float64
+	Tool string `json:"tool"`
+	Counts
+	Share float64 `json:"share"` // given by this context alone
 }
 
 // Walk yields every context, breadth first.

@@ -177,8 +177,15 @@ func (v *View) WriteGraphML(w io.Writer, names Names) error {
 	return out.Flush()
 }
 
-// escapeXML escapes a text; characters that XML cannot hold become U+FFFD.
+// escapeXML escapes a text. Characters that XML cannot hold become U+FFFD, and so do
+// control characters that it can (C1, as 0x9b), because a terminal acts on them.
 func escapeXML(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r >= 0x7f && r < 0xa0 {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder does not fail
 	return b.String()

@@ -145,7 +145,7 @@ func TestDocument(t *testing.T) {
 // hostile are tool names that mean something in one of the languages.
 var hostile = []string{
 	"\"];\n s0 -> s0 [label=\"pwned", `\N\G\l`, "a\r\nb\x00\x1b[31m", "`**bold**`", `"|x| s9`, "%%{init: {}}%%",
-	"</data></edge>]]>&", "#quot;#34;", "end", "click s0 callback", "\xff\xfe", "\u202eevil", strings.Repeat("x", 300), "",
+	"</data></edge>]]>&", "#quot;#34;", "end", "click s0 callback", "\xff\xfe", "\u202eevil", "\u009b31mred\u007f", strings.Repeat("x", 300), "",
 }
 
 func TestHostileNamesStayInTheirPlace(t *testing.T) {
@@ -184,6 +184,9 @@ func TestHostileNamesStayInTheirPlace(t *testing.T) {
 			out.Reset()
 			if err := v.WriteGraphML(&out, names); err != nil {
 				t.Fatal(err)
+			}
+			if i := bytes.IndexFunc(out.Bytes(), func(r rune) bool { return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 }); i >= 0 {
+				t.Errorf("GraphML for %q holds a control character at %d", name, i)
 			}
 			var ml graphML
 			if err := xml.Unmarshal(out.Bytes(), &ml); err != nil {

@@ -154,7 +154,7 @@ func entryName(file string, number int, e *zip.File) string {
 }
 
 // zipFile opens an open source that is a zip archive. What can be read once only
-// is copied to a temporary file, since the list of entries stands at the end.
+// is copied to a temporary file, because the list of entries stands at the end.
 func (f *file) zipFile(folder string) (*Archive, error) {
 	if in, ok := f.at.(*os.File); ok {
 		info, err := in.Stat()

@@ -172,7 +172,7 @@ func (c *Corpus) contentKey(s stretch) [16]byte {
 func (c *Corpus) Len() int { return len(c.rows) }
 
 // Calls returns how many calls all trajectories have, and how many of them are
-// stored since sequences that are equal are kept once.
+// stored because sequences that are equal are kept once.
 func (c *Corpus) Calls() (all, stored int) {
 	for i := range c.rows {
 		all += int(c.rows[i].end - c.rows[i].first)

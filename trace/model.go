@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"time"
 	"unique"
 
@@ -188,3 +190,61 @@ type ContextValue struct {
 // ArgsMissing reports whether the format recorded that a call was made but not
 // its arguments (OpenTelemetry without content, for example).
 func (c *Call) ArgsMissing() bool { return c.Args.IsZero() }
+
+// TaskKey returns what names the task of t, so that all trials of a task are
+// known for the same: the recorded task id, else a hash of the first user
+// message, else the trajectory's own ID.
+func (t *Trajectory) TaskKey() string {
+	if t.Task != "" {
+		return t.Task
+	}
+	for i := range t.Messages {
+		if m := &t.Messages[i]; m.Role == RoleUser && !m.Text.IsZero() {
+			sum := sha256.Sum256(m.Text.Content())
+			return "user:" + hex.EncodeToString(sum[:8])
+		}
+	}
+	return t.ID
+}
+
+// DropCalls takes the calls out of t for which drop returns true, and returns how
+// many they were. Turns stay, as model responses that then made fewer calls, and
+// so do messages; a call is AfterUser if a user message came since the call
+// before it that is left.
+func (t *Trajectory) DropCalls(drop func(*Call) bool) int {
+	var (
+		place    = make([]int, len(t.Calls)+1) // where a call with an index goes
+		kept     = 0
+		model    = false // a call of the model is left
+		afterOne = false // a user message came since the last one left
+	)
+	for i := range t.Calls {
+		place[i] = kept
+		c := t.Calls[i]
+		afterOne = afterOne || c.AfterUser
+		if drop(&t.Calls[i]) {
+			continue
+		}
+		c.AfterUser = afterOne && (model || c.Origin != OriginModel && kept > 0)
+		if c.Origin == OriginModel {
+			model = true
+		}
+		afterOne = false
+		t.Calls[kept] = c
+		kept++
+	}
+	place[len(t.Calls)] = kept
+	for i := range t.Turns {
+		turn := &t.Turns[i]
+		first := place[turn.FirstCall]
+		turn.NumCalls = place[turn.FirstCall+turn.NumCalls] - first
+		turn.FirstCall = first
+	}
+	for i := range t.Messages {
+		t.Messages[i].Call = place[t.Messages[i].Call]
+	}
+	dropped := len(t.Calls) - kept
+	clear(t.Calls[kept:])
+	t.Calls = t.Calls[:kept]
+	return dropped
+}

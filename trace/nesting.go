@@ -13,7 +13,7 @@ import (
 //
 // Note: a bit map of the structural bytes made 64 bytes at a time, as SIMD
 // parsers do, does not pay without SIMD; jumping from quote to quote does,
-// since traces are mostly strings.
+// because traces are mostly strings.
 type nesting struct {
 	depth    int
 	inString bool

@@ -25,7 +25,7 @@ const (
 
 // Options says how a Reader reads. The zero value is the default.
 type Options struct {
-	Workers   int    // goroutines that decode; 0 means one a processor
+	Workers   int    // goroutines that decode; 0 means one per CPU
 	Format    string // Name of the format of all inputs; "" means that it is detected file by file
 	MaxRecord int    // bytes of the largest record, or trajectory of parts, that is read; 0 means DefaultMaxRecord
 
@@ -174,13 +174,13 @@ type Counts struct {
 // FileCounts is how much a Reader has read of one file. Trajectories that were
 // joined from fragments count for the file of the first.
 type FileCounts struct {
-	Name         string
-	Format       string // "" if none was recognised
-	Records      int
-	Trajectories int
-	Empty        int
-	Bytes        int64 // after decompression
-	Problems     int
+	Name         string `json:"file"`
+	Format       string `json:"format"` // "" if none was recognised
+	Records      int    `json:"records"`
+	Trajectories int    `json:"trajectories"`
+	Empty        int    `json:"empty"`
+	Bytes        int64  `json:"bytes"` // after decompression
+	Problems     int    `json:"problems"`
 }
 
 func newCounts(sources []source) Counts {

@@ -3,6 +3,10 @@ package trace
 import (
 	"bytes"
 	"slices"
+	"strings"
+	"unique"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
 // SameTools reports whether two lists of definitions are the same to the byte, as
@@ -65,3 +69,85 @@ func (l *ToolLists[T]) Keep(tools []ToolDef, value T, most int) {
 func (r Raw) same(o Raw) bool { return r.Form == o.Form && bytes.Equal(r.Data, o.Data) }
 
 func (r Raw) own() Raw { return Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
+
+// ToolMemo is lists of definitions that were read before, the latest first. Runs
+// of a few agents repeat a few lists, and often they are the larger part of a
+// record; trajectories with the same list share it. A memo is used by one worker
+// at a time.
+type ToolMemo struct {
+	lists [memoLists]toolList
+	used  int
+}
+
+// toolList is a list of definitions with its text, which it points into.
+type toolList struct {
+	text  []byte
+	tools []ToolDef
+}
+
+// The limits of a toolMemo, so that it is bounded whatever comes.
+const (
+	memoLists = 48
+	memoText  = 256 << 10
+)
+
+// Recall passes over a list that is known, and returns it.
+func (m *ToolMemo) Recall(c *jsonscan.Cursor) ([]ToolDef, bool) {
+	for i := range m.used {
+		if !c.SkipSame(m.lists[i].text) {
+			continue
+		}
+		found := m.lists[i]
+		copy(m.lists[1:i+1], m.lists[:i])
+		m.lists[0] = found
+		return found.tools, true
+	}
+	return nil, false
+}
+
+// Keep remembers a list that was read without any anomaly. It reads a copy,
+// because the list would otherwise keep the whole block that it was found in.
+func (m *ToolMemo) Keep(text []byte, read func(*jsonscan.Cursor) []ToolDef) {
+	if len(text) > memoText {
+		return
+	}
+	text = bytes.Clone(text)
+	c := jsonscan.New(text)
+	tools := read(&c)
+	m.used = min(m.used+1, memoLists)
+	copy(m.lists[1:m.used], m.lists[:m.used-1])
+	m.lists[0] = toolList{text: text, tools: slices.Clip(tools)}
+}
+
+// Intern returns the Name of a tool.
+func Intern[S string | []byte](name S) Name { return unique.Make(string(name)) }
+
+// TextArena makes small strings out of bytes, many to one allocation. A string
+// keeps the chunk that it is in.
+type TextArena struct {
+	chunk strings.Builder
+	first int // bytes of the first chunk where the texts are known to be few, 0 if they are not
+}
+
+// arenaChunk is how many bytes are allocated at once.
+const arenaChunk = 512
+
+// Add returns a text as a string.
+func (a *TextArena) Add(text []byte) string {
+	switch {
+	case len(text) == 0:
+		return ""
+	case len(text) > arenaChunk/4:
+		return string(text)
+	case a.chunk.Cap()-a.chunk.Len() < len(text):
+		size := arenaChunk
+		if a.first > 0 {
+			size, a.first = max(len(text), min(a.first, arenaChunk)), 0
+		}
+		a.chunk = strings.Builder{}
+		a.chunk.Grow(size)
+	}
+	start := a.chunk.Len()
+	a.chunk.Write(text)
+	return a.chunk.String()[start:]
+}

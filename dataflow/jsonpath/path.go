@@ -115,16 +115,7 @@ func (p Path) Sole(v trace.Value) (trace.Value, bool) {
 	if !ok || n == len(p) {
 		return first, ok
 	}
-	nodes := p[n:].Eval(first)
-	if len(nodes) == 0 {
-		return trace.Value{}, false
-	}
-	for i := range nodes[1:] {
-		if !jsonvalue.Equal(&nodes[i+1], &nodes[0]) {
-			return trace.Value{}, false
-		}
-	}
-	return nodes[0], true
+	return jsonvalue.Sole(p[n:].Eval(first))
 }
 
 // Selects reports whether p selects any node in v.

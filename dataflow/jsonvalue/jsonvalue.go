@@ -113,6 +113,20 @@ func Equal(a, b *trace.Value) bool {
 	return true
 }
 
+// Sole returns the value if all are the same one: a list may hold the wanted
+// record twice. It is false if there is none.
+func Sole(found []trace.Value) (trace.Value, bool) {
+	if len(found) == 0 {
+		return trace.Value{}, false
+	}
+	for i := range found[1:] {
+		if !Equal(&found[i+1], &found[0]) {
+			return trace.Value{}, false
+		}
+	}
+	return found[0], true
+}
+
 // SameText reports whether a string and a number, or two of either, are spelled
 // alike.
 func SameText(a, b *trace.Value) bool {

@@ -20,16 +20,16 @@ import (
 // input-widened, binding-changed, output-widened, hint-stronger,
 // description-changed, support-lost, argument-added, tool-changed.
 type Change struct {
-	Code     string
-	Breaking bool
-	MetaTool string // "" if it is about a tool
-	Tool     string // that is called
-	Step     int    // of the meta-tool, from 0; -1 if it is about none
-	Argument string // or the name of an input
-	Text     string // in words, without values
+	Code     string `json:"code"`
+	Breaking bool   `json:"breaking"`
+	MetaTool string `json:"meta_tool"` // "" if it is about a tool
+	Tool     string `json:"tool"`      // that is called
+	Step     *int   `json:"step"`      // of the meta-tool, from 0; nil if it is about none
+	Argument string `json:"argument"`  // or the name of an input
+	Text     string `json:"text"`      // in words, without values
 
 	// MetaTools are those of the old set that call the tool, for changes of a tool.
-	MetaTools []string
+	MetaTools []string `json:"meta_tools"`
 }
 
 // Compare returns what differs, changes of tools first, then meta-tools in the
@@ -42,7 +42,7 @@ func Compare(before, after *Set) []Change {
 	}
 	for i := range after.MetaTools {
 		if m := &after.MetaTools[i]; before.named[m.Name] == nil {
-			c.add(Change{Code: "meta-tool-added", MetaTool: m.Name, Step: -1}, "new: %s, in %s", chain(m), count(m.Support, "trajectory", "trajectories"))
+			c.add(Change{Code: "meta-tool-added", MetaTool: m.Name}, "new: %s, in %s", chain(m), count(m.Support, "trajectory", "trajectories"))
 		}
 	}
 	return c.list
@@ -82,22 +82,22 @@ func chain(m *MetaTool) string {
 func (c *comparison) metaTool(m *MetaTool) {
 	n := c.after.named[m.Name]
 	if n == nil {
-		c.add(Change{Code: "meta-tool-removed", Breaking: true, MetaTool: m.Name, Step: -1}, "no longer offered: %s", c.cause(m))
+		c.add(Change{Code: "meta-tool-removed", Breaking: true, MetaTool: m.Name}, "no longer offered: %s", c.cause(m))
 		return
 	}
 	c.inputs(m, n)
 	if chain(m) != chain(n) {
-		c.add(Change{Code: "steps-changed", Breaking: true, MetaTool: m.Name, Step: -1}, "calls %s, not %s", chain(n), chain(m))
+		c.add(Change{Code: "steps-changed", Breaking: true, MetaTool: m.Name}, "calls %s, not %s", chain(n), chain(m))
 	} else {
 		c.bindings(m, n)
 		c.output(m, n)
 	}
 	c.hints(m, n)
 	if m.Description != n.Description {
-		c.add(Change{Code: "description-changed", MetaTool: m.Name, Step: -1}, "another description")
+		c.add(Change{Code: "description-changed", MetaTool: m.Name}, "another description")
 	}
 	if n.Support < m.Support {
-		c.add(Change{Code: "support-lost", MetaTool: m.Name, Step: -1}, "in %s, was %d", count(n.Support, "trajectory", "trajectories"), m.Support)
+		c.add(Change{Code: "support-lost", MetaTool: m.Name}, "in %s, was %d", count(n.Support, "trajectory", "trajectories"), m.Support)
 	}
 }
 
@@ -117,7 +117,7 @@ func (c *comparison) cause(m *MetaTool) string {
 		}
 	}
 	if why, ok := c.after.Left[m.Name]; ok {
-		reasons = append(reasons, "found, and left out: "+why)
+		reasons = append(reasons, "found, and rejected: "+why)
 	}
 	for i := range c.after.MetaTools {
 		if n := &c.after.MetaTools[i]; chain(n) == chain(m) {
@@ -137,7 +137,7 @@ func (c *comparison) inputs(m, n *MetaTool) {
 	for _, name := range names(before, after) {
 		x, had := before.Lookup(name)
 		y, has := after.Lookup(name)
-		at := Change{MetaTool: m.Name, Step: -1, Argument: name}
+		at := Change{MetaTool: m.Name, Argument: name}
 		required, requiredNow := slices.Contains(must, name), slices.Contains(mustNow, name)
 		switch {
 		case !has:
@@ -174,7 +174,7 @@ func (c *comparison) inputs(m, n *MetaTool) {
 func (c *comparison) bindings(m, n *MetaTool) {
 	for i := range m.Steps {
 		a, b := &m.Steps[i], &n.Steps[i]
-		at := Change{Code: "binding-changed", MetaTool: m.Name, Tool: a.Tool, Step: i}
+		at := Change{Code: "binding-changed", MetaTool: m.Name, Tool: a.Tool, Step: &i}
 		if !a.ForEach.equal(b.ForEach) {
 			c.add(at, "call %d walks another list", i+1)
 		}
@@ -243,7 +243,7 @@ func kindNoun(kind string) string {
 
 // output compares what is returned; the steps call the same tools.
 func (c *comparison) output(m, n *MetaTool) {
-	at := Change{MetaTool: m.Name, Step: -1}
+	at := Change{MetaTool: m.Name}
 	if !slices.Equal(m.Returns, n.Returns) {
 		at.Code, at.Breaking = "returns-changed", true
 		c.add(at, "returns the results of other calls")
@@ -302,7 +302,7 @@ func (c *comparison) hints(m, n *MetaTool) {
 			continue
 		}
 		worse := name == "destructiveHint" || name == "openWorldHint"
-		at := Change{Code: "hint-stronger", MetaTool: m.Name, Step: -1}
+		at := Change{Code: "hint-stronger", MetaTool: m.Name}
 		if has == worse {
 			at.Code, at.Breaking = "hint-weaker", true
 		}

@@ -15,7 +15,7 @@ func (c *comparison) tools() {
 	for i := range c.before.Tools {
 		t := &c.before.Tools[i]
 		under := c.before.uses(t.Name)
-		at := Change{Tool: t.Name, Step: -1, MetaTools: under}
+		at := Change{Tool: t.Name, MetaTools: under}
 		n := c.after.tools[t.Name]
 		if n == nil {
 			at.Code, at.Breaking = "tool-gone", under != nil

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/arazzo"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -141,7 +141,7 @@ func TestHostileRuns(t *testing.T) {
 					t.Fatal(err)
 				}
 				constants := 0
-				v := execute.NewVerifier(read)
+				v := replay.NewVerifier(read)
 				for _, one := range list {
 					v.Add(v.Check(one, nil))
 				}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -35,16 +36,16 @@ func TestModulesInTheOffice(t *testing.T) {
 		all := programs(t, tools)
 		ran, done, unknown := 0, 0, 0
 		for _, one := range list {
-			sequence := execute.NewSequence(one, nil)
+			sequence := replay.NewSequence(one, nil)
 			for _, tool := range tools {
 				for _, o := range sequence.All(&tool.Tool) {
-					inputs, missing := execute.Inputs(&tool.Tool, one, o)
+					inputs, missing := replay.Inputs(&tool.Tool, one, o)
 					if missing != "" {
 						unknown++ // and must be refused by all
 					}
 					s := session{
 						tool: tool, inputs: inputs, options: execute.Options{MaxCalls: 1000, SkipFailedReads: ran%2 == 0},
-						caller: func() execute.Caller { return execute.NewRecordings(one, o.First()) },
+						caller: func() execute.Caller { return replay.NewRecordings(one, o.First()) },
 					}
 					want, same := s.compare(t, all)
 					if !same {

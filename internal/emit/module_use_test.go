@@ -230,12 +230,12 @@ func TestSkill(t *testing.T) {
 	_, section, _ := strings.Cut(text, "\n## How to call them\n")
 	_, section, _ = strings.Cut(section, "\n## ")
 	section, _, _ = strings.Cut(section, "\n## ")
-	want := "\\_\\_tool\\_\\_\n\n\\# head\\\n\\- item\\\n1\\. item\\\n\\---\\\n\\> quote\\\n\\<script\\>x\\</script\\>\\\n" +
-		"\\[x\\](javascript:x) \\!\\[x\\](http\\://x) \\*\\*b\\*\\* \\~\\~s\\~\\~ \\&amp; \\$x\\$ \\{\\{x\\}\\}\\\n\\`\\`\\`\\\ncode\n"
+	want := "\\_\\_tool\\_\\_\n\n\\# head\\\n\\- item\\\n1\\. item\\\n\\---\\\n&gt; quote\\\n&lt;script&gt;x&lt;/script&gt;\\\n" +
+		"\\[x\\](javascript:x) !\\[x\\](http\\://x) \\*\\*b\\*\\* \\~\\~s\\~\\~ \\&amp; \\$x\\$ \\{\\{x\\}\\}\\\n\\`\\`\\`\\\ncode\n"
 	if !strings.HasPrefix(section, want) {
 		t.Errorf("the section is\n%s\nwant\n%s", section, want)
 	}
-	if row := "| in_0 | yes | any | a \\| b \\| c \\| \\<img src=x\\> \\[x\\](http\\://x) \\`x\\` www\\.x.org |"; !strings.Contains(section, row) {
+	if row := "| in_0 | yes | any | a \\| b \\| c \\| &lt;img src=x&gt; \\[x\\](http\\://x) \\`x\\` www\\.x.org |"; !strings.Contains(section, row) {
 		t.Errorf("the section has no row\n%s\n%s", row, section)
 	}
 }

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
@@ -136,9 +135,9 @@ func appendSkill(dst []byte, t *bind.Definition) []byte {
 			kind = "any"
 		}
 		if text, ok := in.Schema.Lookup("description"); ok && text.Kind == trace.String {
-			meaning = markdown(shortened(strings.Join(strings.Fields(text.Text), " "), 200))
+			meaning = cell(shortened(strings.Join(strings.Fields(text.Text), " "), 200))
 		}
-		dst = fmt.Appendf(dst, "| %s | %s | %s | %s |\n", markdown(in.Name), required, kind, meaning)
+		dst = fmt.Appendf(dst, "| %s | %s | %s | %s |\n", cell(in.Name), required, kind, meaning)
 	}
 	return dst
 }
@@ -146,34 +145,19 @@ func appendSkill(dst []byte, t *bind.Definition) []byte {
 // markdown returns a text that is shown as it is: no sign in it means anything to
 // Markdown or HTML, and lines stay lines.
 func markdown(text string) string {
-	var b strings.Builder
-	for i, line := range strings.Split(strings.TrimSpace(printableText(text)), "\n") {
-		if i > 0 {
-			b.WriteString("\\\n")
-		}
-		line = strings.TrimSpace(line)
-		runes := []rune(line)
-		digits := 0
-		for digits < len(runes) && runes[digits] >= '0' && runes[digits] <= '9' {
-			digits++
-		}
-		for j, r := range runes {
-			inWord := j > 0 && j+1 < len(runes) && isWord(runes[j-1]) && isWord(runes[j+1])
-			switch {
-			case r == '_' && inWord:
-			case strings.ContainsRune("\\`*_[]<>#|~&!$@^{}", r),
-				j == 0 && strings.ContainsRune("-+=:", r),
-				j > 0 && j == digits && (r == '.' || r == ')'),
-				r == ':' && j+1 < len(runes) && runes[j+1] == '/',
-				r == '.' && j > 2 && strings.EqualFold(string(runes[j-3:j]), "www"):
-				b.WriteByte('\\')
-			}
-			b.WriteRune(r)
-		}
+	var lines []string
+	for line := range strings.SplitSeq(strings.TrimSpace(printableText(text)), "\n") {
+		lines = append(lines, inert(strings.TrimSpace(line)))
 	}
-	return b.String()
+	return strings.Join(lines, "\\\n")
 }
 
-func isWord(r rune) bool {
-	return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+// cell is the same in a table, where everything is one line.
+func cell(text string) string {
+	return inert(strings.Join(strings.Fields(printableText(text)), " "))
+}
+
+// inert escapes a line, braces too: some who publish Markdown fill in templates first.
+func inert(line string) string {
+	return strings.NewReplacer("{", `\{`, "}", `\}`).Replace(report.EscapeMarkdown(line))
 }

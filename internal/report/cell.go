@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // kind is what a cell holds. The zero value is kindText, so that a zero Cell is
@@ -30,7 +32,7 @@ type Cell struct {
 	integer  int64
 	number   float64
 	digits   int
-	interval Interval
+	interval stat.Interval
 }
 
 // Text is a cell of our own words.
@@ -79,15 +81,15 @@ func number(k kind, v float64, digits int) Cell {
 
 // Range is a cell with an interval, its bounds shown with that many digits
 // after the point. Its Column must say Interval.
-func Range(i Interval, digits int) Cell {
-	if reason := i.missing(); reason != "" {
+func Range(i stat.Interval, digits int) Cell {
+	if reason := i.Missing(); reason != "" {
 		return Missing(reason)
 	}
 	return Cell{kind: kindInterval, interval: i, digits: digits}
 }
 
 // ShareRange is Range for the bounds of a Share.
-func ShareRange(i Interval, digits int) Cell {
+func ShareRange(i stat.Interval, digits int) Cell {
 	c := Range(i, digits)
 	if c.kind == kindInterval {
 		c.integer = 1

@@ -50,13 +50,18 @@ func needsEscape(s string, lines bool) bool {
 	return false
 }
 
-// escapeMarkdown makes s plain text in Markdown, in table cells too. Characters
-// that GitHub's Markdown gives a meaning are escaped only where they could have
-// it, so that get_user_details stays readable.
-func escapeMarkdown(s string) string {
+// EscapeMarkdown makes s plain text in Markdown, in table cells too. Characters
+// that CommonMark or GitHub's extensions give a meaning are escaped only where they
+// could have it, so that get_user_details stays readable. Angle brackets become
+// entities, which are text to programs that know less of Markdown, too.
+func EscapeMarkdown(s string) string {
 	s = Escape(s)
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
+		if entity := entities[s[i]]; entity != "" {
+			b.WriteString(entity)
+			continue
+		}
 		if markdownActive(s, i) {
 			b.WriteByte('\\')
 		}
@@ -69,13 +74,16 @@ func escapeMarkdown(s string) string {
 	return b.String()
 }
 
+// entities are what Markdown has for characters that begin and end markup.
+var entities = [256]string{'<': "&lt;", '>': "&gt;"}
+
 // markdownActive reports whether the byte at i could begin or end anything.
 func markdownActive(s string, i int) bool {
 	rest := s[i+1:]
 	switch s[i] {
 	case '\\':
 		return rest == "" || isPunctuation(rest[0])
-	case '|', '`', '*', '[', ']', '<', '>', '~', '$':
+	case '|', '`', '*', '[', ']', '~', '$':
 		return true
 	case '_':
 		return i == 0 || rest == "" || !isWord(s[i-1]) || !isWord(rest[0])
@@ -106,28 +114,20 @@ func isPunctuation(c byte) bool {
 	return c > ' ' && c < utf8.RuneSelf && !isWord(c)
 }
 
-// codeSpan writes s as inline code: nothing in it is a link, a mention or
-// markup. In a table cell a pipe has to be escaped even there.
+// codeSpan writes s as inline code, in which nothing is a link, a mention or emphasis.
+// What holds a character of HTML, a backquote, or a pipe, which ends a cell even in
+// code, is written as plain text instead.
 func codeSpan(s string) string {
 	s = Escape(s)
-	if s == "" {
+	switch {
+	case s == "":
 		return ""
+	case strings.ContainsAny(s, "<>&|`"):
+		return EscapeMarkdown(s)
+	case s[0] == ' ' && s[len(s)-1] == ' ' && strings.Trim(s, " ") != "":
+		s = " " + s + " " // one space on both sides is taken off again
 	}
-	longest, run := 0, 0
-	for i := range len(s) {
-		if s[i] == '`' {
-			run++
-			longest = max(longest, run)
-		} else {
-			run = 0
-		}
-	}
-	fence := strings.Repeat("`", longest+1)
-	pad := ""
-	if s[0] == '`' || s[len(s)-1] == '`' || s[0] == ' ' && s[len(s)-1] == ' ' && strings.Trim(s, " ") != "" {
-		pad = " " // one space on both sides is taken off again
-	}
-	return fence + pad + strings.ReplaceAll(s, "|", `\|`) + pad + fence
+	return "`" + s + "`"
 }
 
 // escapeCSV makes s safe in a spreadsheet: a text that would be read as a

@@ -47,28 +47,29 @@ func TestEscapeMarkdown(t *testing.T) {
 		"# no heading":         `\# no heading`,
 		"a # b - c":            "a # b - c",
 		"- no item":            `\- no item`,
-		"[x](y) <b>":           `\[x\](y) \<b\>`,
+		"[x](y) <b>":           `\[x\](y) &lt;b&gt;`,
 		"see https://e.org":    `see https\://e.org`,
 		"www.e.org, WWW.x":     `www\.e.org, WWW\.x`,
 		"&amp; a & b":          `\&amp; a & b`,
 		"@user a@b.c 5 @ home": "@<!-- -->user a@<!-- -->b.c 5 @ home",
 		`\* \n`:                `\\\* \n`,
 	} {
-		if got := escapeMarkdown(in); got != want {
-			t.Errorf("escapeMarkdown(%q) is %q, want %q", in, got, want)
+		if got := EscapeMarkdown(in); got != want {
+			t.Errorf("EscapeMarkdown(%q) is %q, want %q", in, got, want)
 		}
 	}
 }
 
 func TestCodeSpan(t *testing.T) {
 	for in, want := range map[string]string{
-		"":        "",
-		"a_b":     "`a_b`",
-		"a`b":     "``a`b``",
-		"`a``":    "``` `a`` ```",
-		"a|b":     "`a\\|b`",
-		" a ":     "`  a  `",
-		"a\n\x1b": "`a\\n\\x1b`",
+		"":         "",
+		"a_b":      "`a_b`",
+		"a`b":      "a\\`b",
+		"a|b":      "a\\|b",
+		`a\|b`:     `a\\\|b`,
+		" a ":      "`  a  `",
+		"<script>": "&lt;script&gt;",
+		"a\n\x1b":  "`a\\n\\x1b`",
 	} {
 		if got := codeSpan(in); got != want {
 			t.Errorf("codeSpan(%q) is %q, want %q", in, got, want)
@@ -101,7 +102,7 @@ func TestEscapeProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
 		for name, escaped := range map[string]string{
-			"Escape": Escape(s), "markdown": escapeMarkdown(s), "code": codeSpan(s), "csv": escapeCSV(s),
+			"Escape": Escape(s), "markdown": EscapeMarkdown(s), "code": codeSpan(s), "csv": escapeCSV(s),
 		} {
 			if i := strings.IndexFunc(escaped, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
 				t.Fatalf("%s of %q holds %q", name, s, escaped[i:])

@@ -1,121 +1,30 @@
 package report
 
 import (
-	"encoding/json"
 	"math"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
-// Figure is a number in the JSON of a command that the input may not bear. It
-// is written as a number or as null; WriteJSON adds a note that gives the
-// reason for every null. The zero value is a figure that is not known.
-type Figure struct {
-	value  float64
-	known  bool
-	reason string
+// FloatOf is a figure as a Float cell, or a Missing one.
+func FloatOf(f stat.Figure, digits int) Cell {
+	return figureCell(f, func(v float64) Cell { return Float(v, digits) })
 }
 
-// Known returns a figure. One that JSON cannot hold becomes null.
-func Known(v float64) Figure {
-	switch {
-	case math.IsNaN(v):
-		return Unknown("not a number")
-	case math.IsInf(v, 0):
-		return Unknown("infinite")
+// ShareOf is a figure as a Share cell, or a Missing one.
+func ShareOf(f stat.Figure, digits int) Cell {
+	return figureCell(f, func(v float64) Cell { return Share(v, digits) })
+}
+
+// IntOf is a figure, rounded, as an Int cell, or a Missing one.
+func IntOf(f stat.Figure) Cell {
+	return figureCell(f, func(v float64) Cell { return Int64(int64(math.Round(v))) })
+}
+
+func figureCell(f stat.Figure, cell func(float64) Cell) Cell {
+	v, known := f.Value()
+	if !known {
+		return Missing(f.Missing())
 	}
-	return Figure{value: v, known: true}
-}
-
-// Count returns a figure that is a count.
-func Count(n int) Figure { return Known(float64(n)) }
-
-// Unknown returns a figure that is null, and why.
-func Unknown(reason string) Figure { return Figure{reason: reason} }
-
-// Value returns the figure, and false if it is not known.
-func (f Figure) Value() (float64, bool) { return f.value, f.known }
-
-// PartOf returns f as a part of a whole: null where f is, where the whole is, and of
-// nothing.
-func (f Figure) PartOf(whole Figure) Figure {
-	switch {
-	case !f.known:
-		return f
-	case whole.known && whole.value == 0:
-		return Unknown("there is nothing that it could be a part of")
-	case whole.known:
-		f.value /= whole.value
-		return f
-	}
-	return whole
-}
-
-// missing returns why f is null, "" if it is not.
-func (f Figure) missing() string {
-	switch {
-	case f.known:
-		return ""
-	case f.reason == "":
-		return "not known"
-	}
-	return f.reason
-}
-
-// MarshalJSON writes a number or null.
-func (f Figure) MarshalJSON() ([]byte, error) {
-	if !f.known {
-		return []byte("null"), nil
-	}
-	return json.Marshal(f.value)
-}
-
-// Float returns the figure as a Float cell, or a Missing one.
-func (f Figure) Float(digits int) Cell { return f.cell(Float(f.value, digits)) }
-
-// Share returns the figure as a Share cell, or a Missing one.
-func (f Figure) Share(digits int) Cell { return f.cell(Share(f.value, digits)) }
-
-// Int returns the figure, rounded, as an Int cell, or a Missing one.
-func (f Figure) Int() Cell { return f.cell(Int64(int64(math.Round(f.value)))) }
-
-func (f Figure) cell(c Cell) Cell {
-	if reason := f.missing(); reason != "" {
-		return Missing(reason)
-	}
-	return c
-}
-
-// Interval is what stands beside an estimate. The zero value, and one with a
-// Reason, is no interval: null with a note.
-type Interval struct {
-	Lo, Hi float64 // infinite: the data do not bound it on this side
-	Level  float64 // such as 0.95
-	Method string  // such as "bootstrap over tasks"
-	Reason string  // set: there is no interval, and why
-}
-
-// NoInterval returns an interval that is null, and why.
-func NoInterval(reason string) Interval { return Interval{Reason: reason} }
-
-func (i Interval) missing() string {
-	switch {
-	case i.Reason != "":
-		return i.Reason
-	case i.Level == 0, math.IsNaN(i.Lo), math.IsNaN(i.Hi):
-		return "not known"
-	}
-	return ""
-}
-
-// MarshalJSON writes {"lo","hi","level","method"} or null. A bound that is
-// infinite is null.
-func (i Interval) MarshalJSON() ([]byte, error) {
-	if i.missing() != "" {
-		return []byte("null"), nil
-	}
-	return marshal(struct {
-		Lo     Figure  `json:"lo"`
-		Hi     Figure  `json:"hi"`
-		Level  float64 `json:"level"`
-		Method string  `json:"method"`
-	}{Known(i.Lo), Known(i.Hi), i.Level, i.Method})
+	return cell(v)
 }

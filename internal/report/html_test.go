@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // markup is text that would be markup, were it not escaped.
@@ -16,7 +17,7 @@ const markup = `<script>alert(1)</script>"><img src=x onerror=alert(1)>&amp;'` +
 
 func markupDocument() *report.Document {
 	table := report.NewTable("t", markup, report.Column{Key: "a", Title: markup}, report.Column{Key: "b", Align: report.Right, Unit: markup}, report.Column{Key: "c", Interval: true})
-	table.Add(report.Name(markup), report.Int(1234), report.Range(report.Interval{Lo: 1, Hi: 2, Level: 0.95, Method: "m"}, 1))
+	table.Add(report.Name(markup), report.Int(1234), report.Range(stat.Interval{Lo: 1, Hi: 2, Level: 0.95, Method: "m"}, 1))
 	table.Add(report.Text(markup), report.Missing(markup), report.Missing(markup))
 	table.Note("%s", markup)
 	d := &report.Document{Title: markup}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // Note explains a null, or says something about the whole. At is where, as a jq
@@ -154,8 +156,8 @@ func escapeJSON(b []byte) []byte {
 }
 
 var (
-	figureType   = reflect.TypeFor[Figure]()
-	intervalType = reflect.TypeFor[Interval]()
+	figureType   = reflect.TypeFor[stat.Figure]()
+	intervalType = reflect.TypeFor[stat.Interval]()
 	marshaler    = reflect.TypeFor[json.Marshaler]()
 )
 
@@ -182,13 +184,13 @@ func collect(notes *[]Note, v reflect.Value, at string) {
 func collectStruct(notes *[]Note, v reflect.Value, at string) {
 	switch v.Type() {
 	case figureType:
-		if reason := v.Interface().(Figure).missing(); reason != "" {
+		if reason := v.Interface().(stat.Figure).Missing(); reason != "" {
 			*notes = append(*notes, Note{At: at, Note: reason})
 		}
 		return
 	case intervalType:
-		i := v.Interface().(Interval)
-		if reason := i.missing(); reason != "" {
+		i := v.Interface().(stat.Interval)
+		if reason := i.Missing(); reason != "" {
 			*notes = append(*notes, Note{At: at, Note: reason})
 			return
 		}

@@ -13,7 +13,7 @@ func (d *Document) writeMarkdown(w io.Writer, o Options) error {
 	l := &lines{w: bufio.NewWriter(w)}
 	if d.Title != "" {
 		l.gap()
-		l.line("# " + escapeMarkdown(d.Title))
+		l.line("# " + EscapeMarkdown(d.Title))
 	}
 	for i, s := range d.Sections {
 		folded := o.Fold && i > 0 && s.Heading != ""
@@ -22,7 +22,7 @@ func (d *Document) writeMarkdown(w io.Writer, o Options) error {
 			l.line("<details><summary>" + htmlText(s.Heading) + "</summary>")
 		} else if s.Heading != "" {
 			l.gap()
-			l.line("## " + escapeMarkdown(s.Heading))
+			l.line("## " + EscapeMarkdown(s.Heading))
 		}
 		for _, b := range s.Blocks {
 			if _, ok := b.(Picture); ok {
@@ -39,11 +39,11 @@ func (d *Document) writeMarkdown(w io.Writer, o Options) error {
 	return l.w.Flush()
 }
 
-func (p Paragraph) writeMarkdown(w *lines, _ Options) { w.line(escapeMarkdown(string(p))) }
+func (p Paragraph) writeMarkdown(w *lines, _ Options) { w.line(EscapeMarkdown(string(p))) }
 
 func (list List) writeMarkdown(w *lines, _ Options) {
 	for _, item := range list {
-		w.line("- " + escapeMarkdown(item))
+		w.line("- " + EscapeMarkdown(item))
 	}
 }
 
@@ -70,7 +70,7 @@ func languageRune(r rune) rune {
 
 func (t *Table) writeMarkdown(w *lines, _ Options) {
 	if t.Title != "" {
-		w.line("**" + escapeMarkdown(t.Title) + "**")
+		w.line("**" + EscapeMarkdown(t.Title) + "**")
 		w.line("")
 	}
 	marks := t.marks()
@@ -84,7 +84,7 @@ func (t *Table) writeMarkdown(w *lines, _ Options) {
 	if notes := marks.notes(t); len(notes) > 0 {
 		w.line("")
 		for _, note := range notes {
-			w.line("- " + escapeMarkdown(note))
+			w.line("- " + EscapeMarkdown(note))
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (t *Table) markdown(marks *marks) string {
 	table := tablewriter.NewTable(&b, append(t.options(), tablewriter.WithRenderer(renderer.NewMarkdown()))...)
 	header := make([]string, len(t.Columns))
 	for j, c := range t.Columns {
-		header[j] = escapeMarkdown(c.heading())
+		header[j] = EscapeMarkdown(c.heading())
 	}
 	table.Header(header)
 	for _, row := range t.Rows {
@@ -104,7 +104,7 @@ func (t *Table) markdown(marks *marks) string {
 			case kindName:
 				cells[j] = codeSpan(c.text)
 			case kindText:
-				cells[j] = escapeMarkdown(c.text)
+				cells[j] = EscapeMarkdown(c.text)
 			default: // figures: nothing in them is markup
 				cells[j] = c.shown() + marks.mark(c)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // hostile are names that a trace may hold.
@@ -44,11 +45,11 @@ func sample() *report.Document {
 		report.Column{Key: "p", Title: "p", Align: report.Right},
 		report.Column{Key: "enough"},
 	)
-	figures.Add(report.Int(0), report.Float(3.14159265, 2), report.Range(report.Interval{Lo: 3, Hi: 3.25, Level: 0.95, Method: "bootstrap over tasks"}, 2),
+	figures.Add(report.Int(0), report.Float(3.14159265, 2), report.Range(stat.Interval{Lo: 3, Hi: 3.25, Level: 0.95, Method: "bootstrap over tasks"}, 2),
 		report.Share(0.18249, 1), report.Scientific(1.3e-40, 1), report.Bool(true))
-	figures.Add(report.Int(1234567), report.Float(math.Inf(1), 2), report.Range(report.NoInterval("only 3 tasks"), 2),
+	figures.Add(report.Int(1234567), report.Float(math.Inf(1), 2), report.Range(stat.NoInterval("only 3 tasks"), 2),
 		report.Missing("no trajectory has three calls"), report.Missing("only 3 tasks"), report.Bool(false))
-	figures.Add(report.Int64(-1000), report.Float(-0.001, 1), report.Range(report.Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Level: 0.95, Method: "none"}, 1),
+	figures.Add(report.Int64(-1000), report.Float(-0.001, 1), report.Range(stat.Interval{Lo: math.Inf(-1), Hi: math.Inf(1), Level: 0.95, Method: "none"}, 1),
 		report.Share(1, 0), report.Float(math.NaN(), 1), report.Text("text, \"quoted\""))
 	figures.Note("Plug-in values fall towards 0 as contexts become unique.")
 
@@ -149,36 +150,36 @@ func TestAddPanicsOnWrongRow(t *testing.T) {
 }
 
 type inner struct {
-	Bits     report.Figure   `json:"bits"`
-	Interval report.Interval `json:"interval"`
+	Bits     stat.Figure   `json:"bits"`
+	Interval stat.Interval `json:"interval"`
 }
 
 type embedded struct {
-	Shared report.Figure `json:"shared"`
+	Shared stat.Figure `json:"shared"`
 }
 
 type result struct {
 	Schema string `json:"schema"`
 	embedded
-	Orders  []inner                  `json:"orders"`
-	ByTool  map[string]report.Figure `json:"by_tool"`
-	Pointer *inner                   `json:"pointer"`
-	Any     any                      `json:"any"`
-	Gone    report.Figure            `json:"gone,omitzero"`
-	Empty   []inner                  `json:"empty,omitempty"`
-	Hidden  report.Figure            `json:"-"`
-	private report.Figure
+	Orders  []inner                `json:"orders"`
+	ByTool  map[string]stat.Figure `json:"by_tool"`
+	Pointer *inner                 `json:"pointer"`
+	Any     any                    `json:"any"`
+	Gone    stat.Figure            `json:"gone,omitzero"`
+	Empty   []inner                `json:"empty,omitempty"`
+	Hidden  stat.Figure            `json:"-"`
+	private stat.Figure
 }
 
 func TestWriteJSON(t *testing.T) {
 	v := result{
 		Schema: "awo.test/v1 <&> \u009b\u202e",
 		Orders: []inner{
-			{report.Known(0.5), report.Interval{Lo: 0, Hi: math.Inf(1), Level: 0.95, Method: "m"}},
-			{report.Unknown("no trajectory has three calls"), report.NoInterval("only 3 tasks")},
+			{stat.Known(0.5), stat.Interval{Lo: 0, Hi: math.Inf(1), Level: 0.95, Method: "m"}},
+			{stat.Unknown("no trajectory has three calls"), stat.NoInterval("only 3 tasks")},
 		},
-		ByTool: map[string]report.Figure{"b": {}, "a c": report.Known(math.NaN()), "d": report.Count(58)},
-		Any:    &inner{Bits: report.Known(1)},
+		ByTool: map[string]stat.Figure{"b": {}, "a c": stat.Known(math.NaN()), "d": stat.Count(58)},
+		Any:    &inner{Bits: stat.Known(1)},
 	}
 	_ = v.private
 	var b bytes.Buffer
@@ -206,17 +207,17 @@ func TestWriteJSON(t *testing.T) {
 }
 
 func TestFigure(t *testing.T) {
-	if v, ok := report.Count(3).Value(); v != 3 || !ok {
+	if v, ok := stat.Count(3).Value(); v != 3 || !ok {
 		t.Errorf("Count(3) is %v, %v", v, ok)
 	}
-	if _, ok := report.Known(math.Inf(-1)).Value(); ok {
+	if _, ok := stat.Known(math.Inf(-1)).Value(); ok {
 		t.Error("an infinite figure is known")
 	}
 	table := report.NewTable("t", "", report.Column{Key: "x"})
-	table.Add(report.Known(0.25).Share(1))
-	table.Add(report.Count(7).Int())
-	table.Add(report.Known(1.5).Float(1))
-	table.Add(report.Figure{}.Int())
+	table.Add(report.ShareOf(stat.Known(0.25), 1))
+	table.Add(report.IntOf(stat.Count(7)))
+	table.Add(report.FloatOf(stat.Known(1.5), 1))
+	table.Add(report.IntOf(stat.Figure{}))
 	var d report.Document
 	d.Add(table)
 	var b bytes.Buffer

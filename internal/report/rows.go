@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // TableOf returns a table of structs. A column shows the member of a row that it
@@ -100,15 +102,15 @@ func (c *Column) cell(v reflect.Value) Cell {
 	whole := digits == Whole
 	digits = max(digits, 0)
 	switch x := v.Interface().(type) {
-	case Figure:
+	case stat.Figure:
 		switch {
 		case share:
-			return x.Share(digits)
+			return ShareOf(x, digits)
 		case whole:
-			return x.Int()
+			return IntOf(x)
 		}
-		return x.Float(digits)
-	case Interval:
+		return FloatOf(x, digits)
+	case stat.Interval:
 		if share {
 			return ShareRange(x, digits)
 		}

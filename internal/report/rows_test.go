@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 type side uint8
@@ -15,8 +16,8 @@ type side uint8
 func (s side) String() string { return [...]string{"left", "right"}[s] }
 
 type Rated struct {
-	Rate report.Figure   `json:"rate"`
-	Span report.Interval `json:"span"`
+	Rate stat.Figure   `json:"rate"`
+	Span stat.Interval `json:"span"`
 }
 
 type row struct {
@@ -37,9 +38,9 @@ func rows() []row {
 	return []row{
 		{
 			Tool: "get|user", Calls: 1234567, Part: 0.256, Side: 1, Names: []string{"a", "b"}, Last: &three, Raw: json.RawMessage(`1`),
-			By: map[string]Rated{"x": {Rate: report.Known(7)}}, Rated: Rated{report.Known(1.5), report.Interval{Lo: 0.1, Hi: 0.2, Level: 0.95, Method: "exact"}},
+			By: map[string]Rated{"x": {Rate: stat.Known(7)}}, Rated: Rated{stat.Known(1.5), stat.Interval{Lo: 0.1, Hi: 0.2, Level: 0.95, Method: "exact"}},
 		},
-		{Raw: json.RawMessage(`null`), By: map[string]Rated{"x": {Rate: report.Unknown("no turn")}}, Rated: Rated{report.Unknown("none was made"), report.NoInterval("too few")}},
+		{Raw: json.RawMessage(`null`), By: map[string]Rated{"x": {Rate: stat.Unknown("no turn")}}, Rated: Rated{stat.Unknown("none was made"), stat.NoInterval("too few")}},
 	}
 }
 
@@ -121,13 +122,13 @@ func TestWriteJSONEmptyLists(t *testing.T) {
 
 func TestPartOf(t *testing.T) {
 	for _, c := range []struct {
-		part, whole report.Figure
+		part, whole stat.Figure
 		want        float64
 	}{
-		{report.Known(1), report.Known(4), 0.25},
-		{report.Known(1), report.Known(0), math.NaN()},
-		{report.Unknown("no part"), report.Known(4), math.NaN()},
-		{report.Known(1), report.Unknown("no whole"), math.NaN()},
+		{stat.Known(1), stat.Known(4), 0.25},
+		{stat.Known(1), stat.Known(0), math.NaN()},
+		{stat.Unknown("no part"), stat.Known(4), math.NaN()},
+		{stat.Known(1), stat.Unknown("no whole"), math.NaN()},
 	} {
 		v, ok := c.part.PartOf(c.whole).Value()
 		if ok == math.IsNaN(c.want) || ok && v != c.want {

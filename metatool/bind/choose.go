@@ -222,8 +222,6 @@ func (c *chooser) reason(k int, a *argumentCount, i int) string {
 		return outside
 	case o.keyStep >= 0 && (o.keyStep < c.first || !c.isBound(o.keyStep, o.keyArg)):
 		return outside
-	case o.source == fromArgument && !c.isBound(o.step, o.arg):
-		return outside
 	case !o.isProven(s):
 		return "too-little-evidence"
 	case !c.holds(n.agree, c.seen.occurrences, s.readOnly):

@@ -71,7 +71,7 @@ type Evidence struct {
 //	fan-out-partial         the calls write, and not every run took the whole list
 //	fan-out-extra           walking the whole list makes too many calls that nobody made
 type Refusal struct {
-	Code     string
-	Step     int    // index into Tool.Steps
-	Argument string // of that step, "" if it is about the whole step
+	Code     string `json:"code"`
+	Step     int    `json:"step"`     // index into Tool.Steps
+	Argument string `json:"argument"` // of that step, "" if it is about the whole step
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -29,80 +30,49 @@ func (o *occurrence) vote(k int, name string, option *option) vote {
 
 // give returns the argument that an option gives for a call.
 func (o *occurrence) give(call int, option *option) (trace.Value, bool) {
-	if option.source == fromElement {
-		return o.giveElement(call, option)
-	}
-	if len(o.calls[option.step]) != 1 {
-		return trace.Value{}, false
-	}
-	if option.source == fromArgument {
-		held, ok := o.arguments(o.calls[option.step][0]).Lookup(option.arg)
+	scope := metatool.Scope{Results: o.results}
+	switch {
+	case option.source == fromElement:
+		if scope.Element = o.elementOf(call); scope.Element == nil {
+			return trace.Value{}, false
+		}
+	case option.keyStep >= 0:
+		from := call
+		if option.Choice.Kind != dataflow.ByArg {
+			if len(o.calls[option.keyStep]) != 1 {
+				return trace.Value{}, false
+			}
+			from = o.calls[option.keyStep][0]
+		}
+		key, ok := o.arguments(from).Lookup(option.keyArg)
 		if !ok {
-			return held, false
-		}
-		return option.Link.Render(held)
-	}
-	if !o.has[option.step] {
-		return trace.Value{}, false
-	}
-	path := option.path
-	switch option.Choice.Kind {
-	case dataflow.ByArg:
-		key, ok := o.arguments(call).Lookup(option.keyArg)
-		if !ok || !isScalar(&key) {
 			return trace.Value{}, false
 		}
-		path = path.Bind(key)
-	case dataflow.ByInput:
-		if len(o.calls[option.keyStep]) != 1 {
-			return trace.Value{}, false
-		}
-		key, ok := o.arguments(o.calls[option.keyStep][0]).Lookup(option.keyArg)
-		if !ok || !isScalar(&key) {
-			return trace.Value{}, false
-		}
-		path = path.Bind(key)
+		scope.Inputs = inputOf(key)
 	}
-	held, ok := sole(path.Eval(o.results[option.step]))
-	if !ok {
-		return held, false
-	}
-	return option.Link.Render(held)
+	return scope.Value(&option.binding)
 }
 
-// sole returns the value if all that a path selected is the same one.
-func sole(found []trace.Value) (trace.Value, bool) {
-	if len(found) == 0 {
-		return trace.Value{}, false
-	}
-	h := jsonvalue.Hash(&found[0])
-	for i := range found[1:] {
-		if jsonvalue.Hash(&found[i+1]) != h {
-			return trace.Value{}, false
-		}
-	}
-	return found[0], true
-}
+// keyInput is the input of the bindings of options: the argument that they repeat,
+// or that closes their filter.
+const keyInput = "key"
 
-func isScalar(v *trace.Value) bool { return v.Kind != trace.Array && v.Kind != trace.Object }
+func inputOf(key trace.Value) trace.Value {
+	return trace.Value{Kind: trace.Object, Members: []trace.Member{{Name: keyInput, Value: key}}}
+}
 
 // elements returns the elements of the list that a fan-out step walks, each
 // different one once, with the arguments that they give.
 func (o *occurrence) elements(w *listWalk) (elements, arguments []trace.Value) {
-	if !w.flat || w.from < 0 || !o.has[w.from] {
+	if !w.flat || w.from < 0 {
 		return nil, nil
 	}
-	seen := map[uint64]bool{}
-	for _, e := range w.list.Eval(o.results[w.from]) {
-		h := jsonvalue.Hash(&e)
-		if seen[h] {
-			continue
-		}
-		seen[h] = true
-		if held, ok := sole(w.element.Eval(e)); ok {
-			if given, ok := w.link.Render(held); ok {
-				elements, arguments = append(elements, e), append(arguments, given)
-			}
+	scope := metatool.Scope{Results: o.results}
+	all, _ := scope.Elements(&w.each)
+	for i := range all {
+		scope.Element = &all[i]
+		if given, ok := scope.Value(&w.binding); ok {
+			elements, arguments = append(elements, all[i]), append(arguments, given)
 		}
 	}
 	return elements, arguments
@@ -135,8 +105,8 @@ func (o *occurrence) walk(k int) walkSeen {
 	return out
 }
 
-// giveElement returns what the element that a call is about gives.
-func (o *occurrence) giveElement(call int, option *option) (trace.Value, bool) {
+// elementOf returns the element that a call is about, nil if there is none.
+func (o *occurrence) elementOf(call int) *trace.Value {
 	for k := range o.plan.steps {
 		w := o.plan.steps[k].walk
 		if w == nil || !slices.Contains(o.calls[k], call) {
@@ -145,49 +115,40 @@ func (o *occurrence) giveElement(call int, option *option) (trace.Value, bool) {
 		recorded, _ := o.arguments(call).Lookup(w.argument)
 		elements, arguments := o.elements(w)
 		for i := range elements {
-			if jsonvalue.Hash(&arguments[i]) != jsonvalue.Hash(&recorded) {
-				continue
+			if jsonvalue.Equal(&arguments[i], &recorded) {
+				return &elements[i]
 			}
-			held, ok := sole(option.path.Eval(elements[i]))
-			if !ok {
-				return held, false
-			}
-			return option.Link.Render(held)
 		}
 	}
-	return trace.Value{}, false
+	return nil
 }
 
 // open finds the key with which an open filter gives the recorded argument.
 func (o *occurrence) open(k int, a *argumentSeen, number int, option *option) {
-	if len(o.calls[k]) != 1 || !o.has[option.step] || !a.present {
-		return
-	}
-	path := option.path
 	at := option.Choice.Step
-	if at >= len(path) {
+	if len(o.calls[k]) != 1 || o.results[option.step] == nil || !a.present || at >= len(option.path) {
 		return
 	}
-	all := slices.Clone(path)
-	all[at] = jsonpath.Step{Kind: jsonpath.Each}
-	rest := path[at+1:]
+	all := append(slices.Clone(option.path[:at]), jsonpath.Step{Kind: jsonpath.Each})
+	element := wrap(option.Link, metatool.Binding{Kind: metatool.BindElement, Path: option.path[at+1:]})
+	scope := metatool.Scope{Results: o.results}
 	var keys []trace.Value
-	for _, e := range all[:at+1].Eval(o.results[option.step]) {
+	for _, e := range all.Eval(*o.results[option.step]) {
 		key, ok := e.Lookup(option.Choice.Key)
-		held, single := sole(rest.Eval(e))
-		if e.Kind != trace.Object || !ok || !isScalar(&key) || !single {
+		if e.Kind != trace.Object || !ok || key.Kind == trace.Array || key.Kind == trace.Object {
 			continue
 		}
-		if given, ok := option.Link.Render(held); ok && jsonvalue.Hash(&given) == a.hash {
+		scope.Element = &e
+		if given, ok := scope.Value(&element); ok && jsonvalue.Hash(&given) == a.hash {
 			keys = append(keys, key)
 		}
 	}
-	key, ok := sole(keys)
+	key, ok := jsonvalue.Sole(keys)
 	if !ok {
 		return
 	}
-	held, ok := sole(path.Bind(key).Eval(o.results[option.step]))
-	if given, rendered := option.Link.Render(held); !ok || !rendered || jsonvalue.Hash(&given) != a.hash {
+	scope.Inputs = inputOf(key)
+	if given, ok := scope.Value(&option.binding); !ok || jsonvalue.Hash(&given) != a.hash {
 		a.votes[number] = voteWrong
 		return
 	}
@@ -210,8 +171,8 @@ func (v *viewer) findKeys() {
 	for i := range v.keys {
 		values[i] = v.keys[i].open.key
 	}
-	sightings := v.b.collector.Sightings(v.t, values...)
+	knowledge := v.b.collector.Knowledge(v.t, values...)
 	for i := range v.keys {
-		v.keys[i].open.known = firstKnown(v.keys[i].calls, func(call int) bool { return sightings[i].KnownBefore(call).OK })
+		v.keys[i].open.known = firstKnown(v.keys[i].calls, func(call int) bool { return knowledge[i].KnownBefore(call).OK })
 	}
 }

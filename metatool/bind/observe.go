@@ -116,14 +116,13 @@ func (v *viewer) result(call int) (trace.Value, bool) {
 type occurrence struct {
 	*viewer
 	plan    *plan
-	calls   [][]int       // by step
-	results []trace.Value // by step with one call
-	has     []bool
+	calls   [][]int        // by step
+	results []*trace.Value // by step; nil if it is not one call with a result
 }
 
 func (v *viewer) occurrence(number int, at *candidate.Occurrence) occurrenceSeen {
 	p := v.b.plans[number]
-	o := &occurrence{viewer: v, plan: p, calls: make([][]int, len(p.steps)), results: make([]trace.Value, len(p.steps)), has: make([]bool, len(p.steps))}
+	o := &occurrence{viewer: v, plan: p, calls: make([][]int, len(p.steps)), results: make([]*trace.Value, len(p.steps))}
 	out := occurrenceSeen{plan: number, steps: make([]stepSeen, len(p.steps))}
 	place := at.First
 	for k := range p.steps {
@@ -138,8 +137,10 @@ func (v *viewer) occurrence(number int, at *candidate.Occurrence) occurrenceSeen
 			place++
 		}
 		if len(o.calls[k]) == 1 {
-			o.results[k], o.has[k] = v.result(o.calls[k][0])
-			s.result, s.answered = o.results[k], o.has[k] && v.t.Calls[o.calls[k][0]].Status != trace.StatusFailed
+			if result, ok := v.result(o.calls[k][0]); ok {
+				o.results[k] = &result
+				s.result, s.answered = result, v.t.Calls[o.calls[k][0]].Status != trace.StatusFailed
+			}
 		}
 	}
 	for k := range p.steps {

@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
 )
@@ -40,6 +41,8 @@ type listWalk struct {
 	list     jsonpath.Path      // selects the elements in the result
 	element  jsonpath.Path      // the value in an element
 	flat     bool               // the link is one from a list to a top-level argument
+	each     metatool.Binding   // with flat: gives the list
+	binding  metatool.Binding   // with flat: gives the argument of an element
 }
 
 // sourceKind says where an option reads, the plainest first.
@@ -58,11 +61,13 @@ type option struct {
 	source sourceKind
 	step   int           // the source, a step of the candidate
 	path   jsonpath.Path // in its result, or in the element
-	arg    string        // fromArgument
 
-	// ByArg and ByInput: whose argument closes the filter.
+	// The argument that closes the filter (ByArg and ByInput), or that is repeated
+	// (fromArgument, in the source step); keyStep is -1 if there is none.
 	keyStep int
 	keyArg  string
+
+	binding metatool.Binding // what it comes to, with the input keyInput for that argument
 }
 
 // rank orders options by how plain they are.
@@ -184,6 +189,8 @@ func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
 		return w
 	}
 	w.flat, w.list, w.element = true, path[:last+1], path[last+1:]
+	w.each = metatool.Binding{Kind: metatool.BindStep, Step: from, Path: w.list}
+	w.binding = wrap(link, metatool.Binding{Kind: metatool.BindElement, Path: w.element})
 	for _, g := range p.byParam[link.To] {
 		if g.Link == link && g.Choice.Kind == dataflow.Each {
 			w.judgment = g
@@ -264,8 +271,8 @@ func (p *planner) appendOptions(list []option, out *plan, k int, g *dataflow.Jud
 			if !top || g.Choice.Kind != dataflow.Only {
 				continue
 			}
-			o.source, o.arg = fromArgument, name
-			list = append(list, o)
+			o.source, o.keyStep, o.keyArg = fromArgument, j, name
+			list = append(list, o.bound())
 			continue
 		case dataflow.Output:
 			if hasOddName(path) || path == nil {
@@ -277,17 +284,17 @@ func (p *planner) appendOptions(list []option, out *plan, k int, g *dataflow.Jud
 		switch name, top := topLevel(g.Choice.From.Path); {
 		case g.Choice.Kind == dataflow.ByArg && top:
 			o.keyStep, o.keyArg = k, name
-			list = append(list, o)
+			list = append(list, o.bound())
 		case g.Choice.Kind == dataflow.ByInput && top:
 			for o.keyStep = k - 1; o.keyStep >= 0; o.keyStep-- {
 				if key := &out.steps[o.keyStep]; key.tool == g.Choice.From.Tool && key.walk == nil {
 					o.keyArg = name
-					list = append(list, o)
+					list = append(list, o.bound())
 					break
 				}
 			}
 		case g.Choice.Kind != dataflow.ByArg && g.Choice.Kind != dataflow.ByInput:
-			list = append(list, o)
+			list = append(list, o.bound())
 		}
 	}
 	return list
@@ -302,5 +309,23 @@ func appendElementOption(list []option, w *listWalk, g *dataflow.Judgment) []opt
 	if !same {
 		return list
 	}
-	return append(list, option{Judgment: g, source: fromElement, step: w.from, path: path[len(w.list):], keyStep: -1})
+	return append(list, option{Judgment: g, source: fromElement, step: w.from, path: path[len(w.list):], keyStep: -1}.bound())
+}
+
+// bound returns the option with its binding.
+func (o option) bound() option {
+	key := metatool.Binding{Kind: metatool.BindInput, Input: keyInput}
+	switch {
+	case o.source == fromElement:
+		o.binding = wrap(o.Link, metatool.Binding{Kind: metatool.BindElement, Path: o.path})
+	case o.source == fromArgument:
+		o.binding = wrap(o.Link, key)
+	default:
+		b := metatool.Binding{Kind: metatool.BindStep, Step: o.step, Path: o.path}
+		if o.keyStep >= 0 || o.Choice.Kind == dataflow.ByOpen {
+			b.Key = &key
+		}
+		o.binding = wrap(o.Link, b)
+	}
+	return o
 }

@@ -117,7 +117,7 @@ func (w *writer) binding(k int, name string) metatool.Binding {
 func (w *writer) optionBinding(k int, name string, o *option) metatool.Binding {
 	switch o.source {
 	case fromArgument:
-		return wrap(o.Link, w.binding(o.step, o.arg))
+		return wrap(o.Link, w.binding(o.keyStep, o.keyArg))
 	case fromElement:
 		return wrap(o.Link, metatool.Binding{Kind: metatool.BindElement, Path: o.path})
 	}

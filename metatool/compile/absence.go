@@ -56,7 +56,8 @@ type Absence struct {
 
 // Extent counts places and the trajectories that they are in.
 type Extent struct {
-	Occurrences, Trajectories int
+	Occurrences  int `json:"occurrences"`
+	Trajectories int `json:"trajectories"`
 
 	last int // 1 + the trajectory added last
 }
@@ -71,8 +72,10 @@ func (e *Extent) add(trajectory int) {
 
 // Interruption is what stands between two calls of runs.
 type Interruption struct {
-	Step                int // before this one
-	User, Barrier, Cuts int // occurrences
+	Step    int `json:"step"`         // before this one
+	User    int `json:"user_message"` // occurrences, as are the others
+	Barrier int `json:"barrier"`
+	Cuts    int `json:"cut"`
 }
 
 // Taker is a candidate that holds calls of the runs.

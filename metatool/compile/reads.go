@@ -12,18 +12,19 @@ import (
 
 // Assumption is a tool that is taken to read only, although no rule says so.
 //
-// It widens what a binding may do, since a read that agents would not have made
+// It widens what a binding may do, because a read that agents would not have made
 // is harmless: a walk over a list need not be one that every run took to its end,
 // and a link needs less evidence. States, labels and Algorithm 1 know nothing of
 // it.
 type Assumption struct {
-	Tool string
+	Tool string `json:"tool"`
 	// Why is "annotation" (the definition says readOnlyHint) or "name" (it is a verb
 	// of reading, see package toolname).
-	Why string
+	Why string `json:"why"`
 	// Checks counts the calls that were made before with the same arguments, and
 	// nothing but such tools between; in Changed of them the result was another.
-	Checks, Changed int
+	Checks  int `json:"checks"`
+	Changed int `json:"changed"`
 }
 
 // maxChanged is the share of checks above which a tool is not taken to read

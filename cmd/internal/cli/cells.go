@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // ToolsShown is how many tools a table of them lists in text.
@@ -22,25 +23,17 @@ func Dollars(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// IntervalCell is a cell with an interval of a share, or why there is none.
-func IntervalCell(i report.Interval) report.Cell {
-	if i.Reason != "" {
-		return report.Missing(i.Reason)
-	}
-	return report.ShareRange(i, 1)
-}
-
 // RangeCell is a cell with an interval of a figure; reason says why there is none.
 func RangeCell(i *entropy.Interval, digits int, reason string) report.Cell {
 	if i == nil {
 		return report.Missing(reason)
 	}
-	return report.Range(report.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, digits)
+	return report.Range(stat.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, digits)
 }
 
 // ShareRangeCell is a cell with an interval of a share.
 func ShareRangeCell(i *entropy.Interval) report.Cell {
-	return report.ShareRange(report.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, 1)
+	return report.ShareRange(stat.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, 1)
 }
 
 // Wilson returns the 95 % interval of a rate, by the method of that name.

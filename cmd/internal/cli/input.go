@@ -13,6 +13,7 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -192,22 +193,22 @@ func (in *Intake) Close() error { return in.Reader.Close() }
 // InputJSON is the block "input" of every result: what came in, after filters
 // and exclusions.
 type InputJSON struct {
-	Files          int           `json:"files"`
-	Records        int           `json:"records"`
-	Trajectories   int           `json:"trajectories"`
-	Empty          int           `json:"empty"`
-	Calls          int           `json:"calls"`
-	OtherCalls     int           `json:"other_calls"`
-	Tools          int           `json:"tools"`
-	LLMTurns       report.Figure `json:"llm_turns"`
-	CallingTurns   report.Figure `json:"calling_turns"`
-	UserMessages   int           `json:"user_messages"`
-	CallsAfterUser int           `json:"calls_after_user"`
-	WithoutResult  int           `json:"without_result"`
-	OrphanResults  int           `json:"orphan_results"`
-	LeftOut        LeftOutJSON   `json:"left_out"`
-	Problems       ProblemsJSON  `json:"problems"`
-	Lacks          []LackJSON    `json:"lacks,omitempty"`
+	Files          int          `json:"files"`
+	Records        int          `json:"records"`
+	Trajectories   int          `json:"trajectories"`
+	Empty          int          `json:"empty"`
+	Calls          int          `json:"calls"`
+	OtherCalls     int          `json:"other_calls"`
+	Tools          int          `json:"tools"`
+	LLMTurns       stat.Figure  `json:"llm_turns"`
+	CallingTurns   stat.Figure  `json:"calling_turns"`
+	UserMessages   int          `json:"user_messages"`
+	CallsAfterUser int          `json:"calls_after_user"`
+	WithoutResult  int          `json:"without_result"`
+	OrphanResults  int          `json:"orphan_results"`
+	LeftOut        LeftOutJSON  `json:"left_out"`
+	Problems       ProblemsJSON `json:"problems"`
+	Lacks          []LackJSON   `json:"lacks,omitempty"`
 }
 
 // LackJSON is what the traces do not bear of what a command rests on.
@@ -266,7 +267,7 @@ func (in *Intake) JSON() InputJSON {
 	}
 	out := InputJSON{
 		Files: in.files(), Records: counts.Records, Trajectories: y.Trajectories, Empty: y.Empty,
-		Calls: y.Calls, OtherCalls: y.OtherCalls, Tools: y.Tools(), LLMTurns: report.Count(y.LLMTurns), CallingTurns: report.Count(y.CallingTurns),
+		Calls: y.Calls, OtherCalls: y.OtherCalls, Tools: y.Tools(), LLMTurns: stat.Count(y.LLMTurns), CallingTurns: stat.Count(y.CallingTurns),
 		UserMessages: y.UserMessages, CallsAfterUser: y.CallsAfterUser, WithoutResult: y.WithoutResult, OrphanResults: y.OrphanResults,
 		LeftOut:  LeftOutJSON{Counts: in.left, Excluded: in.excluded},
 		Problems: ProblemsJSON{Total: problems.Total, ByCode: problems.ByCode},
@@ -274,7 +275,7 @@ func (in *Intake) JSON() InputJSON {
 	}
 	if y.TurnsUnknown > 0 && y.TurnsUnknown == y.Calls {
 		const reason = "these traces do not record which model response made a call"
-		out.LLMTurns, out.CallingTurns = report.Unknown(reason), report.Unknown(reason)
+		out.LLMTurns, out.CallingTurns = stat.Unknown(reason), stat.Unknown(reason)
 	}
 	return out
 }
@@ -296,7 +297,7 @@ func (in *Intake) Summary() report.Paragraph {
 	}
 	fmt.Fprintf(&b, "; %s.", CountOf(y.UserMessages, "user message"))
 	if y.OtherCalls > 0 {
-		fmt.Fprintf(&b, " In no sequence, since no model decided on them: %s.", CountOf(y.OtherCalls, "call"))
+		fmt.Fprintf(&b, " Not part of any sequence, because no model decided on them: %s.", CountOf(y.OtherCalls, "call"))
 	}
 	if y.WithoutResult > 0 || y.OrphanResults > 0 {
 		fmt.Fprintf(&b, " %s without a result, %s that answer no call.", CountOf(y.WithoutResult, "call"), CountOf(y.OrphanResults, "result"))
@@ -318,5 +319,5 @@ func untimed(left filter.Counts) string {
 	if left.Untimed == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s of them since no time is recorded", report.Grouped(left.Untimed))
+	return fmt.Sprintf(", %s of them because no time is recorded", report.Grouped(left.Untimed))
 }

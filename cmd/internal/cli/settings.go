@@ -42,7 +42,7 @@ func AddSettings(flags *pflag.FlagSet) {
 	flags.Bool("strict", false, "stop at the first problem in the input instead of skipping what it concerns")
 	flags.Var(&size, "max-record", "skip records that are larger than this")
 	flags.Bool("show-values", false, "show argument values and lines of traces, which may be secrets")
-	flags.Int("workers", 0, "how many `N` records are decoded at once; 0 is one a processor; the results are the same")
+	flags.Int("workers", 0, "how many `N` records are decoded at once; 0 means one per CPU; the results are the same")
 	flags.Var(NewChoice("auto", "always", "never"), "color", "whether problems and headings are coloured; auto is on terminals")
 	flags.BoolP("quiet", "q", false, "print results only, and one line that counts the problems")
 	flags.BoolP("verbose", "v", false, "print every problem, and what is being done")

@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,7 +32,7 @@ type CheckJSON struct {
 	Input    cli.InputJSON      `json:"input"`
 	Folder   string             `json:"folder"`
 	Files    []artefactFileJSON `json:"files"`
-	Changes  []changeJSON       `json:"changes"`  // from the artefacts on disk to those that the inputs give
+	Changes  []changes.Change   `json:"changes"`  // from the artefacts on disk to those that the inputs give
 	Breaking int                `json:"breaking"` // of the changes
 	Passed   bool               `json:"passed"`
 }
@@ -59,7 +61,7 @@ var madeBy = regexp.MustCompile(`(?m)^  "awo": ".*",$`)
 // checkArtefacts compares the files that were made with those in the folder dir. The
 // version of awo in the manifest does not count.
 func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) error {
-	out := CheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Files: []artefactFileJSON{}, Changes: []changeJSON{}, Passed: true}
+	out := CheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Passed: true}
 	var metatools, candidates []byte
 	for _, f := range made {
 		one := artefactFileJSON{Name: f.Name, Status: fileSame}
@@ -109,7 +111,8 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 	before, err := readSet(dir)
 	after, wrong := changes.Parse(metatools, candidates)
 	if err == nil && wrong == nil {
-		out.Changes, out.Breaking = changesOf(changes.Compare(before, after))
+		out.Changes = changes.Compare(before, after)
+		out.Breaking = breaking(out.Changes)
 	}
 	if err := j.Print(checkDocument(in, out), out); err != nil {
 		return err
@@ -149,22 +152,21 @@ func unlisted(dir string, known map[string]bool) (names []string) {
 func checkDocument(in *cli.Intake, out CheckJSON) *report.Document {
 	d := &report.Document{Title: "Artefacts that are not what the inputs give"}
 	d.Add(in.Summary())
-	table := report.NewTable("files", "",
-		report.Column{Key: "file", Max: 60},
-		report.Column{Key: "status"},
-		report.Column{Key: "removed", Title: "lines on disk only", Align: report.Right},
-		report.Column{Key: "added", Title: "lines made only", Align: report.Right},
-	)
-	for _, f := range out.Files {
-		if f.Status == fileSame {
-			continue
-		}
-		removed, added := report.Int(f.Removed), report.Int(f.Added)
-		if f.Status != fileDiffers {
-			removed, added = report.Text(""), report.Text("")
-		}
-		table.Add(report.Name(f.Name), report.Text(f.Status), removed, added)
+	lines := func(of func(*artefactFileJSON) int) func(reflect.Value) report.Cell {
+		return report.By(func(f *artefactFileJSON) report.Cell {
+			if f.Status != fileDiffers {
+				return report.Text("")
+			}
+			return report.Int(of(f))
+		})
 	}
+	others := slices.DeleteFunc(slices.Clone(out.Files), func(f artefactFileJSON) bool { return f.Status == fileSame })
+	table := report.TableOf("files", "", others, []report.Column{
+		{Key: "file", From: "name", Max: 60},
+		{Key: "status", Words: true},
+		{Key: "removed", Title: "lines on disk only", Align: report.Right, Cell: lines(func(f *artefactFileJSON) int { return f.Removed })},
+		{Key: "added", Title: "lines made only", Align: report.Right, Cell: lines(func(f *artefactFileJSON) int { return f.Added })},
+	})
 	table.Note("Missing: the inputs give it, and it is not in %s. Extra: the manifest there lists it, and the inputs do not give it. Unlisted: it is there, and no manifest lists it; awo did not make it.", report.Escape(out.Folder))
 	d.Add(table)
 	if len(out.Changes) > 0 {

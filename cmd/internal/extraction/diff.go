@@ -1,10 +1,10 @@
 package extraction
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +24,7 @@ type diffOptions struct {
 func NewDiff(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Say what differs between two sets of meta-tools, and what of it breaks",
+		Short: "Compare two sets of meta-tools, and find breaking changes",
 		Long: `Compare the artefacts in two folders that awo extract --out wrote: meta-tools that
 are new or gone, their inputs, calls, bindings and results, the trajectories that
 they rest on, and, by the hashes of their definitions, the tools that they call.
@@ -53,12 +53,12 @@ The exit code is 0, and 1 with --fail-on breaking if anything breaks, with
 
 // DiffJSON is the JSON of `awo diff`; docs/artefacts.md describes it.
 type DiffJSON struct {
-	Schema   string       `json:"schema"`
-	Old      setJSON      `json:"old"`
-	New      setJSON      `json:"new"`
-	Changes  []changeJSON `json:"changes"`
-	Breaking int          `json:"breaking"` // of the changes
-	Passed   bool         `json:"passed"`   // what the exit code says
+	Schema   string           `json:"schema"`
+	Old      setJSON          `json:"old"`
+	New      setJSON          `json:"new"`
+	Changes  []changes.Change `json:"changes"`
+	Breaking int              `json:"breaking"` // of the changes
+	Passed   bool             `json:"passed"`   // what the exit code says
 }
 
 type setJSON struct {
@@ -68,20 +68,9 @@ type setJSON struct {
 	Tools      *int   `json:"tools"`       // that the traces call; null if the artefacts do not say
 }
 
-type changeJSON struct {
-	Code      string   `json:"code"`
-	Breaking  bool     `json:"breaking"`
-	MetaTool  string   `json:"meta_tool"`
-	Tool      string   `json:"tool"`
-	Step      *int     `json:"step"` // from 0; null if it is about no single call
-	Argument  string   `json:"argument"`
-	Text      string   `json:"text"`
-	MetaTools []string `json:"meta_tools"` // that call the tool
-}
-
 func compare(j *cli.Job, o diffOptions, args []string) error {
 	var sets [2]*changes.Set
-	out := DiffJSON{Schema: "awo.diff/v1", Changes: []changeJSON{}, Passed: true}
+	out := DiffJSON{Schema: "awo.diff/v1", Passed: true}
 	for i, dir := range args {
 		set, err := readSet(dir)
 		if err != nil {
@@ -90,7 +79,8 @@ func compare(j *cli.Job, o diffOptions, args []string) error {
 		sets[i] = set
 		*[]*setJSON{&out.Old, &out.New}[i] = setOf(dir, set)
 	}
-	out.Changes, out.Breaking = changesOf(changes.Compare(sets[0], sets[1]))
+	out.Changes = changes.Compare(sets[0], sets[1])
+	out.Breaking = breaking(out.Changes)
 	out.Passed = o.FailOn == "none" || out.Breaking == 0 && (o.FailOn == "breaking" || len(out.Changes) == 0)
 	if err := j.Print(diffDocument(out), out); err != nil {
 		return err
@@ -114,7 +104,7 @@ func readSet(dir string) (*changes.Set, error) {
 	}
 	set, err := changes.Parse(metatools, candidates)
 	if err != nil {
-		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "these are no meta-tools: %s", err)
+		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "these are not meta-tools: %s", err)
 	}
 	return set, nil
 }
@@ -134,7 +124,7 @@ func readArtefact(name string) ([]byte, error) {
 	case err != nil:
 		return nil, cli.FileProblem(shown, err)
 	case !info.Mode().IsRegular():
-		return nil, diag.New(diag.Pos{File: shown}, "file-unreadable", "it is no regular file")
+		return nil, diag.New(diag.Pos{File: shown}, "file-unreadable", "it is not a regular file")
 	case info.Size() > maxToolsFile:
 		return nil, diag.New(diag.Pos{File: shown}, "file-too-large", "the file has %d bytes, artefacts have at most %d", info.Size(), maxToolsFile)
 	}
@@ -160,22 +150,8 @@ func setOf(dir string, s *changes.Set) setJSON {
 	return out
 }
 
-func changesOf(list []changes.Change) (out []changeJSON, breaking int) {
-	out = []changeJSON{}
-	for _, c := range list {
-		one := changeJSON{
-			Code: c.Code, Breaking: c.Breaking, MetaTool: c.MetaTool, Tool: c.Tool, Argument: c.Argument, Text: c.Text,
-			MetaTools: append([]string{}, c.MetaTools...),
-		}
-		if step := c.Step; step >= 0 {
-			one.Step = &step
-		}
-		if c.Breaking {
-			breaking++
-		}
-		out = append(out, one)
-	}
-	return out, breaking
+func breaking(list []changes.Change) int {
+	return len(slices.DeleteFunc(slices.Clone(list), func(c changes.Change) bool { return !c.Breaking }))
 }
 
 func diffDocument(out DiffJSON) *report.Document {
@@ -203,32 +179,29 @@ func setWords(s setJSON) string {
 }
 
 // changesTable lists changes, those that break first.
-func changesTable(list []changeJSON) *report.Table {
-	table := report.NewTable("changes", "",
-		report.Column{Key: "breaking"},
-		report.Column{Key: "of", Title: "of", Max: 42},
-		report.Column{Key: "code", Title: "change"},
-		report.Column{Key: "text", Title: "what", Max: 72, Wrap: true},
-		report.Column{Key: "under", Title: "meta-tools that call it", Max: 42, Wrap: true},
-	)
-	for _, breaking := range []bool{true, false} {
-		for _, c := range list {
-			if c.Breaking != breaking {
-				continue
-			}
-			of, word := c.MetaTool, ""
-			if of == "" {
-				of = c.Tool
-			}
-			if breaking {
-				word = "breaks"
-			}
-			table.Add(report.Text(word), report.Name(of), report.Text(c.Code), report.Name(c.Text), report.Name(strings.Join(c.MetaTools, ", ")))
+func changesTable(list []changes.Change) *report.Table {
+	sorted := slices.Clone(list)
+	slices.SortStableFunc(sorted, func(a, b changes.Change) int {
+		switch {
+		case a.Breaking == b.Breaking:
+			return 0
+		case a.Breaking:
+			return -1
 		}
-	}
-	if !slices.ContainsFunc(list, func(c changeJSON) bool { return c.Code == "support-lost" }) {
-		return table
-	}
-	table.Note("Support is lost to other habits, or to fewer traces: see how many there are in both manifests.")
+		return 1
+	})
+	table := report.TableOf("changes", "", sorted, []report.Column{
+		{Key: "breaking", Cell: report.By(func(c *changes.Change) report.Cell {
+			if c.Breaking {
+				return report.Text("breaks")
+			}
+			return report.Text("")
+		})},
+		{Key: "of", Title: "of", Max: 42, Cell: report.By(func(c *changes.Change) report.Cell { return report.Name(cmp.Or(c.MetaTool, c.Tool)) })},
+		{Key: "code", Title: "change", Words: true},
+		{Key: "text", Title: "what", Max: 72, Wrap: true},
+		{Key: "under", From: "meta_tools", Title: "meta-tools that call it", Max: 42, Wrap: true},
+	})
+	table.NoteIf(slices.ContainsFunc(list, func(c changes.Change) bool { return c.Code == "support-lost" }), "Support is lost to other habits, or to fewer traces: see how many there are in both manifests.")
 	return table
 }

@@ -1,12 +1,13 @@
 package extraction
 
 import (
-	"fmt"
+	"reflect"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // antiCostJSON is what an anti-meta-tool would save beside what is offered, and what
@@ -33,60 +34,57 @@ func failuresJSON(f *backtest.Failures) *emit.FailuresJSON {
 // antiTables list the anti-meta-tools: what fails more often than its parts, and
 // what costs more than it saves.
 func antiTables(out JSON) []report.Block {
-	fails := report.NewTable("anti-meta-tools-fail", "Anti-meta-tools: they fail more often than their parts",
-		report.Column{Key: "name", Max: 42},
-		report.Column{Key: "begun", Align: report.Right},
-		report.Column{Key: "failed", Align: report.Right},
-		report.Column{Key: "given_up", Title: "given up", Align: report.Right},
-		report.Column{Key: "observed", Title: "fails", Unit: "%", Align: report.Right},
-		report.Column{Key: "observed", Title: "95 %", Interval: true},
-		report.Column{Key: "expected", Title: "its parts apart", Unit: "%", Align: report.Right},
-		report.Column{Key: "expected", Title: "95 %", Interval: true},
-	)
-	costs := report.NewTable("anti-meta-tools-cost", "Anti-meta-tools: they cost more than they save",
-		report.Column{Key: "name", Max: 42},
-		report.Column{Key: "times", Align: report.Right},
-		report.Column{Key: "saves", Unit: out.Choice.Unit, Align: report.Right},
-		report.Column{Key: "costs", Unit: out.Choice.Unit, Align: report.Right},
-	)
+	var failing, costly []metaToolJSON
 	for _, m := range out.MetaTools {
-		switch f, c := m.Failures, m.Cost; {
-		case m.Anti && c != nil:
-			digits := 0
-			if c.Unit == "usd" {
-				digits = 4
-			}
-			costs.Add(report.Name(m.Name), report.Int(m.Replay.Known), report.Float(c.Saves, digits), report.Float(c.Costs, digits))
-		case m.Anti && f != nil:
-			observed, observedRange := shareCells(f.Observed)
-			expected, expectedRange := shareCells(f.Expected)
-			fails.Add(report.Name(m.Name), report.Int(f.Begun), report.Int(f.Failed), report.Int(f.Ended), observed, observedRange, expected, expectedRange)
+		switch {
+		case m.Anti && m.Cost != nil:
+			costly = append(costly, m)
+		case m.Anti && m.Failures != nil:
+			failing = append(failing, m)
 		}
 	}
-	var tables []report.Block
-	if len(fails.Rows) > 0 {
-		fails.Note("Begun: the second call followed on the first, which had not failed. Failed: a call after the first did; given up: the rest was not made then. Fails: the share in which a call fails, step by step; its parts apart: what it would be if calls failed as they do outside this chain. Left out, since the difference is above zero at 99.9 %%: many chains are looked at.")
-		tables = append(tables, fails)
+	share := func(of func(*emit.FailuresJSON) *emit.ShareJSON, cell func(*emit.ShareJSON) report.Cell) func(reflect.Value) report.Cell {
+		return report.By(func(m *metaToolJSON) report.Cell {
+			if s := of(m.Failures); s != nil {
+				return cell(s)
+			}
+			return report.Missing("such calls are made nowhere else")
+		})
 	}
-	if len(costs.Rows) > 0 {
-		costs.Note("Times: places where it would save a turn. Saves: what it would save there beside what is offered, an upper bound; costs: its definition, read on each of %s.", cli.CountOf(out.Choice.ModelTurns, "model turn"))
-		tables = append(tables, costs)
+	part := func(s *emit.ShareJSON) report.Cell { return report.Share(s.Share, 1) }
+	bounds := func(s *emit.ShareJSON) report.Cell {
+		return report.ShareRange(stat.Interval{Lo: s.Lo, Hi: s.Hi, Level: 0.95, Method: "of Wilson intervals"}, 1)
 	}
-	return tables
+	observed, expected := func(f *emit.FailuresJSON) *emit.ShareJSON { return f.Observed }, func(f *emit.FailuresJSON) *emit.ShareJSON { return f.Expected }
+	fails := report.TableOf("anti-meta-tools-fail", "Anti-meta-tools: they fail more often than their parts", failing, []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "begun", From: "failures.begun"},
+		{Key: "failed", From: "failures.failed"},
+		{Key: "given_up", From: "failures.given_up", Title: "given up"},
+		{Key: "observed", Title: "fails", Unit: "%", Align: report.Right, Cell: share(observed, part)},
+		{Key: "observed", Title: "95 %", Interval: true, Cell: share(observed, bounds)},
+		{Key: "expected", Title: "its parts apart", Unit: "%", Align: report.Right, Cell: share(expected, part)},
+		{Key: "expected", Title: "95 %", Interval: true, Cell: share(expected, bounds)},
+	})
+	digits := 0
+	if out.Choice.Unit == "usd" {
+		digits = 4
+	}
+	costs := report.TableOf("anti-meta-tools-cost", "Anti-meta-tools: they cost more than they save", costly, []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "times", From: "replay.inputs_known"},
+		{Key: "saves", From: "cost.saves", Unit: out.Choice.Unit, Digits: digits},
+		{Key: "costs", From: "cost.costs", Unit: out.Choice.Unit, Digits: digits},
+	})
+	fails.Note("Begun: the second call followed on the first, which had not failed. Failed: a call after the first did; given up: the rest was not made then. Fails: the share in which a call fails, step by step; its parts apart: what it would be if calls failed as they do outside this chain. Rejected, because the difference is above zero at 99.9 %%: many chains are compared.")
+	costs.Note("Times: places where it would save a turn. Saves: what it would save there beside what is offered, an upper bound; costs: its definition, read on each of %s.", cli.CountOf(out.Choice.ModelTurns, "model turn"))
+	return []report.Block{fails.IfAny(), costs.IfAny()}
 }
 
-func shareCells(s *emit.ShareJSON) (share, interval report.Cell) {
-	if s == nil {
-		const reason = "such calls are made nowhere else"
-		return report.Missing(reason), report.Missing(reason)
-	}
-	return report.Share(s.Share, 1), report.ShareRange(report.Interval{Lo: s.Lo, Hi: s.Hi, Level: 0.95, Method: "of Wilson intervals"}, 1)
-}
-
-// leftOutWords says in a table why a meta-tool is left out.
-func leftOutWords(m *metaToolJSON) string {
+// leftOutCell says in a table why a meta-tool is left out.
+func leftOutCell(m *metaToolJSON) report.Cell {
 	if h := m.Holdout; h != nil && m.Reason == backtest.ReasonDisagrees && h.Places > 0 && h.Exact < h.Places {
-		return fmt.Sprintf("%s (held out: %s)", m.Reason, h.words())
+		return report.Textf("%s (held out: %s)", m.Reason, replayWords(*h))
 	}
-	return m.Reason
+	return report.Text(m.Reason)
 }

@@ -2,13 +2,14 @@ package extraction
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 )
 
 // choiceJSON says which meta-tools are offered, and what each adds.
@@ -21,20 +22,20 @@ type choiceJSON struct {
 	Curve        []gainJSON      `json:"curve"`
 	Thresholds   []thresholdJSON `json:"thresholds,omitempty"` // tried for --threshold auto
 	HeldOut      int             `json:"held_out_trajectories,omitempty"`
-	SavedUSD     report.Figure   `json:"saved_usd"`       // by the turns removed
-	DefinedUSD   report.Figure   `json:"definitions_usd"` // paid for definitions on every turn
+	SavedUSD     stat.Figure     `json:"saved_usd"`       // by the turns removed
+	DefinedUSD   stat.Figure     `json:"definitions_usd"` // paid for definitions on every turn
 	Lazy         string          `json:"lazy,omitempty"`  // what lazy registration would change
 }
 
 // gainJSON is a meta-tool and what it adds to those before it.
 type gainJSON struct {
-	Name             string        `json:"name"`
-	DefinitionTokens int64         `json:"definition_tokens"`
-	TurnsAdded       int           `json:"turns_added"`
-	TurnsSaved       int           `json:"turns_saved"` // by all so far
-	NetAdded         float64       `json:"net_added"`   // in the unit, its definition paid
-	Net              float64       `json:"net"`
-	BreakEven        report.Figure `json:"break_even_tokens"` // a definition of so many tokens would cost what it saves
+	Name             string      `json:"name"`
+	DefinitionTokens int64       `json:"definition_tokens"`
+	TurnsAdded       int         `json:"turns_added"`
+	TurnsSaved       int         `json:"turns_saved"` // by all so far
+	NetAdded         float64     `json:"net_added"`   // in the unit, its definition paid
+	Net              float64     `json:"net"`
+	BreakEven        stat.Figure `json:"break_even_tokens"` // a definition of so many tokens would cost what it saves
 }
 
 type thresholdJSON struct {
@@ -43,31 +44,12 @@ type thresholdJSON struct {
 	Turns      int `json:"calling_turns"`
 }
 
-type choiceReplayJSON struct {
-	Places int `json:"places"` // where it would save a turn; they overlap
-	Exact  int `json:"exact"`
-	Known  int `json:"inputs_known"` // of the exact ones
-	Failed int `json:"failed"`       // places with a call that failed
-	Ended  int `json:"ended"`        // that ended with a call that had failed there too: no disagreement
-}
-
-func (r choiceReplayJSON) words() string {
-	if r.Places == 0 {
+// replayWords says at how many places a meta-tool was exact.
+func replayWords(a backtest.Agreement) string {
+	if a.Places == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d", r.Exact, r.Places)
-}
-
-func replayOf(a backtest.Agreement) choiceReplayJSON {
-	return choiceReplayJSON{a.Places, a.Exact, a.Saves, a.Failed, a.Ended}
-}
-
-// assumptionJSON is a tool that is taken to read only.
-type assumptionJSON struct {
-	Tool    string `json:"tool"`
-	Why     string `json:"why"`     // annotation or name
-	Checks  int    `json:"checks"`  // calls made again with only such tools between
-	Changed int    `json:"changed"` // of them, that returned something else
+	return fmt.Sprintf("%d of %d", a.Exact, a.Places)
 }
 
 // choose says what became of a meta-tool.
@@ -77,18 +59,17 @@ func (m *metaToolJSON) choose(t *bind.Definition, c *extractCompilation) {
 		return
 	}
 	if a, held := c.holdout[t]; held {
-		r := replayOf(a)
-		m.Holdout = &r
+		m.Holdout = &a
 	}
 	for i := range c.choice.Chosen {
 		if g := &c.choice.Chosen[i]; g.Definition == t {
-			m.Replay, m.DefinitionTokens, m.Failures = replayOf(g.Replay), g.Tokens, failuresJSON(&g.Failures)
+			m.Replay, m.DefinitionTokens, m.Failures = g.Replay, g.Tokens, failuresJSON(&g.Failures)
 		}
 	}
 	for i := range c.choice.Left {
 		if l := &c.choice.Left[i]; l.Definition == t {
 			m.Status, m.Reason = statusLeftOut, l.Words()
-			m.Replay, m.DefinitionTokens, m.Failures, m.Anti = replayOf(l.Replay), l.Tokens, failuresJSON(&l.Failures), l.IsAnti()
+			m.Replay, m.DefinitionTokens, m.Failures, m.Anti = l.Replay, l.Tokens, failuresJSON(&l.Failures), l.IsAnti()
 			if l.Reason == backtest.ReasonCosts {
 				m.Cost = &antiCostJSON{l.Saves, l.Costs, c.choice.Unit}
 			}
@@ -100,35 +81,23 @@ func (c *extractCompilation) choiceJSON() choiceJSON {
 	x := c.choice
 	out := choiceJSON{
 		Select: string(x.Options.Select), Unit: x.Unit, ModelTurns: x.Turns, CallingTurns: x.CallingTurns, TokenPrice: x.TokenPrice,
-		Curve: []gainJSON{}, HeldOut: c.heldOut,
+		HeldOut: c.heldOut,
 	}
 	const unpriced = "too few turns record usage and have a price"
-	out.SavedUSD, out.DefinedUSD = report.Unknown(unpriced), report.Unknown(unpriced)
+	out.SavedUSD, out.DefinedUSD = stat.Unknown(unpriced), stat.Unknown(unpriced)
 	if x.Money != nil {
-		out.SavedUSD, out.DefinedUSD = report.Known(x.Money.Saved), report.Known(x.Money.Definitions)
+		out.SavedUSD, out.DefinedUSD = stat.Known(x.Money.Saved), stat.Known(x.Money.Definitions)
 	}
-	for _, g := range x.Chosen {
-		even := report.Unknown("tokens of definitions cost nothing in this unit")
-		if !math.IsInf(g.BreakEven, 0) {
-			even = report.Known(g.BreakEven)
-		}
-		out.Curve = append(out.Curve, gainJSON{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, even})
-	}
+	out.Curve = cli.Map(x.Chosen, func(g *backtest.Gain) gainJSON {
+		return gainJSON{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, stat.Finite(g.BreakEven, "tokens of definitions cost nothing in this unit")}
+	})
 	if c.tried != nil {
-		for _, t := range c.tried.Values {
-			out.Thresholds = append(out.Thresholds, thresholdJSON{t.Value, t.CallingTurnsSaved, t.CallingTurns})
-		}
+		out.Thresholds = cli.Map(c.tried.Values, func(t *backtest.ValueOutcome) thresholdJSON {
+			return thresholdJSON{t.Value, t.CallingTurnsSaved, t.CallingTurns}
+		})
 	}
 	if slices.ContainsFunc(x.Left, func(l backtest.Left) bool { return l.Reason == backtest.ReasonCosts }) {
 		out.Lazy = "Definitions that are registered when they are needed are not paid on every turn: what costs more than it saves here may then pay. See awo cost --lazy and --select turns."
-	}
-	return out
-}
-
-func (c *extractCompilation) assumptionsJSON() []assumptionJSON {
-	out := []assumptionJSON{}
-	for _, a := range c.Assumptions {
-		out = append(out, assumptionJSON{a.Tool, a.Why, a.Checks, a.Changed})
 	}
 	return out
 }
@@ -142,32 +111,27 @@ func choiceSections(d *report.Document, out JSON) {
 		d.Add(curveTable(out))
 	}
 	d.Add(antiTables(out)...)
-	if c.Lazy != "" {
-		d.Add(report.Paragraph(c.Lazy))
-	}
+	d.Add(report.Paragraph(c.Lazy))
 	if len(c.Thresholds) > 0 {
-		table := report.NewTable("thresholds", "Thresholds tried on tasks held out",
-			report.Column{Key: "threshold", Align: report.Right}, report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right}, report.Column{Key: "calling_turns", Title: "of", Align: report.Right})
-		for _, t := range c.Thresholds {
-			table.Add(report.Int(t.Threshold), report.Int(t.TurnsSaved), report.Int(t.Turns))
-		}
+		table := report.TableOf("thresholds", "Thresholds tried on tasks held out", c.Thresholds, []report.Column{
+			{Key: "threshold"}, {Key: "calling_turns_saved", Title: "turns saved"}, {Key: "calling_turns", Title: "of"},
+		})
 		table.Note("Taken: %d.", out.Threshold)
 		d.Add(table)
 	}
-	if len(out.Assumptions) == 0 {
-		return
-	}
-	table := report.NewTable("assumptions", "Tools taken to read only",
-		report.Column{Key: "tool", Max: 42}, report.Column{Key: "why", Title: "says so"}, report.Column{Key: "checks", Title: "repeated", Align: report.Right}, report.Column{Key: "changed", Title: "changed", Align: report.Right})
-	for _, a := range out.Assumptions {
-		why := "its name"
-		if a.Why == "annotation" {
-			why = "its definition"
-		}
-		table.Add(report.Name(a.Tool), report.Text(why), report.Int(a.Checks), report.Int(a.Changed))
-	}
-	table.Note("An assumption, since no rule says what they do: reads that nobody made do no harm. Repeated: calls made again with only such tools between; changed: of them, that returned something else. Rules with effects settle it, --assume-reads=false takes only those.")
-	d.Add(table)
+	table := report.TableOf("assumptions", "Tools assumed to only read", out.Assumptions, []report.Column{
+		{Key: "tool", Max: 42},
+		{Key: "why", Title: "because of", Cell: report.By(func(a *compile.Assumption) report.Cell {
+			if a.Why == "annotation" {
+				return report.Text("its definition")
+			}
+			return report.Text("its name")
+		})},
+		{Key: "checks", Title: "repeated"},
+		{Key: "changed", Title: "changed"},
+	})
+	table.Note("An assumption, because no rule says what they do. Extra reads change nothing. Repeated: calls made again with only such tools between; changed: of them, that returned something else. Rules with effects settle it, --assume-reads=false takes only those.")
+	d.Add(table.IfAny())
 }
 
 // nothingChosen says why nothing is offered.
@@ -182,7 +146,7 @@ func nothingChosen(out JSON) string {
 	if costs == 0 {
 		return "Nothing is offered: the table says why of each."
 	}
-	return fmt.Sprintf("Nothing is offered, and rightly so by the arithmetic: %s would save turns, but a definition is read on each of %s, and that costs more than the turns removed. --select turns offers them all the same.",
+	return fmt.Sprintf("Nothing is offered: %s would save turns, but each of %s reads the definition, and that costs more than the turns removed. --select turns offers them anyway.",
 		cli.CountOf(costs, "meta-tool"), cli.CountOf(c.ModelTurns, "model turn"))
 }
 
@@ -201,30 +165,19 @@ func moneyWords(c *choiceJSON) string {
 
 func curveTable(out JSON) *report.Table {
 	c := &out.Choice
-	columns := []report.Column{
-		{Key: "name", Max: 42},
-		{Key: "definition_tokens", Title: "definition tokens", Align: report.Right},
-		{Key: "turns_added", Title: "turns it adds", Align: report.Right},
-		{Key: "turns_saved", Title: "turns so far", Align: report.Right},
-	}
-	priced := c.Unit != "turns"
-	if priced {
-		columns = append(columns, report.Column{Key: "net_added", Title: "net it adds", Unit: c.Unit, Align: report.Right},
-			report.Column{Key: "net", Title: "net so far", Unit: c.Unit, Align: report.Right},
-			report.Column{Key: "break_even_tokens", Title: "pays up to tokens", Align: report.Right})
-	}
-	table := report.NewTable("choice", "What is offered, best first", columns...)
-	digits := 0
+	priced, digits := c.Unit != "turns", 0
 	if c.Unit == "usd" {
 		digits = 4
 	}
-	for _, g := range c.Curve {
-		cells := []report.Cell{report.Name(g.Name), report.Int64(g.DefinitionTokens), report.Int(g.TurnsAdded), report.Int(g.TurnsSaved)}
-		if priced {
-			cells = append(cells, report.Float(g.NetAdded, digits), report.Float(g.Net, digits), g.BreakEven.Float(0))
-		}
-		table.Add(cells...)
-	}
+	table := report.TableOf("choice", "What is offered, best first", c.Curve, []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "definition_tokens", Title: "definition tokens"},
+		{Key: "turns_added", Title: "turns it adds"},
+		{Key: "turns_saved", Title: "turns so far"},
+		{Key: "net_added", Title: "net it adds", Unit: c.Unit, Digits: digits, Hide: !priced},
+		{Key: "net", Title: "net so far", Unit: c.Unit, Digits: digits, Hide: !priced},
+		{Key: "break_even_tokens", Title: "pays up to tokens", Hide: !priced},
+	})
 	switch {
 	case priced:
 		table.Note("Net: what the removed turns save less what the definition costs on each of %s. A definition longer than it pays up to would cost more than it saves.", cli.CountOf(c.ModelTurns, "model turn"))

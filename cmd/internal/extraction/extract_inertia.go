@@ -5,7 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/rules"
@@ -47,7 +47,7 @@ func (c *composer) counting(source iter.Seq2[*trace.Trajectory, error]) iter.Seq
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range source {
 			if err == nil {
-				sequence := execute.NewSequence(t, c.marker.marks(t))
+				sequence := replay.NewSequence(t, c.marker.marks(t))
 				for i, d := range c.offered {
 					for _, o := range sequence.All(&d.Tool) {
 						c.counts[i].Add(ending(t, o))
@@ -63,7 +63,7 @@ func (c *composer) counting(source iter.Seq2[*trace.Trajectory, error]) iter.Seq
 
 // ending says how an occurrence ended: it failed if one of its calls did, and went
 // well if all are known to.
-func ending(t *trace.Trajectory, o execute.Occurrence) inertia.Counts {
+func ending(t *trace.Trajectory, o replay.Occurrence) inertia.Counts {
 	ok := true
 	for _, calls := range o.Calls {
 		for _, i := range calls {

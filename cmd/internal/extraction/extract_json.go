@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 )
 
 // JSON is the JSON of `awo extract`; docs/artefacts.md describes it.
@@ -24,8 +26,8 @@ type JSON struct {
 	MetaTools   []metaToolJSON `json:"meta_tools"`
 	Emitted     emittedJSON    `json:"emitted"`
 
-	Choice      choiceJSON       `json:"choice"`
-	Assumptions []assumptionJSON `json:"assumptions"` // tools taken to read only
+	Choice      choiceJSON           `json:"choice"`
+	Assumptions []compile.Assumption `json:"assumptions"` // tools taken to read only
 }
 
 type metaToolJSON struct {
@@ -38,14 +40,14 @@ type metaToolJSON struct {
 	Status      string   `json:"status"` // statusEmitted or statusLeftOut
 	Reason      string   `json:"reason"` // why it was left out
 
-	Inputs   []string      `json:"inputs"`   // names, those that may be left out with a ? behind
-	Bindings []boundJSON   `json:"bindings"` // by step, then argument
-	Refusals []refusalJSON `json:"refusals"`
-	Returns  []int         `json:"returns"` // steps whose results are returned, from 0
+	Inputs   []string       `json:"inputs"`   // names, those that may be left out with a ? behind
+	Bindings []boundJSON    `json:"bindings"` // by step, then argument
+	Refusals []bind.Refusal `json:"refusals"`
+	Returns  []int          `json:"returns"` // steps whose results are returned, from 0
 
-	DefinitionTokens int64             `json:"definition_tokens"` // 0 for those that cannot be offered
-	Replay           choiceReplayJSON  `json:"replay"`
-	Holdout          *choiceReplayJSON `json:"holdout,omitempty"`
+	DefinitionTokens int64               `json:"definition_tokens"` // 0 for those that cannot be offered
+	Replay           backtest.Agreement  `json:"replay"`
+	Holdout          *backtest.Agreement `json:"holdout,omitempty"`
 
 	Anti     bool               `json:"anti_meta_tool"` // it fails more often than its parts, or costs more than it saves
 	Failures *emit.FailuresJSON `json:"failures,omitempty"`
@@ -65,12 +67,6 @@ type boundJSON struct {
 	LinkUses    int     `json:"link_uses"`
 	ExtraMean   float64 `json:"extra_mean"` // of a walk over a list: calls that no run made, an occurrence
 	ExtraP95    int     `json:"extra_p95"`
-}
-
-type refusalJSON struct {
-	Code     string `json:"code"`
-	Step     int    `json:"step"` // from 0
-	Argument string `json:"argument"`
 }
 
 // What became of a meta-tool that was found.
@@ -102,18 +98,18 @@ func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, m
 	found := compiled.Extraction
 	out := JSON{
 		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
-		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(), MetaTools: []metaToolJSON{},
+		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(),
 	}
 	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore}
 	if n := len(compiled.choice.Chosen); n > 0 {
 		last := compiled.choice.Chosen[n-1]
 		out.Emitted = emittedJSON{MetaTools: n, CallsAfter: out.CallsBefore - last.Calls, TurnsSaved: last.Turns}
 	}
-	out.Choice, out.Assumptions = compiled.choiceJSON(), compiled.assumptionsJSON()
+	out.Choice, out.Assumptions = compiled.choiceJSON(), compiled.Assumptions
 	for _, t := range compiled.Definitions {
 		c := t.Candidate
 		m := metaToolJSON{
-			Name: t.Name, Tools: []string{}, Calls: []string{}, Inputs: []string{}, Bindings: []boundJSON{}, Refusals: []refusalJSON{}, Returns: t.Output.Steps,
+			Name: t.Name, Refusals: t.Refusals, Returns: t.Output.Steps,
 			Support: c.Support, Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: statusEmitted,
 		}
 		for i, step := range t.Steps {
@@ -153,8 +149,5 @@ func (m *metaToolJSON) bind(t *bind.Definition) {
 			one.LinkAgree, one.LinkUses = j.Agree, j.Uses
 		}
 		m.Bindings = append(m.Bindings, one)
-	}
-	for _, r := range t.Refusals {
-		m.Refusals = append(m.Refusals, refusalJSON{Code: r.Code, Step: r.Step, Argument: r.Argument})
 	}
 }

@@ -1,7 +1,7 @@
 package extraction
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -25,34 +25,22 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 		return d
 	}
 	refused := slices.ContainsFunc(out.MetaTools, func(m metaToolJSON) bool { return m.Reason != "" })
-	columns := []report.Column{
+	table := report.TableOf("meta-tools", "", out.MetaTools, []report.Column{
 		{Key: "name", Max: 42},
-		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true},
-		{Key: "inputs", Max: 32, Wrap: true},
-		{Key: "support", Title: "trajectories", Align: report.Right},
-		{Key: "occurrences", Title: "times", Align: report.Right},
-		{Key: "turns_saved", Title: "turns saved", Align: report.Right},
-		{Key: "exact", Title: "exact in replay", Align: report.Right},
-	}
-	if refused {
-		columns = append(columns, report.Column{Key: "left_out", Title: "left out", Max: 40, Wrap: true})
-	}
-	table := report.NewTable("meta-tools", "", columns...)
-	for _, m := range out.MetaTools {
-		cells := []report.Cell{report.Name(m.Name), report.Name(strings.Join(stepsInWords(m), " → ")), report.Name(inputsInWords(m)), report.Int(m.Support), report.Int(m.Occurrences), report.Int(m.TurnsSaved), report.Text(m.Replay.words())}
-		if refused {
-			cells = append(cells, report.Text(leftOutWords(&m)))
-		}
-		table.Add(cells...)
-	}
+		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
+		{Key: "inputs", Max: 32, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(cmp.Or(strings.Join(m.Inputs, ", "), "none")) })},
+		{Key: "support", Title: "trajectories"},
+		{Key: "occurrences", Title: "times"},
+		{Key: "turns_saved", Title: "turns saved"},
+		{Key: "exact", Title: "exact in replay", Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
+		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Cell: report.By(leftOutCell), Hide: !refused},
+	})
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		report.Grouped(out.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
-	table.Note("Exact in replay: at how many of the places in these traces where it would save a turn it made the recorded calls.")
+	table.Note("Exact in replay: of the places in these traces where it would save a turn, those where it made the recorded calls.")
 	d.Add(table)
 	choiceSections(d, out)
-	if bindings := bindingsTable(out); bindings != nil {
-		d.Add(bindings)
-	}
+	d.Add(bindingsTable(out))
 	if o.Out != "" {
 		d.Add(report.Paragraph("The definitions are in " + o.Out + "; manifest.json says what they were made from."))
 	}
@@ -62,41 +50,41 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 // bindingsTable says where the arguments of what is offered come from that are
 // no inputs, nil if all are.
 func bindingsTable(out JSON) *report.Table {
-	table := report.NewTable("bindings", "Where arguments come from",
-		report.Column{Key: "name", Max: 42},
-		report.Column{Key: "call", Align: report.Right},
-		report.Column{Key: "argument", Max: 24},
-		report.Column{Key: "from", Max: 60, Wrap: true},
-		report.Column{Key: "agrees", Title: "agrees", Align: report.Right},
-		report.Column{Key: "times", Title: "times", Align: report.Right},
-		report.Column{Key: "extra", Title: "extra calls", Align: report.Right},
-	)
-	rows := 0
+	type row struct {
+		Name string `json:"name"`
+		boundJSON
+	}
+	var rows []row
 	for _, m := range out.MetaTools {
-		if m.Status != statusEmitted {
-			continue
-		}
 		for _, b := range m.Bindings {
-			if b.Kind == metatool.BindInput.String() {
-				continue
+			if m.Status == statusEmitted && b.Kind != metatool.BindInput.String() {
+				rows = append(rows, row{m.Name, b})
 			}
-			rows++
-			extra := ""
-			if b.Kind == metatool.BindElement.String() {
-				extra = fmt.Sprintf("%.1f", b.ExtraMean)
-			}
-			table.Add(report.Name(m.Name), report.Int(b.Step+1), report.Name(b.Argument), report.Text(b.From), report.Int(b.Agree), report.Int(b.Occurrences), report.Text(extra))
 		}
 	}
-	if rows == 0 {
+	if len(rows) == 0 {
 		return nil
 	}
+	table := report.TableOf("bindings", "Where arguments come from", rows, []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "call", Align: report.Right, Cell: report.By(func(r *row) report.Cell { return report.Int(r.Step + 1) })},
+		{Key: "argument", Max: 24},
+		{Key: "from", Max: 60, Wrap: true, Words: true},
+		{Key: "agrees", From: "agree"},
+		{Key: "times", From: "occurrences"},
+		{Key: "extra", Title: "extra calls", Align: report.Right, Cell: report.By(func(r *row) report.Cell {
+			if r.Kind == metatool.BindElement.String() {
+				return report.Textf("%.1f", r.ExtraMean)
+			}
+			return report.Text("")
+		})},
+	})
 	table.Note("All other arguments are inputs. Agrees: in how many occurrences the binding gives what was recorded. Extra calls: what walking a whole list adds to what agents did, on average.")
 	return table
 }
 
 // stepsInWords names the steps.
-func stepsInWords(m metaToolJSON) []string {
+func stepsInWords(m *metaToolJSON) []string {
 	words := slices.Clone(m.Tools)
 	for _, b := range m.Bindings {
 		if b.Kind == metatool.BindElement.String() && !strings.HasPrefix(words[b.Step], "each ") {
@@ -104,13 +92,6 @@ func stepsInWords(m metaToolJSON) []string {
 		}
 	}
 	return words
-}
-
-func inputsInWords(m metaToolJSON) string {
-	if len(m.Inputs) == 0 {
-		return "none"
-	}
-	return strings.Join(m.Inputs, ", ")
 }
 
 // afterRules says why fewer turns are compiled than came in.

@@ -12,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -54,10 +55,10 @@ Values of arguments and results are shown only with --show-values. The exit code
 	f := c.Flags()
 	f.String("input", "{}", "the inputs, as a `JSON` object, or @FILE to read them from a file")
 	f.StringSlice("recordings", nil, "trace `FILES` that answer the calls")
-	f.String("trajectory", "", "the `ID` of the trajectory that answers; may be left out if there is one only")
-	f.Int("from", 1, "of equal calls prefer those from the one numbered `CALL` on")
+	f.String("trajectory", "", "the `ID` of the trajectory that answers; optional if there is only one")
+	f.Int("from", 1, "answer equal calls from the call with number `CALL` onwards")
 	cli.AddRules(f)
-	f.Int("max-calls", 0, "make at most so many calls (default 100)")
+	f.Int("max-calls", 0, "make at most this many calls (default 100)")
 	f.Duration("timeout", 0, "give up on a call after this time")
 	return cli.Work(a, c, runTool)
 }
@@ -118,7 +119,7 @@ func runTool(j *cli.Job, o runOptions, args []string) error {
 	if o.From < 1 || o.From > len(t.Calls)+1 {
 		return cli.Usagef("--from: the trajectory has calls 1 to %d", len(t.Calls))
 	}
-	outcome := execute.Run(j.Context, tool, inputs, execute.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
+	outcome := execute.Run(j.Context, tool, inputs, replay.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
 	out := runResult(tool, outcome, j.ShowValues)
 	if err := j.Print(runDocument(tool, out), out); err != nil {
 		return err
@@ -211,11 +212,11 @@ func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) toolRunJSON
 		raw := json.RawMessage(v.AppendCanonical(nil))
 		return &raw
 	}
-	out := toolRunJSON{Schema: "awo.run/v1", Name: tool.Name, State: string(o.State), Retry: o.Retry, Steps: []runStepJSON{}}
+	out := toolRunJSON{Schema: "awo.run/v1", Name: tool.Name, State: string(o.State), Retry: o.Retry}
 	for _, s := range o.Steps {
-		step := runStepJSON{Tool: tool.Steps[s.Step].Tool, Calls: []runCallJSON{}, Skipped: s.Skipped}
+		step := runStepJSON{Tool: tool.Steps[s.Step].Tool, Skipped: s.Skipped}
 		for _, c := range s.Calls {
-			call := runCallJSON{Arguments: []string{}, Status: c.Result.Status.String(), Tries: c.Tries, Args: show(c.Args)}
+			call := runCallJSON{Status: c.Result.Status.String(), Tries: c.Tries, Args: show(c.Args)}
 			for _, m := range c.Args.Members {
 				call.Arguments = append(call.Arguments, m.Name)
 			}

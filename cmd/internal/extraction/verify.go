@@ -8,9 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
@@ -74,8 +75,8 @@ type verifiedToolJSON struct {
 	Known         int                `json:"inputs_known"` // occurrences whose inputs were known before the first call
 	Saving        int                `json:"saving"`       // exact, and known
 	TurnsSaved    int                `json:"turns_saved"`  // at these; upper bound, each meta-tool for itself
-	Agreement     report.Figure      `json:"agreement"`    // exact of occurrences without those that ended
-	Interval      report.Interval    `json:"interval"`
+	Agreement     stat.Figure        `json:"agreement"`    // exact of occurrences without those that ended
+	Interval      stat.Interval      `json:"interval"`
 	Steps         []verifiedStepJSON `json:"steps"`
 	ExtraMean     float64            `json:"extra_reads_mean"` // by exact occurrence
 	ExtraP95      int                `json:"extra_reads_p95"`
@@ -102,7 +103,7 @@ type disagreementJSON struct {
 
 func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if o.MinAgreement < 0 || o.MinAgreement > 1 {
-		return cli.Usagef("--min-agreement: %v is no share between 0 and 1", o.MinAgreement)
+		return cli.Usagef("--min-agreement: %v is not a share between 0 and 1", o.MinAgreement)
 	}
 	tools, err := readTools(j, args[0])
 	if err != nil {
@@ -118,9 +119,9 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	}
 	defer in.Close()
 	in.Needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
-	verifier := execute.NewVerifier(tools)
+	verifier := replay.NewVerifier(tools)
 	var failed error
-	for checks := range par.Map(j.Workers, marked(in, newMarker(set), &failed), func(m markedTrajectory) *execute.Checks {
+	for checks := range par.Map(j.Workers, marked(in, newMarker(set), &failed), func(m markedTrajectory) *replay.Checks {
 		return verifier.Check(m.t, m.marks)
 	}) {
 		verifier.Add(checks)
@@ -162,29 +163,26 @@ func marked(in *cli.Intake, m marker, failed *error) iter.Seq[markedTrajectory] 
 	}
 }
 
-func verificationResult(in *cli.Intake, o verifyOptions, verified []*execute.Verification) VerificationJSON {
-	out := VerificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement, MetaTools: []verifiedToolJSON{}}
+func verificationResult(in *cli.Intake, o verifyOptions, verified []*replay.Verification) VerificationJSON {
+	out := VerificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement}
 	for _, v := range verified {
 		t := verifiedToolJSON{
 			Name: v.Tool.Name, Occurrences: v.Occurrences, Trajectories: v.Trajectories, Exact: v.Exact, Ended: v.Ended, Known: v.Known, Saving: v.Saves,
-			TurnsSaved: v.TurnsSaved, ExtraMean: v.ExtraMean, ExtraP95: v.ExtraP95, Disagreements: []disagreementJSON{}, ByCode: map[string]int{}, Passed: true,
+			TurnsSaved: v.TurnsSaved, ExtraMean: v.ExtraMean, ExtraP95: v.ExtraP95, ByCode: v.Disagreed.ByCode, Passed: true,
 		}
 		const nowhere = "the meta-tool's calls occur nowhere in these traces"
-		t.Agreement, t.Interval = report.Unknown(nowhere), report.NoInterval(nowhere)
+		t.Agreement, t.Interval = stat.Unknown(nowhere), stat.NoInterval(nowhere)
 		if v.Occurrences > v.Ended {
 			a := v.Agreement()
-			t.Agreement, t.Interval = report.Known(a.Share), report.Interval{Lo: a.Lo, Hi: a.Hi, Level: 0.95, Method: "wilson"}
+			t.Agreement, t.Interval = stat.Known(a.Share), stat.Interval{Lo: a.Lo, Hi: a.Hi, Level: 0.95, Method: "wilson"}
 			t.Passed = a.Share >= o.MinAgreement
 		}
 		for i, s := range v.Steps {
 			t.Steps = append(t.Steps, verifiedStepJSON{v.Tool.Steps[i].Tool, s.Exact, s.Total})
 		}
-		for _, d := range v.Disagreements {
-			t.Disagreements = append(t.Disagreements, disagreementJSON{d.Trajectory, d.Source.File, d.Source.Line, d.Call + 1, d.Step + 1, d.Code, d.Argument})
-		}
-		for code, n := range v.Disagreed.ByCode {
-			t.ByCode[code] = n
-		}
+		t.Disagreements = cli.Map(v.Disagreements, func(d *replay.Disagreement) disagreementJSON {
+			return disagreementJSON{d.Trajectory, d.Source.File, d.Source.Line, d.Call + 1, d.Step + 1, d.Code, d.Argument}
+		})
 		if !t.Passed {
 			out.Failed++
 		}
@@ -200,36 +198,32 @@ func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON)
 		d.Add(report.Paragraph("There is no meta-tool to replay."))
 		return d
 	}
-	table := report.NewTable("replay", "",
-		report.Column{Key: "name", Max: 42},
-		report.Column{Key: "occurrences", Title: "places", Align: report.Right},
-		report.Column{Key: "exact", Align: report.Right},
-		report.Column{Key: "agreement", Title: "share", Align: report.Right},
-		report.Column{Key: "agreement", Title: "95 %", Interval: true},
-		report.Column{Key: "inputs_known", Title: "inputs known", Align: report.Right},
-		report.Column{Key: "turns_saved", Title: "turns saved", Align: report.Right},
-		report.Column{Key: "extra_reads_mean", Title: "extra reads", Align: report.Right},
-		report.Column{Key: "verdict"})
-	for _, t := range out.MetaTools {
-		verdict := "passed"
-		switch {
-		case t.Occurrences == 0:
-			verdict = "does not occur"
-		case !t.Passed:
-			verdict = "FAILED"
-		}
-		table.Add(report.Name(t.Name), report.Int(t.Occurrences), report.Int(t.Exact), t.Agreement.Share(1), report.ShareRange(t.Interval, 1), report.Int(t.Known),
-			report.Int(t.TurnsSaved), report.Float(t.ExtraMean, 2), report.Text(verdict))
-	}
-	table.Note("A place is where a trajectory made the calls one by one; exact means that the replay made the recorded calls. The interval takes places for independent, and is the least that one must doubt.")
-	table.Note("Turns saved are those of exact places whose inputs were known before the first call, each meta-tool for itself: upper bounds, since places of several meta-tools overlap, and an agent must choose the meta-tool.")
+	table := report.TableOf("replay", "", out.MetaTools, []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "occurrences", Title: "places"},
+		{Key: "exact"},
+		{Key: "agreement", Title: "share", Share: true},
+		{Key: "agreement", From: "interval", Title: "95 %", Share: true},
+		{Key: "inputs_known", Title: "inputs known"},
+		{Key: "turns_saved", Title: "turns saved"},
+		{Key: "extra_reads_mean", Title: "extra reads", Digits: 2},
+		{Key: "verdict", Cell: report.By(func(t *verifiedToolJSON) report.Cell {
+			switch {
+			case t.Occurrences == 0:
+				return report.Text("does not occur")
+			case !t.Passed:
+				return report.Text("FAILED")
+			}
+			return report.Text("passed")
+		})},
+	})
+	table.Note("A place is where a trajectory made the calls one by one; exact means that the replay made the recorded calls. The interval assumes independence and is too narrow.")
+	table.Note("Turns saved are those of exact places whose inputs were known before the first call, each meta-tool for itself: upper bounds, because places of several meta-tools overlap, and an agent must choose the meta-tool.")
 	ended := 0
 	for _, t := range out.MetaTools {
 		ended += t.Ended
 	}
-	if ended > 0 {
-		table.Note("In %s a replay ended with a call that had failed in the recording too: a meta-tool hands back what failed. That is no disagreement, and not in the share.", cli.CountOf(ended, "place"))
-	}
+	table.NoteIf(ended > 0, "In %s a replay ended with a call that had failed in the recording too: a meta-tool hands back what failed. That is no disagreement, and not in the share.", cli.CountOf(ended, "place"))
 	d.Add(table)
 	var lines []string
 	for _, t := range out.MetaTools {

@@ -20,8 +20,8 @@ import (
 func NewWhy(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why DIR [NAME]",
-		Short: "Say what a meta-tool rests on, and why it is no longer and no other",
-		Long: `Say of what awo extract --out found, from the folder alone: in which trajectories and
+		Short: "Explain a meta-tool: its evidence, and why its chain ends where it does",
+		Long: `Explain what awo extract --out found, from the folder alone: in which trajectories and
 from which call on, how often other calls came next and why the chain ends there,
 where every argument comes from and what else was looked at, and why what was left
 out cannot be offered. Without NAME all that was found is listed. No value is shown.
@@ -84,7 +84,7 @@ func readCandidates(dir string) (found emit.CandidatesJSON, err error) {
 		return found, err
 	}
 	if json.Unmarshal(src, &found) != nil || found.Schema != emit.CandidatesSchema {
-		return found, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "it is no JSON of the form %s, which awo extract writes", emit.CandidatesSchema)
+		return found, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "it is not JSON of the form %s, which awo extract writes", emit.CandidatesSchema)
 	}
 	if found.Candidates == nil {
 		found.Candidates = []emit.CandidateJSON{}
@@ -129,25 +129,20 @@ func folderName(dir string) string {
 }
 
 func whyList(out WhyJSON) *report.Document {
-	d := &report.Document{Title: "What was found, and why it is no longer"}
+	d := &report.Document{Title: "What was found, and why each chain ends"}
 	if len(out.Candidates) == 0 {
 		d.Add(report.Paragraph("Nothing was found."))
 		return d
 	}
-	table := report.NewTable("found", "",
-		report.Column{Key: "name", Max: 42},
-		report.Column{Key: "status"},
-		report.Column{Key: "support", Title: "trajectories", Align: report.Right},
-		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
-		report.Column{Key: "turns_saved", Title: "turns saved", Align: report.Right},
-		report.Column{Key: "reason", Title: "left out since", Max: 40, Wrap: true},
-		report.Column{Key: "ending", Title: "no longer since", Max: 64, Wrap: true},
-	)
-	for i := range out.Candidates {
-		c := &out.Candidates[i]
-		table.Add(report.Name(c.Name), report.Text(report.Escape(c.Status)), report.Int(c.Support), report.Int(c.Occurrences), report.Int(c.TurnsSaved),
-			report.Name(c.Reason), report.Name(endingWords(c, out.Threshold)))
-	}
+	table := report.TableOf("found", "", out.Candidates, []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "status", Cell: report.By(func(c *emit.CandidateJSON) report.Cell { return report.Text(report.Escape(c.Status)) })},
+		{Key: "support", Title: "trajectories"},
+		{Key: "occurrences", Title: "times"},
+		{Key: "turns_saved", Title: "turns saved"},
+		{Key: "reason", Title: "rejected because", Max: 40, Wrap: true},
+		{Key: "ending", Title: "ends because", Max: 64, Wrap: true, Cell: report.By(func(c *emit.CandidateJSON) report.Cell { return report.Name(endingWords(c, out.Threshold)) })},
+	})
 	table.Note("Turns saved are upper bounds, in order of extraction. `awo why %s NAME` says where each occurs and where its arguments come from.", out.Folder)
 	d.Add(table)
 	return d
@@ -206,29 +201,16 @@ func whyDocument(out WhyJSON, c *emit.CandidateJSON) *report.Document {
 	d := &report.Document{Title: c.Name}
 	intro := fmt.Sprintf("%s: made in a row %s in %s; saves at most %s.", report.Escape(strings.Join(c.Tools, " → ")), timesOf(c.Occurrences), cli.CountOf(c.Support, "trajectory"), cli.CountOf(c.TurnsSaved, "calling turn"))
 	if c.Reason != "" {
-		intro += " It is left out: " + report.Escape(c.Reason) + "."
+		intro += " It is rejected: " + report.Escape(c.Reason) + "."
 	}
 	d.Add(report.Paragraph(intro))
-	d.Section("Why it is no longer", report.Paragraph(sentence(endingWords(c, out.Threshold))), nextTable(c))
-	if len(c.Arguments) > 0 {
-		d.Section("Where arguments come from", argumentsTable(c))
-	}
-	places := report.NewTable("places", "",
-		report.Column{Key: "trajectory", Max: 40},
-		report.Column{Key: "file", Max: 50},
-		report.Column{Key: "line", Align: report.Right},
-		report.Column{Key: "call", Title: "from call", Align: report.Right},
-		report.Column{Key: "times", Align: report.Right},
-	)
-	for _, p := range c.Places {
-		places.Add(report.Name(p.Trajectory), report.Name(p.File), report.Int(p.Line), report.Int(p.Call), report.Int(p.Times))
-	}
-	if n := c.Support - len(c.Places); n > 0 {
-		places.Note("And in %s more.", cli.CountOf(n, "trajectory"))
-	}
-	if len(c.Places) > 0 {
-		d.Section("Where it occurs", places)
-	}
+	d.Section("Why the chain ends here", report.Paragraph(sentence(endingWords(c, out.Threshold))), nextTable(c))
+	d.Section("Where arguments come from", argumentsTable(c).IfAny())
+	places := report.TableOf("places", "", c.Places, []report.Column{
+		{Key: "trajectory", Max: 40}, {Key: "file", Max: 50}, {Key: "line"}, {Key: "call", Title: "from call"}, {Key: "times"},
+	})
+	places.NoteIf(c.Support > len(c.Places), "And in %s more.", cli.CountOf(c.Support-len(c.Places), "trajectory"))
+	d.Section("Where it occurs", places.IfAny())
 	return d
 }
 
@@ -268,34 +250,34 @@ func nextTable(c *emit.CandidateJSON) *report.Table {
 }
 
 func argumentsTable(c *emit.CandidateJSON) *report.Table {
-	table := report.NewTable("arguments", "",
-		report.Column{Key: "call", Align: report.Right},
-		report.Column{Key: "tool", Max: 32},
-		report.Column{Key: "argument", Max: 24},
-		report.Column{Key: "from", Title: "comes from", Max: 32},
-		report.Column{Key: "agrees", Align: report.Right},
-		report.Column{Key: "times", Align: report.Right},
-		report.Column{Key: "others", Title: "looked at too", Max: 64, Wrap: true},
-		report.Column{Key: "refused", Max: 32},
-	)
-	for i := range c.Arguments {
-		a := &c.Arguments[i]
-		tool, refused := "", ""
-		if a.Step >= 0 && a.Step < len(c.Tools) {
-			tool = c.Tools[a.Step]
-		}
-		for _, r := range c.Refusals {
-			if r.Step == a.Step && (r.Argument == a.Argument || r.Argument == "") {
-				refused = r.Code
+	table := report.TableOf("arguments", "", c.Arguments, []report.Column{
+		{Key: "call", Align: report.Right, Cell: report.By(func(a *emit.WhyArgument) report.Cell { return report.Int(a.Step + 1) })},
+		{Key: "tool", Max: 32, Cell: report.By(func(a *emit.WhyArgument) report.Cell {
+			if a.Step >= 0 && a.Step < len(c.Tools) {
+				return report.Name(c.Tools[a.Step])
 			}
-		}
-		agrees := report.Int(a.Agree)
-		if a.Kind == "input" {
-			agrees = report.Text("")
-		}
-		table.Add(report.Int(a.Step+1), report.Name(tool), report.Name(a.Argument), report.Name(giverWords(a.Kind, a.From)), agrees,
-			report.Int(a.Occurrences), report.Name(othersWords(a)), report.Name(refused))
-	}
+			return report.Name("")
+		})},
+		{Key: "argument", Max: 24},
+		{Key: "from", Title: "comes from", Max: 32, Cell: report.By(func(a *emit.WhyArgument) report.Cell { return report.Name(giverWords(a.Kind, a.From)) })},
+		{Key: "agrees", Align: report.Right, Cell: report.By(func(a *emit.WhyArgument) report.Cell {
+			if a.Kind == "input" {
+				return report.Text("")
+			}
+			return report.Int(a.Agree)
+		})},
+		{Key: "times", From: "occurrences"},
+		{Key: "others", Title: "looked at too", Max: 64, Wrap: true, Cell: report.By(func(a *emit.WhyArgument) report.Cell { return report.Name(othersWords(a)) })},
+		{Key: "refused", Max: 32, Cell: report.By(func(a *emit.WhyArgument) report.Cell {
+			code := ""
+			for _, r := range c.Refusals {
+				if r.Step == a.Step && (r.Argument == a.Argument || r.Argument == "") {
+					code = r.Code
+				}
+			}
+			return report.Name(code)
+		})},
+	})
 	table.Note("Agrees: in how many occurrences that gives what was recorded. In brackets: the same of what was looked at and not taken, by all its uses in the traces where a link was followed, and why not.")
 	return table
 }

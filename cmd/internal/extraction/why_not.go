@@ -22,8 +22,8 @@ import (
 func NewWhyNot(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why-not DIR TOOLS [FILES...]",
-		Short: "Say why calls of tools in a row are not offered as a meta-tool",
-		Long: `Say why the calls of TOOLS (two or more names, with commas between) in a row are no
+		Short: "Explain why calls of tools in a row are not offered as a meta-tool",
+		Long: `Explain why the calls of TOOLS (two or more names, with commas between) in a row are no
 meta-tool in DIR: never made in a row, or in too few trajectories; cut by user
 messages or barriers; the majority goes another way, and by how much; an argument
 that is not known when the first call is made; nothing to save; or calls that other
@@ -69,15 +69,15 @@ type WhyNotJSON struct {
 	Count     int      `json:"count"` // see the code
 	Of        int      `json:"of"`
 
-	Candidates []foundJSON        `json:"candidates"` // those of these calls that were found
-	Called     []int              `json:"called"`     // trajectories, by tool; empty if no traces were read
-	InOrder    int                `json:"in_order"`   // trajectories
-	InARow     extentJSON         `json:"in_a_row"`
-	InOneGo    extentJSON         `json:"in_one_go"` // nothing in between that a user or a rule put there
-	Between    []interruptionJSON `json:"between"`
-	Majority   *emit.MajorityJSON `json:"majority"`
-	Takers     []takerJSON        `json:"takers"`
-	TurnsSaved *int               `json:"turns_saved"` // what one call for each run would save at most; null if no traces were read
+	Candidates []foundJSON            `json:"candidates"` // those of these calls that were found
+	Called     []int                  `json:"called"`     // trajectories, by tool; empty if no traces were read
+	InOrder    int                    `json:"in_order"`   // trajectories
+	InARow     compile.Extent         `json:"in_a_row"`
+	InOneGo    compile.Extent         `json:"in_one_go"` // nothing in between that a user or a rule put there
+	Between    []compile.Interruption `json:"between"`
+	Majority   *emit.MajorityJSON     `json:"majority"`
+	Takers     []takerJSON            `json:"takers"`
+	TurnsSaved *int                   `json:"turns_saved"` // what one call for each run would save at most; null if no traces were read
 }
 
 type foundJSON struct {
@@ -88,27 +88,13 @@ type foundJSON struct {
 	Refusals []emit.RefusalJSON `json:"refusals"`
 }
 
-type extentJSON struct {
-	Occurrences  int `json:"occurrences"`
-	Trajectories int `json:"trajectories"`
-}
-
-type interruptionJSON struct {
-	Step        int `json:"step"` // before this call, from 0
-	UserMessage int `json:"user_message"`
-	Barrier     int `json:"barrier"`
-	Cut         int `json:"cut"`
-}
-
 type takerJSON struct {
 	Tools       []string `json:"tools"`
 	Occurrences int      `json:"occurrences"`
 }
 
 func whyNot(j *cli.Job, o Options, args []string) error {
-	out := WhyNotJSON{
-		Schema: "awo.why-not/v1", Folder: folderName(args[0]), Candidates: []foundJSON{}, Called: []int{}, Between: []interruptionJSON{}, Takers: []takerJSON{},
-	}
+	out := WhyNotJSON{Schema: "awo.why-not/v1", Folder: folderName(args[0])}
 	for tool := range strings.SplitSeq(args[1], ",") {
 		if tool = strings.TrimSpace(tool); tool != "" {
 			out.Tools = append(out.Tools, tool)
@@ -177,7 +163,7 @@ func (out *WhyNotJSON) lookUp(found emit.CandidatesJSON) {
 		case out.Code == statusEmitted && one.Status == statusEmitted:
 			out.Text = "They are offered: " + one.Name + "."
 		case out.Code != statusEmitted && out.Text == "":
-			out.Text = "They were found, as " + one.Name + ", and left out: " + one.Reason + "."
+			out.Text = "They were found, as " + one.Name + ", and rejected: " + one.Reason + "."
 		}
 	}
 }
@@ -197,12 +183,7 @@ func (out *WhyNotJSON) explain(c *compile.Compilation) {
 	a := c.Absence(out.Tools)
 	out.Code, out.Step, out.Argument, out.Count, out.Of = a.Code, a.Step, a.Argument, a.Count, a.Of
 	out.Called, out.InOrder, out.Majority = a.Called, a.InOrder, emit.NewMajority(a.Majority)
-	out.InARow = extentJSON{a.Runs.Occurrences, a.Runs.Trajectories}
-	out.InOneGo = extentJSON{a.Joined.Occurrences, a.Joined.Trajectories}
-	out.TurnsSaved = &a.TurnsSaved
-	for _, i := range a.Cuts {
-		out.Between = append(out.Between, interruptionJSON{i.Step, i.User, i.Barrier, i.Cuts})
-	}
+	out.InARow, out.InOneGo, out.Between, out.TurnsSaved = a.Runs, a.Joined, a.Cuts, &a.TurnsSaved
 	for _, t := range a.Takers[:min(len(a.Takers), 5)] {
 		out.Takers = append(out.Takers, takerJSON{candidateTools(c, t.Candidate), t.Occurrences})
 	}
@@ -296,22 +277,14 @@ func whyNotDocument(in *cli.Intake, out WhyNotJSON) *report.Document {
 	if in != nil {
 		d.Add(countsTable(out))
 	}
-	if len(out.Candidates) > 0 {
-		table := report.NewTable("candidates", "What was found with these calls in it",
-			report.Column{Key: "name", Max: 42}, report.Column{Key: "status"}, report.Column{Key: "reason", Title: "left out since", Max: 60, Wrap: true})
-		for _, c := range out.Candidates {
-			table.Add(report.Name(c.Name), report.Name(c.Status), report.Name(c.Reason))
-		}
-		d.Add(table)
-	}
-	if len(out.Takers) > 0 {
-		table := report.NewTable("takers", "What was found in their places",
-			report.Column{Key: "calls", Max: 72, Wrap: true}, report.Column{Key: "times", Title: "overlaps", Align: report.Right})
-		for _, t := range out.Takers {
-			table.Add(report.Name(strings.Join(t.Tools, " → ")), report.Int(t.Occurrences))
-		}
-		d.Add(table)
-	}
+	d.Add(
+		report.TableOf("candidates", "What was found with these calls in it", out.Candidates, []report.Column{
+			{Key: "name", Max: 42}, {Key: "status"}, {Key: "reason", Title: "rejected because", Max: 60, Wrap: true},
+		}).IfAny(),
+		report.TableOf("takers", "What was found in their places", out.Takers, []report.Column{
+			{Key: "calls", From: "tools", Max: 72, Wrap: true, Join: " → "}, {Key: "times", From: "occurrences", Title: "overlaps"},
+		}).IfAny(),
+	)
 	return d
 }
 
@@ -333,7 +306,7 @@ func countsTable(out WhyNotJSON) *report.Table {
 		for _, stop := range []struct {
 			n    int
 			what string
-		}{{b.UserMessage, "a user message"}, {b.Barrier, "a barrier"}, {b.Cut, "a new execution"}} {
+		}{{b.User, "a user message"}, {b.Barrier, "a barrier"}, {b.Cuts, "a new execution"}} {
 			if stop.n > 0 {
 				table.Add(report.Name(stop.what+" before "+out.Tools[b.Step]), report.Int(stop.n), report.Text(""))
 			}

@@ -1,9 +1,11 @@
 package prediction
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +89,7 @@ func predict(j *cli.Job, o predictOptions, args []string) error {
 		return cli.Usagef("--top: %d is not in 1..100", o.Top)
 	}
 	if !(o.Cost >= 0) || math.IsInf(o.Cost, 0) {
-		return cli.Usagef("--cost: %v is no number of turns", o.Cost)
+		return cli.Usagef("--cost: %v is not a number of turns", o.Cost)
 	}
 	adapter, err := readAdapter(j, o.Adapter)
 	if err != nil {
@@ -144,9 +146,9 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 		options.Available = inertia.Offered(t)
 	}
 	p := inertia.NewPredictor(m, options)
-	out := PredictionJSON{Schema: "awo.prediction/v1", Offers: []offerJSON{}, MetaTools: []metaOfferJSON{}, Theta: inertia.Threshold(o.Cost)}
+	out := PredictionJSON{Schema: "awo.prediction/v1", Theta: inertia.Threshold(o.Cost)}
 	for _, x := range p.Offers(h, &d, o.Top) {
-		offer := offerJSON{Probability: x.Probability, Effect: x.Effect.String(), Args: []argumentJSON{}, Right: x.Right, Complete: x.Fill.Complete}
+		offer := offerJSON{Probability: x.Probability, Effect: x.Effect.String(), Right: x.Right, Complete: x.Fill.Complete}
 		if x.Symbol != 0 {
 			offer.Tool = x.Tool.Value()
 		}
@@ -184,33 +186,21 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 
 func predictionDocument(out PredictionJSON) *report.Document {
 	d := &report.Document{Title: "Next call"}
-	t := report.NewTable("offers", "", report.Column{Key: "tool"}, report.Column{Key: "probability", Unit: "%", Align: report.Right},
-		report.Column{Key: "effect"}, report.Column{Key: "right", Title: "exactly this call", Unit: "%", Align: report.Right}, report.Column{Key: "args", Title: "arguments", Max: 80, Wrap: true})
-	for _, o := range out.Offers {
-		tool, args := o.Tool, ""
-		if tool == "" {
-			tool = "(no call)"
-		}
-		for i, a := range o.Args {
-			if i > 0 {
-				args += ", "
+	t := report.TableOf("offers", "", out.Offers, []report.Column{
+		{Key: "tool", Cell: report.By(func(o *offerJSON) report.Cell { return report.Name(cmp.Or(o.Tool, "(no call)")) })},
+		{Key: "probability", Unit: "%"},
+		{Key: "effect", Words: true},
+		{Key: "right", Title: "exactly this call", Unit: "%", Align: report.Right, Cell: report.By(func(o *offerJSON) report.Cell {
+			if o.Right > 0 {
+				return report.Share(o.Right, 1)
 			}
-			args += fmt.Sprintf("%s: %s", a.Param, a.Value)
-		}
-		right := report.Text("")
-		if o.Right > 0 {
-			right = report.Share(o.Right, 1)
-		}
-		t.Add(report.Name(tool), report.Share(o.Probability, 1), report.Text(o.Effect), right, report.Name(args))
-	}
-	d.Add(t)
-	if len(out.MetaTools) > 0 {
-		m := report.NewTable("meta-tools", "Meta-tools that may begin here", report.Column{Key: "tool"}, report.Column{Key: "probability", Unit: "%", Align: report.Right})
-		for _, x := range out.MetaTools {
-			m.Add(report.Name(x.Tool), report.Share(x.Probability, 1))
-		}
-		d.Add(m)
-	}
+			return report.Text("")
+		})},
+		{Key: "args", Title: "arguments", Max: 80, Wrap: true, Cell: report.By(func(o *offerJSON) report.Cell {
+			return report.Name(strings.Join(cli.Map(o.Args, func(a *argumentJSON) string { return fmt.Sprintf("%s: %s", a.Param, a.Value) }), ", "))
+		})},
+	})
+	d.Add(t, report.TableOf("meta-tools", "Meta-tools that may begin here", out.MetaTools, []report.Column{{Key: "tool"}, {Key: "probability", Unit: "%"}}).IfAny())
 	if out.Fires {
 		d.Add(report.Paragraph("Worth making without asking the model: " + out.Call.Tool + "."))
 	} else {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // ReplayJSON is the JSON of `awo replay`; docs/inertia.md describes it.
@@ -35,27 +35,27 @@ type replaySplitJSON struct {
 type predictorJSON struct {
 	Predictor      string             `json:"predictor"`
 	N              int                `json:"n"`
-	Top1           report.Figure      `json:"top1"`
-	Top3           report.Figure      `json:"top3"`
-	LogLoss        report.Figure      `json:"log_loss_bits"`
+	Top1           stat.Figure        `json:"top1"`
+	Top3           stat.Figure        `json:"top3"`
+	LogLoss        stat.Figure        `json:"log_loss_bits"`
 	Theta          float64            `json:"theta"` // where coverage, precision, fired and right are
-	Coverage       report.Figure      `json:"coverage"`
-	Precision      report.Figure      `json:"precision"`
+	Coverage       stat.Figure        `json:"coverage"`
+	Precision      stat.Figure        `json:"precision"`
 	Fired          int                `json:"fired"`
 	Right          int                `json:"right"`
-	TurnsAvoided   report.Figure      `json:"turns_avoided"`
-	TurnsAvoided90 report.Figure      `json:"turns_avoided_90"`
-	Theta80        report.Figure      `json:"theta_80"`
-	Theta90        report.Figure      `json:"theta_90"`
-	Ungated80      report.Figure      `json:"turns_avoided_ungated"`
+	TurnsAvoided   stat.Figure        `json:"turns_avoided"`
+	TurnsAvoided90 stat.Figure        `json:"turns_avoided_90"`
+	Theta80        stat.Figure        `json:"theta_80"`
+	Theta90        stat.Figure        `json:"theta_90"`
+	Ungated80      stat.Figure        `json:"turns_avoided_ungated"`
 	Filling        []fillingJSON      `json:"filling"`
 	Wrong          []wrongJSON        `json:"wrong"`
 	Intervals      replayIntervalJSON `json:"intervals"`
 	CallsOnly      callsOnlyJSON      `json:"calls_only"`
 
 	// Behind is how many bits a turn the default predictor loses less.
-	Behind         report.Figure   `json:"log_loss_behind_bits"`
-	BehindInterval report.Interval `json:"log_loss_behind_interval"`
+	Behind         stat.Figure   `json:"log_loss_behind_bits"`
+	BehindInterval stat.Interval `json:"log_loss_behind_interval"`
 }
 
 type fillingJSON struct {
@@ -70,22 +70,22 @@ type wrongJSON struct {
 }
 
 type replayIntervalJSON struct {
-	Top1           report.Interval `json:"top1"`
-	Top3           report.Interval `json:"top3"`
-	LogLoss        report.Interval `json:"log_loss_bits"`
-	Coverage       report.Interval `json:"coverage"`
-	Precision      report.Interval `json:"precision"`
-	TurnsAvoided   report.Interval `json:"turns_avoided"`
-	TurnsAvoided90 report.Interval `json:"turns_avoided_90"`
+	Top1           stat.Interval `json:"top1"`
+	Top3           stat.Interval `json:"top3"`
+	LogLoss        stat.Interval `json:"log_loss_bits"`
+	Coverage       stat.Interval `json:"coverage"`
+	Precision      stat.Interval `json:"precision"`
+	TurnsAvoided   stat.Interval `json:"turns_avoided"`
+	TurnsAvoided90 stat.Interval `json:"turns_avoided_90"`
 }
 
 // callsOnlyJSON is the paper's view: every call is a decision, turns that make
 // none are left out.
 type callsOnlyJSON struct {
-	N       int           `json:"n"`
-	Top1    report.Figure `json:"top1"`
-	Top3    report.Figure `json:"top3"`
-	LogLoss report.Figure `json:"log_loss_bits"`
+	N       int         `json:"n"`
+	Top1    stat.Figure `json:"top1"`
+	Top3    stat.Figure `json:"top3"`
+	LogLoss stat.Figure `json:"log_loss_bits"`
 }
 
 type reliabilityJSON struct {
@@ -97,30 +97,30 @@ type reliabilityJSON struct {
 }
 
 type replaySweepJSON struct {
-	Predictor    string        `json:"predictor"`
-	Theta        float64       `json:"theta"`
-	Alpha        report.Figure `json:"alpha"` // of CIPS
-	Fired        int           `json:"fired"`
-	Coverage     report.Figure `json:"coverage"`
-	Precision    report.Figure `json:"precision"`
-	TurnsAvoided int           `json:"turns_avoided"`
+	Predictor    string      `json:"predictor"`
+	Theta        float64     `json:"theta"`
+	Alpha        stat.Figure `json:"alpha"` // of CIPS
+	Fired        int         `json:"fired"`
+	Coverage     stat.Figure `json:"coverage"`
+	Precision    stat.Figure `json:"precision"`
+	TurnsAvoided int         `json:"turns_avoided"`
 }
 
 type curveJSON struct {
-	Tasks        int           `json:"tasks"`
-	Trajectories int           `json:"trajectories"`
-	Top1         report.Figure `json:"top1"`
-	LogLoss      report.Figure `json:"log_loss_bits"`
-	TurnsAvoided report.Figure `json:"turns_avoided"`
+	Tasks        int         `json:"tasks"`
+	Trajectories int         `json:"trajectories"`
+	Top1         stat.Figure `json:"top1"`
+	LogLoss      stat.Figure `json:"log_loss_bits"`
+	TurnsAvoided stat.Figure `json:"turns_avoided"`
 }
 
 type replayAblationJSON struct {
-	Without      string        `json:"without"`
-	Top1         report.Figure `json:"top1"`
-	LogLoss      report.Figure `json:"log_loss_bits"`
-	Precision    report.Figure `json:"precision"`
-	Coverage     report.Figure `json:"coverage"`
-	TurnsAvoided report.Figure `json:"turns_avoided"`
+	Without      string      `json:"without"`
+	Top1         stat.Figure `json:"top1"`
+	LogLoss      stat.Figure `json:"log_loss_bits"`
+	Precision    stat.Figure `json:"precision"`
+	Coverage     stat.Figure `json:"coverage"`
+	TurnsAvoided stat.Figure `json:"turns_avoided"`
 }
 
 const (
@@ -132,33 +132,19 @@ const (
 	fewReplayTasks = "an interval needs at least five tasks and a figure in nearly every sample of them"
 )
 
-func figureOf(v float64, reason string) report.Figure {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return report.Unknown(reason)
-	}
-	return report.Known(v)
-}
-
-func figureShare(part, whole int, reason string) report.Figure {
-	if whole == 0 {
-		return report.Unknown(reason)
-	}
-	return report.Known(float64(part) / float64(whole))
-}
-
-func intervalOf(i inertia.Interval) report.Interval {
+func intervalOf(i inertia.Interval) stat.Interval {
 	if !i.Known() {
-		return report.NoInterval(fewReplayTasks)
+		return stat.NoInterval(fewReplayTasks)
 	}
-	return report.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
+	return stat.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
 }
 
 // mostOf returns the turns avoided at a precision, and the threshold.
-func mostOf(runs []inertia.Replayed, precision float64, gate inertia.Gate) (turns, theta report.Figure, at float64) {
+func mostOf(runs []inertia.Replayed, precision float64, gate inertia.Gate) (turns, theta stat.Figure, at float64) {
 	if best, ok := inertia.Most(runs, precision, gate); ok {
-		return report.Count(best.Right), report.Known(best.Theta), best.Theta
+		return stat.Count(best.Right), stat.Known(best.Theta), best.Theta
 	}
-	return report.Unknown(neverThere), report.Unknown(neverThere), math.NaN()
+	return stat.Unknown(neverThere), stat.Unknown(neverThere), math.NaN()
 }
 
 // predictorResult computes the figures of one predictor. answers says whether
@@ -172,10 +158,9 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 		loss = nothingHere
 	}
 	p := predictorJSON{
-		Predictor: name, N: turns.N, Top1: figureShare(turns.Top1, turns.N, nothingHere), Top3: figureShare(turns.Top3, turns.N, nothingHere), LogLoss: figureOf(turns.LogLoss, loss),
-		Theta: theta, Fired: fired.Fired, Right: fired.Right, Coverage: figureShare(fired.Fired, fired.Turns, nothingHere), Precision: figureShare(fired.Right, fired.Fired, neverFires),
-		Filling: []fillingJSON{}, Wrong: []wrongJSON{},
-		CallsOnly: callsOnlyJSON{N: calls.N, Top1: figureShare(calls.Top1, calls.N, nothingHere), Top3: figureShare(calls.Top3, calls.N, nothingHere), LogLoss: figureOf(calls.LogLoss, loss)},
+		Predictor: name, N: turns.N, Top1: stat.Ratio(turns.Top1, turns.N, nothingHere), Top3: stat.Ratio(turns.Top3, turns.N, nothingHere), LogLoss: stat.Finite(turns.LogLoss, loss),
+		Theta: theta, Fired: fired.Fired, Right: fired.Right, Coverage: stat.Ratio(fired.Fired, fired.Turns, nothingHere), Precision: stat.Ratio(fired.Right, fired.Fired, neverFires),
+		CallsOnly: callsOnlyJSON{N: calls.N, Top1: stat.Ratio(calls.Top1, calls.N, nothingHere), Top3: stat.Ratio(calls.Top3, calls.N, nothingHere), LogLoss: stat.Finite(calls.LogLoss, loss)},
 	}
 	var at80, at90 float64
 	p.TurnsAvoided, p.Theta80, at80 = mostOf(runs, 0.8, gate)
@@ -186,9 +171,7 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 		Top1: intervalOf(b.Top1), Top3: intervalOf(b.Top3), LogLoss: intervalOf(b.LogLoss), Coverage: intervalOf(b.Coverage),
 		Precision: intervalOf(b.Precision), TurnsAvoided: intervalOf(b.Avoided80), TurnsAvoided90: intervalOf(b.Avoided90),
 	}
-	for _, t := range inertia.Tiers(runs) {
-		p.Filling = append(p.Filling, fillingJSON{t.Source.String(), t.Tried, t.Right})
-	}
+	p.Filling = cli.Map(inertia.Tiers(runs), func(t *inertia.Tier) fillingJSON { return fillingJSON{t.Source.String(), t.Tried, t.Right} })
 	for _, class := range inertia.WrongClasses() {
 		p.Wrong = append(p.Wrong, wrongJSON{string(class), fired.Wrong[class]})
 	}
@@ -196,7 +179,7 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 		p.Wrong = append(p.Wrong, wrongJSON{"wrong-argument/" + source.String(), fired.By[source]})
 	}
 	behind, interval := inertia.Advantage(all[inertia.PredictorDefault], runs, o.Seed)
-	p.Behind, p.BehindInterval = figureOf(behind, loss), intervalOf(interval)
+	p.Behind, p.BehindInterval = stat.Finite(behind, loss), intervalOf(interval)
 	if !answers {
 		p.hideTurns()
 	}
@@ -205,10 +188,10 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 
 // hideTurns nulls the figures that turns without a call would change.
 func (p *predictorJSON) hideTurns() {
-	unknown := report.Unknown(noReplayTurns)
+	unknown := stat.Unknown(noReplayTurns)
 	p.Top1, p.Top3, p.LogLoss, p.Coverage, p.Precision = unknown, unknown, unknown, unknown, unknown
 	p.TurnsAvoided, p.TurnsAvoided90, p.Theta80, p.Theta90, p.Ungated80 = unknown, unknown, unknown, unknown, unknown
-	p.Behind, p.BehindInterval = unknown, report.NoInterval(noReplayTurns)
-	none := report.NoInterval(noReplayTurns)
+	p.Behind, p.BehindInterval = unknown, stat.NoInterval(noReplayTurns)
+	none := stat.NoInterval(noReplayTurns)
 	p.Intervals = replayIntervalJSON{none, none, none, none, none, none, none}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // learn adds the learning curve of the default predictor: over folds, each test
@@ -33,14 +34,11 @@ func (s *replayStudy) learn(out *ReplayJSON) {
 			add(s.fold(folds, k))
 		}
 	}
-	for _, p := range sum {
+	out.LearningCurve = cli.Map(sum, func(p *inertia.CurvePoint) curveJSON {
 		r := inertia.Rank(p.Runs, false)
 		turns, _, _ := mostOf(p.Runs, 0.8, s.o.gate(inertia.PredictorDefault))
-		out.LearningCurve = append(out.LearningCurve, curveJSON{
-			Tasks: p.Tasks / n, Trajectories: p.Trajectories / n,
-			Top1: figureShare(r.Top1, r.N, nothingHere), LogLoss: figureOf(r.LogLoss, nothingHere), TurnsAvoided: turns,
-		})
-	}
+		return curveJSON{p.Tasks / n, p.Trajectories / n, stat.Ratio(r.Top1, r.N, nothingHere), stat.Finite(r.LogLoss, nothingHere), turns}
+	})
 }
 
 // rankOf orders tasks at random by a seed.
@@ -85,8 +83,8 @@ func (s *replayStudy) ablate(out *ReplayJSON) {
 		r, f := inertia.Rank(runs, false), inertia.Fire(runs, s.o.theta(inertia.PredictorDefault), gate)
 		turns, _, _ := mostOf(runs, 0.8, gate)
 		out.Ablation = append(out.Ablation, replayAblationJSON{
-			Without: v.name, Top1: figureShare(r.Top1, r.N, nothingHere), LogLoss: figureOf(r.LogLoss, nothingHere),
-			Precision: figureShare(f.Right, f.Fired, neverFires), Coverage: figureShare(f.Fired, f.Turns, nothingHere), TurnsAvoided: turns,
+			Without: v.name, Top1: stat.Ratio(r.Top1, r.N, nothingHere), LogLoss: stat.Finite(r.LogLoss, nothingHere),
+			Precision: stat.Ratio(f.Right, f.Fired, neverFires), Coverage: stat.Ratio(f.Fired, f.Turns, nothingHere), TurnsAvoided: turns,
 		})
 	}
 }
@@ -97,18 +95,10 @@ func (s *replayStudy) document(out ReplayJSON) *report.Document {
 	d.Add(s.in.Summary(), s.about(out))
 	d.Section("Predicting the next turn", rankingTable(out))
 	d.Section("Calls without the model", firingTable(out), wrongTable(out), fillingTable(out))
-	if len(out.Reliability) > 0 {
-		d.Section("Can its probabilities be believed", reliabilityTable(out))
-	}
-	if len(out.Sweeps) > 0 {
-		d.Section("Over thresholds", replaySweepTable(out))
-	}
-	if len(out.LearningCurve) > 0 {
-		d.Section("With less to learn from", replayCurveTable(out))
-	}
-	if len(out.Ablation) > 0 {
-		d.Section("Without one part", replayAblationTable(out))
-	}
+	d.Section("Are its probabilities right", reliabilityTable(out).IfAny())
+	d.Section("By threshold", replaySweepTable(out).IfAny())
+	d.Section("Learning curve", replayCurveTable(out).IfAny())
+	d.Section("Ablation: without one part", replayAblationTable(out).IfAny())
 	return d
 }
 
@@ -134,33 +124,37 @@ func (s *replayStudy) about(out ReplayJSON) report.Paragraph {
 }
 
 func rankingTable(out ReplayJSON) *report.Table {
-	t := report.NewTable("ranking", "",
-		report.Column{Key: "predictor"}, report.Column{Key: "n", Title: "turns", Align: report.Right},
-		report.Column{Key: "top1", Title: "first right", Unit: "%", Align: report.Right}, report.Column{Key: "top1_interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "top3", Title: "in first three", Unit: "%", Align: report.Right},
-		report.Column{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right}, report.Column{Key: "log_loss_interval", Title: "95 % interval", Interval: true, Align: report.Right},
-		report.Column{Key: "log_loss_behind_bits", Title: "behind the default", Unit: "bits", Align: report.Right}, report.Column{Key: "log_loss_behind_interval", Title: "95 % interval", Interval: true, Align: report.Right},
-		report.Column{Key: "calls_top1", Title: "of calls only: first right", Unit: "%", Align: report.Right}, report.Column{Key: "calls_log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right})
-	for _, p := range out.Predictors {
-		t.Add(report.Text(p.Predictor), report.Int(p.N), p.Top1.Share(1), report.ShareRange(p.Intervals.Top1, 1), p.Top3.Share(1),
-			p.LogLoss.Float(3), report.Range(p.Intervals.LogLoss, 3), p.Behind.Float(3), report.Range(p.BehindInterval, 3), p.CallsOnly.Top1.Share(1), p.CallsOnly.LogLoss.Float(3))
-	}
+	t := report.TableOf("ranking", "", out.Predictors, []report.Column{
+		{Key: "predictor", Words: true},
+		{Key: "n", Title: "turns"},
+		{Key: "top1", Title: "first right", Unit: "%"},
+		{Key: "top1_interval", From: "intervals.top1", Title: "95 % interval", Unit: "%", Align: report.Right},
+		{Key: "top3", Title: "in first three", Unit: "%"},
+		{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Digits: 3},
+		{Key: "log_loss_interval", From: "intervals.log_loss_bits", Title: "95 % interval", Digits: 3, Align: report.Right},
+		{Key: "log_loss_behind_bits", Title: "behind the default", Unit: "bits", Digits: 3},
+		{Key: "log_loss_behind_interval", Title: "95 % interval", Digits: 3, Align: report.Right},
+		{Key: "calls_top1", From: "calls_only.top1", Title: "of calls only: first right", Unit: "%"},
+		{Key: "calls_log_loss_bits", From: "calls_only.log_loss_bits", Title: "log-loss", Unit: "bits", Digits: 3},
+	})
 	t.Note("Every turn of the model counts, also one that makes no call. Over calls only is how AutoTool counts.")
 	return t
 }
 
 func firingTable(out ReplayJSON) *report.Table {
-	t := report.NewTable("firing", "",
-		report.Column{Key: "predictor"}, report.Column{Key: "theta", Title: "from score", Align: report.Right},
-		report.Column{Key: "fired", Title: "calls made", Align: report.Right}, report.Column{Key: "right", Title: "turns avoided", Align: report.Right},
-		report.Column{Key: "precision", Unit: "%", Align: report.Right}, report.Column{Key: "precision_interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "coverage", Unit: "%", Align: report.Right},
-		report.Column{Key: "turns_avoided", Title: "most avoided at precision 80 %", Align: report.Right}, report.Column{Key: "turns_avoided_interval", Title: "95 % interval", Interval: true, Align: report.Right},
-		report.Column{Key: "turns_avoided_90", Title: "at 90 %", Align: report.Right}, report.Column{Key: "turns_avoided_ungated", Title: "at 80 % without the gate", Align: report.Right})
-	for _, p := range out.Predictors {
-		t.Add(report.Text(p.Predictor), report.Float(p.Theta, 2), report.Int(p.Fired), report.Int(p.Right), p.Precision.Share(1), report.ShareRange(p.Intervals.Precision, 1),
-			p.Coverage.Share(1), p.TurnsAvoided.Int(), report.Range(p.Intervals.TurnsAvoided, 0), p.TurnsAvoided90.Int(), p.Ungated80.Int())
-	}
+	t := report.TableOf("firing", "", out.Predictors, []report.Column{
+		{Key: "predictor", Words: true},
+		{Key: "theta", Title: "from score", Digits: 2},
+		{Key: "fired", Title: "calls made"},
+		{Key: "right", Title: "turns avoided"},
+		{Key: "precision", Unit: "%"},
+		{Key: "precision_interval", From: "intervals.precision", Title: "95 % interval", Unit: "%", Align: report.Right},
+		{Key: "coverage", Unit: "%"},
+		{Key: "turns_avoided", Title: "most avoided at precision 80 %", Digits: report.Whole},
+		{Key: "turns_avoided_interval", From: "intervals.turns_avoided", Title: "95 % interval", Align: report.Right},
+		{Key: "turns_avoided_90", Title: "at 90 %", Digits: report.Whole},
+		{Key: "turns_avoided_ungated", Title: "at 80 % without the gate", Digits: report.Whole},
+	})
 	t.Note("Upper bounds: a live agent's future changes with every wrong call. The thresholds of the most turns avoided are chosen with the outcomes in sight, for every predictor alike.")
 	return t
 }
@@ -182,68 +176,76 @@ func wrongTable(out ReplayJSON) *report.Table {
 }
 
 func fillingTable(out ReplayJSON) *report.Table {
-	t := report.NewTable("filling", "",
-		report.Column{Key: "predictor"}, report.Column{Key: "source", Title: "arguments from"},
-		report.Column{Key: "tried", Align: report.Right}, report.Column{Key: "right", Align: report.Right})
+	type row struct {
+		Predictor string `json:"predictor"`
+		fillingJSON
+	}
+	var rows []row
 	for _, p := range out.Predictors {
 		for _, f := range p.Filling {
 			if f.Tried > 0 {
-				t.Add(report.Text(p.Predictor), report.Text(f.Source), report.Int(f.Tried), report.Int(f.Right))
+				rows = append(rows, row{p.Predictor, f})
 			}
 		}
 	}
+	t := report.TableOf("filling", "", rows, []report.Column{
+		{Key: "predictor", Words: true}, {Key: "source", Title: "arguments from", Words: true}, {Key: "tried"}, {Key: "right"},
+	})
 	t.Note("Of arguments at turns where the tool was right.")
 	return t
 }
 
 func reliabilityTable(out ReplayJSON) *report.Table {
-	t := report.NewTable("reliability", "",
-		report.Column{Key: "score", Title: "said to be right", Unit: "%"}, report.Column{Key: "n", Title: "calls", Align: report.Right},
-		report.Column{Key: "mean", Title: "on average", Unit: "%", Align: report.Right}, report.Column{Key: "right", Title: "was right", Unit: "%", Align: report.Right})
-	for _, b := range out.Reliability {
-		t.Add(report.Textf("%.0f to %.0f", 100*b.From, 100*b.To), report.Int(b.N), report.Share(b.Mean, 1), report.Share(b.Right, 1))
-	}
+	t := report.TableOf("reliability", "", out.Reliability, []report.Column{
+		{Key: "score", Title: "predicted to be right", Unit: "%", Cell: report.By(func(b *reliabilityJSON) report.Cell { return report.Textf("%.0f to %.0f", 100*b.From, 100*b.To) })},
+		{Key: "n", Title: "calls"},
+		{Key: "mean", Title: "on average", Unit: "%"},
+		{Key: "right", Title: "was right", Unit: "%"},
+	})
 	t.Note("Of all calls that the default predictor could have made, at any threshold and without the gate.")
 	return t
 }
 
+// replaySweepTable shows every tenth of the thresholds; of AutoTool's smaller alphas
+// those up to 0.3.
 func replaySweepTable(out ReplayJSON) *report.Table {
-	t := report.NewTable("sweep", "",
-		report.Column{Key: "predictor"}, report.Column{Key: "alpha", Align: report.Right}, report.Column{Key: "theta", Title: "from score", Align: report.Right},
-		report.Column{Key: "fired", Title: "calls made", Align: report.Right}, report.Column{Key: "turns_avoided", Title: "turns avoided", Align: report.Right},
-		report.Column{Key: "precision", Unit: "%", Align: report.Right}, report.Column{Key: "coverage", Unit: "%", Align: report.Right})
+	var shown []replaySweepJSON
 	for i, s := range out.Sweeps {
-		if s.Predictor == inertia.PredictorRecover || s.Predictor != inertia.PredictorPreset && math.Round(s.Theta*100) != math.Round(s.Theta*10)*10 {
-			continue
+		preset, tenth := s.Predictor == inertia.PredictorPreset, math.Round(s.Theta*100) == math.Round(s.Theta*10)*10
+		if s.Predictor != inertia.PredictorRecover && (preset || tenth) && (!preset || i >= 60 || s.Theta <= 0.3) {
+			shown = append(shown, s)
 		}
-		if s.Predictor == inertia.PredictorPreset && i < 60 && s.Theta > 0.3 {
-			continue
-		}
-		t.Add(report.Text(s.Predictor), s.Alpha.Float(1), report.Float(s.Theta, 2), report.Int(s.Fired), report.Int(s.TurnsAvoided), s.Precision.Share(1), s.Coverage.Share(1))
 	}
+	t := report.TableOf("sweep", "", shown, []report.Column{
+		{Key: "predictor", Words: true},
+		{Key: "alpha", Digits: 1},
+		{Key: "theta", Title: "from score", Digits: 2},
+		{Key: "fired", Title: "calls made"},
+		{Key: "turns_avoided", Title: "turns avoided"},
+		{Key: "precision", Unit: "%"},
+		{Key: "coverage", Unit: "%"},
+	})
 	t.Note("JSON has every step of 0.05.")
 	return t
 }
 
 func replayCurveTable(out ReplayJSON) *report.Table {
-	t := report.NewTable("learning-curve", "",
-		report.Column{Key: "tasks", Title: "tasks learnt from", Align: report.Right}, report.Column{Key: "trajectories", Align: report.Right},
-		report.Column{Key: "top1", Title: "first right", Unit: "%", Align: report.Right}, report.Column{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right},
-		report.Column{Key: "turns_avoided", Title: "most avoided at precision 80 %", Align: report.Right})
-	for _, p := range out.LearningCurve {
-		t.Add(report.Int(p.Tasks), report.Int(p.Trajectories), p.Top1.Share(1), p.LogLoss.Float(3), p.TurnsAvoided.Int())
-	}
-	return t
+	return report.TableOf("learning-curve", "", out.LearningCurve, []report.Column{
+		{Key: "tasks", Title: "tasks learnt from"},
+		{Key: "trajectories"},
+		{Key: "top1", Title: "first right", Unit: "%"},
+		{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Digits: 3},
+		{Key: "turns_avoided", Title: "most avoided at precision 80 %", Digits: report.Whole},
+	})
 }
 
 func replayAblationTable(out ReplayJSON) *report.Table {
-	t := report.NewTable("ablation", "",
-		report.Column{Key: "without"}, report.Column{Key: "top1", Title: "first right", Unit: "%", Align: report.Right},
-		report.Column{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Align: report.Right},
-		report.Column{Key: "precision", Unit: "%", Align: report.Right}, report.Column{Key: "coverage", Unit: "%", Align: report.Right},
-		report.Column{Key: "turns_avoided", Title: "most avoided at precision 80 %", Align: report.Right})
-	for _, a := range out.Ablation {
-		t.Add(report.Text(a.Without), a.Top1.Share(1), a.LogLoss.Float(3), a.Precision.Share(1), a.Coverage.Share(1), a.TurnsAvoided.Int())
-	}
-	return t
+	return report.TableOf("ablation", "", out.Ablation, []report.Column{
+		{Key: "without", Words: true},
+		{Key: "top1", Title: "first right", Unit: "%"},
+		{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Digits: 3},
+		{Key: "precision", Unit: "%"},
+		{Key: "coverage", Unit: "%"},
+		{Key: "turns_avoided", Title: "most avoided at precision 80 %", Digits: report.Whole},
+	})
 }

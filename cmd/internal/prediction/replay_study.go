@@ -7,7 +7,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/par"
-	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -182,10 +182,7 @@ func (s *replayStudy) prequential(options inertia.ReplayOptions) map[string][]in
 
 // result computes everything that is printed.
 func (s *replayStudy) result() ReplayJSON {
-	out := ReplayJSON{
-		Schema: "awo.replay/v1", Input: s.in.JSON(), Split: s.split(), Effects: s.saysEffects(),
-		Predictors: []predictorJSON{}, Reliability: []reliabilityJSON{}, Sweeps: []replaySweepJSON{}, LearningCurve: []curveJSON{}, Ablation: []replayAblationJSON{},
-	}
+	out := ReplayJSON{Schema: "awo.replay/v1", Input: s.in.JSON(), Split: s.split(), Effects: s.saysEffects()}
 	all := s.play(s.options)
 	answers := s.answers()
 	for _, name := range inertia.Predictors() {
@@ -197,9 +194,9 @@ func (s *replayStudy) result() ReplayJSON {
 	if !answers {
 		return out
 	}
-	for _, b := range inertia.Reliability(all[inertia.PredictorDefault], 10) {
-		out.Reliability = append(out.Reliability, reliabilityJSON{b.From, b.To, b.N, b.Mean, float64(b.Right) / float64(b.N)})
-	}
+	out.Reliability = cli.Map(inertia.Reliability(all[inertia.PredictorDefault], 10), func(b *inertia.Bin) reliabilityJSON {
+		return reliabilityJSON{b.From, b.To, b.N, b.Mean, float64(b.Right) / float64(b.N)}
+	})
 	s.sweep(&out, all)
 	if s.o.LearningCurve && !s.o.Prequential && s.options.Ready == nil {
 		s.learn(&out)
@@ -256,20 +253,20 @@ func (s *replayStudy) saysEffects() string {
 
 // sweep adds the figures over thresholds, and over AutoTool's alpha.
 func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]inertia.Replayed) {
-	add := func(name string, runs []inertia.Replayed, theta float64, alpha report.Figure) {
+	add := func(name string, runs []inertia.Replayed, theta float64, alpha stat.Figure) {
 		f := inertia.Fire(runs, theta, s.o.gate(name))
 		out.Sweeps = append(out.Sweeps, replaySweepJSON{
 			Predictor: name, Theta: theta, Alpha: alpha, Fired: f.Fired,
-			Coverage: figureShare(f.Fired, f.Turns, nothingHere), Precision: figureShare(f.Right, f.Fired, neverFires), TurnsAvoided: f.Right,
+			Coverage: stat.Ratio(f.Fired, f.Turns, nothingHere), Precision: stat.Ratio(f.Right, f.Fired, neverFires), TurnsAvoided: f.Right,
 		})
 	}
 	for _, name := range inertia.Predictors() {
 		if len(all[name]) == 0 {
 			continue
 		}
-		alpha := report.Unknown("only AutoTool's score has one")
+		alpha := stat.Unknown("only AutoTool's score has one")
 		if name == inertia.PredictorPreset {
-			alpha = report.Known(s.o.Alpha)
+			alpha = stat.Known(s.o.Alpha)
 		}
 		for i := range 20 {
 			add(name, all[name], float64(i)/20, alpha)
@@ -283,7 +280,7 @@ func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]inertia.Replayed) 
 		}
 		runs := s.play(options)[inertia.PredictorPreset]
 		for _, theta := range []float64{0.05, 0.1, 0.15, 0.2, 0.3} {
-			add(inertia.PredictorPreset, runs, math.Nextafter(theta, 1), report.Known(alpha))
+			add(inertia.PredictorPreset, runs, math.Nextafter(theta, 1), stat.Known(alpha))
 		}
 	}
 }

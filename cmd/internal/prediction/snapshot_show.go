@@ -100,32 +100,36 @@ func showSnapshot(j *cli.Job, s *inertia.Snapshot, size int64, in *cli.Intake) e
 	if err != nil {
 		return err
 	}
-	out := SnapshotJSON{
-		Schema: "awo.snapshot/v1", File: s.File(), Bytes: size, Trajectories: m.Info.Trajectories, Newest: m.Info.Day(),
-		Order: m.Info.Order, States: !m.Info.NoState, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Mergeable: s.HasCounts(),
-		Examples: m.Calibration().Examples, Tools: []snapshotToolJSON{},
-	}
+	out := snapshotOf(s, m, size)
 	if in != nil {
 		input := in.JSON()
 		out.Input = &input
 	}
+	return j.Print(snapshotDocument(in, out), out)
+}
+
+func snapshotOf(s *inertia.Snapshot, m *inertia.Model, size int64) SnapshotJSON {
+	out := SnapshotJSON{
+		Schema: "awo.snapshot/v1", File: s.File(), Bytes: size, Trajectories: m.Info.Trajectories, Newest: m.Info.Day(),
+		Order: m.Info.Order, States: !m.Info.NoState, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Mergeable: s.HasCounts(), Examples: m.Calibration().Examples,
+	}
 	for i := range m.Tools() {
 		out.Tools = append(out.Tools, snapshotTool(m, uint32(i+1)))
 	}
-	return j.Print(snapshotDocument(in, out), out)
+	return out
 }
 
 func snapshotTool(m *inertia.Model, symbol uint32) snapshotToolJSON {
 	t := &m.Tools()[symbol-1]
 	out := snapshotToolJSON{
 		Tool: t.Name.Value(), Effect: t.Effect.String(), Calls: t.Calls, OK: t.Counts.OK, Failed: t.Counts.Failed,
-		Unknown: t.Counts.Unknown, Params: []snapshotParmJSON{},
+		Unknown: t.Counts.Unknown,
 	}
 	if t.First != (trace.Name{}) {
 		out.First = t.First.Value()
 	}
 	for _, p := range t.Params {
-		param := snapshotParmJSON{Param: p.Name, Required: p.Required, Present: p.Present, Sources: []snapshotRuleJSON{}}
+		param := snapshotParmJSON{Param: p.Name, Required: p.Required, Present: p.Present}
 		for _, r := range m.Rules(symbol) {
 			if r.Param != p.Name {
 				continue
@@ -158,30 +162,50 @@ func snapshotDocument(in *cli.Intake, out SnapshotJSON) *report.Document {
 	if !out.Mergeable {
 		d.Add(report.Paragraph("It was written without its counts: it predicts, but cannot be merged or updated."))
 	}
-	t := report.NewTable("tools", "Tools", report.Column{Key: "tool"}, report.Column{Key: "effect"}, report.Column{Key: "calls", Align: report.Right}, report.Column{Key: "failed", Align: report.Right},
-		report.Column{Key: "param", Title: "parameter"}, report.Column{Key: "source", Title: "best source", Max: 50}, report.Column{Key: "right", Title: "right", Align: report.Right}, report.Column{Key: "tried", Title: "of", Align: report.Right})
-	for _, tool := range out.Tools {
-		effect := tool.Effect
-		if tool.First != "" {
-			effect += ", meta-tool"
+	type row struct {
+		Tool  *snapshotToolJSON `json:"tool"` // nil below the first line of a tool
+		Param *snapshotParmJSON `json:"param"`
+	}
+	var rows []row
+	for i := range out.Tools {
+		tool, params := &out.Tools[i], out.Tools[i].Params
+		for k := range params {
+			rows = append(rows, row{tool, &params[k]})
+			tool = nil
 		}
-		first := []report.Cell{report.Name(tool.Tool), report.Text(effect), report.Int(int(tool.Calls)), report.Int(int(tool.Failed))}
-		if len(tool.Params) == 0 {
-			t.Add(append(first, report.Text(""), report.Text(""), report.Text(""), report.Text(""))...)
-		}
-		for _, p := range tool.Params {
-			source, right, tried := report.Text(""), report.Text(""), report.Text("")
-			if len(p.Sources) > 0 {
-				best := p.Sources[0]
-				source, right, tried = report.Name(sourceText(best)), report.Int(int(best.Right)), report.Int(int(best.Tried))
-			}
-			t.Add(append(first, report.Name(p.Param), source, right, tried)...)
-			first = []report.Cell{report.Text(""), report.Text(""), report.Text(""), report.Text("")}
+		if tool != nil {
+			rows = append(rows, row{tool, nil})
 		}
 	}
+	t := report.TableOf("tools", "Tools", rows, []report.Column{
+		{Key: "tool", From: "tool.tool"},
+		{Key: "effect", Cell: report.By(func(r *row) report.Cell { return report.Text(r.Tool.words()) })},
+		{Key: "calls", From: "tool.calls"},
+		{Key: "failed", From: "tool.failed"},
+		{Key: "param", From: "param.param", Title: "parameter"},
+		{Key: "source", Title: "best source", Max: 50, Cell: report.By(func(r *row) report.Cell {
+			if r.Param == nil || len(r.Param.Sources) == 0 {
+				return report.Text("")
+			}
+			return report.Name(sourceText(r.Param.Sources[0]))
+		})},
+		{Key: "right", From: "param.sources.0.right", Title: "right"},
+		{Key: "tried", From: "param.sources.0.tried", Title: "of"},
+	})
 	t.Note("A source is right where it gave the recorded argument, of all calls that it could have been tried at.")
 	d.Add(t)
 	return d
+}
+
+// words say what a tool is, nothing below the first line of a tool.
+func (t *snapshotToolJSON) words() string {
+	switch {
+	case t == nil:
+		return ""
+	case t.First != "":
+		return t.Effect + ", meta-tool"
+	}
+	return t.Effect
 }
 
 func sourceText(r snapshotRuleJSON) string {
@@ -198,22 +222,7 @@ func sourceText(r snapshotRuleJSON) string {
 type ExportJSON struct {
 	Schema   string              `json:"schema"`
 	Snapshot SnapshotJSON        `json:"snapshot"`
-	Contexts []exportContextJSON `json:"contexts"`
-}
-
-type exportContextJSON struct {
-	State string           `json:"state"` // of the turn; "any" for the empty context
-	Calls []string         `json:"calls"` // newest first; "^" is the start
-	Next  []exportNextJSON `json:"next"`
-}
-
-type exportNextJSON struct {
-	Tool     string  `json:"tool"` // "" makes no call
-	OK       uint64  `json:"ok"`
-	Failed   uint64  `json:"failed"`
-	Unknown  uint64  `json:"unknown"`
-	Multiple uint64  `json:"multiple"`
-	Share    float64 `json:"share"` // given by this context alone
+	Contexts []inertia.Followers `json:"contexts"`
 }
 
 func newSnapshotExport(a *cli.App) *cobra.Command {
@@ -244,20 +253,9 @@ func snapshotExport(j *cli.Job, _ struct{}, args []string) error {
 	if err != nil {
 		return cli.FileProblem(args[0], err)
 	}
-	out := ExportJSON{Schema: "awo.snapshot-export/v1", Contexts: []exportContextJSON{}}
-	out.Snapshot = SnapshotJSON{
-		Schema: "awo.snapshot/v1", File: s.File(), Bytes: info.Size(), Trajectories: m.Info.Trajectories, Newest: m.Info.Day(), Order: m.Info.Order,
-		States: !m.Info.NoState, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Mergeable: s.HasCounts(), Examples: m.Calibration().Examples, Tools: []snapshotToolJSON{},
-	}
-	for i := range m.Tools() {
-		out.Snapshot.Tools = append(out.Snapshot.Tools, snapshotTool(m, uint32(i+1)))
-	}
+	out := ExportJSON{Schema: "awo.snapshot-export/v1", Snapshot: snapshotOf(s, m, info.Size())}
 	for c := range m.Walk() {
-		x := exportContextJSON{State: c.State, Calls: append([]string{}, c.Calls...), Next: []exportNextJSON{}}
-		for _, n := range c.Next {
-			x.Next = append(x.Next, exportNextJSON{Tool: n.Tool, OK: n.Counts.OK, Failed: n.Counts.Failed, Unknown: n.Counts.Unknown, Multiple: n.Counts.Multiple, Share: n.Share})
-		}
-		out.Contexts = append(out.Contexts, x)
+		out.Contexts = append(out.Contexts, c)
 	}
 	return report.WriteJSON(j.Out, out)
 }

@@ -36,7 +36,7 @@ warnings alone do so only with --fail-on warning.
 		Args: cli.SomeFiles,
 	}
 	cli.AddInput(c.Flags())
-	c.Flags().Var(cli.NewChoice("error", "warning"), "fail-on", "the least that makes the exit code 1")
+	c.Flags().Var(cli.NewChoice("error", "warning"), "fail-on", "the lowest severity that makes the exit code 1")
 	return cli.Work(a, c, checkRules)
 }
 
@@ -95,7 +95,7 @@ func checkRules(j *cli.Job, o checkOptions, args []string) error {
 			checked[i].usage = merge.NewUsage(checked[i].set)
 		}
 	}
-	out := CheckJSON{Schema: "awo.rules-check/v1", Files: []checkedRulesJSON{}}
+	out := CheckJSON{Schema: "awo.rules-check/v1"}
 	if len(traces) > 0 {
 		input, err := useRules(j, checked, o, traces)
 		if err != nil {
@@ -164,37 +164,28 @@ func useRules(j *cli.Job, checked []checkedRules, o checkOptions, traces []strin
 }
 
 func (c *checkedRules) json(file string) checkedRulesJSON {
-	out := checkedRulesJSON{File: file, Problems: []problemJSON{}, Usage: []ruleUsageJSON{}}
+	out := checkedRulesJSON{File: file, Problems: cli.Map(c.problems, func(e **diag.Error) problemJSON {
+		return problemJSON{(*e).Pos, (*e).Severity.String(), (*e).Code, (*e).Msg, (*e).Notes}
+	})}
 	if c.set != nil {
 		out.Rules = len(c.set.Rules)
 	}
-	for _, e := range c.problems {
-		out.Problems = append(out.Problems, problemJSON{
-			Pos: e.Pos, Severity: e.Severity.String(), Code: e.Code, Message: e.Msg, Notes: append([]diag.Note{}, e.Notes...),
-		})
-	}
 	if c.usage != nil {
-		for _, u := range c.usage.Rules() {
-			out.Usage = append(out.Usage, ruleUsageJSON{u.Rule.ID, u.Rule.Kind.String(), u.Matched, u.Decided})
-		}
+		out.Usage = cli.Map(c.usage.Rules(), func(u *merge.RuleUsage) ruleUsageJSON {
+			return ruleUsageJSON{u.Rule.ID, u.Rule.Kind.String(), u.Matched, u.Decided}
+		})
 	}
 	return out
 }
 
 func checkDocument(out CheckJSON) *report.Document {
-	table := report.NewTable("problems", "",
-		report.Column{Key: "file"},
-		report.Column{Key: "line", Align: report.Right},
-		report.Column{Key: "col", Title: "column", Align: report.Right},
-		report.Column{Key: "severity"},
-		report.Column{Key: "code"},
-		report.Column{Key: "message", Wrap: true})
+	var all []problemJSON
 	for _, f := range out.Files {
-		for _, p := range f.Problems {
-			table.Add(report.Name(p.File), report.Int(p.Line), report.Int(p.Col), report.Text(p.Severity), report.Text(p.Code), report.Text(p.Message))
-		}
+		all = append(all, f.Problems...)
 	}
 	var d report.Document
-	d.Add(table)
+	d.Add(report.TableOf("problems", "", all, []report.Column{
+		{Key: "file"}, {Key: "line"}, {Key: "col", Title: "column"}, {Key: "severity", Words: true}, {Key: "code", Words: true}, {Key: "message", Wrap: true, Words: true},
+	}))
 	return &d
 }

@@ -61,7 +61,7 @@ func testRules(j *cli.Job, _ struct{}, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := TestJSON{Schema: "awo.rules-test/v1", File: file, Rules: len(set.Rules), Examples: []exampleJSON{}}
+	out := TestJSON{Schema: "awo.rules-test/v1", File: file, Rules: len(set.Rules)}
 	owner := map[diag.Pos]string{}
 	for _, r := range set.Rules {
 		for i := range r.Examples {
@@ -99,7 +99,7 @@ func testRules(j *cli.Job, _ struct{}, args []string) error {
 
 // runExample runs one example and reports in what it does not hold.
 func runExample(j *cli.Job, set *rules.Set, e *rules.Example, rule string) exampleJSON {
-	x := exampleJSON{Pos: e.Pos, Rule: rule, Holds: true, Differences: []differenceJSON{}}
+	x := exampleJSON{Pos: e.Pos, Rule: rule, Holds: true}
 	for _, d := range merge.CheckExample(set, e) {
 		x.Holds = false
 		x.Differences = append(x.Differences, differenceJSON{Step: d.Step + 1, What: d.What, Got: d.Got, Want: d.Want})
@@ -127,29 +127,35 @@ func orNone(s string) string {
 }
 
 func testDocument(out TestJSON) *report.Document {
-	table := report.NewTable("examples", "",
-		report.Column{Key: "file"},
-		report.Column{Key: "line", Align: report.Right},
-		report.Column{Key: "rule"},
-		report.Column{Key: "holds"},
-		report.Column{Key: "step", Align: report.Right},
-		report.Column{Key: "what"},
-		report.Column{Key: "got", Wrap: true},
-		report.Column{Key: "want", Wrap: true})
-	for _, x := range out.Examples {
-		head := []report.Cell{report.Name(x.File), report.Int(x.Line), report.Name(x.Rule), report.Bool(x.Holds)}
+	type row struct {
+		*exampleJSON
+		Difference *differenceJSON `json:"difference"` // nil if it holds
+	}
+	var rows []row
+	for i := range out.Examples {
+		x := &out.Examples[i]
 		if x.Holds {
-			table.Add(append(head, report.Text(""), report.Text(""), report.Text(""), report.Text(""))...)
+			rows = append(rows, row{x, nil})
 		}
-		for _, d := range x.Differences {
-			step := report.Text("")
-			if d.Step > 0 {
-				step = report.Int(d.Step)
-			}
-			table.Add(append(head[:4:4], step, report.Text(d.What), report.Text(d.Got), report.Text(d.Want))...)
+		for k := range x.Differences {
+			rows = append(rows, row{x, &x.Differences[k]})
 		}
 	}
 	var d report.Document
-	d.Add(table)
+	d.Add(report.TableOf("examples", "", rows, []report.Column{
+		{Key: "file"},
+		{Key: "line"},
+		{Key: "rule"},
+		{Key: "holds"},
+		{Key: "step", Align: report.Right, Cell: report.By(func(r *row) report.Cell {
+			if r.Difference == nil || r.Difference.Step == 0 {
+				return report.Text("")
+			}
+			return report.Int(r.Difference.Step)
+		})},
+		{Key: "what", From: "difference.what", Words: true},
+		{Key: "got", From: "difference.got", Wrap: true, Words: true},
+		{Key: "want", From: "difference.want", Wrap: true, Words: true},
+	}))
 	return &d
 }

@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
@@ -21,8 +22,8 @@ type explainOptions struct {
 func newExplain(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain RULES TRACES...",
-		Short: "Say what each stage of the rules did to one call",
-		Long: `Say what the rules made of one recorded call: every rule that matches it, in the
+		Short: "Explain what each stage of the rules did to one call",
+		Long: `Explain what the rules made of one recorded call: every rule that matches it, in the
 order in which they apply, with what was there before and after; of rules of which
 the last one wins also those that lost, and to which. Then the step that came out,
 with its effect and domain, and the states that it leads from and to.
@@ -129,7 +130,6 @@ func explainRules(j *cli.Job, o explainOptions, args []string) error {
 func explanationResult(e *merge.Explanation) ExplanationJSON {
 	out := ExplanationJSON{
 		Schema: "awo.rules-explanation/v1", Tool: e.Tool, Label: e.Label, Status: e.Status.String(), Fate: e.Fate.String(),
-		Rules: []appliedRuleJSON{}, Steps: []explainedStepJSON{},
 	}
 	for _, a := range e.Stages {
 		rule := appliedRuleJSON{
@@ -141,12 +141,9 @@ func explanationResult(e *merge.Explanation) ExplanationJSON {
 		}
 		out.Rules = append(out.Rules, rule)
 	}
-	for _, s := range e.Steps {
-		out.Steps = append(out.Steps, explainedStepJSON{
-			Label: s.Label, Status: s.Status.String(), Effect: s.Effect.String(), Idempotent: s.Twice, Domain: s.Domain, Barrier: s.Barrier,
-			Inserted: s.Inserted, Calls: s.Calls, Cut: s.Cut, From: int(s.From), To: int(s.To), Visits: s.Visits,
-		})
-	}
+	out.Steps = cli.Map(e.Steps, func(s *merge.ExplainedStep) explainedStepJSON {
+		return explainedStepJSON{s.Label, s.Status.String(), s.Effect.String(), s.Twice, s.Domain, s.Barrier, s.Inserted, s.Calls, s.Cut, int(s.From), int(s.To), s.Visits}
+	})
 	return out
 }
 
@@ -161,64 +158,59 @@ var fates = map[string]string{
 func explanationDocument(out ExplanationJSON) *report.Document {
 	d := &report.Document{Title: fmt.Sprintf("Call %d of %d in %s", out.Call, out.Calls, out.Trajectory)}
 	d.Add(report.Paragraph(fmt.Sprintf("Recorded: %s (status %s).", out.Label, out.Status)))
-	table := report.NewTable("rules", "",
-		report.Column{Key: "kind"},
-		report.Column{Key: "rule"},
-		report.Column{Key: "verdict"},
-		report.Column{Key: "before", Max: 48, Wrap: true},
-		report.Column{Key: "after", Max: 48, Wrap: true})
-	for _, r := range out.Rules {
-		verdict := "applies"
-		switch {
-		case r.OverruledBy != "":
-			verdict = "overruled by " + r.OverruledBy
-		case !r.Changes:
-			verdict = "changes nothing"
-		}
-		table.Add(report.Text(r.Kind), report.Name(r.Rule), report.Text(verdict), report.Text(r.Before), report.Text(r.After))
-	}
-	if len(out.Rules) > 0 {
-		d.Add(table)
-	} else {
+	if len(out.Rules) == 0 {
 		d.Add(report.Paragraph("No rule matches the call."))
 	}
+	d.Add(report.TableOf("rules", "", out.Rules, []report.Column{
+		{Key: "kind", Words: true},
+		{Key: "rule"},
+		{Key: "verdict", Cell: report.By(func(r *appliedRuleJSON) report.Cell {
+			switch {
+			case r.OverruledBy != "":
+				return report.Text("overruled by " + r.OverruledBy)
+			case !r.Changes:
+				return report.Text("changes nothing")
+			}
+			return report.Text("applies")
+		})},
+		{Key: "before", Max: 48, Wrap: true, Words: true},
+		{Key: "after", Max: 48, Wrap: true, Words: true},
+	}).IfAny())
 	if text := fates[out.Fate]; text != "" {
 		d.Add(report.Paragraph(text))
 		return d
 	}
-	steps := report.NewTable("steps", "",
-		report.Column{Key: "label", Max: 60, Wrap: true},
-		report.Column{Key: "effect"},
-		report.Column{Key: "domain"},
-		report.Column{Key: "from", Title: "from state", Align: report.Right},
-		report.Column{Key: "to", Title: "to state", Align: report.Right},
-		report.Column{Key: "visits", Align: report.Right},
-		report.Column{Key: "remarks", Wrap: true})
-	for _, s := range out.Steps {
-		steps.Add(report.Text(s.Label), report.Text(s.Effect), report.Text(s.Domain), report.Int(s.From), report.Int(s.To), report.Int(s.Visits), report.Text(remarks(s)))
-	}
+	steps := report.TableOf("steps", "", out.Steps, []report.Column{
+		{Key: "label", Max: 60, Wrap: true, Words: true},
+		{Key: "effect", Words: true},
+		{Key: "domain", Words: true},
+		{Key: "from", Title: "from state"},
+		{Key: "to", Title: "to state"},
+		{Key: "visits"},
+		{Key: "remarks", Wrap: true, Cell: report.By(func(s *explainedStepJSON) report.Cell { return report.Text(remarks(s)) })},
+	})
 	steps.Note("State 0 is the root; visits count how often executions came to the state that the step leads to.")
 	d.Add(steps)
 	return d
 }
 
 // remarks are what else there is to say of a step.
-func remarks(s explainedStepJSON) string {
-	var text string
-	add := func(is bool, remark string) {
-		if !is {
-			return
+func remarks(s *explainedStepJSON) string {
+	var text []string
+	for _, x := range []struct {
+		is     bool
+		remark string
+	}{
+		{s.Inserted, "inserted by a rule"},
+		{s.Calls > 1, fmt.Sprintf("%d calls folded", s.Calls)},
+		{s.From == s.To, "leaves the state as it is"},
+		{s.Idempotent, "may be repeated"},
+		{s.Barrier, "barrier"},
+		{s.Cut, "starts again at the root"},
+	} {
+		if x.is {
+			text = append(text, x.remark)
 		}
-		if text != "" {
-			text += ", "
-		}
-		text += remark
 	}
-	add(s.Inserted, "inserted by a rule")
-	add(s.Calls > 1, fmt.Sprintf("%d calls folded", s.Calls))
-	add(s.From == s.To, "leaves the state as it is")
-	add(s.Idempotent, "may be repeated")
-	add(s.Barrier, "barrier")
-	add(s.Cut, "starts again at the root")
-	return text
+	return strings.Join(text, ", ")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/merge/suggest"
 	"github.com/awo-dev/awo/rules"
@@ -30,7 +31,7 @@ type suggestOptions struct {
 func newSuggest(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "suggest TRACES...",
-		Short: "Propose rules for traces, each with what speaks for and against it",
+		Short: "Propose rules for traces, each with its evidence",
 		Long: `Propose a rule file for traces: which results are failures, which tools read or
 note, which arguments hold ids, dates and the like, which reads page, which writes
 are about different parts of the world, which command lines only read, and which
@@ -75,8 +76,8 @@ type SuggestionJSON struct {
 }
 
 type sizeJSON struct {
-	States int           `json:"states"`
-	Bits   report.Figure `json:"bits"` // held out, a call, given the state; mean over four partitions
+	States int         `json:"states"`
+	Bits   stat.Figure `json:"bits"` // held out, a call, given the state; mean over four partitions
 }
 
 type suggestedRuleJSON struct {
@@ -351,51 +352,40 @@ func scalar(text string) string {
 }
 
 func suggestion(in *cli.Intake, found *suggest.Suggestions, source []byte) SuggestionJSON {
-	out := SuggestionJSON{
-		Schema: "awo.rules-suggestion/v1", Input: in.JSON(), YAML: string(source), Unread: found.LeftOut,
-		Before: sizeOf(found.Before), After: sizeOf(found.After), Rules: []suggestedRuleJSON{}, Left: []leftRuleJSON{},
+	return SuggestionJSON{
+		Schema: "awo.rules-suggestion/v1", Input: in.JSON(), YAML: string(source), Unread: found.LeftOut, Before: sizeOf(found.Before), After: sizeOf(found.After),
+		Rules: cli.Map(found.Rules, func(s *suggest.Suggestion) suggestedRuleJSON {
+			return suggestedRuleJSON{
+				ID: s.Rule.ID, Kind: s.Rule.Kind.String(), Basis: s.Basis, Tools: globs(s.Rule), Argument: s.Rule.Match.Arg.String(),
+				Calls: s.Calls, Trajectories: s.Trajectories, For: s.For, Against: s.Against, Of: s.Of, Before: sizeOf(s.Before), After: sizeOf(s.After),
+				States: s.Evidence.States, Tested: s.Evidence.Tested, Checks: s.Evidence.Checks, Contradictions: s.Evidence.Contradictions,
+			}
+		}),
+		Left: cli.Map(found.Rejected, func(l *suggest.Rejected) leftRuleJSON {
+			return leftRuleJSON{l.Rule.Kind.String(), globs(l.Rule), l.Rule.Match.Arg.String(), l.Basis, l.Reason}
+		}),
 	}
-	for i := range found.Rules {
-		s := &found.Rules[i]
-		out.Rules = append(out.Rules, suggestedRuleJSON{
-			ID: s.Rule.ID, Kind: s.Rule.Kind.String(), Basis: s.Basis, Tools: globs(s.Rule), Argument: s.Rule.Match.Arg.String(),
-			Calls: s.Calls, Trajectories: s.Trajectories, For: s.For, Against: s.Against, Of: s.Of, Before: sizeOf(s.Before), After: sizeOf(s.After),
-			States: s.Evidence.States, Tested: s.Evidence.Tested, Checks: s.Evidence.Checks, Contradictions: s.Evidence.Contradictions,
-		})
-	}
-	for i := range found.Rejected {
-		l := &found.Rejected[i]
-		out.Left = append(out.Left, leftRuleJSON{Kind: l.Rule.Kind.String(), Tools: globs(l.Rule), Argument: l.Rule.Match.Arg.String(), Basis: l.Basis, Reason: l.Reason})
-	}
-	return out
 }
 
 func sizeOf(s suggest.Size) sizeJSON {
-	if math.IsNaN(s.Bits) {
-		return sizeJSON{s.States, report.Unknown("a held-out loss needs at least two tasks with calls")}
-	}
-	return sizeJSON{s.States, report.Known(s.Bits)}
+	return sizeJSON{s.States, stat.Finite(s.Bits, "a held-out loss needs at least two tasks with calls")}
 }
 
 func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
 	d := &report.Document{Title: "Suggested rules"}
 	d.Add(in.Summary())
-	table := report.NewTable("suggested-rules", "",
-		report.Column{Key: "rule"},
-		report.Column{Key: "kind"},
-		report.Column{Key: "tools", Wrap: true},
-		report.Column{Key: "why", Wrap: true},
-		report.Column{Key: "for", Align: report.Right},
-		report.Column{Key: "against", Align: report.Right},
-		report.Column{Key: "states", Align: report.Right},
-		report.Column{Key: "bits", Title: "held-out bits a call", Align: report.Right},
-		report.Column{Key: "checks", Align: report.Right},
-		report.Column{Key: "contradictions", Align: report.Right},
-	)
-	for _, r := range out.Rules {
-		table.Add(report.Name(r.ID), report.Text(r.Kind), report.Name(strings.Join(r.Tools, ", ")), report.Text(r.Basis),
-			report.Int(r.For), report.Int(r.Against), report.Int(r.After.States), r.After.Bits.Float(3), report.Int(r.Checks), report.Int(r.Contradictions))
-	}
+	table := report.TableOf("suggested-rules", "", out.Rules, []report.Column{
+		{Key: "rule", From: "id"},
+		{Key: "kind", Words: true},
+		{Key: "tools", Wrap: true},
+		{Key: "why", From: "basis", Wrap: true, Words: true},
+		{Key: "for", From: "observations_for"},
+		{Key: "against", From: "observations_against"},
+		{Key: "states", From: "after.states"},
+		{Key: "bits", From: "after.bits", Title: "held-out bits a call", Digits: 3},
+		{Key: "checks"},
+		{Key: "contradictions"},
+	})
 	table.Note("States and bits are those with this rule and all above it; without rules they are %s and %s.",
 		report.Grouped(out.Before.States), bitsText(out.Before.Bits))
 	left := report.NewTable("left-out", "Tried and rejected",
@@ -413,7 +403,7 @@ func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
 	return d
 }
 
-func bitsText(f report.Figure) string {
+func bitsText(f stat.Figure) string {
 	if v, ok := f.Value(); ok {
 		return fmt.Sprintf("%.3f", v)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/trace"
@@ -52,7 +53,7 @@ RULES is a rule file. ` + cli.FilesHelp,
 	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
 	f.Float64("min-tested", 0.2, "the smallest share of the states that a rule joins in which something must have been checked, from 0 to 1")
 	f.Bool("strict-tested", false, "fail if a rule is untested")
-	f.Int("limit-states", 0, "watch at most `N` states, to bound memory; what was left out is counted (0: no limit)")
+	f.Int("limit-states", 0, "watch at most `N` states, to bound memory; what was left out is counted (0 means no limit)")
 	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
 	return cli.Work(a, c, verifyRules)
 }
@@ -96,13 +97,13 @@ type ruleVerdict struct {
 	Why            string               `json:"why"`
 	States         int                  `json:"states"`        // that hold histories which are one state by this rule
 	Tested         int                  `json:"tested_states"` // of these, where something was checked
-	TestedShare    report.Figure        `json:"tested_share"`
+	TestedShare    stat.Figure          `json:"tested_share"`
 	Checks         int                  `json:"checks"`
 	Contradictions int                  `json:"contradictions"`
 	Involved       int                  `json:"involved"` // contradictions that are another rule's among them
 	Expected       float64              `json:"expected"` // by the baseline
-	Rate           report.Figure        `json:"contradicted_share"`
-	Interval       report.Interval      `json:"contradicted_interval"`
+	Rate           stat.Figure          `json:"contradicted_share"`
+	Interval       stat.Interval        `json:"contradicted_interval"`
 	Examples       []counterExampleJSON `json:"counter_examples"`
 }
 
@@ -240,7 +241,6 @@ func verification(in *cli.Intake, o verifyOptions, file string, e *evidence.Evid
 	out := EvidenceJSON{
 		Schema: "awo.rules-verification/v1", Input: in.JSON(), Rules: file,
 		MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
-		Verdicts: []ruleVerdict{}, Together: []ruleVerdict{},
 		LeftOut: verifyLeftOut{e.LeftOut, e.Unwatched},
 	}
 	of := func(k evidence.CheckKind) checkJSON { return checkJSON{e.Checks[k], e.Contradictions[k]} }
@@ -265,24 +265,24 @@ func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, 
 	v := ruleVerdict{
 		ID: rule.ID, Kind: rule.Kind.String(), At: rule.Pos, Verdict: verdictOK,
 		States: r.States, Tested: r.Tested, Checks: r.Checks,
-		Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected, Examples: []counterExampleJSON{},
+		Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected,
 	}
-	v.TestedShare = report.Unknown("it joins no states")
+	v.TestedShare = stat.Unknown("it joins no states")
 	if r.States > 0 {
-		v.TestedShare = report.Known(r.TestedShare())
+		v.TestedShare = stat.Known(r.TestedShare())
 	}
-	v.Rate, v.Interval = report.Unknown("nothing was checked"), report.NoInterval("nothing was checked")
+	v.Rate, v.Interval = stat.Unknown("nothing was checked"), stat.NoInterval("nothing was checked")
 	if r.Rate.N > 0 {
-		v.Rate = report.Known(r.Rate.Share)
-		v.Interval = report.Interval{Lo: r.Rate.Lo, Hi: r.Rate.Hi, Level: 0.95, Method: "Wilson"}
+		v.Rate = stat.Known(r.Rate.Share)
+		v.Interval = stat.Interval{Lo: r.Rate.Lo, Hi: r.Rate.Hi, Level: 0.95, Method: "Wilson"}
 	}
 	v.Verdict, v.Why = judge(r, o)
 	for _, x := range r.Examples {
 		c := compared[x]
 		v.Examples = append(v.Examples, counterExampleJSON{
-			Check: x.Check.String(), Read: c.Read, Results: append([]string{}, c.Results...),
-			First:  sighting{e.Runs[x.First.Run].ID, x.First.Call + 1, append([]string{}, c.First...), append([]string{}, c.FirstOrder...)},
-			Second: sighting{e.Runs[x.Second.Run].ID, x.Second.Call + 1, append([]string{}, c.Second...), append([]string{}, c.SecondOrder...)},
+			Check: x.Check.String(), Read: c.Read, Results: c.Results,
+			First:  sighting{e.Runs[x.First.Run].ID, x.First.Call + 1, c.First, c.FirstOrder},
+			Second: sighting{e.Runs[x.Second.Run].ID, x.Second.Call + 1, c.Second, c.SecondOrder},
 		})
 	}
 	return v

@@ -2,6 +2,7 @@ package rulefile
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -12,49 +13,28 @@ import (
 func evidenceDocument(in *cli.Intake, o verifyOptions, out EvidenceJSON) *report.Document {
 	d := &report.Document{Title: "Evidence for and against rules"}
 	d.Add(in.Summary())
-	table := report.NewTable("rules", "",
-		report.Column{Key: "rule", Max: 32},
-		report.Column{Key: "kind"},
-		report.Column{Key: "states", Title: "joins states", Align: report.Right},
-		report.Column{Key: "tested", Title: "tested", Unit: "%", Align: report.Right},
-		report.Column{Key: "checks", Align: report.Right},
-		report.Column{Key: "contradictions", Align: report.Right},
-		report.Column{Key: "contradicted", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "verdict"},
-	)
-	for _, v := range out.Verdicts {
-		table.Add(verdictCells(v, report.Name(v.ID))...)
-	}
-	for _, v := range out.Together {
-		table.Add(verdictCells(v, report.Text("(several together)"))...)
-	}
+	verdicts := append(slices.Clone(out.Verdicts), out.Together...)
+	table := report.TableOf("rules", "", verdicts, []report.Column{
+		{Key: "rule", From: "id", Max: 32, Empty: "(several together)"},
+		{Key: "kind", Words: true},
+		{Key: "states", Title: "joins states"},
+		{Key: "tested", From: "tested_share", Title: "tested", Unit: "%", Digits: report.Whole},
+		{Key: "checks"},
+		{Key: "contradictions"},
+		{Key: "contradicted", From: "contradicted_interval", Title: "95 % interval", Unit: "%", Align: report.Right},
+		{Key: "verdict", Words: true},
+	})
 	c := out.Checks
 	table.Note("Checked: reads from one state after different histories (%s), reads made twice in a row (%s), reads before and after what changes nothing (%s). A check counts for every rule without which the two histories would be two states, a contradiction against the one that explains most.",
 		report.Grouped(c.Histories.Checks), report.Grouped(c.Repeated.Checks), report.Grouped(c.Unchanged.Checks))
-	table.Note("After identical histories %s of %s differ, which is no rule's fault; %s of calls that do so are not counted. Intervals (Wilson) take checks to be independent, which those of one task are not.",
+	table.Note("After identical histories %s of %s differ, which is no rule's fault; %s of calls that do so are not counted. Intervals (Wilson) assume independence and are too narrow, because checks of one task depend on each other.",
 		report.Grouped(c.Baseline.Contradictions), cli.CountOf(c.Baseline.Checks, "read"), cli.CountOf(c.Unstable, "check"))
-	if out.LeftOut.Histories > 0 {
-		table.Note("%s in states beyond --limit-states were not examined.", cli.CountOf(out.LeftOut.Histories, "history"))
-	}
-	if out.LeftOut.Reads > 0 {
-		table.Note("%s were not compared: too many different ones.", cli.CountOf(out.LeftOut.Reads, "read"))
-	}
+	table.NoteIf(out.LeftOut.Histories > 0, "%s in states beyond --limit-states were not examined.", cli.CountOf(out.LeftOut.Histories, "history"))
+	table.NoteIf(out.LeftOut.Reads > 0, "%s were not compared: too many different ones.", cli.CountOf(out.LeftOut.Reads, "read"))
 	d.Add(table)
-	if list := counterExamples(out); len(list) > 0 {
-		d.Section("Counter-examples", list)
-	}
+	d.Section("Counter-examples", counterExamples(out))
 	d.Section("The next call", nextCallTable(out))
 	return d
-}
-
-func verdictCells(v ruleVerdict, name report.Cell) []report.Cell {
-	interval := report.ShareRange(v.Interval, 1)
-	if v.Interval.Reason != "" {
-		interval = report.Missing(v.Interval.Reason)
-	}
-	return []report.Cell{
-		name, report.Text(v.Kind), report.Int(v.States), v.TestedShare.Share(0), report.Int(v.Checks), report.Int(v.Contradictions), interval, report.Text(v.Verdict),
-	}
 }
 
 func nextCallTable(out EvidenceJSON) *report.Table {

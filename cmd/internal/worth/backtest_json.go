@@ -2,12 +2,11 @@ package worth
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // BacktestJSON is the JSON of `awo backtest`; docs/backtest.md describes it.
@@ -34,33 +33,33 @@ type splitJSON struct {
 // TechniqueJSON is what a technique would have done in the test part. Savings are
 // upper bounds.
 type TechniqueJSON struct {
-	Technique         string        `json:"technique"`
-	Doc               string        `json:"doc"`
-	LLMCalls          int           `json:"llm_calls"` // recorded
-	LLMCallsSaved     int           `json:"llm_calls_saved"`
-	CallingTurns      int           `json:"calling_turns"` // recorded
-	CallingTurnsSaved int           `json:"calling_turns_saved"`
-	Share             report.Figure `json:"calling_turns_saved_share"`
-	Utilisation       report.Figure `json:"utilisation"`
-	Tokens            report.Figure `json:"tokens"` // recorded, or estimated
-	TokensSaved       report.Figure `json:"tokens_saved"`
-	CostUSD           report.Figure `json:"cost_usd"`
-	CostSavedUSD      report.Figure `json:"cost_saved_usd"`
-	StepsBefore       report.Figure `json:"steps_before"` // model calls of a trajectory with an occurrence
-	StepsAfter        report.Figure `json:"steps_after"`
-	Seconds           report.Figure `json:"model_seconds"`
-	SecondsSaved      report.Figure `json:"model_seconds_saved"`
-	Places            int           `json:"places"` // where a meta-tool would save a turn; they overlap
-	Exact             int           `json:"exact"`
-	Known             int           `json:"inputs_known"`
-	Wrong             int           `json:"wrong_calls"`       // made without the model, and not recorded
-	MetaTools         float64       `json:"meta_tools"`        // mean over the parts
-	AntiMetaTools     float64       `json:"anti_meta_tools"`   // left out since they fail more often than their parts or cost more than they save
-	DefinitionTokens  float64       `json:"definition_tokens"` // of them together
+	Technique         string      `json:"technique"`
+	Doc               string      `json:"doc"`
+	LLMCalls          int         `json:"llm_calls"` // recorded
+	LLMCallsSaved     int         `json:"llm_calls_saved"`
+	CallingTurns      int         `json:"calling_turns"` // recorded
+	CallingTurnsSaved int         `json:"calling_turns_saved"`
+	Share             stat.Figure `json:"calling_turns_saved_share"`
+	Utilisation       stat.Figure `json:"utilisation"`
+	Tokens            stat.Figure `json:"tokens"` // recorded, or estimated
+	TokensSaved       stat.Figure `json:"tokens_saved"`
+	CostUSD           stat.Figure `json:"cost_usd"`
+	CostSavedUSD      stat.Figure `json:"cost_saved_usd"`
+	StepsBefore       stat.Figure `json:"steps_before"` // model calls of a trajectory with an occurrence
+	StepsAfter        stat.Figure `json:"steps_after"`
+	Seconds           stat.Figure `json:"model_seconds"`
+	SecondsSaved      stat.Figure `json:"model_seconds_saved"`
+	Places            int         `json:"places"` // where a meta-tool would save a turn; they overlap
+	Exact             int         `json:"exact"`
+	Known             int         `json:"inputs_known"`
+	Wrong             int         `json:"wrong_calls"`       // made without the model, and not recorded
+	MetaTools         float64     `json:"meta_tools"`        // mean over the parts
+	AntiMetaTools     float64     `json:"anti_meta_tools"`   // left out since they fail more often than their parts or cost more than they save
+	DefinitionTokens  float64     `json:"definition_tokens"` // of them together
 
-	Adoption  *adoptionJSON              `json:"adoption,omitempty"`
-	Intervals map[string]report.Interval `json:"intervals"`
-	Notes     []string                   `json:"notes"`
+	Adoption  *adoptionJSON            `json:"adoption,omitempty"`
+	Intervals map[string]stat.Interval `json:"intervals"`
+	Notes     []string                 `json:"notes"`
 }
 
 // adoptionJSON is what is left if agents use meta-tools as seldom or as often as
@@ -82,15 +81,15 @@ const (
 // interactionJSON is what techniques save together beyond the sum of what each
 // saves.
 type interactionJSON struct {
-	Technique         string                     `json:"technique"`  // the combination
-	Techniques        []string                   `json:"techniques"` // its parts
-	Attributed        []attributedJSON           `json:"attributed"` // every turn that the combination saves, to one part
-	CallingTurnsSaved int                        `json:"calling_turns_saved"`
-	LLMCallsSaved     int                        `json:"llm_calls_saved"`
-	TokensSaved       report.Figure              `json:"tokens_saved"`
-	CostSavedUSD      report.Figure              `json:"cost_saved_usd"`
-	Intervals         map[string]report.Interval `json:"intervals"`
-	Notes             []string                   `json:"notes"`
+	Technique         string                   `json:"technique"`  // the combination
+	Techniques        []string                 `json:"techniques"` // its parts
+	Attributed        []attributedJSON         `json:"attributed"` // every turn that the combination saves, to one part
+	CallingTurnsSaved int                      `json:"calling_turns_saved"`
+	LLMCallsSaved     int                      `json:"llm_calls_saved"`
+	TokensSaved       stat.Figure              `json:"tokens_saved"`
+	CostSavedUSD      stat.Figure              `json:"cost_saved_usd"`
+	Intervals         map[string]stat.Interval `json:"intervals"`
+	Notes             []string                 `json:"notes"`
 }
 
 type attributedJSON struct {
@@ -111,27 +110,19 @@ type sweepValueJSON struct {
 }
 
 type sweepMetricsJSON struct {
-	CallingTurnsSaved int           `json:"calling_turns_saved"`
-	Share             report.Figure `json:"calling_turns_saved_share"`
-	Utilisation       report.Figure `json:"utilisation"`
-	TokensSaved       report.Figure `json:"tokens_saved"`
-	CostSavedUSD      report.Figure `json:"cost_saved_usd"`
-	MetaTools         float64       `json:"meta_tools"`
+	CallingTurnsSaved int         `json:"calling_turns_saved"`
+	Share             stat.Figure `json:"calling_turns_saved_share"`
+	Utilisation       stat.Figure `json:"utilisation"`
+	TokensSaved       stat.Figure `json:"tokens_saved"`
+	CostSavedUSD      stat.Figure `json:"cost_saved_usd"`
+	MetaTools         float64     `json:"meta_tools"`
 }
 
-// figure is a number, null where it is none.
-func figure(v float64, reason string) report.Figure {
-	if math.IsNaN(v) {
-		return report.Unknown(reason)
-	}
-	return report.Known(v)
-}
-
-func intervalJSON(i backtest.Interval, reason string) report.Interval {
+func intervalJSON(i backtest.Interval, reason string) stat.Interval {
 	if !i.IsKnown() {
-		return report.NoInterval(reason)
+		return stat.NoInterval(reason)
 	}
-	return report.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
+	return stat.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
 }
 
 // JSON returns the result for scripts.
@@ -155,25 +146,25 @@ func (f *BacktestFindings) sweep(s *backtest.SweepOutcome) SweepJSON {
 func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 	t := TechniqueJSON{
 		Technique: o.Name, Doc: o.Doc, LLMCalls: o.LLMCalls, LLMCallsSaved: o.LLMCallsSaved,
-		CallingTurns: o.CallingTurns, CallingTurnsSaved: o.CallingTurnsSaved, Share: report.Unknown(noTestTurns),
+		CallingTurns: o.CallingTurns, CallingTurnsSaved: o.CallingTurnsSaved, Share: stat.Unknown(noTestTurns),
 		Utilisation: f.known(o, "utilisation", o.Utilisation),
-		Tokens:      report.Unknown(noTokens), TokensSaved: f.known(o, "tokens_saved", float64(o.TokensSaved)), CostUSD: report.Unknown(NoPrices), CostSavedUSD: f.known(o, "cost_saved_usd", o.USDSaved),
-		StepsBefore: figure(o.StepsBefore, noneUsed), StepsAfter: figure(o.StepsAfter, noneUsed),
-		Seconds: report.Unknown(noTimes), SecondsSaved: f.known(o, "model_seconds_saved", o.SecondsSaved),
+		Tokens:      stat.Unknown(noTokens), TokensSaved: f.known(o, "tokens_saved", float64(o.TokensSaved)), CostUSD: stat.Unknown(NoPrices), CostSavedUSD: f.known(o, "cost_saved_usd", o.USDSaved),
+		StepsBefore: stat.Finite(o.StepsBefore, noneUsed), StepsAfter: stat.Finite(o.StepsAfter, noneUsed),
+		Seconds: stat.Unknown(noTimes), SecondsSaved: f.known(o, "model_seconds_saved", o.SecondsSaved),
 		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
-		Intervals: map[string]report.Interval{}, Notes: slices.Clone(o.Notes),
+		Intervals: map[string]stat.Interval{}, Notes: slices.Clone(o.Notes),
 	}
 	if o.CallingTurns > 0 {
-		t.Share = report.Known(float64(o.CallingTurnsSaved) / float64(o.CallingTurns))
+		t.Share = stat.Known(float64(o.CallingTurnsSaved) / float64(o.CallingTurns))
 	}
 	if o.LLMCalls > 0 {
-		t.Tokens = report.Known(float64(o.Tokens))
+		t.Tokens = stat.Known(float64(o.Tokens))
 		if f.result.Unpriced < f.result.LLMTurns {
-			t.CostUSD = report.Known(o.USD)
+			t.CostUSD = stat.Known(o.USD)
 		}
 	}
 	if o.Seconds > 0 {
-		t.Seconds = report.Known(o.Seconds)
+		t.Seconds = stat.Known(o.Seconds)
 	}
 	for _, metric := range backtest.Metrics {
 		t.Intervals[metric] = f.interval(o, metric)
@@ -204,8 +195,8 @@ func (f *BacktestFindings) interaction(x *backtest.Interaction) interactionJSON 
 	out := interactionJSON{
 		Technique: x.Technique, Techniques: x.Parts,
 		CallingTurnsSaved: x.CallingTurnsSaved, LLMCallsSaved: x.LLMCallsSaved,
-		TokensSaved: report.Unknown(noTokens), CostSavedUSD: report.Unknown(NoPrices),
-		Intervals: map[string]report.Interval{},
+		TokensSaved: stat.Unknown(noTokens), CostSavedUSD: stat.Unknown(NoPrices),
+		Intervals: map[string]stat.Interval{},
 		Notes: []string{
 			"what " + x.Technique + " saves, less the sum of what its parts save alone: negative where both would save the same turn",
 			"wrong calls are charged to the combination as to inertia alone, so that they are not in the interaction",
@@ -215,9 +206,9 @@ func (f *BacktestFindings) interaction(x *backtest.Interaction) interactionJSON 
 		out.Attributed = append(out.Attributed, attributedJSON{x.Parts[i], turns})
 	}
 	if f.result.LLMTurns > 0 {
-		out.TokensSaved = report.Known(float64(x.TokensSaved))
+		out.TokensSaved = stat.Known(float64(x.TokensSaved))
 		if f.result.Unpriced < f.result.LLMTurns {
-			out.CostSavedUSD = report.Known(x.USDSaved)
+			out.CostSavedUSD = stat.Known(x.USDSaved)
 		}
 	}
 	if len(f.result.Techniques) > 0 {
@@ -249,7 +240,7 @@ func (f *BacktestFindings) unknown() []string {
 		say("%s without a price: in the tokens, not in the money. --prices can add them.", cli.CountOf(r.Unpriced, "turn"))
 	}
 	if 0 < r.TestTasks && r.TestTasks < fewTasks {
-		say("Intervals are a bootstrap over %s: too narrow, with so few.", cli.CountOf(r.TestTasks, "task"))
+		say("Intervals are a bootstrap over only %s, and are too narrow.", cli.CountOf(r.TestTasks, "task"))
 	}
 	return out
 }

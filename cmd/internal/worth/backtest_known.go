@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/backtest"
-	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // NoPrices is why figures of money are missing.
@@ -53,17 +53,17 @@ func (f *BacktestFindings) lacks(o *backtest.Outcome, metric string) string {
 }
 
 // interval returns the interval of a metric, or why there is none.
-func (f *BacktestFindings) interval(o *backtest.Outcome, metric string) report.Interval {
+func (f *BacktestFindings) interval(o *backtest.Outcome, metric string) stat.Interval {
 	if why := f.lacks(o, metric); why != "" {
-		return report.NoInterval(why)
+		return stat.NoInterval(why)
 	}
 	return intervalJSON(o.Intervals[metric], fewerTasks)
 }
 
 // known returns a figure of a technique, or why there is none.
-func (f *BacktestFindings) known(o *backtest.Outcome, metric string, v float64) report.Figure {
+func (f *BacktestFindings) known(o *backtest.Outcome, metric string, v float64) stat.Figure {
 	if why := f.lacks(o, metric); why != "" {
-		return report.Unknown(why)
+		return stat.Unknown(why)
 	}
-	return report.Known(v)
+	return stat.Known(v)
 }

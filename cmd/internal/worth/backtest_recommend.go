@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 type recommendedJSON struct {
@@ -18,12 +19,12 @@ type recommendedJSON struct {
 
 // cheapestJSON is a technique, or a value of a sweep over it.
 type cheapestJSON struct {
-	Technique    string        `json:"technique"`
-	Threshold    int           `json:"threshold"`
-	MaxTools     int           `json:"max_tools"` // 0: as many as --max-tools says
-	TurnsSaved   int           `json:"calling_turns_saved"`
-	TokensSaved  report.Figure `json:"tokens_saved"`
-	CostSavedUSD report.Figure `json:"cost_saved_usd"`
+	Technique    string      `json:"technique"`
+	Threshold    int         `json:"threshold"`
+	MaxTools     int         `json:"max_tools"` // 0: as many as --max-tools says
+	TurnsSaved   int         `json:"calling_turns_saved"`
+	TokensSaved  stat.Figure `json:"tokens_saved"`
+	CostSavedUSD stat.Figure `json:"cost_saved_usd"`
 }
 
 // recommended says which technique to take, and which saves most money.

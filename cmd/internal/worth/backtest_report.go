@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Document {
@@ -87,7 +88,7 @@ func antiNote(out BacktestJSON) string {
 	if len(some) == 0 {
 		return ""
 	}
-	return "Left out as anti-meta-tools, which fail more often than their parts or cost more than they save (the mean over the parts): " + strings.Join(some, ", ") + "."
+	return "Rejected as anti-meta-tools, which fail more often than their parts or cost more than they save (the mean over the parts): " + strings.Join(some, ", ") + "."
 }
 
 // emptyNote says what an interval means that has nothing to vary: techniques that
@@ -104,7 +105,7 @@ func emptyNote(out BacktestJSON) string {
 		return ""
 	}
 	bound := 1 - math.Pow(0.05, 1/float64(out.Split.TestTasks))
-	return fmt.Sprintf("Nothing is saved in any of %s by %s, and an interval of nothing says too much: of further tasks up to %.1f %% may hold something (95 %%).", cli.CountOf(out.Split.TestTasks, "task"), strings.Join(names, ", "), 100*bound)
+	return fmt.Sprintf("In none of %s anything is saved by %s. That does not prove zero: up to %.1f %% of further tasks may hold something (95 %%).", cli.CountOf(out.Split.TestTasks, "task"), strings.Join(names, ", "), 100*bound)
 }
 
 // callsCell leaves out what nothing is known of, though turns are recorded.
@@ -124,11 +125,11 @@ func exactCell(t *TechniqueJSON) report.Cell {
 }
 
 // stepsCell leaves empty what concerns no trajectory.
-func stepsCell(f report.Figure) report.Cell {
+func stepsCell(f stat.Figure) report.Cell {
 	if _, ok := f.Value(); !ok {
 		return report.Text("")
 	}
-	return f.Float(1)
+	return report.FloatOf(f, 1)
 }
 
 // MoneyTable shows what each technique saves of tokens and money, with the
@@ -137,7 +138,7 @@ func MoneyTable(out BacktestJSON) *report.Table {
 	table := report.TableOf("money", "Held out: tokens and money, definitions paid", out.Techniques, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "tokens_saved", Title: "tokens saved", Digits: report.Whole},
-		{Key: "tokens_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return t.TokensSaved.PartOf(t.Tokens).Share(1) })},
+		{Key: "tokens_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return report.ShareOf(t.TokensSaved.PartOf(t.Tokens), 1) })},
 		{Key: "tokens_saved_share", From: "intervals.tokens_saved_share", Title: "95 %", Share: true},
 		{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Digits: 4},
 		{Key: "cost_saved_usd", From: "intervals.cost_saved_usd", Title: "95 %", Digits: 4},
@@ -168,7 +169,9 @@ func TimeTable(out BacktestJSON) *report.Table {
 	table := report.TableOf("time", "Held out: model time", out.Techniques, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "model_seconds_saved", Title: "saved", Unit: "s"},
-		{Key: "model_seconds_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return t.SecondsSaved.PartOf(out.Techniques[0].Seconds).Share(1) })},
+		{Key: "model_seconds_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell {
+			return report.ShareOf(t.SecondsSaved.PartOf(out.Techniques[0].Seconds), 1)
+		})},
 		{Key: "model_seconds_saved_share", From: "intervals.model_seconds_saved_share", Title: "95 %", Share: true},
 	})
 	table.Note("Of %s seconds in which turns that record it waited for the model. Upper bounds, as the turns are; wrong calls of inertia take time that is not recorded.", report.Grouped(int(whole)))
@@ -189,7 +192,7 @@ func InteractionTable(out BacktestJSON) *report.Table {
 		for _, a := range x.Attributed {
 			table.Add(report.Text("in "+x.Technique+", by "+a.Technique), report.Int(a.CallingTurnsSaved), report.Text(""), report.Text(""), report.Text(""))
 		}
-		table.Add(report.Text("interaction"), report.Int(x.CallingTurnsSaved), report.Range(x.Intervals["calling_turns_saved"], 0), x.TokensSaved.Int(), x.CostSavedUSD.Float(4))
+		table.Add(report.Text("interaction"), report.Int(x.CallingTurnsSaved), report.Range(x.Intervals["calling_turns_saved"], 0), report.IntOf(x.TokensSaved), report.FloatOf(x.CostSavedUSD, 4))
 	}
 	table.Note("Each call is attributed to one technique. The interaction is what is saved together, less the sum of what each saves alone.")
 	return table

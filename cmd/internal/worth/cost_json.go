@@ -6,7 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // CostJSON is the JSON of `awo cost`; docs/cost.md describes it.
@@ -32,31 +32,31 @@ type CostJSON struct {
 
 // CostLineJSON is what some of the turns cost.
 type CostLineJSON struct {
-	Name          string        `json:"name"` // empty: not recorded
-	Trajectories  int           `json:"trajectories"`
-	Turns         int           `json:"turns"`
-	Estimated     int           `json:"estimated_turns"`
-	Unpriced      int           `json:"unpriced_turns"` // in the tokens, not in cost_usd
-	Calls         int           `json:"calls"`
-	Input         int64         `json:"input_tokens"` // cached and written ones included
-	Cached        int64         `json:"cached_input_tokens"`
-	Write         int64         `json:"cache_write_tokens"`
-	Output        int64         `json:"output_tokens"`
-	CostUSD       report.Figure `json:"cost_usd"`
-	RecordedUSD   report.Figure `json:"recorded_cost_usd"`
-	RecordedTurns int           `json:"turns_with_recorded_cost"`
+	Name          string      `json:"name"` // empty: not recorded
+	Trajectories  int         `json:"trajectories"`
+	Turns         int         `json:"turns"`
+	Estimated     int         `json:"estimated_turns"`
+	Unpriced      int         `json:"unpriced_turns"` // in the tokens, not in cost_usd
+	Calls         int         `json:"calls"`
+	Input         int64       `json:"input_tokens"` // cached and written ones included
+	Cached        int64       `json:"cached_input_tokens"`
+	Write         int64       `json:"cache_write_tokens"`
+	Output        int64       `json:"output_tokens"`
+	CostUSD       stat.Figure `json:"cost_usd"`
+	RecordedUSD   stat.Figure `json:"recorded_cost_usd"`
+	RecordedTurns int         `json:"turns_with_recorded_cost"`
 }
 
 type costPriceJSON struct {
-	Model  string        `json:"model"`
-	Input  report.Figure `json:"input_usd_per_million"`
-	Cached report.Figure `json:"cached_input_usd_per_million"`
-	Write  report.Figure `json:"cache_write_usd_per_million"`
-	Output report.Figure `json:"output_usd_per_million"`
-	Source string        `json:"source"`
-	AsOf   string        `json:"as_of"`
-	From   string        `json:"from"`
-	Until  string        `json:"until"`
+	Model  string      `json:"model"`
+	Input  stat.Figure `json:"input_usd_per_million"`
+	Cached stat.Figure `json:"cached_input_usd_per_million"`
+	Write  stat.Figure `json:"cache_write_usd_per_million"`
+	Output stat.Figure `json:"output_usd_per_million"`
+	Source string      `json:"source"`
+	AsOf   string      `json:"as_of"`
+	From   string      `json:"from"`
+	Until  string      `json:"until"`
 }
 
 type costFitJSON struct {
@@ -69,29 +69,29 @@ type costFitJSON struct {
 }
 
 type costEstimateJSON struct {
-	Value    float64         `json:"value"`
-	Interval report.Interval `json:"interval"`
-	Tasks    int             `json:"tasks"`
-	Turns    int             `json:"turns"`
+	Value    float64       `json:"value"`
+	Interval stat.Interval `json:"interval"`
+	Tasks    int           `json:"tasks"`
+	Turns    int           `json:"turns"`
 }
 
 type costToolJSON struct {
-	Tool         string        `json:"tool"` // empty: turns without a call
-	Calls        int           `json:"calls"`
-	Trajectories int           `json:"trajectories"`
-	Turns        float64       `json:"turns"`
-	Input        float64       `json:"input_tokens"`
-	Output       float64       `json:"output_tokens"`
-	CostUSD      report.Figure `json:"cost_usd"`
+	Tool         string      `json:"tool"` // empty: turns without a call
+	Calls        int         `json:"calls"`
+	Trajectories int         `json:"trajectories"`
+	Turns        float64     `json:"turns"`
+	Input        float64     `json:"input_tokens"`
+	Output       float64     `json:"output_tokens"`
+	CostUSD      stat.Figure `json:"cost_usd"`
 }
 
 type costHabitJSON struct {
-	Tools        [2]string     `json:"tools"`
-	Occurrences  int           `json:"occurrences"`
-	Trajectories int           `json:"trajectories"`
-	Turns        float64       `json:"turns"`
-	Tokens       float64       `json:"tokens"`
-	CostUSD      report.Figure `json:"cost_usd"`
+	Tools        [2]string   `json:"tools"`
+	Occurrences  int         `json:"occurrences"`
+	Trajectories int         `json:"trajectories"`
+	Turns        float64     `json:"turns"`
+	Tokens       float64     `json:"tokens"`
+	CostUSD      stat.Figure `json:"cost_usd"`
 }
 
 type lazyJSON struct {
@@ -104,7 +104,7 @@ type lazyJSON struct {
 	PreloadEven  lazyEvenJSON      `json:"preload_break_even"` // with some tools registered from the start
 	Parts        lazyPartsJSON     `json:"definition_tokens"`
 	Growth       []cost.GrowthStep `json:"registered_share"`
-	Final        report.Figure     `json:"registered_share_at_end"`
+	Final        stat.Figure       `json:"registered_share_at_end"`
 }
 
 type lazyLevelJSON struct {
@@ -114,41 +114,41 @@ type lazyLevelJSON struct {
 	MeanTools    float64           `json:"mean_tools"`
 	Turns        int               `json:"turns"`
 	Tokens       int64             `json:"tokens"`
-	CostUSD      report.Figure     `json:"cost_usd"`
+	CostUSD      stat.Figure       `json:"cost_usd"`
 	Variants     []lazyVariantJSON `json:"variants"`
 	Preload      *lazyPreloadJSON  `json:"preload"`
 }
 
 type lazyVariantJSON struct {
-	Variant        string          `json:"variant"`
-	Doc            string          `json:"doc"`
-	LLMCalls       int             `json:"llm_calls"`
-	LLMCallsSaved  int             `json:"llm_calls_saved"` // negative: registrations are calls
-	Registered     int             `json:"registered_tools"`
-	Unused         int             `json:"registered_unused"`
-	Tokens         int64           `json:"tokens"`
-	TokensSaved    report.Figure   `json:"tokens_saved_share"`
-	TokensInterval report.Interval `json:"tokens_saved_interval"`
-	CostUSD        report.Figure   `json:"cost_usd"`
-	USDSaved       report.Figure   `json:"cost_saved_share"`
-	USDInterval    report.Interval `json:"cost_saved_interval"`
+	Variant        string        `json:"variant"`
+	Doc            string        `json:"doc"`
+	LLMCalls       int           `json:"llm_calls"`
+	LLMCallsSaved  int           `json:"llm_calls_saved"` // negative: registrations are calls
+	Registered     int           `json:"registered_tools"`
+	Unused         int           `json:"registered_unused"`
+	Tokens         int64         `json:"tokens"`
+	TokensSaved    stat.Figure   `json:"tokens_saved_share"`
+	TokensInterval stat.Interval `json:"tokens_saved_interval"`
+	CostUSD        stat.Figure   `json:"cost_usd"`
+	USDSaved       stat.Figure   `json:"cost_saved_share"`
+	USDInterval    stat.Interval `json:"cost_saved_interval"`
 }
 
 type lazyEvenJSON struct {
-	Tokens         report.Figure   `json:"tools_by_tokens"`
-	TokensInterval report.Interval `json:"tools_by_tokens_interval"`
-	USD            report.Figure   `json:"tools_by_cost"`
-	USDInterval    report.Interval `json:"tools_by_cost_interval"`
-	Tasks          int             `json:"tasks"`
+	Tokens         stat.Figure   `json:"tools_by_tokens"`
+	TokensInterval stat.Interval `json:"tools_by_tokens_interval"`
+	USD            stat.Figure   `json:"tools_by_cost"`
+	USDInterval    stat.Interval `json:"tools_by_cost_interval"`
+	Tasks          int           `json:"tasks"`
 }
 
 type lazyPartsJSON struct {
-	Tools          int           `json:"tools"`
-	Names          int64         `json:"names"`
-	Descriptions   int64         `json:"descriptions"`
-	Parameters     int64         `json:"parameters"`
-	OfferedPerTurn report.Figure `json:"offered_per_turn"`
-	CalledPerTurn  report.Figure `json:"called_per_turn"`
+	Tools          int         `json:"tools"`
+	Names          int64       `json:"names"`
+	Descriptions   int64       `json:"descriptions"`
+	Parameters     int64       `json:"parameters"`
+	OfferedPerTurn stat.Figure `json:"offered_per_turn"`
+	CalledPerTurn  stat.Figure `json:"called_per_turn"`
 }
 
 const (
@@ -158,9 +158,9 @@ const (
 )
 
 // money is an amount that is null where none of its turns has a price.
-func money(t cost.Totals) report.Figure {
+func money(t cost.Totals) stat.Figure {
 	if t.Turns == 0 {
-		return report.Unknown(noTurns)
+		return stat.Unknown(noTurns)
 	}
 	return amount(t.USD, t.Unpriced < t.Turns)
 }
@@ -169,10 +169,10 @@ func costLine(l cost.Line) CostLineJSON {
 	out := CostLineJSON{
 		Name: l.Name, Trajectories: l.Trajectories, Turns: l.Turns, Estimated: l.Estimated, Unpriced: l.Unpriced, Calls: l.Calls,
 		Input: l.Input, Cached: l.Cached, Write: l.Write, Output: l.Output,
-		CostUSD: money(l.Totals), RecordedUSD: report.Unknown(noRecordedCosts), RecordedTurns: l.RecordedTurns,
+		CostUSD: money(l.Totals), RecordedUSD: stat.Unknown(noRecordedCosts), RecordedTurns: l.RecordedTurns,
 	}
 	if l.RecordedTurns > 0 {
-		out.RecordedUSD = report.Known(l.RecordedUSD)
+		out.RecordedUSD = stat.Known(l.RecordedUSD)
 	}
 	return out
 }
@@ -206,26 +206,26 @@ func (f *CostFindings) JSON(in *cli.Intake) CostJSON {
 }
 
 // amount is money where there is a price.
-func amount(usd float64, priced bool) report.Figure {
+func amount(usd float64, priced bool) stat.Figure {
 	if !priced {
-		return report.Unknown(noPrice)
+		return stat.Unknown(noPrice)
 	}
-	return report.Known(usd)
+	return stat.Known(usd)
 }
 
 func costPrice(m *cost.ModelPrice) costPriceJSON {
-	out := costPriceJSON{Model: m.Model, Input: report.Unknown(noPrice), Cached: report.Unknown(noPrice), Write: report.Unknown(noPrice), Output: report.Unknown(noPrice)}
+	out := costPriceJSON{Model: m.Model, Input: stat.Unknown(noPrice), Cached: stat.Unknown(noPrice), Write: stat.Unknown(noPrice), Output: stat.Unknown(noPrice)}
 	p := m.Price
 	if p == nil {
 		return out
 	}
-	out.Input, out.Output, out.Source = report.Known(p.Input), report.Known(p.Output), p.Source
-	out.Cached, out.Write = report.Unknown("the table gives none: input at the full price"), report.Unknown("the table gives none: input at the full price")
+	out.Input, out.Output, out.Source = stat.Known(p.Input), stat.Known(p.Output), p.Source
+	out.Cached, out.Write = stat.Unknown("the table gives none: input at the full price"), stat.Unknown("the table gives none: input at the full price")
 	if p.HasCached {
-		out.Cached = report.Known(p.Cached)
+		out.Cached = stat.Known(p.Cached)
 	}
 	if p.Write > 0 {
-		out.Write = report.Known(p.Write)
+		out.Write = stat.Known(p.Write)
 	}
 	out.AsOf, out.From, out.Until = day(p.AsOf), day(p.From), day(p.Until)
 	return out
@@ -245,14 +245,14 @@ func costEstimate(e cost.Estimate) costEstimateJSON {
 }
 
 // costInterval is the interval of a share or factor.
-func costInterval(s cost.Share, method string) report.Interval {
+func costInterval(s cost.Share, method string) stat.Interval {
 	if math.IsNaN(s.Value) {
-		return report.NoInterval("no figure, no interval")
+		return stat.NoInterval("no figure, no interval")
 	}
 	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
-		return report.NoInterval("it takes at least two tasks")
+		return stat.NoInterval("it takes at least two tasks")
 	}
-	return report.Interval{Lo: s.Lo, Hi: s.Hi, Level: 0.95, Method: method}
+	return stat.Interval{Lo: s.Lo, Hi: s.Hi, Level: 0.95, Method: method}
 }
 
 const overTasks = "bootstrap over tasks"
@@ -261,16 +261,16 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 	const none = "no trajectory records the definitions of its tools"
 	out := &lazyJSON{
 		Trajectories: r.Trajectories, Tasks: r.Tasks, NoTools: r.NoTools, Misfit: r.Misfit, Growth: r.Growth,
-		Parts: lazyPartsJSON{r.Tools, r.Parts.Name, r.Parts.Description, r.Parts.Parameters, report.Unknown(none), report.Unknown(none)},
-		Final: report.Unknown(none),
+		Parts: lazyPartsJSON{r.Tools, r.Parts.Name, r.Parts.Description, r.Parts.Parameters, stat.Unknown(none), stat.Unknown(none)},
+		Final: stat.Unknown(none),
 	}
 	for _, l := range r.Levels {
 		level := lazyLevelJSON{l.Name, l.Trajectories, l.Tasks, l.MeanTools, l.Eager.Turns, l.Eager.Tokens(), money(l.Eager), nil, nil}
 		level.Variants = cli.Map(l.Variants, func(v *cost.LazyLine) lazyVariantJSON {
 			return lazyVariantJSON{
 				Variant: v.Variant, Doc: v.Doc, LLMCalls: v.Lazy.Turns, LLMCallsSaved: l.Eager.Turns - v.Lazy.Turns, Registered: v.Lazy.Registered, Unused: v.Lazy.Unused,
-				Tokens: v.Lazy.Tokens(), TokensSaved: figure(v.TokensSaved.Value, "there are no tokens"), TokensInterval: costInterval(v.TokensSaved, overTasks),
-				CostUSD: money(v.Lazy.Totals), USDSaved: figure(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
+				Tokens: v.Lazy.Tokens(), TokensSaved: stat.Finite(v.TokensSaved.Value, "there are no tokens"), TokensInterval: costInterval(v.TokensSaved, overTasks),
+				CostUSD: money(v.Lazy.Totals), USDSaved: stat.Finite(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
 			}
 		})
 		level.Preload = lazyPreload(l.Preload, level.preloadVariant())
@@ -278,7 +278,7 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 	}
 	out.BreakEven, out.PreloadEven = lazyEvenResult(&r.BreakEven), lazyEvenResult(r.PreloadBreakEven)
 	if r.Turns > 0 {
-		out.Parts.OfferedPerTurn, out.Parts.CalledPerTurn, out.Final = report.Known(r.OfferedPerTurn), report.Known(r.CalledPerTurn), report.Known(r.Final)
+		out.Parts.OfferedPerTurn, out.Parts.CalledPerTurn, out.Final = stat.Known(r.OfferedPerTurn), stat.Known(r.CalledPerTurn), stat.Known(r.Final)
 	}
 	return out
 }
@@ -286,11 +286,11 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 func lazyEvenResult(e *cost.BreakEven) lazyEvenJSON {
 	const never = "no number of tools makes lazy registration cheaper here"
 	out := lazyEvenJSON{
-		figure(e.Tokens.Value, never), costInterval(e.Tokens, overTasks),
-		figure(e.USD.Value, never), costInterval(e.USD, overTasks), e.Tasks,
+		stat.Finite(e.Tokens.Value, never), costInterval(e.Tokens, overTasks),
+		stat.Finite(e.USD.Value, never), costInterval(e.USD, overTasks), e.Tasks,
 	}
 	if !e.Priced {
-		out.USD, out.USDInterval = report.Unknown(noPrice), report.NoInterval(noPrice)
+		out.USD, out.USDInterval = stat.Unknown(noPrice), stat.NoInterval(noPrice)
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // preloadFolds is into how many parts tasks are dealt: what is registered from the
@@ -34,12 +35,12 @@ func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloadin
 // lazyPreloadJSON is what preloading saves beyond lazy registration alone, and beside
 // full registration. The latter is the variant preload-result.
 type lazyPreloadJSON struct {
-	Tokens         report.Figure   `json:"tokens_saved_beyond_lazy_share"`
-	TokensInterval report.Interval `json:"tokens_saved_beyond_lazy_interval"`
-	USD            report.Figure   `json:"cost_saved_beyond_lazy_share"`
-	USDInterval    report.Interval `json:"cost_saved_beyond_lazy_interval"`
-	ByTokens       string          `json:"beats_by_tokens"` // both, lazy, full, neither or unknown
-	ByUSD          string          `json:"beats_by_cost"`
+	Tokens         stat.Figure   `json:"tokens_saved_beyond_lazy_share"`
+	TokensInterval stat.Interval `json:"tokens_saved_beyond_lazy_interval"`
+	USD            stat.Figure   `json:"cost_saved_beyond_lazy_share"`
+	USDInterval    stat.Interval `json:"cost_saved_beyond_lazy_interval"`
+	ByTokens       string        `json:"beats_by_tokens"` // both, lazy, full, neither or unknown
+	ByUSD          string        `json:"beats_by_cost"`
 }
 
 // What preloading beats: where an interval lies above zero.
@@ -53,8 +54,8 @@ const (
 
 func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
 	out := &lazyPreloadJSON{
-		Tokens: figure(p.Tokens.Value, "there are no tokens"), TokensInterval: costInterval(p.Tokens, overTasks),
-		USD: figure(p.USD.Value, noPrice), USDInterval: costInterval(p.USD, overTasks),
+		Tokens: stat.Finite(p.Tokens.Value, "there are no tokens"), TokensInterval: costInterval(p.Tokens, overTasks),
+		USD: stat.Finite(p.USD.Value, noPrice), USDInterval: costInterval(p.USD, overTasks),
 	}
 	out.ByTokens = beats(full.TokensInterval, out.TokensInterval)
 	out.ByUSD = beats(full.USDInterval, out.USDInterval)
@@ -63,7 +64,7 @@ func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
 
 // beats says what is certain of an interval of what is saved of full registration
 // and of one of what is saved beyond lazy registration.
-func beats(full, lazy report.Interval) string {
+func beats(full, lazy stat.Interval) string {
 	switch {
 	case full.Reason != "" || lazy.Reason != "":
 		return beatsUnknown
@@ -80,13 +81,13 @@ func beats(full, lazy report.Interval) string {
 // preloadTable is the comparison by level, nothing without preloading.
 func preloadTable(l *lazyJSON) *report.Table {
 	type row struct {
-		Level *lazyLevelJSON  `json:"level"`
-		Unit  string          `json:"unit"`
-		Full  report.Figure   `json:"full"`
-		FullI report.Interval `json:"full_interval"`
-		Lazy  report.Figure   `json:"lazy"`
-		LazyI report.Interval `json:"lazy_interval"`
-		Beats string          `json:"beats"`
+		Level *lazyLevelJSON `json:"level"`
+		Unit  string         `json:"unit"`
+		Full  stat.Figure    `json:"full"`
+		FullI stat.Interval  `json:"full_interval"`
+		Lazy  stat.Figure    `json:"lazy"`
+		LazyI stat.Interval  `json:"lazy_interval"`
+		Beats string         `json:"beats"`
 	}
 	var rows []row
 	for _, level := range shownLevels(l) {
@@ -126,7 +127,7 @@ func preloadAnswer(l *lazyJSON) report.Paragraph {
 	if len(levels) > 1 {
 		levels = levels[:len(levels)-1]
 	}
-	say := func(unit string, of func(*lazyLevelJSON) (is, reason string), e report.Figure, interval report.Interval) string {
+	say := func(unit string, of func(*lazyLevelJSON) (is, reason string), e stat.Figure, interval stat.Interval) string {
 		where, why := map[string][]string{}, ""
 		for i := range levels {
 			is, reason := of(&levels[i])

@@ -4,15 +4,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // TestBeats: only a whole interval above zero is certain.
 func TestBeats(t *testing.T) {
-	above, across, below := report.Interval{Lo: .1, Hi: .2}, report.Interval{Lo: -.1, Hi: .2}, report.Interval{Lo: -.2, Hi: -.1}
-	none := report.NoInterval("it takes at least two tasks")
+	above, across, below := stat.Interval{Lo: .1, Hi: .2}, stat.Interval{Lo: -.1, Hi: .2}, stat.Interval{Lo: -.2, Hi: -.1}
+	none := stat.NoInterval("it takes at least two tasks")
 	for _, test := range []struct {
-		full, lazy report.Interval
+		full, lazy stat.Interval
 		want       string
 	}{
 		{above, above, beatsBoth},
@@ -34,12 +34,12 @@ func TestBeats(t *testing.T) {
 // TestPreloadAnswer reads the answer where something is known and where it is not.
 func TestPreloadAnswer(t *testing.T) {
 	level := func(tools, byTokens, byUSD string, beyond float64) lazyLevelJSON {
-		out := lazyLevelJSON{Tools: tools, Preload: &lazyPreloadJSON{Tokens: report.Known(beyond), USD: report.Known(beyond), ByTokens: byTokens, ByUSD: byUSD}}
+		out := lazyLevelJSON{Tools: tools, Preload: &lazyPreloadJSON{Tokens: stat.Known(beyond), USD: stat.Known(beyond), ByTokens: byTokens, ByUSD: byUSD}}
 		if byTokens == beatsUnknown {
-			out.Preload.TokensInterval = report.NoInterval("it takes at least two tasks")
+			out.Preload.TokensInterval = stat.NoInterval("it takes at least two tasks")
 		}
 		if byUSD == beatsUnknown {
-			out.Preload.USD = report.Unknown(noPrice)
+			out.Preload.USD = stat.Unknown(noPrice)
 		}
 		return out
 	}
@@ -50,17 +50,17 @@ func TestPreloadAnswer(t *testing.T) {
 	}{
 		{
 			[]lazyLevelJSON{level("0-10", beatsLazy, beatsUnknown, .1), level("11-20", beatsBoth, beatsUnknown, .1), level(">20", beatsBoth, beatsUnknown, .1), level("all", beatsBoth, beatsUnknown, .1)},
-			lazyEvenJSON{Tokens: report.Known(14.4), TokensInterval: report.Interval{Lo: 13, Hi: 15}, USD: report.Unknown(noPrice), USDInterval: report.NoInterval(noPrice)},
+			lazyEvenJSON{Tokens: stat.Known(14.4), TokensInterval: stat.Interval{Lo: 13, Hi: 15}, USD: stat.Unknown(noPrice), USDInterval: stat.NoInterval(noPrice)},
 			[]string{"By tokens it beats both with 11-20 and >20 tools, only lazy registration with 0-10.", "at 14.4 tools (95 % interval 13.0 to 15.0).", "By money that cannot be known: " + noPrice + "."},
 		},
 		{
 			[]lazyLevelJSON{level("0-10", beatsUnknown, beatsUnknown, 0), level("all", beatsUnknown, beatsUnknown, 0)},
-			lazyEvenJSON{Tokens: report.Unknown("never"), USD: report.Unknown(noPrice)},
+			lazyEvenJSON{Tokens: stat.Unknown("never"), USD: stat.Unknown(noPrice)},
 			[]string{"By tokens that cannot be known: it takes at least two tasks.", "No tool is worth registering from the start here"},
 		},
 		{
 			[]lazyLevelJSON{level("0-10", beatsNeither, beatsFull, -.1), level("11-20", beatsUnknown, beatsLazy, .1), level("all", beatsNeither, beatsBoth, .1)},
-			lazyEvenJSON{Tokens: report.Unknown("never"), USD: report.Unknown("never")},
+			lazyEvenJSON{Tokens: stat.Unknown("never"), USD: stat.Unknown("never")},
 			[]string{"By tokens it beats neither for certain with 0-10 tools, unknown what with 11-20. By money it beats only lazy registration with 11-20 tools, only full registration with 0-10."},
 		},
 	} {

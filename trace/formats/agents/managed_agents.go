@@ -106,7 +106,7 @@ func readManagedEvent(c *jsonscan.Cursor) (e managedEvent) {
 			stamp, _ := c.Text()
 			e.at, e.badTime = build.ParseStamp(stamp)
 		case "model_usage":
-			e.usage = build.ReadAnthropicUsage(c)
+			e.usage = build.UsageAnthropic.Read(c)
 		case "agent":
 			for ok := c.Object(); ok && c.Member(); {
 				switch string(c.Key()) {
@@ -153,11 +153,10 @@ type managedDecoder struct {
 }
 
 func assembleManagedAgents(file string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	size, lone := 0, 0
+	lone := 0
 	streamed := false
 	var events []managedEvent
 	for i := range parts {
-		size += len(parts[i].Data)
 		c := jsonscan.New(parts[i].Data)
 		readManaged(&c, func(e managedEvent) {
 			events = append(events, e)
@@ -165,9 +164,8 @@ func assembleManagedAgents(file string, parts []trace.Fragment) ([]*trace.Trajec
 		})
 		lone += c.LoneSurrogates()
 	}
-	d := managedDecoder{b: build.New(size)}
-	t := d.b.Trajectory
-	t.Offset, t.Source, t.ID = -1, parts[0].Pos, trace.PartName(file, 0)
+	d := managedDecoder{b: build.NewJoined("", parts)}
+	d.b.Trajectory.ID = trace.PartName(file, 0)
 	seen := map[string]bool{}
 	for i := range events {
 		e := &events[i]

@@ -37,7 +37,7 @@ func TestATIF(t *testing.T) {
 		},
 		{
 			"who decided",
-			formattest.AtifDocument(`"trajectory_id": "t", "continued_trajectory_ref": "next.json", "steps": [
+			formattest.ATIFDocument(`"trajectory_id": "t", "continued_trajectory_ref": "next.json", "steps": [
 				{"step_id": 1, "source": "agent", "message": "", "llm_call_count": 0, "tool_calls": [{"tool_call_id": "1", "function_name": "f", "arguments": {}}], "observation": {"results": [{"source_call_id": "1", "content": "r"}]}},
 				{"step_id": 2, "source": "agent", "message": "x", "llm_call_count": 3},
 				{"step_id": 3, "source": "agent", "message": "old", "is_copied_context": true, "tool_calls": [{"tool_call_id": "2", "function_name": "f", "arguments": {}}]},
@@ -56,7 +56,7 @@ func TestATIF(t *testing.T) {
 		},
 		{
 			"results",
-			formattest.AtifDocument(`"steps": [
+			formattest.ATIFDocument(`"steps": [
 				{"step_id": 1, "source": "agent", "message": "", "tool_calls": [{"tool_call_id": "1", "function_name": "late", "arguments": {}}]},
 				{"step_id": 2, "source": "agent", "message": "", "tool_calls": [{"tool_call_id": "1", "function_name": "own", "arguments": {}}], "observation": {"results": [{"source_call_id": "1", "content": "of this step"}]}},
 				{"step_id": 3, "source": "system", "message": "result", "observation": {"results": [{"source_call_id": "1", "content": [{"type": "text", "text": "from later"}]}, {"content": "environment reset"}]}},
@@ -86,7 +86,7 @@ func TestATIF(t *testing.T) {
 		},
 		{
 			"what is not ATIF",
-			formattest.AtifDocument(`"steps": [null, {"step_id": 2, "source": "robot", "message": "x"}, {"message": "x"}, {"source": "user", "message": "", "timestamp": "noon"},
+			formattest.ATIFDocument(`"steps": [null, {"step_id": 2, "source": "robot", "message": "x"}, {"message": "x"}, {"source": "user", "message": "", "timestamp": "noon"},
 				{"source": "agent", "tool_calls": [{"tool_call_id": "1", "arguments": {}}, 5, {"function_name": "f", "arguments": "{\"a\": 1}"}, {"function_name": "f", "arguments": [1]}, {"function_name": "f"}], "observation": {"results": [7]}}],
 				"steps": [{"source": "user", "message": "again"}]`),
 			`id s
@@ -102,7 +102,7 @@ func TestATIF(t *testing.T) {
 		},
 		{
 			"what awo adds, wrong",
-			formattest.AtifDocument(`"steps": [
+			formattest.ATIFDocument(`"steps": [
 				{"source": "user", "message": "u", "extra": {"awo": {"turn": 5, "call": -3, "message": "json"}}},
 				{"source": "agent", "message": "[1", "extra": {"awo": {"message": "parts", "end": "x", "turn": 1.5}}, "tool_calls": [
 					{"tool_call_id": "1", "function_name": "f", "arguments": {"a": 1}, "extra": {"awo": {"args": "raw", "origin": "nobody", "status": "great", "error": "e", "error_form": "json", "context": [{"name": 1, "value": null}, 3]}}},
@@ -127,7 +127,7 @@ func TestATIF(t *testing.T) {
 }
 
 func TestATIFSubagents(t *testing.T) {
-	record := formattest.AtifDocument(`"subagent_trajectories": [
+	record := formattest.ATIFDocument(`"subagent_trajectories": [
 			{"schema_version": "ATIF-v1.7", "trajectory_id": "sub-1", "agent": {"name": "b", "version": "1"}, "steps": [{"step_id": 1, "source": "user", "message": "do it"}],
 			 "subagent_trajectories": [{"schema_version": "ATIF-v1.7", "trajectory_id": "deep", "agent": {"name": "c", "version": "1"}, "steps": []}]},
 			{"schema_version": "ATIF-v1.7", "trajectory_id": "sub-2", "session_id": "s", "agent": {"name": "b", "version": "1"}, "steps": []},

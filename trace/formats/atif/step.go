@@ -100,7 +100,7 @@ func (d *atifDecoder) readStep(c *jsonscan.Cursor) {
 			s.time = b.ReadTime(c)
 		case "metrics":
 			seen.Note(b, stepMetrics)
-			s.usage = readATIFMetrics(c)
+			s.usage = build.UsageATIF.Read(c)
 		case "tool_calls":
 			if seen.Note(b, stepCalls) {
 				s.calls = s.calls[:0]
@@ -327,38 +327,4 @@ func (d *atifDecoder) readResult(c *jsonscan.Cursor) {
 	}
 	r.content = asForm(r.content, r.form)
 	d.step.results = append(d.step.results, r)
-}
-
-// readATIFMetrics reads the metrics of a step. The prompt includes what was
-// cached; the rest is where the specification puts what providers count beside.
-func readATIFMetrics(c *jsonscan.Cursor) (u trace.Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "prompt_tokens":
-			count(&u.Input)
-		case "completion_tokens":
-			count(&u.Output)
-		case "cached_tokens":
-			count(&u.CachedInput)
-		case "cost_usd":
-			if cost, ok := c.Float(); ok {
-				u.CostUSD = &cost
-			}
-		case "extra":
-			for ok := c.Object(); ok && c.Member(); {
-				switch string(c.Key()) {
-				case "reasoning_tokens":
-					count(&u.Reasoning)
-				case "cache_creation_input_tokens":
-					count(&u.CacheWrite)
-				}
-			}
-		}
-	}
-	return u
 }

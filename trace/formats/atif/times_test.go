@@ -26,7 +26,7 @@ func TestTimesAtTheEnds(t *testing.T) {
 			t.Errorf("%s is a time: %v", text, ok)
 		}
 		// As a record has it, and as a program may.
-		for _, x := range append(formattest.DecodeAll(t, &atif.Format, []byte(formattest.AtifDocument(`"steps":[{"source":"user","message":"u","timestamp":"`+text+`"},{"source":"agent","message":"a","timestamp":"`+text+`"}]`)), trace.ContainerDocument),
+		for _, x := range append(formattest.DecodeAll(t, &atif.Format, []byte(formattest.ATIFDocument(`"steps":[{"source":"user","message":"u","timestamp":"`+text+`"},{"source":"agent","message":"a","timestamp":"`+text+`"}]`)), trace.ContainerDocument),
 			&trace.Trajectory{ID: "x", Start: at, End: at, Turns: []trace.Turn{{Start: at, End: at}}}) {
 			line, err := atif.Append(nil, x)
 			if err != nil {

@@ -259,7 +259,7 @@ func (d *tau2Decoder) message(c *jsonscan.Cursor) {
 			m.time = b.ReadTime(c)
 		case "usage":
 			cost := m.usage.CostUSD
-			m.usage = build.ReadUsage(c)
+			m.usage = build.UsageChat.Read(c)
 			m.usage.CostUSD = cost
 		case "cost":
 			if cost, ok := c.Float(); ok {

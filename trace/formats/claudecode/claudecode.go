@@ -19,7 +19,7 @@ import (
 // what `claude -p --output-format stream-json` prints.
 //
 // A model response stands on several lines, one a content block, with the same
-// message id and usage: they are one turn. Lines are a tree by parentUuid, since
+// message id and usage: they are one turn. Lines are a tree by parentUuid, because
 // a conversation can be taken back; the branch that ends last is the trajectory,
 // with the results that hang beside it. Lines that a resumed session has copied
 // count once. Sub-agents, in the same file or in files of their own, are

@@ -59,7 +59,6 @@ type codexDecoder struct {
 }
 
 func assembleCodex(file string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	size := 0
 	var lines []codexLine
 	lone := 0
 	for i := range parts {
@@ -68,11 +67,9 @@ func assembleCodex(file string, parts []trace.Fragment) ([]*trace.Trajectory, er
 		l.part = i
 		lone += c.LoneSurrogates()
 		lines = append(lines, l)
-		size += len(parts[i].Data)
 	}
-	d := codexDecoder{b: build.New(size), calls: map[string]int{}}
+	d := codexDecoder{b: build.NewJoined("codex", parts), calls: map[string]int{}}
 	t := d.b.Trajectory
-	t.Offset, t.Agent = -1, "codex"
 	d.b.Anomaly(build.CodeLoneSurrogate, lone)
 	lines, copied := withoutCopies(lines)
 	d.b.Anomaly(build.CodeLineCopied, copied)
@@ -84,7 +81,6 @@ func assembleCodex(file string, parts []trace.Fragment) ([]*trace.Trajectory, er
 	if t.ID == "" {
 		t.ID = trace.PartName(file, 0)
 	}
-	t.Source = parts[0].Pos
 	build.ClearTurnModels(t)
 	return []*trace.Trajectory{d.b.Finish()}, nil
 }

@@ -152,7 +152,7 @@ func (it *codexItem) member(c *jsonscan.Cursor) {
 		for ok := c.Object(); ok && c.Member(); {
 			switch string(c.Key()) {
 			case "last_token_usage":
-				it.usage = readCodexUsage(c)
+				it.usage = build.UsageCodex.Read(c)
 			case "total_token_usage":
 				it.total = string(c.Raw())
 			}
@@ -190,29 +190,6 @@ func (it *codexItem) instructions(c *jsonscan.Cursor) {
 			it.session.instructions = build.ReadRaw(c)
 		}
 	}
-}
-
-// readCodexUsage reads the token counts of one response: the input includes what
-// was cached, the output what was thought.
-func readCodexUsage(c *jsonscan.Cursor) (u trace.Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "input_tokens":
-			count(&u.Input)
-		case "cached_input_tokens":
-			count(&u.CachedInput)
-		case "output_tokens":
-			count(&u.Output)
-		case "reasoning_output_tokens":
-			count(&u.Reasoning)
-		}
-	}
-	return u
 }
 
 // codexInjected are the beginnings of messages that the program wrote in the

@@ -51,13 +51,9 @@ type geminiSession struct {
 }
 
 func assembleGeminiCLI(file string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	size, lone := 0, 0
-	for i := range parts {
-		size += len(parts[i].Data)
-	}
-	s := geminiSession{b: build.New(size), messages: map[string][]byte{}}
+	lone := 0
+	s := geminiSession{b: build.NewJoined("gemini-cli", parts), messages: map[string][]byte{}}
 	t := s.b.Trajectory
-	t.Offset, t.Agent = -1, "gemini-cli"
 	for i := range parts {
 		c := jsonscan.New(parts[i].Data)
 		s.line(&c, parts[i].Data)
@@ -79,7 +75,6 @@ func assembleGeminiCLI(file string, parts []trace.Fragment) ([]*trace.Trajectory
 	if t.ID == "" {
 		t.ID = trace.PartName(file, 0)
 	}
-	t.Source = parts[0].Pos
 	for i := range t.Turns {
 		if t.Model == "" {
 			t.Model = t.Turns[i].Model
@@ -192,7 +187,7 @@ func (s *geminiSession) message(c *jsonscan.Cursor) {
 			text, _ := c.Text()
 			model = b.Text(text)
 		case "tokens":
-			usage = readGeminiUsage(c)
+			usage = build.UsageGemini.Read(c)
 		case "toolCalls":
 			calls = c.Raw()
 		case "thoughts":

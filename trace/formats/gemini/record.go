@@ -131,7 +131,7 @@ func (g *geminiRecord) members(c *jsonscan.Cursor, answer *geminiAnswer, outer b
 	}
 	if usage != nil {
 		scan := jsonscan.New(usage)
-		if u := readGeminiUsage(&scan); u.Known {
+		if u := build.UsageGemini.Read(&scan); u.Known {
 			answer.response.Usage = u
 		}
 	}
@@ -222,34 +222,6 @@ func (a *geminiAnswer) candidates(c *jsonscan.Cursor, g *geminiRecord) {
 			}
 		}
 	}
-}
-
-// readGeminiUsage reads token counts, where the output excludes what was thought
-// and the input what tools of the interface added.
-func readGeminiUsage(c *jsonscan.Cursor) (u trace.Usage) {
-	var tool int64
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 && v < 1<<50 {
-			*n, u.Known = v, true
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "promptTokenCount", "prompt_token_count", "input":
-			count(&u.Input)
-		case "candidatesTokenCount", "candidates_token_count", "output":
-			count(&u.Output)
-		case "thoughtsTokenCount", "thoughts_token_count", "thoughts":
-			count(&u.Reasoning)
-		case "cachedContentTokenCount", "cached_content_token_count", "cached":
-			count(&u.CachedInput)
-		case "toolUsePromptTokenCount", "tool_use_prompt_token_count", "tool":
-			count(&tool)
-		}
-	}
-	u.Input += tool
-	u.Output += u.Reasoning
-	return u
 }
 
 // readGeminiTools reads the functions that a request offers.

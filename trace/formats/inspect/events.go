@@ -119,39 +119,7 @@ func (e *inspectEvent) readOutput(c *jsonscan.Cursor) {
 				}
 			}
 		case "usage":
-			e.usage = readInspectUsage(c)
+			e.usage = build.UsageInspect.Read(c)
 		}
 	}
-}
-
-// readInspectUsage reads token counts, where the input excludes what was read
-// from the cache or written to it if the two are recorded.
-func readInspectUsage(c *jsonscan.Cursor) (u trace.Usage) {
-	var total int64
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 && v < 1<<50 {
-			*n, u.Known = v, true
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "input_tokens":
-			count(&u.Input)
-		case "output_tokens":
-			count(&u.Output)
-		case "total_tokens":
-			count(&total)
-		case "input_tokens_cache_read":
-			count(&u.CachedInput)
-		case "input_tokens_cache_write":
-			count(&u.CacheWrite)
-		case "reasoning_tokens":
-			count(&u.Reasoning)
-		}
-	}
-	// Providers differ; the total tells whether the input has what was cached.
-	if cached := u.CachedInput + u.CacheWrite; total == u.Input+cached+u.Output || u.Input < cached {
-		u.Input += cached
-	}
-	return u
 }

@@ -296,3 +296,41 @@ func detectInspect(h trace.Head) trace.Match {
 	}
 	return trace.Match{}
 }
+
+// inspectArchive finds the samples of an .eval archive: "samples/ID_epoch_N.json",
+// beside a header that is the log without them. A run that was broken off has no
+// header, but what the header begins with as "_journal/start.json".
+func inspectArchive(a *trace.Archive, limit int) (records trace.ArchiveRecords, ok bool) {
+	eval := &inspectEval{}
+	for _, name := range []string{"header.json", "_journal/start.json"} {
+		e := a.Entry(name)
+		if e == nil || ok {
+			continue
+		}
+		data, err := a.Read(e, limit)
+		if err != nil || data == nil {
+			ok = true // it is one all the same
+			continue
+		}
+		c := jsonscan.New(data)
+		for more := c.Object(); more && c.Member(); {
+			if string(c.Key()) == "eval" {
+				ok = true
+				eval = readInspectEval(&c)
+			}
+		}
+		if c.End() != nil {
+			eval = &inspectEval{}
+		}
+	}
+	if !ok {
+		return records, false
+	}
+	records.Shared = eval
+	for _, e := range a.Entries {
+		if strings.HasPrefix(e.Name, "samples/") && strings.HasSuffix(e.Name, ".json") {
+			records.Entries = append(records.Entries, e)
+		}
+	}
+	return records, true
+}

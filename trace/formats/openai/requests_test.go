@@ -56,12 +56,12 @@ func TestChatRequestsJoined(t *testing.T) {
 	}
 	streamed := make([]string, len(pairs))
 	for i, p := range pairs {
-		text := formattest.Sse(formattest.Chunk("x", `{"role":"assistant","content":"`+[]string{"", "a title", "", "done", "bye"}[i]+`"}`))
+		text := formattest.SSE(formattest.Chunk("x", `{"role":"assistant","content":"`+[]string{"", "a title", "", "done", "bye"}[i]+`"}`))
 		if i == 0 || i == 2 {
-			text = formattest.Sse(formattest.Chunk("x", `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":"}}]}`), formattest.Chunk("x", fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"%d}"}}]}`, i/2+1)))
+			text = formattest.SSE(formattest.Chunk("x", `{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":"}}]}`), formattest.Chunk("x", fmt.Sprintf(`{"tool_calls":[{"index":0,"function":{"arguments":"%d}"}}]}`, i/2+1)))
 		}
 		usage := fmt.Sprintf(`{"id":"x","object":"chat.completion.chunk","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":%d}}`, []int{1, 50, 2, 3, 4}[i])
-		streamed[i] = p[:strings.Index(p, `"response":`)] + `"response":` + string(formattest.JSONToken(text+formattest.Sse(usage, "[DONE]"))) + "}"
+		streamed[i] = p[:strings.Index(p, `"response":`)] + `"response":` + string(formattest.JSONToken(text+formattest.SSE(usage, "[DONE]"))) + "}"
 	}
 	for name, lines := range map[string][]string{"pairs": pairs, "requests": bare, "pairs with streams": streamed} {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestAnthropicRequestsJoined(t *testing.T) {
 	}
 	streamed := strings.Index(pairs[0], `"response":`)
 	stream := "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\",\"model\":\"claude-x\",\"usage\":{\"input_tokens\":2,\"cache_read_input_tokens\":5,\"output_tokens\":0}}}\n\n" +
-		formattest.Sse(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm a"}}`, `{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"so"}}`,
+		formattest.SSE(`{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"hm a"}}`, `{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"so"}}`,
 			`{"type":"content_block_start","index":2,"content_block":{"type":"tool_use","id":"a","name":"f","input":{}}}`, `{"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"n\":1}"}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":1}}`, `{"type":"message_stop"}`)
 	withStream := append([]string{pairs[0][:streamed] + `"response":` + string(formattest.JSONToken(stream)) + "}"}, pairs[1:]...)

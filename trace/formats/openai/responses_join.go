@@ -63,7 +63,7 @@ func AssembleResponses(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 }
 
 // responsesOrder returns the order of records: that of the responses' times where
-// all have one, since logs are written as responses end, else that of the input.
+// all have one, because logs are written as responses end, else that of the input.
 func responsesOrder(records []responsesRecord) []int {
 	order := make([]int, len(records))
 	timed := true

@@ -215,13 +215,9 @@ type handsDecoder struct {
 }
 
 func assembleOpenHands(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	size, lone := 0, 0
-	for i := range parts {
-		size += len(parts[i].Data)
-	}
-	d := handsDecoder{b: build.New(size)}
+	lone := 0
+	d := handsDecoder{b: build.NewJoined("openhands", parts)}
 	t := d.b.Trajectory
-	t.Offset, t.Agent, t.Source = -1, "openhands", parts[0].Pos
 	t.ID = trace.PartName(key, 0)
 	if path.Base(key) == "events" {
 		t.ID = path.Base(path.Dir(key))
@@ -367,12 +363,6 @@ func (d *handsDecoder) stats(value []byte) {
 }
 
 func (d *handsDecoder) metrics(c *jsonscan.Cursor, total *trace.Usage, cost *float64) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 && v < 1<<50 {
-			*n += v
-			total.Known = true
-		}
-	}
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {
 		case "model_name":
@@ -384,20 +374,7 @@ func (d *handsDecoder) metrics(c *jsonscan.Cursor, total *trace.Usage, cost *flo
 				*cost += v
 			}
 		case "accumulated_token_usage":
-			for ok := c.Object(); ok && c.Member(); {
-				switch string(c.Key()) {
-				case "prompt_tokens":
-					count(&total.Input)
-				case "completion_tokens":
-					count(&total.Output)
-				case "cache_read_tokens":
-					count(&total.CachedInput)
-				case "cache_write_tokens":
-					count(&total.CacheWrite)
-				case "reasoning_tokens":
-					count(&total.Reasoning)
-				}
-			}
+			total.Add(build.UsageOpenHands.Read(c))
 		}
 	}
 }

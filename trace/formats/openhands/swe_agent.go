@@ -186,7 +186,7 @@ func (x *sweExtra) extra(c *jsonscan.Cursor) {
 	case "response":
 		for ok := c.Object(); ok && c.Member(); {
 			if string(c.Key()) == "usage" {
-				x.usage = build.ReadUsage(c)
+				x.usage = build.UsageChat.Read(c)
 			}
 		}
 	}

@@ -26,7 +26,7 @@ import (
 // The pieces of a response are joined to what the interface gives without
 // streaming, and read like that. A record is the text of one response; pieces of
 // chat completions that arrived mixed are sorted by their id. The responses of a
-// file are one trajectory in their order, since nothing in them says more; those
+// file are one trajectory in their order, because nothing in them says more; those
 // of the Responses interface are joined by previous_response_id.
 //
 // What was asked and what tools gave back is not in a stream, and counted

@@ -35,7 +35,7 @@ func chatStreamSeed() string {
 	}
 	first = append(append(first, chatEnd("c1")...), "[DONE]")
 	second := append([]string{formattest.Chunk("c2", `{"role":"assistant","content":"done"}`)}, chatEnd("c2")...)
-	return ": a comment\nevent: message\nid: 1\n" + formattest.Sse(first...) + strings.ReplaceAll(formattest.Sse(second...), "\n", "\r\n")
+	return ": a comment\nevent: message\nid: 1\n" + formattest.SSE(first...) + strings.ReplaceAll(formattest.SSE(second...), "\n", "\r\n")
 }
 
 // args writes the arguments of the calls of a trajectory.
@@ -113,7 +113,7 @@ func TestEventStreamChatTraps(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			for name, text := range map[string]string{"events": formattest.Sse(test.lines...), "no blank lines": strings.ReplaceAll(formattest.Sse(test.lines...), "\n\n", "\n"), "lines": strings.Join(test.lines, "\n")} {
+			for name, text := range map[string]string{"events": formattest.SSE(test.lines...), "no blank lines": strings.ReplaceAll(formattest.SSE(test.lines...), "\n\n", "\n"), "lines": strings.Join(test.lines, "\n")} {
 				got := formattest.ReadText(t, "x", text)
 				if len(got) != 1 {
 					t.Fatalf("%s: %d trajectories, want 1", name, len(got))
@@ -217,15 +217,15 @@ func TestEventStreamResponses(t *testing.T) {
 // TestEventStreamProblems holds where problems stand, and that they cost an event.
 func TestEventStreamProblems(t *testing.T) {
 	file := t.TempDir() + "/x"
-	formattest.WriteFile(t, file, formattest.Sse(formattest.Chunk("c", `{"content":"a"}`), `{"id":"c","choices":[}`, formattest.Chunk("c", `{"content":"b"}`), chatEnd("c")[0])+"data: {\"object\":\"chat.completion.chunk\",\ndata: \"choices\":[]")
+	formattest.WriteFile(t, file, formattest.SSE(formattest.Chunk("c", `{"content":"a"}`), `{"id":"c","choices":[}`, formattest.Chunk("c", `{"content":"b"}`), chatEnd("c")[0])+"data: {\"object\":\"chat.completion.chunk\",\ndata: \"choices\":[]")
 	got, problems := formattest.ReadProblems(t, trace.Options{}, file)
 	formattest.WantLines(t, "problems", []string{strings.ReplaceAll(strings.Join(problems, "\n"), file, "x")}, []string{"x:3:28: json-syntax: a value is expected here"})
 	if len(got) != 1 || got[0].Turns[0].Text.Text() != "ab" {
 		t.Errorf("%d trajectories", len(got))
 	}
 	// A response that is too large costs itself.
-	large := formattest.Sse(formattest.Chunk("c", `{"content":"`+strings.Repeat("a", 9000)+`"}`), formattest.Chunk("c", `{"content":"b"}`)) + formattest.Sse(chatEnd("c")...)
-	formattest.WriteFile(t, file, large+formattest.Sse(append([]string{formattest.Chunk("d", `{"content":"b"}`)}, chatEnd("d")...)...))
+	large := formattest.SSE(formattest.Chunk("c", `{"content":"`+strings.Repeat("a", 9000)+`"}`), formattest.Chunk("c", `{"content":"b"}`)) + formattest.SSE(chatEnd("c")...)
+	formattest.WriteFile(t, file, large+formattest.SSE(append([]string{formattest.Chunk("d", `{"content":"b"}`)}, chatEnd("d")...)...))
 	got, problems = formattest.ReadProblems(t, trace.Options{MaxRecord: 4000}, file)
 	if len(problems) != 1 || !strings.Contains(problems[0], "x:1:1: record-too-large") || len(got) != 1 || got[0].Turns[len(got[0].Turns)-1].Text.Text() != "b" {
 		t.Errorf("%d trajectories, problems %q", len(got), problems)
@@ -252,7 +252,7 @@ func TestEventStreamDetected(t *testing.T) {
 		chatStreamSeed():     true,
 		messageStreamSeed():  true,
 		responseStreamSeed(): true,
-		"HTTP/1.1 200 OK\ncontent-type: text/event-stream\n\n" + formattest.Sse(formattest.Chunk("c", "{}")): true,
+		"HTTP/1.1 200 OK\ncontent-type: text/event-stream\n\n" + formattest.SSE(formattest.Chunk("c", "{}")): true,
 		"data: {\"price\":5}\n\n": false,
 		`{"type":"response.completed","response":{"output":[]}}` + "\n": false,
 		`{"choices":[],"id":"x","object":"chat.completion"}` + "\n":     false,

@@ -8,6 +8,8 @@
 package build
 
 import (
+	"bytes"
+
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 )
@@ -53,6 +55,18 @@ func New(size int) *Builder {
 		},
 		recordMemory: &recordMemory{},
 	}
+}
+
+// NewJoined returns a Builder for a trajectory that parts are joined to. The agent is
+// the program that recorded it.
+func NewJoined(agent string, parts []trace.Fragment) *Builder {
+	size := 0
+	for i := range parts {
+		size += len(parts[i].Data)
+	}
+	b := New(size)
+	b.Trajectory.Agent, b.Trajectory.Offset, b.Trajectory.Source = agent, -1, parts[0].Pos
+	return b
 }
 
 // Another returns a builder for another trajectory of the same record. It takes
@@ -199,4 +213,31 @@ func markAfterUser(t *trace.Trajectory) {
 		}
 		modelCalled = modelCalled || c.Origin == trace.OriginModel
 	}
+}
+
+// nameCache interns the names of one trajectory, which uses a few tools over and
+// over. It is a direct-mapped table: a name that is not at its place is asked for
+// again, so hostile names cost time and no memory.
+type nameCache struct {
+	slots [32]struct {
+		text []byte
+		name trace.Name
+	}
+}
+
+func (c *nameCache) Intern(text []byte) trace.Name {
+	h := uint32(len(text))
+	if len(text) > 0 {
+		// Names of one server share their beginning: look at the end.
+		last := len(text) - 1
+		h = h*31 + uint32(text[last])
+		h = h*31 + uint32(text[last/2])
+		h = h*31 + uint32(text[last-last/4])
+	}
+	slot := &c.slots[h*0x9E3779B1>>27]
+	if slot.text == nil || !bytes.Equal(slot.text, text) {
+		slot.name = trace.Intern(text)
+		slot.text = text
+	}
+	return slot.name
 }

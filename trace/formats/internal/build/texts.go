@@ -1,6 +1,8 @@
 package build
 
 import (
+	"bytes"
+
 	"github.com/awo-dev/awo/internal/jsonscan"
 
 	"github.com/awo-dev/awo/trace"
@@ -74,4 +76,56 @@ func ReadContent(c *jsonscan.Cursor) trace.Raw {
 		r.Form = trace.FormParts
 	}
 	return r
+}
+
+// ToolsOf reads a list of definitions.
+func (b *Builder) ToolsOf(list trace.Value) []trace.ToolDef {
+	c := jsonscan.New(list.AppendCanonical(nil))
+	return b.ReadTools(&c)
+}
+
+// RawOf returns a value as it stood in a record: text for a string, absent for
+// null.
+func RawOf(v trace.Value) trace.Raw {
+	switch v.Kind {
+	case trace.Null:
+		return trace.Raw{}
+	case trace.String:
+		return trace.TextOf(v.Text)
+	}
+	return trace.JSONOf(v.AppendCanonical(nil))
+}
+
+// JSONIn returns the value that text is the JSON of, the value itself if it is
+// no text.
+func JSONIn(v trace.Value) (trace.Value, bool) {
+	if v.Kind != trace.String {
+		return v, true
+	}
+	c := jsonscan.New([]byte(v.Text))
+	if k := c.Kind(); k != jsonscan.Array && k != jsonscan.Object {
+		return v, false
+	}
+	inner, err := trace.ParseValue([]byte(v.Text))
+	return inner, err == nil
+}
+
+// InnerJSON returns the object or array that a piece is, or is the text of, nil if
+// it is neither.
+func InnerJSON(r trace.Raw) []byte {
+	if r.IsZero() {
+		return nil
+	}
+	data := r.Data
+	if r.Form == trace.FormString || r.Form == trace.FormText {
+		data = r.Content()
+	}
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
+		return nil
+	}
+	if c := jsonscan.New(data); r.Form != trace.FormJSON && c.End() != nil {
+		return nil
+	}
+	return data
 }

@@ -2,91 +2,154 @@ package build
 
 import (
 	"github.com/awo-dev/awo/internal/jsonscan"
-
 	"github.com/awo-dev/awo/trace"
 )
 
-// ReadAnthropicUsage reads token counts, where the input excludes what was read
-// from the cache or written to it.
-func ReadAnthropicUsage(c *jsonscan.Cursor) (u trace.Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
+// part is what one of the counts in recorded token usage counts.
+type part uint8
+
+const (
+	input part = iota
+	cached
+	written
+	output
+	reasoning
+	ofTools // read by tools of the interface, apart from the input
+	total   // of everything
+	parts
+)
+
+// maxTokens is above any count that a response can have, and far below what would
+// make a sum of them overflow.
+const maxTokens = 1 << 50
+
+// Usage is how an interface writes token counts: the names of its members, and what
+// they add up to where they are not counts of trace.Usage already, whose input
+// includes what was cached and whose output includes what was thought.
+type Usage struct {
+	counts  map[string]part
+	details map[string]map[string]part // in objects inside, by their names
+	cost    string                     // a price in USD
+	sum     sum
+}
+
+// sum is what has to be added up. It is no function, because what a function value
+// points to is allocated.
+type sum uint8
+
+const (
+	complete        sum = iota // nothing
+	cacheApart                 // the input excludes what was read from the cache or written to it
+	cacheMaybeApart            // providers differ; the total tells
+	thoughtApart               // the output excludes what was thought, and the input what tools read
+)
+
+// The forms in which token counts are written.
+var (
+	UsageAnthropic = Usage{
+		counts: map[string]part{"input_tokens": input, "cache_read_input_tokens": cached, "cache_creation_input_tokens": written, "output_tokens": output},
+		sum:    cacheApart,
 	}
-	var fresh int64
+	UsageChat = Usage{ // OpenAI's chat completions, also as JavaScript names them
+		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output, "promptTokens": input, "completionTokens": output},
+		details: map[string]map[string]part{
+			"prompt_tokens_details": {"cached_tokens": cached}, "completion_tokens_details": {"reasoning_tokens": reasoning},
+		},
+	}
+	UsageResponses = Usage{ // OpenAI's Responses interface
+		counts: map[string]part{"input_tokens": input, "output_tokens": output},
+		details: map[string]map[string]part{
+			"input_tokens_details": {"cached_tokens": cached}, "output_tokens_details": {"reasoning_tokens": reasoning},
+		},
+	}
+	UsageLangChain = Usage{
+		counts: map[string]part{"input_tokens": input, "output_tokens": output},
+		details: map[string]map[string]part{
+			"input_token_details": {"cache_read": cached, "cache_creation": written}, "output_token_details": {"reasoning": reasoning},
+		},
+	}
+	UsageGemini = Usage{ // and Gemini CLI
+		counts: map[string]part{
+			"promptTokenCount": input, "prompt_token_count": input, "input": input,
+			"candidatesTokenCount": output, "candidates_token_count": output, "output": output,
+			"thoughtsTokenCount": reasoning, "thoughts_token_count": reasoning, "thoughts": reasoning,
+			"cachedContentTokenCount": cached, "cached_content_token_count": cached, "cached": cached,
+			"toolUsePromptTokenCount": ofTools, "tool_use_prompt_token_count": ofTools, "tool": ofTools,
+		},
+		sum: thoughtApart,
+	}
+	UsageCodex = Usage{
+		counts: map[string]part{"input_tokens": input, "cached_input_tokens": cached, "output_tokens": output, "reasoning_output_tokens": reasoning},
+	}
+	UsageInspect = Usage{
+		counts: map[string]part{
+			"input_tokens": input, "output_tokens": output, "total_tokens": total,
+			"input_tokens_cache_read": cached, "input_tokens_cache_write": written, "reasoning_tokens": reasoning,
+		},
+		sum: cacheMaybeApart,
+	}
+	UsageOpenHands = Usage{
+		counts: map[string]part{
+			"prompt_tokens": input, "completion_tokens": output, "cache_read_tokens": cached, "cache_write_tokens": written, "reasoning_tokens": reasoning,
+		},
+	}
+	UsageATIF = Usage{
+		counts:  map[string]part{"prompt_tokens": input, "completion_tokens": output, "cached_tokens": cached},
+		details: map[string]map[string]part{"extra": {"reasoning_tokens": reasoning, "cache_creation_input_tokens": written}},
+		cost:    "cost_usd",
+	}
+)
+
+// Read reads the object of token counts that c stands on. The result is known if it
+// has a count.
+func (f *Usage) Read(c *jsonscan.Cursor) (u trace.Usage) {
+	var n [parts]int64
 	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "input_tokens":
-			count(&fresh)
-		case "cache_read_input_tokens":
-			count(&u.CachedInput)
-		case "cache_creation_input_tokens":
-			count(&u.CacheWrite)
-		case "output_tokens":
-			count(&u.Output)
+		key := c.Key()
+		if p, ok := f.counts[string(key)]; ok {
+			u.Known = readCount(c, &n[p]) || u.Known
+		} else if inside, ok := f.details[string(key)]; ok {
+			for ok := c.Object(); ok && c.Member(); {
+				if p, ok := inside[string(c.Key())]; ok {
+					u.Known = readCount(c, &n[p]) || u.Known
+				}
+			}
+		} else if f.cost != "" && string(key) == f.cost {
+			if cost, ok := c.Float(); ok {
+				u.CostUSD = &cost
+			}
 		}
 	}
-	u.Input = fresh + u.CachedInput + u.CacheWrite
+	u.Input, u.CachedInput, u.CacheWrite, u.Output, u.Reasoning = n[input], n[cached], n[written], n[output], n[reasoning]
+	cache := u.CachedInput + u.CacheWrite
+	switch f.sum {
+	case cacheApart:
+		u.Input += cache
+	case cacheMaybeApart:
+		if n[total] == u.Input+cache+u.Output || u.Input < cache {
+			u.Input += cache
+		}
+	case thoughtApart:
+		u.Input, u.Output = u.Input+n[ofTools], u.Output+u.Reasoning
+	}
 	return u
 }
 
-// ReadUsage reads the token counts of OpenAI, where the input includes what was
-// cached and the output what was thought.
-func ReadUsage(c *jsonscan.Cursor) (u trace.Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
+// readCount reads a count into n, and reports whether c stands on one.
+func readCount(c *jsonscan.Cursor, n *int64) bool {
+	v, ok := c.Int()
+	if ok = ok && v >= 0 && v < maxTokens; ok {
+		*n = v
 	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "prompt_tokens":
-			count(&u.Input)
-		case "completion_tokens":
-			count(&u.Output)
-		case "prompt_tokens_details":
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "cached_tokens" {
-					count(&u.CachedInput)
-				}
-			}
-		case "completion_tokens_details":
-			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "reasoning_tokens" {
-					count(&u.Reasoning)
-				}
-			}
-		}
-	}
-	return u
+	return ok
 }
 
-// ReadResponsesUsage reads token counts, where the input includes what was cached
-// and the output what was thought.
-func ReadResponsesUsage(c *jsonscan.Cursor) (u trace.Usage) {
-	count := func(n *int64) {
-		if v, ok := c.Int(); ok && v >= 0 {
-			*n, u.Known = v, true
-		}
-	}
-	detail := func(name string, n *int64) {
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) == name {
-				count(n)
-			}
-		}
-	}
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "input_tokens":
-			count(&u.Input)
-		case "output_tokens":
-			count(&u.Output)
-		case "input_tokens_details":
-			detail("cached_tokens", &u.CachedInput)
-		case "output_tokens_details":
-			detail("reasoning_tokens", &u.Reasoning)
+// ReadUsage reads token counts in the first of the forms in which they are known.
+func ReadUsage(object []byte, forms ...*Usage) (u trace.Usage) {
+	for _, f := range forms {
+		c := jsonscan.New(object)
+		if u = f.Read(&c); u.Known {
+			break
 		}
 	}
 	return u

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-func AtifDocument(members string) string {
+func ATIFDocument(members string) string {
 	return `{"schema_version": "ATIF-v1.7", "session_id": "s", "agent": {"name": "a", "version": "1"}, ` + members + `}`
 }
 
-// Sse writes events as they are sent.
-func Sse(payloads ...string) string {
+// SSE writes events as they are sent.
+func SSE(payloads ...string) string {
 	var b strings.Builder
 	for _, p := range payloads {
 		fmt.Fprintf(&b, "data: %s\n\n", p)

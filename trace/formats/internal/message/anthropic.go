@@ -54,7 +54,7 @@ func (d *Anthropic) Message(c *jsonscan.Cursor) (m AnthropicMessage, ok bool) {
 			d.Blocks = d.Blocks[:0]
 			m.Text, m.thought = d.Content(c)
 		case "usage":
-			m.Usage = build.ReadAnthropicUsage(c)
+			m.Usage = build.UsageAnthropic.Read(c)
 		}
 	}
 	return m, true

@@ -337,7 +337,7 @@ func ReadResponsesBody(b *build.Builder, c *jsonscan.Cursor, m *ResponsesBody) {
 			m.HasOutput = c.Kind() == jsonscan.Array
 			m.Output = build.ReadRaw(c)
 		case "usage":
-			m.Usage = build.ReadResponsesUsage(c)
+			m.Usage = build.UsageResponses.Read(c)
 		case "created_at":
 			m.Created = build.ReadUnix(c)
 		case "completed_at":

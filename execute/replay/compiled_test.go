@@ -1,0 +1,69 @@
+package replay_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/awo-dev/awo/arazzo"
+	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// compiled makes meta-tools of trajectories.
+func compiled(t testing.TB, list []*trace.Trajectory, set *rules.Set, o compile.Options) *compile.Compilation {
+	t.Helper()
+	c, err := compile.Run(recordings.Source(list), set, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// writtenAndRead returns the meta-tools that are offered, as they are read from
+// what is written of them.
+func writtenAndRead(t testing.TB, c *compile.Compilation) []*metatool.Tool {
+	t.Helper()
+	var offered []*metatool.Tool
+	for _, d := range c.Definitions {
+		if d.Refusals == nil {
+			offered = append(offered, &d.Tool)
+		}
+	}
+	src := arazzo.Append(nil, offered)
+	if len(offered) == 0 {
+		return nil
+	}
+	read, err := arazzo.Parse(arazzo.File, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(read) != len(offered) {
+		t.Fatalf("%d meta-tools were written, %d are read", len(offered), len(read))
+	}
+	if again := arazzo.Append(nil, read); !slices.Equal(again, src) {
+		t.Error("what is read is not what was written")
+	}
+	return read
+}
+
+// replayed replays meta-tools wherever trajectories made their calls.
+func replayed(tools []*metatool.Tool, list []*trace.Trajectory, set *rules.Set) []*replay.Verification {
+	v := replay.NewVerifier(tools)
+	var rewriter *merge.Rewriter
+	if set != nil {
+		rewriter = merge.NewRewriter(set, merge.Full(set), nil, nil)
+	}
+	for _, one := range list {
+		var marks []merge.Mark
+		if rewriter != nil {
+			marks = merge.Marks(one, rewriter.Rewrite(one))
+		}
+		v.Add(v.Check(one, marks))
+	}
+	return v.Verifications()
+}

@@ -1,0 +1,186 @@
+package replay
+
+import (
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Occurrence is a place where a trajectory made the calls of a meta-tool one by
+// one.
+type Occurrence struct {
+	Calls [][]int // by step of the meta-tool: indices into Trajectory.Calls
+}
+
+// First returns the first call.
+func (o Occurrence) First() int { return o.Calls[0][0] }
+
+// Last returns the last call.
+func (o Occurrence) Last() int {
+	end := o.Calls[len(o.Calls)-1]
+	return end[len(end)-1]
+}
+
+// Len returns the number of calls.
+func (o Occurrence) Len() int {
+	n := 0
+	for _, calls := range o.Calls {
+		n += len(calls)
+	}
+	return n
+}
+
+// TurnsSaved returns how many calling turns there would be fewer if the
+// occurrence were one call in the turn of its first one: those whose calls all
+// belong to it. 0 if the trajectory does not record turns.
+func (o Occurrence) TurnsSaved(t *trace.Trajectory) int {
+	saved, turn, n := 0, -1, 0
+	count := func() {
+		if turn >= 0 && turn != t.Calls[o.First()].Turn && n == t.Turns[turn].NumCalls {
+			saved++
+		}
+	}
+	for _, calls := range o.Calls {
+		for _, c := range calls { // in order, so that those of one turn follow one another
+			if at := t.Calls[c].Turn; at != turn {
+				count()
+				turn, n = at, 0
+			}
+			n++
+		}
+	}
+	count()
+	return saved
+}
+
+// Sequence is the calls of a trajectory in which occurrences are looked for:
+// those that the model decided on, as far as the rules leave them. It belongs to
+// one goroutine.
+type Sequence struct {
+	record *record
+	calls  []int
+	cut    []bool // by element of calls: nothing reaches from the one before to it
+	stop   []bool // by element of calls: it is in nothing
+	ghost  []bool // by element of calls: the rules dropped it, and it failed; nil for no such calls
+	runs   []int  // of one At: by step, how many calls it takes
+}
+
+// NewSequence returns the sequence of t. marks are those of its calls under
+// rules, nil without rules. A user message and a barrier cut the sequence.
+func NewSequence(t *trace.Trajectory, marks []merge.Mark) *Sequence {
+	return newSequence(newRecord(t), marks, false)
+}
+
+// newSequence is NewSequence, with the failed calls that rules drop if ghosts are
+// wanted.
+func newSequence(r *record, marks []merge.Mark, ghosts bool) *Sequence {
+	t, n := r.t, len(r.t.Calls)
+	s := &Sequence{record: r, calls: make([]int, 0, n), cut: make([]bool, 0, n), stop: make([]bool, 0, n)}
+	cut := false
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		cut = cut || c.AfterUser
+		dropped := marks != nil && marks[i] == merge.MarkDropped
+		if c.Origin != trace.OriginModel || dropped && !(ghosts && c.Status == trace.StatusFailed) {
+			continue
+		}
+		if ghosts {
+			s.ghost = append(s.ghost, dropped)
+		}
+		barrier := marks != nil && marks[i] == merge.MarkBarrier
+		s.calls, s.cut, s.stop = append(s.calls, i), append(s.cut, cut || barrier), append(s.stop, barrier)
+		cut = barrier
+	}
+	return s
+}
+
+// Len returns the number of calls.
+func (s *Sequence) Len() int { return len(s.calls) }
+
+// At returns the occurrence of a meta-tool that begins with element i of the
+// sequence: consecutive calls of its steps' tools without a user message between
+// them, whose arguments are those that are always the same. A step with Each
+// takes all calls of its tool that follow one another, but for one for each
+// later step in a row that calls the same tool.
+func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
+	s.runs = s.runs[:0]
+	s.follow(tool, i, func(calls []int) bool {
+		s.runs = append(s.runs, len(calls))
+		return true
+	})
+	if len(s.runs) < len(tool.Steps) {
+		return Occurrence{}, false
+	}
+	occurrence := Occurrence{Calls: make([][]int, len(s.runs))}
+	at := i
+	for n, run := range s.runs {
+		occurrence.Calls[n] = s.calls[at : at+run]
+		at += run
+	}
+	return occurrence, true
+}
+
+// follow tells of the calls of each step of a meta-tool from element i on, until a
+// step has none or made returns false. It returns the element behind them.
+func (s *Sequence) follow(tool *metatool.Tool, i int, made func(calls []int) bool) (end int) {
+	at := i
+	for n := range tool.Steps {
+		step := &tool.Steps[n]
+		run := 0
+		for n > 0 && s.isGhost(at) && !s.cut[at] && !s.fits(step, s.calls[at]) {
+			at++
+		}
+		for at+run < len(s.calls) && !s.stop[at+run] && (at+run == i || !s.cut[at+run]) && s.fits(step, s.calls[at+run]) {
+			if run++; step.Each == nil {
+				break
+			}
+		}
+		for later := n + 1; later < len(tool.Steps) && run > 1 && tool.Steps[later].Tool == step.Tool; later++ {
+			run--
+		}
+		if run == 0 {
+			return at
+		}
+		at += run
+		if !made(s.calls[at-run : at]) {
+			return at
+		}
+	}
+	return at
+}
+
+// isGhost reports whether an element is a failed call that rules dropped.
+func (s *Sequence) isGhost(at int) bool { return at < len(s.ghost) && s.ghost[at] }
+
+// All returns the occurrences of a meta-tool from left to right, without
+// overlaps.
+func (s *Sequence) All(tool *metatool.Tool) []Occurrence {
+	var found []Occurrence
+	for i := 0; len(tool.Steps) > 0 && i+len(tool.Steps) <= len(s.calls); {
+		o, ok := s.At(tool, i)
+		if !ok {
+			i++
+			continue
+		}
+		found = append(found, o)
+		i += o.Len()
+	}
+	return found
+}
+
+// fits reports whether a call may be one of a step.
+func (s *Sequence) fits(step *metatool.Step, call int) bool {
+	if s.record.t.Calls[call].Tool.Value() != step.Tool {
+		return false
+	}
+	for i := range step.Args {
+		a := &step.Args[i]
+		if a.Binding.Kind != metatool.BindConst || a.Optional {
+			continue
+		}
+		if v, ok := s.record.arguments(call).Lookup(a.Name); !ok || !v.Equal(a.Binding.Const) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,164 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Place is where a tool of a set could have stood in for calls of a trajectory,
+// and would have saved a calling turn.
+type Place struct {
+	Tool       int     // index into the set
+	Begin, End int     // its calls, as elements of the Sequence from Begin to before End
+	Removed    []int   // the turns that there would be without, in order; at least one
+	Replay     *Replay // what the tool does there
+}
+
+// Finder finds the places of a set of tools. Several trajectories may be looked
+// at at a time.
+type Finder struct {
+	tools     []*metatool.Tool
+	byFirst   map[string][]int
+	collector dataflow.Collector
+}
+
+// NewFinder returns a finder of the places of tools.
+func NewFinder(tools []*metatool.Tool) *Finder {
+	f := &Finder{tools: tools, byFirst: map[string][]int{}}
+	for i, t := range tools {
+		if len(t.Steps) > 0 {
+			f.byFirst[t.Steps[0].Tool] = append(f.byFirst[t.Steps[0].Tool], i)
+		}
+	}
+	return f
+}
+
+// maxShorter is how often a walk over a list that disagrees is tried with fewer
+// of its last calls.
+const maxShorter = 16
+
+// Find returns the places in t where a tool of the set would save a turn, from
+// every call on, exact or not; places may overlap. marks are those of its calls
+// under rules, nil without rules.
+func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
+	var places []Place
+	record := newRecord(t)
+	sequence, player := newSequence(record, marks, false), newPlayer(record, &f.collector)
+	for i := range sequence.calls {
+		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool.Value()] {
+			o, ok := sequence.At(f.tools[n], i)
+			if !ok {
+				continue
+			}
+			if p, ok := f.place(t, player, n, o); ok {
+				p.Begin, p.End = i, i+p.Replay.Occurrence.Len()
+				places = append(places, p)
+			}
+		}
+	}
+	return places
+}
+
+// place replays a tool at an occurrence.
+func (f *Finder) place(t *trace.Trajectory, player *Player, n int, o Occurrence) (Place, bool) {
+	removed := o.Removed(t)
+	if len(removed) == 0 {
+		return Place{}, false
+	}
+	replay := player.playWalk(f.tools[n], o)
+	if replay.Occurrence.Len() < o.Len() {
+		removed = replay.Occurrence.Removed(t)
+	}
+	return Place{Tool: n, Removed: removed, Replay: replay}, true
+}
+
+// playWalk plays a meta-tool at an occurrence. An agent that walks a list may go on
+// with other calls of the same tool: where the whole run of calls disagrees, it is
+// the longest part from its beginning that does not, and would save a turn.
+func (p *Player) playWalk(tool *metatool.Tool, o Occurrence) *Replay {
+	whole := p.Play(tool, o)
+	last := len(o.Calls) - 1
+	if whole.Saves || tool.Steps[last].Each == nil {
+		return whole
+	}
+	for range min(maxShorter, len(o.Calls[last])-1) {
+		o.Calls = slices.Clone(o.Calls)
+		o.Calls[last] = o.Calls[last][:len(o.Calls[last])-1]
+		if len(o.Removed(p.t)) == 0 {
+			break
+		}
+		if r := p.Play(tool, o); r.Saves {
+			return r
+		}
+	}
+	return whole
+}
+
+// Removed returns the turns, as indices into Trajectory.Turns in order, that
+// there would be without if the occurrence were one call in the turn of its first
+// one: those whose calls all belong to it. Because the calls of an occurrence follow
+// one another, no two occurrences without overlap remove the same turn, nor one
+// that only both together hold: what a set of them saves is the sum.
+func (o Occurrence) Removed(t *trace.Trajectory) []int {
+	var removed []int
+	turn, n := -1, 0
+	for _, calls := range o.Calls {
+		for _, c := range calls {
+			if at := t.Calls[c].Turn; at != turn {
+				turn, n = at, 0
+			}
+			n++
+			if turn >= 0 && turn != t.Calls[o.First()].Turn && n == t.Turns[turn].NumCalls {
+				removed = append(removed, turn)
+			}
+		}
+	}
+	return removed
+}
+
+// Span is a piece of a sequence that is worth something, from element Begin to
+// before End.
+type Span struct {
+	Begin, End int
+	Worth      float64
+}
+
+// Best returns which spans, as indices in order of place, do not overlap and are
+// worth most together, and what. Spans must be in order of Begin. Among equals the
+// earlier ones in the list are taken. The time is O(n log n).
+func Best(spans []Span) (chosen []int, worth float64) {
+	// best[i] is the most that spans from i on are worth, next the first that does
+	// not overlap i.
+	var bestRoom [fewSpans + 1]float64
+	var nextRoom [fewSpans]int
+	best, next := bestRoom[:], nextRoom[:]
+	if len(spans) > fewSpans {
+		best, next = make([]float64, len(spans)+1), make([]int, len(spans))
+	}
+	for i := len(spans) - 1; i >= 0; i-- {
+		next[i] = i + after(spans[i:], spans[i].End)
+		best[i] = max(best[i+1], spans[i].Worth+best[next[i]])
+	}
+	for i := 0; i < len(spans); {
+		if spans[i].Worth <= 0 || spans[i].Worth+best[next[i]] < best[i+1] {
+			i++
+			continue
+		}
+		chosen = append(chosen, i)
+		i = next[i]
+	}
+	return chosen, best[0]
+}
+
+// fewSpans need no memory of their own to be compared.
+const fewSpans = 64
+
+// after returns the first span that begins at end or behind it.
+func after(spans []Span, end int) int {
+	n, _ := slices.BinarySearchFunc(spans, end, func(s Span, end int) int { return s.Begin - end })
+	return n
+}

@@ -1,0 +1,52 @@
+package replay
+
+import (
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/trace"
+)
+
+// record is a trajectory whose arguments and results are read once, however many meta-tools
+// are looked for and replayed in it. It belongs to one goroutine.
+type record struct {
+	t       *trace.Trajectory
+	args    []trace.Value // by call, where read says so
+	read    []bool
+	results []*execute.Result // by call, once they were asked for
+	reader  trace.ValueReader
+	flow    *dataflow.Flow // if it has been collected; it has read all of them
+}
+
+func newRecord(t *trace.Trajectory) *record { return &record{t: t} }
+
+// arguments returns what trace.Call.ArgsValue says of a call.
+func (r *record) arguments(call int) *trace.Value {
+	if r.args == nil {
+		r.args, r.read = make([]trace.Value, len(r.t.Calls)), make([]bool, len(r.t.Calls))
+	}
+	if !r.read[call] {
+		r.read[call] = true
+		if r.flow != nil {
+			r.args[call] = r.flow.Arguments(call)
+		} else {
+			r.args[call], _ = r.reader.Args(&r.t.Calls[call])
+		}
+	}
+	return &r.args[call]
+}
+
+// result returns the recorded result of a call.
+func (r *record) result(call int) *execute.Result {
+	if r.results == nil {
+		r.results = make([]*execute.Result, len(r.t.Calls))
+	}
+	if r.results[call] == nil {
+		c := &r.t.Calls[call]
+		if r.flow != nil && c.HasResult {
+			r.results[call] = &execute.Result{Value: r.flow.Result(call), Status: c.Status}
+		} else {
+			r.results[call] = resultOf(c, &r.reader)
+		}
+	}
+	return r.results[call]
+}

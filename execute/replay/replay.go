@@ -1,0 +1,369 @@
+package replay
+
+import (
+	"context"
+	"slices"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Codes of disagreements between a replay and its recording, beside those of
+// failures. They are stable.
+const (
+	CodeInputUnderived = "input-underived" // the recording does not tell the value of an input
+	CodeOtherValue     = "other-value"     // an argument is not what was recorded
+	CodeNotPassed      = "not-passed"      // an argument was recorded that the step does not pass
+	CodeNotMade        = "not-made"        // a recorded call is not among those that are made
+	CodeNotRecorded    = "not-recorded"    // a write was made that was not recorded
+)
+
+// Replay is what a meta-tool does where a trajectory made its calls one by one.
+type Replay struct {
+	Occurrence Occurrence
+	Steps      []StepReplay // by step of the meta-tool; shorter if the run ended early
+	Exact      bool         // every step made the recorded calls; see StepReplay
+
+	// Known says that every input of a later step than the first was known when
+	// the first was called, in the sense of dataflow.KnownBefore: otherwise the
+	// agent could not have called the meta-tool there. Unknown is the first input
+	// that was not.
+	Known   bool
+	Unknown string
+
+	// Ended says that it made the recorded calls up to one that failed, then as in
+	// the recording, and ended there; the agent went on with the rest. It is not
+	// exact, and no disagreement either: a meta-tool hands back what failed.
+	Ended bool
+
+	Saves bool // exact and known
+	Turns int  // calling turns that there would be fewer; see Occurrence.TurnsSaved
+}
+
+// StepReplay is one step of a replay.
+type StepReplay struct {
+	// Exact says that the step made the recorded call with the recorded
+	// arguments. A step that reads a list agrees if every recorded call is among
+	// those that it makes; one that writes must make exactly the recorded calls in
+	// their order.
+	Exact    bool
+	Extra    int    // reads that were not recorded
+	Code     string // why it is not exact
+	Argument string // which argument differs, or is not there
+}
+
+// Player replays meta-tools in one trajectory.
+type Player struct {
+	*record
+	collector *dataflow.Collector // shared between trajectories
+	answers   *answers            // once a meta-tool is replayed
+	enums     dataflow.Enums
+	top       []topArgument // by slot of flow
+}
+
+// topArgument is the argument that a slot is, or is in.
+type topArgument struct {
+	name string
+	ok   bool
+}
+
+// NewPlayer returns a player of t.
+func NewPlayer(t *trace.Trajectory) *Player { return newPlayer(newRecord(t), &dataflow.Collector{}) }
+
+func newPlayer(r *record, c *dataflow.Collector) *Player { return &Player{record: r, collector: c} }
+
+// Play replays a meta-tool at an occurrence: its inputs are taken from the
+// recorded arguments, and calls answer what they did then.
+func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
+	r := &Replay{Occurrence: o, Turns: o.TurnsSaved(p.t)}
+	inputs, missing := p.inputs(tool, o)
+	r.Known, r.Unknown = p.known(tool, o, inputs)
+	if missing != "" {
+		r.Steps = []StepReplay{{Code: CodeInputUnderived, Argument: missing}}
+		return r
+	}
+	if p.answers == nil {
+		p.answers = newAnswers(p.record)
+	}
+	outcome := execute.Run(context.Background(), tool, inputs, p.answers.from(o.First()), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
+	f := outcome.Failure
+	if f != nil && f.Step < 0 {
+		r.Steps = []StepReplay{{Code: f.Code, Argument: f.Argument}}
+		return r
+	}
+	r.Exact = len(outcome.Steps) == len(tool.Steps)
+	r.Steps = make([]StepReplay, 0, len(outcome.Steps))
+	agrees := true
+	for i := range outcome.Steps {
+		step := p.compare(&tool.Steps[i], o.Calls[i], &outcome.Steps[i])
+		if ended := f != nil && f.Step == i && !endsAlike(f, p.t, o, i); ended && (step.Exact || len(outcome.Steps[i].Calls) == 0) {
+			step = StepReplay{Code: f.Code, Argument: f.Argument}
+		}
+		agrees = agrees && step.Exact
+		r.Steps = append(r.Steps, step)
+	}
+	r.Ended = !r.Exact && agrees && f != nil && endsAlike(f, p.t, o, f.Step)
+	r.Exact = r.Exact && agrees
+	r.Saves = r.Exact && r.Known
+	return r
+}
+
+// maxReplayCalls is far beyond what agents do one by one.
+const maxReplayCalls = 1000
+
+// endsAlike reports whether a run ended where the recording did too, with a call
+// that failed: the calls up to there were the recorded ones.
+func endsAlike(f *execute.Failure, t *trace.Trajectory, o Occurrence, step int) bool {
+	return f.Code == execute.CodeCallFailed && f.Call < len(o.Calls[step]) && t.Calls[o.Calls[step][f.Call]].Status == trace.StatusFailed
+}
+
+// Inputs returns the inputs that an agent would have given at an occurrence, as
+// far as the recorded arguments tell, and the first required one that they do
+// not tell.
+func Inputs(tool *metatool.Tool, t *trace.Trajectory, o Occurrence) (inputs trace.Value, missing string) {
+	return newRecord(t).inputs(tool, o)
+}
+
+func (r *record) inputs(tool *metatool.Tool, o Occurrence) (inputs trace.Value, missing string) {
+	inputs.Kind = trace.Object
+	if len(tool.Inputs) > 0 {
+		inputs.Members = make([]trace.Member, 0, len(tool.Inputs))
+	}
+	for i := range tool.Inputs {
+		in := &tool.Inputs[i]
+		v, ok := r.inputValue(tool, o, in.Name)
+		switch {
+		case ok:
+			inputs.Members = append(inputs.Members, trace.Member{Name: in.Name, Value: v})
+		case in.Required && missing == "":
+			missing = in.Name
+		}
+	}
+	return trace.NewObject(inputs.Members...), missing
+}
+
+// inputValue looks for an argument that is nothing but the input, or for the
+// calls that walk it.
+func (r *record) inputValue(tool *metatool.Tool, o Occurrence, name string) (trace.Value, bool) {
+	is := func(b *metatool.Binding) bool {
+		return b != nil && b.Kind == metatool.BindInput && b.Input == name && b.Coerce == metatool.CoerceNone
+	}
+	for i := range tool.Steps {
+		step := &tool.Steps[i]
+		if is(step.Each) {
+			return r.walkedList(step, o.Calls[i])
+		}
+		for a := range step.Args {
+			b := &step.Args[a].Binding
+			if !is(b) && !is(b.Key) {
+				continue
+			}
+			v, ok := r.arguments(o.Calls[i][0]).Lookup(step.Args[a].Name)
+			if ok && is(b.Key) {
+				v, ok = r.keyOf(b, o, v)
+			}
+			if ok {
+				return v, true
+			}
+		}
+	}
+	return trace.Value{}, false
+}
+
+// keyOf returns what the open filter of a binding was compared with when it gave
+// v: the one value of that member of the elements that hold v.
+func (r *record) keyOf(b *metatool.Binding, o Occurrence, v trace.Value) (trace.Value, bool) {
+	if b.Kind != metatool.BindStep || b.Coerce != metatool.CoerceNone || b.Step >= len(o.Calls) || len(o.Calls[b.Step]) != 1 {
+		return trace.Value{}, false
+	}
+	at := slices.IndexFunc(b.Path, func(s jsonpath.Step) bool { return s.Kind == jsonpath.Filter && s.Open })
+	if at < 0 {
+		return trace.Value{}, false
+	}
+	elements := append(slices.Clone(b.Path[:at]), jsonpath.Step{Kind: jsonpath.Each})
+	var keys []trace.Value
+	for _, element := range elements.Eval(r.result(o.Calls[b.Step][0]).Value) {
+		key, ok := element.Lookup(b.Path[at].Name)
+		if ok && slices.ContainsFunc(b.Path[at+1:].Eval(element), v.Equal) {
+			keys = append(keys, key)
+		}
+	}
+	return jsonvalue.Sole(keys)
+}
+
+// walkedList returns the list that calls with these arguments walk: its elements
+// are the arguments, or objects of them.
+func (r *record) walkedList(step *metatool.Step, calls []int) (trace.Value, bool) {
+	list := trace.Value{Kind: trace.Array}
+	for _, c := range calls {
+		args := r.arguments(c)
+		var element trace.Value
+		var members []trace.Member
+		for i := range step.Args {
+			b := &step.Args[i].Binding
+			v, ok := args.Lookup(step.Args[i].Name)
+			switch {
+			case b.Kind != metatool.BindElement || !ok:
+			case b.Coerce != metatool.CoerceNone:
+				return trace.Value{}, false
+			case len(b.Path) == 0:
+				element = v
+			case len(b.Path) == 1 && b.Path[0].Kind == jsonpath.Member:
+				members = append(members, trace.Member{Name: b.Path[0].Name, Value: v})
+			default:
+				return trace.Value{}, false
+			}
+		}
+		if len(members) > 0 {
+			element = trace.NewObject(members...)
+		}
+		list.Elems = append(list.Elems, element)
+	}
+	return list, true
+}
+
+// known reports whether the inputs were known before the first call, but for
+// those that it takes itself: the others' arguments, and those of later calls
+// that walk a list of an input.
+func (p *Player) known(tool *metatool.Tool, o Occurrence, inputs trace.Value) (ok bool, unknown string) {
+	for i := range tool.Inputs {
+		in := &tool.Inputs[i]
+		v, given := inputs.Lookup(in.Name)
+		if !given || in.Step < 0 || in.Step >= len(tool.Steps) {
+			continue
+		}
+		step := &tool.Steps[in.Step]
+		if step.Each != nil && step.Each.Kind == metatool.BindInput && step.Each.Input == in.Name {
+			if !p.knewList(step, o.Calls[in.Step], o.First()) {
+				return false, in.Name
+			}
+			continue
+		}
+		switch {
+		case in.Step == 0:
+		case !isArgument(step, in):
+			if !p.collector.Knowledge(p.t, v)[0].KnownBefore(o.First()).OK {
+				return false, in.Name
+			}
+		case !p.knew(o.Calls[in.Step][0], in.Argument, o.First()):
+			return false, in.Name
+		}
+	}
+	return true, ""
+}
+
+// isArgument reports whether an input is an argument of a step, and not only
+// part of where one comes from.
+func isArgument(step *metatool.Step, in *metatool.Input) bool {
+	return slices.ContainsFunc(step.Args, func(a metatool.Argument) bool {
+		return a.Name == in.Argument && a.Binding.Kind == metatool.BindInput && a.Binding.Input == in.Name
+	})
+}
+
+// knewList reports whether the elements that calls walk were known before the
+// first call.
+func (p *Player) knewList(step *metatool.Step, calls []int, before int) bool {
+	for _, c := range calls {
+		if c == before {
+			continue
+		}
+		for i := range step.Args {
+			if step.Args[i].Binding.Kind == metatool.BindElement && !p.knew(c, step.Args[i].Name, before) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// knew reports whether all that an argument of a call holds was known when the
+// call numbered before was made.
+func (p *Player) knew(call int, argument string, before int) bool {
+	if p.flow == nil {
+		p.readFlow()
+	}
+	first, _ := slices.BinarySearchFunc(p.flow.Uses, call, func(u dataflow.Use, call int) int { return u.Call - call })
+	for i := first; i < len(p.flow.Uses) && p.flow.Uses[i].Call == call; i++ {
+		u := &p.flow.Uses[i]
+		if u.Whole || !p.top[u.Param].ok || p.top[u.Param].name != argument {
+			continue
+		}
+		if !p.flow.KnownBefore(u, before, p.enums).OK {
+			return false
+		}
+	}
+	return true
+}
+
+// readFlow finds out when the values of the arguments were known.
+func (p *Player) readFlow() {
+	p.flow, p.enums = p.collector.CollectKnown(p.t), p.collector.EnumsOf(p.t)
+	p.top = make([]topArgument, len(p.flow.Slots))
+	for i := range p.flow.Slots {
+		path, err := jsonpath.Parse(p.flow.Slots[i].Path)
+		if err == nil && len(path) > 0 && path[0].Kind == jsonpath.Member {
+			p.top[i] = topArgument{path[0].Name, true}
+		}
+	}
+}
+
+// compare compares the calls of a step with the recorded ones.
+func (r *record) compare(step *metatool.Step, recorded []int, run *execute.StepRun) StepReplay {
+	made := make([]bool, len(run.Calls)) // whether the call was recorded
+	for n, c := range recorded {
+		args := r.arguments(c)
+		at := -1
+		for i := range run.Calls {
+			if !made[i] && run.Calls[i].Args.Equal(*args) {
+				at = i
+				break
+			}
+		}
+		if at < 0 {
+			// The same call once more is no other call.
+			again := step.Each != nil && step.ReadOnly && slices.ContainsFunc(run.Calls, func(c execute.CallRun) bool { return c.Args.Equal(*args) })
+			if again {
+				continue
+			}
+			return differs(step, *args, run, n)
+		}
+		if at != n && !step.ReadOnly {
+			return StepReplay{Code: CodeNotMade}
+		}
+		made[at] = true
+	}
+	out := StepReplay{Exact: true}
+	for _, was := range made {
+		if !was {
+			out.Extra++
+		}
+	}
+	if out.Extra > 0 && !step.ReadOnly {
+		return StepReplay{Code: CodeNotRecorded}
+	}
+	return out
+}
+
+// differs says how the recorded arguments differ from those of the call that
+// was made in their place.
+func differs(step *metatool.Step, args trace.Value, run *execute.StepRun, n int) StepReplay {
+	if step.Each != nil || n >= len(run.Calls) {
+		return StepReplay{Code: CodeNotMade}
+	}
+	was := run.Calls[n].Args
+	for _, m := range was.Members {
+		if v, ok := args.Lookup(m.Name); !ok || !v.Equal(m.Value) {
+			return StepReplay{Code: CodeOtherValue, Argument: m.Name}
+		}
+	}
+	for _, m := range args.Members {
+		if _, ok := was.Lookup(m.Name); !ok {
+			return StepReplay{Code: CodeNotPassed, Argument: m.Name}
+		}
+	}
+	return StepReplay{Code: CodeOtherValue}
+}

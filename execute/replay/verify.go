@@ -1,0 +1,198 @@
+package replay
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Verifier replays meta-tools wherever trajectories made their calls one by
+// one. Check is pure and may run in parallel; Add takes its results in the order
+// of the input.
+type Verifier struct {
+	tools []*metatool.Tool
+	tally []*Verification
+	extra []map[int]int
+
+	byFirst   map[string][]int // tool of the first step -> meta-tools
+	collector dataflow.Collector
+	added     int   // trajectories
+	last      []int // by tool: the trajectory that was counted last
+}
+
+// NewVerifier returns a verifier of tools.
+func NewVerifier(tools []*metatool.Tool) *Verifier {
+	v := &Verifier{tools: tools, byFirst: map[string][]int{}, last: make([]int, len(tools))}
+	for i, t := range tools {
+		if len(t.Steps) > 0 {
+			v.byFirst[t.Steps[0].Tool] = append(v.byFirst[t.Steps[0].Tool], i)
+		}
+		v.tally = append(v.tally, &Verification{Tool: t, Steps: make([]StepTally, len(t.Steps))})
+		v.extra = append(v.extra, map[int]int{})
+	}
+	return v
+}
+
+// Verification is how often a meta-tool did what was recorded.
+type Verification struct {
+	Tool         *metatool.Tool
+	Occurrences  int // that were replayed
+	Trajectories int // with at least one
+	Exact        int // occurrences that were replayed exactly
+	Known        int // of all: those whose inputs were known before the first call
+	Saves        int // exact and known
+	TurnsSaved   int // calling turns that these save, each meta-tool for itself
+	Ended        int // of the occurrences, those in which it ended with a call that had failed there too; see Replay.Ended
+	Steps        []StepTally
+
+	ExtraMean float64 // reads that were not recorded, by exact occurrence
+	ExtraP95  int
+
+	Disagreements []Disagreement // the first ones, at most MaxDisagreements
+	Disagreed     diag.Counts    // all, by code
+}
+
+// MaxDisagreements is how many disagreements of a meta-tool are kept.
+const MaxDisagreements = 10
+
+// StepTally is how often a step made the recorded calls.
+type StepTally struct {
+	Exact int
+	Total int // occurrences in which the step was reached
+}
+
+// Disagreement is one occurrence that was not replayed exactly. It holds no
+// value of the trajectory.
+type Disagreement struct {
+	Trajectory string // its ID
+	Source     diag.Pos
+	Call       int // index into Trajectory.Calls of the first call of the step
+	Step       int
+	Code       string
+	Argument   string // which argument or input it is about, if one
+}
+
+// Agreement returns the share of occurrences that were replayed exactly, with its
+// interval; those that ended with a call that had failed are left out.
+func (v *Verification) Agreement() dataflow.Interval {
+	return dataflow.Wilson(v.Exact, v.Occurrences-v.Ended)
+}
+
+// Checks are the replays of one trajectory.
+type Checks struct {
+	replays []toolReplay // by place
+	id      string
+	source  diag.Pos
+}
+
+// toolReplay is the replay of one meta-tool.
+type toolReplay struct {
+	tool int
+	*Replay
+}
+
+// Check replays every meta-tool at every place of t. marks are those of its
+// calls under rules, nil without rules.
+func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
+	c := &Checks{id: t.ID, source: t.Source}
+	record := newRecord(t)
+	sequence, player := newSequence(record, marks, false), newPlayer(record, &v.collector)
+	free := map[int]int{} // where the next place of a meta-tool may begin
+	for at, call := range sequence.calls {
+		for _, i := range v.byFirst[t.Calls[call].Tool.Value()] {
+			if at < free[i] {
+				continue
+			}
+			if o, ok := sequence.At(v.tools[i], at); ok {
+				c.replays = append(c.replays, toolReplay{i, player.playWalk(v.tools[i], o)})
+				free[i] = at + o.Len()
+			}
+		}
+	}
+	return c
+}
+
+// Add counts the replays of one trajectory.
+func (v *Verifier) Add(c *Checks) {
+	v.added++
+	for _, r := range c.replays {
+		if v.last[r.tool] != v.added {
+			v.last[r.tool] = v.added
+			v.tally[r.tool].Trajectories++
+		}
+		v.tally[r.tool].add(r.Replay, c)
+		if r.Exact {
+			v.extra[r.tool][r.extra()]++
+		}
+	}
+}
+
+// extra returns the reads that were not recorded.
+func (r *Replay) extra() int {
+	n := 0
+	for _, s := range r.Steps {
+		n += s.Extra
+	}
+	return n
+}
+
+func (v *Verification) add(r *Replay, c *Checks) {
+	v.Occurrences++
+	if r.Known {
+		v.Known++
+	}
+	if r.Exact {
+		v.Exact++
+	}
+	if r.Saves {
+		v.Saves++
+		v.TurnsSaved += r.Turns
+	}
+	if r.Ended {
+		v.Ended++
+	}
+	for i, s := range r.Steps {
+		v.Steps[i].Total++
+		if s.Exact {
+			v.Steps[i].Exact++
+			continue
+		}
+		if r.Ended {
+			break
+		}
+		v.Disagreed.AddN(s.Code, 1)
+		if len(v.Disagreements) < MaxDisagreements {
+			v.Disagreements = append(v.Disagreements, Disagreement{
+				Trajectory: c.id, Source: c.source, Call: r.Occurrence.Calls[i][0], Step: i, Code: s.Code, Argument: s.Argument,
+			})
+		}
+		break // what comes after the first disagreement follows from it
+	}
+}
+
+// Verifications returns what was counted, in the order of the tools.
+func (v *Verifier) Verifications() []*Verification {
+	for i, t := range v.tally {
+		t.ExtraMean, t.ExtraP95 = 0, 0
+		total, below := 0, 0
+		for n, count := range v.extra[i] {
+			total += n * count
+		}
+		if t.Exact == 0 {
+			continue
+		}
+		t.ExtraMean = float64(total) / float64(t.Exact)
+		for _, n := range slices.Sorted(maps.Keys(v.extra[i])) {
+			if below += v.extra[i][n]; below*100 >= t.Exact*95 {
+				t.ExtraP95 = n
+				break
+			}
+		}
+	}
+	return v.tally
+}
