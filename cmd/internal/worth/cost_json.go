@@ -253,8 +253,8 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 		level.Variants = cli.Map(l.Variants, func(v *cost.LazyLine) lazyVariantJSON {
 			return lazyVariantJSON{
 				Variant: v.Variant, Doc: v.Doc, LLMCalls: v.Lazy.Turns, LLMCallsSaved: l.Eager.Turns - v.Lazy.Turns, Registered: v.Lazy.Registered, Unused: v.Lazy.Unused,
-				Tokens: v.Lazy.Tokens(), TokensSaved: stat.Of(v.TokensSaved.Value, "there are no tokens"), TokensInterval: v.TokensSaved.Interval,
-				CostUSD: money(v.Lazy.Totals), USDSaved: stat.Of(v.USDSaved.Value, noPrice), USDInterval: v.USDSaved.Interval,
+				Tokens: v.Lazy.Tokens(), TokensSaved: stat.Finite(v.TokensSaved.Value, "there are no tokens"), TokensInterval: v.TokensSaved.Interval,
+				CostUSD: money(v.Lazy.Totals), USDSaved: stat.Finite(v.USDSaved.Value, noPrice), USDInterval: v.USDSaved.Interval,
 			}
 		})
 		level.Preload = lazyPreload(l.Preload, level.preloadVariant())
@@ -270,8 +270,8 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 func lazyEvenResult(e *cost.BreakEven) lazyEvenJSON {
 	const never = "no number of tools makes lazy registration cheaper here"
 	out := lazyEvenJSON{
-		stat.Of(e.Tokens.Value, never), e.Tokens.Interval,
-		stat.Of(e.USD.Value, never), e.USD.Interval, e.Tasks,
+		stat.Finite(e.Tokens.Value, never), e.Tokens.Interval,
+		stat.Finite(e.USD.Value, never), e.USD.Interval, e.Tasks,
 	}
 	if !e.Priced {
 		out.USD, out.USDInterval = stat.Unknown(noPrice), stat.NoInterval(noPrice)
