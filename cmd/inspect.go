@@ -22,8 +22,8 @@ type inspectOptions struct {
 func newInspect(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect FILES...",
-		Short: "Say what traces contain, and which analyses they bear",
-		Long: `Say what traces contain before anything is analysed: formats, models, tools,
+		Short: "Show what traces contain, and which analyses they support",
+		Long: `Show what traces contain before anything is analysed: formats, models, tools,
 tokens, and for each kind of analysis whether what it needs is recorded. Formats
 differ in what they keep, and exporters in what they were told to keep.
 
@@ -162,7 +162,7 @@ func inspectionDocument(in *cli.Intake, c *trace.Completeness, out inspectionJSO
 			{Key: "input_tokens", Title: "input tokens", Align: report.Right, Cell: report.By(func(m *modelJSON) report.Cell { return usage(m, func(t *tokensJSON) int64 { return t.Input }) })},
 			{Key: "cached_tokens", Title: "of which cached", Align: report.Right, Cell: report.By(func(m *modelJSON) report.Cell { return usage(m, func(t *tokensJSON) int64 { return t.CachedInput }) })},
 			{Key: "output_tokens", Title: "output tokens", Align: report.Right, Cell: report.By(func(m *modelJSON) report.Cell { return usage(m, func(t *tokensJSON) int64 { return t.Output }) })},
-			{Key: "turns_with_usage", Title: "turns that say so"},
+			{Key: "turns_with_usage", Title: "turns with usage"},
 		})
 		table.NoteIf(c.Tally.TurnsUsage > 0 && c.Tally.TurnsUsage < c.Tally.LLMTurns, "Tokens are sums over the turns that record them, not over all.")
 		d.Section("Models", table)

@@ -34,8 +34,8 @@ func Known(v float64) Figure {
 // Count returns a figure that is a count.
 func Count(n int) Figure { return Known(float64(n)) }
 
-// Of returns a figure: what is no finite number is null for a reason.
-func Of(v float64, reason string) Figure {
+// Finite returns a figure: what is no finite number is null for a reason.
+func Finite(v float64, reason string) Figure {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return Unknown(reason)
 	}

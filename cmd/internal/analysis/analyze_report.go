@@ -314,7 +314,7 @@ func shiftTable(f *findings) *report.Table {
 		}
 		table.Add(report.Name(f.groups[i+1].name), number(s.Effect, 3), number(s.Bias, 3), p, report.Int64(int64(s.N[1])))
 	}
-	table.Note("What knowing the group tells about the next call, given the last one. The p exchanges groups between whole tasks, since calls of one task are not independent.")
+	table.Note("What knowing the group tells about the next call, given the last one. The p exchanges groups between whole tasks, because calls of one task are not independent.")
 	return table
 }
 
@@ -322,7 +322,7 @@ func bits(f entropy.Figure) report.Cell { return number(f, 2) }
 
 func number(f entropy.Figure, digits int) report.Cell {
 	if !f.Known() {
-		return report.Missing("these traces do not bear this figure")
+		return report.Missing("these traces do not support this figure")
 	}
 	if math.IsInf(float64(f), 0) {
 		return report.Missing("beyond what a number can hold")
@@ -332,7 +332,7 @@ func number(f entropy.Figure, digits int) report.Cell {
 
 func share(f entropy.Figure) report.Cell {
 	if !f.Known() {
-		return report.Missing("these traces do not bear this figure")
+		return report.Missing("these traces do not support this figure")
 	}
 	return report.Share(float64(f), 1)
 }

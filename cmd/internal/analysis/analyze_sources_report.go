@@ -97,7 +97,7 @@ func sourceTable(s *dataflow.Set, o analyzeOptions, complete bool) *report.Table
 	}
 	table.Note("Result and argument are those of an earlier call, task is the first user message, user a later one. Of each use the nearest source counts whose link beats chance. Rejected: sources that held the same value now and then, as coincidence would have it. Constant: (nearly) always one value, which proves no source.")
 	table.Note("Unseen: the value stood nowhere in the run before the call, so the model made it up or knew it. No program can fill in such an argument, unless it is constant.")
-	table.Note("A list or object and its parts are parameters of their own. Intervals take uses for independent; those of one run are not, so read them as the least that one must doubt. CSV and JSON have the interval of every share.")
+	table.Note("A list or object and its parts are parameters of their own. Intervals assume independence and are too narrow, because the uses of one run depend on each other. CSV and JSON have the interval of every share.")
 	if s.Dropped > 0 {
 		table.Note("%s beyond the bounds on memory were not followed.", cli.CountOf(s.Dropped, "place"))
 	}

@@ -272,7 +272,7 @@ func habitTable(f *findings, complete bool) *report.Table {
 		report.Column{Key: "tool", Title: "after", Max: 44},
 		report.Column{Key: "n", Title: "times", Align: report.Right},
 		report.Column{Key: "bits", Title: "bits", Align: report.Right},
-		report.Column{Key: "weight_bits", Title: "on the mean", Unit: "bits", Align: report.Right},
+		report.Column{Key: "weight_bits", Title: "effect on the mean", Unit: "bits", Align: report.Right},
 		report.Column{Key: "next", Title: "mostly comes", Max: 44},
 		report.Column{Key: "next_share", Title: "share", Unit: "%", Align: report.Right},
 		report.Column{Key: "next_share_interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
@@ -287,7 +287,7 @@ func habitTable(f *findings, complete bool) *report.Table {
 	if hidden := len(habits) - 2*habitsShown; hidden > 0 && !complete {
 		table.Note("The %d tools that lower the mean uncertainty most, and the %d that raise it most; %s between them in JSON and CSV.", habitsShown, habitsShown, cli.CountOf(hidden, "tool"))
 	}
-	table.Note("On the mean: share of the calls times (bits after this tool less the mean), with Miller-Madow's correction. Negative: this is where a meta-tool or a guess pays. Positive: this is where the model decides.")
+	table.Note("Effect on the mean: share of the calls times (bits after this tool less the mean), with Miller-Madow's correction. Negative: this is where a meta-tool or a guess pays. Positive: this is where the model decides.")
 	return table
 }
 

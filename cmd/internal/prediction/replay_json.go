@@ -158,9 +158,9 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 		loss = nothingHere
 	}
 	p := predictorJSON{
-		Predictor: name, N: turns.N, Top1: stat.Ratio(turns.Top1, turns.N, nothingHere), Top3: stat.Ratio(turns.Top3, turns.N, nothingHere), LogLoss: stat.Of(turns.LogLoss, loss),
+		Predictor: name, N: turns.N, Top1: stat.Ratio(turns.Top1, turns.N, nothingHere), Top3: stat.Ratio(turns.Top3, turns.N, nothingHere), LogLoss: stat.Finite(turns.LogLoss, loss),
 		Theta: theta, Fired: fired.Fired, Right: fired.Right, Coverage: stat.Ratio(fired.Fired, fired.Turns, nothingHere), Precision: stat.Ratio(fired.Right, fired.Fired, neverFires),
-		CallsOnly: callsOnlyJSON{N: calls.N, Top1: stat.Ratio(calls.Top1, calls.N, nothingHere), Top3: stat.Ratio(calls.Top3, calls.N, nothingHere), LogLoss: stat.Of(calls.LogLoss, loss)},
+		CallsOnly: callsOnlyJSON{N: calls.N, Top1: stat.Ratio(calls.Top1, calls.N, nothingHere), Top3: stat.Ratio(calls.Top3, calls.N, nothingHere), LogLoss: stat.Finite(calls.LogLoss, loss)},
 	}
 	var at80, at90 float64
 	p.TurnsAvoided, p.Theta80, at80 = mostOf(runs, 0.8, gate)
@@ -179,7 +179,7 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 		p.Wrong = append(p.Wrong, wrongJSON{"wrong-argument/" + source.String(), fired.By[source]})
 	}
 	behind, interval := inertia.Advantage(all[inertia.PredictorDefault], runs, o.Seed)
-	p.Behind, p.BehindInterval = stat.Of(behind, loss), intervalOf(interval)
+	p.Behind, p.BehindInterval = stat.Finite(behind, loss), intervalOf(interval)
 	if !answers {
 		p.hideTurns()
 	}

@@ -35,9 +35,9 @@ func drawReliability(out ReplayJSON) (*plot.Figure, error) {
 		said.X, said.Y = append(said.X, b.Mean), append(said.Y, b.Right)
 		said.Lo, said.Hi = append(said.Lo, i.Lo), append(said.Hi, i.Hi)
 	}
-	ideal := plot.Curve{Name: "as said", X: []float64{0, 1}, Y: []float64{0, 1}}
+	ideal := plot.Curve{Name: "as predicted", X: []float64{0, 1}, Y: []float64{0, 1}}
 	return plot.Lines(plot.Axes{
-		Name: "reliability", Title: "How often calls are right that are said to be", X: "probability that the call is right", Y: "share of calls that are", Share: true, ShareX: true,
+		Name: "reliability", Title: "How often calls are right, by predicted probability", X: "probability that the call is right", Y: "share of calls that are", Share: true, ShareX: true,
 	}, []plot.Curve{said, ideal})
 }
 

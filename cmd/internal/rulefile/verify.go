@@ -53,7 +53,7 @@ RULES is a rule file. ` + cli.FilesHelp,
 	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
 	f.Float64("min-tested", 0.2, "the smallest share of the states that a rule joins in which something must have been checked, from 0 to 1")
 	f.Bool("strict-tested", false, "fail if a rule is untested")
-	f.Int("limit-states", 0, "watch at most `N` states, to bound memory; what was left out is counted (0: no limit)")
+	f.Int("limit-states", 0, "watch at most `N` states, to bound memory; what was left out is counted (0 means no limit)")
 	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
 	return cli.Work(a, c, verifyRules)
 }

@@ -29,7 +29,7 @@ func registers(technique string) bool {
 }
 
 // lacks returns why a metric of a technique is not known, "" if it is. A figure
-// that nothing bears is no zero, and its interval is none either.
+// that nothing supports is not zero, and its interval is none either.
 func (f *BacktestFindings) lacks(o *backtest.Outcome, metric string) string {
 	offers := registers(o.Name) && o.Used == 0
 	calling := strings.HasPrefix(metric, "calling_turns")

@@ -269,8 +269,8 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 		level.Variants = cli.Map(l.Variants, func(v *cost.LazyLine) lazyVariantJSON {
 			return lazyVariantJSON{
 				Variant: v.Variant, Doc: v.Doc, LLMCalls: v.Lazy.Turns, LLMCallsSaved: l.Eager.Turns - v.Lazy.Turns, Registered: v.Lazy.Registered, Unused: v.Lazy.Unused,
-				Tokens: v.Lazy.Tokens(), TokensSaved: stat.Of(v.TokensSaved.Value, "there are no tokens"), TokensInterval: costInterval(v.TokensSaved, overTasks),
-				CostUSD: money(v.Lazy.Totals), USDSaved: stat.Of(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
+				Tokens: v.Lazy.Tokens(), TokensSaved: stat.Finite(v.TokensSaved.Value, "there are no tokens"), TokensInterval: costInterval(v.TokensSaved, overTasks),
+				CostUSD: money(v.Lazy.Totals), USDSaved: stat.Finite(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
 			}
 		})
 		level.Preload = lazyPreload(l.Preload, level.preloadVariant())
@@ -286,8 +286,8 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 func lazyEvenResult(e *cost.BreakEven) lazyEvenJSON {
 	const never = "no number of tools makes lazy registration cheaper here"
 	out := lazyEvenJSON{
-		stat.Of(e.Tokens.Value, never), costInterval(e.Tokens, overTasks),
-		stat.Of(e.USD.Value, never), costInterval(e.USD, overTasks), e.Tasks,
+		stat.Finite(e.Tokens.Value, never), costInterval(e.Tokens, overTasks),
+		stat.Finite(e.USD.Value, never), costInterval(e.USD, overTasks), e.Tasks,
 	}
 	if !e.Priced {
 		out.USD, out.USDInterval = stat.Unknown(noPrice), stat.NoInterval(noPrice)

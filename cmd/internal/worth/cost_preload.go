@@ -54,8 +54,8 @@ const (
 
 func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
 	out := &lazyPreloadJSON{
-		Tokens: stat.Of(p.Tokens.Value, "there are no tokens"), TokensInterval: costInterval(p.Tokens, overTasks),
-		USD: stat.Of(p.USD.Value, noPrice), USDInterval: costInterval(p.USD, overTasks),
+		Tokens: stat.Finite(p.Tokens.Value, "there are no tokens"), TokensInterval: costInterval(p.Tokens, overTasks),
+		USD: stat.Finite(p.USD.Value, noPrice), USDInterval: costInterval(p.USD, overTasks),
 	}
 	out.ByTokens = beats(full.TokensInterval, out.TokensInterval)
 	out.ByUSD = beats(full.USDInterval, out.USDInterval)
