@@ -41,7 +41,7 @@ type graphOptions struct {
 func newGraph(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "graph FILES...",
-		Short: "Merge trajectories into a graph of states, and say what each kind of rule merges",
+		Short: "Merge trajectories into a graph of states, and show what each kind of rule merges",
 		Long: `Merge trajectories into a graph: a state is what an execution has done so far, as
 far as the rules tell it apart, and an edge is a call. The table shows how many
 states are left as the rules are applied kind by kind; without --rules it ends
@@ -51,7 +51,7 @@ state.
 --reasons says which rules gave states several histories, --ablation what each rule
 does alone, and all without it.
 
-Argument values are shown as ordinals such as ‹v1›, since they may be secret;
+Argument values are shown as ordinals such as ‹v1›, because they may be secret;
 what rules put in their place is shown. --show-values shows them.
 
 ` + cli.FilesHelp,
@@ -64,7 +64,7 @@ what rules put in their place is shown. --show-values shows them.
 	f := c.Flags()
 	cli.AddInput(f)
 	cli.AddRules(f)
-	f.Int("limit-states", 0, "stop making new states at `N`, to bound memory; what was left out is counted (0: no limit)")
+	f.Int("limit-states", 0, "stop making new states at `N`, to bound memory; what was left out is counted (0 means no limit)")
 	f.Bool("reasons", false, "also say which rules made different histories one state, here and in --graph-json")
 	f.Bool("ablation", false, "also merge with each rule alone and with all but it; takes memory for two graphs a rule")
 	f.Int("threshold", candidate.DefaultThreshold, "for --ablation, how many trajectories must follow a meta-tool's chain")
@@ -73,7 +73,7 @@ what rules put in their place is shown. --show-values shows them.
 	f.String("graphml", "", "write the graph as GraphML to this `FILE`")
 	f.String("graph-json", "", "write the graph as JSON to this `FILE`")
 	f.Int("min-weight", 0, "leave edges out of these files that fewer than `N` executions take")
-	f.Int("max-states", 0, "show at most `N` states, the most visited (0: all)")
+	f.Int("max-states", 0, "show at most `N` states, the most visited (0 means all)")
 	f.String("focus", "", "show only what is near this `STATE` (a number) or tool")
 	f.Int("depth", 2, "how many calls away from --focus")
 	return cli.Work(a, c, graph)
@@ -167,7 +167,7 @@ func graphDocument(in *cli.Intake, out graphJSON, merged *merge.Merged, set *rul
 	table.Note("Edges are pairs of states; a self-loop is a call that changes nothing the rules look at; a sink is a state no execution leaves; labels are different calls after rewriting.")
 	if n := len(out.Strategies); n > 1 && out.Strategies[1].States > 1 && n > 2 {
 		first, last := out.Strategies[1], out.Strategies[n-1]
-		table.Note("The rules merge %s states of the prefix tree into %s (%.1f %% fewer). Whether the rules are right these figures do not say: too few states are as easily had as many.",
+		table.Note("The rules merge %s states of the prefix tree into %s (%.1f %% fewer). Whether the rules are right these figures do not say: merging too much is as easy as merging too little.",
 			report.Grouped(first.States), report.Grouped(last.States), 100*(1-float64(last.States)/float64(first.States)))
 	}
 	table.NoteIf(set == nil, "No rules were given (--rules FILE), so nothing is merged beyond the prefix tree.")

@@ -160,7 +160,7 @@ func (a *ablation) result() *ablationJSON {
 // stateBits returns the held-out loss of the next tool given the state.
 func stateBits(l *evidence.StateLoss) stat.Figure {
 	const folds, seed = 10, 1
-	return stat.Of(l.Bits(folds, seed), "a held-out loss needs two tasks with calls")
+	return stat.Finite(l.Bits(folds, seed), "a held-out loss needs two tasks with calls")
 }
 
 // ablationTable compares the graph under parts of the rules, nil without --ablation.

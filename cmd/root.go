@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
+	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/diag"
 )
@@ -41,7 +42,7 @@ It works offline, changes no trace and sends nothing anywhere.`,
 	root.AddGroup(
 		&cobra.Group{ID: cli.GroupLook, Title: "Look at traces:"},
 		&cobra.Group{ID: cli.GroupCompile, Title: "Compile them:"},
-		&cobra.Group{ID: cli.GroupRules, Title: "Say which states are alike:"},
+		&cobra.Group{ID: cli.GroupRules, Title: "Write rules that say which states are alike:"},
 		&cobra.Group{ID: cli.GroupOther, Title: "Other commands:"},
 	)
 	cli.AddSettings(root.PersistentFlags())
@@ -67,6 +68,7 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		prediction.NewPredict(a),
 		newFormats(a),
 		rulefile.New(a),
+		toolworld.New(a),
 		newVersion(a),
 	)
 	root.SetCompletionCommandGroupID(cli.GroupOther)

@@ -47,20 +47,20 @@ func BenchmarkCollect(b *testing.B) {
 	perCall(b, calls)
 }
 
-func BenchmarkCollectSeen(b *testing.B) {
+func BenchmarkCollectKnown(b *testing.B) {
 	list, calls, bytes := committed(b)
 	var c dataflow.Collector
 	b.SetBytes(bytes)
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, t := range list {
-			c.CollectSeen(t)
+			c.CollectKnown(t)
 		}
 	}
 	perCall(b, calls)
 }
 
-func BenchmarkSightings(b *testing.B) {
+func BenchmarkKnowledge(b *testing.B) {
 	list, calls, bytes := committed(b)
 	var c dataflow.Collector
 	values := []trace.Value{trace.NewString("INV-1001"), trace.NewString("nowhere"), {Kind: trace.Number, Text: "4711"}}
@@ -68,7 +68,7 @@ func BenchmarkSightings(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, t := range list {
-			c.Sightings(t, values...)
+			c.Knowledge(t, values...)
 		}
 	}
 	perCall(b, calls)

@@ -136,7 +136,7 @@ func (c *collection) collect(t *trace.Trajectory) *Flow {
 func (c *collection) read(t *trace.Trajectory) {
 	c.t = t
 	c.flow = &Flow{ID: t.ID, turns: make([]int32, len(t.Calls))}
-	if c.mode != sighting {
+	if c.mode != asking {
 		c.flow.values = newValues(len(t.Calls))
 	}
 	c.places.begin()
@@ -151,7 +151,7 @@ func (c *collection) read(t *trace.Trajectory) {
 			c.readMessage(message)
 			message++
 		}
-		for i := first; i < end && c.mode != sighting; i++ {
+		for i := first; i < end && c.mode != asking; i++ {
 			c.resolve(i)
 		}
 		c.at = int32(end)
@@ -254,7 +254,7 @@ func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 		h = jsonvalue.Hash(v)
 	}
 	a := &c.args[self]
-	if a.hash = h; c.mode == sighting {
+	if a.hash = h; c.mode == asking {
 		a.want = c.equal.find(h)
 	} else {
 		a.want = c.want(*v, h)
@@ -270,7 +270,7 @@ func (c *collection) pop() { c.levels = c.levels[:len(c.levels)-1] }
 
 // keepLevels copies the lists on the way to where the walk is.
 func (c *collection) keepLevels() [2]int32 {
-	if c.mode == sighting {
+	if c.mode == asking {
 		return [2]int32{}
 	}
 	start := int32(len(c.arena))
@@ -281,7 +281,7 @@ func (c *collection) keepLevels() [2]int32 {
 // slot returns the number of a place in the flow.
 func (c *collection) slot(at int32) int32 {
 	n := &c.places.nodes[at]
-	if c.mode == sighting || c.mode == seeing && n.side != Input {
+	if c.mode == asking || c.mode == knowing && n.side != Input {
 		return 0
 	}
 	if n.slot < 0 {

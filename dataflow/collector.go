@@ -8,8 +8,15 @@ import (
 
 // Collector finds the possible sources of arguments. It may be used
 // concurrently and keeps scratch memory between trajectories; the zero value is
-// ready.
-type Collector struct{ idle sync.Pool }
+// ready. What tools' schemas list it reads once, however many trajectories offer
+// the same tools.
+type Collector struct {
+	idle    sync.Pool
+	schemas Schemas
+}
+
+// EnumsOf returns what EnumsOf of the package does.
+func (c *Collector) EnumsOf(t *trace.Trajectory) Enums { return c.schemas.EnumsOf(t) }
 
 // Collect returns where the arguments of t's model calls could have come from.
 // The result depends on t alone.
@@ -25,12 +32,12 @@ func (c *Collector) Collect(t *trace.Trajectory) *Flow {
 	return f
 }
 
-// CollectSeen is Collect for those who only ask when values were known: the uses
+// CollectKnown is Collect for those who only ask when values were known: the uses
 // have no sources, and Links can make nothing of the Flow. It takes about two
 // thirds of the time.
-func (c *Collector) CollectSeen(t *trace.Trajectory) *Flow {
+func (c *Collector) CollectKnown(t *trace.Trajectory) *Flow {
 	s := c.begin()
-	s.mode = seeing
+	s.mode = knowing
 	f := s.collect(t)
 	c.end(s)
 	return f
@@ -54,6 +61,6 @@ type mode uint8
 
 const (
 	sourcing mode = iota // the sources of all arguments
-	seeing               // when the values of arguments were first known
-	sighting             // when other values were; arguments are only read
+	knowing              // when the values of arguments were first known
+	asking               // when other values were; arguments are only read
 )

@@ -23,6 +23,10 @@
 //	}
 //	judgments := judge.Judgments()
 //
+// What was known when is the same reading of a trajectory: Flow.KnownBefore says it
+// of arguments, Knowledge of any value, and Collector.CollectKnown collects nothing
+// else. All answer with a Known, and a Collector may be shared between them.
+//
 // # Method
 //
 // Values are equal as JSON values, numbers by value; "7" for 7 is a coercion.

@@ -56,7 +56,7 @@ func FuzzCollect(f *testing.F) {
 			}
 		}
 		if v, err := trace.ParseValue([]byte(args)); err == nil {
-			checkSightings(t, &c, &s.t, append(scalars(nil, v), v, trace.NewString(result), trace.NewString(text)))
+			checkKnowledge(t, &c, &s.t, append(scalars(nil, v), v, trace.NewString(result), trace.NewString(text)))
 		}
 	})
 }

@@ -1,6 +1,6 @@
 package dataflow
 
-// index finds numbers by hash: open addressing in one slice, since most
+// index finds numbers by hash: open addressing in one slice, because most
 // lookups are of values that are not in it and should touch one cache line.
 // The zero value is empty.
 type index struct {

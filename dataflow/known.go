@@ -1,11 +1,9 @@
 package dataflow
 
 import (
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
@@ -73,7 +71,7 @@ func (f *Flow) ToldBefore(u *Use, call int) bool {
 // see Flow.KnownBefore. An object or array is known if all of its leaves are,
 // and the answer is about the first that is not. It reads the trajectory up to
 // that turn: where there is a Flow, ask that, and for many values or calls see
-// Collector.Sightings.
+// Collector.Knowledge.
 func KnownBefore(t *trace.Trajectory, call int, param Slot, v trace.Value) Known {
 	before := *t
 	first, turn := turnBefore(t, call)
@@ -81,7 +79,7 @@ func KnownBefore(t *trace.Trajectory, call int, param Slot, v trace.Value) Known
 	asked = append(v.AppendCanonical(asked), '}')
 	before.Calls = append(t.Calls[:first:first], trace.Call{Turn: turn, Args: trace.JSONOf(asked)})
 	var c Collector
-	f := c.CollectSeen(&before)
+	f := c.CollectKnown(&before)
 	enums := EnumsOf(t)
 	known := Known{OK: true, Reason: KnownEmpty}
 	for i := range f.Uses {
@@ -97,135 +95,101 @@ func KnownBefore(t *trace.Trajectory, call int, param Slot, v trace.Value) Known
 	return known
 }
 
-// Enums knows the values that tools' schemas list for their parameters. The
-// zero value knows none.
-type Enums struct {
-	schemas map[trace.Name]*schema
-	tools   []trace.ToolDef // whose schemas are read when they are asked for: mostly none is
-	read    *Schemas        // that keeps them; may be nil
-}
-
-// EnumsOf returns what the input schemas of the tools that t offered to the
-// model list.
-func EnumsOf(t *trace.Trajectory) Enums { return Enums{tools: t.Tools} }
-
-// EnumsIn returns what these input schemas list, by tool.
-func EnumsIn(schemas map[trace.Name]trace.Value) Enums {
-	e := Enums{schemas: make(map[trace.Name]*schema, len(schemas))}
-	for tool, v := range schemas {
-		e.schemas[tool] = &schema{value: v, ok: true}
-	}
-	return e
-}
-
-// Has reports whether the schema of a parameter lists a value, given by its
-// hash, under `enum` or `const`. Of several schemas of a tool the last that is
-// one counts.
-func (e Enums) Has(param Slot, value uint64) bool {
-	if s, ok := e.schemas[param.Tool]; ok {
-		return s.lists(param.Path, value)
-	}
-	for i := len(e.tools) - 1; i >= 0; i-- {
-		if e.tools[i].Name != param.Tool {
-			continue
-		}
-		read := e.read
-		if read == nil {
-			read = &Schemas{}
-		}
-		if s := read.of(e.tools[i].Input); s.ok {
-			return s.lists(param.Path, value)
-		}
-	}
-	return false
-}
-
-// search gathers what a schema lists.
-type search struct {
-	root   *trace.Value // where references begin
-	values map[uint64]bool
-	steps  int
-}
-
-// maxSchema bounds the schemas that are visited: references may go in circles.
-const maxSchema = 1000
-
-// visit gathers what the schema s, or what it refers to, lists at a path below it.
-func (x *search) visit(s *trace.Value, path jsonpath.Path) {
-	if x.steps++; s.Kind != trace.Object || x.steps > maxSchema {
-		return
-	}
-	if len(path) == 0 {
-		if c, ok := s.Lookup("const"); ok {
-			x.add(&c)
-		}
-		options, _ := s.Lookup("enum")
-		for i := range options.Elems {
-			x.add(&options.Elems[i])
-		}
-	}
-	if ref, ok := s.Lookup("$ref"); ok {
-		if target, ok := pointer(x.root, ref.Text); ok {
-			x.visit(&target, path)
-		}
-	}
-	for _, word := range [...]string{"anyOf", "oneOf", "allOf"} {
-		options, _ := s.Lookup(word)
-		for i := range options.Elems {
-			x.visit(&options.Elems[i], path)
-		}
-	}
-	if len(path) == 0 {
-		return
-	}
-	for _, word := range childWords(path[0]) {
-		child, ok := s.Lookup(word)
-		if ok && word == "properties" {
-			child, ok = child.Lookup(path[0].Name)
-		}
-		if ok {
-			x.visit(&child, path[1:])
-		}
-	}
-}
-
-func (x *search) add(v *trace.Value) {
-	if x.values == nil {
-		x.values = map[uint64]bool{}
-	}
-	x.values[jsonvalue.Hash(v)] = true
-}
-
-// childWords are the schema words that describe what a step leads to.
-func childWords(s jsonpath.Step) []string {
-	if s.Kind == jsonpath.Member {
-		return []string{"properties", "additionalProperties"}
-	}
-	return []string{"items", "additionalProperties"}
-}
-
-// pointer follows a local reference such as #/$defs/name.
-func pointer(root *trace.Value, ref string) (trace.Value, bool) {
-	rest, ok := strings.CutPrefix(ref, "#")
-	if !ok {
-		return trace.Value{}, false
-	}
-	at := *root
-	for _, name := range strings.Split(strings.TrimPrefix(rest, "/"), "/") {
-		if name == "" && rest == "" {
-			break
-		}
-		name = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
-		if i, err := strconv.Atoi(name); err == nil && at.Kind == trace.Array && i >= 0 && i < len(at.Elems) {
-			at = at.Elems[i]
-		} else if at, ok = at.Lookup(name); !ok {
-			return trace.Value{}, false
-		}
-	}
-	return at, true
-}
-
 // isShort reports whether a scalar has too few characters to be recognised.
 func isShort(v *trace.Value) bool {
 	return (v.Kind == trace.Number || v.Kind == trace.String) && utf8.RuneCountInString(v.Text) < minText
+}
+
+// Knowledge says from when on a value was known in a trajectory, whether it is an
+// argument there or not.
+type Knowledge struct {
+	t     *trace.Trajectory
+	value trace.Value
+	asked bool // the trajectory has to be read again for each answer
+	seen  Seen
+	at    int32 // the first call of the turn from which on it had been read
+}
+
+// Knowledge looks for values in t: one reading answers for all of them, and for
+// all calls, what KnownBefore reads it for each time. Objects and arrays, what is
+// no UTF-8, and all values of a trajectory with more places than are kept, are
+// left to that.
+func (c *Collector) Knowledge(t *trace.Trajectory, values ...trace.Value) []Knowledge {
+	list := make([]Knowledge, len(values))
+	for i := range values {
+		list[i] = Knowledge{t: t, value: values[i]}
+	}
+	if len(values) == 0 {
+		return list
+	}
+	s := c.begin()
+	s.ask(t, list)
+	c.end(s)
+	return list
+}
+
+// KnownBefore reports whether the value was known when the model made the turn of
+// the given call, as KnownBefore of the package does for a parameter that no
+// schema describes.
+func (s *Knowledge) KnownBefore(call int) Known {
+	v := &s.value
+	switch {
+	case s.asked:
+		return KnownBefore(s.t, call, Slot{}, *v)
+	case v.Kind == trace.Bool:
+		return Known{OK: true, Reason: KnownBoolean}
+	case isEmpty(v):
+		return Known{OK: true, Reason: KnownEmpty}
+	case isShort(v):
+		return Known{Reason: TooShort}
+	}
+	first, turn := turnBefore(s.t, call)
+	if s.seen.Turn < 0 || s.at > int32(first) || s.seen.Turn > turn {
+		return Known{Reason: NotKnown}
+	}
+	return s.seen.known()
+}
+
+// turnBefore returns the turn of a call, which may be the number of calls, and its
+// first call.
+func turnBefore(t *trace.Trajectory, call int) (first, turn int) {
+	turn, first = len(t.Turns), call
+	if call < len(t.Calls) {
+		turn = t.Calls[call].Turn
+	}
+	for first > 0 && t.Calls[first-1].Turn == turn {
+		first--
+	}
+	return first, turn
+}
+
+// known returns what is known of a value that was seen.
+func (s *Seen) known() Known {
+	k := Known{OK: true, Reason: KnownSeen, Side: s.Side, Index: s.Index}
+	if s.Normalized {
+		k.Reason = KnownNormal
+	}
+	return k
+}
+
+// ask fills in when the values were seen. What else is there to look for is
+// left out, and no places are kept.
+func (c *collection) ask(t *trace.Trajectory, list []Knowledge) {
+	c.mode = asking
+	ids := make([]int32, len(list))
+	for i := range list {
+		if v := &list[i].value; !isEmpty(v) && v.Kind != trace.Bool {
+			ids[i] = c.want(*v, jsonvalue.Hash(v))
+		}
+	}
+	c.read(t)
+	overflow := c.places.met >= maxPlaces
+	for i := range list {
+		s := &list[i]
+		s.asked = overflow || s.value.Kind == trace.Array || s.value.Kind == trace.Object || !utf8.ValidString(s.value.Text)
+		if v := &s.value; !s.asked && !isEmpty(v) && v.Kind != trace.Bool {
+			w := &c.wants[ids[i]]
+			s.seen, s.at, s.asked = w.seen, w.seenAt, !jsonvalue.Equal(&w.value, v)
+		}
+	}
 }

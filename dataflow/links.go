@@ -253,7 +253,7 @@ func (l *Links) addTrials(f *Flow) {
 	for param, turn := range l.lastHere {
 		l.openTrials(f, param, turn)
 	}
-	// In a fixed order, since that decides which counts are kept.
+	// In a fixed order, because that decides which counts are kept.
 	for i := range f.Uses {
 		u := &f.Uses[i]
 		k := pair64{l.global[u.Param], u.Value}

@@ -154,7 +154,7 @@ func knownNames(s *Set) map[nameKey]names {
 // names that speak for them. The source must give nearly all of the parameter's
 // values, and
 //   - most links with the same names are real, by their own evidence or, for
-//     results, since they tell together when the parameter is used; this one gives
+//     results, because they tell together when the parameter is used; this one gives
 //     nearly all uses of the parameter, wherever they are; and, if it is from a
 //     message, the parameter is no constant; or
 //   - its names are alike, most such links of the corpus are real, and chance

@@ -9,7 +9,7 @@ import (
 )
 
 // A places is the tree of all paths that a collector has met. It outlives the
-// trajectory, since the results of a tool look alike: the text of a path is
+// trajectory, because the results of a tool look alike: the text of a path is
 // made once. Whether a path is in the tree already changes no result.
 type places struct {
 	nodes []place

@@ -1,9 +1,12 @@
 package dataflow
 
 import (
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -91,4 +94,132 @@ func listed(root *trace.Value, path string) map[uint64]bool {
 	s := search{root: root}
 	s.visit(root, steps)
 	return s.values
+}
+
+// Enums knows the values that tools' schemas list for their parameters. The
+// zero value knows none.
+type Enums struct {
+	schemas map[trace.Name]*schema
+	tools   []trace.ToolDef // whose schemas are read when they are asked for: mostly none is
+	read    *Schemas        // that keeps them; may be nil
+}
+
+// EnumsOf returns what the input schemas of the tools that t offered to the
+// model list.
+func EnumsOf(t *trace.Trajectory) Enums { return Enums{tools: t.Tools} }
+
+// EnumsIn returns what these input schemas list, by tool.
+func EnumsIn(schemas map[trace.Name]trace.Value) Enums {
+	e := Enums{schemas: make(map[trace.Name]*schema, len(schemas))}
+	for tool, v := range schemas {
+		e.schemas[tool] = &schema{value: v, ok: true}
+	}
+	return e
+}
+
+// Has reports whether the schema of a parameter lists a value, given by its
+// hash, under `enum` or `const`. Of several schemas of a tool the last that is
+// one counts.
+func (e Enums) Has(param Slot, value uint64) bool {
+	if s, ok := e.schemas[param.Tool]; ok {
+		return s.lists(param.Path, value)
+	}
+	for i := len(e.tools) - 1; i >= 0; i-- {
+		if e.tools[i].Name != param.Tool {
+			continue
+		}
+		read := e.read
+		if read == nil {
+			read = &Schemas{}
+		}
+		if s := read.of(e.tools[i].Input); s.ok {
+			return s.lists(param.Path, value)
+		}
+	}
+	return false
+}
+
+// search gathers what a schema lists.
+type search struct {
+	root   *trace.Value // where references begin
+	values map[uint64]bool
+	steps  int
+}
+
+// maxSchema bounds the schemas that are visited: references may go in circles.
+const maxSchema = 1000
+
+// visit gathers what the schema s, or what it refers to, lists at a path below it.
+func (x *search) visit(s *trace.Value, path jsonpath.Path) {
+	if x.steps++; s.Kind != trace.Object || x.steps > maxSchema {
+		return
+	}
+	if len(path) == 0 {
+		if c, ok := s.Lookup("const"); ok {
+			x.add(&c)
+		}
+		options, _ := s.Lookup("enum")
+		for i := range options.Elems {
+			x.add(&options.Elems[i])
+		}
+	}
+	if ref, ok := s.Lookup("$ref"); ok {
+		if target, ok := pointer(x.root, ref.Text); ok {
+			x.visit(&target, path)
+		}
+	}
+	for _, word := range [...]string{"anyOf", "oneOf", "allOf"} {
+		options, _ := s.Lookup(word)
+		for i := range options.Elems {
+			x.visit(&options.Elems[i], path)
+		}
+	}
+	if len(path) == 0 {
+		return
+	}
+	for _, word := range childWords(path[0]) {
+		child, ok := s.Lookup(word)
+		if ok && word == "properties" {
+			child, ok = child.Lookup(path[0].Name)
+		}
+		if ok {
+			x.visit(&child, path[1:])
+		}
+	}
+}
+
+func (x *search) add(v *trace.Value) {
+	if x.values == nil {
+		x.values = map[uint64]bool{}
+	}
+	x.values[jsonvalue.Hash(v)] = true
+}
+
+// childWords are the schema words that describe what a step leads to.
+func childWords(s jsonpath.Step) []string {
+	if s.Kind == jsonpath.Member {
+		return []string{"properties", "additionalProperties"}
+	}
+	return []string{"items", "additionalProperties"}
+}
+
+// pointer follows a local reference such as #/$defs/name.
+func pointer(root *trace.Value, ref string) (trace.Value, bool) {
+	rest, ok := strings.CutPrefix(ref, "#")
+	if !ok {
+		return trace.Value{}, false
+	}
+	at := *root
+	for _, name := range strings.Split(strings.TrimPrefix(rest, "/"), "/") {
+		if name == "" && rest == "" {
+			break
+		}
+		name = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
+		if i, err := strconv.Atoi(name); err == nil && at.Kind == trace.Array && i >= 0 && i < len(at.Elems) {
+			at = at.Elems[i]
+		} else if at, ok = at.Lookup(name); !ok {
+			return trace.Value{}, false
+		}
+	}
+	return at, true
 }

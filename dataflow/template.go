@@ -6,7 +6,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// templates counts the templates of one parameter. Most are seen once, since
+// templates counts the templates of one parameter. Most are seen once, because
 // any text has words that also stand elsewhere: those must not become links, so
 // the sources of the first sight wait until the template is seen in a second
 // trajectory. Like counter it keeps the templates that are frequent.

@@ -2,9 +2,11 @@ package trace
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -197,4 +199,108 @@ func BenchmarkCorpus(b *testing.B) {
 		}
 	}
 	b.ReportMetric(4000*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mcalls/s")
+}
+
+// TestTools holds that lists are told apart by everything that they say, and that a
+// copy does not hold on to what it was made from.
+func TestTools(t *testing.T) {
+	text := []byte(`{"type":"object"}`)
+	list := []ToolDef{{Name: Intern("a"), Input: Raw{Data: text, Form: FormJSON}, Description: TextOf("reads")}, {Name: Intern("b")}}
+	own := OwnTools(list)
+	if !SameTools(list, own) || !SameTools(list, list) || !SameTools(nil, []ToolDef{}) {
+		t.Error("a copy is another list")
+	}
+	for name, change := range map[string]func(d *ToolDef){
+		"name":        func(d *ToolDef) { d.Name = Intern("c") },
+		"input":       func(d *ToolDef) { d.Input = JSONOf([]byte(`{"type":"string"}`)) },
+		"description": func(d *ToolDef) { d.Description = TextOf("writes") },
+		"form":        func(d *ToolDef) { d.Description.Form = FormJSON },
+		"output":      func(d *ToolDef) { d.Output = JSONOf([]byte(`{}`)) },
+		"annotations": func(d *ToolDef) { d.Annotations = JSONOf([]byte(`{}`)) },
+	} {
+		other := OwnTools(list)
+		if change(&other[0]); SameTools(list, other) {
+			t.Errorf("a list with another %s is the same", name)
+		}
+	}
+	if SameTools(list, list[:1]) {
+		t.Error("a shorter list is the same")
+	}
+	text[2] = 'x'
+	if SameTools(list, own) || string(own[0].Input.Data) != `{"type":"object"}` {
+		t.Error("the copy is no copy")
+	}
+}
+
+// TestToolLists remembers the latest lists, an equal one as the same, and forgets the
+// one that was not asked for longest.
+func TestToolLists(t *testing.T) {
+	list := func(name string) []ToolDef { return []ToolDef{{Name: Intern(name), Description: TextOf(name)}} }
+	var known ToolLists[int]
+	if _, ok := known.Of(nil); ok {
+		t.Error("something is known of nothing")
+	}
+	for i, name := range []string{"a", "b"} {
+		known.Keep(list(name), i+1, 2)
+	}
+	if v, ok := known.Of(list("a")); !ok || v != 1 {
+		t.Errorf("a is %d, %v", v, ok)
+	}
+	known.Keep(list("c"), 3, 2)
+	for name, want := range map[string]int{"a": 1, "b": 0, "c": 3} {
+		if v, ok := known.Of(list(name)); v != want || ok != (want > 0) {
+			t.Errorf("%s is %d, %v, want %d", name, v, ok, want)
+		}
+	}
+}
+
+func TestDistribution(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SliceOfN(rapid.Uint64Range(0, 1<<50), 1, 300).Draw(t, "values")
+		var d Distribution
+		for _, v := range values {
+			d.Add(v)
+		}
+		slices.Sort(values)
+		p := rapid.Float64Range(0, 1).Draw(t, "p")
+		want := float64(values[max(int(math.Ceil(p*float64(len(values)))), 1)-1])
+		if got := d.Quantile(p); math.Abs(got-want) > want/256 || want < 256 && got != want {
+			t.Fatalf("quantile %v of %v is %v, want %v", p, values, got, want)
+		}
+		if d.N() != len(values) {
+			t.Fatalf("n is %d", d.N())
+		}
+	})
+	if !math.IsNaN(new(Distribution).Quantile(0.5)) {
+		t.Error("no values have a median")
+	}
+}
+
+func TestProfile(t *testing.T) {
+	x := played("t", "a +a +b > a")
+	for i := range x.Turns {
+		x.Turns[i].Usage = Usage{Known: i == 0, Input: 100, Output: 10}
+	}
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	x.Calls[0].Start, x.Calls[0].End = start, start.Add(2*time.Second)
+	x.Calls[1].Start, x.Calls[1].End = start, start.Add(-time.Second) // clocks differ
+	x.Calls[2].HasResult = false
+	x.Calls[3].Origin = OriginModel
+	var p Profile
+	p.Add(x)
+	p.Add(played("u", ""))
+	tools := p.Tools()
+	if len(tools) != 2 || tools[0].Name != "a" || tools[1].Name != "b" {
+		t.Fatalf("tools are %v", tools)
+	}
+	a, b := tools[0], tools[1]
+	if a.Turns != 2 || a.TurnsUsage != 1 || a.Input != 100 || a.Output != 10 || b.Turns != 1 || b.Input != 100 {
+		t.Errorf("turns: %+v, %+v", a, b)
+	}
+	if a.Latency.N() != 1 || math.Abs(a.Latency.Quantile(0.5)-2e9) > 4e6 {
+		t.Errorf("latency of %d calls: %v", a.Latency.N(), a.Latency.Quantile(0.5))
+	}
+	if a.Result.N() != 3 || a.Result.Quantile(0.95) != 1 || b.Result.N() != 0 {
+		t.Errorf("%d and %d results", a.Result.N(), b.Result.N())
+	}
 }

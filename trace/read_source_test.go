@@ -1,12 +1,18 @@
 package trace
 
 import (
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 )
 
 // lay writes files into a new folder, makes it the current one and returns it.
@@ -273,5 +279,62 @@ func TestHead(t *testing.T) {
 		if d := cmp.Diff(test.records, records); d != "" || h.Container != test.container {
 			t.Errorf("%.40q: container %d, want %d; records:\n%s", test.in, h.Container, test.container, d)
 		}
+	}
+}
+
+// gzipped returns the parts as members of one gzip file.
+func gzipped(t *testing.T, parts ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	for _, part := range parts {
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+func zstandard(t *testing.T, text string) string {
+	t.Helper()
+	w, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	return string(w.EncodeAll([]byte(text), nil))
+}
+
+// TestArchiveDirectory holds how much of a list of entries is read.
+func TestArchiveDirectory(t *testing.T) {
+	var written bytes.Buffer
+	z := zip.NewWriter(&written)
+	if _, err := z.CreateHeader(&zip.FileHeader{Name: strings.Repeat("n", 60000), Method: zip.Store}); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	one := written.Bytes()
+	first, end := bytes.Index(one, []byte("PK\x01\x02")), bytes.LastIndex(one, []byte("PK\x05\x06"))
+	listed := one[first:end]
+	n := maxDirectory/len(listed) + 10
+	out := slices.Clone(one[:first])
+	for range n {
+		out = append(out, listed...)
+	}
+	tail := slices.Clone(one[end:])
+	size := len(out) - first
+	tail[8], tail[9], tail[10], tail[11] = byte(n), byte(n>>8), byte(n), byte(n>>8)
+	for i := range 4 {
+		tail[12+i] = byte(size >> (8 * i))
+	}
+	out = append(out, tail...)
+	_, err := OpenArchive(bytes.NewReader(out), int64(len(out)))
+	if corrupt, ok := errors.AsType[*corruptError](err); !ok || corrupt.what != "the list of entries is too long" {
+		t.Errorf("the error is %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package replay
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -20,9 +21,9 @@ type Place struct {
 // Finder finds the places of a set of tools. Several trajectories may be looked
 // at at a time.
 type Finder struct {
-	tools   []*metatool.Tool
-	byFirst map[string][]int
-	knower  knower
+	tools     []*metatool.Tool
+	byFirst   map[string][]int
+	collector dataflow.Collector
 }
 
 // NewFinder returns a finder of the places of tools.
@@ -46,7 +47,7 @@ const maxShorter = 16
 func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	var places []Place
 	record := newRecord(t)
-	sequence, player := newSequence(record, marks, false), newPlayer(record, &f.knower)
+	sequence, player := newSequence(record, marks, false), newPlayer(record, &f.collector)
 	for i := range sequence.calls {
 		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool.Value()] {
 			o, ok := sequence.At(f.tools[n], i)
@@ -99,7 +100,7 @@ func (p *Player) playWalk(tool *metatool.Tool, o Occurrence) *Replay {
 
 // Removed returns the turns, as indices into Trajectory.Turns in order, that
 // there would be without if the occurrence were one call in the turn of its first
-// one: those whose calls all belong to it. Since the calls of an occurrence follow
+// one: those whose calls all belong to it. Because the calls of an occurrence follow
 // one another, no two occurrences without overlap remove the same turn, nor one
 // that only both together hold: what a set of them saves is the sum.
 func (o Occurrence) Removed(t *trace.Trajectory) []int {

@@ -36,7 +36,7 @@ type answers struct {
 // NewRecordings returns the recordings of t as they are seen by a run that
 // stands in for its calls from the one numbered from on.
 func NewRecordings(t *trace.Trajectory, from int) *Recordings {
-	return newAnswers(newRecord(t)).since(from)
+	return newAnswers(newRecord(t)).from(from)
 }
 
 func newAnswers(r *record) *answers {
@@ -58,9 +58,9 @@ func newAnswers(r *record) *answers {
 	return a
 }
 
-// since returns the recordings as a run sees them that stands in for the calls
+// from returns the recordings as a run sees them that stands in for the calls
 // from one on.
-func (a *answers) since(call int) *Recordings {
+func (a *answers) from(call int) *Recordings {
 	return &Recordings{from: call, answers: a}
 }
 

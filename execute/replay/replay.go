@@ -59,10 +59,10 @@ type StepReplay struct {
 // Player replays meta-tools in one trajectory.
 type Player struct {
 	*record
-	knower  *knower
-	answers *answers // once a meta-tool is replayed
-	enums   dataflow.Enums
-	top     []topArgument // by slot of flow
+	collector *dataflow.Collector // shared between trajectories
+	answers   *answers            // once a meta-tool is replayed
+	enums     dataflow.Enums
+	top       []topArgument // by slot of flow
 }
 
 // topArgument is the argument that a slot is, or is in.
@@ -71,16 +71,10 @@ type topArgument struct {
 	ok   bool
 }
 
-// knower is what finding out what was known needs, shared between trajectories.
-type knower struct {
-	collector dataflow.Collector
-	schemas   dataflow.Schemas
-}
-
 // NewPlayer returns a player of t.
-func NewPlayer(t *trace.Trajectory) *Player { return newPlayer(newRecord(t), &knower{}) }
+func NewPlayer(t *trace.Trajectory) *Player { return newPlayer(newRecord(t), &dataflow.Collector{}) }
 
-func newPlayer(r *record, k *knower) *Player { return &Player{record: r, knower: k} }
+func newPlayer(r *record, c *dataflow.Collector) *Player { return &Player{record: r, collector: c} }
 
 // Play replays a meta-tool at an occurrence: its inputs are taken from the
 // recorded arguments, and calls answer what they did then.
@@ -95,7 +89,7 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 	if p.answers == nil {
 		p.answers = newAnswers(p.record)
 	}
-	outcome := execute.Run(context.Background(), tool, inputs, p.answers.since(o.First()), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
+	outcome := execute.Run(context.Background(), tool, inputs, p.answers.from(o.First()), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
 	f := outcome.Failure
 	if f != nil && f.Step < 0 {
 		r.Steps = []StepReplay{{Code: f.Code, Argument: f.Argument}}
@@ -252,7 +246,7 @@ func (p *Player) known(tool *metatool.Tool, o Occurrence, inputs trace.Value) (o
 		switch {
 		case in.Step == 0:
 		case !isArgument(step, in):
-			if !p.knower.collector.Sightings(p.t, v)[0].KnownBefore(o.First()).OK {
+			if !p.collector.Knowledge(p.t, v)[0].KnownBefore(o.First()).OK {
 				return false, in.Name
 			}
 		case !p.knew(o.Calls[in.Step][0], in.Argument, o.First()):
@@ -307,7 +301,7 @@ func (p *Player) knew(call int, argument string, before int) bool {
 
 // readFlow finds out when the values of the arguments were known.
 func (p *Player) readFlow() {
-	p.flow, p.enums = p.knower.collector.CollectSeen(p.t), p.knower.schemas.EnumsOf(p.t)
+	p.flow, p.enums = p.collector.CollectKnown(p.t), p.collector.EnumsOf(p.t)
 	p.top = make([]topArgument, len(p.flow.Slots))
 	for i := range p.flow.Slots {
 		path, err := jsonpath.Parse(p.flow.Slots[i].Path)

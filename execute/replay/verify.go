@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -19,10 +20,10 @@ type Verifier struct {
 	tally []*Verification
 	extra []map[int]int
 
-	byFirst map[string][]int // tool of the first step -> meta-tools
-	knower  knower
-	added   int   // trajectories
-	last    []int // by tool: the trajectory that was counted last
+	byFirst   map[string][]int // tool of the first step -> meta-tools
+	collector dataflow.Collector
+	added     int   // trajectories
+	last      []int // by tool: the trajectory that was counted last
 }
 
 // NewVerifier returns a verifier of tools.
@@ -79,8 +80,8 @@ type Disagreement struct {
 
 // Agreement returns the share of occurrences that were replayed exactly, with its
 // interval; those that ended with a call that had failed are left out.
-func (v *Verification) Agreement() dataflow.Interval {
-	return dataflow.Wilson(v.Exact, v.Occurrences-v.Ended)
+func (v *Verification) Agreement() stat.Proportion {
+	return stat.Share(v.Exact, v.Occurrences-v.Ended)
 }
 
 // Checks are the replays of one trajectory.
@@ -101,7 +102,7 @@ type toolReplay struct {
 func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
 	c := &Checks{id: t.ID, source: t.Source}
 	record := newRecord(t)
-	sequence, player := newSequence(record, marks, false), newPlayer(record, &v.knower)
+	sequence, player := newSequence(record, marks, false), newPlayer(record, &v.collector)
 	free := map[int]int{} // where the next place of a meta-tool may begin
 	for at, call := range sequence.calls {
 		for _, i := range v.byFirst[t.Calls[call].Tool.Value()] {

@@ -117,7 +117,7 @@ func (c *comparison) cause(m *MetaTool) string {
 		}
 	}
 	if why, ok := c.after.Left[m.Name]; ok {
-		reasons = append(reasons, "found, and left out: "+why)
+		reasons = append(reasons, "found, and rejected: "+why)
 	}
 	for i := range c.after.MetaTools {
 		if n := &c.after.MetaTools[i]; chain(n) == chain(m) {

@@ -48,8 +48,8 @@ type Origin struct {
 type FoundCandidate struct {
 	Definition *bind.Definition
 	Status     string
-	Reason     string // why it is left out
-	Anti       bool   // since it fails more often than its parts, or costs more than it saves
+	Reason     string // why it is rejected
+	Anti       bool   // because it fails more often than its parts, or costs more than it saves
 	Failures   *FailuresJSON
 	Ending     compile.Ending
 }
@@ -66,7 +66,7 @@ type CandidatesJSON struct {
 type CandidateJSON struct {
 	Name        string        `json:"name"`
 	Status      string        `json:"status"`
-	Reason      string        `json:"reason"` // why it was left out
+	Reason      string        `json:"reason"` // why it is rejected
 	Tools       []string      `json:"tools"`
 	Support     int           `json:"support"`
 	Occurrences int           `json:"occurrences"`

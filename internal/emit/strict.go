@@ -11,7 +11,7 @@ import (
 
 // strict writes schemas for OpenAI's strict mode, in which every object names all
 // of its members and wants them all. What narrows a value only (bounds, formats,
-// patterns) is left out, since not every model takes it; what strict mode cannot
+// patterns) is left out, because not every model takes it; what strict mode cannot
 // say without refusing values that the tool takes is the reason to do without.
 type strict struct {
 	reason     string // of the first thing that cannot be said, "" if all can

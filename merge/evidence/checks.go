@@ -116,7 +116,7 @@ func (e *Examiner) check(call *trace.Call, i int, state uint32, called, history 
 		}
 		all.sameTask = true
 		e.tally(call.Tool, tallyKey{called: called, needs: e.narrow(needed), kind: kind, sameTask: true}, before.result != result,
-			CounterExample{kind, Sighting{int(run), before.at}, Sighting{int(run), i}})
+			CounterExample{kind, Knowledge{int(run), before.at}, Knowledge{int(run), i}})
 	}
 	if again && before.point.State == at.State {
 		return // the execution has been compared with others here
@@ -168,7 +168,7 @@ func (e *Examiner) compare(g *readGroup, trials bool, tool trace.Name, i int, ru
 			g.other = true
 		}
 		e.tally(tool, tallyKey{called: g.called, needs: e.narrow(needed), kind: CheckHistories, sameTask: sameTask}, other.result != result,
-			CounterExample{CheckHistories, Sighting{int(other.run), int(other.call)}, Sighting{int(run), i}})
+			CounterExample{CheckHistories, Knowledge{int(other.run), int(other.call)}, Knowledge{int(run), i}})
 	}
 	if known || len(g.entries) >= maxHistories {
 		return

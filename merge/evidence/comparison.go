@@ -46,7 +46,7 @@ func (out *Evidence) Comparer(showAll bool) *Comparer {
 }
 
 // Compare says what a counter-example shows. one and other are the trajectories
-// of its sightings, read again. It returns false if they do not have these calls.
+// of its knowledge, read again. It returns false if they do not have these calls.
 func (c *Comparer) Compare(x CounterExample, one, other *trace.Trajectory) (Comparison, bool) {
 	if x.First.Call >= len(one.Calls) || x.Second.Call >= len(other.Calls) {
 		return Comparison{}, false

@@ -352,11 +352,11 @@ func (r *RuleEvidence) TestedShare() float64 {
 // same.
 type CounterExample struct {
 	Check         CheckKind
-	First, Second Sighting
+	First, Second Knowledge
 }
 
-// Sighting is a call of a run.
-type Sighting struct {
+// Knowledge is a call of a run.
+type Knowledge struct {
 	Run  int // index into Evidence.Runs
 	Call int // index into Trajectory.Calls
 }

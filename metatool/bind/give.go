@@ -171,8 +171,8 @@ func (v *viewer) findKeys() {
 	for i := range v.keys {
 		values[i] = v.keys[i].open.key
 	}
-	sightings := v.b.collector.Sightings(v.t, values...)
+	knowledge := v.b.collector.Knowledge(v.t, values...)
 	for i := range v.keys {
-		v.keys[i].open.known = firstKnown(v.keys[i].calls, func(call int) bool { return sightings[i].KnownBefore(call).OK })
+		v.keys[i].open.known = firstKnown(v.keys[i].calls, func(call int) bool { return knowledge[i].KnownBefore(call).OK })
 	}
 }

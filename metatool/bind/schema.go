@@ -63,7 +63,7 @@ const (
 	maxSchemaNodes = 2000
 )
 
-// inliner copies a schema with what it refers to put in place, since a part of
+// inliner copies a schema with what it refers to put in place, because a part of
 // a definition has to stand on its own.
 type inliner struct {
 	definition *merge.Definition

@@ -19,7 +19,7 @@ type Options struct {
 	// it to count. 0 means DefaultThreshold.
 	Threshold int
 
-	// AsPublished follows the paper to the letter: user messages between calls
+	// AsPublished follows the paper exactly: user messages between calls
 	// are ignored, and a chain may grow by an edge that many take, even if few of
 	// them came along the chain. Barriers and cuts hold all the same.
 	AsPublished bool

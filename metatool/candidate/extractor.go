@@ -263,7 +263,7 @@ func (x *extractor) run() {
 }
 
 // grow returns the chain that grows from a seed. In x.pairs it leaves the
-// occurrences of the chain so far, unless it follows the paper to the letter.
+// occurrences of the chain so far, unless it follows the paper exactly.
 func (x *extractor) grow(seed linkID) []linkID {
 	chain := []linkID{seed}
 	x.pairs = x.pairs[:0]

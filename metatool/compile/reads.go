@@ -12,7 +12,7 @@ import (
 
 // Assumption is a tool that is taken to read only, although no rule says so.
 //
-// It widens what a binding may do, since a read that agents would not have made
+// It widens what a binding may do, because a read that agents would not have made
 // is harmless: a walk over a list need not be one that every run took to its end,
 // and a link needs less evidence. States, labels and Algorithm 1 know nothing of
 // it.

@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // analysisDocument puts the findings into words and tables for a reader who has
@@ -71,7 +72,7 @@ func orderTable(f *findings) *report.Table {
 		held, interval := report.Missing("a held-out loss needs at least two tasks with calls"), report.Missing("no held-out loss, no interval")
 		if h, ok := f.heldOut(k); ok {
 			held = bits(h.Bits)
-			interval = cli.RangeCell(h.Interval, 2, "too few tasks for an interval")
+			interval = report.Range(h.Interval, 2)
 		}
 		table.Add(report.Int(k), held, interval, bits(order.Bits), bits(order.MillerMadow),
 			report.Int64(int64(order.N)), report.Int(order.Contexts), report.Int(order.Singletons))
@@ -173,7 +174,7 @@ func successorTable(f *findings, o analyzeOptions) *report.Table {
 	)
 	interval := successorInterval
 	if !f.intervals {
-		interval = func(*entropy.Interval) report.Cell { return report.Missing(tooManyContexts) }
+		interval = func(stat.Interval) report.Cell { return report.Missing(tooManyContexts) }
 	}
 	for _, c := range f.contexts {
 		for i, s := range c.Next {
@@ -314,7 +315,7 @@ func shiftTable(f *findings) *report.Table {
 		}
 		table.Add(report.Name(f.groups[i+1].name), number(s.Effect, 3), number(s.Bias, 3), p, report.Int64(int64(s.N[1])))
 	}
-	table.Note("What knowing the group tells about the next call, given the last one. The p exchanges groups between whole tasks, since calls of one task are not independent.")
+	table.Note("What knowing the group tells about the next call, given the last one. The p exchanges groups between whole tasks, because calls of one task are not independent.")
 	return table
 }
 
@@ -322,7 +323,7 @@ func bits(f entropy.Figure) report.Cell { return number(f, 2) }
 
 func number(f entropy.Figure, digits int) report.Cell {
 	if !f.Known() {
-		return report.Missing("these traces do not bear this figure")
+		return report.Missing("these traces do not support this figure")
 	}
 	if math.IsInf(float64(f), 0) {
 		return report.Missing("beyond what a number can hold")
@@ -332,7 +333,7 @@ func number(f entropy.Figure, digits int) report.Cell {
 
 func share(f entropy.Figure) report.Cell {
 	if !f.Known() {
-		return report.Missing("these traces do not bear this figure")
+		return report.Missing("these traces do not support this figure")
 	}
 	return report.Share(float64(f), 1)
 }

@@ -47,7 +47,7 @@ func (s *spending) blocks() []report.Block {
 		add("By model", costRows, worth.CostTable("models", "model", s.out.Models))
 		add("By tool", costRows, worth.CostToolTable(s.out))
 		if len(s.out.Habits) > 0 {
-			add("The dearest habits", costHabits, worth.DearHabits(s.out))
+			add("The most expensive habits", costHabits, worth.ExpensiveHabits(s.out))
 		}
 		if len(s.out.Days) > 1 {
 			add("By day", worth.LinesShown, worth.CostTable("days", "day", s.out.Days))
@@ -56,5 +56,5 @@ func (s *spending) blocks() []report.Block {
 	if len(s.out.Unknown) > 0 {
 		blocks = append(blocks, report.Paragraph("What cannot be known:"), report.List(s.out.Unknown))
 	}
-	return append(blocks, report.Paragraph("These figures again, with the prices used and the dearest trajectories:"), report.Code{Language: "console", Text: s.command})
+	return append(blocks, report.Paragraph("These figures again, with the prices used and the most expensive trajectories:"), report.Code{Language: "console", Text: s.command})
 }

@@ -168,7 +168,7 @@ func (s *saving) headline() report.Paragraph {
 	best := s.best()
 	switch {
 	case s.found == nil:
-		return report.Paragraph(fmt.Sprintf("What meta-tools would save was not measured, since there are more than %s calls: --backtest always does it.", report.Grouped(autoCalls)))
+		return report.Paragraph(fmt.Sprintf("What meta-tools would save was not measured, because there are more than %s calls: --backtest always does it.", report.Grouped(autoCalls)))
 	case !s.measured():
 		return "What meta-tools would save cannot be measured: that takes several tasks, some to compile from and others to test on."
 	case best == nil:
@@ -226,7 +226,7 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 	var blocks []report.Block
 	add := func(b ...report.Block) { blocks = append(blocks, b...) }
 	if s.found == nil {
-		add(report.Paragraph(fmt.Sprintf("It was not measured here, since there are %s and more than %s take long; --backtest always measures it, or this command:", cli.CountOf(r.in.Tally.Calls, "call"), report.Grouped(autoCalls))),
+		add(report.Paragraph(fmt.Sprintf("It was not measured here, because there are %s and more than %s take long; --backtest always measures it, or this command:", cli.CountOf(r.in.Tally.Calls, "call"), report.Grouped(autoCalls))),
 			report.Code{Language: "console", Text: s.command})
 		return blocks
 	}

@@ -24,7 +24,7 @@ type diffOptions struct {
 func NewDiff(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Say what differs between two sets of meta-tools, and what of it breaks",
+		Short: "Compare two sets of meta-tools, and find breaking changes",
 		Long: `Compare the artefacts in two folders that awo extract --out wrote: meta-tools that
 are new or gone, their inputs, calls, bindings and results, the trajectories that
 they rest on, and, by the hashes of their definitions, the tools that they call.
@@ -104,7 +104,7 @@ func readSet(dir string) (*changes.Set, error) {
 	}
 	set, err := changes.Parse(metatools, candidates)
 	if err != nil {
-		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "these are no meta-tools: %s", err)
+		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "these are not meta-tools: %s", err)
 	}
 	return set, nil
 }
@@ -124,7 +124,7 @@ func readArtefact(name string) ([]byte, error) {
 	case err != nil:
 		return nil, cli.FileProblem(shown, err)
 	case !info.Mode().IsRegular():
-		return nil, diag.New(diag.Pos{File: shown}, "file-unreadable", "it is no regular file")
+		return nil, diag.New(diag.Pos{File: shown}, "file-unreadable", "it is not a regular file")
 	case info.Size() > maxToolsFile:
 		return nil, diag.New(diag.Pos{File: shown}, "file-too-large", "the file has %d bytes, artefacts have at most %d", info.Size(), maxToolsFile)
 	}

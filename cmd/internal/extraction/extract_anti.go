@@ -76,7 +76,7 @@ func antiTables(out JSON) []report.Block {
 		{Key: "saves", From: "cost.saves", Unit: out.Choice.Unit, Digits: digits},
 		{Key: "costs", From: "cost.costs", Unit: out.Choice.Unit, Digits: digits},
 	})
-	fails.Note("Begun: the second call followed on the first, which had not failed. Failed: a call after the first did; given up: the rest was not made then. Fails: the share in which a call fails, step by step; its parts apart: what it would be if calls failed as they do outside this chain. Left out, since the difference is above zero at 99.9 %%: many chains are looked at.")
+	fails.Note("Begun: the second call followed on the first, which had not failed. Failed: a call after the first did; given up: the rest was not made then. Fails: the share in which a call fails, step by step; its parts apart: what it would be if calls failed as they do outside this chain. Rejected, because the difference is above zero at 99.9 %%: many chains are compared.")
 	costs.Note("Times: places where it would save a turn. Saves: what it would save there beside what is offered, an upper bound; costs: its definition, read on each of %s.", cli.CountOf(out.Choice.ModelTurns, "model turn"))
 	return []report.Block{fails.IfAny(), costs.IfAny()}
 }

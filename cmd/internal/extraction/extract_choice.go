@@ -89,7 +89,7 @@ func (c *extractCompilation) choiceJSON() choiceJSON {
 		out.SavedUSD, out.DefinedUSD = stat.Known(x.Money.Saved), stat.Known(x.Money.Definitions)
 	}
 	out.Curve = cli.Map(x.Chosen, func(g *backtest.Gain) gainJSON {
-		return gainJSON{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, stat.Of(g.BreakEven, "tokens of definitions cost nothing in this unit")}
+		return gainJSON{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, stat.Finite(g.BreakEven, "tokens of definitions cost nothing in this unit")}
 	})
 	if c.tried != nil {
 		out.Thresholds = cli.Map(c.tried.Values, func(t *backtest.ValueOutcome) thresholdJSON {
@@ -119,9 +119,9 @@ func choiceSections(d *report.Document, out JSON) {
 		table.Note("Taken: %d.", out.Threshold)
 		d.Add(table)
 	}
-	table := report.TableOf("assumptions", "Tools taken to read only", out.Assumptions, []report.Column{
+	table := report.TableOf("assumptions", "Tools assumed to only read", out.Assumptions, []report.Column{
 		{Key: "tool", Max: 42},
-		{Key: "why", Title: "says so", Cell: report.By(func(a *compile.Assumption) report.Cell {
+		{Key: "why", Title: "because of", Cell: report.By(func(a *compile.Assumption) report.Cell {
 			if a.Why == "annotation" {
 				return report.Text("its definition")
 			}
@@ -130,7 +130,7 @@ func choiceSections(d *report.Document, out JSON) {
 		{Key: "checks", Title: "repeated"},
 		{Key: "changed", Title: "changed"},
 	})
-	table.Note("An assumption, since no rule says what they do: reads that nobody made do no harm. Repeated: calls made again with only such tools between; changed: of them, that returned something else. Rules with effects settle it, --assume-reads=false takes only those.")
+	table.Note("An assumption, because no rule says what they do. Extra reads change nothing. Repeated: calls made again with only such tools between; changed: of them, that returned something else. Rules with effects settle it, --assume-reads=false takes only those.")
 	d.Add(table.IfAny())
 }
 
@@ -146,7 +146,7 @@ func nothingChosen(out JSON) string {
 	if costs == 0 {
 		return "Nothing is offered: the table says why of each."
 	}
-	return fmt.Sprintf("Nothing is offered, and rightly so by the arithmetic: %s would save turns, but a definition is read on each of %s, and that costs more than the turns removed. --select turns offers them all the same.",
+	return fmt.Sprintf("Nothing is offered: %s would save turns, but each of %s reads the definition, and that costs more than the turns removed. --select turns offers them anyway.",
 		cli.CountOf(costs, "meta-tool"), cli.CountOf(c.ModelTurns, "model turn"))
 }
 

@@ -16,8 +16,8 @@ import (
 // addCompile adds the flags that say how meta-tools are compiled.
 func addCompile(f *pflag.FlagSet) {
 	f.Var(cli.NewChoice("patterns", "awo"), "algorithm", "how chains are found: patterns are chains wherever they start, with lists that are walked; awo is Algorithm 1 of the paper, bound to states")
-	f.Int("max-extra", bind.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
-	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
+	f.Int("max-extra", bind.DefaultMaxExtra, "how many extra reads a walk over a list may make (95th percentile)")
+	f.Bool("assume-reads", true, "assume that a tool only reads if its definition or name says so and no rule is about it")
 }
 
 // check refuses options that mean nothing.
@@ -32,7 +32,7 @@ func (o *Options) check() error {
 	case o.TokenBudget < 0:
 		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
 	case !(o.Holdout >= 0 && o.Holdout < 1):
-		return cli.Usagef("--holdout: %v is no share from 0 to less than 1", o.Holdout)
+		return cli.Usagef("--holdout: %v is not a share from 0 to less than 1", o.Holdout)
 	}
 	return nil
 }

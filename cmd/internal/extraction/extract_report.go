@@ -33,11 +33,11 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 		{Key: "occurrences", Title: "times"},
 		{Key: "turns_saved", Title: "turns saved"},
 		{Key: "exact", Title: "exact in replay", Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
-		{Key: "left_out", Title: "left out", Max: 40, Wrap: true, Cell: report.By(leftOutCell), Hide: !refused},
+		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Cell: report.By(leftOutCell), Hide: !refused},
 	})
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		report.Grouped(out.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
-	table.Note("Exact in replay: at how many of the places in these traces where it would save a turn it made the recorded calls.")
+	table.Note("Exact in replay: of the places in these traces where it would save a turn, those where it made the recorded calls.")
 	d.Add(table)
 	choiceSections(d, out)
 	d.Add(bindingsTable(out))

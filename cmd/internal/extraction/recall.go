@@ -138,7 +138,7 @@ func isDefaultSize(name, text string) bool {
 }
 
 // locate returns the path of an input of the manifest in dir. It is an error of usage
-// that the input is not below the current folder, or is no regular file.
+// that the input is not below the current folder, or is not a regular file.
 func (m recalledManifest) locate(dir string, in emit.Input) (string, error) {
 	if in.File == "-" {
 		return "", cli.Usagef("%s: the %s came from the standard input; name them", manifestOf(dir), in.Role)

@@ -55,10 +55,10 @@ Values of arguments and results are shown only with --show-values. The exit code
 	f := c.Flags()
 	f.String("input", "{}", "the inputs, as a `JSON` object, or @FILE to read them from a file")
 	f.StringSlice("recordings", nil, "trace `FILES` that answer the calls")
-	f.String("trajectory", "", "the `ID` of the trajectory that answers; may be left out if there is one only")
-	f.Int("from", 1, "of equal calls prefer those from the one numbered `CALL` on")
+	f.String("trajectory", "", "the `ID` of the trajectory that answers; optional if there is only one")
+	f.Int("from", 1, "answer equal calls from the call with number `CALL` onwards")
 	cli.AddRules(f)
-	f.Int("max-calls", 0, "make at most so many calls (default 100)")
+	f.Int("max-calls", 0, "make at most this many calls (default 100)")
 	f.Duration("timeout", 0, "give up on a call after this time")
 	return cli.Work(a, c, runTool)
 }

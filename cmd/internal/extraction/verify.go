@@ -104,7 +104,7 @@ type disagreementJSON struct {
 
 func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if o.MinAgreement < 0 || o.MinAgreement > 1 {
-		return cli.Usagef("--min-agreement: %v is no share between 0 and 1", o.MinAgreement)
+		return cli.Usagef("--min-agreement: %v is not a share between 0 and 1", o.MinAgreement)
 	}
 	tools, err := readTools(j, args[0])
 	if err != nil {
@@ -182,7 +182,7 @@ func verificationResult(in *cli.Intake, o verifyOptions, verified []*replay.Veri
 		t.Agreement, t.Interval = stat.Unknown(nowhere), stat.NoInterval(nowhere)
 		if v.Occurrences > v.Ended {
 			a := v.Agreement()
-			t.Agreement, t.Interval = stat.Known(a.Share), stat.Interval{Lo: a.Lo, Hi: a.Hi, Level: 0.95, Method: "wilson"}
+			t.Agreement, t.Interval = stat.Known(a.Share), a.Interval
 			t.Passed = a.Share >= o.MinAgreement
 		}
 		for i, s := range v.Steps {
@@ -225,8 +225,8 @@ func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON)
 			return report.Text("passed")
 		})},
 	})
-	table.Note("A place is where a trajectory made the calls one by one; exact means that the replay made the recorded calls. The interval takes places for independent, and is the least that one must doubt.")
-	table.Note("Turns saved are those of exact places whose inputs were known before the first call, each meta-tool for itself: upper bounds, since places of several meta-tools overlap, and an agent must choose the meta-tool.")
+	table.Note("A place is where a trajectory made the calls one by one; exact means that the replay made the recorded calls. The interval assumes independence and is too narrow.")
+	table.Note("Turns saved are those of exact places whose inputs were known before the first call, each meta-tool for itself: upper bounds, because places of several meta-tools overlap, and an agent must choose the meta-tool.")
 	ended := 0
 	for _, t := range out.MetaTools {
 		ended += t.Ended

@@ -20,8 +20,8 @@ import (
 func NewWhy(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why DIR [NAME]",
-		Short: "Say what a meta-tool rests on, and why it is no longer and no other",
-		Long: `Say of what awo extract --out found, from the folder alone: in which trajectories and
+		Short: "Explain a meta-tool: its evidence, and why its chain ends where it does",
+		Long: `Explain what awo extract --out found, from the folder alone: in which trajectories and
 from which call on, how often other calls came next and why the chain ends there,
 where every argument comes from and what else was looked at, and why what was left
 out cannot be offered. Without NAME all that was found is listed. No value is shown.
@@ -84,7 +84,7 @@ func readCandidates(dir string) (found emit.CandidatesJSON, err error) {
 		return found, err
 	}
 	if json.Unmarshal(src, &found) != nil || found.Schema != emit.CandidatesSchema {
-		return found, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "it is no JSON of the form %s, which awo extract writes", emit.CandidatesSchema)
+		return found, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "it is not JSON of the form %s, which awo extract writes", emit.CandidatesSchema)
 	}
 	if found.Candidates == nil {
 		found.Candidates = []emit.CandidateJSON{}
@@ -129,7 +129,7 @@ func folderName(dir string) string {
 }
 
 func whyList(out WhyJSON) *report.Document {
-	d := &report.Document{Title: "What was found, and why it is no longer"}
+	d := &report.Document{Title: "What was found, and why each chain ends"}
 	if len(out.Candidates) == 0 {
 		d.Add(report.Paragraph("Nothing was found."))
 		return d
@@ -140,8 +140,8 @@ func whyList(out WhyJSON) *report.Document {
 		{Key: "support", Title: "trajectories"},
 		{Key: "occurrences", Title: "times"},
 		{Key: "turns_saved", Title: "turns saved"},
-		{Key: "reason", Title: "left out since", Max: 40, Wrap: true},
-		{Key: "ending", Title: "no longer since", Max: 64, Wrap: true, Cell: report.By(func(c *emit.CandidateJSON) report.Cell { return report.Name(endingWords(c, out.Threshold)) })},
+		{Key: "reason", Title: "rejected because", Max: 40, Wrap: true},
+		{Key: "ending", Title: "ends because", Max: 64, Wrap: true, Cell: report.By(func(c *emit.CandidateJSON) report.Cell { return report.Name(endingWords(c, out.Threshold)) })},
 	})
 	table.Note("Turns saved are upper bounds, in order of extraction. `awo why %s NAME` says where each occurs and where its arguments come from.", out.Folder)
 	d.Add(table)
@@ -201,10 +201,10 @@ func whyDocument(out WhyJSON, c *emit.CandidateJSON) *report.Document {
 	d := &report.Document{Title: c.Name}
 	intro := fmt.Sprintf("%s: made in a row %s in %s; saves at most %s.", report.Escape(strings.Join(c.Tools, " → ")), timesOf(c.Occurrences), cli.CountOf(c.Support, "trajectory"), cli.CountOf(c.TurnsSaved, "calling turn"))
 	if c.Reason != "" {
-		intro += " It is left out: " + report.Escape(c.Reason) + "."
+		intro += " It is rejected: " + report.Escape(c.Reason) + "."
 	}
 	d.Add(report.Paragraph(intro))
-	d.Section("Why it is no longer", report.Paragraph(sentence(endingWords(c, out.Threshold))), nextTable(c))
+	d.Section("Why the chain ends here", report.Paragraph(sentence(endingWords(c, out.Threshold))), nextTable(c))
 	d.Section("Where arguments come from", argumentsTable(c).IfAny())
 	places := report.TableOf("places", "", c.Places, []report.Column{
 		{Key: "trajectory", Max: 40}, {Key: "file", Max: 50}, {Key: "line"}, {Key: "call", Title: "from call"}, {Key: "times"},

@@ -22,8 +22,8 @@ import (
 func NewWhyNot(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why-not DIR TOOLS [FILES...]",
-		Short: "Say why calls of tools in a row are not offered as a meta-tool",
-		Long: `Say why the calls of TOOLS (two or more names, with commas between) in a row are no
+		Short: "Explain why calls of tools in a row are not offered as a meta-tool",
+		Long: `Explain why the calls of TOOLS (two or more names, with commas between) in a row are no
 meta-tool in DIR: never made in a row, or in too few trajectories; cut by user
 messages or barriers; the majority goes another way, and by how much; an argument
 that is not known when the first call is made; nothing to save; or calls that other
@@ -168,7 +168,7 @@ func (out *WhyNotJSON) lookUp(found emit.CandidatesJSON) {
 		case out.Code == statusEmitted && one.Status == statusEmitted:
 			out.Text = "They are offered: " + one.Name + "."
 		case out.Code != statusEmitted && out.Text == "":
-			out.Text = "They were found, as " + one.Name + ", and left out: " + one.Reason + "."
+			out.Text = "They were found, as " + one.Name + ", and rejected: " + one.Reason + "."
 		}
 	}
 }
@@ -284,7 +284,7 @@ func whyNotDocument(in *cli.Intake, out WhyNotJSON) *report.Document {
 	}
 	d.Add(
 		report.TableOf("candidates", "What was found with these calls in it", out.Candidates, []report.Column{
-			{Key: "name", Max: 42}, {Key: "status"}, {Key: "reason", Title: "left out since", Max: 60, Wrap: true},
+			{Key: "name", Max: 42}, {Key: "status"}, {Key: "reason", Title: "rejected because", Max: 60, Wrap: true},
 		}).IfAny(),
 		report.TableOf("takers", "What was found in their places", out.Takers, []report.Column{
 			{Key: "calls", From: "tools", Max: 72, Wrap: true, Join: " → "}, {Key: "times", From: "occurrences", Title: "overlaps"},

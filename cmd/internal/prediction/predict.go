@@ -89,7 +89,7 @@ func predict(j *cli.Job, o predictOptions, args []string) error {
 		return cli.Usagef("--top: %d is not in 1..100", o.Top)
 	}
 	if !(o.Cost >= 0) || math.IsInf(o.Cost, 0) {
-		return cli.Usagef("--cost: %v is no number of turns", o.Cost)
+		return cli.Usagef("--cost: %v is not a number of turns", o.Cost)
 	}
 	adapter, err := readAdapter(j, o.Adapter)
 	if err != nil {

@@ -48,7 +48,7 @@ func addInertia(f *pflag.FlagSet) {
 	cli.AddRules(f)
 	f.String("adapter", "", "`FILE` with the environment's key state and text actions")
 	f.Int("order", inertia.DefaultOrder, "the longest context, in calls")
-	f.Float64("half-life", 0, "`DAYS` after which a count is worth half, back from the newest trajectory; 0 lets none decay")
+	f.Float64("half-life", 0, "half-life of a count in `DAYS`, back from the newest trajectory; 0 means no decay")
 	f.Var(cli.NewChoice("read-only", "any"), "fire", "which tools the default predictor may call: those declared to read, or any")
 	f.Float64("cost", 1, "what a wrong call costs, in turns of the model; a call is made where the saving outweighs it")
 }
@@ -58,9 +58,9 @@ func (o *inertiaOptions) check() error {
 	case o.Order < 1 || o.Order > inertia.MaxOrder:
 		return cli.Usagef("--order: %d is not in 1..%d", o.Order, inertia.MaxOrder)
 	case !(o.HalfLife >= 0) || math.IsInf(o.HalfLife, 0):
-		return cli.Usagef("--half-life: %v is no number of days", o.HalfLife)
+		return cli.Usagef("--half-life: %v is not a number of days", o.HalfLife)
 	case !(o.Cost >= 0) || math.IsInf(o.Cost, 0):
-		return cli.Usagef("--cost: %v is no number of turns", o.Cost)
+		return cli.Usagef("--cost: %v is not a number of turns", o.Cost)
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ writing: good enough to replay, and not to act.
 	f.Bool("prequential", false, "predict each trajectory from those before it, then learn from it")
 	f.Float64("theta", -1, "score from which the default predictor makes a call; below 0 it follows from --cost")
 	f.Float64("alpha", inertia.DefaultAlpha, "AutoTool's weight of the context against frequency, 0 to 1")
-	f.Var(cli.NewChoice("default", "autotool", "open"), "gate", "when calls may be made without the model; open sets no bound")
+	f.Var(cli.NewChoice("default", "autotool", "open"), "gate", "when calls may be made without the model; open means always")
 	f.String("recovery", "", "`TOOL` that the 3-gram with recovery calls after two failures in a row")
 	f.Bool("learning-curve", false, "also replay with a tenth, a quarter, half of the tasks trained on (not with --prequential)")
 	f.Bool("ablation", false, "also replay without each part of the default predictor (not with --prequential)")

@@ -37,7 +37,7 @@ func (s *replayStudy) learn(out *ReplayJSON) {
 	out.LearningCurve = cli.Map(sum, func(p *inertia.CurvePoint) curveJSON {
 		r := inertia.Rank(p.Runs, false)
 		turns, _, _ := mostOf(p.Runs, 0.8, s.o.gate(inertia.PredictorDefault))
-		return curveJSON{p.Tasks / n, p.Trajectories / n, stat.Ratio(r.Top1, r.N, nothingHere), stat.Of(r.LogLoss, nothingHere), turns}
+		return curveJSON{p.Tasks / n, p.Trajectories / n, stat.Ratio(r.Top1, r.N, nothingHere), stat.Finite(r.LogLoss, nothingHere), turns}
 	})
 }
 
@@ -83,7 +83,7 @@ func (s *replayStudy) ablate(out *ReplayJSON) {
 		r, f := inertia.Rank(runs, false), inertia.Fire(runs, s.o.theta(inertia.PredictorDefault), gate)
 		turns, _, _ := mostOf(runs, 0.8, gate)
 		out.Ablation = append(out.Ablation, replayAblationJSON{
-			Without: v.name, Top1: stat.Ratio(r.Top1, r.N, nothingHere), LogLoss: stat.Of(r.LogLoss, nothingHere),
+			Without: v.name, Top1: stat.Ratio(r.Top1, r.N, nothingHere), LogLoss: stat.Finite(r.LogLoss, nothingHere),
 			Precision: stat.Ratio(f.Right, f.Fired, neverFires), Coverage: stat.Ratio(f.Fired, f.Turns, nothingHere), TurnsAvoided: turns,
 		})
 	}
@@ -95,10 +95,10 @@ func (s *replayStudy) document(out ReplayJSON) *report.Document {
 	d.Add(s.in.Summary(), s.about(out))
 	d.Section("Predicting the next turn", rankingTable(out))
 	d.Section("Calls without the model", firingTable(out), wrongTable(out), fillingTable(out))
-	d.Section("Can its probabilities be believed", reliabilityTable(out).IfAny())
-	d.Section("Over thresholds", replaySweepTable(out).IfAny())
-	d.Section("With less to learn from", replayCurveTable(out).IfAny())
-	d.Section("Without one part", replayAblationTable(out).IfAny())
+	d.Section("Are its probabilities right", reliabilityTable(out).IfAny())
+	d.Section("By threshold", replaySweepTable(out).IfAny())
+	d.Section("Learning curve", replayCurveTable(out).IfAny())
+	d.Section("Ablation: without one part", replayAblationTable(out).IfAny())
 	return d
 }
 
@@ -197,7 +197,7 @@ func fillingTable(out ReplayJSON) *report.Table {
 
 func reliabilityTable(out ReplayJSON) *report.Table {
 	t := report.TableOf("reliability", "", out.Reliability, []report.Column{
-		{Key: "score", Title: "said to be right", Unit: "%", Cell: report.By(func(b *reliabilityJSON) report.Cell { return report.Textf("%.0f to %.0f", 100*b.From, 100*b.To) })},
+		{Key: "score", Title: "predicted to be right", Unit: "%", Cell: report.By(func(b *reliabilityJSON) report.Cell { return report.Textf("%.0f to %.0f", 100*b.From, 100*b.To) })},
 		{Key: "n", Title: "calls"},
 		{Key: "mean", Title: "on average", Unit: "%"},
 		{Key: "right", Title: "was right", Unit: "%"},

@@ -85,7 +85,7 @@ of them, with what the snapshot knew before.
 func newSnapshotMerge(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge SNAPSHOTS...",
-		Short: "Add snapshots up",
+		Short: "Merge snapshots by adding their counts",
 		Long: `Add the counts of snapshots up: those of shards or days give the counts of the
 whole, in any order. Contexts and fading are those of the snapshot with the most
 trajectories; how likely calls are to be right is added up too.`,

@@ -36,7 +36,7 @@ warnings alone do so only with --fail-on warning.
 		Args: cli.SomeFiles,
 	}
 	cli.AddInput(c.Flags())
-	c.Flags().Var(cli.NewChoice("error", "warning"), "fail-on", "the least that makes the exit code 1")
+	c.Flags().Var(cli.NewChoice("error", "warning"), "fail-on", "the lowest severity that makes the exit code 1")
 	return cli.Work(a, c, checkRules)
 }
 

@@ -22,8 +22,8 @@ type explainOptions struct {
 func newExplain(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain RULES TRACES...",
-		Short: "Say what each stage of the rules did to one call",
-		Long: `Say what the rules made of one recorded call: every rule that matches it, in the
+		Short: "Explain what each stage of the rules did to one call",
+		Long: `Explain what the rules made of one recorded call: every rule that matches it, in the
 order in which they apply, with what was there before and after; of rules of which
 the last one wins also those that lost, and to which. Then the step that came out,
 with its effect and domain, and the states that it leads from and to.

@@ -21,10 +21,10 @@ type fmtOptions struct {
 func newFmt(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fmt FILES...",
-		Short: "Lay rule files out in one way, and keep their comments",
-		Long: `Lay a rule file out as all rule files are: fields in one order, two spaces of
-indentation, an empty line between rules. Comments stay, the meaning stays, and
-formatting twice changes nothing. JSON stays JSON.
+		Short: "Format rule files, and keep their comments",
+		Long: `Format rule files: fields in one order, two spaces of indentation, an empty line
+between rules. Comments and meaning stay, and formatting twice changes nothing.
+JSON stays JSON.
 
 The formatted file goes to the standard output. With --write files are replaced
 in place, whole or not at all; with --check nothing is written, the names of files
@@ -36,7 +36,7 @@ that are not formatted are printed, and the exit code is 1 if there are any.`,
 		Args: cli.SomeFiles,
 	}
 	f := c.Flags()
-	f.BoolP("write", "w", false, "replace the files by what they are formatted")
+	f.BoolP("write", "w", false, "replace the files by their formatted versions")
 	f.Bool("check", false, "print the names of files that are not formatted; exit code 1 if there are any")
 	return cli.Work(a, c, formatRules)
 }

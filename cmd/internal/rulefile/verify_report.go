@@ -27,7 +27,7 @@ func evidenceDocument(in *cli.Intake, o verifyOptions, out EvidenceJSON) *report
 	c := out.Checks
 	table.Note("Checked: reads from one state after different histories (%s), reads made twice in a row (%s), reads before and after what changes nothing (%s). A check counts for every rule without which the two histories would be two states, a contradiction against the one that explains most.",
 		report.Grouped(c.Histories.Checks), report.Grouped(c.Repeated.Checks), report.Grouped(c.Unchanged.Checks))
-	table.Note("After identical histories %s of %s differ, which is no rule's fault; %s of calls that do so are not counted. Intervals (Wilson) take checks to be independent, which those of one task are not.",
+	table.Note("After identical histories %s of %s differ, which is no rule's fault; %s of calls that do so are not counted. Intervals (Wilson) assume independence and are too narrow, because checks of one task depend on each other.",
 		report.Grouped(c.Baseline.Contradictions), cli.CountOf(c.Baseline.Checks, "read"), cli.CountOf(c.Unstable, "check"))
 	table.NoteIf(out.LeftOut.Histories > 0, "%s in states beyond --limit-states were not examined.", cli.CountOf(out.LeftOut.Histories, "history"))
 	table.NoteIf(out.LeftOut.Reads > 0, "%s were not compared: too many different ones.", cli.CountOf(out.LeftOut.Reads, "read"))
@@ -49,7 +49,7 @@ func nextCallTable(out EvidenceJSON) *report.Table {
 		if n.Bits.Known() {
 			bits = report.Float(float64(n.Bits), 3)
 		}
-		table.Add(report.Text(n.Rules), report.Int(n.States), bits, cli.RangeCell(n.Interval, 2, "too few tasks for an interval"))
+		table.Add(report.Text(n.Rules), report.Int(n.States), bits, report.Range(n.Interval, 2))
 	}
 	table.Note("What the tool of the next call costs to predict from the state, on tasks that the model has not seen, whatever rules call the tools: too many states are new in every task, too few go on in different ways.")
 	return table

@@ -57,7 +57,7 @@ func NewBacktest(a *cli.App) *cobra.Command {
 		Long: `Compile one part of the traces, and measure on the other what the result would
 have saved there: model calls, calling turns, tokens and money, for every technique.
 
-Tasks are split, not trajectories, since a second trial of a task is no test:
+Tasks are split, not trajectories, because a second trial of a task is not a test:
 --split kfold tests on every task once, compiled from the others; task holds out
 --test-share of them; time tests on the last part. auto is kfold of up to 2,000
 tasks, and else task.
@@ -89,11 +89,11 @@ and --sweep-tools offers only the first few of the meta-tools.
 	f.Int("folds", backtest.DefaultFolds, "with --split kfold: how many parts")
 	f.Float64("test-share", backtest.DefaultShare, "with --split task or time: `SHARE` that is tested on")
 	f.Int("threshold", candidate.DefaultThreshold, "how many trajectories must follow a chain")
-	f.Int("max-extra", bind.DefaultMaxExtra, "how many reads that no run made a walk over a list may make (95th percentile)")
-	f.Bool("assume-reads", true, "take tools to read only whose definition or name says so, where no rule is about them")
+	f.Int("max-extra", bind.DefaultMaxExtra, "how many extra reads a walk over a list may make (95th percentile)")
+	f.Bool("assume-reads", true, "assume that a tool only reads if its definition or name says so and no rule is about it")
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
-	f.Int("max-tools", 0, "offer at most so many meta-tools; 0 sets no bound")
-	f.Int64("token-budget", 0, "offer definitions of at most so many tokens; 0 sets no bound")
+	f.Int("max-tools", 0, "offer at most this many meta-tools; 0 means no limit")
+	f.Int64("token-budget", 0, "offer definitions of at most this many tokens; 0 means no limit")
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
 	f.StringSlice("sweep", sweptThresholds(), "thresholds to try; an empty value tries none")
 	f.StringSlice("sweep-tools", sweptTools(), "numbers of meta-tools to try; an empty value tries none")
@@ -119,9 +119,9 @@ func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
 	for _, name := range o.Techniques {
 		if !slices.Contains(names, name) {
 			if near := diag.Nearest(name, names); near != "" {
-				return nil, cli.Usagef("--techniques: there is no technique %q; did you mean %s?", name, near)
+				return nil, cli.Usagef("--techniques: there is not a technique %q; did you mean %s?", name, near)
 			}
-			return nil, cli.Usagef("--techniques: there is no technique %q", name)
+			return nil, cli.Usagef("--techniques: there is not a technique %q", name)
 		}
 	}
 	var out []backtest.Technique
@@ -155,7 +155,7 @@ func wholeNumbers(flag string, list []string) ([]int, error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			return nil, cli.Usagef("%s: %q is no whole number from 1 on", flag, text)
+			return nil, cli.Usagef("%s: %q is not a whole number from 1 on", flag, text)
 		}
 		out = append(out, n)
 	}
@@ -168,7 +168,7 @@ func (o *BacktestOptions) check() error {
 	case o.Folds < 2:
 		return cli.Usagef("--folds: %d is less than 2", o.Folds)
 	case !(o.TestShare > 0 && o.TestShare < 1):
-		return cli.Usagef("--test-share: %v is no share between 0 and 1", o.TestShare)
+		return cli.Usagef("--test-share: %v is not a share between 0 and 1", o.TestShare)
 	case o.Threshold < 1:
 		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
 	case o.MaxExtra < 0:

@@ -118,13 +118,6 @@ type sweepMetricsJSON struct {
 	MetaTools         float64     `json:"meta_tools"`
 }
 
-func intervalJSON(i backtest.Interval, reason string) stat.Interval {
-	if !i.IsKnown() {
-		return stat.NoInterval(reason)
-	}
-	return stat.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
-}
-
 // JSON returns the result for scripts.
 func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
 	r := f.result
@@ -149,7 +142,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 		CallingTurns: o.CallingTurns, CallingTurnsSaved: o.CallingTurnsSaved, Share: stat.Unknown(noTestTurns),
 		Utilisation: f.known(o, "utilisation", o.Utilisation),
 		Tokens:      stat.Unknown(noTokens), TokensSaved: f.known(o, "tokens_saved", float64(o.TokensSaved)), CostUSD: stat.Unknown(NoPrices), CostSavedUSD: f.known(o, "cost_saved_usd", o.USDSaved),
-		StepsBefore: stat.Of(o.StepsBefore, noneUsed), StepsAfter: stat.Of(o.StepsAfter, noneUsed),
+		StepsBefore: stat.Finite(o.StepsBefore, noneUsed), StepsAfter: stat.Finite(o.StepsAfter, noneUsed),
 		Seconds: stat.Unknown(noTimes), SecondsSaved: f.known(o, "model_seconds_saved", o.SecondsSaved),
 		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
 		Intervals: map[string]stat.Interval{}, Notes: slices.Clone(o.Notes),
@@ -240,7 +233,7 @@ func (f *BacktestFindings) unknown() []string {
 		say("%s without a price: in the tokens, not in the money. --prices can add them.", cli.CountOf(r.Unpriced, "turn"))
 	}
 	if 0 < r.TestTasks && r.TestTasks < fewTasks {
-		say("Intervals are a bootstrap over %s: too narrow, with so few.", cli.CountOf(r.TestTasks, "task"))
+		say("Intervals are a bootstrap over only %s, and are too narrow.", cli.CountOf(r.TestTasks, "task"))
 	}
 	return out
 }

@@ -88,7 +88,7 @@ func antiNote(out BacktestJSON) string {
 	if len(some) == 0 {
 		return ""
 	}
-	return "Left out as anti-meta-tools, which fail more often than their parts or cost more than they save (the mean over the parts): " + strings.Join(some, ", ") + "."
+	return "Rejected as anti-meta-tools, which fail more often than their parts or cost more than they save (the mean over the parts): " + strings.Join(some, ", ") + "."
 }
 
 // emptyNote says what an interval means that has nothing to vary: techniques that
@@ -105,7 +105,7 @@ func emptyNote(out BacktestJSON) string {
 		return ""
 	}
 	bound := 1 - math.Pow(0.05, 1/float64(out.Split.TestTasks))
-	return fmt.Sprintf("Nothing is saved in any of %s by %s, and an interval of nothing says too much: of further tasks up to %.1f %% may hold something (95 %%).", cli.CountOf(out.Split.TestTasks, "task"), strings.Join(names, ", "), 100*bound)
+	return fmt.Sprintf("In none of %s anything is saved by %s. That does not prove zero: up to %.1f %% of further tasks may hold something (95 %%).", cli.CountOf(out.Split.TestTasks, "task"), strings.Join(names, ", "), 100*bound)
 }
 
 // callsCell leaves out what nothing is known of, though turns are recorded.

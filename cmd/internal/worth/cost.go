@@ -34,9 +34,9 @@ type CostOptions struct {
 func NewCost(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cost FILES...",
-		Short: "Say what trajectories cost, and what lazy registration would",
-		Long: `Say what trajectories cost in tokens and money: by model, agent, outcome, tool and
-day, the habits that cost most, and the dearest trajectories.
+		Short: "Show what trajectories cost, and what lazy registration would cost",
+		Long: `Show what trajectories cost in tokens and money: by model, agent, outcome, tool and
+day, the habits that cost most, and the most expensive trajectories.
 
 Tokens are those that the traces record. Turns without usage are counted with the
 o200k vocabulary and scaled by turns that have both. Money follows list prices, with
@@ -76,7 +76,7 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	case o.Top < 0:
 		return cli.Usagef("--top: %d is negative", o.Top)
 	case !(o.Share >= 0 && o.Share <= 1):
-		return cli.Usagef("--share: %v is no share, which is from 0 to 1", o.Share)
+		return cli.Usagef("--share: %v is not a share, which is from 0 to 1", o.Share)
 	case o.Batch < 1:
 		return cli.Usagef("--batch: %d is less than 1", o.Batch)
 	}

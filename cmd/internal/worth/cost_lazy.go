@@ -50,7 +50,7 @@ func lazyTable(l *lazyJSON) *report.Table {
 		{Key: "cost", From: "cost_saved_interval", Title: "95 % interval", Unit: "%", Align: report.Right},
 	})
 	table.Note("Negative: it costs more. Into the tool list, a registration makes the next turn's cache void; as a result, it does not. Only what is called is registered, a lower bound, but for the variant that registers more.")
-	table.NoteIf(l.Tasks < fewTasks, "Intervals are a bootstrap over %s: too narrow, with so few.", cli.CountOf(l.Tasks, "task"))
+	table.NoteIf(l.Tasks < fewTasks, "Intervals are a bootstrap over only %s, and are too narrow.", cli.CountOf(l.Tasks, "task"))
 	return table
 }
 

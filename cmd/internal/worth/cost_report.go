@@ -100,11 +100,11 @@ func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
 		d.Section("By outcome", outcomeTable(out))
 	}
 	d.Section("By tool", CostToolTable(out))
-	d.Section("Habits that cost most", DearHabits(out).IfAny())
+	d.Section("Habits that cost most", ExpensiveHabits(out).IfAny())
 	if len(out.Days) > 1 {
 		d.Section("By day", CostTable("days", "day", out.Days))
 	}
-	d.Section("Dearest trajectories", CostTable("dearest", "trajectory", out.Dearest))
+	d.Section("Most expensive trajectories", CostTable("dearest", "trajectory", out.Dearest))
 	if out.Lazy != nil {
 		lazySections(d, out.Lazy)
 	}
@@ -237,8 +237,8 @@ func CostToolTable(out CostJSON) *report.Table {
 	return table
 }
 
-// DearHabits shows the pairs of calls whose second decisions cost most.
-func DearHabits(out CostJSON) *report.Table {
+// ExpensiveHabits shows the pairs of calls whose second decisions cost most.
+func ExpensiveHabits(out CostJSON) *report.Table {
 	table := report.TableOf("habits", "", out.Habits, []report.Column{
 		{Key: "first", From: "tools.0", Max: 40},
 		{Key: "second", From: "tools.1", Title: "then", Max: 40},

@@ -24,7 +24,7 @@ type registerOptions struct {
 func NewRegister(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "register FILES...",
-		Short: "Write what an agent needs to register tools when it needs them",
+		Short: "Write the files that an agent needs to register tools on demand",
 		Long: `Write what lazy registration of tools takes (EcoAct): the definition of a tool that
 registers others, the names of all tools, and a file with the definition of each. An
 agent is offered tool_register and the names alone, and gets a definition when it asks

@@ -50,8 +50,8 @@ var (
 		counts: map[string]part{"input_tokens": input, "cache_read_input_tokens": cached, "cache_creation_input_tokens": written, "output_tokens": output},
 		sum:    cacheApart,
 	}
-	UsageChat = Usage{ // OpenAI's chat completions
-		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output},
+	UsageChat = Usage{ // OpenAI's chat completions, also as JavaScript names them
+		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output, "promptTokens": input, "completionTokens": output},
 		details: map[string]map[string]part{
 			"prompt_tokens_details": {"cached_tokens": cached}, "completion_tokens_details": {"reasoning_tokens": reasoning},
 		},
