@@ -55,7 +55,7 @@ var results = []struct {
 	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract office/trajectories.jsonl.gz --rules office/rules.yaml --check $TOOLS"},
 	{"awo.diff/v1", extraction.DiffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},
 	{"awo.why/v1", extraction.WhyJSON{}, "why $TOOLS"},
-	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send"},
+	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send office/trajectories.jsonl.gz --rules office/rules.yaml"},
 	{"awo.verification/v1", extraction.VerificationJSON{}, "verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5"},
 	{"awo.tool-graph/v1", toolworld.GraphJSON{}, "tools graph office/trajectories.jsonl.gz --sample 60"},
 	{"awo.tool-path/v1", toolworld.PathJSON{}, "tools path mail_send office/trajectories.jsonl.gz --sample 60"},
@@ -105,7 +105,7 @@ func schemaOf(t *testing.T, id string, value any) []byte {
 	number := &jsonschema.Schema{Types: []string{"number", "null"}}
 	interval := &jsonschema.Schema{
 		Types: []string{"object", "null"}, Required: []string{"lo", "hi", "level", "method"},
-		Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "method": {Type: "string"}},
+		Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "n": {Type: "integer"}, "method": {Type: "string"}},
 	}
 	s, err := jsonschema.ForType(reflect.TypeOf(value), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[stat.Figure]():    number,
