@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/secret"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -30,7 +31,7 @@ type choice struct {
 	option   int // formOption and formOpen
 	optional bool
 	code     string // formRefused
-	known    dataflow.Interval
+	known    stat.Proportion
 	passed   []passedOver
 }
 
@@ -121,7 +122,7 @@ func (c *chooser) walk(k int) string {
 		return "fan-out-unproven"
 	case !s.readOnly:
 		f := w.judgment.FanOut
-		proven := f.Whole == f.Lists && (dataflow.ClopperPearson(f.Whole, f.Lists) >= 0.8 || s.idempotent && f.Lists >= 5)
+		proven := f.Whole == f.Lists && (stat.AtLeast(f.Whole, f.Lists) >= 0.8 || s.idempotent && f.Lists >= 5)
 		if !proven || n.whole < n.walks {
 			return "fan-out-partial"
 		}
@@ -165,7 +166,7 @@ func (c *chooser) decide(out *choice, k int, a *argumentCount) {
 	s := &c.plan.steps[k]
 	n := c.seen.occurrences
 	out.optional = a.present < n
-	out.known = dataflow.Wilson(a.known[c.first]+n-a.mentioned, n)
+	out.known = stat.Share(a.known[c.first]+n-a.mentioned, n)
 	isKnown := k == c.first || out.known.Share >= minKnownShare
 	if s.walk != nil && s.walk.argument == a.name {
 		out.form = formElement
@@ -311,7 +312,7 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 	if p == nil || p.AtLeast || p.Values != 1 || !a.same.isCommon() || 2*a.told >= a.present {
 		return false
 	}
-	return s.readOnly || s.idempotent || dataflow.ClopperPearson(p.Trajectories, p.Trajectories) >= 0.8
+	return s.readOnly || s.idempotent || stat.AtLeast(p.Trajectories, p.Trajectories) >= 0.8
 }
 
 // variesByUser reports whether the values of a parameter follow from who asks
