@@ -15,6 +15,17 @@ const writtenWidth = 100
 // Write returns the rule as an element of `rules:`, on one line where that fits, which
 // Parse reads as the same rule. Its examples are left out.
 func (r *Rule) Write() string {
+	if line := "  - " + r.Line(); len(line) <= writtenWidth {
+		return line + "\n"
+	}
+	return "  - " + strings.Join(r.written(), "\n    ") + "\n"
+}
+
+// Line returns the rule on one line, in braces, as Write does.
+func (r *Rule) Line() string { return "{" + strings.Join(r.written(), ", ") + "}" }
+
+// written returns the fields of the rule as they are written.
+func (r *Rule) written() []string {
 	fields := []string{"id: " + scalar(r.ID), "kind: " + r.Kind.String()}
 	add := func(name, text string) { fields = append(fields, name+": "+text) }
 	if r.Doc != "" {
@@ -72,10 +83,7 @@ func (r *Rule) Write() string {
 	if r.Values {
 		add("values", "allow")
 	}
-	if line := "  - {" + strings.Join(fields, ", ") + "}"; len(line) <= writtenWidth {
-		return line + "\n"
-	}
-	return "  - " + strings.Join(fields, "\n    ") + "\n"
+	return fields
 }
 
 // write returns the match in braces.
