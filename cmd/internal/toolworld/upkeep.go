@@ -241,7 +241,7 @@ func check(j *cli.Job, o checkOptions, args []string) error {
 		out.Starved = append(out.Starved, demandJSON{d.Tool, argumentName(d.Path), d.Param})
 	}
 	if o.Subset != "" {
-		data, err := j.ReadFile(o.Subset)
+		data, err := readFile(j, "ranker", o.Subset)
 		if err != nil {
 			return err
 		}
