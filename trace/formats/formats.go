@@ -50,6 +50,7 @@ var All = []trace.Format{
 	gemini.Format,
 	agents.OpenAIAgents,
 	otel.Phoenix,
+	otel.Flat,
 	stream.Format,
 	openai.Responses,
 	anthropic.Format,
