@@ -42,7 +42,7 @@ var flatLists = map[string]string{
 
 func detectFlat(h trace.Head) trace.Match {
 	for _, r := range h.Records {
-		if isFlatSpan(r.Members) || r.Has("request_body", "response_body") {
+		if isFlatSpan(r.Members) && !r.Has("context") || r.Has("request_body", "response_body") {
 			return trace.Match{OK: true}
 		}
 		for name := range flatLists {
