@@ -6,8 +6,8 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -272,13 +272,13 @@ func (c *chooser) keyIsKnown(n *optionCount) bool {
 func (c *chooser) mayShow(o *option, n *optionCount, argument string) bool {
 	if o.Choice.Kind == dataflow.ByConst {
 		text, name := o.Choice.Const, o.Choice.Key
-		if !n.isCommon() || merge.LooksLikeCredential(name, text.Text) {
+		if !n.isCommon() || secret.LooksLike(name, text.Text) {
 			return false
 		}
 	}
 	if o.Link.Relation == dataflow.Template {
 		for piece := range strings.SplitSeq(o.Link.Template, jsonpath.Hole) {
-			if merge.LooksLikeCredential("", strings.TrimSpace(piece)) || !n.isCommon() {
+			if secret.LooksLike("", strings.TrimSpace(piece)) || !n.isCommon() {
 				return false
 			}
 		}
@@ -303,7 +303,7 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 		return false // only scalars are kept
 	case c.b.isAllowed(s.name, a.name):
 		return true
-	case merge.LooksLikeCredential(a.name, text.Text):
+	case secret.LooksLike(a.name, text.Text):
 		return false
 	case s.readOnly && (a.kinds[trace.Bool]+a.kinds[trace.Null] > 0 || c.b.enums.Has(slot, a.hash)):
 		return true
