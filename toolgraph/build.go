@@ -148,7 +148,7 @@ func (f *frame) proofs(list []Proof) []proof {
 	for _, p := range list {
 		from, ok1 := index[placeKey(p.From, true, p.FromPath)]
 		to, ok2 := index[placeKey(p.To, false, p.ToPath)]
-		if ok1 && ok2 && (p.Refused || p.Whole && f.places[from].scope == f.places[to].scope) {
+		if ok1 && ok2 && (p.Refused || p.Whole) {
 			out = append(out, proof{from, to, !p.Refused, p.Trials})
 		}
 	}
@@ -400,9 +400,9 @@ func (g *Graph) prove(kept [][]Produce, clusters []int32, f *frame) {
 			kept[c] = append(kept[c], Produce{Tool: e.FromTool, Param: int(c), Path: e.FromPath, From: FromResults})
 		}
 		p := &kept[c][at]
-		if share := float64(e.Hits) / float64(max(1, e.Trials)); e.Trials > 0 && (p.Trials == 0 || share > float64(p.Hits)/float64(p.Trials)) {
+		if e.Trials > 0 && (p.Trials == 0 || e.Weight > p.Weight || e.Weight == p.Weight && e.Hits > p.Hits) {
 			p.Path, p.Hits, p.Trials, p.From = e.FromPath, e.Hits, e.Trials, FromResults
-			p.Weight = max(p.Weight, share)
+			p.Weight = max(p.Weight, e.Weight)
 		}
 	}
 }

@@ -131,29 +131,63 @@ func (n *Navigator) before(tool int, q Query, bonus map[int]float64) []choice {
 		if !e.Required || q.Have[e.Param] {
 			continue
 		}
-		best, at := -1.0, -1
-		for _, b := range n.back[a.to] {
-			if int(b.to) == tool || q.Without[int(b.to)] {
-				continue
-			}
-			w := b.weight + TextWeight*bonus[int(b.to)]
-			if n.requires(int(b.to), e.Param) {
-				w /= 2 // it needs what it is to give
-			}
-			if w > best {
-				best, at = w, int(b.edge)
-			}
+		if c, ok := n.producer(e, q, bonus); ok {
+			out = append(out, c)
 		}
-		if at < 0 || n.g.Produces[at].Trials == 0 && isSetting(lexical.Words(lastName(e.Path))) {
-			continue
-		}
-		out = append(out, n.producing(n.g.Produces[at], e))
 	}
 	// A producer is before the tool anyway.
 	if follow.weight > 0 && !slices.ContainsFunc(out, func(c choice) bool { return c.from == follow.from }) {
 		out = append(out, follow)
 	}
 	return out
+}
+
+// What recorded calls say of an argument counts before what its name says.
+const (
+	fedAt   = .5  // share of uses that came from results from which on a producer is named
+	ownAt   = .25 // share of uses that a producer must have given itself
+	leastOf = 10  // calls that say something
+)
+
+// producer returns the edge from the best producer of an argument; false leaves the
+// argument to the caller. Where calls show where its values came from, that counts: if
+// at least half came from results the result that gave most, else it is the caller's.
+func (n *Navigator) producer(e Consume, q Query, bonus map[int]float64) (choice, bool) {
+	fed, best := 0.0, -1
+	for _, i := range n.feeds[argument{e.Tool, e.Path}] {
+		f := &n.g.Feeds[i]
+		fed += f.Weight
+		if best < 0 && f.FromTool != e.Tool && !q.Without[f.FromTool] {
+			best = i
+		}
+	}
+	if best >= 0 && fed >= fedAt && n.g.Feeds[best].Weight >= ownAt {
+		f := &n.g.Feeds[best]
+		return choice{
+			from: f.FromTool, to: e.Tool, param: e.Param, take: e.Path, weight: f.Weight,
+			step: PathStep{Tool: f.FromTool, For: e.Tool, Give: f.FromPath, Take: e.Path, Evidence: Evidence{Reason: Proven, N: f.Hits, Of: f.Trials}, Weight: f.Weight},
+		}, true
+	}
+	if e.Given >= leastOf || isSetting(lexical.Words(lastName(e.Path))) {
+		return choice{}, false
+	}
+	most, at := -1.0, -1
+	for _, b := range n.back[n.param(e.Param)] {
+		if int(b.to) == e.Tool || q.Without[int(b.to)] {
+			continue
+		}
+		w := b.weight + TextWeight*bonus[int(b.to)]
+		if n.requires(int(b.to), e.Param) {
+			w /= 2 // it needs what it is to give
+		}
+		if w > most {
+			most, at = w, int(b.edge)
+		}
+	}
+	if at < 0 {
+		return choice{}, false
+	}
+	return n.producing(n.g.Produces[at], e), true
 }
 
 // lastName returns the last member on a path.
@@ -305,10 +339,6 @@ func (n *Navigator) order(p *Path, choices []choice) {
 
 // demand lists the required arguments of the steps that no step gives.
 func (n *Navigator) demand(p *Path, q Query, choices []choice) {
-	type argument struct {
-		tool int
-		path string
-	}
 	given := map[argument]bool{}
 	for _, c := range choices {
 		given[argument{c.to, c.take}] = true

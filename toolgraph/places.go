@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/catalog"
 	"github.com/awo-dev/awo/internal/lexical"
+	"github.com/awo-dev/awo/internal/toolname"
 )
 
 // A place is a catalog.Place of a tool with what it is compared by.
@@ -101,6 +102,7 @@ func newFrame(tools []catalog.Tool) *frame {
 		return id
 	}
 	scopes := map[string]int32{}
+	scope := credentialScopes(tools)
 	vocabulary := &lexical.Vocabulary{}
 	for i := range tools {
 		t := &tools[i]
@@ -110,10 +112,11 @@ func newFrame(tools []catalog.Tool) *frame {
 			id := int32(len(f.places))
 			one := place{tool: int32(i), out: out, required: p.Required && !out, list: p.List, kind: kindOf(p.Type), sig: number(w), scope: -1, at: p}
 			if isCredential(lexical.Words(p.Name())) {
-				if _, ok := scopes[t.Group]; !ok {
-					scopes[t.Group] = int32(len(scopes))
+				of := scope(t)
+				if _, ok := scopes[of]; !ok {
+					scopes[of] = int32(len(scopes))
 				}
-				one.scope = scopes[t.Group]
+				one.scope = scopes[of]
 			}
 			f.places = append(f.places, one)
 			if !own[one.sig] {
@@ -148,6 +151,32 @@ func newFrame(tools []catalog.Tool) *frame {
 		f.signatures[i] = f.vocabulary.Set(w)
 	}
 	return f
+}
+
+// credentialScopes returns what tells which credentials a tool takes: its group; where
+// there are no groups, and tools of several first words give credentials (mail_login,
+// files_login), the first word of its name.
+func credentialScopes(tools []catalog.Tool) func(*catalog.Tool) string {
+	first := func(t *catalog.Tool) string {
+		if words := toolname.Words(t.Name); len(words) > 0 && !toolname.IsVerb(words[0]) {
+			return words[0]
+		}
+		return ""
+	}
+	givers := map[string]bool{}
+	for i := range tools {
+		for j := range tools[i].Outputs {
+			if isCredential(lexical.Words(tools[i].Outputs[j].Name())) {
+				givers[first(&tools[i])] = true
+			}
+		}
+	}
+	return func(t *catalog.Tool) string {
+		if t.Group == "" && len(givers) > 1 {
+			return "\x00" + first(t)
+		}
+		return t.Group
+	}
 }
 
 // match returns m: how well what stands at one place fits another, from 0 to 1.

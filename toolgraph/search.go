@@ -28,11 +28,18 @@ type Navigator struct {
 	tools int
 	back  [][]arc // by node, weightiest first, then by number
 	text  *lexical.Index
+	feeds map[argument][]int // of Graph.Feeds, by the argument that they give, best first
+}
+
+// An argument is a place of a tool.
+type argument struct {
+	tool int
+	path string
 }
 
 // NewNavigator returns a navigator of the tools of g that are not pruned.
 func NewNavigator(g *Graph) *Navigator {
-	n := &Navigator{g: g, tools: len(g.Tools), back: make([][]arc, len(g.Tools)+len(g.Params))}
+	n := &Navigator{g: g, tools: len(g.Tools), back: make([][]arc, len(g.Tools)+len(g.Params)), feeds: map[argument][]int{}}
 	usable := func(t int) bool { return g.Tools[t].State != Pruned }
 	for i, e := range g.Consumes {
 		if e.Weight > 0 {
@@ -48,6 +55,15 @@ func NewNavigator(g *Graph) *Navigator {
 		if usable(e.From) && e.Weight > 0 {
 			n.back[e.To] = append(n.back[e.To], arc{int32(e.From), e.Weight, int32(i)})
 		}
+	}
+	for i, e := range g.Feeds {
+		if !e.Refused && usable(e.FromTool) {
+			at := argument{e.ToTool, e.ToPath}
+			n.feeds[at] = append(n.feeds[at], i)
+		}
+	}
+	for _, list := range n.feeds {
+		slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(g.Feeds[b].Weight, g.Feeds[a].Weight) })
 	}
 	for _, arcs := range n.back {
 		slices.SortFunc(arcs, func(a, b arc) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.to, b.to)) })

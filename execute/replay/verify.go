@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -79,8 +80,8 @@ type Disagreement struct {
 
 // Agreement returns the share of occurrences that were replayed exactly, with its
 // interval; those that ended with a call that had failed are left out.
-func (v *Verification) Agreement() dataflow.Interval {
-	return dataflow.Wilson(v.Exact, v.Occurrences-v.Ended)
+func (v *Verification) Agreement() stat.Proportion {
+	return stat.Share(v.Exact, v.Occurrences-v.Ended)
 }
 
 // Checks are the replays of one trajectory.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/internal/hash128"
@@ -110,13 +111,13 @@ func typeOf(name string, v trace.Value) valueType {
 		return typeUUID
 	case dateText.MatchString(text):
 		return typeDate
-	case merge.LooksLikeCredential(name, "") && !strings.ContainsFunc(text, unicode.IsSpace):
+	case secret.LooksLike(name, "") && !strings.ContainsFunc(text, unicode.IsSpace):
 		return typeToken
 	case emailText.MatchString(text):
 		return typeEmail
 	case numberText.MatchString(text):
 		return typeNumber
-	case merge.LooksLikeCredential("", text) && !strings.ContainsFunc(text, unicode.IsSpace):
+	case secret.LooksLike("", text) && !strings.ContainsFunc(text, unicode.IsSpace):
 		return typeToken
 	}
 	return typeID

@@ -179,7 +179,7 @@ func suggestedFile(found *suggest.Suggestions, o suggestOptions, load func(strin
 			comment("  ", "With the rules above: %s become %s.", sizeText(s.Before), sizeText(s.After))
 			tested := "untested: nothing in these traces would show if it were wrong"
 			if e.Checks > 0 {
-				tested = fmt.Sprintf("%s, %s (95 %% interval %.1f to %.1f %%)", cli.CountOf(e.Checks, "check"), cli.CountOf(e.Contradictions, "contradiction"), 100*e.Rate.Lo, 100*e.Rate.Hi)
+				tested = fmt.Sprintf("%s, %s (95 %% interval %.1f to %.1f %%)", cli.CountOf(e.Checks, "check"), cli.CountOf(e.Contradictions, "contradiction"), 100*e.Rate.Interval.Lo, 100*e.Rate.Interval.Hi)
 			}
 			comment("  ", "Joins %s, of which %s tested; %s.", cli.CountOf(e.States, "state"), report.Grouped(e.Tested), tested)
 		}
@@ -221,7 +221,7 @@ func reasonText(s *suggest.Suggestion) string {
 	case rules.KindEffect:
 		text += fmt.Sprintf(": %s for it, %s against, of %s", cli.CountOf(s.For, "observation"), report.Grouped(s.Against), cli.CountOf(s.Calls, "call"))
 	case rules.KindPlumbing:
-		text += fmt.Sprintf(": %s, none used later", cli.CountOf(s.For, "result"))
+		text += fmt.Sprintf(": %s of %s used later", report.Grouped(s.Against), cli.CountOf(s.For+s.Against, "result"))
 	default:
 		text += ": " + cli.CountOf(s.For, "call")
 	}

@@ -112,6 +112,11 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 		if err != nil {
 			return err
 		}
+		page, err := bytesOf(pageOf(w, g, out).WriteHTML)
+		if err != nil {
+			return err
+		}
+		made = append(made, emit.File{Name: "graph.html", Data: page})
 		if err := write(j, o.Out, made, w); err != nil {
 			return err
 		}
@@ -270,6 +275,19 @@ func graphDocument(w *world, g *toolgraph.Graph, out GraphJSON, dir string) *rep
 		d.Section("", report.Paragraph("The graph is in "+dir+": graph.json for the other commands, graph.dot, graph.graphml, and graph.html to look at."))
 	}
 	return d
+}
+
+// pageOf returns the page to look around in.
+func pageOf(w *world, g *toolgraph.Graph, out GraphJSON) *report.Document {
+	d := graphDocument(w, g, out, "")
+	picture := report.Section{Heading: "Picture", Blocks: []report.Block{Picture(g)}}
+	d.Sections = append([]report.Section{picture}, d.Sections...)
+	return d
+}
+
+// Picture returns the graph as a picture to click in.
+func Picture(g *toolgraph.Graph) report.Picture {
+	return report.Picture{Alt: "the graph of tools and parameters", SVG: g.Picture()}
 }
 
 func predictorWords(out GraphJSON) string {

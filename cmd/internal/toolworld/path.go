@@ -56,7 +56,7 @@ type pathOptions struct {
 
 func newPath(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "path TARGET [FILES...]",
+		Use:   "path [TARGET] [FILES...]",
 		Short: "Print the calls that have to come before a tool, and why",
 		Long: `Print the calls before a tool in an order in which they can be made, each with the
 evidence for it, and the arguments that are left to the caller:
@@ -74,11 +74,14 @@ caller has, --task lets words choose between producers that are alike. Which too
 worth a look beside the path is said by a search: exact follows the best product of
 weights, alpha-beta and anneal are those of NaviAgent, for comparison.
 
+Without TARGET the tool that fits --task best is it, and the candidates are what the three
+best ones need.
+
 ` + graphFromHelp + "\n" + cli.FilesHelp,
 		Example: `  awo tools path send_invoice --graph world/graph.json
   awo tools path send_invoice traces/ --catalog tools.json --have customer_id
+  awo tools path --task "cancel my order" --graph world/graph.json
   awo tools path 'GET /movie/{movie_id}/credits' --catalog tmdb.json --task "who played in Dune?"`,
-		Args: cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
 	addGraphFrom(f)
@@ -93,7 +96,8 @@ weights, alpha-beta and anneal are those of NaviAgent, for comparison.
 type PathJSON struct {
 	Schema     string          `json:"schema"`
 	Target     string          `json:"target"`
-	Steps      []stepJSON      `json:"steps"` // in order; the last is the target
+	Matches    []candidateJSON `json:"matches"` // without TARGET: the tools that fit the task best
+	Steps      []stepJSON      `json:"steps"`   // in order; the last is the target
 	Inputs     []demandJSON    `json:"inputs"`
 	Broken     int             `json:"cycles_broken"` // edges left out because they closed a cycle
 	Search     string          `json:"search"`
@@ -116,41 +120,67 @@ type candidateJSON struct {
 }
 
 func path(j *cli.Job, o pathOptions, args []string) error {
-	w, g, err := o.graph(j, args[1:])
+	if len(args) == 0 && o.Task == "" {
+		return cli.Usagef("name the tool that is to be reached, or a task with --task")
+	}
+	w, g, err := o.graph(j, args[min(1, len(args)):])
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	target, err := tool(g, args[0])
-	if err != nil {
-		return err
-	}
 	have, err := params(g, o.Have)
 	if err != nil {
 		return err
 	}
-	n := toolgraph.NewNavigator(g)
-	q := toolgraph.Query{Target: target, Have: have}
+	n := toolgraph.NewNavigator(g).Indexed()
+	out := PathJSON{Schema: "awo.tool-path/v1", Search: o.Search, Matches: []candidateJSON{}, Candidates: []candidateJSON{}}
+	q := toolgraph.Query{Have: have}
 	var found, words []toolgraph.Found
-	switch o.Search {
-	case searchAlphaBeta:
-		found = n.AlphaBeta(q, toolgraph.AlphaBeta{})
-	case searchAnneal:
-		found = n.Anneal(q, toolgraph.Anneal{Seed: o.Seed})
-	default:
-		found = n.Exact(q)
+	if len(args) == 0 {
+		r := toolgraph.NewRetriever(n)
+		matches := r.Match(o.Task)
+		if len(matches) == 0 {
+			return cli.Usagef("--task: no tool has a word of it in its name, description or arguments")
+		}
+		q.Target = matches[0].Tool
+		out.Matches = candidates(g, matches, toolgraph.MostTargets)
+		found = r.Needed(o.Task, have)
+	} else {
+		if q.Target, err = tool(g, args[0]); err != nil {
+			return err
+		}
+		found = search(n, q, o)
 	}
 	if o.Task != "" {
-		words = n.WithText(nil, target, o.Task)
-		found = n.WithText(found, target, o.Task)
+		words = n.WithText(nil, q.Target, o.Task)
+		if len(args) > 0 {
+			found = n.WithText(found, q.Target, o.Task)
+		}
 	}
 	p := n.Path(q, words)
-	out := PathJSON{Schema: "awo.tool-path/v1", Target: g.Tools[target].Name, Broken: p.Broken, Search: o.Search, Candidates: []candidateJSON{}}
+	out.Target, out.Broken = g.Tools[q.Target].Name, p.Broken
 	out.Steps, out.Inputs = steps(g, p), demands(g, p)
-	for _, f := range found[:min(len(found), max(0, o.Most))] {
-		out.Candidates = append(out.Candidates, candidateJSON{g.Tools[f.Tool].Name, round4(f.Score)})
-	}
+	out.Candidates = candidates(g, found, max(0, o.Most))
 	return j.Print(pathDocument(out), out)
+}
+
+// search returns what the search that was asked for finds.
+func search(n *toolgraph.Navigator, q toolgraph.Query, o pathOptions) []toolgraph.Found {
+	switch o.Search {
+	case searchAlphaBeta:
+		return n.AlphaBeta(q, toolgraph.AlphaBeta{})
+	case searchAnneal:
+		return n.Anneal(q, toolgraph.Anneal{Seed: o.Seed})
+	}
+	return n.Exact(q)
+}
+
+func candidates(g *toolgraph.Graph, found []toolgraph.Found, most int) []candidateJSON {
+	out := []candidateJSON{}
+	for _, f := range found[:min(len(found), most)] {
+		out = append(out, candidateJSON{g.Tools[f.Tool].Name, round4(f.Score)})
+	}
+	return out
 }
 
 func steps(g *toolgraph.Graph, p *toolgraph.Path) []stepJSON {
@@ -184,7 +214,11 @@ func pathDocument(out PathJSON) *report.Document {
 	}
 	if len(out.Candidates) > 0 {
 		table := report.TableOf("candidates", "", out.Candidates, []report.Column{{Key: "tool", Max: 60}, {Key: "score", Digits: 3}})
-		table.Note("Tools that may come before the target, by %s search. The score orders them; it is no probability.", out.Search)
+		if len(out.Matches) > 0 {
+			table.Note("The tools that fit the task best, and what has to come before them. The score orders them; it is no probability.")
+		} else {
+			table.Note("Tools that may come before the target, by %s search. The score orders them; it is no probability.", out.Search)
+		}
 		d.Section("Candidates", table)
 	}
 	return d

@@ -157,7 +157,7 @@ const codePathShape = "path-shape"
 
 // readPath reads a path of a graph.
 func readPath(j *cli.Job, g *toolgraph.Graph, file string) (*toolgraph.Path, error) {
-	data, err := j.ReadFile(file)
+	data, err := readFile(j, "path", file)
 	if err != nil {
 		return nil, err
 	}

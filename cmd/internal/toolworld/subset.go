@@ -204,7 +204,7 @@ func rank(j *cli.Job, o subsetOptions, files []string) error {
 	if o.Task == "" || len(files) > 0 || o.Out != "" {
 		return cli.Usagef("--from ranks the tools of one task: name that with --task, and neither traces nor --out")
 	}
-	data, err := j.ReadFile(o.From)
+	data, err := readFile(j, "ranker", o.From)
 	if err != nil {
 		return err
 	}

@@ -174,10 +174,19 @@ func warn(j *cli.Job, problems diag.List) error {
 	return nil
 }
 
+// readFile reads a file that holds no traces; role is what manifests call it.
+func readFile(j *cli.Job, role, name string) ([]byte, error) {
+	data, err := j.ReadAs(role, name)
+	if err != nil {
+		return nil, diag.List{cli.FileProblem(name, err)}
+	}
+	return data, nil
+}
+
 // readCatalog reads a file of definitions. What is wrong with single definitions is
 // printed, and the others count.
 func readCatalog(j *cli.Job, file string) ([]catalog.Tool, error) {
-	data, err := j.ReadFile(file)
+	data, err := readFile(j, "catalogue", file)
 	if err != nil {
 		return nil, err
 	}
@@ -198,8 +207,8 @@ const (
 )
 
 // lines decodes a file of one JSON object a line, and calls add for each.
-func lines[T any](j *cli.Job, file, code, shape string, add func(v T) bool) error {
-	data, err := j.ReadFile(file)
+func lines[T any](j *cli.Job, role, file, code, shape string, add func(v T) bool) error {
+	data, err := readFile(j, role, file)
 	if err != nil {
 		return err
 	}
@@ -227,7 +236,7 @@ func lines[T any](j *cli.Job, file, code, shape string, add func(v T) bool) erro
 func readLinks(j *cli.Job, file string) ([]toolgraph.Link, error) {
 	type linkJSON struct{ From, To, Param string }
 	var out []toolgraph.Link
-	err := lines(j, file, codeLinkShape, `a link {"from": TOOL, "to": TOOL}`, func(l linkJSON) bool {
+	err := lines(j, "links", file, codeLinkShape, `a link {"from": TOOL, "to": TOOL}`, func(l linkJSON) bool {
 		out = append(out, toolgraph.Link{From: l.From, To: l.To, Param: l.Param})
 		return l.From != "" && l.To != ""
 	})
@@ -240,7 +249,7 @@ func readTasks(j *cli.Job, file string) ([]toolrank.Task, error) {
 		Tools                  []string
 	}
 	var out []toolrank.Task
-	err := lines(j, file, codeTaskShape, `a task {"id": ID, "text": TEXT, "tools": [TOOL, ...]}`, func(t taskJSON) bool {
+	err := lines(j, "tasks", file, codeTaskShape, `a task {"id": ID, "text": TEXT, "tools": [TOOL, ...]}`, func(t taskJSON) bool {
 		one := toolrank.Task{ID: t.ID, Group: t.Group, Agent: t.Agent, Text: t.Text, Tools: t.Tools}
 		if one.Group == "" {
 			one.Group = t.ID
@@ -256,7 +265,7 @@ func readTasks(j *cli.Job, file string) ([]toolrank.Task, error) {
 
 // readGraph reads a stored graph.
 func readGraph(j *cli.Job, file string) (*toolgraph.Graph, error) {
-	data, err := j.ReadFile(file)
+	data, err := readFile(j, "graph", file)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,9 @@
-package merge
+// Package secret tells texts that look like credentials, by the name of what holds them or
+// by their form.
+//
+// A name and a text come in, a yes or no goes out. It keeps nothing, and it cannot know a
+// password that looks like a word.
+package secret
 
 import (
 	"regexp"
@@ -10,18 +15,20 @@ import (
 var secretName = regexp.MustCompile(`(?i)((^|[_.-])pass$|passwd|password|passcode|passphrase|passkey|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|authori[sz]ation|^auth$|cookie|credential|session|bearer|signature|otp$|\bpin$|^pin$|cvv|cvc|security[-_]?code|ssn|iban|card[-_]?number)`)
 
 // secretText matches texts that are credentials by their form.
-var secretText = regexp.MustCompile(`(?i)^(bearer|basic) |^eyj[a-z0-9_-]{8,}\.|^(sk|pk|rk)[-_][a-z0-9_-]{8,}|^gh[oprsu]_[a-z0-9]{16,}|^github_pat_|^glpat-|^xox[abeprs]-|^(akia|asia)[a-z0-9]{12,}|^aiza[a-z0-9_-]{20,}|-----begin |^[a-z][a-z0-9+.-]*://[^/ ]*:[^/ ]*@`)
+var secretText = regexp.MustCompile(`(?i)^(bearer|basic) |^eyj[a-z0-9_-]{8,}\.|^(sk|pk|rk)[-_][a-z0-9_-]{8,}|^gh[oprsu]_[a-z0-9]{16,}|^github_pat_|^glpat-|^xox[abeprs]-|^(akia|asia)[a-z0-9]{12,}|^aiza[a-z0-9_-]{20,}|-----begin |^redacted-[0-9a-f]{16,}$|^[a-z][a-z0-9+.-]*://[^/ ]*:[^/ ]*@`)
 
-// LooksLikeCredential reports whether a value should never be baked into or
+// LooksLike reports whether a value should never be baked into or
 // shown in an output, even if it is the same in all trajectories: its argument
 // is named like a secret, it has the form of a known kind of key, or it is one
 // long word of mixed characters that nobody would type. name is the name of the
 // argument, or the last name of its path.
-func LooksLikeCredential(name, text string) bool {
-	if secretName.MatchString(name) || secretText.MatchString(text) {
-		return true
-	}
-	return len(text) >= 16 && looksRandom(text)
+func LooksLike(name, text string) bool {
+	return secretName.MatchString(name) || HasForm(text)
+}
+
+// HasForm reports whether a text has the form of a credential, whatever it is called.
+func HasForm(text string) bool {
+	return secretText.MatchString(text) || len(text) >= 16 && looksRandom(text)
 }
 
 // looksRandom reports whether a text is one word in which letters and digits
