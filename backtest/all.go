@@ -7,6 +7,7 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -223,7 +224,7 @@ type Interaction struct {
 	TokensSaved                      int64
 	USDSaved                         float64
 
-	Intervals map[string]Interval // by metric; see InteractionMetrics
+	Intervals map[string]stat.Interval // by metric; see InteractionMetrics
 }
 
 // InteractionMetrics are the figures of an Interaction that have an interval.
@@ -248,7 +249,7 @@ func (r *run) interact() {
 		}
 		o := r.out.Techniques[whole]
 		x := Interaction{
-			Technique: technique.Name, Parts: slices.Clone(technique.Parts), Attributed: make([]int, len(parts)), Intervals: map[string]Interval{},
+			Technique: technique.Name, Parts: slices.Clone(technique.Parts), Attributed: make([]int, len(parts)), Intervals: map[string]stat.Interval{},
 			CallingTurnsSaved: o.CallingTurnsSaved, LLMCallsSaved: o.LLMCallsSaved, TokensSaved: o.TokensSaved, USDSaved: o.USDSaved,
 		}
 		for _, i := range parts {
@@ -261,19 +262,18 @@ func (r *run) interact() {
 		if whole < len(r.all) {
 			copy(x.Attributed, r.all[whole].attributed)
 		}
-		add := func(task int, sums []float64) {
-			sign := func(i int, by float64) {
-				s := &r.sums[task][i]
-				for k, v := range [...]float64{s.turnsSaved, s.llmSaved, s.tokensSaved, s.usdSaved} {
-					sums[k] += by * v
+		var figures []stat.ClusterRatio
+		for _, m := range []int{1, 0, 2, 3} { // in the order of InteractionMetrics
+			more := make([]float64, len(r.sums))
+			for task := range r.sums {
+				more[task] = measures[m].saved(&r.sums[task][whole])
+				for _, i := range parts {
+					more[task] -= measures[m].saved(&r.sums[task][i])
 				}
 			}
-			sign(whole, 1)
-			for _, i := range parts {
-				sign(i, -1)
-			}
+			figures = append(figures, stat.ClusterRatio{Num: more})
 		}
-		for k, interval := range bootstrap(len(r.sums), len(InteractionMetrics), r.options.Seed, add, slices.Clone[[]float64]) {
+		for k, interval := range stat.Intervals(figures, stat.Options{Seed: r.options.Seed}) {
 			x.Intervals[InteractionMetrics[k]] = interval
 		}
 		r.out.Interactions = append(r.out.Interactions, x)

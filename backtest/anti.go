@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -143,8 +144,8 @@ func (c *chooser) addBegun(s *seenBegun) {
 // failures compares a chain with its parts elsewhere.
 func (c *chooser) failures(t *metatool.Tool, r *risk) Failures {
 	out := Failures{Begun: r.begun, Failed: r.failed, Ended: r.ended}
-	observed, expected := product{z: z95}, product{z: z95}
-	surely, likely := product{z: z999}, product{z: z999} // the same, more cautiously
+	observed, expected := product{level: 0.95}, product{level: 0.95}
+	surely, likely := product{level: 0.999}, product{level: 0.999} // the same, more cautiously
 	for n, step := range r.steps {
 		name := t.Steps[n+1].Tool
 		in := r.inside[name]
@@ -169,37 +170,16 @@ func (c *chooser) failures(t *metatool.Tool, r *risk) Failures {
 
 // product is the logarithm of the chance that all of several calls succeed, with the
 // squared distances to the ends of its interval (Zou and Donner 2008).
-type product struct{ z, log, up, down float64 }
-
-// Quantiles of the normal distribution for intervals of 95 and 99.9 %.
-const (
-	z95  = 1.959963984540054
-	z999 = 3.290526731491926
-)
-
-// wilson returns the ends of the score interval of a share.
-func wilson(count, n int, z float64) (lo, hi float64) {
-	m := float64(n)
-	p := float64(count) / m
-	center, half := p+z*z/(2*m), z*math.Sqrt(p*(1-p)/m+z*z/(4*m*m))
-	lo, hi = (center-half)/(1+z*z/m), (center+half)/(1+z*z/m)
-	if count == 0 {
-		lo = 0
-	}
-	if count == n {
-		hi = 1
-	}
-	return lo, hi
-}
+type product struct{ level, log, up, down float64 }
 
 // add lets so many more calls succeed as often as they did.
 func (p *product) add(failed, n int, times float64) {
-	lo, hi := wilson(failed, n, p.z)
+	share := stat.Wilson(float64(failed), float64(n), p.level)
 	log := func(share float64) float64 { return times * math.Log(max(1-share, 1e-9)) }
 	at := log(float64(failed) / float64(n))
 	p.log += at
-	p.up += math.Pow(log(lo)-at, 2)
-	p.down += math.Pow(at-log(hi), 2)
+	p.up += math.Pow(log(share.Lo)-at, 2)
+	p.down += math.Pow(at-log(share.Hi), 2)
 }
 
 // failed returns the share in which a call fails.

@@ -176,7 +176,7 @@ func TestFewFailures(t *testing.T) {
 // TestProduct holds the interval of a product to one worked out by hand, and that of
 // a single share to Wilson's.
 func TestProduct(t *testing.T) {
-	one := product{z: z95}
+	one := product{level: 0.95}
 	one.add(40, 100, 1)
 	if e := one.failed(); math.Abs(e.Share-0.4) > 1e-12 || math.Abs(e.Lo-0.30940) > 1e-4 || math.Abs(e.Hi-0.49798) > 1e-4 {
 		t.Errorf("%+v", e)
@@ -184,19 +184,19 @@ func TestProduct(t *testing.T) {
 	// 10 of 100 and 20 of 100: 1 - 0.9 * 0.8. Wilson: 0.05523 to 0.17437 and 0.13337
 	// to 0.28883. Log distances down 0.08624 and 0.11770, together 0.14591; up 0.04855
 	// and 0.08000, together 0.09358.
-	two := product{z: z95}
+	two := product{level: 0.95}
 	two.add(10, 100, 1)
 	two.add(20, 100, 1)
 	if e := two.failed(); math.Abs(e.Share-0.28) > 1e-12 || math.Abs(e.Lo-0.20937) > 1e-4 || math.Abs(e.Hi-0.37775) > 1e-4 {
 		t.Errorf("%+v", e)
 	}
 	// A walk over three elements.
-	walk := product{z: z95}
+	walk := product{level: 0.95}
 	walk.add(10, 100, 3)
 	if e := walk.failed(); math.Abs(e.Share-(1-0.9*0.9*0.9)) > 1e-12 || math.Abs(e.Hi-(1-math.Pow(1-0.17437, 3))) > 1e-4 {
 		t.Errorf("%+v", e)
 	}
-	all := product{z: z95}
+	all := product{level: 0.95}
 	all.add(5, 5, 1)
 	if e := all.failed(); math.IsNaN(e.Share+e.Lo+e.Hi) || e.Share < 0.999 {
 		t.Errorf("%+v", e)

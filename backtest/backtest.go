@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -89,7 +90,7 @@ type Outcome struct {
 	AntiMetaTools    float64 // that were left out; see Left.IsAnti
 	DefinitionTokens float64
 
-	Intervals map[string]Interval // by metric, as Metrics names them
+	Intervals map[string]stat.Interval // by metric, as Metrics names them
 	Notes     []string
 }
 

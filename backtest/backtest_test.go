@@ -119,8 +119,8 @@ func TestArithmetic(t *testing.T) {
 	if math.Abs(o.USDSaved-usd) > 1e-9 || math.Abs(o.USD-40*(2100*2.5+20*10)/1e6) > 1e-9 {
 		t.Errorf("%v of %v dollars saved, want %v", o.USDSaved, o.USD, usd)
 	}
-	if i := o.Intervals["calling_turns_saved_share"]; i.Lo != 0.5 || i.Hi != 0.5 {
-		t.Errorf("interval %v, all tasks save the same", i)
+	if i := o.Intervals["calling_turns_saved_share"]; i.Known() || i.Reason == "" {
+		t.Errorf("interval %v, and all tasks save the same", i)
 	}
 	if nothing := outcomeOf(t, r, "none"); nothing.CallingTurnsSaved != 0 || nothing.TokensSaved != 0 || nothing.Utilisation != 0 {
 		t.Errorf("nothing saves %+v", nothing)
@@ -506,10 +506,10 @@ func TestModelTime(t *testing.T) {
 	if o.Seconds != 40*5+39*2 || o.SecondsSaved != 39*2 || r.Timed != 79 {
 		t.Errorf("%v of %v seconds saved, %d turns timed", o.SecondsSaved, o.Seconds, r.Timed)
 	}
-	if i := o.Intervals["model_seconds_saved"]; !(i.Lo > 70 && i.Lo <= 78 && i.Hi >= 78 && i.Hi <= 80) {
+	if i := o.Intervals["model_seconds_saved"]; !(i.Lo > 69 && i.Lo <= 78 && i.Hi >= 78 && i.Hi <= 81) {
 		t.Errorf("interval %v", i)
 	}
-	if i := o.Intervals["model_seconds_saved_share"]; !(i.Lo > 0.25 && i.Lo <= 78./278 && i.Hi >= 78./278 && i.Hi <= 2./7) {
+	if i := o.Intervals["model_seconds_saved_share"]; !(i.Lo > 0.25 && i.Lo <= 78./278 && i.Hi >= 78./278 && i.Hi <= 0.29) {
 		t.Errorf("interval of the share %v", i)
 	}
 }

@@ -28,7 +28,7 @@ func TestRecorded(t *testing.T) {
 			if float64(p.CallingTurnsSaved) < test.share*float64(p.CallingTurns) || p.CallingTurnsSaved < test.times*a.CallingTurnsSaved {
 				t.Errorf("%d of %d calling turns saved, awo %d", p.CallingTurnsSaved, p.CallingTurns, a.CallingTurnsSaved)
 			}
-			if i := p.Intervals["calling_turns_saved_share"]; !i.IsKnown() || i.Lo <= 0 {
+			if i := p.Intervals["calling_turns_saved_share"]; !i.Known() || i.Lo <= 0 {
 				t.Errorf("interval %v", i)
 			}
 			if float64(p.Exact) < 0.95*float64(p.Places) {

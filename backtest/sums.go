@@ -3,6 +3,8 @@ package backtest
 import (
 	"math"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // totals are sums over all trajectories that need no interval.
@@ -82,19 +84,19 @@ func (r *run) finish() {
 
 func (r *run) outcome(i int, technique Technique) Outcome {
 	var sum taskSums
-	used := 0.0
+	uses := 0.0
 	for task := range r.sums {
 		s := &r.sums[task][i]
 		sum.add(s)
-		used += s.used / s.trajectories
+		uses += s.used / s.trajectories
 	}
 	out := Outcome{
 		Name: technique.Name, Doc: technique.Doc,
 		LLMCalls: int(sum.llm), LLMCallsSaved: int(sum.llmSaved), CallingTurns: int(sum.turns), CallingTurnsSaved: int(sum.turnsSaved),
 		Tokens: int64(sum.tokens), TokensSaved: int64(sum.tokensSaved), USD: sum.usd, USDSaved: sum.usdSaved,
 		Seconds: sum.seconds, SecondsSaved: sum.secondsSaved, Used: int(sum.used),
-		Utilisation: ratio(used, float64(len(r.sums))), StepsBefore: math.NaN(), StepsAfter: math.NaN(),
-		Intervals: map[string]Interval{},
+		Utilisation: ratio(uses, float64(len(r.sums))), StepsBefore: math.NaN(), StepsAfter: math.NaN(),
+		Intervals: map[string]stat.Interval{},
 	}
 	if i < len(r.all) {
 		a := &r.all[i]
@@ -103,19 +105,33 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 		out.AntiMetaTools = ratio(float64(a.anti), float64(a.splits))
 		out.MetaTools, out.DefinitionTokens = ratio(float64(a.metaTools), float64(a.splits)), ratio(float64(a.tokens), float64(a.splits))
 	}
-	add := func(task int, sums []float64) {
-		s := &r.sums[task][i]
-		for k, v := range [...]float64{s.llm, s.llmSaved, s.turns, s.turnsSaved, s.tokens, s.tokensSaved, s.usd, s.usdSaved, s.used / s.trajectories, 1, s.seconds, s.secondsSaved} {
-			sums[k] += v
+	column := func(of func(*taskSums) float64) []float64 {
+		by := make([]float64, len(r.sums))
+		for task := range r.sums {
+			by[task] = of(&r.sums[task][i])
 		}
+		return by
 	}
-	statistics := func(s []float64) []float64 {
-		return []float64{s[1], ratio(s[1], s[0]), s[3], ratio(s[3], s[2]), s[5], ratio(s[5], s[4]), s[7], ratio(s[7], s[6]), ratio(s[8], s[9]), s[11], ratio(s[11], s[10])}
+	var figures []stat.ClusterRatio
+	for _, m := range measures {
+		saved, all := column(m.saved), column(m.all)
+		figures = append(figures, stat.ClusterRatio{Num: saved}, stat.ClusterRatio{Num: saved, Den: all})
 	}
-	for k, interval := range bootstrap(len(r.sums), 12, r.options.Seed, add, statistics) {
+	used := column(func(s *taskSums) float64 { return s.used / s.trajectories })
+	figures = slices.Insert(figures, 8, stat.ClusterRatio{Num: used, Den: slices.Repeat([]float64{1}, len(r.sums))})
+	for k, interval := range stat.Intervals(figures, stat.Options{Seed: r.options.Seed}) {
 		out.Intervals[Metrics[k]] = interval
 	}
 	return out
+}
+
+// measures are what a technique may save, in the order of Metrics.
+var measures = []struct{ saved, all func(*taskSums) float64 }{
+	{func(s *taskSums) float64 { return s.llmSaved }, func(s *taskSums) float64 { return s.llm }},
+	{func(s *taskSums) float64 { return s.turnsSaved }, func(s *taskSums) float64 { return s.turns }},
+	{func(s *taskSums) float64 { return s.tokensSaved }, func(s *taskSums) float64 { return s.tokens }},
+	{func(s *taskSums) float64 { return s.usdSaved }, func(s *taskSums) float64 { return s.usd }},
+	{func(s *taskSums) float64 { return s.secondsSaved }, func(s *taskSums) float64 { return s.seconds }},
 }
 
 // ratio returns a/b, NaN if b is 0.

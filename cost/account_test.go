@@ -75,7 +75,7 @@ func TestFit(t *testing.T) {
 	if !ok || math.Abs(got.Input.Value-1.5) > 1e-9 || math.Abs(got.Base.Value-500) > 1e-6 || math.Abs(got.Output.Value-1.2) > 1e-9 || got.Error > 1e-9 {
 		t.Fatalf("%+v", got)
 	}
-	if got.Input.Tasks != 5 || got.Input.Turns != 15 || math.Abs(got.Input.Lo-1.5) > 1e-6 || math.Abs(got.Base.Hi-500) > 1e-6 {
+	if got.Input.Tasks != 5 || got.Input.Turns != 15 || got.Input.Interval.Known() || got.Base.Interval.Known() {
 		t.Errorf("%+v", got.Input)
 	}
 	recorded, fitted := m.Trajectory(build(3, true)), m.Trajectory(build(3, false))
@@ -103,21 +103,18 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestFitInterval: with tasks that differ the interval holds the ratio of sums, and
-// its ends are 1.96 standard errors away, worked out by hand: growth 30 for 20 and
-// 50 for 40 counted tokens give 80/60 = 4/3, residuals of +-10/3, and a half width of
-// 1.96 sqrt(2 (100/9 + 100/9)) / 60.
+// TestFitInterval: growth 30 for 20, 50 for 40, 90 for 60 counted tokens and twice the
+// first again give 250/180, and five tasks are enough for an interval.
 func TestFitInterval(t *testing.T) {
 	f := cost.NewFit(meter(cost.CachingRecorded))
-	for task, grown := range []int64{30, 50} {
-		tr := &trace.Trajectory{ID: fmt.Sprint(task), Task: fmt.Sprint(task), Messages: []trace.Message{{Text: words(5)}, {Text: words(20 + 20*task - 1), Turn: 1}}}
+	for task, grown := range []int64{30, 50, 90, 30, 50} {
+		tr := &trace.Trajectory{ID: fmt.Sprint(task), Task: fmt.Sprint(task), Messages: []trace.Message{{Text: words(5)}, {Text: words(20 + 20*(task%3) - 1), Turn: 1}}}
 		tr.Turns = []trace.Turn{{Text: words(1), Usage: trace.Usage{Known: true, Input: 100, Output: 1}}, {Text: words(1), Usage: trace.Usage{Known: true, Input: 100 + grown, Output: 1}}}
 		f.Add(tr)
 	}
 	got, _ := f.Of("")
-	half := 1.96 * math.Sqrt(2*(100.0/9+100.0/9)) / 60
-	if e := got.Input; math.Abs(e.Value-4.0/3) > 1e-9 || math.Abs(e.Hi-e.Value-half) > 1e-9 || math.Abs(e.Value-e.Lo-half) > 1e-9 {
-		t.Errorf("%+v, want 1.333 +- %v", e, half)
+	if e := got.Input; math.Abs(e.Value-250.0/180) > 1e-9 || !e.Interval.Known() || e.Interval.N != 5 || !(1 < e.Interval.Lo && e.Interval.Lo < e.Value && e.Value < e.Interval.Hi && e.Interval.Hi < 2) {
+		t.Errorf("%+v", e)
 	}
 }
 

@@ -6,15 +6,16 @@ import (
 	"math"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
 // Estimate is a figure with its 95 % interval over tasks.
 type Estimate struct {
-	Value  float64
-	Lo, Hi float64 // infinite with fewer than two tasks
-	Tasks  int
-	Turns  int
+	Value    float64
+	Interval stat.Interval
+	Tasks    int
+	Turns    int
 }
 
 // Factors are what counted tokens of a model are multiplied with. The zero value
@@ -35,8 +36,7 @@ type Factors struct {
 // ratio of the sums of growth is the factor, whatever stands in front; what is left
 // over of the first input is the base. Outputs are compared directly, without
 // those whose reasoning is recorded as tokens but not as text. Sums are kept by
-// task, and intervals are those of a ratio of sums over tasks (linearised), 1.96
-// standard errors. Memory is O(tasks added).
+// task. Memory is O(tasks added).
 type Fit struct {
 	meter  *Meter
 	models map[string]*fitSums
@@ -183,10 +183,7 @@ func (s *fitSums) solve(name string) Factors {
 	out.Base = ratio(func(k *taskSums) (float64, float64, int) {
 		return k.first - out.Input.Value*k.firstCounted, float64(k.firsts), k.firsts
 	})
-	out.Base.Value, out.Base.Lo, out.Base.Hi = max(out.Base.Value, 0), max(out.Base.Lo, 0), max(out.Base.Hi, 0)
-	if out.Base.Tasks < 2 {
-		out.Base.Lo = math.Inf(-1)
-	}
+	out.Base.Value, out.Base.Interval = max(out.Base.Value, 0), out.Base.Interval.Within(0, math.Inf(1))
 	var errors []float64
 	for _, t := range s.turns {
 		fitted, real := out.Base.Value+out.Input.Value*t.counted, t.input
@@ -203,27 +200,12 @@ func (s *fitSums) solve(name string) Factors {
 	return out
 }
 
-// ratioOfSums is sum(num)/sum(den) over tasks with its linearised interval.
+// ratioOfSums is sum(num)/sum(den) over tasks with its interval.
 func ratioOfSums(num, den []float64, turns int) Estimate {
-	e := Estimate{Lo: math.Inf(-1), Hi: math.Inf(1), Tasks: len(num), Turns: turns}
-	var a, b float64
-	for i := range num {
-		a += num[i]
-		b += den[i]
-	}
-	if b == 0 {
-		e.Tasks = 0
-		return e
-	}
-	e.Value = a / b
-	if n := float64(len(num)); n > 1 {
-		var squares float64
-		for i := range num {
-			d := num[i] - e.Value*den[i]
-			squares += d * d
-		}
-		half := 1.96 * math.Sqrt(squares*n/(n-1)) / b
-		e.Lo, e.Hi = e.Value-half, e.Value+half
+	ratio := stat.ClusterRatio{Num: num, Den: den}
+	e := Estimate{Value: ratio.Value(), Interval: ratio.Interval(stat.Options{}), Tasks: len(num), Turns: turns}
+	if math.IsNaN(e.Value) {
+		e.Value, e.Tasks = 0, 0
 	}
 	return e
 }

@@ -3,6 +3,8 @@ package cost
 import (
 	"math"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // LazyReport is what a LazyStudy found.
@@ -65,7 +67,10 @@ type LazyLine struct {
 }
 
 // Share is a part of one with its interval.
-type Share struct{ Value, Lo, Hi float64 }
+type Share struct {
+	Value    float64
+	Interval stat.Interval
+}
 
 // BreakEven is the number of tools offered above which lazy registration costs
 // less than all definitions on every turn, for tools as large as those met and the
@@ -131,26 +136,15 @@ func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
 	// saved returns what variant v saves beyond another one, or beyond what was
 	// recorded, as a share of that.
 	saved := func(of func(Totals) float64, v, beyond int) Share {
-		part := func(chosen []int) float64 {
-			var eager, lazy, other float64
-			for _, i := range chosen {
-				k := tasks[i]
-				eager += of(k.eager)
-				lazy += of(k.lazy[v])
-				if beyond < 0 {
-					other += of(k.eager)
-				} else {
-					other += of(k.lazy[beyond])
-				}
+		part := stat.ClusterRatio{Num: make([]float64, len(tasks)), Den: make([]float64, len(tasks))}
+		for i, k := range tasks {
+			other := k.eager
+			if beyond >= 0 {
+				other = k.lazy[beyond]
 			}
-			if eager == 0 {
-				return math.NaN()
-			}
-			return (other - lazy) / eager
+			part.Num[i], part.Den[i] = of(other)-of(k.lazy[v]), of(k.eager)
 		}
-		share := Share{Value: part(numbers(len(tasks)))}
-		share.Lo, share.Hi = s.bootstrap(len(tasks), part)
-		return share
+		return Share{part.Value(), part.Interval(stat.Options{Seed: s.options.Seed})}
 	}
 	byTokens, byUSD := func(t Totals) float64 { return float64(t.Tokens()) }, func(t Totals) float64 { return t.USD }
 	for v := range s.variants {
@@ -166,27 +160,17 @@ func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
 }
 
 func (s *LazyStudy) evenPoint(even []evenSums) BreakEven {
-	var known []int
-	for i, e := range even {
-		if e != (evenSums{}) {
-			known = append(known, i)
-		}
-	}
+	known := slices.DeleteFunc(slices.Clone(even), func(e evenSums) bool { return e == evenSums{} })
 	point := func(coefficients func(evenSums) (a, b float64)) Share {
-		at := func(chosen []int) float64 {
-			var a, b float64
-			for _, i := range chosen {
-				x, y := coefficients(even[known[i]])
-				a, b = a+x, b+y
-			}
-			if b <= 0 {
-				return math.NaN()
-			}
-			return max(-a/b, 0)
+		at := stat.ClusterRatio{Num: make([]float64, len(known)), Den: make([]float64, len(known))}
+		for i, e := range known {
+			a, b := coefficients(e)
+			at.Num[i], at.Den[i] = -a, b
 		}
-		share := Share{Value: at(numbers(len(known)))}
-		share.Lo, share.Hi = s.bootstrap(len(known), at)
-		return share
+		if sum := (stat.ClusterRatio{Num: at.Den}); sum.Value() <= 0 {
+			return Share{math.NaN(), stat.NoInterval("no number of tools pays")}
+		}
+		return Share{max(at.Value(), 0), at.Interval(stat.Options{Seed: s.options.Seed}).Within(0, math.Inf(1))}
 	}
 	return BreakEven{
 		Tokens: point(func(e evenSums) (float64, float64) { return e.tokensA, e.tokensB }),
@@ -194,13 +178,4 @@ func (s *LazyStudy) evenPoint(even []evenSums) BreakEven {
 		Tasks:  len(known),
 		Priced: s.all.eager.Unpriced < s.all.eager.Turns,
 	}
-}
-
-// numbers returns 0 to n-1.
-func numbers(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }

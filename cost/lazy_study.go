@@ -3,7 +3,6 @@ package cost
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/awo-dev/awo/trace"
@@ -305,29 +304,4 @@ func (e *evenSums) add(p *pendingLazy, use LazyUse) {
 	e.tokensA += t1 - low*(t2-t1)/(high-low)
 	e.usdB += (u2 - u1) / (high - low)
 	e.usdA += u1 - low*(u2-u1)/(high-low)
-}
-
-// resamples is how many bootstrap samples of tasks give an interval.
-const resamples = 1000
-
-// bootstrap returns the 95 % interval of a statistic over resampled tasks, n of them.
-func (s *LazyStudy) bootstrap(n int, statistic func(tasks []int) float64) (lo, hi float64) {
-	if n < 2 {
-		return math.Inf(-1), math.Inf(1)
-	}
-	random := rand.New(rand.NewPCG(s.options.Seed, 0x1a2b))
-	values, tasks := make([]float64, 0, resamples), make([]int, n)
-	for range resamples {
-		for i := range tasks {
-			tasks[i] = random.IntN(n)
-		}
-		if v := statistic(tasks); !math.IsNaN(v) {
-			values = append(values, v)
-		}
-	}
-	if len(values) == 0 {
-		return math.Inf(-1), math.Inf(1)
-	}
-	slices.Sort(values)
-	return values[len(values)*25/1000], values[min(len(values)*975/1000, len(values)-1)]
 }

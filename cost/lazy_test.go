@@ -180,7 +180,7 @@ func TestLazyStudy(t *testing.T) {
 		t.Errorf("%v offered and %v called a turn, definitions of %v", r.OfferedPerTurn, r.CalledPerTurn, each)
 	}
 	even := r.BreakEven.Tokens.Value
-	if !(even > 2 && even < 200) || !math.IsInf(r.BreakEven.Tokens.Hi, 1) {
+	if !(even > 2 && even < 200) || r.BreakEven.Tokens.Interval.Known() {
 		t.Fatalf("break-even at %+v", r.BreakEven.Tokens)
 	}
 	// The same trajectory with a fraction more and fewer tools than that.

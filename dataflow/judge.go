@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -15,14 +16,14 @@ type Agreement struct {
 	Uses    int // uses with a source in an earlier turn
 	Agree   int // of these, the rule gives the recorded value
 	Nothing int // of these, the rule gives no value, or several
-	Wilson  Interval
-	Exact   float64 // ClopperPearson(Agree, Uses)
+	Wilson  stat.Proportion
+	Exact   float64 // stat.AtLeast(Agree, Uses)
 }
 
 // Reads reports whether an argument of an accessor may be bound by the rule:
 // a share of at least 0.95 and a Wilson lower bound of at least 0.8.
 func (a Agreement) Reads() bool {
-	return a.Wilson.Share >= 0.95 && a.Wilson.Lo >= 0.8
+	return a.Wilson.Share >= 0.95 && a.Wilson.Interval.Lo >= 0.8
 }
 
 // Writes reports whether an argument of a mutator may be bound by the rule: no
@@ -293,7 +294,7 @@ func (j *Judge) Judgments() []Judgment {
 				Link: r.link, Choice: r.choices[c].Choice, Absent: j.stats[i].absent, Trials: s.trials, Values: len(s.right.counts),
 				Rate: float64(s.right.total) / float64(max(s.asked.total, 1)),
 				Agreement: Agreement{
-					Uses: s.uses, Agree: s.agree, Nothing: s.nothing, Wilson: Wilson(s.agree, s.uses), Exact: ClopperPearson(s.agree, s.uses),
+					Uses: s.uses, Agree: s.agree, Nothing: s.nothing, Wilson: stat.Share(s.agree, s.uses), Exact: stat.AtLeast(s.agree, s.uses),
 				},
 			}
 			one.guard(s, len(r.choices))

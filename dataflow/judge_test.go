@@ -10,6 +10,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -296,7 +297,7 @@ func TestJudgeAbsent(t *testing.T) {
 // TestAgreementThresholds holds the figures of the rule that says what may be bound.
 func TestAgreementThresholds(t *testing.T) {
 	agreement := func(agree, uses int) dataflow.Agreement {
-		return dataflow.Agreement{Uses: uses, Agree: agree, Wilson: dataflow.Wilson(agree, uses), Exact: dataflow.ClopperPearson(agree, uses)}
+		return dataflow.Agreement{Uses: uses, Agree: agree, Wilson: stat.Share(agree, uses), Exact: stat.AtLeast(agree, uses)}
 	}
 	for _, tc := range []struct {
 		agree, uses            int

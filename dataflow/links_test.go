@@ -232,7 +232,7 @@ func TestReport(t *testing.T) {
 				t.Errorf("%v: share of %d, want %d", p.Param, share.N, p.Uses)
 			}
 			if share.Count > 0 {
-				text += fmt.Sprintf(" %s %d [%.2f %.2f]", share.Class, share.Count, share.Lo, share.Hi)
+				text += fmt.Sprintf(" %s %d [%.2f %.2f]", share.Class, share.Count, share.Interval.Lo, share.Interval.Hi)
 			}
 		}
 		if total != p.Uses {

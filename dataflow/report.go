@@ -3,6 +3,8 @@ package dataflow
 import (
 	"cmp"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // Class is where the values of a parameter come from.
@@ -33,7 +35,7 @@ type ParamSources struct {
 	// counts.
 	Shares []ClassShare
 	// Never is the uses whose value had not been seen anywhere in the trajectory.
-	Never Interval
+	Never stat.Proportion
 	// Sources are the accepted links that are the best source of some use.
 	Sources []SourceShare
 	// Unattributed uses have so unusual a list of possible sources that there
@@ -46,13 +48,13 @@ type ParamSources struct {
 // ClassShare is the share of a class.
 type ClassShare struct {
 	Class Class
-	Interval
+	stat.Proportion
 }
 
 // SourceShare is the share of one accepted link.
 type SourceShare struct {
 	Link *Link
-	Interval
+	stat.Proportion
 }
 
 // constantShare is the share of trajectories with one value from which on a
@@ -77,21 +79,21 @@ func (l *Links) reportParams(s *Set, number []int32) {
 		}
 	}
 	for i := range l.slots {
-		stat := &l.slots[i]
-		if stat.used == 0 {
+		slot := &l.slots[i]
+		if slot.used == 0 {
 			continue
 		}
 		p := ParamSources{
-			Param: stat.slot, Uses: stat.used, Trajectories: stat.trajectories,
-			Values: len(stat.asked.counts), AtLeast: !stat.asked.exact(),
-			Never: Wilson(stat.never, stat.used), Unattributed: l.overflow[int32(i)],
-			Tried: tried[stat.slot], Rejected: rejected[stat.slot],
+			Param: slot.slot, Uses: slot.used, Trajectories: slot.trajectories,
+			Values: len(slot.asked.counts), AtLeast: !slot.asked.exact(),
+			Never: stat.Share(slot.never, slot.used), Unattributed: l.overflow[int32(i)],
+			Tried: tried[slot.slot], Rejected: rejected[slot.slot],
 		}
 		counts, links := map[Class]int{}, map[int32]int{}
 		for _, q := range byParam[int32(i)] {
 			best := bestOf(q.links, number, s)
 			if best < 0 {
-				counts[stat.otherwise()] += q.count
+				counts[slot.otherwise()] += q.count
 				continue
 			}
 			counts[classOf(s.Links[best].From.Side)] += q.count
@@ -129,10 +131,10 @@ func (s *slotStat) otherwise() Class {
 func (p *ParamSources) share(s *Set, counts map[Class]int, links map[int32]int) {
 	n := p.Uses - p.Unattributed
 	for _, c := range classes {
-		p.Shares = append(p.Shares, ClassShare{c, Wilson(counts[c], n)})
+		p.Shares = append(p.Shares, ClassShare{c, stat.Share(counts[c], n)})
 	}
 	for id, count := range links {
-		p.Sources = append(p.Sources, SourceShare{&s.Links[id], Wilson(count, n)})
+		p.Sources = append(p.Sources, SourceShare{&s.Links[id], stat.Share(count, n)})
 	}
 	slices.SortFunc(p.Sources, func(a, b SourceShare) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), a.Link.From.compare(b.Link.From),

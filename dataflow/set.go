@@ -5,6 +5,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // Verdict says whether a link is taken for a source.
@@ -197,8 +199,8 @@ func (k *Link) passes() bool { return k.Log10P < k.Limit }
 // interpolated.
 func log10Tail(n int, rate, q float64) float64 {
 	whole, part := math.Modf(min(rate*float64(n)+1e-9, float64(n)))
-	tail := LogTail(n, int(whole), q)
-	if next := LogTail(n, int(whole)+1, q); part > 1e-6 && !math.IsInf(tail, -1) && !math.IsInf(next, -1) {
+	tail := stat.LogTail(n, int(whole), q)
+	if next := stat.LogTail(n, int(whole)+1, q); part > 1e-6 && !math.IsInf(tail, -1) && !math.IsInf(next, -1) {
 		tail += part * (next - tail)
 	}
 	return tail / math.Ln10

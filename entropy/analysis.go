@@ -3,6 +3,7 @@ package entropy
 import (
 	"math"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
 )
 
@@ -67,6 +68,11 @@ func (o Options) withDefaults() Options {
 		o.Level = 0.95
 	}
 	return o
+}
+
+// drawing returns the options of what is drawn for one purpose.
+func (o Options) drawing(purpose ...uint64) stat.Options {
+	return stat.Options{Level: o.Level, Resamples: o.Replicates, Seed: o.Seed, Purpose: purpose, Each: o.Each}
 }
 
 // An Analysis is how predictable the next symbol is, given the last 0, 1, ...

@@ -1,5 +1,11 @@
 package entropy
 
+import (
+	"math/rand/v2"
+
+	"github.com/awo-dev/awo/internal/stat"
+)
+
 // permute returns the p of G2 when units change groups by chance.
 func (h *habits) permute(o Options) *MonteCarlo {
 	groups := make([]int, len(h.units))
@@ -7,22 +13,14 @@ func (h *habits) permute(o Options) *MonteCarlo {
 		groups[i] = u.group
 	}
 	observed := newExchange(h).overlap(groups)
-	exceeded := 0
-	for _, n := range inBlocks(o.Each, o.Permutations, func(first, last int) int {
-		x, n := newExchange(h), 0
-		for i := first; i < last; i++ {
+	return stat.Permute(o.Permutations, o.drawing(3, uint64(h.k)), func() func(*rand.PCG) bool {
+		x := newExchange(h)
+		return func(random *rand.PCG) bool {
 			copy(x.groups, groups)
-			random := stream(o.Seed, 3, uint64(h.k), uint64(i))
-			x.shuffle(func(n int) int { return below(random, n) })
-			if x.overlap(x.groups) >= observed {
-				n++
-			}
+			x.shuffle(func(n int) int { return stat.Below(random, n) })
+			return x.overlap(x.groups) >= observed
 		}
-		return n
-	}) {
-		exceeded += n
-	}
-	return newMonteCarlo(exceeded, o.Permutations, o.Level)
+	})
 }
 
 // An exchange is the scratch memory of permutations.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // A Figure is a number, or NaN where the input cannot bear one: null in JSON.
@@ -35,14 +37,8 @@ func (f *Figure) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// An Interval is what a figure may as well be: the method, applied to many
-// samples, covers the truth in a share Level of them.
-type Interval struct {
-	Lo     float64 `json:"lo"`
-	Hi     float64 `json:"hi"`
-	Level  float64 `json:"level"`
-	Method string  `json:"method"`
-}
+// An Interval is what a figure may as well be.
+type Interval = stat.Interval
 
 // Warning codes are stable: scripts may match on them.
 const (
@@ -67,6 +63,17 @@ type Warning struct {
 
 func warn(code, format string, args ...any) Warning {
 	return Warning{code, fmt.Sprintf(format, args...)}
+}
+
+// taskWarning says what the number of tasks does to intervals.
+func taskWarning(tasks int) []Warning {
+	switch {
+	case tasks < stat.MinClusters:
+		return []Warning{warn(WarnFewTasks, "intervals need at least %d tasks, there are %d", stat.MinClusters, tasks)}
+	case tasks < stat.GoodClusters:
+		return []Warning{warn(WarnFewTasks, "with %d tasks intervals are rough, %d make good ones", tasks, stat.GoodClusters)}
+	}
+	return nil
 }
 
 // sum adds up numbers and carries what each addition loses (Neumaier's variant

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
 )
 
@@ -17,13 +18,13 @@ const (
 // A HeldOutOrder is the held-out cross-entropy of one order: the mean of -log2 p
 // over all symbols, by models that have not seen their tasks.
 type HeldOutOrder struct {
-	K        int       `json:"k"`
-	Bits     Figure    `json:"bits"`
-	Interval *Interval `json:"interval,omitempty"`
+	K        int      `json:"k"`
+	Bits     Figure   `json:"bits"`
+	Interval Interval `json:"interval,omitzero"`
 	// Gain is how much less this order loses than the one before, on the same
 	// symbols, with an interval from the same replicates.
-	Gain         Figure    `json:"gain_bits"`
-	GainInterval *Interval `json:"gain_interval,omitempty"`
+	Gain         Figure   `json:"gain_bits"`
+	GainInterval Interval `json:"gain_interval,omitzero"`
 }
 
 // HeldOut is what interpolated Kneser-Ney models of each order lose on tasks
@@ -55,64 +56,47 @@ func NewHeldOut(l ngram.Losses, o Options) HeldOut {
 	if share := float64(h.Unseen) / float64(h.N); share > unseenShare {
 		h.Warnings = append(h.Warnings, warn(WarnUnseen, "%.0f %% of the calls are of tools that no other task's calls show", 100*share))
 	}
-	draws := replicated(l, o)
-	for k := range total.Bits {
-		order := HeldOutOrder{K: k, Bits: Figure(total.Bits[k] / float64(h.N)), Gain: None()}
-		if k > 0 {
-			order.Gain = h.Orders[k-1].Bits - order.Bits
-			order.GainInterval = interval(differences(draws[k-1], draws[k]), h.Tasks, o.Level)
-		}
-		h.Orders = append(h.Orders, order)
-	}
-	h.beats = make([][]bool, len(draws))
-	for j := range draws {
+	losses := lossesOf(l)
+	var figures []stat.ClusterRatio // of each order, then of each pair of them
+	figures = append(figures, losses...)
+	for j := range losses {
 		for k := range j {
-			gain := interval(differences(draws[k], draws[j]), h.Tasks, o.Level)
-			h.beats[j] = append(h.beats[j], gain != nil && gain.Lo > 0)
+			figures = append(figures, losses[k].Minus(losses[j]))
 		}
 	}
-	for k := range draws { // last, since it sorts them
-		h.Orders[k].Interval = interval(draws[k], h.Tasks, o.Level)
+	intervals := stat.Intervals(figures, o.drawing(0))
+	pairs := intervals[len(losses):]
+	h.beats = make([][]bool, len(losses))
+	for k := range losses {
+		order := HeldOutOrder{K: k, Bits: Figure(total.Bits[k] / float64(h.N)), Gain: None(), Interval: intervals[k]}
+		for j, gain := range pairs[:k] {
+			// Where all tasks gain the same, there is no interval, and no doubt either.
+			same := !gain.Known() && h.Tasks >= stat.MinClusters && losses[j].Minus(losses[k]).Value() > 0
+			h.beats[k] = append(h.beats[k], same || gain.Known() && gain.Lo > 0)
+		}
+		if k > 0 {
+			order.Gain, order.GainInterval = h.Orders[k-1].Bits-order.Bits, pairs[k-1]
+		}
+		pairs = pairs[k:]
+		h.Orders = append(h.Orders, order)
 	}
 	return h
 }
 
-// replicated returns the loss in bits a symbol, by order and replicate.
-func replicated(l ngram.Losses, o Options) [][]float64 {
-	orders := len(l.Tasks[0].Bits)
-	rows := make([][]float64, o.Replicates)
-	n := resample(len(l.Tasks), 0, o, func(replicate int, drawn []uint16) {
-		bits, symbols := make([]float64, orders), 0.0
-		for i, times := range drawn {
-			if times == 0 {
-				continue
-			}
-			t := &l.Tasks[i]
-			symbols += float64(times) * float64(t.N)
-			for k, b := range t.Bits {
-				bits[k] += float64(times) * b
-			}
-		}
-		for k := range bits {
-			bits[k] /= symbols
-		}
-		rows[replicate] = bits
-	})
-	draws := make([][]float64, orders)
-	for k := range draws {
-		for _, row := range rows[:n] {
-			draws[k] = append(draws[k], row[k])
+// lossesOf returns the loss in bits a symbol, by order.
+func lossesOf(l ngram.Losses) []stat.ClusterRatio {
+	losses := make([]stat.ClusterRatio, len(l.Tasks[0].Bits))
+	symbols := make([]float64, len(l.Tasks))
+	for i := range l.Tasks {
+		symbols[i] = float64(l.Tasks[i].N)
+	}
+	for k := range losses {
+		losses[k] = stat.ClusterRatio{Num: make([]float64, len(l.Tasks)), Den: symbols}
+		for i := range l.Tasks {
+			losses[k].Num[i] = l.Tasks[i].Bits[k]
 		}
 	}
-	return draws
-}
-
-func differences(a, b []float64) []float64 {
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	return d
+	return losses
 }
 
 // best returns the order with the least loss.

@@ -3,11 +3,10 @@ package entropy
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 const (
@@ -19,35 +18,7 @@ const (
 )
 
 // A MonteCarlo is a p from samples under the null hypothesis.
-type MonteCarlo struct {
-	// P is (1 + samples at least as extreme as what was seen)/(1 + samples).
-	P        float64  `json:"p"`
-	Exceeded int      `json:"exceeded"`
-	Samples  int      `json:"samples"`
-	Interval Interval `json:"interval"` // of the p that more samples would give
-}
-
-// newMonteCarlo returns the p of that many samples at least as extreme.
-func newMonteCarlo(exceeded, samples int, level float64) *MonteCarlo {
-	return &MonteCarlo{
-		P:        float64(1+exceeded) / float64(1+samples),
-		Exceeded: exceeded, Samples: samples,
-		Interval: clopperPearson(exceeded, samples, level),
-	}
-}
-
-// clopperPearson returns the exact interval of a binomial share.
-func clopperPearson(hits, n int, level float64) Interval {
-	x := Interval{Lo: 0, Hi: 1, Level: level, Method: "Clopper-Pearson"}
-	tail := (1 - level) / 2
-	if hits > 0 {
-		x.Lo = distuv.Beta{Alpha: float64(hits), Beta: float64(n-hits) + 1}.Quantile(tail)
-	}
-	if hits < n {
-		x.Hi = distuv.Beta{Alpha: float64(hits) + 1, Beta: float64(n - hits)}.Quantile(1 - tail)
-	}
-	return x
-}
+type MonteCarlo = stat.MonteCarlo
 
 // A stratum is one context's table as its windows: which successor each has,
 // the windows of one predecessor next to each other and the most frequent
@@ -78,20 +49,10 @@ func monteCarlo(k int, o Options, groups []*ngram.Counts) (*MonteCarlo, string) 
 		}
 		refused = fmt.Sprintf("%d Monte Carlo samples instead of %d, for %d draws each", samples, o.Permutations, draws)
 	}
-	exceeded := 0
-	for _, n := range inBlocks(o.Each, samples, func(first, last int) int {
+	return stat.Permute(samples, o.drawing(1, uint64(k)), func() func(*rand.PCG) bool {
 		s := newSampler(strata)
-		n := 0
-		for i := first; i < last; i++ {
-			if s.sample(strata, stream(o.Seed, 1, uint64(k), uint64(i))) >= observed {
-				n++
-			}
-		}
-		return n
-	}) {
-		exceeded += n
-	}
-	return newMonteCarlo(exceeded, samples, o.Level), refused
+		return func(random *rand.PCG) bool { return s.sample(strata, random) >= observed }
+	}), refused
 }
 
 // stratify returns the tables in which something can be permuted, and the sum
@@ -198,7 +159,7 @@ func (s *sampler) stratum(x *stratum, random *rand.PCG) (total int64) {
 	for _, size := range x.rows[:len(x.rows)-1] {
 		s.touched = s.touched[:0]
 		for range size {
-			j := below(random, len(windows))
+			j := stat.Below(random, len(windows))
 			column := windows[j]
 			windows[j] = windows[len(windows)-1]
 			windows = windows[:len(windows)-1]
@@ -224,34 +185,4 @@ func (s *sampler) stratum(x *stratum, random *rand.PCG) (total int64) {
 		}
 	}
 	return total
-}
-
-// below returns a number from 0 to n-1. Its bias is n/2^64.
-func below(random *rand.PCG, n int) int {
-	high, _ := bits.Mul64(random.Uint64(), uint64(n))
-	return int(high)
-}
-
-// stream returns a source of random numbers of its own for each list of parts.
-func stream(seed uint64, parts ...uint64) *rand.PCG {
-	next := func(x uint64) uint64 { // the finalizer of splitmix64
-		x += 0x9e3779b97f4a7c15
-		x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-		x = (x ^ x>>27) * 0x94d049bb133111eb
-		return x ^ x>>31
-	}
-	a := next(seed)
-	for _, p := range parts {
-		a = next(a ^ next(p))
-	}
-	return rand.NewPCG(a, next(a))
-}
-
-// inBlocks splits 0..n-1 into blocks, so that scratch memory is made once for
-// many samples, and returns what do gives for each.
-func inBlocks[T any](each ngram.Each, n int, do func(first, last int) T) []T {
-	const size = 32
-	results := make([]T, (n+size-1)/size)
-	each.Run(len(results), func(i int) { results[i] = do(i*size, min((i+1)*size, n)) })
-	return results
 }

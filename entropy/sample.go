@@ -3,8 +3,9 @@ package entropy
 import (
 	"fmt"
 	"iter"
-	"math"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // A Sample is sequences and the task of each: Tasks[i] is that of Sequences[i].
@@ -50,82 +51,28 @@ func AddIntervals(contexts []Context, s Sample, o Options) {
 	o = o.withDefaults()
 	tasks, sequences := s.byTask()
 	tallies := tally(contexts, len(tasks), sequences)
-	for first := 0; first < len(tallies); {
-		// As many at a time as their replicates fit the memory for them.
-		last, figures := first, 0
-		for last < len(tallies) && (last == first || figures+len(tallies[last].next) <= maxReplicated/o.Replicates) {
-			figures += len(tallies[last].next)
-			last++
-		}
-		addIntervals(contexts[first:last], tallies[first:last], len(tasks), o)
-		first = last
-	}
-}
-
-// maxReplicated is how many replicates of figures are held at a time.
-const maxReplicated = 8_000_000
-
-func addIntervals(contexts []Context, tallies []taskTally, tasks int, o Options) {
-	replicates := make([][]float64, len(tallies)) // by tally: one row of successors a replicate
-	for i, t := range tallies {
-		replicates[i] = make([]float64, o.Replicates*len(t.next))
-	}
-	n := resample(tasks, 1, o, func(replicate int, drawn []uint16) {
-		for i, t := range tallies {
-			t.shares(drawn, replicates[i][replicate*len(t.next):][:len(t.next)])
-		}
-	})
 	for i := range contexts {
 		c, t := &contexts[i], &tallies[i]
-		c.Tasks = len(t.tasks)
+		c.Tasks = len(t.n)
 		c.Warnings = taskWarning(c.Tasks)
+		shares := make([]stat.ClusterRatio, len(c.Next))
 		for j := range c.Next {
-			draws := make([]float64, 0, n)
-			for r := range n {
-				// NaN: no task that has the context was drawn.
-				if x := replicates[i][r*len(t.next)+j]; !math.IsNaN(x) {
-					draws = append(draws, x)
-				}
+			shares[j] = stat.ClusterRatio{Num: t.next[j], Den: t.n}
+		}
+		for j, interval := range stat.Intervals(shares, o.drawing(1)) {
+			if c.Next[j].Share == 1 && c.Tasks >= stat.MinClusters {
+				interval = stat.Always(c.Tasks, o.Level)
 			}
-			c.Next[j].Interval = interval(draws, c.Tasks, o.Level)
-			if c.Next[j].Share == 1 && c.Next[j].Interval != nil {
-				c.Next[j].Interval = always(c.Tasks, o.Level)
-			}
+			c.Next[j].Interval = interval.Within(0, 1)
 		}
 	}
 }
-
-// always is the interval of a share that is 1 in every task, where every draw of
-// a bootstrap is 1 too and says nothing: the exact interval of as many successes
-// as there are tasks (Clopper and Pearson).
-func always(tasks int, level float64) *Interval {
-	return &Interval{Lo: math.Pow((1-level)/2, 1/float64(tasks)), Hi: 1, Level: level, Method: methodExact}
-}
-
-const methodExact = "exact, a task one trial"
 
 // A taskTally is how often each task has a context, and each listed successor
 // after it.
 type taskTally struct {
-	tasks []int // that have the context
-	n     []float64
-	next  [][]float64 // by successor, then as tasks
-}
-
-// shares writes the share of each successor in a replicate, NaN if none of its
-// tasks was drawn.
-func (t *taskTally) shares(drawn []uint16, to []float64) {
-	total := 0.0
-	for i, task := range t.tasks {
-		total += float64(drawn[task]) * t.n[i]
-	}
-	for j, next := range t.next {
-		hits := 0.0
-		for i, task := range t.tasks {
-			hits += float64(drawn[task]) * next[i]
-		}
-		to[j] = hits / total
-	}
+	n    []float64   // by task that has the context
+	next [][]float64 // by successor, then as tasks
 }
 
 // tally counts contexts and successors by task.
@@ -166,7 +113,7 @@ func tally(contexts []Context, tasks int, sequences iter.Seq2[int, []uint32]) []
 			if !ok {
 				continue
 			}
-			t.tasks, t.n = append(t.tasks, task), append(t.n, n)
+			t.n = append(t.n, n)
 			for j := range t.next {
 				t.next[j] = append(t.next[j], counts[i][j+1][task])
 			}

@@ -9,10 +9,10 @@ import (
 
 // A Successor is a symbol that followed a context.
 type Successor struct {
-	Symbol   uint32    `json:"symbol"`
-	N        uint64    `json:"n"`
-	Share    float64   `json:"share"` // of what followed the context
-	Interval *Interval `json:"interval,omitempty"`
+	Symbol   uint32   `json:"symbol"`
+	N        uint64   `json:"n"`
+	Share    float64  `json:"share"` // of what followed the context
+	Interval Interval `json:"interval,omitzero"`
 }
 
 // A Context is what followed a run of symbols.

@@ -1,5 +1,7 @@
 package entropy
 
+import "github.com/awo-dev/awo/internal/stat"
+
 import "fmt"
 
 // Verdict codes are stable: scripts may match on them.
@@ -36,9 +38,9 @@ func (a *Analysis) verdict() Verdict {
 		return Verdict{VerdictOneSymbol, -1, "", "Every call is of the same tool: there is nothing to predict."}
 	case a.HeldOut == nil || a.HeldOut.N == 0:
 		return a.verdictByBIC()
-	case a.HeldOut.Tasks < minTasks:
+	case a.HeldOut.Tasks < stat.MinClusters:
 		return Verdict{VerdictInsufficient, -1, "held-out", fmt.Sprintf(
-			"%d tasks cannot show what carries over to others; at least %d are needed.", a.HeldOut.Tasks, minTasks)}
+			"%d tasks cannot show what carries over to others; at least %d are needed.", a.HeldOut.Tasks, stat.MinClusters)}
 	}
 	if k := a.Selection.Supported; k > 0 {
 		return a.supportedOrder(k)

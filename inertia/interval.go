@@ -2,111 +2,103 @@ package inertia
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
 	"sort"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
-// An Interval is the 95 % bounds of a figure by bootstrap over tasks: calls of one
-// task are not independent. The zero value is no interval.
-type Interval struct{ Lo, Hi float64 }
-
-// Known reports whether there is an interval.
-func (i Interval) Known() bool { return i != Interval{} }
-
-const (
-	replicates = 1000
-	leastTasks = 5
-)
-
-// Intervals are the bounds of a predictor's figures; NaN and fewer than five tasks
-// leave them unknown.
+// Intervals are the intervals of a predictor's figures, by bootstrap over tasks: calls
+// of one task are not independent.
 type Intervals struct {
-	Top1, Top3, LogLoss          Interval
-	Coverage, Precision, Avoided Interval
-	Avoided80, Avoided90         Interval
-}
-
-// sums are what the figures of one task are made of.
-type sums struct {
-	n, top1, top3, bits, turns, fired, right, right80, right90 float64
-}
-
-func (s *sums) add(o *sums) {
-	s.n += o.n
-	s.top1 += o.top1
-	s.top3 += o.top3
-	s.bits += o.bits
-	s.turns += o.turns
-	s.fired += o.fired
-	s.right += o.right
-	s.right80 += o.right80
-	s.right90 += o.right90
+	Top1, Top3, LogLoss          stat.Interval
+	Coverage, Precision, Avoided stat.Interval
+	Avoided80, Avoided90         stat.Interval
 }
 
 // Bootstrap returns the intervals of figures. theta is the operating point, the
 // thresholds at80 and at90 those of [Most], NaN where there are none.
 func Bootstrap(runs []Replayed, theta, at80, at90 float64, gate Gate, seed uint64) Intervals {
-	byTask := map[string]*sums{}
+	const (
+		turns = iota // that make predictions
+		top1
+		top3
+		bits
+		all
+		fired
+		right
+		right80
+		right90
+		columns
+	)
+	sums := newTaskSums(runs, columns)
 	for i := range runs {
 		one := runs[i : i+1]
 		r := Rank(one, false)
 		f := Fire(one, theta, gate)
-		s := &sums{n: float64(r.N), top1: float64(r.Top1), top3: float64(r.Top3), turns: float64(f.Turns), fired: float64(f.Fired), right: float64(f.Right)}
+		sums.add(i, turns, float64(r.N))
+		sums.add(i, top1, float64(r.Top1))
+		sums.add(i, top3, float64(r.Top3))
 		if r.N > 0 {
-			s.bits = r.LogLoss * float64(r.N)
+			sums.add(i, bits, float64(r.LogLoss*float64(r.N)))
 		}
+		sums.add(i, all, float64(f.Turns))
+		sums.add(i, fired, float64(f.Fired))
+		sums.add(i, right, float64(f.Right))
 		if !math.IsNaN(at80) {
-			s.right80 = float64(rightAt(one, at80, gate))
+			sums.add(i, right80, float64(Fire(one, at80, gate).Right))
 		}
 		if !math.IsNaN(at90) {
-			s.right90 = float64(rightAt(one, at90, gate))
-		}
-		if byTask[runs[i].Task] == nil {
-			byTask[runs[i].Task] = &sums{}
-		}
-		byTask[runs[i].Task].add(s)
-	}
-	tasks := sortedKeys(byTask)
-	if len(tasks) < leastTasks {
-		return Intervals{}
-	}
-	random := rand.New(rand.NewPCG(seed, 0x1e7a))
-	var drawn [8][]float64
-	for range replicates {
-		var total sums
-		for range tasks {
-			total.add(byTask[tasks[random.IntN(len(tasks))]])
-		}
-		for i, v := range [...]float64{
-			total.top1 / total.n, total.top3 / total.n, total.bits / total.n, total.fired / total.turns,
-			total.right / total.fired, total.right, total.right80, total.right90,
-		} {
-			if !math.IsNaN(v) {
-				drawn[i] = append(drawn[i], v)
-			}
+			sums.add(i, right90, float64(Fire(one, at90, gate).Right))
 		}
 	}
-	return Intervals{
-		Top1: percentiles(drawn[0]), Top3: percentiles(drawn[1]), LogLoss: percentiles(drawn[2]), Coverage: percentiles(drawn[3]),
-		Precision: percentiles(drawn[4]), Avoided: percentiles(drawn[5]), Avoided80: percentiles(drawn[6]), Avoided90: percentiles(drawn[7]),
+	x := stat.Intervals([]stat.ClusterRatio{
+		sums.ratio(top1, turns), sums.ratio(top3, turns), sums.ratio(bits, turns), sums.ratio(fired, all), sums.ratio(right, fired),
+		{Num: sums.columns[right]},
+		{Num: sums.columns[right80]},
+		{Num: sums.columns[right90]},
+	}, stat.Options{Seed: seed})
+	for i, at := range []float64{at80, at90} {
+		if math.IsNaN(at) {
+			x[6+i] = stat.NoInterval("no threshold reaches this precision")
+		}
 	}
+	for i := range x {
+		most := 1.0
+		if i == 2 || i > 4 { // bits and counts
+			most = math.Inf(1)
+		}
+		x[i] = x[i].Within(0, most)
+	}
+	return Intervals{Top1: x[0], Top3: x[1], LogLoss: x[2], Coverage: x[3], Precision: x[4], Avoided: x[5], Avoided80: x[6], Avoided90: x[7]}
 }
 
-func rightAt(runs []Replayed, theta float64, gate Gate) int {
-	f := Fire(runs, theta, gate)
-	return f.Right
+// taskSums are sums by task.
+type taskSums struct {
+	place   []int       // of the task of each run
+	columns [][]float64 // by figure, then by task
 }
 
-// percentiles returns the middle 95 % of replicates, no interval if more than a
-// tenth of them have no value.
-func percentiles(values []float64) Interval {
-	if len(values) < replicates*9/10 {
-		return Interval{}
+func newTaskSums(runs []Replayed, columns int) *taskSums {
+	s := &taskSums{}
+	tasks := map[string]int{}
+	for i := range runs {
+		place, known := tasks[runs[i].Task]
+		if !known {
+			place = len(tasks)
+			tasks[runs[i].Task] = place
+		}
+		s.place = append(s.place, place)
 	}
-	slices.Sort(values)
-	at := func(p float64) float64 { return values[min(int(p*float64(len(values))), len(values)-1)] }
-	return Interval{Lo: at(0.025), Hi: at(0.975)}
+	for range columns {
+		s.columns = append(s.columns, make([]float64, len(tasks)))
+	}
+	return s
+}
+
+func (s *taskSums) add(run, column int, v float64) { s.columns[column][s.place[run]] += v }
+
+func (s *taskSums) ratio(num, den int) stat.ClusterRatio {
+	return stat.ClusterRatio{Num: s.columns[num], Den: s.columns[den]}
 }
 
 // CurvePoint is one point of a learning curve.
@@ -147,49 +139,24 @@ func LearningCurve(train, test []*Run, shares []float64, rank func(task string) 
 }
 
 // Advantage returns how many bits a turn the predictor of ours loses less than that
-// of theirs, on the same turns, with an interval from the same resampled tasks. It
-// is NaN if one of them has no probabilities.
-func Advantage(ours, theirs []Replayed, seed uint64) (float64, Interval) {
-	type pair struct{ n, bits float64 }
-	byTask := map[string]*pair{}
-	for side, runs := range [][]Replayed{ours, theirs} {
-		for i := range runs {
-			r := Rank(runs[i:i+1], false)
-			if r.N == 0 {
-				continue
-			}
-			if byTask[runs[i].Task] == nil {
-				byTask[runs[i].Task] = &pair{}
-			}
-			bits := r.LogLoss * float64(r.N)
-			if side == 0 {
-				bits = -bits
-				byTask[runs[i].Task].n += float64(r.N)
-			}
-			byTask[runs[i].Task].bits += bits
+// of theirs, on the same turns, with its interval. It is NaN if one of them has no
+// probabilities.
+func Advantage(ours, theirs []Replayed, seed uint64) (float64, stat.Interval) {
+	both := make([]Replayed, 0, len(ours)+len(theirs))
+	both = append(append(both, ours...), theirs...)
+	sums := newTaskSums(both, 2)
+	for i := range both {
+		r := Rank(both[i:i+1], false)
+		if r.N == 0 {
+			continue
 		}
-	}
-	tasks := sortedKeys(byTask)
-	var all pair
-	for _, t := range tasks {
-		all.n += byTask[t].n
-		all.bits += byTask[t].bits
-	}
-	if len(tasks) < leastTasks {
-		return all.bits / all.n, Interval{}
-	}
-	random := rand.New(rand.NewPCG(seed, 0xadba))
-	var drawn []float64
-	for range replicates {
-		var sum pair
-		for range tasks {
-			t := byTask[tasks[random.IntN(len(tasks))]]
-			sum.n += t.n
-			sum.bits += t.bits
+		bits := r.LogLoss * float64(r.N)
+		if i < len(ours) {
+			bits = -bits
+			sums.add(i, 1, float64(r.N))
 		}
-		if v := sum.bits / sum.n; !math.IsNaN(v) {
-			drawn = append(drawn, v)
-		}
+		sums.add(i, 0, bits)
 	}
-	return all.bits / all.n, percentiles(drawn)
+	figure := sums.ratio(0, 1)
+	return figure.Value(), figure.Interval(stat.Options{Seed: seed})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/trace"
 )
@@ -210,7 +211,7 @@ func (w *maskWriter) shows(schemas []trace.Value, seen *observed, name string, v
 	if w.schema.names(schemas, v) {
 		return true
 	}
-	return seen != nil && seen.isConstant() && seen.value == hash128.Of(v.AppendCanonical(nil)) && !LooksLikeCredential(name, TextOf(v))
+	return seen != nil && seen.isConstant() && seen.value == hash128.Of(v.AppendCanonical(nil)) && !secret.LooksLike(name, TextOf(v))
 }
 
 // LooksLikeName reports whether the name of a member is one that somebody chose
@@ -226,5 +227,5 @@ func LooksLikeName(name string) bool {
 			return false
 		}
 	}
-	return !secretText.MatchString(name) && (len(name) < 16 || !looksRandom(name))
+	return !secret.HasForm(name)
 }

@@ -40,7 +40,7 @@ func (s *subject) matches(m *rules.Match) bool {
 // matches it.
 func (s *subject) argument(p *rules.ArgPattern) (string, bool) {
 	found, ok := "", false
-	eachAt(s.args, p.Path, func(v trace.Value) bool {
+	EachAt(s.args, p.Path, func(v trace.Value) bool {
 		if text := TextOf(v); p.Pattern.MatchString(text) {
 			found, ok = text, true
 		}
@@ -68,25 +68,25 @@ func TextOf(v trace.Value) string {
 	return string(v.AppendCanonical(nil))
 }
 
-// eachAt calls f for every value that the path leads to, until f returns false.
+// EachAt calls f for every value that the path leads to, until f returns false.
 // It reports whether f never did.
-func eachAt(v trace.Value, path rules.Path, f func(trace.Value) bool) bool {
+func EachAt(v trace.Value, path rules.Path, f func(trace.Value) bool) bool {
 	if len(path) == 0 {
 		return f(v)
 	}
 	switch segment := path[0]; segment.Kind {
 	case rules.SegmentName:
 		if member, ok := v.Lookup(segment.Name); ok && v.Kind == trace.Object {
-			return eachAt(member, path[1:], f)
+			return EachAt(member, path[1:], f)
 		}
 	case rules.SegmentIndex:
 		if v.Kind == trace.Array && segment.Index < len(v.Elems) {
-			return eachAt(v.Elems[segment.Index], path[1:], f)
+			return EachAt(v.Elems[segment.Index], path[1:], f)
 		}
 	case rules.SegmentEach:
 		if v.Kind == trace.Array {
 			for _, e := range v.Elems {
-				if !eachAt(e, path[1:], f) {
+				if !EachAt(e, path[1:], f) {
 					return false
 				}
 			}

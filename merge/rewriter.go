@@ -230,7 +230,7 @@ func (r *Rewriter) foldedAction() *action {
 	var texts []string
 	for _, p := range r.pending {
 		value, _ := p.call.ArgsValue()
-		eachAt(value, fold.Arg, func(v trace.Value) bool {
+		EachAt(value, fold.Arg, func(v trace.Value) bool {
 			texts = append(texts, TextOf(v))
 			return false
 		})

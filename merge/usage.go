@@ -175,7 +175,7 @@ func (p *patternCounts) add(t *trace.Trajectory) {
 		}
 		args, _ := call.ArgsValue()
 		for _, c := range counts {
-			eachAt(args, c.path, func(v trace.Value) bool {
+			EachAt(args, c.path, func(v trace.Value) bool {
 				c.see(TextOf(v))
 				return true
 			})

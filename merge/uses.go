@@ -125,7 +125,7 @@ func (r *Rewriter) laterUses(s *subject, found *nameRules, inserted, noArgs bool
 		return string(args.appendBracketed([]byte(s.name)))
 	}
 	for _, t := range found.textual {
-		absent := eachAt(s.args, t.rule.Match.Arg, func(trace.Value) bool { return false })
+		absent := EachAt(s.args, t.rule.Match.Arg, func(trace.Value) bool { return false })
 		if !absent && s.matches(&t.rule.Match) && r.variants[len(r.variants)-1]&t.kind != 0 {
 			before := label()
 			t.apply(args)

@@ -64,8 +64,8 @@ func (a *archiveBytes) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
-// openArchive reads the list of the entries of a zip archive.
-func openArchive(in io.ReaderAt, size int64) (*Archive, error) {
+// OpenArchive reads the list of the entries of a zip archive.
+func OpenArchive(in io.ReaderAt, size int64) (*Archive, error) {
 	a := &Archive{in: &archiveBytes{in: in, budget: maxDirectory}}
 	z, err := zip.NewReader(a.in, size)
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
@@ -161,7 +161,7 @@ func (f *file) zipFile(folder string) (*Archive, error) {
 		if err != nil {
 			return nil, err
 		}
-		return openArchive(in, info.Size())
+		return OpenArchive(in, info.Size())
 	}
 	copied, err := scratchFile(folder)
 	if err != nil {
@@ -173,7 +173,7 @@ func (f *file) zipFile(folder string) (*Archive, error) {
 		return nil, err
 	}
 	f.text = io.NewSectionReader(copied, 0, size)
-	return openArchive(copied, size)
+	return OpenArchive(copied, size)
 }
 
 // scratchWriter tells failures with a temporary file from those of the input.

@@ -333,7 +333,7 @@ func TestArchiveDirectory(t *testing.T) {
 		tail[12+i] = byte(size >> (8 * i))
 	}
 	out = append(out, tail...)
-	_, err := openArchive(bytes.NewReader(out), int64(len(out)))
+	_, err := OpenArchive(bytes.NewReader(out), int64(len(out)))
 	if corrupt, ok := errors.AsType[*corruptError](err); !ok || corrupt.what != "the list of entries is too long" {
 		t.Errorf("the error is %v", err)
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -74,7 +74,7 @@ func TestHeldOutFanOut(t *testing.T) {
 					found = true
 					a := v.Agreement()
 					t.Logf("split %d: %s: %d of %d places exact (%.3f [%.3f, %.3f]) in %d of %d runs, %d save %d turns, %.2f extra reads (95th percentile %d)", seed+1,
-						v.Tool.Name, v.Exact, v.Occurrences, a.Share, a.Lo, a.Hi, v.Trajectories, len(test), v.Saves, v.TurnsSaved, v.ExtraMean, v.ExtraP95)
+						v.Tool.Name, v.Exact, v.Occurrences, a.Share, a.Interval.Lo, a.Interval.Hi, v.Trajectories, len(test), v.Saves, v.TurnsSaved, v.ExtraMean, v.ExtraP95)
 					for _, d := range v.Disagreements {
 						t.Logf("  %s: call %d, step %d: %s %s", d.Trajectory, d.Call, d.Step, d.Code, d.Argument)
 					}
@@ -85,9 +85,9 @@ func TestHeldOutFanOut(t *testing.T) {
 					t.Errorf("split %d: %s and %s of each are no meta-tool", seed+1, set.first, set.each)
 				}
 			}
-			agreement := dataflow.Wilson(exact, places)
+			agreement := stat.Share(exact, places)
 			t.Logf("%d of %d places exact (%.3f [%.3f, %.3f]), %d with known inputs save %d turns, %.2f extra reads; all meta-tools %d of %d",
-				exact, places, agreement.Share, agreement.Lo, agreement.Hi, saves, turns, extra/float64(max(exact, 1)), allExact, allPlaces)
+				exact, places, agreement.Share, agreement.Interval.Lo, agreement.Interval.Hi, saves, turns, extra/float64(max(exact, 1)), allExact, allPlaces)
 			if places < 10 || agreement.Share < 0.95 {
 				t.Errorf("%d of %d held-out places agree", exact, places)
 			}
@@ -124,8 +124,8 @@ func TestHeldOutWithoutRules(t *testing.T) {
 				if offered != assumed {
 					t.Errorf("assumed to read: %v; walking %s after %s is offered: %v", assumed, set.each, set.first, offered)
 				}
-				agreement := dataflow.Wilson(exact, places)
-				t.Logf("assumed to read: %v; %d of %d places exact (%.3f [%.3f, %.3f])", assumed, exact, places, agreement.Share, agreement.Lo, agreement.Hi)
+				agreement := stat.Share(exact, places)
+				t.Logf("assumed to read: %v; %d of %d places exact (%.3f [%.3f, %.3f])", assumed, exact, places, agreement.Share, agreement.Interval.Lo, agreement.Interval.Hi)
 				if places == 0 && assumed || places > 0 && agreement.Share < 0.95 {
 					t.Errorf("assumed to read: %v; %d of %d held-out places agree", assumed, exact, places)
 				}

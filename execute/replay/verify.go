@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -77,8 +77,8 @@ type Disagreement struct {
 
 // Agreement returns the share of occurrences that were replayed exactly, with its
 // interval.
-func (v *Verification) Agreement() dataflow.Interval {
-	return dataflow.Wilson(v.Exact, v.Occurrences)
+func (v *Verification) Agreement() stat.Proportion {
+	return stat.Share(v.Exact, v.Occurrences)
 }
 
 // Checks are the replays of one trajectory.

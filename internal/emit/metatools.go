@@ -133,7 +133,7 @@ func evidenceOf(e *bind.Evidence) *evidenceJSON {
 	out := &evidenceJSON{Agree: e.Agree, Occurrences: e.Occurrences, ExtraMean: e.ExtraMean, ExtraP95: e.ExtraP95}
 	if j := e.Judgment; j != nil {
 		out.Link = j.Link.From.String() + " to " + j.Link.To.String()
-		out.LinkAgree, out.LinkUses, out.LinkLo = j.Agree, j.Uses, j.Wilson.Lo
+		out.LinkAgree, out.LinkUses, out.LinkLo = j.Agree, j.Uses, j.Wilson.Interval.Lo
 	}
 	if *out == (evidenceJSON{Occurrences: e.Occurrences}) {
 		return nil // an input: nothing had to be shown

@@ -13,7 +13,7 @@ import (
 )
 
 // Order is the entropy of the next tool given the k tools before it, in bits.
-// A figure that the traces do not bear is NaN and left out of the picture.
+// A figure that the traces do not support is NaN and left out of the picture.
 type Order struct {
 	K           int
 	PlugIn      float64

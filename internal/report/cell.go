@@ -97,7 +97,7 @@ func ShareRange(i stat.Interval, digits int) Cell {
 	return c
 }
 
-// Missing is a cell for a figure that the input cannot bear: null, with a note
+// Missing is a cell for a figure that the input does not support: null, with a note
 // that gives the reason.
 func Missing(reason string) Cell { return Cell{kind: kindMissing, text: reason} }
 

@@ -1,9 +1,3 @@
-// Package stat is the estimates that results hold: figures that may not be known, and
-// the intervals beside them.
-//
-// In come numbers and reasons; out go values that say themselves why they are null. As
-// JSON both are a number or an object, and null where there is nothing to say: package
-// report adds the reasons.
 package stat
 
 import (
@@ -88,41 +82,4 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return json.Marshal(f.value)
-}
-
-// Interval is what stands beside an estimate. The zero value, and one with a
-// Reason, is no interval: null with a note.
-type Interval struct {
-	Lo, Hi float64 // infinite: the data do not bound it on this side
-	Level  float64 // such as 0.95
-	Method string  // such as "bootstrap over tasks"
-	Reason string  // set: there is no interval, and why
-}
-
-// NoInterval returns an interval that is null, and why.
-func NoInterval(reason string) Interval { return Interval{Reason: reason} }
-
-// Missing returns why i is null, "" if it is not.
-func (i Interval) Missing() string {
-	switch {
-	case i.Reason != "":
-		return i.Reason
-	case i.Level == 0, math.IsNaN(i.Lo), math.IsNaN(i.Hi):
-		return "not known"
-	}
-	return ""
-}
-
-// MarshalJSON writes {"lo","hi","level","method"} or null. A bound that is
-// infinite is null.
-func (i Interval) MarshalJSON() ([]byte, error) {
-	if i.Missing() != "" {
-		return []byte("null"), nil
-	}
-	return json.Marshal(struct {
-		Lo     Figure  `json:"lo"`
-		Hi     Figure  `json:"hi"`
-		Level  float64 `json:"level"`
-		Method string  `json:"method"`
-	}{Known(i.Lo), Known(i.Hi), i.Level, i.Method})
 }

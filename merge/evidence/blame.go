@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/rules"
 )
 
@@ -154,28 +155,19 @@ func (out *Evidence) sortOut(found []RuleEvidence) {
 	}
 }
 
-// Bound is a share with its Wilson score interval at 95 %. Checks of one task
-// are not independent, so the interval is too narrow rather than too wide.
+// Bound is a share with its interval. Checks of one task are not independent, so the
+// interval is too narrow rather than too wide.
 type Bound struct {
-	N             float64 // 0: nothing is known
-	Share, Lo, Hi float64
+	N        float64 // 0: nothing is known
+	Share    float64
+	Interval stat.Interval
 }
 
-// wilson returns count of n with the Wilson score interval at 95 %.
+// wilson returns count of n with its interval.
 func wilson(count, n float64) Bound {
-	if n == 0 {
-		return Bound{Hi: 1}
+	b := Bound{N: n, Interval: stat.Wilson(count, n, stat.DefaultLevel)}
+	if n > 0 {
+		b.Share = count / n
 	}
-	const z = 1.959963984540054
-	share := count / n
-	centre := (share + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
-	lo, hi := max(0, centre-half), min(1, centre+half)
-	if count == 0 {
-		lo = 0
-	}
-	if count == n {
-		hi = 1
-	}
-	return Bound{N: n, Share: share, Lo: lo, Hi: hi}
+	return b
 }

@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -208,21 +207,6 @@ func TestMaxReads(t *testing.T) {
 	}
 }
 
-// TestWilson holds the interval to values of the formula worked out elsewhere.
-func TestWilson(t *testing.T) {
-	for _, test := range []struct{ count, n, lo, hi float64 }{
-		{0, 10, 0, 0.2775}, {10, 10, 0.7225, 1}, {1, 20, 0.0089, 0.2361}, {5, 10, 0.2366, 0.7634},
-	} {
-		got := wilson(test.count, test.n)
-		if math.Abs(got.Lo-test.lo) > 5e-5 || math.Abs(got.Hi-test.hi) > 5e-5 {
-			t.Errorf("%v of %v: %+v", test.count, test.n, got)
-		}
-	}
-	if b := wilson(0, 0); b.N != 0 || b.Lo != 0 || b.Hi != 1 {
-		t.Errorf("nothing known: %+v", b)
-	}
-}
-
 // TestNextCallIsADistribution adds the probabilities of all tools and of an
 // unknown one.
 func TestNextCallIsADistribution(t *testing.T) {
@@ -322,7 +306,7 @@ func TestOfficeRules(t *testing.T) {
 			e := examined(officeRules(t, test.file), runs...)
 			for _, r := range slices.Concat(e.Rules, e.Kinds) {
 				id := r.Rules[0].ID
-				if isWrong := id == test.wrong; isWrong != (r.Contradictions > 0) || isWrong && (r.Rate.Lo < 0.5 || len(r.Examples) == 0) {
+				if isWrong := id == test.wrong; isWrong != (r.Contradictions > 0) || isWrong && (r.Rate.Interval.Lo < 0.5 || len(r.Examples) == 0) {
 					t.Errorf("%s: %d contradictions in %d checks, %+v", id, r.Contradictions, r.Checks, r.Rate)
 				}
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
 )
 
 // minUnchanged is how many reads before and after a call must have returned the
@@ -25,7 +26,10 @@ type candidate struct {
 	basis        string
 	tools        []*toolFacts
 	pro, against int
+	of           int  // of all there were: values at the place of a rewrite, results of a status rule
 	inWrites     bool // a rewrite of what writes are about
+
+	names map[trace.Name]trace.Name // of a rename: the recorded name by the new one
 }
 
 // nameable reports whether a rule can name the tool by its name: as a glob, it
@@ -37,10 +41,10 @@ func (f *toolFacts) nameable() bool {
 }
 
 // effectCandidates proposes what a tool does, one rule a tool.
-func (s *Suggester) effectCandidates() (found []candidate, left []Left) {
+func (s *Suggester) effectCandidates() (found []candidate, left []Rejected) {
 	for _, f := range s.order {
 		name := f.name.Value()
-		if f.calls == 0 || !f.nameable() {
+		if f.calls == 0 || !f.nameable() || s.base.HasEffect(name) {
 			continue
 		}
 		c := candidate{tools: []*toolFacts{f}, pro: f.same + f.unchanged, against: f.differs + f.changed}
@@ -51,6 +55,8 @@ func (s *Suggester) effectCandidates() (found []candidate, left []Left) {
 		case toolname.Notes(name) && len(f.results) <= 1:
 			c.stem, c.basis, effect = "notes", "its name notes, and it always returns the same", rules.Annotator
 			c.pro, c.against = f.unchanged, f.changed
+		case f.program:
+			c.stem, c.basis = "programs", "a command line that runs a program which only reads"
 		case f.declared == toolname.Reads:
 			c.stem, c.basis = "read-only", "its definition says readOnlyHint"
 		case f.effect == toolname.Reads:
@@ -67,9 +73,9 @@ func (s *Suggester) effectCandidates() (found []candidate, left []Left) {
 		c.rule = &rules.Rule{Kind: rules.KindEffect, Match: rules.Match{Tools: []rules.Glob{rules.Glob(name)}}, Effect: effect}
 		switch {
 		case float64(c.against) > s.options.Tolerance*float64(c.pro+c.against):
-			left = append(left, leftOut(c, fmt.Sprintf("%d of %d observations speak against it", c.against, c.pro+c.against)))
-		case c.pro == 0 && c.stem != "read-only":
-			left = append(left, leftOut(c, "no observation speaks for it"))
+			left = append(left, rejected(c, fmt.Sprintf("%d of %d observations speak against it", c.against, c.pro+c.against)))
+		case c.pro == 0 && c.stem != "read-only" && !f.program:
+			left = append(left, rejected(c, "no observation speaks for it"))
 		default:
 			found = append(found, c)
 		}
@@ -77,144 +83,132 @@ func (s *Suggester) effectCandidates() (found []candidate, left []Left) {
 	return found, left
 }
 
+// minCovered is the share of the values at a place that the patterns proposed for
+// it have to match.
+const minCovered = 0.8
+
 // rewriteCandidates proposes placeholders for arguments whose values are of one
-// type, one rule an argument and type, for reads and for writes apart: what is
-// written decides more often what happens next.
-func (s *Suggester) rewriteCandidates(isRead func(*toolFacts) bool) []candidate {
+// type, one rule for each argument and pattern, for reads and for writes apart: what
+// is written decides more often what happens next. Tools share a rule if the same
+// pattern describes the values of each of them.
+func (s *Suggester) rewriteCandidates(isRead func(*toolFacts) bool) (found []candidate, left []Rejected) {
 	type place struct {
-		path   string
-		writes bool
-	}
-	type users struct {
-		args  []*argFacts
-		tools []*toolFacts
+		path, pattern string
+		writes        bool
 	}
 	index := map[place]int{}
-	var places []place
-	var used []users
 	for _, f := range s.order {
 		if !f.nameable() {
 			continue
 		}
 		for _, path := range slices.Sorted(maps.Keys(f.args)) {
-			key := place{path, !isRead(f)}
-			i, known := index[key]
-			if !known {
-				i = len(places)
-				index[key] = i
-				places, used = append(places, key), append(used, users{})
-			}
-			used[i].args, used[i].tools = append(used[i].args, f.args[path]), append(used[i].tools, f)
-		}
-	}
-	var found []candidate
-	for i, at := range places {
-		for kind := typeUUID; kind <= typeID; kind++ {
-			c := candidate{inWrites: at.writes, rule: &rules.Rule{Kind: rules.KindRewrite}}
-			all := &argFacts{forms: map[valueType]*form{}}
-			for j, a := range used[i].args {
-				if n := a.count(kind); n > 0 {
-					all.merge(a, kind)
-					c.pro += n
-					c.tools = append(c.tools, used[i].tools[j])
-					c.rule.Match.Tools = append(c.rule.Match.Tools, rules.Glob(used[i].tools[j].name.Value()))
-				}
-			}
-			pattern := all.pattern(kind)
-			if pattern == "" {
+			a := f.args[path]
+			if s.hasRule(f, a.path, rules.KindRewrite, rules.KindDropArg) {
 				continue
 			}
-			a := used[i].args[0]
-			c.rule.Match.Arg, c.rule.Pattern, c.rule.With = a.path, regexp.MustCompile(pattern), placeholder(a.name)
-			c.stem = a.name + "-" + strings.TrimSuffix(kind.String(), " addresses")
-			if kind == typeID && strings.Contains(strings.ToLower(a.name), "id") {
-				c.stem = a.name
+			proposed := a.patterns()
+			covered := 0
+			for _, p := range proposed {
+				covered += p.matched
 			}
-			where := "reads"
-			if at.writes {
-				where = "calls that are no reads"
+			for _, p := range proposed {
+				key := place{path, p.text, !isRead(f)}
+				where := "reads"
+				if key.writes {
+					where = "calls that are no reads"
+				}
+				c := candidate{
+					inWrites: key.writes, basis: fmt.Sprintf("its values in %s are %s", where, p.kind), stem: a.stem(p.kind), pro: p.matched, of: a.seen, tools: []*toolFacts{f},
+					rule: &rules.Rule{
+						Kind: rules.KindRewrite, Match: rules.Match{Tools: []rules.Glob{rules.Glob(f.name.Value())}, Arg: a.path},
+						Pattern: regexp.MustCompile(p.text), With: placeholder(a.name),
+					},
+				}
+				if float64(covered) < minCovered*float64(a.seen) {
+					left = append(left, rejected(c, fmt.Sprintf("its pattern matches %d of %d values", p.matched, a.seen)))
+					continue
+				}
+				i, known := index[key]
+				if !known {
+					index[key] = len(found)
+					found = append(found, c)
+					continue
+				}
+				one := &found[i]
+				one.pro, one.of, one.tools = one.pro+c.pro, one.of+c.of, append(one.tools, f)
+				one.rule.Match.Tools = append(one.rule.Match.Tools, c.rule.Match.Tools...)
 			}
-			c.basis = fmt.Sprintf("its values in %s are %s", where, kind)
-			found = append(found, c)
+		}
+	}
+	s.joinFew(found, isRead)
+	return found, left
+}
+
+// joinFew adds tools with too few different values for a pattern of their own to the
+// rules about the same argument of other tools, if the pattern matches what they
+// have.
+func (s *Suggester) joinFew(found []candidate, isRead func(*toolFacts) bool) {
+	for _, f := range s.order {
+		for i := range found {
+			c := &found[i]
+			a := f.args[c.rule.Match.Arg.String()]
+			if a == nil || !f.nameable() || c.inWrites == isRead(f) || slices.Contains(c.tools, f) || len(a.patterns()) > 0 || s.hasRule(f, a.path, rules.KindRewrite, rules.KindDropArg) {
+				continue
+			}
+			matched, of := 0, 0
+			for text, n := range a.samples {
+				of += n
+				if c.rule.Pattern.MatchString(text) {
+					matched += n
+				}
+			}
+			if matched == 0 || float64(matched) < minCovered*float64(of) {
+				continue
+			}
+			c.pro, c.of, c.tools = c.pro+matched, c.of+of, append(c.tools, f)
+			c.rule.Match.Tools = append(c.rule.Match.Tools, rules.Glob(f.name.Value()))
+		}
+	}
+}
+
+// hasRule reports whether the rules to go on from speak of an argument of a tool.
+func (s *Suggester) hasRule(f *toolFacts, path rules.Path, kinds ...rules.Kind) bool {
+	return slices.ContainsFunc(s.base.Rules, func(r *rules.Rule) bool {
+		return slices.Contains(kinds, r.Kind) && r.Match.MatchesTool(f.name.Value()) && r.Match.Arg.String() == path.String()
+	})
+}
+
+// stem is what the id of a rewrite of values of a type begins with.
+func (a *argFacts) stem(kind valueType) string {
+	if kind == typeID && strings.Contains(strings.ToLower(a.name), "id") {
+		return a.name
+	}
+	return a.name + "-" + strings.TrimSuffix(kind.String(), " addresses")
+}
+
+// valuePattern describes values of an argument.
+type valuePattern struct {
+	kind    valueType
+	text    string
+	matched int // values
+}
+
+// patterns returns what rewrites of the argument's values match, for each type and
+// for each kind of ids a pattern of its own. Kinds of ids that differ in length and
+// characters and nothing else would need one pattern for both, so they have none.
+func (a *argFacts) patterns() []valuePattern {
+	var found []valuePattern
+	for kind := typeUUID; kind < typeID; kind++ {
+		if f := a.forms[kind]; f != nil && len(f.distinct) >= minValues {
+			found = append(found, valuePattern{kind, typePatterns[kind].String(), f.n})
+		}
+	}
+	for _, s := range a.shapes {
+		if s.isID() && !s.isMixed() {
+			found = append(found, valuePattern{typeID, "^" + s.pattern() + "$", s.n})
 		}
 	}
 	return found
-}
-
-// count returns how many values of a type were seen.
-func (a *argFacts) count(kind valueType) int {
-	if kind == typeID {
-		n := 0
-		for _, s := range a.shapes {
-			n += s.n
-		}
-		return n
-	}
-	if f := a.forms[kind]; f != nil {
-		return f.n
-	}
-	return 0
-}
-
-// merge adds the values of a type that another argument had.
-func (a *argFacts) merge(o *argFacts, kind valueType) {
-	if kind != typeID {
-		f := a.forms[kind]
-		if f == nil {
-			f = &form{}
-			a.forms[kind] = f
-		}
-		f.merge(o.forms[kind])
-		return
-	}
-	for _, s := range o.shapes {
-		i := slices.IndexFunc(a.shapes, func(t *shape) bool { return t.separators == s.separators })
-		if i < 0 {
-			i = len(a.shapes)
-			a.shapes = append(a.shapes, &shape{separators: s.separators, parts: slices.Clone(s.parts)})
-		}
-		t := a.shapes[i]
-		t.form.merge(&s.form)
-		t.digits += s.digits
-		for j, p := range s.parts {
-			q := &t.parts[j]
-			q.least, q.most = min(q.least, p.least), max(q.most, p.most)
-			q.lower, q.upper, q.digit = q.lower || p.lower, q.upper || p.upper, q.digit || p.digit
-		}
-	}
-}
-
-func (f *form) merge(o *form) {
-	n := f.n + o.n
-	for h := range o.distinct {
-		f.add(h)
-	}
-	f.n = n
-}
-
-// pattern is what a rewrite of the type matches, "" if there are too few
-// different values.
-func (a *argFacts) pattern(kind valueType) string {
-	if kind != typeID {
-		if f := a.forms[kind]; f == nil || len(f.distinct) < minValues {
-			return ""
-		}
-		return typePatterns[kind].String()
-	}
-	var patterns []string
-	for _, s := range a.shapes {
-		if s.isID() {
-			patterns = append(patterns, s.pattern())
-		}
-	}
-	slices.Sort(patterns)
-	switch len(patterns) {
-	case 0:
-		return ""
-	case 1:
-		return "^" + patterns[0] + "$"
-	}
-	return "^(" + strings.Join(patterns, "|") + ")$"
 }
 
 // placeholder is what stands for the values of an argument.
@@ -226,12 +220,17 @@ func placeholder(name string) string {
 	return "{" + strings.ToUpper(strings.Join(words, "_")) + "}"
 }
 
+// speaksOf reports whether the rules to go on from have one of a kind about a tool.
+func (s *Suggester) speaksOf(f *toolFacts, kind rules.Kind) bool {
+	return slices.ContainsFunc(s.base.Rules, func(r *rules.Rule) bool { return r.Kind == kind && r.Match.MatchesTool(f.name.Value()) })
+}
+
 // loopCandidates proposes that paging is one read.
 func (s *Suggester) loopCandidates(isRead func(*toolFacts) bool) []candidate {
 	index := map[string]int{}
 	var found []candidate
 	for _, f := range s.order {
-		if !isRead(f) || !f.nameable() {
+		if !isRead(f) || !f.nameable() || s.speaksOf(f, rules.KindLoop) {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(f.pages)) {
@@ -262,7 +261,7 @@ const minRepeats = 5
 func (s *Suggester) repeatCandidates(isWrite func(*toolFacts) bool) []candidate {
 	var found []candidate
 	for _, f := range s.order {
-		if name := f.name.Value(); isWrite(f) && f.nameable() && f.repeated >= minRepeats && f.repeatedRuns > 1 && f.repeatedElse == 0 {
+		if name := f.name.Value(); isWrite(f) && f.nameable() && !s.speaksOf(f, rules.KindLoop) && f.repeated >= minRepeats && f.repeatedRuns > 1 && f.repeatedElse == 0 {
 			found = append(found, candidate{
 				stem: "repeated-" + name, basis: "made again right after itself it returns the same", tools: []*toolFacts{f}, pro: f.repeated,
 				rule: &rules.Rule{Kind: rules.KindLoop, Match: rules.Match{Tools: []rules.Glob{rules.Glob(name)}}},
@@ -280,7 +279,7 @@ func (s *Suggester) domainCandidates(isWrite func(*toolFacts) bool) []candidate 
 	for _, f := range s.order {
 		name := f.name.Value()
 		i := strings.IndexAny(name, "_.-/:")
-		if i <= 0 || i == len(name)-1 || !isWrite(f) || !f.nameable() {
+		if i <= 0 || i == len(name)-1 || !isWrite(f) || !f.nameable() || s.speaksOf(f, rules.KindDomain) {
 			continue
 		}
 		prefix := name[:i]

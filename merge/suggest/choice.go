@@ -9,15 +9,17 @@ import (
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
 )
 
-func leftOut(c candidate, reason string) Left {
-	return Left{Suggestion: c.suggestion(), Reason: reason}
+// rejected returns a candidate that is not taken.
+func rejected(c candidate, reason string) Rejected {
+	return Rejected{Suggestion: c.suggestion(), Reason: reason}
 }
 
 // suggestion is the candidate as it is shown.
 func (c *candidate) suggestion() Suggestion {
-	out := Suggestion{Rule: c.rule, Basis: c.basis, For: c.pro, Against: c.against}
+	out := Suggestion{Rule: c.rule, Basis: c.basis, For: c.pro, Against: c.against, Of: c.of}
 	for _, f := range c.tools {
 		out.Calls += f.calls
 		out.Trajectories = max(out.Trajectories, f.runs)
@@ -29,6 +31,7 @@ func (c *candidate) suggestion() Suggestion {
 type chooser struct {
 	s     *Suggester
 	out   *Suggestions
+	first []*rules.Rule // renames, which the other candidates rest on
 	taken []candidate
 	now   Size
 }
@@ -42,18 +45,25 @@ func (s *Suggester) Suggest() *Suggestions {
 	for _, t := range s.kept {
 		out.Calls += len(t.Calls)
 	}
+	programs, statuses, left := s.prepare()
+	out.Rejected = left
+	out.Before = s.measure(s.base)
 	c := &chooser{s: s, out: out}
-	out.Before = s.measure(nil)
+	for i := range programs {
+		c.first = append(c.first, programs[i].rule)
+	}
 	c.now = out.Before
 	effects, left := s.effectCandidates()
-	out.Left = left
+	out.Rejected = append(out.Rejected, left...)
 	declared := map[*toolFacts]bool{}
 	for _, e := range effects {
 		declared[e.tools[0]] = true
 	}
 	isRead := func(f *toolFacts) bool { return declared[f] }
 	isWrite := func(f *toolFacts) bool { return !declared[f] }
-	rewrites := slices.Concat(s.rewriteCandidates(isRead), s.loopCandidates(isRead), s.repeatCandidates(isWrite))
+	rewrites, left := s.rewriteCandidates(isRead)
+	out.Rejected = append(out.Rejected, left...)
+	rewrites = slices.Concat(rewrites, s.loopCandidates(isRead), s.repeatCandidates(isWrite))
 	domains := s.domainCandidates(isWrite)
 
 	up, down := c.fork(), c.fork()
@@ -64,13 +74,15 @@ func (s *Suggester) Suggest() *Suggestions {
 		best = down
 	}
 	c.taken, c.now = best.taken, best.now
-	out.Left = append(out.Left, best.out.Left...)
-	c.finish()
+	out.Rejected = append(out.Rejected, best.out.Rejected...)
+	c.finish(c.needed(programs), statuses)
 	return out
 }
 
 // fork returns a chooser that has chosen nothing.
-func (c *chooser) fork() *chooser { return &chooser{s: c.s, out: &Suggestions{}, now: c.out.Before} }
+func (c *chooser) fork() *chooser {
+	return &chooser{s: c.s, first: c.first, out: &Suggestions{}, now: c.out.Before}
+}
 
 // forward begins with no rules and takes what helps.
 func (c *chooser) forward(effects, rewrites, domains []candidate) {
@@ -107,9 +119,9 @@ func (c *chooser) dropUnproven() {
 		if !c.taken[i].inWrites {
 			continue
 		}
-		rest := &chooser{s: c.s, taken: slices.Delete(slices.Clone(c.taken), i, i+1)}
+		rest := &chooser{s: c.s, first: c.first, taken: slices.Delete(slices.Clone(c.taken), i, i+1)}
 		without := c.s.measure(rest.ruleSet())
-		if without.Bits > c.now.Bits+tie || c.s.examine(c.ruleSet()).Rules[i].Checks > 0 {
+		if without.Bits > c.now.Bits+tie || c.examine()[i].Checks > 0 {
 			continue
 		}
 		c.leave(c.taken[i], "nothing was checked, and the next call is predicted as well without it")
@@ -121,7 +133,7 @@ func (c *chooser) dropUnproven() {
 // cost, so that they can be tried again.
 func (c *chooser) givenUp() []candidate {
 	var again []candidate
-	c.out.Left = slices.DeleteFunc(c.out.Left, func(l Left) bool {
+	c.out.Rejected = slices.DeleteFunc(c.out.Rejected, func(l Rejected) bool {
 		if l.candidate == nil {
 			return false
 		}
@@ -134,12 +146,19 @@ func (c *chooser) givenUp() []candidate {
 // ruleSet is the set of the taken rules and more.
 func (c *chooser) ruleSet(more ...candidate) *rules.Set {
 	set := &rules.Set{}
+	*set = *c.s.base
+	set.Rules = slices.Concat(c.s.base.Rules, c.first)
 	for _, list := range [][]candidate{c.taken, more} {
 		for i := range list {
 			set.Rules = append(set.Rules, list[i].rule)
 		}
 	}
 	return set
+}
+
+// examine holds the taken rules against what was kept.
+func (c *chooser) examine() []evidence.RuleEvidence {
+	return c.s.examine(c.ruleSet()).Rules[len(c.s.base.Rules)+len(c.first):]
 }
 
 // take takes candidates, whatever they cost.
@@ -220,20 +239,20 @@ func costs(before, after Size) string {
 // refute gives up rules that the traces contradict, the worst first.
 func (c *chooser) refute() {
 	for len(c.taken) > 0 {
-		evidence := c.s.examine(c.ruleSet())
+		found := c.examine()
 		worst, share := -1, c.s.options.Tolerance
-		for i := range evidence.Rules {
-			if r := &evidence.Rules[i]; r.Rate.N > 0 && r.Rate.Share > share {
+		for i := range found {
+			if r := &found[i]; r.Rate.N > 0 && r.Rate.Share > share {
 				worst, share = i, r.Rate.Share
 			}
 		}
 		if worst < 0 {
 			return
 		}
-		r := &evidence.Rules[worst]
-		x := leftOut(c.taken[worst], fmt.Sprintf("traces contradict it in %d of %d checks", r.Contradictions, r.Checks))
+		r := &found[worst]
+		x := rejected(c.taken[worst], fmt.Sprintf("traces contradict it in %d of %d checks", r.Contradictions, r.Checks))
 		x.Evidence = *r
-		c.out.Left = append(c.out.Left, x)
+		c.out.Rejected = append(c.out.Rejected, x)
 		c.taken = slices.Delete(c.taken, worst, worst+1)
 		c.now = c.s.measure(c.ruleSet())
 	}
@@ -247,7 +266,7 @@ func (c *chooser) prune(worse bool) {
 	for sweep := 0; sweep < 3; sweep++ {
 		changed := false
 		for i := len(c.taken) - 1; i >= 0; i-- {
-			rest := &chooser{s: c.s, taken: slices.Delete(slices.Clone(c.taken), i, i+1)}
+			rest := &chooser{s: c.s, first: c.first, taken: slices.Delete(slices.Clone(c.taken), i, i+1)}
 			without := c.s.measure(rest.ruleSet())
 			idle := without.States <= c.now.States && without.Bits <= c.now.Bits+tie && c.taken[i].rule.Kind != rules.KindEffect
 			if !idle && !(worse && without.Bits < c.now.Bits-tie) {
@@ -264,19 +283,35 @@ func (c *chooser) prune(worse bool) {
 
 // leave leaves a candidate out for what it costs.
 func (c *chooser) leave(x candidate, reason string) {
-	l := leftOut(x, reason)
+	l := rejected(x, reason)
 	l.candidate = &x
-	c.out.Left = append(c.out.Left, l)
+	c.out.Rejected = append(c.out.Rejected, l)
 }
 
 // tie is a difference of losses that only comes from rounding.
 const tie = 1e-9
 
+// needed returns the renames that a taken rule rests on. Others are given up.
+func (c *chooser) needed(programs []candidate) []candidate {
+	c.first = nil
+	return slices.DeleteFunc(programs, func(p candidate) bool {
+		for _, x := range c.taken {
+			for _, g := range x.rule.Match.Tools {
+				if _, is := p.names[trace.Intern(g.String())]; is {
+					return false
+				}
+			}
+		}
+		c.out.Rejected = append(c.out.Rejected, rejected(p, "no rule needs the names"))
+		return true
+	})
+}
+
 // finish joins the effects of one basis to one rule, names the rules and adds
-// what speaks for and against them.
-func (c *chooser) finish() {
-	var joined []candidate
-	for _, x := range c.taken {
+// what speaks for and against them. Renames and failures come first.
+func (c *chooser) finish(programs, statuses []candidate) {
+	joined := slices.Concat(programs, statuses)
+	for _, x := range slices.Concat(c.taken, c.s.plumbingCandidates()) {
 		i := slices.IndexFunc(joined, func(y candidate) bool {
 			return x.rule.Kind == rules.KindEffect && y.rule.Kind == rules.KindEffect && y.stem == x.stem && y.rule.Effect == x.rule.Effect
 		})
@@ -291,21 +326,24 @@ func (c *chooser) finish() {
 	}
 	c.taken = nil
 	ids := map[string]int{}
+	for _, r := range c.s.base.Rules {
+		ids[r.ID]++
+	}
+	now := c.out.Before
 	for _, x := range joined {
 		rule := *x.rule
-		rule.ID = ruleID(x, ids)
+		rule.ID, rule.Doc, rule.Examples = ruleID(x, ids), "", nil
 		x.rule = &rule
-		before := c.s.measure(c.ruleSet())
 		c.taken = append(c.taken, x)
 		suggestion := x.suggestion()
-		suggestion.Before, suggestion.After = before, c.s.measure(c.ruleSet())
+		suggestion.Before, suggestion.After = now, c.s.measure(c.ruleSet())
+		now = suggestion.After
 		c.out.Rules = append(c.out.Rules, suggestion)
 	}
-	evidence := c.s.examine(c.ruleSet())
-	for i := range c.out.Rules {
-		c.out.Rules[i].Evidence = evidence.Rules[i]
+	for i, e := range c.examine() {
+		c.out.Rules[i].Evidence = e
 	}
-	c.out.After = c.s.measure(c.ruleSet())
+	c.out.After = now
 }
 
 // ruleID names a rule after what it is about.
@@ -327,7 +365,8 @@ type Suggestion struct {
 	Basis string      // the reason, in words
 
 	Calls, Trajectories int // of the tools that it names; of several tools the trajectories are those of the one in most
-	For, Against        int // observations: of effects reads that returned the same or not, of other kinds values or calls
+	For, Against        int // observations: of effects reads that returned the same or not, of other kinds values, results or calls
+	Of                  int // of a rewrite all values at its place, of a status rule all results of its tools; 0 for other kinds
 
 	Before, After Size                  // without the rule, after the rules above it, and with it
 	Evidence      evidence.RuleEvidence // in the set of all suggestions
@@ -339,8 +378,8 @@ type Size struct {
 	Bits   float64 // held out, of the next call given the state, mean over 4 partitions into folds; NaN with fewer than two tasks
 }
 
-// Left is a rule that is not suggested.
-type Left struct {
+// Rejected is a rule that is not suggested.
+type Rejected struct {
 	Suggestion
 	Reason string
 
@@ -349,8 +388,8 @@ type Left struct {
 
 // Suggestions are rules for a corpus, in the order in which they were taken.
 type Suggestions struct {
-	Rules []Suggestion
-	Left  []Left
+	Rules    []Suggestion
+	Rejected []Rejected
 
 	Trajectories, Calls int
 	LeftOut             int            // trajectories beyond MaxBytes
@@ -370,8 +409,8 @@ func (s *Suggestions) Set() *rules.Set {
 // measure merges what was kept under a set of rules.
 func (s *Suggester) measure(set *rules.Set) Size {
 	loss := evidence.NewStateLoss(set)
-	for _, t := range s.kept {
-		loss.Add(t)
+	for i := range s.kept {
+		loss.Add(s.kept[i].Trajectory)
 	}
 	return Size{States: loss.States(), Bits: loss.Bits(s.options.Folds, s.options.Seed)}
 }
@@ -379,8 +418,8 @@ func (s *Suggester) measure(set *rules.Set) Size {
 // examine holds a set of rules against what was kept.
 func (s *Suggester) examine(set *rules.Set) *evidence.Evidence {
 	e := evidence.NewExaminer(set, evidence.Options{Tolerance: s.options.Tolerance, Folds: s.options.Folds, Seed: s.options.Seed})
-	for _, t := range s.kept {
-		e.Add(t)
+	for i := range s.kept {
+		e.Add(s.kept[i].Trajectory)
 	}
 	return e.Evidence()
 }

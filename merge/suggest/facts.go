@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/internal/hash128"
@@ -23,6 +24,7 @@ type toolFacts struct {
 
 	declared toolname.Effect // by the annotations of its definition
 	effect   toolname.Effect // by these, else by its name
+	program  bool            // a command line that runs a program which only reads
 
 	same, differs      int // the same call returned the same, or something else, with nothing between or in another run
 	unchanged, changed int // reads before and after it returned the same, or something else
@@ -39,10 +41,13 @@ type toolFacts struct {
 
 // argFacts is what values an argument had.
 type argFacts struct {
-	path   rules.Path
-	name   string // the last name on the path
-	forms  map[valueType]*form
-	shapes []*shape
+	path rules.Path
+	name string // the last name on the path
+	seen int    // values
+
+	samples map[string]int // how often each of the first maxDistinct different values was seen
+	forms   map[valueType]*form
+	shapes  []*shape
 }
 
 // valueType is a type of values that rarely decide what happens next.
@@ -106,13 +111,13 @@ func typeOf(name string, v trace.Value) valueType {
 		return typeUUID
 	case dateText.MatchString(text):
 		return typeDate
-	case merge.LooksLikeCredential(name, "") && !strings.ContainsFunc(text, unicode.IsSpace):
+	case secret.LooksLike(name, "") && !strings.ContainsFunc(text, unicode.IsSpace):
 		return typeToken
 	case emailText.MatchString(text):
 		return typeEmail
 	case numberText.MatchString(text):
 		return typeNumber
-	case merge.LooksLikeCredential("", text) && !strings.ContainsFunc(text, unicode.IsSpace):
+	case secret.LooksLike("", text) && !strings.ContainsFunc(text, unicode.IsSpace):
 		return typeToken
 	}
 	return typeID
@@ -125,6 +130,32 @@ type shape struct {
 	separators string
 	parts      []idPart
 	digits     int // ids with a digit
+
+	// Of ids of one part, by length, what characters they have; beyond maxLengths
+	// they are of any length.
+	lengths map[int]*idPart
+	any     bool
+}
+
+// maxLengths is how many lengths of ids are told apart.
+const maxLengths = 4
+
+// isMixed reports whether the ids are of two or three lengths that differ in their
+// characters: one kind has digits only, say, and another letters.
+func (s *shape) isMixed() bool {
+	if s.any || len(s.lengths) < 2 {
+		return false
+	}
+	var first *idPart
+	for _, p := range s.lengths {
+		if first == nil {
+			first = p
+		}
+		if p.lower != first.lower || p.upper != first.upper || p.digit != first.digit {
+			return true
+		}
+	}
+	return false
 }
 
 // idPart is one part of a shape.
@@ -179,20 +210,46 @@ func (a *argFacts) addID(text string, h hash128.Hash) {
 			p.least = len(part)
 		}
 		p.least, p.most = min(p.least, len(part)), max(p.most, len(part))
-		for _, c := range part {
-			switch {
-			case '0' <= c && c <= '9':
-				p.digit, hasDigit = true, true
-			case 'a' <= c && c <= 'z':
-				p.lower = true
-			default:
-				p.upper = true
-			}
-		}
+		hasDigit = p.see(part) || hasDigit
 	}
 	if hasDigit {
 		s.digits++
 	}
+	if len(parts) == 1 {
+		s.addLength(text)
+	}
+}
+
+// addLength notes the length of an id of one part, and its characters.
+func (s *shape) addLength(text string) {
+	if s.lengths == nil {
+		s.lengths = map[int]*idPart{}
+	}
+	p := s.lengths[len(text)]
+	if p == nil {
+		if s.any = s.any || len(s.lengths) == maxLengths; s.any {
+			return
+		}
+		p = &idPart{}
+		s.lengths[len(text)] = p
+	}
+	p.see(text)
+}
+
+// see notes the kinds of characters of a text; it reports whether digits are among
+// them.
+func (p *idPart) see(text string) (hasDigit bool) {
+	for _, c := range text {
+		switch {
+		case '0' <= c && c <= '9':
+			p.digit, hasDigit = true, true
+		case 'a' <= c && c <= 'z':
+			p.lower = true
+		default:
+			p.upper = true
+		}
+	}
+	return hasDigit
 }
 
 // isID reports whether the values of the shape are ids and no words: nearly all

@@ -22,13 +22,13 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// Options are the choices of a [Suggester]. The zero value is the
-// default.
+// Options are the choices of a [Suggester]. The zero value is the default.
 type Options struct {
-	MaxBytes  int     // of the trajectories that are kept; 0 means 512 MiB
-	Tolerance float64 // share of contradictions that a rule may have; 0 means 0.01
-	Folds     int     // of the held-out loss; 0 means 10
-	Seed      uint64  // of the folds
+	Rules     *rules.Set // to go on from: they stand, and no rule is proposed for what they speak of
+	MaxBytes  int        // of the trajectories that are kept; 0 means 512 MiB
+	Tolerance float64    // share of contradictions that a rule may have; 0 means 0.01
+	Folds     int        // of the held-out loss; 0 means 10
+	Seed      uint64     // of the folds
 }
 
 // Suggester proposes rules for a stream of trajectories. It is not safe for
@@ -36,23 +36,40 @@ type Options struct {
 //
 // A rule is proposed if the traces give a reason for it (see the kinds of
 // [Suggestion]), if it makes the graph smaller, if the held-out loss of the next
-// call given the state does not rise by it, and if an [Examiner] of all that is
-// proposed does not blame it. A tool that nothing speaks for stays a mutator.
+// call given the state does not rise by it, and if an [evidence.Examiner] of all
+// that is proposed does not blame it. Rules that move no state, about failures and
+// about plumbing, are proposed for what was counted. A tool that nothing speaks for
+// stays a mutator.
 //
-// Since rules have to be tried, trajectories are kept: tool names, arguments and
+// Because rules have to be tried, trajectories are kept: tool names, arguments and
 // hashes of results, up to MaxBytes; what comes after is counted and left out.
 type Suggester struct {
-	options Options
-	seeds   hash128.Seeds
+	options  Options
+	base     *rules.Set // never nil
+	statuses *merge.Rewriter
+	seeds    hash128.Seeds
 
-	kept    []*trace.Trajectory
+	kept    []keptRun
 	bytes   int
 	leftOut int
 
-	facts map[trace.Name]*toolFacts
-	order []*toolFacts
-	names toolname.Names
-	known map[hash128.Hash]hash128.Hash // result of a call, by tool and arguments
+	failures []*rules.Rule // of the built-in set
+	programs []*rules.Rule // likewise, those that rename command lines
+
+	facts     map[trace.Name]*toolFacts
+	order     []*toolFacts
+	annotated map[trace.Name]toolname.Effect
+	names     toolname.Names
+	known     map[hash128.Hash]hash128.Hash // result of a call, by tool and arguments
+	uses      map[trace.Name]*useFacts
+}
+
+// keptRun is what is kept of a trajectory.
+type keptRun struct {
+	*trace.Trajectory
+	results []hash128.Hash
+	failing []uint8      // by call: which of failures its result fits, from 1; 0 for none
+	names   []trace.Name // by call, as rules leave them; set by collect
 }
 
 // NewSuggester returns a suggester that has seen nothing.
@@ -63,21 +80,52 @@ func NewSuggester(options Options) *Suggester {
 	if options.Tolerance <= 0 {
 		options.Tolerance = 0.01
 	}
-	return &Suggester{options: options, seeds: hash128.NewSeeds(), facts: map[trace.Name]*toolFacts{}, known: map[hash128.Hash]hash128.Hash{}}
+	s := &Suggester{
+		options: options, base: options.Rules, seeds: hash128.NewSeeds(),
+		facts: map[trace.Name]*toolFacts{}, annotated: map[trace.Name]toolname.Effect{}, known: map[hash128.Hash]hash128.Hash{}, uses: map[trace.Name]*useFacts{},
+	}
+	if s.base == nil {
+		s.base = &rules.Set{}
+	}
+	if slices.Contains(s.base.Kinds(), rules.KindStatus) {
+		s.statuses = merge.NewRewriter(s.base, merge.Full(s.base), nil, nil)
+	}
+	s.failures = builtin("failures", rules.KindStatus)
+	s.programs = builtin("shell", rules.KindRename)
+	return s
 }
 
-// Add looks at one trajectory.
+// builtin returns the rules of one kind of a set that comes with awo.
+func builtin(name string, kind rules.Kind) []*rules.Rule {
+	for _, b := range rules.Builtins() {
+		if b.Name == name {
+			set, err := rules.Parse(b.File(), b.Source)
+			if err != nil {
+				panic(err) // it is embedded, and tested
+			}
+			return slices.Collect(set.Of(kind))
+		}
+	}
+	panic("suggest: there is no built-in set " + name)
+}
+
+// Add looks at one trajectory. It gives its calls the status that the rules read
+// from their results.
 func (s *Suggester) Add(t *trace.Trajectory) {
 	if s.bytes >= s.options.MaxBytes {
 		s.leftOut++
 		return
 	}
 	s.hints(t)
-	kept := &trace.Trajectory{ID: t.ID, Ref: t.Ref, Task: t.TaskKey(), Outcome: t.Outcome}
-	results := make([]hash128.Hash, 0, len(t.Calls))
+	if s.statuses != nil {
+		merge.Marks(t, s.statuses.Rewrite(t))
+	}
+	run := keptRun{
+		Trajectory: &trace.Trajectory{ID: t.ID, Ref: t.Ref, Task: t.TaskKey(), Outcome: t.Outcome},
+		results:    make([]hash128.Hash, len(t.Calls)), failing: make([]uint8, len(t.Calls)), names: make([]trace.Name, len(t.Calls)),
+	}
 	for i := range t.Calls {
 		call := t.Calls[i]
-		var result hash128.Hash
 		if call.HasResult {
 			var data []byte
 			if v, ok := call.ResultValue(); ok {
@@ -85,51 +133,72 @@ func (s *Suggester) Add(t *trace.Trajectory) {
 			} else {
 				data = call.Result.Data
 			}
-			result = hash128.Of(data)
-			call.Result = trace.TextOf(fmt.Sprintf("%016x%016x", result.Hi, result.Lo))
+			h := hash128.Of(data)
+			run.results[i], run.failing[i] = h, s.failure(call.Result.Text())
+			call.Result = trace.TextOf(fmt.Sprintf("%016x%016x", h.Hi, h.Lo))
 		}
 		call.Args.Data = bytes.Clone(call.Args.Data)
 		call.Error = trace.Raw{}
-		results = append(results, result)
-		kept.Calls = append(kept.Calls, call)
-		s.bytes += len(call.Args.Data) + 250
+		run.Calls = append(run.Calls, call)
+		s.bytes += len(call.Args.Data) + 275
 	}
-	s.bytes += 300
-	s.kept = append(s.kept, kept)
-	s.look(kept, results)
+	s.watchUses(t, run.Task)
+	s.bytes += 400
+	s.kept = append(s.kept, run)
 }
 
+// tool returns the facts about tools of a name.
 func (s *Suggester) tool(name trace.Name) *toolFacts {
 	f := s.facts[name]
 	if f == nil {
-		f = &toolFacts{name: name, effect: s.names.Of(name.Value()), run: -1, results: map[hash128.Hash]bool{}, args: map[string]*argFacts{}, pages: map[string]int{}}
+		f = &toolFacts{name: name, run: -1, results: map[hash128.Hash]bool{}, args: map[string]*argFacts{}, pages: map[string]int{}}
+		f.declared = s.annotated[name]
+		f.effect, _ = s.names.Decide(toolname.Unknown, f.declared, name.Value())
 		s.facts[name] = f
 		s.order = append(s.order, f)
 	}
 	return f
 }
 
-// hints notes what definitions and names say of effects.
+// hints notes names, and what definitions say of effects.
 func (s *Suggester) hints(t *trace.Trajectory) {
-	more := false
 	for i := range t.Tools {
-		more = s.names.Add(t.Tools[i].Name.Value()) || more
+		s.names.Add(t.Tools[i].Name.Value())
 		v, err := trace.ParseValue([]byte(t.Tools[i].Annotations.Text()))
 		if err != nil {
 			continue
 		}
 		if e := toolname.Annotated(v); e != toolname.Unknown {
-			f := s.tool(t.Tools[i].Name)
-			f.declared, f.effect = e, e
+			s.annotated[t.Tools[i].Name] = e
 		}
 	}
 	for i := range t.Calls {
-		more = s.names.Add(t.Calls[i].Tool.Value()) || more
+		s.names.Add(t.Calls[i].Tool.Value())
 	}
-	if more {
-		for _, f := range s.order {
-			f.effect, _ = s.names.Decide(toolname.Unknown, f.declared, f.name.Value())
+}
+
+// rename gives the kept calls the names that rules leave them.
+func (s *Suggester) rename(prepared *rules.Set) {
+	names := &merge.Labels{}
+	r := merge.NewRewriter(prepared, merge.Full(prepared), names, nil)
+	for i := range s.kept {
+		run := &s.kept[i]
+		clear(run.names)
+		for _, step := range r.Rewrite(run.Trajectory) {
+			for c := step.FirstCall; !step.Inserted && c <= step.LastCall; c++ {
+				run.names[c] = trace.Intern(names.Name(step.Label()))
+			}
 		}
+	}
+}
+
+// dropped is the name of a call that rules drop, or that no model decided on.
+var dropped trace.Name
+
+// collect collects the facts of all trajectories.
+func (s *Suggester) collect() {
+	for i := range s.kept {
+		s.look(&s.kept[i], i)
 	}
 }
 
@@ -140,16 +209,15 @@ type made struct {
 }
 
 // look collects the facts of one trajectory.
-func (s *Suggester) look(t *trace.Trajectory, results []hash128.Hash) {
-	run := len(s.kept) - 1
+func (s *Suggester) look(t *keptRun, run int) {
 	last := map[hash128.Hash]made{}
 	var before trace.Value
 	for i := range t.Calls {
 		call := &t.Calls[i]
-		if call.Origin != trace.OriginModel {
+		if t.names[i] == dropped {
 			continue
 		}
-		f := s.tool(call.Tool)
+		f := s.tool(t.names[i])
 		f.calls++
 		if f.run != run {
 			f.run = run
@@ -157,7 +225,7 @@ func (s *Suggester) look(t *trace.Trajectory, results []hash128.Hash) {
 		}
 		args, _ := call.ArgsValue()
 		f.seeArgs(args, nil)
-		if i > 0 && t.Calls[i-1].Tool == call.Tool {
+		if i > 0 && t.names[i-1] == t.names[i] {
 			f.seePages(before, args)
 		}
 		before = args
@@ -165,28 +233,28 @@ func (s *Suggester) look(t *trace.Trajectory, results []hash128.Hash) {
 			continue
 		}
 		if len(f.results) < minValues {
-			f.results[results[i]] = true
+			f.results[t.results[i]] = true
 		}
-		called := hash128.Mix(s.seeds.Text(call.Tool.Value()), hash128.Of(args.AppendCanonical(nil)))
+		called := hash128.Mix(s.seeds.Text(t.names[i].Value()), hash128.Of(args.AppendCanonical(nil)))
 		if m, again := last[called]; again {
-			s.compare(t, m, made{i, results[i]})
+			s.compare(t, run, m, made{i, t.results[i]})
 		} else if result, elsewhere := s.known[called]; elsewhere {
-			if result == results[i] {
+			if result == t.results[i] {
 				f.same++
 			}
 		} else {
-			s.known[called] = results[i]
+			s.known[called] = t.results[i]
 		}
-		last[called] = made{i, results[i]}
+		last[called] = made{i, t.results[i]}
 	}
 }
 
 // compare looks at a call that was made twice in a trajectory.
-func (s *Suggester) compare(t *trace.Trajectory, one, two made) {
-	f := s.tool(t.Calls[two.at].Tool)
+func (s *Suggester) compare(t *keptRun, run int, one, two made) {
+	f := s.tool(t.names[two.at])
 	same := one.result == two.result
 	if two.at == one.at+1 {
-		f.repeat(same, len(s.kept))
+		f.repeat(same, run+1)
 	}
 	if f.effect != toolname.Reads {
 		return
@@ -200,8 +268,11 @@ func (s *Suggester) compare(t *trace.Trajectory, one, two made) {
 		return
 	}
 	var between, suspects []*toolFacts
-	for _, c := range t.Calls[one.at+1 : two.at] {
-		g := s.tool(c.Tool)
+	for _, name := range t.names[one.at+1 : two.at] {
+		if name == dropped {
+			continue
+		}
+		g := s.tool(name)
 		if slices.Contains(between, g) {
 			continue
 		}
@@ -271,8 +342,12 @@ func (f *toolFacts) seeArgs(v trace.Value, path rules.Path) {
 		if name == "" || len(f.args) >= maxArgPaths {
 			return
 		}
-		a = &argFacts{path: path, name: name, forms: map[valueType]*form{}}
+		a = &argFacts{path: path, name: name, forms: map[valueType]*form{}, samples: map[string]int{}}
 		f.args[key] = a
+	}
+	a.seen++
+	if text := merge.TextOf(v); len(a.samples) < maxDistinct || a.samples[text] > 0 {
+		a.samples[text]++
 	}
 	kind := typeOf(name, v)
 	h := hash128.Of(v.AppendCanonical(nil))

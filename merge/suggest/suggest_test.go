@@ -61,7 +61,7 @@ func TestSuggestedRules(t *testing.T) {
 		}
 	}
 	// What comes next depends on the page here, so that paging is tried only.
-	if !slices.ContainsFunc(out.Left, func(l Left) bool {
+	if !slices.ContainsFunc(out.Rejected, func(l Rejected) bool {
 		return l.Rule.Kind == rules.KindLoop && strings.Contains(l.Reason, "bits instead of")
 	}) {
 		t.Error("paging was not tried")
@@ -91,8 +91,10 @@ func TestNothingSpeaksForIt(t *testing.T) {
 			t.Errorf("%v is declared %s", s.Rule.Match.Tools, s.Rule.Effect)
 		}
 	}
-	if !slices.ContainsFunc(out.Left, func(l Left) bool { return l.Rule.Match.Tools[0] == "get_next" && strings.Contains(l.Reason, "against") }) {
-		t.Errorf("left out: %+v", out.Left)
+	if !slices.ContainsFunc(out.Rejected, func(l Rejected) bool {
+		return l.Rule.Match.Tools[0] == "get_next" && strings.Contains(l.Reason, "against")
+	}) {
+		t.Errorf("left out: %+v", out.Rejected)
 	}
 }
 
@@ -222,20 +224,26 @@ func TestShapesMatchAndHideValues(t *testing.T) {
 		for _, id := range ids {
 			a.addID(id, hash128.Of([]byte(id)))
 		}
-		pattern := a.pattern(typeID)
-		if pattern == "" {
+		patterns := a.patterns()
+		var list []rules.Rule
+		for _, p := range patterns {
+			list = append(list, mergetest.Rewrite("* x", p.text, "{X}"))
+		}
+		if list == nil {
 			return // too few of each shape
 		}
-		set := mergetest.Set(mergetest.Rewrite("* x", pattern, "{X}"))
+		set := mergetest.Set(list...)
 		for _, id := range ids {
 			parts, separators, _ := split(id)
 			i := slices.IndexFunc(a.shapes, func(s *shape) bool { return s.separators == separators })
 			if a.shapes[i].isID() && label(set, mergetest.Run(fmt.Sprintf(`t{"x":%q}`, id))) != `t{"x":"{X}"}` {
-				t.Fatalf("%s does not match %s", pattern, id)
+				t.Fatalf("%v do not match %s", patterns, id)
 			}
 			for _, part := range parts {
-				if len(part) > 2 && strings.Contains(pattern, part) {
-					t.Fatalf("%s holds %s", pattern, part)
+				for _, p := range patterns {
+					if len(part) > 2 && strings.Contains(p.text, part) {
+						t.Fatalf("%s holds %s", p.text, part)
+					}
 				}
 			}
 		}
@@ -272,5 +280,205 @@ func TestHostileTools(t *testing.T) {
 				t.Errorf("%s is a pattern for all reads", g)
 			}
 		}
+	}
+}
+
+// toolsOf returns the tools that a rule names.
+func toolsOf(r *rules.Rule) []string {
+	var names []string
+	for _, g := range r.Match.Tools {
+		names = append(names, g.String())
+	}
+	return names
+}
+
+// ruleOf returns the first suggestion of a kind.
+func (out *Suggestions) ruleOf(kind rules.Kind) *Suggestion {
+	for i := range out.Rules {
+		if out.Rules[i].Rule.Kind == kind {
+			return &out.Rules[i]
+		}
+	}
+	return nil
+}
+
+// TestFailures: results that begin like failures are drafted as such, unless nearly
+// all results do, and what failed does not speak against a read.
+func TestFailures(t *testing.T) {
+	var runs []*trace.Trajectory
+	for i := range 20 {
+		result := fmt.Sprintf(`{"order": %d}`, i%4)
+		if i%3 == 0 {
+			result = "Error: 503"
+		}
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i%4),
+			fmt.Sprintf(`get_order{"id":%d}=%s`, i%4, result), fmt.Sprintf(`get_order{"id":%d}={"order": %d}`, i%4, i%4), `log{}=Error: always`))
+	}
+	for _, r := range runs {
+		for i := range r.Calls {
+			r.Calls[i].Status = trace.StatusUnknown
+		}
+	}
+	out := suggested(Options{}, runs...)
+	s := out.ruleOf(rules.KindStatus)
+	if s == nil || !slices.Equal(toolsOf(s.Rule), []string{"get_order"}) || s.For != 7 || s.Of != 40 {
+		t.Fatalf("%+v", s)
+	}
+	for _, r := range out.Rejected {
+		if r.Rule.Kind == rules.KindEffect && r.Against > 0 {
+			t.Errorf("failures speak against a read: %+v", r)
+		}
+	}
+	if !slices.ContainsFunc(out.Rejected, func(r Rejected) bool {
+		return r.Rule.Kind == rules.KindStatus && strings.Contains(r.Reason, "hardly be failures")
+	}) {
+		t.Error("what every result says is not rejected")
+	}
+}
+
+// TestFailuresRecordedAsSuccess: a pattern that the traces contradict is rejected.
+func TestFailuresRecordedAsSuccess(t *testing.T) {
+	run := mergetest.Returning("a", "read{}=Error: in a document", "read{}=Error: again", "read{}=x", "read{}=y")
+	for i := range run.Calls {
+		run.Calls[i].Status = trace.StatusOK
+	}
+	out := suggested(Options{}, run)
+	if s := out.ruleOf(rules.KindStatus); s != nil {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestPrograms: command lines that only read are renamed if a rule needs the names,
+// and all others stay writes.
+func TestPrograms(t *testing.T) {
+	var runs []*trace.Trajectory
+	for i := range 12 {
+		a, b := fmt.Sprintf(`Bash{"command":"ls d%d"}=x`, i%3), fmt.Sprintf(`Bash{"command":"cat f%d"}=y`, i%3)
+		if i%2 == 0 {
+			a, b = b, a
+		}
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i%3), a, b, `Bash{"command":"ls; rm a"}=z`))
+	}
+	out := suggested(Options{}, runs...)
+	rename, effect := out.ruleOf(rules.KindRename), out.ruleOf(rules.KindEffect)
+	if rename == nil || effect == nil {
+		t.Fatalf("%v", out.ids())
+	}
+	if rename.For != 24 || !slices.Equal(toolsOf(effect.Rule), []string{"Bash_cat", "Bash_ls"}) {
+		t.Errorf("%d renamed, reads %v", rename.For, toolsOf(effect.Rule))
+	}
+}
+
+// TestPlumbing: a result is passed on if nothing of it is used later than by the
+// next calls; a single use elsewhere is one too many.
+func TestPlumbing(t *testing.T) {
+	document := strings.Repeat("filler ", 40)
+	runs := func(spoken int) []*trace.Trajectory {
+		var runs []*trace.Trajectory
+		for i := range 80 {
+			run := mergetest.Returning(fmt.Sprint(i%10),
+				fmt.Sprintf(`get_page{"n":%d}=%s word%dx`, i, document, i), fmt.Sprintf(`use{"w":"word%dx"}=ok`, i), "other{}=1", "other{}=2", "other{}=3")
+			if i < spoken {
+				run.Turns[4].FirstCall = 4
+				run.Turns[4].Text = trace.TextOf(fmt.Sprintf("It says word%dx.", i))
+			}
+			runs = append(runs, run)
+		}
+		return runs
+	}
+	s := suggested(Options{}, runs(0)...).ruleOf(rules.KindPlumbing)
+	if s == nil || !slices.Equal(toolsOf(s.Rule), []string{"get_page"}) || s.For != 80 {
+		t.Errorf("%+v", s)
+	}
+	if s := suggested(Options{}, runs(1)...).ruleOf(rules.KindPlumbing); s != nil {
+		t.Errorf("a result that the model speaks of is left out: %+v", s)
+	}
+}
+
+// TestTwoKindsOfIDs: ids that differ in length and characters get no pattern for
+// both, and a pattern that describes few of the values none at all.
+func TestTwoKindsOfIDs(t *testing.T) {
+	var mixed, few []string
+	for i := range 6 {
+		mixed = append(mixed, fmt.Sprintf("%08d", i*1234567), fmt.Sprintf("AB%02dX", i))
+		few = append(few, fmt.Sprintf("%04d-%04d", i, 7*i), "some words", "and other words", "more of it "+strings.Repeat("x", i), "again")
+	}
+	for name, values := range map[string][]string{"mixed": mixed, "few": few} {
+		var runs []*trace.Trajectory
+		for i, v := range values {
+			runs = append(runs, mergetest.Returning(fmt.Sprint(i%3), fmt.Sprintf(`get_it{"x":%q}=1`, v), `get_it{"x":"q"}=2`))
+		}
+		for _, s := range suggested(Options{}, runs...).Rules {
+			if s.Rule.Kind == rules.KindRewrite {
+				t.Errorf("%s: %s", name, s.Rule.Pattern)
+			}
+		}
+	}
+}
+
+// TestGoOn: rules to go on from stand, and nothing is proposed for what they say.
+func TestGoOn(t *testing.T) {
+	base := recordings.Parse(t, "base.yaml", []byte(`
+version: 1
+rules:
+  - {id: reads, kind: effect, match: {tool: [tickets_get, mail_*]}, effect: accessor}
+  - {id: tickets, kind: rewrite, match: {tool: tickets_get, arg: ticket_id}, pattern: '.+', with: '{T}'}
+`))
+	runs := recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")[:120]
+	out := suggested(Options{Rules: base}, runs...)
+	if len(out.Rules) == 0 {
+		t.Fatal("nothing is suggested")
+	}
+	for _, s := range out.Rules {
+		if s.Rule.ID == "reads" || s.Rule.ID == "tickets" {
+			t.Errorf("the id %s is there twice", s.Rule.ID)
+		}
+		for _, tool := range toolsOf(s.Rule) {
+			if s.Rule.Kind == rules.KindEffect && tool == "tickets_get" || s.Rule.Kind == rules.KindRewrite && tool == "tickets_get" && s.Rule.Match.Arg.String() == "ticket_id" {
+				t.Errorf("%s speaks of %s again", s.Rule.ID, tool)
+			}
+		}
+	}
+}
+
+// TestHeldOut: what is suggested for one half of the tasks is not contradicted by
+// the other.
+func TestHeldOut(t *testing.T) {
+	files := map[string]func() []*trace.Trajectory{
+		"office": func() []*trace.Trajectory {
+			return recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")
+		},
+	}
+	for _, set := range recordings.Sets {
+		files[set.File] = func() []*trace.Trajectory { return recordings.Read(t, recordings.Recorded(t, set.File)) }
+	}
+	for name, read := range files {
+		t.Run(name, func(t *testing.T) {
+			runs := read()
+			var keys []string
+			for _, r := range runs {
+				keys = append(keys, r.TaskKey())
+			}
+			slices.Sort(keys)
+			halves := trace.BalancedFolds(slices.Compact(keys), 2, 1)
+			var seen, unseen []*trace.Trajectory
+			for _, r := range runs {
+				if halves.Of(r.TaskKey()) == 0 {
+					seen = append(seen, r)
+				} else {
+					unseen = append(unseen, r)
+				}
+			}
+			set := suggested(Options{}, seen...).Set()
+			e := evidence.NewExaminer(set, evidence.Options{})
+			for _, r := range unseen {
+				e.Add(r)
+			}
+			for _, r := range e.Evidence().Rules {
+				if r.Rate.N > 0 && r.Rate.Share > 0.01 {
+					t.Errorf("%s: %d of %d checks on the other half contradict it", r.Rules[0].ID, r.Contradictions, r.Checks)
+				}
+			}
+		})
 	}
 }

@@ -6,7 +6,8 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
-	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/internal/secret"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -30,7 +31,7 @@ type choice struct {
 	option   int // formOption and formOpen
 	optional bool
 	code     string // formRefused
-	known    dataflow.Interval
+	known    stat.Proportion
 	passed   []passedOver
 }
 
@@ -121,7 +122,7 @@ func (c *chooser) walk(k int) string {
 		return "fan-out-unproven"
 	case !s.readOnly:
 		f := w.judgment.FanOut
-		proven := f.Whole == f.Lists && (dataflow.ClopperPearson(f.Whole, f.Lists) >= 0.8 || s.idempotent && f.Lists >= 5)
+		proven := f.Whole == f.Lists && (stat.AtLeast(f.Whole, f.Lists) >= 0.8 || s.idempotent && f.Lists >= 5)
 		if !proven || n.whole < n.walks {
 			return "fan-out-partial"
 		}
@@ -165,7 +166,7 @@ func (c *chooser) decide(out *choice, k int, a *argumentCount) {
 	s := &c.plan.steps[k]
 	n := c.seen.occurrences
 	out.optional = a.present < n
-	out.known = dataflow.Wilson(a.known[c.first]+n-a.mentioned, n)
+	out.known = stat.Share(a.known[c.first]+n-a.mentioned, n)
 	isKnown := k == c.first || out.known.Share >= minKnownShare
 	if s.walk != nil && s.walk.argument == a.name {
 		out.form = formElement
@@ -271,13 +272,13 @@ func (c *chooser) keyIsKnown(n *optionCount) bool {
 func (c *chooser) mayShow(o *option, n *optionCount, argument string) bool {
 	if o.Choice.Kind == dataflow.ByConst {
 		text, name := o.Choice.Const, o.Choice.Key
-		if !n.isCommon() || merge.LooksLikeCredential(name, text.Text) {
+		if !n.isCommon() || secret.LooksLike(name, text.Text) {
 			return false
 		}
 	}
 	if o.Link.Relation == dataflow.Template {
 		for piece := range strings.SplitSeq(o.Link.Template, jsonpath.Hole) {
-			if merge.LooksLikeCredential("", strings.TrimSpace(piece)) || !n.isCommon() {
+			if secret.LooksLike("", strings.TrimSpace(piece)) || !n.isCommon() {
 				return false
 			}
 		}
@@ -302,7 +303,7 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 		return false // only scalars are kept
 	case c.b.isAllowed(s.name, a.name):
 		return true
-	case merge.LooksLikeCredential(a.name, text.Text):
+	case secret.LooksLike(a.name, text.Text):
 		return false
 	case s.readOnly && (a.kinds[trace.Bool]+a.kinds[trace.Null] > 0 || c.b.enums.Has(slot, a.hash)):
 		return true
@@ -311,7 +312,7 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 	if p == nil || p.AtLeast || p.Values != 1 || !a.same.isCommon() || 2*a.told >= a.present {
 		return false
 	}
-	return s.readOnly || s.idempotent || dataflow.ClopperPearson(p.Trajectories, p.Trajectories) >= 0.8
+	return s.readOnly || s.idempotent || stat.AtLeast(p.Trajectories, p.Trajectories) >= 0.8
 }
 
 // variesByUser reports whether the values of a parameter follow from who asks

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"
 )
@@ -48,7 +49,7 @@ type Evidence struct {
 	Agree, Occurrences int
 	// Known is, for an input of a step behind the first, how often its value was
 	// known before the first call.
-	Known dataflow.Interval
+	Known stat.Proportion
 
 	// ExtraMean and ExtraP95 are, for a fan-out, how many calls it makes beyond
 	// the recorded ones, an occurrence.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -216,7 +217,7 @@ func topLevel(path string) (string, bool) {
 // that somebody chose: it could be a value.
 func hasOddName(path jsonpath.Path) bool {
 	return slices.ContainsFunc(path, func(s jsonpath.Step) bool {
-		return s.Kind == jsonpath.Member && merge.LooksLikeCredential("", s.Name)
+		return s.Kind == jsonpath.Member && secret.LooksLike("", s.Name)
 	})
 }
 

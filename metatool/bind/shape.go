@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -85,7 +85,7 @@ func (s *shape) schema() trace.Value {
 	}
 	var properties []trace.Member
 	for i, name := range s.names {
-		if s.kinds[trace.Object] >= 5 && !merge.LooksLikeCredential("", name) && validName(name) == name {
+		if s.kinds[trace.Object] >= 5 && !secret.LooksLike("", name) && validName(name) == name {
 			properties = append(properties, trace.Member{Name: name, Value: s.members[i].schema()})
 		}
 	}

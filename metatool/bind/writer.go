@@ -8,8 +8,8 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/internal/toolname"
-	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
@@ -183,7 +183,7 @@ func (w *writer) enumeration(k int, a *argumentCount) []trace.Value {
 	}
 	var values []trace.Value
 	for _, f := range a.few {
-		if !f.isCommon() || merge.LooksLikeCredential(a.name, f.value.Text) {
+		if !f.isCommon() || secret.LooksLike(a.name, f.value.Text) {
 			return nil
 		}
 		values = append(values, f.value)

@@ -4,6 +4,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // JSON is the JSON of `awo analyze`; docs/artefacts.md describes it.
@@ -36,8 +37,8 @@ type JSON struct {
 // orderJSON is an order with its held-out loss beside it.
 type orderJSON struct {
 	entropy.Order
-	HeldOut  entropy.Figure    `json:"held_out_bits"`
-	Interval *entropy.Interval `json:"held_out_interval"`
+	HeldOut  entropy.Figure `json:"held_out_bits"`
+	Interval stat.Interval  `json:"held_out_interval"`
 }
 
 type contextJSON struct {
@@ -54,7 +55,7 @@ type successorJSON struct {
 	Share float64 `json:"share"`
 	// Interval is a bootstrap over tasks; null with fewer than five of them, and
 	// where too many contexts are listed for intervals.
-	Interval *entropy.Interval `json:"interval"`
+	Interval stat.Interval `json:"interval"`
 }
 
 type topSharesJSON struct {
@@ -104,7 +105,7 @@ func analysisResult(in *cli.Intake, f *findings) JSON {
 		out.Tests = []entropy.Test{}
 	}
 	for k, order := range a.Orders {
-		o := orderJSON{Order: order, HeldOut: entropy.None()}
+		o := orderJSON{Order: order, HeldOut: entropy.None(), Interval: stat.NoInterval("no held-out loss, no interval")}
 		if h, ok := f.heldOut(k); ok {
 			o.HeldOut, o.Interval = h.Bits, h.Interval
 		}

@@ -26,7 +26,7 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 		orders[k] = plot.Order{K: k, PlugIn: float64(o.Bits), MillerMadow: float64(o.MillerMadow), HeldOut: nan, Lo: nan, Hi: nan, Biased: o.BiasDominated}
 		if h, ok := f.heldOut(k); ok {
 			orders[k].HeldOut = float64(h.Bits)
-			if h.Interval != nil {
+			if h.Interval.Known() {
 				orders[k].Lo, orders[k].Hi = h.Interval.Lo, h.Interval.Hi
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // analysisDocument puts the findings into words and tables for a reader who has
@@ -71,7 +72,7 @@ func orderTable(f *findings) *report.Table {
 		held, interval := report.Missing("a held-out loss needs at least two tasks with calls"), report.Missing("no held-out loss, no interval")
 		if h, ok := f.heldOut(k); ok {
 			held = bits(h.Bits)
-			interval = cli.RangeCell(h.Interval, 2, "too few tasks for an interval")
+			interval = report.Range(h.Interval, 2)
 		}
 		table.Add(report.Int(k), held, interval, bits(order.Bits), bits(order.MillerMadow),
 			report.Int64(int64(order.N)), report.Int(order.Contexts), report.Int(order.Singletons))
@@ -173,7 +174,7 @@ func successorTable(f *findings, o analyzeOptions) *report.Table {
 	)
 	interval := successorInterval
 	if !f.intervals {
-		interval = func(*entropy.Interval) report.Cell { return report.Missing(tooManyContexts) }
+		interval = func(stat.Interval) report.Cell { return report.Missing(tooManyContexts) }
 	}
 	for _, c := range f.contexts {
 		for i, s := range c.Next {

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -78,10 +79,10 @@ type sourcesJSON struct {
 }
 
 type classJSON struct {
-	Class    string           `json:"class"`
-	Count    int              `json:"count"` // uses
-	Share    entropy.Figure   `json:"share"`
-	Interval entropy.Interval `json:"interval"`
+	Class    string         `json:"class"`
+	Count    int            `json:"count"` // uses
+	Share    entropy.Figure `json:"share"`
+	Interval stat.Interval  `json:"interval"`
 }
 
 type parameterJSON struct {
@@ -103,20 +104,20 @@ type parameterJSON struct {
 // linkJSON is one accepted link with the evidence for it. The fixed text of
 // templates is text of the traces and stays out.
 type linkJSON struct {
-	From     string           `json:"from"`
-	Class    string           `json:"class"`
-	Relation string           `json:"relation"`
-	Count    int              `json:"count"` // uses that it is the best source of
-	Share    entropy.Figure   `json:"share"`
-	Interval entropy.Interval `json:"interval"`
-	Trials   int              `json:"trials"`
-	Hits     int              `json:"hits"`
-	Values   int              `json:"values"`
-	Rate     float64          `json:"rate"`
-	Chance   float64          `json:"chance"`
-	Log10P   entropy.Figure   `json:"log10_p"`
-	Limit    entropy.Figure   `json:"log10_limit"`
-	Pooled   bool             `json:"pooled"`
+	From     string         `json:"from"`
+	Class    string         `json:"class"`
+	Relation string         `json:"relation"`
+	Count    int            `json:"count"` // uses that it is the best source of
+	Share    entropy.Figure `json:"share"`
+	Interval stat.Interval  `json:"interval"`
+	Trials   int            `json:"trials"`
+	Hits     int            `json:"hits"`
+	Values   int            `json:"values"`
+	Rate     float64        `json:"rate"`
+	Chance   float64        `json:"chance"`
+	Log10P   entropy.Figure `json:"log10_p"`
+	Limit    entropy.Figure `json:"log10_limit"`
+	Pooled   bool           `json:"pooled"`
 }
 
 type samePairJSON struct {
@@ -133,7 +134,7 @@ func sourcesResult(s *dataflow.Set) *sourcesJSON {
 	}
 	out := &sourcesJSON{Classes: []classJSON{}, Parameters: []parameterJSON{}, Dropped: s.Dropped, AutoTool: []samePairJSON{}}
 	for _, c := range classTotals(s) {
-		out.Classes = append(out.Classes, classResult(string(c.Class), c.Interval))
+		out.Classes = append(out.Classes, classResult(string(c.Class), c.Proportion))
 	}
 	for i := range s.Params {
 		p := &s.Params[i]
@@ -143,11 +144,11 @@ func sourcesResult(s *dataflow.Set) *sourcesJSON {
 			Unattributed: p.Unattributed, Tried: p.Tried, Rejected: p.Rejected, Links: []linkJSON{},
 		}
 		for _, c := range p.Shares {
-			x.Classes = append(x.Classes, classResult(string(c.Class), c.Interval))
+			x.Classes = append(x.Classes, classResult(string(c.Class), c.Proportion))
 		}
 		for _, l := range p.Sources {
 			k := l.Link
-			c := classResult("", l.Interval)
+			c := classResult("", l.Proportion)
 			x.Links = append(x.Links, linkJSON{
 				From: k.From.String(), Class: k.From.Side.String(), Relation: k.Relation.String(), Count: c.Count, Share: c.Share, Interval: c.Interval,
 				Trials: k.Trials, Hits: k.Hits, Values: k.Values, Rate: k.Rate, Chance: k.Chance,
@@ -162,16 +163,12 @@ func sourcesResult(s *dataflow.Set) *sourcesJSON {
 	return out
 }
 
-func classResult(class string, i dataflow.Interval) classJSON {
-	out := classJSON{Class: class, Count: i.Count, Share: entropy.None(), Interval: *wilsonOf(i)}
-	if i.N > 0 {
-		out.Share = entropy.Figure(i.Share)
+func classResult(class string, p stat.Proportion) classJSON {
+	out := classJSON{Class: class, Count: p.Count, Share: entropy.None(), Interval: p.Interval}
+	if p.N > 0 {
+		out.Share = entropy.Figure(p.Share)
 	}
 	return out
-}
-
-func wilsonOf(i dataflow.Interval) *entropy.Interval {
-	return &entropy.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "Wilson"}
 }
 
 // classTotals adds up the classes over all parameters.
@@ -188,7 +185,7 @@ func classTotals(s *dataflow.Set) []dataflow.ClassShare {
 		}
 	}
 	for j := range out {
-		out[j].Interval = dataflow.Wilson(out[j].Count, n)
+		out[j].Proportion = stat.Share(out[j].Count, n)
 	}
 	return out
 }

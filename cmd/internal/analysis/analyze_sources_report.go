@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // sourceTables are the tables on where arguments came from: a line a parameter
@@ -84,11 +85,11 @@ func sourceTable(s *dataflow.Set, o analyzeOptions, complete bool) *report.Table
 	for _, p := range params[:most] {
 		cells := []report.Cell{report.Name(p.Param.String()), report.Int(p.Uses), report.Int(p.Values)}
 		for _, i := range shown {
-			cells = append(cells, shareOf(p.Shares[i].Interval))
+			cells = append(cells, shareOf(p.Shares[i].Proportion))
 		}
 		source, interval := report.Missing("no source is better than chance"), report.Missing("no source, no interval")
 		if len(p.Sources) > 0 {
-			source, interval = sourceName(p.Sources[0].Link), cli.ShareRangeCell(wilsonOf(p.Sources[0].Interval))
+			source, interval = sourceName(p.Sources[0].Link), report.ShareRange(p.Sources[0].Interval, 1)
 		}
 		table.Add(append(cells, shareOf(p.Never), source, interval, report.Int(p.Rejected))...)
 	}
@@ -104,7 +105,7 @@ func sourceTable(s *dataflow.Set, o analyzeOptions, complete bool) *report.Table
 	return table
 }
 
-func shareOf(i dataflow.Interval) report.Cell {
+func shareOf(i stat.Proportion) report.Cell {
 	if i.N == 0 {
 		return report.Missing("no use could be attributed")
 	}
@@ -130,13 +131,12 @@ func classTable(s *dataflow.Set) *report.Table {
 		report.Column{Key: "share", Unit: "%", Align: report.Right},
 		report.Column{Key: "interval", Unit: "%", Interval: true, Align: report.Right},
 	)
-	add := func(name string, class string, i dataflow.Interval) {
-		interval := cli.ShareRangeCell(wilsonOf(i))
-		table.Add(report.Name(name), report.Text(class), report.Int(i.Count), report.Int(i.N), shareOf(i), interval)
+	add := func(name string, class string, p stat.Proportion) {
+		table.Add(report.Name(name), report.Text(class), report.Int(p.Count), report.Int(p.N), shareOf(p), report.ShareRange(p.Interval, 1))
 	}
 	for _, p := range byUses(s) {
 		for _, c := range p.Shares {
-			add(p.Param.String(), string(c.Class), c.Interval)
+			add(p.Param.String(), string(c.Class), c.Proportion)
 		}
 		add(p.Param.String(), "never-seen", p.Never)
 	}
@@ -161,8 +161,8 @@ func linkTable(s *dataflow.Set) *report.Table {
 	for _, p := range byUses(s) {
 		for _, l := range p.Sources {
 			k := l.Link
-			table.Add(report.Name(p.Param.String()), report.Name(k.From.String()), report.Text(k.Relation.String()), report.Int(l.Count), shareOf(l.Interval),
-				cli.ShareRangeCell(wilsonOf(l.Interval)), report.Int(k.Trials), report.Int(k.Hits), report.Int(k.Values),
+			table.Add(report.Name(p.Param.String()), report.Name(k.From.String()), report.Text(k.Relation.String()), report.Int(l.Count), shareOf(l.Proportion),
+				report.ShareRange(l.Interval, 1), report.Int(k.Trials), report.Int(k.Hits), report.Int(k.Values),
 				report.Float(k.Chance, 4), report.Float(k.Log10P, 1), report.Float(k.Limit, 1))
 		}
 	}

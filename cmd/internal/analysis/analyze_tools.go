@@ -9,25 +9,26 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
 type toolJSON struct {
-	Tool          string            `json:"tool"`
-	Calls         int               `json:"calls"`
-	Trajectories  int               `json:"trajectories"`
-	OK            int               `json:"ok"`
-	Failed        int               `json:"failed"`
-	StatusUnknown int               `json:"status_unknown"`
-	ErrorRate     entropy.Figure    `json:"error_rate"`
-	ErrorInterval *entropy.Interval `json:"error_rate_interval"`
-	NextBits      entropy.Figure    `json:"next_bits"` // plug-in entropy of what follows it
-	Latency       spreadJSON        `json:"latency_seconds"`
-	Result        spreadJSON        `json:"result_bytes"`
-	Turns         int               `json:"turns"`            // that call it
-	TurnsUsage    int               `json:"turns_with_usage"` // of these
-	InputTokens   entropy.Figure    `json:"input_tokens_per_turn"`
-	OutputTokens  entropy.Figure    `json:"output_tokens_per_turn"`
+	Tool          string         `json:"tool"`
+	Calls         int            `json:"calls"`
+	Trajectories  int            `json:"trajectories"`
+	OK            int            `json:"ok"`
+	Failed        int            `json:"failed"`
+	StatusUnknown int            `json:"status_unknown"`
+	ErrorRate     entropy.Figure `json:"error_rate"`
+	ErrorInterval stat.Interval  `json:"error_rate_interval"`
+	NextBits      entropy.Figure `json:"next_bits"` // plug-in entropy of what follows it
+	Latency       spreadJSON     `json:"latency_seconds"`
+	Result        spreadJSON     `json:"result_bytes"`
+	Turns         int            `json:"turns"`            // that call it
+	TurnsUsage    int            `json:"turns_with_usage"` // of these
+	InputTokens   entropy.Figure `json:"input_tokens_per_turn"`
+	OutputTokens  entropy.Figure `json:"output_tokens_per_turn"`
 }
 
 // spreadJSON is a magnitude of N calls.
@@ -68,7 +69,7 @@ func (f *findings) tools() []toolJSON {
 		p := profiles[s.Name]
 		tool := toolJSON{
 			Tool: s.Name, Calls: s.Calls, Trajectories: s.Trajectories, OK: s.OK, Failed: s.Failed, StatusUnknown: s.StatusUnknown,
-			ErrorRate: entropy.None(), NextBits: entropy.None(),
+			ErrorRate: entropy.None(), ErrorInterval: stat.NoInterval("no rate, no interval"), NextBits: entropy.None(),
 			Latency: spread(&p.Latency, float64(time.Second)), Result: spread(&p.Result, 1),
 			Turns: p.Turns, TurnsUsage: p.TurnsUsage, InputTokens: entropy.None(), OutputTokens: entropy.None(),
 		}
@@ -124,8 +125,8 @@ func toolTable(tools []toolJSON) *report.Table {
 	)
 	for _, t := range tools {
 		rate, interval := report.Missing("the traces do not say which calls failed"), report.Missing("no rate, no interval")
-		if t.ErrorInterval != nil {
-			rate, interval = share(t.ErrorRate), cli.ShareRangeCell(t.ErrorInterval)
+		if t.ErrorInterval.Known() {
+			rate, interval = share(t.ErrorRate), report.ShareRange(t.ErrorInterval, 1)
 		}
 		next := report.Missing("nothing ever follows it")
 		if t.NextBits.Known() {
@@ -223,13 +224,13 @@ func spreadCells(s spreadJSON, digits int, none string) []report.Cell {
 
 // habitJSON is how much what follows one tool adds to the uncertainty.
 type habitJSON struct {
-	Tool      string            `json:"tool"`
-	N         uint64            `json:"n"`    // how often something followed
-	Bits      float64           `json:"bits"` // Miller-Madow, of what followed
-	Weight    float64           `json:"weight_bits"`
-	Next      string            `json:"next"` // the commonest successor
-	NextShare float64           `json:"next_share"`
-	Interval  *entropy.Interval `json:"next_share_interval"`
+	Tool      string        `json:"tool"`
+	N         uint64        `json:"n"`    // how often something followed
+	Bits      float64       `json:"bits"` // Miller-Madow, of what followed
+	Weight    float64       `json:"weight_bits"`
+	Next      string        `json:"next"` // the commonest successor
+	NextShare float64       `json:"next_share"`
+	Interval  stat.Interval `json:"next_share_interval"`
 }
 
 // habits returns the tools in order of what they do to the mean uncertainty
@@ -291,9 +292,4 @@ func habitTable(f *findings, complete bool) *report.Table {
 	return table
 }
 
-func successorInterval(i *entropy.Interval) report.Cell {
-	if i == nil {
-		return report.Missing("an interval needs at least five tasks that have the context")
-	}
-	return cli.ShareRangeCell(i)
-}
+func successorInterval(i stat.Interval) report.Cell { return report.ShareRange(i, 1) }

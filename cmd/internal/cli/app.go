@@ -40,6 +40,7 @@ type App struct {
 	sources    map[string][]byte // files whose lines problems may show, by name
 	showValues bool              // problems may show lines of other files too
 	colour     bool              // problems are coloured
+	configured []string          // what an awo.yaml that nobody named changed, as "name value"
 
 	began     bool  // whether a command has begun its work: an error before that is wrong use
 	BytesRead int64 // of traces, for AWO_BENCH

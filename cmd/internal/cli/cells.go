@@ -3,8 +3,6 @@ package cli
 import (
 	"fmt"
 
-	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )
@@ -23,24 +21,8 @@ func Dollars(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// RangeCell is a cell with an interval of a figure; reason says why there is none.
-func RangeCell(i *entropy.Interval, digits int, reason string) report.Cell {
-	if i == nil {
-		return report.Missing(reason)
-	}
-	return report.Range(stat.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, digits)
-}
-
-// ShareRangeCell is a cell with an interval of a share.
-func ShareRangeCell(i *entropy.Interval) report.Cell {
-	return report.ShareRange(stat.Interval{Lo: i.Lo, Hi: i.Hi, Level: i.Level, Method: i.Method}, 1)
-}
-
 // Wilson returns the 95 % interval of a rate, by the method of that name.
-func Wilson(count, n int) *entropy.Interval {
-	i := dataflow.Wilson(count, n)
-	return &entropy.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "Wilson"}
-}
+func Wilson(count, n int) stat.Interval { return stat.Share(count, n).Interval }
 
 // Map returns what f makes of each element of a list.
 func Map[T, U any](list []T, f func(*T) U) []U {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -32,6 +33,64 @@ type config struct {
 type section struct {
 	values    map[string][]string
 	positions map[string]diag.Pos
+	// found says that the file happened to be in the current folder, which may be
+	// somebody else's: nobody named it.
+	found bool
+	set   *[]string // what the file changed, as "name value"
+}
+
+// refusal returns why a value is not taken from a file that nobody named, nil if it is:
+// such a file cannot have values shown, nor reach files outside its folder.
+func (s *section) refusal(f *pflag.Flag, texts []string) *diag.Error {
+	if !s.found {
+		return nil
+	}
+	const how = "say --%[1]s on the command line, or --config %[2]s if you trust the file"
+	pos := s.positions[f.Name]
+	if Reveals(f.Name) && f.DefValue != strings.Join(texts, ",") {
+		return diag.New(pos, "config-untrusted", "`%s` is not taken from a file that happens to be in the folder", f.Name).
+			Note(diag.Pos{}, how, f.Name, pos.File)
+	}
+	if !NamesFile(f) {
+		return nil
+	}
+	for _, text := range texts {
+		if !insideFolder(strings.TrimPrefix(text, "@")) {
+			return diag.New(pos, "config-untrusted", "`%s` leads out of the folder of this file, which nobody named", f.Name).
+				Note(diag.Pos{}, how, f.Name, pos.File)
+		}
+	}
+	return nil
+}
+
+// insideFolder reports whether a path, or a pattern of paths, stays in the current
+// folder, also where symbolic links are followed. What does not exist yet stays where
+// the folder does in which it would be made.
+func insideFolder(name string) bool {
+	if before, _, isPattern := strings.Cut(name, "*"); isPattern && !strings.Contains(name, "..") {
+		name = filepath.Dir(before + "x")
+	}
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return false
+	}
+	here, err := filepath.EvalSymlinks(".")
+	if err != nil {
+		return false
+	}
+	for folder := filepath.Clean(filepath.FromSlash(name)); ; folder = filepath.Dir(folder) {
+		at, err := filepath.EvalSymlinks(folder)
+		if errors.Is(err, fs.ErrNotExist) && folder != "." {
+			if _, err := os.Lstat(folder); err == nil {
+				return false // a link to what does not exist
+			}
+			continue
+		}
+		if err != nil {
+			return false
+		}
+		from, err := filepath.Rel(here, at)
+		return err == nil && filepath.IsLocal(from)
+	}
 }
 
 // loadConfig reads the configuration for c, and lists everything that is wrong
@@ -43,6 +102,9 @@ func (a *App) loadConfig(c *cobra.Command) (config, diag.List, error) {
 	}
 	if name == "" {
 		name, named = defaultConfig, false
+	}
+	if _, err := os.Lstat(name); err == nil && !named && !insideFolder(name) {
+		return config{}, nil, Usagef("%s is a link out of this folder: name it with --config if you trust it", name)
 	}
 	src, err := os.ReadFile(name)
 	switch {
@@ -57,6 +119,11 @@ func (a *App) loadConfig(c *cobra.Command) (config, diag.List, error) {
 	r := configReader{problems: problems}
 	a.showLines(name, src)
 	out := config{shared: newSection(), own: newSection()}
+	if !named {
+		a.configured = nil
+		out.shared.found, out.own.found = true, true
+		out.shared.set, out.own.set = &a.configured, &a.configured
+	}
 	if doc.Root != nil && !isEmpty(doc.Root) {
 		r.read(doc.Root, c, &out)
 	}

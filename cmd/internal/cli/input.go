@@ -235,7 +235,7 @@ type InputJSON struct {
 	StatusFrom []trace.StatusReading `json:"status_from,omitempty"`
 }
 
-// LackJSON is what the traces do not bear of what a command rests on.
+// LackJSON is what the traces do not support of what a command rests on.
 type LackJSON struct {
 	Capability string  `json:"capability"`
 	Share      float64 `json:"share"` // of what it needs that is there
@@ -248,7 +248,7 @@ type LackJSON struct {
 // word that some is not there.
 const enough = 0.95
 
-// lacks returns which of its needs the traces do not bear, or only in part.
+// lacks returns which of its needs the traces do not support, or only in part.
 func (in *Intake) lacks() []LackJSON {
 	var out []LackJSON
 	for _, c := range in.Tally.Capabilities() {
@@ -259,7 +259,7 @@ func (in *Intake) lacks() []LackJSON {
 	return out
 }
 
-// Refuse is the error for traces that cannot bear what rules ask for.
+// Refuse is the error for traces that do not support what rules ask for.
 func (in *Intake) Refuse(set *rules.Set) error {
 	if set != nil && set.Outcome == rules.OutcomeSuccess && in.Tally.Trajectories > 0 && in.Tally.OutcomeKnown == 0 {
 		return diag.New(diag.Pos{}, "outcome-unknown", "the rules read successful trajectories only, and of these traces (%s) none records its outcome", CountOf(in.Tally.Trajectories, "trajectory"))

@@ -204,7 +204,23 @@ func (j *Job) Trajectories(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] 
 				return
 			}
 		}
+		if r.Counts().Trajectories == 0 {
+			yield(nil, j.nothing())
+		}
 	}
+}
+
+// CodeNoTrajectories is the code of inputs in which there is no trajectory.
+const CodeNoTrajectories = "no-trajectories"
+
+// nothing is the error of inputs in which there is no trajectory, so that a command
+// neither succeeds on them nor writes anything.
+func (j *Job) nothing() error {
+	if j.Problems.Errors.Total > 0 {
+		return ErrProblems // why there is none was said
+	}
+	return diag.New(diag.Pos{}, CodeNoTrajectories, "there is no trajectory in what was given").
+		Note(diag.Pos{}, "`awo formats` lists the trace formats that are read")
 }
 
 // trajectoriesAgain yields what Trajectories did, without the problems.

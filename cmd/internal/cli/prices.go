@@ -23,7 +23,7 @@ func AddPrices(f *pflag.FlagSet) {
 func (j *Job) Meter(o PriceOptions) (*cost.Meter, error) {
 	table := cost.Default()
 	if o.Prices != "" {
-		src, err := j.readAs("prices", o.Prices)
+		src, err := j.ReadAs("prices", o.Prices)
 		if err != nil {
 			return nil, diag.List{FileProblem(o.Prices, err)}
 		}

@@ -49,9 +49,10 @@ func (j *Job) ReadRules(file string) (*rules.Set, diag.List) {
 
 // ReadFile reads a file of rules, "-" for the standard input: problems may show its
 // lines, and manifests name it among the rules.
-func (j *Job) ReadFile(name string) (src []byte, err error) { return j.readAs("rules", name) }
+func (j *Job) ReadFile(name string) (src []byte, err error) { return j.ReadAs("rules", name) }
 
-func (j *Job) readAs(role, name string) (src []byte, err error) {
+// ReadAs reads a file as ReadFile does; role is what manifests call it.
+func (j *Job) ReadAs(role, name string) (src []byte, err error) {
 	if name == "-" {
 		src, err = io.ReadAll(&j.stdin)
 	} else {

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 
@@ -84,6 +85,7 @@ func (a *App) loadSettings(c *cobra.Command, options any) (s Settings, own map[s
 	if err := problems.Err(); err != nil {
 		return s, nil, err
 	}
+	a.sayConfigured(c)
 	return s, own, s.check()
 }
 
@@ -156,8 +158,14 @@ func setFrom(f *pflag.Flag, config section) error {
 		return nil
 	}
 	if texts, ok := config.values[f.Name]; ok {
+		if refused := config.refusal(f, texts); refused != nil {
+			return refused
+		}
 		if err := setFlag(f, texts); err != nil {
 			return diag.New(config.positions[f.Name], "config-value", "`%s` wants %s", f.Name, Wanted(f.Value))
+		}
+		if config.set != nil && f.Value.String() != f.DefValue {
+			*config.set = append(*config.set, f.Name+" "+strings.Join(texts, ","))
 		}
 	}
 	return nil
@@ -184,10 +192,10 @@ func setFlag(f *pflag.Flag, texts []string) error {
 	return f.Value.Set(strings.Join(texts, ","))
 }
 
-// Reveals reports whether a setting of that name shows more of the traces, or lets more
-// of them into memory, than a command does by itself. What may come from somebody else,
-// a manifest or an awo.yaml that happens to be there, cannot set it.
-func Reveals(name string) bool { return name == "show-values" || name == "max-record" }
+// Reveals reports whether a setting of that name shows more of the traces than a command
+// does by itself. What may come from somebody else, a manifest or an awo.yaml that
+// happens to be there, cannot set it.
+func Reveals(name string) bool { return name == "show-values" }
 
 // NamesFile reports whether the value of a flag is the name of a file or folder, or may
 // be one.
@@ -198,3 +206,13 @@ func NamesFile(f *pflag.Flag) bool {
 
 // InEnvironment reports whether the environment sets a flag.
 func InEnvironment(f *pflag.Flag) bool { return os.Getenv(environmentName(f.Name)) != "" }
+
+// sayConfigured says what a file of settings changed that happens to be in the folder.
+// Only --quiet itself keeps that from being said, not a line of the file.
+func (a *App) sayConfigured(c *cobra.Command) {
+	quiet := c.Flag("quiet")
+	if len(a.configured) == 0 || quiet.Changed && quiet.Value.String() == "true" || InEnvironment(quiet) {
+		return
+	}
+	fmt.Fprintf(a.Stderr, "awo: settings from %s: %s\n", defaultConfig, report.Escape(strings.Join(a.configured, "; ")))
+}

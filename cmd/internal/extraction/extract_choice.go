@@ -97,7 +97,7 @@ func (c *extractCompilation) choiceJSON() choiceJSON {
 		})
 	}
 	if slices.ContainsFunc(x.Left, func(l backtest.Left) bool { return l.Reason == backtest.ReasonCosts }) {
-		out.Lazy = "Definitions that are registered when they are needed are not paid on every turn: what costs more than it saves here may then pay. See awo cost --lazy and --select turns."
+		out.Lazy = "Definitions that are registered when they are needed are not paid on every turn: what costs more than it saves here may then pay. See --select turns, and awo cost --lazy."
 	}
 	return out
 }

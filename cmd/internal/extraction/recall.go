@@ -51,32 +51,59 @@ func recall(c *cobra.Command, dir string, files []string) ([]string, error) {
 	if err := recallOptions(c, dir, m.Options); err != nil {
 		return nil, err
 	}
-	named := len(files) > 0
+	mayNotNeed := c.Name() == "why-not" // it asks for what is missing when it needs it
 	recalled := map[string]bool{}
 	for _, in := range m.Inputs {
-		switch in.Role {
-		case "traces":
-			if named {
-				continue
-			}
-			name, err := m.locate(dir, in)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, name)
-		case "rules", "prices":
-			// The first one is what the flag named; the others are included by it.
-			f := c.Flags().Lookup(in.Role)
-			if f == nil || f.Changed || recalled[in.Role] || f.Value.String() != "" {
-				continue
-			}
-			recalled[in.Role] = true
-			name, err := m.locate(dir, in)
-			if err != nil {
-				return nil, err
-			}
-			_ = f.Value.Set(name) // a text, which takes anything
+		// The first one of a role is what the flag named; the others are included by it.
+		f := c.Flags().Lookup(in.Role)
+		if in.Role == "traces" || f == nil || f.Changed || recalled[in.Role] || f.Value.String() != "" {
+			continue
 		}
+		recalled[in.Role] = true
+		name, err := m.locate(dir, in)
+		switch {
+		case err == nil:
+			_ = f.Value.Set(name) // a text, which takes anything
+		case !mayNotNeed:
+			return nil, err
+		}
+	}
+	if len(files) > 0 {
+		return files, nil
+	}
+	files, err := m.traces(dir)
+	if err != nil && mayNotNeed {
+		return nil, nil
+	}
+	return files, err
+}
+
+// missing is the error of inputs that the manifest in dir names, are not where it says,
+// and were not named otherwise.
+func (m recalledManifest) missing(dir string, o Options, files []string) error {
+	for _, in := range m.Inputs {
+		named := map[string]bool{"traces": len(files) > 0, "rules": o.Rules != "", "prices": o.Prices != ""}
+		if named[in.Role] {
+			continue
+		}
+		if _, err := m.locate(dir, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// traces returns the paths of the traces that the manifest in dir names.
+func (m recalledManifest) traces(dir string) (files []string, err error) {
+	for _, in := range m.Inputs {
+		if in.Role != "traces" {
+			continue
+		}
+		name, err := m.locate(dir, in)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, name)
 	}
 	return files, nil
 }
@@ -88,7 +115,7 @@ func recallOptions(c *cobra.Command, dir string, options map[string]json.RawMess
 		if f == nil || f.Changed || slices.Contains(cli.UnrelatedOptions, name) || slices.Contains([]string{"format", "config", "workers"}, name) {
 			continue
 		}
-		if cli.Reveals(name) || cli.NamesFile(f) {
+		if cli.Reveals(name) || cli.NamesFile(f) || name == "max-record" {
 			if cli.InEnvironment(f) {
 				continue
 			}

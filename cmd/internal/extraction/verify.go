@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/report"
@@ -136,8 +137,15 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if err := j.Print(verificationDocument(in, o, out), out); err != nil {
 		return err
 	}
-	if out.Failed > 0 {
+	occurrences := 0
+	for _, t := range out.MetaTools {
+		occurrences += t.Occurrences
+	}
+	switch {
+	case out.Failed > 0:
 		return cli.ErrProblems
+	case occurrences == 0 && len(out.MetaTools) > 0:
+		return diag.New(diag.Pos{}, "nothing-occurs", "the calls of no meta-tool occur in these traces, so nothing was verified")
 	}
 	return nil
 }
@@ -174,7 +182,7 @@ func verificationResult(in *cli.Intake, o verifyOptions, verified []*replay.Veri
 		t.Agreement, t.Interval = stat.Unknown(nowhere), stat.NoInterval(nowhere)
 		if v.Occurrences > 0 {
 			a := v.Agreement()
-			t.Agreement, t.Interval = stat.Known(a.Share), stat.Interval{Lo: a.Lo, Hi: a.Hi, Level: 0.95, Method: "wilson"}
+			t.Agreement, t.Interval = stat.Known(a.Share), a.Interval
 			t.Passed = a.Share >= o.MinAgreement
 		}
 		for i, s := range v.Steps {

@@ -112,6 +112,11 @@ func whyNot(j *cli.Job, o Options, args []string) error {
 	if out.Code != "" {
 		return j.Print(whyNotDocument(nil, out), out)
 	}
+	if m, ok := readManifest(args[0]); ok {
+		if err := m.missing(args[0], o, args[2:]); err != nil {
+			return err
+		}
+	}
 	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err

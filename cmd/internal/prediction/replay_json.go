@@ -124,20 +124,12 @@ type replayAblationJSON struct {
 }
 
 const (
-	notScored      = "its scores are no probabilities"
-	neverFires     = "it never fires"
-	neverThere     = "no threshold reaches this precision"
-	noReplayTurns  = "these traces record no turn that makes no call"
-	nothingHere    = "there is nothing to predict"
-	fewReplayTasks = "an interval needs at least five tasks and a figure in nearly every sample of them"
+	notScored     = "its scores are no probabilities"
+	neverFires    = "it never fires"
+	neverThere    = "no threshold reaches this precision"
+	noReplayTurns = "these traces record no turn that makes no call"
+	nothingHere   = "there is nothing to predict"
 )
-
-func intervalOf(i inertia.Interval) stat.Interval {
-	if !i.Known() {
-		return stat.NoInterval(fewReplayTasks)
-	}
-	return stat.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
-}
 
 // mostOf returns the turns avoided at a precision, and the threshold.
 func mostOf(runs []inertia.Replayed, precision float64, gate inertia.Gate) (turns, theta stat.Figure, at float64) {
@@ -168,8 +160,8 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 	p.Ungated80, _, _ = mostOf(runs, 0.8, inertia.Gate{Open: true})
 	b := inertia.Bootstrap(runs, theta, at80, at90, gate, o.Seed)
 	p.Intervals = replayIntervalJSON{
-		Top1: intervalOf(b.Top1), Top3: intervalOf(b.Top3), LogLoss: intervalOf(b.LogLoss), Coverage: intervalOf(b.Coverage),
-		Precision: intervalOf(b.Precision), TurnsAvoided: intervalOf(b.Avoided80), TurnsAvoided90: intervalOf(b.Avoided90),
+		Top1: b.Top1, Top3: b.Top3, LogLoss: b.LogLoss, Coverage: b.Coverage,
+		Precision: b.Precision, TurnsAvoided: b.Avoided80, TurnsAvoided90: b.Avoided90,
 	}
 	p.Filling = cli.Map(inertia.Tiers(runs), func(t *inertia.Tier) fillingJSON { return fillingJSON{t.Source.String(), t.Tried, t.Right} })
 	for _, class := range inertia.WrongClasses() {
@@ -179,7 +171,7 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 		p.Wrong = append(p.Wrong, wrongJSON{"wrong-argument/" + source.String(), fired.By[source]})
 	}
 	behind, interval := inertia.Advantage(all[inertia.PredictorDefault], runs, o.Seed)
-	p.Behind, p.BehindInterval = stat.Finite(behind, loss), intervalOf(interval)
+	p.Behind, p.BehindInterval = stat.Finite(behind, loss), interval
 	if !answers {
 		p.hideTurns()
 	}

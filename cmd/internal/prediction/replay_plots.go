@@ -3,7 +3,6 @@ package prediction
 import (
 	"math"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/stat"
@@ -31,9 +30,9 @@ func drawReliability(out ReplayJSON) (*plot.Figure, error) {
 	}
 	said := plot.Curve{Name: "calls, 95 % interval (Wilson)"}
 	for _, b := range out.Reliability {
-		i := dataflow.Wilson(int(math.Round(b.Right*float64(b.N))), b.N)
+		i := stat.Share(int(math.Round(b.Right*float64(b.N))), b.N)
 		said.X, said.Y = append(said.X, b.Mean), append(said.Y, b.Right)
-		said.Lo, said.Hi = append(said.Lo, i.Lo), append(said.Hi, i.Hi)
+		said.Lo, said.Hi = append(said.Lo, i.Interval.Lo), append(said.Hi, i.Interval.Hi)
 	}
 	ideal := plot.Curve{Name: "as predicted", X: []float64{0, 1}, Y: []float64{0, 1}}
 	return plot.Lines(plot.Axes{

@@ -1,6 +1,6 @@
 // Package rulefile is `awo rules` and the commands below it: checking, formatting,
 // testing and explaining rule files, holding them against traces, and suggesting
-// rules that traces bear.
+// rules that traces support.
 //
 // In come rule files, and traces where a command needs them; out go findings,
 // examples that failed, evidence, and rule files. Rules are parsed by package rules

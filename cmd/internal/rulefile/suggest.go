@@ -24,29 +24,39 @@ type suggestOptions struct {
 	cli.InputOptions  `mapstructure:",squash"`
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	Folds             int     `mapstructure:"folds"`
+	Rules             string  `mapstructure:"rules"`
+	Explain           bool    `mapstructure:"explain"`
 }
 
 func newSuggest(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "suggest FILES...",
+		Use:   "suggest TRACES...",
 		Short: "Propose rules for traces, each with its evidence",
-		Long: `Propose a rule file for traces: which tools read or note, which arguments hold
-ids, dates and the like, which reads page, which writes are about different parts
-of the world. A rule is proposed if the traces give a reason for it, if it makes
-the graph smaller, if the next call is predicted no worse on tasks that were not
-seen, and if no trace contradicts it. What was tried and rejected follows as
-comments. The file holds no values of arguments.
+		Long: `Propose a rule file for traces: which results are failures, which tools read or
+note, which arguments hold ids, dates and the like, which reads page, which writes
+are about different parts of the world, which command lines only read, and which
+results are only passed on. A rule is proposed if the traces give a reason for it;
+one that moves states also has to make the graph smaller, to predict the next call
+no worse on tasks that were not seen, and to be contradicted by no trace. The file
+holds no values of arguments.
+
+One comment a rule says what speaks for it; --explain says all that was measured, and
+what was tried and rejected. --rules goes on from a rule file: its rules stand, and
+what they speak of is left alone.
 
 The rules are a first draft: read them, and ask other traces with
 ` + "`awo rules verify`" + `. A tool that nothing speaks for is taken for a write.
 
 ` + cli.FilesHelp,
 		Example: `  awo rules suggest traces/ > rules.yaml
+  awo rules suggest traces/ --rules rules.yaml --explain
   awo rules suggest traces/ --sample 5000 --format json`,
 		Args: cli.SomeFiles,
 	}
 	f := c.Flags()
 	cli.AddInput(f)
+	f.String("rules", "", "go on from the rules of `FILE`")
+	f.Bool("explain", false, "say all that was measured of each rule, and what was rejected")
 	f.Float64("max-contradictions", 0.01, "the largest share of observations that may speak against a rule, from 0 to 1")
 	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
 	return cli.Work(a, c, suggestRules)
@@ -80,6 +90,7 @@ type suggestedRuleJSON struct {
 	Trajectories   int      `json:"trajectories"`
 	For            int      `json:"observations_for"`
 	Against        int      `json:"observations_against"`
+	Of             int      `json:"observations_of"` // values at the place of a rewrite, results of the tools of a status rule; 0 for other kinds
 	Before         sizeJSON `json:"before"`
 	After          sizeJSON `json:"after"`
 	States         int      `json:"states"`
@@ -103,12 +114,19 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 	if o.Folds < 2 {
 		return cli.Usagef("--folds: %d is less than 2", o.Folds)
 	}
+	var base *rules.Set
+	if o.Rules != "" {
+		var err error
+		if base, err = j.Rules(o.Rules); err != nil {
+			return err
+		}
+	}
 	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	suggester := suggest.NewSuggester(suggest.Options{Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed})
+	suggester := suggest.NewSuggester(suggest.Options{Rules: base, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed})
 	for t, err := range in.All() {
 		if err != nil {
 			return err
@@ -116,7 +134,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		suggester.Add(t)
 	}
 	found := suggester.Suggest()
-	source, err := suggestedFile(found)
+	source, err := suggestedFile(found, o, j.ReadFile)
 	if err != nil {
 		return err
 	}
@@ -130,52 +148,92 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 }
 
 // suggestedFile is the suggestions as a rule file, laid out as all are.
-func suggestedFile(found *suggest.Suggestions) ([]byte, error) {
+func suggestedFile(found *suggest.Suggestions, o suggestOptions, load func(string) ([]byte, error)) ([]byte, error) {
 	var b strings.Builder
 	comment := func(indent, format string, args ...any) {
 		fmt.Fprintf(&b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
 	}
 	comment("", "Rules that awo suggests for %s with %s: a draft to be read.", cli.CountOf(found.Trajectories, "trajectory"), cli.CountOf(found.Calls, "call"))
-	comment("", "The graph of states: %s without rules, %s with these.", sizeText(found.Before), sizeText(found.After))
-	comment("", "Bits are the held-out cost of the next call given the state, the mean over four partitions of the tasks; the rules were chosen by it.")
+	without := "without rules"
+	if o.Rules != "" {
+		without = "with the rules to go on from"
+	}
+	comment("", "The graph of states: %s %s, %s with these.", sizeText(found.Before), without, sizeText(found.After))
+	if o.Explain {
+		comment("", "Bits are the held-out cost of the next call given the state, the mean over four partitions of the tasks; the rules were chosen by it.")
+	}
 	if found.LeftOut > 0 {
 		comment("", "Not looked at, for want of memory: %s. --sample looks at a random part of all.", cli.CountOf(found.LeftOut, "trajectory"))
 	}
-	b.WriteString("version: 1\n\n")
+	b.WriteString("version: 1\n")
+	if o.Rules != "" {
+		fmt.Fprintf(&b, "include: %s\n", scalar(o.Rules))
+	}
 	if len(found.Rules) == 0 {
-		b.WriteString("rules: []\n")
+		b.WriteString("\nrules: []\n")
 	} else {
-		b.WriteString("rules:\n")
+		b.WriteString("\nrules:\n")
 	}
 	for i := range found.Rules {
 		s := &found.Rules[i]
-		e := &s.Evidence
-		comment("  ", "Why: %s. %s of %s in at least %s; %s for it, %s against.", s.Basis,
-			cli.CountOf(s.Calls, "call"), cli.CountOf(len(s.Rule.Match.Tools), "pattern"), cli.CountOf(s.Trajectories, "trajectory"), cli.CountOf(s.For, "observation"), report.Grouped(s.Against))
-		comment("  ", "With the rules above: %s become %s.", sizeText(s.Before), sizeText(s.After))
-		tested := "untested: nothing in these traces would show if it were wrong"
-		if e.Checks > 0 {
-			tested = fmt.Sprintf("%s, %s (95 %% interval %.1f to %.1f %%)", cli.CountOf(e.Checks, "check"), cli.CountOf(e.Contradictions, "contradiction"), 100*e.Rate.Lo, 100*e.Rate.Hi)
+		comment("  ", "Why: %s", reasonText(s))
+		if e := &s.Evidence; o.Explain && e.Moves {
+			comment("  ", "With the rules above: %s become %s.", sizeText(s.Before), sizeText(s.After))
+			tested := "untested: nothing in these traces would show if it were wrong"
+			if e.Checks > 0 {
+				tested = fmt.Sprintf("%s, %s (95 %% interval %.1f to %.1f %%)", cli.CountOf(e.Checks, "check"), cli.CountOf(e.Contradictions, "contradiction"), 100*e.Rate.Interval.Lo, 100*e.Rate.Interval.Hi)
+			}
+			comment("  ", "Joins %s, of which %s tested; %s.", cli.CountOf(e.States, "state"), report.Grouped(e.Tested), tested)
 		}
-		comment("  ", "Joins %s, of which %s tested; %s.", cli.CountOf(e.States, "state"), report.Grouped(e.Tested), tested)
 		writeRule(&b, s.Rule)
 	}
-	if len(found.Left) > 0 {
+	switch {
+	case len(found.Rejected) > 0 && o.Explain:
 		b.WriteString("\n")
 		comment("", "Tried and rejected:")
-	}
-	for i := range found.Left {
-		l := &found.Left[i]
-		comment("", "- %s: %s.%s", leftText(l), l.Reason, exampleText(found, l.Evidence.Examples))
+		for i := range found.Rejected {
+			l := &found.Rejected[i]
+			comment("", "- %s: %s.%s", leftText(l), l.Reason, exampleText(found, l.Evidence.Examples))
+		}
+	case len(found.Rejected) > 0:
+		b.WriteString("\n")
+		comment("", "Tried and rejected: %s. --explain says which, and why.", cli.CountOf(len(found.Rejected), "rule"))
 	}
 	source, err := rules.Format("suggested rules", []byte(b.String()))
 	if err != nil {
 		return nil, errors.Join(errors.New("the suggested rules are not well formed; please report this"), err)
 	}
-	if _, err := rules.Parse("suggested rules", source); err != nil {
+	if _, err := (rules.Options{Load: load}).Parse("suggested rules", source); err != nil {
 		return nil, errors.Join(errors.New("the suggested rules are not well formed; please report this"), err)
 	}
 	return source, nil
+}
+
+// reasonText says in a line what speaks for a rule.
+func reasonText(s *suggest.Suggestion) string {
+	text := s.Basis
+	switch s.Rule.Kind {
+	case rules.KindRewrite:
+		text += fmt.Sprintf(": the pattern matches %s of %s", report.Grouped(s.For), cli.CountOf(s.Of, "value"))
+	case rules.KindStatus:
+		text += fmt.Sprintf(": %s of %s", report.Grouped(s.For+s.Against), cli.CountOf(s.Of, "result"))
+		if s.Against > 0 {
+			text += fmt.Sprintf(", %s of them recorded as a success", report.Grouped(s.Against))
+		}
+	case rules.KindEffect:
+		text += fmt.Sprintf(": %s for it, %s against, of %s", cli.CountOf(s.For, "observation"), report.Grouped(s.Against), cli.CountOf(s.Calls, "call"))
+	case rules.KindPlumbing:
+		text += fmt.Sprintf(": %s, none used later", cli.CountOf(s.For, "result"))
+	default:
+		text += ": " + cli.CountOf(s.For, "call")
+	}
+	if e := &s.Evidence; e.Moves && e.Checks > 0 {
+		text += fmt.Sprintf("; %s, %s contradicted", cli.CountOf(e.Checks, "check"), report.Grouped(e.Contradictions))
+	}
+	if s.After.States != s.Before.States {
+		text += fmt.Sprintf("; %s states become %s", report.Grouped(s.Before.States), report.Grouped(s.After.States))
+	}
+	return text + "."
 }
 
 func sizeText(s suggest.Size) string {
@@ -186,7 +244,7 @@ func sizeText(s suggest.Size) string {
 }
 
 // leftText names a rule that has no id.
-func leftText(l *suggest.Left) string {
+func leftText(l *suggest.Rejected) string {
 	text := l.Rule.Kind.String()
 	if l.Rule.Kind == rules.KindEffect {
 		text += " " + l.Rule.Effect.String()
@@ -215,30 +273,49 @@ func globs(r *rules.Rule) []string {
 	return out
 }
 
-// writeRule writes one rule as an element of `rules:`.
+// writeRule writes one rule as an element of `rules:`, on one line where that fits.
 func writeRule(b *strings.Builder, r *rules.Rule) {
-	fmt.Fprintf(b, "  - id: %s\n    kind: %s\n    match: {tool: %s", scalar(r.ID), r.Kind, sequence(globs(r)))
+	match := "tool: " + sequence(globs(r))
 	if len(r.Match.Arg) > 0 {
-		b.WriteString(", arg: " + scalar(r.Match.Arg.String()))
+		match += ", arg: " + scalar(r.Match.Arg.String())
 	}
-	b.WriteString("}\n")
+	if len(r.Match.Args) > 0 {
+		var args []string
+		for _, a := range r.Match.Args {
+			args = append(args, scalar(a.Path.String())+": "+scalar(a.Pattern.String()))
+		}
+		match += ", args: {" + strings.Join(args, ", ") + "}"
+	}
+	fields := []string{"id: " + scalar(r.ID), "kind: " + r.Kind.String(), "match: {" + match + "}"}
+	add := func(name, text string) { fields = append(fields, name+": "+text) }
 	switch r.Kind {
+	case rules.KindStatus:
+		add("result", scalar(r.Pattern.String()))
+		add("is", r.Is)
+	case rules.KindRename:
+		add("to", scalar(r.To))
 	case rules.KindEffect:
-		fmt.Fprintf(b, "    effect: %s\n", r.Effect)
+		add("effect", r.Effect.String())
 	case rules.KindRewrite:
-		fmt.Fprintf(b, "    pattern: %s\n    with: %s\n", scalar(r.Pattern.String()), scalar(r.With))
+		add("pattern", scalar(r.Pattern.String()))
+		add("with", scalar(r.With))
 	case rules.KindDomain:
-		fmt.Fprintf(b, "    domain: %s\n", scalar(r.Domain))
+		add("domain", scalar(r.Domain))
 	case rules.KindLoop:
 		if len(r.IgnoreArgs) > 0 {
 			var paths []string
 			for _, p := range r.IgnoreArgs {
 				paths = append(paths, p.String())
 			}
-			fmt.Fprintf(b, "    ignore_args: [%s]\n", scalars(paths))
+			add("ignore_args", "["+scalars(paths)+"]")
 		}
 	}
-	b.WriteString("\n")
+	const lineWidth = 100 // of rules.Format
+	if line := "  - {" + strings.Join(fields, ", ") + "}"; len(line) <= lineWidth {
+		b.WriteString(line + "\n")
+		return
+	}
+	b.WriteString("  - " + strings.Join(fields, "\n    ") + "\n")
 }
 
 func sequence(texts []string) string {
@@ -280,11 +357,11 @@ func suggestion(in *cli.Intake, found *suggest.Suggestions, source []byte) Sugge
 		Rules: cli.Map(found.Rules, func(s *suggest.Suggestion) suggestedRuleJSON {
 			return suggestedRuleJSON{
 				ID: s.Rule.ID, Kind: s.Rule.Kind.String(), Basis: s.Basis, Tools: globs(s.Rule), Argument: s.Rule.Match.Arg.String(),
-				Calls: s.Calls, Trajectories: s.Trajectories, For: s.For, Against: s.Against, Before: sizeOf(s.Before), After: sizeOf(s.After),
+				Calls: s.Calls, Trajectories: s.Trajectories, For: s.For, Against: s.Against, Of: s.Of, Before: sizeOf(s.Before), After: sizeOf(s.After),
 				States: s.Evidence.States, Tested: s.Evidence.Tested, Checks: s.Evidence.Checks, Contradictions: s.Evidence.Contradictions,
 			}
 		}),
-		Left: cli.Map(found.Left, func(l *suggest.Left) leftRuleJSON {
+		Left: cli.Map(found.Rejected, func(l *suggest.Rejected) leftRuleJSON {
 			return leftRuleJSON{l.Rule.Kind.String(), globs(l.Rule), l.Rule.Match.Arg.String(), l.Basis, l.Reason}
 		}),
 	}
@@ -311,9 +388,17 @@ func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
 	})
 	table.Note("States and bits are those with this rule and all above it; without rules they are %s and %s.",
 		report.Grouped(out.Before.States), bitsText(out.Before.Bits))
-	d.Add(table, report.TableOf("left-out", "Tried and rejected", out.Left, []report.Column{
-		{Key: "kind", Words: true}, {Key: "tools", Wrap: true}, {Key: "argument"}, {Key: "reason", Wrap: true, Words: true},
-	}))
+	left := report.NewTable("left-out", "Tried and rejected",
+		report.Column{Key: "kind"},
+		report.Column{Key: "tools", Wrap: true},
+		report.Column{Key: "argument"},
+		report.Column{Key: "reason", Wrap: true},
+	)
+	for _, l := range out.Left {
+		left.Add(report.Text(l.Kind), report.Name(strings.Join(l.Tools, ", ")), report.Name(l.Argument), report.Text(l.Reason))
+	}
+	d.Add(table)
+	d.Add(left)
 	d.Section("The rule file", report.Code{Language: "yaml", Text: out.YAML})
 	return d
 }

@@ -31,9 +31,9 @@ func TestSuggestedFileReadsBack(t *testing.T) {
 		found := &suggest.Suggestions{}
 		for _, r := range []*rules.Rule{rewrite, effect, domain, loop} {
 			found.Rules = append(found.Rules, suggest.Suggestion{Rule: r, Basis: name.Draw(t, "basis")})
-			found.Left = append(found.Left, suggest.Left{Suggestion: suggest.Suggestion{Rule: r}, Reason: name.Draw(t, "reason")})
+			found.Rejected = append(found.Rejected, suggest.Rejected{Suggestion: suggest.Suggestion{Rule: r}, Reason: name.Draw(t, "reason")})
 		}
-		source, err := suggestedFile(found)
+		source, err := suggestedFile(found, suggestOptions{Explain: true}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

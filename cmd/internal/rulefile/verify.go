@@ -137,11 +137,11 @@ type checkJSON struct {
 }
 
 type nextCallJSON struct {
-	Rules    string            `json:"rules"`
-	States   int               `json:"states"`
-	Calls    int               `json:"calls"`
-	Bits     entropy.Figure    `json:"bits"` // held out, a call
-	Interval *entropy.Interval `json:"interval"`
+	Rules    string         `json:"rules"`
+	States   int            `json:"states"`
+	Calls    int            `json:"calls"`
+	Bits     entropy.Figure `json:"bits"` // held out, a call
+	Interval stat.Interval  `json:"interval"`
 }
 
 type verifyLeftOut struct {
@@ -274,7 +274,7 @@ func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, 
 	v.Rate, v.Interval = stat.Unknown("nothing was checked"), stat.NoInterval("nothing was checked")
 	if r.Rate.N > 0 {
 		v.Rate = stat.Known(r.Rate.Share)
-		v.Interval = stat.Interval{Lo: r.Rate.Lo, Hi: r.Rate.Hi, Level: 0.95, Method: "Wilson"}
+		v.Interval = r.Rate.Interval
 	}
 	v.Verdict, v.Why = judge(r, o)
 	for _, x := range r.Examples {
@@ -308,7 +308,7 @@ func judge(r *evidence.RuleEvidence, o verifyOptions) (verdict, why string) {
 // nextCall sums up what the next call costs to predict: at order 0 from nothing,
 // at order 1 from the state.
 func nextCall(name string, e *evidence.Evidence, o verifyOptions, order int) nextCallJSON {
-	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None()}
+	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None(), Interval: stat.NoInterval("no held-out loss, no interval")}
 	if e.Next.Folds == 0 {
 		return out
 	}

@@ -49,7 +49,7 @@ func nextCallTable(out EvidenceJSON) *report.Table {
 		if n.Bits.Known() {
 			bits = report.Float(float64(n.Bits), 3)
 		}
-		table.Add(report.Text(n.Rules), report.Int(n.States), bits, cli.RangeCell(n.Interval, 2, "too few tasks for an interval"))
+		table.Add(report.Text(n.Rules), report.Int(n.States), bits, report.Range(n.Interval, 2))
 	}
 	table.Note("What the tool of the next call costs to predict from the state, on tasks that the model has not seen, whatever rules call the tools: too many states are new in every task, too few go on in different ways.")
 	return table

@@ -261,7 +261,7 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 
 // splitProblem says that --split time cannot be done with these traces.
 func splitProblem(err error) error {
-	if problem, ok := errors.AsType[*diag.Error](err); ok && problem.Pos.File == "" {
+	if problem, ok := errors.AsType[*diag.Error](err); ok && problem.Pos.File == "" && problem.Code != cli.CodeNoTrajectories {
 		named := *problem
 		named.Pos.File = "--split time"
 		return &named

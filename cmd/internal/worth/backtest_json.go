@@ -118,13 +118,6 @@ type sweepMetricsJSON struct {
 	MetaTools         float64     `json:"meta_tools"`
 }
 
-func intervalJSON(i backtest.Interval, reason string) stat.Interval {
-	if !i.IsKnown() {
-		return stat.NoInterval(reason)
-	}
-	return stat.Interval{Lo: i.Lo, Hi: i.Hi, Level: 0.95, Method: "bootstrap over tasks"}
-}
-
 // JSON returns the result for scripts.
 func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
 	r := f.result

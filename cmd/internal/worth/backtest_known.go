@@ -19,7 +19,6 @@ const (
 	noneUsed    = "it occurs in no trajectory of the test part"
 	noDuration  = "how long a registration would take is not recorded"
 	noOffers    = "no trajectory records the definitions of the tools offered, and input that holds them"
-	fewerTasks  = "fewer than two tasks, or the figure is not known"
 )
 
 // registers reports whether a technique offers definitions of tools when they are
@@ -29,7 +28,7 @@ func registers(technique string) bool {
 }
 
 // lacks returns why a metric of a technique is not known, "" if it is. A figure
-// that nothing bears is no zero, and its interval is none either.
+// that nothing supports is not zero, and its interval is none either.
 func (f *BacktestFindings) lacks(o *backtest.Outcome, metric string) string {
 	offers := registers(o.Name) && o.Used == 0
 	calling := strings.HasPrefix(metric, "calling_turns")
@@ -57,7 +56,7 @@ func (f *BacktestFindings) interval(o *backtest.Outcome, metric string) stat.Int
 	if why := f.lacks(o, metric); why != "" {
 		return stat.NoInterval(why)
 	}
-	return intervalJSON(o.Intervals[metric], fewerTasks)
+	return o.Intervals[metric]
 }
 
 // known returns a figure of a technique, or why there is none.

@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // TestUnknownHasNoInterval holds that a figure that the traces do not bear is
 // missing together with its interval, and that all others are there.
 func TestUnknownHasNoInterval(t *testing.T) {
-	known := map[string]backtest.Interval{}
+	known := map[string]stat.Interval{}
 	for _, metric := range backtest.Metrics {
-		known[metric] = backtest.Interval{Lo: 0, Hi: 0}
+		known[metric] = stat.Interval{Level: 0.95}
 	}
 	outcome := func(name string, used int) backtest.Outcome {
 		return backtest.Outcome{Name: name, Used: used, LLMCalls: 20, CallingTurns: 10, Seconds: 60, Intervals: known, StepsBefore: math.NaN(), StepsAfter: math.NaN()}

@@ -85,7 +85,7 @@ func (f *BacktestFindings) estimates(name, title, x, metric string, of func(o *b
 		}
 		row := plot.Estimate{Name: o.Name, Share: of(o), Lo: math.NaN(), Hi: math.NaN()}
 		text := fmt.Sprintf("%s %.1f %%", o.Name, 100*row.Share)
-		if i := o.Intervals[metric]; i.IsKnown() {
+		if i := o.Intervals[metric]; i.Known() {
 			row.Lo, row.Hi = i.Lo, i.Hi
 			text += fmt.Sprintf(" (%.1f to %.1f %%)", 100*i.Lo, 100*i.Hi)
 		}

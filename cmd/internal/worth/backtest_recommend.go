@@ -71,7 +71,7 @@ func (f *BacktestFindings) reason(threshold int) string {
 		return "it saves no calling turn, but most " + f.unit()
 	}
 	text := "it saves most calling turns of those that are replayed"
-	if i := f.best.Intervals["calling_turns_saved"]; i.IsKnown() {
+	if i := f.best.Intervals["calling_turns_saved"]; i.Known() {
 		text += fmt.Sprintf(": %s, 95 %% interval %s to %s", report.Grouped(f.best.CallingTurnsSaved), report.Grouped(int(i.Lo)), report.Grouped(int(i.Hi)))
 	}
 	if f.best.Wrong > 0 {

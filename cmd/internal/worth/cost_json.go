@@ -1,7 +1,6 @@
 package worth
 
 import (
-	"math"
 	"time"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -239,23 +238,8 @@ func day(at time.Time) string {
 }
 
 func costEstimate(e cost.Estimate) costEstimateJSON {
-	out := costEstimateJSON{Value: e.Value, Tasks: e.Tasks, Turns: e.Turns}
-	out.Interval = costInterval(cost.Share{Value: e.Value, Lo: e.Lo, Hi: e.Hi}, "linearised ratio of sums over tasks")
-	return out
+	return costEstimateJSON{Value: e.Value, Interval: e.Interval, Tasks: e.Tasks, Turns: e.Turns}
 }
-
-// costInterval is the interval of a share or factor.
-func costInterval(s cost.Share, method string) stat.Interval {
-	if math.IsNaN(s.Value) {
-		return stat.NoInterval("no figure, no interval")
-	}
-	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
-		return stat.NoInterval("it takes at least two tasks")
-	}
-	return stat.Interval{Lo: s.Lo, Hi: s.Hi, Level: 0.95, Method: method}
-}
-
-const overTasks = "bootstrap over tasks"
 
 func lazyResult(r *cost.LazyReport) *lazyJSON {
 	const none = "no trajectory records the definitions of its tools"
@@ -269,8 +253,8 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 		level.Variants = cli.Map(l.Variants, func(v *cost.LazyLine) lazyVariantJSON {
 			return lazyVariantJSON{
 				Variant: v.Variant, Doc: v.Doc, LLMCalls: v.Lazy.Turns, LLMCallsSaved: l.Eager.Turns - v.Lazy.Turns, Registered: v.Lazy.Registered, Unused: v.Lazy.Unused,
-				Tokens: v.Lazy.Tokens(), TokensSaved: stat.Finite(v.TokensSaved.Value, "there are no tokens"), TokensInterval: costInterval(v.TokensSaved, overTasks),
-				CostUSD: money(v.Lazy.Totals), USDSaved: stat.Finite(v.USDSaved.Value, noPrice), USDInterval: costInterval(v.USDSaved, overTasks),
+				Tokens: v.Lazy.Tokens(), TokensSaved: stat.Finite(v.TokensSaved.Value, "there are no tokens"), TokensInterval: v.TokensSaved.Interval,
+				CostUSD: money(v.Lazy.Totals), USDSaved: stat.Finite(v.USDSaved.Value, noPrice), USDInterval: v.USDSaved.Interval,
 			}
 		})
 		level.Preload = lazyPreload(l.Preload, level.preloadVariant())
@@ -286,8 +270,8 @@ func lazyResult(r *cost.LazyReport) *lazyJSON {
 func lazyEvenResult(e *cost.BreakEven) lazyEvenJSON {
 	const never = "no number of tools makes lazy registration cheaper here"
 	out := lazyEvenJSON{
-		stat.Finite(e.Tokens.Value, never), costInterval(e.Tokens, overTasks),
-		stat.Finite(e.USD.Value, never), costInterval(e.USD, overTasks), e.Tasks,
+		stat.Finite(e.Tokens.Value, never), e.Tokens.Interval,
+		stat.Finite(e.USD.Value, never), e.USD.Interval, e.Tasks,
 	}
 	if !e.Priced {
 		out.USD, out.USDInterval = stat.Unknown(noPrice), stat.NoInterval(noPrice)

@@ -54,8 +54,8 @@ const (
 
 func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
 	out := &lazyPreloadJSON{
-		Tokens: stat.Finite(p.Tokens.Value, "there are no tokens"), TokensInterval: costInterval(p.Tokens, overTasks),
-		USD: stat.Finite(p.USD.Value, noPrice), USDInterval: costInterval(p.USD, overTasks),
+		Tokens: stat.Finite(p.Tokens.Value, "there are no tokens"), TokensInterval: p.Tokens.Interval,
+		USD: stat.Finite(p.USD.Value, noPrice), USDInterval: p.USD.Interval,
 	}
 	out.ByTokens = beats(full.TokensInterval, out.TokensInterval)
 	out.ByUSD = beats(full.USDInterval, out.USDInterval)
@@ -66,7 +66,7 @@ func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
 // and of one of what is saved beyond lazy registration.
 func beats(full, lazy stat.Interval) string {
 	switch {
-	case full.Reason != "" || lazy.Reason != "":
+	case !full.Known() || !lazy.Known():
 		return beatsUnknown
 	case full.Lo > 0 && lazy.Lo > 0:
 		return beatsBoth

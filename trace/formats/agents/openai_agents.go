@@ -60,7 +60,7 @@ func decodeOpenAIAgents(r trace.Record) ([]trace.Fragment, error) {
 
 func assembleOpenAIAgents(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
 	anomalies := build.New(0)
-	var spans []*spantree.RunSpan
+	var spans []*spantree.Span
 	byID := map[string]int{}
 	session := ""
 	for i := range parts {
@@ -78,7 +78,7 @@ func assembleOpenAIAgents(key string, parts []trace.Fragment) ([]*trace.Trajecto
 		byID[s.ID] = len(spans)
 		spans = append(spans, s)
 	}
-	out := spantree.JoinRuns(key, spans, anomalies)
+	out := spantree.JoinPlatform(key, spans, anomalies)
 	for _, t := range out {
 		t.Session, t.Source = session, parts[0].Pos
 	}
@@ -86,8 +86,8 @@ func assembleOpenAIAgents(key string, parts []trace.Fragment) ([]*trace.Trajecto
 }
 
 // readAgentsSpan reads a span.
-func readAgentsSpan(b *build.Builder, raw []byte) *spantree.RunSpan {
-	s := &spantree.RunSpan{}
+func readAgentsSpan(b *build.Builder, raw []byte) *spantree.Span {
+	s := &spantree.Span{Trace: string(build.MemberText(raw, "trace_id"))}
 	text := func(dst *string, c *jsonscan.Cursor) {
 		t, _ := c.Text()
 		*dst = string(t)
@@ -104,34 +104,35 @@ func readAgentsSpan(b *build.Builder, raw []byte) *spantree.RunSpan {
 		case "ended_at":
 			s.End = b.ReadTime(&c)
 		case "error":
-			s.Err = build.ReadRaw(&c)
+			s.Failure = build.ReadRaw(&c)
 		case "span_data":
 			readAgentsData(s, &c)
 		}
 	}
-	if s.Failed = !s.Err.IsZero(); s.Failed {
+	if s.Failed = !s.Failure.IsZero(); s.Failed {
 		s.Status = trace.StatusFailed
-		if message := build.MemberRaw(s.Err.Data, "message"); s.Err.Form == trace.FormJSON && len(message) > 0 && message[0] == '"' {
-			s.Err = trace.Raw{Data: message, Form: trace.FormString}
+		if message := build.MemberRaw(s.Failure.Data, "message"); s.Failure.Form == trace.FormJSON && len(message) > 0 && message[0] == '"' {
+			s.Failure = trace.Raw{Data: message, Form: trace.FormString}
 		}
 	} else if !s.End.IsZero() {
 		s.Status = trace.StatusOK
 	}
+	s.Kind = s.Platform
 	return s
 }
 
 // readAgentsData reads what a span is about.
-func readAgentsData(s *spantree.RunSpan, c *jsonscan.Cursor) {
+func readAgentsData(s *spantree.Span, c *jsonscan.Cursor) {
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {
 		case "type":
 			switch kind, _ := c.Text(); string(kind) {
 			case "function":
-				s.Kind = spantree.RunTool
+				s.Platform = spantree.SpanTool
 			case "response", "generation":
-				s.Kind = spantree.RunModel
+				s.Platform = spantree.SpanModel
 			case "agent":
-				s.Kind = spantree.RunAgent
+				s.Platform = spantree.SpanAgent
 			}
 		case "name":
 			name, _ := c.Text()
@@ -142,9 +143,9 @@ func readAgentsData(s *spantree.RunSpan, c *jsonscan.Cursor) {
 			s.Output = build.ReadRaw(c)
 		case "model":
 			model, _ := c.Text()
-			s.Response.Model = string(model)
+			s.ModelName = string(model)
 		case "usage":
-			s.Response.Usage = build.ReadUsage(c.Raw(), &build.UsageResponses, &build.UsageChat)
+			s.Tokens = build.ReadUsage(c.Raw(), &build.UsageResponses, &build.UsageChat)
 		}
 	}
 }

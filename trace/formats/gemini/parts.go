@@ -4,6 +4,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // readGeminiParts reads the parts of a content.
@@ -93,43 +94,8 @@ func readGeminiResult(c *jsonscan.Cursor) build.Item {
 			it.Value = build.ReadRaw(c)
 		}
 	}
-	it.Value, it.Status, it.Err = geminiResult(it.Value)
+	it.Value, it.Status, it.Err = message.GeminiResult(it.Value)
 	return it
-}
-
-// geminiResult returns what a function returned, how it ended and with which
-// error: the documented members are "output" and "error"; a lone "result" is
-// what libraries write for a value that is no object.
-func geminiResult(whole trace.Raw) (result trace.Raw, status trace.Status, failure trace.Raw) {
-	result = whole
-	if whole.Form != trace.FormJSON {
-		return result, trace.StatusUnknown, trace.Raw{}
-	}
-	var output, lone trace.Raw
-	members := 0
-	c := jsonscan.New(whole.Data)
-	for ok := c.Object(); ok && c.Member(); {
-		members++
-		switch string(c.Key()) {
-		case "output":
-			output = build.ReadRaw(&c)
-		case "result":
-			lone = build.ReadRaw(&c)
-		case "error":
-			failure = build.ReadRaw(&c)
-		}
-	}
-	switch {
-	case !failure.IsEmpty():
-		return result, trace.StatusFailed, failure
-	case !output.IsZero() && members == 1:
-		return output, trace.StatusOK, trace.Raw{}
-	case !output.IsZero():
-		return result, trace.StatusOK, trace.Raw{}
-	case !lone.IsZero() && members == 1:
-		return lone, trace.StatusUnknown, trace.Raw{}
-	}
-	return result, trace.StatusUnknown, trace.Raw{}
 }
 
 // answerCode gives the code that the model had run its result.

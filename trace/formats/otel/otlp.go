@@ -40,12 +40,8 @@ var OTLP = trace.Format{
 	Assemble: assembleOTLP,
 }
 
-// agentMarks begin the names of attributes and events that a trajectory is read
-// from.
-var agentMarks = []string{"gen_ai.", "openinference.", "llm.", "traceloop.", "mcp."}
-
 func marksAgent(name []byte) bool {
-	for _, mark := range agentMarks {
+	for _, mark := range spantree.AgentMarks {
 		if bytes.HasPrefix(name, []byte(mark)) {
 			return true
 		}
@@ -63,7 +59,7 @@ func detectOTLP(h trace.Head) trace.Match {
 			continue
 		}
 		found, more = true, more || r.Truncated
-		for _, mark := range agentMarks {
+		for _, mark := range spantree.AgentMarks {
 			if bytes.Contains(r.Raw, []byte(`"`+mark)) {
 				return trace.Match{OK: true}
 			}
@@ -75,7 +71,7 @@ func detectOTLP(h trace.Head) trace.Match {
 	case more: // what is not seen yet may be of agents
 		return trace.Match{OK: true}
 	}
-	return trace.Match{Lacks: "no span or log record has attributes of agents (gen_ai.*, openinference.*, llm.*, traceloop.*, mcp.*)"}
+	return trace.Match{Lacks: "no span or log record has attributes of agents (gen_ai.*, openinference.*, llm.*, traceloop.*, mcp.*, ...)"}
 }
 
 // otlpHead is what is read of a span or log record to see where it belongs.
@@ -297,7 +293,7 @@ func assembleOTLP(key string, parts []trace.Fragment) ([]*trace.Trajectory, erro
 	for _, id := range order {
 		s := byID[id]
 		if s == nil { // logs were kept and spans were not
-			s = &spantree.Span{Trace: id[0], ID: id[1], Kind: spantree.SpanChat, Attrs: trace.Value{Kind: trace.Object}, Start: logs[id][0].At, End: logs[id][len(logs[id])-1].At}
+			s = &spantree.Span{Trace: id[0], ID: id[1], Kind: spantree.SpanModel, Attrs: trace.Value{Kind: trace.Object}, Start: logs[id][0].At, End: logs[id][len(logs[id])-1].At}
 			for _, e := range logs[id] {
 				s.Take(&spantree.Span{Attrs: e.Attrs})
 			}

@@ -2,7 +2,6 @@ package otel
 
 import (
 	"github.com/awo-dev/awo/internal/jsonscan"
-
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/spantree"
 )
@@ -50,7 +49,7 @@ func (r *otlpReader) span(c *jsonscan.Cursor) *spantree.Span {
 	var members [16]trace.Value
 	for ok := c.Object(); ok && c.Member(); {
 		if key := c.Key(); string(key) == "attributes" {
-			s.Attrs = r.attributes(c)
+			s.SetAttrs(r.attributes(c))
 		} else if i, ok := otlpNames[string(key)]; ok {
 			members[i] = r.values.Value(c)
 		}
@@ -72,10 +71,10 @@ func (r *otlpReader) span(c *jsonscan.Cursor) *spantree.Span {
 	}
 	switch status.Member("code").Text {
 	case "2", "STATUS_CODE_ERROR", "ERROR", "Error":
-		s.Failed, s.Failure = true, status.Member("message", "description").Text
+		s.Failed, s.Failure = true, trace.TextOf(status.Member("message", "description").Text)
 	}
 	s.Fail()
-	s.Kind = s.Classify()
+	s.Classify()
 	return s
 }
 

@@ -163,17 +163,17 @@ func phoenixSpan(v trace.Value) *spantree.Span {
 		ID:      spantree.SpanNumber([]byte(context.Member("span_id").Text), 8),
 		Parent:  spantree.SpanNumber([]byte(v.Member("parent_id").Text), 8),
 		Name:    v.Member("name").Text,
-		Failure: v.Member("status_message").Text,
+		Failure: build.RawOf(v.Member("status_message")),
 		Failed:  v.Member("status_code").Text == "ERROR",
 		Attrs:   trace.Value{Kind: trace.Object},
 	}
 	s.Start, _ = trace.ParseTime(v.Member("start_time").Text)
 	s.End, _ = trace.ParseTime(v.Member("end_time").Text)
 	if attrs := v.Member("attributes"); attrs.Kind == trace.Object {
-		s.Attrs = attrs
+		s.SetAttrs(attrs)
 	}
 	if kind := v.Member("span_kind").Text; kind != "" {
-		if _, ok := s.Attr("openinference.span.kind"); !ok && !strings.HasPrefix(kind, "SPAN_KIND") {
+		if _, ok := s.Attribute("openinference.span.kind"); !ok && !strings.HasPrefix(kind, "SPAN_KIND") {
 			s.Attrs.Members = trace.SortedMembers(append(s.Attrs.Members[:len(s.Attrs.Members):len(s.Attrs.Members)],
 				trace.Member{Name: "openinference.span.kind", Value: trace.Value{Kind: trace.String, Text: kind}}))
 		}
@@ -187,6 +187,6 @@ func phoenixSpan(v trace.Value) *spantree.Span {
 		s.Events = append(s.Events, event)
 	}
 	s.Fail()
-	s.Kind = s.Classify()
+	s.Classify()
 	return s
 }

@@ -115,7 +115,7 @@ func TestSpanHistories(t *testing.T) {
 		for i, r := range test.requests {
 			text := func(s string) trace.Value { return trace.Value{Kind: trace.String, Text: "[" + s + "]"} }
 			spans = append(spans, &spantree.Span{
-				Trace: "t", ID: fmt.Sprint(i), Kind: spantree.SpanChat, Start: spantree.UnixNano(trace.Value{Text: fmt.Sprint(1000 + i)}),
+				Trace: "t", ID: fmt.Sprint(i), Kind: spantree.SpanModel, Start: spantree.UnixNano(trace.Value{Text: fmt.Sprint(1000 + i)}),
 				Attrs: trace.Value{Kind: trace.Object, Members: []trace.Member{{Name: "gen_ai.input.messages", Value: text(r[0])}, {Name: "gen_ai.output.messages", Value: text(r[1])}}},
 			})
 		}
@@ -136,7 +136,7 @@ func TestSpanHistories(t *testing.T) {
 
 // TestSpanCircles holds that spans that are below each other are read.
 func TestSpanCircles(t *testing.T) {
-	for _, kinds := range [][]spantree.Kind{{spantree.SpanChat, spantree.SpanChat, spantree.SpanChat}, {spantree.SpanAgent, spantree.SpanAgent, spantree.SpanChat}, {spantree.SpanTool, spantree.SpanTool, spantree.SpanMCP}, {spantree.SpanLink, spantree.SpanLink, spantree.SpanTool}} {
+	for _, kinds := range [][]spantree.Kind{{spantree.SpanModel, spantree.SpanModel, spantree.SpanModel}, {spantree.SpanAgent, spantree.SpanAgent, spantree.SpanModel}, {spantree.SpanTool, spantree.SpanTool, spantree.SpanMCP}, {spantree.SpanLink, spantree.SpanLink, spantree.SpanTool}} {
 		var spans []*spantree.Span
 		for i, kind := range kinds {
 			spans = append(spans, &spantree.Span{Trace: "t", ID: fmt.Sprint(i), Parent: fmt.Sprint((i + 1) % len(kinds)), Name: "f", Kind: kind, Attrs: trace.Value{Kind: trace.Object}})
@@ -165,6 +165,8 @@ func TestSpansOfNoAgent(t *testing.T) {
 func FuzzDecodeOTLP(f *testing.F) { formattest.FuzzFormat(f, &otel.OTLP) }
 
 func FuzzDecodePhoenix(f *testing.F) { formattest.FuzzFormat(f, &otel.Phoenix) }
+
+func FuzzDecodeFlat(f *testing.F) { formattest.FuzzFormat(f, &otel.Flat) }
 
 // BenchmarkDecodeOTLP reads a conversation in which every request repeats the
 // history.

@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 	"github.com/awo-dev/awo/trace/formats/internal/spantree"
 )
 
@@ -82,12 +83,8 @@ func decodeLangfuse(r trace.Record) ([]trace.Fragment, error) {
 
 // observation is an observation as far as it was read.
 type observation struct {
-	spantree.RunSpan
-	typ, level, model string
-	tool              string // what its attributes say is the tool
-	usage             trace.Usage
-
-	cost *float64
+	spantree.Span
+	typ, level string
 }
 
 func assembleLangfuse(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
@@ -120,22 +117,13 @@ func assembleLangfuse(key string, parts []trace.Fragment) ([]*trace.Trajectory, 
 		}
 		o.read(anomalies, raw)
 	}
-	called := map[string]bool{}
+	spans := make([]*spantree.Span, 0, len(all))
 	for _, o := range all {
-		if o.typ == "GENERATION" {
-			for _, it := range spantree.ReadMessages(build.New(0), o.Output, true) {
-				if it.Kind == build.ItemCall {
-					called[string(it.Tool)] = true
-				}
-			}
-		}
+		o.Trace = key
+		o.finish()
+		spans = append(spans, &o.Span)
 	}
-	spans := make([]*spantree.RunSpan, 0, len(all))
-	for _, o := range all {
-		o.finish(anomalies, called)
-		spans = append(spans, &o.RunSpan)
-	}
-	out := spantree.JoinRuns(key, spans, anomalies)
+	out := spantree.JoinPlatform(key, spans, anomalies)
 	for _, t := range out {
 		t.Session, t.Source = session, parts[0].Pos
 	}
@@ -176,26 +164,26 @@ func (o *observation) read(b *build.Builder, raw []byte) {
 		case "level":
 			text(&o.level, &c)
 		case "statusMessage":
-			value(&o.Err, &c)
+			value(&o.Failure, &c)
 		case "input":
 			value(&o.Input, &c)
 		case "output":
 			value(&o.Output, &c)
 		case "model", "providedModelName":
-			text(&o.model, &c)
+			text(&o.ModelName, &c)
 		case "usage", "usageDetails":
 			o.readUsage(&c)
 		case "totalCost":
-			o.cost = readCost(&c, o.cost)
+			o.Cost = readCost(&c, o.Cost)
 		case "costDetails":
 			for ok := c.Object(); ok && c.Member(); {
 				if string(c.Key()) == "total" {
-					o.cost = readCost(&c, o.cost)
+					o.Cost = readCost(&c, o.Cost)
 				}
 			}
 		case "metadata":
 			v := build.ReadRaw(&c)
-			o.readMetadata(spantree.InnerJSON(v))
+			o.readMetadata(build.InnerJSON(v))
 		}
 	}
 }
@@ -242,31 +230,30 @@ func (o *observation) readUsage(c *jsonscan.Cursor) {
 		u.Input += in
 		u.Output += out
 	}
-	o.usage = u
+	o.Tokens = u
 }
 
-// readMetadata reads what the attributes of an observation say about its tool.
+// readMetadata reads the attributes that an observation has from the span that it
+// was made of.
 func (o *observation) readMetadata(metadata []byte) {
 	c := jsonscan.New(metadata)
 	for ok := c.Object(); ok && c.Member(); {
 		if string(c.Key()) != "attributes" {
 			continue
 		}
-		for ok := c.Object(); ok && c.Member(); {
-			switch string(c.Key()) {
-			case "gen_ai.tool.name", "tool.name":
-				if text, ok := c.Text(); ok {
-					o.tool = string(text)
-				}
-			case "gen_ai.tool.call.id":
-				o.CallID, _ = c.Text()
+		if text := build.InnerJSON(build.ReadRaw(&c)); text != nil {
+			if v, err := trace.ParseValue(text); err == nil && v.Kind == trace.Object {
+				o.SetAttrs(v)
 			}
 		}
 	}
 }
 
-// finish turns what was read into a span; called are the tools that models called.
-func (o *observation) finish(b *build.Builder, called map[string]bool) {
+// langfuseKinds are the types of observations that mean something.
+var langfuseKinds = map[string]spantree.Kind{"GENERATION": spantree.SpanModel, "AGENT": spantree.SpanAgent, "TOOL": spantree.SpanTool}
+
+// finish turns what was read into a span.
+func (o *observation) finish() {
 	o.Failed = o.level == "ERROR"
 	switch {
 	case o.Failed:
@@ -275,37 +262,20 @@ func (o *observation) finish(b *build.Builder, called map[string]bool) {
 		o.Status = trace.StatusOK
 	}
 	if !o.Failed {
-		o.Err = trace.Raw{}
+		o.Failure = trace.Raw{}
 	}
-	var m toolOutput
-	if o.typ == "SPAN" || o.typ == "TOOL" {
-		m.read(o.Output)
+	o.Platform = langfuseKinds[o.typ]
+	o.Classify()
+	if o.Kind != spantree.SpanLink || o.typ != "SPAN" {
+		return
 	}
-	switch {
-	case o.typ == "GENERATION":
-		o.Kind = spantree.RunModel
-		o.usage.CostUSD = o.cost
-		o.Response = build.Response{Usage: o.usage, Model: o.model}
-		if o.Tools = spantree.ReadRunTools(b, o.Input); len(o.Tools) == 0 && bytes.HasPrefix(spantree.InnerJSON(o.Output), []byte("{")) {
-			o.Tools = spantree.ReadRunTools(b, o.Output)
-		}
-	case o.typ == "AGENT":
-		o.Kind = spantree.RunAgent
-	case o.typ == "TOOL", o.typ == "SPAN" && (m.isTool || o.tool != "" || called[o.Name]):
-		o.Kind = spantree.RunTool
-		o.Name = cmp.Or(o.tool, o.Name)
-		var id []byte
-		o.Input, id = runToolInput(o.Input)
-		o.Output = m.content
-		for _, known := range [][]byte{id, m.callID} {
-			if len(known) > 0 {
-				o.CallID = known
-			}
-		}
-		if m.failed {
-			o.Failed, o.Status = true, trace.StatusFailed
-		}
+	// Before tools had a type they were spans.
+	var m message.ToolOutput
+	if m.Read(o.Output); m.IsTool {
+		o.Kind = spantree.SpanTool
+		return
 	}
+	o.Unsure = true
 }
 
 func detectLangfuse(h trace.Head) trace.Match {

@@ -76,6 +76,9 @@ func langSmithTrace(run []byte) string {
 	return string(id)
 }
 
+// maxNesting is how deep runs stand inside of each other at most.
+const maxNesting = 64
+
 func assembleLangSmith(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
 	anomalies := build.New(0)
 	byID := map[string]*langSmithRun{}
@@ -90,21 +93,22 @@ func assembleLangSmith(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 			runs = append(runs, run)
 		}
 		run.read(anomalies, raw)
-		if depth < spantree.MessageNesting*8 {
+		if depth < maxNesting {
 			build.EachObject(raw, func(_ string, child []byte) { read(child, depth+1) }, "child_runs")
 		}
 	}
 	for i := range parts {
 		read(parts[i].Data, 0)
 	}
-	spans := make([]*spantree.RunSpan, 0, len(runs))
+	spans := make([]*spantree.Span, 0, len(runs))
 	session := ""
 	for _, run := range runs {
+		run.Trace = key
 		run.finish(anomalies)
-		spans = append(spans, &run.RunSpan)
+		spans = append(spans, &run.Span)
 		session = cmp.Or(session, run.session)
 	}
-	out := spantree.JoinRuns(key, spans, anomalies)
+	out := spantree.JoinPlatform(key, spans, anomalies)
 	for _, t := range out {
 		t.Session, t.Source = session, parts[0].Pos
 	}

@@ -8,18 +8,16 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 	"github.com/awo-dev/awo/trace/formats/internal/spantree"
 )
 
 // langSmithRun is a run as far as it was read.
 type langSmithRun struct {
-	spantree.RunSpan
+	spantree.Span
 	runType, state  string
 	session         string
 	inputs, outputs trace.Raw
-	model           string
-	tokens          trace.Usage
-	cost            *float64
 	stored          bool // inputs or outputs are kept elsewhere
 }
 
@@ -37,7 +35,7 @@ func (r *langSmithRun) read(b *build.Builder, raw []byte) {
 	}
 	count := func(dst *int64, c *jsonscan.Cursor) {
 		if n, ok := c.Int(); ok && n > 0 {
-			*dst, r.tokens.Known = n, true
+			*dst, r.Tokens.Known = n, true
 		}
 	}
 	c := jsonscan.New(raw)
@@ -64,7 +62,7 @@ func (r *langSmithRun) read(b *build.Builder, raw []byte) {
 				r.End = at
 			}
 		case "error":
-			value(&r.Err, &c)
+			value(&r.Failure, &c)
 		case "inputs":
 			value(&r.inputs, &c)
 		case "outputs":
@@ -72,11 +70,11 @@ func (r *langSmithRun) read(b *build.Builder, raw []byte) {
 		case "inputs_s3_urls", "outputs_s3_urls":
 			r.stored = r.stored || c.Kind() == jsonscan.Object
 		case "prompt_tokens":
-			count(&r.tokens.Input, &c)
+			count(&r.Tokens.Input, &c)
 		case "completion_tokens":
-			count(&r.tokens.Output, &c)
+			count(&r.Tokens.Output, &c)
 		case "total_cost":
-			r.cost = readCost(&c, r.cost)
+			r.Cost = readCost(&c, r.Cost)
 		case "extra":
 			r.readExtra(b, &c)
 		}
@@ -109,7 +107,7 @@ func (r *langSmithRun) readExtra(b *build.Builder, c *jsonscan.Cursor) {
 					}
 				case "ls_model_name":
 					if text, ok := c.Text(); ok {
-						r.model = string(text)
+						r.ModelName = string(text)
 					}
 				}
 			}
@@ -119,8 +117,8 @@ func (r *langSmithRun) readExtra(b *build.Builder, c *jsonscan.Cursor) {
 				case "tools", "functions":
 					r.Tools = b.ReadNewTools(c)
 				case "model", "model_name":
-					if text, ok := c.Text(); ok && r.model == "" {
-						r.model = string(text)
+					if text, ok := c.Text(); ok && r.ModelName == "" {
+						r.ModelName = string(text)
 					}
 				}
 			}
@@ -135,7 +133,7 @@ func (r *langSmithRun) finish(b *build.Builder) {
 			r.Parent = segment[len(segment)-36:]
 		}
 	}
-	r.Failed = r.state == "error" || !r.Err.IsEmpty()
+	r.Failed = r.state == "error" || !r.Failure.IsEmpty()
 	switch {
 	case r.Failed:
 		r.Status = trace.StatusFailed
@@ -151,131 +149,14 @@ func (r *langSmithRun) finish(b *build.Builder) {
 	}
 	switch r.runType {
 	case "llm":
-		r.Kind = spantree.RunModel
-		r.finishModel(b)
+		r.Kind = spantree.SpanModel
+		usage, model := message.FindUsage(r.outputs.Data)
+		if usage.Known {
+			r.Tokens = usage
+		}
+		r.ModelName = cmp.Or(model, r.ModelName)
 	case "tool":
-		r.Kind = spantree.RunTool
-		r.finishTool()
+		r.Kind = spantree.SpanTool
 	}
-}
-
-func (r *langSmithRun) finishModel(b *build.Builder) {
-	usage, model := findUsage(r.outputs.Data)
-	if !usage.Known {
-		usage = r.tokens
-	}
-	usage.CostUSD = r.cost
-	r.Response = build.Response{Usage: usage, Model: cmp.Or(model, r.model)}
-	if len(r.Tools) == 0 {
-		r.Tools = spantree.ReadRunTools(b, r.Input)
-	}
-}
-
-func (r *langSmithRun) finishTool() {
-	r.Input, r.CallID = runToolInput(r.inputs)
-	out := r.outputs
-	if inner, ok := build.OnlyMember(out.Data, "output"); ok {
-		out = inner
-	}
-	var m toolOutput
-	m.read(out)
-	r.Output = m.content
-	if len(m.callID) > 0 {
-		r.CallID = m.callID
-	}
-	if m.failed {
-		r.Failed, r.Status = true, trace.StatusFailed
-	}
-}
-
-// runToolInput returns the arguments of a tool, and the id of the call if they have
-// it: LangChain gives tools the text of the arguments, or the whole call.
-func runToolInput(inputs trace.Raw) (args trace.Raw, id []byte) {
-	if inner, ok := build.OnlyMember(inputs.Data, "input"); ok {
-		inputs = inner
-	}
-	text := spantree.InnerJSON(inputs)
-	if text == nil {
-		return inputs, nil
-	}
-	c := jsonscan.New(text)
-	var kind []byte
-	for ok := c.Object(); ok && c.Member(); {
-		switch string(c.Key()) {
-		case "type":
-			kind, _ = c.Text()
-		case "id":
-			id, _ = c.Text()
-		case "args":
-			args = build.ReadArgs(&c)
-		}
-	}
-	if string(kind) == "tool_call" && !args.IsZero() {
-		return args, id
-	}
-	return inputs, nil
-}
-
-// toolOutput is what a tool gave back, taken out of a LangChain message.
-type toolOutput struct {
-	content trace.Raw
-	callID  []byte
-	failed  bool
-	isTool  bool // it was in a message
-}
-
-func (m *toolOutput) read(out trace.Raw) {
-	m.content = out
-	text := spantree.InnerJSON(out)
-	if text == nil || text[0] != '{' {
-		return
-	}
-	said := spantree.ReadAnyMessage(text)
-	if !said.Kwargs.IsZero() && string(said.Class) == "tool" {
-		said = spantree.ReadAnyMessage(said.Kwargs.Data)
-		said.Role = []byte("tool")
-	}
-	if len(said.CallID) == 0 || string(said.Role) != "tool" {
-		return
-	}
-	m.content, m.callID, m.failed, m.isTool = said.Content, said.CallID, string(said.Status) == "error", true
-	m.content = spantree.AsResult(m.content)
-}
-
-// findUsage looks for token counts and the model in what a model gave back.
-func findUsage(data []byte) (u trace.Usage, model string) {
-	var walk func(c *jsonscan.Cursor, depth int)
-	walk = func(c *jsonscan.Cursor, depth int) {
-		if depth > 2*spantree.MessageNesting {
-			c.Skip()
-			return
-		}
-		if c.Array() {
-			for c.Element() {
-				walk(c, depth+1)
-			}
-			return
-		}
-		for ok := c.Object(); ok && c.Member(); {
-			switch string(c.Key()) {
-			case "usage_metadata":
-				if v := build.UsageLangChain.Read(c); v.Known {
-					u = v
-				}
-			case "usage", "token_usage", "tokenUsage":
-				if v := build.ReadUsage(c.Raw(), &build.UsageChat, &build.UsageResponses); v.Known && !u.Known {
-					u = v
-				}
-			case "model", "model_name":
-				if text, ok := c.Text(); ok && model == "" {
-					model = string(text)
-				}
-			case "generations", "message", "kwargs", "llm_output", "response_metadata", "output":
-				walk(c, depth+1)
-			}
-		}
-	}
-	c := jsonscan.New(data)
-	walk(&c, 0)
-	return u, model
+	r.Platform = r.Kind
 }

@@ -87,3 +87,7 @@ const (
 	CodeHistoryForked  = "history-forked"  // a record goes on from the middle of a trajectory: one of its own begins
 	CodeRecordRepeated = "record-repeated" // a record that stands twice: the last counts
 )
+
+// CodeContentUnknown is the anomaly of a message with content of a kind that is
+// not known. It is compared by its JSON, so that it equals nothing else.
+const CodeContentUnknown = "content-unknown"

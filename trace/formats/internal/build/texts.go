@@ -1,6 +1,8 @@
 package build
 
 import (
+	"bytes"
+
 	"github.com/awo-dev/awo/internal/jsonscan"
 
 	"github.com/awo-dev/awo/trace"
@@ -106,4 +108,24 @@ func JSONIn(v trace.Value) (trace.Value, bool) {
 	}
 	inner, err := trace.ParseValue([]byte(v.Text))
 	return inner, err == nil
+}
+
+// InnerJSON returns the object or array that a piece is, or is the text of, nil if
+// it is neither.
+func InnerJSON(r trace.Raw) []byte {
+	if r.IsZero() {
+		return nil
+	}
+	data := r.Data
+	if r.Form == trace.FormString || r.Form == trace.FormText {
+		data = r.Content()
+	}
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 || data[0] != '{' && data[0] != '[' {
+		return nil
+	}
+	if c := jsonscan.New(data); r.Form != trace.FormJSON && c.End() != nil {
+		return nil
+	}
+	return data
 }

@@ -27,6 +27,7 @@ type Item struct {
 	ID     []byte
 	Tool   []byte
 	Value  trace.Raw // text, arguments, or result
+	Also   []byte    // content beside the text, such as an image, as it is written
 	Origin trace.Origin
 
 	// Of a result, and of a call that the interface answered itself.
@@ -89,7 +90,7 @@ func (it *Item) Next(h ItemHash) (ItemHash, bool) {
 	if it.Hashed && h == (ItemHash{}) {
 		return it.Alone, it.Compared
 	}
-	if it.Kind == ItemThought || it.Kind == ItemSystem || it.Kind == ItemText && it.Value.IsEmpty() {
+	if it.Kind == ItemThought || it.Kind == ItemSystem || it.Kind == ItemText && it.Value.IsEmpty() && it.Also == nil {
 		return h, false
 	}
 	data := append(make([]byte, 0, 256), h[:]...)
@@ -106,7 +107,7 @@ func (it *Item) Next(h ItemHash) (ItemHash, bool) {
 		v, _ := (&trace.Call{Result: it.Value, HasResult: true}).ResultValue()
 		data = v.AppendCanonical(data)
 	default:
-		data = it.Value.AppendText(data)
+		data = append(it.Value.AppendText(data), it.Also...)
 	}
 	sum := sha256.Sum256(data)
 	return ItemHash(sum[:16]), true

@@ -50,8 +50,8 @@ var (
 		counts: map[string]part{"input_tokens": input, "cache_read_input_tokens": cached, "cache_creation_input_tokens": written, "output_tokens": output},
 		sum:    cacheApart,
 	}
-	UsageChat = Usage{ // OpenAI's chat completions
-		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output},
+	UsageChat = Usage{ // OpenAI's chat completions, also as JavaScript names them
+		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output, "promptTokens": input, "completionTokens": output},
 		details: map[string]map[string]part{
 			"prompt_tokens_details": {"cached_tokens": cached}, "completion_tokens_details": {"reasoning_tokens": reasoning},
 		},
@@ -153,4 +153,15 @@ func ReadUsage(object []byte, forms ...*Usage) (u trace.Usage) {
 		}
 	}
 	return u
+}
+
+// UsageSession is how sessions of coding agents count tokens: what was read from the
+// cache, or written to it, apart from the input.
+var UsageSession = Usage{
+	counts: map[string]part{
+		"input": input, "output": output, "reasoning": reasoning, "cacheRead": cached, "cacheWrite": written, "cached_input": cached,
+		"input_other": input, "input_cache_read": cached, "input_cache_creation": written,
+	},
+	details: map[string]map[string]part{"cache": {"read": cached, "write": written}},
+	sum:     cacheApart,
 }

@@ -1,6 +1,8 @@
 // Package message reads messages as the interfaces of models write them: Chat those
 // of OpenAI's chat completions, Anthropic those of the Messages interface, Responses
-// the items of the Responses interface. Many formats hold such messages.
+// the items of the Responses interface. Many formats hold such messages. Where a
+// format may hold messages of any interface, library or framework, a Reader finds out
+// which they are.
 //
 // A JSON cursor comes in, and a build.Builder or a list of build.Item gets what they
 // say. It is O(message).
@@ -122,9 +124,13 @@ func (d *Chat) Call(c *jsonscan.Cursor) {
 		case "id":
 			call.ID, _ = c.Text()
 		case "function", "custom":
-			if c.Object() {
+			if name, ok := c.Text(); ok { // {"function": "f", "args": {}}
+				call.Name = name
+			} else if c.Object() {
 				d.function(c, call)
 			}
+		case "args":
+			call.Args = build.ReadArgs(c)
 		case "name":
 			call.Name, _ = c.Text()
 		case "arguments":

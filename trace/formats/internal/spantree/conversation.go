@@ -104,21 +104,6 @@ func spanConversations(spans []*Span) []spanConversation {
 	return out
 }
 
-// conversationName returns the conversation that a span or its log records name.
-func (s *Span) conversationName() string {
-	for _, name := range ConversationNames {
-		if text := s.text(name); text != "" {
-			return text
-		}
-		for _, e := range s.Events {
-			if v, ok := e.Attrs.Lookup(name); ok && v.Kind == trace.String && v.Text != "" {
-				return v.Text
-			}
-		}
-	}
-	return ""
-}
-
 // Keys of open fragments: what follows is the name of a conversation, or the id
 // of a trace.
 const (

@@ -1,0 +1,189 @@
+package suggest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// failure returns which of the patterns for failures a result fits, from 1; 0 for
+// none.
+func (s *Suggester) failure(result string) uint8 {
+	for i, r := range s.failures {
+		if r.Pattern.MatchString(result) {
+			return uint8(i + 1)
+		}
+	}
+	return 0
+}
+
+// minFailures is how many results of a tool have to fit a pattern for failures.
+const minFailures = 2
+
+// failureFacts are the results of one tool.
+type failureFacts struct {
+	results int
+	fitting []int // by pattern
+	known   []int // of those, recorded as failed
+	ok      []int // of those, recorded as a success
+	runs    int
+	run     int
+}
+
+// statusCandidates proposes to read failures from results, one rule a pattern, and
+// gives the calls that fail by them that status. A pattern that nearly all results
+// of a tool fit says nothing about failing.
+func (s *Suggester) statusCandidates() (found []candidate, left []Rejected) {
+	facts := map[trace.Name]*failureFacts{}
+	var order []trace.Name
+	for i := range s.kept {
+		run := &s.kept[i]
+		for c := range run.Calls {
+			call := &run.Calls[c]
+			if run.names[c] == dropped || !call.HasResult {
+				continue
+			}
+			f := facts[run.names[c]]
+			if f == nil {
+				n := len(s.failures)
+				f = &failureFacts{fitting: make([]int, n), known: make([]int, n), ok: make([]int, n), run: -1}
+				facts[run.names[c]] = f
+				order = append(order, run.names[c])
+			}
+			f.results++
+			if k := int(run.failing[c]) - 1; k >= 0 {
+				f.fitting[k]++
+				switch call.Status {
+				case trace.StatusFailed:
+					f.known[k]++
+				case trace.StatusOK:
+					f.ok[k]++
+				}
+				if f.run != i {
+					f.run = i
+					f.runs++
+				}
+			}
+		}
+	}
+	taken := map[trace.Name]map[int]bool{}
+	for k, r := range s.failures {
+		rule := *r
+		rule.Match = rules.Match{}
+		c := candidate{rule: &rule, stem: r.ID, basis: "results that fit it"}
+		for _, name := range order {
+			f := facts[name]
+			told := f.fitting[k] - f.known[k] // the traces do not say it already
+			one := c
+			one.pro, one.against = told-f.ok[k], f.ok[k]
+			tool := s.tool(name)
+			one.tools = []*toolFacts{tool}
+			own := rule
+			own.Match.Tools = []rules.Glob{rules.Glob(name.Value())}
+			one.rule = &own
+			switch {
+			case told == 0 || !tool.nameable():
+			case f.fitting[k] < minFailures:
+				left = append(left, rejected(one, fmt.Sprintf("%d of %d results fits it", f.fitting[k], f.results)))
+			case f.results >= 10 && 10*f.fitting[k] > 9*f.results:
+				left = append(left, rejected(one, fmt.Sprintf("%d of %d results fit it: so nearly all can hardly be failures", f.fitting[k], f.results)))
+			case one.against > 0 && float64(one.against) > s.options.Tolerance*float64(one.pro+one.against):
+				left = append(left, rejected(one, fmt.Sprintf("%d of %d results that fit it are recorded as a success", f.ok[k], f.fitting[k])))
+			default:
+				c.rule.Match.Tools = append(c.rule.Match.Tools, own.Match.Tools...)
+				c.tools = append(c.tools, tool)
+				c.pro, c.against = c.pro+one.pro, c.against+one.against
+				c.of += f.results
+				if taken[name] == nil {
+					taken[name] = map[int]bool{}
+				}
+				taken[name][k] = true
+			}
+		}
+		if len(c.tools) > 0 {
+			found = append(found, c)
+		}
+	}
+	for i := range s.kept {
+		run := &s.kept[i]
+		for c := range run.Calls {
+			if taken[run.names[c]][int(run.failing[c])-1] {
+				run.Calls[c].Status = trace.StatusFailed
+			}
+		}
+	}
+	return found, left
+}
+
+// minRenamed is how many command lines a rule has to give another name.
+const minRenamed = 5
+
+// programCandidates proposes to call command lines after the program that they run,
+// if it only reads.
+func (s *Suggester) programCandidates() []candidate {
+	var found []candidate
+	for _, r := range s.programs {
+		rule := *r
+		set := &rules.Set{Rules: []*rules.Rule{&rule}}
+		s.rename(set)
+		counts, names := map[trace.Name]int{}, map[trace.Name]trace.Name{}
+		var order []trace.Name
+		for i := range s.kept {
+			for c, name := range s.kept[i].names {
+				if tool := s.kept[i].Calls[c].Tool; name != dropped && name != tool {
+					if counts[tool] == 0 {
+						order = append(order, tool)
+					}
+					counts[tool]++
+					names[name] = tool
+				}
+			}
+		}
+		rule.Match.Tools = nil
+		c := candidate{rule: &rule, stem: r.ID, basis: "command lines that only read"}
+		for _, tool := range order {
+			if counts[tool] >= minRenamed {
+				rule.Match.Tools = append(rule.Match.Tools, rules.Glob(tool.Value()))
+				c.pro += counts[tool]
+			}
+		}
+		c.names = names
+		for name, tool := range names {
+			if counts[tool] < minRenamed {
+				delete(names, name)
+			}
+		}
+		if len(rule.Match.Tools) > 0 {
+			found = append(found, c)
+		}
+	}
+	return found
+}
+
+// prepare proposes what comes before all other rules, names and failures, and
+// collects the facts about what they leave.
+func (s *Suggester) prepare() (programs, statuses []candidate, left []Rejected) {
+	programs = s.programCandidates()
+	prepared := &rules.Set{}
+	for _, r := range s.base.Rules {
+		if r.Kind == rules.KindDrop || r.Kind == rules.KindRename {
+			prepared.Rules = append(prepared.Rules, r)
+		}
+	}
+	for i := range programs {
+		prepared.Rules = append(prepared.Rules, programs[i].rule)
+	}
+	s.rename(prepared)
+	for i := range programs {
+		for _, name := range slices.SortedFunc(maps.Keys(programs[i].names), func(a, b trace.Name) int { return cmp.Compare(a.Value(), b.Value()) }) {
+			s.tool(name).program = true
+		}
+	}
+	statuses, left = s.statusCandidates()
+	s.collect()
+	return programs, statuses, left
+}

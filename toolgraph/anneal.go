@@ -1,0 +1,193 @@
+package toolgraph
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Anneal are the constants of the paper's heuristic search (appendix B.2), which the
+// paper does not give. The zero value is the default.
+type Anneal struct {
+	Heat       float64 // the first temperature; 0 means 1
+	Cooling    float64 // its factor a round; 0 means .9
+	Population int     // 0 means 16
+	Rounds     int     // 0 means 30
+	Depth      int     // edges between the target and what is looked at; 0 means 6
+	Seed       uint64
+}
+
+const (
+	annealDegree = 8   // edges of a node that are followed
+	annealNodes  = 256 // nodes that individuals are made of
+	chance       = 8   // sets of no worth that are added to those that hold a tool
+)
+
+func (o Anneal) filled() Anneal {
+	if o.Heat == 0 {
+		o.Heat = 1
+	}
+	if o.Cooling == 0 {
+		o.Cooling = .9
+	}
+	if o.Population == 0 {
+		o.Population = 16
+	}
+	if o.Rounds == 0 {
+		o.Rounds = 30
+	}
+	if o.Depth == 0 {
+		o.Depth = 6
+	}
+	return o
+}
+
+// A pond is the nodes near the target, numbered from it on: what individuals are
+// sets of.
+type pond struct {
+	nodes []int32
+	tool  []bool
+	back  [][]arc // to numbers of nodes
+}
+
+func (n *Navigator) pond(q Query, o Anneal) *pond {
+	p := &pond{nodes: []int32{int32(q.Target)}}
+	number := map[int32]int32{int32(q.Target): 0}
+	depth := []int{0}
+	for i := 0; i < len(p.nodes); i++ {
+		var arcs []arc
+		for _, a := range n.back[p.nodes[i]] {
+			isTool := int(a.to) < n.tools
+			if len(arcs) == annealDegree {
+				break
+			}
+			if !isTool && q.Have[int(a.to)-n.tools] || isTool && q.Without[int(a.to)] {
+				continue
+			}
+			at, known := number[a.to]
+			if !known {
+				if depth[i] == o.Depth || len(p.nodes) == annealNodes {
+					continue
+				}
+				at = int32(len(p.nodes))
+				number[a.to] = at
+				p.nodes = append(p.nodes, a.to)
+				depth = append(depth, depth[i]+1)
+			}
+			arcs = append(arcs, arc{at, a.weight, a.edge})
+		}
+		p.back = append(p.back, arcs)
+		p.tool = append(p.tool, int(p.nodes[i]) < n.tools)
+	}
+	return p
+}
+
+// An individual is a set of nodes of a pond, all of them connected to the target.
+type individual struct {
+	has     []bool
+	fitness float64
+}
+
+// pruned returns what of a set is connected to the target, with its fitness.
+func (p *pond) pruned(has []bool) individual {
+	depth := make([]int, len(has))
+	queue := []int32{0}
+	in := make([]bool, len(has))
+	in[0] = true
+	for i := 0; i < len(queue); i++ {
+		for _, a := range p.back[queue[i]] {
+			if has[a.to] && !in[a.to] {
+				in[a.to] = true
+				depth[a.to] = depth[queue[i]] + 1
+				queue = append(queue, a.to)
+			}
+		}
+	}
+	return individual{in, p.fitness(queue, in, depth)}
+}
+
+// fitness returns Equation 23 with every weight 1, which the paper leaves open: mean
+// 1/(1 + depth) of the tools - share of parameters + exp(-mean depth/|V|) + sum of
+// weights/|E| + 1/(1 + |E| - |V| + 1).
+func (p *pond) fitness(set []int32, in []bool, depth []int) float64 {
+	tools, params, edges := 0.0, 0.0, 0.0
+	compact, deep, weight := 0.0, 0.0, 0.0
+	for _, v := range set {
+		deep += float64(depth[v])
+		if p.tool[v] {
+			tools++
+			compact += 1 / float64(1+depth[v])
+		} else {
+			params++
+		}
+		for _, a := range p.back[v] {
+			if in[a.to] {
+				edges++
+				weight += a.weight
+			}
+		}
+	}
+	n := float64(len(set))
+	f := compact/tools - params/n + math.Exp(-deep/n/n)
+	if edges > 0 {
+		f += weight / edges
+	}
+	return f + 1/(1+max(0, edges-n+1))
+}
+
+// Anneal returns what the paper's combination of simulated annealing and a genetic
+// algorithm finds: sets of nodes around the target are united, changed at 1 + 3T
+// places, pruned to what is connected, and kept if they are fitter, or with exp(dF/T).
+// The
+// score of a tool is the mean fitness of the sets that held it, over all rounds, with
+// eight sets of fitness 0 added, so that what was met by chance comes last. The same
+// seed gives the same result.
+func (n *Navigator) Anneal(q Query, o Anneal) []Found {
+	o = o.filled()
+	p := n.pond(q, o)
+	random := rand.New(rand.NewPCG(o.Seed, uint64(q.Target)))
+	size := len(p.nodes)
+	population := make([]individual, o.Population)
+	for i := range population {
+		has := make([]bool, size)
+		for j := range has {
+			has[j] = j == 0 || random.IntN(2) == 0
+		}
+		population[i] = p.pruned(has)
+	}
+	heat := o.Heat
+	held, sets := make([]float64, size), make([]float64, size)
+	for range o.Rounds {
+		for i := range population {
+			mate := population[random.IntN(len(population))]
+			child := slices.Clone(population[i].has)
+			for j, has := range mate.has {
+				child[j] = child[j] || has
+			}
+			for range 1 + int(3*heat) {
+				if size > 1 {
+					j := 1 + random.IntN(size-1)
+					child[j] = !child[j]
+				}
+			}
+			next := p.pruned(child)
+			if d := next.fitness - population[i].fitness; d >= 0 || random.Float64() < math.Exp(d/heat) {
+				population[i] = next
+			}
+			for j, has := range population[i].has {
+				if has {
+					held[j] += population[i].fitness
+					sets[j]++
+				}
+			}
+		}
+		heat *= o.Cooling
+	}
+	scores := map[int32]float64{}
+	for j, node := range p.nodes {
+		if held[j] > 0 {
+			scores[node] = held[j] / (sets[j] + chance)
+		}
+	}
+	return n.foundIn(scores, q)
+}

@@ -1,0 +1,295 @@
+package toolgraph
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/awo-dev/awo/internal/logit"
+)
+
+// The constants of link prediction.
+const (
+	penalty    = .3 // C of the regression
+	leastLinks = 50 // fewer train no predictor of their own
+	innerFolds = 4  // graph features of a pair come from links of the other folds
+	OuterFolds = 5  // of the evaluation
+	mostRows   = 40_000
+)
+
+// A sampler draws pairs of tools that are no links.
+type sampler struct {
+	random *rand.Rand
+	n      int32
+	links  *net
+	from   []int32 // sources and targets of links, as often as they are
+	to     []int32
+}
+
+func newSampler(n int, all *net, links [][2]int32, seed uint64) *sampler {
+	s := &sampler{random: rand.New(rand.NewPCG(seed, 0x746f6f6c)), n: int32(n), links: all}
+	for _, l := range links {
+		s.from = append(s.from, l[0])
+		s.to = append(s.to, l[1])
+	}
+	return s
+}
+
+// draw returns a pair that is no link and that wanted accepts (nil: any), with both
+// ends uniform over the tools, or with both ends drawn from links. It gives up where
+// there is none, or nearly none.
+func (s *sampler) draw(matched bool, wanted func(a, b int32) bool) ([2]int32, bool) {
+	for range 2000 {
+		var p [2]int32
+		if matched {
+			p = [2]int32{s.from[s.random.IntN(len(s.from))], s.to[s.random.IntN(len(s.to))]}
+		} else {
+			p = [2]int32{s.random.Int32N(s.n), s.random.Int32N(s.n)}
+		}
+		if p[0] != p[1] && !s.links.has[p] && (wanted == nil || wanted(p[0], p[1])) {
+			return p, true
+		}
+	}
+	return [2]int32{}, false
+}
+
+// A row is a pair with whether it is a link.
+type row struct {
+	pair [2]int32
+	link bool
+}
+
+// rows returns links and as many pairs that are none, half of them uniform and half
+// with both ends drawn from links.
+func (s *sampler) rows(links [][2]int32, wanted func(a, b int32) bool) []row {
+	var out []row
+	for i, l := range links {
+		out = append(out, row{l, true})
+		if p, ok := s.draw(i%2 == 1, wanted); ok {
+			out = append(out, row{p, false})
+		}
+	}
+	return out
+}
+
+// fit returns the predictor that links train. Graph features of the rows come from
+// the links of the other inner folds, so that no row sees its own link.
+func (m *matcher) fit(links [][2]int32, all *net, seed uint64, wanted func(a, b int32) bool) *logit.Model {
+	s := newSampler(len(m.tools), all, links, seed)
+	links = slices.Clone(links)
+	s.random.Shuffle(len(links), func(i, j int) { links[i], links[j] = links[j], links[i] })
+	if len(links) > mostRows/2 {
+		links = links[:mostRows/2]
+	}
+	rows := s.rows(links, wanted)
+	var nets [innerFolds]*net
+	fold := func(p [2]int32) int { return int(mix(uint64(p[0])<<32|uint64(uint32(p[1])), seed) % innerFolds) }
+	for k := range nets {
+		nets[k] = newNet(len(m.tools), slices.DeleteFunc(slices.Clone(links), func(l [2]int32) bool { return fold(l) == k }))
+	}
+	x := make([][]float64, len(rows))
+	yes := make([]bool, len(rows))
+	for i, r := range rows {
+		x[i] = m.features(nil, nets[fold(r.pair)], r.pair[0], r.pair[1])
+		yes[i] = r.link
+	}
+	return logit.Fit(x, yes, penalty)
+}
+
+// mix hashes a number (SplitMix64).
+func mix(x, seed uint64) uint64 {
+	x += seed*0x9e3779b97f4a7c15 + 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// A scored is a row of a test with what the predictor says of it.
+type scored struct {
+	row
+	score float64
+	fold  int
+}
+
+// auc returns the area under the ROC curve: the share of pairs of a link and a pair
+// that is none in which the link scores higher, ties half. It is taken inside folds,
+// whose scores are of different predictors, and weighted by their pairs.
+func auc(list []scored) (float64, bool) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, byFold)
+	return area(list, func(scored) float64 { return 1 })
+}
+
+func byFold(a, b scored) int {
+	return cmp.Or(cmp.Compare(a.fold, b.fold), cmp.Compare(a.score, b.score))
+}
+
+// area is auc of a list in the order of byFold in which each pair counts as often as
+// weight says.
+func area(list []scored, weight func(scored) float64) (float64, bool) {
+	won, all := 0.0, 0.0
+	for i := 0; i < len(list); {
+		fold := list[i].fold
+		below, links := 0.0, 0.0
+		for i < len(list) && list[i].fold == fold {
+			j := i
+			yes, no := 0.0, 0.0
+			for ; j < len(list) && list[j].fold == fold && list[j].score == list[i].score; j++ {
+				w := weight(list[j])
+				if list[j].link {
+					yes += w
+				} else {
+					no += w
+				}
+			}
+			won += float64(yes * (below + no/2))
+			below += no
+			links += yes
+			i = j
+		}
+		all += float64(links * below)
+	}
+	if all == 0 {
+		return 0, false
+	}
+	return won / all, true
+}
+
+// An Evaluation is a held-out test of link prediction: what the predictor says of
+// links that it was not trained on and of as many pairs that are none.
+type Evaluation struct {
+	Links    int // that were held out, one time each
+	NotLinks int
+	AUC      float64
+	Lo, Hi   float64 // bounds at Level
+	scores   []scored
+}
+
+// evaluate tests the predictor three times: with the negatives of the paper, uniform
+// over all pairs; with popularity-matched ones, whose ends are as often in links; and
+// on tools that no training link touches, with negatives of both kinds.
+func (m *matcher) evaluate(links [][2]int32, seed uint64) (uniform, matched, unseen, unseenUniform Evaluation) {
+	all := newNet(len(m.tools), links)
+	order := slices.Clone(links)
+	random := rand.New(rand.NewPCG(seed, 0x666f6c64))
+	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	for k := range OuterFolds {
+		var train, test [][2]int32
+		for i, l := range order {
+			if i%OuterFolds == k {
+				test = append(test, l)
+			} else {
+				train = append(train, l)
+			}
+		}
+		if len(train) == 0 || len(test) == 0 {
+			continue
+		}
+		model := m.fit(train, all, seed+uint64(k), nil)
+		g := newNet(len(m.tools), train)
+		s := newSampler(len(m.tools), all, links, seed+100+uint64(k))
+		score := func(p [2]int32) float64 { return model.Score(m.features(nil, g, p[0], p[1])) }
+		for _, l := range test {
+			at := score(l)
+			for i, e := range []*Evaluation{&uniform, &matched} {
+				if p, ok := s.draw(i == 1, nil); ok {
+					e.scores = append(e.scores, scored{row{l, true}, at, k}, scored{row{p, false}, score(p), k})
+				}
+			}
+		}
+	}
+	unseenUniform, unseen = m.evaluateUnseen(links, all, seed)
+	for _, e := range []*Evaluation{&uniform, &matched, &unseen, &unseenUniform} {
+		for _, s := range e.scores {
+			if s.link {
+				e.Links++
+			} else {
+				e.NotLinks++
+			}
+		}
+		e.AUC, _ = auc(e.scores)
+		e.interval(seed)
+	}
+	return uniform, matched, unseen, unseenUniform
+}
+
+// evaluateUnseen holds out tools instead of links: each fold's tools are in no
+// training pair, and tested are pairs with one of them.
+func (m *matcher) evaluateUnseen(links [][2]int32, all *net, seed uint64) (uniform, matched Evaluation) {
+	fold := make([]int, len(m.tools))
+	order := rand.New(rand.NewPCG(seed, 0x746f6f6c73)).Perm(len(m.tools))
+	for i, t := range order {
+		fold[t] = i % OuterFolds
+	}
+	for k := range OuterFolds {
+		touches := func(a, b int32) bool { return fold[a] == k || fold[b] == k }
+		var train, test [][2]int32
+		for _, l := range links {
+			if touches(l[0], l[1]) {
+				test = append(test, l)
+			} else {
+				train = append(train, l)
+			}
+		}
+		if len(train) == 0 || len(test) == 0 {
+			continue
+		}
+		model := m.fit(train, all, seed+uint64(k), func(a, b int32) bool { return !touches(a, b) })
+		g := newNet(len(m.tools), train)
+		s := newSampler(len(m.tools), all, links, seed+200+uint64(k))
+		score := func(p [2]int32) float64 { return model.Score(m.features(nil, g, p[0], p[1])) }
+		for _, l := range test {
+			at := score(l)
+			for i, e := range []*Evaluation{&uniform, &matched} {
+				if p, ok := s.draw(i == 1, touches); ok {
+					e.scores = append(e.scores, scored{row{l, true}, at, k}, scored{row{p, false}, score(p), k})
+				}
+			}
+		}
+	}
+	return uniform, matched
+}
+
+// Level is that of intervals.
+const Level = .9
+
+// resamples is how many bootstrap samples an interval rests on.
+const resamples = 400
+
+// interval sets the bounds of the area: the middle of bootstrap samples over the tools
+// that links lead to, since links into one tool are not independent.
+func (e *Evaluation) interval(seed uint64) {
+	var targets []int32
+	for _, s := range e.scores {
+		targets = append(targets, s.pair[1])
+	}
+	slices.Sort(targets)
+	targets = slices.Compact(targets)
+	if len(targets) == 0 {
+		return
+	}
+	random := rand.New(rand.NewPCG(seed, 0x617563))
+	sorted := slices.Clone(e.scores)
+	slices.SortStableFunc(sorted, byFold)
+	number := map[int32]int{}
+	for i, t := range targets {
+		number[t] = i
+	}
+	weights := make([]float64, len(targets))
+	var areas []float64
+	for range resamples {
+		clear(weights)
+		for range targets {
+			weights[random.IntN(len(targets))]++
+		}
+		if a, ok := area(sorted, func(s scored) float64 { return weights[number[s.pair[1]]] }); ok {
+			areas = append(areas, a)
+		}
+	}
+	if len(areas) == 0 {
+		return
+	}
+	slices.Sort(areas)
+	tail := int((1 - Level) / 2 * float64(len(areas)))
+	e.Lo, e.Hi = areas[tail], areas[len(areas)-1-tail]
+}

@@ -1,0 +1,114 @@
+package spantree
+
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// dropDoubled makes links of spans that tell again of a response or call that
+// another tells of, and gives that one what it lacks.
+func (j *joiner) dropDoubled() (n int) {
+	inside := map[*Span]int{} // responses right inside of a response
+	for _, s := range j.spans {
+		if up := j.above[s]; s.Kind == SpanModel && up != nil && up.Kind == SpanModel {
+			inside[up]++
+		}
+	}
+	for s, n := range inside {
+		if n > 1 {
+			s.Kind = SpanAgent
+		}
+	}
+	tools := map[string][]*Span{} // by trace and name: those whose time may overlap
+	for _, s := range j.spans {
+		up := j.above[s]
+		var same *Span
+		switch {
+		case s.Kind == SpanModel && up != nil && up.Kind == SpanModel:
+			same = up
+		case s.Kind == SpanTool || s.Kind == SpanMCP:
+			key := s.Trace + " " + s.toolName()
+			if up != nil && (up.Kind == SpanTool || up.Kind == SpanMCP) && sameCall(up, s) {
+				same = up
+			} else {
+				list := tools[key]
+				for len(list) > 0 && !list[0].End.After(s.Start) && !list[0].Start.Equal(s.Start) {
+					list = list[1:]
+				}
+				tools[key] = list
+				for _, other := range list[:min(len(list), deepest)] {
+					if (s.Kind == SpanMCP || other.Kind == SpanMCP) && sameCall(other, s) && j.above[other] != s {
+						same = other
+						break
+					}
+				}
+			}
+			if same == nil {
+				tools[key] = append(tools[key], s)
+			}
+		}
+		if same == nil {
+			continue
+		}
+		n++
+		if s.Kind == SpanModel {
+			for range deepest * 32 { // to the outermost, of which circles have none
+				next := j.above[same]
+				if next == nil || next.Kind != SpanModel || next == s {
+					break
+				}
+				same = next
+			}
+			same.doubles = append(same.doubles, s)
+		} else {
+			// A call's own span is better than that of the protocol below or above it.
+			if same.Kind == SpanMCP && s.Kind == SpanTool {
+				same.Kind = SpanTool
+			}
+			same.Take(s)
+		}
+		s.Kind = SpanLink
+	}
+	for _, s := range j.spans {
+		up := j.above[s]
+		for range deepest { // circles end here too
+			if up == nil || up.Kind != SpanLink {
+				break
+			}
+			up = j.above[up]
+		}
+		if up != nil && (up.Kind == SpanLink || up == s) {
+			up = nil
+		}
+		j.above[s] = up
+	}
+	return n
+}
+
+// sameCall reports whether two spans can be of the same tool call.
+func sameCall(a, b *Span) bool {
+	if x, y := a.callID(), b.callID(); x != "" && y != "" {
+		return x == y
+	}
+	return a.toolName() == b.toolName()
+}
+
+// take gives a span the attributes of another that it lacks, and its failure.
+func (s *Span) Take(other *Span) {
+	members := slices.Clone(s.Attrs.Members)
+	for _, m := range other.Attrs.Members {
+		if _, ok := s.Attrs.Lookup(m.Name); !ok && m.Name != "gen_ai.operation.name" {
+			members = append(members, m)
+		}
+	}
+	s.SetAttrs(trace.Value{Kind: trace.Object, Members: trace.SortedMembers(members)})
+	s.Events = append(s.Events[:len(s.Events):len(s.Events)], other.Events...)
+	s.Input, s.Output = orRaw(s.Input, other.Input), orRaw(s.Output, other.Output)
+	if other.Failed && !s.Failed {
+		s.Failed, s.Failure = true, other.Failure
+	}
+	if !s.Tokens.Known {
+		s.Tokens = other.Tokens
+	}
+}
