@@ -36,12 +36,13 @@ type Tally struct {
 	Timed         int // trajectories that say when they began
 	Traceable     int // calls with arguments and a result
 	ArgsMissing   int // calls without recorded arguments
-	StatusUnknown int // calls of unknown status
+	StatusUnknown int // calls whose status neither a flag nor a rule tells
 	TurnsUsage    int // turns with recorded token usage
 
 	Problems diag.Counts
 
-	tools map[Name]struct{}
+	tools    map[Name]struct{}
+	failedBy map[string]int // by Call.StatusFrom
 }
 
 // Add counts one trajectory.
@@ -103,8 +104,14 @@ func (y *Tally) addRecorded(c *Call) {
 	if !missing && c.HasResult {
 		y.Traceable++
 	}
-	if c.Status == StatusUnknown {
+	if c.Status == StatusUnknown || c.guessed() {
 		y.StatusUnknown++
+	}
+	if c.Status == StatusFailed && c.StatusFrom != "" {
+		if y.failedBy == nil {
+			y.failedBy = map[string]int{}
+		}
+		y.failedBy[c.StatusFrom]++
 	}
 }
 
