@@ -18,6 +18,7 @@ import (
 // inspectOptions are the flags of `awo inspect`.
 type inspectOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
 }
 
 func newInspect(a *cli.App) *cobra.Command {
@@ -28,12 +29,18 @@ func newInspect(a *cli.App) *cobra.Command {
 tokens, and for each kind of analysis whether what it needs is recorded. Formats
 differ in what they keep, and exporters in what they were told to keep.
 
+Where a format has no flag for failed calls, results that begin with Error, hold a
+member "error" and the like are taken for failures, and named. --rules says more: its
+status rules decide.
+
 ` + cli.FilesHelp,
 		Example: `  awo inspect traces/
+  awo inspect traces/ --rules rules.yaml
   awo inspect 'logs/**/*.jsonl.gz' --since 2026-03-01 --format markdown`,
 		GroupID: cli.GroupLook,
 	}
 	cli.AddInput(c.Flags())
+	cli.AddRules(c.Flags())
 	return cli.Work(a, c, inspect)
 }
 
@@ -86,6 +93,9 @@ type tokensJSON struct {
 }
 
 func inspect(j *cli.Job, o inspectOptions, files []string) error {
+	if _, err := j.Rules(o.Rules); err != nil {
+		return err
+	}
 	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
@@ -118,7 +128,7 @@ func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
 			Tool: t.Name, Calls: t.Calls, OtherCalls: t.OtherCalls, Trajectories: t.Trajectories, Failed: t.Failed, StatusUnknown: t.StatusUnknown,
 			ErrorRate: entropy.None(), ErrorInterval: stat.NoInterval("no rate, no interval"), ArgsMissing: t.ArgsMissing, WithoutResult: t.WithoutResult, Defined: t.Defined,
 		}
-		if known := t.OK + t.Failed; known > 0 {
+		if known := t.Judged(); known > 0 {
 			tool.ErrorRate, tool.ErrorInterval = entropy.Figure(float64(t.Failed)/float64(known)), cli.Wilson(t.Failed, known)
 		}
 		out.Tools = append(out.Tools, tool)

@@ -36,7 +36,7 @@ type Tally struct {
 	Timed         int // trajectories that say when they began
 	Traceable     int // calls with arguments and a result
 	ArgsMissing   int // calls without recorded arguments
-	StatusUnknown int // calls of unknown status
+	StatusUnknown int // calls whose status neither a flag nor a rule tells
 	TurnsUsage    int // turns with recorded token usage
 
 	// What speaks against the counts; see Doubts.
@@ -46,7 +46,8 @@ type Tally struct {
 
 	Problems diag.Counts
 
-	tools map[Name]struct{}
+	tools    map[Name]struct{}
+	failedBy map[string]int // by Call.StatusFrom
 }
 
 // Add counts one trajectory.
@@ -111,8 +112,14 @@ func (y *Tally) addRecorded(c *Call) {
 	if !missing && c.HasResult {
 		y.Traceable++
 	}
-	if c.Status == StatusUnknown {
+	if c.Status == StatusUnknown || c.guessed() {
 		y.StatusUnknown++
+	}
+	if c.Status == StatusFailed && c.StatusFrom != "" {
+		if y.failedBy == nil {
+			y.failedBy = map[string]int{}
+		}
+		y.failedBy[c.StatusFrom]++
 	}
 }
 
