@@ -1,0 +1,218 @@
+package learn
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/prefetch"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Source yields the trajectories to learn from, the same in the same order each time.
+type Source = func() iter.Seq2[*trace.Trajectory, error]
+
+// Options say what is known of tools. Reads is required.
+type Options struct {
+	Reads   func(tool trace.Name) bool // what is known to only read; called concurrently
+	Tokens  func(c *trace.Call) int64  // of a call's result; nil: not known
+	Secret  func(argument, text string) bool
+	Workers int // at once; 0 and 1 are the same
+}
+
+// maxOffers is how many offered values a survey keeps, of all rules together.
+const maxOffers = 1 << 22
+
+// maxCandidates is how many links are looked at.
+const maxCandidates = 1 << 12
+
+// Survey is what trajectories say of every rule that could be followed.
+type Survey struct {
+	candidates []*candidate
+	reads      []string
+	tasks      int
+	dropped    int // offers beyond the bound
+}
+
+// candidate is a rule in the making.
+type candidate struct {
+	rule    prefetch.Rule
+	to      jsonpath.Step
+	votes   votes
+	unbound string // an argument that nothing gives; "" for none
+	offers  []offer
+	tokens  tokens
+}
+
+// offer is a value that an answer held.
+type offer struct {
+	task    int32
+	run     int32 // trajectory
+	element int16
+	again   bool
+	failed  bool // the call before the source's
+	used    bool
+	stale   bool // asked for later, and changed between
+}
+
+// tokens are those of the target's results.
+type tokens struct{ calls, sum int64 }
+
+// NewSurvey reads the trajectories.
+func NewSurvey(source Source, o Options) (*Survey, error) {
+	s := &Survey{}
+	var failed error
+	trajectories := func(yield func(*trace.Trajectory) bool) {
+		for t, err := range source() {
+			if err != nil {
+				failed = err
+				return
+			}
+			if !yield(t) {
+				return
+			}
+		}
+	}
+	workers := max(o.Workers, 1)
+	links, tools := dataflow.NewLinks(), map[trace.Name]bool{}
+	tasks := map[string]int32{}
+	type collected struct {
+		flow  *dataflow.Flow
+		task  string
+		tools []trace.Name
+	}
+	var collector dataflow.Collector
+	for c := range par.Map(workers, trajectories, func(t *trace.Trajectory) collected {
+		out := collected{collector.Collect(t), t.TaskKey(), nil}
+		for i := range t.Calls {
+			if !slices.Contains(out.tools, t.Calls[i].Tool) {
+				out.tools = append(out.tools, t.Calls[i].Tool)
+			}
+		}
+		return out
+	}) {
+		links.Add(c.flow)
+		if _, seen := tasks[c.task]; !seen {
+			tasks[c.task] = int32(len(tasks))
+		}
+		for _, tool := range c.tools {
+			tools[tool] = true
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	s.tasks = len(tasks)
+	for tool := range tools {
+		if tool != (trace.Name{}) && o.Reads(tool) {
+			s.reads = append(s.reads, tool.Value())
+		}
+	}
+	slices.Sort(s.reads)
+	s.propose(links.Set())
+	if len(s.candidates) == 0 {
+		return s, nil
+	}
+
+	for found := range par.Map(workers, trajectories, func(t *trace.Trajectory) []vote { return s.votesOf(read(t, s.isRead)) }) {
+		for i := range found {
+			s.candidates[found[i].candidate].votes.add(&found[i])
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	for _, c := range s.candidates {
+		c.bind(o.Secret)
+	}
+	s.candidates = slices.DeleteFunc(s.candidates, func(c *candidate) bool { return c.votes.uses == 0 || c.unbound != "" })
+
+	number := int32(0)
+	type counted struct {
+		t      *trace.Trajectory
+		offers [][]offer
+	}
+	kept := 0
+	for found := range par.Map(workers, trajectories, func(t *trace.Trajectory) counted {
+		return counted{t, s.offersOf(read(t, s.isRead))}
+	}) {
+		task := tasks[found.t.TaskKey()]
+		for i, offers := range found.offers {
+			for _, one := range offers {
+				if kept == maxOffers {
+					s.dropped++
+					continue
+				}
+				kept++
+				one.task, one.run = task, number
+				s.candidates[i].offers = append(s.candidates[i].offers, one)
+			}
+		}
+		s.countTokens(found.t, o.Tokens)
+		number++
+	}
+	return s, failed
+}
+
+func (s *Survey) isRead(tool string) bool {
+	_, is := slices.BinarySearch(s.reads, tool)
+	return is
+}
+
+// propose makes candidates of the accepted links between two tools that read.
+func (s *Survey) propose(set *dataflow.Set) {
+	for i := range set.Links {
+		k := &set.Links[i]
+		if k.Verdict != dataflow.Accepted || k.Relation != dataflow.Equal || k.From.Side != dataflow.Output || k.To.Side != dataflow.Input {
+			continue
+		}
+		from, to := k.From.ToolName(), k.To.ToolName()
+		if !s.isRead(from) || !s.isRead(to) || len(s.candidates) == maxCandidates {
+			continue
+		}
+		source, err := jsonpath.Parse(k.From.Path)
+		if err != nil {
+			continue
+		}
+		target, err := jsonpath.Parse(k.To.Path)
+		if err != nil || len(target) != 1 || target[0].Kind != jsonpath.Member {
+			continue
+		}
+		s.candidates = append(s.candidates, &candidate{rule: prefetch.Rule{
+			Source: prefetch.Source{Tool: from, Path: source},
+			Target: prefetch.Target{Tool: to, Argument: target[0].Name},
+			Depth:  1,
+		}})
+	}
+	slices.SortStableFunc(s.candidates, func(a, b *candidate) int {
+		x, y := &a.rule, &b.rule
+		return cmp.Or(cmp.Compare(x.Source.Tool, y.Source.Tool), cmp.Compare(x.Source.Path.String(), y.Source.Path.String()),
+			cmp.Compare(x.Target.Tool, y.Target.Tool), cmp.Compare(x.Target.Argument, y.Target.Argument))
+	})
+}
+
+func (s *Survey) countTokens(t *trace.Trajectory, count func(*trace.Call) int64) {
+	if count == nil {
+		return
+	}
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if !c.HasResult || c.Tool == (trace.Name{}) || !s.isRead(c.Tool.Value()) {
+			continue
+		}
+		counted, n := false, int64(0)
+		for _, one := range s.candidates {
+			if one.rule.Target.Tool != c.Tool.Value() {
+				continue
+			}
+			if !counted {
+				counted, n = true, count(c)
+			}
+			one.tokens.calls++
+			one.tokens.sum += n
+		}
+	}
+}
