@@ -1,6 +1,8 @@
 package cost_test
 
 import (
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -140,4 +142,23 @@ func FuzzParseTable(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestSources: a price that awo brings along was read at its provider, or says that it
+// was not.
+func TestSources(t *testing.T) {
+	text, err := os.ReadFile("prices.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := regexp.MustCompile(`(?m)^\s+source: "?([^"\n]+)"?$`).FindAllStringSubmatch(string(text), -1)
+	if len(sources) < 20 {
+		t.Fatalf("%d sources", len(sources))
+	}
+	primary := regexp.MustCompile(`^https://(platform\.claude\.com|www\.anthropic\.com|openai\.com|platform\.openai\.com|ai\.google\.dev|cloud\.google\.com)/`)
+	for _, s := range sources {
+		if !primary.MatchString(s[1]) && !strings.HasSuffix(s[1], "(second hand)") {
+			t.Errorf("%s is no page of a provider, and does not say so", s[1])
+		}
+	}
 }

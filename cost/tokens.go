@@ -2,6 +2,7 @@ package cost
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"math"
 	"strings"
 	"sync"
@@ -32,12 +33,20 @@ const (
 	// maxCounted is how many bytes are counted, half a minute or so. From then on
 	// new texts are taken to have as many bytes a token as those before them.
 	maxCounted = 96 << 20
+
+	// maxText is how many bytes of one text are counted. What follows is taken to have
+	// as many bytes a token as they have.
+	maxText = 1 << 20
+	// maxLarge is how many texts over maxCached are remembered, by their hash: tool
+	// definitions come again with every trajectory.
+	maxLarge = 1 << 14
 )
 
 // counter counts the o200k tokens of texts, some 3 MB/s, and remembers those of
 // texts that are likely to come again.
 type counter struct {
 	known map[string]int32
+	large map[[sha256.Size]byte]int64
 	bytes int
 
 	limit   int64 // bytes that are counted; 0 means maxCounted
@@ -57,7 +66,7 @@ func (c *counter) count(s string) int64 {
 		return 0
 	}
 	if len(s) > maxCached {
-		return c.fresh(s)
+		return c.remembered(s)
 	}
 	if n, ok := c.known[s]; ok {
 		return int64(n)
@@ -74,15 +83,44 @@ func (c *counter) count(s string) int64 {
 	return n
 }
 
+// remembered counts a text that is too long to keep.
+func (c *counter) remembered(s string) int64 {
+	key := sha256.Sum256([]byte(s))
+	if n, ok := c.large[key]; ok {
+		return n
+	}
+	exact := c.counted < cmp.Or(c.limit, maxCounted)
+	n := c.fresh(s)
+	if exact && len(c.large) < maxLarge {
+		if c.large == nil {
+			c.large = map[[sha256.Size]byte]int64{}
+		}
+		c.large[key] = n
+	}
+	return n
+}
+
 // fresh counts a text that is not known, or guesses once enough was counted.
 func (c *counter) fresh(s string) int64 {
 	if c.counted >= cmp.Or(c.limit, maxCounted) {
 		c.guessed += int64(len(s))
 		return int64(math.Round(float64(len(s)) * float64(c.tokens) / float64(c.counted)))
 	}
-	n := countPieces(s)
-	c.counted += int64(len(s))
+	counted := s
+	if len(s) > maxText {
+		end := maxText
+		for !utf8.RuneStart(s[end]) && end > maxText-utf8.UTFMax {
+			end--
+		}
+		counted = s[:end]
+	}
+	n := countPieces(counted)
+	c.counted += int64(len(counted))
 	c.tokens += n
+	if rest := len(s) - len(counted); rest > 0 {
+		c.guessed += int64(rest)
+		n += int64(math.Round(float64(rest) * float64(n) / float64(len(counted))))
+	}
 	return n
 }
 
@@ -142,7 +180,8 @@ func (m *Meter) Definition(d *trace.ToolDef) Definition {
 
 // Guessed returns of how many bytes of text the tokens were guessed from the
 // length: counting is slow, 3 MB/s, so after 96 MiB of texts that differ the mean
-// bytes a token of these stand in. It also returns that mean.
+// bytes a token of these stand in, and of one text those of its first MiB. It also
+// returns the mean.
 func (m *Meter) Guessed() (bytes int64, perToken float64) {
 	if m.counter.tokens == 0 {
 		return 0, 0

@@ -48,3 +48,24 @@ func FuzzCount(f *testing.F) {
 		}
 	})
 }
+
+// TestLongTexts: a text is counted once however often it comes, and only its first MiB.
+func TestLongTexts(t *testing.T) {
+	var c counter
+	long := strings.Repeat("the quick brown fox ", 1000)
+	once := c.count(long)
+	for range 50 {
+		if again := c.count(long); again != once {
+			t.Fatalf("%d tokens, then %d", once, again)
+		}
+	}
+	if c.counted != int64(len(long)) || c.guessed != 0 {
+		t.Errorf("%d bytes were counted of a text of %d, %d guessed", c.counted, len(long), c.guessed)
+	}
+	c = counter{}
+	longer := strings.Repeat("the quick brown fox ", 3*maxText/20)
+	n := c.count(longer)
+	if c.counted > maxText || c.guessed < 2*maxText-100 || n < 3*maxText/20*4-100 || n > 3*maxText/20*4+100 {
+		t.Errorf("%d tokens, %d bytes counted and %d guessed of %d", n, c.counted, c.guessed, len(longer))
+	}
+}

@@ -2,6 +2,7 @@ package inertia
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
@@ -149,12 +150,12 @@ func (h *History) state(done int, spoken bool) State {
 
 // arg returns the canonical JSON of an argument, "" if the call has none.
 func (h *History) arg(call int, param string) string {
-	for _, a := range h.arguments(call) {
-		if a.name == param {
-			return a.text
-		}
+	all := h.arguments(call)
+	i, ok := slices.BinarySearchFunc(all, param, func(a argument, param string) int { return strings.Compare(a.name, param) })
+	if !ok {
+		return ""
 	}
-	return ""
+	return all[i].text
 }
 
 // arguments returns the arguments of a call, in the order of their names.

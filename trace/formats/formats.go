@@ -25,6 +25,7 @@ import (
 	"github.com/awo-dev/awo/trace/formats/openhands"
 	"github.com/awo-dev/awo/trace/formats/otel"
 	"github.com/awo-dev/awo/trace/formats/platform"
+	"github.com/awo-dev/awo/trace/formats/sessions"
 	"github.com/awo-dev/awo/trace/formats/stream"
 )
 
@@ -46,10 +47,17 @@ var All = []trace.Format{
 	agents.ManagedAgents,
 	codex.Format,
 	gemini.CLI,
+	sessions.Copilot,
+	sessions.VSCode,
+	sessions.Kimi,
+	sessions.ADK,
+	sessions.HandsEvents,
+	sessions.Messages,
 	claudecode.Format,
 	gemini.Format,
 	agents.OpenAIAgents,
 	otel.Phoenix,
+	otel.Flat,
 	stream.Format,
 	openai.Responses,
 	anthropic.Format,

@@ -133,7 +133,7 @@ func updateDocument(w *world, out UpdateJSON) *report.Document {
 	list(out.Failing, "%s failing, but nothing else gives what they give: %s.")
 	list(out.Reactivated, "%s back: %s.")
 	if out.Days > 0 {
-		says = append(says, fmt.Sprintf("Weights of %s were stepped over %s.", cli.CountOf(out.Stepped, "edge"), cli.CountOf(out.Days, "day")))
+		says = append(says, fmt.Sprintf("Days by which edges were stepped: %d; weights that changed: %d.", out.Days, out.Stepped))
 	} else {
 		says = append(says, "No trajectory has a time, so weights of edges between tools stay what they were; counts were added.")
 	}

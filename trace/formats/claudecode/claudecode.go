@@ -110,7 +110,7 @@ func decodeClaudeCode(r trace.Record) ([]trace.Fragment, error) {
 	if err := c.End(); err != nil {
 		return nil, trace.ScanError(r, err)
 	}
-	if !ok || l.session == "" {
+	if !ok || l.session == "" && (l.uuid != "" || l.message == nil) {
 		return nil, nil // a snapshot or a summary, which belongs to no conversation
 	}
 	data := r.Data
@@ -121,7 +121,12 @@ func decodeClaudeCode(r trace.Record) ([]trace.Fragment, error) {
 		}
 		data = appendClaudeLink(nil, &l)
 	}
-	return []trace.Fragment{{Key: l.session, Aliases: claudeRoots(&l), Data: data, Pos: r.Pos()}}, nil
+	key, aliases := l.session, claudeRoots(&l)
+	if l.uuid == "" { // of stream-json, some of which name the session in some lines alone
+		file := "file:" + r.File
+		key, aliases = cmp.Or(key, file), append(aliases, file)
+	}
+	return []trace.Fragment{{Key: key, Aliases: aliases, Data: data, Pos: r.Pos()}}, nil
 }
 
 // appendClaudeLink writes what the chain needs of a line that holds no message.
@@ -197,6 +202,7 @@ func claudeTrajectories(s claudeSession, parts []trace.Fragment, copied int) []*
 // same id, or with another in another session, at the same time and with the same
 // content. Lines that go on from a copy go on from the first.
 func readClaudeParts(parts []trace.Fragment) (lines []*claudeLine, copied int) {
+	session := "" // of the line before
 	seen := map[string]bool{}
 	content := map[string]*claudeLine{}
 	first := map[string]string{} // id of the line that a copy is of
@@ -222,6 +228,10 @@ func readClaudeParts(parts []trace.Fragment) (lines []*claudeLine, copied int) {
 				continue
 			}
 		}
+		if l.session == "" {
+			l.session = session
+		}
+		session = l.session
 		l.order, l.part = len(lines), i
 		lines = append(lines, &l)
 	}
@@ -350,6 +360,9 @@ func detectClaudeCode(h trace.Head) trace.Match {
 		case "user", "assistant", "system", "summary", "attachment", "file-history-snapshot", "queue-operation", "progress", "result":
 		default:
 			continue
+		}
+		if trace.NewHeadRecord(r.Members["message"], true).Has("parts") {
+			return trace.Match{} // Qwen Code's, whose lines have the same envelope
 		}
 		if r.Has("sessionId") || r.Has("parentUuid") || r.Has("leafUuid") || kind == "file-history-snapshot" && r.Has("messageId") {
 			return trace.Match{OK: true}

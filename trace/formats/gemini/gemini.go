@@ -71,9 +71,19 @@ func assembleGemini(_ string, parts []trace.Fragment) ([]*trace.Trajectory, erro
 	var s build.Transcripts
 	var tip build.ItemHash
 	source := map[*build.Transcript]trace.Fragment{}
-	for i := range parts {
+	next := 0
+	for i := 0; i < len(parts); i = next {
 		c := jsonscan.New(parts[i].Data)
 		g := readGeminiRecord(&c)
+		next = i + 1
+		for ; next < len(parts) && len(g.id) > 0 && !g.request; next++ {
+			in := jsonscan.New(parts[next].Data)
+			piece := readGeminiRecord(&in)
+			if piece.request || string(piece.id) != string(g.id) {
+				break
+			}
+			g.add(piece)
+		}
 		from := build.ItemHash{}
 		if !g.request {
 			from = tip
@@ -91,6 +101,20 @@ func assembleGemini(_ string, parts []trace.Fragment) ([]*trace.Trajectory, erro
 		out[i].Source = source[t].Pos
 	}
 	return out, nil
+}
+
+// add adds a further piece of the same response, whose token counts are the latest.
+func (g *geminiRecord) add(piece *geminiRecord) {
+	g.items = append(g.items[:g.answer], mergeTexts(append(g.items[g.answer:], piece.items[piece.answer:]...))...)
+	if piece.response.Usage.Known {
+		g.response.Usage = piece.response.Usage
+	}
+	if !piece.response.End.IsZero() {
+		g.response.End = piece.response.End
+	}
+	for code, n := range piece.anomalies {
+		g.anomalies[code] += n
+	}
 }
 
 // told adds what a record says besides its items.

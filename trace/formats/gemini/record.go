@@ -15,6 +15,7 @@ type geminiRecord struct {
 	answered  bool
 	request   bool // there are contents, so that the record stands for itself
 	response  build.Response
+	id        []byte // of the response
 	tools     []byte
 	system    trace.Raw
 	anomalies map[string]int
@@ -116,6 +117,8 @@ func (g *geminiRecord) members(c *jsonscan.Cursor, answer *geminiAnswer, outer b
 			}
 		case "createTime", "create_time":
 			stamp, _ = c.Text()
+		case "responseId", "response_id":
+			g.id, _ = c.Text()
 		}
 	}
 	if parts != nil {

@@ -166,6 +166,8 @@ func FuzzDecodeOTLP(f *testing.F) { formattest.FuzzFormat(f, &otel.OTLP) }
 
 func FuzzDecodePhoenix(f *testing.F) { formattest.FuzzFormat(f, &otel.Phoenix) }
 
+func FuzzDecodeFlat(f *testing.F) { formattest.FuzzFormat(f, &otel.Flat) }
+
 // BenchmarkDecodeOTLP reads a conversation in which every request repeats the
 // history.
 func BenchmarkDecodeOTLP(b *testing.B) {

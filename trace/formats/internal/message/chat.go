@@ -124,9 +124,13 @@ func (d *Chat) Call(c *jsonscan.Cursor) {
 		case "id":
 			call.ID, _ = c.Text()
 		case "function", "custom":
-			if c.Object() {
+			if name, ok := c.Text(); ok { // {"function": "f", "args": {}}
+				call.Name = name
+			} else if c.Object() {
 				d.function(c, call)
 			}
+		case "args":
+			call.Args = build.ReadArgs(c)
 		case "name":
 			call.Name, _ = c.Text()
 		case "arguments":

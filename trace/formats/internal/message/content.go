@@ -17,8 +17,9 @@ type contentRead struct {
 	items   []build.Item // calls and results, in their order
 	also    []byte       // content that is no text, as it is written
 	unknown int
-	texts   int // parts with text
-	plain   int // of these, those that Raw can read later
+	texts   int  // parts with text
+	plain   int  // of these, those that Raw can read later
+	mixed   bool // there are texts that are none of the message's
 }
 
 // readContent reads a list of parts.
@@ -42,7 +43,7 @@ func readContent(list []byte) (r contentRead) {
 		p.read(raw)
 		r.add(&p, raw)
 	}
-	if r.texts > 0 && r.texts == r.plain {
+	if r.texts > 0 && r.texts == r.plain && !r.mixed {
 		r.text = trace.Raw{Data: list, Form: trace.FormParts}
 	}
 	return r
@@ -60,6 +61,9 @@ func (r *contentRead) say(token []byte) {
 }
 
 func (r *contentRead) add(p *messagePart, raw []byte) {
+	if kind := p.kind(); kind != partText && kind != partUser && p.text != nil {
+		r.mixed = true
+	}
 	switch p.kind() {
 	case partText, partUser:
 		if p.text != nil {

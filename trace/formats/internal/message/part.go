@@ -118,6 +118,9 @@ func (p *messagePart) inside(c *jsonscan.Cursor) bool {
 }
 
 func (p *messagePart) member(c *jsonscan.Cursor) {
+	if c.Kind() == jsonscan.Null && string(c.Key()) != "arguments" && string(c.Key()) != "args" {
+		return // libraries write all members that there can be
+	}
 	switch key := string(c.Key()); key {
 	case "type", "part_kind", "kind":
 		if text, ok := c.Text(); ok && (len(p.typ) == 0 || key == "part_kind") {
@@ -329,6 +332,10 @@ func wrappedResult(result trace.Raw) trace.Raw {
 	switch string(kind) {
 	case "function_result", "tool_result":
 		if !inner.IsZero() {
+			return AsResult(inner)
+		}
+	case "":
+		if status := build.MemberText(text, "status"); members == 2 && !inner.IsZero() && (string(status) == "success" || string(status) == "error") { // goose
 			return AsResult(inner)
 		}
 	case "text", "json", "content", "error-text", "error-json":

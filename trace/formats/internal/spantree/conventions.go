@@ -113,18 +113,18 @@ var ConversationNames = []string{
 	"traceloop.association.properties.conversation_id", "traceloop.association.properties.thread_id",
 }
 
-// namesConversation reports whether a text can be the name of a conversation. Some
+// NamesConversation reports whether a text can be the name of a conversation. Some
 // name the response that a request goes on from.
-func namesConversation(text string) bool { return text != "" && !strings.HasPrefix(text, "resp_") }
+func NamesConversation(text string) bool { return text != "" && !strings.HasPrefix(text, "resp_") }
 
 // conversationName returns the conversation that a span or its log records name.
 func (s *Span) conversationName() string {
 	for _, name := range ConversationNames {
-		if text := s.Text(name); namesConversation(text) {
+		if text := s.Text(name); NamesConversation(text) {
 			return text
 		}
 		for _, e := range s.Events {
-			if v, ok := e.Attrs.Lookup(name); ok && v.Kind == trace.String && namesConversation(v.Text) {
+			if v, ok := e.Attrs.Lookup(name); ok && v.Kind == trace.String && NamesConversation(v.Text) {
 				return v.Text
 			}
 		}

@@ -1,0 +1,165 @@
+// Command hostile gives awo inputs that are made to be slow, and measures how the work
+// grows with them:
+//
+//	go run ./testdata/hostile -awo bin/awo
+//	go run ./testdata/hostile -awo bin/awo -match 'keys/report' -factor 4 -times 8
+//
+// Each case is an input of which one dimension grows: arguments of a call, spans of a
+// parent, tools, and so on. A command reads it at one size and at a size that is several
+// times as large, and the CPU time of the second is held against that of the first. More
+// than n log n is a finding; so is a run that does not end within -limit, or takes more
+// than -memory. The exit code is 1 if there is one.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// commands are what is run on each input.
+var commands = []string{
+	"inspect IN", "convert IN", "convert IN --redact", "analyze IN --sources --permutations 0", "cost IN --lazy", "graph IN",
+	"extract IN --threshold 3 --out tools", "register IN", "replay IN --kfold 2 --gate open --fire any", "snapshot build IN",
+	"backtest IN --split kfold --folds 2", "rules suggest IN", "report IN --backtest always",
+}
+
+var errFound = errors.New("some work grows too fast")
+
+func main() {
+	err := run()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+		if errors.Is(err, errFound) {
+			os.Exit(1)
+		}
+		os.Exit(2)
+	}
+}
+
+func run() error {
+	awo := flag.String("awo", "bin/awo", "the program")
+	match := flag.String("match", "", "only cases and commands, as case/command, that match this regular expression")
+	factor := flag.Int("factor", 1, "multiply the sizes of all cases")
+	times := flag.Int("times", 4, "how many times as large the second input is")
+	limit := flag.Duration("limit", time.Minute, "end a run after this time")
+	memory := flag.Int("memory", 4096, "MiB of address space that a run may take beyond what the program maps at its start; 0 sets no bound")
+	keep := flag.String("keep", "", "write the inputs into this folder and stop")
+	flag.Parse()
+	wanted, err := regexp.Compile(*match)
+	if err != nil {
+		return err
+	}
+	program, err := filepath.Abs(*awo)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "awo-hostile-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	found := 0
+	for _, c := range cases {
+		small, large := c.size**factor, c.size**factor**times
+		if *keep != "" {
+			if err := os.WriteFile(filepath.Join(*keep, c.name+".jsonl"), c.make(large), 0o666); err != nil {
+				return err
+			}
+			continue
+		}
+		var inputs [2]string
+		for i, n := range []int{small, large} {
+			inputs[i] = filepath.Join(folder, fmt.Sprintf("%s-%d.jsonl", c.name, n))
+			if err := os.WriteFile(inputs[i], c.make(n), 0o666); err != nil {
+				return err
+			}
+		}
+		for _, command := range commands {
+			name := c.name + "/" + strings.ReplaceAll(command, " IN", "")
+			if !wanted.MatchString(name) {
+				continue
+			}
+			first := measure(program, command, inputs[0], *limit, *memory)
+			second := measure(program, command, inputs[1], *limit, *memory)
+			verdict := judge(first, second, small, large)
+			if verdict != "" {
+				found++
+			}
+			fmt.Printf("%-60s %8d %7.2f s %8d %7.2f s  %5.0f MB  %s\n", name, small, first.seconds, large, second.seconds, second.megabytes, verdict)
+		}
+		os.Remove(inputs[0])
+		os.Remove(inputs[1])
+	}
+	if found > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// A measurement is what one run took.
+type measurement struct {
+	seconds, megabytes float64
+	failed             string
+}
+
+func measure(program, command, input string, limit time.Duration, memory int) measurement {
+	folder, err := os.MkdirTemp("", "awo-hostile-")
+	if err != nil {
+		return measurement{failed: err.Error()}
+	}
+	defer os.RemoveAll(folder)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	arguments := strings.Fields(strings.ReplaceAll(command, "IN", input))
+	c := exec.CommandContext(ctx, program, arguments...)
+	c.Dir = folder
+	c.Env = append(os.Environ(), "AWO_KEY=a key that is long enough for words")
+	if memory > 0 {
+		c.Env = append(c.Env, fmt.Sprintf("GOMEMLIMIT=%dMiB", memory))
+	}
+	began := time.Now()
+	out, err := c.CombinedOutput()
+	m := measurement{seconds: time.Since(began).Seconds()}
+	if state := c.ProcessState; state != nil {
+		m.seconds = (state.UserTime() + state.SystemTime()).Seconds()
+		m.megabytes = peak(state)
+	}
+	exit, failed := errors.AsType[*exec.ExitError](err)
+	switch {
+	case ctx.Err() != nil:
+		m.failed = "does not end"
+	case failed && exit.ExitCode() != 1:
+		m.failed = fmt.Sprintf("exit code %d: %.200s", exit.ExitCode(), out)
+	case memory > 0 && m.megabytes > float64(memory):
+		m.failed = fmt.Sprintf("takes %.0f MB", m.megabytes)
+	}
+	return m
+}
+
+// judge says what is wrong with how work grows from n to m, "" if nothing is. Times
+// below a tenth of a second are those of starting.
+func judge(first, second measurement, n, m int) string {
+	switch {
+	case first.failed != "":
+		return first.failed
+	case second.failed != "":
+		return second.failed
+	}
+	const noise, slack = 0.1, 1.7
+	growth := max(second.seconds, noise) / max(first.seconds, noise)
+	linear := float64(m) / float64(n)
+	allowed := slack * linear * math.Log(float64(m)) / math.Log(float64(n))
+	if growth > allowed {
+		return fmt.Sprintf("grows %.1f times where n log n grows %.1f", growth, allowed/slack)
+	}
+	return ""
+}

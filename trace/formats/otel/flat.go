@@ -1,0 +1,246 @@
+package otel
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/spantree"
+)
+
+// Flat reads spans that are objects of their own, without OpenTelemetry's envelope:
+// what SDKs dump, what trace stores and evaluation tools export. They stand one a
+// record, or in a list:
+//
+//	{"trace_id", "span_id", "parent_span_id", "name", "attributes": {...}}
+//	{"spans": [...]}, {"data": {"spans": [...]}}    with what the trace has besides
+//	{"uuid", "llmSpans": [...], "toolSpans": [...]} DeepEval
+//	{"data": [{"type": "span", "attributes": {...}}]} Datadog
+//	{"request_id", "request_body", "response_body"} Helicone, a request each
+//
+// Members are known by many names (flatNames): those of MLflow, Weave, Braintrust
+// and Datadog are among them. What the attributes mean, the conventions of package
+// spantree say; input, output, kind and token counts of the span itself count where
+// there are none.
+var Flat = trace.Format{
+	Name:     "spans",
+	Doc:      "Spans as objects: dumps of SDKs, MLflow, Weave, Braintrust, Datadog, DeepEval, Helicone.",
+	Spec:     "https://opentelemetry.io/docs/specs/otel/trace/sdk_exporters/stdout/",
+	Detect:   detectFlat,
+	Decode:   decodeFlat,
+	Assemble: assembleFlat,
+}
+
+// flatLists are the members that hold lists of spans, with what these are.
+var flatLists = map[string]string{
+	"spans": "", "baseSpans": "link", "agentSpans": "agent", "llmSpans": "llm", "toolSpans": "tool", "retrieverSpans": "link", "customSpans": "link",
+	"calls": "",
+}
+
+func detectFlat(h trace.Head) trace.Match {
+	for _, r := range h.Records {
+		if isFlatSpan(r.Members) && !r.Has("context") || r.Has("request_body", "response_body") {
+			return trace.Match{OK: true}
+		}
+		for name := range flatLists {
+			if holdsFlatSpan(r.Members[name]) || name != "spans" && r.Has("uuid", name) && strings.HasSuffix(name, "Spans") {
+				return trace.Match{OK: true}
+			}
+		}
+		data := r.Members["data"]
+		if build.IsKind(data, '{') && holdsFlatSpan(trace.NewHeadRecord(data, true).Members["spans"]) {
+			return trace.Match{OK: true}
+		}
+		if build.IsKind(data, '[') {
+			inner := bytes.TrimLeft(data[1:], " \t\r\n")
+			if build.IsKind(inner, '{') && isFlatSpan(trace.NewHeadRecord(trace.NewHeadRecord(inner, true).Members["attributes"], true).Members) {
+				return trace.Match{OK: true}
+			}
+		}
+	}
+	return trace.Match{}
+}
+
+func holdsFlatSpan(list []byte) bool {
+	if !build.IsKind(list, '[') {
+		return false
+	}
+	list = bytes.TrimLeft(list[1:], " \t\r\n")
+	return build.IsKind(list, '{') && isFlatSpan(trace.NewHeadRecord(list, true).Members)
+}
+
+// isFlatSpan reports whether an object with these members is a span.
+func isFlatSpan(members map[string][]byte) bool {
+	has := func(names ...string) bool {
+		for _, name := range names {
+			if _, ok := members[name]; ok {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case !has("trace_id", "traceId", "root_span_id", "context"):
+		return false
+	case has("op_name"), has("span_attributes") && has("span_id"):
+		return true
+	}
+	return has("span_id", "spanId", "context") && has("attributes", "input", "inputs", "meta", "output", "parent_span_id", "parentSpanId", "parent_id")
+}
+
+// eachFlat calls visit for every span of a record, with the trace that the record
+// names and what the list says that it is. It returns false if there is none.
+func eachFlat(raw []byte, visit func(span []byte, owner, kind string)) bool {
+	members := trace.NewHeadRecord(raw, false).Members
+	if isFlatSpan(members) || members["request_body"] != nil && members["response_body"] != nil {
+		visit(raw, "", "")
+		return true
+	}
+	owner := ""
+	for _, name := range []string{"trace_id", "traceId", "request_id", "uuid", "id"} {
+		if text := build.MemberText(raw, name); len(text) > 0 && owner == "" {
+			owner = string(text)
+		}
+	}
+	found := false
+	c := jsonscan.New(raw)
+	for ok := c.Object(); ok && c.Member(); {
+		name := string(c.Key())
+		kind, list := flatLists[name]
+		switch {
+		case list && c.Kind() == jsonscan.Array:
+			for c.Array(); c.Element(); {
+				if span := c.Raw(); build.IsKind(span, '{') {
+					visit(span, owner, kind)
+					found = true
+				}
+			}
+		case name == "data" && c.Kind() == jsonscan.Object:
+			found = eachFlat(c.Raw(), func(span []byte, inner, kind string) {
+				if inner == "" {
+					inner = owner
+				}
+				visit(span, inner, kind)
+			}) || found
+		case name == "data" && c.Kind() == jsonscan.Array:
+			for c.Array(); c.Element(); {
+				if span := build.MemberRaw(c.Raw(), "attributes"); build.IsKind(span, '{') {
+					visit(span, owner, "")
+					found = true
+				}
+			}
+		}
+	}
+	return found
+}
+
+func decodeFlat(r trace.Record) ([]trace.Fragment, error) {
+	if err := build.CheckRecord(r); err != nil {
+		return nil, err
+	}
+	var out []trace.Fragment
+	eachFlat(r.Data, func(span []byte, owner, kind string) {
+		h := readFlatHead(span)
+		if h.trace == "" {
+			h.trace = owner
+		}
+		if h.trace == "" {
+			return
+		}
+		part := jsonscan.AppendQuoted([]byte(`{"trace":`), h.trace)
+		part = jsonscan.AppendQuoted(append(part, `,"kind":`...), kind)
+		part = append(append(append(part, `,"span":`...), span...), '}')
+		key, aliases := spantree.SpanKeys(h.trace, h.conversation)
+		out = append(out, trace.Fragment{Key: key, Aliases: aliases, Order: h.order, Data: part, Pos: r.Pos()})
+	})
+	if len(out) == 0 {
+		return nil, diag.New(r.Pos(), build.CodeRecordShape, "this record has no span with the id of its trace")
+	}
+	return out, nil
+}
+
+// readFlatHead reads where a span belongs.
+func readFlatHead(span []byte) (h phoenixHead) {
+	session := ""
+	c := jsonscan.New(span)
+	for ok := c.Object(); ok && c.Member(); {
+		switch key := string(c.Key()); key {
+		case "trace_id", "traceId", "root_span_id":
+			text, _ := c.Text()
+			h.trace = spantree.SpanNumber(text, 16)
+		case "context":
+			for ok := c.Object(); ok && c.Member(); {
+				if string(c.Key()) == "trace_id" {
+					text, _ := c.Text()
+					h.trace = spantree.SpanNumber(text, 16)
+				}
+			}
+		case "session_id", "sessionId":
+			text, _ := c.Text()
+			session = string(text)
+		case "request_properties", "properties": // Helicone
+			for ok := c.Object(); ok && c.Member(); {
+				if strings.EqualFold(string(c.Key()), "Helicone-Session-Id") {
+					text, _ := c.Text()
+					h.trace = string(text)
+				}
+			}
+		case "request_id":
+			if text, ok := c.Text(); ok && h.trace == "" {
+				h.trace = string(text)
+			}
+		case "attributes":
+			for ok := c.Object(); ok && c.Member(); {
+				for _, name := range spantree.ConversationNames {
+					if string(c.Key()) == name {
+						if text, ok := c.Text(); ok && spantree.NamesConversation(string(text)) {
+							h.conversation = string(text)
+						}
+						break
+					}
+				}
+			}
+		default:
+			if flatNames[key] == flatStart {
+				h.order = momentOf(&c).UnixNano()
+			}
+		}
+	}
+	if h.conversation == "" {
+		h.conversation = session
+	}
+	return h
+}
+
+func assembleFlat(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
+	anomalies := build.New(0)
+	var spans []*spantree.Span
+	for i := range parts {
+		var owner, kind string
+		var raw []byte
+		c := jsonscan.New(parts[i].Data)
+		for ok := c.Object(); ok && c.Member(); {
+			switch string(c.Key()) {
+			case "trace":
+				text, _ := c.Text()
+				owner = string(text)
+			case "kind":
+				text, _ := c.Text()
+				kind = string(text)
+			case "span":
+				raw = c.Raw()
+			}
+		}
+		spans = append(spans, readFlat(raw, owner, kind))
+	}
+	out := spantree.Finish(key, parts, spans)
+	if len(out) > 0 {
+		for code, n := range anomalies.Trajectory.Anomalies.ByCode {
+			out[0].Anomalies.AddN(code, n)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,247 @@
+package sessions
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+)
+
+// Copilot reads the events of a session of the GitHub Copilot CLI, one a line:
+//
+//	{"type": "assistant.message", "data": {"content", "toolRequests"}, "timestamp"}
+//
+// A message of the model is a turn with its toolRequests; tool.execution_complete has
+// the result of a call. A call of which only its start was noted is of the last turn.
+var Copilot = trace.Format{
+	Name:     "copilot-cli",
+	Doc:      "Sessions of the GitHub Copilot CLI: events.jsonl.",
+	Spec:     "https://docs.github.com/copilot/concepts/agents/about-copilot-cli",
+	Detect:   detectCopilot,
+	Decode:   decoder(func([]byte) bool { return false }, nil),
+	Assemble: assembler("copilot", readCopilot),
+}
+
+func detectCopilot(h trace.Head) trace.Match {
+	for _, r := range h.Records {
+		kind := strings.Trim(string(r.Members["type"]), `"`)
+		head, _, dotted := strings.Cut(kind, ".")
+		if dotted && r.Has("data") && (head == "session" || head == "assistant" || head == "user" || head == "tool") {
+			return trace.Match{OK: true}
+		}
+	}
+	return trace.Match{}
+}
+
+func readCopilot(l *log, record []byte) {
+	t := l.b.Trajectory
+	data := build.MemberRaw(record, "data")
+	s := said{at: moment(record, "timestamp"), model: text(data, "model")}
+	content := raw(member(data, "content"))
+	switch text(record, "type") {
+	case "session.start", "session.resume":
+		t.ID, t.Session = cmp.Or(text(data, "sessionId"), t.ID), cmp.Or(text(data, "sessionId"), t.Session)
+		t.Model = cmp.Or(t.Model, text(data, "selectedModel"))
+	case "session.model_change":
+		t.Model = cmp.Or(t.Model, text(data, "newModel"))
+	case "system.message":
+		l.add([]build.Item{{Kind: build.ItemSystem, Value: content}}, s)
+	case "user.message":
+		l.add([]build.Item{{Kind: build.ItemUser, Value: content}}, s)
+	case "assistant.message":
+		items := []build.Item{{Kind: build.ItemText, Value: content, Opens: true}}
+		if thought := raw(member(data, "reasoningText")); !thought.IsEmpty() {
+			items = append(items, build.Item{Kind: build.ItemThought, Value: thought})
+		}
+		c := jsonscan.New(build.MemberRaw(data, "toolRequests"))
+		for ok := c.Array(); ok && c.Element(); {
+			one := c.Raw()
+			items = append(items, build.Item{
+				Kind: build.ItemCall, ID: []byte(text(one, "toolCallId")), Tool: []byte(text(one, "name")), Value: raw(member(one, "arguments")),
+			})
+		}
+		l.add(items, s)
+	case "tool.execution_start":
+		id := text(data, "toolCallId")
+		for i := range t.Calls {
+			if t.Calls[i].ID == id {
+				t.Calls[i].Start = s.at
+				return
+			}
+		}
+		l.inTurn = l.inTurn || len(t.Turns) > 0
+		l.answered = false
+		l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(text(data, "toolName")), Value: raw(member(data, "arguments"))}}, s)
+	case "tool.execution_complete":
+		it := build.Item{Kind: build.ItemResult, ID: []byte(text(data, "toolCallId")), Value: raw(member(data, "result", "content"))}
+		if it.Value.IsZero() {
+			it.Value = raw(member(data, "result"))
+		}
+		switch string(build.MemberRaw(data, "success")) {
+		case "true":
+			it.Status = trace.StatusOK
+		case "false":
+			it.Status = trace.StatusFailed
+			it.Err = raw(member(data, "error", "message"))
+		}
+		l.add([]build.Item{it}, s)
+	}
+}
+
+// VSCode reads what Copilot Chat in VS Code exports: a document with its requests.
+// The rounds of calls that stand in the metadata of a result are turns; without them
+// what the response shows of calls is all that is known.
+var VSCode = trace.Format{
+	Name:     "vscode-copilot",
+	Doc:      "Exports of Copilot Chat in VS Code.",
+	Spec:     "https://code.visualstudio.com/docs/copilot/chat/chat-sessions",
+	Detect:   func(h trace.Head) trace.Match { return trace.Match{OK: len(h.Records) > 0 && isVSCode(h.Records[0])} },
+	Decode:   decoder(func([]byte) bool { return true }, nil),
+	Assemble: assembler("copilot-chat", readVSCode),
+}
+
+func isVSCode(r trace.HeadRecord) bool {
+	return r.Has("requests") && (r.Has("responderUsername") || r.Has("requesterUsername") || r.Has("sessionId"))
+}
+
+func readVSCode(l *log, record []byte) {
+	l.b.Trajectory.ID = text(record, "sessionId")
+	c := jsonscan.New(build.MemberRaw(record, "requests"))
+	for ok := c.Array(); ok && c.Element(); {
+		request := c.Raw()
+		s := said{at: moment(request, "timestamp"), model: strings.TrimPrefix(text(request, "modelId"), "copilot/")}
+		l.add([]build.Item{{Kind: build.ItemUser, Value: raw(member(request, "message", "text"))}}, s)
+		var shown trace.Raw
+		var items []build.Item
+		parts := jsonscan.New(build.MemberRaw(request, "response"))
+		for ok := parts.Array(); ok && parts.Element(); {
+			one := parts.Raw()
+			if value := raw(member(one, "value")); value.Form == trace.FormString && text(one, "kind") == "" {
+				shown = build.JoinTexts(shown, value)
+			}
+			if text(one, "kind") == "toolInvocationSerialized" {
+				items = append(items, build.Item{
+					Kind: build.ItemCall, ID: []byte(text(one, "toolCallId")), Tool: []byte(text(one, "toolId")), Value: raw(member(one, "toolSpecificData")), Opens: len(items) == 0,
+				})
+			}
+		}
+		metadata := member(request, "result", "metadata")
+		results := build.MemberRaw(metadata, "toolCallResults")
+		rounds := jsonscan.New(build.MemberRaw(metadata, "toolCallRounds"))
+		for ok := rounds.Array(); ok && rounds.Element(); {
+			readRound(l, rounds.Raw(), results, s)
+			items, shown = nil, trace.Raw{}
+		}
+		if !shown.IsZero() {
+			items = append(items, build.Item{Kind: build.ItemText, Value: shown, Opens: len(items) > 0})
+		}
+		l.add(items, s)
+	}
+}
+
+// readRound adds a response of the model, with its calls and their results.
+func readRound(l *log, round, results []byte, s said) {
+	items := []build.Item{{Kind: build.ItemText, Value: raw(member(round, "response")), Opens: true}}
+	var answers []build.Item
+	c := jsonscan.New(build.MemberRaw(round, "toolCalls"))
+	for ok := c.Array(); ok && c.Element(); {
+		one := c.Raw()
+		id := text(one, "id")
+		items = append(items, build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(text(one, "name")), Value: raw(member(one, "arguments"))})
+		var answer trace.Raw
+		in := jsonscan.New(member(results, id, "content"))
+		for ok := in.Array(); ok && in.Element(); {
+			answer = build.JoinTexts(answer, raw(member(in.Raw(), "value")))
+		}
+		if !answer.IsZero() {
+			answers = append(answers, build.Item{Kind: build.ItemResult, ID: []byte(id), Value: answer})
+		}
+	}
+	l.add(items, s)
+	l.add(answers, s)
+}
+
+// Kimi reads the events of a session of Kimi CLI, one a line:
+//
+//	{"timestamp", "message": {"type": "ToolCall", "payload": {...}}}
+//
+// A step is a turn: what the model thinks, says and calls in it.
+var Kimi = trace.Format{
+	Name:     "kimi",
+	Doc:      "Sessions of Kimi CLI: wire.jsonl.",
+	Spec:     "https://moonshotai.github.io/kimi-cli/en/customization/wire-mode.html",
+	Detect:   detectKimi,
+	Decode:   decoder(func([]byte) bool { return false }, nil),
+	Assemble: assembler("kimi", readKimi),
+}
+
+func detectKimi(h trace.Head) trace.Match {
+	for _, r := range h.Records {
+		inner := trace.NewHeadRecord(r.Members["message"], true)
+		if r.Has("message") && inner.Has("type", "payload") {
+			return trace.Match{OK: true}
+		}
+	}
+	return trace.Match{}
+}
+
+func readKimi(l *log, record []byte) {
+	s := said{at: moment(record, "timestamp")}
+	m := build.MemberRaw(record, "message")
+	payload := build.MemberRaw(m, "payload")
+	switch text(m, "type") {
+	case "TurnBegin":
+		items, _ := l.messages.Read(userMessage(build.MemberRaw(payload, "user_input")), false)
+		l.add(items, s)
+	case "StepBegin":
+		l.inTurn = false
+	case "ContentPart":
+		switch text(payload, "type") {
+		case "think":
+			l.add([]build.Item{{Kind: build.ItemThought, Value: raw(member(payload, "think"))}}, s)
+		default:
+			l.add([]build.Item{{Kind: build.ItemText, Value: raw(member(payload, "text"))}}, s)
+		}
+	case "ToolCall":
+		args := raw(member(payload, "function", "arguments"))
+		if l.pieces = ""; build.InnerJSON(args) == nil { // more of them comes
+			l.pieces, args = args.Text(), trace.Raw{}
+		}
+		l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(text(payload, "id")), Tool: []byte(text(payload, "function", "name")), Value: args}}, s)
+	case "ToolCallPart": // a piece of the arguments of the last call
+		if calls := l.b.Trajectory.Calls; len(calls) > 0 {
+			call := &calls[len(calls)-1]
+			l.pieces += text(payload, "arguments_part")
+			call.Args = trace.TextOf(l.pieces)
+		}
+	case "ToolResult":
+		value := build.MemberRaw(payload, "return_value")
+		if value == nil {
+			value = build.MemberRaw(payload, "result")
+		}
+		it := build.Item{Kind: build.ItemResult, ID: []byte(text(payload, "tool_call_id")), Value: raw(member(value, "output")), Status: trace.StatusOK}
+		if it.Value.IsEmpty() {
+			it.Value = raw(member(value, "message"))
+		}
+		if string(build.MemberRaw(value, "is_error")) == "true" {
+			it.Status = trace.StatusFailed
+		}
+		l.add([]build.Item{it}, s)
+	case "StatusUpdate":
+		if turns := l.b.Trajectory.Turns; len(turns) > 0 {
+			if usage := build.MemberRaw(payload, "token_usage"); build.IsKind(usage, '{') {
+				turns[len(turns)-1].Usage = build.ReadUsage(usage, &build.UsageSession)
+			}
+		}
+	}
+}
+
+// userMessage returns a message of the user with a content.
+func userMessage(content []byte) trace.Raw {
+	if content == nil {
+		return trace.Raw{}
+	}
+	return trace.JSONOf(append(append([]byte(`{"role":"user","content":`), content...), '}'))
+}

@@ -1,0 +1,20 @@
+package sessions_test
+
+import (
+	"testing"
+
+	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/sessions"
+)
+
+func FuzzMessages(f *testing.F) { formattest.FuzzFormat(f, &sessions.Messages) }
+
+func FuzzCopilot(f *testing.F) { formattest.FuzzFormat(f, &sessions.Copilot) }
+
+func FuzzVSCode(f *testing.F) { formattest.FuzzFormat(f, &sessions.VSCode) }
+
+func FuzzKimi(f *testing.F) { formattest.FuzzFormat(f, &sessions.Kimi) }
+
+func FuzzADK(f *testing.F) { formattest.FuzzFormat(f, &sessions.ADK) }
+
+func FuzzHandsEvents(f *testing.F) { formattest.FuzzFormat(f, &sessions.HandsEvents) }

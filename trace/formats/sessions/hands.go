@@ -1,0 +1,166 @@
+package sessions
+
+import (
+	"cmp"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
+)
+
+// HandsEvents reads trajectories of OpenHands before version 1: a list of actions and
+// observations, or one a line, or the "history" of an evaluation.
+//
+//	{"id", "source": "agent", "action": "run", "args": {...}, "tool_call_metadata"}
+//	{"id", "source": "agent", "cause", "observation": "run", "content", "extras"}
+//
+// Actions of the agent with one response of the model are a turn, and calls of the
+// tool that the response named, else of the action. An observation answers the
+// action that is its cause.
+var HandsEvents = trace.Format{
+	Name:     "openhands-v0",
+	Doc:      "Trajectories of OpenHands before version 1: actions and observations.",
+	Spec:     "https://docs.openhands.dev/usage/how-to/debugging",
+	Detect:   detectHands,
+	Decode:   decoder(func(record []byte) bool { return handsList(record) != nil }, nil),
+	Assemble: assembler("openhands", readHands),
+}
+
+func isHandsEvent(r trace.HeadRecord) bool {
+	return r.Has("source") && (r.Has("action", "args") || r.Has("observation", "content")) && !r.Has("kind")
+}
+
+func detectHands(h trace.Head) trace.Match {
+	for _, r := range h.Records {
+		if isHandsEvent(r) {
+			return trace.Match{OK: true}
+		}
+		c := jsonscan.New(r.Members["history"])
+		if c.Array() && c.Element() {
+			rest := r.Members["history"][c.Offset():]
+			inner := jsonscan.New(rest)
+			if inner.Array() && inner.Element() { // pairs of an action and what came of it
+				rest = rest[inner.Offset():]
+			}
+			if isHandsEvent(trace.NewHeadRecord(rest, true)) {
+				return trace.Match{OK: true}
+			}
+		}
+	}
+	return trace.Match{}
+}
+
+// handsList returns the events that a record holds, nil if it is one.
+func handsList(record []byte) []byte {
+	if build.IsKind(record, '[') {
+		return record
+	}
+	if list := build.MemberRaw(record, "history"); build.IsKind(list, '[') {
+		return list
+	}
+	return nil
+}
+
+func readHands(l *log, record []byte) {
+	list := handsList(record)
+	if list == nil {
+		readHandsEvent(l, record)
+		return
+	}
+	if id := text(record, "instance_id"); id != "" {
+		l.b.Trajectory.ID, l.b.Trajectory.Task = id, id
+	}
+	c := jsonscan.New(list)
+	for ok := c.Array(); ok && c.Element(); {
+		one := c.Raw()
+		if !build.IsKind(one, '[') {
+			readHandsEvent(l, one)
+			continue
+		}
+		pair := jsonscan.New(one)
+		for ok := pair.Array(); ok && pair.Element(); {
+			readHandsEvent(l, pair.Raw())
+		}
+	}
+}
+
+func readHandsEvent(l *log, event []byte) {
+	t := l.b.Trajectory
+	s := said{at: moment(event, "timestamp")}
+	metadata := build.MemberRaw(event, "tool_call_metadata")
+	id := cmp.Or(text(metadata, "tool_call_id"), string(build.MemberRaw(event, "id")))
+	if action := text(event, "action"); action != "" {
+		args := build.MemberRaw(event, "args")
+		switch {
+		case action == "message" && text(event, "source") == "user":
+			l.add([]build.Item{{Kind: build.ItemUser, Value: raw(build.MemberRaw(args, "content"))}}, s)
+			return
+		case action == "system":
+			l.add([]build.Item{{Kind: build.ItemSystem, Value: raw(build.MemberRaw(args, "content"))}}, s)
+			return
+		case text(event, "source") != "agent", action == "null", action == "change_agent_state", action == "recall", action == "condensation":
+			return
+		case action == "message":
+			l.add([]build.Item{{Kind: build.ItemText, Value: raw(build.MemberRaw(args, "content")), Opens: true}}, s)
+			return
+		}
+		readHandsAction(l, event, metadata, id, action, s)
+		return
+	}
+	if text(event, "observation") == "" || text(event, "source") == "environment" && len(t.Calls) == 0 {
+		return
+	}
+	cause := string(build.MemberRaw(event, "cause"))
+	if metadata == nil || len(metadata) < 3 {
+		id = cause
+	}
+	for i := range t.Calls {
+		if t.Calls[i].ID != id || t.Calls[i].HasResult {
+			continue
+		}
+		it := build.Item{Kind: build.ItemResult, ID: []byte(id), Value: raw(build.MemberRaw(event, "content"))}
+		if text(event, "observation") == "error" {
+			it.Status = trace.StatusFailed
+		}
+		switch string(member(event, "extras", "metadata", "exit_code")) {
+		case "":
+		case "0":
+			it.Status = trace.StatusOK
+		default:
+			it.Status = trace.StatusFailed
+		}
+		l.add([]build.Item{it}, s)
+		return
+	}
+}
+
+// readHandsAction adds a call of the agent, and the response that it is of if it is
+// the first of that.
+func readHandsAction(l *log, event, metadata []byte, id, action string, s said) {
+	args := build.MemberRaw(event, "args")
+	response := build.MemberRaw(metadata, "model_response")
+	name, value := cmp.Or(text(metadata, "function_name"), action), raw(args)
+	said := raw(build.MemberRaw(args, "thought"))
+	choices := jsonscan.New(build.MemberRaw(response, "choices"))
+	if choices.Array() && choices.Element() {
+		items, _ := l.messages.Read(trace.JSONOf(choices.Raw()), true)
+		for _, it := range items {
+			switch {
+			case it.Kind == build.ItemCall && string(it.ID) == id:
+				value = it.Value
+			case it.Kind == build.ItemText && !it.Value.IsEmpty():
+				said = it.Value
+			}
+		}
+		s.model = text(response, "model")
+		s.usage, _ = message.FindUsage(response)
+	}
+	if key := text(response, "id"); key == "" || key != l.response {
+		l.response = key
+		l.add([]build.Item{{Kind: build.ItemText, Value: said, Opens: true}}, s)
+	}
+	l.answered = false
+	l.inTurn = true
+	l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: value}}, s)
+}

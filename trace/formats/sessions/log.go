@@ -1,0 +1,268 @@
+// Package sessions reads what agents and frameworks keep of their sessions: messages
+// in whatever form, with an envelope that is theirs. Messages reads any that package
+// message knows; others have events of their own and are turned into messages here:
+// Copilot those of the Copilot CLI, VSCode the exports of Copilot Chat, Kimi those of
+// Kimi CLI, ADK the sessions and evaluation sets of Google's agent kit, HandsEvents
+// the trajectories of OpenHands before version 1.
+//
+// A record comes in and fragments of trajectories go out: those of a file where its
+// lines are messages, a record's own where it holds a conversation. It is O(session).
+package sessions
+
+import (
+	"cmp"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
+)
+
+// log puts the trajectory of a session together from what stands in it, in order.
+type log struct {
+	b        *build.Builder
+	messages *message.Reader
+	inTurn   bool
+	answered bool // the last turn has a result: what the model says next is another
+	agent    string
+	response string // the last one, by its id
+	pieces   string // of the arguments of the last call
+}
+
+// said is what an envelope says about the messages in it.
+type said struct {
+	at    time.Time
+	end   time.Time
+	model string
+	usage trace.Usage
+	id    string // of a response: what has the same is one turn
+}
+
+// add adds items.
+func (l *log) add(items []build.Item, s said) {
+	b := l.b
+	for i := range items {
+		it := &items[i]
+		switch it.Kind {
+		case build.ItemUser:
+			l.inTurn = false
+			b.Message(trace.RoleUser, it.Value.OrAbsent()).Time = s.at
+			continue
+		case build.ItemSystem:
+			b.Message(trace.RoleSystem, it.Value.OrAbsent()).Time = s.at
+			continue
+		case build.ItemResult:
+			l.result(it, s)
+			continue
+		}
+		if it.Kind == build.ItemText && it.Value.IsEmpty() && !l.saysMore(items[i+1:]) && len(items) > 1 && l.inTurn {
+			continue
+		}
+		if !l.inTurn || it.Opens || l.answered && it.Kind != build.ItemCall {
+			l.turn(s)
+		}
+		l.say(it, s)
+	}
+}
+
+// saysMore reports whether the model says, thinks or calls something before anybody
+// else speaks.
+func (l *log) saysMore(items []build.Item) bool {
+	for i := range items {
+		switch items[i].Kind {
+		case build.ItemCall, build.ItemThought:
+			return true
+		case build.ItemText:
+			if !items[i].Value.IsEmpty() {
+				return true
+			}
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// turn begins a response.
+func (l *log) turn(s said) {
+	turn := l.b.Turn()
+	turn.Start, turn.End, turn.Model, turn.Usage = s.at, s.end, s.model, s.usage
+	l.inTurn, l.answered = true, false
+}
+
+func (l *log) say(it *build.Item, s said) {
+	b := l.b
+	turn := &b.Trajectory.Turns[len(b.Trajectory.Turns)-1]
+	switch it.Kind {
+	case build.ItemText:
+		if text := it.Value.OrAbsent(); !text.IsZero() {
+			turn.Text = build.JoinTexts(turn.Text, text)
+		}
+	case build.ItemThought:
+		if thought := it.Value.OrAbsent(); !thought.IsZero() {
+			turn.Thought = build.JoinTexts(turn.Thought, thought)
+		}
+	case build.ItemCall:
+		if len(it.Tool) == 0 {
+			b.Anomaly(build.CodeCallUnnamed, 1)
+			return
+		}
+		call := b.Call(b.Text(it.ID), b.Names.Intern(it.Tool), it.Value, it.Origin)
+		call.Start = s.at
+		if it.Answered {
+			call.HasResult, call.Result, call.Status, call.Error = true, it.Result, it.Status, it.Err
+		}
+	}
+}
+
+func (l *log) result(it *build.Item, s said) {
+	var call *trace.Call
+	known := false
+	for i := range l.b.Trajectory.Calls {
+		known = known || len(it.ID) > 0 && l.b.Trajectory.Calls[i].ID == string(it.ID)
+	}
+	switch {
+	case known:
+		call = l.b.Result(it.ID, it.Value)
+	default: // a result whose call has no id, or none that is recorded
+		call = l.b.NamedResult(it.Tool, it.Value)
+	}
+	if call == nil {
+		return
+	}
+	l.answered = true
+	call.End = s.at
+	if it.Status != trace.StatusUnknown {
+		call.Status = it.Status
+	}
+	if !it.Err.IsZero() {
+		call.Error = it.Err
+	}
+}
+
+// finish returns the trajectory.
+func (l *log) finish() *trace.Trajectory {
+	t := l.b.Trajectory
+	t.Agent = cmp.Or(t.Agent, l.agent)
+	for i := range t.Turns {
+		t.Model = cmp.Or(t.Model, t.Turns[i].Model)
+	}
+	known := map[trace.Name]bool{}
+	for _, tool := range l.messages.Tools {
+		if !known[tool.Name] {
+			known[tool.Name] = true
+			t.Tools = append(t.Tools, tool)
+		}
+	}
+	build.ClearTurnModels(t)
+	return l.b.Finish()
+}
+
+// entry adds what a record says to a log.
+type entry func(l *log, record []byte)
+
+// decoder returns how records become fragments. whole reports whether a record is a
+// conversation of its own, and divide divides one that holds several.
+func decoder(whole func([]byte) bool, divide func([]byte) [][]byte) func(trace.Record) ([]trace.Fragment, error) {
+	return func(r trace.Record) ([]trace.Fragment, error) {
+		if err := build.CheckRecord(r); err != nil {
+			return nil, err
+		}
+		records := [][]byte{r.Data}
+		if divide != nil {
+			records = divide(r.Data)
+		}
+		var out []trace.Fragment
+		for i, data := range records {
+			key := r.File
+			if whole(data) {
+				key = r.Pos().String()
+				if i > 0 {
+					key += "#" + string(rune('0'+i%10)) + r.At(min(i, len(r.Data))).String()
+				}
+			}
+			out = append(out, trace.Fragment{Key: key, Data: data, Pos: r.Pos()})
+		}
+		if len(out) == 0 {
+			return nil, diag.New(r.Pos(), build.CodeRecordShape, "this record holds no session")
+		}
+		return out, nil
+	}
+}
+
+// assembler returns how the fragments of a session become its trajectory.
+func assembler(agent string, read entry) func(string, []trace.Fragment) ([]*trace.Trajectory, error) {
+	return func(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
+		b := build.New(0)
+		l := &log{b: b, messages: message.NewReader(b), agent: agent}
+		b.Trajectory.Offset = -1
+		for i := range parts {
+			read(l, parts[i].Data)
+		}
+		t := l.finish()
+		t.Source = parts[0].Pos
+		if t.ID == "" && key == parts[0].Pos.File {
+			base := path.Base(filepath.ToSlash(key))
+			t.ID, _, _ = strings.Cut(base, ".")
+		}
+		return []*trace.Trajectory{t}, nil
+	}
+}
+
+// raw returns a value as a Raw.
+func raw(value []byte) trace.Raw {
+	if value == nil {
+		return trace.Raw{}
+	}
+	c := jsonscan.New(value)
+	return build.ReadRaw(&c)
+}
+
+// member returns a member of an object by a path of names, nil if there is none.
+func member(object []byte, names ...string) []byte {
+	for _, name := range names {
+		if !build.IsKind(object, '{') {
+			return nil
+		}
+		object = build.MemberRaw(object, name)
+	}
+	return object
+}
+
+// text returns the text of a member.
+func text(object []byte, names ...string) string {
+	value := member(object, names...)
+	c := jsonscan.New(value)
+	t, _ := c.Text()
+	return string(t)
+}
+
+// moment returns the first of some members that is a time: text, or seconds or
+// milliseconds since 1970.
+func moment(object []byte, paths ...string) time.Time {
+	for _, p := range paths {
+		value := member(object, strings.Split(p, ".")...)
+		if value == nil {
+			continue
+		}
+		c := jsonscan.New(value)
+		if t, ok := c.Text(); ok {
+			if at, ok := trace.ParseTime(t); ok {
+				return at
+			}
+			continue
+		}
+		if n, ok := c.Float(); ok && n > 0 && n < build.MaxUnix*1000 {
+			if n > 1e11 {
+				return time.UnixMilli(int64(n)).UTC()
+			}
+			return time.UnixMicro(int64(n * 1e6)).UTC()
+		}
+	}
+	return time.Time{}
+}
