@@ -232,8 +232,10 @@ func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
 			instead[s.place.Replay.Occurrence.First()] = len(t.Tools) + s.place.Tool
 		}
 	}
-	for _, call := range f.Reading.served {
-		taken[call] = true
+	if f.Reading != nil {
+		for _, call := range f.Reading.served {
+			taken[call] = true
+		}
 	}
 	for i := range t.Calls {
 		call := trace.Call{Tool: t.Calls[i].Tool, Turn: t.Calls[i].Turn, Origin: t.Calls[i].Origin}

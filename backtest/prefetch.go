@@ -355,6 +355,9 @@ func (r *reader) Saving(c *Case, f *Finding) cost.Totals {
 // reading returns what reading ahead costs.
 func (r *reader) reading(c *Case, f *Finding) cost.Totals {
 	var sum cost.Totals
+	if f.Reading == nil {
+		return sum
+	}
 	t := c.Trajectory
 	for i := range f.Reading.made {
 		one := &f.Reading.made[i]
