@@ -116,14 +116,13 @@ type Agreement struct {
 	Places int `json:"places"`       // they overlap
 	Exact  int `json:"exact"`        // at which it made the recorded calls
 	Saves  int `json:"inputs_known"` // of the exact ones, those whose inputs were known
-	Failed int `json:"failed"`       // places at which a call had failed
-	Ended  int `json:"ended"`        // places at which it ended with a call that had failed there too; no disagreement
+	// NotComparable are places beside these: the recording lacks a result there.
+	NotComparable int `json:"not_comparable"`
 }
 
-// Agrees reports whether it was exact at a share of the places at least, but for
-// those where a call had failed on the way.
+// Agrees reports whether it was exact at a share of the places at least.
 func (a *Agreement) Agrees(share float64) bool {
-	return float64(a.Exact) >= share*float64(a.Places-a.Ended)
+	return float64(a.Exact) >= share*float64(a.Places)
 }
 
 // Tools returns the chosen meta-tools in the order of the gain curve.

@@ -148,7 +148,7 @@ func (c *chooser) add(s seenCase) {
 	for i := range s.places {
 		p := &s.places[i]
 		it := c.items[p.Tool]
-		it.replay.add(p, anyFailed(t, &p.Replay.Occurrence))
+		it.replay.add(p)
 		if !p.Replay.Saves {
 			continue
 		}
@@ -168,17 +168,6 @@ func (c *chooser) add(s seenCase) {
 // thousand tokens of definitions tell what one costs.
 const thousand = 1000
 
-func anyFailed(t *trace.Trajectory, o *replay.Occurrence) bool {
-	for _, calls := range o.Calls {
-		for _, i := range calls {
-			if t.Calls[i].Status == trace.StatusFailed {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // weigh decides on the unit, and which items cannot be chosen.
 func (c *chooser) weigh() {
 	o := &c.out.Options
@@ -195,7 +184,7 @@ func (c *chooser) weigh() {
 		switch {
 		case o.Select != SelectAll && it.failures.More():
 			it.cannot, it.reason = true, ReasonFails
-		case o.Select != SelectAll && it.replay.Saves == 0 && it.replay.Places == it.replay.Exact+it.replay.Ended:
+		case o.Select != SelectAll && it.replay.Saves == 0 && it.replay.Places == it.replay.Exact:
 			it.cannot, it.reason = true, ReasonNothing
 		case !it.replay.Agrees(o.MinAgreement):
 			it.cannot, it.reason = true, ReasonDisagrees

@@ -4,6 +4,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -100,6 +101,9 @@ func (h *habits) avoided(c *Case) (avoided []bool, wrong int) {
 		c.avoided = make([]bool, len(c.Trajectory.Calls))
 		if h.model != nil && len(c.Trajectory.Turns) > 0 {
 			c.avoided, c.wrong = inertia.NewPredictor(h.model, h.options).Avoided(inertia.NewHistory(c.Trajectory), h.theta, h.gate)
+			for call, before := range merge.Repeats(c.Trajectory, c.Marks) {
+				c.avoided[call] = c.avoided[call] && before < 0 // what a repeat tells is known already
+			}
 		}
 	}
 	return c.avoided, c.wrong

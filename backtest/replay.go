@@ -31,22 +31,20 @@ func Replay(source compile.Source, set *rules.Set, definitions []*bind.Definitio
 		out.Trajectories++
 		for i := range s.places {
 			p := &s.places[i]
-			out.Agreements[p.Tool].add(p, anyFailed(s.c.Trajectory, &p.Replay.Occurrence))
+			out.Agreements[p.Tool].add(p)
 		}
 	}
 	return out, failed
 }
 
-func (a *Agreement) add(p *replay.Place, failed bool) {
-	a.Places++
-	if failed {
-		a.Failed++
+func (a *Agreement) add(p *replay.Place) {
+	if p.Replay.NotComparable {
+		a.NotComparable++
+		return
 	}
+	a.Places++
 	if p.Replay.Exact {
 		a.Exact++
-	}
-	if p.Replay.Ended {
-		a.Ended++
 	}
 	if p.Replay.Saves {
 		a.Saves++

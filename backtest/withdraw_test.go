@@ -60,7 +60,7 @@ func TestWithdraw(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			agreements := map[*bind.Definition]Agreement{pair: {Places: 20, Exact: 19, Saves: 19}, three: {Places: 20, Exact: 18, Ended: 2}}
+			agreements := map[*bind.Definition]Agreement{pair: {Places: 20, Exact: 19, Saves: 19}, three: {Places: 18, Exact: 18, NotComparable: 2}}
 			for _, d := range tc.disagree {
 				agreements[d] = Agreement{Places: 20, Exact: 18, Saves: 18}
 			}
@@ -100,7 +100,7 @@ func TestReplayHeldOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := found.Agreements[0]; found.Trajectories != 30 || a.Places != 30 || a.Exact != 20 || a.Ended != 0 {
+	if a := found.Agreements[0]; found.Trajectories != 30 || a.Places != 30 || a.Exact != 20 || a.NotComparable != 0 {
 		t.Errorf("%d trajectories, %+v", found.Trajectories, found.Agreements)
 	}
 	choice, err := Choose(source, nil, c.Definitions, ChooseOptions{})

@@ -81,6 +81,7 @@ func convert(j *cli.Job, o convertOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.Statuses = nil // what is written is what was recorded
 	if o.Out == "" {
 		_, _, err := writeATIF(j.Out, in, redactor)
 		return err

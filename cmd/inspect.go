@@ -18,6 +18,7 @@ import (
 // inspectOptions are the flags of `awo inspect`.
 type inspectOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
 }
 
 func newInspect(a *cli.App) *cobra.Command {
@@ -28,12 +29,18 @@ func newInspect(a *cli.App) *cobra.Command {
 tokens, and for each kind of analysis whether what it needs is recorded. Formats
 differ in what they keep, and exporters in what they were told to keep.
 
+Where a format has no flag for failed calls, results that begin with Error, hold a
+member "error" and the like are taken for failures, and named. --rules says more: its
+status rules decide.
+
 ` + cli.FilesHelp,
 		Example: `  awo inspect traces/
+  awo inspect traces/ --rules rules.yaml
   awo inspect 'logs/**/*.jsonl.gz' --since 2026-03-01 --format markdown`,
 		GroupID: cli.GroupLook,
 	}
 	cli.AddInput(c.Flags())
+	cli.AddRules(c.Flags())
 	return cli.Work(a, c, inspect)
 }
 
@@ -51,6 +58,7 @@ type inspectionJSON struct {
 	Tools        []inspectedTool    `json:"tools"`
 	Tokens       *tokensJSON        `json:"tokens"`
 	Capabilities []trace.Capability `json:"capabilities"`
+	Doubts       []trace.Doubt      `json:"doubts"` // reasons not to trust the counts
 }
 
 type modelJSON struct {
@@ -85,12 +93,15 @@ type tokensJSON struct {
 }
 
 func inspect(j *cli.Job, o inspectOptions, files []string) error {
+	if _, err := j.Rules(o.Rules); err != nil {
+		return err
+	}
 	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.Facts = &trace.Completeness{}
+	in.Facts, in.SaysDoubts = &trace.Completeness{}, true
 	for _, err := range in.All() {
 		if err != nil {
 			return err
@@ -103,7 +114,7 @@ func inspect(j *cli.Job, o inspectOptions, files []string) error {
 func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
 	out := inspectionJSON{
 		Schema: "awo.inspection/v1", Input: in.JSON(), Formats: c.Formats, SubAgents: c.SubAgents, Parallel: c.Parallel,
-		Files: in.Reader.Counts().Files, Tokens: tokens(c.Usage), Capabilities: c.Capabilities(),
+		Files: in.Reader.Counts().Files, Tokens: tokens(c.Usage), Capabilities: c.Capabilities(), Doubts: append([]trace.Doubt{}, c.Tally.Doubts()...),
 		Models: cli.Map(c.Models(), func(m *trace.ModelSummary) modelJSON {
 			return modelJSON{m.Name, m.Turns, m.CallingTurns, tokens(m.Usage), m.TurnsUsage}
 		}),
@@ -117,7 +128,7 @@ func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
 			Tool: t.Name, Calls: t.Calls, OtherCalls: t.OtherCalls, Trajectories: t.Trajectories, Failed: t.Failed, StatusUnknown: t.StatusUnknown,
 			ErrorRate: entropy.None(), ErrorInterval: stat.NoInterval("no rate, no interval"), ArgsMissing: t.ArgsMissing, WithoutResult: t.WithoutResult, Defined: t.Defined,
 		}
-		if known := t.OK + t.Failed; known > 0 {
+		if known := t.Judged(); known > 0 {
 			tool.ErrorRate, tool.ErrorInterval = entropy.Figure(float64(t.Failed)/float64(known)), cli.Wilson(t.Failed, known)
 		}
 		out.Tools = append(out.Tools, tool)
@@ -171,6 +182,7 @@ func inspectionDocument(in *cli.Intake, c *trace.Completeness, out inspectionJSO
 	if len(out.Tools) > 0 {
 		d.Section("Tools", inspectedTools(out.Tools))
 	}
+	d.Section("Trust", report.Paragraph(trust(out)))
 	return d
 }
 
@@ -244,4 +256,15 @@ func (t *inspectedTool) lacks() report.Cell {
 		}
 	}
 	return report.Text(strings.Join(lacks, ", "))
+}
+
+// trust says whether the counts are to be trusted, and why not.
+func trust(out inspectionJSON) string {
+	switch {
+	case len(out.Doubts) > 0:
+		return "Do not trust the counts before you have looked: " + cli.Doubts(out.Doubts) + "."
+	case out.Input.Calls == 0:
+		return "No call was read. The traces hold none, or in a form that awo does not know."
+	}
+	return "Nothing speaks against the counts: every result answers a call, and every message was understood."
 }

@@ -47,6 +47,8 @@ var results = []struct {
 	{"awo.rules-explanation/v1", rulefile.ExplanationJSON{}, "rules explain office/rules.yaml office/trajectories.jsonl.gz --trajectory run-000003 --call 2"},
 	{"awo.rules-verification/v1", rulefile.EvidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
 	{"awo.rules-suggestion/v1", rulefile.SuggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
+	{"awo.rules-discovery/v1", rulefile.DiscoveryJSON{}, "rules discover office/trajectories.jsonl.gz --sample 60 --command cat --rounds 1"},
+	{"awo.rules-diff/v1", rulefile.RulesDiffJSON{}, "rules diff office/rules.yaml office/wrong/ids-erased.yaml office/trajectories.jsonl.gz --sample 60"},
 	{"awo.replay/v1", prediction.ReplayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --learning-curve"},
 	{"awo.snapshot/v1", prediction.SnapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --rules office/rules.yaml --out $WORK/inertia.awo"},
 	{"awo.snapshot-export/v1", prediction.ExportJSON{}, "snapshot export $SNAPSHOT"},

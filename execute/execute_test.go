@@ -292,7 +292,7 @@ func TestPlay(t *testing.T) {
 		{"whole list", orders(t), []call{user, order("o-1", 1), order("o-2", 2), order("o-3", 3)}, 1, true, true, 3, 0, ""},
 		{"prefix", orders(t), []call{user, order("o-1", 1)}, 1, true, true, 1, 2, ""},
 		{"own order", orders(t), []call{user, order("o-3", 1), order("o-1", 1)}, 1, true, true, 1, 1, ""},
-		{"one twice", orders(t), []call{user, order("o-3", 1), order("o-3", 2)}, 1, true, true, 2, 2, ""},
+		{"one twice", orders(t), []call{user, order("o-3", 1), order("o-3", 2)}, 1, true, true, 1, 2, ""},
 		{"outside", orders(t), []call{user, order("o-1", 1), order("o-9", 2)}, 1, false, true, 2, 0, replay.CodeNotMade},
 		{"a list from before", batch(t), []call{user, order("o-1", 1), order("o-3", 2)}, 1, true, true, 1, 0, ""},
 		{"a list that grew on the way", batch(t), []call{order("o-1", 0), order("o-3", 1)}, 1, true, false, 1, 0, ""},
@@ -350,13 +350,14 @@ func TestVerifier(t *testing.T) {
 		v.Add(v.Check(run, nil))
 	}
 	got := v.Verifications()[0]
-	if got.Occurrences != 4 || got.Trajectories != 3 || got.Exact != 3 || got.Saves != 3 || got.TurnsSaved != 3 {
+	// The second login of the last run repeats the first: it is in no place.
+	if got.Occurrences != 3 || got.Trajectories != 3 || got.Exact != 2 || got.Saves != 2 || got.TurnsSaved != 2 {
 		t.Errorf("%+v", got)
 	}
 	if len(got.Disagreements) != 1 || got.Disagreements[0].Argument != "password" || got.Disagreements[0].Call != 1 {
 		t.Errorf("%+v", got.Disagreements)
 	}
-	if got.Steps[0] != (replay.StepTally{Exact: 4, Total: 4}) || got.Steps[1] != (replay.StepTally{Exact: 3, Total: 4}) {
+	if got.Steps[0] != (replay.StepTally{Exact: 3, Total: 3}) || got.Steps[1] != (replay.StepTally{Exact: 2, Total: 3}) {
 		t.Errorf("%+v", got.Steps)
 	}
 }

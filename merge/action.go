@@ -30,6 +30,7 @@ type action struct {
 	loop   int32 // which of the loop rules of its name applies; -1 for none
 
 	effect     rules.Effect
+	said       bool // a rule says what the effect is
 	idempotent bool
 	barrier    bool
 	answer     rules.Answer
@@ -71,7 +72,7 @@ func (r *Rewriter) action(s *subject, tool trace.Name, inserted, noArgs bool) *a
 	found := r.rulesFor(s.name)
 	a := &action{tool: tool, loop: int32(s.lastMatch(found.loop))}
 	if i := s.lastMatch(found.effect); i >= 0 {
-		a.effect, a.idempotent = found.effect[i].Effect, found.effect[i].Idempotent
+		a.effect, a.idempotent, a.said = found.effect[i].Effect, found.effect[i].Idempotent, true
 	}
 	if len(found.domain) > 0 {
 		a.domainName = s.domain(found.domain)
@@ -113,6 +114,9 @@ func (r *Rewriter) shared(a *action) *action {
 	}
 	if a.barrier {
 		rest |= 2
+	}
+	if a.said {
+		rest |= 1 << 8
 	}
 	key = hash128.Mix(key, hash128.Hash{Hi: uint64(a.domain)<<32 | uint64(a.class), Lo: uint64(uint32(a.loop))<<32 | rest})
 	if known := r.actions[key]; known != nil {

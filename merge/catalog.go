@@ -57,6 +57,18 @@ func (t *CatalogTool) Values(argument string) (Values, bool) {
 	return Values{}, false
 }
 
+// Arguments returns the names of the top-level arguments that calls of the tool had
+// and somebody chose: names that may be data are left out.
+func (t *CatalogTool) Arguments() []string {
+	var names []string
+	for i, name := range t.args.names {
+		if LooksLikeName(name) && (t.Definition.Property(name).Kind != trace.Null || 2*t.args.members[i].seen > t.args.seen) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func (c *Catalog) tool(name trace.Name) *CatalogTool {
 	t := c.tools[name]
 	if t == nil {

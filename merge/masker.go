@@ -27,6 +27,7 @@ type Masker struct {
 	labels   *Labels
 	catalog  *Catalog
 	showAll  bool
+	noValues bool // show names, and no values but what rules put in
 	ordinals map[string]int
 }
 
@@ -37,6 +38,13 @@ func (m *Merged) Masker(showAll bool) *Masker { return NewMasker(m.Labels, m.Cat
 // NewMasker returns a masker for labels of calls of the tools in the catalog.
 func NewMasker(labels *Labels, catalog *Catalog, showAll bool) *Masker {
 	return &Masker{labels: labels, catalog: catalog, showAll: showAll, ordinals: map[string]int{}}
+}
+
+// HideConstants makes the masker hide also values that definitions list or that all
+// calls have: of values, only what a rule put in or allows is shown then.
+func (m *Masker) HideConstants() *Masker {
+	m.noValues = true
+	return m
 }
 
 // Label returns the text of a label as it may be shown: in the form of the
@@ -208,6 +216,9 @@ func (w *maskWriter) text(schemas []trace.Value, seen *observed, name string) {
 
 // shows reports whether a value may be shown that no rule speaks of.
 func (w *maskWriter) shows(schemas []trace.Value, seen *observed, name string, v trace.Value) bool {
+	if w.masker.noValues {
+		return false
+	}
 	if w.schema.names(schemas, v) {
 		return true
 	}

@@ -37,24 +37,31 @@ func (p *plan) fold() *rules.Rule {
 	return nil
 }
 
-// status is the status of the call after the status rules: the last one whose
-// pattern matches the result decides.
+// status is the status of the call after the status rules.
 func (p *special) status(call *trace.Call, text func() string) trace.Status {
+	status, _ := p.readStatus(call, text)
+	return status
+}
+
+// readStatus is status, and whether a rule said it: the last one whose pattern matches
+// the result decides.
+func (p *special) readStatus(call *trace.Call, text func() string) (status trace.Status, said bool) {
 	if len(p.statuses) == 0 || !call.HasResult {
-		return call.Status
+		return call.Status, false
 	}
 	status, result := call.Status, text()
 	for _, rule := range p.statuses {
 		if rule.Pattern != nil && !rule.Pattern.MatchString(result) {
 			continue
 		}
+		said = true
 		if rule.Is == "failed" {
 			status = trace.StatusFailed
 		} else {
 			status = trace.StatusOK
 		}
 	}
-	return status
+	return status, said
 }
 
 // plan returns the plan for a call, from the cache if it is there.

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -48,15 +49,21 @@ func (s *Step) Barrier() bool { return s.action.barrier }
 func (s *Step) Answer() rules.Answer { return s.action.answer }
 
 // Mark is what the rules make of a recorded call as far as it is one of a
-// sequence.
+// sequence: a set of bits.
 type Mark uint8
 
-// The marks. The zero value is a call that is a step, or part of one.
+// The marks. The zero value is a call that is a step, or part of one, of which no rule
+// says what it does.
 const (
-	MarkStep    Mark = iota
-	MarkDropped      // it is no step, and what stands around it is consecutive
-	MarkBarrier      // no meta-tool contains or crosses it
+	MarkStep    Mark = 0
+	MarkDropped Mark = 1 << (iota - 1) // it is no step, and what stands around it is consecutive
+	MarkBarrier                        // no meta-tool contains or crosses it
+	MarkReads                          // a rule says that it changes nothing
+	MarkWrites                         // a rule says that it does
 )
+
+// Has reports whether any of the bits is set.
+func (m Mark) Has(bits Mark) bool { return m&bits != 0 }
 
 // Marks returns what steps, the result of Rewrite, make of each call of t, and
 // gives calls the status that the rules read from their results.
@@ -74,6 +81,13 @@ func Marks(t *trace.Trajectory, steps []Step) []Mark {
 		if s.Barrier() {
 			mark = MarkBarrier
 		}
+		if s.action.said {
+			if s.Effect() == rules.Mutator {
+				mark |= MarkWrites
+			} else {
+				mark |= MarkReads
+			}
+		}
 		for c := s.FirstCall; c <= s.LastCall; c++ {
 			marks[c] = mark
 		}
@@ -82,4 +96,29 @@ func Marks(t *trace.Trajectory, steps []Step) []Mark {
 		}
 	}
 	return marks
+}
+
+// Repeats returns by call of t the earlier call that it repeats, -1 for none; see
+// [trace.Trajectory.Repeats]. What a call changes is what rules say (marks, which may
+// be nil), else the annotations of its tool, else the name: a tool of which nothing is
+// known changes something.
+func Repeats(t *trace.Trajectory, marks []Mark) []int {
+	var annotations annotationsOf
+	known := map[trace.Name]bool{} // whether calls of a tool change something
+	return t.Repeats(func(i int) bool {
+		if marks != nil && marks[i].Has(MarkReads|MarkWrites) {
+			return marks[i].Has(MarkWrites)
+		}
+		tool := t.Calls[i].Tool
+		changes, met := known[tool]
+		if !met {
+			if annotations == nil {
+				annotations = annotationsByTool(t)
+			}
+			effect, _ := toolname.Decide(toolname.Unknown, toolname.Annotated(annotations.value(tool)), tool.Value())
+			changes = effect != toolname.Reads
+			known[tool] = changes
+		}
+		return changes
+	})
 }

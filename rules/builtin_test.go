@@ -10,8 +10,8 @@ import (
 // an example.
 func TestBuiltins(t *testing.T) {
 	sets := Builtins()
-	if len(sets) != 5 {
-		t.Errorf("there are %d built-in sets, want 5", len(sets))
+	if len(sets) != 7 {
+		t.Errorf("there are %d built-in sets, want 7", len(sets))
 	}
 	for _, b := range sets {
 		t.Run(b.Name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestBuiltins(t *testing.T) {
 // there twice, and the examples of each still hold for what the others leave
 // alone.
 func TestBuiltinsTogether(t *testing.T) {
-	src := "version: 1\ninclude: [builtin:browser, builtin:filesystem, builtin:http, builtin:mcp-annotations, builtin:sql]\n"
+	src := "version: 1\ninclude: [builtin:browser, builtin:failures, builtin:filesystem, builtin:http, builtin:mcp-annotations, builtin:shell, builtin:sql]\n"
 	set, problems := Options{}.Check("all.yaml", []byte(src))
 	if len(problems) > 0 {
 		t.Fatal(problems)

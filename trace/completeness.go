@@ -40,6 +40,7 @@ type ToolSummary struct {
 	OK            int // statuses of all calls
 	Failed        int
 	StatusUnknown int
+	FailedRead    int // of the failed: known by a FailurePattern alone
 	ArgsMissing   int
 	WithoutResult int
 	Trajectories  int  // support
@@ -83,6 +84,17 @@ func (c *Completeness) Add(t *Trajectory) {
 	c.addTimes(t)
 }
 
+// Judged returns the calls that an error rate is of: those whose status is known. Where
+// failures are known by what results say, a call of unknown status is one whose result
+// says nothing of a failure, and counts, so that the rate is a lower bound.
+func (t *ToolSummary) Judged() int {
+	n := t.OK + t.Failed
+	if t.FailedRead > 0 {
+		n += t.StatusUnknown
+	}
+	return n
+}
+
 func (c *Completeness) addCalls(t *Trajectory) {
 	seen := map[Name]bool{}
 	for i := range t.Calls {
@@ -97,6 +109,9 @@ func (c *Completeness) addCalls(t *Trajectory) {
 			tool.OK++
 		case StatusFailed:
 			tool.Failed++
+			if call.guessed() {
+				tool.FailedRead++
+			}
 		case StatusUnknown:
 			tool.StatusUnknown++
 		}

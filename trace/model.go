@@ -169,7 +169,10 @@ type Call struct {
 	Result    Raw  // as recorded
 	HasResult bool // false if the trace ends before the answer, or lost it
 	Status    Status
-	Error     Raw // error text where the format keeps it apart from the result
+	// StatusFrom is what the status was read from where the format has no flag for
+	// it: ByRule, or the name of a FailurePattern; "" as recorded.
+	StatusFrom string
+	Error      Raw // error text where the format keeps it apart from the result
 
 	Origin    Origin
 	AfterUser bool // a user message came between this call and the one before it

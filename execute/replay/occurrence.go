@@ -60,13 +60,15 @@ type Sequence struct {
 	record *record
 	calls  []int
 	cut    []bool // by element of calls: nothing reaches from the one before to it
-	stop   []bool // by element of calls: it is in nothing
+	stop   []bool // by element of calls: it is in nothing, a barrier or a call that failed
 	ghost  []bool // by element of calls: the rules dropped it, and it failed; nil for no such calls
 	runs   []int  // of one At: by step, how many calls it takes
 }
 
 // NewSequence returns the sequence of t. marks are those of its calls under
-// rules, nil without rules. A user message and a barrier cut the sequence.
+// rules, nil without rules. A user message and a barrier cut the sequence, a call that
+// failed is in nothing, because an agent looks at it, and a call that repeats an
+// earlier one (merge.Repeats) is left out: what it tells is known.
 func NewSequence(t *trace.Trajectory, marks []merge.Mark) *Sequence {
 	return newSequence(newRecord(t), marks, false)
 }
@@ -76,18 +78,25 @@ func NewSequence(t *trace.Trajectory, marks []merge.Mark) *Sequence {
 func newSequence(r *record, marks []merge.Mark, ghosts bool) *Sequence {
 	t, n := r.t, len(r.t.Calls)
 	s := &Sequence{record: r, calls: make([]int, 0, n), cut: make([]bool, 0, n), stop: make([]bool, 0, n)}
+	var repeats []int
+	if !ghosts {
+		repeats = r.repeatsUnder(marks)
+	}
 	cut := false
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		cut = cut || c.AfterUser
-		dropped := marks != nil && marks[i] == merge.MarkDropped
+		dropped := marks != nil && marks[i].Has(merge.MarkDropped)
+		if !ghosts && repeats[i] >= 0 {
+			continue
+		}
 		if c.Origin != trace.OriginModel || dropped && !(ghosts && c.Status == trace.StatusFailed) {
 			continue
 		}
 		if ghosts {
 			s.ghost = append(s.ghost, dropped)
 		}
-		barrier := marks != nil && marks[i] == merge.MarkBarrier
+		barrier := marks != nil && marks[i].Has(merge.MarkBarrier) || !ghosts && c.Status == trace.StatusFailed
 		s.calls, s.cut, s.stop = append(s.calls, i), append(s.cut, cut || barrier), append(s.stop, barrier)
 		cut = barrier
 	}

@@ -10,11 +10,12 @@ import (
 )
 
 // Place is where a tool of a set could have stood in for calls of a trajectory,
-// and would have saved a calling turn.
+// and would have saved a calling turn. Where turns are not recorded it is a place all
+// the same, which saves nothing.
 type Place struct {
 	Tool       int     // index into the set
 	Begin, End int     // its calls, as elements of the Sequence from Begin to before End
-	Removed    []int   // the turns that there would be without, in order; at least one
+	Removed    []int   // the turns that there would be without, in order
 	Replay     *Replay // what the tool does there
 }
 
@@ -66,7 +67,7 @@ func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 // place replays a tool at an occurrence.
 func (f *Finder) place(t *trace.Trajectory, player *Player, n int, o Occurrence) (Place, bool) {
 	removed := o.Removed(t)
-	if len(removed) == 0 {
+	if len(removed) == 0 && t.Calls[o.First()].Turn >= 0 {
 		return Place{}, false
 	}
 	replay := player.playWalk(f.tools[n], o)

@@ -3,6 +3,7 @@ package replay
 import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -15,6 +16,15 @@ type record struct {
 	results []*execute.Result // by call, once they were asked for
 	reader  trace.ValueReader
 	flow    *dataflow.Flow // if it has been collected; it has read all of them
+	repeats []int          // by call, once they were asked for
+}
+
+// repeatsUnder returns which calls repeat earlier ones under rules.
+func (r *record) repeatsUnder(marks []merge.Mark) []int {
+	if r.repeats == nil {
+		r.repeats = merge.Repeats(r.t, marks)
+	}
+	return r.repeats
 }
 
 func newRecord(t *trace.Trajectory) *record { return &record{t: t} }

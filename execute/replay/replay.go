@@ -35,10 +35,9 @@ type Replay struct {
 	Known   bool
 	Unknown string
 
-	// Ended says that it made the recorded calls up to one that failed, then as in
-	// the recording, and ended there; the agent went on with the rest. It is not
-	// exact, and no disagreement either: a meta-tool hands back what failed.
-	Ended bool
+	// NotComparable says that the recording lacks the arguments or the result of one
+	// of the calls: nothing was replayed.
+	NotComparable bool
 
 	Saves bool // exact and known
 	Turns int  // calling turns that there would be fewer; see Occurrence.TurnsSaved
@@ -80,6 +79,9 @@ func newPlayer(r *record, c *dataflow.Collector) *Player { return &Player{record
 // recorded arguments, and calls answer what they did then.
 func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 	r := &Replay{Occurrence: o, Turns: o.TurnsSaved(p.t)}
+	if r.NotComparable = !p.isRecorded(o); r.NotComparable {
+		return r
+	}
 	inputs, missing := p.inputs(tool, o)
 	r.Known, r.Unknown = p.known(tool, o, inputs)
 	if missing != "" {
@@ -100,13 +102,12 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 	agrees := true
 	for i := range outcome.Steps {
 		step := p.compare(&tool.Steps[i], o.Calls[i], &outcome.Steps[i])
-		if ended := f != nil && f.Step == i && !endsAlike(f, p.t, o, i); ended && (step.Exact || len(outcome.Steps[i].Calls) == 0) {
+		if f != nil && f.Step == i && (step.Exact || len(outcome.Steps[i].Calls) == 0) {
 			step = StepReplay{Code: f.Code, Argument: f.Argument}
 		}
 		agrees = agrees && step.Exact
 		r.Steps = append(r.Steps, step)
 	}
-	r.Ended = !r.Exact && agrees && f != nil && endsAlike(f, p.t, o, f.Step)
 	r.Exact = r.Exact && agrees
 	r.Saves = r.Exact && r.Known
 	return r
@@ -115,10 +116,17 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 // maxReplayCalls is far beyond what agents do one by one.
 const maxReplayCalls = 1000
 
-// endsAlike reports whether a run ended where the recording did too, with a call
-// that failed: the calls up to there were the recorded ones.
-func endsAlike(f *execute.Failure, t *trace.Trajectory, o Occurrence, step int) bool {
-	return f.Code == execute.CodeCallFailed && f.Call < len(o.Calls[step]) && t.Calls[o.Calls[step][f.Call]].Status == trace.StatusFailed
+// isRecorded reports whether the arguments and results of all calls of an occurrence
+// are recorded.
+func (r *record) isRecorded(o Occurrence) bool {
+	for _, calls := range o.Calls {
+		for _, c := range calls {
+			if call := &r.t.Calls[c]; !call.HasResult || call.ArgsMissing() {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Inputs returns the inputs that an agent would have given at an occurrence, as

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
@@ -12,27 +11,21 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// Verifier replays meta-tools wherever trajectories made their calls one by
-// one. Check is pure and may run in parallel; Add takes its results in the order
+// Verifier replays meta-tools at the places where they would save a turn. Check is pure and may run in parallel; Add takes its results in the order
 // of the input.
 type Verifier struct {
-	tools []*metatool.Tool
 	tally []*Verification
 	extra []map[int]int
 
-	byFirst   map[string][]int // tool of the first step -> meta-tools
-	collector dataflow.Collector
-	added     int   // trajectories
-	last      []int // by tool: the trajectory that was counted last
+	finder *Finder
+	added  int   // trajectories
+	last   []int // by tool: the trajectory that was counted last
 }
 
 // NewVerifier returns a verifier of tools.
 func NewVerifier(tools []*metatool.Tool) *Verifier {
-	v := &Verifier{tools: tools, byFirst: map[string][]int{}, last: make([]int, len(tools))}
-	for i, t := range tools {
-		if len(t.Steps) > 0 {
-			v.byFirst[t.Steps[0].Tool] = append(v.byFirst[t.Steps[0].Tool], i)
-		}
+	v := &Verifier{finder: NewFinder(tools), last: make([]int, len(tools))}
+	for _, t := range tools {
 		v.tally = append(v.tally, &Verification{Tool: t, Steps: make([]StepTally, len(t.Steps))})
 		v.extra = append(v.extra, map[int]int{})
 	}
@@ -42,14 +35,18 @@ func NewVerifier(tools []*metatool.Tool) *Verifier {
 // Verification is how often a meta-tool did what was recorded.
 type Verification struct {
 	Tool         *metatool.Tool
-	Occurrences  int // that were replayed
+	Occurrences  int // places where it would save a turn, as Finder.Find gives them; they may overlap
 	Trajectories int // with at least one
 	Exact        int // occurrences that were replayed exactly
 	Known        int // of all: those whose inputs were known before the first call
 	Saves        int // exact and known
 	TurnsSaved   int // calling turns that these save, each meta-tool for itself
-	Ended        int // of the occurrences, those in which it ended with a call that had failed there too; see Replay.Ended
-	Steps        []StepTally
+
+	// NotComparable are places that are not among Occurrences, because the recording
+	// lacks what the replay would be compared with; see Replay.NotComparable.
+	NotComparable int
+
+	Steps []StepTally
 
 	ExtraMean float64 // reads that were not recorded, by exact occurrence
 	ExtraP95  int
@@ -79,9 +76,9 @@ type Disagreement struct {
 }
 
 // Agreement returns the share of occurrences that were replayed exactly, with its
-// interval; those that ended with a call that had failed are left out.
+// interval.
 func (v *Verification) Agreement() stat.Proportion {
-	return stat.Share(v.Exact, v.Occurrences-v.Ended)
+	return stat.Share(v.Exact, v.Occurrences)
 }
 
 // Checks are the replays of one trajectory.
@@ -101,19 +98,8 @@ type toolReplay struct {
 // calls under rules, nil without rules.
 func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
 	c := &Checks{id: t.ID, source: t.Source}
-	record := newRecord(t)
-	sequence, player := newSequence(record, marks, false), newPlayer(record, &v.collector)
-	free := map[int]int{} // where the next place of a meta-tool may begin
-	for at, call := range sequence.calls {
-		for _, i := range v.byFirst[t.Calls[call].Tool.Value()] {
-			if at < free[i] {
-				continue
-			}
-			if o, ok := sequence.At(v.tools[i], at); ok {
-				c.replays = append(c.replays, toolReplay{i, player.playWalk(v.tools[i], o)})
-				free[i] = at + o.Len()
-			}
-		}
+	for _, p := range v.finder.Find(t, marks) {
+		c.replays = append(c.replays, toolReplay{p.Tool, p.Replay})
 	}
 	return c
 }
@@ -143,6 +129,10 @@ func (r *Replay) extra() int {
 }
 
 func (v *Verification) add(r *Replay, c *Checks) {
+	if r.NotComparable {
+		v.NotComparable++
+		return
+	}
 	v.Occurrences++
 	if r.Known {
 		v.Known++
@@ -154,17 +144,11 @@ func (v *Verification) add(r *Replay, c *Checks) {
 		v.Saves++
 		v.TurnsSaved += r.Turns
 	}
-	if r.Ended {
-		v.Ended++
-	}
 	for i, s := range r.Steps {
 		v.Steps[i].Total++
 		if s.Exact {
 			v.Steps[i].Exact++
 			continue
-		}
-		if r.Ended {
-			break
 		}
 		v.Disagreed.AddN(s.Code, 1)
 		if len(v.Disagreements) < MaxDisagreements {

@@ -11,12 +11,11 @@
 package suggest
 
 import (
-	"bytes"
-	"fmt"
 	"slices"
 
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -120,27 +119,13 @@ func (s *Suggester) Add(t *trace.Trajectory) {
 	if s.statuses != nil {
 		merge.Marks(t, s.statuses.Rewrite(t))
 	}
-	run := keptRun{
-		Trajectory: &trace.Trajectory{ID: t.ID, Ref: t.Ref, Task: t.TaskKey(), Outcome: t.Outcome},
-		results:    make([]hash128.Hash, len(t.Calls)), failing: make([]uint8, len(t.Calls)), names: make([]trace.Name, len(t.Calls)),
-	}
+	run := keptRun{failing: make([]uint8, len(t.Calls)), names: make([]trace.Name, len(t.Calls))}
+	run.Trajectory, run.results = evidence.Keep(t)
 	for i := range t.Calls {
-		call := t.Calls[i]
-		if call.HasResult {
-			var data []byte
-			if v, ok := call.ResultValue(); ok {
-				data = v.AppendCanonical(nil)
-			} else {
-				data = call.Result.Data
-			}
-			h := hash128.Of(data)
-			run.results[i], run.failing[i] = h, s.failure(call.Result.Text())
-			call.Result = trace.TextOf(fmt.Sprintf("%016x%016x", h.Hi, h.Lo))
+		if t.Calls[i].HasResult {
+			run.failing[i] = s.failure(t.Calls[i].Result.Text())
 		}
-		call.Args.Data = bytes.Clone(call.Args.Data)
-		call.Error = trace.Raw{}
-		run.Calls = append(run.Calls, call)
-		s.bytes += len(call.Args.Data) + 275
+		s.bytes += len(run.Calls[i].Args.Data) + 275
 	}
 	s.watchUses(t, run.Task)
 	s.bytes += 400

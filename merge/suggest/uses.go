@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -15,13 +16,14 @@ type useFacts struct {
 	tasks   map[string]bool // at most minPlumbingTasks
 }
 
-// A result is plumbing if it is only passed on: nothing of it is used but by the
-// next chainCalls calls. With none told of minPlumbing results the exact upper 95 %
-// bound of the share that is told is below 5 %.
+// A result is plumbing if it is only passed on: nothing of it is used but by the next
+// chainCalls calls. The exact upper 95 % bound of the share that is used later has to
+// be below maxTold.
 const (
 	chainCalls       = 2
-	minPlumbing      = 72
+	minPlumbing      = 20 // results
 	minPlumbingTasks = 5
+	maxTold          = 0.05
 	minPlumbingBytes = 200  // smaller results cost too little to be left out
 	maxWatchedWords  = 2000 // of one result
 )
@@ -107,15 +109,15 @@ func words(text string) func(yield func(string) bool) {
 // plumbingCandidates proposes to leave out results that are only passed on.
 func (s *Suggester) plumbingCandidates() []candidate {
 	c := candidate{
-		stem: "passed-on", basis: "nothing that these results brought in was used later than by the next two calls",
+		stem: "passed-on", basis: "what these results brought in is used by the next two calls or not at all",
 		rule: &rules.Rule{Kind: rules.KindPlumbing, Answer: rules.AnswerLeaveOut},
 	}
 	for _, f := range s.order {
 		u := s.uses[f.name]
-		if u != nil && f.nameable() && u.told == 0 && u.results >= minPlumbing && len(u.tasks) >= minPlumbingTasks {
+		if u != nil && f.nameable() && u.results >= minPlumbing && len(u.tasks) >= minPlumbingTasks && stat.Exact(u.told, u.results, stat.DefaultLevel).Hi < maxTold {
 			c.rule.Match.Tools = append(c.rule.Match.Tools, rules.Glob(f.name.Value()))
 			c.tools = append(c.tools, f)
-			c.pro += u.results
+			c.pro, c.against = c.pro+u.results-u.told, c.against+u.told
 		}
 	}
 	if len(c.tools) == 0 {

@@ -24,7 +24,8 @@ const MaxPatternSteps = 12
 //
 //   - a user message, a barrier or a cut,
 //   - a call that failed, or that rules inserted or joined with others,
-//   - a call that it already holds, with the same arguments,
+//   - a call that it already holds, with the same arguments, and any other call that
+//     repeats one of the trajectory with nothing changed between,
 //   - an argument from outside that was not known before the pattern began
 //     (see [dataflow.Flow.KnownBefore]), unless all calls of the tool have the
 //     same value there, and nothing told it; links that cannot be bound (Judge) count as outside.

@@ -111,10 +111,11 @@ func (s *symbols) readCalls(first, last merge.Place) {
 	w, m := s.p.merged.Walks, s.p.merged
 	s.steps = make([]callStep, 0, last-first)
 	use := 0
+	repeats := s.repeats(first, last)
 	for place := first; place < last; place++ {
 		call, _, n := w.Calls(place)
 		step := callStep{place: place, tool: noSymbol, call: call, joined: w.Flags(place).Joined()}
-		if n == 1 && call < len(s.t.Calls) && s.t.Calls[call].Status != trace.StatusFailed {
+		if n == 1 && call < len(s.t.Calls) && s.t.Calls[call].Status != trace.StatusFailed && repeats[call] < 0 {
 			step.tool = s.p.toolOf[m.Graph.Label(w.Edge(place))]
 		}
 		if step.tool != noSymbol {
@@ -129,6 +130,26 @@ func (s *symbols) readCalls(first, last merge.Place) {
 		}
 		s.steps = append(s.steps, step)
 	}
+}
+
+// repeats returns which calls repeat earlier ones: what a call changes is what is
+// known or assumed of its tool.
+func (s *symbols) repeats(first, last merge.Place) []int {
+	w, m := s.p.merged.Walks, s.p.merged
+	reads := make([]bool, len(s.t.Calls))
+	for i := range s.t.Calls {
+		reads[i] = s.p.options.Reads != nil && s.p.options.Reads(s.t.Calls[i].Tool)
+	}
+	for place := first; place < last; place++ {
+		if w.Inserted(place) {
+			continue
+		}
+		call, to, _ := w.Calls(place)
+		for ; call <= to && call < len(reads); call++ {
+			reads[call] = reads[call] || m.Labels.ReadOnly(m.Graph.Label(w.Edge(place)))
+		}
+	}
+	return s.t.Repeats(func(i int) bool { return !reads[i] })
 }
 
 // topArgs groups the uses of a call by the argument that they are in.

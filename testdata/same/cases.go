@@ -119,8 +119,9 @@ var (
 		"rules": {
 			"rules check {file} {in}", "rules check {file} {in} --format json", "rules test {file}", "rules fmt {file}",
 			"rules verify {file} {in}", "rules verify {file} {in} --format json", "rules verify {file} {in} --format csv",
-			"rules verify {file} {in} --format markdown", "rules explain {in} {rules} --trajectory run-000000 --call 2",
-			"rules explain {in} {rules} --trajectory run-000000 --format json --show-values",
+			"rules verify {file} {in} --format markdown", "rules explain {file} {in} --trajectory run-000000 --call 2",
+			"rules explain {file} {in} --trajectory run-000000 --format json --show-values",
+			"rules diff {file} {file} {in} --format json", "rules discover {in} --sample 60 --command cat --rounds 1",
 		},
 	}
 

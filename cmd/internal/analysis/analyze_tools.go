@@ -76,7 +76,7 @@ func (f *findings) tools() []toolJSON {
 		if bits, ok := next[s.Name]; ok {
 			tool.NextBits = bits
 		}
-		if known := s.OK + s.Failed; known > 0 {
+		if known := s.Judged(); known > 0 {
 			tool.ErrorRate = entropy.Figure(float64(s.Failed) / float64(known))
 			tool.ErrorInterval = cli.Wilson(s.Failed, known)
 		}

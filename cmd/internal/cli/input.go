@@ -14,6 +14,7 @@ import (
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -84,6 +85,10 @@ type Intake struct {
 	// traces lack of them is said in the summary.
 	Needs []string
 
+	// SaysDoubts says that the result itself tells whether the counts are to be
+	// trusted, so that the errors need not.
+	SaysDoubts bool
+
 	// Facts, if set, collects what All yields, its tally among it.
 	Facts *trace.Completeness
 
@@ -91,6 +96,9 @@ type Intake struct {
 	// false to leave out the whole trajectory. Nil excludes nothing.
 	Exclude  func(*trace.Trajectory) bool
 	excluded int // trajectories that exclude left out
+
+	// Statuses reads from results how calls ended; nil leaves what is recorded.
+	Statuses *merge.Statuses
 
 	IsRead bool // Source was read once
 
@@ -113,14 +121,14 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 	if err != nil {
 		return nil, err
 	}
-	return &Intake{j: j, Reader: r, filter: chosen, Tally: &trace.Tally{}}, nil
+	return &Intake{j: j, Reader: r, filter: chosen, Tally: &trace.Tally{}, Statuses: merge.NewStatuses(j.rules)}, nil
 }
 
 // All yields the trajectories that pass, and counts them. An error ends it.
 func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
 		in.begin()
-		for t, err := range filter.Apply(in.j.Trajectories(in.Reader), in.filter, &in.left) {
+		for t, err := range filter.Apply(in.read(in.j.Trajectories(in.Reader)), in.filter, &in.left) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -137,6 +145,9 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 				return
 			}
 		}
+		if !in.SaysDoubts {
+			in.j.Problems.doubts = in.Tally.Doubts()
+		}
 	}
 }
 
@@ -148,11 +159,28 @@ func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
 		return in.All()
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
-		for t, err := range filter.Apply(in.j.trajectoriesAgain(in.Reader), in.filter, &filter.Counts{}) {
+		for t, err := range filter.Apply(in.read(in.j.trajectoriesAgain(in.Reader)), in.filter, &filter.Counts{}) {
 			if err == nil && in.Exclude != nil && !in.Exclude(t) {
 				continue
 			}
 			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// read gives the calls of trajectories the statuses that their results tell.
+func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+	if in.Statuses == nil {
+		return from
+	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		for t, err := range from {
+			if t != nil {
+				in.Statuses.Read(t)
+			}
+			if !yield(t, err) {
 				return
 			}
 		}
@@ -209,6 +237,9 @@ type InputJSON struct {
 	LeftOut        LeftOutJSON  `json:"left_out"`
 	Problems       ProblemsJSON `json:"problems"`
 	Lacks          []LackJSON   `json:"lacks,omitempty"`
+
+	// StatusFrom says what failed calls were known by where the format has no flag.
+	StatusFrom []trace.StatusReading `json:"status_from,omitempty"`
 }
 
 // LackJSON is what the traces do not support of what a command rests on.
@@ -271,7 +302,7 @@ func (in *Intake) JSON() InputJSON {
 		UserMessages: y.UserMessages, CallsAfterUser: y.CallsAfterUser, WithoutResult: y.WithoutResult, OrphanResults: y.OrphanResults,
 		LeftOut:  LeftOutJSON{Counts: in.left, Excluded: in.excluded},
 		Problems: ProblemsJSON{Total: problems.Total, ByCode: problems.ByCode},
-		Lacks:    in.lacks(),
+		Lacks:    in.lacks(), StatusFrom: y.StatusReadings(),
 	}
 	if y.TurnsUnknown > 0 && y.TurnsUnknown == y.Calls {
 		const reason = "these traces do not record which model response made a call"
@@ -305,6 +336,14 @@ func (in *Intake) Summary() report.Paragraph {
 	if n := in.left.Total() + in.excluded; n > 0 {
 		fmt.Fprintf(&b, " %s left out by filters%s.", CountOf(n, "trajectory"), untimed(in.left))
 	}
+	if by := y.StatusReadings(); len(by) > 0 {
+		n, names := 0, make([]string, len(by))
+		for i, r := range by {
+			n += r.Calls
+			names[i] = fmt.Sprintf("%s %s", readingName(r.By), report.Grouped(r.Calls))
+		}
+		fmt.Fprintf(&b, " Failed by what %s returned, not by a flag: %s.", CountOf(n, "call"), strings.Join(names, ", "))
+	}
 	for _, l := range in.lacks() {
 		if l.Share == 0 {
 			fmt.Fprintf(&b, " For %s: %s.", l.Capability, l.Reason)
@@ -313,6 +352,14 @@ func (in *Intake) Summary() report.Paragraph {
 		fmt.Fprintf(&b, " For %s there are %.1f %% of the %s; %s.", l.Capability, 100*l.Share, l.Units, l.Reason)
 	}
 	return report.Paragraph(b.String())
+}
+
+// readingName is the name of what a status was read by.
+func readingName(by string) string {
+	if by == trace.ByRule {
+		return "rules"
+	}
+	return by
 }
 
 func untimed(left filter.Counts) string {

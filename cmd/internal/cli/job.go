@@ -18,6 +18,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
 )
@@ -36,6 +37,7 @@ type Job struct {
 	app     *App
 	options map[string]any // the command's own settings, by name of the flag
 	stdin   hashedReader
+	rules   *rules.Set   // that were read last; nil for none
 	sources []sourceFile // that were read beside the traces, in order
 }
 

@@ -19,7 +19,8 @@ func AddRules(flags *pflag.FlagSet) {
 }
 
 // Rules reads the rule file of a command; "" means no rules. Warnings are
-// reported, mistakes are the error.
+// reported, mistakes are the error. Traces opened later have the statuses that the
+// rules read from their results.
 func (j *Job) Rules(file string) (*rules.Set, error) {
 	if file == "" {
 		return nil, nil
@@ -31,6 +32,7 @@ func (j *Job) Rules(file string) (*rules.Set, error) {
 	for _, warning := range problems {
 		j.Problems.Add(warning)
 	}
+	j.rules = set
 	return set, nil
 }
 

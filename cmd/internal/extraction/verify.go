@@ -72,11 +72,11 @@ type verifiedToolJSON struct {
 	Occurrences   int                `json:"occurrences"`
 	Trajectories  int                `json:"trajectories"`
 	Exact         int                `json:"exact"`
-	Ended         int                `json:"ended"`        // that ended with a call that had failed there too: no disagreement
-	Known         int                `json:"inputs_known"` // occurrences whose inputs were known before the first call
-	Saving        int                `json:"saving"`       // exact, and known
-	TurnsSaved    int                `json:"turns_saved"`  // at these; upper bound, each meta-tool for itself
-	Agreement     stat.Figure        `json:"agreement"`    // exact of occurrences without those that ended
+	NotComparable int                `json:"not_comparable"` // beside the occurrences: the recording lacks a result
+	Known         int                `json:"inputs_known"`   // occurrences whose inputs were known before the first call
+	Saving        int                `json:"saving"`         // exact, and known
+	TurnsSaved    int                `json:"turns_saved"`    // at these; upper bound, each meta-tool for itself
+	Agreement     stat.Figure        `json:"agreement"`      // exact of occurrences
 	Interval      stat.Interval      `json:"interval"`
 	Steps         []verifiedStepJSON `json:"steps"`
 	ExtraMean     float64            `json:"extra_reads_mean"` // by exact occurrence
@@ -175,12 +175,12 @@ func verificationResult(in *cli.Intake, o verifyOptions, verified []*replay.Veri
 	out := VerificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement}
 	for _, v := range verified {
 		t := verifiedToolJSON{
-			Name: v.Tool.Name, Occurrences: v.Occurrences, Trajectories: v.Trajectories, Exact: v.Exact, Ended: v.Ended, Known: v.Known, Saving: v.Saves,
+			Name: v.Tool.Name, Occurrences: v.Occurrences, Trajectories: v.Trajectories, Exact: v.Exact, NotComparable: v.NotComparable, Known: v.Known, Saving: v.Saves,
 			TurnsSaved: v.TurnsSaved, ExtraMean: v.ExtraMean, ExtraP95: v.ExtraP95, ByCode: v.Disagreed.ByCode, Passed: true,
 		}
 		const nowhere = "the meta-tool's calls occur nowhere in these traces"
 		t.Agreement, t.Interval = stat.Unknown(nowhere), stat.NoInterval(nowhere)
-		if v.Occurrences > v.Ended {
+		if v.Occurrences > 0 {
 			a := v.Agreement()
 			t.Agreement, t.Interval = stat.Known(a.Share), a.Interval
 			t.Passed = a.Share >= o.MinAgreement
@@ -225,13 +225,13 @@ func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON)
 			return report.Text("passed")
 		})},
 	})
-	table.Note("A place is where a trajectory made the calls one by one; exact means that the replay made the recorded calls. The interval assumes independence and is too narrow.")
+	table.Note("A place is where a trajectory made the calls one by one, none failed, and one call would have saved a turn; exact means that the replay made the recorded calls. The interval assumes independence and is too narrow.")
 	table.Note("Turns saved are those of exact places whose inputs were known before the first call, each meta-tool for itself: upper bounds, because places of several meta-tools overlap, and an agent must choose the meta-tool.")
-	ended := 0
+	missing := 0
 	for _, t := range out.MetaTools {
-		ended += t.Ended
+		missing += t.NotComparable
 	}
-	table.NoteIf(ended > 0, "In %s a replay ended with a call that had failed in the recording too: a meta-tool hands back what failed. That is no disagreement, and not in the share.", cli.CountOf(ended, "place"))
+	table.NoteIf(missing > 0, "%s more could not be compared, because the recording lacks the result of a call: in no share.", cli.CountOf(missing, "place"))
 	d.Add(table)
 	var lines []string
 	for _, t := range out.MetaTools {

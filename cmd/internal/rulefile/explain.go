@@ -98,6 +98,7 @@ func explainRules(j *cli.Job, o explainOptions, args []string) error {
 		return err
 	}
 	defer in.Close()
+	in.Statuses = nil // what rules make of a call is told beside what was recorded
 	merger := merge.NewMerger(set, merge.Options{})
 	var found *trace.Trajectory
 	number, n := 0, 0

@@ -31,5 +31,7 @@ to the world, and which of them may change places.`,
 	c.AddCommand(newSchema(a))
 	c.AddCommand(newVerify(a))
 	c.AddCommand(newSuggest(a))
+	c.AddCommand(newDiscover(a))
+	c.AddCommand(newDiff(a))
 	return c
 }

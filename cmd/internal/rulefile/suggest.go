@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -167,7 +165,7 @@ func suggestedFile(found *suggest.Suggestions, o suggestOptions, load func(strin
 	}
 	b.WriteString("version: 1\n")
 	if o.Rules != "" {
-		fmt.Fprintf(&b, "include: %s\n", scalar(o.Rules))
+		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(o.Rules))
 	}
 	if len(found.Rules) == 0 {
 		b.WriteString("\nrules: []\n")
@@ -185,7 +183,7 @@ func suggestedFile(found *suggest.Suggestions, o suggestOptions, load func(strin
 			}
 			comment("  ", "Joins %s, of which %s tested; %s.", cli.CountOf(e.States, "state"), report.Grouped(e.Tested), tested)
 		}
-		writeRule(&b, s.Rule)
+		b.WriteString(s.Rule.Write())
 	}
 	switch {
 	case len(found.Rejected) > 0 && o.Explain:
@@ -223,7 +221,7 @@ func reasonText(s *suggest.Suggestion) string {
 	case rules.KindEffect:
 		text += fmt.Sprintf(": %s for it, %s against, of %s", cli.CountOf(s.For, "observation"), report.Grouped(s.Against), cli.CountOf(s.Calls, "call"))
 	case rules.KindPlumbing:
-		text += fmt.Sprintf(": %s, none used later", cli.CountOf(s.For, "result"))
+		text += fmt.Sprintf(": %s of %s used later", report.Grouped(s.Against), cli.CountOf(s.For+s.Against, "result"))
 	default:
 		text += ": " + cli.CountOf(s.For, "call")
 	}
@@ -271,84 +269,6 @@ func globs(r *rules.Rule) []string {
 		out = append(out, g.String())
 	}
 	return out
-}
-
-// writeRule writes one rule as an element of `rules:`, on one line where that fits.
-func writeRule(b *strings.Builder, r *rules.Rule) {
-	match := "tool: " + sequence(globs(r))
-	if len(r.Match.Arg) > 0 {
-		match += ", arg: " + scalar(r.Match.Arg.String())
-	}
-	if len(r.Match.Args) > 0 {
-		var args []string
-		for _, a := range r.Match.Args {
-			args = append(args, scalar(a.Path.String())+": "+scalar(a.Pattern.String()))
-		}
-		match += ", args: {" + strings.Join(args, ", ") + "}"
-	}
-	fields := []string{"id: " + scalar(r.ID), "kind: " + r.Kind.String(), "match: {" + match + "}"}
-	add := func(name, text string) { fields = append(fields, name+": "+text) }
-	switch r.Kind {
-	case rules.KindStatus:
-		add("result", scalar(r.Pattern.String()))
-		add("is", r.Is)
-	case rules.KindRename:
-		add("to", scalar(r.To))
-	case rules.KindEffect:
-		add("effect", r.Effect.String())
-	case rules.KindRewrite:
-		add("pattern", scalar(r.Pattern.String()))
-		add("with", scalar(r.With))
-	case rules.KindDomain:
-		add("domain", scalar(r.Domain))
-	case rules.KindLoop:
-		if len(r.IgnoreArgs) > 0 {
-			var paths []string
-			for _, p := range r.IgnoreArgs {
-				paths = append(paths, p.String())
-			}
-			add("ignore_args", "["+scalars(paths)+"]")
-		}
-	}
-	const lineWidth = 100 // of rules.Format
-	if line := "  - {" + strings.Join(fields, ", ") + "}"; len(line) <= lineWidth {
-		b.WriteString(line + "\n")
-		return
-	}
-	b.WriteString("  - " + strings.Join(fields, "\n    ") + "\n")
-}
-
-func sequence(texts []string) string {
-	if len(texts) == 1 {
-		return scalar(texts[0])
-	}
-	return "[" + scalars(texts) + "]"
-}
-
-func scalars(texts []string) string {
-	var quoted []string
-	for _, t := range texts {
-		quoted = append(quoted, scalar(t))
-	}
-	return strings.Join(quoted, ", ")
-}
-
-// plainScalar are texts that no reader of YAML takes for anything else, the
-// words of yamlWords aside.
-var plainScalar = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_*-]*$`)
-
-var yamlWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
-
-// scalar writes a text so that every reader of YAML reads it back.
-func scalar(text string) string {
-	printable := !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
-	switch {
-	case plainScalar.MatchString(text) && !slices.Contains(yamlWords, strings.ToLower(text)):
-		return text
-	case printable:
-		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
-	}
-	return strconv.QuoteToASCII(text)
 }
 
 func suggestion(in *cli.Intake, found *suggest.Suggestions, source []byte) SuggestionJSON {

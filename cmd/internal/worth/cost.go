@@ -24,6 +24,7 @@ import (
 type CostOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
 	cli.PriceOptions `mapstructure:",squash"`
+	Rules            string  `mapstructure:"rules"`
 	Lazy             bool    `mapstructure:"lazy"`
 	Share            float64 `mapstructure:"share"`
 	Batch            int     `mapstructure:"batch"`
@@ -63,6 +64,7 @@ registered from the start, those that other tasks say are worth it.
 	}
 	f := c.Flags()
 	cli.AddInput(f)
+	cli.AddRules(f)
 	cli.AddPrices(f)
 	f.Bool("lazy", false, "also simulate lazy registration of tools")
 	f.Float64("share", 0.3, "with --lazy: `SHARE` of the offered tools that one of the variants registers, used or not")
@@ -79,6 +81,9 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 		return cli.Usagef("--share: %v is not a share, which is from 0 to 1", o.Share)
 	case o.Batch < 1:
 		return cli.Usagef("--batch: %d is less than 1", o.Batch)
+	}
+	if _, err := j.Rules(o.Rules); err != nil {
+		return err
 	}
 	meter, err := j.Meter(o.PriceOptions)
 	if err != nil {

@@ -1,0 +1,362 @@
+package rulefile
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/discover"
+	"github.com/awo-dev/awo/internal/llm"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+	"github.com/spf13/cobra"
+)
+
+// modelKey is the variable of the environment with the key of a model.
+const modelKey = "AWO_MODEL_KEY"
+
+// discoverOptions are the flags of `awo rules discover`.
+type discoverOptions struct {
+	cli.InputOptions  `mapstructure:",squash"`
+	Rules             string  `mapstructure:"rules"`
+	Model             string  `mapstructure:"model"`
+	ModelName         string  `mapstructure:"model-name"`
+	Command           string  `mapstructure:"command"`
+	Record            string  `mapstructure:"record"`
+	Replay            string  `mapstructure:"replay"`
+	Rounds            int     `mapstructure:"rounds"`
+	MaxTokens         int64   `mapstructure:"max-tokens"`
+	MaxMoney          float64 `mapstructure:"max-money"`
+	InputPrice        float64 `mapstructure:"input-price"`
+	OutputPrice       float64 `mapstructure:"output-price"`
+	Shown             int     `mapstructure:"shown"`
+	MaxContradictions float64 `mapstructure:"max-contradictions"`
+	Folds             int     `mapstructure:"folds"`
+	Threshold         int     `mapstructure:"threshold"`
+	Explain           bool    `mapstructure:"explain"`
+}
+
+func newDiscover(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "discover TRACES...",
+		Short: "Let a language model propose rules, and the traces decide",
+		Long: `Let a language model propose rules in rounds, and keep those that the traces support
+(the loop of AWO, appendix C, with tests). In each round the model is told the tools and
+their schemas, some runs, the rules so far, figures, and what was refused and why. Each
+rule that it answers with is parsed and tried: it must match calls, make states one, be
+contradicted by no trace, predict the next call no worse and save no fewer turns on tasks
+that the model saw nothing of, and something must speak for it. The loop ends when a
+budget is spent or two rounds in a row gain nothing.
+
+The model is a server with OpenAI's chat completions (--model URL; the key, if it wants
+one, is in ` + modelKey + `), or a command that reads a prompt and writes an answer
+(--command). --record keeps every exchange in a folder, and --replay answers from one, so
+that a run can be done again, in tests for example, without a model.
+
+Values of arguments are ordinals such as ‹v1› in what the model is sent; --show-values
+sends them as they are. Results are never sent. Names and descriptions of tools, and of
+their arguments, are sent as the traces have them.
+
+` + cli.FilesHelp,
+		Example: `  awo rules discover traces/ --model http://localhost:11434/v1 --model-name qwen3 > rules.yaml
+  awo rules discover traces/ --command 'claude -p' --rounds 3 --record exchanges
+  awo rules discover traces/ --replay exchanges --format json`,
+		Args: cli.SomeFiles,
+	}
+	f := c.Flags()
+	cli.AddInput(f)
+	f.String("rules", "", "go on from the rules of `FILE`")
+	f.String("model", "", "`URL` of an OpenAI-compatible interface, such as http://localhost:8000/v1")
+	f.String("model-name", "", "`NAME` of the model there")
+	f.String("command", "", "`COMMAND` that reads the prompt and writes the answer")
+	f.String("record", "", "keep every exchange in the new folder `DIR`")
+	f.String("replay", "", "answer from the recording in `DIR`, and ask no model")
+	f.Int("rounds", 5, "at most so many rounds")
+	f.Int64("max-tokens", 0, "stop when questions and answers have so many tokens together (0: no limit)")
+	f.Float64("max-money", 0, "stop when the exchanges have cost so many dollars (0: no limit); wants prices")
+	f.Float64("input-price", 0, "dollars for a million tokens of questions")
+	f.Float64("output-price", 0, "dollars for a million tokens of answers")
+	f.Int("shown", 8, "runs that a round shows to the model")
+	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
+	f.Int("folds", 10, "parts that the held-out tasks are divided into for the cost of the next call")
+	f.Int("threshold", 5, "support of the meta-tools whose turns are counted")
+	f.Bool("explain", false, "say what was refused, and why")
+	return cli.Work(a, c, discoverRules)
+}
+
+// DiscoveryJSON is the JSON of `awo rules discover`; docs/artefacts.md describes it.
+type DiscoveryJSON struct {
+	Schema  string                `json:"schema"`
+	Input   cli.InputJSON         `json:"input"`
+	YAML    string                `json:"yaml"`               // the rule file
+	Shown   int                   `json:"trajectories_shown"` // that the model may see examples of
+	HeldOut int                   `json:"trajectories_held_out"`
+	Before  discoveredFiguresJSON `json:"before"`
+	After   discoveredFiguresJSON `json:"after"`
+	Rounds  []discoveryRoundJSON  `json:"rounds"`
+	Tokens  discoveryTokensJSON   `json:"tokens"`
+	Money   stat.Figure           `json:"money"` // dollars
+	Stopped string                `json:"stopped"`
+}
+
+type discoveredFiguresJSON struct {
+	States     int         `json:"states"`          // of the trajectories that may be shown
+	HeldStates int         `json:"held_out_states"` // of the others
+	Bits       stat.Figure `json:"held_out_bits"`   // of the next call given the state
+	TurnsSaved int         `json:"held_out_turns_saved"`
+}
+
+type discoveryTokensJSON struct {
+	Input  int64 `json:"input"`
+	Output int64 `json:"output"`
+}
+
+type discoveryRoundJSON struct {
+	Tokens   discoveryTokensJSON    `json:"tokens"`
+	Accepted []discoveryAcceptJSON  `json:"accepted"`
+	Refused  []discoveryRefusalJSON `json:"refused"`
+}
+
+type discoveryAcceptJSON struct {
+	ID             string                `json:"id"`
+	Rule           string                `json:"rule"`
+	Checks         int                   `json:"checks"`
+	Contradictions int                   `json:"contradictions"`
+	Before         discoveredFiguresJSON `json:"before"`
+	After          discoveredFiguresJSON `json:"after"`
+}
+
+type discoveryRefusalJSON struct {
+	Rule   string `json:"rule"` // "" if it could not be read
+	Reason string `json:"reason"`
+}
+
+// model returns who is asked.
+func (o *discoverOptions) model() (llm.Model, error) {
+	given := 0
+	for _, text := range []string{o.Model, o.Command, o.Replay} {
+		if text != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return nil, cli.Usagef("name one of --model, --command and --replay")
+	}
+	var m llm.Model
+	switch {
+	case o.Replay != "":
+		if o.Record != "" {
+			return nil, cli.Usagef("--record: a replay is a recording already")
+		}
+		return &llm.Replayer{Dir: o.Replay}, nil
+	case o.Command != "":
+		shell := []string{"sh", "-c"}
+		if runtime.GOOS == "windows" {
+			shell = []string{"cmd", "/c"}
+		}
+		m = &llm.Command{Shell: shell, Line: o.Command}
+	default:
+		s := &llm.Server{URL: o.Model, Name: o.ModelName, Key: os.Getenv(modelKey), Seed: o.Seed, Retries: 3}
+		if _, err := s.Endpoint(); err != nil {
+			return nil, cli.Usagef("--model: %v", err)
+		}
+		m = s
+	}
+	if o.Record != "" {
+		r, err := llm.NewRecorder(m, o.Record)
+		if err != nil {
+			return nil, cli.Usagef("--record: %v", err)
+		}
+		m = r
+	}
+	return m, nil
+}
+
+func (o *discoverOptions) check() error {
+	switch {
+	case !(o.MaxContradictions >= 0 && o.MaxContradictions <= 1):
+		return cli.Usagef("--max-contradictions: %g is not between 0 and 1", o.MaxContradictions)
+	case o.Folds < 2:
+		return cli.Usagef("--folds: %d is less than 2", o.Folds)
+	case o.Rounds < 1:
+		return cli.Usagef("--rounds: %d is less than 1", o.Rounds)
+	case o.Shown < 1:
+		return cli.Usagef("--shown: %d is less than 1", o.Shown)
+	case o.Threshold < 1:
+		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
+	case !(o.MaxMoney >= 0) || !(o.InputPrice >= 0) || !(o.OutputPrice >= 0) || o.MaxTokens < 0:
+		return cli.Usagef("a budget or a price is negative")
+	case o.MaxMoney > 0 && o.InputPrice == 0 && o.OutputPrice == 0:
+		return cli.Usagef("--max-money: what tokens cost is not known without --input-price and --output-price")
+	}
+	return nil
+}
+
+func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	model, err := o.model()
+	if err != nil {
+		return err
+	}
+	options := discover.Options{
+		Rounds: o.Rounds, MaxTokens: o.MaxTokens, MaxCost: o.MaxMoney, Sample: o.Shown, ShowValues: j.ShowValues, Seed: o.Seed,
+		Tolerance: o.MaxContradictions, Folds: o.Folds, Threshold: o.Threshold,
+		Progress: func(round int, a llm.Answer) {
+			j.Log.Debug("a round is done", "round", round, "input tokens", a.InputTokens, "output tokens", a.OutputTokens)
+		},
+	}
+	if o.InputPrice > 0 || o.OutputPrice > 0 {
+		options.Cost = func(in, out int64) float64 { return (float64(in)*o.InputPrice + float64(out)*o.OutputPrice) / 1e6 }
+	}
+	if o.Rules != "" {
+		if options.Rules, err = j.Rules(o.Rules); err != nil {
+			return err
+		}
+	}
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	d := discover.New(options)
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		d.Add(t)
+	}
+	found, asked := d.Run(j.Context, model)
+	if asked != nil && len(found.Rounds) == 0 {
+		return asked
+	}
+	source, err := discoveredFile(found, o, j.ReadFile)
+	if err != nil {
+		return err
+	}
+	out := discovery(in, found, source)
+	if j.Format == report.FormatText {
+		j.Progress.Done()
+		j.Printf("%s", source)
+	} else if err := j.Print(discoveryDocument(in, out), out); err != nil {
+		return err
+	}
+	return asked
+}
+
+// discoveredFile is the accepted rules as a rule file, laid out as all are.
+func discoveredFile(found *discover.Result, o discoverOptions, load func(string) ([]byte, error)) ([]byte, error) {
+	var b strings.Builder
+	comment := func(indent, format string, args ...any) {
+		fmt.Fprintf(&b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
+	}
+	proposed, refused := len(found.Rules), 0
+	for _, r := range found.Rounds {
+		refused += len(r.Refused)
+	}
+	comment("", "Rules that a model proposed and the traces support, %d of %d: a draft to be read.", len(found.Rules), proposed+refused)
+	comment("", "The graph of states: %s of the runs that it saw examples of. Held-out runs: %s.",
+		became(found.Before.States, found.After.States, "state"), heldText(found.Before, found.After))
+	comment("", "%s, %s tokens of questions and %s of answers; ended because %s.", cli.CountOf(len(found.Rounds), "round"), report.Grouped(int(found.Input)), report.Grouped(int(found.Output)), found.Stopped)
+	b.WriteString("version: 1\n")
+	if o.Rules != "" {
+		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(o.Rules))
+	}
+	b.WriteString("\nrules:\n")
+	if len(found.Rules) == 0 {
+		b.WriteString("  []\n")
+	}
+	for n := range found.Rounds {
+		for _, a := range found.Rounds[n].Accepted {
+			comment("  ", "Round %d: %s; held out, %s; %s, %d contradicted.", n+1, became(a.Before.States, a.After.States, "state"), heldText(a.Before, a.After), cli.CountOf(a.Checks, "check"), a.Contradictions)
+			b.WriteString(a.Rule.Write())
+		}
+	}
+	switch {
+	case refused > 0 && o.Explain:
+		b.WriteString("\n")
+		comment("", "Refused:")
+		for n := range found.Rounds {
+			for _, r := range found.Rounds[n].Refused {
+				if r.Rule != "" {
+					comment("", "- round %d: %s because %s", n+1, r.Rule, r.Reason)
+				} else {
+					comment("", "- round %d: %s", n+1, r.Reason)
+				}
+			}
+		}
+	case refused > 0:
+		b.WriteString("\n")
+		comment("", "Refused: %s. --explain says which, and why.", cli.CountOf(refused, "proposal"))
+	}
+	source, err := rules.Format("discovered rules", []byte(b.String()))
+	if err == nil {
+		_, err = (rules.Options{Load: load}).Parse("discovered rules", source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the discovered rules are not well formed; please report this: %w", err)
+	}
+	return source, nil
+}
+
+func became(before, after int, noun string) string {
+	return fmt.Sprintf("%s become %s", cli.CountOf(before, noun), report.Grouped(after))
+}
+
+func heldText(before, after discover.Figures) string {
+	text := became(before.HeldStates, after.HeldStates, "state")
+	if !math.IsNaN(before.Bits) {
+		text += fmt.Sprintf(", the next call costs %.3f bits instead of %.3f", after.Bits, before.Bits)
+	}
+	return text + fmt.Sprintf(", meta-tools save %s instead of %s (upper bounds)", cli.CountOf(after.TurnsSaved, "turn"), report.Grouped(before.TurnsSaved))
+}
+
+func discovery(in *cli.Intake, found *discover.Result, source []byte) DiscoveryJSON {
+	figures := func(f discover.Figures) discoveredFiguresJSON {
+		return discoveredFiguresJSON{f.States, f.HeldStates, stat.Finite(f.Bits, "a held-out loss needs two tasks with calls"), f.TurnsSaved}
+	}
+	return DiscoveryJSON{
+		Schema: "awo.rules-discovery/v1", Input: in.JSON(), YAML: string(source), Shown: found.Shown, HeldOut: found.HeldOut,
+		Before: figures(found.Before), After: figures(found.After), Tokens: discoveryTokensJSON{found.Input, found.Output},
+		Money: stat.Finite(found.Cost, "no prices were given"), Stopped: found.Stopped,
+		Rounds: cli.Map(found.Rounds, func(r *discover.Round) discoveryRoundJSON {
+			return discoveryRoundJSON{
+				Tokens: discoveryTokensJSON{r.Answer.InputTokens, r.Answer.OutputTokens},
+				Accepted: cli.Map(r.Accepted, func(a *discover.Accepted) discoveryAcceptJSON {
+					return discoveryAcceptJSON{a.Rule.ID, a.Rule.Line(), a.Checks, a.Contradictions, figures(a.Before), figures(a.After)}
+				}),
+				Refused: cli.Map(r.Refused, func(x *discover.Refusal) discoveryRefusalJSON { return discoveryRefusalJSON{x.Rule, x.Reason} }),
+			}
+		}),
+	}
+}
+
+func discoveryDocument(in *cli.Intake, out DiscoveryJSON) *report.Document {
+	d := &report.Document{Title: "Discovered rules"}
+	d.Add(in.Summary())
+	accepted := report.NewTable("discovered-rules", "",
+		report.Column{Key: "round", Align: report.Right}, report.Column{Key: "rule"}, report.Column{Key: "as", Title: "as a rule", Wrap: true},
+		report.Column{Key: "checks", Align: report.Right}, report.Column{Key: "states", Align: report.Right},
+		report.Column{Key: "bits", Title: "held-out bits a call", Align: report.Right}, report.Column{Key: "turns", Title: "held-out turns saved", Align: report.Right})
+	refused := report.NewTable("refused", "Refused", report.Column{Key: "round", Align: report.Right}, report.Column{Key: "rule", Wrap: true}, report.Column{Key: "reason", Wrap: true})
+	for n, r := range out.Rounds {
+		for _, a := range r.Accepted {
+			accepted.Add(report.Int(n+1), report.Name(a.ID), report.Text(a.Rule), report.Int(a.Checks), report.Int(a.After.States), report.FloatOf(a.After.Bits, 3), report.Int(a.After.TurnsSaved))
+		}
+		for _, x := range r.Refused {
+			refused.Add(report.Int(n+1), report.Text(x.Rule), report.Text(x.Reason))
+		}
+	}
+	accepted.Note("Figures are those with the rule and all above it. Turns saved are an upper bound. Ended because %s.", out.Stopped)
+	d.Add(accepted)
+	d.Add(refused)
+	d.Section("The rule file", report.Code{Language: "yaml", Text: out.YAML})
+	return d
+}
