@@ -7,7 +7,7 @@ BENCH    ?= .
 BENCHSIZE ?= 1GiB
 
 # Packages below testdata are not part of ./... and have to be named.
-PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench ./testdata/same))
+PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench ./testdata/same ./testdata/hostile ./testdata/faults))
 
 # What the race detector runs: packages whose own tests start goroutines, without
 # those that -short leaves out because they start none, and the stories of input,
@@ -24,7 +24,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: build manual image demo check test same bench backtest replay fuzz update
+.PHONY: build manual image demo check test same faults hostile bench backtest replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -51,7 +51,7 @@ check: check-format check-modules check-vet check-systems check-static check-tes
 
 check-format:
 	@echo "== format (gofumpt)"
-	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/bench testdata/same)) || exit 1; \
+	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/bench testdata/same testdata/hostile testdata/faults)) || exit 1; \
 	if [ -n "$$files" ]; then echo "not formatted; run '$(GO) tool gofumpt -w .':"; echo "$$files"; exit 1; fi
 
 check-modules:
@@ -113,6 +113,14 @@ same:
 	$(GO) build -C "$$folder/base" -trimpath -o "$$folder/old" . && \
 	$(GO) build -trimpath -o "$$folder/new" . && \
 	$(GO) run ./testdata/same $(if $(wildcard $(DATA)),-traces $(DATA)) $(SAME) "$$folder/old" "$$folder/new"
+
+## faults: kill awo 200 times, fill its disk, damage 10,000 snapshots: old or new is there, and nothing torn
+faults: build
+	$(GO) run ./testdata/faults -awo bin/awo
+
+## hostile: how work grows with inputs that are made to be slow; HOSTILE='-match keys/ -factor 4' for some
+hostile: build
+	$(GO) run ./testdata/hostile -awo bin/awo $(HOSTILE)
 
 ## bench: all benchmarks, or those that BENCH matches; then awo beside jq, DuckDB and Python on BENCHSIZE
 bench:

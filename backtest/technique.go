@@ -25,7 +25,7 @@ type Technique struct {
 }
 
 // Techniques are all techniques, in the order in which they are reported.
-var Techniques = []Technique{none, batch, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload, inertial, all}
+var Techniques = []Technique{none, batch, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload, subset, inertial, all}
 
 // Trained is a technique that has learnt.
 type Trained interface {

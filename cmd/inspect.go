@@ -58,6 +58,7 @@ type inspectionJSON struct {
 	Tools        []inspectedTool    `json:"tools"`
 	Tokens       *tokensJSON        `json:"tokens"`
 	Capabilities []trace.Capability `json:"capabilities"`
+	Doubts       []trace.Doubt      `json:"doubts"` // reasons not to trust the counts
 }
 
 type modelJSON struct {
@@ -100,7 +101,7 @@ func inspect(j *cli.Job, o inspectOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Facts = &trace.Completeness{}
+	in.Facts, in.SaysDoubts = &trace.Completeness{}, true
 	for _, err := range in.All() {
 		if err != nil {
 			return err
@@ -113,7 +114,7 @@ func inspect(j *cli.Job, o inspectOptions, files []string) error {
 func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
 	out := inspectionJSON{
 		Schema: "awo.inspection/v1", Input: in.JSON(), Formats: c.Formats, SubAgents: c.SubAgents, Parallel: c.Parallel,
-		Files: in.Reader.Counts().Files, Tokens: tokens(c.Usage), Capabilities: c.Capabilities(),
+		Files: in.Reader.Counts().Files, Tokens: tokens(c.Usage), Capabilities: c.Capabilities(), Doubts: append([]trace.Doubt{}, c.Tally.Doubts()...),
 		Models: cli.Map(c.Models(), func(m *trace.ModelSummary) modelJSON {
 			return modelJSON{m.Name, m.Turns, m.CallingTurns, tokens(m.Usage), m.TurnsUsage}
 		}),
@@ -181,6 +182,7 @@ func inspectionDocument(in *cli.Intake, c *trace.Completeness, out inspectionJSO
 	if len(out.Tools) > 0 {
 		d.Section("Tools", inspectedTools(out.Tools))
 	}
+	d.Section("Trust", report.Paragraph(trust(out)))
 	return d
 }
 
@@ -254,4 +256,15 @@ func (t *inspectedTool) lacks() report.Cell {
 		}
 	}
 	return report.Text(strings.Join(lacks, ", "))
+}
+
+// trust says whether the counts are to be trusted, and why not.
+func trust(out inspectionJSON) string {
+	switch {
+	case len(out.Doubts) > 0:
+		return "Do not trust the counts before you have looked: " + cli.Doubts(out.Doubts) + "."
+	case out.Input.Calls == 0:
+		return "No call was read. The traces hold none, or in a form that awo does not know."
+	}
+	return "Nothing speaks against the counts: every result answers a call, and every message was understood."
 }

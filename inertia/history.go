@@ -2,6 +2,7 @@ package inertia
 
 import (
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
@@ -13,8 +14,9 @@ import (
 // turns need them. It is not safe for concurrent use.
 type History struct {
 	t       *trace.Trajectory
-	calls   []int       // indices of the model's calls
-	args    []arguments // by call
+	calls   []int        // indices of the model's calls
+	tools   []trace.Name // of these, once asked for
+	args    []arguments  // by call
 	results []parsed
 	words   [][]word // by message
 	paths   map[string]jsonpath.Path
@@ -34,6 +36,28 @@ type parsed struct {
 	value trace.Value
 	done  bool
 	ok    bool
+}
+
+// maxBack is how many calls, and messages, a prediction looks back at. What a longer
+// trajectory began with is as if it had not been: otherwise each of n calls would look at
+// all before it.
+const maxBack = 2000
+
+// since returns the first of so many calls or messages that is looked at.
+func since(n int) int { return max(0, n-maxBack) }
+
+// before returns the tools of the calls before a decision, at most maxBack of them.
+func (h *History) before(n int) []trace.Name { return h.names()[since(n):n] }
+
+// names returns the tools of all of the model's calls; it must not be changed.
+func (h *History) names() []trace.Name {
+	if len(h.tools) != len(h.calls) {
+		h.tools = make([]trace.Name, len(h.calls))
+		for i, call := range h.calls {
+			h.tools[i] = h.t.Calls[call].Tool
+		}
+	}
+	return h.tools
 }
 
 // NewHistory returns the history of t, which must not change while it is used.
@@ -220,29 +244,27 @@ func (h *History) view(place int) view {
 	for turn >= 0 && v.before > 0 && h.t.Calls[h.calls[v.before-1]].Turn == turn {
 		v.before--
 	}
-	for v.messages < len(h.t.Messages) && h.t.Messages[v.messages].Call <= call && (turn < 0 || h.t.Messages[v.messages].Turn <= turn) {
-		v.messages++
-	}
+	v.messages = sort.Search(len(h.t.Messages), func(i int) bool {
+		m := &h.t.Messages[i] // both grow with i
+		return m.Call > call || turn >= 0 && m.Turn > turn
+	})
 	return v
 }
 
 // viewAt returns what is known at a decision.
 func (h *History) viewAt(d *Decision) view {
 	v := view{h: h, before: d.Before}
-	for v.messages < len(h.t.Messages) {
-		m := &h.t.Messages[v.messages]
-		if d.Turn >= 0 && m.Turn > d.Turn || d.Turn < 0 && d.Before < len(h.calls) && m.Call > h.calls[d.Before] {
-			break
-		}
-		v.messages++
-	}
+	v.messages = sort.Search(len(h.t.Messages), func(i int) bool {
+		m := &h.t.Messages[i]
+		return d.Turn >= 0 && m.Turn > d.Turn || d.Turn < 0 && d.Before < len(h.calls) && m.Call > h.calls[d.Before]
+	})
 	return v
 }
 
 // sources returns the newest call of each tool, the newest first.
 func (v view) sources() []int {
 	var out []int
-	for i := v.before - 1; i >= 0; i-- {
+	for i := v.before - 1; i >= since(v.before); i-- {
 		call := v.h.calls[i]
 		tool := v.h.t.Calls[call].Tool
 		if !slices.ContainsFunc(out, func(j int) bool { return v.h.t.Calls[j].Tool == tool }) {
@@ -254,7 +276,7 @@ func (v view) sources() []int {
 
 // newest returns the newest call of a tool, -1 if there is none.
 func (v view) newest(tool trace.Name) int {
-	for i := v.before - 1; i >= 0; i-- {
+	for i := v.before - 1; i >= since(v.before); i-- {
 		if call := v.h.calls[i]; v.h.t.Calls[call].Tool == tool {
 			return call
 		}
@@ -343,7 +365,7 @@ type reading struct {
 
 // named reports whether the user mentioned an identifier.
 func (v view) named(text string) bool {
-	for i := range v.messages {
+	for i := since(v.messages); i < v.messages; i++ {
 		if v.h.t.Messages[i].Role != trace.RoleUser {
 			continue
 		}
@@ -358,7 +380,7 @@ func (v view) named(text string) bool {
 
 // had reports whether a parameter had a value in an earlier call.
 func (v view) had(tool trace.Name, param, value string) bool {
-	for i := range v.before {
+	for i := since(v.before); i < v.before; i++ {
 		call := v.h.calls[i]
 		if v.h.t.Calls[call].Tool == tool && v.h.arg(call, param) == value {
 			return true
@@ -369,7 +391,7 @@ func (v view) had(tool trace.Name, param, value string) bool {
 
 // repeated reports whether the same call was made before.
 func (v view) repeated(tool trace.Name, args map[string]string) bool {
-	for i := range v.before {
+	for i := since(v.before); i < v.before; i++ {
 		call := v.h.calls[i]
 		if v.h.t.Calls[call].Tool == tool && sameArguments(v.h.arguments(call), args) {
 			return true

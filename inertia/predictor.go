@@ -67,15 +67,6 @@ func NewPredictor(m *Model, o PredictorOptions) *Predictor {
 	return &Predictor{model: m, options: o, p: make([]float64, m.Alphabet())}
 }
 
-// calls returns the tools of the calls before a decision.
-func (h *History) before(n int) []trace.Name {
-	out := make([]trace.Name, n)
-	for i := range n {
-		out[i] = h.t.Calls[h.calls[i]].Tool
-	}
-	return out
-}
-
 // Next returns the likeliest outcomes of a decision, at most n, and the
 // probability of a tool that the model does not know.
 func (p *Predictor) Next(h *History, d *Decision, n int) ([]Prediction, float64) {

@@ -118,3 +118,51 @@ func TestDocsComplete(t *testing.T) {
 		}
 	}
 }
+
+// paperRow is a row of the table of the paper's rules: what is said here, and what it
+// is shown by.
+var paperRow = regexp.MustCompile("(?m)^\\|[^|]*\\|[^|]*\\| ([^|]*) \\| `([a-z_-]+)` \\|$")
+
+// TestPaperTable: every rule that the paper lists has one here, of the kind that the
+// table names, and every kind that the paper needs is there.
+func TestPaperTable(t *testing.T) {
+	doc, err := os.ReadFile("../docs/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(doc), "## The paper's rules\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	kinds, metaTools := map[string]map[string]bool{}, map[string]bool{}
+	for line, src := range yamlBlocks(t) {
+		set, _ := Options{}.Check(fmt.Sprintf("rules.md:%d", line), src)
+		for _, r := range set.Rules {
+			if kinds[r.ID] == nil {
+				kinds[r.ID] = map[string]bool{}
+			}
+			kinds[r.ID][r.Kind.String()] = true
+		}
+		for _, m := range set.MetaTools {
+			metaTools[m.Name] = true
+		}
+	}
+	rows := paperRow.FindAllStringSubmatch(table, -1)
+	if len(rows) != 17 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		said, id := row[1], row[2]
+		if strings.Contains(said, "`meta_tools`") {
+			if !metaTools[id] {
+				t.Errorf("no meta-tool is called %s", id)
+			}
+			continue
+		}
+		matches := false
+		for kind := range kinds[id] {
+			matches = matches || strings.Contains(said, "`"+kind)
+		}
+		if !matches {
+			t.Errorf("%s: the rule %s is of kind %v", said, id, kinds[id])
+		}
+	}
+}

@@ -36,6 +36,8 @@ const (
 	structural  = .8  // weight of a producer is .8 m^2: an equal name is no proof
 	predictions = 10  // predicted edges into a tool
 	predictedAt = .02 // weight from which on they are kept
+
+	mostCandidates = 1_000_000 // pairs of tools that are asked about, or ten a tool
 )
 
 // Build returns the graph.
@@ -502,7 +504,8 @@ func rounded(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 // linked to it, those whose outputs match its arguments, those near it in words, and
 // those linked to what is near it.
 func (m *matcher) candidates(net *net) func(b int32) []int32 {
-	const most = 200
+	// All together they are bounded, however large the catalogue.
+	most := min(200, max(10, mostCandidates/max(1, len(m.tools))))
 	var inSigs, outSigs []int32
 	givers := map[int32][]int32{} // tools by signature of their outputs
 	taken := map[int32]bool{}

@@ -47,27 +47,39 @@ const (
 	mostScenarios  = .6 // of the tasks
 )
 
-// Scenarios makes tasks whose groups differ in a number at their end one group, if
-// that leaves at least ten groups and at most six tenths of them: variants of one
-// scenario need the same tools, and a test across them would flatter. It reports
-// whether it did.
+// Scenarios makes tasks whose groups, or else whose ids, differ in a number at their
+// end one group, if that leaves at least ten groups and at most six tenths of them:
+// variants of one scenario need the same tools, and a test across them would flatter. It
+// reports whether it did.
 func Scenarios(tasks []Task) bool {
+	return scenarios(tasks, func(t *Task) string { return t.Group }) || scenarios(tasks, func(t *Task) string { return t.ID })
+}
+
+func scenarios(tasks []Task, name func(*Task) string) bool {
 	before, after := map[string]bool{}, map[string]bool{}
-	base := func(group string) string {
-		if m := numbered.FindStringSubmatch(group); m != nil {
+	base := func(name string) string {
+		if m := numbered.FindStringSubmatch(name); m != nil {
 			return m[1]
 		}
-		return group
+		return name
 	}
-	for _, t := range tasks {
-		before[t.Group] = true
-		after[base(t.Group)] = true
+	for i := range tasks {
+		before[name(&tasks[i])] = true
+		after[base(name(&tasks[i]))] = true
 	}
 	if len(after) < leastScenarios || float64(len(after)) > mostScenarios*float64(len(before)) {
 		return false
 	}
+	// Trials of one task stay together, whatever their ids say.
+	of := map[string]string{}
 	for i := range tasks {
-		tasks[i].Group = base(tasks[i].Group)
+		b := base(name(&tasks[i]))
+		if old, known := of[tasks[i].Group]; !known || b < old {
+			of[tasks[i].Group] = b
+		}
+	}
+	for i := range tasks {
+		tasks[i].Group = of[tasks[i].Group]
 	}
 	return true
 }

@@ -167,6 +167,13 @@ func TestScenarios(t *testing.T) {
 	if !Scenarios(tasks) || tasks[0].Group != "scenea" || tasks[35].Group != "scenel" {
 		t.Errorf("scenarios are not told: %q, %q", tasks[0].Group, tasks[35].Group)
 	}
+	tasks = nil
+	for i := range 36 {
+		tasks = append(tasks, Task{Group: "hash" + string(rune('a'+i)), ID: "82e2" + string(rune('a'+i/3)) + "_" + string(rune('1'+i%3))})
+	}
+	if !Scenarios(tasks) || tasks[0].Group != tasks[2].Group || tasks[0].Group == tasks[3].Group {
+		t.Error("scenarios are not told by ids")
+	}
 	tasks = []Task{{Group: "task_1"}, {Group: "task_2"}, {Group: "task_3"}}
 	if Scenarios(tasks) || tasks[0].Group != "task_1" {
 		t.Error("a few numbered tasks are taken for one scenario")

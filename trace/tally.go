@@ -39,6 +39,11 @@ type Tally struct {
 	StatusUnknown int // calls whose status neither a flag nor a rule tells
 	TurnsUsage    int // turns with recorded token usage
 
+	// What speaks against the counts; see Doubts.
+	Offered       int // trajectories that list the tools offered
+	EmptyTexts    int // messages of the user without text
+	UsageRepeated int // turns with the token counts of the turn before
+
 	Problems diag.Counts
 
 	tools    map[Name]struct{}
@@ -81,6 +86,9 @@ func (y *Tally) Add(t *Trajectory) {
 	for i := range t.Messages {
 		if t.Messages[i].Role == RoleUser {
 			y.UserMessages++
+			if t.Messages[i].Text.IsEmpty() {
+				y.EmptyTexts++
+			}
 		}
 	}
 	for code, n := range t.Anomalies.ByCode {
@@ -126,9 +134,17 @@ func (y *Tally) addWhole(t *Trajectory, calls int) {
 	if !t.Started().IsZero() {
 		y.Timed++
 	}
+	if len(t.Tools) > 0 {
+		y.Offered++
+	}
 	for i := range t.Turns {
-		if t.Turns[i].Usage.Known {
-			y.TurnsUsage++
+		u := &t.Turns[i].Usage
+		if !u.Known {
+			continue
+		}
+		y.TurnsUsage++
+		if i > 0 && u.Input > 0 && t.Turns[i-1].Usage.Known && u.Input == t.Turns[i-1].Usage.Input && u.Output == t.Turns[i-1].Usage.Output {
+			y.UsageRepeated++
 		}
 	}
 }

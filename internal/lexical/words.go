@@ -95,12 +95,21 @@ func wordEnd(text string, i int) int {
 		switch {
 		case unicode.IsUpper(r) && unicode.IsLower(last):
 			return i + at
-		case unicode.IsLower(r) && unicode.IsUpper(last) && unicode.IsUpper(before):
+		case unicode.IsLower(r) && unicode.IsUpper(last) && unicode.IsUpper(before) && !pluralEnd(text[i+at:]):
 			return lastAt
 		}
 		before, last, lastAt = last, r, i+at
 	}
 	return len(text)
+}
+
+// pluralEnd reports whether a text begins with the s of a plural, as that of IDs.
+func pluralEnd(text string) bool {
+	if text[0] != 's' {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(text[1:])
+	return !unicode.IsLower(next)
 }
 
 // unblanked reports whether a letter is of a script without blanks between words.
@@ -131,6 +140,9 @@ func pairs(run string, yield func(string) bool) bool {
 // Note: a Snowball stemmer instead joined words that names keep apart (user and
 // use, generic and general).
 func Singular(word string) string {
+	if word == "ids" { // too short for the rule, and in most catalogues
+		return "id"
+	}
 	if n := len(word); n > 3 && word[n-1] == 's' && word[n-2] != 's' && word[n-2] != 'u' && word[n-2] != 'i' {
 		word = word[:n-1]
 	}

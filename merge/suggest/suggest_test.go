@@ -446,7 +446,7 @@ rules:
 func TestHeldOut(t *testing.T) {
 	files := map[string]func() []*trace.Trajectory{
 		"office": func() []*trace.Trajectory {
-			return recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")
+			return recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")[:160]
 		},
 	}
 	for _, set := range recordings.Sets {

@@ -115,6 +115,13 @@ var (
 			"report {in} --sample 50 --format markdown", "report {in} --sample 50 --backtest never --format csv",
 			"report {in} --backtest never --by model --cost=false --sources=false",
 		},
+		"tools": {
+			"tools graph {in} --out world", "tools check world/graph.json {in}", "tools check world/graph.json --format json",
+			"tools path mail_search --graph world/graph.json", "tools path mail_search --graph world/graph.json --format json",
+			"tools substitutes mail_search --graph world/graph.json", "tools subset {in} --out subset",
+			"tools recover path.json --failed mail_login --graph world/graph.json",
+			"tools update world/graph.json {in} --out new", "tools diff world/graph.json new/graph.json",
+		},
 		"rules-suggest": {"rules suggest {in}", "rules suggest {in} --sample 60 --format json"},
 		"rules": {
 			"rules check {file} {in}", "rules check {file} {in} --format json", "rules test {file}", "rules fmt {file}",

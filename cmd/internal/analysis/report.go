@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
@@ -19,6 +20,7 @@ type reportOptions struct {
 	cli.PriceOptions `mapstructure:",squash"`
 	Backtest         string `mapstructure:"backtest"`
 	Cost             bool   `mapstructure:"cost"`
+	ToolGraph        bool   `mapstructure:"tool-graph"`
 	Out              string `mapstructure:"out"`
 }
 
@@ -53,6 +55,7 @@ cost, which are what those commands print.
 	f.Bool("sources", true, "say where the arguments of calls come from; --sources=false is faster")
 	f.Var(cli.NewChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 30,000 calls")
 	f.Bool("cost", true, "say what the traces cost in tokens and money")
+	f.Bool("tool-graph", true, "draw the graph of tools, and say how many a task needs")
 	f.String("out", "", "write the page into this `FILE`; - is the standard output")
 	return cli.Work(a, c, writeReport)
 }
@@ -65,6 +68,7 @@ type reportInput struct {
 	figures map[string]*plot.Figure // by name
 	saving  *saving                 // nil with --backtest never
 	cost    *spending               // nil without --cost
+	world   []report.Block          // nil with --tool-graph=false
 	err     error                   // of drawing
 }
 
@@ -116,13 +120,14 @@ var reportSections = []reportSection{
 	sectionTests,
 	sectionSuccessors,
 	sectionTools,
+	sectionWorld,
 	sectionTrajectories,
 	sectionSources,
 	sectionGroups,
 }
 
 func writeReport(j *cli.Job, o reportOptions, files []string) error {
-	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost}, files)
+	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost || o.ToolGraph}, files)
 	if err != nil {
 		return err
 	}
@@ -137,6 +142,12 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	}
 	if r.cost != nil {
 		result.Cost = &r.cost.out
+	}
+	if o.ToolGraph && r.in.Tally.Calls > 0 {
+		r.in.IsRead = true
+		if r.world, err = toolworld.Section(j, r.in, o.Seed); err != nil {
+			return err
+		}
 	}
 	d, err := reportDocument(r)
 	if err != nil {

@@ -85,6 +85,10 @@ type Intake struct {
 	// traces lack of them is said in the summary.
 	Needs []string
 
+	// SaysDoubts says that the result itself tells whether the counts are to be
+	// trusted, so that the errors need not.
+	SaysDoubts bool
+
 	// Facts, if set, collects what All yields, its tally among it.
 	Facts *trace.Completeness
 
@@ -140,6 +144,9 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			if !yield(t, nil) {
 				return
 			}
+		}
+		if !in.SaysDoubts {
+			in.j.Problems.doubts = in.Tally.Doubts()
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
 )
 
 // shownPerCode is how many problems of one code are printed unless -v asks for
@@ -27,6 +28,7 @@ type Problems struct {
 
 	Errors   diag.Counts // all that are no warnings
 	warnings diag.Counts
+	doubts   []trace.Doubt // reasons not to trust what was counted
 }
 
 // limit is how many problems of one code are printed.
@@ -91,6 +93,18 @@ func (p *Problems) finish() {
 	if len(parts) > 0 {
 		fmt.Fprintf(p.app.Stderr, "awo: %s\n", strings.Join(parts, ", "))
 	}
+	if len(p.doubts) > 0 && !p.settings.Quiet {
+		fmt.Fprintf(p.app.Stderr, "awo: the counts are doubtful: %s; awo inspect says more\n", Doubts(p.doubts))
+	}
+}
+
+// Doubts says why counts are not to be trusted.
+func Doubts(doubts []trace.Doubt) string {
+	var parts []string
+	for _, d := range doubts {
+		parts = append(parts, fmt.Sprintf("%s of %s %s", report.Grouped(d.Count), report.Grouped(max(d.Of, d.Count)), d.Reason))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // All returns the counts of errors and warnings together, as results show them.

@@ -15,6 +15,7 @@ import (
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/toolgraph"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -27,6 +28,7 @@ type runOptions struct {
 	Rules      string        `mapstructure:"rules"`
 	MaxCalls   int           `mapstructure:"max-calls"`
 	Timeout    time.Duration `mapstructure:"timeout"`
+	Graph      string        `mapstructure:"tool-graph"`
 }
 
 // NewRun returns `awo run`.
@@ -39,6 +41,9 @@ inputs given by --input. Its calls are answered by what the trajectory recorded:
 call of the same tool with the same arguments answers what it did then. A call that
 was not made then has no answer, and ends the run: it hands back what was done, which
 step failed and whether it is safe to run again. No real tool is called.
+
+With --tool-graph (graph.json of awo tools graph) it also names tools that may stand in
+for one that failed: tools that read, for a tool that reads. None of them is called.
 
 Values of arguments and results are shown only with --show-values. The exit code is
 1 if the run does not get to its end.`,
@@ -60,6 +65,7 @@ Values of arguments and results are shown only with --show-values. The exit code
 	cli.AddRules(f)
 	f.Int("max-calls", 0, "make at most this many calls (default 100)")
 	f.Duration("timeout", 0, "give up on a call after this time")
+	f.String("tool-graph", "", "name substitutes of a tool that failed, by the graph in this `FILE`")
 	return cli.Work(a, c, runTool)
 }
 
@@ -93,6 +99,8 @@ type runFailureJSON struct {
 	Code     string `json:"code"`
 	Argument string `json:"argument"`
 	Message  string `json:"message"`
+
+	Instead []string `json:"instead"` // with --tool-graph: tools that may stand in for the one that failed
 }
 
 func runTool(j *cli.Job, o runOptions, args []string) error {
@@ -121,11 +129,35 @@ func runTool(j *cli.Job, o runOptions, args []string) error {
 	}
 	outcome := execute.Run(j.Context, tool, inputs, replay.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
 	out := runResult(tool, outcome, j.ShowValues)
+	if err := hint(j, tool, o.Graph, out.Failure); err != nil {
+		return err
+	}
 	if err := j.Print(runDocument(tool, out), out); err != nil {
 		return err
 	}
 	if outcome.State == execute.HandedBack {
 		return cli.ErrProblems
+	}
+	return nil
+}
+
+// hint adds to a failure the tools that may stand in for the one that failed.
+func hint(j *cli.Job, tool *metatool.Tool, file string, failure *runFailureJSON) error {
+	if file == "" || failure == nil || failure.Step < 1 {
+		return nil
+	}
+	data, err := j.ReadAs("graph", file)
+	if err != nil {
+		return diag.List{cli.FileProblem(file, err)}
+	}
+	g, err := toolgraph.Decode(file, data)
+	if err != nil {
+		return err
+	}
+	if at, known := g.Find(tool.Steps[failure.Step-1].Tool); known {
+		for _, s := range g.Substitutes(at, nil) {
+			failure.Instead = append(failure.Instead, g.Tools[s.Tool].Name)
+		}
 	}
 	return nil
 }
@@ -248,6 +280,9 @@ func runDocument(tool *metatool.Tool, out toolRunJSON) *report.Document {
 			retry = "It is safe to run it again."
 		}
 		d.Add(report.Paragraph(fmt.Sprintf("Handed back %s. %s", report.Escape(out.Failure.Message), retry)))
+		if len(out.Failure.Instead) > 0 {
+			d.Add(report.Paragraph("In place of the tool that failed may stand: " + report.Escape(strings.Join(out.Failure.Instead, ", ")) + ". That is a hint by names and schemas; nothing was called."))
+		}
 	} else {
 		d.Add(report.Paragraph(fmt.Sprintf("Ended: %s, after %s.", out.State, cli.CountOf(len(tool.Steps), "step"))))
 	}

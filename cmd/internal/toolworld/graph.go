@@ -239,17 +239,7 @@ func graphDocument(w *world, g *toolgraph.Graph, out GraphJSON, dir string) *rep
 	if text := w.summary(); text != "" {
 		d.Add(report.Paragraph(text))
 	}
-	edges := report.NewTable("edges", "", report.Column{Key: "kind"}, report.Column{Key: "edges", Align: report.Right}, report.Column{Key: "meaning", Max: 90, Wrap: true})
-	edges.Add(report.Text("consumes"), report.Int(out.Edges.Consumes), report.Text("a tool takes a parameter: its schema, or the arguments of its calls"))
-	edges.Add(report.Text("produces"), report.Int(out.Edges.Produces), report.Text("a tool gives a parameter that some tool takes; at most the six best, and all that are proved"))
-	edges.Add(report.Text("follows"), report.Int(out.Edges.Follows), report.Text("calls of one tool came right after calls of another, or a file of links says so"))
-	edges.Add(report.Text("predicted"), report.Int(out.Edges.Predicted), report.Text("nobody saw it yet; "+predictorWords(out)))
-	edges.Add(report.Text("feeds"), report.Int(out.Edges.Feeds), report.Text("a value of a result was used as an argument, more often than chance explains"))
-	edges.Note("%s with %s in arguments and results, which are %s.", cli.CountOf(out.Tools, "tool"), cli.CountOf(out.Parameters, "place"), cli.CountOf(out.Clusters, "parameter"))
-	if share, ok := out.Unknown.Value(); ok && share > 0 {
-		edges.Note("%.0f %% of the calls do not say how they ended; they count as successes.", 100*share)
-	}
-	d.Add(edges)
+	d.Add(edgeTable(out))
 	for _, text := range plainly(g, out) {
 		d.Add(report.Paragraph(text))
 	}
@@ -338,4 +328,19 @@ func predictionTable(out GraphJSON) *report.Table {
 	})
 	table.Note("AUC: how often a link that was held out scores above a pair that is none; .5 is chance. The first row is what papers report; tools that are in many links make it easy, which the second takes out. New tools are in no link that was learned from.")
 	return table
+}
+
+// edgeTable says how many edges of each kind there are.
+func edgeTable(out GraphJSON) *report.Table {
+	edges := report.NewTable("edges", "", report.Column{Key: "kind"}, report.Column{Key: "edges", Align: report.Right}, report.Column{Key: "meaning", Max: 90, Wrap: true})
+	edges.Add(report.Text("consumes"), report.Int(out.Edges.Consumes), report.Text("a tool takes a parameter: its schema, or the arguments of its calls"))
+	edges.Add(report.Text("produces"), report.Int(out.Edges.Produces), report.Text("a tool gives a parameter that some tool takes; at most the six best, and all that are proved"))
+	edges.Add(report.Text("follows"), report.Int(out.Edges.Follows), report.Text("calls of one tool came right after calls of another, or a file of links says so"))
+	edges.Add(report.Text("predicted"), report.Int(out.Edges.Predicted), report.Text("nobody saw it yet; "+predictorWords(out)))
+	edges.Add(report.Text("feeds"), report.Int(out.Edges.Feeds), report.Text("a value of a result was used as an argument, more often than chance explains"))
+	edges.Note("%s with %s in arguments and results, which are %s.", cli.CountOf(out.Tools, "tool"), cli.CountOf(out.Parameters, "place"), cli.CountOf(out.Clusters, "parameter"))
+	if share, ok := out.Unknown.Value(); ok && share > 0 {
+		edges.Note("%.0f %% of the calls do not say how they ended; they count as successes.", 100*share)
+	}
+	return edges
 }

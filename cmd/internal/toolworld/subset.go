@@ -353,23 +353,8 @@ func subsetDocument(w *world, o subsetOptions, out SubsetJSON) *report.Document 
 	if text := w.summary(); text != "" {
 		d.Add(report.Paragraph(text))
 	}
-	recall, _ := out.Recall.Value.Value()
-	whole, _ := out.Whole.Value.Value()
-	d.Add(report.Paragraph(fmt.Sprintf("%s of %d hold %.1f %% of the tools that a task uses, on tasks that were left out (%s of tasks in %s); %.1f %% of these tasks miss none. Asked were %.4g %%. Definitions: about %s of %s tokens.",
-		cli.CountOf(out.K, "tool"), out.Tools, 100*recall, boundsWords(out.Recall), cli.CountOf(out.Groups, "group"), 100*whole, 100*out.Asked, cli.Grouped(out.Tokens), cli.Grouped(out.TokensAll))))
-	table := report.TableOf("baselines", "", out.Baselines, []report.Column{
-		{Key: "name", Title: "order of tools", Words: true, Cell: report.By(func(b *baselineJSON) report.Cell { return report.Text(baselineWords(b.Name)) }), Max: 90},
-		{Key: "k_for_asked", Title: fmt.Sprintf("tools for %.3g, in hindsight", out.Asked)},
-		{Key: "recall_at_k", Title: "recall with the tools chosen", Share: true, Unit: "%"},
-		{Key: "recall_at_10", Title: "with ten", Share: true, Unit: "%"},
-	})
-	table.Note("Held out: each task is ranked by what other groups of tasks teach. The tools chosen are those of its fold: %s.", foldWords(out.FoldK))
-	for _, note := range out.Notes {
-		table.Note("%s", note)
-	}
-	table.NoteIf(out.Scenarios, "Tasks whose ids differ in a number at their end count as one scenario, and are never on both sides.")
-	table.NoteIf(out.Missing > 0, "%s of tools that are not in the catalogue: in no figure.", cli.CountOf(out.Missing, "call"))
-	d.Add(table)
+	d.Add(subsetWords(out))
+	d.Add(baselineTable(out))
 	lists := report.TableOf("lists", "Fixed lists", out.Lists, []report.Column{
 		{Key: "for", Title: "for"},
 		{Key: "k", Title: "tools"},
@@ -427,4 +412,29 @@ func baselineWords(name string) string {
 		return "words of names and descriptions (BM25), as clients' tool search"
 	}
 	return "used most"
+}
+
+// subsetWords says in a sentence how many tools are enough.
+func subsetWords(out SubsetJSON) report.Paragraph {
+	recall, _ := out.Recall.Value.Value()
+	whole, _ := out.Whole.Value.Value()
+	return report.Paragraph(fmt.Sprintf("%s of %d hold %.1f %% of the tools that a task uses, on tasks that were left out (%s of tasks in %s); %.1f %% of these tasks miss none. Asked were %.4g %%. Definitions: about %s of %s tokens.",
+		cli.CountOf(out.K, "tool"), out.Tools, 100*recall, boundsWords(out.Recall), cli.CountOf(out.Groups, "group"), 100*whole, 100*out.Asked, cli.Grouped(out.Tokens), cli.Grouped(out.TokensAll)))
+}
+
+// baselineTable compares the ranker with other orders of tools.
+func baselineTable(out SubsetJSON) *report.Table {
+	table := report.TableOf("baselines", "", out.Baselines, []report.Column{
+		{Key: "name", Title: "order of tools", Words: true, Cell: report.By(func(b *baselineJSON) report.Cell { return report.Text(baselineWords(b.Name)) }), Max: 90},
+		{Key: "k_for_asked", Title: fmt.Sprintf("tools for %.3g, in hindsight", out.Asked)},
+		{Key: "recall_at_k", Title: "recall with the tools chosen", Share: true, Unit: "%"},
+		{Key: "recall_at_10", Title: "with ten", Share: true, Unit: "%"},
+	})
+	table.Note("Held out: each task is ranked by what other groups of tasks teach. The tools chosen are those of its fold: %s.", foldWords(out.FoldK))
+	for _, note := range out.Notes {
+		table.Note("%s", note)
+	}
+	table.NoteIf(out.Scenarios, "Tasks whose ids differ in a number at their end count as one scenario, and are never on both sides.")
+	table.NoteIf(out.Missing > 0, "%s of tools that are not in the catalogue: in no figure.", cli.CountOf(out.Missing, "call"))
+	return table
 }

@@ -1,0 +1,55 @@
+package toolworld
+
+import (
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/toolgraph"
+	"github.com/awo-dev/awo/toolrank"
+)
+
+// The bounds of a report's section: below the first there is nothing to choose among,
+// above the second (tasks times tools) the study takes minutes.
+const (
+	leastTools = 15
+	mostStudy  = 1_500_000
+)
+
+// Section returns what a report says of tools: the graph with its picture, and, where
+// there are tools enough to choose among, how many a task needs. It reads the traces of
+// in once more.
+func Section(j *cli.Job, in *cli.Intake, seed uint64) ([]report.Block, error) {
+	w := &world{in: in}
+	if err := w.observe(j, in.Source(), want{flows: true, tasks: true}); err != nil {
+		return nil, err
+	}
+	c, problems := w.builder.Catalog()
+	if err := warn(j, problems); err != nil || len(c.Tools) < 2 {
+		return nil, err
+	}
+	g := toolgraph.Build(toolgraph.Input{Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Seed: seed})
+	out := graphJSON(w, g)
+	blocks := []report.Block{Picture(g), edgeTable(out)}
+	for _, text := range plainly(g, out) {
+		blocks = append(blocks, report.Paragraph(text))
+	}
+	if out.Prediction != nil {
+		blocks = append(blocks, predictionTable(out))
+	}
+	if len(c.Tools) < leastTools || len(w.tasks)*len(c.Tools) > mostStudy {
+		return blocks, nil
+	}
+	scenarios := toolrank.Scenarios(w.tasks)
+	corpus := toolrank.NewCorpus(c, w.tasks, g.FeedsTools())
+	if corpus.Groups() < 2 {
+		return blocks, nil
+	}
+	options := toolrank.Options{Seed: seed, Workers: j.Parallel()}
+	study := corpus.Study(options)
+	result, _ := corpus.Train(options, false)
+	found := SubsetJSON{Asked: study.Asked, Scenarios: scenarios}
+	fill(&found, study, result)
+	if _, err := listFiles(&found, c, result, nil); err != nil {
+		return nil, err
+	}
+	return append(blocks, subsetWords(found), baselineTable(found)), nil
+}

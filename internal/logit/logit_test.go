@@ -1,0 +1,63 @@
+package logit
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// At the minimum the gradient of the penalised loss is 0.
+func TestFit(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var rows [][]float64
+	var yes []bool
+	for range 400 {
+		x := []float64{r.NormFloat64()*3 + 1, r.NormFloat64(), 7}
+		rows = append(rows, x)
+		yes = append(yes, r.Float64() < Sigmoid(x[0]-1-2*x[1]))
+	}
+	const c = .5
+	m := Fit(rows, yes, c)
+	gradient := make([]float64, len(m.Coef)+1)
+	copy(gradient, m.Coef)
+	for i, x := range rows {
+		d := m.Probability(x)
+		if yes[i] {
+			d--
+		}
+		for j, v := range x {
+			gradient[j] += c * d * (v - m.Mean[j]) / m.Scale[j]
+		}
+		gradient[len(x)] += c * d
+	}
+	for j, g := range gradient {
+		if math.Abs(g) > 1e-2 {
+			t.Errorf("the gradient at %d is %v", j, g)
+		}
+	}
+	if math.Abs(m.Coef[2]) > 1e-9 {
+		t.Errorf("a feature without variance has the coefficient %v", m.Coef[2])
+	}
+	if slope := m.Coef[0] / m.Scale[0]; slope < .7 || slope > 1.3 {
+		t.Errorf("the slope is %v, the truth 1", slope)
+	}
+	again := FitFrom(m, rows, yes, c)
+	for j := range m.Coef {
+		if math.Abs(again.Coef[j]-m.Coef[j]) > 1e-3 {
+			t.Errorf("from a model near by the coefficient is %v, not %v", again.Coef[j], m.Coef[j])
+		}
+	}
+}
+
+func TestShift(t *testing.T) {
+	m := Fit([][]float64{{0}, {0}}, []bool{true, false}, 1)
+	m.Shift(.5, .1)
+	if p := m.Probability([]float64{0}); math.Abs(p-.1) > 1e-6 {
+		t.Errorf("the probability is %v, want .1", p)
+	}
+	for _, z := range []float64{-800, -1, 0, 1, 800} {
+		if s := Sigmoid(z) + Sigmoid(-z); math.Abs(s-1) > 1e-12 {
+			t.Errorf("Sigmoid(%v) and of its negative add up to %v", z, s)
+		}
+	}
+}

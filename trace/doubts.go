@@ -1,0 +1,67 @@
+package trace
+
+import "fmt"
+
+// Doubt is a reason not to trust counts: something in the traces that is usually
+// read wrong, or was recorded wrong, and that no problem has stopped.
+type Doubt struct {
+	Code   string `json:"code"`
+	Count  int    `json:"count"`
+	Of     int    `json:"of"`
+	Reason string `json:"reason"`
+}
+
+// Codes of doubts.
+const (
+	DoubtCode    = "calls-by-code"      // many calls are said to be made by a program
+	DoubtOrphans = "results-orphaned"   // results whose call was not read
+	DoubtEmpty   = "texts-empty"        // messages of the user without text
+	DoubtUnread  = "messages-unread"    // messages, calls or content that were not understood
+	DoubtUsage   = "usage-repeated"     // turns with the token counts of the turn before
+	DoubtDivided = "trajectories-split" // histories that were not joined
+	DoubtNoCalls = "calls-missing"      // tools were offered, and no call was read
+)
+
+// codeShare is the share of calls by a program from which on they are doubted.
+const codeShare = 0.25
+
+// fewRepeated is how many turns may have the token counts of the turn before them by
+// chance.
+const fewRepeated = 10
+
+// unreadCodes are the anomalies of what was left out because it was not understood.
+var unreadCodes = []string{"content-unknown", "message-role", "message-shape", "call-unnamed", "format-unknown"}
+
+// splitCodes are the anomalies of trajectories that may belong together.
+var splitCodes = []string{"history-forked", "request-apart", "trajectory-divided"}
+
+// Doubts returns what speaks against the counts, the gravest first.
+func (y *Tally) Doubts() []Doubt {
+	var out []Doubt
+	doubt := func(code string, n, of int, format string, args ...any) {
+		if n > 0 {
+			out = append(out, Doubt{code, n, of, fmt.Sprintf(format, args...)})
+		}
+	}
+	sum := func(codes []string) (n int) {
+		for _, code := range codes {
+			n += y.Problems.ByCode[code]
+		}
+		return n
+	}
+	all := y.Calls + y.OtherCalls
+	if all == 0 {
+		doubt(DoubtNoCalls, y.Offered, y.Trajectories, "trajectories list tools, and no call was read")
+	}
+	if float64(y.OtherCalls) >= codeShare*float64(all) {
+		doubt(DoubtCode, y.OtherCalls, all, "calls are read as made by a program and not by a model")
+	}
+	doubt(DoubtOrphans, y.OrphanResults, y.OrphanResults+y.Calls-y.WithoutResult, "results answer no call that was read")
+	doubt(DoubtUnread, sum(unreadCodes), y.LLMTurns+y.UserMessages, "messages or calls were not understood")
+	doubt(DoubtEmpty, y.EmptyTexts, y.UserMessages, "messages of the user have no text")
+	doubt(DoubtDivided, sum(splitCodes), y.Trajectories, "trajectories may be pieces of others")
+	if 2*y.UsageRepeated > y.TurnsUsage && y.UsageRepeated >= fewRepeated {
+		doubt(DoubtUsage, y.UsageRepeated, y.TurnsUsage, "turns have the token counts of the turn before them")
+	}
+	return out
+}

@@ -1,0 +1,53 @@
+package trace_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// TestDoubts holds what speaks against counts, and that nothing does against those
+// of a sound trajectory.
+func TestDoubts(t *testing.T) {
+	name := trace.Intern("f")
+	sound := func() *trace.Trajectory {
+		return &trace.Trajectory{
+			Tools: []trace.ToolDef{{Name: name}}, Messages: []trace.Message{{Text: trace.TextOf("go")}},
+			Turns: []trace.Turn{{NumCalls: 1}, {FirstCall: 1}}, Calls: []trace.Call{{Tool: name, HasResult: true}},
+		}
+	}
+	for _, test := range []struct {
+		change func(*trace.Trajectory)
+		want   []string
+	}{
+		{func(*trace.Trajectory) {}, nil},
+		{func(t *trace.Trajectory) { t.Calls = nil }, []string{trace.DoubtNoCalls}},
+		{func(t *trace.Trajectory) { t.Calls[0].Origin = trace.OriginCode }, []string{trace.DoubtCode}},
+		{func(t *trace.Trajectory) { t.Anomalies.AddN(trace.CodeOrphanResult, 2) }, []string{trace.DoubtOrphans}},
+		{func(t *trace.Trajectory) { t.Anomalies.AddN("content-unknown", 1) }, []string{trace.DoubtUnread}},
+		{func(t *trace.Trajectory) { t.Anomalies.AddN("history-forked", 1) }, []string{trace.DoubtDivided}},
+		{func(t *trace.Trajectory) { t.Messages[0].Text = trace.Raw{} }, []string{trace.DoubtEmpty}},
+		{func(t *trace.Trajectory) {
+			t.Turns = nil
+			for range 12 {
+				t.Turns = append(t.Turns, trace.Turn{Usage: trace.Usage{Known: true, Input: 5, Output: 1}})
+			}
+		}, []string{trace.DoubtUsage}},
+	} {
+		tr := sound()
+		test.change(tr)
+		var y trace.Tally
+		y.Add(tr)
+		var got []string
+		for _, d := range y.Doubts() {
+			got = append(got, d.Code)
+			if d.Count == 0 || d.Reason == "" {
+				t.Errorf("%+v", d)
+			}
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("got %v, want %v", got, test.want)
+		}
+	}
+}
