@@ -11,12 +11,12 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// all offers the meta-tools of patterns, makes calls by inertia, and registers what
-// is left to be called as preload does: each call is in a meta-tool, or made without
-// the model, or neither.
+// all offers the meta-tools of patterns, makes calls by inertia, reads ahead for what is
+// left, and registers the tools as preload does: each call is in a meta-tool, or made
+// without the model, or answered ahead, or none of these.
 var all = Technique{
-	Name: "all", Doc: "patterns and inertia together, each call attributed to one, and preload for what is left",
-	Parts: []string{patterns.Name, inertial.Name, preload.Name}, ways: patterns.ways,
+	Name: "all", Doc: "patterns and inertia together, each call attributed to one, prefetch for the calls that are left, and preload for the tools",
+	Parts: []string{patterns.Name, inertial.Name, readAhead.Name, preload.Name}, ways: patterns.ways,
 	Train: func(p *Part) (Trained, error) {
 		trained, err := patterns.Train(p)
 		if err != nil {
@@ -26,19 +26,32 @@ var all = Technique{
 		if err != nil {
 			return nil, err
 		}
-		b := &together{tools: trained.(*toolset), habits: h, meter: p.meter}
+		reader, err := p.trainReader(0)
+		if err != nil {
+			return nil, err
+		}
+		b := &together{tools: trained.(*toolset), habits: h, reader: reader, meter: p.meter}
 		b.preloader, err = b.learn(p)
 		return b, err
 	},
 }
 
 // allParts is how many techniques all has.
-const allParts = 3
+const allParts = 4
+
+const (
+	partReads = 2 // that of prefetch
+
+	// needsNoChoice prefers a read ahead where it saves as much as a meta-tool, which an
+	// agent must choose.
+	needsNoChoice = 1e-6
+)
 
 // together is a set of meta-tools beside a predictor, and tools that are registered.
 type together struct {
 	tools     *toolset
 	habits    *habits
+	reader    *reader
 	preloader *Preloader
 	meter     *cost.Meter
 	lists     trace.ToolLists[[]trace.ToolDef] // of tools, with the meta-tools behind them
@@ -82,9 +95,10 @@ type share struct {
 	place   *replay.Place // of a meta-tool; nil for a call that inertia makes
 }
 
-// Find takes, of the places of meta-tools and the calls that inertia would make,
-// those that save most turns together and share no call; meta-tools where it is the
-// same. A part of the calls that a gate lets through is let through by it too: no
+// Find takes, of the places of meta-tools, the calls that inertia would make and the
+// turns that reads ahead would save alone, those that save most turns together and share
+// no call; of meta-tools and inertia, meta-tools where it is the same. Then it reads ahead
+// beside the meta-tools and inertia that were taken. A part of the calls that a gate lets through is let through by it too: no
 // call is made that inertia alone would not make.
 func (b *together) Find(c *Case) *Finding {
 	places := b.tools.places(c)
@@ -108,6 +122,13 @@ func (b *together) Find(c *Case) *Finding {
 			shares = append(shares, share{replay.Span{Begin: call, End: call + 1, Worth: 1}, []int{turn}, 1, nil})
 		}
 	}
+	alone := b.reader.find(c.Trajectory, nil, nil)
+	for _, turns := range [][]int{alone.Removed, alone.Answered} {
+		for _, turn := range turns {
+			t := &c.Trajectory.Turns[turn]
+			shares = append(shares, share{replay.Span{Begin: t.FirstCall, End: t.FirstCall + t.NumCalls, Worth: 1 + needsNoChoice}, nil, partReads, nil})
+		}
+	}
 	slices.SortStableFunc(shares, func(x, y share) int {
 		return cmp.Or(cmp.Compare(x.span.Begin, y.span.Begin), cmp.Compare(x.part, y.part))
 	})
@@ -118,14 +139,58 @@ func (b *together) Find(c *Case) *Finding {
 	f.Attributed = make([]int, allParts)
 	chosen, _ := replay.Best(spans)
 	for _, i := range chosen {
+		if shares[i].part == partReads {
+			continue // what is read ahead beside the others is worked out below
+		}
 		f.Removed = append(f.Removed, shares[i].removed...)
 		f.Attributed[shares[i].part] += len(shares[i].removed)
 		f.shares = append(f.shares, shares[i])
 	}
 	slices.Sort(f.Removed)
 	f.Wrong, f.Added = wrong, wrong
-	f.Used = len(f.Removed)+f.Wrong > 0
+	b.read(c.Trajectory, f)
+	f.Used = len(f.Removed)+len(f.Answered)+f.Wrong > 0 || f.Reading.Reads > 0
 	return f
+}
+
+// read adds what reading ahead saves of the turns that the other parts leave: the calls
+// that they make are made as they are in the recording, and their answers are followed.
+func (b *together) read(t *trace.Trajectory, f *Finding) {
+	taken := make([]int, len(t.Calls))
+	for i := range f.shares {
+		f.shares[i].last(taken)
+	}
+	ahead := b.reader.find(t, taken, f.Removed)
+	f.Reading, f.Answered = ahead.Reading, ahead.Answered
+	f.Attributed[partReads] = len(ahead.Removed) + len(ahead.Answered)
+	f.Removed = append(f.Removed, ahead.Removed...)
+	slices.Sort(f.Removed)
+}
+
+// last notes at the calls of a share the last of them, by number from 1.
+func (s *share) last(taken []int) {
+	if s.place == nil {
+		taken[s.span.Begin] = s.span.End
+		return
+	}
+	for _, calls := range s.place.Replay.Occurrence.Calls {
+		for _, call := range calls {
+			taken[call] = s.span.End
+		}
+	}
+}
+
+// take marks the calls of a share.
+func (s *share) take(taken []bool) {
+	if s.place == nil {
+		taken[s.span.Begin] = true
+		return
+	}
+	for _, calls := range s.place.Replay.Occurrence.Calls {
+		for _, call := range calls {
+			taken[call] = true
+		}
+	}
 }
 
 // Saving returns what the removed turns save, and what registering tools does on
@@ -137,12 +202,12 @@ func (b *together) Saving(c *Case, f *Finding) cost.Totals {
 	}
 	t, left := c.Trajectory, c.Account.Left(f.Removed)
 	if len(t.Tools) == 0 || len(left.Turns) == 0 || misfits(left) {
-		return b.tools.Saving(c, f)
+		return b.tools.Saving(c, f).Less(b.reader.reading(c, f))
 	}
 	lazy := &lazyTools{meter: b.meter, preloaded: b.preloader.Tools}
 	saved := lazy.Saving(&Case{Trajectory: b.left(t, f), Account: left}, f)
 	f.Added += f.Wrong
-	return c.Account.Total().Less(left.Total().Less(saved))
+	return c.Account.Total().Less(left.Total().Less(saved)).Less(b.reader.reading(c, f))
 }
 
 // left returns what the model still calls: the calls on the turns that are left,
@@ -162,17 +227,15 @@ func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
 	taken, instead := make([]bool, len(t.Calls)), map[int]int{}
 	for i := range f.shares {
 		s := &f.shares[i]
-		if s.place == nil {
-			taken[s.span.Begin] = true
-			continue
+		s.take(taken)
+		if s.place != nil {
+			instead[s.place.Replay.Occurrence.First()] = len(t.Tools) + s.place.Tool
 		}
-		o := &s.place.Replay.Occurrence
-		for _, calls := range o.Calls {
-			for _, call := range calls {
-				taken[call] = true
-			}
+	}
+	if f.Reading != nil {
+		for _, call := range f.Reading.served {
+			taken[call] = true
 		}
-		instead[o.First()] = len(t.Tools) + s.place.Tool
 	}
 	for i := range t.Calls {
 		call := trace.Call{Tool: t.Calls[i].Tool, Turn: t.Calls[i].Turn, Origin: t.Calls[i].Origin}
@@ -209,7 +272,8 @@ func (b *together) Summary() Learnt {
 	if b.preloader.costs.Trajectories == 0 {
 		registers = "no trajectory of the training part records the definitions of its tools: where that is so nothing is registered, and definitions of meta-tools are read on every turn"
 	}
-	l.Notes = append(slices.Clone(l.Notes), "wrong calls are all those of inertia alone, also where a meta-tool is used instead", registers)
+	l.Rules = len(b.reader.set.Rules)
+	l.Notes = append(append(slices.Clone(l.Notes), b.reader.notes...), "wrong calls are all those of inertia alone, also where a meta-tool is used instead", registers)
 	return l
 }
 

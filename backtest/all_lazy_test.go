@@ -103,7 +103,7 @@ func TestAllPreloads(t *testing.T) {
 	if a.CallingTurnsSaved != p.CallingTurnsSaved || a.LLMCallsSaved != a.CallingTurnsSaved {
 		t.Errorf("all saves %d calling turns and %d calls, patterns %d", a.CallingTurnsSaved, a.LLMCallsSaved, p.CallingTurnsSaved)
 	}
-	if x := r.Interactions[0]; x.LLMCallsSaved != a.LLMCallsSaved-p.LLMCallsSaved-outcomeOf(t, r, "inertia").LLMCallsSaved-l.LLMCallsSaved {
+	if x := r.Interactions[0]; x.LLMCallsSaved != a.LLMCallsSaved-p.LLMCallsSaved-outcomeOf(t, r, "inertia").LLMCallsSaved-outcomeOf(t, r, "prefetch").LLMCallsSaved-l.LLMCallsSaved {
 		t.Errorf("interaction %+v", x)
 	}
 }

@@ -85,8 +85,11 @@ type Outcome struct {
 	// Wrong is how many calls would have been made without the model that were not.
 	Wrong int
 
+	Reading Reading // what was read ahead, summed up
+
 	// Means over the splits.
 	MetaTools        float64
+	Rules            float64 // by which reads are made ahead
 	AntiMetaTools    float64 // that were left out; see Left.IsAnti
 	DefinitionTokens float64
 

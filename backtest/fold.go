@@ -35,7 +35,7 @@ func (r *run) fold(split trace.Split) error {
 		labels = labels || trained.Summary().Labels
 		learnt = append(learnt, trained)
 	}
-	part.compiled, part.habits = nil, nil
+	part.compiled, part.habits, part.survey = nil, nil, nil
 	r.progress("testing")
 	if r.all == nil {
 		r.all = make([]totals, len(learnt))
@@ -100,7 +100,7 @@ func (r *run) count(k tried, learnt []Trained) {
 		saved := learnt[i].Saving(k.c, f)
 		one := base
 		one.trajectories = 1
-		one.llmSaved, one.turnsSaved = float64(len(f.Removed)-f.Added), float64(len(f.Removed))
+		one.llmSaved, one.turnsSaved = float64(len(f.Removed)-f.Added), float64(len(f.Removed)+len(f.Answered))
 		one.tokensSaved, one.usdSaved = float64(saved.Tokens()), saved.USD
 		for _, turn := range f.Removed {
 			one.secondsSaved += seconds(&t.Turns[turn])
@@ -115,6 +115,10 @@ func (r *run) count(k tried, learnt []Trained) {
 		r.all[i].known += f.Known
 		r.all[i].wrong += f.Wrong
 		r.all[i].attribute(f.Attributed)
+		r.all[i].read(f.Reading)
+		if f.Reading != nil {
+			one.reads, one.readsVain = f.Reading.Reads, f.Reading.InVain()
+		}
 		r.sums[task][i].add(&one)
 	}
 }

@@ -17,6 +17,8 @@ type totals struct {
 	splits        int
 	metaTools     int
 	anti          int
+	rules         int
+	reading       Reading
 	tokens        int64
 }
 
@@ -24,6 +26,7 @@ func (t *totals) learn(l Learnt) {
 	t.splits++
 	t.metaTools += l.MetaTools
 	t.anti += l.Anti
+	t.rules += l.Rules
 	t.tokens += l.DefinitionTokens
 	t.learnt = l
 }
@@ -38,6 +41,18 @@ func (t *totals) attribute(turns []int) {
 	}
 }
 
+// read adds what was read ahead in one trajectory.
+func (t *totals) read(r *Reading) {
+	if r == nil {
+		return
+	}
+	t.reading.Reads += r.Reads
+	t.reading.Used += r.Used
+	t.reading.Stale += r.Stale
+	t.reading.Second += r.Second
+	t.reading.AfterUser += r.AfterUser
+}
+
 // taskSums are the sums of one task and technique.
 type taskSums struct {
 	trajectories, used    float64
@@ -46,6 +61,7 @@ type taskSums struct {
 	tokens, tokensSaved   float64
 	usd, usdSaved         float64
 	seconds, secondsSaved float64
+	reads, readsVain      float64
 }
 
 func (s *taskSums) add(o *taskSums) {
@@ -61,6 +77,8 @@ func (s *taskSums) add(o *taskSums) {
 	s.usdSaved += o.usdSaved
 	s.seconds += o.seconds
 	s.secondsSaved += o.secondsSaved
+	s.reads += o.reads
+	s.readsVain += o.readsVain
 }
 
 // finish works out the figures of all techniques.
@@ -102,6 +120,8 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 		a := &r.all[i]
 		out.Places, out.Exact, out.Known, out.Wrong, out.Notes = a.places, a.exact, a.known, a.wrong, slices.Clone(a.learnt.Notes)
 		out.StepsBefore, out.StepsAfter = ratio(a.before, sum.used), ratio(a.after, sum.used)
+		out.Reading = a.reading
+		out.Rules = ratio(float64(a.rules), float64(a.splits))
 		out.AntiMetaTools = ratio(float64(a.anti), float64(a.splits))
 		out.MetaTools, out.DefinitionTokens = ratio(float64(a.metaTools), float64(a.splits)), ratio(float64(a.tokens), float64(a.splits))
 	}

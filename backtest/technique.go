@@ -4,6 +4,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -25,7 +26,7 @@ type Technique struct {
 }
 
 // Techniques are all techniques, in the order in which they are reported.
-var Techniques = []Technique{none, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload, subset, inertial, all}
+var Techniques = []Technique{none, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload, subset, inertial, readAhead, all}
 
 // Trained is a technique that has learnt.
 type Trained interface {
@@ -44,6 +45,7 @@ type Learnt struct {
 	MetaTools        int   // that agents are offered
 	DefinitionTokens int64 // of their definitions, which every turn reads
 	Anti             int   // anti-meta-tools that were left out; see Left.IsAnti
+	Rules            int   // that reads are made ahead by
 	Labels           bool  // Case.Steps are needed
 	Notes            []string
 }
@@ -57,6 +59,7 @@ type Part struct {
 	fit       *cost.Fit
 	compiled  map[way]*compiled
 	habits    *habits
+	survey    *learn.Survey
 	preloader *Preloader
 }
 
@@ -84,7 +87,11 @@ type labelledStep struct {
 type Finding struct {
 	Used    bool  // it would have done anything
 	Removed []int // turns that there would be without, in order
-	Added   int   // model calls that there would be beside those recorded
+	// Answered are calling turns in which the model would need no call and answers
+	// instead: no calling turns any more, and still turns of the model.
+	Answered []int
+	Reading  *Reading // what was read ahead; nil for nothing
+	Added    int      // model calls that there would be beside those recorded
 
 	// Places of meta-tools that would have saved a turn, those of them that were
 	// exact in replay, and those of these whose inputs were known; see

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/trace"
 )
@@ -199,7 +200,7 @@ func (v *votes) add(from *vote) {
 }
 
 // bind chooses for each further argument what gives it most often.
-func (c *candidate) bind(secret func(argument, text string) bool) {
+func (c *candidate) bind() {
 	for _, name := range slices.Sorted(maps.Keys(c.votes.arguments)) {
 		a := c.votes.arguments[name]
 		if 2*a.present <= c.votes.uses {
@@ -208,7 +209,7 @@ func (c *candidate) bind(secret func(argument, text string) bool) {
 		var best option
 		count := 0
 		for o, known := range a.options {
-			if o.origin == prefetch.FromConstant && !known.mayShow(name, secret) {
+			if o.origin == prefetch.FromConstant && !known.mayShow(name) {
 				continue
 			}
 			if c := cmp.Or(cmp.Compare(known.count, count), rank(best.origin)-rank(o.origin), cmp.Compare(best.text, o.text)); c > 0 {
@@ -235,9 +236,9 @@ func rank(o prefetch.Origin) int {
 }
 
 // mayShow reports whether a value may be written down.
-func (s *seen) mayShow(argument string, secret func(argument, text string) bool) bool {
+func (s *seen) mayShow(argument string) bool {
 	if s.runs < minConstantRuns || len(s.tasks) < minConstantTasks {
 		return false
 	}
-	return secret == nil || s.value.Kind != trace.String || !secret(argument, s.value.Text)
+	return s.value.Kind != trace.String || !secret.LooksLike(argument, s.value.Text)
 }

@@ -44,7 +44,9 @@ type Evidence struct {
 	Offered, Used, Stale int // values; stale ones were asked for and had been changed between
 	Runs, Tasks          int // trajectories, and tasks, in which a value is offered
 	Use                  float64
-	Interval             stat.Interval
+	// PerAnswer is how many values an answer of the source offers, the mean.
+	PerAnswer float64
+	Interval  stat.Interval
 	// TokensUsed are the mean tokens of a result of the target, TokensVain what is read in
 	// vain for each value offered; NaN where tokens are not counted.
 	TokensUsed, TokensVain float64
@@ -178,6 +180,9 @@ func (c *candidate) evidence(when prefetch.When, most int, seed uint64) (Evidenc
 		}
 	}
 	e.Tasks = len(place)
+	if c.answers > 0 {
+		e.PerAnswer = float64(e.Offered) / float64(c.answers)
+	}
 	if e.Offered > 0 {
 		e.Use = float64(e.Used) / float64(e.Offered)
 	}

@@ -80,9 +80,9 @@ func (r *run) changed(from, to int) bool {
 }
 
 // offersOf returns what the answers of a run offer by each candidate, and what of it is
-// used.
-func (s *Survey) offersOf(r *run) [][]offer {
-	out := make([][]offer, len(s.candidates))
+// used, and how many answers there are.
+func (s *Survey) offersOf(r *run) (out [][]offer, answers []int) {
+	out, answers = make([][]offer, len(s.candidates)), make([]int, len(s.candidates))
 	for i, c := range s.candidates {
 		var offered map[string]bool
 		for at := range r.calls {
@@ -90,6 +90,7 @@ func (s *Survey) offersOf(r *run) [][]offer {
 			if !a.answered || !a.model || a.Tool != c.rule.Source.Tool {
 				continue
 			}
+			answers[i]++
 			for _, o := range c.rule.Offers(a.Arguments, a.result) {
 				key := o.Key()
 				use, asked := r.first[key]
@@ -109,5 +110,5 @@ func (s *Survey) offersOf(r *run) [][]offer {
 			}
 		}
 	}
-	return out
+	return out, answers
 }

@@ -19,8 +19,7 @@ type Source = func() iter.Seq2[*trace.Trajectory, error]
 type Options struct {
 	Reads   func(tool trace.Name) bool // what is known to only read; called concurrently
 	Tokens  func(c *trace.Call) int64  // of a call's result; nil: not known
-	Secret  func(argument, text string) bool
-	Workers int // at once; 0 and 1 are the same
+	Workers int                        // at once; 0 and 1 are the same
 }
 
 // maxOffers is how many offered values a survey keeps, of all rules together.
@@ -44,6 +43,7 @@ type candidate struct {
 	votes   votes
 	unbound string // an argument that nothing gives; "" for none
 	offers  []offer
+	answers int // of the source that did not fail
 	tokens  tokens
 }
 
@@ -126,20 +126,25 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 		return nil, failed
 	}
 	for _, c := range s.candidates {
-		c.bind(o.Secret)
+		c.bind()
 	}
 	s.candidates = slices.DeleteFunc(s.candidates, func(c *candidate) bool { return c.votes.uses == 0 || c.unbound != "" })
 
 	number := int32(0)
 	type counted struct {
-		t      *trace.Trajectory
-		offers [][]offer
+		t       *trace.Trajectory
+		offers  [][]offer
+		answers []int
 	}
 	kept := 0
 	for found := range par.Map(workers, trajectories, func(t *trace.Trajectory) counted {
-		return counted{t, s.offersOf(read(t, s.isRead))}
+		offers, answers := s.offersOf(read(t, s.isRead))
+		return counted{t, offers, answers}
 	}) {
 		task := tasks[found.t.TaskKey()]
+		for i, n := range found.answers {
+			s.candidates[i].answers += n
+		}
 		for i, offers := range found.offers {
 			for _, one := range offers {
 				if kept == maxOffers {

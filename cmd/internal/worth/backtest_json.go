@@ -2,6 +2,7 @@ package worth
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/awo-dev/awo/backtest"
@@ -57,9 +58,22 @@ type TechniqueJSON struct {
 	AntiMetaTools     float64     `json:"anti_meta_tools"`   // left out since they fail more often than their parts or cost more than they save
 	DefinitionTokens  float64     `json:"definition_tokens"` // of them together
 
+	*ReadsJSON
+
 	Adoption  *adoptionJSON            `json:"adoption,omitempty"`
 	Intervals map[string]stat.Interval `json:"intervals"`
 	Notes     []string                 `json:"notes"`
+}
+
+// ReadsJSON is what was read ahead, of techniques that do.
+type ReadsJSON struct {
+	Ahead     int     `json:"reads_ahead"`
+	Used      int     `json:"reads_used"`         // they answered a call that the agent made in the recording
+	Second    int     `json:"second_level"`       // of these: read after an answer that was itself read ahead
+	InVain    int     `json:"reads_in_vain"`      // all others, stale ones too
+	Stale     int     `json:"stale"`              // asked for when something may have changed them
+	AfterUser int     `json:"after_user_message"` // calling turns saved in which the model still answers the user
+	Rules     float64 `json:"rules"`              // mean over the parts
 }
 
 // adoptionJSON is what is left if agents use meta-tools as seldom or as often as
@@ -147,6 +161,10 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
 		Intervals: map[string]stat.Interval{}, Notes: slices.Clone(o.Notes),
 	}
+	if o.Name == "prefetch" || o.Name == "all" {
+		r := &o.Reading
+		t.ReadsJSON = &ReadsJSON{int(math.Round(r.Reads)), int(r.Used), int(r.Second), int(math.Round(r.InVain())), int(r.Stale), r.AfterUser, o.Rules}
+	}
 	if o.CallingTurns > 0 {
 		t.Share = stat.Known(float64(o.CallingTurnsSaved) / float64(o.CallingTurns))
 	}
@@ -171,6 +189,8 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 	switch {
 	case o.Name == "inertia" && o.CallingTurnsSaved > 0:
 		t.Notes = append(t.Notes, "an upper bound: what an agent does after a wrong call may differ from what was recorded, and what comes before a right one may too")
+	case o.Name == "prefetch" && o.CallingTurnsSaved > 0:
+		t.Notes = append(t.Notes, "needs no choice of the agent and no definition; an upper bound all the same: what an agent does that is told more may differ from what was recorded")
 	case o.Name == "all" && o.CallingTurnsSaved > 0:
 		t.Notes = append(t.Notes, "an upper bound: an agent must choose the meta-tools, and what it then does, or does after a wrong call, may differ from what was recorded; published adoption concerns the turns attributed to patterns alone")
 	case o.CallingTurnsSaved > 0:

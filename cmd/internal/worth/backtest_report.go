@@ -17,7 +17,7 @@ func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Do
 	if f.result.Trajectories == 0 {
 		return d
 	}
-	d.Add(TurnsTable(out), MoneyTable(out), TimeTable(out))
+	d.Add(TurnsTable(out), MoneyTable(out), TimeTable(out), ReadsTable(out))
 	d.Section("Together", InteractionTable(out).IfAny())
 	for _, s := range out.Sweeps {
 		d.Section(sweepWords[s.Parameter].heading, SweepTable(s))
@@ -153,6 +153,31 @@ func MoneyTable(out BacktestJSON) *report.Table {
 			table.Note("Of %s tokens%s. The definitions of meta-tools are read on every turn that is left; negative: they cost more than the turns removed.", cli.Grouped(int64(tokens)), money)
 		}
 	}
+	return table
+}
+
+// ReadsTable says what was read ahead; nil if no technique does.
+func ReadsTable(out BacktestJSON) *report.Table {
+	var ahead []TechniqueJSON
+	for _, t := range out.Techniques {
+		if t.ReadsJSON != nil {
+			ahead = append(ahead, t)
+		}
+	}
+	if len(ahead) == 0 {
+		return nil
+	}
+	table := report.TableOf("reads", "Held out: reads ahead", ahead, []report.Column{
+		{Key: "technique", Words: true},
+		{Key: "rules", Title: "rules", Digits: 1},
+		{Key: "reads_ahead", Title: "reads"},
+		{Key: "reads_used", Title: "used"},
+		{Key: "reads_in_vain", Title: "in vain"},
+		{Key: "stale", Title: "stale"},
+		{Key: "calling_turns_saved", Title: "turns saved"},
+		{Key: "after_user_message", Title: "after a user message"},
+	})
+	table.Note("Used: the agent made this call later. Stale: it did so after a tool was called that may have changed the result; these are in vain too. After a user message: the turn needs no call any more, and the model still answers, so that no model call is saved.")
 	return table
 }
 

@@ -1,0 +1,386 @@
+package backtest
+
+import (
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/toolname"
+	"github.com/awo-dev/awo/prefetch"
+	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/trace"
+)
+
+// readAhead makes the reads that usually follow an answer at once, and hands their
+// results to the agent with it.
+var readAhead = prefetchAt(0)
+
+// prefetchAt returns the technique with a threshold of P(use); 0 stands for the default.
+func prefetchAt(threshold float64) Technique {
+	return Technique{
+		Name: "prefetch", Doc: "reads that usually follow an answer are made with it, and their results attached",
+		Train: func(p *Part) (Trained, error) { return p.trainReader(threshold) },
+	}
+}
+
+// reader is rules that were learnt, and what their reads cost.
+type reader struct {
+	meter    *cost.Meter
+	set      prefetch.Set
+	evidence []learn.Evidence
+	// following is how many reads of the second level an answer of a rule's target leads
+	// to: the mean over the answers of the training part.
+	following []float64
+	notes     []string
+}
+
+// knownReads collects what is known of tools: what a rule says, else what the annotations
+// of the definition say, else the name.
+type knownReads struct {
+	part        *Part
+	declared    Declarations // nil without rules
+	annotations map[trace.Name]toolname.Effect
+	names       toolname.Names
+}
+
+func (k *knownReads) add(t *trace.Trajectory) {
+	for i := range t.Tools {
+		d := &t.Tools[i]
+		if _, known := k.annotations[d.Name]; known {
+			continue
+		}
+		k.names.Add(d.Name.Value())
+		v, _ := trace.ParseValue([]byte(d.Annotations.Text()))
+		k.annotations[d.Name] = toolname.Annotated(v)
+	}
+	for i := range t.Calls {
+		if name := t.Calls[i].Tool; name != (trace.Name{}) {
+			k.names.Add(name.Value())
+		}
+	}
+	if k.declared != nil {
+		k.declared.Add(t)
+	}
+}
+
+// of reports whether a tool is known to only read.
+func (k *knownReads) of(tool trace.Name) bool {
+	rule := toolname.Unknown
+	if k.declared != nil && k.part.Options.Rules.HasEffect(tool.Value()) {
+		if rule = toolname.Writes; k.declared.Of(tool) == inertia.EffectReads {
+			rule = toolname.Reads
+		}
+	}
+	effect, _ := k.names.Decide(rule, k.annotations[tool], tool.Value())
+	return effect == toolname.Reads
+}
+
+// follows surveys what follows from answers in the training part, once.
+func (p *Part) follows() (*learn.Survey, error) {
+	if p.survey != nil {
+		return p.survey, nil
+	}
+	known := &knownReads{part: p, annotations: map[trace.Name]toolname.Effect{}}
+	if p.Options.Rules != nil && p.Options.Declared != nil {
+		known.declared = p.Options.Declared()
+	}
+	source := func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for t, err := range p.Source() {
+				if err == nil {
+					known.add(t)
+				}
+				if !yield(t, err) {
+					return
+				}
+			}
+		}
+	}
+	var err error
+	p.survey, err = learn.NewSurvey(source, learn.Options{
+		Reads: known.of, Tokens: func(c *trace.Call) int64 { return p.meter.Text(c.Result.Text()) },
+		Workers: p.Options.Workers,
+	})
+	return p.survey, err
+}
+
+func (p *Part) trainReader(threshold float64) (*reader, error) {
+	survey, err := p.follows()
+	if err != nil {
+		return nil, err
+	}
+	learnt := survey.Choose(learn.ChooseOptions{Threshold: threshold, Seed: p.Options.Seed})
+	r := &reader{meter: p.meter, set: learnt.Set, evidence: learnt.Evidence, following: make([]float64, len(learnt.Set.Rules))}
+	for i := range r.set.Rules {
+		for k := range r.set.Rules {
+			if next := &r.set.Rules[k]; next.Depth == 2 && next.Source.Tool == r.set.Rules[i].Target.Tool {
+				r.following[i] += learnt.Evidence[k].PerAnswer
+			}
+		}
+	}
+	r.notes = []string{
+		"only tools that rules, annotations or else names say to read are read ahead, and what was read counts for nothing once another tool is called",
+		"a turn right after a user message that needs no call any more is a calling turn saved and no model turn: it saves neither tokens nor money, because the model still answers",
+		"what reads in vain return is not recorded: their tokens are the mean of their tool, and how many reads of the second level they lead to is the mean of the training part",
+	}
+	return r, nil
+}
+
+// Reading is what was read ahead in a trajectory.
+type Reading struct {
+	Reads, Used float64 // reads that were made, and those that answered a call
+	Stale       float64 // that were asked for when a tool had been called that may have changed them
+	AfterUser   int     // calling turns saved right after a user message: the model still answers
+	Second      float64 // of Used: those of the second level
+
+	made   []madeRead
+	served []int // calls that the agent need not make
+}
+
+// InVain returns how many reads answered no call.
+func (r *Reading) InVain() float64 { return r.Reads - r.Used }
+
+// madeRead is one read, and from when until when it is in the context for nothing.
+type madeRead struct {
+	turn  int     // after which it is read
+	until int     // turn of its use; -1 for none
+	call  int     // whose recorded result it is; -1 if that is not recorded
+	rule  int     // that led to it
+	times float64 // how many such reads: a mean for what is not recorded
+}
+
+// reading is the replay of one trajectory.
+type reading struct {
+	r       *reader
+	t       *trace.Trajectory
+	session *prefetch.Session
+	out     *Reading
+	finding *Finding
+	calls   []prefetch.Call
+	results []trace.Value
+	known   []bool         // the arguments are
+	first   map[string]int // key -> first call that has it
+	place   map[string]int // key of a read -> in out.made
+	taken   []int          // at calls that another technique makes: the last one that it makes at once, from 1; nil for none
+	held    []int          // calls of a meta-tool that is under way
+	user    map[int]bool   // turns right before which the user speaks
+}
+
+// Find replays the trajectory with a session.
+func (r *reader) Find(c *Case) *Finding { return r.find(c.Trajectory, nil, nil) }
+
+// find replays what is left of a trajectory: taken are calls that are made without a turn
+// of the model, removed turns that are not there. What follows from the answers of a
+// meta-tool is read when it has ended: it makes calls of its own till then.
+func (r *reader) find(t *trace.Trajectory, taken []int, removed []int) *Finding {
+	f := &Finding{Reading: &Reading{}}
+	if len(r.set.Rules) == 0 || len(t.Turns) == 0 {
+		return f
+	}
+	s := &reading{
+		r: r, t: t, session: prefetch.NewSession(&r.set), out: f.Reading, finding: f,
+		calls: make([]prefetch.Call, len(t.Calls)), results: make([]trace.Value, len(t.Calls)), known: make([]bool, len(t.Calls)),
+		first: map[string]int{}, place: map[string]int{}, taken: taken, user: map[int]bool{},
+	}
+	for i := range t.Messages {
+		if m := &t.Messages[i]; m.Role == trace.RoleUser {
+			s.user[m.Turn] = true
+		}
+	}
+	var values trace.ValueReader
+	for i := range t.Calls {
+		from := &t.Calls[i]
+		if from.Tool == (trace.Name{}) {
+			continue
+		}
+		s.calls[i].Tool, s.calls[i].Arguments = from.Tool.Value(), trace.NewObject()
+		if from.ArgsMissing() {
+			continue
+		}
+		args, ok := values.Args(from)
+		if !ok || args.Kind != trace.Object {
+			continue
+		}
+		s.calls[i].Arguments, s.known[i] = args, true
+		if key := s.calls[i].Key(); from.Origin == trace.OriginModel {
+			if _, met := s.first[key]; !met {
+				s.first[key] = i
+			}
+		}
+		if !from.HasResult {
+			continue
+		}
+		if s.results[i], ok = values.Result(from); !ok {
+			s.results[i] = trace.NewString(from.Result.Text())
+		}
+	}
+	for first := 0; first < len(t.Calls); {
+		end := first + 1
+		for end < len(t.Calls) && t.Calls[end].Turn == t.Calls[first].Turn && t.Calls[first].Turn >= 0 {
+			end++
+		}
+		_, gone := slices.BinarySearch(removed, t.Calls[first].Turn)
+		s.turn(first, end, gone)
+		first = end
+	}
+	f.Used = len(f.Removed)+len(f.Answered) > 0 || f.Reading.Reads > 0
+	return f
+}
+
+// turn replays the calls of one turn.
+func (s *reading) turn(first, end int, gone bool) {
+	served := make([]bool, end-first)
+	all := !gone && s.t.Calls[first].Turn >= 0
+	for i := first; i < end; i++ {
+		served[i-first] = s.serves(i, gone)
+		all = all && served[i-first]
+	}
+	for i := first; i < end; i++ {
+		if served[i-first] {
+			continue
+		}
+		if s.t.Calls[i].Tool == (trace.Name{}) {
+			s.session.Begin(prefetch.Call{Arguments: trace.NewObject()}) // it may have changed anything
+			continue
+		}
+		s.made(i)
+	}
+	if !all {
+		return
+	}
+	turn := s.t.Calls[first].Turn
+	if s.user[turn] {
+		s.out.AfterUser++
+		s.finding.Answered = append(s.finding.Answered, turn)
+		return
+	}
+	s.finding.Removed = append(s.finding.Removed, turn)
+}
+
+// serves reports whether the call need not be made, and takes what was read ahead.
+func (s *reading) serves(i int, gone bool) bool {
+	if gone || s.isTaken(i) || !s.known[i] || s.t.Calls[i].Origin != trace.OriginModel {
+		return false
+	}
+	key := s.calls[i].Key()
+	at, read := s.place[key]
+	_, level, fresh := s.session.Take(s.calls[i])
+	if !read {
+		return false
+	}
+	delete(s.place, key)
+	if !fresh {
+		s.out.Stale++
+		return false
+	}
+	s.out.Used++
+	if level == 2 {
+		s.out.Second++
+	}
+	s.out.made[at].until = s.t.Calls[i].Turn
+	s.out.served = append(s.out.served, i)
+	return true
+}
+
+// made replays a call that is made, and reads ahead from its answer.
+func (s *reading) made(i int) {
+	s.session.Begin(s.calls[i])
+	if s.isTaken(i) && s.taken[i] != i+1 {
+		s.held = append(s.held, i)
+		return
+	}
+	for _, call := range append(s.held, i) {
+		s.follow(call, i)
+	}
+	s.held = nil
+}
+
+func (s *reading) isTaken(i int) bool { return s.taken != nil && s.taken[i] > 0 }
+
+// follow reads ahead, after call now, from the answer of call i.
+func (s *reading) follow(i, now int) {
+	from := &s.t.Calls[i]
+	if !s.known[i] || !from.HasResult || from.Origin != trace.OriginModel {
+		return
+	}
+	for _, read := range s.session.Answered(prefetch.Answer{Call: s.calls[i], Result: s.results[i], Failed: from.Status == trace.StatusFailed}) {
+		if at, is := s.read(now, read); is {
+			for _, next := range s.session.Got(read, s.results[at]) {
+				s.read(now, next)
+			}
+		} else if s.r.following[read.Rule] > 0 {
+			// Its result is not recorded, and what would have followed from it neither.
+			s.out.Reads += s.r.following[read.Rule]
+			for k := range s.r.set.Rules {
+				if next := &s.r.set.Rules[k]; next.Depth == 2 && next.Source.Tool == read.Tool {
+					s.out.made = append(s.out.made, madeRead{s.t.Calls[now].Turn, -1, -1, k, s.r.evidence[k].PerAnswer})
+				}
+			}
+		}
+	}
+}
+
+// read makes a read after call i. It returns the later call whose result it is, if there
+// is one that was answered.
+func (s *reading) read(i int, read prefetch.Read) (int, bool) {
+	s.out.Reads++
+	one := madeRead{s.t.Calls[i].Turn, -1, -1, read.Rule, 1}
+	at, asked := s.first[read.Key()]
+	asked = asked && at > i && s.t.Calls[at].Turn > s.t.Calls[i].Turn && s.t.Calls[at].HasResult && s.t.Calls[at].Status != trace.StatusFailed
+	if !asked {
+		s.session.Lost(read)
+	} else {
+		one.call = at
+		s.place[read.Key()] = len(s.out.made)
+	}
+	s.out.made = append(s.out.made, one)
+	return at, asked
+}
+
+// attachedTokens is what stands around a result that is attached, beside its arguments: the
+// name of the tool, of the members, and punctuation.
+const attachedTokens = 12
+
+// Saving returns what the removed turns save, less what is read of results that are in
+// the context before they are asked for, or for nothing.
+func (r *reader) Saving(c *Case, f *Finding) cost.Totals {
+	if c.Account == nil {
+		return cost.Totals{}
+	}
+	return c.Account.Saving(f.Removed, 0).Less(r.reading(c, f))
+}
+
+// reading returns what reading ahead costs.
+func (r *reader) reading(c *Case, f *Finding) cost.Totals {
+	var sum cost.Totals
+	if f.Reading == nil {
+		return sum
+	}
+	t := c.Trajectory
+	for i := range f.Reading.made {
+		one := &f.Reading.made[i]
+		tokens := float64(attachedTokens)
+		switch mean := r.evidence[one.rule].TokensUsed; {
+		case one.call >= 0:
+			call := &t.Calls[one.call]
+			tokens += float64(r.meter.Text(call.Result.Text()))
+			if one.until >= 0 {
+				// The recorded call names tool and arguments, too: they go with the turn.
+				tokens -= attachedTokens
+			}
+		case !math.IsNaN(mean):
+			tokens += mean
+		}
+		last := len(t.Turns) - 1
+		if one.until >= 0 {
+			last = one.until
+		}
+		sum.Add(c.Account.Reading(int64(math.Round(tokens*one.times)), one.turn+1, last, f.Removed))
+	}
+	return sum
+}
+
+// Summary says what the figures leave out.
+func (r *reader) Summary() Learnt { return Learnt{Rules: len(r.set.Rules), Notes: r.notes} }
