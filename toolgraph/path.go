@@ -14,13 +14,13 @@ type Reason string
 
 // The kinds of evidence, the best first.
 const (
-	Proven    Reason = "proven"    // values went this way in trajectories
-	Listed    Reason = "given"     // a file of links says so
-	Followed  Reason = "observed"  // the calls followed one another
-	BySchema  Reason = "schema"    // names and types of places fit, in schemas or recorded results
-	ByName    Reason = "name"      // the name of the tool alone promises what is needed
-	Foreseen  Reason = "predicted" // the predictor of this graph expects it
-	Suggestor Reason = "suggested" // the predictor of other catalogues expects it
+	Proven       Reason = "proven"    // values went this way in trajectories
+	Listed       Reason = "given"     // a file of links says so
+	Followed     Reason = "observed"  // the calls followed one another
+	BySchema     Reason = "schema"    // names and types of places fit, in schemas or recorded results
+	ByName       Reason = "name"      // the name of the tool alone promises what is needed
+	ByPrediction Reason = "predicted" // the predictor of this graph expects it
+	BySuggestion Reason = "suggested" // the predictor of other catalogues expects it
 )
 
 // Evidence is why one tool comes before another.
@@ -222,9 +222,9 @@ func followedBy(e Follow) Evidence {
 	case Recorded:
 		return Evidence{Reason: Followed, N: e.Succeeded, Of: e.Of}
 	case Predicted:
-		return Evidence{Reason: Foreseen, Value: e.Prior}
+		return Evidence{Reason: ByPrediction, Value: e.Prior}
 	}
-	return Evidence{Reason: Suggestor, Value: e.Prior}
+	return Evidence{Reason: BySuggestion, Value: e.Prior}
 }
 
 // producedBy returns the evidence of an edge from a tool to a parameter.
