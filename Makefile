@@ -13,7 +13,7 @@ PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench ./t
 # those that -short leaves out because they start none, and the stories of input,
 # of which input_workers takes every command with several workers through its
 # stages. Of the second that a program waits for late reports it needs little.
-CONCURRENT = ./internal/par ./internal/golden ./inertia ./trace
+CONCURRENT = ./internal/par ./internal/golden ./inertia ./trace ./serve
 CONCURRENT_STORIES = TestScript/input_
 RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(GO) test -race -short
 

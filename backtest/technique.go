@@ -26,7 +26,7 @@ type Technique struct {
 }
 
 // Techniques are all techniques, in the order in which they are reported.
-var Techniques = []Technique{none, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload, subset, inertial, readAhead, all}
+var Techniques = []Technique{none, batch, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload, subset, inertial, readAhead, all}
 
 // Trained is a technique that has learnt.
 type Trained interface {

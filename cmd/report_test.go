@@ -52,8 +52,8 @@ func TestReportInBrowser(t *testing.T) {
 		file             string
 		sections, images int
 	}{
-		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 9, 9},
-		"hostile": {hostileRuns(t), 9, 9},
+		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 10, 10},
+		"hostile": {hostileRuns(t), 10, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

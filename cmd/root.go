@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
+	"github.com/awo-dev/awo/cmd/internal/serving"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/diag"
@@ -68,6 +69,7 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		prediction.NewPredict(a),
 		newFormats(a),
 		rulefile.New(a),
+		serving.New(a),
 		toolworld.New(a),
 		newVersion(a),
 	)

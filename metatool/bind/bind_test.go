@@ -260,17 +260,22 @@ func TestMaxExtra(t *testing.T) {
 	}
 }
 
-// TestOutputs: what later calls took arguments from is returned, and nothing
-// else but the last result.
+// TestOutputs: every result is returned, but for what rules call plumbing; what later
+// calls took arguments from, and the last result, are returned all the same.
 func TestOutputs(t *testing.T) {
 	then := func(run int, s *scripted.Run) {
 		s.User("go on").Call("weather", fmt.Sprintf(`{"place":"city-%d"}`, run), `{}`)
 	}
+	plumbing := strings.Replace(scripted.ShopRules, `"rules": [`, `"rules": [{"id": "plumbing", "kind": "plumbing", "match": {"tool": "*"}}, `, 1)
+	if plumbing == scripted.ShopRules {
+		t.Fatal("no rule was added")
+	}
 	for _, test := range []struct {
-		then func(int, *scripted.Run)
-		want string
-	}{{nil, "[2]"}, {then, "[1 2]"}} {
-		d := bindShop(t, scripted.Shop(20, all(2), test.then), scripted.ShopRules, bind.Options{}, "login", "customer", "order*")[0]
+		then  func(int, *scripted.Run)
+		rules string
+		want  string
+	}{{nil, scripted.ShopRules, "[0 1 2]"}, {nil, plumbing, "[2]"}, {then, plumbing, "[1 2]"}} {
+		d := bindShop(t, scripted.Shop(20, all(2), test.then), test.rules, bind.Options{}, "login", "customer", "order*")[0]
 		if got := fmt.Sprint(d.Output.Steps); got != test.want {
 			t.Errorf("returns %s, want %s", got, test.want)
 		}

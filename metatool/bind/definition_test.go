@@ -105,7 +105,7 @@ func TestDefinition(t *testing.T) {
 	}
 	wantText := "Makes these calls in one go, in this order:\n" +
 		"1. login: Log in to an application. Takes app \"mail\".\n2. search\n" +
-		"Returns the result of call 2. Use it when you would make these calls one after the other and already know its inputs. " +
+		"Returns the result of each. Use it when you would make these calls one after the other and already know its inputs. " +
 		"It replaces separate calls of login, search."
 	if d.Description != wantText {
 		t.Errorf("description\n%s\nwant\n%s", d.Description, wantText)

@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -28,6 +29,7 @@ type planStep struct {
 	readOnly   bool
 	assumed    bool // to read only, where the rules do not say so
 	idempotent bool
+	plumbing   bool      // rules leave its result out of the answer
 	walk       *listWalk // nil for a single call
 	options    map[string][]option
 	inside     map[string]bool // arguments that an accepted link connects with a result inside the candidate
@@ -131,7 +133,7 @@ func (p *planner) plan(c *candidate.Candidate) *plan {
 	out := &plan{candidate: c, steps: make([]planStep, c.Len())}
 	for i := range out.steps {
 		s := &out.steps[i]
-		s.readOnly, s.idempotent = true, true
+		s.readOnly, s.idempotent, s.plumbing = true, true, true
 		if c.Pattern == nil {
 			tool, sole := p.merged.Labels.Tool(c.Labels[i])
 			s.tool, s.several = tool, !sole
@@ -159,6 +161,7 @@ func (p *planner) effects(s *planStep, l merge.Label) {
 		readOnly, s.assumed = true, true
 	}
 	s.readOnly = s.readOnly && readOnly
+	s.plumbing = s.plumbing && p.merged.Labels.Answer(l) == rules.AnswerLeaveOut
 	s.idempotent = s.idempotent && (readOnly || p.merged.Labels.Idempotent(l))
 }
 

@@ -272,12 +272,13 @@ func (w *writer) expectPath(step int, path jsonpath.Path) {
 	}
 }
 
-// output returns the last result, and those from which later calls took
-// arguments.
+// output returns every result: an agent that makes the calls one by one sees them all.
+// What rules call plumbing is left out, but never the last one, nor one from which
+// calls after the occurrence took an argument.
 func (w *writer) output() {
 	out := metatool.Output{Schema: trace.Value{Kind: trace.Object}}
 	for k := w.first; k < w.end; k++ {
-		needed := k == w.end-1
+		needed := k == w.end-1 || !w.plan.steps[k].plumbing
 		for _, n := range w.seen.needed[k][w.end:] {
 			needed = needed || n > 0
 		}

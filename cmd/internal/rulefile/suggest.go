@@ -124,6 +124,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.Statuses = nil // the built-in patterns are what status rules are drafted from
 	suggester := suggest.NewSuggester(suggest.Options{Rules: base, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed})
 	for t, err := range in.All() {
 		if err != nil {

@@ -27,6 +27,14 @@ type cheapestJSON struct {
 	CostSavedUSD stat.Figure `json:"cost_saved_usd"`
 }
 
+// options are what is recommended and its options, none for what needs no compiler.
+func (r *recommendedJSON) options() string {
+	if r.Technique == "batch" {
+		return "batch, which is parallel tool calls and nothing to compile"
+	}
+	return fmt.Sprintf("%s, --threshold %d, --select %s", r.Technique, r.Threshold, r.Select)
+}
+
 // recommended says which technique to take, and which saves most money.
 func (f *BacktestFindings) recommended() recommendedJSON {
 	out := recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select}
@@ -71,6 +79,9 @@ func (f *BacktestFindings) reason(threshold int) string {
 		return "it saves no calling turn, but most " + f.unit()
 	}
 	text := "it saves most calling turns of those that are replayed"
+	if f.best.Name == "batch" {
+		text = "it saves most calling turns"
+	}
 	if i := f.best.Intervals["calling_turns_saved"]; i.Known() {
 		text += fmt.Sprintf(": %s, 95 %% interval %s to %s", report.Grouped(f.best.CallingTurnsSaved), report.Grouped(int(i.Lo)), report.Grouped(int(i.Hi)))
 	}

@@ -23,7 +23,7 @@ func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Do
 		d.Section(sweepWords[s.Parameter].heading, SweepTable(s))
 	}
 	r := out.Recommended
-	d.Section("Recommended", report.Paragraph(fmt.Sprintf("%s, --threshold %d, --select %s: %s.", r.Technique, r.Threshold, r.Select, r.Reason)))
+	d.Section("Recommended", report.Paragraph(fmt.Sprintf("%s: %s.", r.options(), r.Reason)))
 	d.Section("What cannot be known", report.List(out.Unknown))
 	var notes report.List
 	for _, t := range f.result.Techniques {

@@ -65,11 +65,9 @@ func readCopilot(l *log, record []byte) {
 		l.add(items, s)
 	case "tool.execution_start":
 		id := text(data, "toolCallId")
-		for i := range t.Calls {
-			if t.Calls[i].ID == id {
-				t.Calls[i].Start = s.at
-				return
-			}
+		if known := l.calls(id); len(known) > 0 {
+			t.Calls[known[0]].Start = s.at
+			return
 		}
 		l.inTurn = l.inTurn || len(t.Turns) > 0
 		l.answered = false

@@ -115,8 +115,8 @@ func readHandsEvent(l *log, event []byte) {
 	if metadata == nil || len(metadata) < 3 {
 		id = cause
 	}
-	for i := range t.Calls {
-		if t.Calls[i].ID != id || t.Calls[i].HasResult {
+	for _, i := range l.calls(id) {
+		if t.Calls[i].HasResult {
 			continue
 		}
 		it := build.Item{Kind: build.ItemResult, ID: []byte(id), Value: raw(build.MemberRaw(event, "content"))}

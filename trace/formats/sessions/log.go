@@ -32,6 +32,21 @@ type log struct {
 	agent    string
 	response string // the last one, by its id
 	pieces   string // of the arguments of the last call
+	byID     map[string][]int
+	indexed  int // calls that byID knows
+}
+
+// calls returns the calls with an id, in their order. Sessions are long: looking
+// through all calls for every result would take the square of their number.
+func (l *log) calls(id string) []int {
+	all := l.b.Trajectory.Calls
+	if l.byID == nil {
+		l.byID = map[string][]int{}
+	}
+	for ; l.indexed < len(all); l.indexed++ {
+		l.byID[all[l.indexed].ID] = append(l.byID[all[l.indexed].ID], l.indexed)
+	}
+	return l.byID[id]
 }
 
 // said is what an envelope says about the messages in it.
@@ -122,12 +137,8 @@ func (l *log) say(it *build.Item, s said) {
 
 func (l *log) result(it *build.Item, s said) {
 	var call *trace.Call
-	known := false
-	for i := range l.b.Trajectory.Calls {
-		known = known || len(it.ID) > 0 && l.b.Trajectory.Calls[i].ID == string(it.ID)
-	}
 	switch {
-	case known:
+	case len(it.ID) > 0 && len(l.calls(string(it.ID))) > 0:
 		call = l.b.Result(it.ID, it.Value)
 	default: // a result whose call has no id, or none that is recorded
 		call = l.b.NamedResult(it.Tool, it.Value)

@@ -1,0 +1,42 @@
+package backtest
+
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/execute/replay"
+)
+
+// batch learns nothing: it is one tool that makes the calls it is given, or a model
+// that makes parallel calls. What it saves needs no compiler.
+var batch = Technique{
+	Name: "batch", Doc: "calls in a row whose arguments were all known before the first, made in one turn; nothing is compiled",
+	Train: func(*Part) (Trained, error) { return &batches{}, nil },
+}
+
+type batches struct{ collector dataflow.Collector }
+
+// Find removes the turns of all calls of a batch but the first.
+func (b *batches) Find(c *Case) *Finding {
+	f := &Finding{}
+	for _, o := range replay.Batches(c.Trajectory, c.Marks, &b.collector) {
+		f.Removed = append(f.Removed, o.Removed(c.Trajectory)...)
+	}
+	slices.Sort(f.Removed)
+	f.Used = len(f.Removed) > 0
+	return f
+}
+
+// Saving returns what the removed turns save; there is no definition to pay.
+func (*batches) Saving(c *Case, f *Finding) cost.Totals {
+	if c.Account == nil {
+		return cost.Totals{}
+	}
+	return c.Account.Saving(f.Removed, 0)
+}
+
+// Summary says what it rests on.
+func (*batches) Summary() Learnt {
+	return Learnt{Notes: []string{"a bound: the model must see that calls do not need each other's results; where it makes parallel calls already, those are recorded"}}
+}

@@ -1,0 +1,38 @@
+package backtest
+
+import (
+	"reflect"
+	"testing"
+
+	byhand "github.com/awo-dev/awo/internal/scripted"
+)
+
+// TestBatch makes one turn of what was known before, and no more.
+func TestBatch(t *testing.T) {
+	for name, tc := range map[string]struct {
+		run  func(*byhand.Run)
+		want []int // turns removed
+	}{
+		"three known": {func(s *byhand.Run) {
+			s.User("orders o-111, o-222 and o-333").Call("get", `{"id":"o-111"}`, `{}`).Call("get", `{"id":"o-222"}`, `{}`).Call("get", `{"id":"o-333"}`, `{}`)
+		}, []int{1, 2}},
+		"one found out": {func(s *byhand.Run) {
+			s.User("order o-111").Call("get", `{"id":"o-111"}`, `{"next":"o-222"}`).Call("get", `{"id":"o-222"}`, `{}`)
+		}, nil},
+		"asked again": {func(s *byhand.Run) {
+			s.User("order o-111").Call("get", `{"id":"o-111"}`, `{}`).Call("get", `{"id":"o-111"}`, `{}`)
+		}, nil},
+		"user between": {func(s *byhand.Run) {
+			s.User("o-111, o-222").Call("get", `{"id":"o-111"}`, `{}`).User("go on").Call("get", `{"id":"o-222"}`, `{}`)
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &byhand.Run{}
+			tc.run(s)
+			trained, _ := batch.Train(nil)
+			if got := trained.Find(&Case{Trajectory: &s.T}); !reflect.DeepEqual(got.Removed, tc.want) {
+				t.Errorf("removes %v, want %v", got.Removed, tc.want)
+			}
+		})
+	}
+}

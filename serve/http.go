@@ -1,0 +1,420 @@
+package serve
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// maxBody is how long a message of an agent over HTTP may be.
+const maxBody = 4 << 20
+
+// HTTPOptions say who is let in. The zero value lets in who is on this machine and not in
+// a browser.
+type HTTPOptions struct {
+	Host        string        // that requests may name beside loopback ones
+	Origins     []string      // of browsers that are let in
+	Tokens      []string      // one of which requests must bear; none asks for none
+	Idle        time.Duration // after which a session without a request ends; 0 is 30 minutes
+	MaxSessions int           // at once; 0 is 32
+}
+
+// Handler serves agents over streamable HTTP. Each session is an agent.
+type Handler struct {
+	g        *Gateway
+	o        HTTPOptions
+	ctx      context.Context
+	mu       sync.Mutex
+	sessions map[string]*visitor
+	work     sync.WaitGroup
+}
+
+// Handler returns a handler whose sessions end with ctx; Wait waits for that.
+func (g *Gateway) Handler(ctx context.Context, o HTTPOptions) *Handler {
+	if o.Idle <= 0 {
+		o.Idle = 30 * time.Minute
+	}
+	if o.MaxSessions <= 0 {
+		o.MaxSessions = 32
+	}
+	return &Handler{g: g, o: o, ctx: ctx, sessions: map[string]*visitor{}}
+}
+
+// Wait waits for all sessions to have ended.
+func (h *Handler) Wait() { h.work.Wait() }
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case !h.host(r.Host):
+		http.Error(w, "this host is not served here", http.StatusForbidden)
+		return
+	case r.Header.Get("Origin") != "" && !slices.Contains(h.o.Origins, r.Header.Get("Origin")):
+		http.Error(w, "this origin is not let in", http.StatusForbidden)
+		return
+	case !h.bears(r):
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, "a token is needed", http.StatusUnauthorized)
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		h.post(w, r)
+	case http.MethodGet:
+		if v := h.find(w, r); v != nil {
+			v.listen(w, r)
+		}
+	case http.MethodDelete:
+		if v := h.find(w, r); v != nil {
+			_ = v.Close() // always nil
+			w.WriteHeader(http.StatusNoContent)
+		}
+	default:
+		w.Header().Set("Allow", "GET, POST, DELETE")
+		http.Error(w, "only GET, POST and DELETE", http.StatusMethodNotAllowed)
+	}
+}
+
+// host reports whether requests for a host are answered: a page of another host whose
+// name leads here is kept out by that.
+func (h *Handler) host(host string) bool {
+	if host == h.o.Host {
+		return true
+	}
+	name := host
+	if only, _, err := net.SplitHostPort(host); err == nil {
+		name = only
+	}
+	ip := net.ParseIP(strings.Trim(name, "[]"))
+	return name == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// bears reports whether a request has a token that is let in. It takes as long for every
+// token of a length.
+func (h *Handler) bears(r *http.Request) bool {
+	if len(h.o.Tokens) == 0 {
+		return true
+	}
+	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	sum := sha256.Sum256([]byte(given))
+	found := 0
+	for _, t := range h.o.Tokens {
+		want := sha256.Sum256([]byte(t))
+		found |= subtle.ConstantTimeCompare(sum[:], want[:])
+	}
+	return ok && found == 1
+}
+
+func mediaType(h http.Header) string {
+	t, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return t
+}
+
+// find returns the session that a request names.
+func (h *Handler) find(w http.ResponseWriter, r *http.Request) *visitor {
+	id := r.Header.Get("Mcp-Session-Id")
+	if id == "" {
+		http.Error(w, "a session is needed: begin with initialize", http.StatusBadRequest)
+		return nil
+	}
+	if v := r.Header.Get("Mcp-Protocol-Version"); v != "" && !slices.Contains(versions, v) {
+		http.Error(w, "this version of the protocol is not spoken here", http.StatusBadRequest)
+		return nil
+	}
+	h.mu.Lock()
+	v := h.sessions[id]
+	h.mu.Unlock()
+	if v == nil {
+		http.Error(w, "there is no such session", http.StatusNotFound)
+		return nil
+	}
+	v.idle.Reset(h.o.Idle)
+	return v
+}
+
+func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+	if mediaType(r.Header) != "application/json" {
+		http.Error(w, "messages are application/json", http.StatusUnsupportedMediaType)
+		return
+	}
+	accept := strings.Join(r.Header.Values("Accept"), ",")
+	if !strings.Contains(accept, "*/*") && (!strings.Contains(accept, "application/json") || !strings.Contains(accept, "text/event-stream")) {
+		http.Error(w, "Accept must have application/json and text/event-stream", http.StatusNotAcceptable)
+		return
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, "a message is at most 4 MiB long", http.StatusRequestEntityTooLarge)
+		return
+	}
+	message, err := jsonrpc.DecodeMessage(data)
+	if err != nil {
+		http.Error(w, "this is no JSON-RPC message", http.StatusBadRequest)
+		return
+	}
+	request, _ := message.(*jsonrpc.Request)
+	var v *visitor
+	if request != nil && request.Method == "initialize" && r.Header.Get("Mcp-Session-Id") == "" {
+		v = h.open(w)
+	} else {
+		v = h.find(w, r)
+	}
+	switch {
+	case v == nil:
+	case request != nil && request.IsCall():
+		v.call(w, r, request)
+	case v.take(r.Context(), message):
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		http.Error(w, "the session has ended", http.StatusNotFound)
+	}
+}
+
+// open begins a session.
+func (h *Handler) open(w http.ResponseWriter) *visitor {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.sessions) >= h.o.MaxSessions || h.ctx.Err() != nil {
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "too many sessions", http.StatusServiceUnavailable)
+		return nil
+	}
+	v := &visitor{id: rand.Text(), in: make(chan jsonrpc.Message), gone: make(chan struct{}), flows: map[jsonrpc.ID]*flow{}, own: newFlow()}
+	v.idle = time.AfterFunc(h.o.Idle, func() { _ = v.Close() })
+	h.sessions[v.id] = v
+	h.work.Go(func() {
+		if err := h.g.Serve(h.ctx, v); err != nil {
+			h.g.log.Warn("session ended", "reason", err)
+		}
+		h.mu.Lock()
+		delete(h.sessions, v.id)
+		h.mu.Unlock()
+	})
+	return v
+}
+
+// visitor is an agent over HTTP.
+type visitor struct {
+	id   string
+	in   chan jsonrpc.Message
+	idle *time.Timer
+
+	mu    sync.Mutex
+	gone  chan struct{}
+	flows map[jsonrpc.ID]*flow // by the request that they answer
+	own   *flow                // what belongs to no request
+}
+
+// flow is what is to be sent on one response of HTTP.
+type flow struct {
+	mu   sync.Mutex
+	wake chan struct{} // has room for one
+	wait []piece
+}
+
+type piece struct {
+	data []byte
+	last bool // the answer
+}
+
+// maxFlow is how many messages wait for an agent that does not listen.
+const maxFlow = 1000
+
+func newFlow() *flow { return &flow{wake: make(chan struct{}, 1)} }
+
+func (f *flow) put(p piece) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.wait) >= maxFlow && !p.last {
+		return false
+	}
+	f.wait = append(f.wait, p)
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+func (f *flow) take() []piece {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	out := f.wait
+	f.wait = nil
+	return out
+}
+
+// Read implements Agent.
+func (v *visitor) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m := <-v.in:
+		return m, nil
+	case <-v.gone:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Close implements Agent.
+func (v *visitor) Close() error {
+	v.idle.Stop()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	select {
+	case <-v.gone:
+	default:
+		close(v.gone)
+	}
+	return nil
+}
+
+// Send implements Agent.
+func (v *visitor) Send(message jsonrpc.Message, related jsonrpc.ID) error {
+	data, err := jsonrpc.EncodeMessage(message)
+	if err != nil {
+		return err
+	}
+	response, answers := message.(*jsonrpc.Response)
+	v.mu.Lock()
+	f := v.flows[related]
+	if answers {
+		f = v.flows[response.ID]
+		delete(v.flows, response.ID)
+	}
+	v.mu.Unlock()
+	switch {
+	case f == nil && answers:
+		return errors.New("nobody waits for the answer")
+	case f == nil:
+		f = v.own
+	}
+	if !f.put(piece{data, answers}) {
+		return errors.New("too many messages wait")
+	}
+	return nil
+}
+
+func (v *visitor) take(ctx context.Context, m jsonrpc.Message) bool {
+	select {
+	case v.in <- m:
+		return true
+	case <-v.gone:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// call hands a request over and sends what answers it: as JSON if nothing else belongs to
+// it, else as a stream.
+func (v *visitor) call(w http.ResponseWriter, r *http.Request, request *jsonrpc.Request) {
+	f := newFlow()
+	v.mu.Lock()
+	_, twice := v.flows[request.ID]
+	if !twice {
+		v.flows[request.ID] = f
+	}
+	v.mu.Unlock()
+	if twice {
+		http.Error(w, "a request with this id is in flight", http.StatusBadRequest)
+		return
+	}
+	defer func() { // the agent may have gone without its answer
+		v.mu.Lock()
+		if v.flows[request.ID] == f {
+			delete(v.flows, request.ID)
+		}
+		v.mu.Unlock()
+	}()
+	unhurried(w)
+	w.Header().Set("Mcp-Session-Id", v.id)
+	if !v.take(r.Context(), request) {
+		http.Error(w, "the session has ended", http.StatusNotFound)
+		return
+	}
+	streaming := false
+	for {
+		select {
+		case <-f.wake:
+		case <-v.gone:
+			if !streaming {
+				http.Error(w, "the session has ended", http.StatusNotFound)
+			}
+			return
+		case <-r.Context().Done():
+			return
+		}
+		for _, p := range f.take() {
+			if p.last && !streaming {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = w.Write(p.data) // who went without waiting is gone
+				return
+			}
+			if !streaming {
+				beginStream(w)
+				streaming = true
+			}
+			if !event(w, p.data) || p.last {
+				return
+			}
+		}
+	}
+}
+
+// listen sends what belongs to no request.
+func (v *visitor) listen(w http.ResponseWriter, r *http.Request) {
+	if accept := strings.Join(r.Header.Values("Accept"), ","); !strings.Contains(accept, "text/event-stream") && !strings.Contains(accept, "*/*") {
+		http.Error(w, "Accept must have text/event-stream", http.StatusNotAcceptable)
+		return
+	}
+	unhurried(w)
+	w.Header().Set("Mcp-Session-Id", v.id)
+	beginStream(w)
+	for {
+		for _, p := range v.own.take() {
+			if !event(w, p.data) {
+				return
+			}
+		}
+		select {
+		case <-v.own.wake:
+		case <-v.gone:
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// unhurried lifts the time limit for reading a request, which else ends its context.
+func unhurried(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // a writer that cannot has no limit
+}
+
+func beginStream(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	w.WriteHeader(http.StatusOK)
+	_ = http.NewResponseController(w).Flush() // of a writer that cannot, the agent waits longer
+}
+
+// event sends one message; false if the agent is gone.
+func event(w http.ResponseWriter, data []byte) bool {
+	out := append(append([]byte("event: message\ndata: "), data...), "\n\n"...)
+	if _, err := w.Write(out); err != nil {
+		return false
+	}
+	return http.NewResponseController(w).Flush() == nil
+}

@@ -1,0 +1,15 @@
+//go:build unix
+
+package serve
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup lets a process begin a group, so that what it starts can be ended with it.
+func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+func interrupt(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
+
+func kill(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

@@ -1,0 +1,79 @@
+package serve
+
+import (
+	"encoding/json"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+)
+
+// span returns where the value of a member stands in an object, ok false if there is no
+// such member. Of repeated members the last counts, as for every reader of JSON here.
+func span(object []byte, name string) (start, end int, ok bool) {
+	c := jsonscan.New(object)
+	for in := c.Object(); in && c.Member(); {
+		if string(c.Key()) != name {
+			continue
+		}
+		start = c.Offset()
+		raw := c.Raw()
+		if raw == nil {
+			return 0, 0, false
+		}
+		// Offset may stand before white space; the value ends where the cursor is.
+		end = c.Offset()
+		start, ok = end-len(raw), true
+	}
+	return start, end, ok
+}
+
+// member returns the value of a member as it is written, nil if there is none.
+func member(object []byte, path ...string) []byte {
+	for _, name := range path {
+		start, end, ok := span(object, name)
+		if !ok {
+			return nil
+		}
+		object = object[start:end]
+	}
+	return object
+}
+
+// text returns what a string stands for, "" for everything else.
+func text(value []byte) string {
+	c := jsonscan.New(value)
+	s, _ := c.Text()
+	return string(s)
+}
+
+// replaced returns an object with another value for a member that it has. Everything
+// else keeps its bytes.
+func replaced(object []byte, name string, value []byte) []byte {
+	start, end, ok := span(object, name)
+	if !ok {
+		return object
+	}
+	out := make([]byte, 0, len(object)-(end-start)+len(value))
+	out = append(out, object[:start]...)
+	out = append(out, value...)
+	return append(out, object[end:]...)
+}
+
+// quoted returns a text as a JSON string.
+func quoted(s string) []byte { return jsonscan.AppendQuoted(nil, s) }
+
+// elements returns the elements of an array as they are written.
+func elements(array []byte) (out []json.RawMessage) {
+	c := jsonscan.New(array)
+	for ok := c.Array(); ok && c.Element(); {
+		if raw := c.Raw(); raw != nil {
+			out = append(out, raw)
+		}
+	}
+	return out
+}
+
+// isObject reports whether a value is an object.
+func isObject(value []byte) bool {
+	c := jsonscan.New(value)
+	return c.Kind() == jsonscan.Object
+}

@@ -1,0 +1,170 @@
+package serve
+
+import (
+	"encoding/hex"
+	"hash"
+	"strings"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/internal/secret"
+)
+
+// redactor writes credentials as keyed hashes: the same one always becomes the same text,
+// so that a recording still shows where a value came from.
+type redactor struct{ mac hash.Hash }
+
+// structure are members of messages that hold no values of users and must stay for a
+// recording to be read, by where they stand.
+var structure = map[string]bool{
+	"id": true, "jsonrpc": true, "method": true, "name": true, "requestId": true, "progressToken": true,
+	"cursor": true, "nextCursor": true, "type": true, "mimeType": true, "tools": true, "prompts": true, "_meta": true,
+	"protocolVersion": true, "clientInfo": true, "serverInfo": true, "capabilities": true, "tools_sha256": true, "uri": true,
+}
+
+// message returns a message without credentials. One that is no JSON is not kept: what
+// it holds cannot be told.
+func (r redactor) message(data []byte) []byte {
+	c := jsonscan.New(data)
+	out := make([]byte, 0, len(data)+64)
+	out = append(out, '{')
+	first := true
+	for ok := c.Object(); ok && c.Member(); {
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		key := string(c.Key())
+		out = append(jsonscan.AppendQuoted(out, key), ':')
+		if structure[key] {
+			out = append(out, c.Raw()...)
+		} else {
+			out = r.value(out, &c, "", 2)
+		}
+	}
+	if c.End() != nil {
+		return []byte(`{"jsonrpc":"2.0"}`)
+	}
+	return append(out, '}')
+}
+
+// value appends the value that c stands on, which is called name. Above depth 0 the
+// members are the protocol's.
+func (r redactor) value(out []byte, c *jsonscan.Cursor, name string, depth int) []byte {
+	switch c.Kind() {
+	case jsonscan.Object:
+		out = append(out, '{')
+		first := true
+		for ok := c.Object(); ok && c.Member(); {
+			if !first {
+				out = append(out, ',')
+			}
+			first = false
+			key := string(c.Key())
+			out = append(jsonscan.AppendQuoted(out, key), ':')
+			switch {
+			case depth > 0 && structure[key]:
+				out = append(out, c.Raw()...)
+			case key == "arguments" && depth == 2, key == "structuredContent" && depth == 2:
+				out = r.value(out, c, "", 0)
+			default:
+				out = r.value(out, c, key, depth-1)
+			}
+		}
+		return append(out, '}')
+	case jsonscan.Array:
+		out = append(out, '[')
+		first := true
+		for ok := c.Array(); ok && c.Element(); {
+			if !first {
+				out = append(out, ',')
+			}
+			first = false
+			out = r.value(out, c, name, depth)
+		}
+		return append(out, ']')
+	case jsonscan.String:
+		s, _ := c.Text()
+		return jsonscan.AppendQuoted(out, r.text(name, string(s)))
+	case jsonscan.Number:
+		raw := c.Raw()
+		if secret.LooksLike(name, "") {
+			return append(out, r.number(raw)...)
+		}
+		return append(out, raw...)
+	default:
+		return append(out, c.Raw()...)
+	}
+}
+
+// text returns a text without credentials: the whole if its name says that it is one, or
+// the words of it that have the form of one. JSON in a text is gone through as such.
+func (r redactor) text(name, s string) string {
+	if s == "" {
+		return s
+	}
+	if secret.LooksLike(name, s) {
+		return r.hashed(s)
+	}
+	if t := strings.TrimLeft(s, " \t\r\n"); t != "" && (t[0] == '{' || t[0] == '[') {
+		c := jsonscan.New([]byte(s))
+		out := r.value(nil, &c, "", 0)
+		if c.End() == nil {
+			return string(out)
+		}
+	}
+	return r.words(s)
+}
+
+// words replaces the words of a text that have the form of a credential.
+func (r redactor) words(s string) string {
+	var out strings.Builder
+	apart := func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`,;()[]{}<>|&", c) }
+	for s != "" {
+		end := strings.IndexFunc(s, apart)
+		if end < 0 {
+			end = len(s)
+		}
+		word := s[:end]
+		bare := strings.TrimRight(word, ".:!?")
+		name, value, assigned := strings.Cut(bare, "=")
+		switch {
+		case assigned && value != "" && secret.LooksLike(name, value):
+			out.WriteString(name + "=" + r.hashed(value) + word[len(bare):])
+		case bare != "" && secret.HasForm(bare):
+			out.WriteString(r.hashed(bare) + word[len(bare):])
+		default:
+			out.WriteString(word)
+		}
+		if s = s[end:]; s != "" {
+			n := strings.IndexFunc(s, func(c rune) bool { return !apart(c) })
+			if n < 0 {
+				n = len(s)
+			}
+			out.WriteString(s[:n])
+			s = s[n:]
+		}
+	}
+	return out.String()
+}
+
+func (r redactor) sum(s string) []byte {
+	r.mac.Reset()
+	r.mac.Write([]byte(s))
+	return r.mac.Sum(nil)
+}
+
+func (r redactor) hashed(s string) string {
+	return "redacted-" + hex.EncodeToString(r.sum(s)[:12])
+}
+
+// number returns another number with as many digits.
+func (r redactor) number(raw []byte) []byte {
+	out := []byte{}
+	for i, b := range r.sum(string(raw)) {
+		if i >= len(raw) {
+			break
+		}
+		out = append(out, '1'+b%9)
+	}
+	return out
+}

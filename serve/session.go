@@ -1,0 +1,298 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// Options say how a Gateway works. The zero value is the default.
+type Options struct {
+	ConnectWait time.Duration // how long initialize waits for servers; 0 is 5 s
+	Version     string        // of the program, told to clients and servers
+	Log         *slog.Logger  // nil logs nothing
+	ServerLog   io.Writer     // gets what servers write to their standard error; nil drops it
+	Recording   *Recording    // nil records nothing
+}
+
+// Gateway connects agents to servers.
+type Gateway struct {
+	servers []Server
+	options Options
+	log     *slog.Logger
+}
+
+// New returns a gateway to servers.
+func New(servers []Server, o Options) *Gateway {
+	if o.ConnectWait <= 0 {
+		o.ConnectWait = 5 * time.Second
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Gateway{servers: servers, options: o, log: o.Log}
+}
+
+// Agent is the connection of an agent.
+type Agent interface {
+	// Read returns the next message. It returns an error when the agent is gone.
+	Read(ctx context.Context) (jsonrpc.Message, error)
+
+	// Send sends a message, which has to do with a request of the agent's if related
+	// is valid: over HTTP it then goes where the answer will.
+	Send(message jsonrpc.Message, related jsonrpc.ID) error
+
+	// Close ends the connection. Read then returns.
+	Close() error
+}
+
+// versions of the protocol that can be agreed on, newest first.
+var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// session is one agent and its connections.
+type session struct {
+	g     *Gateway
+	agent Agent
+	ups   []*upstream
+	rec   *recorder // nil records nothing
+
+	initialize json.RawMessage // what servers are told; set before they start
+	begun      bool            // whether initialize came; only the reader uses it
+	work       sync.WaitGroup
+
+	mu       sync.Mutex
+	flights  map[jsonrpc.ID]flight // the agent's requests at servers
+	asked    map[string]question   // requests of servers at the agent, by the id it got
+	last     int
+	answered bool // initialize was answered, so that lists may change
+}
+
+// flight is a request of the agent's at a server.
+type flight struct {
+	up *upstream
+	id int64
+}
+
+// question is a request of a server's at the agent.
+type question struct {
+	up *upstream
+	id jsonrpc.ID
+}
+
+// Serve relays for one agent until it is gone or ctx ends. Every server is started for
+// it, at its first message, and ended with it.
+func (g *Gateway) Serve(ctx context.Context, agent Agent) error {
+	ctx, cancel := context.WithCancel(ctx)
+	s := g.newSession(agent)
+	if g.options.Recording != nil {
+		s.rec = g.options.Recording.begin(g)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = agent.Close() })
+	defer stop()
+	var err error
+	for {
+		var message jsonrpc.Message
+		if message, err = agent.Read(ctx); err != nil {
+			break
+		}
+		s.rec.record("client", message)
+		s.fromAgent(ctx, message)
+	}
+	cancel()
+	_ = agent.Close() // it is gone already, or is to go
+	s.work.Wait()
+	s.rec.close()
+	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// newSession returns the session of an agent whose servers are not started.
+func (g *Gateway) newSession(agent Agent) *session {
+	s := &session{g: g, agent: agent, flights: map[jsonrpc.ID]flight{}, asked: map[string]question{}}
+	for i := range g.servers {
+		s.ups = append(s.ups, &upstream{
+			s: s, server: &g.servers[i], ready: make(chan struct{}), reason: "it is starting",
+			pending: map[int64]func(*jsonrpc.Response){}, lists: map[string][]json.RawMessage{},
+		})
+	}
+	return s
+}
+
+// send sends a message to the agent.
+func (s *session) send(message jsonrpc.Message, related jsonrpc.ID) {
+	s.rec.record("server", message)
+	if err := s.agent.Send(message, related); err != nil {
+		s.g.log.Warn("message not delivered to the agent", "reason", err)
+	}
+}
+
+func (s *session) reply(id jsonrpc.ID, result []byte) {
+	s.send(&jsonrpc.Response{ID: id, Result: result}, id)
+}
+
+func (s *session) refuse(id jsonrpc.ID, code int64, message string) {
+	s.send(&jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: code, Message: message}}, id)
+}
+
+// fromAgent deals with a message of the agent's.
+func (s *session) fromAgent(ctx context.Context, message jsonrpc.Message) {
+	switch m := message.(type) {
+	case *jsonrpc.Response:
+		id, _ := m.ID.Raw().(string)
+		s.mu.Lock()
+		q, ok := s.asked[id]
+		delete(s.asked, id)
+		s.mu.Unlock()
+		if ok {
+			q.up.send(&jsonrpc.Response{ID: q.id, Result: m.Result, Error: m.Error})
+		}
+	case *jsonrpc.Request:
+		switch {
+		case !m.IsCall():
+			s.notified(m)
+		case m.Method == "ping":
+			s.reply(m.ID, []byte(`{}`))
+		case m.Method == "initialize" && !s.begun:
+			s.begun = true
+			s.start(ctx, m)
+		case !s.begun || m.Method == "initialize":
+			if m.Method == "server/discover" {
+				s.refuse(m.ID, jsonrpc.CodeMethodNotFound, "the relay speaks the protocol that begins with initialize")
+				return
+			}
+			s.refuse(m.ID, jsonrpc.CodeInvalidRequest, "a session begins with initialize, once")
+		default:
+			s.request(m)
+		}
+	}
+}
+
+// start starts the servers and answers initialize when they are there, or the wait is
+// over.
+func (s *session) start(ctx context.Context, m *jsonrpc.Request) {
+	s.initialize = m.Params
+	for _, u := range s.ups {
+		s.work.Go(func() { u.run(ctx) })
+	}
+	s.work.Go(func() {
+		timer := time.NewTimer(s.g.options.ConnectWait)
+		defer timer.Stop()
+		late := false
+		for _, u := range s.ups {
+			if late {
+				break
+			}
+			u.mu.Lock()
+			ready := u.ready
+			u.mu.Unlock()
+			select {
+			case <-ready:
+			case <-timer.C:
+				late = true
+			case <-ctx.Done():
+				return
+			}
+		}
+		version := text(member(m.Params, "protocolVersion"))
+		if !slices.Contains(versions, version) {
+			version = versions[0]
+		}
+		result := s.introduction(version)
+		s.reply(m.ID, result)
+		s.mu.Lock()
+		s.answered = true
+		s.mu.Unlock()
+		if late { // what came in the meantime is news
+			s.arrived()
+		}
+	})
+}
+
+// introduction is the result of initialize.
+func (s *session) introduction(version string) []byte {
+	can := map[string]map[string]bool{"tools": {"listChanged": true}}
+	var instructions string
+	for _, u := range s.ups {
+		for _, name := range []string{"prompts", "resources", "completions", "logging"} {
+			if u.has(name) && can[name] == nil {
+				can[name] = map[string]bool{}
+			}
+		}
+		if u.has("prompts") {
+			can["prompts"]["listChanged"] = true
+		}
+		if u.has("resources") {
+			can["resources"]["listChanged"] = true
+		}
+		if u.has("resources", "subscribe") {
+			can["resources"]["subscribe"] = true
+		}
+		u.mu.Lock()
+		said := text(member(u.result, "instructions"))
+		u.mu.Unlock()
+		if said == "" {
+			continue
+		}
+		if instructions != "" {
+			instructions += "\n\n"
+		}
+		if len(s.ups) > 1 {
+			instructions += u.server.Name + ": "
+		}
+		instructions += said
+	}
+	capabilities, _ := json.Marshal(can) // maps of maps of bools can always be written
+	out := append([]byte(`{"protocolVersion":`), quoted(version)...)
+	out = append(append(out, `,"capabilities":`...), capabilities...)
+	out = append(append(out, `,"serverInfo":{"name":"awo","version":`...), quoted(s.g.options.Version)...)
+	out = append(out, '}')
+	if instructions != "" {
+		out = append(append(out, `,"instructions":`...), quoted(instructions)...)
+	}
+	return append(out, '}')
+}
+
+// changes are the notifications about lists.
+var changes = map[string]string{
+	"notifications/tools/list_changed": "tools/list", "notifications/prompts/list_changed": "prompts/list", "notifications/resources/list_changed": "resources/list",
+}
+
+// arrived tells the agent of lists that it may have asked for already.
+func (s *session) arrived() {
+	s.mu.Lock()
+	answered := s.answered
+	s.mu.Unlock()
+	if answered {
+		s.send(&jsonrpc.Request{Method: "notifications/tools/list_changed"}, jsonrpc.ID{})
+	}
+}
+
+// forget drops the questions of a server that ended.
+func (s *session) forget(u *upstream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, q := range s.asked {
+		if q.up == u {
+			delete(s.asked, id)
+		}
+	}
+}
+
+// changed tells the agent that a list changed.
+func (s *session) changed(m *jsonrpc.Request) {
+	s.mu.Lock()
+	answered := s.answered
+	s.mu.Unlock()
+	if answered {
+		s.send(&jsonrpc.Request{Method: m.Method, Params: m.Params}, jsonrpc.ID{})
+	}
+}
