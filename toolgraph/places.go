@@ -224,7 +224,7 @@ func (f *frame) similar(as, bs []int32, t float64) []pair {
 		}
 	}
 	var out []pair
-	seen := make(map[int32]int32) // b -> a + 1
+	seen := make([]int32, len(f.signatures)) // by b: a + 1 of the last that it was compared with
 	for _, a := range as {
 		for _, w := range prefixes(a) {
 			for _, b := range postings[w.Term] {
