@@ -58,14 +58,14 @@ type TechniqueJSON struct {
 	AntiMetaTools     float64     `json:"anti_meta_tools"`   // left out since they fail more often than their parts or cost more than they save
 	DefinitionTokens  float64     `json:"definition_tokens"` // of them together
 
-	*ReadsJSON
+	ReadsJSON
 
 	Adoption  *adoptionJSON            `json:"adoption,omitempty"`
 	Intervals map[string]stat.Interval `json:"intervals"`
 	Notes     []string                 `json:"notes"`
 }
 
-// ReadsJSON is what was read ahead, of techniques that do.
+// ReadsJSON is what was read ahead, zeros for techniques that do not.
 type ReadsJSON struct {
 	Ahead     int     `json:"reads_ahead"`
 	Used      int     `json:"reads_used"`         // they answered a call that the agent made in the recording
@@ -163,7 +163,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 	}
 	if o.Name == "prefetch" || o.Name == "all" {
 		r := &o.Reading
-		t.ReadsJSON = &ReadsJSON{int(math.Round(r.Reads)), int(r.Used), int(r.Second), int(math.Round(r.InVain())), int(r.Stale), r.AfterUser, o.Rules}
+		t.ReadsJSON = ReadsJSON{int(math.Round(r.Reads)), int(r.Used), int(r.Second), int(math.Round(r.InVain())), int(r.Stale), r.AfterUser, o.Rules}
 	}
 	if o.CallingTurns > 0 {
 		t.Share = stat.Known(float64(o.CallingTurnsSaved) / float64(o.CallingTurns))

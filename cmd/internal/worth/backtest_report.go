@@ -160,7 +160,7 @@ func MoneyTable(out BacktestJSON) *report.Table {
 func ReadsTable(out BacktestJSON) *report.Table {
 	var ahead []TechniqueJSON
 	for _, t := range out.Techniques {
-		if t.ReadsJSON != nil {
+		if t.Technique == "prefetch" || t.Technique == "all" {
 			ahead = append(ahead, t)
 		}
 	}
