@@ -2,7 +2,6 @@ package serve_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -219,13 +218,4 @@ func runOdd(kind string) {
 	o := &odd{kind: kind, out: os.Stdout, waiting: map[string]string{}, exit: func() { os.Exit(3) }}
 	_, _ = os.Stderr.WriteString("starting\n")
 	o.serve(os.Stdin)
-}
-
-// compact returns JSON without white space between tokens.
-func compact(s string) string {
-	var b bytes.Buffer
-	if json.Compact(&b, []byte(s)) != nil {
-		return s
-	}
-	return b.String()
 }

@@ -14,7 +14,6 @@ func span(object []byte, name string) (start, end int, ok bool) {
 		if string(c.Key()) != name {
 			continue
 		}
-		start = c.Offset()
 		raw := c.Raw()
 		if raw == nil {
 			return 0, 0, false

@@ -40,10 +40,6 @@ func (c *Counts) add(status trace.Status) {
 // A Step is two tools that were called one right after the other.
 type Step struct{ From, To string }
 
-func (s Step) compare(o Step) int {
-	return cmp.Or(cmp.Compare(s.From, o.From), cmp.Compare(s.To, o.To))
-}
-
 // The bounds of what is kept of results and arguments of a tool.
 const (
 	maxLeaves    = 2000   // places of the results of a tool

@@ -39,10 +39,7 @@ func (e Evidence) String() string {
 		return string(e.Reason) + " " + strconv.Itoa(e.N) + "/" + strconv.Itoa(e.Of)
 	}
 	text := strconv.FormatFloat(e.Value, 'f', 2, 64)
-	if strings.HasPrefix(text, "0") {
-		text = text[1:]
-	}
-	return string(e.Reason) + " " + text
+	return string(e.Reason) + " " + strings.TrimPrefix(text, "0")
 }
 
 // A Step is one call of a path, with what it is made for.

@@ -136,9 +136,6 @@ func pairs(run string, yield func(string) bool) bool {
 // Singular returns the form of a word that its plural has too. It need not be the
 // singular that a person writes: movie and movies are both movy, because category
 // and categories have to be one.
-//
-// Note: a Snowball stemmer instead joined words that names keep apart (user and
-// use, generic and general).
 func Singular(word string) string {
 	if word == "ids" { // too short for the rule, and in most catalogues
 		return "id"

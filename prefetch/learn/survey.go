@@ -39,7 +39,6 @@ type Survey struct {
 // candidate is a rule in the making.
 type candidate struct {
 	rule    prefetch.Rule
-	to      jsonpath.Step
 	votes   votes
 	unbound string // an argument that nothing gives; "" for none
 	offers  []offer

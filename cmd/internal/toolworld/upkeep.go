@@ -234,9 +234,7 @@ func check(j *cli.Job, o checkOptions, args []string) error {
 		Schema: "awo.tool-check/v1", Gone: []string{}, Starved: []demandJSON{}, Ranker: []string{},
 		Recall: stat.Unknown("no ranker and tasks were given"), Bounds: stat.NoInterval("no ranker and tasks were given"), Asked: stat.Unknown("no ranker was given"),
 	}
-	for _, name := range old.Gone(c) {
-		out.Gone = append(out.Gone, name)
-	}
+	out.Gone = append(out.Gone, old.Gone(c)...)
 	for _, d := range old.Starved(c) {
 		out.Starved = append(out.Starved, demandJSON{d.Tool, argumentName(d.Path), d.Param})
 	}

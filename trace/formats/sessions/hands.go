@@ -112,7 +112,7 @@ func readHandsEvent(l *log, event []byte) {
 		return
 	}
 	cause := string(build.MemberRaw(event, "cause"))
-	if metadata == nil || len(metadata) < 3 {
+	if len(metadata) < 3 {
 		id = cause
 	}
 	for _, i := range l.calls(id) {

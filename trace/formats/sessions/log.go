@@ -55,7 +55,6 @@ type said struct {
 	end   time.Time
 	model string
 	usage trace.Usage
-	id    string // of a response: what has the same is one turn
 }
 
 // add adds items.

@@ -76,7 +76,6 @@ type anyMessage struct {
 	wrapped                   []byte
 	system                    trace.Raw
 	tools                     []byte
-	value                     trace.Raw // a result in a member of its own
 }
 
 // isItem reports whether the object is an item of the Responses interface that is

@@ -321,7 +321,8 @@ func wrappedResult(result trace.Raw) trace.Raw {
 	var inner trace.Raw
 	members := 0
 	c := jsonscan.New(text)
-	for ok := c.Object(); ok && c.Member(); members++ {
+	for ok := c.Object(); ok && c.Member(); {
+		members++
 		switch string(c.Key()) {
 		case "type":
 			kind, _ = c.Text()

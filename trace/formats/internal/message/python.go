@@ -257,7 +257,7 @@ func (p *pythonReader) escape(content []byte) []byte {
 // angle writes an object that Python only names: <Role.USER: 'user'> is its value,
 // others are their text.
 func (p *pythonReader) angle(depth int) {
-	start, depth := p.at, 0
+	start, open := p.at, 0
 	var quote byte
 	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; {
@@ -268,15 +268,15 @@ func (p *pythonReader) angle(depth int) {
 		case c == '\'' || c == '"':
 			quote = c
 		case c == '<':
-			depth++
+			open++
 		case c == '>':
-			depth--
+			open--
 		}
-		if depth == 0 {
+		if open == 0 {
 			break
 		}
 	}
-	if depth != 0 {
+	if open != 0 {
 		p.bad = true
 		return
 	}

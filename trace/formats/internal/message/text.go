@@ -138,7 +138,8 @@ func jsonCalls(value []byte) []build.Item {
 		}
 	case jsonscan.Array:
 		n := 0
-		for ok := c.Array(); ok && c.Element(); n++ {
+		for ok := c.Array(); ok && c.Element(); {
+			n++
 			if raw := c.Raw(); len(raw) == 0 || raw[0] != '{' || !isCall(raw) {
 				return nil
 			}

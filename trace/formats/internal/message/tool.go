@@ -28,7 +28,8 @@ func ToolArguments(input trace.Raw) (args trace.Raw, id []byte) {
 	var inner, list, kwargs trace.Raw
 	members := 0
 	c := jsonscan.New(text)
-	for ok := c.Object(); ok && c.Member(); members++ {
+	for ok := c.Object(); ok && c.Member(); {
+		members++
 		switch string(c.Key()) {
 		case "type":
 			kind, _ = c.Text()
