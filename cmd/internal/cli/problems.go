@@ -143,7 +143,7 @@ func byCode(counts diag.Counts) string {
 
 // CountOf returns "1 problem" or "2 problems".
 func CountOf(n int, noun string) string {
-	if stem, ok := strings.CutSuffix(noun, "y"); n != 1 && ok {
+	if stem, ok := strings.CutSuffix(noun, "y"); n != 1 && ok && !strings.HasSuffix(stem, "a") && !strings.HasSuffix(stem, "e") {
 		noun = stem + "ies"
 	} else if n != 1 {
 		noun += "s"

@@ -64,7 +64,7 @@ func TestCountOf(t *testing.T) {
 		n    int
 		noun string
 		want string
-	}{{0, "problem", "0 problems"}, {1, "trajectory", "1 trajectory"}, {2, "trajectory", "2 trajectories"}, {1234, "call", "1,234 calls"}} {
+	}{{0, "problem", "0 problems"}, {1, "trajectory", "1 trajectory"}, {2, "trajectory", "2 trajectories"}, {2, "day", "2 days"}, {3, "key", "3 keys"}, {1234, "call", "1,234 calls"}} {
 		if got := CountOf(test.n, test.noun); got != test.want {
 			t.Errorf("got %q, want %q", got, test.want)
 		}
