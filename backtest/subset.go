@@ -45,6 +45,6 @@ func (p *Part) trainSubset() (*lazyTools, error) {
 		}
 		return names
 	}
-	out.notes = []string{fmt.Sprintf("%d of %d tools are registered from the start, other ones for each task: the fewest that hold %.3g of what training tasks use, with a lower bound on tasks left out.", learned.K, len(c.Tools), subsetRecall)}
+	out.notes = []string{fmt.Sprintf("%d of %d tools are registered from the start, other ones for each task: the fewest that hold %.3g of what training tasks use, with a lower bound on tasks left out", learned.K, len(c.Tools), subsetRecall)}
 	return out, nil
 }

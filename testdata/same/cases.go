@@ -115,6 +115,7 @@ var (
 			"report {in} --sample 50 --format markdown", "report {in} --sample 50 --backtest never --format csv",
 			"report {in} --backtest never --by model --cost=false --sources=false",
 		},
+		"serve": {"serve --servers mcp.json --check"},
 		"tools": {
 			"tools graph {in} --out world", "tools check world/graph.json {in}", "tools check world/graph.json --format json",
 			"tools path mail_search --graph world/graph.json", "tools path mail_search --graph world/graph.json --format json",

@@ -9,7 +9,8 @@ import (
 
 // TestBeats: only a whole interval above zero is certain.
 func TestBeats(t *testing.T) {
-	above, across, below := stat.Interval{Lo: .1, Hi: .2}, stat.Interval{Lo: -.1, Hi: .2}, stat.Interval{Lo: -.2, Hi: -.1}
+	known := func(lo, hi float64) stat.Interval { return stat.Interval{Lo: lo, Hi: hi, Level: .95, N: 30} }
+	above, across, below := known(.1, .2), known(-.1, .2), known(-.2, -.1)
 	none := stat.NoInterval("it takes at least two tasks")
 	for _, test := range []struct {
 		full, lazy stat.Interval
