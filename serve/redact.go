@@ -25,7 +25,20 @@ var structure = map[string]bool{
 // it holds cannot be told.
 func (r redactor) message(data []byte) []byte {
 	c := jsonscan.New(data)
-	out := make([]byte, 0, len(data)+64)
+	out := appendObject(make([]byte, 0, len(data)+64), &c, func(out []byte, key string) []byte {
+		if structure[key] {
+			return append(out, c.Raw()...)
+		}
+		return r.value(out, &c, "", 2)
+	})
+	if c.End() != nil {
+		return []byte(`{"jsonrpc":"2.0"}`)
+	}
+	return out
+}
+
+// appendObject appends the object that c stands on, with the values that value appends.
+func appendObject(out []byte, c *jsonscan.Cursor, value func(out []byte, key string) []byte) []byte {
 	out = append(out, '{')
 	first := true
 	for ok := c.Object(); ok && c.Member(); {
@@ -34,15 +47,7 @@ func (r redactor) message(data []byte) []byte {
 		}
 		first = false
 		key := string(c.Key())
-		out = append(jsonscan.AppendQuoted(out, key), ':')
-		if structure[key] {
-			out = append(out, c.Raw()...)
-		} else {
-			out = r.value(out, &c, "", 2)
-		}
-	}
-	if c.End() != nil {
-		return []byte(`{"jsonrpc":"2.0"}`)
+		out = value(append(jsonscan.AppendQuoted(out, key), ':'), key)
 	}
 	return append(out, '}')
 }
@@ -52,25 +57,15 @@ func (r redactor) message(data []byte) []byte {
 func (r redactor) value(out []byte, c *jsonscan.Cursor, name string, depth int) []byte {
 	switch c.Kind() {
 	case jsonscan.Object:
-		out = append(out, '{')
-		first := true
-		for ok := c.Object(); ok && c.Member(); {
-			if !first {
-				out = append(out, ',')
-			}
-			first = false
-			key := string(c.Key())
-			out = append(jsonscan.AppendQuoted(out, key), ':')
+		return appendObject(out, c, func(out []byte, key string) []byte {
 			switch {
 			case depth > 0 && structure[key]:
-				out = append(out, c.Raw()...)
+				return append(out, c.Raw()...)
 			case key == "arguments" && depth == 2, key == "structuredContent" && depth == 2:
-				out = r.value(out, c, "", 0)
-			default:
-				out = r.value(out, c, key, depth-1)
+				return r.value(out, c, "", 0)
 			}
-		}
-		return append(out, '}')
+			return r.value(out, c, key, depth-1)
+		})
 	case jsonscan.Array:
 		out = append(out, '[')
 		first := true
