@@ -46,7 +46,8 @@ func New(a *cli.App) *cobra.Command {
 		Short: "Stand between an agent and its MCP servers, and record what passes",
 		Long: `Be an MCP server in front of your own: every tool, prompt and resource of theirs is
 there under its name, and what is called and answered passes as it was written. With
---record each session becomes a file that every awo command reads.
+--record each session becomes a file. awo reads its calls; turns are not in it yet, so
+extract finds no chains there.
 
 FILE is the usual one: {"mcpServers": {NAME: {"command", "args", "env", "cwd"} or {"url",
 "headers"}}}. ${NAME} and ${NAME:-default} are filled in from the environment. Tools of
