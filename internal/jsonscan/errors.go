@@ -40,6 +40,6 @@ const (
 	msgLiteral   = "only true, false and null are written without quotes"
 	msgNumber    = "a digit is expected here"
 	msgZero      = "a number has no leading zero"
-	msgDepth     = "the value is nested too deeply"
+	msgDepth     = "the value is nested too deeply: at most 1,000 objects and arrays may be open at once"
 	msgTrailing  = "nothing but white space may follow the value"
 )

@@ -96,6 +96,9 @@ func (n *Names) Of(name string) Effect {
 	if e, is := ofHTTP(name); is {
 		return e
 	}
+	if strings.HasSuffix(name, ")") && strings.Contains(name, "(") {
+		return Unknown // what a shell ran, such as Bash(find): the name does not say with which options
+	}
 	if slices.ContainsFunc(Words(withoutServer(name)), isIn(writing)) {
 		return Writes
 	}
