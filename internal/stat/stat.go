@@ -170,3 +170,10 @@ func Always(clusters int, level float64) Interval {
 	i.Method = "exact, a task one trial"
 	return i
 }
+
+// Never is Always of a share that is 0 in every cluster.
+func Never(clusters int, level float64) Interval {
+	i := Exact(0, clusters, level)
+	i.Method = "exact, a task one trial"
+	return i
+}
