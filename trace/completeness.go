@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"math"
 	"math/bits"
@@ -162,29 +163,15 @@ func (c *Completeness) addTurns(t *Trajectory) {
 }
 
 func (c *Completeness) addTimes(t *Trajectory) {
-	see := func(at time.Time) {
-		if at.IsZero() {
-			return
-		}
-		if c.First.IsZero() || at.Before(c.First) {
-			c.First = at
-		}
-		if at.After(c.Last) {
-			c.Last = at
-		}
+	first, last := t.Span()
+	if first.IsZero() {
+		return
 	}
-	see(t.Start)
-	see(t.End)
-	for i := range t.Messages {
-		see(t.Messages[i].Time)
+	if c.First.IsZero() || first.Before(c.First) {
+		c.First = first
 	}
-	for i := range t.Turns {
-		see(t.Turns[i].Start)
-		see(t.Turns[i].End)
-	}
-	for i := range t.Calls {
-		see(t.Calls[i].Start)
-		see(t.Calls[i].End)
+	if last.After(c.Last) {
+		c.Last = last
 	}
 }
 
@@ -203,6 +190,7 @@ func (u *Usage) Add(v Usage) {
 	u.Input += v.Input
 	u.CachedInput += v.CachedInput
 	u.CacheWrite += v.CacheWrite
+	u.CacheWriteHour += v.CacheWriteHour
 	u.Output += v.Output
 	u.Reasoning += v.Reasoning
 	if v.CostUSD != nil {
@@ -211,6 +199,54 @@ func (u *Usage) Add(v Usage) {
 			sum += *u.CostUSD
 		}
 		u.CostUSD = &sum
+	}
+}
+
+// AddSums adds what was counted elsewhere: a tally, the tools, and what failed calls were
+// known by. Times, models, formats and what else stands beside the tally stay as they are.
+func (c *Completeness) AddSums(tally *Tally, tools []ToolSummary, failed []StatusReading) {
+	if c.tools == nil {
+		c.tools, c.models, c.Formats = map[Name]*ToolSummary{}, map[string]*ModelSummary{}, map[string]int{}
+	}
+	y := &c.Tally
+	from := tally.Figures()
+	for i, figure := range y.Figures() {
+		*figure += *from[i]
+	}
+	for code, n := range tally.Problems.ByCode {
+		y.Problems.AddN(code, n)
+	}
+	if y.tools == nil {
+		y.tools = map[Name]struct{}{}
+	}
+	if y.failedBy == nil {
+		y.failedBy = map[string]int{}
+	}
+	for _, f := range failed {
+		y.failedBy[f.By] += f.Calls
+	}
+	for i := range tools {
+		name := Intern(tools[i].Name)
+		if tools[i].Calls > 0 {
+			y.tools[name] = struct{}{}
+		}
+		c.tool(name).add(&tools[i])
+	}
+}
+
+// add adds the counts of the same tool in other traces.
+func (t *ToolSummary) add(o *ToolSummary) {
+	from := o.Figures()
+	for i, figure := range t.Figures() {
+		*figure += *from[i]
+	}
+	t.Defined = t.Defined || o.Defined
+}
+
+// Figures returns the counts of t in a fixed order.
+func (t *ToolSummary) Figures() []*int {
+	return []*int{
+		&t.Calls, &t.OtherCalls, &t.OK, &t.Failed, &t.StatusUnknown, &t.FailedRead, &t.ArgsMissing, &t.WithoutResult, &t.Trajectories,
 	}
 }
 
@@ -290,6 +326,29 @@ func (p *Profile) Add(t *Trajectory) {
 	}
 }
 
+// AddSums adds what the calls of a tool took in other traces.
+func (p *Profile) AddSums(o *ToolProfile) {
+	if p.tools == nil {
+		p.tools = map[Name]*ToolProfile{}
+	}
+	name := Intern(o.Name)
+	tool := p.tools[name]
+	if tool == nil {
+		tool = &ToolProfile{Name: o.Name}
+		p.tools[name] = tool
+	}
+	for v, n := range o.Latency.All() {
+		tool.Latency.AddN(v, n)
+	}
+	for v, n := range o.Result.All() {
+		tool.Result.AddN(v, n)
+	}
+	tool.Turns += o.Turns
+	tool.TurnsUsage += o.TurnsUsage
+	tool.Input += o.Input
+	tool.Output += o.Output
+}
+
 func (p *ToolProfile) addTurn(turn *Turn) {
 	p.Turns++
 	if turn.Usage.Known {
@@ -330,12 +389,27 @@ type Distribution struct {
 }
 
 // Add counts a value.
-func (d *Distribution) Add(v uint64) {
+func (d *Distribution) Add(v uint64) { d.AddN(v, 1) }
+
+// AddN counts a value n times.
+func (d *Distribution) AddN(v uint64, n int) {
 	if d.counts == nil {
 		d.counts = map[uint64]int{}
 	}
-	d.n++
-	d.counts[v&^(width(v)-1)]++
+	d.n += n
+	d.counts[v&^(width(v)-1)] += n
+}
+
+// All yields the values that are kept with how often each was counted, the smallest
+// first. What AddN makes of them is the same distribution.
+func (d *Distribution) All() iter.Seq2[uint64, int] {
+	return func(yield func(uint64, int) bool) {
+		for _, key := range slices.Sorted(maps.Keys(d.counts)) {
+			if !yield(key, d.counts[key]) {
+				return
+			}
+		}
+	}
 }
 
 // width is how many values around v count as one.

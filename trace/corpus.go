@@ -91,6 +91,46 @@ func (c *Corpus) Add(t *Trajectory) int {
 	r.first = uint32(len(c.tool))
 	c.appendCalls(t)
 	r.end = uint32(len(c.tool))
+	c.share(&r)
+	return len(c.rows) - 1
+}
+
+// AddSequence stores n trajectories of which only the tools in their order are known. The
+// calls have no turn and no flag.
+func (c *Corpus) AddSequence(task, group string, tools []Name, n int) {
+	if n <= 0 {
+		return
+	}
+	r := row{task: c.tasks.number(task), group: c.groups.number(group)}
+	r.first = uint32(len(c.tool))
+	for _, tool := range tools {
+		c.tool, c.turn, c.flag = append(c.tool, c.tools.number(tool)), append(c.turn, noTurn), append(c.flag, 0)
+	}
+	r.end = uint32(len(c.tool))
+	c.share(&r)
+	for range n - 1 {
+		c.rows = append(c.rows, r)
+	}
+}
+
+// Number gives tools their numbers before any trajectory is stored, so that the numbers
+// do not depend on which comes first.
+func (c *Corpus) Number(tools []Name) {
+	for _, tool := range tools {
+		c.tools.number(tool)
+	}
+}
+
+// Forget drops all trajectories, and keeps the numbers of the tools.
+func (c *Corpus) Forget() {
+	c.truncate(0)
+	clear(c.known)
+	c.tasks, c.groups = numbering[string]{}, numbering[string]{}
+	c.rows, c.refs = c.rows[:0], c.refs[:0]
+}
+
+// share stores a row whose calls stand at the end of the columns, once if they are known.
+func (c *Corpus) share(r *row) {
 	key := c.contentKey(r.stretch)
 	if same, ok := c.known[key]; ok {
 		c.truncate(int(r.first))
@@ -98,8 +138,7 @@ func (c *Corpus) Add(t *Trajectory) int {
 	} else {
 		c.known[key] = r.stretch
 	}
-	c.rows = append(c.rows, r)
-	return len(c.rows) - 1
+	c.rows = append(c.rows, *r)
 }
 
 func (c *Corpus) appendCalls(t *Trajectory) {

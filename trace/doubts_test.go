@@ -26,6 +26,7 @@ func TestDoubts(t *testing.T) {
 		{func(t *trace.Trajectory) { t.Calls[0].Origin = trace.OriginCode }, []string{trace.DoubtCode}},
 		{func(t *trace.Trajectory) { t.Anomalies.AddN(trace.CodeOrphanResult, 2) }, []string{trace.DoubtOrphans}},
 		{func(t *trace.Trajectory) { t.Anomalies.AddN("content-unknown", 1) }, []string{trace.DoubtUnread}},
+		{func(t *trace.Trajectory) { t.Anomalies.AddN("calls-unread", 1) }, []string{trace.DoubtLost}},
 		{func(t *trace.Trajectory) { t.Anomalies.AddN("history-forked", 1) }, []string{trace.DoubtDivided}},
 		{func(t *trace.Trajectory) { t.Messages[0].Text = trace.Raw{} }, []string{trace.DoubtEmpty}},
 		{func(t *trace.Trajectory) {
@@ -42,12 +43,27 @@ func TestDoubts(t *testing.T) {
 		var got []string
 		for _, d := range y.Doubts() {
 			got = append(got, d.Code)
-			if d.Count == 0 || d.Reason == "" {
+			if d.Count == 0 || d.Reason == "" || d.Affects == "" || !d.Grave || d.Share <= 0 || d.Share > 1 {
 				t.Errorf("%+v", d)
 			}
 		}
 		if !slices.Equal(got, test.want) {
 			t.Errorf("got %v, want %v", got, test.want)
+		}
+	}
+}
+
+// TestDoubtsAreWeighed holds that one message of hundreds that was not understood is
+// said with its share, and is no reason to trust nothing.
+func TestDoubtsAreWeighed(t *testing.T) {
+	for unread, grave := range map[int]bool{1: false, 40: true} {
+		tr := &trace.Trajectory{Turns: make([]trace.Turn, 300)}
+		tr.Anomalies.AddN("message-shape", unread)
+		var y trace.Tally
+		y.Add(tr)
+		doubts := y.Doubts()
+		if len(doubts) != 1 || doubts[0].Grave != grave || doubts[0].Share != float64(unread)/300 {
+			t.Errorf("%d: %+v", unread, doubts)
 		}
 	}
 }

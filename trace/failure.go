@@ -70,6 +70,58 @@ func FailureIn(result Raw) string {
 	return ""
 }
 
+// failureCodes are the places in a text that says that its call failed where a code of
+// HTTP stands.
+var failureCodes = []*regexp.Regexp{
+	regexp.MustCompile(`^[\s<\[(*]*(?i:(?:[a-z_][\w.]*)?(?:error|exception)|failure|failed)[\]>)*]*[\s:]*(?i:(?:HTTP(?:/[\d.]+)?|status|code|error)[\s:=]*){0,3}([45]\d\d)\b`),
+	regexp.MustCompile(`^\s*(?i:HTTP(?:/[\d.]+)?|(?:response )?status(?: code)?)\s*(?i:status|error|code|is|:|=|\s)*([45]\d\d)\b`),
+	regexp.MustCompile(`^\s*([45]\d\d) [A-Z][a-z]`),
+}
+
+// FailureCode returns the code of HTTP, from 400 to 599, that the result of a failed call
+// begins with, or that a member of it holds; 0 if there is none. A result for which
+// FailureIn finds nothing has none.
+func FailureCode(result Raw) int {
+	if FailureIn(result) == "" {
+		return 0
+	}
+	text := bytes.TrimLeft(result.Content(), " \t\r\n")
+	if len(text) > 0 && text[0] == '"' {
+		c := jsonscan.New(text)
+		if inner, ok := c.Text(); ok {
+			text = bytes.TrimLeft(inner, " \t\r\n")
+		}
+	}
+	if len(text) > 0 && text[0] == '{' {
+		return memberCode(text)
+	}
+	head := text[:min(len(text), headLen)]
+	for _, pattern := range failureCodes {
+		if m := pattern.FindSubmatch(head); m != nil {
+			return int(m[1][0]-'0')*100 + int(m[1][1]-'0')*10 + int(m[1][2]-'0')
+		}
+	}
+	return 0
+}
+
+// memberCode returns the first member of an object that is a code of HTTP.
+func memberCode(text []byte) int {
+	code := 0
+	c := jsonscan.New(text)
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "status_code", "statusCode", "status", "code":
+			if c.Kind() != jsonscan.Number {
+				continue
+			}
+			if n, ok := c.Int(); ok && n >= 400 && n <= 599 && code == 0 {
+				code = int(n)
+			}
+		}
+	}
+	return code
+}
+
 // failureMember reads the members of an object that say how a call ended.
 func failureMember(text []byte) string {
 	found := ""

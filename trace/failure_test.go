@@ -45,6 +45,9 @@ func FuzzFailureIn(f *testing.F) {
 		if got := trace.FailureIn(trace.TextOf(text)); !names[got] {
 			t.Errorf("%q is no pattern", got)
 		}
+		if code := trace.FailureCode(trace.TextOf(text)); code != 0 && (code < 400 || code > 599 || trace.FailureIn(trace.TextOf(text)) == "") {
+			t.Errorf("code %d", code)
+		}
 	})
 }
 
@@ -64,5 +67,18 @@ func TestReadFailures(t *testing.T) {
 	y.Add(one)
 	if got := y.StatusReadings(); len(got) != 1 || got[0] != (trace.StatusReading{By: "error-text", Calls: 1}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestFailureCode(t *testing.T) {
+	for text, want := range map[string]int{
+		"Error: 503": 503, "Error: HTTP 404": 404, "HTTPError: 429 Too Many Requests": 429, "HTTP/1.1 502 Bad Gateway": 502,
+		"503 Service Unavailable": 503, "Status code: 401, login first": 401, `{"status_code":404}`: 404, `{"error":"x","code":500}`: 500,
+		"Error: 600": 0, "Error: user 404 not found": 0, "404": 0, "500 seats": 0, `{"code":500}`: 0, `{"error":"x","code":"500"}`: 0, "": 0, "Error: no": 0,
+		`"Error: 503"`: 503, `{"error":"x","code":[500]}`: 0,
+	} {
+		if got := trace.FailureCode(trace.TextOf(text)); got != want {
+			t.Errorf("%q: %d, want %d", text, got, want)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package trace
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 
 	"github.com/awo-dev/awo/diag"
@@ -103,10 +104,23 @@ func (f *finder) search(i int, s *source) bool {
 func (f *finder) split(i int, opened *file) bool {
 	s := &f.r.sources[i]
 	f.text = &countingReader{in: opened.text}
-	known, problem := recognise(s, f.text, f.r.formats, f.r.named)
-	if problem != nil {
-		return f.fail(problem)
+	a := &f.r.access[i]
+	if a.known == nil {
+		known, problem := recognise(s, f.text, f.r.formats, f.r.named)
+		if problem != nil {
+			return f.fail(problem)
+		}
+		text := known.text
+		known.text = nil // it is of this reading
+		a.known = &known
+		return f.recordsOf(i, opened, text)
 	}
+	return f.recordsOf(i, opened, f.text)
+}
+
+// recordsOf finds the records of an open source whose format is known.
+func (f *finder) recordsOf(i int, opened *file, text io.Reader) bool {
+	s, known := &f.r.sources[i], f.r.access[i].known
 	f.b.format = known.format
 	f.b.byLine = known.container == ContainerLines && known.format.Split == nil
 	f.b.log = known.log
@@ -118,7 +132,7 @@ func (f *finder) split(i int, opened *file) bool {
 		find = SplitRecords
 	}
 	for record, err := range find(&Input{
-		Reader:    known.text,
+		Reader:    text,
 		File:      s.name,
 		Container: known.container,
 		Whole:     known.whole,

@@ -3,10 +3,13 @@ package trace
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"slices"
 	"time"
 	"unique"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/bounds"
 )
 
 // Trajectory is one run of an agent on one task: what the user said, what the
@@ -30,6 +33,8 @@ type Trajectory struct {
 	Task  string // explicit task id; see TaskKey for the fallback
 	Trial string // which attempt at the task, if recorded
 
+	Relay *Relay // what a relay in front of the tools recorded of itself; nil if none did
+
 	Agent string // name of the agent, if recorded
 	Model string // model of the run; turns may name their own
 
@@ -47,6 +52,33 @@ type Trajectory struct {
 	// Anomalies counts what was wrong but readable, by code: results that answer
 	// nothing, repeated call ids, arguments that are no JSON, ...
 	Anomalies diag.Counts
+
+	// Bounded is what reading left out because there was too much of it.
+	Bounded []LeftOut
+
+	// Reached notes bounds that those reach who work on the trajectory; nil if nobody
+	// wants to know.
+	Reached *bounds.Reached
+}
+
+// LeftOut is how much was left out beyond a bound.
+type LeftOut struct {
+	Bound *bounds.Bound
+	Count int
+}
+
+// LeaveOut notes what reading left out.
+func (t *Trajectory) LeaveOut(b *bounds.Bound, count int) {
+	if count > 0 {
+		t.Bounded = append(t.Bounded, LeftOut{b, count})
+	}
+}
+
+// NoteBound notes what who works on the trajectory leaves out of it.
+func (t *Trajectory) NoteBound(b *bounds.Bound, count int) {
+	if t.Reached != nil && count > 0 {
+		t.Reached.Note(b, fmt.Sprintf("%s:%d %s", t.Source.File, t.Source.Line, t.ID), count)
+	}
 }
 
 // Parent names the trajectory that started a sub-agent. The zero value means none.
@@ -54,6 +86,24 @@ type Parent struct {
 	Trajectory string // its ID
 	Call       string // the ID of its call that did it, if known
 }
+
+// Relay is what `awo serve` recorded of itself when a session began.
+type Relay struct {
+	Version   string
+	Arm       string   // of an experiment: ArmTreated or ArmControl; "" if there was none
+	Unit      string   // what was drawn for an arm: session, token or day
+	UnitID    string   // which one; "" if the session is the unit
+	Share     float64  // of the units without compiled tools
+	Seed      uint64   // of the draw
+	MetaTools []string // that were offered, or would have been in the other arm
+	Prefetch  []string // the rules of reads made ahead, or those of the other arm
+}
+
+// The arms of an experiment.
+const (
+	ArmTreated = "treated" // the relay with what was compiled
+	ArmControl = "control" // the relay without
+)
 
 // Outcome says whether the run solved its task.
 type Outcome uint8
@@ -103,9 +153,12 @@ type Usage struct {
 	Input       int64
 	CachedInput int64
 	CacheWrite  int64
-	Output      int64
-	Reasoning   int64
-	CostUSD     *float64 // as recorded; nil if none
+	// CacheWriteHour is what of CacheWrite is kept for an hour and not for minutes, at a
+	// price of its own.
+	CacheWriteHour int64
+	Output         int64
+	Reasoning      int64
+	CostUSD        *float64 // as recorded; nil if none
 }
 
 // Role is who a Message is from.
@@ -152,11 +205,12 @@ const (
 	OriginCode            // made by a program that the model wrote
 	OriginInertial        // predicted without a model call
 	OriginMetaTool        // a step inside a meta-tool
+	OriginPrefetch        // read ahead, because of what another call was answered
 )
 
-// String returns "model", "code", "inertial" or "meta-tool".
+// String returns "model", "code", "inertial", "meta-tool" or "prefetch".
 func (o Origin) String() string {
-	return [...]string{"model", "code", "inertial", "meta-tool"}[o]
+	return [...]string{"model", "code", "inertial", "meta-tool", "prefetch"}[o]
 }
 
 // Call is one tool call with its result.
@@ -174,7 +228,17 @@ type Call struct {
 	StatusFrom string
 	Error      Raw // error text where the format keeps it apart from the result
 
-	Origin    Origin
+	Origin Origin
+	// By names what made the call where no model did, as far as that is recorded: the
+	// meta-tool of a step, the rule of a read made ahead. Such a call stands behind the
+	// call that it was made for, in its turn. A call of the model has it after
+	// Trajectory.Expand only.
+	By string
+	// AnsweredBy is who answered in the place of the tool: OriginMetaTool for the call of
+	// one, OriginPrefetch or OriginInertial from what was read ahead; else OriginModel.
+	AnsweredBy Origin
+	Attached   Raw // what a relay put behind the result for the model to read
+
 	AfterUser bool // a user message came between this call and the one before it
 	Start     time.Time
 	End       time.Time
@@ -250,4 +314,110 @@ func (t *Trajectory) DropCalls(drop func(*Call) bool) int {
 	clear(t.Calls[kept:])
 	t.Calls = t.Calls[:kept]
 	return dropped
+}
+
+// Expand reads the calls of meta-tools as if the model had made their steps one by one: a
+// call of the model with steps behind it is left out, and each step is a call of the
+// model in a turn of its own, with the name of the meta-tool as By. Calls of meta-tools
+// that made no step are left out, and so are the definitions of all that the relay
+// offered. It returns how many calls were left out.
+func (t *Trajectory) Expand() int {
+	isMeta := map[Name]bool{}
+	if t.Relay != nil {
+		for _, name := range t.Relay.MetaTools {
+			isMeta[Intern([]byte(name))] = true
+		}
+	}
+	drop := make([]bool, len(t.Calls))
+	expanded, model := 0, -1
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		switch {
+		case c.Origin == OriginModel:
+			model = i
+			drop[i] = c.AnsweredBy == OriginMetaTool
+		case c.Origin == OriginMetaTool && model >= 0 && t.Calls[model].Turn == c.Turn:
+			drop[model] = true
+		}
+	}
+	for i := range drop {
+		switch c := &t.Calls[i]; {
+		case drop[i]:
+			isMeta[c.Tool] = true
+			expanded++
+		case c.Origin == OriginModel:
+			delete(isMeta, c.Tool) // a server has a tool of that name
+		}
+	}
+	t.Tools = slices.DeleteFunc(slices.Clone(t.Tools), func(d ToolDef) bool { return isMeta[d.Name] })
+	if expanded > 0 {
+		t.unfold(drop)
+	}
+	return expanded
+}
+
+// unfold leaves out calls and gives the steps behind them turns of their own.
+func (t *Trajectory) unfold(drop []bool) {
+	var (
+		calls    = make([]Call, 0, len(t.Calls))
+		turns    = make([]Turn, 0, len(t.Turns))
+		callAt   = make([]int, len(t.Calls)+1) // where a call goes
+		turnAt   = make([]int, len(t.Turns)+1) // where a turn goes
+		steps    = false                       // the calls are steps of one that was left out
+		of       = ""                          // its name
+		lastTurn = -1
+		user     = false // the user spoke before a call that was left out
+
+		apart, afterStep bool // the call begins a turn; the one before it was a step
+	)
+	begin := func(turn Turn) {
+		turn.FirstCall, turn.NumCalls = len(calls), 0
+		turns = append(turns, turn)
+	}
+	next := 0 // turn that has not begun
+	for i := range t.Calls {
+		c := t.Calls[i]
+		for next <= c.Turn {
+			turnAt[next] = len(turns)
+			begin(t.Turns[next])
+			next++
+		}
+		if c.Turn != lastTurn || c.Origin == OriginModel {
+			afterStep = afterStep && c.Turn == lastTurn
+			steps, lastTurn = false, c.Turn
+		}
+		callAt[i] = len(calls)
+		if drop[i] {
+			steps, of, user = true, c.Tool.Value(), user || c.AfterUser
+			continue
+		}
+		c.AfterUser = c.AfterUser || user
+		user = false
+		if steps && c.Origin == OriginMetaTool {
+			c.Origin, c.By = OriginModel, of
+			apart = true
+		} else if c.Origin == OriginModel {
+			apart = afterStep
+		}
+		if c.Turn >= 0 && apart && turns[len(turns)-1].NumCalls > 0 {
+			begin(Turn{})
+		}
+		apart, afterStep = false, c.By != "" && c.Origin == OriginModel || afterStep && c.Origin != OriginModel
+		if c.Turn >= 0 {
+			c.Turn = len(turns) - 1
+			turns[c.Turn].NumCalls++
+		}
+		calls = append(calls, c)
+	}
+	for ; next < len(t.Turns); next++ {
+		turnAt[next] = len(turns)
+		begin(t.Turns[next])
+	}
+	turnAt[len(t.Turns)], callAt[len(t.Calls)] = len(turns), len(calls)
+	t.Messages = slices.Clone(t.Messages)
+	for i := range t.Messages {
+		m := &t.Messages[i]
+		m.Turn, m.Call = turnAt[min(m.Turn, len(t.Turns))], callAt[min(m.Call, len(t.Calls))]
+	}
+	t.Calls, t.Turns = calls, turns
 }

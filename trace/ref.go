@@ -48,6 +48,7 @@ func (r Ref) Compare(o Ref) int {
 // access is what is known, after a source was read, of how to read it again.
 type access struct {
 	format *Format
+	known  *recognised // of an earlier reading; what is read again is not looked at again
 	byLine bool
 	direct bool // a record can be read by its offset
 	open   bool // it holds fragments of trajectories

@@ -29,9 +29,14 @@ func TestRepeats(t *testing.T) {
 	add("get", `{"a":3}`, trace.StatusOK)             // 10: what failed changed nothing
 	add("get", "", trace.StatusOK)                    // 11
 	add("get", "", trace.StatusOK)                    // 12: not recorded
-	got := one.Repeats(func(i int) bool { return one.Calls[i].Tool.Value() == "set" })
+	got, retries := one.Again(func(i int) bool { return one.Calls[i].Tool.Value() == "set" })
 	want := []int{-1, 0, -1, 1, -1, 4, -1, -1, -1, 5, 8, -1, -1}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	for i, before := range retries {
+		if want := map[int]int{8: 7}; before != -1 && want[i] != before || before == -1 && want[i] != 0 {
+			t.Errorf("call %d retries %d", i, before)
+		}
 	}
 }

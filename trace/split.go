@@ -268,12 +268,18 @@ func cutTime(starts []time.Time, share float64) time.Time {
 	return best
 }
 
-// Started returns the earliest time recorded in t, the zero time if there is none.
-func (t *Trajectory) Started() time.Time {
-	var first time.Time
+// Span returns the earliest and the latest time recorded in t, zero times if there is
+// none.
+func (t *Trajectory) Span() (first, last time.Time) {
 	note := func(at time.Time) {
-		if !at.IsZero() && (first.IsZero() || at.Before(first)) {
+		if at.IsZero() {
+			return
+		}
+		if first.IsZero() || at.Before(first) {
 			first = at
+		}
+		if at.After(last) {
+			last = at
 		}
 	}
 	note(t.Start)
@@ -289,5 +295,11 @@ func (t *Trajectory) Started() time.Time {
 		note(t.Calls[i].Start)
 		note(t.Calls[i].End)
 	}
+	return first, last
+}
+
+// Started returns the earliest time recorded in t, the zero time if there is none.
+func (t *Trajectory) Started() time.Time {
+	first, _ := t.Span()
 	return first
 }

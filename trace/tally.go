@@ -7,6 +7,7 @@ import (
 // Problem codes of anomalies that the Tally reports as figures of their own.
 const (
 	CodeOrphanResult = "result-orphan" // a result that answers no call
+	CodeTurnsAssumed = "turns-assumed" // a turn that is not recorded but assumed from times
 )
 
 // Tally counts what came in: the "input" block of every report. Calls are those
@@ -22,6 +23,7 @@ type Tally struct {
 	Empty          int // without a call of the model
 	Calls          int
 	OtherCalls     int
+	CodeCalls      int // of OtherCalls, those made by a program
 	LLMTurns       int
 	CallingTurns   int // turns with at least one call of the model
 	UserMessages   int
@@ -29,6 +31,7 @@ type Tally struct {
 	WithoutResult  int
 	OrphanResults  int
 	TurnsUnknown   int // calls whose turn is not recorded
+	TurnsAssumed   int // turns of LLMTurns that are assumed from the time between calls
 
 	// What the capabilities rest on.
 	MultiCall     int // trajectories with at least two calls of the model
@@ -62,6 +65,9 @@ func (y *Tally) Add(t *Trajectory) {
 		c := &t.Calls[i]
 		if c.Origin != OriginModel {
 			y.OtherCalls++
+			if c.Origin == OriginCode {
+				y.CodeCalls++
+			}
 			continue
 		}
 		calls++
@@ -92,8 +98,12 @@ func (y *Tally) Add(t *Trajectory) {
 		}
 	}
 	for code, n := range t.Anomalies.ByCode {
-		if code == CodeOrphanResult {
+		switch code {
+		case CodeOrphanResult:
 			y.OrphanResults += n
+			continue
+		case CodeTurnsAssumed:
+			y.TurnsAssumed += n
 			continue
 		}
 		y.Problems.AddN(code, n)
@@ -149,6 +159,17 @@ func (y *Tally) addWhole(t *Trajectory, calls int) {
 	}
 }
 
+// Figures returns the counts of y that add up over parts of the traces, in a fixed order;
+// Problems are not among them.
+func (y *Tally) Figures() []*int {
+	return []*int{
+		&y.Files, &y.Records, &y.Trajectories, &y.Empty, &y.Calls, &y.OtherCalls, &y.CodeCalls, &y.LLMTurns, &y.CallingTurns,
+		&y.UserMessages, &y.CallsAfterUser, &y.WithoutResult, &y.OrphanResults, &y.TurnsUnknown, &y.TurnsAssumed,
+		&y.MultiCall, &y.OutcomeKnown, &y.Timed, &y.Traceable, &y.ArgsMissing, &y.StatusUnknown, &y.TurnsUsage,
+		&y.Offered, &y.EmptyTexts, &y.UsageRepeated,
+	}
+}
+
 // Tools returns how many different tools the model called.
 func (y *Tally) Tools() int { return len(y.tools) }
 
@@ -186,13 +207,17 @@ const (
 // Capabilities judges what the traces support, in a fixed order. Commands refuse
 // or warn on this basis.
 func (y *Tally) Capabilities() []Capability {
+	turns := capability(CapabilityTurns, y.Calls-y.TurnsUnknown, y.Calls, "calls whose model turn is recorded",
+		"these traces do not say which calls one model response made: savings in turns cannot be known",
+		"calls of unknown turns are left out of savings")
+	if y.TurnsAssumed > 0 && turns.Support == SupportFull {
+		turns.Support, turns.Reason = SupportPartial, "which calls one model response made is assumed from the time between them"
+	}
 	return []Capability{
 		capability(CapabilitySequences, y.MultiCall, y.Trajectories, "trajectories with at least two calls",
 			"no trajectory has two calls, so nothing follows anything",
 			"the others count in the order-0 figures only"),
-		capability(CapabilityTurns, y.Calls-y.TurnsUnknown, y.Calls, "calls whose model turn is recorded",
-			"these traces do not say which calls one model response made: savings in turns cannot be known",
-			"calls of unknown turns are left out of savings"),
+		turns,
 		capability(CapabilityDataflow, y.Traceable, y.Calls, "calls with arguments and result",
 			"arguments or results are not recorded, so no argument can be traced to its source",
 			"arguments are traced only where both ends are recorded"),

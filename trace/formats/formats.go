@@ -11,6 +11,9 @@
 package formats
 
 import (
+	"slices"
+	"time"
+
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/agents"
 	"github.com/awo-dev/awo/trace/formats/anthropic"
@@ -52,6 +55,7 @@ var All = []trace.Format{
 	sessions.Kimi,
 	sessions.ADK,
 	sessions.HandsEvents,
+	sessions.OpenCode,
 	sessions.Messages,
 	claudecode.Format,
 	gemini.Format,
@@ -62,4 +66,19 @@ var All = []trace.Format{
 	openai.Responses,
 	anthropic.Format,
 	openai.Chat,
+}
+
+// DefaultTurnGap is the time between assumed turns in All.
+const DefaultTurnGap = mcp.DefaultTurnGap
+
+// WithTurnGap returns all formats, with a time of its own between assumed turns; see
+// mcp.WithTurnGap.
+func WithTurnGap(gap time.Duration) []trace.Format {
+	out := slices.Clone(All)
+	for i := range out {
+		if out[i].Name == mcp.Format.Name {
+			out[i] = mcp.WithTurnGap(gap)
+		}
+	}
+	return out
 }

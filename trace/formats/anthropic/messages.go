@@ -165,12 +165,12 @@ func (d *Record) read(c *jsonscan.Cursor, outer bool) {
 			if outer {
 				b.Trajectory.ID = b.ReadID(c)
 			}
-		case "request", "body":
+		case "request", "body", "request_body":
 			if outer {
 				d.nested(c, func(c *jsonscan.Cursor) { d.read(c, false) })
 				d.asked = true
 			}
-		case "response":
+		case "response", "response_body":
 			switch {
 			case !outer:
 			case d.asked:
@@ -242,6 +242,7 @@ func detectAnthropic(h trace.Head) trace.Match {
 		var s anthropicSigns
 		c := jsonscan.New(r.Raw)
 		s.record(&c, whole)
+		s.other = s.other || message.InSession(r)
 		switch {
 		case s.other:
 			return trace.Match{Whole: whole}
@@ -290,7 +291,7 @@ func (s *anthropicSigns) record(c *jsonscan.Cursor, inMessage bool) {
 			for ok := c.Array(); ok && c.Element(); {
 				s.message(c)
 			}
-		case "request", "body", "response":
+		case "request", "body", "response", "request_body", "response_body":
 			s.record(c, false)
 		case "content":
 			s.content(c)

@@ -96,7 +96,7 @@ func drawTrajectory(t *rapid.T) *trace.Trajectory {
 				{},
 				trace.JSONOf([]byte(`{"_raw":"x"}`)), trace.JSONOf([]byte(`{"a":1,"a":2}`)), trace.JSONOf([]byte(`null`)), formattest.TextToken(`"{\"a\":1}"`),
 			}).Draw(t, "args")
-			origin := rapid.SampledFrom([]trace.Origin{trace.OriginModel, trace.OriginModel, trace.OriginCode, trace.OriginInertial, trace.OriginMetaTool}).Draw(t, "origin")
+			origin := rapid.SampledFrom([]trace.Origin{trace.OriginModel, trace.OriginModel, trace.OriginCode, trace.OriginInertial, trace.OriginMetaTool, trace.OriginPrefetch}).Draw(t, "origin")
 			add := b.Call
 			if rapid.IntRange(0, 3).Draw(t, "outside") == 0 {
 				add = b.CallOutsideTurns
@@ -106,6 +106,8 @@ func drawTrajectory(t *rapid.T) *trace.Trajectory {
 			}
 			c := add(rapid.SampledFrom(ids).Draw(t, "call id"), trace.Intern(rapid.SampledFrom([]string{"f", "get_é"}).Draw(t, "tool")), args, origin)
 			c.Status = rapid.SampledFrom([]trace.Status{trace.StatusUnknown, trace.StatusOK, trace.StatusFailed}).Draw(t, "status")
+			c.By = rapid.SampledFrom([]string{"", "", "find_and_read"}).Draw(t, "by")
+			c.AnsweredBy = rapid.SampledFrom([]trace.Origin{trace.OriginModel, trace.OriginMetaTool, trace.OriginPrefetch}).Draw(t, "answered by")
 			c.Error = drawRaw(t, "error", false)
 			c.Start, c.End = drawTime(t, "call start"), drawTime(t, "call end")
 			for range rapid.IntRange(0, 2).Draw(t, "context") {

@@ -98,7 +98,7 @@ func (d *atifDecoder) addCall(call *atifCall, outside bool) bool {
 		add = b.CallOutsideTurns
 	}
 	c := add(b.Text(id), b.Names.Intern(call.name), call.args, origin)
-	c.Status, c.Error, c.Context = own.status, own.err, own.context
+	c.Status, c.Error, c.Context, c.By, c.AnsweredBy = own.status, own.err, own.context, own.by, own.answeredBy
 	c.Start, c.End = own.start, own.end
 	return true
 }

@@ -43,6 +43,8 @@ type atifOwn struct {
 	args       string // "", "missing", "value" or "raw"
 	origin     trace.Origin
 	hasOrigin  bool
+	by         string
+	answeredBy trace.Origin
 	status     trace.Status
 	err        trace.Raw
 	errForm    trace.Form
@@ -231,12 +233,11 @@ func (d *atifDecoder) ownCall(own *atifOwn, key string, c *jsonscan.Cursor) {
 		text, _ := c.Text()
 		own.args = string(text)
 	case "origin":
-		text, _ := c.Text()
-		for origin := trace.OriginModel; origin <= trace.OriginMetaTool; origin++ {
-			if origin.String() == string(text) {
-				own.origin, own.hasOrigin = origin, true
-			}
-		}
+		own.origin, own.hasOrigin = readOrigin(c)
+	case "answered_by":
+		own.answeredBy, _ = readOrigin(c)
+	case "by":
+		own.by = d.b.ReadID(c)
 	case "status":
 		switch text, _ := c.Text(); string(text) {
 		case "ok":
@@ -267,6 +268,17 @@ func (d *atifDecoder) ownCall(own *atifOwn, key string, c *jsonscan.Cursor) {
 			own.context = append(own.context, v)
 		}
 	}
+}
+
+// readOrigin reads the name of an origin; false if there is none of it.
+func readOrigin(c *jsonscan.Cursor) (trace.Origin, bool) {
+	text, _ := c.Text()
+	for origin := trace.OriginModel; origin <= trace.OriginPrefetch; origin++ {
+		if origin.String() == string(text) {
+			return origin, true
+		}
+	}
+	return trace.OriginModel, false
 }
 
 // restored returns the arguments that awo wrote as an object because ATIF has no

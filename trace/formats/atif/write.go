@@ -28,14 +28,15 @@ const CodeNotWritable = "trajectory-inconsistent"
 //	                         whose turn is not recorded), placeholder (ATIF requires a step),
 //	                         message and reasoning_content (their form: "json" or "parts" in a string)
 //	tool_calls[].extra       id (where the recorded one is empty or repeats in its step), args ("raw",
-//	                         "value" or "missing": not recorded as an object), status, origin, error,
-//	                         error_form, start, end, context [{name, value}]
+//	                         "value" or "missing": not recorded as an object), status, origin, by,
+//	                         answered_by, error, error_form, start, end, context [{name, value}]
 //	results[].extra          content (its form: "json" or "parts" in a string)
 //	tool_definitions[].extra output, annotations
 //
 // Reading the line back gives the same trajectory, but for
 //
-//   - Source, Offset, Format and Ref, which say where it was read;
+//   - Source, Offset, Format and Ref, which say where it was read, and Relay and
+//     Attached, which only recordings of a relay have;
 //   - white space in JSON, and arguments that were an object in a string, which
 //     come back as the object;
 //   - empty texts of messages and turns, which come back absent;

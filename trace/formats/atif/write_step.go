@@ -208,6 +208,10 @@ func (w *atifWriter) call(i int, id string) {
 	if call.Origin != trace.OriginModel && (call.Turn >= 0 || call.Origin != trace.OriginCode) {
 		w.ownText("origin", call.Origin.String())
 	}
+	w.ownTextIfAny("by", call.By)
+	if call.AnsweredBy != trace.OriginModel {
+		w.ownText("answered_by", call.AnsweredBy.String())
+	}
 	if !call.Error.IsZero() {
 		var form string
 		w.own, form = appendContent(appendKey(w.own, "error"), call.Error, false)

@@ -2,12 +2,13 @@
 // Protocol.
 //
 // A line comes in as a fragment; the calls of a session are joined from them. No
-// model takes part in these messages, so turns are not recorded. It is O(session).
+// model takes part in these messages: which calls one response of the model made is
+// assumed from the time between them. What a relay called by itself, for a meta-tool or
+// ahead of the agent, stands behind the call that it was made for. It is O(session).
 package mcp
 
 import (
 	"cmp"
-	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -23,16 +24,28 @@ import (
 // of a file; two files that differ by .client and .server in their names are the
 // directions of one.
 //
-// The protocol knows tool calls and no model: calls are in no turn. A response
-// answers the oldest request of the other side with its id. IDs begin again with
-// every initialize; both sides count their own.
-var Format = trace.Format{
-	Name:     "mcp",
-	Doc:      "Logs of the Model Context Protocol: JSON-RPC messages, bare or wrapped.",
-	Spec:     "https://modelcontextprotocol.io/specification",
-	Detect:   detectMCP,
-	Decode:   decodeMCP,
-	Assemble: assembleMCP,
+// The protocol knows tool calls and no model: turns are assumed, see WithTurnGap, and
+// only where every call has a time. A response answers the oldest request of the other
+// side with its id. IDs begin again with every initialize; both sides count their own,
+// and so does every peer of a relay.
+var Format = WithTurnGap(DefaultTurnGap)
+
+// DefaultTurnGap is the time from which on a call is taken for one of another turn.
+const DefaultTurnGap = 100 * time.Millisecond
+
+// WithTurnGap returns the format with a time of its own: a call that starts before those
+// of the last turn were answered, or less than gap after that, is of the same turn.
+func WithTurnGap(gap time.Duration) trace.Format {
+	return trace.Format{
+		Name:   "mcp",
+		Doc:    "Logs of the Model Context Protocol: JSON-RPC messages, bare or wrapped.",
+		Spec:   "https://modelcontextprotocol.io/specification",
+		Detect: detectMCP,
+		Decode: decodeMCP,
+		Assemble: func(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
+			return assembleMCP(key, parts, gap)
+		},
+	}
 }
 
 func detectMCP(h trace.Head) trace.Match {
@@ -65,6 +78,10 @@ func detectMCP(h trace.Head) trace.Match {
 type mcpLine struct {
 	at            []byte
 	side, session string
+	peer          []byte // of the relay that wrote the line; nil if none did
+	within, relay []byte // JSON
+	by            []byte // who answered in the place of a server
+	attached      []byte // JSON: content behind that of the result
 	messages      [][]byte
 }
 
@@ -91,6 +108,18 @@ func readMCPLine(data []byte) (l mcpLine) {
 		case "sessionId", "session_id", "mcpSessionId", "connectionId", "connection_id", "connection", "session":
 			text, _ := c.Text()
 			l.session = cmp.Or(string(text), l.session)
+		case "peer":
+			if peer, _ := c.Text(); isPeer(string(peer)) {
+				l.peer = peer
+			}
+		case "within":
+			l.within = c.Raw()
+		case "answered_by":
+			l.by, _ = c.Text()
+		case "attached":
+			l.attached = c.Raw()
+		case "awo":
+			l.relay = c.Raw()
 		case "message", "data", "payload", "body", "msg":
 			if c.Kind() == jsonscan.String {
 				wrapped, _ = c.Text()
@@ -115,6 +144,14 @@ func readMCPLine(data []byte) (l mcpLine) {
 	}
 	return l
 }
+
+// Who a relay speaks with: agentPeer, or upstreamPeer and the name of a server.
+const (
+	agentPeer    = "agent"
+	upstreamPeer = "upstream:"
+)
+
+func isPeer(name string) bool { return name == agentPeer || strings.HasPrefix(name, upstreamPeer) }
 
 // mcpSide returns who sends in a direction, "" if its name does not say.
 func mcpSide(direction string) string {
@@ -147,8 +184,8 @@ func decodeMCP(r trace.Record) ([]trace.Fragment, error) {
 	if l.session != "" {
 		key = "session:" + l.session
 	}
-	order := int64(0)
-	if at, ok := trace.ParseTime(l.at); ok {
+	order := int64(0) // a relay writes in order, whatever its clock does
+	if at, ok := trace.ParseTime(l.at); ok && l.peer == nil {
 		order = at.UnixMicro()
 	}
 	var out []trace.Fragment
@@ -158,6 +195,21 @@ func decodeMCP(r trace.Record) ([]trace.Fragment, error) {
 		}
 		part := jsonscan.AppendQuoted([]byte(`{"at":`), l.at)
 		part = jsonscan.AppendQuoted(append(part, `,"side":`...), l.side)
+		if l.peer != nil {
+			part = jsonscan.AppendQuoted(append(part, `,"peer":`...), string(l.peer))
+		}
+		if l.within != nil {
+			part = append(append(part, `,"within":`...), l.within...)
+		}
+		if l.by != nil {
+			part = jsonscan.AppendQuoted(append(part, `,"by":`...), l.by)
+		}
+		if l.attached != nil {
+			part = append(append(part, `,"attached":`...), l.attached...)
+		}
+		if l.relay != nil && len(out) == 0 {
+			part = append(append(part, `,"awo":`...), l.relay...)
+		}
 		part = append(append(append(part, `,"message":`...), message...), '}')
 		out = append(out, trace.Fragment{Key: key, Order: order, Data: part, Pos: r.Pos()})
 	}
@@ -165,210 +217,4 @@ func decodeMCP(r trace.Record) ([]trace.Fragment, error) {
 		return build.New(0).FinishRecord(r, &c, "this record holds no JSON-RPC message")
 	}
 	return out, nil
-}
-
-// mcpID is an id as one side counts them: 1 and "1" are two.
-type mcpID struct {
-	side string
-	id   string
-}
-
-// mcpReader puts a connection together.
-type mcpReader struct {
-	b       *build.Builder
-	calls   map[mcpID][]int // that wait for a response
-	others  map[mcpID]int   // requests of other kinds that wait, and how many
-	tools   map[trace.Name]bool
-	halfway []int // calls that asked for more input
-}
-
-// mcpMessage is a message with what is told about it.
-type mcpMessage struct {
-	side    string
-	at      time.Time
-	message trace.Value
-}
-
-func assembleMCP(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	r := mcpReader{b: build.New(0), others: map[mcpID]int{}, tools: map[trace.Name]bool{}}
-	t := r.b.Trajectory
-	t.Offset = -1
-	t.Session = strings.TrimPrefix(key, "session:")
-	if t.Session == key {
-		t.Session = ""
-		t.ID = strings.TrimPrefix(key, "file:")
-	} else {
-		t.ID = t.Session
-	}
-	r.restart()
-	var deferred []mcpMessage
-	for i := range parts {
-		v, err := trace.ParseValue(parts[i].Data)
-		if err != nil {
-			continue // it was valid in its record
-		}
-		m := mcpMessage{side: v.Member("side").Text, message: v.Member("message")}
-		m.at, _ = trace.ParseTime(v.Member("at").Text)
-		switch {
-		case m.message.Member("method").Kind == trace.String:
-			r.request(m)
-		case !r.response(m):
-			deferred = append(deferred, m) // the other direction may be in a file behind
-		}
-	}
-	for _, m := range deferred {
-		if !r.response(m) {
-			r.b.Anomaly(trace.CodeOrphanResult, 1)
-		}
-	}
-	t = r.b.Finish()
-	t.Source = parts[0].Pos
-	if len(t.Calls) == 0 && len(t.Tools) == 0 {
-		return nil, nil
-	}
-	return []*trace.Trajectory{t}, nil
-}
-
-// restart forgets what the client waits for: a connection begins. What the server
-// asked may stand in another file and is kept.
-func (r *mcpReader) restart() {
-	r.calls, r.halfway = map[mcpID][]int{}, nil
-	maps.DeleteFunc(r.others, func(id mcpID, _ int) bool { return id.side == "client" })
-}
-
-// idOf returns the id of a message of a side.
-func (m mcpMessage) idOf(side string) (mcpID, bool) {
-	id := m.message.Member("id")
-	return mcpID{side, string(id.AppendCanonical(nil))}, id.Kind == trace.String || id.Kind == trace.Number
-}
-
-// fromServer reports whether a request is one that only servers make.
-func fromServer(method string) bool {
-	switch method {
-	case "sampling/createMessage", "roots/list", "elicitation/create":
-		return true
-	}
-	return false
-}
-
-func (r *mcpReader) request(m mcpMessage) {
-	b := r.b
-	method, params := m.message.Member("method").Text, m.message.Member("params")
-	side := m.side
-	switch {
-	case fromServer(method):
-		side = "server"
-	case method != "ping":
-		side = "client"
-	}
-	id, ok := m.idOf(side)
-	switch {
-	case method == "notifications/cancelled":
-		cancelled := mcpID{"client", string(params.Member("requestId").AppendCanonical(nil))}
-		if len(r.calls[cancelled]) > 0 && m.side != "server" {
-			b.Anomaly(build.CodeCallCancelled, 1)
-		}
-		return
-	case !ok:
-		return
-	case method == "initialize":
-		r.restart()
-		b.Trajectory.Agent = cmp.Or(b.Trajectory.Agent, params.Member("clientInfo").Member("name").Text)
-	case method == "tools/call":
-		name := params.Member("name")
-		if name.Kind != trace.String || name.Text == "" {
-			b.Anomaly(build.CodeCallUnnamed, 1)
-			break
-		}
-		tool := b.Names.Intern([]byte(name.Text))
-		if params.Member("requestState").Kind != trace.Null || params.Member("inputResponses").Kind != trace.Null {
-			for i, call := range r.halfway { // the same call again, with what it asked for
-				if b.Trajectory.Calls[call].Tool == tool {
-					r.halfway = append(r.halfway[:i:i], r.halfway[i+1:]...)
-					r.calls[id] = append(r.calls[id], call)
-					return
-				}
-			}
-		}
-		args := trace.JSONOf([]byte("{}")) // a call without arguments has none
-		if v := params.Member("arguments"); v.Kind != trace.Null {
-			args = build.RawOf(v)
-		}
-		r.calls[id] = append(r.calls[id], len(b.Trajectory.Calls))
-		text := m.message.Member("id").Text
-		b.CallOutsideTurns(b.Text([]byte(text)), tool, args, trace.OriginModel).Start = m.at
-		return
-	}
-	r.others[id]++
-}
-
-// response adds a response. It returns false if nothing waits for it.
-func (r *mcpReader) response(m mcpMessage) bool {
-	result, failure := m.message.Member("result"), m.message.Member("error")
-	if tools := result.Member("tools"); tools.Kind == trace.Array {
-		for _, tool := range r.b.ToolsOf(tools) {
-			if !r.tools[tool.Name] {
-				r.tools[tool.Name] = true
-				r.b.Trajectory.Tools = append(r.b.Trajectory.Tools, tool)
-			}
-		}
-	}
-	call, ok := m.idOf("client")
-	if !ok {
-		return true // an error about something that was no request
-	}
-	// The requests that it can answer are those of the other side.
-	others := []string{"client", "server", ""}
-	switch m.side {
-	case "client":
-		others = []string{"server", ""}
-	case "server":
-		others = []string{"client", ""}
-	}
-	waits := r.calls[call]
-	if m.side == "client" {
-		waits = nil
-	}
-	isResult := failure.Kind != trace.Null || result.Member("content", "structuredContent", "isError", "resultType").Kind != trace.Null
-	if len(waits) == 0 || !isResult {
-		for _, side := range others {
-			id, _ := m.idOf(side)
-			if r.others[id] > 0 {
-				r.others[id]--
-				return true
-			}
-		}
-	}
-	if len(waits) == 0 {
-		return false
-	}
-	if result.Member("resultType").Text == "input_required" {
-		r.calls[call] = waits[1:]
-		r.halfway = append(r.halfway, waits[0])
-		return true
-	}
-	r.calls[call] = waits[1:]
-	r.answer(&r.b.Trajectory.Calls[waits[0]], result, failure)
-	r.b.Trajectory.Calls[waits[0]].End = m.at
-	return true
-}
-
-// answer gives a call its result: what it says in a structure, else its content.
-func (r *mcpReader) answer(c *trace.Call, result, failure trace.Value) {
-	c.HasResult = true
-	if failure.Kind != trace.Null {
-		c.Status, c.Error = trace.StatusFailed, build.RawOf(failure.Member("message"))
-		return
-	}
-	c.Status = trace.StatusOK
-	if failed := result.Member("isError"); failed.Kind == trace.Bool && failed.Bool {
-		c.Status = trace.StatusFailed
-	}
-	if structured := result.Member("structuredContent"); structured.Kind != trace.Null {
-		c.Result = build.RawOf(structured)
-	} else if content := result.Member("content"); content.Kind == trace.Array {
-		c.Result = trace.Raw{Data: content.AppendCanonical(nil), Form: trace.FormParts}
-	} else {
-		c.Result = build.RawOf(result)
-	}
 }

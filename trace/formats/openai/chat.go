@@ -128,7 +128,7 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 			if !outer && !d.found {
 				d.record(c, false)
 			}
-		case "request":
+		case "request", "request_body":
 			if outer {
 				if seen.Note(b, chatRequest) {
 					d.restart()
@@ -136,7 +136,7 @@ func (d *ChatRecord) record(c *jsonscan.Cursor, outer bool) {
 				d.asked = true
 				d.nested(c, func(c *jsonscan.Cursor) { d.record(c, false) })
 			}
-		case "response":
+		case "response", "response_body":
 			if outer {
 				seen.Note(b, chatResponse)
 				if seen&chatRequest != 0 {

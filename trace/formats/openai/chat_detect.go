@@ -16,6 +16,10 @@ func detectOpenAIChat(h trace.Head) trace.Match {
 	m := trace.Match{Whole: h.Container == trace.ContainerArray && h.Records[0].Has("role")}
 	var s chatSigns
 	for _, r := range h.Records {
+		if message.InSession(r) {
+			s.other = true
+			break
+		}
 		c := jsonscan.New(r.Raw)
 		s.record(&c, m.Whole)
 		if !m.Whole && s.messages {
@@ -83,7 +87,7 @@ func (s *chatSigns) record(c *jsonscan.Cursor, inMessage bool) {
 		switch string(key) {
 		case "messages":
 			s.list(c)
-		case "request", "body":
+		case "request", "body", "request_body":
 			if text, ok := c.Text(); ok {
 				inner := jsonscan.New(text)
 				s.record(&inner, false)

@@ -40,9 +40,12 @@ var flatLists = map[string]string{
 	"calls": "",
 }
 
+// rowLists are the members in which an interface for queries gives rows, each a span.
+var rowLists = map[string]bool{"events": true, "rows": true, "data": true, "objects": true}
+
 func detectFlat(h trace.Head) trace.Match {
 	for _, r := range h.Records {
-		if isFlatSpan(r.Members) && !r.Has("context") || r.Has("request_body", "response_body") {
+		if isFlatSpan(r.Members) && !r.Has("context") || r.Has("request_body", "response_body") && bytes.Contains(bytes.ToLower(r.Raw), []byte(`"helicone-session-id"`)) {
 			return trace.Match{OK: true}
 		}
 		for name := range flatLists {
@@ -50,9 +53,17 @@ func detectFlat(h trace.Head) trace.Match {
 				return trace.Match{OK: true}
 			}
 		}
+		for name := range rowLists {
+			if holdsFlatSpan(r.Members[name]) {
+				return trace.Match{OK: true}
+			}
+		}
 		data := r.Members["data"]
-		if build.IsKind(data, '{') && holdsFlatSpan(trace.NewHeadRecord(data, true).Members["spans"]) {
-			return trace.Match{OK: true}
+		if build.IsKind(data, '{') {
+			inner := trace.NewHeadRecord(data, true).Members
+			if holdsFlatSpan(inner["spans"]) || holdsFlatSpan(trace.NewHeadRecord(inner["attributes"], true).Members["spans"]) {
+				return trace.Match{OK: true}
+			}
 		}
 		if build.IsKind(data, '[') {
 			inner := bytes.TrimLeft(data[1:], " \t\r\n")
@@ -69,7 +80,11 @@ func holdsFlatSpan(list []byte) bool {
 		return false
 	}
 	list = bytes.TrimLeft(list[1:], " \t\r\n")
-	return build.IsKind(list, '{') && isFlatSpan(trace.NewHeadRecord(list, true).Members)
+	if !build.IsKind(list, '{') {
+		return false
+	}
+	first := trace.NewHeadRecord(list, true)
+	return isFlatSpan(first.Members) || first.Has("request_body", "response_body")
 }
 
 // isFlatSpan reports whether an object with these members is a span.
@@ -106,32 +121,43 @@ func eachFlat(raw []byte, visit func(span []byte, owner, kind string)) bool {
 		}
 	}
 	found := false
+	each := func(list []byte, use func(element []byte)) {
+		c := jsonscan.New(list)
+		for ok := c.Array(); ok && c.Element(); {
+			if element := c.Raw(); build.IsKind(element, '{') {
+				use(element)
+			}
+		}
+	}
 	c := jsonscan.New(raw)
 	for ok := c.Object(); ok && c.Member(); {
 		name := string(c.Key())
 		kind, list := flatLists[name]
-		switch {
-		case list && c.Kind() == jsonscan.Array:
-			for c.Array(); c.Element(); {
-				if span := c.Raw(); build.IsKind(span, '{') {
-					visit(span, owner, kind)
-					found = true
-				}
-			}
-		case name == "data" && c.Kind() == jsonscan.Object:
-			found = eachFlat(c.Raw(), func(span []byte, inner, kind string) {
+		switch value := c.Raw(); {
+		case list && build.IsKind(value, '['):
+			each(value, func(span []byte) {
+				visit(span, owner, kind)
+				found = true
+			})
+		case (name == "data" || name == "attributes") && build.IsKind(value, '{'):
+			found = eachFlat(value, func(span []byte, inner, kind string) {
 				if inner == "" {
 					inner = owner
 				}
 				visit(span, inner, kind)
 			}) || found
-		case name == "data" && c.Kind() == jsonscan.Array:
-			for c.Array(); c.Element(); {
-				if span := build.MemberRaw(c.Raw(), "attributes"); build.IsKind(span, '{') {
+		case rowLists[name] && holdsFlatSpan(value):
+			each(value, func(span []byte) {
+				visit(span, "", "")
+				found = true
+			})
+		case name == "data" && build.IsKind(value, '['):
+			each(value, func(element []byte) {
+				if span := build.MemberRaw(element, "attributes"); build.IsKind(span, '{') {
 					visit(span, owner, "")
 					found = true
 				}
-			}
+			})
 		}
 	}
 	return found

@@ -142,7 +142,7 @@ func (f *flatReader) members(raw []byte, depth int) {
 		case flatRow:
 			f.row = spantree.SpanNumber([]byte(text(&c)), 8)
 		case flatParent:
-			if parent := spantree.SpanNumber(firstOf(&c), 8); parent != "" {
+			if parent := spantree.SpanNumber(firstOf(&c), 8); parent != "" && parent != "undefined" { // Datadog's roots
 				s.Parent = parent
 			}
 		case flatName:

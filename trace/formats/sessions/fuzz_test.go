@@ -18,3 +18,5 @@ func FuzzKimi(f *testing.F) { formattest.FuzzFormat(f, &sessions.Kimi) }
 func FuzzADK(f *testing.F) { formattest.FuzzFormat(f, &sessions.ADK) }
 
 func FuzzHandsEvents(f *testing.F) { formattest.FuzzFormat(f, &sessions.HandsEvents) }
+
+func FuzzOpenCode(f *testing.F) { formattest.FuzzFormat(f, &sessions.OpenCode) }

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -71,7 +72,11 @@ func (l *log) add(items []build.Item, s said) {
 			b.Message(trace.RoleSystem, it.Value.OrAbsent()).Time = s.at
 			continue
 		case build.ItemResult:
-			l.result(it, s)
+			if several := l.divided(it); several != nil {
+				l.add(several, s)
+			} else {
+				l.result(it, s)
+			}
 			continue
 		}
 		if it.Kind == build.ItemText && it.Value.IsEmpty() && !l.saysMore(items[i+1:]) && len(items) > 1 && l.inTurn {
@@ -134,6 +139,34 @@ func (l *log) say(it *build.Item, s said) {
 	}
 }
 
+// divided returns the results of the calls of the last turn if one without an id is a
+// list of them, nil if it is not.
+func (l *log) divided(it *build.Item) (out []build.Item) {
+	t := l.b.Trajectory
+	n := len(t.Turns)
+	if len(it.ID) > 0 || len(it.Tool) > 0 || n == 0 || t.Turns[n-1].NumCalls < 2 {
+		return nil
+	}
+	list := build.InnerJSON(it.Value)
+	if !build.IsKind(list, '[') {
+		return nil
+	}
+	turn := t.Turns[n-1]
+	for i := turn.FirstCall; i < turn.FirstCall+turn.NumCalls; i++ {
+		if t.Calls[i].HasResult {
+			return nil
+		}
+	}
+	c := jsonscan.New(list)
+	for ok := c.Array(); ok && c.Element(); {
+		out = append(out, build.Item{Kind: build.ItemResult, Tool: []byte(t.Calls[min(turn.FirstCall+len(out), len(t.Calls)-1)].Tool.Value()), Value: raw(c.Raw()), Status: it.Status})
+	}
+	if len(out) != turn.NumCalls {
+		return nil
+	}
+	return out
+}
+
 func (l *log) result(it *build.Item, s said) {
 	var call *trace.Call
 	switch {
@@ -176,33 +209,50 @@ func (l *log) finish() *trace.Trajectory {
 // entry adds what a record says to a log.
 type entry func(l *log, record []byte)
 
-// decoder returns how records become fragments. whole reports whether a record is a
-// conversation of its own, and divide divides one that holds several.
+// layout is how records become fragments.
+type layout struct {
+	whole  func([]byte) bool     // a record is a session of its own
+	divide func([]byte) [][]byte // the sessions of a record that holds several; may be nil
+	// key returns the session that a record of a file says it is of, "" for none, and
+	// its place in it; may be nil.
+	key func(file string, record []byte) (string, int64)
+}
+
+// decoder returns how records become fragments.
 func decoder(whole func([]byte) bool, divide func([]byte) [][]byte) func(trace.Record) ([]trace.Fragment, error) {
-	return func(r trace.Record) ([]trace.Fragment, error) {
-		if err := build.CheckRecord(r); err != nil {
-			return nil, err
-		}
-		records := [][]byte{r.Data}
-		if divide != nil {
-			records = divide(r.Data)
-		}
-		var out []trace.Fragment
-		for i, data := range records {
-			key := r.File
-			if whole(data) {
-				key = r.Pos().String()
-				if i > 0 {
-					key += "#" + string(rune('0'+i%10)) + r.At(min(i, len(r.Data))).String()
-				}
-			}
-			out = append(out, trace.Fragment{Key: key, Data: data, Pos: r.Pos()})
-		}
-		if len(out) == 0 {
-			return nil, diag.New(r.Pos(), build.CodeRecordShape, "this record holds no session")
-		}
-		return out, nil
+	return layout{whole: whole, divide: divide}.decode
+}
+
+func (y layout) decode(r trace.Record) ([]trace.Fragment, error) {
+	if err := build.CheckRecord(r); err != nil {
+		return nil, err
 	}
+	records := [][]byte{r.Data}
+	if y.divide != nil {
+		records = y.divide(r.Data)
+	}
+	var out []trace.Fragment
+	for i, data := range records {
+		part := trace.Fragment{Key: r.File, Data: data, Pos: r.Pos()}
+		named := ""
+		if y.key != nil {
+			named, part.Order = y.key(r.File, data)
+		}
+		switch {
+		case named != "":
+			part.Key = named
+		case y.whole(data):
+			part.Key = r.Pos().String()
+			if i > 0 {
+				part.Key += "#" + strconv.Itoa(i)
+			}
+		}
+		out = append(out, part)
+	}
+	if len(out) == 0 {
+		return nil, diag.New(r.Pos(), build.CodeRecordShape, "this record holds no session")
+	}
+	return out, nil
 }
 
 // assembler returns how the fragments of a session become its trajectory.
@@ -212,6 +262,9 @@ func assembler(agent string, read entry) func(string, []trace.Fragment) ([]*trac
 		l := &log{b: b, messages: message.NewReader(b), agent: agent}
 		b.Trajectory.Offset = -1
 		for i := range parts {
+			if i+1 < len(parts) && build.HasMember(parts[i].Data, "values") && strings.Contains(key, "#") {
+				continue // a state of the session before the last
+			}
 			read(l, parts[i].Data)
 		}
 		t := l.finish()

@@ -3,6 +3,8 @@ package sessions
 import (
 	"bytes"
 	"cmp"
+	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -30,41 +32,148 @@ import (
 // writes down as calls in its text is calls.
 var Messages = trace.Format{
 	Name:     "messages",
-	Doc:      "Messages of agents and libraries: opencode, Cursor, OpenClaw, Droid, Qwen Code, goose, AutoGen, pydantic-ai, ShareGPT.",
+	Doc:      "Messages of agents and libraries: Cursor, Cline, OpenClaw, Droid, Qwen Code, goose, AutoGen, LangGraph, pydantic-ai, ShareGPT.",
 	Spec:     "https://opencode.ai/docs/cli/#export",
 	Detect:   detectMessages,
-	Decode:   decoder(holdsMessages, nil),
+	Decode:   layout{whole: holdsMessages, divide: divideMessages, key: conversationKey}.decode,
 	Assemble: assembler("", readMessages),
 }
 
 // messageLists are the members that hold the messages of a session.
-var messageLists = []string{"messages", "conversations", "conversation", "history", "trajectory", "items"}
+var messageLists = []string{"messages", "conversations", "conversation", "history", "trajectory", "items", "message_thread", "turns"}
+
+// stateNames are the members in which libraries keep the state of a session, with the
+// messages somewhere in it: AutoGen, LangGraph.
+var stateNames = []string{"values", "channel_values", "llm_context", "state", "agent_state", "agent_states", "thread", "session_data", "data", "result"}
 
 // messageList returns the messages of a session, nil if it has none.
 func messageList(record []byte) []byte {
 	if build.IsKind(record, '[') {
 		return record
 	}
+	return listIn(record, 0)
+}
+
+// stateDepth is how deep messages stand in the state of a session at most.
+const stateDepth = 6
+
+func listIn(object []byte, depth int) []byte {
+	members := trace.NewHeadRecord(object, false).Members
 	for _, name := range messageLists {
-		if list := build.MemberRaw(record, name); build.IsKind(list, '[') {
+		if list := members[name]; build.IsKind(list, '[') {
 			return list
+		}
+	}
+	if depth >= stateDepth {
+		return nil
+	}
+	if agents := members["agent_states"]; build.IsKind(agents, '{') { // the thread of all, else what one knows
+		var found []byte
+		c := jsonscan.New(agents)
+		for ok := c.Object(); ok && c.Member(); {
+			one := c.Raw()
+			if list := build.MemberRaw(one, "message_thread"); build.IsKind(list, '[') && len(bytes.TrimSpace(list[1:])) > 1 {
+				return list
+			}
+			if list := listIn(one, depth+1); len(list) > len(found) {
+				found = list
+			}
+		}
+		return found
+	}
+	for _, name := range stateNames {
+		if inner := members[name]; build.IsKind(inner, '{') {
+			if list := listIn(inner, depth+1); list != nil {
+				return list
+			}
 		}
 	}
 	return nil
 }
 
-func holdsMessages(record []byte) bool { return messageList(record) != nil }
+func holdsMessages(record []byte) bool {
+	return otherOf(record) != nil || build.MemberRaw(record, "runs") != nil || messageList(record) != nil
+}
+
+// divideMessages returns the sessions of a record that holds several.
+func divideMessages(record []byte) (out [][]byte) {
+	members := trace.NewHeadRecord(record, false).Members
+	for _, name := range []string{"test_cases", "testCases", "data"} {
+		list := members[name]
+		if !build.IsKind(list, '[') {
+			continue
+		}
+		c := jsonscan.New(list)
+		for ok := c.Array(); ok && c.Element(); {
+			one := c.Raw()
+			if !build.IsKind(one, '{') || name == "data" && !build.HasMember(one, "agent_thoughts") {
+				return [][]byte{record}
+			}
+			out = append(out, one)
+		}
+	}
+	if out == nil {
+		return [][]byte{record}
+	}
+	return out
+}
+
+// conversationKey returns the conversation that a record is a part of, and its place
+// in that, "" for none.
+func conversationKey(file string, record []byte) (string, int64) {
+	if build.HasMember(record, "message_id") && build.IsKind(build.MemberRaw(record, "message"), '{') { // Strands: a file for each message
+		c := jsonscan.New(build.MemberRaw(record, "message_id"))
+		n, _ := c.Int()
+		return path.Dir(filepath.ToSlash(file)), n
+	}
+	file += "#"
+	if build.HasMember(record, "agent_thoughts") {
+		return file + text(record, "conversation_id"), moment(record, "created_at").UnixNano()
+	}
+	if build.HasMember(record, "values") { // the states of a thread, the last of which has all
+		for _, path := range [][]string{{"checkpoint", "thread_id"}, {"config", "configurable", "thread_id"}, {"metadata", "thread_id"}, {"thread_id"}} {
+			if id := text(record, path...); id != "" {
+				return file + id, int64(len(messageList(record)))
+			}
+		}
+	}
+	return "", 0
+}
+
+// readRuns adds the runs of a session of Agno, each with its messages, of which those
+// that it repeats are marked.
+func readRuns(l *log, runs []byte) {
+	c := jsonscan.New(runs)
+	for ok := c.Array(); ok && c.Element(); {
+		run := c.Raw()
+		about(l, run)
+		list := jsonscan.New(build.MemberRaw(run, "messages"))
+		for ok := list.Array(); ok && list.Element(); {
+			if one := list.Raw(); build.IsKind(one, '{') && string(build.MemberRaw(one, "from_history")) != "true" {
+				readMessage(l, one)
+			}
+		}
+	}
+}
 
 // readMessages adds the messages of a record.
 func readMessages(l *log, record []byte) {
 	t := l.b.Trajectory
+	if read := otherOf(record); read != nil {
+		read(l, record)
+		return
+	}
+	if runs := build.MemberRaw(record, "runs"); build.IsKind(runs, '[') {
+		readRuns(l, runs)
+		return
+	}
 	if list := messageList(record); list != nil {
 		if build.IsKind(record, '{') {
 			about(l, record)
 		}
 		c := jsonscan.New(list)
 		for ok := c.Array(); ok && c.Element(); {
-			if one := c.Raw(); build.IsKind(one, '{') {
+			if one := c.Raw(); build.IsKind(one, '{') && !readOtherRecord(l, one) {
 				readMessage(l, one)
 			}
 		}
@@ -75,12 +184,29 @@ func readMessages(l *log, record []byte) {
 	case "session", "session_start", "session_meta", "session_info":
 		t.ID, t.Session = cmp.Or(t.ID, text(record, "id"), text(record, "sessionId")), cmp.Or(t.Session, text(record, "id"))
 		return
+	case "result", "completion": // the end of a stream, with its last answer again
+		if build.MemberRaw(record, "message") == nil && build.MemberRaw(record, "role") == nil {
+			return
+		}
+	case "system":
+		if text(record, "subtype") == "init" {
+			t.Model = cmp.Or(t.Model, text(record, "model"))
+			t.ID, t.Session = cmp.Or(t.ID, text(record, "session_id")), cmp.Or(t.Session, text(record, "session_id"))
+			return
+		}
 	case "model_change":
 		t.Model = cmp.Or(t.Model, text(record, "modelId"), text(record, "model"))
 		return
 	}
 	if id := cmp.Or(text(record, "sessionId"), text(record, "session_id"), text(record, "sessionID")); id != "" {
 		t.ID, t.Session = cmp.Or(t.ID, id), cmp.Or(t.Session, id)
+	}
+	if readOtherRecord(l, record) {
+		return
+	}
+	if has := trace.NewHeadRecord(record, false).Has; has("working_dir") && !has("role") && !has("message") { // the first line of a session of goose
+		about(l, record)
+		return
 	}
 	readMessage(l, record)
 }
@@ -130,15 +256,53 @@ func readMessage(l *log, record []byte) {
 		end:   moment(record, "info.time.completed", "time.completed"),
 		model: cmp.Or(text(record, "model"), text(inner, "model"), text(record, "info", "modelID"), text(inner, "model_name")),
 	}
-	for _, usage := range [][]byte{member(inner, "usage"), member(record, "usage"), member(record, "info", "tokens"), member(inner, "metadata", "usage")} {
-		if build.IsKind(usage, '{') && !s.usage.Known {
-			s.usage, _ = message.FindUsage(append(append([]byte(`{"usage":`), usage...), '}'))
-			if !s.usage.Known {
-				s.usage = build.ReadUsage(usage, &build.UsageSession)
-			}
-		}
+	if s.usage = usageOf(inner, record, member(inner, "metadata"), member(record, "data")); !s.usage.Known {
+		s.usage = build.ReadUsage(member(record, "info", "tokens"), &build.UsageSession)
 	}
-	items, _ := l.messages.Read(trace.JSONOf(inner), false)
+	for _, step := range stepsOf(inner) {
+		items, _ := l.messages.Read(trace.JSONOf(step), false)
+		l.told(record, items, s)
+		s.usage = trace.Usage{} // of all steps together
+	}
+}
+
+// stepsOf returns a message of the AI SDK as one for each response of the model, which
+// parts of the type step-start begin.
+func stepsOf(message []byte) [][]byte {
+	parts := build.MemberRaw(message, "parts")
+	if !bytes.Contains(parts, []byte(`"step-start"`)) || !build.IsKind(parts, '[') {
+		return [][]byte{message}
+	}
+	var steps [][]byte
+	var step []byte
+	n := 0
+	c := jsonscan.New(parts)
+	for ok := c.Array(); ok && c.Element(); {
+		part := c.Raw()
+		if text(part, "type") == "step-start" {
+			if n++; n > 1 && step != nil {
+				steps, step = append(steps, step), nil
+			}
+			continue
+		}
+		if step != nil {
+			step = append(step, ',')
+		}
+		step = append(step, part...)
+	}
+	if n < 2 || step == nil {
+		return [][]byte{message}
+	}
+	steps = append(steps, step)
+	for i, step := range steps {
+		whole := jsonscan.AppendQuoted([]byte(`{"role":`), text(message, "role"))
+		steps[i] = append(append(append(whole, `,"parts":[`...), step...), "]}"...)
+	}
+	return steps
+}
+
+// told adds the items of a message.
+func (l *log) told(record []byte, items []build.Item, s said) {
 	if text(record, "subtype") == "notification" { // the program in the user's name
 		for i := range items {
 			if items[i].Kind == build.ItemUser {
@@ -155,6 +319,9 @@ func detectMessages(h trace.Head) trace.Match {
 	}
 	for _, r := range h.Records {
 		m := r.Members
+		if detectOther(r) {
+			return trace.Match{OK: true}
+		}
 		kind := strings.Trim(string(m["type"]), `"`)
 		inner := trace.NewHeadRecord(m["message"], true)
 		switch {
@@ -191,6 +358,31 @@ func detectMessages(h trace.Head) trace.Match {
 	return trace.Match{}
 }
 
+// detectOther reports whether a record is of a session that is kept as no list of
+// messages, or whose messages stand in its state.
+func detectOther(r trace.HeadRecord) bool {
+	m, has := r.Members, r.Has
+	switch {
+	case has("system", "chat") && bytes.Contains(m["chat"], []byte("USER:")),
+		has("query", "answers", "tools") && bytes.Contains(m["answers"], []byte("arguments")),
+		has("input", "actual_output", "tools_called"), has("test_cases") && bytes.Contains(m["test_cases"], []byte(`"tools_called"`)),
+		isStep(has),
+		has("data") && bytes.Contains(m["data"], []byte(`"agent_thoughts"`)), has("agent_thoughts", "query"),
+		has("runs", "session_id") && bytes.Contains(m["runs"], []byte(`"messages"`)), has("run_id", "messages", "agent_id"),
+		has("type", "toolName", "parameters"), has("type", "call_id", "tool_call", "subtype"):
+		return true
+	case has("messages") || has("trace_id") || has("traceId"):
+		return false
+	}
+	for _, name := range []string{"values", "llm_context", "agent_states", "agent_state"} {
+		if inner := m[name]; build.IsKind(inner, '{') && (bytes.Contains(inner, []byte(`"messages"`)) || bytes.Contains(inner, []byte(`"message_thread"`))) {
+			return true
+		}
+	}
+	inner := trace.NewHeadRecord(m["message"], true)
+	return has("message", "message_id") && inner.Has("role", "content") // Strands
+}
+
 // foreignParts are types of parts that neither OpenAI's nor Anthropic's interfaces
 // have.
 var foreignParts = [][]byte{
@@ -202,7 +394,7 @@ func foreign(object []byte) bool {
 	if !build.IsKind(object, '{') {
 		return false
 	}
-	found, source := false, false
+	found, source, human, said := false, false, false, false
 	c := jsonscan.New(object)
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {
@@ -211,26 +403,52 @@ func foreign(object []byte) bool {
 		case "type":
 			kind, _ := c.Text()
 			found = found || source && (bytes.HasSuffix(kind, []byte("Message")) || bytes.HasSuffix(kind, []byte("Event")))
-		case "role":
-			switch role, _ := c.Text(); string(role) {
-			case "toolResult", "tool-call", "tool-response", "tool_response":
+			human = string(kind) == "human" || string(kind) == "ai"
+		case "data":
+			found = found || human && build.HasMember(c.Raw(), "content")
+		case "role", "Role":
+			if c.Kind() == jsonscan.Object {
 				found = true
 			}
-		case "part_kind":
+			switch role, _ := c.Text(); string(role) {
+			case "toolResult", "tool-call", "tool-response", "tool_response", "function_call", "observation", "human", "ai", "gpt":
+				found = true
+			}
+		case "part_kind", "additional_kwargs", "Items", "from_history":
 			found = true
-		case "content", "parts":
-			for ok := c.Array(); ok && c.Element(); {
-				for ok := c.Object(); ok && c.Member(); {
-					switch string(c.Key()) {
-					case "type":
-						kind, _ := c.Text()
-						for _, other := range foreignParts {
-							found = found || bytes.Equal(kind, other)
-						}
-					case "part_kind":
-						found = true
-					}
+		case "toolInvocations", "tools_called", "blocks":
+			found = found || c.Array() && c.Element() && c.Kind() == jsonscan.Object
+		case "content":
+			said = true
+			if text, ok := c.Text(); ok {
+				found = found || message.WritesCalls(text)
+				continue
+			}
+			found = foreignContent(&c, false) || found
+		case "parts":
+			found = foreignContent(&c, true) || found
+		}
+	}
+	return found || human && said
+}
+
+// foreignContent reports whether a list of parts has one that no interface has. Parts
+// under a name of their own have no type in Gemini's interface.
+func foreignContent(c *jsonscan.Cursor, typed bool) (found bool) {
+	for ok := c.Array(); ok && c.Element(); {
+		for ok := c.Object(); ok && c.Member(); {
+			switch string(c.Key()) {
+			case "type":
+				kind, _ := c.Text()
+				found = found || typed && len(kind) > 0
+				for _, other := range foreignParts {
+					found = found || bytes.Equal(kind, other)
 				}
+			case "part_kind", "toolUse", "toolResult":
+				found = true
+			case "text":
+				said, _ := c.Text()
+				found = found || message.WritesCalls(said)
 			}
 		}
 	}

@@ -59,6 +59,7 @@ const (
 	CodeArgsNotObject  = "args-not-object"  // arguments that are JSON but no object
 	CodeCallRepeatedID = "call-id-repeated" // a call with the id of an earlier one
 	CodeCallUnnamed    = "call-unnamed"     // a call without the name of a tool: left out
+	CodeCallsUnread    = "calls-unread"     // what looks like a call under a name that is not known: left out
 	CodeKeyDuplicate   = "key-duplicate"    // a member that an object has twice: the last counts
 	CodeLoneSurrogate  = "surrogate-lone"   // half a surrogate pair: read as U+FFFD
 	CodeMessageShape   = "message-shape"    // a message, call or result that cannot be one: left out

@@ -12,6 +12,7 @@ const (
 	input part = iota
 	cached
 	written
+	writtenHour // of written: kept for an hour
 	output
 	reasoning
 	ofTools // read by tools of the interface, apart from the input
@@ -47,8 +48,9 @@ const (
 // The forms in which token counts are written.
 var (
 	UsageAnthropic = Usage{
-		counts: map[string]part{"input_tokens": input, "cache_read_input_tokens": cached, "cache_creation_input_tokens": written, "output_tokens": output},
-		sum:    cacheApart,
+		counts:  map[string]part{"input_tokens": input, "cache_read_input_tokens": cached, "cache_creation_input_tokens": written, "output_tokens": output},
+		details: map[string]map[string]part{"cache_creation": {"ephemeral_1h_input_tokens": writtenHour}},
+		sum:     cacheApart,
 	}
 	UsageChat = Usage{ // OpenAI's chat completions, also as JavaScript names them
 		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output, "promptTokens": input, "completionTokens": output},
@@ -121,6 +123,7 @@ func (f *Usage) Read(c *jsonscan.Cursor) (u trace.Usage) {
 		}
 	}
 	u.Input, u.CachedInput, u.CacheWrite, u.Output, u.Reasoning = n[input], n[cached], n[written], n[output], n[reasoning]
+	u.CacheWriteHour = min(n[writtenHour], u.CacheWrite)
 	cache := u.CachedInput + u.CacheWrite
 	switch f.sum {
 	case cacheApart:

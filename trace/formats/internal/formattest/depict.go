@@ -51,8 +51,8 @@ func Depict(t *trace.Trajectory) string {
 	}
 	for i := range t.Calls {
 		c := &t.Calls[i]
-		line("call %s %s turn %d %s%s%s%s%s%s%s%s%s", c.ID, c.Tool.Value(), c.Turn, describeArgs(c), describeResult(c), some(" status", c.Status),
-			some(" origin", c.Origin), some(" after user", c.AfterUser), said(" error", c.Error), some(" start", Clock(c.Start)), some(" end", Clock(c.End)), some(" context", c.Context))
+		line("call %s %s turn %d %s%s%s%s%s%s%s%s%s%s%s", c.ID, c.Tool.Value(), c.Turn, describeArgs(c), describeResult(c), some(" status", c.Status),
+			some(" origin", c.Origin), some(" by", c.By), some(" answered by", c.AnsweredBy), some(" after user", c.AfterUser), said(" error", c.Error), some(" start", Clock(c.Start)), some(" end", Clock(c.End)), some(" context", c.Context))
 	}
 	for _, code := range slices.Sorted(maps.Keys(t.Anomalies.ByCode)) {
 		line("anomaly %s %d", code, t.Anomalies.ByCode[code])

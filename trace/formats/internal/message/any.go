@@ -69,7 +69,8 @@ type anyMessage struct {
 	content, thought          trace.Raw
 	text                      []byte // a string token
 	parts                     []byte
-	calls                     [][]byte // tool calls, each an object
+	unread                    int      // elements that look like calls, under a name that is not known
+	calls, results            [][]byte // tool calls and results, each an object
 	kwargs                    []byte
 	generations, choices      []byte
 	candidates                []byte
@@ -131,13 +132,13 @@ func readAnyMessage(object []byte) (m anyMessage) {
 		}
 		return nil
 	}
-	var contents, message, prompt, kind2, legacy []byte
+	var contents, message, prompt, kind2, legacy, items []byte
 	var textual trace.Raw
 	c := jsonscan.New(object)
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {
-		case "role", "from", "message_type":
-			if text, ok := c.Text(); ok && len(m.role) == 0 {
+		case "role", "from", "message_type", "Role":
+			if text := labelText(&c); len(text) > 0 && len(m.role) == 0 {
 				m.role = text
 			}
 		case "type":
@@ -163,7 +164,7 @@ func readAnyMessage(object []byte) (m anyMessage) {
 			m.status, _ = c.Text()
 		case "is_error", "isError":
 			m.failed, _ = c.Bool()
-		case "content":
+		case "content", "Content":
 			if content := build.ReadContent(&c); m.content.IsEmpty() {
 				m.content = content
 			}
@@ -176,19 +177,32 @@ func readAnyMessage(object []byte) (m anyMessage) {
 			if thought := build.ReadContent(&c); thought.Form == trace.FormString || thought.Form == trace.FormParts {
 				m.thought = thought
 			}
-		case "parts":
+		case "parts", "blocks", "Items":
 			m.parts = raw(&c, jsonscan.Array)
+		case "items": // Semantic Kernel's
+			items = raw(&c, jsonscan.Array)
 		case "contents":
 			contents = raw(&c, jsonscan.Array, jsonscan.String, jsonscan.Object)
-		case "tool_calls", "toolCalls", "toolInvocations":
+		case "tool_calls", "toolCalls", "toolInvocations", "tools_called":
 			if calls := callObjects(&c); len(calls) > 0 {
 				m.calls = calls
 			}
+		case "tool_results", "toolResults":
+			m.results = callObjects(&c)
 		case "additional_kwargs":
 			for ok := c.Object(); ok && c.Member(); {
-				if string(c.Key()) == "tool_calls" {
+				switch string(c.Key()) {
+				case "tool_calls":
 					if calls := callObjects(&c); len(m.calls) == 0 {
 						m.calls = calls
+					}
+				case "tool_call_id":
+					if id, ok := c.Text(); ok && len(m.callID) == 0 {
+						m.callID = id
+					}
+				case "name":
+					if text, ok := c.Text(); ok && len(m.name) == 0 {
+						m.name = text
 					}
 				}
 			}
@@ -220,11 +234,16 @@ func readAnyMessage(object []byte) (m anyMessage) {
 			if inner := raw(&c, jsonscan.Object, jsonscan.Array, jsonscan.String); inner != nil && m.wrapped == nil {
 				m.wrapped = inner
 			}
+		default:
+			m.unread += callsUnder(&c)
 		}
 	}
 	if legacy != nil {
 		legacy[0] = '{'
 		m.calls = append(m.calls, append(legacy, '}'))
+	}
+	if m.parts == nil && len(m.role) > 0 {
+		m.parts = items
 	}
 	m.settle(kind2, contents, message, prompt, textual)
 	return m
@@ -283,6 +302,20 @@ func (m *anyMessage) settle(kind2, contents, message, prompt []byte, textual tra
 	}
 }
 
+// labelText returns a text, or that of an object that only names something.
+func labelText(c *jsonscan.Cursor) (text []byte) {
+	if t, ok := c.Text(); ok {
+		return t
+	}
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "value", "label", "Label":
+			text, _ = c.Text()
+		}
+	}
+	return text
+}
+
 // firstText returns a text, or the first of a list.
 func firstText(c *jsonscan.Cursor) (text []byte) {
 	if t, ok := c.Text(); ok {
@@ -306,8 +339,13 @@ func callObjects(c *jsonscan.Cursor) (calls [][]byte) {
 		}
 		return nil
 	}
+	if c.Kind() == jsonscan.Object { // one alone
+		return [][]byte{c.Raw()}
+	}
 	for ok := c.Array(); ok && c.Element(); {
-		if raw := c.Raw(); len(raw) > 0 && raw[0] == '{' {
+		if name, ok := c.Text(); ok && len(name) > 0 { // its name is all that was kept
+			calls = append(calls, append(jsonscan.AppendQuoted([]byte(`{"name":`), name), '}'))
+		} else if raw := c.Raw(); len(raw) > 0 && raw[0] == '{' {
 			calls = append(calls, raw)
 		}
 	}

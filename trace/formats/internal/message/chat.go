@@ -9,6 +9,8 @@
 package message
 
 import (
+	"bytes"
+
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
@@ -28,6 +30,7 @@ type Chat struct {
 type ChatCall struct {
 	ID, Name []byte
 	Args     trace.Raw
+	Result   trace.Raw
 	user     bool // asked for by a simulated user
 }
 
@@ -72,6 +75,7 @@ func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
 		return m, false
 	}
 	var seen build.Members
+	unread := 0
 	for c.Member() {
 		switch string(c.Key()) {
 		case "role":
@@ -97,22 +101,49 @@ func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
 			if seen.Note(d.Builder, ChatCalls) {
 				d.Calls = d.Calls[:0]
 			}
-			for ok := c.Array(); ok && c.Element(); {
-				d.Call(c)
-			}
+			d.calls(c)
 		case "function_call":
 			seen.Note(d.Builder, chatFunctionCall)
 			if c.Object() {
 				d.Calls = append(d.Calls, ChatCall{})
 				d.function(c, &d.Calls[len(d.Calls)-1])
 			}
+		default:
+			unread += callsUnder(c)
 		}
+	}
+	if string(m.Role) == "assistant" && len(d.Calls) == 0 {
+		if unread == 0 && WritesCalls(m.Content.Data) {
+			unread = 1
+		}
+		d.Builder.Anomaly(build.CodeCallsUnread, unread)
 	}
 	return m, true
 }
 
+// calls reads tool_calls: a list, one call alone, or the text of either.
+func (d *Chat) calls(c *jsonscan.Cursor) {
+	switch c.Kind() {
+	case jsonscan.Array:
+		for ok := c.Array(); ok && c.Element(); {
+			d.Call(c)
+		}
+	case jsonscan.Object:
+		d.Call(c)
+	case jsonscan.String:
+		if text := build.InnerJSON(build.ReadRaw(c)); text != nil {
+			in := jsonscan.New(text)
+			d.calls(&in)
+		}
+	}
+}
+
 // Call reads an element of tool_calls.
 func (d *Chat) Call(c *jsonscan.Cursor) {
+	if name, ok := c.Text(); ok && len(name) > 0 { // its name is all that was kept
+		d.Calls = append(d.Calls, ChatCall{Name: name})
+		return
+	}
 	if !c.Object() {
 		d.Builder.Anomaly(build.CodeMessageShape, 1)
 		return
@@ -129,12 +160,16 @@ func (d *Chat) Call(c *jsonscan.Cursor) {
 			} else if c.Object() {
 				d.function(c, call)
 			}
-		case "args":
-			call.Args = build.ReadArgs(c)
-		case "name":
-			call.Name, _ = c.Text()
-		case "arguments":
-			call.Args = build.ReadArgs(c)
+		case "name", "tool", "tool_name", "toolName", "function_name":
+			if name, ok := c.Text(); ok {
+				call.Name = name
+			}
+		case "arguments", "args", "parameters", "params", "input", "tool_input":
+			if args := build.ReadArgs(c); call.Args.IsZero() {
+				call.Args = args
+			}
+		case "output", "result": // of a log that keeps both in one
+			call.Result = build.ReadContent(c)
 		case "requestor":
 			who, _ := c.Text()
 			call.user = string(who) == "user"
@@ -200,7 +235,7 @@ func (d *Chat) addItems(m ChatMessage) {
 		}
 		for i := range d.Calls {
 			if call := &d.Calls[i]; !call.user {
-				add(build.Item{Kind: build.ItemCall, ID: call.ID, Tool: call.Name, Value: call.Args})
+				add(build.Item{Kind: build.ItemCall, ID: call.ID, Tool: call.Name, Value: call.Args, Answered: !call.Result.IsZero(), Result: call.Result})
 			}
 		}
 	case "":
@@ -231,7 +266,10 @@ func (d *Chat) addCalls() {
 		case len(call.Name) == 0:
 			d.Builder.Anomaly(build.CodeCallUnnamed, 1)
 		default:
-			d.Builder.Call(d.Builder.Text(call.ID), d.Builder.Names.Intern(call.Name), call.Args, trace.OriginModel)
+			made := d.Builder.Call(d.Builder.Text(call.ID), d.Builder.Names.Intern(call.Name), call.Args, trace.OriginModel)
+			if !call.Result.IsZero() {
+				made.Result, made.HasResult = call.Result, true
+			}
 		}
 	}
 }
@@ -243,6 +281,12 @@ func (d *Chat) Result(id, name []byte, content trace.Raw) *trace.Call {
 		return d.Builder.Result(id, content)
 	}
 	return d.Builder.NamedResult(name, content)
+}
+
+// InSession reports whether a record of Helicone, which may be cut short, is of a
+// session, or may be: then requests are joined as the spans of a trace.
+func InSession(r trace.HeadRecord) bool {
+	return r.Has("request_body") && (r.Truncated || bytes.Contains(bytes.ToLower(r.Raw), []byte(`"helicone-session-id"`)))
 }
 
 // NotChat are members that records of other formats have beside "messages".

@@ -42,6 +42,14 @@ func (m *Reader) message(a *anyMessage, answer bool) {
 	case speakerSystem:
 		m.add(FormMessages, build.Item{Kind: build.ItemSystem, Value: content.text, Also: content.also})
 	case speakerTool:
+		if len(a.results) > 0 { // Datadog's
+			for _, raw := range a.results {
+				var p messagePart
+				p.read(raw)
+				m.add(FormMessages, p.resultItem())
+			}
+			return
+		}
 		m.tool(a, &content)
 	case speakerCall:
 		m.callMessage(a, &content)
@@ -86,8 +94,8 @@ func (m *Reader) user(r *contentRead) {
 	if len(r.items) > 0 && r.text.IsEmpty() && r.also == nil || r.texts == 0 && r.also == nil && !r.system.IsEmpty() {
 		return
 	}
-	if it, ok := m.textResult(r.text); ok {
-		m.add(FormMessages, it)
+	if results := m.textResults(plainText(r.text)); results != nil {
+		m.add(FormMessages, results...)
 		return
 	}
 	m.add(FormMessages, build.Item{Kind: build.ItemUser, Value: r.text, Also: r.also})
@@ -106,12 +114,15 @@ func (m *Reader) model(a *anyMessage, r *contentRead) {
 			calls = append(calls, it)
 		}
 	}
-	if len(calls) == 0 && r.text.Form != trace.FormParts {
-		if said, ok := m.textCalls(r.text); ok {
+	if len(calls) == 0 {
+		if said, ok := m.textCalls(plainText(r.text)); ok {
 			m.add(FormMessages, said...)
 			m.out[start].Opens = true
 			return
 		}
+	}
+	if len(calls) == 0 {
+		m.b.Anomaly(build.CodeCallsUnread, a.unread)
 	}
 	text := r.text
 	if isEmptyText(text.Content()) && text.Form != trace.FormParts {
@@ -152,6 +163,12 @@ func (m *Reader) tool(a *anyMessage, r *contentRead) {
 	if several := severalResults(list); several != nil && len(a.callID) == 0 {
 		m.add(FormMessages, several...)
 		return
+	}
+	if len(a.callID) == 0 && bytes.HasPrefix(bytes.TrimSpace(r.text.Content()), []byte("<tool_response>")) {
+		if results := m.textResults(plainText(r.text)); len(results) > 1 {
+			m.add(FormMessages, results...)
+			return
+		}
 	}
 	it := build.Item{Kind: build.ItemResult, ID: a.callID, Tool: a.name, Value: AsResult(value)}
 	if id, text, ok := smolResult(r.text.Content()); ok && len(it.ID) == 0 {

@@ -33,6 +33,7 @@ var partKinds = map[string]partKind{
 	"toolresult": partResult, "toolcallresponse": partResult, "functionresponse": partResult, "toolreturn": partResult,
 	"toolresponse": partResult, "functionresult": partResult, "toolcallresult": partResult, "builtintoolreturn": partResult,
 	"functioncalloutput": partResult, "servertoolcallresponse": partResult,
+	"functioncallcontent": partCall, "functionresultcontent": partResult, "textcontent": partText, "reasoningcontent": partThought,
 	"retryprompt": partRetry, "systemprompt": partPrompt, "userprompt": partUser,
 	"image": partOther, "imageurl": partOther, "inputimage": partOther, "inputaudio": partOther, "audio": partOther, "file": partOther,
 	"inputfile": partOther, "document": partOther, "video": partOther, "blob": partOther, "uri": partOther, "resource": partOther, "stepstart": partOther,
@@ -47,6 +48,7 @@ type messagePart struct {
 	id, callID    []byte
 	name          []byte
 	server        []byte // of an MCP tool that the interface itself called
+	plugin        []byte // that the tool is a function of
 	text          []byte // a string token
 	args          trace.Raw
 	result        trace.Raw
@@ -122,31 +124,33 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 		return // libraries write all members that there can be
 	}
 	switch key := string(c.Key()); key {
-	case "type", "part_kind", "kind":
+	case "type", "part_kind", "kind", "block_type", "content_type", "$type":
 		if text, ok := c.Text(); ok && (len(p.typ) == 0 || key == "part_kind") {
 			p.typ = text
 		}
 	case "role", "from":
 		p.hasRole = true
-	case "id":
+	case "id", "Id":
 		if id := firstText(c); len(id) > 0 {
 			p.id = id
 		}
-	case "call_id", "callId", "callID", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "tool_call_ids":
+	case "call_id", "callId", "callID", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "tool_call_ids", "CallId", "tool_id":
 		if id := firstText(c); len(id) > 0 {
 			p.callID = id
 		}
-	case "name", "toolName", "tool_name", "function_name", "functionName":
+	case "name", "toolName", "tool_name", "function_name", "functionName", "FunctionName":
 		if text, ok := c.Text(); ok {
 			p.name = text
 		}
+	case "PluginName", "plugin_name":
+		p.plugin, _ = c.Text()
 	case "tool":
 		if text, ok := c.Text(); ok && len(p.name) == 0 {
 			p.name = text
 		}
 	case "server_name":
 		p.server, _ = c.Text()
-	case "text", "thinking", "refusal":
+	case "text", "thinking", "refusal", "Text":
 		if token := c.Token(); token != nil {
 			p.text = token
 		}
@@ -160,11 +164,19 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 		}
 	case "thought":
 		p.thought, _ = c.Bool()
-	case "arguments", "args", "input", "parameters", "params", "tool_input", "rawInput":
+	case "arguments", "args", "input", "parameters", "params", "tool_input", "rawInput", "Arguments", "input_parameters", "tool_args":
 		if args := build.ReadArgs(c); !args.IsZero() && (p.args.IsZero() || string(p.args.Data) == "null") {
 			p.args = args
 		}
-	case "response", "result", "output", "toolResult", "rawOutput":
+	case "toolResult":
+		whole := c.Raw()
+		in := jsonscan.New(whole)
+		if build.HasMember(whole, "toolUseId") { // Bedrock's
+			p.answer = p.inside(&in) || p.answer
+		} else if p.result.IsZero() {
+			p.result = build.ReadContent(&in)
+		}
+	case "response", "result", "output", "rawOutput", "Result":
 		if p.result.IsZero() {
 			p.result = build.ReadContent(c)
 		}
@@ -246,6 +258,9 @@ func (p *messagePart) call() build.Item {
 	}
 	if len(p.server) > 0 && len(p.name) > 0 {
 		it.Tool = append(append(append([]byte{}, p.server...), "__"...), p.name...)
+	}
+	if len(p.plugin) > 0 && len(p.name) > 0 {
+		it.Tool = append(append(append([]byte{}, p.plugin...), '-'), p.name...)
 	}
 	if len(it.Tool) == 0 && strings.HasPrefix(string(p.typ), "tool-") {
 		it.Tool = p.typ[len("tool-"):]

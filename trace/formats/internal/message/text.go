@@ -117,10 +117,21 @@ func (m *Reader) textCalls(text trace.Raw) ([]build.Item, bool) {
 	if items := taggedCalls(said); items != nil {
 		return items, true
 	}
+	if items := elementCalls(said); items != nil {
+		return items, true
+	}
 	if items := reactCalls(said); items != nil {
 		return items, true
 	}
 	return nil, false
+}
+
+// plainText returns the text of parts as one, and what is none as it is.
+func plainText(r trace.Raw) trace.Raw {
+	if r.Form != trace.FormParts {
+		return r
+	}
+	return trace.TextOf(string(r.AppendText(nil)))
 }
 
 // jsonCalls returns the calls of a text that is JSON: one, or a list.
@@ -203,23 +214,33 @@ func taggedCalls(said []byte) (items []build.Item) {
 	return append([]build.Item{{Kind: build.ItemText, Value: trace.TextOf(string(bytes.TrimSpace(said[:start])))}}, items...)
 }
 
-// textResult returns the result that a text of the user is, if calls stand in the
+// textResults returns the results that a text of the user is, if calls stand in the
 // text of the model.
-func (m *Reader) textResult(text trace.Raw) (build.Item, bool) {
-	if text.Form == trace.FormParts || text.IsEmpty() {
-		return build.Item{}, false
+func (m *Reader) textResults(text trace.Raw) (out []build.Item) {
+	if text.IsEmpty() {
+		return nil
 	}
-	said := text.Content()
-	if found := responseTag.FindSubmatch(said); found != nil {
-		return build.Item{Kind: build.ItemResult, Value: trace.TextOf(string(found[1]))}, true
+	said := bytes.TrimSpace(text.Content())
+	for found := responseTag.FindSubmatchIndex(said); found != nil; found = responseTag.FindSubmatchIndex(said) {
+		out = append(out, build.Item{Kind: build.ItemResult, Value: trace.TextOf(string(said[found[2]:found[3]]))})
+		said = said[found[1]:]
+	}
+	if out != nil {
+		return out
 	}
 	if found := executionTag.FindSubmatch(said); found != nil {
-		return build.Item{Kind: build.ItemResult, Tool: found[1], Value: trace.TextOf(string(found[2]))}, true
+		return []build.Item{{Kind: build.ItemResult, Tool: found[1], Value: trace.TextOf(string(found[2]))}}
 	}
-	if rest, ok := bytes.CutPrefix(bytes.TrimSpace(said), []byte("Observation:")); ok && len(m.called) > 0 {
-		return build.Item{Kind: build.ItemResult, Value: trace.TextOf(string(bytes.TrimSpace(rest)))}, true
+	if len(m.called) == 0 {
+		return nil
 	}
-	return build.Item{}, false
+	if it, ok := elementResult(said); ok {
+		return []build.Item{it}
+	}
+	if rest, ok := bytes.CutPrefix(said, []byte("Observation:")); ok {
+		return []build.Item{{Kind: build.ItemResult, Value: trace.TextOf(string(bytes.TrimSpace(rest)))}}
+	}
+	return nil
 }
 
 // smolID begins a result as smolagents writes it.

@@ -2,8 +2,10 @@ package spantree
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
@@ -16,6 +18,7 @@ type agentRun struct {
 	speaks bool      // it has responses of its own, or messages of the agent itself
 	calls  bool      // it has calls of its own
 	inTool bool      // a call is between this run and the outer one
+	place  *agentRun // see scope; nil if that was not asked for
 	circle bool      // its outer run is being looked for
 	d      *dialogue
 }
@@ -65,14 +68,15 @@ func (d *dialogue) callAbove() string {
 // divide gives every response and call to a trajectory.
 func (j *joiner) divide() {
 	j.root = &agentRun{}
-	bounds := map[*Span]bool{} // calls in which a model is used
+	users := map[*Span]bool{} // calls in which a model is used
 	for _, s := range j.spans {
 		if s.Kind != SpanModel {
 			continue
 		}
-		for up := range j.up(s) {
+		for up := s.above; up != nil && !up.passed; up = up.above {
+			up.passed = true // what is above it is seen to as well
 			if up.Kind == SpanTool || up.Kind == SpanMCP {
-				bounds[up] = true
+				users[up] = true
 			}
 		}
 	}
@@ -81,7 +85,7 @@ func (j *joiner) divide() {
 		if s.Kind != SpanModel && s.Kind != SpanTool && s.Kind != SpanMCP {
 			continue
 		}
-		run := j.run(s, bounds)
+		run := j.run(s, users)
 		runOf[s] = run
 		if s.Kind == SpanModel {
 			run.speaks = true
@@ -89,7 +93,7 @@ func (j *joiner) divide() {
 			run.calls = true
 		}
 	}
-	j.selfTold(bounds)
+	j.selfTold(users)
 	for _, s := range j.spans {
 		switch s.Kind {
 		case SpanModel:
@@ -114,16 +118,36 @@ func (j *joiner) divide() {
 }
 
 // run returns the run that a span is part of.
-func (j *joiner) run(s *Span, bounds map[*Span]bool) *agentRun {
+func (j *joiner) run(s *Span, users map[*Span]bool) *agentRun {
+	if s.within == nil {
+		found := j.findRun(s, users)
+		if found == nil { // for now: an agent is below itself
+			return j.root
+		}
+		s.within = found
+	}
+	return s.within
+}
+
+// findRun returns the run that a span is part of, nil if the span above it that begins
+// the run is being looked at. Of the spans on the way it notes the same.
+func (j *joiner) findRun(s *Span, users map[*Span]bool) *agentRun {
+	var way []*Span
+	found := j.root
 	for up := range j.up(s) {
-		if up.Kind != SpanAgent && !bounds[up] {
+		if up.Kind != SpanAgent && !users[up] {
+			if up.within != nil {
+				found = up.within
+				break
+			}
+			way = append(way, up)
 			continue
 		}
 		run := j.runs[up]
 		if run == nil {
 			run = &agentRun{top: up, circle: true}
 			j.runs[up] = run
-			run.outer = j.run(up, bounds)
+			run.outer = j.run(up, users)
 			run.circle = false
 			run.inTool = up.Kind != SpanAgent
 			for between := range j.up(up) {
@@ -133,17 +157,21 @@ func (j *joiner) run(s *Span, bounds map[*Span]bool) *agentRun {
 				run.inTool = between.Kind == SpanTool || between.Kind == SpanMCP
 			}
 		}
-		if run.circle { // it is being looked at: the agent is below itself
-			return j.root
+		if run.circle {
+			return nil
 		}
-		return run
+		found = run
+		break
 	}
-	return j.root
+	for _, up := range way {
+		up.within = found
+	}
+	return found
 }
 
 // selfTold finds agents that use no model that is recorded, and have said
 // themselves what was answered.
-func (j *joiner) selfTold(bounds map[*Span]bool) {
+func (j *joiner) selfTold(users map[*Span]bool) {
 	uses := map[*Span]bool{} // agents that a model is recorded below of
 	for _, s := range j.spans {
 		if s.Kind != SpanModel {
@@ -169,7 +197,7 @@ func (j *joiner) selfTold(bounds map[*Span]bool) {
 		}
 		run := j.runs[s]
 		if run == nil {
-			run = &agentRun{top: s, outer: j.run(s, bounds)}
+			run = &agentRun{top: s, outer: j.run(s, users)}
 			j.runs[s] = run
 		}
 		run.speaks = true
@@ -179,15 +207,34 @@ func (j *joiner) selfTold(bounds map[*Span]bool) {
 // scope returns the innermost run around a run that a call began, or the outermost:
 // agents in it may be one.
 func (r *agentRun) scope() *agentRun {
-	for r.outer != nil && !r.inTool {
+	var way []*agentRun
+	for r.place == nil && r.outer != nil && !r.inTool {
+		way = append(way, r)
 		r = r.outer
 	}
-	return r
+	if r.place == nil {
+		r.place = r
+	}
+	for _, inner := range way {
+		inner.place = r.place
+	}
+	return r.place
+}
+
+// outward yields the runs around a run, from the inside out.
+func (r *agentRun) outward() iter.Seq[*agentRun] {
+	return func(yield func(*agentRun) bool) {
+		for n := 0; r.outer != nil && n < bounds.Levels; n++ {
+			if r = r.outer; !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // around returns the trajectory that a run is inside of, nil if that has none yet.
 func (r *agentRun) around() *dialogue {
-	for up := r.outer; up != nil; up = up.outer {
+	for up := range r.outward() {
 		if up.d != nil {
 			return up.d
 		}
@@ -208,7 +255,7 @@ func (j *joiner) dialogueOf(run *agentRun, first *Span) *dialogue {
 	d := &dialogue{joiner: j, first: first, runs: []*agentRun{run}}
 	d.r = newReader(j)
 	run.d = d
-	for up := run; up != nil && d.parent == nil; up = up.outer {
+	for up, n := run, 0; up != nil && d.parent == nil && n < bounds.Levels; up, n = up.outer, n+1 {
 		if up.inTool || up != run && up.speaks && up.top != nil {
 			outer := up
 			if up.inTool {
@@ -221,23 +268,22 @@ func (j *joiner) dialogueOf(run *agentRun, first *Span) *dialogue {
 		d.parent = nil
 	}
 	j.dialogues = append(j.dialogues, d)
+	j.placed[run.scope()] = append(j.placed[run.scope()], d)
 	return d
 }
 
 // dialogueFor returns the trajectory of a run that another is inside of, or of the
 // next one around it that has one.
 func (j *joiner) dialogueFor(run *agentRun) *dialogue {
-	for up := run; up != nil; up = up.outer {
+	for up, n := run, 0; up != nil && n < bounds.Levels; up, n = up.outer, n+1 {
 		if up.d != nil {
 			return up.d
 		}
 		if up.speaks || up.calls {
 			return j.dialogueOf(up, up.firstSpan(j))
 		}
-		for _, d := range j.dialogues { // of those in the same place
-			if d.runs[0].scope() == up.scope() {
-				return d
-			}
+		if same := j.placed[up.scope()]; len(same) > 0 {
+			return same[0]
 		}
 	}
 	return nil
@@ -254,13 +300,7 @@ func (r *agentRun) firstSpan(j *joiner) *Span {
 // joined returns the trajectory that a run goes on with, nil if it has one of its
 // own.
 func (j *joiner) joined(run *agentRun, first *Span) *dialogue {
-	scope := run.scope()
-	var same []*dialogue // in the same place, the latest last
-	for _, d := range j.dialogues {
-		if d.runs[0].scope() == scope {
-			same = append(same, d)
-		}
-	}
+	same := j.placed[run.scope()] // in the same place, the latest last
 	if len(same) == 0 {
 		return nil
 	}
@@ -271,21 +311,26 @@ func (j *joiner) joined(run *agentRun, first *Span) *dialogue {
 		return same[len(same)-1]
 	}
 	said := first.read(j.messages)
-	for _, d := range slices.Backward(same) {
+	latest := same[max(0, len(same)-bounds.Siblings):]
+	j.crowded += len(same) - len(latest)
+	for _, d := range slices.Backward(latest) {
 		if d.r.goesOn(said) {
 			return d
 		}
 	}
 	nested := false
-	for up := run.outer; up != nil && !run.inTool; up = up.outer {
-		nested = nested || up.speaks && up.top != nil
+	for up := range run.outward() {
+		if run.inTool || nested {
+			break
+		}
+		nested = up.speaks && up.top != nil
 		if up.inTool {
 			break
 		}
 	}
 	name := run.name(first)
 	if !nested {
-		for _, d := range same {
+		for _, d := range same[:min(len(same), bounds.Siblings)] {
 			if name == "" || d.name == "" || d.name == name {
 				return d
 			}

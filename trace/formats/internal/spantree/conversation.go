@@ -73,12 +73,16 @@ func spanConversations(spans []*Span) []spanConversation {
 	for _, s := range spans {
 		s.conversation = inherit(s)
 	}
-	above := map[string]string{} // the conversation in which one began
+	above := map[string]string{} // the conversation in which one began, or one further up
 	top := func(name string) string {
-		for above[name] != "" {
-			name = above[name]
+		last := name
+		for above[last] != "" {
+			last = above[last]
 		}
-		return name
+		for above[name] != "" { // the next who asks has a short way
+			name, above[name] = above[name], last
+		}
+		return last
 	}
 	for _, s := range spans {
 		up := byID[[2]string{s.Trace, s.Parent}]

@@ -8,19 +8,19 @@ import (
 	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
-// addDefinitions adds the definitions that are new.
-func addDefinitions(b *build.Builder, tools []trace.ToolDef) {
-	if len(tools) == 0 {
-		return
-	}
-	known := make(map[trace.Name]bool, len(b.Trajectory.Tools))
-	for _, tool := range b.Trajectory.Tools {
-		known[tool.Name] = true
+// define adds the definitions that are new.
+func (r *reader) define(tools []trace.ToolDef) {
+	t := r.b.Trajectory
+	if r.defined == nil && len(tools) > 0 {
+		r.defined = make(map[trace.Name]bool, len(t.Tools)+len(tools))
+		for _, tool := range t.Tools {
+			r.defined[tool.Name] = true
+		}
 	}
 	for _, tool := range tools {
-		if !known[tool.Name] {
-			known[tool.Name] = true
-			b.Trajectory.Tools = append(b.Trajectory.Tools, tool)
+		if !r.defined[tool.Name] {
+			r.defined[tool.Name] = true
+			t.Tools = append(t.Tools, tool)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package spantree
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -11,7 +12,7 @@ import (
 func (j *joiner) dropDoubled() (n int) {
 	inside := map[*Span]int{} // responses right inside of a response
 	for _, s := range j.spans {
-		if up := j.above[s]; s.Kind == SpanModel && up != nil && up.Kind == SpanModel {
+		if up := s.above; s.Kind == SpanModel && up != nil && up.Kind == SpanModel {
 			inside[up]++
 		}
 	}
@@ -22,7 +23,7 @@ func (j *joiner) dropDoubled() (n int) {
 	}
 	tools := map[string][]*Span{} // by trace and name: those whose time may overlap
 	for _, s := range j.spans {
-		up := j.above[s]
+		up := s.above
 		var same *Span
 		switch {
 		case s.Kind == SpanModel && up != nil && up.Kind == SpanModel:
@@ -38,7 +39,7 @@ func (j *joiner) dropDoubled() (n int) {
 				}
 				tools[key] = list
 				for _, other := range list[:min(len(list), deepest)] {
-					if (s.Kind == SpanMCP || other.Kind == SpanMCP) && sameCall(other, s) && j.above[other] != s {
+					if (s.Kind == SpanMCP || other.Kind == SpanMCP) && sameCall(other, s) && other.above != s {
 						same = other
 						break
 					}
@@ -53,35 +54,43 @@ func (j *joiner) dropDoubled() (n int) {
 		}
 		n++
 		if s.Kind == SpanModel {
-			for range deepest * 32 { // to the outermost, of which circles have none
-				next := j.above[same]
+			for range bounds.Levels { // to the outermost, of which circles have none
+				next := same.above
 				if next == nil || next.Kind != SpanModel || next == s {
 					break
 				}
 				same = next
 			}
-			same.doubles = append(same.doubles, s)
+			if len(same.doubles) < bounds.Doubles {
+				same.doubles = append(same.doubles, s)
+			} else {
+				j.told++
+			}
 		} else {
 			// A call's own span is better than that of the protocol below or above it.
 			if same.Kind == SpanMCP && s.Kind == SpanTool {
 				same.Kind = SpanTool
 			}
-			same.Take(s)
+			if same.taken++; same.taken <= bounds.Doubles {
+				same.Take(s)
+			} else {
+				j.told++
+			}
 		}
 		s.Kind = SpanLink
 	}
 	for _, s := range j.spans {
-		up := j.above[s]
+		up := s.above
 		for range deepest { // circles end here too
 			if up == nil || up.Kind != SpanLink {
 				break
 			}
-			up = j.above[up]
+			up = up.above
 		}
 		if up != nil && (up.Kind == SpanLink || up == s) {
 			up = nil
 		}
-		j.above[s] = up
+		s.above = up
 	}
 	return n
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
@@ -62,6 +63,9 @@ func Join(spans []*Span, session, fallback string) []*trace.Trajectory {
 		for code, n := range j.odd.Trajectory.Anomalies.ByCode {
 			out[0].Anomalies.AddN(code, n)
 		}
+		out[0].LeaveOut(bounds.LevelsBound, j.deep)
+		out[0].LeaveOut(bounds.SiblingsBound, j.crowded)
+		out[0].LeaveOut(bounds.DoublesBound, j.told)
 	}
 	return out
 }
@@ -73,15 +77,18 @@ type joiner struct {
 	spans    []*Span // each once, in order
 	repeated int
 	byID     map[[2]string]*Span
-	above    map[*Span]*Span // the next span upwards that means something
+	deep     int // spans that stand below more than bounds.Levels others
+	told     int // spans that tell again of what bounds.Doubles others have told
+	crowded  int // comparisons with older siblings that were left out
 
 	runs      map[*Span]*agentRun
 	root      *agentRun
 	dialogues []*dialogue
+	placed    map[*agentRun][]*dialogue // by scope, in their order
 }
 
 func newJoiner(spans []*Span) *joiner {
-	j := &joiner{odd: build.New(0), byID: map[[2]string]*Span{}, above: map[*Span]*Span{}, runs: map[*Span]*agentRun{}}
+	j := &joiner{odd: build.New(0), byID: map[[2]string]*Span{}, runs: map[*Span]*agentRun{}, placed: map[*agentRun][]*dialogue{}}
 	j.messages = message.NewReader(j.odd)
 	for _, s := range spans {
 		key := [2]string{s.Trace, s.ID}
@@ -99,7 +106,7 @@ func newJoiner(spans []*Span) *joiner {
 	j.joinSteps()
 	for _, s := range j.spans {
 		if s.Kind != SpanLink {
-			j.above[s] = j.find(s)
+			s.above = j.find(s)
 		}
 	}
 	return j
@@ -172,30 +179,46 @@ func orRaw(a, b trace.Raw) trace.Raw {
 // Circles end.
 func (j *joiner) up(s *Span) iter.Seq[*Span] {
 	return func(yield func(*Span) bool) {
-		for range deepest * 32 {
-			up := j.above[s]
+		for range bounds.Levels {
+			up := s.above
 			if up == nil || up == s || !yield(up) {
 				return
 			}
 			s = up
 		}
+		j.deep++
 	}
 }
 
 // find returns the next span upwards that means something. What stands on a
-// circle has none.
+// circle has none. Of links on the way it notes what is above them, so that each is
+// passed once.
 func (j *joiner) find(s *Span) *Span {
-	up := s
-	for range deepest * 32 {
-		next, ok := j.byID[[2]string{up.Trace, up.Parent}]
-		if !ok || up.Parent == "" || next == s {
-			return nil
+	var links []*Span
+	var found *Span
+	for up := s; up.Parent != ""; {
+		next := j.byID[[2]string{up.Trace, up.Parent}]
+		if next == nil {
+			break
 		}
-		if up = next; up.Kind != SpanLink {
-			return up
+		if next.Kind != SpanLink {
+			found = next
+			break
 		}
+		if next.sought { // or this is a circle of links
+			found = next.past
+			break
+		}
+		next.sought = true
+		links, up = append(links, next), next
 	}
-	return nil
+	for _, link := range links {
+		link.past = found
+	}
+	if found == s {
+		return nil
+	}
+	return found
 }
 
 // toolAbove returns the attribute tool.name of the next span upwards that has one:

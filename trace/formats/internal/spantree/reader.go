@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
@@ -12,21 +13,22 @@ import (
 // repeats is recognised by its position and content; a call, which both the
 // response and the span of the tool tell of, by its id, its arguments, or its tool.
 type reader struct {
-	j      *joiner
-	b      *build.Builder
-	turns  []*spanTurn
-	early  []*spanCall            // before any response
-	late   []build.Item           // said after the last response
-	byID   map[string][]*spanCall // by id, for spans
-	waits  map[string][]*spanCall // by id, those that no message has the result of
-	all    []*spanCall
-	byTool map[string][]*spanCall  // those that no span has told of yet
-	views  [][]build.ItemHash      // the latest requests with their responses, the last used last
-	model  map[build.ItemHash]bool // what the model has said here, and what it was answered
-	system map[string]bool
-	turnOf map[*Span]int
-	users  int     // messages of the user
-	spans  []*Span // that it was put together from
+	j       *joiner
+	b       *build.Builder
+	turns   []*spanTurn
+	early   []*spanCall            // before any response
+	late    []build.Item           // said after the last response
+	byID    map[string][]*spanCall // by id, for spans
+	waits   map[string][]*spanCall // by id, those that no message has the result of
+	all     []*spanCall
+	byTool  map[string][]*spanCall  // those that no span has told of yet
+	views   [][]build.ItemHash      // the latest requests with their responses, the last used last
+	model   map[build.ItemHash]bool // what the model has said here, and what it was answered
+	system  map[string]bool
+	defined map[trace.Name]bool // tools that have a definition
+	turnOf  map[*Span]int
+	users   int     // messages of the user
+	spans   []*Span // that it was put together from
 }
 
 // spanTurn is a model response with what was said before it.
@@ -56,6 +58,13 @@ type spanCall struct {
 // maxViews is how many requests are compared with: threads of an agent may take
 // turns.
 const maxViews = 8
+
+// nearLevels is how many spans above a call are looked at for its response, and
+// nearCalls how many calls of its tool that wait are compared with it by arguments.
+const (
+	nearLevels = 64
+	nearCalls  = 64
+)
 
 func newReader(j *joiner) reader {
 	return reader{
@@ -148,7 +157,7 @@ func (r *reader) listed(turn *spanTurn, it *build.Item) {
 		r.b.Anomaly(build.CodeCallUnnamed, 1)
 		return
 	}
-	for _, c := range turn.calls {
+	for _, c := range turn.calls[:min(len(turn.calls), bounds.Siblings)] {
 		if !c.listed && c.tool == string(it.Tool) && (c.id == string(it.ID) || c.id == "" || len(it.ID) == 0) {
 			c.listed = true
 			if !it.Value.IsZero() { // what the model asked for, and not what became of it
@@ -251,7 +260,7 @@ func (r *reader) waiting(id, tool string) *spanCall {
 		}
 	}
 	r.all = dropCalls(r.all, func(c *spanCall) bool { return c.resulted })
-	for _, c := range r.all {
+	for _, c := range r.all[:min(len(r.all), bounds.Siblings)] {
 		if !c.resulted && (id == "" || c.id == "") && (tool == "" || c.tool == tool) {
 			return c
 		}
@@ -331,7 +340,7 @@ func (r *reader) tool(s *Span) {
 
 // above returns the call of the same agent that the span of a call is inside of.
 func (r *reader) above(s *Span) *Span {
-	if up := r.j.above[s]; up != nil && (up.Kind == SpanTool || up.Kind == SpanMCP) {
+	if up := s.above; up != nil && (up.Kind == SpanTool || up.Kind == SpanMCP) {
 		if run := r.j.runs[up]; run == nil || !run.speaks {
 			return up
 		}
@@ -347,7 +356,7 @@ func (r *reader) known(s *Span, name string, args trace.Raw) *spanCall {
 	spanned := func(c *spanCall) bool { return c.spanned }
 	if id != "" {
 		r.byID[id] = dropCalls(r.byID[id], spanned)
-		for _, c := range r.byID[id] {
+		for _, c := range r.byID[id][:min(len(r.byID[id]), bounds.Siblings)] {
 			if !c.spanned && (c.tool == name || c.listed) {
 				return c
 			}
@@ -360,7 +369,7 @@ func (r *reader) known(s *Span, name string, args trace.Raw) *spanCall {
 		wanted = (&trace.Call{Args: args}).AppendCanonicalArgs(nil)
 	}
 	var first *spanCall
-	for _, c := range list {
+	for _, c := range list[:min(len(list), nearCalls)] {
 		if c.spanned || c.id != "" && id != "" {
 			continue
 		}
@@ -380,7 +389,11 @@ func (r *reader) known(s *Span, name string, args trace.Raw) *spanCall {
 // place adds a call that only its span tells of to the response above it, else
 // to the latest that ended before the call began, else to the latest.
 func (r *reader) place(s *Span, c *spanCall) {
+	levels := 0
 	for up := range r.j.up(s) {
+		if levels++; levels > nearLevels {
+			break
+		}
 		if turn, ok := r.turnOf[up]; ok {
 			r.turns[turn].calls = append(r.turns[turn].calls, c)
 			return

@@ -65,7 +65,14 @@ type Span struct {
 	Unsure      bool         // a span without a type: it is a call if a model called a tool of its name
 	aboutItself bool         // the event of a step, not a step
 	doubles     []*Span
-	said        *spanSaid
+
+	above  *Span     // the next span upwards that means something
+	past   *Span     // the same of a link, once that was looked for
+	sought bool      // past was looked for, or is being looked for
+	within *agentRun // the run that it is part of, once that is known
+	taken  int       // spans that told again of it
+	passed bool      // what is above it was looked at
+	said   *spanSaid
 }
 
 // Event is an event of a span, or a log record that names one.

@@ -18,13 +18,13 @@ func (d *dialogue) trajectory() *trace.Trajectory {
 	for _, run := range d.runs {
 		if run.top != nil && run.top.Kind == SpanAgent {
 			describe(t, run.top)
-			addDefinitions(b, run.top.definitions(b))
+			d.r.define(run.top.definitions(b))
 		}
 	}
 	for _, s := range d.r.spans {
-		addDefinitions(b, s.definitions(b))
+		d.r.define(s.definitions(b))
 		for _, other := range s.doubles {
-			addDefinitions(b, other.definitions(b))
+			d.r.define(other.definitions(b))
 		}
 	}
 	if t.Agent == "" && d.first != nil {
@@ -122,7 +122,7 @@ func (d *dialogue) tops() (out []*Span) {
 		out = append(out, from)
 	}
 	for up := range d.joiner.up(from) {
-		if up.Kind != SpanAgent {
+		if up.Kind != SpanAgent || len(out) == nearLevels {
 			return out
 		}
 		out = append(out, up)

@@ -1,0 +1,547 @@
+package mapped
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Names of members that say what they are, the clearest first.
+var (
+	toolNames      = words("tool_name toolName tool function_name functionName function api_name api action_name action method fn operation op skill command_name cmd name")
+	argumentNames  = words("arguments args tool_input toolInput tool_args toolArgs action_input actionInput parameters params kwargs input inputs payload options body request data")
+	resultNames    = words("result tool_result toolResult output tool_output observation response return_value returned return outcome answer")
+	answersNames   = words("tool_call_id toolCallId call_id callId action_id in_reply_to reply_to for request_id parent_id")
+	idNames        = words("call_id callId tool_call_id toolCallId id uuid")
+	failureNames   = words("error err exception failure is_error isError failed error_message")
+	goodNames      = words("success ok succeeded")
+	roleNames      = words("role speaker from author sender actor who source type kind event event_type")
+	textNames      = words("content text message utterance value msg said body")
+	thoughtNames   = words("thought reasoning thinking rationale")
+	timeNames      = words("timestamp time ts created_at createdAt at start_time startTime started_at start date when")
+	endNames       = words("end_time endTime ended_at finished_at end")
+	modelNames     = words("model model_name modelName model_id llm engine")
+	turnNames      = words("turn turn_id turnId step step_id stepId response_id message_id iteration round")
+	trajectoryName = words("trajectory_id trajectoryId run_id runId session_id sessionId session conversation_id conversationId conversation trace_id traceId thread_id threadId chat_id episode_id episode rollout_id run request_group dialog_id chat chatId dialog thread interaction_id workflow_id job_id case_id ticket ticket_id")
+	taskNames      = words("task_id taskId instance_id question_id problem_id test_id case_id task scenario")
+	userNames      = words("question query prompt instruction goal user_input userInput request problem task input")
+	answerNames    = words("final_answer finalAnswer answer final_output final_response response output completion")
+	outcomeNames   = words("success solved passed reward outcome score")
+	inNames        = words("prompt_tokens input_tokens promptTokens inputTokens tokens_in in_tokens in")
+	outNames       = words("completion_tokens output_tokens completionTokens outputTokens tokens_out out_tokens out")
+	usageNames     = words("usage tokens token_usage metrics")
+	sessionLists   = regexp.MustCompile(`(?i)session|run|traj|conversation|episode|trace|dialog|thread|task|sample|rollout|record|item|result`)
+	callLists      = regexp.MustCompile(`(?i)call|action|tool|invocation|step|event|function`)
+	notCalls       = regexp.MustCompile(`(?i)definition|schema|available|^tools$|^functions$|catalog`)
+	identifier     = regexp.MustCompile(`^[\pL_][\pL\pN_.:/-]{0,79}$`)
+	plainPath      = regexp.MustCompile(`^\$[\w.\[\]*'-]*$`)
+)
+
+func words(s string) []string { return strings.Fields(s) }
+
+const (
+	draftDepth   = 10    // how deep objects are looked at
+	draftObjects = 20000 // how many
+	draftValues  = 24    // different values of a member that are kept
+)
+
+// shape is what the objects at one place have in common.
+type shape struct {
+	path    []string // names, and "*" for the elements of a list
+	objects []trace.Value
+	members map[string]*memberShape
+}
+
+type memberShape struct {
+	n      int
+	kinds  [6]int
+	values map[string]int // texts that are names
+	names  int            // how many are
+}
+
+// drafter looks at records.
+type drafter struct {
+	shapes map[string]*shape
+	order  []string
+	seen   int
+}
+
+func (d *drafter) look(v trace.Value, path []string) {
+	if len(path) > draftDepth || d.seen >= draftObjects {
+		return
+	}
+	switch v.Kind {
+	case trace.Array:
+		for _, e := range v.Elems {
+			d.look(e, append(slices.Clip(path), "*"))
+		}
+	case trace.Object:
+		d.seen++
+		key := strings.Join(path, "\x00")
+		s := d.shapes[key]
+		if s == nil {
+			s = &shape{path: slices.Clone(path), members: map[string]*memberShape{}}
+			d.shapes[key], d.order = s, append(d.order, key)
+		}
+		s.objects = append(s.objects, v)
+		for _, m := range v.Members {
+			one := s.members[m.Name]
+			if one == nil {
+				one = &memberShape{values: map[string]int{}}
+				s.members[m.Name] = one
+			}
+			one.n++
+			one.kinds[m.Value.Kind]++
+			if m.Value.Kind == trace.String && identifier.MatchString(m.Value.Text) {
+				one.names++
+				if _, ok := one.values[m.Value.Text]; ok || len(one.values) < draftValues {
+					one.values[m.Value.Text]++
+				}
+			}
+			d.look(m.Value, append(slices.Clip(path), m.Name))
+		}
+	}
+}
+
+// member returns the first of some members that the objects have, of the kinds wanted.
+func (s *shape) member(names []string, wanted func(*memberShape) bool) string {
+	for _, name := range names {
+		if m := s.members[name]; m != nil && wanted(m) {
+			return name
+		}
+	}
+	return ""
+}
+
+func anyKind(m *memberShape) bool { return m.n > m.kinds[trace.Null] }
+func isText(m *memberShape) bool  { return 2*m.kinds[trace.String] > m.n }
+func isScalar(m *memberShape) bool {
+	return 2*(m.kinds[trace.String]+m.kinds[trace.Number]) > m.n
+}
+func isNumber(m *memberShape) bool { return 2*m.kinds[trace.Number] > m.n }
+func isName(m *memberShape) bool   { return 2*m.names > m.n }
+func isTool(m *memberShape) bool   { return 2*(m.names+m.kinds[trace.Null]) > m.n && m.names > 0 }
+
+// arguments returns the member that has the arguments: objects, or their JSON text.
+func (s *shape) arguments(except string) string {
+	for _, name := range argumentNames {
+		if name == except || s.members[name] == nil {
+			continue
+		}
+		objects, all := 0, 0
+		for _, o := range s.objects {
+			v, ok := o.Lookup(name)
+			if !ok || v.Kind == trace.Null {
+				continue
+			}
+			all++
+			if v.Kind == trace.String {
+				v, _ = jsonpath.LookThrough(v.Text)
+			}
+			if v.Kind == trace.Object {
+				objects++
+			}
+		}
+		if all > 0 && 2*objects > all {
+			return name
+		}
+	}
+	return ""
+}
+
+// callShape is a place where calls seem to stand.
+type callShape struct {
+	*shape
+	tool, arguments string
+	score           int
+}
+
+// calls returns the place that looks most like calls.
+func (d *drafter) calls() (best callShape) {
+	for _, key := range d.order {
+		s := d.shapes[key]
+		c := callShape{shape: s, tool: s.member(toolNames, isTool)}
+		if c.tool == "" {
+			continue
+		}
+		c.arguments = s.arguments(c.tool)
+		switch {
+		case strings.Contains(strings.ToLower(c.tool), "tool"), strings.HasPrefix(strings.ToLower(c.tool), "function"), strings.HasPrefix(c.tool, "action"), strings.HasPrefix(c.tool, "api"):
+			c.score += 3
+		default:
+			c.score++
+		}
+		if c.arguments != "" {
+			c.score += 3
+			if i := slices.Index(argumentNames, c.arguments); i < slices.Index(argumentNames, "input") {
+				c.score++
+			}
+		}
+		if s.member(resultNames, anyKind) != "" {
+			c.score++
+		}
+		for _, name := range s.path {
+			if callLists.MatchString(name) {
+				c.score++
+			}
+			if notCalls.MatchString(name) {
+				c.score -= 5
+			}
+		}
+		if s.members["description"] != nil {
+			c.score -= 3
+		}
+		if p := d.shapes[strings.Join(append(slices.Clone(s.path), c.arguments), "\x00")]; p != nil && p.members["properties"] != nil && p.members["type"] != nil {
+			c.score -= 8 // a schema
+		}
+		if c.score > best.score || c.score == best.score && best.shape != nil && len(s.objects) > len(best.objects) {
+			best = c
+		}
+	}
+	return best
+}
+
+// callScore is what a place must have to be taken for calls: the name of a tool and
+// its arguments, or a clear name in a clear place.
+const callScore = 4
+
+// proposal is a draft before it is written down.
+type proposal struct {
+	fields [][2]string // in the order in which they are printed
+	roles  [][2]string
+	tokens [][2]string
+	notes  []string
+}
+
+func (p *proposal) set(field string, path []string) {
+	p.fields = append(p.fields, [2]string{field, pathText(path)})
+}
+
+// pathText writes a path.
+func pathText(path []string) string {
+	text := make(jsonpath.Path, 0, len(path))
+	for _, name := range path {
+		if name == "*" {
+			text = append(text, jsonpath.Step{Kind: jsonpath.Each})
+		} else {
+			text = append(text, jsonpath.Step{Kind: jsonpath.Member, Name: name})
+		}
+	}
+	return text.String()
+}
+
+// Draft proposes a map for records whose layout is not known: which members look like
+// calls, by their names and what they hold, and what stands around them. It returns
+// false if nothing looks like a call. No value of the records is in it but the names of
+// roles.
+func Draft(records []trace.Value) (string, bool) {
+	d := &drafter{shapes: map[string]*shape{}}
+	for _, r := range records {
+		d.look(r, nil)
+	}
+	c := d.calls()
+	if c.shape == nil || c.score < callScore {
+		return "", false
+	}
+	p := &proposal{}
+	p.notes = append(p.notes, fmt.Sprintf("%d objects at %s look like calls: the tool in %q, the arguments in %s", len(c.objects), pathText(c.path), c.tool, quotedOr(c.arguments, "no member that awo knows")))
+	d.propose(p, c, records)
+	return p.text(), true
+}
+
+func quotedOr(name, other string) string {
+	if name == "" {
+		return other
+	}
+	return fmt.Sprintf("%q", name)
+}
+
+// at returns the shape at a path, one without members if there is none.
+func (d *drafter) at(path []string) *shape {
+	if s := d.shapes[strings.Join(path, "\x00")]; s != nil {
+		return s
+	}
+	return &shape{path: path, members: map[string]*memberShape{}}
+}
+
+// propose fills in what the place of the calls and what is around it tells.
+func (d *drafter) propose(p *proposal, c callShape, records []trace.Value) {
+	call, inner := c.path, []string(nil) // inner: from the call to its tool and arguments
+	if n := len(call); n > 0 && call[n-1] != "*" && (n == 1 || call[n-2] == "*") && len(d.at(call[:n-1]).objects) <= 2*len(c.objects) && callLists.MatchString(call[n-1]) && d.at(call[:n-1]).member(idNames, isScalar) != "" {
+		call, inner = call[:n-1], call[n-1:]
+	}
+	events, calls := d.split(call)
+	record := []string{}
+	if first := slices.Index(events, "*"); first >= 0 && slices.Contains(events[first+1:], "*") {
+		record, events = events[:first+1], events[first+1:]
+		p.set("records", record)
+	}
+	around, event := d.at(record), d.at(append(slices.Clone(record), events...))
+	of := d.at(call)
+	rows := len(events) == 0
+	d.session(p, around, event, rows, len(records))
+	if !rows {
+		p.set("events", events)
+	}
+	role := d.role(p, event, c, len(calls) > 0)
+	if name := event.member(turnNames, isScalar); name != "" && len(calls) == 0 {
+		p.set("turn", []string{name})
+	}
+	if name := event.member(textNames, isText); name != "" {
+		p.set("text", []string{name})
+	}
+	if name := event.member(thoughtNames, isText); name != "" {
+		p.set("thought", []string{name})
+	}
+	if len(calls) > 0 {
+		p.set("calls", calls)
+	}
+	p.set("tool", append(slices.Clone(inner), c.tool))
+	if c.arguments != "" {
+		p.set("arguments", append(slices.Clone(inner), c.arguments))
+	}
+	from := func(field string, names []string, wanted func(*memberShape) bool, except ...string) bool {
+		for _, place := range []struct {
+			s    *shape
+			path []string
+		}{{of, nil}, {c.shape, inner}} {
+			name := place.s.member(names, func(m *memberShape) bool { return wanted(m) })
+			if name != "" && !slices.Contains(except, name) && !(len(place.path) == len(inner) && (name == c.tool || name == c.arguments)) {
+				p.set(field, append(slices.Clone(place.path), name))
+				return true
+			}
+		}
+		return false
+	}
+	from("id", idNames, isScalar)
+	from("result", resultNames, anyKind)
+	from("error", failureNames, anyKind)
+	from("ok", goodNames, func(m *memberShape) bool { return m.kinds[trace.Bool] > 0 })
+	if role {
+		if name := event.member(answersNames, isScalar); name != "" {
+			p.set("answers", []string{name})
+		}
+	}
+	for _, f := range []struct {
+		field  string
+		names  []string
+		wanted func(*memberShape) bool
+	}{{"time", timeNames, isScalar}, {"end", endNames, isScalar}, {"model", modelNames, isText}} {
+		if name := event.member(f.names, f.wanted); name != "" {
+			p.set(f.field, []string{name})
+		} else if name := of.member(f.names, f.wanted); name != "" {
+			p.set(f.field, []string{name})
+		}
+	}
+	d.tokens(p, event)
+}
+
+// split divides the path of calls into that of events and that from an event to its
+// calls.
+func (d *drafter) split(call []string) (events, calls []string) {
+	last := -1
+	for i, name := range call {
+		if name == "*" {
+			last = i
+		}
+	}
+	if last < 0 {
+		return nil, call
+	}
+	if last < len(call)-1 {
+		return call[:last+1], call[last+1:]
+	}
+	before := -1 // the list around the list
+	for i, name := range call[:last] {
+		if name == "*" {
+			before = i
+		}
+	}
+	if d.at(call).roleName() != "" {
+		return call, nil
+	}
+	if before >= 0 {
+		if list := call[max(before-1, 0)]; before > 0 && d.at(call[:before+1]).roleName() == "" && sessionLists.MatchString(list) && !callLists.MatchString(list) {
+			return call, nil
+		}
+		return call[:before+1], call[before+1:]
+	}
+	if s := d.at(call[:0]); s.roleName() != "" && len(s.objects) > 1 { // a record is an event with calls
+		return nil, call
+	}
+	return call, nil
+}
+
+// roleName returns the member that says whose an event is, "" if none does.
+func (s *shape) roleName() string {
+	for _, name := range roleNames {
+		m := s.members[name]
+		if m == nil || !isName(m) || 10*m.n < 9*len(s.objects) || len(m.values) >= draftValues {
+			continue
+		}
+		known := 0
+		for value, n := range m.values {
+			if guess(value) != speakerUnknown {
+				known += n
+			}
+		}
+		if 2*known >= m.n {
+			return name
+		}
+	}
+	return ""
+}
+
+// role proposes whose an event is: what it holds tells before its name does.
+func (d *drafter) role(p *proposal, event *shape, c callShape, apart bool) bool {
+	name := event.roleName()
+	if name == "" {
+		return false
+	}
+	p.set("role", []string{name})
+	type kind struct{ n, called, result int }
+	kinds := map[string]*kind{}
+	for _, o := range event.objects {
+		value, _ := o.Lookup(name)
+		k := kinds[value.Text]
+		if k == nil {
+			k = &kind{}
+			kinds[value.Text] = k
+		}
+		k.n++
+		if c.arguments != "" && !apart {
+			if args, ok := o.Lookup(c.arguments); ok && args.Kind != trace.Null && o.Member(c.tool).Kind == trace.String {
+				k.called++
+			}
+		}
+		for _, r := range resultNames {
+			if v, ok := o.Lookup(r); ok && v.Kind != trace.Null {
+				k.result++
+				break
+			}
+		}
+	}
+	for _, value := range slices.Sorted(maps.Keys(kinds)) {
+		k, who := kinds[value], guess(value)
+		switch {
+		case !identifier.MatchString(value):
+			continue
+		case 2*k.called > k.n:
+			who = speakerModel
+		case 2*k.result > k.n && (who == speakerUnknown || strings.Contains(strings.ToLower(value), "tool")):
+			who = speakerTool
+		}
+		word := "ignore"
+		for name, s := range speakerNames {
+			if s == who {
+				word = name
+			}
+		}
+		p.roles = append(p.roles, [2]string{value, word})
+	}
+	return true
+}
+
+// session proposes what a session is and says.
+func (d *drafter) session(p *proposal, around, event *shape, rows bool, records int) {
+	repeats := func(m *memberShape) bool { return isScalar(m) && m.n > 1 }
+	name := around.member(trajectoryName, isScalar)
+	if rows {
+		name = around.member(trajectoryName, repeats)
+	}
+	if name != "" {
+		p.set("trajectory", []string{name})
+	} else if !rows {
+		if m := around.members["id"]; m != nil && isScalar(m) {
+			p.set("trajectory", []string{"id"})
+		}
+	}
+	used := ""
+	if !rows && event.roleName() == "" || !rows && !event.hasUser() {
+		if used = around.member(userNames, isText); used != "" {
+			p.set("user", []string{used})
+		}
+		if name := around.member(answerNames, isText); name != "" {
+			p.set("answer", []string{name})
+		}
+	}
+	if name := around.member(taskNames, isScalar); name != "" && name != used && (!rows || records > 1) {
+		p.set("task", []string{name})
+	}
+	if name := around.member(outcomeNames, func(m *memberShape) bool { return m.kinds[trace.Bool] > 0 || isNumber(m) }); name != "" && !rows {
+		p.set("outcome", []string{name})
+	}
+}
+
+// hasUser reports whether an event is the user's.
+func (s *shape) hasUser() bool {
+	name := s.roleName()
+	if name == "" {
+		return false
+	}
+	for value := range s.members[name].values {
+		if guess(value) == speakerUser {
+			return true
+		}
+	}
+	return false
+}
+
+// tokens proposes where token counts are.
+func (d *drafter) tokens(p *proposal, event *shape) {
+	places := [][]string{nil}
+	for _, name := range usageNames {
+		places = append(places, []string{name})
+	}
+	for _, place := range places {
+		s := d.at(append(slices.Clone(event.path), place...))
+		in, out := s.member(inNames, isNumber), s.member(outNames, isNumber)
+		if in == "" || out == "" {
+			continue
+		}
+		p.tokens = [][2]string{{"input", pathText(append(slices.Clone(place), in))}, {"output", pathText(append(slices.Clone(place), out))}}
+		return
+	}
+}
+
+// fieldOrder is the order in which fields are printed.
+var fieldOrder = words("records trajectory session task outcome system user answer events role roles turn text thought calls tool arguments id result error ok answers time end model")
+
+// text writes the draft.
+func (p *proposal) text() string {
+	var b strings.Builder
+	b.WriteString("# A draft: look whether it says what the traces mean, then read them with --map.\n")
+	for _, note := range p.notes {
+		fmt.Fprintf(&b, "# %s\n", note)
+	}
+	slices.SortStableFunc(p.fields, func(x, y [2]string) int {
+		return cmp.Compare(slices.Index(fieldOrder, x[0]), slices.Index(fieldOrder, y[0]))
+	})
+	for _, f := range p.fields {
+		path := f[1]
+		if !plainPath.MatchString(path) {
+			path = string(jsonscan.AppendQuoted(nil, path))
+		}
+		fmt.Fprintf(&b, "%s: %s\n", f[0], path)
+		if f[0] == "role" && len(p.roles) > 0 {
+			b.WriteString("roles:\n")
+			for _, r := range p.roles {
+				fmt.Fprintf(&b, "  %s: %s\n", jsonscan.AppendQuoted(nil, r[0]), r[1])
+			}
+		}
+	}
+	if len(p.tokens) > 0 {
+		b.WriteString("tokens:\n")
+		for _, t := range p.tokens {
+			fmt.Fprintf(&b, "  %s: %s\n", t[0], t[1])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,345 @@
+package sessions
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
+)
+
+// otherSession is a session that is no list of messages.
+type otherSession struct {
+	is   func(has func(...string) bool) bool
+	read entry
+}
+
+// otherSessions are the sessions that are kept as no list of messages.
+var otherSessions = []otherSession{
+	{func(has func(...string) bool) bool { return has("chat") && !has("messages") }, readChatText},
+	{func(has func(...string) bool) bool { return has("query", "answers", "tools") }, readQuery},
+	{func(has func(...string) bool) bool { return has("input", "actual_output", "tools_called") }, readTestCase},
+}
+
+// otherOf returns how a session that is no list of messages is read, nil if it is one.
+func otherOf(record []byte) entry {
+	if !build.IsKind(record, '{') {
+		return nil
+	}
+	has := trace.NewHeadRecord(record, false).Has
+	for _, s := range otherSessions {
+		if s.is(has) {
+			return s.read
+		}
+	}
+	return nil
+}
+
+// chatTurn begins what somebody said in the text of a conversation.
+var chatTurn = regexp.MustCompile(`(?m)^(SYSTEM|USER|ASSISTANT|FUNCTION RESPONSE): ?`)
+
+// quotedArguments are those of a call that glaive's data set has as a text in single
+// quotes, which is no JSON.
+var quotedArguments = regexp.MustCompile(`(?s)^\s*\{\s*"name":\s*("[^"]*"),\s*"arguments":\s*'(.*)'\s*\}`)
+
+// readChatText adds a conversation that is one text, as glaive's data set has it:
+//
+//	{"system": "SYSTEM: ...", "chat": "USER: ...\n\n\nASSISTANT: <functioncall> {...} <|endoftext|>..."}
+func readChatText(l *log, record []byte) {
+	chat := text(record, "system") + "\n" + text(record, "chat")
+	found := chatTurn.FindAllStringSubmatchIndex(chat, -1)
+	for i, at := range found {
+		end := len(chat)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		said := strings.TrimSpace(strings.ReplaceAll(chat[at[1]:end], "<|endoftext|>", ""))
+		switch value := trace.TextOf(said); chat[at[2]:at[3]] {
+		case "SYSTEM":
+			l.add([]build.Item{{Kind: build.ItemSystem, Value: value}}, said0)
+		case "USER":
+			l.add([]build.Item{{Kind: build.ItemUser, Value: value}}, said0)
+		case "FUNCTION RESPONSE":
+			l.add([]build.Item{{Kind: build.ItemResult, Value: value}}, said0)
+		default:
+			before, call, ok := strings.Cut(said, "<functioncall>")
+			items := []build.Item{{Kind: build.ItemText, Value: trace.TextOf(strings.TrimSpace(before)), Opens: true}}
+			if ok {
+				items = append(items, functionCall(l, strings.TrimSpace(call)))
+			}
+			l.add(items, said0)
+		}
+	}
+}
+
+// said0 is what is known of a message without an envelope.
+var said0 said
+
+// functionCall returns the call in a text.
+func functionCall(l *log, call string) build.Item {
+	if found := quotedArguments.FindStringSubmatch(call); found != nil {
+		name := jsonscan.New([]byte(found[1]))
+		tool, _ := name.Text()
+		return build.Item{Kind: build.ItemCall, Tool: tool, Value: trace.TextOf(strings.ReplaceAll(found[2], `\'`, `'`))}
+	}
+	object := append(jsonscan.AppendQuoted([]byte(`{"role":"function_call","content":`), call), '}')
+	items, _ := l.messages.Read(trace.JSONOf(object), false)
+	for _, it := range items {
+		if it.Kind == build.ItemCall {
+			return it
+		}
+	}
+	return build.Item{Kind: build.ItemCall} // counted as one without a name
+}
+
+// readQuery adds what a user asked with the calls that answer it, as function calling
+// data sets have it: {"query", "answers": [{"name", "arguments"}], "tools"}.
+func readQuery(l *log, record []byte) {
+	about(l, record)
+	l.add([]build.Item{{Kind: build.ItemUser, Value: raw(member(record, "query"))}}, said0)
+	l.add(callItems(l, build.InnerJSON(raw(member(record, "answers")))), said0)
+}
+
+// callItems returns the calls of a list, in one response.
+func callItems(l *log, list []byte) []build.Item {
+	if list == nil {
+		return nil
+	}
+	object := append(append([]byte(`{"role":"assistant","content":"","tool_calls":`), list...), '}')
+	items, _ := l.messages.Read(trace.JSONOf(object), true)
+	return items
+}
+
+// readTestCase adds a test case of DeepEval: what was asked, the tools that were called
+// for it, and the answer. It does not say which calls were made at once: they are read
+// as one turn, the answer as another.
+func readTestCase(l *log, record []byte) {
+	l.add([]build.Item{{Kind: build.ItemUser, Value: raw(member(record, "input"))}}, said0)
+	if list := member(record, "tools_called"); build.IsKind(list, '[') && len(bytes.TrimSpace(list[1:])) > 1 {
+		l.add(callItems(l, list), said0)
+	}
+	l.add([]build.Item{{Kind: build.ItemText, Value: raw(member(record, "actual_output")), Opens: true}}, said0)
+}
+
+// readStep adds a step that smolagents keeps in the memory of an agent: the task, or
+// what the model answered, called and observed.
+func readStep(l *log, record []byte) {
+	if task := raw(member(record, "task")); !task.IsZero() && !build.HasMember(record, "step_number") {
+		l.add([]build.Item{{Kind: build.ItemUser, Value: task}}, said0)
+		return
+	}
+	if prompt := raw(member(record, "system_prompt")); !prompt.IsZero() {
+		l.add([]build.Item{{Kind: build.ItemSystem, Value: prompt}}, said0)
+		return
+	}
+	s := said{at: moment(record, "timing.start_time", "start_time"), end: moment(record, "timing.end_time", "end_time")}
+	s.usage = build.ReadUsage(member(record, "token_usage"), &build.UsageResponses)
+	items := []build.Item{{Kind: build.ItemText, Value: raw(member(record, "model_output")), Opens: true}}
+	calls := 0
+	if list := member(record, "tool_calls"); build.IsKind(list, '[') {
+		for _, it := range callItems(l, list) {
+			if it.Kind == build.ItemCall {
+				items = append(items, it)
+				calls++
+			}
+		}
+	}
+	l.add(items, s)
+	result := raw(member(record, "observations"))
+	if result.IsEmpty() {
+		result = raw(member(record, "action_output"))
+	}
+	failure := raw(member(record, "error"))
+	if failure.Form == trace.FormJSON {
+		failure = raw(member(failure.Data, "message"))
+	}
+	for ; calls > 0 && (!result.IsZero() || !failure.IsZero()); calls-- { // one text for all of them
+		it := build.Item{Kind: build.ItemResult, Value: result, Status: trace.StatusOK}
+		if !failure.IsZero() {
+			it.Status, it.Err = trace.StatusFailed, failure
+		}
+		l.add([]build.Item{it}, s)
+	}
+}
+
+// isStep reports whether a record is a step of smolagents.
+func isStep(has func(...string) bool) bool {
+	return has("step_number") && (has("model_output") || has("observations") || has("tool_calls"))
+}
+
+// readThoughts adds a message of Dify with what its agent thought and called:
+//
+//	{"query", "answer", "agent_thoughts": [{"thought", "tool", "tool_input", "observation"}]}
+//
+// Several tools of a thought have their names with semicolons between, and their inputs
+// and observations by name.
+func readThoughts(l *log, record []byte) {
+	t := l.b.Trajectory
+	if id := text(record, "conversation_id"); id != "" {
+		t.ID, t.Session = id, id
+	}
+	s := said{at: moment(record, "created_at")}
+	l.add([]build.Item{{Kind: build.ItemUser, Value: raw(member(record, "query"))}}, s)
+	answered := false
+	c := jsonscan.New(build.MemberRaw(record, "agent_thoughts"))
+	for ok := c.Array(); ok && c.Element(); {
+		thought := c.Raw()
+		s := said{at: moment(thought, "created_at")}
+		items := []build.Item{{Kind: build.ItemText, Value: raw(member(thought, "thought")), Opens: true}}
+		var results []build.Item
+		input, output := build.InnerJSON(raw(member(thought, "tool_input"))), raw(member(thought, "observation"))
+		answered = true
+		for tool := range strings.SplitSeq(text(thought, "tool"), ";") {
+			if tool == "" {
+				continue
+			}
+			answered = false
+			args, result := input, output
+			if own := build.MemberRaw(input, tool); own != nil {
+				args = own
+			}
+			if own := build.MemberRaw(build.InnerJSON(output), tool); own != nil {
+				result = raw(own)
+			}
+			items = append(items, build.Item{Kind: build.ItemCall, Tool: []byte(tool), Value: raw(args)})
+			if !result.IsEmpty() {
+				results = append(results, build.Item{Kind: build.ItemResult, Tool: []byte(tool), Value: result})
+			}
+		}
+		l.add(items, s)
+		l.add(results, s)
+	}
+	if answer := raw(member(record, "answer")); !answered && !answer.IsEmpty() {
+		l.add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, s)
+	}
+}
+
+// readStream adds an event that coding agents stream, besides their messages: calls
+// and results of Factory Droid, and Cursor's, which has both in one object by the kind
+// of tool. It returns false if the record is none.
+func readStream(l *log, record []byte) bool {
+	s := said{at: moment(record, "timestamp", "timestamp_ms")}
+	switch text(record, "type") {
+	case "tool_call":
+		id := cmpText(record, "call_id", "id")
+		wrapped := jsonscan.New(build.MemberRaw(record, "tool_call"))
+		for ok := wrapped.Object(); ok && wrapped.Member(); { // Cursor: {"readToolCall": {"args", "result"}}
+			name := strings.TrimSuffix(string(wrapped.Key()), "ToolCall")
+			call := wrapped.Raw()
+			if !build.IsKind(call, '{') {
+				continue
+			}
+			args := member(call, "args")
+			if name == "function" {
+				name, args = text(call, "name"), member(call, "arguments")
+			} else if name == "mcp" && text(call, "args", "toolName") != "" {
+				name, args = "mcp__"+text(call, "args", "providerIdentifier")+"__"+text(call, "args", "toolName"), member(call, "args", "args")
+			}
+			if text(record, "subtype") != "completed" || len(l.calls(id)) == 0 {
+				l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: raw(args)}, s)
+			}
+			if result := member(call, "result"); result != nil && text(record, "subtype") == "completed" {
+				it := build.Item{Kind: build.ItemResult, ID: []byte(id), Value: raw(result), Status: trace.StatusOK}
+				if good := member(result, "success"); good != nil {
+					it.Value = raw(good)
+				} else if bad := member(result, "error"); bad != nil {
+					it.Value, it.Err, it.Status = raw(bad), raw(bad), trace.StatusFailed
+				}
+				l.add([]build.Item{it}, s)
+			}
+			return true
+		}
+		name := cmpText(record, "toolName", "toolId", "name")
+		if name == "" {
+			return false
+		}
+		args := member(record, "parameters")
+		if args == nil {
+			args = member(record, "input")
+		}
+		l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: raw(args)}, s)
+		return true
+	case "tool_result":
+		if !build.HasMember(record, "value") && !build.HasMember(record, "isError") {
+			return false
+		}
+		it := build.Item{Kind: build.ItemResult, ID: []byte(text(record, "id")), Tool: []byte(cmpText(record, "toolName", "toolId")), Value: raw(member(record, "value")), Status: trace.StatusOK}
+		if string(member(record, "isError")) == "true" {
+			it.Status = trace.StatusFailed
+			if it.Value.IsZero() {
+				it.Value = raw(member(record, "error"))
+			}
+		}
+		l.add([]build.Item{it}, s)
+		return true
+	}
+	return false
+}
+
+// callLater adds a call that stands behind the message whose it is.
+func (l *log) callLater(it build.Item, s said) {
+	if l.inTurn = l.inTurn || len(l.b.Trajectory.Turns) > 0 && !l.spoken(); l.inTurn && !l.answered {
+		l.add([]build.Item{it}, s)
+		return
+	}
+	l.inTurn = false
+	l.add([]build.Item{it}, s)
+}
+
+// spoken reports whether somebody spoke since the last turn began.
+func (l *log) spoken() bool {
+	t := l.b.Trajectory
+	n := len(t.Messages)
+	return n > 0 && t.Messages[n-1].Turn == len(t.Turns)
+}
+
+// cmpText returns the first of some members that is a text and not empty.
+func cmpText(object []byte, names ...string) string {
+	for _, name := range names {
+		if value := text(object, name); value != "" {
+			return value
+		}
+	}
+	return ""
+}
+
+// readOtherRecord adds a record of a file that is neither a message nor a session. It
+// returns false if it is none that is known.
+func readOtherRecord(l *log, record []byte) bool {
+	has := trace.NewHeadRecord(record, false).Has
+	switch {
+	case has("agent_thoughts", "query"):
+		readThoughts(l, record)
+	case isStep(has), has("task") && !has("role"), has("system_prompt") && !has("role") && !has("messages"):
+		readStep(l, record)
+	default:
+		return readStream(l, record)
+	}
+	return true
+}
+
+// usageOf reads the token counts beside a message.
+func usageOf(objects ...[]byte) (u trace.Usage) {
+	for _, object := range objects {
+		for _, name := range []string{"usage", "usageMetadata", "usage_metadata", "models_usage", "metrics"} {
+			usage := member(object, name)
+			if !build.IsKind(usage, '{') {
+				continue
+			}
+			wrap := name
+			if name != "usageMetadata" && name != "usage_metadata" {
+				wrap = "usage"
+			}
+			if u, _ = message.FindUsage(append(append([]byte(`{"`+wrap+`":`), usage...), '}')); u.Known {
+				return u
+			}
+			if u = build.ReadUsage(usage, &build.UsageSession); u.Known {
+				return u
+			}
+		}
+	}
+	return u
+}
