@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -11,20 +12,19 @@ import (
 // them sources are missed, never invented, and the chance guard takes a slot that
 // overflows for one that holds every value.
 const (
-	maxFound    = 128     // places remembered for one value
-	maxSources  = 32      // sources reported for one use
-	maxKeyed    = 8       // sources of one use for which keys are looked for
-	maxElements = 256     // elements of a list that keys must tell apart
-	maxMembers  = 24      // members of an element that may be keys
-	maxKeyText  = 64      // bytes of a key's value
-	maxContents = 1 << 18 // different values, and words, of all slots of one trajectory
-	maxPhrase   = 16      // words of a value that is looked for in texts
-	maxParts    = 24      // words of an argument that is looked at as a template
-	maxValue    = 512     // bytes of a value that is looked for in texts or taken apart
-	maxPieces   = 32      // pieces of one argument that come from elsewhere
-	maxOfPiece  = 8       // sources of one piece
-	maxGiven    = 256     // tools, counted for results and arguments apart, that may be sources in one trajectory
-	minText     = 3       // bytes below which a value in a text proves nothing, unless it is a number in a message
+	maxFound    = 128 // places remembered for one value
+	maxSources  = 32  // sources reported for one use
+	maxKeyed    = 8   // sources of one use for which keys are looked for
+	maxElements = 256 // elements of a list that keys must tell apart
+	maxMembers  = 24  // members of an element that may be keys
+	maxKeyText  = 64  // bytes of a key's value
+	maxPhrase   = 16  // words of a value that is looked for in texts
+	maxParts    = 24  // words of an argument that is looked at as a template
+	maxValue    = 512 // bytes of a value that is looked for in texts or taken apart
+	maxPieces   = 32  // pieces of one argument that come from elsewhere
+	maxOfPiece  = 8   // sources of one piece
+	maxGiven    = 256 // tools, counted for results and arguments apart, that may be sources in one trajectory
+	minText     = 3   // bytes below which a value in a text proves nothing, unless it is a number in a message
 )
 
 // collection is the state of collecting one trajectory.
@@ -57,6 +57,8 @@ type collection struct {
 	useRoom  []Use
 	listRoom []candidate // sources of one use
 	isFull   map[int32]bool
+	crowded  int // values at places for which there is no room
+	unread   int // texts too far inside others to be looked through
 	given    map[toolKey]bool
 	pairs    map[[2]int32]int32
 
@@ -129,6 +131,11 @@ type found struct {
 func (c *collection) collect(t *trace.Trajectory) *Flow {
 	c.read(t)
 	c.finish()
+	if t.Reached != nil {
+		t.NoteBound(bounds.PlacesBound, c.crowded)
+		t.NoteBound(bounds.ValuesBound, len(c.isFull))
+		t.NoteBound(bounds.TextInTextBound, c.unread)
+	}
 	return c.flow
 }
 
@@ -197,7 +204,7 @@ func (c *collection) readArguments() {
 
 func (c *collection) readArgumentsOf(args *trace.Value, root int32, model bool) {
 	if root == 0 {
-		c.flow.dropped++
+		c.noRoom()
 		return
 	}
 	for i := range args.Members {
@@ -218,7 +225,7 @@ func argumentsOf(call *trace.Call, r *trace.ValueReader) (trace.Value, bool) {
 // is returned.
 func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 	if at == 0 {
-		c.flow.dropped++
+		c.noRoom()
 		return jsonvalue.Hash(v)
 	}
 	self := len(c.args)
@@ -369,6 +376,12 @@ func (c *collection) wantText(id int32) {
 	}
 }
 
+// noRoom notes a value at a place for which there is no room.
+func (c *collection) noRoom() {
+	c.flow.dropped++
+	c.crowded++
+}
+
 // release lets go of the trajectory, keeping scratch memory.
 func (c *collection) release() {
 	c.mode = sourcing
@@ -390,6 +403,7 @@ func (c *collection) release() {
 	clear(c.dates)
 	clear(c.numbers)
 	clear(c.isFull)
+	c.crowded, c.unread = 0, 0
 	clear(c.given)
 	clear(c.pairs)
 }

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -183,7 +184,7 @@ func (c *collection) ask(t *trace.Trajectory, list []Knowledge) {
 		}
 	}
 	c.read(t)
-	overflow := c.places.met >= maxPlaces
+	overflow := c.places.met >= bounds.Places
 	for i := range list {
 		s := &list[i]
 		s.asked = overflow || s.value.Kind == trace.Array || s.value.Kind == trace.Object || !utf8.ValidString(s.value.Text)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -45,15 +46,9 @@ type child struct {
 }
 
 const (
-	// maxPlaces is how many places one trajectory may have. Further ones are
-	// counted and otherwise ignored.
-	maxPlaces = 1 << 16
 	// keepPlaces is how large the tree may be when a trajectory begins; a larger
 	// one is thrown away.
 	keepPlaces = 1 << 17
-	// maxRecord is how many members an object may have to be taken for a record,
-	// whose members are places of their own.
-	maxRecord = 256
 )
 
 // begin prepares the tree for the next trajectory.
@@ -96,7 +91,7 @@ func (p *places) meet(at int32) int32 {
 	if n.epoch == p.epoch {
 		return at
 	}
-	if p.met >= maxPlaces || n.depth > jsonpath.MaxSteps {
+	if p.met >= bounds.Places || n.depth > jsonpath.MaxSteps {
 		return 0
 	}
 	p.met++
@@ -146,7 +141,7 @@ func (p *places) elements(at int32) int32 {
 // there are more than 256. The members of a map are one place, like the elements
 // of a list.
 func isMap(v *trace.Value) bool {
-	if len(v.Members) > maxRecord {
+	if len(v.Members) > bounds.Record {
 		return true
 	}
 	for i := range v.Members {

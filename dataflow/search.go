@@ -3,6 +3,7 @@ package dataflow
 import (
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -24,7 +25,7 @@ func (c *collection) readMessage(i int) {
 	c.give(side, noTool, turn)
 	at := c.places.root(side, noTool)
 	if at == 0 {
-		c.flow.dropped++
+		c.noRoom()
 		return
 	}
 	slot := c.slot(at)
@@ -141,7 +142,7 @@ func (c *collection) give(side Side, tool trace.Name, turn int32) {
 // walk looks for wants in a part of a result, and returns its hash.
 func (c *collection) walk(v *trace.Value, at int32) uint64 {
 	if at == 0 {
-		c.flow.dropped++
+		c.noRoom()
 		return jsonvalue.Hash(v)
 	}
 	var h uint64
@@ -229,14 +230,12 @@ func (c *collection) leaf(v *trace.Value, at int32, h uint64) {
 		c.numList = appendNumbers(c.numList, v.Text, c.tokens)
 	}
 	c.eachNormal(func(w int32) { c.see(w, true) })
-	if c.nested < maxNested {
+	if c.nested < bounds.TextInText {
 		c.walkInner(v.Text, at)
+	} else if _, ok := jsonpath.LookThrough(v.Text); ok {
+		c.unread++
 	}
 }
-
-// maxNested is how many times JSON text may be wrapped in JSON text before it is no
-// longer looked through.
-const maxNested = 4
 
 // walkInner looks for wants in a text that is JSON itself.
 func (c *collection) walkInner(text string, at int32) {
@@ -271,7 +270,7 @@ func (c *collection) keep(seen *index, list *[]content, slot int32, h uint64) {
 		return
 	}
 	n := len(*list)
-	if n >= maxContents {
+	if n >= bounds.Values {
 		if c.isFull == nil {
 			c.isFull = map[int32]bool{}
 		}

@@ -1,0 +1,196 @@
+// Package uses says which values of a result are used later: in the arguments of a call
+// or in what the model says.
+//
+// A trajectory and one of its results come in; how far the result is used goes out. A
+// value is a word: a run of letters, digits and `. _ - @` within a text or a number, of at
+// least three characters and without regard to case. What was known before the result
+// does not count: messages, arguments, what the model said, and earlier results.
+//
+// Memory is O(words of the trajectory), once they are asked for. It knows no
+// meta-tools: metatool/bind and execute/replay both judge by it.
+package uses
+
+import (
+	"iter"
+	"strings"
+	"unicode"
+
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/secret"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Uses are the words of a trajectory. It belongs to one goroutine.
+type Uses struct {
+	t     *trace.Trajectory
+	args  func(call int) *trace.Value
+	first map[string]int // by word: where it is first known, see place; nil until asked for
+	last  map[string]int // by word: the call, or len(t.Calls), at which it was used last
+}
+
+// New returns the uses of t, whose arguments args returns.
+func New(t *trace.Trajectory, args func(call int) *trace.Value) *Uses {
+	return &Uses{t: t, args: args}
+}
+
+// HasTexts reports whether the trajectory tells what the model said: otherwise nothing
+// can be said of what it used.
+func (u *Uses) HasTexts() bool {
+	for i := range u.t.Turns {
+		if !u.t.Turns[i].Text.IsEmpty() {
+			return true
+		}
+	}
+	return false
+}
+
+// Words are words of results that are told anyway.
+type Words map[string]struct{}
+
+// Add adds the words of a value.
+func (w Words) Add(v *trace.Value) {
+	for _, text := range leaves("", v) {
+		for word := range words(text) {
+			w[word] = struct{}{}
+		}
+	}
+}
+
+// Last returns the last call, as an index into Trajectory.Calls, whose arguments hold a
+// value of a result, or before which the model said one; len(Calls) is for what it said
+// after the last call, -1 for none. Values that were known before the call numbered
+// before, or that are told, do not count. credential is the same for credentials alone.
+func (u *Uses) Last(result *trace.Value, before int, told Words) (last, credential int) {
+	if u.last == nil {
+		u.readUses()
+	}
+	last, credential = -1, -1
+	for name, text := range leaves("", result) {
+		isSecret, asked := false, false
+		for word := range words(text) {
+			at, used := u.last[word]
+			if _, is := told[word]; !used || is || at <= credential || u.knownBefore(word, before) {
+				continue
+			}
+			last = max(last, at)
+			if !asked {
+				isSecret, asked = secret.LooksLike(name, text), true
+			}
+			if isSecret {
+				credential = at
+			}
+		}
+	}
+	return last, credential
+}
+
+// readUses notes where each word was used last.
+func (u *Uses) readUses() {
+	u.last = map[string]int{}
+	note := func(text string, call int) {
+		for word := range words(text) {
+			u.last[word] = max(u.last[word], call)
+		}
+	}
+	for i := range u.t.Calls {
+		for _, text := range leaves("", u.args(i)) {
+			note(text, i)
+		}
+	}
+	for i := range u.t.Turns {
+		turn := &u.t.Turns[i]
+		note(turn.Text.Text(), turn.FirstCall)
+		note(turn.Thought.Text(), turn.FirstCall)
+	}
+}
+
+// place numbers what follows in time: what is before a call or in its arguments, and
+// its result.
+func place(call int, isResult bool) int {
+	if isResult {
+		return 2*call + 1
+	}
+	return 2 * call
+}
+
+// knownBefore reports whether a word was known when a call was made.
+func (u *Uses) knownBefore(word string, call int) bool {
+	if u.first == nil {
+		u.readKnown()
+	}
+	at, known := u.first[word]
+	return known && at <= place(call, false)
+}
+
+// readKnown notes where each word was first known.
+func (u *Uses) readKnown() {
+	u.first = map[string]int{}
+	note := func(text string, at int) {
+		for word := range words(text) {
+			if first, known := u.first[word]; !known || at < first {
+				u.first[word] = at
+			}
+		}
+	}
+	for i := range u.t.Messages {
+		note(u.t.Messages[i].Text.Text(), place(u.t.Messages[i].Call, false))
+	}
+	for i := range u.t.Turns {
+		turn := &u.t.Turns[i]
+		note(turn.Text.Text(), place(turn.FirstCall, false))
+		note(turn.Thought.Text(), place(turn.FirstCall, false))
+	}
+	for i := range u.t.Calls {
+		for _, text := range leaves("", u.args(i)) {
+			note(text, place(i, false))
+		}
+		if c := &u.t.Calls[i]; c.HasResult {
+			note(c.Result.Text(), place(i, true))
+		}
+	}
+}
+
+// leaves yields the texts and numbers in a value, each with the name of the member that
+// it stands in.
+func leaves(name string, v *trace.Value) iter.Seq2[string, string] {
+	return func(yield func(string, string) bool) { walk(name, v, yield) }
+}
+
+func walk(name string, v *trace.Value, yield func(name, text string) bool) bool {
+	switch v.Kind {
+	case trace.String:
+		return yield(name, v.Text)
+	case trace.Number:
+		return yield(name, jsonvalue.Number(v.Text))
+	}
+	for i := range v.Elems {
+		if !walk(name, &v.Elems[i], yield) {
+			return false
+		}
+	}
+	for i := range v.Members {
+		if !walk(v.Members[i].Name, &v.Members[i].Value, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// minWord is how many characters a word has at least: shorter ones, such as small
+// numbers, are equal by chance.
+const minWord = 3
+
+// joins are the signs that may stand within a word.
+const joins = "._-@"
+
+// words yields the words of a text.
+func words(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		within := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(joins, r) }
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !within(r) }) {
+			if word = strings.Trim(word, joins); len(word) >= minWord && !yield(strings.ToLower(word)) {
+				return
+			}
+		}
+	}
+}
