@@ -140,7 +140,7 @@ func (w *writer) step(i int) *yamlsrc.Node {
 	if s.Each != nil {
 		m.set("x-awo-each", w.binding(s.Each))
 	}
-	payload, replacements, extended, optional := newMapping(), list(), newMapping(), list()
+	payload, replacements, extended, optional, types := newMapping(), list(), newMapping(), list(), newMapping()
 	for a := range s.Args {
 		arg := &s.Args[a]
 		switch b := &arg.Binding; {
@@ -152,6 +152,9 @@ func (w *writer) step(i int) *yamlsrc.Node {
 			replacements.Entries = append(replacements.Entries, &yamlsrc.Entry{Value: w.replacement(arg.Name, b)})
 		default:
 			extended.set(arg.Name, w.binding(b))
+		}
+		if schema, ok := arg.Schema.Lookup("type"); ok {
+			types.set(arg.Name, nodeOf(schema))
 		}
 		if arg.Optional {
 			optional.Entries = append(optional.Entries, &yamlsrc.Entry{Value: text(arg.Name)})
@@ -166,6 +169,9 @@ func (w *writer) step(i int) *yamlsrc.Node {
 	m.set("requestBody", body.node)
 	if len(extended.node.Entries) > 0 {
 		m.set("x-awo-arguments", extended.node)
+	}
+	if len(types.node.Entries) > 0 {
+		m.set("x-awo-types", types.node)
 	}
 	if len(optional.Entries) > 0 {
 		optional.Style = yamlsrc.Flow

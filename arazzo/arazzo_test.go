@@ -140,6 +140,7 @@ func tools() *rapid.Generator[*metatool.Tool] {
 			for _, arg := range rapid.SliceOfNDistinct(texts(), 0, 4, rapid.ID).Draw(t, "args") {
 				step.Args = append(step.Args, metatool.Argument{
 					Name: arg, Binding: bindings(tool, i, 2).Draw(t, "binding"), Optional: rapid.Bool().Draw(t, "optional"),
+					Schema: types().Draw(t, "types"),
 				})
 			}
 			slices.SortFunc(step.Args, func(a, b metatool.Argument) int { return strings.Compare(a.Name, b.Name) })
@@ -160,6 +161,21 @@ func tools() *rapid.Generator[*metatool.Tool] {
 			tool.Output.Schema = trace.NewObject(trace.Member{Name: "x", Value: values(1).Draw(t, "schema")})
 		}
 		return tool
+	})
+}
+
+// types are what an argument may be, mostly anything.
+func types() *rapid.Generator[trace.Value] {
+	return rapid.Custom(func(t *rapid.T) trace.Value {
+		one := trace.NewString("string")
+		switch rapid.IntRange(0, 3).Draw(t, "types") {
+		case 0:
+			one = trace.Value{Kind: trace.Array, Elems: []trace.Value{one, trace.NewString("null")}}
+		case 1:
+		default:
+			return trace.Value{}
+		}
+		return trace.NewObject(trace.Member{Name: "type", Value: one})
 	})
 }
 

@@ -211,6 +211,31 @@ func (p *workflowParser) arguments(n *yamlsrc.Node, s *metatool.Step) {
 			s.Args[i].Optional = true
 		}
 	}
+	p.types(n, s)
+}
+
+// types reads which types the arguments of a step may have.
+func (p *workflowParser) types(n *yamlsrc.Node, s *metatool.Step) {
+	all := n.Lookup("x-awo-types")
+	if all == nil {
+		return
+	}
+	for _, e := range all.Entries {
+		i := -1
+		if e.Key != nil {
+			i = slices.IndexFunc(s.Args, func(a metatool.Argument) bool { return a.Name == e.Key.Text })
+		}
+		if i < 0 {
+			p.fail(e.Value, CodeBadField, "`x-awo-types` must be a mapping of arguments of the step")
+			continue
+		}
+		v := p.value(e.Value)
+		if v.Kind != trace.String && (v.Kind != trace.Array || slices.ContainsFunc(v.Elems, func(t trace.Value) bool { return t.Kind != trace.String })) {
+			p.fail(e.Value, CodeBadField, "a type is a name or a list of names")
+			continue
+		}
+		s.Args[i].Schema = trace.NewObject(trace.Member{Name: "type", Value: v})
+	}
 }
 
 // literal reads a member of a payload: an input or a value.

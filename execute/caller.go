@@ -2,6 +2,7 @@ package execute
 
 import (
 	"context"
+	"errors"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -13,6 +14,9 @@ type Caller interface {
 	// is a Result with StatusFailed.
 	Call(ctx context.Context, tool string, args trace.Value) (Result, error)
 }
+
+// ErrDenied is what a Caller returns if somebody who has to allow the call does not.
+var ErrDenied = errors.New("the call was not allowed")
 
 // CallerFunc is a function that is a Caller.
 type CallerFunc func(ctx context.Context, tool string, args trace.Value) (Result, error)

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/awo-dev/awo/metatool"
@@ -27,6 +24,14 @@ type Options struct {
 	// SkipFailedReads goes on when one of several calls of a step that reads only
 	// fails: its result is then null and the outcome partial.
 	SkipFailedReads bool
+
+	// Parallel is how many calls of a step that reads only and walks a list are under
+	// way at once; 0 and 1 are one after the other. The Caller is then called from
+	// several goroutines.
+	Parallel int
+
+	// Begin is called before each step, with its index; nil is not.
+	Begin func(step int)
 }
 
 // State says how a run ended.
@@ -42,23 +47,24 @@ const (
 // Codes of failures. They are stable.
 const (
 	CodeBadInput     = "bad-input"         // an input is missing, unknown or of the wrong kind
+	CodeWrongType    = "wrong-type"        // a value does not fit the schema of the argument that it is for
 	CodeNothingBound = "nothing-bound"     // an argument's binding gives no value, or several
 	CodeCallFailed   = "call-failed"       // the tool answered with a failure
 	CodeNoAnswer     = "no-answer"         // the call could not be made, or was not answered
 	CodeDeadline     = "deadline"          // time was up
 	CodeUnexpected   = "unexpected-result" // the result lacks what results had when they were recorded
 	CodeTooManyCalls = "too-many-calls"    // more than Options.MaxCalls
+	CodeDenied       = "denied"            // somebody who was asked did not allow the call
 )
 
 // defaultMaxCalls keeps a list of thousands from becoming thousands of calls.
 const defaultMaxCalls = 100
 
-// Outcome is what came of a run.
+// Outcome is what came of a run. Answer says what of it is told to the agent.
 type Outcome struct {
 	State   State
-	Output  trace.Value // what the meta-tool returns; null when handed back
-	Steps   []StepRun   // of the steps that were begun
-	Failure *Failure    // nil unless handed back
+	Steps   []StepRun // of the steps that were begun
+	Failure *Failure  // nil unless handed back
 
 	// Retry says whether the whole may be run again: nothing was written, or only
 	// what may be written twice.
@@ -75,16 +81,18 @@ type StepRun struct {
 
 // CallRun is one call of a run.
 type CallRun struct {
-	Args   trace.Value
-	Result Result
-	Tries  int   // how often it was made
-	Err    error // why there is no result; nil if there is one
+	Element trace.Value // that it was made for, of a step that walks a list
+	Args    trace.Value
+	Result  Result
+	Tries   int   // how often it was made
+	Err     error // why there is no result; nil if there is one
 }
 
 // Failure says where and why a run ended.
 type Failure struct {
-	Step     int // index into Tool.Steps, -1 if it did not begin
-	Call     int // of that step, from 0
+	Step     int    // index into Tool.Steps, -1 if it did not begin
+	Tool     string // of that step
+	Call     int    // of that step, from 0
 	Code     string
 	Argument string // whose binding gave nothing, or the input that is bad
 	Err      error  // what the Caller said; nil if it said nothing
@@ -94,7 +102,7 @@ type Failure struct {
 func (f *Failure) Error() string {
 	where := "before the first step"
 	if f.Step >= 0 {
-		where = fmt.Sprintf("at step %d", f.Step+1)
+		where = fmt.Sprintf("at step %d, %s", f.Step+1, f.Tool)
 	}
 	if f.Argument != "" {
 		return fmt.Sprintf("%s: %s (%s)", where, f.Code, f.Argument)
@@ -137,7 +145,11 @@ func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Ca
 		tool: tool, caller: caller, options: o, scope: metatool.Scope{Inputs: inputs, Results: make([]*trace.Value, 0, n)},
 		out: &Outcome{State: Done, Retry: true, Steps: make([]StepRun, 0, n)}, room: make([]CallRun, n),
 	}
-	if f := checkInputs(tool, inputs); f != nil {
+	f := checkInputs(tool, inputs)
+	if f == nil {
+		f = r.checkGiven()
+	}
+	if f != nil {
 		r.handBack(f)
 		return r.out
 	}
@@ -147,12 +159,14 @@ func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Ca
 			return r.out
 		}
 	}
-	r.out.Output = r.output()
 	return r.out
 }
 
 func (r *run) handBack(f *Failure) {
-	r.out.State, r.out.Failure, r.out.Output = HandedBack, f, trace.Value{}
+	if f.Step >= 0 {
+		f.Tool = r.tool.Steps[f.Step].Tool
+	}
+	r.out.State, r.out.Failure = HandedBack, f
 }
 
 // given returns the inputs without those that are null and not required.
@@ -179,7 +193,7 @@ func checkInputs(tool *metatool.Tool, inputs trace.Value) *Failure {
 	for i := range tool.Inputs {
 		in := &tool.Inputs[i]
 		v, given := inputs.Lookup(in.Name)
-		if !given && in.Required || given && !fits(v, in.Schema) {
+		if !given && in.Required || given && !metatool.Fits(v, in.Schema) {
 			return bad(in.Name)
 		}
 	}
@@ -213,50 +227,13 @@ func unknownInput(tool *metatool.Tool, inputs trace.Value) (name string, ok bool
 // fewInputs are looked through sooner than put into a map.
 const fewInputs = 16
 
-// fits reports whether a value is of a type that a schema names. What else a
-// schema says is for the tool that gets the value.
-func fits(v, schema trace.Value) bool {
-	types, ok := schema.Lookup("type")
-	if !ok {
-		return true
-	}
-	if types.Kind == trace.String {
-		return isType(v, types.Text)
-	}
-	for _, t := range types.Elems {
-		if isType(v, t.Text) {
-			return true
-		}
-	}
-	return len(types.Elems) == 0
-}
-
-func isType(v trace.Value, name string) bool {
-	switch name {
-	case "integer":
-		return v.Kind == trace.Number && isInteger(v.Text)
-	case "boolean":
-		return v.Kind == trace.Bool
-	case "null", "number", "string", "array", "object":
-		return v.Kind.String() == name
-	}
-	return true // a type that JSON Schema does not have
-}
-
-// isInteger reports whether a number in canonical text is whole: 1.0 is, as JSON
-// Schema has it.
-func isInteger(text string) bool {
-	if !strings.ContainsAny(text, ".e") {
-		return true
-	}
-	f, err := strconv.ParseFloat(text, 64)
-	return err == nil && f == math.Trunc(f)
-}
-
 func (r *run) step(ctx context.Context, i int) *Failure {
 	step := &r.tool.Steps[i]
 	r.out.Steps = append(r.out.Steps, StepRun{Step: i, Calls: r.room[i : i : i+1]})
 	record := &r.out.Steps[i]
+	if r.options.Begin != nil {
+		r.options.Begin(i)
+	}
 	if step.Each == nil {
 		if f := r.call(ctx, i, record); f != nil {
 			return f
@@ -270,6 +247,9 @@ func (r *run) step(ctx context.Context, i int) *Failure {
 		return &Failure{Step: i, Code: CodeNothingBound}
 	}
 	record.Result.Kind = trace.Array
+	if r.options.Parallel > 1 && step.ReadOnly {
+		return r.walk(ctx, i, elements)
+	}
 	for _, element := range elements {
 		r.scope.Element = &element
 		f := r.call(ctx, i, record)
@@ -292,48 +272,70 @@ func (r *run) step(ctx context.Context, i int) *Failure {
 // call makes one call of a step, the next one in its record.
 func (r *run) call(ctx context.Context, i int, record *StepRun) *Failure {
 	step := &r.tool.Steps[i]
-	fail := func(code string, argument string, err error) *Failure {
-		return &Failure{Step: i, Call: len(record.Calls), Code: code, Argument: argument, Err: err}
+	one, f := r.prepare(i)
+	if f == nil && ctx.Err() != nil {
+		f = &Failure{Step: i, Code: CodeDeadline, Err: ctx.Err()}
 	}
-	args, blocked, ok := r.arguments(step)
-	if !ok {
-		return fail(CodeNothingBound, blocked, nil)
+	if f != nil {
+		f.Call = len(record.Calls)
+		return f
+	}
+	if !step.ReadOnly && !step.Idempotent {
+		r.out.Retry = false
+	}
+	code := r.attempt(ctx, step, &one)
+	record.Calls = append(record.Calls, one)
+	if code != "" {
+		return &Failure{Step: i, Call: len(record.Calls) - 1, Code: code, Err: one.Err}
+	}
+	return nil
+}
+
+// prepare returns the next call of a step, or why it cannot be made.
+func (r *run) prepare(i int) (CallRun, *Failure) {
+	args, blocked, code := r.arguments(&r.tool.Steps[i])
+	if code != "" {
+		return CallRun{}, &Failure{Step: i, Code: code, Argument: blocked}
 	}
 	if r.calls++; r.calls > r.options.MaxCalls {
-		return fail(CodeTooManyCalls, "", nil)
+		return CallRun{}, &Failure{Step: i, Code: CodeTooManyCalls}
 	}
-	if err := ctx.Err(); err != nil {
-		return fail(CodeDeadline, "", err)
+	one := CallRun{Args: args}
+	if r.scope.Element != nil {
+		one.Element = *r.scope.Element
 	}
+	return one, nil
+}
+
+// attempt makes a call, and again if it may be repeated. It returns the code of what
+// failed, "" if nothing did.
+func (r *run) attempt(ctx context.Context, step *metatool.Step, one *CallRun) (code string) {
 	tries := 1
 	if step.ReadOnly || step.Idempotent {
 		tries += r.options.Retries
-	} else {
-		r.out.Retry = false
 	}
-	one := CallRun{Args: args}
-	var f *Failure
 	for one.Tries < tries {
 		one.Tries++
-		one.Result, one.Err = r.once(ctx, step.Tool, args)
+		one.Result, one.Err = r.once(ctx, step.Tool, one.Args)
 		switch {
+		case errors.Is(one.Err, ErrDenied):
+			return CodeDenied
 		case errors.Is(one.Err, context.DeadlineExceeded) || errors.Is(one.Err, context.Canceled):
-			f = fail(CodeDeadline, "", one.Err)
+			code = CodeDeadline
 		case one.Err != nil:
-			f = fail(CodeNoAnswer, "", one.Err)
+			code = CodeNoAnswer
 		case one.Result.Status == trace.StatusFailed:
-			f = fail(CodeCallFailed, "", nil)
+			code = CodeCallFailed
 		case !expected(step, one.Result.Value):
-			f = fail(CodeUnexpected, "", nil)
+			code = CodeUnexpected
 		default:
-			f = nil
+			return ""
 		}
-		if f == nil || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			break
 		}
 	}
-	record.Calls = append(record.Calls, one)
-	return f
+	return code
 }
 
 func (r *run) once(ctx context.Context, tool string, args trace.Value) (Result, error) {
@@ -342,12 +344,18 @@ func (r *run) once(ctx context.Context, tool string, args trace.Value) (Result, 
 		ctx, cancel = context.WithTimeout(ctx, r.options.Timeout)
 		defer cancel()
 	}
-	return r.caller.Call(ctx, tool, args)
+	result, err := r.caller.Call(ctx, tool, args)
+	content, failed := metatool.Content(result.Value)
+	if result.Value = content; failed {
+		result.Status = trace.StatusFailed
+	}
+	return result, err
 }
 
-// arguments returns the arguments of a call, or the name of the one that is
-// needed and has no value; any text can be a name.
-func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string, ok bool) {
+// arguments returns the arguments of a call, or the name of the one that is needed and
+// has no value, or one that its schema does not take, and the code of that; any text can
+// be a name.
+func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked, code string) {
 	args.Kind = trace.Object
 	if len(step.Args) > 0 {
 		args.Members = make([]trace.Member, 0, len(step.Args))
@@ -356,13 +364,32 @@ func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked string, 
 		a := &step.Args[i]
 		v, ok := r.scope.Value(&a.Binding)
 		switch {
+		case ok && !a.Takes(v):
+			return trace.Value{}, a.Name, CodeWrongType
 		case ok:
 			args.Members = append(args.Members, trace.Member{Name: a.Name, Value: v})
 		case !a.Optional:
-			return trace.Value{}, a.Name, false
+			return trace.Value{}, a.Name, CodeNothingBound
 		}
 	}
-	return trace.NewObject(args.Members...), "", true
+	return trace.NewObject(args.Members...), "", ""
+}
+
+// checkGiven says which argument is wrong whatever the calls return: what is always the
+// same or made of inputs can be compared with the schemas before the first call.
+func (r *run) checkGiven() *Failure {
+	for i := range r.tool.Steps {
+		for n := range r.tool.Steps[i].Args {
+			a := &r.tool.Steps[i].Args[n]
+			if !a.Binding.IsGiven() {
+				continue
+			}
+			if v, ok := r.scope.Value(&a.Binding); ok && !a.Takes(v) {
+				return &Failure{Step: i, Code: CodeWrongType, Argument: a.Name}
+			}
+		}
+	}
+	return nil
 }
 
 func expected(step *metatool.Step, result trace.Value) bool {
@@ -372,21 +399,4 @@ func expected(step *metatool.Step, result trace.Value) bool {
 		}
 	}
 	return true
-}
-
-// output returns what the meta-tool returns.
-func (r *run) output() trace.Value {
-	steps := r.tool.Output.Steps
-	if len(steps) == 0 {
-		steps = []int{len(r.tool.Steps) - 1}
-	}
-	if len(steps) == 1 {
-		return *r.scope.Results[steps[0]]
-	}
-	names := r.tool.OutputNames()
-	members := make([]trace.Member, len(steps))
-	for i, step := range steps {
-		members[i] = trace.Member{Name: names[i], Value: *r.scope.Results[step]}
-	}
-	return trace.NewObject(members...)
 }

@@ -224,6 +224,7 @@ func (m *Model) encodeCalibration() []byte {
 // encode writes the counts of a graph, its tools and contexts numbered as those of
 // a model: equal graphs give equal bytes.
 func (g *Graph) encode() []byte {
+	g = g.bounded()
 	order, renumbered := g.sorted()
 	parents, symbols, nodes := g.breadthFirst(renumbered)
 	type numbered struct {

@@ -158,7 +158,7 @@ func (v view) mentioned(value string) (named, other bool) {
 	if !ok {
 		return false, false
 	}
-	for i := range v.messages {
+	for i := since(v.messages); i < v.messages; i++ {
 		if v.h.t.Messages[i].Role != trace.RoleUser {
 			continue
 		}

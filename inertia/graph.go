@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -370,6 +371,55 @@ func (g *Graph) Clone() *Graph {
 		panic(err)
 	}
 	return c
+}
+
+// bounded returns the graph without the tools beyond bounds.Tools, the rarest: a
+// prediction looks at every tool. What was counted of them is left out too.
+func (g *Graph) bounded() *Graph {
+	if g.Tools() <= bounds.Tools {
+		return g
+	}
+	order := make([]uint32, g.Tools())
+	for i := range order {
+		order[i] = uint32(i + 1)
+	}
+	slices.SortFunc(order, func(a, b uint32) int {
+		return cmp.Or(cmp.Compare(g.tools[b].calls, g.tools[a].calls), cmp.Compare(g.names[a].Value(), g.names[b].Value()))
+	})
+	out := NewGraph(g.order)
+	out.trajectories, out.newest = g.trajectories, g.newest
+	symbols := make([]uint32, len(g.names)) // 0 is none, and what is left out
+	for _, s := range order[:bounds.Tools] {
+		symbols[s] = out.symbol(g.names[s])
+		out.tools[symbols[s]].merge(&g.tools[s])
+	}
+	kept := make([]bool, len(g.parents))
+	nodes := make([]uint32, len(g.parents))
+	kept[0] = true
+	for i := 1; i < len(g.parents); i++ { // parents stand before their children
+		e := g.parents[i]
+		symbol := e.symbol
+		if e.node != 0 && symbol != startSymbol {
+			if symbol = symbols[symbol]; symbol == 0 {
+				continue
+			}
+		}
+		if kept[i] = kept[e.node]; kept[i] {
+			nodes[i] = out.child(nodes[e.node], symbol)
+		}
+	}
+	for c, n := range g.cells {
+		if kept[c.node] && (c.next == noneSymbol || symbols[c.next] != 0) {
+			out.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
+		}
+	}
+	for d, n := range g.deps {
+		if symbols[d.tool] != 0 && (d.from == 0 || symbols[d.from] != 0) {
+			d.tool, d.from, d.param, d.path = symbols[d.tool], symbols[d.from], out.text(g.texts[d.param]), out.text(g.texts[d.path])
+			out.depend(d, *n)
+		}
+	}
+	return out
 }
 
 // sorted returns the symbols in the order of their names, and the new number of

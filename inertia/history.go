@@ -7,6 +7,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -38,15 +39,12 @@ type parsed struct {
 	ok    bool
 }
 
-// maxBack is how many calls, and messages, a prediction looks back at. What a longer
-// trajectory began with is as if it had not been: otherwise each of n calls would look at
-// all before it.
-const maxBack = 2000
+// since returns the first of so many calls or messages that is looked at. What a
+// trajectory longer than bounds.LookBack began with is as if it had not been: otherwise
+// each of n calls would look at all before it.
+func since(n int) int { return max(0, n-bounds.LookBack) }
 
-// since returns the first of so many calls or messages that is looked at.
-func since(n int) int { return max(0, n-maxBack) }
-
-// before returns the tools of the calls before a decision, at most maxBack of them.
+// before returns the tools of the calls before a decision, at most bounds.LookBack of them.
 func (h *History) before(n int) []trace.Name { return h.names()[since(n):n] }
 
 // names returns the tools of all of the model's calls; it must not be changed.
@@ -71,6 +69,7 @@ func NewHistory(t *trace.Trajectory) *History {
 			h.calls = append(h.calls, i)
 		}
 	}
+	t.NoteBound(bounds.LookBackBound, max(len(h.calls), len(t.Messages))-bounds.LookBack)
 	return h
 }
 

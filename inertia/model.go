@@ -82,6 +82,7 @@ func (g *Graph) Model(o ModelOptions) *Model {
 	if o.Order <= 0 || o.Order > g.order {
 		o.Order = g.order
 	}
+	g = g.bounded()
 	order, renumbered := g.sorted()
 	m := &Model{
 		Info:    ModelInfo{Order: o.Order, Trajectories: g.trajectories, Newest: g.newest, HalfLife: o.HalfLife, NoState: o.NoState},
@@ -164,7 +165,7 @@ type Context struct {
 // ContextOf returns the context after calls in a state, the newest call last.
 func (m *Model) ContextOf(s State, calls []trace.Name) Context {
 	c := Context{State: s}
-	if m.Info.NoState && s < StateInside {
+	if m.Info.NoState {
 		c.State = 0
 	}
 	for c.N < m.Info.Order {
@@ -198,6 +199,29 @@ func (m *Model) path(c *Context) (nodes [MaxOrder + 2]uint32, n int) {
 		node, ok = m.child(node, c.Calls[i])
 	}
 	return nodes, n
+}
+
+// probability returns what Distribution gives one outcome, bit by bit: it is for those
+// who want no other.
+func (m *Model) probability(c Context, outcome uint32) float64 {
+	nodes, n := m.path(&c)
+	weight, p := 1.0, 0.0
+	for l := n - 1; l >= 0; l-- {
+		from, to := m.cellsOf(nodes[l])
+		if i, ok := slices.BinarySearch(m.cellNext[from:to], outcome); ok {
+			p += float64(weight * m.cellShare[from:to][i])
+		}
+		weight *= m.backoff[nodes[l]]
+	}
+	rest := weight / float64(len(m.tools)+1-len(m.meta))
+	if outcome == unknownSymbol {
+		return rest
+	}
+	if m.tools[outcome].meta() {
+		return 0
+	}
+	runtime.KeepAlive(m) // the arrays may be those of a file
+	return p + rest
 }
 
 // Distribution writes the probabilities of none and of the tools, by symbol, to

@@ -187,3 +187,24 @@ func TestDecay(t *testing.T) {
 		t.Errorf("with a half-life of ten days b has %g, c has %g", b, c)
 	}
 }
+
+// TestCallsOnly: a model of calls only gives the same in every state, also where a turn
+// goes on.
+func TestCallsOnly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := NewGraph(2)
+		for i := range rapid.IntRange(1, 6).Draw(t, "n") {
+			g.Add(runOf(drawn(t, fmt.Sprint(i))).Observation)
+		}
+		m := g.Model(ModelOptions{NoState: true})
+		calls := names(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 3).Draw(t, "calls")...)
+		want := make([]float64, m.Alphabet())
+		unknown := m.Distribution(m.ContextOf(0, calls), want)
+		for state := range State(states) {
+			got := make([]float64, m.Alphabet())
+			if u := m.Distribution(m.ContextOf(state, calls), got); u != unknown || !slices.Equal(got, want) {
+				t.Fatalf("state %d: %v, want %v", state, got, want)
+			}
+		}
+	})
+}

@@ -347,7 +347,7 @@ func (r *replayer) classify(h *History, d *Decision, t *Tool, f *Fill) WrongClas
 // wroteSince reports whether anything may have been written since the same call
 // was last made.
 func (r *replayer) wroteSince(h *History, d *Decision, tool trace.Name, f *Fill) bool {
-	for i := d.Before - 1; i >= 0; i-- {
+	for i := d.Before - 1; i >= since(d.Before); i-- {
 		call := h.calls[i]
 		name := h.t.Calls[call].Tool
 		if name == tool && h.sameCall(call, f) {
@@ -379,7 +379,7 @@ func (r *replayer) recovers(h *History, d *Decision) (uint32, bool) {
 		return 0, false
 	}
 	var events []Event
-	for i := range d.Before {
+	for i := max(0, d.Before-2); i < d.Before; i++ { // the last two tell
 		events = append(events, Event{Failed: h.t.Calls[h.calls[i]].Status == trace.StatusFailed})
 	}
 	return symbol, Gate{}.Recovers(events)

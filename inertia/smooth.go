@@ -44,7 +44,7 @@ func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
 		symbol := e.symbol
 		switch {
 		case e.node == 0:
-			if o.NoState && State(symbol) < StateInside {
+			if o.NoState {
 				symbol = 0
 			}
 		case symbol != startSymbol:
@@ -112,16 +112,20 @@ func (b *compiled) node(depth int, last uint32) uint32 {
 func (b *compiled) smooth(o ModelOptions) {
 	deepest := o.Order + 1
 	for i := range b.cells {
-		for next, c := range b.cells[i] {
-			c.used = c.weight
-			if o.Uniform || b.depth[i] == deepest || b.depth[i] > 1 && b.last[i] == startSymbol {
-				continue
+		whole := o.Uniform || b.depth[i] == deepest || b.depth[i] > 1 && b.last[i] == startSymbol
+		for _, c := range b.cells[i] {
+			if c.used = c.weight; !whole {
+				c.used = 0
 			}
-			// The number of different older symbols that were seen before the
-			// context and its successor.
-			c.used = 0
-			for _, symbol := range sortedSymbols(b.children[i]) {
-				if d := b.cells[b.children[i][symbol]][next]; d != nil {
+		}
+		if whole {
+			continue
+		}
+		// The number of different older symbols that were seen before the context and
+		// its successor. Each context has one above it, so this is O(cells).
+		for _, symbol := range sortedSymbols(b.children[i]) {
+			for next, d := range b.cells[b.children[i][symbol]] {
+				if c := b.cells[i][next]; c != nil {
 					c.used += min(1, d.weight)
 				}
 			}

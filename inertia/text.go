@@ -89,7 +89,7 @@ func alphanumeric(c byte) bool {
 // shapes returns the shapes of the identifiers that the user has mentioned.
 func (v view) shapes() []string {
 	var out []string
-	for i := range v.messages {
+	for i := since(v.messages); i < v.messages; i++ {
 		if v.h.t.Messages[i].Role != trace.RoleUser {
 			continue
 		}
@@ -105,7 +105,7 @@ func (v view) shapes() []string {
 // readText returns the identifier of a shape in the newest message that has one,
 // of several the first that the parameter has not had.
 func (v view) readText(shape string, tool trace.Name, param string) (string, bool) {
-	for i := v.messages - 1; i >= 0; i-- {
+	for i := v.messages - 1; i >= since(v.messages); i-- {
 		if v.h.t.Messages[i].Role != trace.RoleUser {
 			continue
 		}

@@ -106,11 +106,11 @@ func (p *Predictor) bits(h *History) float64 {
 		if d.State == StateInside {
 			continue
 		}
-		probability := p.model.Distribution(p.model.ContextOf(d.State, h.before(d.Before)), p.p)
-		if s := p.model.outcome(d.Next); d.None() || s != 0 {
-			probability = p.p[s]
+		outcome := p.model.outcome(d.Next)
+		if !d.None() && outcome == noneSymbol {
+			outcome = unknownSymbol
 		}
-		sum -= log2(probability)
+		sum -= log2(p.model.probability(p.model.ContextOf(d.State, h.before(d.Before)), outcome))
 	}
 	return sum
 }

@@ -98,14 +98,26 @@ func Marks(t *trace.Trajectory, steps []Step) []Mark {
 	return marks
 }
 
-// Repeats returns by call of t the earlier call that it repeats, -1 for none; see
-// [trace.Trajectory.Repeats]. What a call changes is what rules say (marks, which may
-// be nil), else the annotations of its tool, else the name: a tool of which nothing is
-// known changes something.
+// Repeats returns by call of t the earlier call that it repeats, -1 for none; see Again.
 func Repeats(t *trace.Trajectory, marks []Mark) []int {
+	repeats, _ := Again(t, marks)
+	return repeats
+}
+
+// Again returns by call of t the earlier call that it repeats and that it retries, -1 for
+// none; see [trace.Trajectory.Again]. What a call changes is what rules say (marks, which
+// may be nil), else the annotations of its tool, else the name: a tool of which nothing
+// is known changes something.
+func Again(t *trace.Trajectory, marks []Mark) (repeats, retries []int) {
+	return t.Again(Changes(t, marks))
+}
+
+// Changes returns a function that says whether a call of t changes anything, as Again
+// takes it. The function is used by one goroutine.
+func Changes(t *trace.Trajectory, marks []Mark) func(call int) bool {
 	var annotations annotationsOf
 	known := map[trace.Name]bool{} // whether calls of a tool change something
-	return t.Repeats(func(i int) bool {
+	return func(i int) bool {
 		if marks != nil && marks[i].Has(MarkReads|MarkWrites) {
 			return marks[i].Has(MarkWrites)
 		}
@@ -120,5 +132,5 @@ func Repeats(t *trace.Trajectory, marks []Mark) []int {
 			known[tool] = changes
 		}
 		return changes
-	})
+	}
 }

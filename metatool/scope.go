@@ -16,12 +16,13 @@ type Scope struct {
 	Element *trace.Value   // that a step with Each walks over
 }
 
-// result returns the result of a step, nil if it is not done.
+// result returns the result of a step, nil if it is not done. Content blocks are no
+// value to bind: only their text is.
 func (s *Scope) result(step int) *trace.Value {
 	if step < 0 || step >= len(s.Results) {
 		return nil
 	}
-	return s.Results[step]
+	return bindable(s.Results[step])
 }
 
 // Value returns the one value that a binding gives, and false if it gives none

@@ -1,7 +1,7 @@
 package metatool
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
@@ -58,6 +58,9 @@ type Argument struct {
 	// Optional arguments are left out of the call if the binding gives nothing;
 	// otherwise that is a failure of the step.
 	Optional bool
+	// Schema names the types that the tool takes, as {"type": ...}, from its definition;
+	// null if that is not known. A value of another type is a failure of the step.
+	Schema trace.Value
 }
 
 // BindingKind says where a value comes from.
@@ -115,29 +118,17 @@ const (
 // in it.
 type Expectation struct{ Path jsonpath.Path }
 
-// Output says what a meta-tool returns.
-//
-// Steps are the indices of the steps whose results are returned, in order. A
-// single one is returned as it is; several as an object whose members are named
-// by the steps' tools (with _2, _3 behind the name when a tool is called again).
+// Output says what a meta-tool's answer holds; package execute says how (see
+// execute.Outcome.Answer).
 type Output struct {
+	// Steps are the indices of the steps whose results are in the answer, in order;
+	// none stands for all. What is not there is plumbing.
 	Steps  []int
-	Schema trace.Value // JSON Schema, an empty object if nothing is known
+	Schema trace.Value // JSON Schema of the answer, an empty object if nothing is known
 }
 
-// OutputNames returns the names under which the results of Output.Steps are
-// returned when they are several, in that order.
-func (t *Tool) OutputNames() []string {
-	names, taken := make([]string, len(t.Output.Steps)), map[string]bool{}
-	for i, step := range t.Output.Steps {
-		name := t.Steps[step].Tool
-		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s_%d", t.Steps[step].Tool, n)
-		}
-		names[i], taken[name] = name, true
-	}
-	return names
-}
+// Returns reports whether the result of a step is in the answer.
+func (o *Output) Returns(step int) bool { return len(o.Steps) == 0 || slices.Contains(o.Steps, step) }
 
 // Annotations are the hints of the Model Context Protocol about a tool. Those
 // of a meta-tool are those of its worst step; what is unknown of a step is the

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/uses"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
@@ -17,6 +18,7 @@ type record struct {
 	reader  trace.ValueReader
 	flow    *dataflow.Flow // if it has been collected; it has read all of them
 	repeats []int          // by call, once they were asked for
+	words   *uses.Uses     // once they were asked for
 }
 
 // repeatsUnder returns which calls repeat earlier ones under rules.

@@ -20,13 +20,17 @@ const (
 	CodeNotPassed      = "not-passed"      // an argument was recorded that the step does not pass
 	CodeNotMade        = "not-made"        // a recorded call is not among those that are made
 	CodeNotRecorded    = "not-recorded"    // a write was made that was not recorded
+	CodeNotReturned    = "not-returned"    // a value was used later that is not in the answer
 )
 
 // Replay is what a meta-tool does where a trajectory made its calls one by one.
 type Replay struct {
 	Occurrence Occurrence
 	Steps      []StepReplay // by step of the meta-tool; shorter if the run ended early
-	Exact      bool         // every step made the recorded calls; see StepReplay
+	// Exact says that every step made the recorded calls (see StepReplay), and that every
+	// value of their results that the recording shows to be used behind them, in arguments
+	// or in what the model said, is in the answer.
+	Exact bool
 
 	// Known says that every input of a later step than the first was known when
 	// the first was called, in the sense of dataflow.KnownBefore: otherwise the
@@ -100,8 +104,12 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 	r.Exact = len(outcome.Steps) == len(tool.Steps)
 	r.Steps = make([]StepReplay, 0, len(outcome.Steps))
 	agrees := true
+	lost := p.lost(tool, o)
 	for i := range outcome.Steps {
 		step := p.compare(&tool.Steps[i], o.Calls[i], &outcome.Steps[i])
+		if i == lost && step.Exact {
+			step = StepReplay{Code: CodeNotReturned}
+		}
 		if f != nil && f.Step == i && (step.Exact || len(outcome.Steps[i].Calls) == 0) {
 			step = StepReplay{Code: f.Code, Argument: f.Argument}
 		}

@@ -22,6 +22,7 @@ type stepCount struct {
 	walks, inside, whole                           int
 	extra                                          []int // by occurrence
 	results                                        int
+	uses                                           useCount
 	shape                                          *shape
 }
 
@@ -91,6 +92,7 @@ func newPlanSeen(p *plan) *planSeen {
 	s := &planSeen{steps: make([]stepCount, n), needed: make([][]int, n)}
 	for i := range s.needed {
 		s.needed[i] = make([]int, n+1)
+		s.steps[i].uses = newUseCount(n)
 	}
 	return s
 }
@@ -107,6 +109,7 @@ func (s *planSeen) add(p *plan, o *Observation, seen *occurrenceSeen) {
 		to.folded += one(from.folded)
 		to.noObject += one(from.noObject)
 		to.missing += one(from.missing)
+		to.uses.add(&from.uses)
 		if w := p.steps[k].walk; w != nil && w.from >= 0 {
 			to.walks++
 			to.inside += one(from.walked.inside)

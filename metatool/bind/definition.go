@@ -16,6 +16,9 @@ type Definition struct {
 	// then argument.
 	Bound []BoundArgument
 
+	// Plumbing are the steps whose results are left out of the answer, in order.
+	Plumbing []Plumbing
+
 	// Refusals say why the candidate cannot be offered; nil if it can. What else
 	// the definition says is as if it could.
 	Refusals []Refusal

@@ -138,16 +138,20 @@ func Words(x *metatool.Binding) string {
 	return ""
 }
 
+// outputWords says what is returned, and what is left out.
 func (d *Definition) outputWords() string {
 	if len(d.Output.Steps) == len(d.Steps) {
 		return "the result of each"
 	}
-	var calls []string
-	for _, step := range d.Output.Steps {
-		calls = append(calls, fmt.Sprint(step+1))
+	var left []string
+	for i := range d.Steps {
+		if !d.Output.Returns(i) {
+			left = append(left, fmt.Sprint(i+1))
+		}
 	}
-	if len(calls) == 1 {
-		return "the result of call " + calls[0]
+	calls := "call " + left[0]
+	if len(left) > 1 {
+		calls = "calls " + strings.Join(left[:len(left)-1], ", ") + " and " + left[len(left)-1]
 	}
-	return "the results of calls " + strings.Join(calls[:len(calls)-1], ", ") + " and " + calls[len(calls)-1]
+	return "the result of each but " + calls
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/dataflow/uses"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
 )
@@ -39,6 +40,7 @@ type stepSeen struct {
 	args      []argumentSeen
 	result    trace.Value // of a single call that was answered
 	answered  bool
+	uses      useSeen
 }
 
 // walkSeen is how a fan-out step walked its list.
@@ -100,6 +102,18 @@ type viewer struct {
 	// nil until asked for.
 	taken    [][2]int
 	hasTaken bool
+	words    *uses.Uses // nil until asked for
+}
+
+// said returns what is used where in the trajectory.
+func (v *viewer) said() *uses.Uses {
+	if v.words == nil {
+		v.words = uses.New(v.t, func(call int) *trace.Value {
+			args := v.f.Arguments(call)
+			return &args
+		})
+	}
+	return v.words
 }
 
 func (v *viewer) arguments(call int) trace.Value { return v.f.Arguments(call) }
@@ -147,6 +161,7 @@ func (v *viewer) occurrence(number int, at *candidate.Occurrence) occurrenceSeen
 		o.step(k, &out.steps[k])
 	}
 	out.needed = o.needed()
+	o.findUses(out.steps)
 	return out
 }
 

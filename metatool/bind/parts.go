@@ -8,7 +8,6 @@ import (
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"
-	"github.com/awo-dev/awo/trace"
 )
 
 // Definitions makes definitions of the candidates, in their order: one for each,
@@ -142,13 +141,15 @@ func (b *Binder) part(i, first, end int, covered *candidate.Cover) *Definition {
 // join adds the occurrences of another definition of the same tool.
 func (d *Definition) join(other *Definition) {
 	d.Candidate = d.Candidate.Join(other.Candidate)
+	told := slices.Clone(d.Output.Steps)
 	for _, step := range other.Output.Steps {
 		if !slices.Contains(d.Output.Steps, step) {
 			d.Output.Steps = append(d.Output.Steps, step)
 		}
 	}
-	if slices.Sort(d.Output.Steps); len(d.Output.Steps) > 1 {
-		d.Output.Schema = with(trace.NewObject(), "type", trace.NewString("object"))
+	d.Plumbing = slices.DeleteFunc(d.Plumbing, func(p Plumbing) bool { return slices.Contains(d.Output.Steps, p.Step) })
+	if slices.Sort(d.Output.Steps); !slices.Equal(d.Output.Steps, told) {
+		d.Output.Schema = answerSchema()
 	}
 }
 

@@ -30,6 +30,7 @@ type planStep struct {
 	assumed    bool // to read only, where the rules do not say so
 	idempotent bool
 	plumbing   bool      // rules leave its result out of the answer
+	kept       bool      // rules want its result in the answer
 	walk       *listWalk // nil for a single call
 	options    map[string][]option
 	inside     map[string]bool // arguments that an accepted link connects with a result inside the candidate
@@ -162,6 +163,7 @@ func (p *planner) effects(s *planStep, l merge.Label) {
 	}
 	s.readOnly = s.readOnly && readOnly
 	s.plumbing = s.plumbing && p.merged.Labels.Answer(l) == rules.AnswerLeaveOut
+	s.kept = s.kept || p.merged.Labels.Answer(l) == rules.AnswerKeep
 	s.idempotent = s.idempotent && (readOnly || p.merged.Labels.Idempotent(l))
 }
 

@@ -59,38 +59,25 @@ func (s *shape) withObject(v *trace.Value, depth int) {
 	}
 }
 
-// schema returns a JSON Schema that everything of this shape fits. Names that
-// fewer than five objects had in common could be data and are left out.
-func (s *shape) schema() trace.Value {
+// structure returns a JSON Schema that says which names what has this shape has, and
+// nothing of types: everything fits it. Names that fewer than five objects had in common
+// could be data and are left out.
+func (s *shape) structure() trace.Value {
 	out := trace.Value{Kind: trace.Object}
 	if s == nil {
 		return out
 	}
-	var types []trace.Value
-	for kind, name := range [...]string{trace.Null: "null", trace.Bool: "boolean", trace.Number: "number", trace.String: "string", trace.Array: "array", trace.Object: "object"} {
-		if s.kinds[kind] > 0 {
-			types = append(types, trace.NewString(name))
-		}
+	if items := s.elems.structure(); len(items.Members) > 0 {
+		out = arrayOf(items)
 	}
-	switch len(types) {
-	case 0:
-		return out
-	case 1:
-		out = with(out, "type", types[0])
-	default:
-		out = with(out, "type", trace.Value{Kind: trace.Array, Elems: types})
-	}
-	if s.elems != nil {
-		out = with(out, "items", s.elems.schema())
-	}
-	var properties []trace.Member
+	var names []trace.Member
 	for i, name := range s.names {
 		if s.kinds[trace.Object] >= 5 && !secret.LooksLike("", name) && validName(name) == name {
-			properties = append(properties, trace.Member{Name: name, Value: s.members[i].schema()})
+			names = append(names, trace.Member{Name: name, Value: s.members[i].structure()})
 		}
 	}
-	if len(properties) > 0 {
-		out = with(out, "properties", trace.NewObject(properties...))
+	if len(names) > 0 {
+		out = with(out, "properties", trace.NewObject(names...))
 	}
 	return out
 }

@@ -67,13 +67,34 @@ func (w *writer) step(k int) {
 		}
 		chosen := w.choose(k, a.name)
 		b := w.binding(k, a.name)
-		s.Args = append(s.Args, metatool.Argument{Name: a.name, Binding: b, Optional: w.isOptional(k, a, chosen)})
+		s.Args = append(s.Args, metatool.Argument{Name: a.name, Binding: b, Optional: w.isOptional(k, a, chosen), Schema: w.types(k, a)})
 		w.d.Bound = append(w.d.Bound, w.evidence(k, a, chosen, b))
 		w.expect(&b, !chosen.optional)
 	}
 	if s.Each != nil && s.Each.Kind == metatool.BindStep {
 		w.expectList(s.Each)
 	}
+}
+
+// types returns the types that the tool's definition lets an argument have, null if it
+// does not say or the recorded values do not keep to it.
+func (w *writer) types(k int, a *argumentCount) trace.Value {
+	tool := w.b.merged.Catalog.Tool(w.plan.steps[k].tool)
+	if tool == nil || tool.Definition.Property(a.name).Kind != trace.Object {
+		return trace.Value{}
+	}
+	types, ok := argumentSchema(tool, a.name).Lookup("type")
+	if !ok || types.Kind != trace.String && types.Kind != trace.Array ||
+		slices.ContainsFunc(types.Elems, func(e trace.Value) bool { return e.Kind != trace.String }) {
+		return trace.Value{}
+	}
+	schema := trace.NewObject(trace.Member{Name: "type", Value: types})
+	for kind := range a.kinds {
+		if !metatool.Fits(trace.Value{Kind: kind, Text: "1"}, schema) {
+			return trace.Value{}
+		}
+	}
+	return schema
 }
 
 // isOptional reports whether the argument may be left out of the call.
@@ -273,30 +294,74 @@ func (w *writer) expectPath(step int, path jsonpath.Path) {
 }
 
 // output returns every result: an agent that makes the calls one by one sees them all.
-// What rules call plumbing is left out, but never the last one, nor one from which
-// calls after the occurrence took an argument.
+// What rules call plumbing, or the traces show to be used for nothing else, is left out,
+// but never the last one, nor one from which calls after the occurrence took an argument.
 func (w *writer) output() {
-	out := metatool.Output{Schema: trace.Value{Kind: trace.Object}}
+	var out metatool.Output
 	for k := w.first; k < w.end; k++ {
-		needed := k == w.end-1 || !w.plan.steps[k].plumbing
-		for _, n := range w.seen.needed[k][w.end:] {
-			needed = needed || n > 0
-		}
-		if needed {
+		if p, is := w.plumbing(k); is {
+			p.Step = k - w.first
+			w.d.Plumbing = append(w.d.Plumbing, p)
+		} else {
 			out.Steps = append(out.Steps, k-w.first)
 		}
 	}
-	if len(out.Steps) == 1 {
-		last := &w.seen.steps[w.first+out.Steps[0]]
-		if w.plan.steps[w.first+out.Steps[0]].walk == nil && last.results > 0 {
-			out.Schema = last.shape.schema()
-		} else {
-			out.Schema = with(out.Schema, "type", trace.NewString("array"))
-		}
-	} else {
-		out.Schema = with(out.Schema, "type", trace.NewString("object"))
-	}
+	out.Schema = w.answerSchema(out.Steps)
 	w.d.Output = out
+}
+
+// plumbing says why the result of a step is left out of the answer, false if it is not.
+func (w *writer) plumbing(k int) (Plumbing, bool) {
+	if k == w.end-1 {
+		return Plumbing{}, false
+	}
+	for _, n := range w.seen.needed[k][w.end:] {
+		if n > 0 {
+			return Plumbing{}, false
+		}
+	}
+	p, unused := w.seen.steps[k].uses.judge(w.end)
+	if w.plan.steps[k].plumbing {
+		p.Reason = plumbingByRule
+		return p, true
+	}
+	return p, unused && !w.plan.steps[k].kept
+}
+
+// answerSchema returns the JSON Schema of an answer with the results of these steps, as
+// far as it holds whatever the tools return: what names results had wherever they were
+// recorded, and nothing of types, because a tool may answer with a text at any time.
+func (w *writer) answerSchema(steps []int) trace.Value {
+	var tools []trace.Member
+	for _, step := range steps {
+		seen := &w.seen.steps[w.first+step]
+		one := seen.shape.structure()
+		if w.d.Steps[step].Each != nil {
+			one = arrayOf(properties(trace.Member{Name: "for", Value: trace.NewObject()}, trace.Member{Name: "result", Value: one}))
+		}
+		known := slices.ContainsFunc(tools, func(m trace.Member) bool { return m.Name == w.d.Steps[step].Tool })
+		if !known {
+			tools = append(tools, trace.Member{Name: w.d.Steps[step].Tool, Value: one})
+		}
+	}
+	return answerSchema(tools...)
+}
+
+// answerSchema returns the schema of an answer with results of these tools.
+func answerSchema(tools ...trace.Member) trace.Value {
+	result := with(properties(tools...), "type", trace.NewString("object"))
+	results := with(with(arrayOf(result), "type", trace.NewString("array")),
+		"description", trace.NewString("What the calls returned, in their order, each under the name of its tool."))
+	return with(with(properties(trace.Member{Name: "results", Value: results}), "type", trace.NewString("object")),
+		"required", trace.Value{Kind: trace.Array, Elems: []trace.Value{trace.NewString("results")}})
+}
+
+func properties(members ...trace.Member) trace.Value {
+	return trace.NewObject(trace.Member{Name: "properties", Value: trace.NewObject(members...)})
+}
+
+func arrayOf(items trace.Value) trace.Value {
+	return trace.NewObject(trace.Member{Name: "items", Value: items})
 }
 
 // annotate works out the hints of the worst step. Whether a step reads only, or
