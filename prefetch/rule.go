@@ -122,6 +122,14 @@ func (s *Set) Check() error {
 		case r.MaxElements < 0:
 			return fmt.Errorf("rule %s: a number of elements is not negative", r.ID)
 		}
+		given := map[string]bool{r.Target.Argument: true}
+		for k := range r.Target.Others {
+			name := r.Target.Others[k].Argument
+			if given[name] {
+				return fmt.Errorf("rule %s: an argument is given twice", r.ID)
+			}
+			given[name] = true
+		}
 		ids[r.ID] = true
 	}
 	return nil

@@ -71,14 +71,24 @@ func (s *Session) Begin(c Call) (stale int) {
 	if s.set.reads(c.Tool) {
 		return 0
 	}
+	return s.Changed()
+}
+
+// Changed notes that something may have changed that reads go by. It returns how many
+// answers that were read ahead are lost by it.
+func (s *Session) Changed() (stale int) {
 	stale = len(s.fresh)
 	clear(s.fresh)
 	return stale
 }
 
 // Answered returns the reads to make because of an answer to the agent. Each is taken for
-// made: what comes of it is told to Got.
+// made: what comes of it is told to Got. What was read ahead while a tool was at work that
+// is not known to only read is stale; where such a call gets no answer, Changed says so.
 func (s *Session) Answered(a Answer) []Read {
+	if !s.set.reads(a.Tool) {
+		s.Changed()
+	}
 	s.budget = MaxReads
 	again, failed := s.called[a.Tool], s.failed
 	s.called[a.Tool], s.failed = true, a.Failed

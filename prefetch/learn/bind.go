@@ -66,7 +66,7 @@ type optionValue struct {
 
 // votesOf looks, in one run, where the other arguments of calls come from that take a
 // value that an answer offered. It is pure.
-func (s *Survey) votesOf(r *run) []vote {
+func (s *Survey) votesOf(r *run, task string) []vote {
 	var out []vote
 	for i, c := range s.candidates {
 		firsts := map[string]int{} // value of the argument -> the first call with it
@@ -80,7 +80,7 @@ func (s *Survey) votesOf(r *run) []vote {
 		if len(firsts) == 0 {
 			continue
 		}
-		one := vote{candidate: i}
+		one := vote{candidate: i, task: task}
 		list, inside := c.rule.Source.Split()
 		for at := range r.calls {
 			a := &r.calls[at]
@@ -125,7 +125,7 @@ func (c *candidate) use(from *call, element *trace.Value, to *call) use {
 		give := func(origin prefetch.Origin, v *trace.Value) {
 			left := maxLeaves
 			leaves(v, nil, &left, func(path jsonpath.Path, leaf *trace.Value) {
-				if leaf.Equal(m.Value) {
+				if leaf.Equal(m.Value) && !hasOddName(path) {
 					options = append(options, optionValue{option{origin, path.String()}, trace.Value{}})
 				}
 			})
@@ -240,5 +240,22 @@ func (s *seen) mayShow(argument string) bool {
 	if s.runs < minConstantRuns || len(s.tasks) < minConstantTasks {
 		return false
 	}
-	return s.value.Kind != trace.String || !secret.LooksLike(argument, s.value.Text)
+	return !hasSecret(argument, &s.value)
+}
+
+// hasSecret reports whether a value, or one inside it, looks like a credential.
+func hasSecret(name string, v *trace.Value) bool {
+	if (v.Kind == trace.String || v.Kind == trace.Number) && secret.LooksLike(name, v.Text) {
+		return true
+	}
+	return slices.ContainsFunc(v.Elems, func(e trace.Value) bool { return hasSecret(name, &e) }) ||
+		slices.ContainsFunc(v.Members, func(m trace.Member) bool { return secret.HasForm(m.Name) || hasSecret(m.Name, &m.Value) })
+}
+
+// hasOddName reports whether a path goes through a member whose name is no name that
+// somebody chose: it could be a value.
+func hasOddName(p jsonpath.Path) bool {
+	return slices.ContainsFunc(p, func(s jsonpath.Step) bool {
+		return s.Kind == jsonpath.Filter || s.Kind == jsonpath.Member && secret.HasForm(s.Name)
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch"
+	"github.com/awo-dev/awo/prefetch/stored"
 )
 
 // DefaultThreshold is the P(use) from which a value is worth reading ahead where nothing
@@ -33,30 +34,24 @@ type ChooseOptions struct {
 
 // Result is rules with what speaks for them.
 type Result struct {
-	Set      prefetch.Set
-	Evidence []Evidence // of each rule of Set
-	Rejected []Rejected
-	Dropped  int // values that were offered beyond what is kept
+	Set       prefetch.Set
+	Threshold float64           // of P(use) that was asked for
+	Evidence  []stored.Evidence // of each rule of Set
+	Rejected  []Rejected
+	Dropped   int // values that were offered beyond what is kept
 }
 
-// Evidence is what the traces say of a rule.
-type Evidence struct {
-	Offered, Used, Stale int // values; stale ones were asked for and had been changed between
-	Runs, Tasks          int // trajectories, and tasks, in which a value is offered
-	Use                  float64
-	// PerAnswer is how many values an answer of the source offers, the mean.
-	PerAnswer float64
-	Interval  stat.Interval
-	// TokensUsed are the mean tokens of a result of the target, TokensVain what is read in
-	// vain for each value offered; NaN where tokens are not counted.
-	TokensUsed, TokensVain float64
+// File returns the rules with their evidence as they are stored. Tools that no rule
+// names stay in it: what is called between a read and its use must be known to read, too.
+func (r *Result) File() *stored.File {
+	return &stored.File{Set: r.Set, Threshold: r.Threshold, Evidence: r.Evidence}
 }
 
 // Rejected is a link that no rule is made of.
 type Rejected struct {
 	Rule   prefetch.Rule
 	Reason string // "used-too-seldom", "too-little-evidence"
-	Evidence
+	stored.Evidence
 }
 
 // Choose returns the rules that are worth following: of each link the calls after which,
@@ -64,11 +59,11 @@ type Rejected struct {
 // is used being worth (1 - threshold)/threshold reads in vain.
 func (s *Survey) Choose(o ChooseOptions) *Result {
 	threshold := cmp.Or(o.Threshold, DefaultThreshold)
-	out := &Result{Dropped: s.dropped}
+	out := &Result{Dropped: s.dropped, Threshold: threshold}
 	out.Set.Reads = slices.Clone(s.reads)
 	type made struct {
 		rule     prefetch.Rule
-		evidence Evidence
+		evidence stored.Evidence
 	}
 	var rules []made
 	for _, c := range s.candidates {
@@ -79,14 +74,14 @@ func (s *Survey) Choose(o ChooseOptions) *Result {
 		switch {
 		case spread < minTasks || e.Used < minUses:
 			out.Rejected = append(out.Rejected, Rejected{rule, "too-little-evidence", e})
-		case e.Use < threshold:
+		case e.Use() < threshold:
 			out.Rejected = append(out.Rejected, Rejected{rule, "used-too-seldom", e})
 		default:
 			rules = append(rules, made{rule, e})
 		}
 	}
 	slices.SortStableFunc(rules, func(a, b made) int {
-		return cmp.Or(cmp.Compare(b.evidence.Use, a.evidence.Use), cmp.Compare(b.evidence.Used, a.evidence.Used))
+		return cmp.Or(cmp.Compare(b.evidence.Use(), a.evidence.Use()), cmp.Compare(b.evidence.Used, a.evidence.Used))
 	})
 	ids := map[string]int{}
 	for _, m := range rules {
@@ -97,7 +92,7 @@ func (s *Survey) Choose(o ChooseOptions) *Result {
 		m.rule.ID = id
 		// A rule follows what another read ahead if both together are used often enough.
 		for _, first := range rules {
-			if first.rule.Target.Tool == m.rule.Source.Tool && first.evidence.Use*m.evidence.Use >= threshold {
+			if first.rule.Target.Tool == m.rule.Source.Tool && first.evidence.Use()*m.evidence.Use() >= threshold {
 				m.rule.Depth = 2
 			}
 		}
@@ -146,8 +141,8 @@ func (o *offer) under(w prefetch.When, most int) bool {
 }
 
 // evidence returns what the offers say of a rule, and in how many tasks it is used.
-func (c *candidate) evidence(when prefetch.When, most int, seed uint64) (Evidence, int) {
-	e := Evidence{Use: math.NaN(), TokensUsed: math.NaN(), TokensVain: math.NaN()}
+func (c *candidate) evidence(when prefetch.When, most int, seed uint64) (stored.Evidence, int) {
+	e := stored.Evidence{TokensUsed: math.NaN(), TokensVain: math.NaN()}
 	var uses stat.ClusterRatio
 	place := map[int32]int{}
 	run, spread := int32(-1), 0
@@ -183,13 +178,10 @@ func (c *candidate) evidence(when prefetch.When, most int, seed uint64) (Evidenc
 	if c.answers > 0 {
 		e.PerAnswer = float64(e.Offered) / float64(c.answers)
 	}
-	if e.Offered > 0 {
-		e.Use = float64(e.Used) / float64(e.Offered)
-	}
 	e.Interval = uses.Interval(stat.Options{Seed: seed}).Within(0, 1)
 	if c.tokens.calls > 0 {
 		e.TokensUsed = float64(c.tokens.sum) / float64(c.tokens.calls)
-		e.TokensVain = (1 - e.Use) * e.TokensUsed
+		e.TokensVain = (1 - e.Use()) * e.TokensUsed
 	}
 	return e, spread
 }

@@ -60,6 +60,25 @@ func TestShop(t *testing.T) {
 	}
 }
 
+// A constant is written down where it is no credential and several tasks share it.
+func TestConstants(t *testing.T) {
+	for constant, want := range map[string]bool{`"en"`: true, `"sk-1234567890abcdef"`: false, `{"token":"x"}`: false, `7`: true} {
+		var runs []*trace.Trajectory
+		for i := range 20 {
+			s := (&scripted.Run{}).User(fmt.Sprintf("customer-%d", i))
+			s.Call("get_customer", fmt.Sprintf(`{"name":"customer-%d"}`, i), fmt.Sprintf(`{"order":"order-%d"}`, i))
+			s.Call("get_order", fmt.Sprintf(`{"id":"order-%d","how":%s}`, i, constant), `{"ok":true}`)
+			runs = append(runs, &s.T)
+		}
+		r := survey(t, runs, Options{Reads: byName}).Choose(ChooseOptions{})
+		if got := len(r.Set.Rules) == 1; got != want {
+			t.Errorf("with the constant %s there is a rule: %v, want %v", constant, got, want)
+		} else if got && string(r.Set.Rules[0].Target.Others[0].Constant.AppendCanonical(nil)) != constant {
+			t.Errorf("the constant is %+v", r.Set.Rules[0].Target.Others)
+		}
+	}
+}
+
 // What a write came between was stale, and is no use.
 func TestStale(t *testing.T) {
 	var runs []*trace.Trajectory

@@ -28,12 +28,15 @@ const maxOffers = 1 << 22
 // maxCandidates is how many links are looked at.
 const maxCandidates = 1 << 12
 
+// maxName is the length in bytes of the longest names of tools and arguments of a rule.
+const maxName = 1024
+
 // Survey is what trajectories say of every rule that could be followed.
 type Survey struct {
 	candidates []*candidate
 	reads      []string
-	tasks      int
-	dropped    int // offers beyond the bound
+	kept       int // offers
+	dropped    int // those beyond the bound
 }
 
 // candidate is a rule in the making.
@@ -77,15 +80,15 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 	}
 	workers := max(o.Workers, 1)
 	links, tools := dataflow.NewLinks(), map[trace.Name]bool{}
-	tasks := map[string]int32{}
+	tasks := newTasks()
 	type collected struct {
+		t     *trace.Trajectory
 		flow  *dataflow.Flow
-		task  string
 		tools []trace.Name
 	}
 	var collector dataflow.Collector
 	for c := range par.Map(workers, trajectories, func(t *trace.Trajectory) collected {
-		out := collected{collector.Collect(t), t.TaskKey(), nil}
+		out := collected{t, collector.Collect(t), nil}
 		for i := range t.Calls {
 			if !slices.Contains(out.tools, t.Calls[i].Tool) {
 				out.tools = append(out.tools, t.Calls[i].Tool)
@@ -94,9 +97,7 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 		return out
 	}) {
 		links.Add(c.flow)
-		if _, seen := tasks[c.task]; !seen {
-			tasks[c.task] = int32(len(tasks))
-		}
+		tasks.number(c.t)
 		for _, tool := range c.tools {
 			tools[tool] = true
 		}
@@ -104,7 +105,6 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	s.tasks = len(tasks)
 	for tool := range tools {
 		if tool != (trace.Name{}) && o.Reads(tool) {
 			s.reads = append(s.reads, tool.Value())
@@ -116,7 +116,7 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 		return s, nil
 	}
 
-	for found := range par.Map(workers, trajectories, func(t *trace.Trajectory) []vote { return s.votesOf(read(t, s.isRead)) }) {
+	for found := range par.Map(workers, trajectories, func(t *trace.Trajectory) []vote { return s.votesOf(read(t, s.isRead), t.TaskKey()) }) {
 		for i := range found {
 			s.candidates[found[i].candidate].votes.add(&found[i])
 		}
@@ -129,34 +129,9 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 	}
 	s.candidates = slices.DeleteFunc(s.candidates, func(c *candidate) bool { return c.votes.uses == 0 || c.unbound != "" })
 
-	number := int32(0)
-	type counted struct {
-		t       *trace.Trajectory
-		offers  [][]offer
-		answers []int
-	}
-	kept := 0
-	for found := range par.Map(workers, trajectories, func(t *trace.Trajectory) counted {
-		offers, answers := s.offersOf(read(t, s.isRead))
-		return counted{t, offers, answers}
-	}) {
-		task := tasks[found.t.TaskKey()]
-		for i, n := range found.answers {
-			s.candidates[i].answers += n
-		}
-		for i, offers := range found.offers {
-			for _, one := range offers {
-				if kept == maxOffers {
-					s.dropped++
-					continue
-				}
-				kept++
-				one.task, one.run = task, number
-				s.candidates[i].offers = append(s.candidates[i].offers, one)
-			}
-		}
+	for found := range par.Map(workers, trajectories, s.observe) {
+		s.keep(&found, tasks)
 		s.countTokens(found.t, o.Tokens)
-		number++
 	}
 	return s, failed
 }
@@ -178,11 +153,11 @@ func (s *Survey) propose(set *dataflow.Set) {
 			continue
 		}
 		source, err := jsonpath.Parse(k.From.Path)
-		if err != nil {
+		if err != nil || hasOddName(source) {
 			continue
 		}
 		target, err := jsonpath.Parse(k.To.Path)
-		if err != nil || len(target) != 1 || target[0].Kind != jsonpath.Member {
+		if err != nil || len(target) != 1 || target[0].Kind != jsonpath.Member || target[0].Name == "" || max(len(from), len(to), len(target[0].Name)) > maxName {
 			continue
 		}
 		s.candidates = append(s.candidates, &candidate{rule: prefetch.Rule{

@@ -1,0 +1,161 @@
+package stored
+
+import (
+	"encoding/json"
+
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/prefetch"
+)
+
+// Name is the name of the file in a folder of artefacts.
+const Name = "prefetch.json"
+
+// Schema names the version of Document.
+const Schema = "awo.prefetch/v1"
+
+// File is rules with what speaks for them.
+type File struct {
+	Set       prefetch.Set
+	Threshold float64    // of P(use), from which the rules were worth following
+	Evidence  []Evidence // of each rule of Set
+}
+
+// Evidence is what traces say of a rule.
+type Evidence struct {
+	Offered, Used, Stale int // values; stale ones were asked for and had been changed between
+	Runs, Tasks          int // trajectories, and tasks, in which a value is offered
+	Interval             stat.Interval
+	PerAnswer            float64 // values that an answer of the source offers, the mean
+	// TokensUsed are the mean tokens of a result of the target, TokensVain what is read in
+	// vain for each value offered; NaN where tokens are not counted.
+	TokensUsed, TokensVain float64
+}
+
+// Use is P(use): uses by offered values, NaN of none.
+func (e *Evidence) Use() float64 { return float64(e.Used) / float64(e.Offered) }
+
+// Document is the file.
+type Document struct {
+	Schema    string   `json:"schema"`
+	Threshold float64  `json:"threshold"` // of P(use)
+	Reads     []string `json:"reads"`     // tools that are known to only read, in order
+	Rules     []Rule   `json:"rules"`     // in the order in which they are tried
+}
+
+// Rule is one rule.
+type Rule struct {
+	ID          string       `json:"id"`
+	Source      Source       `json:"source"`
+	Target      Target       `json:"target"`
+	When        When         `json:"when"`
+	Use         Figure       `json:"use"`
+	MaxElements int          `json:"max_elements"` // values of one answer that are read ahead, the first ones; 0: all
+	Depth       int          `json:"depth"`        // 2: also after an answer that was itself read ahead
+	Evidence    EvidenceJSON `json:"evidence"`
+}
+
+// Source is where values stand.
+type Source struct {
+	Tool string `json:"tool"`
+	Path string `json:"path"` // each scalar that it selects is a value
+}
+
+// Target is the call that reads ahead.
+type Target struct {
+	Tool      string                     `json:"tool"`
+	Argument  string                     `json:"argument"` // that takes the value
+	Constants map[string]json.RawMessage `json:"constants"`
+	Bound     []Bound                    `json:"bound"` // further arguments that are not constant
+}
+
+// Bound says where a further argument comes from.
+type Bound struct {
+	Argument string `json:"argument"`
+	From     string `json:"from"` // answer, element (of the innermost list that the value stands in) or argument (of the call that was answered)
+	Path     string `json:"path"`
+}
+
+// When says after which calls of the source a rule is followed.
+type When struct {
+	Turn string `json:"turn"` // any, first (the tool was not called before) or again
+	Last string `json:"last"` // how the call before ended: any, ok (or there was none) or failed
+}
+
+// Figure is an estimate.
+type Figure struct {
+	Value    float64       `json:"value"`
+	N        int           `json:"n"`
+	Interval stat.Interval `json:"interval"` // over tasks; null where there is none
+	Reason   string        `json:"reason"`   // why there is no interval, "" if there is one
+}
+
+// EvidenceJSON is what traces say of a rule.
+type EvidenceJSON struct {
+	Offered    int         `json:"offered"`
+	Used       int         `json:"used"`
+	Stale      int         `json:"stale"`
+	Runs       int         `json:"trajectories"`
+	Tasks      int         `json:"tasks"`
+	PerAnswer  float64     `json:"per_answer"`
+	TokensUsed stat.Figure `json:"tokens_used"` // null where tokens were not counted
+	TokensVain stat.Figure `json:"tokens_in_vain"`
+}
+
+// The words of conditions, and the origins that have a path.
+var (
+	turns   = map[string]prefetch.Turn{"any": prefetch.AnyTime, "first": prefetch.FirstTime, "again": prefetch.Again}
+	lasts   = map[string]prefetch.Last{"any": prefetch.LastAny, "ok": prefetch.LastOK, "failed": prefetch.LastFailed}
+	origins = map[string]prefetch.Origin{"answer": prefetch.FromAnswer, "element": prefetch.FromElement, "argument": prefetch.FromArgument}
+)
+
+// word returns the word for a value.
+func word[V comparable](words map[string]V, value V) string {
+	for w, v := range words {
+		if v == value {
+			return w
+		}
+	}
+	return ""
+}
+
+// Document returns the file as it is written.
+func (f *File) Document() *Document {
+	d := &Document{Schema: Schema, Threshold: f.Threshold, Reads: append([]string{}, f.Set.Reads...), Rules: []Rule{}}
+	for i := range f.Set.Rules {
+		r := &f.Set.Rules[i]
+		one := Rule{
+			ID: r.ID, Source: Source{r.Source.Tool, r.Source.Path.String()},
+			Target: Target{Tool: r.Target.Tool, Argument: r.Target.Argument, Constants: map[string]json.RawMessage{}, Bound: []Bound{}},
+			When:   When{word(turns, r.When.Turn), word(lasts, r.When.Last)}, MaxElements: r.MaxElements, Depth: r.Depth,
+		}
+		for k := range r.Target.Others {
+			o := &r.Target.Others[k]
+			if o.Origin == prefetch.FromConstant {
+				one.Target.Constants[o.Argument] = o.Constant.AppendCanonical(nil)
+				continue
+			}
+			one.Target.Bound = append(one.Target.Bound, Bound{o.Argument, word(origins, o.Origin), o.Path.String()})
+		}
+		if i < len(f.Evidence) {
+			one.Use, one.Evidence = f.Evidence[i].json()
+		}
+		d.Rules = append(d.Rules, one)
+	}
+	return d
+}
+
+func (e *Evidence) json() (Figure, EvidenceJSON) {
+	use := Figure{N: e.Offered, Interval: e.Interval, Reason: e.Interval.Missing()}
+	if e.Offered > 0 {
+		use.Value = e.Use()
+	}
+	const uncounted = "tokens were not counted"
+	return use, EvidenceJSON{
+		Offered: e.Offered, Used: e.Used, Stale: e.Stale, Runs: e.Runs, Tasks: e.Tasks, PerAnswer: e.PerAnswer,
+		TokensUsed: stat.Finite(e.TokensUsed, uncounted), TokensVain: stat.Finite(e.TokensVain, uncounted),
+	}
+}
+
+// Encode returns the bytes of the file, the same for the same rules.
+func (f *File) Encode() ([]byte, error) { return report.MarshalJSON(f.Document()) }
