@@ -36,11 +36,12 @@ const (
 
 // Turn is the tokens of one model response.
 type Turn struct {
-	Input  int32 // all of it, Cached and Write included
-	Cached int32 // read from a cache
-	Write  int32 // written to a cache, at a price of its own
-	Output int32 // reasoning included
-	Reread int32 // the part of Output that later turns read again: all but the reasoning
+	Input  int32   // all of it, Cached and Write included
+	Cached int32   // read from a cache
+	Write  int32   // written to a cache, at a price of its own
+	Hour   float32 // the share of Write that is kept for an hour, at another price
+	Output int32   // reasoning included
+	Reread int32   // the part of Output that later turns read again: all but the reasoning
 	Source Source
 	model  int32 // of Meter.models
 	price  int32 // of Meter.prices
@@ -65,6 +66,10 @@ type Account struct {
 type Options struct {
 	Prices  *Table // nil: Default()
 	Caching Caching
+
+	// NoCounting leaves turns without recorded usage without tokens, and counts no
+	// definitions: an account then costs no more than reading what is recorded.
+	NoCounting bool
 }
 
 // Meter makes accounts of trajectories. It remembers counts of texts and which
@@ -95,12 +100,21 @@ func NewMeter(o Options) *Meter {
 	return &Meter{options: o, byName: map[string]int32{}, prices: []*Price{nil}, priced: map[pricedDay]int32{}}
 }
 
+// Recorded returns a Meter with the prices of m that counts nothing; see NoCounting.
+func (m *Meter) Recorded() *Meter {
+	o := m.options
+	o.NoCounting = true
+	return NewMeter(o)
+}
+
 // Trajectory returns the account of t. Recorded usage is taken as it is. If a
 // turn records none, the texts of t are counted, and those turns are what was
 // counted: Fit.Apply makes estimates of them.
 func (m *Meter) Trajectory(t *trace.Trajectory) *Account {
 	a := &Account{Turns: make([]Turn, len(t.Turns)), Offered: len(t.Tools), meter: m}
-	a.Definitions = m.definitions(t.Tools)
+	if !m.options.NoCounting {
+		a.Definitions = m.definitions(t.Tools)
+	}
 	started, counted := t.Started(), []countedTurn(nil)
 	for i := range t.Turns {
 		from, to := &t.Turns[i], &a.Turns[i]
@@ -110,11 +124,18 @@ func (m *Meter) Trajectory(t *trace.Trajectory) *Account {
 			*to = Turn{Input: tokens32(u.Input), Output: tokens32(u.Output), model: to.model, price: to.price}
 			to.Cached = min(tokens32(u.CachedInput), to.Input)
 			to.Write = min(tokens32(u.CacheWrite), to.Input-to.Cached)
+			if u.CacheWrite > 0 {
+				to.Hour = float32(u.CacheWriteHour) / float32(u.CacheWrite)
+			}
 			to.Reread = to.Output - min(tokens32(u.Reasoning), to.Output)
 			if u.CostUSD != nil && *u.CostUSD >= 0 && !math.IsInf(*u.CostUSD, 0) {
 				a.RecordedUSD += *u.CostUSD
 				a.RecordedTurns++
 			}
+			continue
+		}
+		if m.options.NoCounting {
+			to.Source = Counted
 			continue
 		}
 		if counted == nil {

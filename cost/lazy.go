@@ -231,7 +231,7 @@ func (l *lazyRun) send(t *Turn, context, output, known float64) float64 {
 	if fresh := t.Input - t.Cached; t.Write > 0 && fresh > 0 {
 		written = (input - cached) * float64(t.Write) / float64(fresh)
 	}
-	as := Turn{Input: scaled(input), Cached: scaled(cached), Write: scaled(written), Output: scaled(output), Source: t.Source}
+	as := Turn{Input: scaled(input), Cached: scaled(cached), Write: scaled(written), Hour: t.Hour, Output: scaled(output), Source: t.Source}
 	as.Cached = min(as.Cached, as.Input)
 	as.Write = min(as.Write, as.Input-as.Cached)
 	l.out.Add(as.one(l.account.meter.prices[t.price]))

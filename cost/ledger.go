@@ -18,12 +18,15 @@ type Ledger struct {
 	calls    []ledgerCall // of all trajectories, in order
 	tools    names
 	agents   names
+	groups   names
+	group    func(*trace.Trajectory) string
 	ids      []string
 }
 
 type entry struct {
 	calls   int32 // how many
 	agent   int32
+	group   int32
 	day     int32 // since 1970, -1 if not recorded
 	outcome trace.Outcome
 }
@@ -56,10 +59,17 @@ func (n *names) of(s string) int32 {
 // NewLedger returns an empty Ledger for accounts of m.
 func NewLedger(m *Meter) *Ledger { return &Ledger{meter: m} }
 
+// GroupBy has the Statement add up by what name returns for a trajectory, too. It comes
+// before the first Add.
+func (l *Ledger) GroupBy(name func(*trace.Trajectory) string) { l.group = name }
+
 // Add makes the account of t, keeps it and returns it.
 func (l *Ledger) Add(t *trace.Trajectory) *Account {
 	a := l.meter.Trajectory(t)
 	e := entry{agent: l.agents.of(t.Agent), day: -1, outcome: t.Outcome}
+	if l.group != nil {
+		e.group = l.groups.of(l.group(t))
+	}
 	if at := t.Started(); !at.IsZero() {
 		e.day = int32(at.Unix() / (24 * 60 * 60))
 	}
@@ -148,6 +158,7 @@ type Statement struct {
 	Total    Line
 	Models   []Line
 	Agents   []Line
+	Groups   []Line // by what GroupBy names; nil without
 	Outcomes []Line
 	Days     []Line // by the day in UTC on which the trajectory began, in order
 	Tools    []ToolLine
@@ -167,7 +178,7 @@ type Statement struct {
 // Statement adds everything up. Groups stand in order of money, then tokens, then
 // name; at most top habits and dearest trajectories are named.
 func (l *Ledger) Statement(top int) *Statement {
-	b := &booking{ledger: l, models: map[int32]*Line{}, agents: map[int32]*Line{}, outcomes: map[int32]*Line{}, days: map[int32]*Line{}, habits: map[[2]int32]*habitSum{}}
+	b := &booking{ledger: l, models: map[int32]*Line{}, agents: map[int32]*Line{}, groups: map[int32]*Line{}, outcomes: map[int32]*Line{}, days: map[int32]*Line{}, habits: map[[2]int32]*habitSum{}}
 	b.tools = make([]toolSum, len(l.tools.list)+1)
 	for i := range b.tools {
 		b.tools[i].last = -1
@@ -183,12 +194,12 @@ func (l *Ledger) Statement(top int) *Statement {
 
 // booking is the sums of a Statement under way.
 type booking struct {
-	ledger                         *Ledger
-	out                            Statement
-	models, agents, outcomes, days map[int32]*Line
-	tools                          []toolSum // by number, turns without calls last
-	habits                         map[[2]int32]*habitSum
-	dearest                        []Line
+	ledger                                 *Ledger
+	out                                    Statement
+	models, agents, groups, outcomes, days map[int32]*Line
+	tools                                  []toolSum // by number, turns without calls last
+	habits                                 map[[2]int32]*habitSum
+	dearest                                []Line
 }
 
 type toolSum struct {
@@ -211,7 +222,7 @@ func line(m map[int32]*Line, key int32) *Line {
 func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 	e := &b.ledger.entries[i]
 	own := Line{Name: b.ledger.ids[i], Totals: a.Total(), Trajectories: 1, Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}
-	for _, l := range []*Line{&b.out.Total, line(b.agents, e.agent), line(b.outcomes, int32(e.outcome)), line(b.days, e.day)} {
+	for _, l := range []*Line{&b.out.Total, line(b.agents, e.agent), line(b.groups, e.group), line(b.outcomes, int32(e.outcome)), line(b.days, e.day)} {
 		l.add(&own)
 	}
 	if len(a.Turns) == 0 {
@@ -318,6 +329,9 @@ func (b *booking) habit(trajectory int, first, second int32, turn *Totals, share
 func (b *booking) statement(top int) *Statement {
 	l := b.ledger
 	b.out.Models = lines(b.models, func(k int32) string { return l.meter.models[k] })
+	if l.group != nil {
+		b.out.Groups = lines(b.groups, func(k int32) string { return l.groups.list[k] })
+	}
 	b.out.Agents = lines(b.agents, func(k int32) string { return l.agents.list[k] })
 	b.out.Outcomes = lines(b.outcomes, func(k int32) string { return trace.Outcome(k).String() })
 	b.out.Days = lines(b.days, func(k int32) string {

@@ -20,6 +20,7 @@ type Price struct {
 	Input  float64
 	Cached float64 // read from a cache; that of Input where HasCached is false
 	Write  float64 // written to a cache; 0 where that costs what Input does
+	Hour   float64 // written to a cache for an hour; 0: twice the input where Write is known
 	Output float64
 
 	HasCached bool
@@ -39,6 +40,20 @@ func (p *Price) USD(fresh, cached, write, output int64) float64 {
 		w = p.Write
 	}
 	return (float64(fresh)*p.Input + float64(cached)*c + float64(write)*w + float64(output)*p.Output) / 1e6
+}
+
+// forAnHour returns what a share of the tokens written to a cache costs beyond that
+// because it is kept for an hour. Of Anthropic's models a write for five minutes is 1.25
+// times the input, and one for an hour twice it.
+func (p *Price) forAnHour(write int64, share float32) float64 {
+	hour := p.Hour
+	if hour == 0 {
+		hour = 2 * p.Input
+	}
+	if p.Write == 0 || share <= 0 {
+		return 0
+	}
+	return float64(write) * float64(share) * (hour - p.Write) / 1e6
 }
 
 // Table is prices in the order in which they are looked up.

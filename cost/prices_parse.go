@@ -24,7 +24,7 @@ const maxPrice = 1e5
 
 // ParseTable reads a price table in YAML or JSON: `version: 1` and a list
 // `prices`, whose entries have `models` (a glob or a list), `input`, `output`, and
-// may have `cached_input`, `cache_write`, `from`, `until`, `source`, `as_of`. The
+// may have `cached_input`, `cache_write`, `cache_write_1h`, `from`, `until`, `source`, `as_of`. The
 // error is a diag.List of every mistake, sorted by position; file is only a name.
 func ParseTable(file string, src []byte) (*Table, error) {
 	doc, problems := yamlsrc.Parse(file, src, yamlsrc.Options{})
@@ -99,7 +99,7 @@ func (p *priceParser) table(root *yamlsrc.Node) []*Price {
 }
 
 func (p *priceParser) price(n *yamlsrc.Node) *Price {
-	if !p.fields(n, "a price", "models", "from", "until", "input", "cached_input", "cache_write", "output", "source", "as_of") {
+	if !p.fields(n, "a price", "models", "from", "until", "input", "cached_input", "cache_write", "cache_write_1h", "output", "source", "as_of") {
 		return nil
 	}
 	price := &Price{
@@ -110,6 +110,7 @@ func (p *priceParser) price(n *yamlsrc.Node) *Price {
 	price.Output, _ = p.amount(n, "output", true)
 	price.Cached, price.HasCached = p.amount(n, "cached_input", false)
 	price.Write, _ = p.amount(n, "cache_write", false)
+	price.Hour, _ = p.amount(n, "cache_write_1h", false)
 	if s := n.Lookup("source"); s != nil && s.Kind == yamlsrc.Scalar {
 		price.Source = s.Text
 	}
