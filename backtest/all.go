@@ -30,7 +30,7 @@ var all = Technique{
 		if err != nil {
 			return nil, err
 		}
-		b := &together{tools: trained.(*toolset), habits: h, reader: reader, meter: p.meter}
+		b := &together{tools: trained.(*toolset), habits: h, reader: reader, meter: p.meter, lazily: true}
 		b.preloader, err = b.learn(p)
 		return b, err
 	},
@@ -50,7 +50,8 @@ const (
 // together is a set of meta-tools beside a predictor, and tools that are registered.
 type together struct {
 	tools     *toolset
-	habits    *habits
+	habits    *habits // nil for none
+	lazily    bool    // tools are registered
 	reader    *reader
 	preloader *Preloader
 	meter     *cost.Meter
@@ -91,8 +92,9 @@ func (b *together) learn(p *Part) (*Preloader, error) {
 type share struct {
 	span    replay.Span // of calls
 	removed []int
-	part    int           // of the technique, as an index into its Parts
-	place   *replay.Place // of a meta-tool; nil for a call that inertia makes
+	part    int     // of the technique, as an index into its Parts
+	tool    int     // of a meta-tool
+	calls   [][]int // of a meta-tool, by step; nil for a call that inertia makes
 }
 
 // Find takes, of the places of meta-tools, the calls that inertia would make and the
@@ -101,6 +103,28 @@ type share struct {
 // beside the meta-tools and inertia that were taken. A part of the calls that a gate lets through is let through by it too: no
 // call is made that inertia alone would not make.
 func (b *together) Find(c *Case) *Finding {
+	key := bothKey{string(b.tools.key), b.reader}
+	shared := !b.lazily && b.habits == nil
+	if f := c.both[key]; shared && f != nil {
+		return f
+	}
+	f := b.find(c)
+	if shared {
+		if c.both == nil {
+			c.both = map[bothKey]*Finding{}
+		}
+		c.both[key] = f
+	}
+	return f
+}
+
+// bothKey is a set of meta-tools beside rules to read ahead by.
+type bothKey struct {
+	tools  string
+	reader *reader
+}
+
+func (b *together) find(c *Case) *Finding {
 	places := b.tools.places(c)
 	f := cover(places)
 	f.Used, f.Removed = false, nil
@@ -111,22 +135,26 @@ func (b *together) Find(c *Case) *Finding {
 			continue
 		}
 		o := &p.Replay.Occurrence
-		shares = append(shares, share{replay.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0, p})
+		shares = append(shares, share{replay.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0, p.Tool, o.Calls})
 	}
-	avoided, wrong := b.habits.avoided(c)
+	var avoided []bool
+	wrong := 0
+	if b.habits != nil {
+		avoided, wrong = b.habits.avoided(c)
+	}
 	for call, is := range avoided {
 		if !is {
 			continue
 		}
 		if turn := turnAvoided(c.Trajectory, call); turn >= 0 {
-			shares = append(shares, share{replay.Span{Begin: call, End: call + 1, Worth: 1}, []int{turn}, 1, nil})
+			shares = append(shares, share{span: replay.Span{Begin: call, End: call + 1, Worth: 1}, removed: []int{turn}, part: 1})
 		}
 	}
-	alone := b.reader.find(c.Trajectory, nil, nil)
+	alone := b.reader.Find(c)
 	for _, turns := range [][]int{alone.Removed, alone.Answered} {
 		for _, turn := range turns {
 			t := &c.Trajectory.Turns[turn]
-			shares = append(shares, share{replay.Span{Begin: t.FirstCall, End: t.FirstCall + t.NumCalls, Worth: 1 + needsNoChoice}, nil, partReads, nil})
+			shares = append(shares, share{span: replay.Span{Begin: t.FirstCall, End: t.FirstCall + t.NumCalls, Worth: 1 + needsNoChoice}, part: partReads})
 		}
 	}
 	slices.SortStableFunc(shares, func(x, y share) int {
@@ -136,21 +164,43 @@ func (b *together) Find(c *Case) *Finding {
 	for i := range shares {
 		spans[i] = shares[i].span
 	}
-	f.Attributed = make([]int, allParts)
 	chosen, _ := replay.Best(spans)
 	for _, i := range chosen {
-		if shares[i].part == partReads {
-			continue // what is read ahead beside the others is worked out below
-		}
-		f.Removed = append(f.Removed, shares[i].removed...)
-		f.Attributed[shares[i].part] += len(shares[i].removed)
 		f.shares = append(f.shares, shares[i])
 	}
-	slices.Sort(f.Removed)
-	f.Wrong, f.Added = wrong, wrong
-	b.read(c.Trajectory, f)
-	f.Used = len(f.Removed)+len(f.Answered)+f.Wrong > 0 || f.Reading.Reads > 0
+	b.settle(c.Trajectory, f, wrong)
+	f.Blind = b.blindly(c, shares, wrong)
 	return f
+}
+
+// settle adds up what the shares of a finding do, and what is read ahead beside them.
+func (b *together) settle(t *trace.Trajectory, f *Finding, wrong int) {
+	f.Attributed, f.Removed = make([]int, allParts), nil
+	f.shares = slices.DeleteFunc(f.shares, func(s share) bool { return s.part == partReads })
+	for i := range f.shares {
+		f.Removed = append(f.Removed, f.shares[i].removed...)
+		f.Attributed[f.shares[i].part] += len(f.shares[i].removed)
+	}
+	slices.Sort(f.Removed)
+	f.Wrong = wrong
+	f.Added = wrong + f.handBacks
+	b.read(t, f)
+	f.Used = len(f.Removed)+len(f.Answered)+f.Wrong > 0 || f.Reading.Reads > 0
+}
+
+// blindly uses the meta-tools blindly, and does beside them what needs no choice: calls
+// by inertia that no meta-tool makes, and reads ahead.
+func (b *together) blindly(c *Case, shares []share, wrong int) *Blind {
+	out := b.tools.blindly(c)
+	used := len(out.shares)
+	for _, s := range shares {
+		inside := func(u share) bool { return u.span.Begin < s.span.End && s.span.Begin < u.span.End }
+		if s.part == 1 && !slices.ContainsFunc(out.shares[:used], inside) {
+			out.shares = append(out.shares, s)
+		}
+	}
+	b.settle(c.Trajectory, &out.Finding, wrong)
+	return out
 }
 
 // read adds what reading ahead saves of the turns that the other parts leave: the calls
@@ -169,11 +219,11 @@ func (b *together) read(t *trace.Trajectory, f *Finding) {
 
 // last notes at the calls of a share the last of them, by number from 1.
 func (s *share) last(taken []int) {
-	if s.place == nil {
+	if s.calls == nil {
 		taken[s.span.Begin] = s.span.End
 		return
 	}
-	for _, calls := range s.place.Replay.Occurrence.Calls {
+	for _, calls := range s.calls {
 		for _, call := range calls {
 			taken[call] = s.span.End
 		}
@@ -182,11 +232,11 @@ func (s *share) last(taken []int) {
 
 // take marks the calls of a share.
 func (s *share) take(taken []bool) {
-	if s.place == nil {
+	if s.calls == nil {
 		taken[s.span.Begin] = true
 		return
 	}
-	for _, calls := range s.place.Replay.Occurrence.Calls {
+	for _, calls := range s.calls {
 		for _, call := range calls {
 			taken[call] = true
 		}
@@ -201,13 +251,13 @@ func (b *together) Saving(c *Case, f *Finding) cost.Totals {
 		return cost.Totals{}
 	}
 	t, left := c.Trajectory, c.Account.Left(f.Removed)
-	if len(t.Tools) == 0 || len(left.Turns) == 0 || misfits(left) {
+	if !b.lazily || len(t.Tools) == 0 || len(left.Turns) == 0 || misfits(left) {
 		return b.tools.Saving(c, f).Less(b.reader.reading(c, f))
 	}
 	lazy := &lazyTools{meter: b.meter, preloaded: b.preloader.Tools}
 	saved := lazy.Saving(&Case{Trajectory: b.left(t, f), Account: left}, f)
-	f.Added += f.Wrong
-	return c.Account.Total().Less(left.Total().Less(saved)).Less(b.reader.reading(c, f))
+	f.Added += f.Wrong + f.handBacks
+	return c.Account.Total().Less(left.Total().Less(saved)).Less(b.reader.reading(c, f)).Less(f.inVain(c.Account))
 }
 
 // left returns what the model still calls: the calls on the turns that are left,
@@ -228,8 +278,8 @@ func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
 	for i := range f.shares {
 		s := &f.shares[i]
 		s.take(taken)
-		if s.place != nil {
-			instead[s.place.Replay.Occurrence.First()] = len(t.Tools) + s.place.Tool
+		if s.calls != nil {
+			instead[s.calls[0][0]] = len(t.Tools) + s.tool
 		}
 	}
 	if f.Reading != nil {

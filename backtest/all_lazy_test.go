@@ -41,10 +41,10 @@ func TestAllRegisters(t *testing.T) {
 	account := meter.Trajectory(run)
 	composed := trace.ToolDef{Name: trace.Intern("find_order"), Description: trace.TextOf("finds an order and gets it"), Input: trace.JSONOf([]byte(`{"type":"object"}`))}
 	meta := meter.Definition(&composed)
-	b := &together{tools: &toolset{definitions: []trace.ToolDef{composed}, learnt: Learnt{DefinitionTokens: 40}}, preloader: &Preloader{}, meter: meter}
+	b := &together{tools: &toolset{definitions: []trace.ToolDef{composed}, learnt: Learnt{DefinitionTokens: 40}}, preloader: &Preloader{}, meter: meter, lazily: true}
 	find := func() *Finding {
 		return &Finding{Removed: []int{2, 4}, Wrong: 1, Added: 1, shares: []share{
-			{span: replay.Span{Begin: 1, End: 3}, removed: []int{2}, place: &replay.Place{Removed: []int{2}, Replay: &replay.Replay{Occurrence: replay.Occurrence{Calls: [][]int{{1}, {2}}}}}},
+			{span: replay.Span{Begin: 1, End: 3}, removed: []int{2}, calls: [][]int{{1}, {2}}},
 			{span: replay.Span{Begin: 4, End: 5}, removed: []int{4}, part: 1},
 		}}
 	}

@@ -23,6 +23,7 @@ type Options struct {
 
 	Techniques []Technique // nil: Techniques
 	Sweeps     []Sweep
+	Verdict    *VerdictOptions // nil: none is given
 
 	// Declared returns declarations that know nothing yet: one for each training
 	// part. nil: nothing is declared, and no tool is called without the model.
@@ -60,6 +61,8 @@ type Result struct {
 	Techniques   []Outcome
 	Interactions []Interaction  // of the combinations all of whose parts were measured
 	Sweeps       []SweepOutcome // of those whose technique was measured
+	Verdict      *Verdict       // nil where none was asked for
+	Uses         []UseOutcome   // reading ahead from several P(use) on; with a verdict
 }
 
 // Outcome is what a technique would have done in the test part.
@@ -82,6 +85,10 @@ type Outcome struct {
 	// replay, and those of these whose inputs were known. Places overlap.
 	Places, Exact, Known int
 
+	NotComparable int // places beside these: the recording lacks a result there
+
+	Blind BlindOutcome // of techniques that offer meta-tools
+
 	// Wrong is how many calls would have been made without the model that were not.
 	Wrong int
 
@@ -95,6 +102,21 @@ type Outcome struct {
 
 	Intervals map[string]stat.Interval // by metric, as Metrics names them
 	Notes     []string
+}
+
+// BlindOutcome is what a technique would have done if its meta-tools were used
+// blindly, whenever their first call is wanted; see Blind.
+type BlindOutcome struct {
+	Known                            bool // the technique offers meta-tools
+	LLMCallsSaved, CallingTurnsSaved int
+	TokensSaved                      int64
+	USDSaved                         float64
+	Use
+	Reads, Writes float64 // that were not asked for there
+
+	// Intervals are those of calling_turns_saved, calling_turns_saved_share,
+	// llm_calls_saved, tokens_saved, cost_saved_usd and precision.
+	Intervals map[string]stat.Interval
 }
 
 // Metrics are the figures with an interval. Shares are of what was recorded.
@@ -124,6 +146,7 @@ func Run(source compile.Source, o Options) (*Result, error) {
 	if err := r.survey(); err != nil {
 		return nil, err
 	}
+	r.addCells()
 	r.steps = len(r.splits)*(len(r.columns)+2) + 1
 	for _, split := range r.splits {
 		if err := r.fold(split); err != nil {
@@ -145,12 +168,17 @@ type run struct {
 
 	done, steps int
 
-	columns []Technique // those of Options, then one for each value of a sweep
-	swept   []sweptValue
+	columns   []Technique // those of Options, then one for each value of a sweep, then one for each cell
+	swept     []sweptValue
+	cells     []Cell
+	cellsFrom int  // the first column of a cell
+	offers    bool // some trajectory records the definitions of the tools offered
 
-	tasks map[string]int // those that were tested on, numbered
-	sums  [][]taskSums   // by task, then column
-	all   []totals       // by column
+	tasks  map[string]int // those that were tested on, numbered
+	sums   [][]taskSums   // by task, then column
+	part   int            // that is tested on, from 1
+	partOf []int          // by task
+	all    []totals       // by column
 }
 
 func (r *run) progress(next string) {

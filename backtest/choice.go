@@ -31,6 +31,17 @@ type ChooseOptions struct {
 	// in replay; 0 means DefaultMinAgreement, a negative number none.
 	MinAgreement float64
 
+	// None offers nothing: a verdict may be against it.
+	None bool
+
+	// Batches offers also what makes calls that do not need each other; see
+	// metatool.Batch.
+	Batches bool
+	// WritePrecision is the lower bound of precision (95 %) from which on a meta-tool is
+	// offered that writes beyond its first call; 0 means DefaultWritePrecision, a
+	// negative number offers all.
+	WritePrecision float64
+
 	Meter   *cost.Meter // nil: one with the default prices
 	Fit     *cost.Fit   // scales what was counted; may be nil
 	Workers int
@@ -39,6 +50,10 @@ type ChooseOptions struct {
 // DefaultMinAgreement is ChooseOptions.MinAgreement where nothing else is said.
 const DefaultMinAgreement = 0.95
 
+// DefaultWritePrecision is ChooseOptions.WritePrecision where nothing else is said: no
+// exception in 35 moments.
+const DefaultWritePrecision = 0.9
+
 // Reasons why a meta-tool is not chosen, beside its refusals. They are stable.
 const (
 	ReasonDisagrees  = "disagrees-in-replay"
@@ -46,6 +61,9 @@ const (
 	ReasonDominated  = "dominated-by" // Left.By
 	ReasonCosts      = "costs-more-than-it-saves"
 	ReasonFails      = "fails-more-often"   // its calls fail more often together than apart; see Failures
+	ReasonBatch      = "batch"              // its calls do not need each other: parallel calls do the same
+	ReasonWrites     = "writes-in-vain"     // it writes, and the rest does not follow often enough
+	ReasonVerdict    = "verdict"            // nothing is offered; see ChooseOptions.None
 	ReasonFew        = "adds-too-few-turns" // fewer than ChooseOptions.MinTurns
 	ReasonMaxTools   = "max-tools"
 	ReasonOverBudget = "token-budget"
@@ -90,6 +108,9 @@ type Gain struct {
 	BreakEven float64
 	Replay    Agreement
 	Failures  Failures
+	Use       Use
+
+	blind toolUse
 }
 
 // Left is a meta-tool that is not offered.
@@ -100,6 +121,7 @@ type Left struct {
 	Tokens     int64
 	Replay     Agreement
 	Failures   Failures
+	Use        Use
 
 	// Saves is what it would save beside the chosen ones, in the unit, and Costs what
 	// its definition costs: known for ReasonCosts.
@@ -132,4 +154,26 @@ func (c *Choice) Tools() []*metatool.Tool {
 		out = append(out, &c.Chosen[i].Definition.Tool)
 	}
 	return out
+}
+
+// uses returns what blind use of the chosen ones is worth, in their order.
+func (c *Choice) uses() []toolUse {
+	var out []toolUse
+	for i := range c.Chosen {
+		out = append(out, c.Chosen[i].blind)
+	}
+	return out
+}
+
+// again chooses anew with other options, from what was read.
+func (c *Choice) again(o ChooseOptions) {
+	x := c.chooser
+	for _, it := range x.items {
+		it.chosen, it.cannot, it.by, it.reason = false, false, "", ""
+	}
+	c.Options = o.filled()
+	c.Chosen, c.Left, c.Money, c.TokenPrice = nil, nil, nil, 0
+	x.weigh()
+	x.run()
+	x.count()
 }

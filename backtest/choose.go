@@ -18,18 +18,7 @@ import (
 // bytes for each place of a meta-tool, and 16 for each trajectory; the choice keeps it
 // to choose anew.
 func Choose(source compile.Source, set *rules.Set, definitions []*bind.Definition, o ChooseOptions) (*Choice, error) {
-	if o.Select == "" {
-		o.Select = SelectTurns
-	}
-	if o.Meter == nil {
-		o.Meter = cost.NewMeter(cost.Options{})
-	}
-	switch {
-	case o.MinAgreement == 0:
-		o.MinAgreement = DefaultMinAgreement
-	case o.MinAgreement < 0:
-		o.MinAgreement = 0
-	}
+	o = o.filled()
 	c := &chooser{out: &Choice{Options: o}}
 	for _, d := range definitions {
 		if len(d.Refusals) == 0 {
@@ -46,6 +35,26 @@ func Choose(source compile.Source, set *rules.Set, definitions []*bind.Definitio
 	return c.out, nil
 }
 
+// filled returns the options with their defaults.
+func (o ChooseOptions) filled() ChooseOptions {
+	if o.Select == "" {
+		o.Select = SelectTurns
+	}
+	if o.Meter == nil {
+		o.Meter = cost.NewMeter(cost.Options{})
+	}
+	switch {
+	case o.MinAgreement == 0:
+		o.MinAgreement = DefaultMinAgreement
+	case o.MinAgreement < 0:
+		o.MinAgreement = 0
+	}
+	if o.WritePrecision == 0 {
+		o.WritePrecision = DefaultWritePrecision
+	}
+	return o
+}
+
 // item is a meta-tool to choose.
 type item struct {
 	definition   *bind.Definition
@@ -54,6 +63,9 @@ type item struct {
 	risk         risk
 	failures     Failures
 	trajectories []int32 // with places that save, in order
+	use          Use
+	spent        []Amount // by step: what a token of what is read there in vain costs, over all moments
+	vain         Amount   // what is read in vain
 	reason, by   string
 	chosen       bool
 	cannot       bool // not to be chosen, for the reason
@@ -79,9 +91,10 @@ type chooser struct {
 	numbers []int32
 
 	calls, failed map[string]int // by tool, everywhere
-	usage         int            // turns that record usage
-	priced        int            // of them with a price
-	perToken      cost.Totals    // what a thousand tokens of definitions cost
+	results       map[string]*meanTokens
+	usage         int         // turns that record usage
+	priced        int         // of them with a price
+	perToken      cost.Totals // what a thousand tokens of definitions cost
 	perTokenTurns int
 }
 
@@ -89,7 +102,9 @@ type chooser struct {
 type seenCase struct {
 	c      *Case
 	places []replay.Place
-	begun  seenBegun // Choose only
+	// Choose only:
+	begun   seenBegun
+	moments []seenMoment
 }
 
 func (c *chooser) read(source compile.Source, set *rules.Set) error {
@@ -100,9 +115,15 @@ func (c *chooser) read(source compile.Source, set *rules.Set) error {
 	finder := replay.NewFinder(tools)
 	var failed error
 	cases := casesOf(source, newLabeller(set, false), &failed)
-	c.calls, c.failed = map[string]int{}, map[string]int{}
+	c.calls, c.failed, c.results = map[string]int{}, map[string]int{}, map[string]*meanTokens{}
+	for _, t := range tools {
+		for i := range t.Steps {
+			c.results[t.Steps[i].Tool] = &meanTokens{}
+		}
+	}
 	for s := range par.Map(max(c.out.Options.Workers, 1), cases, func(k *Case) seenCase {
-		return seenCase{k, finder.Find(k.Trajectory, k.Marks), begunIn(finder, k)}
+		uses := finder.Use(k.Trajectory, k.Marks)
+		return seenCase{k, uses.Places, begunIn(finder, k), momentsIn(uses, len(tools))}
 	}) {
 		c.add(s)
 		c.addBegun(&s.begun)
@@ -129,6 +150,7 @@ func (c *chooser) add(s seenCase) {
 			if k.Status == trace.StatusFailed {
 				c.failed[k.Tool.Value()]++
 			}
+			c.results[k.Tool.Value()].see(k, c.out.Options.Meter)
 		}
 	}
 	var account *cost.Account
@@ -163,6 +185,7 @@ func (c *chooser) add(s seenCase) {
 		spans = append(spans, one)
 	}
 	c.spans = append(c.spans, spans)
+	c.addMoments(s.c, s.moments, account)
 }
 
 // thousand tokens of definitions tell what one costs.
@@ -181,7 +204,10 @@ func (c *chooser) weigh() {
 	c.value = make([]float64, len(c.spans))
 	for _, it := range c.items {
 		it.failures = c.failures(&it.definition.Tool, &it.risk)
+		it.vain = c.vain(it)
 		switch {
+		case o.Select != SelectAll && !o.Batches && it.definition.Tool.Kind() == metatool.Batch:
+			it.cannot, it.reason = true, ReasonBatch
 		case o.Select != SelectAll && it.failures.More():
 			it.cannot, it.reason = true, ReasonFails
 		case o.Select != SelectAll && it.replay.Saves == 0 && it.replay.Places == it.replay.Exact:
@@ -190,6 +216,10 @@ func (c *chooser) weigh() {
 			it.cannot, it.reason = true, ReasonDisagrees
 		case o.Select != SelectAll && it.replay.Saves == 0:
 			it.cannot, it.reason = true, ReasonNothing
+		case o.Select != SelectAll && writes(&it.definition.Tool) && !it.use.justifies(o.WritePrecision):
+			it.cannot, it.reason = true, ReasonWrites
+		case o.None:
+			it.cannot, it.reason = true, ReasonVerdict
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -18,16 +17,27 @@ type way struct {
 	threshold int // 0 stands for that of Options
 }
 
+// chosenWay is a way of compiling and of choosing.
+type chosenWay struct {
+	way
+	selection Selection // "" stands for that of Options
+}
+
+// chosen is what is offered of what was compiled, in the order of the gain curve.
+type chosen struct {
+	tools []*metatool.Tool
+	uses  []toolUse // of tools
+	anti  int       // see Choice.Anti
+	at    []int     // of tools: their numbers in the pool
+}
+
 // compiled is what the compiler made of the training part in one way: what is
 // needed of it to test, and not the graph, which is large.
 type compiled struct {
 	definitions []*bind.Definition
 	chains      [][]string // of Algorithm 1: the labels of its chains
 
-	// Once somebody asked what is chosen of them:
-	tools  []*metatool.Tool // in the order of the gain curve
-	anti   int              // see Choice.Anti
-	finder *replay.Finder
+	choice *Choice // once somebody asked what is chosen of them
 }
 
 // prepare compiles the training part in all of the ways at once.
@@ -95,24 +105,40 @@ func (p *Part) compile(w way) (*compiled, error) {
 	return p.compiled[w], err
 }
 
-// choose compiles the training part and chooses among what comes out.
-func (p *Part) choose(w way) (*compiled, error) {
-	c, err := p.compile(w)
-	if err != nil || c.finder != nil {
-		return c, err
+// choose compiles the training part and chooses among what comes out. Where something
+// is chosen in several ways the traces are read once.
+func (p *Part) choose(w chosenWay) (*chosen, error) {
+	if done := p.chosen[w]; done != nil {
+		return done, nil
+	}
+	c, err := p.compile(w.way)
+	if err != nil {
+		return nil, err
 	}
 	o := p.Options.Choose
 	o.Meter, o.Fit, o.Workers = p.meter, p.fit, p.Options.Workers
 	if w.threshold > 0 {
 		o.MinTurns = w.threshold
 	}
-	choice, err := Choose(p.Source, p.Options.Rules, c.definitions, o)
-	if err != nil {
-		return nil, err
+	if w.selection != "" {
+		o.Select = w.selection
 	}
-	c.tools, c.anti = choice.Tools(), choice.Anti()
-	c.finder = replay.NewFinder(c.tools)
-	return c, nil
+	if c.choice == nil {
+		if c.choice, err = Choose(p.Source, p.Options.Rules, c.definitions, o); err != nil {
+			return nil, err
+		}
+	} else {
+		c.choice.again(o)
+	}
+	out := &chosen{tools: c.choice.Tools(), uses: c.choice.uses(), anti: c.choice.Anti()}
+	if p.pool == nil {
+		p.pool, p.chosen = &pool{}, map[chosenWay]*chosen{}
+	}
+	for _, t := range out.tools {
+		out.at = append(out.at, p.pool.add(t))
+	}
+	p.chosen[w] = out
+	return out, nil
 }
 
 // definitionTokens returns the tokens of a meta-tool's definition.

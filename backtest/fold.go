@@ -26,6 +26,13 @@ func (r *run) fold(split trace.Split) error {
 	if err := part.prepare(ways); err != nil {
 		return err
 	}
+	for i := range r.columns {
+		if o := r.columns[i].offer; o != nil {
+			if _, err := part.choose(chosenWay{o.way, o.selection}); err != nil {
+				return err
+			}
+		}
+	}
 	for _, technique := range r.columns {
 		r.progress(technique.Name)
 		trained, err := technique.Train(part)
@@ -35,8 +42,12 @@ func (r *run) fold(split trace.Split) error {
 		labels = labels || trained.Summary().Labels
 		learnt = append(learnt, trained)
 	}
-	part.compiled, part.habits, part.survey = nil, nil, nil
+	if part.pool != nil {
+		part.pool.find()
+	}
+	part.compiled, part.chosen, part.habits, part.survey, part.readers = nil, nil, nil, nil, nil
 	r.progress("testing")
+	r.part++
 	if r.all == nil {
 		r.all = make([]totals, len(learnt))
 	}
@@ -95,6 +106,7 @@ func (r *run) count(k tried, learnt []Trained) {
 		task = len(r.tasks)
 		r.tasks[key] = task
 		r.sums = append(r.sums, make([]taskSums, len(learnt)))
+		r.partOf = append(r.partOf, r.part)
 	}
 	for i, f := range k.findings {
 		saved := learnt[i].Saving(k.c, f)
@@ -102,15 +114,18 @@ func (r *run) count(k tried, learnt []Trained) {
 		one.trajectories = 1
 		one.llmSaved, one.turnsSaved = float64(len(f.Removed)-f.Added), float64(len(f.Removed)+len(f.Answered))
 		one.tokensSaved, one.usdSaved = float64(saved.Tokens()), saved.USD
-		for _, turn := range f.Removed {
-			one.secondsSaved += seconds(&t.Turns[turn])
-		}
+		one.secondsSaved = secondsOf(t, f.Removed)
 		if f.Used {
 			one.used = 1
 			r.all[i].before += base.llm
 			r.all[i].after += base.llm - one.llmSaved
 		}
+		if b := f.Blind; b != nil {
+			r.all[i].blind = true
+			one.addBlind(b, learnt[i].Saving(k.c, &b.Finding), secondsOf(t, b.Removed))
+		}
 		r.all[i].places += f.Places
+		r.all[i].notComparable += f.NotComparable
 		r.all[i].exact += f.Exact
 		r.all[i].known += f.Known
 		r.all[i].wrong += f.Wrong
@@ -121,6 +136,15 @@ func (r *run) count(k tried, learnt []Trained) {
 		}
 		r.sums[task][i].add(&one)
 	}
+}
+
+// secondsOf returns how long turns took.
+func secondsOf(t *trace.Trajectory, turns []int) float64 {
+	sum := 0.0
+	for _, turn := range turns {
+		sum += seconds(&t.Turns[turn])
+	}
+	return sum
 }
 
 // seconds returns how long a turn took, 0 if that is not recorded.

@@ -9,15 +9,7 @@ import (
 )
 
 // worth returns what a span saves in the unit.
-func (c *chooser) worth(s *span) float64 {
-	switch c.out.Unit {
-	case "usd":
-		return float64(s.usd)
-	case "tokens":
-		return float64(s.tokens)
-	}
-	return float64(s.turns)
-}
+func (c *chooser) worth(s *span) float64 { return s.in(c.out.Unit) }
 
 // best returns what the items for which in holds save in a trajectory.
 func (c *chooser) best(trajectory int32, in func(item int32) bool) (worth float64, turns, calls int) {
@@ -74,7 +66,10 @@ func (c *chooser) gain(i int32) float64 {
 	return sum
 }
 
-func (c *chooser) price(i int32) float64 { return float64(c.items[i].tokens) * c.out.TokenPrice }
+// price returns what its definition and its use in vain cost.
+func (c *chooser) price(i int32) float64 {
+	return float64(c.items[i].tokens)*c.out.TokenPrice + c.items[i].vain.in(c.out.Unit)
+}
 
 // candidate is an item with what it gained when it was last looked at.
 type candidate struct {
@@ -154,7 +149,7 @@ func (c *chooser) run() {
 		case it.reason == ReasonNothing && !it.cannot:
 			c.explain(int32(i), alone[i])
 		}
-		left := Left{Definition: it.definition, Reason: it.reason, By: it.by, Tokens: it.tokens, Replay: it.replay, Failures: it.failures}
+		left := Left{Definition: it.definition, Reason: it.reason, By: it.by, Tokens: it.tokens, Replay: it.replay, Failures: it.failures, Use: it.use}
 		if it.reason == ReasonCosts {
 			left.Saves, left.Costs = c.gain(int32(i)), c.price(int32(i))
 		}
@@ -179,11 +174,12 @@ func (c *chooser) take(i int32, net float64) {
 	it.chosen = true
 	even := math.Inf(1)
 	if c.out.TokenPrice > 0 {
-		even = (net + c.price(i)) / c.out.TokenPrice
+		even = (net + c.price(i) - it.vain.in(c.out.Unit)) / c.out.TokenPrice
 	}
 	c.out.Chosen = append(c.out.Chosen, Gain{
 		Definition: it.definition, Tokens: it.tokens, Turns: last.Turns + turns, TurnsAdded: turns, Calls: last.Calls + calls, CallsAdded: calls,
 		Net: last.Net + net, NetAdded: net, BreakEven: even, Replay: it.replay, Failures: it.failures,
+		Use: it.use, blind: c.blind(i),
 	})
 }
 

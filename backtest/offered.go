@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
@@ -12,9 +13,10 @@ import (
 // offer is a set of meta-tools that agents are offered: the first ones that were
 // chosen of what was compiled in some way.
 type offer struct {
-	way    way
-	tools  int  // at most so many; 0 sets no bound
-	chains bool // counted only where the calls are those of a chain as the rules see them
+	way       way
+	selection Selection // "" stands for that of Options
+	tools     int       // at most so many; 0 sets no bound
+	chains    bool      // counted only where the calls are those of a chain as the rules see them
 }
 
 // technique returns the technique that makes the offer.
@@ -41,24 +43,29 @@ var patterns = offer{way: way{algorithm: compile.Patterns}}.technique(
 
 // offered chooses the meta-tools of an offer.
 func (p *Part) offered(o offer) (*toolset, error) {
-	c, err := p.choose(o.way)
+	c, err := p.choose(chosenWay{o.way, o.selection})
 	if err != nil {
 		return nil, err
 	}
 	tools := c.tools
-	s := &toolset{finder: c.finder, size: len(tools), limit: len(tools), learnt: Learnt{Anti: c.anti}}
 	if o.tools > 0 {
 		// The choice is greedy, so that one of fewer is the beginning of it.
-		s.limit = min(o.tools, len(tools))
+		tools = tools[:min(o.tools, len(tools))]
 	}
-	s.learnt.MetaTools = s.limit
-	for _, t := range tools[:s.limit] {
+	s := &toolset{pool: p.pool, uses: c.uses, of: map[int]int{}, learnt: Learnt{Anti: c.anti, MetaTools: len(tools)}}
+	for i, t := range tools {
+		s.of[c.at[i]] = i
+		s.key = binary.AppendUvarint(s.key, uint64(c.at[i]))
 		d := definitionOf(t)
 		s.definitions = append(s.definitions, d)
 		s.learnt.DefinitionTokens += p.meter.Definition(&d).Tokens()
 	}
 	if o.chains {
-		s.chains, s.learnt.Labels = newChains(c.chains), true
+		compiled, err := p.compile(o.way)
+		if err != nil {
+			return nil, err
+		}
+		s.chains, s.learnt.Labels = newChains(compiled.chains), true
 		s.learnt.Notes = append(s.learnt.Notes, "counted where the calls are those of a chain as the rules see them; awo-anywhere counts its meta-tools wherever their tools are called")
 	}
 	return s, nil
@@ -66,42 +73,63 @@ func (p *Part) offered(o offer) (*toolset, error) {
 
 // toolset is a set of meta-tools that agents are offered.
 type toolset struct {
-	finder *replay.Finder
-	size   int     // meta-tools of the finder
-	limit  int     // those from this number on are not offered
-	chains *chains // where it may be used; nil for anywhere
+	pool   *pool
+	of     map[int]int // number in the pool -> place in the set
+	key    []byte      // the same for the same meta-tools in the same order
+	uses   []toolUse   // by place in the set
+	chains *chains     // where it may be used; nil for anywhere
 	learnt Learnt
 
-	definitions []trace.ToolDef // of those that are offered
+	definitions []trace.ToolDef // by place in the set
 }
 
 // Find applies the set: of all places that are exact and whose inputs were known,
-// those without overlap that save most turns.
-func (s *toolset) Find(c *Case) *Finding { return cover(s.places(c)) }
-
-// foundPlaces are what a finder found in a case.
-type foundPlaces struct {
-	finder *replay.Finder
-	places []replay.Place
-}
-
-// placesOf returns what a finder finds, and looks once.
-func (c *Case) placesOf(f *replay.Finder) []replay.Place {
-	for i := range c.found {
-		if c.found[i].finder == f {
-			return c.found[i].places
+// those without overlap that save most turns; and wherever a first call is made, for
+// blind use.
+func (s *toolset) Find(c *Case) *Finding {
+	if s.chains == nil {
+		if f := c.sets[string(s.key)]; f != nil {
+			return f
 		}
 	}
-	places := f.Find(c.Trajectory, c.Marks)
-	c.found = append(c.found, foundPlaces{f, places})
-	return places
+	f := cover(s.places(c))
+	f.Blind = s.blindly(c)
+	if s.chains == nil {
+		if c.sets == nil {
+			c.sets = map[string]*Finding{}
+		}
+		c.sets[string(s.key)] = f
+	}
+	return f
+}
+
+// foundUses are what a finder found in a case.
+type foundUses struct {
+	finder *replay.Finder
+	uses   *replay.Uses
+}
+
+// usesOf returns what a finder finds, and looks once.
+func (c *Case) usesOf(f *replay.Finder) *replay.Uses {
+	for i := range c.found {
+		if c.found[i].finder == f {
+			return c.found[i].uses
+		}
+	}
+	uses := f.Use(c.Trajectory, c.Marks)
+	c.found = append(c.found, foundUses{f, uses})
+	return uses
 }
 
 // places returns where agents could have used the set.
 func (s *toolset) places(c *Case) []replay.Place {
-	places := c.placesOf(s.finder)
-	if s.limit < s.size {
-		places = slices.DeleteFunc(slices.Clone(places), func(p replay.Place) bool { return p.Tool >= s.limit })
+	var places []replay.Place
+	for _, p := range c.usesOf(s.pool.find()).Places {
+		at, offered := s.of[p.Tool]
+		if offered {
+			p.Tool = at
+			places = append(places, p)
+		}
 	}
 	if s.chains != nil {
 		places = s.chains.among(c, places)
@@ -149,11 +177,16 @@ func (x *chains) among(c *Case, places []replay.Place) []replay.Place {
 }
 
 func cover(places []replay.Place) *Finding {
-	f := &Finding{Places: len(places)}
+	f := &Finding{}
 	var spans []replay.Span
 	var removed [][]int
 	for i := range places {
 		p := &places[i]
+		if p.Replay.NotComparable {
+			f.NotComparable++
+			continue
+		}
+		f.Places++
 		if p.Replay.Exact {
 			f.Exact++
 		}
@@ -172,12 +205,13 @@ func cover(places []replay.Place) *Finding {
 	return f
 }
 
-// Saving returns what the removed turns save, less what the definitions cost.
+// Saving returns what the removed turns save, less what the definitions and reads in
+// vain cost.
 func (s *toolset) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.Account.Saving(f.Removed, s.learnt.DefinitionTokens)
+	return c.Account.Saving(f.Removed, s.learnt.DefinitionTokens).Less(f.inVain(c.Account))
 }
 
 // Summary says how many meta-tools there are.

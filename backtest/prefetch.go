@@ -1,6 +1,7 @@
 package backtest
 
 import (
+	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -8,8 +9,10 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/toolname"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -29,7 +32,7 @@ func prefetchAt(threshold float64) Technique {
 type reader struct {
 	meter    *cost.Meter
 	set      prefetch.Set
-	evidence []learn.Evidence
+	evidence []stored.Evidence
 	// following is how many reads of the second level an answer of a rule's target leads
 	// to: the mean over the answers of the training part.
 	following []float64
@@ -68,6 +71,9 @@ func (k *knownReads) add(t *trace.Trajectory) {
 // of reports whether a tool is known to only read.
 func (k *knownReads) of(tool trace.Name) bool {
 	rule := toolname.Unknown
+	if k.part.Options.Compile.DeclaredReads && (k.declared == nil || !k.part.Options.Rules.HasEffect(tool.Value())) {
+		return false // nothing is assumed
+	}
 	if k.declared != nil && k.part.Options.Rules.HasEffect(tool.Value()) {
 		if rule = toolname.Writes; k.declared.Of(tool) == inertia.EffectReads {
 			rule = toolname.Reads
@@ -106,7 +112,22 @@ func (p *Part) follows() (*learn.Survey, error) {
 	return p.survey, err
 }
 
+// LearnReads learns from all of the source which reads to make ahead of an agent, as the
+// technique prefetch does from a training part.
+func LearnReads(source compile.Source, o Options, threshold float64) (*learn.Result, error) {
+	o.Meter = cmp.Or(o.Meter, cost.NewMeter(cost.Options{}))
+	survey, err := (&Part{Source: source, Options: o, meter: o.Meter}).follows()
+	if err != nil {
+		return nil, err
+	}
+	return survey.Choose(learn.ChooseOptions{Threshold: threshold, Seed: o.Seed}), nil
+}
+
+// trainReader learns to read ahead, once for each threshold.
 func (p *Part) trainReader(threshold float64) (*reader, error) {
+	if r := p.readers[threshold]; r != nil {
+		return r, nil
+	}
 	survey, err := p.follows()
 	if err != nil {
 		return nil, err
@@ -125,6 +146,10 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 		"a turn right after a user message that needs no call any more is a calling turn saved and no model turn: it saves neither tokens nor money, because the model still answers",
 		"what reads in vain return is not recorded: their tokens are the mean of their tool, and how many reads of the second level they lead to is the mean of the training part",
 	}
+	if p.readers == nil {
+		p.readers = map[float64]*reader{}
+	}
+	p.readers[threshold] = r
 	return r, nil
 }
 
@@ -149,6 +174,8 @@ type madeRead struct {
 	call  int     // whose recorded result it is; -1 if that is not recorded
 	rule  int     // that led to it
 	times float64 // how many such reads: a mean for what is not recorded
+
+	read prefetch.Call // zero for a mean
 }
 
 // reading is the replay of one trajectory.
@@ -169,7 +196,16 @@ type reading struct {
 }
 
 // Find replays the trajectory with a session.
-func (r *reader) Find(c *Case) *Finding { return r.find(c.Trajectory, nil, nil) }
+func (r *reader) Find(c *Case) *Finding {
+	if f := c.ahead[r]; f != nil {
+		return f
+	}
+	if c.ahead == nil {
+		c.ahead = map[*reader]*Finding{}
+	}
+	c.ahead[r] = r.find(c.Trajectory, nil, nil)
+	return c.ahead[r]
+}
 
 // find replays what is left of a trajectory: taken are calls that are made without a turn
 // of the model, removed turns that are not there. What follows from the answers of a
@@ -315,7 +351,7 @@ func (s *reading) follow(i, now int) {
 			s.out.Reads += s.r.following[read.Rule]
 			for k := range s.r.set.Rules {
 				if next := &s.r.set.Rules[k]; next.Depth == 2 && next.Source.Tool == read.Tool {
-					s.out.made = append(s.out.made, madeRead{s.t.Calls[now].Turn, -1, -1, k, s.r.evidence[k].PerAnswer})
+					s.out.made = append(s.out.made, madeRead{s.t.Calls[now].Turn, -1, -1, k, s.r.evidence[k].PerAnswer, prefetch.Call{}})
 				}
 			}
 		}
@@ -326,7 +362,7 @@ func (s *reading) follow(i, now int) {
 // is one that was answered.
 func (s *reading) read(i int, read prefetch.Read) (int, bool) {
 	s.out.Reads++
-	one := madeRead{s.t.Calls[i].Turn, -1, -1, read.Rule, 1}
+	one := madeRead{s.t.Calls[i].Turn, -1, -1, read.Rule, 1, read.Call}
 	at, asked := s.first[read.Key()]
 	asked = asked && at > i && s.t.Calls[at].Turn > s.t.Calls[i].Turn && s.t.Calls[at].HasResult && s.t.Calls[at].Status != trace.StatusFailed
 	if !asked {
@@ -337,6 +373,18 @@ func (s *reading) read(i int, read prefetch.Read) (int, bool) {
 	}
 	s.out.made = append(s.out.made, one)
 	return at, asked
+}
+
+// ReadsOf replays a trajectory with rules for reading ahead, and returns the reads that are
+// made, by the turn after which they are, and the calls that the agent need not make then.
+func ReadsOf(set *prefetch.Set, t *trace.Trajectory) (made map[int][]prefetch.Call, served []int) {
+	r := &reader{set: *set, following: make([]float64, len(set.Rules))}
+	made = map[int][]prefetch.Call{}
+	out := r.Find(&Case{Trajectory: t}).Reading
+	for i := range out.made {
+		made[out.made[i].turn] = append(made[out.made[i].turn], out.made[i].read)
+	}
+	return made, out.served
 }
 
 // attachedTokens is what stands around a result that is attached, beside its arguments: the

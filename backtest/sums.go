@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
@@ -12,6 +13,8 @@ type totals struct {
 	before, after float64
 	places, exact int
 	known, wrong  int
+	notComparable int
+	blind         bool  // there are figures of blind use
 	attributed    []int // turns, by part of a combination
 	learnt        Learnt
 	splits        int
@@ -62,6 +65,39 @@ type taskSums struct {
 	usd, usdSaved         float64
 	seconds, secondsSaved float64
 	reads, readsVain      float64
+
+	blind    blindSums
+	hasBlind bool
+}
+
+// blindSums are what blind use of meta-tools comes to.
+type blindSums struct {
+	llmSaved, turnsSaved  float64
+	tokensSaved, usdSaved float64
+	moments, followed     float64
+	reads, writes         float64
+	secondsSaved          float64
+}
+
+func (s *taskSums) addBlind(b *Blind, saved cost.Totals, seconds float64) {
+	s.hasBlind = true
+	s.blind = blindSums{
+		llmSaved: float64(len(b.Removed) - b.Added), turnsSaved: float64(len(b.Removed) + len(b.Answered)),
+		tokensSaved: float64(saved.Tokens()), usdSaved: saved.USD,
+		moments: float64(b.Moments), followed: float64(b.Followed), reads: b.Reads, writes: b.Writes, secondsSaved: seconds,
+	}
+}
+
+func (s *blindSums) add(o *blindSums) {
+	s.llmSaved += o.llmSaved
+	s.turnsSaved += o.turnsSaved
+	s.tokensSaved += o.tokensSaved
+	s.usdSaved += o.usdSaved
+	s.moments += o.moments
+	s.followed += o.followed
+	s.reads += o.reads
+	s.writes += o.writes
+	s.secondsSaved += o.secondsSaved
 }
 
 func (s *taskSums) add(o *taskSums) {
@@ -79,6 +115,8 @@ func (s *taskSums) add(o *taskSums) {
 	s.secondsSaved += o.secondsSaved
 	s.reads += o.reads
 	s.readsVain += o.readsVain
+	s.blind.add(&o.blind)
+	s.hasBlind = s.hasBlind || o.hasBlind
 }
 
 // finish works out the figures of all techniques.
@@ -87,7 +125,7 @@ func (r *run) finish() {
 	if r.options.By == SplitFolds {
 		r.out.TrainTasks = len(r.tasks)
 	}
-	for i, technique := range r.columns {
+	for i, technique := range r.columns[:r.cellsFrom] {
 		o := r.outcome(i, technique)
 		if i < len(r.options.Techniques) {
 			r.out.Techniques = append(r.out.Techniques, o)
@@ -97,7 +135,13 @@ func (r *run) finish() {
 		s := &r.out.Sweeps[at.sweep]
 		s.Values = append(s.Values, ValueOutcome{at.value, o})
 	}
+	for i, c := range r.cells {
+		if c.Action == DoPrefetch && !c.Lazily {
+			r.out.Uses = append(r.out.Uses, UseOutcome{c.Use, r.outcome(r.cellsFrom+i, readAhead)})
+		}
+	}
 	r.interact()
+	r.judge()
 }
 
 func (r *run) outcome(i int, technique Technique) Outcome {
@@ -121,6 +165,10 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 		out.Places, out.Exact, out.Known, out.Wrong, out.Notes = a.places, a.exact, a.known, a.wrong, slices.Clone(a.learnt.Notes)
 		out.StepsBefore, out.StepsAfter = ratio(a.before, sum.used), ratio(a.after, sum.used)
 		out.Reading = a.reading
+		out.NotComparable = a.notComparable
+		if a.blind {
+			out.Blind = r.blind(i, &sum.blind)
+		}
 		out.Rules = ratio(float64(a.rules), float64(a.splits))
 		out.AntiMetaTools = ratio(float64(a.anti), float64(a.splits))
 		out.MetaTools, out.DefinitionTokens = ratio(float64(a.metaTools), float64(a.splits)), ratio(float64(a.tokens), float64(a.splits))
@@ -143,6 +191,49 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 		out.Intervals[Metrics[k]] = interval
 	}
 	return out
+}
+
+// blind returns the figures of blind use of the i-th column.
+func (r *run) blind(i int, sum *blindSums) BlindOutcome {
+	out := BlindOutcome{
+		Known:         true,
+		LLMCallsSaved: int(sum.llmSaved), CallingTurnsSaved: int(sum.turnsSaved), TokensSaved: int64(sum.tokensSaved), USDSaved: sum.usdSaved,
+		Use: Use{Moments: int(sum.moments), Followed: int(sum.followed)}, Reads: sum.reads, Writes: sum.writes,
+		Intervals: map[string]stat.Interval{},
+	}
+	var figures []stat.ClusterRatio
+	for _, m := range blindMeasures {
+		f := stat.ClusterRatio{Num: make([]float64, len(r.sums))}
+		if m.of != nil {
+			f.Den = make([]float64, len(r.sums))
+		}
+		for task := range r.sums {
+			s := &r.sums[task][i]
+			f.Num[task] = m.sum(&s.blind)
+			if m.of != nil {
+				f.Den[task] = m.of(s)
+			}
+		}
+		figures = append(figures, f)
+	}
+	for k, interval := range stat.Intervals(figures, stat.Options{Seed: r.options.Seed}) {
+		out.Intervals[blindMeasures[k].name] = interval
+	}
+	return out
+}
+
+// blindMeasures are the figures of blind use that have an interval.
+var blindMeasures = []struct {
+	name string
+	sum  func(*blindSums) float64
+	of   func(*taskSums) float64 // nil for a sum
+}{
+	{"calling_turns_saved", func(s *blindSums) float64 { return s.turnsSaved }, nil},
+	{"calling_turns_saved_share", func(s *blindSums) float64 { return s.turnsSaved }, func(s *taskSums) float64 { return s.turns }},
+	{"llm_calls_saved", func(s *blindSums) float64 { return s.llmSaved }, nil},
+	{"tokens_saved", func(s *blindSums) float64 { return s.tokensSaved }, nil},
+	{"cost_saved_usd", func(s *blindSums) float64 { return s.usdSaved }, nil},
+	{"precision", func(s *blindSums) float64 { return s.followed }, func(s *taskSums) float64 { return s.blind.moments }},
 }
 
 // measures are what a technique may save, in the order of Metrics.

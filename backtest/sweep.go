@@ -36,6 +36,12 @@ type ValueOutcome struct {
 	Outcome
 }
 
+// UseOutcome is what reading ahead comes to that begins at a P(use).
+type UseOutcome struct {
+	Use float64
+	Outcome
+}
+
 // BestValue returns the value that saves most calling turns, of several the
 // highest: a threshold then has the most evidence. 0 if nothing was tried.
 func (s *SweepOutcome) BestValue() int {

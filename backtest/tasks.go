@@ -36,6 +36,7 @@ func (r *run) survey() error {
 			return err
 		}
 		key := t.TaskKey()
+		r.offers = r.offers || len(t.Tools) > 0
 		if !seen[key] {
 			seen[key] = true
 			tasks = append(tasks, key)

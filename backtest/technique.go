@@ -58,6 +58,9 @@ type Part struct {
 	meter     *cost.Meter
 	fit       *cost.Fit
 	compiled  map[way]*compiled
+	chosen    map[chosenWay]*chosen
+	pool      *pool
+	readers   map[float64]*reader
 	habits    *habits
 	survey    *learn.Survey
 	preloader *Preloader
@@ -72,7 +75,10 @@ type Case struct {
 
 	avoided []bool // what inertia would do here, worked out once
 	wrong   int
-	found   []foundPlaces // what finders find here, each once
+	found   []foundUses          // what finders find here, each once
+	sets    map[string]*Finding  // what sets of meta-tools do here, each once
+	both    map[bothKey]*Finding // what both do, each once
+	ahead   map[*reader]*Finding // what is read ahead here beside nothing, once
 }
 
 // labelledStep is a step of a trajectory with its label as text.
@@ -97,11 +103,17 @@ type Finding struct {
 	// exact in replay, and those of these whose inputs were known; see
 	// execute.Place.
 	Places, Exact, Known int
+	NotComparable        int // places beside these: the recording lacks a result there
+
+	Blind *Blind // the same if meta-tools are used blindly; nil where none are offered
 
 	Wrong      int   // calls that would be made without the model and were not
 	Attributed []int // of a combination: the turns of Removed, by part
 
 	shares []share // of a combination: what its parts do
+	vain   []vain  // what meta-tools read in vain
+
+	handBacks int // uses of meta-tools that end early: the model has to see what came of it
 }
 
 // none does nothing: what everything is compared with.

@@ -1,0 +1,149 @@
+package backtest
+
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch/learn"
+)
+
+// Action is what a verdict says to do.
+type Action string
+
+// The actions.
+const (
+	DoNothing  Action = "do-nothing"
+	DoPatterns Action = "patterns" // offer meta-tools
+	DoPrefetch Action = "prefetch" // read ahead
+	DoBoth     Action = "both"     // offer meta-tools, and read ahead
+	DoRegister Action = "register" // register tools when they are needed
+)
+
+// Cell is one way of doing something about the agent.
+type Cell struct {
+	Action    Action
+	Select    Selection // of meta-tools; "" without any
+	Threshold int       // of meta-tools; 0 without any
+	MaxTools  int       // 0 sets no bound
+	Use       float64   // the P(use) from which on reads are made ahead; 0 without any
+	Lazily    bool      // tools and meta-tools are registered when they are needed, or from the start where that pays
+}
+
+// VerdictOptions say what a verdict chooses from, and by what.
+type VerdictOptions struct {
+	Objective  Objective
+	Thresholds []int // of meta-tools; nil: 3, 5, 10, 20
+	MaxTools   []int // nil: 1, 2, 5, 10, 20 and no bound
+}
+
+// Defaults of VerdictOptions, and the P(use) that are tried.
+var (
+	verdictThresholds = []int{3, 5, 10, 20}
+	verdictMaxTools   = []int{1, 2, 5, 10, 20, 0}
+	usesTried         = []float64{0.1, 0.2, 0.3, 0.5, 0.7, 0.9}
+)
+
+// grid returns the cells, the plainest first: of cells that save the same the first is
+// taken. Lazily says that definitions of tools are recorded.
+func (o *VerdictOptions) grid(lazily bool) []Cell {
+	thresholds, most := o.Thresholds, o.MaxTools
+	if thresholds == nil {
+		thresholds = verdictThresholds
+	}
+	if most == nil {
+		most = verdictMaxTools
+	}
+	cells := []Cell{{Action: DoRegister, Lazily: true}}
+	for _, use := range usesTried {
+		cells = append(cells, Cell{Action: DoPrefetch, Use: use})
+	}
+	cells = append(cells, Cell{Action: DoPrefetch, Use: learn.DefaultThreshold, Lazily: true})
+	for _, action := range []Action{DoPatterns, DoBoth} {
+		use := 0.0
+		if action == DoBoth {
+			use = learn.DefaultThreshold
+		}
+		for _, selection := range []Selection{SelectNet, SelectTurns} {
+			for i, threshold := range thresholds {
+				for _, tools := range most {
+					if tools == 0 || tools <= 5 || action == DoPatterns {
+						cells = append(cells, Cell{Action: action, Select: selection, Threshold: threshold, MaxTools: tools, Use: use})
+					}
+				}
+				if selection == SelectTurns && i%2 == 1 {
+					cells = append(cells, Cell{Action: action, Select: selection, Threshold: threshold, Use: use, Lazily: true})
+				}
+			}
+		}
+	}
+	if !lazily {
+		cells = slices.DeleteFunc(cells, func(c Cell) bool { return c.Lazily })
+	}
+	return cells
+}
+
+// technique returns the technique that does what a cell says.
+func (c Cell) technique() Technique {
+	t := Technique{Name: string(c.Action)}
+	if c.Select != "" {
+		o := offer{way: way{algorithm: compile.Patterns, threshold: c.Threshold}, selection: c.Select, tools: c.MaxTools}
+		t.ways, t.offer = []way{o.way}, &o
+	}
+	t.Train = func(p *Part) (Trained, error) { return c.train(p, t.offer) }
+	return t
+}
+
+func (c Cell) train(p *Part, o *offer) (Trained, error) {
+	if c.Action == DoRegister {
+		return preload.Train(p)
+	}
+	b := &together{meter: p.meter, lazily: c.Lazily}
+	var err error
+	if o != nil {
+		if b.tools, err = p.offered(*o); err != nil {
+			return nil, err
+		}
+	}
+	if c.Use > 0 {
+		if b.reader, err = p.trainReader(c.Use); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case c.Lazily:
+		b.fill()
+		b.preloader, err = b.learn(p)
+		return b, err
+	case b.reader == nil:
+		return b.tools, nil
+	case b.tools == nil:
+		return b.reader, nil
+	}
+	b.fill()
+	return b, nil
+}
+
+// fill gives a combination parts that do nothing for those that it has not.
+func (b *together) fill() {
+	if b.tools == nil {
+		b.tools = &toolset{pool: &pool{}}
+		b.tools.pool.find()
+	}
+	if b.reader == nil {
+		b.reader = &reader{meter: b.meter}
+	}
+	if b.preloader == nil {
+		b.preloader = &Preloader{}
+	}
+}
+
+// Objective is what a verdict weighs.
+type Objective string
+
+// The objectives. Money is tokens where no price is known.
+const (
+	ObjectiveMoney  Objective = "money"
+	ObjectiveTokens Objective = "tokens"
+	ObjectiveTurns  Objective = "turns"
+	ObjectiveTime   Objective = "time"
+)

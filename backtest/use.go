@@ -1,0 +1,155 @@
+package backtest
+
+import (
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Amount is tokens and money.
+type Amount struct{ Tokens, USD float64 }
+
+// in returns the amount in the unit of a choice; nothing where turns are counted.
+func (a Amount) in(unit string) float64 {
+	switch unit {
+	case "usd":
+		return a.USD
+	case "tokens":
+		return a.Tokens
+	}
+	return 0
+}
+
+// meanTokens is the mean tokens of the results of a tool.
+type meanTokens struct {
+	sum int64
+	n   int
+}
+
+// enoughResults are counted for a mean: more tell nothing that matters here.
+const enoughResults = 100
+
+// see counts the result of a call; nil sees nothing.
+func (m *meanTokens) see(c *trace.Call, meter *cost.Meter) {
+	if m == nil || m.n == enoughResults || !c.HasResult || c.Status == trace.StatusFailed {
+		return
+	}
+	m.sum += meter.Text(c.Result.Text())
+	m.n++
+}
+
+func (m *meanTokens) mean() float64 {
+	if m.n == 0 {
+		return 0
+	}
+	return float64(m.sum) / float64(m.n)
+}
+
+// seenMoment is a moment, and what its tool does there that nobody asked for.
+type seenMoment struct {
+	tool     int
+	call     int
+	followed bool
+	spent    []int // by step; nil for nothing
+}
+
+// momentsIn returns the moments of each tool for itself, from left to right: those
+// inside a place where it has been used are none.
+func momentsIn(uses *replay.Uses, tools int) []seenMoment {
+	until := make([]int, tools)
+	var out []seenMoment
+	for i := range uses.Moments {
+		m := &uses.Moments[i]
+		if m.Begin < until[m.Tool] {
+			continue
+		}
+		until[m.Tool] = m.End
+		one := seenMoment{tool: m.Tool, call: m.Call, followed: m.Followed}
+		if spent := uses.Spent(m); spent.Reads+spent.Writes > 0 {
+			one.spent = spent.ByStep
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// addMoments adds what the moments of one trajectory show.
+func (c *chooser) addMoments(k *Case, moments []seenMoment, account *cost.Account) {
+	reading := map[int]Amount{} // by turn: what it costs to read a token from there on
+	for i := range moments {
+		m := &moments[i]
+		it := c.items[m.tool]
+		it.use.Moments++
+		if m.followed {
+			it.use.Followed++
+		}
+		turn := k.Trajectory.Calls[m.call].Turn
+		if m.spent == nil || account == nil || turn < 0 {
+			continue
+		}
+		one, known := reading[turn]
+		if !known {
+			r := account.Reading(thousand, turn+1, len(account.Turns)-1, nil)
+			one = Amount{float64(r.Tokens()) / thousand, r.USD / thousand}
+			reading[turn] = one
+		}
+		if it.spent == nil {
+			it.spent = make([]Amount, len(m.spent))
+		}
+		for step, calls := range m.spent {
+			it.spent[step].Tokens += float64(calls) * one.Tokens
+			it.spent[step].USD += float64(calls) * one.USD
+		}
+	}
+}
+
+// vain returns what an item reads in vain if it is used blindly.
+func (c *chooser) vain(it *item) Amount {
+	var sum Amount
+	for step, s := range it.spent {
+		tokens := c.results[it.definition.Steps[step].Tool].mean() + attachedTokens
+		sum.Tokens += tokens * s.Tokens
+		sum.USD += tokens * s.USD
+	}
+	return sum
+}
+
+// blind returns what blind use of an item is worth: of several with the same first
+// call the one is used whose moments are worth most.
+func (c *chooser) blind(i int32) toolUse {
+	it := c.items[i]
+	u := toolUse{tokens: make([]float64, len(it.definition.Steps))}
+	for step := range it.definition.Steps {
+		u.tokens[step] = c.results[it.definition.Steps[step].Tool].mean()
+	}
+	if it.use.Moments == 0 {
+		return u
+	}
+	unit := "turns"
+	switch {
+	case 2*c.usage > c.out.Turns && 2*c.priced > c.perTokenTurns:
+		unit = "usd"
+	case 2*c.usage > c.out.Turns:
+		unit = "tokens"
+	}
+	for _, t := range it.trajectories {
+		for k := range c.spans[t] {
+			if s := &c.spans[t][k]; s.item == i {
+				u.worth += s.in(unit)
+			}
+		}
+	}
+	u.worth = (u.worth - it.vain.in(unit)) / float64(it.use.Moments)
+	return u
+}
+
+// in returns what a span saves in a unit.
+func (s *span) in(unit string) float64 {
+	switch unit {
+	case "usd":
+		return float64(s.usd)
+	case "tokens":
+		return float64(s.tokens)
+	}
+	return float64(s.turns)
+}

@@ -1,0 +1,121 @@
+package backtest
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/awo-dev/awo/internal/recordings"
+	script "github.com/awo-dev/awo/internal/scripted"
+)
+
+// judged is a back-test whose columns save what is said, by task; each task is a part of
+// its own kind: task i is in part i%5+1.
+func judged(objective Objective, saved ...[]float64) *run {
+	r := &run{options: Options{Verdict: &VerdictOptions{Objective: objective}}, out: &Result{LLMTurns: 10}, tasks: map[string]int{}, part: 5}
+	for task := range saved[0] {
+		r.tasks[fmt.Sprint(task)] = task
+		r.partOf = append(r.partOf, task%5+1)
+		sums := make([]taskSums, len(saved))
+		for column := range saved {
+			sums[column].usdSaved, sums[column].turnsSaved = saved[column][task], saved[column][task]
+		}
+		r.sums = append(r.sums, sums)
+	}
+	for column := range saved {
+		r.cells = append(r.cells, Cell{Action: DoPatterns, Threshold: column + 1})
+		r.columns = append(r.columns, Technique{})
+	}
+	return r
+}
+
+// TestVerdictIsHeldOut: what a part saves decides nothing about that part.
+func TestVerdictIsHeldOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		amounts := rapid.SliceOfN(rapid.Float64Range(-1, 2), 20, 20)
+		columns := [][]float64{amounts.Draw(t, "a"), amounts.Draw(t, "b"), amounts.Draw(t, "c")}
+		r := judged(ObjectiveMoney, columns...)
+		part := rapid.IntRange(1, 5).Draw(t, "part")
+		before := r.pick(ObjectiveMoney, part)
+		for task := range r.sums {
+			if r.partOf[task] == part {
+				for column := range r.sums[task] {
+					r.sums[task][column].usdSaved = rapid.Float64Range(-100, 100).Draw(t, "other")
+				}
+			}
+		}
+		if after := r.pick(ObjectiveMoney, part); after != before {
+			t.Fatalf("part %d chose %d, with other values in it %d", part, before, after)
+		}
+	})
+}
+
+// TestVerdictArithmetic checks choice and sum by hand.
+func TestVerdictArithmetic(t *testing.T) {
+	repeat := func(values ...float64) (out []float64) {
+		for range 20 / len(values) {
+			out = append(out, values...)
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		columns   [][]float64
+		action    Action
+		threshold int
+		saved     float64
+	}{
+		"the better one":          {[][]float64{repeat(1, 3), repeat(4, 2)}, DoPatterns, 2, 60},
+		"a loss is none":          {[][]float64{repeat(-1)}, DoNothing, 0, 0},
+		"too unsure":              {[][]float64{append(repeat(-1)[:19], 30)}, DoNothing, 0, 0},
+		"the first of equal ones": {[][]float64{repeat(2), repeat(2)}, DoPatterns, 1, 40},
+		// Tasks of the first part save most with the first column, which the others do not
+		// know: for that part they choose the second.
+		"of a part the others choose": {[][]float64{repeat(5, 1, 1, 1, 1), repeat(1, 1.5, 1.5, 1.5, 1.5)}, DoPatterns, 1, 4*1 + 16*1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := judged(ObjectiveMoney, c.columns...)
+			r.judge()
+			v := r.out.Verdict
+			if v.Cell.Action != c.action || v.Cell.Threshold != c.threshold || v.Blind.USD != c.saved {
+				t.Errorf("%+v saves %v, by part %+v", v.Cell, v.Blind.USD, v.Parts)
+			}
+			if v.Best.USD < v.Blind.USD {
+				t.Errorf("the best in hindsight saves %v", v.Best.USD)
+			}
+		})
+	}
+	few := judged(ObjectiveMoney, []float64{1, 1, 1})
+	few.judge()
+	if v := few.out.Verdict; v.Unknown == "" || v.Cell.Action != DoNothing {
+		t.Errorf("of three tasks %+v", v)
+	}
+}
+
+// TestVerdictOfRuns: where lookups follow, reading ahead pays and needs no definition;
+// where definitions cost more than all turns, nothing is offered.
+func TestVerdictOfRuns(t *testing.T) {
+	o := options(none, batch)
+	o.Verdict = &VerdictOptions{}
+	r, err := Run(recordings.Source(lookups(40, true)), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := r.Verdict
+	if v.Cell.Action != DoPrefetch || v.Objective != ObjectiveMoney || v.Blind.USD <= 0 || v.Blind.CallingTurns != 40 || v.Best.USD < v.Blind.USD || len(r.Techniques) != 2 {
+		t.Errorf("%+v", v)
+	}
+	o.Verdict.Objective = ObjectiveTurns
+	if r, err = Run(recordings.Source(lookups(40, true)), o); err != nil || r.Verdict.Blind.CallingTurns != 40 {
+		t.Errorf("%+v, %v", r.Verdict, err)
+	}
+	nothing := customers(20, func(i int, s *script.Run) {
+		s.Call(fmt.Sprint("write_", i), `{}`, `true`)
+	})
+	for i, run := range nothing {
+		run.Task = fmt.Sprint(i)
+	}
+	if r, err = Run(recordings.Source(nothing), o); err != nil || r.Verdict.Cell.Action != DoNothing || r.Verdict.Blind.CallingTurns != 0 {
+		t.Errorf("%+v, %v", r.Verdict, err)
+	}
+}
