@@ -1,0 +1,193 @@
+package process
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// Bounds of a Map. What is beyond them is counted under OtherTools, or in
+// Map.EdgesLeftOut.
+const (
+	MaxNodes = 2000
+	MaxEdges = 100000
+)
+
+// OtherTools stands for the tools that are not nodes of their own.
+const OtherTools = "(other tools)"
+
+// Map is the directly-follows graph of the calls that a model decided on.
+type Map struct {
+	Trajectories int // with at least one such call
+	Nodes        []Node
+	Edges        []Edge
+	OtherTools   int // calls of tools beyond MaxNodes
+	EdgesLeftOut int // steps from one call to the next beyond MaxEdges
+}
+
+// Node is a tool.
+type Node struct {
+	Tool         string
+	Calls        int
+	Trajectories int
+	Failed       int // calls that failed
+	Judged       int // calls of which it is known whether they failed
+	Duration     Durations
+}
+
+// The ends of an Edge that are no tool.
+const (
+	Start = -1 // of a trajectory
+	End   = -2
+)
+
+// Edge says that one call came right after another.
+type Edge struct {
+	From, To     int // indexes of Map.Nodes, or Start and End
+	Count        int
+	Trajectories int
+	Parallel     int       // of Count, in one turn
+	Gap          Durations // from the end of the one to the start of the other
+}
+
+// Builder makes a Map and keeps a sample of timelines.
+type Builder struct {
+	numbers map[trace.Name]int32
+	nodes   []Node
+	edges   map[[2]int32]*Edge
+	seen    map[[2]int32]struct{} // edges of the trajectory at hand
+	met     map[int32]struct{}    // nodes of it
+	runs    int
+	other   int
+	dropped int
+	sample  sample
+}
+
+// NewBuilder returns a Builder that keeps up to timelines trajectories as timelines.
+func NewBuilder(timelines int) *Builder {
+	return &Builder{
+		numbers: map[trace.Name]int32{}, edges: map[[2]int32]*Edge{},
+		seen: map[[2]int32]struct{}{}, met: map[int32]struct{}{},
+		sample: sample{most: timelines},
+	}
+}
+
+// Add counts a trajectory. It keeps nothing of t.
+func (b *Builder) Add(t *trace.Trajectory) {
+	clear(b.seen)
+	clear(b.met)
+	before, last := int32(Start), (*trace.Call)(nil)
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		if c.Origin != trace.OriginModel {
+			continue
+		}
+		n := b.node(c)
+		b.edge(before, n, last, c)
+		before, last = n, c
+	}
+	if last == nil {
+		return
+	}
+	b.edge(before, End, last, nil)
+	b.runs++
+	b.sample.see(t)
+}
+
+// node counts a call and returns the number of its tool.
+func (b *Builder) node(c *trace.Call) int32 {
+	n, ok := b.numbers[c.Tool]
+	if !ok {
+		if len(b.nodes) < MaxNodes {
+			n = int32(len(b.nodes))
+			b.nodes = append(b.nodes, Node{Tool: c.Tool.Value()})
+		} else {
+			n = b.otherNode()
+		}
+		b.numbers[c.Tool] = n
+	}
+	node := &b.nodes[n]
+	node.Calls++
+	if n >= MaxNodes {
+		b.other++
+	}
+	if _, ok := b.met[n]; !ok {
+		b.met[n] = struct{}{}
+		node.Trajectories++
+	}
+	if c.Status != trace.StatusUnknown {
+		node.Judged++
+		if c.Status == trace.StatusFailed {
+			node.Failed++
+		}
+	}
+	if !c.Start.IsZero() && !c.End.IsZero() {
+		node.Duration.Add(c.End.Sub(c.Start).Seconds())
+	}
+	return n
+}
+
+// otherNode returns the node behind the last one, for all other tools.
+func (b *Builder) otherNode() int32 {
+	if len(b.nodes) == MaxNodes {
+		b.nodes = append(b.nodes, Node{Tool: OtherTools})
+	}
+	return MaxNodes
+}
+
+// edge counts a step from one call to the next.
+func (b *Builder) edge(from, to int32, last, next *trace.Call) {
+	key := [2]int32{from, to}
+	e := b.edges[key]
+	if e == nil {
+		if len(b.edges) >= MaxEdges {
+			b.dropped++
+			return
+		}
+		e = &Edge{From: int(from), To: int(to)}
+		b.edges[key] = e
+	}
+	e.Count++
+	if _, ok := b.seen[key]; !ok {
+		b.seen[key] = struct{}{}
+		e.Trajectories++
+	}
+	if last == nil || next == nil {
+		return
+	}
+	if last.Turn >= 0 && last.Turn == next.Turn {
+		e.Parallel++
+	}
+	if !last.End.IsZero() && !next.Start.IsZero() && next.Start.After(last.End) {
+		e.Gap.Add(next.Start.Sub(last.End).Seconds())
+	}
+}
+
+// Map returns what was counted: nodes by calls, most first, and then by name; edges
+// by count, most first, and then by nodes.
+func (b *Builder) Map() *Map {
+	order := make([]int, len(b.nodes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, k int) int {
+		x, y := &b.nodes[i], &b.nodes[k]
+		return cmp.Or(cmp.Compare(y.Calls, x.Calls), strings.Compare(x.Tool, y.Tool))
+	})
+	m := &Map{Trajectories: b.runs, OtherTools: b.other, EdgesLeftOut: b.dropped, Nodes: make([]Node, len(order))}
+	place := map[int]int{Start: Start, End: End}
+	for at, i := range order {
+		m.Nodes[at], place[i] = b.nodes[i], at
+	}
+	for _, e := range b.edges {
+		moved := *e
+		moved.From, moved.To = place[e.From], place[e.To]
+		m.Edges = append(m.Edges, moved)
+	}
+	slices.SortFunc(m.Edges, func(x, y Edge) int {
+		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.From, y.From), cmp.Compare(x.To, y.To))
+	})
+	return m
+}
