@@ -1,0 +1,268 @@
+package summary_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/summary"
+	"github.com/awo-dev/awo/trace"
+)
+
+const office = "../testdata/office/trajectories.jsonl.gz"
+
+func options(choices ...summary.Option) summary.Options {
+	return summary.Options{
+		Labels: []summary.Label{
+			{Name: "model", Of: func(t *trace.Trajectory) string { return t.Model }},
+			{Name: "outcome", Of: func(t *trace.Trajectory) string { return t.Outcome.String() }},
+		},
+		Choices: choices,
+	}
+}
+
+// of returns the summary of trajectories; part k of them has an input of its own.
+func of(k int, list ...*trace.Trajectory) *summary.Summary {
+	s := summary.New(options())
+	for _, t := range list {
+		s.Add(t)
+	}
+	s.AddIntake(intake(k))
+	s.AddInput(sha256.Sum256([]byte{byte(k), byte(k >> 8)}))
+	return s
+}
+
+func intake(k int) summary.Intake {
+	in := summary.Intake{Files: 1, Records: k, Bounds: map[string]summary.Bound{"places": {Places: 1, LeftOut: k}}}
+	in.Problems.AddN("json-syntax", k)
+	in.Left[2] = k
+	return in
+}
+
+// stored returns a summary as it is read from a file.
+func stored(t rapid.TB, s *summary.Summary) *summary.Summary {
+	t.Helper()
+	read, err := summary.Read("part", s.Append(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return read
+}
+
+// TestPartitions wants the summary of any parts, merged in any order and by any tree, to
+// be byte for byte that of the whole.
+func TestPartitions(t *testing.T) {
+	list := recordings.Read(t, office)[:60]
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 12).Draw(t, "parts")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		whole := summary.New(options())
+		parts := make([]*summary.Summary, n)
+		chosen := make([][]*trace.Trajectory, n)
+		for _, one := range list {
+			k := r.IntN(n)
+			chosen[k] = append(chosen[k], one)
+			whole.Add(one)
+		}
+		for k := range parts {
+			parts[k] = of(k, chosen[k]...)
+			whole.AddIntake(intake(k))
+			whole.AddInput(sha256.Sum256([]byte{byte(k), byte(k >> 8)}))
+		}
+		want := whole.Append(nil)
+		for len(parts) > 1 {
+			r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+			into, from := parts[0], parts[1]
+			if r.IntN(2) == 0 {
+				into = stored(t, into)
+			}
+			if r.IntN(2) == 0 {
+				from = stored(t, from)
+			}
+			if err := into.Merge(from, false); err != nil {
+				t.Fatal(err)
+			}
+			parts = append([]*summary.Summary{into}, parts[2:]...)
+		}
+		if got := parts[0].Append(nil); !bytes.Equal(got, want) {
+			t.Fatalf("%d parts give other bytes: %d of %d", n, len(got), len(want))
+		}
+		if got := stored(t, whole).Append(nil); !bytes.Equal(got, want) {
+			t.Fatal("reading changes the bytes")
+		}
+	})
+}
+
+// TestCorpus wants the sequences back that went in, and the figures beside them.
+func TestCorpus(t *testing.T) {
+	list := recordings.Read(t, office)
+	s := stored(t, of(1, list...))
+	var facts trace.Completeness
+	in := trace.NewCorpus(trace.CorpusOptions{Group: func(t *trace.Trajectory) string { return t.Model }})
+	for _, one := range list {
+		in.Add(one)
+		facts.Add(one)
+	}
+	out, err := s.Corpus("model")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := multiset(out), multiset(in); !reflect.DeepEqual(got, want) {
+		t.Errorf("%d different sequences in groups, want %d", len(got), len(want))
+	}
+	if got, want := len(out.Tasks()), len(in.Tasks()); got != want {
+		t.Errorf("%d tasks, want %d", got, want)
+	}
+	if got, want := s.Facts().Tools(), facts.Tools(); !reflect.DeepEqual(got, want) {
+		t.Errorf("tools are\n%+v, want\n%+v", got, want)
+	}
+	if got, want := s.Facts().Tally.Capabilities(), facts.Capabilities(); !reflect.DeepEqual(got, want) {
+		t.Errorf("capabilities are\n%+v, want\n%+v", got, want)
+	}
+	for _, text := range []string{list[0].ID, list[0].TaskKey(), "trajectories.jsonl"} {
+		if bytes.Contains(s.Append(nil), []byte(text)) {
+			t.Errorf("the file holds %q", text)
+		}
+	}
+}
+
+func multiset(c *trace.Corpus) map[string]int {
+	out := map[string]int{}
+	for i := range c.Len() {
+		var b strings.Builder
+		b.WriteString(c.Groups()[c.Group(i)] + ":")
+		for _, tool := range c.Sequence(i).Tools {
+			b.WriteString(" " + c.Tools()[tool].Value())
+		}
+		out[b.String()]++
+	}
+	return out
+}
+
+// TestTallyIsWhole wants every count of a tally and of a tool among those that are kept.
+func TestTallyIsWhole(t *testing.T) {
+	var tally trace.Tally
+	var tool trace.ToolSummary
+	for _, x := range []struct {
+		v       reflect.Value
+		figures int
+	}{{reflect.ValueOf(tally), len(tally.Figures())}, {reflect.ValueOf(tool), len(tool.Figures())}} {
+		n := 0
+		for i := range x.v.NumField() {
+			if x.v.Field(i).Kind() == reflect.Int {
+				n++
+			}
+		}
+		if n != x.figures {
+			t.Errorf("%s has %d counts, and %d are kept", x.v.Type(), n, x.figures)
+		}
+	}
+}
+
+func code(err error) string {
+	if e, ok := err.(*diag.Error); ok {
+		return e.Code
+	}
+	return ""
+}
+
+func TestMergeRefuses(t *testing.T) {
+	list := recordings.Read(t, office)[:9]
+	a := of(1, list...)
+	before := a.Append(nil)
+	other := summary.New(options(summary.Option{Name: "min-length", Value: "2"}))
+	labels := summary.New(summary.Options{})
+	for _, x := range []struct {
+		part *summary.Summary
+		want string
+	}{{of(1, list...), summary.CodeOverlap}, {other, summary.CodeOptions}, {labels, summary.CodeOptions}} {
+		if err := a.Merge(x.part, false); code(err) != x.want {
+			t.Errorf("merging gives %v, want %s", err, x.want)
+		}
+		if !bytes.Equal(a.Append(nil), before) {
+			t.Error("a refused part was counted")
+		}
+	}
+	if err := a.Merge(of(1, list...), true); err != nil || a.Facts().Tally.Trajectories != 18 {
+		t.Errorf("with overlap: %v, %d trajectories", err, a.Facts().Tally.Trajectories)
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	data := of(1, recordings.Read(t, office)[:9]...).Append(nil)
+	change := func(at int, b byte) []byte {
+		out := bytes.Clone(data)
+		out[at] ^= b
+		return out
+	}
+	for name, x := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"nothing":      {nil, summary.CodeForeign},
+		"other":        {[]byte(`{"messages":[]}`), summary.CodeForeign},
+		"head":         {data[:20], summary.CodeTruncated},
+		"half":         {data[:len(data)/2], summary.CodeTruncated},
+		"longer":       {append(bytes.Clone(data), 0), summary.CodeTruncated},
+		"version":      {change(8, 3), summary.CodeVersion},
+		"bit":          {change(len(data)/2, 1), summary.CodeCorrupt},
+		"checksum":     {change(len(data)-1, 1), summary.CodeCorrupt},
+		"body":         {sealed(change(len(data)-33, 0x7f)), summary.CodeCorrupt},
+		"options":      {sealed(change(30, 1)), summary.CodeCorrupt},
+		"whole":        {data, ""},
+		"sealed again": {sealed(data), ""},
+	} {
+		if _, err := summary.Read("x", x.data); code(err) != x.want {
+			t.Errorf("%s: %v, want %q", name, err, x.want)
+		}
+	}
+}
+
+// sealed gives a file the size and the checksum that it should have.
+func sealed(data []byte) []byte {
+	if len(data) < 56+sha256.Size {
+		return data
+	}
+	out := bytes.Clone(data)
+	binary.LittleEndian.PutUint64(out[16:], uint64(len(out)))
+	sum := sha256.Sum256(out[:len(out)-sha256.Size])
+	copy(out[len(out)-sha256.Size:], sum[:])
+	return out
+}
+
+// FuzzRead wants of any bytes a problem, or a summary that is written as it was read.
+func FuzzRead(f *testing.F) {
+	list := recordings.Read(f, office)
+	for _, n := range []int{0, 1, 4} {
+		f.Add(of(n, list[:n]...).Append(nil))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = sealed(data)
+		s, err := summary.Read("x", data)
+		if err != nil {
+			if !strings.HasPrefix(code(err), "summary-") {
+				t.Fatalf("%v has no code", err)
+			}
+			return
+		}
+		if !bytes.Equal(s.Append(nil), data) {
+			t.Fatal("it is not written as it was read")
+		}
+		if s.Facts().Tally.Trajectories < 1000 {
+			if _, err := s.Corpus("model"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Merge(s, true); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
