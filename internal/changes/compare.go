@@ -18,7 +18,9 @@ import (
 // argument-required and argument-retyped (of a tool under a meta-tool of the old
 // set). Not breaking are: meta-tool-added, input-added, input-optional,
 // input-widened, binding-changed, output-widened, hint-stronger,
-// description-changed, support-lost, argument-added, tool-changed.
+// description-changed, support-lost, argument-added, tool-changed, and all that is about
+// rules for reading ahead, which nobody calls: prefetch-added, prefetch-removed,
+// prefetch-changed, prefetch-use-changed.
 type Change struct {
 	Code     string `json:"code"`
 	Breaking bool   `json:"breaking"`
@@ -30,10 +32,12 @@ type Change struct {
 
 	// MetaTools are those of the old set that call the tool, for changes of a tool.
 	MetaTools []string `json:"meta_tools"`
+
+	Rule string `json:"rule"` // for reading ahead; "" if it is about none
 }
 
 // Compare returns what differs, changes of tools first, then meta-tools in the
-// order of the old set, then new ones.
+// order of the old set, then new ones, then rules for reading ahead.
 func Compare(before, after *Set) []Change {
 	c := &comparison{before: before, after: after}
 	c.tools()
@@ -45,6 +49,7 @@ func Compare(before, after *Set) []Change {
 			c.add(Change{Code: "meta-tool-added", MetaTool: m.Name}, "new: %s, in %s", chain(m), count(m.Support, "trajectory", "trajectories"))
 		}
 	}
+	c.readsAhead()
 	return c.list
 }
 

@@ -17,6 +17,8 @@ type Set struct {
 	// Left are the candidates that were not offered, by name, and why.
 	Left map[string]string
 
+	Rules []Rule // for reading ahead; see ReadRules
+
 	tools map[string]*Tool
 	named map[string]*MetaTool
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/stategraph"
 )
 
@@ -47,6 +48,8 @@ type Results struct {
 	Found Found
 	// Snapshot is the file of the inertia graph, whose nodes the meta-tools are too.
 	Snapshot []byte
+	// Prefetch are the rules for reading ahead, nil for none.
+	Prefetch *stored.File
 }
 
 // Emitters are the artefacts of `awo extract`, in the order in which they are made.
@@ -64,6 +67,9 @@ var Emitters = []Emitter{
 	Graph,
 	Candidates,
 	Inertia,
+	Prefetch,
+	PrefetchPython,
+	PrefetchTypeScript,
 }
 
 // All makes the files of every emitter of the table, in its order.

@@ -11,9 +11,12 @@ import (
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
@@ -74,7 +77,7 @@ func compiledRuns(t testing.TB, list []*trace.Trajectory, set *rules.Set, algori
 }
 
 // emitted writes what is offered as every artefact.
-func emitted(t testing.TB, c *compile.Compilation) ([]*bind.Definition, map[string][]byte) {
+func emitted(t testing.TB, c *compile.Compilation, reads *stored.File) ([]*bind.Definition, map[string][]byte) {
 	t.Helper()
 	names := c.Merged.Names(c.Merged.Masker(false))
 	view, err := c.Merged.Graph.Select(stategraph.Selection{}, names)
@@ -90,7 +93,7 @@ func emitted(t testing.TB, c *compile.Compilation) ([]*bind.Definition, map[stri
 	for _, d := range c.Definitions {
 		found.Candidates = append(found.Candidates, emit.FoundCandidate{Definition: d, Ending: c.Ending(d.Candidate)})
 	}
-	made, err := emit.All(emit.Emitters, emit.Results{View: view, Names: names, Tools: offered, Operations: operations, Found: found})
+	made, err := emit.All(emit.Emitters, emit.Results{View: view, Names: names, Tools: offered, Operations: operations, Found: found, Prefetch: reads})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +102,16 @@ func emitted(t testing.TB, c *compile.Compilation) ([]*bind.Definition, map[stri
 		files[f.Name] = f.Data
 	}
 	return offered, files
+}
+
+// learntReads learns which reads follow from which answers, all tools being taken to read.
+func learntReads(t testing.TB, list []*trace.Trajectory) *stored.File {
+	t.Helper()
+	survey, err := learn.NewSurvey(recordings.Source(list), learn.Options{Reads: func(trace.Name) bool { return true }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return survey.Choose(learn.ChooseOptions{}).File()
 }
 
 // TestHostileRuns compiles runs whose names and values look like something
@@ -120,7 +133,8 @@ func TestHostileRuns(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%.20q", algorithm, name), func(t *testing.T) {
 				list := hostileRuns(name)
 				c := compiledRuns(t, list, set, algorithm)
-				offered, files := emitted(t, c)
+				reads := learntReads(t, list)
+				offered, files := emitted(t, c, reads)
 				if len(offered) == 0 {
 					t.Fatal("nothing is offered")
 				}
@@ -133,8 +147,21 @@ func TestHostileRuns(t *testing.T) {
 						t.Errorf("%s holds the control character %#x", file, data[i])
 					}
 				}
-				if slices.Sort(got); !slices.Equal(got, artefacts) {
-					t.Errorf("files are %q", got)
+				want := artefacts
+				if name == "" { // a tool without a name is none that can be asked
+					want = slices.DeleteFunc(slices.Clone(want), func(file string) bool { return strings.HasPrefix(file, "prefetch.") })
+				}
+				if slices.Sort(got); !slices.Equal(got, want) {
+					t.Errorf("files are %+v", got)
+				}
+				if name != "" {
+					back, err := stored.Decode(stored.Name, files[stored.Name])
+					if err != nil {
+						t.Fatal(err)
+					}
+					if fmt.Sprintf("%+v", back.Set) != fmt.Sprintf("%+v", reads.Set) {
+						t.Errorf("rules are %+v, and were %+v", back.Set, reads.Set)
+					}
 				}
 				read, err := arazzo.Parse(arazzo.File, files[arazzo.File])
 				if err != nil {

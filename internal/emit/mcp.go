@@ -19,8 +19,7 @@ var MCP = Emitter{
 				Name: t.Name, Description: t.Description, InputSchema: inputSchema(t), Annotations: annotationsOf(t),
 				Meta: map[string]mcpMetaJSON{"dev.awo/metatool": {Steps: stepNames(t)}},
 			}
-			// Servers have to return what they announce, and the protocol's older
-			// revisions know objects only.
+			// Servers have to return what they announce: every answer fits.
 			if kind, _ := t.Output.Schema.Lookup("type"); kind.Kind == trace.String && kind.Text == "object" {
 				tool.OutputSchema = plainDialect.clean(t.Output.Schema, 1).AppendCanonical(nil)
 			}

@@ -105,6 +105,7 @@ type session struct {
 	tool    *bind.Definition
 	inputs  trace.Value
 	options execute.Options
+	answer  execute.AnswerOptions
 	caller  func() execute.Caller // a fresh one, the same for everyone
 }
 
@@ -116,7 +117,7 @@ func (s *session) want(t *testing.T) (outcome string, calls []string) {
 		calls = append(calls, callText(tool, args))
 		return caller.Call(ctx, tool, args)
 	}), s.options)
-	return canonical(outcomeValue(&s.tool.Tool, out)), calls
+	return canonical(outcomeValue(&s.tool.Tool, out, s.answer)), calls
 }
 
 // got runs the session in a program.
@@ -133,8 +134,8 @@ func (s *session) got(t *testing.T, p *program) (outcome string, calls []string)
 	if maxCalls == 0 {
 		maxCalls = 100
 	}
-	p.say(t, fmt.Sprintf(`{"name":%q,"inputs":%s,"options":{"max_calls":%d,"retries":%d,"skip_failed_reads":%v}}`,
-		s.tool.Name, s.inputs.AppendCanonical(nil), maxCalls, retries, s.options.SkipFailedReads))
+	p.say(t, fmt.Sprintf(`{"name":%q,"inputs":%s,"options":{"max_calls":%d,"retries":%d,"skip_failed_reads":%v},"steps":%v,"max_bytes":%d}`,
+		s.tool.Name, s.inputs.AppendCanonical(nil), maxCalls, retries, s.options.SkipFailedReads, s.answer.Steps, s.answer.MaxBytes))
 	caller := s.caller()
 	for {
 		line, err := p.out.ReadBytes('\n')
@@ -213,6 +214,9 @@ func canonical(v trace.Value) string {
 		case trace.Object:
 			var members []trace.Member
 			for _, m := range v.Members {
+				if m.Name == "answer" {
+					m.Value.Text = withoutWords(m.Value.Text)
+				}
 				if m.Name != "message" && m.Name != "error" {
 					members = append(members, trace.Member{Name: m.Name, Value: walk(m.Value)})
 				}
@@ -224,8 +228,19 @@ func canonical(v trace.Value) string {
 	return string(walk(v).AppendCanonical(nil))
 }
 
+// errorWords are the words of errors in an answer that is no success: those of the
+// languages differ.
+var errorWords = regexp.MustCompile(`"(?:message|error)":"(?:[^"\\]|\\.)*",?`)
+
+func withoutWords(answer string) string {
+	if strings.HasPrefix(answer, `{"results":`) && !strings.Contains(answer, `"status":"none"`) {
+		return answer // byte for byte
+	}
+	return errorWords.ReplaceAllString(answer, "")
+}
+
 // outcomeValue returns an outcome as the modules do.
-func outcomeValue(tool *metatool.Tool, out *execute.Outcome) trace.Value {
+func outcomeValue(tool *metatool.Tool, out *execute.Outcome, o execute.AnswerOptions) trace.Value {
 	raw := func(v trace.Value) json.RawMessage { return v.AppendCanonical(nil) }
 	steps := []any{}
 	for _, s := range out.Steps {
@@ -237,7 +252,11 @@ func outcomeValue(tool *metatool.Tool, out *execute.Outcome) trace.Value {
 			} else if c.Result.Status == trace.StatusFailed {
 				status = "failed"
 			}
-			calls = append(calls, map[string]any{"arguments": raw(c.Args), "status": status, "tries": c.Tries, "result": raw(c.Result.Value)})
+			call := map[string]any{"arguments": raw(c.Args), "status": status, "tries": c.Tries, "result": raw(c.Result.Value)}
+			if tool.Steps[s.Step].Each != nil {
+				call["element"] = raw(c.Element)
+			}
+			calls = append(calls, call)
 		}
 		steps = append(steps, map[string]any{"tool": tool.Steps[s.Step].Tool, "calls": calls, "skipped": s.Skipped, "result": raw(s.Result)})
 	}
@@ -250,7 +269,8 @@ func outcomeValue(tool *metatool.Tool, out *execute.Outcome) trace.Value {
 		failure = where
 	}
 	text, err := json.Marshal(map[string]any{
-		"name": tool.Name, "state": out.State, "safe_to_retry": out.Retry, "steps": steps, "failure": failure, "output": raw(out.Output),
+		"name": tool.Name, "state": out.State, "safe_to_retry": out.Retry, "steps": steps, "failure": failure,
+		"answer": string(out.AppendAnswer(nil, tool, o)),
 	})
 	if err != nil {
 		panic(err)

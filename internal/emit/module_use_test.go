@@ -100,7 +100,8 @@ def call_tool(name, args):
 
 assert metatools.names() == ["class"]
 out = metatools.class_2(call_tool, from_2="b", call_tool_2=None)
-assert out.state == "done" and out.value() == out.output and list(out.output) == ["read it's", "write"], out.as_dict()
+assert out.state == "done" and [list(step) for step in out.value()] == [["read it's"], ["write"]], out.as_dict()
+assert json.loads(out.text()) == out.as_dict() == {"results": out.value()}
 assert "</script>" in metatools.class_2.__doc__ and "'''" in metatools.class_2.__doc__
 json.dumps(out.as_dict())
 
@@ -120,7 +121,7 @@ def broken(name, args):
         raise OSError("gone")
     return call_tool(name, args)
 out = metatools.class_2(broken, from_2="b")
-assert out.state == "handed-back" and out.output is None and not out.safe_to_retry and out.failure["code"] == "no-answer", out.as_dict()
+assert out.state == "handed-back" and "failure" in out.as_dict() and not out.safe_to_retry and out.failure["code"] == "no-answer", out.as_dict()
 assert [s["tool"] for s in out.steps] == ["find", "read it's", "write"] and out.failure["message"] == "OSError: gone"
 try:
     out.value()
@@ -145,10 +146,11 @@ const callTool = (name, args) => (name === "find" ? found : { n: name });
 
 check(m.names().join() === "class", "names");
 let out = await m.class_2(callTool, { from: "b", call_tool: undefined });
-check(out.state === "done" && Object.keys(out.output).join() === "read it's,write", m.stringify(out));
+check(out.state === "done" && m.answer(out).results.map((step) => Object.keys(step).join()).join() === "read it's,write", m.text(out));
+check(m.text(out) === m.stringify(m.answer(out)), "the text is not that of the answer");
 check(m.stringify(out).includes('"big":98765432109876543210'), "a large number is not exact");
 out = await m.class_2(async (name, args) => { if (name === "write") throw new Error("gone"); return callTool(name, args); }, { from: "b" });
-check(out.state === "handed-back" && out.output === null && !out.safe_to_retry && out.failure.code === "no-answer", m.stringify(out));
+check(out.state === "handed-back" && "failure" in m.answer(out) && !out.safe_to_retry && out.failure.code === "no-answer", m.stringify(out));
 check(out.failure.message === "Error: gone" && out.steps.length === 3, m.stringify(out));
 const cycle = {};
 cycle.cycle = cycle;

@@ -35,11 +35,9 @@ func program(t *metatool.Tool) trace.Value {
 	for i := range t.Steps {
 		steps.Elems = append(steps.Elems, programStep(&t.Steps[i]))
 	}
-	if len(t.Output.Steps) == 0 {
-		returns.Elems = append(returns.Elems, list(trace.NewString(""), number(len(t.Steps)-1)))
-	} else {
-		for i, name := range t.OutputNames() {
-			returns.Elems = append(returns.Elems, list(trace.NewString(name), number(t.Output.Steps[i])))
+	for i := range t.Steps {
+		if t.Output.Returns(i) {
+			returns.Elems = append(returns.Elems, number(i))
 		}
 	}
 	return trace.NewObject(member("name", trace.NewString(t.Name)), member("inputs", inputs), member("steps", steps), member("returns", returns))
@@ -60,7 +58,7 @@ func programStep(s *metatool.Step) trace.Value {
 	args, expect := list(), list()
 	for i := range s.Args {
 		a := &s.Args[i]
-		args.Elems = append(args.Elems, list(trace.NewString(a.Name), flag(a.Optional), programBinding(&a.Binding)))
+		args.Elems = append(args.Elems, list(trace.NewString(a.Name), flag(a.Optional), programBinding(&a.Binding), texts(checkedTypes(a.Schema))))
 	}
 	for _, e := range s.Expect {
 		path, ok := programPath(e.Path)

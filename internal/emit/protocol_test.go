@@ -219,7 +219,7 @@ func TestProtocols(t *testing.T) {
 				set = recordings.Rules(t, in.rules)
 			}
 			list := recordings.Read(t, in.traces)
-			offered, files := emitted(t, compiledRuns(t, list, set, compile.Patterns))
+			offered, files := emitted(t, compiledRuns(t, list, set, compile.Patterns), nil)
 			if len(offered) == 0 {
 				t.Fatal("nothing is offered")
 			}

@@ -61,26 +61,29 @@ otherwise make the single calls.
 
 Where the meta-tools are offered as tools, call them like any other tool. In code,
 use the modules beside this file, which run them over a function that makes one
-call of a real tool:
+call of a real tool. ` + "`" + `text` + "`" + ` gives the answer as JSON:
 
 ` + "```python" + `
 import metatools
-outcome = metatools.run(%s, call_tool)
+answer = metatools.run(%s, call_tool).text()
 ` + "```" + `
 
 ` + "```ts" + `
-import { run } from "./metatools.js";
-const outcome = await run(%s, callTool);
+import { run, text } from "./metatools.js";
+const answer = text(await run(%s, callTool));
 ` + "```" + `
 
-Leave out an input that is not required, or give null for it. The outcome says what
+Leave out an input that is not required, or give null for it. The answer says what
 happened:
 
-- ` + "`state`" + ` is ` + "`done`" + `: every call was made and none failed. ` + "`output`" + ` is the result.
-- ` + "`partial`" + `: some reads failed; their results are null in ` + "`output`" + `.
-- ` + "`handed-back`" + `: it ended early. ` + "`failure`" + ` names the step, the code and the argument;
-  ` + "`steps`" + ` holds what was done before. Continue from there with single calls. Run it again
-  only if ` + "`safe_to_retry`" + ` is true: otherwise something may have been written.
+- ` + "`results`" + ` holds what the calls returned, in their order, each under its tool's name. Of
+  a step that is made for each element of a list it is a list of ` + "`for`" + `, the element, and
+  ` + "`result`" + `. ` + "`omitted`" + ` says which results stand whole within others.
+- No ` + "`state`" + `: every call was made and none failed.
+- ` + "`state`" + ` is ` + "`partial`" + `: some reads failed; their results are null.
+- ` + "`state`" + ` is ` + "`handed-back`" + `: it ended early. ` + "`failure`" + ` names the step, the tool, the code and
+  the argument; ` + "`results`" + ` holds what was done before. Continue from there with single calls.
+  Run it again only if ` + "`safe_to_retry`" + ` is true: otherwise something may have been written.
 `
 
 // example returns the arguments of a call of a meta-tool, with a blank for each

@@ -2,10 +2,9 @@ package emit
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/changes"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/trace"
 )
@@ -35,45 +34,11 @@ type ToolArgument struct {
 // input are null where they are not known; arguments is input with its references
 // put in place, or null.
 func (t *ToolDefinition) Definition(description string, annotations, input, arguments trace.Value) {
-	whole := trace.NewObject(
-		trace.Member{Name: "name", Value: trace.NewString(t.Name)}, trace.Member{Name: "description", Value: trace.NewString(description)},
-		trace.Member{Name: "annotations", Value: annotations}, trace.Member{Name: "input_schema", Value: input},
-	)
-	t.SHA256, t.SchemaSHA256 = canonicalSum(whole), ""
-	if input.Kind != trace.Null {
-		t.SchemaSHA256 = canonicalSum(input)
+	d := changes.Define(t.Name, description, annotations, input, arguments)
+	t.SHA256, t.SchemaSHA256, t.Arguments = d.SHA256, d.SchemaSHA256, nil
+	for _, a := range d.Arguments {
+		t.Arguments = append(t.Arguments, ToolArgument(a))
 	}
-	t.Arguments = nil
-	properties, _ := arguments.Lookup("properties")
-	required, _ := arguments.Lookup("required")
-	for _, m := range properties.Members {
-		a := ToolArgument{Name: m.Name, Type: typeOf(m.Value)}
-		a.Required = slices.ContainsFunc(required.Elems, func(v trace.Value) bool { return v.Kind == trace.String && v.Text == m.Name })
-		t.Arguments = append(t.Arguments, a)
-	}
-}
-
-func canonicalSum(v trace.Value) string {
-	sum := sha256.Sum256(v.AppendCanonical(nil))
-	return hex.EncodeToString(sum[:])
-}
-
-// typeOf returns the types that a schema names.
-func typeOf(schema trace.Value) string {
-	t, _ := schema.Lookup("type")
-	if t.Kind == trace.String {
-		return t.Text
-	}
-	text := ""
-	for _, e := range t.Elems {
-		if e.Kind == trace.String {
-			if text != "" {
-				text += "|"
-			}
-			text += e.Text
-		}
-	}
-	return text
 }
 
 // toolsOf returns the definitions that were given, and of tools that meta-tools

@@ -9,11 +9,10 @@ Needs Python 3.9 or newer and nothing else.
         answer = client.call(name, args)
         if answer.is_error:
             raise metatools.ToolFailed(answer.content)
-        return answer.content           # a JSON value, or text
+        return answer.content           # a JSON value, text, or content blocks of MCP
 
     outcome = metatools.run("name_of_a_meta_tool", {"user_id": "u-1"}, call_tool)
-    if outcome.state == "handed-back":
-        ...                             # outcome.as_dict() says what was done and what failed
+    reply = outcome.text()              # what to hand to the agent, as JSON
 
 run makes the calls one after the other, run_async does so where call_tool is
 asynchronous. The first failure ends a run; it is handed back with what was done so
@@ -50,32 +49,43 @@ class Outcome:
     """What came of a run.
 
     state is "done" (every call was made and none failed), "partial" (done, but for
-    reads that were skipped) or "handed-back" (it ended early: see failure). output is
-    what the meta-tool returns, None when handed back. steps are those that were begun,
-    each with its calls and results. failure says step and call (from 1; 0 if none was
-    begun), tool, code, argument and message. safe_to_retry says that nothing was
-    written, or only what may be written twice.
+    reads that were skipped) or "handed-back" (it ended early: see failure). as_dict()
+    and text() are what to hand to an agent. steps are those that were begun, each with
+    its calls and results. failure says step and call (from 1; 0 if none was begun),
+    tool, code, argument and message. safe_to_retry says that nothing was written, or
+    only what may be written twice.
     """
 
-    def __init__(self, name):
-        self.name = name
+    def __init__(self, tool):
+        self.name = tool["name"]
         self.state = "done"
         self.safe_to_retry = True
         self.steps = []
         self.failure = None
-        self.output = None
+        self._tool = tool
+
+    def as_dict(self, steps=False, max_bytes=0):
+        """Return the answer as a JSON value.
+
+        "results" are what the calls returned, in their order: objects with one member,
+        named by the tool. A walk over a list is a list of "for" (the element) and
+        "result". If there is something to say: "omitted" (results that another one
+        contains), "cut" (with max_bytes), "state", "failure", "safe_to_retry", and with
+        steps what happened step by step.
+        """
+        return _Answer(self, steps).cut_to(max_bytes)
+
+    def text(self, steps=False, max_bytes=0):
+        """Return the answer as compact JSON."""
+        return _text(self.as_dict(steps, max_bytes))
 
     def value(self):
-        """Return output; raise HandedBack unless state is "done"."""
+        """Return the results of the answer; raise HandedBack unless state is "done"."""
         if self.state != "done":
             if self.failure is None:
                 self.failure = {"code": "partial"}
             raise HandedBack(self)
-        return self.output
-
-    def as_dict(self):
-        """Return all of it as one JSON value, to be handed to an agent."""
-        return dict(self.__dict__)
+        return self.as_dict()["results"]
 
 
 def names():
@@ -131,7 +141,8 @@ async def run_async(name, inputs, call_tool, **options):
 def _answered(result):
     """Return status, result and error of a call that returned."""
     try:
-        return "ok", _plain(result), None
+        result, failed = _content(_plain(result))
+        return "failed" if failed else "ok", result, None
     except (TypeError, ValueError, RecursionError) as error:
         return "none", None, error
 
@@ -141,7 +152,7 @@ def _raised(error):
     if not isinstance(error, ToolFailed):
         return "none", None, error
     status, result, wrong = _answered(error.result)
-    return ("failed", result, None) if status == "ok" else (status, None, wrong)
+    return ("failed", result, None) if status != "none" else (status, None, wrong)
 
 
 def _is_timeout(error):
@@ -158,9 +169,10 @@ class _Failed(Exception):
 
 def _engine(tool, inputs, *, max_calls=100, retries=1, skip_failed_reads=False, seconds=None):
     """Yield the calls of a run, take (status, result, error) of each, return the Outcome."""
-    out = Outcome(tool["name"])
+    out = Outcome(tool)
     try:
         scope = {"inputs": _checked(tool, inputs), "results": []}
+        _check_given(tool, scope)
         state = {"calls": 0, "max_calls": max_calls, "retries": max(retries, 0), "skip": skip_failed_reads}
         state["limit"] = None if seconds is None else time.monotonic() + seconds
         for index in range(len(tool["steps"])):
@@ -176,12 +188,6 @@ def _engine(tool, inputs, *, max_calls=100, retries=1, skip_failed_reads=False, 
             "argument": argument,
             "message": "" if error is None else "%s: %s" % (type(error).__name__, error),
         }
-        return out
-    returns = tool["returns"]
-    if len(returns) == 1:
-        out.output = scope["results"][returns[0][1]]
-    else:
-        out.output = {name: scope["results"][step] for name, step in returns}
     return out
 
 
@@ -208,6 +214,24 @@ def _checked(tool, inputs):
         if name not in known:
             raise _Failed(-1, 0, "bad-input", name)
     return given
+
+
+def _check_given(tool, scope):
+    """Say which argument is wrong whatever the calls return."""
+    for index, step in enumerate(tool["steps"]):
+        for name, _, binding, types in step["args"]:
+            if types and _is_given(binding) and not _takes(types, _value(binding, scope)):
+                raise _Failed(index, 0, "wrong-type", name)
+
+
+def _is_given(binding):
+    if binding["kind"] == "template":
+        return all(map(_is_given, binding["parts"]))
+    return binding["kind"] in ("const", "input")
+
+
+def _takes(types, value):
+    return not types or value is _NOTHING or any(_is_type(value, kind) for kind in types)
 
 
 def _step(tool, index, scope, state, out):
@@ -241,8 +265,10 @@ def _step(tool, index, scope, state, out):
 def _call(step, index, record, scope, state, out):
     at = len(record["calls"])
     args = {}
-    for name, optional, binding in step["args"]:
+    for name, optional, binding, types in step["args"]:
         value = _value(binding, scope)
+        if not _takes(types, value):
+            raise _Failed(index, at, "wrong-type", name)
         if value is not _NOTHING:
             args[name] = value
         elif not optional:
@@ -274,6 +300,7 @@ def _call(step, index, record, scope, state, out):
         if failed is None or _late(state):
             break
     record["calls"].append({
+        **({"element": scope["element"]} if "element" in scope else {}),
         "arguments": args,
         "status": status,
         "tries": made,
@@ -334,7 +361,7 @@ def _held(binding, scope):
     if binding["kind"] == "element":
         return scope.get("element", _NOTHING)
     results = scope["results"]
-    return results[binding["step"]] if 0 <= binding["step"] < len(results) else _NOTHING
+    return _bindable(results[binding["step"]]) if 0 <= binding["step"] < len(results) else _NOTHING
 
 
 def _path(binding, scope):
@@ -381,9 +408,8 @@ def _select(path, value):
 
 
 def _selected(step, value):
-    if isinstance(value, str):  # JSON in a text is looked through
-        text = value.strip(_BLANKS)
-        value = _parsed(text) if text[:1] in ("{", "[") else _NOTHING
+    if isinstance(value, str):
+        value = _looked_through(value)
     kind = step[0]
     if kind == "member":
         return [value[step[1]]] if isinstance(value, dict) and step[1] in value else []
@@ -399,6 +425,12 @@ def _selected(step, value):
         return []
     want = _key(step[2])
     return [node for node in nodes if isinstance(node, dict) and step[1] in node and _key(node[step[1]]) == want]
+
+
+def _looked_through(text):
+    """Return the object or list of which a text is the JSON."""
+    text = text.strip(_BLANKS)
+    return _parsed(text) if text[:1] in ("{", "[") else _NOTHING
 
 
 # The white space of Unicode: str.strip() alone takes more.
@@ -441,7 +473,225 @@ def _plain(value):
                 raise TypeError("the name of a member is no text")
             out[_HALVES.sub("\ufffd", name)] = _plain(value[name])
         return out
+    if hasattr(value, "model_dump"):  # of the official MCP SDK
+        return _plain(value.model_dump(mode="json", by_alias=True, exclude_none=True))
     raise TypeError("%s is no JSON value" % type(value).__name__)
+
+
+def _content(value):
+    """Return what a result of MCP holds, or content blocks, and whether it is an error."""
+    failed = False
+    if isinstance(value, dict) and _is_tool_result(value):
+        failed = value.get("isError") is True
+        if value.get("structuredContent") is not None:
+            return value["structuredContent"], failed
+        value = value["content"]
+    if _is_blocks(value) and all(block["type"] == "text" for block in value):
+        value = _blocks_text(value)
+    return value, failed
+
+
+def _is_tool_result(value):
+    content = value.get("content")
+    if "content" in value and content != [] and not _is_blocks(content):
+        return False
+    if "content" not in value and value.get("structuredContent") is None:
+        return False
+    return all(name in ("_meta", "content", "isError", "resultType", "structuredContent") for name in value)
+
+
+def _is_blocks(value):
+    return isinstance(value, list) and bool(value) and all(map(_is_block, value))
+
+
+def _is_block(value):
+    kind = value.get("type") if isinstance(value, dict) else None
+    if kind == "text":
+        return isinstance(value.get("text"), str)
+    if kind in ("image", "audio"):
+        return isinstance(value.get("data"), str) or isinstance(value.get("source"), dict)
+    if kind == "resource":
+        return isinstance(value.get("resource"), dict)
+    return kind == "resource_link" and isinstance(value.get("uri"), str)
+
+
+def _blocks_text(blocks):
+    return "\n".join(block["text"] for block in blocks if block["type"] == "text")
+
+
+def _bindable(result):
+    """Return what bindings read of a result: of content blocks their text."""
+    if not _is_blocks(result):
+        return result
+    return _blocks_text(result) or _NOTHING
+
+
+class _Answer:
+    """What of an Outcome is told to the agent."""
+
+    def __init__(self, out, steps):
+        self.out, self.tool, self.with_steps = out, out._tool, steps
+        self.parts = []  # step, whether it walks a list, and its pieces
+        failure = out.failure or {}
+        for index, record in enumerate(out.steps):
+            step = self.tool["steps"][index]
+            if index not in self.tool["returns"] and (not out.failure or step["read_only"]):
+                continue
+            failed_here = failure.get("step") == index + 1
+            calls = record["calls"][: failure["call"] - 1] if failed_here else record["calls"]
+            if calls or not failed_here:
+                self.parts.append((index, step["each"] is not None, [_piece(step, index, at, call) for at, call in enumerate(calls)]))
+        self.pieces = [piece for _, _, pieces in self.parts for piece in pieces]
+        self._omit_repeated()
+
+    def _omit_repeated(self):
+        pieces = self.pieces
+        omitted = [any(_holds(i, outer, j, inner) for i, outer in enumerate(pieces)) for j, inner in enumerate(pieces)]
+        for j, inner in enumerate(pieces):
+            if omitted[j]:
+                inner["in"] = next(outer["step"] for i, outer in enumerate(pieces) if not omitted[i] and _holds(i, outer, j, inner))
+
+    def value(self):
+        results, omitted, cut = [], [], []
+        for index, walks, pieces in self.parts:
+            walk = []
+            for piece in pieces:
+                where = {"step": index + 1}
+                if walks:
+                    where["call"] = piece["call"] + 1
+                    walk.append({"for": piece["for"]})
+                if piece["in"] is not None:
+                    omitted.append(dict(where, **{"in": piece["in"] + 1}))
+                elif walks:
+                    walk[-1]["result"] = piece["value"]
+                else:
+                    results.append({self.tool["steps"][index]["tool"]: piece["value"]})
+                if piece["bytes"]:
+                    cut.append(dict(where, bytes=piece["bytes"], kept=piece["kept"]))
+            if walks:
+                results.append({self.tool["steps"][index]["tool"]: walk})
+        out = self.out
+        answer = {"results": results}
+        if omitted:
+            answer["omitted"] = omitted
+        if cut:
+            answer["cut"] = cut
+        if out.state != "done":
+            answer["state"] = out.state
+        if out.failure:
+            answer["failure"] = self._failure(out.failure)
+            answer["safe_to_retry"] = out.safe_to_retry
+        if self.with_steps:
+            answer["steps"] = [_step_told(record) for record in out.steps]
+        return answer
+
+    def _failure(self, failure):
+        told = {"code": failure["code"], "step": failure.get("step", 0)}
+        if told["step"] > 0:
+            told["tool"], told["call"] = failure["tool"], failure["call"]
+        for name in ("argument", "message"):
+            if failure.get(name):
+                told[name] = failure[name]
+        if 0 < told["step"] <= len(self.out.steps):
+            calls = self.out.steps[told["step"] - 1]["calls"]
+            if told["call"] <= len(calls) and calls[told["call"] - 1]["status"] != "none":
+                told["result"] = _told(calls[told["call"] - 1]["result"])
+        return told
+
+    def cut_to(self, limit):
+        """Return the answer, results cut, the longest first, until it is short enough."""
+        while True:
+            answer = self.value()
+            excess = len(_text(answer).encode()) - limit
+            if not limit or excess <= 0:
+                return answer
+            longest = None
+            for piece in self.pieces:
+                if piece["in"] is None and _size(piece) > len("null") and (longest is None or _size(piece) > _size(longest)):
+                    longest = piece
+            if longest is None:
+                return answer
+            _cut(longest, _size(longest) - excess - 48)
+
+
+def _piece(step, index, at, call):
+    value = None if call["status"] != "ok" else _told(call["result"])
+    return {
+        "step": index, "call": at, "for": _element(step, call) if "element" in call else None,
+        "value": value, "text": _text(value), "in": None, "bytes": 0, "kept": 0,
+    }
+
+
+def _element(step, call):
+    """Return what a call of a walk is about."""
+    if not isinstance(call["element"], (list, dict)):
+        return call["element"]
+    args = call["arguments"]
+    taken = {name: args[name] for name, _, binding, _ in step["args"] if name in args and _reads_element(binding)}
+    if len(taken) < 2:
+        return next(iter(taken.values()), None)
+    return taken
+
+
+def _reads_element(binding):
+    inner = binding.get("parts", []) + ([binding["key"]] if binding.get("key") else [])
+    return binding["kind"] == "element" or any(map(_reads_element, inner))
+
+
+def _told(result):
+    """Return a result as the answer has it: JSON in a text is that value."""
+    inner = _looked_through(result) if isinstance(result, str) else _NOTHING
+    return result if inner is _NOTHING else inner
+
+
+def _step_told(record):
+    calls = []
+    for call in record["calls"]:
+        told = {name: call[name] for name in ("arguments", "status", "tries")}
+        if call["status"] == "none":
+            told["error"] = call["error"]
+        calls.append(told)
+    told = {"tool": record["tool"], "calls": calls}
+    if record["skipped"]:
+        told["skipped"] = record["skipped"]
+    return told
+
+
+def _size(piece):
+    return len(piece["text"].encode())
+
+
+def _holds(i, outer, j, inner):
+    """Say whether a result contains another one that is worth leaving out."""
+    if i == j or _size(inner) < 40 or _size(outer) < _size(inner) or _size(outer) == _size(inner) and i > j:
+        return False
+    text = inner["text"][1:-1] if isinstance(inner["value"], str) else inner["text"]
+    return text in outer["text"] and _contains(outer["value"], inner["value"], inner["text"])
+
+
+def _contains(outer, inner, text):
+    if isinstance(outer, str):
+        return isinstance(inner, str) and inner in outer
+    if isinstance(outer, (list, dict)):
+        if type(outer) is type(inner) and _text(outer) == text:
+            return True
+        return any(_contains(one, inner, text) for one in (outer.values() if isinstance(outer, dict) else outer))
+    return False
+
+
+def _cut(piece, size):
+    """Make a result the beginning of its text."""
+    text = piece["value"] if isinstance(piece["value"], str) else piece["text"]
+    piece["bytes"] = piece["bytes"] or _size(piece)
+    end, length = 0, 2
+    while end < len(text):
+        length += len(_text(text[end]).encode()) - 2
+        if length > size:
+            break
+        end += 1
+    piece["kept"] = len(text[:end].encode())
+    piece["value"] = text[:end] if end else None
+    piece["text"] = _text(piece["value"])
 
 
 def _is_number(value):
@@ -467,6 +717,17 @@ def _key(value):
     if isinstance(value, dict):
         return "{" + ",".join(json.dumps(name) + ":" + _key(value[name]) for name in sorted(value)) + "}"
     return json.dumps(value)
+
+
+def _text(value):
+    """Return the compact JSON of a value, members in order of their names."""
+    if _is_number(value):
+        return _spelled(value)
+    if isinstance(value, list):
+        return "[" + ",".join(map(_text, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ",".join(_text(name) + ":" + _text(value[name]) for name in sorted(value)) + "}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _is_type(value, name):

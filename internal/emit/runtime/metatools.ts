@@ -9,17 +9,17 @@
  *     const callTool = async (name, args) => {   // yours: makes one call of a real tool
  *       const answer = await client.call(name, args);
  *       if (answer.isError) throw toolFailed(answer.content);
- *       return answer.content;                   // a JSON value, or text
+ *       return answer.content;                   // a JSON value, text, or content blocks of MCP
  *     };
  *     const outcome = await run("name_of_a_meta_tool", { user_id: "u-1" }, callTool);
- *     // outcome.state: "done", "partial" or "handed-back"
+ *     const reply = text(outcome);               // what to hand to the agent, as JSON
  *
  * The first failure ends a run; it is handed back with what was done so far, and never
  * counts as done. An error of callTool counts as a call without an answer (an
  * AbortError or TimeoutError: as time that was up); only toolFailed is an answer.
  *
  * Whole numbers beyond 2^53 are exact only as bigint. JSON.parse rounds them; parse
- * below does not, and stringify writes what it gives.
+ * below does not, and stringify and text write what it gives.
  */
 
 export type Json = null | boolean | number | bigint | string | Json[] | { [name: string]: Json };
@@ -34,6 +34,7 @@ export interface Options {
 }
 
 export interface Call {
+  element?: Json; // that it was made for, where a list is walked
   arguments: { [name: string]: Json };
   status: "ok" | "failed" | "none"; // none: not answered
   tries: number;
@@ -63,7 +64,11 @@ export interface Outcome {
   safe_to_retry: boolean; // nothing was written, or only what may be written twice
   steps: Step[]; // those that were begun
   failure: Failure | null; // where a run ended early
-  output: Json; // null when handed back
+}
+
+export interface AnswerOptions {
+  steps?: boolean; // say what happened step by step
+  maxBytes?: number; // cut results, the longest first, until the JSON is short enough
 }
 
 /** toolFailed makes the error to throw where the tool answered with a failure. */
@@ -82,21 +87,13 @@ export const run: (name: string, inputs: { [name: string]: Json | undefined }, c
   if (tool === undefined) {
     throw new Error("there is no such meta-tool");
   }
-  const out: Outcome = { name, state: "done", safe_to_retry: true, steps: [], failure: null, output: null };
+  const out: Outcome = { name, state: "done", safe_to_retry: true, steps: [], failure: null };
   try {
     const scope: any = { inputs: checked(tool, inputs), results: [], element: undefined };
+    checkGiven(tool, scope);
     const work: any = { callTool, calls: 0, maxCalls: options.maxCalls ?? 100, retries: Math.max(options.retries ?? 1, 0), skip: options.skipFailedReads ?? false, signal: options.signal };
     for (let index = 0; index < tool.steps.length; index++) {
       await runStep(tool, index, scope, work, out);
-    }
-    if (tool.returns.length === 1) {
-      out.output = scope.results[tool.returns[0][1]];
-    } else {
-      const output: any = {};
-      for (const [member, step] of tool.returns) {
-        put(output, member, scope.results[step]);
-      }
-      out.output = output;
     }
   } catch (error) {
     const failed: any = error;
@@ -155,6 +152,23 @@ const checked: (tool: any, inputs: unknown) => any = (tool, inputs) => {
   return given;
 };
 
+/** checkGiven says which argument is wrong whatever the calls return. */
+const checkGiven: (tool: any, scope: any) => void = (tool, scope) => {
+  for (const [index, step] of tool.steps.entries()) {
+    for (const [name, _, binding, types] of step.args) {
+      if (types.length > 0 && isGiven(binding) && !takes(types, valueOf(binding, scope))) {
+        throw stop(index, 0, "wrong-type", name);
+      }
+    }
+  }
+};
+
+const isGiven: (binding: any) => boolean = (binding) =>
+  binding.kind === "template" ? binding.parts.every(isGiven) : binding.kind === "const" || binding.kind === "input";
+
+const takes: (types: any, value: any) => boolean = (types, value) =>
+  types.length === 0 || value === undefined || types.some((type: string) => isType(value, type));
+
 const runStep: (tool: any, index: number, scope: any, work: any, out: Outcome) => Promise<void> = async (tool, index, scope, work, out) => {
   const step: any = tool.steps[index];
   const record: Step = { tool: step.tool, calls: [], skipped: 0, result: null };
@@ -189,8 +203,11 @@ const runStep: (tool: any, index: number, scope: any, work: any, out: Outcome) =
 const makeCall: (step: any, index: number, record: Step, scope: any, work: any, out: Outcome) => Promise<Json> = async (step, index, record, scope, work, out) => {
   const at: number = record.calls.length;
   const args: { [name: string]: Json } = {};
-  for (const [name, optional, binding] of step.args) {
+  for (const [name, optional, binding, types] of step.args) {
     const value: Json | undefined = valueOf(binding, scope);
+    if (!takes(types, value)) {
+      throw stop(index, at, "wrong-type", name);
+    }
     if (value !== undefined) {
       put(args, name, value);
     } else if (!optional) {
@@ -210,6 +227,9 @@ const makeCall: (step: any, index: number, record: Step, scope: any, work: any, 
     out.safe_to_retry = false;
   }
   const call: Call = { arguments: args, status: "none", tries: 0, result: null, error: "" };
+  if (step.each !== null) {
+    call.element = scope.element;
+  }
   let failed: any = null;
   while (call.tries < tries) {
     call.tries++;
@@ -217,14 +237,15 @@ const makeCall: (step: any, index: number, record: Step, scope: any, work: any, 
     Object.assign(call, { status: "none", result: null, error: "" });
     try {
       // A copy: what callTool does to its arguments is no matter of later calls.
-      call.result = plain(await work.callTool(step.tool, plain(args, 0)), 0);
-      call.status = "ok";
+      const { value, isError } = content(plain(await work.callTool(step.tool, plain(args, 0)), 0));
+      call.result = value;
+      call.status = isError ? "failed" : "ok";
     } catch (error) {
       const wrong: any = error;
       let answered: boolean = false;
       if (wrong instanceof Error && wrong.name === "ToolFailed") {
         try {
-          call.result = plain(Reflect.get(wrong, "result"), 0);
+          call.result = content(plain(Reflect.get(wrong, "result"), 0)).value;
           call.status = "failed";
           answered = true;
         } catch {
@@ -298,7 +319,7 @@ const bare: (binding: any, scope: any) => Json | undefined = (binding, scope) =>
 
 /** heldBy returns the value that a path is read in. */
 const heldBy: (binding: any, scope: any) => Json | undefined = (binding, scope) =>
-  binding.kind === "element" ? scope.element : scope.results[binding.step];
+  binding.kind === "element" ? scope.element : bindable(scope.results[binding.step]);
 
 /** pathOf returns a binding's path with its open filter closed. */
 const pathOf: (binding: any, scope: any) => any[] | undefined = (binding, scope) => {
@@ -361,9 +382,8 @@ const select: (path: any[], value: Json) => Json[] = (path, value) => {
 
 const selected: (step: any, value: any) => Json[] = (step, value) => {
   let held: any = value;
-  if (typeof value === "string") { // JSON in a text is looked through
-    const text: string = value.replace(blanks, "");
-    held = text.startsWith("{") || text.startsWith("[") ? parsed(text) : undefined;
+  if (typeof value === "string") {
+    held = lookedThrough(value);
   }
   const [kind, name, want] = step;
   if (kind === "member") {
@@ -386,6 +406,12 @@ const selected: (step: any, value: any) => Json[] = (step, value) => {
 // The white space of Unicode at either end: trim() alone takes another set.
 const space: string = "\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const blanks: RegExp = new RegExp("^[" + space + "]+|[" + space + "]+$", "g");
+
+/** lookedThrough returns the object or list of which a text is the JSON. */
+const lookedThrough: (value: string) => Json | undefined = (value) => {
+  const text: string = value.replace(blanks, "");
+  return text.startsWith("{") || text.startsWith("[") ? parsed(text) : undefined;
+};
 
 /** parsed returns the value that a JSON text holds, undefined if it is none. */
 const parsed: (text: string) => Json | undefined = (text) => {
@@ -574,6 +600,300 @@ const isType: (value: any, name: string) => boolean = (value, name) => {
     default:
       return isObject(value);
   }
+};
+
+/** content returns what a result of MCP holds, or content blocks, and whether it is an error. */
+const content: (value: any) => { value: Json; isError: boolean } = (value) => {
+  let held: any = value;
+  let isError: boolean = false;
+  if (isObject(value) && isToolResult(value)) {
+    isError = own(value, "isError") === true;
+    const structured: any = own(value, "structuredContent") ?? null;
+    if (structured !== null) {
+      return { value: structured, isError };
+    }
+    held = value.content;
+  }
+  if (isBlocks(held) && held.every((block: any) => block.type === "text")) {
+    held = blocksText(held);
+  }
+  return { value: held, isError };
+};
+
+const own: (value: any, name: string) => any = (value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined);
+
+const isToolResult: (value: any) => boolean = (value) => {
+  const blocks: any = own(value, "content");
+  if (blocks !== undefined && !(Array.isArray(blocks) && blocks.length === 0) && !isBlocks(blocks)) {
+    return false;
+  }
+  if (blocks === undefined && (own(value, "structuredContent") ?? null) === null) {
+    return false;
+  }
+  return Object.keys(value).every((name: string) => ["_meta", "content", "isError", "resultType", "structuredContent"].includes(name));
+};
+
+const isBlocks: (value: any) => boolean = (value) => Array.isArray(value) && value.length > 0 && value.every(isBlock);
+
+const isBlock: (value: any) => boolean = (value) => {
+  switch (own(value, "type")) {
+    case "text":
+      return typeof own(value, "text") === "string";
+    case "image":
+    case "audio":
+      return typeof own(value, "data") === "string" || isObject(own(value, "source"));
+    case "resource":
+      return isObject(own(value, "resource"));
+    case "resource_link":
+      return typeof own(value, "uri") === "string";
+    default:
+      return false;
+  }
+};
+
+const blocksText: (blocks: any) => string = (blocks) =>
+  blocks.filter((block: any) => block.type === "text").map((block: any) => block.text).join("\n");
+
+/** bindable returns what bindings read of a result: of content blocks their text. */
+const bindable: (result: any) => Json | undefined = (result) => (isBlocks(result) ? blocksText(result) || undefined : result);
+
+/**
+ * answer returns what to hand to an agent. "results" are what the calls returned, in
+ * their order: objects with one member, named by the tool. A walk over a list is a list
+ * of "for" (the element) and "result". If there is something to say: "omitted" (results
+ * that another one contains), "cut" (with maxBytes), "state", "failure",
+ * "safe_to_retry", and with steps what happened step by step.
+ */
+export const answer: (outcome: Outcome, options?: AnswerOptions) => Json = (outcome, options = {}) => {
+  const tool: any = metaTools.get(outcome.name);
+  const parts: any[] = partsOf(tool, outcome);
+  const pieces: any[] = parts.flatMap((part: any) => part.pieces);
+  omitRepeated(pieces);
+  const limit: number = options.maxBytes ?? 0;
+  for (;;) {
+    const told: Json = together(tool, outcome, parts, options.steps ?? false);
+    const excess: number = bytesOf(textOf(told)) - limit;
+    if (limit === 0 || excess <= 0) {
+      return told;
+    }
+    let longest: any = undefined;
+    for (const piece of pieces) {
+      if (piece.holder === undefined && piece.size > "null".length && (longest === undefined || piece.size > longest.size)) {
+        longest = piece;
+      }
+    }
+    if (longest === undefined) {
+      return told;
+    }
+    cut(longest, longest.size - excess - 48);
+  }
+};
+
+/** text returns the answer as compact JSON. */
+export const text: (outcome: Outcome, options?: AnswerOptions) => string = (outcome, options = {}) => textOf(answer(outcome, options));
+
+/** partsOf returns what is told of each step. */
+const partsOf: (tool: any, outcome: Outcome) => any[] = (tool, outcome) => {
+  const parts: any[] = [];
+  const failure: any = outcome.failure;
+  for (const [step, record] of outcome.steps.entries()) {
+    const made: any = tool.steps[step];
+    if (!tool.returns.includes(step) && (failure === null || made.read_only)) {
+      continue;
+    }
+    const failedHere: boolean = failure !== null && failure.step === step + 1;
+    const calls: any[] = failedHere ? record.calls.slice(0, failure.call - 1) : record.calls;
+    if (calls.length > 0 || !failedHere) {
+      const pieces: any[] = calls.map((call: any, at: number) => {
+        const value: Json = call.status === "ok" ? toldOf(call.result) : null;
+        const written: string = textOf(value);
+        const element: Json | undefined = made.each === null ? undefined : elementOf(made, call);
+        return { step, call: at, element, value, text: written, size: bytesOf(written), holder: undefined, bytes: 0, kept: 0 };
+      });
+      parts.push({ step, walks: made.each !== null, pieces });
+    }
+  }
+  return parts;
+};
+
+/** elementOf returns what a call of a walk is about. */
+const elementOf: (step: any, call: any) => Json = (step, call) => {
+  if (typeof call.element !== "object" || call.element === null) {
+    return call.element;
+  }
+  const taken: any = {};
+  for (const [name, _, binding] of step.args) {
+    if (Object.hasOwn(call.arguments, name) && readsElement(binding)) {
+      put(taken, name, call.arguments[name]);
+    }
+  }
+  const names: string[] = Object.keys(taken);
+  return names.length === 0 ? null : names.length === 1 ? taken[names[0]] : taken;
+};
+
+const readsElement: (binding: any) => boolean = (binding) =>
+  binding.kind === "element" || (binding.key !== undefined && readsElement(binding.key)) || (binding.parts ?? []).some(readsElement);
+
+/** toldOf returns a result as the answer has it: JSON in a text is that value. */
+const toldOf: (result: any) => Json = (result) => (typeof result === "string" ? lookedThrough(result) ?? result : result);
+
+const omitRepeated: (pieces: any[]) => void = (pieces) => {
+  const omitted: boolean[] = pieces.map((inner: any, j: number) => pieces.some((outer: any, i: number) => holds(i, outer, j, inner)));
+  for (const [j, inner] of pieces.entries()) {
+    if (omitted[j]) {
+      inner.holder = pieces.find((outer: any, i: number) => !omitted[i] && holds(i, outer, j, inner)).step;
+    }
+  }
+};
+
+/** holds says whether a result contains another one that is worth leaving out. */
+const holds: (i: number, outer: any, j: number, inner: any) => boolean = (i, outer, j, inner) => {
+  if (i === j || inner.size < 40 || outer.size < inner.size || (outer.size === inner.size && i > j)) {
+    return false;
+  }
+  const within: string = typeof inner.value === "string" ? inner.text.slice(1, -1) : inner.text;
+  return outer.text.includes(within) && contains(outer.value, inner.value, inner.text);
+};
+
+const contains: (outer: any, inner: any, written: string) => boolean = (outer, inner, written) => {
+  if (typeof outer === "string") {
+    return typeof inner === "string" && outer.includes(inner);
+  }
+  if (typeof outer !== "object" || outer === null) {
+    return false;
+  }
+  if (typeof inner === "object" && Array.isArray(outer) === Array.isArray(inner) && textOf(outer) === written) {
+    return true;
+  }
+  return Object.values(outer).some((one: any) => contains(one, inner, written));
+};
+
+/** together puts the answer together. */
+const together: (tool: any, outcome: Outcome, parts: any[], withSteps: boolean) => Json = (tool, outcome, parts, withSteps) => {
+  const results: any[] = [];
+  const omitted: any[] = [];
+  const cuts: any[] = [];
+  for (const { step, walks, pieces } of parts) {
+    const walk: any[] = [];
+    for (const piece of pieces) {
+      const where: any = walks ? { step: step + 1, call: piece.call + 1 } : { step: step + 1 };
+      const told: any = walks ? { for: piece.element } : {};
+      if (piece.holder !== undefined) {
+        omitted.push({ ...where, in: piece.holder + 1 });
+      } else {
+        put(told, walks ? "result" : tool.steps[step].tool, piece.value);
+      }
+      if (walks) {
+        walk.push(told);
+      } else if (piece.holder === undefined) {
+        results.push(told);
+      }
+      if (piece.bytes > 0) {
+        cuts.push({ ...where, bytes: piece.bytes, kept: piece.kept });
+      }
+    }
+    if (walks) {
+      const told: any = {};
+      put(told, tool.steps[step].tool, walk);
+      results.push(told);
+    }
+  }
+  const out: any = { results };
+  if (omitted.length > 0) {
+    out.omitted = omitted;
+  }
+  if (cuts.length > 0) {
+    out.cut = cuts;
+  }
+  if (outcome.state !== "done") {
+    out.state = outcome.state;
+  }
+  if (outcome.failure !== null) {
+    out.failure = failureTold(outcome);
+    out.safe_to_retry = outcome.safe_to_retry;
+  }
+  if (withSteps) {
+    out.steps = outcome.steps.map(stepTold);
+  }
+  return out;
+};
+
+const failureTold: (outcome: Outcome) => Json = (outcome) => {
+  const failure: any = outcome.failure;
+  const told: any = { code: failure.code, step: failure.step };
+  if (failure.step > 0) {
+    told.tool = failure.tool;
+    told.call = failure.call;
+  }
+  if (failure.argument !== "") {
+    told.argument = failure.argument;
+  }
+  if (failure.message !== "") {
+    told.message = failure.message;
+  }
+  const call: any = outcome.steps[failure.step - 1]?.calls[failure.call - 1];
+  if (call !== undefined && call.status !== "none") {
+    told.result = toldOf(call.result);
+  }
+  return told;
+};
+
+const stepTold: (record: Step) => Json = (record) => {
+  const calls: any[] = record.calls.map((call: any) => {
+    const told: any = { arguments: call.arguments, status: call.status, tries: call.tries };
+    if (call.status === "none") {
+      told.error = call.error;
+    }
+    return told;
+  });
+  const out: any = { tool: record.tool, calls };
+  if (record.skipped > 0) {
+    out.skipped = record.skipped;
+  }
+  return out;
+};
+
+/** cut makes a result the beginning of its text. */
+const cut: (piece: any, limit: number) => void = (piece, limit) => {
+  const whole: string = typeof piece.value === "string" ? piece.value : piece.text;
+  piece.bytes ||= piece.size;
+  let kept: string = "";
+  let length: number = 2;
+  for (const character of whole) {
+    length += bytesOf(textOf(character)) - 2;
+    if (length > limit) {
+      break;
+    }
+    kept += character;
+  }
+  piece.kept = bytesOf(kept);
+  piece.value = kept === "" ? null : kept;
+  piece.text = textOf(piece.value);
+  piece.size = bytesOf(piece.text);
+};
+
+/** textOf returns the compact JSON of a value, members in order of their names. */
+const textOf: (value: any) => string = (value) => {
+  if (isNumber(value)) {
+    return spelled(value);
+  }
+  if (Array.isArray(value)) {
+    return "[" + value.map(textOf).join(",") + "]";
+  }
+  if (isObject(value)) {
+    return "{" + sorted(value).map((name: string) => JSON.stringify(name) + ":" + textOf(value[name])).join(",") + "}";
+  }
+  return JSON.stringify(value);
+};
+
+/** bytesOf returns the length of a text in UTF-8. */
+const bytesOf: (value: string) => number = (value) => {
+  let bytes: number = 0;
+  for (const character of value) {
+    const code: number = character.codePointAt(0) ?? 0;
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return bytes;
 };
 
 // What follows was found in the traces: one JSON text for each meta-tool.

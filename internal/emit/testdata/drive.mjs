@@ -3,7 +3,7 @@
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const { run, parse, stringify, toolFailed } = await import(pathToFileURL(process.argv[2]).href);
+const { run, parse, stringify, text, toolFailed } = await import(pathToFileURL(process.argv[2]).href);
 const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const say = (value) => process.stdout.write(stringify(value) + "\n");
 
@@ -20,7 +20,8 @@ const callTool = async (name, args) => {
 for (;;) {
   const { value, done } = await lines.next();
   if (done) break;
-  const { name, inputs, options } = parse(value);
+  const { name, inputs, options, steps, max_bytes: maxBytes } = parse(value);
   const { max_calls: maxCalls, retries, skip_failed_reads: skipFailedReads } = options;
-  say({ outcome: await run(name, inputs, callTool, { maxCalls, retries, skipFailedReads }) });
+  const outcome = await run(name, inputs, callTool, { maxCalls, retries, skipFailedReads });
+  say({ outcome: { ...outcome, answer: text(outcome, { steps, maxBytes }) } });
 }

@@ -43,4 +43,5 @@ for line in sys.stdin:
         outcome = metatools.run(request["name"], request["inputs"], call_tool, **request["options"])
     else:
         outcome = loop.run_until_complete(metatools.run_async(request["name"], request["inputs"], call_later, **request["options"]))
-    say({"outcome": outcome.as_dict()})
+    known = {name: value for name, value in outcome.__dict__.items() if name != "_tool"}
+    say({"outcome": dict(known, answer=outcome.text(request.get("steps", False), request.get("max_bytes", 0)))})
