@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -171,6 +172,32 @@ func (c Cell) value() any {
 		return nil
 	}
 	return c.text
+}
+
+// isNull reports whether there is nothing in the cell.
+func (c *Cell) isNull() bool { return c.kind == kindMissing || c.kind == kindText && c.text == "" }
+
+// compare orders cells of one column: numbers by size, intervals by where they begin,
+// texts by their letters, and numbers before texts.
+func (c *Cell) compare(o *Cell) int {
+	x, isNumber := c.size()
+	y, other := o.size()
+	if isNumber && other {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Or(cmp.Compare(bit(!isNumber), bit(!other)), cmp.Compare(c.text, o.text))
+}
+
+func (c *Cell) size() (float64, bool) {
+	switch c.kind {
+	case kindBool, kindInt:
+		return float64(c.integer), true
+	case kindFloat, kindScientific, kindShare:
+		return c.number, true
+	case kindInterval:
+		return c.interval.Lo, true
+	}
+	return 0, false
 }
 
 // missing returns why the cell is null in CSV and JSON, "" if it is not.

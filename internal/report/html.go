@@ -2,24 +2,26 @@ package report
 
 import (
 	"bufio"
+	_ "embed"
 	"fmt"
 	"html"
 	"io"
 	"strings"
 )
 
-// WriteHTML writes d as one self-contained page: no script, no request to
-// anywhere, styles and pictures inside. It follows the reader's dark mode, and
-// prints. All text is escaped, and a policy in the page forbids whatever would
-// slip through to load or run anything. The error is that of w.
+// WriteHTML writes d as one self-contained page: no request to anywhere, styles,
+// scripts and pictures inside. Without scripts all tables and texts are there. It
+// follows the reader's dark mode, and prints. All text is escaped, and a policy in the
+// page forbids whatever would slip through to load or run anything but the scripts
+// that the page brings, which it names by their hashes. The error is that of w.
 func (d *Document) WriteHTML(w io.Writer) error {
 	l := &lines{w: bufio.NewWriter(w)}
-	title := htmlText(d.Title)
+	title, scripts := htmlText(d.Title), d.scripts()
 	l.line("<!DOCTYPE html>")
 	l.line(`<html lang="en">`)
 	l.line("<head>")
 	l.line(`<meta charset="utf-8">`)
-	l.line(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">`)
+	l.line(`<meta http-equiv="Content-Security-Policy" content="` + policy(scripts) + `">`)
 	l.line(`<meta name="viewport" content="width=device-width, initial-scale=1">`)
 	l.line(`<meta name="color-scheme" content="light dark">`)
 	l.line("<title>" + title + "</title>")
@@ -28,6 +30,9 @@ func (d *Document) WriteHTML(w io.Writer) error {
 	l.line("<body>")
 	l.line("<main>")
 	l.line("<h1>" + title + "</h1>")
+	if d.Answer != "" {
+		l.line("<p><strong>" + htmlText(d.Answer) + "</strong></p>")
+	}
 	d.contents(l)
 	for i, s := range d.Sections {
 		l.line("<section" + sectionID(i, s) + ">")
@@ -40,6 +45,9 @@ func (d *Document) WriteHTML(w io.Writer) error {
 		l.line("</section>")
 	}
 	l.line("</main>")
+	for _, s := range scripts {
+		l.line("<script>" + s + "</script>")
+	}
 	l.line("</body>")
 	l.line("</html>")
 	return l.w.Flush()
@@ -68,6 +76,8 @@ func sectionID(i int, s Section) string {
 // htmlText makes s plain text in HTML, attributes included.
 func htmlText(s string) string { return html.EscapeString(Escape(s)) }
 
+func (Short) writeHTML(*lines) {}
+
 func (p Paragraph) writeHTML(w *lines) { w.line("<p>" + htmlText(string(p)) + "</p>") }
 
 func (list List) writeHTML(w *lines) {
@@ -83,7 +93,11 @@ func (c Code) writeHTML(w *lines) {
 }
 
 func (p Picture) writeHTML(w *lines) {
-	w.line(`<figure role="img" aria-label="` + htmlText(p.Alt) + `">`)
+	role := "img"
+	if p.Links {
+		role = "group"
+	}
+	w.line(`<figure role="` + role + `" aria-label="` + htmlText(p.Alt) + `">`)
 	w.line(p.inline())
 	w.line("</figure>")
 }
@@ -149,47 +163,5 @@ func (t *Table) rowsHTML(w *lines, marks *marks) {
 	w.line("</tbody>")
 }
 
-// htmlStyle is the style of a page. Pictures are drawn on white: in dark mode
-// their lightness is turned over and their hues are kept.
-const htmlStyle = `:root { color-scheme: light dark; --ink: #1f2328; --paper: #ffffff; --faint: #59636e; --line: #d1d9e0; --band: #f6f8fa; --link: #0969da; }
-@media screen and (prefers-color-scheme: dark) {
-  :root { --ink: #e6edf3; --paper: #0f1217; --faint: #9aa4ae; --line: #363d46; --band: #171b22; --link: #6cb2ff; }
-  figure svg { filter: invert(0.94) hue-rotate(180deg); }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", Arial, sans-serif; }
-main { max-width: 68rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
-h1 { font-size: 1.9rem; line-height: 1.2; margin: 0.5rem 0 1rem; }
-h2 { font-size: 1.35rem; margin: 2.75rem 0 0.5rem; padding-top: 0.75rem; border-top: 1px solid var(--line); }
-h3 { font-size: 1.05rem; }
-p { max-width: 46rem; }
-a { color: var(--link); }
-nav ul { display: flex; flex-wrap: wrap; gap: 0.15rem 1.25rem; list-style: none; margin: 0 0 1rem; padding: 0.6rem 0; border-block: 1px solid var(--line); font-size: 0.9rem; }
-nav a { text-decoration: none; }
-.table { overflow-x: auto; margin: 1rem 0 0.5rem; }
-table { border-collapse: collapse; font-size: 0.875rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; font-weight: 600; padding-bottom: 0.4rem; font-size: 0.95rem; }
-th, td { padding: 0.3rem 0.75rem; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
-th { border-bottom: 2px solid var(--line); vertical-align: bottom; font-weight: 600; color: var(--faint); }
-td code { overflow-wrap: anywhere; }
-td:has(code) { min-width: 15rem; }
-tbody tr:nth-child(even) { background: var(--band); }
-.r { text-align: right; white-space: nowrap; }
-th.r { white-space: normal; }
-.i { white-space: nowrap; }
-code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-size: 0.92em; }
-pre { overflow-x: auto; padding: 0.75rem; background: var(--band); }
-.notes { margin: 0.25rem 0 1.25rem; padding: 0; list-style: none; color: var(--faint); font-size: 0.85rem; max-width: 52rem; }
-.notes li { margin: 0.2rem 0; }
-figure { margin: 1.25rem 0; }
-figure svg { max-width: 100%; height: auto; border-radius: 4px; }
-figure svg text { font-family: "Liberation Sans", Arial, Helvetica, sans-serif !important; }
-@media print {
-  body { font-size: 10pt; }
-  main { max-width: none; padding: 0; }
-  nav { display: none; }
-  .table { overflow: visible; }
-  h2, caption { break-after: avoid; }
-  tr, figure, p { break-inside: avoid; }
-}
-`
+//go:embed page/page.css
+var htmlStyle string

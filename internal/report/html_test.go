@@ -2,9 +2,17 @@ package report_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,7 +41,20 @@ func TestHTMLIsSafe(t *testing.T) {
 		t.Fatal(err)
 	}
 	elements := map[string]int{}
-	dec := xml.NewDecoder(bytes.NewReader(page.Bytes()))
+	text, scripts := withoutScripts(page.Bytes())
+	policy := regexp.MustCompile(`'sha256-([^']*)'`).FindAllSubmatch(text, -1)
+	if len(scripts) != len(policy) || len(scripts) != 1 {
+		t.Fatalf("%d scripts, %d in the policy, want 1", len(scripts), len(policy))
+	}
+	for i, s := range scripts {
+		if sum := sha256.Sum256(s); base64.StdEncoding.EncodeToString(sum[:]) != string(policy[i][1]) {
+			t.Errorf("script %d is not the one that the policy allows", i)
+		}
+		if bytes.Contains(s, []byte("alert(1)")) {
+			t.Errorf("a name is in script %d", i)
+		}
+	}
+	dec := xml.NewDecoder(bytes.NewReader(text))
 	dec.AutoClose, dec.Entity = xml.HTMLAutoClose, xml.HTMLEntity
 	dec.Strict = false // a page is no XML, but what is written here is near it
 	for {
@@ -63,11 +84,86 @@ func TestHTMLIsSafe(t *testing.T) {
 	if elements["table"] != 1 || elements["section"] != 3 || elements["svg"] != 1 || elements["td"] != 6 || elements["caption"] != 1 {
 		t.Errorf("elements are %v", elements)
 	}
-	if bytes.ContainsAny(page.Bytes(), "\x1b\u202e") || bytes.Contains(page.Bytes(), []byte("<?xml")) {
+	if bytes.ContainsAny(text, "\x1b\u202e") || bytes.Contains(text, []byte("<?xml")) {
 		t.Error("control characters or an XML declaration got into the page")
 	}
 	if !bytes.Contains(page.Bytes(), []byte("1,234")) || !bytes.Contains(page.Bytes(), []byte("[1.0, 2.0]")) {
 		t.Error("figures are missing")
+	}
+}
+
+// withoutScripts returns a page without the scripts that run in it, and those.
+func withoutScripts(page []byte) (text []byte, scripts [][]byte) {
+	for {
+		before, rest, found := bytes.Cut(page, []byte("<script>"))
+		text = append(text, before...)
+		if !found {
+			return text, scripts
+		}
+		script, after, _ := bytes.Cut(rest, []byte("</script>"))
+		scripts, page = append(scripts, script), after
+	}
+}
+
+// TestApp holds the data of an app to what scripts may find in a page: nothing in it
+// can end the element that it stands in.
+func TestApp(t *testing.T) {
+	app, err := report.NewApp(report.AppProcessMap, map[string]string{markup: "</script><!--" + markup})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &report.Document{Title: "t"}
+	d.Add(report.Paragraph("before"), app)
+	var page bytes.Buffer
+	if err := d.WriteHTML(&page); err != nil {
+		t.Fatal(err)
+	}
+	text, scripts := withoutScripts(page.Bytes())
+	if len(scripts) != 3 {
+		t.Errorf("%d scripts, want two libraries and one of our own", len(scripts))
+	}
+	_, rest, _ := bytes.Cut(text, []byte(`<script type="application/json">`))
+	data, _, _ := bytes.Cut(rest, []byte("</script>"))
+	var got map[string]string
+	if err := json.Unmarshal(data, &got); err != nil || got[markup] != "</script><!--"+markup {
+		t.Errorf("the data is %q: %v", data, err)
+	}
+	if bytes.ContainsAny(data, "<>&") {
+		t.Errorf("markup in the data: %s", data)
+	}
+	var out bytes.Buffer
+	for _, format := range []report.Format{report.FormatText, report.FormatMarkdown} {
+		out.Reset()
+		if err := d.Write(&out, format, report.Options{}); err != nil || strings.Contains(out.String(), "script") {
+			t.Errorf("%s: %v\n%s", format, err, out.String())
+		}
+	}
+	if _, err := report.NewApp(report.AppTimelines, math.NaN()); err == nil {
+		t.Error("what is no JSON was taken")
+	}
+}
+
+// TestLibraries holds what is embedded to the table that says what it is.
+func TestLibraries(t *testing.T) {
+	table, err := os.ReadFile("page/vendor/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("page/vendor/*.js")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no libraries", err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := fmt.Sprintf("%x |", sha256.Sum256(data)); !strings.Contains(string(table), row) {
+			t.Errorf("%s has another hash than page/vendor/README.md says", name)
+		}
+		if bytes.Contains(bytes.ToLower(data), []byte("</script")) {
+			t.Errorf("%s would end its own element", name)
+		}
 	}
 }
 

@@ -15,6 +15,10 @@ func (d *Document) writeMarkdown(w io.Writer, o Options) error {
 		l.gap()
 		l.line("# " + EscapeMarkdown(d.Title))
 	}
+	if d.Answer != "" {
+		l.gap()
+		l.line(EscapeMarkdown(d.Answer))
+	}
 	for i, s := range d.Sections {
 		folded := o.Fold && i > 0 && s.Heading != ""
 		if folded {
@@ -25,7 +29,8 @@ func (d *Document) writeMarkdown(w io.Writer, o Options) error {
 			l.line("## " + EscapeMarkdown(s.Heading))
 		}
 		for _, b := range s.Blocks {
-			if _, ok := b.(Picture); ok {
+			switch b.(type) {
+			case Picture, Short:
 				continue
 			}
 			l.gap()
@@ -36,10 +41,23 @@ func (d *Document) writeMarkdown(w io.Writer, o Options) error {
 			l.line("</details>")
 		}
 	}
+	for i, next := range d.Next {
+		if i == 0 {
+			l.gap()
+		}
+		command, reason, _ := strings.Cut(next, " # ")
+		line := "Next: " + codeSpan(command)
+		if reason != "" {
+			line += " (" + EscapeMarkdown(reason) + ")"
+		}
+		l.line(line)
+	}
 	return l.w.Flush()
 }
 
 func (p Paragraph) writeMarkdown(w *lines, _ Options) { w.line(EscapeMarkdown(string(p))) }
+
+func (Short) writeMarkdown(*lines, Options) {}
 
 func (list List) writeMarkdown(w *lines, _ Options) {
 	for _, item := range list {
@@ -91,7 +109,7 @@ func (t *Table) writeMarkdown(w *lines, _ Options) {
 
 func (t *Table) markdown(marks *marks) string {
 	var b strings.Builder
-	table := tablewriter.NewTable(&b, append(t.options(), tablewriter.WithRenderer(renderer.NewMarkdown()))...)
+	table := tablewriter.NewTable(&b, append(t.options(t.all()), tablewriter.WithRenderer(renderer.NewMarkdown()))...)
 	header := make([]string, len(t.Columns))
 	for j, c := range t.Columns {
 		header[j] = EscapeMarkdown(c.heading())

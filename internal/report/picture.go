@@ -8,6 +8,9 @@ import "bytes"
 type Picture struct {
 	Alt string // what it shows, for readers who do not see it
 	SVG []byte
+	// Links says that parts of it can be chosen: it is a group of links then, and not
+	// one image.
+	Links bool
 }
 
 func (p Picture) writeText(*lines, Options)     {}

@@ -33,15 +33,24 @@ func Formats() []Format {
 }
 
 // Document is a report: what a command prints.
+//
+// With an Answer its text is short unless Options ask for details: the answer, the
+// sections that are no details with at most Brief rows of each table, the names of what
+// is left out, and the next step. Every other format has all of it.
 type Document struct {
 	Title    string
+	Answer   string // what it all comes to, in a sentence that needs no other
 	Sections []Section
+	Next     []string // what to type next, each with a reason behind " # "
+
+	details bool // what is added from here on is details
 }
 
 // Section is a part of a Document. An empty Heading adds to what is above.
 type Section struct {
 	Heading string
 	Blocks  []Block
+	Detail  bool // left out of short text
 }
 
 // Block is a piece of a Section: a Paragraph, a List, Code, a Picture or a
@@ -55,6 +64,9 @@ type Block interface {
 // Paragraph is running text; it is wrapped in text output. All of it is taken
 // literally: `*` or `<` in it format nothing.
 type Paragraph string
+
+// Short is a Paragraph of short text; everywhere else the details say more.
+type Short string
 
 // List is short sentences, one a bullet.
 type List []string
@@ -72,8 +84,8 @@ func (d *Document) Add(blocks ...Block) {
 	if len(blocks) == 0 {
 		return
 	}
-	if len(d.Sections) == 0 {
-		d.Sections = append(d.Sections, Section{})
+	if n := len(d.Sections); n == 0 || d.Sections[n-1].Detail != d.details {
+		d.Sections = append(d.Sections, Section{Detail: d.details})
 	}
 	last := &d.Sections[len(d.Sections)-1]
 	last.Blocks = append(last.Blocks, blocks...)
@@ -82,9 +94,12 @@ func (d *Document) Add(blocks ...Block) {
 // Section starts a new section, unless all its blocks say nothing.
 func (d *Document) Section(heading string, blocks ...Block) {
 	if blocks = slices.DeleteFunc(blocks, saysNothing); len(blocks) > 0 {
-		d.Sections = append(d.Sections, Section{Heading: heading, Blocks: blocks})
+		d.Sections = append(d.Sections, Section{Heading: heading, Blocks: blocks, Detail: d.details})
 	}
 }
+
+// Details says that what is added from here on is left out of short text.
+func (d *Document) Details() { d.details = true }
 
 func saysNothing(b Block) bool {
 	switch b := b.(type) {
@@ -93,6 +108,8 @@ func saysNothing(b Block) bool {
 	case *Table:
 		return b == nil
 	case Paragraph:
+		return b == ""
+	case Short:
 		return b == ""
 	case List:
 		return len(b) == 0
@@ -115,9 +132,17 @@ func (d *Document) Tables() []*Table {
 
 // Options say how a document is written. The zero value is the default.
 type Options struct {
-	Width int  // columns that running text is wrapped at; 0 is 100
-	Fold  bool // Markdown only: sections but the first are folded, for comments
-	Bold  bool // text only: headings are set in bold by terminal sequences
+	Width int // columns that running text is wrapped at; 0 is 100
+
+	// Columns is how wide a table in text may be; 0 is any width. A wider one has its
+	// headings and texts wrapped or cut, then loses columns, and says which.
+	Columns int
+
+	Details bool // text only: details are not left out
+	Fold    bool // Markdown only: sections but the first are folded, for comments
+	Bold    bool // text only: headings are set in bold by terminal sequences
+
+	brief bool // the document is written short
 }
 
 func (o Options) width() int {

@@ -2,9 +2,12 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 )
 
 // Table is columns and rows of typed cells, with notes below.
@@ -21,7 +24,8 @@ type Table struct {
 	Title   string // a line above the table; may be empty
 	Columns []Column
 	Rows    [][]Cell // as many cells as columns
-	Notes   []string // sentences below the table
+	Notes   []string // sentences below the table; short text leaves them out
+	Brief   int      // how many rows short text has; 0 is 8
 }
 
 // Column is one column of a Table.
@@ -36,6 +40,7 @@ type Column struct {
 	// loses its middle, or goes on on the next line if Wrap is set.
 	Max  int
 	Wrap bool
+	Rank int // where there is no room, columns of the highest rank go first, then the last
 
 	// How TableOf makes the cells.
 	From   string // the member that they show, such as "intervals.top1"; empty: Key
@@ -80,6 +85,52 @@ func (t *Table) Add(cells ...Cell) {
 // Note appends a sentence below the table, made as by fmt.Sprintf.
 func (t *Table) Note(format string, args ...any) {
 	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
+}
+
+// all returns the indices of all columns.
+func (t *Table) all() []int {
+	out := make([]int, len(t.Columns))
+	for j := range out {
+		out[j] = j
+	}
+	return out
+}
+
+// Sort orders the rows by the column with a key, the largest first, with - before the key
+// the smallest; missing cells come last, and rows that are equal stay in order. An empty
+// key changes nothing. The error says which keys there are.
+func (t *Table) Sort(key string) error {
+	if key == "" {
+		return nil
+	}
+	name, up := strings.CutPrefix(key, "-")
+	column := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Key == name })
+	if column < 0 {
+		var keys []string
+		for _, c := range t.Columns {
+			keys = append(keys, c.Key)
+		}
+		return fmt.Errorf("the table %s has no column %q, but %s", t.ID, name, strings.Join(keys, ", "))
+	}
+	t.Rows = slices.Clone(t.Rows)
+	slices.SortStableFunc(t.Rows, func(a, b []Cell) int {
+		x, y := &a[column], &b[column]
+		if x.isNull() || y.isNull() {
+			return cmp.Compare(bit(x.isNull()), bit(y.isNull()))
+		}
+		if up {
+			return x.compare(y)
+		}
+		return y.compare(x)
+	})
+	return nil
+}
+
+func bit(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func (t *Table) empty() bool { return len(t.Rows) == 0 || len(t.Columns) == 0 }

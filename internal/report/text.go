@@ -2,6 +2,8 @@ package report
 
 import (
 	"bufio"
+	"cmp"
+	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -41,26 +43,101 @@ func (d *Document) writeText(w io.Writer, o Options) error {
 		}
 		return s
 	}
-	if d.Title != "" {
+	o.brief = d.Answer != "" && !o.Details
+	switch {
+	case d.Answer != "":
+		l.gap()
+		for _, line := range wrap(Escape(d.Answer), o.width()) {
+			l.line(bold(line))
+		}
+	case d.Title != "":
 		l.gap()
 		l.line(bold(Escape(d.Title)))
 	}
 	for _, s := range d.Sections {
+		if o.brief && s.Detail {
+			continue
+		}
 		if s.Heading != "" {
 			l.gap()
-			l.line(bold(Escape(s.Heading)))
-			l.line(strings.Repeat("─", Width(Escape(s.Heading))))
+			for _, line := range wrap(Escape(s.Heading), o.width()) {
+				l.line(bold(line))
+			}
+			if !o.brief {
+				l.line(strings.Repeat("─", min(Width(Escape(s.Heading)), o.width())))
+			}
 			l.any = len(s.Blocks) == 0 // the first block follows its heading at once
 		}
 		for _, b := range s.Blocks {
-			if _, ok := b.(Picture); ok {
+			switch b.(type) {
+			case Picture:
 				continue
+			case Short:
+				if !o.brief {
+					continue
+				}
 			}
 			l.gap()
 			b.writeText(l, o)
 		}
 	}
+	d.writeEnd(l, o)
 	return l.w.Flush()
+}
+
+// writeEnd says what was left out, and what to do next.
+func (d *Document) writeEnd(l *lines, o Options) {
+	if left := d.leftOut(); o.brief && left != "" {
+		l.gap()
+		l.item("", "--details shows more: "+left+".", o)
+	}
+	for i, next := range d.Next {
+		if i == 0 {
+			l.gap()
+		}
+		command, reason, _ := strings.Cut(next, " # ")
+		if reason != "" && Width("Next: "+command+"  # "+reason) <= o.width() {
+			command, reason = command+"  # "+reason, ""
+		}
+		l.line("Next: " + escape(command, false)) // to be copied: it is not wrapped
+		if reason != "" {
+			l.item("      ", reason, o)
+		}
+	}
+}
+
+// namesShown is how many of what is left out short text names.
+const namesShown = 8
+
+// leftOut names the sections and tables that short text leaves out.
+func (d *Document) leftOut() string {
+	var names []string
+	for _, s := range d.Sections {
+		if !s.Detail {
+			continue
+		}
+		if s.Heading != "" {
+			names = append(names, lowerFirst(s.Heading))
+		}
+		for _, b := range s.Blocks {
+			if t, ok := b.(*Table); ok && (s.Heading == "" || t.Title != "") {
+				names = append(names, lowerFirst(cmp.Or(t.Title, t.ID)))
+			}
+		}
+	}
+	if more := len(names) - namesShown; more > 0 {
+		names = append(names[:namesShown], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, "; ")
+}
+
+// lowerFirst makes a heading part of a sentence, unless it begins with an abbreviation.
+func lowerFirst(s string) string {
+	s = strings.TrimRight(s, "?.")
+	if len(s) > 1 && s[0] >= 'A' && s[0] <= 'Z' && s[1] >= 'a' && s[1] <= 'z' {
+		return string(s[0]+'a'-'A') + s[1:]
+	}
+	return s
 }
 
 func (p Paragraph) writeText(w *lines, o Options) {
@@ -68,6 +145,8 @@ func (p Paragraph) writeText(w *lines, o Options) {
 		w.line(line)
 	}
 }
+
+func (s Short) writeText(w *lines, o Options) { Paragraph(s).writeText(w, o) }
 
 func (list List) writeText(w *lines, o Options) {
 	for _, item := range list {
@@ -95,25 +174,62 @@ func (c Code) writeText(w *lines, _ Options) {
 
 func (t *Table) writeText(w *lines, o Options) {
 	if t.Title != "" {
-		w.line(Escape(t.Title))
+		for _, line := range wrap(Escape(t.Title), max(o.width(), o.Columns)) {
+			w.line(line)
+		}
 	}
-	marks := t.marks()
+	t, notes := t.shortened(o)
+	marks, shape := t.marks(), layout{}
 	if t.empty() {
 		w.line("(no rows)")
 	} else {
-		for line := range strings.Lines(t.grid(marks)) {
+		var grid string
+		grid, shape = t.grid(marks, o.Columns)
+		for line := range strings.Lines(grid) {
 			w.line(strings.TrimSuffix(line, "\n"))
 		}
 	}
-	for _, note := range marks.notes(t) {
+	notes = append(marks.notes(t), notes...)
+	if dropped := shape.note(); dropped != "" {
+		notes = append(notes, dropped)
+	}
+	for _, note := range notes {
 		w.item("  ", note, o)
 	}
 }
 
-// grid draws header and rows, columns two spaces apart.
-func (t *Table) grid(marks *marks) string {
+// shortened returns the table as short text has it: its first rows and no notes but
+// those that say what is missing. Other text has all of it.
+func (t *Table) shortened(o Options) (*Table, []string) {
+	if !o.brief {
+		return t, nil
+	}
+	short := *t
+	short.Notes = nil
+	most := t.Brief
+	if most == 0 {
+		most = briefRows
+	}
+	if more := len(t.Rows) - most; more > 0 {
+		short.Rows = t.Rows[:most]
+		return &short, []string{Grouped(more) + " more with --details."}
+	}
+	return &short, nil
+}
+
+// grid draws header and rows, columns two spaces apart, within so many columns of a
+// terminal.
+func (t *Table) grid(marks *marks, room int) (string, layout) {
+	all := make([][]string, len(t.Rows))
+	for i, row := range t.Rows {
+		all[i] = make([]string, len(row))
+		for j, c := range row {
+			all[i][j] = t.Columns[j].fit(Escape(c.shown())) + marks.mark(c)
+		}
+	}
+	shape := t.fitted(all, room)
 	var b strings.Builder
-	padding := make([]tw.Padding, len(t.Columns))
+	padding := make([]tw.Padding, len(shape.columns))
 	for j := range padding {
 		padding[j] = tw.Padding{Right: "  ", Overwrite: true}
 	}
@@ -126,36 +242,40 @@ func (t *Table) grid(marks *marks) string {
 			Separators: tw.Separators{BetweenRows: tw.Off, BetweenColumns: tw.Off},
 		},
 	}
-	table := tablewriter.NewTable(&b, append(t.options(),
+	table := tablewriter.NewTable(&b, append(t.options(shape.columns),
 		tablewriter.WithRenderer(renderer.NewBlueprint(plain)),
 		tablewriter.WithTrimSpace(tw.Off),
 		tablewriter.WithRowPaddingPerColumn(padding),
 		tablewriter.WithHeaderPaddingPerColumn(padding),
 	)...)
-	header := make([]string, len(t.Columns))
-	for j, c := range t.Columns {
-		header[j] = Escape(c.heading())
+	header := make([]string, len(shape.columns))
+	for k, j := range shape.columns {
+		header[k] = Escape(t.Columns[j].heading())
+		if width := shape.widths[k]; width > 0 {
+			header[k] = strings.Join(wrapAt(header[k], width), "\n")
+		}
 	}
 	table.Header(header)
-	for _, row := range t.Rows {
-		cells := make([]string, len(row))
-		for j, c := range row {
-			cells[j] = t.Columns[j].fit(Escape(c.shown())) + marks.mark(c)
+	for _, row := range all {
+		cells := make([]string, len(shape.columns))
+		for k, j := range shape.columns {
+			cells[k] = t.Columns[j].within(row[j], shape.widths[k])
 		}
 		mustAppend(table.Append(cells))
 	}
 	mustAppend(table.Render())
-	return b.String()
+	return b.String(), shape
 }
 
 // options are those that text and Markdown share: every default of the library
 // that would change what stands in a cell is off.
-func (t *Table) options() []tablewriter.Option {
-	align := make([]tw.Align, len(t.Columns))
-	for j, c := range t.Columns {
-		align[j] = tw.AlignLeft
-		if c.Align == Right {
-			align[j] = tw.AlignRight
+// columns are those that are written.
+func (t *Table) options(columns []int) []tablewriter.Option {
+	align := make([]tw.Align, len(columns))
+	for k, j := range columns {
+		align[k] = tw.AlignLeft
+		if t.Columns[j].Align == Right {
+			align[k] = tw.AlignRight
 		}
 	}
 	alignment := tw.CellAlignment{PerColumn: align}
@@ -237,8 +357,11 @@ func suffix(s string, width int) string {
 
 // wrap breaks s at spaces into lines of at most width columns, and inside words
 // that are wider.
-func wrap(s string, width int) []string {
-	width = max(width, 10)
+func wrap(s string, width int) []string { return wrapAt(s, max(width, 10)) }
+
+// wrapAt is wrap for columns, which may be narrower.
+func wrapAt(s string, width int) []string {
+	width = max(width, 2)
 	var out []string
 	line := ""
 	for word := range strings.SplitSeq(s, " ") {
