@@ -35,9 +35,9 @@ func (nobody) Read(ctx context.Context) (jsonrpc.Message, error) {
 func (nobody) Send(jsonrpc.Message, jsonrpc.ID) error { return nil }
 func (nobody) Close() error                           { return nil }
 
-// Check connects to every server, reads its lists and ends it. A server has
-// Options.ConnectWait for that.
-func (g *Gateway) Check(ctx context.Context) []State {
+// Check connects to every server, reads its lists and ends it. It returns the servers and
+// the tools that there are. A server has Options.ConnectWait for that.
+func (g *Gateway) Check(ctx context.Context) ([]State, []*Tool) {
 	s := g.newSession(nobody{})
 	s.initialize = append(append([]byte(`{"protocolVersion":"`+versions[0]+`","capabilities":{},"clientInfo":{"name":"awo","version":`), quoted(g.options.Version)...), "}}"...)
 	// A server is kept until all are read: only together do they show which names collide.
@@ -64,13 +64,13 @@ func (g *Gateway) Check(ctx context.Context) []State {
 	}
 	arrived.Wait()
 	out := make([]State, len(s.ups))
-	_, places := s.list("tools/list")
+	definitions, places := s.list("tools/list")
 	for i, u := range s.ups {
 		out[i] = u.state(places)
 	}
 	end()
 	ended.Wait()
-	return out
+	return out, toolsOf(definitions, places)
 }
 
 func (u *upstream) state(places map[string]place) State {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/yamlsrc"
@@ -32,7 +33,13 @@ type Server struct {
 
 	URL     string // an address that speaks streamable HTTP
 	Headers []Header
+
+	Timeout time.Duration // of calls that the gateway makes itself; 0 is the gateway's
+	Aliases []Alias
 }
+
+// Alias is a name that traces have for a tool of the server.
+type Alias struct{ InTraces, Tool string }
 
 // Header is a header that every request to a server gets.
 type Header struct{ Name, Value string }
@@ -157,18 +164,29 @@ func (p *serverParser) own(n *yamlsrc.Node, s *Server) {
 		return
 	}
 	for _, e := range n.Entries {
-		if e.Key.Text != "inherit" {
+		switch e.Key.Text {
+		case "inherit":
+			v, ok := e.Value.Bool()
+			if !ok {
+				p.report(e.Value.Pos, CodeShape, "\"inherit\" is true or false")
+			}
+			s.Bare = ok && !v
+		case "timeout":
+			d, err := time.ParseDuration(p.expand(e.Value))
+			if err != nil || d <= 0 {
+				p.report(e.Value.Pos, CodeShape, "\"timeout\" is a time such as \"30s\"")
+			}
+			s.Timeout = max(d, 0)
+		case "aliases":
+			p.each(n, "aliases", yamlsrc.Mapping, func(a *yamlsrc.Entry) {
+				s.Aliases = append(s.Aliases, Alias{a.Key.Text, p.expand(a.Value)})
+			})
+		default:
 			problem := p.report(e.Key.Pos, CodeShape, "\"awo\" has no such member")
-			if near := diag.Nearest(e.Key.Text, []string{"inherit"}); near != "" {
+			if near := diag.Nearest(e.Key.Text, []string{"aliases", "inherit", "timeout"}); near != "" {
 				problem.Note(diag.Pos{}, "did you mean %q?", near)
 			}
-			continue
 		}
-		v, ok := e.Value.Bool()
-		if !ok {
-			p.report(e.Value.Pos, CodeShape, "\"inherit\" is true or false")
-		}
-		s.Bare = ok && !v
 	}
 }
 

@@ -26,10 +26,13 @@ const maxBody = 4 << 20
 type HTTPOptions struct {
 	Host        string        // that requests may name beside loopback ones
 	Origins     []string      // of browsers that are let in
-	Tokens      []string      // one of which requests must bear; none asks for none
+	Tokens      []Token       // one of which requests must bear; none asks for none
 	Idle        time.Duration // after which a session without a request ends; 0 is 30 minutes
 	MaxSessions int           // at once; 0 is 32
 }
+
+// Token lets its bearer in.
+type Token struct{ Name, Value string }
 
 // Handler serves agents over streamable HTTP. Each session is an agent.
 type Handler struct {
@@ -57,27 +60,28 @@ func (h *Handler) Wait() { h.work.Wait() }
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	who, in := h.bearer(r)
 	switch {
 	case !h.host(r.Host):
 		http.Error(w, "this host is not served here", http.StatusForbidden)
 		return
-	case r.Header.Get("Origin") != "" && !slices.Contains(h.o.Origins, r.Header.Get("Origin")):
+	case !h.origin(r):
 		http.Error(w, "this origin is not let in", http.StatusForbidden)
 		return
-	case !h.bears(r):
+	case !in:
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		http.Error(w, "a token is needed", http.StatusUnauthorized)
 		return
 	}
 	switch r.Method {
 	case http.MethodPost:
-		h.post(w, r)
+		h.post(w, r, who)
 	case http.MethodGet:
-		if v := h.find(w, r); v != nil {
+		if v := h.find(w, r, who); v != nil {
 			v.listen(w, r)
 		}
 	case http.MethodDelete:
-		if v := h.find(w, r); v != nil {
+		if v := h.find(w, r, who); v != nil {
 			_ = v.Close() // always nil
 			w.WriteHeader(http.StatusNoContent)
 		}
@@ -101,20 +105,30 @@ func (h *Handler) host(host string) bool {
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// bears reports whether a request has a token that is let in. It takes as long for every
-// token of a length.
-func (h *Handler) bears(r *http.Request) bool {
+// origin reports whether a request comes from no page, or from one that is let in: a page
+// of this very address could only have come from here, where there are none.
+func (h *Handler) origin(r *http.Request) bool {
+	from := r.Header.Get("Origin")
+	return from == "" || from == "http://"+r.Host || slices.Contains(h.o.Origins, from)
+}
+
+// bearer returns whose token a request has, and whether it is let in. It takes as long for
+// every token of a length.
+func (h *Handler) bearer(r *http.Request) (name string, ok bool) {
 	if len(h.o.Tokens) == 0 {
-		return true
+		return "", true
 	}
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	sum := sha256.Sum256([]byte(given))
-	found := 0
-	for _, t := range h.o.Tokens {
-		want := sha256.Sum256([]byte(t))
-		found |= subtle.ConstantTimeCompare(sum[:], want[:])
+	found := -1
+	for i, t := range h.o.Tokens {
+		want := sha256.Sum256([]byte(t.Value))
+		found = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(sum[:], want[:]), i, found)
 	}
-	return ok && found == 1
+	if !ok || found < 0 {
+		return "", false
+	}
+	return h.o.Tokens[found].Name, true
 }
 
 func mediaType(h http.Header) string {
@@ -122,8 +136,8 @@ func mediaType(h http.Header) string {
 	return t
 }
 
-// find returns the session that a request names.
-func (h *Handler) find(w http.ResponseWriter, r *http.Request) *visitor {
+// find returns the session that a request names, if it is the bearer's.
+func (h *Handler) find(w http.ResponseWriter, r *http.Request, who string) *visitor {
 	id := r.Header.Get("Mcp-Session-Id")
 	if id == "" {
 		http.Error(w, "a session is needed: begin with initialize", http.StatusBadRequest)
@@ -136,7 +150,7 @@ func (h *Handler) find(w http.ResponseWriter, r *http.Request) *visitor {
 	h.mu.Lock()
 	v := h.sessions[id]
 	h.mu.Unlock()
-	if v == nil {
+	if v == nil || v.who != who {
 		http.Error(w, "there is no such session", http.StatusNotFound)
 		return nil
 	}
@@ -144,7 +158,7 @@ func (h *Handler) find(w http.ResponseWriter, r *http.Request) *visitor {
 	return v
 }
 
-func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, who string) {
 	if mediaType(r.Header) != "application/json" {
 		http.Error(w, "messages are application/json", http.StatusUnsupportedMediaType)
 		return
@@ -167,9 +181,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	request, _ := message.(*jsonrpc.Request)
 	var v *visitor
 	if request != nil && request.Method == "initialize" && r.Header.Get("Mcp-Session-Id") == "" {
-		v = h.open(w)
+		v = h.open(w, who)
 	} else {
-		v = h.find(w, r)
+		v = h.find(w, r, who)
 	}
 	switch {
 	case v == nil:
@@ -183,7 +197,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 }
 
 // open begins a session.
-func (h *Handler) open(w http.ResponseWriter) *visitor {
+func (h *Handler) open(w http.ResponseWriter, who string) *visitor {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.sessions) >= h.o.MaxSessions || h.ctx.Err() != nil {
@@ -191,7 +205,7 @@ func (h *Handler) open(w http.ResponseWriter) *visitor {
 		http.Error(w, "too many sessions", http.StatusServiceUnavailable)
 		return nil
 	}
-	v := &visitor{id: rand.Text(), in: make(chan jsonrpc.Message), gone: make(chan struct{}), flows: map[jsonrpc.ID]*flow{}, own: newFlow()}
+	v := &visitor{id: rand.Text(), who: who, in: make(chan jsonrpc.Message), gone: make(chan struct{}), flows: map[jsonrpc.ID]*flow{}, own: newFlow()}
 	v.idle = time.AfterFunc(h.o.Idle, func() { _ = v.Close() })
 	h.sessions[v.id] = v
 	h.work.Go(func() {
@@ -208,6 +222,7 @@ func (h *Handler) open(w http.ResponseWriter) *visitor {
 // visitor is an agent over HTTP.
 type visitor struct {
 	id   string
+	who  string // whose token it came with
 	in   chan jsonrpc.Message
 	idle *time.Timer
 
@@ -255,6 +270,9 @@ func (f *flow) take() []piece {
 	f.wait = nil
 	return out
 }
+
+// Identity implements Identified.
+func (v *visitor) Identity() string { return v.who }
 
 // Read implements Agent.
 func (v *visitor) Read(ctx context.Context) (jsonrpc.Message, error) {

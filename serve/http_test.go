@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/awo-dev/awo/serve"
+	"github.com/awo-dev/awo/serve/internal/servetest"
 )
 
 // handle serves a gateway over HTTP for the time of a test.
@@ -37,7 +38,7 @@ func handle(t *testing.T, g *serve.Gateway, o serve.HTTPOptions) string {
 // TestHTTPBoth relays over HTTP to a relay over HTTP: the client and the far server are
 // the SDK's, the middle is ours on both sides.
 func TestHTTPBoth(t *testing.T) {
-	far := handle(t, serve.New([]serve.Server{server(t, "odd", "odd")}, serve.Options{}), serve.HTTPOptions{Tokens: []string{"a-token-of-some-length"}})
+	far := handle(t, serve.New([]serve.Server{server(t, "odd", "odd")}, serve.Options{}), serve.HTTPOptions{Tokens: []serve.Token{{Name: "me", Value: "a-token-of-some-length"}}})
 	near := handle(t, serve.New([]serve.Server{{Name: "far", URL: far, Headers: []serve.Header{{Name: "Authorization", Value: "Bearer a-token-of-some-length"}}}}, serve.Options{}), serve.HTTPOptions{})
 	asked := 0
 	progress := make(chan float64, 100)
@@ -133,7 +134,7 @@ func TestHTTPBytes(t *testing.T) {
 
 func TestHTTPLetsIn(t *testing.T) {
 	g := serve.New([]serve.Server{server(t, "odd", "odd")}, serve.Options{})
-	url := handle(t, g, serve.HTTPOptions{Tokens: []string{"a-token-of-some-length"}, Origins: []string{"https://app.example"}, MaxSessions: 1})
+	url := handle(t, g, serve.HTTPOptions{Tokens: []serve.Token{{Name: "me", Value: "a-token-of-some-length"}}, Origins: []string{"https://app.example"}, MaxSessions: 1})
 	token := []string{"Authorization", "Bearer a-token-of-some-length"}
 	with := func(more ...string) []string { return append(token[:2:2], more...) }
 	long := `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"` + strings.Repeat("x", 5<<20) + `"}}`
@@ -176,15 +177,15 @@ func TestHTTPLetsIn(t *testing.T) {
 // TestHTTPRefused: what a server answers to a wrong token names it and its headers, and
 // shows no token.
 func TestHTTPRefused(t *testing.T) {
-	far := handle(t, serve.New([]serve.Server{server(t, "odd", "odd")}, serve.Options{}), serve.HTTPOptions{Tokens: []string{"a-token-of-some-length"}})
-	states := serve.New([]serve.Server{{Name: "far", URL: far, Headers: []serve.Header{{Name: "Authorization", Value: "Bearer wrong"}}}}, serve.Options{}).Check(t.Context())
+	far := handle(t, serve.New([]serve.Server{server(t, "odd", "odd")}, serve.Options{}), serve.HTTPOptions{Tokens: []serve.Token{{Name: "me", Value: "a-token-of-some-length"}}})
+	states, _ := serve.New([]serve.Server{{Name: "far", URL: far, Headers: []serve.Header{{Name: "Authorization", Value: "Bearer wrong"}}}}, serve.Options{}).Check(t.Context())
 	if s := states[0]; s.Ready || !strings.Contains(s.Reason, `server far answers 401: see its "headers"`) || strings.Contains(s.Reason, "wrong") {
 		t.Errorf("got %+v", s)
 	}
 }
 
 func TestCheck(t *testing.T) {
-	states := serve.New([]serve.Server{server(t, "a", "odd"), server(t, "b", "many"), {Name: "c", Command: "/nonexistent/server"}}, serve.Options{}).Check(t.Context())
+	states, _ := serve.New([]serve.Server{server(t, "a", "odd"), server(t, "b", "many"), {Name: "c", Command: "/nonexistent/server"}}, serve.Options{}).Check(t.Context())
 	got, err := json.Marshal(states)
 	if err != nil {
 		t.Fatal(err)
@@ -197,16 +198,16 @@ func TestCheck(t *testing.T) {
 
 func TestRecording(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rec")
-	recording, err := serve.NewRecording(dir, true)
+	recording, err := serve.NewRecording(dir, true, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Run("session", func(t *testing.T) {
-		c := relay(t, serve.Options{Recording: recording, Version: "v1"}, server(t, "odd", "odd"))
-		c.begin()
-		c.request("tools/list", `{}`)
-		c.request("tools/list", `{}`)
-		c.request("tools/call", `{"name":"echo","arguments":{"api_key":"plain-words","n":9007199254740993}}`)
+		c := servetest.Relay(t, serve.Options{Recording: recording, Version: "v1"}, server(t, "odd", "odd"))
+		c.Begin()
+		c.Request("tools/list", `{}`)
+		c.Request("tools/list", `{}`)
+		c.Request("tools/call", `{"name":"echo","arguments":{"api_key":"plain-words","n":9007199254740993}}`)
 	})
 	files, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
 	if err != nil || len(files) != 1 {
@@ -220,21 +221,21 @@ func TestRecording(t *testing.T) {
 	if len(lines) != 9 || bytes.Contains(data, []byte("plain-words")) || bytes.Count(data, []byte("redacted-")) != 2 || bytes.Count(data, []byte("9007199254740993")) < 2 || !bytes.Contains(data, []byte(`"tools_sha256":`)) {
 		t.Errorf("%d lines:\n%s", len(lines), data)
 	}
-	if !strings.Contains(lines[0], `"peer":"agent","awo":{"version":"v1","servers":["odd"]},"message":{"jsonrpc":"2.0",`) {
+	if !strings.Contains(lines[0], `"peer":"agent","awo":{"arm":"treated","client":{"name":"test","version":"1"},"era":"initialize","seed":0,"servers":["odd"],"servers_sha256":"`) || !strings.Contains(lines[0], `"version":"v1"},"message":{"jsonrpc":"2.0",`) {
 		t.Errorf("the first line is %s", lines[0])
 	}
-	for _, name := range []string{files[0], filepath.Join(dir, "key")} {
+	for _, name := range []string{files[0], filepath.Join(dir, ".key")} {
 		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
 	}
-	if _, err := serve.NewRecording(dir, true); err != nil {
+	if _, err := serve.NewRecording(dir, true, ""); err != nil {
 		t.Errorf("a folder with a key: %v", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "key"), []byte("short"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".key"), []byte("short"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := serve.NewRecording(dir, true); err == nil {
+	if _, err := serve.NewRecording(dir, true, ""); err == nil {
 		t.Error("a broken key is taken")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 )
 
 // What the odd server answers, byte for byte. It breaks what typed clients assume.
@@ -217,5 +218,8 @@ func (o *odd) call(id, params json.RawMessage) {
 func runOdd(kind string) {
 	o := &odd{kind: kind, out: os.Stdout, waiting: map[string]string{}, exit: func() { os.Exit(3) }}
 	_, _ = os.Stderr.WriteString("starting\n")
+	if d, err := time.ParseDuration(os.Getenv("ODD_DELAY")); err == nil {
+		time.Sleep(d)
+	}
 	o.serve(os.Stdin)
 }

@@ -71,6 +71,18 @@ func elements(array []byte) (out []json.RawMessage) {
 	return out
 }
 
+// list returns values as an array.
+func list(values []json.RawMessage) []byte {
+	out := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, v...)
+	}
+	return append(out, ']')
+}
+
 // isObject reports whether a value is an object.
 func isObject(value []byte) bool {
 	c := jsonscan.New(value)

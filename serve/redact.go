@@ -37,6 +37,16 @@ func (r redactor) message(data []byte) []byte {
 	return out
 }
 
+// content returns an array of blocks of content without credentials.
+func (r redactor) content(blocks []byte) []byte {
+	c := jsonscan.New(blocks)
+	out := r.value(make([]byte, 0, len(blocks)+64), &c, "", 1)
+	if c.End() != nil {
+		return []byte(`[]`)
+	}
+	return out
+}
+
 // appendObject appends the object that c stands on, with the values that value appends.
 func appendObject(out []byte, c *jsonscan.Cursor, value func(out []byte, key string) []byte) []byte {
 	out = append(out, '{')

@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -38,29 +40,29 @@ func (s *session) list(method string) ([]json.RawMessage, map[string]place) {
 func (s *session) request(m *jsonrpc.Request) {
 	params := m.Params
 	switch m.Method {
-	case "tools/list", "prompts/list", "resources/list", "resources/templates/list":
+	case "tools/list":
+		s.reply(m.ID, listResult("tools", s.offer().listed))
+	case "prompts/list", "resources/list", "resources/templates/list":
 		definitions, _ := s.list(m.Method)
 		s.reply(m.ID, listResult(listMember[m.Method], definitions))
-	case "tools/call", "prompts/get":
-		method, what := "tools/list", "tool"
-		if m.Method == "prompts/get" {
-			method, what = "prompts/list", "prompt"
-		}
+	case "tools/call":
+		s.callTool(m)
+	case "prompts/get":
 		name := text(member(params, "name"))
-		_, places := s.list(method)
+		_, places := s.list("prompts/list")
 		p, ok := places[name]
 		if !ok {
-			s.refuse(m.ID, jsonrpc.CodeInvalidParams, fmt.Sprintf("unknown %s %s", what, strconv.Quote(name)))
+			s.refuse(m.ID, jsonrpc.CodeInvalidParams, "unknown prompt "+strconv.Quote(name))
 			return
 		}
 		if p.name != name {
 			params = replaced(params, "name", quoted(p.name))
 		}
-		s.pass(p.up, m, params)
+		s.pass(p.up, m, params, Handling{})
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
 		uri := text(member(params, "uri"))
 		if u := s.owner(uri); u != nil {
-			s.pass(u, m, params)
+			s.pass(u, m, params, Handling{})
 		} else {
 			s.refuse(m.ID, -32002, "no server has resources")
 		}
@@ -75,7 +77,7 @@ func (s *session) request(m *jsonrpc.Request) {
 		s.reply(m.ID, []byte(`{}`))
 	default:
 		if len(s.ups) == 1 {
-			s.pass(s.ups[0], m, params)
+			s.pass(s.ups[0], m, params, Handling{})
 			return
 		}
 		s.refuse(m.ID, jsonrpc.CodeMethodNotFound, "there is no method "+strconv.Quote(m.Method))
@@ -83,14 +85,8 @@ func (s *session) request(m *jsonrpc.Request) {
 }
 
 func listResult(name string, definitions []json.RawMessage) []byte {
-	out := append(append([]byte(`{`), quoted(name)...), ":["...)
-	for i, d := range definitions {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, d...)
-	}
-	return append(out, "]}"...)
+	out := append(append([]byte(`{`), quoted(name)...), ':')
+	return append(append(out, list(definitions)...), '}')
 }
 
 // owner returns the server that has a resource: that which lists it, else the first
@@ -138,36 +134,103 @@ func (s *session) complete(m *jsonrpc.Request) {
 		s.refuse(m.ID, jsonrpc.CodeInvalidParams, "no server completes this")
 		return
 	}
-	s.pass(u, m, params)
+	s.pass(u, m, params, Handling{})
+}
+
+// takeOff notes a request of the agent's that is under way; false if its id is in use.
+func (s *session) takeOff(m *jsonrpc.Request, f flight) bool {
+	s.mu.Lock()
+	_, twice := s.flights[m.ID]
+	if !twice {
+		s.flights[m.ID] = f
+	}
+	s.mu.Unlock()
+	if twice {
+		s.refuse(m.ID, jsonrpc.CodeInvalidRequest, "a request with this id is in flight")
+	}
+	return !twice
+}
+
+// land forgets a request that is to be answered; false if it was cancelled.
+func (s *session) land(id jsonrpc.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f, waits := s.flights[id]
+	delete(s.flights, id)
+	if f.cancel != nil {
+		f.cancel()
+	}
+	return waits
 }
 
 // pass sends a request on to a server, and its answer back.
-func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage) {
-	s.mu.Lock()
-	if _, twice := s.flights[m.ID]; twice {
-		s.mu.Unlock()
-		s.refuse(m.ID, jsonrpc.CodeInvalidRequest, "a request with this id is in flight")
+func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, h Handling) {
+	if !s.takeOff(m, flight{up: u}) {
 		return
 	}
-	s.flights[m.ID] = flight{up: u}
+	u.mu.Lock()
+	starting, ready := u.recalled, u.ready
+	u.mu.Unlock()
+	if !starting {
+		s.passNow(u, m, params, h)
+		return
+	}
+	// It is shown as it was in an earlier session: the call waits until it is there.
+	ctx, cancel := context.WithTimeout(s.ctx, startWait)
+	s.mu.Lock()
+	if f, in := s.flights[m.ID]; in {
+		f.cancel = cancel
+		s.flights[m.ID] = f
+	}
 	s.mu.Unlock()
-	id, ok := u.call(m.Method, params, func(r *jsonrpc.Response) {
+	s.work.Go(func() {
+		defer cancel()
+		select {
+		case <-ready:
+		case <-ctx.Done():
+		}
 		s.mu.Lock()
-		_, waits := s.flights[m.ID]
-		delete(s.flights, m.ID)
+		f, waits := s.flights[m.ID]
+		f.cancel = nil // it is the server that hears of a cancel from here on
+		if waits {
+			s.flights[m.ID] = f
+		}
 		s.mu.Unlock()
+		if waits {
+			s.passNow(u, m, params, h)
+		}
+	})
+}
+
+// startWait is how long a call waits for a server that is starting.
+const startWait = time.Minute
+
+// passNow is pass for a request that is noted.
+func (s *session) passNow(u *upstream, m *jsonrpc.Request, params json.RawMessage, h Handling) {
+	ended := func(failed bool) {
+		if h.Ended != nil {
+			h.Ended(failed)
+		}
+	}
+	id, ok := u.call(m.Method, params, func(r *jsonrpc.Response) {
 		switch {
-		case !waits: // cancelled
-		case r != nil:
-			s.send(&jsonrpc.Response{ID: m.ID, Result: r.Result, Error: r.Error}, m.ID)
+		case r == nil:
+			ended(true)
+			if s.land(m.ID) {
+				s.unanswered(m, fmt.Sprintf("The server %s ended before it answered. The outcome is unknown: the call may have been made.", u.server.Name))
+			}
+		case r.Error == nil && h.Attach != nil && string(member(r.Result, "isError")) != "true":
+			s.attach(m, r.Result, h)
 		default:
-			s.unanswered(m, fmt.Sprintf("The server %s ended before it answered. The outcome is unknown: the call may have been made.", u.server.Name))
+			ended(r.Error != nil || string(member(r.Result, "isError")) == "true")
+			if s.land(m.ID) {
+				s.send(&jsonrpc.Response{ID: m.ID, Result: r.Result, Error: r.Error}, m.ID)
+			}
 		}
 	})
 	if !ok {
-		s.mu.Lock()
-		delete(s.flights, m.ID)
-		s.mu.Unlock()
+		ended(true)
+		s.land(m.ID)
 		u.mu.Lock()
 		reason := u.reason
 		u.mu.Unlock()
@@ -208,7 +271,10 @@ func (s *session) notified(m *jsonrpc.Request) {
 		f, in := s.flights[id]
 		delete(s.flights, id)
 		s.mu.Unlock()
-		if in && f.id != 0 {
+		switch {
+		case in && f.cancel != nil: // whoever answers in the place of servers cancels their calls
+			f.cancel()
+		case in && f.id != 0:
 			f.up.cancel(f.id, m.Params)
 		}
 	default: // progress of what servers asked for, roots that changed: for whom, only they know
@@ -240,6 +306,14 @@ func (s *session) related(u *upstream) (id jsonrpc.ID) {
 	return id
 }
 
+// question notes a question to the agent and returns its id; s.mu is held.
+func (s *session) question(q question) string {
+	s.last++
+	id := "awo-" + strconv.Itoa(s.last)
+	s.asked[id] = q
+	return id
+}
+
 // fromServer deals with a request or notification of a server's.
 func (s *session) fromServer(u *upstream, m *jsonrpc.Request) {
 	if m.IsCall() {
@@ -253,9 +327,7 @@ func (s *session) fromServer(u *upstream, m *jsonrpc.Request) {
 			u.send(&jsonrpc.Response{ID: m.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "the client cannot be asked now"}})
 			return
 		}
-		s.last++
-		id := "awo-" + strconv.Itoa(s.last)
-		s.asked[id] = question{u, m.ID}
+		id := s.question(question{up: u, id: m.ID})
 		related := s.related(u)
 		s.mu.Unlock()
 		own, _ := jsonrpc.MakeID(id)

@@ -2,12 +2,14 @@ package serve
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -20,6 +22,15 @@ type Options struct {
 	Log         *slog.Logger  // nil logs nothing
 	ServerLog   io.Writer     // gets what servers write to their standard error; nil drops it
 	Recording   *Recording    // nil records nothing
+	Layer       Layer         // beside the servers; nil is none
+	Experiment  Experiment    // which sessions do without it
+
+	// Cache is a folder for what servers have, which is shown while they are starting; ""
+	// keeps nothing.
+	Cache string
+
+	// IDs are names that the client has for the sessions, for recordings.
+	IDs map[string]string
 }
 
 // Gateway connects agents to servers.
@@ -33,6 +44,9 @@ type Gateway struct {
 func New(servers []Server, o Options) *Gateway {
 	if o.ConnectWait <= 0 {
 		o.ConnectWait = 5 * time.Second
+	}
+	if o.Experiment.Unit == "" {
+		o.Experiment.Unit = UnitSession
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -63,9 +77,17 @@ type session struct {
 	ups   []*upstream
 	rec   *recorder // nil records nothing
 
+	id, unit, arm string // of the session, and of the experiment
+
+	layer      LayerSession    // nil if there is none
+	ctx        context.Context // of the session
 	initialize json.RawMessage // what servers are told; set before they start
 	begun      bool            // whether initialize came; only the reader uses it
 	work       sync.WaitGroup
+
+	lists   atomic.Int64 // counts changes of what is offered
+	offerMu sync.Mutex
+	offered *offer
 
 	mu       sync.Mutex
 	flights  map[jsonrpc.ID]flight // the agent's requests at servers
@@ -74,16 +96,19 @@ type session struct {
 	answered bool // initialize was answered, so that lists may change
 }
 
-// flight is a request of the agent's at a server.
+// flight is a request of the agent's under way: at a server, or at a layer, which makes
+// calls of servers for it.
 type flight struct {
-	up *upstream
-	id int64
+	up     *upstream // of the newest call
+	id     int64
+	cancel context.CancelFunc // nil for one that passes
 }
 
-// question is a request of a server's at the agent.
+// question is a request at the agent: of a server's, or of a layer's.
 type question struct {
-	up *upstream
-	id jsonrpc.ID
+	up     *upstream
+	id     jsonrpc.ID
+	answer chan *jsonrpc.Response // of a layer's
 }
 
 // Serve relays for one agent until it is gone or ctx ends. Every server is started for
@@ -91,8 +116,14 @@ type question struct {
 func (g *Gateway) Serve(ctx context.Context, agent Agent) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := g.newSession(agent)
+	s.id = rand.Text()
+	s.assign(time.Now())
 	if g.options.Recording != nil {
-		s.rec = g.options.Recording.begin(g)
+		s.rec = g.options.Recording.begin(s)
+	}
+	s.ctx = ctx
+	if g.options.Layer != nil && s.arm != ArmControl {
+		s.layer = g.options.Layer.Open(&Host{s})
 	}
 	stop := context.AfterFunc(ctx, func() { _ = agent.Close() })
 	defer stop()
@@ -102,12 +133,17 @@ func (g *Gateway) Serve(ctx context.Context, agent Agent) error {
 		if message, err = agent.Read(ctx); err != nil {
 			break
 		}
-		s.rec.record("client", message)
+		if r, ok := message.(*jsonrpc.Request); !ok || r.Method != "tools/call" || !s.begun {
+			s.rec.record("client", message, nil) // calls are recorded as what they become
+		}
 		s.fromAgent(ctx, message)
 	}
 	cancel()
 	_ = agent.Close() // it is gone already, or is to go
 	s.work.Wait()
+	if s.layer != nil {
+		s.layer.Close()
+	}
 	s.rec.close()
 	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 		return nil
@@ -123,13 +159,21 @@ func (g *Gateway) newSession(agent Agent) *session {
 			s: s, server: &g.servers[i], ready: make(chan struct{}), reason: "it is starting",
 			pending: map[int64]func(*jsonrpc.Response){}, lists: map[string][]json.RawMessage{},
 		})
+		if g.options.Cache != "" {
+			s.ups[len(s.ups)-1].recall()
+		}
 	}
 	return s
 }
 
 // send sends a message to the agent.
 func (s *session) send(message jsonrpc.Message, related jsonrpc.ID) {
-	s.rec.record("server", message)
+	s.rec.record("server", message, nil)
+	s.deliver(message, related)
+}
+
+// deliver is send of what is recorded already.
+func (s *session) deliver(message jsonrpc.Message, related jsonrpc.ID) {
 	if err := s.agent.Send(message, related); err != nil {
 		s.g.log.Warn("message not delivered to the agent", "reason", err)
 	}
@@ -152,7 +196,10 @@ func (s *session) fromAgent(ctx context.Context, message jsonrpc.Message) {
 		q, ok := s.asked[id]
 		delete(s.asked, id)
 		s.mu.Unlock()
-		if ok {
+		switch {
+		case ok && q.answer != nil:
+			q.answer <- m // has room
+		case ok:
 			q.up.send(&jsonrpc.Response{ID: q.id, Result: m.Result, Error: m.Error})
 		}
 	case *jsonrpc.Request:
@@ -202,6 +249,7 @@ func (s *session) start(ctx context.Context, m *jsonrpc.Request) {
 				return
 			}
 		}
+		s.offer() // says what is not offered, and why
 		version := text(member(m.Params, "protocolVersion"))
 		if !slices.Contains(versions, version) {
 			version = versions[0]
@@ -249,6 +297,13 @@ func (s *session) introduction(version string) []byte {
 			instructions += u.server.Name + ": "
 		}
 		instructions += said
+	}
+	if s.layer != nil {
+		if said := s.layer.Instructions(); said != "" && instructions != "" {
+			instructions += "\n\n" + said
+		} else if said != "" {
+			instructions = said
+		}
 	}
 	capabilities, _ := json.Marshal(can) // maps of maps of bools can always be written
 	out := append([]byte(`{"protocolVersion":`), quoted(version)...)

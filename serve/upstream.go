@@ -53,8 +53,9 @@ type upstream struct {
 	reason  string                            // why it is not there
 	dropped int                               // messages that were dropped
 
-	result json.RawMessage // of initialize
-	lists  map[string][]json.RawMessage
+	result   json.RawMessage // of initialize
+	lists    map[string][]json.RawMessage
+	recalled bool // the lists are those of an earlier session, until the server is there
 
 	ctx     context.Context // of the connection
 	work    *sync.WaitGroup // of its goroutines
@@ -234,6 +235,12 @@ func (u *upstream) send(message jsonrpc.Message) bool {
 // call sends a request and returns its id. answer is called once, from the goroutine
 // that reads, or with nil if the connection ends; it is not called if ok is false.
 func (u *upstream) call(method string, params json.RawMessage, answer func(*jsonrpc.Response)) (id int64, ok bool) {
+	return u.callFor(nil, method, params, answer)
+}
+
+// callFor is call for a request of the agent's that the gateway itself answers: what
+// passes is then recorded.
+func (u *upstream) callFor(w *Within, method string, params json.RawMessage, answer func(*jsonrpc.Response)) (id int64, ok bool) {
 	u.mu.Lock()
 	u.last++
 	id = u.last
@@ -241,9 +248,19 @@ func (u *upstream) call(method string, params json.RawMessage, answer func(*json
 		u.mu.Unlock()
 		return 0, false
 	}
-	u.pending[id] = answer
-	u.mu.Unlock()
 	request := &jsonrpc.Request{ID: numberID(id), Method: method, Params: params}
+	u.pending[id] = answer
+	if w != nil {
+		n := &note{peer: "upstream:" + u.server.Name, within: w}
+		u.pending[id] = func(r *jsonrpc.Response) {
+			if r != nil {
+				u.s.rec.record("server", r, n)
+			}
+			answer(r)
+		}
+		u.s.rec.record("client", request, n)
+	}
+	u.mu.Unlock()
 	if !u.send(request) {
 		u.mu.Lock()
 		_, waits := u.pending[id]
@@ -315,9 +332,11 @@ func (u *upstream) begin(ctx context.Context, conn mcp.Connection, work *sync.Wa
 		}
 	}
 	u.mu.Lock()
-	u.reason = ""
+	u.reason, u.recalled = "", false
 	close(u.ready)
 	u.mu.Unlock()
+	u.keep()
+	u.s.lists.Add(1)
 	u.s.arrived()
 	return nil
 }
@@ -358,6 +377,7 @@ func (u *upstream) list(ctx context.Context, method string) error {
 	u.mu.Lock()
 	u.lists[method] = all
 	u.mu.Unlock()
+	u.s.lists.Add(1)
 	return nil
 }
 

@@ -1,0 +1,64 @@
+package compiled_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/awo-dev/awo/serve"
+	"github.com/awo-dev/awo/serve/compiled"
+	"github.com/awo-dev/awo/trace"
+)
+
+// guess predicts the order o1 after a user was found, whatever was predicted before.
+type guess struct{}
+
+func (guess) Tools() []string { return []string{"find_user", "get_order", "cancel_order"} }
+func (guess) Next(done []compiled.Done) (string, trace.Value, bool) {
+	switch last := done[len(done)-1]; {
+	case last.Tool == "find_user" && last.Result.Member("orders").Kind == trace.Array:
+		return "get_order", value(`{"order_id":"o1"}`), true
+	case last.Tool == "count": // what may write is never made
+		return "change", value(`{}`), true
+	}
+	return "", trace.Value{}, false
+}
+
+func TestPredict(t *testing.T) {
+	dir := t.TempDir()
+	recording, err := serve.NewRecording(dir, true, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := gateway(t, folder(t, nil, orders("")), compiled.Options{Predict: guess{}, Wait: 5 * time.Second}, serve.Options{Recording: recording}, shopServer(t, "shop", ""))
+	user := func() []string {
+		got, _ := texts(t, c.Request("tools/call", `{"name":"find_user","arguments":{"name":"Ann"}}`))
+		return got
+	}
+	got := user()
+	if len(got) != 2 || got[1] != `text {"prefetched":[{"tool":"get_order","arguments":{"order_id":"o1"},"result":{"items":[1,2],"order":"o1"}}]}` {
+		t.Fatalf("%q", got)
+	}
+	got, _ = texts(t, c.Request("tools/call", `{"name":"get_order","arguments":{"order_id":"o1"}}`))
+	want(t, "from memory", got[0], `text {"order":"o1","items":[1,2]}`)
+	got, _ = texts(t, c.Request("tools/call", `{"name":"count"}`))
+	want(t, "calls", got[0], `text {"calls":3,"at_once":1}`)
+	user()
+	c.Request("tools/call", `{"name":"cancel_order","arguments":{"order_id":"o1"}}`)
+	c.Request("tools/call", `{"name":"get_order","arguments":{"order_id":"o1"}}`)
+	got, _ = texts(t, c.Request("tools/call", `{"name":"count"}`))
+	want(t, "a write makes it stale", got[0], `text {"calls":8,"at_once":1}`)
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v %v", files, err)
+	}
+	recorded, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(recorded), `"as":"inertial","by":"snapshot"`); n != 4 {
+		t.Errorf("%d lines of predicted reads, not 4", n)
+	}
+}

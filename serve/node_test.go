@@ -1,0 +1,158 @@
+package serve_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/awo-dev/awo/serve"
+	"github.com/awo-dev/awo/serve/internal/servetest"
+)
+
+// nodeModules returns the folder of packages that `make serve-check` installed. Without
+// it there is nothing to compare with.
+func nodeModules(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("AWO_NODE_MODULES")
+	if dir == "" {
+		t.Skip("`make serve-check` runs this, with packages of npm")
+	}
+	return dir
+}
+
+// nodeServer returns a server of npm.
+func nodeServer(t *testing.T, name string, args ...string) serve.Server {
+	t.Helper()
+	modules := nodeModules(t)
+	var about struct{ Bin map[string]string }
+	src, err := os.ReadFile(filepath.Join(modules, "@modelcontextprotocol", "server-"+name, "package.json"))
+	if err == nil {
+		err = json.Unmarshal(src, &about)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range about.Bin {
+		program := filepath.Join(modules, "@modelcontextprotocol", "server-"+name, file)
+		return serve.Server{Name: name, Command: filepath.Join(modules, "node", "bin", "node"), Args: append([]string{program}, args...)}
+	}
+	t.Fatalf("server-%s has no program", name)
+	return serve.Server{}
+}
+
+// exchange are requests and what is expected to differ.
+type exchange struct{ method, params string }
+
+func call(name, arguments string) exchange {
+	return exchange{"tools/call", `{"name":"` + name + `","arguments":` + arguments + `}`}
+}
+
+// changing is what differs from one call to the next without a gateway too.
+var changing = regexp.MustCompile(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|[0-9]{1,2}:[0-9]{2}:[0-9]{2} [AP]M|"lastAccessed[^,]*|(created|modified|accessed): [^\\]*`)
+
+// TestNodeServers compares servers of others behind the gateway with the same servers
+// without it, byte for byte.
+func TestNodeServers(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ask  []exchange
+	}{
+		{"everything", []exchange{
+			call("echo", `{"message":"9007199254740993 <&> \u2028"}`), call("get-sum", `{"a":1.5,"b":2}`), call("get-sum", `{"a":"x"}`),
+			call("get-tiny-image", `{}`), call("get-annotated-message", `{"messageType":"error","includeImage":true}`),
+			call("get-structured-content", `{"location":"Chicago"}`), call("get-resource-reference", `{"resourceType":"Text","resourceId":1}`),
+			call("get-resource-links", `{"count":3}`), call("trigger-long-running-operation", `{"duration":0.2,"steps":2}`),
+			{"prompts/get", `{"name":"simple-prompt"}`},
+			{"prompts/get", `{"name":"args-prompt","arguments":{"city":"Bonn"}}`},
+			{"completion/complete", `{"ref":{"type":"ref/prompt","name":"completable-prompt"},"argument":{"name":"department","value":"E"}}`},
+			{"resources/read", `{"uri":"demo://resource/dynamic/text/1"}`},
+			{"resources/read", `{"uri":"demo://nothing"}`},
+			{"ping", `{}`},
+		}},
+		{"filesystem", []exchange{
+			call("write_file", `{"path":"$DIR/a.txt","content":"one\ntwo"}`), call("read_text_file", `{"path":"$DIR/a.txt"}`), call("read_text_file", `{"path":"$DIR/none.txt"}`),
+			call("list_directory", `{"path":"$DIR"}`), call("edit_file", `{"path":"$DIR/a.txt","edits":[{"oldText":"one","newText":"1"}]}`),
+			call("directory_tree", `{"path":"$DIR"}`), call("search_files", `{"path":"$DIR","pattern":"*.txt"}`), call("list_allowed_directories", `{}`), call("read_text_file", `{}`),
+		}},
+		{"memory", []exchange{
+			call("create_entities", `{"entities":[{"name":"Ann","entityType":"person","observations":["likes 9007199254740993"]}]}`),
+			call("read_graph", `{}`), call("search_nodes", `{"query":"Ann"}`), call("add_observations", `{"observations":[{"entityName":"Nobody","contents":["x"]}]}`),
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			answers := func(start func(s serve.Server) *servetest.Client) []string {
+				dir := t.TempDir()
+				s := nodeServer(t, c.name)
+				if c.name == "filesystem" {
+					s.Args = append(s.Args, dir)
+				}
+				s.Env = []string{"MEMORY_FILE_PATH=" + filepath.Join(dir, "memory.jsonl")}
+				client := start(s)
+				client.Begin()
+				time.Sleep(500 * time.Millisecond) // some servers add tools when they know the client
+				var out []string
+				for _, e := range append([]exchange{{"tools/list", `{}`}, {"prompts/list", `{}`}, {"resources/list", `{}`}, {"resources/templates/list", `{}`}}, c.ask...) {
+					got := client.Request(e.method, strings.ReplaceAll(e.params, "$DIR", dir))
+					out = append(out, e.method+" "+e.params+" "+changing.ReplaceAllString(strings.ReplaceAll(got, dir, "$DIR"), "·"))
+				}
+				return out
+			}
+			direct := answers(func(s serve.Server) *servetest.Client { return servetest.Direct(t, &s) })
+			behind := answers(func(s serve.Server) *servetest.Client {
+				return servetest.Relay(t, serve.Options{ConnectWait: 20 * time.Second}, s)
+			})
+			for i := range direct {
+				if strings.HasSuffix(direct[i], `{"code":-32601,"message":"Method not found"}`) && strings.HasSuffix(behind[i], `":[]}`) {
+					continue // a list that a server does not have is empty: another one may come that has it
+				}
+				want(t, "behind the gateway", behind[i], direct[i])
+			}
+			t.Logf("%d answers compared", len(direct))
+		})
+	}
+}
+
+// known are scenarios that fail without the gateway too.
+var known = map[string]bool{}
+
+// TestConformance runs the protocol's own tests against the gateway, with the SDK's
+// server of everything behind it.
+func TestConformance(t *testing.T) {
+	modules := nodeModules(t)
+	program := filepath.Join(t.TempDir(), "everything")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/modelcontextprotocol/go-sdk/conformance/everything-server").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	h := serve.New([]serve.Server{{Name: "everything", Command: program}}, serve.Options{}).Handler(ctx, serve.HTTPOptions{})
+	server := httptest.NewServer(h)
+	defer func() {
+		cancel()
+		h.Wait()
+		server.Close()
+	}()
+	c := exec.CommandContext(ctx, filepath.Join(modules, "node", "bin", "node"), filepath.Join(modules, ".bin", "conformance"), "server", "--url", server.URL)
+	c.Dir = t.TempDir() // it writes its results there
+	out, err := c.CombinedOutput()
+	if _, ended := errors.AsType[*exec.ExitError](err); err != nil && !ended {
+		t.Fatalf("%v: %s", err, out)
+	}
+	_, summary, found := strings.Cut(string(out), "=== SUMMARY ===")
+	if !found {
+		t.Fatalf("there is no summary: %s", out)
+	}
+	for line := range strings.Lines(summary) {
+		if name, failed := strings.CutPrefix(line, "✗ "); failed && !known[strings.SplitN(name, ":", 2)[0]] {
+			t.Error(strings.TrimSpace(line))
+		}
+	}
+	t.Log(summary)
+}
