@@ -140,10 +140,10 @@ func TestActionRuns(t *testing.T) {
 	sh(`git init --quiet --bare --initial-branch=main "$ORIGIN" && git -C "$ORIGIN" config uploadpack.allowAnySHA1InWant true
 git init --quiet --initial-branch=main . && git remote add origin "$ORIGIN"
 mkdir traces && cp "$OFFICE/trajectories.jsonl.gz" traces/ && cp "$OFFICE/rules.yaml" .
-awo extract traces --rules rules.yaml --sample 80 --threshold 8 --out tools >/dev/null
+awo extract traces --rules rules.yaml --sample 80 --batches --write-precision 0 --threshold 8 --out tools >/dev/null
 git add . && git commit --quiet -m before && git push --quiet origin main`)
 	base := sh("git rev-parse HEAD")
-	sh(`awo extract traces --rules rules.yaml --sample 80 --threshold 12 --out tools >/dev/null && git add . && git commit --quiet -m after`)
+	sh(`awo extract traces --rules rules.yaml --sample 80 --batches --write-precision 0 --threshold 12 --out tools >/dev/null && git add . && git commit --quiet -m after`)
 
 	run := func(failOn string) (r *actionRun, passed bool) {
 		r = &actionRun{t: t, files: t.TempDir(), folder: repository, context: map[string]string{}}

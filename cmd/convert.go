@@ -1,25 +1,27 @@
 package cmd
 
 import (
-	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/export"
 	"github.com/awo-dev/awo/internal/redact"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats/atif"
 )
 
 // convertOptions are the flags of `awo convert`.
 type convertOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
+	To               string `mapstructure:"to"`
 	Out              string `mapstructure:"out"`
 	Redact           bool   `mapstructure:"redact"`
 	KeyFile          string `mapstructure:"key-file"`
@@ -28,10 +30,17 @@ type convertOptions struct {
 func newConvert(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "convert FILES...",
-		Short: "Write traces of any format as ATIF, awo's normal form",
+		Short: "Write traces of any format as ATIF, or for other tools",
 		Long: `Write traces as ATIF-v1.7, one trajectory a line: the Agent Trajectory
 Interchange Format, which awo reads back without loss. What ATIF has no place for
 (task, outcome, status of calls, ...) stands under "awo" in its "extra" members.
+
+With --to they are written in another format:
+
+` + exportFormats() + `
+What such a format has no place for is counted on the standard error. Event logs for
+process mining hold no argument, result or text: each call is an event with its tool,
+time, turn, status and agent.
 
 Values are written as they are: a converted trace holds the secrets of the
 original. With --redact every word of texts, arguments and results becomes a keyed
@@ -44,10 +53,16 @@ arguments and members, tool definitions, models, usage, times and outcomes.
 ` + cli.FilesHelp,
 		Example: `  awo convert traces/ > all.atif.jsonl
   awo convert runs.json.gz --where 'outcome == "success"' --out good.atif.jsonl
+  awo convert traces/ --to xes --out calls.xes
   awo convert traces/ --redact --key-file redaction.key --out shareable.atif.jsonl`,
 		GroupID: cli.GroupLook,
 	}
 	cli.AddInput(c.Flags())
+	var names []string
+	for _, f := range export.Formats {
+		names = append(names, f.Name)
+	}
+	c.Flags().Var(cli.NewChoice(names...), "to", "format to write")
 	c.Flags().Bool("redact", false, "replace words and numbers by keyed hashes and other numbers")
 	c.Flags().String("key-file", "", "`FILE` with the key for --redact (default: the environment variable AWO_KEY)")
 	c.Flags().String("out", "", "write to this `FILE` instead of the standard output, and print a summary")
@@ -66,11 +81,23 @@ type outputJSON struct {
 	Format       string `json:"format"`
 	Trajectories int    `json:"trajectories"`
 	Bytes        int64  `json:"bytes"`
+	// Lost is what the format has no place for.
+	Lost lostJSON `json:"left_out"`
+}
+
+type lostJSON struct {
+	OtherCalls int `json:"calls_not_of_the_model"`
+	Messages   int `json:"messages_without_response"`
+	Untimed    int `json:"events_without_time"` // written nevertheless
 }
 
 func convert(j *cli.Job, o convertOptions, files []string) error {
 	if o.Out == "" && j.Format != report.FormatText {
-		return cli.Usagef("--format is about the summary, which is printed with --out FILE; the trajectories are always ATIF")
+		return cli.Usagef("--format is about the summary, which is printed with --out FILE; the trajectories are written in that of --to")
+	}
+	format, err := export.Find(o.To)
+	if err != nil {
+		return err
 	}
 	redactor, err := o.redactor()
 	if err != nil {
@@ -83,24 +110,31 @@ func convert(j *cli.Job, o convertOptions, files []string) error {
 	defer in.Close()
 	in.Statuses = nil // what is written is what was recorded
 	if o.Out == "" {
-		_, _, err := writeATIF(j.Out, in, redactor)
+		w, err := writeTrajectories(j.Out, format, in, redactor)
+		if err == nil {
+			for _, text := range lost(w.Lost, o.To) {
+				j.Log.Warn(text)
+			}
+		}
 		return err
 	}
-	out := conversionJSON{Schema: "awo.conversion/v1", Output: outputJSON{File: filepath.ToSlash(o.Out), Format: "atif"}}
+	out := conversionJSON{Schema: "awo.conversion/v1", Output: outputJSON{File: filepath.ToSlash(o.Out), Format: o.To}}
 	dir, name := filepath.Split(o.Out)
 	if dir == "" {
 		dir = "."
 	}
+	var written *exported
 	err = emit.WriteStream(dir, name, func(w io.Writer) (err error) {
-		out.Output.Trajectories, out.Output.Bytes, err = writeATIF(w, in, redactor)
+		written, err = writeTrajectories(w, format, in, redactor)
 		return err
 	})
 	if err != nil {
 		return err
 	}
+	out.Output.Trajectories, out.Output.Bytes, out.Output.Lost = written.trajectories, written.Bytes(), lostJSON(written.Lost)
 	out.Input = in.JSON()
 	var d report.Document
-	d.Add(in.Summary(), report.Paragraph(cli.CountOf(out.Output.Trajectories, "trajectory")+" written to "+out.Output.File+", "+cli.CountOf(int(out.Output.Bytes), "byte")+"."))
+	d.Add(in.Summary(), report.Paragraph(cli.CountOf(out.Output.Trajectories, "trajectory")+" written to "+out.Output.File+", "+cli.CountOf(int(out.Output.Bytes), "byte")+"."), report.List(lost(written.Lost, o.To)))
 	return j.Print(&d, out)
 }
 
@@ -129,25 +163,54 @@ func (o convertOptions) redactor() (*redact.Redactor, error) {
 	return redact.New(key), nil
 }
 
-// writeATIF writes what comes in, one trajectory a line.
-func writeATIF(to io.Writer, in *cli.Intake, redactor *redact.Redactor) (trajectories int, bytes int64, err error) {
-	w := bufio.NewWriterSize(to, 1<<20)
-	var line []byte
+// exported is what was written.
+type exported struct {
+	*export.Writer
+	trajectories int
+}
+
+// writeTrajectories writes what comes in.
+func writeTrajectories(to io.Writer, format export.Format, in *cli.Intake, redactor *redact.Redactor) (*exported, error) {
+	w := &exported{Writer: format.NewWriter(to)}
 	for t, err := range in.All() {
 		if err != nil {
-			return trajectories, bytes, err
+			return w, err
 		}
 		if redactor != nil {
 			redactor.Trajectory(t)
 		}
-		if line, err = atif.Append(line[:0], t); err != nil {
-			return trajectories, bytes, err
+		if err := w.Add(t); err != nil {
+			return w, err
 		}
-		if _, err := w.Write(line); err != nil {
-			return trajectories, bytes, err
-		}
-		trajectories++
-		bytes += int64(len(line))
+		w.trajectories++
 	}
-	return trajectories, bytes, w.Flush()
+	return w, w.Close()
+}
+
+// lost says in sentences what a format had no place for.
+func lost(l export.Lost, format string) []string {
+	var out []string
+	say := func(n int, noun, what string) {
+		if n > 0 {
+			out = append(out, cli.CountOf(n, noun)+" "+what)
+		}
+	}
+	say(l.OtherCalls, "call", "that the model did not decide on: left out, "+format+" has no place for them.")
+	say(l.Messages, "message", "that no response followed: left out, "+format+" has no place for them.")
+	switch format {
+	case "xes":
+		say(l.Untimed, "call", "without a recorded time: written without one.")
+	default:
+		say(l.Untimed, "event", "without a recorded time: given one that keeps the order, and marked.")
+	}
+	return out
+}
+
+// exportFormats lists the formats of --to.
+func exportFormats() string {
+	var b strings.Builder
+	for _, f := range export.Formats {
+		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, f.Doc)
+	}
+	return b.String()
 }

@@ -152,8 +152,8 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 }
 
 func graphDocument(in *cli.Intake, out graphJSON, merged *merge.Merged, set *rules.Set, notes []string) *report.Document {
-	d := &report.Document{Title: "State graph"}
-	d.Add(in.Summary())
+	d := &report.Document{Title: "State graph", Answer: graphAnswer(out, set != nil)}
+	d.Add(in.Brief())
 	table := report.TableOf("strategies", "", out.Strategies, []report.Column{
 		{Key: "strategy", Words: true},
 		{Key: "states"},
@@ -173,7 +173,22 @@ func graphDocument(in *cli.Intake, out graphJSON, merged *merge.Merged, set *rul
 	table.NoteIf(set == nil, "No rules were given (--rules FILE), so nothing is merged beyond the prefix tree.")
 	table.NoteIf(merged.LeftOut > 0, "%s led to states beyond --limit-states and are in no figure of the last row.", cli.CountOf(merged.LeftOut, "step"))
 	d.Add(table, reasonsTable(out.Reasons), ablationTable(out.Ablation), report.List(notes))
+	d.Details()
+	d.Section("What was read", in.Summary())
 	return d
+}
+
+// graphAnswer says how far the graph brings trajectories together.
+func graphAnswer(out graphJSON, ruled bool) string {
+	n := len(out.Strategies)
+	if n < 2 {
+		return "There are no calls, so there is no graph."
+	}
+	first, last := out.Strategies[1], out.Strategies[n-1]
+	if !ruled || n < 3 {
+		return fmt.Sprintf("Without rules the calls lead through %s: trajectories share one only while all their calls so far are the same.", cli.CountOf(first.States, "state"))
+	}
+	return fmt.Sprintf("The rules make %s of %s (%.1f %% fewer).", cli.CountOf(last.States, "state"), report.Grouped(first.States), 100*(1-float64(last.States)/float64(max(first.States, 1))))
 }
 
 // written says which graph files were made.

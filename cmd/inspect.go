@@ -33,9 +33,13 @@ Where a format has no flag for failed calls, results that begin with Error, hold
 member "error" and the like are taken for failures, and named. --rules says more: its
 status rules decide.
 
+Of a file whose layout is not known it prints what looks like calls, as the draft of a
+map with which --map reads such files.
+
 ` + cli.FilesHelp,
 		Example: `  awo inspect traces/
   awo inspect traces/ --rules rules.yaml
+  awo inspect log.jsonl > map.yaml; awo inspect log.jsonl --map map.yaml
   awo inspect 'logs/**/*.jsonl.gz' --since 2026-03-01 --format markdown`,
 		GroupID: cli.GroupLook,
 	}
@@ -104,11 +108,17 @@ func inspect(j *cli.Job, o inspectOptions, files []string) error {
 	in.Facts, in.SaysDoubts = &trace.Completeness{}, true
 	for _, err := range in.All() {
 		if err != nil {
+			if draft, ok := j.DraftMap(in.Reader.Counts().Files); ok && j.Format == report.FormatText && in.Facts.Tally.Trajectories == 0 {
+				j.Say("what looks like calls is printed as the draft of a map: look at it, then read the file with --map")
+				j.Printf("%s", draft)
+			}
 			return err
 		}
 	}
 	out := inspectionResult(in, in.Facts)
-	return j.Print(inspectionDocument(in, in.Facts, out), out)
+	d := inspectionDocument(in, in.Facts, out, j.Complete())
+	d.Next = []string{j.Then(files, "what is wrong, and how habitual it is", "analyze", "{}")}
+	return j.Print(d, out)
 }
 
 func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
@@ -146,9 +156,14 @@ func tokens(u trace.Usage) *tokensJSON {
 // filesShown is how many files the text lists.
 const filesShown = 15
 
-func inspectionDocument(in *cli.Intake, c *trace.Completeness, out inspectionJSON) *report.Document {
-	d := &report.Document{Title: "What is in these traces"}
-	d.Add(in.Summary())
+func inspectionDocument(in *cli.Intake, c *trace.Completeness, out inspectionJSON, complete bool) *report.Document {
+	d := &report.Document{Title: "What is in these traces", Answer: inspectionAnswer(in, out)}
+	d.Add(in.Brief(), lacking(out.Capabilities))
+	if len(out.Tools) > 0 {
+		d.Add(inspectedTools(out.Tools, complete))
+	}
+	d.Details()
+	d.Section("What was read", in.Summary())
 	if out.First != nil {
 		d.Add(report.Paragraph(fmt.Sprintf("Recorded between %s and %s (UTC).", out.First.Format(time.DateTime), out.Last.Format(time.DateTime))))
 	}
@@ -179,9 +194,6 @@ func inspectionDocument(in *cli.Intake, c *trace.Completeness, out inspectionJSO
 		table.NoteIf(c.Tally.TurnsUsage > 0 && c.Tally.TurnsUsage < c.Tally.LLMTurns, "Tokens are sums over the turns that record them, not over all.")
 		d.Section("Models", table)
 	}
-	if len(out.Tools) > 0 {
-		d.Section("Tools", inspectedTools(out.Tools))
-	}
 	d.Section("Trust", report.Paragraph(trust(out)))
 	return d
 }
@@ -211,10 +223,55 @@ func fileTable(files []trace.FileCounts) *report.Table {
 	return table
 }
 
-func inspectedTools(tools []inspectedTool) *report.Table {
+// inspectionAnswer says what the traces are good for.
+func inspectionAnswer(in *cli.Intake, out inspectionJSON) string {
+	y := in.Tally
+	text := fmt.Sprintf("%s of agents that made %s of %s", cli.CountOf(y.Trajectories, "trajectory"), cli.CountOf(y.Calls, "call"), cli.CountOf(y.Tools(), "tool"))
+	whole, none := 0, 0
+	for _, c := range out.Capabilities {
+		switch {
+		case c.Share == 0:
+			none++
+		case c.Share >= 0.95:
+			whole++
+		}
+	}
+	switch {
+	case whole == len(out.Capabilities):
+		text += "; everything that awo looks at is recorded"
+	case none > 0:
+		text += fmt.Sprintf("; %d of %d things that awo looks at are not recorded", none, len(out.Capabilities))
+	default:
+		text += fmt.Sprintf("; %d of %d things that awo looks at are recorded in part", len(out.Capabilities)-whole, len(out.Capabilities))
+	}
+	if len(out.Doubts) > 0 {
+		return text + ", and the counts are doubtful."
+	}
+	return text + ", and nothing speaks against the counts."
+}
+
+// lacking says what the traces do not support.
+func lacking(capabilities []trace.Capability) report.List {
+	var out report.List
+	for _, c := range capabilities {
+		switch {
+		case c.Of == 0 || c.Share >= 0.95:
+		case c.Share == 0:
+			out = append(out, fmt.Sprintf("Not recorded, for %s: %s.", c.Name, c.Units))
+		default:
+			out = append(out, fmt.Sprintf("In part, for %s: %.0f %% of %s %s.", c.Name, 100*c.Share, report.Grouped(c.Of), c.Units))
+		}
+	}
+	return out
+}
+
+func inspectedTools(tools []inspectedTool, complete bool) *report.Table {
 	called := slices.DeleteFunc(slices.Clone(tools), func(t inspectedTool) bool { return t.Calls+t.OtherCalls == 0 })
-	shown := called[:min(len(called), cli.ToolsShown)]
-	table := report.TableOf("tools", "", shown, []report.Column{
+	shown := called
+	if !complete {
+		shown = called[:min(len(called), cli.ToolsShown)]
+	}
+	table := report.TableOf("tools", "Tools", shown, []report.Column{
 		{Key: "tool", Max: 44},
 		{Key: "calls"},
 		{Key: "trajectories", Title: "in trajectories"},
@@ -260,9 +317,22 @@ func (t *inspectedTool) lacks() report.Cell {
 
 // trust says whether the counts are to be trusted, and why not.
 func trust(out inspectionJSON) string {
+	grave := slices.DeleteFunc(slices.Clone(out.Doubts), func(d trace.Doubt) bool { return !d.Grave })
+	small := slices.DeleteFunc(slices.Clone(out.Doubts), func(d trace.Doubt) bool { return d.Grave })
+	affects := func(doubts []trace.Doubt) string {
+		var parts []string
+		for _, d := range doubts {
+			if !slices.Contains(parts, d.Affects) {
+				parts = append(parts, d.Affects)
+			}
+		}
+		return strings.Join(parts, "; ")
+	}
 	switch {
-	case len(out.Doubts) > 0:
-		return "Do not trust the counts before you have looked: " + cli.Doubts(out.Doubts) + "."
+	case len(grave) > 0:
+		return "Do not trust the counts before you have looked: " + cli.Doubts(out.Doubts) + ". It affects " + affects(grave) + "."
+	case len(small) > 0:
+		return "The counts are to be trusted but for a small part: " + cli.Doubts(small) + ". It affects " + affects(small) + "."
 	case out.Input.Calls == 0:
 		return "No call was read. The traces hold none, or in a form that awo does not know."
 	}

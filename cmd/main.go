@@ -13,6 +13,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -31,11 +32,31 @@ func Main() int {
 		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 	}
+	if a.StdoutTerminal {
+		a.StdoutColumns, _, _ = term.GetSize(int(os.Stdout.Fd())) // 0 with an error
+	}
 	if os.Getenv("GOGC") == "" {
 		tuneCollector()
 	}
 	bench := startBenchmark(os.Getenv("AWO_BENCH"))
-	code := a.Run(ctx, newRoot, os.Args[1:])
+	code := a.Run(ctx, newRoot, orSummary(os.Args[1:]))
 	bench.print(os.Stderr, a.BytesRead)
 	return code
+}
+
+// orSummary puts `summary` before the arguments of a run without a command, which are
+// files: the first names something that is there, or is a pattern, and is no command.
+func orSummary(args []string) []string {
+	if len(args) == 0 || args[0] == "" || args[0][0] == '-' && args[0] != "-" {
+		return args
+	}
+	for _, c := range Tree().Commands() {
+		if c.Name() == args[0] || c.HasAlias(args[0]) {
+			return args
+		}
+	}
+	if _, err := os.Stat(args[0]); err != nil && args[0] != "-" && !strings.ContainsAny(args[0], "*?[") {
+		return args
+	}
+	return append([]string{"summary"}, args...)
 }

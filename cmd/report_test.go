@@ -52,8 +52,8 @@ func TestReportInBrowser(t *testing.T) {
 		file             string
 		sections, images int
 	}{
-		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 10, 10},
-		"hostile": {hostileRuns(t), 10, 10},
+		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 12, 10},
+		"hostile": {hostileRuns(t), 12, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -65,6 +65,11 @@ func TestReportInBrowser(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			libraries := regexp.MustCompile(`(?s)<script>.*?</script>`)
+			if n := len(libraries.FindAll(text, -1)); n != 3 {
+				t.Errorf("%d scripts, want two libraries and that of the page", n)
+			}
+			text = libraries.ReplaceAll(text, nil)
 			for _, url := range regexp.MustCompile(`https?://[^"'\s<)]*`).FindAllString(string(text), -1) {
 				if !strings.HasPrefix(url, "http://www.w3.org/") { // the names of SVG
 					t.Errorf("the page names %s", url)
@@ -86,7 +91,13 @@ func TestReportInBrowser(t *testing.T) {
 			if n := strings.Count(got, "<svg"); n != tc.images {
 				t.Errorf("%d pictures, want %d", n, tc.images)
 			}
-			if strings.Contains(got, "<script") || strings.Contains(got, "<img") {
+			if n := strings.Count(got, "<canvas"); n == 0 {
+				t.Error("the process map is not drawn")
+			}
+			if n := strings.Count(got, "<details"); n < 8 {
+				t.Errorf("%d timelines", n)
+			}
+			if strings.Contains(libraries.ReplaceAllString(got, ""), "<script>") || strings.Contains(libraries.ReplaceAllString(got, ""), "<img") {
 				t.Error("a name became an element")
 			}
 		})

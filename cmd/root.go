@@ -8,10 +8,12 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/analysis"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/comparing"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/cmd/internal/serving"
+	"github.com/awo-dev/awo/cmd/internal/show"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/diag"
@@ -33,7 +35,8 @@ are, a merged graph of the states that runs pass through, and meta-tools that do
 in one call what took several.
 
 It works offline, changes no trace and sends nothing anywhere.`,
-		Example: `  awo formats
+		Example: `  awo traces/
+  awo formats
   awo version --format json`,
 		Version:       versionLine(cli.CurrentBuild()),
 		SilenceUsage:  true,
@@ -50,8 +53,10 @@ It works offline, changes no trace and sends nothing anywhere.`,
 	root.SetFlagErrorFunc(cli.FlagError)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 100 "))
 	root.AddCommand(
+		analysis.NewSummary(a),
 		newInspect(a),
 		analysis.NewAnalyze(a),
+		analysis.NewSummarize(a),
 		worth.NewCost(a),
 		analysis.NewReport(a),
 		newConvert(a),
@@ -63,6 +68,8 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		extraction.NewWhy(a),
 		extraction.NewWhyNot(a),
 		extraction.NewRun(a),
+		show.New(a),
+		analysis.NewCompareRuns(a),
 		worth.NewRegister(a),
 		prediction.NewReplay(a),
 		prediction.NewSnapshot(a),
@@ -70,7 +77,9 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		newFormats(a),
 		rulefile.New(a),
 		serving.New(a),
+		comparing.New(a),
 		toolworld.New(a),
+		newConfig(a),
 		newVersion(a),
 	)
 	root.SetCompletionCommandGroupID(cli.GroupOther)

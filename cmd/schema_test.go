@@ -14,14 +14,18 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/awo-dev/awo/cmd/internal/analysis"
+	"github.com/awo-dev/awo/cmd/internal/comparing"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
+	"github.com/awo-dev/awo/cmd/internal/serving"
+	"github.com/awo-dev/awo/cmd/internal/show"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/prefetch/stored"
 )
 
 // results are the JSON results of commands, with a command that makes each of
@@ -34,7 +38,15 @@ var results = []struct {
 }{
 	{"awo.analysis/v1", analysis.JSON{}, "analyze office/trajectories.jsonl.gz --by model --sources"},
 	{"awo.analysis/v1", analysis.JSON{}, "report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
+	{"awo.summary/v1", analysis.ScreenJSON{}, "summary office/trajectories.jsonl.gz"},
+	{"awo.config/v1", configJSON{}, "config analyze"},
+	{"awo.summary-file/v1", analysis.SummaryJSON{}, "summarize office/trajectories.jsonl.gz --out $WORK/part.awosum"},
+	{"awo.analysis/v1", analysis.JSON{}, "summarize office/trajectories.jsonl.gz --out $WORK/part.awosum && analyze $WORK/part.awosum"},
 	{"awo.inspection/v1", inspectionJSON{}, "inspect office/trajectories.jsonl.gz"},
+	{"awo.show/v1", show.JSON{}, "show office/trajectories.jsonl.gz run-000003 --tools $TOOLS --rules office/rules.yaml"},
+	{"awo.show/v1", show.JSON{}, "show office/trajectories.jsonl.gz --find status==\"failed\""},
+	{"awo.show/v1", show.JSON{}, "show office/trajectories.jsonl.gz --sample 20"},
+	{"awo.contrast/v1", analysis.ContrastJSON{}, "compare-runs office/trajectories.jsonl.gz office/trajectories.jsonl.gz --sample 60"},
 	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --reasons --ablation"},
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
 	{"awo.formats/v1", formatsJSON{}, "formats"},
@@ -59,6 +71,7 @@ var results = []struct {
 	{"awo.why/v1", extraction.WhyJSON{}, "why $TOOLS"},
 	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send office/trajectories.jsonl.gz --rules office/rules.yaml"},
 	{"awo.verification/v1", extraction.VerificationJSON{}, "verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5"},
+	{"awo.serve-check/v1", serving.CheckJSON{}, "serve --servers $SERVERS --check"},
 	{"awo.tool-graph/v1", toolworld.GraphJSON{}, "tools graph office/trajectories.jsonl.gz --sample 60"},
 	{"awo.tool-path/v1", toolworld.PathJSON{}, "tools path mail_send office/trajectories.jsonl.gz --sample 60"},
 	{"awo.tool-subset/v1", toolworld.SubsetJSON{}, "tools subset office/trajectories.jsonl.gz --sample 60 --folds 2"},
@@ -67,6 +80,7 @@ var results = []struct {
 	{"awo.tool-update/v1", toolworld.UpdateJSON{}, "tools graph office/trajectories.jsonl.gz --sample 30 --out $WORK/a && tools update $WORK/a/graph.json office/trajectories.jsonl.gz"},
 	{"awo.tool-recovery/v1", toolworld.RecoveryJSON{}, "tools recover shop/path.json --failed find_customer --catalog shop/tools.json --task mail"},
 	{"awo.tool-check/v1", toolworld.CheckJSON{}, "tools graph --catalog shop/tools.json --out $WORK/w && tools check $WORK/w/graph.json --catalog shop/tools.json"},
+	{"awo.comparison/v1", comparing.JSON{}, "compare served/recordings.jsonl --look"},
 	{"awo.tool-rank/v1", toolworld.RankJSON{}, "tools subset office/trajectories.jsonl.gz --sample 60 --folds 2 --out $WORK/s && tools subset --from $WORK/s/subset.json --task mail"},
 }
 
@@ -78,6 +92,8 @@ func TestSchemas(t *testing.T) {
 	variables := []string{"$TOOLS", filepath.Join(made, "tools"), "$SNAPSHOT", filepath.Join(made, "inertia.awo")}
 	runLine(t, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out "+variables[1])
 	runLine(t, "snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out "+variables[3])
+	stubServers(t, filepath.Join(made, "mcp.json"))
+	variables = append(variables, "$SERVERS", filepath.Join(made, "mcp.json"))
 	for _, r := range results {
 		t.Run(r.schema, func(t *testing.T) {
 			schema := schemaOf(t, r.schema, r.value)
@@ -101,6 +117,27 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
+// TestPrefetchSchema holds the rules for reading ahead that `awo extract` writes to their
+// JSON Schema, and that to the Go type.
+func TestPrefetchSchema(t *testing.T) {
+	dir := t.TempDir()
+	runLine(t, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out "+dir)
+	written, err := os.ReadFile(filepath.Join(dir, stored.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, file := schemaOf(t, stored.Schema, stored.Document{}), filepath.Join("..", "docs", "schemas", "awo.prefetch.v1.schema.json")
+	if golden.Update() {
+		if err := os.WriteFile(file, schema, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if recorded, err := os.ReadFile(file); err != nil || !bytes.Equal(recorded, schema) {
+		t.Errorf("%v: %s is not what the Go type gives; AWO_UPDATE=1 accepts the change", err, file)
+	}
+	validate(t, schema, written)
+}
+
 // schemaOf returns the JSON Schema of a result.
 func schemaOf(t *testing.T, id string, value any) []byte {
 	t.Helper()
@@ -110,9 +147,10 @@ func schemaOf(t *testing.T, id string, value any) []byte {
 		Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "n": {Type: "integer"}, "method": {Type: "string"}},
 	}
 	s, err := jsonschema.ForType(reflect.TypeOf(value), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[stat.Figure]():    number,
-		reflect.TypeFor[stat.Interval]():  interval,
-		reflect.TypeFor[entropy.Figure](): number,
+		reflect.TypeFor[stat.Figure]():     number,
+		reflect.TypeFor[stat.Interval]():   interval,
+		reflect.TypeFor[entropy.Figure]():  number,
+		reflect.TypeFor[json.RawMessage](): {},
 	}})
 	if err != nil {
 		t.Fatal(err)

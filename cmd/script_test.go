@@ -16,8 +16,13 @@ import (
 // TestMain makes the test program answer as awo too, for scripts and for the
 // examples of the documentation.
 func TestMain(m *testing.M) {
+	if file := os.Getenv("MCPSTUB"); file != "" { // for tests without a PATH to this program
+		os.Exit(stub(file))
+	}
 	testscript.Main(m, map[string]func(){
-		"awo": func() { os.Exit(Main()) },
+		"awo":     func() { os.Exit(Main()) },
+		"mcpstub": func() { os.Exit(stub(os.Args[1])) },
+		"shop":    func() { os.Exit(shop()) },
 	})
 }
 
@@ -66,7 +71,7 @@ func TestScriptNames(t *testing.T) {
 	for c := range commands(newRoot(&cli.App{})) {
 		words[c.Name()] = true
 	}
-	name := regexp.MustCompile(`^([a-z]+)_[a-z0-9_]+\.txtar$`)
+	name := regexp.MustCompile(`^([a-z-]+)_[a-z0-9_]+\.txtar$`)
 	for _, file := range files {
 		m := name.FindStringSubmatch(filepath.Base(file))
 		if m == nil || !words[m[1]] {

@@ -19,30 +19,35 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/ngram"
-	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
 // analyzeOptions are the flags of `awo analyze`.
 type analyzeOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
-	Order            int      `mapstructure:"order"`
-	CollapseRepeats  bool     `mapstructure:"collapse-repeats"`
-	MinLength        int      `mapstructure:"min-length"`
-	ExcludeTool      []string `mapstructure:"exclude-tool"`
-	DropFailed       bool     `mapstructure:"drop-failed"`
-	Preset           string   `mapstructure:"preset"`
-	DF               string   `mapstructure:"df"`
-	Folds            int      `mapstructure:"folds"`
-	Permutations     int      `mapstructure:"permutations"`
-	MonteCarlo       bool     `mapstructure:"monte-carlo"`
-	By               string   `mapstructure:"by"`
-	Top              int      `mapstructure:"top"`
-	Contexts         int      `mapstructure:"contexts"`
-	Plots            string   `mapstructure:"plots"`
-	Rules            string   `mapstructure:"rules"`
-	Sources          bool     `mapstructure:"sources"`
-	Parameters       int      `mapstructure:"parameters"`
+	countOptions     `mapstructure:",squash"`
+	Order            int    `mapstructure:"order"`
+	Preset           string `mapstructure:"preset"`
+	DF               string `mapstructure:"df"`
+	Folds            int    `mapstructure:"folds"`
+	Permutations     int    `mapstructure:"permutations"`
+	MonteCarlo       bool   `mapstructure:"monte-carlo"`
+	By               string `mapstructure:"by"`
+	Top              int    `mapstructure:"top"`
+	Contexts         int    `mapstructure:"contexts"`
+	Plots            string `mapstructure:"plots"`
+	Rules            string `mapstructure:"rules"`
+	Sources          bool   `mapstructure:"sources"`
+	Parameters       int    `mapstructure:"parameters"`
+}
+
+// countOptions say which calls are counted.
+type countOptions struct {
+	CollapseRepeats bool     `mapstructure:"collapse-repeats"`
+	MinLength       int      `mapstructure:"min-length"`
+	ExcludeTool     []string `mapstructure:"exclude-tool"`
+	DropFailed      bool     `mapstructure:"drop-failed"`
+	Shell           string   `mapstructure:"shell"`
 }
 
 // maxOrder bounds --order: contexts of more calls are hardly ever seen twice.
@@ -65,12 +70,16 @@ reads all arguments and results, and so takes several times as long.
 authors do (arXiv 2511.14650); docs/statistics.md says where that differs from
 the default, and why.
 
+FILES may all be summaries (awo summarize) in place of traces. They hold no arguments
+and results, so that findings, --sources and --rules need traces.
+
 ` + cli.FilesHelp,
 		Example: `  awo analyze traces/
   awo analyze runs.jsonl --order 2 --exclude-tool 'think*' --collapse-repeats
   awo analyze traces/ --sources --parameters 30
   awo analyze traces/ --by model --plots plots/
-  awo analyze traces/ --preset autotool --format json`,
+  awo analyze traces/ --preset autotool --format json
+  awo analyze monday.awosum tuesday.awosum`,
 		GroupID: cli.GroupLook,
 	}
 	f := c.Flags()
@@ -86,23 +95,29 @@ func addAnalysis(f *pflag.FlagSet) {
 	cli.AddInput(f)
 	f.String("rules", "", "`FILE` with the rules that say which states are alike: adds how far trajectories come together under them")
 	f.Int("order", 3, "the longest context, in calls")
-	f.Bool("collapse-repeats", false, "count runs of calls of one tool as one call")
-	f.Int("min-length", 0, "leave out trajectories of fewer than `N` calls")
-	f.StringSlice("exclude-tool", nil, "leave out calls of tools that match this `GLOB`; may be repeated")
-	f.Bool("drop-failed", false, "leave out calls that are known to have failed")
+	addCounting(f)
 	f.Var(cli.NewChoice("awo", "autotool"), "preset", "whose conventions are followed")
 	f.Var(cli.NewChoice("observed", "full", "paper"), "df", "degrees of freedom that tests use; all are printed in JSON")
 	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss; 0 computes none")
 	f.Int("permutations", 999, "samples of Monte Carlo tests; 0 makes none")
 	f.Bool("monte-carlo", false, "a Monte Carlo test for every order, not only where the chi-square test is unreliable")
-	f.Var(cli.NewChoice("none", "tool-prefix", "model", "agent", "outcome", "source"), "by", "compare groups of trajectories")
+	f.Var(cli.NewChoice("none", "tool-prefix", "model", "agent", "outcome", "source", "project", "session", "subagent", "server"), "by", "compare groups of trajectories; project is the folder of a file, server that of MCP")
+	cli.AddShell(f)
 	f.Int("top", 3, "successors shown for each context")
 	f.Int("contexts", 6, "contexts shown of each length; 0 shows all")
 	f.Int("parameters", 15, "parameters shown with --sources, by uses; 0 shows all")
 }
 
+// addCounting adds the flags that say which calls are counted.
+func addCounting(f *pflag.FlagSet) {
+	f.Bool("collapse-repeats", false, "count runs of calls of one tool as one call")
+	f.Int("min-length", 0, "leave out trajectories of fewer than `N` calls")
+	cli.AddExcludeTool(f)
+	f.Bool("drop-failed", false, "leave out calls that are known to have failed")
+}
+
 func analyze(j *cli.Job, o analyzeOptions, files []string) error {
-	in, found, err := analyzed(j, o, trace.Options{}, files)
+	in, found, notes, err := analyzedAny(j, o, files)
 	if err != nil {
 		return err
 	}
@@ -112,17 +127,28 @@ func analyze(j *cli.Job, o analyzeOptions, files []string) error {
 			return err
 		}
 	}
-	return j.Print(analysisDocument(in, found, o, j.Format == report.FormatCSV), analysisResult(in, found))
+	d := analysisDocument(in, found, o, j.Complete())
+	d.Next = []string{j.Then(files, "what would be saved, on tasks held out", "backtest", "{}")}
+	return j.Print(d, analysisResult(in, found), notes...)
+}
+
+// analyzedAny finds out about traces, or about what was summarized of them.
+func analyzedAny(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *findings, []report.Note, error) {
+	if stored, traces := splitStored(files); len(stored) > 0 {
+		if len(traces) > 0 {
+			return nil, nil, nil, cli.Usagef("%s holds traces and %s a summary: add the traces to it with `awo summarize` first", traces[0], stored[0])
+		}
+		return analyzedStored(j, o, stored)
+	}
+	in, found, err := analyzed(j, o, trace.Options{}, files)
+	return in, found, nil, err
 }
 
 // analyzed reads traces and finds out about them. The intake is for the caller
 // to close; it can be read again if reader says so.
-func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string) (*cli.Intake, *findings, error) {
-	if o.Order < 0 || o.Order > maxOrder {
-		return nil, nil, cli.Usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
-	}
-	if o.Parameters < 0 {
-		return nil, nil, cli.Usagef("--parameters: %d is negative", o.Parameters)
+func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string, also ...func(*trace.Trajectory)) (*cli.Intake, *findings, error) {
+	if err := o.check(); err != nil {
+		return nil, nil, err
 	}
 	set, err := j.Rules(o.Rules)
 	if err != nil {
@@ -136,9 +162,9 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if o.Sources {
 		in.Needs = append(in.Needs, trace.CapabilityDataflow)
 	}
-	in.Exclude = o.excludes
+	in.Exclude, in.Shell = o.excludes, cli.Splitter(o.Shell, set)
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
-	in.Facts = &trace.Completeness{}
+	in.Facts, in.Findings = &trace.Completeness{}, j.NewFindings(nil)
 	sources, merger := newSources(o), (*merge.Merger)(nil)
 	if o.Rules != "" {
 		merger = merge.NewMerger(set, merge.Options{})
@@ -151,6 +177,9 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 		}
 		cost.add(t, corpus, corpus.Add(t))
 		profile.Add(t)
+		for _, see := range also {
+			see(t)
+		}
 		if merger != nil {
 			merger.Add(t)
 		}
@@ -163,13 +192,24 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	return in, found, nil
 }
 
+// check returns an error for values that no analysis takes.
+func (o analyzeOptions) check() error {
+	if o.Order < 0 || o.Order > maxOrder {
+		return cli.Usagef("--order: %d is not in 0..%d", o.Order, maxOrder)
+	}
+	if o.Parameters < 0 {
+		return cli.Usagef("--parameters: %d is negative", o.Parameters)
+	}
+	return nil
+}
+
 // excludes takes out the calls that the options exclude, and says whether the
 // trajectory is left in.
-func (o analyzeOptions) excludes(t *trace.Trajectory) bool {
+func (o countOptions) excludes(t *trace.Trajectory) bool {
 	if len(o.ExcludeTool) > 0 || o.DropFailed {
 		t.DropCalls(func(c *trace.Call) bool {
 			return o.DropFailed && c.Status == trace.StatusFailed ||
-				slices.ContainsFunc(o.ExcludeTool, func(glob string) bool { return rules.Glob(glob).Match(c.Tool.Value()) })
+				cli.IsExcluded(c.Tool, o.ExcludeTool)
 		})
 	}
 	return o.MinLength <= 0 || len(t.Calls) >= o.MinLength

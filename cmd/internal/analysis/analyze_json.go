@@ -11,6 +11,8 @@ import (
 type JSON struct {
 	Schema     string              `json:"schema"`
 	Input      cli.InputJSON       `json:"input"`
+	Summaries  int                 `json:"summaries,omitempty"` // that were read in place of traces
+	Findings   []cli.Finding       `json:"findings"`
 	HMax       entropy.Figure      `json:"h_max_bits"`
 	Orders     []orderJSON         `json:"orders"`
 	H1Paper    entropy.Figure      `json:"h1_paper_bits"`
@@ -32,6 +34,7 @@ type JSON struct {
 	Shifts     []shiftJSON         `json:"differences,omitempty"`
 	Backtest   *worth.BacktestJSON `json:"backtest,omitempty"` // of awo report
 	Cost       *worth.CostJSON     `json:"cost,omitempty"`     // of awo report
+	Process    *ProcessJSON        `json:"process,omitempty"`  // of awo report
 }
 
 // orderJSON is an order with its held-out loss beside it.
@@ -97,7 +100,7 @@ type shiftJSON struct {
 func analysisResult(in *cli.Intake, f *findings) JSON {
 	a := &f.analysis
 	out := JSON{
-		Schema: "awo.analysis/v1", Input: in.JSON(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
+		Schema: "awo.analysis/v1", Input: in.JSON(), Summaries: in.Summaries(), Findings: append([]cli.Finding{}, in.Findings.List()...), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
 		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Merged: f.merged, Habits: append([]habitJSON{}, f.habits()...), Within: f.within, Sources: sourcesResult(f.sources),
 		Orders: []orderJSON{}, Successors: []contextJSON{}, TopShares: []topSharesJSON{}, Tools: []toolJSON{}, Variants: []variantJSON{}, Rework: []reworkJSON{},
 	}

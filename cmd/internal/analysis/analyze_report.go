@@ -16,14 +16,17 @@ import (
 //
 // complete keeps in what scripts want and people do not.
 func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions, complete bool) *report.Document {
-	d := &report.Document{Title: "How predictable are the calls?"}
-	d.Add(in.Summary())
+	d := &report.Document{Title: "How predictable are the calls?", Answer: f.answer()}
+	d.Add(in.Brief())
 	if in.Tally.Calls == 0 {
-		d.Add(report.Paragraph("There are no calls, so there is nothing to measure."))
 		return d
 	}
-	d.Add(report.Paragraph(f.analysis.Verdict.Sentence))
-	d.Add(orderTable(f))
+	in.Findings.Section(d, cli.FindingsShown)
+	d.Add(followTable(f))
+	d.Details()
+	d.Section("What was read", in.Summary())
+	d.Section("All findings", in.Findings.Table())
+	d.Section("How predictable is the next call?", report.Paragraph(f.analysis.Verdict.Sentence), orderTable(f))
 	if f.analysis.Distinct > 1 || complete {
 		if len(f.analysis.Tests) > 0 {
 			d.Section("Does one more call of memory help?", testTable(f.analysis.Tests, o))

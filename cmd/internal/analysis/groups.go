@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/trace"
@@ -20,14 +21,17 @@ type groupFindings struct {
 
 // groups returns the function that names the group of a trajectory, nil for no
 // groups.
-func (o analyzeOptions) groups() func(*trace.Trajectory) string {
+func (o analyzeOptions) groups() func(*trace.Trajectory) string { return groupsBy(o.By) }
+
+// groupsBy returns the function for a value of --by.
+func groupsBy(by string) func(*trace.Trajectory) string {
 	named := func(s string) string {
 		if s == "" {
 			return "(not recorded)"
 		}
 		return s
 	}
-	switch o.By {
+	switch by {
 	case "model":
 		return func(t *trace.Trajectory) string {
 			if t.Model == "" && len(t.Turns) > 0 {
@@ -44,7 +48,7 @@ func (o analyzeOptions) groups() func(*trace.Trajectory) string {
 	case "tool-prefix":
 		return func(t *trace.Trajectory) string { return named(toolPrefix(t)) }
 	}
-	return nil
+	return cli.GroupOf(by)
 }
 
 // toolPrefix returns the prefix that most calls of a trajectory share: the part

@@ -8,9 +8,11 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/process"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -32,15 +34,17 @@ func NewReport(a *cli.App) *cobra.Command {
 		Long: `Write the figures of 'awo analyze' with their pictures into one HTML file, each
 explained for somebody who has not read the papers, and those of 'awo backtest' and
 'awo cost': what meta-tools and other techniques would save on tasks that they were
-not compiled from, and what the traces cost. The page loads nothing and runs nothing:
-it can be mailed, printed, or kept as an artefact of a build.
+not compiled from, and what the traces cost. A process map shows what is called after what,
+and a sample of trajectories is drawn as timelines. The page loads nothing: it can be
+mailed, printed, or kept as an artefact of a build. Its scripts only draw and sort, and
+its tables are there without them.
 
 The back-test compiles the traces several times over and takes by far the longest:
 --backtest auto makes it of up to 30,000 calls, always of any number, never of none.
 
 --format markdown prints the same for a comment on a pull request, with all but the
 first section folded. JSON is that of 'awo analyze', with the members backtest and
-cost, which are what those commands print.
+cost, which are what those commands print, and process, which is the process map.
 
 ` + cli.FilesHelp,
 		Example: `  awo report traces/ --out report.html
@@ -65,6 +69,7 @@ type reportInput struct {
 	in      *cli.Intake
 	found   *findings
 	o       analyzeOptions
+	process *process.Builder
 	figures map[string]*plot.Figure // by name
 	saving  *saving                 // nil with --backtest never
 	cost    *spending               // nil without --cost
@@ -116,24 +121,27 @@ type reportSection struct {
 var reportSections = []reportSection{
 	sectionSaving,
 	sectionCost,
+	sectionProcess,
+	sectionTrajectories,
 	sectionOrders,
 	sectionTests,
 	sectionSuccessors,
 	sectionTools,
 	sectionWorld,
-	sectionTrajectories,
 	sectionSources,
 	sectionGroups,
 }
 
 func writeReport(j *cli.Job, o reportOptions, files []string) error {
-	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost || o.ToolGraph}, files)
+	walked := process.NewBuilder(timelinesShown)
+	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost || o.ToolGraph}, files, walked.Add)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	r := &reportInput{in: in, found: found, o: o.analyzeOptions, figures: map[string]*plot.Figure{}}
+	r := &reportInput{in: in, found: found, o: o.analyzeOptions, process: walked, figures: map[string]*plot.Figure{}}
 	result := analysisResult(in, found)
+	result.Process = processJSON(walked.Map())
 	if err := weigh(j, r, o, files); err != nil {
 		return err
 	}
@@ -187,6 +195,9 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 // reportDocument puts the sections together.
 func reportDocument(r *reportInput) (*report.Document, error) {
 	d := &report.Document{Title: "What these agents do by habit"}
+	if r.saving != nil && r.saving.found != nil && r.saving.measured() {
+		d.Add(verdict.Words(r.saving.out.Verdict))
+	}
 	d.Add(r.in.Summary())
 	if r.in.Tally.Calls == 0 {
 		d.Add(report.Paragraph("There are no calls, so there is nothing to measure."))
@@ -196,6 +207,8 @@ func reportDocument(r *reportInput) (*report.Document, error) {
 	if r.saving != nil {
 		d.Add(r.saving.headline())
 	}
+	r.in.Findings.Section(d, cli.FindingsShown)
+	d.Add(cli.FindingsTable(r.in.Findings.List()).IfAny())
 	drawn, err := analysisFigures(r.found)
 	if err != nil {
 		return nil, err

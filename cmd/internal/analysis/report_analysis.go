@@ -56,11 +56,11 @@ var sectionTools = reportSection{
 
 var sectionTrajectories = reportSection{
 	heading: "Whole trajectories",
-	about: "A trajectory is one run of an agent on one task. " +
+	about: "A trajectory is one run of an agent on one task. Each row is a run of a sample, each block a call, in the colour of its tool; hatched calls failed, and a bar is a user message. " +
 		"The blue line is the largest share of all runs that are at the same point after so many calls: while it is high most runs begin alike, and a tool that does these calls at once would serve them all.",
 	figures: []string{"convergence"},
 	blocks: func(r *reportInput) []report.Block {
-		blocks := append([]report.Block{variantTable(r.in, r.found)}, convergenceBlocks(r.found)...)
+		blocks := append([]report.Block{r.app(report.AppTimelines, timelines(r.process.Timelines())), variantTable(r.in, r.found)}, convergenceBlocks(r.found)...)
 		if len(r.found.rework) > 0 {
 			blocks = append(blocks, reworkTable(r.found, false))
 		}

@@ -48,7 +48,7 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 			return err
 		}
 		own := worth.CostOptions{InputOptions: o.InputOptions, PriceOptions: o.PriceOptions, Top: 10}
-		found, err := worth.Account(j, r.in, meter, own)
+		found, err := worth.Account(j, r.in, meter, own, nil)
 		if err != nil {
 			return err
 		}
@@ -286,7 +286,7 @@ func (s *saving) words() report.Block {
 	}
 	var list report.List
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
-	say("Recommended: %s, --threshold %d, --select %s. %s.", rec.Technique, rec.Threshold, rec.Select, capital(rec.Reason))
+	say("If calling turns are all that counts: %s, --threshold %d, --select %s. %s.", rec.Technique, rec.Threshold, rec.Select, capital(rec.Reason))
 	if best.CallingTurnsSaved > 0 {
 		say("By turns: %s (%s) saves at most %s.", best.Technique, best.Doc, turnsOf(best))
 	}

@@ -35,6 +35,7 @@ type App struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	StdoutTerminal bool // headings may be bold
+	StdoutColumns  int  // how wide that terminal is; 0 is any width
 	StderrTerminal bool // problems may be coloured, and there may be a progress bar
 
 	sources    map[string][]byte // files whose lines problems may show, by name

@@ -61,6 +61,17 @@ func (j *Job) Inputs(dir string, in *Intake, known []emit.Input) (Inputs, error)
 	return out, nil
 }
 
+// Traces returns the files that were read as traces.
+func (i Inputs) Traces() []emit.Input {
+	var out []emit.Input
+	for _, in := range i.list {
+		if in.Role == "traces" {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
 // Origin returns where a trajectory was read, with the name that artefacts have for
 // its file.
 func (i Inputs) Origin(t emit.Origin) emit.Origin {
@@ -95,6 +106,9 @@ func (j *Job) WithManifest(files []emit.File, in *Intake, from Inputs) ([]emit.F
 	options["max-record"] = int64(j.MaxRecord)
 	options["show-values"] = j.ShowValues
 	options["input-format"] = j.InputFormat
+	if delete(options, "map"); j.Map != "" {
+		options["map"] = filepath.Base(j.Map)
+	}
 	counts := in.JSON()
 	const skipped = "file-skipped" // files of a folder that are no traces are no inputs
 	counts.Problems.ByCode = maps.Clone(counts.Problems.ByCode)

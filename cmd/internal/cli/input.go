@@ -10,13 +10,16 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 // InputOptions choose among the trajectories that are read. Every command that
@@ -28,6 +31,8 @@ type InputOptions struct {
 	Dedupe bool   `mapstructure:"dedupe"`
 	Sample int    `mapstructure:"sample"`
 	Seed   uint64 `mapstructure:"seed"`
+
+	TurnGap time.Duration `mapstructure:"turn-gap"`
 }
 
 // FilesHelp says what FILES may be, for help texts.
@@ -42,13 +47,17 @@ func AddInput(flags *pflag.FlagSet) {
 	flags.Bool("dedupe", false, "of trajectories with the same messages, calls and results read only the first")
 	flags.Int("sample", 0, "read only `N` trajectories, chosen by --seed")
 	flags.Uint64("seed", 1, "`NUMBER` that all random choices follow from")
+	flags.Duration("turn-gap", formats.DefaultTurnGap, "where turns are not recorded (format mcp), a call that begins this `TIME` after the one before ended is of another turn")
 }
 
 // filter compiles the options.
 func (o InputOptions) filter() (filter.Options, error) {
 	out := filter.Options{Dedupe: o.Dedupe, Sample: o.Sample, Seed: o.Seed}
-	if o.Sample < 0 {
+	switch {
+	case o.Sample < 0:
 		return out, Usagef("--sample: %d is negative", o.Sample)
+	case o.TurnGap < 0:
+		return out, Usagef("--turn-gap: %v is negative", o.TurnGap)
 	}
 	if o.Where != "" {
 		where, err := filter.Compile(o.Where)
@@ -92,6 +101,16 @@ type Intake struct {
 	// Facts, if set, collects what All yields, its tally among it.
 	Facts *trace.Completeness
 
+	// Findings, if set, collects what is wrong in what All yields.
+	Findings *Findings
+
+	// Expand reads the calls of meta-tools as if the model had made their steps one by one.
+	Expand   bool
+	expanded int // calls of meta-tools
+
+	// Shell tells calls of a shell apart by what they run; nil leaves them as one tool.
+	Shell *shell.Splitter
+
 	// Exclude takes calls out of a trajectory before it is counted; it returns
 	// false to leave out the whole trajectory. Nil excludes nothing.
 	Exclude  func(*trace.Trajectory) bool
@@ -99,6 +118,8 @@ type Intake struct {
 
 	// Statuses reads from results how calls ended; nil leaves what is recorded.
 	Statuses *merge.Statuses
+
+	stored *Stored // in place of Reader, where counts stand in for traces
 
 	IsRead bool // Source was read once
 
@@ -117,6 +138,7 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 	if err != nil {
 		return nil, err
 	}
+	reader.Formats = formats.WithTurnGap(o.TurnGap)
 	r, err := j.Open(files, reader)
 	if err != nil {
 		return nil, err
@@ -124,18 +146,59 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 	return &Intake{j: j, Reader: r, filter: chosen, Tally: &trace.Tally{}, Statuses: merge.NewStatuses(j.rules)}, nil
 }
 
+// Stored is what was read of traces that were counted before.
+type Stored struct {
+	Summaries      int // files that hold the counts
+	Files, Records int
+	Problems       diag.Counts // of reading
+	Left           filter.Counts
+	Excluded       int
+	Expanded       int
+	Bounded        []bounds.Report
+	Facts          *trace.Completeness
+}
+
+// Stored returns what was read when All has ended, but for Facts and Summaries.
+func (in *Intake) Stored() Stored {
+	counts := in.Reader.Counts()
+	return Stored{
+		Files: in.files(), Records: counts.Records, Problems: counts.Problems, Left: in.left,
+		Excluded: in.excluded, Expanded: in.expanded, Bounded: in.j.Bounds.Reports(),
+	}
+}
+
+// StoredIntake returns the intake of counts that were made before: it yields nothing, and
+// says what came in.
+func (j *Job) StoredIntake(s Stored) *Intake {
+	in := &Intake{j: j, stored: &s, Facts: s.Facts, Tally: &s.Facts.Tally, left: s.Left, excluded: s.Excluded, expanded: s.Expanded}
+	j.Problems.doubts = in.Tally.Doubts()
+	return in
+}
+
+// Summaries returns how many files with counts were read in place of traces.
+func (in *Intake) Summaries() int {
+	if in.stored == nil {
+		return 0
+	}
+	return in.stored.Summaries
+}
+
+// bounded returns the bounds that were reached.
+func (in *Intake) bounded() []bounds.Report {
+	if in.stored != nil {
+		return in.stored.Bounded
+	}
+	return in.j.Bounds.Reports()
+}
+
 // All yields the trajectories that pass, and counts them. An error ends it.
 func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
 		in.begin()
-		for t, err := range filter.Apply(in.read(in.j.Trajectories(in.Reader)), in.filter, &in.left) {
+		for t, err := range in.Findings.look(in.j.Parallel(), in.chosen()) {
 			if err != nil {
 				yield(nil, err)
 				return
-			}
-			if in.Exclude != nil && !in.Exclude(t) {
-				in.excluded++
-				continue
 			}
 			in.count(t)
 			if in.KeepsOrigins {
@@ -144,11 +207,36 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			if !yield(t, nil) {
 				return
 			}
+			in.Findings.add(t)
 		}
 		if !in.SaysDoubts {
 			in.j.Problems.doubts = in.Tally.Doubts()
 		}
 	}
+}
+
+// chosen yields the trajectories that pass and are not excluded.
+func (in *Intake) chosen() iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		for t, err := range filter.Apply(in.read(in.j.Trajectories(in.Reader)), in.filter, &in.left) {
+			if err == nil && in.leaves(t) {
+				in.excluded++
+				continue
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// leaves reports whether a trajectory is left out, once its calls have the names and
+// are those that the command asks for.
+func (in *Intake) leaves(t *trace.Trajectory) bool {
+	if in.Shell != nil {
+		in.Shell.Split(t)
+	}
+	return in.Exclude != nil && !in.Exclude(t)
 }
 
 // Source yields the trajectories that pass, over and over: the first time as All
@@ -160,7 +248,7 @@ func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range filter.Apply(in.read(in.j.trajectoriesAgain(in.Reader)), in.filter, &filter.Counts{}) {
-			if err == nil && in.Exclude != nil && !in.Exclude(t) {
+			if err == nil && in.leaves(t) {
 				continue
 			}
 			if !yield(t, err) || err != nil {
@@ -170,15 +258,42 @@ func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
 	}
 }
 
-// read gives the calls of trajectories the statuses that their results tell.
+// read gives the calls of trajectories the statuses that their results tell, and lets
+// those who work on them note which bounds they reach.
 func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
-	if in.Statuses == nil {
-		return from
+	if in.Expand {
+		from = in.expand(from)
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range from {
 			if t != nil {
-				in.Statuses.Read(t)
+				if in.Statuses != nil {
+					in.Statuses.Read(t)
+				}
+				t.Reached = &in.j.Bounds
+				for _, b := range t.Bounded {
+					t.NoteBound(b.Bound, b.Count)
+				}
+			}
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// Predicts notes, once all was read, whether a model of the next call leaves out tools.
+func (in *Intake) Predicts() {
+	in.j.Bounds.Note(bounds.ToolsBound, "", in.Tally.Tools()-bounds.Tools)
+}
+
+// expand unfolds the calls of meta-tools.
+func (in *Intake) expand(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		in.expanded = 0
+		for t, err := range from {
+			if t != nil {
+				in.expanded += t.Expand()
 			}
 			if !yield(t, err) {
 				return
@@ -189,6 +304,9 @@ func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trac
 
 // files returns how many files were read as traces.
 func (in *Intake) files() int {
+	if in.stored != nil {
+		return in.stored.Files
+	}
 	n := 0
 	for _, f := range in.Reader.Counts().Files {
 		if f.Format != "" {
@@ -201,6 +319,7 @@ func (in *Intake) files() int {
 // begin sets the counts to nothing.
 func (in *Intake) begin() {
 	in.Tally, in.left, in.excluded, in.Origins = &trace.Tally{}, filter.Counts{}, 0, nil
+	in.Findings.begin()
 	if in.Facts != nil {
 		*in.Facts = trace.Completeness{}
 		in.Tally = &in.Facts.Tally
@@ -216,7 +335,12 @@ func (in *Intake) count(t *trace.Trajectory) {
 }
 
 // Close releases what the reader holds.
-func (in *Intake) Close() error { return in.Reader.Close() }
+func (in *Intake) Close() error {
+	if in.Reader == nil {
+		return nil
+	}
+	return in.Reader.Close()
+}
 
 // InputJSON is the block "input" of every result: what came in, after filters
 // and exclusions.
@@ -233,10 +357,15 @@ type InputJSON struct {
 	UserMessages   int          `json:"user_messages"`
 	CallsAfterUser int          `json:"calls_after_user"`
 	WithoutResult  int          `json:"without_result"`
+	Expanded       int          `json:"expanded,omitempty"`      // calls of meta-tools that were read as their steps
+	TurnsAssumed   int          `json:"turns_assumed,omitempty"` // of llm_turns: by the time between calls
 	OrphanResults  int          `json:"orphan_results"`
 	LeftOut        LeftOutJSON  `json:"left_out"`
 	Problems       ProblemsJSON `json:"problems"`
 	Lacks          []LackJSON   `json:"lacks,omitempty"`
+
+	// Bounded says which bounds were reached, and what was left out beyond them.
+	Bounded []bounds.Report `json:"bounded,omitempty"`
 
 	// StatusFrom says what failed calls were known by where the format has no flag.
 	StatusFrom []trace.StatusReading `json:"status_from,omitempty"`
@@ -289,7 +418,12 @@ type ProblemsJSON struct {
 // JSON returns the block "input". Call it when All has ended.
 func (in *Intake) JSON() InputJSON {
 	y := in.Tally
-	counts := in.Reader.Counts()
+	var counts trace.Counts
+	if in.stored != nil {
+		counts = trace.Counts{Records: in.stored.Records, Problems: in.stored.Problems}
+	} else {
+		counts = in.Reader.Counts()
+	}
 	problems := diag.Counts{ByCode: map[string]int{}}
 	for _, c := range []diag.Counts{counts.Problems, y.Problems} {
 		for code, n := range c.ByCode {
@@ -299,16 +433,40 @@ func (in *Intake) JSON() InputJSON {
 	out := InputJSON{
 		Files: in.files(), Records: counts.Records, Trajectories: y.Trajectories, Empty: y.Empty,
 		Calls: y.Calls, OtherCalls: y.OtherCalls, Tools: y.Tools(), LLMTurns: stat.Count(y.LLMTurns), CallingTurns: stat.Count(y.CallingTurns),
-		UserMessages: y.UserMessages, CallsAfterUser: y.CallsAfterUser, WithoutResult: y.WithoutResult, OrphanResults: y.OrphanResults,
+		UserMessages: y.UserMessages, CallsAfterUser: y.CallsAfterUser, WithoutResult: y.WithoutResult, OrphanResults: y.OrphanResults, TurnsAssumed: y.TurnsAssumed, Expanded: in.expanded,
 		LeftOut:  LeftOutJSON{Counts: in.left, Excluded: in.excluded},
 		Problems: ProblemsJSON{Total: problems.Total, ByCode: problems.ByCode},
-		Lacks:    in.lacks(), StatusFrom: y.StatusReadings(),
+		Lacks:    in.lacks(), Bounded: in.bounded(), StatusFrom: y.StatusReadings(),
 	}
 	if y.TurnsUnknown > 0 && y.TurnsUnknown == y.Calls {
 		const reason = "these traces do not record which model response made a call"
 		out.LLMTurns, out.CallingTurns = stat.Unknown(reason), stat.Unknown(reason)
 	}
 	return out
+}
+
+// Brief says in a sentence what came in.
+func (in *Intake) Brief() report.Short {
+	y := in.Tally
+	text := fmt.Sprintf("Read: %s with %s of %s", CountOf(y.Trajectories, "trajectory"), CountOf(y.Calls, "call"), CountOf(y.Tools(), "tool"))
+	if y.LLMTurns > 0 {
+		text += fmt.Sprintf(" in %s", CountOf(y.LLMTurns, "model turn"))
+	}
+	if n := in.left.Total() + in.excluded; n > 0 {
+		text += fmt.Sprintf("; %s left out by filters", CountOf(n, "trajectory"))
+	}
+	text += "."
+	if by := y.StatusReadings(); len(by) > 0 && by[0].By != trace.ByRule {
+		n := 0
+		for _, r := range by {
+			n += r.Calls
+		}
+		text += fmt.Sprintf(" No flag and no rule says which calls failed; by their results %s did.", report.Grouped(n))
+	}
+	for _, l := range in.lacks() {
+		text += fmt.Sprintf(" For %s: %s.", l.Capability, l.Reason)
+	}
+	return report.Short(text)
 }
 
 // Summary says in a few sentences what came in.
@@ -325,10 +483,16 @@ func (in *Intake) Summary() report.Paragraph {
 		b.WriteString("; model turns are not recorded")
 	case y.LLMTurns > 0:
 		fmt.Fprintf(&b, ", made in %s of %s", report.Grouped(y.CallingTurns), CountOf(y.LLMTurns, "model turn"))
+		if y.TurnsAssumed > 0 {
+			fmt.Fprintf(&b, " (%s assumed from the time between calls)", report.Grouped(y.TurnsAssumed))
+		}
 	}
 	fmt.Fprintf(&b, "; %s.", CountOf(y.UserMessages, "user message"))
 	if y.OtherCalls > 0 {
 		fmt.Fprintf(&b, " Not part of any sequence, because no model decided on them: %s.", CountOf(y.OtherCalls, "call"))
+	}
+	if in.expanded > 0 {
+		fmt.Fprintf(&b, " Of meta-tools, and read as their steps made one by one: %s.", CountOf(in.expanded, "call"))
 	}
 	if y.WithoutResult > 0 || y.OrphanResults > 0 {
 		fmt.Fprintf(&b, " %s without a result, %s that answer no call.", CountOf(y.WithoutResult, "call"), CountOf(y.OrphanResults, "result"))
@@ -342,7 +506,7 @@ func (in *Intake) Summary() report.Paragraph {
 			n += r.Calls
 			names[i] = fmt.Sprintf("%s %s", readingName(r.By), report.Grouped(r.Calls))
 		}
-		fmt.Fprintf(&b, " Failed by what %s returned, not by a flag: %s.", CountOf(n, "call"), strings.Join(names, ", "))
+		fmt.Fprintf(&b, " Failed by what %s returned, not by a flag: %s%s.", CountOf(n, "call"), strings.Join(names, ", "), in.unruled(by))
 	}
 	for _, l := range in.lacks() {
 		if l.Share == 0 {
@@ -351,7 +515,30 @@ func (in *Intake) Summary() report.Paragraph {
 		}
 		fmt.Fprintf(&b, " For %s there are %.1f %% of the %s; %s.", l.Capability, 100*l.Share, l.Units, l.Reason)
 	}
+	b.WriteString(bounded(in.bounded()))
+	if in.stored != nil && in.stored.Summaries > 0 {
+		fmt.Fprintf(&b, " Counted before, and read from %s.", CountOf(in.stored.Summaries, "summary"))
+	}
 	return report.Paragraph(b.String())
+}
+
+// bounded says which bounds were reached.
+func bounded(reached []bounds.Report) string {
+	var b strings.Builder
+	for _, r := range reached {
+		fmt.Fprintf(&b, " Bounded (%s): at most %s %s are looked at; %s %s were left out.", r.Code, report.Grouped(r.Limit), r.Of, report.Grouped(r.LeftOut), r.Unit)
+	}
+	return b.String()
+}
+
+// unruled says, where failures were read by built-in patterns only, how to write rules.
+func (in *Intake) unruled(by []trace.StatusReading) string {
+	for _, r := range by {
+		if r.By == trace.ByRule {
+			return ""
+		}
+	}
+	return "; `awo rules suggest` drafts rules for them"
 }
 
 // readingName is the name of what a status was read by.

@@ -10,17 +10,21 @@ import (
 	"iter"
 	"log/slog"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lmittmann/tint"
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
+	"github.com/awo-dev/awo/trace/formats/mapped"
 )
 
 // Job is one run of a command: its settings, where its output goes, and what
@@ -33,12 +37,14 @@ type Job struct {
 	Log      *slog.Logger    // of what is being done
 	Problems Problems
 	Progress *Progress
+	Bounds   bounds.Reached // that were reached
 
-	app     *App
-	options map[string]any // the command's own settings, by name of the flag
-	stdin   hashedReader
-	rules   *rules.Set   // that were read last; nil for none
-	sources []sourceFile // that were read beside the traces, in order
+	app       *App
+	options   map[string]any // the command's own settings, by name of the flag
+	stdin     hashedReader
+	rules     *rules.Set   // that were read last; nil for none
+	rulesFile string       // their file
+	sources   []sourceFile // that were read beside the traces, in order
 }
 
 // sourceFile is a file that was read, and what it was read as: "rules" or "prices".
@@ -134,6 +140,9 @@ func (j *Job) finish(err error) error {
 		}
 	}
 	j.Problems.finish()
+	if text := bounded(j.Bounds.Reports()); text != "" && !j.Quiet {
+		fmt.Fprintf(j.app.Stderr, "awo:%s\n", text)
+	}
 	if err == nil && j.Problems.Errors.Total > 0 {
 		err = ErrProblems
 	}
@@ -161,7 +170,16 @@ func (s stdout) Write(p []byte) (int, error) {
 // Open returns a Reader on traces with the settings of the job. An error is one
 // of usage: what is wrong with files is yielded by Trajectories.
 func (j *Job) Open(files []string, o trace.Options) (*trace.Reader, error) {
-	o.Formats = formats.All
+	switch {
+	case j.Map != "":
+		m, err := j.readMap()
+		if err != nil {
+			return nil, err
+		}
+		o.Formats = []trace.Format{m.Format()}
+	case o.Formats == nil:
+		o.Formats = formats.All
+	}
 	o.Workers, o.Format, o.MaxRecord, o.Stdin = j.Workers, j.InputFormat, int(j.MaxRecord), &j.stdin
 	total := int64(0)
 	o.Progress = func(read int64) { j.Progress.set(read, total) }
@@ -173,6 +191,51 @@ func (j *Job) Open(files []string, o trace.Options) (*trace.Reader, error) {
 		total = size
 	}
 	return r, nil
+}
+
+// readMap reads the map of --map.
+func (j *Job) readMap() (*mapped.Map, error) {
+	src, err := j.ReadFile(j.Map)
+	if err != nil {
+		return nil, FileProblem(j.Map, err)
+	}
+	j.ShowLines(j.Map, src)
+	m, problems := mapped.Parse(j.Map, src)
+	if problems.Err() != nil {
+		return nil, problems
+	}
+	return m, nil
+}
+
+// DraftMap proposes a map for the first of some files that is of no known format: what
+// in it looks like calls. It returns false if nothing does.
+func (j *Job) DraftMap(files []trace.FileCounts) (draft string, ok bool) {
+	for _, f := range files {
+		if f.Format != "" || f.Name == "-" {
+			continue
+		}
+		var records []trace.Value
+		probe := trace.Format{Name: "probe", Detect: func(h trace.Head) trace.Match {
+			records = nil
+			for _, r := range h.Records {
+				if v, err := trace.ParseValue(r.Raw); err == nil {
+					records = append(records, v)
+				}
+			}
+			return trace.Match{}
+		}}
+		r, err := trace.Open([]string{f.Name}, trace.Options{Formats: []trace.Format{probe}, Workers: 1})
+		if err != nil {
+			continue
+		}
+		for range r.All() { // which reads the head
+		}
+		r.Close()
+		if draft, ok := mapped.Draft(records); ok {
+			return draft, true
+		}
+	}
+	return "", false
 }
 
 // Trajectories yields what r reads. Problems with single records are printed
@@ -243,13 +306,102 @@ func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, er
 }
 
 // Print writes a result in the format asked for: v, a struct, as JSON with
-// notes, the document in every other format.
+// notes, the document in every other format. With --table it is one table of the document
+// in any format.
 func (j *Job) Print(d *report.Document, v any, notes ...report.Note) error {
 	j.Progress.Done()
+	if j.Table != "" {
+		return j.printTable(d)
+	}
 	if j.Format == report.FormatJSON {
 		return report.WriteJSON(j.Out, v, notes...)
 	}
-	return d.Write(j.Out, j.Format, report.Options{Bold: j.coloured(j.app.StdoutTerminal)})
+	return d.Write(j.Out, j.Format, j.layout())
+}
+
+// screen is how wide a page is that is meant to be one screen.
+const screen = 80
+
+// PrintScreen is Print for what fits one screen: its text is no wider than 80 columns.
+func (j *Job) PrintScreen(d *report.Document, v any, notes ...report.Note) error {
+	if j.Format != report.FormatText || j.Table != "" {
+		return j.Print(d, v, notes...)
+	}
+	j.Progress.Done()
+	o := j.layout()
+	if o.Columns == 0 || o.Columns > screen {
+		o.Columns = screen
+	}
+	o.Width = o.Columns
+	return d.Write(j.Out, j.Format, o)
+}
+
+// Complete reports whether a document is for a script, which wants all rows of tables.
+func (j *Job) Complete() bool { return j.Format == report.FormatCSV || j.Table != "" }
+
+// layout says how text is laid out: as wide as the terminal, whose width COLUMNS goes
+// before, and up to 100 columns for sentences. What is no terminal has any width.
+func (j *Job) layout() report.Options {
+	o := report.Options{Bold: j.coloured(j.app.StdoutTerminal), Details: j.Details, Columns: j.app.StdoutColumns}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		o.Columns = n
+	}
+	if o.Columns > 0 {
+		o.Columns = max(o.Columns, leastColumns)
+		o.Width = min(o.Columns, 100)
+	}
+	return o
+}
+
+// leastColumns is the narrowest terminal that output is laid out for.
+const leastColumns = 40
+
+// printTable prints one table of a document, or the names of all.
+func (j *Job) printTable(d *report.Document) error {
+	tables := d.Tables()
+	var names []string
+	for _, t := range tables {
+		names = append(names, t.ID)
+	}
+	if j.Table == "list" {
+		list := report.NewTable("tables", "", report.Column{Key: "table"}, report.Column{Key: "rows", Align: report.Right}, report.Column{Key: "title", Max: 100}, report.Column{Key: "columns", Max: 1000, Wrap: true})
+		for _, t := range tables {
+			var keys []string
+			for _, c := range t.Columns {
+				keys = append(keys, c.Key)
+			}
+			list.Add(report.Text(t.ID), report.Int(len(t.Rows)), report.Text(t.Title), report.Text(strings.Join(keys, " ")))
+		}
+		return j.writeTable(list)
+	}
+	i := slices.Index(names, j.Table)
+	if i < 0 {
+		if near := diag.Nearest(j.Table, names); near != "" {
+			return Usagef("--table: there is no table %q here; did you mean %s?", j.Table, near)
+		}
+		return Usagef("--table: there is no table %q here; --table list names them", j.Table)
+	}
+	one := *tables[i]
+	if err := one.Sort(j.Sort); err != nil {
+		return Usagef("--sort: %s", err)
+	}
+	if j.Limit > 0 && len(one.Rows) > j.Limit {
+		one.Rows = one.Rows[:j.Limit]
+	}
+	return j.writeTable(&one)
+}
+
+func (j *Job) writeTable(t *report.Table) error {
+	d := &report.Document{}
+	d.Add(t)
+	return d.Write(j.Out, j.Format, j.layout())
+}
+
+// Say writes a line to the standard error, unless the user wants results only.
+func (j *Job) Say(line string) {
+	if !j.Quiet {
+		fmt.Fprintln(j.app.Stderr, "awo: "+line)
+	}
 }
 
 // Printf writes to standard output.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
@@ -94,7 +95,11 @@ func (p *Problems) finish() {
 		fmt.Fprintf(p.app.Stderr, "awo: %s\n", strings.Join(parts, ", "))
 	}
 	if len(p.doubts) > 0 && !p.settings.Quiet {
-		fmt.Fprintf(p.app.Stderr, "awo: the counts are doubtful: %s; awo inspect says more\n", Doubts(p.doubts))
+		word := "the counts are doubtful"
+		if !slices.ContainsFunc(p.doubts, func(d trace.Doubt) bool { return d.Grave }) {
+			word = "a small part of the counts is doubtful"
+		}
+		fmt.Fprintf(p.app.Stderr, "awo: %s: %s; awo inspect says more\n", word, Doubts(p.doubts))
 	}
 }
 
@@ -102,7 +107,11 @@ func (p *Problems) finish() {
 func Doubts(doubts []trace.Doubt) string {
 	var parts []string
 	for _, d := range doubts {
-		parts = append(parts, fmt.Sprintf("%s of %s %s", report.Grouped(d.Count), report.Grouped(max(d.Of, d.Count)), d.Reason))
+		share := ""
+		if !d.Grave {
+			share = fmt.Sprintf(" (%s %%)", strconv.FormatFloat(100*d.Share, 'g', 2, 64))
+		}
+		parts = append(parts, fmt.Sprintf("%s of %s%s %s", report.Grouped(d.Count), report.Grouped(d.Of), share, d.Reason))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -32,7 +32,7 @@ func (j *Job) Rules(file string) (*rules.Set, error) {
 	for _, warning := range problems {
 		j.Problems.Add(warning)
 	}
-	j.rules = set
+	j.rules, j.rulesFile = set, file
 	return set, nil
 }
 

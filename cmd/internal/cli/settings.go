@@ -21,11 +21,16 @@ import (
 type Settings struct {
 	Format      report.Format `mapstructure:"format"`
 	InputFormat string        `mapstructure:"input-format"`
+	Map         string        `mapstructure:"map"`
 	Strict      bool          `mapstructure:"strict"`
 	MaxRecord   Size          `mapstructure:"max-record"`
 	ShowValues  bool          `mapstructure:"show-values"`
 	Workers     int           `mapstructure:"workers"`
 	Color       string        `mapstructure:"color"`
+	Details     bool          `mapstructure:"details"`
+	Table       string        `mapstructure:"table"`
+	Sort        string        `mapstructure:"sort"`
+	Limit       int           `mapstructure:"limit"`
 	Quiet       bool          `mapstructure:"quiet"`
 	Verbose     bool          `mapstructure:"verbose"`
 	Config      string        `mapstructure:"config"`
@@ -40,11 +45,16 @@ func AddSettings(flags *pflag.FlagSet) {
 	size := Size(trace.DefaultMaxRecord)
 	flags.Var(NewChoice(formats...), "format", "how results are printed")
 	flags.String("input-format", "", "`NAME` of the trace format of all inputs; without it, the format of each file is recognised (awo formats lists them)")
+	flags.String("map", "", "`FILE` that says where calls stand in traces of a layout that awo does not know; awo inspect drafts one")
 	flags.Bool("strict", false, "stop at the first problem in the input instead of skipping what it concerns")
 	flags.Var(&size, "max-record", "skip records that are larger than this")
 	flags.Bool("show-values", false, "show argument values and lines of traces, which may be secrets")
 	flags.Int("workers", 0, "how many `N` records are decoded at once; 0 means one per CPU; the results are the same")
 	flags.Var(NewChoice("auto", "always", "never"), "color", "whether problems and headings are coloured; auto is on terminals")
+	flags.Bool("details", false, "print all tables and notes, and not the first screen alone; other formats than text always have all")
+	flags.String("table", "", "print only the table of this `NAME`; list names them")
+	flags.String("sort", "", "with --table: sort by this `COLUMN`, by its key in CSV, from the largest down; -COLUMN is from the smallest up")
+	flags.Int("limit", 0, "with --table: print at most `N` rows; 0 means no limit")
 	flags.BoolP("quiet", "q", false, "print results only, and one line that counts the problems")
 	flags.BoolP("verbose", "v", false, "print every problem, and what is being done")
 	flags.String("config", "", "`FILE` with settings (default awo.yaml, if it is there)")
@@ -55,8 +65,14 @@ func (s *Settings) check() error {
 	switch {
 	case s.Quiet && s.Verbose:
 		return Usagef("--quiet and --verbose contradict each other")
+	case s.Map != "" && s.InputFormat != "":
+		return Usagef("--map and --input-format contradict each other")
 	case s.Workers < 0:
 		return Usagef("--workers: %d is negative", s.Workers)
+	case s.Limit < 0:
+		return Usagef("--limit: %d is negative", s.Limit)
+	case s.Table == "" && (s.Sort != "" || s.Limit > 0):
+		return Usagef("--sort and --limit are for --table")
 	case s.MaxRecord == 0:
 		return Usagef("--max-record: every record is larger than 0")
 	}

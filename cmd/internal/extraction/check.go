@@ -16,6 +16,7 @@ import (
 	"github.com/awo-dev/awo/internal/changes"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/prefetch/stored"
 )
 
 // checkedFolder is the folder that --check names, for recalling.
@@ -62,7 +63,7 @@ var madeBy = regexp.MustCompile(`(?m)^  "awo": ".*",$`)
 // version of awo in the manifest does not count.
 func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) error {
 	out := CheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Passed: true}
-	var metatools, candidates []byte
+	var metatools, candidates, ahead []byte
 	for _, f := range made {
 		one := artefactFileJSON{Name: f.Name, Status: fileSame}
 		disk, err := readArtefact(filepath.Join(dir, filepath.FromSlash(f.Name)))
@@ -83,6 +84,8 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 			metatools = data
 		case emit.CandidatesName:
 			candidates = data
+		case stored.Name:
+			ahead = data
 		}
 		out.Passed = out.Passed && one.Status == fileSame
 		out.Files = append(out.Files, one)
@@ -110,6 +113,9 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 	}
 	before, err := readSet(dir)
 	after, wrong := changes.Parse(metatools, candidates)
+	if wrong == nil && ahead != nil {
+		wrong = after.ReadRules(ahead)
+	}
 	if err == nil && wrong == nil {
 		out.Changes = changes.Compare(before, after)
 		out.Breaking = breaking(out.Changes)

@@ -13,6 +13,7 @@ import (
 	"github.com/awo-dev/awo/internal/changes"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/prefetch/stored"
 )
 
 // diffOptions are the flags of `awo diff`.
@@ -27,12 +28,14 @@ func NewDiff(a *cli.App) *cobra.Command {
 		Short: "Compare two sets of meta-tools, and find breaking changes",
 		Long: `Compare the artefacts in two folders that awo extract --out wrote: meta-tools that
 are new or gone, their inputs, calls, bindings and results, the trajectories that
-they rest on, and, by the hashes of their definitions, the tools that they call.
+they rest on, and, by the hashes of their definitions, the tools that they call; and the
+rules for reading ahead.
 
 Breaking is what those notice who call the meta-tools: one is gone, wants an input
 that it did not, allows less in one, makes other calls, returns something else, or
 calls a tool that is gone or takes other arguments. An added meta-tool, an input
-that may be left out, or another binding is not. No value is shown.
+that may be left out, another binding, or a rule for reading ahead is not. No value is
+shown.
 
 The exit code is 0, and 1 with --fail-on breaking if anything breaks, with
 --fail-on any if anything differs.`,
@@ -106,6 +109,17 @@ func readSet(dir string) (*changes.Set, error) {
 	if err != nil {
 		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "these are not meta-tools: %s", err)
 	}
+	name = filepath.Join(dir, stored.Name)
+	if _, err := os.Lstat(name); err != nil {
+		return set, nil
+	}
+	rules, err := readArtefact(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := set.ReadRules(rules); err != nil {
+		return nil, diag.New(diag.Pos{File: filepath.ToSlash(name)}, "artefact-unreadable", "these are not rules for reading ahead: %s", err)
+	}
 	return set, nil
 }
 
@@ -167,6 +181,9 @@ func diffDocument(out DiffJSON) *report.Document {
 	}
 	d.Add(changesTable(out.Changes))
 	verdict := "Nothing of it breaks."
+	if slices.ContainsFunc(out.Changes, func(c changes.Change) bool { return c.Rule != "" }) {
+		verdict += " Nobody calls a rule for reading ahead, so that no change of one breaks a caller."
+	}
 	if out.Breaking > 0 {
 		verdict = cli.CountOf(out.Breaking, "change") + " of " + report.Grouped(len(out.Changes)) + " may break those who call the meta-tools."
 	}
@@ -197,7 +214,7 @@ func changesTable(list []changes.Change) *report.Table {
 			}
 			return report.Text("")
 		})},
-		{Key: "of", Title: "of", Max: 42, Cell: report.By(func(c *changes.Change) report.Cell { return report.Name(cmp.Or(c.MetaTool, c.Tool)) })},
+		{Key: "of", Title: "of", Max: 42, Cell: report.By(func(c *changes.Change) report.Cell { return report.Name(cmp.Or(c.MetaTool, c.Tool, c.Rule)) })},
 		{Key: "code", Title: "change", Words: true},
 		{Key: "text", Title: "what", Max: 72, Wrap: true},
 		{Key: "under", From: "meta_tools", Title: "meta-tools that call it", Max: 42, Wrap: true},

@@ -9,14 +9,18 @@ package extraction
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/shell/habit"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
 )
@@ -30,10 +34,16 @@ type Options struct {
 	Algorithm        string     `mapstructure:"algorithm"`
 	MaxExtra         int        `mapstructure:"max-extra"`
 	AssumeReads      bool       `mapstructure:"assume-reads"`
+	Expand           bool       `mapstructure:"expand"`
 	Select           string     `mapstructure:"select"`
 	MaxTools         int        `mapstructure:"max-tools"`
 	TokenBudget      int64      `mapstructure:"token-budget"`
+	Batches          bool       `mapstructure:"batches"`
+	WritePrecision   float64    `mapstructure:"write-precision"`
 	Holdout          float64    `mapstructure:"holdout"`
+	Verdict          string     `mapstructure:"verdict"`
+	Objective        string     `mapstructure:"objective"`
+	Prefetch         float64    `mapstructure:"prefetch"`
 	Preset           string     `mapstructure:"preset"`
 	Out              string     `mapstructure:"out"`
 	Check            string     `mapstructure:"check"`
@@ -67,12 +77,31 @@ it: in money, in tokens where no price is known, and in turns where no usage is
 recorded; all takes all. --threshold auto takes the threshold that saves most on
 tasks that were not compiled from.
 
-With --out the definitions are written as files. No value is in them but constants
+Where no option says what is offered, a back-test on these traces decides (--verdict):
+it may be that nothing pays, and then nothing is offered.
+
+An agent may call a meta-tool where it wants only the first call. What makes calls that
+do not need each other is not offered (--batches does), and neither is what writes
+beyond its first call unless the rest always followed (--write-precision).
+
+What agents run in a shell over and over is listed, too, as what it could become: a
+script, a slash command, a skill or a hook. With --out these are written below scripts/
+and claude/, word for word only where a line is the same in at least three tasks and
+holds no credential.
+
+With --out the definitions are written as files. So are rules for reading ahead
+(prefetch.json) where an answer usually leads to a read with a value of it, such as an
+order of a customer: at least a share --prefetch of the values is asked for, and both
+tools are known to only read. No value is in them but constants
 that are no secret: the same in many trajectories of several tasks.
 
 --check compares instead of writing: the exit code is 1, and what differs is shown,
 if the artefacts in a folder are not what the inputs give. Options, rules and traces
 that are not given are those that its manifest names; awo's version does not count.
+
+In recordings of awo serve, a call of a meta-tool is read as its steps, made one by
+one: else a habit would be gone once it is served. The trajectories that follow a chain
+in that way only are counted apart; --expand=false leaves them out.
 
 --preset awo follows the published algorithm to the letter: user messages are
 ignored, the steps of a chain need no trajectory in common, and all is taken.
@@ -96,11 +125,15 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered: those that save turns which others do not, those that save more than their definitions cost, or all")
 	f.Int("max-tools", 0, "offer at most this many meta-tools; 0 means no limit")
 	f.Int64("token-budget", 0, "offer definitions of at most this many tokens; 0 means no limit")
+	AddUse(f)
 	f.Float64("holdout", 0, "hold out this `SHARE` of the tasks: compile from the rest, and replay on them too")
+	f.Var(cli.NewChoice("auto", "always", "never"), "verdict", fmt.Sprintf("do what a back-test says: auto for up to %s calls, if no other option says what is offered", report.Grouped(verdictCalls)))
+	f.Var(cli.NewChoice("money", "turns", "time"), "objective", "what the verdict weighs; money is tokens where most turns have no price")
+	f.Float64("prefetch", learn.DefaultThreshold, "with --out, also write rules for reads of which at least this `SHARE` is used; 0 writes none")
 	f.Var(cli.NewChoice("default", "awo"), "preset", "whose conventions are followed")
 	f.String("out", "", "write the artefacts into this `FOLDER`")
 	f.String("check", "", "write nothing, and fail if the artefacts in this `FOLDER` are not what the inputs give")
-	return recalling(cli.Work(a, c, extract), checkedFolder)
+	return deciding(recalling(cli.Work(a, c, extract), checkedFolder))
 }
 
 func extract(j *cli.Job, o Options, files []string) error {
@@ -123,9 +156,11 @@ func extract(j *cli.Job, o Options, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.Expand = o.Expand
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.Findings = j.NewFindings(meter)
 	in.KeepsOrigins = o.Out != "" || o.Check != ""
-	c, err := compileAndChoose(j, in, set, meter, o)
+	c, err := compileAndChoose(j, in, set, meter, &o)
 	if err != nil {
 		return err
 	}
@@ -134,6 +169,9 @@ func extract(j *cli.Job, o Options, files []string) error {
 	}
 	masker := c.Merged.Masker(j.ShowValues)
 	out := extractionResult(in, o, c, masker)
+	if out.Habits, err = shellHabits(in, c.Merged); err != nil {
+		return err
+	}
 	if o.Out != "" || o.Check != "" {
 		results, err := extractionArtefacts(c.Merged, masker, c.offered())
 		if err != nil {
@@ -148,12 +186,19 @@ func extract(j *cli.Job, o Options, files []string) error {
 			return err
 		}
 		results.Found, results.Definitions = foundArtefact(c.Compilation, in, from, out), toolDefinitions(c.Merged)
+		if results.Prefetch, err = readsAhead(j, in, set, meter, o); err != nil {
+			return err
+		}
+		out.Prefetch = prefetchResult(results.Prefetch)
 		if results.Snapshot, err = inertiaSnapshot(j, in, set, results.Tools); err != nil {
 			return err
 		}
 		made, err := emit.All(emit.Emitters, results)
 		if err != nil {
 			return err
+		}
+		for _, f := range habit.Files(out.Habits) {
+			made = append(made, emit.File{Name: f.Name, Data: f.Data})
 		}
 		if o.Check != "" {
 			all, err := j.WithManifest(made, in, from)
@@ -166,7 +211,14 @@ func extract(j *cli.Job, o Options, files []string) error {
 			return err
 		}
 	}
-	return j.Print(extractionDocument(in, o, out), out)
+	d := extractionDocument(in, o, out)
+	switch {
+	case o.Out != "":
+		d.Next = []string{j.Then(files, "that they do what was recorded", "verify", o.Out, "{}")}
+	case out.Emitted.MetaTools > 0:
+		d.Next = []string{j.Then(files, "what is left of it on tasks held out", "backtest", "{}")}
+	}
+	return j.Print(d, out)
 }
 
 // extractionArtefacts gathers what emitters need.

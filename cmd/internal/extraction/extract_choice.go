@@ -54,6 +54,7 @@ func replayWords(a backtest.Agreement) string {
 
 // choose says what became of a meta-tool.
 func (m *metaToolJSON) choose(t *bind.Definition, c *extractCompilation) {
+	m.use(backtest.Use{})
 	if len(t.Refusals) > 0 {
 		m.Status, m.Reason = statusLeftOut, refusalText(t)
 		return
@@ -64,16 +65,27 @@ func (m *metaToolJSON) choose(t *bind.Definition, c *extractCompilation) {
 	for i := range c.choice.Chosen {
 		if g := &c.choice.Chosen[i]; g.Definition == t {
 			m.Replay, m.DefinitionTokens, m.Failures = g.Replay, g.Tokens, failuresJSON(&g.Failures)
+			m.use(g.Use)
 		}
 	}
 	for i := range c.choice.Left {
 		if l := &c.choice.Left[i]; l.Definition == t {
 			m.Status, m.Reason = statusLeftOut, l.Words()
 			m.Replay, m.DefinitionTokens, m.Failures, m.Anti = l.Replay, l.Tokens, failuresJSON(&l.Failures), l.IsAnti()
+			m.use(l.Use)
 			if l.Reason == backtest.ReasonCosts {
 				m.Cost = &antiCostJSON{l.Saves, l.Costs, c.choice.Unit}
 			}
 		}
+	}
+}
+
+// use says how often the rest follows a first call.
+func (m *metaToolJSON) use(u backtest.Use) {
+	const none = "it could not have been used"
+	m.Moments, m.Precision, m.PrecisionInterval = u.Moments, stat.Ratio(u.Followed, u.Moments, none), stat.NoInterval(none)
+	if u.Moments > 0 {
+		m.PrecisionInterval = u.Precision().Interval
 	}
 }
 

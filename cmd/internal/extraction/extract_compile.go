@@ -5,6 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -17,7 +18,14 @@ import (
 func addCompile(f *pflag.FlagSet) {
 	f.Var(cli.NewChoice("patterns", "awo"), "algorithm", "how chains are found: patterns are chains wherever they start, with lists that are walked; awo is Algorithm 1 of the paper, bound to states")
 	f.Int("max-extra", bind.DefaultMaxExtra, "how many extra reads a walk over a list may make (95th percentile)")
+	addExpand(f)
 	f.Bool("assume-reads", true, "assume that a tool only reads if its definition or name says so and no rule is about it")
+}
+
+// AddUse adds the flags that say what is offered although it may be used in vain.
+func AddUse(f *pflag.FlagSet) {
+	f.Bool("batches", false, "offer also what makes calls that do not need each other, as parallel calls would")
+	f.Float64("write-precision", backtest.DefaultWritePrecision, "offer what writes beyond its first call only if the rest always followed, and the lower 95 % bound of that is this `SHARE`; 0 offers all")
 }
 
 // check refuses options that mean nothing.
@@ -31,8 +39,12 @@ func (o *Options) check() error {
 		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
 	case o.TokenBudget < 0:
 		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
+	case !(o.WritePrecision >= 0 && o.WritePrecision <= 1):
+		return cli.Usagef("--write-precision: %v is not a share from 0 to 1", o.WritePrecision)
 	case !(o.Holdout >= 0 && o.Holdout < 1):
 		return cli.Usagef("--holdout: %v is not a share from 0 to less than 1", o.Holdout)
+	case !(o.Prefetch >= 0 && o.Prefetch < 1):
+		return cli.Usagef("--prefetch: %v is not a share from 0 to less than 1", o.Prefetch)
 	}
 	return nil
 }
@@ -60,7 +72,13 @@ func (o *Options) Compiler(threshold, workers int) compile.Options {
 
 // Choose are the options of the choice.
 func (o *Options) Choose(threshold int, meter *cost.Meter, workers int) backtest.ChooseOptions {
-	out := backtest.ChooseOptions{Select: backtest.Selection(o.Select), MinTurns: threshold, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, Meter: meter, Workers: workers}
+	out := backtest.ChooseOptions{
+		Select: backtest.Selection(o.Select), MinTurns: threshold, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget,
+		Batches: o.Batches, WritePrecision: o.WritePrecision, Meter: meter, Workers: workers,
+	}
+	if o.WritePrecision == 0 {
+		out.WritePrecision = -1
+	}
 	if o.Preset == "awo" {
 		out.Select, out.MinAgreement = backtest.SelectAll, -1
 	}
@@ -75,6 +93,11 @@ type extractCompilation struct {
 	tried     *backtest.SweepOutcome // for --threshold auto; else nil
 	holdout   map[*bind.Definition]backtest.Agreement
 	heldOut   int // trajectories
+	served    served
+
+	verdict *verdict.JSON // nil if none was asked for
+	none    bool          // the verdict is to offer nothing
+	tooMany bool          // there was none, because there are too many calls
 }
 
 // offered returns what is offered, in the order in which it was found.
@@ -93,13 +116,17 @@ func (c *extractCompilation) offered() []*bind.Definition {
 }
 
 // compileAndChoose compiles what comes in, chooses, and replays on what was held out.
-func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options) (*extractCompilation, error) {
+func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o *Options) (*extractCompilation, error) {
 	train, test := compile.Source(in.Source), compile.Source(nil)
 	if o.Holdout > 0 {
 		split := trace.ByTask(o.Holdout, o.Seed)
 		train, test = backtest.Side(in.Source, split, trace.SideTrain), backtest.Side(in.Source, split, trace.SideTest)
 	}
-	out := &extractCompilation{threshold: int(o.Threshold)}
+	out := &extractCompilation{served: served{}}
+	if err := out.follow(j, train, set, meter, o); err != nil {
+		return nil, err
+	}
+	out.threshold = int(o.Threshold)
 	if out.threshold == 0 {
 		var err error
 		out.tried, err = backtest.Thresholds(train, backtest.Options{
@@ -111,13 +138,15 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 		out.threshold = out.tried.BestValue()
 	}
 	var err error
-	if out.Compilation, err = compile.Run(train, set, o.Compiler(out.threshold, j.Parallel())); err != nil {
+	if out.Compilation, err = compile.Run(out.served.watch(train), set, o.Compiler(out.threshold, j.Parallel())); err != nil {
 		return nil, err
 	}
-	if out.choice, err = backtest.Choose(train, set, out.Definitions, o.Choose(out.threshold, meter, j.Parallel())); err != nil || test == nil {
+	choose := o.Choose(out.threshold, meter, j.Parallel())
+	choose.None = out.none
+	if out.choice, err = backtest.Choose(train, set, out.Definitions, choose); err != nil || test == nil {
 		return out, err
 	}
-	return out, out.check(test, set, o, j.Parallel())
+	return out, out.check(test, set, *o, j.Parallel())
 }
 
 // check replays on what was held out, and takes back what disagrees there.

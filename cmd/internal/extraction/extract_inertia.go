@@ -25,6 +25,7 @@ func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*bind
 	if err != nil {
 		return nil, err
 	}
+	in.Predicts()
 	composed.add(trained.Parts()[0])
 	m, g := r.Compile(trained, inertia.ModelOptions{}, part)
 	return m.AppendSnapshot(nil, g), nil
@@ -33,13 +34,13 @@ func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*bind
 // composer counts where the calls of meta-tools were made one by one, and how they
 // ended.
 type composer struct {
-	marker  marker
+	marker  Marker
 	offered []*bind.Definition
 	counts  []inertia.Counts
 }
 
 func newComposer(set *rules.Set, offered []*bind.Definition) *composer {
-	return &composer{newMarker(set), offered, make([]inertia.Counts, len(offered))}
+	return &composer{NewMarker(set), offered, make([]inertia.Counts, len(offered))}
 }
 
 // counting passes trajectories on and counts their occurrences.
@@ -47,7 +48,7 @@ func (c *composer) counting(source iter.Seq2[*trace.Trajectory, error]) iter.Seq
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range source {
 			if err == nil {
-				sequence := replay.NewSequence(t, c.marker.marks(t))
+				sequence := replay.NewSequence(t, c.marker.Marks(t))
 				for i, d := range c.offered {
 					for _, o := range sequence.All(&d.Tool) {
 						c.counts[i].Add(ending(t, o))

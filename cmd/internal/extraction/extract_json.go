@@ -6,7 +6,10 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/shell/habit"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -17,6 +20,7 @@ import (
 type JSON struct {
 	Schema      string         `json:"schema"`
 	Input       cli.InputJSON  `json:"input"`
+	Findings    []cli.Finding  `json:"findings"`
 	Threshold   int            `json:"threshold"`
 	Algorithm   string         `json:"algorithm"`
 	CallsBefore int            `json:"calls_before"`
@@ -25,9 +29,15 @@ type JSON struct {
 	TurnsSaved  int            `json:"turns_saved"` // upper bound
 	MetaTools   []metaToolJSON `json:"meta_tools"`
 	Emitted     emittedJSON    `json:"emitted"`
+	Habits      []habit.Habit  `json:"habits,omitempty"` // of a shell
 
+	Verdict     *verdict.JSON        `json:"verdict"` // null if it was not asked for
 	Choice      choiceJSON           `json:"choice"`
 	Assumptions []compile.Assumption `json:"assumptions"` // tools taken to read only
+
+	Prefetch *prefetchJSON `json:"prefetch"` // rules for reading ahead; null where no artefacts are made
+
+	tooMany bool // calls for a verdict
 }
 
 type metaToolJSON struct {
@@ -35,6 +45,7 @@ type metaToolJSON struct {
 	Tools       []string `json:"tools"`
 	Calls       []string `json:"calls"` // labels
 	Support     int      `json:"support"`
+	Served      int      `json:"support_served,omitempty"` // of support: where the calls were steps of meta-tools only
 	Occurrences int      `json:"occurrences"`
 	TurnsSaved  int      `json:"turns_saved"`
 	Status      string   `json:"status"` // statusEmitted or statusLeftOut
@@ -45,9 +56,17 @@ type metaToolJSON struct {
 	Refusals []bind.Refusal `json:"refusals"`
 	Returns  []int          `json:"returns"` // steps whose results are returned, from 0
 
+	Plumbing []bind.Plumbing `json:"plumbing"` // steps whose results are left out of the answer, and why
+
 	DefinitionTokens int64               `json:"definition_tokens"` // 0 for those that cannot be offered
 	Replay           backtest.Agreement  `json:"replay"`
 	Holdout          *backtest.Agreement `json:"holdout,omitempty"`
+
+	Kind      string      `json:"kind"`      // chain, walk or batch
+	Moments   int         `json:"moments"`   // at which its first call was made, and it could have been used
+	Precision stat.Figure `json:"precision"` // of them, the share at which the rest followed
+	// PrecisionInterval takes moments for independent.
+	PrecisionInterval stat.Interval `json:"precision_interval"`
 
 	Anti     bool               `json:"anti_meta_tool"` // it fails more often than its parts, or costs more than it saves
 	Failures *emit.FailuresJSON `json:"failures,omitempty"`
@@ -97,7 +116,7 @@ type emittedJSON struct {
 func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, masker *merge.Masker) JSON {
 	found := compiled.Extraction
 	out := JSON{
-		Schema: "awo.extraction/v1", Input: in.JSON(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
+		Schema: "awo.extraction/v1", Input: in.JSON(), Findings: in.Findings.List(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
 		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(),
 	}
 	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore}
@@ -105,12 +124,13 @@ func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, m
 		last := compiled.choice.Chosen[n-1]
 		out.Emitted = emittedJSON{MetaTools: n, CallsAfter: out.CallsBefore - last.Calls, TurnsSaved: last.Turns}
 	}
+	out.Verdict, out.tooMany = compiled.verdict, compiled.tooMany
 	out.Choice, out.Assumptions = compiled.choiceJSON(), compiled.Assumptions
 	for _, t := range compiled.Definitions {
 		c := t.Candidate
 		m := metaToolJSON{
-			Name: t.Name, Refusals: t.Refusals, Returns: t.Output.Steps,
-			Support: c.Support, Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: statusEmitted,
+			Name: t.Name, Refusals: t.Refusals, Returns: t.Output.Steps, Kind: string(t.Kind()), Plumbing: t.Plumbing,
+			Support: c.Support, Served: compiled.served.support(c, compiled.Merged.Walks), Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: statusEmitted,
 		}
 		for i, step := range t.Steps {
 			m.Tools = append(m.Tools, step.Tool)

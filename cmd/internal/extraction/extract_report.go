@@ -2,49 +2,88 @@ package extraction
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/compile"
 )
 
 func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
-	d := &report.Document{Title: "Meta-tools"}
-	d.Add(in.Summary())
+	d := &report.Document{Title: "Meta-tools", Answer: cmp.Or(string(verdict.Words(out.Verdict)), extractionAnswer(o, out))}
+	if out.Verdict != nil {
+		d.Add(report.Paragraph(extractionAnswer(o, out)))
+	}
+	d.Add(in.Brief())
+	if out.tooMany {
+		d.Add(report.Paragraph("What is offered was not weighed against doing nothing, because there are more than " + report.Grouped(verdictCalls) + " calls: --verdict always does it."))
+	}
+	in.Findings.Section(d, 1)
 	if len(out.MetaTools) == 0 {
-		if o.Algorithm == string(compile.Patterns) {
-			d.Add(report.Paragraph("No chain of two or more calls, nor a walk over a list, occurs in at least " + cli.CountOf(out.Threshold, "trajectory") +
-				" without a user message in between and could be called. A lower --threshold, or rules that say which calls only read (--rules), may find some."))
-			return d
-		}
-		d.Add(report.Paragraph("No chain of two or more calls is followed by at least " + cli.CountOf(out.Threshold, "trajectory") +
-			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."))
+		d.Details()
+		d.Section("What was read", in.Summary())
+		d.Section("All findings", in.Findings.Table())
+		habitSection(d, out)
 		return d
 	}
 	refused := slices.ContainsFunc(out.MetaTools, func(m metaToolJSON) bool { return m.Reason != "" })
 	table := report.TableOf("meta-tools", "", out.MetaTools, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
-		{Key: "inputs", Max: 32, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(cmp.Or(strings.Join(m.Inputs, ", "), "none")) })},
+		{Key: "inputs", Max: 32, Wrap: true, Rank: 4, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(cmp.Or(strings.Join(m.Inputs, ", "), "none")) })},
 		{Key: "support", Title: "trajectories"},
-		{Key: "occurrences", Title: "times"},
+		{Key: "support_served", Title: "as steps only", Hide: out.Input.Expanded == 0},
+		{Key: "occurrences", Title: "times", Rank: 3},
 		{Key: "turns_saved", Title: "turns saved"},
-		{Key: "exact", Title: "exact in replay", Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
+		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
 		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Cell: report.By(leftOutCell), Hide: !refused},
 	})
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
 		report.Grouped(out.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
+	table.NoteIf(out.Input.Expanded > 0, "As steps only: of the trajectories, those in which the calls were made by meta-tools that were served, and never by the agent one by one.")
 	table.Note("Exact in replay: of the places in these traces where it would save a turn, those where it made the recorded calls.")
-	d.Add(table)
-	choiceSections(d, out)
-	d.Add(bindingsTable(out))
+	table.Brief = 5
+	d.Section("Meta-tools", table)
 	if o.Out != "" {
 		d.Add(report.Paragraph("The definitions are in " + o.Out + "; manifest.json says what they were made from."))
 	}
+	d.Details()
+	d.Section("What was read", in.Summary())
+	d.Section("All findings", in.Findings.Table())
+	choiceSections(d, out)
+	d.Add(bindingsTable(out))
+	if out.Prefetch != nil {
+		d.Add(prefetchTable(out.Prefetch.Rules))
+	}
+	habitSection(d, out)
 	return d
+}
+
+// extractionAnswer says what is offered, and what it would save at most.
+func extractionAnswer(o Options, out JSON) string {
+	switch {
+	case len(out.MetaTools) == 0 && o.Algorithm == string(compile.Patterns):
+		return "No meta-tool: no chain of two or more calls, nor a walk over a list, occurs in at least " + cli.CountOf(out.Threshold, "trajectory") +
+			" without a user message in between and could be called. A lower --threshold, or rules that say which calls only read (--rules), may find some."
+	case len(out.MetaTools) == 0:
+		return "No meta-tool: no chain of two or more calls is followed by at least " + cli.CountOf(out.Threshold, "trajectory") +
+			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."
+	case out.Emitted.MetaTools == 0:
+		return fmt.Sprintf("No meta-tool is offered: each of %s was rejected.", cli.CountOf(len(out.MetaTools), "candidate"))
+	}
+	return fmt.Sprintf("%s offered: used wherever they fit, these traces would have had at most %s of %s fewer (%.1f %%).",
+		isAre(out.Emitted.MetaTools), report.Grouped(out.Emitted.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn"), percentOf(out.Emitted.TurnsSaved, out.TurnsBefore))
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "1 meta-tool is"
+	}
+	return report.Grouped(n) + " meta-tools are"
 }
 
 // bindingsTable says where the arguments of what is offered come from that are

@@ -77,7 +77,7 @@ type toolRunJSON struct {
 	Retry   bool             `json:"safe_to_retry"`
 	Steps   []runStepJSON    `json:"steps"`
 	Failure *runFailureJSON  `json:"failure"` // null if it got to the end
-	Output  *json.RawMessage `json:"output"`  // null without --show-values
+	Output  *json.RawMessage `json:"output"`  // the answer, as an agent is given it; null without --show-values
 }
 
 type runStepJSON struct {
@@ -105,7 +105,7 @@ type runFailureJSON struct {
 
 func runTool(j *cli.Job, o runOptions, args []string) error {
 	at := strings.LastIndex(args[0], "#")
-	tools, err := readTools(j, args[0][:at])
+	tools, err := ReadTools(j, args[0][:at])
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func findTrajectory(j *cli.Job, o runOptions) (*trace.Trajectory, error) {
 		}
 		return nil, cli.Usagef("--trajectory: there is no %s among the %s", report.Escape(o.Trajectory), cli.CountOf(len(ids), "trajectory"))
 	}
-	newMarker(set).marks(found)
+	NewMarker(set).Marks(found)
 	return found, nil
 }
 
@@ -266,9 +266,8 @@ func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) toolRunJSON
 		if f.Err != nil {
 			out.Failure.Message += ": " + f.Err.Error()
 		}
-		return out
 	}
-	out.Output = show(o.Output)
+	out.Output = show(o.Answer(tool, execute.AnswerOptions{}))
 	return out
 }
 
@@ -303,7 +302,7 @@ func runDocument(tool *metatool.Tool, out toolRunJSON) *report.Document {
 	d.Add(table)
 	switch {
 	case out.Output != nil:
-		d.Section("Output", report.Code{Text: string(*out.Output)})
+		d.Section("Answer", report.Code{Text: string(*out.Output)})
 	case out.Failure == nil:
 		d.Add(report.Paragraph("Values are not shown; --show-values shows them."))
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -17,9 +18,9 @@ import (
 // maxToolsFile bounds a description of meta-tools that is read.
 const maxToolsFile = 64 << 20
 
-// readTools reads the meta-tools in a folder that `awo extract --out` wrote, or
+// ReadTools reads the meta-tools in a folder that `awo extract --out` wrote, or
 // in a file of that kind.
-func readTools(j *cli.Job, name string) ([]*metatool.Tool, error) {
+func ReadTools(j *cli.Job, name string) ([]*metatool.Tool, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() {
 		name = filepath.Join(name, arazzo.File)
@@ -41,20 +42,21 @@ func readTools(j *cli.Job, name string) ([]*metatool.Tool, error) {
 	return arazzo.Parse(filepath.ToSlash(name), src)
 }
 
-// marker says what rules make of the calls of trajectories; without rules it
+// Marker says what rules make of the calls of trajectories; without rules it
 // says nothing.
-type marker struct{ rewriter *merge.Rewriter }
+type Marker struct{ rewriter *merge.Rewriter }
 
-func newMarker(set *rules.Set) marker {
+// NewMarker returns a Marker by the rules of set, which may be nil.
+func NewMarker(set *rules.Set) Marker {
 	if set == nil {
-		return marker{}
+		return Marker{}
 	}
-	return marker{merge.NewRewriter(set, merge.Full(set), nil, nil)}
+	return Marker{merge.NewRewriter(set, merge.Full(set), nil, nil)}
 }
 
-// marks returns the marks of the calls of t, which get the statuses that rules
+// Marks returns the marks of the calls of t, which get the statuses that rules
 // read from their results.
-func (m marker) marks(t *trace.Trajectory) []merge.Mark {
+func (m Marker) Marks(t *trace.Trajectory) []merge.Mark {
 	if m.rewriter == nil {
 		return nil
 	}
@@ -70,4 +72,39 @@ func operations(m *merge.Merged) []arazzo.Operation {
 		})
 	}
 	return all
+}
+
+// Places finds where the meta-tools of a folder could have been called.
+type Places struct {
+	tools  []*metatool.Tool
+	finder *replay.Finder
+	marker Marker
+}
+
+// ToolPlace is such a place, in calls of the sequence.
+type ToolPlace struct {
+	Tool       string
+	Begin, End int
+}
+
+// NewPlaces reads the meta-tools of a folder or file.
+func NewPlaces(j *cli.Job, name string, set *rules.Set) (*Places, error) {
+	tools, err := ReadTools(j, name)
+	if err != nil {
+		return nil, err
+	}
+	return &Places{tools, replay.NewFinder(tools), NewMarker(set)}, nil
+}
+
+// Names returns the names of the meta-tools.
+func (p *Places) Names() []string {
+	return cli.Map(p.tools, func(t **metatool.Tool) string { return (*t).Name })
+}
+
+// Find returns the places in a trajectory, in order of their first call.
+func (p *Places) Find(t *trace.Trajectory) (out []ToolPlace) {
+	for _, place := range p.finder.Find(t, p.marker.Marks(t)) {
+		out = append(out, ToolPlace{p.tools[place.Tool].Name, place.Begin, place.End})
+	}
+	return out
 }

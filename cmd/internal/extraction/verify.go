@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -22,13 +24,14 @@ type verifyOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
 	Rules            string  `mapstructure:"rules"`
 	MinAgreement     float64 `mapstructure:"min-agreement"`
+	Expand           bool    `mapstructure:"expand"`
 }
 
 // NewVerify returns `awo verify`.
 func NewVerify(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify DIR FILES...",
-		Short: "Replay meta-tools wherever traces made their calls one by one",
+		Short: "Replay meta-tools and rules for reading ahead in traces",
 		Long: `Run every meta-tool in DIR (or in a file of the kind metatools.arazzo.yaml) at every
 place where a trajectory made its calls one by one. Inputs are taken from what was
 recorded, and calls answer what they did then; no tool is called. A replay is exact
@@ -36,8 +39,12 @@ if every step made the recorded calls with the recorded arguments. A step that r
 each element of a list agrees if the recorded reads are among its own; what it read
 beyond is reported as extra.
 
+If DIR holds rules for reading ahead (prefetch.json), how often they are used in these
+traces is held against what the file predicts.
+
 The exit code is 1 if a meta-tool is exact at less than --min-agreement of its
-places. One that does not occur is reported, and passes.
+places, or if a rule for reading ahead is used less often than the threshold in its
+file, by the upper end of its interval. What does not occur is reported, and passes.
 
 ` + cli.FilesHelp,
 		Example: `  awo verify tools/ traces/
@@ -54,6 +61,7 @@ places. One that does not occur is reported, and passes.
 	f := c.Flags()
 	cli.AddInput(f)
 	cli.AddRules(f)
+	addExpand(f)
 	f.Float64("min-agreement", 0.95, "fail if a meta-tool is exact at a smaller share of its places")
 	return cli.Work(a, c, verify)
 }
@@ -65,6 +73,8 @@ type VerificationJSON struct {
 	MinAgreement float64            `json:"min_agreement"`
 	MetaTools    []verifiedToolJSON `json:"meta_tools"`
 	Failed       int                `json:"failed"` // meta-tools below min_agreement
+
+	Prefetch *prefetchVerificationJSON `json:"prefetch"` // null if the folder holds no rules for reading ahead
 }
 
 type verifiedToolJSON struct {
@@ -106,7 +116,14 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if o.MinAgreement < 0 || o.MinAgreement > 1 {
 		return cli.Usagef("--min-agreement: %v is not a share between 0 and 1", o.MinAgreement)
 	}
-	tools, err := readTools(j, args[0])
+	ahead, err := readPrefetch(args[0])
+	if err != nil {
+		return err
+	}
+	tools, err := ReadTools(j, args[0])
+	if problem, is := errors.AsType[*diag.Error](err); is && problem.Code == "file-missing" && ahead != nil {
+		err = nil // there are rules for reading ahead and no meta-tools
+	}
 	if err != nil {
 		return err
 	}
@@ -119,13 +136,29 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 		return err
 	}
 	defer in.Close()
+	in.Expand = o.Expand
 	in.Needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
 	verifier := replay.NewVerifier(tools)
+	var measure *learn.Measure
+	if ahead != nil {
+		measure = learn.NewMeasure(&ahead.Set)
+	}
+	type checked struct {
+		tools *replay.Checks
+		reads *learn.Observation
+	}
 	var failed error
-	for checks := range par.Map(j.Workers, marked(in, newMarker(set), &failed), func(m markedTrajectory) *replay.Checks {
-		return verifier.Check(m.t, m.marks)
+	for c := range par.Map(j.Workers, marked(in, NewMarker(set), &failed), func(m markedTrajectory) (c checked) {
+		c.tools = verifier.Check(m.t, m.marks)
+		if measure != nil {
+			c.reads = measure.Observe(m.t)
+		}
+		return c
 	}) {
-		verifier.Add(checks)
+		verifier.Add(c.tools)
+		if measure != nil {
+			measure.Add(c.reads)
+		}
 	}
 	if failed != nil {
 		return failed
@@ -134,6 +167,7 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 		return err
 	}
 	out := verificationResult(in, o, verifier.Verifications())
+	out.Prefetch = prefetchVerification(ahead, measure, o.Seed)
 	if err := j.Print(verificationDocument(in, o, out), out); err != nil {
 		return err
 	}
@@ -141,8 +175,13 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	for _, t := range out.MetaTools {
 		occurrences += t.Occurrences
 	}
+	if out.Prefetch != nil {
+		for _, r := range out.Prefetch.Rules {
+			occurrences += r.Offered
+		}
+	}
 	switch {
-	case out.Failed > 0:
+	case out.Failed > 0, out.Prefetch != nil && out.Prefetch.Failed > 0:
 		return cli.ErrProblems
 	case occurrences == 0 && len(out.MetaTools) > 0:
 		return diag.New(diag.Pos{}, "nothing-occurs", "the calls of no meta-tool occur in these traces, so nothing was verified")
@@ -157,14 +196,14 @@ type markedTrajectory struct {
 }
 
 // marked yields what comes in with its marks; an error ends it.
-func marked(in *cli.Intake, m marker, failed *error) iter.Seq[markedTrajectory] {
+func marked(in *cli.Intake, m Marker, failed *error) iter.Seq[markedTrajectory] {
 	return func(yield func(markedTrajectory) bool) {
 		for t, err := range in.All() {
 			if err != nil {
 				*failed = err
 				return
 			}
-			if !yield(markedTrajectory{t, m.marks(t)}) {
+			if !yield(markedTrajectory{t, m.Marks(t)}) {
 				return
 			}
 		}
@@ -200,10 +239,13 @@ func verificationResult(in *cli.Intake, o verifyOptions, verified []*replay.Veri
 }
 
 func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON) *report.Document {
-	d := &report.Document{Title: "Replay of meta-tools"}
-	d.Add(in.Summary())
+	d := &report.Document{Title: "Replay of meta-tools", Answer: verificationAnswer(o, out)}
+	d.Add(in.Brief())
+	reads := verifiedRules(out.Prefetch)
 	if len(out.MetaTools) == 0 {
-		d.Add(report.Paragraph("There is no meta-tool to replay."))
+		if reads != nil {
+			d.Add(reads)
+		}
 		return d
 	}
 	table := report.TableOf("replay", "", out.MetaTools, []report.Column{
@@ -233,6 +275,9 @@ func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON)
 	}
 	table.NoteIf(missing > 0, "%s more could not be compared, because the recording lacks the result of a call: in no share.", cli.CountOf(missing, "place"))
 	d.Add(table)
+	if reads != nil {
+		d.Add(reads)
+	}
 	var lines []string
 	for _, t := range out.MetaTools {
 		for _, one := range t.Disagreements {
@@ -243,11 +288,23 @@ func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON)
 			lines = append(lines, fmt.Sprintf("%s:%d: %s, call %d: step %d of %s: %s", one.File, one.Line, report.Escape(one.Trajectory), one.Call, one.Step, t.Name, what))
 		}
 	}
+	d.Details()
+	d.Section("What was read", in.Summary())
 	if len(lines) > 0 {
 		d.Section("Disagreements", report.Code{Text: strings.Join(lines, "\n")})
 	}
-	if out.Failed > 0 {
-		d.Add(report.Paragraph(fmt.Sprintf("Exact at less than %.1f %% of the places: %s.", 100*o.MinAgreement, cli.CountOf(out.Failed, "meta-tool"))))
-	}
 	return d
+}
+
+// verificationAnswer says how many meta-tools do what was recorded.
+func verificationAnswer(o verifyOptions, out VerificationJSON) string {
+	switch {
+	case out.Prefetch != nil && out.Prefetch.Failed > 0:
+		return fmt.Sprintf("%d of %s FAILED, and %d of the rules for reading ahead.", out.Failed, cli.CountOf(len(out.MetaTools), "meta-tool"), out.Prefetch.Failed)
+	case len(out.MetaTools) == 0:
+		return "There is no meta-tool to replay."
+	case out.Failed > 0:
+		return fmt.Sprintf("%d of %s FAILED: exact at less than %.1f %% of the places where agents made their calls.", out.Failed, cli.CountOf(len(out.MetaTools), "meta-tool"), 100*o.MinAgreement)
+	}
+	return fmt.Sprintf("None of %s failed: each is exact at %.1f %% or more of the places where agents made its calls.", cli.CountOf(len(out.MetaTools), "meta-tool"), 100*o.MinAgreement)
 }

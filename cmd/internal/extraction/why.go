@@ -14,21 +14,24 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/prefetch/stored"
 )
 
 // NewWhy returns `awo why`.
 func NewWhy(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "why DIR [NAME]",
-		Short: "Explain a meta-tool: its evidence, and why its chain ends where it does",
+		Short: "Explain a meta-tool, or a rule for reading ahead, by its evidence",
 		Long: `Explain what awo extract --out found, from the folder alone: in which trajectories and
 from which call on, how often other calls came next and why the chain ends there,
 where every argument comes from and what else was looked at, and why what was left
-out cannot be offered. Without NAME all that was found is listed. No value is shown.
+out cannot be offered. Without NAME all that was found is listed. NAME may be a rule for
+reading ahead: what it does, and how often what it reads was used. No value is shown.
 
 awo why-not says the same of calls that nothing was made of.`,
 		Example: `  awo why tools/
   awo why tools/ mail_login_then_mail_search
+  awo why tools/ get_user_details-get_order_details
   awo why tools/ --format json`,
 		GroupID: cli.GroupCompile,
 		Args: func(c *cobra.Command, args []string) error {
@@ -48,6 +51,7 @@ type WhyJSON struct {
 	Threshold  int                  `json:"threshold"`
 	Algorithm  string               `json:"algorithm"`
 	Candidates []emit.CandidateJSON `json:"candidates"`
+	Prefetch   []stored.Rule        `json:"prefetch"` // rules for reading ahead: all, or the one that was named
 }
 
 func why(j *cli.Job, _ struct{}, args []string) error {
@@ -55,17 +59,28 @@ func why(j *cli.Job, _ struct{}, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := WhyJSON{Schema: "awo.why/v1", Folder: folderName(args[0]), Threshold: found.Threshold, Algorithm: found.Algorithm, Candidates: found.Candidates}
+	rules, err := storedRules(args[0])
+	if err != nil {
+		return err
+	}
+	out := WhyJSON{Schema: "awo.why/v1", Folder: folderName(args[0]), Threshold: found.Threshold, Algorithm: found.Algorithm, Candidates: found.Candidates, Prefetch: rules}
 	if len(args) == 1 {
 		return j.Print(whyList(out), out)
 	}
 	for _, c := range found.Candidates {
 		if c.Name == args[1] {
-			out.Candidates = []emit.CandidateJSON{c}
+			out.Candidates, out.Prefetch = []emit.CandidateJSON{c}, []stored.Rule{}
 			return j.Print(whyDocument(out, &c), out)
 		}
 	}
 	var names []string
+	for i := range rules {
+		names = append(names, rules[i].ID)
+		if rules[i].ID == args[1] {
+			out.Candidates, out.Prefetch = []emit.CandidateJSON{}, rules[i:i+1]
+			return j.Print(ruleDocument(&rules[i]), out)
+		}
+	}
 	for _, c := range found.Candidates {
 		names = append(names, c.Name)
 	}
@@ -130,8 +145,12 @@ func folderName(dir string) string {
 
 func whyList(out WhyJSON) *report.Document {
 	d := &report.Document{Title: "What was found, and why each chain ends"}
+	ahead := prefetchTable(out.Prefetch)
 	if len(out.Candidates) == 0 {
-		d.Add(report.Paragraph("Nothing was found."))
+		d.Add(report.Paragraph("No meta-tool was found."))
+		if ahead != nil {
+			d.Add(ahead)
+		}
 		return d
 	}
 	table := report.TableOf("found", "", out.Candidates, []report.Column{
@@ -145,6 +164,9 @@ func whyList(out WhyJSON) *report.Document {
 	})
 	table.Note("Turns saved are upper bounds, in order of extraction. `awo why %s NAME` says where each occurs and where its arguments come from.", out.Folder)
 	d.Add(table)
+	if ahead != nil {
+		d.Add(ahead)
+	}
 	return d
 }
 

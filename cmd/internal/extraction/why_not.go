@@ -126,6 +126,7 @@ func whyNot(j *cli.Job, o Options, args []string) error {
 		return err
 	}
 	defer in.Close()
+	in.Expand = o.Expand
 	c, err := compileAgain(j, o, in, set)
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ type replayOptions struct {
 	Recovery         string   `mapstructure:"recovery"`
 	LearningCurve    bool     `mapstructure:"learning-curve"`
 	Ablation         bool     `mapstructure:"ablation"`
+	ExcludeTool      []string `mapstructure:"exclude-tool"`
 	Plots            string   `mapstructure:"plots"`
 }
 
@@ -92,6 +93,7 @@ writing: good enough to replay, and not to act.
 ` + cli.FilesHelp,
 		Example: `  awo replay traces/ --rules rules.yaml
   awo replay traces/ --kfold 5 --seed 1 --format json
+  awo replay traces/ --exclude-tool think
   awo replay --train monday/ --test tuesday/ --ablation
   awo replay traces/ --prequential --gate open
   awo replay traces/ --learning-curve --plots plots/
@@ -101,6 +103,7 @@ writing: good enough to replay, and not to act.
 	f := c.Flags()
 	cli.AddInput(f)
 	addInertia(f)
+	cli.AddExcludeTool(f)
 	f.StringSlice("train", nil, "`FILES` to train on; may be repeated")
 	f.StringSlice("test", nil, "`FILES` to replay; may be repeated")
 	f.Int("kfold", 5, "parts that the tasks are divided into, each replayed by what the others teach")
@@ -191,5 +194,7 @@ func replay(j *cli.Job, o replayOptions, files []string) error {
 			return err
 		}
 	}
-	return j.Print(s.document(out), out)
+	d := s.document(out)
+	d.Next = []string{j.Then(files, "predictions for an agent to load", "snapshot", "build", "{}", "--out", "inertia.awo")}
+	return j.Print(d, out)
 }

@@ -91,8 +91,13 @@ func (s *replayStudy) ablate(out *ReplayJSON) {
 
 // document lays the result out for people.
 func (s *replayStudy) document(out ReplayJSON) *report.Document {
-	d := &report.Document{Title: "Replay"}
-	d.Add(s.in.Summary(), s.about(out))
+	d := &report.Document{Title: "Replay", Answer: replayAnswer(out)}
+	d.Add(s.in.Brief())
+	if len(out.Predictors) > 0 {
+		d.Add(firstFigures(out))
+	}
+	d.Details()
+	d.Section("What was read", s.in.Summary(), s.about(out))
 	d.Section("Predicting the next turn", rankingTable(out))
 	d.Section("Calls without the model", firingTable(out), wrongTable(out), fillingTable(out))
 	d.Section("Are its probabilities right", reliabilityTable(out).IfAny())
@@ -100,6 +105,30 @@ func (s *replayStudy) document(out ReplayJSON) *report.Document {
 	d.Section("Learning curve", replayCurveTable(out).IfAny())
 	d.Section("Ablation: without one part", replayAblationTable(out).IfAny())
 	return d
+}
+
+// replayAnswer says what the default predictor would have saved.
+func replayAnswer(out ReplayJSON) string {
+	if len(out.Predictors) == 0 || out.Predictors[0].N == 0 {
+		return "There is no turn of a model to predict."
+	}
+	p := &out.Predictors[0]
+	if p.Fired == 0 {
+		return fmt.Sprintf("No call would have been made without the model: in none of %s is a prediction sure enough.", cli.CountOf(p.N, "turn"))
+	}
+	return fmt.Sprintf("Of %s, at most %s (%.1f %%) could have been left out, because the call was predicted; %s would have been made for nothing.",
+		cli.CountOf(p.N, "turn"), report.Grouped(p.Right), 100*float64(p.Right)/float64(p.N), cli.CountOf(p.Fired-p.Right, "call"))
+}
+
+// firstFigures shows the predictors by what they save.
+func firstFigures(out ReplayJSON) *report.Table {
+	return report.TableOf("predictors", "", out.Predictors, []report.Column{
+		{Key: "predictor", Words: true},
+		{Key: "fired", Title: "calls made"},
+		{Key: "right", Title: "turns avoided"},
+		{Key: "precision", Title: "right", Unit: "%"},
+		{Key: "top1", Title: "next turn guessed", Unit: "%"},
+	})
 }
 
 func (s *replayStudy) about(out ReplayJSON) report.Paragraph {

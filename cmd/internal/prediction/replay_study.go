@@ -96,7 +96,7 @@ func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
 		return nil, err
 	}
 	defer in.Close()
-	s.in = in
+	s.in, in.Exclude = in, cli.ExcludeTools(s.o.ExcludeTool)
 	var observer inertia.Observer
 	var failed error
 	trajectories := func(yield func(*trace.Trajectory) bool) {
@@ -120,6 +120,7 @@ func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
 	}) {
 		runs = append(runs, run)
 	}
+	in.Predicts()
 	return runs, failed
 }
 

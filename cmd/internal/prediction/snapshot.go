@@ -129,6 +129,7 @@ func observe(j *cli.Job, o snapshotOptions, files []string, add func(*inertia.Ob
 		r.in.Close()
 		return nil, err
 	}
+	r.in.Predicts()
 	return r, nil
 }
 

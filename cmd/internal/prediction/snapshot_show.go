@@ -151,16 +151,16 @@ func snapshotTool(m *inertia.Model, symbol uint32) snapshotToolJSON {
 
 func snapshotDocument(in *cli.Intake, out SnapshotJSON) *report.Document {
 	d := &report.Document{Title: "Snapshot"}
-	if in != nil {
-		d.Add(in.Summary())
-	}
 	text := cli.CountOf(int(out.Trajectories), "trajectory") + ", " + cli.CountOf(len(out.Tools), "tool") + ", " + cli.CountOf(out.Contexts, "context") + " of up to " + cli.CountOf(out.Order, "call")
 	if out.Newest != "" {
 		text += ", the newest of " + out.Newest
 	}
-	d.Add(report.Paragraph(out.File + ": " + text + "; " + cli.CountOf(int(out.Bytes), "byte") + "."))
+	d.Answer = out.File + ": " + text + "; " + cli.CountOf(int(out.Bytes), "byte") + "."
 	if !out.Mergeable {
 		d.Add(report.Paragraph("It was written without its counts: it predicts, but cannot be merged or updated."))
+	}
+	if in != nil {
+		d.Add(in.Brief())
 	}
 	type row struct {
 		Tool  *snapshotToolJSON `json:"tool"` // nil below the first line of a tool
@@ -192,8 +192,13 @@ func snapshotDocument(in *cli.Intake, out SnapshotJSON) *report.Document {
 		{Key: "right", From: "param.sources.0.right", Title: "right"},
 		{Key: "tried", From: "param.sources.0.tried", Title: "of"},
 	})
+	t.Brief = 12
 	t.Note("A source is right where it gave the recorded argument, of all calls that it could have been tried at.")
 	d.Add(t)
+	if in != nil {
+		d.Details()
+		d.Section("What was read", in.Summary())
+	}
 	return d
 }
 

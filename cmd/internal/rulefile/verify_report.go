@@ -11,8 +11,8 @@ import (
 )
 
 func evidenceDocument(in *cli.Intake, o verifyOptions, out EvidenceJSON) *report.Document {
-	d := &report.Document{Title: "Evidence for and against rules"}
-	d.Add(in.Summary())
+	d := &report.Document{Title: "Evidence for and against rules", Answer: evidenceAnswer(out)}
+	d.Add(in.Brief())
 	verdicts := append(slices.Clone(out.Verdicts), out.Together...)
 	table := report.TableOf("rules", "", verdicts, []report.Column{
 		{Key: "rule", From: "id", Max: 32, Empty: "(several together)"},
@@ -32,9 +32,32 @@ func evidenceDocument(in *cli.Intake, o verifyOptions, out EvidenceJSON) *report
 	table.NoteIf(out.LeftOut.Histories > 0, "%s in states beyond --limit-states were not examined.", cli.CountOf(out.LeftOut.Histories, "history"))
 	table.NoteIf(out.LeftOut.Reads > 0, "%s were not compared: too many different ones.", cli.CountOf(out.LeftOut.Reads, "read"))
 	d.Add(table)
+	d.Details()
+	d.Section("What was read", in.Summary())
 	d.Section("Counter-examples", counterExamples(out))
 	d.Section("The next call", nextCallTable(out))
 	return d
+}
+
+// evidenceAnswer says how many rules the traces contradict.
+func evidenceAnswer(out EvidenceJSON) string {
+	contradicted, untested := 0, 0
+	for _, v := range out.Verdicts {
+		switch v.Verdict {
+		case "contradicted":
+			contradicted++
+		case "untested":
+			untested++
+		}
+	}
+	rest := ""
+	if untested > 0 {
+		rest = fmt.Sprintf(", and about %d nothing can be said", untested)
+	}
+	if contradicted == 0 {
+		return fmt.Sprintf("These traces contradict none of %s%s.", cli.CountOf(len(out.Verdicts), "rule"), rest)
+	}
+	return fmt.Sprintf("These traces contradict %d of %s%s.", contradicted, cli.CountOf(len(out.Verdicts), "rule"), rest)
 }
 
 func nextCallTable(out EvidenceJSON) *report.Table {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/serve"
+	"github.com/awo-dev/awo/serve/compiled"
 )
 
 type options struct {
@@ -37,26 +39,55 @@ type options struct {
 	ConnectWait time.Duration `mapstructure:"connect-wait"`
 	Idle        time.Duration `mapstructure:"idle"`
 	MaxSessions int           `mapstructure:"max-sessions"`
+
+	Tools        string        `mapstructure:"tools"`
+	Writes       string        `mapstructure:"writes"`
+	Results      string        `mapstructure:"results"`
+	Structured   bool          `mapstructure:"structured"`
+	Hide         []string      `mapstructure:"hide"`
+	Mark         bool          `mapstructure:"mark"`
+	Timeout      time.Duration `mapstructure:"timeout"`
+	Deadline     time.Duration `mapstructure:"deadline"`
+	MaxCalls     int           `mapstructure:"max-calls"`
+	PrefetchWait time.Duration `mapstructure:"prefetch-wait"`
+	Lazy         string        `mapstructure:"lazy"`
+	Pin          []string      `mapstructure:"pin"`
+	Definitions  string        `mapstructure:"definitions"`
+	Subset       string        `mapstructure:"subset"`
+	Predict      string        `mapstructure:"predict"`
+	KeyFile      string        `mapstructure:"key-file"`
+	Control      float64       `mapstructure:"control"`
+	Unit         string        `mapstructure:"unit"`
+	Seed         uint64        `mapstructure:"seed"`
 }
 
 // New returns `awo serve`.
 func New(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve --servers FILE",
-		Short: "Stand between an agent and its MCP servers, and record what passes",
+		Short: "Stand between an agent and its MCP servers: run meta-tools, read ahead, record",
 		Long: `Be an MCP server in front of your own: every tool, prompt and resource of theirs is
 there under its name, and what is called and answered passes as it was written. With
---record each session becomes a file. awo reads its calls; turns are not in it yet, so
-extract finds no chains there.
+--record each session becomes a file, which extract and compare read.
 
 FILE is the usual one: {"mcpServers": {NAME: {"command", "args", "env", "cwd"} or {"url",
 "headers"}}}. ${NAME} and ${NAME:-default} are filled in from the environment. Tools of
 the same name become SERVER_NAME.
 
+With --tools the folder that awo extract --out wrote is put to use. Its meta-tools are listed after
+the servers' tools and run against the servers; where its rules say so, reads that
+usually follow are made ahead and attached to an answer. A meta-tool whose tools
+are not there, or have changed so that it breaks, is not offered, and the log says why.
+--writes says what is done about those that do not only read.
+
+--control leaves a share of sessions without all this, to compare with.
+
 Without --listen the agent is on standard input and output. Servers are started for each
 session and ended with it.`,
 		Example: `  awo serve --servers mcp.json --check
   awo serve --servers mcp.json --record traces/
+  awo serve --servers mcp.json --tools tools/ --check
+  awo serve --servers mcp.json --tools tools/ --record traces/ --control 0.5
   awo serve --servers mcp.json --listen 127.0.0.1:8787
   awo serve --servers mcp.json --record traces/ --print-config claude`,
 		Args:    cli.NoArguments,
@@ -68,12 +99,14 @@ session and ended with it.`,
 	f.Var(cli.NewChoice("none", "claude", "cursor", "vscode"), "print-config", "print what this `CLIENT`'s configuration needs to start awo, and end")
 	f.String("record", "", "write each session into this `FOLDER`, as DATE/SESSION.jsonl")
 	f.Var(cli.NewChoice("secrets", "none"), "redact", "what recordings leave out: `WHAT` looks like a credential becomes a keyed hash, or nothing")
+	f.String("key-file", "", "the key of the hashes is in this `FILE`, in place of FOLDER/.key")
 	f.String("listen", "", "serve HTTP on this `ADDRESS`, at /mcp")
 	f.String("tokens", "", "let in who bears a token of this `FILE`, a line NAME TOKEN each; needed unless the address is this machine's")
 	f.StringSlice("origins", nil, "let in pages of these `ORIGINS`, such as https://app.example")
 	f.Duration("connect-wait", 5*time.Second, "how long an agent waits for servers that are starting, a `TIME` such as 5s")
 	f.Duration("idle", 30*time.Minute, "end sessions over HTTP without a request for this `TIME`")
 	f.Int("max-sessions", 32, "how `MANY` sessions there are at once over HTTP")
+	addTools(f)
 	return cli.Work(a, c, func(j *cli.Job, o options, _ []string) error { return run(a, j, o) })
 }
 
@@ -88,6 +121,9 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	case o.Listen == "" && (o.Tokens != "" || len(o.Origins) > 0):
 		return cli.Usagef("--tokens and --origins: they are for HTTP; add --listen ADDRESS")
 	}
+	if err := o.checkTools(); err != nil {
+		return err
+	}
 	if o.PrintConfig != "none" {
 		return printConfig(j, o)
 	}
@@ -100,11 +136,26 @@ func run(a *cli.App, j *cli.Job, o options) error {
 		return problems // lines are not shown: they may hold keys
 	}
 	so := serve.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Log: j.Log, ServerLog: a.Stderr}
+	layer, err := o.layer(j, servers)
+	if err != nil {
+		return err
+	}
+	if cache, err := os.UserCacheDir(); err == nil { // without one nothing is kept
+		so.Cache = filepath.Join(cache, "awo", "servers")
+	}
 	if o.Check {
-		return check(j, serve.New(servers, so))
+		so.Cache = "" // what is there now is asked
+		return check(j, serve.New(servers, so), layer)
+	}
+	if layer != nil {
+		so.Layer = layer
+		so.Experiment = serve.Experiment{Share: o.Control, Unit: serve.Unit(o.Unit), Seed: o.Seed}
+	}
+	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
+		so.IDs = map[string]string{"CLAUDE_CODE_SESSION_ID": id}
 	}
 	if o.Record != "" {
-		if so.Recording, err = serve.NewRecording(o.Record, o.Redact == "secrets"); err != nil {
+		if so.Recording, err = serve.NewRecording(o.Record, o.Redact == "secrets", o.KeyFile); err != nil {
 			return cli.FileProblem(o.Record, err)
 		}
 	}
@@ -163,7 +214,7 @@ func listen(j *cli.Job, g *serve.Gateway, o options) error {
 // minToken is how long a token is at least: shorter ones can be tried.
 const minToken = 16
 
-func readTokens(file string) (out []string, err error) {
+func readTokens(file string) (out []serve.Token, err error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -180,7 +231,7 @@ func readTokens(file string) (out []string, err error) {
 		case len(fields) != 2 || len(fields[1]) < minToken:
 			return nil, diag.New(diag.Pos{File: file, Line: n, Col: 1}, "tokens-line", "a line is NAME TOKEN, and a token is of %d characters or more", minToken)
 		default:
-			out = append(out, fields[1])
+			out = append(out, serve.Token{Name: fields[0], Value: fields[1]})
 		}
 	}
 	if len(out) == 0 {
@@ -191,12 +242,14 @@ func readTokens(file string) (out []string, err error) {
 
 // CheckJSON is the JSON of `awo serve --check`.
 type CheckJSON struct {
-	Schema  string        `json:"schema"`
-	Servers []serve.State `json:"servers"`
+	Schema    string             `json:"schema"`
+	Servers   []serve.State      `json:"servers"`
+	MetaTools []compiled.Verdict `json:"meta_tools"` // of --tools
+	Prefetch  []compiled.Verdict `json:"prefetch"`
 }
 
-func check(j *cli.Job, g *serve.Gateway) error {
-	states := g.Check(j.Context)
+func check(j *cli.Job, g *serve.Gateway, layer *compiled.Layer) error {
+	states, tools := g.Check(j.Context)
 	if err := j.Context.Err(); err != nil {
 		return err
 	}
@@ -227,7 +280,12 @@ func check(j *cli.Job, g *serve.Gateway) error {
 	if len(says) > 0 {
 		d.Add(says)
 	}
-	return j.Print(d, CheckJSON{"awo.serve-check/v1", states})
+	out := CheckJSON{Schema: "awo.serve-check/v1", Servers: states, MetaTools: []compiled.Verdict{}, Prefetch: []compiled.Verdict{}}
+	if layer != nil {
+		out.MetaTools, out.Prefetch = layer.Verdicts(tools, true)
+		judged(j, d, out)
+	}
+	return j.Print(d, out)
 }
 
 // printConfig prints what a client's configuration needs.
@@ -249,6 +307,19 @@ func printConfig(j *cli.Job, o options) error {
 		args = append(args, "--record", folder)
 		if o.Redact != "secrets" {
 			args = append(args, "--redact", o.Redact)
+		}
+	}
+	if o.Tools != "" {
+		folder, err := filepath.Abs(o.Tools)
+		if err != nil {
+			return err
+		}
+		args = append(args, "--tools", folder)
+		if o.Writes != "none" {
+			args = append(args, "--writes", o.Writes)
+		}
+		if o.Control > 0 {
+			args = append(args, "--control", strconv.FormatFloat(o.Control, 'g', -1, 64), "--unit", o.Unit, "--seed", strconv.FormatUint(o.Seed, 10))
 		}
 	}
 	if o.ConnectWait != 5*time.Second {

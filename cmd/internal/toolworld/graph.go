@@ -2,6 +2,7 @@ package toolworld
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -235,11 +236,12 @@ func aucOf(e toolgraph.Evaluation) aucJSON {
 }
 
 func graphDocument(w *world, g *toolgraph.Graph, out GraphJSON, dir string) *report.Document {
-	d := &report.Document{Title: "Graph of tools"}
-	if text := w.summary(); text != "" {
-		d.Add(report.Paragraph(text))
-	}
+	d := &report.Document{Title: "Graph of tools", Answer: graphAnswer(out)}
 	d.Add(edgeTable(out))
+	d.Details()
+	if text := w.summary(); text != "" {
+		d.Section("What was read", report.Paragraph(text))
+	}
 	for _, text := range plainly(g, out) {
 		d.Add(report.Paragraph(text))
 	}
@@ -267,6 +269,12 @@ func graphDocument(w *world, g *toolgraph.Graph, out GraphJSON, dir string) *rep
 	return d
 }
 
+// graphAnswer says how tools hang together.
+func graphAnswer(out GraphJSON) string {
+	return fmt.Sprintf("%s share %s: in %s one's results were seen or are said to feed another, %s more are guessed; %s that no tool gives.",
+		cli.CountOf(out.Tools, "tool"), cli.CountOf(out.Clusters, "parameter"), cli.CountOf(out.Edges.Follows, "pair"), report.Grouped(out.Edges.Predicted), cli.CountOf(len(out.Unfed), "required argument"))
+}
+
 // pageOf returns the page to look around in.
 func pageOf(w *world, g *toolgraph.Graph, out GraphJSON) *report.Document {
 	d := graphDocument(w, g, out, "")
@@ -277,7 +285,7 @@ func pageOf(w *world, g *toolgraph.Graph, out GraphJSON) *report.Document {
 
 // Picture returns the graph as a picture to click in.
 func Picture(g *toolgraph.Graph) report.Picture {
-	return report.Picture{Alt: "the graph of tools and parameters", SVG: g.Picture()}
+	return report.Picture{Alt: "the graph of tools and parameters", SVG: g.Picture(), Links: true}
 }
 
 func predictorWords(out GraphJSON) string {

@@ -349,12 +349,9 @@ func fileName(kind string, taken map[string]bool) string {
 }
 
 func subsetDocument(w *world, o subsetOptions, out SubsetJSON) *report.Document {
-	d := &report.Document{Title: "Tools that tasks need"}
-	if text := w.summary(); text != "" {
-		d.Add(report.Paragraph(text))
-	}
-	d.Add(subsetWords(out))
-	d.Add(baselineTable(out))
+	d := &report.Document{Title: "Tools that tasks need", Answer: string(subsetWords(out))}
+	baselines := baselineTable(out)
+	d.Add(baselines)
 	lists := report.TableOf("lists", "Fixed lists", out.Lists, []report.Column{
 		{Key: "for", Title: "for"},
 		{Key: "k", Title: "tools"},
@@ -363,7 +360,13 @@ func subsetDocument(w *world, o subsetOptions, out SubsetJSON) *report.Document 
 		{Key: "interval", From: "recall.interval", Share: true, Title: "90 % interval"},
 	})
 	lists.Note("The same tools for every task of a kind, where a list per task cannot be had. Recall is of lists that were made without the tasks that they are tested on.")
+	lists.Brief = 4
 	d.Add(lists)
+	if text := w.summary(); text != "" {
+		d.Details()
+		d.Section("What was read", report.Paragraph(text))
+	}
+	d.Details()
 	if len(out.Misses) > 0 {
 		misses := report.TableOf("misses", "What would have been missing", out.Misses[:min(len(out.Misses), cli.ToolsShown)], []report.Column{
 			{Key: "tool", Max: 50},

@@ -34,9 +34,13 @@ type BacktestOptions struct {
 	Select           string   `mapstructure:"select"`
 	MaxTools         int      `mapstructure:"max-tools"`
 	TokenBudget      int64    `mapstructure:"token-budget"`
+	Batches          bool     `mapstructure:"batches"`
+	WritePrecision   float64  `mapstructure:"write-precision"`
+	Objective        string   `mapstructure:"objective"`
 	Techniques       []string `mapstructure:"techniques"`
 	Sweep            []string `mapstructure:"sweep"`
 	SweepTools       []string `mapstructure:"sweep-tools"`
+	ExcludeTool      []string `mapstructure:"exclude-tool"`
 	Plots            string   `mapstructure:"plots"`
 }
 
@@ -45,7 +49,7 @@ func UsualBacktest(in cli.InputOptions, prices cli.PriceOptions, ruleFile string
 	return BacktestOptions{
 		InputOptions: in, PriceOptions: prices, Rules: ruleFile,
 		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
-		Threshold: candidate.DefaultThreshold, MaxExtra: bind.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), Sweep: sweptThresholds(), SweepTools: sweptTools(),
+		Threshold: candidate.DefaultThreshold, MaxExtra: bind.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Objective: string(backtest.ObjectiveMoney), Sweep: sweptThresholds(), SweepTools: sweptTools(),
 	}
 }
 
@@ -94,6 +98,9 @@ and --sweep-tools offers only the first few of the meta-tools.
 	f.Var(cli.NewChoice("turns", "net", "all"), "select", "which meta-tools are offered, as in awo extract")
 	f.Int("max-tools", 0, "offer at most this many meta-tools; 0 means no limit")
 	f.Int64("token-budget", 0, "offer definitions of at most this many tokens; 0 means no limit")
+	extraction.AddUse(f)
+	f.Var(cli.NewChoice("money", "turns", "time", "none"), "objective", "what the verdict weighs; money is tokens where most turns have no price, none gives no verdict")
+	cli.AddExcludeTool(f)
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
 	f.StringSlice("sweep", sweptThresholds(), "thresholds to try; an empty value tries none")
 	f.StringSlice("sweep-tools", sweptTools(), "numbers of meta-tools to try; an empty value tries none")
@@ -175,6 +182,8 @@ func (o *BacktestOptions) check() error {
 		return cli.Usagef("--max-extra: %d is negative", o.MaxExtra)
 	case o.MaxTools < 0:
 		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
+	case !(o.WritePrecision >= 0 && o.WritePrecision <= 1):
+		return cli.Usagef("--write-precision: %v is not a share from 0 to 1", o.WritePrecision)
 	case o.TokenBudget < 0:
 		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
 	}
@@ -212,6 +221,8 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 	}
 	defer in.Close()
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.Exclude = cli.ExcludeTools(o.ExcludeTool)
+	in.Findings = j.NewFindings(meter)
 	f, err := BackTest(j, in, set, meter, o)
 	if err != nil {
 		return err
@@ -222,7 +233,9 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 		}
 	}
 	out := f.JSON(in)
-	return j.Print(f.document(in, out), out)
+	d := f.document(in, out)
+	d.Next = []string{j.Then(files, "the meta-tools, written for an agent", "extract", "{}", "--out", "tools")}
+	return j.Print(d, out)
 }
 
 // BackTest back-tests what in yields, which may have been read before.
@@ -235,7 +248,7 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 	if err != nil {
 		return nil, err
 	}
-	shared := extraction.Options{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget}
+	shared := extraction.Options{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, Batches: o.Batches, WritePrecision: o.WritePrecision}
 	options := backtest.Options{
 		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
@@ -247,6 +260,9 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 				j.Progress.Doing = fmt.Sprintf("%s (%d of %d)", next, done+1, of)
 			}
 		},
+	}
+	if o.Objective != "none" {
+		options.Verdict = &backtest.VerdictOptions{Objective: backtest.Objective(o.Objective)}
 	}
 	f := &BacktestFindings{options: o}
 	if f.result, err = backtest.Run(in.Source, options); err != nil {

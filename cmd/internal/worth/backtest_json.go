@@ -1,12 +1,14 @@
 package worth
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
@@ -14,10 +16,13 @@ import (
 type BacktestJSON struct {
 	Schema       string            `json:"schema"`
 	Input        cli.InputJSON     `json:"input"`
+	Findings     []cli.Finding     `json:"findings"`
 	Split        splitJSON         `json:"split"`
 	Techniques   []TechniqueJSON   `json:"techniques"`
 	Interactions []interactionJSON `json:"interactions"`
 	Sweeps       []SweepJSON       `json:"sweeps"`
+	Uses         []UseJSON         `json:"prefetch_sweep"`
+	Verdict      *verdict.JSON     `json:"verdict"` // what to do; null if it was not asked for
 	Recommended  recommendedJSON   `json:"recommended"`
 	Unknown      []string          `json:"unknown"` // what the traces do not say, and what follows
 }
@@ -53,6 +58,10 @@ type TechniqueJSON struct {
 	Places            int         `json:"places"` // where a meta-tool would save a turn; they overlap
 	Exact             int         `json:"exact"`
 	Known             int         `json:"inputs_known"`
+	NotComparable     int         `json:"not_comparable"`    // places beside these: the recording lacks a result
+	Moments           int         `json:"moments"`           // at which a first call is made, and a meta-tool could be used
+	Precision         stat.Figure `json:"precision"`         // of them, the share at which the rest followed
+	Blind             *blindJSON  `json:"blind"`             // null where no meta-tools are offered
 	Wrong             int         `json:"wrong_calls"`       // made without the model, and not recorded
 	MetaTools         float64     `json:"meta_tools"`        // mean over the parts
 	AntiMetaTools     float64     `json:"anti_meta_tools"`   // left out since they fail more often than their parts or cost more than they save
@@ -63,6 +72,17 @@ type TechniqueJSON struct {
 	Adoption  *adoptionJSON            `json:"adoption,omitempty"`
 	Intervals map[string]stat.Interval `json:"intervals"`
 	Notes     []string                 `json:"notes"`
+}
+
+// blindJSON is what is saved if meta-tools are used at every moment.
+type blindJSON struct {
+	CallingTurnsSaved int                      `json:"calling_turns_saved"`
+	LLMCallsSaved     int                      `json:"llm_calls_saved"` // uses that end early are charged
+	ExtraReads        int                      `json:"extra_reads"`     // that nobody asked for there
+	ExtraWrites       int                      `json:"extra_writes"`
+	TokensSaved       stat.Figure              `json:"tokens_saved"`
+	MoneySaved        stat.Figure              `json:"money_saved"` // USD
+	Intervals         map[string]stat.Interval `json:"intervals"`
 }
 
 // ReadsJSON is what was read ahead, zeros for techniques that do not.
@@ -118,6 +138,21 @@ type SweepJSON struct {
 	Values    []sweepValueJSON `json:"values"`
 }
 
+// UseJSON is what reading ahead comes to from a P(use) on.
+type UseJSON struct {
+	Use     float64        `json:"value"`
+	Metrics useMetricsJSON `json:"metrics"`
+}
+
+type useMetricsJSON struct {
+	CallingTurnsSaved int                      `json:"calling_turns_saved"`
+	Share             stat.Figure              `json:"calling_turns_saved_share"`
+	TokensSaved       stat.Figure              `json:"tokens_saved"`
+	CostSavedUSD      stat.Figure              `json:"cost_saved_usd"`
+	Intervals         map[string]stat.Interval `json:"intervals"`
+	ReadsJSON
+}
+
 type sweepValueJSON struct {
 	Value   int              `json:"value"`
 	Metrics sweepMetricsJSON `json:"metrics"`
@@ -136,10 +171,10 @@ type sweepMetricsJSON struct {
 func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
 	r := f.result
 	return BacktestJSON{
-		Schema: "awo.backtest/v1", Input: in.JSON(),
+		Schema: "awo.backtest/v1", Input: in.JSON(), Findings: append([]cli.Finding{}, in.Findings.List()...),
 		Split:      splitJSON{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused},
 		Techniques: cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction), Sweeps: cli.Map(r.Sweeps, f.sweep),
-		Recommended: f.recommended(), Unknown: f.unknown(),
+		Uses: cli.Map(r.Uses, f.use), Verdict: verdict.Of(r), Recommended: f.recommended(), Unknown: f.unknown(),
 	}
 }
 
@@ -148,6 +183,11 @@ func (f *BacktestFindings) sweep(s *backtest.SweepOutcome) SweepJSON {
 		t := f.technique(&v.Outcome)
 		return sweepValueJSON{v.Value, sweepMetricsJSON{t.CallingTurnsSaved, t.Share, t.Utilisation, t.TokensSaved, t.CostSavedUSD, t.MetaTools}}
 	})}
+}
+
+func (f *BacktestFindings) use(u *backtest.UseOutcome) UseJSON {
+	t := f.technique(&u.Outcome)
+	return UseJSON{u.Use, useMetricsJSON{t.CallingTurnsSaved, t.Share, t.TokensSaved, t.CostSavedUSD, t.Intervals, t.ReadsJSON}}
 }
 
 func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
@@ -159,8 +199,10 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 		StepsBefore: stat.Finite(o.StepsBefore, noneUsed), StepsAfter: stat.Finite(o.StepsAfter, noneUsed),
 		Seconds: stat.Unknown(noTimes), SecondsSaved: f.known(o, "model_seconds_saved", o.SecondsSaved),
 		Places: o.Places, Exact: o.Exact, Known: o.Known, Wrong: o.Wrong, MetaTools: o.MetaTools, AntiMetaTools: o.AntiMetaTools, DefinitionTokens: o.DefinitionTokens,
+		NotComparable: o.NotComparable, Precision: stat.Unknown(noMoments),
 		Intervals: map[string]stat.Interval{}, Notes: slices.Clone(o.Notes),
 	}
+	f.blind(&t, o)
 	if o.Name == "prefetch" || o.Name == "all" {
 		r := &o.Reading
 		t.ReadsJSON = ReadsJSON{int(math.Round(r.Reads)), int(r.Used), int(r.Second), int(math.Round(r.InVain())), int(r.Stale), r.AfterUser, o.Rules}
@@ -201,6 +243,32 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 			fmt.Sprintf("published agents used meta-tools in %.0f to %.0f %% of the tasks (AWO, Tables 7 and 9), which would leave %.0f to %.0f of these turns; one of their models made 4 and 19 %% more calls with meta-tools than without", 100*AdoptionLow, 100*AdoptionHigh, AdoptionLow*saved, AdoptionHigh*saved))
 	}
 	return t
+}
+
+// blind says what blind use of the meta-tools comes to.
+func (f *BacktestFindings) blind(t *TechniqueJSON, o *backtest.Outcome) {
+	b := &o.Blind
+	t.Intervals["precision"] = stat.NoInterval(noMoments)
+	if !b.Known {
+		return
+	}
+	t.Moments, t.Blind = b.Moments, &blindJSON{
+		CallingTurnsSaved: b.CallingTurnsSaved, LLMCallsSaved: b.LLMCallsSaved, ExtraReads: int(math.Round(b.Reads)), ExtraWrites: int(math.Round(b.Writes)),
+		TokensSaved: f.known(o, "tokens_saved", float64(b.TokensSaved)), MoneySaved: f.known(o, "cost_saved_usd", b.USDSaved),
+		Intervals: map[string]stat.Interval{},
+	}
+	if b.Moments > 0 {
+		t.Precision = stat.Known(float64(b.Followed) / float64(b.Moments))
+		t.Intervals["precision"] = b.Intervals["precision"]
+	}
+	for json, metric := range map[string]string{"calling_turns_saved": "", "llm_calls_saved": "", "tokens_saved": "", "money_saved": "cost_saved_usd"} {
+		metric = cmp.Or(metric, json)
+		i := b.Intervals[metric]
+		if why := f.lacks(o, metric); why != "" {
+			i = stat.NoInterval(why)
+		}
+		t.Blind.Intervals[json] = i
+	}
 }
 
 // interaction says what a combination saves beyond its parts.

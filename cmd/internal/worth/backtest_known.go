@@ -16,6 +16,7 @@ const (
 	noTimes     = "no turn records when it began and ended"
 	noTestTurns = "no calling turn in the test part"
 	noTestTasks = "no task in the test part"
+	noMoments   = "no meta-tool could be used"
 	noneUsed    = "it occurs in no trajectory of the test part"
 	noDuration  = "how long a registration would take is not recorded"
 	noOffers    = "no trajectory records the definitions of the tools offered, and input that holds them"

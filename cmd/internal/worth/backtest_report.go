@@ -3,27 +3,50 @@ package worth
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
 func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Document {
-	d := &report.Document{Title: "Back-test"}
-	d.Add(in.Summary(), f.SplitWords())
+	d := &report.Document{Title: "Back-test", Answer: string(verdict.Words(out.Verdict))}
+	if d.Answer == "" {
+		d.Answer = fmt.Sprintf("%s: %s.", out.Recommended.options(), out.Recommended.Reason)
+	}
+	d.Add(in.Brief())
 	if f.result.Trajectories == 0 {
+		d.Add(f.SplitWords())
 		return d
 	}
-	d.Add(TurnsTable(out), MoneyTable(out), TimeTable(out), ReadsTable(out))
+	in.Findings.Section(d, 1)
+	turns := TurnsTable(out)
+	turns.Brief = len(out.Techniques)
+	d.Section("What would be saved", turns)
+	d.Details()
+	d.Section("What was read", in.Summary(), f.SplitWords())
+	d.Section("All findings", in.Findings.Table())
+	d.Add(MoneyTable(out), TimeTable(out), BlindTable(out), ReadsTable(out))
 	d.Section("Together", InteractionTable(out).IfAny())
 	for _, s := range out.Sweeps {
 		d.Section(sweepWords[s.Parameter].heading, SweepTable(s))
 	}
 	r := out.Recommended
-	d.Section("Recommended", report.Paragraph(fmt.Sprintf("%s: %s.", r.options(), r.Reason)))
+	if table := usesTable(out); table != nil {
+		d.Section("Reading ahead from other probabilities of use", table)
+	}
+	heading := "Recommended"
+	if out.Verdict != nil {
+		heading = "If calling turns are all that counts"
+		if f.options.Select == string(backtest.SelectNet) {
+			heading = "The best single technique, chosen in hindsight"
+		}
+	}
+	d.Section(heading, report.Paragraph(fmt.Sprintf("%s: %s.", r.options(), r.Reason)))
 	d.Section("What cannot be known", report.List(out.Unknown))
 	var notes report.List
 	for _, t := range f.result.Techniques {
@@ -156,6 +179,29 @@ func MoneyTable(out BacktestJSON) *report.Table {
 	return table
 }
 
+// BlindTable compares blind use of meta-tools with use that is chosen perfectly; nil
+// where none are offered.
+func BlindTable(out BacktestJSON) *report.Table {
+	offers := slices.DeleteFunc(slices.Clone(out.Techniques), func(t TechniqueJSON) bool { return t.Blind == nil })
+	if len(offers) == 0 {
+		return nil
+	}
+	table := report.TableOf("blind", "Held out: meta-tools used blindly, and chosen perfectly", offers, []report.Column{
+		{Key: "technique", Words: true},
+		{Key: "moments"},
+		{Key: "precision", Unit: "%"},
+		{Key: "precision", From: "intervals.precision", Title: "95 %", Share: true},
+		{Key: "calling_turns_saved", From: "blind.calling_turns_saved", Title: "turns saved blindly"},
+		{Key: "calling_turns_saved", Title: "perfectly"},
+		{Key: "extra_reads", From: "blind.extra_reads", Title: "extra reads"},
+		{Key: "extra_writes", From: "blind.extra_writes", Title: "extra writes"},
+		{Key: "money_saved", From: "blind.money_saved", Title: "saved blindly", Unit: "USD", Digits: 4},
+		{Key: "cost_saved_usd", Title: "perfectly", Unit: "USD", Digits: 4},
+	})
+	table.Note("Blindly: a meta-tool is called whenever its first call is wanted and what else it takes is known (a moment); of several that whose moments are worth most in the training part. Precision: how often the rest of its calls followed. Where it did not, reads in vain stay in the context, and a use that ends early costs a model call. Perfectly: only where it saves a turn.")
+	return table
+}
+
 // ReadsTable says what was read ahead; nil if no technique does.
 func ReadsTable(out BacktestJSON) *report.Table {
 	var ahead []TechniqueJSON
@@ -248,6 +294,25 @@ func SweepTable(s SweepJSON) *report.Table {
 	})
 	table.Note("With %s. Choosing the best of several makes its figure look better than it is.", s.Technique)
 	table.NoteIf(tools, "Those that save most on the traces that they were compiled from come first. Every turn reads the definitions of all.")
+	return table
+}
+
+// usesTable shows what reading ahead comes to from several P(use) on; nil if nothing is
+// ever read ahead.
+func usesTable(out BacktestJSON) *report.Table {
+	if !slices.ContainsFunc(out.Uses, func(u UseJSON) bool { return u.Metrics.Ahead > 0 }) {
+		return nil
+	}
+	table := report.TableOf("sweep_prefetch", "", out.Uses, []report.Column{
+		{Key: "value", Title: "at least", Digits: 1},
+		{Key: "calling_turns_saved", From: "metrics.calling_turns_saved", Title: "turns saved"},
+		{Key: "calling_turns_saved_share", From: "metrics.calling_turns_saved_share", Title: "share", Unit: "%"},
+		{Key: "reads_ahead", From: "metrics.reads_ahead", Title: "reads"},
+		{Key: "reads_in_vain", From: "metrics.reads_in_vain", Title: "in vain"},
+		{Key: "cost_saved_usd", From: "metrics.cost_saved_usd", Title: "saved", Unit: "USD", Digits: 4},
+		{Key: "rules", From: "metrics.rules", Digits: 1},
+	})
+	table.Note("Choosing the best of several makes its figure look better than it is; the verdict takes that into account.")
 	return table
 }
 

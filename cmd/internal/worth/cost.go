@@ -29,6 +29,8 @@ type CostOptions struct {
 	Share            float64 `mapstructure:"share"`
 	Batch            int     `mapstructure:"batch"`
 	Top              int     `mapstructure:"top"`
+	By               string  `mapstructure:"by"`
+	Shell            string  `mapstructure:"shell"`
 }
 
 // NewCost returns `awo cost`.
@@ -69,6 +71,8 @@ registered from the start, those that other tasks say are worth it.
 	f.Bool("lazy", false, "also simulate lazy registration of tools")
 	f.Float64("share", 0.3, "with --lazy: `SHARE` of the offered tools that one of the variants registers, used or not")
 	f.Int("batch", 5, "with --lazy: how many tools one of the variants registers at a time")
+	f.Var(cli.NewChoice(append([]string{"none"}, cli.GroupNames...)...), "by", "also by groups of trajectories; project is the folder of a file, server that of MCP")
+	cli.AddShell(f)
 	f.Int("top", 10, "how many habits and trajectories are named")
 	return cli.Work(a, c, costs)
 }
@@ -82,7 +86,8 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	case o.Batch < 1:
 		return cli.Usagef("--batch: %d is less than 1", o.Batch)
 	}
-	if _, err := j.Rules(o.Rules); err != nil {
+	set, err := j.Rules(o.Rules)
+	if err != nil {
 		return err
 	}
 	meter, err := j.Meter(o.PriceOptions)
@@ -94,17 +99,24 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	f, err := Account(j, in, meter, o)
+	in.Shell = cli.Splitter(o.Shell, set)
+	f, err := Account(j, in, meter, o, nil)
 	if err != nil {
 		return err
 	}
 	out := f.JSON(in)
-	return j.Print(f.document(in, out), out)
+	d := f.document(in, out)
+	d.Next = []string{j.Then(files, "what is wrong, and what it costs", "analyze", "{}")}
+	return j.Print(d, out)
 }
 
-// Account adds up what the trajectories cost that in yields.
-func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions) (*CostFindings, error) {
+// Account adds up what the trajectories cost that in yields. see, which may be nil, is
+// shown each of them.
+func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see func(*trace.Trajectory)) (*CostFindings, error) {
 	ledger, sample := cost.NewLedger(meter), fitSample{}
+	if group := cli.GroupOf(o.By); group != nil {
+		ledger.GroupBy(group)
+	}
 	preloading := backtest.NewPreloading(meter)
 	estimated := 0
 	for t, err := range in.Source() {
@@ -113,6 +125,10 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions) (*Cos
 		}
 		account := ledger.Add(t)
 		estimated += account.Estimated()
+		in.Findings.Paid(account)
+		if see != nil {
+			see(t)
+		}
 		sample.see(t)
 		if o.Lazy {
 			preloading.Add(t, account)

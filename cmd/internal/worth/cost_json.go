@@ -20,6 +20,8 @@ type CostJSON struct {
 	Unscaled int             `json:"unscaled_turns"` // counted, with nothing to scale them by
 	Models   []CostLineJSON  `json:"models"`
 	Agents   []CostLineJSON  `json:"agents"`
+	By       string          `json:"by,omitempty"`     // what Groups are
+	Groups   []CostLineJSON  `json:"groups,omitempty"` // with --by
 	Outcomes []CostLineJSON  `json:"outcomes"`
 	Days     []CostLineJSON  `json:"days"`
 	Tools    []costToolJSON  `json:"tools"`
@@ -183,10 +185,14 @@ func costLines(lines []cost.Line) []CostLineJSON {
 // JSON returns the result. Call it when everything is read.
 func (f *CostFindings) JSON(in *cli.Intake) CostJSON {
 	s := f.statement
+	by := ""
+	if len(s.Groups) > 0 {
+		by = f.options.By
+	}
 	out := CostJSON{
-		Schema: "awo.cost/v1", Input: in.JSON(), Currency: "USD", Caching: f.options.Caching,
+		Schema: "awo.cost/v1", By: by, Input: in.JSON(), Currency: "USD", Caching: f.options.Caching,
 		Total: costLine(s.Total), Unscaled: f.unscaled, Unknown: f.unknown(),
-		Models: costLines(s.Models), Agents: costLines(s.Agents), Outcomes: costLines(s.Outcomes), Days: costLines(s.Days), Dearest: costLines(s.Dearest),
+		Models: costLines(s.Models), Agents: costLines(s.Agents), Groups: costLines(s.Groups), Outcomes: costLines(s.Outcomes), Days: costLines(s.Days), Dearest: costLines(s.Dearest),
 		Prices: cli.Map(f.meter.Models(), costPrice),
 		Fit: cli.Map(f.fit.Models(), func(m *cost.Factors) costFitJSON {
 			return costFitJSON{m.Model, costEstimate(m.Input), costEstimate(m.Base), costEstimate(m.Output), m.Error, f.fit.Applied(m.Model)}

@@ -80,13 +80,23 @@ func orUnrecorded(name string) string {
 }
 
 func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
-	d := &report.Document{Title: "What it cost"}
-	d.Add(in.Summary(), f.Total(out))
+	d := &report.Document{Title: "What it cost", Answer: CostAnswer(out)}
+	d.Add(in.Brief())
+	if out.Total.Turns > 0 {
+		models, tools := CostTable("models", "model", out.Models), CostToolTable(out)
+		models.Brief, tools.Brief = 3, 6
+		d.Section("By model", models)
+		d.Section("By tool", tools)
+	}
+	if n := len(out.Unknown); n > 0 {
+		d.Add(report.Short(cli.CountOf(n, "thing") + " cannot be known from these traces; --details says which."))
+	}
+	d.Details()
+	d.Section("What was read", in.Summary(), f.Total(out))
 	d.Section("What cannot be known", report.List(out.Unknown))
 	if out.Total.Turns == 0 {
 		return d
 	}
-	d.Section("By model", CostTable("models", "model", out.Models))
 	if out.Total.Unpriced < out.Total.Turns {
 		d.Add(priceTable(out.Prices))
 	}
@@ -96,10 +106,12 @@ func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
 	if len(out.Agents) > 1 {
 		d.Section("By agent", CostTable("agents", "agent", out.Agents))
 	}
+	if len(out.Groups) > 0 {
+		d.Section("By "+out.By, CostTable("groups", out.By, out.Groups))
+	}
 	if len(out.Outcomes) > 1 || out.Outcomes[0].Name != "unknown" {
 		d.Section("By outcome", outcomeTable(out))
 	}
-	d.Section("By tool", CostToolTable(out))
 	d.Section("Habits that cost most", ExpensiveHabits(out).IfAny())
 	if len(out.Days) > 1 {
 		d.Section("By day", CostTable("days", "day", out.Days))
@@ -109,6 +121,42 @@ func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
 		lazySections(d, out.Lazy)
 	}
 	return d
+}
+
+// CostAnswer says in a sentence what everything cost, and on what most of it went.
+func CostAnswer(out CostJSON) string {
+	t := &out.Total
+	if t.Turns == 0 {
+		return "No model turn is recorded, so nothing can be said about tokens or money."
+	}
+	tokens := float64(t.Input + t.Output)
+	usd, priced := t.CostUSD.Value()
+	text, of := fmt.Sprintf("%s tokens, %s a trajectory", cli.Grouped(t.Input+t.Output), cli.Grouped((t.Input+t.Output)/int64(max(t.Trajectories, 1)))), tokens
+	if priced {
+		text, of = fmt.Sprintf("%s USD at list prices, %s USD a trajectory", cli.Dollars(usd), cli.Dollars(usd/float64(max(t.Trajectories, 1)))), usd
+	}
+	switch {
+	case t.Estimated == t.Turns:
+		text += ", estimated from texts"
+	case t.Estimated > 0:
+		text += fmt.Sprintf(", %.0f %% of the turns estimated from texts", 100*float64(t.Estimated)/float64(t.Turns))
+	}
+	if priced && t.Unpriced > 0 {
+		text += fmt.Sprintf(" (%s of %s have no price)", report.Grouped(t.Unpriced), cli.CountOf(t.Turns, "turn"))
+	}
+	if len(out.Tools) > 0 && of > 0 {
+		most := &out.Tools[0]
+		part, _ := most.CostUSD.Value()
+		if !priced {
+			part = most.Input + most.Output
+		}
+		name := "calls of " + most.Tool
+		if most.Tool == "" {
+			name = "turns that call nothing"
+		}
+		text += fmt.Sprintf("; %.0f %% of it on %s", 100*part/of, name)
+	}
+	return text + "."
 }
 
 // Total says in a sentence what everything cost.

@@ -1,0 +1,241 @@
+package analysis
+
+import (
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/process"
+)
+
+// The section with the process map, and the timelines of single trajectories.
+
+// timelinesShown is how many trajectories a page has as timelines: enough to look
+// for an example in, and about 200 bytes a turn.
+const timelinesShown = 200
+
+// stepsShown is how many steps from tool to tool the table beside the map lists, and
+// stepsDrawn how many the map can show.
+const (
+	stepsShown = 15
+	stepsDrawn = 3000
+)
+
+// unrecorded is why there is no time between two calls.
+const unrecorded = "the traces do not record when the first call ended and the second began, or they overlap"
+
+// ProcessJSON is the process map of a report.
+type ProcessJSON struct {
+	Trajectories int               `json:"trajectories"` // with a call of the model
+	Tools        []processToolJSON `json:"tools"`        // most calls first
+	Steps        []processStepJSON `json:"steps"`        // most frequent first
+	OtherTools   int               `json:"calls_of_other_tools"`
+	LeftOut      int               `json:"steps_left_out"`
+}
+
+type processToolJSON struct {
+	Tool         string      `json:"tool"`
+	Calls        int         `json:"calls"`
+	Trajectories int         `json:"trajectories"`
+	Failed       int         `json:"failed"`
+	Judged       int         `json:"calls_with_status"`
+	Median       stat.Figure `json:"median_seconds"`
+}
+
+type processStepJSON struct {
+	From         *string     `json:"from"` // null: the trajectory begins
+	To           *string     `json:"to"`   // null: the trajectory ends
+	Count        int         `json:"count"`
+	Trajectories int         `json:"trajectories"`
+	Parallel     int         `json:"in_one_turn"`
+	Median       stat.Figure `json:"median_seconds_between"`
+}
+
+func median(d *process.Durations, missing string) stat.Figure {
+	v, known := d.Quantile(0.5)
+	if !known {
+		return stat.Unknown(missing)
+	}
+	return stat.Known(v)
+}
+
+func processJSON(m *process.Map) *ProcessJSON {
+	name := func(i int) *string {
+		if i < 0 {
+			return nil
+		}
+		return &m.Nodes[i].Tool
+	}
+	return &ProcessJSON{
+		Trajectories: m.Trajectories, OtherTools: m.OtherTools, LeftOut: m.EdgesLeftOut,
+		Tools: cli.Map(m.Nodes, func(n *process.Node) processToolJSON {
+			return processToolJSON{n.Tool, n.Calls, n.Trajectories, n.Failed, n.Judged, median(&n.Duration, "the traces do not record when these calls began and ended")}
+		}),
+		Steps: cli.Map(m.Edges, func(e *process.Edge) processStepJSON {
+			return processStepJSON{name(e.From), name(e.To), e.Count, e.Trajectories, e.Parallel, median(&e.Gap, unrecorded)}
+		}),
+	}
+}
+
+var sectionProcess = reportSection{
+	heading: "What the agents do, step by step",
+	about: "The process map shows which tool was called right after which: the thicker an arrow, the more often. " +
+		"It begins with the commonest steps; the slider adds rarer ones, and a click on a tool or an arrow says how often, how fast and how well. Only calls that the model decided on are in it.",
+	blocks: func(r *reportInput) []report.Block {
+		m := r.process.Map()
+		if len(m.Nodes) == 0 {
+			return nil
+		}
+		return []report.Block{r.app(report.AppProcessMap, mapData(m, r.cost)), stepTable(m)}
+	},
+}
+
+// app returns a part of the page that a script draws.
+func (r *reportInput) app(name report.AppName, data any) report.Block {
+	app, err := report.NewApp(name, data)
+	if err != nil {
+		r.err = err
+		return nil
+	}
+	return app
+}
+
+// mapTool and the types below are what page.js reads.
+type mapTool struct {
+	Name   string   `json:"name"`
+	Calls  int      `json:"calls"`
+	Runs   int      `json:"runs"`
+	Failed int      `json:"failed"`
+	Judged int      `json:"judged"`
+	Median *float64 `json:"median"`
+	USD    *float64 `json:"usd,omitempty"`
+}
+
+type processMap struct {
+	Runs  int       `json:"runs"`
+	Tools []mapTool `json:"tools"`
+	Edges [][6]any  `json:"edges"` // from, to, count, trajectories, in one turn, median gap
+}
+
+func mapData(m *process.Map, cost *spending) processMap {
+	money := map[string]float64{}
+	if cost != nil {
+		for _, line := range cost.out.Tools {
+			if usd, known := line.CostUSD.Value(); known && line.Tool != "" {
+				money[line.Tool] = usd
+			}
+		}
+	}
+	seconds := func(d *process.Durations) *float64 {
+		v, known := d.Quantile(0.5)
+		if !known {
+			return nil
+		}
+		return &v
+	}
+	out := processMap{Runs: m.Trajectories, Edges: [][6]any{}}
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		t := mapTool{Name: report.Escape(n.Tool), Calls: n.Calls, Runs: n.Trajectories, Failed: n.Failed, Judged: n.Judged, Median: seconds(&n.Duration)}
+		if usd, known := money[n.Tool]; known {
+			t.USD = &usd
+		}
+		out.Tools = append(out.Tools, t)
+	}
+	for i := range m.Edges[:min(len(m.Edges), stepsDrawn)] {
+		e := &m.Edges[i]
+		out.Edges = append(out.Edges, [6]any{e.From, e.To, e.Count, e.Trajectories, e.Parallel, seconds(&e.Gap)})
+	}
+	return out
+}
+
+// stepTable lists the commonest steps.
+func stepTable(m *process.Map) *report.Table {
+	all := 0
+	for i := range m.Edges {
+		all += m.Edges[i].Count
+	}
+	name := func(i int, end string) report.Cell {
+		if i < 0 {
+			return report.Text(end)
+		}
+		return report.Name(m.Nodes[i].Tool)
+	}
+	table := report.NewTable("steps", "The commonest steps",
+		report.Column{Key: "from"},
+		report.Column{Key: "to"},
+		report.Column{Key: "count", Title: "times", Align: report.Right},
+		report.Column{Key: "share", Title: "of all steps", Unit: "%", Align: report.Right},
+		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
+		report.Column{Key: "in_one_turn", Title: "in one turn", Align: report.Right},
+		report.Column{Key: "median_seconds_between", Title: "median time between", Unit: "s", Align: report.Right},
+	)
+	for i := range m.Edges[:min(len(m.Edges), stepsShown)] {
+		e := &m.Edges[i]
+		table.Add(name(e.From, "(start)"), name(e.To, "(end)"), report.Int(e.Count), report.Share(float64(e.Count)/float64(all), 1),
+			report.Int(e.Trajectories), report.Int(e.Parallel), report.FloatOf(median(&e.Gap, unrecorded), 2))
+	}
+	if left := len(m.Edges) - stepsShown; left > 0 {
+		table.Note("%s more in the map and in JSON.", cli.CountOf(left, "step"))
+	}
+	if m.OtherTools > 0 {
+		table.Note("%s beyond the first %d tools are counted as %s.", cli.CountOf(m.OtherTools, "call"), process.MaxNodes, process.OtherTools)
+	}
+	if m.EdgesLeftOut > 0 {
+		table.Note("%s beyond %d kinds are not counted.", cli.CountOf(m.EdgesLeftOut, "step"), process.MaxEdges)
+	}
+	return table
+}
+
+// timelineData is the sample of trajectories as page.js reads it.
+type timelineData struct {
+	Tools []string      `json:"tools"`
+	Runs  []timelineRun `json:"runs"`
+}
+
+type timelineRun struct {
+	ID      string         `json:"id"`
+	Outcome uint8          `json:"outcome"`
+	Calls   int            `json:"calls"`
+	Failed  int            `json:"failed"`
+	Tokens  int64          `json:"tokens"`
+	Length  float64        `json:"length"` // seconds, 0 if not recorded
+	Left    int            `json:"left"`
+	Turns   []timelineTurn `json:"turns"`
+}
+
+type timelineTurn struct {
+	User   bool     `json:"user,omitempty"`
+	Tokens int64    `json:"tokens,omitempty"`
+	Calls  [][3]any `json:"calls"` // tool, status, seconds
+}
+
+func timelines(lines []process.Timeline) timelineData {
+	out := timelineData{Tools: []string{}, Runs: []timelineRun{}}
+	numbers := map[string]int{}
+	number := func(tool string) int {
+		n, ok := numbers[tool]
+		if !ok {
+			n = len(out.Tools)
+			numbers[tool] = n
+			out.Tools = append(out.Tools, report.Escape(tool))
+		}
+		return n
+	}
+	for i := range lines {
+		l := &lines[i]
+		run := timelineRun{ID: report.Escape(l.ID), Outcome: uint8(l.Outcome), Calls: l.Calls, Failed: l.Failed, Tokens: l.Tokens, Length: l.Length.Seconds(), Left: l.Left, Turns: []timelineTurn{}}
+		for _, turn := range l.Turns {
+			t := timelineTurn{User: turn.AfterUser, Tokens: turn.Tokens, Calls: [][3]any{}}
+			for _, c := range turn.Calls {
+				var took any
+				if c.Seconds >= 0 {
+					took = c.Seconds
+				}
+				t.Calls = append(t.Calls, [3]any{number(c.Tool), uint8(c.Status), took})
+			}
+			run.Turns = append(run.Turns, t)
+		}
+		out.Runs = append(out.Runs, run)
+	}
+	return out
+}

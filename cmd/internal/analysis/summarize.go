@@ -1,0 +1,175 @@
+package analysis
+
+import (
+	"encoding/hex"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/emit"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/summary"
+	"github.com/awo-dev/awo/trace"
+)
+
+// summarizeOptions are the flags of `awo summarize`.
+type summarizeOptions struct {
+	cli.InputOptions `mapstructure:",squash"`
+	countOptions     `mapstructure:",squash"`
+	Out              string `mapstructure:"out"`
+	AllowOverlap     bool   `mapstructure:"allow-overlap"`
+}
+
+// NewSummarize returns `awo summarize`.
+func NewSummarize(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "summarize FILES...",
+		Short: "Count traces into a file that adds up with others",
+		Long: `Count traces into a summary: a file that ` + "`awo analyze`" + ` reads in place of them.
+Summaries of parts, merged in any order, are byte for byte the summary of the whole,
+so parts can be counted on several machines or day by day.
+
+FILES may be traces, summaries (*.awosum), or both: they are added up. Summaries that
+were counted under other options, or that have an input file in common, are refused.
+A summary holds names of tools, models and agents, sequences of tools, hashes of tasks
+and of input files, and sums; no argument, result, text or file name.
+
+` + cli.FilesHelp,
+		Example: `  awo summarize monday/ --out monday.awosum
+  awo summarize monday.awosum tuesday.awosum --out week.awosum
+  awo summarize monday.awosum tuesday/ --out week.awosum
+  awo analyze week.awosum --by model`,
+		GroupID: cli.GroupLook,
+	}
+	f := c.Flags()
+	cli.AddInput(f)
+	addCounting(f)
+	cli.AddShell(f)
+	f.String("out", "", "`FILE` to write, whose name ends in .awosum; one that is there is replaced")
+	f.Bool("allow-overlap", false, "add summaries with an input file in common; its trajectories count as often")
+	return cli.Work(a, c, summarize)
+}
+
+// SummaryJSON is the JSON of `awo summarize`.
+type SummaryJSON struct {
+	Schema    string            `json:"schema"`
+	File      string            `json:"file"`
+	Bytes     int               `json:"bytes"`
+	Input     cli.InputJSON     `json:"input"`
+	Summaries int               `json:"summaries,omitempty"` // that were read, beside traces or in place of them
+	Options   map[string]string `json:"options"`             // under which was counted
+	Inputs    int               `json:"inputs"`              // files that were read for it, now or before
+	Tools     int               `json:"tools"`               // in the sequences
+	Tasks     int               `json:"tasks"`
+	Sequences int               `json:"sequences"` // different ones
+	Rows      int               `json:"rows"`      // different in task, labels or sequence
+}
+
+func summarize(j *cli.Job, o summarizeOptions, files []string) error {
+	switch {
+	case o.Out == "":
+		return cli.Usagef("--out wants the file to write, such as part%s", summary.Ext)
+	case !strings.HasSuffix(o.Out, summary.Ext):
+		return cli.Usagef("--out: %q does not end in %s, by which summaries are known", o.Out, summary.Ext)
+	case o.Dedupe || o.Sample != 0:
+		return cli.Usagef("--dedupe and --sample need all trajectories at once, and a summary is a part")
+	}
+	stored, traces := splitStored(files)
+	sum, err := mergeStored(j, stored, o.AllowOverlap)
+	if err != nil {
+		return err
+	}
+	if len(traces) > 0 || sum == nil {
+		part, err := summarized(j, o, traces)
+		if err != nil {
+			return err
+		}
+		if sum != nil {
+			err = part.Merge(sum, o.AllowOverlap)
+		}
+		if err != nil {
+			return err
+		}
+		sum = part
+	} else if err := (analyzeOptions{InputOptions: o.InputOptions, countOptions: o.countOptions}).asCounted(j, sum); err != nil {
+		return err
+	}
+	data := sum.Append(nil)
+	dir, name := cli.SplitOut(o.Out)
+	if err := emit.WriteStream(dir, name, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+		return err
+	}
+	return printSummary(j, sum, o.Out, len(stored), len(data))
+}
+
+// summarized counts traces.
+func summarized(j *cli.Job, o summarizeOptions, files []string) (*summary.Summary, error) {
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	in.Exclude, in.Shell = o.excludes, cli.Splitter(o.Shell, nil)
+	options := summary.Options{CollapseRepeats: o.CollapseRepeats, Choices: o.choices(j, o.InputOptions)}
+	for _, by := range summaryLabels {
+		options.Labels = append(options.Labels, summary.Label{Name: by, Of: groupsBy(by)})
+	}
+	sum := summary.New(options)
+	for t, err := range in.All() {
+		if err != nil {
+			return nil, err
+		}
+		sum.Add(t)
+	}
+	read := in.Stored()
+	was := summary.Intake{
+		Files: read.Files, Records: read.Records, Expanded: read.Expanded, Excluded: read.Excluded, Problems: read.Problems,
+		Left:   [5]int{read.Left.Where, read.Left.Time, read.Left.Untimed, read.Left.Duplicate, read.Left.Sample},
+		Bounds: map[string]summary.Bound{},
+	}
+	for _, b := range read.Bounded {
+		was.Bounds[b.Code] = summary.Bound{Places: b.Places, LeftOut: b.LeftOut}
+	}
+	sum.AddIntake(was)
+	inputs, err := j.Inputs(".", in, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, input := range inputs.Traces() {
+		var hash [32]byte
+		if n, err := hex.Decode(hash[:], []byte(input.SHA256)); n != len(hash) || err != nil {
+			return nil, cli.Usagef("%s is a pipe, which cannot be read twice, for its hash; give it as standard input (-)", input.File)
+		}
+		sum.AddInput(hash)
+	}
+	return sum, nil
+}
+
+// printSummary says what was written.
+func printSummary(j *cli.Job, sum *summary.Summary, file string, parts, bytes int) error {
+	in, size := storedIntake(j, sum, parts), sum.Size()
+	out := SummaryJSON{
+		Schema: "awo.summary-file/v1", File: file, Bytes: bytes, Input: in.JSON(), Summaries: in.Summaries(), Options: map[string]string{}, Inputs: sum.Inputs(),
+		Tools: size.Tools, Tasks: size.Tasks, Sequences: size.Sequences, Rows: size.Rows,
+	}
+	for _, o := range sum.Choices() {
+		out.Options[o.Name] = o.Value
+	}
+	d := &report.Document{Title: "Summary"}
+	d.Add(in.Summary())
+	table := report.NewTable("summary", "",
+		report.Column{Key: "what"},
+		report.Column{Key: "n", Title: "count", Align: report.Right},
+	)
+	for _, row := range []struct {
+		what string
+		n    int
+	}{{"bytes", bytes}, {"input files", sum.Inputs()}, {"tools", size.Tools}, {"tasks", size.Tasks}, {"different sequences", size.Sequences}, {"rows", size.Rows}} {
+		table.Add(report.Text(row.what), report.Int(row.n))
+	}
+	table.Note("A row is a task, a group of trajectories and a sequence of tools; the file grows with rows and sequences, and not with calls.")
+	d.Add(table)
+	return j.Print(d, out)
+}

@@ -1,0 +1,222 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/worth"
+	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/trace"
+)
+
+// summaryOptions are the flags of `awo summary`.
+type summaryOptions struct {
+	cli.InputOptions `mapstructure:",squash"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
+}
+
+// NewSummary returns `awo summary`.
+func NewSummary(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "summary FILES...",
+		Short: "Say on one screen what traces are, what they cost and what is wrong",
+		Long: `Say on one screen what these traces are, what they cost and on what, how habitual the
+agents are, and what is wrong with them: loops, retries, failing tools, reads one by
+one that need not wait, turns without a call. Then it says what to type next.
+
+` + "`awo FILES...` without a command does the same." + `
+
+Tokens that the traces do not record are counted from their texts and said to be
+estimates. docs/glossary.md explains the words.
+
+` + cli.FilesHelp,
+		Example: `  awo summary traces/
+  awo traces/
+  awo summary traces/ --rules rules.yaml --format json`,
+		GroupID: cli.GroupLook,
+	}
+	cli.AddInput(c.Flags())
+	cli.AddRules(c.Flags())
+	cli.AddPrices(c.Flags())
+	return cli.Work(a, c, summarise)
+}
+
+// ScreenJSON is the JSON of `awo summary`.
+type ScreenJSON struct {
+	Schema   string        `json:"schema"`
+	Input    cli.InputJSON `json:"input"`
+	Models   []string      `json:"models"`
+	Days     stat.Figure   `json:"days"` // from the first to the last recorded time
+	Cost     spentJSON     `json:"cost"`
+	Habit    habitOfJSON   `json:"habit"`
+	Findings []cli.Finding `json:"findings"`
+	Next     string        `json:"next"` // the command that says what would be saved
+}
+
+type spentJSON struct {
+	Tokens     int64           `json:"tokens"`
+	CostUSD    stat.Figure     `json:"cost_usd"`
+	Estimated  int             `json:"estimated_turns"`
+	Unpriced   int             `json:"unpriced_turns"`
+	MostSpent  []mostSpentJSON `json:"most_spent"` // what most of it goes on
+	InSentence string          `json:"sentence"`
+}
+
+// mostSpentJSON is what the turns that call a tool cost of all, in money where prices are
+// known and else in tokens.
+type mostSpentJSON struct {
+	Tool  string  `json:"tool"` // "" for turns without a call
+	Share float64 `json:"share"`
+}
+
+type habitOfJSON struct {
+	Order      int            `json:"order"` // -1 where nothing can be said
+	Before     entropy.Figure `json:"bits_before"`
+	After      entropy.Figure `json:"bits_after"`
+	Tasks      int            `json:"tasks"`
+	InSentence string         `json:"sentence"`
+}
+
+// summaryOrder is how many calls a summary looks back.
+const summaryOrder = 2
+
+func summarise(j *cli.Job, o summaryOptions, files []string) error {
+	if _, err := j.Rules(o.Rules); err != nil {
+		return err
+	}
+	meter, err := j.Meter(o.PriceOptions)
+	if err != nil {
+		return err
+	}
+	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	in.Facts, in.Findings = &trace.Completeness{}, j.NewFindings(meter)
+	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true})
+	account, err := worth.Account(j, in, meter, worth.CostOptions{PriceOptions: o.PriceOptions}, func(t *trace.Trajectory) { corpus.Add(t) })
+	if err != nil {
+		return err
+	}
+	spent := account.JSON(in)
+	next := j.Then(files, "what meta-tools and other techniques would save, on tasks held out", "backtest", "{}")
+	out := ScreenJSON{
+		Schema: "awo.summary/v1", Input: in.JSON(), Models: []string{}, Days: days(in.Facts), Cost: spentOn(spent), Habit: habitOf(j, corpus, o.Seed),
+		Findings: append([]cli.Finding{}, in.Findings.List()...),
+	}
+	out.Next, _, _ = strings.Cut(next, " # ")
+	for _, m := range in.Facts.Models() {
+		if m.Name != "" {
+			out.Models = append(out.Models, m.Name)
+		}
+	}
+	d := summaryDocument(in, out)
+	d.Next = []string{next, j.Then(files, "all findings, and what follows what", "analyze", "{}", "--details")}
+	return j.PrintScreen(d, out)
+}
+
+// habitOf measures how far the last calls tell the next one, on tasks left out.
+func habitOf(j *cli.Job, corpus *trace.Corpus, seed uint64) habitOfJSON {
+	counter := ngram.NewCounter(summaryOrder)
+	var sequences [][]uint32
+	var tasks []uint32
+	for i, tools := range corpus.Sequences() {
+		counter.Add(tools)
+		sequences, tasks = append(sequences, tools), append(tasks, corpus.Task(i))
+	}
+	options := entropy.Options{Permutations: -1, Seed: seed, Each: j.Each()}
+	analysis := entropy.Analyze(counter.Counts(), options)
+	analysis.AddHeldOut(ngram.HeldOut(summaryOrder, sequences, tasks, ngram.HeldOutOptions{Folds: 10, Seed: seed, Each: j.Each()}), options)
+	out := habitOfJSON{Order: analysis.Verdict.Order, Before: entropy.None(), After: entropy.None(), InSentence: habitWords(&analysis)}
+	if h := analysis.HeldOut; h != nil && h.N > 0 {
+		out.Tasks = h.Tasks
+		out.Before, out.After = h.Orders[0].Bits, h.Orders[max(0, min(out.Order, len(h.Orders)-1))].Bits
+	}
+	return out
+}
+
+// days is how many days the traces span.
+func days(facts *trace.Completeness) stat.Figure {
+	if facts.First.IsZero() || facts.Last.IsZero() {
+		return stat.Unknown("no time is recorded")
+	}
+	return stat.Count(int(facts.Last.Sub(facts.First).Hours()/24) + 1)
+}
+
+// mostSpent is how many lines of costs a summary names.
+const mostSpent = 3
+
+func spentOn(c worth.CostJSON) spentJSON {
+	t := &c.Total
+	out := spentJSON{Tokens: t.Input + t.Output, CostUSD: t.CostUSD, Estimated: t.Estimated, Unpriced: t.Unpriced, MostSpent: []mostSpentJSON{}, InSentence: worth.CostAnswer(c)}
+	whole, priced := t.CostUSD.Value()
+	if !priced {
+		whole = float64(out.Tokens)
+	}
+	if whole <= 0 {
+		return out
+	}
+	for i := range c.Tools {
+		part, _ := c.Tools[i].CostUSD.Value()
+		if !priced {
+			part = c.Tools[i].Input + c.Tools[i].Output
+		}
+		out.MostSpent = append(out.MostSpent, mostSpentJSON{c.Tools[i].Tool, part / whole})
+	}
+	slices.SortStableFunc(out.MostSpent, func(a, b mostSpentJSON) int { return cmp.Compare(b.Share, a.Share) })
+	out.MostSpent = out.MostSpent[:min(len(out.MostSpent), mostSpent)]
+	return out
+}
+
+func summaryDocument(in *cli.Intake, out ScreenJSON) *report.Document {
+	d := &report.Document{Title: "Summary", Answer: summaryAnswer(in, out)}
+	y := in.Tally
+	what := fmt.Sprintf("%s with %s of %s in %s and %s", cli.CountOf(y.Trajectories, "trajectory"), cli.CountOf(y.Calls, "call"), cli.CountOf(y.Tools(), "tool"), cli.CountOf(y.LLMTurns, "model turn"), cli.CountOf(y.UserMessages, "user message"))
+	if n := len(out.Models); n > 0 {
+		what += ", by " + strings.Join(out.Models[:min(n, 3)], ", ")
+		if n > 3 {
+			what += fmt.Sprintf(" and %d more models", n-3)
+		}
+	}
+	if n, ok := out.Days.Value(); ok {
+		what += ", over " + cli.CountOf(int(n), "day")
+	}
+	d.Section("What this is", report.Paragraph(what+"."))
+	costs := out.Cost.InSentence
+	var most []string
+	for _, m := range out.Cost.MostSpent[min(len(out.Cost.MostSpent), 1):] {
+		most = append(most, fmt.Sprintf("%s %.0f %%", cmp.Or(m.Tool, "turns that call nothing"), 100*m.Share))
+	}
+	if len(most) > 0 {
+		costs += " Then: " + strings.Join(most, ", ") + "."
+	}
+	d.Section("What it costs", report.Paragraph(costs))
+	d.Section("How habitual it is", report.Paragraph(out.Habit.InSentence))
+	in.Findings.Section(d, cli.FindingsShown)
+	return d
+}
+
+// summaryAnswer says in a sentence what it costs and what to do first.
+func summaryAnswer(in *cli.Intake, out ScreenJSON) string {
+	price := fmt.Sprintf("took %s tokens", cli.Grouped(out.Cost.Tokens))
+	if usd, ok := out.Cost.CostUSD.Value(); ok {
+		price = fmt.Sprintf("cost %s USD", cli.Dollars(usd))
+	} else if out.Cost.Tokens == 0 {
+		price = "do not say what they cost"
+	}
+	text := fmt.Sprintf("%s %s", cli.CountOf(in.Tally.Trajectories, "trajectory"), price)
+	if len(out.Findings) == 0 {
+		return text + ", and nothing is found to be wrong with the agents."
+	}
+	return text + "; first mend this: " + cli.FindingName(&out.Findings[0]) + "."
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"iter"
+
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/findings"
+	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Finding is what findings call so, for results that hold it.
+type Finding = findings.Finding
+
+// Findings looks for what is wrong with an agent while an Intake reads its traces. The
+// looking is done on all workers, the adding up in the order of the input.
+type Findings struct {
+	finder   *findings.Finder
+	looker   findings.Looker
+	meter    *cost.Meter
+	rewriter *merge.Rewriter // nil without rules
+
+	seen    *findings.Seen // in the trajectory at hand
+	account *cost.Account  // of the trajectory at hand, if a command made one
+	list    []findings.Finding
+	isDone  bool
+}
+
+// NewFindings returns findings under the rules that the job read last. Tokens are those
+// that the traces record, at the prices of meter, nil for those that awo brings along; a
+// command that makes accounts of its own hands them in with Paid.
+func (j *Job) NewFindings(meter *cost.Meter) *Findings {
+	f := &Findings{finder: findings.NewFinder(findings.Options{}), meter: cost.NewMeter(cost.Options{NoCounting: true})}
+	if meter != nil {
+		f.meter = meter.Recorded()
+	}
+	if j.rules != nil {
+		f.rewriter = merge.NewRewriter(j.rules, merge.Full(j.rules), &merge.Labels{}, nil)
+	}
+	return f
+}
+
+// begin forgets what was found.
+func (f *Findings) begin() {
+	if f != nil {
+		f.finder, f.list, f.isDone = findings.NewFinder(findings.Options{}), nil, false
+	}
+}
+
+// Paid says what the trajectory that All yielded last cost.
+func (f *Findings) Paid(account *cost.Account) {
+	if f != nil {
+		f.account = account
+	}
+}
+
+// List returns what was found when All has ended, nil without Findings.
+func (f *Findings) List() []findings.Finding {
+	if f != nil && !f.isDone {
+		f.list, f.isDone = f.finder.Findings(), true
+	}
+	if f == nil {
+		return nil
+	}
+	return f.list
+}
+
+// look yields what in yields, in its order, after having looked at it.
+func (f *Findings) look(workers int, in iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+	if f == nil {
+		return in
+	}
+	type item struct {
+		t     *trace.Trajectory
+		err   error
+		marks []merge.Mark
+		seen  *findings.Seen
+	}
+	items := func(yield func(item) bool) {
+		for t, err := range in {
+			x := item{t: t, err: err}
+			if err == nil && f.rewriter != nil {
+				x.marks = merge.Marks(t, f.rewriter.Rewrite(t))
+			}
+			if !yield(x) {
+				return
+			}
+		}
+	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		looked := par.Map(workers, items, func(x item) item {
+			if x.err == nil {
+				x.seen = f.looker.Look(x.t, x.marks)
+			}
+			return x
+		})
+		for x := range looked {
+			if x.err == nil {
+				f.seen = x.seen
+			}
+			if !yield(x.t, x.err) {
+				return
+			}
+		}
+	}
+}
+
+// add adds what was seen in t, which was yielded last.
+func (f *Findings) add(t *trace.Trajectory) {
+	if f == nil {
+		return
+	}
+	if f.account == nil {
+		f.account = f.meter.Trajectory(t)
+	}
+	f.finder.Add(t, f.seen, f.account)
+	f.account = nil
+}

@@ -1,0 +1,229 @@
+// Package comparing is `awo compare`: what compiled tools changed, by the sessions that a
+// gateway recorded with and without them.
+//
+// In come recordings, transcripts and the estimate of a back-test; package compare counts
+// and judges, and here files are read and findings worded. It keeps a few figures a session.
+package comparing
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
+	"github.com/awo-dev/awo/compare"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/prefetch/stored"
+	"github.com/awo-dev/awo/trace"
+)
+
+type options struct {
+	cli.InputOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Tools            string   `mapstructure:"tools"`
+	Transcripts      []string `mapstructure:"transcripts"`
+	Estimate         string   `mapstructure:"estimate"`
+	Technique        string   `mapstructure:"technique"`
+	Look             bool     `mapstructure:"look"`
+}
+
+// New returns `awo compare`.
+func New(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "compare RECORDINGS...",
+		Short: "Compare sessions with compiled tools and without, and say what to keep",
+		Long: `Compare the arms of an experiment that ` + "`awo serve --control SHARE`" + ` recorded: what a
+session costs with the compiled tools, whether they are used or not, and without.
+
+Sessions, tokens or days were drawn for an arm as a whole, so intervals rest on these
+units. Differences and ratios have a bootstrap over units, 95 %. Such an interval holds
+if one looks once. --look adds one that holds however often one looks, and is wider.
+
+Of every meta-tool and every rule of reads ahead it says keep, fix, withdraw or wait, and
+why. --tools names the artefacts that were served: then the places where agents make a
+meta-tool's calls one by one are counted too, and over-use is seen. --estimate sets what
+was realised beside what a back-test predicted, and says how many units it would take to
+see that. --transcripts joins the agent's own records (Claude Code's) by the ids of calls,
+for true turns, tokens and money.
+
+` + cli.FilesHelp,
+		Example: `  awo compare traces/
+  awo compare traces/ --tools tools/ --estimate backtest.json
+  awo compare traces/ --look --format markdown
+  awo compare traces/ --transcripts ~/.claude/projects`,
+		GroupID: cli.GroupLook,
+	}
+	f := c.Flags()
+	cli.AddInput(f)
+	cli.AddRules(f)
+	cli.AddPrices(f)
+	f.String("tools", "", "look for the places of the meta-tools in this `FOLDER`, and for what its rules of reads ahead promise")
+	f.StringSlice("transcripts", nil, "join the agent's own records of the sessions: `FILES` or folders")
+	f.String("estimate", "", "set what was realised beside the back-test in this `FILE` (awo backtest --format json)")
+	f.String("technique", "", "with --estimate: the `NAME` of the technique whose prediction counts (default patterns if meta-tools were served, else prefetch)")
+	f.Bool("look", false, "also intervals that hold however often one looks")
+	return cli.Work(a, c, run)
+}
+
+func run(j *cli.Job, o options, files []string) error {
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	meter, err := j.Meter(o.PriceOptions)
+	if err != nil {
+		return err
+	}
+	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: o.Seed, Each: j.Each()}}
+	promised := map[string]float64{}
+	if o.Tools != "" {
+		finder, err := extraction.NewPlaces(j, o.Tools, set)
+		if err != nil {
+			return err
+		}
+		options.Known = finder.Names()
+		options.Places = func(t *trace.Trajectory) (out []compare.Place) {
+			for _, p := range finder.Find(t) {
+				out = append(out, compare.Place{Tool: p.Tool, Begin: p.Begin, End: p.End})
+			}
+			return out
+		}
+		if err := readPromises(filepath.Join(o.Tools, stored.Name), promised); err != nil {
+			return err
+		}
+	}
+	var predictions map[string]*predictionJSON
+	if o.Estimate != "" {
+		if predictions, err = readEstimate(o.Estimate); err != nil {
+			return err
+		}
+	}
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	comparison := compare.New(options)
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		comparison.Add(t)
+	}
+	unjoined := 0
+	if len(o.Transcripts) > 0 {
+		if unjoined, err = join(j, comparison, options, o); err != nil {
+			return err
+		}
+	}
+	result := comparison.Result()
+	predicted, err := predictedOf(result, predictions, o)
+	if err != nil {
+		return err
+	}
+	out := resultOf(in, result, predicted, promised, unjoined)
+	return j.Print(document(in, out), out)
+}
+
+// join reads transcripts, and returns how many belong to no session.
+func join(j *cli.Job, c *compare.Comparison, options compare.Options, o options) (unjoined int, err error) {
+	in, err := j.Intake(o.Transcripts, cli.InputOptions{TurnGap: o.TurnGap}, trace.Options{})
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close()
+	for t, err := range in.All() {
+		if err != nil {
+			return 0, err
+		}
+		if !c.Join(compare.Transcript(t, options.Meter)) {
+			unjoined++
+		}
+	}
+	return unjoined, nil
+}
+
+// readPromises reads how often the reads of each rule are used at least, if the folder has
+// rules.
+func readPromises(name string, promised map[string]float64) error {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return cli.FileProblem(name, err)
+	}
+	file, err := stored.Decode(name, data)
+	if err != nil {
+		return err
+	}
+	for i := range file.Set.Rules {
+		if in := file.Evidence[i].Interval; in.Known() {
+			promised[file.Set.Rules[i].ID] = in.Lo
+		}
+	}
+	return nil
+}
+
+// predictedOf returns what is predicted of the technique that was served, nil without an
+// estimate.
+func predictedOf(r *compare.Result, predictions map[string]*predictionJSON, o options) (*predictionJSON, error) {
+	if o.Estimate == "" {
+		return nil, nil
+	}
+	name := o.Technique
+	switch {
+	case name != "":
+	case len(r.Tools) > 0:
+		name = "patterns"
+	default:
+		name = "prefetch"
+	}
+	if p := predictions[name]; p != nil {
+		return p, nil
+	}
+	return nil, diag.New(diag.Pos{File: o.Estimate}, "estimate-empty", "the back-test says nothing of the technique %q", name)
+}
+
+// readEstimate reads what a back-test predicts of each technique.
+func readEstimate(name string) (map[string]*predictionJSON, error) {
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, cli.FileProblem(name, err)
+	}
+	type bounds struct {
+		Lo *float64 `json:"lo"`
+		Hi *float64 `json:"hi"`
+	}
+	var file struct {
+		Schema     string `json:"schema"`
+		Techniques []struct {
+			Technique string             `json:"technique"`
+			Turns     float64            `json:"calling_turns"`
+			Share     *float64           `json:"calling_turns_saved_share"`
+			Intervals map[string]*bounds `json:"intervals"`
+		} `json:"techniques"`
+	}
+	if err := json.Unmarshal(data, &file); err != nil || file.Schema != "awo.backtest/v1" {
+		return nil, diag.New(diag.Pos{File: name}, "estimate-invalid", "this is no result of `awo backtest --format json` (awo.backtest/v1)")
+	}
+	all := map[string]*predictionJSON{}
+	for _, t := range file.Techniques {
+		if t.Share == nil {
+			continue
+		}
+		out := &predictionJSON{Technique: t.Technique, Share: *t.Share}
+		if in := t.Intervals["calling_turns_saved"]; in != nil && in.Lo != nil && in.Hi != nil && t.Turns > 0 {
+			out.Lo, out.Hi = new(*in.Lo/t.Turns), new(*in.Hi/t.Turns)
+		}
+		all[t.Technique] = out
+	}
+	return all, nil
+}

@@ -1,0 +1,152 @@
+package comparing
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/compare"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
+)
+
+// conclusion says in a sentence whether turns are saved.
+func conclusion(f *compare.Compared, r *compare.Result) string {
+	in := f.ArmIntervals.Difference
+	share, bounds := f.Saved()
+	switch {
+	case r.Treated.Units == 0 || r.Control.Units == 0:
+		return "There is one arm only: nothing can be compared."
+	case !in.Known():
+		return fmt.Sprintf("Whether calling turns are saved is not known: %s.", in.Missing())
+	case in.Lo <= 0 && in.Hi >= 0:
+		return fmt.Sprintf("No difference in calling turns can be seen: %+.2f a session (%.2f to %.2f).", f.Difference, in.Lo, in.Hi)
+	case f.Difference < 0 && bounds.Known():
+		return fmt.Sprintf("Sessions with the compiled tools have %.1f %% fewer calling turns (%.1f to %.1f %%), used or not.", 100*share, 100*bounds.Lo, 100*bounds.Hi)
+	}
+	return fmt.Sprintf("Sessions with the compiled tools differ by %+.2f calling turns (%.2f to %.2f), used or not.", f.Difference, in.Lo, in.Hi)
+}
+
+// titles are the words for figures.
+var titles = map[string]string{
+	"calling_turns": "calling turns", "calls": "calls of the agent", "upstream_calls": "calls to servers", "failures": "failed calls",
+	"definition_tokens": "tokens of definitions", "result_tokens": "tokens of results", "seconds": "seconds",
+	"model_turns": "model turns", "input_tokens": "input tokens", "output_tokens": "output tokens", "usd": "US$",
+}
+
+func document(in *cli.Intake, out JSON) *report.Document {
+	d := &report.Document{Title: "With compiled tools and without"}
+	d.Add(in.Summary())
+	unit := out.Unit
+	if unit == "" {
+		unit = "of several kinds"
+	}
+	d.Add(report.Paragraph(fmt.Sprintf("Units (%s): %s with compiled tools, with %s; %d without, with %s. %s",
+		unit, report.Grouped(out.Arms[0].Units), cli.CountOf(out.Arms[0].Sessions, "session"), out.Arms[1].Units, cli.CountOf(out.Arms[1].Sessions, "session"), out.Conclusion)))
+	for _, w := range out.Warnings {
+		d.Add(report.Paragraph(fmt.Sprintf("Warning: %s (%s).", w.Reason, w.Code)))
+	}
+	d.Section("A session", figureTable(out))
+	if out.Estimate != nil {
+		d.Section("Predicted and realised", estimateTable(out.Estimate))
+	}
+	d.Section("Meta-tools", toolTable(out.MetaTools).IfAny())
+	d.Section("Reads ahead", ruleTable(out.Prefetch).IfAny())
+	return d
+}
+
+// interval shows bounds with enough digits for the size of the figure.
+func interval(in stat.Interval) report.Cell {
+	if !in.Known() {
+		return report.Missing(in.Missing())
+	}
+	return report.Range(in, 2)
+}
+
+func figureTable(out JSON) *report.Table {
+	looks := slices.ContainsFunc(out.Figures, func(f figureJSON) bool { return f.Always != nil })
+	table := report.TableOf("figures", "", out.Figures, []report.Column{
+		{Key: "figure", Title: "mean of a session", Cell: report.By(func(f *figureJSON) report.Cell { return report.Text(titles[f.Figure]) })},
+		{Key: "treated", Title: "with", Digits: 2},
+		{Key: "control", Title: "without", Digits: 2},
+		{Key: "difference", Digits: 2},
+		{Key: "difference_interval", Title: "95 % interval", Interval: true, Align: report.Right, Cell: report.By(func(f *figureJSON) report.Cell { return interval(f.DifferenceInterval) })},
+		{Key: "ratio", Digits: 3},
+		{Key: "ratio_interval", Title: "95 % of the ratio", Interval: true, Align: report.Right, Cell: report.By(func(f *figureJSON) report.Cell { return interval(f.RatioInterval) })},
+		{Key: "difference_always", Title: "95 % at every look", Interval: true, Align: report.Right, Hide: !looks, Cell: report.By(func(f *figureJSON) report.Cell {
+			if f.Always == nil {
+				return report.Missing("not asked for")
+			}
+			return interval(*f.Always)
+		})},
+	})
+	table.Note("All units of an arm count, whether they used a compiled tool or not. Intervals rest on units (bootstrap-t) and hold if one looks once, at a size fixed before.")
+	table.NoteIf(looks, "At every look: a confidence sequence (Waudby-Smith et al. 2024), of the means of units; one may look daily and stop. It is wider.")
+	return table
+}
+
+func estimateTable(e *estimateJSON) *report.Table {
+	table := report.NewTable("estimate", "",
+		report.Column{Key: "what", Title: "share of calling turns saved"}, report.Column{Key: "share", Title: "share", Unit: "%", Align: report.Right},
+		report.Column{Key: "interval", Title: "95 % interval", Unit: "%", Align: report.Right, Interval: true})
+	predicted := report.Missing("the back-test has no interval")
+	if e.Predicted.Lo != nil && e.Predicted.Hi != nil {
+		predicted = report.ShareRange(stat.Interval{Lo: *e.Predicted.Lo, Hi: *e.Predicted.Hi, Level: stat.DefaultLevel, N: 1, Method: "back-test"}, 1)
+	}
+	table.Add(report.Text("predicted ("+e.Predicted.Technique+")"), report.Share(e.Predicted.Share, 1), predicted)
+	realised := report.Missing(e.Interval.Missing())
+	if e.Interval.Known() {
+		realised = report.ShareRange(e.Interval, 1)
+	}
+	table.Add(report.Text("realised"), report.ShareOf(e.Realised, 1), realised)
+	if n, ok := e.Units.Value(); ok {
+		table.Note("To tell what is predicted from no saving takes about %s units in all (power 0.8).", report.Grouped(int(n)))
+	}
+	table.Note("A prediction is an upper bound: agents have to choose what it counts on.")
+	return table
+}
+
+func toolTable(tools []toolJSON) *report.Table {
+	table := report.TableOf("meta-tools", "", tools, []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "advice", Words: true},
+		{Key: "used_sessions", Title: "sessions with a use", Cell: report.By(func(t *toolJSON) report.Cell {
+			return report.Textf("%d of %d", t.Used, t.Wanted)
+		})},
+		{Key: "uses"},
+		{Key: "completed"},
+		{Key: "hand_backs", Title: "handed back", Cell: report.By(func(t *toolJSON) report.Cell {
+			var parts []string
+			for _, code := range slices.Sorted(maps.Keys(t.HandBacks)) {
+				parts = append(parts, fmt.Sprintf("%s %d", code, t.HandBacks[code]))
+			}
+			return report.Text(strings.Join(parts, ", "))
+		})},
+		{Key: "repeated_calls", Title: "calls made again"},
+		{Key: "turns_saved", Title: "turns saved"},
+		{Key: "over_use", Title: "over-use a session", Interval: true, Align: report.Right, Cell: report.By(func(t *toolJSON) report.Cell { return interval(t.OverUse) })},
+		{Key: "reason", Max: 60, Wrap: true, Words: true},
+	})
+	table.Note("Sessions with a use: of those in which it was used, or its calls were made one by one. Turns saved: steps less one of uses that completed, less calls that the agent made again: an upper bound. Over-use: uses and places of a session, less the places of one without.")
+	return table
+}
+
+func ruleTable(rules []ruleJSON) *report.Table {
+	table := report.TableOf("prefetch", "", rules, []report.Column{
+		{Key: "id", Title: "rule", Max: 42},
+		{Key: "advice", Words: true},
+		{Key: "reads"},
+		{Key: "failed"},
+		{Key: "attached"},
+		{Key: "asked_again", Title: "asked for again"},
+		{Key: "held_back", Title: "not attached"},
+		{Key: "asked_for", Title: "asked for"},
+		{Key: "precision", Unit: "%", Align: report.Right, Cell: report.By(func(r *ruleJSON) report.Cell { return report.ShareOf(r.Precision, 1) })},
+		{Key: "promised", Unit: "%", Align: report.Right, Cell: report.By(func(r *ruleJSON) report.Cell { return report.ShareOf(r.Promised, 1) })},
+		{Key: "reason", Max: 60, Wrap: true, Words: true},
+	})
+	table.Note("Precision: of reads that were not attached, those that the agent asked for. Whether it uses what is attached, nobody sees.")
+	return table
+}

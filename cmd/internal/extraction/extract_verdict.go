@@ -1,0 +1,83 @@
+package extraction
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/prediction"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/rules"
+)
+
+// verdictCalls is how many calls are back-tested unasked before meta-tools are made.
+const verdictCalls = 10_000
+
+// deciding lets a command line that says what is offered ask for no verdict: also where
+// it says what is the default.
+func deciding(c *cobra.Command) *cobra.Command {
+	run := c.RunE
+	c.RunE = func(c *cobra.Command, args []string) error {
+		says := func(name string) bool { return c.Flags().Changed(name) }
+		if !says("verdict") && !says("objective") && slices.ContainsFunc([]string{"threshold", "select", "algorithm", "preset", "max-tools", "token-budget", "batches", "write-precision"}, says) {
+			if err := c.Flags().Set("verdict", "never"); err != nil {
+				return err
+			}
+		}
+		return run(c, args)
+	}
+	return c
+}
+
+// decided reports whether an option says what is offered.
+func (o *Options) decided() bool {
+	return o.Threshold != cli.OrAuto(candidate.DefaultThreshold) || o.Select != string(backtest.SelectTurns) || o.algorithm() != string(compile.Patterns) ||
+		o.MaxTools != 0 || o.TokenBudget != 0 || o.Batches || o.WritePrecision != backtest.DefaultWritePrecision
+}
+
+// follow back-tests the traces if that is wanted, and sets the options to what the
+// verdict is.
+func (c *extractCompilation) follow(j *cli.Job, source compile.Source, set *rules.Set, meter *cost.Meter, o *Options) error {
+	if o.Verdict == "never" || o.Verdict != "always" && o.decided() {
+		return nil
+	}
+	calls := 0
+	for t, err := range source() {
+		if err != nil {
+			return err
+		}
+		calls += len(t.Calls)
+	}
+	if c.tooMany = o.Verdict != "always" && calls > verdictCalls; c.tooMany {
+		return nil
+	}
+	r, err := backtest.Run(source, backtest.Options{
+		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()),
+		Techniques: backtest.ForVerdict(), Verdict: &backtest.VerdictOptions{Objective: backtest.Objective(o.Objective)},
+		Declared: func() backtest.Declarations { return prediction.NewEffects(set, true) },
+		Meter:    meter, Seed: o.Seed, Workers: j.Parallel(),
+	})
+	if err != nil || r.Verdict == nil {
+		return err
+	}
+	c.verdict = verdict.Of(r)
+	if r.Verdict.Unknown != "" {
+		return nil // too little to say: what could be offered is shown
+	}
+	cell := r.Verdict.Cell
+	if o.Prefetch == learn.DefaultThreshold {
+		o.Prefetch = cell.Use
+	}
+	if cell.Select == "" {
+		c.none = true
+		return nil
+	}
+	o.Select, o.Threshold, o.MaxTools = string(cell.Select), cli.OrAuto(cell.Threshold), cell.MaxTools
+	return nil
+}

@@ -1,0 +1,90 @@
+package extraction
+
+import (
+	"fmt"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/prediction"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch/stored"
+	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
+)
+
+// readsAhead reads the traces once more, and returns the rules for reading ahead that a
+// back-test would follow; nil where none are asked for.
+func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options) (*stored.File, error) {
+	if o.Prefetch == 0 {
+		return nil, nil
+	}
+	source := compile.Source(in.Source)
+	if o.Holdout > 0 {
+		source = backtest.Side(source, trace.ByTask(o.Holdout, o.Seed), trace.SideTrain)
+	}
+	learnt, err := backtest.LearnReads(source, backtest.Options{
+		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
+		Declared: func() backtest.Declarations { return prediction.NewEffects(set, true) },
+	}, o.Prefetch)
+	if err != nil {
+		return nil, err
+	}
+	return learnt.File(), nil
+}
+
+// prefetchJSON is the rules for reading ahead as they are written.
+type prefetchJSON struct {
+	Threshold float64       `json:"threshold"` // of P(use)
+	Rules     []stored.Rule `json:"rules"`
+}
+
+func prefetchResult(f *stored.File) *prefetchJSON {
+	if f == nil {
+		return nil
+	}
+	return &prefetchJSON{f.Threshold, f.Document().Rules}
+}
+
+// prefetchTable lists rules for reading ahead, nil for none.
+func prefetchTable(rules []stored.Rule) *report.Table {
+	if len(rules) == 0 {
+		return nil
+	}
+	table := report.TableOf("reads-ahead", "Reads that usually follow from an answer", rules, []report.Column{
+		{Key: "id", Title: "name", Max: 60},
+		{Key: "path", Title: "values at", Max: 40, Wrap: true, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Name(r.Source.Path) })},
+		{Key: "argument", Title: "as", Max: 32, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Name(r.Target.Argument) })},
+		{Key: "when", Max: 40, Wrap: true, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Text(conditionWords(r)) })},
+		{Key: "used", Align: report.Right, Cell: report.By(func(r *stored.Rule) report.Cell {
+			return report.Text(fmt.Sprintf("%d of %d", r.Evidence.Used, r.Evidence.Offered))
+		})},
+		{Key: "use", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Share(r.Use.Value, 1) })},
+		{Key: "interval", Title: "95 %", Interval: true, Align: report.Right, Cell: report.By(func(r *stored.Rule) report.Cell { return report.ShareRange(r.Use.Interval, 1) })},
+	})
+	table.Note("When the tool on the left of the name has answered, the one on the right is asked at once. Used: of the values that answers held, those that the agent then asked for while nothing was called that may have changed them.")
+	return table
+}
+
+// conditionWords says after which answers and for how many values a rule is followed.
+func conditionWords(r *stored.Rule) string {
+	words := map[string]string{"first": "the first time", "again": "not the first time"}[r.When.Turn]
+	if words == "" {
+		words = "always"
+	}
+	if last := map[string]string{"ok": ", no call failed right before", "failed": ", a call failed right before"}[r.When.Last]; last != "" {
+		words += last
+	}
+	switch {
+	case r.MaxElements == 1:
+		words += ", the first value"
+	case r.MaxElements > 1:
+		words += fmt.Sprintf(", the first %d values", r.MaxElements)
+	}
+	if r.Depth == 2 {
+		words += ", also after a read ahead"
+	}
+	return words
+}

@@ -1,0 +1,137 @@
+package extraction
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/prefetch/stored"
+)
+
+// readPrefetch reads the rules for reading ahead in a folder, nil where there are none.
+func readPrefetch(dir string) (*stored.File, error) {
+	name := filepath.Join(dir, stored.Name)
+	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) || err != nil && !isFolder(dir) {
+		return nil, nil
+	}
+	src, err := readArtefact(name)
+	if err != nil {
+		return nil, err
+	}
+	return stored.Decode(filepath.ToSlash(name), src)
+}
+
+func isFolder(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// prefetchVerificationJSON is how often rules for reading ahead are used in the traces.
+type prefetchVerificationJSON struct {
+	Threshold float64            `json:"threshold"` // of P(use), from the file
+	Rules     []verifiedRuleJSON `json:"rules"`
+	Failed    int                `json:"failed"` // rules whose P(use) is below the threshold
+	Dropped   int                `json:"dropped"`
+}
+
+// What verify says of a rule.
+const (
+	ruleWithin  = "within"          // the intervals of both P(use) overlap
+	ruleBelow   = "below"           // it is used less often than the traces promised that it was made from
+	ruleAbove   = "above"           // more often
+	ruleFails   = "below-threshold" // so seldom that it would not have become a rule
+	ruleAbsent  = "does-not-occur"
+	ruleUnknown = "unknown" // too few tasks to tell
+)
+
+type verifiedRuleJSON struct {
+	ID        string        `json:"id"`
+	Offered   int           `json:"offered"` // values, in answers
+	Used      int           `json:"used"`
+	Vain      int           `json:"in_vain"` // stale ones are among them
+	Stale     int           `json:"stale"`   // asked for when something may have changed them
+	Runs      int           `json:"trajectories"`
+	Tasks     int           `json:"tasks"`
+	Use       stat.Figure   `json:"use"`
+	Interval  stat.Interval `json:"interval"`
+	Predicted stored.Figure `json:"predicted"`
+	Verdict   string        `json:"verdict"` // within, below, above, below-threshold, unknown or does-not-occur
+	Passed    bool          `json:"passed"`
+}
+
+// prefetchVerification holds what was measured against what the file says.
+func prefetchVerification(f *stored.File, m *learn.Measure, seed uint64) *prefetchVerificationJSON {
+	if f == nil {
+		return nil
+	}
+	out := &prefetchVerificationJSON{Threshold: f.Threshold, Rules: []verifiedRuleJSON{}, Dropped: m.Dropped()}
+	recorded := f.Document().Rules
+	for i, e := range m.Evidence(seed) {
+		r := verifiedRuleJSON{
+			ID: recorded[i].ID, Offered: e.Offered, Used: e.Used, Vain: e.Offered - e.Used, Stale: e.Stale, Runs: e.Runs, Tasks: e.Tasks,
+			Use: stat.Ratio(e.Used, e.Offered, "no answer in these traces offers a value"), Interval: e.Interval, Predicted: recorded[i].Use,
+		}
+		r.Verdict = verdictOf(&e, &r.Predicted, f.Threshold)
+		if r.Passed = r.Verdict != ruleFails; !r.Passed {
+			out.Failed++
+		}
+		out.Rules = append(out.Rules, r)
+	}
+	return out
+}
+
+// verdictOf compares intervals; a figure without one is taken for itself where it was
+// predicted, and is compared with nothing where it was measured.
+func verdictOf(e *stored.Evidence, predicted *stored.Figure, threshold float64) string {
+	lo, hi := predicted.Value, predicted.Value
+	if predicted.Interval.Known() {
+		lo, hi = predicted.Interval.Lo, predicted.Interval.Hi
+	}
+	switch {
+	case e.Offered == 0:
+		return ruleAbsent
+	case !e.Interval.Known():
+		return ruleUnknown
+	case e.Interval.Hi < threshold:
+		return ruleFails
+	case e.Interval.Hi < lo:
+		return ruleBelow
+	case e.Interval.Lo > hi:
+		return ruleAbove
+	}
+	return ruleWithin
+}
+
+// verdictWords are what reports say.
+var verdictWords = map[string]string{
+	ruleWithin: "within prediction", ruleBelow: "below prediction", ruleAbove: "above prediction",
+	ruleFails: "FAILED: below threshold", ruleAbsent: "does not occur", ruleUnknown: "too few tasks to tell",
+}
+
+// verifiedRules lists the rules, nil where there are none.
+func verifiedRules(v *prefetchVerificationJSON) *report.Table {
+	if v == nil || len(v.Rules) == 0 {
+		return nil
+	}
+	table := report.TableOf("reads-ahead", "Reads ahead", v.Rules, []report.Column{
+		{Key: "id", Title: "rule", Max: 60},
+		{Key: "offered"},
+		{Key: "used"},
+		{Key: "in_vain", Title: "in vain"},
+		{Key: "stale"},
+		{Key: "use", Title: "share", Share: true},
+		{Key: "use", From: "interval", Title: "95 %", Share: true},
+		{Key: "predicted", Unit: "%", Align: report.Right, Cell: report.By(func(r *verifiedRuleJSON) report.Cell { return report.Share(r.Predicted.Value, 1) })},
+		{Key: "predicted_interval", Title: "predicted 95 %", Interval: true, Align: report.Right, Cell: report.By(func(r *verifiedRuleJSON) report.Cell { return report.ShareRange(r.Predicted.Interval, 1) })},
+		{Key: "verdict", Cell: report.By(func(r *verifiedRuleJSON) report.Cell { return report.Text(verdictWords[r.Verdict]) })},
+	})
+	table.Note("Offered are the values that answers hold and the rule would read; used are those that the agent then asked for, while nothing was called that may have changed them (else stale, and in vain). Intervals are over tasks. Each rule is counted for itself.")
+	table.Note("Within prediction: both intervals overlap. A rule fails if the upper end of its interval is below %.2f, the share from which it was taken.", v.Threshold)
+	table.NoteIf(v.Dropped > 0, "%s more were offered than are kept: in no figure.", cli.CountOf(v.Dropped, "value"))
+	return table
+}

@@ -1,0 +1,283 @@
+// Package show is `awo show`: single trajectories, turn by turn, and the search for
+// those that are worth looking at.
+//
+// In come traces; out goes one trajectory, a list of them, or the calls that a condition
+// holds for. Arguments, results and texts are shown as their shape, unless they are
+// asked for. A list keeps a row for each trajectory, a search those that it shows.
+package show
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/filter"
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/trace"
+)
+
+type options struct {
+	cli.InputOptions `mapstructure:",squash"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
+	ID               string `mapstructure:"id"`
+	Find             string `mapstructure:"find"`
+	Tools            string `mapstructure:"tools"`
+	Sort             string `mapstructure:"sort"`
+	Limit            int    `mapstructure:"limit"`
+}
+
+// New returns `awo show`.
+func New(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "show FILES... [ID]",
+		Short: "Show a trajectory turn by turn, or find the ones to look at",
+		Long: `Show one trajectory turn by turn: what was called, what it took, what each turn cost in
+tokens and money. Arguments, results and texts are shown as their shape; --show-values
+shows them, but for what looks like a credential. The last argument is the ID, or what only
+one ID begins with, if there is no file of that name; every table of awo that names
+trajectories prints such ids.
+
+Without an ID the trajectories are listed, most calls first, or by --sort. --find lists the
+calls for which an expression holds, in which these names may be used:
+
+` + callNames() + `
+--tools DIR also shows where the meta-tools in DIR could have stood in, with those rules.
+
+` + cli.FilesHelp,
+		Example: `  awo show traces/
+  awo show traces/ run-000017
+  awo show traces/ run-000017 --show-values
+  awo show traces/ --find 'tool == "get_order" && status == "failed"'
+  awo show traces/ run-000017 --tools tools/ --rules rules.yaml`,
+		GroupID: cli.GroupLook,
+	}
+	f := c.Flags()
+	cli.AddInput(f)
+	cli.AddRules(f)
+	cli.AddPrices(f)
+	f.String("id", "", "show the trajectory with this `ID`")
+	f.String("find", "", "list the calls for which the `EXPRESSION` holds")
+	f.String("tools", "", "say where the meta-tools in this `DIR` could have stood in")
+	f.Var(cli.NewChoice("calls", "failed", "tokens", "money", "input"), "sort", "what the list of trajectories begins with the most of; input is the order in which they were read")
+	f.Int("limit", 20, "how many trajectories or calls are listed; 0 is all of them, as in JSON")
+	return cli.Work(a, c, show)
+}
+
+func callNames() string {
+	var b strings.Builder
+	for _, n := range filter.CallNames() {
+		fmt.Fprintf(&b, "  %-32s %s\n", n[0], n[1])
+	}
+	return b.String()
+}
+
+// split takes an ID that is the last argument off the files.
+func split(args []string, id string) (files []string, chosen string) {
+	last := len(args) - 1
+	if id != "" || last < 1 || args[last] == "-" || strings.ContainsAny(args[last], "*?[") {
+		return args, id
+	}
+	if _, err := os.Stat(args[last]); err == nil {
+		return args, id
+	}
+	return args[:last], args[last]
+}
+
+func show(j *cli.Job, o options, args []string) error {
+	if o.Limit < 0 {
+		return cli.Usagef("--limit: %d is negative", o.Limit)
+	}
+	files, id := split(args, o.ID)
+	if id != "" && o.Find != "" {
+		return cli.Usagef("--find lists calls of many trajectories, and the ID %q chooses one: use --find 'id == %q && ...'", id, id)
+	}
+	s := &shower{j: j, o: o, id: id}
+	var err error
+	if o.Find != "" {
+		if s.find, err = filter.CompileCall("--find", o.Find); err != nil {
+			return err
+		}
+	}
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	s.marker = extraction.NewMarker(set)
+	if o.Tools != "" {
+		if s.tools, err = extraction.ReadTools(j, o.Tools); err != nil {
+			return err
+		}
+		s.finder = replay.NewFinder(s.tools)
+	}
+	if s.meter, err = j.Meter(o.PriceOptions); err != nil {
+		return err
+	}
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	for t, err := range in.All() {
+		if err != nil {
+			return err
+		}
+		if err := s.see(t); err != nil {
+			return err
+		}
+	}
+	if id != "" && len(s.shown) == 0 {
+		if s.begun != 1 {
+			return s.unknown()
+		}
+		s.shown = []trajectoryJSON{s.only}
+	}
+	out := s.result(in)
+	return j.Print(s.document(in, out), out)
+}
+
+// shower collects what is shown.
+type shower struct {
+	j      *cli.Job
+	o      options
+	id     string
+	find   *filter.CallExpression
+	marker extraction.Marker
+	tools  []*metatool.Tool
+	finder *replay.Finder
+	meter  *cost.Meter
+
+	shown []trajectoryJSON // with that ID
+	begun int              // whose ID begins with it
+	only  trajectoryJSON   // the first of those
+	list  []lineJSON
+	calls []foundJSON
+	found int // calls, of which the first are kept
+	in    int // trajectories with one
+	near  nearest
+}
+
+// mostShown bounds trajectories of one ID that are shown.
+const mostShown = 20
+
+// keeps is how many rows are kept.
+func (s *shower) keeps(n int) bool { return s.o.Limit == 0 || s.all() || n < s.o.Limit }
+
+// all reports whether a script reads what comes out, which gets everything.
+func (s *shower) all() bool { return s.j.Format == "json" }
+
+func (s *shower) see(t *trace.Trajectory) error {
+	if s.id != "" {
+		if t.ID != s.id {
+			s.near.see(t.ID)
+			if strings.HasPrefix(t.ID, s.id) {
+				if s.begun++; s.begun == 1 {
+					s.only = s.trajectory(t)
+				}
+			}
+			return nil
+		}
+		if len(s.shown) < mostShown {
+			s.shown = append(s.shown, s.trajectory(t))
+		}
+		return nil
+	}
+	if s.find == nil {
+		s.list = append(s.list, s.line(t))
+		return nil
+	}
+	any := false
+	if s.marker != (extraction.Marker{}) {
+		s.marker.Marks(t) // statuses that rules read
+	}
+	for i := range t.Calls {
+		holds, err := s.find.Holds(t, i)
+		if err != nil {
+			return err
+		}
+		if !holds {
+			continue
+		}
+		s.found, any = s.found+1, true
+		if s.keeps(len(s.calls)) {
+			s.calls = append(s.calls, foundJSON{Trajectory: t.ID, Number: i + 1, callJSON: s.call(&t.Calls[i])})
+		}
+	}
+	if any {
+		s.in++
+	}
+	return nil
+}
+
+// line is a row of the list.
+func (s *shower) line(t *trace.Trajectory) lineJSON {
+	line := lineJSON{ID: t.ID, Task: t.Task, Model: t.Model, Outcome: t.Outcome.String(), Turns: len(t.Turns), Calls: len(t.Calls)}
+	for i := range t.Calls {
+		if t.Calls[i].Status == trace.StatusFailed {
+			line.Failed++
+		}
+	}
+	total := s.meter.Trajectory(t).Total()
+	line.Tokens, line.CostUSD = totalsJSON(total)
+	line.Estimated = total.Estimated
+	return line
+}
+
+// totalsJSON returns tokens and money, where a price is known.
+func totalsJSON(t cost.Totals) (tokens int64, money stat.Figure) {
+	money = stat.Unknown("no price of the model is known, or no turn is recorded")
+	if t.Turns > 0 && t.Unpriced == 0 {
+		money = stat.Known(t.USD)
+	}
+	return t.Tokens(), money
+}
+
+// sorted puts the list into the order that was asked for.
+func (s *shower) sorted() {
+	by := map[string]func(l *lineJSON) float64{
+		"calls":  func(l *lineJSON) float64 { return float64(l.Calls) },
+		"failed": func(l *lineJSON) float64 { return float64(l.Failed) },
+		"tokens": func(l *lineJSON) float64 { return float64(l.Tokens) },
+		"money":  func(l *lineJSON) float64 { v, _ := l.CostUSD.Value(); return v },
+	}[s.o.Sort]
+	if by == nil {
+		return
+	}
+	slices.SortStableFunc(s.list, func(x, y lineJSON) int { return cmp.Compare(by(&y), by(&x)) })
+}
+
+// nearest remembers the ID that is most like the one that was asked for.
+type nearest struct {
+	best  []string
+	total int
+}
+
+// nearMost bounds the ids that are compared.
+const nearMost = 5000
+
+func (n *nearest) see(id string) {
+	n.total++
+	if len(n.best) < nearMost {
+		n.best = append(n.best, id)
+	}
+}
+
+func (s *shower) unknown() error {
+	text := fmt.Sprintf("none of %s has the ID %q", cli.CountOf(s.near.total, "trajectory"), s.id)
+	if s.begun > 1 {
+		text += fmt.Sprintf("; %d begin with it", s.begun)
+	} else if near := diag.Nearest(s.id, s.near.best); near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return diag.New(diag.Pos{}, "trajectory-unknown", "%s `awo show FILES` lists them", text+";")
+}

@@ -1,0 +1,100 @@
+package cmd
+
+import (
+	"cmp"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestSummaryAnalyzes wants `awo analyze` of a summary to print the figures that it prints
+// of the traces, for all that is counted.
+func TestSummaryAnalyzes(t *testing.T) {
+	files := []string{
+		"office/trajectories.jsonl.gz", "../../shared/data/tau2/airline_azure-gpt-4o.json", "../../shared/data/taubench/gpt-4o-airline.json",
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join("..", "testdata", file)); err != nil {
+				t.Skip("the traces are not there")
+			}
+			for i, counted := range []string{"", " --collapse-repeats --min-length 2 --drop-failed"} {
+				if i > 0 && file != files[0] {
+					break
+				}
+				part := filepath.Join(t.TempDir(), "part.awosum")
+				runLine(t, "summarize "+file+counted+" --out "+part)
+				want := counts(t, runLine(t, "analyze "+file+counted+" --by model --permutations 0"))
+				got := counts(t, runLine(t, "analyze "+part+" --by model --permutations 0"))
+				compareFigures(t, "", want, got)
+			}
+		})
+	}
+}
+
+// drawn are the members that follow from random draws: which tasks share a fold or are
+// drawn again depends on their numbers, which summaries give by hash and traces by first
+// appearance. The others are not in summaries, or name by a number.
+var drawn = []string{
+	"held_out", "held_out_bits", "held_out_interval", "interval", "next_share_interval", "monte_carlo", "permutation", "bias_bits",
+	"warnings", "verdict", "selection", "shifts", "state", "findings", "notes", "summaries",
+}
+
+func counts(t *testing.T, document []byte) any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(document, &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, list := range []string{"rework", "variants"} { // ties come in the order of numbers
+		slices.SortFunc(v[list].([]any), func(a, b any) int { return cmp.Compare(jsonText(t, a), jsonText(t, b)) })
+	}
+	if all := v["variants"].([]any); len(all) == 100 { // of many that are seen once any may be the hundredth
+		v["variants"] = slices.DeleteFunc(all, func(x any) bool { return x.(map[string]any)["trajectories"].(float64) < 2 })
+	}
+	return v
+}
+
+func jsonText(t *testing.T, v any) string {
+	t.Helper()
+	out, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// compareFigures compares two documents, but for what is drawn.
+func compareFigures(t *testing.T, at string, want, got any) {
+	t.Helper()
+	switch want := want.(type) {
+	case map[string]any:
+		got, _ := got.(map[string]any)
+		for name, w := range want {
+			if !slices.Contains(drawn, name) {
+				compareFigures(t, at+"/"+name, w, got[name])
+			}
+		}
+	case []any:
+		got, _ := got.([]any)
+		if len(got) != len(want) {
+			t.Errorf("%s has %d elements, want %d", at, len(got), len(want))
+			return
+		}
+		for i := range want {
+			compareFigures(t, at, want[i], got[i])
+		}
+	case float64:
+		// Sums over sequences in another order differ in their last digits.
+		if got, ok := got.(float64); !ok || math.Abs(got-want) > 1e-9*max(1, math.Abs(want)) {
+			t.Errorf("%s is %v, want %v", at, got, want)
+		}
+	default:
+		if got != want {
+			t.Errorf("%s is %v, want %v", at, got, want)
+		}
+	}
+}
