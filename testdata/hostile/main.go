@@ -12,6 +12,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -28,7 +29,7 @@ import (
 // commands are what is run on each input.
 var commands = []string{
 	"inspect IN", "convert IN", "convert IN --redact", "analyze IN --sources --permutations 0", "cost IN --lazy", "graph IN",
-	"extract IN --threshold 3 --out tools", "register IN", "replay IN --kfold 2 --gate open --fire any", "snapshot build IN",
+	"extract IN --threshold 3 --out tools", "verify TOOLS IN", "register IN", "replay IN --kfold 2 --gate open --fire any", "snapshot build IN",
 	"backtest IN --split kfold --folds 2", "rules suggest IN", "report IN --backtest always",
 }
 
@@ -48,10 +49,10 @@ func main() {
 func run() error {
 	awo := flag.String("awo", "bin/awo", "the program")
 	match := flag.String("match", "", "only cases and commands, as case/command, that match this regular expression")
-	factor := flag.Int("factor", 1, "multiply the sizes of all cases")
+	part := flag.Int("part", 1, "divide the sizes of all cases by this")
 	times := flag.Int("times", 4, "how many times as large the second input is")
-	limit := flag.Duration("limit", time.Minute, "end a run after this time")
-	memory := flag.Int("memory", 4096, "MiB of address space that a run may take beyond what the program maps at its start; 0 sets no bound")
+	limit := flag.Int("limit", 60, "seconds of CPU time after which a run is ended")
+	memory := flag.Int("memory", 8192, "MiB of address space that a run may take; 0 sets no bound")
 	keep := flag.String("keep", "", "write the inputs into this folder and stop")
 	flag.Parse()
 	wanted, err := regexp.Compile(*match)
@@ -67,9 +68,17 @@ func run() error {
 		return err
 	}
 	defer os.RemoveAll(folder)
+	tools := filepath.Join(folder, "tools")
+	friendly := filepath.Join(folder, "friendly.jsonl")
+	if err := os.WriteFile(friendly, bytes.Repeat(oneLong(3), 12), 0o666); err != nil {
+		return err
+	}
+	if out, err := exec.Command(program, "extract", friendly, "--threshold", "3", "--out", tools).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
 	found := 0
 	for _, c := range cases {
-		small, large := c.size**factor, c.size**factor**times
+		small, large := c.size / *part / *times, c.size / *part
 		if *keep != "" {
 			if err := os.WriteFile(filepath.Join(*keep, c.name+".jsonl"), c.make(large), 0o666); err != nil {
 				return err
@@ -84,12 +93,15 @@ func run() error {
 			}
 		}
 		for _, command := range commands {
-			name := c.name + "/" + strings.ReplaceAll(command, " IN", "")
+			name := c.name + "/" + strings.NewReplacer(" IN", "", " TOOLS", "").Replace(command)
 			if !wanted.MatchString(name) {
 				continue
 			}
-			first := measure(program, command, inputs[0], *limit, *memory)
-			second := measure(program, command, inputs[1], *limit, *memory)
+			first := measure(program, strings.ReplaceAll(command, "TOOLS", tools), inputs[0], *limit, *memory)
+			second := measurement{failed: "is not tried"}
+			if first.failed == "" {
+				second = measure(program, strings.ReplaceAll(command, "TOOLS", tools), inputs[1], *limit, *memory)
+			}
 			verdict := judge(first, second, small, large)
 			if verdict != "" {
 				found++
@@ -111,16 +123,17 @@ type measurement struct {
 	failed             string
 }
 
-func measure(program, command, input string, limit time.Duration, memory int) measurement {
+func measure(program, command, input string, limit, memory int) measurement {
 	folder, err := os.MkdirTemp("", "awo-hostile-")
 	if err != nil {
 		return measurement{failed: err.Error()}
 	}
 	defer os.RemoveAll(folder)
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	// A machine that does something else as well makes a run long, not slow.
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Duration(limit)*time.Second)
 	defer cancel()
 	arguments := strings.Fields(strings.ReplaceAll(command, "IN", input))
-	c := exec.CommandContext(ctx, program, arguments...)
+	c := exec.CommandContext(ctx, "sh", append([]string{"-c", fmt.Sprintf(`ulimit -t %d; exec "$@"`, limit), "sh", program}, arguments...)...)
 	c.Dir = folder
 	c.Env = append(os.Environ(), "AWO_KEY=a key that is long enough for words")
 	if memory > 0 {
@@ -135,7 +148,7 @@ func measure(program, command, input string, limit time.Duration, memory int) me
 	}
 	exit, failed := errors.AsType[*exec.ExitError](err)
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || m.seconds >= float64(limit)-1:
 		m.failed = "does not end"
 	case failed && exit.ExitCode() != 1:
 		m.failed = fmt.Sprintf("exit code %d: %.200s", exit.ExitCode(), out)

@@ -34,16 +34,22 @@ type corpus struct {
 var (
 	// quick is what each corpus goes through.
 	quick = map[string][]string{
-		"inspect": {"inspect {in}", "inspect {in} --format json"},
-		"convert": {"convert {in}"},
-		"analyze": {"analyze {in} --format json", "analyze {in} --sources --permutations 99"},
+		"inspect":      {"inspect {in}", "inspect {in} --format json"},
+		"convert":      {"convert {in}"},
+		"compare-runs": {"compare-runs {in} {in} --sample 50"},
+		"show":         {"show {in}", "show {in} --find status==\"failed\" --format json", "show {in} --sort failed --limit 3 --format csv"},
+		"convert-to":   {"convert {in} --to xes", "convert {in} --to ocel", "convert {in} --to openai-chat", "convert {in} --to otlp"},
+		"analyze":      {"analyze {in} --format json", "analyze {in} --sources --permutations 99"},
+		"config":       {"config", "config analyze --format json"},
+		"summary":      {"summary {in}", "summary {in} {rules} --format json"},
 		"extract": {
 			"extract {in} {rules} --threshold 3 --out tools",
 			"verify tools {in} {rules} --min-agreement 0",
 			"why tools",
 		},
-		"cost":  {"cost {in} --format json"},
-		"graph": {"graph {in} {rules} --graphml g.graphml --dot g.dot --mermaid g.mmd --graph-json g.json"},
+		"summarize": {"summarize {in} --out part.awosum", "analyze part.awosum --by model --format json"},
+		"cost":      {"cost {in} --format json"},
+		"graph":     {"graph {in} {rules} --graphml g.graphml --dot g.dot --mermaid g.mmd --graph-json g.json"},
 	}
 
 	// thorough is every command and every format that it prints.
@@ -61,7 +67,7 @@ var (
 		},
 		"cost-formats": {
 			"cost {in}", "cost {in} --lazy", "cost {in} --lazy --format json",
-			"cost {in} --format markdown", "cost {in} --format csv --caching on",
+			"cost {in} --by session --shell split --format json", "cost {in} --format markdown", "cost {in} --format csv --caching on",
 		},
 		"graph-formats": {
 			"graph {in} {rules}", "graph {in} {rules} --format markdown", "graph {in} {rules} --format csv",
@@ -78,7 +84,8 @@ var (
 		},
 		"artefacts": {
 			"extract {in} {rules} --threshold 4 --select all --out tools --format json",
-			"extract --check tools", "verify tools {in} {rules}", "verify tools {in} {rules} --format json",
+			"extract --check tools", "extract {in} {rules} --prefetch 0.2 --out ahead", "diff tools ahead", "verify ahead {in} {rules} --format json",
+			"verify tools {in} {rules}", "verify tools {in} {rules} --format json",
 			"verify tools {in} --format markdown", "verify tools {in} --format csv",
 			"why tools", "why tools --format json", "why tools --format markdown",
 			"why-not tools {chain}", "why-not tools {chain} {in} {rules} --format json",
@@ -99,7 +106,7 @@ var (
 			"convert {in} --sample 1 --out one.jsonl", "predict a.awo <one.jsonl",
 			"predict a.awo --fire any --top 5 --format json <one.jsonl", "replay a.awo one.jsonl --format json",
 		},
-		"replay": {"replay {in} {rules}", "replay {in} --sample 50 --kfold 3 --fire any --gate open --format json"},
+		"replay": {"replay {in} {rules}", "replay {in} --sample 50 --kfold 3 --fire any --gate open --exclude-tool think --format json"},
 		"replay-formats": {
 			"replay {in} --sample 40 --kfold 3 --format markdown", "replay {in} --sample 40 --kfold 3 --format csv",
 			"replay {in} --sample 30 --prequential --format json", "replay {in} --sample 30 --kfold 3 --gate autotool --ablation",
@@ -108,9 +115,10 @@ var (
 		"backtest": {"backtest {in} {rules} --format json"},
 		"backtest-formats": {
 			"backtest {in} {rules} --sample 80", "backtest {in} --sample 60 --split task --format markdown --plots plots",
-			"backtest {in} --sample 60 --split kfold --folds 3 --techniques none,awo,patterns --sweep 3,8 --format csv",
+			"backtest {in} --sample 60 --split kfold --folds 3 --techniques none,awo,patterns --sweep 3,8 --batches --write-precision 0 --exclude-tool think --format csv",
 		},
-		"report": {"report {in} {rules} --sample 100 --out report.html", "report {in} --backtest never --format json"},
+		"compare": {"compare {in} --look --format json"},
+		"report":  {"report {in} {rules} --sample 100 --out report.html", "report {in} --backtest never --format json"},
 		"report-formats": {
 			"report {in} --sample 50 --format markdown", "report {in} --sample 50 --backtest never --format csv",
 			"report {in} --backtest never --by model --cost=false --sources=false",

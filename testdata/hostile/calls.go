@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// An exchange is a call and its result.
+type exchange struct{ tool, arguments, result string }
+
+func call(tool, arguments, result string) exchange { return exchange{tool, arguments, result} }
+
+// runs writes a conversation in OpenAI's format so many times, each a task of its own.
+func runs(times int, calls ...exchange) []byte {
+	var out bytes.Buffer
+	for i := range times {
+		fmt.Fprintf(&out, `{"model":"m","messages":[{"role":"user","content":"Task %d"}`, i)
+		for k, c := range calls {
+			fmt.Fprintf(&out, `,{"role":"assistant","content":null,"tool_calls":[{"id":"%d","type":"function","function":{"name":%s,"arguments":%s}}]},{"role":"tool","tool_call_id":"%d","content":%s}`,
+				k, quoted(c.tool), quoted(c.arguments), k, quoted(c.result))
+		}
+		out.WriteString("]}\n")
+	}
+	return out.Bytes()
+}
+
+func quoted(text string) string {
+	out, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string has a form in JSON
+	}
+	return string(out)
+}
+
+// first is the least number in values: all have as many digits, or nearly, so that short
+// numbers, which mean less, are not a part of small inputs alone.
+const first = 1000
+
+func keys(n int, different bool) exchange {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name := "key"
+		if different {
+			name = fmt.Sprintf("key_%d", first+i)
+		}
+		fmt.Fprintf(&b, "%q:\"value %d\"", name, first+i)
+	}
+	b.WriteByte('}')
+	return call("put", b.String(), b.String())
+}
+
+func listOf(n int) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"id-%d","n":%d}`, first+i, first+i)
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// sameOf is a list of n elements of one content.
+func sameOf(n int) string {
+	return "[" + strings.TrimSuffix(strings.Repeat(`{"id":"id-7","of":"id-7"},`, n), ",") + "]"
+}
+
+// nested puts JSON into a text of JSON, again and again; each level doubles the
+// backslashes of those within, up to a size at which nothing is learnt from more.
+func nested(levels int) string {
+	text := `{"v":"deep-value"}`
+	for range levels {
+		if len(text) > 1<<20 {
+			break
+		}
+		text = `{"t":` + quoted(text) + `}`
+	}
+	return text
+}
