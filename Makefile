@@ -7,13 +7,13 @@ BENCH    ?= .
 BENCHSIZE ?= 1GiB
 
 # Packages below testdata are not part of ./... and have to be named.
-PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/bench ./testdata/same ./testdata/hostile ./testdata/faults))
+PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/agent ./testdata/bench ./testdata/same ./testdata/hostile ./testdata/faults))
 
 # What the race detector runs: packages whose own tests start goroutines, without
 # those that -short leaves out because they start none, and the stories of input,
 # of which input_workers takes every command with several workers through its
 # stages. Of the second that a program waits for late reports it needs little.
-CONCURRENT = ./internal/par ./internal/golden ./inertia ./trace ./serve
+CONCURRENT = ./internal/par ./internal/golden ./inertia ./trace ./serve ./serve/compiled
 CONCURRENT_STORIES = TestScript/input_
 RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(GO) test -race -short
 
@@ -24,7 +24,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: build manual image demo check test same faults hostile bench backtest replay fuzz update
+.PHONY: serve-check build manual image demo check test same loop faults hostile page bench bench-compare backtest replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -49,9 +49,22 @@ demo: build
 check: check-format check-modules check-vet check-systems check-static check-tests check-race
 	@echo "check: all passed"
 
+# Servers and tests of others, from npm: they need Node 22, which is a package too.
+NODE_PACKAGES = node@22 @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31 \
+	@modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/conformance@0.1.16
+
+## serve-check: `awo serve` with servers of others behind it, and the protocol's own tests
+serve-check:
+	@if ! command -v npm >/dev/null; then echo "serve-check: skipped, there is no npm"; exit 0; fi; \
+	mkdir -p bin/node && cd bin/node && { [ -f package.json ] || echo '{"private": true}' >package.json; } && \
+	npm install --no-audit --no-fund --loglevel=error $(NODE_PACKAGES) && \
+	{ node_modules/node/bin/node --version >/dev/null 2>&1 || (cd node_modules/node && node installArchSpecificPackage.js) || true; } && \
+	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: skipped, Node 22 could not be had from npm"; exit 0;; esac && \
+	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestConformance' ./serve
+
 check-format:
 	@echo "== format (gofumpt)"
-	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/bench testdata/same testdata/hostile testdata/faults)) || exit 1; \
+	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/agent testdata/bench testdata/same testdata/hostile testdata/faults)) || exit 1; \
 	if [ -n "$$files" ]; then echo "not formatted; run '$(GO) tool gofumpt -w .':"; echo "$$files"; exit 1; fi
 
 check-modules:
@@ -114,18 +127,49 @@ same:
 	$(GO) build -trimpath -o "$$folder/new" . && \
 	$(GO) run ./testdata/same $(if $(wildcard $(DATA)),-traces $(DATA)) $(SAME) "$$folder/old" "$$folder/new"
 
-## faults: kill awo 200 times, fill its disk, damage 10,000 snapshots: old or new is there, and nothing torn
+## loop: 200 sessions of simulated agents, extract, 200 more with half of them served, compare; LOOP='-adopt 0.3' for other agents
+loop: build
+	@rm -rf bin/loop && mkdir -p bin/loop && $(GO) build -o bin/loop/agent ./testdata/agent
+	bin/loop/agent -awo bin/awo -n 200 -record bin/loop/before
+	./bin/awo extract bin/loop/before --out bin/loop/tools --quiet >bin/loop/extract.txt
+	./bin/awo backtest bin/loop/before --techniques patterns,prefetch --sweep '' --sweep-tools '' --quiet --format json >bin/loop/backtest.json
+	bin/loop/agent -awo bin/awo -first 200 -n 200 -record bin/loop/after -tools bin/loop/tools -control 0.5 $(LOOP)
+	./bin/awo compare bin/loop/after --tools bin/loop/tools --estimate bin/loop/backtest.json --look --quiet
+
+## faults: kill awo 200 times, fill its disk, read 10,000 damaged snapshots in Go, Python and TypeScript: old or new is there, and nothing torn
 faults: build
 	$(GO) run ./testdata/faults -awo bin/awo
 
-## hostile: how work grows with inputs that are made to be slow; HOSTILE='-match keys/ -factor 4' for some
+## hostile: how work grows with inputs that are made to be slow; HOSTILE='-match keys/ -part 4' for some
 hostile: build
 	$(GO) run ./testdata/hostile -awo bin/awo $(HOSTILE)
+
+## page: reports in a browser: time to open, faults of accessibility, screenshots below bin/page; needs Node and Chromium
+PAGERUNS = 10000
+page: build
+	@npm install --silent --no-fund --no-audit --prefix bin/page playwright-core@1.65.1 axe-core@4.14.1
+	@$(GO) run ./testdata/gen -n $(PAGERUNS) -o bin/page/runs.jsonl
+	./bin/awo report testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --out bin/page/office.html
+	./bin/awo report bin/page/runs.jsonl --backtest never --out bin/page/large.html
+	@ls -l bin/page/*.html
+	@node testdata/page/check.mjs bin/page bin/page/office.html bin/page/large.html
 
 ## bench: all benchmarks, or those that BENCH matches; then awo beside jq, DuckDB and Python on BENCHSIZE
 bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
 	$(GO) run ./testdata/bench -size $(BENCHSIZE) -runs 3 -install
+
+## bench-compare: benchmarks of BASE and of this checkout in turns, COUNT times, and benchstat's comparison; BENCH=Collect BENCHPKG=./dataflow for some
+COUNT    ?= 6
+BENCHPKG ?= ./...
+bench-compare:
+	@folder=$$(mktemp -d) && trap 'git worktree remove --force "$$folder/base" 2>/dev/null; rm -rf "$$folder"' EXIT && \
+	git worktree add --quiet --detach "$$folder/base" $(BASE) && \
+	for i in $$(seq $(COUNT)); do \
+		$(GO) test -C "$$folder/base" -run '^$$' -bench '$(BENCH)' -benchmem $(BENCHPKG) >>"$$folder/base.txt" && \
+		$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(BENCHPKG) >>"$$folder/here.txt" || exit 1; \
+	done && \
+	$(GO) tool benchstat "$$folder/base.txt" "$$folder/here.txt"
 
 ## replay: what inertia is worth, on recorded traces below DATA and in the office world
 DATA ?= traces
