@@ -70,7 +70,7 @@ func TestAntiMetaToolsAreNamed(t *testing.T) {
 		}
 		return string(out)
 	}
-	text := awo("extract", "runs.jsonl", "--out", "tools")
+	text := awo("extract", "runs.jsonl", "--out", "tools", "--details")
 	for _, want := range []string{"Anti-meta-tools: they fail more often than their parts", "fails-more-often", `then_parcel +60 +24 +24 +40\.0 +\[28\.6, 53\.6\] +5\.0 `} {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -93,7 +93,7 @@ func TestAntiMetaToolsAreNamed(t *testing.T) {
 	if named != 1 {
 		t.Errorf("%d candidates are named anti-meta-tools, want 1:\n%s", named, candidates)
 	}
-	if page := awo("backtest", "runs.jsonl", "--sweep", ""); !strings.Contains(page, "Rejected as anti-meta-tools") || !strings.Contains(page, "patterns 0.8") {
+	if page := awo("backtest", "runs.jsonl", "--sweep", "", "--details"); !strings.Contains(page, "Rejected as anti-meta-tools") || !strings.Contains(page, "patterns 0.8") {
 		t.Errorf("the back-test does not say how many were left out:\n%s", page)
 	}
 	for _, shown := range []string{text, string(candidates)} {

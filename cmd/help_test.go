@@ -107,6 +107,9 @@ func redirected(words []string) []string {
 
 // parseArgs parses arguments as awo would, without running anything.
 func parseArgs(args []string) error {
+	if len(args) > 0 && strings.HasSuffix(args[0], "/") {
+		args = append([]string{"summary"}, args...) // traces without a command, as in orSummary
+	}
 	root := newRoot(&cli.App{})
 	c, rest, err := root.Find(args)
 	if err != nil {

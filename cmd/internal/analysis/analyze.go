@@ -128,7 +128,9 @@ func analyze(j *cli.Job, o analyzeOptions, files []string) error {
 		}
 	}
 	d := analysisDocument(in, found, o, j.Complete())
-	d.Next = []string{j.Then(files, "what would be saved, on tasks held out", "backtest", "{}")}
+	if in.Summaries() == 0 { // a back-test needs the calls themselves
+		d.Next = []string{j.Then(files, "what would be saved, on tasks held out", "backtest", "{}")}
+	}
 	return j.Print(d, analysisResult(in, found), notes...)
 }
 

@@ -67,6 +67,7 @@ cost, which are what those commands print, and process, which is the process map
 // reportInput is what the sections of a report are made of.
 type reportInput struct {
 	in      *cli.Intake
+	wrong   *cli.Findings // what is wrong with the agent, in the calls that are analyzed
 	found   *findings
 	o       analyzeOptions
 	process *process.Builder
@@ -139,7 +140,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	r := &reportInput{in: in, found: found, o: o.analyzeOptions, process: walked, figures: map[string]*plot.Figure{}}
+	r := &reportInput{in: in, wrong: in.Findings, found: found, o: o.analyzeOptions, process: walked, figures: map[string]*plot.Figure{}}
 	result := analysisResult(in, found)
 	result.Process = processJSON(walked.Map())
 	if err := weigh(j, r, o, files); err != nil {
@@ -207,8 +208,8 @@ func reportDocument(r *reportInput) (*report.Document, error) {
 	if r.saving != nil {
 		d.Add(r.saving.headline())
 	}
-	r.in.Findings.Section(d, cli.FindingsShown)
-	d.Add(cli.FindingsTable(r.in.Findings.List()).IfAny())
+	r.wrong.Section(d, cli.FindingsShown)
+	d.Add(cli.FindingsTable(r.wrong.List()).IfAny())
 	drawn, err := analysisFigures(r.found)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	if r.in.Tally.Calls == 0 {
 		return nil
 	}
-	r.in.IsRead, r.in.Exclude = true, nil
+	r.in.IsRead, r.in.Exclude, r.in.Findings = true, nil, nil
 	if o.Cost {
 		meter, err := j.Meter(o.PriceOptions)
 		if err != nil {
@@ -69,6 +69,7 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	if err != nil {
 		return err
 	}
+	r.in.Findings = j.NewFindings(meter)
 	found, err := worth.BackTest(j, r.in, set, meter, worth.UsualBacktest(o.InputOptions, o.PriceOptions, o.Rules))
 	if err != nil {
 		return err

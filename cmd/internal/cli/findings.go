@@ -25,6 +25,8 @@ type Findings struct {
 	account *cost.Account  // of the trajectory at hand, if a command made one
 	list    []findings.Finding
 	isDone  bool
+
+	hasLooked bool // at all that a reading yields
 }
 
 // NewFindings returns findings under the rules that the job read last. Tokens are those
@@ -103,6 +105,7 @@ func (f *Findings) look(workers int, in iter.Seq2[*trace.Trajectory, error]) ite
 				return
 			}
 		}
+		f.hasLooked = true
 	}
 }
 

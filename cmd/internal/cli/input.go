@@ -240,12 +240,30 @@ func (in *Intake) leaves(t *trace.Trajectory) bool {
 }
 
 // Source yields the trajectories that pass, over and over: the first time as All
-// does, later without counting anything or telling of a problem again.
+// does, later without counting anything or telling of a problem again. Findings that
+// were set since look at what the next reading yields.
 func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
 	if !in.IsRead {
 		in.IsRead = true
 		return in.All()
 	}
+	again := in.again()
+	if in.Findings == nil || in.Findings.hasLooked {
+		return again
+	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		in.Findings.begin()
+		for t, err := range in.Findings.look(in.j.Parallel(), again) {
+			if !yield(t, err) || err != nil {
+				return
+			}
+			in.Findings.add(t)
+		}
+	}
+}
+
+// again yields the trajectories that pass, which were read before.
+func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range filter.Apply(in.read(in.j.trajectoriesAgain(in.Reader)), in.filter, &filter.Counts{}) {
 			if err == nil && in.leaves(t) {
