@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -346,4 +347,30 @@ func withoutAttached(t *testing.T, text json.RawMessage) (trace.Value, int) {
 		return trace.NewString(before + "}"), strings.Count(after, `"tool"`)
 	}
 	return v, 0
+}
+
+// TestNamesAreDefinedOnce holds modules that are put together from two texts to one
+// definition of each name: in Python the second would silently take the place of the first.
+func TestNamesAreDefinedOnce(t *testing.T) {
+	defined := regexp.MustCompile(`(?m)^(?:def|class|const|function) (\w+)|^(_\w+) = `)
+	in := emit.Results{Prefetch: &stored.File{Set: prefetch.Set{Reads: []string{"a", "b"}, Rules: []prefetch.Rule{
+		{ID: "1", Source: prefetch.Source{Tool: "a", Path: mustPath(t, "$.x")}, Target: prefetch.Target{Tool: "b", Argument: "id"}, Depth: 1},
+	}}}}
+	for _, e := range []emit.Emitter{emit.PrefetchPython, emit.PrefetchTypeScript} {
+		files, err := e.Emit(in)
+		if err != nil || len(files) != 1 {
+			t.Fatal(files, err)
+		}
+		seen := map[string]bool{}
+		for _, m := range defined.FindAllStringSubmatch(string(files[0].Data), -1) {
+			name := m[1] + m[2]
+			if seen[name] {
+				t.Errorf("%s defines %s twice", e.Name, name)
+			}
+			seen[name] = true
+		}
+		if len(seen) < 20 {
+			t.Errorf("%s: only %d definitions are found", e.Name, len(seen))
+		}
+	}
 }

@@ -478,6 +478,51 @@ def _plain(value):
     raise TypeError("%s is no JSON value" % type(value).__name__)
 
 
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _spelled(number):
+    """Return the text of a number: 7.0 is 7, 1e3 is 1000."""
+    if isinstance(number, int):
+        return str(number)
+    if number == int(number) and abs(number) < 1e21:
+        whole = format(Decimal(repr(number)), "f").partition(".")[0]
+        return "0" if whole == "-0" else whole
+    return repr(number)
+
+
+def _key(value):
+    """Return a text that is the same for values that are equal as JSON."""
+    if _is_number(value):
+        return _spelled(value)
+    if isinstance(value, list):
+        return "[" + ",".join(_key(one) for one in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ",".join(json.dumps(name) + ":" + _key(value[name]) for name in sorted(value)) + "}"
+    return json.dumps(value)
+
+
+def _text(value):
+    """Return the compact JSON of a value, members in order of their names."""
+    if _is_number(value):
+        return _spelled(value)
+    if isinstance(value, list):
+        return "[" + ",".join(map(_text, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ",".join(_text(name) + ":" + _text(value[name]) for name in sorted(value)) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _is_type(value, name):
+    if name == "integer":
+        return _is_number(value) and value == int(value)
+    if name == "number":
+        return _is_number(value)
+    kinds = {"null": type(None), "boolean": bool, "string": str, "array": list, "object": dict}
+    return isinstance(value, kinds[name])
+
+
 def _content(value):
     """Return what a result of MCP holds, or content blocks, and whether it is an error."""
     failed = False
@@ -692,51 +737,6 @@ def _cut(piece, size):
     piece["kept"] = len(text[:end].encode())
     piece["value"] = text[:end] if end else None
     piece["text"] = _text(piece["value"])
-
-
-def _is_number(value):
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _spelled(number):
-    """Return the text of a number: 7.0 is 7, 1e3 is 1000."""
-    if isinstance(number, int):
-        return str(number)
-    if number == int(number) and abs(number) < 1e21:
-        whole = format(Decimal(repr(number)), "f").partition(".")[0]
-        return "0" if whole == "-0" else whole
-    return repr(number)
-
-
-def _key(value):
-    """Return a text that is the same for values that are equal as JSON."""
-    if _is_number(value):
-        return _spelled(value)
-    if isinstance(value, list):
-        return "[" + ",".join(_key(one) for one in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ",".join(json.dumps(name) + ":" + _key(value[name]) for name in sorted(value)) + "}"
-    return json.dumps(value)
-
-
-def _text(value):
-    """Return the compact JSON of a value, members in order of their names."""
-    if _is_number(value):
-        return _spelled(value)
-    if isinstance(value, list):
-        return "[" + ",".join(map(_text, value)) + "]"
-    if isinstance(value, dict):
-        return "{" + ",".join(_text(name) + ":" + _text(value[name]) for name in sorted(value)) + "}"
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _is_type(value, name):
-    if name == "integer":
-        return _is_number(value) and value == int(value)
-    if name == "number":
-        return _is_number(value)
-    kinds = {"null": type(None), "boolean": bool, "string": str, "array": list, "object": dict}
-    return isinstance(value, kinds[name])
 
 
 # What follows was found in the traces: one JSON text for each meta-tool.

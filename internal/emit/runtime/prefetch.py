@@ -324,7 +324,7 @@ class _Run:
     def follow(self, tool, args, result, level, again, failed):
         reads = []
         for rule in _RULES.get(tool, ()):
-            if level > rule["depth"] or not _holds(rule, again, failed):
+            if level > rule["depth"] or not _applies(rule, again, failed):
                 continue
             for element, wanted in _offers(rule, args, result):
                 if rule["most"] and element >= rule["most"] or self.budget <= 0:
@@ -378,7 +378,7 @@ def _read(result):
     return result
 
 
-def _holds(rule, again, failed):
+def _applies(rule, again, failed):
     if rule["turn"] == "first" and again or rule["turn"] == "again" and not again:
         return False
     return not (rule["last"] == "ok" and failed or rule["last"] == "failed" and not failed)
