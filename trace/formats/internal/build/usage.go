@@ -164,6 +164,7 @@ var UsageSession = Usage{
 	counts: map[string]part{
 		"input": input, "output": output, "reasoning": reasoning, "cacheRead": cached, "cacheWrite": written, "cached_input": cached,
 		"input_other": input, "input_cache_read": cached, "input_cache_creation": written,
+		"inputOther": input, "inputCacheRead": cached, "inputCacheCreation": written,
 	},
 	details: map[string]map[string]part{"cache": {"read": cached, "write": written}},
 	sum:     cacheApart,

@@ -28,7 +28,7 @@ func readContent(list []byte) (r contentRead) {
 	for ok := c.Array(); ok && c.Element(); {
 		if token := c.Token(); token != nil {
 			r.say(token)
-			r.plain++
+			r.mixed = true
 			continue
 		}
 		raw := c.Raw()
@@ -65,7 +65,13 @@ func (r *contentRead) add(p *messagePart, raw []byte) {
 		r.mixed = true
 	}
 	switch p.kind() {
+	case partMark:
+		r.mixed = true
 	case partText, partUser:
+		if call := p.printedCall(); call != nil {
+			r.items, r.mixed = append(r.items, *call), true
+			return
+		}
 		if p.text != nil {
 			r.say(p.text)
 			if build.HasMember(raw, "text") || build.HasMember(raw, "refusal") {
@@ -108,6 +114,24 @@ func (r *contentRead) add(p *messagePart, raw []byte) {
 	default:
 		r.strange(raw)
 	}
+}
+
+// printedCall returns the call that the text of a part is as Python prints it, nil if it
+// is none.
+func (p *messagePart) printedCall() *build.Item {
+	if p.text == nil || !bytes.Contains(p.text[:min(len(p.text), 64)], []byte("ToolCall(")) {
+		return nil
+	}
+	value, ok := PythonJSON(trace.Raw{Data: p.text, Form: trace.FormString}.Content())
+	if !ok || value[0] != '{' {
+		return nil
+	}
+	var call messagePart
+	if call.read(value); !call.isCall() || len(call.name) == 0 {
+		return nil
+	}
+	it := call.call()
+	return &it
 }
 
 // said returns the text of a part.
