@@ -257,12 +257,15 @@ func readMessage(l *log, record []byte) {
 		}
 	}
 	s := said{
-		at:    moment(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp"),
+		at:    moment(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp", "ts"),
 		end:   moment(record, "info.time.completed", "time.completed"),
-		model: cmp.Or(text(record, "model"), text(record, "model_id"), text(inner, "model"), text(record, "info", "modelID"), text(inner, "model_name")),
+		model: cmp.Or(text(record, "model"), text(record, "model_id"), text(inner, "model"), text(record, "info", "modelID"), text(record, "modelInfo", "modelId"), text(inner, "model_name")),
 	}
 	if s.usage = usageOf(inner, record, member(inner, "metadata"), member(record, "data")); !s.usage.Known {
 		s.usage = build.ReadUsage(member(record, "info", "tokens"), &build.UsageSession)
+	}
+	if tokens := member(record, "metrics", "tokens"); tokens != nil && !s.usage.Known {
+		s.usage = build.ReadUsage(tokens, &build.UsageCline)
 	}
 	for _, step := range stepsOf(inner) {
 		items, _ := l.messages.Read(trace.JSONOf(step), false)
@@ -350,7 +353,7 @@ func detectMessages(h trace.Head) trace.Match {
 		switch {
 		case kind == "message" && r.Has("role", "content") && (r.Has("model") || r.Has("sessionId")), // a response of Anthropic's interface alone, CodeBuddy
 			r.Has("role", "message") && inner.Has("content"), kind == "message" && inner.Has("role"),
-			r.Has("message") && inner.Has("parts") && inner.Has("role"):
+			r.Has("message") && inner.Has("parts") && inner.Has("role"), r.Has("role", "content", "ts"): // Cline, Roo Code
 			return trace.Match{OK: true}
 		case r.Has("info", "messages") && bytes.Contains(m["messages"], []byte(`"parts"`)), r.Has("info", "parts") && build.HasMember(m["info"], "role"):
 			return trace.Match{OK: true}

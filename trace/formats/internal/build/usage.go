@@ -158,6 +158,12 @@ func ReadUsage(object []byte, forms ...*Usage) (u trace.Usage) {
 	return u
 }
 
+// UsageCline is how Cline counts the tokens of a message.
+var UsageCline = Usage{
+	counts: map[string]part{"prompt": input, "completion": output, "cached": cached},
+	sum:    cacheMaybeApart,
+}
+
 // UsageSession is how sessions of coding agents count tokens: what was read from the
 // cache, or written to it, apart from the input.
 var UsageSession = Usage{

@@ -61,7 +61,7 @@ func (r *contentRead) say(token []byte) {
 }
 
 func (r *contentRead) add(p *messagePart, raw []byte) {
-	if kind := p.kind(); kind != partText && kind != partUser && p.text != nil {
+	if kind := p.kind(); kind == partCall || kind == partResult || kind != partText && kind != partUser && p.text != nil {
 		r.mixed = true
 	}
 	switch p.kind() {
@@ -171,12 +171,21 @@ func (r *contentRead) calls(value []byte) {
 
 // answerCode gives the code that the model had run its result.
 func (r *contentRead) answerCode(p *messagePart) {
+	at := -1
 	for i := range r.items {
-		it := &r.items[i]
-		if it.Kind != build.ItemCall || string(it.Tool) != "code_execution" || it.Answered {
-			continue
+		if it := &r.items[i]; it.Kind == build.ItemCall && string(it.Tool) == "code_execution" {
+			if at = i; !it.Answered {
+				break
+			}
 		}
-		it.Answered, it.Result = true, p.result
+	}
+	if at >= 0 { // of several results of one run, each says more
+		it := &r.items[at]
+		if it.Answered {
+			it.Result = trace.TextOf(string(p.result.AppendText(it.Result.AppendText(nil))))
+		} else {
+			it.Answered, it.Result = true, p.result
+		}
 		switch {
 		case p.status == "OUTCOME_OK":
 			it.Status = trace.StatusOK
