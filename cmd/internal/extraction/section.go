@@ -55,7 +55,7 @@ func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *v
 	} else {
 		blocks = append(blocks, report.Paragraph(extractionAnswer(o, out)))
 	}
-	ahead, err := readsAhead(j, in, set, meter, o)
+	ahead, err := readsAhead(j, in, set, meter, o, c)
 	if err != nil {
 		return nil, err
 	}
