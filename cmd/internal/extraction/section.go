@@ -25,7 +25,7 @@ const cardsShown = 12
 func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *verdict.JSON, seed uint64) ([]report.Block, error) {
 	o := Options{
 		InputOptions: cli.InputOptions{Seed: seed}, Threshold: candidate.DefaultThreshold, Algorithm: string(compile.Patterns), MaxExtra: bind.DefaultMaxExtra,
-		AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Verdict: "never", Prefetch: learn.DefaultThreshold,
+		AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Verdict: "never", By: "none", Prefetch: learn.DefaultThreshold,
 	}
 	against := ""
 	if v != nil {
@@ -33,9 +33,12 @@ func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *v
 			if v.Options.Use > 0 {
 				o.Prefetch = v.Options.Use
 			}
-			if v.Options.Select == "" {
+			switch {
+			case v.Action == string(backtest.DoByAgent):
+				against = "The verdict above is one for each of several agents; these are what could be offered to all of them."
+			case v.Options.Select == "":
 				against = "The verdict above is against offering meta-tools here, so `awo extract` offers none unless it is told to (--verdict never); these are what it could offer."
-			} else {
+			default:
 				o.Select, o.Threshold, o.MaxTools = v.Options.Select, cli.OrAuto(v.Options.Threshold), v.Options.MaxTools
 			}
 		}
