@@ -105,6 +105,36 @@ func (p *Part) compile(w way) (*compiled, error) {
 	return p.compiled[w], err
 }
 
+// choosing are the options of a choice.
+func (p *Part) choosing() ChooseOptions {
+	o := p.Options.Choose
+	o.Meter, o.Fit, o.Workers = p.meter, p.fit, p.Options.Workers
+	return o
+}
+
+// readChoices reads what choices among the meta-tools of the ways rest on. They have to be
+// compiled.
+func (p *Part) readChoices(ways []way) error {
+	var missing []*compiled
+	var lists [][]*bind.Definition
+	for _, w := range ways {
+		if c := p.compiled[w]; c.choice == nil && !slices.Contains(missing, c) {
+			missing, lists = append(missing, c), append(lists, c.definitions)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	choices, err := readChoices(p.Source, p.Options.Rules, lists, p.choosing())
+	if err != nil {
+		return err
+	}
+	for i, c := range missing {
+		c.choice = choices[i]
+	}
+	return nil
+}
+
 // choose compiles the training part and chooses among what comes out. Where something
 // is chosen in several ways the traces are read once.
 func (p *Part) choose(w chosenWay) (*chosen, error) {
@@ -115,8 +145,7 @@ func (p *Part) choose(w chosenWay) (*chosen, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := p.Options.Choose
-	o.Meter, o.Fit, o.Workers = p.meter, p.fit, p.Options.Workers
+	o := p.choosing()
 	if w.threshold > 0 {
 		o.MinTurns = w.threshold
 	}
@@ -124,12 +153,11 @@ func (p *Part) choose(w chosenWay) (*chosen, error) {
 		o.Select = w.selection
 	}
 	if c.choice == nil {
-		if c.choice, err = Choose(p.Source, p.Options.Rules, c.definitions, o); err != nil {
+		if err := p.readChoices([]way{w.way}); err != nil {
 			return nil, err
 		}
-	} else {
-		c.choice.again(o)
 	}
+	c.choice.again(o)
 	out := &chosen{tools: c.choice.Tools(), uses: c.choice.uses(), anti: c.choice.Anti()}
 	if p.pool == nil {
 		p.pool, p.chosen = &pool{}, map[chosenWay]*chosen{}

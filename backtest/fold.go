@@ -26,6 +26,15 @@ func (r *run) fold(split trace.Split) error {
 	if err := part.prepare(ways); err != nil {
 		return err
 	}
+	var offered []way
+	for i := range r.columns {
+		if o := r.columns[i].offer; o != nil {
+			offered = append(offered, o.way)
+		}
+	}
+	if err := part.readChoices(offered); err != nil {
+		return err
+	}
 	for i := range r.columns {
 		if o := r.columns[i].offer; o != nil {
 			if _, err := part.choose(chosenWay{o.way, o.selection}); err != nil {
@@ -45,7 +54,10 @@ func (r *run) fold(split trace.Split) error {
 	if part.pool != nil {
 		part.pool.find()
 	}
-	part.compiled, part.chosen, part.habits, part.survey, part.readers = nil, nil, nil, nil, nil
+	if err := part.learnRegistering(); err != nil {
+		return err
+	}
+	part.compiled, part.chosen, part.habits, part.survey, part.readers, part.register = nil, nil, nil, nil, nil, nil
 	r.progress("testing")
 	r.part++
 	if r.all == nil {
