@@ -64,11 +64,16 @@ func (p *Part) prepare(ways []way) error {
 	if err != nil {
 		return err
 	}
-	list := make([]compile.Way, len(missing))
+	// The threshold of Options is mostly one of those that are tried beside it.
+	var list []compile.Way
+	at := make([]int, len(missing)) // in list
 	for i, w := range missing {
-		list[i] = compile.Way{Algorithm: w.algorithm, AsPublished: w.published, Unbound: w.published, Threshold: o.Compile.Extract.Threshold, Bind: o.Compile.Bind}
-		if w.threshold > 0 {
-			list[i].Threshold, list[i].Bind.Threshold = w.threshold, w.threshold
+		one := p.wayOf(w)
+		at[i] = slices.IndexFunc(list, func(x compile.Way) bool {
+			return x.Algorithm == one.Algorithm && x.AsPublished == one.AsPublished && x.Threshold == one.Threshold && x.Bind.Threshold == one.Bind.Threshold
+		})
+		if at[i] < 0 {
+			at[i], list = len(list), append(list, one)
 		}
 	}
 	compilations, err := survey.Compile(list...)
@@ -76,9 +81,23 @@ func (p *Part) prepare(ways []way) error {
 		return err
 	}
 	for i, w := range missing {
-		p.compiled[w] = newCompiled(compilations[i], w)
+		if first := slices.Index(at, at[i]); first < i {
+			p.compiled[w] = p.compiled[missing[first]]
+			continue
+		}
+		p.compiled[w] = newCompiled(compilations[at[i]], w)
 	}
 	return nil
+}
+
+// wayOf returns a way as the compiler takes it.
+func (p *Part) wayOf(w way) compile.Way {
+	o := &p.Options.Compile
+	out := compile.Way{Algorithm: w.algorithm, AsPublished: w.published, Unbound: w.published, Threshold: o.Extract.Threshold, Bind: o.Bind}
+	if w.threshold > 0 {
+		out.Threshold, out.Bind.Threshold = w.threshold, w.threshold
+	}
+	return out
 }
 
 func newCompiled(c *compile.Compilation, w way) *compiled {

@@ -17,7 +17,6 @@ type tried struct {
 func (r *run) fold(split trace.Split) error {
 	part := &Part{Source: Side(r.source, split, trace.SideTrain), Options: r.options, meter: r.options.Meter, fit: r.fit}
 	var learnt []Trained
-	labels := false
 	var ways []way
 	for i := range r.columns {
 		ways = append(ways, r.columns[i].ways...)
@@ -48,7 +47,6 @@ func (r *run) fold(split trace.Split) error {
 		if err != nil {
 			return err
 		}
-		labels = labels || trained.Summary().Labels
 		learnt = append(learnt, trained)
 	}
 	if part.pool != nil {
@@ -63,8 +61,11 @@ func (r *run) fold(split trace.Split) error {
 	if r.all == nil {
 		r.all = make([]totals, len(learnt))
 	}
+	labels := false
 	for i, trained := range learnt {
-		r.all[i].learn(trained.Summary())
+		summary := trained.Summary()
+		labels = labels || summary.Labels
+		r.all[i].learn(summary)
 	}
 	var failed error
 	cases := casesOf(r.test(split), newLabeller(r.options.Rules, labels), &failed)
