@@ -28,7 +28,7 @@ func TestWidth(t *testing.T) {
 		}
 	}
 	quick := []string{"summary {}", "inspect {}", "cost {}", "analyze {} --permutations 0", "analyze {} --details --permutations 0", "inspect {} --details", "cost {} --details", "graph {}", "tools graph {}"}
-	slow := []string{"extract {}", "extract {} --details", "replay {}", "replay {} --details", "snapshot build {} --out $WORK/x.awo", "tools subset {} --folds 2", "backtest {} --techniques none,batch", "config"}
+	slow := []string{"extract {} --sample 60", "extract {} --sample 60 --details", "replay {} --sample 60", "replay {} --sample 60 --details", "snapshot build {} --out $WORK/x.awo", "tools subset {} --sample 60 --folds 2", "backtest {} --sample 60 --techniques none,patterns,prefetch,all", "config"}
 	for i, file := range files {
 		commands := quick
 		if i == 0 {

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -41,6 +42,7 @@ type Handler struct {
 	ctx      context.Context
 	mu       sync.Mutex
 	sessions map[string]*visitor
+	shared   map[string]*stateless // by whose token the requests have, and the unit of an experiment
 	work     sync.WaitGroup
 }
 
@@ -52,7 +54,7 @@ func (g *Gateway) Handler(ctx context.Context, o HTTPOptions) *Handler {
 	if o.MaxSessions <= 0 {
 		o.MaxSessions = 32
 	}
-	return &Handler{g: g, o: o, ctx: ctx, sessions: map[string]*visitor{}}
+	return &Handler{g: g, o: o, ctx: ctx, sessions: map[string]*visitor{}, shared: map[string]*stateless{}}
 }
 
 // Wait waits for all sessions to have ended.
@@ -73,9 +75,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "a token is needed", http.StatusUnauthorized)
 		return
 	}
-	switch r.Method {
-	case http.MethodPost:
+	switch without := r.Header.Get("Mcp-Protocol-Version") >= statelessVersion; {
+	case r.Method == http.MethodPost:
 		h.post(w, r, who)
+	case without:
+		w.Header().Set("Allow", "POST")
+		http.Error(w, "only POST where there are no sessions", http.StatusMethodNotAllowed)
+	default:
+		h.session(w, r, who)
+	}
+}
+
+// session deals with requests about a session that are no messages.
+func (h *Handler) session(w http.ResponseWriter, r *http.Request, who string) {
+	switch r.Method {
 	case http.MethodGet:
 		if v := h.find(w, r, who); v != nil {
 			v.listen(w, r)
@@ -179,6 +192,10 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who string) {
 		return
 	}
 	request, _ := message.(*jsonrpc.Request)
+	if r.Header.Get("Mcp-Protocol-Version") >= statelessVersion || request != nil && isStateless(request.Params) {
+		h.without(w, r, who, request)
+		return
+	}
 	var v *visitor
 	if request != nil && request.Method == "initialize" && r.Header.Get("Mcp-Session-Id") == "" {
 		v = h.open(w, who)
@@ -200,7 +217,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who string) {
 func (h *Handler) open(w http.ResponseWriter, who string) *visitor {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.sessions) >= h.o.MaxSessions || h.ctx.Err() != nil {
+	if len(h.sessions)+len(h.shared) >= h.o.MaxSessions || h.ctx.Err() != nil {
 		w.Header().Set("Retry-After", "60")
 		http.Error(w, "too many sessions", http.StatusServiceUnavailable)
 		return nil
@@ -240,8 +257,9 @@ type flow struct {
 }
 
 type piece struct {
-	data []byte
-	last bool // the answer
+	data   []byte
+	last   bool // the answer
+	status int  // of HTTP, if nothing comes before it; 0 is 200
 }
 
 // maxFlow is how many messages wait for an agent that does not listen.
@@ -319,7 +337,7 @@ func (v *visitor) Send(message jsonrpc.Message, related jsonrpc.ID) error {
 	case f == nil:
 		f = v.own
 	}
-	if !f.put(piece{data, answers}) {
+	if !f.put(piece{data: data, last: answers}) {
 		return errors.New("too many messages wait")
 	}
 	return nil
@@ -362,31 +380,39 @@ func (v *visitor) call(w http.ResponseWriter, r *http.Request, request *jsonrpc.
 		http.Error(w, "the session has ended", http.StatusNotFound)
 		return
 	}
-	streaming := false
-	for {
+	if !f.send(w, r, v.gone, false) {
+		http.Error(w, "the session has ended", http.StatusNotFound)
+	}
+}
+
+// send sends what comes, until the answer was sent, the agent has gone or gone is closed.
+// It returns false if nothing was sent because of that.
+func (f *flow) send(w http.ResponseWriter, r *http.Request, gone <-chan struct{}, streaming bool) bool {
+	for ended := false; ; {
 		select {
 		case <-f.wake:
-		case <-v.gone:
-			if !streaming {
-				http.Error(w, "the session has ended", http.StatusNotFound)
-			}
-			return
+		case <-gone:
+			ended = true // but for what was said at the end
 		case <-r.Context().Done():
-			return
+			return true
 		}
 		for _, p := range f.take() {
 			if p.last && !streaming {
 				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(cmp.Or(p.status, http.StatusOK))
 				_, _ = w.Write(p.data) // who went without waiting is gone
-				return
+				return true
 			}
 			if !streaming {
 				beginStream(w)
 				streaming = true
 			}
 			if !event(w, p.data) || p.last {
-				return
+				return true
 			}
+		}
+		if ended {
+			return streaming
 		}
 	}
 }

@@ -35,9 +35,15 @@ func handle(t *testing.T, g *serve.Gateway, o serve.HTTPOptions) string {
 	return s.URL
 }
 
-// TestHTTPBoth relays over HTTP to a relay over HTTP: the client and the far server are
-// the SDK's, the middle is ours on both sides.
+// TestHTTPBoth relays over HTTP to a relay over HTTP, in both protocols: the client is the
+// SDK's, the middle is ours on both sides.
 func TestHTTPBoth(t *testing.T) {
+	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		t.Run(version, func(t *testing.T) { httpBoth(t, version) })
+	}
+}
+
+func httpBoth(t *testing.T, version string) {
 	far := handle(t, serve.New([]serve.Server{server(t, "odd", "odd")}, serve.Options{}), serve.HTTPOptions{Tokens: []serve.Token{{Name: "me", Value: "a-token-of-some-length"}}})
 	near := handle(t, serve.New([]serve.Server{{Name: "far", URL: far, Headers: []serve.Header{{Name: "Authorization", Value: "Bearer a-token-of-some-length"}}}}, serve.Options{}), serve.HTTPOptions{})
 	asked := 0
@@ -53,7 +59,7 @@ func TestHTTPBoth(t *testing.T) {
 		},
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { changed <- struct{}{} },
 	})
-	session, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: near}, nil)
+	session, err := c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: near}, &mcp.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}

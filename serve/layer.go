@@ -150,7 +150,7 @@ func (h *Host) Call(ctx context.Context, w Within, t *Tool, arguments json.RawMe
 	params := append(append([]byte(`{"name":`), quoted(t.Name)...), `,"arguments":`...)
 	params = append(append(params, arguments...), '}')
 	answered := make(chan *jsonrpc.Response, 1)
-	id, ok := u.callFor(&w, "tools/call", params, func(r *jsonrpc.Response) { answered <- r })
+	id, ok := u.callFor(&w, w.Request, "tools/call", params, func(r *jsonrpc.Response) { answered <- r })
 	if !ok {
 		return nil, ErrNotMade
 	}
@@ -181,31 +181,7 @@ func (h *Host) Call(ctx context.Context, w Within, t *Tool, arguments json.RawMe
 
 // Ask asks the agent something that belongs to a request of its own.
 func (h *Host) Ask(ctx context.Context, request jsonrpc.ID, method string, params json.RawMessage) (json.RawMessage, error) {
-	s := h.s
-	answered := make(chan *jsonrpc.Response, 1)
-	s.mu.Lock()
-	if len(s.asked) >= maxAsked {
-		s.mu.Unlock()
-		return nil, errors.New("too many questions wait for the agent")
-	}
-	id := s.question(question{answer: answered})
-	s.mu.Unlock()
-	own, _ := jsonrpc.MakeID(id)
-	s.send(&jsonrpc.Request{ID: own, Method: method, Params: params}, request)
-	select {
-	case r := <-answered:
-		if r.Error != nil {
-			return nil, r.Error
-		}
-		return r.Result, nil
-	case <-s.ctx.Done():
-		return nil, s.ctx.Err()
-	case <-ctx.Done():
-		s.mu.Lock()
-		delete(s.asked, id)
-		s.mu.Unlock()
-		return nil, ctx.Err()
-	}
+	return h.s.ask(ctx, request, method, params)
 }
 
 // Tell sends a notification that belongs to a request of the agent's.

@@ -30,6 +30,7 @@ var oddTools = []string{
 	`{"name":"echo","inputSchema":{"type":"object"}}`,
 	`{"name":"steps","inputSchema":{"type":"object"}}`,
 	`{"name":"wait","inputSchema":{"type":"object"}}`,
+	`{"name":"waiting","inputSchema":{"type":"object"}}`,
 	`{"name":"cancelled","inputSchema":{"type":"object"}}`,
 	`{"name":"die","inputSchema":{"type":"object"}}`,
 	`{"name":"noise","inputSchema":{"type":"object"}}`,
@@ -39,8 +40,8 @@ var oddTools = []string{
 	`{"name":"storm","inputSchema":{"type":"object"}}`,
 }
 
-// odd is a server of odd answers on two streams. kind is "odd", or "many" for a thousand
-// tools on pages.
+// odd is a server of odd answers on two streams. kind is "odd", "many" for a thousand
+// tools on pages, or "new" for one that speaks the protocol without sessions alone.
 type odd struct {
 	kind      string
 	out       io.Writer
@@ -48,6 +49,7 @@ type odd struct {
 	cancelled []string
 	waiting   map[string]string // our question -> the call that waits for it
 	extra     int
+	waits     int
 	exit      func()
 }
 
@@ -82,6 +84,10 @@ func (o *odd) serve(in io.Reader) {
 }
 
 func (o *odd) message(id json.RawMessage, method string, params, result json.RawMessage) {
+	if o.kind == "new" {
+		o.withoutSessions(id, method, params)
+		return
+	}
 	switch method {
 	case "initialize":
 		capabilities := `{"tools":{"listChanged":true}}`
@@ -125,6 +131,49 @@ func (o *odd) message(id json.RawMessage, method string, params, result json.Raw
 		if len(id) > 0 {
 			o.reply(id, `{}`)
 		}
+	}
+}
+
+// withoutSessions answers in the protocol without sessions.
+func (o *odd) withoutSessions(id json.RawMessage, method string, params json.RawMessage) {
+	var p struct {
+		Name           string
+		RequestState   string
+		InputResponses json.RawMessage
+		Meta           struct {
+			Version string          `json:"io.modelcontextprotocol/protocolVersion"`
+			Can     json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
+		} `json:"_meta"`
+	}
+	_ = json.Unmarshal(params, &p)
+	switch {
+	case len(id) == 0:
+		o.mu.Lock()
+		o.cancelled = append(o.cancelled, method)
+		o.mu.Unlock()
+	case p.Meta.Version != "2026-07-28" || len(p.Meta.Can) == 0 || method == "initialize":
+		o.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32022,"message":"not spoken here","data":{"supported":["2026-07-28"]}}}`, id))
+	case method == "server/discover":
+		o.reply(id, `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"9"}}}`)
+	case method == "tools/list":
+		o.reply(id, `{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}},{"name":"more","inputSchema":{"type":"object"}}]}`)
+	case method == "subscriptions/listen":
+		o.mu.Lock()
+		o.waiting["listen"] = string(id)
+		o.mu.Unlock()
+		o.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s},"notifications":{"toolsListChanged":true}}}`, id))
+	case p.Name == "more":
+		o.mu.Lock()
+		listen := o.waiting["listen"]
+		o.mu.Unlock()
+		o.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, listen))
+		o.reply(id, `{"resultType":"complete","content":[]}`)
+	case p.Name == "ask" && p.RequestState != "state <1>":
+		o.reply(id, `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"sure?"}}},"requestState":"state <1>"}`)
+	case p.Name == "ask":
+		o.reply(id, `{"resultType":"complete","content":[],"answers":`+string(p.InputResponses)+`}`)
+	default:
+		o.reply(id, `{"resultType":"complete","content":[],"seen":`+string(params)+`}`)
 	}
 }
 
@@ -173,6 +222,14 @@ func (o *odd) call(id, params json.RawMessage) {
 		}
 		o.reply(id, `{"content":[]}`)
 	case "wait":
+		o.mu.Lock()
+		o.waits++
+		o.mu.Unlock()
+	case "waiting":
+		o.mu.Lock()
+		n := o.waits
+		o.mu.Unlock()
+		o.reply(id, fmt.Sprintf(`{"content":[],"waiting":%d}`, n))
 	case "cancelled":
 		o.mu.Lock()
 		n := len(o.cancelled)

@@ -1,7 +1,10 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
@@ -55,6 +58,55 @@ func replaced(object []byte, name string, value []byte) []byte {
 	out = append(out, object[:start]...)
 	out = append(out, value...)
 	return append(out, object[end:]...)
+}
+
+// keys returns the names of an object's members, each once.
+func keys(object []byte) (out []string) {
+	c := jsonscan.New(object)
+	for in := c.Object(); in && c.Member(); {
+		if name := string(c.Key()); !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+		c.Skip()
+	}
+	return out
+}
+
+// with returns an object that has a value for a member: in the place of the one that it
+// has, or behind all others.
+func with(object []byte, name string, value []byte) []byte {
+	if _, _, ok := span(object, name); ok {
+		return replaced(object, name, value)
+	}
+	end := bytes.LastIndexByte(object, '}')
+	if end < 0 {
+		return object
+	}
+	out := make([]byte, 0, len(object)+len(name)+len(value)+4)
+	out = append(out, object[:end]...)
+	if c := jsonscan.New(object); c.Object() && c.Member() {
+		out = append(out, ',')
+	}
+	out = append(append(append(out, quoted(name)...), ':'), value...)
+	return append(out, object[end:]...)
+}
+
+// without returns an object without the members whose names begin in a way.
+func without(object []byte, prefix string) []byte {
+	out := []byte{'{'}
+	c := jsonscan.New(object)
+	for in := c.Object(); in && c.Member(); {
+		name := string(c.Key())
+		raw := c.Raw()
+		if raw == nil || strings.HasPrefix(name, prefix) {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, quoted(name)...), ':'), raw...)
+	}
+	return append(out, '}')
 }
 
 // quoted returns a text as a JSON string.

@@ -184,7 +184,7 @@ func (c *recorder) about(first []byte) ([]byte, error) {
 	e := &c.g.options.Experiment
 	about := map[string]any{
 		"version": c.g.options.Version, "servers": servers, "servers_sha256": hex.EncodeToString(sums.Sum(nil)),
-		"arm": c.s.arm, "share": e.Share, "unit": e.Unit, "unit_id": c.s.unit, "seed": e.Seed, "era": "initialize",
+		"arm": c.s.arm, "share": e.Share, "unit": e.Unit, "unit_id": c.s.unit, "seed": e.Seed, "era": cmp.Or(c.s.era(), "initialize"),
 	}
 	if c.g.options.Layer != nil {
 		maps.Copy(about, c.g.options.Layer.About())

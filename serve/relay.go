@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -61,7 +62,10 @@ func (s *session) request(m *jsonrpc.Request) {
 		s.pass(p.up, m, params, Handling{})
 	case "resources/read", "resources/subscribe", "resources/unsubscribe":
 		uri := text(member(params, "uri"))
-		if u := s.owner(uri); u != nil {
+		if u := s.owner(uri); u != nil && u.without() && m.Method != "resources/read" {
+			u.watch(uri, m.Method == "resources/subscribe")
+			s.reply(m.ID, []byte(`{}`))
+		} else if u != nil {
 			s.pass(u, m, params, Handling{})
 		} else {
 			s.refuse(m.ID, -32002, "no server has resources")
@@ -70,7 +74,7 @@ func (s *session) request(m *jsonrpc.Request) {
 		s.complete(m)
 	case "logging/setLevel":
 		for _, u := range s.ups {
-			if u.has("logging") {
+			if u.has("logging") && !u.without() {
 				u.call(m.Method, params, func(*jsonrpc.Response) {})
 			}
 		}
@@ -139,6 +143,7 @@ func (s *session) complete(m *jsonrpc.Request) {
 
 // takeOff notes a request of the agent's that is under way; false if its id is in use.
 func (s *session) takeOff(m *jsonrpc.Request, f flight) bool {
+	f.token = string(member(m.Params, "_meta", "progressToken"))
 	s.mu.Lock()
 	_, twice := s.flights[m.ID]
 	if !twice {
@@ -212,14 +217,14 @@ func (s *session) passNow(u *upstream, m *jsonrpc.Request, params json.RawMessag
 			h.Ended(failed)
 		}
 	}
-	id, ok := u.call(m.Method, params, func(r *jsonrpc.Response) {
+	id, ok := u.callFor(nil, m.ID, m.Method, params, func(r *jsonrpc.Response) {
 		switch {
 		case r == nil:
 			ended(true)
 			if s.land(m.ID) {
 				s.unanswered(m, fmt.Sprintf("The server %s ended before it answered. The outcome is unknown: the call may have been made.", u.server.Name))
 			}
-		case r.Error == nil && h.Attach != nil && string(member(r.Result, "isError")) != "true":
+		case r.Error == nil && h.Attach != nil && string(member(r.Result, "isError")) != "true" && !unfinished(r.Result):
 			s.attach(m, r.Result, h)
 		default:
 			ended(r.Error != nil || string(member(r.Result, "isError")) == "true")
@@ -279,7 +284,9 @@ func (s *session) notified(m *jsonrpc.Request) {
 		}
 	default: // progress of what servers asked for, roots that changed: for whom, only they know
 		for _, u := range s.ups {
-			u.send(&jsonrpc.Request{Method: m.Method, Params: m.Params})
+			if !u.without() { // others ask anew each time
+				u.send(&jsonrpc.Request{Method: m.Method, Params: m.Params})
+			}
 		}
 	}
 }
@@ -294,11 +301,15 @@ func idOf(raw []byte) (jsonrpc.ID, bool) {
 	return id, err == nil && id.IsValid()
 }
 
-// related returns the agent's newest request at a server: what the server says now has
-// most likely to do with it.
-func (s *session) related(u *upstream) (id jsonrpc.ID) {
+// related returns the request of the agent's that what a server says belongs to: the one
+// that a token of progress is of, else the newest at that server, which it has most likely
+// to do with.
+func (s *session) related(u *upstream, token []byte) (id jsonrpc.ID) {
 	newest := int64(0)
 	for downstream, f := range s.flights {
+		if len(token) > 0 && f.token == string(token) {
+			return downstream
+		}
 		if f.up == u && f.id >= newest {
 			id, newest = downstream, f.id
 		}
@@ -312,6 +323,34 @@ func (s *session) question(q question) string {
 	id := "awo-" + strconv.Itoa(s.last)
 	s.asked[id] = q
 	return id
+}
+
+// ask asks the agent something that belongs to a request of its own.
+func (s *session) ask(ctx context.Context, request jsonrpc.ID, method string, params json.RawMessage) (json.RawMessage, error) {
+	answered := make(chan *jsonrpc.Response, 1)
+	s.mu.Lock()
+	if len(s.asked) >= maxAsked {
+		s.mu.Unlock()
+		return nil, errors.New("too many questions wait for the agent")
+	}
+	id := s.question(question{answer: answered})
+	s.mu.Unlock()
+	own, _ := jsonrpc.MakeID(id)
+	s.send(&jsonrpc.Request{ID: own, Method: method, Params: params}, request)
+	select {
+	case r := <-answered:
+		if r.Error != nil {
+			return nil, r.Error
+		}
+		return r.Result, nil
+	case <-s.ctx.Done():
+		return nil, s.ctx.Err()
+	case <-ctx.Done():
+		s.mu.Lock()
+		delete(s.asked, id)
+		s.mu.Unlock()
+		return nil, ctx.Err()
+	}
 }
 
 // fromServer deals with a request or notification of a server's.
@@ -328,7 +367,7 @@ func (s *session) fromServer(u *upstream, m *jsonrpc.Request) {
 			return
 		}
 		id := s.question(question{up: u, id: m.ID})
-		related := s.related(u)
+		related := s.related(u, nil)
 		s.mu.Unlock()
 		own, _ := jsonrpc.MakeID(id)
 		s.send(&jsonrpc.Request{ID: own, Method: m.Method, Params: m.Params}, related)
@@ -340,7 +379,7 @@ func (s *session) fromServer(u *upstream, m *jsonrpc.Request) {
 	}
 	params := m.Params
 	s.mu.Lock()
-	answered, related := s.answered, s.related(u)
+	answered, related := s.answered, s.related(u, member(params, "progressToken"))
 	if m.Method == "notifications/cancelled" {
 		id, _ := idOf(member(params, "requestId"))
 		for own, q := range s.asked {

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -22,6 +24,10 @@ type remote struct {
 	server  *Server
 	client  *http.Client
 	tripper *tripper
+
+	stateless atomic.Bool // the protocol without sessions is spoken, by post
+	mu        sync.Mutex
+	posts     map[int64]context.CancelFunc // requests under way, by their ids
 }
 
 // dial prepares a connection; nothing is sent before the first message.
@@ -40,7 +46,7 @@ func dial(ctx context.Context, s *Server) (*remote, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remote{Connection: c, server: s, client: client, tripper: t}, nil
+	return &remote{Connection: c, server: s, client: client, tripper: t, posts: map[int64]context.CancelFunc{}}, nil
 }
 
 // Close ends the session at the server and the connections to it.
@@ -63,7 +69,7 @@ func (t *tripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	for _, h := range t.server.Headers {
 		request.Header.Set(h.Name, h.Value)
 	}
-	if v := t.version.Load(); v != nil {
+	if v := t.version.Load(); v != nil && request.Header.Get("Mcp-Protocol-Version") != statelessVersion {
 		request.Header.Set("Mcp-Protocol-Version", *v)
 	}
 	response, err := t.base.RoundTrip(request)
@@ -92,6 +98,85 @@ func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n
 	return n, err
+}
+
+// post sends a message of the protocol without sessions and reads what comes back. Such a
+// request is cancelled by closing the connection.
+func (r *remote) post(ctx context.Context, m jsonrpc.Message, definition func(string) json.RawMessage, use func(jsonrpc.Message)) error {
+	data, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.server.URL, bytes.NewReader(data))
+	if err != nil {
+		return err
+	}
+	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": statelessVersion} {
+		request.Header.Set(name, value)
+	}
+	call, _ := m.(*jsonrpc.Request)
+	if call != nil {
+		request.Header.Set("Mcp-Method", call.Method)
+		name := nameOf(call.Method, call.Params)
+		if name != "" {
+			request.Header.Set("Mcp-Name", asHeader(name))
+		}
+		if call.Method == "tools/call" {
+			for _, p := range headersOf(definition(name)) {
+				if v, ok := primitive(member(call.Params, append([]string{"arguments"}, p.path...)...)); ok {
+					request.Header.Set(p.header, asHeader(v))
+				}
+			}
+		}
+		if id := number(call.ID); id != 0 {
+			r.mu.Lock()
+			r.posts[id] = cancel
+			r.mu.Unlock()
+			defer func() {
+				r.mu.Lock()
+				delete(r.posts, id)
+				r.mu.Unlock()
+			}()
+		}
+	}
+	response, err := r.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answered := call == nil || !call.IsCall()
+	take := func(data []byte) {
+		if message, err := jsonrpc.DecodeMessage(data); err == nil {
+			_, last := message.(*jsonrpc.Response)
+			answered = answered || last
+			use(message)
+		}
+	}
+	switch mediaType(response.Header) {
+	case "text/event-stream":
+		err = events(response.Body, take)
+	case "application/json":
+		if data, err = io.ReadAll(response.Body); err == nil {
+			take(data)
+		}
+	}
+	if !answered && err == nil {
+		err = fmt.Errorf("the answer has status %d and no response in it", response.StatusCode)
+	}
+	return err
+}
+
+// abandon ends a request that is under way; false if there is none of that id.
+func (r *remote) abandon(id int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	cancel := r.posts[id]
+	if cancel != nil {
+		cancel()
+	}
+	return cancel != nil
 }
 
 // listen reads what the server says by itself, until ctx ends or the server ends the

@@ -70,6 +70,13 @@ type Agent interface {
 // versions of the protocol that can be agreed on, newest first.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
+// serves is an agent that wants to know its session, and what version of the protocol it
+// speaks if there are no sessions in it.
+type serves interface {
+	of(s *session)
+	era() string
+}
+
 // session is one agent and its connections.
 type session struct {
 	g     *Gateway
@@ -101,6 +108,7 @@ type session struct {
 type flight struct {
 	up     *upstream // of the newest call
 	id     int64
+	token  string             // of progress, as it is written
 	cancel context.CancelFunc // nil for one that passes
 }
 
@@ -163,7 +171,19 @@ func (g *Gateway) newSession(agent Agent) *session {
 			s.ups[len(s.ups)-1].recall()
 		}
 	}
+	if a, ok := agent.(serves); ok {
+		a.of(s)
+	}
 	return s
+}
+
+// era returns the version of the protocol that the agent speaks if it is one without
+// sessions, else "".
+func (s *session) era() string {
+	if a, ok := s.agent.(serves); ok {
+		return a.era()
+	}
+	return ""
 }
 
 // send sends a message to the agent.
@@ -213,7 +233,7 @@ func (s *session) fromAgent(ctx context.Context, message jsonrpc.Message) {
 			s.start(ctx, m)
 		case !s.begun || m.Method == "initialize":
 			if m.Method == "server/discover" {
-				s.refuse(m.ID, jsonrpc.CodeMethodNotFound, "the relay speaks the protocol that begins with initialize")
+				s.refuse(m.ID, jsonrpc.CodeMethodNotFound, "_meta has no version of the protocol without sessions")
 				return
 			}
 			s.refuse(m.ID, jsonrpc.CodeInvalidRequest, "a session begins with initialize, once")

@@ -60,6 +60,10 @@ type upstream struct {
 	ctx     context.Context // of the connection
 	work    *sync.WaitGroup // of its goroutines
 	reading map[string]bool // lists that are being read again, true if they changed meanwhile
+
+	stateless bool             // the protocol without sessions is spoken
+	watched   map[string]int64 // subscriptions to resources, where there are no sessions
+	again     map[int64]int64  // calls that were made again, because the server asked something
 }
 
 // run keeps the connection until ctx ends.
@@ -97,6 +101,7 @@ func (u *upstream) once(ctx context.Context) error {
 	out := make(chan jsonrpc.Message, 256)
 	u.mu.Lock()
 	u.conn, u.out, u.ctx, u.work, u.reading = conn, out, ctx, &work, map[string]bool{}
+	u.stateless, u.watched, u.again = false, map[string]int64{}, map[int64]int64{}
 	u.mu.Unlock()
 	ended := make(chan error, 4)
 	work.Go(func() { ended <- u.read(ctx, conn) })
@@ -194,9 +199,14 @@ func (u *upstream) take(message jsonrpc.Message) bool {
 // write sends what is queued, in order. Calls over HTTP are sent each on its own,
 // because sending one there ends only when its answer begins.
 func (u *upstream) write(ctx context.Context, conn mcp.Connection, out chan jsonrpc.Message, work *sync.WaitGroup) {
-	_, isRemote := conn.(*remote)
+	far, isRemote := conn.(*remote)
 	send := func(message jsonrpc.Message) {
-		err := conn.Write(ctx, message)
+		var err error
+		if isRemote && far.stateless.Load() {
+			err = far.post(ctx, message, u.definition, func(m jsonrpc.Message) { u.take(m) })
+		} else {
+			err = conn.Write(ctx, message)
+		}
 		request, ok := message.(*jsonrpc.Request)
 		if err == nil || ctx.Err() != nil || !ok || !request.IsCall() {
 			return
@@ -235,15 +245,34 @@ func (u *upstream) send(message jsonrpc.Message) bool {
 // call sends a request and returns its id. answer is called once, from the goroutine
 // that reads, or with nil if the connection ends; it is not called if ok is false.
 func (u *upstream) call(method string, params json.RawMessage, answer func(*jsonrpc.Response)) (id int64, ok bool) {
-	return u.callFor(nil, method, params, answer)
+	return u.callFor(nil, jsonrpc.ID{}, method, params, answer)
 }
 
-// callFor is call for a request of the agent's that the gateway itself answers: what
-// passes is then recorded.
-func (u *upstream) callFor(w *Within, method string, params json.RawMessage, answer func(*jsonrpc.Response)) (id int64, ok bool) {
+// callFor is call because of a request of the agent's. One that the gateway itself
+// answers, as w says, is recorded.
+func (u *upstream) callFor(w *Within, of jsonrpc.ID, method string, params json.RawMessage, answer func(*jsonrpc.Response)) (id int64, ok bool) {
+	return u.round(w, of, 0, method, params, 0, answer)
+}
+
+// round is callFor for one of the rounds that a call takes if the server asks something.
+func (u *upstream) round(w *Within, of jsonrpc.ID, n int, method string, params json.RawMessage, first int64, answer func(*jsonrpc.Response)) (id int64, ok bool) {
 	u.mu.Lock()
 	u.last++
 	id = u.last
+	if first == 0 {
+		first = id
+	}
+	params, raw := u.hop(params)
+	if u.stateless && !raw && of.IsValid() {
+		given := answer
+		answer = func(r *jsonrpc.Response) {
+			if r == nil || r.Error != nil || !unfinished(r.Result) {
+				given(r)
+				return
+			}
+			u.inquire(w, of, n, method, params, r.Result, first, given)
+		}
+	}
 	if u.out == nil {
 		u.mu.Unlock()
 		return 0, false
@@ -274,8 +303,16 @@ func (u *upstream) callFor(w *Within, method string, params json.RawMessage, ans
 // cancel tells the server that nobody waits for a call, and forgets it.
 func (u *upstream) cancel(id int64, params json.RawMessage) {
 	u.mu.Lock()
+	if later, made := u.again[id]; made {
+		delete(u.again, id)
+		id = later
+	}
 	delete(u.pending, id)
+	conn := u.conn
 	u.mu.Unlock()
+	if r, isRemote := conn.(*remote); isRemote && r.abandon(id) {
+		return
+	}
 	number := quotedNumber(id)
 	if params = replaced(params, "requestId", number); len(params) == 0 {
 		params = append(append([]byte(`{"requestId":`), number...), '}')
@@ -302,20 +339,12 @@ func (u *upstream) ask(ctx context.Context, method string, params json.RawMessag
 
 // begin agrees on a protocol and reads the lists.
 func (u *upstream) begin(ctx context.Context, conn mcp.Connection, work *sync.WaitGroup) error {
-	result, err := u.ask(ctx, "initialize", u.s.initialize)
+	result, err := u.agree(ctx, conn)
 	if err != nil {
-		return fmt.Errorf("initialize: %w", err)
-	}
-	if !isObject(result) {
-		return errors.New("initialize: the answer is no object")
+		return err
 	}
 	r, isRemote := conn.(*remote)
-	if version := text(member(result, "protocolVersion")); isRemote && version != "" {
-		r.tripper.version.Store(&version)
-	}
-	if !u.send(&jsonrpc.Request{Method: "notifications/initialized"}) {
-		return errDown
-	}
+	isRemote = isRemote && !u.without() // else what it says comes on what subscribe asks for
 	if isRemote {
 		work.Go(func() {
 			if err := r.listen(ctx, func(m jsonrpc.Message) { u.take(m) }); err != nil && ctx.Err() == nil {
@@ -330,6 +359,9 @@ func (u *upstream) begin(ctx context.Context, conn mcp.Connection, work *sync.Wa
 		if err := u.list(ctx, method); err != nil {
 			return err
 		}
+	}
+	if u.without() {
+		u.subscribe()
 	}
 	u.mu.Lock()
 	u.reason, u.recalled = "", false

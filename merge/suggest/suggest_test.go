@@ -444,17 +444,17 @@ rules:
 // TestHeldOut: what is suggested for one half of the tasks is not contradicted by
 // the other.
 func TestHeldOut(t *testing.T) {
-	files := map[string]func() []*trace.Trajectory{
-		"office": func() []*trace.Trajectory {
+	files := map[string]func(*testing.T) []*trace.Trajectory{
+		"office": func(t *testing.T) []*trace.Trajectory {
 			return recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")[:160]
 		},
 	}
 	for _, set := range recordings.Sets {
-		files[set.File] = func() []*trace.Trajectory { return recordings.Read(t, recordings.Recorded(t, set.File)) }
+		files[set.File] = func(t *testing.T) []*trace.Trajectory { return recordings.Read(t, recordings.Recorded(t, set.File)) }
 	}
 	for name, read := range files {
 		t.Run(name, func(t *testing.T) {
-			runs := read()
+			runs := read(t)
 			var keys []string
 			for _, r := range runs {
 				keys = append(keys, r.TaskKey())
