@@ -197,7 +197,9 @@ func worthMost(all []suggest.Suggestion) []suggest.Suggestion {
 		}
 		return all[i].Before.States - all[i].After.States
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(saved(b), saved(a)), cmp.Compare(all[b].For, all[a].For)) })
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(saved(b), saved(a)), cmp.Compare(all[b].For, all[a].For))
+	})
 	room := screenLines - aroundRules
 	var kept []int
 	for _, i := range order {
