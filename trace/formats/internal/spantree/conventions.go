@@ -169,8 +169,11 @@ func (s *Span) callID() string {
 		if v.Kind == trace.Array {
 			v.Text = string(v.AppendCanonical(nil))
 		}
-		if v.Text != "" {
+		if v.Text != "" && v.Text[0] == '[' {
 			return string(message.CallID([]byte(v.Text)))
+		}
+		if v.Text != "" {
+			return v.Text
 		}
 	}
 	return string(s.Called)
