@@ -17,6 +17,7 @@ const (
 	DoPrefetch Action = "prefetch" // read ahead
 	DoBoth     Action = "both"     // offer meta-tools, and read ahead
 	DoRegister Action = "register" // register tools when they are needed
+	DoByAgent  Action = "by-agent" // not the same for all agents; see Result.Agents
 )
 
 // Cell is one way of doing something about the agent.

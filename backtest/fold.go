@@ -55,7 +55,7 @@ func (r *run) fold(split trace.Split) error {
 		r.all[i].learn(trained.Summary())
 	}
 	var failed error
-	cases := casesOf(r.test(split), newLabeller(r.options.Rules, labels), &failed)
+	cases := casesOf(r.testing(split), newLabeller(r.options.Rules, labels), &failed)
 	for t := range par.Map(max(r.options.Workers, 1), cases, func(c *Case) tried {
 		out := tried{c: c}
 		for _, trained := range learnt {

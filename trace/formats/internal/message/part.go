@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -20,7 +21,8 @@ const (
 	partRetry // what a framework tells the model about a call that failed
 	partPrompt
 	partUser
-	partOther // something that is known to be no text: an image, the mark of a step
+	partOther // something that is known to be no text: an image
+	partMark  // something about the conversation: where a step begins
 )
 
 // partKinds are the types of parts in lower case and without separators.
@@ -33,12 +35,12 @@ var partKinds = map[string]partKind{
 	"toolresult": partResult, "toolcallresponse": partResult, "functionresponse": partResult, "toolreturn": partResult,
 	"toolresponse": partResult, "functionresult": partResult, "toolcallresult": partResult, "builtintoolreturn": partResult,
 	"functioncalloutput": partResult, "servertoolcallresponse": partResult,
-	"functioncallcontent": partCall, "functionresultcontent": partResult, "textcontent": partText, "reasoningcontent": partThought,
+	"functioncallcontent": partCall, "functionresultcontent": partResult, "textcontent": partText, "reasoningcontent": partThought, "textreasoningcontent": partThought,
 	"retryprompt": partRetry, "systemprompt": partPrompt, "userprompt": partUser,
 	"image": partOther, "imageurl": partOther, "inputimage": partOther, "inputaudio": partOther, "audio": partOther, "file": partOther,
-	"inputfile": partOther, "document": partOther, "video": partOther, "blob": partOther, "uri": partOther, "resource": partOther, "stepstart": partOther,
-	"stepfinish": partOther, "snapshot": partOther, "patch": partOther, "sourceurl": partOther, "sourcedocument": partOther,
-	"containerupload": partOther, "citation": partOther, "compaction": partOther, "retry": partOther, "agent": partOther, "subtask": partOther,
+	"inputfile": partOther, "document": partOther, "video": partOther, "blob": partOther, "uri": partOther, "resource": partOther, "stepstart": partMark,
+	"stepfinish": partMark, "snapshot": partMark, "patch": partMark, "sourceurl": partOther, "sourcedocument": partOther,
+	"containerupload": partOther, "citation": partOther, "compaction": partMark, "retry": partMark, "agent": partMark, "subtask": partMark,
 }
 
 // messagePart is an element of the content of a message with what is read of it. Calls
@@ -71,7 +73,7 @@ func (p *messagePart) kind() partKind {
 	case p.calls:
 		return partCall
 	}
-	plain := plainRole(p.typ)
+	plain := plainRole(p.typ[bytes.LastIndexByte(p.typ, '.')+1:]) // without the names that its class is in
 	kind, ok := partKinds[plain]
 	switch {
 	case ok:
@@ -131,11 +133,11 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 	case "role", "from":
 		p.hasRole = true
 	case "id", "Id":
-		if id := firstText(c); len(id) > 0 {
+		if id := ownID(c); len(id) > 0 {
 			p.id = id
 		}
 	case "call_id", "callId", "callID", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "tool_call_ids", "CallId", "tool_id":
-		if id := firstText(c); len(id) > 0 {
+		if id := ownID(c); len(id) > 0 {
 			p.callID = id
 		}
 	case "name", "toolName", "tool_name", "function_name", "functionName", "FunctionName":

@@ -164,7 +164,16 @@ func (s *Span) toolName() string {
 
 // callID returns the id of the call that a span has made, "" if it has none.
 func (s *Span) callID() string {
-	return cmp.Or(s.Text("gen_ai.tool.call.id", "ai.toolCall.id", "tool.id", "tool_call.id", "tool_call_id"), string(s.Called))
+	for _, name := range []string{"gen_ai.tool.call.id", "ai.toolCall.id", "tool.id", "tool_call.id", "tool_call_id"} {
+		v, _ := s.Attribute(name)
+		if v.Kind == trace.Array {
+			v.Text = string(v.AppendCanonical(nil))
+		}
+		if v.Text != "" {
+			return string(message.CallID([]byte(v.Text)))
+		}
+	}
+	return string(s.Called)
 }
 
 // agentName returns the name of the agent that a span is of.
