@@ -15,7 +15,7 @@ import (
 // one while it is cached.
 type action struct {
 	tool   trace.Name
-	name   string // what rules call it, the tool's name if none renames it
+	name   string  // what rules call it, the tool's name if none renames it
 	beside *beside // steps that rules insert next to this one; nil for none
 
 	// The label in the forms that strategies compare; the last one is the label.
