@@ -18,6 +18,7 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 	if out.Verdict != nil {
 		d.Add(report.Paragraph(extractionAnswer(o, out)))
 	}
+	d.Add(verdict.AgentsTable(out.Agents))
 	d.Add(in.Brief())
 	if out.tooMany {
 		d.Add(report.Paragraph("What is offered was not weighed against doing nothing, because there are more than " + report.Grouped(verdictCalls) + " calls: --verdict always does it."))
