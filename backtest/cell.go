@@ -113,8 +113,7 @@ func (c Cell) train(p *Part, o *offer) (Trained, error) {
 	switch {
 	case c.Lazily:
 		b.fill()
-		b.preloader, err = b.learn(p)
-		return b, err
+		return p.registering(b), nil
 	case b.reader == nil:
 		return b.tools, nil
 	case b.tools == nil:

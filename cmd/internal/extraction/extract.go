@@ -227,7 +227,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 	}
 	d := extractionDocument(in, o, out)
 	switch {
-	case o.Out != "":
+	case o.Out != "" && (out.Emitted.MetaTools > 0 || out.Prefetch != nil && len(out.Prefetch.Rules) > 0):
 		d.Next = []string{j.Then(files, "that they do what was recorded", "verify", o.Out, "{}")}
 	case out.Emitted.MetaTools > 0:
 		d.Next = []string{j.Then(files, "what is left of it on tasks held out", "backtest", "{}")}
