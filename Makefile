@@ -51,16 +51,18 @@ check: check-format check-modules check-vet check-systems check-static check-tes
 
 # Servers and tests of others, from npm: they need Node 22, which is a package too.
 NODE_PACKAGES = node@22 @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31 \
-	@modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/conformance@0.1.16
+	@modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/conformance@0.1.16 \
+	conformance-next@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12 \
+	@modelcontextprotocol/inspector@2.12.0 mcporter@0.9.0 @apify/mcpc@0.2.6
 
-## serve-check: `awo serve` with servers of others behind it, and the protocol's own tests
+## serve-check: `awo serve` with servers and clients of others around it, and the protocol's own tests
 serve-check:
 	@if ! command -v npm >/dev/null; then echo "serve-check: skipped, there is no npm"; exit 0; fi; \
 	mkdir -p bin/node && cd bin/node && { [ -f package.json ] || echo '{"private": true}' >package.json; } && \
 	npm install --no-audit --no-fund --loglevel=error $(NODE_PACKAGES) && \
 	{ node_modules/node/bin/node --version >/dev/null 2>&1 || (cd node_modules/node && node installArchSpecificPackage.js) || true; } && \
 	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: skipped, Node 22 could not be had from npm"; exit 0;; esac && \
-	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestConformance' ./serve
+	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance' ./serve
 
 check-format:
 	@echo "== format (gofumpt)"
