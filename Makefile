@@ -24,7 +24,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: serve-check build manual image demo check test same loop faults hostile page bench bench-compare backtest replay fuzz update
+.PHONY: serve-check serve-goals build manual image demo check test same loop faults hostile page bench bench-compare backtest replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -64,9 +64,13 @@ serve-check:
 	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: skipped, Node 22 could not be had from npm"; exit 0;; esac && \
 	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance' ./serve
 
+## serve-goals: what `awo serve` costs against a direct connection, in one run
+serve-goals: build
+	$(GO) run ./testdata/latency -awo bin/awo
+
 check-format:
 	@echo "== format (gofumpt)"
-	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/agent testdata/bench testdata/same testdata/hostile testdata/faults)) || exit 1; \
+	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/agent testdata/latency testdata/bench testdata/same testdata/hostile testdata/faults)) || exit 1; \
 	if [ -n "$$files" ]; then echo "not formatted; run '$(GO) tool gofumpt -w .':"; echo "$$files"; exit 1; fi
 
 check-modules:
