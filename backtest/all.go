@@ -2,7 +2,6 @@ package backtest
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
@@ -30,9 +29,7 @@ var all = Technique{
 		if err != nil {
 			return nil, err
 		}
-		b := &together{tools: trained.(*toolset), habits: h, reader: reader, meter: p.meter, lazily: true}
-		b.preloader, err = b.learn(p)
-		return b, err
+		return p.registering(&together{tools: trained.(*toolset), habits: h, reader: reader, meter: p.meter, lazily: true}), nil
 	},
 }
 
@@ -56,36 +53,6 @@ type together struct {
 	preloader *Preloader
 	meter     *cost.Meter
 	lists     trace.ToolLists[[]trace.ToolDef] // of tools, with the meta-tools behind them
-}
-
-// learn learns what to register from the start from what the other parts leave of
-// the training part: from the trajectories that a Preloading samples.
-func (b *together) learn(p *Part) (*Preloader, error) {
-	learning := NewPreloading(p.meter)
-	var failed error
-	sampled := func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for t, err := range p.Source() {
-				if err == nil && !learning.wants(t) {
-					continue // before it is rewritten under the rules
-				}
-				if !yield(t, err) {
-					return
-				}
-			}
-		}
-	}
-	for c := range casesOf(sampled, newLabeller(p.Options.Rules, false), &failed) {
-		a, f := p.meter.Trajectory(c.Trajectory), b.Find(c)
-		if p.fit != nil {
-			p.fit.Apply(a)
-		}
-		learning.Add(b.left(c.Trajectory, f), a.Left(f.Removed))
-	}
-	if failed != nil {
-		return nil, failed
-	}
-	return learning.Train(nil), nil
 }
 
 // share is a part of the calls of a trajectory that one technique could take.

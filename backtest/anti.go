@@ -76,7 +76,7 @@ type seenBegun struct {
 
 // insideCalls are the calls of one tool in the chain of one item.
 type insideCalls struct {
-	item          int
+	item          int // number in the pool
 	tool          string
 	calls, failed int
 }
@@ -114,30 +114,38 @@ func begunIn(finder *replay.Finder, k *Case) seenBegun {
 func (c *chooser) addBegun(s *seenBegun) {
 	for i := range s.begun {
 		b := &s.begun[i]
-		r := &c.items[b.Tool].risk
-		r.begun++
-		if b.Ended {
-			r.ended++
-		}
-		for n, step := range b.Steps[1:] {
-			for len(r.steps) <= n {
-				r.steps = append(r.steps, stepRisk{})
-			}
-			r.steps[n].runs++
-			r.steps[n].calls += int(step.Calls)
-			r.steps[n].failed += int(step.Failed)
-			if step.Failed > 0 {
-				r.failed++
-			}
+		for _, n := range c.itemsOf(b.Tool) {
+			c.items[n].risk.add(b)
 		}
 	}
 	for _, in := range s.inside {
-		r := &c.items[in.item].risk
-		if r.inside == nil {
-			r.inside = map[string][2]int{}
+		for _, n := range c.itemsOf(in.item) {
+			r := &c.items[n].risk
+			if r.inside == nil {
+				r.inside = map[string][2]int{}
+			}
+			sum := r.inside[in.tool]
+			r.inside[in.tool] = [2]int{sum[0] + in.calls, sum[1] + in.failed}
 		}
-		sum := r.inside[in.tool]
-		r.inside[in.tool] = [2]int{sum[0] + in.calls, sum[1] + in.failed}
+	}
+}
+
+// add adds a place where a chain was begun.
+func (r *risk) add(b *replay.Begun) {
+	r.begun++
+	if b.Ended {
+		r.ended++
+	}
+	for n, step := range b.Steps[1:] {
+		for len(r.steps) <= n {
+			r.steps = append(r.steps, stepRisk{})
+		}
+		r.steps[n].runs++
+		r.steps[n].calls += int(step.Calls)
+		r.steps[n].failed += int(step.Failed)
+		if step.Failed > 0 {
+			r.failed++
+		}
 	}
 }
 

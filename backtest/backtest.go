@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/agents"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
@@ -25,6 +26,11 @@ type Options struct {
 	Sweeps     []Sweep
 	Verdict    *VerdictOptions // nil: none is given
 
+	// AgentTasks is from how many tasks on an agent is compiled and tested apart from
+	// others: it alone pays for what it is offered. 0 means DefaultAgentTasks, a negative
+	// number takes all for one agent.
+	AgentTasks int
+
 	// Declared returns declarations that know nothing yet: one for each training
 	// part. nil: nothing is declared, and no tool is called without the model.
 	Declared func() Declarations
@@ -41,6 +47,9 @@ type Options struct {
 const (
 	DefaultFolds = 5
 	DefaultShare = 0.3
+
+	// DefaultAgentTasks are the tasks that an interval needs at least.
+	DefaultAgentTasks = stat.MinClusters
 )
 
 // Result is what a back-test found.
@@ -63,6 +72,8 @@ type Result struct {
 	Sweeps       []SweepOutcome // of those whose technique was measured
 	Verdict      *Verdict       // nil where none was asked for
 	Uses         []UseOutcome   // reading ahead from several P(use) on; with a verdict
+
+	Agents []AgentResult // of which this is the sum; nil where there is one agent
 }
 
 // Outcome is what a technique would have done in the test part.
@@ -140,22 +151,41 @@ func Run(source compile.Source, o Options) (*Result, error) {
 	if o.Progress == nil {
 		o.Progress = func(int, int, string) {}
 	}
-	r := &run{source: source, options: o, out: &Result{}, tasks: map[string]int{}}
-	r.sweep()
+	o.AgentTasks = cmp.Or(o.AgentTasks, DefaultAgentTasks)
+	r := newRun(source, o)
 	r.progress("reading tasks")
 	if err := r.survey(); err != nil {
 		return nil, err
 	}
 	r.addCells()
+	if r.agents != nil && len(r.agents.Agents) > 1 {
+		if err := r.apart(); err != nil {
+			return nil, err
+		}
+	} else if err := r.test(); err != nil {
+		return nil, err
+	}
+	r.finish()
+	r.judge()
+	o.Progress(r.steps, r.steps, "done")
+	return r.out, nil
+}
+
+func newRun(source compile.Source, o Options) *run {
+	r := &run{source: source, options: o, out: &Result{}, tasks: map[string]int{}}
+	r.sweep()
+	return r
+}
+
+// test compiles and tests every split.
+func (r *run) test() error {
 	r.steps = len(r.splits)*(len(r.columns)+2) + 1
 	for _, split := range r.splits {
 		if err := r.fold(split); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	r.finish()
-	o.Progress(r.steps, r.steps, "done")
-	return r.out, nil
+	return nil
 }
 
 // run is a back-test under way.
@@ -173,6 +203,10 @@ type run struct {
 	cells     []Cell
 	cellsFrom int  // the first column of a cell
 	offers    bool // some trajectory records the definitions of the tools offered
+
+	agents *agents.List // nil where all are taken for one
+	parts  []*run       // of each of several agents
+	judged judgment
 
 	tasks  map[string]int // those that were tested on, numbered
 	sums   [][]taskSums   // by task, then column

@@ -87,7 +87,7 @@ func outcomeOf(t testing.TB, r *Result, name string) *Outcome {
 func onlyPatterns(r *Result, t testing.TB) *Outcome { return outcomeOf(t, r, "patterns") }
 
 func options(techniques ...Technique) Options {
-	o := Options{Techniques: techniques, Seed: 1}
+	o := Options{Techniques: techniques, Seed: 1, AgentTasks: -1}
 	o.Compile.Algorithm = compile.Patterns
 	return o
 }

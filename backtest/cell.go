@@ -17,6 +17,7 @@ const (
 	DoPrefetch Action = "prefetch" // read ahead
 	DoBoth     Action = "both"     // offer meta-tools, and read ahead
 	DoRegister Action = "register" // register tools when they are needed
+	DoByAgent  Action = "by-agent" // not the same for all agents; see Result.Agents
 )
 
 // Cell is one way of doing something about the agent.
@@ -112,8 +113,7 @@ func (c Cell) train(p *Part, o *offer) (Trained, error) {
 	switch {
 	case c.Lazily:
 		b.fill()
-		b.preloader, err = b.learn(p)
-		return b, err
+		return p.registering(b), nil
 	case b.reader == nil:
 		return b.tools, nil
 	case b.tools == nil:

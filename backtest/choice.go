@@ -86,7 +86,8 @@ type Choice struct {
 	// have a price, whatever the unit.
 	Money *Money
 
-	chooser *chooser // to choose anew; see Withdraw
+	chooser *chooser  // to choose anew; see Withdraw
+	parts   []*Choice // of ChooseApart
 }
 
 // Money is what a set of meta-tools is worth on the traces, in US dollars: Saved

@@ -1,6 +1,9 @@
 package backtest
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/par"
@@ -18,21 +21,12 @@ import (
 // bytes for each place of a meta-tool, and 16 for each trajectory; the choice keeps it
 // to choose anew.
 func Choose(source compile.Source, set *rules.Set, definitions []*bind.Definition, o ChooseOptions) (*Choice, error) {
-	o = o.filled()
-	c := &chooser{out: &Choice{Options: o}}
-	for _, d := range definitions {
-		if len(d.Refusals) == 0 {
-			c.items = append(c.items, &item{definition: d, tokens: definitionTokens(o.Meter, &d.Tool)})
-		}
-	}
-	if err := c.read(source, set); err != nil {
+	list, err := readChoices(source, set, [][]*bind.Definition{definitions}, o)
+	if err != nil {
 		return nil, err
 	}
-	c.weigh()
-	c.run()
-	c.count()
-	c.out.chooser = c
-	return c.out, nil
+	list[0].again(o)
+	return list[0], nil
 }
 
 // filled returns the options with their defaults.
@@ -82,13 +76,23 @@ type span struct {
 }
 
 type chooser struct {
+	*recorded
 	out   *Choice
 	items []*item
-	spans [][]span // by trajectory, in order of begin
+	of    [][]int32 // by number in the pool of what is read: the items that are this meta-tool
+	spans [][]span  // by trajectory, in order of begin
 
 	value   []float64 // by trajectory: what the chosen ones save
 	buffer  []replay.Span
 	numbers []int32
+}
+
+// recorded is what the traces show whatever is chosen from.
+type recorded struct {
+	meter *cost.Meter
+	fit   *cost.Fit // may be nil
+
+	trajectories, turns, callingTurns int
 
 	calls, failed map[string]int // by tool, everywhere
 	results       map[string]*meanTokens
@@ -98,47 +102,80 @@ type chooser struct {
 	perTokenTurns int
 }
 
-// seenCase is what one trajectory shows about the items.
+// seenCase is what one trajectory shows about meta-tools, by their numbers in a pool.
 type seenCase struct {
 	c      *Case
 	places []replay.Place
-	// Choose only:
+	// readChoices only:
 	begun   seenBegun
 	moments []seenMoment
 }
 
-func (c *chooser) read(source compile.Source, set *rules.Set) error {
-	tools := make([]*metatool.Tool, len(c.items))
-	for i, it := range c.items {
-		tools[i] = &it.definition.Tool
+// readChoices reads what choices among several lists of definitions rest on, from which
+// each can be made with any options: see Choice.again. The lists mostly hold the same
+// meta-tools, and where these could be used is looked for once for all.
+func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definition, o ChooseOptions) ([]*Choice, error) {
+	o = o.filled()
+	shown := &recorded{meter: o.Meter, fit: o.Fit, calls: map[string]int{}, failed: map[string]int{}, results: map[string]*meanTokens{}}
+	var tools pool
+	var choosers []*chooser
+	for _, definitions := range lists {
+		c := &chooser{recorded: shown, out: &Choice{Options: o}}
+		c.out.chooser = c
+		for _, d := range definitions {
+			if len(d.Refusals) > 0 {
+				continue
+			}
+			at := tools.add(&d.Tool)
+			for len(c.of) <= at {
+				c.of = append(c.of, nil)
+			}
+			c.of[at] = append(c.of[at], int32(len(c.items)))
+			c.items = append(c.items, &item{definition: d, tokens: definitionTokens(o.Meter, &d.Tool)})
+		}
+		choosers = append(choosers, c)
 	}
-	finder := replay.NewFinder(tools)
-	var failed error
-	cases := casesOf(source, newLabeller(set, false), &failed)
-	c.calls, c.failed, c.results = map[string]int{}, map[string]int{}, map[string]*meanTokens{}
-	for _, t := range tools {
+	for _, t := range tools.tools {
 		for i := range t.Steps {
-			c.results[t.Steps[i].Tool] = &meanTokens{}
+			shown.results[t.Steps[i].Tool] = &meanTokens{}
 		}
 	}
-	for s := range par.Map(max(c.out.Options.Workers, 1), cases, func(k *Case) seenCase {
+	finder := tools.find()
+	var failed error
+	for s := range par.Map(max(o.Workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) seenCase {
 		uses := finder.Use(k.Trajectory, k.Marks)
-		return seenCase{k, uses.Places, begunIn(finder, k), momentsIn(uses, len(tools))}
+		return seenCase{k, uses.Places, begunIn(finder, k), momentsIn(uses, len(tools.tools))}
 	}) {
-		c.add(s)
-		c.addBegun(&s.begun)
+		account := shown.add(s.c.Trajectory)
+		saved := make([]cost.Totals, len(s.places))
+		for i := range s.places {
+			if account != nil && s.places[i].Replay.Saves {
+				saved[i] = account.Saving(s.places[i].Removed, 0)
+			}
+		}
+		reading := map[int]Amount{}
+		for _, c := range choosers {
+			c.add(&s, saved)
+			c.addMoments(s.c, s.moments, account, reading)
+			c.addBegun(&s.begun)
+		}
 	}
-	return failed
+	list := make([]*Choice, len(choosers))
+	for i, c := range choosers {
+		list[i] = c.out
+		list[i].Trajectories, list[i].Turns, list[i].CallingTurns = shown.trajectories, shown.turns, shown.callingTurns
+	}
+	return list, failed
 }
 
-func (c *chooser) add(s seenCase) {
-	t := s.c.Trajectory
-	c.out.Trajectories++
-	c.out.Turns += len(t.Turns)
+// add adds a trajectory, and returns its account; nil if it records no usage.
+func (r *recorded) add(t *trace.Trajectory) *cost.Account {
+	r.trajectories++
+	r.turns += len(t.Turns)
 	known := 0
 	for i := range t.Turns {
 		if t.Turns[i].NumCalls > 0 {
-			c.out.CallingTurns++
+			r.callingTurns++
 		}
 		if t.Turns[i].Usage.Known {
 			known++
@@ -146,46 +183,59 @@ func (c *chooser) add(s seenCase) {
 	}
 	for i := range t.Calls {
 		if k := &t.Calls[i]; k.Origin == trace.OriginModel {
-			c.calls[k.Tool.Value()]++
+			r.calls[k.Tool.Value()]++
 			if k.Status == trace.StatusFailed {
-				c.failed[k.Tool.Value()]++
+				r.failed[k.Tool.Value()]++
 			}
-			c.results[k.Tool.Value()].see(k, c.out.Options.Meter)
+			r.results[k.Tool.Value()].see(k, r.meter)
 		}
 	}
-	var account *cost.Account
-	if known > 0 {
-		account = c.out.Options.Meter.Trajectory(t)
-		if c.out.Options.Fit != nil {
-			c.out.Options.Fit.Apply(account)
-		}
-		total := account.Total()
-		c.usage += known
-		c.priced += total.Turns - total.Unpriced
-		c.perToken.Add(account.Without(nil, thousand).Less(total))
-		c.perTokenTurns += len(t.Turns)
+	if known == 0 {
+		return nil
 	}
+	account := r.meter.Trajectory(t)
+	if r.fit != nil {
+		r.fit.Apply(account)
+	}
+	total := account.Total()
+	r.usage += known
+	r.priced += total.Turns - total.Unpriced
+	r.perToken.Add(account.Without(nil, thousand).Less(total))
+	r.perTokenTurns += len(t.Turns)
+	return account
+}
+
+// itemsOf returns the items that are a meta-tool of the pool.
+func (c *chooser) itemsOf(tool int) []int32 {
+	if tool >= len(c.of) {
+		return nil
+	}
+	return c.of[tool]
+}
+
+// add adds the places of a trajectory; saved is what those save that do.
+func (c *chooser) add(s *seenCase, saved []cost.Totals) {
 	trajectory := int32(len(c.spans))
 	var spans []span
 	for i := range s.places {
 		p := &s.places[i]
-		it := c.items[p.Tool]
-		it.replay.add(p)
-		if !p.Replay.Saves {
-			continue
+		for _, n := range c.itemsOf(p.Tool) {
+			it := c.items[n]
+			it.replay.add(p)
+			if !p.Replay.Saves {
+				continue
+			}
+			if n := len(it.trajectories); n == 0 || it.trajectories[n-1] != trajectory {
+				it.trajectories = append(it.trajectories, trajectory)
+			}
+			spans = append(spans, span{
+				item: n, begin: int32(p.Begin), end: int32(p.End), turns: int32(len(p.Removed)), calls: int32(p.End - p.Begin),
+				tokens: float32(saved[i].Tokens()), usd: float32(saved[i].USD),
+			})
 		}
-		if n := len(it.trajectories); n == 0 || it.trajectories[n-1] != trajectory {
-			it.trajectories = append(it.trajectories, trajectory)
-		}
-		one := span{item: int32(p.Tool), begin: int32(p.Begin), end: int32(p.End), turns: int32(len(p.Removed)), calls: int32(p.End - p.Begin)}
-		if account != nil {
-			saved := account.Saving(p.Removed, 0)
-			one.tokens, one.usd = float32(saved.Tokens()), float32(saved.USD)
-		}
-		spans = append(spans, one)
 	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.item, b.item)) })
 	c.spans = append(c.spans, spans)
-	c.addMoments(s.c, s.moments, account)
 }
 
 // thousand tokens of definitions tell what one costs.
@@ -195,7 +245,7 @@ const thousand = 1000
 func (c *chooser) weigh() {
 	o := &c.out.Options
 	c.out.Unit = "turns"
-	if o.Select == SelectNet && 2*c.usage > c.out.Turns {
+	if o.Select == SelectNet && 2*c.usage > c.turns {
 		c.out.Unit, c.out.TokenPrice = "tokens", float64(c.perToken.Tokens())/thousand
 		if 2*c.priced > c.perTokenTurns {
 			c.out.Unit, c.out.TokenPrice = "usd", c.perToken.USD/thousand

@@ -64,11 +64,16 @@ func (p *Part) prepare(ways []way) error {
 	if err != nil {
 		return err
 	}
-	list := make([]compile.Way, len(missing))
+	// The threshold of Options is mostly one of those that are tried beside it.
+	var list []compile.Way
+	at := make([]int, len(missing)) // in list
 	for i, w := range missing {
-		list[i] = compile.Way{Algorithm: w.algorithm, AsPublished: w.published, Unbound: w.published, Threshold: o.Compile.Extract.Threshold, Bind: o.Compile.Bind}
-		if w.threshold > 0 {
-			list[i].Threshold, list[i].Bind.Threshold = w.threshold, w.threshold
+		one := p.wayOf(w)
+		at[i] = slices.IndexFunc(list, func(x compile.Way) bool {
+			return x.Algorithm == one.Algorithm && x.AsPublished == one.AsPublished && x.Threshold == one.Threshold && x.Bind.Threshold == one.Bind.Threshold
+		})
+		if at[i] < 0 {
+			at[i], list = len(list), append(list, one)
 		}
 	}
 	compilations, err := survey.Compile(list...)
@@ -76,9 +81,23 @@ func (p *Part) prepare(ways []way) error {
 		return err
 	}
 	for i, w := range missing {
-		p.compiled[w] = newCompiled(compilations[i], w)
+		if first := slices.Index(at, at[i]); first < i {
+			p.compiled[w] = p.compiled[missing[first]]
+			continue
+		}
+		p.compiled[w] = newCompiled(compilations[at[i]], w)
 	}
 	return nil
+}
+
+// wayOf returns a way as the compiler takes it.
+func (p *Part) wayOf(w way) compile.Way {
+	o := &p.Options.Compile
+	out := compile.Way{Algorithm: w.algorithm, AsPublished: w.published, Unbound: w.published, Threshold: o.Extract.Threshold, Bind: o.Bind}
+	if w.threshold > 0 {
+		out.Threshold, out.Bind.Threshold = w.threshold, w.threshold
+	}
+	return out
 }
 
 func newCompiled(c *compile.Compilation, w way) *compiled {
@@ -105,6 +124,36 @@ func (p *Part) compile(w way) (*compiled, error) {
 	return p.compiled[w], err
 }
 
+// choosing are the options of a choice.
+func (p *Part) choosing() ChooseOptions {
+	o := p.Options.Choose
+	o.Meter, o.Fit, o.Workers = p.meter, p.fit, p.Options.Workers
+	return o
+}
+
+// readChoices reads what choices among the meta-tools of the ways rest on. They have to be
+// compiled.
+func (p *Part) readChoices(ways []way) error {
+	var missing []*compiled
+	var lists [][]*bind.Definition
+	for _, w := range ways {
+		if c := p.compiled[w]; c.choice == nil && !slices.Contains(missing, c) {
+			missing, lists = append(missing, c), append(lists, c.definitions)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	choices, err := readChoices(p.Source, p.Options.Rules, lists, p.choosing())
+	if err != nil {
+		return err
+	}
+	for i, c := range missing {
+		c.choice = choices[i]
+	}
+	return nil
+}
+
 // choose compiles the training part and chooses among what comes out. Where something
 // is chosen in several ways the traces are read once.
 func (p *Part) choose(w chosenWay) (*chosen, error) {
@@ -115,8 +164,7 @@ func (p *Part) choose(w chosenWay) (*chosen, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := p.Options.Choose
-	o.Meter, o.Fit, o.Workers = p.meter, p.fit, p.Options.Workers
+	o := p.choosing()
 	if w.threshold > 0 {
 		o.MinTurns = w.threshold
 	}
@@ -124,12 +172,11 @@ func (p *Part) choose(w chosenWay) (*chosen, error) {
 		o.Select = w.selection
 	}
 	if c.choice == nil {
-		if c.choice, err = Choose(p.Source, p.Options.Rules, c.definitions, o); err != nil {
+		if err := p.readChoices([]way{w.way}); err != nil {
 			return nil, err
 		}
-	} else {
-		c.choice.again(o)
 	}
+	c.choice.again(o)
 	out := &chosen{tools: c.choice.Tools(), uses: c.choice.uses(), anti: c.choice.Anti()}
 	if p.pool == nil {
 		p.pool, p.chosen = &pool{}, map[chosenWay]*chosen{}

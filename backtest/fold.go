@@ -17,13 +17,21 @@ type tried struct {
 func (r *run) fold(split trace.Split) error {
 	part := &Part{Source: Side(r.source, split, trace.SideTrain), Options: r.options, meter: r.options.Meter, fit: r.fit}
 	var learnt []Trained
-	labels := false
 	var ways []way
 	for i := range r.columns {
 		ways = append(ways, r.columns[i].ways...)
 	}
 	r.progress("compiling")
 	if err := part.prepare(ways); err != nil {
+		return err
+	}
+	var offered []way
+	for i := range r.columns {
+		if o := r.columns[i].offer; o != nil {
+			offered = append(offered, o.way)
+		}
+	}
+	if err := part.readChoices(offered); err != nil {
 		return err
 	}
 	for i := range r.columns {
@@ -39,23 +47,28 @@ func (r *run) fold(split trace.Split) error {
 		if err != nil {
 			return err
 		}
-		labels = labels || trained.Summary().Labels
 		learnt = append(learnt, trained)
 	}
 	if part.pool != nil {
 		part.pool.find()
 	}
-	part.compiled, part.chosen, part.habits, part.survey, part.readers = nil, nil, nil, nil, nil
+	if err := part.learnRegistering(); err != nil {
+		return err
+	}
+	part.compiled, part.chosen, part.habits, part.survey, part.readers, part.register = nil, nil, nil, nil, nil, nil
 	r.progress("testing")
 	r.part++
 	if r.all == nil {
 		r.all = make([]totals, len(learnt))
 	}
+	labels := false
 	for i, trained := range learnt {
-		r.all[i].learn(trained.Summary())
+		summary := trained.Summary()
+		labels = labels || summary.Labels
+		r.all[i].learn(summary)
 	}
 	var failed error
-	cases := casesOf(r.test(split), newLabeller(r.options.Rules, labels), &failed)
+	cases := casesOf(r.testing(split), newLabeller(r.options.Rules, labels), &failed)
 	for t := range par.Map(max(r.options.Workers, 1), cases, func(c *Case) tried {
 		out := tried{c: c}
 		for _, trained := range learnt {

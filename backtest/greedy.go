@@ -40,7 +40,7 @@ func (c *chooser) cover(trajectory int32, in func(item int32) bool) (worth float
 
 // count works out what the chosen ones are worth in money.
 func (c *chooser) count() {
-	if 2*c.usage <= c.out.Turns || 2*c.priced <= c.perTokenTurns {
+	if 2*c.usage <= c.turns || 2*c.priced <= c.perTokenTurns {
 		return
 	}
 	m := &Money{}

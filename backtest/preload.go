@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/ngram"
@@ -60,7 +61,7 @@ type Preloading struct {
 	numbers map[trace.Name]uint32
 	runs    []preloadRun
 	tasks   map[string]bool
-	below   uint64 // runs with a hash up to this are in the sample
+	below   atomic.Uint64 // runs with a hash up to this are in the sample
 	sampled int
 }
 
@@ -82,12 +83,15 @@ type preloadCase struct {
 
 // NewPreloading returns an empty Preloading of accounts of m.
 func NewPreloading(m *cost.Meter) *Preloading {
-	return &Preloading{meter: m, numbers: map[trace.Name]uint32{}, tasks: map[string]bool{}, below: ^uint64(0)}
+	p := &Preloading{meter: m, numbers: map[trace.Name]uint32{}, tasks: map[string]bool{}}
+	p.below.Store(^uint64(0))
+	return p
 }
 
-// wants reports whether the account of t is of use.
+// wants reports whether the account of t is of use. While trajectories are added it may
+// be asked elsewhere: what was of no use once will not be later.
 func (p *Preloading) wants(t *trace.Trajectory) bool {
-	return len(t.Tools) > 0 && len(t.Turns) > 0 && hashOf(t.ID) <= p.below
+	return len(t.Tools) > 0 && len(t.Turns) > 0 && hashOf(t.ID) <= p.below.Load()
 }
 
 // Add learns from t, whose account is a. The account is kept and read by Train:
@@ -135,9 +139,10 @@ func (p *Preloading) Add(t *trace.Trajectory, a *cost.Account) {
 // halve drops accounts until some half of them is left: those with the smallest
 // hashes, which does not depend on the order of the trajectories.
 func (p *Preloading) halve() {
-	p.below /= 2
+	below := p.below.Load() / 2
+	p.below.Store(below)
 	for i := range p.runs {
-		if r := &p.runs[i]; r.kept != nil && r.hash > p.below {
+		if r := &p.runs[i]; r.kept != nil && r.hash > below {
 			r.kept = nil
 			p.sampled--
 		}

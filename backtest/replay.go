@@ -55,6 +55,13 @@ func (a *Agreement) add(p *replay.Place) {
 // among the rest: what a withdrawn meta-tool would have saved others may save, also
 // such as were left out beside it. What agreements say nothing of is taken to agree.
 func (c *Choice) Withdraw(agreements map[*bind.Definition]Agreement) {
+	if c.parts != nil {
+		for _, part := range c.parts {
+			part.Withdraw(agreements)
+		}
+		c.combine()
+		return
+	}
 	x := c.chooser
 	for _, it := range x.items {
 		a, ok := agreements[it.definition]

@@ -34,6 +34,25 @@ func (t *totals) learn(l Learnt) {
 	t.learnt = l
 }
 
+// add adds those of another agent, but for what was learnt in splits.
+func (t *totals) add(o *totals) {
+	t.before += o.before
+	t.after += o.after
+	t.places += o.places
+	t.exact += o.exact
+	t.known += o.known
+	t.wrong += o.wrong
+	t.notComparable += o.notComparable
+	t.blind = t.blind || o.blind
+	t.attribute(o.attributed)
+	t.read(&o.reading)
+	for _, note := range o.learnt.Notes {
+		if !slices.Contains(t.learnt.Notes, note) {
+			t.learnt.Notes = append(slices.Clip(t.learnt.Notes), note)
+		}
+	}
+}
+
 // attribute adds the turns of one trajectory.
 func (t *totals) attribute(turns []int) {
 	if t.attributed == nil {
@@ -141,7 +160,6 @@ func (r *run) finish() {
 		}
 	}
 	r.interact()
-	r.judge()
 }
 
 func (r *run) outcome(i int, technique Technique) Outcome {
@@ -169,9 +187,10 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 		if a.blind {
 			out.Blind = r.blind(i, &sum.blind)
 		}
-		out.Rules = ratio(float64(a.rules), float64(a.splits))
-		out.AntiMetaTools = ratio(float64(a.anti), float64(a.splits))
-		out.MetaTools, out.DefinitionTokens = ratio(float64(a.metaTools), float64(a.splits)), ratio(float64(a.tokens), float64(a.splits))
+		out.learnt(a)
+		for _, part := range r.parts {
+			out.learnt(&part.all[i])
+		}
 	}
 	column := func(of func(*taskSums) float64) []float64 {
 		by := make([]float64, len(r.sums))
@@ -191,6 +210,19 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 		out.Intervals[Metrics[k]] = interval
 	}
 	return out
+}
+
+// learnt adds the means over the splits of what was learnt for one agent.
+func (o *Outcome) learnt(t *totals) {
+	if t.splits == 0 {
+		return
+	}
+	for _, mean := range []struct {
+		to *float64
+		of int64
+	}{{&o.Rules, int64(t.rules)}, {&o.AntiMetaTools, int64(t.anti)}, {&o.MetaTools, int64(t.metaTools)}, {&o.DefinitionTokens, t.tokens}} {
+		*mean.to = math.Round((*mean.to+float64(mean.of)/float64(t.splits))*1e9) / 1e9
+	}
 }
 
 // blind returns the figures of blind use of the i-th column.

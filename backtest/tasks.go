@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/agents"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
@@ -31,12 +32,19 @@ func (r *run) survey() error {
 	seen := map[string]bool{}
 	var timeline trace.Timeline
 	recorded, missing := 0, 0
+	var found *agents.Finder
+	if o.AgentTasks > 0 {
+		found = &agents.Finder{}
+	}
 	for t, err := range r.source() {
 		if err != nil {
 			return err
 		}
 		key := t.TaskKey()
 		r.offers = r.offers || len(t.Tools) > 0
+		if found != nil {
+			found.Add(t)
+		}
 		if !seen[key] {
 			seen[key] = true
 			tasks = append(tasks, key)
@@ -50,6 +58,12 @@ func (r *run) survey() error {
 			} else {
 				missing++
 			}
+		}
+	}
+	if found != nil {
+		r.agents = found.List(o.AgentTasks)
+		if len(r.agents.Agents) > 1 {
+			return nil // each is split for itself
 		}
 	}
 	r.fit = cost.NewFit(o.Meter)
@@ -114,9 +128,9 @@ func Side(source compile.Source, split trace.Split, want trace.Side) compile.Sou
 	}
 }
 
-// test yields the trajectories that a split tests on, and counts what is on its
+// testing yields the trajectories that a split tests on, and counts what is on its
 // other side where it is the only split.
-func (r *run) test(split trace.Split) compile.Source {
+func (r *run) testing(split trace.Split) compile.Source {
 	if r.options.By == SplitFolds {
 		return Side(r.source, split, trace.SideTest)
 	}

@@ -64,6 +64,7 @@ type Part struct {
 	habits    *habits
 	survey    *learn.Survey
 	preloader *Preloader
+	register  []*together // that have to learn what to register from the start
 }
 
 // Case is a test trajectory.

@@ -73,18 +73,21 @@ func momentsIn(uses *replay.Uses, tools int) []seenMoment {
 	return out
 }
 
-// addMoments adds what the moments of one trajectory show.
-func (c *chooser) addMoments(k *Case, moments []seenMoment, account *cost.Account) {
-	reading := map[int]Amount{} // by turn: what it costs to read a token from there on
+// addMoments adds what the moments of one trajectory show. reading keeps, by turn, what it
+// costs to read a token from there on.
+func (c *chooser) addMoments(k *Case, moments []seenMoment, account *cost.Account, reading map[int]Amount) {
 	for i := range moments {
 		m := &moments[i]
-		it := c.items[m.tool]
-		it.use.Moments++
-		if m.followed {
-			it.use.Followed++
+		items := c.itemsOf(m.tool)
+		for _, n := range items {
+			use := &c.items[n].use
+			use.Moments++
+			if m.followed {
+				use.Followed++
+			}
 		}
 		turn := k.Trajectory.Calls[m.call].Turn
-		if m.spent == nil || account == nil || turn < 0 {
+		if len(items) == 0 || m.spent == nil || account == nil || turn < 0 {
 			continue
 		}
 		one, known := reading[turn]
@@ -93,12 +96,15 @@ func (c *chooser) addMoments(k *Case, moments []seenMoment, account *cost.Accoun
 			one = Amount{float64(r.Tokens()) / thousand, r.USD / thousand}
 			reading[turn] = one
 		}
-		if it.spent == nil {
-			it.spent = make([]Amount, len(m.spent))
-		}
-		for step, calls := range m.spent {
-			it.spent[step].Tokens += float64(calls) * one.Tokens
-			it.spent[step].USD += float64(calls) * one.USD
+		for _, n := range items {
+			it := c.items[n]
+			if it.spent == nil {
+				it.spent = make([]Amount, len(m.spent))
+			}
+			for step, calls := range m.spent {
+				it.spent[step].Tokens += float64(calls) * one.Tokens
+				it.spent[step].USD += float64(calls) * one.USD
+			}
 		}
 	}
 }
@@ -127,9 +133,9 @@ func (c *chooser) blind(i int32) toolUse {
 	}
 	unit := "turns"
 	switch {
-	case 2*c.usage > c.out.Turns && 2*c.priced > c.perTokenTurns:
+	case 2*c.usage > c.turns && 2*c.priced > c.perTokenTurns:
 		unit = "usd"
-	case 2*c.usage > c.out.Turns:
+	case 2*c.usage > c.turns:
 		unit = "tokens"
 	}
 	for _, t := range it.trajectories {

@@ -16,6 +16,8 @@ import (
 // there. The cell is the one that all parts together choose (Tsamardinos, Greasidou and
 // Borboudakis 2018: the choice among results that are held out is held out too, and
 // needs no further models).
+//
+// Of several agents each has a verdict of its own, and that on all is their sum.
 type Verdict struct {
 	Objective Objective
 	Cell      Cell // Action is DoNothing where nothing pays
@@ -92,16 +94,36 @@ func (s *taskSums) perfect() blindSums {
 	return blindSums{llmSaved: s.llmSaved, turnsSaved: s.turnsSaved, tokensSaved: s.tokensSaved, usdSaved: s.usdSaved, secondsSaved: s.secondsSaved}
 }
 
+// judgment is what a verdict comes to in a task; nil functions come to nothing.
+type judgment struct{ blind, perfect, best func(task int) blindSums }
+
 // judge gives the verdict.
 func (r *run) judge() {
 	if r.options.Verdict == nil {
 		return
 	}
-	v := &Verdict{Objective: r.objective(), Tried: len(r.cells), Cell: Cell{Action: DoNothing}, Considered: Cell{Action: DoNothing}, Hindsight: Cell{Action: DoNothing}}
+	nothing := Cell{Action: DoNothing}
+	v := &Verdict{Objective: r.objective(), Tried: len(r.cells), Cell: nothing, Considered: nothing, Hindsight: nothing}
 	r.out.Verdict = v
 	if len(r.tasks) < stat.MinClusters {
 		v.Unknown = "too few tasks"
 	}
+	if r.parts == nil {
+		r.choose(v)
+	} else {
+		r.judgeApart(v)
+	}
+	v.Blind, v.Perfect, v.Best = r.saved(r.judged.blind), r.saved(r.judged.perfect), r.saved(r.judged.best)
+	if r.parts != nil {
+		return
+	}
+	if i := v.Blind.Intervals[v.Objective.metric()]; v.Unknown == "" && v.Blind.in(v.Objective) > 0 && (!i.Known() || i.Lo >= 0) {
+		v.Cell = v.Considered
+	}
+}
+
+// choose chooses a cell for each part of the tasks, by the other parts.
+func (r *run) choose(v *Verdict) {
 	parts := r.part
 	if parts == 1 {
 		// One part is tested on, which nothing was compiled from: it is divided for the
@@ -126,12 +148,9 @@ func (r *run) judge() {
 	if v.Considered.Action == DoNothing {
 		at = func(int) *taskSums { return &taskSums{} }
 	}
-	v.Blind = r.saved(func(task int) blindSums { return at(task).asUsed() })
-	v.Perfect = r.saved(func(task int) blindSums { return at(task).perfect() })
-	r.hindsight(v)
-	if i := v.Blind.Intervals[v.Objective.metric()]; v.Unknown == "" && v.Blind.in(v.Objective) > 0 && (!i.Known() || i.Lo >= 0) {
-		v.Cell = v.Considered
-	}
+	r.judged.blind = func(task int) blindSums { return at(task).asUsed() }
+	r.judged.perfect = func(task int) blindSums { return at(task).perfect() }
+	r.judged.best = r.hindsight(v)
 }
 
 // metric returns which of SavedMetrics an objective is.
@@ -183,8 +202,8 @@ func (r *run) pick(o Objective, part int) int {
 	return best
 }
 
-// hindsight finds what saves most on all tasks.
-func (r *run) hindsight(v *Verdict) {
+// hindsight finds what saves most on all tasks, and returns what that saves in each.
+func (r *run) hindsight(v *Verdict) func(task int) blindSums {
 	best, most := -1, 0.0
 	for column := r.cellsFrom; column < len(r.columns); column++ {
 		sum := 0.0
@@ -197,12 +216,12 @@ func (r *run) hindsight(v *Verdict) {
 		}
 	}
 	v.Hindsight = r.cellAt(best)
-	v.Best = r.saved(func(task int) blindSums {
+	return func(task int) blindSums {
 		if best < 0 {
 			return blindSums{}
 		}
 		return r.sums[task][best].asUsed()
-	})
+	}
 }
 
 // saved sums up over tasks.

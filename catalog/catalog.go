@@ -35,7 +35,7 @@ import (
 const (
 	MaxBytes  = 64 << 20 // of a file
 	MaxTools  = 200_000  // of a catalogue
-	maxPlaces = 400      // of the arguments, and of the results, of a tool
+	maxPlaces = 400      // of the arguments, and of the results, of a tool; of many tools fewer
 	maxDepth  = 16       // of a schema
 	maxText   = 4 << 10  // bytes of a description that are compared; definitions are written in full
 )
@@ -49,6 +49,19 @@ const (
 	CodeTwice       = "tool-twice"
 	CodeSchemaLarge = "schema-too-large"
 )
+
+// placesOfMany is how many places the tools of one file have together at most, and
+// leastPlaces how many each may have all the same.
+const (
+	placesOfMany = 1_000_000
+	leastPlaces  = 60
+)
+
+// placesEach returns how many places each of n tools may have in its arguments, and
+// in its results.
+func placesEach(n int) int {
+	return max(leastPlaces, min(maxPlaces, placesOfMany/(2*max(1, n))))
+}
 
 // A Place is where a value stands in the arguments or results of a tool.
 type Place struct {
@@ -100,6 +113,7 @@ type Tool struct {
 	Cut bool
 
 	Input     trace.Value // JSON Schema of the arguments; Null if there is none
+	root      trace.Value // that references of Input lead into, where it is not Input
 	Output    trace.Value // JSON Schema of the results; Null if there is none
 	whole     string      // the description in full
 	Annotated trace.Value // the annotations; Null if there are none

@@ -76,7 +76,8 @@ func TestOpenAPI(t *testing.T) {
 	if !required["$.id"] || !required["$.title"] || required["$.cast[*].id"] {
 		t.Errorf("PUT takes %v", required)
 	}
-	if text := string(put.Input.AppendCanonical(nil)); strings.Contains(text, "$ref") {
+	d := put.Definition()
+	if text := d.Input.Text(); strings.Contains(text, "$ref") || !strings.Contains(text, "known_for") {
 		t.Errorf("a definition refers to what is not in it: %s", text)
 	}
 }
@@ -118,6 +119,34 @@ func TestHostileSchemas(t *testing.T) {
 		tools, problems := Parse(name, []byte(`[{"name": "t", "inputSchema": `+schema+`, "outputSchema": `+schema+`}]`))
 		if len(problems.Errors()) > 0 || len(tools) != 1 || len(tools[0].Inputs) > maxPlaces || len(tools[0].Outputs) > maxPlaces {
 			t.Errorf("%s: %v", name, problems)
+		}
+	}
+}
+
+// Of a large schema the places nearest to the root are kept, and many tools have
+// fewer each.
+func TestPlacesAreBounded(t *testing.T) {
+	var doc strings.Builder
+	doc.WriteString(`{"openapi": "3.0.0", "info": {"title": "big"}, "paths": {"/x": {"get": {"responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/s0"}}}}}}}}, "components": {"schemas": {`)
+	for i := range 50 {
+		fmt.Fprintf(&doc, `"s%d": {"properties": {"near_%d": {"type": "string"}, "a": {"$ref": "#/components/schemas/s%d"}, "b": {"items": {"$ref": "#/components/schemas/s%d"}}}},`, i, i, (i*3+1)%50, (i*7+2)%50)
+	}
+	doc.WriteString(`"z": {}}}}`)
+	tools, problems := Parse("big", []byte(doc.String()))
+	if len(tools) != 1 || len(problems) != 1 || problems[0].Code != CodeSchemaLarge {
+		t.Fatalf("%d tools, %v", len(tools), problems)
+	}
+	if n := len(tools[0].Outputs); n != maxPlaces {
+		t.Errorf("%d places", n)
+	}
+	for _, path := range []string{"$.near_0", "$.a.near_1", "$.b[*].near_2"} {
+		if !slices.ContainsFunc(tools[0].Outputs, func(p Place) bool { return p.Path == path }) {
+			t.Errorf("%s is not among the places that are kept", path)
+		}
+	}
+	for _, n := range []int{1, 1000, 8000, MaxTools} {
+		if each := placesEach(n); each < leastPlaces || each > maxPlaces || each > leastPlaces && 2*n*each > placesOfMany {
+			t.Errorf("%d tools have %d places each", n, each)
 		}
 	}
 }

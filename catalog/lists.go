@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/jsonschema"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
 )
@@ -24,7 +25,12 @@ func (t *Tool) inputSchema() []byte {
 	if t.Input.Kind != trace.Object {
 		return []byte(`{"type":"object"}`)
 	}
-	return t.Input.AppendCanonical(nil)
+	if t.root.Kind != trace.Object {
+		return t.Input.AppendCanonical(nil)
+	}
+	// A definition has to stand on its own.
+	whole, _ := jsonschema.Inline(t.root, t.Input)
+	return whole.AppendCanonical(nil)
 }
 
 // searchTool is the tool by which Anthropic's models find tools that are not loaded.

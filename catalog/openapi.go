@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonschema"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -32,8 +33,9 @@ func (r *reader) openAPI(doc trace.Value) {
 	info, _ := doc.Lookup("info")
 	title, _ := info.Lookup("title")
 	paths, _ := doc.Lookup("paths")
+	r.places = placesEach(operations(doc, paths))
 	for _, path := range paths.Members {
-		item := follow(doc, path.Value)
+		item := jsonschema.Resolve(doc, path.Value)
 		shared, _ := item.Lookup("parameters")
 		for _, method := range methods {
 			operation, ok := item.Lookup(method.name)
@@ -53,13 +55,11 @@ func (r *reader) openAPI(doc trace.Value) {
 			}
 			t.SetDescription(operationText(operation))
 			own, _ := operation.Lookup("parameters")
-			t.Input = operationInput(doc, operation, slices.Concat(shared.Elems, own.Elems))
+			t.Input, t.root = operationInput(doc, operation, slices.Concat(first(shared.Elems), first(own.Elems))), doc
 			t.Output = operationOutput(doc, operation)
 			at := len(r.tools)
 			r.finish(t, doc, doc)
-			// A definition has to stand on its own.
-			r.tools[at].Input = inlined(doc, t.Input)
-			r.tools[at].Output = trace.Value{}
+			r.tools[at].Output = trace.Value{} // it refers into the document, and nothing asks for it
 		}
 	}
 	if len(r.tools) == 0 {
@@ -67,17 +67,23 @@ func (r *reader) openAPI(doc trace.Value) {
 	}
 }
 
-// follow returns what an object of the document refers to, itself if it does not.
-func follow(doc, v trace.Value) trace.Value {
-	for range 20 {
-		ref, ok := v.Lookup("$ref")
-		if !ok {
-			return v
+// operations returns how many operations there are.
+func operations(doc, paths trace.Value) int {
+	n := 0
+	for _, path := range paths.Members {
+		item := jsonschema.Resolve(doc, path.Value)
+		for _, method := range methods {
+			if _, ok := item.Lookup(method.name); ok {
+				n++
+			}
 		}
-		v = pointer(doc, ref.Text)
 	}
-	return trace.Value{}
+	return n
 }
+
+// first returns the beginning of a list of parameters, or of members of a body: many
+// operations may refer to one long list.
+func first[T any](list []T) []T { return list[:min(len(list), jsonschema.MaxInlined)] }
 
 func operationText(operation trace.Value) string {
 	summary, _ := operation.Lookup("summary")
@@ -98,7 +104,7 @@ func operationInput(doc, operation trace.Value, parameters []trace.Value) trace.
 	var properties []trace.Member
 	required := trace.Value{Kind: trace.Array}
 	for _, p := range parameters {
-		p = follow(doc, p)
+		p = jsonschema.Resolve(doc, p)
 		name, _ := p.Lookup("name")
 		if name.Text == "" {
 			continue
@@ -118,14 +124,14 @@ func operationInput(doc, operation trace.Value, parameters []trace.Value) trace.
 		}
 	}
 	body, _ := operation.Lookup("requestBody")
-	body = follow(doc, body)
+	body = jsonschema.Resolve(doc, body)
 	must, _ := body.Lookup("required")
 	if schema, ok := content(doc, body); ok {
-		schema = follow(doc, schema)
+		schema = jsonschema.Resolve(doc, schema)
 		if members, _ := schema.Lookup("properties"); len(members.Members) > 0 {
-			properties = append(properties, members.Members...)
+			properties = append(properties, first(members.Members)...)
 			if names, _ := schema.Lookup("required"); must.Bool {
-				required.Elems = append(required.Elems, names.Elems...)
+				required.Elems = append(required.Elems, first(names.Elems)...)
 			}
 		} else {
 			properties = append(properties, trace.Member{Name: "body", Value: schema})
@@ -147,7 +153,7 @@ func content(doc, body trace.Value) (trace.Value, bool) {
 	types, _ := body.Lookup("content")
 	best := trace.Value{}
 	for _, m := range types.Members {
-		schema, ok := follow(doc, m.Value).Lookup("schema")
+		schema, ok := jsonschema.Resolve(doc, m.Value).Lookup("schema")
 		if !ok {
 			continue
 		}
@@ -165,7 +171,7 @@ func operationOutput(doc, operation trace.Value) trace.Value {
 	responses, _ := operation.Lookup("responses")
 	for _, m := range responses.Members { // in the order of their names
 		if strings.HasPrefix(m.Name, "2") {
-			if schema, ok := content(doc, follow(doc, m.Value)); ok {
+			if schema, ok := content(doc, jsonschema.Resolve(doc, m.Value)); ok {
 				return schema
 			}
 		}

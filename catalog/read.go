@@ -23,7 +23,7 @@ func Parse(file string, data []byte) ([]Tool, diag.List) {
 	if len(problems.Errors()) > 0 {
 		return nil, problems
 	}
-	r := reader{file: file, problems: problems}
+	r := reader{file: file, problems: problems, places: placesEach(len(values))}
 	for _, v := range values {
 		r.document(v)
 	}
@@ -134,6 +134,7 @@ func yamlValue(n *yamlsrc.Node, depth int, nodes *int) (trace.Value, *diag.Error
 // A reader collects the tools of one file.
 type reader struct {
 	file     string
+	places   int // of the arguments, and of the results, of a tool
 	tools    []Tool
 	problems diag.List
 }
@@ -165,6 +166,7 @@ func (r *reader) document(v trace.Value) {
 }
 
 func (r *reader) list(v trace.Value) {
+	r.places = min(r.places, placesEach(len(v.Elems)))
 	for i, e := range v.Elems {
 		if len(r.tools) >= MaxTools {
 			r.problems = append(r.problems, diag.New(diag.Pos{File: r.file}, CodeTooLarge, "there are more than %d tools; the rest is left out", MaxTools))
@@ -264,18 +266,19 @@ func firstObject(v trace.Value, keys []string) trace.Value {
 // finish completes a tool by what its schemas, annotations and name say. Schemas
 // are its own, or lead into the given roots.
 func (r *reader) finish(t Tool, inputRoot, outputRoot trace.Value) {
-	t.complete(inputRoot, outputRoot)
+	t.complete(inputRoot, outputRoot, r.places)
 	if t.Cut {
 		r.problems = append(r.problems, diag.Warn(diag.Pos{File: r.file}, CodeSchemaLarge,
-			"the schemas of %q have more places than are kept (%d), or lead too deep; the rest is left out", t.Name, maxPlaces))
+			"the schemas of %q have more places than are kept (%d), or lead too deep; the rest is left out", t.Name, r.places))
 	}
 	r.tools = append(r.tools, t)
 }
 
-func (t *Tool) complete(inputRoot, outputRoot trace.Value) {
+// complete fills in what follows from the schemas, with at most that many places.
+func (t *Tool) complete(inputRoot, outputRoot trace.Value, most int) {
 	var cut bool
-	t.Inputs, t.Cut = placesOf(t.Input, inputRoot, false)
-	t.Outputs, cut = placesOf(t.Output, outputRoot, true)
+	t.Inputs, t.Cut = placesOf(t.Input, inputRoot, false, most)
+	t.Outputs, cut = placesOf(t.Output, outputRoot, true, most)
 	t.Cut = t.Cut || cut
 	t.ReadOnly = hintIn(t.Annotated, "readOnlyHint", t.ReadOnly)
 	t.Destructive = hintIn(t.Annotated, "destructiveHint", t.Destructive)

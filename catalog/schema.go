@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/jsonschema"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -13,61 +14,73 @@ import (
 type placer struct {
 	root   trace.Value // that local references lead into
 	output bool
+	most   int // places
 	places []Place
 	seen   map[string]int // by path
+	queue  []visit
 	steps  int
 	cut    bool
 }
 
-// maxSteps bounds the schemas that are looked at for one tool: references may lead
-// to the same large one again and again.
-const maxSteps = 20_000
+// A visit is a schema that is still to be looked at, at the end of a path.
+type visit struct {
+	schema trace.Value
+	at     Place
+	path   jsonpath.Path
+	refs   []string
+	depth  int
+}
 
-// placesOf returns the places of a schema by path, and whether there are more.
-// root is what its references lead into.
-func placesOf(schema, root trace.Value, output bool) ([]Place, bool) {
-	p := placer{root: root, output: output, seen: map[string]int{}}
-	p.walk(schema, Place{Required: !output}, nil, nil, 0)
+// stepsPerPlace bounds the schemas that are looked at for one place that is kept:
+// references may lead to the same large one again and again.
+const stepsPerPlace = 10
+
+// placesOf returns the places of a schema by path, at most that many, and whether
+// there are more. root is what its references lead into. Places nearer to the root come
+// first: an argument counts before a member of a member of another.
+func placesOf(schema, root trace.Value, output bool, most int) ([]Place, bool) {
+	p := placer{root: root, output: output, most: most, seen: map[string]int{}}
+	p.push(visit{schema: schema, at: Place{Required: !output}})
+	for len(p.queue) > 0 && len(p.places) < most {
+		next := p.queue[0]
+		p.queue = p.queue[1:]
+		p.walk(next)
+	}
+	p.cut = p.cut || len(p.queue) > 0
 	slices.SortFunc(p.places, func(a, b Place) int { return cmp.Compare(a.Path, b.Path) })
 	return p.places, p.cut
+}
+
+// push puts off a visit, and reports whether the bounds allow for it.
+func (p *placer) push(v visit) bool {
+	if p.steps++; p.steps > stepsPerPlace*p.most || v.depth > maxDepth {
+		p.cut = true
+		return false
+	}
+	p.queue = append(p.queue, v)
+	return true
 }
 
 // resolve follows local references; what leads back to itself, or nowhere, is
 // unknown.
 func (p *placer) resolve(schema trace.Value, refs []string) (trace.Value, []string) {
 	for {
-		ref, ok := schema.Lookup("$ref")
-		if !ok || ref.Kind != trace.String {
+		ref, ok := jsonschema.Reference(schema)
+		if !ok {
 			return schema, refs
 		}
-		if slices.Contains(refs, ref.Text) {
+		if slices.Contains(refs, ref) {
 			return trace.Value{}, refs
 		}
-		refs = append(refs[:len(refs):len(refs)], ref.Text)
-		schema = pointer(p.root, ref.Text)
+		refs = append(refs[:len(refs):len(refs)], ref)
+		schema, _ = jsonschema.Pointer(p.root, ref)
 	}
 }
 
-// pointer follows a JSON Pointer (RFC 6901) behind a #; it gives null for what is
-// not there.
-func pointer(root trace.Value, ref string) trace.Value {
-	path, local := strings.CutPrefix(ref, "#/")
-	if !local {
-		return trace.Value{}
-	}
-	for name := range strings.SplitSeq(path, "/") {
-		root, _ = root.Lookup(strings.NewReplacer("~1", "/", "~0", "~").Replace(name))
-	}
-	return root
-}
-
-// walk adds the places of a schema that stands at the end of path.
-func (p *placer) walk(schema trace.Value, at Place, path jsonpath.Path, refs []string, depth int) {
-	if p.steps++; p.steps > maxSteps || depth > maxDepth {
-		p.cut = true
-		return
-	}
-	schema, refs = p.resolve(schema, refs)
+// walk adds the place of a schema, or puts off its parts.
+func (p *placer) walk(v visit) {
+	schema, refs := p.resolve(v.schema, v.refs)
+	at, path := v.at, v.path
 	if schema.Kind != trace.Object {
 		p.add(at, path)
 		return
@@ -82,28 +95,41 @@ func (p *placer) walk(schema trace.Value, at Place, path jsonpath.Path, refs []s
 			}
 			inner := at
 			inner.Required = at.Required && (key == "allOf" || len(path) > 0)
-			p.walk(part, inner, path, refs, depth+1)
 			found = true
+			if !p.push(visit{part, inner, path, refs, v.depth + 1}) {
+				break
+			}
 		}
 	}
 	properties, _ := schema.Lookup("properties")
-	required, _ := schema.Lookup("required")
+	required := p.required(schema)
 	for _, m := range properties.Members {
-		inner := Place{Names: append(at.Names[:len(at.Names):len(at.Names)], m.Name)}
-		inner.Required = at.Required && slices.ContainsFunc(required.Elems, func(v trace.Value) bool { return v.Text == m.Name })
+		inner := Place{Names: append(at.Names[:len(at.Names):len(at.Names)], m.Name), Required: at.Required && required[m.Name]}
 		// The older way to say it, inside the property.
 		if own, _ := m.Value.Lookup("required"); own.Kind == trace.Bool && own.Bool && at.Required {
 			inner.Required = true
 		}
-		p.walk(m.Value, inner, append(path[:len(path):len(path)], jsonpath.Step{Kind: jsonpath.Member, Name: m.Name}), refs, depth+1)
 		found = true
+		if !p.push(visit{m.Value, inner, append(path[:len(path):len(path)], jsonpath.Step{Kind: jsonpath.Member, Name: m.Name}), refs, v.depth + 1}) {
+			break
+		}
 	}
 	if items, ok := schema.Lookup("items"); ok {
-		found = p.elements(items, at, path, refs, depth) || found
+		found = p.elements(items, at, path, refs, v.depth) || found
 	}
 	if !found {
 		p.add(at, path)
 	}
+}
+
+// required returns the members that a schema requires.
+func (p *placer) required(schema trace.Value) map[string]bool {
+	list, _ := schema.Lookup("required")
+	out := map[string]bool{}
+	for _, e := range list.Elems[:min(len(list.Elems), stepsPerPlace*p.most)] {
+		out[e.Text] = true
+	}
+	return out
 }
 
 // elements adds the places of a list's elements, and reports whether there are
@@ -125,8 +151,7 @@ func (p *placer) elements(items trace.Value, at Place, path jsonpath.Path, refs 
 		p.add(inner, inside)
 		return true
 	}
-	inner := Place{Names: at.Names, Required: at.Required}
-	p.walk(items, inner, inside, refs, depth+1)
+	p.push(visit{items, Place{Names: at.Names, Required: at.Required}, inside, refs, depth + 1})
 	return true
 }
 
@@ -196,51 +221,10 @@ func (p *placer) add(at Place, path jsonpath.Path) {
 		}
 		return
 	}
-	if len(p.places) == maxPlaces {
+	if len(p.places) == p.most {
 		p.cut = true
 		return
 	}
 	p.seen[at.Path] = len(p.places)
 	p.places = append(p.places, at)
-}
-
-// The bounds of what inlined copies.
-const (
-	maxInlined      = 2000 // nodes
-	maxInlinedDepth = 24
-)
-
-// inlined returns a schema with what it refers to in place. What is too large or
-// refers to itself becomes a schema that takes anything.
-func inlined(root, schema trace.Value) trace.Value {
-	nodes := 0
-	var copied func(v trace.Value, refs []string, depth int) trace.Value
-	copied = func(v trace.Value, refs []string, depth int) trace.Value {
-		if nodes++; nodes > maxInlined || depth > maxInlinedDepth {
-			return trace.Value{Kind: trace.Object}
-		}
-		switch v.Kind {
-		case trace.Array:
-			out := trace.Value{Kind: trace.Array}
-			for _, e := range v.Elems {
-				out.Elems = append(out.Elems, copied(e, refs, depth+1))
-			}
-			return out
-		case trace.Object:
-			if ref, ok := v.Lookup("$ref"); ok && ref.Kind == trace.String {
-				target := pointer(root, ref.Text)
-				if target.Kind != trace.Object || slices.Contains(refs, ref.Text) {
-					return trace.Value{Kind: trace.Object}
-				}
-				return copied(target, append(refs[:len(refs):len(refs)], ref.Text), depth+1)
-			}
-			out := trace.Value{Kind: trace.Object}
-			for _, m := range v.Members {
-				out.Members = append(out.Members, trace.Member{Name: m.Name, Value: copied(m.Value, refs, depth+1)})
-			}
-			return out
-		}
-		return v
-	}
-	return copied(schema, nil, 0)
 }

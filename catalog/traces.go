@@ -54,7 +54,7 @@ func (b *Builder) define(d *trace.ToolDef) {
 	if old, ok := b.recorded[name]; ok && compareText(&old, &t) <= 0 {
 		return
 	}
-	t.complete(t.Input, t.Output)
+	t.complete(t.Input, t.Output, placesEach(len(b.recorded)))
 	b.recorded[name] = t
 }
 

@@ -1,12 +1,11 @@
 package dataflow
 
 import (
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/jsonschema"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -163,16 +162,13 @@ func (x *search) visit(s *trace.Value, path jsonpath.Path) {
 			x.add(&options.Elems[i])
 		}
 	}
-	if ref, ok := s.Lookup("$ref"); ok {
-		if target, ok := pointer(x.root, ref.Text); ok {
+	if ref, ok := jsonschema.Reference(*s); ok {
+		if target, ok := jsonschema.Pointer(*x.root, ref); ok {
 			x.visit(&target, path)
 		}
 	}
-	for _, word := range [...]string{"anyOf", "oneOf", "allOf"} {
-		options, _ := s.Lookup(word)
-		for i := range options.Elems {
-			x.visit(&options.Elems[i], path)
-		}
+	for _, part := range jsonschema.Parts(*s) {
+		x.visit(&part, path)
 	}
 	if len(path) == 0 {
 		return
@@ -201,25 +197,4 @@ func childWords(s jsonpath.Step) []string {
 		return []string{"properties", "additionalProperties"}
 	}
 	return []string{"items", "additionalProperties"}
-}
-
-// pointer follows a local reference such as #/$defs/name.
-func pointer(root *trace.Value, ref string) (trace.Value, bool) {
-	rest, ok := strings.CutPrefix(ref, "#")
-	if !ok {
-		return trace.Value{}, false
-	}
-	at := *root
-	for _, name := range strings.Split(strings.TrimPrefix(rest, "/"), "/") {
-		if name == "" && rest == "" {
-			break
-		}
-		name = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
-		if i, err := strconv.Atoi(name); err == nil && at.Kind == trace.Array && i >= 0 && i < len(at.Elems) {
-			at = at.Elems[i]
-		} else if at, ok = at.Lookup(name); !ok {
-			return trace.Value{}, false
-		}
-	}
-	return at, true
 }

@@ -17,6 +17,16 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
+// logOfAny is math.Log, also of subnormal numbers: there the one that package math has
+// for amd64 is wrong in the first digits.
+func logOfAny(x float64) float64 {
+	if x < 0x1p-1022 && x > 0 {
+		fraction, exponent := math.Frexp(x)
+		return math.Log(fraction) + float64(exponent)*math.Ln2
+	}
+	return math.Log(x)
+}
+
 // The functions agree with those of package math to a few units in the last place.
 func TestElementaryFunctions(t *testing.T) {
 	for _, c := range []struct {
@@ -28,7 +38,7 @@ func TestElementaryFunctions(t *testing.T) {
 		{"exp", exp, math.Exp, -740, 709},
 		{"exp near 0", exp, math.Exp, -1e-3, 1e-3},
 		{"exp2", exp2, math.Exp2, -1000, 1000},
-		{"log", log, math.Log, 0, 1e300},
+		{"log", log, logOfAny, 0, 1e300},
 		{"log near 1", log, math.Log, 0.5, 2},
 		{"log1p", log1p, math.Log1p, 0, 1e6},
 		{"log1p near 0", log1p, math.Log1p, 0, 1e-9},
@@ -58,6 +68,7 @@ func TestElementaryFunctions(t *testing.T) {
 		{exp2(math.Inf(-1)), 0},
 		{log(1), 0},
 		{log(0), math.Inf(-1)},
+		{log(0x1p-1023), -709.0895657128241},
 		{log(math.Inf(1)), math.Inf(1)},
 		{log1p(0), 0},
 		{log1p(math.Inf(1)), math.Inf(1)},

@@ -21,6 +21,7 @@ type History struct {
 	results []parsed
 	words   [][]word // by message
 	paths   map[string]jsonpath.Path
+	decided []Decision // once asked for
 }
 
 // arguments are those of one call.
@@ -88,6 +89,14 @@ func NewLiveHistory(t *trace.Trajectory) *History {
 
 // Trajectory returns what the history is of.
 func (h *History) Trajectory() *trace.Trajectory { return h.t }
+
+// decisions returns what Decisions does, worked out once; it must not be changed.
+func (h *History) decisions() []Decision {
+	if h.decided == nil {
+		h.decided = h.Decisions()
+	}
+	return h.decided
+}
 
 // Decisions returns every turn of the model, and every further call of a turn,
 // in order. Where turns are not recorded, every call is one.

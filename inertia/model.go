@@ -82,7 +82,14 @@ func (g *Graph) Model(o ModelOptions) *Model {
 	if o.Order <= 0 || o.Order > g.order {
 		o.Order = g.order
 	}
-	g = g.bounded()
+	return g.bounded().model(o, true)
+}
+
+// contexts compiles the graph without its rules: a model that says what comes next and
+// fills in nothing.
+func (g *Graph) contexts(o ModelOptions) *Model { return g.bounded().model(o, false) }
+
+func (g *Graph) model(o ModelOptions, rules bool) *Model {
 	order, renumbered := g.sorted()
 	m := &Model{
 		Info:    ModelInfo{Order: o.Order, Trajectories: g.trajectories, Newest: g.newest, HalfLife: o.HalfLife, NoState: o.NoState},
@@ -93,7 +100,9 @@ func (g *Graph) Model(o ModelOptions) *Model {
 		m.symbols[g.names[s]] = uint32(i + 1)
 	}
 	m.noteMeta()
-	m.rules = g.rules(renumbered)
+	if rules {
+		m.rules = g.rules(renumbered)
+	}
 	b := g.compile(o, renumbered)
 	b.smooth(o)
 	b.flatten(m)

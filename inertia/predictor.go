@@ -176,7 +176,7 @@ func Threshold(cost float64) float64 { return cost / (1 + cost) }
 // examples appends what the predictor could have called in a trajectory.
 func (p *Predictor) examples(h *History, to []Example) []Example {
 	p.learning = true
-	decisions := h.Decisions()
+	decisions := h.decisions()
 	for i := range decisions {
 		d := &decisions[i]
 		if d.State == StateInside || d.AfterUser && !p.options.AfterUser {

@@ -1,7 +1,9 @@
 package inertia
 
 import (
+	"cmp"
 	"math"
+	"strconv"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -36,7 +38,8 @@ type ReplayOptions struct {
 	Order     int // of the graph
 	Model     ModelOptions
 	Predictor PredictorOptions
-	Alpha     float64 // of CIPS; negative means 0, 0 means DefaultAlpha
+	Alpha     float64   // of CIPS; negative means 0, 0 means DefaultAlpha
+	Alphas    []float64 // further weights, whose verdicts have the names that [PresetAt] gives
 	Recovery  trace.Name
 	Part      func(task string) int // deals tasks into the parts of calibration
 	Only      []string              // predictors; nil means all
@@ -50,6 +53,12 @@ type ReplayOptions struct {
 	// out.
 	Ready  *Model
 	Counts *Graph
+}
+
+// PresetAt returns the name of the verdicts of the preset with a weight of
+// [ReplayOptions.Alphas].
+func PresetAt(alpha float64) string {
+	return PredictorPreset + "@" + strconv.FormatFloat(alpha, 'g', -1, 64)
 }
 
 func (o *ReplayOptions) alpha() float64 {
@@ -170,7 +179,14 @@ func newReplayers(train []*Run, o ReplayOptions) []*replayer {
 			if graph != nil && (main.Info.NoState || main.Info.Order < Window) {
 				r.p = NewPredictor(graph.Model(ModelOptions{}), any)
 			}
-			r.similarity = NewLexical(r.p.model)
+			r.similarity, r.alpha = NewLexical(r.p.model), o.alpha()
+			out = append(out, r)
+			for _, alpha := range o.Alphas {
+				other := *r
+				other.as, other.alpha = PresetAt(alpha), alpha
+				out = append(out, &other)
+			}
+			continue
 		case PredictorTrigram, PredictorRecover:
 			if plain == nil {
 				continue
@@ -198,9 +214,11 @@ type replayer struct {
 	p          *Predictor
 	similarity Similarity
 	effects    Effects
+	as         string  // whose verdicts they are, if that is not the kind
+	alpha      float64 // of the preset
 }
 
-func (r *replayer) name() string { return r.kind }
+func (r *replayer) name() string { return cmp.Or(r.as, r.kind) }
 
 func (r *replayer) replay(run *Run) []Verdict {
 	h := run.History
@@ -278,7 +296,7 @@ func (r *replayer) predict(h *History, d *Decision, v *Verdict) {
 // score asks AutoTool.
 func (r *replayer) score(h *History, d *Decision, v *Verdict) {
 	said := thought(h.t, d.Turn)
-	candidates := r.p.model.Candidates(h.before(d.Before), r.o.alpha(), func(s uint32) float64 { return r.similarity.Score(said, s) })
+	candidates := r.p.model.Candidates(h.before(d.Before), r.alpha, func(s uint32) float64 { return r.similarity.Score(said, s) })
 	actual := r.p.model.Symbol(d.Next)
 	for i, c := range candidates {
 		if !d.None() && c.Symbol == actual {

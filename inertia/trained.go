@@ -51,17 +51,24 @@ func (t *Trained) Graph(without int) *Graph {
 // models of the others. Unless the options name an order, the order and whether
 // states enter contexts are those that lose the least on the parts left out.
 func (t *Trained) Calibrated(o ModelOptions, p PredictorOptions, histories []*History, part func(task string) int) *Model {
+	graphs := make([]*Graph, len(t.parts)) // of the other parts
+	for i := range graphs {
+		graphs[i] = t.Graph(i)
+	}
+	apart := make([][]*History, len(t.parts))
+	for _, h := range histories {
+		i := part(h.t.TaskKey())
+		apart[i] = append(apart[i], h)
+	}
 	if o.Order == 0 && !o.NoState && !o.Uniform {
-		o = t.choose(o, histories, part)
+		o = t.choose(o, graphs, apart)
 	}
 	full := t.Graph(-1).Model(o)
 	var examples []Example
-	for i := range t.parts {
-		predictor := NewPredictor(t.Graph(i).Model(o), p)
-		for _, h := range histories {
-			if part(h.t.TaskKey()) == i {
-				examples = predictor.examples(h, examples)
-			}
+	for i, g := range graphs {
+		predictor := NewPredictor(g.Model(o), p)
+		for _, h := range apart[i] {
+			examples = predictor.examples(h, examples)
 		}
 	}
 	full.calibration = Calibrate(examples)
@@ -69,12 +76,9 @@ func (t *Trained) Calibrated(o ModelOptions, p PredictorOptions, histories []*Hi
 }
 
 // choose returns the options under which models of the other parts lose the fewest
-// bits on each part; of equal ones the longer contexts.
-func (t *Trained) choose(o ModelOptions, histories []*History, part func(task string) int) ModelOptions {
-	graphs := make([]*Graph, len(t.parts))
-	for i := range t.parts {
-		graphs[i] = t.Graph(i)
-	}
+// bits on each part; of equal ones the longer contexts. Nothing is filled in, so the
+// models have no rules.
+func (t *Trained) choose(o ModelOptions, graphs []*Graph, apart [][]*History) ModelOptions {
 	best, least := o, math.Inf(1)
 	for _, noState := range []bool{false, true} {
 		for order := t.order; order >= 1; order-- {
@@ -82,11 +86,9 @@ func (t *Trained) choose(o ModelOptions, histories []*History, part func(task st
 			try.Order, try.NoState = order, noState
 			bits := 0.0
 			for i, g := range graphs {
-				p := NewPredictor(g.Model(try), PredictorOptions{})
-				for _, h := range histories {
-					if part(h.t.TaskKey()) == i {
-						bits += p.bits(h)
-					}
+				m := g.contexts(try)
+				for _, h := range apart[i] {
+					bits += m.bits(h)
 				}
 			}
 			if bits < least {
@@ -98,19 +100,19 @@ func (t *Trained) choose(o ModelOptions, histories []*History, part func(task st
 }
 
 // bits returns what predicting the turns of a trajectory costs.
-func (p *Predictor) bits(h *History) float64 {
+func (m *Model) bits(h *History) float64 {
 	sum := 0.0
-	decisions := h.Decisions()
+	decisions := h.decisions()
 	for i := range decisions {
 		d := &decisions[i]
 		if d.State == StateInside {
 			continue
 		}
-		outcome := p.model.outcome(d.Next)
+		outcome := m.outcome(d.Next)
 		if !d.None() && outcome == noneSymbol {
 			outcome = unknownSymbol
 		}
-		sum -= log2(p.model.probability(p.model.ContextOf(d.State, h.before(d.Before)), outcome))
+		sum -= log2(m.probability(m.ContextOf(d.State, h.before(d.Before)), outcome))
 	}
 	return sum
 }

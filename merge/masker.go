@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/awo-dev/awo/internal/jsonschema"
 	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/trace"
@@ -68,7 +69,7 @@ func (m *Masker) show(label string, nameLen int, of trace.Name) string {
 	w := maskWriter{masker: m, json: json}
 	w.out.WriteString(name)
 	if tool := m.catalog.Tool(of); tool != nil {
-		w.schema = schemaSearch{root: tool.Definition.Input}
+		w.root = tool.Definition.Input
 		w.value([]trace.Value{tool.Definition.Input}, &tool.args, "")
 	} else {
 		w.value(nil, nil, "")
@@ -93,7 +94,7 @@ type maskWriter struct {
 	json   string
 	at     int
 	out    strings.Builder
-	schema schemaSearch
+	root   trace.Value // of the schema
 }
 
 // value copies one value, of which schemas and seen tell what is known; either
@@ -113,7 +114,7 @@ func (w *maskWriter) value(schemas []trace.Value, seen *observed, name string) {
 		if seen != nil {
 			seen = seen.elems
 		}
-		schemas = w.schema.elements(schemas)
+		schemas = jsonschema.Elements(w.root, schemas...)
 		w.copy()
 		for w.json[w.at] != ']' {
 			if w.json[w.at] == ',' {
@@ -157,7 +158,7 @@ func (w *maskWriter) object(schemas []trace.Value, seen *observed) {
 		if v, err := trace.ParseValue([]byte(token)); err == nil {
 			key = v.Text
 		}
-		inner := w.schema.members(schemas, key)
+		inner := jsonschema.Members(w.root, key, schemas...)
 		if len(inner) > 0 || LooksLikeName(key) && (top || seen.hasAlways(key)) {
 			w.out.WriteString(token)
 		} else {
@@ -219,7 +220,7 @@ func (w *maskWriter) shows(schemas []trace.Value, seen *observed, name string, v
 	if w.masker.noValues {
 		return false
 	}
-	if w.schema.names(schemas, v) {
+	if listsValue(w.root, schemas, v) {
 		return true
 	}
 	return seen != nil && seen.isConstant() && seen.value == hash128.Of(v.AppendCanonical(nil)) && !secret.LooksLike(name, TextOf(v))

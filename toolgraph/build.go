@@ -35,7 +35,8 @@ const (
 	predictions = 10  // predicted edges into a tool
 	predictedAt = .02 // weight from which on they are kept
 
-	mostCandidates = 1_000_000 // pairs of tools that are asked about, or ten a tool
+	mostCandidates = 1_000_000   // pairs of tools that are asked about, or ten a tool
+	mostMatches    = 200_000_000 // pairs of places that are matched for them
 )
 
 // Build returns the graph.

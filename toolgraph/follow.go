@@ -103,8 +103,13 @@ func rounded(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 // linked to it, those whose outputs match its arguments, those near it in words, and
 // those linked to what is near it.
 func (m *matcher) candidates(net *net) func(b int32) []int32 {
-	// All together they are bounded, however large the catalogue.
-	most := min(200, max(10, mostCandidates/max(1, len(m.tools))))
+	// All together they are bounded, however large the catalogue and its schemas.
+	n, outs, ins := max(1, len(m.tools)), 0, 0
+	for t := range m.tools {
+		outs += len(m.profiles[t].outSigs)
+		ins += len(m.profiles[t].inSigs)
+	}
+	most := min(200, max(10, min(mostCandidates/n, mostMatches/max(1, outs*ins/n))))
 	var inSigs, outSigs []int32
 	givers := map[int32][]int32{} // tools by signature of their outputs
 	taken := map[int32]bool{}

@@ -81,6 +81,7 @@ type frame struct {
 
 	vocabulary *lexical.Vocabulary
 	signatures []lexical.Vector
+	masks      []uint64 // of signatures: a bit for each of their words, so that most pairs need no product
 	texts      []string // of signatures: the words, joined by blanks
 }
 
@@ -147,8 +148,12 @@ func newFrame(tools []catalog.Tool) *frame {
 	}
 	f.vocabulary = vocabulary.Sorted()
 	f.signatures = make([]lexical.Vector, len(words))
+	f.masks = make([]uint64, len(words))
 	for i, w := range words {
 		f.signatures[i] = f.vocabulary.Set(w)
+		for _, term := range f.signatures[i] {
+			f.masks[i] |= 1 << (term.Term % 64)
+		}
 	}
 	return f
 }
@@ -190,6 +195,9 @@ func (f *frame) match(from, to *place) float64 {
 func (f *frame) cosine(a, b int32) float64 {
 	if a == b {
 		return 1
+	}
+	if f.masks[a]&f.masks[b] == 0 {
+		return 0
 	}
 	return min(1, f.signatures[a].Dot(f.signatures[b]))
 }

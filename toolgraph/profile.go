@@ -175,7 +175,9 @@ func (m *matcher) bestMatch(outs, ins []int32) (best, many float64) {
 	for _, in := range ins {
 		own := 0.0
 		for _, out := range outs {
-			own = max(own, m.frame.match(&m.frame.places[out], &m.frame.places[in]))
+			if own = max(own, m.frame.match(&m.frame.places[out], &m.frame.places[in])); own == 1 {
+				break
+			}
 		}
 		best = max(best, own)
 		if own > .8 {

@@ -14,6 +14,7 @@ import (
 	"iter"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/internal/secret"
@@ -26,6 +27,15 @@ type Uses struct {
 	args  func(call int) *trace.Value
 	first map[string]int // by word: where it is first known, see place; nil until asked for
 	last  map[string]int // by word: the call, or len(t.Calls), at which it was used last
+	found map[int][]used // by call: the words of its result that are used anywhere
+}
+
+// used is a word of a result that is used somewhere.
+type used struct {
+	word       string
+	name, text string // the value that it stands in, and the member that this is
+	first      int    // the place where it is first known; -1 for nowhere
+	last       int    // the call at which it was used last
 }
 
 // New returns the uses of t, whose arguments args returns.
@@ -57,31 +67,59 @@ func (w Words) Add(v *trace.Value) {
 }
 
 // Last returns the last call, as an index into Trajectory.Calls, whose arguments hold a
-// value of a result, or before which the model said one; len(Calls) is for what it said
-// after the last call, -1 for none. Values that were known before the call numbered
-// before, or that are told, do not count. credential is the same for credentials alone.
-func (u *Uses) Last(result *trace.Value, before int, told Words) (last, credential int) {
-	if u.last == nil {
-		u.readUses()
-	}
+// value of the result of a call, or before which the model said one; len(Calls) is for
+// what it said after the last call, -1 for none. Values that were known before the call
+// numbered before, or that are told, do not count. credential is the same for credentials
+// alone. The result is that of the call as a value; it is read once.
+func (u *Uses) Last(call int, result *trace.Value, before int, told Words) (last, credential int) {
 	last, credential = -1, -1
-	for name, text := range leaves("", result) {
+	list := u.usedOf(call, result)
+	for i := 0; i < len(list); {
+		name, text := list[i].name, list[i].text
 		isSecret, asked := false, false
-		for word := range words(text) {
-			at, used := u.last[word]
-			if _, is := told[word]; !used || is || at <= credential || u.knownBefore(word, before) {
+		for ; i < len(list) && list[i].name == name && list[i].text == text; i++ {
+			w := &list[i]
+			if _, is := told[w.word]; is || w.last <= credential || w.first >= 0 && w.first <= place(before, false) {
 				continue
 			}
-			last = max(last, at)
+			last = max(last, w.last)
 			if !asked {
 				isSecret, asked = secret.LooksLike(name, text), true
 			}
 			if isSecret {
-				credential = at
+				credential = w.last
 			}
 		}
 	}
 	return last, credential
+}
+
+// usedOf returns the words of a result that are used anywhere.
+func (u *Uses) usedOf(call int, result *trace.Value) []used {
+	list, read := u.found[call]
+	if read {
+		return list
+	}
+	if u.last == nil {
+		u.readUses()
+		u.readKnown()
+		u.found = map[int][]used{}
+	}
+	for name, text := range leaves("", result) {
+		for word := range words(text) {
+			at, is := u.last[word]
+			if !is {
+				continue
+			}
+			first, known := u.first[word]
+			if !known {
+				first = -1
+			}
+			list = append(list, used{word, name, text, first, at})
+		}
+	}
+	u.found[call] = list
+	return list
 }
 
 // readUses notes where each word was used last.
@@ -111,15 +149,6 @@ func place(call int, isResult bool) int {
 		return 2*call + 1
 	}
 	return 2 * call
-}
-
-// knownBefore reports whether a word was known when a call was made.
-func (u *Uses) knownBefore(word string, call int) bool {
-	if u.first == nil {
-		u.readKnown()
-	}
-	at, known := u.first[word]
-	return known && at <= place(call, false)
 }
 
 // readKnown notes where each word was first known.
@@ -183,14 +212,39 @@ const minWord = 3
 // joins are the signs that may stand within a word.
 const joins = "._-@"
 
+// within reports whether a byte of ASCII may stand in a word.
+var within = func() (table [utf8.RuneSelf]bool) {
+	for b := range table {
+		r := rune(b)
+		table[b] = unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(joins, r)
+	}
+	return table
+}()
+
 // words yields the words of a text.
 func words(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		within := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(joins, r) }
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !within(r) }) {
-			if word = strings.Trim(word, joins); len(word) >= minWord && !yield(strings.ToLower(word)) {
-				return
+		for start, i := -1, 0; i <= len(text); {
+			size, inside := 1, false
+			if i < len(text) {
+				if b := text[i]; b < utf8.RuneSelf {
+					inside = within[b]
+				} else {
+					var r rune
+					r, size = utf8.DecodeRuneInString(text[i:])
+					inside = unicode.IsLetter(r) || unicode.IsDigit(r)
+				}
 			}
+			switch {
+			case inside && start < 0:
+				start = i
+			case !inside && start >= 0:
+				if word := strings.Trim(text[start:i], joins); len(word) >= minWord && !yield(strings.ToLower(word)) {
+					return
+				}
+				start = -1
+			}
+			i += size
 		}
 	}
 }

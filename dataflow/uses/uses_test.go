@@ -51,7 +51,7 @@ func TestLast(t *testing.T) {
 			told.Add(&v)
 		}
 		result := value(t, test.result)
-		if last, credential := u.Last(&result, 1, told); last != test.last || credential != test.credential {
+		if last, credential := u.Last(0, &result, 1, told); last != test.last || credential != test.credential {
 			t.Errorf("%s: %d and %d, want %d and %d", test.name, last, credential, test.last, test.credential)
 		}
 		if u.HasTexts() != (test.said != "") {

@@ -19,7 +19,7 @@ func (r *record) lost(tool *metatool.Tool, o Occurrence) int {
 			told = r.told(tool, o)
 		}
 		for _, c := range o.Calls[i] {
-			if last, _ := r.said().Last(&r.result(c).Value, o.First(), told); last > o.Last() {
+			if last, _ := r.said().Last(c, &r.result(c).Value, o.First(), told); last > o.Last() {
 				return i
 			}
 		}

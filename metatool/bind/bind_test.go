@@ -65,7 +65,7 @@ func bindShop(t *testing.T, list []*trace.Trajectory, ruleFile string, o bind.Op
 	var collector dataflow.Collector
 	for i, one := range list {
 		if b.Wants(i) {
-			b.Add(b.Observe(i, one, collector.Collect(one)))
+			b.Add(b.Observe(i, bind.NewView(one, collector.Collect(one))))
 		}
 	}
 	return b.Definitions()

@@ -81,10 +81,10 @@ type openSeen struct {
 }
 
 // Observe looks at the occurrences of candidates in the trajectory with this
-// ordinal. f must be its flow. Observe is pure: several may be under way.
-func (b *Binder) Observe(i int, t *trace.Trajectory, f *dataflow.Flow) *Observation {
-	out := &Observation{trajectory: i, task: t.TaskKey()}
-	v := &viewer{b: b, t: t, f: f}
+// ordinal. Observe is pure: several may be under way, but of one View.
+func (b *Binder) Observe(i int, view *View) *Observation {
+	out := &Observation{trajectory: i, task: view.t.TaskKey()}
+	v := &viewer{View: view, b: b}
 	for _, w := range b.wantsOf(i) {
 		out.occurrences = append(out.occurrences, v.occurrence(int(w.plan), &b.plans[w.plan].candidate.Occurrences[w.occurrence]))
 	}
@@ -92,17 +92,26 @@ func (b *Binder) Observe(i int, t *trace.Trajectory, f *dataflow.Flow) *Observat
 	return out
 }
 
-// viewer looks at one trajectory.
+// View is one trajectory as binders look at it. What several of them ask of it is worked
+// out once.
+type View struct {
+	t *trace.Trajectory
+	f *dataflow.Flow
+	// taken are pairs of a call and one whose result it took an argument from by the
+	// links of a set, nil until asked for.
+	taken   [][2]int
+	takenBy *dataflow.Set
+	words   *uses.Uses // nil until asked for
+}
+
+// NewView returns the view of a trajectory, of which f must be the flow.
+func NewView(t *trace.Trajectory, f *dataflow.Flow) *View { return &View{t: t, f: f} }
+
+// viewer is the look of one binder.
 type viewer struct {
+	*View
 	b    *Binder
-	t    *trace.Trajectory
-	f    *dataflow.Flow
 	keys []keySought
-	// taken are pairs of a call and one whose result it took an argument from,
-	// nil until asked for.
-	taken    [][2]int
-	hasTaken bool
-	words    *uses.Uses // nil until asked for
 }
 
 // said returns what is used where in the trajectory.
@@ -284,8 +293,8 @@ func firstKnown(calls [][]int, known func(call int) bool) int {
 
 // needed returns which results of the occurrence later calls took arguments from.
 func (o *occurrence) needed() [][2]int {
-	if !o.hasTaken {
-		o.viewer.taken, o.viewer.hasTaken = taken(o.b.set, o.f), true
+	if o.takenBy != o.b.set {
+		o.taken, o.takenBy = taken(o.b.set, o.f), o.b.set
 	}
 	step := map[int]int{}
 	for k, calls := range o.calls {
@@ -294,7 +303,7 @@ func (o *occurrence) needed() [][2]int {
 		}
 	}
 	var pairs [][2]int
-	for _, t := range o.viewer.taken {
+	for _, t := range o.taken {
 		from, inside := step[t[1]]
 		if !inside {
 			continue

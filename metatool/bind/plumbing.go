@@ -105,7 +105,7 @@ func (o *occurrence) usesOf(k int) useSeen {
 			return useSeen{}
 		}
 		out.bytes += o.t.Calls[c].Result.TextLen()
-		until, credential := o.said().Last(&result, o.calls[0][0], nil)
+		until, credential := o.said().Last(c, &result, o.calls[0][0], nil)
 		out.until, out.credential = max(out.until, o.stepAt(until)), max(out.credential, o.stepAt(credential))
 	}
 	return out

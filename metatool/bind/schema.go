@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/internal/jsonschema"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
@@ -45,9 +46,8 @@ func argumentSchema(tool *merge.CatalogTool, argument string) trace.Value {
 		return trace.Value{Kind: trace.Object}
 	}
 	if own := tool.Definition.Property(argument); own.Kind == trace.Object {
-		in := inliner{definition: &tool.Definition}
-		if whole := in.inline(own, 0); !in.failed {
-			return whole
+		if out, whole := jsonschema.Inline(tool.Definition.Input, own); whole {
+			return out
 		}
 	}
 	if values, ok := tool.Values(argument); ok {
@@ -56,67 +56,8 @@ func argumentSchema(tool *merge.CatalogTool, argument string) trace.Value {
 	return trace.Value{Kind: trace.Object}
 }
 
-// maxSchemaDepth and maxSchemaNodes bound what is taken over from a recorded
-// schema or inferred from values.
-const (
-	maxSchemaDepth = 20
-	maxSchemaNodes = 2000
-)
-
-// inliner copies a schema with what it refers to put in place, because a part of
-// a definition has to stand on its own.
-type inliner struct {
-	definition *merge.Definition
-	nodes      int
-	failed     bool // too large, too deep, or refers to itself or to nothing
-}
-
-func (in *inliner) inline(v trace.Value, depth int) trace.Value {
-	if in.nodes++; in.nodes > maxSchemaNodes || depth > maxSchemaDepth {
-		in.failed = true
-	}
-	if in.failed {
-		return trace.Value{Kind: trace.Object}
-	}
-	switch v.Kind {
-	case trace.Array:
-		elems := make([]trace.Value, len(v.Elems))
-		for i, e := range v.Elems {
-			elems[i] = in.inline(e, depth+1)
-		}
-		return trace.Value{Kind: trace.Array, Elems: elems}
-	case trace.Object:
-		if ref, ok := v.Lookup("$ref"); ok && ref.Kind == trace.String {
-			return in.resolve(v, ref.Text, depth)
-		}
-		copied := trace.Value{Kind: trace.Object, Members: make([]trace.Member, 0, len(v.Members))}
-		for _, m := range v.Members {
-			if m.Name == "$defs" || m.Name == "definitions" || m.Name == "$id" || m.Name == "$schema" {
-				continue
-			}
-			copied.Members = append(copied.Members, trace.Member{Name: m.Name, Value: in.inline(m.Value, depth+1)})
-		}
-		return copied
-	}
-	return v
-}
-
-// resolve puts the target of a reference in its place, with what stands beside
-// the reference added to it.
-func (in *inliner) resolve(v trace.Value, ref string, depth int) trace.Value {
-	target, ok := in.definition.Resolve(ref)
-	if !ok || target.Kind != trace.Object {
-		in.failed = true
-		return trace.Value{Kind: trace.Object}
-	}
-	whole := in.inline(target, depth+1)
-	for _, m := range v.Members {
-		if m.Name != "$ref" && !in.failed {
-			whole = with(whole, m.Name, in.inline(m.Value, depth+1))
-		}
-	}
-	return whole
-}
+// maxSchemaDepth bounds what is inferred from values.
+const maxSchemaDepth = 20
 
 // schemaOf returns a schema that the values fit.
 func schemaOf(values merge.Values, depth int) trace.Value {
@@ -162,10 +103,9 @@ func ArgumentsSchema(d *merge.Definition) trace.Value {
 	if d.Input.Kind != trace.Object {
 		return trace.Value{}
 	}
-	in := inliner{definition: d}
-	whole := in.inline(d.Input, 0)
-	if in.failed {
+	out, whole := jsonschema.Inline(d.Input, d.Input)
+	if !whole {
 		return trace.Value{}
 	}
-	return whole
+	return out
 }

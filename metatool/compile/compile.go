@@ -53,17 +53,30 @@ type Compilation struct {
 // [Survey] and once to bind the arguments of what was extracted. The rules may be
 // nil. The error is that of the source.
 func Run(source Source, set *rules.Set, o Options) (*Compilation, error) {
+	list, err := At(source, set, o, []int{o.Extract.Threshold})
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// At is Run at several thresholds, which stand for those of the options; nothing is read
+// more often for that.
+func At(source Source, set *rules.Set, o Options, thresholds []int) ([]*Compilation, error) {
 	s, err := NewSurvey(source, set, SurveyOptions{
 		Patterns: o.Algorithm == Patterns, Gain: o.Extract.Gain, DeclaredReads: o.DeclaredReads, Workers: o.Workers,
 	})
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.Compile(Way{Algorithm: o.Algorithm, Threshold: o.Extract.Threshold, AsPublished: o.Extract.AsPublished, Bind: o.Bind})
-	if err != nil {
-		return nil, err
+	ways := make([]Way, len(thresholds))
+	for i, threshold := range thresholds {
+		ways[i] = Way{Algorithm: o.Algorithm, Threshold: threshold, AsPublished: o.Extract.AsPublished, Bind: o.Bind}
+		if threshold != o.Extract.Threshold {
+			ways[i].Bind.Threshold = threshold
+		}
 	}
-	return list[0], nil
+	return s.Compile(ways...)
 }
 
 // pass reads the source once: see is called for several trajectories at a time,

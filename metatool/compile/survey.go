@@ -171,16 +171,16 @@ func (s *Survey) Compile(ways ...Way) ([]*Compilation, error) {
 // bind shows the binders what they want to see; those that are nil want nothing.
 func (s *Survey) bind(binders []*bind.Binder) error {
 	return pass(s.source, s.workers, func(i int, t *trace.Trajectory) []*bind.Observation {
-		var flow *dataflow.Flow
+		var view *bind.View
 		var seen []*bind.Observation
 		for k, b := range binders {
 			if b == nil || !b.Wants(i) {
 				continue
 			}
-			if flow == nil {
-				flow, seen = s.collector.Collect(t), make([]*bind.Observation, len(binders))
+			if view == nil {
+				view, seen = bind.NewView(t, s.collector.Collect(t)), make([]*bind.Observation, len(binders))
 			}
-			seen[k] = b.Observe(i, t, flow)
+			seen[k] = b.Observe(i, view)
 		}
 		return seen
 	}, func(_ *trace.Trajectory, seen []*bind.Observation) {

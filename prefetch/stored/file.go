@@ -2,6 +2,7 @@ package stored
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
@@ -19,6 +20,22 @@ type File struct {
 	Set       prefetch.Set
 	Threshold float64    // of P(use), from which the rules were worth following
 	Evidence  []Evidence // of each rule of Set
+}
+
+// Join adds the rules that were learnt of another agent's traces, behind those that are
+// there. Of two with one ID the first stays, and the lower threshold.
+func (f *File) Join(other *File) {
+	for i := range other.Set.Rules {
+		r := other.Set.Rules[i]
+		if slices.ContainsFunc(f.Set.Rules, func(have prefetch.Rule) bool { return have.ID == r.ID }) {
+			continue
+		}
+		f.Set.Rules, f.Evidence = append(f.Set.Rules, r), append(f.Evidence, other.Evidence[i])
+	}
+	reads := append(slices.Clone(f.Set.Reads), other.Set.Reads...)
+	slices.Sort(reads)
+	f.Set.Reads = slices.Compact(reads)
+	f.Threshold = min(f.Threshold, other.Threshold)
 }
 
 // Evidence is what traces say of a rule.

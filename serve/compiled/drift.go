@@ -1,9 +1,8 @@
 package compiled
 
 import (
-	"strings"
-
 	"github.com/awo-dev/awo/internal/changes"
+	"github.com/awo-dev/awo/internal/jsonschema"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/serve"
@@ -42,15 +41,9 @@ func referred(schema trace.Value) trace.Value {
 	members := make([]trace.Member, len(properties.Members))
 	for i, m := range properties.Members {
 		members[i] = m
-		at, ok := strings.CutPrefix(m.Value.Member("$ref").Text, "#/")
-		if !ok {
-			continue
+		if ref, ok := jsonschema.Reference(m.Value); ok {
+			members[i].Value, _ = jsonschema.Pointer(schema, ref)
 		}
-		v := schema
-		for _, name := range strings.Split(at, "/") {
-			v = v.Member(name)
-		}
-		members[i].Value = v
 	}
 	return trace.NewObject(trace.Member{Name: "properties", Value: trace.NewObject(members...)}, trace.Member{Name: "required", Value: schema.Member("required")})
 }

@@ -130,7 +130,7 @@ func again(command string, o reportOptions, ruleFile string, files []string) str
 
 // local returns a path that says nothing about the machine.
 func local(file string) string {
-	if filepath.IsAbs(file) || strings.HasPrefix(filepath.ToSlash(file), "../") {
+	if filepath.IsAbs(file) {
 		return filepath.Base(file)
 	}
 	return filepath.ToSlash(file)
@@ -153,10 +153,10 @@ func (s *saving) measured() bool {
 	return s.out.Split.TestTasks > 1 && len(s.out.Techniques) > 0
 }
 
-// best returns what is said of the technique that is recommended, nil if none is.
+// best returns what is said of the single technique that saves most, nil if none saves anything.
 func (s *saving) best() *worth.TechniqueJSON {
 	at := slices.IndexFunc(s.out.Techniques, func(t worth.TechniqueJSON) bool {
-		return t.Technique == s.out.Recommended.Technique && t.Technique != "none"
+		return t.Technique == s.out.ByTurns.Technique && t.Technique != "none"
 	})
 	if at < 0 {
 		return nil
@@ -281,7 +281,7 @@ func (s *saving) tables() []report.Block {
 
 // words are the result in sentences.
 func (s *saving) words() report.Block {
-	best, rec := s.best(), s.out.Recommended
+	best, rec := s.best(), s.out.ByTurns
 	if best == nil {
 		return report.List{"No technique saves a calling turn, a token or money on tasks that it was not compiled from: these agents have no habit that is worth a tool, or the traces are too few to find it."}
 	}

@@ -43,6 +43,7 @@ type Options struct {
 	Holdout          float64    `mapstructure:"holdout"`
 	Verdict          string     `mapstructure:"verdict"`
 	Objective        string     `mapstructure:"objective"`
+	By               string     `mapstructure:"by"`
 	Prefetch         float64    `mapstructure:"prefetch"`
 	Preset           string     `mapstructure:"preset"`
 	Out              string     `mapstructure:"out"`
@@ -78,7 +79,8 @@ recorded; all takes all. --threshold auto takes the threshold that saves most on
 tasks that were not compiled from.
 
 Where no option says what is offered, a back-test on these traces decides (--verdict):
-it may be that nothing pays, and then nothing is offered.
+it may be that nothing pays, and then nothing is offered. Agents that see other tools
+are judged apart, and each is charged for what it is offered alone (--by).
 
 An agent may call a meta-tool where it wants only the first call. What makes calls that
 do not need each other is not offered (--batches does), and neither is what writes
@@ -129,6 +131,7 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
 	f.Float64("holdout", 0, "hold out this `SHARE` of the tasks: compile from the rest, and replay on them too")
 	f.Var(cli.NewChoice("auto", "always", "never"), "verdict", fmt.Sprintf("do what a back-test says: auto for up to %s calls, if no other option says what is offered", report.Grouped(verdictCalls)))
 	f.Var(cli.NewChoice("money", "turns", "time"), "objective", "what the verdict weighs; money is tokens where most turns have no price")
+	AddBy(f)
 	f.Float64("prefetch", learn.DefaultThreshold, "with --out, also write rules for reads of which at least this `SHARE` is used; 0 writes none")
 	f.Var(cli.NewChoice("default", "awo"), "preset", "whose conventions are followed")
 	f.String("out", "", "write the artefacts into this `FOLDER`")
@@ -186,7 +189,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 			return err
 		}
 		results.Found, results.Definitions = foundArtefact(c.Compilation, in, from, out), toolDefinitions(c.Merged)
-		if results.Prefetch, err = readsAhead(j, in, set, meter, o); err != nil {
+		if results.Prefetch, err = readsAhead(j, in, set, meter, o, c); err != nil {
 			return err
 		}
 		out.Prefetch = prefetchResult(results.Prefetch)

@@ -1,12 +1,16 @@
 package extraction
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/agents"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -26,6 +30,25 @@ func addCompile(f *pflag.FlagSet) {
 func AddUse(f *pflag.FlagSet) {
 	f.Bool("batches", false, "offer also what makes calls that do not need each other, as parallel calls would")
 	f.Float64("write-precision", backtest.DefaultWritePrecision, "offer what writes beyond its first call only if the rest always followed, and the lower 95 % bound of that is this `SHARE`; 0 offers all")
+}
+
+// ByAuto tells apart agents of which there are tasks enough to say something of each.
+const ByAuto = "auto"
+
+// AddBy adds the flag that says whether agents are told apart.
+func AddBy(f *pflag.FlagSet) {
+	f.Var(cli.NewChoice(ByAuto, "agent", "none"), "by", fmt.Sprintf("compile agents that see other tools apart, and charge each only for what it is offered: auto those with at least %s, and the others together; agent each; none takes all for one", cli.CountOf(backtest.DefaultAgentTasks, "task")))
+}
+
+// AgentTasks returns from how many tasks on agents are told apart, negative for not.
+func AgentTasks(by string) int {
+	switch by {
+	case "agent":
+		return 1
+	case "none":
+		return -1
+	}
+	return backtest.DefaultAgentTasks
 }
 
 // check refuses options that mean nothing.
@@ -98,6 +121,11 @@ type extractCompilation struct {
 	verdict *verdict.JSON // nil if none was asked for
 	none    bool          // the verdict is to offer nothing
 	tooMany bool          // there was none, because there are too many calls
+
+	agents *agents.List // nil where all are taken for one
+	plans  []plan       // for each of several agents
+
+	verdicts []verdict.AgentJSON // on each of several agents
 }
 
 // offered returns what is offered, in the order in which it was found.
@@ -137,13 +165,14 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 		}
 		out.threshold = out.tried.BestValue()
 	}
-	var err error
-	if out.Compilation, err = compile.Run(out.served.watch(train), set, o.Compiler(out.threshold, j.Parallel())); err != nil {
+	for i := range out.plans {
+		out.plans[i].threshold = cmp.Or(out.plans[i].threshold, out.threshold)
+	}
+	if err := out.compile(j, out.served.watch(train), set, o); err != nil {
 		return nil, err
 	}
-	choose := o.Choose(out.threshold, meter, j.Parallel())
-	choose.None = out.none
-	if out.choice, err = backtest.Choose(train, set, out.Definitions, choose); err != nil || test == nil {
+	var err error
+	if out.choice, err = out.choose(j, train, set, meter, o); err != nil || test == nil {
 		return out, err
 	}
 	return out, out.check(test, set, *o, j.Parallel())

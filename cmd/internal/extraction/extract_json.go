@@ -32,6 +32,7 @@ type JSON struct {
 	Habits      []habit.Habit  `json:"habits,omitempty"` // of a shell
 
 	Verdict     *verdict.JSON        `json:"verdict"` // null if it was not asked for
+	Agents      []verdict.AgentJSON  `json:"agents"`  // on each of which there is one; empty where there is one agent
 	Choice      choiceJSON           `json:"choice"`
 	Assumptions []compile.Assumption `json:"assumptions"` // tools taken to read only
 
@@ -124,7 +125,7 @@ func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, m
 		last := compiled.choice.Chosen[n-1]
 		out.Emitted = emittedJSON{MetaTools: n, CallsAfter: out.CallsBefore - last.Calls, TurnsSaved: last.Turns}
 	}
-	out.Verdict, out.tooMany = compiled.verdict, compiled.tooMany
+	out.Verdict, out.tooMany, out.Agents = compiled.verdict, compiled.tooMany, append([]verdict.AgentJSON{}, compiled.verdicts...)
 	out.Choice, out.Assumptions = compiled.choiceJSON(), compiled.Assumptions
 	for _, t := range compiled.Definitions {
 		c := t.Candidate

@@ -44,15 +44,21 @@ func (o *Options) decided() bool {
 // follow back-tests the traces if that is wanted, and sets the options to what the
 // verdict is.
 func (c *extractCompilation) follow(j *cli.Job, source compile.Source, set *rules.Set, meter *cost.Meter, o *Options) error {
-	if o.Verdict == "never" || o.Verdict != "always" && o.decided() {
-		return nil
+	wanted := o.Verdict == "always" || o.Verdict != "never" && !o.decided()
+	if !wanted && o.Select != string(backtest.SelectNet) {
+		return nil // what a definition costs decides nothing
 	}
-	calls := 0
-	for t, err := range source() {
-		if err != nil {
-			return err
+	calls, err := c.tellApart(source, o.By)
+	if err != nil {
+		return err
+	}
+	if c.agents != nil {
+		for i := range c.agents.Agents {
+			c.plans = append(c.plans, o.planFor(&c.agents.Agents[i], int(o.Threshold)))
 		}
-		calls += len(t.Calls)
+	}
+	if !wanted {
+		return nil
 	}
 	if c.tooMany = o.Verdict != "always" && calls > verdictCalls; c.tooMany {
 		return nil
@@ -61,14 +67,18 @@ func (c *extractCompilation) follow(j *cli.Job, source compile.Source, set *rule
 		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()),
 		Techniques: backtest.ForVerdict(), Verdict: &backtest.VerdictOptions{Objective: backtest.Objective(o.Objective)},
 		Declared: func() backtest.Declarations { return prediction.NewEffects(set, true) },
-		Meter:    meter, Seed: o.Seed, Workers: j.Parallel(),
+		Meter:    meter, Seed: o.Seed, Workers: j.Parallel(), AgentTasks: AgentTasks(o.By),
 	})
 	if err != nil || r.Verdict == nil {
 		return err
 	}
-	c.verdict = verdict.Of(r)
+	c.verdict, c.verdicts = verdict.Of(r), cli.Map(r.Agents, verdict.AgentOf)
 	if r.Verdict.Unknown != "" {
 		return nil // too little to say: what could be offered is shown
+	}
+	if len(r.Agents) > 0 {
+		c.followApart(r, o)
+		return nil
 	}
 	cell := r.Verdict.Cell
 	if o.Prefetch == learn.DefaultThreshold {
@@ -80,4 +90,19 @@ func (c *extractCompilation) follow(j *cli.Job, source compile.Source, set *rule
 	}
 	o.Select, o.Threshold, o.MaxTools = string(cell.Select), cli.OrAuto(cell.Threshold), cell.MaxTools
 	return nil
+}
+
+// followApart follows the verdict on each of several agents.
+func (c *extractCompilation) followApart(r *backtest.Result, o *Options) {
+	for i := range c.plans {
+		p, v := &c.plans[i], r.Agents[i].Verdict
+		if o.Prefetch == learn.DefaultThreshold {
+			p.prefetch = v.Cell.Use
+		}
+		if v.Cell.Select == "" {
+			p.none = true
+			continue
+		}
+		p.threshold, p.selection, p.maxTools = v.Cell.Threshold, v.Cell.Select, v.Cell.MaxTools
+	}
 }

@@ -16,23 +16,45 @@ import (
 )
 
 // readsAhead reads the traces once more, and returns the rules for reading ahead that a
-// back-test would follow; nil where none are asked for.
-func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options) (*stored.File, error) {
-	if o.Prefetch == 0 {
-		return nil, nil
-	}
+// back-test would follow, those of each agent from its own traces; nil where none are
+// asked for.
+func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options, c *extractCompilation) (*stored.File, error) {
 	source := compile.Source(in.Source)
 	if o.Holdout > 0 {
 		source = backtest.Side(source, trace.ByTask(o.Holdout, o.Seed), trace.SideTrain)
 	}
-	learnt, err := backtest.LearnReads(source, backtest.Options{
-		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
-		Declared: func() backtest.Declarations { return prediction.NewEffects(set, true) },
-	}, o.Prefetch)
-	if err != nil {
-		return nil, err
+	learn := func(source compile.Source, threshold float64) (*stored.File, error) {
+		learnt, err := backtest.LearnReads(source, backtest.Options{
+			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
+			Declared: func() backtest.Declarations { return prediction.NewEffects(set, true) },
+		}, threshold)
+		if err != nil {
+			return nil, err
+		}
+		return learnt.File(), nil
 	}
-	return learnt.File(), nil
+	if c.plans == nil {
+		if o.Prefetch == 0 {
+			return nil, nil
+		}
+		return learn(source, o.Prefetch)
+	}
+	var all *stored.File
+	for i, p := range c.plans {
+		if p.prefetch == 0 {
+			continue
+		}
+		f, err := learn(backtest.OfAgent(source, c.agents, i), p.prefetch)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = f
+			continue
+		}
+		all.Join(f)
+	}
+	return all, nil
 }
 
 // prefetchJSON is the rules for reading ahead as they are written.

@@ -184,8 +184,11 @@ func (s *replayStudy) prequential(options inertia.ReplayOptions) map[string][]in
 // result computes everything that is printed.
 func (s *replayStudy) result() ReplayJSON {
 	out := ReplayJSON{Schema: "awo.replay/v1", Input: s.in.JSON(), Split: s.split(), Effects: s.saysEffects()}
-	all := s.play(s.options)
-	answers := s.answers()
+	options, answers := s.options, s.answers()
+	if answers {
+		options.Alphas = sweptAlphas
+	}
+	all := s.play(options)
 	for _, name := range inertia.Predictors() {
 		if len(all[name]) == 0 && len(s.test) > 0 {
 			continue
@@ -252,6 +255,10 @@ func (s *replayStudy) saysEffects() string {
 	return "annotations"
 }
 
+// sweptAlphas are the weights of AutoTool that are replayed beside --alpha. Nothing is
+// trained for them: a weight says only how candidates are scored.
+var sweptAlphas = []float64{0, 0.3, 0.5, 0.7, 1}
+
 // sweep adds the figures over thresholds, and over AutoTool's alpha.
 func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]inertia.Replayed) {
 	add := func(name string, runs []inertia.Replayed, theta float64, alpha stat.Figure) {
@@ -273,13 +280,8 @@ func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]inertia.Replayed) 
 			add(name, all[name], float64(i)/20, alpha)
 		}
 	}
-	for _, alpha := range []float64{0, 0.3, 0.5, 0.7, 1} {
-		options := s.options
-		options.Only = []string{inertia.PredictorPreset}
-		if options.Alpha = alpha; alpha == 0 {
-			options.Alpha = -1
-		}
-		runs := s.play(options)[inertia.PredictorPreset]
+	for _, alpha := range sweptAlphas {
+		runs := all[inertia.PresetAt(alpha)]
 		for _, theta := range []float64{0.05, 0.1, 0.15, 0.2, 0.3} {
 			add(inertia.PredictorPreset, runs, math.Nextafter(theta, 1), stat.Known(alpha))
 		}

@@ -8,6 +8,7 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/backtest"
@@ -28,6 +29,8 @@ type JSON struct {
 	Parts     []CellJSON  `json:"parts"`     // what the other parts chose for each part
 	Hindsight BestJSON    `json:"hindsight"` // what saves most of all cells, chosen on the tasks that it is measured on
 	Batch     *SavedJSON  `json:"batch"`     // what parallel calls alone would save at most; null if not measured
+
+	unknown string // why there is none
 }
 
 // OptionsJSON are the options of an action. What it does not use is left out.
@@ -94,7 +97,7 @@ func Of(r *backtest.Result) *JSON {
 		}, "")
 		out.Batch = &s
 	}
-	out.Reason = f.reason(v)
+	out.Reason, out.unknown = f.reason(v), v.Unknown
 	return out
 }
 
@@ -141,15 +144,24 @@ func (f *findings) lacks(metric string) string {
 		return "no turn has a price"
 	case metric == "model_seconds_saved" && all.Seconds == 0:
 		return "no turn records when it began and ended"
-	case metric == "model_seconds_saved" && f.result.Verdict.Cell.Lazily:
+	case metric == "model_seconds_saved" && lazily(f.result):
 		return "how long a registration would take is not recorded"
 	}
 	return ""
 }
 
+// lazily reports whether the verdict on one of the agents is to register tools when they
+// are needed.
+func lazily(r *backtest.Result) bool {
+	return r.Verdict.Cell.Lazily || slices.ContainsFunc(r.Agents, func(a backtest.AgentResult) bool { return lazily(a.Result) })
+}
+
 // cellWords say what a cell does.
 func cellWords(c *backtest.Cell) string {
 	var words []string
+	if c.Action == backtest.DoByAgent {
+		words = append(words, "do what pays for each agent, which is not the same for all")
+	}
 	if c.Select != "" {
 		tools := fmt.Sprintf("offer meta-tools (--select %s --threshold %d", c.Select, c.Threshold)
 		if c.MaxTools > 0 {
@@ -211,7 +223,7 @@ func (f *findings) reason(v *backtest.Verdict) string {
 			}
 		}
 		text = fmt.Sprintf("%s. Used blindly it saves %s and %s", cellWords(&v.Cell), f.amount(&v.Blind, v.Objective), f.amount(&v.Blind, second))
-		if v.Cell.Select != "" {
+		if v.Cell.Select != "" || v.Cell.Action == backtest.DoByAgent && v.Perfect.CallingTurns != v.Blind.CallingTurns {
 			text += fmt.Sprintf("; with meta-tools chosen perfectly %s and %s", f.amount(&v.Perfect, v.Objective), f.amount(&v.Perfect, second))
 		}
 	case v.Considered.Action != backtest.DoNothing:

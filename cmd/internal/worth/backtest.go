@@ -40,6 +40,7 @@ type BacktestOptions struct {
 	Techniques       []string `mapstructure:"techniques"`
 	Sweep            []string `mapstructure:"sweep"`
 	SweepTools       []string `mapstructure:"sweep-tools"`
+	By               string   `mapstructure:"by"`
 	ExcludeTool      []string `mapstructure:"exclude-tool"`
 	Plots            string   `mapstructure:"plots"`
 }
@@ -49,7 +50,7 @@ func UsualBacktest(in cli.InputOptions, prices cli.PriceOptions, ruleFile string
 	return BacktestOptions{
 		InputOptions: in, PriceOptions: prices, Rules: ruleFile,
 		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
-		Threshold: candidate.DefaultThreshold, MaxExtra: bind.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Objective: string(backtest.ObjectiveMoney), Sweep: sweptThresholds(), SweepTools: sweptTools(),
+		Threshold: candidate.DefaultThreshold, MaxExtra: bind.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Objective: string(backtest.ObjectiveMoney), By: extraction.ByAuto, Sweep: sweptThresholds(), SweepTools: sweptTools(),
 	}
 }
 
@@ -74,6 +75,8 @@ choose the meta-tool, and what it then does may differ from what was recorded.
 inertia makes predicted calls without the model, each wrong one charged as a model
 call; all is patterns and inertia, each call attributed to one, and preload on the
 turns that are left.
+
+Agents that see other tools are compiled and tested apart (--by), and then added up.
 
 --sweep tries other thresholds of patterns, or of awo if patterns is not measured,
 and --sweep-tools offers only the first few of the meta-tools.
@@ -100,6 +103,7 @@ and --sweep-tools offers only the first few of the meta-tools.
 	f.Int64("token-budget", 0, "offer definitions of at most this many tokens; 0 means no limit")
 	extraction.AddUse(f)
 	f.Var(cli.NewChoice("money", "turns", "time", "none"), "objective", "what the verdict weighs; money is tokens where most turns have no price, none gives no verdict")
+	extraction.AddBy(f)
 	cli.AddExcludeTool(f)
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
 	f.StringSlice("sweep", sweptThresholds(), "thresholds to try; an empty value tries none")
@@ -253,12 +257,13 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
 		Declared:   func() backtest.Declarations { return prediction.NewEffects(set, true) },
-		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.Parallel(),
+		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.Parallel(), AgentTasks: extraction.AgentTasks(o.By),
 		Progress: func(done, of int, next string) {
 			j.Log.Debug("back-test", "step", done, "of", of, "next", next)
-			if j.Progress.Doing = next; of > 0 {
-				j.Progress.Doing = fmt.Sprintf("%s (%d of %d)", next, done+1, of)
+			if of > 0 {
+				next = fmt.Sprintf("%s (%d of %d)", next, min(done+1, of), of)
 			}
+			j.Progress.Step(next, done, of)
 		},
 	}
 	if o.Objective != "none" {
@@ -271,6 +276,7 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 	if err := in.Refuse(set); err != nil {
 		return nil, err
 	}
+	j.Progress.Step("", 0, 0)
 	f.best = f.result.Best(backtest.Selection(o.Select))
 	return f, nil
 }

@@ -24,7 +24,17 @@ type BacktestJSON struct {
 	Uses         []UseJSON         `json:"prefetch_sweep"`
 	Verdict      *verdict.JSON     `json:"verdict"` // what to do; null if it was not asked for
 	Recommended  recommendedJSON   `json:"recommended"`
+	Agents       []AgentJSON       `json:"agents"`  // of which all is the sum; empty where there is one
 	Unknown      []string          `json:"unknown"` // what the traces do not say, and what follows
+
+	// ByTurns is the single technique that saves most, whatever the verdict is.
+	ByTurns recommendedJSON `json:"-"`
+}
+
+// AgentJSON is what was found of one of several agents, compiled and tested for itself.
+type AgentJSON struct {
+	verdict.AgentJSON
+	Techniques []TechniqueJSON `json:"techniques"`
 }
 
 type splitJSON struct {
@@ -169,13 +179,19 @@ type sweepMetricsJSON struct {
 
 // JSON returns the result for scripts.
 func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
-	r := f.result
+	r, byTurns, v := f.result, f.inHindsight(), verdict.Of(f.result)
 	return BacktestJSON{
 		Schema: "awo.backtest/v1", Input: in.JSON(), Findings: append([]cli.Finding{}, in.Findings.List()...),
 		Split:      splitJSON{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused},
 		Techniques: cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction), Sweeps: cli.Map(r.Sweeps, f.sweep),
-		Uses: cli.Map(r.Uses, f.use), Verdict: verdict.Of(r), Recommended: f.recommended(), Unknown: f.unknown(),
+		Uses: cli.Map(r.Uses, f.use), Verdict: v, Recommended: f.recommended(byTurns, v), Unknown: f.unknown(), ByTurns: byTurns,
+		Agents: cli.Map(r.Agents, f.agent),
 	}
+}
+
+func (f *BacktestFindings) agent(a *backtest.AgentResult) AgentJSON {
+	of := &BacktestFindings{options: f.options, result: a.Result}
+	return AgentJSON{verdict.AgentOf(a), cli.Map(a.Techniques, of.technique)}
 }
 
 func (f *BacktestFindings) sweep(s *backtest.SweepOutcome) SweepJSON {

@@ -5,12 +5,13 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
 type recommendedJSON struct {
-	Technique string        `json:"technique"`
+	Technique string        `json:"technique"` // with a verdict its action; none for doing nothing
 	Threshold int           `json:"threshold"`
 	Select    string        `json:"select"`
 	Reason    string        `json:"reason"`
@@ -35,8 +36,20 @@ func (r *recommendedJSON) options() string {
 	return fmt.Sprintf("%s, --threshold %d, --select %s", r.Technique, r.Threshold, r.Select)
 }
 
-// recommended says which technique to take, and which saves most money.
-func (f *BacktestFindings) recommended() recommendedJSON {
+// recommended follows the verdict; without one it is what saves most, in hindsight.
+func (f *BacktestFindings) recommended(byTurns recommendedJSON, v *verdict.JSON) recommendedJSON {
+	if v == nil || v.Action == "" {
+		return byTurns
+	}
+	out := recommendedJSON{Technique: v.Action, Threshold: v.Options.Threshold, Select: v.Options.Select, Reason: v.Reason, Cheapest: byTurns.Cheapest}
+	if v.Action == string(backtest.DoNothing) {
+		out.Technique = "none"
+	}
+	return out
+}
+
+// inHindsight says which technique saves most, and which saves most money.
+func (f *BacktestFindings) inHindsight() recommendedJSON {
 	out := recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select}
 	if f.best == nil {
 		out.Reason = "no technique saves a calling turn or a token on tasks that it was not compiled from"

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
 )
 
 // TestRecommended holds the recommendation to what was found: another threshold only
@@ -51,7 +52,7 @@ func TestRecommended(t *testing.T) {
 		"net": {found("net"), "preload", 5, "all", 0, 5, []string{"of single techniques it saves most money"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := tc.found.recommended()
+			got := tc.found.inHindsight()
 			if got.Technique != tc.technique || got.Threshold != tc.threshold {
 				t.Errorf("%s with threshold %d, want %s with %d", got.Technique, got.Threshold, tc.technique, tc.threshold)
 			}
@@ -66,7 +67,23 @@ func TestRecommended(t *testing.T) {
 		})
 	}
 	nothing := &BacktestFindings{options: BacktestOptions{Threshold: 5, Select: "turns"}, result: &backtest.Result{Techniques: []backtest.Outcome{outcome("none", 0, 0)}}}
-	if got := nothing.recommended(); got.Technique != "none" || got.Cheapest != nil {
+	if got := nothing.inHindsight(); got.Technique != "none" || got.Cheapest != nil {
 		t.Errorf("%+v of nothing", got)
+	}
+}
+
+// TestRecommendedFollowsTheVerdict: one result recommends one thing.
+func TestRecommendedFollowsTheVerdict(t *testing.T) {
+	f := &BacktestFindings{}
+	byTurns := recommendedJSON{Technique: "patterns", Threshold: 5, Select: "turns", Reason: "it saves most"}
+	if got := f.recommended(byTurns, nil); got != byTurns {
+		t.Errorf("%+v without a verdict", got)
+	}
+	v := &verdict.JSON{Action: "both", Reason: "it pays", Options: verdict.OptionsJSON{Threshold: 3, Select: "net"}}
+	if got := f.recommended(byTurns, v); got.Technique != "both" || got.Threshold != 3 || got.Select != "net" || got.Reason != "it pays" {
+		t.Errorf("%+v of %+v", got, v)
+	}
+	if got := f.recommended(byTurns, &verdict.JSON{Action: "do-nothing"}); got.Technique != "none" {
+		t.Errorf("%+v of doing nothing", got)
 	}
 }

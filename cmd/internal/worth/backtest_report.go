@@ -16,13 +16,14 @@ import (
 func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Document {
 	d := &report.Document{Title: "Back-test", Answer: string(verdict.Words(out.Verdict))}
 	if d.Answer == "" {
-		d.Answer = fmt.Sprintf("%s: %s.", out.Recommended.options(), out.Recommended.Reason)
+		d.Answer = fmt.Sprintf("%s: %s.", out.ByTurns.options(), out.ByTurns.Reason)
 	}
 	d.Add(in.Brief())
 	if f.result.Trajectories == 0 {
 		d.Add(f.SplitWords())
 		return d
 	}
+	d.Add(verdict.AgentsTable(cli.Map(out.Agents, func(a *AgentJSON) verdict.AgentJSON { return a.AgentJSON })))
 	in.Findings.Section(d, 1)
 	turns := TurnsTable(out)
 	turns.Brief = len(out.Techniques)
@@ -35,7 +36,7 @@ func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Do
 	for _, s := range out.Sweeps {
 		d.Section(sweepWords[s.Parameter].heading, SweepTable(s))
 	}
-	r := out.Recommended
+	r := out.ByTurns
 	if table := usesTable(out); table != nil {
 		d.Section("Reading ahead from other probabilities of use", table)
 	}

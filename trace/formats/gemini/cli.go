@@ -169,7 +169,7 @@ func (s *geminiSession) rewind(id string) {
 func (s *geminiSession) message(c *jsonscan.Cursor) {
 	b := s.b
 	var kind, stamp, calls, thoughts []byte
-	var content trace.Raw
+	var content, parts trace.Raw
 	var model string
 	var usage trace.Usage
 	for ok := c.Object(); ok && c.Member(); {
@@ -183,6 +183,8 @@ func (s *geminiSession) message(c *jsonscan.Cursor) {
 				scan := jsonscan.New(content.Data)
 				content = build.ReadGeminiText(&scan)
 			}
+		case "parts":
+			parts = build.ReadContent(c)
 		case "model":
 			text, _ := c.Text()
 			model = b.Text(text)
@@ -194,6 +196,9 @@ func (s *geminiSession) message(c *jsonscan.Cursor) {
 			thoughts = c.Raw()
 		}
 	}
+	if content.IsZero() {
+		content = parts
+	}
 	at, bad := build.ParseStamp(stamp)
 	if bad {
 		b.Anomaly(build.CodeTimeInvalid, 1)
@@ -201,7 +206,7 @@ func (s *geminiSession) message(c *jsonscan.Cursor) {
 	switch string(kind) {
 	case "user":
 		b.Message(trace.RoleUser, content.OrAbsent()).Time = at
-	case "gemini":
+	case "gemini", "model":
 		turn := b.Turn()
 		turn.Text, turn.Model, turn.Usage, turn.End = content.OrAbsent(), model, usage, at
 		turn.Thought = geminiThoughts(thoughts)

@@ -8,6 +8,7 @@ package gemini
 import (
 	"bytes"
 	"encoding/hex"
+	"slices"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
@@ -84,6 +85,7 @@ func assembleGemini(_ string, parts []trace.Fragment) ([]*trace.Trajectory, erro
 			}
 			g.add(piece)
 		}
+		g.finish()
 		from := build.ItemHash{}
 		if !g.request {
 			from = tip
@@ -101,6 +103,17 @@ func assembleGemini(_ string, parts []trace.Fragment) ([]*trace.Trajectory, erro
 		out[i].Source = source[t].Pos
 	}
 	return out, nil
+}
+
+// finish puts the pieces of calls together.
+func (g *geminiRecord) finish() {
+	if !slices.ContainsFunc(g.items, func(it build.Item) bool { return it.Kind == build.ItemCall && it.Also != nil }) {
+		return
+	}
+	asked := finishPieces(slices.Clone(g.items[:g.answer]), g.anomalies)
+	answer := finishPieces(slices.Clone(g.items[g.answer:]), g.anomalies)
+	g.answer = len(asked)
+	g.items = append(asked, answer...)
 }
 
 // add adds a further piece of the same response, whose token counts are the latest.

@@ -32,9 +32,7 @@ func readGeminiParts(parts []byte, model bool, anomalies map[string]int) (items 
 			case "thought":
 				thought, _ = c.Bool()
 			case "functionCall", "function_call":
-				if it, ok := readGeminiCall(&c, anomalies); ok {
-					items = append(items, it)
-				}
+				items = append(items, readGeminiCall(&c))
 			case "functionResponse", "function_response":
 				items = append(items, readGeminiResult(&c))
 			case "executableCode", "executable_code":
@@ -54,10 +52,12 @@ func readGeminiParts(parts []byte, model bool, anomalies map[string]int) (items 
 	return items
 }
 
-func readGeminiCall(c *jsonscan.Cursor, anomalies map[string]int) (it build.Item, ok bool) {
+// readGeminiCall reads a call, or a piece of one that is streamed.
+func readGeminiCall(c *jsonscan.Cursor) (it build.Item) {
 	it.Kind = build.ItemCall
-	streamed := false
+	streamed, members := false, 0
 	for ok := c.Object(); ok && c.Member(); {
+		members++
 		switch string(c.Key()) {
 		case "id":
 			it.ID, _ = c.Text()
@@ -65,21 +65,24 @@ func readGeminiCall(c *jsonscan.Cursor, anomalies map[string]int) (it build.Item
 			it.Tool, _ = c.Text()
 		case "args":
 			it.Value = build.ReadArgs(c)
-		case "partialArgs", "partial_args", "willContinue", "will_continue":
+		case "partialArgs", "partial_args":
+			if streamed = true; c.Kind() == jsonscan.Array {
+				it.Also = c.Raw()
+			}
+		case "willContinue", "will_continue":
 			streamed = true
 		}
 	}
-	if streamed && it.Value.IsZero() {
-		if len(it.Tool) == 0 {
-			return it, false // a further piece
+	if it.Value.IsZero() && (streamed || members == 0) {
+		if it.Also == nil {
+			it.Also = []byte("[]")
 		}
-		anomalies[build.CodeArgsStreamed]++
-		return it, true
+		return it
 	}
 	if it.Value.IsZero() { // a function without parameters
 		it.Value = trace.JSONOf([]byte("{}"))
 	}
-	return it, true
+	return it
 }
 
 func readGeminiResult(c *jsonscan.Cursor) build.Item {
@@ -110,18 +113,28 @@ func answerCode(items []build.Item, c *jsonscan.Cursor, anomalies map[string]int
 			output = build.ReadRaw(c)
 		}
 	}
+	at := -1
 	for i := range items {
-		it := &items[i]
-		if it.Kind == build.ItemCall && string(it.Tool) == "code_execution" && !it.Answered {
-			it.Answered, it.Result = true, output
-			switch string(outcome) {
-			case "OUTCOME_OK":
-				it.Status = trace.StatusOK
-			case "OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED":
-				it.Status = trace.StatusFailed
+		if it := &items[i]; it.Kind == build.ItemCall && string(it.Tool) == "code_execution" {
+			if at = i; !it.Answered {
+				break
 			}
-			return
 		}
+	}
+	if at >= 0 { // of several results of one run, each says more
+		it := &items[at]
+		if it.Answered {
+			it.Result = trace.TextOf(string(output.AppendText(it.Result.AppendText(nil))))
+		} else {
+			it.Answered, it.Result = true, output
+		}
+		switch string(outcome) {
+		case "OUTCOME_OK":
+			it.Status = trace.StatusOK
+		case "OUTCOME_FAILED", "OUTCOME_DEADLINE_EXCEEDED":
+			it.Status = trace.StatusFailed
+		}
+		return
 	}
 	anomalies[trace.CodeOrphanResult]++
 }
@@ -131,6 +144,9 @@ func answerCode(items []build.Item, c *jsonscan.Cursor, anomalies map[string]int
 func mergeTexts(items []build.Item) []build.Item {
 	out := items[:0]
 	for _, it := range items {
+		if joinPiece(out, &it) {
+			continue
+		}
 		if n := len(out); n > 0 && out[n-1].Kind == it.Kind && (it.Kind == build.ItemText || it.Kind == build.ItemThought || it.Kind == build.ItemUser) {
 			before := &out[n-1].Value
 			text := before.AppendText(nil)

@@ -20,6 +20,7 @@ import (
 //	{"uuid", "llmSpans": [...], "toolSpans": [...]} DeepEval
 //	{"data": [{"type": "span", "attributes": {...}}]} Datadog
 //	{"request_id", "request_body", "response_body"} Helicone, a request each
+//	{"event_id", "session_id", "event_type"}        HoneyHive, bare or under "events"
 //
 // Members are known by many names (flatNames): those of MLflow, Weave, Braintrust
 // and Datadog are among them. What the attributes mean, the conventions of package
@@ -27,7 +28,7 @@ import (
 // there are none.
 var Flat = trace.Format{
 	Name:     "spans",
-	Doc:      "Spans as objects: dumps of SDKs, MLflow, Weave, Braintrust, Datadog, DeepEval, Helicone.",
+	Doc:      "Spans as objects: dumps of SDKs, MLflow, Weave, Braintrust, Datadog, DeepEval, Helicone, HoneyHive.",
 	Spec:     "https://opentelemetry.io/docs/specs/otel/trace/sdk_exporters/stdout/",
 	Detect:   detectFlat,
 	Decode:   decodeFlat,
@@ -98,6 +99,8 @@ func isFlatSpan(members map[string][]byte) bool {
 		return false
 	}
 	switch {
+	case has("event_id") && has("event_type") && has("session_id"):
+		return true
 	case !has("trace_id", "traceId", "root_span_id", "context"):
 		return false
 	case has("op_name"), has("span_attributes") && has("span_id"):
@@ -190,7 +193,7 @@ func decodeFlat(r trace.Record) ([]trace.Fragment, error) {
 
 // readFlatHead reads where a span belongs.
 func readFlatHead(span []byte) (h phoenixHead) {
-	session := ""
+	session, event := "", false
 	c := jsonscan.New(span)
 	for ok := c.Object(); ok && c.Member(); {
 		switch key := string(c.Key()); key {
@@ -207,6 +210,8 @@ func readFlatHead(span []byte) (h phoenixHead) {
 		case "session_id", "sessionId":
 			text, _ := c.Text()
 			session = string(text)
+		case "event_id":
+			event = true
 		case "request_properties", "properties": // Helicone
 			for ok := c.Object(); ok && c.Member(); {
 				if strings.EqualFold(string(c.Key()), "Helicone-Session-Id") {
@@ -234,6 +239,9 @@ func readFlatHead(span []byte) (h phoenixHead) {
 				h.order = momentOf(&c).UnixNano()
 			}
 		}
+	}
+	if event && h.trace == "" { // the events of a session are a trace
+		h.trace = session
 	}
 	if h.conversation == "" {
 		h.conversation = session

@@ -44,10 +44,10 @@ const (
 
 // flatNames are the names of members of spans, by all who write them.
 var flatNames = map[string]flatMember{
-	"span_id": flatID, "spanId": flatID, "id": flatRow, "uuid": flatRow, "request_id": flatRow,
+	"span_id": flatID, "spanId": flatID, "id": flatRow, "uuid": flatRow, "request_id": flatRow, "event_id": flatID,
 	"parent_span_id": flatParent, "parentSpanId": flatParent, "parent_id": flatParent, "parentId": flatParent, "parentUuid": flatParent, "span_parents": flatParent,
-	"name": flatName, "op_name": flatName, "span_name": flatName, "display_name": flatNone,
-	"type": flatKind, "span_type": flatKind, "spanType": flatKind, "span_kind": flatKind, "kind": flatKind, "span.kind": flatKind,
+	"name": flatName, "op_name": flatName, "span_name": flatName, "event_name": flatName, "display_name": flatNone,
+	"type": flatKind, "span_type": flatKind, "spanType": flatKind, "span_kind": flatKind, "kind": flatKind, "span.kind": flatKind, "event_type": flatKind,
 	"start_time": flatStart, "startTime": flatStart, "start_time_unix_nano": flatStart, "startTimeUnixNano": flatStart, "start_time_ns": flatStart,
 	"started_at": flatStart, "start_ns": flatStart, "start": flatStart, "request_created_at": flatStart, "created_at": flatNone,
 	"end_time": flatEnd, "endTime": flatEnd, "end_time_unix_nano": flatEnd, "endTimeUnixNano": flatEnd, "end_time_ns": flatEnd,
@@ -56,14 +56,15 @@ var flatNames = map[string]flatMember{
 	"status": flatStatus, "status_code": flatStatus, "response_status": flatNone, "status_message": flatStatusText, "error": flatFailure, "exception": flatFailure,
 	"input": flatInput, "inputs": flatInput, "request_body": flatInput, "output": flatOutput, "outputs": flatOutput, "response_body": flatOutput,
 	"model": flatModel, "model_name": flatModel, "request_model": flatModel, "usage": flatUsage, "metrics": flatUsage,
-	"context": flatInside, "meta": flatInside, "metadata": flatInside, "span_attributes": flatInside, "summary": flatInside,
+	"context": flatInside, "meta": flatInside, "metadata": flatInside, "span_attributes": flatInside, "summary": flatInside, "config": flatInside,
 	"tools": flatTools, "tool_name": flatToolName, "toolName": flatToolName,
 	"inputTokenCount": flatInputTokens, "outputTokenCount": flatOutputTokens, "prompt_tokens": flatInputTokens, "completion_tokens": flatOutputTokens,
+	"input_tokens": flatInputTokens, "output_tokens": flatOutputTokens,
 }
 
 // flatKinds are the kinds of spans, in lower case.
 var flatKinds = map[string]spantree.Kind{
-	"llm": spantree.SpanModel, "chat": spantree.SpanModel, "chat_model": spantree.SpanModel, "generation": spantree.SpanModel, "completion": spantree.SpanModel,
+	"llm": spantree.SpanModel, "chat": spantree.SpanModel, "chat_model": spantree.SpanModel, "generation": spantree.SpanModel, "completion": spantree.SpanModel, "model": spantree.SpanModel,
 	"tool": spantree.SpanTool, "tool_call": spantree.SpanTool, "agent": spantree.SpanAgent,
 }
 
@@ -72,7 +73,7 @@ var modelOps = []string{"chat.completions", "messages.create", "messages.stream"
 
 // readFlat reads a span of a trace; kind is what its list says that it is.
 func readFlat(raw []byte, owner, kind string) *spantree.Span {
-	f := flatReader{span: &spantree.Span{Trace: owner, Attrs: trace.Value{Kind: trace.Object}}}
+	f := flatReader{span: &spantree.Span{Trace: owner, Attrs: trace.Value{Kind: trace.Object}}, event: build.HasMember(raw, "event_id")}
 	f.members(raw, 0)
 	s := f.span
 	s.ID = cmp.Or(s.ID, f.row)
@@ -100,6 +101,9 @@ func readFlat(raw []byte, owner, kind string) *spantree.Span {
 			s.Platform = flatKinds[strings.ToLower(f.kind)]
 		}
 	}
+	if s.Platform == spantree.SpanLink && strings.HasPrefix(s.Name, "invoke_agent ") {
+		s.Platform = spantree.SpanAgent
+	}
 	s.Fail()
 	s.Classify()
 	if s.Kind == spantree.SpanLink && kind != "link" && len(s.Attrs.Members) == 0 {
@@ -121,6 +125,7 @@ type flatReader struct {
 	span      *spantree.Span
 	row, kind string
 	duration  int64
+	event     bool // of HoneyHive, which has the ids of OpenTelemetry beside its own
 }
 
 func (f *flatReader) members(raw []byte, depth int) {
@@ -133,7 +138,7 @@ func (f *flatReader) members(raw []byte, depth int) {
 	for ok := c.Object(); ok && c.Member(); {
 		key := string(c.Key())
 		member := flatNames[key]
-		if depth > 0 && (key == "id" || key == "start_time" || key == "error") {
+		if depth > 0 && (key == "id" || key == "start_time" || key == "error" || f.event && (member == flatID || member == flatParent || member == flatKind)) {
 			continue // of something else
 		}
 		switch member {
@@ -192,7 +197,7 @@ func (f *flatReader) members(raw []byte, depth int) {
 		case flatToolName:
 			s.Tool = text(&c)
 		case flatInputTokens, flatOutputTokens:
-			if n, ok := countText(&c); ok && depth == 0 {
+			if n, ok := countText(&c); ok && (depth == 0 || f.event && key != "prompt_tokens" && key != "completion_tokens") {
 				s.Tokens.Known = true
 				if member == flatInputTokens {
 					s.Tokens.Input = n

@@ -64,12 +64,15 @@ func decodeLangfuse(r trace.Record) ([]trace.Fragment, error) {
 			of = string(build.MemberText(raw, "id"))
 		}
 		found := build.EachObject(raw, func(name string, one []byte) {
-			if name == "data" && depth == 0 {
+			switch {
+			case name == "data" && depth == 0:
 				read(one, depth+1)
-				return
+			case name == "traces":
+				add(one, string(build.MemberText(one, "id")))
+			default:
+				add(one, of)
 			}
-			add(one, of)
-		}, "observations", "batch", "data")
+		}, "traces", "observations", "batch", "data")
 		if !found {
 			add(raw, "")
 		}
@@ -281,7 +284,7 @@ func (o *observation) finish() {
 func detectLangfuse(h trace.Head) trace.Match {
 	lacks := ""
 	for _, r := range h.Records {
-		if r.Has("trace", "observations") || r.Has("observations", "projectId") || isObservation(r.Members) {
+		if r.Has("trace", "observations") || r.Has("traces", "observations") || r.Has("observations", "projectId") || isObservation(r.Members) {
 			return trace.Match{OK: true}
 		}
 		for _, name := range []string{"data", "batch"} {

@@ -262,6 +262,25 @@ func readStream(l *log, record []byte) bool {
 		}
 		l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: raw(args)}, s)
 		return true
+	case "backend_tool_call": // Grok's, of a tool of the interface itself
+		kind := member(record, "kind")
+		it := build.Item{Kind: build.ItemCall, ID: []byte(text(kind, "id")), Tool: []byte(text(kind, "tool_type")), Value: raw(member(kind, "action"))}
+		if text(kind, "status") == "completed" {
+			it.Answered, it.Status = true, trace.StatusOK
+		}
+		starts := !l.inTurn || l.answered
+		l.callLater(it, s)
+		l.started = starts
+		return true
+	case "function_call": // CodeBuddy's has no id
+		if build.HasMember(record, "call_id") || text(record, "name") == "" {
+			return false
+		}
+		l.callLater(build.Item{Kind: build.ItemCall, Tool: []byte(text(record, "name")), Value: raw(member(record, "arguments"))}, s)
+		return true
+	case "function_call_result":
+		l.add([]build.Item{{Kind: build.ItemResult, ID: []byte(cmpText(record, "callId", "call_id", "id")), Tool: []byte(text(record, "name")), Value: raw(member(record, "output"))}}, s)
+		return true
 	case "tool_result":
 		if !build.HasMember(record, "value") && !build.HasMember(record, "isError") {
 			return false

@@ -2,11 +2,13 @@ package sessions
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
 )
 
 // Copilot reads the events of a session of the GitHub Copilot CLI, one a line:
@@ -62,6 +64,9 @@ func readCopilot(l *log, record []byte) {
 				Kind: build.ItemCall, ID: []byte(text(one, "toolCallId")), Tool: []byte(text(one, "name")), Value: raw(member(one, "arguments")),
 			})
 		}
+		if l.started { // its calls began before it was noted
+			items = slices.DeleteFunc(items, func(it build.Item) bool { return it.Kind == build.ItemCall && len(l.calls(string(it.ID))) > 0 })
+		}
 		l.add(items, s)
 	case "tool.execution_start":
 		id := text(data, "toolCallId")
@@ -69,9 +74,13 @@ func readCopilot(l *log, record []byte) {
 			t.Calls[known[0]].Start = s.at
 			return
 		}
-		l.inTurn = l.inTurn || len(t.Turns) > 0
+		if len(t.Turns) > 0 && !l.spoken() {
+			l.inTurn = true
+		}
+		starts := !l.inTurn
 		l.answered = false
 		l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(text(data, "toolName")), Value: raw(member(data, "arguments"))}}, s)
+		l.started = starts
 	case "tool.execution_complete":
 		it := build.Item{Kind: build.ItemResult, ID: []byte(text(data, "toolCallId")), Value: raw(member(data, "result", "content"))}
 		if it.Value.IsZero() {
@@ -88,82 +97,11 @@ func readCopilot(l *log, record []byte) {
 	}
 }
 
-// VSCode reads what Copilot Chat in VS Code exports: a document with its requests.
-// The rounds of calls that stand in the metadata of a result are turns; without them
-// what the response shows of calls is all that is known.
-var VSCode = trace.Format{
-	Name:     "vscode-copilot",
-	Doc:      "Exports of Copilot Chat in VS Code.",
-	Spec:     "https://code.visualstudio.com/docs/copilot/chat/chat-sessions",
-	Detect:   func(h trace.Head) trace.Match { return trace.Match{OK: len(h.Records) > 0 && isVSCode(h.Records[0])} },
-	Decode:   decoder(func([]byte) bool { return true }, nil),
-	Assemble: assembler("copilot-chat", readVSCode),
-}
-
-func isVSCode(r trace.HeadRecord) bool {
-	return r.Has("requests") && (r.Has("responderUsername") || r.Has("requesterUsername") || r.Has("sessionId"))
-}
-
-func readVSCode(l *log, record []byte) {
-	l.b.Trajectory.ID = text(record, "sessionId")
-	c := jsonscan.New(build.MemberRaw(record, "requests"))
-	for ok := c.Array(); ok && c.Element(); {
-		request := c.Raw()
-		s := said{at: moment(request, "timestamp"), model: strings.TrimPrefix(text(request, "modelId"), "copilot/")}
-		l.add([]build.Item{{Kind: build.ItemUser, Value: raw(member(request, "message", "text"))}}, s)
-		var shown trace.Raw
-		var items []build.Item
-		parts := jsonscan.New(build.MemberRaw(request, "response"))
-		for ok := parts.Array(); ok && parts.Element(); {
-			one := parts.Raw()
-			if value := raw(member(one, "value")); value.Form == trace.FormString && text(one, "kind") == "" {
-				shown = build.JoinTexts(shown, value)
-			}
-			if text(one, "kind") == "toolInvocationSerialized" {
-				items = append(items, build.Item{
-					Kind: build.ItemCall, ID: []byte(text(one, "toolCallId")), Tool: []byte(text(one, "toolId")), Value: raw(member(one, "toolSpecificData")), Opens: len(items) == 0,
-				})
-			}
-		}
-		metadata := member(request, "result", "metadata")
-		results := build.MemberRaw(metadata, "toolCallResults")
-		rounds := jsonscan.New(build.MemberRaw(metadata, "toolCallRounds"))
-		for ok := rounds.Array(); ok && rounds.Element(); {
-			readRound(l, rounds.Raw(), results, s)
-			items, shown = nil, trace.Raw{}
-		}
-		if !shown.IsZero() {
-			items = append(items, build.Item{Kind: build.ItemText, Value: shown, Opens: len(items) > 0})
-		}
-		l.add(items, s)
-	}
-}
-
-// readRound adds a response of the model, with its calls and their results.
-func readRound(l *log, round, results []byte, s said) {
-	items := []build.Item{{Kind: build.ItemText, Value: raw(member(round, "response")), Opens: true}}
-	var answers []build.Item
-	c := jsonscan.New(build.MemberRaw(round, "toolCalls"))
-	for ok := c.Array(); ok && c.Element(); {
-		one := c.Raw()
-		id := text(one, "id")
-		items = append(items, build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(text(one, "name")), Value: raw(member(one, "arguments"))})
-		var answer trace.Raw
-		in := jsonscan.New(member(results, id, "content"))
-		for ok := in.Array(); ok && in.Element(); {
-			answer = build.JoinTexts(answer, raw(member(in.Raw(), "value")))
-		}
-		if !answer.IsZero() {
-			answers = append(answers, build.Item{Kind: build.ItemResult, ID: []byte(id), Value: answer})
-		}
-	}
-	l.add(items, s)
-	l.add(answers, s)
-}
-
-// Kimi reads the events of a session of Kimi CLI, one a line:
+// Kimi reads the events of a session of Kimi CLI, one a line, of its first and of its
+// second form:
 //
 //	{"timestamp", "message": {"type": "ToolCall", "payload": {...}}}
+//	{"type": "context.append_loop_event", "event": {"type": "tool.call", ...}, "time"}
 //
 // A step is a turn: what the model thinks, says and calls in it.
 var Kimi = trace.Format{
@@ -181,11 +119,19 @@ func detectKimi(h trace.Head) trace.Match {
 		if r.Has("message") && inner.Has("type", "payload") {
 			return trace.Match{OK: true}
 		}
+		switch kind := strings.Trim(string(r.Members["type"]), `"`); {
+		case strings.HasPrefix(kind, "context.append_"), kind == "metadata" && r.Has("protocol_version"):
+			return trace.Match{OK: true}
+		}
 	}
 	return trace.Match{}
 }
 
 func readKimi(l *log, record []byte) {
+	if build.HasMember(record, "type") {
+		readKimiLoop(l, record)
+		return
+	}
 	s := said{at: moment(record, "timestamp")}
 	m := build.MemberRaw(record, "message")
 	payload := build.MemberRaw(m, "payload")
@@ -232,6 +178,69 @@ func readKimi(l *log, record []byte) {
 			if usage := build.MemberRaw(payload, "token_usage"); build.IsKind(usage, '{') {
 				turns[len(turns)-1].Usage = build.ReadUsage(usage, &build.UsageSession)
 			}
+		}
+	}
+}
+
+// readKimiLoop adds a line of the second form. What the user said stands twice, in
+// turn.prompt and as a message; the message counts. A step that was broken off before
+// the model said anything is no turn.
+func readKimiLoop(l *log, record []byte) {
+	t := l.b.Trajectory
+	s := said{at: moment(record, "time")}
+	switch text(record, "type") {
+	case "config.update":
+		t.Model = cmp.Or(t.Model, text(record, "modelAlias"))
+		if prompt := raw(member(record, "systemPrompt")); !prompt.IsEmpty() {
+			l.add([]build.Item{{Kind: build.ItemSystem, Value: prompt}}, s)
+		}
+	case "llm.tools_snapshot":
+		if tools := member(record, "tools"); build.IsKind(tools, '[') {
+			l.messages.Tools = append(l.messages.Tools, message.DefinitionsIn(l.b, tools)...)
+		}
+	case "llm.request":
+		l.model = text(record, "model")
+	case "context.append_message":
+		items, _ := l.messages.Read(raw(member(record, "message")), false)
+		if origin := text(record, "message", "origin", "kind"); origin != "" && origin != "user" && origin != "system_trigger" {
+			programSpoke(items)
+		}
+		l.add(items, s)
+	case "context.append_loop_event":
+		event := member(record, "event")
+		s.model = l.model
+		switch text(event, "type") {
+		case "step.begin":
+			l.inTurn = false
+		case "content.part":
+			it := build.Item{Kind: build.ItemText, Value: raw(member(event, "part", "text"))}
+			if text(event, "part", "type") == "think" {
+				it = build.Item{Kind: build.ItemThought, Value: raw(member(event, "part", "think"))}
+			}
+			l.add([]build.Item{it}, s)
+		case "tool.call":
+			l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(text(event, "toolCallId")), Tool: []byte(text(event, "name")), Value: raw(member(event, "args"))}}, s)
+		case "tool.result":
+			it := build.Item{Kind: build.ItemResult, ID: []byte(text(event, "toolCallId")), Value: raw(member(event, "result", "output")), Status: trace.StatusOK}
+			if string(member(event, "result", "isError")) == "true" {
+				it.Status = trace.StatusFailed
+			}
+			l.add([]build.Item{it}, s)
+		case "step.end":
+			if n := len(t.Turns); n > 0 && l.inTurn {
+				t.Turns[n-1].End = s.at
+				t.Turns[n-1].Usage = build.ReadUsage(member(event, "usage"), &build.UsageSession)
+			}
+		}
+	}
+}
+
+// programSpoke makes messages of the user messages of the program, which spoke in the
+// user's name.
+func programSpoke(items []build.Item) {
+	for i := range items {
+		if items[i].Kind == build.ItemUser {
+			items[i].Kind = build.ItemSystem
 		}
 	}
 }

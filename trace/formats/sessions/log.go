@@ -33,6 +33,8 @@ type log struct {
 	agent    string
 	response string // the last one, by its id
 	pieces   string // of the arguments of the last call
+	model    string // that was asked last
+	started  bool   // the last turn is known by the start of its calls alone
 	byID     map[string][]int
 	indexed  int // calls that byID knows
 }
@@ -65,7 +67,7 @@ func (l *log) add(items []build.Item, s said) {
 		it := &items[i]
 		switch it.Kind {
 		case build.ItemUser:
-			l.inTurn = false
+			l.inTurn, l.started = false, false
 			b.Message(trace.RoleUser, it.Value.OrAbsent()).Time = s.at
 			continue
 		case build.ItemSystem:
@@ -82,9 +84,10 @@ func (l *log) add(items []build.Item, s said) {
 		if it.Kind == build.ItemText && it.Value.IsEmpty() && !l.saysMore(items[i+1:]) && len(items) > 1 && l.inTurn {
 			continue
 		}
-		if !l.inTurn || it.Opens || l.answered && it.Kind != build.ItemCall {
+		if !l.inTurn || it.Opens && !l.goesOn(&s) || l.answered && it.Kind != build.ItemCall {
 			l.turn(s)
 		}
+		l.started = false
 		l.say(it, s)
 	}
 }
@@ -105,6 +108,22 @@ func (l *log) saysMore(items []build.Item) bool {
 		}
 	}
 	return false
+}
+
+// goesOn reports whether a message of the model is more of the response that is open: of
+// one of which only a thought, or the start of a call, was noted. Its message says more
+// of it.
+func (l *log) goesOn(s *said) bool {
+	t := l.b.Trajectory
+	turn := &t.Turns[len(t.Turns)-1]
+	if l.answered || !l.started && (!turn.Text.IsZero() || turn.NumCalls > 0 || turn.Thought.IsZero()) {
+		return false
+	}
+	turn.End, turn.Model = s.end, cmp.Or(turn.Model, s.model)
+	if !turn.Usage.Known {
+		turn.Usage = s.usage
+	}
+	return true
 }
 
 // turn begins a response.
@@ -178,7 +197,7 @@ func (l *log) result(it *build.Item, s said) {
 	if call == nil {
 		return
 	}
-	l.answered = true
+	l.answered, l.started = true, false
 	call.End = s.at
 	if it.Status != trace.StatusUnknown {
 		call.Status = it.Status

@@ -184,7 +184,8 @@ func readMessages(l *log, record []byte) {
 	case "session", "session_start", "session_meta", "session_info":
 		t.ID, t.Session = cmp.Or(t.ID, text(record, "id"), text(record, "sessionId")), cmp.Or(t.Session, text(record, "id"))
 		return
-	case "result", "completion": // the end of a stream, with its last answer again
+	case "result", "completion", "complete": // the end of a stream, with its last answer again
+		l.completed(record)
 		if build.MemberRaw(record, "message") == nil && build.MemberRaw(record, "role") == nil {
 			return
 		}
@@ -192,6 +193,10 @@ func readMessages(l *log, record []byte) {
 		if text(record, "subtype") == "init" {
 			t.Model = cmp.Or(t.Model, text(record, "model"))
 			t.ID, t.Session = cmp.Or(t.ID, text(record, "session_id")), cmp.Or(t.Session, text(record, "session_id"))
+			return
+		}
+	case "thinking_level_change", "compaction", "branch_summary", "custom", "label": // Pi's, about the conversation
+		if !build.HasMember(record, "message") {
 			return
 		}
 	case "model_change":
@@ -252,12 +257,15 @@ func readMessage(l *log, record []byte) {
 		}
 	}
 	s := said{
-		at:    moment(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp"),
+		at:    moment(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp", "ts"),
 		end:   moment(record, "info.time.completed", "time.completed"),
-		model: cmp.Or(text(record, "model"), text(inner, "model"), text(record, "info", "modelID"), text(inner, "model_name")),
+		model: cmp.Or(text(record, "model"), text(record, "model_id"), text(inner, "model"), text(record, "info", "modelID"), text(record, "modelInfo", "modelId"), text(inner, "model_name")),
 	}
 	if s.usage = usageOf(inner, record, member(inner, "metadata"), member(record, "data")); !s.usage.Known {
 		s.usage = build.ReadUsage(member(record, "info", "tokens"), &build.UsageSession)
+	}
+	if tokens := member(record, "metrics", "tokens"); tokens != nil && !s.usage.Known {
+		s.usage = build.ReadUsage(tokens, &build.UsageCline)
 	}
 	for _, step := range stepsOf(inner) {
 		items, _ := l.messages.Read(trace.JSONOf(step), false)
@@ -301,14 +309,32 @@ func stepsOf(message []byte) [][]byte {
 	return steps
 }
 
+// completed reads the end of a stream: the last answer, which some write nowhere else,
+// and the tokens of the whole run, where nothing else counts any.
+func (l *log) completed(record []byte) {
+	t := l.b.Trajectory
+	answer := raw(member(record, "finalText"))
+	if n := len(t.Turns); !answer.IsEmpty() && (n == 0 || l.answered || t.Turns[n-1].Text.IsEmpty()) {
+		l.inTurn = false
+		l.add([]build.Item{{Kind: build.ItemText, Value: answer}}, said{at: moment(record, "timestamp")})
+	}
+	if !build.HasMember(record, "finalText") {
+		return
+	}
+	for i := range t.Turns {
+		if t.Turns[i].Usage.Known {
+			return
+		}
+	}
+	if n := len(t.Turns); n > 0 {
+		t.Turns[n-1].Usage = usageOf(record)
+	}
+}
+
 // told adds the items of a message.
 func (l *log) told(record []byte, items []build.Item, s said) {
-	if text(record, "subtype") == "notification" { // the program in the user's name
-		for i := range items {
-			if items[i].Kind == build.ItemUser {
-				items[i].Kind = build.ItemSystem
-			}
-		}
+	if text(record, "subtype") == "notification" || text(record, "synthetic_reason") != "" {
+		programSpoke(items)
 	}
 	l.add(items, s)
 }
@@ -325,9 +351,9 @@ func detectMessages(h trace.Head) trace.Match {
 		kind := strings.Trim(string(m["type"]), `"`)
 		inner := trace.NewHeadRecord(m["message"], true)
 		switch {
-		case kind == "message" && r.Has("role", "content", "model"), // a response of Anthropic's interface alone
+		case kind == "message" && r.Has("role", "content") && (r.Has("model") || r.Has("sessionId")), // a response of Anthropic's interface alone, CodeBuddy
 			r.Has("role", "message") && inner.Has("content"), kind == "message" && inner.Has("role"),
-			r.Has("message") && inner.Has("parts") && inner.Has("role"):
+			r.Has("message") && inner.Has("parts") && inner.Has("role"), r.Has("role", "content", "ts"): // Cline, Roo Code
 			return trace.Match{OK: true}
 		case r.Has("info", "messages") && bytes.Contains(m["messages"], []byte(`"parts"`)), r.Has("info", "parts") && build.HasMember(m["info"], "role"):
 			return trace.Match{OK: true}

@@ -158,12 +158,22 @@ func ReadUsage(object []byte, forms ...*Usage) (u trace.Usage) {
 	return u
 }
 
+// UsageVSCode is how Copilot Chat counts the tokens of a request.
+var UsageVSCode = Usage{counts: map[string]part{"promptTokens": input, "outputTokens": output}}
+
+// UsageCline is how Cline counts the tokens of a message.
+var UsageCline = Usage{
+	counts: map[string]part{"prompt": input, "completion": output, "cached": cached},
+	sum:    cacheMaybeApart,
+}
+
 // UsageSession is how sessions of coding agents count tokens: what was read from the
 // cache, or written to it, apart from the input.
 var UsageSession = Usage{
 	counts: map[string]part{
 		"input": input, "output": output, "reasoning": reasoning, "cacheRead": cached, "cacheWrite": written, "cached_input": cached,
 		"input_other": input, "input_cache_read": cached, "input_cache_creation": written,
+		"inputOther": input, "inputCacheRead": cached, "inputCacheCreation": written,
 	},
 	details: map[string]map[string]part{"cache": {"read": cached, "write": written}},
 	sum:     cacheApart,

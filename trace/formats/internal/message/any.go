@@ -157,7 +157,7 @@ func readAnyMessage(object []byte) (m anyMessage) {
 				m.name = text
 			}
 		case "tool_call_id", "tool_call_ids", "toolCallId", "call_id", "tool_use_id":
-			if id := firstText(&c); len(id) > 0 {
+			if id := ownID(&c); len(id) > 0 {
 				m.callID = id
 			}
 		case "status":
@@ -230,7 +230,7 @@ func readAnyMessage(object []byte) (m anyMessage) {
 			message = raw(&c, jsonscan.Object, jsonscan.Array, jsonscan.String)
 		case "prompt", "prompts":
 			prompt = raw(&c, jsonscan.Object, jsonscan.Array, jsonscan.String)
-		case "messages", "output", "input", "history", "conversation", "conversations":
+		case "messages", "output", "input", "history", "chat_history", "conversation", "conversations":
 			if inner := raw(&c, jsonscan.Object, jsonscan.Array, jsonscan.String); inner != nil && m.wrapped == nil {
 				m.wrapped = inner
 			}
@@ -316,15 +316,32 @@ func labelText(c *jsonscan.Cursor) (text []byte) {
 	return text
 }
 
-// firstText returns a text, or the first of a list.
-func firstText(c *jsonscan.Cursor) (text []byte) {
+// ownID returns an id. Of a list, which may be its JSON text, it is the last: the ids of
+// what the call is in come first.
+func ownID(c *jsonscan.Cursor) (id []byte) {
 	if t, ok := c.Text(); ok {
+		if len(t) > 1 && t[0] == '[' {
+			return CallID(t)
+		}
 		return t
 	}
 	for ok := c.Array(); ok && c.Element(); {
-		if t, ok := c.Text(); ok && text == nil {
-			text = t
+		if t, ok := c.Text(); ok && len(t) > 0 {
+			id = t
 		}
+	}
+	return id
+}
+
+// CallID returns the id in a text that is an id, or the JSON text of a list of ids.
+func CallID(text []byte) []byte {
+	in := jsonscan.New(text)
+	if len(text) < 2 || text[0] != '[' || in.End() != nil {
+		return text
+	}
+	in = jsonscan.New(text)
+	if id := ownID(&in); len(id) > 0 {
+		return id
 	}
 	return text
 }

@@ -28,7 +28,7 @@ func readContent(list []byte) (r contentRead) {
 	for ok := c.Array(); ok && c.Element(); {
 		if token := c.Token(); token != nil {
 			r.say(token)
-			r.plain++
+			r.mixed = true
 			continue
 		}
 		raw := c.Raw()
@@ -61,11 +61,17 @@ func (r *contentRead) say(token []byte) {
 }
 
 func (r *contentRead) add(p *messagePart, raw []byte) {
-	if kind := p.kind(); kind != partText && kind != partUser && p.text != nil {
+	if kind := p.kind(); kind == partCall || kind == partResult || kind != partText && kind != partUser && p.text != nil {
 		r.mixed = true
 	}
 	switch p.kind() {
+	case partMark:
+		r.mixed = true
 	case partText, partUser:
+		if call := p.printedCall(); call != nil {
+			r.items, r.mixed = append(r.items, *call), true
+			return
+		}
 		if p.text != nil {
 			r.say(p.text)
 			if build.HasMember(raw, "text") || build.HasMember(raw, "refusal") {
@@ -110,6 +116,24 @@ func (r *contentRead) add(p *messagePart, raw []byte) {
 	}
 }
 
+// printedCall returns the call that the text of a part is as Python prints it, nil if it
+// is none.
+func (p *messagePart) printedCall() *build.Item {
+	if p.text == nil || !bytes.Contains(p.text[:min(len(p.text), 64)], []byte("ToolCall(")) {
+		return nil
+	}
+	value, ok := PythonJSON(trace.Raw{Data: p.text, Form: trace.FormString}.Content())
+	if !ok || value[0] != '{' {
+		return nil
+	}
+	var call messagePart
+	if call.read(value); !call.isCall() || len(call.name) == 0 {
+		return nil
+	}
+	it := call.call()
+	return &it
+}
+
 // said returns the text of a part.
 func (p *messagePart) said() trace.Raw {
 	if p.text != nil {
@@ -147,12 +171,21 @@ func (r *contentRead) calls(value []byte) {
 
 // answerCode gives the code that the model had run its result.
 func (r *contentRead) answerCode(p *messagePart) {
+	at := -1
 	for i := range r.items {
-		it := &r.items[i]
-		if it.Kind != build.ItemCall || string(it.Tool) != "code_execution" || it.Answered {
-			continue
+		if it := &r.items[i]; it.Kind == build.ItemCall && string(it.Tool) == "code_execution" {
+			if at = i; !it.Answered {
+				break
+			}
 		}
-		it.Answered, it.Result = true, p.result
+	}
+	if at >= 0 { // of several results of one run, each says more
+		it := &r.items[at]
+		if it.Answered {
+			it.Result = trace.TextOf(string(p.result.AppendText(it.Result.AppendText(nil))))
+		} else {
+			it.Answered, it.Result = true, p.result
+		}
 		switch {
 		case p.status == "OUTCOME_OK":
 			it.Status = trace.StatusOK

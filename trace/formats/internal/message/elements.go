@@ -131,6 +131,53 @@ func elementCall(name string, args []elementArgument) build.Item {
 // elementTag begins what the program answers to such a call.
 var elementTag = regexp.MustCompile(`(?s)^\[([a-z_]+)(?: for .*?)?\] Result:\s*`)
 
+// partResults returns the results that parts of a message of the user are, as Cline and
+// Roo Code write them beside calls that are no elements: a part for each, and behind
+// them what the program tells the model. It returns nil if the first part is none.
+func (m *Reader) partResults(parts []byte) (out []build.Item) {
+	open := false // the last result has nothing but its head
+	c := jsonscan.New(parts)
+	for ok := c.Array(); ok && c.Element(); {
+		text := raw(build.MemberRaw(c.Raw(), "text"))
+		said := bytes.TrimSpace(text.Content())
+		found := elementTag.FindSubmatchIndex(said)
+		switch {
+		case found != nil && (m.called[string(said[found[2]:found[3]])] || elementTools[string(said[found[2]:found[3]])] || string(said[found[2]:found[3]]) == "subagents"):
+			tool := said[found[2]:found[3]]
+			if !m.called[string(tool)] {
+				tool = nil // the oldest that waits
+			}
+			rest := said[found[1]:]
+			out = append(out, build.Item{Kind: build.ItemResult, Tool: tool, Value: trace.TextOf(string(rest))})
+			open = len(rest) == 0
+		case len(out) == 0:
+			return nil
+		case open:
+			out[len(out)-1].Value, open = trace.TextOf(string(said)), false
+		case bytes.HasPrefix(said, []byte("<feedback>")), bytes.HasPrefix(said, []byte("<user_message>")):
+			out = append(out, build.Item{Kind: build.ItemUser, Value: text})
+		}
+	}
+	for i := range out {
+		denied(&out[i])
+	}
+	return out
+}
+
+// raw returns a value as a Raw.
+func raw(value []byte) trace.Raw {
+	c := jsonscan.New(value)
+	return build.ReadRaw(&c)
+}
+
+// denied notes that a call was not allowed, or failed, where its result says so.
+func denied(it *build.Item) {
+	text := it.Value.Content()
+	if it.Kind == build.ItemResult && (bytes.HasPrefix(text, []byte("The user denied this operation")) || bytes.HasPrefix(text, []byte("The tool execution failed"))) {
+		it.Status, it.Err = trace.StatusFailed, it.Value
+	}
+}
+
 // elementResult returns the result that a text of the user is.
 func elementResult(said []byte) (build.Item, bool) {
 	found := elementTag.FindSubmatchIndex(said)
@@ -143,8 +190,6 @@ func elementResult(said []byte) (build.Item, bool) {
 	}
 	rest = bytes.TrimSpace(rest)
 	it := build.Item{Kind: build.ItemResult, Value: trace.TextOf(string(rest))}
-	if bytes.HasPrefix(rest, []byte("The user denied this operation")) || bytes.HasPrefix(rest, []byte("The tool execution failed")) {
-		it.Status, it.Err = trace.StatusFailed, it.Value
-	}
+	denied(&it)
 	return it, true
 }

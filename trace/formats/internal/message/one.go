@@ -94,6 +94,12 @@ func (m *Reader) user(r *contentRead) {
 	if len(r.items) > 0 && r.text.IsEmpty() && r.also == nil || r.texts == 0 && r.also == nil && !r.system.IsEmpty() {
 		return
 	}
+	if r.text.Form == trace.FormParts && len(m.called) > 0 {
+		if results := m.partResults(r.text.Data); results != nil {
+			m.add(FormMessages, results...)
+			return
+		}
+	}
 	if results := m.textResults(plainText(r.text)); results != nil {
 		m.add(FormMessages, results...)
 		return

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -20,7 +21,8 @@ const (
 	partRetry // what a framework tells the model about a call that failed
 	partPrompt
 	partUser
-	partOther // something that is known to be no text: an image, the mark of a step
+	partOther // something that is known to be no text: an image
+	partMark  // something about the conversation: where a step begins
 )
 
 // partKinds are the types of parts in lower case and without separators.
@@ -33,12 +35,12 @@ var partKinds = map[string]partKind{
 	"toolresult": partResult, "toolcallresponse": partResult, "functionresponse": partResult, "toolreturn": partResult,
 	"toolresponse": partResult, "functionresult": partResult, "toolcallresult": partResult, "builtintoolreturn": partResult,
 	"functioncalloutput": partResult, "servertoolcallresponse": partResult,
-	"functioncallcontent": partCall, "functionresultcontent": partResult, "textcontent": partText, "reasoningcontent": partThought,
+	"functioncallcontent": partCall, "functionresultcontent": partResult, "textcontent": partText, "reasoningcontent": partThought, "textreasoningcontent": partThought,
 	"retryprompt": partRetry, "systemprompt": partPrompt, "userprompt": partUser,
 	"image": partOther, "imageurl": partOther, "inputimage": partOther, "inputaudio": partOther, "audio": partOther, "file": partOther,
-	"inputfile": partOther, "document": partOther, "video": partOther, "blob": partOther, "uri": partOther, "resource": partOther, "stepstart": partOther,
-	"stepfinish": partOther, "snapshot": partOther, "patch": partOther, "sourceurl": partOther, "sourcedocument": partOther,
-	"containerupload": partOther, "citation": partOther, "compaction": partOther, "retry": partOther, "agent": partOther, "subtask": partOther,
+	"inputfile": partOther, "document": partOther, "video": partOther, "blob": partOther, "uri": partOther, "resource": partOther, "stepstart": partMark,
+	"stepfinish": partMark, "snapshot": partMark, "patch": partMark, "sourceurl": partOther, "sourcedocument": partOther,
+	"containerupload": partOther, "citation": partOther, "compaction": partMark, "retry": partMark, "agent": partMark, "subtask": partMark,
 }
 
 // messagePart is an element of the content of a message with what is read of it. Calls
@@ -61,6 +63,7 @@ type messagePart struct {
 	calls, answer bool // a member says that it is a call, or a result
 	code          bool // Gemini's code execution
 	nested        int
+	members       int // that are not null
 }
 
 // kind returns what a part is.
@@ -71,7 +74,7 @@ func (p *messagePart) kind() partKind {
 	case p.calls:
 		return partCall
 	}
-	plain := plainRole(p.typ)
+	plain := plainRole(p.typ[bytes.LastIndexByte(p.typ, '.')+1:]) // without the names that its class is in
 	kind, ok := partKinds[plain]
 	switch {
 	case ok:
@@ -93,6 +96,8 @@ func (p *messagePart) kind() partKind {
 		kind = partText
 	case len(p.typ) == 0 && len(p.name) > 0 && !p.args.IsZero() && p.result.IsZero():
 		kind = partCall
+	case p.members == 0: // nothing was said in it
+		kind = partMark
 	}
 	return kind
 }
@@ -123,6 +128,7 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 	if c.Kind() == jsonscan.Null && string(c.Key()) != "arguments" && string(c.Key()) != "args" {
 		return // libraries write all members that there can be
 	}
+	p.members++
 	switch key := string(c.Key()); key {
 	case "type", "part_kind", "kind", "block_type", "content_type", "$type":
 		if text, ok := c.Text(); ok && (len(p.typ) == 0 || key == "part_kind") {
@@ -131,11 +137,11 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 	case "role", "from":
 		p.hasRole = true
 	case "id", "Id":
-		if id := firstText(c); len(id) > 0 {
+		if id := ownID(c); len(id) > 0 {
 			p.id = id
 		}
 	case "call_id", "callId", "callID", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "tool_call_ids", "CallId", "tool_id":
-		if id := firstText(c); len(id) > 0 {
+		if id := ownID(c); len(id) > 0 {
 			p.callID = id
 		}
 	case "name", "toolName", "tool_name", "function_name", "functionName", "FunctionName":
@@ -321,7 +327,35 @@ func (p *messagePart) resultItem() build.Item {
 		}
 	}
 	it.Value = wrappedResult(it.Value)
+	if value := build.InnerJSON(it.Value); it.Value.Form == trace.FormJSON && build.IsKind(value, '{') {
+		if content, ok := protocolResult(value); ok {
+			if string(build.MemberRaw(value, "isError")) == "true" {
+				it.Status = trace.StatusFailed
+			}
+			it.Value = content
+		}
+	}
 	return it
+}
+
+// protocolResult returns the content of a result as MCP's protocol writes it:
+// {"content": [...], "isError"}, with nothing but what the protocol has beside it.
+func protocolResult(object []byte) (content trace.Raw, ok bool) {
+	marked := false
+	c := jsonscan.New(object)
+	for is := c.Object(); is && c.Member(); {
+		switch string(c.Key()) {
+		case "content":
+			content = build.ReadContent(&c)
+			ok = content.Form == trace.FormParts
+		case "isError", "resultType", "structuredContent":
+			marked = true
+		case "_meta":
+		default:
+			return trace.Raw{}, false
+		}
+	}
+	return AsResult(content), ok && marked
 }
 
 // wrappedResult returns the value inside of a result that a library has put into

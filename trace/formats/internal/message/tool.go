@@ -41,7 +41,7 @@ func ToolArguments(input trace.Raw) (args trace.Raw, id []byte) {
 			list = build.ReadArgs(&c)
 		case "kwargs":
 			kwargs = build.ReadArgs(&c)
-		case "arguments", "params", "input", "inputs":
+		case "arguments", "params", "input", "inputs", "parameters":
 			inner = build.ReadArgs(&c)
 		}
 	}
@@ -101,6 +101,10 @@ func (m *ToolOutput) Read(out trace.Raw) {
 	if string(said.role) == "tool" && len(said.callID) > 0 {
 		m.Content, m.CallID, m.Failed, m.IsTool = said.content, said.callID, said.failed || string(said.status) == "error", true
 		m.Content = AsResult(m.Content)
+		return
+	}
+	if result, id := build.MemberRaw(text, "result"), build.MemberText(text, "tool_call_id"); result != nil && len(id) > 0 {
+		m.Content, m.CallID = AsResult(raw(result)), id
 		return
 	}
 	if response := build.MemberRaw(text, "response"); response != nil && build.HasMember(text, "name") && build.HasMember(text, "id") { // Google's

@@ -170,10 +170,13 @@ func (j *joiner) findRun(s *Span, users map[*Span]bool) *agentRun {
 }
 
 // selfTold finds agents that use no model that is recorded, and have said
-// themselves what was answered.
+// themselves what was answered: in messages of a response, or, where nothing is recorded
+// but the outermost agent, as what it gave back.
 func (j *joiner) selfTold(users map[*Span]bool) {
 	uses := map[*Span]bool{} // agents that a model is recorded below of
+	alone := true
 	for _, s := range j.spans {
+		alone = alone && (s.Kind == SpanLink || s.Kind == SpanAgent)
 		if s.Kind != SpanModel {
 			continue
 		}
@@ -188,7 +191,7 @@ func (j *joiner) selfTold(users map[*Span]bool) {
 		if s.Kind != SpanAgent || uses[s] {
 			continue
 		}
-		if _, ok := s.Attribute("llm.output_messages"); !ok && s.list("llm.output_messages") == nil {
+		if _, ok := s.Attribute("llm.output_messages"); !ok && s.list("llm.output_messages") == nil && (!alone || s.above != nil) {
 			continue
 		}
 		if said := s.read(j.messages); len(said.output) == 0 {

@@ -164,7 +164,19 @@ func (s *Span) toolName() string {
 
 // callID returns the id of the call that a span has made, "" if it has none.
 func (s *Span) callID() string {
-	return cmp.Or(s.Text("gen_ai.tool.call.id", "ai.toolCall.id", "tool.id", "tool_call.id", "tool_call_id"), string(s.Called))
+	for _, name := range []string{"gen_ai.tool.call.id", "ai.toolCall.id", "tool.id", "tool_call.id", "tool_call_id"} {
+		v, _ := s.Attribute(name)
+		if v.Kind == trace.Array {
+			v.Text = string(v.AppendCanonical(nil))
+		}
+		if v.Text != "" && v.Text[0] == '[' {
+			return string(message.CallID([]byte(v.Text)))
+		}
+		if v.Text != "" {
+			return v.Text
+		}
+	}
+	return string(s.Called)
 }
 
 // agentName returns the name of the agent that a span is of.
@@ -295,7 +307,7 @@ func (s *Span) attributeUsage() (u trace.Usage, apart bool) {
 
 // responseUsage returns the tokens that the recorded response counts itself.
 func (s *Span) responseUsage() trace.Usage {
-	for _, name := range []string{"output.value", "gcp.vertex.agent.llm_response"} {
+	for _, name := range []string{"output.value", "gcp.vertex.agent.llm_response", "mlflow.spanOutputs"} {
 		if v, ok := s.Attribute(name); ok {
 			if u, _ := message.FindUsage(build.InnerJSON(build.RawOf(v))); u.Known {
 				return u

@@ -22,7 +22,7 @@ type spanSaid struct {
 var (
 	inputAttributes = []string{
 		"gen_ai.input.messages", "llm.input_messages.", "events", "gen_ai.prompt.", "gcp.vertex.agent.llm_request", "ai.prompt.messages",
-		"pydantic_ai.input_messages", "gen_ai.prompt", "mlflow.chat.messages", "ai.prompt", "input.value", "mlflow.spanInputs", "langfuse.observation.input", "input",
+		"pydantic_ai.input_messages", "gen_ai.prompt", "mlflow.chat.messages", "ai.prompt", "llm.prompts", "input.value", "mlflow.spanInputs", "langfuse.observation.input", "input",
 	}
 	outputAttributes = []string{
 		"gen_ai.output.messages", "llm.output_messages.", "events", "gen_ai.completion.", "gcp.vertex.agent.llm_response", "ai.response.toolCalls", "ai.response.text",

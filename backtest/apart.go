@@ -1,0 +1,140 @@
+package backtest
+
+import (
+	"cmp"
+	"iter"
+
+	"github.com/awo-dev/awo/internal/agents"
+	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/trace"
+)
+
+// AgentResult is what was found of one agent.
+type AgentResult struct {
+	agents.Agent
+	*Result
+}
+
+// OfAgent yields the trajectories of one agent of a list, and the errors of the source.
+func OfAgent(source compile.Source, list *agents.List, agent int) compile.Source {
+	return func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for t, err := range source() {
+				if err == nil && list.Of(t) != agent {
+					continue
+				}
+				if !yield(t, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// apart compiles and tests each agent for itself, and adds up what was found. Techniques
+// and cells are the same for all of them.
+func (r *run) apart() error {
+	for i, agent := range r.agents.Agents {
+		o := r.options
+		o.AgentTasks = -1
+		part := newRun(OfAgent(r.source, r.agents, i), o)
+		part.offers = r.offers
+		if err := part.survey(); err != nil {
+			return err
+		}
+		part.addCells()
+		if err := part.test(); err != nil {
+			return err
+		}
+		part.finish()
+		part.judge()
+		r.out.Agents = append(r.out.Agents, AgentResult{agent, part.out})
+		r.take(part)
+	}
+	return nil
+}
+
+// take adds what was found of one agent.
+func (r *run) take(part *run) {
+	to, from := r.out, part.out
+	to.By, to.Folds = cmp.Or(to.By, from.By), max(to.Folds, from.Folds)
+	to.TrainTasks += from.TrainTasks
+	to.Unused += from.Unused
+	to.Trajectories += from.Trajectories
+	to.NoTurns += from.NoTurns
+	to.NoUsage += from.NoUsage
+	to.NoTools += from.NoTools
+	to.LLMTurns += from.LLMTurns
+	to.Unpriced += from.Unpriced
+	to.Timed += from.Timed
+	if r.all == nil {
+		r.all = make([]totals, len(r.columns))
+	}
+	for i := range part.all {
+		r.all[i].add(&part.all[i])
+	}
+	for task, key := range part.keys() {
+		at, seen := r.tasks[key]
+		if !seen {
+			at = len(r.sums)
+			r.tasks[key] = at
+			r.sums = append(r.sums, make([]taskSums, len(r.columns)))
+		}
+		for i := range part.sums[task] {
+			r.sums[at][i].add(&part.sums[task][i])
+		}
+	}
+	r.parts = append(r.parts, part)
+}
+
+// keys returns the tasks by number.
+func (r *run) keys() []string {
+	out := make([]string, len(r.tasks))
+	for key, task := range r.tasks {
+		out[task] = key
+	}
+	return out
+}
+
+// judgeApart adds up the verdicts on the agents: where there is none, or it is to do
+// nothing, nothing is saved.
+func (r *run) judgeApart(v *Verdict) {
+	v.Unknown = r.parts[0].out.Verdict.Unknown
+	blind, perfect, best := make([]blindSums, len(r.sums)), make([]blindSums, len(r.sums)), make([]blindSums, len(r.sums))
+	for i, part := range r.parts {
+		of := part.out.Verdict
+		if of.Unknown == "" {
+			v.Unknown = ""
+		}
+		alike(&v.Cell, &of.Cell, i)
+		alike(&v.Considered, &of.Considered, i)
+		alike(&v.Hindsight, &of.Hindsight, i)
+		for task, key := range part.keys() {
+			at := r.tasks[key]
+			saved := part.judged.best(task)
+			best[at].add(&saved)
+			if of.Cell.Action == DoNothing {
+				continue
+			}
+			saved = part.judged.blind(task)
+			blind[at].add(&saved)
+			saved = part.judged.perfect(task)
+			perfect[at].add(&saved)
+		}
+	}
+	if v.Cell.Action == DoNothing {
+		v.Considered = v.Cell // what each would have been is in its own verdict
+	}
+	in := func(sums []blindSums) func(int) blindSums { return func(task int) blindSums { return sums[task] } }
+	r.judged = judgment{in(blind), in(perfect), in(best)}
+}
+
+// alike makes a cell that of one more agent, too.
+func alike(c, of *Cell, before int) {
+	switch {
+	case before == 0:
+		*c = *of
+	case *c != *of:
+		*c = Cell{Action: DoByAgent}
+	}
+}

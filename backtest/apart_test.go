@@ -1,0 +1,105 @@
+package backtest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/trace"
+)
+
+// TestAgentsApart: of two agents each is compiled, tested and charged as if the other were
+// not there, and the result is their sum.
+func TestAgentsApart(t *testing.T) {
+	one, two := lookups(40, true), others(28)
+	o := options(none, patterns)
+	o.Verdict = &VerdictOptions{Objective: ObjectiveTokens}
+	var alone []*Result
+	for _, runs := range [][]*trace.Trajectory{one, two} {
+		r, err := Run(sourceOf(runs...), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone = append(alone, r)
+	}
+	o.AgentTasks = 0
+	mixed := slices.Concat(one, two)
+	for i := range two { // in turn, as long as there are some of both
+		mixed[2*i], mixed[2*i+1] = one[i], two[i]
+	}
+	copy(mixed[2*len(two):], one[len(two):])
+	both, err := Run(sourceOf(mixed...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(both.Agents) != 2 {
+		t.Fatalf("%d agents", len(both.Agents))
+	}
+	for i := range alone {
+		if got, want := fmt.Sprintf("%+v", both.Agents[i].Techniques), fmt.Sprintf("%+v", alone[i].Techniques); got != want {
+			t.Errorf("agent %d among others\n%s\nalone\n%s", i, got, want)
+		}
+		if got, want := fmt.Sprintf("%+v", *both.Agents[i].Verdict), fmt.Sprintf("%+v", *alone[i].Verdict); got != want {
+			t.Errorf("verdict on agent %d among others\n%s\nalone\n%s", i, got, want)
+		}
+	}
+	p, a, b := onlyPatterns(both, t), onlyPatterns(alone[0], t), onlyPatterns(alone[1], t)
+	if p.TokensSaved != a.TokensSaved+b.TokensSaved || p.CallingTurnsSaved != a.CallingTurnsSaved+b.CallingTurnsSaved || p.MetaTools != a.MetaTools+b.MetaTools || p.Blind.Moments != a.Blind.Moments+b.Blind.Moments {
+		t.Errorf("together %+v\nwant the sum of %+v\nand %+v", p, a, b)
+	}
+	if both.TestTasks != 68 || both.Trajectories != 68 {
+		t.Errorf("%d tasks, %d trajectories", both.TestTasks, both.Trajectories)
+	}
+	if saved := both.Verdict.Blind.Tokens; saved != alone[0].Verdict.Blind.Tokens+alone[1].Verdict.Blind.Tokens || saved <= 0 {
+		t.Errorf("the verdicts save %v and %v, together %v", alone[0].Verdict.Blind.Tokens, alone[1].Verdict.Blind.Tokens, saved)
+	}
+	o.AgentTasks = -1
+	mingled, err := Run(sourceOf(mixed...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := onlyPatterns(mingled, t); m.TokensSaved >= p.TokensSaved || mingled.Agents != nil {
+		t.Errorf("charged for what others are offered they save %d tokens, apart %d", m.TokensSaved, p.TokensSaved)
+	}
+}
+
+// TestChooseApart: what is offered to one of several agents is offered once, and is not
+// left out because another is offered nothing.
+func TestChooseApart(t *testing.T) {
+	turns, all := 0, []ForAgent{}
+	for _, runs := range [][]*trace.Trajectory{lookups(40, true), others(28)} {
+		source := sourceOf(runs...)
+		c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
+		if err != nil {
+			t.Fatal(err)
+		}
+		choice, err := Choose(source, nil, c.Definitions, ChooseOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		turns += choice.Chosen[len(choice.Chosen)-1].Turns
+		all = append(all, ForAgent{source, c.Definitions, ChooseOptions{}})
+	}
+	all = append(all, ForAgent{all[0].Source, all[0].Definitions, ChooseOptions{None: true}})
+	together, err := ChooseApart(nil, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := together.Chosen[len(together.Chosen)-1]
+	if len(together.Chosen) != 2 || last.Turns != turns || together.Trajectories != 108 {
+		t.Errorf("%d offered for %d turns in %d trajectories, want 2 for %d in 108", len(together.Chosen), last.Turns, together.Trajectories, turns)
+	}
+	for _, l := range together.Left {
+		for _, g := range together.Chosen {
+			if l.Definition == g.Definition {
+				t.Errorf("%s is offered and left out", g.Definition.Name)
+			}
+		}
+	}
+	together.Withdraw(map[*bind.Definition]Agreement{together.Chosen[0].Definition: {Places: 10, Exact: 1}})
+	if len(together.Chosen) != 1 {
+		t.Errorf("%d offered after one was withdrawn", len(together.Chosen))
+	}
+}

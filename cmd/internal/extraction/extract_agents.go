@@ -1,0 +1,117 @@
+package extraction
+
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/agents"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/rules"
+)
+
+// plan is what one of several agents is offered.
+type plan struct {
+	agent     *agents.Agent
+	threshold int
+	selection backtest.Selection
+	maxTools  int
+	none      bool    // nothing
+	prefetch  float64 // P(use) from which on reads are made ahead; 0 for none
+}
+
+// planFor is what an agent is offered if no verdict says anything else.
+func (o *Options) planFor(a *agents.Agent, threshold int) plan {
+	return plan{agent: a, threshold: threshold, selection: backtest.Selection(o.Select), maxTools: o.MaxTools, prefetch: o.Prefetch}
+}
+
+// tellApart finds the agents, and counts the calls.
+func (c *extractCompilation) tellApart(source compile.Source, by string) (calls int, err error) {
+	var found agents.Finder
+	for t, err := range source() {
+		if err != nil {
+			return 0, err
+		}
+		calls += len(t.Calls)
+		found.Add(t)
+	}
+	if least := AgentTasks(by); least > 0 {
+		if c.agents = found.List(least); len(c.agents.Agents) < 2 {
+			c.agents = nil
+		}
+	}
+	return calls, nil
+}
+
+// compile compiles at the thresholds of all plans. What tools an agent calls no other one
+// does, but for those of lists of definitions: what is compiled of all traces is what
+// would be compiled of its own.
+func (c *extractCompilation) compile(j *cli.Job, source compile.Source, set *rules.Set, o *Options) error {
+	thresholds := []int{c.threshold}
+	for _, p := range c.plans {
+		if !p.none && !slices.Contains(thresholds, p.threshold) {
+			thresholds = append(thresholds, p.threshold)
+		}
+	}
+	list, err := compile.At(source, set, o.Compiler(c.threshold, j.Parallel()), thresholds)
+	if err != nil {
+		return err
+	}
+	c.Compilation = list[0]
+	if len(list) == 1 {
+		return nil
+	}
+	// Of each definition that is there which its agent's threshold gives; names are those
+	// of one compilation only.
+	taken := map[string]bool{}
+	var all []*bind.Definition
+	for i, of := range list {
+		for _, d := range of.Definitions {
+			at := slices.IndexFunc(c.plans, func(p plan) bool { return p.agent.Sees(toolsOf(d)) })
+			if wants := at >= 0 && !c.plans[at].none && c.plans[at].threshold != thresholds[i]; wants || taken[d.Name] {
+				continue
+			}
+			taken[d.Name] = true
+			all = append(all, d)
+		}
+	}
+	c.Definitions = all
+	return nil
+}
+
+func toolsOf(d *bind.Definition) []string {
+	tools := make([]string, len(d.Steps))
+	for i := range d.Steps {
+		tools[i] = d.Steps[i].Tool
+	}
+	return tools
+}
+
+// choose decides what is offered, to each of several agents for itself.
+func (c *extractCompilation) choose(j *cli.Job, source compile.Source, set *rules.Set, meter *cost.Meter, o *Options) (*backtest.Choice, error) {
+	if c.plans == nil {
+		options := o.Choose(c.threshold, meter, j.Parallel())
+		options.None = c.none
+		return backtest.Choose(source, set, c.Definitions, options)
+	}
+	list := make([]backtest.ForAgent, len(c.plans))
+	for i, p := range c.plans {
+		options := o.Choose(p.threshold, meter, j.Parallel())
+		options.Select, options.MaxTools, options.None = p.selection, p.maxTools, p.none
+		list[i] = backtest.ForAgent{Source: backtest.OfAgent(source, c.agents, i), Options: options}
+	}
+	for _, d := range c.Definitions {
+		some := false
+		for i, p := range c.plans {
+			if p.agent.Sees(toolsOf(d)) {
+				list[i].Definitions, some = append(list[i].Definitions, d), true
+			}
+		}
+		if !some {
+			list[0].Definitions = append(list[0].Definitions, d)
+		}
+	}
+	return backtest.ChooseApart(set, list)
+}
