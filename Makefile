@@ -24,7 +24,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: serve-check serve-goals build manual image demo check test same loop faults hostile page bench bench-compare backtest replay fuzz update
+.PHONY: serve-check serve-goals build manual image demo check test same loop faults hostile page bench bench-compare backtest worth replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -183,6 +183,10 @@ replay: build
 	./bin/awo replay $(DATA)/taubench/gpt-4o-airline.json
 	./bin/awo replay $(DATA)/tau2/retail_*.json
 	./bin/awo replay testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
+
+## worth: the tables of docs/benchmarks.md on blind use, reading ahead and the verdict: the office world, and each of TRACES
+worth: build
+	@$(GO) run ./testdata/worth $(TRACES)
 
 ## backtest: what would be saved on tasks that were not compiled from: the office world, and each of TRACES
 TRACES ?=
