@@ -124,7 +124,8 @@ func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
 		return backtest.Techniques, nil
 	}
 	var names []string
-	for _, t := range backtest.Techniques {
+	known := slices.Concat(backtest.Techniques, backtest.Bounds)
+	for _, t := range known {
 		names = append(names, t.Name)
 	}
 	for _, name := range o.Techniques {
@@ -136,7 +137,7 @@ func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
 		}
 	}
 	var out []backtest.Technique
-	for _, t := range backtest.Techniques {
+	for _, t := range known {
 		if t.Name == "none" || slices.Contains(o.Techniques, t.Name) {
 			out = append(out, t)
 		}
