@@ -24,7 +24,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: serve-check build manual image demo check test same loop faults hostile page bench bench-compare backtest replay fuzz update
+.PHONY: serve-check serve-goals build manual image demo check test same loop faults hostile page bench bench-compare backtest worth replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -51,20 +51,26 @@ check: check-format check-modules check-vet check-systems check-static check-tes
 
 # Servers and tests of others, from npm: they need Node 22, which is a package too.
 NODE_PACKAGES = node@22 @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31 \
-	@modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/conformance@0.1.16
+	@modelcontextprotocol/server-memory@2026.8.31 @modelcontextprotocol/conformance@0.1.16 \
+	conformance-next@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12 \
+	@modelcontextprotocol/inspector@2.12.0 mcporter@0.9.0 @apify/mcpc@0.2.6
 
-## serve-check: `awo serve` with servers of others behind it, and the protocol's own tests
+## serve-check: `awo serve` with servers and clients of others around it, and the protocol's own tests
 serve-check:
 	@if ! command -v npm >/dev/null; then echo "serve-check: skipped, there is no npm"; exit 0; fi; \
 	mkdir -p bin/node && cd bin/node && { [ -f package.json ] || echo '{"private": true}' >package.json; } && \
 	npm install --no-audit --no-fund --loglevel=error $(NODE_PACKAGES) && \
 	{ node_modules/node/bin/node --version >/dev/null 2>&1 || (cd node_modules/node && node installArchSpecificPackage.js) || true; } && \
 	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: skipped, Node 22 could not be had from npm"; exit 0;; esac && \
-	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestConformance' ./serve
+	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance' ./serve
+
+## serve-goals: what `awo serve` costs against a direct connection, in one run
+serve-goals: build
+	$(GO) run ./testdata/latency -awo bin/awo
 
 check-format:
 	@echo "== format (gofumpt)"
-	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/agent testdata/bench testdata/same testdata/hostile testdata/faults)) || exit 1; \
+	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/agent testdata/latency testdata/bench testdata/same testdata/hostile testdata/faults)) || exit 1; \
 	if [ -n "$$files" ]; then echo "not formatted; run '$(GO) tool gofumpt -w .':"; echo "$$files"; exit 1; fi
 
 check-modules:
@@ -177,6 +183,10 @@ replay: build
 	./bin/awo replay $(DATA)/taubench/gpt-4o-airline.json
 	./bin/awo replay $(DATA)/tau2/retail_*.json
 	./bin/awo replay testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
+
+## worth: the tables of docs/benchmarks.md on blind use, reading ahead and the verdict: the office world, and each of TRACES
+worth: build
+	@$(GO) run ./testdata/worth $(TRACES)
 
 ## backtest: what would be saved on tasks that were not compiled from: the office world, and each of TRACES
 TRACES ?=

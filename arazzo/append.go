@@ -187,6 +187,14 @@ func (w *writer) step(i int) *yamlsrc.Node {
 	if s.Idempotent {
 		m.set("x-awo-idempotent", boolean(true))
 	}
+	if len(s.Instead) > 0 {
+		instead := list()
+		for _, tool := range s.Instead {
+			instead.Entries = append(instead.Entries, &yamlsrc.Entry{Value: text(tool)})
+		}
+		instead.Style = yamlsrc.Flow
+		m.set("x-awo-instead", instead)
+	}
 	return m.node
 }
 

@@ -33,6 +33,13 @@ func texts() *rapid.Generator[string] {
 	return rapid.OneOf(rapid.SampledFrom(hostile), rapid.String(), rapid.StringMatching(`[a-z_]{1,12}`))
 }
 
+func insteads(t *rapid.T) []string {
+	if list := rapid.SliceOfN(texts().Filter(func(s string) bool { return s != "" }), 0, 2).Draw(t, "instead"); len(list) > 0 {
+		return list
+	}
+	return nil
+}
+
 func values(depth int) *rapid.Generator[trace.Value] {
 	return rapid.Custom(func(t *rapid.T) trace.Value {
 		switch n := rapid.IntRange(0, 5).Draw(t, "kind"); {
@@ -130,7 +137,7 @@ func tools() *rapid.Generator[*metatool.Tool] {
 		}
 		for i := range rapid.IntRange(1, 4).Draw(t, "steps") {
 			name := texts().Draw(t, "tool")
-			step := metatool.Step{Tool: name, Name: name, ReadOnly: rapid.Bool().Draw(t, "reads"), Idempotent: rapid.Bool().Draw(t, "idempotent")}
+			step := metatool.Step{Tool: name, Name: name, ReadOnly: rapid.Bool().Draw(t, "reads"), Idempotent: rapid.Bool().Draw(t, "idempotent"), Instead: insteads(t)}
 			if rapid.Bool().Draw(t, "renamed") {
 				step.Name = "renamed"
 			}

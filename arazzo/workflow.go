@@ -142,6 +142,15 @@ func (p *workflowParser) step(n *yamlsrc.Node) {
 		each := p.binding(v, 0)
 		s.Each = &each
 	}
+	if v := n.Lookup("x-awo-instead"); v != nil {
+		for _, tool := range p.elements(v, "x-awo-instead") {
+			if tool.Kind != yamlsrc.Scalar || tool.Text == "" {
+				p.fail(tool, CodeBadField, "`x-awo-instead` must be a list of names")
+				continue
+			}
+			s.Instead = append(s.Instead, tool.Text)
+		}
+	}
 	p.arguments(n, &s)
 	if v := n.Lookup("successCriteria"); v != nil {
 		for _, c := range p.elements(v, "successCriteria") {

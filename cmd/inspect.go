@@ -207,7 +207,7 @@ func usage(m *modelJSON, of func(*tokensJSON) int64) report.Cell {
 
 func fileTable(files []trace.FileCounts) *report.Table {
 	table := report.TableOf("files", "", files[:min(len(files), filesShown)], []report.Column{
-		{Key: "file", Max: 60},
+		{Key: "file", Max: 60, File: true},
 		{Key: "format", Cell: report.By(func(f *trace.FileCounts) report.Cell {
 			if f.Format == "" {
 				return report.Missing("not recognised")

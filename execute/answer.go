@@ -35,7 +35,8 @@ type AnswerOptions struct {
 //	               {"step", "call" in a walk, "bytes" (of its JSON), "kept"}
 //	state          "partial" or "handed-back"
 //	failure        where a run was handed back: "step", "tool", "call", "code",
-//	               "argument", "message", and the "result" of the call if it had one
+//	               "argument", "message", the "result" of the call if it had one, and
+//	               as "instead" tools that may stand in for the one that failed
 //	safe_to_retry  of a run that was handed back: whether the whole may be run again
 //	steps          with AnswerOptions.Steps: "tool", "calls" ("arguments", "status",
 //	               "tries", "error") and, of a walk, how many failed reads were "skipped"
@@ -307,6 +308,13 @@ func (a *answer) failure(f *Failure) trace.Value {
 	}
 	if f.Err != nil {
 		members = append(members, member("message", trace.NewString(trace.ValidText([]byte(f.Err.Error())))))
+	}
+	if instead := f.Instead(a.tool); len(instead) > 0 {
+		names := array()
+		for _, tool := range instead {
+			names.Elems = append(names.Elems, trace.NewString(tool))
+		}
+		members = append(members, member("instead", names))
 	}
 	if c := a.failed(f); c != nil && c.Err == nil {
 		members = append(members, member("result", told(c.Result.Value)))

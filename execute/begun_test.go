@@ -44,7 +44,7 @@ func TestBegun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			marks := make([]merge.Mark, len(tc.calls))
 			for _, i := range tc.drop {
-				marks[i] = merge.MarkDropped
+				marks[i] = merge.Mark{Bits: merge.MarkDropped}
 			}
 			got := replay.NewFinder([]*metatool.Tool{tc.tool}).Begun(recorded(tc.calls...), marks)
 			if !reflect.DeepEqual(got, tc.want) {

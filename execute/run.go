@@ -110,6 +110,15 @@ func (f *Failure) Error() string {
 	return fmt.Sprintf("%s: %s", where, f.Code)
 }
 
+// Instead returns the tools that may stand in for the one that failed, nil unless a tool
+// did: where an input or a binding is wrong, another tool helps nobody.
+func (f *Failure) Instead(t *metatool.Tool) []string {
+	if f.Step < 0 || f.Code != CodeCallFailed && f.Code != CodeNoAnswer && f.Code != CodeUnexpected {
+		return nil
+	}
+	return t.Steps[f.Step].Instead
+}
+
 // Unwrap returns what the Caller said.
 func (f *Failure) Unwrap() error { return f.Err }
 

@@ -127,12 +127,7 @@ func (f *Finder) batchAdvice(out *Finding, s *sums) string {
 }
 
 func silentAdvice(out *Finding) string {
-	idle := out.Count - out.Answers
-	said := fmt.Sprintf("%s of all turns call nothing", rate(out))
-	if idle == 0 {
-		return said + ": all are answers; shorter ones cost less"
-	}
-	return fmt.Sprintf("%s: %d are answers, after the other %d the model goes on alone; let it say what it thinks together with the next call", said, out.Answers, idle)
+	return fmt.Sprintf("%s of all turns call nothing: %d are answers, after the other %d the model goes on alone; let it say what it thinks together with the next call", rate(out), out.Answers, out.Count-out.Answers)
 }
 
 func has(turns int) string {

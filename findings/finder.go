@@ -232,6 +232,9 @@ func (w worth) compare(o worth) int {
 func (f *Finder) Findings() []Finding {
 	out := []Finding{}
 	for key, s := range f.kinds {
+		if key.code == Silent && s.good == s.count {
+			continue // every run ends with an answer: there is nothing to mend
+		}
 		if s.count >= f.options.Least {
 			out = append(out, f.finding(key, s))
 		}

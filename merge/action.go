@@ -15,6 +15,7 @@ import (
 // one while it is cached.
 type action struct {
 	tool   trace.Name
+	name   string  // what rules call it, the tool's name if none renames it
 	beside *beside // steps that rules insert next to this one; nil for none
 
 	// The label in the forms that strategies compare; the last one is the label.
@@ -70,7 +71,7 @@ func (a *action) entry(variant int, loops bool) hash128.Hash {
 // action works out the later stages for a call.
 func (r *Rewriter) action(s *subject, tool trace.Name, inserted, noArgs bool) *action {
 	found := r.rulesFor(s.name)
-	a := &action{tool: tool, loop: int32(s.lastMatch(found.loop))}
+	a := &action{tool: tool, name: s.name, loop: int32(s.lastMatch(found.loop))}
 	if i := s.lastMatch(found.effect); i >= 0 {
 		a.effect, a.idempotent, a.said = found.effect[i].Effect, found.effect[i].Idempotent, true
 	}

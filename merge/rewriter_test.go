@@ -337,11 +337,12 @@ func TestMarks(t *testing.T) {
 		rules.Rule{Kind: rules.KindDrop, Match: mergetest.On("think")},
 		rules.Rule{Kind: rules.KindBarrier, Match: mergetest.On("pay")},
 		rules.Rule{Kind: rules.KindStatus, Match: mergetest.On("read"), Pattern: regexp.MustCompile("^Error"), Is: "failed"},
+		rules.Rule{Kind: rules.KindRename, Match: mergetest.On("open"), To: "look"},
 	)
-	calls := mergetest.Run(`think{}`, `read{}`, `pay{}`, `read{}`)
+	calls := mergetest.Run(`think{}`, `read{}`, `pay{}`, `read{}`, `open{}`)
 	calls.Calls[1].Result, calls.Calls[3].Result = trace.TextOf("Error: none"), trace.TextOf("fine")
 	marks := Marks(calls, NewRewriter(set, Full(set), nil, nil).Rewrite(calls))
-	if want := []Mark{MarkDropped, MarkStep, MarkBarrier, MarkStep}; !slices.Equal(marks, want) {
+	if want := []Mark{{Bits: MarkDropped}, {Name: "read"}, {Bits: MarkBarrier, Name: "pay"}, {Name: "read"}, {Name: "look"}}; !slices.Equal(marks, want) {
 		t.Errorf("marks are %v, want %v", marks, want)
 	}
 	if calls.Calls[1].Status != trace.StatusFailed || calls.Calls[3].Status != trace.StatusOK {

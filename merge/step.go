@@ -48,44 +48,48 @@ func (s *Step) Barrier() bool { return s.action.barrier }
 // meta-tool.
 func (s *Step) Answer() rules.Answer { return s.action.answer }
 
-// Mark is what the rules make of a recorded call as far as it is one of a
-// sequence: a set of bits.
-type Mark uint8
+// Mark is what the rules make of a recorded call as far as it is one of a sequence. The
+// zero value is a call that is a step, or part of one, of which no rule says what it does.
+type Mark struct {
+	Bits MarkBits
+	Name string // what rules call it; "" for a call that is no step
+}
 
-// The marks. The zero value is a call that is a step, or part of one, of which no rule
-// says what it does.
+// MarkBits are what is true of a call under rules.
+type MarkBits uint8
+
+// The bits.
 const (
-	MarkStep    Mark = 0
-	MarkDropped Mark = 1 << (iota - 1) // it is no step, and what stands around it is consecutive
-	MarkBarrier                        // no meta-tool contains or crosses it
-	MarkReads                          // a rule says that it changes nothing
-	MarkWrites                         // a rule says that it does
+	MarkDropped MarkBits = 1 << iota // it is no step, and what stands around it is consecutive
+	MarkBarrier                      // no meta-tool contains or crosses it
+	MarkReads                        // a rule says that it changes nothing
+	MarkWrites                       // a rule says that it does
 )
 
 // Has reports whether any of the bits is set.
-func (m Mark) Has(bits Mark) bool { return m&bits != 0 }
+func (m Mark) Has(bits MarkBits) bool { return m.Bits&bits != 0 }
 
 // Marks returns what steps, the result of Rewrite, make of each call of t, and
 // gives calls the status that the rules read from their results.
 func Marks(t *trace.Trajectory, steps []Step) []Mark {
 	marks := make([]Mark, len(t.Calls))
 	for i := range marks {
-		marks[i] = MarkDropped
+		marks[i].Bits = MarkDropped
 	}
 	for i := range steps {
 		s := &steps[i]
 		if s.Inserted {
 			continue
 		}
-		mark := MarkStep
+		mark := Mark{Name: s.action.name}
 		if s.Barrier() {
-			mark = MarkBarrier
+			mark.Bits = MarkBarrier
 		}
 		if s.action.said {
 			if s.Effect() == rules.Mutator {
-				mark |= MarkWrites
+				mark.Bits |= MarkWrites
 			} else {
-				mark |= MarkReads
+				mark.Bits |= MarkReads
 			}
 		}
 		for c := s.FirstCall; c <= s.LastCall; c++ {

@@ -49,6 +49,10 @@ type Step struct {
 	// Expect are conditions that the result of each call met wherever it was
 	// recorded as ok, beyond being no error: what later bindings rely on.
 	Expect []Expectation
+
+	// Instead are tools that only read and may stand in for the tool if it fails, the
+	// best first: a hint for who is handed the run back. Nothing calls them.
+	Instead []string
 }
 
 // Argument is an argument of a step and where its value comes from.

@@ -118,6 +118,69 @@ func TestNodeServers(t *testing.T) {
 	}
 }
 
+// TestClients: clients of others get from the gateway what they get from the server.
+func TestClients(t *testing.T) {
+	modules := nodeModules(t)
+	dir := t.TempDir()
+	awo := filepath.Join(dir, "awo")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", awo, "github.com/awo-dev/awo").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	s := nodeServer(t, "everything")
+	file := func(name string, of map[string]any) string {
+		data, err := json.Marshal(map[string]any{"mcpServers": of, "imports": []string{}})
+		if err == nil {
+			name = filepath.Join(dir, name)
+			err = os.WriteFile(name, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	server := map[string]any{"command": s.Command, "args": s.Args}
+	servers := file("servers.json", map[string]any{"everything": server})
+	config := file("clients.json", map[string]any{"direct": server, "behind": map[string]any{"command": awo, "args": []string{"serve", "--servers", servers}}})
+	run := func(t *testing.T, program string, args ...string) string {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), filepath.Join(modules, "node", "bin", "node"), append([]string{filepath.Join(modules, ".bin", program)}, args...)...)
+		c.Dir, c.WaitDelay = dir, 5*time.Second
+		c.Env = append(os.Environ(), "HOME="+dir, "MCPC_HOME_DIR="+filepath.Join(dir, "mcpc"), "PATH="+filepath.Join(modules, "node", "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+		var says strings.Builder
+		c.Stderr = &says
+		out, err := c.Output()
+		if err != nil {
+			t.Fatalf("%s %q: %v: %s%s", program, args, err, out, says.String())
+		}
+		return string(out)
+	}
+	own := regexp.MustCompile(`(?m)^  "(name|durationMs|transport)": .*\n`) // what mcporter says of the entry, and of itself
+	for client, ask := range map[string]func(t *testing.T, name string) string{
+		"inspector": func(t *testing.T, name string) string {
+			args := []string{"--cli", "--config", config, "--server", name, "--method"}
+			return run(t, "mcp-inspector", append(args, "tools/list")...) + run(t, "mcp-inspector", append(args, "tools/call", "--tool-name", "get-sum", "--tool-arg", "a=2", "b=3")...)
+		},
+		"mcporter": func(t *testing.T, name string) string {
+			return own.ReplaceAllString(run(t, "mcporter", "--config", config, "list", name, "--schema", "--json"), "") +
+				run(t, "mcporter", "--config", config, "call", name+".get-sum", "a=2", "b=3", "--output", "json")
+		},
+		"mcpc": func(t *testing.T, name string) string {
+			at := "@" + name
+			run(t, "mcpc", "connect", config+":"+name, at)
+			defer run(t, "mcpc", "close", at)
+			return run(t, "mcpc", "--json", at, "tools-list") + run(t, "mcpc", "--json", at, "prompts-list") + run(t, "mcpc", "--json", at, "tools-call", "get-sum", "a:=2", "b:=3")
+		},
+	} {
+		t.Run(client, func(t *testing.T) {
+			direct, behind := ask(t, "direct"), ask(t, "behind")
+			if !strings.Contains(direct, "The sum of 2 and 3 is 5.") {
+				t.Errorf("without the gateway: %s", direct)
+			}
+			want(t, "behind the gateway", behind, direct)
+		})
+	}
+}
+
 // known are scenarios that fail without the gateway too: the SDK has no tasks.
 var known = regexp.MustCompile(`^tasks-`)
 

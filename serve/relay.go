@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -275,6 +276,7 @@ func (s *session) notified(m *jsonrpc.Request) {
 		s.mu.Lock()
 		f, in := s.flights[id]
 		delete(s.flights, id)
+		s.held = slices.DeleteFunc(s.held, func(m *jsonrpc.Request) bool { return m.ID == id })
 		s.mu.Unlock()
 		switch {
 		case in && f.cancel != nil: // whoever answers in the place of servers cancels their calls

@@ -179,3 +179,31 @@ func TestLastKnown(t *testing.T) {
 	want(t, "as it was", c.Request("tools/list", `{}`), before)
 	want(t, "the call waits", c.Request("tools/call", `{"name":"empty"}`), `"result":{}`)
 }
+
+// TestSlowServer: initialize is not kept waiting by a server that is slow to start, and
+// what is asked for meanwhile is.
+func TestSlowServer(t *testing.T) {
+	slow := server(t, "odd", "odd")
+	slow.Env = append(slow.Env, "ODD_DELAY=1500ms")
+	c := servetest.Relay(t, serve.Options{ConnectWait: 20 * time.Second, Version: "v1"}, slow)
+	want(t, "initialize, with all that the server may turn out to have", c.Begin(), `"result":{"protocolVersion":"2025-06-18","capabilities":{"completions":{},"logging":{},"prompts":{"listChanged":true},"resources":{"listChanged":true,"subscribe":true},"tools":{"listChanged":true}},"serverInfo":{"name":"awo","version":"v1"}}`)
+	c.Send(`{"jsonrpc":"2.0","id":41,"method":"tools/call","params":{"name":"wait"}}`)
+	c.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":41}}`)
+	want(t, "a call waits", c.Request("tools/call", `{"name":"numbers"}`), `"result":`+oddResults["numbers"])
+	want(t, "what was cancelled before that was not made", c.Request("tools/call", `{"name":"waiting"}`), `"result":{"content":[],"waiting":0}`)
+}
+
+// TestNeverThere: a server that says nothing costs its tools, and no more.
+func TestNeverThere(t *testing.T) {
+	silent := server(t, "silent", "odd")
+	silent.Env = append(silent.Env, "ODD_DELAY=1h")
+	c := servetest.Relay(t, serve.Options{ConnectWait: 50 * time.Millisecond}, silent, server(t, "odd", "odd"))
+	c.Begin()
+	deadline := time.Now().Add(20 * time.Second)
+	for !strings.Contains(c.Request("tools/list", `{}`), `"echo"`) {
+		if time.Now().After(deadline) {
+			t.Fatal("the server that works is not listed")
+		}
+	}
+	want(t, "the other works", c.Request("tools/call", `{"name":"empty"}`), `"result":{}`)
+}

@@ -100,7 +100,9 @@ type session struct {
 	flights  map[jsonrpc.ID]flight // the agent's requests at servers
 	asked    map[string]question   // requests of servers at the agent, by the id it got
 	last     int
-	answered bool // initialize was answered, so that lists may change
+	answered bool               // initialize was answered, so that lists may change
+	settled  bool               // servers are there, or were waited for
+	held     []*jsonrpc.Request // that wait for that
 }
 
 // flight is a request of the agent's under way: at a server, or at a layer, which makes
@@ -164,7 +166,7 @@ func (g *Gateway) newSession(agent Agent) *session {
 	s := &session{g: g, agent: agent, flights: map[jsonrpc.ID]flight{}, asked: map[string]question{}}
 	for i := range g.servers {
 		s.ups = append(s.ups, &upstream{
-			s: s, server: &g.servers[i], ready: make(chan struct{}), reason: "it is starting",
+			s: s, server: &g.servers[i], ready: make(chan struct{}), tried: make(chan struct{}), reason: "it is starting",
 			pending: map[int64]func(*jsonrpc.Response){}, lists: map[string][]json.RawMessage{},
 		})
 		if g.options.Cache != "" {
@@ -238,7 +240,9 @@ func (s *session) fromAgent(ctx context.Context, message jsonrpc.Message) {
 			}
 			s.refuse(m.ID, jsonrpc.CodeInvalidRequest, "a session begins with initialize, once")
 		default:
-			s.request(m)
+			if !s.hold(m) {
+				s.request(m)
+			}
 		}
 	}
 }
@@ -251,23 +255,9 @@ func (s *session) start(ctx context.Context, m *jsonrpc.Request) {
 		s.work.Go(func() { u.run(ctx) })
 	}
 	s.work.Go(func() {
-		timer := time.NewTimer(s.g.options.ConnectWait)
-		defer timer.Stop()
-		late := false
-		for _, u := range s.ups {
-			if late {
-				break
-			}
-			u.mu.Lock()
-			ready := u.ready
-			u.mu.Unlock()
-			select {
-			case <-ready:
-			case <-timer.C:
-				late = true
-			case <-ctx.Done():
-				return
-			}
+		began := time.Now()
+		if !s.tried(ctx, min(s.g.options.ConnectWait, answerWait), false) && ctx.Err() != nil {
+			return
 		}
 		s.offer() // says what is not offered, and why
 		version := text(member(m.Params, "protocolVersion"))
@@ -279,10 +269,69 @@ func (s *session) start(ctx context.Context, m *jsonrpc.Request) {
 		s.mu.Lock()
 		s.answered = true
 		s.mu.Unlock()
-		if late { // what came in the meantime is news
-			s.arrived()
+		// What is asked for waits longer than initialize does.
+		if !s.tried(ctx, s.g.options.ConnectWait-time.Since(began), true) {
+			if ctx.Err() != nil {
+				return
+			}
+			s.arrived() // what came in the meantime is news
 		}
+		s.settle()
 	})
+}
+
+// answerWait is how long initialize waits for servers at most: clients give up on servers
+// that are slow to answer it.
+const answerWait = 800 * time.Millisecond
+
+// tried waits until every server is there, or has failed to start, for a time at most; not
+// for those that can be shown as they were, if these are known. It returns whether that
+// came in time.
+func (s *session) tried(ctx context.Context, wait time.Duration, known bool) bool {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	for _, u := range s.ups {
+		u.mu.Lock()
+		recalled := u.recalled
+		u.mu.Unlock()
+		if known && recalled {
+			continue
+		}
+		select {
+		case <-u.tried:
+		case <-timer.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// hold keeps a request while servers are starting; false if it need not wait.
+func (s *session) hold(m *jsonrpc.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.settled {
+		s.held = append(s.held, m)
+	}
+	return !s.settled
+}
+
+// settle deals with the requests that were held, and holds no more.
+func (s *session) settle() {
+	for {
+		s.mu.Lock()
+		held := s.held
+		s.held, s.settled = nil, len(held) == 0
+		s.mu.Unlock()
+		if len(held) == 0 {
+			return
+		}
+		for _, m := range held {
+			s.request(m)
+		}
+	}
 }
 
 // introduction is the result of initialize.
@@ -290,18 +339,21 @@ func (s *session) introduction(version string) []byte {
 	can := map[string]map[string]bool{"tools": {"listChanged": true}}
 	var instructions string
 	for _, u := range s.ups {
+		u.mu.Lock()
+		unknown := u.result == nil // it may turn out to have all of them
+		u.mu.Unlock()
 		for _, name := range []string{"prompts", "resources", "completions", "logging"} {
-			if u.has(name) && can[name] == nil {
+			if (unknown || u.has(name)) && can[name] == nil {
 				can[name] = map[string]bool{}
 			}
 		}
-		if u.has("prompts") {
+		if unknown || u.has("prompts") {
 			can["prompts"]["listChanged"] = true
 		}
-		if u.has("resources") {
+		if unknown || u.has("resources") {
 			can["resources"]["listChanged"] = true
 		}
-		if u.has("resources", "subscribe") {
+		if unknown || u.has("resources", "subscribe") {
 			can["resources"]["subscribe"] = true
 		}
 		u.mu.Lock()

@@ -50,8 +50,10 @@ type upstream struct {
 	last    int64
 	pending map[int64]func(*jsonrpc.Response) // called with nil when the connection ends
 	ready   chan struct{}                     // closed while the server is there and its lists are read
-	reason  string                            // why it is not there
-	dropped int                               // messages that were dropped
+	tried   chan struct{}                     // closed once it was there, or has failed to start
+	first   sync.Once
+	reason  string // why it is not there
+	dropped int    // messages that were dropped
 
 	result   json.RawMessage // of initialize
 	lists    map[string][]json.RawMessage
@@ -148,6 +150,7 @@ func (u *upstream) down(err error) {
 	default:
 	}
 	u.mu.Unlock()
+	u.first.Do(func() { close(u.tried) })
 	for _, answer := range pending {
 		answer(nil)
 	}
@@ -369,6 +372,7 @@ func (u *upstream) begin(ctx context.Context, conn mcp.Connection, work *sync.Wa
 	u.mu.Unlock()
 	u.keep()
 	u.s.lists.Add(1)
+	u.first.Do(func() { close(u.tried) })
 	u.s.arrived()
 	return nil
 }

@@ -59,10 +59,11 @@ func (o Occurrence) TurnsSaved(t *trace.Trajectory) int {
 type Sequence struct {
 	record *record
 	calls  []int
-	cut    []bool // by element of calls: nothing reaches from the one before to it
-	stop   []bool // by element of calls: it is in nothing, a barrier or a call that failed
-	ghost  []bool // by element of calls: the rules dropped it, and it failed; nil for no such calls
-	runs   []int  // of one At: by step, how many calls it takes
+	cut    []bool       // by element of calls: nothing reaches from the one before to it
+	stop   []bool       // by element of calls: it is in nothing, a barrier or a call that failed
+	ghost  []bool       // by element of calls: the rules dropped it, and it failed; nil for no such calls
+	marks  []merge.Mark // by call; nil without rules
+	runs   []int        // of one At: by step, how many calls it takes
 }
 
 // NewSequence returns the sequence of t. marks are those of its calls under
@@ -77,7 +78,7 @@ func NewSequence(t *trace.Trajectory, marks []merge.Mark) *Sequence {
 // wanted.
 func newSequence(r *record, marks []merge.Mark, ghosts bool) *Sequence {
 	t, n := r.t, len(r.t.Calls)
-	s := &Sequence{record: r, calls: make([]int, 0, n), cut: make([]bool, 0, n), stop: make([]bool, 0, n)}
+	s := &Sequence{record: r, calls: make([]int, 0, n), cut: make([]bool, 0, n), stop: make([]bool, 0, n), marks: marks}
 	var repeats []int
 	if !ghosts {
 		repeats = r.repeatsUnder(marks)
@@ -177,9 +178,13 @@ func (s *Sequence) All(tool *metatool.Tool) []Occurrence {
 	return found
 }
 
-// fits reports whether a call may be one of a step.
+// fits reports whether a call may be one of a step: it is of the step's tool, rules call
+// it what they call the step, and what is always the same is the same in it.
 func (s *Sequence) fits(step *metatool.Step, call int) bool {
 	if s.record.t.Calls[call].Tool.Value() != step.Tool {
+		return false
+	}
+	if s.marks != nil && s.marks[call].Name != "" && step.Name != "" && s.marks[call].Name != step.Name {
 		return false
 	}
 	for i := range step.Args {

@@ -32,7 +32,7 @@ type Manifest struct {
 
 // Input is a file that was read.
 type Input struct {
-	Role         string `json:"role"`             // "traces", "rules" or "prices"
+	Role         string `json:"role"`             // "traces", "rules", "prices" or "tool-graph"
 	File         string `json:"file"`             // from the folder of the manifest where that is possible, see InputName
 	Format       string `json:"format,omitempty"` // of traces
 	Bytes        int64  `json:"bytes"`            // as stored

@@ -147,7 +147,10 @@ func anyTool(name string) *rapid.Generator[*bind.Definition] {
 		}
 		easy := rapid.Bool().Draw(t, "easy") // gets further
 		for i := range rapid.IntRange(1, 4).Draw(t, "steps") {
-			step := metatool.Step{Tool: anyText().Draw(t, "tool"), ReadOnly: easy || rapid.Bool().Draw(t, "reads"), Idempotent: rapid.Bool().Draw(t, "idempotent")}
+			step := metatool.Step{
+				Tool: anyText().Draw(t, "tool"), ReadOnly: easy || rapid.Bool().Draw(t, "reads"), Idempotent: rapid.Bool().Draw(t, "idempotent"),
+				Instead: rapid.SliceOfN(anyText(), 0, 2).Draw(t, "instead"),
+			}
 			switch {
 			case i > 0 && rapid.IntRange(0, 2).Draw(t, "each") == 0:
 				step.Each = &metatool.Binding{Kind: metatool.BindStep, Step: rapid.IntRange(0, i-1).Draw(t, "list"), Path: jsonpath.Path{{Kind: jsonpath.Each}}}

@@ -266,6 +266,9 @@ func outcomeValue(tool *metatool.Tool, out *execute.Outcome, o execute.AnswerOpt
 		if f.Step >= 0 {
 			where["tool"], where["call"] = tool.Steps[f.Step].Tool, f.Call+1
 		}
+		if instead := f.Instead(tool); len(instead) > 0 {
+			where["instead"] = instead
+		}
 		failure = where
 	}
 	text, err := json.Marshal(map[string]any{

@@ -46,7 +46,7 @@ func everyBinding(t testing.TB) *bind.Definition {
 			{Name: "call_tool", Schema: parsed(`{"type":["integer","boolean"]}`)},
 		},
 		Steps: []metatool.Step{
-			{Tool: "find", ReadOnly: true, Expect: []metatool.Expectation{{Path: pathOf(t, "$.list[*].id")}}, Args: []metatool.Argument{
+			{Tool: "find", ReadOnly: true, Instead: []string{"look", "it's"}, Expect: []metatool.Expectation{{Path: pathOf(t, "$.list[*].id")}}, Args: []metatool.Argument{
 				{Name: "limit", Optional: true, Binding: metatool.Binding{Kind: metatool.BindInput, Input: "call_tool"}},
 			}},
 			{Tool: "read it's", ReadOnly: true, Each: &metatool.Binding{Kind: metatool.BindStep, Path: pathOf(t, "$.list[*]")}, Args: []metatool.Argument{

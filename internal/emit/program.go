@@ -71,8 +71,14 @@ func programStep(s *metatool.Step) trace.Value {
 	if s.Each != nil {
 		each = programBinding(s.Each)
 	}
-	return trace.NewObject(member("tool", trace.NewString(s.Tool)), member("read_only", flag(s.ReadOnly)), member("idempotent", flag(s.Idempotent)),
-		member("each", each), member("args", args), member("expect", expect))
+	members := []trace.Member{
+		member("tool", trace.NewString(s.Tool)), member("read_only", flag(s.ReadOnly)), member("idempotent", flag(s.Idempotent)),
+		member("each", each), member("args", args), member("expect", expect),
+	}
+	if len(s.Instead) > 0 {
+		members = append(members, member("instead", texts(s.Instead)))
+	}
+	return trace.NewObject(members...)
 }
 
 // nothing is a binding that gives no value.

@@ -16,6 +16,7 @@ type AppName string
 // The apps.
 const (
 	AppProcessMap AppName = "process-map"
+	AppStateGraph AppName = "state-graph"
 	AppTimelines  AppName = "timelines"
 )
 
@@ -61,7 +62,7 @@ func (d *Document) scripts() []string {
 	scripts := []string{pageScript}
 	for _, s := range d.Sections {
 		for _, b := range s.Blocks {
-			if a, ok := b.(App); ok && a.name == AppProcessMap {
+			if a, ok := b.(App); ok && (a.name == AppProcessMap || a.name == AppStateGraph) {
 				return slices.Insert(scripts, 0, cytoscapeScript, dagreScript)
 			}
 		}

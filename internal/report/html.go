@@ -31,7 +31,7 @@ func (d *Document) WriteHTML(w io.Writer) error {
 	l.line("<main>")
 	l.line("<h1>" + title + "</h1>")
 	if d.Answer != "" {
-		l.line("<p><strong>" + htmlText(d.Answer) + "</strong></p>")
+		l.line("<p class=\"answer\">" + htmlText(d.Answer) + "</p>")
 	}
 	d.contents(l)
 	for i, s := range d.Sections {
@@ -136,6 +136,8 @@ func (t *Table) rowsHTML(w *lines, marks *marks) {
 			return ` class="r"`
 		case c.Interval:
 			return ` class="i"`
+		case c.Wrap:
+			return ` class="w"`
 		}
 		return ""
 	}

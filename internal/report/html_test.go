@@ -31,6 +31,7 @@ func markupDocument() *report.Document {
 	d := &report.Document{Title: markup}
 	d.Add(report.Paragraph(markup))
 	d.Section(markup, report.List{markup}, report.Code{Language: markup, Text: markup}, table, report.NewTable("empty", markup))
+	d.Section("gallery", report.Gallery{{Title: markup, Picture: report.Picture{Alt: markup, SVG: []byte("<svg xmlns=\"http://www.w3.org/2000/svg\"><title>ok</title></svg>")}, Lines: []string{markup}}})
 	d.Section("picture", report.Picture{Alt: markup, SVG: []byte("<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"><title>ok</title></svg>\n")})
 	return d
 }
@@ -81,7 +82,7 @@ func TestHTMLIsSafe(t *testing.T) {
 			t.Errorf("the page has <%s>", name)
 		}
 	}
-	if elements["table"] != 1 || elements["section"] != 3 || elements["svg"] != 1 || elements["td"] != 6 || elements["caption"] != 1 {
+	if elements["table"] != 1 || elements["section"] != 4 || elements["svg"] != 2 || elements["td"] != 6 || elements["caption"] != 1 {
 		t.Errorf("elements are %v", elements)
 	}
 	if bytes.ContainsAny(text, "\x1b\u202e") || bytes.Contains(text, []byte("<?xml")) {
@@ -173,8 +174,8 @@ func TestMarkdownFolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.String()
-	if strings.Count(text, "<details><summary>") != 2 || strings.Count(text, "</details>") != 2 {
-		t.Errorf("two sections should be folded:\n%s", text)
+	if strings.Count(text, "<details><summary>") != 3 || strings.Count(text, "</details>") != 3 {
+		t.Errorf("three sections should be folded:\n%s", text)
 	}
 	if strings.Contains(text, "<summary><script") || strings.Contains(text, "<svg") {
 		t.Errorf("a heading is markup, or a picture is there:\n%s", text)

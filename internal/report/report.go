@@ -21,15 +21,17 @@ type Format string
 
 // The formats.
 const (
-	FormatText     Format = "text"
-	FormatMarkdown Format = "markdown"
-	FormatCSV      Format = "csv"
-	FormatJSON     Format = "json"
+	FormatText      Format = "text"
+	FormatMarkdown  Format = "markdown"
+	FormatHTML      Format = "html"
+	FormatCSV       Format = "csv"
+	FormatJSON      Format = "json"
+	FormatJSONLines Format = "jsonl"
 )
 
 // Formats returns every format, the default first.
 func Formats() []Format {
-	return []Format{FormatText, FormatMarkdown, FormatCSV, FormatJSON}
+	return []Format{FormatText, FormatMarkdown, FormatHTML, FormatCSV, FormatJSON, FormatJSONLines}
 }
 
 // Document is a report: what a command prints.
@@ -53,8 +55,8 @@ type Section struct {
 	Detail  bool // left out of short text
 }
 
-// Block is a piece of a Section: a Paragraph, a List, Code, a Picture or a
-// *Table.
+// Block is a piece of a Section: a Paragraph, a List, Code, a Picture, a
+// Gallery, an App or a *Table.
 type Block interface {
 	writeText(w *lines, o Options)
 	writeMarkdown(w *lines, o Options)
@@ -113,6 +115,8 @@ func saysNothing(b Block) bool {
 		return b == ""
 	case List:
 		return len(b) == 0
+	case Gallery:
+		return len(b) == 0
 	}
 	return false
 }
@@ -142,6 +146,10 @@ type Options struct {
 	Fold    bool // Markdown only: sections but the first are folded, for comments
 	Bold    bool // text only: headings are set in bold by terminal sequences
 
+	// Link returns the address of a file by its name, "" for none: text only, in columns
+	// of files. nil links nothing.
+	Link func(name string) string
+
 	brief bool // the document is written short
 }
 
@@ -152,8 +160,8 @@ func (o Options) width() int {
 	return o.Width
 }
 
-// Write writes d in the given format. In CSV only tables are written, in JSON
-// they are all there is; see Table for both. The error is that of w, or names
+// Write writes d in the given format. In CSV and JSON Lines only tables are written, in
+// JSON they are all there is; see Table for these. The error is that of w, or names
 // an unknown format.
 func (d *Document) Write(w io.Writer, format Format, o Options) error {
 	switch format {
@@ -161,8 +169,12 @@ func (d *Document) Write(w io.Writer, format Format, o Options) error {
 		return d.writeText(w, o)
 	case FormatMarkdown:
 		return d.writeMarkdown(w, o)
+	case FormatHTML:
+		return d.WriteHTML(w)
 	case FormatCSV:
 		return writeCSV(w, d.Tables())
+	case FormatJSONLines:
+		return writeJSONLines(w, d.Tables())
 	case FormatJSON:
 		return WriteJSON(w, documentJSON{Title: d.Title, Tables: d.Tables()})
 	}

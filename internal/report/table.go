@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -18,7 +19,8 @@ import (
 // key_hi) and empty fields for null. Several tables in one CSV document are
 // separated by an empty line, and each begins with a column "table" that holds
 // its ID. JSON is an object with id, title, columns, rows (objects by column
-// key, null where a cell is missing) and notes.
+// key, null where a cell is missing) and notes; JSON Lines are these objects, one a
+// line, with a first member "table" where there are several tables.
 type Table struct {
 	ID      string // short and kebab-case, for CSV and JSON
 	Title   string // a line above the table; may be empty
@@ -46,6 +48,7 @@ type Column struct {
 	From   string // the member that they show, such as "intervals.top1"; empty: Key
 	Digits int    // after the point; of shares 0 means 1; see Whole
 	Share  bool   // a part of one, shown in percent; a column with the unit % is one
+	File   bool   // texts are names of files, as seen from where awo runs
 	Words  bool   // texts are our own words and not from the traces
 	Empty  string // what is shown for an empty text
 	Join   string // what stands between the elements of a list; empty: a comma
@@ -229,7 +232,7 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 		out.Columns = append(out.Columns, column{Key: c.Key, Title: title, Unit: c.Unit})
 	}
 	for i, row := range t.Rows {
-		object, err := t.rowJSON(row)
+		object, err := t.rowJSON(row, "")
 		if err != nil {
 			return nil, err
 		}
@@ -243,12 +246,14 @@ func (t *Table) MarshalJSON() ([]byte, error) {
 	return marshal(out)
 }
 
-// rowJSON writes a row as an object whose members stand in column order.
-func (t *Table) rowJSON(row []Cell) (json.RawMessage, error) {
+// rowJSON writes a row as an object whose members stand in column order, after those
+// that first holds.
+func (t *Table) rowJSON(row []Cell, first string) (json.RawMessage, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
+	b.WriteString(first)
 	for j, c := range row {
-		if j > 0 {
+		if j > 0 || first != "" {
 			b.WriteByte(',')
 		}
 		key, err := marshal(t.Columns[j].Key)
@@ -265,4 +270,28 @@ func (t *Table) rowJSON(row []Cell) (json.RawMessage, error) {
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
+}
+
+// writeJSONLines writes the rows of tables as described for Table.
+func writeJSONLines(w io.Writer, tables []*Table) error {
+	for _, t := range tables {
+		first := ""
+		if len(tables) > 1 {
+			id, err := marshal(t.ID)
+			if err != nil {
+				return err
+			}
+			first = `"table":` + string(id)
+		}
+		for _, row := range t.Rows {
+			object, err := t.rowJSON(row, first)
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(append(escapeJSON(object), '\n')); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

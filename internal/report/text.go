@@ -70,7 +70,7 @@ func (d *Document) writeText(w io.Writer, o Options) error {
 		}
 		for _, b := range s.Blocks {
 			switch b.(type) {
-			case Picture:
+			case Picture, Gallery, App:
 				continue
 			case Short:
 				if !o.brief {
@@ -184,7 +184,7 @@ func (t *Table) writeText(w *lines, o Options) {
 		w.line("(no rows)")
 	} else {
 		var grid string
-		grid, shape = t.grid(marks, o.Columns)
+		grid, shape = t.grid(marks, o)
 		for line := range strings.Lines(grid) {
 			w.line(strings.TrimSuffix(line, "\n"))
 		}
@@ -217,9 +217,9 @@ func (t *Table) shortened(o Options) (*Table, []string) {
 	return &short, nil
 }
 
-// grid draws header and rows, columns two spaces apart, within so many columns of a
+// grid draws header and rows, columns two spaces apart, within the columns of the
 // terminal.
-func (t *Table) grid(marks *marks, room int) (string, layout) {
+func (t *Table) grid(marks *marks, o Options) (string, layout) {
 	all := make([][]string, len(t.Rows))
 	for i, row := range t.Rows {
 		all[i] = make([]string, len(row))
@@ -227,7 +227,7 @@ func (t *Table) grid(marks *marks, room int) (string, layout) {
 			all[i][j] = t.Columns[j].fit(Escape(c.shown())) + marks.mark(c)
 		}
 	}
-	shape := t.fitted(all, room)
+	shape := t.fitted(all, o.Columns)
 	var b strings.Builder
 	padding := make([]tw.Padding, len(shape.columns))
 	for j := range padding {
@@ -256,15 +256,27 @@ func (t *Table) grid(marks *marks, room int) (string, layout) {
 		}
 	}
 	table.Header(header)
-	for _, row := range all {
+	for i, row := range all {
 		cells := make([]string, len(shape.columns))
 		for k, j := range shape.columns {
 			cells[k] = t.Columns[j].within(row[j], shape.widths[k])
+			if o.Link != nil && t.Columns[j].File && !strings.Contains(cells[k], "\n") {
+				cells[k] = Hyperlink(o.Link(t.Rows[i][j].text), cells[k])
+			}
 		}
 		mustAppend(table.Append(cells))
 	}
 	mustAppend(table.Render())
 	return b.String(), shape
+}
+
+// Hyperlink makes text of a terminal a link (OSC 8), if there is an address. Terminals
+// that do not know it show the text.
+func Hyperlink(address, text string) string {
+	if address == "" || text == "" {
+		return text
+	}
+	return "\x1b]8;;" + address + "\x1b\\" + text + "\x1b]8;;\x1b\\"
 }
 
 // options are those that text and Markdown share: every default of the library

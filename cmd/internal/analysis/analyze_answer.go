@@ -50,8 +50,14 @@ func habitWords(a *entropy.Analysis) string {
 	if v.Order > 1 {
 		known = fmt.Sprintf("the last %d calls", v.Order)
 	}
+	if to < decided {
+		return fmt.Sprintf("The agents are %s: knowing %s all but decides the next one, which is else a choice among %s, on tasks not seen before.", grade, known, choices(from))
+	}
 	return fmt.Sprintf("The agents are %s: knowing %s, the next one is a choice among %s instead of %s, on tasks not seen before.", grade, known, choices(to), choices(from))
 }
+
+// decided is how many bits leave nothing to choose: with a decimal there is one tool.
+const decided = 0.07
 
 // choices says among how many equally likely tools a call with so many bits is chosen.
 func choices(bits float64) string {

@@ -2,7 +2,7 @@ package analysis
 
 import (
 	"bytes"
-	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +22,7 @@ type reportOptions struct {
 	cli.PriceOptions `mapstructure:",squash"`
 	Backtest         string `mapstructure:"backtest"`
 	Cost             bool   `mapstructure:"cost"`
+	MetaTools        string `mapstructure:"meta-tools"`
 	ToolGraph        bool   `mapstructure:"tool-graph"`
 	Out              string `mapstructure:"out"`
 }
@@ -58,6 +59,7 @@ cost, which are what those commands print, and process, which is the process map
 	cli.AddPrices(f)
 	f.Bool("sources", true, "say where the arguments of calls come from; --sources=false is faster")
 	f.Var(cli.NewChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 30,000 calls")
+	f.Var(cli.NewChoice("auto", "always", "never"), "meta-tools", "draw what would be compiled, and with --rules the graph of states; auto is up to 30,000 calls")
 	f.Bool("cost", true, "say what the traces cost in tokens and money")
 	f.Bool("tool-graph", true, "draw the graph of tools, and say how many a task needs")
 	f.String("out", "", "write the page into this `FILE`; - is the standard output")
@@ -66,16 +68,18 @@ cost, which are what those commands print, and process, which is the process map
 
 // reportInput is what the sections of a report are made of.
 type reportInput struct {
-	in      *cli.Intake
-	wrong   *cli.Findings // what is wrong with the agent, in the calls that are analyzed
-	found   *findings
-	o       analyzeOptions
-	process *process.Builder
-	figures map[string]*plot.Figure // by name
-	saving  *saving                 // nil with --backtest never
-	cost    *spending               // nil without --cost
-	world   []report.Block          // nil with --tool-graph=false
-	err     error                   // of drawing
+	in       *cli.Intake
+	wrong    *cli.Findings // what is wrong with the agent, in the calls that are analyzed
+	found    *findings
+	o        analyzeOptions
+	process  *process.Builder
+	figures  map[string]*plot.Figure // by name
+	saving   *saving                 // nil with --backtest never
+	cost     *spending               // nil without --cost
+	compiled []report.Block          // nil with --meta-tools never
+	states   []report.Block          // nil without rules
+	world    []report.Block          // nil with --tool-graph=false
+	err      error                   // of drawing
 }
 
 // draw adds figures.
@@ -123,6 +127,8 @@ var reportSections = []reportSection{
 	sectionSaving,
 	sectionCost,
 	sectionProcess,
+	sectionCompiled,
+	sectionStates,
 	sectionTrajectories,
 	sectionOrders,
 	sectionTests,
@@ -135,7 +141,7 @@ var reportSections = []reportSection{
 
 func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	walked := process.NewBuilder(timelinesShown)
-	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost || o.ToolGraph}, files, walked.Add)
+	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost || o.ToolGraph || o.MetaTools != "never"}, files, walked.Add)
 	if err != nil {
 		return err
 	}
@@ -151,6 +157,9 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	}
 	if r.cost != nil {
 		result.Cost = &r.cost.out
+	}
+	if err := r.compile(j, o); err != nil {
+		return err
 	}
 	if o.ToolGraph && r.in.Tally.Calls > 0 {
 		r.in.IsRead = true
@@ -176,15 +185,15 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 			return err
 		}
 		if j.Format == report.FormatText {
-			short := &report.Document{Title: d.Title, Sections: d.Sections[:1]}
-			short.Add(report.Paragraph(fmt.Sprintf("%s: %s.", o.Out, cli.CountOf(len(d.Sections)-1, "section"))))
+			short := &report.Document{Title: d.Title, Answer: d.Answer, Sections: slices.DeleteFunc(slices.Clone(d.Sections), func(s report.Section) bool { return s.Detail })}
+			short.Section("", report.Paragraph("The page is "+o.Out+"."))
 			return j.Print(short, nil)
 		}
 	}
 	switch j.Format {
 	case report.FormatMarkdown:
 		return d.Write(j.Out, j.Format, report.Options{Fold: true})
-	case report.FormatCSV:
+	case report.FormatCSV, report.FormatJSONLines:
 		d = analysisDocument(in, found, o.analyzeOptions, true)
 		if r.saving != nil {
 			d.Section(sectionSaving.heading, r.saving.tables()...)
@@ -196,20 +205,28 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 // reportDocument puts the sections together.
 func reportDocument(r *reportInput) (*report.Document, error) {
 	d := &report.Document{Title: "What these agents do by habit"}
-	if r.saving != nil && r.saving.found != nil && r.saving.measured() {
-		d.Add(verdict.Words(r.saving.out.Verdict))
-	}
 	d.Add(r.in.Summary())
 	if r.in.Tally.Calls == 0 {
 		d.Add(report.Paragraph("There are no calls, so there is nothing to measure."))
 		return d, nil
 	}
-	d.Add(report.Paragraph(r.found.analysis.Verdict.Sentence))
+	screen := ScreenJSON{Findings: r.wrong.List()}
+	if r.cost != nil {
+		screen.Cost = spentOn(r.cost.out)
+		d.Add(report.Paragraph(screen.Cost.InSentence))
+	}
+	d.Answer = summaryAnswer(r.in, screen)
+	d.Add(report.Paragraph(habitWords(&r.found.analysis)))
 	if r.saving != nil {
-		d.Add(r.saving.headline())
+		var words report.Block
+		if r.saving.found != nil && r.saving.measured() {
+			words = verdict.Words(r.saving.out.Verdict)
+		}
+		d.Section("What to do", words, r.saving.headline())
 	}
 	r.wrong.Section(d, cli.FindingsShown)
-	d.Add(cli.FindingsTable(r.wrong.List()).IfAny())
+	d.Details()
+	d.Section("All findings", cli.FindingsTable(r.wrong.List()).IfAny())
 	drawn, err := analysisFigures(r.found)
 	if err != nil {
 		return nil, err

@@ -130,7 +130,7 @@ func again(command string, o reportOptions, ruleFile string, files []string) str
 
 // local returns a path that says nothing about the machine.
 func local(file string) string {
-	if filepath.IsAbs(file) || strings.HasPrefix(filepath.ToSlash(file), "../") {
+	if filepath.IsAbs(file) {
 		return filepath.Base(file)
 	}
 	return filepath.ToSlash(file)

@@ -36,11 +36,13 @@ type App struct {
 	Stdout, Stderr io.Writer
 	StdoutTerminal bool // headings may be bold
 	StdoutColumns  int  // how wide that terminal is; 0 is any width
+	StdoutRows     int  // how many lines it has; 0 is not known
 	StderrTerminal bool // problems may be coloured, and there may be a progress bar
 
 	sources    map[string][]byte // files whose lines problems may show, by name
 	showValues bool              // problems may show lines of other files too
 	colour     bool              // problems are coloured
+	links      bool              // names of files in them are links
 	configured []string          // what an awo.yaml that nobody named changed, as "name value"
 
 	began     bool  // whether a command has begun its work: an error before that is wrong use

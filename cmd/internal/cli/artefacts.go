@@ -15,7 +15,7 @@ import (
 
 // UnrelatedOptions are settings that are no part of the options of a manifest: where
 // things go, how they are shown, and files, which are among the inputs.
-var UnrelatedOptions = []string{"out", "plots", "rules", "prices", "check"}
+var UnrelatedOptions = []string{"out", "plots", "rules", "prices", "tool-graph", "check"}
 
 // Inputs are the files that a command has read, as artefacts in one folder name them.
 type Inputs struct {

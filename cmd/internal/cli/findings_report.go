@@ -124,7 +124,7 @@ func (f *Findings) Section(d *report.Document, most int) {
 	}
 	list := f.List()
 	if len(list) == 0 {
-		d.Section("Findings", report.Paragraph("None: no loop, retry, failing tool, reads one by one that need not wait, or turn without a call, at least 3 times."))
+		d.Section("Findings", report.Paragraph("None: no loop, retry, failing tool, reads one by one that need not wait, or turn that neither calls nor answers, at least 3 times."))
 		return
 	}
 	d.Section("Findings", FindingSentences(list, most))

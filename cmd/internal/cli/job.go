@@ -70,7 +70,7 @@ func Work[O any](a *App, c *cobra.Command, f func(j *Job, o O, args []string) er
 
 func (a *App) newJob(c *cobra.Command, s Settings, own map[string]any) *Job {
 	a.showValues = s.ShowValues
-	a.colour = s.coloured(a.StderrTerminal)
+	a.colour, a.links = s.coloured(a.StderrTerminal), s.linked(a.StderrTerminal)
 	_, command, _ := strings.Cut(c.CommandPath(), " ")
 	j := &Job{
 		Settings: s, Context: c.Context(), Command: command, options: own,
@@ -80,7 +80,7 @@ func (a *App) newJob(c *cobra.Command, s Settings, own map[string]any) *Job {
 	if a.StderrTerminal && !s.Quiet {
 		j.Progress.out = a.Stderr
 	}
-	j.Problems = Problems{app: a, settings: &j.Settings, clear: j.Progress.clear}
+	j.Problems = Problems{app: a, settings: &j.Settings, clear: j.Progress.Clear}
 	return j
 }
 
@@ -122,7 +122,7 @@ func (a *App) logger(s Settings) *slog.Logger {
 // up the problems. The error that it returns has been printed, unless it is of
 // another kind.
 func (j *Job) finish(err error) error {
-	j.Progress.Done()
+	j.Progress.end()
 	if flushed := j.Out.Flush(); err == nil {
 		err = flushed
 	}
@@ -307,16 +307,20 @@ func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, er
 
 // Print writes a result in the format asked for: v, a struct, as JSON with
 // notes, the document in every other format. With --table it is one table of the document
-// in any format.
+// in any format. What is longer than the terminal goes through a pager.
 func (j *Job) Print(d *report.Document, v any, notes ...report.Note) error {
-	j.Progress.Done()
+	j.Progress.end()
 	if j.Table != "" {
 		return j.printTable(d)
 	}
 	if j.Format == report.FormatJSON {
-		return report.WriteJSON(j.Out, v, notes...)
+		return j.paged(func(w io.Writer) error { return report.WriteJSON(w, v, notes...) })
 	}
-	return d.Write(j.Out, j.Format, j.layout())
+	return j.write(d, j.layout())
+}
+
+func (j *Job) write(d *report.Document, o report.Options) error {
+	return j.paged(func(w io.Writer) error { return d.Write(w, j.Format, o) })
 }
 
 // screen is how wide a page is that is meant to be one screen.
@@ -327,22 +331,27 @@ func (j *Job) PrintScreen(d *report.Document, v any, notes ...report.Note) error
 	if j.Format != report.FormatText || j.Table != "" {
 		return j.Print(d, v, notes...)
 	}
-	j.Progress.Done()
+	j.Progress.end()
 	o := j.layout()
 	if o.Columns == 0 || o.Columns > screen {
 		o.Columns = screen
 	}
 	o.Width = o.Columns
-	return d.Write(j.Out, j.Format, o)
+	return j.write(d, o)
 }
 
 // Complete reports whether a document is for a script, which wants all rows of tables.
-func (j *Job) Complete() bool { return j.Format == report.FormatCSV || j.Table != "" }
+func (j *Job) Complete() bool {
+	return j.Format == report.FormatCSV || j.Format == report.FormatJSONLines || j.Table != ""
+}
 
 // layout says how text is laid out: as wide as the terminal, whose width COLUMNS goes
 // before, and up to 100 columns for sentences. What is no terminal has any width.
 func (j *Job) layout() report.Options {
 	o := report.Options{Bold: j.coloured(j.app.StdoutTerminal), Details: j.Details, Columns: j.app.StdoutColumns}
+	if j.linked(j.app.StdoutTerminal) {
+		o.Link = fileURL
+	}
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
 		o.Columns = n
 	}
@@ -394,7 +403,7 @@ func (j *Job) printTable(d *report.Document) error {
 func (j *Job) writeTable(t *report.Table) error {
 	d := &report.Document{}
 	d.Add(t)
-	return d.Write(j.Out, j.Format, j.layout())
+	return j.write(d, j.layout())
 }
 
 // Say writes a line to the standard error, unless the user wants results only.

@@ -172,7 +172,11 @@ func (a *App) printProblem(e *diag.Error) {
 		}
 	}
 	if !e.Pos.IsZero() {
-		b.WriteString(bold + report.Escape(e.Pos.String()) + off + ": ")
+		where := bold + report.Escape(e.Pos.String()) + off
+		if a.links && e.Pos.File != "" {
+			where = report.Hyperlink(fileURL(e.Pos.File), where)
+		}
+		b.WriteString(where + ": ")
 	}
 	b.WriteString(head + report.Escape(e.Code) + off + ": ")
 	if e.Severity == diag.SeverityWarning {

@@ -30,10 +30,23 @@ func TestProgress(t *testing.T) {
 		t.Errorf("a new bar at once: %q", out.String()[n:])
 	}
 
-	p.Doing, p.start = "compiling (2 of 9)", time.Now().Add(-2*progressDelay)
-	p.set(70, 100)
-	if !strings.Contains(out.String()[n:], "compiling (2 of 9)") {
-		t.Errorf("the bar does not say what is done: %q", out.String()[n:])
+	p.start = time.Now().Add(-2 * progressDelay)
+	p.Step("compiling (2 of 8)", 1, 8)
+	p.set(50, 100)
+	p.Done() // the reading, not the step
+	if text := out.String()[n:]; !strings.Contains(text, "compiling (2 of 8)") || !strings.Contains(text, "12%") {
+		t.Errorf("the bar does not say what is done: %q", text)
+	}
+	p.Step("compiling (7 of 8)", 6, 8)
+	if err := p.bar.RenderBlank(); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String()[n:]; !strings.Contains(text, "s:") {
+		t.Errorf("the bar does not say how long it will take: %q", text)
+	}
+	p.end()
+	if p.isStepping() {
+		t.Error("there are steps after the end")
 	}
 
 	silent := &Progress{}

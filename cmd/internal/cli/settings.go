@@ -27,6 +27,8 @@ type Settings struct {
 	ShowValues  bool          `mapstructure:"show-values"`
 	Workers     int           `mapstructure:"workers"`
 	Color       string        `mapstructure:"color"`
+	Hyperlinks  string        `mapstructure:"hyperlinks"`
+	NoPager     bool          `mapstructure:"no-pager"`
 	Details     bool          `mapstructure:"details"`
 	Table       string        `mapstructure:"table"`
 	Sort        string        `mapstructure:"sort"`
@@ -51,6 +53,8 @@ func AddSettings(flags *pflag.FlagSet) {
 	flags.Bool("show-values", false, "show argument values and lines of traces, which may be secrets")
 	flags.Int("workers", 0, "how many `N` records are decoded at once; 0 means one per CPU; the results are the same")
 	flags.Var(NewChoice("auto", "always", "never"), "color", "whether problems and headings are coloured; auto is on terminals")
+	flags.Var(NewChoice("auto", "always", "never"), "hyperlinks", "whether names of files are links to them; auto is on terminals that are known to show links")
+	flags.Bool("no-pager", false, "print what is longer than the terminal without a pager (PAGER, or less)")
 	flags.Bool("details", false, "print all tables and notes, and not the first screen alone; other formats than text always have all")
 	flags.String("table", "", "print only the table of this `NAME`; list names them")
 	flags.String("sort", "", "with --table: sort by this `COLUMN`, by its key in CSV, from the largest down; -COLUMN is from the smallest up")

@@ -20,8 +20,14 @@ func (j *Job) Each() func(n int, do func(i int)) {
 				}
 			}
 		}
+		done, counts := 0, !j.Progress.isStepping()
 		for range par.Map(j.Parallel(), numbers, func(i int) struct{} { do(i); return struct{}{} }) {
-			continue // the work is in do
+			if done++; counts { // the work is in do
+				j.Progress.Step("computing", done, n)
+			}
+		}
+		if counts {
+			j.Progress.Step("", 0, 0)
 		}
 	}
 }

@@ -46,6 +46,7 @@ type Options struct {
 	By               string     `mapstructure:"by"`
 	Prefetch         float64    `mapstructure:"prefetch"`
 	Preset           string     `mapstructure:"preset"`
+	Graph            string     `mapstructure:"tool-graph"`
 	Out              string     `mapstructure:"out"`
 	Check            string     `mapstructure:"check"`
 }
@@ -91,6 +92,10 @@ script, a slash command, a skill or a hook. With --out these are written below s
 and claude/, word for word only where a line is the same in at least three tasks and
 holds no credential.
 
+With --tool-graph (graph.json of awo tools graph) a step that reads names tools that may
+stand in for its own if that fails: tools that read, by the graph. Who gets a run handed
+back is told; none of them is called.
+
 With --out the definitions are written as files. So are rules for reading ahead
 (prefetch.json) where an answer usually leads to a read with a value of it, such as an
 order of a customer: at least a share --prefetch of the values is asked for, and both
@@ -134,6 +139,7 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
 	AddBy(f)
 	f.Float64("prefetch", learn.DefaultThreshold, "with --out, also write rules for reads of which at least this `SHARE` is used; 0 writes none")
 	f.Var(cli.NewChoice("default", "awo"), "preset", "whose conventions are followed")
+	addGraph(f)
 	f.String("out", "", "write the artefacts into this `FOLDER`")
 	f.String("check", "", "write nothing, and fail if the artefacts in this `FOLDER` are not what the inputs give")
 	return deciding(recalling(cli.Work(a, c, extract), checkedFolder))
@@ -174,6 +180,11 @@ func extract(j *cli.Job, o Options, files []string) error {
 	out := extractionResult(in, o, c, masker)
 	if out.Habits, err = shellHabits(in, c.Merged); err != nil {
 		return err
+	}
+	if o.Graph != "" {
+		if err := hintAll(j, o.Graph, c.offered()); err != nil {
+			return err
+		}
 	}
 	if o.Out != "" || o.Check != "" {
 		results, err := extractionArtefacts(c.Merged, masker, c.offered())
@@ -216,7 +227,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 	}
 	d := extractionDocument(in, o, out)
 	switch {
-	case o.Out != "":
+	case o.Out != "" && (out.Emitted.MetaTools > 0 || out.Prefetch != nil && len(out.Prefetch.Rules) > 0):
 		d.Next = []string{j.Then(files, "that they do what was recorded", "verify", o.Out, "{}")}
 	case out.Emitted.MetaTools > 0:
 		d.Next = []string{j.Then(files, "what is left of it on tasks held out", "backtest", "{}")}

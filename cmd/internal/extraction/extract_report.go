@@ -31,22 +31,7 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 		habitSection(d, out)
 		return d
 	}
-	refused := slices.ContainsFunc(out.MetaTools, func(m metaToolJSON) bool { return m.Reason != "" })
-	table := report.TableOf("meta-tools", "", out.MetaTools, []report.Column{
-		{Key: "name", Max: 42},
-		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
-		{Key: "inputs", Max: 32, Wrap: true, Rank: 4, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(cmp.Or(strings.Join(m.Inputs, ", "), "none")) })},
-		{Key: "support", Title: "trajectories"},
-		{Key: "support_served", Title: "as steps only", Hide: out.Input.Expanded == 0},
-		{Key: "occurrences", Title: "times", Rank: 3},
-		{Key: "turns_saved", Title: "turns saved"},
-		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
-		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Cell: report.By(leftOutCell), Hide: !refused},
-	})
-	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
-		report.Grouped(out.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
-	table.NoteIf(out.Input.Expanded > 0, "As steps only: of the trajectories, those in which the calls were made by meta-tools that were served, and never by the agent one by one.")
-	table.Note("Exact in replay: of the places in these traces where it would save a turn, those where it made the recorded calls.")
+	table := metaToolTable(in, out, out.MetaTools)
 	table.Brief = 5
 	d.Section("Meta-tools", table)
 	if o.Out != "" {
@@ -62,6 +47,27 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 	}
 	habitSection(d, out)
 	return d
+}
+
+// metaToolTable lists some of the meta-tools that were found.
+func metaToolTable(in *cli.Intake, out JSON, tools []metaToolJSON) *report.Table {
+	refused := slices.ContainsFunc(tools, func(m metaToolJSON) bool { return m.Reason != "" })
+	table := report.TableOf("meta-tools", "", tools, []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
+		{Key: "inputs", Max: 32, Wrap: true, Rank: 4, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(cmp.Or(strings.Join(m.Inputs, ", "), "none")) })},
+		{Key: "support", Title: "trajectories"},
+		{Key: "support_served", Title: "as steps only", Hide: out.Input.Expanded == 0},
+		{Key: "occurrences", Title: "times", Rank: 3},
+		{Key: "turns_saved", Title: "turns saved"},
+		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
+		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Cell: report.By(leftOutCell), Hide: !refused},
+	})
+	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
+		report.Grouped(out.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn")+afterRules(in, out), percentOf(out.TurnsSaved, out.TurnsBefore))
+	table.NoteIf(out.Input.Expanded > 0, "As steps only: of the trajectories, those in which the calls were made by meta-tools that were served, and never by the agent one by one.")
+	table.Note("Exact in replay: of the places in these traces where it would save a turn, those where it made the recorded calls.")
+	return table
 }
 
 // extractionAnswer says what is offered, and what it would save at most.

@@ -82,7 +82,7 @@ func recall(c *cobra.Command, dir string, files []string) ([]string, error) {
 // and were not named otherwise.
 func (m recalledManifest) missing(dir string, o Options, files []string) error {
 	for _, in := range m.Inputs {
-		named := map[string]bool{"traces": len(files) > 0, "rules": o.Rules != "", "prices": o.Prices != ""}
+		named := map[string]bool{"traces": len(files) > 0, "rules": o.Rules != "", "prices": o.Prices != "", "tool-graph": o.Graph != ""}
 		if named[in.Role] {
 			continue
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
-	"github.com/awo-dev/awo/toolgraph"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -42,8 +41,9 @@ call of the same tool with the same arguments answers what it did then. A call t
 was not made then has no answer, and ends the run: it hands back what was done, which
 step failed and whether it is safe to run again. No real tool is called.
 
-With --tool-graph (graph.json of awo tools graph) it also names tools that may stand in
-for one that failed: tools that read, for a tool that reads. None of them is called.
+With --tool-graph (graph.json of awo tools graph), or if awo extract was given one, it
+also names tools that may stand in for one that failed: tools that read, for a tool that
+reads. None of them is called.
 
 Values of arguments and results are shown only with --show-values. The exit code is
 1 if the run does not get to its end.`,
@@ -65,7 +65,7 @@ Values of arguments and results are shown only with --show-values. The exit code
 	cli.AddRules(f)
 	f.Int("max-calls", 0, "make at most this many calls (default 100)")
 	f.Duration("timeout", 0, "give up on a call after this time")
-	f.String("tool-graph", "", "name substitutes of a tool that failed, by the graph in this `FILE`")
+	addGraph(f)
 	return cli.Work(a, c, runTool)
 }
 
@@ -100,7 +100,7 @@ type runFailureJSON struct {
 	Argument string `json:"argument"`
 	Message  string `json:"message"`
 
-	Instead []string `json:"instead"` // with --tool-graph: tools that may stand in for the one that failed
+	Instead []string `json:"instead"` // tools that may stand in for the one that failed
 }
 
 func runTool(j *cli.Job, o runOptions, args []string) error {
@@ -127,37 +127,20 @@ func runTool(j *cli.Job, o runOptions, args []string) error {
 	if o.From < 1 || o.From > len(t.Calls)+1 {
 		return cli.Usagef("--from: the trajectory has calls 1 to %d", len(t.Calls))
 	}
+	if o.Graph != "" {
+		g, err := readGraph(j, o.Graph)
+		if err != nil {
+			return err
+		}
+		hint(g, tool)
+	}
 	outcome := execute.Run(j.Context, tool, inputs, replay.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
 	out := runResult(tool, outcome, j.ShowValues)
-	if err := hint(j, tool, o.Graph, out.Failure); err != nil {
-		return err
-	}
 	if err := j.Print(runDocument(tool, out), out); err != nil {
 		return err
 	}
 	if outcome.State == execute.HandedBack {
 		return cli.ErrProblems
-	}
-	return nil
-}
-
-// hint adds to a failure the tools that may stand in for the one that failed.
-func hint(j *cli.Job, tool *metatool.Tool, file string, failure *runFailureJSON) error {
-	if file == "" || failure == nil || failure.Step < 1 {
-		return nil
-	}
-	data, err := j.ReadAs("graph", file)
-	if err != nil {
-		return diag.List{cli.FileProblem(file, err)}
-	}
-	g, err := toolgraph.Decode(file, data)
-	if err != nil {
-		return err
-	}
-	if at, known := g.Find(tool.Steps[failure.Step-1].Tool); known {
-		for _, s := range g.Substitutes(at, nil) {
-			failure.Instead = append(failure.Instead, g.Tools[s.Tool].Name)
-		}
 	}
 	return nil
 }
@@ -262,7 +245,7 @@ func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) toolRunJSON
 		out.Steps = append(out.Steps, step)
 	}
 	if f := o.Failure; f != nil {
-		out.Failure = &runFailureJSON{Step: f.Step + 1, Code: f.Code, Argument: f.Argument, Message: f.Error()}
+		out.Failure = &runFailureJSON{Step: f.Step + 1, Code: f.Code, Argument: f.Argument, Message: f.Error(), Instead: f.Instead(tool)}
 		if f.Err != nil {
 			out.Failure.Message += ": " + f.Err.Error()
 		}

@@ -306,5 +306,8 @@ func verificationAnswer(o verifyOptions, out VerificationJSON) string {
 	case out.Failed > 0:
 		return fmt.Sprintf("%d of %s FAILED: exact at less than %.1f %% of the places where agents made their calls.", out.Failed, cli.CountOf(len(out.MetaTools), "meta-tool"), 100*o.MinAgreement)
 	}
+	if len(out.MetaTools) == 1 {
+		return fmt.Sprintf("The meta-tool did not fail: it is exact at %.1f %% or more of the places where agents made its calls.", 100*o.MinAgreement)
+	}
 	return fmt.Sprintf("None of %s failed: each is exact at %.1f %% or more of the places where agents made its calls.", cli.CountOf(len(out.MetaTools), "meta-tool"), 100*o.MinAgreement)
 }

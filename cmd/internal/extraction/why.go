@@ -28,9 +28,12 @@ where every argument comes from and what else was looked at, and why what was le
 out cannot be offered. Without NAME all that was found is listed. NAME may be a rule for
 reading ahead: what it does, and how often what it reads was used. No value is shown.
 
+--svg also writes a picture of the meta-tool: its calls, and what each takes from where.
+
 awo why-not says the same of calls that nothing was made of.`,
 		Example: `  awo why tools/
   awo why tools/ mail_login_then_mail_search
+  awo why tools/ mail_login_then_mail_search --svg mail.svg
   awo why tools/ get_user_details-get_order_details
   awo why tools/ --format json`,
 		GroupID: cli.GroupCompile,
@@ -41,7 +44,13 @@ awo why-not says the same of calls that nothing was made of.`,
 			return nil
 		},
 	}
+	c.Flags().String("svg", "", "write a picture of the meta-tool into this `FILE`")
 	return cli.Work(a, c, why)
+}
+
+// whyOptions are the flags of `awo why`.
+type whyOptions struct {
+	SVG string `mapstructure:"svg"`
 }
 
 // WhyJSON is the JSON of `awo why`; docs/artefacts.md describes it.
@@ -54,7 +63,15 @@ type WhyJSON struct {
 	Prefetch   []stored.Rule        `json:"prefetch"` // rules for reading ahead: all, or the one that was named
 }
 
-func why(j *cli.Job, _ struct{}, args []string) error {
+func why(j *cli.Job, o whyOptions, args []string) error {
+	if o.SVG != "" {
+		if len(args) == 1 {
+			return cli.Usagef("--svg draws one meta-tool: give its name")
+		}
+		if err := drawTool(j, args[0], args[1], o.SVG); err != nil {
+			return err
+		}
+	}
 	found, err := readCandidates(args[0])
 	if err != nil {
 		return err
@@ -86,6 +103,27 @@ func why(j *cli.Job, _ struct{}, args []string) error {
 	}
 	e := diag.New(diag.Pos{File: filepath.ToSlash(filepath.Join(args[0], emit.CandidatesName))}, "meta-tool-unknown", "nothing of the name %q was found", args[1])
 	if near := diag.Nearest(args[1], names); near != "" {
+		e.Notes = append(e.Notes, diag.Note{Msg: fmt.Sprintf("did you mean %q?", near)})
+	}
+	return e
+}
+
+// drawTool writes a picture of a meta-tool in a folder.
+func drawTool(j *cli.Job, dir, name, file string) error {
+	tools, err := ReadTools(j, dir)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, t := range tools {
+		if t.Name == name {
+			folder, base := cli.SplitOut(file)
+			return emit.Write(folder, []emit.File{{Name: base, Data: flowOf(t).SVG()}})
+		}
+		names = append(names, t.Name)
+	}
+	e := diag.New(diag.Pos{File: filepath.ToSlash(dir)}, "meta-tool-unknown", "no meta-tool of the name %q is offered, and only those are drawn", name)
+	if near := diag.Nearest(name, names); near != "" {
 		e.Notes = append(e.Notes, diag.Note{Msg: fmt.Sprintf("did you mean %q?", near)})
 	}
 	return e
@@ -229,7 +267,7 @@ func whyDocument(out WhyJSON, c *emit.CandidateJSON) *report.Document {
 	d.Section("Why the chain ends here", report.Paragraph(sentence(endingWords(c, out.Threshold))), nextTable(c))
 	d.Section("Where arguments come from", argumentsTable(c).IfAny())
 	places := report.TableOf("places", "", c.Places, []report.Column{
-		{Key: "trajectory", Max: 40}, {Key: "file", Max: 50}, {Key: "line"}, {Key: "call", Title: "from call"}, {Key: "times"},
+		{Key: "trajectory", Max: 40}, {Key: "file", Max: 50, File: true}, {Key: "line"}, {Key: "call", Title: "from call"}, {Key: "times"},
 	})
 	places.NoteIf(c.Support > len(c.Places), "And in %s more.", cli.CountOf(c.Support-len(c.Places), "trajectory"))
 	d.Section("Where it occurs", places.IfAny())

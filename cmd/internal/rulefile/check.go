@@ -185,7 +185,7 @@ func checkDocument(out CheckJSON) *report.Document {
 	}
 	var d report.Document
 	d.Add(report.TableOf("problems", "", all, []report.Column{
-		{Key: "file"}, {Key: "line"}, {Key: "col", Title: "column"}, {Key: "severity", Words: true}, {Key: "code", Words: true}, {Key: "message", Wrap: true, Words: true},
+		{Key: "file", File: true}, {Key: "line"}, {Key: "col", Title: "column"}, {Key: "severity", Words: true}, {Key: "code", Words: true}, {Key: "message", Wrap: true, Words: true},
 	}))
 	return &d
 }

@@ -143,7 +143,7 @@ func testDocument(out TestJSON) *report.Document {
 	}
 	var d report.Document
 	d.Add(report.TableOf("examples", "", rows, []report.Column{
-		{Key: "file"},
+		{Key: "file", File: true},
 		{Key: "line"},
 		{Key: "rule"},
 		{Key: "holds"},

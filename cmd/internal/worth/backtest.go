@@ -124,7 +124,8 @@ func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
 		return backtest.Techniques, nil
 	}
 	var names []string
-	for _, t := range backtest.Techniques {
+	known := slices.Concat(backtest.Techniques, backtest.Bounds)
+	for _, t := range known {
 		names = append(names, t.Name)
 	}
 	for _, name := range o.Techniques {
@@ -136,7 +137,7 @@ func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
 		}
 	}
 	var out []backtest.Technique
-	for _, t := range backtest.Techniques {
+	for _, t := range known {
 		if t.Name == "none" || slices.Contains(o.Techniques, t.Name) {
 			out = append(out, t)
 		}
@@ -260,9 +261,10 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.Parallel(), AgentTasks: extraction.AgentTasks(o.By),
 		Progress: func(done, of int, next string) {
 			j.Log.Debug("back-test", "step", done, "of", of, "next", next)
-			if j.Progress.Doing = next; of > 0 {
-				j.Progress.Doing = fmt.Sprintf("%s (%d of %d)", next, done+1, of)
+			if of > 0 {
+				next = fmt.Sprintf("%s (%d of %d)", next, min(done+1, of), of)
 			}
+			j.Progress.Step(next, done, of)
 		},
 	}
 	if o.Objective != "none" {
@@ -275,6 +277,7 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 	if err := in.Refuse(set); err != nil {
 		return nil, err
 	}
+	j.Progress.Step("", 0, 0)
 	f.best = f.result.Best(backtest.Selection(o.Select))
 	return f, nil
 }

@@ -52,7 +52,8 @@ class Outcome:
     reads that were skipped) or "handed-back" (it ended early: see failure). as_dict()
     and text() are what to hand to an agent. steps are those that were begun, each with
     its calls and results. failure says step and call (from 1; 0 if none was begun),
-    tool, code, argument and message. safe_to_retry says that nothing was written, or
+    tool, code, argument and message, and as instead the tools that only read and may
+    stand in for a tool that failed, where some are known. safe_to_retry says that nothing was written, or
     only what may be written twice.
     """
 
@@ -188,6 +189,8 @@ def _engine(tool, inputs, *, max_calls=100, retries=1, skip_failed_reads=False, 
             "argument": argument,
             "message": "" if error is None else "%s: %s" % (type(error).__name__, error),
         }
+        if step >= 0 and code in ("call-failed", "no-answer", "unexpected-result") and tool["steps"][step].get("instead"):
+            out.failure["instead"] = list(tool["steps"][step]["instead"])
     return out
 
 
@@ -634,7 +637,7 @@ class _Answer:
         told = {"code": failure["code"], "step": failure.get("step", 0)}
         if told["step"] > 0:
             told["tool"], told["call"] = failure["tool"], failure["call"]
-        for name in ("argument", "message"):
+        for name in ("argument", "message", "instead"):
             if failure.get(name):
                 told[name] = failure[name]
         if 0 < told["step"] <= len(self.out.steps):

@@ -56,6 +56,7 @@ export interface Failure {
   code: string;
   argument: string;
   message: string;
+  instead?: string[]; // tools that only read and may stand in for the one that failed; nothing calls them
 }
 
 export interface Outcome {
@@ -109,9 +110,16 @@ export const run: (name: string, inputs: { [name: string]: Json | undefined }, c
       argument: failed.argument,
       message: failed.message,
     };
+    const instead: string[] | undefined = failed.step >= 0 && helpful.has(failed.code) ? tool.steps[failed.step].instead : undefined;
+    if (instead !== undefined) {
+      out.failure.instead = instead;
+    }
   }
   return out;
 };
+
+/** helpful are the failures where another tool may help. */
+const helpful: Set<string> = new Set(["call-failed", "no-answer", "unexpected-result"]);
 
 const ended: symbol = Symbol("ended");
 
@@ -830,6 +838,9 @@ const failureTold: (outcome: Outcome) => Json = (outcome) => {
   }
   if (failure.message !== "") {
     told.message = failure.message;
+  }
+  if (failure.instead !== undefined) {
+    told.instead = failure.instead;
   }
   const call: any = outcome.steps[failure.step - 1]?.calls[failure.call - 1];
   if (call !== undefined && call.status !== "none") {

@@ -37,6 +37,20 @@
     const m = /^[^\d-]*(-?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)/.exec(text.replace(/^[$€]/, ""));
     return cell.classList.contains("r") && m ? Number(m[1].replaceAll(",", "")) : text.toLowerCase();
   };
+  // Long tables show their first rows and a button for the rest; what is printed has all.
+  const rowsShown = 10;
+  const fold = (table) => {
+    if (table.tBodies[0].rows.length <= rowsShown + 4) return;
+    table.classList.add("folded");
+    const button = make("button", { type: "button", class: "rest" }, `all ${number(table.tBodies[0].rows.length)} rows`);
+    button.addEventListener("click", () => unfold(table));
+    table.parentElement.after(button);
+  };
+  const unfold = (table) => {
+    if (!table.classList.contains("folded")) return;
+    table.classList.remove("folded");
+    table.parentElement.nextElementSibling.remove();
+  };
   const sortable = (table) => {
     const body = table.tBodies[0];
     if (!body || body.rows.length < 2) return;
@@ -67,10 +81,12 @@
       });
     });
     if (original.length < 12) return;
+    fold(table);
     const title = table.caption ? table.caption.textContent : "this table";
     const left = make("span", { class: "count", role: "status" });
     const input = make("input", { type: "search", placeholder: "filter rows", "aria-label": `Filter rows of ${title}` });
     input.addEventListener("input", () => {
+      unfold(table);
       const want = input.value.trim().toLowerCase();
       let shown = 0;
       for (const row of original) {
@@ -98,6 +114,34 @@
     const list = make("dl");
     for (const [name, text] of pairs) list.append(make("dt", {}, name), make("dd", {}, text));
     return list;
+  };
+
+  // What graphs share: the size of a box, their style, and buttons to zoom.
+  const pen = document.createElement("canvas").getContext("2d");
+  const box = (lines) => {
+    pen.font = "12px sans-serif";
+    return { text: lines.join("\n"), width: 18 + Math.max(...lines.map((l) => pen.measureText(l).width)), height: 12 + 15 * lines.length };
+  };
+  const graphStyle = () => {
+    const ink = colour("--ink"), faint = colour("--faint"), paper = colour("--paper"), band = colour("--band"), link = colour("--link"), bad = colour("--bad");
+    return [
+      { selector: "node", style: { shape: "round-rectangle", width: "data(width)", height: "data(height)", label: "data(text)", "text-wrap": "wrap", "text-valign": "center", "font-size": 12, "font-family": "sans-serif", color: ink, "background-color": band, "border-width": 1, "border-color": faint } },
+      { selector: "node.end", style: { shape: "ellipse", "background-color": paper } },
+      { selector: "node.failing", style: { "border-color": bad, "border-width": 3 } },
+      { selector: "node.joined", style: { "border-style": "double", "border-width": 4 } },
+      { selector: "edge", style: { width: "data(width)", label: "data(text)", "font-size": 10, color: ink, "text-background-color": paper, "text-background-opacity": 0.85, "text-background-padding": "1px", "line-color": faint, "target-arrow-color": faint, "target-arrow-shape": "triangle", "curve-style": "bezier", opacity: 0.8 } },
+      { selector: "edge:loop", style: { "loop-direction": "90deg", "loop-sweep": "-50deg", "control-point-step-size": (e) => 0.6 * e.source().width() } },
+      { selector: ".chosen", style: { "border-color": link, "border-width": 3, "line-color": link, "target-arrow-color": link, opacity: 1 } },
+      { selector: ".apart", style: { opacity: 0.15 } },
+    ];
+  };
+  const zoomers = (graph) => {
+    const zoom = (by) => { const cy = graph(); cy.animate({ zoom: { level: cy.zoom() * by, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } } }, { duration: 150 }); };
+    return {
+      closer: make("button", { type: "button", "aria-label": "zoom in", onclick: () => zoom(1.4) }, "+"),
+      farther: make("button", { type: "button", "aria-label": "zoom out", onclick: () => zoom(1 / 1.4) }, "−"),
+      fit: make("button", { type: "button", onclick: () => graph().fit(undefined, 20) }, "all of it"),
+    };
   };
 
   const apps = {};
@@ -133,10 +177,7 @@
     data.tools.map((t, i) => [t.name, i]).sort((a, b) => (a[0] < b[0] ? -1 : 1))
       .forEach(([text, i]) => tool.append(make("option", { value: i }, short(text, 60))));
     const said = make("span", { class: "count", role: "status" });
-    const zoom = (by) => cy.animate({ zoom: { level: cy.zoom() * by, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } } }, { duration: 150 });
-    const closer = make("button", { type: "button", "aria-label": "zoom in", onclick: () => zoom(1.4) }, "+");
-    const farther = make("button", { type: "button", "aria-label": "zoom out", onclick: () => zoom(1 / 1.4) }, "−");
-    const fit = make("button", { type: "button", onclick: () => cy.fit(undefined, 20) }, "whole map");
+    const { closer, farther, fit } = zoomers(() => cy);
     const canvas = make("div", { class: "map", role: "img", "aria-label": "Process map: the tables below say the same" });
     const details = make("div", { class: "details", role: "region", "aria-label": "Details of what is chosen in the map", "aria-live": "polite", tabindex: 0 });
     root.append(
@@ -153,11 +194,6 @@
       if (unknown === t.calls) return "not known";
       return `${number(t.failed)} (${percent(t.failed, t.calls)} of its calls)` + (unknown ? `; of ${number(unknown)} the traces do not say` : "");
     };
-    const pen = document.createElement("canvas").getContext("2d");
-    const box = (lines) => {
-      pen.font = "12px sans-serif";
-      return { text: lines.join("\n"), width: 18 + Math.max(...lines.map((l) => pen.measureText(l).width)), height: 12 + 15 * lines.length };
-    };
     let cy;
     const draw = () => {
       const { edges: now, sum } = shown(slider.value / 100);
@@ -171,21 +207,12 @@
       now.forEach((e, k) => elements.push({
         data: { id: `e${k}`, source: `n${e.from}`, target: `n${e.to}`, text: label(e), width: 1 + 5 * Math.sqrt(e.count / most), edge: k },
       }));
-      const ink = colour("--ink"), faint = colour("--faint"), paper = colour("--paper"), band = colour("--band"), link = colour("--link"), bad = colour("--bad");
       cy?.destroy();
       cy = cytoscape({
         container: canvas,
         elements,
         userZoomingEnabled: false, // so that the page scrolls; buttons zoom
-        style: [
-          { selector: "node", style: { shape: "round-rectangle", width: "data(width)", height: "data(height)", label: "data(text)", "text-wrap": "wrap", "text-valign": "center", "font-size": 12, "font-family": "sans-serif", color: ink, "background-color": band, "border-width": 1, "border-color": faint } },
-          { selector: "node.end", style: { shape: "ellipse", "background-color": paper } },
-          { selector: "node.failing", style: { "border-color": bad, "border-width": 3 } },
-          { selector: "edge", style: { width: "data(width)", label: "data(text)", "font-size": 10, color: ink, "text-background-color": paper, "text-background-opacity": 0.85, "text-background-padding": "1px", "line-color": faint, "target-arrow-color": faint, "target-arrow-shape": "triangle", "curve-style": "bezier", opacity: 0.8 } },
-          { selector: "edge:loop", style: { "loop-direction": "90deg", "loop-sweep": "-50deg", "control-point-step-size": (e) => 0.6 * e.source().width() } },
-          { selector: ".chosen", style: { "border-color": link, "border-width": 3, "line-color": link, "target-arrow-color": link, opacity: 1 } },
-          { selector: ".apart", style: { opacity: 0.15 } },
-        ],
+        style: graphStyle(),
         layout: { name: "dagre", rankDir: "TB", nodeSep: 30, rankSep: 45, animate: false },
       });
       cy.on("tap", "node", (ev) => choose(ev.target.data("tool")));
@@ -245,6 +272,65 @@
     dark.addEventListener("change", draw);
     nothing();
     draw();
+  };
+
+  // The graph of states: nodes are states, edges are calls.
+  apps["state-graph"] = (root, data) => {
+    const edges = data.edges.map(([from, to, call, count]) => ({ from, to, call, count }));
+    const into = data.states.map((_, i) => edges.filter((e) => e.to === i && e.from !== i).sort((a, b) => b.count - a.count));
+    const name = (i) => (i === 0 ? "start" : `state ${data.states[i].state}`);
+    const stateID = nextID();
+    const chosen = make("select", { id: stateID }, make("option", { value: "" }, "none"));
+    data.states.forEach((s, i) => chosen.append(make("option", { value: i }, `${name(i)}${into[i].length ? `, after ${short(data.tools[into[i][0].call], 40)}` : ""}`)));
+    const { closer, farther, fit } = zoomers(() => cy);
+    const canvas = make("div", { class: "map", role: "img", "aria-label": "Graph of states: the table below counts them, and the list beside it says what is chosen" });
+    const details = make("div", { class: "details", role: "region", "aria-label": "Details of the state that is chosen", "aria-live": "polite", tabindex: 0 });
+    root.append(
+      make("div", { class: "controls" }, make("label", { for: stateID }, "state "), chosen, closer, farther, fit),
+      make("div", { class: "map-and-details" }, canvas, details));
+    let cy;
+    const draw = () => {
+      const most = Math.max(1, ...edges.map((e) => e.count));
+      const elements = data.states.map((s, i) => ({
+        data: { id: `n${i}`, state: i, ...box([i === 0 ? "start" : short(into[i].length ? data.tools[into[i][0].call] : name(i), 28), countOf(s.visits, "visit")]) },
+        classes: i === 0 ? "end" : s.joins ? "joined" : "",
+      }));
+      const between = new Map();
+      for (const e of edges) {
+        const key = `${e.from} ${e.to}`;
+        between.set(key, { ...e, count: e.count + (between.get(key)?.count ?? 0) });
+      }
+      let k = 0;
+      for (const e of between.values()) elements.push({ data: { id: `e${k++}`, source: `n${e.from}`, target: `n${e.to}`, text: number(e.count), width: 1 + 5 * Math.sqrt(e.count / most) } });
+      cy?.destroy();
+      cy = cytoscape({ container: canvas, elements, userZoomingEnabled: false, style: graphStyle(), layout: { name: "dagre", rankDir: "LR", nodeSep: 12, rankSep: 45, animate: false } });
+      cy.on("tap", "node", (ev) => choose(ev.target.data("state")));
+      cy.on("tap", (ev) => { if (ev.target === cy) choose(null); });
+      if (chosen.value !== "") mark(Number(chosen.value));
+    };
+    const mark = (i) => {
+      cy.elements().removeClass("chosen apart");
+      if (i == null) return;
+      const node = cy.getElementById(`n${i}`);
+      cy.elements().not(node.closedNeighborhood()).addClass("apart");
+      node.connectedEdges().union(node).addClass("chosen");
+    };
+    const list = (some, other) => make("ul", {}, ...some.slice(0, 8).map((e) => make("li", {}, make("code", {}, short(data.calls[e.call], 90)), `, ${countOf(e.count, "time")}, ${other(e)}`)));
+    const choose = (i) => {
+      mark(i);
+      chosen.value = i == null ? "" : i;
+      if (i == null) return details.replaceChildren(make("p", {}, "Choose a state. Boxes bear the call that most often led there; a double frame is a state in which rules made different histories one."));
+      const s = data.states[i];
+      const facts = [["visits", number(s.visits)], ["runs that end here", number(s.ends)]];
+      if (s.joins) facts.push(["alike here", s.joins.join(", ") || "by what came before"], ["by the rules", s.rules ? s.rules.join(", ") : "none here: it had happened before"]);
+      details.replaceChildren(make("h3", {}, name(i)), fields(facts),
+        make("h4", {}, "Comes from"), list(into[i], (e) => `from ${name(e.from)}`),
+        make("h4", {}, "Goes on with"), list(edges.filter((e) => e.from === i).sort((a, b) => b.count - a.count), (e) => (e.to === i ? "and stays" : `to ${name(e.to)}`)));
+    };
+    chosen.addEventListener("change", () => choose(chosen.value === "" ? null : Number(chosen.value)));
+    dark.addEventListener("change", draw);
+    draw();
+    choose(null);
   };
 
   // Timelines: one row a run, one mark a call.
@@ -335,8 +421,17 @@
     choose();
   };
 
+  // What is further down is drawn when it is come to, or printed.
   for (const root of document.querySelectorAll("[data-app]")) {
-    const data = JSON.parse(root.querySelector('script[type="application/json"]').textContent);
-    apps[root.dataset.app](root, data);
+    const run = () => apps[root.dataset.app](root, JSON.parse(root.querySelector('script[type="application/json"]').textContent));
+    if (root.dataset.app !== "state-graph" || !globalThis.IntersectionObserver) {
+      run();
+      continue;
+    }
+    let drawn = false;
+    const once = () => { if (!drawn) { drawn = true; near.disconnect(); run(); } };
+    const near = new IntersectionObserver((seen) => { if (seen.some((e) => e.isIntersecting)) once(); }, { rootMargin: "600px" });
+    near.observe(root);
+    addEventListener("beforeprint", once);
   }
 })();

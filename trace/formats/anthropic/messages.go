@@ -309,8 +309,11 @@ func (s *anthropicSigns) record(c *jsonscan.Cursor, inMessage bool) {
 
 func (s *anthropicSigns) message(c *jsonscan.Cursor) {
 	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) == "content" {
+		switch string(c.Key()) {
+		case "content":
 			s.content(c)
+		case "ts": // Cline's
+			s.other = true
 		}
 	}
 }

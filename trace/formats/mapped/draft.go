@@ -17,19 +17,19 @@ import (
 var (
 	toolNames      = words("tool_name toolName tool function_name functionName function api_name api action_name action method fn operation op skill command_name cmd name")
 	argumentNames  = words("arguments args tool_input toolInput tool_args toolArgs action_input actionInput parameters params kwargs input inputs payload options body request data")
-	resultNames    = words("result tool_result toolResult output tool_output observation response return_value returned return outcome answer")
+	resultNames    = words("result tool_result toolResult output tool_output observation response return_value returned return outcome answer out")
 	answersNames   = words("tool_call_id toolCallId call_id callId action_id in_reply_to reply_to for request_id parent_id")
 	idNames        = words("call_id callId tool_call_id toolCallId id uuid")
 	failureNames   = words("error err exception failure is_error isError failed error_message")
 	goodNames      = words("success ok succeeded")
 	roleNames      = words("role speaker from author sender actor who source type kind event event_type")
-	textNames      = words("content text message utterance value msg said body")
+	textNames      = words("content text message utterance value msg said body completion reply")
 	thoughtNames   = words("thought reasoning thinking rationale")
-	timeNames      = words("timestamp time ts created_at createdAt at start_time startTime started_at start date when")
+	timeNames      = words("timestamp time ts t created_at createdAt at start_time startTime started_at start date when")
 	endNames       = words("end_time endTime ended_at finished_at end")
 	modelNames     = words("model model_name modelName model_id llm engine")
 	turnNames      = words("turn turn_id turnId step step_id stepId response_id message_id iteration round")
-	trajectoryName = words("trajectory_id trajectoryId run_id runId session_id sessionId session conversation_id conversationId conversation trace_id traceId thread_id threadId chat_id episode_id episode rollout_id run request_group dialog_id chat chatId dialog thread interaction_id workflow_id job_id case_id ticket ticket_id")
+	trajectoryName = words("trajectory_id trajectoryId run_id runId session_id sessionId session conversation_id conversationId conversation trace_id traceId thread_id threadId chat_id episode_id episode rollout_id run request_group dialog_id chat chatId dialog thread interaction_id workflow_id job_id case_id ticket ticket_id conv conv_id convId convo convo_id")
 	taskNames      = words("task_id taskId instance_id question_id problem_id test_id case_id task scenario")
 	userNames      = words("question query prompt instruction goal user_input userInput request problem task input")
 	answerNames    = words("final_answer finalAnswer answer final_output final_response response output completion")
@@ -321,7 +321,11 @@ func (d *drafter) propose(p *proposal, c callShape, records []trace.Value) {
 		return false
 	}
 	from("id", idNames, isScalar)
-	from("result", resultNames, anyKind)
+	if !from("result", resultNames, anyKind) && role {
+		if name := event.member(resultNames, anyKind); name != "" {
+			p.set("result", []string{name})
+		}
+	}
 	from("error", failureNames, anyKind)
 	from("ok", goodNames, func(m *memberShape) bool { return m.kinds[trace.Bool] > 0 })
 	if role {

@@ -2,6 +2,7 @@ package otel_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -184,13 +185,64 @@ func BenchmarkDecodeOTLP(b *testing.B) {
 		}
 		all = append(all, copied...)
 	}
+	benchmarkRead(b, "otlp", all)
+}
+
+// BenchmarkDecodeFlat reads 200 traces of an agent with three responses and a call
+// between each two, whose requests repeat what was said, a span a line.
+func BenchmarkDecodeFlat(b *testing.B) {
+	text := func(value any) string {
+		out, err := json.Marshal(value)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return string(out)
+	}
+	type object = map[string]any
+	said := func(role string, parts ...any) object { return object{"role": role, "parts": parts} }
+	var all []byte
+	for i := range 200 {
+		line := func(n int, parent any, name string, attributes object) {
+			start := 1786462015000000000 + int64(i)*1e9 + int64(n)*1e6
+			all = append(append(all, text(object{
+				"trace_id": fmt.Sprintf("%032x", i+1), "span_id": fmt.Sprintf("%016x", n), "parent_span_id": parent, "name": name,
+				"start_time": start, "end_time": start + 1e6, "attributes": attributes, "status": object{"code": "OK"},
+			})...), '\n')
+		}
+		history := []object{said("system", object{"type": "text", "content": strings.Repeat("You answer questions. ", 40)}), said("user", object{"type": "text", "content": fmt.Sprint("Question ", i)})}
+		for turn := range 3 {
+			id := fmt.Sprint("call_", i, "_", turn)
+			answer := said("assistant", object{"type": "tool_call", "id": id, "name": "search", "arguments": object{"query": fmt.Sprint(i, turn)}})
+			if turn == 2 {
+				answer = said("assistant", object{"type": "text", "content": "It is so."})
+			}
+			line(10*turn+2, fmt.Sprintf("%016x", 1), "chat m", object{
+				"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.usage.input_tokens": 500, "gen_ai.usage.output_tokens": 20,
+				"gen_ai.input.messages": text(history), "gen_ai.output.messages": text([]object{answer}),
+			})
+			if turn == 2 {
+				break
+			}
+			result := strings.Repeat("A line of what was found. ", 20)
+			line(10*turn+3, fmt.Sprintf("%016x", 1), "execute_tool search", object{
+				"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search", "gen_ai.tool.call.id": id, "gen_ai.tool.call.arguments": text(object{"query": fmt.Sprint(i, turn)}), "gen_ai.tool.call.result": result,
+			})
+			history = append(history, answer, said("tool", object{"type": "tool_call_response", "id": id, "response": result}))
+		}
+		line(1, nil, "invoke_agent a", object{"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a"})
+	}
+	benchmarkRead(b, "spans", all)
+}
+
+// benchmarkRead reads a file of a format.
+func benchmarkRead(b *testing.B, format string, text []byte) {
 	path := filepath.Join(b.TempDir(), "all.jsonl")
-	if err := os.WriteFile(path, all, 0o666); err != nil {
+	if err := os.WriteFile(path, text, 0o666); err != nil {
 		b.Fatal(err)
 	}
-	b.SetBytes(int64(len(all)))
+	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for b.Loop() {
-		formattest.ReadFile(b, path, "otlp", trace.Options{Workers: 1})
+		formattest.ReadFile(b, path, format, trace.Options{Workers: 1})
 	}
 }

@@ -64,6 +64,20 @@ func first(object []byte, names ...string) []byte {
 	return nil
 }
 
+// saysSomething reports whether a content has a part that says something: an invocation
+// that ended with a call has one without.
+func saysSomething(content []byte) bool {
+	c := jsonscan.New(build.MemberRaw(content, "parts"))
+	for ok := c.Array(); ok && c.Element(); {
+		for ok := c.Object(); ok && c.Member(); {
+			if c.Kind() != jsonscan.Null {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func readADK(l *log, record []byte) {
 	t := l.b.Trajectory
 	t.ID = text(record, "eval_id")
@@ -114,6 +128,8 @@ func readADK(l *log, record []byte) {
 			l.add([]build.Item{{Kind: build.ItemResult, ID: []byte(text(one, "id")), Tool: []byte(text(one, "name")), Value: raw(build.MemberRaw(one, "response"))}}, s)
 		}
 		l.inTurn = false
-		contents(first(invocation, "final_response", "finalResponse"), s)
+		if answer := first(invocation, "final_response", "finalResponse"); saysSomething(answer) {
+			contents(answer, s)
+		}
 	}
 }

@@ -184,7 +184,7 @@ func readMessages(l *log, record []byte) {
 	case "session", "session_start", "session_meta", "session_info":
 		t.ID, t.Session = cmp.Or(t.ID, text(record, "id"), text(record, "sessionId")), cmp.Or(t.Session, text(record, "id"))
 		return
-	case "result", "completion": // the end of a stream, with its last answer again
+	case "result", "completion", "complete": // the end of a stream, with its last answer again
 		l.completed(record)
 		if build.MemberRaw(record, "message") == nil && build.MemberRaw(record, "role") == nil {
 			return

@@ -158,6 +158,9 @@ func ReadUsage(object []byte, forms ...*Usage) (u trace.Usage) {
 	return u
 }
 
+// UsageVSCode is how Copilot Chat counts the tokens of a request.
+var UsageVSCode = Usage{counts: map[string]part{"promptTokens": input, "outputTokens": output}}
+
 // UsageCline is how Cline counts the tokens of a message.
 var UsageCline = Usage{
 	counts: map[string]part{"prompt": input, "completion": output, "cached": cached},

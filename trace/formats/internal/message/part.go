@@ -63,6 +63,7 @@ type messagePart struct {
 	calls, answer bool // a member says that it is a call, or a result
 	code          bool // Gemini's code execution
 	nested        int
+	members       int // that are not null
 }
 
 // kind returns what a part is.
@@ -95,6 +96,8 @@ func (p *messagePart) kind() partKind {
 		kind = partText
 	case len(p.typ) == 0 && len(p.name) > 0 && !p.args.IsZero() && p.result.IsZero():
 		kind = partCall
+	case p.members == 0: // nothing was said in it
+		kind = partMark
 	}
 	return kind
 }
@@ -125,6 +128,7 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 	if c.Kind() == jsonscan.Null && string(c.Key()) != "arguments" && string(c.Key()) != "args" {
 		return // libraries write all members that there can be
 	}
+	p.members++
 	switch key := string(c.Key()); key {
 	case "type", "part_kind", "kind", "block_type", "content_type", "$type":
 		if text, ok := c.Text(); ok && (len(p.typ) == 0 || key == "part_kind") {
@@ -323,7 +327,35 @@ func (p *messagePart) resultItem() build.Item {
 		}
 	}
 	it.Value = wrappedResult(it.Value)
+	if value := build.InnerJSON(it.Value); it.Value.Form == trace.FormJSON && build.IsKind(value, '{') {
+		if content, ok := protocolResult(value); ok {
+			if string(build.MemberRaw(value, "isError")) == "true" {
+				it.Status = trace.StatusFailed
+			}
+			it.Value = content
+		}
+	}
 	return it
+}
+
+// protocolResult returns the content of a result as MCP's protocol writes it:
+// {"content": [...], "isError"}, with nothing but what the protocol has beside it.
+func protocolResult(object []byte) (content trace.Raw, ok bool) {
+	marked := false
+	c := jsonscan.New(object)
+	for is := c.Object(); is && c.Member(); {
+		switch string(c.Key()) {
+		case "content":
+			content = build.ReadContent(&c)
+			ok = content.Form == trace.FormParts
+		case "isError", "resultType", "structuredContent":
+			marked = true
+		case "_meta":
+		default:
+			return trace.Raw{}, false
+		}
+	}
+	return AsResult(content), ok && marked
 }
 
 // wrappedResult returns the value inside of a result that a library has put into

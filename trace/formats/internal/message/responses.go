@@ -155,7 +155,9 @@ func (d *Responses) Append(items []build.Item, m *responsesItem, answer bool) []
 	case kind == "mcp_call":
 		items = append(items, d.serverCall(m))
 	case bytes.HasSuffix(m.kind, []byte("_output")):
-		items = append(items, m.result())
+		if it := m.result(); !(answer || len(it.ID) == 0) || !answeredInside(items, &it, m.kind) {
+			items = append(items, it)
+		}
 	case bytes.HasSuffix(m.kind, []byte("_call")):
 		items = append(items, d.call(m))
 	default:
@@ -168,6 +170,28 @@ func (d *Responses) Append(items []build.Item, m *responsesItem, answer bool) []
 		d.items[string(m.id)] = items[start:len(items):len(items)]
 	}
 	return items
+}
+
+// answeredInside gives a call of a response the result that the interface itself put
+// behind it, in the same response: of a tool that it runs. It returns false if there is
+// no such call.
+func answeredInside(items []build.Item, result *build.Item, kind []byte) bool {
+	tool := bytes.TrimSuffix(bytes.TrimSuffix(kind, []byte("_output")), []byte("_call"))
+	for i := len(items) - 1; i >= 0; i-- {
+		it := &items[i]
+		if it.Kind == build.ItemUser || it.Kind == build.ItemResult {
+			return false
+		}
+		if it.Kind != build.ItemCall || len(result.ID) > 0 && !bytes.Equal(it.ID, result.ID) || len(result.ID) == 0 && (!bytes.Equal(it.Tool, tool) || !it.Result.IsZero()) {
+			continue
+		}
+		it.Answered, it.Result = true, result.Value
+		if result.Status != trace.StatusUnknown {
+			it.Status = result.Status
+		}
+		return true
+	}
+	return false
 }
 
 // message adds a message.
@@ -201,7 +225,7 @@ func (d *Responses) call(m *responsesItem) build.Item {
 	if it.Value.IsZero() {
 		it.Value = m.action
 	}
-	if len(m.space) > 0 && len(it.Tool) > 0 {
+	if len(m.space) > 0 && len(it.Tool) > 0 && !bytes.Equal(m.space, m.name) { // a tool that was looked for is its own namespace
 		it.Tool = bytes.Join([][]byte{bytes.TrimSuffix(m.space, []byte("__")), m.name}, []byte("__"))
 	}
 	switch string(m.kind) {

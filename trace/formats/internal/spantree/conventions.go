@@ -169,8 +169,11 @@ func (s *Span) callID() string {
 		if v.Kind == trace.Array {
 			v.Text = string(v.AppendCanonical(nil))
 		}
-		if v.Text != "" {
+		if v.Text != "" && v.Text[0] == '[' {
 			return string(message.CallID([]byte(v.Text)))
+		}
+		if v.Text != "" {
+			return v.Text
 		}
 	}
 	return string(s.Called)
@@ -304,7 +307,7 @@ func (s *Span) attributeUsage() (u trace.Usage, apart bool) {
 
 // responseUsage returns the tokens that the recorded response counts itself.
 func (s *Span) responseUsage() trace.Usage {
-	for _, name := range []string{"output.value", "gcp.vertex.agent.llm_response"} {
+	for _, name := range []string{"output.value", "gcp.vertex.agent.llm_response", "mlflow.spanOutputs"} {
 		if v, ok := s.Attribute(name); ok {
 			if u, _ := message.FindUsage(build.InnerJSON(build.RawOf(v))); u.Known {
 				return u

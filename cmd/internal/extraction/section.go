@@ -1,0 +1,84 @@
+package extraction
+
+import (
+	"fmt"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/rules"
+)
+
+// cardsShown is how many meta-tools, and how many rules for reading ahead, a page draws.
+const cardsShown = 12
+
+// Section returns what a report shows of the meta-tools and the rules for reading ahead
+// that `awo extract` would write: pictures of them with their evidence. v is the verdict
+// of a back-test on the same traces, nil if there was none. It reads the traces of in
+// several times.
+func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *verdict.JSON, seed uint64) ([]report.Block, error) {
+	o := Options{
+		InputOptions: cli.InputOptions{Seed: seed}, Threshold: candidate.DefaultThreshold, Algorithm: string(compile.Patterns), MaxExtra: bind.DefaultMaxExtra,
+		AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Verdict: "never", By: "none", Prefetch: learn.DefaultThreshold,
+	}
+	against := ""
+	if v != nil {
+		if _, known := v.CallingTurnsSaved.Value(); known {
+			if v.Options.Use > 0 {
+				o.Prefetch = v.Options.Use
+			}
+			switch {
+			case v.Action == string(backtest.DoByAgent):
+				against = "The verdict above is one for each of several agents; these are what could be offered to all of them."
+			case v.Options.Select == "":
+				against = "The verdict above is against offering meta-tools here, so `awo extract` offers none unless it is told to (--verdict never); these are what it could offer."
+			default:
+				o.Select, o.Threshold, o.MaxTools = v.Options.Select, cli.OrAuto(v.Options.Threshold), v.Options.MaxTools
+			}
+		}
+	}
+	c, err := compileAndChoose(j, in, set, meter, &o)
+	if err != nil {
+		return nil, err
+	}
+	out := extractionResult(in, o, c, c.Merged.Masker(false))
+	var blocks []report.Block
+	if cards := flowCards(c, out); len(cards) > 0 {
+		blocks = append(blocks, report.Paragraph(against), cards[:min(len(cards), cardsShown)])
+		if more := len(cards) - cardsShown; more > 0 {
+			blocks = append(blocks, report.Paragraph(fmt.Sprintf("%s more in the table.", cli.CountOf(more, "meta-tool"))))
+		}
+		blocks = append(blocks, offeredTable(in, out))
+	} else {
+		blocks = append(blocks, report.Paragraph(extractionAnswer(o, out)))
+	}
+	ahead, err := readsAhead(j, in, set, meter, o, c)
+	if err != nil {
+		return nil, err
+	}
+	if found := prefetchResult(ahead); found != nil && len(found.Rules) > 0 {
+		blocks = append(blocks, report.Paragraph("Reads that usually follow from an answer, and can be made before the agent asks:"),
+			readCards(found.Rules[:min(len(found.Rules), cardsShown)]), prefetchTable(found.Rules))
+	}
+	return blocks, nil
+}
+
+// offeredTable lists the meta-tools that are offered.
+func offeredTable(in *cli.Intake, out JSON) *report.Table {
+	var offered []metaToolJSON
+	for i := range out.MetaTools {
+		if out.MetaTools[i].Status == statusEmitted {
+			offered = append(offered, out.MetaTools[i])
+		}
+	}
+	table := metaToolTable(in, out, offered)
+	table.ID = "offered"
+	table.Title = "Meta-tools"
+	return table
+}

@@ -1,0 +1,192 @@
+// Command worth makes the tables of docs/benchmarks.md that say what is saved on tasks that
+// were not compiled from: it runs `awo backtest` on the office world and on every file
+// given, and prints Markdown.
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+type interval struct{ Lo, Hi *float64 }
+
+type technique struct {
+	Technique    string
+	CallingTurns int                 `json:"calling_turns"`
+	Saved        int                 `json:"calling_turns_saved"`
+	Tokens       *float64            `json:"tokens_saved"`
+	USD          *float64            `json:"cost_saved_usd"`
+	Precision    *float64            `json:"precision"`
+	Moments      int                 `json:"moments"`
+	Intervals    map[string]interval `json:"intervals"`
+	Ahead        int                 `json:"reads_ahead"`
+	InVain       int                 `json:"reads_in_vain"`
+	Stale        int                 `json:"stale"`
+	AfterUser    int                 `json:"after_user_message"`
+	Blind        *struct {
+		Saved  int      `json:"calling_turns_saved"`
+		Reads  int      `json:"extra_reads"`
+		Writes int      `json:"extra_writes"`
+		Tokens *float64 `json:"tokens_saved"`
+		USD    *float64 `json:"money_saved"`
+	}
+}
+
+type options struct {
+	Select    string
+	Threshold int
+	MaxTools  int     `json:"max_tools"`
+	Use       float64 `json:"prefetch_threshold"`
+	Lazily    bool
+}
+
+type saved struct {
+	Action    string
+	Options   options
+	Turns     *float64 `json:"calling_turns_saved"`
+	Tokens    *float64 `json:"tokens_saved"`
+	USD       *float64 `json:"money_saved"`
+	Intervals map[string]interval
+}
+
+type result struct {
+	Split struct {
+		Test int `json:"test_tasks"`
+	}
+	Techniques []technique
+	Verdict    *struct {
+		saved
+		Objective string
+		Hindsight saved
+	}
+}
+
+func (r *result) of(name string) *technique {
+	for i := range r.Techniques {
+		if r.Techniques[i].Technique == name {
+			return &r.Techniques[i]
+		}
+	}
+	log.Fatalf("the back-test says nothing of %s", name)
+	return nil
+}
+
+func main() {
+	log.SetFlags(0)
+	awo := flag.String("awo", "bin/awo", "the program")
+	flag.Parse()
+	const office = "testdata/office/trajectories.jsonl.gz"
+	var tables [3]strings.Builder
+	for _, file := range append([]string{office}, flag.Args()...) {
+		name, args := strings.TrimSuffix(filepath.Base(file), ".json"), []string{file}
+		if file == office {
+			name, args = "office, with rules", append(args, "--rules", "testdata/office/rules.yaml")
+		}
+		now := backtest(*awo, args, "--techniques", "batch,patterns,prefetch,all,bound,bound-chains")
+		before := backtest(*awo, args, "--techniques", "patterns", "--batches", "--write-precision", "0", "--objective", "none")
+		now.rows(name, before, &tables)
+	}
+	fmt.Println("| traces (tasks), calling turns | batches and writes too | perfect | blind | precision at moments (95 %) | extra reads | extra writes | saved blind, perfect | batch | bound: reached | bound of chains: reached |\n|---|---:|---:|---:|---|---:|---:|---|---:|---|---|")
+	fmt.Println(tables[0].String())
+	fmt.Println("| traces | prefetch | share | after a user message | reads | in vain, a turn saved | stale | saved | all | share | points above patterns |\n|---|---:|---:|---:|---:|---|---:|---|---:|---:|---:|")
+	fmt.Println(tables[1].String())
+	fmt.Println("| traces | verdict | saved | calling turns | best in hindsight |\n|---|---|---|---:|---|")
+	fmt.Print(tables[2].String())
+}
+
+func backtest(awo string, args []string, more ...string) *result {
+	c := exec.Command(awo, append(append([]string{"backtest", "--format", "json", "--quiet", "--sweep", "", "--sweep-tools", ""}, args...), more...)...)
+	out, err := c.Output()
+	if err != nil {
+		log.Fatalf("%v: %v", c.Args, err)
+	}
+	r := &result{}
+	if err := json.Unmarshal(out, r); err != nil {
+		log.Fatal(err)
+	}
+	return r
+}
+
+func (r *result) rows(name string, before *result, to *[3]strings.Builder) {
+	p, ahead, all := r.of("patterns"), r.of("prefetch"), r.of("all")
+	precision := ""
+	if p.Precision != nil {
+		precision = fmt.Sprintf("%.0f %% of %d", 100**p.Precision, p.Moments)
+		if i := p.Intervals["precision"]; i.Lo != nil {
+			precision += fmt.Sprintf(" (%.0f to %.0f)", 100**i.Lo, 100**i.Hi)
+		}
+	}
+	bound, chains := r.of("bound"), r.of("bound-chains")
+	every := before.of("patterns").Saved
+	fmt.Fprintf(&to[0], "| %s (%d), %d | %d | %d | %d | %s | %d | %d | %s, %s | %d | %d: %s | %d: %s |\n",
+		name, r.Split.Test, p.CallingTurns, every, p.Saved, p.Blind.Saved, precision, p.Blind.Reads, p.Blind.Writes,
+		amount(p.Blind.USD, p.Blind.Tokens), amount(p.USD, p.Tokens), r.of("batch").Saved, bound.Saved, share(every, bound.Saved), chains.Saved, share(p.Saved, chains.Saved))
+	vain := ""
+	if ahead.Saved > 0 {
+		vain = fmt.Sprintf("%d, %.1f", ahead.InVain, float64(ahead.InVain)/float64(ahead.Saved))
+	}
+	fmt.Fprintf(&to[1], "| %s | %d | %s | %d | %d | %s | %d | %s | %d | %s | %.1f |\n", name, ahead.Saved, share(ahead.Saved, ahead.CallingTurns), ahead.AfterUser, ahead.Ahead,
+		cmp.Or(vain, fmt.Sprint(ahead.InVain)), ahead.Stale, amount(ahead.USD, ahead.Tokens), all.Saved, share(all.Saved, all.CallingTurns), 100*float64(all.Saved-p.Saved)/float64(max(p.CallingTurns, 1)))
+	v := r.Verdict
+	metric := "tokens_saved"
+	if v.Objective == "money" {
+		metric = "money_saved"
+	}
+	text := amount(v.USD, v.Tokens)
+	if i := v.Intervals[metric]; i.Lo != nil {
+		lo, hi := *i.Lo, *i.Hi
+		if metric == "money_saved" {
+			text += fmt.Sprintf(" (%.3f to %.3f)", lo, hi)
+		} else {
+			text += fmt.Sprintf(" (%.0f to %.0f)", lo, hi)
+		}
+	}
+	turns := 0.0
+	if v.Turns != nil {
+		turns = *v.Turns
+	}
+	fmt.Fprintf(&to[2], "| %s | %s | %s | %.0f | %s: %s |\n", name, v.words(), text, turns, v.Hindsight.words(), amount(v.Hindsight.USD, v.Hindsight.Tokens))
+}
+
+// words say what a verdict is.
+func (s *saved) words() string {
+	words := strings.ReplaceAll(s.Action, "-", " ")
+	if s.Options.Use > 0 {
+		words += fmt.Sprintf(" from %g", s.Options.Use)
+	}
+	if s.Options.Select != "" {
+		words += fmt.Sprintf(" (%s, threshold %d", s.Options.Select, s.Options.Threshold)
+		if s.Options.MaxTools > 0 {
+			words += fmt.Sprintf(", at most %d", s.Options.MaxTools)
+		}
+		words += ")"
+	}
+	if s.Options.Lazily {
+		words += ", registered when needed"
+	}
+	return words
+}
+
+// amount is money where it is known, and else tokens.
+func amount(usd, tokens *float64) string {
+	switch {
+	case usd != nil:
+		return fmt.Sprintf("%.3f USD", *usd)
+	case tokens != nil:
+		return fmt.Sprintf("%.0f tokens", *tokens)
+	}
+	return "not known"
+}
+
+func share(part, whole int) string {
+	if whole == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(whole))
+}
