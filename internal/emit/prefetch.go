@@ -31,7 +31,7 @@ var PrefetchPython = Emitter{
 	Name: "prefetch.py",
 	Doc:  "a Python module that reads ahead for a call_tool of the user's",
 	Emit: func(in Results) ([]File, error) {
-		shared, err := between(pythonRuntime, "def _select(", "def _is_type(")
+		shared, err := shared(pythonRuntime, [2]string{"def _content(", "def _bindable("}, [2]string{"def _select(", "def _is_type("})
 		if err != nil {
 			return nil, err
 		}
@@ -48,12 +48,25 @@ var PrefetchTypeScript = Emitter{
 	Name: "prefetch.ts",
 	Doc:  "a TypeScript module that reads ahead for a callTool of the user's",
 	Emit: func(in Results) ([]File, error) {
-		shared, err := between(typeScriptRuntime, "/** select returns", "const isType:")
+		shared, err := shared(typeScriptRuntime, [2]string{"/** content returns", "/** bindable returns"}, [2]string{"/** select returns", "const isType:"})
 		if err != nil {
 			return nil, err
 		}
 		return in.prefetchModule("prefetch.ts", prefetchTypeScript, "  ", shared)
 	},
+}
+
+// shared returns the parts of a runtime that both kinds of modules hold.
+func shared(runtime string, marks ...[2]string) (string, error) {
+	out := ""
+	for _, m := range marks {
+		part, err := between(runtime, m[0], m[1])
+		if err != nil {
+			return "", err
+		}
+		out += part
+	}
+	return out, nil
 }
 
 // between returns the part of a text from one mark to another: what modules share of

@@ -322,6 +322,88 @@ func TestPrefetchChangesNothing(t *testing.T) {
 	}
 }
 
+// TestPrefetchOfContentBlocks: results of MCP are read as meta-tools read them, and what is
+// attached is one block more.
+func TestPrefetchOfContentBlocks(t *testing.T) {
+	set := prefetch.Set{Reads: []string{"get_order", "get_user"}, Rules: []prefetch.Rule{
+		{ID: "orders", Source: prefetch.Source{Tool: "get_user", Path: mustPath(t, "$.orders[*]")}, Target: prefetch.Target{Tool: "get_order", Argument: "id"}, Depth: 1},
+	}}
+	block := func(text string) any { return map[string]any{"type": "text", "text": text} }
+	user := map[string]any{"orders": []any{"o-1"}}
+	const ahead = `{"read_ahead":[{"tool":"get_order","arguments":{"id":"o-1"},"result":"sent"}]}`
+	for name, tc := range map[string]struct{ own, want any }{
+		"text":       {map[string]any{"content": []any{block(`{"orders":["o-1"]}`)}}, map[string]any{"content": []any{block(`{"orders":["o-1"]}`), block(ahead)}}},
+		"structured": {map[string]any{"structuredContent": user, "content": []any{block("told")}}, map[string]any{"structuredContent": user, "content": []any{block("told"), block(ahead)}}},
+		"no content": {map[string]any{"structuredContent": user}, map[string]any{"structuredContent": user, "content": []any{block(`{"orders":["o-1"]}`), block(ahead)}}},
+		"blocks":     {[]any{block(`{"orders":["o-1"]}`)}, []any{block(`{"orders":["o-1"]}`), block(ahead)}},
+		"an error":   {map[string]any{"isError": true, "content": []any{block(`{"orders":["o-1"]}`)}}, map[string]any{"isError": true, "content": []any{block(`{"orders":["o-1"]}`)}}},
+		"no result":  {map[string]any{"content": "plain", "orders": []any{"o-1"}}, map[string]any{"content": "plain", "orders": []any{"o-1"}, "read_ahead": []any{map[string]any{"tool": "get_order", "arguments": map[string]any{"id": "o-1"}, "result": "sent"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			steps := []agentStep{{
+				Call: [2]any{"get_user", map[string]any{"id": "u"}}, Own: reply{"ok": tc.own},
+				Ahead: [][3]any{{"get_order", map[string]any{"id": "o-1"}, reply{"ok": map[string]any{"content": []any{block("sent")}}}}},
+			}}
+			want, err := json.Marshal(tc.want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			expected, err := trace.ParseValue(want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range readers(t, &set) {
+				for range 2 { // the second run of Python is asynchronous
+					done := p.runSteps(t, map[string]any{}, steps)
+					if got, err := trace.ParseValue(done[0].Got["ok"]); err != nil || !got.Equal(expected) {
+						t.Errorf("%s: got %s, want %s", p.language, done[0].Got["ok"], want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestPrefetchBesideAWrite: what was read while the agent made a call that may change
+// something is not attached; what was read after such a call is.
+func TestPrefetchBesideAWrite(t *testing.T) {
+	set := prefetch.Set{Reads: []string{"get_order", "get_user"}, Rules: []prefetch.Rule{
+		{ID: "orders", Source: prefetch.Source{Tool: "get_user", Path: mustPath(t, "$.orders[*]")}, Target: prefetch.Target{Tool: "get_order", Argument: "id"}, Depth: 1},
+	}}
+	user, sent := map[string]any{"orders": []any{"o-1"}}, map[string]any{"status": "sent"}
+	for name, tc := range map[string]struct {
+		own, ahead reply
+		attached   int
+	}{
+		"none":                 {reply{"ok": user}, reply{"ok": sent}, 1},
+		"while it was read":    {reply{"ok": user}, reply{"ok": sent, "meanwhile": true}, 0},
+		"before it was known":  {reply{"ok": user, "meanwhile": true}, reply{"ok": sent}, 1},
+		"and the read failed":  {reply{"ok": user}, reply{"failed": "gone", "meanwhile": true}, 0},
+		"and the agent failed": {reply{"failed": "gone", "meanwhile": true}, reply{"ok": sent}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			steps := []agentStep{{
+				Call: [2]any{"get_user", map[string]any{"id": "u"}}, Own: tc.own,
+				Ahead: [][3]any{{"get_order", map[string]any{"id": "o-1"}, tc.ahead}},
+			}}
+			for _, p := range readers(t, &set) {
+				for range 2 { // the second run of Python is asynchronous
+					done := p.runSteps(t, map[string]any{"seconds": 30}, steps)
+					if done[0].Got["ok"] == nil {
+						if tc.own["ok"] != nil {
+							t.Errorf("%s: got %s", p.language, done[0].Got)
+						}
+						continue
+					}
+					if _, n := withoutAttached(t, done[0].Got["ok"]); n != tc.attached {
+						t.Errorf("%s: %d results are attached, want %d: %s", p.language, n, tc.attached, done[0].Got["ok"])
+					}
+				}
+			}
+		})
+	}
+}
+
 // withoutAttached takes what was attached out of an answer.
 func withoutAttached(t *testing.T, text json.RawMessage) (trace.Value, int) {
 	t.Helper()

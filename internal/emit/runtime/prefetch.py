@@ -339,7 +339,7 @@ class _Run:
         try:
             entries, size = [], 0
             for read, one in made:
-                entry = {"tool": read.tool, "arguments": read.args, "result": _plain(one.result)}
+                entry = {"tool": read.tool, "arguments": read.args, "result": _content(_plain(one.result))[0]}
                 size += len(_compact(entry).encode()) + 1
                 if size > self.max_bytes:
                     break
@@ -359,9 +359,16 @@ def _joined(result, member, entries):
                 return result
             return text[:-1] + ("," if held else "") + json.dumps(member) + ":" + _compact(entries) + "}"
         return result + "\n\n" + _compact({member: entries})
+    block = {"type": "text", "text": _compact({member: entries})}
+    if isinstance(result, list) and _is_blocks(_plain(result)):
+        return [*result, block]
     if isinstance(result, Mapping):
-        out = dict(result)
-        out[member] = entries
+        out, held = dict(result), _plain(result)
+        if not _is_tool_result(held):
+            out[member] = entries
+            return out
+        shown = held.get("content") or [{"type": "text", "text": _compact(held.get("structuredContent"))}]
+        out["content"] = [*shown, block]
         return out
     return {"result": result, member: entries}
 
@@ -371,7 +378,10 @@ def _compact(value):
 
 
 def _read(result):
-    """Return the value of an answer: that of its text where it is JSON."""
+    """Return the value of an answer: what it holds, and of text that where it is JSON."""
+    result, _ = _content(result)
+    if _is_blocks(result):
+        result = _blocks_text(result)
     if isinstance(result, str):
         value = _parsed(result.strip(_BLANKS))
         return result if value is _NOTHING else value

@@ -260,13 +260,17 @@ const bytesOf: (text: string) => number = (text) => {
   return bytes;
 };
 
-/** contents returns the value of an answer: that of its text where it is JSON. */
+/** contents returns the value of an answer: what it holds, and of text that where it is JSON. */
 const contents: (result: any) => any = (result) => {
-  if (typeof result !== "string") {
-    return result;
+  let held: any = content(result).value;
+  if (isBlocks(held)) {
+    held = blocksText(held);
   }
-  const value: Json | undefined = parsed(result.replace(blanks, ""));
-  return value === undefined ? result : value;
+  if (typeof held !== "string") {
+    return held;
+  }
+  const value: Json | undefined = parsed(held.replace(blanks, ""));
+  return value === undefined ? held : value;
 };
 
 /** attached returns an answer with what was read ahead of it. */
@@ -274,7 +278,7 @@ const attached: (run: any, result: any, reads: any[]) => any = (run, result, rea
   const entries: any[] = [];
   let size: number = 0;
   for (const read of reads) {
-    const entry: any = { tool: read.tool, arguments: read.args, result: read.result };
+    const entry: any = { tool: read.tool, arguments: read.args, result: content(read.result).value };
     size += bytesOf(stringify(entry)) + 1;
     if (size > run.maxBytes) {
       break;
@@ -295,10 +299,19 @@ const attached: (run: any, result: any, reads: any[]) => any = (run, result, rea
     }
     return text.slice(0, -1) + (Object.keys(held).length > 0 ? "," : "") + JSON.stringify(run.member) + ":" + stringify(entries) + "}";
   }
+  const block: any = { type: "text", text: stringify({ [run.member]: entries }) };
+  if (isBlocks(result)) {
+    return [...result, block];
+  }
   if (!isObject(result)) {
     return { result, [run.member]: entries };
   }
   const out: any = { ...result };
+  if (isToolResult(result)) {
+    const shown: any = own(result, "content") ?? [];
+    out.content = [...(shown.length > 0 ? shown : [{ type: "text", text: stringify(own(result, "structuredContent") ?? null) }]), block];
+    return out;
+  }
   put(out, run.member, entries);
   return out;
 };

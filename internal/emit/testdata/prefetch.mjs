@@ -9,11 +9,13 @@ const key = (value) =>
   : typeof value === "object" && value !== null ? "{" + Object.keys(value).sort().map((name) => JSON.stringify(name) + ":" + key(value[name])).join() + "}"
   : stringify(value);
 
-let step, own, asked;
+let step, own, asked, wrapped;
 
 const callTool = async (name, args) => {
   let found = step.own;
-  if (own) {
+  if (name === "meanwhile") {
+    found = { ok: {} };
+  } else if (own) {
     own = false;
   } else {
     asked.push([name, parse(stringify(args))]);
@@ -21,6 +23,7 @@ const callTool = async (name, args) => {
   }
   args.spoiled = true;
   if ("slow" in found) await new Promise((resolve) => setTimeout(resolve, 1000 * found.slow));
+  if ("meanwhile" in found) await wrapped("meanwhile", {});
   if ("failed" in found) throw Object.assign(new Error(String(found.failed)), { name: "ToolFailed" });
   if ("error" in found) throw new Error(found.error);
   return parse(stringify(found.ok));
@@ -29,6 +32,7 @@ const callTool = async (name, args) => {
 for await (const line of createInterface({ input: process.stdin })) {
   const { options, steps } = parse(line);
   const call = withPrefetch(callTool, { maxReads: options.max_reads, maxBytes: options.max_bytes, milliseconds: options.seconds === undefined ? undefined : 1000 * options.seconds, parallel: options.parallel });
+  wrapped = call;
   const out = [];
   for (step of steps) {
     own = true;

@@ -1,5 +1,6 @@
 """Runs agents over the module in sys.argv[1]: each line is a run, with the calls that an
 agent makes, what they are answered, and what reads that are made with them are answered.
+An answer may come after another call of the agent, which is made meanwhile.
 Every other run is asynchronous. What was asked and what the agent got goes out."""
 
 import asyncio
@@ -30,13 +31,16 @@ class Tools:
         self.step = None
         self.own = False
         self.asked = []
+        self.call = None
 
     def begin(self, step):
         self.step, self.own, self.asked = step, True, []
 
     def answer(self, name, args):
         with self.lock:
-            if self.own:
+            if name == "meanwhile":
+                found = {"ok": {}}
+            elif self.own:
                 self.own = False
                 found = self.step["own"]
             else:
@@ -64,12 +68,16 @@ def call_tool(name, args):
     found = tools.answer(name, args)
     if "slow" in found:
         time.sleep(found["slow"])
+    if "meanwhile" in found:
+        tools.call("meanwhile", {})
     return finish(found)
 
 
 async def call_later(name, args):
     found = tools.answer(name, args)
     await asyncio.sleep(found.get("slow", 0))
+    if "meanwhile" in found:
+        await tools.call("meanwhile", {})
     return finish(found)
 
 
@@ -87,6 +95,7 @@ for line in sys.stdin:
     runs += 1
     later = runs % 2 == 0
     call = prefetch.with_prefetch(call_later if later else call_tool, **request["options"])
+    tools.call = call
     out = []
     for step in request["steps"]:
         tools.begin(step)
