@@ -174,6 +174,8 @@ type Result struct {
 	Rules            []*Rule
 	Warnings         []Warning
 	overuse          map[*Tool]stat.ArmIntervals
+	surely           map[*Tool]stat.Interval // the same for advice, at a level for all of it together
+	level            float64                 // of intervals that advice rests on
 }
 
 // unitsOf returns units of an arm with the sums of a figure over their sessions, and the
@@ -199,10 +201,28 @@ func unitsOf(sessions []*session, treated bool, f func(*session) (float64, bool)
 	return r, first
 }
 
+// together returns the level of the intervals that advice rests on. Of many meta-tools and
+// rules some look bad by chance: with each interval at this level, all of the advice
+// together rests on a wrong one in at most 5 % (Bonferroni).
+func (c *Comparison) together() float64 {
+	judged := 0
+	for _, t := range c.tools {
+		if t.Uses > 0 {
+			judged++
+		}
+	}
+	for _, u := range c.rules {
+		if u.Reads > 0 {
+			judged++
+		}
+	}
+	return 1 - (1-stat.DefaultLevel)/float64(max(judged, 1))
+}
+
 // Result compares. The order in which sessions were added does not matter.
 func (c *Comparison) Result() *Result {
 	slices.SortStableFunc(c.sessions, func(a, b *session) int { return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.id, b.id)) })
-	r := &Result{Joined: c.joins, Foreign: c.none, overuse: map[*Tool]stat.ArmIntervals{}}
+	r := &Result{Joined: c.joins, Foreign: c.none, overuse: map[*Tool]stat.ArmIntervals{}, surely: map[*Tool]stat.Interval{}, level: c.together()}
 	if len(c.units) == 1 {
 		r.Unit = slices.Collect(maps.Keys(c.units))[0]
 	}
@@ -237,11 +257,21 @@ func (c *Comparison) Result() *Result {
 			}
 			treated, _ := unitsOf(c.sessions, true, often(0))
 			control, _ := unitsOf(c.sessions, false, often(1))
-			r.overuse[t] = stat.Arms{Treated: treated, Control: control}.Intervals(c.o.Stat)
+			arms := stat.Arms{Treated: treated, Control: control}
+			r.overuse[t] = arms.Intervals(c.o.Stat)
+			r.surely[t] = r.overuse[t].Difference
+			if r.level > stat.DefaultLevel && t.Uses > 0 {
+				o := c.o.Stat
+				o.Level, o.Resamples = r.level, max(o.Resamples, int(4/(1-r.level)))
+				r.surely[t] = arms.Intervals(o).Difference
+			}
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.rules)) {
 		r.Rules = append(r.Rules, c.rules[id])
+	}
+	for _, u := range r.Rules {
+		u.level = r.level
 	}
 	r.warn(c)
 	return r

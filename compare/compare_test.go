@@ -59,6 +59,11 @@ func (s *runs) session(arm, words string) *trace.Trajectory {
 			}
 		default:
 			call(word, trace.OriginModel, "", "{}")
+			if strings.HasPrefix(word, "other") { // a meta-tool of another name
+				t.Calls[len(t.Calls)-1].AnsweredBy = trace.OriginMetaTool
+				call("list", trace.OriginMetaTool, word, "{}")
+				call("read", trace.OriginMetaTool, word, "{}")
+			}
 		}
 	}
 	return t
@@ -126,6 +131,23 @@ func TestAdvice(t *testing.T) {
 	r := compared(5, []string{"use think", "think think"}, control)
 	if advice, _ := r.Advice(r.Tools[0]); advice != compare.Wait {
 		t.Errorf("after five uses: %s", advice)
+	}
+}
+
+// TestManyAtOnce: what is enough to speak against one meta-tool is not where it is one of
+// many, of which one looks like that by chance.
+func TestManyAtOnce(t *testing.T) {
+	others := ""
+	for i := range 20 {
+		others += fmt.Sprintf(" other%d", i)
+	}
+	for more, want := range map[string]compare.Advice{"": compare.Fix, others: compare.Keep} {
+		r := compared(5, []string{"use think" + more, "use think" + more, "use think" + more, "fail think" + more}, []string{"find get think"})
+		for _, tool := range r.Tools {
+			if advice, reason := r.Advice(tool); tool.Name == "find_and_get" && advice != want {
+				t.Errorf("one of %d: %s: %s; want %s", len(r.Tools), advice, reason, want)
+			}
+		}
 	}
 }
 

@@ -123,6 +123,8 @@ type Rule struct {
 	Held     int // not attached
 	Asked    int // of Held: the agent asked for it later
 	InVain   int // of Attached: the agent asked all the same
+
+	level float64 // of intervals that advice rests on
 }
 
 // addReads counts reads that were made ahead in a session.

@@ -90,8 +90,9 @@ const (
 
 // Advice says what should become of the meta-tool, and why.
 func (r *Result) Advice(t *Tool) (Advice, string) {
+	wilson := func(count, n int) stat.Interval { return stat.Wilson(float64(count), float64(n), r.level) }
 	completed := wilson(t.Completed, t.Uses)
-	over := r.overuse[t].Difference
+	over := r.surely[t]
 	// The interval rests on sessions, so a few uses are enough for it.
 	overUsed := over.Known() && over.Lo > 0 && t.Uses >= fewUses
 	overUse := fmt.Sprintf("over-used: agents call it where they would not make its calls (a session has %s more than control)", signed(over))
@@ -147,7 +148,7 @@ func (u *Rule) Precision() (float64, stat.Interval, bool) {
 	if u.Held == 0 {
 		return 0, stat.NoInterval("every read was attached to an answer, so that nobody sees whether it is used"), false
 	}
-	return float64(u.Asked) / float64(u.Held), wilson(u.Asked, u.Held), true
+	return float64(u.Asked) / float64(u.Held), stat.Wilson(float64(u.Asked), float64(u.Held), stat.DefaultLevel), true
 }
 
 // Advice says what should become of the rule, and why. promised is how often its reads
@@ -156,7 +157,9 @@ func (u *Rule) Advice(promised float64) (Advice, string) {
 	if promised <= 0 {
 		promised = badShare
 	}
-	share, in, known := u.Precision()
+	wilson := func(count, n int) stat.Interval { return stat.Wilson(float64(count), float64(n), u.level) }
+	share, _, known := u.Precision()
+	in := wilson(u.Asked, u.Held)
 	switch {
 	case u.Reads == 0 && u.Sessions >= enoughUses:
 		return Withdraw, fmt.Sprintf("nothing was read ahead in %d sessions", u.Sessions)
@@ -174,8 +177,4 @@ func (u *Rule) Advice(promised float64) (Advice, string) {
 		return Wait, fmt.Sprintf("%d of %d reads are asked for, which is not clearly below what is promised (%.0f %%)", u.Asked, u.Held, 100*promised)
 	}
 	return Keep, fmt.Sprintf("%d of %d reads are asked for", u.Asked, u.Held)
-}
-
-func wilson(count, n int) stat.Interval {
-	return stat.Wilson(float64(count), float64(n), stat.DefaultLevel)
 }

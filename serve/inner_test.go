@@ -8,6 +8,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 func testRedactor() redactor { return redactor{hmac.New(sha256.New, []byte("0123456789abcdef"))} }
@@ -114,6 +117,76 @@ func FuzzReplaced(f *testing.F) {
 			if want := string(object[:start]) + `"new"` + string(object[end:]); string(got) != want || text(member(got, name)) != "new" {
 				t.Errorf("got %s", got)
 			}
+		}
+	})
+}
+
+// FuzzStateless: whatever an agent without sessions asks, and whatever comes of it, what it
+// gets is JSON, and one answer at most.
+func FuzzStateless(f *testing.F) {
+	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}},"progressToken":[1]}`
+	f.Add("tools/call", []byte(`{"name":"a",`+meta+`}`), []byte(`{"content":[],"_meta":{"x":1e400}}`))
+	f.Add("subscriptions/listen", []byte(`{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["a",1]},`+meta+`}`), []byte(`{}`))
+	f.Add("resources/read", []byte(`{"uri":"a","requestState":"awo-","inputResponses":{"q":{}},`+meta+`}`), []byte(` { } `))
+	f.Fuzz(func(t *testing.T, method string, params, result []byte) {
+		if !json.Valid(params) || !json.Valid(result) {
+			return // of these no message is made
+		}
+		a := newStateless(New(nil, Options{}), "", true)
+		answers := 0
+		cancel := a.receive(&jsonrpc.Request{ID: numberID(7), Method: method, Params: params}, func(m jsonrpc.Message, last bool) {
+			if last {
+				answers++
+			}
+			if data, err := jsonrpc.EncodeMessage(m); err != nil || !json.Valid(data) {
+				t.Errorf("%v: %s", err, data)
+			}
+		})
+		var own jsonrpc.ID
+		for range 3 { // initialize, the request, and what else there is
+			a.mu.Lock()
+			var next jsonrpc.Message
+			if len(a.queue) > 0 {
+				next, a.queue = a.queue[0], a.queue[1:]
+			}
+			a.mu.Unlock()
+			request, ok := next.(*jsonrpc.Request)
+			if !ok || !request.IsCall() {
+				break
+			}
+			if request.Method != "initialize" {
+				own = request.ID
+				question, _ := jsonrpc.MakeID("awo-1")
+				_ = a.Send(&jsonrpc.Request{Method: "notifications/progress", Params: params}, own)
+				if len(result)%2 == 0 {
+					_ = a.Send(&jsonrpc.Request{ID: question, Method: "elicitation/create", Params: result}, own)
+				}
+			}
+			_ = a.Send(&jsonrpc.Response{ID: request.ID, Result: result}, request.ID)
+		}
+		cancel()
+		_ = a.Close()
+		if answers > 1 {
+			t.Errorf("%d answers", answers)
+		}
+	})
+}
+
+// FuzzWith: an object with one more member is an object, and without it nothing of that
+// name is left.
+func FuzzWith(f *testing.F) {
+	f.Add([]byte(` {"a":1, "io.x":{"b":2}} `), "c")
+	f.Add([]byte(`{}`), "")
+	f.Fuzz(func(t *testing.T, object []byte, name string) {
+		if !json.Valid(object) || !utf8.Valid(object) || !isObject(object) || !utf8.ValidString(name) {
+			return
+		}
+		got := with(object, name, []byte("7"))
+		if !json.Valid(got) || string(member(got, name)) != "7" {
+			t.Errorf("with %q: %s", name, got)
+		}
+		if less := without(got, name); !json.Valid(less) || member(less, name) != nil {
+			t.Errorf("without %q: %s", name, less)
 		}
 	})
 }

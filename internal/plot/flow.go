@@ -56,11 +56,19 @@ func (f *Flow) SVG() []byte {
 	b.WriteString(`<rect width="100%" height="100%" fill="#fff"/>` + "\n")
 	for _, a := range f.Arrows {
 		from, to := spots[a[0]], spots[a[1]]
+		side := f.beside(spots, a)
 		x0, y0, x1, y1 := from.x+from.width/2, from.y+from.height, to.x+to.width/2, to.y
 		if f.Boxes[a[1]].Kind == FlowEach {
 			y1 -= 2 // its shadow lies below, its edge is thicker
 		}
 		bend := max(14, (y1-y0)/2)
+		if side > 0 { // around the boxes between: a curve comes three quarters of the way to its handles
+			x0, x1 = x0+flowAside, x1+flowAside
+			handle := x1 + (side-x1)*4/3
+			fmt.Fprintf(&b, `<path d="M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="#57606a" stroke-width="1.4"/>`, x0, y0, handle, y0+bend/2, handle, y1-bend/2, x1, y1-5)
+			fmt.Fprintf(&b, `<path d="M%.1f %.1fl-1 -8l8 3z" fill="#57606a"/>`+"\n", x1, y1)
+			continue
+		}
 		fmt.Fprintf(&b, `<path d="M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f" fill="none" stroke="#57606a" stroke-width="1.4"/>`, x0, y0, x0, y0+bend, x1, y1-bend, x1, y1-5)
 		fmt.Fprintf(&b, `<path d="M%.1f %.1fl-4 -7h8z" fill="#57606a"/>`+"\n", x1, y1)
 	}
@@ -105,7 +113,25 @@ func (f *Flow) place() (spots []flowSpot, width, height float64) {
 	for i := range f.Boxes {
 		spots[i].x += (width - widths[f.Boxes[i].Row]) / 2
 	}
+	for _, a := range f.Arrows {
+		width = max(width, f.beside(spots, a)+8)
+	}
 	return spots, width, y - flowRise + 12
+}
+
+// flowAside is how far from the middle of a box an arrow is that goes around others.
+const flowAside = 16
+
+// beside returns how far right an arrow has to go around the boxes of the rows between its
+// ends, 0 if there are none.
+func (f *Flow) beside(spots []flowSpot, a [2]int) float64 {
+	side := 0.0
+	for i := range f.Boxes {
+		if row := f.Boxes[i].Row; f.Boxes[a[0]].Row < row && row < f.Boxes[a[1]].Row {
+			side = max(side, spots[i].x+spots[i].width+14)
+		}
+	}
+	return side
 }
 
 func (box *FlowBox) draw(b *bytes.Buffer, at flowSpot) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
@@ -42,7 +43,7 @@ func flowOf(t *metatool.Tool) *plot.Flow {
 			box.Kind = plot.FlowEach
 			reads(step.Each, sources)
 			if step.Each.Kind == metatool.BindStep {
-				box.Lines = append(box.Lines, fmt.Sprintf("for each %s of %d", step.Each.Path, step.Each.Step+1))
+				box.Lines = append(box.Lines, fmt.Sprintf("for each %s of %d", opened(step.Each.Path), step.Each.Step+1))
 			} else {
 				box.Lines = append(box.Lines, "for each element of what is given")
 			}
@@ -96,18 +97,29 @@ func flowWords(b *metatool.Binding) string {
 	case metatool.BindConst:
 		return "always the same"
 	case metatool.BindStep:
-		return fmt.Sprintf("%s of %d", b.Path, b.Step+1)
+		return fmt.Sprintf("%s of %d", opened(b.Path), b.Step+1)
 	case metatool.BindElement:
 		if len(b.Path) == 0 {
 			return "the element itself"
 		}
-		return strings.TrimPrefix(b.Path.String(), "$.") + " of each"
+		return strings.TrimPrefix(opened(b.Path).String(), "$.") + " of each"
 	case metatool.BindTemplate:
 		return "a text made of parts"
 	case metatool.BindInput:
 		return b.Input
 	}
 	return ""
+}
+
+// opened returns a path whose filters say what they compare and not with which value.
+func opened(p jsonpath.Path) jsonpath.Path {
+	out := slices.Clone(p)
+	for i := range out {
+		if out[i].Kind == jsonpath.Filter {
+			out[i].Open = true
+		}
+	}
+	return out
 }
 
 // flowCards draws the meta-tools that are offered, each with its evidence.
@@ -144,7 +156,7 @@ func readCards(rules []stored.Rule) report.Gallery {
 			Alt: fmt.Sprintf("when %s has answered, %s is asked with values of the answer", r.Source.Tool, r.Target.Tool),
 			Boxes: []plot.FlowBox{
 				{Kind: plot.FlowGiven, Title: r.Source.Tool, Lines: []string{"has answered"}},
-				{Kind: plot.FlowEach, Title: r.Target.Tool, Lines: []string{r.Target.Argument + " = " + r.Source.Path}, Row: 1},
+				{Kind: plot.FlowEach, Title: r.Target.Tool, Lines: []string{r.Target.Argument + " = " + sourceWords(r)}, Row: 1},
 			},
 			Arrows: [][2]int{{0, 1}},
 		}
@@ -158,6 +170,15 @@ func readCards(rules []stored.Rule) report.Gallery {
 		cards = append(cards, report.Card{Title: r.ID, Picture: report.Picture{Alt: f.Alt, SVG: f.SVG()}, Lines: []string{text, "followed " + conditionWords(r)}})
 	}
 	return cards
+}
+
+// sourceWords is the path of a rule's values, without a value in it.
+func sourceWords(r *stored.Rule) string {
+	p, err := jsonpath.Parse(r.Source.Path)
+	if err != nil {
+		return "a value of the answer"
+	}
+	return opened(p).String()
 }
 
 func wasWere(n int) string {

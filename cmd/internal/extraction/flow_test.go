@@ -19,6 +19,10 @@ func TestFlowOf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	filtered, err := jsonpath.Parse("$.orders[?@.kind == 'hunter2'].id")
+	if err != nil {
+		t.Fatal(err)
+	}
 	tool := &metatool.Tool{
 		Name: "both", Inputs: []metatool.Input{{Name: "user", Required: true}},
 		Steps: []metatool.Step{
@@ -26,6 +30,7 @@ func TestFlowOf(t *testing.T) {
 			{Tool: "other"},
 			{Tool: "get", Each: &metatool.Binding{Kind: metatool.BindStep, Step: 0, Path: path}, Args: []metatool.Argument{
 				{Name: "id", Binding: metatool.Binding{Kind: metatool.BindElement}},
+				{Name: "kind", Binding: metatool.Binding{Kind: metatool.BindStep, Step: 0, Path: filtered}},
 				{Name: "text", Binding: metatool.Binding{Kind: metatool.BindTemplate, Parts: []metatool.Binding{{Kind: metatool.BindStep, Step: 1}}}},
 			}},
 		},
@@ -45,7 +50,7 @@ func TestFlowOf(t *testing.T) {
 	if strings.Contains(svg, "hunter2") {
 		t.Error("a value is in the picture")
 	}
-	for _, want := range []string{"key = always the same", "user, as given", "for each $.orders[*].id of 1", "id = the element itself", "text = a text made of parts"} {
+	for _, want := range []string{"key = always the same", "user, as given", "for each $.orders[*].id of 1", "id = the element itself", "kind = $.orders[?@.kind == ?].id of 1", "text = a text made of parts"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("the picture does not say %q", want)
 		}

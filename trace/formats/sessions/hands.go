@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"cmp"
+	"strconv"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
@@ -14,6 +15,7 @@ import (
 //
 //	{"id", "source": "agent", "action": "run", "args": {...}, "tool_call_metadata"}
 //	{"id", "source": "agent", "cause", "observation": "run", "content", "extras"}
+//	{"action": "run", "command", "thought"}, {"observation": "run", "content"}    the oldest, in a history
 //
 // Actions of the agent with one response of the model are a turn, and calls of the
 // tool that the response named, else of the action. An observation answers the
@@ -43,7 +45,8 @@ func detectHands(h trace.Head) trace.Match {
 			if inner.Array() && inner.Element() { // pairs of an action and what came of it
 				rest = rest[inner.Offset():]
 			}
-			if isHandsEvent(trace.NewHeadRecord(rest, true)) {
+			first := trace.NewHeadRecord(rest, true)
+			if isHandsEvent(first) || r.Has("history", "git_patch") && first.Has("action", "content") && !first.Has("role") {
 				return trace.Match{OK: true}
 			}
 		}
@@ -71,18 +74,79 @@ func readHands(l *log, record []byte) {
 	if id := text(record, "instance_id"); id != "" {
 		l.b.Trajectory.ID, l.b.Trajectory.Task = id, id
 	}
+	var old oldHands
+	read := func(event []byte) {
+		if build.IsKind(event, '{') && !build.HasMember(event, "source") {
+			event = old.event(event)
+		}
+		readHandsEvent(l, event)
+	}
 	c := jsonscan.New(list)
 	for ok := c.Array(); ok && c.Element(); {
 		one := c.Raw()
 		if !build.IsKind(one, '[') {
-			readHandsEvent(l, one)
+			read(one)
 			continue
 		}
 		pair := jsonscan.New(one)
 		for ok := pair.Array(); ok && pair.Element(); {
-			readHandsEvent(l, pair.Raw())
+			read(pair.Raw())
 		}
 	}
+}
+
+// oldHands turns events of the oldest form, which have no ids, into later ones: an
+// observation is that of the action before it, and the first message is the user's.
+type oldHands struct {
+	n, action int
+}
+
+func (o *oldHands) event(event []byte) []byte {
+	o.n++
+	source, args := "agent", []byte{'{'}
+	action := build.HasMember(event, "action")
+	if action {
+		if o.action == 0 && text(event, "action") == "message" {
+			source = "user"
+		}
+		o.action = o.n
+	}
+	out := jsonscan.AppendQuoted([]byte(`{"source":`), source)
+	out = append(out, `,"id":`...)
+	out = strconv.AppendInt(out, int64(o.n), 10)
+	out = append(out, `,"cause":`...)
+	out = strconv.AppendInt(out, int64(o.action), 10)
+	c := jsonscan.New(event)
+	for ok := c.Object(); ok && c.Member(); {
+		name := string(c.Key())
+		switch value := c.Raw(); name {
+		case "action", "observation":
+			out = append(append(jsonscan.AppendQuoted(append(out, ','), name), ':'), value...)
+		case "content", "exit_code":
+			if !action && name == "content" {
+				out = append(append(out, `,"content":`...), value...)
+				continue
+			}
+			if !action {
+				out = append(append(append(out, `,"extras":{"metadata":{"exit_code":`...), value...), "}}"...)
+				continue
+			}
+			fallthrough
+		default:
+			switch name {
+			case "is_confirmed", "action_risk", "keep_prompt", "images_urls", "wait_for_response", "kernel_init_code":
+				continue // about how it was made
+			}
+			if len(args) > 1 {
+				args = append(args, ',')
+			}
+			args = append(append(jsonscan.AppendQuoted(args, name), ':'), value...)
+		}
+	}
+	if action {
+		out = append(append(append(out, `,"args":`...), args...), '}')
+	}
+	return append(out, '}')
 }
 
 func readHandsEvent(l *log, event []byte) {
