@@ -25,22 +25,34 @@ func (c *Collector) EnumsOf(t *trace.Trajectory) Enums { return c.schemas.EnumsO
 // was there before the call: results and arguments of calls of earlier turns
 // (parallel calls of one turn are never each other's sources) and messages.
 // Null, booleans, empty strings, lists and objects come from nowhere.
+//
+// It is remembered with the trajectory where that is kept, and nobody may change it.
 func (c *Collector) Collect(t *trace.Trajectory) *Flow {
-	s := c.begin()
-	f := s.collect(t)
-	c.end(s)
-	return f
+	return t.Remember(flowKey{}, func() (any, int) {
+		s := c.begin()
+		f := s.collect(t)
+		c.end(s)
+		return f, f.size()
+	}).(*Flow)
 }
+
+// flowKey is under what a trajectory remembers its flow.
+type flowKey struct{}
+
+// knownKey is under what it remembers the flow of CollectKnown.
+type knownKey struct{}
 
 // CollectKnown is Collect for those who only ask when values were known: the uses
 // have no sources, and Links can make nothing of the Flow. It takes about two
 // thirds of the time.
 func (c *Collector) CollectKnown(t *trace.Trajectory) *Flow {
-	s := c.begin()
-	s.mode = knowing
-	f := s.collect(t)
-	c.end(s)
-	return f
+	return t.Remember(knownKey{}, func() (any, int) {
+		s := c.begin()
+		s.mode = knowing
+		f := s.collect(t)
+		c.end(s)
+		return f, f.size()
+	}).(*Flow)
 }
 
 func (c *Collector) begin() *collection {

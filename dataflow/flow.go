@@ -3,6 +3,7 @@ package dataflow
 import (
 	"strings"
 	"unique"
+	"unsafe"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -135,6 +136,22 @@ type Flow struct {
 	dropped  int        // places left out because there are too many
 
 	values *values // what was read of the calls
+}
+
+// size returns about how many bytes a flow takes without the values of the calls.
+func (f *Flow) size() int {
+	n := int(unsafe.Sizeof(*f)) + len(f.Slots)*int(unsafe.Sizeof(Slot{})) + len(f.Uses)*int(unsafe.Sizeof(Use{})) + 4*len(f.turns) +
+		(len(f.contents)+len(f.words))*int(unsafe.Sizeof(content{})) + len(f.given)*int(unsafe.Sizeof(given{})) + len(f.same)*int(unsafe.Sizeof(samePair{}))
+	if f.values != nil {
+		n += 2 * len(f.values.args) * int(unsafe.Sizeof(trace.Value{}))
+	}
+	for i := range f.Uses {
+		for j := range f.Uses[i].Sources {
+			s := &f.Uses[i].Sources[j]
+			n += int(unsafe.Sizeof(*s)) + 8*(len(s.Positions)+len(s.words)) + len(s.Keys)*int(unsafe.Sizeof(Key{})) + len(s.Before) + len(s.After)
+		}
+	}
+	return n
 }
 
 // values are the arguments and results of calls as they were read, which is what

@@ -175,16 +175,26 @@ func terms(text string) []string {
 	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// thought returns what the model last thought, or said if no reasoning is
-// recorded, before a turn.
-func thought(t *trace.Trajectory, turn int) string {
-	for i := min(turn, len(t.Turns)) - 1; i >= 0; i-- {
-		if text := t.Turns[i].Thought.Text(); text != "" {
-			return text
-		}
-		if text := t.Turns[i].Text.Text(); text != "" {
-			return text
+// thoughts finds what a model last thought before a turn. Turns that are asked for in
+// their order are read once: a run may have many without a word.
+type thoughts struct {
+	t    *trace.Trajectory
+	read int // turns of t
+	last string
+}
+
+// before returns what the model last thought before a turn, or said if no reasoning is
+// recorded; "" if neither is.
+func (s *thoughts) before(t *trace.Trajectory, turn int) string {
+	if s.t != t || turn < s.read {
+		*s = thoughts{t: t}
+	}
+	for ; s.read < min(turn, len(t.Turns)); s.read++ {
+		if text := t.Turns[s.read].Thought.Text(); text != "" {
+			s.last = text
+		} else if text := t.Turns[s.read].Text.Text(); text != "" {
+			s.last = text
 		}
 	}
-	return ""
+	return s.last
 }

@@ -216,6 +216,7 @@ type replayer struct {
 	effects    Effects
 	as         string  // whose verdicts they are, if that is not the kind
 	alpha      float64 // of the preset
+	said       thoughts
 }
 
 func (r *replayer) name() string { return cmp.Or(r.as, r.kind) }
@@ -295,7 +296,7 @@ func (r *replayer) predict(h *History, d *Decision, v *Verdict) {
 
 // score asks AutoTool.
 func (r *replayer) score(h *History, d *Decision, v *Verdict) {
-	said := thought(h.t, d.Turn)
+	said := r.said.before(h.t, d.Turn)
 	candidates := r.p.model.Candidates(h.before(d.Before), r.alpha, func(s uint32) float64 { return r.similarity.Score(said, s) })
 	actual := r.p.model.Symbol(d.Next)
 	for i, c := range candidates {

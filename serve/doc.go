@@ -9,7 +9,8 @@
 // recorded, with credentials as keyed hashes, in the format that package
 // trace/formats/mcp reads.
 //
-// Every session of an agent has connections of its own to all servers. The package keeps
+// Every session of an agent has connections of its own to all servers. Agents of the
+// protocol without sessions share one over HTTP. The package keeps
 // the lists of each session and its requests in flight in memory. It starts the
 // servers' processes and ends them; it reads no settings and prints nothing but through
 // the logger that it is given, which never gets a value of a message.

@@ -17,7 +17,7 @@ import (
 
 // Options say how a Gateway works. The zero value is the default.
 type Options struct {
-	ConnectWait time.Duration // how long initialize waits for servers; 0 is 5 s
+	ConnectWait time.Duration // how long requests wait for servers that are starting; 0 is 5 s
 	Version     string        // of the program, told to clients and servers
 	Log         *slog.Logger  // nil logs nothing
 	ServerLog   io.Writer     // gets what servers write to their standard error; nil drops it

@@ -177,7 +177,7 @@ func (n *Navigator) producer(e Consume, q Query, bonus map[int]float64) (choice,
 		if n.requires(int(b.to), e.Param) {
 			w /= 2 // it needs what it is to give
 		}
-		if w > most {
+		if w > most || w == most && n.g.cautious(int(b.to)) < n.g.cautious(n.g.Produces[at].Tool) {
 			most, at = w, int(b.edge)
 		}
 	}

@@ -3,6 +3,7 @@ package toolgraph
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -276,5 +277,23 @@ func BenchmarkExact(b *testing.B) {
 	n := NewNavigator(g)
 	for i := 0; b.Loop(); i++ {
 		n.Exact(Query{Target: i % len(g.Tools), Most: 10})
+	}
+}
+
+// Of tools that give the same a path takes one that reads, whatever the names' order.
+func TestPathReads(t *testing.T) {
+	tool := func(name, in, out string) string {
+		return `{"name":"` + name + `","inputSchema":{"type":"object","properties":{"` + in + `":{"type":"string"}},"required":["` + in + `"]},"outputSchema":{"type":"object","properties":{"` + out + `":{"type":"string"}}}}`
+	}
+	var list []string
+	for _, name := range []string{"archive_account", "cancel_account", "delete_account", "remove_account", "set_account", "update_account", "find_account"} {
+		list = append(list, tool(name, "owner", "account_id"))
+	}
+	list = append(list, tool("show_statement", "account_id", "statement"))
+	g := Build(Input{Catalog: parsed(t, "x", []byte("["+strings.Join(list, ",")+"]"))})
+	at, _ := g.Find("show_statement")
+	path := NewNavigator(g).Path(Query{Target: at}, nil)
+	if len(path.Steps) != 2 || g.Tools[path.Steps[0].Tool].Name != "find_account" {
+		t.Errorf("the path is %+v", path.Steps)
 	}
 }

@@ -136,7 +136,8 @@ func (g *Graph) produces(f *frame, clusters []int32) {
 			return 0
 		}
 		slices.SortFunc(list, func(a, b Produce) int {
-			return cmp.Or(cmp.Compare(needy(a), needy(b)), byParam(a, b))
+			// Of equal ones those that read: nobody cancels an order to learn its number.
+			return cmp.Or(cmp.Compare(needy(a), needy(b)), cmp.Compare(b.Weight, a.Weight), cmp.Compare(g.cautious(a.Tool), g.cautious(b.Tool)), byParam(a, b))
 		})
 		kept[c] = list[:min(len(list), producers)]
 	}
@@ -145,6 +146,14 @@ func (g *Graph) produces(f *frame, clusters []int32) {
 		g.Produces = append(g.Produces, list...)
 	}
 	slices.SortFunc(g.Produces, byParam)
+}
+
+// cautious orders tools by what calling them may do: those that read come first.
+func (g *Graph) cautious(tool int) int {
+	if g.Tools[tool].Effect == Reads {
+		return 0
+	}
+	return 1
 }
 
 // prove lets proven links stand among the producers of a parameter, with their

@@ -59,6 +59,8 @@ type Trajectory struct {
 	// Reached notes bounds that those reach who work on the trajectory; nil if nobody
 	// wants to know.
 	Reached *bounds.Reached
+
+	kept *keptTrajectory // nil if no Digest keeps it
 }
 
 // LeftOut is how much was left out beyond a bound.
@@ -246,6 +248,8 @@ type Call struct {
 	// Context is what the agent stood on when it called, such as the current
 	// url: name and value, in recorded order.
 	Context []ContextValue
+
+	kept *keptCall // nil if no Digest keeps it
 }
 
 // ContextValue is one named piece of a call's context.

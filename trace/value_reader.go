@@ -30,6 +30,13 @@ func (r *ValueReader) roomFor(raw Raw) []byte {
 
 // Args returns what Call.ArgsValue does.
 func (r *ValueReader) Args(c *Call) (Value, bool) {
+	if k := c.kept; k != nil {
+		return k.args.of(k.digest, c.Args, func() (Value, bool) { return r.args(c) })
+	}
+	return r.args(c)
+}
+
+func (r *ValueReader) args(c *Call) (Value, bool) {
 	text, state := c.Args.ArgsText(r.roomFor(c.Args))
 	switch state {
 	case ArgsObject:
@@ -50,6 +57,13 @@ func (r *ValueReader) Result(c *Call) (Value, bool) {
 	if !c.HasResult || c.Result.IsZero() {
 		return Value{}, false
 	}
+	if k := c.kept; k != nil {
+		return k.result.of(k.digest, c.Result, func() (Value, bool) { return r.result(c) })
+	}
+	return r.result(c)
+}
+
+func (r *ValueReader) result(c *Call) (Value, bool) {
 	text := c.Result.contentIn(r.roomFor(c.Result))
 	if c.Result.Form == FormJSON {
 		v, err := r.parse(text)

@@ -80,6 +80,9 @@ func run() error {
 	for _, c := range cases {
 		small, large := c.size / *part / *times, c.size / *part
 		if *keep != "" {
+			if err := os.MkdirAll(*keep, 0o777); err != nil {
+				return err
+			}
 			if err := os.WriteFile(filepath.Join(*keep, c.name+".jsonl"), c.make(large), 0o666); err != nil {
 				return err
 			}

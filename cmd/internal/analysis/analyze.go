@@ -160,6 +160,9 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if err != nil {
 		return nil, nil, err
 	}
+	if reader.Spool {
+		in.Digest = trace.NewDigest(cli.DigestRoom) // it is read again
+	}
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
 	if o.Sources {
 		in.Needs = append(in.Needs, trace.CapabilityDataflow)

@@ -123,6 +123,11 @@ type Intake struct {
 
 	IsRead bool // Source was read once
 
+	// Digest, if set, keeps what All yields for later readings; see trace.Digest. It is of
+	// use to those who read several times.
+	Digest *trace.Digest
+	isKept bool // all of it was offered to Digest
+
 	KeepsOrigins bool          // set it before All
 	Origins      []emit.Origin // of what All yielded, if they are kept
 }
@@ -195,7 +200,7 @@ func (in *Intake) bounded() []bounds.Report {
 func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
 		in.begin()
-		for t, err := range in.Findings.look(in.j.Parallel(), in.chosen()) {
+		for t, err := range in.Findings.look(in.j.Parallel(), in.keeping(in.chosen())) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -209,6 +214,7 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			}
 			in.Findings.add(t)
 		}
+		in.isKept = in.Digest != nil
 		if !in.SaysDoubts {
 			in.j.Problems.doubts = in.Tally.Doubts()
 		}
@@ -264,10 +270,20 @@ func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
 
 // again yields the trajectories that pass, which were read before.
 func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
+	if in.isKept && in.Digest.IsWhole() {
+		return in.kept()
+	}
 	return func(yield func(*trace.Trajectory, error) bool) {
+		known, stop := iter.Pull2(in.kept())
+		defer stop()
 		for t, err := range filter.Apply(in.read(in.j.trajectoriesAgain(in.Reader)), in.filter, &filter.Counts{}) {
 			if err == nil && in.leaves(t) {
 				continue
+			}
+			if t != nil && in.isKept {
+				if same, _, ok := known(); ok {
+					t = same
+				}
 			}
 			if !yield(t, err) || err != nil {
 				return
@@ -275,6 +291,45 @@ func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 		}
 	}
 }
+
+// keeping keeps what it passes on, before anybody changes it.
+func (in *Intake) keeping(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+	if in.Digest == nil {
+		return from
+	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		for t, err := range from {
+			if err == nil {
+				in.Digest.Add(t)
+			}
+			if !yield(t, err) {
+				return
+			}
+		}
+	}
+}
+
+// kept yields what the digest keeps.
+func (in *Intake) kept() iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		if in.Digest == nil {
+			return
+		}
+		for t := range in.Digest.All() {
+			if canceled := in.j.Context.Err(); canceled != nil {
+				yield(nil, canceled)
+				return
+			}
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// DigestRoom is how many bytes of memory a command that reads its traces many times may
+// take to keep what it has read.
+const DigestRoom = 64 << 20
 
 // read gives the calls of trajectories the statuses that their results tell, and lets
 // those who work on them note which bounds they reach.

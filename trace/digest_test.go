@@ -1,0 +1,108 @@
+package trace
+
+import (
+	"slices"
+	"testing"
+)
+
+// digested is a run of two calls whose record is one block.
+func digested() (*Trajectory, []byte) {
+	block := []byte(`{"a":1}{"b":[2,3]}"said"`)
+	piece := func(from, to int, form Form) Raw { return Raw{Data: block[from:to], Form: form} }
+	return &Trajectory{
+		ID: "one", Tools: []ToolDef{{Name: Intern("t")}},
+		Turns:    []Turn{{NumCalls: 2}},
+		Messages: []Message{{Text: piece(18, 24, FormString)}},
+		Calls: []Call{
+			{Tool: Intern("t"), Args: piece(0, 7, FormJSON), Result: piece(7, 18, FormJSON), HasResult: true},
+			{Tool: Intern("t"), Args: piece(0, 7, FormJSON)},
+		},
+	}, block
+}
+
+func first(t *testing.T, d *Digest) *Trajectory {
+	t.Helper()
+	all := slices.Collect(d.All())
+	if len(all) == 0 {
+		t.Fatal("nothing is kept")
+	}
+	return all[0]
+}
+
+// What is kept says what was added, whatever becomes of the block or of a copy.
+func TestDigestKeeps(t *testing.T) {
+	run, block := digested()
+	d := NewDigest(1 << 20)
+	d.Add(run)
+	for range 2 {
+		got := first(t, d)
+		args, ok := got.Calls[0].ArgsValue()
+		if a, _ := args.Lookup("a"); !ok || a.Text != "1" {
+			t.Errorf("arguments %v", args)
+		}
+		result, ok := got.Calls[0].ResultValue()
+		if b, _ := result.Lookup("b"); !ok || len(b.Elems) != 2 {
+			t.Errorf("result %v", result)
+		}
+		if said := got.Messages[0].Text.Text(); said != "said" || got.Calls[0].Status != StatusUnknown {
+			t.Errorf("said %q, status %v", said, got.Calls[0].Status)
+		}
+		got.Calls[0].Status = StatusFailed
+		clear(block)
+	}
+	// Another text in the place of the one that was kept is parsed anew.
+	got := first(t, d)
+	got.Calls[0].Result = JSONOf([]byte(`"other"`))
+	if result, _ := got.Calls[0].ResultValue(); result.Text != "other" {
+		t.Errorf("result %v", result)
+	}
+}
+
+// Work is done once for a trajectory as it was kept, and each time for one that was
+// changed, is not kept, or finds no room.
+func TestDigestRemembers(t *testing.T) {
+	run, _ := digested()
+	d := NewDigest(1 << 20)
+	d.Add(run)
+	type key struct{}
+	done := 0
+	ask := func(t *Trajectory, size int) int {
+		return t.Remember(key{}, func() (any, int) { done++; return len(t.Calls), size }).(int)
+	}
+	changed := first(t, d)
+	changed.Calls = changed.Calls[:1]
+	if ask(changed, 1); ask(changed, 1) != 1 || done != 2 {
+		t.Errorf("work was done %d times for a changed trajectory", done)
+	}
+	if ask(first(t, d), 1<<30); ask(first(t, d), 1<<30) != 2 || done != 4 {
+		t.Errorf("work was done %d times without room", done)
+	}
+	other := first(t, d)
+	other.Calls[0].Status = StatusOK
+	if ask(first(t, d), 1); ask(other, 1) != 2 || done != 5 {
+		t.Errorf("work was done %d times for what is kept", done)
+	}
+	if ask(run, 1); ask(run, 1) != 2 || done != 7 {
+		t.Errorf("work was done %d times for what is not kept", done)
+	}
+}
+
+// The first that finds no room ends what is kept.
+func TestDigestIsBounded(t *testing.T) {
+	run, _ := digested()
+	d := NewDigest(4000)
+	for range 100 {
+		d.Add(run)
+	}
+	if d.IsWhole() || d.Len() == 0 || d.Len() > 10 {
+		t.Errorf("%d are kept", d.Len())
+	}
+	large, _ := digested()
+	large.Calls = slices.Repeat(large.Calls, 1000)
+	d = NewDigest(4000)
+	d.Add(large)
+	d.Add(run)
+	if d.IsWhole() || d.Len() != 0 {
+		t.Errorf("%d are kept behind one that has no room", d.Len())
+	}
+}
