@@ -6,8 +6,9 @@ FUZZTIME ?= 10s
 BENCH    ?= .
 BENCHSIZE ?= 1GiB
 
-# Packages below testdata are not part of ./... and have to be named.
-PACKAGES = ./... $(addsuffix /...,$(wildcard ./testdata/gen ./testdata/agent ./testdata/bench ./testdata/same ./testdata/hostile ./testdata/faults))
+# Packages below testdata are not part of ./... and have to be named: the programs there.
+PROGRAMS = $(sort $(patsubst %/,%,$(dir $(wildcard ./testdata/*/*.go))))
+PACKAGES = ./... $(addsuffix /...,$(PROGRAMS))
 
 # What the race detector runs: packages whose own tests start goroutines, without
 # those that -short leaves out because they start none, and the stories of input,
@@ -70,7 +71,7 @@ serve-goals: build
 
 check-format:
 	@echo "== format (gofumpt)"
-	@files=$$($(GO) tool gofumpt -l . $(wildcard testdata/gen testdata/agent testdata/latency testdata/bench testdata/same testdata/hostile testdata/faults)) || exit 1; \
+	@files=$$($(GO) tool gofumpt -l . $(PROGRAMS)) || exit 1; \
 	if [ -n "$$files" ]; then echo "not formatted; run '$(GO) tool gofumpt -w .':"; echo "$$files"; exit 1; fi
 
 check-modules:

@@ -52,8 +52,8 @@ func TestReportInBrowser(t *testing.T) {
 		file             string
 		sections, images int
 	}{
-		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 12, 10},
-		"hostile": {hostileRuns(t), 12, 10},
+		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 15, 30},
+		"hostile": {hostileRuns(t), 14, 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

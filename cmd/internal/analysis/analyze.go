@@ -160,8 +160,8 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if err != nil {
 		return nil, nil, err
 	}
-	if reader.Spool {
-		in.Digest = trace.NewDigest(cli.DigestRoom) // it is read again
+	if reader.Spool && !o.leavesOut() {
+		in.Digest = trace.NewDigest(cli.DigestRoom) // it is read again, as it is
 	}
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
 	if o.Sources {
@@ -206,6 +206,12 @@ func (o analyzeOptions) check() error {
 		return cli.Usagef("--parameters: %d is negative", o.Parameters)
 	}
 	return nil
+}
+
+// leavesOut reports whether the options leave out calls or trajectories, which what is
+// read again may want.
+func (o countOptions) leavesOut() bool {
+	return len(o.ExcludeTool) > 0 || o.DropFailed || o.MinLength > 0
 }
 
 // excludes takes out the calls that the options exclude, and says whether the

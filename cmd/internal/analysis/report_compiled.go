@@ -60,7 +60,7 @@ const statesDrawn = 40
 // merged draws the graph that rules make of the traces.
 func (r *reportInput) merged(set *rules.Set) ([]report.Block, error) {
 	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true, Reasons: true})
-	for t, err := range r.in.All() {
+	for t, err := range r.in.Source() {
 		if err != nil {
 			return nil, err
 		}
