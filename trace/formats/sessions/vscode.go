@@ -185,8 +185,9 @@ func readVSCodeRequest(l *log, request []byte) {
 	before := len(l.b.Trajectory.Turns)
 	results := build.MemberRaw(metadata, "toolCallResults")
 	rounds, read := jsonscan.New(build.MemberRaw(metadata, "toolCallRounds")), 0
-	for ok := rounds.Array(); ok && rounds.Element(); read++ {
+	for ok := rounds.Array(); ok && rounds.Element(); {
 		readRound(l, rounds.Raw(), results, s)
+		read++
 	}
 	if read == 0 {
 		readShown(l, build.MemberRaw(request, "response"), s)
