@@ -134,11 +134,11 @@ same:
 	$(GO) build -trimpath -o "$$folder/new" . && \
 	$(GO) run ./testdata/same $(if $(wildcard $(DATA)),-traces $(DATA)) $(SAME) "$$folder/old" "$$folder/new"
 
-## loop: 200 sessions of simulated agents, extract, 200 more with half of them served, compare; LOOP='-adopt 0.3' for other agents
+## loop: 200 sessions of simulated agents, extract for fewest turns, 200 more with half of them served, compare; LOOP='-adopt 0.3' for other agents
 loop: build
 	@rm -rf bin/loop && mkdir -p bin/loop && $(GO) build -o bin/loop/agent ./testdata/agent
 	bin/loop/agent -awo bin/awo -n 200 -record bin/loop/before
-	./bin/awo extract bin/loop/before --out bin/loop/tools --quiet >bin/loop/extract.txt
+	./bin/awo extract bin/loop/before --objective turns --out bin/loop/tools --quiet >bin/loop/extract.txt
 	./bin/awo backtest bin/loop/before --techniques patterns,prefetch --sweep '' --sweep-tools '' --quiet --format json >bin/loop/backtest.json
 	bin/loop/agent -awo bin/awo -first 200 -n 200 -record bin/loop/after -tools bin/loop/tools -control 0.5 $(LOOP)
 	./bin/awo compare bin/loop/after --tools bin/loop/tools --estimate bin/loop/backtest.json --look --quiet

@@ -19,6 +19,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"sync"
@@ -111,10 +112,10 @@ func play() error {
 	var offered []*metatool.Tool
 	if *tools != "" {
 		src, err := os.ReadFile(*tools + "/" + arazzo.File)
-		if err != nil {
-			return err
+		if err == nil {
+			offered, err = arazzo.Parse(arazzo.File, src)
 		}
-		if offered, err = arazzo.Parse(arazzo.File, src); err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // reads ahead may be all that was compiled
 			return err
 		}
 	}
