@@ -9,7 +9,6 @@ import (
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/recordings"
-	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
@@ -78,16 +77,9 @@ func answersAtPlaces(t *testing.T, list []*trace.Trajectory, set *rules.Set, alg
 		}
 	}
 	finder := replay.NewFinder(tools)
-	var rewriter *merge.Rewriter
-	if set != nil {
-		rewriter = merge.NewRewriter(set, merge.Full(set), nil, nil)
-	}
+	marks := marker(set)
 	for _, one := range list {
-		var marks []merge.Mark
-		if rewriter != nil {
-			marks = merge.Marks(one, rewriter.Rewrite(one))
-		}
-		for _, p := range finder.Find(one, marks) {
+		for _, p := range finder.Find(one, marks(one)) {
 			if p.Replay.NotComparable {
 				continue
 			}

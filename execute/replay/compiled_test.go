@@ -51,19 +51,21 @@ func writtenAndRead(t testing.TB, c *compile.Compilation) []*metatool.Tool {
 	return read
 }
 
+// marker returns what gives the marks of calls under rules, nil without rules.
+func marker(set *rules.Set) func(*trace.Trajectory) []merge.Mark {
+	if set == nil {
+		return func(*trace.Trajectory) []merge.Mark { return nil }
+	}
+	rewriter := merge.NewRewriter(set, merge.Full(set), nil, nil)
+	return func(t *trace.Trajectory) []merge.Mark { return merge.Marks(t, rewriter.Rewrite(t)) }
+}
+
 // replayed replays meta-tools wherever trajectories made their calls.
 func replayed(tools []*metatool.Tool, list []*trace.Trajectory, set *rules.Set) []*replay.Verification {
 	v := replay.NewVerifier(tools)
-	var rewriter *merge.Rewriter
-	if set != nil {
-		rewriter = merge.NewRewriter(set, merge.Full(set), nil, nil)
-	}
+	marks := marker(set)
 	for _, one := range list {
-		var marks []merge.Mark
-		if rewriter != nil {
-			marks = merge.Marks(one, rewriter.Rewrite(one))
-		}
-		v.Add(v.Check(one, marks))
+		v.Add(v.Check(one, marks(one)))
 	}
 	return v.Verifications()
 }

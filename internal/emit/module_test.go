@@ -51,34 +51,40 @@ func programs(t *testing.T, tools []*bind.Definition) []*program {
 		if err != nil {
 			t.Fatal(err)
 		}
-		module := filepath.Join(t.TempDir(), language.loaded)
-		if err := os.WriteFile(module, []byte(language.translate(t, string(files[0].Data))), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		c := exec.CommandContext(t.Context(), command, filepath.Join("testdata", language.drive), module)
-		c.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONIOENCODING=utf-8")
-		c.Stderr = t.Output()
-		in, err := c.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdout, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			_ = in.Close()
-			_ = c.Wait()
-		})
-		out = append(out, &program{language.command, in, bufio.NewReaderSize(stdout, 1<<20)})
+		out = append(out, start(t, command, filepath.Join("testdata", language.drive), language.loaded, language.translate(t, string(files[0].Data)), language.command))
 	}
 	if len(out) == 0 {
 		t.Skip("neither python3 nor node is installed")
 	}
 	return out
+}
+
+// start runs a driver on a module, which is written under the name that the driver loads.
+func start(t *testing.T, command, drive, loaded, module, language string) *program {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), loaded)
+	if err := os.WriteFile(file, []byte(module), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), command, drive, file)
+	c.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONIOENCODING=utf-8")
+	c.Stderr = t.Output()
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = c.Wait()
+	})
+	return &program{language, in, bufio.NewReaderSize(out, 1<<20)}
 }
 
 // Types stand in the emitted module in three places only: declarations of their

@@ -1,12 +1,9 @@
 package emit_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -45,29 +42,7 @@ func readers(t *testing.T, set *prefetch.Set) []*program {
 		if err != nil || len(files) != 1 {
 			t.Fatal(files, err)
 		}
-		module := filepath.Join(t.TempDir(), language.loaded)
-		if err := os.WriteFile(module, []byte(language.translate(t, string(files[0].Data))), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		c := exec.CommandContext(t.Context(), command, filepath.Join("testdata", language.drive), module)
-		c.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PYTHONIOENCODING=utf-8")
-		c.Stderr = t.Output()
-		stdin, err := c.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdout, err := c.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			_ = stdin.Close()
-			_ = c.Wait()
-		})
-		out = append(out, &program{language.command, io.Writer(stdin), bufio.NewReaderSize(stdout, 1<<20)})
+		out = append(out, start(t, command, filepath.Join("testdata", language.drive), language.loaded, language.translate(t, string(files[0].Data)), language.command))
 	}
 	if len(out) == 0 {
 		t.Skip("neither python3 nor node is installed")

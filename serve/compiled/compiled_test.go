@@ -402,19 +402,12 @@ func TestPrefetch(t *testing.T) {
 	c.Request("tools/call", `{"name":"get_order","arguments":{"order_id":"o3"}}`)
 	got, _ = texts(t, c.Request("tools/call", `{"name":"count"}`))
 	want(t, "stale", got[0], `text {"calls":10,"at_once":3}`)
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%v %v", files, err)
-	}
-	recorded, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := recordedIn(t, dir)
 	for what, n := range map[string]int{
 		`"peer":"upstream:shop","within":{"request":"r2","as":"prefetch","by":"user-order"}`: 6,
 		`"answered_by":"prefetch"`: 2, `"attached":[{"type":"text"`: 1, `"prefetch":["user-order"]`: 1, `"arm":"treated"`: 1,
 	} {
-		if got := strings.Count(string(recorded), what); got != n {
+		if got := strings.Count(recorded, what); got != n {
 			t.Errorf("%s: %d times in the recording, not %d", what, got, n)
 		}
 	}

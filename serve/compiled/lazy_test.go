@@ -54,14 +54,7 @@ func TestLazyCall(t *testing.T) {
 	if !isError || got[0] != "text There is no tool get_ordr. Did you mean get_order?" {
 		t.Errorf("unknown: %q", got)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%v %v", files, err)
-	}
-	recorded, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := recordedIn(t, dir)
 	for _, line := range []string{`"method":"tools/call","params":{"name":"get_order","arguments":{"order_id":"o7"}}`, `"method":"tools/call","params":{"name":"user_orders","arguments":{"name":"Ann"}}`} {
 		if !strings.Contains(string(recorded), line) {
 			t.Errorf("the recording has not the call itself: %s\n%s", line, recorded)

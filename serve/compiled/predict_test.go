@@ -1,8 +1,6 @@
 package compiled_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -50,15 +48,8 @@ func TestPredict(t *testing.T) {
 	c.Request("tools/call", `{"name":"get_order","arguments":{"order_id":"o1"}}`)
 	got, _ = texts(t, c.Request("tools/call", `{"name":"count"}`))
 	want(t, "a write makes it stale", got[0], `text {"calls":8,"at_once":1}`)
-	files, err := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("%v %v", files, err)
-	}
-	recorded, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(recorded), `"as":"inertial","by":"snapshot"`); n != 4 {
+	recorded := recordedIn(t, dir)
+	if n := strings.Count(recorded, `"as":"inertial","by":"snapshot"`); n != 4 {
 		t.Errorf("%d lines of predicted reads, not 4", n)
 	}
 }
