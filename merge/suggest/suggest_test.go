@@ -455,23 +455,10 @@ func TestHeldOut(t *testing.T) {
 	for name, read := range files {
 		t.Run(name, func(t *testing.T) {
 			runs := read(t)
-			var keys []string
-			for _, r := range runs {
-				keys = append(keys, r.TaskKey())
-			}
-			slices.Sort(keys)
-			halves := trace.BalancedFolds(slices.Compact(keys), 2, 1)
-			var seen, unseen []*trace.Trajectory
-			for _, r := range runs {
-				if halves.Of(r.TaskKey()) == 0 {
-					seen = append(seen, r)
-				} else {
-					unseen = append(unseen, r)
-				}
-			}
-			set := suggested(Options{}, seen...).Set()
+			halves := halved(runs)
+			set := suggested(Options{}, halves[0]...).Set()
 			e := evidence.NewExaminer(set, evidence.Options{})
-			for _, r := range unseen {
+			for _, r := range halves[1] {
 				e.Add(r)
 			}
 			for _, r := range e.Evidence().Rules {
