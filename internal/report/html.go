@@ -119,7 +119,7 @@ func (t *Table) writeHTML(w *lines) {
 		w.line("</table>")
 		w.line("</div>")
 	}
-	if notes := marks.notes(t); len(notes) > 0 {
+	if notes := marks.notes(t, t.all()); len(notes) > 0 {
 		w.line(`<ul class="notes">`)
 		for _, note := range notes {
 			w.line("<li>" + htmlText(note) + "</li>")
