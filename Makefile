@@ -25,7 +25,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: serve-check serve-goals build manual image demo check test same loop faults hostile page bench bench-compare backtest worth replay fuzz update
+.PHONY: beam-check serve-check serve-goals build manual image demo check test same loop faults hostile page bench bench-compare backtest worth replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -68,6 +68,11 @@ serve-check:
 ## serve-goals: what `awo serve` costs against a direct connection, in one run
 serve-goals: build
 	$(GO) run ./testdata/latency -awo bin/awo
+
+## beam-check: the pipeline of beam/, a module of its own: its files, its tests on Prism, and the program as bin/awo-beam. Building Beam takes minutes the first time
+beam-check:
+	@echo "== beam: modules, vet, tests, program"
+	@cd beam && $(GO) mod tidy -diff && $(GO) vet ./... && $(GO) test ./... && $(GO) build -trimpath -o ../bin/awo-beam .
 
 check-format:
 	@echo "== format (gofumpt)"
