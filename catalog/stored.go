@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -23,15 +24,26 @@ type Stored struct {
 // wrong with the members, "" for nothing. Every problem is a *diag.Error in the file.
 func Decode[F, T any](kind Stored, file string, data []byte, build func(*F) (T, string)) (T, error) {
 	var none T
-	v, err := trace.ParseValue(data)
-	if err != nil {
-		if e, ok := errors.AsType[*diag.Error](err); ok {
-			e.Pos.File = file
+	schema := ""
+	c := jsonscan.New(data)
+	for ok := c.Object(); ok && c.Member(); {
+		if string(c.Key()) == "schema" {
+			text, _ := c.Text()
+			schema = string(text)
 		}
-		return none, err
+	}
+	if c.End() != nil {
+		// Note: parsed only for the place of the mistake; of a graph of 100,000 tools that
+		// takes as long as reading it.
+		if _, err := trace.ParseValue(data); err != nil {
+			if e, ok := errors.AsType[*diag.Error](err); ok {
+				e.Pos.File = file
+			}
+			return none, err
+		}
 	}
 	at := diag.Pos{File: file, Line: 1, Col: 1}
-	if schema, _ := v.Lookup("schema"); schema.Text != kind.Schema {
+	if schema != kind.Schema {
 		return none, diag.New(at, kind.CodeSchema, "this is no %s, or one of another version", kind.What).
 			Note(diag.Pos{}, "%s with \"schema\": %q", kind.From, kind.Schema)
 	}
