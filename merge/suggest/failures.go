@@ -1,10 +1,7 @@
 package suggest
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/awo-dev/awo/internal/failure"
 	"github.com/awo-dev/awo/rules"
@@ -112,21 +109,7 @@ func (s *Suggester) programCandidates() []candidate {
 	var found []candidate
 	for _, r := range s.programs {
 		rule := *r
-		set := &rules.Set{Rules: []*rules.Rule{&rule}}
-		s.rename(set)
-		counts, names := map[trace.Name]int{}, map[trace.Name]trace.Name{}
-		var order []trace.Name
-		for i := range s.kept {
-			for c, name := range s.kept[i].names {
-				if tool := s.kept[i].Calls[c].Tool; name != dropped && name != tool {
-					if counts[tool] == 0 {
-						order = append(order, tool)
-					}
-					counts[tool]++
-					names[name] = tool
-				}
-			}
-		}
+		counts, names, order := s.renamed(&rule)
 		rule.Match.Tools = nil
 		c := candidate{rule: &rule, stem: r.ID, basis: "command lines that only read"}
 		for _, tool := range order {
@@ -150,24 +133,24 @@ func (s *Suggester) programCandidates() []candidate {
 
 // prepare proposes what comes before all other rules, names and failures, and
 // collects the facts about what they leave.
-func (s *Suggester) prepare() (programs, statuses []candidate, left []Rejected) {
-	programs = s.programCandidates()
+func (s *Suggester) prepare() (renames, statuses []candidate, left []Rejected) {
+	renames = s.programCandidates()
+	for _, c := range s.addressCandidates() {
+		_, c.names, _ = s.renamed(c.rule)
+		renames = append(renames, c)
+	}
 	prepared := &rules.Set{}
 	for _, r := range s.base.Rules {
 		if r.Kind == rules.KindDrop || r.Kind == rules.KindRename {
 			prepared.Rules = append(prepared.Rules, r)
 		}
 	}
-	for i := range programs {
-		prepared.Rules = append(prepared.Rules, programs[i].rule)
+	for i := range renames {
+		prepared.Rules = append(prepared.Rules, renames[i].rule)
 	}
 	s.rename(prepared)
-	for i := range programs {
-		for _, name := range slices.SortedFunc(maps.Keys(programs[i].names), func(a, b trace.Name) int { return cmp.Compare(a.Value(), b.Value()) }) {
-			s.tool(name).program = true
-		}
-	}
+	s.markRenamed(renames)
 	statuses, left = s.statusCandidates()
 	s.collect()
-	return programs, statuses, left
+	return renames, statuses, left
 }
