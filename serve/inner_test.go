@@ -55,8 +55,8 @@ func TestRedactWords(t *testing.T) {
 	word := func(s string) string { return r.words.Text(s) }
 	for name, tc := range map[string]struct{ message, want string }{
 		"call": {
-			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find","arguments":{"who":"Ada","kind":"public","Kind2":7,"n":12345},"_meta":{"progressToken":"p","claudecode/toolUseId":"toolu_1","io.modelcontextprotocol/protocolVersion":"2026-07-28","vendor/cwd":"/home/ada"}}}`,
-			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find","arguments":{"Kind2":7,"kind":"public","n":` + word("12345") + `,"who":"` + word("Ada") + `"},"_meta":{"progressToken":"p","claudecode/toolUseId":"toolu_1","io.modelcontextprotocol/protocolVersion":"2026-07-28","vendor/cwd":"` + word("/home/ada") + `"}}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find","arguments":{"who":"Ada","kind":"public","Kind2":7,"n":12345},"_meta":{"progressToken":"p","claudecode/toolUseId":"toolu_1","io.modelcontextprotocol/protocolVersion":"2026-07-28","vendor/cwd":"/of/ada"}}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find","arguments":{"Kind2":7,"kind":"public","n":` + word("12345") + `,"who":"` + word("Ada") + `"},"_meta":{"progressToken":"p","claudecode/toolUseId":"toolu_1","io.modelcontextprotocol/protocolVersion":"2026-07-28","vendor/cwd":"` + word("/of/ada") + `"}}}`,
 		},
 		"blocks": {
 			`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"ada\": \"Ada L.\"}"},{"type":"resource_link","uri":"file:///ada","name":"ada"}],"structuredContent":{"Ada B":1},"isError":false}}`,
