@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/internal/logit"
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // The constants of link prediction.
@@ -275,21 +276,7 @@ func (e *Evaluation) interval(seed uint64) {
 	for i, t := range targets {
 		number[t] = i
 	}
-	weights := make([]float64, len(targets))
-	var areas []float64
-	for range resamples {
-		clear(weights)
-		for range targets {
-			weights[random.IntN(len(targets))]++
-		}
-		if a, ok := area(sorted, func(s scored) float64 { return weights[number[s.pair[1]]] }); ok {
-			areas = append(areas, a)
-		}
-	}
-	if len(areas) == 0 {
-		return
-	}
-	slices.Sort(areas)
-	tail := int((1 - Level) / 2 * float64(len(areas)))
-	e.Lo, e.Hi = areas[tail], areas[len(areas)-1-tail]
+	e.Lo, e.Hi, _ = stat.Percentiles(random, len(targets), resamples, Level, func(times []float64) (float64, bool) {
+		return area(sorted, func(s scored) float64 { return times[number[s.pair[1]]] })
+	})
 }
