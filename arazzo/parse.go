@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/yamlsrc"
+	"github.com/awo-dev/awo/internal/yamlvalue"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
@@ -131,30 +132,9 @@ func (p *parser) path(n *yamlsrc.Node, key string) jsonpath.Path {
 
 // value reads a JSON value.
 func (p *parser) value(n *yamlsrc.Node) trace.Value {
-	switch {
-	case n.Kind == yamlsrc.Sequence:
-		v := trace.Value{Kind: trace.Array}
-		for _, e := range n.Entries {
-			v.Elems = append(v.Elems, p.value(e.Value))
-		}
-		return v
-	case n.Kind == yamlsrc.Mapping:
-		var members []trace.Member
-		for _, e := range n.Entries {
-			members = append(members, trace.Member{Name: e.Key.Text, Value: p.value(e.Value)})
-		}
-		return trace.NewObject(members...)
-	case n.Type() == yamlsrc.Null:
-		return trace.Value{}
-	case n.Type() == yamlsrc.Bool:
-		b, _ := n.Bool()
-		return trace.Value{Kind: trace.Bool, Bool: b}
-	case n.Type() == yamlsrc.String:
-		return trace.NewString(n.Text)
-	}
-	v, err := trace.ParseValue([]byte(n.Text))
-	if err != nil || v.Kind != trace.Number {
-		p.fail(n, CodeBadField, "a number must be written as JSON has it")
+	v, bad := yamlvalue.Of(n)
+	if bad != nil {
+		p.fail(bad, CodeBadField, "a number must be written as JSON has it")
 	}
 	return v
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/internal/yamlsrc"
+	"github.com/awo-dev/awo/internal/yamlvalue"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/trace"
 )
@@ -291,25 +292,9 @@ func (d *decoder) target(n *yamlsrc.Node) prefetch.Target {
 
 // value reads a constant.
 func (d *decoder) value(n *yamlsrc.Node) trace.Value {
-	switch {
-	case n.Kind == yamlsrc.Sequence:
-		v := trace.Value{Kind: trace.Array}
-		for _, e := range n.Entries {
-			v.Elems = append(v.Elems, d.value(e.Value))
-		}
-		return v
-	case n.Kind == yamlsrc.Mapping:
-		var members []trace.Member
-		for _, e := range n.Entries {
-			members = append(members, trace.Member{Name: e.Key.Text, Value: d.value(e.Value)})
-		}
-		return trace.NewObject(members...)
-	case n.Style != yamlsrc.Plain:
-		return trace.NewString(n.Text)
-	}
-	v, err := trace.ParseValue([]byte(n.Text))
-	if err != nil {
-		d.fail(n, CodeBad, "this is no JSON value")
+	v, bad := yamlvalue.Of(n)
+	if bad != nil {
+		d.fail(bad, CodeBad, "a number must be written as JSON has it")
 	}
 	return v
 }
