@@ -180,7 +180,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 		return err
 	}
 	if o.ToolGraph && r.in.Tally.Calls > 0 {
-		r.in.IsRead = true
+		r.in.Reread()
 		if r.world, err = toolworld.Section(j, r.in, o.Seed); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (r *reportInput) compile(j *cli.Job, o reportOptions) error {
 	if r.saving != nil && r.saving.found != nil {
 		v = r.saving.out.Verdict
 	}
-	r.in.IsRead, r.in.Exclude, r.in.Findings = true, nil, nil
+	r.in.Reread()
 	if r.compiled, err = extraction.Section(j, r.in, set, meter, v, o.Seed); err != nil || set == nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	if r.in.Tally.Calls == 0 {
 		return nil
 	}
-	r.in.IsRead, r.in.Exclude, r.in.Findings = true, nil, nil
+	r.in.Reread()
 	if o.Cost {
 		meter, err := j.Meter(o.PriceOptions)
 		if err != nil {

@@ -121,7 +121,7 @@ type Intake struct {
 
 	stored *Stored // in place of Reader, where counts stand in for traces
 
-	IsRead bool // Source was read once
+	isRead bool // Source was read once
 
 	// Digest, if set, keeps what All yields for later readings; see trace.Digest. It is of
 	// use to those who read several times.
@@ -243,108 +243,6 @@ func (in *Intake) leaves(t *trace.Trajectory) bool {
 		in.Shell.Split(t)
 	}
 	return in.Exclude != nil && !in.Exclude(t)
-}
-
-// Source yields the trajectories that pass, over and over: the first time as All
-// does, later without counting anything or telling of a problem again. Findings that
-// were set since look at what the next reading yields.
-func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
-	if !in.IsRead {
-		in.IsRead = true
-		return in.All()
-	}
-	again := in.again()
-	if in.Findings == nil || in.Findings.hasLooked {
-		return again
-	}
-	return func(yield func(*trace.Trajectory, error) bool) {
-		in.Findings.begin()
-		for t, err := range in.Findings.look(in.j.Parallel(), again) {
-			if !yield(t, err) || err != nil {
-				return
-			}
-			in.Findings.add(t)
-		}
-	}
-}
-
-// again yields the trajectories that pass, which were read before.
-func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
-	if in.isKept && in.Digest.IsWhole() {
-		return in.counted(in.kept())
-	}
-	return func(yield func(*trace.Trajectory, error) bool) {
-		known, stop := iter.Pull2(in.kept())
-		defer stop()
-		for t, err := range filter.Apply(in.read(in.j.trajectoriesAgain(in.Reader)), in.filter, &filter.Counts{}) {
-			if err == nil && in.leaves(t) {
-				continue
-			}
-			if t != nil && in.isKept {
-				if same, _, ok := known(); ok {
-					t = same
-				}
-			}
-			if !yield(t, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-// keeping keeps what it passes on, before anybody changes it.
-func (in *Intake) keeping(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
-	if in.Digest == nil {
-		return from
-	}
-	return func(yield func(*trace.Trajectory, error) bool) {
-		for t, err := range from {
-			if err == nil {
-				in.Digest.Add(t)
-			}
-			if !yield(t, err) {
-				return
-			}
-		}
-	}
-}
-
-// kept yields what the digest keeps.
-func (in *Intake) kept() iter.Seq2[*trace.Trajectory, error] {
-	return func(yield func(*trace.Trajectory, error) bool) {
-		if in.Digest == nil {
-			return
-		}
-		for t := range in.Digest.All() {
-			if canceled := in.j.Context.Err(); canceled != nil {
-				yield(nil, canceled)
-				return
-			}
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
-}
-
-// counted yields what from does, and moves the bar: what comes from memory reads no bytes
-// that would.
-func (in *Intake) counted(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
-	if in.j.Progress.isStepping() {
-		return from
-	}
-	return func(yield func(*trace.Trajectory, error) bool) {
-		done, of := 0, in.Tally.Trajectories
-		defer in.j.Progress.Step("", 0, 0)
-		for t, err := range from {
-			if done++; done%32 == 1 {
-				in.j.Progress.Step("working", done, of)
-			}
-			if !yield(t, err) {
-				return
-			}
-		}
-	}
 }
 
 // DigestRoom is how many bytes of memory a command that reads its traces many times may
