@@ -160,7 +160,7 @@ func run(a *cli.App, j *cli.Job, o options) error {
 			return cli.FileProblem(o.Record, err)
 		}
 	}
-	settle()
+	cli.KeepSmall()
 	ctx, stop := signal.NotifyContext(j.Context, syscall.SIGTERM)
 	defer stop()
 	j.Context = ctx
@@ -169,16 +169,6 @@ func run(a *cli.App, j *cli.Job, o options) error {
 		return listen(j, g, o)
 	}
 	return g.Serve(ctx, serve.Streams(io.NopCloser(a.Stdin), open{a.Stdout}))
-}
-
-// settle makes the process one that waits for most of its life. A message passes through
-// half a dozen goroutines: on one processor they follow each other, on several each wakes
-// another one up, which takes longer than what it then does.
-func settle() {
-	cli.KeepSmall()
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(1)
-	}
 }
 
 // open is a stream that somebody else closes.
@@ -200,6 +190,12 @@ func listen(j *cli.Job, g *serve.Gateway, o options) error {
 		return errors.Join(cli.Usagef("--listen: %s can be reached from other machines, so --tokens is needed", o.Listen), l.Close())
 	}
 	h := g.Handler(j.Context, serve.HTTPOptions{Host: o.Listen, Origins: o.Origins, Tokens: tokens, Idle: o.Idle, MaxSessions: o.MaxSessions})
+	// A message over HTTP passes through half a dozen goroutines. On one processor they follow
+	// each other; on several each wakes another one up, which takes longer than what it then
+	// does. Standard streams gain nothing: reading one keeps a processor.
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", h)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
