@@ -51,7 +51,7 @@ func (p *special) readStatus(call *trace.Call, text func() string) (status trace
 	}
 	status, result := call.Status, text()
 	for _, rule := range p.statuses {
-		if rule.Pattern != nil && !rule.Pattern.MatchString(result) {
+		if !rule.Tells(result) {
 			continue
 		}
 		said = true

@@ -87,7 +87,7 @@ func (p *plan) statusUses(call *trace.Call) []application {
 	var fitting []*rules.Rule
 	result := call.Result.Text()
 	for _, rule := range p.special.statuses {
-		if rule.Pattern == nil || rule.Pattern.MatchString(result) {
+		if rule.Tells(result) {
 			fitting = append(fitting, rule)
 		}
 	}

@@ -2,21 +2,26 @@ package serve
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-func testRedactor() redactor { return redactor{hmac.New(sha256.New, []byte("0123456789abcdef"))} }
+func testRedactor(what Redact) redactor {
+	return newRedactor(&Recording{redact: what, key: []byte("0123456789abcdef"), digits: []byte("0123456789abcdef")})
+}
 
 func TestRedact(t *testing.T) {
-	r := testRedactor()
+	r := testRedactor(RedactSecrets)
 	key, id := r.hashed("sk-live-1234567890"), r.hashed("6f1c2b3a-9d8e-4f70-8a1b-2c3d4e5f6071")
 	for name, tc := range map[string]struct{ message, want string }{
 		"argument": {
@@ -39,25 +44,56 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+// TestRedactWords: nothing that a user or a server wrote stays, and all that a recording is
+// read by.
+func TestRedactWords(t *testing.T) {
+	r := testRedactor(RedactWords)
+	definitions := `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"find","description":"Find people.","inputSchema":{"type":"object","properties":{"Kind2":{"enum":["public"]}}}}]}}`
+	if got := string(r.message([]byte(definitions))); got != definitions {
+		t.Errorf("definitions become %s", got)
+	}
+	word := func(s string) string { return r.words.Text(s) }
+	for name, tc := range map[string]struct{ message, want string }{
+		"call": {
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find","arguments":{"who":"Ada","kind":"public","Kind2":7,"n":12345},"_meta":{"progressToken":"p","claudecode/toolUseId":"toolu_1","io.modelcontextprotocol/protocolVersion":"2026-07-28","vendor/cwd":"/of/ada"}}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find","arguments":{"Kind2":7,"kind":"public","n":` + word("12345") + `,"who":"` + word("Ada") + `"},"_meta":{"progressToken":"p","claudecode/toolUseId":"toolu_1","io.modelcontextprotocol/protocolVersion":"2026-07-28","vendor/cwd":"` + word("/of/ada") + `"}}}`,
+		},
+		"blocks": {
+			`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"ada\": \"Ada L.\"}"},{"type":"resource_link","uri":"file:///ada","name":"ada"}],"structuredContent":{"Ada B":1},"isError":false}}`,
+			`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"ada\":\"` + word("Ada L.") + `\"}"},{"type":"resource_link","uri":"` + word("file:///ada") + `","name":"` + word("ada") + `"}],"structuredContent":{"` + word("Ada B") + `":1},"isError":false}}`,
+		},
+		"error":    {`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"no Ada","data":{"who":"Ada"}}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"` + word("no Ada") + `","data":{"who":"` + word("Ada") + `"}}}`},
+		"progress": {`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":100,"total":200,"message":"Ada"}}`, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":100,"total":200,"message":"` + word("Ada") + `"}}`},
+		"question": {`{"jsonrpc":"2.0","id":"awo-1","method":"elicitation/create","params":{"message":"Is it Ada?"}}`, `{"jsonrpc":"2.0","id":"awo-1","method":"elicitation/create","params":{"message":"` + word("Is it Ada?") + `"}}`},
+	} {
+		if got := string(r.message([]byte(tc.message))); got != tc.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, tc.want)
+		}
+	}
+}
+
 func FuzzRedact(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"params":{"arguments":{"token":"a","b":[{"c":"{\"secret\":1}"}]}},"result":{"content":[{"text":"[1"}]}}`))
 	f.Fuzz(func(t *testing.T, message []byte) {
-		got := testRedactor().message(message)
-		if !json.Valid(got) {
-			t.Errorf("no JSON: %s", got)
+		for _, what := range []Redact{RedactSecrets, RedactWords} {
+			if got := testRedactor(what).message(message); !json.Valid(got) {
+				t.Errorf("%s: no JSON: %s", what, got)
+			}
 		}
 	})
 }
 
 func TestEvents(t *testing.T) {
 	var got []string
-	if err := events(strings.NewReader("event: x\ndata: {\"a\":\ndata: 1}\n\n: comment\nid: 5\r\ndata:two\r\n\r\ndata: not ended"), func(d []byte) { got = append(got, string(d)) }); err != nil {
+	if err := events(strings.NewReader("event: message\ndata: {\"a\":\ndata: 1}\n\n: comment\nid: 5\r\nretry: 20\r\ndata:two\r\n\r\nevent: ping\ndata: {}\n\nid: 6\n\ndata: not ended"), func(e event) {
+		got = append(got, fmt.Sprintf("%s %s %s", e.id, e.retry, e.data))
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "{\"a\":\n1}|two"; strings.Join(got, "|") != want {
+	if want := " 0s {\"a\":\n1}|5 20ms two|6 0s "; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := events(strings.NewReader("data: "+strings.Repeat("x", maxMessage+100)), func([]byte) {}); err == nil {
+	if err := events(strings.NewReader("data: "+strings.Repeat("x", maxMessage+100)), func(event) {}); err == nil {
 		t.Error("an event may be as long as it likes")
 	}
 }
@@ -66,7 +102,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte("data: {}\n\ndata: x\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		sum := 0
-		_ = events(bytes.NewReader(stream), func(d []byte) { sum += len(d) })
+		_ = events(bytes.NewReader(stream), func(e event) { sum += len(e.data) })
 		if sum > len(stream) {
 			t.Errorf("%d bytes of data in %d", sum, len(stream))
 		}
@@ -77,7 +113,7 @@ func FuzzEvents(f *testing.F) {
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\nlistening\n\n{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":1e400}}\n{\"jso"))
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		l := newLines(bytes.NewReader(stream), discard{})
+		l := newLines("the server", bytes.NewReader(stream), discard{})
 		for n := 0; ; n++ {
 			if _, err := l.Read(t.Context()); err != nil {
 				return
@@ -94,11 +130,131 @@ type discard struct{}
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) Close() error                { return nil }
 
+// TestMessage: what was read is written as it was, whatever the SDK's types can hold.
+func TestMessage(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"a","params":{"n":1e400}}`:                        "",
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"a"}`:                              "",
+		`{"jsonrpc":"2.0","id":1.5,"method":"a","params":[ 1 ]}`:                            "",
+		`{"jsonrpc":"2.0","id":"\u00001","method":"a"}`:                                     "",
+		`{"jsonrpc":"2.0","id":"","result":{"a":"<\u2028>"}}`:                               "",
+		`{"jsonrpc":"2.0","id":-3,"result":null}`:                                           "",
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-32099,"message":"<x>","data":{"n":1.0}}}`: "",
+		`{"jsonrpc":"2.0","method":"a","params":{}}`:                                        "",
+		"{\"jsonrpc\":\"2.0\",\r\n \"id\":1,\"result\":{\n\t\"a\":1,\r\n\"b\":2}}":          "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ \t\"a\":1,  \"b\":2}}",
+		`{"id":1,"id":2,"jsonrpc":"2.0","result":1,"result":2,"own":3}`:                     `{"jsonrpc":"2.0","id":2,"result":2}`,
+		`{"jsonrpc":"2.0","id":1,"error":null,"result":{}}`:                                 `{"jsonrpc":"2.0","id":1,"result":{}}`,
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}":                                "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}",
+	} {
+		m, err := decode([]byte(in))
+		if err != nil {
+			t.Errorf("%s: %v", in, err)
+			continue
+		}
+		if got := string(encode(m)); got != cmp.Or(want, in) {
+			t.Errorf("%s becomes %s", in, got)
+		}
+	}
+	for _, in := range []string{``, `{}`, `[]`, `null`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"1.0","method":"a"}`, `{"jsonrpc":"2.0","method":1}`, `{"jsonrpc":"2.0","id":[],"method":"a"}`, `{"jsonrpc":"2.0","id":null,"result":{}}`, `{"jsonrpc":"2.0","id":1,"result":{}`, `{"jsonrpc":"2.0","id":1,"error":3}`} {
+		if m, err := decode([]byte(in)); err == nil {
+			t.Errorf("%s is taken for %+v", in, m)
+		}
+	}
+	if all, err := batch([]byte(` [{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","id":1,"result":{}}]`)); err != nil || len(all) != 2 {
+		t.Errorf("a batch gives %v, %v", all, err)
+	}
+}
+
+// FuzzMessage: a message that the SDK reads is read alike, and what is written is one line
+// of JSON that gives the same message again.
+func FuzzMessage(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"a","params":{"n":1e400}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":"\u0000","error":{"code":1,"message":"","data":[1,{"a":null}]}}`))
+	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890,\n\"result\":[ 1,\n2]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := decode(data)
+		if theirs, fails := jsonrpc.DecodeMessage(data); (err == nil) != (fails == nil) {
+			t.Fatalf("%v, and the SDK says %v", err, fails)
+		} else if err == nil && reflect.TypeOf(m) != reflect.TypeOf(theirs) {
+			t.Fatalf("%T, and the SDK says %T", m, theirs)
+		}
+		if err != nil {
+			return
+		}
+		line := encode(m)
+		if bytes.ContainsAny(line, "\r\n") || utf8.Valid(data) && !json.Valid(line) {
+			t.Fatalf("no line of JSON: %s", line)
+		}
+		if !utf8.Valid(data) {
+			return // what names and texts become then is not said
+		}
+		again, err := decode(line)
+		if err != nil || !bytes.Equal(encode(again), line) {
+			t.Fatalf("%s gives %v, %v", line, again, err)
+		}
+	})
+}
+
+// full is a file on a disk that has room for so many bytes.
+type full struct {
+	data []byte
+	room int
+}
+
+func (f *full) Write(p []byte) (int, error) {
+	n := min(len(p), f.room-len(f.data))
+	f.data = append(f.data, p[:n]...)
+	if n < len(p) {
+		return n, errors.New("no space left on device")
+	}
+	return n, nil
+}
+
+func (f *full) WriteAt(p []byte, at int64) (int, error) {
+	if int(at)+len(p) > len(f.data) {
+		return 0, errors.New("no space left on device")
+	}
+	return copy(f.data[at:], p), nil
+}
+
+func (f *full) Truncate(n int64) error {
+	f.data = f.data[:n]
+	return nil
+}
+
+func (f *full) Close() error { return nil }
+
+// TestFullDisk: a recording that could not be written to its end has whole lines, and says
+// in the first one that others are missing.
+func TestFullDisk(t *testing.T) {
+	for _, room := range []int{0, 100, 1000, 1500} {
+		f := &full{room: room}
+		r := &Recording{dir: t.TempDir(), redact: RedactNothing, now: time.Now, create: func(string) (file, error) { return f, nil }}
+		g := New(nil, Options{Recording: r})
+		c := r.begin(g.newSession(nobody{}))
+		for i := range 20 {
+			c.record("client", &jsonrpc.Request{ID: numberID(int64(i)), Method: "ping", Params: json.RawMessage(`{"a":"` + strings.Repeat("x", 50) + `"}`)}, nil)
+		}
+		c.close()
+		lines := bytes.SplitAfter(f.data, []byte("\n"))
+		if last := lines[len(lines)-1]; len(last) > 0 {
+			t.Errorf("%d bytes: the last line is %q", room, last)
+		}
+		if room < 1000 {
+			continue // not even one line
+		}
+		var first struct{ Awo struct{ Incomplete bool } }
+		if err := json.Unmarshal(lines[0], &first); err != nil || !first.Awo.Incomplete || len(lines) < 3 {
+			t.Errorf("%d bytes: %v, %d lines, the first is %s", room, err, len(lines), lines[0])
+		}
+	}
+}
+
 // TestLongLine: a message that is too long is dropped, and the next one read.
 func TestLongLine(t *testing.T) {
 	dropped := 0
 	long := `{"jsonrpc":"2.0","id":1,"result":{"a":"` + strings.Repeat("x", maxMessage) + `"}}` + "\n"
-	l := newLines(io.MultiReader(strings.NewReader(long), strings.NewReader(`{"jsonrpc":"2.0","method":"after"}`+"\n")), discard{})
+	l := newLines("the server", io.MultiReader(strings.NewReader(long), strings.NewReader(`{"jsonrpc":"2.0","method":"after"}`+"\n")), discard{})
 	l.dropped = func() { dropped++ }
 	if _, err := l.Read(t.Context()); err != nil || dropped != 1 {
 		t.Errorf("%v, %d dropped", err, dropped)
@@ -138,8 +294,8 @@ func FuzzStateless(f *testing.F) {
 			if last {
 				answers++
 			}
-			if data, err := jsonrpc.EncodeMessage(m); err != nil || !json.Valid(data) {
-				t.Errorf("%v: %s", err, data)
+			if data := encode(m); !json.Valid(data) {
+				t.Errorf("no JSON: %s", data)
 			}
 		})
 		var own jsonrpc.ID

@@ -181,7 +181,9 @@ func (a *stateless) once(params json.RawMessage, f func()) {
 		can = []byte(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)
 	}
 	client := member(params, "_meta", metaClient)
-	if len(client) == 0 {
+	if a.shared {
+		client = a.server // one of several is not all of them
+	} else if len(client) == 0 {
 		client = []byte(`{"name":"unknown","version":""}`)
 	}
 	begin := append([]byte(`{"protocolVersion":"`+versions[0]+`","capabilities":`), can...)
@@ -355,7 +357,7 @@ func (a *stateless) complete(method string, result json.RawMessage) json.RawMess
 
 // tagged returns parameters or a result with the id of a subscription.
 func tagged(params json.RawMessage, id jsonrpc.ID) json.RawMessage {
-	own, _ := json.Marshal(id.Raw()) // a number or a text
+	own := appendID(nil, id)
 	meta := member(params, "_meta")
 	if !isObject(meta) {
 		meta = []byte(`{}`)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -98,7 +99,7 @@ session and ended with it.`,
 	f.Bool("check", false, "connect to all servers, say what they are, and end; exit code 1 if one is not ready")
 	f.Var(cli.NewChoice("none", "claude", "cursor", "vscode"), "print-config", "print what this `CLIENT`'s configuration needs to start awo, and end")
 	f.String("record", "", "write each session into this `FOLDER`, as DATE/SESSION.jsonl")
-	f.Var(cli.NewChoice("secrets", "none"), "redact", "what recordings leave out: `WHAT` looks like a credential becomes a keyed hash, or nothing")
+	f.Var(cli.NewChoice("secrets", "words", "none"), "redact", "what becomes keyed hashes in recordings: `WHAT` is secrets (what looks like a credential), words (every word, as of awo convert --redact) or none")
 	f.String("key-file", "", "the key of the hashes is in this `FILE`, in place of FOLDER/.key")
 	f.String("listen", "", "serve HTTP on this `ADDRESS`, at /mcp")
 	f.String("tokens", "", "let in who bears a token of this `FILE`, a line NAME TOKEN each; needed unless the address is this machine's")
@@ -155,10 +156,11 @@ func run(a *cli.App, j *cli.Job, o options) error {
 		so.IDs = map[string]string{"CLAUDE_CODE_SESSION_ID": id}
 	}
 	if o.Record != "" {
-		if so.Recording, err = serve.NewRecording(o.Record, o.Redact == "secrets", o.KeyFile); err != nil {
+		if so.Recording, err = serve.NewRecording(o.Record, serve.Redact(o.Redact), o.KeyFile); err != nil {
 			return cli.FileProblem(o.Record, err)
 		}
 	}
+	settle()
 	ctx, stop := signal.NotifyContext(j.Context, syscall.SIGTERM)
 	defer stop()
 	j.Context = ctx
@@ -166,11 +168,17 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	if o.Listen != "" {
 		return listen(j, g, o)
 	}
-	agent, err := serve.Streams(io.NopCloser(a.Stdin), open{a.Stdout})
-	if err != nil {
-		return err
+	return g.Serve(ctx, serve.Streams(io.NopCloser(a.Stdin), open{a.Stdout}))
+}
+
+// settle makes the process one that waits for most of its life. A message passes through
+// half a dozen goroutines: on one processor they follow each other, on several each wakes
+// another one up, which takes longer than what it then does.
+func settle() {
+	cli.KeepSmall()
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
 	}
-	return g.Serve(ctx, agent)
 }
 
 // open is a stream that somebody else closes.
