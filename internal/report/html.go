@@ -155,7 +155,7 @@ func (t *Table) rowsHTML(w *lines, marks *marks) {
 		for j, c := range row {
 			text := htmlText(c.shown()) + marks.mark(c)
 			if c.kind == kindName {
-				text = "<code>" + text + "</code>"
+				text = "<code>" + strings.ReplaceAll(text, "_", "_<wbr>") + "</code>" // broken between words
 			}
 			b.WriteString("<td" + class(j) + ">" + text + "</td>")
 		}
