@@ -17,7 +17,7 @@ type CostJSON struct {
 	Total    CostLineJSON    `json:"total"`
 	Prices   []costPriceJSON `json:"prices"` // of the models that were met
 	Fit      []costFitJSON   `json:"fit"`
-	Unscaled int             `json:"unscaled_turns"` // counted, with nothing to scale them by
+	Unscaled int             `json:"unscaled_turns"`         // counted, with nothing to scale them by
 	Silent   int             `json:"silent_turns,omitempty"` // without usage, and in no figure: of summaries
 	Models   []CostLineJSON  `json:"models"`
 	Agents   []CostLineJSON  `json:"agents"`
