@@ -128,6 +128,10 @@ type Intake struct {
 	Digest *trace.Digest
 	isKept bool // all of it was offered to Digest
 
+	// Follows says that values are followed from call to call, for which a trajectory has
+	// at most bounds.Calls calls; the rest of a longer one is left out.
+	Follows bool
+
 	KeepsOrigins bool          // set it before All
 	Origins      []emit.Origin // of what All yielded, if they are kept
 }
@@ -360,6 +364,9 @@ func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trac
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range from {
 			if t != nil {
+				if in.Follows {
+					t.Cut(bounds.Calls)
+				}
 				if in.Statuses != nil {
 					in.Statuses.Read(t)
 				}

@@ -126,7 +126,7 @@ func whyNot(j *cli.Job, o Options, args []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Expand = o.Expand
+	in.Expand, in.Follows = o.Expand, true
 	c, err := compileAgain(j, o, in, set)
 	if err != nil {
 		return err
