@@ -138,7 +138,7 @@ func analyze(j *cli.Job, o analyzeOptions, files []string) error {
 
 // analyzedAny finds out about traces, or about what was summarized of them.
 func analyzedAny(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *findings, []report.Note, error) {
-	if stored, traces := splitStored(files); len(stored) > 0 {
+	if stored, traces := cli.SplitStored(files); len(stored) > 0 {
 		if len(traces) > 0 {
 			return nil, nil, nil, cli.Usagef("%s holds traces and %s a summary: add the traces to it with `awo summarize` first", traces[0], stored[0])
 		}
@@ -165,6 +165,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if reader.Spool && !o.leavesOut() {
 		in.Digest = trace.NewDigest(cli.DigestRoom) // it is read again, as it is
 	}
+	in.Follows = reader.Spool || o.Sources // reports follow values as well
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
 	if o.Sources {
 		in.Needs = append(in.Needs, trace.CapabilityDataflow)

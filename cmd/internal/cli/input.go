@@ -128,6 +128,10 @@ type Intake struct {
 	Digest *trace.Digest
 	isKept bool // all of it was offered to Digest
 
+	// Follows says that values are followed from call to call, for which a trajectory has
+	// at most bounds.Calls calls; the rest of a longer one is left out.
+	Follows bool
+
 	KeepsOrigins bool          // set it before All
 	Origins      []emit.Origin // of what All yielded, if they are kept
 }
@@ -137,6 +141,9 @@ type Intake struct {
 func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Intake, error) {
 	if len(files) == 0 {
 		return nil, Usagef("no traces named: give files, folders, or - for the standard input")
+	}
+	if stored, _ := SplitStored(files); len(stored) > 0 {
+		return nil, Usagef("%s is a summary, and this wants the traces themselves; `awo analyze` and `awo cost` read summaries in place of traces", stored[0])
 	}
 	j.ShowLines("--where", []byte(o.Where))
 	chosen, err := o.filter()
@@ -172,9 +179,8 @@ func (in *Intake) Stored() Stored {
 	}
 }
 
-// StoredIntake returns the intake of counts that were made before: it yields nothing, and
-// says what came in.
-func (j *Job) StoredIntake(s Stored) *Intake {
+// storedIntake returns the intake of counts that were made before.
+func (j *Job) storedIntake(s Stored) *Intake {
 	in := &Intake{j: j, stored: &s, Facts: s.Facts, Tally: &s.Facts.Tally, left: s.Left, excluded: s.Excluded, expanded: s.Expanded}
 	j.Problems.doubts = in.Tally.Doubts()
 	return in
@@ -258,6 +264,9 @@ func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trac
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range from {
 			if t != nil {
+				if in.Follows {
+					t.Cut(bounds.Calls)
+				}
 				if in.Statuses != nil {
 					in.Statuses.Read(t)
 				}

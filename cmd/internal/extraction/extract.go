@@ -166,7 +166,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Expand, in.Digest = o.Expand, trace.NewDigest(cli.DigestRoom)
+	in.Expand, in.Follows, in.Digest = o.Expand, true, trace.NewDigest(cli.DigestRoom)
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	in.Findings = j.NewFindings(meter)
 	in.KeepsOrigins = o.Out != "" || o.Check != ""
