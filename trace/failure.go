@@ -47,8 +47,16 @@ var failureTexts = []struct {
 // FailureIn returns the name of the built-in pattern by which a result says that its
 // call failed, "" if none does. Text is JSON where it is an object, quoted or not.
 func FailureIn(result Raw) string {
-	var room [1024]byte
-	text := bytes.TrimLeft(result.contentIn(room[:0]), " \t\r\n")
+	var room []byte
+	return failureIn(result, &room)
+}
+
+// failureIn is FailureIn with room to unquote in, which grows.
+func failureIn(result Raw, room *[]byte) string {
+	if cap(*room) < len(result.Data) && result.isQuoted() {
+		*room = make([]byte, 0, len(result.Data))
+	}
+	text := bytes.TrimLeft(result.contentIn(*room), " \t\r\n")
 	if len(text) > 0 && text[0] == '"' { // a text that was written as JSON
 		c := jsonscan.New(text)
 		if inner, ok := c.Text(); ok {
@@ -171,12 +179,13 @@ func says(c *jsonscan.Cursor) bool {
 // ReadFailures gives the calls of t whose status is unknown, and whose results say by
 // a built-in pattern that they failed, the status failed.
 func (t *Trajectory) ReadFailures() {
+	var room []byte
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Status != StatusUnknown || !c.HasResult {
 			continue
 		}
-		if name := FailureIn(c.Result); name != "" {
+		if name := failureIn(c.Result, &room); name != "" {
 			c.Status, c.StatusFrom = StatusFailed, name
 		}
 	}
