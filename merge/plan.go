@@ -1,6 +1,9 @@
 package merge
 
 import (
+	"regexp"
+	"slices"
+
 	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -38,30 +41,27 @@ func (p *plan) fold() *rules.Rule {
 }
 
 // status is the status of the call after the status rules.
-func (p *special) status(call *trace.Call, text func() string) trace.Status {
-	status, _ := p.readStatus(call, text)
+func (p *special) status(call *trace.Call, fits func(*regexp.Regexp) bool) trace.Status {
+	status, _ := p.readStatus(call, fits)
 	return status
 }
 
-// readStatus is status, and whether a rule said it: the last one whose pattern matches
+// readStatus is status, and whether a rule said it: the last one whose pattern fits
 // the result decides.
-func (p *special) readStatus(call *trace.Call, text func() string) (status trace.Status, said bool) {
-	if len(p.statuses) == 0 || !call.HasResult {
+func (p *special) readStatus(call *trace.Call, fits func(*regexp.Regexp) bool) (status trace.Status, said bool) {
+	if !call.HasResult {
 		return call.Status, false
 	}
-	status, result := call.Status, text()
-	for _, rule := range p.statuses {
-		if rule.Pattern != nil && !rule.Pattern.MatchString(result) {
-			continue
-		}
-		said = true
-		if rule.Is == "failed" {
-			status = trace.StatusFailed
-		} else {
-			status = trace.StatusOK
+	for _, rule := range slices.Backward(p.statuses) {
+		switch {
+		case rule.Pattern != nil && !fits(rule.Pattern):
+		case rule.Is == "failed":
+			return trace.StatusFailed, true
+		default:
+			return trace.StatusOK, true
 		}
 	}
-	return status, said
+	return call.Status, false
 }
 
 // plan returns the plan for a call, from the cache if it is there.

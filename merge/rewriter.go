@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,6 +41,7 @@ type Rewriter struct {
 	parsedArgs trace.Value
 
 	results []string // of the calls of this trajectory, if somebody has unquoted them already
+	result  []byte   // the last one that was unquoted
 
 	steps   []Step
 	pending []foldedCall
@@ -126,7 +128,7 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 				}
 				continue
 			}
-			status = plan.special.status(call, func() string { return r.result(i, call) })
+			status = plan.special.status(call, r.resultOf(i, call))
 		}
 		if status == trace.StatusFailed && r.set.Failed != rules.FailedKeep {
 			if r.watching {
@@ -155,13 +157,26 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 	return r.steps
 }
 
-// result is the text of what call i returned.
-func (r *Rewriter) result(i int, call *trace.Call) string {
-	if r.results != nil {
-		return r.results[i]
+// resultOf asks whether patterns fit the text of what call i returned, which is unquoted
+// once, if there is a pattern.
+func (r *Rewriter) resultOf(i int, call *trace.Call) func(*regexp.Regexp) bool {
+	isRead := false
+	return func(pattern *regexp.Regexp) bool {
+		if r.results != nil {
+			return pattern.MatchString(r.results[i])
+		}
+		if !isRead {
+			if isRead = true; cap(r.result) > maxResultRoom {
+				r.result = nil
+			}
+			r.result = call.Result.AppendText(r.result[:0])
+		}
+		return pattern.Match(r.result)
 	}
-	return call.Result.Text()
 }
+
+// maxResultRoom is the room in bytes that is kept from one result to the next.
+const maxResultRoom = 1 << 16
 
 // Reads reports whether the set's `outcome:` policy reads the trajectory.
 func Reads(set *rules.Set, t *trace.Trajectory) bool {

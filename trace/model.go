@@ -353,7 +353,9 @@ func (t *Trajectory) Expand() int {
 			delete(isMeta, c.Tool) // a server has a tool of that name
 		}
 	}
-	t.Tools = slices.DeleteFunc(slices.Clone(t.Tools), func(d ToolDef) bool { return isMeta[d.Name] })
+	if len(isMeta) > 0 {
+		t.Tools = slices.DeleteFunc(slices.Clone(t.Tools), func(d ToolDef) bool { return isMeta[d.Name] })
+	}
 	if expanded > 0 {
 		t.unfold(drop)
 	}

@@ -132,7 +132,7 @@ type Intake struct {
 	// Recalls lets what is yielded remember what is worked out of it while it is in use, for
 	// commands in which several ask for the same in one reading; see trace.Trajectory.Recall.
 	Recalls bool
-	isKept bool // all of it was offered to Digest
+	isKept  bool // all of it was offered to Digest
 
 	KeepsOrigins bool          // set it before All
 	Origins      []emit.Origin // of what All yielded, if they are kept

@@ -167,8 +167,6 @@ func extract(j *cli.Job, o Options, files []string) error {
 	defer in.Close()
 	in.Expand, in.Recalls = o.Expand, true
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
-	in.Findings = j.NewFindings(meter)
-	in.Findings.Sources()
 	in.KeepsOrigins = o.Out != "" || o.Check != ""
 	c, err := compileAndChoose(j, in, set, meter, &o)
 	if err != nil {

@@ -168,6 +168,8 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 	for i := range out.plans {
 		out.plans[i].threshold = cmp.Or(out.plans[i].threshold, out.threshold)
 	}
+	in.Findings = j.NewFindings(meter) // in the first reading of what is compiled
+	in.Findings.Sources()
 	if err := out.compile(j, out.served.watch(train), set, o); err != nil {
 		return nil, err
 	}
