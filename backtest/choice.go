@@ -16,16 +16,18 @@ const (
 	// SelectNet takes what saves more money than its definition costs, or more
 	// tokens where no price is known, or turns where no usage is recorded.
 	SelectNet Selection = "net"
-	// SelectAll takes all that can be bound, as in the paper.
+	// SelectAll takes all that can be bound and do not overlap, as in the paper.
 	SelectAll Selection = "all"
 )
 
 // ChooseOptions say how Choose works. The zero value is the default.
 type ChooseOptions struct {
-	Select      Selection
-	MinTurns    int   // of SelectTurns: how many calling turns each must add; 0 means 1
-	MaxTools    int   // at most so many; 0 sets no bound
-	TokenBudget int64 // of all definitions together; 0 sets no bound
+	Select   Selection
+	MinTurns int // of SelectTurns: how many calling turns each must add; 0 means 1
+	// KeepMinTurns holds MinTurns whatever threshold is tried; else that stands for it.
+	KeepMinTurns bool
+	MaxTools     int   // at most so many; 0 sets no bound
+	TokenBudget  int64 // of all definitions together; 0 sets no bound
 
 	// MinAgreement is the share of its places at which a meta-tool must be exact
 	// in replay; 0 means DefaultMinAgreement, a negative number none.
@@ -67,6 +69,7 @@ const (
 	ReasonFew        = "adds-too-few-turns" // fewer than ChooseOptions.MinTurns
 	ReasonMaxTools   = "max-tools"
 	ReasonOverBudget = "token-budget"
+	ReasonOverlaps   = "overlaps" // of SelectAll: its occurrences are others' too
 )
 
 // Choice is which meta-tools are offered, and why the others are not.

@@ -261,6 +261,8 @@ func (c *chooser) weigh() {
 		it.failures = c.failures(&it.definition.Tool, &it.risk)
 		it.vain = c.vain(it)
 		switch {
+		case o.Select == SelectAll && it.definition.Overlaps:
+			it.cannot, it.reason = true, ReasonOverlaps
 		case o.Select != SelectAll && !o.Batches && it.definition.Tool.Kind() == metatool.Batch:
 			it.cannot, it.reason = true, ReasonBatch
 		case o.Select != SelectAll && it.failures.More():

@@ -104,7 +104,7 @@ func (p *Part) wayOf(w way) compile.Way {
 func newCompiled(c *compile.Compilation, w way) *compiled {
 	out := &compiled{}
 	for _, d := range c.Definitions {
-		out.definitions = append(out.definitions, &bind.Definition{Tool: d.Tool, Refusals: d.Refusals})
+		out.definitions = append(out.definitions, &bind.Definition{Tool: d.Tool, Refusals: d.Refusals, Overlaps: d.Overlaps})
 	}
 	if w.algorithm == compile.Patterns {
 		return out
@@ -166,7 +166,7 @@ func (p *Part) choose(w chosenWay) (*chosen, error) {
 		return nil, err
 	}
 	o := p.choosing()
-	if w.threshold > 0 {
+	if w.threshold > 0 && !o.KeepMinTurns {
 		o.MinTurns = w.threshold
 	}
 	if w.selection != "" {

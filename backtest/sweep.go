@@ -78,7 +78,7 @@ func (r *run) sweep() {
 		r.out.Sweeps = append(r.out.Sweeps, SweepOutcome{Parameter: s.Parameter, Technique: base.Name})
 		for _, value := range s.Values {
 			offer := *base.offer
-			if s.Parameter != ParameterThreshold || value != r.options.Compile.Extract.Threshold || value != r.options.Choose.MinTurns {
+			if s.Parameter != ParameterThreshold || value != r.options.Compile.Extract.Threshold || value != r.options.Choose.MinTurns && !r.options.Choose.KeepMinTurns {
 				offer = offer.with(s.Parameter, value)
 			}
 			r.columns = append(r.columns, offer.technique(base.Name, base.Doc))

@@ -33,7 +33,7 @@ func TestWithdraw(t *testing.T) {
 		named[toolsOf(d)] = d
 	}
 	pair, three := named["get_customer get_order"], named["get_customer get_order get_parcel"]
-	if pair == nil || three == nil || len(c.Definitions) != 2 {
+	if pair == nil || three == nil || len(c.Definitions) != 3 || !named["get_order get_parcel"].Overlaps {
 		t.Fatalf("found %v", named)
 	}
 	again := *pair // does what pair does, and comes later

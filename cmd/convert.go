@@ -133,8 +133,9 @@ func convert(j *cli.Job, o convertOptions, files []string) error {
 	}
 	out.Output.Trajectories, out.Output.Bytes, out.Output.Lost = written.trajectories, written.Bytes(), lostJSON(written.Lost)
 	out.Input = in.JSON()
-	var d report.Document
-	d.Add(in.Summary(), report.Paragraph(cli.CountOf(out.Output.Trajectories, "trajectory")+" written to "+out.Output.File+", "+cli.CountOf(int(out.Output.Bytes), "byte")+"."), report.List(lost(written.Lost, o.To)))
+	d := report.Document{Title: "Converted traces", Answer: fmt.Sprintf("%s written to %s as %s, %s.",
+		cli.CountOf(out.Output.Trajectories, "trajectory"), out.Output.File, o.To, cli.CountOf(int(out.Output.Bytes), "byte"))}
+	d.Add(report.List(lost(written.Lost, o.To)), in.Summary())
 	return j.Print(&d, out)
 }
 

@@ -36,7 +36,7 @@ func Main() int {
 		a.StdoutColumns, a.StdoutRows, _ = term.GetSize(int(os.Stdout.Fd())) // 0 with an error
 	}
 	if os.Getenv("GOGC") == "" {
-		tuneCollector()
+		cli.TuneCollector()
 	}
 	bench := startBenchmark(os.Getenv("AWO_BENCH"))
 	code := a.Run(ctx, newRoot, orSummary(os.Args[1:]))

@@ -37,7 +37,7 @@ var results = []struct {
 	args   string
 }{
 	{"awo.analysis/v1", analysis.JSON{}, "analyze office/trajectories.jsonl.gz --sample 100 --by model --sources"},
-	{"awo.analysis/v1", analysis.JSON{}, "report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
+	{"awo.analysis/v1", analysis.JSON{}, "report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --comparison served/recordings.jsonl"},
 	{"awo.summary/v1", analysis.ScreenJSON{}, "summary office/trajectories.jsonl.gz"},
 	{"awo.config/v1", configJSON{}, "config analyze"},
 	{"awo.summary-file/v1", analysis.SummaryJSON{}, "summarize office/trajectories.jsonl.gz --out $WORK/part.awosum"},

@@ -1,13 +1,21 @@
 package cmd
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/awo-dev/awo/summary/count"
+	"github.com/awo-dev/awo/trace/formats"
 )
 
 // TestSummaryAnalyzes wants `awo analyze` of a summary to print the figures that it prints
@@ -32,6 +40,54 @@ func TestSummaryAnalyzes(t *testing.T) {
 				compareFigures(t, "", want, got)
 			}
 		})
+	}
+}
+
+// TestSummarizeCounts wants of `awo summarize` and of the package that pipelines count
+// with the same bytes, also where files are no traces or damaged.
+func TestSummarizeCounts(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.jsonl": `{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"find","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":"error: none"}]}` + "\n{\"messages\":[}\n",
+		"b.txt":   "no trace\n",
+		"c.jsonl": "",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, x := range []struct {
+		flags string
+		count count.Options
+	}{
+		{"", count.Default()},
+		{" --min-length 2 --drop-failed --collapse-repeats --exclude-tool get_* --shell split --where calls<12", count.Options{
+			MinLength: 2, DropFailed: true, CollapseRepeats: true, ExcludeTool: []string{"get_*"}, Shell: "split", Where: "calls<12", TurnGap: formats.DefaultTurnGap,
+		}},
+	} {
+		files := []string{"office/trajectories.jsonl.gz", filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.txt"), filepath.Join(dir, "c.jsonl")}
+		part := filepath.Join(t.TempDir(), "part.awosum")
+		c := exec.CommandContext(t.Context(), "awo", append(strings.Fields("summarize --quiet --out "+part+x.flags), files...)...)
+		c.Dir = filepath.Join("..", "testdata")
+		if _, failed := errors.AsType[*exec.ExitError](c.Run()); !failed {
+			t.Error("damaged files are no problem")
+		}
+		want, err := os.ReadFile(part)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, _, err := x.count.Files(t.Context(), count.Source{Files: files, Open: func(name string) (io.ReadCloser, error) {
+			if !filepath.IsAbs(name) {
+				name = filepath.Join(c.Dir, name)
+			}
+			return os.Open(name)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sum.Append(nil); !bytes.Equal(got, want) {
+			t.Errorf("%q: %d bytes, and of the command %d", x.flags, len(got), len(want))
+		}
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
@@ -33,6 +34,11 @@ type Cost struct {
 type Set struct {
 	Runs  int
 	tasks map[string]*task
+
+	// Runs that all take the same to the microsecond have times that were filled in.
+	timed  int
+	took   time.Duration // of the first
+	varies bool
 }
 
 // task is the sums over the runs of a task.
@@ -142,6 +148,11 @@ func (s *Set) Add(t *trace.Trajectory, c Cost) {
 	}
 	if first, last := t.Span(); last.After(first) {
 		add(seconds, last.Sub(first).Seconds(), 1)
+		if s.timed++; s.timed == 1 {
+			s.took = last.Sub(first)
+		} else if last.Sub(first) != s.took {
+			s.varies = true
+		}
 	}
 	if t.Outcome != trace.OutcomeUnknown {
 		won := 0.0
@@ -151,6 +162,12 @@ func (s *Set) Add(t *trace.Trajectory, c Cost) {
 		add(success, won, 1)
 	}
 }
+
+// leastTimed is how many runs have to take the same before it is no coincidence.
+const leastTimed = 5
+
+// filledIn reports whether the times of the set say nothing.
+func (s *Set) filledIn() bool { return s.timed >= leastTimed && !s.varies }
 
 // The ends of a step that are no tool.
 const (
@@ -233,6 +250,11 @@ func New(before, after *Set, o Options) *Contrast {
 	p := &pair{o: o, paired: c.Paired}
 	p.list(before, after)
 	for m := range c.Figures {
+		if m == seconds && (before.filledIn() || after.filledIn()) {
+			const reason = "all runs of a set take the same to the microsecond, so their times were filled in"
+			c.Figures[m] = Estimate{Before: stat.Unknown(reason), After: stat.Unknown(reason), Difference: stat.Unknown(reason), Interval: stat.NoInterval(reason)}
+			continue
+		}
 		c.Figures[m] = p.estimate(uint64(m), func(t *task) (num, den float64) { return t.sums[m][0], t.sums[m][1] })
 	}
 	c.Tools = named(p, func(t *task) map[string]float64 { return t.tools }, 1000, func(n *Named, tool string) { n.Tool = tool })

@@ -141,6 +141,9 @@ func readLines[T any](t *testing.T, path string) []T {
 		}
 		list = append(list, one)
 	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
 	return list
 }
 

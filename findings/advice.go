@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/failure"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -89,10 +90,8 @@ func read(s *sums) string {
 		return ""
 	}
 	most := slices.MaxFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(s.words[a], s.words[b]), cmp.Compare(b, a)) })
-	for _, p := range trace.FailurePatterns {
-		if p.Name == most {
-			return " (" + p.Doc + ")"
-		}
+	if p := failure.Named(most); p != nil {
+		return " (" + p.Doc + ")"
 	}
 	return ""
 }

@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"regexp"
 	"slices"
 
 	"github.com/awo-dev/awo/merge/internal/hash128"
@@ -41,20 +40,21 @@ func (p *plan) fold() *rules.Rule {
 }
 
 // status is the status of the call after the status rules.
-func (p *special) status(call *trace.Call, fits func(*regexp.Regexp) bool) trace.Status {
-	status, _ := p.readStatus(call, fits)
+func (p *special) status(call *trace.Call, result func() []byte) trace.Status {
+	status, _ := p.readStatus(call, result)
 	return status
 }
 
-// readStatus is status, and whether a rule said it: the last one whose pattern fits
+// readStatus is status, and whether a rule said it: the last one whose pattern matches
 // the result decides.
-func (p *special) readStatus(call *trace.Call, fits func(*regexp.Regexp) bool) (status trace.Status, said bool) {
-	if !call.HasResult {
+func (p *special) readStatus(call *trace.Call, result func() []byte) (status trace.Status, said bool) {
+	if len(p.statuses) == 0 || !call.HasResult {
 		return call.Status, false
 	}
+	text := result()
 	for _, rule := range slices.Backward(p.statuses) {
 		switch {
-		case rule.Pattern != nil && !fits(rule.Pattern):
+		case !rule.Tells(text):
 		case rule.Is == "failed":
 			return trace.StatusFailed, true
 		default:

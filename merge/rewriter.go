@@ -1,7 +1,6 @@
 package merge
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ type Rewriter struct {
 	parsedArgs trace.Value
 
 	results []string // of the calls of this trajectory, if somebody has unquoted them already
-	result  []byte   // the last one that was unquoted
+	result  []byte   // the last one that was asked for
 
 	steps   []Step
 	pending []foldedCall
@@ -128,7 +127,7 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 				}
 				continue
 			}
-			status = plan.special.status(call, r.resultOf(i, call))
+			status = plan.special.status(call, func() []byte { return r.resultOf(i, call) })
 		}
 		if status == trace.StatusFailed && r.set.Failed != rules.FailedKeep {
 			if r.watching {
@@ -157,22 +156,17 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 	return r.steps
 }
 
-// resultOf asks whether patterns fit the text of what call i returned, which is unquoted
-// once, if there is a pattern.
-func (r *Rewriter) resultOf(i int, call *trace.Call) func(*regexp.Regexp) bool {
-	isRead := false
-	return func(pattern *regexp.Regexp) bool {
-		if r.results != nil {
-			return pattern.MatchString(r.results[i])
-		}
-		if !isRead {
-			if isRead = true; cap(r.result) > maxResultRoom {
-				r.result = nil
-			}
-			r.result = call.Result.AppendText(r.result[:0])
-		}
-		return pattern.Match(r.result)
+// resultOf returns the text of what call i returned, which is valid until the next.
+func (r *Rewriter) resultOf(i int, call *trace.Call) []byte {
+	if cap(r.result) > maxResultRoom {
+		r.result = nil
 	}
+	if r.results != nil {
+		r.result = append(r.result[:0], r.results[i]...)
+	} else {
+		r.result = call.Result.AppendText(r.result[:0])
+	}
+	return r.result
 }
 
 // maxResultRoom is the room in bytes that is kept from one result to the next.

@@ -7,7 +7,7 @@ import (
 
 // Statuses gives calls the status that their results tell: by the status rules of a
 // set, and where neither a rule nor a flag of the format says anything, by
-// [trace.FailurePatterns]. It is used by one goroutine.
+// [trace.FailureIn]. It is used by one goroutine.
 type Statuses struct{ rewriter *Rewriter }
 
 // NewStatuses returns the statuses under a set of rules, which may be nil.
@@ -41,7 +41,7 @@ func (r *Rewriter) readStatuses(t *trace.Trajectory) {
 		if plan.special == nil || len(plan.special.statuses) == 0 || !call.HasResult {
 			continue
 		}
-		status, said := plan.special.readStatus(call, r.resultOf(i, call))
+		status, said := plan.special.readStatus(call, func() []byte { return r.resultOf(i, call) })
 		if said && (status != call.Status || call.StatusFrom != "") {
 			call.Status, call.StatusFrom = status, trace.ByRule
 		}

@@ -2,7 +2,10 @@ package rules
 
 import (
 	"bytes"
+	"slices"
 	"testing"
+
+	"github.com/awo-dev/awo/internal/failure"
 )
 
 // TestBuiltins: every built-in set is free of problems, formatted, documented
@@ -67,5 +70,31 @@ func TestBuiltinsTogether(t *testing.T) {
 	}
 	if own := set.AllExamples(); len(own) != 0 {
 		t.Errorf("examples of included sets are taken for the file's own: %d", len(own))
+	}
+}
+
+// TestFailurePatterns: the built-in set has a rule for each pattern of package failure,
+// in its order, with an example that fits it, and the schema names them all.
+func TestFailurePatterns(t *testing.T) {
+	src, _ := builtinSource("failures")
+	set, err := Parse("builtin:failures", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range set.Rules {
+		got = append(got, r.Failure)
+		fits := slices.ContainsFunc(r.Examples, func(e Example) bool { return r.Tells([]byte(e.Calls[0].Result)) })
+		if !fits || r.Is != "failed" {
+			t.Errorf("%s has no example of a failure", r.ID)
+		}
+	}
+	if want := failure.Names(); !slices.Equal(got, want) {
+		t.Errorf("the set has rules for %v, want %v", got, want)
+	}
+	for _, name := range got {
+		if !bytes.Contains(Schema(), []byte(`"`+name+`"`)) {
+			t.Errorf("the schema does not know %s", name)
+		}
 	}
 }

@@ -35,7 +35,7 @@ var kinds = []KindInfo{
 	},
 	{
 		Kind: KindStatus, Doc: "reads from their results whether the matched calls failed",
-		Fields: []string{"result", "is"}, required: []string{"result", "is"},
+		Fields: []string{"result", "failure", "is"}, required: []string{"is"},
 		read: (*parser).status,
 	},
 	{

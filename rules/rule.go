@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/failure"
 	"github.com/awo-dev/awo/internal/yamlsrc"
 )
 
@@ -194,8 +195,19 @@ func (p *parser) insert(r *Rule, o object) {
 }
 
 func (p *parser) status(r *Rule, o object) {
-	if n := o.value("result"); n != nil {
-		r.Pattern, _ = p.pattern(n, "result")
+	result, known := o.value("result"), o.value("failure")
+	switch {
+	case result == nil && known == nil:
+		p.report(r.Pos, "rule-missing-field", "a rule of kind status has no `result` or `failure`")
+	case result != nil && known != nil:
+		p.report(known.Pos, "rule-misplaced-field", "a rule looks for one thing in results: `result` and `failure` are two").Note(result.Pos, "`result` is here")
+	case result != nil:
+		r.Pattern, _ = p.pattern(result, "result")
+	default:
+		names := failure.Names()
+		if i, ok := p.word(known, "failure", names); ok {
+			r.Failure = names[i]
+		}
 	}
 	if n := o.value("is"); n != nil {
 		words := []string{"failed", "ok"}

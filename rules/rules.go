@@ -21,6 +21,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/failure"
 )
 
 // Set is a parsed rule file: what it says, in file order, with the position of
@@ -176,12 +177,21 @@ type Rule struct {
 	Step      Step     // insert: the synthetic call
 	Other     *Match   // commute: the other side; nil means the rule's own match
 	Keys      []string // state: the context names that enter the state
+	Failure   string   // status: the name of a pattern of package failure, in the place of Pattern; "" for none
 	Is        string   // status: "failed" or "ok"
 	Answer    Answer   // plumbing: AnswerLeaveOut or AnswerKeep
 
 	Examples []Example
 
 	places map[string]diag.Pos // of the values of fields, "match.tool" and the like too
+}
+
+// Tells reports whether a status rule is about calls with this result.
+func (r *Rule) Tells(result []byte) bool {
+	if p := failure.Named(r.Failure); p != nil {
+		return p.In(result)
+	}
+	return r.Pattern == nil || r.Pattern.Match(result)
 }
 
 // FieldPos returns where the value of a field is written, such as "pattern",

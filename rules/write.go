@@ -38,7 +38,11 @@ func (r *Rule) written() []string {
 	case KindRename:
 		add("to", scalar(r.To))
 	case KindStatus:
-		add("result", scalar(r.Pattern.String()))
+		if r.Failure != "" {
+			add("failure", scalar(r.Failure))
+		} else {
+			add("result", scalar(r.Pattern.String()))
+		}
 		add("is", r.Is)
 	case KindFold:
 		add("arg", scalar(r.Arg.String()))

@@ -2,17 +2,20 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // streams is an agent that reads and writes lines. The first request says whether it
 // speaks the protocol without sessions.
 type streams struct {
-	mcp.Connection
+	*lines
+	in        chan jsonrpc.Message
+	failed    error         // why nothing more comes; read once in is closed
+	gone      chan struct{} // closed by Close
 	s         *session
 	stateless *stateless // nil if there are sessions; set by the first Read
 	read      bool
@@ -22,12 +25,47 @@ type streams struct {
 
 // Streams returns an agent at the other end of two streams, such as standard input and
 // output, one message a line.
-func Streams(in io.ReadCloser, out io.WriteCloser) (Agent, error) {
-	c, err := (&mcp.IOTransport{Reader: in, Writer: out}).Connect(context.Background())
-	if err != nil {
-		return nil, err
+func Streams(in io.ReadCloser, out io.WriteCloser) Agent {
+	a := &streams{lines: newLines("the agent", in, out), in: make(chan jsonrpc.Message), gone: make(chan struct{}), end: func() {}}
+	a.lines.end = func() error {
+		close(a.gone)
+		return errors.Join(in.Close(), out.Close())
 	}
-	return &streams{Connection: c, end: func() {}}, nil
+	go a.pump() // it may wait for a line for ever
+	return a
+}
+
+// pump reads until the stream ends, because nothing else ends a Read of a stream.
+func (a *streams) pump() {
+	defer close(a.in)
+	for {
+		m, err := a.lines.Read(context.Background())
+		if err != nil {
+			a.failed = err
+			return
+		}
+		select {
+		case a.in <- m:
+		case <-a.gone:
+			a.failed = io.EOF
+			return
+		}
+	}
+}
+
+// next returns the next message of the stream.
+func (a *streams) next(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case m, ok := <-a.in:
+		if !ok {
+			return nil, a.failed
+		}
+		return m, nil
+	case <-a.gone:
+		return nil, io.EOF
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // of implements serves.
@@ -46,7 +84,7 @@ func (a *streams) Read(ctx context.Context) (jsonrpc.Message, error) {
 	if a.stateless != nil {
 		return a.stateless.Read(ctx)
 	}
-	m, err := a.Connection.Read(ctx)
+	m, err := a.next(ctx)
 	request, _ := m.(*jsonrpc.Request)
 	if first := !a.read; err != nil || !first || request == nil || !isStateless(request.Params) {
 		a.read = true
@@ -103,7 +141,7 @@ func (a *streams) receive(ctx context.Context, request *jsonrpc.Request) {
 				cancel()
 			}
 		}
-		m, err := a.Connection.Read(ctx)
+		m, err := a.next(ctx)
 		if err != nil {
 			return
 		}
@@ -125,7 +163,7 @@ func (a *streams) Close() error {
 		_ = a.stateless.Close() // always nil
 	}
 	a.end()
-	err := a.Connection.Close()
+	err := a.lines.Close()
 	a.work.Wait()
 	return err
 }

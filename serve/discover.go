@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // discoverWait is how long a server has to say whether it speaks the protocol without
@@ -27,26 +26,26 @@ func (u *upstream) without() bool {
 }
 
 // agree agrees on a protocol: that of the agent if the server speaks it, else the other.
-func (u *upstream) agree(ctx context.Context, conn mcp.Connection) (result json.RawMessage, err error) {
+func (u *upstream) agree(ctx context.Context, c conn) (result json.RawMessage, err error) {
 	if u.s.era() != "" {
-		if result, err = u.discover(ctx, conn); err == nil || ctx.Err() != nil {
+		if result, err = u.discover(ctx, c); err == nil || ctx.Err() != nil {
 			return result, err
 		}
-		return u.initialize(ctx, conn)
+		return u.initialize(ctx, c)
 	}
-	result, err = u.initialize(ctx, conn)
+	result, err = u.initialize(ctx, c)
 	var refused *jsonrpc.Error
 	if !errors.As(err, &refused) {
 		return result, err
 	}
-	if found, fails := u.discover(ctx, conn); fails == nil {
+	if found, fails := u.discover(ctx, c); fails == nil {
 		return found, nil
 	}
 	return nil, err
 }
 
 // initialize begins a session with the server.
-func (u *upstream) initialize(ctx context.Context, conn mcp.Connection) (json.RawMessage, error) {
+func (u *upstream) initialize(ctx context.Context, c conn) (json.RawMessage, error) {
 	result, err := u.ask(ctx, "initialize", u.s.initialize)
 	if err != nil {
 		return nil, fmt.Errorf("initialize: %w", err)
@@ -55,8 +54,8 @@ func (u *upstream) initialize(ctx context.Context, conn mcp.Connection) (json.Ra
 		return nil, errors.New("initialize: the answer is no object")
 	}
 	if version := text(member(result, "protocolVersion")); version != "" {
-		if r, isRemote := conn.(*remote); isRemote {
-			r.tripper.version.Store(&version)
+		if r, isRemote := c.(*remote); isRemote {
+			r.agreed(version)
 		}
 	}
 	if !u.send(&jsonrpc.Request{Method: "notifications/initialized"}) {
@@ -67,12 +66,12 @@ func (u *upstream) initialize(ctx context.Context, conn mcp.Connection) (json.Ra
 
 // discover asks the server what it is, in the protocol without sessions. The result is in
 // the form of that of initialize.
-func (u *upstream) discover(ctx context.Context, conn mcp.Connection) (result json.RawMessage, err error) {
+func (u *upstream) discover(ctx context.Context, c conn) (result json.RawMessage, err error) {
 	use := func(is bool) {
 		u.mu.Lock()
 		u.stateless = is
 		u.mu.Unlock()
-		if r, isRemote := conn.(*remote); isRemote {
+		if r, isRemote := c.(*remote); isRemote {
 			r.stateless.Store(is)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -186,7 +187,7 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who string) {
 		http.Error(w, "a message is at most 4 MiB long", http.StatusRequestEntityTooLarge)
 		return
 	}
-	message, err := jsonrpc.DecodeMessage(data)
+	message, err := decode(data)
 	if err != nil {
 		http.Error(w, "this is no JSON-RPC message", http.StatusBadRequest)
 		return
@@ -319,10 +320,6 @@ func (v *visitor) Close() error {
 
 // Send implements Agent.
 func (v *visitor) Send(message jsonrpc.Message, related jsonrpc.ID) error {
-	data, err := jsonrpc.EncodeMessage(message)
-	if err != nil {
-		return err
-	}
 	response, answers := message.(*jsonrpc.Response)
 	v.mu.Lock()
 	f := v.flows[related]
@@ -337,7 +334,7 @@ func (v *visitor) Send(message jsonrpc.Message, related jsonrpc.ID) error {
 	case f == nil:
 		f = v.own
 	}
-	if !f.put(piece{data: data, last: answers}) {
+	if !f.put(piece{data: encode(message), last: answers}) {
 		return errors.New("too many messages wait")
 	}
 	return nil
@@ -399,6 +396,7 @@ func (f *flow) send(w http.ResponseWriter, r *http.Request, gone <-chan struct{}
 		for _, p := range f.take() {
 			if p.last && !streaming {
 				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Content-Length", strconv.Itoa(len(p.data)))
 				w.WriteHeader(cmp.Or(p.status, http.StatusOK))
 				_, _ = w.Write(p.data) // who went without waiting is gone
 				return true
@@ -407,7 +405,7 @@ func (f *flow) send(w http.ResponseWriter, r *http.Request, gone <-chan struct{}
 				beginStream(w)
 				streaming = true
 			}
-			if !event(w, p.data) || p.last {
+			if !sendEvent(w, p.data) || p.last {
 				return true
 			}
 		}
@@ -428,7 +426,7 @@ func (v *visitor) listen(w http.ResponseWriter, r *http.Request) {
 	beginStream(w)
 	for {
 		for _, p := range v.own.take() {
-			if !event(w, p.data) {
+			if !sendEvent(w, p.data) {
 				return
 			}
 		}
@@ -454,8 +452,8 @@ func beginStream(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).Flush() // of a writer that cannot, the agent waits longer
 }
 
-// event sends one message; false if the agent is gone.
-func event(w http.ResponseWriter, data []byte) bool {
+// sendEvent sends one message; false if the agent is gone.
+func sendEvent(w http.ResponseWriter, data []byte) bool {
 	out := append(append([]byte("event: message\ndata: "), data...), "\n\n"...)
 	if _, err := w.Write(out); err != nil {
 		return false

@@ -17,12 +17,7 @@ func (h *Handler) without(w http.ResponseWriter, r *http.Request, who string, m 
 	}
 	f := newFlow()
 	put := func(message jsonrpc.Message, last bool) {
-		data, err := jsonrpc.EncodeMessage(message)
-		if err != nil {
-			h.g.log.Warn("message not delivered to the agent", "reason", err)
-			return
-		}
-		f.put(piece{data: data, last: last, status: statusOf(message)})
+		f.put(piece{data: encode(message), last: last, status: statusOf(message)})
 	}
 	refuse := func(e *jsonrpc.Error) {
 		put(&jsonrpc.Response{ID: m.ID, Error: e}, true)

@@ -2,10 +2,13 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -51,13 +54,15 @@ func FuzzRedact(f *testing.F) {
 
 func TestEvents(t *testing.T) {
 	var got []string
-	if err := events(strings.NewReader("event: x\ndata: {\"a\":\ndata: 1}\n\n: comment\nid: 5\r\ndata:two\r\n\r\ndata: not ended"), func(d []byte) { got = append(got, string(d)) }); err != nil {
+	if err := events(strings.NewReader("event: message\ndata: {\"a\":\ndata: 1}\n\n: comment\nid: 5\r\nretry: 20\r\ndata:two\r\n\r\nevent: ping\ndata: {}\n\nid: 6\n\ndata: not ended"), func(e event) {
+		got = append(got, fmt.Sprintf("%s %s %s", e.id, e.retry, e.data))
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "{\"a\":\n1}|two"; strings.Join(got, "|") != want {
+	if want := " 0s {\"a\":\n1}|5 20ms two|6 0s "; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := events(strings.NewReader("data: "+strings.Repeat("x", maxMessage+100)), func([]byte) {}); err == nil {
+	if err := events(strings.NewReader("data: "+strings.Repeat("x", maxMessage+100)), func(event) {}); err == nil {
 		t.Error("an event may be as long as it likes")
 	}
 }
@@ -66,7 +71,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte("data: {}\n\ndata: x\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		sum := 0
-		_ = events(bytes.NewReader(stream), func(d []byte) { sum += len(d) })
+		_ = events(bytes.NewReader(stream), func(e event) { sum += len(e.data) })
 		if sum > len(stream) {
 			t.Errorf("%d bytes of data in %d", sum, len(stream))
 		}
@@ -77,7 +82,7 @@ func FuzzEvents(f *testing.F) {
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\nlistening\n\n{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":1e400}}\n{\"jso"))
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		l := newLines(bytes.NewReader(stream), discard{})
+		l := newLines("the server", bytes.NewReader(stream), discard{})
 		for n := 0; ; n++ {
 			if _, err := l.Read(t.Context()); err != nil {
 				return
@@ -94,11 +99,76 @@ type discard struct{}
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) Close() error                { return nil }
 
+// TestMessage: what was read is written as it was, whatever the SDK's types can hold.
+func TestMessage(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"a","params":{"n":1e400}}`:                        "",
+		`{"jsonrpc":"2.0","id":9007199254740993,"method":"a"}`:                              "",
+		`{"jsonrpc":"2.0","id":1.5,"method":"a","params":[ 1 ]}`:                            "",
+		`{"jsonrpc":"2.0","id":"\u00001","method":"a"}`:                                     "",
+		`{"jsonrpc":"2.0","id":"","result":{"a":"<\u2028>"}}`:                               "",
+		`{"jsonrpc":"2.0","id":-3,"result":null}`:                                           "",
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-32099,"message":"<x>","data":{"n":1.0}}}`: "",
+		`{"jsonrpc":"2.0","method":"a","params":{}}`:                                        "",
+		"{\"jsonrpc\":\"2.0\",\r\n \"id\":1,\"result\":{\n\t\"a\":1,\r\n\"b\":2}}":          "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{ \t\"a\":1,  \"b\":2}}",
+		`{"id":1,"id":2,"jsonrpc":"2.0","result":1,"result":2,"own":3}`:                     `{"jsonrpc":"2.0","id":2,"result":2}`,
+		`{"jsonrpc":"2.0","id":1,"error":null,"result":{}}`:                                 `{"jsonrpc":"2.0","id":1,"result":{}}`,
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}":                                "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}",
+	} {
+		m, err := decode([]byte(in))
+		if err != nil {
+			t.Errorf("%s: %v", in, err)
+			continue
+		}
+		if got := string(encode(m)); got != cmp.Or(want, in) {
+			t.Errorf("%s becomes %s", in, got)
+		}
+	}
+	for _, in := range []string{``, `{}`, `[]`, `null`, `{"jsonrpc":"2.0"}`, `{"jsonrpc":"1.0","method":"a"}`, `{"jsonrpc":"2.0","method":1}`, `{"jsonrpc":"2.0","id":[],"method":"a"}`, `{"jsonrpc":"2.0","id":null,"result":{}}`, `{"jsonrpc":"2.0","id":1,"result":{}`, `{"jsonrpc":"2.0","id":1,"error":3}`} {
+		if m, err := decode([]byte(in)); err == nil {
+			t.Errorf("%s is taken for %+v", in, m)
+		}
+	}
+	if all, err := batch([]byte(` [{"jsonrpc":"2.0","method":"a"},{"jsonrpc":"2.0","id":1,"result":{}}]`)); err != nil || len(all) != 2 {
+		t.Errorf("a batch gives %v, %v", all, err)
+	}
+}
+
+// FuzzMessage: a message that the SDK reads is read alike, and what is written is one line
+// of JSON that gives the same message again.
+func FuzzMessage(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"a","params":{"n":1e400}}`))
+	f.Add([]byte(`{"jsonrpc":"2.0","id":"\u0000","error":{"code":1,"message":"","data":[1,{"a":null}]}}`))
+	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"id\":12345678901234567890,\n\"result\":[ 1,\n2]}"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := decode(data)
+		if theirs, fails := jsonrpc.DecodeMessage(data); (err == nil) != (fails == nil) {
+			t.Fatalf("%v, and the SDK says %v", err, fails)
+		} else if err == nil && reflect.TypeOf(m) != reflect.TypeOf(theirs) {
+			t.Fatalf("%T, and the SDK says %T", m, theirs)
+		}
+		if err != nil {
+			return
+		}
+		line := encode(m)
+		if bytes.ContainsAny(line, "\r\n") || utf8.Valid(data) && !json.Valid(line) {
+			t.Fatalf("no line of JSON: %s", line)
+		}
+		if !utf8.Valid(data) {
+			return // what names and texts become then is not said
+		}
+		again, err := decode(line)
+		if err != nil || !bytes.Equal(encode(again), line) {
+			t.Fatalf("%s gives %v, %v", line, again, err)
+		}
+	})
+}
+
 // TestLongLine: a message that is too long is dropped, and the next one read.
 func TestLongLine(t *testing.T) {
 	dropped := 0
 	long := `{"jsonrpc":"2.0","id":1,"result":{"a":"` + strings.Repeat("x", maxMessage) + `"}}` + "\n"
-	l := newLines(io.MultiReader(strings.NewReader(long), strings.NewReader(`{"jsonrpc":"2.0","method":"after"}`+"\n")), discard{})
+	l := newLines("the server", io.MultiReader(strings.NewReader(long), strings.NewReader(`{"jsonrpc":"2.0","method":"after"}`+"\n")), discard{})
 	l.dropped = func() { dropped++ }
 	if _, err := l.Read(t.Context()); err != nil || dropped != 1 {
 		t.Errorf("%v, %d dropped", err, dropped)
@@ -138,8 +208,8 @@ func FuzzStateless(f *testing.F) {
 			if last {
 				answers++
 			}
-			if data, err := jsonrpc.EncodeMessage(m); err != nil || !json.Valid(data) {
-				t.Errorf("%v: %s", err, data)
+			if data := encode(m); !json.Valid(data) {
+				t.Errorf("no JSON: %s", data)
 			}
 		})
 		var own jsonrpc.ID

@@ -29,15 +29,25 @@ const (
 // errUnreadable ends a connection whose messages cannot be read.
 var errUnreadable = errors.New("three messages in a row could not be read")
 
+// conn is a connection to a server.
+type conn interface {
+	// Read returns the next message, or an error once the connection has ended. Over HTTP
+	// there is only the end to wait for.
+	Read(ctx context.Context) (jsonrpc.Message, error)
+	Close() error
+}
+
 // lines is a connection that sends one JSON-RPC message a line. Other than the
 // connections of the SDK it survives lines that are no message: servers print.
 type lines struct {
 	in      *bufio.Reader
 	out     io.WriteCloser
+	who     string // is at the other end
 	mu      sync.Mutex
-	bad     int          // in a row
-	dropped func()       // called for a line that is dropped
-	end     func() error // called once
+	queue   []jsonrpc.Message // that came with one that was read
+	bad     int               // in a row
+	dropped func()            // called for a line that is dropped
+	end     func() error      // called once
 	once    sync.Once
 	err     error
 }
@@ -69,7 +79,7 @@ func start(s *Server, log io.Writer, dropped func()) (*lines, error) {
 		_ = c.Wait() // how a server ended is seen at its connection
 		close(ended)
 	}()
-	l := newLines(reader, stdin)
+	l := newLines("the server", reader, stdin)
 	l.dropped = dropped
 	l.end = func() error {
 		_ = stdin.Close()
@@ -94,13 +104,18 @@ func start(s *Server, log io.Writer, dropped func()) (*lines, error) {
 	return l, nil
 }
 
-func newLines(in io.Reader, out io.WriteCloser) *lines {
-	return &lines{in: bufio.NewReaderSize(in, 64<<10), out: out, dropped: func() {}, end: out.Close}
+func newLines(who string, in io.Reader, out io.WriteCloser) *lines {
+	return &lines{who: who, in: bufio.NewReaderSize(in, 64<<10), out: out, dropped: func() {}, end: out.Close}
 }
 
 // Read returns the next message.
 func (l *lines) Read(context.Context) (jsonrpc.Message, error) {
 	for {
+		if len(l.queue) > 0 {
+			m := l.queue[0]
+			l.queue = l.queue[1:]
+			return m, nil
+		}
 		line, whole, err := l.line()
 		if err != nil {
 			return nil, err
@@ -109,10 +124,11 @@ func (l *lines) Read(context.Context) (jsonrpc.Message, error) {
 			continue
 		}
 		if whole {
-			if message, err := jsonrpc.DecodeMessage(line); err == nil {
+			if l.queue, err = batch(line); err == nil {
 				l.bad = 0
-				return message, nil
+				continue
 			}
+			l.queue = nil
 		}
 		l.dropped()
 		if l.bad++; l.bad >= maxBad {
@@ -145,14 +161,11 @@ func (l *lines) line() (line []byte, whole bool, err error) {
 
 // Write sends a message.
 func (l *lines) Write(_ context.Context, message jsonrpc.Message) error {
-	data, err := jsonrpc.EncodeMessage(message)
-	if err != nil {
-		return err
-	}
+	data := append(encode(message), '\n')
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := l.out.Write(append(data, '\n')); err != nil {
-		return fmt.Errorf("the server does not read: %w", err)
+	if _, err := l.out.Write(data); err != nil {
+		return fmt.Errorf("%s does not read: %w", l.who, err)
 	}
 	return nil
 }
@@ -162,6 +175,3 @@ func (l *lines) Close() error {
 	l.once.Do(func() { l.err = l.end() })
 	return l.err
 }
-
-// SessionID returns "": the connection is the session.
-func (l *lines) SessionID() string { return "" }

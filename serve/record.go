@@ -101,10 +101,7 @@ func (c *recorder) record(direction string, message jsonrpc.Message, n *note) {
 	if c == nil {
 		return
 	}
-	data, err := jsonrpc.EncodeMessage(message)
-	if err != nil {
-		return // it cannot be sent either
-	}
+	data := encode(message)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failed {
@@ -126,8 +123,7 @@ func (c *recorder) write(direction string, data []byte, n *note) error {
 	line = append(append(line, `,"direction":`...), quoted(direction)...)
 	line = append(append(line, `,"peer":`...), quoted(cmp.Or(n.peer, "agent"))...)
 	if n.within != nil {
-		id, _ := json.Marshal(n.within.Request.Raw()) // a number or a text
-		line = append(append(line, `,"within":{"request":`...), id...)
+		line = appendID(append(line, `,"within":{"request":`...), n.within.Request)
 		line = append(append(line, `,"as":`...), quoted(n.within.As)...)
 		line = append(append(append(line, `,"by":`...), quoted(n.within.By)...), '}')
 	}

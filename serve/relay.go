@@ -261,7 +261,12 @@ func (s *session) unanswered(m *jsonrpc.Request, why string) {
 		s.refuse(m.ID, jsonrpc.CodeInternalError, why)
 		return
 	}
-	s.reply(m.ID, append(append([]byte(`{"content":[{"type":"text","text":`), quoted(why)...), `}],"isError":true}`...))
+	s.reply(m.ID, failedResult(why))
+}
+
+// failedResult is the result of a call that failed.
+func failedResult(why string) []byte {
+	return append(append([]byte(`{"content":[{"type":"text","text":`), quoted(why)...), `}],"isError":true}`...)
 }
 
 // notified deals with a notification of the agent's.
@@ -295,12 +300,8 @@ func (s *session) notified(m *jsonrpc.Request) {
 
 // idOf reads the id of a request as it stands in a message.
 func idOf(raw []byte) (jsonrpc.ID, bool) {
-	var v any
-	if json.Unmarshal(raw, &v) != nil {
-		return jsonrpc.ID{}, false
-	}
-	id, err := jsonrpc.MakeID(v)
-	return id, err == nil && id.IsValid()
+	id, ok := readID(raw)
+	return id, ok && id.IsValid()
 }
 
 // related returns the request of the agent's that what a server says belongs to: the one

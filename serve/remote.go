@@ -9,32 +9,43 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// remote is a connection over streamable HTTP. The SDK sends the messages and reads what
-// answers them; the stream on which a server speaks by itself is read here, because the
-// SDK opens it only for sessions of its own types.
-type remote struct {
-	mcp.Connection
-	server  *Server
-	client  *http.Client
-	tripper *tripper
+// Waits for streams that a server ended before it was done.
+const (
+	resumeWait  = time.Second // before it is asked for the rest, unless it says how long
+	resumeTries = 5           // in a row in which nothing came
+	endWait     = 5 * time.Second
+)
 
-	stateless atomic.Bool // the protocol without sessions is spoken, by post
-	mu        sync.Mutex
-	posts     map[int64]context.CancelFunc // requests under way, by their ids
+// remote is a connection over streamable HTTP, in either protocol. Each message is a
+// request of HTTP; what answers it is given to use on the goroutine that sent it.
+type remote struct {
+	server    *Server
+	client    *http.Client
+	transport *http.Transport
+	use       func(jsonrpc.Message)
+	stateless atomic.Bool // the protocol without sessions is spoken
+
+	mu      sync.Mutex
+	session string                       // of the server, "" for none
+	version string                       // of the protocol, once it is agreed on
+	posts   map[int64]context.CancelFunc // requests under way without sessions, by their ids
+	deaf    context.CancelFunc           // ends listen
 }
 
 // dial prepares a connection; nothing is sent before the first message.
-func dial(ctx context.Context, s *Server) (*remote, error) {
-	t := &tripper{server: s, base: http.DefaultTransport.(*http.Transport).Clone()}
+func dial(s *Server, use func(jsonrpc.Message)) *remote {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = t.MaxIdleConns // all of them go to one host
 	client := &http.Client{Transport: t, CheckRedirect: func(next *http.Request, via []*http.Request) error {
-		if next.URL.Host != via[0].URL.Host {
+		if from := via[0].URL; next.URL.Host != from.Host || next.URL.Scheme != from.Scheme {
 			return errors.New("the server sends requests on to another host")
 		}
 		if len(via) > 5 {
@@ -42,42 +53,75 @@ func dial(ctx context.Context, s *Server) (*remote, error) {
 		}
 		return nil
 	}}
-	c, err := (&mcp.StreamableClientTransport{Endpoint: s.URL, HTTPClient: client, DisableStandaloneSSE: true, MaxRetries: -1}).Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &remote{Connection: c, server: s, client: client, tripper: t, posts: map[int64]context.CancelFunc{}}, nil
+	return &remote{server: s, client: client, transport: t, use: use, posts: map[int64]context.CancelFunc{}, deaf: func() {}}
+}
+
+// Read waits for the end of the connection: what comes is given to use.
+func (r *remote) Read(ctx context.Context) (jsonrpc.Message, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 // Close ends the session at the server and the connections to it.
 func (r *remote) Close() error {
-	err := r.Connection.Close()
-	r.tripper.base.CloseIdleConnections()
-	return err
+	r.mu.Lock()
+	session := r.session
+	r.session = ""
+	r.deaf()
+	r.mu.Unlock()
+	defer r.transport.CloseIdleConnections()
+	if session == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endWait)
+	defer cancel()
+	request, err := r.request(ctx, http.MethodDelete, nil, session)
+	if err != nil {
+		return err
+	}
+	response, err := r.do(request)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
 }
 
-// tripper sends requests with a server's headers and bounds the answers.
-type tripper struct {
-	server  *Server
-	base    *http.Transport
-	version atomic.Pointer[string] // of the protocol, once it is agreed on
+// request returns a request with the headers that all have.
+func (r *remote) request(ctx context.Context, method string, body []byte, session string) (*http.Request, error) {
+	request, err := http.NewRequestWithContext(ctx, method, r.server.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	h := request.Header
+	if body != nil {
+		h.Set("Content-Type", "application/json")
+	}
+	h.Set("Accept", "application/json, text/event-stream")
+	r.mu.Lock()
+	version := r.version
+	r.mu.Unlock()
+	if r.stateless.Load() {
+		version = statelessVersion
+	} else if session != "" {
+		h.Set("Mcp-Session-Id", session)
+	}
+	if version != "" {
+		h.Set("Mcp-Protocol-Version", version)
+	}
+	for _, own := range r.server.Headers {
+		h.Set(own.Name, own.Value)
+	}
+	return request, nil
 }
 
-// RoundTrip implements http.RoundTripper.
-func (t *tripper) RoundTrip(request *http.Request) (*http.Response, error) {
-	request = request.Clone(request.Context())
-	for _, h := range t.server.Headers {
-		request.Header.Set(h.Name, h.Value)
-	}
-	if v := t.version.Load(); v != nil && request.Header.Get("Mcp-Protocol-Version") != statelessVersion {
-		request.Header.Set("Mcp-Protocol-Version", *v)
-	}
-	response, err := t.base.RoundTrip(request)
+// do sends a request and bounds the answer.
+func (r *remote) do(request *http.Request) (*http.Response, error) {
+	response, err := r.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	if response.StatusCode == http.StatusUnauthorized || response.StatusCode == http.StatusForbidden {
-		return nil, errors.Join(fmt.Errorf("server %s answers %d: see its \"headers\" in the configuration (Authorization)", t.server.Name, response.StatusCode), response.Body.Close())
+		return nil, errors.Join(fmt.Errorf("server %s answers %d: see its \"headers\" in the configuration (Authorization)", r.server.Name, response.StatusCode), response.Body.Close())
 	}
 	if mediaType(response.Header) != "text/event-stream" {
 		response.Body = &bounded{ReadCloser: response.Body, left: maxMessage}
@@ -100,36 +144,32 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// post sends a message of the protocol without sessions and reads what comes back. Such a
-// request is cancelled by closing the connection.
-func (r *remote) post(ctx context.Context, m jsonrpc.Message, definition func(string) json.RawMessage, use func(jsonrpc.Message)) error {
-	data, err := jsonrpc.EncodeMessage(m)
-	if err != nil {
-		return err
+// goneError says that the server has no such session any more, and did nothing of what it
+// was asked for.
+type goneError struct{ session string }
+
+// Error says so, without the session's name: who has it has the session.
+func (e *goneError) Error() string { return "the server has ended the session" }
+
+// post sends a message and reads what comes back. Where there are no sessions a request is
+// cancelled by closing the connection.
+func (r *remote) post(ctx context.Context, m jsonrpc.Message, definition func(string) json.RawMessage) error {
+	call, _ := m.(*jsonrpc.Request)
+	first := call != nil && call.Method == "initialize"
+	r.mu.Lock()
+	if first {
+		r.session, r.version = "", ""
 	}
+	session := r.session
+	r.mu.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.server.URL, bytes.NewReader(data))
+	request, err := r.request(ctx, http.MethodPost, encode(m), session)
 	if err != nil {
 		return err
 	}
-	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": statelessVersion} {
-		request.Header.Set(name, value)
-	}
-	call, _ := m.(*jsonrpc.Request)
-	if call != nil {
-		request.Header.Set("Mcp-Method", call.Method)
-		name := nameOf(call.Method, call.Params)
-		if name != "" {
-			request.Header.Set("Mcp-Name", asHeader(name))
-		}
-		if call.Method == "tools/call" {
-			for _, p := range headersOf(definition(name)) {
-				if v, ok := primitive(member(call.Params, append([]string{"arguments"}, p.path...)...)); ok {
-					request.Header.Set(p.header, asHeader(v))
-				}
-			}
-		}
+	if call != nil && r.stateless.Load() {
+		describe(request.Header, call, definition)
 		if id := number(call.ID); id != 0 {
 			r.mu.Lock()
 			r.posts[id] = cancel
@@ -141,34 +181,138 @@ func (r *remote) post(ctx context.Context, m jsonrpc.Message, definition func(st
 			}()
 		}
 	}
-	response, err := r.client.Do(request)
+	response, err := r.do(request)
 	if err != nil {
 		return err
 	}
-	defer response.Body.Close()
-	answered := call == nil || !call.IsCall()
+	if response.StatusCode == http.StatusNotFound && session != "" {
+		return errors.Join(&goneError{session}, response.Body.Close())
+	}
+	if id := response.Header.Get("Mcp-Session-Id"); first && id != "" && response.StatusCode == http.StatusOK {
+		r.mu.Lock()
+		r.session = id
+		r.mu.Unlock()
+	}
+	if call == nil || !call.IsCall() {
+		return response.Body.Close() // nothing answers it
+	}
+	return r.answered(ctx, response, call.ID)
+}
+
+// describe sets the headers that say what is in a message, where there are no sessions.
+func describe(h http.Header, call *jsonrpc.Request, definition func(string) json.RawMessage) {
+	h.Set("Mcp-Method", call.Method)
+	name := nameOf(call.Method, call.Params)
+	if name != "" {
+		h.Set("Mcp-Name", asHeader(name))
+	}
+	if call.Method != "tools/call" {
+		return
+	}
+	for _, p := range headersOf(definition(name)) {
+		if v, ok := primitive(member(call.Params, append([]string{"arguments"}, p.path...)...)); ok {
+			h.Set(p.header, asHeader(v))
+		}
+	}
+}
+
+// answered reads a response of HTTP until the call with an id is answered. A stream that the
+// server ends before is asked for again, if its events have names.
+func (r *remote) answered(ctx context.Context, response *http.Response, id jsonrpc.ID) (err error) {
+	done, last, wait := false, "", resumeWait
 	take := func(data []byte) {
-		if message, err := jsonrpc.DecodeMessage(data); err == nil {
-			_, last := message.(*jsonrpc.Response)
-			answered = answered || last
-			use(message)
+		messages, _ := batch(data) // what is none is no answer
+		for _, m := range messages {
+			if a, ok := m.(*jsonrpc.Response); ok && a.ID == id {
+				done = true
+			}
+			r.use(m)
 		}
 	}
-	switch mediaType(response.Header) {
-	case "text/event-stream":
-		err = events(response.Body, take)
-	case "application/json":
-		if data, err = io.ReadAll(response.Body); err == nil {
-			take(data)
+	for tries := 0; ; {
+
+		switch mediaType(response.Header) {
+		case "text/event-stream":
+			err = events(response.Body, func(e event) {
+				if e.id != "" && e.id != last {
+					last, tries = e.id, 0
+				}
+				if e.retry > 0 {
+					wait = e.retry
+				}
+				if len(e.data) > 0 {
+					take(e.data)
+				}
+			})
+		case "application/json":
+			var data []byte
+			if data, err = io.ReadAll(response.Body); err == nil {
+				take(data)
+			}
+		}
+		_ = response.Body.Close() // what it had was read
+		if tries++; done || ctx.Err() != nil || last == "" || tries > resumeTries {
+			break
+		}
+		if response, err = r.resume(ctx, last, wait); err != nil {
+			return err
+		}
+		if status := response.StatusCode; status != http.StatusOK {
+			_ = response.Body.Close() // its reason is its status
+			return fmt.Errorf("a stream that was interrupted is not taken up again: the answer has status %d", status)
 		}
 	}
-	if !answered && err == nil {
+	if done {
+		return nil
+	}
+	if err == nil {
 		err = fmt.Errorf("the answer has status %d and no response in it", response.StatusCode)
 	}
 	return err
 }
 
-// abandon ends a request that is under way; false if there is none of that id.
+// resume asks for the rest of a stream after a wait; last is its newest event, "" for a
+// stream that begins.
+func (r *remote) resume(ctx context.Context, last string, wait time.Duration) (*http.Response, error) {
+	if wait > 0 {
+		timer := time.NewTimer(min(wait, lastRestart))
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	r.mu.Lock()
+	session := r.session
+	r.mu.Unlock()
+	request, err := r.request(ctx, http.MethodGet, nil, session)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", "text/event-stream")
+	if last != "" {
+		request.Header.Set("Last-Event-Id", last)
+	}
+	return r.do(request)
+}
+
+// agreed notes the version of the protocol for the requests to come.
+func (r *remote) agreed(version string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.version = version
+}
+
+// is reports whether a session is the newest one.
+func (r *remote) is(session string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.session == session
+}
+
+// abandon ends a request that is under way without sessions; false if there is none of that
+// id.
 func (r *remote) abandon(id int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,58 +323,94 @@ func (r *remote) abandon(id int64) bool {
 	return cancel != nil
 }
 
-// listen reads what the server says by itself, until ctx ends or the server ends the
-// stream. Many servers have none and answer 405.
-func (r *remote) listen(ctx context.Context, use func(jsonrpc.Message)) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.server.URL, nil)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Accept", "text/event-stream")
-	if id := r.SessionID(); id != "" {
-		request.Header.Set("Mcp-Session-Id", id)
-	}
-	response, err := r.client.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK || mediaType(response.Header) != "text/event-stream" {
-		return nil
-	}
-	return events(response.Body, func(data []byte) {
-		if message, err := jsonrpc.DecodeMessage(data); err == nil {
-			use(message)
+// listen reads what the server says by itself, until ctx ends, listen is called again, or
+// the server has no such stream: many answer 405. One that ends is asked for again.
+func (r *remote) listen(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.mu.Lock()
+	r.deaf()
+	r.deaf = cancel
+	r.mu.Unlock()
+	last, wait := "", time.Duration(0)
+	for tries := 0; tries <= resumeTries; tries++ {
+		response, err := r.resume(ctx, last, wait)
+		if err != nil {
+			return err
 		}
-	})
+		if response.StatusCode != http.StatusOK || mediaType(response.Header) != "text/event-stream" {
+			return response.Body.Close()
+		}
+		wait = resumeWait << tries
+		err = events(response.Body, func(e event) {
+			if tries = 0; e.id != "" {
+				last = e.id
+			}
+			if wait = resumeWait; e.retry > 0 {
+				wait = e.retry
+			}
+			messages, _ := batch(e.data) // what is none says nothing
+			for _, m := range messages {
+				r.use(m)
+			}
+		})
+		if err = errors.Join(err, response.Body.Close()); errors.Is(err, bufio.ErrTooLong) {
+			return err
+		}
+	}
+	return errors.New("it ends the stream again and again")
 }
 
-// events calls use with the data of each event of a stream of server-sent events. An
-// event over the size of a message ends it with an error.
-func events(stream io.Reader, use func(data []byte)) error {
+// event is one of a stream of server-sent events.
+type event struct {
+	id    string        // by which the stream can be resumed behind it, "" for none
+	retry time.Duration // to wait before that, 0 if it is not said
+	data  []byte
+}
+
+// events calls use with each event of a stream that has data or a name. One over the size
+// of a message ends it with an error.
+func events(stream io.Reader, use func(event)) error {
 	lines := bufio.NewScanner(stream)
 	lines.Buffer(make([]byte, 0, 4096), maxMessage+64)
-	var data []byte
+	var e event
+	other := false // not of this protocol
 	for lines.Scan() {
 		line := bytes.TrimSuffix(lines.Bytes(), []byte("\r"))
 		if len(line) == 0 {
-			if len(data) > 0 {
-				use(data)
+			if other {
+				e.data = nil
 			}
-			data = nil
+			if len(e.data) > 0 || e.id != "" || e.retry > 0 {
+				use(e)
+			}
+			e, other = event{}, false
 			continue
 		}
 		field, value, _ := bytes.Cut(line, []byte(":"))
-		if string(field) != "data" {
-			continue
-		}
-		if len(data) > 0 {
-			data = append(data, '\n')
-		}
-		data = append(data, bytes.TrimPrefix(value, []byte(" "))...)
-		if len(data) > maxMessage {
-			return bufio.ErrTooLong
+		value = bytes.TrimPrefix(value, []byte(" "))
+		switch string(field) {
+		case "data":
+			if len(e.data) > 0 {
+				e.data = append(e.data, '\n')
+			}
+			if e.data = append(e.data, value...); len(e.data) > maxMessage {
+				return bufio.ErrTooLong
+			}
+		case "event":
+			other = string(value) != "message"
+		case "id":
+			if e.id = string(value); len(value) > maxEventID || bytes.IndexByte(value, 0) >= 0 {
+				e.id = ""
+			}
+		case "retry":
+			if ms, err := strconv.ParseUint(string(value), 10, 20); err == nil {
+				e.retry = time.Duration(ms) * time.Millisecond
+			}
 		}
 	}
 	return lines.Err() // an event that was not ended is none
 }
+
+// maxEventID is how long the name of an event may be: it is sent as a header.
+const maxEventID = 1024

@@ -355,7 +355,7 @@ func (a *stateless) complete(method string, result json.RawMessage) json.RawMess
 
 // tagged returns parameters or a result with the id of a subscription.
 func tagged(params json.RawMessage, id jsonrpc.ID) json.RawMessage {
-	own, _ := json.Marshal(id.Raw()) // a number or a text
+	own := appendID(nil, id)
 	meta := member(params, "_meta")
 	if !isObject(meta) {
 		meta = []byte(`{}`)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Waits between attempts to connect to a server again.
@@ -45,8 +44,10 @@ type upstream struct {
 	server *Server
 
 	mu      sync.Mutex
-	conn    mcp.Connection // nil while there is none
+	conn    conn // nil while there is none
 	out     chan jsonrpc.Message
+	queued  int // messages in out, and that which is being sent
+	unknown int // messages in a row that answer nothing
 	last    int64
 	pending map[int64]func(*jsonrpc.Response) // called with nil when the connection ends
 	ready   chan struct{}                     // closed while the server is there and its lists are read
@@ -66,6 +67,8 @@ type upstream struct {
 	stateless bool             // the protocol without sessions is spoken
 	watched   map[string]int64 // subscriptions to resources, where there are no sessions
 	again     map[int64]int64  // calls that were made again, because the server asked something
+
+	renewing sync.Mutex // held while a new session begins in the place of one that ended
 }
 
 // run keeps the connection until ctx ends.
@@ -92,40 +95,36 @@ func (u *upstream) run(ctx context.Context) {
 
 // once connects, reads the lists and serves the connection until it ends.
 func (u *upstream) once(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	var work sync.WaitGroup
-	conn, err := u.connect(ctx)
+	conn, err := u.connect(end)
 	if err != nil {
-		cancel()
 		u.down(err)
 		return err
 	}
 	out := make(chan jsonrpc.Message, 256)
 	u.mu.Lock()
 	u.conn, u.out, u.ctx, u.work, u.reading = conn, out, ctx, &work, map[string]bool{}
+	u.queued, u.unknown = 0, 0
 	u.stateless, u.watched, u.again = false, map[string]int64{}, map[int64]int64{}
 	u.mu.Unlock()
-	ended := make(chan error, 4)
-	work.Go(func() { ended <- u.read(ctx, conn) })
-	work.Go(func() { u.write(ctx, conn, out, &work) })
+	work.Go(func() { end(u.read(ctx, conn)) })
+	work.Go(func() { u.write(ctx, out) })
 	work.Go(func() {
 		if err := u.begin(ctx, conn, &work); err != nil {
-			ended <- err
+			end(err)
 		}
 	})
-	select {
-	case err = <-ended:
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	<-ctx.Done()
+	err = context.Cause(ctx)
 	u.down(err)
-	cancel()
 	_ = conn.Close() // how a connection ends says nothing more than err
 	work.Wait()
 	return err
 }
 
-func (u *upstream) connect(ctx context.Context) (mcp.Connection, error) {
+func (u *upstream) connect(end context.CancelCauseFunc) (conn, error) {
 	if u.server.Command != "" {
 		return start(u.server, u.s.g.options.ServerLog, func() {
 			u.mu.Lock()
@@ -134,7 +133,11 @@ func (u *upstream) connect(ctx context.Context) (mcp.Connection, error) {
 			u.s.g.log.Warn("message dropped: no JSON-RPC, or over 16 MiB", "server", u.server.Name)
 		})
 	}
-	return dial(ctx, u.server)
+	return dial(u.server, func(m jsonrpc.Message) {
+		if err := u.came(m); err != nil {
+			end(err)
+		}
+	}), nil
 }
 
 // down forgets the connection; who waits for an answer is told that none comes.
@@ -161,22 +164,34 @@ func (u *upstream) down(err error) {
 
 // read reads messages until the connection ends. What a message leads to is done before
 // the next one is read, so that progress stays before its result.
-func (u *upstream) read(ctx context.Context, conn mcp.Connection) error {
-	unknown := 0
+func (u *upstream) read(ctx context.Context, c conn) error {
 	for {
-		message, err := conn.Read(ctx)
+		message, err := c.Read(ctx)
+		if err == nil {
+			err = u.came(message)
+		}
 		if err != nil {
 			return err
 		}
-		if u.take(message) {
-			unknown = 0
-			continue
-		}
-		u.s.g.log.Warn("message dropped: it answers nothing that was asked", "server", u.server.Name)
-		if unknown++; unknown >= maxBad {
-			return errUnreadable
-		}
 	}
+}
+
+// came deals with a message; the error ends the connection.
+func (u *upstream) came(message jsonrpc.Message) error {
+	known := u.take(message)
+	u.mu.Lock()
+	if u.unknown++; known {
+		u.unknown = 0
+	}
+	enough := u.unknown >= maxBad
+	u.mu.Unlock()
+	if !known {
+		u.s.g.log.Warn("message dropped: it answers nothing that was asked", "server", u.server.Name)
+	}
+	if enough {
+		return errUnreadable
+	}
+	return nil
 }
 
 // take deals with a message; false if it answers nothing.
@@ -199,34 +214,103 @@ func (u *upstream) take(message jsonrpc.Message) bool {
 	return true
 }
 
-// write sends what is queued, in order. Calls over HTTP are sent each on its own,
-// because sending one there ends only when its answer begins.
-func (u *upstream) write(ctx context.Context, conn mcp.Connection, out chan jsonrpc.Message, work *sync.WaitGroup) {
-	far, isRemote := conn.(*remote)
-	send := func(message jsonrpc.Message) {
-		var err error
-		if isRemote && far.stateless.Load() {
-			err = far.post(ctx, message, u.definition, func(m jsonrpc.Message) { u.take(m) })
-		} else {
-			err = conn.Write(ctx, message)
-		}
-		request, ok := message.(*jsonrpc.Request)
-		if err == nil || ctx.Err() != nil || !ok || !request.IsCall() {
-			return
-		}
-		u.take(&jsonrpc.Response{ID: request.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: fmt.Sprintf("server %s: %v", u.server.Name, err)}})
-	}
+// write sends what is queued, in order, but for calls over HTTP.
+func (u *upstream) write(ctx context.Context, out chan jsonrpc.Message) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case message := <-out:
-			if request, ok := message.(*jsonrpc.Request); isRemote && ok && request.IsCall() {
-				work.Go(func() { send(message) })
-			} else {
-				send(message)
+			if !u.apart(message) {
+				u.deliver(ctx, message)
+			}
+			u.mu.Lock()
+			u.queued--
+			u.mu.Unlock()
+		}
+	}
+}
+
+// apart sends a call over HTTP on a goroutine of its own, because sending it ends only when
+// its answer was read; false for what has to keep the order.
+func (u *upstream) apart(message jsonrpc.Message) bool {
+	request, ok := message.(*jsonrpc.Request)
+	if !ok || !request.IsCall() || u.server.Command != "" {
+		return false
+	}
+	ctx := u.ctx
+	u.work.Go(func() { u.deliver(ctx, message) })
+	return true
+}
+
+// deliver sends a message. A call that cannot be sent is answered.
+func (u *upstream) deliver(ctx context.Context, message jsonrpc.Message) {
+	u.mu.Lock()
+	c := u.conn
+	u.mu.Unlock()
+	request, _ := message.(*jsonrpc.Request)
+	var err error
+	switch c := c.(type) {
+	case *lines:
+		err = c.Write(ctx, message)
+	case *remote:
+		err = c.post(ctx, message, u.definition)
+		if gone, ok := errors.AsType[*goneError](err); ok {
+			err = u.renew(ctx, c, gone.session, request)
+		}
+	}
+	if err == nil || ctx.Err() != nil || request == nil || !request.IsCall() {
+		return
+	}
+	why := fmt.Sprintf("server %s: %v", u.server.Name, err)
+	if errors.Is(err, errNotRepeated) && request.Method == "tools/call" {
+		u.take(&jsonrpc.Response{ID: request.ID, Result: failedResult(why)})
+		return
+	}
+	u.take(&jsonrpc.Response{ID: request.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why}})
+}
+
+// errNotRepeated is why a call of a session that ended has no result.
+var errNotRepeated = errors.New("it had ended the session, and a new one was begun. The call was not made again, because its tool does not say that it only reads")
+
+// renew begins a new session in the place of one that the server has ended, once for all
+// calls that find out, and sends the message again if that only reads. What the lists have
+// is read again.
+func (u *upstream) renew(ctx context.Context, r *remote, old string, request *jsonrpc.Request) error {
+	if request == nil || request.Method == "initialize" || !request.IsCall() {
+		return nil // it belongs to what is no more
+	}
+	u.renewing.Lock()
+	if r.is(old) {
+		u.s.g.log.Warn("the server has ended the session: a new one begins", "server", u.server.Name)
+		soon, cancel := context.WithTimeout(ctx, startWait)
+		result, err := u.initialize(soon, r)
+		cancel()
+		if err != nil {
+			u.renewing.Unlock()
+			return err
+		}
+		u.mu.Lock()
+		u.result = result
+		u.work.Go(func() { u.listen(ctx, r) })
+		u.mu.Unlock()
+		for notification, method := range changes {
+			if u.has(capabilityOf(method)) {
+				u.changed(method, &jsonrpc.Request{Method: notification})
 			}
 		}
+	}
+	u.renewing.Unlock()
+	if request.Method == "tools/call" && string(member(u.definition(nameOf(request.Method, request.Params)), "annotations", "readOnlyHint")) != "true" {
+		return errNotRepeated
+	}
+	return r.post(ctx, request, u.definition)
+}
+
+// listen hears what a server over HTTP says by itself.
+func (u *upstream) listen(ctx context.Context, r *remote) {
+	if err := r.listen(ctx); err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+		u.s.g.log.Warn("what the server says by itself is not heard any more", "server", u.server.Name, "reason", err)
 	}
 }
 
@@ -237,8 +321,12 @@ func (u *upstream) send(message jsonrpc.Message) bool {
 	if u.out == nil {
 		return false
 	}
+	if u.queued == 0 && u.apart(message) {
+		return true // nothing is before it
+	}
 	select {
 	case u.out <- message:
+		u.queued++
 		return true
 	default:
 		return false
@@ -341,19 +429,13 @@ func (u *upstream) ask(ctx context.Context, method string, params json.RawMessag
 }
 
 // begin agrees on a protocol and reads the lists.
-func (u *upstream) begin(ctx context.Context, conn mcp.Connection, work *sync.WaitGroup) error {
-	result, err := u.agree(ctx, conn)
+func (u *upstream) begin(ctx context.Context, c conn, work *sync.WaitGroup) error {
+	result, err := u.agree(ctx, c)
 	if err != nil {
 		return err
 	}
-	r, isRemote := conn.(*remote)
-	isRemote = isRemote && !u.without() // else what it says comes on what subscribe asks for
-	if isRemote {
-		work.Go(func() {
-			if err := r.listen(ctx, func(m jsonrpc.Message) { u.take(m) }); err != nil && ctx.Err() == nil {
-				u.s.g.log.Warn("what the server says by itself is not heard any more", "server", u.server.Name, "reason", err)
-			}
-		})
+	if r, isRemote := c.(*remote); isRemote && !u.without() { // else what it says comes on what subscribe asks for
+		work.Go(func() { u.listen(ctx, r) })
 	}
 	u.mu.Lock()
 	u.result = result

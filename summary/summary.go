@@ -313,6 +313,9 @@ func (s *Summary) Labels() []string { return s.labels }
 // Inputs returns how many input files there are.
 func (s *Summary) Inputs() int { return len(s.inputs) }
 
+// InputHashes returns the SHA-256 of the input files. They must not be changed.
+func (s *Summary) InputHashes() [][sha256.Size]byte { return s.inputs }
+
 // Intake returns what was read beside the trajectories. It must not be changed.
 func (s *Summary) Intake() *Intake { return &s.intake }
 

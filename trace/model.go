@@ -226,7 +226,7 @@ type Call struct {
 	HasResult bool // false if the trace ends before the answer, or lost it
 	Status    Status
 	// StatusFrom is what the status was read from where the format has no flag for
-	// it: ByRule, or the name of a FailurePattern; "" as recorded.
+	// it: ByRule, or the name of a pattern of package failure; "" as recorded.
 	StatusFrom string
 	Error      Raw // error text where the format keeps it apart from the result
 

@@ -29,6 +29,11 @@ type Options struct {
 	Format    string // Name of the format of all inputs; "" means that it is detected file by file
 	MaxRecord int    // bytes of the largest record, or trajectory of parts, that is read; 0 means DefaultMaxRecord
 
+	// Open, if set, opens all inputs, in place of the system: each path is the name of
+	// one file, and neither a folder, nor a pattern, nor "-". A file is opened once for
+	// a reading, and can be read a second time only with Spool.
+	Open func(name string) (io.ReadCloser, error)
+
 	Stdin io.Reader // what "-" reads; nil means os.Stdin
 	Spool bool      // keep what "-" and named pipes gave in a temporary file, so that At and a second All can read it
 

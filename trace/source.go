@@ -70,6 +70,12 @@ func (l *listing) fail(e *diag.Error) {
 }
 
 func (l *listing) add(path string) {
+	if l.options.Open != nil {
+		l.sources = append(l.sources, source{name: path, stream: newStream(l.options, func() (io.ReadCloser, error) {
+			return l.options.Open(path)
+		})})
+		return
+	}
 	if path == "-" {
 		if !l.stdin {
 			l.stdin = true

@@ -23,7 +23,7 @@ func (x *xesLog) lost() Lost { return x.left }
 
 func (x *xesLog) begin() error {
 	_, err := x.w.WriteString(`<?xml version="1.0" encoding="UTF-8"?>
-<log xes.version="1849-2016" xes.features="" xmlns="http://www.xes-standard.org/">
+<log xes.version="1849.2016" xes.features="" xmlns="http://www.xes-standard.org/">
 	<extension name="Concept" prefix="concept" uri="http://www.xes-standard.org/concept.xesext"/>
 	<extension name="Lifecycle" prefix="lifecycle" uri="http://www.xes-standard.org/lifecycle.xesext"/>
 	<extension name="Time" prefix="time" uri="http://www.xes-standard.org/time.xesext"/>
@@ -36,7 +36,7 @@ func (x *xesLog) begin() error {
 		<string key="lifecycle:transition" value="complete"/>
 	</global>
 	<classifier name="Tool" keys="concept:name"/>
-	<classifier name="Tool and transition" keys="concept:name lifecycle:transition"/>
+	<classifier name="ToolAndTransition" keys="concept:name lifecycle:transition"/>
 	<string key="concept:name" value="calls of agents"/>
 	<string key="lifecycle:model" value="standard"/>
 `)

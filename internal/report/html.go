@@ -119,7 +119,7 @@ func (t *Table) writeHTML(w *lines) {
 		w.line("</table>")
 		w.line("</div>")
 	}
-	if notes := marks.notes(t); len(notes) > 0 {
+	if notes := marks.notes(t, t.all()); len(notes) > 0 {
 		w.line(`<ul class="notes">`)
 		for _, note := range notes {
 			w.line("<li>" + htmlText(note) + "</li>")
@@ -155,7 +155,7 @@ func (t *Table) rowsHTML(w *lines, marks *marks) {
 		for j, c := range row {
 			text := htmlText(c.shown()) + marks.mark(c)
 			if c.kind == kindName {
-				text = "<code>" + text + "</code>"
+				text = "<code>" + strings.ReplaceAll(text, "_", "_<wbr>") + "</code>" // broken between words
 			}
 			b.WriteString("<td" + class(j) + ">" + text + "</td>")
 		}

@@ -99,7 +99,7 @@ func (t *Table) writeMarkdown(w *lines, _ Options) {
 			w.line(strings.TrimSuffix(line, "\n"))
 		}
 	}
-	if notes := marks.notes(t); len(notes) > 0 {
+	if notes := marks.notes(t, t.all()); len(notes) > 0 {
 		w.line("")
 		for _, note := range notes {
 			w.line("- " + EscapeMarkdown(note))

@@ -187,11 +187,22 @@ func (m *marks) mark(c Cell) string {
 	return superscript(m.number[c.missing()])
 }
 
-// notes returns the reasons with their marks, then the table's own notes.
-func (m *marks) notes(t *Table) []string {
+// notes returns the reasons with their marks, but for those of columns that are not shown,
+// then the table's own notes.
+func (m *marks) notes(t *Table, columns []int) []string {
+	shown := map[string]bool{}
+	for _, row := range t.Rows {
+		for _, j := range columns {
+			if row[j].kind == kindMissing {
+				shown[row[j].missing()] = true
+			}
+		}
+	}
 	var notes []string
 	for i, reason := range m.reasons {
-		notes = append(notes, superscript(i+1)+" "+reason)
+		if shown[reason] {
+			notes = append(notes, superscript(i+1)+" "+reason)
+		}
 	}
 	return append(notes, t.Notes...)
 }

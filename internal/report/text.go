@@ -189,7 +189,7 @@ func (t *Table) writeText(w *lines, o Options) {
 			w.line(strings.TrimSuffix(line, "\n"))
 		}
 	}
-	notes = append(marks.notes(t), notes...)
+	notes = append(marks.notes(t, shape.columns), notes...)
 	if dropped := shape.note(); dropped != "" {
 		notes = append(notes, dropped)
 	}
@@ -391,7 +391,7 @@ func wrapAt(s string, width int) []string {
 				line = ""
 				continue
 			}
-			head := prefix(word, width)
+			head := broken(prefix(word, width))
 			out = append(out, head)
 			word = word[len(head):]
 		}
@@ -400,4 +400,13 @@ func wrapAt(s string, width int) []string {
 		out = append(out, line)
 	}
 	return out
+}
+
+// broken is where a name is broken that a line ends with: behind the last mark between two
+// words of it, if that leaves half of the line.
+func broken(s string) string {
+	if i := strings.LastIndexAny(s, "_-./"); i >= len(s)/2 {
+		return s[:i+1]
+	}
+	return s
 }

@@ -29,7 +29,9 @@ type candidate struct {
 	of           int  // of all there were: values at the place of a rewrite, results of a status rule
 	inWrites     bool // a rewrite of what writes are about
 
-	names map[trace.Name]trace.Name // of a rename: the recorded name by the new one
+	names   map[trace.Name]trace.Name // of a rename: the recorded name by the new one
+	address string                    // of a rename by urls: their argument
+	gets    bool                      // of a rename by urls: it is of GET or HEAD
 }
 
 // nameable reports whether a rule can name the tool by its name: as a glob, it
@@ -57,6 +59,8 @@ func (s *Suggester) effectCandidates() (found []candidate, left []Rejected) {
 			c.pro, c.against = f.unchanged, f.changed
 		case f.program:
 			c.stem, c.basis = "programs", "a command line that runs a program which only reads"
+		case f.gets:
+			c.stem, c.basis = "gets", "requests by GET, which only read (RFC 9110, section 9.2.1)"
 		case f.declared == toolname.Reads:
 			c.stem, c.basis = "read-only", "its definition says readOnlyHint"
 		case f.effect == toolname.Reads:
@@ -74,7 +78,7 @@ func (s *Suggester) effectCandidates() (found []candidate, left []Rejected) {
 		switch {
 		case float64(c.against) > s.options.Tolerance*float64(c.pro+c.against):
 			left = append(left, rejected(c, fmt.Sprintf("%d of %d observations speak against it", c.against, c.pro+c.against)))
-		case c.pro == 0 && c.stem != "read-only" && !f.program:
+		case c.pro == 0 && c.stem != "read-only" && !f.program && !f.gets:
 			left = append(left, rejected(c, "no observation speaks for it"))
 		default:
 			found = append(found, c)
@@ -107,6 +111,9 @@ func (s *Suggester) rewriteCandidates(isRead func(*toolFacts) bool) (found []can
 				continue
 			}
 			proposed := a.patterns()
+			if f.address == path {
+				proposed = []valuePattern{{typeURL, `^(?:https?:/)?/\S*$`, a.seen}}
+			}
 			covered := 0
 			for _, p := range proposed {
 				covered += p.matched
@@ -152,7 +159,7 @@ func (s *Suggester) joinFew(found []candidate, isRead func(*toolFacts) bool) {
 		for i := range found {
 			c := &found[i]
 			a := f.args[c.rule.Match.Arg.String()]
-			if a == nil || !f.nameable() || c.inWrites == isRead(f) || slices.Contains(c.tools, f) || len(a.patterns()) > 0 || s.hasRule(f, a.path, rules.KindRewrite, rules.KindDropArg) {
+			if a == nil || c.tools[0].address == a.path.String() || !f.nameable() || c.inWrites == isRead(f) || slices.Contains(c.tools, f) || len(a.patterns()) > 0 || s.hasRule(f, a.path, rules.KindRewrite, rules.KindDropArg) {
 				continue
 			}
 			matched, of := 0, 0

@@ -45,12 +45,12 @@ func (s *Suggester) Suggest() *Suggestions {
 	for _, t := range s.kept {
 		out.Calls += len(t.Calls)
 	}
-	programs, statuses, left := s.prepare()
+	renames, statuses, left := s.prepare()
 	out.Rejected = left
 	out.Before = s.measure(s.base)
 	c := &chooser{s: s, out: out}
-	for i := range programs {
-		c.first = append(c.first, programs[i].rule)
+	for i := range renames {
+		c.first = append(c.first, renames[i].rule)
 	}
 	c.now = out.Before
 	effects, left := s.effectCandidates()
@@ -75,7 +75,7 @@ func (s *Suggester) Suggest() *Suggestions {
 	}
 	c.taken, c.now = best.taken, best.now
 	out.Rejected = append(out.Rejected, best.out.Rejected...)
-	c.finish(c.needed(programs), statuses)
+	c.finish(c.needed(renames), statuses)
 	return out
 }
 
@@ -292,9 +292,9 @@ func (c *chooser) leave(x candidate, reason string) {
 const tie = 1e-9
 
 // needed returns the renames that a taken rule rests on. Others are given up.
-func (c *chooser) needed(programs []candidate) []candidate {
+func (c *chooser) needed(renames []candidate) []candidate {
 	c.first = nil
-	return slices.DeleteFunc(programs, func(p candidate) bool {
+	return slices.DeleteFunc(renames, func(p candidate) bool {
 		for _, x := range c.taken {
 			for _, g := range x.rule.Match.Tools {
 				if _, is := p.names[trace.Intern(g.String())]; is {
@@ -309,8 +309,8 @@ func (c *chooser) needed(programs []candidate) []candidate {
 
 // finish joins the effects of one basis to one rule, names the rules and adds
 // what speaks for and against them. Renames and failures come first.
-func (c *chooser) finish(programs, statuses []candidate) {
-	joined := slices.Concat(programs, statuses)
+func (c *chooser) finish(renames, statuses []candidate) {
+	joined := slices.Concat(renames, statuses)
 	for _, x := range slices.Concat(c.taken, c.s.plumbingCandidates()) {
 		i := slices.IndexFunc(joined, func(y candidate) bool {
 			return x.rule.Kind == rules.KindEffect && y.rule.Kind == rules.KindEffect && y.stem == x.stem && y.rule.Effect == x.rule.Effect

@@ -25,6 +25,8 @@ type toolFacts struct {
 	declared toolname.Effect // by the annotations of its definition
 	effect   toolname.Effect // by these, else by its name
 	program  bool            // a command line that runs a program which only reads
+	gets     bool            // a request by GET or HEAD
+	address  string          // the argument with a url by whose shape the calls are named
 
 	same, differs      int // the same call returned the same, or something else, with nothing between or in another run
 	unchanged, changed int // reads before and after it returned the same, or something else
@@ -61,10 +63,11 @@ const (
 	typeToken
 	typeNumber
 	typeID
+	typeURL
 )
 
 func (t valueType) String() string {
-	return [...]string{"", "UUIDs", "dates", "e-mail addresses", "tokens", "numbers", "ids"}[t]
+	return [...]string{"", "UUIDs", "dates", "e-mail addresses", "tokens", "numbers", "ids", "urls of one shape"}[t]
 }
 
 // form counts the values of one type.

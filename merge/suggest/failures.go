@@ -1,25 +1,12 @@
 package suggest
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 
+	"github.com/awo-dev/awo/internal/failure"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
-
-// failure returns which of the patterns for failures a result fits, from 1; 0 for
-// none.
-func (s *Suggester) failure(result string) uint8 {
-	for i, r := range s.failures {
-		if r.Pattern.MatchString(result) {
-			return uint8(i + 1)
-		}
-	}
-	return 0
-}
 
 // minFailures is how many results of a tool have to fit a pattern for failures.
 const minFailures = 2
@@ -27,11 +14,9 @@ const minFailures = 2
 // failureFacts are the results of one tool.
 type failureFacts struct {
 	results int
-	fitting []int // by pattern
-	known   []int // of those, recorded as failed
-	ok      []int // of those, recorded as a success
-	runs    int
-	run     int
+	fitting map[*failure.Pattern]int
+	known   map[*failure.Pattern]int // of those, recorded as failed
+	ok      map[*failure.Pattern]int // of those, recorded as a success
 }
 
 // statusCandidates proposes to read failures from results, one rule a pattern, and
@@ -49,59 +34,55 @@ func (s *Suggester) statusCandidates() (found []candidate, left []Rejected) {
 			}
 			f := facts[run.names[c]]
 			if f == nil {
-				n := len(s.failures)
-				f = &failureFacts{fitting: make([]int, n), known: make([]int, n), ok: make([]int, n), run: -1}
+				f = &failureFacts{fitting: map[*failure.Pattern]int{}, known: map[*failure.Pattern]int{}, ok: map[*failure.Pattern]int{}}
 				facts[run.names[c]] = f
 				order = append(order, run.names[c])
 			}
 			f.results++
-			if k := int(run.failing[c]) - 1; k >= 0 {
-				f.fitting[k]++
+			if p := run.failing[c]; p != nil {
+				f.fitting[p]++
 				switch call.Status {
 				case trace.StatusFailed:
-					f.known[k]++
+					f.known[p]++
 				case trace.StatusOK:
-					f.ok[k]++
-				}
-				if f.run != i {
-					f.run = i
-					f.runs++
+					f.ok[p]++
 				}
 			}
 		}
 	}
-	taken := map[trace.Name]map[int]bool{}
-	for k, r := range s.failures {
-		rule := *r
-		rule.Match = rules.Match{}
-		c := candidate{rule: &rule, stem: r.ID, basis: "results that fit it"}
+	type told struct {
+		tool trace.Name
+		by   *failure.Pattern
+	}
+	taken := map[told]bool{}
+	for i := range failure.Patterns {
+		p := &failure.Patterns[i]
+		rule := rules.Rule{Kind: rules.KindStatus, Failure: p.Name, Is: "failed"}
+		c := candidate{rule: &rule, stem: "failed-" + p.Name, basis: p.Doc}
 		for _, name := range order {
 			f := facts[name]
-			told := f.fitting[k] - f.known[k] // the traces do not say it already
+			fresh := f.fitting[p] - f.known[p] // the traces do not say it already
 			one := c
-			one.pro, one.against = told-f.ok[k], f.ok[k]
+			one.pro, one.against = fresh-f.ok[p], f.ok[p]
 			tool := s.tool(name)
 			one.tools = []*toolFacts{tool}
 			own := rule
 			own.Match.Tools = []rules.Glob{rules.Glob(name.Value())}
 			one.rule = &own
 			switch {
-			case told == 0 || !tool.nameable():
-			case f.fitting[k] < minFailures:
-				left = append(left, rejected(one, fmt.Sprintf("%d of %d results fits it", f.fitting[k], f.results)))
-			case f.results >= 10 && 10*f.fitting[k] > 9*f.results:
-				left = append(left, rejected(one, fmt.Sprintf("%d of %d results fit it: so nearly all can hardly be failures", f.fitting[k], f.results)))
+			case fresh == 0 || !tool.nameable():
+			case f.fitting[p] < minFailures:
+				left = append(left, rejected(one, fmt.Sprintf("%d of %d results fits it", f.fitting[p], f.results)))
+			case f.results >= 10 && 10*f.fitting[p] > 9*f.results:
+				left = append(left, rejected(one, fmt.Sprintf("%d of %d results fit it: so nearly all can hardly be failures", f.fitting[p], f.results)))
 			case one.against > 0 && float64(one.against) > s.options.Tolerance*float64(one.pro+one.against):
-				left = append(left, rejected(one, fmt.Sprintf("%d of %d results that fit it are recorded as a success", f.ok[k], f.fitting[k])))
+				left = append(left, rejected(one, fmt.Sprintf("%d of %d results that fit it are recorded as a success", f.ok[p], f.fitting[p])))
 			default:
 				c.rule.Match.Tools = append(c.rule.Match.Tools, own.Match.Tools...)
 				c.tools = append(c.tools, tool)
 				c.pro, c.against = c.pro+one.pro, c.against+one.against
 				c.of += f.results
-				if taken[name] == nil {
-					taken[name] = map[int]bool{}
-				}
-				taken[name][k] = true
+				taken[told{name, p}] = true
 			}
 		}
 		if len(c.tools) > 0 {
@@ -111,7 +92,7 @@ func (s *Suggester) statusCandidates() (found []candidate, left []Rejected) {
 	for i := range s.kept {
 		run := &s.kept[i]
 		for c := range run.Calls {
-			if taken[run.names[c]][int(run.failing[c])-1] {
+			if taken[told{run.names[c], run.failing[c]}] {
 				run.Calls[c].Status = trace.StatusFailed
 			}
 		}
@@ -128,21 +109,7 @@ func (s *Suggester) programCandidates() []candidate {
 	var found []candidate
 	for _, r := range s.programs {
 		rule := *r
-		set := &rules.Set{Rules: []*rules.Rule{&rule}}
-		s.rename(set)
-		counts, names := map[trace.Name]int{}, map[trace.Name]trace.Name{}
-		var order []trace.Name
-		for i := range s.kept {
-			for c, name := range s.kept[i].names {
-				if tool := s.kept[i].Calls[c].Tool; name != dropped && name != tool {
-					if counts[tool] == 0 {
-						order = append(order, tool)
-					}
-					counts[tool]++
-					names[name] = tool
-				}
-			}
-		}
+		counts, names, order := s.renamed(&rule)
 		rule.Match.Tools = nil
 		c := candidate{rule: &rule, stem: r.ID, basis: "command lines that only read"}
 		for _, tool := range order {
@@ -166,24 +133,24 @@ func (s *Suggester) programCandidates() []candidate {
 
 // prepare proposes what comes before all other rules, names and failures, and
 // collects the facts about what they leave.
-func (s *Suggester) prepare() (programs, statuses []candidate, left []Rejected) {
-	programs = s.programCandidates()
+func (s *Suggester) prepare() (renames, statuses []candidate, left []Rejected) {
+	renames = s.programCandidates()
+	for _, c := range s.addressCandidates() {
+		_, c.names, _ = s.renamed(c.rule)
+		renames = append(renames, c)
+	}
 	prepared := &rules.Set{}
 	for _, r := range s.base.Rules {
 		if r.Kind == rules.KindDrop || r.Kind == rules.KindRename {
 			prepared.Rules = append(prepared.Rules, r)
 		}
 	}
-	for i := range programs {
-		prepared.Rules = append(prepared.Rules, programs[i].rule)
+	for i := range renames {
+		prepared.Rules = append(prepared.Rules, renames[i].rule)
 	}
 	s.rename(prepared)
-	for i := range programs {
-		for _, name := range slices.SortedFunc(maps.Keys(programs[i].names), func(a, b trace.Name) int { return cmp.Compare(a.Value(), b.Value()) }) {
-			s.tool(name).program = true
-		}
-	}
+	s.markRenamed(renames)
 	statuses, left = s.statusCandidates()
 	s.collect()
-	return programs, statuses, left
+	return renames, statuses, left
 }

@@ -13,6 +13,7 @@ package suggest
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/internal/failure"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/evidence"
@@ -52,7 +53,6 @@ type Suggester struct {
 	bytes   int
 	leftOut int
 
-	failures []*rules.Rule // of the built-in set
 	programs []*rules.Rule // likewise, those that rename command lines
 
 	facts     map[trace.Name]*toolFacts
@@ -67,8 +67,8 @@ type Suggester struct {
 type keptRun struct {
 	*trace.Trajectory
 	results []hash128.Hash
-	failing []uint8      // by call: which of failures its result fits, from 1; 0 for none
-	names   []trace.Name // by call, as rules leave them; set by collect
+	failing []*failure.Pattern // by call: the one that its result fits, nil for none
+	names   []trace.Name       // by call, as rules leave them; set by collect
 }
 
 // NewSuggester returns a suggester that has seen nothing.
@@ -89,7 +89,6 @@ func NewSuggester(options Options) *Suggester {
 	if slices.Contains(s.base.Kinds(), rules.KindStatus) {
 		s.statuses = merge.NewRewriter(s.base, merge.Full(s.base), nil, nil)
 	}
-	s.failures = builtin("failures", rules.KindStatus)
 	s.programs = builtin("shell", rules.KindRename)
 	return s
 }
@@ -119,11 +118,11 @@ func (s *Suggester) Add(t *trace.Trajectory) {
 	if s.statuses != nil {
 		merge.Marks(t, s.statuses.Rewrite(t))
 	}
-	run := keptRun{failing: make([]uint8, len(t.Calls)), names: make([]trace.Name, len(t.Calls))}
+	run := keptRun{failing: make([]*failure.Pattern, len(t.Calls)), names: make([]trace.Name, len(t.Calls))}
 	run.Trajectory, run.results = evidence.Keep(t)
 	for i := range t.Calls {
 		if t.Calls[i].HasResult {
-			run.failing[i] = s.failure(t.Calls[i].Result.Text())
+			run.failing[i] = failure.Find(t.Calls[i].Result.Content())
 		}
 		s.bytes += len(run.Calls[i].Args.Data) + 275
 	}

@@ -455,23 +455,10 @@ func TestHeldOut(t *testing.T) {
 	for name, read := range files {
 		t.Run(name, func(t *testing.T) {
 			runs := read(t)
-			var keys []string
-			for _, r := range runs {
-				keys = append(keys, r.TaskKey())
-			}
-			slices.Sort(keys)
-			halves := trace.BalancedFolds(slices.Compact(keys), 2, 1)
-			var seen, unseen []*trace.Trajectory
-			for _, r := range runs {
-				if halves.Of(r.TaskKey()) == 0 {
-					seen = append(seen, r)
-				} else {
-					unseen = append(unseen, r)
-				}
-			}
-			set := suggested(Options{}, seen...).Set()
+			halves := halved(runs)
+			set := suggested(Options{}, halves[0]...).Set()
 			e := evidence.NewExaminer(set, evidence.Options{})
-			for _, r := range unseen {
+			for _, r := range halves[1] {
 				e.Add(r)
 			}
 			for _, r := range e.Evidence().Rules {
@@ -480,5 +467,64 @@ func TestHeldOut(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAddresses: many urls of one shape are one action; what only one task asks for, and
+// what is no word, is in no name and in no rule.
+func TestAddresses(t *testing.T) {
+	var runs []*trace.Trajectory
+	for i := range 24 {
+		get := func(path string) string {
+			return fmt.Sprintf(`http{"method":"GET","url":"https://api.example/%s"}={"of":%q}`, path, path)
+		}
+		user := []string{"anna", "ben", "carla", "dan", "eve", "finn"}[i%6]
+		a, b := get(fmt.Sprintf("v1/orders/%d/items?all", 100+i)), get("v1/users/"+user)
+		if i%2 == 0 {
+			a, b = b, a
+		}
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i%6), a, b,
+			fmt.Sprintf(`http{"method":"POST","url":"https://api.example/v1/orders/%d/pay"}=paid %d`, 100+i, i), `http{"url":"https://other.example/x"}=1`))
+	}
+	out := suggested(Options{}, runs...)
+	var names []string
+	for _, s := range out.Rules {
+		line := s.Rule.Line()
+		for _, hidden := range []string{"anna", "carla", "other.example", "103"} {
+			if strings.Contains(line, hidden) {
+				t.Errorf("%q is in %s", hidden, line)
+			}
+		}
+		if s.Rule.Kind == rules.KindRename {
+			names = append(names, fmt.Sprintf("%s %d", s.Rule.To, s.For))
+		}
+	}
+	slices.Sort(names)
+	want := []string{"${0}_get_api_example_v1_orders_id_items 24", "${0}_get_api_example_v1_users_id 24", "${0}_post_api_example_v1_orders_id_pay 24"}
+	if !slices.Equal(names, want) {
+		t.Errorf("names %v, want %v", names, want)
+	}
+	effect := out.ruleOf(rules.KindEffect)
+	if effect == nil || strings.Contains(strings.Join(toolsOf(effect.Rule), " "), "post") || effect.Rule.Effect != rules.Accessor {
+		t.Fatalf("effects: %+v", effect)
+	}
+	rewrite := out.ruleOf(rules.KindRewrite)
+	if rewrite == nil || rewrite.Rule.With != "{URL}" || rewrite.For != 48 {
+		t.Errorf("rewrites: %+v", rewrite)
+	}
+	if out.After.States*3 > out.Before.States {
+		t.Errorf("%d states became %d", out.Before.States, out.After.States)
+	}
+}
+
+// TestAddressesOfPages: pages that nobody else reads, such as those of a search on the
+// web, are no actions.
+func TestAddressesOfPages(t *testing.T) {
+	var runs []*trace.Trajectory
+	for i := range 20 {
+		runs = append(runs, mergetest.Returning(fmt.Sprint(i), fmt.Sprintf(`fetch{"url":"https://site%d.example/about/%d"}=%d`, i, i, i), `fetch{"url":"http://"}=1`, `fetch{"url":"/x"}=1`, `fetch{"url":7}=1`))
+	}
+	if s := suggested(Options{}, runs...).ruleOf(rules.KindRename); s != nil {
+		t.Errorf("%s", s.Rule.Line())
 	}
 }

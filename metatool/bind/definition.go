@@ -11,6 +11,7 @@ import (
 type Definition struct {
 	metatool.Tool
 	Candidate *candidate.Candidate
+	Overlaps  bool // what it was made from does; see candidate.Extraction
 
 	// Bound says of every argument why it is bound as it is, in order of step,
 	// then argument.

@@ -14,7 +14,8 @@ import (
 // with the reasons why it cannot be offered, if there are any. After a refused
 // one come the parts of it, two steps or more, that can be offered and occur in
 // enough trajectories. Candidates that come out as the same tool are one
-// definition, the first, with the occurrences of all.
+// definition, the first, with the occurrences of all that do not overlap. Overlapping ones
+// are there only if they can be offered and no other comes out as the same tool.
 func (b *Binder) Definitions() []*Definition {
 	var list []*Definition
 	same := map[string]*Definition{}
@@ -22,7 +23,7 @@ func (b *Binder) Definitions() []*Definition {
 	covered := candidate.NewCover(b.merged.Walks)
 	whole := make([]*Definition, len(b.plans))
 	for i := range b.plans {
-		if whole[i] = b.whole(i); whole[i].Refusals == nil {
+		if whole[i] = b.whole(i); whole[i].Refusals == nil && !whole[i].Overlaps {
 			covered.Add(whole[i].Candidate)
 		}
 	}
@@ -41,6 +42,9 @@ func (b *Binder) Definitions() []*Definition {
 		list = append(list, d)
 	}
 	for i, d := range whole {
+		if d.Overlaps && (d.Refusals != nil || same[toolKey(&d.Tool)] != nil) {
+			continue // its parts are candidates, too
+		}
 		add(d)
 		if d.Refusals == nil {
 			continue

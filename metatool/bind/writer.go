@@ -31,7 +31,7 @@ type writer struct {
 // definition makes a definition without a name.
 func (c *chooser) definition(end int, candidate *candidate.Candidate, refusals []Refusal) *Definition {
 	w := &writer{
-		chooser: c, end: end, d: &Definition{Candidate: candidate}, taken: map[string]bool{},
+		chooser: c, end: end, d: &Definition{Candidate: candidate, Overlaps: candidate.Overlaps}, taken: map[string]bool{},
 		inputs: map[argumentOf]string{}, keys: map[argumentOf]string{}, uses: map[string]int{},
 	}
 	for _, r := range refusals {

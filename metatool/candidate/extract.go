@@ -46,6 +46,9 @@ func (o Options) MinSupport() int {
 type Extraction struct {
 	Options    Options
 	Candidates []*Candidate // in the order in which they were found
+	// Overlapping are, of Patterns, further ones that save as much by themselves; what
+	// they save is no part of what all candidates together save. The best first.
+	Overlapping []*Candidate
 
 	Calls, CallsAfter int // recorded, and with every occurrence as one call
 	Turns, TurnsAfter int // that hold a call, likewise
@@ -64,9 +67,14 @@ type Candidate struct {
 
 	// TurnsSaved and CallsSaved are by how much the calling turns and the calls
 	// become fewer when each occurrence is one call in the turn of its first one:
-	// beyond what candidates found before save. Parallel calls save no turn.
+	// beyond what candidates found before save, unless it overlaps. Parallel calls save no
+	// turn.
 	TurnsSaved int
 	CallsSaved int
+
+	// Overlaps says that occurrences of candidates found before are counted here, too:
+	// one of Extraction.Overlapping.
+	Overlaps bool
 }
 
 // settle puts the occurrences in order and counts their trajectories.

@@ -30,6 +30,7 @@ func (p *Patterns) Extraction() *Extraction {
 		result.CallsAfter -= c.CallsSaved
 		result.TurnsAfter -= c.TurnsSaved
 	}
+	result.Overlapping = x.overlapping()
 	return result
 }
 
@@ -53,6 +54,7 @@ type patternExtractor struct {
 	taken   []int32 // starts of the occurrences of the pattern looked at last
 
 	found []*Candidate
+	order []int32 // by found: its node of the tree
 }
 
 const composed = 1 << 7
@@ -243,16 +245,23 @@ func (x *patternExtractor) after(s int32) int32 {
 
 // take makes a candidate of a pattern whose occurrences are in x.taken.
 func (x *patternExtractor) take(n int32) {
-	c := &Candidate{Pattern: x.steps(n), Support: x.tree.trajectories(x.taken)}
-	c.Occurrences = make([]Occurrence, 0, len(x.taken))
-	length := x.tree.nodes[n].length
+	c := x.candidate(n)
 	for _, s := range x.taken {
-		c.Occurrences = append(c.Occurrences, x.occurrence(s, length))
-		calls, turns := x.merge(s, length)
+		calls, turns := x.merge(s, x.tree.nodes[n].length)
 		c.CallsSaved += calls
 		c.TurnsSaved += turns
 	}
-	x.found = append(x.found, c)
+	x.found, x.order = append(x.found, c), append(x.order, n)
+}
+
+// candidate returns the candidate that a pattern is, with the occurrences in x.taken.
+func (x *patternExtractor) candidate(n int32) *Candidate {
+	c := &Candidate{Pattern: x.steps(n), Support: x.tree.trajectories(x.taken)}
+	c.Occurrences = make([]Occurrence, 0, len(x.taken))
+	for _, s := range x.taken {
+		c.Occurrences = append(c.Occurrences, x.occurrence(s, x.tree.nodes[n].length))
+	}
+	return c
 }
 
 // merge makes one item of an occurrence, and returns what that saves.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/internal/scripted"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -160,5 +161,40 @@ func TestPatternsGain(t *testing.T) {
 		if len(x.Candidates) != 2 || brief(x.Candidates[0]) != tc.first || x.TurnsSaved() != 30 {
 			t.Errorf("%d chains save %d turns, the first is %s; want %s", len(x.Candidates), x.TurnsSaved(), brief(x.Candidates[0]), tc.first)
 		}
+	}
+}
+
+// TestOverlapping finds what taking the best pattern first hides: its parts that save
+// enough by themselves, in its occurrences and elsewhere.
+func TestOverlapping(t *testing.T) {
+	set, err := rules.Parse("shop.json", []byte(scripted.ShopRules))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := scripted.Shop(24, func(int) (int, int) { return 3, 2 }, nil)
+	m, p := patternsOf(runs, set, Options{}, true)
+	x := p.Extraction()
+	var got []string
+	for _, c := range x.Overlapping {
+		got = append(got, fmt.Sprintf("%s saves %d turns, %d calls in %d", brief(c), c.TurnsSaved, c.CallsSaved, c.Support))
+		turns, calls := 0, 0
+		for i := range c.Occurrences {
+			o := &c.Occurrences[i]
+			saved, fewer := Saving(m.Walks, o.Trajectory, o.First, o.First+merge.Place(c.Places(o)))
+			calls, turns = calls+saved, turns+fewer
+		}
+		if !c.Overlaps || turns != c.TurnsSaved || calls != c.CallsSaved {
+			t.Errorf("%s overlaps: %v; its occurrences save %d turns and %d calls, not %d and %d", brief(c), c.Overlaps, turns, calls, c.TurnsSaved, c.CallsSaved)
+		}
+	}
+	if want := []string{
+		"customer > order*0 saves 48 turns, 48 calls in 24",
+		"login > customer[token=0] saves 24 turns, 24 calls in 24",
+		"order*-1 saves 24 turns, 24 calls in 24",
+	}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, p := patternsOf(runs, set, Options{Threshold: 25}, true); len(p.Extraction().Overlapping) > 0 {
+		t.Error("fewer trajectories than the threshold are enough")
 	}
 }

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -152,7 +154,7 @@ func (s *Survey) Compile(ways ...Way) ([]*Compilation, error) {
 		}
 		bound = true
 		w.Bind.Reads = s.reads
-		binders[i] = bind.New(s.Merged, s.Set, s.Judgments, c.Extraction.Candidates, w.Bind)
+		binders[i] = bind.New(s.Merged, s.Set, s.Judgments, append(slices.Clip(c.Extraction.Candidates), c.Extraction.Overlapping...), w.Bind)
 	}
 	if !bound {
 		return out, nil

@@ -11,10 +11,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,13 +32,19 @@ import (
 func main() {
 	awo := flag.String("awo", "bin/awo", "the program")
 	calls := flag.Int("n", 2000, "calls of each kind")
+	part := flag.String("part", "streams,http,start,meta-tool", "what is measured")
 	as := flag.String("serve", "", "be the server: on standard streams (\"-\"), at an address, or silent (\"never\")")
+	proxy := flag.String("proxy", "", "be a proxy at this address, to that of -serve")
 	flag.Parse()
 	var err error
-	if *as != "" {
+	if *proxy != "" {
+		to := &url.URL{Scheme: "http", Host: *as}
+		server := &http.Server{Addr: *proxy, Handler: httputil.NewSingleHostReverseProxy(to), ReadHeaderTimeout: time.Minute}
+		err = server.ListenAndServe()
+	} else if *as != "" {
 		err = serve(*as)
 	} else {
-		err = measure(*awo, *calls)
+		err = measure(*awo, *calls, strings.Split(*part, ","))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "latency:", err)
@@ -191,15 +200,19 @@ func free() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// memory returns the megabytes that a process has in memory, 0 where that is not known.
-func memory(pid int) (mb float64) {
+// memory returns the megabytes that a process has in memory, and those of them that are
+// not read from files; 0 where that is not known.
+func memory(pid int) (all, own float64) {
 	src, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	for line := range strings.Lines(string(src)) {
 		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			_, _ = fmt.Sscan(rest, &mb)
+			_, _ = fmt.Sscan(rest, &all)
+		}
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			_, _ = fmt.Sscan(rest, &own)
 		}
 	}
-	return mb / 1024
+	return all / 1024, own / 1024
 }
 
 func row(what, direct, gateway, ratio, goal string, met bool) {
@@ -208,7 +221,8 @@ func row(what, direct, gateway, ratio, goal string, met bool) {
 
 func milliseconds(f float64) string { return fmt.Sprintf("%.3f ms", f) }
 
-func measure(awo string, n int) error {
+func measure(awo string, n int, parts []string) error {
+	wanted := func(part string) bool { return slices.Contains(parts, part) }
 	ctx := context.Background()
 	self, err := os.Executable()
 	if err != nil {
@@ -234,32 +248,49 @@ func measure(awo string, n int) error {
 	never := write("never.json", map[string]any{"command": self, "args": []string{"-serve", "never"}})
 	far, e := free()
 	near, e2 := free()
-	if err != nil || e != nil || e2 != nil {
-		return fmt.Errorf("%w %w %w", err, e, e2)
+	between, e3 := free()
+	if err := errors.Join(err, e, e2, e3); err != nil {
+		return err
 	}
 	remote := write("remote.json", map[string]any{"url": "http://" + far})
 
 	fmt.Println("| | direct | gateway | ratio | goal | met |\n|---|---|---|---|---|---|")
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
+		if !wanted("streams") {
+			break
+		}
 		if err := streams(ctx, self, awo, local, dir, version, n); err != nil {
 			return err
 		}
 	}
-	if err := overHTTP(ctx, self, awo, remote, far, near, n); err != nil {
-		return err
+	if wanted("http") {
+		if err := overHTTP(ctx, self, awo, remote, far, near, between, n); err != nil {
+			return err
+		}
 	}
+	if wanted("start") {
+		if err := start(ctx, awo, never); err != nil {
+			return err
+		}
+	}
+	if wanted("meta-tool") {
+		return metaTool(ctx, self, awo, local, dir)
+	}
+	return nil
+}
+
+// start measures how long initialize takes behind a server that never answers, and what a
+// gateway keeps in memory then.
+func start(ctx context.Context, awo, never string) error {
 	late, err := stdio(ctx, "2025-11-25", awo, "serve", "--servers", never)
 	if err != nil {
 		return err
 	}
 	row("`initialize`, the server never answers", "–", fmt.Sprintf("%.0f ms", late.began.Seconds()*1000), "–", "< 1 s", late.began < time.Second)
-	if mb := memory(late.process.Process.Pid); mb > 0 {
-		row("memory, no server there", "–", fmt.Sprintf("%.0f MB", mb), "–", "30 MB", mb <= 30)
+	if mb, own := memory(late.process.Process.Pid); mb > 0 {
+		row("memory, no server there", "–", fmt.Sprintf("%.0f MB, %.0f of them not the program's file", mb, own), "–", "30 MB", mb <= 30)
 	}
-	if err := late.Close(); err != nil {
-		return err
-	}
-	return metaTool(ctx, self, awo, local, dir)
+	return late.Close()
 }
 
 // streams measures a server on standard streams behind a gateway on standard streams.
@@ -304,8 +335,9 @@ func streams(ctx context.Context, self, awo, local, dir, version string, n int) 
 	return nil
 }
 
-// overHTTP measures a server over HTTP behind a gateway over HTTP.
-func overHTTP(ctx context.Context, self, awo, remote, far, near string, n int) error {
+// overHTTP measures a server over HTTP behind a gateway over HTTP, and behind a proxy that
+// does nothing: what a second hop costs by itself.
+func overHTTP(ctx context.Context, self, awo, remote, far, near, between string, n int) error {
 	ctx, end := context.WithCancel(ctx)
 	var ended []*exec.Cmd
 	defer func() {
@@ -314,14 +346,14 @@ func overHTTP(ctx context.Context, self, awo, remote, far, near string, n int) e
 			_ = c.Wait() // it was told to end
 		}
 	}()
-	for _, args := range [][]string{{self, "-serve", far}, {awo, "serve", "--servers", remote, "--listen", near}} {
+	for _, args := range [][]string{{self, "-serve", far}, {awo, "serve", "--servers", remote, "--listen", near}, {self, "-proxy", between, "-serve", far}} {
 		c := exec.CommandContext(ctx, args[0], args[1:]...)
 		if err := c.Start(); err != nil {
 			return err
 		}
 		ended = append(ended, c)
 	}
-	for _, at := range []string{far, near} {
+	for _, at := range []string{far, near, between} {
 		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 			c, err := net.Dial("tcp", at)
 			if err == nil {
@@ -334,7 +366,7 @@ func overHTTP(ctx context.Context, self, awo, remote, far, near string, n int) e
 		}
 	}
 	var sides []*side
-	for _, at := range []string{"http://" + far, "http://" + near + "/mcp"} {
+	for _, at := range []string{"http://" + far, "http://" + near + "/mcp", "http://" + between} {
 		s, err := connect(ctx, &mcp.StreamableClientTransport{Endpoint: at, DisableStandaloneSSE: true}, "2025-11-25")
 		if err != nil {
 			return err
@@ -347,6 +379,8 @@ func overHTTP(ctx context.Context, self, awo, remote, far, near string, n int) e
 	}
 	direct, behind := took[0].at(0.5), took[1].at(0.5)
 	row("HTTP to HTTP, p50", milliseconds(direct), milliseconds(behind), fmt.Sprintf("%.2f", behind/direct), "≤ 1.5", behind <= 1.5*direct)
+	proxied := took[2].at(0.5)
+	fmt.Printf("| the same, a bare reverse proxy in the gateway's place | %s | %s | %.2f | – | – |\n", milliseconds(direct), milliseconds(proxied), proxied/direct)
 	for _, s := range sides {
 		if err := s.Close(); err != nil {
 			return err

@@ -8,6 +8,7 @@ package analysis
 
 import (
 	"cmp"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -19,6 +20,7 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -167,7 +169,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if o.Sources {
 		in.Needs = append(in.Needs, trace.CapabilityDataflow)
 	}
-	in.Exclude, in.Shell = o.excludes, cli.Splitter(o.Shell, set)
+	in.Exclude, in.Shell = o.counting(j, o.InputOptions).Excludes, cli.Splitter(o.Shell, set)
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
 	in.Facts, in.Findings = &trace.Completeness{}, j.NewFindings(nil)
 	sources, merger := newSources(o), (*merge.Merger)(nil)
@@ -214,16 +216,16 @@ func (o countOptions) leavesOut() bool {
 	return len(o.ExcludeTool) > 0 || o.DropFailed || o.MinLength > 0
 }
 
-// excludes takes out the calls that the options exclude, and says whether the
-// trajectory is left in.
-func (o countOptions) excludes(t *trace.Trajectory) bool {
-	if len(o.ExcludeTool) > 0 || o.DropFailed {
-		t.DropCalls(func(c *trace.Call) bool {
-			return o.DropFailed && c.Status == trace.StatusFailed ||
-				cli.IsExcluded(c.Tool, o.ExcludeTool)
-		})
+// counting returns the options with those that summaries keep beside them.
+func (o countOptions) counting(j *cli.Job, in cli.InputOptions) count.Options {
+	out := count.Options{
+		CollapseRepeats: o.CollapseRepeats, DropFailed: o.DropFailed, ExcludeTool: o.ExcludeTool, MinLength: o.MinLength, Shell: o.Shell,
+		TurnGap: in.TurnGap, Where: in.Where, Since: in.Since, Until: in.Until,
 	}
-	return o.MinLength <= 0 || len(t.Calls) >= o.MinLength
+	if j.Map != "" {
+		out.Map = filepath.Base(j.Map)
+	}
+	return out
 }
 
 // findings is what `awo analyze` found out.

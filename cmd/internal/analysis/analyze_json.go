@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/comparing"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/stat"
@@ -32,9 +33,10 @@ type JSON struct {
 	Groups     []groupJSON         `json:"groups,omitempty"`
 	Within     []entropy.Test      `json:"tests_within_groups,omitempty"`
 	Shifts     []shiftJSON         `json:"differences,omitempty"`
-	Backtest   *worth.BacktestJSON `json:"backtest,omitempty"` // of awo report
-	Cost       *worth.CostJSON     `json:"cost,omitempty"`     // of awo report
-	Process    *ProcessJSON        `json:"process,omitempty"`  // of awo report
+	Backtest   *worth.BacktestJSON `json:"backtest,omitempty"`   // of awo report
+	Cost       *worth.CostJSON     `json:"cost,omitempty"`       // of awo report
+	Process    *ProcessJSON        `json:"process,omitempty"`    // of awo report
+	Comparison *comparing.JSON     `json:"comparison,omitempty"` // of awo report
 }
 
 // orderJSON is an order with its held-out loss beside it.

@@ -2,9 +2,7 @@ package analysis
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -12,8 +10,8 @@ import (
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/summary"
+	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/formats"
 )
 
 // splitStored divides files into summaries and others.
@@ -28,30 +26,8 @@ func splitStored(files []string) (stored, traces []string) {
 	return stored, traces
 }
 
-// summaryLabels are the values of --by that a summary keeps: all but the files.
-var summaryLabels = []string{"agent", "model", "outcome", "tool-prefix"}
-
 // storedNote says what is not in summaries.
 var storedNote = report.Note{At: "/findings", Note: "summaries hold no arguments, results and turns, so nothing is found in them: `awo analyze` of the traces finds it"}
-
-// choices are the options that summaries with the same counts have in common. Since and
-// Until are none of them: they choose trajectories, as the names of files do.
-func (o countOptions) choices(j *cli.Job, in cli.InputOptions) []summary.Option {
-	exclude := slices.Sorted(slices.Values(o.ExcludeTool))
-	out := []summary.Option{
-		{Name: "collapse-repeats", Value: strconv.FormatBool(o.CollapseRepeats)},
-		{Name: "drop-failed", Value: strconv.FormatBool(o.DropFailed)},
-		{Name: "exclude-tool", Value: strings.Join(slices.Compact(exclude), ",")},
-		{Name: "min-length", Value: strconv.Itoa(max(o.MinLength, 0))},
-		{Name: "shell", Value: o.Shell},
-		{Name: "turn-gap", Value: in.TurnGap.String()},
-		{Name: "where", Value: in.Where},
-	}
-	if j.Map != "" {
-		out = append(out, summary.Option{Name: "map", Value: filepath.Base(j.Map)})
-	}
-	return out
-}
 
 // mergeStored reads summaries and adds them up.
 func mergeStored(j *cli.Job, files []string, overlap bool) (*summary.Summary, error) {
@@ -84,8 +60,8 @@ func analyzedStored(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, 
 			return nil, nil, nil, cli.Usagef("--%s: summaries hold no arguments and results; analyze the traces", flag)
 		}
 	}
-	if o.By != "none" && !slices.Contains(summaryLabels, o.By) {
-		return nil, nil, nil, cli.Usagef("--by %s: summaries do not hold it; they can be divided by %s", o.By, strings.Join(summaryLabels, ", "))
+	if o.By != "none" && !slices.Contains(count.Labels, o.By) {
+		return nil, nil, nil, cli.Usagef("--by %s: summaries do not hold it; they can be divided by %s", o.By, strings.Join(count.Labels, ", "))
 	}
 	sum, err := mergeStored(j, files, false)
 	if err != nil {
@@ -117,9 +93,10 @@ func (o analyzeOptions) asCounted(j *cli.Job, sum *summary.Summary) error {
 			return cli.Usagef("--%s chooses trajectories, and these are counted already; give it to `awo summarize`", x.flag)
 		}
 	}
-	none := countOptions{Shell: "auto"}.choices(j, cli.InputOptions{TurnGap: formats.DefaultTurnGap})
-	for i, asked := range o.choices(j, o.InputOptions) {
-		if asked != none[i] && asked.Value != sum.Choice(asked.Name) {
+	none := count.Default()
+	none.Map = o.counting(j, o.InputOptions).Map
+	for i, asked := range o.counting(j, o.InputOptions).Choices() {
+		if asked != none.Choices()[i] && asked.Value != sum.Choice(asked.Name) {
 			return cli.Usagef("--%s %s: the trajectories were counted with %q; give it to `awo summarize`", asked.Name, asked.Value, sum.Choice(asked.Name))
 		}
 	}

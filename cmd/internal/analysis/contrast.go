@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -129,7 +130,9 @@ func compareRuns(j *cli.Job, o contrastOptions, args []string) error {
 		out.Figures = append(out.Figures, contrastFigureJSON{m.Name, m.Unit, m.Per, found.Figures[i]})
 	}
 	out.Verdict = contrastVerdict(found)
-	return j.Print(contrastDocument(sides, found, out), out)
+	d := contrastDocument(sides, found, out)
+	d.Next = []string{j.Then(args[1:], "what is wrong with the second set, and what it costs", "{}")}
+	return j.Print(d, out)
 }
 
 // habitsOf tests whether the next call depends on the set, given the last one.
@@ -148,8 +151,10 @@ func habitsOf(corpus *trace.Corpus, seed uint64, j *cli.Job) entropy.Difference 
 // contrastVerdict says in a sentence what is better and worse.
 func contrastVerdict(c *contrast.Contrast) string {
 	var better, worse []string
+	most := 0 // tasks that a figure rests on
 	for i, m := range contrast.Measures {
 		e := &c.Figures[i]
+		most = max(most, min(e.Tasks[0], e.Tasks[1]))
 		if !m.Less && !m.More || !e.Clear() {
 			continue
 		}
@@ -164,13 +169,29 @@ func contrastVerdict(c *contrast.Contrast) string {
 	}
 	var parts []string
 	if len(better) > 0 {
-		parts = append(parts, "Better: "+strings.Join(better, ", "))
+		parts = append(parts, "Per run, the second set is better in "+strings.Join(better, ", "))
 	}
-	if len(worse) > 0 {
-		parts = append(parts, "Worse: "+strings.Join(worse, ", "))
+	switch {
+	case len(worse) > 0 && len(better) > 0:
+		parts = append(parts, "It is worse in "+strings.Join(worse, ", "))
+	case len(worse) > 0:
+		parts = append(parts, "Per run, the second set is worse in "+strings.Join(worse, ", "))
+	case len(better) == 0 && most < stat.GoodClusters:
+		parts = append(parts, "No figure of a run differs by more than chance explains, as far as so few tasks can tell")
+	case len(better) == 0:
+		parts = append(parts, "No figure of a run differs by more than chance explains")
 	}
-	if len(parts) == 0 {
-		return "No figure differs by more than chance explains, as far as so few tasks can tell."
+	var tools []string
+	for i := range c.Tools {
+		if c.Tools[i].Clear() {
+			tools = append(tools, c.Tools[i].Tool)
+		}
+	}
+	switch n := len(tools); {
+	case n == 1:
+		parts = append(parts, fmt.Sprintf("Of %s listed one is called more or less often: %s", cli.CountOf(len(c.Tools), "tool"), tools[0]))
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("Of %s listed %d are called more or less often, such as %s", cli.CountOf(len(c.Tools), "tool"), n, tools[0]))
 	}
 	return strings.Join(parts, ". ") + "."
 }
@@ -180,6 +201,8 @@ func shortFigure(v float64, m contrast.Measure) string {
 	switch {
 	case m.Name == "success":
 		return fmt.Sprintf("%.0f %%", 100*v)
+	case m.Unit != "" && v >= 100:
+		return report.Grouped(int(v+0.5)) + " " + m.Unit
 	case m.Unit != "":
 		return fmt.Sprintf("%.3g %s", v, m.Unit)
 	case v >= 1000:
@@ -189,46 +212,70 @@ func shortFigure(v float64, m contrast.Measure) string {
 }
 
 func contrastDocument(sides [2]side, c *contrast.Contrast, out ContrastJSON) *report.Document {
-	d := &report.Document{Title: "What differs between the two sets of runs"}
-	d.Add(report.Paragraph(out.Verdict))
-	unit := fmt.Sprintf("The sets are compared as wholes: %s are in both.", cli.CountOf(c.Both, "task"))
+	d := &report.Document{Title: "What differs between the two sets of runs", Answer: out.Verdict}
+	unit := fmt.Sprintf("The sets are compared as wholes; in both are %s.", cli.CountOf(c.Both, "task"))
 	if c.Paired {
 		unit = fmt.Sprintf("Compared are the %s that both sets have, one by one; %s before and %s after are left out.", cli.CountOf(c.Both, "task"), cli.CountOf(c.Left[0], "run"), cli.CountOf(c.Left[1], "run"))
 	}
-	d.Add(report.Paragraph("Before: "+string(sides[0].in.Summary())), report.Paragraph("After: "+string(sides[1].in.Summary())), report.Paragraph(unit))
+	sets := fmt.Sprintf("Before: %s of %s. After: %s of %s.", cli.CountOf(sides[0].set.Runs, "run"), cli.CountOf(sides[0].set.Tasks(), "task"), cli.CountOf(sides[1].set.Runs, "run"), cli.CountOf(sides[1].set.Tasks(), "task"))
+	d.Add(report.Paragraph(sets + " " + unit))
 	table := report.NewTable("figures", "",
 		report.Column{Key: "figure"},
-		report.Column{Key: "per"},
+		report.Column{Key: "per", Rank: 3},
 		report.Column{Key: "before", Align: report.Right},
 		report.Column{Key: "after", Align: report.Right},
-		report.Column{Key: "difference", Align: report.Right},
+		report.Column{Key: "difference", Align: report.Right, Rank: 1},
 		report.Column{Key: "difference_interval", Title: "95 % interval", Interval: true},
-		report.Column{Key: "tasks", Align: report.Right},
+		report.Column{Key: "tasks", Align: report.Right, Rank: 2},
 	)
 	for i, m := range contrast.Measures {
-		e, digits := &c.Figures[i], 2
-		if m.Unit == "USD" || m.Name == "success" {
-			digits = 4
-		}
+		e := &c.Figures[i]
 		name := strings.ReplaceAll(m.Name, "_", " ")
-		if m.Unit != "" {
+		switch {
+		case m.Name == "success":
+			name += " (%)"
+		case m.Unit != "":
 			name += " (" + m.Unit + ")"
 		}
-		table.Add(append([]report.Cell{report.Text(name), report.Text(m.Per)}, estimateCells(e, digits)...)...)
+		table.Add(append([]report.Cell{report.Text(name), report.Text(m.Per)}, estimateCells(e, digitsOf(m, e), m.Name == "success")...)...)
 	}
+	table.Brief = len(contrast.Measures)
 	table.Note("Intervals are drawn over tasks, each for itself: of twenty figures without a difference about one would seem to have one.")
 	table.Note("Tokens and money are recorded, or counted from texts and not scaled, where the traces record none.")
-	d.Add(table, namedTable("tools", "Calls by run of the tools that differ most", c.Tools, false), namedTable("steps", "Share of runs with a step, for the steps that differ most", c.Steps, true))
-	d.Add(report.Paragraph(habitSentence(out.Habits)))
+	tools, steps := namedTable("tools", "Calls by run of the tools that differ most", c.Tools, false), namedTable("steps", "Share of runs with a step, for the steps that differ most", c.Steps, true)
+	d.Add(table, report.Paragraph(habitSentence(out.Habits)))
+	d.Details()
+	d.Add(tools, steps)
+	d.Section("What was read", report.Paragraph("Before: "+string(sides[0].in.Summary())), report.Paragraph("After: "+string(sides[1].in.Summary())))
 	return d
 }
 
-func estimateCells(e *contrast.Estimate, digits int) []report.Cell {
+// digitsOf is how many digits after the point show a figure.
+func digitsOf(m contrast.Measure, e *contrast.Estimate) int {
+	before, _ := e.Before.Value()
+	after, _ := e.After.Value()
+	switch {
+	case m.Name == "success":
+		return 1
+	case m.Unit == "USD":
+		return 4
+	case max(before, after) >= 1000:
+		return 0
+	}
+	return 2
+}
+
+// estimateCells are the cells of an estimate; isShare says that it is one of shares.
+func estimateCells(e *contrast.Estimate, digits int, isShare bool) []report.Cell {
 	tasks := report.Textf("%d, %d", e.Tasks[0], e.Tasks[1])
 	if e.Tasks[0] == e.Tasks[1] {
 		tasks = report.Int(e.Tasks[0])
 	}
-	return []report.Cell{report.FloatOf(e.Before, digits), report.FloatOf(e.After, digits), report.FloatOf(e.Difference, digits), report.Range(e.Interval, digits), tasks}
+	figure, bounds := report.FloatOf, report.Range
+	if isShare {
+		figure, bounds = report.ShareOf, report.ShareRange
+	}
+	return []report.Cell{figure(e.Before, digits), figure(e.After, digits), figure(e.Difference, digits), bounds(e.Interval, digits), tasks}
 }
 
 func namedTable(id, title string, rows []contrast.Named, steps bool) *report.Table {
@@ -242,16 +289,16 @@ func namedTable(id, title string, rows []contrast.Named, steps bool) *report.Tab
 	table := report.NewTable(id, title, append(columns,
 		report.Column{Key: "before", Align: report.Right},
 		report.Column{Key: "after", Align: report.Right},
-		report.Column{Key: "difference", Align: report.Right},
+		report.Column{Key: "difference", Align: report.Right, Rank: 1},
 		report.Column{Key: "difference_interval", Title: "95 % interval", Interval: true},
-		report.Column{Key: "tasks", Align: report.Right})...)
+		report.Column{Key: "tasks", Align: report.Right, Rank: 2})...)
 	for i := range rows {
 		r := &rows[i]
 		cells := []report.Cell{report.Name(r.Tool)}
 		if steps {
 			cells = []report.Cell{report.Name(r.From), report.Name(r.To)}
 		}
-		table.Add(append(cells, estimateCells(&r.Estimate, 3)...)...)
+		table.Add(append(cells, estimateCells(&r.Estimate, 3, false)...)...)
 	}
 	table.Note("These were chosen because they differ most, so their differences look larger than they are.")
 	return table
@@ -262,9 +309,9 @@ func habitSentence(d entropy.Difference) string {
 	if d.Permutation == nil || !d.Effect.Known() {
 		return "Whether the habits differ cannot be tested: a set has too few calls, or its tasks cannot be exchanged with the other's."
 	}
-	verdict := "No: so much would be chance"
+	verdict := "The habits do not differ by more than chance explains"
 	if d.Permutation.P < 0.05 {
-		verdict = "Yes"
+		verdict = "The habits differ: what is called next, given the last call, depends on the set"
 	}
-	return fmt.Sprintf("Do the habits differ, that is, does the next call depend on the set, given the last one? %s (permutation p %.3f over whole tasks, %.3f bits a call, of which %.3f are expected by chance).", verdict, d.Permutation.P, float64(d.Effect), float64(d.Bias))
+	return fmt.Sprintf("%s (permutation p %.3f over whole tasks; %.3f bits a call, of which %.3f are expected by chance).", verdict, d.Permutation.P, float64(d.Effect), float64(d.Bias))
 }

@@ -2,11 +2,11 @@ package analysis
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -25,55 +25,13 @@ func (o analyzeOptions) groups() func(*trace.Trajectory) string { return groupsB
 
 // groupsBy returns the function for a value of --by.
 func groupsBy(by string) func(*trace.Trajectory) string {
-	named := func(s string) string {
-		if s == "" {
-			return "(not recorded)"
-		}
-		return s
+	if by == "source" {
+		return func(t *trace.Trajectory) string { return count.Named(t.Source.File) }
 	}
-	switch by {
-	case "model":
-		return func(t *trace.Trajectory) string {
-			if t.Model == "" && len(t.Turns) > 0 {
-				return named(t.Turns[0].Model)
-			}
-			return named(t.Model)
-		}
-	case "agent":
-		return func(t *trace.Trajectory) string { return named(t.Agent) }
-	case "outcome":
-		return func(t *trace.Trajectory) string { return t.Outcome.String() }
-	case "source":
-		return func(t *trace.Trajectory) string { return named(t.Source.File) }
-	case "tool-prefix":
-		return func(t *trace.Trajectory) string { return named(toolPrefix(t)) }
+	if label := count.LabelOf(by); label != nil {
+		return label
 	}
 	return cli.GroupOf(by)
-}
-
-// toolPrefix returns the prefix that most calls of a trajectory share: the part
-// of a tool's name before its first separator, as in "mail.send", "mail__send"
-// or "mail/send"; of "get_user" it is "get".
-func toolPrefix(t *trace.Trajectory) string {
-	counts := map[string]int{}
-	for i := range t.Calls {
-		name := t.Calls[i].Tool.Value()
-		prefix := name
-		for _, separator := range []string{"__", ".", "/", ":", "_", "-"} {
-			if head, _, ok := strings.Cut(name, separator); ok && head != "" {
-				prefix = head
-				break
-			}
-		}
-		counts[prefix]++
-	}
-	best := ""
-	for prefix, n := range counts {
-		if n > counts[best] || n == counts[best] && prefix < best || best == "" {
-			best = prefix
-		}
-	}
-	return best
 }
 
 // studyGroups compares the groups, largest first: each on its own, the order

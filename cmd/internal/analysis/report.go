@@ -20,11 +20,13 @@ import (
 type reportOptions struct {
 	analyzeOptions   `mapstructure:",squash"`
 	cli.PriceOptions `mapstructure:",squash"`
-	Backtest         string `mapstructure:"backtest"`
-	Cost             bool   `mapstructure:"cost"`
-	MetaTools        string `mapstructure:"meta-tools"`
-	ToolGraph        bool   `mapstructure:"tool-graph"`
-	Out              string `mapstructure:"out"`
+	Backtest         string   `mapstructure:"backtest"`
+	Cost             bool     `mapstructure:"cost"`
+	MetaTools        string   `mapstructure:"meta-tools"`
+	ToolGraph        bool     `mapstructure:"tool-graph"`
+	Comparison       []string `mapstructure:"comparison"`
+	Tools            string   `mapstructure:"tools"`
+	Out              string   `mapstructure:"out"`
 }
 
 // NewReport returns `awo report`.
@@ -43,14 +45,19 @@ its tables are there without them.
 The back-test compiles the traces several times over and takes by far the longest:
 --backtest auto makes it of up to 30,000 calls, always of any number, never of none.
 
+--comparison names recordings that 'awo serve --control' made: then the page also says
+what compiled tools changed, beside what the back-test predicted ('awo compare').
+
 --format markdown prints the same for a comment on a pull request, with all but the
-first section folded. JSON is that of 'awo analyze', with the members backtest and
-cost, which are what those commands print, and process, which is the process map.
+first section folded. JSON is that of 'awo analyze', with the members backtest,
+cost and comparison, which are what those commands print, and process, which is the
+process map.
 
 ` + cli.FilesHelp,
 		Example: `  awo report traces/ --out report.html
   awo report traces/ --rules rules.yaml --by model --out report.html
   awo report traces/ --backtest always --out report.html
+  awo report traces/ --comparison served/ --tools tools/ --out report.html
   awo report traces/ --format markdown`,
 		GroupID: cli.GroupLook,
 	}
@@ -62,6 +69,8 @@ cost, which are what those commands print, and process, which is the process map
 	f.Var(cli.NewChoice("auto", "always", "never"), "meta-tools", "draw what would be compiled, and with --rules the graph of states; auto is up to 30,000 calls")
 	f.Bool("cost", true, "say what the traces cost in tokens and money")
 	f.Bool("tool-graph", true, "draw the graph of tools, and say how many a task needs")
+	f.StringSlice("comparison", nil, "also say what compiled tools changed, by the `RECORDINGS` of an experiment: files or folders")
+	f.String("tools", "", "with --comparison: the `FOLDER` of artefacts that were served, by which over-use is seen")
 	f.String("out", "", "write the page into this `FILE`; - is the standard output")
 	return cli.Work(a, c, writeReport)
 }
@@ -80,6 +89,8 @@ type reportInput struct {
 	states   []report.Block          // nil without rules
 	world    []report.Block          // nil with --tool-graph=false
 	err      error                   // of drawing
+
+	comparison []report.Block // nil without --comparison
 }
 
 // draw adds figures.
@@ -125,6 +136,7 @@ type reportSection struct {
 // blocks is left out. To add one, write its file and name it here.
 var reportSections = []reportSection{
 	sectionSaving,
+	sectionComparison,
 	sectionCost,
 	sectionProcess,
 	sectionCompiled,
@@ -140,6 +152,9 @@ var reportSections = []reportSection{
 }
 
 func writeReport(j *cli.Job, o reportOptions, files []string) error {
+	if o.Tools != "" && len(o.Comparison) == 0 {
+		return cli.Usagef("--tools: these are the artefacts that the recordings of --comparison were made with, which is not given")
+	}
 	walked := process.NewBuilder(timelinesShown)
 	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost || o.ToolGraph || o.MetaTools != "never"}, files, walked.Add)
 	if err != nil {
@@ -157,6 +172,9 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	}
 	if r.cost != nil {
 		result.Cost = &r.cost.out
+	}
+	if result.Comparison, err = r.compareArms(j, o); err != nil {
+		return err
 	}
 	if err := r.compile(j, o); err != nil {
 		return err

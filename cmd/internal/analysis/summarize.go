@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/summary"
+	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -111,12 +112,9 @@ func summarized(j *cli.Job, o summarizeOptions, files []string) (*summary.Summar
 		return nil, err
 	}
 	defer in.Close()
-	in.Exclude, in.Shell = o.excludes, cli.Splitter(o.Shell, nil)
-	options := summary.Options{CollapseRepeats: o.CollapseRepeats, Choices: o.choices(j, o.InputOptions)}
-	for _, by := range summaryLabels {
-		options.Labels = append(options.Labels, summary.Label{Name: by, Of: groupsBy(by)})
-	}
-	sum := summary.New(options)
+	counting := o.counting(j, o.InputOptions)
+	in.Exclude, in.Shell = counting.Excludes, count.Splitter(o.Shell)
+	sum := counting.New()
 	for t, err := range in.All() {
 		if err != nil {
 			return nil, err
@@ -124,15 +122,7 @@ func summarized(j *cli.Job, o summarizeOptions, files []string) (*summary.Summar
 		sum.Add(t)
 	}
 	read := in.Stored()
-	was := summary.Intake{
-		Files: read.Files, Records: read.Records, Expanded: read.Expanded, Excluded: read.Excluded, Problems: read.Problems,
-		Left:   [5]int{read.Left.Where, read.Left.Time, read.Left.Untimed, read.Left.Duplicate, read.Left.Sample},
-		Bounds: map[string]summary.Bound{},
-	}
-	for _, b := range read.Bounded {
-		was.Bounds[b.Code] = summary.Bound{Places: b.Places, LeftOut: b.LeftOut}
-	}
-	sum.AddIntake(was)
+	sum.AddIntake(count.Intake(in.Reader.Counts(), read.Left, read.Excluded, read.Expanded, read.Bounded))
 	inputs, err := j.Inputs(".", in, nil)
 	if err != nil {
 		return nil, err

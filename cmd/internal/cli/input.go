@@ -277,7 +277,7 @@ func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
 // again yields the trajectories that pass, which were read before.
 func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 	if in.isKept && in.Digest.IsWhole() {
-		return in.kept()
+		return in.counted(in.kept())
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
 		known, stop := iter.Pull2(in.kept())
@@ -334,6 +334,26 @@ func (in *Intake) kept() iter.Seq2[*trace.Trajectory, error] {
 				return
 			}
 			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// counted yields what from does, and moves the bar: what comes from memory reads no bytes
+// that would.
+func (in *Intake) counted(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+	if in.j.Progress.isStepping() {
+		return from
+	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		done, of := 0, in.Tally.Trajectories
+		defer in.j.Progress.Step("", 0, 0)
+		for t, err := range from {
+			if done++; done%32 == 1 {
+				in.j.Progress.Step("working", done, of)
+			}
+			if !yield(t, err) {
 				return
 			}
 		}

@@ -73,20 +73,44 @@ for true turns, tokens and money.
 }
 
 func run(j *cli.Job, o options, files []string) error {
-	set, err := j.Rules(o.Rules)
+	predict := func(string) (*Prediction, error) { return nil, nil }
+	if o.Estimate != "" {
+		predictions, err := readEstimate(o.Estimate)
+		if err != nil {
+			return err
+		}
+		predict = func(technique string) (*Prediction, error) {
+			if p := predictions[technique]; p != nil {
+				return p, nil
+			}
+			return nil, diag.New(diag.Pos{File: o.Estimate}, "estimate-empty", "the back-test says nothing of the technique %q", technique)
+		}
+	}
+	in, out, err := compared(j, o, files, predict)
 	if err != nil {
 		return err
 	}
+	defer in.Close()
+	return j.Print(document(in, out), out)
+}
+
+// compared compares the recordings in files, and returns what was read of them. predict
+// says what is predicted of a technique, nil if nobody does.
+func compared(j *cli.Job, o options, files []string, predict func(technique string) (*Prediction, error)) (*cli.Intake, JSON, error) {
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return nil, JSON{}, err
+	}
 	meter, err := j.Meter(o.PriceOptions)
 	if err != nil {
-		return err
+		return nil, JSON{}, err
 	}
 	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: o.Seed, Each: j.Each()}}
 	promised := map[string]float64{}
 	if o.Tools != "" {
 		finder, err := extraction.NewPlaces(j, o.Tools, set)
 		if err != nil {
-			return err
+			return nil, JSON{}, err
 		}
 		options.Known = finder.Names()
 		options.Places = func(t *trace.Trajectory) (out []compare.Place) {
@@ -96,40 +120,46 @@ func run(j *cli.Job, o options, files []string) error {
 			return out
 		}
 		if err := readPromises(filepath.Join(o.Tools, stored.Name), promised); err != nil {
-			return err
-		}
-	}
-	var predictions map[string]*predictionJSON
-	if o.Estimate != "" {
-		if predictions, err = readEstimate(o.Estimate); err != nil {
-			return err
+			return nil, JSON{}, err
 		}
 	}
 	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
-		return err
+		return nil, JSON{}, err
 	}
-	defer in.Close()
 	comparison := compare.New(options)
 	for t, err := range in.All() {
 		if err != nil {
-			return err
+			in.Close()
+			return nil, JSON{}, err
 		}
 		comparison.Add(t)
 	}
 	unjoined := 0
 	if len(o.Transcripts) > 0 {
 		if unjoined, err = join(j, comparison, options, o); err != nil {
-			return err
+			in.Close()
+			return nil, JSON{}, err
 		}
 	}
 	result := comparison.Result()
-	predicted, err := predictedOf(result, predictions, o)
+	predicted, err := predict(techniqueOf(result, o.Technique))
 	if err != nil {
-		return err
+		in.Close()
+		return nil, JSON{}, err
 	}
-	out := resultOf(in, result, predicted, promised, unjoined)
-	return j.Print(document(in, out), out)
+	return in, resultOf(in, result, predicted, promised, unjoined), nil
+}
+
+// techniqueOf returns the technique that was served, unless one is named.
+func techniqueOf(r *compare.Result, name string) string {
+	switch {
+	case name != "":
+		return name
+	case len(r.Tools) > 0:
+		return "patterns"
+	}
+	return "prefetch"
 }
 
 // join reads transcripts, and returns how many belong to no session.
@@ -172,28 +202,8 @@ func readPromises(name string, promised map[string]float64) error {
 	return nil
 }
 
-// predictedOf returns what is predicted of the technique that was served, nil without an
-// estimate.
-func predictedOf(r *compare.Result, predictions map[string]*predictionJSON, o options) (*predictionJSON, error) {
-	if o.Estimate == "" {
-		return nil, nil
-	}
-	name := o.Technique
-	switch {
-	case name != "":
-	case len(r.Tools) > 0:
-		name = "patterns"
-	default:
-		name = "prefetch"
-	}
-	if p := predictions[name]; p != nil {
-		return p, nil
-	}
-	return nil, diag.New(diag.Pos{File: o.Estimate}, "estimate-empty", "the back-test says nothing of the technique %q", name)
-}
-
 // readEstimate reads what a back-test predicts of each technique.
-func readEstimate(name string) (map[string]*predictionJSON, error) {
+func readEstimate(name string) (map[string]*Prediction, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, cli.FileProblem(name, err)
@@ -214,12 +224,12 @@ func readEstimate(name string) (map[string]*predictionJSON, error) {
 	if err := json.Unmarshal(data, &file); err != nil || file.Schema != "awo.backtest/v1" {
 		return nil, diag.New(diag.Pos{File: name}, "estimate-invalid", "this is no result of `awo backtest --format json` (awo.backtest/v1)")
 	}
-	all := map[string]*predictionJSON{}
+	all := map[string]*Prediction{}
 	for _, t := range file.Techniques {
 		if t.Share == nil {
 			continue
 		}
-		out := &predictionJSON{Technique: t.Technique, Share: *t.Share}
+		out := &Prediction{Technique: t.Technique, Share: *t.Share}
 		if in := t.Intervals["calling_turns_saved"]; in != nil && in.Lo != nil && in.Hi != nil && t.Turns > 0 {
 			out.Lo, out.Hi = new(*in.Lo/t.Turns), new(*in.Hi/t.Turns)
 		}

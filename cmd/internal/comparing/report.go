@@ -37,24 +37,43 @@ var titles = map[string]string{
 }
 
 func document(in *cli.Intake, out JSON) *report.Document {
-	d := &report.Document{Title: "With compiled tools and without"}
-	d.Add(in.Summary())
+	d := &report.Document{Title: "With compiled tools and without", Answer: out.Conclusion}
+	blocks := sections(out)
+	for _, b := range blocks {
+		d.Section(b.heading, b.blocks...)
+	}
+	d.Details()
+	d.Section("What was read", in.Summary())
+	return d
+}
+
+// section is a part of a comparison.
+type section struct {
+	heading string
+	blocks  []report.Block
+}
+
+// sections are what a comparison has to show.
+func sections(out JSON) []section {
 	unit := out.Unit
 	if unit == "" {
 		unit = "of several kinds"
 	}
-	d.Add(report.Paragraph(fmt.Sprintf("Units (%s): %s with compiled tools, with %s; %d without, with %s. %s",
-		unit, report.Grouped(out.Arms[0].Units), cli.CountOf(out.Arms[0].Sessions, "session"), out.Arms[1].Units, cli.CountOf(out.Arms[1].Sessions, "session"), out.Conclusion)))
+	arms := []report.Block{report.Paragraph(fmt.Sprintf("Units (%s): %s with compiled tools, with %s; %s without, with %s.",
+		unit, report.Grouped(out.Arms[0].Units), cli.CountOf(out.Arms[0].Sessions, "session"), report.Grouped(out.Arms[1].Units), cli.CountOf(out.Arms[1].Sessions, "session")))}
+	held := report.Short("Intervals hold if one looks once, at a size fixed before; --look adds those for looking every day.")
+	if slices.ContainsFunc(out.Figures, func(f figureJSON) bool { return f.Always != nil }) {
+		held = "The 95 % interval holds if one looks once, at a size fixed before; that at every look holds however often one looks."
+	}
+	arms = append(arms, held)
 	for _, w := range out.Warnings {
-		d.Add(report.Paragraph(fmt.Sprintf("Warning: %s (%s).", w.Reason, w.Code)))
+		arms = append(arms, report.Paragraph(fmt.Sprintf("Warning: %s (%s).", w.Reason, w.Code)))
 	}
-	d.Section("A session", figureTable(out))
+	list := []section{{"", arms}, {"A session", []report.Block{figureTable(out)}}}
 	if out.Estimate != nil {
-		d.Section("Predicted and realised", estimateTable(out.Estimate))
+		list = append(list, section{"Predicted and realised", []report.Block{estimateTable(out.Estimate), unitsNeeded(out.Estimate)}})
 	}
-	d.Section("Meta-tools", toolTable(out.MetaTools).IfAny())
-	d.Section("Reads ahead", ruleTable(out.Prefetch).IfAny())
-	return d
+	return append(list, section{"Meta-tools", []report.Block{toolTable(out.MetaTools).IfAny()}}, section{"Reads ahead", []report.Block{ruleTable(out.Prefetch).IfAny()}})
 }
 
 // interval shows bounds with enough digits for the size of the figure.
@@ -101,33 +120,39 @@ func estimateTable(e *estimateJSON) *report.Table {
 		realised = report.ShareRange(e.Interval, 1)
 	}
 	table.Add(report.Text("realised"), report.ShareOf(e.Realised, 1), realised)
-	if n, ok := e.Units.Value(); ok {
-		table.Note("To tell what is predicted from no saving takes about %s units in all (power 0.8).", report.Grouped(int(n)))
-	}
 	table.Note("A prediction is an upper bound: agents have to choose what it counts on.")
 	return table
+}
+
+// unitsNeeded says how many units it takes to see what is predicted.
+func unitsNeeded(e *estimateJSON) report.Paragraph {
+	n, ok := e.Units.Value()
+	if !ok {
+		return ""
+	}
+	return report.Paragraph(fmt.Sprintf("To tell what is predicted from no saving takes about %s units in all (power 0.8).", report.Grouped(int(n))))
 }
 
 func toolTable(tools []toolJSON) *report.Table {
 	table := report.TableOf("meta-tools", "", tools, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "advice", Words: true},
-		{Key: "used_sessions", Title: "sessions with a use", Cell: report.By(func(t *toolJSON) report.Cell {
+		{Key: "used_sessions", Title: "sessions with a use", Rank: 1, Cell: report.By(func(t *toolJSON) report.Cell {
 			return report.Textf("%d of %d", t.Used, t.Wanted)
 		})},
 		{Key: "uses"},
-		{Key: "completed"},
-		{Key: "hand_backs", Title: "handed back", Cell: report.By(func(t *toolJSON) report.Cell {
+		{Key: "completed", Rank: 2},
+		{Key: "hand_backs", Title: "handed back", Rank: 5, Cell: report.By(func(t *toolJSON) report.Cell {
 			var parts []string
 			for _, code := range slices.Sorted(maps.Keys(t.HandBacks)) {
 				parts = append(parts, fmt.Sprintf("%s %d", code, t.HandBacks[code]))
 			}
 			return report.Text(strings.Join(parts, ", "))
 		})},
-		{Key: "repeated_calls", Title: "calls made again"},
+		{Key: "repeated_calls", Title: "calls made again", Rank: 4},
 		{Key: "turns_saved", Title: "turns saved"},
-		{Key: "over_use", Title: "over-use a session", Interval: true, Align: report.Right, Cell: report.By(func(t *toolJSON) report.Cell { return interval(t.OverUse) })},
-		{Key: "reason", Max: 60, Wrap: true, Words: true},
+		{Key: "over_use", Title: "over-use a session", Rank: 3, Interval: true, Align: report.Right, Cell: report.By(func(t *toolJSON) report.Cell { return interval(t.OverUse) })},
+		{Key: "reason", Max: 50, Wrap: true, Words: true},
 	})
 	table.Note("Sessions with a use: of those in which it was used, or its calls were made one by one. Turns saved: steps less one of uses that completed, less calls that the agent made again: an upper bound. Over-use: uses and places of a session, less the places of one without.")
 	return table
@@ -138,14 +163,14 @@ func ruleTable(rules []ruleJSON) *report.Table {
 		{Key: "id", Title: "rule", Max: 42},
 		{Key: "advice", Words: true},
 		{Key: "reads"},
-		{Key: "failed"},
-		{Key: "attached"},
-		{Key: "asked_again", Title: "asked for again"},
-		{Key: "held_back", Title: "not attached"},
-		{Key: "asked_for", Title: "asked for"},
-		{Key: "precision", Unit: "%", Align: report.Right, Cell: report.By(func(r *ruleJSON) report.Cell { return report.ShareOf(r.Precision, 1) })},
-		{Key: "promised", Unit: "%", Align: report.Right, Cell: report.By(func(r *ruleJSON) report.Cell { return report.ShareOf(r.Promised, 1) })},
-		{Key: "reason", Max: 60, Wrap: true, Words: true},
+		{Key: "failed", Rank: 4},
+		{Key: "attached", Rank: 2},
+		{Key: "asked_again", Title: "asked for again", Rank: 5},
+		{Key: "held_back", Title: "not attached", Rank: 1},
+		{Key: "asked_for", Title: "asked for", Rank: 1},
+		{Key: "precision", Unit: "%", Align: report.Right, Rank: 3, Cell: report.By(func(r *ruleJSON) report.Cell { return report.ShareOf(r.Precision, 1) })},
+		{Key: "promised", Unit: "%", Align: report.Right, Rank: 3, Cell: report.By(func(r *ruleJSON) report.Cell { return report.ShareOf(r.Promised, 1) })},
+		{Key: "reason", Max: 50, Wrap: true, Words: true},
 	})
 	table.Note("Precision: of reads that were not attached, those that the agent asked for. Whether it uses what is attached, nobody sees.")
 	return table

@@ -45,8 +45,9 @@ type figureJSON struct {
 	Always             *stat.Interval `json:"difference_always,omitempty"`
 }
 
-// predictionJSON is what a back-test says.
-type predictionJSON struct {
+// Prediction is what a back-test says of a technique: the share of calling turns saved, and
+// the bounds of its interval, nil where there is none.
+type Prediction struct {
 	Technique string   `json:"technique"`
 	Share     float64  `json:"calling_turns_saved_share"`
 	Lo        *float64 `json:"lo"`
@@ -55,11 +56,11 @@ type predictionJSON struct {
 
 // estimateJSON sets what was realised beside that.
 type estimateJSON struct {
-	Predicted predictionJSON `json:"predicted"`
-	Realised  stat.Figure    `json:"realised_share"`
-	Interval  stat.Interval  `json:"realised_interval"`
-	Units     stat.Figure    `json:"units_needed"` // in both arms, to tell the prediction from nothing
-	Within    *bool          `json:"within"`       // the prediction is in the interval
+	Predicted Prediction    `json:"predicted"`
+	Realised  stat.Figure   `json:"realised_share"`
+	Interval  stat.Interval `json:"realised_interval"`
+	Units     stat.Figure   `json:"units_needed"` // in both arms, to tell the prediction from nothing
+	Within    *bool         `json:"within"`       // the prediction is in the interval
 }
 
 type toolJSON struct {
@@ -98,7 +99,7 @@ type ruleJSON struct {
 	Promised  stat.Figure    `json:"promised"`
 }
 
-func resultOf(in *cli.Intake, r *compare.Result, predicted *predictionJSON, promised map[string]float64, unjoined int) JSON {
+func resultOf(in *cli.Intake, r *compare.Result, predicted *Prediction, promised map[string]float64, unjoined int) JSON {
 	out := JSON{
 		Schema: "awo.comparison/v1", Input: in.JSON(), Unit: r.Unit, Share: r.Share, Joined: r.Joined, Unjoined: unjoined,
 		Arms:     []armJSON{{"treated", r.Treated.Units, r.Treated.Sessions, r.Treated.Assumed}, {"control", r.Control.Units, r.Control.Sessions, r.Control.Assumed}},
@@ -151,7 +152,7 @@ func resultOf(in *cli.Intake, r *compare.Result, predicted *predictionJSON, prom
 	return out
 }
 
-func estimateOf(f *compare.Compared, r *compare.Result, predicted *predictionJSON) *estimateJSON {
+func estimateOf(f *compare.Compared, r *compare.Result, predicted *Prediction) *estimateJSON {
 	share, in := f.Saved()
 	out := &estimateJSON{Predicted: *predicted, Realised: stat.Finite(share, "there is no control"), Interval: in, Units: stat.Unknown("too few units say how much they differ")}
 	if n := f.UnitsFor(predicted.Share, r.Share); n > 0 {

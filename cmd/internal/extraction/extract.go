@@ -38,6 +38,7 @@ type Options struct {
 	Select           string     `mapstructure:"select"`
 	MaxTools         int        `mapstructure:"max-tools"`
 	TokenBudget      int64      `mapstructure:"token-budget"`
+	MinTurns         int        `mapstructure:"min-turns"`
 	Batches          bool       `mapstructure:"batches"`
 	WritePrecision   float64    `mapstructure:"write-precision"`
 	Holdout          float64    `mapstructure:"holdout"`

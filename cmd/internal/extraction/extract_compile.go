@@ -26,8 +26,10 @@ func addCompile(f *pflag.FlagSet) {
 	f.Bool("assume-reads", true, "assume that a tool only reads if its definition or name says so and no rule is about it")
 }
 
-// AddUse adds the flags that say what is offered although it may be used in vain.
+// AddUse adds the flags that say what is offered although it adds little or may be used in
+// vain.
 func AddUse(f *pflag.FlagSet) {
+	f.Int("min-turns", 0, "with --select turns: how many calling turns each meta-tool must add to those before it; 0 is as many as --threshold")
 	f.Bool("batches", false, "offer also what makes calls that do not need each other, as parallel calls would")
 	f.Float64("write-precision", backtest.DefaultWritePrecision, "offer what writes beyond its first call only if the rest always followed, and the lower 95 % bound of that is this `SHARE`; 0 offers all")
 }
@@ -62,6 +64,8 @@ func (o *Options) check() error {
 		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
 	case o.TokenBudget < 0:
 		return cli.Usagef("--token-budget: %d is negative", o.TokenBudget)
+	case o.MinTurns < 0:
+		return cli.Usagef("--min-turns: %d is negative", o.MinTurns)
 	case !(o.WritePrecision >= 0 && o.WritePrecision <= 1):
 		return cli.Usagef("--write-precision: %v is not a share from 0 to 1", o.WritePrecision)
 	case !(o.Holdout >= 0 && o.Holdout < 1):
@@ -96,7 +100,7 @@ func (o *Options) Compiler(threshold, workers int) compile.Options {
 // Choose are the options of the choice.
 func (o *Options) Choose(threshold int, meter *cost.Meter, workers int) backtest.ChooseOptions {
 	out := backtest.ChooseOptions{
-		Select: backtest.Selection(o.Select), MinTurns: threshold, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget,
+		Select: backtest.Selection(o.Select), MinTurns: cmp.Or(o.MinTurns, threshold), KeepMinTurns: o.MinTurns > 0, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget,
 		Batches: o.Batches, WritePrecision: o.WritePrecision, Meter: meter, Workers: workers,
 	}
 	if o.WritePrecision == 0 {

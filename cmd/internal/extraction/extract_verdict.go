@@ -25,7 +25,7 @@ func deciding(c *cobra.Command) *cobra.Command {
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
 		says := func(name string) bool { return c.Flags().Changed(name) }
-		if !says("verdict") && !says("objective") && slices.ContainsFunc([]string{"threshold", "select", "algorithm", "preset", "max-tools", "token-budget", "batches", "write-precision"}, says) {
+		if !says("verdict") && !says("objective") && slices.ContainsFunc([]string{"threshold", "select", "algorithm", "preset", "max-tools", "token-budget", "min-turns", "batches", "write-precision"}, says) {
 			if err := c.Flags().Set("verdict", "never"); err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ func deciding(c *cobra.Command) *cobra.Command {
 // decided reports whether an option says what is offered.
 func (o *Options) decided() bool {
 	return o.Threshold != cli.OrAuto(candidate.DefaultThreshold) || o.Select != string(backtest.SelectTurns) || o.algorithm() != string(compile.Patterns) ||
-		o.MaxTools != 0 || o.TokenBudget != 0 || o.Batches || o.WritePrecision != backtest.DefaultWritePrecision
+		o.MaxTools != 0 || o.TokenBudget != 0 || o.MinTurns != 0 || o.Batches || o.WritePrecision != backtest.DefaultWritePrecision
 }
 
 // follow back-tests the traces if that is wanted, and sets the options to what the

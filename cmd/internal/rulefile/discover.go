@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/discover"
 	"github.com/awo-dev/awo/internal/llm"
 	"github.com/awo-dev/awo/internal/report"
@@ -33,6 +35,7 @@ type discoverOptions struct {
 	Rounds            int     `mapstructure:"rounds"`
 	MaxTokens         int64   `mapstructure:"max-tokens"`
 	MaxMoney          float64 `mapstructure:"max-money"`
+	Prices            string  `mapstructure:"prices"`
 	InputPrice        float64 `mapstructure:"input-price"`
 	OutputPrice       float64 `mapstructure:"output-price"`
 	Shown             int     `mapstructure:"shown"`
@@ -73,15 +76,16 @@ their arguments, are sent as the traces have them.
 	cli.AddInput(f)
 	f.String("rules", "", "go on from the rules of `FILE`")
 	f.String("model", "", "`URL` of an OpenAI-compatible interface, such as http://localhost:8000/v1")
-	f.String("model-name", "", "`NAME` of the model there")
+	f.String("model-name", "", "`NAME` of the model there, by which its price is looked up, too")
 	f.String("command", "", "`COMMAND` that reads the prompt and writes the answer")
 	f.String("record", "", "keep every exchange in the new folder `DIR`")
 	f.String("replay", "", "answer from the recording in `DIR`, and ask no model")
 	f.Int("rounds", 5, "at most so many rounds")
 	f.Int64("max-tokens", 0, "stop when questions and answers have so many tokens together (0: no limit)")
-	f.Float64("max-money", 0, "stop when the exchanges have cost so many dollars (0: no limit); wants prices")
-	f.Float64("input-price", 0, "dollars for a million tokens of questions")
-	f.Float64("output-price", 0, "dollars for a million tokens of answers")
+	f.Float64("max-money", 0, "stop when the exchanges have cost so many dollars (0: no limit)")
+	cli.AddPriceTable(f)
+	f.Float64("input-price", 0, "dollars for a million tokens of questions, in the place of the model's list price")
+	f.Float64("output-price", 0, "dollars for a million tokens of answers, likewise")
 	f.Int("shown", 8, "runs that a round shows to the model")
 	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
 	f.Int("folds", 10, "parts that the held-out tasks are divided into for the cost of the next call")
@@ -192,10 +196,28 @@ func (o *discoverOptions) check() error {
 		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
 	case !(o.MaxMoney >= 0) || !(o.InputPrice >= 0) || !(o.OutputPrice >= 0) || o.MaxTokens < 0:
 		return cli.Usagef("a budget or a price is negative")
-	case o.MaxMoney > 0 && o.InputPrice == 0 && o.OutputPrice == 0:
-		return cli.Usagef("--max-money: what tokens cost is not known without --input-price and --output-price")
 	}
 	return nil
+}
+
+// price returns what tokens of the model cost: as given, else its list price of today,
+// which is the one without an end; nil if neither is known, which a budget of money wants.
+func (o *discoverOptions) price(j *cli.Job) (*cost.Price, error) {
+	if o.InputPrice > 0 || o.OutputPrice > 0 {
+		return &cost.Price{Input: o.InputPrice, Output: o.OutputPrice}, nil
+	}
+	table, err := j.PriceTable(o.Prices)
+	if err != nil {
+		return nil, err
+	}
+	price := table.Lookup(o.ModelName, time.Time{})
+	if price == nil && o.MaxMoney > 0 {
+		if o.ModelName == "" {
+			return nil, cli.Usagef("--max-money: what tokens cost is not known without --model-name, or --input-price and --output-price")
+		}
+		return nil, cli.Usagef("--max-money: no price is known for %q: give --prices, or --input-price and --output-price", o.ModelName)
+	}
+	return price, nil
 }
 
 func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
@@ -213,8 +235,12 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 			j.Log.Debug("a round is done", "round", round, "input tokens", a.InputTokens, "output tokens", a.OutputTokens)
 		},
 	}
-	if o.InputPrice > 0 || o.OutputPrice > 0 {
-		options.Cost = func(in, out int64) float64 { return (float64(in)*o.InputPrice + float64(out)*o.OutputPrice) / 1e6 }
+	price, err := o.price(j)
+	if err != nil {
+		return err
+	}
+	if price != nil {
+		options.Cost = func(in, out int64) float64 { return price.USD(in, 0, 0, out) }
 	}
 	if o.Rules != "" {
 		if options.Rules, err = j.Rules(o.Rules); err != nil {
@@ -325,7 +351,7 @@ func discovery(in *cli.Intake, found *discover.Result, source []byte) DiscoveryJ
 	return DiscoveryJSON{
 		Schema: "awo.rules-discovery/v1", Input: in.JSON(), YAML: string(source), Shown: found.Shown, HeldOut: found.HeldOut,
 		Before: figures(found.Before), After: figures(found.After), Tokens: discoveryTokensJSON{found.Input, found.Output},
-		Money: stat.Finite(found.Cost, "no prices were given"), Stopped: found.Stopped,
+		Money: stat.Finite(found.Cost, "no price is known for the model"), Stopped: found.Stopped,
 		Rounds: cli.Map(found.Rounds, func(r *discover.Round) discoveryRoundJSON {
 			return discoveryRoundJSON{
 				Tokens: discoveryTokensJSON{r.Answer.InputTokens, r.Answer.OutputTokens},

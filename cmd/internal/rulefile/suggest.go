@@ -40,11 +40,11 @@ func newSuggest(a *cli.App) *cobra.Command {
 		Short: "Propose rules for traces, each with its evidence",
 		Long: `Propose a rule file for traces: which results are failures, which tools read or
 note, which arguments hold ids, dates and the like, which reads page, which writes
-are about different parts of the world, which command lines only read, and which
-results are only passed on. A rule is proposed if the traces give a reason for it;
-one that moves states also has to make the graph smaller, to predict the next call
-no worse on tasks that were not seen, and to be contradicted by no trace. The file
-holds no values of arguments.
+are about different parts of the world, which command lines only read, which urls are
+one action, and which results are only passed on. A rule is proposed if the traces
+give a reason for it; one that moves states also has to make the graph smaller, to
+predict the next call no worse on tasks that were not seen, and to be contradicted by
+no trace. The file holds no values of arguments, but words in urls that tasks share.
 
 One comment a rule says what speaks for it; --explain says all that was measured, and
 what was tried and rejected. What is printed is one screen: where there are more rules,

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -159,6 +160,7 @@ func run(a *cli.App, j *cli.Job, o options) error {
 			return cli.FileProblem(o.Record, err)
 		}
 	}
+	settle()
 	ctx, stop := signal.NotifyContext(j.Context, syscall.SIGTERM)
 	defer stop()
 	j.Context = ctx
@@ -166,11 +168,17 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	if o.Listen != "" {
 		return listen(j, g, o)
 	}
-	agent, err := serve.Streams(io.NopCloser(a.Stdin), open{a.Stdout})
-	if err != nil {
-		return err
+	return g.Serve(ctx, serve.Streams(io.NopCloser(a.Stdin), open{a.Stdout}))
+}
+
+// settle makes the process one that waits for most of its life. A message passes through
+// half a dozen goroutines: on one processor they follow each other, on several each wakes
+// another one up, which takes longer than what it then does.
+func settle() {
+	cli.KeepSmall()
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
 	}
-	return g.Serve(ctx, agent)
 }
 
 // open is a stream that somebody else closes.

@@ -70,7 +70,7 @@ calls for which an expression holds, in which these names may be used:
 	f.String("find", "", "list the calls for which the `EXPRESSION` holds")
 	f.String("tools", "", "say where the meta-tools in this `DIR` could have stood in")
 	f.Var(cli.NewChoice("calls", "failed", "tokens", "money", "input"), "sort", "what the list of trajectories begins with the most of; input is the order in which they were read")
-	f.Int("limit", 20, "how many trajectories or calls are listed; 0 is all of them, as in JSON")
+	f.Int("limit", 15, "how many trajectories or calls are listed; 0 is all of them, as in JSON")
 	return cli.Work(a, c, show)
 }
 
@@ -102,7 +102,7 @@ func show(j *cli.Job, o options, args []string) error {
 	if id != "" && o.Find != "" {
 		return cli.Usagef("--find lists calls of many trajectories, and the ID %q chooses one: use --find 'id == %q && ...'", id, id)
 	}
-	s := &shower{j: j, o: o, id: id}
+	s := &shower{j: j, o: o, id: id, files: files}
 	var err error
 	if o.Find != "" {
 		if s.find, err = filter.CompileCall("--find", o.Find); err != nil {
@@ -151,6 +151,7 @@ type shower struct {
 	j      *cli.Job
 	o      options
 	id     string
+	files  []string
 	find   *filter.CallExpression
 	marker extraction.Marker
 	tools  []*metatool.Tool

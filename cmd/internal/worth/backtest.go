@@ -34,6 +34,7 @@ type BacktestOptions struct {
 	Select           string   `mapstructure:"select"`
 	MaxTools         int      `mapstructure:"max-tools"`
 	TokenBudget      int64    `mapstructure:"token-budget"`
+	MinTurns         int      `mapstructure:"min-turns"`
 	Batches          bool     `mapstructure:"batches"`
 	WritePrecision   float64  `mapstructure:"write-precision"`
 	Objective        string   `mapstructure:"objective"`
@@ -187,6 +188,8 @@ func (o *BacktestOptions) check() error {
 		return cli.Usagef("--max-extra: %d is negative", o.MaxExtra)
 	case o.MaxTools < 0:
 		return cli.Usagef("--max-tools: %d is negative", o.MaxTools)
+	case o.MinTurns < 0:
+		return cli.Usagef("--min-turns: %d is negative", o.MinTurns)
 	case !(o.WritePrecision >= 0 && o.WritePrecision <= 1):
 		return cli.Usagef("--write-precision: %v is not a share from 0 to 1", o.WritePrecision)
 	case o.TokenBudget < 0:
@@ -253,7 +256,7 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 	if err != nil {
 		return nil, err
 	}
-	shared := extraction.Options{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, Batches: o.Batches, WritePrecision: o.WritePrecision}
+	shared := extraction.Options{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, MinTurns: o.MinTurns, Batches: o.Batches, WritePrecision: o.WritePrecision}
 	options := backtest.Options{
 		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,

@@ -98,11 +98,15 @@
     table.parentElement.before(make("div", { class: "tools-of-table" }, input, left));
   };
   for (const table of document.querySelectorAll(".table > table")) sortable(table);
+  const regions = new Map(); // names, which have to differ
   for (const box of document.querySelectorAll(".table")) {
     if (box.scrollWidth > box.clientWidth) {
       box.tabIndex = 0; // so that the keyboard can scroll it
       box.setAttribute("role", "region");
-      box.setAttribute("aria-label", box.querySelector("caption")?.textContent || "table");
+      const name = box.querySelector("caption")?.textContent || box.closest("section")?.querySelector("h2")?.textContent || "table";
+      const times = (regions.get(name) || 0) + 1;
+      regions.set(name, times);
+      box.setAttribute("aria-label", times > 1 ? `${name}, table ${times}` : name);
     }
   }
 

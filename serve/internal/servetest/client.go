@@ -30,10 +30,7 @@ func Relay(t *testing.T, o serve.Options, servers ...serve.Server) *Client {
 	t.Helper()
 	inReader, inWriter := io.Pipe()
 	outReader, outWriter := io.Pipe()
-	agent, err := serve.Streams(inReader, outWriter)
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := serve.Streams(inReader, outWriter)
 	done := make(chan error, 1)
 	go func() {
 		done <- serve.New(servers, o).Serve(context.Background(), agent)

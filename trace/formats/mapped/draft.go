@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -40,9 +41,27 @@ var (
 	sessionLists   = regexp.MustCompile(`(?i)session|run|traj|conversation|episode|trace|dialog|thread|task|sample|rollout|record|item|result`)
 	callLists      = regexp.MustCompile(`(?i)call|action|tool|invocation|step|event|function`)
 	notCalls       = regexp.MustCompile(`(?i)definition|schema|available|^tools$|^functions$|catalog`)
-	identifier     = regexp.MustCompile(`^[\pL_][\pL\pN_.:/-]{0,79}$`)
 	plainPath      = regexp.MustCompile(`^\$[\w.\[\]*'-]*$`)
 )
+
+// isIdentifier reports whether a text can be the name of something: up to 80 letters,
+// digits and marks, a letter first. It is no regular expression, because one that counts to
+// 80 takes 3 MB and 7 ms to compile, in every start of the program.
+func isIdentifier(s string) bool {
+	n := 0
+	for _, r := range s {
+		switch {
+		case unicode.IsLetter(r), r == '_':
+		case n > 0 && (unicode.IsNumber(r) || strings.ContainsRune(".:/-", r)):
+		default:
+			return false
+		}
+		if n++; n > 80 {
+			return false
+		}
+	}
+	return n > 0
+}
 
 func words(s string) []string { return strings.Fields(s) }
 
@@ -99,7 +118,7 @@ func (d *drafter) look(v trace.Value, path []string) {
 			}
 			one.n++
 			one.kinds[m.Value.Kind]++
-			if m.Value.Kind == trace.String && identifier.MatchString(m.Value.Text) {
+			if m.Value.Kind == trace.String && isIdentifier(m.Value.Text) {
 				one.names++
 				if _, ok := one.values[m.Value.Text]; ok || len(one.values) < draftValues {
 					one.values[m.Value.Text]++
@@ -435,7 +454,7 @@ func (d *drafter) role(p *proposal, event *shape, c callShape, apart bool) bool 
 	for _, value := range slices.Sorted(maps.Keys(kinds)) {
 		k, who := kinds[value], guess(value)
 		switch {
-		case !identifier.MatchString(value):
+		case !isIdentifier(value):
 			continue
 		case 2*k.called > k.n:
 			who = speakerModel

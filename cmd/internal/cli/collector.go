@@ -1,9 +1,10 @@
-package cmd
+package cli
 
 import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 )
 
 // What the garbage collector may leave lying about, in bytes: as much again as is
@@ -18,17 +19,31 @@ const (
 	percentLeast   = 25
 )
 
-// tuneCollector sets the percentage of garbage now and after every collection,
+// TuneCollector sets the percentage of garbage now and after every collection,
 // so that small heaps are collected seldom and large ones are not let to grow to
 // a multiple. See docs/decisions/0007-garbage.md.
-func tuneCollector() {
+func TuneCollector() {
 	debug.SetGCPercent(percentMost)
 	var tick func(*sentinel)
 	tick = func(*sentinel) {
+		if small.Load() {
+			return // KeepSmall has the last word
+		}
 		debug.SetGCPercent(collectorPercent(liveHeap()))
 		runtime.SetFinalizer(&sentinel{}, tick)
 	}
 	runtime.SetFinalizer(&sentinel{}, tick)
+}
+
+// small says that KeepSmall was called.
+var small atomic.Bool
+
+// KeepSmall is for commands that run for hours and keep little: garbage is at most what
+// is live, and what starting up has left is given back.
+func KeepSmall() {
+	small.Store(true)
+	debug.SetGCPercent(percentUsual)
+	debug.FreeOSMemory()
 }
 
 // sentinel is garbage at once: its finalizer runs after each collection.
