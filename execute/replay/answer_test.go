@@ -107,8 +107,8 @@ func (n *answerCount) add(t *testing.T, one *trace.Trajectory, tool *metatool.To
 			for _, c := range out.Steps[i].Calls {
 				results += bytesOf(&c.Result.Value)
 			}
-			if extra := len(out.Steps[i].Calls) - 1; extra > 0 {
-				allowed += 40 * extra // each call of a walk is told with its element
+			if tool.Steps[i].Each != nil {
+				allowed += 40 * len(out.Steps[i].Calls) // each is told with its element
 			}
 		}
 		n.resultBytes, n.answerBytes = n.resultBytes+results, n.answerBytes+len(answer)

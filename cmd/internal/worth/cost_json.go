@@ -103,6 +103,7 @@ type lazyJSON struct {
 	Levels       []lazyLevelJSON   `json:"levels"`
 	BreakEven    lazyEvenJSON      `json:"break_even"`
 	PreloadEven  lazyEvenJSON      `json:"preload_break_even"` // with some tools registered from the start
+	PreloadTools []preloadToolJSON `json:"preload_tools"`      // worth registering from the start
 	Parts        lazyPartsJSON     `json:"definition_tokens"`
 	Growth       []cost.GrowthStep `json:"registered_share"`
 	Final        stat.Figure       `json:"registered_share_at_end"`
@@ -206,6 +207,7 @@ func (f *CostFindings) JSON(in *cli.Intake) CostJSON {
 	}
 	if f.lazy != nil {
 		out.Lazy = lazyResult(f.lazy)
+		out.Lazy.PreloadTools = f.preloaded
 	}
 	return out
 }

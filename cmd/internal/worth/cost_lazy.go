@@ -23,7 +23,7 @@ func lazySections(d *report.Document, l *lazyJSON) {
 	if len(l.Levels) == 0 {
 		d.Section("Lazy registration", report.Paragraph(about))
 	} else {
-		d.Section("Lazy registration", report.Paragraph(about), lazyTable(l), lazyEven(l), preloadTable(l), preloadAnswer(l))
+		d.Section("Lazy registration", report.Paragraph(about), lazyTable(l), lazyEven(l), preloadTable(l), preloadAnswer(l), pinTable(l))
 	}
 	d.Section("Tokens of definitions", partTable(l), growthTable(l))
 }
@@ -92,7 +92,7 @@ func partTable(l *lazyJSON) *report.Table {
 	}
 	offered, _ := p.OfferedPerTurn.Value()
 	called, _ := p.CalledPerTurn.Value()
-	table.Note("o200k tokens of %s, each counted once. A turn reads %.0f tokens of definitions on average; those of the tools that it calls are %.0f.", cli.CountOf(p.Tools, "definition"), offered, called)
+	table.Note("o200k tokens of %s, each counted once. A turn reads %s tokens of definitions on average; those of the tools that it calls are %s.", cli.CountOf(p.Tools, "definition"), report.Grouped(int(offered+0.5)), report.Grouped(int(called+0.5)))
 	return table
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/trace"
 )
 
 // preloadFolds is into how many parts tasks are dealt: what is registered from the
@@ -18,18 +19,93 @@ import (
 const preloadFolds = 5
 
 // lazyStudy simulates lazy registration on all trajectories, whose accounts are in
-// the ledger.
-func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloading, fit *cost.Fit, meter *cost.Meter, o CostOptions) (*cost.LazyReport, error) {
+// the ledger, and says which tools are worth registering from the start.
+func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloading, fit *cost.Fit, meter *cost.Meter, o CostOptions) (*cost.LazyReport, []preloadToolJSON, error) {
 	study := cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed, Preload: learning.HeldOut(preloadFolds, o.Seed)})
+	all, counts := learning.Train(nil), map[string]*preloadToolJSON{}
+	count := func(name trace.Name) *preloadToolJSON {
+		key := name.Value()
+		if counts[key] == nil {
+			counts[key] = &preloadToolJSON{Tool: key}
+		}
+		return counts[key]
+	}
 	n := 0
 	for t, err := range in.Source() {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		study.Add(t, ledger.Account(n))
 		n++
+		for i := range t.Tools {
+			count(t.Tools[i].Name).Offered++
+		}
+		for _, name := range all.Tools(t) {
+			count(name).Worth++
+		}
 	}
-	return study.Report(fit), nil
+	worth := []preloadToolJSON{}
+	for _, c := range counts {
+		if 2*c.Worth >= c.Offered && c.Worth > 0 {
+			worth = append(worth, *c)
+		}
+	}
+	slices.SortFunc(worth, func(a, b preloadToolJSON) int {
+		return cmp.Or(cmp.Compare(b.Worth, a.Worth), cmp.Compare(a.Tool, b.Tool))
+	})
+	return study.Report(fit), worth, nil
+}
+
+// preloadToolJSON is a tool that is worth registering from the start in at least half of
+// the trajectories that were offered it, learnt from all of them.
+type preloadToolJSON struct {
+	Tool    string `json:"tool"`
+	Worth   int    `json:"trajectories"`
+	Offered int    `json:"offered"`
+}
+
+// lazyShort says in a sentence what lazy registration saves, and with which tools from the
+// start.
+func lazyShort(l *lazyJSON) report.Short {
+	if len(l.Levels) == 0 || l.Parts.Tools == 0 {
+		return "No trajectory records the definitions of the tools that it was offered, so what registering them later would save cannot be computed."
+	}
+	v := l.Levels[len(l.Levels)-1].preloadVariant()
+	share, in, what := v.USDSaved, v.USDInterval, "money"
+	if _, known := share.Value(); !known {
+		share, in, what = v.TokensSaved, v.TokensInterval, "tokens"
+	}
+	saved, known := share.Value()
+	if !known {
+		return ""
+	}
+	text := fmt.Sprintf("Registering definitions when they are needed, and some from the start, saves %.1f %% of the %s", 100*saved, what)
+	if in.Known() {
+		text += fmt.Sprintf(" (95 %% interval %.1f to %.1f %%)", 100*in.Lo, 100*in.Hi)
+	}
+	text += ", if agents register what they call and nothing else."
+	if names := l.pins(); len(names) > 0 {
+		text += fmt.Sprintf(" Worth having from the start: %s (awo serve --lazy call --pin).", strings.Join(names, ", "))
+	} else {
+		text += " No tool is worth having from the start."
+	}
+	return report.Short(text)
+}
+
+// pins are the tools worth having from the start.
+func (l *lazyJSON) pins() []string {
+	return cli.Map(l.PreloadTools, func(t *preloadToolJSON) string { return t.Tool })
+}
+
+// pinTable lists them.
+func pinTable(l *lazyJSON) *report.Table {
+	table := report.TableOf("preload-tools", "Tools worth registering from the start", l.PreloadTools, []report.Column{
+		{Key: "tool", Max: 50},
+		{Key: "trajectories", Title: "worth it in"},
+		{Key: "offered", Title: "offered in"},
+	})
+	table.Note("In at least half of the trajectories that were offered the tool, its expected first use is worth reading its definition from the first turn on. This is learnt from all trajectories; what it saves is measured above on tasks held out.")
+	return table.IfAny()
 }
 
 // lazyPreloadJSON is what preloading saves beyond lazy registration alone, and beside

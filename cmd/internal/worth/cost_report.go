@@ -18,6 +18,7 @@ type CostFindings struct {
 	unscaled  int
 	statement *cost.Statement
 	lazy      *cost.LazyReport
+	preloaded []preloadToolJSON // with lazy
 }
 
 // unknown says in sentences what the traces do not say, and what follows.
@@ -81,6 +82,9 @@ func orUnrecorded(name string) string {
 
 func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
 	d := &report.Document{Title: "What it cost", Answer: CostAnswer(out)}
+	if out.Lazy != nil {
+		d.Add(lazyShort(out.Lazy))
+	}
 	d.Add(in.Brief())
 	if out.Total.Turns > 0 {
 		models, tools := CostTable("models", "model", out.Models), CostToolTable(out)
