@@ -169,7 +169,9 @@ func extract(j *cli.Job, o Options, files []string) error {
 	in.Expand, in.Recalls = o.Expand, true
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	in.KeepsOrigins = o.Out != "" || o.Check != ""
-	c, err := compileAndChoose(j, in, set, meter, &o)
+	found := j.NewFindings(meter)
+	found.Sources()
+	c, err := compileAndChoose(j, in, set, meter, found, &o)
 	if err != nil {
 		return err
 	}
