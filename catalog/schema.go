@@ -61,25 +61,9 @@ func (p *placer) push(v visit) bool {
 	return true
 }
 
-// resolve follows local references; what leads back to itself, or nowhere, is
-// unknown.
-func (p *placer) resolve(schema trace.Value, refs []string) (trace.Value, []string) {
-	for {
-		ref, ok := jsonschema.Reference(schema)
-		if !ok {
-			return schema, refs
-		}
-		if slices.Contains(refs, ref) {
-			return trace.Value{}, refs
-		}
-		refs = append(refs[:len(refs):len(refs)], ref)
-		schema, _ = jsonschema.Pointer(p.root, ref)
-	}
-}
-
 // walk adds the place of a schema, or puts off its parts.
 func (p *placer) walk(v visit) {
-	schema, refs := p.resolve(v.schema, v.refs)
+	schema, refs := jsonschema.Follow(p.root, v.schema, v.refs)
 	at, path := v.at, v.path
 	if schema.Kind != trace.Object {
 		p.add(at, path)
@@ -135,7 +119,7 @@ func (p *placer) required(schema trace.Value) map[string]bool {
 // elements adds the places of a list's elements, and reports whether there are
 // any: a list of scalars that is an argument is one place, since it is given whole.
 func (p *placer) elements(items trace.Value, at Place, path jsonpath.Path, refs []string, depth int) bool {
-	items, refs = p.resolve(items, refs)
+	items, refs = jsonschema.Follow(p.root, items, refs)
 	inside := append(path[:len(path):len(path)], jsonpath.Step{Kind: jsonpath.Each})
 	if !compound(items) {
 		if !p.output {

@@ -56,6 +56,24 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// TestDocsBegin: a page of the manual begins with what somebody wants who opens it.
+func TestDocsBegin(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "docs", "*.md"))
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(text), "\n\n")
+		if !strings.HasPrefix(string(text), "# ") || !strings.HasPrefix(rest, "To ") {
+			t.Errorf("%s does not begin with what one wants to do: %.60s", filepath.Base(file), rest)
+		}
+	}
+}
+
 // documents returns the Markdown files whose examples are run.
 func documents(t *testing.T, root string) []string {
 	t.Helper()

@@ -158,10 +158,10 @@ func graphDocument(in *cli.Intake, out graphJSON, merged *merge.Merged, set *rul
 		{Key: "strategy", Words: true},
 		{Key: "states"},
 		{Key: "edges"},
-		{Key: "self_loops", Title: "self-loops"},
-		{Key: "sinks"},
-		{Key: "mean_in_degree", Title: "mean in-degree", Digits: 2},
-		{Key: "labels"},
+		{Key: "self_loops", Title: "calls that change nothing"},
+		{Key: "sinks", Title: "without a way on"},
+		{Key: "mean_in_degree", Title: "mean ways in", Digits: 2},
+		{Key: "labels", Title: "kinds of call"},
 	})
 	table.Note("Each row adds one kind of rule to those above it. disjoint: executions share only the root. prefix tree: they share a state while all calls so far are the same.")
 	table.Note("Edges are pairs of states; a self-loop is a call that changes nothing the rules look at; a sink is a state no execution leaves; labels are different calls after rewriting.")

@@ -62,7 +62,8 @@ func toolsOf(definitions []json.RawMessage, places map[string]place) []*Tool {
 // callTool deals with a call of a tool.
 func (s *session) callTool(m *jsonrpc.Request) {
 	c := &ToolCall{ID: m.ID, Name: text(member(m.Params, "name")), Params: m.Params}
-	c.Tool = s.offer().tools[c.Name]
+	o := s.offer()
+	c.Tool = o.tools[c.Name]
 	var h Handling
 	if s.layer != nil {
 		h = s.layer.Handle(c)
@@ -75,6 +76,7 @@ func (s *session) callTool(m *jsonrpc.Request) {
 	} else if h.Name != "" {
 		recorded = &jsonrpc.Request{ID: m.ID, Method: m.Method, Params: h.Params}
 	}
+	s.rec.listed(m, o)
 	s.rec.record("client", recorded, nil)
 	switch {
 	case h.Answer != nil:

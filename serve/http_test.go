@@ -204,7 +204,7 @@ func TestCheck(t *testing.T) {
 
 func TestRecording(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rec")
-	recording, err := serve.NewRecording(dir, true, "")
+	recording, err := serve.NewRecording(dir, serve.RedactSecrets, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +227,7 @@ func TestRecording(t *testing.T) {
 	if len(lines) != 9 || bytes.Contains(data, []byte("plain-words")) || bytes.Count(data, []byte("redacted-")) != 2 || bytes.Count(data, []byte("9007199254740993")) < 2 || !bytes.Contains(data, []byte(`"tools_sha256":`)) {
 		t.Errorf("%d lines:\n%s", len(lines), data)
 	}
-	if !strings.Contains(lines[0], `"peer":"agent","awo":{"arm":"treated","client":{"name":"test","version":"1"},"era":"initialize","seed":0,"servers":["odd"],"servers_sha256":"`) || !strings.Contains(lines[0], `"version":"v1"},"message":{"jsonrpc":"2.0",`) {
+	if !strings.Contains(lines[0], `"peer":"agent","awo":{"arm":"treated","client":{"name":"test","version":"1"},"era":"initialize","incomplete":false,"seed":0,"servers":["odd"],"servers_sha256":"`) || !strings.Contains(lines[0], `"version":"v1"},"message":{"jsonrpc":"2.0",`) {
 		t.Errorf("the first line is %s", lines[0])
 	}
 	for _, name := range []string{files[0], filepath.Join(dir, ".key")} {
@@ -235,13 +235,13 @@ func TestRecording(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info.Mode(), err)
 		}
 	}
-	if _, err := serve.NewRecording(dir, true, ""); err != nil {
+	if _, err := serve.NewRecording(dir, serve.RedactSecrets, ""); err != nil {
 		t.Errorf("a folder with a key: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, ".key"), []byte("short"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := serve.NewRecording(dir, true, ""); err == nil {
+	if _, err := serve.NewRecording(dir, serve.RedactSecrets, ""); err == nil {
 		t.Error("a broken key is taken")
 	}
 }

@@ -3,23 +3,25 @@ package serve
 import (
 	"bytes"
 	"cmp"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-func testRedactor() redactor { return redactor{hmac.New(sha256.New, []byte("0123456789abcdef"))} }
+func testRedactor(what Redact) redactor {
+	return newRedactor(&Recording{redact: what, key: []byte("0123456789abcdef"), digits: []byte("0123456789abcdef")})
+}
 
 func TestRedact(t *testing.T) {
-	r := testRedactor()
+	r := testRedactor(RedactSecrets)
 	key, id := r.hashed("sk-live-1234567890"), r.hashed("6f1c2b3a-9d8e-4f70-8a1b-2c3d4e5f6071")
 	for name, tc := range map[string]struct{ message, want string }{
 		"argument": {
@@ -42,12 +44,41 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+// TestRedactWords: nothing that a user or a server wrote stays, and all that a recording is
+// read by.
+func TestRedactWords(t *testing.T) {
+	r := testRedactor(RedactWords)
+	definitions := `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"find","description":"Find people.","inputSchema":{"type":"object","properties":{"Kind2":{"enum":["public"]}}}}]}}`
+	if got := string(r.message([]byte(definitions))); got != definitions {
+		t.Errorf("definitions become %s", got)
+	}
+	word := func(s string) string { return r.words.Text(s) }
+	for name, tc := range map[string]struct{ message, want string }{
+		"call": {
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find","arguments":{"who":"Ada","kind":"public","Kind2":7,"n":12345},"_meta":{"progressToken":"p","claudecode/toolUseId":"toolu_1","io.modelcontextprotocol/protocolVersion":"2026-07-28","vendor/cwd":"/of/ada"}}}`,
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"find","arguments":{"Kind2":7,"kind":"public","n":` + word("12345") + `,"who":"` + word("Ada") + `"},"_meta":{"progressToken":"p","claudecode/toolUseId":"toolu_1","io.modelcontextprotocol/protocolVersion":"2026-07-28","vendor/cwd":"` + word("/of/ada") + `"}}}`,
+		},
+		"blocks": {
+			`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"ada\": \"Ada L.\"}"},{"type":"resource_link","uri":"file:///ada","name":"ada"}],"structuredContent":{"Ada B":1},"isError":false}}`,
+			`{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"{\"ada\":\"` + word("Ada L.") + `\"}"},{"type":"resource_link","uri":"` + word("file:///ada") + `","name":"` + word("ada") + `"}],"structuredContent":{"` + word("Ada B") + `":1},"isError":false}}`,
+		},
+		"error":    {`{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"no Ada","data":{"who":"Ada"}}}`, `{"jsonrpc":"2.0","id":2,"error":{"code":-32602,"message":"` + word("no Ada") + `","data":{"who":"` + word("Ada") + `"}}}`},
+		"progress": {`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":100,"total":200,"message":"Ada"}}`, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":100,"total":200,"message":"` + word("Ada") + `"}}`},
+		"question": {`{"jsonrpc":"2.0","id":"awo-1","method":"elicitation/create","params":{"message":"Is it Ada?"}}`, `{"jsonrpc":"2.0","id":"awo-1","method":"elicitation/create","params":{"message":"` + word("Is it Ada?") + `"}}`},
+	} {
+		if got := string(r.message([]byte(tc.message))); got != tc.want {
+			t.Errorf("%s:\n got %s\nwant %s", name, got, tc.want)
+		}
+	}
+}
+
 func FuzzRedact(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"params":{"arguments":{"token":"a","b":[{"c":"{\"secret\":1}"}]}},"result":{"content":[{"text":"[1"}]}}`))
 	f.Fuzz(func(t *testing.T, message []byte) {
-		got := testRedactor().message(message)
-		if !json.Valid(got) {
-			t.Errorf("no JSON: %s", got)
+		for _, what := range []Redact{RedactSecrets, RedactWords} {
+			if got := testRedactor(what).message(message); !json.Valid(got) {
+				t.Errorf("%s: no JSON: %s", what, got)
+			}
 		}
 	})
 }
@@ -162,6 +193,61 @@ func FuzzMessage(f *testing.F) {
 			t.Fatalf("%s gives %v, %v", line, again, err)
 		}
 	})
+}
+
+// full is a file on a disk that has room for so many bytes.
+type full struct {
+	data []byte
+	room int
+}
+
+func (f *full) Write(p []byte) (int, error) {
+	n := min(len(p), f.room-len(f.data))
+	f.data = append(f.data, p[:n]...)
+	if n < len(p) {
+		return n, errors.New("no space left on device")
+	}
+	return n, nil
+}
+
+func (f *full) WriteAt(p []byte, at int64) (int, error) {
+	if int(at)+len(p) > len(f.data) {
+		return 0, errors.New("no space left on device")
+	}
+	return copy(f.data[at:], p), nil
+}
+
+func (f *full) Truncate(n int64) error {
+	f.data = f.data[:n]
+	return nil
+}
+
+func (f *full) Close() error { return nil }
+
+// TestFullDisk: a recording that could not be written to its end has whole lines, and says
+// in the first one that others are missing.
+func TestFullDisk(t *testing.T) {
+	for _, room := range []int{0, 100, 1000, 1500} {
+		f := &full{room: room}
+		r := &Recording{dir: t.TempDir(), redact: RedactNothing, now: time.Now, create: func(string) (file, error) { return f, nil }}
+		g := New(nil, Options{Recording: r})
+		c := r.begin(g.newSession(nobody{}))
+		for i := range 20 {
+			c.record("client", &jsonrpc.Request{ID: numberID(int64(i)), Method: "ping", Params: json.RawMessage(`{"a":"` + strings.Repeat("x", 50) + `"}`)}, nil)
+		}
+		c.close()
+		lines := bytes.SplitAfter(f.data, []byte("\n"))
+		if last := lines[len(lines)-1]; len(last) > 0 {
+			t.Errorf("%d bytes: the last line is %q", room, last)
+		}
+		if room < 1000 {
+			continue // not even one line
+		}
+		var first struct{ Awo struct{ Incomplete bool } }
+		if err := json.Unmarshal(lines[0], &first); err != nil || !first.Awo.Incomplete || len(lines) < 3 {
+			t.Errorf("%d bytes: %v, %d lines, the first is %s", room, err, len(lines), lines[0])
+		}
+	}
 }
 
 // TestLongLine: a message that is too long is dropped, and the next one read.

@@ -172,7 +172,14 @@ func TestClients(t *testing.T) {
 		},
 	} {
 		t.Run(client, func(t *testing.T) {
-			direct, behind := ask(t, "direct"), ask(t, "behind")
+			// The server adds tools a while after it was told that the session has begun, so a
+			// client that is quick gets a list without them, with the gateway and without it.
+			var direct, behind string
+			for range 4 {
+				if direct, behind = ask(t, "direct"), ask(t, "behind"); direct == behind {
+					break
+				}
+			}
 			if !strings.Contains(direct, "The sum of 2 and 3 is 5.") {
 				t.Errorf("without the gateway: %s", direct)
 			}

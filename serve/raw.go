@@ -35,7 +35,7 @@ func member(object []byte, path ...string) []byte {
 		if !ok {
 			return nil
 		}
-		object = object[start:end]
+		object = object[start:end:end] // who appends to it changes nothing behind it
 	}
 	return object
 }

@@ -3,15 +3,13 @@ package serve
 import (
 	"bytes"
 	"cmp"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -24,32 +22,54 @@ import (
 // hashes in all of them.
 const ownKey = ".key"
 
+// Redact says what of a recording becomes a keyed hash.
+type Redact string
+
+// The choices.
+const (
+	RedactNothing Redact = "none"
+	RedactSecrets Redact = "secrets" // what looks like a credential
+	RedactWords   Redact = "words"   // every word, and every number another one: as awo convert --redact does
+)
+
 // Recording writes sessions into a folder, DATE/SESSION.jsonl in it.
 type Recording struct {
-	dir  string
-	hide bool
-	key  []byte
-	now  func() time.Time
+	dir    string
+	redact Redact
+	digits []byte // of the key as its file has them, which is the key of awo convert --redact
+	key    []byte
+	now    func() time.Time
+	create func(name string) (file, error)
 }
 
-// NewRecording prepares a folder for recordings. With hide, what looks like a credential
-// is written as a keyed hash; the key is that of keyFile, which is made if it is not
-// there, or of a file in the folder if keyFile is "".
-func NewRecording(dir string, hide bool, keyFile string) (*Recording, error) {
+// file is where a session is written.
+type file interface {
+	io.Writer
+	io.WriterAt
+	Truncate(size int64) error
+	Close() error
+}
+
+// NewRecording prepares a folder for recordings. The key of what becomes a hash is that of
+// keyFile, which is made if it is not there, or of a file in the folder if keyFile is "".
+func NewRecording(dir string, redact Redact, keyFile string) (*Recording, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	r := &Recording{dir: dir, hide: hide, now: time.Now}
-	if !hide {
+	r := &Recording{dir: dir, redact: redact, now: time.Now, create: func(name string) (file, error) {
+		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	}}
+	if redact == RedactNothing {
 		return r, nil
 	}
 	name := cmp.Or(keyFile, filepath.Join(dir, ownKey)) // hidden, so that it is not taken for a trace
-	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
+	r.key = make([]byte, 32)
+	_, _ = rand.Read(r.key) // never fails
+	r.digits = []byte(hex.EncodeToString(r.key))
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case err == nil:
-		_, err = f.WriteString(hex.EncodeToString(key) + "\n")
+		_, err = f.Write(append(r.digits[:len(r.digits):len(r.digits)], '\n'))
 		if err = errors.Join(err, f.Close()); err != nil {
 			return nil, err
 		}
@@ -60,30 +80,29 @@ func NewRecording(dir string, hide bool, keyFile string) (*Recording, error) {
 		if err != nil {
 			return nil, err
 		}
-		if key, err = hex.DecodeString(string(bytes.TrimSpace(written))); err != nil || len(key) < 16 {
+		r.digits = bytes.TrimSpace(written)
+		if r.key, err = hex.DecodeString(string(r.digits)); err != nil || len(r.key) < 16 {
 			return nil, fmt.Errorf("%s: this is no key: 32 or more hexadecimal digits", name)
 		}
 	}
-	r.key = key
 	return r, nil
 }
 
-// recorder writes one session. A nil recorder writes nothing.
+// recorder writes what passes in one session: into one log, or into one for each client
+// where several share the session. A nil recorder writes nothing.
 type recorder struct {
+	s *session
+	r *Recording
+
 	mu     sync.Mutex
-	g      *Gateway
-	s      *session
-	r      *Recording
-	id     string
-	file   *os.File
-	failed bool
-	redact redactor
-	lists  map[[sha256.Size]byte]bool // results that were written
+	closed bool
+	logs   map[string]*sessionLog     // by client; "" where there is one
+	owners map[jsonrpc.ID]*sessionLog // of requests under way, and of questions, where clients share the session
 }
 
-// begin prepares the recording of a session; its file is made with its first message.
+// begin prepares the recording of a session; a file is made with its first message.
 func (r *Recording) begin(s *session) *recorder {
-	return &recorder{g: s.g, s: s, r: r, id: s.id, redact: redactor{hmac.New(sha256.New, r.key)}, lists: map[[sha256.Size]byte]bool{}}
+	return &recorder{s: s, r: r, logs: map[string]*sessionLog{}, owners: map[jsonrpc.ID]*sessionLog{}}
 }
 
 // note is what a line says beside its message. The zero value is of a message between
@@ -91,125 +110,118 @@ func (r *Recording) begin(s *session) *recorder {
 type note struct {
 	peer     string            // who is at the other end; "" is the agent
 	within   *Within           // nil for what the agent asked for
+	of       jsonrpc.ID        // the agent's request that a message of servers belongs to
 	by       string            // who answered in the place of a server
 	attached []json.RawMessage // blocks that follow the content of the result
 }
 
-// record writes a message. A disk that is full is said once; the
-// relay goes on.
+// record writes a message. A disk that is full is said once; the relay goes on.
 func (c *recorder) record(direction string, message jsonrpc.Message, n *note) {
 	if c == nil {
-		return
-	}
-	data := encode(message)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.failed {
 		return
 	}
 	if n == nil {
 		n = &note{}
 	}
-	if err := c.write(direction, data, n); err != nil {
-		c.failed = true
-		c.g.log.Warn("the recording of this session is incomplete", "reason", err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.of(message, n); l != nil && !c.closed {
+		l.record(direction, encode(message), n)
 	}
 }
 
-func (c *recorder) write(direction string, data []byte, n *note) error {
-	now := c.r.now().UTC()
-	line := append([]byte(`{"time":`), quoted(now.Format(time.RFC3339Nano))...)
-	line = append(append(line, `,"session":`...), quoted(c.id)...)
-	line = append(append(line, `,"direction":`...), quoted(direction)...)
-	line = append(append(line, `,"peer":`...), quoted(cmp.Or(n.peer, "agent"))...)
-	if n.within != nil {
-		line = appendID(append(line, `,"within":{"request":`...), n.within.Request)
-		line = append(append(line, `,"as":`...), quoted(n.within.As)...)
-		line = append(append(append(line, `,"by":`...), quoted(n.within.By)...), '}')
-	}
-	if n.by != "" {
-		line = append(append(line, `,"answered_by":`...), quoted(n.by)...)
-	}
-	if len(n.attached) > 0 {
-		blocks := list(n.attached)
-		if c.r.hide {
-			blocks = c.redact.content(blocks)
-		}
-		line = append(append(line, `,"attached":`...), blocks...)
-	}
-	if c.file == nil {
-		dir := filepath.Join(c.r.dir, now.Format(time.DateOnly))
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-		f, err := os.OpenFile(filepath.Join(dir, c.id+".jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if err != nil {
-			return err
-		}
-		c.file = f
-		about, err := c.about(data)
-		if err != nil {
-			return err
-		}
-		line = append(append(line, `,"awo":`...), about...)
-	}
-	if result := member(data, "result"); len(result) > 0 && member(result, "tools") != nil {
-		sum := sha256.Sum256(result)
-		if c.lists[sum] { // the same list again
-			data = replaced(data, "result", append(append([]byte(`{"tools_sha256":"`), hex.EncodeToString(sum[:])...), `"}`...))
-		}
-		c.lists[sum] = true
-	}
-	if c.r.hide {
-		data = c.redact.message(data)
-	}
-	line = append(append(append(line, `,"message":`...), data...), "}\n"...)
-	_, err := c.file.Write(line)
-	return err
-}
-
-// about returns what the first line says of the session: who takes part, and in which arm
-// of an experiment.
-func (c *recorder) about(first []byte) ([]byte, error) {
-	servers, sums := []string{}, sha256.New()
-	for i := range c.g.servers {
-		s := &c.g.servers[i]
-		servers = append(servers, s.Name)
-		fmt.Fprintf(sums, "%q %q %q %q\n", s.Name, s.Command, s.Args, s.URL) // no environment, no headers
-	}
-	e := &c.g.options.Experiment
-	about := map[string]any{
-		"version": c.g.options.Version, "servers": servers, "servers_sha256": hex.EncodeToString(sums.Sum(nil)),
-		"arm": c.s.arm, "share": e.Share, "unit": e.Unit, "unit_id": c.s.unit, "seed": e.Seed, "era": cmp.Or(c.s.era(), "initialize"),
-	}
-	if c.g.options.Layer != nil {
-		maps.Copy(about, c.g.options.Layer.About())
-	}
-	client := member(first, "params", "clientInfo")
-	about["client"] = map[string]string{"name": text(member(client, "name")), "version": text(member(client, "version"))}
-	ids := maps.Clone(c.g.options.IDs)
-	for _, name := range []string{"threadId", "vscode.conversationId"} {
-		if id := text(member(first, "params", "_meta", name)); id != "" {
-			if ids == nil {
-				ids = map[string]string{}
-			}
-			ids[name] = id
-		}
-	}
-	if len(ids) > 0 {
-		about["ids"] = ids
-	}
-	return json.Marshal(about)
-}
-
-func (c *recorder) close() {
-	if c == nil || c.file == nil {
+// listed writes what is offered, for an agent that calls a tool without having asked for the
+// list: only definitions say what only reads.
+func (c *recorder) listed(call *jsonrpc.Request, o *offer) {
+	if c == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.failed = true // nothing comes behind
-	if err := c.file.Close(); err != nil {
-		c.g.log.Warn("the recording of this session may be incomplete", "reason", err)
+	if l := c.of(call, &note{}); l != nil && !c.closed && len(l.lists) == 0 {
+		line := append([]byte(`{"jsonrpc":"2.0","result":`), listResult("tools", o.listed)...)
+		l.record("server", append(line, '}'), &note{by: "awo"})
+	}
+}
+
+// maxClients is how many clients of one session have a log of their own.
+const maxClients = 64
+
+// of returns the log that a message belongs into, nil for what belongs to no client of
+// several. c.mu is held.
+func (c *recorder) of(message jsonrpc.Message, n *note) *sessionLog {
+	if a, ok := c.s.agent.(*stateless); !ok || !a.shared {
+		return c.log("", nil)
+	}
+	id := n.of
+	switch m := message.(type) {
+	case *jsonrpc.Response:
+		if n.within != nil {
+			return c.owners[n.within.Request]
+		}
+		l := c.owners[m.ID]
+		delete(c.owners, m.ID)
+		return l
+	case *jsonrpc.Request:
+		switch client, says := clientOf(m.Params); {
+		case n.within != nil:
+			return c.owners[n.within.Request]
+		case m.Method == "initialize": // of the gateway's own
+			return nil
+		case m.Method == "notifications/cancelled":
+			id, _ = idOf(member(m.Params, "requestId"))
+			defer delete(c.owners, id)
+		case m.IsCall() && n.of.IsValid(): // a question
+			c.owners[m.ID] = c.owners[n.of]
+		case m.IsCall():
+			if id = m.ID; says {
+				c.owners[id] = c.log(client, m.Params)
+			}
+		}
+	}
+	return c.owners[id]
+}
+
+// log returns the log of a client, whose first request has params.
+func (c *recorder) log(client string, params json.RawMessage) *sessionLog {
+	if len(c.logs) >= maxClients && c.logs[client] == nil {
+		client, params = "", json.RawMessage(`{"_meta":{}}`) // of all others
+	}
+	l := c.logs[client]
+	if l == nil {
+		id := c.s.id
+		if len(c.logs) > 0 {
+			id = fmt.Sprintf("%s-%d", id, len(c.logs)+1)
+		}
+		l = newLog(c.s, c.r, id)
+		l.meta = member(params, "_meta")
+		c.logs[client] = l
+	}
+	return l
+}
+
+// clientOf returns what tells the clients of a session and their conversations apart; false
+// if a request does not say whose it is.
+func clientOf(params json.RawMessage) (string, bool) {
+	meta := member(params, "_meta")
+	key := []byte(member(meta, metaClient))
+	for _, name := range conversations {
+		key = append(append(key, 0), member(meta, name)...)
+	}
+	return string(key), text(member(meta, metaVersion)) != ""
+}
+
+// conversations are what clients call theirs in the _meta of a request.
+var conversations = []string{"threadId", "vscode.conversationId"}
+
+func (c *recorder) close() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true // nothing comes behind
+	for _, l := range c.logs {
+		l.close()
 	}
 }

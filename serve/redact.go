@@ -1,17 +1,33 @@
 package serve
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/hex"
 	"hash"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/internal/redact"
 	"github.com/awo-dev/awo/internal/secret"
+	"github.com/awo-dev/awo/trace"
 )
 
 // redactor writes credentials as keyed hashes: the same one always becomes the same text,
-// so that a recording still shows where a value came from.
-type redactor struct{ mac hash.Hash }
+// so that a recording still shows where a value came from. With words it does so with every
+// word that is no name of the protocol's or of a definition.
+type redactor struct {
+	mac   hash.Hash
+	words *redact.Redactor
+}
+
+func newRedactor(of *Recording) redactor {
+	r := redactor{mac: hmac.New(sha256.New, of.key)}
+	if of.redact == RedactWords {
+		r.words = redact.New(of.digits)
+	}
+	return r
+}
 
 // structure are members of messages that hold no values of users and must stay for a
 // recording to be read, by where they stand.
@@ -21,12 +37,63 @@ var structure = map[string]bool{
 	"protocolVersion": true, "clientInfo": true, "serverInfo": true, "capabilities": true, "tools_sha256": true, "uri": true,
 }
 
+// What stays where every word is redacted: members of parameters and results, and of what
+// these have. Of the _meta that of the protocol, and what joins a recording to others.
+var (
+	structureOfWords = map[string]bool{
+		"name": true, "requestId": true, "progressToken": true, "progress": true, "total": true, "level": true, "code": true,
+		"cursor": true, "nextCursor": true, "prompts": true, "protocolVersion": true, "clientInfo": true, "serverInfo": true,
+		"capabilities": true, "tools_sha256": true, "resultType": true, "ttlMs": true, "cacheScope": true,
+	}
+	structureOfBlocks = map[string]bool{"type": true, "mimeType": true, "role": true, "method": true}
+	metaOfWords       = map[string]bool{"progressToken": true, "claudecode/toolUseId": true}
+)
+
+// stays reports whether a member is kept as it is. Above depth 0 members are the protocol's.
+func (r redactor) stays(key string, depth int) bool {
+	switch {
+	case depth <= 0:
+		return false
+	case r.words == nil:
+		return structure[key]
+	case depth >= 2:
+		return structureOfWords[key]
+	}
+	return structureOfBlocks[key]
+}
+
+// define keeps what definitions of tools say of names and values.
+func (r redactor) define(tools []byte) {
+	if r.words == nil {
+		return
+	}
+	for _, tool := range elements(tools) {
+		for _, schema := range []string{"inputSchema", "outputSchema"} {
+			if v, err := trace.ParseValue(member(tool, schema)); err == nil {
+				r.words.Keep(v)
+			}
+		}
+	}
+}
+
+// free appends a value of users in which every word is redacted; arguments are by name.
+func (r redactor) free(out []byte, raw []byte, arguments bool) []byte {
+	v, err := trace.ParseValue(raw)
+	switch {
+	case err != nil:
+		return append(out, "null"...)
+	case arguments:
+		return r.words.Arguments(v).AppendCanonical(out)
+	}
+	return r.words.Value(v).AppendCanonical(out)
+}
+
 // message returns a message without credentials. One that is no JSON is not kept: what
 // it holds cannot be told.
 func (r redactor) message(data []byte) []byte {
 	c := jsonscan.New(data)
 	out := appendObject(make([]byte, 0, len(data)+64), &c, func(out []byte, key string) []byte {
-		if structure[key] {
+		if key == "id" || key == "jsonrpc" || key == "method" {
 			return append(out, c.Raw()...)
 		}
 		return r.value(out, &c, "", 2)
@@ -65,12 +132,23 @@ func appendObject(out []byte, c *jsonscan.Cursor, value func(out []byte, key str
 // value appends the value that c stands on, which is called name. Above depth 0 the
 // members are the protocol's.
 func (r redactor) value(out []byte, c *jsonscan.Cursor, name string, depth int) []byte {
+	if r.words != nil && depth <= 0 {
+		return r.free(out, c.Raw(), false)
+	}
 	switch c.Kind() {
 	case jsonscan.Object:
 		return appendObject(out, c, func(out []byte, key string) []byte {
 			switch {
-			case depth > 0 && structure[key]:
+			case key == "tools" && depth == 2:
+				raw := c.Raw()
+				r.define(raw)
+				return append(out, raw...)
+			case r.words != nil && key == "_meta" && depth > 0:
+				return r.meta(out, c)
+			case r.stays(key, depth):
 				return append(out, c.Raw()...)
+			case r.words != nil && key == "arguments" && depth == 2:
+				return r.free(out, c.Raw(), true)
 			case key == "arguments" && depth == 2, key == "structuredContent" && depth == 2:
 				return r.value(out, c, "", 0)
 			}
@@ -92,7 +170,7 @@ func (r redactor) value(out []byte, c *jsonscan.Cursor, name string, depth int) 
 		return jsonscan.AppendQuoted(out, r.text(name, string(s)))
 	case jsonscan.Number:
 		raw := c.Raw()
-		if secret.LooksLike(name, "") {
+		if r.words == nil && secret.LooksLike(name, "") {
 			return append(out, r.number(raw)...)
 		}
 		return append(out, raw...)
@@ -101,11 +179,25 @@ func (r redactor) value(out []byte, c *jsonscan.Cursor, name string, depth int) 
 	}
 }
 
+// meta appends a _meta in which words are redacted: what clients write there can be anything.
+func (r redactor) meta(out []byte, c *jsonscan.Cursor) []byte {
+	return appendObject(out, c, func(out []byte, key string) []byte {
+		if raw := c.Raw(); metaOfWords[key] || strings.HasPrefix(key, metaPrefix) {
+			return append(out, raw...)
+		} else {
+			return r.free(out, raw, false)
+		}
+	})
+}
+
 // text returns a text without credentials: the whole if its name says that it is one, or
 // the words of it that have the form of one. JSON in a text is gone through as such.
 func (r redactor) text(name, s string) string {
 	if s == "" {
 		return s
+	}
+	if r.words != nil {
+		return r.words.Value(trace.NewString(s)).Text
 	}
 	if secret.LooksLike(name, s) {
 		return r.hashed(s)
@@ -117,11 +209,11 @@ func (r redactor) text(name, s string) string {
 			return string(out)
 		}
 	}
-	return r.words(s)
+	return r.credentials(s)
 }
 
-// words replaces the words of a text that have the form of a credential.
-func (r redactor) words(s string) string {
+// credentials replaces the words of a text that have the form of a credential.
+func (r redactor) credentials(s string) string {
 	var out strings.Builder
 	apart := func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`,;()[]{}<>|&", c) }
 	for s != "" {

@@ -190,7 +190,7 @@ func (s *session) era() string {
 
 // send sends a message to the agent.
 func (s *session) send(message jsonrpc.Message, related jsonrpc.ID) {
-	s.rec.record("server", message, nil)
+	s.rec.record("server", message, &note{of: related})
 	s.deliver(message, related)
 }
 

@@ -181,7 +181,9 @@ func (a *stateless) once(params json.RawMessage, f func()) {
 		can = []byte(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)
 	}
 	client := member(params, "_meta", metaClient)
-	if len(client) == 0 {
+	if a.shared {
+		client = a.server // one of several is not all of them
+	} else if len(client) == 0 {
 		client = []byte(`{"name":"unknown","version":""}`)
 	}
 	begin := append([]byte(`{"protocolVersion":"`+versions[0]+`","capabilities":`), can...)

@@ -31,7 +31,7 @@ const by = `,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"awo","versio
 // TestStateless: an agent without sessions in front of servers with them.
 func TestStateless(t *testing.T) {
 	dir := t.TempDir()
-	recording, err := serve.NewRecording(dir, true, "")
+	recording, err := serve.NewRecording(dir, serve.RedactSecrets, "")
 	if err != nil {
 		t.Fatal(err)
 	}

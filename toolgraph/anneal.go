@@ -1,6 +1,7 @@
 package toolgraph
 
 import (
+	"container/heap"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -20,7 +21,6 @@ type Anneal struct {
 const (
 	annealDegree = 8   // edges of a node that are followed
 	annealNodes  = 256 // nodes that individuals are made of
-	chance       = 8   // sets of no worth that are added to those that hold a tool
 )
 
 func (o Anneal) filled() Anneal {
@@ -106,6 +106,33 @@ func (p *pond) pruned(has []bool) individual {
 	return individual{in, p.fitness(queue, in, depth)}
 }
 
+// products returns, for each node of a set, the highest product of weights along a way
+// from the target within the set, times D for each tool on the way: what the exact search
+// gives where there is nothing but the set. It is 0 for other nodes.
+func (p *pond) products(has []bool) []float64 {
+	best := make([]float64, len(has))
+	done := make([]bool, len(has))
+	best[0] = 1
+	for open := (&frontier{{0, 1}}); open.Len() > 0; {
+		at := heap.Pop(open).(ranked)
+		if done[at.node] {
+			continue
+		}
+		done[at.node] = true
+		for _, a := range p.back[at.node] {
+			score := at.score * a.weight
+			if p.tool[a.to] {
+				score *= Decay
+			}
+			if has[a.to] && !done[a.to] && score > best[a.to] {
+				best[a.to] = score
+				heap.Push(open, ranked{a.to, score})
+			}
+		}
+	}
+	return best
+}
+
 // fitness returns Equation 23 with every weight 1, which the paper leaves open: mean
 // 1/(1 + depth) of the tools - share of parameters + exp(-mean depth/|V|) + sum of
 // weights/|E| + 1/(1 + |E| - |V| + 1).
@@ -138,10 +165,12 @@ func (p *pond) fitness(set []int32, in []bool, depth []int) float64 {
 // Anneal returns what the paper's combination of simulated annealing and a genetic
 // algorithm finds: sets of nodes around the target are united, changed at 1 + 3T
 // places, pruned to what is connected, and kept if they are fitter, or with exp(dF/T).
-// The
-// score of a tool is the mean fitness of the sets that held it, over all rounds, with
-// eight sets of fitness 0 added, so that what was met by chance comes last. The same
-// seed gives the same result.
+// The paper does not say how tools of the sets rank. Here the score of a tool is what the
+// exact search would give it if there were nothing but the set, on average over the last
+// sets, 0 in those without it. The same seed gives the same result.
+//
+// Note: the mean fitness of the sets that held a tool ranks hardly better than chance,
+// because a set is fit for all of its nodes alike.
 func (n *Navigator) Anneal(q Query, o Anneal) []Found {
 	o = o.filled()
 	p := n.pond(q, o)
@@ -156,7 +185,6 @@ func (n *Navigator) Anneal(q Query, o Anneal) []Found {
 		population[i] = p.pruned(has)
 	}
 	heat := o.Heat
-	held, sets := make([]float64, size), make([]float64, size)
 	for range o.Rounds {
 		for i := range population {
 			mate := population[random.IntN(len(population))]
@@ -174,19 +202,15 @@ func (n *Navigator) Anneal(q Query, o Anneal) []Found {
 			if d := next.fitness - population[i].fitness; d >= 0 || random.Float64() < math.Exp(d/heat) {
 				population[i] = next
 			}
-			for j, has := range population[i].has {
-				if has {
-					held[j] += population[i].fitness
-					sets[j]++
-				}
-			}
 		}
 		heat *= o.Cooling
 	}
 	scores := map[int32]float64{}
-	for j, node := range p.nodes {
-		if held[j] > 0 {
-			scores[node] = held[j] / (sets[j] + chance)
+	for i := range population {
+		for j, product := range p.products(population[i].has) {
+			if product > 0 {
+				scores[p.nodes[j]] += product / float64(len(population))
+			}
 		}
 	}
 	return n.foundIn(scores, q)

@@ -2,14 +2,11 @@ package toolgraph
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/catalog"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/trace"
 )
 
 // FileSchema names the version of a graph's file.
@@ -165,27 +162,11 @@ func (g *Graph) Encode() ([]byte, error) { return report.MarshalJSON(g.File()) }
 
 // Decode reads what Encode wrote. The error is a *diag.Error in the named file.
 func Decode(file string, data []byte) (*Graph, error) {
-	v, err := trace.ParseValue(data)
-	if err != nil {
-		if e, ok := errors.AsType[*diag.Error](err); ok {
-			e.Pos.File = file
-		}
-		return nil, err
-	}
-	at := diag.Pos{File: file, Line: 1, Col: 1}
-	if schema, _ := v.Lookup("schema"); schema.Text != FileSchema {
-		return nil, diag.New(at, CodeFileSchema, "this is no graph of tools, or one of another version").
-			Note(diag.Pos{}, "`awo tools graph --out DIR` writes graph.json with \"schema\": %q", FileSchema)
-	}
-	var f File
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, diag.New(at, CodeFileShape, "a member of the graph is not what it must be")
-	}
-	g, problem := f.graph()
-	if problem != "" {
-		return nil, diag.New(at, CodeFileShape, "%s", problem)
-	}
-	return g, nil
+	return catalog.Decode(storedGraph, file, data, (*File).graph)
+}
+
+var storedGraph = catalog.Stored{
+	What: "graph of tools", Schema: FileSchema, From: "`awo tools graph --out DIR` writes graph.json", CodeSchema: CodeFileSchema, CodeShape: CodeFileShape,
 }
 
 // graph returns the graph of a file, or what is wrong with it.

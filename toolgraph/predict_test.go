@@ -33,12 +33,16 @@ func TestPredictionFigures(t *testing.T) {
 		set     func(testing.TB) public
 		links   int
 		matched float64
-	}{{toolLinkOS, 1494, .95}, {ultraTool, 598, .88}} {
+		unseen  float64
+	}{{toolLinkOS, 1494, .95, .819}, {ultraTool, 598, .88, .8}} {
 		p := c.set(t)
 		uniform, matched, unseen, unseenUniform := p.m.evaluate(p.pairs, 1)
 		t.Logf("%s: uniform %.3f, matched %.3f [%.3f, %.3f], new tools %.3f and %.3f", p.name, uniform.AUC, matched.AUC, matched.Lo, matched.Hi, unseenUniform.AUC, unseen.AUC)
 		if len(p.pairs) != c.links {
 			t.Errorf("%s has %d links, want %d", p.name, len(p.pairs), c.links)
+		}
+		if unseen.AUC < c.unseen || unseenUniform.AUC < unseen.AUC {
+			t.Errorf("%s: new tools %.3f and %.3f, wanted is %.3f", p.name, unseenUniform.AUC, unseen.AUC, c.unseen)
 		}
 		if matched.AUC < c.matched || uniform.AUC < matched.AUC || matched.Lo > matched.AUC || matched.Hi < matched.AUC {
 			t.Errorf("%s: uniform %.3f, matched %.3f [%.3f, %.3f], wanted is %.2f", p.name, uniform.AUC, matched.AUC, matched.Lo, matched.Hi, c.matched)

@@ -40,14 +40,23 @@ func (g *Graph) produces(f *frame, clusters []int32) {
 	type variety struct {
 		sig, cluster, scope int32
 		kind                kind
+		list                bool
 	}
-	seen := map[variety]bool{}
+	seen, given, again := map[variety]bool{}, map[variety]int32{}, make([]bool, len(f.places))
 	for i := range f.places {
 		p := &f.places[i]
+		v := variety{p.sig, clusters[i], p.scope, p.kind, p.list}
 		if p.out {
 			if p.at.Path == "$" && !f.guessed[p.tool] {
 				continue
 			}
+			// Of places of a tool that match alike the first path counts, and places of a
+			// tool stand in the order of their paths.
+			if given[v] == p.tool+1 {
+				again[i] = true
+				continue
+			}
+			given[v] = p.tool + 1
 			if outs[p.sig] == nil {
 				outSigs = append(outSigs, p.sig)
 			}
@@ -55,11 +64,13 @@ func (g *Graph) produces(f *frame, clusters []int32) {
 			continue
 		}
 		ins[clusters[i]] = true
-		v := variety{p.sig, clusters[i], p.scope, p.kind}
 		if seen[v] {
 			continue
 		}
 		seen[v] = true
+		if isSetting(lexical.Words(p.at.Name())) {
+			continue // nobody is asked for it
+		}
 		if inPlaces[p.sig] == nil {
 			inSigs = append(inSigs, p.sig)
 		}
@@ -74,9 +85,6 @@ func (g *Graph) produces(f *frame, clusters []int32) {
 	best := map[[2]int32]Produce{} // by parameter and tool
 	offer := func(out, in int32) {
 		p := &f.places[out]
-		if isSetting(lexical.Words(f.places[in].at.Name())) {
-			return
-		}
 		m := f.match(p, &f.places[in])
 		if clusters[out] >= 0 && clusters[out] == clusters[in] {
 			m = max(m, joinAt) // they are one parameter, if not by name
@@ -110,6 +118,9 @@ func (g *Graph) produces(f *frame, clusters []int32) {
 	members := map[int32][]int32{}
 	firstIn := map[int32]int32{}
 	for i := range f.places {
+		if f.places[i].out && again[i] {
+			continue
+		}
 		if f.places[i].out && clusters[i] >= 0 && ins[clusters[i]] {
 			members[clusters[i]] = append(members[clusters[i]], int32(i))
 		} else if _, ok := firstIn[clusters[i]]; !ok && !f.places[i].out {
@@ -117,6 +128,9 @@ func (g *Graph) produces(f *frame, clusters []int32) {
 		}
 	}
 	for c, list := range members {
+		if isSetting(lexical.Words(f.places[firstIn[c]].at.Name())) {
+			continue
+		}
 		for _, out := range list {
 			offer(out, firstIn[c])
 		}
@@ -159,6 +173,9 @@ func (g *Graph) cautious(tool int) int {
 // prove lets proven links stand among the producers of a parameter, with their
 // evidence.
 func (g *Graph) prove(kept [][]Produce, clusters []int32, f *frame) {
+	if len(g.Feeds) == 0 {
+		return
+	}
 	index := f.placeIndex()
 	for _, e := range g.Feeds {
 		in, ok := index[placeKey(g.Tools[e.ToTool].Name, false, e.ToPath)]

@@ -1,17 +1,13 @@
 package toolrank
 
 import (
-	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 
 	"github.com/awo-dev/awo/catalog"
-	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/lexical"
 	"github.com/awo-dev/awo/internal/logit"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/trace"
 )
 
 // FileSchema names the version of a ranker's file.
@@ -114,27 +110,11 @@ func numbers(v lexical.Vector) []int {
 
 // Decode reads what Encode wrote. The error is a *diag.Error in the named file.
 func Decode(file string, data []byte) (*Ranker, error) {
-	v, err := trace.ParseValue(data)
-	if err != nil {
-		if e, ok := errors.AsType[*diag.Error](err); ok {
-			e.Pos.File = file
-		}
-		return nil, err
-	}
-	at := diag.Pos{File: file, Line: 1, Col: 1}
-	if schema, _ := v.Lookup("schema"); schema.Text != FileSchema {
-		return nil, diag.New(at, CodeFileSchema, "this is no ranker of tools, or one of another version").
-			Note(diag.Pos{}, "`awo tools subset --out DIR` writes subset.json with \"schema\": %q", FileSchema)
-	}
-	var f File
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, diag.New(at, CodeFileShape, "a member of the ranker is not what it must be")
-	}
-	r, problem := f.ranker()
-	if problem != "" {
-		return nil, diag.New(at, CodeFileShape, "%s", problem)
-	}
-	return r, nil
+	return catalog.Decode(storedRanker, file, data, (*File).ranker)
+}
+
+var storedRanker = catalog.Stored{
+	What: "ranker of tools", Schema: FileSchema, From: "`awo tools subset --out DIR` writes subset.json", CodeSchema: CodeFileSchema, CodeShape: CodeFileShape,
 }
 
 func (f *File) ranker() (*Ranker, string) {

@@ -3,6 +3,8 @@ package toolrank
 import (
 	"math/rand/v2"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // recallAt returns the share of a ranking's tools that are among the first k.
@@ -82,19 +84,15 @@ func (c *Corpus) resample(list []ranking, values []float64, level float64, seed 
 		}
 	}
 	random := rand.New(rand.NewPCG(seed, 0x626f6f74))
-	means := make([]float64, Resamples)
-	for i := range means {
+	lo, hi, _ = stat.Percentiles(random, len(groups), Resamples, level, func(times []float64) (float64, bool) {
 		sum, n := 0.0, 0.0
-		for range groups {
-			g := groups[random.IntN(len(groups))]
-			sum += sums[g]
-			n += counts[g]
+		for i, g := range groups {
+			sum += times[i] * sums[g]
+			n += times[i] * counts[g]
 		}
-		means[i] = sum / n
-	}
-	slices.Sort(means)
-	tail := (1 - level) / 2
-	return means[int(tail*Resamples)], means[int((1-tail)*Resamples)-1], len(groups)
+		return sum / n, true
+	})
+	return lo, hi, len(groups)
 }
 
 // chooseK returns the smallest k whose recall on left-out training tasks has a lower

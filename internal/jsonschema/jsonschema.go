@@ -20,6 +20,7 @@ import (
 const (
 	MaxReferences   = 20  // in a row
 	MaxAlternatives = 200 // schemas of one place
+	maxPassed       = 200 // references on one way down
 )
 
 // combining are the keywords whose schemas describe the same value.
@@ -74,6 +75,24 @@ func Pointer(root trace.Value, ref string) (trace.Value, bool) {
 func Reference(schema trace.Value) (string, bool) {
 	ref, ok := schema.Lookup("$ref")
 	return ref.Text, ok && ref.Kind == trace.String
+}
+
+// Follow follows the references of a schema, beyond those that were passed on the way to
+// it, until one refers to nothing more: for walks that go down into schemas which may
+// hold themselves. It gives null for what leads nowhere or to where the walk came
+// from, and what was passed then.
+func Follow(root, schema trace.Value, passed []string) (trace.Value, []string) {
+	for {
+		ref, ok := Reference(schema)
+		if !ok {
+			return schema, passed
+		}
+		if slices.Contains(passed, ref) || len(passed) == maxPassed {
+			return trace.Value{}, passed
+		}
+		passed = append(passed[:len(passed):len(passed)], ref)
+		schema, _ = Pointer(root, ref)
+	}
 }
 
 // Resolve follows the references of a schema until one refers to nothing more. It

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,26 @@ func TestInlineBounds(t *testing.T) {
 		got, whole := Inline(v, v)
 		if whole || len(got.AppendCanonical(nil)) > 200_000 {
 			t.Errorf("%s: %d bytes, whole: %v", name, len(got.AppendCanonical(nil)), whole)
+		}
+	}
+}
+
+// TestFollow: what a walk came from is not entered again, and a chain of references ends.
+func TestFollow(t *testing.T) {
+	root := parse(t, `{"a":{"$ref":"#/b"},"b":{"$ref":"#/c"},"c":{"type":"string"},"loop":{"$ref":"#/loop"}}`)
+	ref := func(to string) trace.Value {
+		return trace.NewObject(trace.Member{Name: "$ref", Value: trace.NewString(to)})
+	}
+	got, passed := Follow(root, ref("#/a"), nil)
+	if kind, _ := got.Lookup("type"); kind.Text != "string" || !slices.Equal(passed, []string{"#/a", "#/b", "#/c"}) {
+		t.Errorf("%v by %v", got, passed)
+	}
+	if again, _ := Follow(root, ref("#/b"), passed); again.Kind != trace.Null {
+		t.Errorf("what was passed is entered again: %v", again)
+	}
+	for _, to := range []string{"#/loop", "#/nowhere", "elsewhere.json#/a"} {
+		if got, _ := Follow(root, ref(to), nil); got.Kind != trace.Null {
+			t.Errorf("%s: %v", to, got)
 		}
 	}
 }

@@ -40,7 +40,7 @@ type Redactor struct {
 // New returns a redactor with a key, of which nothing can be learnt from what is
 // redacted. A short key can be guessed: see MinKey.
 func New(key []byte) *Redactor {
-	return &Redactor{mac: hmac.New(sha256.New, key), words: map[string]string{}}
+	return &Redactor{mac: hmac.New(sha256.New, key), words: map[string]string{}, kept: map[string]bool{}}
 }
 
 // Trajectory redacts t in place. Kept are:
@@ -84,14 +84,16 @@ func (r *Redactor) Trajectory(t *trace.Trajectory) {
 func (r *Redactor) keepDefined(def *trace.ToolDef) {
 	for _, raw := range []trace.Raw{def.Input, def.Output} {
 		if schema, err := trace.ParseValue([]byte(raw.Text())); err == nil {
-			r.keepSchema(schema)
+			r.Keep(schema)
 		}
 	}
 }
 
-func (r *Redactor) keepSchema(v trace.Value) {
+// Keep keeps the names and values that a schema lists as they are, until the next
+// trajectory.
+func (r *Redactor) Keep(v trace.Value) {
 	for _, e := range v.Elems {
-		r.keepSchema(e)
+		r.Keep(e)
 	}
 	for _, m := range v.Members {
 		switch m.Name {
@@ -106,7 +108,7 @@ func (r *Redactor) keepSchema(v trace.Value) {
 				r.kept[p.Name] = true
 			}
 		}
-		r.keepSchema(m.Value)
+		r.Keep(m.Value)
 	}
 }
 
@@ -117,7 +119,7 @@ func (r *Redactor) raw(raw trace.Raw) trace.Raw {
 	}
 	text := raw.Text()
 	if v, ok := structured(text); ok {
-		return trace.TextOf(string(r.value(v).AppendCanonical(nil)))
+		return trace.TextOf(string(r.Value(v).AppendCanonical(nil)))
 	}
 	return trace.TextOf(r.Text(text))
 }
@@ -132,14 +134,19 @@ func (r *Redactor) arguments(c *trace.Call) trace.Raw {
 	if err != nil {
 		return trace.TextOf(r.Text(c.Args.Text()))
 	}
+	return trace.JSONOf(r.Arguments(v).AppendCanonical(nil))
+}
+
+// Arguments redacts the arguments of a call, whose names are kept.
+func (r *Redactor) Arguments(v trace.Value) trace.Value {
 	if v.Kind != trace.Object {
-		return trace.JSONOf(r.value(v).AppendCanonical(nil))
+		return r.Value(v)
 	}
 	members := make([]trace.Member, len(v.Members))
 	for i, m := range v.Members {
-		members[i] = trace.Member{Name: m.Name, Value: r.value(m.Value)}
+		members[i] = trace.Member{Name: m.Name, Value: r.Value(m.Value)}
 	}
-	return trace.JSONOf(trace.NewObject(members...).AppendCanonical(nil))
+	return trace.NewObject(members...)
 }
 
 // structured returns the object or array that a text holds.
@@ -152,12 +159,13 @@ func structured(text string) (trace.Value, bool) {
 	return v, err == nil
 }
 
-// value redacts a JSON value.
-func (r *Redactor) value(v trace.Value) trace.Value {
+// Value redacts a JSON value. A text that holds an object or an array is gone through as
+// such.
+func (r *Redactor) Value(v trace.Value) trace.Value {
 	switch v.Kind {
 	case trace.String:
 		if inner, ok := structured(v.Text); ok {
-			return trace.NewString(string(r.value(inner).AppendCanonical(nil)))
+			return trace.NewString(string(r.Value(inner).AppendCanonical(nil)))
 		}
 		return trace.NewString(r.Text(v.Text))
 	case trace.Number:
@@ -165,13 +173,13 @@ func (r *Redactor) value(v trace.Value) trace.Value {
 	case trace.Array:
 		elems := make([]trace.Value, len(v.Elems))
 		for i, e := range v.Elems {
-			elems[i] = r.value(e)
+			elems[i] = r.Value(e)
 		}
 		return trace.Value{Kind: trace.Array, Elems: elems}
 	case trace.Object:
 		members := make([]trace.Member, len(v.Members))
 		for i, m := range v.Members {
-			members[i] = trace.Member{Name: r.name(m.Name), Value: r.value(m.Value)}
+			members[i] = trace.Member{Name: r.name(m.Name), Value: r.Value(m.Value)}
 		}
 		return trace.NewObject(members...)
 	}

@@ -405,7 +405,7 @@ func wrapAt(s string, width int) []string {
 // broken is where a name is broken that a line ends with: behind the last mark between two
 // words of it, if that leaves half of the line.
 func broken(s string) string {
-	if i := strings.LastIndexAny(s, "_-./"); i >= len(s)/2 {
+	if i := strings.LastIndexAny(s, "_/"); i >= len(s)/2 {
 		return s[:i+1]
 	}
 	return s

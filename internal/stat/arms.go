@@ -55,10 +55,23 @@ func (a Arms) Intervals(o Options) ArmIntervals {
 	out := ArmIntervals{Difference: studentized(difference, err, differences, t, c, o.Level)}
 	if ratio, err := logRatioOf(t.ratio, t.err, c.ratio, c.err); bad(ratio) {
 		out.Ratio = NoInterval("a ratio needs figures above 0")
+	} else if least := min(above(t.num), above(c.num)); least < MinClusters {
+		// Resamples without a unit above 0 have no ratio, and the others look surer than they are.
+		out.Ratio = NoInterval(fmt.Sprintf("a ratio needs at least %d units above 0 in each arm, one has %d", MinClusters, least))
 	} else if out.Ratio = studentized(ratio, err, ratios, t, c, o.Level); out.Ratio.Known() {
 		out.Ratio.Lo, out.Ratio.Hi = math.Exp(out.Ratio.Lo), math.Exp(out.Ratio.Hi)
 	}
 	return out
+}
+
+// above counts the figures above 0.
+func above(figures []float64) (n int) {
+	for _, x := range figures {
+		if x > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 func bad(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }

@@ -130,6 +130,18 @@ func TestSequenceHolds(t *testing.T) {
 	}
 }
 
+// TestRareRatio: of what hardly any unit has there is a difference and no ratio.
+func TestRareRatio(t *testing.T) {
+	var rare Arms
+	for i := range 100 {
+		rare.Treated.Num, rare.Treated.Den = append(rare.Treated.Num, float64(i%30/29)), append(rare.Treated.Den, 1)
+		rare.Control.Num, rare.Control.Den = append(rare.Control.Num, float64(i/99)), append(rare.Control.Den, 1)
+	}
+	if in := rare.Intervals(Options{}); !in.Difference.Known() || in.Ratio.Known() {
+		t.Errorf("of 3 and 1 of 100: %+v", in)
+	}
+}
+
 func TestArmsRefuse(t *testing.T) {
 	few := Arms{ClusterRatio{Num: []float64{1, 2, 3, 4}, Den: []float64{1, 1, 1, 1}}, ClusterRatio{Num: []float64{1, 2, 3, 4, 5}, Den: []float64{1, 1, 1, 1, 1}}}
 	if in := few.Intervals(Options{}); in.Difference.Known() || in.Ratio.Known() {

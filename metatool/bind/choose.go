@@ -114,7 +114,7 @@ func (c *chooser) walk(k int) string {
 	n, s := &c.seen.steps[k], &c.plan.steps[k]
 	w := s.walk
 	switch {
-	case !w.flat || w.from >= c.first && c.plan.steps[w.from].walk != nil:
+	case !w.flat, w.from >= c.first && c.plan.steps[w.from].walk != nil && !s.readOnly:
 		return "fan-out-nested"
 	case c.isListInput(k):
 		return "" // choose asks whether the list was known

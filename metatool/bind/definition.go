@@ -71,7 +71,7 @@ type Evidence struct {
 //	step-folded             a rule made one step of several calls
 //	unknown-before-chain    only the model, or a call inside the chain, knew the argument
 //	fan-out-varies          the calls of a fan-out differ in an argument that the list does not give
-//	fan-out-nested          the list cannot be walked: it stands in a list of results, or the argument inside another
+//	fan-out-nested          the list cannot be walked: the argument stands inside another, or the calls write and the list stands in a list of results
 //	fan-out-unproven        agents often call with what is not in the list
 //	fan-out-partial         the calls write, and not every run took the whole list
 //	fan-out-extra           walking the whole list makes too many calls that nobody made

@@ -140,7 +140,7 @@ type occurrence struct {
 	*viewer
 	plan    *plan
 	calls   [][]int        // by step
-	results []*trace.Value // by step; nil if it is not one call with a result
+	results []*trace.Value // by step: of a walk a list; nil if a call has no result, or several have
 }
 
 func (v *viewer) occurrence(number int, at *candidate.Occurrence) occurrenceSeen {
@@ -167,11 +167,29 @@ func (v *viewer) occurrence(number int, at *candidate.Occurrence) occurrenceSeen
 		}
 	}
 	for k := range p.steps {
+		if p.steps[k].walk != nil {
+			o.results[k] = o.listed(k)
+		}
+	}
+	for k := range p.steps {
 		o.step(k, &out.steps[k])
 	}
 	out.needed = o.needed()
 	o.findUses(out.steps)
 	return out
+}
+
+// listed returns the results of all calls of a walk, nil if one has none.
+func (o *occurrence) listed(k int) *trace.Value {
+	list := trace.Value{Kind: trace.Array}
+	for _, c := range o.calls[k] {
+		result, ok := o.result(c)
+		if !ok {
+			return nil
+		}
+		list.Elems = append(list.Elems, result)
+	}
+	return &list
 }
 
 // step looks at the arguments of a step.

@@ -42,7 +42,7 @@ type listWalk struct {
 	judgment *dataflow.Judgment // nil if the link was not judged
 	from     int                // the step that gives the list, -1 for an input
 	argument string             // that takes what the elements hold
-	list     jsonpath.Path      // selects the elements in the result
+	list     jsonpath.Path      // selects the elements in the result, of a walk in each
 	element  jsonpath.Path      // the value in an element
 	flat     bool               // the link is one from a list to a top-level argument
 	each     metatool.Binding   // with flat: gives the list
@@ -144,7 +144,8 @@ func (p *planner) plan(c *candidate.Candidate) *plan {
 		}
 		s.tool, s.name = c.Pattern[i].Tool, c.Pattern[i].Name
 		if link := c.Pattern[i].Each; link != nil {
-			s.walk = p.listWalk(link, c.Pattern[i].From)
+			from := c.Pattern[i].From
+			s.walk = p.listWalk(link, from, from >= 0 && out.steps[from].walk != nil)
 		}
 	}
 	if c.Pattern != nil {
@@ -180,7 +181,7 @@ func (p *planner) patternEffects(out *plan) {
 	}
 }
 
-func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
+func (p *planner) listWalk(link *dataflow.Link, from int, nested bool) *listWalk {
 	w := &listWalk{link: link, from: from}
 	path, err := jsonpath.Parse(link.From.Path)
 	last := -1
@@ -196,6 +197,9 @@ func (p *planner) listWalk(link *dataflow.Link, from int) *listWalk {
 	}
 	w.flat, w.list, w.element = true, path[:last+1], path[last+1:]
 	w.each = metatool.Binding{Kind: metatool.BindStep, Step: from, Path: w.list}
+	if nested {
+		w.each.Path = append(jsonpath.Path{{Kind: jsonpath.Each}}, w.list...)
+	}
 	w.binding = wrap(link, metatool.Binding{Kind: metatool.BindElement, Path: w.element})
 	for _, g := range p.byParam[link.To] {
 		if g.Link == link && g.Choice.Kind == dataflow.Each {

@@ -72,7 +72,7 @@ func (w *writer) step(k int) {
 		w.expect(&b, !chosen.optional)
 	}
 	if s.Each != nil && s.Each.Kind == metatool.BindStep {
-		w.expectList(s.Each)
+		w.expectList(k)
 	}
 }
 
@@ -251,7 +251,7 @@ func schemaType(k trace.Kind) string {
 func (w *writer) list(k int) *metatool.Binding {
 	walk := w.plan.steps[k].walk
 	if !w.isListInput(k) {
-		return &metatool.Binding{Kind: metatool.BindStep, Step: walk.from - w.first, Path: walk.list}
+		return &metatool.Binding{Kind: metatool.BindStep, Step: walk.from - w.first, Path: walk.each.Path}
 	}
 	a := w.seen.steps[k].argument(walk.argument)
 	name := inputName(walk.argument+"_list", k-w.first, w.taken)
@@ -280,9 +280,10 @@ func (w *writer) expect(b *metatool.Binding, always bool) {
 }
 
 // expectList notes that the list of a fan-out is there, be it empty.
-func (w *writer) expectList(b *metatool.Binding) {
-	i := slices.IndexFunc(b.Path, func(s jsonpath.Step) bool { return s.Kind == jsonpath.Each })
-	w.expectPath(b.Step, b.Path[:max(i, 0)])
+func (w *writer) expectList(k int) {
+	walk := w.plan.steps[k].walk
+	i := slices.IndexFunc(walk.list, func(s jsonpath.Step) bool { return s.Kind == jsonpath.Each })
+	w.expectPath(walk.from-w.first, walk.list[:max(i, 0)])
 }
 
 func (w *writer) expectPath(step int, path jsonpath.Path) {

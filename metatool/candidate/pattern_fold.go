@@ -100,10 +100,21 @@ func (s *symbols) lists(u *dataflow.Use) []origin {
 			continue
 		}
 		if link, ok := s.link(u, from); ok {
-			list = append(list, origin{link, from.Call})
+			if o := (origin{link, s.firstOf(from.Call)}); !slices.Contains(list, o) {
+				list = append(list, o)
+			}
 		}
 	}
 	return list
+}
+
+// firstOf returns the first call of the step that a call is in: lists in the results of
+// all calls of a walk are one list.
+func (s *symbols) firstOf(call int) int {
+	if call < len(s.stepOf) && s.stepOf[call] >= 0 {
+		return s.steps[s.folds[s.stepOf[call]].first].call
+	}
+	return call
 }
 
 // shared returns the elements of a that are in b.
@@ -121,6 +132,9 @@ func shared(a, b []origin) []origin {
 // and reports whether there is one.
 func (s *symbols) isWhole(f *fold) bool {
 	f.common = slices.DeleteFunc(f.common, func(o origin) bool {
+		if step := s.stepOf[o.call]; step >= 0 && s.folds[step].n > 1 {
+			return true
+		}
 		path, err := jsonpath.Parse(s.p.set.Links[o.link].From.Path)
 		result, ok := s.t.Calls[o.call].ResultValue()
 		return err != nil || !ok || len(path.Eval(result)) != f.n

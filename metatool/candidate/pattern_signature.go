@@ -218,17 +218,18 @@ func (f *forms) make(s *signature, at uint8, each uint16) int32 {
 func (f *forms) inside(s *signature, i int, at uint8, each uint16, copied bool) (from formArg, ok, walks bool) {
 	a := &s.args[i]
 	for _, source := range a.sources {
-		if source.before > at || source.copied != copied || each&(1<<(source.before-1)) != 0 {
+		if source.before > at || source.copied != copied {
 			continue
 		}
+		nested := each&(1<<(source.before-1)) != 0 // what a walk returned can only be walked
 		found := formArg{param: a.param, link: source.link, before: source.before}
 		mayWalk := f.walk[source.link] && f.p.tools[s.tool].readOnly
 		switch {
 		case s.many && i == s.each:
-			if f.walk[source.link] {
+			if f.walk[source.link] && !(nested && !f.p.tools[s.tool].readOnly) {
 				return found, true, true
 			}
-		case f.pick[source.link] && !(mayWalk && !f.p.judged):
+		case !nested && f.pick[source.link] && !(mayWalk && !f.p.judged):
 			return found, true, false
 		case mayWalk:
 			return found, true, true

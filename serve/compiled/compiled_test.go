@@ -378,7 +378,7 @@ const attached = `text {"prefetched":[{"tool":"get_order","arguments":{"order_id
 
 func TestPrefetch(t *testing.T) {
 	dir := t.TempDir()
-	recording, err := serve.NewRecording(dir, true, "")
+	recording, err := serve.NewRecording(dir, serve.RedactSecrets, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func listed(t *testing.T, c *servetest.Client) (names []string) {
 
 func TestLazyCall(t *testing.T) {
 	dir := t.TempDir()
-	recording, err := serve.NewRecording(dir, true, "")
+	recording, err := serve.NewRecording(dir, serve.RedactSecrets, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestHideAndSubset(t *testing.T) {
 // TestControl: the control arm gets the servers' tools alone.
 func TestControl(t *testing.T) {
 	dir := t.TempDir()
-	recording, err := serve.NewRecording(dir, true, "")
+	recording, err := serve.NewRecording(dir, serve.RedactSecrets, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func (guess) Next(done []compiled.Done) (string, trace.Value, bool) {
 
 func TestPredict(t *testing.T) {
 	dir := t.TempDir()
-	recording, err := serve.NewRecording(dir, true, "")
+	recording, err := serve.NewRecording(dir, serve.RedactSecrets, "")
 	if err != nil {
 		t.Fatal(err)
 	}

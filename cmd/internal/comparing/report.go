@@ -1,6 +1,7 @@
 package comparing
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -134,6 +135,8 @@ func unitsNeeded(e *estimateJSON) report.Paragraph {
 }
 
 func toolTable(tools []toolJSON) *report.Table {
+	tools = slices.Clone(tools)
+	slices.SortStableFunc(tools, func(a, b toolJSON) int { return cmp.Compare(b.Uses, a.Uses) })
 	table := report.TableOf("meta-tools", "", tools, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "advice", Words: true},
@@ -154,11 +157,14 @@ func toolTable(tools []toolJSON) *report.Table {
 		{Key: "over_use", Title: "over-use a session", Rank: 3, Interval: true, Align: report.Right, Cell: report.By(func(t *toolJSON) report.Cell { return interval(t.OverUse) })},
 		{Key: "reason", Max: 50, Wrap: true, Words: true},
 	})
+	table.Brief = 5
 	table.Note("Sessions with a use: of those in which it was used, or its calls were made one by one. Turns saved: steps less one of uses that completed, less calls that the agent made again: an upper bound. Over-use: uses and places of a session, less the places of one without.")
 	return table
 }
 
 func ruleTable(rules []ruleJSON) *report.Table {
+	rules = slices.Clone(rules)
+	slices.SortStableFunc(rules, func(a, b ruleJSON) int { return cmp.Compare(b.Reads, a.Reads) })
 	table := report.TableOf("prefetch", "", rules, []report.Column{
 		{Key: "id", Title: "rule", Max: 42},
 		{Key: "advice", Words: true},
@@ -172,6 +178,7 @@ func ruleTable(rules []ruleJSON) *report.Table {
 		{Key: "promised", Unit: "%", Align: report.Right, Rank: 3, Cell: report.By(func(r *ruleJSON) report.Cell { return report.ShareOf(r.Promised, 1) })},
 		{Key: "reason", Max: 50, Wrap: true, Words: true},
 	})
+	table.Brief = 5
 	table.Note("Precision: of reads that were not attached, those that the agent asked for. Whether it uses what is attached, nobody sees.")
 	return table
 }

@@ -123,7 +123,7 @@ func replayAnswer(out ReplayJSON) string {
 // firstFigures shows the predictors by what they save.
 func firstFigures(out ReplayJSON) *report.Table {
 	return report.TableOf("predictors", "", out.Predictors, []report.Column{
-		{Key: "predictor", Words: true},
+		{Key: "predictor", Title: "predicted by", Words: true},
 		{Key: "fired", Title: "calls made"},
 		{Key: "right", Title: "turns avoided"},
 		{Key: "precision", Title: "right", Unit: "%"},
@@ -154,7 +154,7 @@ func (s *replayStudy) about(out ReplayJSON) report.Paragraph {
 
 func rankingTable(out ReplayJSON) *report.Table {
 	t := report.TableOf("ranking", "", out.Predictors, []report.Column{
-		{Key: "predictor", Words: true},
+		{Key: "predictor", Title: "predicted by", Words: true},
 		{Key: "n", Title: "turns"},
 		{Key: "top1", Title: "first right", Unit: "%"},
 		{Key: "top1_interval", From: "intervals.top1", Title: "95 % interval", Unit: "%", Align: report.Right},
@@ -172,7 +172,7 @@ func rankingTable(out ReplayJSON) *report.Table {
 
 func firingTable(out ReplayJSON) *report.Table {
 	t := report.TableOf("firing", "", out.Predictors, []report.Column{
-		{Key: "predictor", Words: true},
+		{Key: "predictor", Title: "predicted by", Words: true},
 		{Key: "theta", Title: "from score", Digits: 2},
 		{Key: "fired", Title: "calls made"},
 		{Key: "right", Title: "turns avoided"},
@@ -218,7 +218,7 @@ func fillingTable(out ReplayJSON) *report.Table {
 		}
 	}
 	t := report.TableOf("filling", "", rows, []report.Column{
-		{Key: "predictor", Words: true}, {Key: "source", Title: "arguments from", Words: true}, {Key: "tried"}, {Key: "right"},
+		{Key: "predictor", Title: "predicted by", Words: true}, {Key: "source", Title: "arguments from", Words: true}, {Key: "tried"}, {Key: "right"},
 	})
 	t.Note("Of arguments at turns where the tool was right.")
 	return t
@@ -246,7 +246,7 @@ func replaySweepTable(out ReplayJSON) *report.Table {
 		}
 	}
 	t := report.TableOf("sweep", "", shown, []report.Column{
-		{Key: "predictor", Words: true},
+		{Key: "predictor", Title: "predicted by", Words: true},
 		{Key: "alpha", Digits: 1},
 		{Key: "theta", Title: "from score", Digits: 2},
 		{Key: "fired", Title: "calls made"},

@@ -99,7 +99,7 @@ session and ended with it.`,
 	f.Bool("check", false, "connect to all servers, say what they are, and end; exit code 1 if one is not ready")
 	f.Var(cli.NewChoice("none", "claude", "cursor", "vscode"), "print-config", "print what this `CLIENT`'s configuration needs to start awo, and end")
 	f.String("record", "", "write each session into this `FOLDER`, as DATE/SESSION.jsonl")
-	f.Var(cli.NewChoice("secrets", "none"), "redact", "what recordings leave out: `WHAT` looks like a credential becomes a keyed hash, or nothing")
+	f.Var(cli.NewChoice("secrets", "words", "none"), "redact", "what becomes keyed hashes in recordings: `WHAT` is secrets (what looks like a credential), words (every word, as of awo convert --redact) or none")
 	f.String("key-file", "", "the key of the hashes is in this `FILE`, in place of FOLDER/.key")
 	f.String("listen", "", "serve HTTP on this `ADDRESS`, at /mcp")
 	f.String("tokens", "", "let in who bears a token of this `FILE`, a line NAME TOKEN each; needed unless the address is this machine's")
@@ -156,7 +156,7 @@ func run(a *cli.App, j *cli.Job, o options) error {
 		so.IDs = map[string]string{"CLAUDE_CODE_SESSION_ID": id}
 	}
 	if o.Record != "" {
-		if so.Recording, err = serve.NewRecording(o.Record, o.Redact == "secrets", o.KeyFile); err != nil {
+		if so.Recording, err = serve.NewRecording(o.Record, serve.Redact(o.Redact), o.KeyFile); err != nil {
 			return cli.FileProblem(o.Record, err)
 		}
 	}

@@ -159,3 +159,29 @@ func TestExpandBesideOthers(t *testing.T) {
 	formattest.CheckConsistent(t, x)
 	formattest.WantLines(t, "the calls", formattest.Brief(x), []string{"a@0 ok 1", "p@1 unknown -", "q@2 unknown -", "b@3 ok 3", "c@4 unknown -"})
 }
+
+// TestRelayLine: what a relay lists by itself are definitions like those that the agent
+// asked for, and a recording that says so is incomplete.
+func TestRelayLine(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "log.jsonl")
+	formattest.WriteFile(t, file, `{"time":"2026-01-02T10:00:00Z","session":"s","direction":"server","peer":"agent","answered_by":"awo","awo":{"version":"v1","incomplete":true },"message":{"jsonrpc":"2.0","result":{"tools":[{"name":"a","annotations":{"readOnlyHint":true}}]}}}
+`+asks("s", 0, 1, "a")+"\n"+answers("s", 10, 1)+"\n")
+	r, err := trace.Open([]string{file}, trace.Options{Formats: formats.All})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	n := 0
+	for x, err := range r.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if len(x.Tools) != 1 || !strings.Contains(x.Tools[0].Annotations.Text(), "readOnlyHint") || len(x.Calls) != 1 || fmt.Sprint(x.Anomalies.ByCode) != "map[recording-incomplete:1 turns-assumed:1]" {
+			t.Errorf("%d definitions, %d calls, anomalies %v", len(x.Tools), len(x.Calls), x.Anomalies.ByCode)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d trajectories", n)
+	}
+}
