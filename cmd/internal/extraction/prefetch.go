@@ -7,7 +7,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -24,7 +23,11 @@ func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 	if o.Holdout > 0 {
 		source = backtest.Side(source, trace.ByTask(o.Holdout, o.Seed), trace.SideTrain)
 	}
-	learn := func(source compile.Source, links *dataflow.Set, threshold float64) (*stored.File, error) {
+	links := c.Set // of the source
+	if c.plans != nil {
+		links = nil // those of all agents together are not those of one
+	}
+	learn := func(source compile.Source, threshold float64) (*stored.File, error) {
 		learnt, err := backtest.LearnReads(source, links, backtest.Options{
 			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
 			Declared: func() backtest.Declarations { return prediction.NewEffects(set, true) },
@@ -38,14 +41,14 @@ func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 		if o.Prefetch == 0 {
 			return nil, nil
 		}
-		return learn(source, c.Set, o.Prefetch)
+		return learn(source, o.Prefetch)
 	}
 	var all *stored.File
 	for i, p := range c.plans {
 		if p.prefetch == 0 {
 			continue
 		}
-		f, err := learn(backtest.OfAgent(source, c.agents, i), nil, p.prefetch)
+		f, err := learn(backtest.OfAgent(source, c.agents, i), p.prefetch)
 		if err != nil {
 			return nil, err
 		}
