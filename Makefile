@@ -63,7 +63,7 @@ serve-check:
 	npm install --no-audit --no-fund --loglevel=error $(NODE_PACKAGES) && \
 	{ node_modules/node/bin/node --version >/dev/null 2>&1 || (cd node_modules/node && node installArchSpecificPackage.js) || true; } && \
 	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: skipped, Node 22 could not be had from npm"; exit 0;; esac && \
-	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance' ./serve
+	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance|TestLoop' ./serve
 
 ## serve-goals: what `awo serve` costs against a direct connection, in one run
 serve-goals: build

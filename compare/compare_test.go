@@ -55,7 +55,7 @@ func (s *runs) session(arm, words string) *trace.Trajectory {
 			call("find", trace.OriginModel, "", "{}")
 			call("get", trace.OriginPrefetch, "p1", "{}")
 			if word == "given" {
-				t.Calls[find].Attached = trace.TextOf(fmt.Sprintf(`{"prefetched":[{"tool":"get","arguments":{"q":%d},"result":{}}]}`, s.n))
+				t.Calls[find].Attached = trace.TextOf(fmt.Sprintf(`{"%s":[{"tool":"get","arguments":{"q":%d},"result":{}}]}`, []string{"read_ahead", "prefetched"}[s.n%2], s.n))
 			}
 		default:
 			call(word, trace.OriginModel, "", "{}")

@@ -182,7 +182,11 @@ func isAttached(t *trace.Trajectory, i int) bool {
 		return false
 	}
 	args, _ := read.ArgsValue()
-	for _, e := range text.Member("prefetched").Elems {
+	list := text.Member("read_ahead")
+	if list.Kind == trace.Null {
+		list = text.Member("prefetched") // as gateways before wrote it
+	}
+	for _, e := range list.Elems {
 		if e.Member("tool").Text == read.Tool.Value() && e.Member("arguments").Equal(args) {
 			return true
 		}

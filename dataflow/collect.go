@@ -58,6 +58,7 @@ type collection struct {
 	listRoom []candidate // sources of one use
 	isFull   map[int32]bool
 	crowded  int // values at places for which there is no room
+	deep     int // values at places that stand too deep
 	unread   int // texts too far inside others to be looked through
 	given    map[toolKey]bool
 	pairs    map[[2]int32]int32
@@ -133,6 +134,7 @@ func (c *collection) collect(t *trace.Trajectory) *Flow {
 	c.finish()
 	if t.Reached != nil {
 		t.NoteBound(bounds.PlacesBound, c.crowded)
+		t.NoteBound(bounds.StepsBound, c.deep)
 		t.NoteBound(bounds.ValuesBound, len(c.isFull))
 		t.NoteBound(bounds.TextInTextBound, c.unread)
 	}
@@ -379,7 +381,11 @@ func (c *collection) wantText(id int32) {
 // noRoom notes a value at a place for which there is no room.
 func (c *collection) noRoom() {
 	c.flow.dropped++
-	c.crowded++
+	if c.places.deep {
+		c.deep++
+	} else {
+		c.crowded++
+	}
 }
 
 // release lets go of the trajectory, keeping scratch memory.
@@ -403,7 +409,7 @@ func (c *collection) release() {
 	clear(c.dates)
 	clear(c.numbers)
 	clear(c.isFull)
-	c.crowded, c.unread = 0, 0
+	c.crowded, c.deep, c.unread = 0, 0, 0
 	clear(c.given)
 	clear(c.pairs)
 }

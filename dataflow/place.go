@@ -17,6 +17,7 @@ type places struct {
 	roots map[rootKey]int32
 	epoch uint32 // counts trajectories; marks what the current one has met
 	met   int    // places met in the current trajectory
+	deep  bool   // the newest place that was refused stands too deep
 }
 
 type rootKey struct {
@@ -85,13 +86,13 @@ func (p *places) add(n place) int32 {
 }
 
 // meet marks a place as met in this trajectory, or returns 0 when there are too
-// many.
+// many, or it stands too deep.
 func (p *places) meet(at int32) int32 {
 	n := &p.nodes[at]
 	if n.epoch == p.epoch {
 		return at
 	}
-	if p.met >= bounds.Places || n.depth > jsonpath.MaxSteps {
+	if p.deep = n.depth > bounds.Steps; p.deep || p.met >= bounds.Places {
 		return 0
 	}
 	p.met++

@@ -18,24 +18,24 @@ func (p *Predictor) Avoided(h *History, theta float64, gate Gate) (avoided []boo
 	if offered := availableTools(h.t); offered != nil {
 		asked.options.Available = offered
 	}
-	var events []Event
+	var past Past
 	decisions := h.Decisions()
 	for i := range decisions {
 		d := &decisions[i]
 		failed := d.Status == trace.StatusFailed
-		if d.State != StateInside && gate.Allows(events) {
+		if d.State != StateInside && gate.AllowsAfter(&past) {
 			if f, ok := asked.Fire(h, d); ok && f.Score >= theta {
-				events = append(events, Event{Inertial: true})
-				if h.right(d, f.Place.Tool, &f.Fill) {
+				right := h.right(d, f.Place.Tool, &f.Fill)
+				past.Add(Event{Inertial: true, Failed: right && failed})
+				if right {
 					avoided[h.calls[d.Call]] = true
-					events[len(events)-1].Failed = failed
 					continue
 				}
 				wrong++
 			}
 		}
 		if !d.None() {
-			events = append(events, Event{Failed: failed})
+			past.Add(Event{Failed: failed})
 		}
 	}
 	return avoided, wrong

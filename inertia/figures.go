@@ -64,43 +64,42 @@ func (f *Fired) Precision() float64 { return float64(f.Right) / float64(f.Fired)
 // wrong call is charged, and the recorded turn follows it as a turn of the model.
 func Fire(runs []Replayed, theta float64, gate Gate) Fired {
 	f := Fired{Theta: theta, Wrong: map[WrongClass]int{}}
-	var events []Event
 	for i := range runs {
-		events = f.fire(runs[i].Verdicts, gate, events[:0])
+		f.fire(runs[i].Verdicts, gate)
 	}
 	return f
 }
 
-func (f *Fired) fire(verdicts []Verdict, gate Gate, events []Event) []Event {
+func (f *Fired) fire(verdicts []Verdict, gate Gate) {
+	var past Past
 	for i := range verdicts {
 		v := &verdicts[i]
 		failed := v.Status == trace.StatusFailed
 		if v.Inside {
-			events = append(events, Event{Failed: failed})
+			past.Add(Event{Failed: failed})
 			continue
 		}
 		f.Turns++
-		fires := v.Fires && v.Score >= f.Theta && (gate.Allows(events) || v.Forced)
+		fires := v.Fires && v.Score >= f.Theta && (gate.AllowsAfter(&past) || v.Forced)
 		if fires {
 			f.Fired++
 		}
 		switch {
 		case fires && v.Right:
 			f.Right++
-			events = append(events, Event{Inertial: true, Failed: failed})
+			past.Add(Event{Inertial: true, Failed: failed})
 			continue
 		case fires:
 			f.Wrong[v.Wrong]++
 			if v.Wrong == WrongArgument {
 				f.By[v.By]++
 			}
-			events = append(events, Event{Inertial: true})
+			past.Add(Event{Inertial: true})
 		}
 		if !v.None {
-			events = append(events, Event{Failed: failed})
+			past.Add(Event{Failed: failed})
 		}
 	}
-	return events
 }
 
 // Thresholds returns the scores at which something changes, ascending, at most

@@ -20,8 +20,34 @@ type Gate struct {
 // (AutoTool, section 4.4).
 const DefaultShare = 0.3
 
-// Allows reports whether the next call may be inertial.
+// Past is what a gate asks of the calls so far: their counts and the last of them. It has
+// one size however long a trajectory is, so that a gate costs the same at every call. The
+// zero value is a trajectory that has just begun.
+type Past struct {
+	calls, inertial int
+	last            Event
+}
+
+// Add appends a call to the past.
+func (p *Past) Add(e Event) {
+	p.calls++
+	if e.Inertial {
+		p.inertial++
+	}
+	p.last = e
+}
+
+// Allows reports whether the next call may be inertial after a history.
 func (g Gate) Allows(history []Event) bool {
+	var p Past
+	for _, e := range history {
+		p.Add(e)
+	}
+	return g.AllowsAfter(&p)
+}
+
+// AllowsAfter is Allows of a history that was added call by call.
+func (g Gate) AllowsAfter(p *Past) bool {
 	if g.Open {
 		return true
 	}
@@ -29,20 +55,10 @@ func (g Gate) Allows(history []Event) bool {
 	if share == 0 {
 		share = DefaultShare
 	}
-	inertial := 1
-	for _, e := range history {
-		if e.Inertial {
-			inertial++
-		}
-	}
-	if float64(inertial) > share*float64(len(history)+1) {
+	if float64(p.inertial+1) > share*float64(p.calls+1) {
 		return false
 	}
-	if len(history) == 0 {
-		return true
-	}
-	last := history[len(history)-1]
-	return !last.Inertial && (g.Preset || !last.Failed)
+	return p.calls == 0 || !p.last.Inertial && (g.Preset || !p.last.Failed)
 }
 
 // Recovers reports whether the last two calls failed, after which the configured

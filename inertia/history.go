@@ -1,6 +1,7 @@
 package inertia
 
 import (
+	"hash/maphash"
 	"slices"
 	"sort"
 	"strings"
@@ -28,11 +29,20 @@ type History struct {
 type arguments struct {
 	value trace.Value
 	texts []argument // in the order of their names
+	hash  uint64     // of texts
 	done  bool
 }
 
 // argument is one argument as canonical JSON.
 type argument struct{ name, text string }
+
+// seed is that of hashes that only save comparisons: no result follows from it.
+var seed = maphash.MakeSeed()
+
+// hash returns a hash of an argument. Those of one call are summed up: they have no order.
+func (a argument) hash() uint64 {
+	return maphash.String(seed, a.name)*0x9e3779b97f4a7c15 ^ maphash.String(seed, a.text)
+}
 
 type parsed struct {
 	value trace.Value
@@ -210,6 +220,7 @@ func (h *History) argsValue(call int) trace.Value {
 	for i := range a.texts {
 		m := &a.value.Members[i]
 		a.texts[i] = argument{m.Name, string(m.Value.AppendCanonical(nil))}
+		a.hash += a.texts[i].hash()
 	}
 	return a.value
 }
@@ -399,9 +410,16 @@ func (v view) had(tool trace.Name, param, value string) bool {
 
 // repeated reports whether the same call was made before.
 func (v view) repeated(tool trace.Name, args map[string]string) bool {
+	var hash uint64
+	for name, text := range args {
+		hash += argument{name, text}.hash()
+	}
 	for i := since(v.before); i < v.before; i++ {
 		call := v.h.calls[i]
-		if v.h.t.Calls[call].Tool == tool && sameArguments(v.h.arguments(call), args) {
+		if v.h.t.Calls[call].Tool != tool {
+			continue
+		}
+		if v.h.argsValue(call); v.h.args[call].hash == hash && sameArguments(v.h.args[call].texts, args) {
 			return true
 		}
 	}

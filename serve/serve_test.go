@@ -3,34 +3,21 @@ package serve_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/awo-dev/awo/serve"
 	"github.com/awo-dev/awo/serve/internal/servetest"
 )
 
-func TestMain(m *testing.M) {
-	if kind := os.Getenv("ODD_SERVER"); kind != "" {
-		runOdd(kind)
-		return
-	}
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { servetest.Main(m, runOdd) }
 
 // server returns an odd server as a process.
 func server(t *testing.T, name, kind string) serve.Server {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return serve.Server{Name: name, Command: program, Env: []string{"ODD_SERVER=" + kind}}
+	return servetest.Process(t, name, kind)
 }
 
 func want(t *testing.T, what, got, want string) {

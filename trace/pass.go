@@ -163,6 +163,11 @@ func (p *pass) decodeRecords(d *decoded) {
 		if len(fragments) > 0 || err != nil {
 			d.outcomes = append(d.outcomes, outcome{fragments, err})
 		}
+		for _, f := range fragments {
+			if problem := p.tooDeep(f.Trajectory); problem != nil {
+				d.outcomes = append(d.outcomes, outcome{err: problem})
+			}
+		}
 	}
 	for _, problem := range problems {
 		d.outcomes = append(d.outcomes, outcome{err: problem.err})
@@ -239,6 +244,7 @@ type joined struct {
 	trajectories []*Trajectory
 	err          error
 	divided      *diag.Error // nil if it was not
+	deep         []*diag.Error
 	bytes        int
 }
 
@@ -261,6 +267,11 @@ func (p *pass) join(m assembly) joined {
 	j := joined{source: m.group.source, divided: m.problem(), bytes: m.bytes()}
 	p.load.guard(func() bool {
 		j.trajectories, j.err = m.join()
+		for _, t := range j.trajectories {
+			if problem := p.tooDeep(t); problem != nil {
+				j.deep = append(j.deep, problem)
+			}
+		}
 		return true
 	})
 	return j
@@ -277,6 +288,11 @@ func (p *pass) deliverJoined(j joined, yield func(*Trajectory, error) bool) bool
 		}
 		p.counts.trajectory(j.source, t)
 		if !yield(t, nil) {
+			return false
+		}
+	}
+	for _, problem := range j.deep {
+		if !p.deliverError(j.source, problem, yield) {
 			return false
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -50,7 +51,7 @@ type Step struct {
 }
 
 // MaxSteps bounds the length of paths; what lies deeper is not looked at.
-const MaxSteps = 64
+const MaxSteps = bounds.Steps
 
 // One reports whether p selects at most one node in any value.
 func (p Path) One() bool {

@@ -24,9 +24,14 @@ const (
 
 // Values of a trajectory.
 const (
+	// Calls is how many calls of one trajectory are read by those who follow values from
+	// call to call, and read it again and again.
+	Calls = 1 << 18
 	// Places is how many places of arguments and results a trajectory may have that
 	// values come from or go to.
 	Places = 1 << 16
+	// Steps is how many names and positions lead to a place that is looked at.
+	Steps = 64
 	// Values is how many different values and words all places of a trajectory hold.
 	Values = 1 << 18
 	// Record is how many members an object may have whose names are places. One with
@@ -54,7 +59,9 @@ type Bound struct {
 
 // The bounds that are noted.
 var (
+	CallsBound      = &Bound{"calls", "calls of a trajectory whose values are followed", "calls after them", Calls}
 	PlacesBound     = &Bound{"places", "places of arguments and results of a trajectory", "values at further places", Places}
+	StepsBound      = &Bound{"steps", "names and positions that lead to a value", "values that stand deeper", Steps}
 	ValuesBound     = &Bound{"values", "different values and words of a trajectory", "places that hold more", Values}
 	TextInTextBound = &Bound{"text-in-text", "levels of JSON in text in JSON", "texts further inside", TextInText}
 	LookBackBound   = &Bound{"look-back", "calls and messages before a turn that a prediction looks at", "earlier calls and messages", LookBack}
@@ -67,6 +74,6 @@ var (
 // All returns the bounds that are noted, in the order of their codes.
 func All() []*Bound {
 	return []*Bound{
-		DoublesBound, LevelsBound, LookBackBound, PlacesBound, SiblingsBound, TextInTextBound, ToolsBound, ValuesBound,
+		CallsBound, DoublesBound, LevelsBound, LookBackBound, PlacesBound, SiblingsBound, StepsBound, TextInTextBound, ToolsBound, ValuesBound,
 	}
 }

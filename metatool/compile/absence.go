@@ -25,6 +25,7 @@ import (
 //	call-unbound      call Step failed, or rules made it of several, too often
 //	call-repeated     call Step is made again with the same arguments
 //	argument-unknown  Argument of call Step is not known when the first call is made
+//	argument-unproven it always came from an earlier result (From), in too few calls to rely on
 //	list-walked       the calls are part of a longer walk over a list
 //	sources-differ    the arguments come from too many different places
 //	saves-nothing     the calls are made in one turn anyway
@@ -34,6 +35,7 @@ type Absence struct {
 	Code     string
 	Step     int    // index into Tools of the call that the code is about
 	Argument string // of that call
+	From     string // argument-unproven: the tool whose result it came from
 	// Count is the number of trajectories left where the code says too few, Of what
 	// there were before, and Threshold what is wanted.
 	Count, Of, Threshold int

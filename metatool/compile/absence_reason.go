@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/stategraph"
@@ -194,9 +196,35 @@ func (c *Compilation) unlike(a *Absence, runs []run) {
 		}
 		a.Code, a.Argument, a.Step = worst.Code, worst.Argument, worst.Step
 		a.Count, a.Of = possible.Trajectories, a.Joined.Trajectories
+		if a.Code == "argument-unknown" {
+			c.unproven(a)
+		}
 	case same < a.Threshold:
 		a.Code, a.Count, a.Of, a.Step = "sources-differ", same, possible.Trajectories, len(a.Tools)-1
 	case a.TurnsSaved == 0:
 		a.Code = "saves-nothing"
+	}
+}
+
+// unproven says of an argument that is taken for unknown that one of the results before it
+// has always given it, where there are only too few calls to rely on that.
+func (c *Compilation) unproven(a *Absence) {
+	given := func(k *dataflow.Link) bool {
+		to, from := jsonpath.Path{{Kind: jsonpath.Member, Name: a.Argument}}, k.From.ToolName()
+		return k.To.ToolName() == a.Tools[a.Step] && k.To.Path == to.String() &&
+			k.From.Side == dataflow.Output && k.Relation <= dataflow.Template && slices.Contains(a.Tools[:a.Step], from)
+	}
+	for i := range c.Set.Links {
+		if k := &c.Set.Links[i]; k.Verdict == dataflow.FewValues && given(k) {
+			a.Code, a.From = "argument-unproven", k.From.ToolName()
+			return
+		}
+	}
+	for i := range c.Judgments {
+		g := &c.Judgments[i]
+		if g.Verdict == dataflow.Accepted && g.Choice.Kind != dataflow.Unused && g.Uses > 0 && g.Agree == g.Uses && !g.Writes() && given(g.Link) {
+			a.Code, a.From = "argument-unproven", g.Link.From.ToolName()
+			return
+		}
 	}
 }

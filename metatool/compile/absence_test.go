@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -75,6 +76,40 @@ func TestAbsence(t *testing.T) {
 				t.Error("nobody took the calls")
 			}
 		})
+	}
+}
+
+// TestAbsenceUnproven tells an argument that nothing gave from one that a result gave each
+// time, in too few calls to write by it.
+func TestAbsenceUnproven(t *testing.T) {
+	for _, test := range []struct {
+		runs       int
+		result     string // of find, with the number of the run
+		code, from string
+	}{
+		{6, `{"room":"room-%d"}`, "argument-unproven", "find"},
+		{6, `{"about":"%d rooms"}`, "argument-unknown", ""},
+		{20, `{"room":"room-%d"}`, "", ""},
+	} {
+		var list []*trace.Trajectory
+		for i := range test.runs {
+			s := &scripted.Run{}
+			s.User(fmt.Sprintf("Book one, request %d.", i)).Call("find", `{}`, fmt.Sprintf(test.result, 7919*(i+1)))
+			s.Call("book", fmt.Sprintf(`{"room":"room-%d"}`, 7919*(i+1)), `{}`)
+			s.T.Task = fmt.Sprint(i)
+			list = append(list, &s.T)
+		}
+		c := compiledRuns(t, list, nil, Options{Algorithm: Patterns})
+		a := c.Absence([]string{"find", "book"})
+		if test.code == "" {
+			if len(c.Definitions) == 0 || c.Definitions[0].Refusals != nil {
+				t.Errorf("%d runs are too few", test.runs)
+			}
+			continue
+		}
+		if a.Code != test.code || a.Argument != "room" || a.From != test.from || a.Step != 1 {
+			t.Errorf("%d runs, %s: %+v", test.runs, test.result, a)
+		}
 	}
 }
 

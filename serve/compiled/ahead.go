@@ -13,7 +13,7 @@ import (
 )
 
 // attachedMember is the member of the text that is attached to an answer.
-const attachedMember = "prefetched"
+const attachedMember = "read_ahead"
 
 // Bounds of what a session reads ahead.
 const (

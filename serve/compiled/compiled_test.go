@@ -374,7 +374,7 @@ func rules(threshold float64) *stored.File {
 	}, Evidence: []stored.Evidence{{Offered: 10, Used: 9}}}
 }
 
-const attached = `text {"prefetched":[{"tool":"get_order","arguments":{"order_id":"o2"},"result":{"items":[1,2],"order":"o2"}},{"tool":"get_order","arguments":{"order_id":"o3"},"result":{"items":[1,2],"order":"o3"}}]}`
+const attached = `text {"read_ahead":[{"tool":"get_order","arguments":{"order_id":"o2"},"result":{"items":[1,2],"order":"o2"}},{"tool":"get_order","arguments":{"order_id":"o3"},"result":{"items":[1,2],"order":"o3"}}]}`
 
 func TestPrefetch(t *testing.T) {
 	dir := t.TempDir()

@@ -36,7 +36,7 @@ func TestPredict(t *testing.T) {
 		return got
 	}
 	got := user()
-	if len(got) != 2 || got[1] != `text {"prefetched":[{"tool":"get_order","arguments":{"order_id":"o1"},"result":{"items":[1,2],"order":"o1"}}]}` {
+	if len(got) != 2 || got[1] != `text {"read_ahead":[{"tool":"get_order","arguments":{"order_id":"o1"},"result":{"items":[1,2],"order":"o1"}}]}` {
 		t.Fatalf("%q", got)
 	}
 	got, _ = texts(t, c.Request("tools/call", `{"name":"get_order","arguments":{"order_id":"o1"}}`))

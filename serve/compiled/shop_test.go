@@ -11,17 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/awo-dev/awo/serve"
+	"github.com/awo-dev/awo/serve/internal/servetest"
 )
 
 func TestMain(m *testing.M) {
-	if kind := os.Getenv("SHOP_SERVER"); kind != "" {
-		runShop(kind)
-		return
-	}
-	goleak.VerifyTestMain(m)
+	servetest.Main(m, func(kind string) { runShop(strings.TrimPrefix(kind, "shop ")) })
 }
 
 // recordedIn returns the recording of the one session that a folder holds.
@@ -41,11 +36,7 @@ func recordedIn(t *testing.T, dir string) string {
 // shopServer returns a shop as a process. kind is a list of words that change it.
 func shopServer(t *testing.T, name, kind string) serve.Server {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return serve.Server{Name: name, Command: program, Env: []string{"SHOP_SERVER=shop " + kind}}
+	return servetest.Process(t, name, "shop "+kind)
 }
 
 // shopTools are the definitions of the shop. The second form of get_order wants another

@@ -150,7 +150,7 @@ func (c *client) call(calls []call) ([]answer, error) {
 		content := result.Member("content").Elems
 		for _, block := range content[min(1, len(content)):] {
 			if v, err := trace.ParseValue([]byte(block.Member("text").Text)); err == nil {
-				out[i].attached = append(out[i].attached, v.Member("prefetched").Elems...)
+				out[i].attached = append(out[i].attached, v.Member("read_ahead").Elems...)
 			}
 		}
 	}

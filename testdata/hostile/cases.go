@@ -45,6 +45,7 @@ var cases = []hostileCase{
 		return out.Bytes()
 	}},
 	{"calls", "calls of one trajectory", 100_000, oneLong},
+	{"two-long", "calls of two trajectories that end with an answer", 200_000, func(n int) []byte { return answered(2, n/2) }},
 	{"million-calls", "calls of one trajectory", 1_000_000, oneLong},
 	{"agents", "agents that call one another", 100_000, func(n int) []byte {
 		return spans(n, func(i int) span { return span{kind: "agent", parent: i - 1, at: i} })
@@ -127,6 +128,27 @@ func oneLong(n int) []byte {
 	}
 	return runs(1, all...)
 }
+
+// answered is so many tasks of n calls, of which each passes a value of its own task on to
+// the next, and the last turn answers.
+func answered(tasks, n int) []byte {
+	var out bytes.Buffer
+	for task := range tasks {
+		value := func(i int) string { return fmt.Sprintf("id-%d", 100_000+1000*n*task+7*i) }
+		fmt.Fprintf(&out, `{"model":"m","messages":[{"role":"user","content":"Task %d: %s"}`, task, value(0))
+		for i := range n {
+			c := call([]string{"find", "get", "put"}[i%3], fmt.Sprintf(`{"id":%q}`, value(i)), fmt.Sprintf(`{"next":%q}`, value(i+1)))
+			fmt.Fprintf(&out, `,{"role":"assistant","content":null,"tool_calls":[{"id":"%d","type":"function","function":{"name":%s,"arguments":%s}}]},{"role":"tool","tool_call_id":"%d","content":%s}`,
+				i, quoted(c.tool), quoted(c.arguments), i, quoted(c.result))
+		}
+		out.WriteString(`,{"role":"assistant","content":"Done."}]}` + "\n")
+	}
+	return out.Bytes()
+}
+
+// friendly is traces from which meta-tools come: those of the tools find, get and put, so
+// that verify looks for them in the hostile inputs.
+func friendly() []byte { return answered(60, 3) }
 
 // manyTools is n tasks of so many calls, each of a tool of its own.
 func manyTools(n, calls int) []byte {

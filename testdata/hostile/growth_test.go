@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -16,7 +18,7 @@ import (
 // counted are the commands whose work is counted: together they go through every stage.
 var counted = []string{
 	"convert IN --redact --out OUT", "extract IN --threshold 3 --out OUT", "replay IN --kfold 2 --gate open --fire any",
-	"snapshot build IN --out OUT", "rules suggest IN", "report IN --backtest always --out OUT",
+	"replay IN --prequential", "snapshot build IN --out OUT", "rules suggest IN", "tools subset IN --out OUT", "report IN --backtest always --out OUT",
 }
 
 // spansCounted are those for traces of spans, which are slow, if at all, to put together.
@@ -103,6 +105,19 @@ func TestGrowth(t *testing.T) {
 			}
 		}
 		t.Logf("%s, %d and %d: %.1f s", c.name, small, large, time.Since(began).Seconds())
+	}
+}
+
+// TestCasesAreRead wants every line that a case makes to be JSON: a case that is refused
+// before anything is done with it attacks nothing.
+func TestCasesAreRead(t *testing.T) {
+	for _, c := range cases {
+		for line := range bytes.Lines(c.make(8)) {
+			if !json.Valid(line) {
+				t.Errorf("%s: %.200s is no JSON", c.name, line)
+				break
+			}
+		}
 	}
 }
 

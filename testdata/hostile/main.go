@@ -12,7 +12,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -28,9 +27,11 @@ import (
 
 // commands are what is run on each input.
 var commands = []string{
-	"inspect IN", "convert IN", "convert IN --redact", "analyze IN --sources --permutations 0", "cost IN --lazy", "graph IN",
-	"extract IN --threshold 3 --out tools", "verify TOOLS IN", "register IN", "replay IN --kfold 2 --gate open --fire any", "snapshot build IN",
-	"backtest IN --split kfold --folds 2", "rules suggest IN", "report IN --backtest always",
+	"inspect IN", "summary IN", "show IN", "summarize IN --out part.awosum", "convert IN", "convert IN --redact", "convert IN --to ocel",
+	"analyze IN --sources --permutations 0", "cost IN --lazy", "graph IN", "compare-runs IN IN",
+	"extract IN --threshold 3 --out tools", "verify TOOLS IN", "register IN", "replay IN --kfold 2 --gate open --fire any", "replay IN --prequential",
+	"snapshot build IN", "backtest IN --split kfold --folds 2", "rules suggest IN", "report IN --backtest always",
+	"tools graph IN --out world", "tools subset IN",
 }
 
 var errFound = errors.New("some work grows too fast")
@@ -69,12 +70,16 @@ func run() error {
 	}
 	defer os.RemoveAll(folder)
 	tools := filepath.Join(folder, "tools")
-	friendly := filepath.Join(folder, "friendly.jsonl")
-	if err := os.WriteFile(friendly, bytes.Repeat(oneLong(3), 12), 0o666); err != nil {
+	friendlyRuns := filepath.Join(folder, "friendly.jsonl")
+	if err := os.WriteFile(friendlyRuns, friendly(), 0o666); err != nil {
 		return err
 	}
-	if out, err := exec.Command(program, "extract", friendly, "--threshold", "3", "--out", tools).CombinedOutput(); err != nil {
+	if out, err := exec.Command(program, "extract", friendlyRuns, "--threshold", "3", "--out", tools).CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
+	}
+	// Without a meta-tool verify would have nothing to do, and pass.
+	if _, err := os.Stat(filepath.Join(tools, "metatools.arazzo.yaml")); err != nil {
+		return err
 	}
 	found := 0
 	for _, c := range cases {

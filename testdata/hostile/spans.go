@@ -97,7 +97,7 @@ func phoenixCircle(n int) []byte {
 	for i := range n {
 		kind, more := "LLM", fmt.Sprintf(`"llm":{"model_name":"m","output_messages":[{"message":{"role":"assistant","tool_calls":[{"tool_call":{"id":"c%d","function":{"name":"t%d","arguments":"{}"}}}]}}]}`, i, i%5)
 		if i%2 == 1 {
-			kind, more = "TOOL", fmt.Sprintf(`"tool":{"name":"t%d"},"input":{"value":"{\\"n\\": %d}"}`, i%5, i)
+			kind, more = "TOOL", fmt.Sprintf(`"tool":{"name":"t%d"},"input":{"value":"{\"n\": %d}"}`, i%5, i)
 		}
 		fmt.Fprintf(&out, `{"name":"s","context":{"trace_id":"t","span_id":"s%d"},"span_kind":%q,"parent_id":"s%d","start_time":%q,"end_time":%q,"status_code":"OK","attributes":{"openinference":{"span":{"kind":%q}},%s},"events":[]}`+"\n", i, kind, (i+1)%n, at(i), at(i+1), kind, more)
 	}

@@ -39,6 +39,7 @@ var All = []trace.Format{
 	otel.OTLP,
 	atif.Format,
 	mcp.Format,
+	anthropic.Bedrock,
 	platform.LangSmith,
 	platform.Langfuse,
 	inspect.Format,

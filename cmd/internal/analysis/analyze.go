@@ -165,6 +165,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if reader.Spool && !o.leavesOut() {
 		in.Digest = trace.NewDigest(cli.DigestRoom) // it is read again, as it is
 	}
+	in.Follows = reader.Spool || o.Sources // reports follow values as well
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
 	if o.Sources {
 		in.Needs = append(in.Needs, trace.CapabilityDataflow)

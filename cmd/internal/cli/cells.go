@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
@@ -19,6 +21,20 @@ func Dollars(v float64) string {
 		return fmt.Sprintf("%.5f", v)
 	}
 	return fmt.Sprintf("%.2f", v)
+}
+
+// Amounts writes amounts of US dollars that are read beside each other with as many digits
+// as the first of them needs: at least two behind the point, at most five.
+func Amounts(first float64, others ...float64) []string {
+	digits := 2
+	for v := math.Abs(first); v > 0 && v < 0.1 && digits < 5; v *= 10 {
+		digits++
+	}
+	out := []string{strconv.FormatFloat(first, 'f', digits, 64)}
+	for _, v := range others {
+		out = append(out, strconv.FormatFloat(v, 'f', digits, 64))
+	}
+	return out
 }
 
 // Wilson returns the 95 % interval of a rate, by the method of that name.

@@ -134,6 +134,10 @@ type Intake struct {
 	Recalls bool
 	isKept  bool // all of it was offered to Digest
 
+	// Follows says that values are followed from call to call, for which a trajectory has
+	// at most bounds.Calls calls; the rest of a longer one is left out.
+	Follows bool
+
 	KeepsOrigins bool          // set it before All
 	Origins      []emit.Origin // of what All yielded, if they are kept
 }
@@ -372,13 +376,17 @@ func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trac
 		from = in.expand(from)
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
-		known, first := in.known.isWhole, 0
+		as := readAs{in.Statuses, in.Expand, in.Follows}
+		known, first := in.known.isWhole && in.known.as == as, 0
 		noted := in.isSpooled && !known // for another reading
 		if noted {
-			in.known.begin()
+			in.known.begin(as)
 		}
 		for t, err := range from {
 			if t != nil {
+				if in.Follows {
+					t.Cut(bounds.Calls)
+				}
 				if !known || !in.known.give(t, first) {
 					in.readStatuses(t)
 				}

@@ -1,6 +1,9 @@
 package cli
 
-import "github.com/awo-dev/awo/trace"
+import (
+	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/trace"
+)
 
 // knownStatuses are how the calls of all trajectories of a reading ended, a byte a call,
 // so that later readings of the same traces need not look into results for it.
@@ -10,6 +13,13 @@ type knownStatuses struct {
 	calls   []uint8 // numbers of kinds, in the order of the reading
 	tooMany bool    // kinds: nothing is known
 	isWhole bool    // a reading was noted to its end
+	as      readAs  // which
+}
+
+// readAs says which calls a reading has, and what they have their statuses from.
+type readAs struct {
+	statuses        *merge.Statuses
+	expand, follows bool
 }
 
 // endingKind is a status, and what it was read from.
@@ -19,7 +29,9 @@ type endingKind struct {
 }
 
 // begin forgets what was noted.
-func (k *knownStatuses) begin() { *k = knownStatuses{numbers: map[endingKind]uint8{}} }
+func (k *knownStatuses) begin(as readAs) {
+	*k = knownStatuses{numbers: map[endingKind]uint8{}, as: as}
+}
 
 // note notes the statuses of the calls of the next trajectory.
 func (k *knownStatuses) note(t *trace.Trajectory) {

@@ -166,7 +166,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Expand, in.Recalls = o.Expand, true
+	in.Expand, in.Follows, in.Recalls = o.Expand, true, true
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	in.KeepsOrigins = o.Out != "" || o.Check != ""
 	found := j.NewFindings(meter)

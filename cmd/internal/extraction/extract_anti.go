@@ -86,5 +86,8 @@ func leftOutCell(m *metaToolJSON) report.Cell {
 	if h := m.Holdout; h != nil && m.Reason == backtest.ReasonDisagrees && h.Places > 0 && h.Exact < h.Places {
 		return report.Textf("%s (held out: %s)", m.Reason, replayWords(*h))
 	}
+	if m.Reason == backtest.ReasonVerdict {
+		return report.Text("the verdict offers none")
+	}
 	return report.Text(m.Reason)
 }

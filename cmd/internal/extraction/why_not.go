@@ -126,7 +126,7 @@ func whyNot(j *cli.Job, o Options, args []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Expand = o.Expand
+	in.Expand, in.Follows = o.Expand, true
 	c, err := compileAgain(j, o, in, set)
 	if err != nil {
 		return err
@@ -259,6 +259,8 @@ func absenceWords(out *WhyNotJSON, a *compile.Absence, c *compile.Compilation) s
 			argument = "an argument"
 		}
 		return argument + " of " + tool + " is not known when the first call is made, and no earlier result gives it: without that " + few + " make them; " + wanted + "."
+	case "argument-unproven":
+		return a.Argument + " of " + tool + " came from what " + a.From + " returned each time, in too few calls to rely on it: more runs are needed."
 	case "list-walked":
 		return "The calls of " + tool + " are part of a longer walk over a list: apart from that " + few + " make them; " + wanted + "."
 	case "sources-differ":

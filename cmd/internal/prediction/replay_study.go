@@ -96,6 +96,7 @@ func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
 		return nil, err
 	}
 	defer in.Close()
+	in.Follows = true
 	s.in, in.Exclude = in, cli.ExcludeTools(s.o.ExcludeTool)
 	var observer inertia.Observer
 	var failed error

@@ -125,6 +125,7 @@ func observe(j *cli.Job, o snapshotOptions, files []string, add func(*inertia.Ob
 	if r.in, err = j.Intake(files, o.InputOptions, trace.Options{}); err != nil {
 		return nil, err
 	}
+	r.in.Follows = true
 	if err := r.Read(j, r.in.All(), o.Seed, add); err != nil {
 		r.in.Close()
 		return nil, err

@@ -1,7 +1,10 @@
 package toolworld
 
 import (
+	"fmt"
+
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/toolgraph"
 	"github.com/awo-dev/awo/toolrank"
@@ -16,8 +19,12 @@ const (
 
 // Section returns what a report says of tools: the graph with its picture, and, where
 // there are tools enough to choose among, how many a task needs. It reads the traces of
-// in once more.
+// in once more. What it leaves out because there are too many tools it says.
 func Section(j *cli.Job, in *cli.Intake, seed uint64) ([]report.Block, error) {
+	if n := in.Tally.Tools(); n > bounds.Tools {
+		return []report.Block{report.Paragraph(fmt.Sprintf("Links between tools are not shown: there are %s tools, and at most %s are drawn here. awo tools graph finds those of all.",
+			report.Grouped(n), report.Grouped(bounds.Tools)))}, nil
+	}
 	w := &world{in: in}
 	if err := w.observe(j, in.Source(), want{flows: true, tasks: true}); err != nil {
 		return nil, err
@@ -35,8 +42,12 @@ func Section(j *cli.Job, in *cli.Intake, seed uint64) ([]report.Block, error) {
 	if out.Prediction != nil {
 		blocks = append(blocks, predictionTable(out))
 	}
-	if len(c.Tools) < leastTools || len(w.tasks)*len(c.Tools) > mostStudy {
+	if len(c.Tools) < leastTools {
 		return blocks, nil
+	}
+	if len(w.tasks)*len(c.Tools) > mostStudy {
+		return append(blocks, report.Paragraph(fmt.Sprintf("How few tools a task needs is not studied here: %s tasks times %s tools are more than %s. awo tools subset does it.",
+			report.Grouped(len(w.tasks)), report.Grouped(len(c.Tools)), report.Grouped(mostStudy)))), nil
 	}
 	scenarios := toolrank.Scenarios(w.tasks)
 	corpus := toolrank.NewCorpus(c, w.tasks, g.FeedsTools())

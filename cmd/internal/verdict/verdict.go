@@ -198,7 +198,12 @@ func (f *findings) amount(s *backtest.Saved, o backtest.Objective) string {
 	}
 	switch o {
 	case backtest.ObjectiveMoney:
-		return with("money_saved", "%.4f", s.USD, fmt.Sprintf(" of %s USD", cli.Dollars(all.USD)))
+		i := s.Intervals["money_saved"]
+		words := cli.Amounts(s.USD, i.Lo, i.Hi, all.USD)
+		if i.Known() {
+			return fmt.Sprintf("%s (95 %% %s to %s) of %s USD", words[0], words[1], words[2], words[3])
+		}
+		return fmt.Sprintf("%s of %s USD", words[0], words[3])
 	case backtest.ObjectiveTokens:
 		return with("tokens_saved", "%.0f", s.Tokens, fmt.Sprintf(" of %s tokens", report.Grouped(int(all.Tokens))))
 	case backtest.ObjectiveTime:

@@ -230,7 +230,7 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 	defer in.Close()
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
 	in.Exclude = cli.ExcludeTools(o.ExcludeTool)
-	in.Findings, in.Digest = j.NewFindings(meter), trace.NewDigest(cli.DigestRoom)
+	in.Findings, in.Follows, in.Digest = j.NewFindings(meter), true, trace.NewDigest(cli.DigestRoom)
 	f, err := BackTest(j, in, set, meter, o)
 	if err != nil {
 		return err

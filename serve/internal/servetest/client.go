@@ -1,4 +1,5 @@
-// Package servetest is an agent for tests of gateways, in lines on two streams.
+// Package servetest is what tests of gateways need: an agent in lines on two streams, and
+// servers that are processes of the test itself.
 package servetest
 
 import (

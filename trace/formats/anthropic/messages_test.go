@@ -109,3 +109,20 @@ func FuzzAnthropic(f *testing.F) {
 		}
 	})
 }
+
+func FuzzBedrock(f *testing.F) {
+	f.Add(`{"schemaType":"ModelInvocationLog","modelId":"m","input":{"inputBodyJson":{"messages":[{"role":"user","content":[{"text":"a"},{"toolResult":{"toolUseId":"1","content":[{"json":{"b":1}}],"status":"error"}}]}],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{}}}}]}}},"output":{"outputBodyJson":{"output":{"message":{"content":[{"toolUse":{"toolUseId":"1","name":"f","input":{}}},{"cachePoint":{}}]}},"usage":{"inputTokens":1}}}}`)
+	f.Add(`{"modelId":"m","input":{"inputBodyJson":{"anthropic_version":"1","messages":[]}},"output":{"outputBodyJson":{"content":[]}}}`)
+	f.Add(`{"input":[],"output":{"outputBodyJson":{"output":{"message":7},"usage":[]}}}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		fragments, err := anthropic.Bedrock.Decode(trace.Record{Data: []byte(text), File: "f", Line: 1, Col: 1})
+		if err != nil {
+			return
+		}
+		for _, x := range formattest.JoinedAlone(t, &anthropic.Bedrock, fragments) {
+			if _, err := atif.Append(nil, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -19,7 +19,8 @@ import (
 // commands as text, a command is a call of its first word (of mini-SWE-agent, of
 // bash) with {"command": ...}, and what the environment says next is its result.
 // Demonstrations are left out. A file without messages has steps, each with an
-// action and an observation. Runs have no error flag; mini-SWE-agent records
+// action and an observation, or messages with a "text" as data sets keep them, whose
+// block of code is the command. Runs have no error flag; mini-SWE-agent records
 // return codes. SWE-agent counts tokens of the run alone, which no turn has.
 var SWEAgent = trace.Format{
 	Name:   "swe-agent",
@@ -75,6 +76,16 @@ func decodeSWEAgent(r trace.Record) ([]trace.Fragment, error) {
 			if id := b.ReadID(&c); id != "" {
 				b.Trajectory.Task = id
 			}
+		case "model_name":
+			text, _ := c.Text()
+			b.Trajectory.Model = b.Text(text)
+		case "target": // of a data set: was the issue resolved?
+			if resolved, ok := c.Bool(); ok {
+				b.Trajectory.Outcome = trace.OutcomeFailure
+				if resolved {
+					b.Trajectory.Outcome = trace.OutcomeSuccess
+				}
+			}
 		case "info":
 			d.info(&c)
 		case "attempts":
@@ -93,7 +104,11 @@ func decodeSWEAgent(r trace.Record) ([]trace.Fragment, error) {
 	case build.IsKind(history, '['):
 		d.history(history)
 	case build.IsKind(steps, '['):
-		d.steps(steps)
+		if first := jsonscan.New(steps); first.Array() && first.Element() && build.HasMember(first.Raw(), "role") {
+			d.conversation(steps)
+		} else {
+			d.steps(steps)
+		}
 	default:
 		shape = `this record has neither a list "history" nor a list "trajectory"`
 	}
@@ -321,6 +336,43 @@ func (d *sweDecoder) steps(data []byte) {
 	}
 }
 
+// conversation adds messages with a role and a text. A system prompt may stand in a
+// member of its own.
+func (d *sweDecoder) conversation(data []byte) {
+	c := jsonscan.New(data)
+	for ok := c.Array(); ok && c.Element(); {
+		if !c.Object() {
+			d.Builder.Anomaly(build.CodeMessageShape, 1)
+			continue
+		}
+		var m message.ChatMessage
+		for c.Member() {
+			switch string(c.Key()) {
+			case "role":
+				if m.Role, _ = c.Text(); string(m.Role) == "ai" {
+					m.Role = []byte("assistant")
+				}
+			case "text", "system_prompt", "content":
+				if content := build.ReadContent(&c); !content.IsEmpty() {
+					m.Content = content
+				}
+			}
+		}
+		d.say(m, sweExtra{action: lastBlock(m.Content.AppendText(nil))})
+	}
+}
+
+// lastBlock returns the last block of code of a text, nil if there is none.
+func lastBlock(text []byte) []byte {
+	blocks := bytes.Split(text, []byte("\n```"))
+	for i := len(blocks) - 2; i >= 0; i-- { // what stands behind the last mark is no block
+		if _, body, ok := bytes.Cut(blocks[i], []byte{'\n'}); ok && i%2 == 1 {
+			return bytes.TrimSpace(body)
+		}
+	}
+	return nil
+}
+
 func detectSWEAgent(h trace.Head) trace.Match {
 	if len(h.Records) == 0 || h.Container == trace.ContainerArray {
 		return trace.Match{}
@@ -334,7 +386,8 @@ func detectSWEAgent(h trace.Head) trace.Match {
 			return trace.Match{OK: true}
 		}
 		return trace.Match{Lacks: `there is neither "trajectory" nor a "message_type" in "history"`}
-	case build.IsKind(r.Members["trajectory"], '[') && (r.Has("environment") || r.Has("info")):
+	case build.IsKind(r.Members["trajectory"], '[') && (r.Has("environment") || r.Has("info")),
+		build.IsKind(r.Members["trajectory"], '[') && r.Has("instance_id") && bytes.Contains(r.Members["trajectory"], []byte(`"text"`)):
 		return trace.Match{OK: true}
 	case r.Truncated && r.Has("messages") && r.Has("info") && bytes.Contains(r.Members["info"], []byte(`"mini_version"`)):
 		return trace.Match{OK: true} // the format stands at the end

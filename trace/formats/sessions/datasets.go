@@ -3,6 +3,8 @@ package sessions
 import (
 	"bytes"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -22,6 +24,7 @@ var otherSessions = []otherSession{
 	{func(has func(...string) bool) bool { return has("chat") && !has("messages") }, readChatText},
 	{func(has func(...string) bool) bool { return has("query", "answers", "tools") }, readQuery},
 	{func(has func(...string) bool) bool { return has("input", "actual_output", "tools_called") }, readTestCase},
+	{func(has func(...string) bool) bool { return has("trajectory", "reasoning") && !has("messages") }, readReAct},
 }
 
 // otherOf returns how a session that is no list of messages is read, nil if it is one.
@@ -122,6 +125,87 @@ func readTestCase(l *log, record []byte) {
 		l.add(callItems(l, list), said0)
 	}
 	l.add([]build.Item{{Kind: build.ItemText, Value: raw(member(record, "actual_output")), Opens: true}}, said0)
+}
+
+// reActAsks are the inputs that a ReAct module mostly has.
+var reActAsks = []string{"question", "query", "user_request", "input", "task", "prompt", "request"}
+
+// readReAct adds a prediction of DSPy's ReAct, whose steps are members with a number:
+//
+//	{"trajectory": {"thought_0", "tool_name_0", "tool_args_0", "observation_0", ...}, "reasoning", "answer"}
+//
+// A step is a turn. The tool "finish", by which the module ends its steps, is a call of
+// the model like others. What the module answers is a turn of its own, because another
+// request writes it.
+func readReAct(l *log, record []byte) {
+	for _, name := range reActAsks {
+		if asked := raw(member(record, name)); asked.Form == trace.FormString {
+			l.add([]build.Item{{Kind: build.ItemUser, Value: asked}}, said0)
+			break
+		}
+	}
+	steps := trace.NewHeadRecord(member(record, "trajectory"), false).Members
+	for i := range len(steps) {
+		of := func(name string) trace.Raw { return raw(steps[name+"_"+strconv.Itoa(i)]) }
+		tool := of("tool_name")
+		if tool.IsZero() {
+			break
+		}
+		l.add([]build.Item{
+			{Kind: build.ItemThought, Value: of("thought"), Opens: true},
+			{Kind: build.ItemCall, Tool: tool.Content(), Value: of("tool_args")},
+		}, said0)
+		if seen := of("observation"); !seen.IsZero() {
+			it := build.Item{Kind: build.ItemResult, Tool: tool.Content(), Value: seen}
+			if bytes.HasPrefix(seen.Content(), []byte("Execution error in ")) {
+				it.Status, it.Err = trace.StatusFailed, seen
+			}
+			l.add([]build.Item{it}, said0)
+		}
+	}
+	answer := raw(member(record, "answer"))
+	if answer.IsZero() {
+		answer = raw(member(record, "reasoning"))
+	}
+	l.add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, said0)
+}
+
+// isLetta reports whether a message is one of Letta's, which say in message_type what
+// they are.
+func isLetta(record []byte) bool {
+	return strings.HasSuffix(text(record, "message_type"), "_message")
+}
+
+// readLetta adds a message of an agent of Letta. Its thoughts, calls and texts are
+// messages of their own, which a response has in common with its id.
+func readLetta(l *log, record []byte) {
+	s := said{at: moment(record, "date")}
+	content := raw(member(record, "content"))
+	switch text(record, "message_type") {
+	case "user_message":
+		l.add([]build.Item{{Kind: build.ItemUser, Value: content}}, s)
+	case "system_message":
+		l.add([]build.Item{{Kind: build.ItemSystem, Value: content}}, s)
+	case "reasoning_message", "hidden_reasoning_message":
+		l.add([]build.Item{{Kind: build.ItemThought, Value: raw(member(record, "reasoning"))}}, s)
+	case "assistant_message":
+		l.add([]build.Item{{Kind: build.ItemText, Value: content}}, s)
+	case "tool_call_message", "approval_request_message":
+		calls := member(record, "tool_calls")
+		if one := member(record, "tool_call"); build.IsKind(one, '{') && !build.IsKind(calls, '[') {
+			calls = append(append([]byte{'['}, one...), ']')
+		}
+		l.add(slices.DeleteFunc(callItems(l, calls), func(it build.Item) bool { return it.Kind != build.ItemCall }), s)
+	case "tool_return_message":
+		it := build.Item{Kind: build.ItemResult, ID: []byte(text(record, "tool_call_id")), Value: raw(member(record, "tool_return"))}
+		switch text(record, "status") {
+		case "success":
+			it.Status = trace.StatusOK
+		case "error":
+			it.Status = trace.StatusFailed
+		}
+		l.add([]build.Item{it}, s)
+	}
 }
 
 // readStep adds a step that smolagents keeps in the memory of an agent: the task, or
@@ -330,6 +414,8 @@ func cmpText(object []byte, names ...string) string {
 func readOtherRecord(l *log, record []byte) bool {
 	has := trace.NewHeadRecord(record, false).Has
 	switch {
+	case has("message_type") && isLetta(record):
+		readLetta(l, record)
 	case has("agent_thoughts", "query"):
 		readThoughts(l, record)
 	case isStep(has), has("task") && !has("role"), has("system_prompt") && !has("role") && !has("messages"):

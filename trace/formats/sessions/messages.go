@@ -23,6 +23,10 @@ import (
 //	{"role", "content": [{"type": "toolRequest", ...}]}     goose
 //	{"type": "user", "content", "toolCalls"}                Grok CLI
 //	{"session_id", "tools", "messages": [...]}              Hermes, and others with messages and tools
+//	{"lc": 1, "id": [..., "AIMessage"], "kwargs": {...}}    LangChain, dumped
+//	{"message_type": "tool_call_message", "tool_call"}      Letta
+//	{"store": {"key": [...]}, "class_name"}                 LlamaIndex, a chat store
+//	{"trajectory": {"tool_name_0", ...}, "reasoning"}       DSPy, a prediction of ReAct
 //	{"conversations": [{"from", "value"}], "tools"}         ShareGPT, LLaMA-Factory
 //	{"source", "type": "TextMessage", "content"}            AutoGen
 //	{"kind": "request", "parts": [{"part_kind", ...}]}      pydantic-ai
@@ -98,6 +102,15 @@ func holdsMessages(record []byte) bool {
 // divideMessages returns the sessions of a record that holds several.
 func divideMessages(record []byte) (out [][]byte) {
 	members := trace.NewHeadRecord(record, false).Members
+	if chats := members["store"]; build.IsKind(chats, '{') && build.HasMember(record, "class_name") { // LlamaIndex
+		c := jsonscan.New(chats)
+		for ok := c.Object(); ok && c.Member(); {
+			if list := c.Raw(); build.IsKind(list, '[') {
+				out = append(out, list)
+			}
+		}
+		return out
+	}
 	for _, name := range []string{"test_cases", "testCases", "data"} {
 		list := members[name]
 		if !build.IsKind(list, '[') {
@@ -257,11 +270,12 @@ func readMessage(l *log, record []byte) {
 		}
 	}
 	s := said{
-		at:    moment(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp", "ts"),
-		end:   moment(record, "info.time.completed", "time.completed"),
-		model: cmp.Or(text(record, "model"), text(record, "model_id"), text(inner, "model"), text(record, "info", "modelID"), text(record, "modelInfo", "modelId"), text(inner, "model_name")),
+		at:  moment(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp", "ts"),
+		end: moment(record, "info.time.completed", "time.completed"),
+		model: cmp.Or(text(record, "model"), text(record, "model_id"), text(inner, "model"), text(record, "info", "modelID"), text(record, "modelInfo", "modelId"), text(inner, "model_name"),
+			text(inner, "meta", "model"), text(record, "kwargs", "response_metadata", "model_name"), text(record, "data", "response_metadata", "model_name")),
 	}
-	if s.usage = usageOf(inner, record, member(inner, "metadata"), member(record, "data")); !s.usage.Known {
+	if s.usage = usageOf(inner, record, member(inner, "metadata"), member(inner, "meta"), member(record, "kwargs"), member(record, "data")); !s.usage.Known {
 		s.usage = build.ReadUsage(member(record, "info", "tokens"), &build.UsageSession)
 	}
 	if tokens := member(record, "metrics", "tokens"); tokens != nil && !s.usage.Known {
@@ -278,6 +292,9 @@ func readMessage(l *log, record []byte) {
 // parts of the type step-start begin.
 func stepsOf(message []byte) [][]byte {
 	parts := build.MemberRaw(message, "parts")
+	if parts == nil {
+		parts = member(message, "content", "parts") // Mastra
+	}
 	if !bytes.Contains(parts, []byte(`"step-start"`)) || !build.IsKind(parts, '[') {
 		return [][]byte{message}
 	}
@@ -370,7 +387,7 @@ func detectMessages(h trace.Head) trace.Match {
 		}
 		for _, name := range messageLists {
 			list := m[name]
-			if !build.IsKind(list, '[') {
+			if !build.IsKind(list, '[') || name == "trajectory" && r.Has("instance_id") { // SWE-agent's
 				continue
 			}
 			c := jsonscan.New(list)
@@ -395,6 +412,8 @@ func detectOther(r trace.HeadRecord) bool {
 		isStep(has),
 		has("data") && bytes.Contains(m["data"], []byte(`"agent_thoughts"`)), has("agent_thoughts", "query"),
 		has("runs", "session_id") && bytes.Contains(m["runs"], []byte(`"messages"`)), has("run_id", "messages", "agent_id"),
+		has("store", "class_name") && bytes.Contains(m["store"], []byte(`"role"`)), // LlamaIndex's chat store
+		has("trajectory", "reasoning") && bytes.Contains(m["trajectory"], []byte(`"tool_name_0"`)),
 		has("type", "toolName", "parameters"), has("type", "call_id", "tool_call", "subtype"):
 		return true
 	case has("messages") || has("trace_id") || has("traceId"):
@@ -420,7 +439,7 @@ func foreign(object []byte) bool {
 	if !build.IsKind(object, '{') {
 		return false
 	}
-	found, source, human, said := false, false, false, false
+	found, source, human, said, dumped := false, false, false, false, false
 	c := jsonscan.New(object)
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {
@@ -442,12 +461,25 @@ func foreign(object []byte) bool {
 			}
 		case "part_kind", "additional_kwargs", "Items", "from_history":
 			found = true
+		case "message_type": // Letta
+			kind, _ := c.Text()
+			found = found || bytes.HasSuffix(kind, []byte("_message"))
+		case "lc": // an object as LangChain dumps it
+			dumped = c.Kind() == jsonscan.Number
+		case "kwargs":
+			found = found || dumped && build.HasMember(c.Raw(), "content")
+		case "items": // Semantic Kernel's
+			found = found || c.Array() && c.Element() && build.HasMember(c.Raw(), "content_type")
 		case "toolInvocations", "tools_called", "blocks":
 			found = found || c.Array() && c.Element() && c.Kind() == jsonscan.Object
 		case "content":
 			said = true
 			if text, ok := c.Text(); ok {
 				found = found || message.WritesCalls(text)
+				continue
+			}
+			if c.Kind() == jsonscan.Object { // Mastra
+				found = build.HasMember(c.Raw(), "parts") || found
 				continue
 			}
 			found = foreignContent(&c, false) || found
@@ -470,7 +502,7 @@ func foreignContent(c *jsonscan.Cursor, typed bool) (found bool) {
 				for _, other := range foreignParts {
 					found = found || bytes.Equal(kind, other)
 				}
-			case "part_kind", "toolUse", "toolResult":
+			case "part_kind", "toolUse", "toolResult", "tool_call", "tool_call_result":
 				found = true
 			case "text":
 				said, _ := c.Text()

@@ -165,7 +165,10 @@ func readAnyMessage(object []byte) (m anyMessage) {
 		case "is_error", "isError":
 			m.failed, _ = c.Bool()
 		case "content", "Content":
-			if content := build.ReadContent(&c); m.content.IsEmpty() {
+			content := build.ReadContent(&c)
+			if parts := mastraParts(content); parts != nil {
+				m.parts = parts
+			} else if m.content.IsEmpty() {
 				m.content = content
 			}
 		case "text", "value":
@@ -247,6 +250,18 @@ func readAnyMessage(object []byte) (m anyMessage) {
 	}
 	m.settle(kind2, contents, message, prompt, textual)
 	return m
+}
+
+// mastraParts returns the parts in a content that says which form they have, as Mastra
+// keeps it: {"format": 2, "parts": [...]}. It returns nil for any other content.
+func mastraParts(content trace.Raw) []byte {
+	if content.Form != trace.FormJSON || !build.IsKind(content.Data, '{') || !build.HasMember(content.Data, "format") {
+		return nil
+	}
+	if parts := build.MemberRaw(content.Data, "parts"); build.IsKind(parts, '[') {
+		return parts
+	}
+	return nil
 }
 
 // legacyCall is what the members of a message that is a call are called in one.

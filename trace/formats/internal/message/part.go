@@ -219,8 +219,12 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 		}
 	case "tool_call", "toolCall", "functionCall", "function_call", "toolInvocation", "tool_use", "toolUse", "call":
 		p.calls = p.inside(c) || p.calls
-	case "functionResponse", "function_response", "toolResponse", "tool_result", "toolresult", "tool_response":
+	case "functionResponse", "function_response", "toolResponse", "tool_result", "toolresult", "tool_response", "tool_call_result":
 		p.answer = p.inside(c) || p.answer
+	case "origin": // the call of a result, as Haystack writes it
+		if p.nested > 0 {
+			p.inside(c)
+		}
 	case "message_content":
 		p.inside(c)
 	case "executableCode", "executable_code":

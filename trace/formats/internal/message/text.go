@@ -123,6 +123,9 @@ func (m *Reader) textCalls(text trace.Raw) ([]build.Item, bool) {
 	if items := reactCalls(said); items != nil {
 		return items, true
 	}
+	if items := pythonicCalls(said); items != nil {
+		return items, true
+	}
 	return nil, false
 }
 
