@@ -58,6 +58,9 @@ their source and date in the output; --prices adds others, for instance
 (EcoAct), where the traces record the definitions of the tools offered; also with some
 registered from the start, those that other tasks say are worth it.
 
+FILES may be summaries (*.awosum) too, for the usage that is recorded: their turns
+without usage, habits and single trajectories are not in them.
+
 ` + cli.FilesHelp,
 		Example: `  awo cost traces/
   awo cost traces/ --prices prices.yaml --where 'outcome == "success"'
@@ -93,6 +96,12 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	meter, err := j.Meter(o.PriceOptions)
 	if err != nil {
 		return err
+	}
+	if stored, traces := cli.SplitStored(files); len(stored) > 0 {
+		if len(traces) > 0 {
+			return cli.Usagef("%s is a summary, and %s is not: add the traces to it with `awo summarize` first", stored[0], traces[0])
+		}
+		return storedCosts(j, o, stored, meter)
 	}
 	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
 	if err != nil {
