@@ -43,6 +43,35 @@ func TestSummaryAnalyzes(t *testing.T) {
 	}
 }
 
+// TestSummaryCosts wants `awo cost` of a summary to print the figures that it prints of the
+// traces, where these record their tokens.
+func TestSummaryCosts(t *testing.T) {
+	for _, file := range []string{"office/trajectories.jsonl.gz", "../../shared/data/tau2/airline_azure-gpt-4o.json", "../../shared/data/claude-code"} {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join("..", "testdata", file)); err != nil {
+				t.Skip("the traces are not there")
+			}
+			part := filepath.Join(t.TempDir(), "part.awosum")
+			runLine(t, "summarize "+file+" --out "+part)
+			for _, caching := range []string{"", " --caching off"} {
+				var want, got map[string]any
+				for v, line := range map[*map[string]any]string{&want: "cost " + file + caching, &got: "cost " + part + caching} {
+					if err := json.Unmarshal(runLine(t, line), v); err != nil {
+						t.Fatal(err)
+					}
+					for _, left := range []string{"habits", "dearest", "notes"} { // not in summaries
+						delete(*v, left)
+					}
+				}
+				if tokens := got["total"].(map[string]any)["input_tokens"].(float64); tokens == 0 {
+					t.Error("there are no tokens")
+				}
+				compareFigures(t, "", want, got)
+			}
+		})
+	}
+}
+
 // TestSummarizeCounts wants of `awo summarize` and of the package that pipelines count
 // with the same bytes, also where files are no traces or damaged.
 func TestSummarizeCounts(t *testing.T) {

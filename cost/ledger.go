@@ -23,6 +23,8 @@ type Ledger struct {
 	ids      []string
 }
 
+const secondsADay = 24 * 60 * 60
+
 type entry struct {
 	calls   int32 // how many
 	agent   int32
@@ -71,7 +73,7 @@ func (l *Ledger) Add(t *trace.Trajectory) *Account {
 		e.group = l.groups.of(l.group(t))
 	}
 	if at := t.Started(); !at.IsZero() {
-		e.day = int32(at.Unix() / (24 * 60 * 60))
+		e.day = int32(at.Unix() / secondsADay)
 	}
 	for i := range t.Calls {
 		c := &t.Calls[i]
@@ -173,6 +175,8 @@ type Statement struct {
 	Offered int
 	// Caches are turns with input that was read from a cache or written to one.
 	Caches int
+	// Silent are turns without recorded usage that are in no figure; only Sums has any.
+	Silent int
 }
 
 // Statement adds everything up. Groups stand in order of money, then tokens, then
@@ -212,7 +216,7 @@ type habitSum struct {
 	last int
 }
 
-func line(m map[int32]*Line, key int32) *Line {
+func line[K comparable](m map[K]*Line, key K) *Line {
 	if m[key] == nil {
 		m[key] = &Line{}
 	}
@@ -309,6 +313,11 @@ func (t *toolSum) add(trajectory int, turn *Totals, share float64, calls int) {
 	t.Unpriced += share * float64(turn.Unpriced)
 }
 
+// compare puts the dearest tool first.
+func (t ToolLine) compare(o ToolLine) int {
+	return cmp.Or(cmp.Compare(o.USD, t.USD), cmp.Compare(o.Input+o.Output, t.Input+t.Output), cmp.Compare(t.Tool, o.Tool))
+}
+
 func (b *booking) habit(trajectory int, first, second int32, turn *Totals, share float64) {
 	key := [2]int32{first, second}
 	h := b.habits[key]
@@ -338,7 +347,7 @@ func (b *booking) statement(top int) *Statement {
 		if k < 0 {
 			return ""
 		}
-		return time.Unix(int64(k)*24*60*60, 0).UTC().Format(time.DateOnly)
+		return time.Unix(int64(k)*secondsADay, 0).UTC().Format(time.DateOnly)
 	})
 	slices.SortFunc(b.out.Days, func(x, y Line) int { return cmp.Compare(x.Name, y.Name) })
 	for i := range b.tools {
@@ -350,9 +359,7 @@ func (b *booking) statement(top int) *Statement {
 			b.out.Tools = append(b.out.Tools, t.ToolLine)
 		}
 	}
-	slices.SortFunc(b.out.Tools, func(x, y ToolLine) int {
-		return cmp.Or(cmp.Compare(y.USD, x.USD), cmp.Compare(y.Input+y.Output, x.Input+x.Output), cmp.Compare(x.Tool, y.Tool))
-	})
+	slices.SortFunc(b.out.Tools, ToolLine.compare)
 	for key, h := range b.habits {
 		h.First, h.Second = l.tools.list[key[0]], l.tools.list[key[1]]
 		b.out.Habits = append(b.out.Habits, h.HabitLine)
@@ -368,7 +375,7 @@ func (b *booking) statement(top int) *Statement {
 	return &b.out
 }
 
-func lines(m map[int32]*Line, name func(int32) string) []Line {
+func lines[K comparable](m map[K]*Line, name func(K) string) []Line {
 	out := []Line{}
 	for key, l := range m {
 		l.Name = name(key)

@@ -42,18 +42,18 @@ func (p *Price) USD(fresh, cached, write, output int64) float64 {
 	return (float64(fresh)*p.Input + float64(cached)*c + float64(write)*w + float64(output)*p.Output) / 1e6
 }
 
-// forAnHour returns what a share of the tokens written to a cache costs beyond that
-// because it is kept for an hour. Of Anthropic's models a write for five minutes is 1.25
+// forAnHour returns what tokens written to a cache cost beyond that because they are kept
+// for an hour. Of Anthropic's models a write for five minutes is 1.25
 // times the input, and one for an hour twice it.
-func (p *Price) forAnHour(write int64, share float32) float64 {
+func (p *Price) forAnHour(tokens float64) float64 {
 	hour := p.Hour
 	if hour == 0 {
 		hour = 2 * p.Input
 	}
-	if p.Write == 0 || share <= 0 {
+	if p.Write == 0 || tokens <= 0 {
 		return 0
 	}
-	return float64(write) * float64(share) * (hour - p.Write) / 1e6
+	return tokens * (hour - p.Write) / 1e6
 }
 
 // Table is prices in the order in which they are looked up.

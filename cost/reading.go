@@ -27,7 +27,7 @@ func (a *Account) Reading(tokens int64, first, last int, removed []int) Totals {
 			one.Write = tokens
 		}
 		if p := a.Price(i); p != nil {
-			one.USD = p.USD(one.Fresh(), one.Cached, one.Write, 0) + p.forAnHour(one.Write, t.Hour)
+			one.USD = p.USD(one.Fresh(), one.Cached, one.Write, 0) + p.forAnHour(float64(one.Write)*float64(t.Hour))
 		}
 		sum.Add(one)
 		known = true

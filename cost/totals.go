@@ -47,7 +47,7 @@ func (t *Turn) one(p *Price) Totals {
 	if p == nil {
 		out.Unpriced = 1
 	} else {
-		out.USD = p.USD(out.Fresh(), out.Cached, out.Write, out.Output) + p.forAnHour(out.Write, t.Hour)
+		out.USD = p.USD(out.Fresh(), out.Cached, out.Write, out.Output) + p.forAnHour(float64(out.Write)*float64(t.Hour))
 	}
 	return out
 }

@@ -9,7 +9,7 @@
 //     trajectories it stands for;
 //   - sums: the tally of what came in, the figures of each tool, the distributions of
 //     times and sizes as trace.Distribution keeps them, rework with its turns and
-//     tokens, problems by code;
+//     tokens, problems by code, recorded usage by model, day, agent, outcome and tool;
 //   - the set of inputs by their SHA-256, and the options under which all was counted.
 //
 // Merging unites the multisets and adds the sums, so it is associative and commutative,
@@ -118,6 +118,7 @@ type Summary struct {
 	facts   trace.Completeness
 	profile trace.Profile
 	rework  map[reworkKey]*Rework
+	usage   Usage
 
 	tools     table
 	sequences table // tool numbers as varints
@@ -180,6 +181,7 @@ func (s *Summary) Add(t *trace.Trajectory) {
 	}
 	s.facts.Add(t)
 	s.profile.Add(t)
+	s.usage.add(t)
 	s.scratch.Forget()
 	q := s.scratch.Sequence(s.scratch.Add(t))
 	for _, tool := range s.scratch.Tools()[len(s.numbers):] {
@@ -232,6 +234,7 @@ func (s *Summary) Merge(o *Summary, overlap bool) error {
 	for k, r := range o.rework {
 		s.reworkAt(k).add(r)
 	}
+	s.usage.merge(&o.usage)
 	tools := make([]uint32, len(o.tools.values))
 	for i, name := range o.tools.values {
 		tools[i] = s.tools.add(name)
@@ -324,6 +327,9 @@ func (s *Summary) Facts() *trace.Completeness { return &s.facts }
 
 // Profile returns what the calls of tools took. It must not be changed.
 func (s *Summary) Profile() *trace.Profile { return &s.profile }
+
+// Usage returns what turns record to have taken. It must not be changed.
+func (s *Summary) Usage() *Usage { return &s.usage }
 
 // Size is how large a summary is, in what it grows with.
 type Size struct{ Rows, Sequences, Tools, Tasks int }

@@ -42,7 +42,7 @@ func TestLiveMCP(t *testing.T) {
 	}
 	c := NewCorpus(readCatalog(t, "livemcp/tools.json"), recordedTasks(t, "livemcp/tasks.jsonl"), nil)
 	s := c.Study(Options{Seed: 2})
-	t.Logf("recall at ten %.3f; K %v, recall %.3f [%.3f, %.3f]; %+v", s.At10.Mean, s.FoldK, s.Recall.Mean, s.Recall.Lo, s.Recall.Hi, s.Baselines)
+	t.Logf("recall at ten %.3f [%.3f, %.3f]; K %v, recall %.3f [%.3f, %.3f]; %+v", s.At10.Mean, s.At10.Lo, s.At10.Hi, s.FoldK, s.Recall.Mean, s.Recall.Lo, s.Recall.Hi, s.Baselines)
 	if s.At10.Mean < .60 {
 		t.Errorf("recall at ten is %.3f", s.At10.Mean)
 	}

@@ -28,7 +28,8 @@ func NewSummarize(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "summarize FILES...",
 		Short: "Count traces into a file that adds up with others",
-		Long: `Count traces into a summary: a file that ` + "`awo analyze`" + ` reads in place of them.
+		Long: `Count traces into a summary: a file that ` + "`awo analyze`" + ` and
+` + "`awo cost`" + ` read in place of them.
 Summaries of parts, merged in any order, are byte for byte the summary of the whole,
 so parts can be counted on several machines or day by day.
 
@@ -77,8 +78,8 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 	case o.Dedupe || o.Sample != 0:
 		return cli.Usagef("--dedupe and --sample need all trajectories at once, and a summary is a part")
 	}
-	stored, traces := splitStored(files)
-	sum, err := mergeStored(j, stored, o.AllowOverlap)
+	stored, traces := cli.SplitStored(files)
+	sum, err := j.MergeStored(stored, o.AllowOverlap)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 			return err
 		}
 		sum = part
-	} else if err := (analyzeOptions{InputOptions: o.InputOptions, countOptions: o.countOptions}).asCounted(j, sum); err != nil {
+	} else if err := j.AsCounted(o.InputOptions, o.counting(j, o.InputOptions), sum); err != nil {
 		return err
 	}
 	data := sum.Append(nil)
@@ -139,7 +140,7 @@ func summarized(j *cli.Job, o summarizeOptions, files []string) (*summary.Summar
 
 // printSummary says what was written.
 func printSummary(j *cli.Job, sum *summary.Summary, file string, parts, bytes int) error {
-	in, size := storedIntake(j, sum, parts), sum.Size()
+	in, size := j.StoredIntake(sum, parts), sum.Size()
 	out := SummaryJSON{
 		Schema: "awo.summary-file/v1", File: file, Bytes: bytes, Input: in.JSON(), Summaries: in.Summaries(), Options: map[string]string{}, Inputs: sum.Inputs(),
 		Tools: size.Tools, Tasks: size.Tasks, Sequences: size.Sequences, Rows: size.Rows,

@@ -40,14 +40,15 @@ type section struct {
 }
 
 // refusal returns why a value is not taken from a file that nobody named, nil if it is:
-// such a file cannot have values shown, nor reach files outside its folder.
+// such a file cannot have values shown, start a program or talk to one elsewhere, nor reach
+// files outside its folder.
 func (s *section) refusal(f *pflag.Flag, texts []string) *diag.Error {
 	if !s.found {
 		return nil
 	}
 	const how = "say --%[1]s on the command line, or --config %[2]s if you trust the file"
 	pos := s.positions[f.Name]
-	if Reveals(f.Name) && f.DefValue != strings.Join(texts, ",") {
+	if (Reveals(f.Name) || Reaches(f.Name)) && f.DefValue != strings.Join(texts, ",") {
 		return diag.New(pos, "config-untrusted", "`%s` is not taken from a file that happens to be in the folder", f.Name).
 			Note(diag.Pos{}, how, f.Name, pos.File)
 	}

@@ -148,6 +148,9 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 	if len(files) == 0 {
 		return nil, Usagef("no traces named: give files, folders, or - for the standard input")
 	}
+	if stored, _ := SplitStored(files); len(stored) > 0 {
+		return nil, Usagef("%s is a summary, and this wants the traces themselves; `awo analyze` and `awo cost` read summaries in place of traces", stored[0])
+	}
 	j.ShowLines("--where", []byte(o.Where))
 	chosen, err := o.filter()
 	if err != nil {
@@ -182,9 +185,8 @@ func (in *Intake) Stored() Stored {
 	}
 }
 
-// StoredIntake returns the intake of counts that were made before: it yields nothing, and
-// says what came in.
-func (j *Job) StoredIntake(s Stored) *Intake {
+// storedIntake returns the intake of counts that were made before.
+func (j *Job) storedIntake(s Stored) *Intake {
 	in := &Intake{j: j, stored: &s, Facts: s.Facts, Tally: &s.Facts.Tally, left: s.Left, excluded: s.Excluded, expanded: s.Expanded}
 	j.Problems.doubts = in.Tally.Doubts()
 	return in

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -217,11 +218,17 @@ func setFlag(f *pflag.Flag, texts []string) error {
 // happens to be there, cannot set it.
 func Reveals(name string) bool { return name == "show-values" }
 
+// Reaches reports whether a setting of that name starts a program, sends what is in traces
+// somewhere, or lets others in. What may come from somebody else cannot set it either.
+func Reaches(name string) bool {
+	return slices.Contains([]string{"command", "model", "servers", "listen", "origins"}, name)
+}
+
 // NamesFile reports whether the value of a flag is the name of a file or folder, or may
 // be one.
 func NamesFile(f *pflag.Flag) bool {
 	name, usage := pflag.UnquoteUsage(f)
-	return strings.HasPrefix(name, "FILE") || name == "FOLDER" || strings.Contains(usage, "@FILE")
+	return strings.HasPrefix(name, "FILE") || name == "FOLDER" || name == "DIR" || strings.Contains(usage, "@FILE")
 }
 
 // InEnvironment reports whether the environment sets a flag.

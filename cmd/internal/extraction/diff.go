@@ -169,26 +169,31 @@ func breaking(list []changes.Change) int {
 }
 
 func diffDocument(out DiffJSON) *report.Document {
-	d := &report.Document{Title: "What differs"}
+	d := &report.Document{Title: "What differs", Answer: diffAnswer(out)}
 	d.Add(report.Paragraph(setWords(out.Old) + " became " + setWords(out.New) + ": at most " +
 		cli.CountOf(out.Old.TurnsSaved, "turn") + " saved, now " + report.Grouped(out.New.TurnsSaved) + "."))
 	if out.Old.Tools == nil || out.New.Tools == nil {
 		d.Add(report.Paragraph("Tools are not compared: one of the folders was written by an awo that recorded no hashes of them."))
 	}
-	if len(out.Changes) == 0 {
-		d.Add(report.Paragraph("Nothing differs."))
-		return d
+	if len(out.Changes) > 0 {
+		d.Add(changesTable(out.Changes))
 	}
-	d.Add(changesTable(out.Changes))
-	verdict := "Nothing of it breaks."
-	if slices.ContainsFunc(out.Changes, func(c changes.Change) bool { return c.Rule != "" }) {
-		verdict += " Nobody calls a rule for reading ahead, so that no change of one breaks a caller."
-	}
-	if out.Breaking > 0 {
-		verdict = cli.CountOf(out.Breaking, "change") + " of " + report.Grouped(len(out.Changes)) + " may break those who call the meta-tools."
-	}
-	d.Add(report.Paragraph(verdict))
 	return d
+}
+
+// diffAnswer says whether anything breaks.
+func diffAnswer(out DiffJSON) string {
+	switch {
+	case len(out.Changes) == 0:
+		return "Nothing differs."
+	case out.Breaking > 0:
+		return cli.CountOf(out.Breaking, "change") + " of " + report.Grouped(len(out.Changes)) + " may break those who call the meta-tools."
+	}
+	text := "Nothing of it breaks."
+	if slices.ContainsFunc(out.Changes, func(c changes.Change) bool { return c.Rule != "" }) {
+		text += " Nobody calls a rule for reading ahead, so that no change of one breaks a caller."
+	}
+	return cli.CountOf(len(out.Changes), "change") + ". " + text
 }
 
 func setWords(s setJSON) string {

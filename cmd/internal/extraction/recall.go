@@ -115,7 +115,7 @@ func recallOptions(c *cobra.Command, dir string, options map[string]json.RawMess
 		if f == nil || f.Changed || slices.Contains(cli.UnrelatedOptions, name) || slices.Contains([]string{"format", "config", "workers"}, name) {
 			continue
 		}
-		if cli.Reveals(name) || cli.NamesFile(f) || name == "max-record" {
+		if cli.Reveals(name) || cli.Reaches(name) || cli.NamesFile(f) || name == "max-record" {
 			if cli.InEnvironment(f) {
 				continue
 			}

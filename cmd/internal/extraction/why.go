@@ -185,12 +185,20 @@ func whyList(out WhyJSON) *report.Document {
 	d := &report.Document{Title: "What was found, and why each chain ends"}
 	ahead := prefetchTable(out.Prefetch)
 	if len(out.Candidates) == 0 {
-		d.Add(report.Paragraph("No meta-tool was found."))
+		d.Answer = "No meta-tool was found."
 		if ahead != nil {
 			d.Add(ahead)
 		}
 		return d
 	}
+	emitted := 0
+	for i := range out.Candidates {
+		if out.Candidates[i].Status == statusEmitted {
+			emitted++
+		}
+	}
+	d.Answer = fmt.Sprintf("Offered as meta-tools: %d of %s of calls that recur.", emitted, cli.CountOf(len(out.Candidates), "chain"))
+	d.Next = []string{"awo why " + out.Folder + " " + out.Candidates[0].Name + " # where it occurs, and where its arguments come from"}
 	table := report.TableOf("found", "", out.Candidates, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "status", Cell: report.By(func(c *emit.CandidateJSON) report.Cell { return report.Text(report.Escape(c.Status)) })},

@@ -204,8 +204,9 @@ func changedChains(old, now []changedChain) (changed []changedChain, same int) {
 }
 
 func rulesDiffDocument(in *cli.Intake, o diffOptions, out RulesDiffJSON) *report.Document {
-	d := &report.Document{Title: "What the change of rules changes"}
-	d.Add(in.Summary())
+	d := &report.Document{Title: "What the change of rules changes", Answer: fmt.Sprintf("Rules that differ: %d; the traces lead through %s states, now %s, and meta-tools would save at most %s turns, now %s.",
+		len(out.Rules), report.Grouped(out.Old.States), report.Grouped(out.New.States), report.Grouped(out.Old.TurnsSaved), report.Grouped(out.New.TurnsSaved))}
+	d.Add(in.Brief())
 	figures := report.TableOf("figures", "", []mergedFiguresOf{out.Old, out.New}, []report.Column{
 		{Key: "file"},
 		{Key: "rules"},
@@ -228,5 +229,7 @@ func rulesDiffDocument(in *cli.Intake, o diffOptions, out RulesDiffJSON) *report
 	}
 	chains.Note("%s.", fmt.Sprintf("In both: %s of the same tools", cli.CountOf(out.Same, "meta-tool")))
 	d.Add(chains)
+	d.Details()
+	d.Section("What was read", in.Summary())
 	return d
 }

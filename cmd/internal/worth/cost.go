@@ -58,6 +58,9 @@ their source and date in the output; --prices adds others, for instance
 (EcoAct), where the traces record the definitions of the tools offered; also with some
 registered from the start, those that other tasks say are worth it.
 
+FILES may be summaries (*.awosum) too, for the usage that is recorded: their turns
+without usage, habits and single trajectories are not in them.
+
 ` + cli.FilesHelp,
 		Example: `  awo cost traces/
   awo cost traces/ --prices prices.yaml --where 'outcome == "success"'
@@ -94,6 +97,12 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	if err != nil {
 		return err
 	}
+	if stored, traces := cli.SplitStored(files); len(stored) > 0 {
+		if len(traces) > 0 {
+			return cli.Usagef("%s is a summary, and %s is not: add the traces to it with `awo summarize` first", stored[0], traces[0])
+		}
+		return storedCosts(j, o, stored, meter)
+	}
 	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
 	if err != nil {
 		return err
@@ -119,11 +128,13 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 	}
 	preloading := backtest.NewPreloading(meter)
 	estimated := 0
+	var rough cost.Placeholders
 	for t, err := range in.Source() {
 		if err != nil {
 			return nil, err
 		}
 		account := ledger.Add(t)
+		rough.Add(t)
 		estimated += account.Estimated()
 		in.Findings.Paid(account)
 		if see != nil {
@@ -134,7 +145,7 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 			preloading.Add(t, account)
 		}
 	}
-	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter}
+	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter, rough: rough}
 	if estimated > 0 {
 		if err := learn(j, in, f.fit, sample); err != nil {
 			return nil, err

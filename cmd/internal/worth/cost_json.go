@@ -17,7 +17,8 @@ type CostJSON struct {
 	Total    CostLineJSON    `json:"total"`
 	Prices   []costPriceJSON `json:"prices"` // of the models that were met
 	Fit      []costFitJSON   `json:"fit"`
-	Unscaled int             `json:"unscaled_turns"` // counted, with nothing to scale them by
+	Unscaled int             `json:"unscaled_turns"`         // counted, with nothing to scale them by
+	Silent   int             `json:"silent_turns,omitempty"` // without usage, and in no figure: of summaries
 	Models   []CostLineJSON  `json:"models"`
 	Agents   []CostLineJSON  `json:"agents"`
 	By       string          `json:"by,omitempty"`     // what Groups are
@@ -192,7 +193,7 @@ func (f *CostFindings) JSON(in *cli.Intake) CostJSON {
 	}
 	out := CostJSON{
 		Schema: "awo.cost/v1", By: by, Input: in.JSON(), Currency: "USD", Caching: f.options.Caching,
-		Total: costLine(s.Total), Unscaled: f.unscaled, Unknown: f.unknown(),
+		Total: costLine(s.Total), Unscaled: f.unscaled, Silent: s.Silent, Unknown: f.unknown(),
 		Models: costLines(s.Models), Agents: costLines(s.Agents), Groups: costLines(s.Groups), Outcomes: costLines(s.Outcomes), Days: costLines(s.Days), Dearest: costLines(s.Dearest),
 		Prices: cli.Map(f.meter.Models(), costPrice),
 		Fit: cli.Map(f.fit.Models(), func(m *cost.Factors) costFitJSON {

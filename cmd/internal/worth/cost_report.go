@@ -17,6 +17,7 @@ type CostFindings struct {
 	fit       *cost.Fit
 	unscaled  int
 	statement *cost.Statement
+	rough     cost.Placeholders
 	lazy      *cost.LazyReport
 	preloaded []preloadToolJSON // with lazy
 }
@@ -28,6 +29,9 @@ func (f *CostFindings) unknown() []string {
 	t := s.Total
 	if s.NoTurns > 0 {
 		say("%s without recorded model turns: nothing is known of what they cost.", cli.CountOf(s.NoTurns, "trajectory"))
+	}
+	if s.Silent > 0 {
+		say("%s without recorded usage: in no figure here, because summaries hold no texts to count. `awo cost` of the traces estimates them.", cli.CountOf(s.Silent, "turn"))
 	}
 	if s.TurnsUnknown > 0 {
 		say("%s of no recorded turn: in no tool's figures.", cli.CountOf(s.TurnsUnknown, "call"))
@@ -52,6 +56,9 @@ func (f *CostFindings) unknown() []string {
 	}
 	if f.options.Caching == "recorded" && s.Caches == 0 && t.Turns > t.Estimated {
 		say("No turn records cached input: if a cache was used, the real cost was lower.")
+	}
+	if p := f.rough; p.Turns > 0 {
+		say("%s with %s for %s of text and arguments: these counts are placeholders, and what their output cost is too low.", cli.CountOf(p.Turns, "turn"), cli.CountOf(int(p.Tokens), "recorded output token"), cli.CountOf(int(p.Bytes), "byte"))
 	}
 	if t.Unpriced > 0 {
 		var without []string
@@ -120,18 +127,28 @@ func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
 	if len(out.Days) > 1 {
 		d.Section("By day", CostTable("days", "day", out.Days))
 	}
-	d.Section("Most expensive trajectories", CostTable("dearest", "trajectory", out.Dearest))
+	if len(out.Dearest) > 0 {
+		d.Section("Most expensive trajectories", CostTable("dearest", "trajectory", out.Dearest))
+	}
 	if out.Lazy != nil {
 		lazySections(d, out.Lazy)
 	}
 	return d
 }
 
+// nothing says why there are no figures.
+func (out *CostJSON) nothing() string {
+	if out.Silent > 0 {
+		return fmt.Sprintf("None of %s records its tokens, and summaries hold no texts to count: `awo cost` of the traces estimates them.", cli.CountOf(out.Silent, "turn"))
+	}
+	return "No model turn is recorded, so nothing can be said about tokens or money."
+}
+
 // CostAnswer says in a sentence what everything cost, and on what most of it went.
 func CostAnswer(out CostJSON) string {
 	t := &out.Total
 	if t.Turns == 0 {
-		return "No model turn is recorded, so nothing can be said about tokens or money."
+		return out.nothing()
 	}
 	tokens := float64(t.Input + t.Output)
 	usd, priced := t.CostUSD.Value()
@@ -140,6 +157,8 @@ func CostAnswer(out CostJSON) string {
 		text, of = fmt.Sprintf("%s USD at list prices, %s USD a trajectory", cli.Dollars(usd), cli.Dollars(usd/float64(max(t.Trajectories, 1)))), usd
 	}
 	switch {
+	case out.Silent > 0:
+		text += fmt.Sprintf(", in the %s of %s that record their tokens", report.Grouped(t.Turns), cli.CountOf(t.Turns+out.Silent, "turn"))
 	case t.Estimated == t.Turns:
 		text += ", estimated from texts"
 	case t.Estimated > 0:
@@ -167,7 +186,7 @@ func CostAnswer(out CostJSON) string {
 func (f *CostFindings) Total(out CostJSON) report.Paragraph {
 	t := &out.Total
 	if t.Turns == 0 {
-		return "No model turn is recorded, so nothing can be said about tokens or money."
+		return report.Paragraph(out.nothing())
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s input tokens (%s read from a cache, %s written to one) and %s output tokens", cli.Grouped(t.Input), cli.Grouped(t.Cached), cli.Grouped(t.Write), cli.Grouped(t.Output))

@@ -3,6 +3,7 @@ package worth
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -197,11 +198,13 @@ func registration(in *cli.Intake, found offered) (RegistrationJSON, []emit.File,
 
 func registrationDocument(in *cli.Intake, o registerOptions, out RegistrationJSON) *report.Document {
 	d := &report.Document{Title: "Tools to register"}
-	d.Add(in.Summary())
 	if len(out.Tools) == 0 {
-		d.Add(report.Paragraph("No trajectory records the definitions of the tools that it was offered, so there is nothing to register: no file is written."))
+		d.Answer = "No trajectory records the definitions of the tools that it was offered, so there is nothing to register: no file is written."
+		d.Add(in.Brief())
 		return d
 	}
+	d.Answer = fmt.Sprintf("%s can be registered on demand: their definitions are %s tokens, their names %s.", cli.CountOf(len(out.Tools), "tool"), cli.Grouped(out.Tokens), cli.Grouped(out.NameTokens))
+	d.Add(in.Brief())
 	table := report.TableOf("tools", "", out.Tools, []report.Column{
 		{Key: "tool", From: "name", Max: 44},
 		{Key: "trajectories", Title: "offered in trajectories"},
@@ -217,5 +220,7 @@ func registrationDocument(in *cli.Intake, o registerOptions, out RegistrationJSO
 	if o.Out != "" {
 		d.Add(report.Paragraph("The files are in " + o.Out + "; manifest.json says what they were made from."))
 	}
+	d.Details()
+	d.Section("What was read", in.Summary())
 	return d
 }

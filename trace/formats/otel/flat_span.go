@@ -37,6 +37,7 @@ const (
 	flatUsage
 	flatInside // an object with more members of the span
 	flatTools
+	flatDefinitions
 	flatToolName
 	flatInputTokens
 	flatOutputTokens
@@ -57,7 +58,7 @@ var flatNames = map[string]flatMember{
 	"input": flatInput, "inputs": flatInput, "request_body": flatInput, "output": flatOutput, "outputs": flatOutput, "response_body": flatOutput,
 	"model": flatModel, "model_name": flatModel, "request_model": flatModel, "usage": flatUsage, "metrics": flatUsage,
 	"context": flatInside, "meta": flatInside, "metadata": flatInside, "span_attributes": flatInside, "summary": flatInside, "config": flatInside,
-	"tools": flatTools, "tool_name": flatToolName, "toolName": flatToolName,
+	"tools": flatTools, "tool_definitions": flatDefinitions, "tool_name": flatToolName, "toolName": flatToolName,
 	"inputTokenCount": flatInputTokens, "outputTokenCount": flatOutputTokens, "prompt_tokens": flatInputTokens, "completion_tokens": flatOutputTokens,
 	"input_tokens": flatInputTokens, "output_tokens": flatOutputTokens,
 }
@@ -192,6 +193,10 @@ func (f *flatReader) members(raw []byte, depth int) {
 			f.usage(c.Raw(), depth)
 		case flatTools:
 			if c.Kind() == jsonscan.Array && depth > 0 {
+				s.Tools = message.DefinitionsIn(build.New(0), c.Raw())
+			}
+		case flatDefinitions:
+			if c.Kind() == jsonscan.Array {
 				s.Tools = message.DefinitionsIn(build.New(0), c.Raw())
 			}
 		case flatToolName:

@@ -414,6 +414,8 @@ func cmpText(object []byte, names ...string) string {
 func readOtherRecord(l *log, record []byte) bool {
 	has := trace.NewHeadRecord(record, false).Has
 	switch {
+	case has("object", "step_details"):
+		readRunStep(l, record)
 	case has("message_type") && isLetta(record):
 		readLetta(l, record)
 	case has("agent_thoughts", "query"):

@@ -24,6 +24,7 @@ import (
 //	{"type": "user", "content", "toolCalls"}                Grok CLI
 //	{"session_id", "tools", "messages": [...]}              Hermes, and others with messages and tools
 //	{"lc": 1, "id": [..., "AIMessage"], "kwargs": {...}}    LangChain, dumped
+//	{"object": "thread.run.step", "step_details": {...}}    OpenAI's Assistants, steps of runs
 //	{"message_type": "tool_call_message", "tool_call"}      Letta
 //	{"store": {"key": [...]}, "class_name"}                 LlamaIndex, a chat store
 //	{"trajectory": {"tool_name_0", ...}, "reasoning"}       DSPy, a prediction of ReAct
@@ -96,7 +97,7 @@ func listIn(object []byte, depth int) []byte {
 }
 
 func holdsMessages(record []byte) bool {
-	return otherOf(record) != nil || build.MemberRaw(record, "runs") != nil || messageList(record) != nil
+	return runSteps(record) != nil || otherOf(record) != nil || build.MemberRaw(record, "runs") != nil || messageList(record) != nil
 }
 
 // divideMessages returns the sessions of a record that holds several.
@@ -143,6 +144,9 @@ func conversationKey(file string, record []byte) (string, int64) {
 	if build.HasMember(record, "agent_thoughts") {
 		return file + text(record, "conversation_id"), moment(record, "created_at").UnixNano()
 	}
+	if isRunStep(record) {
+		return file + text(record, "thread_id"), madeAt(record)
+	}
 	if build.HasMember(record, "values") { // the states of a thread, the last of which has all
 		for _, path := range [][]string{{"checkpoint", "thread_id"}, {"config", "configurable", "thread_id"}, {"metadata", "thread_id"}, {"thread_id"}} {
 			if id := text(record, path...); id != "" {
@@ -172,6 +176,12 @@ func readRuns(l *log, runs []byte) {
 // readMessages adds the messages of a record.
 func readMessages(l *log, record []byte) {
 	t := l.b.Trajectory
+	if steps := runSteps(record); steps != nil {
+		for _, step := range steps {
+			readRunStep(l, step)
+		}
+		return
+	}
 	if read := otherOf(record); read != nil {
 		read(l, record)
 		return
@@ -412,6 +422,7 @@ func detectOther(r trace.HeadRecord) bool {
 		isStep(has),
 		has("data") && bytes.Contains(m["data"], []byte(`"agent_thoughts"`)), has("agent_thoughts", "query"),
 		has("runs", "session_id") && bytes.Contains(m["runs"], []byte(`"messages"`)), has("run_id", "messages", "agent_id"),
+		bytes.Contains(m["object"], runStepMark), has("object", "data") && bytes.Contains(m["data"], runStepMark),
 		has("store", "class_name") && bytes.Contains(m["store"], []byte(`"role"`)), // LlamaIndex's chat store
 		has("trajectory", "reasoning") && bytes.Contains(m["trajectory"], []byte(`"tool_name_0"`)),
 		has("type", "toolName", "parameters"), has("type", "call_id", "tool_call", "subtype"):

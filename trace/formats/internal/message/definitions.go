@@ -87,7 +87,7 @@ func (d *definition) read(object []byte) {
 			d.kind, _ = c.Text()
 		case "description", "tool.description":
 			d.tool.Description = build.ReadRaw(&c)
-		case "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "tool.parameters", "args_schema":
+		case "parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema", "tool.parameters", "args_schema", "schema":
 			if s := schema(&c); !s.IsZero() {
 				d.tool.Input = s
 			}

@@ -202,6 +202,17 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 		} else {
 			p.inside(c)
 		}
+	case "metadata":
+		if p.nested == 0 {
+			return
+		}
+		for ok := c.Object(); ok && c.Member(); { // of the state of an opencode call
+			if string(c.Key()) == "exit" {
+				if code, ok := c.Int(); ok && code != 0 {
+					p.failed = true
+				}
+			}
+		}
 	case "caller":
 		for ok := c.Object(); ok && c.Member(); {
 			if string(c.Key()) == "type" {

@@ -1,0 +1,163 @@
+package cost
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/awo-dev/awo/trace"
+)
+
+// Sums makes a Statement of sums over recorded usage, as counts of many machines are, in
+// place of the trajectories that a Ledger wants. What is linear in tokens is exact but for
+// the last digits of a float64; habits and the dearest trajectories are not in sums.
+type Sums struct {
+	meter *Meter
+	out   Statement
+
+	models, agents, days map[string]*Line
+	outcomes             map[trace.Outcome]*Line
+	tools                map[string]*ToolLine
+	none                 ToolLine // turns without a call
+}
+
+// NewSums returns the Statement of nothing at the prices of m. Caching must not be
+// CachingOn, which wants the turns one by one.
+func NewSums(m *Meter) *Sums {
+	return &Sums{
+		meter: m, models: map[string]*Line{}, agents: map[string]*Line{}, days: map[string]*Line{},
+		outcomes: map[trace.Outcome]*Line{}, tools: map[string]*ToolLine{},
+	}
+}
+
+// Some is the turns of one model and day.
+type Some struct {
+	Model string
+	Day   time.Time // zero if it is not recorded
+
+	Turns, Caches, Calls int
+	Input, Cached, Write int64 // tokens; Cached and Write are part of Input
+	WriteHour, Output    int64 // WriteHour is part of Write
+	Agent                string
+	Outcome              trace.Outcome
+	Began                time.Time // the day on which the trajectories began
+	Silent               int       // turns without usage, which are in none of these
+}
+
+// totals returns what the turns cost.
+func (s *Sums) totals(x *Some) Totals {
+	m := s.meter
+	if m.options.Caching == CachingOff {
+		x.Cached, x.Write, x.WriteHour, x.Caches = 0, 0, 0, 0
+	}
+	out := Totals{Turns: x.Turns, Input: x.Input, Cached: x.Cached, Write: x.Write, Output: x.Output}
+	p := m.prices[m.price(m.model(x.Model), x.Day, time.Time{})]
+	if p == nil {
+		out.Unpriced = x.Turns
+	} else {
+		out.USD = p.USD(out.Fresh(), out.Cached, out.Write, out.Output) + p.forAnHour(float64(x.WriteHour))
+	}
+	return out
+}
+
+// Turns adds turns.
+func (s *Sums) Turns(x Some) {
+	t := s.totals(&x)
+	own := Line{Totals: t}
+	for _, l := range []*Line{&s.out.Total, line(s.agents, x.Agent), line(s.outcomes, x.Outcome), line(s.days, dayName(x.Began)), line(s.models, x.Model)} {
+		l.add(&own)
+	}
+	line(s.models, x.Model).Calls += x.Calls
+	s.out.Caches += x.Caches
+	s.out.Silent += x.Silent
+}
+
+// Runs is trajectories that begin with one model, on one day.
+type Runs struct {
+	Model   string
+	Sole    bool // it is the model of all their turns
+	Agent   string
+	Outcome trace.Outcome
+	Began   time.Time
+
+	Trajectories, NoTurns, Offered int
+	Calls, TurnsUnknown            int
+	RecordedUSD                    float64
+	RecordedTurns                  int
+}
+
+// Runs adds trajectories.
+func (s *Sums) Runs(x Runs) {
+	own := Line{Trajectories: x.Trajectories, Calls: x.Calls, RecordedUSD: x.RecordedUSD, RecordedTurns: x.RecordedTurns}
+	for _, l := range []*Line{&s.out.Total, line(s.agents, x.Agent), line(s.outcomes, x.Outcome), line(s.days, dayName(x.Began))} {
+		l.add(&own)
+	}
+	if with := x.Trajectories - x.NoTurns; with > 0 {
+		l := line(s.models, x.Model)
+		l.Trajectories += with
+		if x.Sole {
+			l.RecordedUSD += x.RecordedUSD
+			l.RecordedTurns += x.RecordedTurns
+		}
+	}
+	s.out.NoTurns += x.NoTurns
+	s.out.Offered += x.Offered
+	s.out.TurnsUnknown += x.TurnsUnknown
+}
+
+// Calls adds calls of a tool: x has the tokens of their turns, whose calls were so many,
+// once for each call. For turns without a call shared is 0.
+func (s *Sums) Calls(tool string, shared int, x Some) {
+	times := x.Turns
+	t := s.totals(&x)
+	l := &s.none
+	if shared > 0 {
+		if l = s.tools[tool]; l == nil {
+			l = &ToolLine{Tool: tool}
+			s.tools[tool] = l
+		}
+		l.Calls += times
+	}
+	share := 1 / float64(max(shared, 1))
+	l.Turns += share * float64(times)
+	l.Input += share * float64(t.Input)
+	l.Output += share * float64(t.Output)
+	l.USD += share * t.USD
+	l.Unpriced += share * float64(t.Unpriced)
+}
+
+// Users says how many trajectories have a turn that calls a tool, or, with none, a turn
+// that calls nothing.
+func (s *Sums) Users(tool string, none bool, trajectories int) {
+	switch l := s.tools[tool]; {
+	case none:
+		s.none.Trajectories += trajectories
+	case l != nil:
+		l.Trajectories += trajectories
+	}
+}
+
+// Statement returns what was added.
+func (s *Sums) Statement() *Statement {
+	out, same := s.out, func(name string) string { return name }
+	out.Models, out.Agents = lines(s.models, same), lines(s.agents, same)
+	out.Outcomes = lines(s.outcomes, trace.Outcome.String)
+	out.Days = lines(s.days, same)
+	slices.SortFunc(out.Days, func(x, y Line) int { return cmp.Compare(x.Name, y.Name) })
+	for _, l := range s.tools {
+		out.Tools = append(out.Tools, *l)
+	}
+	if s.none.Turns > 0 {
+		out.Tools = append(out.Tools, s.none)
+	}
+	slices.SortFunc(out.Tools, ToolLine.compare)
+	return &out
+}
+
+// dayName is how a Statement names a day.
+func dayName(day time.Time) string {
+	if day.IsZero() || day.Unix() < 0 {
+		return ""
+	}
+	return day.UTC().Format(time.DateOnly)
+}
