@@ -57,6 +57,9 @@ func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 					t = same
 				}
 			}
+			if t != nil && in.Recalls {
+				t.Recall()
+			}
 			if !yield(t, err) || err != nil {
 				return
 			}
@@ -64,15 +67,19 @@ func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 	}
 }
 
-// keeping keeps what it passes on, before anybody changes it.
+// keeping keeps what it passes on, before anybody changes it: what is worked out of it now
+// is known later.
 func (in *Intake) keeping(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
-	if in.Digest == nil {
+	if in.Digest == nil && !in.Recalls {
 		return from
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range from {
-			if err == nil {
-				in.Digest.Add(t)
+			if err == nil && in.Digest != nil {
+				t = in.Digest.Add(t)
+			}
+			if err == nil && in.Recalls {
+				t.Recall()
 			}
 			if !yield(t, err) {
 				return
