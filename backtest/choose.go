@@ -144,7 +144,7 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 	var failed error
 	for s := range par.Map(max(o.Workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) seenCase {
 		uses := finder.Use(k.Trajectory, k.Marks)
-		return seenCase{k, uses.Places, begunIn(finder, k), momentsIn(uses, len(tools.tools))}
+		return seenCase{k, uses.Places, begunIn(finder, k), momentsIn(uses, len(tools.tools), recordsUsage(k.Trajectory))}
 	}) {
 		account := shown.add(s.c.Trajectory)
 		saved := make([]cost.Totals, len(s.places))
@@ -190,7 +190,7 @@ func (r *recorded) add(t *trace.Trajectory) *cost.Account {
 			r.results[k.Tool.Value()].see(k, r.meter)
 		}
 	}
-	if known == 0 {
+	if known == 0 { // not recordsUsage
 		return nil
 	}
 	account := r.meter.Trajectory(t)
@@ -203,6 +203,11 @@ func (r *recorded) add(t *trace.Trajectory) *cost.Account {
 	r.perToken.Add(account.Without(nil, thousand).Less(total))
 	r.perTokenTurns += len(t.Turns)
 	return account
+}
+
+// recordsUsage reports whether add will have an account of t.
+func recordsUsage(t *trace.Trajectory) bool {
+	return slices.ContainsFunc(t.Turns, func(turn trace.Turn) bool { return turn.Usage.Known })
 }
 
 // itemsOf returns the items that are a meta-tool of the pool.

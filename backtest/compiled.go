@@ -64,6 +64,7 @@ func (p *Part) prepare(ways []way) error {
 	if err != nil {
 		return err
 	}
+	p.links = survey.Set
 	// The threshold of Options is mostly one of those that are tried beside it.
 	var list []compile.Way
 	at := make([]int, len(missing)) // in list

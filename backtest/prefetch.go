@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -107,16 +108,17 @@ func (p *Part) follows() (*learn.Survey, error) {
 	var err error
 	p.survey, err = learn.NewSurvey(source, learn.Options{
 		Reads: known.of, Tokens: func(c *trace.Call) int64 { return p.meter.Text(c.Result.Text()) },
-		Workers: p.Options.Workers,
+		Workers: p.Options.Workers, Links: p.links,
 	})
 	return p.survey, err
 }
 
 // LearnReads learns from all of the source which reads to make ahead of an agent, as the
-// technique prefetch does from a training part.
-func LearnReads(source compile.Source, o Options, threshold float64) (*learn.Result, error) {
+// technique prefetch does from a training part. links are those of the source, nil if
+// nobody has looked for them.
+func LearnReads(source compile.Source, links *dataflow.Set, o Options, threshold float64) (*learn.Result, error) {
 	o.Meter = cmp.Or(o.Meter, cost.NewMeter(cost.Options{}))
-	survey, err := (&Part{Source: source, Options: o, meter: o.Meter}).follows()
+	survey, err := (&Part{Source: source, Options: o, meter: o.Meter, links: links}).follows()
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch/learn"
@@ -58,6 +59,7 @@ type Part struct {
 	meter     *cost.Meter
 	fit       *cost.Fit
 	compiled  map[way]*compiled
+	links     *dataflow.Set // once it was compiled
 	chosen    map[chosenWay]*chosen
 	pool      *pool
 	readers   map[float64]*reader

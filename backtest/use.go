@@ -50,12 +50,13 @@ type seenMoment struct {
 	tool     int
 	call     int
 	followed bool
-	spent    []int // by step; nil for nothing
+	spent    []int // by step; nil for nothing, or if it is not paid
 }
 
 // momentsIn returns the moments of each tool for itself, from left to right: those
-// inside a place where it has been used are none.
-func momentsIn(uses *replay.Uses, tools int) []seenMoment {
+// inside a place where it has been used are none. What is spent there is worked out if it
+// will be paid: in a trajectory that records usage.
+func momentsIn(uses *replay.Uses, tools int, paid bool) []seenMoment {
 	until := make([]int, tools)
 	var out []seenMoment
 	for i := range uses.Moments {
@@ -65,8 +66,10 @@ func momentsIn(uses *replay.Uses, tools int) []seenMoment {
 		}
 		until[m.Tool] = m.End
 		one := seenMoment{tool: m.Tool, call: m.Call, followed: m.Followed}
-		if spent := uses.Spent(m); spent.Reads+spent.Writes > 0 {
-			one.spent = spent.ByStep
+		if paid {
+			if spent := uses.Spent(m); spent.Reads+spent.Writes > 0 {
+				one.spent = spent.ByStep
+			}
 		}
 		out = append(out, one)
 	}

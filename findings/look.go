@@ -24,7 +24,13 @@ var Codes = []Code{Loop, Retry, Failures, Batch, Silent}
 
 // Looker looks for findings in single trajectories. It keeps scratch memory only, and may
 // be used by several goroutines; the zero value is ready.
-type Looker struct{ collector dataflow.Collector }
+type Looker struct {
+	// Sources says that somebody else will ask the same trajectories for the sources of
+	// arguments: they are collected at once, and remembered where the trajectory can.
+	Sources bool
+
+	collector dataflow.Collector
+}
 
 // Seen is what a Looker saw in one trajectory.
 type Seen struct {
@@ -145,6 +151,9 @@ func (l *Looker) lookForBatches(t *trace.Trajectory, marks []merge.Mark, s *Seen
 	}
 	h := hit{code: Batch}
 	changes := merge.Changes(t, marks)
+	if l.Sources {
+		l.collector.Collect(t)
+	}
 	for _, o := range replay.Batches(t, marks, &l.collector) {
 		next := 0
 		for _, turn := range o.Removed(t) {

@@ -1,6 +1,8 @@
 package merge
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -38,30 +40,28 @@ func (p *plan) fold() *rules.Rule {
 }
 
 // status is the status of the call after the status rules.
-func (p *special) status(call *trace.Call, text func() string) trace.Status {
-	status, _ := p.readStatus(call, text)
+func (p *special) status(call *trace.Call, result func() []byte) trace.Status {
+	status, _ := p.readStatus(call, result)
 	return status
 }
 
 // readStatus is status, and whether a rule said it: the last one whose pattern matches
 // the result decides.
-func (p *special) readStatus(call *trace.Call, text func() string) (status trace.Status, said bool) {
+func (p *special) readStatus(call *trace.Call, result func() []byte) (status trace.Status, said bool) {
 	if len(p.statuses) == 0 || !call.HasResult {
 		return call.Status, false
 	}
-	status, result := call.Status, text()
-	for _, rule := range p.statuses {
-		if !rule.Tells(result) {
-			continue
-		}
-		said = true
-		if rule.Is == "failed" {
-			status = trace.StatusFailed
-		} else {
-			status = trace.StatusOK
+	text := result()
+	for _, rule := range slices.Backward(p.statuses) {
+		switch {
+		case !rule.Tells(text):
+		case rule.Is == "failed":
+			return trace.StatusFailed, true
+		default:
+			return trace.StatusOK, true
 		}
 	}
-	return status, said
+	return call.Status, false
 }
 
 // plan returns the plan for a call, from the cache if it is there.

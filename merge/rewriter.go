@@ -40,6 +40,7 @@ type Rewriter struct {
 	parsedArgs trace.Value
 
 	results []string // of the calls of this trajectory, if somebody has unquoted them already
+	result  []byte   // the last one that was asked for
 
 	steps   []Step
 	pending []foldedCall
@@ -126,7 +127,7 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 				}
 				continue
 			}
-			status = plan.special.status(call, func() string { return r.result(i, call) })
+			status = plan.special.status(call, func() []byte { return r.resultOf(i, call) })
 		}
 		if status == trace.StatusFailed && r.set.Failed != rules.FailedKeep {
 			if r.watching {
@@ -155,13 +156,21 @@ func (r *Rewriter) Rewrite(t *trace.Trajectory) []Step {
 	return r.steps
 }
 
-// result is the text of what call i returned.
-func (r *Rewriter) result(i int, call *trace.Call) string {
-	if r.results != nil {
-		return r.results[i]
+// resultOf returns the text of what call i returned, which is valid until the next.
+func (r *Rewriter) resultOf(i int, call *trace.Call) []byte {
+	if cap(r.result) > maxResultRoom {
+		r.result = nil
 	}
-	return call.Result.Text()
+	if r.results != nil {
+		r.result = append(r.result[:0], r.results[i]...)
+	} else {
+		r.result = call.Result.AppendText(r.result[:0])
+	}
+	return r.result
 }
+
+// maxResultRoom is the room in bytes that is kept from one result to the next.
+const maxResultRoom = 1 << 16
 
 // Reads reports whether the set's `outcome:` policy reads the trajectory.
 func Reads(set *rules.Set, t *trace.Trajectory) bool {

@@ -41,7 +41,7 @@ func (r *Rewriter) readStatuses(t *trace.Trajectory) {
 		if plan.special == nil || len(plan.special.statuses) == 0 || !call.HasResult {
 			continue
 		}
-		status, said := plan.special.readStatus(call, func() string { return r.result(i, call) })
+		status, said := plan.special.readStatus(call, func() []byte { return r.resultOf(i, call) })
 		if said && (status != call.Status || call.StatusFrom != "") {
 			call.Status, call.StatusFrom = status, trace.ByRule
 		}

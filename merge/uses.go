@@ -85,7 +85,7 @@ func (p *plan) statusUses(call *trace.Call) []application {
 		return nil
 	}
 	var fitting []*rules.Rule
-	result := call.Result.Text()
+	result := []byte(call.Result.Text())
 	for _, rule := range p.special.statuses {
 		if rule.Tells(result) {
 			fitting = append(fitting, rule)

@@ -84,7 +84,7 @@ func TestFailurePatterns(t *testing.T) {
 	var got []string
 	for _, r := range set.Rules {
 		got = append(got, r.Failure)
-		fits := slices.ContainsFunc(r.Examples, func(e Example) bool { return r.Tells(e.Calls[0].Result) })
+		fits := slices.ContainsFunc(r.Examples, func(e Example) bool { return r.Tells([]byte(e.Calls[0].Result)) })
 		if !fits || r.Is != "failed" {
 			t.Errorf("%s has no example of a failure", r.ID)
 		}

@@ -225,7 +225,7 @@ func play(s *Set, calls []ExampleCall) []*playedStep {
 			c.status = "unknown"
 		}
 		for _, r := range s.Rules {
-			if r.Kind == KindStatus && c.matches(&r.Match) && r.Tells(call.Result) {
+			if r.Kind == KindStatus && c.matches(&r.Match) && r.Tells([]byte(call.Result)) {
 				c.status = r.Is
 			}
 		}

@@ -187,11 +187,11 @@ type Rule struct {
 }
 
 // Tells reports whether a status rule is about calls with this result.
-func (r *Rule) Tells(result string) bool {
+func (r *Rule) Tells(result []byte) bool {
 	if p := failure.Named(r.Failure); p != nil {
-		return p.In([]byte(result))
+		return p.In(result)
 	}
-	return r.Pattern == nil || r.Pattern.MatchString(result)
+	return r.Pattern == nil || r.Pattern.Match(result)
 }
 
 // FieldPos returns where the value of a field is written, such as "pattern",

@@ -31,10 +31,11 @@ func NewDigest(room int64) *Digest {
 }
 
 // Add keeps a copy of t as it is now, unless the room has run out. The copy holds on to
-// nothing of the block that t was read from.
-func (d *Digest) Add(t *Trajectory) {
+// nothing of the block that t was read from. It returns what All will yield for it, or
+// else t.
+func (d *Digest) Add(t *Trajectory) *Trajectory {
 	if d.full {
-		return
+		return t
 	}
 	text := textOf(t)
 	tools, shared := d.tools.Of(t.Tools)
@@ -49,14 +50,21 @@ func (d *Digest) Add(t *Trajectory) {
 		}
 	}
 	if d.full = !d.take(size); d.full {
-		return
+		return t
 	}
 	if !shared {
 		d.tools.Keep(t.Tools, tools, toolListsKept)
 	}
-	out := d.copy(t, text)
-	out.Tools = tools
+	out := d.copy(t, text, tools)
 	d.kept = append(d.kept, out)
+	return out.again()
+}
+
+// again returns a copy of which the calls may be changed.
+func (t *Trajectory) again() *Trajectory {
+	out := *t
+	out.Calls = slices.Clone(t.Calls)
+	return &out
 }
 
 // toolListsKept is how many lists of definitions copies share; others have one of their
@@ -73,17 +81,18 @@ func (d *Digest) IsWhole() bool { return !d.full }
 func (d *Digest) All() iter.Seq[*Trajectory] {
 	return func(yield func(*Trajectory) bool) {
 		for _, t := range d.kept {
-			out := *t
-			out.Calls = slices.Clone(t.Calls)
-			if !yield(&out) {
+			if !yield(t.again()) {
 				return
 			}
 		}
 	}
 }
 
-// take takes room, and reports whether there was enough.
+// take takes room, and reports whether there was enough; nil has no bound.
 func (d *Digest) take(bytes int) bool {
+	if d == nil {
+		return true
+	}
 	if d.room.Add(-int64(bytes)) >= 0 {
 		return true
 	}
@@ -116,9 +125,10 @@ func textOf(t *Trajectory) int {
 	return n
 }
 
-// copy returns a copy of t with texts of its own, of so many bytes.
-func (d *Digest) copy(t *Trajectory, size int) *Trajectory {
+// copy returns a copy of t with texts of its own, of so many bytes, and these definitions.
+func (d *Digest) copy(t *Trajectory, size int, tools []ToolDef) *Trajectory {
 	out := *t
+	out.Tools = tools
 	out.Turns, out.Messages, out.Calls = slices.Clone(t.Turns), slices.Clone(t.Messages), slices.Clone(t.Calls)
 	text := make([]byte, 0, size)
 	out.texts(func(r *Raw) {
@@ -128,19 +138,36 @@ func (d *Digest) copy(t *Trajectory, size int) *Trajectory {
 			r.Data = text[from:len(text):len(text)]
 		}
 	})
-	calls := make([]keptCall, len(out.Calls))
-	for i := range calls {
-		c := &out.Calls[i]
-		calls[i].digest, calls[i].args.raw, calls[i].result.raw = d, c.Args, c.Result
-		c.kept = &calls[i]
-	}
-	out.kept = &keptTrajectory{digest: d, as: &out}
+	out.keep(d)
 	return &out
 }
 
-// keptCall is the values of a call once they have been parsed.
+// Recall lets t remember what is worked out of it, as a trajectory that a [Digest] keeps
+// does, for as long as it is in use itself.
+func (t *Trajectory) Recall() {
+	if t.kept == nil {
+		t.keep(nil)
+	}
+}
+
+// keep lets t remember what is worked out of it, as far as d has room.
+func (t *Trajectory) keep(d *Digest) {
+	calls := make([]keptCall, len(t.Calls))
+	for i := range calls {
+		c, k := &t.Calls[i], &calls[i]
+		k.digest, k.tool, k.turn, k.origin, k.hasResult, k.args.raw, k.result.raw = d, c.Tool, c.Turn, c.Origin, c.HasResult, c.Args, c.Result
+		c.kept = k
+	}
+	t.kept = &keptTrajectory{digest: d, calls: calls, messages: t.Messages, turns: t.Turns, tools: t.Tools}
+}
+
+// keptCall is a call as it was, and its values once they have been parsed.
 type keptCall struct {
 	digest       *Digest
+	tool         Name
+	turn         int
+	origin       Origin
+	hasResult    bool
 	args, result keptValue
 }
 
@@ -188,20 +215,25 @@ func (v *Value) size() int {
 
 // keptTrajectory is what was worked out of a trajectory.
 type keptTrajectory struct {
-	digest *Digest
-	as     *Trajectory // as it was kept
+	digest *Digest // nil for one that is in use once
+
+	// As it was then.
+	calls    []keptCall
+	messages []Message
+	turns    []Turn
+	tools    []ToolDef
 
 	mutex sync.Mutex
 	known map[any]any
 }
 
 // Remember returns what was worked out of the trajectory under a key. The first time, and
-// always where no [Digest] keeps the trajectory or it has been changed since, that is what
+// always where neither a [Digest] nor Recall keeps it or it has been changed since, that is what
 // work returns. The value must depend on calls, messages and definitions alone, and not on
 // how calls ended; nobody may change it. size is about how many bytes it takes.
 func (t *Trajectory) Remember(key any, work func() (value any, size int)) any {
 	k := t.kept
-	if k == nil || !t.isAs(k.as) {
+	if k == nil || !k.is(t) {
 		value, _ := work()
 		return value
 	}
@@ -223,14 +255,30 @@ func (t *Trajectory) Remember(key any, work func() (value any, size int)) any {
 	return value
 }
 
-// isAs reports whether t still says what it did when it was kept.
-func (t *Trajectory) isAs(o *Trajectory) bool {
-	same := len(t.Calls) == len(o.Calls) && len(t.Messages) == len(o.Messages) && len(t.Turns) == len(o.Turns) && len(t.Tools) == len(o.Tools) &&
-		unsafe.SliceData(t.Messages) == unsafe.SliceData(o.Messages) && unsafe.SliceData(t.Turns) == unsafe.SliceData(o.Turns) &&
-		unsafe.SliceData(t.Tools) == unsafe.SliceData(o.Tools)
+// is reports whether t still says what it did when it was kept.
+func (k *keptTrajectory) is(t *Trajectory) bool {
+	same := len(t.Calls) == len(k.calls) && len(t.Messages) == len(k.messages) && len(t.Turns) == len(k.turns) && len(t.Tools) == len(k.tools) &&
+		unsafe.SliceData(t.Messages) == unsafe.SliceData(k.messages) && unsafe.SliceData(t.Turns) == unsafe.SliceData(k.turns) &&
+		unsafe.SliceData(t.Tools) == unsafe.SliceData(k.tools)
 	for i := 0; same && i < len(t.Calls); i++ {
-		a, b := &t.Calls[i], &o.Calls[i]
-		same = a.Tool == b.Tool && a.Turn == b.Turn && a.Origin == b.Origin && a.HasResult == b.HasResult && a.Args.is(b.Args) && a.Result.is(b.Result)
+		a, b := &t.Calls[i], &k.calls[i]
+		same = a.Tool == b.tool && a.Turn == b.turn && a.Origin == b.origin && a.HasResult == b.hasResult && a.Args.is(b.args.raw) && a.Result.is(b.result.raw)
 	}
 	return same
+}
+
+// IsKept reports whether a Digest keeps the trajectory, as it is, beyond its own use.
+func (t *Trajectory) IsKept() bool {
+	return t.kept != nil && t.kept.digest != nil && t.kept.is(t)
+}
+
+// Remembered returns what Remember would without doing any work, nil if that is nothing.
+func (t *Trajectory) Remembered(key any) any {
+	k := t.kept
+	if k == nil || !k.is(t) {
+		return nil
+	}
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	return k.known[key]
 }

@@ -87,6 +87,32 @@ func TestDigestRemembers(t *testing.T) {
 	}
 }
 
+// What no digest keeps remembers for itself once it is told to, in a copy too.
+func TestRecall(t *testing.T) {
+	run, _ := digested()
+	run.Recall()
+	type key struct{}
+	if run.IsKept() || run.Remembered(key{}) != nil {
+		t.Error("something is remembered before there is anything")
+	}
+	done := 0
+	ask := func(t *Trajectory) int {
+		return t.Remember(key{}, func() (any, int) { done++; return len(t.Calls), 1 << 40 }).(int)
+	}
+	again := *run
+	if ask(run) != 2 || ask(&again) != 2 || done != 1 || run.Remembered(key{}) != 2 {
+		t.Errorf("work was done %d times", done)
+	}
+	again.Calls = again.Calls[:1]
+	if ask(&again) != 1 || done != 2 || again.Remembered(key{}) != nil {
+		t.Errorf("work was done %d times for a changed copy too", done)
+	}
+	d := NewDigest(1 << 20)
+	if kept := d.Add(run); !kept.IsKept() || !first(t, d).IsKept() || run.IsKept() {
+		t.Error("what a digest keeps is not known to be kept")
+	}
+}
+
 // The first that finds no room ends what is kept.
 func TestDigestIsBounded(t *testing.T) {
 	run, _ := digested()

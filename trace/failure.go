@@ -15,8 +15,16 @@ const ByRule = "rule"
 // says that its call failed, "" if none does. Text is JSON where it is an object, quoted
 // or not.
 func FailureIn(result Raw) string {
-	var room [1024]byte
-	if p := failure.Sure(result.contentIn(room[:0])); p != nil {
+	var room []byte
+	return failureIn(result, &room)
+}
+
+// failureIn is FailureIn with room to unquote in, which grows.
+func failureIn(result Raw, room *[]byte) string {
+	if cap(*room) < len(result.Data) && result.isQuoted() {
+		*room = make([]byte, 0, len(result.Data))
+	}
+	if p := failure.Sure(result.contentIn(*room)); p != nil {
 		return p.Name
 	}
 	return ""
@@ -30,12 +38,13 @@ func FailureCode(result Raw) int { return failure.Code(result.Content()) }
 // ReadFailures gives the calls of t whose status is unknown, and whose results say by
 // a sure pattern that they failed, the status failed.
 func (t *Trajectory) ReadFailures() {
+	var room []byte
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Status != StatusUnknown || !c.HasResult {
 			continue
 		}
-		if name := FailureIn(c.Result); name != "" {
+		if name := failureIn(c.Result, &room); name != "" {
 			c.Status, c.StatusFrom = StatusFailed, name
 		}
 	}

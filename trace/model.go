@@ -60,7 +60,7 @@ type Trajectory struct {
 	// wants to know.
 	Reached *bounds.Reached
 
-	kept *keptTrajectory // nil if no Digest keeps it
+	kept *keptTrajectory // nil if nothing is remembered; see Digest and Recall
 }
 
 // LeftOut is how much was left out beyond a bound.
@@ -249,7 +249,7 @@ type Call struct {
 	// url: name and value, in recorded order.
 	Context []ContextValue
 
-	kept *keptCall // nil if no Digest keeps it
+	kept *keptCall // nil if nothing is remembered
 }
 
 // ContextValue is one named piece of a call's context.
@@ -353,7 +353,9 @@ func (t *Trajectory) Expand() int {
 			delete(isMeta, c.Tool) // a server has a tool of that name
 		}
 	}
-	t.Tools = slices.DeleteFunc(slices.Clone(t.Tools), func(d ToolDef) bool { return isMeta[d.Name] })
+	if len(isMeta) > 0 {
+		t.Tools = slices.DeleteFunc(slices.Clone(t.Tools), func(d ToolDef) bool { return isMeta[d.Name] })
+	}
 	if expanded > 0 {
 		t.unfold(drop)
 	}

@@ -105,13 +105,18 @@ func (r Raw) Content() []byte { return r.contentIn(nil) }
 
 // contentIn is content with room for the copy.
 func (r Raw) contentIn(room []byte) []byte {
-	if r.Form == FormString && jsonscan.IsPlain(r.Data) {
+	switch {
+	case r.isQuoted():
+		return r.AppendText(slices.Grow(room, len(r.Data)))
+	case r.Form == FormString:
 		return r.Data[1 : len(r.Data)-1]
 	}
-	if r.Form == FormText || r.Form == FormJSON {
-		return r.Data
-	}
-	return r.AppendText(slices.Grow(room, len(r.Data)))
+	return r.Data
+}
+
+// isQuoted reports whether the content has to be copied to be read.
+func (r Raw) isQuoted() bool {
+	return r.Form != FormText && r.Form != FormJSON && !(r.Form == FormString && jsonscan.IsPlain(r.Data))
 }
 
 // ValidText returns text as a string, with U+FFFD for each byte that is no part

@@ -105,29 +105,20 @@ func (l *loss) at(w []float64) *loss {
 	l.known, l.w = true, append(l.w[:0], w...)
 	l.value = 0
 	clear(l.grad)
-	for i, yes := range l.yes {
-		x := l.flat[i*l.n : (i+1)*l.n]
+	i := 0
+	for ; i+abreast <= len(l.yes); i += abreast {
+		l.addAbreast(i)
+	}
+	for ; i < len(l.yes); i++ {
+		x := l.row(i)
 		z := w[l.n]
 		for j, v := range x {
 			z += float64(w[j] * v)
 		}
-		e := math.Exp(-math.Abs(z))
-		d := 1 / (1 + e) // of the more likely answer
-		if z < 0 {
-			d = e / (1 + e)
-		}
-		value := math.Log1p(e)
-		if yes {
-			d--
-			value += max(-z, 0)
-		} else {
-			value += max(z, 0)
-		}
-		l.value += value
+		d := l.add(z, l.yes[i])
 		for j, v := range x {
 			l.grad[j] += float64(d * v)
 		}
-		l.grad[l.n] += d
 	}
 	l.value *= l.c
 	for j := range l.grad {
@@ -138,6 +129,55 @@ func (l *loss) at(w []float64) *loss {
 		l.grad[j] += x
 	}
 	return l
+}
+
+func (l *loss) row(i int) []float64 { return l.flat[i*l.n : (i+1)*l.n] }
+
+// add adds the loss of a row with the log odds z, and its part of the gradient of the
+// intercept, which it returns.
+func (l *loss) add(z float64, yes bool) float64 {
+	e := math.Exp(-math.Abs(z))
+	d := 1 / (1 + e) // of the more likely answer
+	if z < 0 {
+		d = e / (1 + e)
+	}
+	value := math.Log1p(e)
+	if yes {
+		d--
+		value += max(-z, 0)
+	} else {
+		value += max(z, 0)
+	}
+	l.value += value
+	l.grad[l.n] += d
+	return d
+}
+
+// abreast is how many rows addAbreast adds at once: the sums of different rows do not wait
+// for each other.
+const abreast = 4
+
+// addAbreast adds the rows from i on. Every sum has its terms in the order that they have
+// one row after the other, and so the same value to the last bit.
+func (l *loss) addAbreast(i int) {
+	w := l.w[:l.n]
+	a, b, c, d := l.row(i)[:len(w)], l.row(i + 1)[:len(w)], l.row(i + 2)[:len(w)], l.row(i + 3)[:len(w)]
+	za, zb, zc, zd := l.w[l.n], l.w[l.n], l.w[l.n], l.w[l.n]
+	for j, v := range w {
+		za += float64(v * a[j])
+		zb += float64(v * b[j])
+		zc += float64(v * c[j])
+		zd += float64(v * d[j])
+	}
+	da, db := l.add(za, l.yes[i]), l.add(zb, l.yes[i+1])
+	dc, dd := l.add(zc, l.yes[i+2]), l.add(zd, l.yes[i+3])
+	grad := l.grad[:len(w)]
+	for j, g := range grad {
+		g += float64(da * a[j])
+		g += float64(db * b[j])
+		g += float64(dc * c[j])
+		grad[j] = g + float64(dd*d[j])
+	}
 }
 
 // Score returns the log odds of yes.

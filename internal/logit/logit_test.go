@@ -3,6 +3,7 @@ package logit
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -59,5 +60,62 @@ func TestShift(t *testing.T) {
 		if s := Sigmoid(z) + Sigmoid(-z); math.Abs(s-1) > 1e-12 {
 			t.Errorf("Sigmoid(%v) and of its negative add up to %v", z, s)
 		}
+	}
+}
+
+// Rows that are added abreast give the loss and the gradient of rows that are added one
+// after the other, to the last bit.
+func TestLossAbreast(t *testing.T) {
+	const features = 5
+	r := rand.New(rand.NewPCG(3, 4))
+	for n := range 3*abreast + 1 {
+		l := &loss{n: features, c: .5, grad: make([]float64, features+1)}
+		for range n {
+			for range features {
+				l.flat = append(l.flat, r.NormFloat64())
+			}
+			l.yes = append(l.yes, r.IntN(2) == 0)
+		}
+		w := make([]float64, features+1)
+		for j := range w {
+			w[j] = 3 * r.NormFloat64()
+		}
+		one := &loss{n: features, grad: make([]float64, features+1)}
+		for i, yes := range l.yes {
+			z := w[features]
+			for j, v := range l.row(i) {
+				z += float64(w[j] * v)
+			}
+			d := one.add(z, yes)
+			for j, v := range l.row(i) {
+				one.grad[j] += float64(d * v)
+			}
+		}
+		value := one.value * l.c
+		for j := range w[:features] {
+			value += float64(w[j]*w[j]) / 2
+			one.grad[j] = one.grad[j]*l.c + w[j]
+		}
+		one.grad[features] *= l.c
+		if got := l.at(w); got.value != value || !slices.Equal(got.grad, one.grad) {
+			t.Errorf("%d rows: %v, %v abreast, %v, %v one by one", n, got.value, got.grad, value, one.grad)
+		}
+	}
+}
+
+func BenchmarkLoss(b *testing.B) {
+	const features = 20
+	r := rand.New(rand.NewPCG(5, 6))
+	l := &loss{n: features, c: 1, grad: make([]float64, features+1)}
+	for range 1000 {
+		for range features {
+			l.flat = append(l.flat, r.NormFloat64())
+		}
+		l.yes = append(l.yes, r.IntN(2) == 0)
+	}
+	w := make([]float64, features+1)
+	for b.Loop() {
+		w[0] += 1e-3
+		l.at(w)
 	}
 }

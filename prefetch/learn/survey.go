@@ -19,6 +19,7 @@ type Source = func() iter.Seq2[*trace.Trajectory, error]
 type Options struct {
 	Reads   func(tool trace.Name) bool // what is known to only read; called concurrently
 	Tokens  func(c *trace.Call) int64  // of a call's result; nil: not known
+	Links   *dataflow.Set              // of these trajectories; nil: they are looked for
 	Workers int                        // at once; 0 and 1 are the same
 }
 
@@ -79,28 +80,30 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 		}
 	}
 	workers := max(o.Workers, 1)
-	links, tools := dataflow.NewLinks(), map[trace.Name]bool{}
-	tasks := newTasks()
-	type collected struct {
-		t     *trace.Trajectory
-		flow  *dataflow.Flow
-		tools []trace.Name
-	}
-	var collector dataflow.Collector
-	for c := range par.Map(workers, trajectories, func(t *trace.Trajectory) collected {
-		out := collected{t, collector.Collect(t), nil}
+	tools, tasks := map[trace.Name]bool{}, newTasks()
+	meet := func(t *trace.Trajectory) {
+		tasks.number(t)
 		for i := range t.Calls {
-			if !slices.Contains(out.tools, t.Calls[i].Tool) {
-				out.tools = append(out.tools, t.Calls[i].Tool)
-			}
+			tools[t.Calls[i].Tool] = true
 		}
-		return out
-	}) {
-		links.Add(c.flow)
-		tasks.number(c.t)
-		for _, tool := range c.tools {
-			tools[tool] = true
+	}
+	set := o.Links
+	if set != nil {
+		for t := range trajectories {
+			meet(t)
 		}
+	} else {
+		type collected struct {
+			t    *trace.Trajectory
+			flow *dataflow.Flow
+		}
+		var collector dataflow.Collector
+		links := dataflow.NewLinks()
+		for c := range par.Map(workers, trajectories, func(t *trace.Trajectory) collected { return collected{t, collector.Collect(t)} }) {
+			links.Add(c.flow)
+			meet(c.t)
+		}
+		set = links.Set()
 	}
 	if failed != nil {
 		return nil, failed
@@ -111,7 +114,7 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 		}
 	}
 	slices.Sort(s.reads)
-	s.propose(links.Set())
+	s.propose(set)
 	if len(s.candidates) == 0 {
 		return s, nil
 	}

@@ -43,6 +43,10 @@ func (j *Job) NewFindings(meter *cost.Meter) *Findings {
 	return f
 }
 
+// Sources says that the command asks for the sources of arguments in the reading in which
+// findings are looked for; see findings.Looker.
+func (f *Findings) Sources() { f.looker.Sources = true }
+
 // begin forgets what was found.
 func (f *Findings) begin() {
 	if f != nil {

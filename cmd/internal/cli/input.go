@@ -118,15 +118,21 @@ type Intake struct {
 
 	// Statuses reads from results how calls ended; nil leaves what is recorded.
 	Statuses *merge.Statuses
+	known    knownStatuses // of what was read, if it can be read again
+
+	isSpooled bool // the traces can be read several times
 
 	stored *Stored // in place of Reader, where counts stand in for traces
 
 	IsRead bool // Source was read once
 
 	// Digest, if set, keeps what All yields for later readings; see trace.Digest. It is of
-	// use to those who read several times.
+	// use to those who read dozens of times.
 	Digest *trace.Digest
-	isKept bool // all of it was offered to Digest
+	// Recalls lets what is yielded remember what is worked out of it while it is in use, for
+	// commands in which several ask for the same in one reading; see trace.Trajectory.Recall.
+	Recalls bool
+	isKept  bool // all of it was offered to Digest
 
 	// Follows says that values are followed from call to call, for which a trajectory has
 	// at most bounds.Calls calls; the rest of a longer one is left out.
@@ -155,7 +161,7 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 	if err != nil {
 		return nil, err
 	}
-	return &Intake{j: j, Reader: r, filter: chosen, Tally: &trace.Tally{}, Statuses: merge.NewStatuses(j.rules)}, nil
+	return &Intake{j: j, Reader: r, filter: chosen, Tally: &trace.Tally{}, Statuses: merge.NewStatuses(j.rules), isSpooled: reader.Spool}, nil
 }
 
 // Stored is what was read of traces that were counted before.
@@ -291,6 +297,9 @@ func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 					t = same
 				}
 			}
+			if t != nil && in.Recalls {
+				t.Recall()
+			}
 			if !yield(t, err) || err != nil {
 				return
 			}
@@ -298,15 +307,19 @@ func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 	}
 }
 
-// keeping keeps what it passes on, before anybody changes it.
+// keeping keeps what it passes on, before anybody changes it: what is worked out of it now
+// is known later.
 func (in *Intake) keeping(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
-	if in.Digest == nil {
+	if in.Digest == nil && !in.Recalls {
 		return from
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range from {
-			if err == nil {
-				in.Digest.Add(t)
+			if err == nil && in.Digest != nil {
+				t = in.Digest.Add(t)
+			}
+			if err == nil && in.Recalls {
+				t.Recall()
 			}
 			if !yield(t, err) {
 				return
@@ -357,20 +370,31 @@ func (in *Intake) counted(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*t
 // take to keep what it has read.
 const DigestRoom = 64 << 20
 
-// read gives the calls of trajectories the statuses that their results tell, and lets
-// those who work on them note which bounds they reach.
+// read gives the calls of trajectories the statuses that their results tell, which it looks
+// for in the first reading to the end, and lets those who work on them note which bounds
+// they reach.
 func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
 	if in.Expand {
 		from = in.expand(from)
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
+		as := readAs{in.Statuses, in.Expand, in.Follows}
+		known, first := in.known.isWhole && in.known.as == as, 0
+		noted := in.isSpooled && !known // for another reading
+		if noted {
+			in.known.begin(as)
+		}
 		for t, err := range from {
 			if t != nil {
 				if in.Follows {
 					t.Cut(bounds.Calls)
 				}
-				if in.Statuses != nil {
-					in.Statuses.Read(t)
+				if !known || !in.known.give(t, first) {
+					in.readStatuses(t)
+				}
+				first += len(t.Calls)
+				if noted {
+					in.known.note(t)
 				}
 				t.Reached = &in.j.Bounds
 				for _, b := range t.Bounded {
@@ -381,6 +405,16 @@ func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trac
 				return
 			}
 		}
+		if noted {
+			in.known.end()
+		}
+	}
+}
+
+// readStatuses gives the calls of t the statuses that their results tell.
+func (in *Intake) readStatuses(t *trace.Trajectory) {
+	if in.Statuses != nil {
+		in.Statuses.Read(t)
 	}
 }
 

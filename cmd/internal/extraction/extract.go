@@ -166,11 +166,12 @@ func extract(j *cli.Job, o Options, files []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Expand, in.Follows, in.Digest = o.Expand, true, trace.NewDigest(cli.DigestRoom)
+	in.Expand, in.Follows, in.Recalls = o.Expand, true, true
 	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
-	in.Findings = j.NewFindings(meter)
 	in.KeepsOrigins = o.Out != "" || o.Check != ""
-	c, err := compileAndChoose(j, in, set, meter, &o)
+	found := j.NewFindings(meter)
+	found.Sources()
+	c, err := compileAndChoose(j, in, set, meter, found, &o)
 	if err != nil {
 		return err
 	}

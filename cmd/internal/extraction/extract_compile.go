@@ -148,7 +148,8 @@ func (c *extractCompilation) offered() []*bind.Definition {
 }
 
 // compileAndChoose compiles what comes in, chooses, and replays on what was held out.
-func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o *Options) (*extractCompilation, error) {
+// Findings are looked for in the first reading of what is compiled; nil looks for none.
+func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, found *cli.Findings, o *Options) (*extractCompilation, error) {
 	train, test := compile.Source(in.Source), compile.Source(nil)
 	if o.Holdout > 0 {
 		split := trace.ByTask(o.Holdout, o.Seed)
@@ -172,6 +173,7 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 	for i := range out.plans {
 		out.plans[i].threshold = cmp.Or(out.plans[i].threshold, out.threshold)
 	}
+	in.Findings = found
 	if err := out.compile(j, out.served.watch(train), set, o); err != nil {
 		return nil, err
 	}

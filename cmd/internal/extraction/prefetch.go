@@ -23,8 +23,12 @@ func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 	if o.Holdout > 0 {
 		source = backtest.Side(source, trace.ByTask(o.Holdout, o.Seed), trace.SideTrain)
 	}
+	links := c.Set // of the source
+	if c.plans != nil {
+		links = nil // those of all agents together are not those of one
+	}
 	learn := func(source compile.Source, threshold float64) (*stored.File, error) {
-		learnt, err := backtest.LearnReads(source, backtest.Options{
+		learnt, err := backtest.LearnReads(source, links, backtest.Options{
 			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
 			Declared: func() backtest.Declarations { return prediction.NewEffects(set, true) },
 		}, threshold)

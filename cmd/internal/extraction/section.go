@@ -43,7 +43,7 @@ func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *v
 			}
 		}
 	}
-	c, err := compileAndChoose(j, in, set, meter, &o)
+	c, err := compileAndChoose(j, in, set, meter, nil, &o)
 	if err != nil {
 		return nil, err
 	}

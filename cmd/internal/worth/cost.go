@@ -128,11 +128,13 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 	}
 	preloading := backtest.NewPreloading(meter)
 	estimated := 0
+	var rough cost.Placeholders
 	for t, err := range in.Source() {
 		if err != nil {
 			return nil, err
 		}
 		account := ledger.Add(t)
+		rough.Add(t)
 		estimated += account.Estimated()
 		in.Findings.Paid(account)
 		if see != nil {
@@ -143,7 +145,7 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 			preloading.Add(t, account)
 		}
 	}
-	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter}
+	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter, rough: rough}
 	if estimated > 0 {
 		if err := learn(j, in, f.fit, sample); err != nil {
 			return nil, err

@@ -17,6 +17,7 @@ type CostFindings struct {
 	fit       *cost.Fit
 	unscaled  int
 	statement *cost.Statement
+	rough     cost.Placeholders
 	lazy      *cost.LazyReport
 	preloaded []preloadToolJSON // with lazy
 }
@@ -55,6 +56,9 @@ func (f *CostFindings) unknown() []string {
 	}
 	if f.options.Caching == "recorded" && s.Caches == 0 && t.Turns > t.Estimated {
 		say("No turn records cached input: if a cache was used, the real cost was lower.")
+	}
+	if p := f.rough; p.Turns > 0 {
+		say("%s with %s for %s of text and arguments: these counts are placeholders, and what their output cost is too low.", cli.CountOf(p.Turns, "turn"), cli.CountOf(int(p.Tokens), "recorded output token"), cli.CountOf(int(p.Bytes), "byte"))
 	}
 	if t.Unpriced > 0 {
 		var without []string
