@@ -52,7 +52,7 @@ func TestReportInBrowser(t *testing.T) {
 		file             string
 		sections, images int
 	}{
-		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 15, 30},
+		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 15, 32},
 		"hostile": {hostileRuns(t), 14, 10},
 	} {
 		t.Run(name, func(t *testing.T) {

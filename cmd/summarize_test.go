@@ -62,6 +62,9 @@ func TestSummaryCosts(t *testing.T) {
 					for _, left := range []string{"habits", "dearest", "notes"} { // not in summaries
 						delete(*v, left)
 					}
+					if list, ok := (*v)["unknown"].([]any); ok { // texts are not in summaries, so nothing is compared with them
+						(*v)["unknown"] = slices.DeleteFunc(list, func(x any) bool { return strings.Contains(x.(string), "these counts are placeholders") })
+					}
 				}
 				if tokens := got["total"].(map[string]any)["input_tokens"].(float64); tokens == 0 {
 					t.Error("there are no tokens")

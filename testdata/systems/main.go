@@ -40,7 +40,7 @@ var errFound = errors.New("found faults")
 func run(args []string, out io.Writer) error {
 	end := slices.Index(args, "--")
 	if end < 1 || end == len(args)-1 {
-		return errors.New("usage: systems GOOS/GOARCH ... -- PACKAGE...")
+		return errors.New("usage: systems GOOS/GOARCH -- PACKAGE: several of both may be named")
 	}
 	found := false
 	for _, system := range args[:end] {

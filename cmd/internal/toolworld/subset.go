@@ -1,6 +1,7 @@
 package toolworld
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -178,7 +179,7 @@ func subset(j *cli.Job, o subsetOptions, files []string) error {
 	g := toolgraph.Build(toolgraph.Input{Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Links: w.links, Seed: o.Seed, NoEvaluation: true})
 	corpus := toolrank.NewCorpus(c, w.tasks, g.FeedsTools())
 	if corpus.Groups() < 2 {
-		return cli.Usagef("there are fewer than two groups of tasks that use tools: nothing can be learned and tested")
+		return errors.New("there are fewer than two groups of tasks that use tools: nothing can be learned and tested")
 	}
 	options := toolrank.Options{Recall: o.Recall, Folds: o.Folds, Seed: o.Seed, Workers: j.Parallel()}
 	study := corpus.Study(options)
