@@ -98,6 +98,29 @@ func TestSubAgentOfOwnConversation(t *testing.T) {
 	formattest.WantLines(t, "trajectories", found, []string{"main parent /: ask@0 ok ", "inner parent main/call_3: read@0 ok ", "other parent /: list@0 ok "})
 }
 
+// TestDeepBelowAConversation: a span is of the conversation of the next one above it that
+// names one however far that is, also where the trace named another first, and whether its
+// spans begin after those above them or, by a wrong clock, before.
+func TestDeepBelowAConversation(t *testing.T) {
+	const levels = 700
+	want := []string{"main: ask@-1 ok ", "other: find@-1 ok "}
+	for _, step := range []int{1, -1} {
+		lines := []string{
+			otlpAgent("a", "1", "", 0, "boss", "gen_ai.conversation.id", "main"), otlpTool("a", "2", "1", 1, "ask"),
+			otlpAgent("a", "1000", "", 1000, "lone", "gen_ai.conversation.id", "other"),
+		}
+		for i := range levels {
+			lines = append(lines, otlpLine("a", fmt.Sprint(1001+i), fmt.Sprint(1000+i), "step", 1000+step*(1+i)))
+		}
+		lines = append(lines, otlpTool("a", "9000", fmt.Sprint(1000+levels), 1000+step*(1+levels), "find"))
+		var found []string
+		for _, x := range formattest.ReadText(t, "x.jsonl", lines...) {
+			found = append(found, x.Session+": "+strings.Join(formattest.Brief(x), " "))
+		}
+		formattest.WantLines(t, "trajectories", found, want)
+	}
+}
+
 // TestConversationsDivided: conversations of one trace that are too large together
 // are read alone and said to be, and any choice of them is read again as it was.
 func TestConversationsDivided(t *testing.T) {

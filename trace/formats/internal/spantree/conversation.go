@@ -57,21 +57,28 @@ func spanConversations(spans []*Span) []spanConversation {
 			first[s.Trace] = s.conversation
 		}
 	}
-	inherit := func(s *Span) string {
-		for up, n := s, 0; n < deepest*8; n++ {
-			if up.conversation != "" {
-				return up.conversation
-			}
-			next := byID[[2]string{up.Trace, up.Parent}]
-			if next == nil || up.Parent == "" {
+	// Every span is passed once: what one that was passed has not found, nobody below it does.
+	passed := map[*Span]bool{}
+	var way []*Span
+	for _, s := range spans {
+		way = way[:0]
+		up := s
+		for up != nil && up.conversation == "" && !passed[up] {
+			passed[up] = true
+			way = append(way, up)
+			if up.Parent == "" {
+				up = nil
 				break
 			}
-			up = next
+			up = byID[[2]string{up.Trace, up.Parent}]
 		}
-		return first[s.Trace]
-	}
-	for _, s := range spans {
-		s.conversation = inherit(s)
+		name := first[s.Trace]
+		if up != nil && up.conversation != "" {
+			name = up.conversation
+		}
+		for _, below := range way {
+			below.conversation = name
+		}
 	}
 	above := map[string]string{} // the conversation in which one began, or one further up
 	top := func(name string) string {
