@@ -2,6 +2,7 @@ package trace
 
 import (
 	"github.com/awo-dev/awo/diag"
+	"slices"
 )
 
 // Problem codes of anomalies that the Tally reports as figures of their own.
@@ -251,4 +252,14 @@ func capability(name string, have, of int, units, none, partial string) Capabili
 		out.Share = float64(have) / float64(of)
 	}
 	return out
+}
+
+// ToolNames returns the names of the tools that were called, in order.
+func (y *Tally) ToolNames() []string {
+	names := make([]string, 0, len(y.tools))
+	for name := range y.tools {
+		names = append(names, name.Value())
+	}
+	slices.Sort(names)
+	return names
 }

@@ -227,6 +227,7 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			in.Findings.add(t)
 		}
 		in.isKept = in.Digest != nil
+		in.j.doubtTools(in.Tally)
 		if !in.SaysDoubts {
 			in.j.Problems.doubts = in.Tally.Doubts()
 		}

@@ -42,9 +42,11 @@ type Job struct {
 	app       *App
 	options   map[string]any // the command's own settings, by name of the flag
 	stdin     hashedReader
-	rules     *rules.Set   // that were read last; nil for none
-	rulesFile string       // their file
-	sources   []sourceFile // that were read beside the traces, in order
+	rules     *rules.Set // that were read last; nil for none
+	rulesFile string     // their file
+
+	toolsDoubted bool         // the names of tools in rules were compared with the traces
+	sources      []sourceFile // that were read beside the traces, in order
 }
 
 // sourceFile is a file that was read, and what it was read as: "rules" or "prices".

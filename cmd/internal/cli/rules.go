@@ -2,15 +2,19 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/trace"
 )
 
 // AddRules defines the flag --rules.
@@ -77,4 +81,52 @@ func FileProblem(name string, err error) *diag.Error {
 	}
 	e.Err = err
 	return e
+}
+
+// doubtTools warns of rules of the file itself that name a tool which no call has, where
+// another name is spelt nearly so; once, however often the traces are read. Included
+// files are left out: many share them, for tools that these traces lack.
+func (j *Job) doubtTools(y *trace.Tally) {
+	if j.rules == nil || j.toolsDoubted || y.Calls == 0 {
+		return
+	}
+	j.toolsDoubted = true
+	tools := y.ToolNames()
+	for _, r := range j.rules.Rules {
+		if r.Pos.File != j.rules.File {
+			continue
+		}
+		if found := MisspeltTools(r, tools); len(found) > 0 {
+			j.Problems.Add(diag.Warn(r.FieldPos("match"), "rule-tool-unknown", "%s", strings.Join(found, "; ")))
+		}
+	}
+}
+
+// MisspeltTools asks of the names and beginnings of names that the rule lists, and
+// no call has, whether another one was meant.
+func MisspeltTools(r *rules.Rule, tools []string) []string {
+	var found []string
+	for _, g := range r.Match.Tools {
+		if slices.ContainsFunc(tools, g.Match) {
+			continue
+		}
+		written, star := strings.CutSuffix(g.String(), "*")
+		if strings.Contains(written, "*") {
+			continue
+		}
+		near := tools
+		if star {
+			near = nil
+			for _, tool := range tools {
+				near = append(near, tool[:min(len(tool), len(written))])
+			}
+		}
+		if meant := diag.Nearest(written, near); meant != "" {
+			if star {
+				meant += "*"
+			}
+			found = append(found, fmt.Sprintf("no call in the traces is named `%s`: did you mean `%s`?", g, meant))
+		}
+	}
+	return found
 }

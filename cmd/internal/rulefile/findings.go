@@ -1,8 +1,6 @@
 package rulefile
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -34,7 +32,7 @@ func ruleFindings(set *rules.Set, usage *merge.Usage) diag.List {
 		if r.Pos.File != set.File {
 			continue
 		}
-		misspelt := misspeltTools(r, tools)
+		misspelt := cli.MisspeltTools(r, tools)
 		switch {
 		case u.Matched == 0 && len(misspelt) > 0:
 			found = append(found, diag.Warn(r.FieldPos("match"), "rule-unused", "this rule matches none of %s in the traces: %s", cli.CountOf(usage.Steps(), "call"), misspelt[0]))
@@ -52,35 +50,6 @@ func ruleFindings(set *rules.Set, usage *merge.Usage) diag.List {
 		}
 		for _, p := range u.Patterns {
 			found = append(found, patternFinding(r, p)...)
-		}
-	}
-	return found
-}
-
-// misspeltTools asks of the names and beginnings of names that the rule lists, and
-// no call has, whether another one was meant.
-func misspeltTools(r *rules.Rule, tools []string) []string {
-	var found []string
-	for _, g := range r.Match.Tools {
-		if slices.ContainsFunc(tools, g.Match) {
-			continue
-		}
-		written, star := strings.CutSuffix(g.String(), "*")
-		if strings.Contains(written, "*") {
-			continue
-		}
-		near := tools
-		if star {
-			near = nil
-			for _, tool := range tools {
-				near = append(near, tool[:min(len(tool), len(written))])
-			}
-		}
-		if meant := diag.Nearest(written, near); meant != "" {
-			if star {
-				meant += "*"
-			}
-			found = append(found, fmt.Sprintf("no call in the traces is named `%s`: did you mean `%s`?", g, meant))
 		}
 	}
 	return found
