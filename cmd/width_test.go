@@ -13,8 +13,11 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 )
 
+// oneScreen are the commands whose text fits one screen unless --details is given.
+var oneScreen = []string{"summary", "analyze", "cost", "extract", "backtest", "compare"}
+
 // TestWidth holds what commands print to the width of the terminal: bundled and recorded
-// traces, short and with details.
+// traces, short and with details; and what is one screen to the lines of one.
 func TestWidth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long")
@@ -58,12 +61,17 @@ func TestWidth(t *testing.T) {
 		"show {} run-000003", "show {} --find status==\"failed\"", "register {} --out $WORK/register", "compare testdata/served/recordings.jsonl --look", "compare testdata/served/recordings.jsonl --details",
 		"verify $TOOLS {} --rules testdata/office/rules.yaml", "why $TOOLS", "why $TOOLS $NAME", "diff $TOOLS $TOOLS", "why-not $TOOLS supervisor_show_passwords,mail_login",
 		"rules verify testdata/office/rules.yaml {}", "rules diff testdata/office/rules.yaml testdata/office/rules.yaml {}", "rules explain testdata/office/rules.yaml {} --trajectory run-000003 --call 2",
+		"summary {} --rules testdata/office/rules.yaml", "analyze {} --permutations 0 --rules testdata/office/rules.yaml", "cost {} --rules testdata/office/rules.yaml",
+		"extract {} --rules testdata/office/rules.yaml --sample 150", "backtest {} --rules testdata/office/rules.yaml --sample 60",
 		"graph {} --rules testdata/office/rules.yaml --reasons --ablation", "report {} --sample 60 --backtest never --out $WORK/x.html",
 	}
 	for i, file := range files {
 		commands := quick
 		if i == 0 {
 			commands = slices.Concat(commands, slow)
+		}
+		if base := filepath.Base(file); base == "retail_toolorchestra-gpt-5.json" || base == "gpt-4o-airline.json" {
+			commands = append(slices.Clone(commands), "extract {} --sample 60", "backtest {} --sample 60")
 		}
 		for _, command := range commands {
 			for _, columns := range []int{100, 60} {
@@ -73,6 +81,10 @@ func TestWidth(t *testing.T) {
 					out, err := runAwo(t, root, line, fmt.Sprint("COLUMNS=", columns))
 					if err != nil {
 						t.Fatalf("awo %s: %v", line, err)
+					}
+					name, _, _ := strings.Cut(command, " ")
+					if lines := strings.Count(string(out), "\n"); columns == 100 && slices.Contains(oneScreen, name) && !strings.Contains(command, "--details") && lines > report.ScreenLines {
+						t.Errorf("%d lines are more than a screen:\n%s", lines, out)
 					}
 					for text := range strings.Lines(string(out)) {
 						text = strings.TrimSuffix(text, "\n")

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/internal/failure"
+	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -43,7 +44,7 @@ func times(n int) string {
 	if n == 1 {
 		return "once"
 	}
-	return fmt.Sprintf("%d times", n)
+	return report.Grouped(n) + " times"
 }
 
 func (f *Finder) loopAdvice(out *Finding, s *sums) string {
@@ -57,7 +58,7 @@ func (f *Finder) loopAdvice(out *Finding, s *sums) string {
 	return said + ": keep results, or say in the prompt that they stay true"
 }
 
-func plain(n int) string { return fmt.Sprint(n) }
+func plain(n int) string { return report.Grouped(n) }
 
 func retryAdvice(out *Finding) string {
 	share := float64(out.Recovered) / float64(out.Count)
@@ -126,19 +127,19 @@ func (f *Finder) batchAdvice(out *Finding, s *sums) string {
 }
 
 func silentAdvice(out *Finding) string {
-	return fmt.Sprintf("%s of all turns call nothing: %d are answers, after the other %d the model goes on alone; let it say what it thinks together with the next call", rate(out), out.Answers, out.Count-out.Answers)
+	return fmt.Sprintf("%s of all turns call nothing: %s are answers, after the other %s the model goes on alone; let it say what it thinks together with the next call", rate(out), plain(out.Answers), plain(out.Count-out.Answers))
 }
 
 func has(turns int) string {
 	if turns == 1 {
 		return "1 turn has"
 	}
-	return fmt.Sprintf("%d turns have", turns)
+	return plain(turns) + " turns have"
 }
 
 func counted(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%s %ss", plain(n), noun)
 }

@@ -45,6 +45,11 @@ type Document struct {
 	Sections []Section
 	Next     []string // what to type next, each with a reason behind " # "
 
+	// Lines is how many lines short text may have at 100 columns, and more where there are
+	// fewer columns; 0 is any number. What is too long loses rows of tables, items of
+	// lists, then whole tables and lists, from what stands last.
+	Lines int
+
 	details bool // what is added from here on is details
 }
 
@@ -55,8 +60,8 @@ type Section struct {
 	Detail  bool // left out of short text
 }
 
-// Block is a piece of a Section: a Paragraph, a List, Code, a Picture, a
-// Gallery, an App or a *Table.
+// Block is a piece of a Section: a Paragraph, a List, a Foremost, Code, a Picture, a
+// Gallery, an App or a *Table; Short and ShortTable are in short text alone.
 type Block interface {
 	writeText(w *lines, o Options)
 	writeMarkdown(w *lines, o Options)
@@ -113,6 +118,10 @@ func saysNothing(b Block) bool {
 		return b == ""
 	case Short:
 		return b == ""
+	case ShortTable:
+		return b.Table == nil
+	case Foremost:
+		return len(b.Items) == 0
 	case List:
 		return len(b) == 0
 	case Gallery:

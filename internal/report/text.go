@@ -37,13 +37,23 @@ func (l *lines) gap() {
 
 func (d *Document) writeText(w io.Writer, o Options) error {
 	l := &lines{w: bufio.NewWriter(w)}
+	o.brief = d.Answer != "" && !o.Details
+	var p *plan
+	if o.brief && d.Lines > 0 {
+		p = d.fitted(o)
+	}
+	d.writeShort(l, o, p)
+	return l.w.Flush()
+}
+
+// writeShort writes what a plan has of d, and all of what can be written without one.
+func (d *Document) writeShort(l *lines, o Options, p *plan) {
 	bold := func(s string) string {
 		if o.Bold {
 			return "\x1b[1m" + s + "\x1b[0m"
 		}
 		return s
 	}
-	o.brief = d.Answer != "" && !o.Details
 	switch {
 	case d.Answer != "":
 		l.gap()
@@ -54,10 +64,20 @@ func (d *Document) writeText(w io.Writer, o Options) error {
 		l.gap()
 		l.line(bold(Escape(d.Title)))
 	}
-	for _, s := range d.Sections {
-		if o.brief && s.Detail {
+	inline := false // what is above is a section in a line
+	for i, s := range d.Sections {
+		if o.brief && s.Detail || p.leaves(i, &s) {
 			continue
 		}
+		if text := p.inline(&s); text != "" {
+			if !inline {
+				l.gap()
+			}
+			Paragraph(text).writeText(l, o)
+			inline = true
+			continue
+		}
+		inline = false
 		if s.Heading != "" {
 			l.gap()
 			for _, line := range wrap(Escape(s.Heading), o.width()) {
@@ -68,28 +88,34 @@ func (d *Document) writeText(w io.Writer, o Options) error {
 			}
 			l.any = len(s.Blocks) == 0 // the first block follows its heading at once
 		}
-		for _, b := range s.Blocks {
+		var before Block
+		for j, b := range s.Blocks {
 			switch b.(type) {
 			case Picture, Gallery, App:
 				continue
-			case Short:
+			case Short, ShortTable:
 				if !o.brief {
 					continue
 				}
 			}
-			l.gap()
+			if b = p.shown(part{i, j}, b); b == nil {
+				continue
+			}
+			if !p.joined(before, b) {
+				l.gap()
+			}
 			b.writeText(l, o)
+			before = b
 		}
 	}
-	d.writeEnd(l, o)
-	return l.w.Flush()
+	d.writeEnd(l, o, p)
 }
 
 // writeEnd says what was left out, and what to do next.
-func (d *Document) writeEnd(l *lines, o Options) {
-	if left := d.leftOut(); o.brief && left != "" {
+func (d *Document) writeEnd(l *lines, o Options, p *plan) {
+	if left := d.leftOut(o, p); o.brief && left != "" {
 		l.gap()
-		l.item("", "--details shows more: "+left+".", o)
+		l.item("", detailsShow+left+".", o)
 	}
 	for i, next := range d.Next {
 		if i == 0 {
@@ -106,24 +132,31 @@ func (d *Document) writeEnd(l *lines, o Options) {
 	}
 }
 
+// detailsShow is what the names of what was left out stand behind.
+const detailsShow = "--details shows more: "
+
 // namesShown is how many of what is left out short text names.
 const namesShown = 8
 
 // leftOut names the sections and tables that short text leaves out.
-func (d *Document) leftOut() string {
+func (d *Document) leftOut(o Options, p *plan) string {
 	var names []string
-	for _, s := range d.Sections {
+	for i, s := range d.Sections {
 		if !s.Detail {
+			names = append(names, p.leftOut(i, &s)...)
 			continue
 		}
 		if s.Heading != "" {
 			names = append(names, lowerFirst(s.Heading))
 		}
 		for _, b := range s.Blocks {
-			if t, ok := b.(*Table); ok && (s.Heading == "" || t.Title != "") {
+			if t, ok := b.(*Table); ok && (s.Heading == "" || t.Title != "" && (p == nil || len(s.Blocks) > 1)) {
 				names = append(names, lowerFirst(cmp.Or(t.Title, t.ID)))
 			}
 		}
+	}
+	if p != nil {
+		return oneLine(detailsShow, names, o.width())
 	}
 	if more := len(names) - namesShown; more > 0 {
 		names = append(names[:namesShown], fmt.Sprintf("%d more", more))
@@ -206,16 +239,16 @@ func (t *Table) shortened(o Options) (*Table, []string) {
 	}
 	short := *t
 	short.Notes = nil
-	most := t.Brief
-	if most == 0 {
-		most = briefRows
-	}
+	most := t.briefly()
 	if more := len(t.Rows) - most; more > 0 {
 		short.Rows = t.Rows[:most]
 		return &short, []string{Grouped(more) + " more with --details."}
 	}
 	return &short, nil
 }
+
+// briefly is how many rows short text has, if there is room.
+func (t *Table) briefly() int { return min(cmp.Or(t.Brief, briefRows), len(t.Rows)) }
 
 // grid draws header and rows, columns two spaces apart, within the columns of the
 // terminal.

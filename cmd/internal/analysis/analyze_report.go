@@ -16,7 +16,7 @@ import (
 //
 // complete keeps in what scripts want and people do not.
 func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions, complete bool) *report.Document {
-	d := &report.Document{Title: "How predictable are the calls?", Answer: f.answer()}
+	d := &report.Document{Title: "How predictable are the calls?", Answer: f.answer(), Lines: report.ScreenLines}
 	d.Add(in.Brief())
 	if in.Tally.Calls == 0 {
 		return d

@@ -122,7 +122,7 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 	}
 	d := summaryDocument(in, out)
 	d.Next = []string{next, j.Then(files, "all findings, and what follows what", "analyze", "{}", "--details")}
-	return j.PrintScreen(d, out)
+	return j.Print(d, out)
 }
 
 // habitOf measures how far the last calls tell the next one, on tasks left out.
@@ -179,7 +179,7 @@ func spentOn(c worth.CostJSON) spentJSON {
 }
 
 func summaryDocument(in *cli.Intake, out ScreenJSON) *report.Document {
-	d := &report.Document{Title: "Summary", Answer: summaryAnswer(in, out)}
+	d := &report.Document{Title: "Summary", Answer: summaryAnswer(in, out), Lines: report.ScreenLines}
 	y := in.Tally
 	what := fmt.Sprintf("%s with %s of %s in %s and %s", cli.CountOf(y.Trajectories, "trajectory"), cli.CountOf(y.Calls, "call"), cli.CountOf(y.Tools(), "tool"), cli.CountOf(y.LLMTurns, "model turn"), cli.CountOf(y.UserMessages, "user message"))
 	if n := len(out.Models); n > 0 {

@@ -13,7 +13,7 @@ const FindingsShown = 3
 
 // FindingSentences tells findings in a sentence each, at most so many: those that are
 // worth most, and the last of them of another kind if there is one.
-func FindingSentences(list []findings.Finding, most int) report.List {
+func FindingSentences(list []findings.Finding, most int) report.Foremost {
 	chosen, kinds := make([]bool, len(list)), map[findings.Code]bool{}
 	choose := func(left int, fits func(i int) bool) int {
 		for i := 0; i < len(list) && left > 0; i++ {
@@ -27,14 +27,11 @@ func FindingSentences(list []findings.Finding, most int) report.List {
 	left := choose(most-1, func(int) bool { return true })
 	left = choose(left+1, func(i int) bool { return !kinds[list[i].Code] })
 	choose(left, func(int) bool { return true })
-	var out report.List
+	out := report.Foremost{Total: len(list), More: func(n int) string { return CountOf(n, "finding") + " more, worth less." }}
 	for i := range list {
 		if chosen[i] {
-			out = append(out, FindingSentence(&list[i]))
+			out.Items = append(out.Items, FindingSentence(&list[i]))
 		}
-	}
-	if more := len(list) - len(out); more > 0 {
-		out = append(out, CountOf(more, "finding")+" more, worth less.")
 	}
 	return out
 }

@@ -323,23 +323,6 @@ func (j *Job) write(d *report.Document, o report.Options) error {
 	return j.paged(func(w io.Writer) error { return d.Write(w, j.Format, o) })
 }
 
-// screen is how wide a page is that is meant to be one screen.
-const screen = 80
-
-// PrintScreen is Print for what fits one screen: its text is no wider than 80 columns.
-func (j *Job) PrintScreen(d *report.Document, v any, notes ...report.Note) error {
-	if j.Format != report.FormatText || j.Table != "" {
-		return j.Print(d, v, notes...)
-	}
-	j.Progress.end()
-	o := j.layout()
-	if o.Columns == 0 || o.Columns > screen {
-		o.Columns = screen
-	}
-	o.Width = o.Columns
-	return j.write(d, o)
-}
-
 // Complete reports whether a document is for a script, which wants all rows of tables.
 func (j *Job) Complete() bool {
 	return j.Format == report.FormatCSV || j.Format == report.FormatJSONLines || j.Table != ""

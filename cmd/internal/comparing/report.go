@@ -38,7 +38,7 @@ var titles = map[string]string{
 }
 
 func document(in *cli.Intake, out JSON) *report.Document {
-	d := &report.Document{Title: "With compiled tools and without", Answer: out.Conclusion}
+	d := &report.Document{Title: "With compiled tools and without", Answer: out.Conclusion, Lines: report.ScreenLines}
 	blocks := sections(out)
 	for _, b := range blocks {
 		d.Section(b.heading, b.blocks...)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/internal/report"
@@ -14,7 +15,7 @@ import (
 )
 
 func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
-	d := &report.Document{Title: "Meta-tools", Answer: cmp.Or(string(verdict.Words(out.Verdict)), extractionAnswer(o, out))}
+	d := &report.Document{Title: "Meta-tools", Answer: cmp.Or(string(verdict.Words(out.Verdict)), extractionAnswer(o, out)), Lines: report.ScreenLines}
 	if out.Verdict != nil {
 		d.Add(report.Paragraph(extractionAnswer(o, out)))
 	}
@@ -23,21 +24,24 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 	if out.tooMany {
 		d.Add(report.Paragraph("What is offered was not weighed against doing nothing, because there are more than " + report.Grouped(verdictCalls) + " calls: --verdict always does it."))
 	}
-	in.Findings.Section(d, 1)
 	if len(out.MetaTools) == 0 {
+		in.Findings.Section(d, 1)
 		d.Details()
 		d.Section("What was read", in.Summary())
 		d.Section("All findings", in.Findings.Table())
 		habitSection(d, out)
 		return d
 	}
-	table := metaToolTable(in, out, out.MetaTools)
-	table.Brief = 5
-	d.Section("Meta-tools", table)
 	if o.Out != "" {
-		d.Add(report.Paragraph("The definitions are in " + o.Out + "; manifest.json says what they were made from."))
+		d.Add(report.Short(writtenWords(o)))
 	}
+	d.Add(report.ShortTable{Table: shortTable(out)})
+	in.Findings.Section(d, 1)
 	d.Details()
+	d.Section("Meta-tools", metaToolTable(in, out, out.MetaTools))
+	if o.Out != "" {
+		d.Add(report.Paragraph(writtenWords(o)))
+	}
 	d.Section("What was read", in.Summary())
 	d.Section("All findings", in.Findings.Table())
 	choiceSections(d, out)
@@ -47,6 +51,42 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 	}
 	habitSection(d, out)
 	return d
+}
+
+func writtenWords(o Options) string {
+	return "The definitions are in " + o.Out + "; manifest.json says what they were made from."
+}
+
+// shortTable is metaToolTable for short text.
+func shortTable(out JSON) *report.Table {
+	refused := slices.ContainsFunc(out.MetaTools, func(m metaToolJSON) bool { return m.Reason != "" })
+	table := report.TableOf("short", "Meta-tools", out.MetaTools, []report.Column{
+		{Key: "name", Max: 42},
+		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
+		{Key: "turns_saved", Title: "turns saved"},
+		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
+		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Words: true, Hide: !refused, Cell: report.By(func(m *metaToolJSON) report.Cell {
+			if words := reasonWords[m.Reason]; words != "" {
+				return report.Text(words)
+			}
+			return leftOutCell(m)
+		})},
+	})
+	table.Brief = 5
+	return table
+}
+
+// reasonWords say in a few words what the codes of reasons mean.
+var reasonWords = map[string]string{
+	backtest.ReasonNothing:    "it saves nothing",
+	backtest.ReasonCosts:      "it costs more than it saves",
+	backtest.ReasonFails:      "its calls fail more often together",
+	backtest.ReasonBatch:      "parallel calls do the same (batch)",
+	backtest.ReasonWrites:     "it writes, and the rest follows too seldom",
+	backtest.ReasonFew:        "it adds too few turns",
+	backtest.ReasonMaxTools:   "beyond --max-tools",
+	backtest.ReasonOverBudget: "beyond the budget of tokens",
+	backtest.ReasonOverlaps:   "its calls are others' too",
 }
 
 // metaToolTable lists some of the meta-tools that were found.

@@ -8,6 +8,7 @@ package verdict
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -189,10 +190,11 @@ var objectiveWords = map[backtest.Objective]string{
 // amount says how much of an objective is saved, with its interval.
 func (f *findings) amount(s *backtest.Saved, o backtest.Objective) string {
 	all := &f.result.Techniques[0]
-	with := func(metric, format string, v float64, of string) string {
-		text := fmt.Sprintf(format, v)
+	with := func(metric string, v float64, of string) string {
+		whole := func(v float64) string { return report.Grouped(int(math.Round(v))) }
+		text := whole(v)
 		if i := s.Intervals[metric]; i.Known() {
-			text += fmt.Sprintf(" (95 %% "+format+" to "+format+")", i.Lo, i.Hi)
+			text += fmt.Sprintf(" (95 %% %s to %s)", whole(i.Lo), whole(i.Hi))
 		}
 		return text + of
 	}
@@ -205,11 +207,11 @@ func (f *findings) amount(s *backtest.Saved, o backtest.Objective) string {
 		}
 		return fmt.Sprintf("%s of %s USD", words[0], words[3])
 	case backtest.ObjectiveTokens:
-		return with("tokens_saved", "%.0f", s.Tokens, fmt.Sprintf(" of %s tokens", report.Grouped(int(all.Tokens))))
+		return with("tokens_saved", s.Tokens, fmt.Sprintf(" of %s tokens", report.Grouped(int(all.Tokens))))
 	case backtest.ObjectiveTime:
-		return with("model_seconds_saved", "%.0f", s.Seconds, fmt.Sprintf(" of %.0f seconds", all.Seconds))
+		return with("model_seconds_saved", s.Seconds, fmt.Sprintf(" of %s seconds", report.Grouped(int(math.Round(all.Seconds)))))
 	}
-	return with("calling_turns_saved", "%.0f", s.CallingTurns, fmt.Sprintf(" of %s", cli.CountOf(all.CallingTurns, "calling turn")))
+	return with("calling_turns_saved", s.CallingTurns, fmt.Sprintf(" of %s", cli.CountOf(all.CallingTurns, "calling turn")))
 }
 
 // reason says in words what the verdict is, and what it rests on.

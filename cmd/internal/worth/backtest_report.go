@@ -1,6 +1,7 @@
 package worth
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +15,7 @@ import (
 )
 
 func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Document {
-	d := &report.Document{Title: "Back-test", Answer: string(verdict.Words(out.Verdict))}
+	d := &report.Document{Title: "Back-test", Answer: string(verdict.Words(out.Verdict)), Lines: report.ScreenLines}
 	if d.Answer == "" {
 		d.Answer = fmt.Sprintf("%s: %s.", out.ByTurns.options(), out.ByTurns.Reason)
 	}
@@ -24,11 +25,10 @@ func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Do
 		return d
 	}
 	d.Add(verdict.AgentsTable(cli.Map(out.Agents, func(a *AgentJSON) verdict.AgentJSON { return a.AgentJSON })))
+	d.Add(report.ShortTable{Table: savedTable(out)})
 	in.Findings.Section(d, 1)
-	turns := TurnsTable(out)
-	turns.Brief = len(out.Techniques)
-	d.Section("What would be saved", turns)
 	d.Details()
+	d.Section("What would be saved", TurnsTable(out))
 	d.Section("What was read", in.Summary(), f.SplitWords())
 	d.Section("All findings", in.Findings.Table())
 	d.Add(MoneyTable(out), TimeTable(out), BlindTable(out), ReadsTable(out))
@@ -73,6 +73,38 @@ func (f *BacktestFindings) SplitWords() report.Paragraph {
 		return report.Paragraph(fmt.Sprintf("Compiled from what came first (%s), tested on what came last (%s)%s.", cli.CountOf(r.TrainTasks, "task"), cli.CountOf(r.TestTasks, "task"), unused))
 	}
 	return report.Paragraph(fmt.Sprintf("Compiled from %s, tested on %s.", cli.CountOf(r.TrainTasks, "task"), cli.CountOf(r.TestTasks, "task")))
+}
+
+// techniqueWords say in a few words what techniques do; backtest.Technique.Doc says more.
+var techniqueWords = map[string]string{
+	"none":              "nothing is done",
+	"batch":             "parallel calls, nothing compiled",
+	"awo-paper":         "the same, counted as published",
+	"awo":               "meta-tools of the AWO paper",
+	"awo-anywhere":      "the same, anywhere",
+	"patterns":          "meta-tools from frequent patterns",
+	"lazy-registration": "tools defined when they are needed",
+	"preload":           "so, and some from the start",
+	"subset":            "only the tools that a task needs",
+	"inertia":           "calls predicted, made without the model",
+	"prefetch":          "reads made ahead",
+	"all":               "patterns, inertia, prefetch, preload",
+}
+
+// savedTable is TurnsTable for short text: what saves most stands first.
+func savedTable(out BacktestJSON) *report.Table {
+	sorted := slices.Clone(out.Techniques)
+	slices.SortStableFunc(sorted, func(a, b TechniqueJSON) int { return cmp.Compare(b.CallingTurnsSaved, a.CallingTurnsSaved) })
+	table := report.TableOf("saved", "What would be saved on tasks held out, at most", sorted, []report.Column{
+		{Key: "technique", Words: true},
+		{Key: "words", Title: "what", Align: report.Left, Words: true, Rank: 2, Cell: report.By(func(t *TechniqueJSON) report.Cell { return report.Text(techniqueWords[t.Technique]) })},
+		{Key: "calling_turns_saved", Title: "turns"},
+		{Key: "calling_turns_saved_share", Title: "share", Unit: "%"},
+		{Key: "calling_turns_saved_share", From: "intervals.calling_turns_saved_share", Title: "95 %", Share: true},
+		{Key: "exact", Title: "exact in replay", Rank: 1, Cell: report.By(exactCell)},
+	})
+	table.Brief = len(sorted)
+	return table
 }
 
 // TurnsTable shows what each technique saves of calling turns.

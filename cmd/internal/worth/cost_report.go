@@ -88,7 +88,7 @@ func orUnrecorded(name string) string {
 }
 
 func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
-	d := &report.Document{Title: "What it cost", Answer: CostAnswer(out)}
+	d := &report.Document{Title: "What it cost", Answer: CostAnswer(out), Lines: report.ScreenLines}
 	if out.Lazy != nil {
 		d.Add(lazyShort(out.Lazy))
 	}
@@ -97,10 +97,10 @@ func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
 		models, tools := CostTable("models", "model", out.Models), CostToolTable(out)
 		models.Brief, tools.Brief = 3, 6
 		d.Section("By model", models)
+		if len(out.Models) == 1 { // the answer says it all but the name
+			d.Sections[len(d.Sections)-1].Detail = true
+		}
 		d.Section("By tool", tools)
-	}
-	if n := len(out.Unknown); n > 0 {
-		d.Add(report.Short(cli.CountOf(n, "thing") + " cannot be known from these traces; --details says which."))
 	}
 	d.Details()
 	d.Section("What was read", in.Summary(), f.Total(out))
