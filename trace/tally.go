@@ -1,8 +1,9 @@
 package trace
 
 import (
-	"github.com/awo-dev/awo/diag"
 	"slices"
+
+	"github.com/awo-dev/awo/diag"
 )
 
 // Problem codes of anomalies that the Tally reports as figures of their own.

@@ -227,7 +227,9 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			in.Findings.add(t)
 		}
 		in.isKept = in.Digest != nil
-		in.j.doubtTools(in.Tally)
+		if in.left.Total()+in.excluded == 0 { // else a tool may be in what was left out
+			in.j.doubtTools(in.Tally)
+		}
 		if !in.SaysDoubts {
 			in.j.Problems.doubts = in.Tally.Doubts()
 		}

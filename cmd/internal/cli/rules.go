@@ -85,12 +85,16 @@ func FileProblem(name string, err error) *diag.Error {
 
 // doubtTools warns of rules of the file itself that name a tool which no call has, where
 // another name is spelt nearly so; once, however often the traces are read. Included
-// files are left out: many share them, for tools that these traces lack.
+// files are left out: many share them, for tools that these traces lack. So are sets that
+// rename calls, because their rules may name what they rename to.
 func (j *Job) doubtTools(y *trace.Tally) {
 	if j.rules == nil || j.toolsDoubted || y.Calls == 0 {
 		return
 	}
 	j.toolsDoubted = true
+	if slices.ContainsFunc(j.rules.Rules, func(r *rules.Rule) bool { return r.Kind == rules.KindRename }) {
+		return
+	}
 	tools := y.ToolNames()
 	for _, r := range j.rules.Rules {
 		if r.Pos.File != j.rules.File {
