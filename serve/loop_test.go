@@ -186,15 +186,15 @@ func (l *loop) play(t *testing.T, url string, run int, a *compiled.Artefacts) {
 			return ""
 		}
 		var ahead struct {
-			Prefetched []struct {
+			ReadAhead []struct {
 				Tool      string
 				Arguments map[string]any
 				Result    json.RawMessage
-			}
+			} `json:"read_ahead"`
 		}
 		last := answer.Result.Content[len(answer.Result.Content)-1].Text
 		if json.Unmarshal([]byte(last), &ahead) == nil {
-			for _, p := range ahead.Prefetched {
+			for _, p := range ahead.ReadAhead {
 				key, _ := json.Marshal(p.Arguments) // it was JSON
 				var said struct{ Content string }
 				if json.Unmarshal(p.Result, &said) != nil || said.Content == "" {
