@@ -13,7 +13,7 @@ import (
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // readsAhead returns the rules for reading ahead that a back-test would follow; nil where
@@ -22,7 +22,7 @@ func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 	if c.reads == nil {
 		source := compile.Source(in.Source)
 		if o.Holdout > 0 {
-			source = backtest.Side(source, trace.ByTask(o.Holdout, o.Seed), trace.SideTrain)
+			source = backtest.Side(source, holdout.ByTask(o.Holdout, o.Seed), holdout.Train)
 		}
 		if err := c.learnReads(j, source, set, meter, &o); err != nil {
 			return nil, err
