@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // inertial makes calls without asking the model where they follow from what came
@@ -43,13 +44,13 @@ func (p *Part) trainHabits() (*habits, error) {
 	if p.habits != nil {
 		return p.habits, nil
 	}
-	h := &habits{theta: inertia.Theta(inertia.PredictorDefault, wrongCost), gate: inertia.GateOf(inertia.PredictorDefault)}
+	h := &habits{theta: inertia.Threshold(wrongCost)}
 	var declared Declarations
 	if p.Options.Declared != nil {
 		declared = p.Options.Declared()
 		h.options.Effects = declared.Of
 	}
-	part := trace.HashFolds(5, p.Options.Seed)
+	part := holdout.HashFolds(5, p.Options.Seed)
 	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part.Of)
 	sample := inertia.NewSample(p.Options.Seed)
 	var failed error
