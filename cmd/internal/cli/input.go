@@ -149,7 +149,7 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 		return nil, Usagef("no traces named: give files, folders, or - for the standard input")
 	}
 	if stored, _ := SplitStored(files); len(stored) > 0 {
-		return nil, Usagef("%s is a summary, and this wants the traces themselves; `awo analyze` and `awo cost` read summaries in place of traces", stored[0])
+		return nil, Usagef("%s is a summary, and this wants the traces themselves; `awo analyze`, `awo cost`, `awo graph` and `awo verify` read summaries in place of traces", stored[0])
 	}
 	j.ShowLines("--where", []byte(o.Where))
 	chosen, err := o.filter()
