@@ -15,7 +15,7 @@ import (
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // addCompile adds the flags that say how meta-tools are compiled.
@@ -152,8 +152,8 @@ func (c *extractCompilation) offered() []*bind.Definition {
 func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, found *cli.Findings, o *Options) (*extractCompilation, error) {
 	train, test := compile.Source(in.Source), compile.Source(nil)
 	if o.Holdout > 0 {
-		split := trace.ByTask(o.Holdout, o.Seed)
-		train, test = backtest.Side(in.Source, split, trace.SideTrain), backtest.Side(in.Source, split, trace.SideTest)
+		split := holdout.ByTask(o.Holdout, o.Seed)
+		train, test = backtest.Side(in.Source, split, holdout.Train), backtest.Side(in.Source, split, holdout.Test)
 	}
 	out := &extractCompilation{served: served{}}
 	if err := out.follow(j, train, set, meter, o); err != nil {

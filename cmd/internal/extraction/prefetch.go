@@ -12,7 +12,7 @@ import (
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // readsAhead reads the traces once more, and returns the rules for reading ahead that a
@@ -21,7 +21,7 @@ import (
 func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options, c *extractCompilation) (*stored.File, error) {
 	source := compile.Source(in.Source)
 	if o.Holdout > 0 {
-		source = backtest.Side(source, trace.ByTask(o.Holdout, o.Seed), trace.SideTrain)
+		source = backtest.Side(source, holdout.ByTask(o.Holdout, o.Seed), holdout.Train)
 	}
 	links := c.Set // of the source
 	if c.plans != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // verifyOptions are the flags of `awo verify`.
@@ -150,7 +151,7 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	}
 	defer in.Close()
 	in.Expand = o.Expand
-	in.Needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	verifier := replay.NewVerifier(tools)
 	var measure *learn.Measure
 	if ahead != nil {
