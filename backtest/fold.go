@@ -37,7 +37,7 @@ func (r *run) fold(split holdout.Split) error {
 	}
 	for i := range r.columns {
 		if o := r.columns[i].offer; o != nil {
-			if _, err := part.choose(chosenWay{o.way, o.selection}); err != nil {
+			if _, err := part.choose(o.chosen()); err != nil {
 				return err
 			}
 		}
