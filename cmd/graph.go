@@ -192,7 +192,7 @@ func storedGraph(j *cli.Job, o graphOptions, set *rules.Set, files []string) err
 		return err
 	}
 	in := j.StoredIntake(sum, len(files))
-	in.Needs = []string{trace.CapabilitySequences}
+	in.Needs = []string{completeness.CapabilitySequences}
 	if err := in.Refuse(set); err != nil {
 		return err
 	}

@@ -199,7 +199,7 @@ func storedVerify(j *cli.Job, o verifyOptions, dir string, files []string, tools
 		return err
 	}
 	in := j.StoredIntake(sum, len(files))
-	in.Needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	verifier := replay.NewVerifier(tools)
 	if !verifier.Restore(sum.Sum, sum.Sums) {
 		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of meta-tools contradict each other")
