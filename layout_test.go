@@ -261,6 +261,25 @@ func TestRunningNeedsNoMining(t *testing.T) {
 	}
 }
 
+// mostFiles is how many Go files, tests among them, a folder may hold: beyond it a
+// reader no longer finds things by their names.
+const mostFiles = 45
+
+// TestFoldersAreSmall holds that no folder has more Go files than a reader can look over.
+func TestFoldersAreSmall(t *testing.T) {
+	files := map[string]int{}
+	for path := range projectFiles(t) {
+		if filepath.Ext(path) == ".go" {
+			files[filepath.ToSlash(filepath.Dir(path))]++
+		}
+	}
+	for folder, n := range files {
+		if n > mostFiles {
+			t.Errorf("%s has %d Go files, %d are the most: fold what belongs together, or make a package of what has a subject of its own", folder, n, mostFiles)
+		}
+	}
+}
+
 // TestGoldensAreOwned finds golden files whose test is gone.
 func TestGoldensAreOwned(t *testing.T) {
 	for path, p := range listPackages(t) {

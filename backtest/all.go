@@ -7,17 +7,20 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/trace"
 )
 
-// all offers the meta-tools of patterns, makes calls by inertia, reads ahead for what is
-// left, and registers the tools as preload does: each call is in a meta-tool, or made
-// without the model, or answered ahead, or none of these.
+// all reads ahead, offers those of the meta-tools of patterns that add to what that saves,
+// makes calls by inertia, and registers the tools as preload does: each call is in a
+// meta-tool, or made without the model, or answered ahead, or none of these.
 var all = Technique{
 	Name: "all", Doc: "patterns and inertia together, each call attributed to one, prefetch for the calls that are left, and preload for the tools",
 	Parts: []string{patterns.Name, inertial.Name, readAhead.Name, preload.Name}, ways: patterns.ways,
 	Train: func(p *Part) (Trained, error) {
-		trained, err := patterns.Train(p)
+		tools := *patterns.offer
+		tools.beside = learn.DefaultThreshold
+		offered, err := p.offered(tools)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +32,7 @@ var all = Technique{
 		if err != nil {
 			return nil, err
 		}
-		return p.registering(&together{tools: trained.(*toolset), habits: h, reader: reader, meter: p.meter, lazily: true}), nil
+		return p.registering(&together{tools: offered, habits: h, reader: reader, meter: p.meter, lazily: true}), nil
 	},
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // Options say how Run works. The zero value is the default.
@@ -193,7 +193,7 @@ type run struct {
 	source  compile.Source
 	options Options
 	out     *Result
-	splits  []trace.Split
+	splits  []holdout.Split
 	fit     *cost.Fit
 
 	done, steps int

@@ -5,6 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // tried is what all techniques did in a trajectory.
@@ -14,8 +15,8 @@ type tried struct {
 }
 
 // fold trains on one side of a split and tests on the other.
-func (r *run) fold(split trace.Split) error {
-	part := &Part{Source: Side(r.source, split, trace.SideTrain), Options: r.options, meter: r.options.Meter, fit: r.fit}
+func (r *run) fold(split holdout.Split) error {
+	part := &Part{Source: Side(r.source, split, holdout.Train), Options: r.options, meter: r.options.Meter, fit: r.fit}
 	var learnt []Trained
 	var ways []way
 	for i := range r.columns {
@@ -36,7 +37,7 @@ func (r *run) fold(split trace.Split) error {
 	}
 	for i := range r.columns {
 		if o := r.columns[i].offer; o != nil {
-			if _, err := part.choose(chosenWay{o.way, o.selection}); err != nil {
+			if _, err := part.choose(o.chosen()); err != nil {
 				return err
 			}
 		}

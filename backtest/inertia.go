@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // inertial makes calls without asking the model where they follow from what came
@@ -49,7 +50,7 @@ func (p *Part) trainHabits() (*habits, error) {
 		declared = p.Options.Declared()
 		h.options.Effects = declared.Of
 	}
-	part := trace.HashFolds(5, p.Options.Seed)
+	part := holdout.HashFolds(5, p.Options.Seed)
 	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part.Of)
 	sample := inertia.NewSample(p.Options.Seed)
 	var failed error

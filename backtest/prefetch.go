@@ -10,11 +10,13 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -129,6 +131,7 @@ func LearnReads(source compile.Source, links *dataflow.Set, o Options, threshold
 
 // trainReader learns to read ahead, once for each threshold.
 func (p *Part) trainReader(threshold float64) (*reader, error) {
+	threshold = cmp.Or(threshold, learn.DefaultThreshold)
 	if r := p.readers[threshold]; r != nil {
 		return r, nil
 	}
@@ -156,6 +159,70 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 	}
 	p.readers[threshold] = r
 	return r, nil
+}
+
+// readerOf follows rules of which nothing else is known.
+func readerOf(set *prefetch.Set) *reader {
+	r := &reader{set: *set, following: make([]float64, len(set.Rules))}
+	r.sessions = prefetch.NewSessions(&r.set)
+	return r
+}
+
+// turnsRead returns the turns that reading ahead from a P(use) on saves in the training
+// part, by trajectory; nil for 0.
+func (p *Part) turnsRead(use float64) ([][]span, error) {
+	if use == 0 || p.read[use] != nil {
+		return p.read[use], nil
+	}
+	r, err := p.trainReader(use)
+	if err != nil {
+		return nil, err
+	}
+	read, err := turnsRead(p.Source, p.Options.Rules, r, p.choosing())
+	if p.read == nil {
+		p.read = map[float64][][]span{}
+	}
+	p.read[use] = read
+	return read, err
+}
+
+// turnsRead replays reading ahead, and returns the turns that it saves, by trajectory. A
+// turn right after a user message saves a turn, and neither tokens nor money.
+func turnsRead(source compile.Source, set *rules.Set, r *reader, o ChooseOptions) ([][]span, error) {
+	o = o.filled()
+	type found struct {
+		t *trace.Trajectory
+		*Finding
+	}
+	read := [][]span{}
+	var failed error
+	for f := range par.Map(max(o.Workers, 1), casesOf(source, newLabeller(set, false), &failed), func(c *Case) found {
+		return found{c.Trajectory, r.find(c, nil, nil)}
+	}) {
+		var list []span
+		var account *cost.Account
+		if len(f.Removed) > 0 && recordsUsage(f.t) {
+			account = o.account(f.t)
+		}
+		add := func(turn int, account *cost.Account) {
+			t := &f.t.Turns[turn]
+			one := span{item: readItem, begin: int32(t.FirstCall), end: int32(t.FirstCall + t.NumCalls), turns: 1, calls: 1}
+			if account != nil {
+				saved := account.Saving([]int{turn}, 0)
+				one.tokens, one.usd = float32(saved.Tokens()), float32(saved.USD)
+			}
+			list = append(list, one)
+		}
+		for _, turn := range f.Removed {
+			add(turn, account)
+		}
+		for _, turn := range f.Answered {
+			add(turn, nil)
+		}
+		slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.begin, b.begin) })
+		read = append(read, list)
+	}
+	return read, failed
 }
 
 // Reading is what was read ahead in a trajectory.
@@ -410,7 +477,7 @@ func (s *reading) read(i int, read prefetch.Read) (int, bool) {
 // ReadsOf replays a trajectory with rules for reading ahead, and returns the reads that are
 // made, by the turn after which they are, and the calls that the agent need not make then.
 func ReadsOf(set *prefetch.Set, t *trace.Trajectory) (made map[int][]prefetch.Call, served []int) {
-	r := &reader{set: *set, sessions: prefetch.NewSessions(set), following: make([]float64, len(set.Rules))}
+	r := readerOf(set)
 	made = map[int][]prefetch.Call{}
 	out := r.Find(&Case{Trajectory: t}).Reading
 	for i := range out.made {

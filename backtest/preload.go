@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // preload registers from the start what is worth it, and the rest when it is used.
@@ -199,7 +200,7 @@ const rounds = 2
 // with the seed; of a single task nothing is learnt. It is used by one goroutine.
 func (p *Preloading) HeldOut(folds int, seed uint64) func(t *trace.Trajectory) []trace.Name {
 	tasks := slices.Sorted(maps.Keys(p.tasks))
-	of := trace.BalancedFolds(tasks, max(min(folds, len(tasks)), 1), seed)
+	of := holdout.BalancedFolds(tasks, max(min(folds, len(tasks)), 1), seed)
 	learnt := make([]*Preloader, of.Len())
 	return func(t *trace.Trajectory) []trace.Name {
 		fold := of.Of(t.TaskKey())

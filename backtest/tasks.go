@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/internal/agents"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // SplitBy says how the traces are split.
@@ -30,7 +31,7 @@ func (r *run) survey() error {
 	o := &r.options
 	var tasks []string
 	seen := map[string]bool{}
-	var timeline trace.Timeline
+	var timeline holdout.Timeline
 	recorded, missing := 0, 0
 	var found *agents.Finder
 	if o.AgentTasks > 0 {
@@ -84,11 +85,11 @@ func (r *run) survey() error {
 		if err != nil {
 			return err
 		}
-		r.splits = []trace.Split{split}
+		r.splits = []holdout.Split{split}
 	case SplitTask:
-		r.splits = []trace.Split{trace.ByTaskOf(tasks, o.Share, o.Seed)}
+		r.splits = []holdout.Split{holdout.ByTaskOf(tasks, o.Share, o.Seed)}
 	default:
-		folds := trace.BalancedFolds(tasks, min(o.Folds, max(len(tasks), 1)), o.Seed)
+		folds := holdout.BalancedFolds(tasks, min(o.Folds, max(len(tasks), 1)), o.Seed)
 		for i := range folds.Len() {
 			r.splits = append(r.splits, folds.Split(i))
 		}
@@ -100,12 +101,12 @@ func (r *run) survey() error {
 // learnTokens fits counted to recorded tokens on a part of the trajectories.
 func (r *run) learnTokens(tasks int) error {
 	const enough = 300
-	sample := trace.ByTask(min(1, enough/float64(max(tasks, 1))), r.options.Seed)
+	sample := holdout.ByTask(min(1, enough/float64(max(tasks, 1))), r.options.Seed)
 	for t, err := range r.source() {
 		if err != nil {
 			return err
 		}
-		if sample.Of(t) == trace.SideTest {
+		if sample.Of(t) == holdout.Test {
 			r.fit.Add(t)
 		}
 	}
@@ -113,7 +114,7 @@ func (r *run) learnTokens(tasks int) error {
 }
 
 // Side yields the trajectories of source on one side of a split, and its errors.
-func Side(source compile.Source, split trace.Split, want trace.Side) compile.Source {
+func Side(source compile.Source, split holdout.Split, want holdout.Side) compile.Source {
 	return func() iter.Seq2[*trace.Trajectory, error] {
 		return func(yield func(*trace.Trajectory, error) bool) {
 			for t, err := range source() {
@@ -130,9 +131,9 @@ func Side(source compile.Source, split trace.Split, want trace.Side) compile.Sou
 
 // testing yields the trajectories that a split tests on, and counts what is on its
 // other side where it is the only split.
-func (r *run) testing(split trace.Split) compile.Source {
+func (r *run) testing(split holdout.Split) compile.Source {
 	if r.options.By == SplitFolds {
-		return Side(r.source, split, trace.SideTest)
+		return Side(r.source, split, holdout.Test)
 	}
 	train := map[string]struct{}{}
 	return Side(func() iter.Seq2[*trace.Trajectory, error] {
@@ -140,9 +141,9 @@ func (r *run) testing(split trace.Split) compile.Source {
 			for t, err := range r.source() {
 				if err == nil {
 					switch split.Of(t) {
-					case trace.SideTrain:
+					case holdout.Train:
 						train[t.TaskKey()] = struct{}{}
-					case trace.SideNone:
+					case holdout.None:
 						r.out.Unused++
 					}
 				}
@@ -152,5 +153,5 @@ func (r *run) testing(split trace.Split) compile.Source {
 			}
 			r.out.TrainTasks = len(train)
 		}
-	}, split, trace.SideTest)
+	}, split, holdout.Test)
 }

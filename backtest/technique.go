@@ -63,6 +63,7 @@ type Part struct {
 	chosen    map[chosenWay]*chosen
 	pool      *pool
 	readers   map[float64]*reader
+	read      map[float64][][]span // turns that readers save, by trajectory
 	habits    *habits
 	survey    *learn.Survey
 	preloader *Preloader

@@ -16,6 +16,7 @@ import (
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // graphOptions are the flags of `awo graph`.
@@ -119,7 +120,7 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Needs = []string{trace.CapabilitySequences}
+	in.Needs = []string{completeness.CapabilitySequences}
 	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true, Reasons: o.Reasons, MaxStates: o.LimitStates})
 	for t, err := range in.All() {
 		if err != nil {

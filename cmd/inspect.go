@@ -13,6 +13,7 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // inspectOptions are the flags of `awo inspect`.
@@ -50,19 +51,19 @@ map with which --map reads such files.
 
 // inspectionJSON is the JSON of `awo inspect`.
 type inspectionJSON struct {
-	Schema       string             `json:"schema"`
-	Input        cli.InputJSON      `json:"input"`
-	Files        []trace.FileCounts `json:"files"`
-	Formats      map[string]int     `json:"formats"` // trajectories by format
-	First        *time.Time         `json:"first"`   // earliest recorded time
-	Last         *time.Time         `json:"last"`
-	SubAgents    int                `json:"sub_agents"`
-	Parallel     int                `json:"parallel_turns"`
-	Models       []modelJSON        `json:"models"`
-	Tools        []inspectedTool    `json:"tools"`
-	Tokens       *tokensJSON        `json:"tokens"`
-	Capabilities []trace.Capability `json:"capabilities"`
-	Doubts       []trace.Doubt      `json:"doubts"` // reasons not to trust the counts
+	Schema       string                    `json:"schema"`
+	Input        cli.InputJSON             `json:"input"`
+	Files        []trace.FileCounts        `json:"files"`
+	Formats      map[string]int            `json:"formats"` // trajectories by format
+	First        *time.Time                `json:"first"`   // earliest recorded time
+	Last         *time.Time                `json:"last"`
+	SubAgents    int                       `json:"sub_agents"`
+	Parallel     int                       `json:"parallel_turns"`
+	Models       []modelJSON               `json:"models"`
+	Tools        []inspectedTool           `json:"tools"`
+	Tokens       *tokensJSON               `json:"tokens"`
+	Capabilities []completeness.Capability `json:"capabilities"`
+	Doubts       []completeness.Doubt      `json:"doubts"` // reasons not to trust the counts
 }
 
 type modelJSON struct {
@@ -105,7 +106,7 @@ func inspect(j *cli.Job, o inspectOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Facts, in.SaysDoubts = &trace.Completeness{}, true
+	in.Facts, in.SaysDoubts = &completeness.Facts{}, true
 	for _, err := range in.All() {
 		if err != nil {
 			if draft, ok := j.DraftMap(in.Reader.Counts().Files); ok && j.Format == report.FormatText && in.Facts.Tally.Trajectories == 0 {
@@ -121,11 +122,11 @@ func inspect(j *cli.Job, o inspectOptions, files []string) error {
 	return j.Print(d, out)
 }
 
-func inspectionResult(in *cli.Intake, c *trace.Completeness) inspectionJSON {
+func inspectionResult(in *cli.Intake, c *completeness.Facts) inspectionJSON {
 	out := inspectionJSON{
 		Schema: "awo.inspection/v1", Input: in.JSON(), Formats: c.Formats, SubAgents: c.SubAgents, Parallel: c.Parallel,
-		Files: in.Reader.Counts().Files, Tokens: tokens(c.Usage), Capabilities: c.Capabilities(), Doubts: append([]trace.Doubt{}, c.Tally.Doubts()...),
-		Models: cli.Map(c.Models(), func(m *trace.ModelSummary) modelJSON {
+		Files: in.Reader.Counts().Files, Tokens: tokens(c.Usage), Capabilities: c.Capabilities(), Doubts: append([]completeness.Doubt{}, c.Tally.Doubts()...),
+		Models: cli.Map(c.Models(), func(m *completeness.ModelSummary) modelJSON {
 			return modelJSON{m.Name, m.Turns, m.CallingTurns, tokens(m.Usage), m.TurnsUsage}
 		}),
 	}
@@ -156,7 +157,7 @@ func tokens(u trace.Usage) *tokensJSON {
 // filesShown is how many files the text lists.
 const filesShown = 15
 
-func inspectionDocument(in *cli.Intake, c *trace.Completeness, out inspectionJSON, complete bool) *report.Document {
+func inspectionDocument(in *cli.Intake, c *completeness.Facts, out inspectionJSON, complete bool) *report.Document {
 	d := &report.Document{Title: "What is in these traces", Answer: inspectionAnswer(in, out)}
 	d.Add(in.Brief(), lacking(out.Capabilities))
 	if len(out.Tools) > 0 {
@@ -170,7 +171,7 @@ func inspectionDocument(in *cli.Intake, c *trace.Completeness, out inspectionJSO
 	d.Section("What they support", report.TableOf("capabilities", "", out.Capabilities, []report.Column{
 		{Key: "capability", Words: true},
 		{Key: "support", Title: "supported", Words: true},
-		{Key: "share", Unit: "%", Align: report.Right, Cell: report.By(func(k *trace.Capability) report.Cell {
+		{Key: "share", Unit: "%", Align: report.Right, Cell: report.By(func(k *completeness.Capability) report.Cell {
 			if k.Of == 0 {
 				return report.Missing("there is nothing of the kind")
 			}
@@ -251,7 +252,7 @@ func inspectionAnswer(in *cli.Intake, out inspectionJSON) string {
 }
 
 // lacking says what the traces do not support.
-func lacking(capabilities []trace.Capability) report.List {
+func lacking(capabilities []completeness.Capability) report.List {
 	var out report.List
 	for _, c := range capabilities {
 		switch {
@@ -317,9 +318,9 @@ func (t *inspectedTool) lacks() report.Cell {
 
 // trust says whether the counts are to be trusted, and why not.
 func trust(out inspectionJSON) string {
-	grave := slices.DeleteFunc(slices.Clone(out.Doubts), func(d trace.Doubt) bool { return !d.Grave })
-	small := slices.DeleteFunc(slices.Clone(out.Doubts), func(d trace.Doubt) bool { return d.Grave })
-	affects := func(doubts []trace.Doubt) string {
+	grave := slices.DeleteFunc(slices.Clone(out.Doubts), func(d completeness.Doubt) bool { return !d.Grave })
+	small := slices.DeleteFunc(slices.Clone(out.Doubts), func(d completeness.Doubt) bool { return d.Grave })
+	affects := func(doubts []completeness.Doubt) string {
 		var parts []string
 		for _, d := range doubts {
 			if !slices.Contains(parts, d.Affects) {

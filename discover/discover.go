@@ -30,6 +30,7 @@ import (
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // Options are the choices of a Discoverer. The zero value is the default.
@@ -205,7 +206,7 @@ func (d *Discoverer) deal() {
 		d.shown, d.held = d.kept, d.kept
 		return
 	}
-	folds := trace.BalancedFolds(keys, 3, d.options.Seed)
+	folds := holdout.BalancedFolds(keys, 3, d.options.Seed)
 	for _, t := range d.kept {
 		if folds.Of(t.TaskKey()) == 0 {
 			d.held = append(d.held, t)

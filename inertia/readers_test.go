@@ -11,6 +11,7 @@ import (
 
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // asking is how the tests below ask the readers of other languages.
@@ -181,7 +182,7 @@ func heldOut(t *testing.T) (file, questions string, want answered) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	folds := trace.HashFolds(5, 1)
+	folds := holdout.HashFolds(5, 1)
 	g := NewGraph(3)
 	var c Observer
 	var test []*Run

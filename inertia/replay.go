@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // The predictors that are replayed.
@@ -141,7 +142,7 @@ func Replay(train, test []*Run, o ReplayOptions) map[string][]Replayed {
 func newReplayers(train []*Run, o ReplayOptions) []*replayer {
 	part := o.Part
 	if part == nil {
-		folds := trace.HashFolds(calibrationParts, 1)
+		folds := holdout.HashFolds(calibrationParts, 1)
 		part = folds.Of
 	}
 	var observations []*Observation

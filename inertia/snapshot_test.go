@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // calibrated is a small model with everything in it, and its graph.
@@ -25,7 +25,7 @@ func calibrated(t testing.TB) (*Model, *Graph) {
 	for _, r := range trained(20) {
 		observations, histories = append(observations, r.Observation), append(histories, r.History)
 	}
-	part := trace.HashFolds(5, 1).Of
+	part := holdout.HashFolds(5, 1).Of
 	parts := NewTrained(3, observations, part)
 	g := parts.Graph(-1)
 	g.Declare(trace1("get_order"), EffectReads)

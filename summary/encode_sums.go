@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // appendSums appends the inputs and all that is added up.
@@ -37,7 +38,7 @@ func (s *Summary) appendSums(dst []byte) []byte {
 	dst = appendCounts(dst, failed)
 
 	tools := s.facts.Tools()
-	slices.SortFunc(tools, func(a, b trace.ToolSummary) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(tools, func(a, b completeness.ToolSummary) int { return strings.Compare(a.Name, b.Name) })
 	dst = appendInt(dst, len(tools))
 	for i := range tools {
 		dst = appendFigures(appendText(dst, tools[i].Name), tools[i].Figures())
@@ -68,7 +69,7 @@ func (s *Summary) appendSums(dst []byte) []byte {
 	return dst
 }
 
-func appendDistribution(dst []byte, d *trace.Distribution) []byte {
+func appendDistribution(dst []byte, d *completeness.Distribution) []byte {
 	n := 0
 	for range d.All() {
 		n++
@@ -103,18 +104,18 @@ func (s *Summary) readSums(d *decoder) {
 		before = code
 		s.intake.Bounds[code] = Bound{d.int(), d.int()}
 	}
-	var tally trace.Tally
+	var tally completeness.Tally
 	d.figures(tally.Figures())
 	for code, n := range d.counts("problems") {
 		tally.Problems.AddN(code, n)
 	}
-	var failed []trace.StatusReading
+	var failed []completeness.StatusReading
 	for by, n := range d.counts("statuses") {
-		failed = append(failed, trace.StatusReading{By: by, Calls: n})
+		failed = append(failed, completeness.StatusReading{By: by, Calls: n})
 	}
-	var tools []trace.ToolSummary
+	var tools []completeness.ToolSummary
 	for i := range d.length(11) {
-		t := trace.ToolSummary{Name: d.text()}
+		t := completeness.ToolSummary{Name: d.text()}
 		if i > 0 {
 			d.ascending(strings.Compare(t.Name, tools[i-1].Name), "tools")
 		}
@@ -134,7 +135,7 @@ func (s *Summary) readSums(d *decoder) {
 func (s *Summary) readProfiles(d *decoder) {
 	before := ""
 	for i := range d.length(7) {
-		p := trace.ToolProfile{Name: d.text()}
+		p := completeness.ToolProfile{Name: d.text()}
 		if i > 0 {
 			d.ascending(strings.Compare(p.Name, before), "profiles")
 		}
@@ -147,7 +148,7 @@ func (s *Summary) readProfiles(d *decoder) {
 	}
 }
 
-func (d *decoder) distribution(out *trace.Distribution) {
+func (d *decoder) distribution(out *completeness.Distribution) {
 	before := uint64(0)
 	var read []uint64
 	for i := range d.length(2) {

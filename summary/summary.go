@@ -8,7 +8,7 @@
 //   - a multiset of rows (task, labels, sequence of tools), each with how many
 //     trajectories it stands for;
 //   - sums: the tally of what came in, the figures of each tool, the distributions of
-//     times and sizes as trace.Distribution keeps them, rework with its turns and
+//     times and sizes as completeness.Distribution keeps them, rework with its turns and
 //     tokens, problems by code, recorded usage by model, day, agent, outcome and tool;
 //   - the set of inputs by their SHA-256, and the options under which all was counted.
 //
@@ -35,6 +35,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // Ext is how the names of files with summaries end.
@@ -115,8 +116,8 @@ type Summary struct {
 
 	inputs  [][sha256.Size]byte
 	intake  Intake
-	facts   trace.Completeness
-	profile trace.Profile
+	facts   completeness.Facts
+	profile completeness.Profile
 	rework  map[reworkKey]*Rework
 	usage   Usage
 
@@ -323,10 +324,10 @@ func (s *Summary) InputHashes() [][sha256.Size]byte { return s.inputs }
 func (s *Summary) Intake() *Intake { return &s.intake }
 
 // Facts returns the tally and the figures of tools. They must not be changed.
-func (s *Summary) Facts() *trace.Completeness { return &s.facts }
+func (s *Summary) Facts() *completeness.Facts { return &s.facts }
 
 // Profile returns what the calls of tools took. It must not be changed.
-func (s *Summary) Profile() *trace.Profile { return &s.profile }
+func (s *Summary) Profile() *completeness.Profile { return &s.profile }
 
 // Usage returns what turns record to have taken. It must not be changed.
 func (s *Summary) Usage() *Usage { return &s.usage }

@@ -15,6 +15,7 @@ import (
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 const office = "../testdata/office/trajectories.jsonl.gz"
@@ -105,7 +106,7 @@ func TestPartitions(t *testing.T) {
 func TestCorpus(t *testing.T) {
 	list := recordings.Read(t, office)
 	s := stored(t, of(1, list...))
-	var facts trace.Completeness
+	var facts completeness.Facts
 	in := trace.NewCorpus(trace.CorpusOptions{Group: func(t *trace.Trajectory) string { return t.Model }})
 	for _, one := range list {
 		in.Add(one)
@@ -149,8 +150,8 @@ func multiset(c *trace.Corpus) map[string]int {
 
 // TestTallyIsWhole wants every count of a tally and of a tool among those that are kept.
 func TestTallyIsWhole(t *testing.T) {
-	var tally trace.Tally
-	var tool trace.ToolSummary
+	var tally completeness.Tally
+	var tool completeness.ToolSummary
 	for _, x := range []struct {
 		v       reflect.Value
 		figures int

@@ -2,11 +2,9 @@ package trace
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 )
@@ -151,44 +149,6 @@ func TestDropCalls(t *testing.T) {
 	}
 }
 
-func TestTallyAndCompleteness(t *testing.T) {
-	var facts Completeness
-	first := played("1", "a b! > b .")
-	first.Outcome = OutcomeSuccess
-	first.Turns[0].Usage = Usage{Known: true, Input: 10, Output: 2}
-	first.Calls[1].HasResult = false
-	first.Calls = append(first.Calls, Call{Tool: Intern("inner"), Turn: 1, Origin: OriginCode, Status: StatusOK, HasResult: true})
-	first.Anomalies.AddN(CodeOrphanResult, 2)
-	first.Anomalies.AddN("args-not-json", 1)
-	second := played("", "")
-	facts.Add(first)
-	facts.Add(second)
-	y := facts.Tally
-	if y.Trajectories != 2 || y.Empty != 1 || y.Calls != 3 || y.OtherCalls != 1 || y.Tools() != 2 || y.LLMTurns != 4 || y.CallingTurns != 3 ||
-		y.UserMessages != 1 || y.CallsAfterUser != 1 || y.WithoutResult != 1 || y.OrphanResults != 2 || y.Problems.Total != 1 {
-		t.Errorf("tally is %+v", y)
-	}
-	tools := facts.Tools()
-	if len(tools) != 3 || tools[0].Name != "b" || tools[0].Failed != 1 || tools[0].OK != 1 || tools[2].OtherCalls != 1 {
-		t.Errorf("tools are %+v", tools)
-	}
-	support := map[string]Support{}
-	for _, c := range facts.Capabilities() {
-		support[c.Name] = c.Support
-		if (c.Reason == "") != (c.Support == SupportFull) {
-			t.Errorf("%s is %q and gives the reason %q", c.Name, c.Support, c.Reason)
-		}
-	}
-	for name, want := range map[string]Support{
-		CapabilitySequences: SupportPartial, CapabilityTurns: SupportFull, CapabilityDataflow: SupportPartial, CapabilityMoney: SupportPartial,
-		CapabilityOutcomes: SupportPartial, CapabilityTime: SupportNone, CapabilityStatus: SupportFull,
-	} {
-		if support[name] != want {
-			t.Errorf("%s is borne %q, want %q", name, support[name], want)
-		}
-	}
-}
-
 func BenchmarkCorpus(b *testing.B) {
 	x := played("t", strings.Repeat("a b c d ", 10))
 	b.ReportAllocs()
@@ -251,56 +211,5 @@ func TestToolLists(t *testing.T) {
 		if v, ok := known.Of(list(name)); v != want || ok != (want > 0) {
 			t.Errorf("%s is %d, %v, want %d", name, v, ok, want)
 		}
-	}
-}
-
-func TestDistribution(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.Uint64Range(0, 1<<50), 1, 300).Draw(t, "values")
-		var d Distribution
-		for _, v := range values {
-			d.Add(v)
-		}
-		slices.Sort(values)
-		p := rapid.Float64Range(0, 1).Draw(t, "p")
-		want := float64(values[max(int(math.Ceil(p*float64(len(values)))), 1)-1])
-		if got := d.Quantile(p); math.Abs(got-want) > want/256 || want < 256 && got != want {
-			t.Fatalf("quantile %v of %v is %v, want %v", p, values, got, want)
-		}
-		if d.N() != len(values) {
-			t.Fatalf("n is %d", d.N())
-		}
-	})
-	if !math.IsNaN(new(Distribution).Quantile(0.5)) {
-		t.Error("no values have a median")
-	}
-}
-
-func TestProfile(t *testing.T) {
-	x := played("t", "a +a +b > a")
-	for i := range x.Turns {
-		x.Turns[i].Usage = Usage{Known: i == 0, Input: 100, Output: 10}
-	}
-	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	x.Calls[0].Start, x.Calls[0].End = start, start.Add(2*time.Second)
-	x.Calls[1].Start, x.Calls[1].End = start, start.Add(-time.Second) // clocks differ
-	x.Calls[2].HasResult = false
-	x.Calls[3].Origin = OriginModel
-	var p Profile
-	p.Add(x)
-	p.Add(played("u", ""))
-	tools := p.Tools()
-	if len(tools) != 2 || tools[0].Name != "a" || tools[1].Name != "b" {
-		t.Fatalf("tools are %v", tools)
-	}
-	a, b := tools[0], tools[1]
-	if a.Turns != 2 || a.TurnsUsage != 1 || a.Input != 100 || a.Output != 10 || b.Turns != 1 || b.Input != 100 {
-		t.Errorf("turns: %+v, %+v", a, b)
-	}
-	if a.Latency.N() != 1 || math.Abs(a.Latency.Quantile(0.5)-2e9) > 4e6 {
-		t.Errorf("latency of %d calls: %v", a.Latency.N(), a.Latency.Quantile(0.5))
-	}
-	if a.Result.N() != 3 || a.Result.Quantile(0.95) != 1 || b.Result.N() != 0 {
-		t.Errorf("%d and %d results", a.Result.N(), b.Result.N())
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
 // The beginning of a file is looked at in steps: most formats are recognised by
@@ -210,8 +211,8 @@ func containerOf(body []byte) (c Container, sure bool) {
 		}
 		return ContainerOther, true
 	}
-	nest := nestingOf(first)
-	n, done := nest.skip(trimmed)
+	nest := jsonscan.NewNesting(first)
+	n, done := nest.Skip(trimmed)
 	lineEnd := bytes.IndexByte(trimmed, '\n')
 	switch {
 	case done && (lineEnd < 0 || n <= lineEnd):
@@ -269,8 +270,8 @@ func hasJSONLine(body []byte) bool {
 		if len(line) == 0 || line[0] != '{' && line[0] != '[' {
 			continue
 		}
-		nest := nestingOf(line[0])
-		if end, done := nest.skip(line); done && end == len(line) && closes(line) {
+		nest := jsonscan.NewNesting(line[0])
+		if end, done := nest.Skip(line); done && end == len(line) && closes(line) {
 			return true
 		}
 	}
@@ -284,8 +285,8 @@ func headLines(body []byte, whole bool) []HeadRecord {
 		if len(text) == 0 || text[0] != '{' && text[0] != '[' {
 			continue // blank, or no record
 		}
-		nest := nestingOf(text[0])
-		_, done := nest.skip(text)
+		nest := jsonscan.NewNesting(text[0])
+		_, done := nest.Skip(text)
 		cut := !whole && !done && line[len(line)-1] != '\n'
 		if records = append(records, NewHeadRecord(text, cut)); len(records) == MaxHeadRecords {
 			break
@@ -302,8 +303,8 @@ func headValues(body []byte, whole bool) []HeadRecord {
 		if len(body) == 0 || !startsValue(body[0]) {
 			break
 		}
-		nest := nestingOf(body[0])
-		n, done := nest.skip(body)
+		nest := jsonscan.NewNesting(body[0])
+		n, done := nest.Skip(body)
 		records = append(records, NewHeadRecord(body[:n], !done && !whole))
 		body = body[n:]
 	}
@@ -323,8 +324,8 @@ func NewHeadRecord(raw []byte, cut bool) HeadRecord {
 		if len(rest) == 0 || rest[0] != '"' {
 			return r
 		}
-		nest := nestingOf('"')
-		n, done := nest.skip(rest)
+		nest := jsonscan.NewNesting('"')
+		n, done := nest.Skip(rest)
 		if !done {
 			return r
 		}
@@ -339,8 +340,8 @@ func NewHeadRecord(raw []byte, cut bool) HeadRecord {
 		}
 		var value []byte
 		if len(rest) > 0 {
-			nest = nestingOf(rest[0])
-			n, _ = nest.skip(rest)
+			nest = jsonscan.NewNesting(rest[0])
+			n, _ = nest.Skip(rest)
 			value, rest = rest[:n], rest[n:]
 		}
 		r.Keys = append(r.Keys, key)

@@ -1,10 +1,6 @@
 package trace
 
 import (
-	"cmp"
-	"maps"
-	"slices"
-
 	"github.com/awo-dev/awo/internal/failure"
 )
 
@@ -50,23 +46,5 @@ func (t *Trajectory) ReadFailures() {
 	}
 }
 
-// guessed reports whether the status rests on a built-in pattern.
-func (c *Call) guessed() bool { return c.StatusFrom != "" && c.StatusFrom != ByRule }
-
-// StatusReading is how many calls have a status because something was read in their
-// result: a rule (ByRule) or a built-in pattern.
-type StatusReading struct {
-	By    string `json:"by"`
-	Calls int    `json:"failed_calls"`
-}
-
-// StatusReadings returns what the failed calls were read from, where no flag says so:
-// the most frequent first.
-func (y *Tally) StatusReadings() []StatusReading {
-	var out []StatusReading
-	for _, by := range slices.Sorted(maps.Keys(y.failedBy)) {
-		out = append(out, StatusReading{by, y.failedBy[by]})
-	}
-	slices.SortStableFunc(out, func(a, b StatusReading) int { return cmp.Compare(b.Calls, a.Calls) })
-	return out
-}
+// Guessed reports whether the status rests on a built-in pattern.
+func (c *Call) Guessed() bool { return c.StatusFrom != "" && c.StatusFrom != ByRule }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 func TestFailureIn(t *testing.T) {
@@ -30,9 +31,9 @@ func TestReadFailures(t *testing.T) {
 			t.Errorf("call %d: %s, want %s", i, c.Status, want[i])
 		}
 	}
-	y := &trace.Tally{}
+	y := &completeness.Tally{}
 	y.Add(one)
-	if got := y.StatusReadings(); len(got) != 1 || got[0] != (trace.StatusReading{By: "error-text", Calls: 1}) {
+	if got := y.StatusReadings(); len(got) != 1 || got[0] != (completeness.StatusReading{By: "error-text", Calls: 1}) {
 		t.Errorf("%+v", got)
 	}
 }

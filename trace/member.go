@@ -153,13 +153,13 @@ func (s *memberSplitter) key() (string, bool) {
 // pass consumes a value without keeping it.
 func (s *memberSplitter) pass() bool {
 	w := s.w
-	nest := nestingOf(w.rest()[0])
+	nest := jsonscan.NewNesting(w.rest()[0])
 	for done := false; !done; {
 		if len(w.rest()) == 0 && !w.more() {
-			return nest.scalar || s.unclosed("object")
+			return nest.Scalar() || s.unclosed("object")
 		}
 		var n int
-		n, done = nest.skip(w.rest())
+		n, done = nest.Skip(w.rest())
 		w.advance(n)
 	}
 	return true

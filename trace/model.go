@@ -427,3 +427,63 @@ func (t *Trajectory) unfold(drop []bool) {
 	}
 	t.Calls, t.Turns = calls, turns
 }
+
+// Problem codes of anomalies that the Tally reports as figures of their own.
+const (
+	CodeOrphanResult = "result-orphan" // a result that answers no call
+	CodeTurnsAssumed = "turns-assumed" // a turn that is not recorded but assumed from times
+)
+
+// Add sums token counts; the sum is known as soon as one part is.
+func (u *Usage) Add(v Usage) {
+	u.Known = u.Known || v.Known
+	u.Input += v.Input
+	u.CachedInput += v.CachedInput
+	u.CacheWrite += v.CacheWrite
+	u.CacheWriteHour += v.CacheWriteHour
+	u.Output += v.Output
+	u.Reasoning += v.Reasoning
+	if v.CostUSD != nil {
+		sum := *v.CostUSD
+		if u.CostUSD != nil {
+			sum += *u.CostUSD
+		}
+		u.CostUSD = &sum
+	}
+}
+
+// Span returns the earliest and the latest time recorded in t, zero times if there is
+// none.
+func (t *Trajectory) Span() (first, last time.Time) {
+	note := func(at time.Time) {
+		if at.IsZero() {
+			return
+		}
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	note(t.Start)
+	note(t.End)
+	for i := range t.Turns {
+		note(t.Turns[i].Start)
+		note(t.Turns[i].End)
+	}
+	for i := range t.Messages {
+		note(t.Messages[i].Time)
+	}
+	for i := range t.Calls {
+		note(t.Calls[i].Start)
+		note(t.Calls[i].End)
+	}
+	return first, last
+}
+
+// Started returns the earliest time recorded in t, the zero time if there is none.
+func (t *Trajectory) Started() time.Time {
+	first, _ := t.Span()
+	return first
+}

@@ -7,10 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
 // chatRecord returns a record of about 18 KB that looks like a chat: keys,
@@ -108,8 +112,8 @@ func BenchmarkNesting(b *testing.B) {
 		b.Run(text.name, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			for b.Loop() {
-				nest := nestingOf(data[0])
-				if n, done := nest.skip(data); !done || n != len(data) {
+				nest := jsonscan.NewNesting(data[0])
+				if n, done := nest.Skip(data); !done || n != len(data) {
 					b.Fatal(n, done)
 				}
 			}
@@ -206,11 +210,18 @@ func peakHeap(f func()) uint64 {
 	return peak.Load()
 }
 
+// raceDetector says that the race detector is built in, which takes many times
+// the memory and the time.
+func raceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
 // TestMemory holds that the memory in use does not grow with the input: 200 MiB
 // of it are read in a few dozen, whatever the container, also where records are
 // large, too large, or fragments that must wait for the end.
 func TestMemory(t *testing.T) {
-	if testing.Short() || raceDetector {
+	if testing.Short() || raceDetector() {
 		t.Skip("reads gigabytes and measures memory")
 	}
 	const size = 200 << 20

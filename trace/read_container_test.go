@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/diag"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
 // readString reads text as standard input.
@@ -331,19 +333,19 @@ func FuzzNesting(f *testing.F) {
 		if len(data) == 0 || !startsValue(data[0]) {
 			t.Skip()
 		}
-		nest := nestingOf(data[0])
-		n, done := nest.skip(data)
-		pieces := nestingOf(data[0])
+		nest := jsonscan.NewNesting(data[0])
+		n, done := nest.Skip(data)
+		pieces := jsonscan.NewNesting(data[0])
 		m, doneToo := 0, false
 		for rest := data; len(rest) > 0 && !doneToo; rest = data[m:] {
 			var k int
-			k, doneToo = pieces.skip(rest[:min(len(rest), int(piece)+1)])
+			k, doneToo = pieces.Skip(rest[:min(len(rest), int(piece)+1)])
 			m += k
 		}
 		if m != n || done != doneToo {
 			t.Fatalf("%d, %v at once, %d, %v in pieces of %d", n, done, m, doneToo, piece+1)
 		}
-		if nest.scalar { // encoding/json reads 00 as two values
+		if nest.Scalar() { // encoding/json reads 00 as two values
 			return
 		}
 		var value json.RawMessage

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
 // SplitRecords finds the records of an input by its container: the lines of
@@ -225,10 +226,10 @@ func (s *splitter) value() bool {
 // not too large. The last result is false if nothing more is to be done.
 func (s *splitter) take() (record Record, found, ok bool) {
 	w := s.w
-	nest := nestingOf(w.rest()[0])
+	nest := jsonscan.NewNesting(w.rest()[0])
 	n, done := 0, false
 	for {
-		m, end := nest.skip(w.rest()[n:])
+		m, end := nest.Skip(w.rest()[n:])
 		n += m
 		if done = end; done || n > s.limit || !w.more() {
 			break
@@ -240,7 +241,7 @@ func (s *splitter) take() (record Record, found, ok bool) {
 	case atEnd && w.failure() != nil:
 		s.finish()
 		return Record{}, false, false
-	case !large && (done && closes(w.rest()[:n]) || atEnd && nest.scalar):
+	case !large && (done && closes(w.rest()[:n]) || atEnd && nest.Scalar()):
 		return s.cut(n), true, true
 	}
 	// The value goes on too long, or ends with the wrong bracket or not at all: a
@@ -269,7 +270,7 @@ func (s *splitter) cut(n int) Record {
 }
 
 // skipValue skips a value that is too large, of which n bytes were looked at.
-func (s *splitter) skipValue(nest *nesting, n int, done bool) bool {
+func (s *splitter) skipValue(nest *jsonscan.Nesting, n int, done bool) bool {
 	w := s.w
 	pos, size := w.at(), int64(n)
 	w.advance(n)
@@ -278,7 +279,7 @@ func (s *splitter) skipValue(nest *nesting, n int, done bool) bool {
 			s.ended = true
 			break
 		}
-		n, done = nest.skip(w.rest())
+		n, done = nest.Skip(w.rest())
 		w.advance(n)
 		size += int64(n)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // The recorded traces are kept beside the project.
@@ -31,9 +32,9 @@ func walks(tool *metatool.Tool, first, each string) bool {
 
 // divided returns the trajectories of four fifths of the tasks, and the rest.
 func divided(list []*trace.Trajectory, seed uint64) (train, test []*trace.Trajectory) {
-	split := trace.ByTask(0.2, seed)
+	split := holdout.ByTask(0.2, seed)
 	for _, one := range list {
-		if split.Of(one) == trace.SideTrain {
+		if split.Of(one) == holdout.Train {
 			train = append(train, one)
 		} else {
 			test = append(test, one)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // nextCalls is what was called in which state: 8 bytes a call.
@@ -180,7 +181,7 @@ func (n *nextCalls) heldOut(folds int, seed uint64) ngram.Losses {
 		}
 	}
 	folds = max(2, min(folds, len(keys)))
-	dealt := trace.BalancedFolds(keys, folds, seed)
+	dealt := holdout.BalancedFolds(keys, folds, seed)
 	out := ngram.Losses{Folds: folds}
 	place := make([]int, len(n.tasks))
 	for task, key := range n.tasks {

@@ -13,6 +13,7 @@ import (
 	"github.com/awo-dev/awo/merge/internal/hash128"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // TestAgainstAnExpert holds what is suggested from one half of the tasks to no rules, and to
@@ -66,7 +67,7 @@ func halved(runs []*trace.Trajectory) (halves [2][]*trace.Trajectory) {
 		keys = append(keys, r.TaskKey())
 	}
 	slices.Sort(keys)
-	dealt := trace.BalancedFolds(slices.Compact(keys), 2, 1)
+	dealt := holdout.BalancedFolds(slices.Compact(keys), 2, 1)
 	for _, r := range runs {
 		half := dealt.Of(r.TaskKey())
 		halves[half] = append(halves[half], r)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 	"github.com/awo-dev/awo/trace/formats/atif"
 	"github.com/awo-dev/awo/trace/formats/bench"
 	"github.com/awo-dev/awo/trace/formats/internal/formattest"
@@ -29,7 +30,7 @@ type ingestFigures struct {
 	CallsAfterUser int `json:"calls_after_user"`
 }
 
-func figuresOf(y *trace.Tally) ingestFigures {
+func figuresOf(y *completeness.Tally) ingestFigures {
 	return ingestFigures{
 		Trajectories: y.Trajectories, Empty: y.Empty, Calls: y.Calls, Tools: y.Tools(), LLMTurns: y.LLMTurns,
 		CallingTurns: y.CallingTurns, UserMessages: y.UserMessages, WithoutResult: y.WithoutResult,
@@ -63,7 +64,7 @@ func TestIngestOracle(t *testing.T) {
 				t.Fatal(err)
 			}
 			trajectories := formattest.DecodeAll(t, set.format, recordings.Bytes(t, recordings.Recorded(t, set.path)), set.container)
-			var direct, again trace.Tally
+			var direct, again completeness.Tally
 			var lines []byte
 			for _, tr := range trajectories {
 				direct.Add(tr)
@@ -174,7 +175,7 @@ func TestATIFSample(t *testing.T) {
 		t.Fatalf("%d trajectories", len(trajectories))
 	}
 	tr := trajectories[0]
-	var y trace.Tally
+	var y completeness.Tally
 	y.Add(tr)
 	want := ingestFigures{Trajectories: 1, Calls: 6, Tools: 5, LLMTurns: 6, CallingTurns: 6, UserMessages: 1}
 	if got := figuresOf(&y); got != want || tr.ID != "login-trace-trajectory" || tr.Session != "login-trace" || tr.Model != "openagents/khala" || tr.Anomalies.Total != 0 {
@@ -195,7 +196,7 @@ func TestOpenAIChatSamples(t *testing.T) {
 		"test_chat_tool_calls.requests_as_finetune.jsonl": {ingestFigures{Trajectories: 3, Calls: 3, Tools: 1, LLMTurns: 3, CallingTurns: 3}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var y trace.Tally
+			var y completeness.Tally
 			usage := 0
 			for _, tr := range formattest.DecodeAll(t, &openai.Chat, recordings.Bytes(t, recordings.Recorded(t, "formats/openai-chat/"+name)), trace.ContainerLines) {
 				y.Add(tr)

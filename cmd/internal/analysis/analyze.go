@@ -22,6 +22,7 @@ import (
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // analyzeOptions are the flags of `awo analyze`.
@@ -166,18 +167,18 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 		in.Digest = trace.NewDigest(cli.DigestRoom) // it is read again, as it is
 	}
 	in.Follows = reader.Spool || o.Sources // reports follow values as well
-	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
+	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns}
 	if o.Sources {
-		in.Needs = append(in.Needs, trace.CapabilityDataflow)
+		in.Needs = append(in.Needs, completeness.CapabilityDataflow)
 	}
 	in.Exclude, in.Shell = o.counting(j, o.InputOptions).Excludes, cli.Splitter(o.Shell, set)
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
-	in.Facts, in.Findings = &trace.Completeness{}, j.NewFindings(nil)
+	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(nil)
 	sources, merger := newSources(o), (*merge.Merger)(nil)
 	if o.Rules != "" {
 		merger = merge.NewMerger(set, merge.Options{})
 	}
-	profile, cost := &trace.Profile{}, reworkCost{}
+	profile, cost := &completeness.Profile{}, reworkCost{}
 	for t, err := range sources.collect(j.Parallel(), in.All()) {
 		if err != nil {
 			in.Close()
@@ -243,11 +244,11 @@ type findings struct {
 	variants   []trace.Variant
 	rework     []trace.Rework
 	reworkCost reworkCost
-	profile    *trace.Profile
+	profile    *completeness.Profile
 	groups     []groupFindings
 	within     []entropy.Test       // order tests within groups
 	shifts     []entropy.Difference // of each other group against the largest
-	facts      *trace.Completeness
+	facts      *completeness.Facts
 	sources    *dataflow.Set // nil without --sources
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // storedNote says what is not in summaries.
@@ -39,7 +40,7 @@ func analyzedStored(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, 
 		return nil, nil, nil, err
 	}
 	in := j.StoredIntake(sum, len(files))
-	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns}
+	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns}
 	found := study(corpus, o, j.Each())
 	found.facts, found.profile = sum.Facts(), sum.Profile()
 	found.addStoredRework(sum)

@@ -10,7 +10,7 @@ import (
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 type toolJSON struct {
@@ -42,7 +42,7 @@ type spreadJSON struct {
 // largest of them.
 const minTail = 20
 
-func spread(d *trace.Distribution, unit float64) spreadJSON {
+func spread(d *completeness.Distribution, unit float64) spreadJSON {
 	out := spreadJSON{N: d.N(), Median: entropy.Figure(d.Quantile(0.5) / unit), P95: entropy.None()}
 	if d.N() >= minTail {
 		out.P95 = entropy.Figure(d.Quantile(0.95) / unit)
@@ -57,7 +57,7 @@ func (f *findings) tools() []toolJSON {
 	for _, c := range entropy.Contexts(f.counts, entropy.ContextOptions{Top: 1}) {
 		next[f.name(c.Symbols[0])] = entropy.Figure(c.Bits)
 	}
-	profiles := map[string]*trace.ToolProfile{}
+	profiles := map[string]*completeness.ToolProfile{}
 	for _, p := range f.profile.Tools() {
 		profiles[p.Name] = p
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // summaryOptions are the flags of `awo summary`.
@@ -102,7 +103,7 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Facts, in.Findings = &trace.Completeness{}, j.NewFindings(meter)
+	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true})
 	account, err := worth.Account(j, in, meter, worth.CostOptions{PriceOptions: o.PriceOptions}, func(t *trace.Trajectory) { corpus.Add(t) })
 	if err != nil {
@@ -146,7 +147,7 @@ func habitOf(j *cli.Job, corpus *trace.Corpus, seed uint64) habitOfJSON {
 }
 
 // days is how many days the traces span.
-func days(facts *trace.Completeness) stat.Figure {
+func days(facts *completeness.Facts) stat.Figure {
 	if facts.First.IsZero() || facts.Last.IsZero() {
 		return stat.Unknown("no time is recorded")
 	}

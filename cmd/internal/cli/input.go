@@ -19,6 +19,7 @@ import (
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 	"github.com/awo-dev/awo/trace/formats"
 )
 
@@ -88,7 +89,7 @@ type Intake struct {
 	Reader *trace.Reader
 	filter filter.Options
 	left   filter.Counts
-	Tally  *trace.Tally
+	Tally  *completeness.Tally
 
 	// Needs are the capabilities of traces that the command rests on: what these
 	// traces lack of them is said in the summary.
@@ -99,7 +100,7 @@ type Intake struct {
 	SaysDoubts bool
 
 	// Facts, if set, collects what All yields, its tally among it.
-	Facts *trace.Completeness
+	Facts *completeness.Facts
 
 	// Findings, if set, collects what is wrong in what All yields.
 	Findings *Findings
@@ -161,7 +162,7 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 	if err != nil {
 		return nil, err
 	}
-	return &Intake{j: j, Reader: r, filter: chosen, Tally: &trace.Tally{}, Statuses: merge.NewStatuses(j.rules), isSpooled: reader.Spool}, nil
+	return &Intake{j: j, Reader: r, filter: chosen, Tally: &completeness.Tally{}, Statuses: merge.NewStatuses(j.rules), isSpooled: reader.Spool}, nil
 }
 
 // Stored is what was read of traces that were counted before.
@@ -173,7 +174,7 @@ type Stored struct {
 	Excluded       int
 	Expanded       int
 	Bounded        []bounds.Report
-	Facts          *trace.Completeness
+	Facts          *completeness.Facts
 }
 
 // Stored returns what was read when All has ended, but for Facts and Summaries.
@@ -348,10 +349,10 @@ func (in *Intake) files() int {
 
 // begin sets the counts to nothing.
 func (in *Intake) begin() {
-	in.Tally, in.left, in.excluded, in.Origins = &trace.Tally{}, filter.Counts{}, 0, nil
+	in.Tally, in.left, in.excluded, in.Origins = &completeness.Tally{}, filter.Counts{}, 0, nil
 	in.Findings.begin()
 	if in.Facts != nil {
-		*in.Facts = trace.Completeness{}
+		*in.Facts = completeness.Facts{}
 		in.Tally = &in.Facts.Tally
 	}
 }
@@ -398,7 +399,7 @@ type InputJSON struct {
 	Bounded []bounds.Report `json:"bounded,omitempty"`
 
 	// StatusFrom says what failed calls were known by where the format has no flag.
-	StatusFrom []trace.StatusReading `json:"status_from,omitempty"`
+	StatusFrom []completeness.StatusReading `json:"status_from,omitempty"`
 }
 
 // LackJSON is what the traces do not support of what a command rests on.
@@ -562,7 +563,7 @@ func bounded(reached []bounds.Report) string {
 }
 
 // unruled says, where failures were read by built-in patterns only, how to write rules.
-func (in *Intake) unruled(by []trace.StatusReading) string {
+func (in *Intake) unruled(by []completeness.StatusReading) string {
 	for _, r := range by {
 		if r.By == trace.ByRule {
 			return ""

@@ -11,7 +11,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // shownPerCode is how many problems of one code are printed unless -v asks for
@@ -29,7 +29,7 @@ type Problems struct {
 
 	Errors   diag.Counts // all that are no warnings
 	warnings diag.Counts
-	doubts   []trace.Doubt // reasons not to trust what was counted
+	doubts   []completeness.Doubt // reasons not to trust what was counted
 }
 
 // limit is how many problems of one code are printed.
@@ -96,7 +96,7 @@ func (p *Problems) finish() {
 	}
 	if len(p.doubts) > 0 && !p.settings.Quiet {
 		word := "the counts are doubtful"
-		if !slices.ContainsFunc(p.doubts, func(d trace.Doubt) bool { return d.Grave }) {
+		if !slices.ContainsFunc(p.doubts, func(d completeness.Doubt) bool { return d.Grave }) {
 			word = "a small part of the counts is doubtful"
 		}
 		fmt.Fprintf(p.app.Stderr, "awo: %s: %s; awo inspect says more\n", word, Doubts(p.doubts))
@@ -104,7 +104,7 @@ func (p *Problems) finish() {
 }
 
 // Doubts says why counts are not to be trusted.
-func Doubts(doubts []trace.Doubt) string {
+func Doubts(doubts []completeness.Doubt) string {
 	var parts []string
 	for _, d := range doubts {
 		share := ""

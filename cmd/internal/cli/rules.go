@@ -14,7 +14,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // AddRules defines the flag --rules.
@@ -87,7 +87,7 @@ func FileProblem(name string, err error) *diag.Error {
 // another name is spelt nearly so; once, however often the traces are read. Included
 // files are left out: many share them, for tools that these traces lack. So are sets that
 // rename calls, because their rules may name what they rename to.
-func (j *Job) doubtTools(y *trace.Tally) {
+func (j *Job) doubtTools(y *completeness.Tally) {
 	if j.rules == nil || j.toolsDoubted || y.Calls == 0 {
 		return
 	}

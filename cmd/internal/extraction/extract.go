@@ -23,6 +23,7 @@ import (
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/stategraph"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // Options are the flags of `awo extract`.
@@ -167,7 +168,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 	}
 	defer in.Close()
 	in.Expand, in.Follows, in.Recalls = o.Expand, true, true
-	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	in.KeepsOrigins = o.Out != "" || o.Check != ""
 	found := j.NewFindings(meter)
 	found.Sources()

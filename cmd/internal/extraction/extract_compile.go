@@ -14,8 +14,9 @@ import (
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // addCompile adds the flags that say how meta-tools are compiled.
@@ -126,6 +127,9 @@ type extractCompilation struct {
 	none    bool          // the verdict is to offer nothing
 	tooMany bool          // there was none, because there are too many calls
 
+	both  bool           // the verdict is to read ahead beside meta-tools, for some agent
+	reads []*stored.File // what to read ahead, for each agent, once it was learnt; nil for nothing
+
 	agents *agents.List // nil where all are taken for one
 	plans  []plan       // for each of several agents
 
@@ -152,8 +156,8 @@ func (c *extractCompilation) offered() []*bind.Definition {
 func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, found *cli.Findings, o *Options) (*extractCompilation, error) {
 	train, test := compile.Source(in.Source), compile.Source(nil)
 	if o.Holdout > 0 {
-		split := trace.ByTask(o.Holdout, o.Seed)
-		train, test = backtest.Side(in.Source, split, trace.SideTrain), backtest.Side(in.Source, split, trace.SideTest)
+		split := holdout.ByTask(o.Holdout, o.Seed)
+		train, test = backtest.Side(in.Source, split, holdout.Train), backtest.Side(in.Source, split, holdout.Test)
 	}
 	out := &extractCompilation{served: served{}}
 	if err := out.follow(j, train, set, meter, o); err != nil {
@@ -176,6 +180,11 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 	in.Findings = found
 	if err := out.compile(j, out.served.watch(train), set, o); err != nil {
 		return nil, err
+	}
+	if out.both {
+		if err := out.learnReads(j, train, set, meter, o); err != nil {
+			return nil, err
+		}
 	}
 	var err error
 	if out.choice, err = out.choose(j, train, set, meter, o); err != nil || test == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // inertiaSnapshot reads the traces once more, and returns the snapshot of their
@@ -17,7 +18,7 @@ import (
 // offered are nodes.
 func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*bind.Definition) ([]byte, error) {
 	const seed = 1
-	part := trace.HashFolds(5, seed).Of
+	part := holdout.HashFolds(5, seed).Of
 	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part)
 	r := prediction.NewSnapshotReader(set)
 	composed := newComposer(set, offered)

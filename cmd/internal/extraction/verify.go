@@ -17,6 +17,7 @@ import (
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // verifyOptions are the flags of `awo verify`.
@@ -137,7 +138,7 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	}
 	defer in.Close()
 	in.Expand = o.Expand
-	in.Needs = []string{trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	verifier := replay.NewVerifier(tools)
 	var measure *learn.Measure
 	if ahead != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // replayStudy is what is known of a replay while it goes on.
@@ -33,7 +34,7 @@ func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
 		return nil, err
 	}
 	s := &replayStudy{j: j, o: o, effects: NewEffects(set, true), adapter: adapter}
-	folds := trace.HashFolds(5, o.Seed)
+	folds := holdout.HashFolds(5, o.Seed)
 	s.options = inertia.ReplayOptions{
 		Order: o.Order, Model: inertia.ModelOptions{HalfLife: o.HalfLife},
 		Predictor: inertia.PredictorOptions{Effects: s.effects.Of, Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter}},
@@ -149,15 +150,15 @@ func (s *replayStudy) play(options inertia.ReplayOptions) map[string][]inertia.R
 	return all
 }
 
-func (s *replayStudy) folds() trace.Folds {
+func (s *replayStudy) folds() holdout.Folds {
 	var tasks []string
 	for _, r := range s.test {
 		tasks = append(tasks, r.Task)
 	}
-	return trace.BalancedFolds(tasks, s.o.KFold, s.o.Seed)
+	return holdout.BalancedFolds(tasks, s.o.KFold, s.o.Seed)
 }
 
-func (s *replayStudy) fold(folds trace.Folds, k int) (train, test []*inertia.Run) {
+func (s *replayStudy) fold(folds holdout.Folds, k int) (train, test []*inertia.Run) {
 	for _, r := range s.test {
 		if folds.Of(r.Task) == k {
 			test = append(test, r.Fresh())

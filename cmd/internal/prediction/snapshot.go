@@ -14,6 +14,7 @@ import (
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // NewSnapshot returns `awo snapshot`.
@@ -194,7 +195,7 @@ func snapshotBuild(j *cli.Job, o snapshotOptions, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	part := trace.HashFolds(5, o.Seed).Of
+	part := holdout.HashFolds(5, o.Seed).Of
 	trained := inertia.NewTrained(o.Order, nil, part)
 	r, err := observe(j, o, files, func(x *inertia.Observation) { trained.Add(x, part) })
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // BacktestOptions are the flags of `awo backtest`.
@@ -228,7 +229,7 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Needs = []string{trace.CapabilitySequences, trace.CapabilityTurns, trace.CapabilityDataflow}
+	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	in.Exclude = cli.ExcludeTools(o.ExcludeTool)
 	in.Findings, in.Follows, in.Digest = j.NewFindings(meter), true, trace.NewDigest(cli.DigestRoom)
 	f, err := BackTest(j, in, set, meter, o)

@@ -46,7 +46,7 @@ var rowLists = map[string]bool{"events": true, "rows": true, "data": true, "obje
 
 func detectFlat(h trace.Head) trace.Match {
 	for _, r := range h.Records {
-		if isFlatSpan(r.Members) && !r.Has("context") || r.Has("request_body", "response_body") && bytes.Contains(bytes.ToLower(r.Raw), []byte(`"helicone-session-id"`)) {
+		if isFlatSpan(r.Members) && !r.Has("context") || isRespelled(r.Members) || holdsTrace(r.Members["traces"]) || holdsTrace(r.Members["data"]) || r.Has("request_body", "response_body") && bytes.Contains(bytes.ToLower(r.Raw), []byte(`"helicone-session-id"`)) {
 			return trace.Match{OK: true}
 		}
 		for name := range flatLists {
@@ -85,7 +85,16 @@ func holdsFlatSpan(list []byte) bool {
 		return false
 	}
 	first := trace.NewHeadRecord(list, true)
-	return isFlatSpan(first.Members) || first.Has("request_body", "response_body")
+	return isFlatSpan(first.Members) || isRespelled(first.Members) || first.Has("request_body", "response_body")
+}
+
+// holdsTrace reports whether a list holds traces with spans of their own.
+func holdsTrace(list []byte) bool {
+	if !build.IsKind(list, '[') {
+		return false
+	}
+	list = bytes.TrimLeft(list[1:], " \t\r\n")
+	return build.IsKind(list, '{') && holdsFlatSpan(trace.NewHeadRecord(list, true).Members["spans"])
 }
 
 // isFlatSpan reports whether an object with these members is a span.
@@ -113,12 +122,12 @@ func isFlatSpan(members map[string][]byte) bool {
 // names and what the list says that it is. It returns false if there is none.
 func eachFlat(raw []byte, visit func(span []byte, owner, kind string)) bool {
 	members := trace.NewHeadRecord(raw, false).Members
-	if isFlatSpan(members) || members["request_body"] != nil && members["response_body"] != nil {
+	if isFlatSpan(members) || isRespelled(members) || members["request_body"] != nil && members["response_body"] != nil {
 		visit(raw, "", "")
 		return true
 	}
 	owner := ""
-	for _, name := range []string{"trace_id", "traceId", "request_id", "uuid", "id"} {
+	for _, name := range []string{"trace_id", "traceId", "traceID", "request_id", "uuid", "id"} {
 		if text := build.MemberText(raw, name); len(text) > 0 && owner == "" {
 			owner = string(text)
 		}
@@ -149,6 +158,8 @@ func eachFlat(raw []byte, visit func(span []byte, owner, kind string)) bool {
 				}
 				visit(span, inner, kind)
 			}) || found
+		case (name == "data" || name == "traces") && holdsTrace(value):
+			eachTrace(value, func(one []byte) { found = eachFlat(one, visit) || found })
 		case rowLists[name] && holdsFlatSpan(value):
 			each(value, func(span []byte) {
 				visit(span, "", "")
@@ -172,6 +183,7 @@ func decodeFlat(r trace.Record) ([]trace.Fragment, error) {
 	}
 	var out []trace.Fragment
 	eachFlat(r.Data, func(span []byte, owner, kind string) {
+		span = respell(span)
 		h := readFlatHead(span)
 		if h.trace == "" {
 			h.trace = owner

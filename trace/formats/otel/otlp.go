@@ -52,7 +52,7 @@ func marksAgent(name []byte) bool {
 func detectOTLP(h trace.Head) trace.Match {
 	found, more := false, len(h.Records) == trace.MaxHeadRecords
 	for _, r := range h.Records {
-		if !r.Has("resourceSpans") && !r.Has("resource_spans") && !r.Has("resourceLogs") && !r.Has("resource_logs") {
+		if !isRequest(r.Members) && !isRequest(trace.NewHeadRecord(r.Members["trace"], true).Members) {
 			if r.Has("resourceMetrics") || r.Has("resource_metrics") {
 				return trace.Match{Lacks: "these are metrics, not spans or log records"}
 			}
@@ -72,6 +72,17 @@ func detectOTLP(h trace.Head) trace.Match {
 		return trace.Match{OK: true}
 	}
 	return trace.Match{Lacks: "no span or log record has attributes of agents (gen_ai.*, openinference.*, llm.*, traceloop.*, mcp.*, ...)"}
+}
+
+// isRequest reports whether an object with these members is an export request, an
+// element of one, or what Tempo gives for a trace.
+func isRequest(members map[string][]byte) bool {
+	for _, name := range []string{"resourceSpans", "resource_spans", "resourceLogs", "resource_logs"} {
+		if _, ok := members[name]; ok {
+			return true
+		}
+	}
+	return bytes.Contains(members["batches"], []byte(`"scopeSpans"`)) || build.IsKind(members["scopeSpans"], '[') || build.IsKind(members["scopeLogs"], '[')
 }
 
 // otlpHead is what is read of a span or log record to see where it belongs.
@@ -154,9 +165,16 @@ func eachOTLP(c *jsonscan.Cursor, visit func(service string, data []byte, log bo
 	for ok := c.Object(); ok && c.Member(); {
 		log := false
 		switch string(c.Key()) {
-		case "resourceSpans", "resource_spans":
+		case "resourceSpans", "resource_spans", "batches":
 		case "resourceLogs", "resource_logs":
 			log = true
+		case "trace":
+			if c.Kind() == jsonscan.Object {
+				start := c.Offset()
+				in := jsonscan.New(c.Raw())
+				found = eachOTLP(&in, func(service string, data []byte, log bool, at int) { visit(service, data, log, start+at) }) || found
+			}
+			continue
 		default:
 			continue
 		}
@@ -164,24 +182,33 @@ func eachOTLP(c *jsonscan.Cursor, visit func(service string, data []byte, log bo
 			found = true
 			start := c.Offset()
 			raw := c.Raw()
-			service := otlpService(raw)
-			in := jsonscan.New(raw)
+			eachOfResource(raw, func(service string, data []byte, at int) { visit(service, data, log, start+at) })
+		}
+	}
+	return found
+}
+
+// eachOfResource calls visit for every span and log record of one resource, with the
+// name of its service. It returns false if it holds no list of them.
+func eachOfResource(raw []byte, visit func(service string, data []byte, offset int)) bool {
+	found := false
+	service := otlpService(raw)
+	in := jsonscan.New(raw)
+	for ok := in.Object(); ok && in.Member(); {
+		switch string(in.Key()) {
+		case "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans", "scopeLogs", "scope_logs":
+		default:
+			continue
+		}
+		for ok := in.Array(); ok && in.Element(); {
+			found = true
 			for ok := in.Object(); ok && in.Member(); {
 				switch string(in.Key()) {
-				case "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans", "scopeLogs", "scope_logs":
-				default:
-					continue
-				}
-				for ok := in.Array(); ok && in.Element(); {
-					for ok := in.Object(); ok && in.Member(); {
-						switch string(in.Key()) {
-						case "spans", "logRecords", "log_records":
-							for ok := in.Array(); ok && in.Element(); {
-								at := in.Offset()
-								if data := in.Raw(); data != nil && data[0] == '{' {
-									visit(service, data, log, start+at)
-								}
-							}
+				case "spans", "logRecords", "log_records":
+					for ok := in.Array(); ok && in.Element(); {
+						at := in.Offset()
+						if data := in.Raw(); data != nil && data[0] == '{' {
+							visit(service, data, at)
 						}
 					}
 				}
@@ -227,7 +254,7 @@ func otlpService(raw []byte) string {
 func decodeOTLP(r trace.Record) ([]trace.Fragment, error) {
 	c := jsonscan.New(r.Data)
 	var out []trace.Fragment
-	found := eachOTLP(&c, func(service string, data []byte, log bool, offset int) {
+	visit := func(service string, data []byte, log bool, offset int) {
 		h := readOTLPHead(data)
 		if h.trace == "" {
 			return // it cannot be part of anything
@@ -259,7 +286,12 @@ func decodeOTLP(r trace.Record) ([]trace.Fragment, error) {
 		}
 		key, aliases := spantree.SpanKeys(h.trace, h.conversation)
 		out = append(out, trace.Fragment{Key: key, Aliases: aliases, Order: at, Data: part, Pos: r.At(offset)})
-	})
+	}
+	found := eachOTLP(&c, visit)
+	if !found { // a resource alone
+		log := build.HasMember(r.Data, "scopeLogs")
+		found = eachOfResource(r.Data, func(service string, data []byte, at int) { visit(service, data, log, at) })
+	}
 	if err := c.End(); err != nil {
 		return nil, trace.ScanError(r, err)
 	}

@@ -88,6 +88,7 @@ func decodeLangfuse(r trace.Record) ([]trace.Fragment, error) {
 type observation struct {
 	spantree.Span
 	typ, level string
+	kind       spantree.Kind // by its metadata
 }
 
 func assembleLangfuse(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
@@ -241,7 +242,24 @@ func (o *observation) readUsage(c *jsonscan.Cursor) {
 func (o *observation) readMetadata(metadata []byte) {
 	c := jsonscan.New(metadata)
 	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) != "attributes" {
+		switch string(c.Key()) {
+		case "attributes":
+		case "spanType": // Mastra's
+			if kind, ok := c.Text(); ok {
+				o.kind = mastraKinds[string(kind)]
+			}
+			continue
+		case "tool_name":
+			if name, ok := c.Text(); ok {
+				o.Tool = string(name)
+			}
+			continue
+		case "tool_id", "tool_call_id":
+			if id, ok := c.Text(); ok {
+				o.Called = id
+			}
+			continue
+		default:
 			continue
 		}
 		if text := build.InnerJSON(build.ReadRaw(&c)); text != nil {
@@ -255,6 +273,12 @@ func (o *observation) readMetadata(metadata []byte) {
 // langfuseKinds are the types of observations that mean something.
 var langfuseKinds = map[string]spantree.Kind{"GENERATION": spantree.SpanModel, "AGENT": spantree.SpanAgent, "TOOL": spantree.SpanTool}
 
+// mastraKinds are the types of spans that Mastra's exporter puts into the metadata.
+var mastraKinds = map[string]spantree.Kind{
+	"agent_run": spantree.SpanAgent, "tool_call": spantree.SpanTool, "mcp_tool_call": spantree.SpanTool,
+	"llm_generation": spantree.SpanModel, "model_generation": spantree.SpanModel, "llm_step": spantree.SpanModel, "model_step": spantree.SpanModel,
+}
+
 // finish turns what was read into a span.
 func (o *observation) finish() {
 	o.Failed = o.level == "ERROR"
@@ -267,7 +291,12 @@ func (o *observation) finish() {
 	if !o.Failed {
 		o.Failure = trace.Raw{}
 	}
-	o.Platform = langfuseKinds[o.typ]
+	if o.Platform = langfuseKinds[o.typ]; o.Platform == spantree.SpanLink {
+		o.Platform = o.kind
+	}
+	if o.Platform == spantree.SpanLink && o.Tool != "" && o.typ == "SPAN" {
+		o.Platform = spantree.SpanTool
+	}
 	o.Classify()
 	if o.Kind != spantree.SpanLink || o.typ != "SPAN" {
 		return

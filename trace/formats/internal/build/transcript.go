@@ -24,6 +24,7 @@ const (
 type Item struct {
 	Kind   ItemKind
 	Opens  bool // begins a model response, whatever stands before it
+	Copied bool // tells again what another agent of the conversation said
 	ID     []byte
 	Tool   []byte
 	Value  trace.Raw // text, arguments, or result

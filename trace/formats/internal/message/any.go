@@ -233,7 +233,7 @@ func readAnyMessage(object []byte) (m anyMessage) {
 			message = raw(&c, jsonscan.Object, jsonscan.Array, jsonscan.String)
 		case "prompt", "prompts":
 			prompt = raw(&c, jsonscan.Object, jsonscan.Array, jsonscan.String)
-		case "messages", "output", "input", "history", "chat_history", "conversation", "conversations":
+		case "messages", "output", "input", "history", "chat_history", "conversation", "conversations", "tool_messages":
 			if inner := raw(&c, jsonscan.Object, jsonscan.Array, jsonscan.String); inner != nil && m.wrapped == nil {
 				m.wrapped = inner
 			}

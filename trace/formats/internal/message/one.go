@@ -104,8 +104,12 @@ func (m *Reader) user(r *contentRead) {
 		m.add(FormMessages, results...)
 		return
 	}
-	m.add(FormMessages, build.Item{Kind: build.ItemUser, Value: r.text, Also: r.also})
+	m.add(FormMessages, build.Item{Kind: build.ItemUser, Value: r.text, Also: r.also, Copied: bytes.HasPrefix(r.text.Content(), copiedMark)})
 }
+
+// copiedMark begins what Google's agent kit tells an agent of what another one said and
+// called, in the user's name.
+var copiedMark = []byte("For context:")
 
 // model adds what the model said, thought and called.
 func (m *Reader) model(a *anyMessage, r *contentRead) {
@@ -123,7 +127,7 @@ func (m *Reader) model(a *anyMessage, r *contentRead) {
 	if len(calls) == 0 {
 		if said, ok := m.textCalls(plainText(r.text)); ok {
 			m.add(FormMessages, said...)
-			m.out[start].Opens = true
+			m.out[start].Opens = !bytes.HasPrefix(plainText(r.text).Content(), callingTools)
 			return
 		}
 	}
@@ -225,7 +229,7 @@ func (m *Reader) callMessage(a *anyMessage, r *contentRead) {
 		m.b.Anomaly(build.CodeMessageShape, 1)
 		return
 	}
-	if n := len(m.out); n == 0 || m.out[n-1].Kind != build.ItemText && m.out[n-1].Kind != build.ItemThought {
+	if n := len(m.out); (n == 0 || m.out[n-1].Kind != build.ItemText && m.out[n-1].Kind != build.ItemThought) && !bytes.HasPrefix(r.text.Content(), callingTools) {
 		calls[0].Opens = true
 	}
 	m.add(FormMessages, calls...)

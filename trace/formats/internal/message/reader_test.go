@@ -165,7 +165,7 @@ func TestForms(t *testing.T) {
 			result f r
 			*text Thought:`},
 		{name: "smolagents", text: "[{\"role\":\"tool-call\",\"content\":[{\"type\":\"text\",\"text\":\"Calling tools:\\n[{'id': 'c', 'type': 'function', 'function': {'name': 'f', 'arguments': {'a': 1}}}]\"}]},{\"role\":\"tool-response\",\"content\":[{\"type\":\"text\",\"text\":\"Call id: c\\nObservation:\\nr\"}]}]", want: `
-			*call c f {"a":1}
+			call c f {"a":1}
 			result c r`},
 		{name: "mini-SWE-agent", text: "[{\"role\":\"assistant\",\"content\":\"h\\n```bash\\nls\\n```\"},{\"role\":\"user\",\"content\":\"<returncode>0</returncode>\\n<output>r</output>\"}]", want: "*text h\n```bash\nls\n```\ncall bash {\"command\":\"ls\"}\nresult <returncode>0</returncode>\n<output>r</output> ok"},
 		{name: "definitions among the messages", text: `[{"role":"tool","content":{"type":"function","function":{"name":"f","parameters":{}}}},{"role":"Tool Input","content":"{'type': 'function', 'function': {'name': 'g'}}"},{"role":"user","content":"u"}]`, want: `

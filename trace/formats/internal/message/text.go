@@ -114,6 +114,9 @@ func (m *Reader) textCalls(text trace.Raw) ([]build.Item, bool) {
 		}
 		return nil, false
 	}
+	if items := smolCalls(said); items != nil {
+		return items, true
+	}
 	if items := taggedCalls(said); items != nil {
 		return items, true
 	}
@@ -240,6 +243,9 @@ func (m *Reader) textResults(text trace.Raw) (out []build.Item) {
 	if it, ok := elementResult(said); ok {
 		return []build.Item{it}
 	}
+	if id, rest, ok := smolResult(said); ok {
+		return []build.Item{{Kind: build.ItemResult, ID: id, Value: rest}}
+	}
 	if rest, ok := bytes.CutPrefix(said, []byte("Observation:")); ok {
 		return []build.Item{{Kind: build.ItemResult, Value: trace.TextOf(string(bytes.TrimSpace(rest)))}}
 	}
@@ -248,6 +254,27 @@ func (m *Reader) textResults(text trace.Raw) (out []build.Item) {
 
 // smolID begins a result as smolagents writes it.
 var smolID = regexp.MustCompile(`(?s)^Call id: (\S+)\n(?:Observation:\s*)?(.*)$`)
+
+// callingTools begins the message in which smolagents tells the model its calls again.
+var callingTools = []byte("Calling tools:")
+
+// smolCalls returns the calls that smolagents tells the model again that it made, in a
+// message of their own: they are part of the response before it.
+func smolCalls(said []byte) []build.Item {
+	rest, ok := bytes.CutPrefix(bytes.TrimSpace(said), callingTools)
+	if !ok {
+		return nil
+	}
+	rest = bytes.TrimSpace(rest)
+	value := build.InnerJSON(trace.TextOf(string(rest)))
+	if value == nil && MayBePython(rest) {
+		value, _ = PythonJSON(rest)
+	}
+	if value == nil {
+		return nil
+	}
+	return jsonCalls(value)
+}
 
 // smolResult returns the id and the text of such a result.
 func smolResult(text []byte) (id []byte, rest trace.Raw, ok bool) {

@@ -107,6 +107,12 @@ func (m *ToolOutput) Read(out trace.Raw) {
 		m.Content, m.CallID = AsResult(raw(result)), id
 		return
 	}
+	if content := build.MemberRaw(text, "message"); content != nil && build.HasMember(text, "id") { // Strands'
+		if list := build.InnerJSON(raw(content)); build.IsKind(list, '[') && isContentList(list) {
+			m.Content, m.CallID = AsResult(trace.Raw{Data: list, Form: trace.FormParts}), build.MemberText(text, "id")
+			return
+		}
+	}
 	if response := build.MemberRaw(text, "response"); response != nil && build.HasMember(text, "name") && build.HasMember(text, "id") { // Google's
 		m.Content = trace.JSONOf(response)
 	}

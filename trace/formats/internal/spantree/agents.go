@@ -106,6 +106,13 @@ func (j *joiner) divide() {
 			d := j.dialogueOf(run, s)
 			d.add(run, s)
 			d.r.tool(s)
+		case SpanLink:
+			if s.ran != nil {
+				s.above = j.find(s)
+				if d := j.dialogueFor(j.run(s, users)); d != nil {
+					d.r.results(s.ran)
+				}
+			}
 		case SpanAgent:
 			if run := j.runs[s]; run != nil && run.speaks && s.said != nil {
 				d := j.dialogueOf(run, s)
@@ -376,6 +383,9 @@ func systemOf(items []build.Item) string {
 
 // name returns the name of the agent of a run.
 func (r *agentRun) name(first *Span) string {
+	if r.top != nil && r.top.holds && r.outer != nil && r.outer.top != nil && !r.inTool {
+		return cmp.Or(r.outer.top.agentName(), first.agentName())
+	}
 	if r.top != nil && r.top.Kind == SpanAgent {
 		return cmp.Or(r.top.agentName(), first.agentName())
 	}

@@ -24,7 +24,7 @@ import (
 // from.
 var AgentMarks = []string{
 	"gen_ai.", "openinference.", "llm.", "traceloop.", "mcp.", "gcp.vertex.agent.", "ai.", "langsmith.", "mlflow.", "tool.",
-	"pydantic_ai.", "agent_name", "langfuse.observation.",
+	"pydantic_ai.", "agent_name", "langfuse.observation.", "lk.function_tool.",
 }
 
 // kindRules say by the value of an attribute what a span is. A value that is not
@@ -82,7 +82,7 @@ func (s *Span) byConvention() (Kind, bool) {
 	switch {
 	case len(s.Text("gcp.vertex.agent.llm_request")) > 2:
 		return SpanModel, true
-	case s.Text("gen_ai.tool.name", "ai.toolCall.name") != "":
+	case s.Text("gen_ai.tool.name", "ai.toolCall.name", "lk.function_tool.name") != "":
 		return SpanTool, true
 	case s.Text("gen_ai.request.model", "gen_ai.response.model") != "" && s.Text("gen_ai.system", "gen_ai.provider.name") != "":
 		return SpanModel, true
@@ -139,7 +139,7 @@ func (s *Span) model() string {
 
 // toolName returns the tool that a span has called.
 func (s *Span) toolName() string {
-	name := s.Text("gen_ai.tool.name", "ai.toolCall.name", "tool.name", "mcp.tool.name")
+	name := s.Text("gen_ai.tool.name", "ai.toolCall.name", "tool.name", "mcp.tool.name", "lk.function_tool.name")
 	if name == "" && s.Text("traceloop.span.kind") != "" {
 		name = s.Text("traceloop.entity.name")
 	}
@@ -150,6 +150,9 @@ func (s *Span) toolName() string {
 		return name
 	}
 	name = s.Name
+	if inner := namedTool(name); inner != "" {
+		return inner
+	}
 	for _, before := range []string{"execute_tool ", "tools/call ", "running tool: ", "running tool "} {
 		name = strings.TrimPrefix(name, before)
 	}
@@ -162,9 +165,24 @@ func (s *Span) toolName() string {
 	return name
 }
 
+// toolSpan is the name of a span that says that it is of a tool, and of which:
+// "tool: 'getWeather'", "mcp_tool: 'search' on 'docs'", "Tool: Read".
+var toolSpan = regexp.MustCompile(`^(?i:tool|mcp[_ ]tool|tool[_ ]call|mcp tool call|function call): ?'?([^'\s]+)'?(?: (?:on|from) .*)?$`)
+
+// namedTool returns the tool in the name of a span, "" if it names none in this way.
+func namedTool(span string) string {
+	if strings.IndexByte(span, ':') < 0 {
+		return ""
+	}
+	if found := toolSpan.FindStringSubmatch(span); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
 // callID returns the id of the call that a span has made, "" if it has none.
 func (s *Span) callID() string {
-	for _, name := range []string{"gen_ai.tool.call.id", "ai.toolCall.id", "tool.id", "tool_call.id", "tool_call_id"} {
+	for _, name := range []string{"gen_ai.tool.call.id", "ai.toolCall.id", "tool.id", "tool_call.id", "tool_call_id", "lk.function_tool.id"} {
 		v, _ := s.Attribute(name)
 		if v.Kind == trace.Array {
 			v.Text = string(v.AppendCanonical(nil))
@@ -188,12 +206,15 @@ func (s *Span) agentName() string {
 	if name = s.Text("traceloop.entity.name"); name != "" {
 		return name
 	}
-	if step, _ := s.stepOf(); step != "" || s.Text("ai.operationId") != "" {
+	if step, _ := s.stepOf(); step != "" || s.holds || s.Text("ai.operationId") != "" {
 		return ""
 	}
 	name = strings.TrimSuffix(strings.TrimPrefix(s.Name, "invoke_agent "), " run")
 	if inner, ok := strings.CutPrefix(name, "agent_run ["); ok {
 		name = strings.TrimSuffix(inner, "]")
+	}
+	if inner, ok := strings.CutPrefix(name, "agent run: '"); ok { // Mastra's
+		name = strings.TrimSuffix(inner, "'")
 	}
 	return name
 }
@@ -204,7 +225,7 @@ func (s *Span) agentName() string {
 // tool.parameters is a schema in some instrumentations and the arguments in others.
 var argumentAttributes = []string{
 	"gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "ai.toolCall.args", "ai.toolCall.input", "mcp.request.argument",
-	"traceloop.entity.input", "tool_arguments", "input.value", "mlflow.spanInputs", "input",
+	"traceloop.entity.input", "tool_arguments", "lk.function_tool.arguments", "input.value", "mlflow.spanInputs", "input",
 }
 
 // args returns the arguments that a tool was called with.
@@ -235,7 +256,7 @@ func (s *Span) args() (args trace.Raw, id []byte) {
 // resultAttributes hold what a tool has returned.
 var resultAttributes = []string{
 	"gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result", "ai.toolCall.output", "mcp.response.value",
-	"traceloop.entity.output", "tool_response", "output.value", "mlflow.spanOutputs", "output",
+	"traceloop.entity.output", "tool_response", "lk.function_tool.output", "output.value", "mlflow.spanOutputs", "output",
 }
 
 // result returns what a tool has returned.
@@ -267,7 +288,7 @@ var usageAttributes = [5][]string{
 	{"gen_ai.usage.output_tokens", "llm.token_count.completion", "gen_ai.usage.completion_tokens", "llm.usage.completion_tokens", "ai.usage.outputTokens", "ai.usage.completionTokens"},
 	{"gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_read_input_tokens", "llm.token_count.prompt_details.cache_read", "ai.usage.cachedInputTokens"},
 	{"gen_ai.usage.cache_creation.input_tokens", "gen_ai.usage.cache_creation_input_tokens", "llm.token_count.prompt_details.cache_write"},
-	{"gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "llm.token_count.completion_details.reasoning", "ai.usage.reasoningTokens"},
+	{"gen_ai.usage.reasoning.output_tokens", "gen_ai.usage.reasoning_tokens", "gen_ai.usage.details.reasoning_tokens", "llm.token_count.completion_details.reasoning", "ai.usage.reasoningTokens"},
 }
 
 // attributeUsage returns the tokens that the attributes of a span count. The

@@ -1,6 +1,7 @@
 package spantree
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/awo-dev/awo/internal/bounds"
@@ -18,9 +19,10 @@ func (j *joiner) dropDoubled() (n int) {
 	}
 	for s, n := range inside {
 		if n > 1 {
-			s.Kind = SpanAgent
+			s.Kind, s.holds = SpanAgent, true
 		}
 	}
+	j.passDown()
 	tools := map[string][]*Span{} // by trace and name: those whose time may overlap
 	for _, s := range j.spans {
 		up := s.above
@@ -93,6 +95,34 @@ func (j *joiner) dropDoubled() (n int) {
 		s.above = up
 	}
 	return n
+}
+
+// passDown gives what only a response with several inside says to those: what was
+// asked to the first, the tokens of all to the last.
+func (j *joiner) passDown() {
+	first, last, counted := map[*Span]*Span{}, map[*Span]*Span{}, map[*Span]bool{}
+	for _, s := range j.spans {
+		up := s.above
+		if s.Kind != SpanModel || up == nil || !up.holds {
+			continue
+		}
+		if first[up] == nil {
+			first[up] = s
+		}
+		last[up] = s
+		usage, _ := s.usage()
+		counted[up] = counted[up] || usage.Known
+	}
+	for up, s := range first {
+		if len(s.readOwn(j.messages).input) == 0 {
+			s.Input = up.Input
+		}
+		if !counted[up] {
+			last[up].Tokens, _ = up.usage()
+		}
+		last[up].ModelName = cmp.Or(last[up].model(), up.model())
+		s.ModelName = cmp.Or(s.model(), up.model())
+	}
 }
 
 // sameCall reports whether two spans can be of the same tool call.

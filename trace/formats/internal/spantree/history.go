@@ -7,10 +7,13 @@ import (
 )
 
 // goesOn reports whether a request goes on with what was said here: it repeats what
-// the model has said or was answered, or answers a call that waits.
+// the model has said or was answered, tells it again, or answers a call that waits.
 func (r *reader) goesOn(said *spanSaid) bool {
 	for i := range said.input {
 		it := &said.input[i]
+		if it.Copied && len(r.turns) > 0 {
+			return true
+		}
 		if it.Kind != build.ItemResult && !it.Kind.OfModel() {
 			continue
 		}

@@ -1,6 +1,7 @@
 package spantree
 
 import (
+	"bytes"
 	"cmp"
 	"iter"
 	"slices"
@@ -103,6 +104,7 @@ func newJoiner(spans []*Span) *joiner {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), a.Start.Compare(b.Start))
 	})
 	j.findCalls()
+	j.findRunners()
 	j.joinSteps()
 	for _, s := range j.spans {
 		if s.Kind != SpanLink {
@@ -135,8 +137,30 @@ func (j *joiner) findCalls() {
 		s.said = nil // of two spans of one response each is read again
 	}
 	for _, s := range j.spans {
-		if s.Unsure && s.Kind == SpanLink && called[s.toolName()] {
+		if s.Unsure && s.Kind == SpanLink && (called[s.toolName()] || namedTool(s.Name) != "") {
 			s.Kind = SpanTool
+		}
+	}
+}
+
+// findRunners makes links of spans of tools that only run calls of the model: they were
+// given the calls in messages and gave back several results, which it keeps.
+func (j *joiner) findRunners() {
+	for _, s := range j.spans {
+		if s.Kind != SpanTool || s.Platform != SpanTool || s.callID() != "" || s.Text("gen_ai.tool.name", "tool.name") != "" ||
+			!bytes.Contains(build.InnerJSON(s.Input), []byte(`"messages"`)) {
+			continue
+		}
+		asked, _ := j.messages.Read(s.Input, false)
+		if !slices.ContainsFunc(asked, func(it build.Item) bool { return it.Kind == build.ItemCall }) {
+			continue
+		}
+		s.Kind = SpanLink
+		given, _ := j.messages.Read(s.Output, false)
+		for _, it := range given {
+			if it.Kind == build.ItemResult && len(it.ID) > 0 {
+				s.ran = append(s.ran, it)
+			}
 		}
 	}
 }

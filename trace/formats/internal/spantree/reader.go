@@ -183,11 +183,15 @@ func (r *reader) listed(turn *spanTurn, it *build.Item) {
 // add adds what a request says that was not said before.
 func (r *reader) add(items []build.Item) {
 	var turn *spanTurn
+	answered := false // a result stands before it
 	for i := range items {
 		it := &items[i]
 		switch it.Kind {
 		case build.ItemUser:
 			turn = nil
+			if it.Copied && len(r.turns) > 0 { // said here already
+				continue
+			}
 			r.users++
 			r.late = append(r.late, *it)
 		case build.ItemSystem:
@@ -196,10 +200,10 @@ func (r *reader) add(items []build.Item) {
 				r.late = append(r.late, *it)
 			}
 		case build.ItemResult:
-			turn = nil
+			turn, answered = nil, true
 			r.result(it)
 		default:
-			if turn == nil && it.Kind == build.ItemCall && !it.Opens && len(r.late) == 0 && len(r.turns) > 0 {
+			if turn == nil && it.Kind == build.ItemCall && !it.Opens && !answered && len(r.late) == 0 && len(r.turns) > 0 {
 				turn = r.turns[len(r.turns)-1] // its text was told by the response
 			}
 			if turn == nil || it.Opens {
@@ -240,6 +244,17 @@ func (r *reader) result(it *build.Item) {
 	}
 	if c.err.IsZero() {
 		c.err = it.Err
+	}
+}
+
+// results adds results of calls that wait for them, which requests may tell again.
+func (r *reader) results(items []build.Item) {
+	for i := range items {
+		it := &items[i]
+		if list := r.waits[string(it.ID)]; len(list) > 0 && !list[len(list)-1].answered {
+			c := list[len(list)-1]
+			c.answered, c.result, c.status, c.err = true, it.Value, it.Status, it.Err
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ var (
 		"pydantic_ai.input_messages", "gen_ai.prompt", "mlflow.chat.messages", "ai.prompt", "llm.prompts", "input.value", "mlflow.spanInputs", "langfuse.observation.input", "input",
 	}
 	outputAttributes = []string{
-		"gen_ai.output.messages", "llm.output_messages.", "events", "gen_ai.completion.", "gcp.vertex.agent.llm_response", "ai.response.toolCalls", "ai.response.text",
+		"gen_ai.output.messages", "llm.output_messages.", "events", "gen_ai.completion.", "gcp.vertex.agent.llm_response", "ai.response.toolCalls", "ai.response.text", "ai.response.object",
 		"gen_ai.completion", "output.value", "mlflow.spanOutputs", "langfuse.observation.output", "output",
 	}
 )
@@ -72,8 +72,11 @@ func (s *Span) readOwn(m *message.Reader) (said spanSaid) {
 			said.output, said.outputForm = eventsOut, message.FormMessages
 		} else {
 			said.output, said.outputForm = s.messages(m, name, true)
-			if name == "gen_ai.output.messages" || name == "llm.output_messages." {
+			switch name {
+			case "gen_ai.output.messages", "llm.output_messages.":
 				said.output = firstChoice(said.output, name)
+			case "ai.response.toolCalls":
+				said.output = s.beside(said.output)
 			}
 		}
 		if len(said.output) > 0 {
@@ -96,6 +99,24 @@ func (s *Span) readOwn(m *message.Reader) (said spanSaid) {
 	}
 	m.Tools = m.Tools[:before]
 	return said
+}
+
+// beside returns calls behind the text and the thought that stand in attributes of their own.
+func (s *Span) beside(calls []build.Item) []build.Item {
+	if len(calls) == 0 {
+		return nil
+	}
+	out := []build.Item{{Kind: build.ItemText, Value: trace.TextOf(s.Text("ai.response.text")), Opens: true}}
+	if thought := s.Text("ai.response.reasoning"); thought != "" {
+		out = append(out, build.Item{Kind: build.ItemThought, Value: trace.TextOf(thought)})
+	}
+	for _, it := range calls {
+		if it.Kind == build.ItemCall {
+			it.Opens = false
+			out = append(out, it)
+		}
+	}
+	return out
 }
 
 // messages reads the messages of an attribute, or of attributes that it begins.
@@ -231,7 +252,7 @@ func instructionsOf(output trace.Raw) trace.Raw {
 // the conventions before version 1.37.
 func (s *Span) eventItems(m *message.Reader) (input, output []build.Item) {
 	chosen := false
-	for _, e := range s.Events {
+	for _, e := range s.allEvents() {
 		role, ok := strings.CutPrefix(e.Name, "gen_ai.")
 		if !ok {
 			continue
@@ -263,6 +284,26 @@ func (s *Span) eventItems(m *message.Reader) (input, output []build.Item) {
 		}
 	}
 	return input, output
+}
+
+// allEvents returns the events of a span, or those that stand in an attribute as
+// pydantic-ai and Logfire write them: [{"event.name": "gen_ai.user.message", ...}].
+func (s *Span) allEvents() []Event {
+	v, ok := s.Attribute("events")
+	if !ok {
+		return s.Events
+	}
+	list, _ := build.JSONIn(v)
+	var out []Event
+	for _, e := range list.Elems {
+		if name := e.Member("event.name", "event_name"); name.Text != "" {
+			out = append(out, Event{Name: name.Text, Body: e})
+		}
+	}
+	if out == nil {
+		return s.Events
+	}
+	return out
 }
 
 // withRole returns a message as JSON, with a role if it has none.

@@ -65,6 +65,8 @@ type Span struct {
 	Unsure      bool         // a span without a type: it is a call if a model called a tool of its name
 	aboutItself bool         // the event of a step, not a step
 	doubles     []*Span
+	ran         []build.Item // results of calls that it ran, where it is no call itself
+	holds       bool         // a model response with others inside
 
 	above  *Span     // the next span upwards that means something
 	past   *Span     // the same of a link, once that was looked for

@@ -10,7 +10,6 @@ import (
 	"iter"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
-	"github.com/awo-dev/awo/trace"
 )
 
 // Family is whose events a stream has.
@@ -125,7 +124,7 @@ func Payloads(text []byte) iter.Seq2[int, []byte] {
 				open = nil
 				continue
 			}
-			if string(open) != Done && !trace.IsWholeValue(open) && field {
+			if string(open) != Done && !jsonscan.IsWhole(open) && field {
 				continue
 			}
 			if !yield(start, open) {

@@ -1,10 +1,11 @@
-package trace_test
+package completeness_test
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // TestDoubts holds what speaks against counts, and that nothing does against those
@@ -22,23 +23,23 @@ func TestDoubts(t *testing.T) {
 		want   []string
 	}{
 		{func(*trace.Trajectory) {}, nil},
-		{func(t *trace.Trajectory) { t.Calls = nil }, []string{trace.DoubtNoCalls}},
-		{func(t *trace.Trajectory) { t.Calls[0].Origin = trace.OriginCode }, []string{trace.DoubtCode}},
-		{func(t *trace.Trajectory) { t.Anomalies.AddN(trace.CodeOrphanResult, 2) }, []string{trace.DoubtOrphans}},
-		{func(t *trace.Trajectory) { t.Anomalies.AddN("content-unknown", 1) }, []string{trace.DoubtUnread}},
-		{func(t *trace.Trajectory) { t.Anomalies.AddN("calls-unread", 1) }, []string{trace.DoubtLost}},
-		{func(t *trace.Trajectory) { t.Anomalies.AddN("history-forked", 1) }, []string{trace.DoubtDivided}},
-		{func(t *trace.Trajectory) { t.Messages[0].Text = trace.Raw{} }, []string{trace.DoubtEmpty}},
+		{func(t *trace.Trajectory) { t.Calls = nil }, []string{completeness.DoubtNoCalls}},
+		{func(t *trace.Trajectory) { t.Calls[0].Origin = trace.OriginCode }, []string{completeness.DoubtCode}},
+		{func(t *trace.Trajectory) { t.Anomalies.AddN(trace.CodeOrphanResult, 2) }, []string{completeness.DoubtOrphans}},
+		{func(t *trace.Trajectory) { t.Anomalies.AddN("content-unknown", 1) }, []string{completeness.DoubtUnread}},
+		{func(t *trace.Trajectory) { t.Anomalies.AddN("calls-unread", 1) }, []string{completeness.DoubtLost}},
+		{func(t *trace.Trajectory) { t.Anomalies.AddN("history-forked", 1) }, []string{completeness.DoubtDivided}},
+		{func(t *trace.Trajectory) { t.Messages[0].Text = trace.Raw{} }, []string{completeness.DoubtEmpty}},
 		{func(t *trace.Trajectory) {
 			t.Turns = nil
 			for range 12 {
 				t.Turns = append(t.Turns, trace.Turn{Usage: trace.Usage{Known: true, Input: 5, Output: 1}})
 			}
-		}, []string{trace.DoubtUsage}},
+		}, []string{completeness.DoubtUsage}},
 	} {
 		tr := sound()
 		test.change(tr)
-		var y trace.Tally
+		var y completeness.Tally
 		y.Add(tr)
 		var got []string
 		for _, d := range y.Doubts() {
@@ -59,7 +60,7 @@ func TestDoubtsAreWeighed(t *testing.T) {
 	for unread, grave := range map[int]bool{1: false, 40: true} {
 		tr := &trace.Trajectory{Turns: make([]trace.Turn, 300)}
 		tr.Anomalies.AddN("message-shape", unread)
-		var y trace.Tally
+		var y completeness.Tally
 		y.Add(tr)
 		doubts := y.Doubts()
 		if len(doubts) != 1 || doubts[0].Grave != grave || doubts[0].Share != float64(unread)/300 {

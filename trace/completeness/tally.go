@@ -1,15 +1,12 @@
-package trace
+package completeness
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/awo-dev/awo/diag"
-)
-
-// Problem codes of anomalies that the Tally reports as figures of their own.
-const (
-	CodeOrphanResult = "result-orphan" // a result that answers no call
-	CodeTurnsAssumed = "turns-assumed" // a turn that is not recorded but assumed from times
+	"github.com/awo-dev/awo/trace"
 )
 
 // Tally counts what came in: the "input" block of every report. Calls are those
@@ -51,23 +48,23 @@ type Tally struct {
 
 	Problems diag.Counts
 
-	tools    map[Name]struct{}
+	tools    map[trace.Name]struct{}
 	failedBy map[string]int // by Call.StatusFrom
 }
 
 // Add counts one trajectory.
-func (y *Tally) Add(t *Trajectory) {
+func (y *Tally) Add(t *trace.Trajectory) {
 	if y.tools == nil {
-		y.tools = map[Name]struct{}{}
+		y.tools = map[trace.Name]struct{}{}
 	}
 	y.Trajectories++
 	y.LLMTurns += len(t.Turns)
 	calls, lastTurn := 0, -1
 	for i := range t.Calls {
 		c := &t.Calls[i]
-		if c.Origin != OriginModel {
+		if c.Origin != trace.OriginModel {
 			y.OtherCalls++
-			if c.Origin == OriginCode {
+			if c.Origin == trace.OriginCode {
 				y.CodeCalls++
 			}
 			continue
@@ -92,7 +89,7 @@ func (y *Tally) Add(t *Trajectory) {
 		y.Empty++
 	}
 	for i := range t.Messages {
-		if t.Messages[i].Role == RoleUser {
+		if t.Messages[i].Role == trace.RoleUser {
 			y.UserMessages++
 			if t.Messages[i].Text.IsEmpty() {
 				y.EmptyTexts++
@@ -101,10 +98,10 @@ func (y *Tally) Add(t *Trajectory) {
 	}
 	for code, n := range t.Anomalies.ByCode {
 		switch code {
-		case CodeOrphanResult:
+		case trace.CodeOrphanResult:
 			y.OrphanResults += n
 			continue
-		case CodeTurnsAssumed:
+		case trace.CodeTurnsAssumed:
 			y.TurnsAssumed += n
 			continue
 		}
@@ -113,7 +110,7 @@ func (y *Tally) Add(t *Trajectory) {
 }
 
 // addRecorded counts what is recorded of a call.
-func (y *Tally) addRecorded(c *Call) {
+func (y *Tally) addRecorded(c *trace.Call) {
 	missing := c.ArgsMissing()
 	if missing {
 		y.ArgsMissing++
@@ -124,10 +121,10 @@ func (y *Tally) addRecorded(c *Call) {
 	if !missing && c.HasResult {
 		y.Traceable++
 	}
-	if c.Status == StatusUnknown || c.guessed() {
+	if c.Status == trace.StatusUnknown || c.Guessed() {
 		y.StatusUnknown++
 	}
-	if c.Status == StatusFailed && c.StatusFrom != "" {
+	if c.Status == trace.StatusFailed && c.StatusFrom != "" {
 		if y.failedBy == nil {
 			y.failedBy = map[string]int{}
 		}
@@ -136,11 +133,11 @@ func (y *Tally) addRecorded(c *Call) {
 }
 
 // addWhole counts what is recorded of a trajectory as a whole.
-func (y *Tally) addWhole(t *Trajectory, calls int) {
+func (y *Tally) addWhole(t *trace.Trajectory, calls int) {
 	if calls > 1 {
 		y.MultiCall++
 	}
-	if t.Outcome != OutcomeUnknown {
+	if t.Outcome != trace.OutcomeUnknown {
 		y.OutcomeKnown++
 	}
 	if !t.Started().IsZero() {
@@ -263,4 +260,22 @@ func (y *Tally) ToolNames() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// StatusReading is how many calls have a status because something was read in their
+// result: a rule (ByRule) or a built-in pattern.
+type StatusReading struct {
+	By    string `json:"by"`
+	Calls int    `json:"failed_calls"`
+}
+
+// StatusReadings returns what the failed calls were read from, where no flag says so:
+// the most frequent first.
+func (y *Tally) StatusReadings() []StatusReading {
+	var out []StatusReading
+	for _, by := range slices.Sorted(maps.Keys(y.failedBy)) {
+		out = append(out, StatusReading{by, y.failedBy[by]})
+	}
+	slices.SortStableFunc(out, func(a, b StatusReading) int { return cmp.Compare(b.Calls, a.Calls) })
+	return out
 }

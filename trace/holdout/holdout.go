@@ -1,4 +1,10 @@
-package trace
+// Package holdout divides trajectories into those to learn from and those to test
+// on: by task, by folds of tasks, or by time.
+//
+// What comes in are the keys and times of tasks, what goes out is a function that
+// names the side of a trajectory. It keeps O(tasks) where the tasks are known
+// beforehand, and nothing where a hash decides. It reads no traces.
+package holdout
 
 import (
 	"cmp"
@@ -9,6 +15,7 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/trace"
 )
 
 // taskRank is the place of a task in the order that seed draws, uniform over
@@ -48,12 +55,12 @@ func shuffled(tasks []string, seed uint64) []string {
 // Side is the part of a split that a trajectory belongs to.
 type Side uint8
 
-// The sides. SideNone is for trajectories that neither side may use; only
+// The sides. None is for trajectories that neither side may use; only
 // splits by time have them.
 const (
-	SideTrain Side = iota
-	SideTest
-	SideNone
+	Train Side = iota
+	Test
+	None
 )
 
 // String returns "train", "test" or "none".
@@ -70,7 +77,7 @@ func (s Side) String() string { return [...]string{"train", "test", "none"}[s] }
 type Split func(task string, start time.Time) Side
 
 // Of returns the side of t.
-func (s Split) Of(t *Trajectory) Side { return s(t.TaskKey(), t.Started()) }
+func (s Split) Of(t *trace.Trajectory) Side { return s(t.TaskKey(), t.Started()) }
 
 // ByTask returns the split that tests on about the given share of the tasks
 // (0 to 1), decided from the task's key alone. The share is met in expectation
@@ -79,9 +86,9 @@ func ByTask(share float64, seed uint64) Split {
 	return func(task string, _ time.Time) Side {
 		// 53 bits, so that every rank is a float exactly and less than 1.
 		if float64(taskRank(task, seed)>>11)/(1<<53) < share {
-			return SideTest
+			return Test
 		}
-		return SideTrain
+		return Train
 	}
 }
 
@@ -99,9 +106,9 @@ func ByTaskOf(tasks []string, share float64, seed uint64) Split {
 	tests = max(0, min(n, tests))
 	side := make(map[string]Side, n)
 	for i, task := range order {
-		side[task] = SideTrain
+		side[task] = Train
 		if i < tests {
-			side[task] = SideTest
+			side[task] = Test
 		}
 	}
 	unknown := ByTask(share, seed)
@@ -163,9 +170,9 @@ func (f Folds) Of(task string) int {
 func (f Folds) Split(i int) Split {
 	return func(task string, _ time.Time) Side {
 		if f.Of(task) == i {
-			return SideTest
+			return Test
 		}
-		return SideTrain
+		return Train
 	}
 }
 
@@ -206,7 +213,7 @@ func (l *Timeline) Add(task string, start time.Time) {
 // started before. Trajectories that started at the same time are on one side.
 //
 // No task is on both sides: where a task was tried before and after the cut,
-// its earlier trajectories train and its later ones are SideNone.
+// its earlier trajectories train and its later ones are None.
 //
 // It is refused with a *diag.Error when the start of any trajectory is not
 // recorded (times-missing), when all started at the same time (times-equal), or
@@ -234,16 +241,16 @@ func (l *Timeline) Split(share float64) (Split, error) {
 	split := func(task string, start time.Time) Side {
 		switch {
 		case start.IsZero():
-			return SideNone
+			return None
 		case start.Before(cut):
-			return SideTrain
+			return Train
 		case tried[task]:
-			return SideNone
+			return None
 		}
-		return SideTest
+		return Test
 	}
 	for task, s := range l.tasks {
-		if split(task, s.last) == SideTest {
+		if split(task, s.last) == Test {
 			return split, nil
 		}
 	}
@@ -266,40 +273,4 @@ func cutTime(starts []time.Time, share float64) time.Time {
 		}
 	}
 	return best
-}
-
-// Span returns the earliest and the latest time recorded in t, zero times if there is
-// none.
-func (t *Trajectory) Span() (first, last time.Time) {
-	note := func(at time.Time) {
-		if at.IsZero() {
-			return
-		}
-		if first.IsZero() || at.Before(first) {
-			first = at
-		}
-		if at.After(last) {
-			last = at
-		}
-	}
-	note(t.Start)
-	note(t.End)
-	for i := range t.Turns {
-		note(t.Turns[i].Start)
-		note(t.Turns[i].End)
-	}
-	for i := range t.Messages {
-		note(t.Messages[i].Time)
-	}
-	for i := range t.Calls {
-		note(t.Calls[i].Start)
-		note(t.Calls[i].End)
-	}
-	return first, last
-}
-
-// Started returns the earliest time recorded in t, the zero time if there is none.
-func (t *Trajectory) Started() time.Time {
-	first, _ := t.Span()
-	return first
 }

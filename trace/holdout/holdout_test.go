@@ -1,4 +1,4 @@
-package trace_test
+package holdout_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 func taskNames(n int) []string {
@@ -38,12 +39,12 @@ func TestFoldsProperties(t *testing.T) {
 		tasks := drawTasks(t)
 		k := rapid.IntRange(1, 12).Draw(t, "k")
 		seed := rapid.Uint64().Draw(t, "seed")
-		folds := map[string]trace.Folds{
-			"hash":     trace.HashFolds(k, seed),
-			"balanced": trace.BalancedFolds(tasks, k, seed),
+		folds := map[string]holdout.Folds{
+			"hash":     holdout.HashFolds(k, seed),
+			"balanced": holdout.BalancedFolds(tasks, k, seed),
 		}
 		shuffledTasks := rapid.Permutation(tasks).Draw(t, "order")
-		again := trace.BalancedFolds(shuffledTasks, k, seed)
+		again := holdout.BalancedFolds(shuffledTasks, k, seed)
 		for name, f := range folds {
 			if f.Len() != k {
 				t.Fatalf("%s: %d folds, want %d", name, f.Len(), k)
@@ -52,12 +53,12 @@ func TestFoldsProperties(t *testing.T) {
 				tested := 0
 				for i := range k {
 					side := f.Split(i)(task, time.Time{})
-					if side == trace.SideTest {
+					if side == holdout.Test {
 						tested++
 						if i != f.Of(task) {
 							t.Fatalf("%s: task %q is tested in fold %d, Of says %d", name, task, i, f.Of(task))
 						}
-					} else if side != trace.SideTrain {
+					} else if side != holdout.Train {
 						t.Fatalf("%s: side %v", name, side)
 					}
 				}
@@ -83,11 +84,11 @@ func TestFoldsProperties(t *testing.T) {
 }
 
 func TestFoldsOfNothing(t *testing.T) {
-	var zero trace.Folds
-	if zero.Len() != 1 || zero.Of("a") != 0 || trace.HashFolds(-3, 1).Len() != 1 {
+	var zero holdout.Folds
+	if zero.Len() != 1 || zero.Of("a") != 0 || holdout.HashFolds(-3, 1).Len() != 1 {
 		t.Error("the zero value and a k below 1 are one fold")
 	}
-	if got := trace.BalancedFolds(nil, 3, 1).Sizes(); !slices.Equal(got, []int{0, 0, 0}) {
+	if got := holdout.BalancedFolds(nil, 3, 1).Sizes(); !slices.Equal(got, []int{0, 0, 0}) {
 		t.Errorf("sizes of no tasks: %v", got)
 	}
 }
@@ -95,7 +96,7 @@ func TestFoldsOfNothing(t *testing.T) {
 func TestHashFoldsAreEven(t *testing.T) {
 	const n, k = 20000, 5
 	for seed := range uint64(4) {
-		f := trace.HashFolds(k, seed)
+		f := holdout.HashFolds(k, seed)
 		sizes := make([]int, k)
 		for _, task := range taskNames(n) {
 			sizes[f.Of(task)]++
@@ -113,7 +114,7 @@ func TestHashFoldsAreEven(t *testing.T) {
 func TestSeedsDiffer(t *testing.T) {
 	tasks := taskNames(200)
 	same := 0
-	a, b := trace.HashFolds(2, 1), trace.HashFolds(2, 2)
+	a, b := holdout.HashFolds(2, 1), holdout.HashFolds(2, 2)
 	for _, task := range tasks {
 		if a.Of(task) == b.Of(task) {
 			same++
@@ -127,12 +128,12 @@ func TestSeedsDiffer(t *testing.T) {
 func TestByTaskShareAndNesting(t *testing.T) {
 	tasks := taskNames(20000)
 	for _, share := range []float64{0, 0.1, 0.2, 0.5, 1} {
-		small, large := trace.ByTask(share, 7), trace.ByTask(share+0.2, 7)
+		small, large := holdout.ByTask(share, 7), holdout.ByTask(share+0.2, 7)
 		tests := 0
 		for _, task := range tasks {
-			if small(task, time.Time{}) == trace.SideTest {
+			if small(task, time.Time{}) == holdout.Test {
 				tests++
-				if large(task, time.Time{}) != trace.SideTest {
+				if large(task, time.Time{}) != holdout.Test {
 					t.Fatalf("share %v tests on %s, share %v does not", share, task, share+0.2)
 				}
 			}
@@ -149,15 +150,15 @@ func TestByTaskOfProperties(t *testing.T) {
 		tasks := drawTasks(t)
 		share := rapid.Float64Range(0, 1).Draw(t, "share")
 		seed := rapid.Uint64().Draw(t, "seed")
-		split := trace.ByTaskOf(tasks, share, seed)
-		again := trace.ByTaskOf(rapid.Permutation(tasks).Draw(t, "order"), share, seed)
+		split := holdout.ByTaskOf(tasks, share, seed)
+		again := holdout.ByTaskOf(rapid.Permutation(tasks).Draw(t, "order"), share, seed)
 		tests, n := 0, len(distinct(tasks))
 		for _, task := range distinct(tasks) {
 			side := split(task, time.Time{})
 			if side != again(task, time.Unix(1, 0)) {
 				t.Fatalf("task %q: the side depends on the order of the list or on time", task)
 			}
-			if side == trace.SideTest {
+			if side == holdout.Test {
 				tests++
 			}
 		}
@@ -185,7 +186,7 @@ func TestTimeSplitProperties(t *testing.T) {
 			}
 		}), 1, 40).Draw(t, "runs")
 		share := rapid.Float64Range(0.05, 0.95).Draw(t, "share")
-		var line, other trace.Timeline
+		var line, other holdout.Timeline
 		for _, r := range runs {
 			line.Add(r.task, time.Unix(r.start, 0))
 		}
@@ -201,7 +202,7 @@ func TestTimeSplitProperties(t *testing.T) {
 			checkRefusal(t, runs, err)
 			return
 		}
-		sides := map[string]map[trace.Side]int{}
+		sides := map[string]map[holdout.Side]int{}
 		lastTrain, firstTest := int64(0), int64(math.MaxInt64)
 		for _, r := range runs {
 			side := split(r.task, time.Unix(r.start, 0))
@@ -209,13 +210,13 @@ func TestTimeSplitProperties(t *testing.T) {
 				t.Fatalf("side of %v depends on the order", r)
 			}
 			if sides[r.task] == nil {
-				sides[r.task] = map[trace.Side]int{}
+				sides[r.task] = map[holdout.Side]int{}
 			}
 			sides[r.task][side]++
 			switch side {
-			case trace.SideTrain:
+			case holdout.Train:
 				lastTrain = max(lastTrain, r.start)
-			case trace.SideTest:
+			case holdout.Test:
 				firstTest = min(firstTest, r.start)
 			}
 		}
@@ -226,10 +227,10 @@ func TestTimeSplitProperties(t *testing.T) {
 			t.Fatalf("training until %d, test from %d", lastTrain, firstTest)
 		}
 		for task, s := range sides {
-			if s[trace.SideTrain] > 0 && s[trace.SideTest] > 0 {
+			if s[holdout.Train] > 0 && s[holdout.Test] > 0 {
 				t.Fatalf("task %s is on both sides: %v", task, s)
 			}
-			if s[trace.SideTrain]+s[trace.SideTest] == 0 {
+			if s[holdout.Train]+s[holdout.Test] == 0 {
 				t.Fatalf("task %s is on no side: %v", task, s)
 			}
 		}
@@ -282,7 +283,7 @@ func TestTimeSplitRefusals(t *testing.T) {
 		{"one trajectory", "times-equal", []time.Time{at(5)}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var line trace.Timeline
+			var line holdout.Timeline
 			for i, s := range tc.starts {
 				line.Add(fmt.Sprint("task ", i), s)
 			}
@@ -295,7 +296,7 @@ func TestTimeSplitRefusals(t *testing.T) {
 }
 
 func TestTimeSplitByHand(t *testing.T) {
-	var line trace.Timeline
+	var line holdout.Timeline
 	for _, r := range []run{{"a", 1}, {"b", 2}, {"a", 3}, {"c", 4}, {"b", 5}, {"d", 6}, {"d", 7}, {"e", 7}} {
 		line.Add(r.task, time.Unix(r.start, 0))
 	}
@@ -303,16 +304,16 @@ func TestTimeSplitByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for r, want := range map[run]trace.Side{
-		{"a", 1}: trace.SideTrain, {"b", 2}: trace.SideTrain, {"a", 3}: trace.SideTrain, {"c", 4}: trace.SideTrain,
-		{"b", 5}: trace.SideNone, {"d", 6}: trace.SideTest, {"d", 7}: trace.SideTest, {"e", 7}: trace.SideTest,
-		{"new task", 9}: trace.SideTest, {"new task", 1}: trace.SideTrain,
+	for r, want := range map[run]holdout.Side{
+		{"a", 1}: holdout.Train, {"b", 2}: holdout.Train, {"a", 3}: holdout.Train, {"c", 4}: holdout.Train,
+		{"b", 5}: holdout.None, {"d", 6}: holdout.Test, {"d", 7}: holdout.Test, {"e", 7}: holdout.Test,
+		{"new task", 9}: holdout.Test, {"new task", 1}: holdout.Train,
 	} {
 		if got := split(r.task, time.Unix(r.start, 0)); got != want {
 			t.Errorf("%v: side %v, want %v", r, got, want)
 		}
 	}
-	if got := split("a", time.Time{}); got != trace.SideNone {
+	if got := split("a", time.Time{}); got != holdout.None {
 		t.Errorf("a trajectory without a time: side %v, want none", got)
 	}
 }
@@ -322,7 +323,7 @@ func TestTrialsStayTogether(t *testing.T) {
 		a := &trace.Trajectory{ID: fmt.Sprint("run ", trial), Task: "book a flight", Trial: fmt.Sprint(trial)}
 		first := &trace.Trajectory{ID: "run 0", Task: "book a flight"}
 		for seed := range uint64(8) {
-			split := trace.ByTask(0.5, seed)
+			split := holdout.ByTask(0.5, seed)
 			if split.Of(a) != split.Of(first) {
 				t.Fatalf("trial %d is on another side, seed %d", trial, seed)
 			}
@@ -349,7 +350,7 @@ func TestStarted(t *testing.T) {
 }
 
 func BenchmarkHashFolds(b *testing.B) {
-	f := trace.HashFolds(5, 1)
+	f := holdout.HashFolds(5, 1)
 	b.ReportAllocs()
 	for b.Loop() {
 		f.Of("reservation-change-0123456789")

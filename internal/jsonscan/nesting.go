@@ -1,4 +1,4 @@
-package trace
+package jsonscan
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 	"math/bits"
 )
 
-// nesting finds where a JSON value ends. It looks at quotes, backslashes and
+// Nesting finds where a JSON value ends. It looks at quotes, backslashes and
 // brackets only and takes every kind of bracket for the same, so it is fast and
 // believes anything; what it finds is checked when it is decoded. Its state
 // carries over from one piece of the input to the next.
@@ -14,23 +14,27 @@ import (
 // Note: a bit map of the structural bytes made 64 bytes at a time, as SIMD
 // parsers do, does not pay without SIMD; jumping from quote to quote does,
 // because traces are mostly strings.
-type nesting struct {
+type Nesting struct {
 	depth    int
 	inString bool
 	escaped  bool // the next byte of the string follows a backslash that counts
 	scalar   bool // the value is a number or a literal
 }
 
-// nestingOf returns the state before a value whose first byte is c.
-func nestingOf(c byte) nesting {
-	return nesting{scalar: c != '{' && c != '[' && c != '"'}
+// Scalar reports whether the value is a number or a literal, which ends with the input
+// where nothing follows it.
+func (s *Nesting) Scalar() bool { return s.scalar }
+
+// NewNesting returns the state before a value whose first byte is c.
+func NewNesting(c byte) Nesting {
+	return Nesting{scalar: c != '{' && c != '[' && c != '"'}
 }
 
-// skip reads b, the beginning of a value or what follows earlier pieces of it.
+// Skip reads b, the beginning of a value or what follows earlier pieces of it.
 // It returns the number of bytes up to the end of the value and true, or len(b)
 // and false if the value goes on. A number or literal ends before the byte that
 // ends it, so it may still be whole where the input ends.
-func (s *nesting) skip(b []byte) (int, bool) {
+func (s *Nesting) Skip(b []byte) (int, bool) {
 	i := 0
 	switch {
 	case s.scalar:
@@ -83,7 +87,7 @@ func endOfScalar(b []byte) (int, bool) {
 // b[i] is, or -1 if b ends before. Most strings are short, or have quotes of
 // their own near each other, so it searches a few words before it calls for the
 // search that is fast on long stretches and slow to start.
-func (s *nesting) closeString(b []byte, i int) int {
+func (s *Nesting) closeString(b []byte, i int) int {
 	if s.escaped {
 		if i == len(b) {
 			return -1
@@ -177,9 +181,9 @@ func isStructural(c byte) bool {
 	return c == '"' || c == '{' || c == '}' || c == '[' || c == ']'
 }
 
-// IsWholeValue reports whether a text has as many closing brackets as opening ones.
-func IsWholeValue(text []byte) bool {
-	nest := nestingOf(text[0])
-	_, done := nest.skip(text)
+// IsWhole reports whether a text has as many closing brackets as opening ones.
+func IsWhole(text []byte) bool {
+	nest := NewNesting(text[0])
+	_, done := nest.Skip(text)
 	return done
 }
