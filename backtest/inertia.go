@@ -44,7 +44,7 @@ func (p *Part) trainHabits() (*habits, error) {
 	if p.habits != nil {
 		return p.habits, nil
 	}
-	h := &habits{theta: inertia.Theta(inertia.PredictorDefault, wrongCost), gate: inertia.GateOf(inertia.PredictorDefault)}
+	h := &habits{theta: inertia.Threshold(wrongCost)}
 	var declared Declarations
 	if p.Options.Declared != nil {
 		declared = p.Options.Declared()

@@ -13,10 +13,10 @@ type Source uint8
 
 // The sources, in the order in which they are asked.
 const (
-	FromCall  Source = iota // an earlier result or argument, by a dependency edge
-	FromState               // the key state that adapter rules keep
-	FromText                // what the user said, by the shape of an identifier
-	sources   = 3
+	FromCall   Source = iota // an earlier result or argument, by a dependency edge
+	FromState                // the key state that adapter rules keep
+	FromText                 // what the user said, by the shape of an identifier
+	NumSources = 3
 )
 
 // String returns "dependency", "state" or "text".

@@ -99,6 +99,8 @@ type Intake struct {
 	// SaysDoubts says that the result itself tells whether the counts are to be
 	// trusted, so that the errors need not.
 	SaysDoubts bool
+	// SaysTools says that the command itself warns of rules that misspell a tool.
+	SaysTools bool
 
 	// Facts, if set, collects what All yields, its tally among it.
 	Facts *completeness.Facts
@@ -154,7 +156,7 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 		return nil, Usagef("no traces named: give files, folders, or - for the standard input")
 	}
 	if stored, _ := SplitStored(files); len(stored) > 0 {
-		return nil, Usagef("%s is a summary, and this wants the traces themselves; `awo analyze` and `awo cost` read summaries in place of traces", stored[0])
+		return nil, Usagef("%s is a summary, and this wants the traces themselves; `awo analyze`, `awo cost`, `awo graph` and `awo verify` read summaries in place of traces", stored[0])
 	}
 	j.ShowLines("--where", []byte(o.Where))
 	chosen, err := o.filter()
@@ -232,7 +234,7 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			in.Findings.add(t)
 		}
 		in.isKept = in.Digest != nil
-		if in.left.Total()+in.excluded == 0 { // else a tool may be in what was left out
+		if !in.SaysTools && in.IsWhole() {
 			in.j.doubtTools(in.Tally)
 		}
 		if !in.SaysDoubts {
@@ -240,6 +242,10 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 		}
 	}
 }
+
+// IsWhole reports whether nothing of what was read was left out, so that a tool without
+// a call has none.
+func (in *Intake) IsWhole() bool { return in.left.Total()+in.excluded == 0 }
 
 // chosen yields the trajectories that pass and are not excluded.
 func (in *Intake) chosen() iter.Seq2[*trace.Trajectory, error] {
