@@ -139,10 +139,11 @@ func analyze(j *cli.Job, o analyzeOptions, files []string) error {
 
 // analyzedAny finds out about traces, or about what was summarized of them.
 func analyzedAny(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *findings, []report.Note, error) {
-	if stored, traces := cli.SplitStored(files); len(stored) > 0 {
-		if len(traces) > 0 {
-			return nil, nil, nil, cli.Usagef("%s holds traces and %s a summary: add the traces to it with `awo summarize` first", traces[0], stored[0])
-		}
+	stored, err := cli.OnlyStored(files)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if len(stored) > 0 {
 		return analyzedStored(j, o, stored)
 	}
 	in, found, err := analyzed(j, o, trace.Options{}, files)
