@@ -11,6 +11,8 @@
 // memory as the operating system accounts them, and ratios of medians. A tool
 // that is not installed is a row that says so.
 //
+// Most of such a line is definitions of tools, which repeat; -bare leaves them out.
+//
 // With -growth it times awo alone on growing prefixes of the corpus and fits the
 // exponent of time against size.
 package main
@@ -40,6 +42,7 @@ func run() error {
 	runs := flag.Int("runs", 5, "counted runs of each command, after one that is not counted")
 	growth := flag.Bool("growth", false, "time awo alone on prefixes of the corpus and fit the growth exponent")
 	dir := flag.String("dir", "", "folder for the corpus and the helpers' packages (default: a temporary one)")
+	bare := flag.Bool("bare", false, "leave the definitions of tools out of the lines, as many frameworks do")
 	install := flag.Bool("install", false, "install DuckDB's node package into the folder with npm")
 	flag.Parse()
 
@@ -57,8 +60,12 @@ func run() error {
 	if out, err := exec.Command("go", "build", "-o", awo, ".").CombinedOutput(); err != nil {
 		return fmt.Errorf("building awo: %w\n%s", err, out)
 	}
-	corpus := filepath.Join(*dir, fmt.Sprintf("chat-%d.jsonl", bytes))
-	if err := generate(corpus, bytes); err != nil {
+	kind := "chat"
+	if *bare {
+		kind = "bare"
+	}
+	corpus := filepath.Join(*dir, fmt.Sprintf("%s-%d.jsonl", kind, bytes))
+	if err := generate(corpus, bytes, *bare); err != nil {
 		return err
 	}
 	if *growth {

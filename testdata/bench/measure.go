@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +53,7 @@ func (t *tail) Write(b []byte) (int, error) {
 // generate writes a corpus of that many bytes, or a line more, from the office
 // world: a block of trajectories, repeated. Repeating costs the readers nothing
 // less than fresh text would, and the generator's own speed does not matter.
-func generate(path string, size int64) error {
+func generate(path string, size int64, bare bool) error {
 	if info, err := os.Stat(path); err == nil && info.Size() >= size {
 		return nil
 	}
@@ -60,6 +62,11 @@ func generate(path string, size int64) error {
 	out, err := exec.Command("go", "run", "./testdata/gen", "-q", "-format", "chat", "-tokens", "approximate", "-n", "4000", "-o", block).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("generating the corpus: %w\n%s", err, out)
+	}
+	if bare {
+		if err := leaveOutTools(block); err != nil {
+			return err
+		}
 	}
 	file, err := os.Create(path)
 	if err != nil {
@@ -83,6 +90,28 @@ func generate(path string, size int64) error {
 		return err
 	}
 	return file.Close()
+}
+
+// leaveOutTools takes the definitions of tools out of a file of chat lines.
+func leaveOutTools(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	for line := range bytes.Lines(text) {
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(line, &members); err != nil {
+			return err
+		}
+		delete(members, "tools")
+		short, err := json.Marshal(members)
+		if err != nil {
+			return err
+		}
+		out.Write(append(short, '\n'))
+	}
+	return os.WriteFile(path, out.Bytes(), 0o644)
 }
 
 // copyLines copies whole lines until at least limit bytes are written.
