@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/emit"
@@ -132,10 +133,13 @@ type Intake struct {
 	// Digest, if set, keeps what All yields for later readings; see trace.Digest. It is of
 	// use to those who read dozens of times.
 	Digest *trace.Digest
-	// Recalls lets what is yielded remember what is worked out of it while it is in use, for
-	// commands in which several ask for the same in one reading; see trace.Trajectory.Recall.
-	Recalls bool
-	isKept  bool // all of it was offered to Digest
+	// Recalls lets what is yielded remember its flow and the values of its calls, for commands
+	// in which several ask for the same; see trace.Trajectory.Recall. They are worked out in
+	// the first reading, and known to later ones.
+	Recalls   bool
+	flows     *dataflow.Digest // nil where nothing is known to later readings
+	collector dataflow.Collector
+	isKept    bool // all of it was offered to Digest
 
 	// Follows says that values are followed from call to call, for which a trajectory has
 	// at most bounds.Calls calls; the rest of a longer one is left out.
@@ -375,6 +379,9 @@ func (in *Intake) count(t *trace.Trajectory) {
 func (in *Intake) Close() error {
 	if in.Reader == nil {
 		return nil
+	}
+	if in.flows != nil {
+		defer in.flows.Close() // what is in it is of no use any more
 	}
 	return in.Reader.Close()
 }
