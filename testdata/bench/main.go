@@ -5,7 +5,8 @@
 //
 // Each contender reads the same file and does the least that answers the same
 // question: jq prints the tool names in order, DuckDB and Python count which
-// tool follows which, awo analyze does that and the rest of its statistics. The
+// tool follows which, awo summarize counts all sequences of tools by task, awo
+// analyze does that and the rest of its statistics and findings. The
 // commands run in turn, round by round, so that a machine whose speed drifts
 // slows them all; what is reported are medians of CPU time, wall time and peak
 // memory as the operating system accounts them, and ratios of medians. A tool
@@ -106,6 +107,7 @@ func contenders(awo, corpus, dir string) []contender {
 	list := []contender{
 		{name: "awo analyze, 1 worker", does: "all statistics to order 3", args: []string{awo, "analyze", "--quiet", "--format", "json", "--workers", "1", corpus}},
 		{name: "awo analyze, 2 workers", does: "all statistics to order 3", args: []string{awo, "analyze", "--quiet", "--format", "json", "--workers", "2", corpus}},
+		{name: "awo summarize, 1 worker", does: "all sequences by task, figures of tools", args: []string{awo, "summarize", "--quiet", "--format", "json", "--workers", "1", "--out", filepath.Join(dir, "bench.awosum"), corpus}},
 		{name: "jq", does: "prints tool names", args: []string{"jq", "-r", ".messages[]?.tool_calls[]?.function.name", corpus}},
 		{name: "DuckDB, 1 thread", does: bigrams, args: []string{"node", "testdata/bench/duckdb.mjs", dir, corpus, "1"}},
 		{name: "DuckDB, 2 threads", does: bigrams, args: []string{"node", "testdata/bench/duckdb.mjs", dir, corpus, "2"}},

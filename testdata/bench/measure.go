@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,7 +63,10 @@ func generate(path string, size int64, bare bool) error {
 		return fmt.Errorf("generating the corpus: %w\n%s", err, out)
 	}
 	if bare {
-		if err := leaveOutTools(block); err != nil {
+		whole := block
+		block += ".bare"
+		defer os.Remove(block)
+		if err := leaveOutTools(whole, block); err != nil {
 			return err
 		}
 	}
@@ -92,26 +94,34 @@ func generate(path string, size int64, bare bool) error {
 	return file.Close()
 }
 
-// leaveOutTools takes the definitions of tools out of a file of chat lines.
-func leaveOutTools(path string) error {
-	text, err := os.ReadFile(path)
+// leaveOutTools copies chat lines without the definitions of tools. It holds one line:
+// what this process holds counts as the memory of the commands that it starts.
+func leaveOutTools(from, to string) error {
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	var out bytes.Buffer
-	for line := range bytes.Lines(text) {
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	lines, w := bufio.NewReaderSize(in, 1<<20), json.NewEncoder(out)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return out.Close()
+		}
 		var members map[string]json.RawMessage
-		if err := json.Unmarshal(line, &members); err != nil {
+		if err = errors.Join(err, json.Unmarshal(line, &members)); err != nil {
 			return err
 		}
 		delete(members, "tools")
-		short, err := json.Marshal(members)
-		if err != nil {
+		if err := w.Encode(members); err != nil {
 			return err
 		}
-		out.Write(append(short, '\n'))
 	}
-	return os.WriteFile(path, out.Bytes(), 0o644)
 }
 
 // copyLines copies whole lines until at least limit bytes are written.
