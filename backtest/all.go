@@ -7,17 +7,20 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/trace"
 )
 
-// all offers the meta-tools of patterns, makes calls by inertia, reads ahead for what is
-// left, and registers the tools as preload does: each call is in a meta-tool, or made
-// without the model, or answered ahead, or none of these.
+// all reads ahead, offers those of the meta-tools of patterns that add to what that saves,
+// makes calls by inertia, and registers the tools as preload does: each call is in a
+// meta-tool, or made without the model, or answered ahead, or none of these.
 var all = Technique{
 	Name: "all", Doc: "patterns and inertia together, each call attributed to one, prefetch for the calls that are left, and preload for the tools",
 	Parts: []string{patterns.Name, inertial.Name, readAhead.Name, preload.Name}, ways: patterns.ways,
 	Train: func(p *Part) (Trained, error) {
-		trained, err := patterns.Train(p)
+		tools := *patterns.offer
+		tools.beside = learn.DefaultThreshold
+		offered, err := p.offered(tools)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +32,7 @@ var all = Technique{
 		if err != nil {
 			return nil, err
 		}
-		return p.registering(&together{tools: trained.(*toolset), habits: h, reader: reader, meter: p.meter, lazily: true}), nil
+		return p.registering(&together{tools: offered, habits: h, reader: reader, meter: p.meter, lazily: true}), nil
 	},
 }
 
@@ -75,7 +78,8 @@ func (b *together) Find(c *Case) *Finding {
 	if f := c.both[key]; shared && f != nil {
 		return f
 	}
-	f := b.find(c)
+	f, shares := b.find(c)
+	f.Blind = b.blindly(c, shares, f.Wrong)
 	if shared {
 		if c.both == nil {
 			c.both = map[bothKey]*Finding{}
@@ -91,7 +95,8 @@ type bothKey struct {
 	reader *reader
 }
 
-func (b *together) find(c *Case) *Finding {
+// find returns what Find does but for blind use, and the shares that it chose from.
+func (b *together) find(c *Case) (*Finding, []share) {
 	places := b.tools.places(c)
 	f := cover(places)
 	f.Used, f.Removed = false, nil
@@ -135,13 +140,12 @@ func (b *together) find(c *Case) *Finding {
 	for _, i := range chosen {
 		f.shares = append(f.shares, shares[i])
 	}
-	b.settle(c.Trajectory, f, wrong)
-	f.Blind = b.blindly(c, shares, wrong)
-	return f
+	b.settle(c, f, wrong)
+	return f, shares
 }
 
 // settle adds up what the shares of a finding do, and what is read ahead beside them.
-func (b *together) settle(t *trace.Trajectory, f *Finding, wrong int) {
+func (b *together) settle(c *Case, f *Finding, wrong int) {
 	f.Attributed, f.Removed = make([]int, allParts), nil
 	f.shares = slices.DeleteFunc(f.shares, func(s share) bool { return s.part == partReads })
 	for i := range f.shares {
@@ -151,7 +155,7 @@ func (b *together) settle(t *trace.Trajectory, f *Finding, wrong int) {
 	slices.Sort(f.Removed)
 	f.Wrong = wrong
 	f.Added = wrong + f.handBacks
-	b.read(t, f)
+	b.read(c, f)
 	f.Used = len(f.Removed)+len(f.Answered)+f.Wrong > 0 || f.Reading.Reads > 0
 }
 
@@ -166,18 +170,18 @@ func (b *together) blindly(c *Case, shares []share, wrong int) *Blind {
 			out.shares = append(out.shares, s)
 		}
 	}
-	b.settle(c.Trajectory, &out.Finding, wrong)
+	b.settle(c, &out.Finding, wrong)
 	return out
 }
 
 // read adds what reading ahead saves of the turns that the other parts leave: the calls
 // that they make are made as they are in the recording, and their answers are followed.
-func (b *together) read(t *trace.Trajectory, f *Finding) {
-	taken := make([]int, len(t.Calls))
+func (b *together) read(c *Case, f *Finding) {
+	taken := make([]int, len(c.Trajectory.Calls))
 	for i := range f.shares {
 		f.shares[i].last(taken)
 	}
-	ahead := b.reader.find(t, taken, f.Removed)
+	ahead := b.reader.find(c, taken, f.Removed)
 	f.Reading, f.Answered = ahead.Reading, ahead.Answered
 	f.Attributed[partReads] = len(ahead.Removed) + len(ahead.Answered)
 	f.Removed = append(f.Removed, ahead.Removed...)
@@ -347,9 +351,9 @@ func (r *run) interact() {
 		for _, m := range []int{1, 0, 2, 3} { // in the order of InteractionMetrics
 			more := make([]float64, len(r.sums))
 			for task := range r.sums {
-				more[task] = measures[m].saved(&r.sums[task][whole])
+				more[task] = measures[m].saved(r.sums[task].at(whole))
 				for _, i := range parts {
-					more[task] -= measures[m].saved(&r.sums[task][i])
+					more[task] -= measures[m].saved(r.sums[task].at(i))
 				}
 			}
 			figures = append(figures, stat.ClusterRatio{Num: more})

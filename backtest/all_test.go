@@ -120,8 +120,9 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// TestAllProperties holds for any traces: together at least what the best part
-// saves, at most what both save, never more than there is, and every turn once.
+// TestAllProperties holds for any traces: together at least what inertia and reading ahead
+// save, never more than there is, and every turn once. Beside patterns, which are chosen for
+// themselves, there is no bound: other meta-tools are worth offering beside reads.
 func TestAllProperties(t *testing.T) {
 	saved := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -133,14 +134,14 @@ func TestAllProperties(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, i, ahead, a := &r.Techniques[1], &r.Techniques[2], &r.Techniques[3], &r.Techniques[4]
-		if a.CallingTurnsSaved < max(p.CallingTurnsSaved, i.CallingTurnsSaved, ahead.CallingTurnsSaved) || a.CallingTurnsSaved > min(a.CallingTurns, p.CallingTurnsSaved+i.CallingTurnsSaved+ahead.CallingTurnsSaved) {
-			t.Fatalf("all saves %d of %d, patterns %d, inertia %d", a.CallingTurnsSaved, a.CallingTurns, p.CallingTurnsSaved, i.CallingTurnsSaved)
+		if a.CallingTurnsSaved < max(i.CallingTurnsSaved, ahead.CallingTurnsSaved) || a.CallingTurnsSaved > a.CallingTurns {
+			t.Fatalf("all saves %d of %d, inertia %d, prefetch %d", a.CallingTurnsSaved, a.CallingTurns, i.CallingTurnsSaved, ahead.CallingTurnsSaved)
 		}
 		x := r.Interactions[0]
 		if x.Attributed[0]+x.Attributed[1]+x.Attributed[2] != a.CallingTurnsSaved || x.Attributed[3] != 0 {
 			t.Fatalf("%v attributed of %d", x.Attributed, a.CallingTurnsSaved)
 		}
-		if x.CallingTurnsSaved > 0 || x.CallingTurnsSaved != a.CallingTurnsSaved-p.CallingTurnsSaved-i.CallingTurnsSaved-ahead.CallingTurnsSaved {
+		if x.CallingTurnsSaved != a.CallingTurnsSaved-p.CallingTurnsSaved-i.CallingTurnsSaved-ahead.CallingTurnsSaved {
 			t.Fatalf("interaction %d", x.CallingTurnsSaved)
 		}
 

@@ -87,7 +87,7 @@ func (o *VerdictOptions) grid(lazily bool) []Cell {
 func (c Cell) technique() Technique {
 	t := Technique{Name: string(c.Action)}
 	if c.Select != "" {
-		o := offer{way: way{algorithm: compile.Patterns, threshold: c.Threshold}, selection: c.Select, tools: c.MaxTools}
+		o := offer{way: way{algorithm: compile.Patterns, threshold: c.Threshold}, selection: c.Select, tools: c.MaxTools, beside: c.Use}
 		t.ways, t.offer = []way{o.way}, &o
 	}
 	t.Train = func(p *Part) (Trained, error) { return c.train(p, t.offer) }

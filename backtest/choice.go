@@ -4,6 +4,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/prefetch"
 )
 
 // Selection says which meta-tools are offered.
@@ -35,6 +36,10 @@ type ChooseOptions struct {
 
 	// None offers nothing: a verdict may be against it.
 	None bool
+
+	// Beside are rules by which reads are made ahead: what is chosen adds to what they
+	// save. nil for none.
+	Beside *prefetch.Set
 
 	// Batches offers also what makes calls that do not need each other; see
 	// metatool.Batch.
@@ -71,6 +76,9 @@ const (
 	ReasonOverBudget = "token-budget"
 	ReasonOverlaps   = "overlaps" // of SelectAll: its occurrences are others' too
 )
+
+// ByReading is Left.By where reading ahead saves what a meta-tool would.
+const ByReading = "reading ahead"
 
 // Choice is which meta-tools are offered, and why the others are not.
 type Choice struct {
@@ -121,7 +129,7 @@ type Gain struct {
 type Left struct {
 	Definition *bind.Definition
 	Reason     string
-	By         string // ReasonDominated: a chosen one that does what it would
+	By         string // ReasonDominated: a chosen one that does what it would, or ByReading
 	Tokens     int64
 	Replay     Agreement
 	Failures   Failures
@@ -169,9 +177,11 @@ func (c *Choice) uses() []toolUse {
 	return out
 }
 
-// again chooses anew with other options, from what was read.
-func (c *Choice) again(o ChooseOptions) {
+// again chooses anew with other options, from what was read; beside are the turns that
+// reading ahead saves, by trajectory, nil for none.
+func (c *Choice) again(o ChooseOptions, beside [][]span) {
 	x := c.chooser
+	x.beside = beside
 	for _, it := range x.items {
 		it.chosen, it.cannot, it.by, it.reason = false, false, "", ""
 	}

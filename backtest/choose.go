@@ -25,7 +25,13 @@ func Choose(source compile.Source, set *rules.Set, definitions []*bind.Definitio
 	if err != nil {
 		return nil, err
 	}
-	list[0].again(o)
+	var beside [][]span
+	if o.Beside != nil {
+		if beside, err = turnsRead(source, set, readerOf(o.Beside), o); err != nil {
+			return nil, err
+		}
+	}
+	list[0].again(o, beside)
 	return list[0], nil
 }
 
@@ -65,6 +71,9 @@ type item struct {
 	cannot       bool // not to be chosen, for the reason
 }
 
+// readItem is the item of a span that reading ahead saves.
+const readItem = -1
+
 // span is a place where an item saves.
 type span struct {
 	item       int32
@@ -82,9 +91,10 @@ type chooser struct {
 	of    [][]int32 // by number in the pool of what is read: the items that are this meta-tool
 	spans [][]span  // by trajectory, in order of begin
 
-	value   []float64 // by trajectory: what the chosen ones save
-	buffer  []replay.Span
-	numbers []int32
+	beside [][]span  // by trajectory, in order of begin: turns that reading ahead saves; nil for none
+	value  []float64 // by trajectory: what the chosen ones save, with those turns
+	buffer []replay.Span
+	taken  []*span
 }
 
 // recorded is what the traces show whatever is chosen from.
@@ -193,15 +203,21 @@ func (r *recorded) add(t *trace.Trajectory) *cost.Account {
 	if known == 0 { // not recordsUsage
 		return nil
 	}
-	account := r.meter.Trajectory(t)
-	if r.fit != nil {
-		r.fit.Apply(account)
-	}
+	account := ChooseOptions{Meter: r.meter, Fit: r.fit}.account(t)
 	total := account.Total()
 	r.usage += known
 	r.priced += total.Turns - total.Unpriced
 	r.perToken.Add(account.Without(nil, thousand).Less(total))
 	r.perTokenTurns += len(t.Turns)
+	return account
+}
+
+// account returns what a trajectory cost.
+func (o ChooseOptions) account(t *trace.Trajectory) *cost.Account {
+	account := o.Meter.Trajectory(t)
+	if o.Fit != nil {
+		o.Fit.Apply(account)
+	}
 	return account
 }
 

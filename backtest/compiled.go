@@ -21,6 +21,7 @@ type way struct {
 type chosenWay struct {
 	way
 	selection Selection // "" stands for that of Options
+	beside    float64   // the P(use) from which on reads are made ahead beside what is chosen; 0 for none
 }
 
 // chosen is what is offered of what was compiled, in the order of the gain curve.
@@ -177,7 +178,11 @@ func (p *Part) choose(w chosenWay) (*chosen, error) {
 			return nil, err
 		}
 	}
-	c.choice.again(o)
+	beside, err := p.turnsRead(w.beside)
+	if err != nil {
+		return nil, err
+	}
+	c.choice.again(o, beside)
 	out := &chosen{tools: c.choice.Tools(), uses: c.choice.uses(), anti: c.choice.Anti()}
 	if p.pool == nil {
 		p.pool, p.chosen = &pool{}, map[chosenWay]*chosen{}

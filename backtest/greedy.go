@@ -11,32 +11,44 @@ import (
 // worth returns what a span saves in the unit.
 func (c *chooser) worth(s *span) float64 { return s.in(c.out.Unit) }
 
-// best returns what the items for which in holds save in a trajectory.
+// best returns what the items for which in holds save in a trajectory, with what reading
+// ahead saves beside them.
 func (c *chooser) best(trajectory int32, in func(item int32) bool) (worth float64, turns, calls int) {
 	worth, chosen := c.cover(trajectory, in)
-	for _, i := range chosen {
-		turns += int(c.spans[trajectory][i].turns)
-		calls += int(c.spans[trajectory][i].calls) - 1
+	for _, s := range chosen {
+		turns += int(s.turns)
+		calls += int(s.calls) - 1
 	}
 	return worth, turns, calls
 }
 
-// cover returns what the items for which in holds save in a trajectory, and where.
-func (c *chooser) cover(trajectory int32, in func(item int32) bool) (worth float64, chosen []int32) {
-	c.buffer, c.numbers = c.buffer[:0], c.numbers[:0]
-	spans := c.spans[trajectory]
-	for i := range spans {
-		if s := &spans[i]; in(s.item) {
-			c.buffer = append(c.buffer, replay.Span{Begin: int(s.begin), End: int(s.end), Worth: c.worth(s)})
-			c.numbers = append(c.numbers, int32(i))
+// cover returns what the items for which in holds save in a trajectory, and where, with
+// the turns that reading ahead saves beside them.
+func (c *chooser) cover(trajectory int32, in func(item int32) bool) (worth float64, chosen []*span) {
+	c.buffer, c.taken = c.buffer[:0], c.taken[:0]
+	add := func(s *span) {
+		c.buffer = append(c.buffer, replay.Span{Begin: int(s.begin), End: int(s.end), Worth: c.worth(s)})
+		c.taken = append(c.taken, s)
+	}
+	for i := range c.spans[trajectory] {
+		if s := &c.spans[trajectory][i]; in(s.item) {
+			add(s)
+		}
+	}
+	if c.beside != nil {
+		for i := range c.beside[trajectory] {
+			add(&c.beside[trajectory][i])
 		}
 	}
 	best, worth := replay.Best(c.buffer)
 	for _, i := range best {
-		chosen = append(chosen, c.numbers[i])
+		chosen = append(chosen, c.taken[i])
 	}
 	return worth, chosen
 }
+
+// noItem is true of no item.
+func noItem(int32) bool { return false }
 
 // count works out what the chosen ones are worth in money.
 func (c *chooser) count() {
@@ -46,8 +58,10 @@ func (c *chooser) count() {
 	m := &Money{}
 	for t := range c.spans {
 		_, chosen := c.cover(int32(t), func(k int32) bool { return c.items[k].chosen })
-		for _, i := range chosen {
-			m.Saved += float64(c.spans[t][i].usd)
+		for _, s := range chosen {
+			if s.item != readItem {
+				m.Saved += float64(s.usd)
+			}
 		}
 	}
 	for _, g := range c.out.Chosen {
@@ -107,6 +121,9 @@ func (h *candidates) Pop() any {
 // others are taken, so the best is the first in a heap of gains that is still what
 // it was.
 func (c *chooser) run() {
+	for t := range c.beside {
+		c.value[t], _, _ = c.best(int32(t), noItem)
+	}
 	h := &candidates{items: c.items}
 	alone := make([]float64, len(c.items))
 	for i, it := range c.items {
@@ -188,7 +205,12 @@ func (c *chooser) take(i int32, net float64) {
 // least.
 func (c *chooser) explain(i int32, alone float64) {
 	it := c.items[i]
-	if alone <= 0 {
+	switch {
+	case alone > 0:
+	case c.beside != nil && c.out.Unit == "turns":
+		it.reason, it.by = ReasonDominated, ByReading
+		return
+	default:
 		if it.reason = ReasonCosts; c.out.Unit == "turns" {
 			it.reason = ReasonNothing
 		}
@@ -205,11 +227,12 @@ func (c *chooser) explain(i int32, alone float64) {
 				beside = append(beside, k)
 			}
 		}
+		base, _, _ := c.best(t, noItem)
 		own, _, _ := c.best(t, func(n int32) bool { return n == i })
 		for _, k := range beside {
 			with, _, _ := c.best(t, func(n int32) bool { return n == i || n == k })
 			without, _, _ := c.best(t, func(n int32) bool { return n == k })
-			lost[k] += own - (with - without)
+			lost[k] += own - base - (with - without)
 		}
 	}
 	most := math.Inf(-1)

@@ -44,7 +44,7 @@ func (p *Part) trainHabits() (*habits, error) {
 	if p.habits != nil {
 		return p.habits, nil
 	}
-	h := &habits{theta: inertia.Theta(inertia.PredictorDefault, wrongCost), gate: inertia.GateOf(inertia.PredictorDefault)}
+	h := &habits{theta: inertia.Threshold(wrongCost)}
 	var declared Declarations
 	if p.Options.Declared != nil {
 		declared = p.Options.Declared()
@@ -141,7 +141,7 @@ func (h *habits) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.Account.Saving(f.Removed, 0)
+	return c.saving(f.Removed, 0)
 }
 
 // Summary says what the figures leave out.

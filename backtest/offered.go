@@ -16,8 +16,12 @@ type offer struct {
 	way       way
 	selection Selection // "" stands for that of Options
 	tools     int       // at most so many; 0 sets no bound
+	beside    float64   // the P(use) from which on reads are made ahead beside them; 0 for none
 	chains    bool      // counted only where the calls are those of a chain as the rules see them
 }
+
+// chosen returns how it is compiled and chosen.
+func (o offer) chosen() chosenWay { return chosenWay{o.way, o.selection, o.beside} }
 
 // technique returns the technique that makes the offer.
 func (o offer) technique(name, doc string) Technique {
@@ -43,7 +47,7 @@ var patterns = offer{way: way{algorithm: compile.Patterns}}.technique(
 
 // offered chooses the meta-tools of an offer.
 func (p *Part) offered(o offer) (*toolset, error) {
-	c, err := p.choose(chosenWay{o.way, o.selection})
+	c, err := p.choose(o.chosen())
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +215,7 @@ func (s *toolset) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.Account.Saving(f.Removed, s.learnt.DefinitionTokens).Less(f.inVain(c.Account))
+	return c.saving(f.Removed, s.learnt.DefinitionTokens).Less(f.inVain(c.Account))
 }
 
 // Summary says how many meta-tools there are.

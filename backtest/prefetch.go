@@ -5,15 +5,18 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"unsafe"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -33,6 +36,7 @@ func prefetchAt(threshold float64) Technique {
 type reader struct {
 	meter    *cost.Meter
 	set      prefetch.Set
+	sessions *prefetch.Sessions // of set
 	evidence []stored.Evidence
 	// following is how many reads of the second level an answer of a rule's target leads
 	// to: the mean over the answers of the training part.
@@ -127,6 +131,7 @@ func LearnReads(source compile.Source, links *dataflow.Set, o Options, threshold
 
 // trainReader learns to read ahead, once for each threshold.
 func (p *Part) trainReader(threshold float64) (*reader, error) {
+	threshold = cmp.Or(threshold, learn.DefaultThreshold)
 	if r := p.readers[threshold]; r != nil {
 		return r, nil
 	}
@@ -136,6 +141,7 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 	}
 	learnt := survey.Choose(learn.ChooseOptions{Threshold: threshold, Seed: p.Options.Seed})
 	r := &reader{meter: p.meter, set: learnt.Set, evidence: learnt.Evidence, following: make([]float64, len(learnt.Set.Rules))}
+	r.sessions = prefetch.NewSessions(&r.set)
 	for i := range r.set.Rules {
 		for k := range r.set.Rules {
 			if next := &r.set.Rules[k]; next.Depth == 2 && next.Source.Tool == r.set.Rules[i].Target.Tool {
@@ -153,6 +159,70 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 	}
 	p.readers[threshold] = r
 	return r, nil
+}
+
+// readerOf follows rules of which nothing else is known.
+func readerOf(set *prefetch.Set) *reader {
+	r := &reader{set: *set, following: make([]float64, len(set.Rules))}
+	r.sessions = prefetch.NewSessions(&r.set)
+	return r
+}
+
+// turnsRead returns the turns that reading ahead from a P(use) on saves in the training
+// part, by trajectory; nil for 0.
+func (p *Part) turnsRead(use float64) ([][]span, error) {
+	if use == 0 || p.read[use] != nil {
+		return p.read[use], nil
+	}
+	r, err := p.trainReader(use)
+	if err != nil {
+		return nil, err
+	}
+	read, err := turnsRead(p.Source, p.Options.Rules, r, p.choosing())
+	if p.read == nil {
+		p.read = map[float64][][]span{}
+	}
+	p.read[use] = read
+	return read, err
+}
+
+// turnsRead replays reading ahead, and returns the turns that it saves, by trajectory. A
+// turn right after a user message saves a turn, and neither tokens nor money.
+func turnsRead(source compile.Source, set *rules.Set, r *reader, o ChooseOptions) ([][]span, error) {
+	o = o.filled()
+	type found struct {
+		t *trace.Trajectory
+		*Finding
+	}
+	read := [][]span{}
+	var failed error
+	for f := range par.Map(max(o.Workers, 1), casesOf(source, newLabeller(set, false), &failed), func(c *Case) found {
+		return found{c.Trajectory, r.find(c, nil, nil)}
+	}) {
+		var list []span
+		var account *cost.Account
+		if len(f.Removed) > 0 && recordsUsage(f.t) {
+			account = o.account(f.t)
+		}
+		add := func(turn int, account *cost.Account) {
+			t := &f.t.Turns[turn]
+			one := span{item: readItem, begin: int32(t.FirstCall), end: int32(t.FirstCall + t.NumCalls), turns: 1, calls: 1}
+			if account != nil {
+				saved := account.Saving([]int{turn}, 0)
+				one.tokens, one.usd = float32(saved.Tokens()), float32(saved.USD)
+			}
+			list = append(list, one)
+		}
+		for _, turn := range f.Removed {
+			add(turn, account)
+		}
+		for _, turn := range f.Answered {
+			add(turn, nil)
+		}
+		slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.begin, b.begin) })
+		read = append(read, list)
+	}
+	return read, failed
 }
 
 // Reading is what was read ahead in a trajectory.
@@ -182,19 +252,81 @@ type madeRead struct {
 
 // reading is the replay of one trajectory.
 type reading struct {
+	*askedCalls
 	r       *reader
 	t       *trace.Trajectory
 	session *prefetch.Session
 	out     *Reading
 	finding *Finding
+	place   map[string]int // key of a read -> in out.made
+	taken   []int          // at calls that another technique makes: the last one that it makes at once, from 1; nil for none
+	held    []int          // calls of a meta-tool that is under way
+}
+
+// askedCalls are the calls of a trajectory as a reader looks at them.
+type askedCalls struct {
 	calls   []prefetch.Call
 	results []trace.Value
 	known   []bool         // the arguments are
 	first   map[string]int // key -> first call that has it
-	place   map[string]int // key of a read -> in out.made
-	taken   []int          // at calls that another technique makes: the last one that it makes at once, from 1; nil for none
-	held    []int          // calls of a meta-tool that is under way
 	user    map[int]bool   // turns right before which the user speaks
+}
+
+// askedKey is what a trajectory remembers its askedCalls under.
+type askedKey struct{}
+
+// asks returns the calls of the trajectory, and reads them once.
+func (c *Case) asks() *askedCalls {
+	if c.asked == nil {
+		c.asked = c.Trajectory.Remember(askedKey{}, func() (any, int) { return newAskedCalls(c.Trajectory) }).(*askedCalls)
+	}
+	return c.asked
+}
+
+// newAskedCalls also returns about how many bytes they take beside what the trajectory remembers of
+// its values.
+func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
+	a := &askedCalls{
+		calls: make([]prefetch.Call, len(t.Calls)), results: make([]trace.Value, len(t.Calls)), known: make([]bool, len(t.Calls)),
+		first: map[string]int{}, user: map[int]bool{},
+	}
+	for i := range t.Messages {
+		if m := &t.Messages[i]; m.Role == trace.RoleUser {
+			a.user[m.Turn] = true
+		}
+	}
+	size := len(t.Calls) * int(unsafe.Sizeof(prefetch.Call{})+2*unsafe.Sizeof(trace.Value{}))
+	var values trace.ValueReader
+	for i := range t.Calls {
+		from := &t.Calls[i]
+		if from.Tool == (trace.Name{}) {
+			continue
+		}
+		a.calls[i].Tool, a.calls[i].Arguments = from.Tool.Value(), trace.NewObject()
+		if from.ArgsMissing() {
+			continue
+		}
+		args, ok := values.Args(from)
+		if !ok || args.Kind != trace.Object {
+			continue
+		}
+		a.calls[i].Arguments, a.known[i] = args, true
+		a.calls[i] = a.calls[i].Keyed()
+		key := a.calls[i].Key()
+		size += len(key)
+		if from.Origin == trace.OriginModel {
+			if _, met := a.first[key]; !met {
+				a.first[key] = i
+			}
+		}
+		if !from.HasResult {
+			continue
+		}
+		if a.results[i], ok = values.Result(from); !ok {
+			a.results[i] = trace.NewString(from.Result.Text())
+		}
+	}
+	return a, size
 }
 
 // Find replays the trajectory with a session.
@@ -205,55 +337,20 @@ func (r *reader) Find(c *Case) *Finding {
 	if c.ahead == nil {
 		c.ahead = map[*reader]*Finding{}
 	}
-	c.ahead[r] = r.find(c.Trajectory, nil, nil)
+	c.ahead[r] = r.find(c, nil, nil)
 	return c.ahead[r]
 }
 
 // find replays what is left of a trajectory: taken are calls that are made without a turn
 // of the model, removed turns that are not there. What follows from the answers of a
 // meta-tool is read when it has ended: it makes calls of its own till then.
-func (r *reader) find(t *trace.Trajectory, taken []int, removed []int) *Finding {
+func (r *reader) find(c *Case, taken []int, removed []int) *Finding {
 	f := &Finding{Reading: &Reading{}}
+	t := c.Trajectory
 	if len(r.set.Rules) == 0 || len(t.Turns) == 0 {
 		return f
 	}
-	s := &reading{
-		r: r, t: t, session: prefetch.NewSession(&r.set), out: f.Reading, finding: f,
-		calls: make([]prefetch.Call, len(t.Calls)), results: make([]trace.Value, len(t.Calls)), known: make([]bool, len(t.Calls)),
-		first: map[string]int{}, place: map[string]int{}, taken: taken, user: map[int]bool{},
-	}
-	for i := range t.Messages {
-		if m := &t.Messages[i]; m.Role == trace.RoleUser {
-			s.user[m.Turn] = true
-		}
-	}
-	var values trace.ValueReader
-	for i := range t.Calls {
-		from := &t.Calls[i]
-		if from.Tool == (trace.Name{}) {
-			continue
-		}
-		s.calls[i].Tool, s.calls[i].Arguments = from.Tool.Value(), trace.NewObject()
-		if from.ArgsMissing() {
-			continue
-		}
-		args, ok := values.Args(from)
-		if !ok || args.Kind != trace.Object {
-			continue
-		}
-		s.calls[i].Arguments, s.known[i] = args, true
-		if key := s.calls[i].Key(); from.Origin == trace.OriginModel {
-			if _, met := s.first[key]; !met {
-				s.first[key] = i
-			}
-		}
-		if !from.HasResult {
-			continue
-		}
-		if s.results[i], ok = values.Result(from); !ok {
-			s.results[i] = trace.NewString(from.Result.Text())
-		}
-	}
+	s := &reading{askedCalls: c.asks(), r: r, t: t, session: r.sessions.Session(), out: f.Reading, finding: f, place: map[string]int{}, taken: taken}
 	for first := 0; first < len(t.Calls); {
 		end := first + 1
 		for end < len(t.Calls) && t.Calls[end].Turn == t.Calls[first].Turn && t.Calls[first].Turn >= 0 {
@@ -380,7 +477,7 @@ func (s *reading) read(i int, read prefetch.Read) (int, bool) {
 // ReadsOf replays a trajectory with rules for reading ahead, and returns the reads that are
 // made, by the turn after which they are, and the calls that the agent need not make then.
 func ReadsOf(set *prefetch.Set, t *trace.Trajectory) (made map[int][]prefetch.Call, served []int) {
-	r := &reader{set: *set, following: make([]float64, len(set.Rules))}
+	r := readerOf(set)
 	made = map[int][]prefetch.Call{}
 	out := r.Find(&Case{Trajectory: t}).Reading
 	for i := range out.made {
@@ -399,7 +496,7 @@ func (r *reader) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.Account.Saving(f.Removed, 0).Less(r.reading(c, f))
+	return c.saving(f.Removed, 0).Less(r.reading(c, f))
 }
 
 // reading returns what reading ahead costs.

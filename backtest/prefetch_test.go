@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/recordings"
 	script "github.com/awo-dev/awo/internal/scripted"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -78,5 +80,57 @@ func TestPrefetch(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestBeside has reading ahead save what a meta-tool would: beside it none is offered, and
+// a chain that it does not reach is.
+func TestBeside(t *testing.T) {
+	o := togetherOf("get_customer", "get_order")
+	o.Techniques = []Technique{none, patterns, readAhead, all}
+	run := func(list []*trace.Trajectory) (p, ahead, both *Outcome) {
+		r, err := Run(sourceOf(list...), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcomeOf(t, r, "patterns"), outcomeOf(t, r, "prefetch"), outcomeOf(t, r, "all")
+	}
+	p, ahead, both := run(lookups(40, true))
+	if p.MetaTools != 1 || both.MetaTools != 0 || both.CallingTurnsSaved != 40 || both.TokensSaved != ahead.TokensSaved {
+		t.Errorf("%v meta-tools alone, %v beside reads, which save %d turns and %d tokens; %d tokens without any", p.MetaTools, both.MetaTools, both.CallingTurnsSaved, both.TokensSaved, ahead.TokensSaved)
+	}
+
+	// After the order a parcel is looked for, by a tool of which nobody knows that it reads.
+	list := lookups(40, true)
+	for i, one := range list {
+		calls := []scripted{
+			{tool: "get_customer", args: fmt.Sprintf(`{"id":"customer-%d"}`, i), result: fmt.Sprintf(`{"last_order":"order-%d"}`, 7000+i)},
+			{tool: "get_order", args: fmt.Sprintf(`{"order":"order-%d"}`, 7000+i), result: fmt.Sprintf(`{"parcel":"parcel-%d"}`, 9000+i), turn: 1},
+			{tool: "track", args: fmt.Sprintf(`{"parcel":"parcel-%d"}`, 9000+i), result: `{"at":"home"}`, turn: 2},
+		}
+		list[i] = scriptedRun(one.Task, calls...)
+	}
+	o.Choose.WritePrecision = -1
+	p, ahead, both = run(list)
+	if ahead.CallingTurnsSaved != 40 || p.CallingTurnsSaved != 80 || both.CallingTurnsSaved != 80 || both.MetaTools != 1 {
+		t.Errorf("%d turns by reads, %d by meta-tools, %d by both with %v meta-tools", ahead.CallingTurnsSaved, p.CallingTurnsSaved, both.CallingTurnsSaved, both.MetaTools)
+	}
+
+	// Why none is offered: reading ahead does what it would.
+	source, meter := sourceOf(lookups(40, true)...), cost.NewMeter(cost.Options{})
+	made, err := compile.Run(source, nil, o.Compile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	learnt, err := LearnReads(source, nil, Options{Meter: meter}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice, err := Choose(source, nil, made.Definitions, ChooseOptions{Meter: meter, Beside: &learnt.Set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(choice.Chosen) != 0 || len(choice.Left) != 1 || choice.Left[0].Words() != "dominated-by reading ahead" {
+		t.Errorf("%d chosen, left out: %+v", len(choice.Chosen), choice.Left)
 	}
 }

@@ -49,7 +49,7 @@ func (p *Part) learnRegistering() error {
 	for x := range par.Map(max(p.Options.Workers, 1), casesOf(sampled, newLabeller(p.Options.Rules, false), &failed), func(c *Case) left {
 		out := left{c, make([]*Finding, len(p.register))}
 		for i, b := range p.register {
-			out.findings[i] = b.Find(c)
+			out.findings[i], _ = b.find(c)
 		}
 		return out
 	}) {

@@ -63,6 +63,7 @@ type Part struct {
 	chosen    map[chosenWay]*chosen
 	pool      *pool
 	readers   map[float64]*reader
+	read      map[float64][][]span // turns that readers save, by trajectory
 	habits    *habits
 	survey    *learn.Survey
 	preloader *Preloader
@@ -82,6 +83,8 @@ type Case struct {
 	sets    map[string]*Finding  // what sets of meta-tools do here, each once
 	both    map[bothKey]*Finding // what both do, each once
 	ahead   map[*reader]*Finding // what is read ahead here beside nothing, once
+	asked   *askedCalls          // what readers look at, once
+	savings []saved              // what savings were asked for
 }
 
 // labelledStep is a step of a trajectory with its label as text.

@@ -85,7 +85,7 @@ func TestOpenAPI(t *testing.T) {
 func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                               "x: catalog-shape",
-		`{"a": 1}`:                       "x:1:1: catalog-shape",
+		`{"a": 1}`:                       "x: catalog-shape",
 		`{"tools": [1]}`:                 "x: tool-shape",
 		`{"tools": [{"type": "x"}]}`:     "x: tool-unnamed",
 		`{"tools": [}`:                   "x:1:12: json-syntax",

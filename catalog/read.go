@@ -28,7 +28,7 @@ func Parse(file string, data []byte) ([]Tool, diag.List) {
 		r.document(v)
 	}
 	if len(r.tools) == 0 && len(r.problems.Errors()) == 0 {
-		r.problems = append(r.problems, diag.New(diag.Pos{File: file, Line: 1, Col: 1}, CodeShape, "there are no tool definitions in this file").
+		r.problems = append(r.problems, diag.New(diag.Pos{File: file}, CodeShape, "there are no tool definitions in this file").
 			Note(diag.Pos{}, "known are the result of MCP's tools/list, the tool arrays of OpenAI, Anthropic and Gemini, OpenAPI 3, and one definition a line"))
 	}
 	return r.tools, r.problems

@@ -75,6 +75,69 @@ func TestSummaryCosts(t *testing.T) {
 	}
 }
 
+// TestSummaryRecounts wants `awo graph` and `awo verify` of merged parts to print what they
+// print of the traces: all of the one, and of the other all but what names trajectories.
+func TestSummaryRecounts(t *testing.T) {
+	office, dir := "office/trajectories.jsonl.gz", t.TempDir()
+	tools := filepath.Join(dir, "tools")
+	runLine(t, "extract "+office+" --rules office/rules.yaml --select all --out "+tools)
+	for _, other := range []string{"../cmd/testdata/script", "../../shared/data/taubench/gpt-4o-airline.json", "../../shared/data/claude-code"} {
+		t.Run(filepath.Base(other), func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join("..", "testdata", other)); err != nil {
+				t.Skip("the traces are not there")
+			}
+			files := []string{office, other}
+			if filepath.Base(other) == "script" {
+				files = files[:1]
+			}
+			for _, ruled := range []string{"", " --rules office/rules.yaml"} {
+				var parts []string
+				for i, file := range files {
+					parts = append(parts, filepath.Join(t.TempDir(), "part"+string(rune('a'+i))+".awosum"))
+					runLine(t, "summarize "+file+ruled+" --graph --tools "+tools+" --out "+parts[i])
+				}
+				slices.Reverse(parts)
+				all, merged := strings.Join(files, " ")+ruled, strings.Join(parts, " ")+ruled
+				want, got := runLine(t, "graph "+all), runLine(t, "graph "+merged)
+				if filepath.Base(other) == "claude-code" { // the calls of shells are told apart in a summary, and not in a graph
+					want, got = strategiesOf(t, want), strategiesOf(t, got)
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("graph%s: got\n%s\nwant\n%s", ruled, got, want)
+				}
+				compareFigures(t, "", replays(t, runLine(t, "verify "+tools+" "+all)), replays(t, runLine(t, "verify "+tools+" "+merged)))
+			}
+		})
+	}
+}
+
+func strategiesOf(t *testing.T, document []byte) []byte {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(document, &v); err != nil {
+		t.Fatal(err)
+	}
+	return []byte(jsonText(t, v["strategies"]))
+}
+
+// replays returns what a verification says of meta-tools, without names of trajectories.
+func replays(t *testing.T, document []byte) any {
+	t.Helper()
+	var v struct {
+		Tools []map[string]any `json:"meta_tools"`
+	}
+	if err := json.Unmarshal(document, &v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Tools) < 10 {
+		t.Fatalf("%d meta-tools", len(v.Tools))
+	}
+	for _, tool := range v.Tools {
+		delete(tool, "disagreements")
+	}
+	return any(map[string]any{"meta_tools": jsonText(t, v.Tools)})
+}
+
 // TestSummarizeCounts wants of `awo summarize` and of the package that pipelines count
 // with the same bytes, also where files are no traces or damaged.
 func TestSummarizeCounts(t *testing.T) {

@@ -75,7 +75,21 @@ type LazyTotals struct {
 // cached again, and the turn after a registration finds it void with
 // PlacementList.
 func (a *Account) Lazy(tools *Toolset, use LazyUse, o LazyOptions) LazyTotals {
-	l := lazyRun{account: a, tools: tools, options: o, state: make([]toolState, len(tools.Tools))}
+	l := newLazyRun(a, tools, use, o)
+	for i := range a.Turns {
+		l.turn(i, l.needed(i, use))
+	}
+	for _, s := range l.state {
+		if s == registered {
+			l.out.Unused++
+		}
+	}
+	return l.out
+}
+
+// newLazyRun returns a run before its first turn.
+func newLazyRun(a *Account, tools *Toolset, use LazyUse, o LazyOptions) *lazyRun {
+	l := &lazyRun{account: a, tools: tools, options: o, state: make([]toolState, len(tools.Tools))}
 	l.front = float64(tools.Register) + tools.Names + max(tools.Count-1, 0)*tools.Separator
 	if o.Describe {
 		l.front += tools.Descriptions
@@ -89,16 +103,10 @@ func (a *Account) Lazy(tools *Toolset, use LazyUse, o LazyOptions) LazyTotals {
 			l.front += float64(tools.Tools[tool].Tokens())
 		}
 	}
-	l.schedule(use)
-	for i := range a.Turns {
-		l.turn(i, l.needed(i, use))
+	if o.Batch > 1 || o.Share > 0 {
+		l.schedule(use)
 	}
-	for _, s := range l.state {
-		if s == registered {
-			l.out.Unused++
-		}
-	}
-	return l.out
+	return l
 }
 
 type toolState uint8

@@ -36,40 +36,69 @@ type PreloadStep struct {
 const probe = 10_000
 
 // PreloadCosts returns the costs of one trajectory whose tools are registered when
-// they are needed: steps are the turns of its first calls, in order. Everything is
+// they are needed: steps are the turns of its first calls. Everything is
 // the difference of two simulations (see Lazy), one with a tool more that is
 // first used at the step or never, registered there or from the start; so it is
-// exact for a trajectory, whatever it caches. The time is that of three simulations
-// a step.
+// exact for a trajectory, whatever it caches. The simulations of a step begin where they
+// come apart from the one without the tool: the time is that of two simulations, and of one
+// for each step.
 func (a *Account) PreloadCosts(tools *Toolset, use LazyUse, steps []int32) *PreloadCosts {
 	out := &PreloadCosts{Steps: make([]PreloadStep, len(steps)), Trajectories: 1}
-	more := *tools
-	extra := int32(len(tools.Tools))
-	more.Tools = append(more.Tools[:len(more.Tools):len(more.Tools)], Definition{})
 	name := int64(0)
 	if tools.Count > 0 {
 		name = int64(tools.Names/tools.Count + 0.5)
 	}
-	with := func(tokens int64, turn int32, preloaded bool) Amount {
-		more.Tools[extra] = Definition{Name: name, Parameters: tokens - name}
-		u := use
-		if turn >= 0 && int(turn) < len(u.Uses) {
-			u.Uses = append([][]int32(nil), u.Uses...)
-			u.Uses[turn] = append([]int32{extra}, u.Uses[turn]...)
-		}
-		if preloaded {
-			u.Preloaded = append(u.Preloaded[:len(u.Preloaded):len(u.Preloaded)], extra)
-		}
-		return amountOf(a.Lazy(&more, u, LazyOptions{Placement: PlacementResult}).Totals)
+	extra := int32(len(tools.Tools))
+	with := func(tokens int64) *Toolset {
+		more := *tools
+		more.Tools = append(tools.Tools[:extra:extra], Definition{Name: name, Parameters: tokens - name})
+		return &more
 	}
-	none := with(0, -1, false)
-	ahead := with(probe, -1, true) // wherever it is used
-	out.Read = ahead.less(none).times(1.0 / probe)
-	for i, turn := range steps {
-		lazy := with(0, turn, false)
-		out.Steps[i] = PreloadStep{
-			Register: lazy.less(none), Trajectories: 1,
-			Read: out.Read.less(with(probe, turn, false).less(lazy).times(1.0 / probe)),
+	nothing, definition := with(0), with(probe)
+
+	// What others need registered before a turn does not depend on the tool.
+	none := newLazyRun(a, nothing, use, LazyOptions{Placement: PlacementResult})
+	needed := make([][]int32, len(a.Turns))
+	for i := range needed {
+		needed[i] = none.needed(i, use)
+	}
+	from := func(l lazyRun, first int, tools *Toolset) Amount {
+		l.tools = tools
+		registered := append([]int32{extra}, needed[first]...)
+		l.turn(first, registered)
+		for i := first + 1; i < len(needed); i++ {
+			l.turn(i, needed[i])
+		}
+		return amountOf(l.out.Totals)
+	}
+	ahead := *none // wherever the tool is used
+	ahead.front += float64(probe)
+	lazy, read := make([]Amount, len(steps)), make([]Amount, len(steps))
+	known := -1 // the step whose turn is at hand
+	for i := range needed {
+		known = -1
+		for k, turn := range steps {
+			if int(turn) != i || i >= len(use.Uses) {
+				continue
+			}
+			if known < 0 {
+				lazy[k], read[k] = from(*none, i, nothing), from(*none, i, definition)
+				known = k
+			}
+			lazy[k], read[k] = lazy[known], read[known]
+		}
+		none.turn(i, needed[i])
+		ahead.turn(i, needed[i])
+	}
+	never := amountOf(none.out.Totals)
+	out.Read = amountOf(ahead.out.Totals).less(never).times(1.0 / probe)
+	for k, turn := range steps {
+		if turn < 0 || int(turn) >= min(len(needed), len(use.Uses)) {
+			lazy[k], read[k] = never, never // it is never used
+		}
+		out.Steps[k] = PreloadStep{
+			Register: lazy[k].less(never), Trajectories: 1,
+			Read: out.Read.less(read[k].less(lazy[k]).times(1.0 / probe)),
 		}
 	}
 	return out

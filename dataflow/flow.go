@@ -136,6 +136,8 @@ type Flow struct {
 	dropped  int        // places left out because there are too many
 
 	values *values // what was read of the calls
+
+	evidence unpacker // of contents to dropped, while weigh has not read them
 }
 
 // size returns about how many bytes a flow takes without the values of the calls.

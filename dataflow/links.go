@@ -156,6 +156,7 @@ func NewLinks() *Links {
 
 // Add counts what one trajectory shows.
 func (l *Links) Add(f *Flow) {
+	f.weigh()
 	l.trajectories++
 	l.dropped += f.dropped
 	l.addSlots(f)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/awo-dev/awo/internal/elementary"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -71,7 +72,7 @@ func (m *Model) Candidates(calls []trace.Name, alpha float64, similarity func(sy
 		}
 		from, to := m.cellsOf(node)
 		for i := from; i < to; i++ {
-			if next := m.cellNext[i]; next != noneSymbol && int(next) < len(m.tools) {
+			if next := m.cellNext[i]; next != NoneSymbol && int(next) < len(m.tools) {
 				sum := sums[next]
 				sum.Add(m.cellScore[i])
 				sums[next] = sum
@@ -153,7 +154,7 @@ func (l *Lexical) Score(thought string, symbol uint32) float64 {
 		if f == 0 {
 			continue
 		}
-		idf := log(1 + (n-l.holders[w]+0.5)/(l.holders[w]+0.5))
+		idf := elementary.Log(1 + (n-l.holders[w]+0.5)/(l.holders[w]+0.5))
 		length := 1 - bm25B + bm25B*l.lengths[symbol]/l.mean
 		score += idf * f * (bm25K + 1) / (f + float64(bm25K*length))
 	}
@@ -175,19 +176,19 @@ func terms(text string) []string {
 	return strings.FieldsFunc(b.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// thoughts finds what a model last thought before a turn. Turns that are asked for in
+// Thoughts finds what a model last thought before a turn. Turns that are asked for in
 // their order are read once: a run may have many without a word.
-type thoughts struct {
+type Thoughts struct {
 	t    *trace.Trajectory
 	read int // turns of t
 	last string
 }
 
-// before returns what the model last thought before a turn, or said if no reasoning is
+// Before returns what the model last thought before a turn, or said if no reasoning is
 // recorded; "" if neither is.
-func (s *thoughts) before(t *trace.Trajectory, turn int) string {
+func (s *Thoughts) Before(t *trace.Trajectory, turn int) string {
 	if s.t != t || turn < s.read {
-		*s = thoughts{t: t}
+		*s = Thoughts{t: t}
 	}
 	for ; s.read < min(turn, len(t.Turns)); s.read++ {
 		if text := t.Turns[s.read].Thought.Text(); text != "" {

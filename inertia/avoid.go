@@ -15,7 +15,7 @@ func (p *Predictor) Avoided(h *History, theta float64, gate Gate) (avoided []boo
 	asked := *p
 	asked.p = make([]float64, len(p.p))
 	asked.ranked, asked.predictions = nil, nil
-	if offered := availableTools(h.t); offered != nil {
+	if offered := Offered(h.t); offered != nil {
 		asked.options.Available = offered
 	}
 	var past Past
@@ -25,7 +25,7 @@ func (p *Predictor) Avoided(h *History, theta float64, gate Gate) (avoided []boo
 		failed := d.Status == trace.StatusFailed
 		if d.State != StateInside && gate.AllowsAfter(&past) {
 			if f, ok := asked.Fire(h, d); ok && f.Score >= theta {
-				right := h.right(d, f.Place.Tool, &f.Fill)
+				right := h.Right(d, f.Place.Tool, &f.Fill)
 				past.Add(Event{Inertial: true, Failed: right && failed})
 				if right {
 					avoided[h.calls[d.Call]] = true

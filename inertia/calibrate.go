@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/elementary"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -26,7 +27,7 @@ const curveTerms = 10
 
 // terms returns what the curve weighs.
 func (f *Features) terms() [curveTerms]float64 {
-	x := [curveTerms]float64{1, logit(f.Tool * f.Fill), logit(f.Fill), log1p(float64(f.Run))}
+	x := [curveTerms]float64{1, logit(f.Tool * f.Fill), logit(f.Fill), elementary.Log1p(float64(f.Run))}
 	if f.All > 0 {
 		x[4] = 1 / float64(f.All)
 		x[5] = float64(f.Left) / float64(f.All)
@@ -37,7 +38,7 @@ func (f *Features) terms() [curveTerms]float64 {
 	if f.Other {
 		x[7] = 1
 	}
-	x[8] = log1p(float64(f.Calls))
+	x[8] = elementary.Log1p(float64(f.Calls))
 	if f.Place.Repeated {
 		x[9] = 1
 	}
@@ -184,7 +185,7 @@ func penalty(rows []row, w [curveTerms]float64) float64 {
 		if rows[i].y == 0 {
 			z = -z
 		}
-		loss += max(0, -z) + log1p(exp(-math.Abs(z)))
+		loss += max(0, -z) + elementary.Log1p(elementary.Exp(-math.Abs(z)))
 	}
 	return loss
 }
@@ -240,10 +241,10 @@ func solve(a [curveTerms][curveTerms]float64, b [curveTerms]float64) [curveTerms
 
 func logit(p float64) float64 {
 	p = min(max(p, 1e-6), 1-1e-6)
-	return log(p / (1 - p))
+	return elementary.Log(p / (1 - p))
 }
 
-func sigmoid(x float64) float64 { return 1 / (1 + exp(-x)) }
+func sigmoid(x float64) float64 { return 1 / (1 + elementary.Exp(-x)) }
 
 // Probability returns the probability that a call is right.
 func (c *Calibration) Probability(f Features) float64 {

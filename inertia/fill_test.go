@@ -2,7 +2,6 @@ package inertia
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/awo-dev/awo/trace"
@@ -176,34 +175,6 @@ func TestFireIsCareful(t *testing.T) {
 		f, ok := NewPredictor(m, c.o).Fire(h.History, &h.Observation.Decisions[c.turn])
 		if ok != c.fires {
 			t.Errorf("%s: fires %v (%+v)", c.name, ok, f)
-		}
-	}
-}
-
-// A calibration on held-out parts says what happens: in these runs every order is
-// looked up, so the calls are nearly certain.
-func TestReplayOfAHabit(t *testing.T) {
-	runs := trained(40)
-	replayed := Replay(runs[:30], runs[30:], ReplayOptions{Predictor: PredictorOptions{Any: true}})
-	if got := slices.Sorted(keysOf(replayed)); !slices.Equal(got, slices.Sorted(slices.Values(Predictors()))) {
-		t.Fatalf("replayed %v", got)
-	}
-	f := Fire(replayed[PredictorDefault], Threshold(1), Gate{Open: true})
-	if f.Turns != 40 || f.Right != 20 || f.Fired != 20 {
-		t.Errorf("of 40 turns %+v", f)
-	}
-	gated := Fire(replayed[PredictorDefault], Threshold(1), Gate{})
-	if gated.Fired != 0 {
-		t.Errorf("in runs of three calls one is more than 30 %%: %+v", gated)
-	}
-}
-
-func keysOf[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
 		}
 	}
 }

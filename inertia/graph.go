@@ -17,11 +17,11 @@ const (
 	MaxOrder     = 6
 )
 
-// noneSymbol is the turn that makes no call; tools are numbered from 1, and
+// NoneSymbol is the turn that makes no call; tools are numbered from 1, and
 // startSymbol stands before the first call of a trajectory. States are the first
 // symbol of every context but the empty one.
 const (
-	noneSymbol  uint32 = 0
+	NoneSymbol  uint32 = 0
 	startSymbol uint32 = 1<<32 - 1
 )
 
@@ -219,7 +219,7 @@ func (g *Graph) Add(o *Observation) {
 	}
 	for i := range o.Decisions {
 		d := &o.Decisions[i]
-		next, n := noneSymbol, countsOf(d.Status, d.Multiple)
+		next, n := NoneSymbol, countsOf(d.Status, d.Multiple)
 		if !d.None() {
 			next = calls[d.Call]
 			g.tools[next].counts.Add(n)
@@ -409,7 +409,7 @@ func (g *Graph) bounded() *Graph {
 		}
 	}
 	for c, n := range g.cells {
-		if kept[c.node] && (c.next == noneSymbol || symbols[c.next] != 0) {
+		if kept[c.node] && (c.next == NoneSymbol || symbols[c.next] != 0) {
 			out.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
 		}
 	}

@@ -55,8 +55,8 @@ type parsed struct {
 // each of n calls would look at all before it.
 func since(n int) int { return max(0, n-bounds.LookBack) }
 
-// before returns the tools of the calls before a decision, at most bounds.LookBack of them.
-func (h *History) before(n int) []trace.Name { return h.names()[since(n):n] }
+// Before returns the tools of the calls before a decision, at most bounds.LookBack of them.
+func (h *History) Before(n int) []trace.Name { return h.names()[since(n):n] }
 
 // names returns the tools of all of the model's calls; it must not be changed.
 func (h *History) names() []trace.Name {
@@ -437,3 +437,30 @@ func sameArguments(a []argument, b map[string]string) bool {
 	}
 	return true
 }
+
+// A Run is a recorded trajectory to replay or to learn from.
+type Run struct {
+	History     *History
+	Observation *Observation
+	Task        string
+}
+
+// NewRun pairs a trajectory with what it teaches.
+func NewRun(t *trace.Trajectory, o *Observation) *Run {
+	return &Run{History: NewHistory(t), Observation: o, Task: o.Task}
+}
+
+// Fresh returns a run of the same trajectory that shares nothing that changes, for
+// another goroutine.
+func (r *Run) Fresh() *Run {
+	return &Run{History: NewHistory(r.History.t), Observation: r.Observation, Task: r.Task}
+}
+
+// SameCall reports whether call number n of the model, as a [Decision] numbers them, has
+// exactly the arguments that are filled in.
+func (h *History) SameCall(n int, f *Fill) bool {
+	return len(h.Wrong(n, f)) == 0 && len(f.Args) == len(h.arguments(h.calls[n]))
+}
+
+// Call returns call number n of the model, as a [Decision] numbers them.
+func (h *History) Call(n int) *trace.Call { return &h.t.Calls[h.calls[n]] }

@@ -42,12 +42,12 @@ func (t *tool) begin(first trace.Name) {
 // meta reports whether the node is a meta-tool that no trace calls.
 func (t *Tool) meta() bool { return t.First != noName && t.Calls == 0 }
 
-// outcome returns the symbol of what was called, 0 for a tool that is no outcome of
+// Outcome returns the symbol of what was called, 0 for a tool that is no outcome of
 // the model: one that it does not know, or only as a meta-tool.
-func (m *Model) outcome(name trace.Name) uint32 {
+func (m *Model) Outcome(name trace.Name) uint32 {
 	s := m.symbols[name]
 	if m.tools[s].meta() {
-		return noneSymbol
+		return NoneSymbol
 	}
 	return s
 }
@@ -69,7 +69,7 @@ func (p *Predictor) MetaTools(h *History, d *Decision) []Prediction {
 	if len(m.meta) == 0 {
 		return nil
 	}
-	m.Distribution(m.ContextOf(d.State, h.before(d.Before)), p.p)
+	m.Distribution(m.ContextOf(d.State, h.Before(d.Before)), p.p)
 	var out []Prediction
 	for _, s := range m.meta {
 		t := &m.tools[s]
@@ -78,7 +78,7 @@ func (p *Predictor) MetaTools(h *History, d *Decision) []Prediction {
 		}
 		first := m.symbols[t.First]
 		calls := float64(m.tools[first].Counts.Total())
-		if share := float64(t.Counts.Total()); first != noneSymbol && share > 0 && calls > 0 {
+		if share := float64(t.Counts.Total()); first != NoneSymbol && share > 0 && calls > 0 {
 			out = append(out, Prediction{s, t.Name, p.p[first] * min(share/calls, 1)})
 		}
 	}

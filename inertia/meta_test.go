@@ -47,7 +47,7 @@ func TestMetaToolsAreNodes(t *testing.T) {
 		d := h.Now()
 		predictor := NewPredictor(m, PredictorOptions{})
 		got := predictor.MetaTools(h, &d)
-		m.Distribution(m.ContextOf(d.State, h.before(d.Before)), q)
+		m.Distribution(m.ContextOf(d.State, h.Before(d.Before)), q)
 		want := q[m.Symbol(trace.Intern("a"))] * 3 / 3 // every call of a begins an occurrence
 		if len(got) != 1 || got[0].Tool.Value() != "a_then_b" || math.Abs(got[0].Probability-want) > 1e-15 {
 			t.Errorf("%s: %v, and its first call has probability %v", name, got, want)

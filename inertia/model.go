@@ -131,6 +131,9 @@ func (t *tool) node(name trace.Name) Tool {
 // Tools returns the tools that the model knows, in the order of their names.
 func (m *Model) Tools() []Tool { return m.tools[1:] }
 
+// Tool returns the tool of a symbol.
+func (m *Model) Tool(symbol uint32) *Tool { return &m.tools[symbol] }
+
 // Contexts returns how many contexts the model has, the empty one included.
 func (m *Model) Contexts() int { return len(m.backoff) }
 

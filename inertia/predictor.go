@@ -70,7 +70,7 @@ func NewPredictor(m *Model, o PredictorOptions) *Predictor {
 // Next returns the likeliest outcomes of a decision, at most n, and the
 // probability of a tool that the model does not know.
 func (p *Predictor) Next(h *History, d *Decision, n int) ([]Prediction, float64) {
-	unknown := p.model.Distribution(p.model.ContextOf(d.State, h.before(d.Before)), p.p)
+	unknown := p.model.Distribution(p.model.ContextOf(d.State, h.Before(d.Before)), p.p)
 	out := make([]Prediction, 0, n)
 	for _, s := range p.top(n) {
 		out = append(out, Prediction{s, p.model.tools[s].Name, p.p[s]})
@@ -126,14 +126,14 @@ func (p *Predictor) Fire(h *History, d *Decision) (Firing, bool) {
 // each calls do for the calls that could be made at a decision.
 func (p *Predictor) each(h *History, d *Decision, do func(Firing)) {
 	m := p.model
-	before := h.before(d.Before)
+	before := h.Before(d.Before)
 	m.Distribution(m.ContextOf(d.State, before), p.p)
 	v := h.viewAt(d)
 	for _, s := range slices.Clone(p.top(p.options.Most + 1)) {
-		if s == noneSymbol || m.tools[s].meta() || !p.allows(m.tools[s].Name) {
+		if s == NoneSymbol || m.tools[s].meta() || !p.allows(m.tools[s].Name) {
 			continue
 		}
-		fill := m.fill(v, s, &p.options.Fill)
+		fill := m.fillAs(v, s, &p.options.Fill, true)
 		if !fill.Complete || fill.Repeated && m.calibration.Examples == 0 && !p.learning {
 			continue // nothing says how often a call is repeated
 		}
@@ -183,20 +183,20 @@ func (p *Predictor) examples(h *History, to []Example) []Example {
 			continue
 		}
 		p.each(h, d, func(f Firing) {
-			to = append(to, Example{f.Features, h.right(d, p.model.tools[f.Symbol].Name, &f.Fill)})
+			to = append(to, Example{f.Features, h.Right(d, p.model.tools[f.Symbol].Name, &f.Fill)})
 		})
 	}
 	return to
 }
 
-// right reports whether the turn of d makes exactly this call.
-func (h *History) right(d *Decision, tool trace.Name, f *Fill) bool {
-	return !d.None() && !d.Multiple && d.Next == tool && len(h.wrong(d, f)) == 0 && len(f.Args) == len(h.arguments(h.calls[d.Call]))
+// Right reports whether the turn of d makes exactly this call.
+func (h *History) Right(d *Decision, tool trace.Name, f *Fill) bool {
+	return !d.None() && !d.Multiple && d.Next == tool && h.SameCall(d.Call, f)
 }
 
-// wrong returns the filled arguments that are not those of the recorded call.
-func (h *History) wrong(d *Decision, f *Fill) []Filled {
-	call := h.calls[d.Call]
+// Wrong returns the filled arguments that are not those of call number n of the model.
+func (h *History) Wrong(n int, f *Fill) []Filled {
+	call := h.calls[n]
 	var out []Filled
 	for _, a := range f.Args {
 		if h.arg(call, a.Param) != a.Value {
@@ -206,8 +206,8 @@ func (h *History) wrong(d *Decision, f *Fill) []Filled {
 	return out
 }
 
-// rank returns the place of a symbol among the outcomes, from 1.
-func rank(p []float64, symbol uint32) int {
+// RankOf returns the place of a symbol among the outcomes, from 1.
+func RankOf(p []float64, symbol uint32) int {
 	r := 1
 	for s, x := range p {
 		if c := cmp.Compare(x, p[symbol]); c > 0 || c == 0 && uint32(s) < symbol {
@@ -244,7 +244,7 @@ func (p *Predictor) Offers(h *History, d *Decision, n int) []Offer {
 	var out []Offer
 	for _, r := range ranked {
 		o := Offer{Prediction: r}
-		if r.Symbol != noneSymbol {
+		if r.Symbol != NoneSymbol {
 			o.Effect = p.model.tools[r.Symbol].Effect
 			f, ok := calls[r.Symbol]
 			o.Fill, o.Right = f.Fill, f.Score
@@ -279,6 +279,17 @@ func (h *History) Events() []Event {
 		}
 	}
 	return out
+}
+
+// Model returns the model that the predictor asks.
+func (p *Predictor) Model() *Model { return p.model }
+
+// Offer tells the predictor which tools are offered from now on, nil for all.
+func (p *Predictor) Offer(available func(tool trace.Name) bool) { p.options.Available = available }
+
+// Fill returns the call of a tool at a decision, filled in as far as it can be.
+func (p *Predictor) Fill(h *History, d *Decision, symbol uint32) Fill {
+	return p.model.fill(h.viewAt(d), symbol, &p.options.Fill)
 }
 
 // Rank returns the likeliest outcomes after calls in a state, the newest call

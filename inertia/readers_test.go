@@ -205,7 +205,7 @@ func heldOut(t *testing.T) (file, questions string, want answered) {
 		for i := range run.Observation.Decisions {
 			d := &run.Observation.Decisions[i]
 			a := asking{State: int(d.State), Calls: []string{}}
-			before := run.History.before(d.Before)
+			before := run.History.Before(d.Before)
 			for _, name := range before {
 				a.Calls = append(a.Calls, name.Value())
 			}
@@ -263,7 +263,7 @@ func askRun(run *Run, predictor *Predictor, want *answered) askedRun {
 			r.Events = append(r.Events, callEvent(&t.Calls[h.calls[calls]]))
 		}
 		asks := map[uint32]bool{m.Symbol(d.Next): true}
-		for _, p := range predictor.Rank(d.State, h.before(d.Before), 3) {
+		for _, p := range predictor.Rank(d.State, h.Before(d.Before), 3) {
 			asks[p.Symbol] = true
 		}
 		for symbol := 1; symbol < m.Alphabet(); symbol++ {

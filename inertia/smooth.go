@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/elementary"
 )
 
 // Discounts are kept within these bounds, as those of package ngram.
@@ -94,7 +96,7 @@ func (g *Graph) decay(b *compiled, halfLife float64, nodes []int, renumbered []u
 	})
 	for _, c := range all {
 		to := b.cells[nodes[c.node]][renumbered[c.next]]
-		to.weight += float64(float64(g.cells[c].Total()) * exp2(-float64(g.newest-c.period)/halfLife))
+		to.weight += float64(float64(g.cells[c].Total()) * elementary.Exp2(-float64(g.newest-c.period)/halfLife))
 	}
 }
 

@@ -255,7 +255,7 @@ func (m *Model) readTools(t *flatTable) bool {
 		m.symbols[tool.Name] = uint32(i + 1)
 	}
 	for i, symbol := range first {
-		if symbol == noneSymbol {
+		if symbol == NoneSymbol {
 			continue
 		}
 		var ok bool

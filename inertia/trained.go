@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/awo-dev/awo/internal/elementary"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -18,13 +19,13 @@ type Trained struct {
 	order int
 }
 
-// calibrationParts are the parts that tasks are dealt into for calibration.
-const calibrationParts = 5
+// CalibrationParts are the parts that tasks are dealt into for calibration.
+const CalibrationParts = 5
 
 // NewTrained returns the graph of observations, in parts.
 func NewTrained(order int, observations []*Observation, part func(task string) int) *Trained {
 	t := &Trained{order: order}
-	for range calibrationParts {
+	for range CalibrationParts {
 		t.parts = append(t.parts, NewGraph(order))
 	}
 	for _, o := range observations {
@@ -108,11 +109,11 @@ func (m *Model) bits(h *History) float64 {
 		if d.State == StateInside {
 			continue
 		}
-		outcome := m.outcome(d.Next)
-		if !d.None() && outcome == noneSymbol {
+		outcome := m.Outcome(d.Next)
+		if !d.None() && outcome == NoneSymbol {
 			outcome = unknownSymbol
 		}
-		sum -= log2(m.probability(m.ContextOf(d.State, h.before(d.Before)), outcome))
+		sum -= elementary.Log2(m.probability(m.ContextOf(d.State, h.Before(d.Before)), outcome))
 	}
 	return sum
 }
@@ -141,8 +142,17 @@ func (m *Model) Effects() Effects {
 	return func(name trace.Name) Effect { return m.tools[m.symbols[name]].Effect }
 }
 
-// Offered returns the tools that a trajectory offers.
-func Offered(t *trace.Trajectory) func(trace.Name) bool { return availableTools(t) }
+// Offered returns the tools that a trajectory offers, nil if that is not recorded.
+func Offered(t *trace.Trajectory) func(trace.Name) bool {
+	if len(t.Tools) == 0 {
+		return nil
+	}
+	offered := make(map[trace.Name]bool, len(t.Tools))
+	for i := range t.Tools {
+		offered[t.Tools[i].Name] = true
+	}
+	return func(n trace.Name) bool { return offered[n] }
+}
 
 // String returns "unknown", "reads" or "writes".
 func (e Effect) String() string { return [...]string{"unknown", "reads", "writes"}[e] }

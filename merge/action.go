@@ -28,7 +28,10 @@ type action struct {
 	label  Label
 	domain domainID
 	class  classID
-	loop   int32 // which of the loop rules of its name applies; -1 for none
+
+	domainHash, classHash uint64
+
+	loop int32 // which of the loop rules of its name applies; -1 for none
 
 	effect     rules.Effect
 	said       bool // a rule says what the effect is
@@ -77,13 +80,14 @@ func (r *Rewriter) action(s *subject, tool trace.Name, inserted, noArgs bool) *a
 	}
 	if len(found.domain) > 0 {
 		a.domainName = s.domain(found.domain)
-		a.domain = r.interns.domains.number(a.domainName)
+		a.domain, a.domainHash = r.interns.domains.number(a.domainName), domainHash(a.domainName)
 	}
 	a.barrier = s.lastMatch(found.barrier) >= 0
 	if i := s.lastMatch(found.plumbing); i >= 0 {
 		a.answer = found.plumbing[i].Answer
 	}
 	a.class = r.class(s, found)
+	a.classHash = r.interns.classes.hashes[a.class]
 	a.context = contextHash(s, found)
 	if matching := s.matching(found.insert); len(matching) > 0 && !inserted {
 		a.beside = r.beside(s, matching)

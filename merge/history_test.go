@@ -31,8 +31,10 @@ func drawAlphabet(t *rapid.T, commutes bool) *alphabet {
 		l := &action{label: Label(i), loop: -1, effect: rapid.SampledFrom([]rules.Effect{0, 0, 0, 0, 1, 2}).Draw(t, "effect")}
 		l.text = labelText{hash: hash128.Of([]byte(label)), loops: []hash128.Hash{hash128.Of([]byte(name))}}
 		l.domain = domainID(in(0, 2).Draw(t, "domain"))
+		l.domainHash = uint64(l.domain) << 40
 		if commutes {
 			l.class = a.classes.number(rapid.SampledFrom([][]int{nil, {0}, {1}, {0, 1}, {2}, {3}, {1, 2}}).Draw(t, "sides"))
+			l.classHash = a.classes.hashes[l.class]
 		}
 		if in(0, 3).Draw(t, "loop") > 0 {
 			l.loop = 0

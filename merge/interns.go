@@ -3,10 +3,21 @@ package merge
 import (
 	"fmt"
 	"slices"
+
+	"github.com/awo-dev/awo/merge/internal/hash128"
 )
 
 // domainID numbers a domain of writes; 0 is no domain.
 type domainID uint32
+
+// domainHash stands for a domain in the keys of states, which are the same in every
+// process; numbers follow from what appeared first.
+func domainHash(name string) uint64 {
+	if name == "" {
+		return 0
+	}
+	return hash128.Of([]byte(name)).Hi
+}
 
 // domains numbers the names of domains by first appearance.
 type domains struct {
@@ -31,12 +42,13 @@ type classID uint32
 // classes numbers the sets of sides and says which of them commute.
 type classes struct {
 	sides    [][]int
+	hashes   []uint64 // as domainHash
 	numbers  map[string]classID
 	commuted map[[2]classID]bool
 }
 
 func newClasses() *classes {
-	return &classes{sides: [][]int{nil}, numbers: map[string]classID{"[]": 0}, commuted: map[[2]classID]bool{}}
+	return &classes{sides: [][]int{nil}, hashes: []uint64{0}, numbers: map[string]classID{"[]": 0}, commuted: map[[2]classID]bool{}}
 }
 
 // number numbers an ascending list of sides: 2i and 2i+1 are those of the i-th
@@ -50,6 +62,7 @@ func (c *classes) number(sides []int) classID {
 	if !known {
 		id = classID(len(c.sides))
 		c.sides = append(c.sides, slices.Clone(sides))
+		c.hashes = append(c.hashes, hash128.Of([]byte(key)).Hi)
 		c.numbers[key] = id
 	}
 	return id

@@ -82,19 +82,7 @@ func (w *Walker) States() int {
 
 // Walk appends the transitions of one trajectory, a step each, to dst.
 func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
-	w.keys = w.keys[:0]
-	var key hash128.Hash
-	for i := range steps {
-		step := &steps[i]
-		if i == 0 || step.Cut {
-			w.history.reset()
-			key = w.history.key()
-		}
-		if w.enter(step.action) {
-			key = w.history.key()
-		}
-		w.keys = append(w.keys, key)
-	}
+	w.follow(steps)
 	w.states.Touch(w.keys)
 	at, last := stategraph.Root, w.root
 	barrier := false
@@ -125,6 +113,24 @@ func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
 		dst = append(dst, stategraph.Step{Label: step.action.label, To: at, Flags: flags})
 	}
 	return dst
+}
+
+// follow leaves the keys of the states that the steps lead to in w.keys. They are the
+// same in every process.
+func (w *Walker) follow(steps []Step) {
+	w.keys = w.keys[:0]
+	var key hash128.Hash
+	for i := range steps {
+		step := &steps[i]
+		if i == 0 || step.Cut {
+			w.history.reset()
+			key = w.history.key()
+		}
+		if w.enter(step.action) {
+			key = w.history.key()
+		}
+		w.keys = append(w.keys, key)
+	}
 }
 
 // state returns the state of a key, false if there is no room for it.
@@ -173,7 +179,12 @@ func (w *Walker) enter(a *action) bool {
 	entry := w.inContext(a, a.form(w.history.variant).hash)
 	// What a write depends on is part of its action: the same label may be of
 	// another domain elsewhere, if rules look at what the label does not hold.
-	entry.Hi ^= uint64(key.domain)<<32 | uint64(key.class)
+	if key.domain != 0 {
+		entry.Hi ^= a.domainHash
+	}
+	if key.class != 0 {
+		entry.Lo ^= a.classHash
+	}
 	return w.history.write(a, key, entry)
 }
 

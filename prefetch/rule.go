@@ -145,11 +145,23 @@ func (s *Set) reads(tool string) bool {
 type Call struct {
 	Tool      string
 	Arguments trace.Value // an object
+
+	key string // what Key returns; "" if it is worked out each time
 }
 
 // Key is what calls that ask for the same have in common.
 func (c Call) Key() string {
+	if c.key != "" {
+		return c.key
+	}
 	return string(c.Arguments.AppendCanonical(append([]byte(c.Tool), 0)))
+}
+
+// Keyed returns the same call, of which Key is worked out now and not each time; tool and
+// arguments must not be changed any more.
+func (c Call) Keyed() Call {
+	c.key = c.Key()
+	return c
 }
 
 // Offer is a call that an answer makes possible by a rule.
@@ -209,7 +221,7 @@ func (r *Rule) offer(out []Offer, arguments trace.Value, result, element, value 
 		}
 		members = append(members, trace.Member{Name: o.Argument, Value: v})
 	}
-	return append(out, Offer{Call{r.Target.Tool, trace.NewObject(members...)}, n})
+	return append(out, Offer{Call{Tool: r.Target.Tool, Arguments: trace.NewObject(members...)}, n})
 }
 
 // isValue reports whether a node is worth asking a tool about.

@@ -19,7 +19,7 @@ type Read struct {
 // Session follows one run of an agent. It is not safe for concurrent use.
 type Session struct {
 	set      *Set
-	bySource map[string][]int
+	bySource map[string][]int // rules, by tool
 
 	asked  map[string]bool  // calls that were made, by the agent or ahead of it
 	fresh  map[string]fresh // what was read ahead since the last change, and not yet asked for
@@ -33,16 +33,30 @@ type fresh struct{ rule, level int }
 
 // NewSession returns the session of a run that begins. The set is not changed, and must
 // not change.
-func NewSession(set *Set) *Session {
-	s := &Session{set: set, bySource: map[string][]int{}, asked: map[string]bool{}, fresh: map[string]fresh{}, called: map[string]bool{}}
+func NewSession(set *Set) *Session { return NewSessions(set).Session() }
+
+// Sessions are those of one set of rules. They may begin in several goroutines.
+type Sessions struct {
+	set      *Set
+	bySource map[string][]int // rules, by tool
+}
+
+// NewSessions checks a set for many runs. It is not changed, and must not change.
+func NewSessions(set *Set) *Sessions {
+	all := &Sessions{set: set, bySource: map[string][]int{}}
 	if set.Check() != nil {
-		return s // without rules nothing is read ahead
+		return all // without rules nothing is read ahead
 	}
 	for i := range set.Rules {
 		tool := set.Rules[i].Source.Tool
-		s.bySource[tool] = append(s.bySource[tool], i)
+		all.bySource[tool] = append(all.bySource[tool], i)
 	}
-	return s
+	return all
+}
+
+// Session returns the session of a run that begins.
+func (a *Sessions) Session() *Session {
+	return &Session{set: a.set, bySource: a.bySource, asked: map[string]bool{}, fresh: map[string]fresh{}, called: map[string]bool{}}
 }
 
 // Has returns by which rule and at what level the call's answer was read ahead, and
@@ -130,13 +144,14 @@ func (s *Session) follow(a Answer, level int, again, failed bool) []Read {
 			if r.MaxElements > 0 && o.Element >= r.MaxElements || s.budget == 0 {
 				break
 			}
-			key := o.Key()
+			call := o.Call.Keyed()
+			key := call.Key()
 			if !s.know(key) {
 				continue
 			}
 			s.budget--
 			s.fresh[key] = fresh{i, level}
-			out = append(out, Read{o.Call, i, level})
+			out = append(out, Read{call, i, level})
 		}
 	}
 	return out

@@ -146,7 +146,7 @@ func TestRandomSequences(t *testing.T) {
 					write(&calls[r.IntN(len(calls))])
 				}
 			default: // the agent wants to know something, and asks if it was not told
-				c := Call{tools[r.IntN(len(tools))], trace.NewObject(trace.Member{Name: "id", Value: trace.NewString(fmt.Sprint("v", r.IntN(9)))})}
+				c := Call{Tool: tools[r.IntN(len(tools))], Arguments: trace.NewObject(trace.Member{Name: "id", Value: trace.NewString(fmt.Sprint("v", r.IntN(9)))})}
 				if len(known) > 0 && r.IntN(2) == 0 {
 					c = known[r.IntN(len(known))]
 				}

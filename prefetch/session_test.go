@@ -49,7 +49,7 @@ func calls(reads []Read) string {
 
 func TestSession(t *testing.T) {
 	s := NewSession(shop(t))
-	first := Call{"customer", value(t, `{"token":"t"}`)}
+	first := Call{Tool: "customer", Arguments: value(t, `{"token":"t"}`)}
 	s.Begin(first)
 	reads := s.Answered(Answer{Call: first, Result: value(t, customer)})
 	if got, want := calls(reads), `order{"id":"a","shop":1,"token":"t"}/1 order{"id":"b","shop":2,"token":"t"}/1 `; got != want {
@@ -68,7 +68,7 @@ func TestSession(t *testing.T) {
 	if _, _, is := s.Take(second[0].Call); is {
 		t.Error("an answer is taken twice")
 	}
-	if stale := s.Begin(Call{"cancel", value(t, `{}`)}); stale != 2 {
+	if stale := s.Begin(Call{Tool: "cancel", Arguments: value(t, `{}`)}); stale != 2 {
 		t.Errorf("%d answers are stale, want 2", stale)
 	}
 	if _, _, is := s.Has(reads[0].Call); is {
@@ -81,7 +81,7 @@ func TestSession(t *testing.T) {
 
 func TestFailedAnswersLeadToNothing(t *testing.T) {
 	s := NewSession(shop(t))
-	first := Call{"customer", value(t, `{"token":"t"}`)}
+	first := Call{Tool: "customer", Arguments: value(t, `{"token":"t"}`)}
 	if reads := s.Answered(Answer{Call: first, Result: value(t, customer), Failed: true}); len(reads) != 0 {
 		t.Errorf("reads %s", calls(reads))
 	}
@@ -94,7 +94,7 @@ func TestReadsAreBounded(t *testing.T) {
 	for i := range 10 * MaxReads {
 		text += fmt.Sprintf(`,{"id":"o%d","shop":%d}`, i, i)
 	}
-	call := Call{"customer", value(t, `{"token":"t"}`)}
+	call := Call{Tool: "customer", Arguments: value(t, `{"token":"t"}`)}
 	if reads := NewSession(set).Answered(Answer{Call: call, Result: value(t, `{"orders":[`+text[1:]+`]}`)}); len(reads) != MaxReads {
 		t.Errorf("%d reads, want %d", len(reads), MaxReads)
 	}

@@ -25,7 +25,7 @@ import (
 // length, lists behind the number of their elements and in ascending order.
 const (
 	magic      = "\x89awosum\n"
-	version    = 2
+	version    = 3
 	headerSize = 56
 )
 
@@ -43,6 +43,7 @@ func (s *Summary) Append(dst []byte) []byte {
 	dst = s.appendSums(dst)
 	dst = s.appendRows(dst)
 	dst = s.appendUsage(dst)
+	dst = s.named.append(dst)
 	binary.LittleEndian.PutUint64(dst[start+16:], uint64(len(dst)-start+sha256.Size))
 	sum := sha256.Sum256(dst[start:])
 	return append(dst, sum[:]...)
@@ -116,6 +117,7 @@ func Read(file string, data []byte) (*Summary, error) {
 	s.readSums(d)
 	s.readRows(d)
 	s.readUsage(d)
+	s.readNamed(d)
 	if len(d.data) > 0 {
 		d.fail("its end")
 	}

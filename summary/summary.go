@@ -10,12 +10,16 @@
 //   - sums: the tally of what came in, the figures of each tool, the distributions of
 //     times and sizes as completeness.Distribution keeps them, rework with its turns and
 //     tokens, problems by code, recorded usage by model, day, agent, outcome and tool;
+//   - sums and sets by name, which others count beside it (AddN, Different): of a set the
+//     smallest hashes are kept, so that up to MaxDistinct different things are counted
+//     exactly, and more within DistinctError;
 //   - the set of inputs by their SHA-256, and the options under which all was counted.
 //
 // Merging unites the multisets and adds the sums, so it is associative and commutative,
 // and a summary of no trajectory is neutral. Encoding sorts everything by content, so
 // equal summaries have equal bytes. Nothing of the rows and sums is sampled or
-// estimated. What is left out altogether: arguments, results, texts, times, files, ids;
+// estimated; of sets it is what is beyond MaxDistinct, and the smallest hashes of a union
+// are the smallest of those of its parts. What is left out altogether: arguments, results, texts, times, files, ids;
 // and tasks are kept as 128 bits of the SHA-256 of their names.
 //
 // Memory, and the file, grow with the different rows, that is with tasks and habits and
@@ -120,6 +124,7 @@ type Summary struct {
 	profile completeness.Profile
 	rework  map[reworkKey]*Rework
 	usage   Usage
+	named   named
 
 	tools     table
 	sequences table // tool numbers as varints
@@ -236,6 +241,7 @@ func (s *Summary) Merge(o *Summary, overlap bool) error {
 		s.reworkAt(k).add(r)
 	}
 	s.usage.merge(&o.usage)
+	s.mergeNamed(o)
 	tools := make([]uint32, len(o.tools.values))
 	for i, name := range o.tools.values {
 		tools[i] = s.tools.add(name)

@@ -42,6 +42,7 @@ type group struct {
 	source  int       // that the first fragment came from
 	pos     diag.Pos  // of the first fragment
 	size    int64     // of all Data
+	parts   int       // how many
 	first   int       // the group that this one is part of; itself if of none
 	divided *division // nil if it was not
 }
@@ -50,6 +51,7 @@ type group struct {
 type division struct {
 	groups int
 	size   int64
+	parts  int
 }
 
 // part is a fragment in the order in which it is wanted.
@@ -102,6 +104,7 @@ func (a *assembler) add(format *Format, source int, f Fragment) error {
 	if g.size > a.limit {
 		return nil // it will be reported and not be read, so nothing more is kept
 	}
+	g.parts++
 	a.seq++
 	return a.put(part{group: n, order: f.Order, seq: a.seq, pos: f.Pos, data: f.Data})
 }
@@ -135,6 +138,7 @@ func (a *assembler) settle() {
 		g.first = a.groups[g.first].first // which is before it and has found its own
 		whole[g.first].groups++
 		whole[g.first].size += g.size
+		whole[g.first].parts += g.parts
 	}
 	for i := len(a.groups) - 1; i >= 0; i-- {
 		g := &a.groups[i]
@@ -142,7 +146,7 @@ func (a *assembler) settle() {
 		case all.groups == 1:
 		case all.size <= a.limit:
 			a.united = true
-			a.groups[g.first].size = all.size
+			a.groups[g.first].size, a.groups[g.first].parts = all.size, all.parts
 		case g.first == i:
 			g.divided = all
 		default:
@@ -296,6 +300,9 @@ func (a *assembler) assemblies() iter.Seq[assembly] {
 			}
 			if !pass(p.group) {
 				return
+			}
+			if parts == nil {
+				parts = make([]Fragment, 0, a.groups[p.group].parts)
 			}
 			parts = append(parts, Fragment{Key: a.groups[p.group].key, Order: p.order, Data: p.data, Pos: p.pos})
 		}

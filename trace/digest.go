@@ -49,6 +49,9 @@ func (d *Digest) Add(t *Trajectory) *Trajectory {
 			size += int(unsafe.Sizeof(ToolDef{})) + len(tools[i].Description.Data) + len(tools[i].Input.Data) + len(tools[i].Output.Data) + len(tools[i].Annotations.Data)
 		}
 	}
+	if t.Ref.source == 0 && t.Ref.part > 0 {
+		size /= assembledShare
+	}
 	if d.full = !d.take(size); d.full {
 		return t
 	}
@@ -66,6 +69,11 @@ func (t *Trajectory) again() *Trajectory {
 	out.Calls = slices.Clone(t.Calls)
 	return &out
 }
+
+// assembledShare is how much less room the second and further trajectories count for that
+// are put together from the same records: each reading would put all of them together anew, which
+// takes many times as long as reading, and has the records in memory anyway.
+const assembledShare = 3
 
 // toolListsKept is how many lists of definitions copies share; others have one of their
 // own.
@@ -150,20 +158,76 @@ func (t *Trajectory) Recall() {
 	}
 }
 
+// RecallFrom is Recall for a trajectory of which much was worked out when it was read
+// before: memory is asked for that once, when the first of it is wanted.
+func (t *Trajectory) RecallFrom(memory Memory) {
+	t.Recall()
+	t.kept.memory = memory
+}
+
+// Memory is what was worked out of a trajectory in an earlier reading.
+type Memory interface {
+	// Recall returns the values of the calls, and what was remembered under a key; false
+	// if that is lost.
+	Recall() (values []CallValues, key, value any, ok bool)
+}
+
+// CallValues are the arguments and the result of a call as Call.ArgsValue and
+// Call.ResultValue return them, nil for what is not known.
+type CallValues struct{ Args, Result *Parsed }
+
+// Parsed is a value, and whether it is what was asked for.
+type Parsed struct {
+	Value Value
+	OK    bool
+}
+
+// Known returns what is remembered of the values of a call.
+func (c *Call) Known() CallValues {
+	if c.kept == nil {
+		return CallValues{}
+	}
+	return CallValues{c.kept.args.value.Load(), c.kept.result.value.Load()}
+}
+
+// recall asks the memory, if there is one and it was not asked.
+func (k *keptTrajectory) recall() {
+	if k.memory == nil {
+		return
+	}
+	k.asked.Do(func() {
+		values, key, value, ok := k.memory.Recall()
+		if !ok || len(values) != len(k.calls) {
+			return
+		}
+		for i := range values {
+			if v := values[i].Args; v != nil {
+				k.calls[i].args.value.CompareAndSwap(nil, v)
+			}
+			if v := values[i].Result; v != nil {
+				k.calls[i].result.value.CompareAndSwap(nil, v)
+			}
+		}
+		k.mutex.Lock()
+		defer k.mutex.Unlock()
+		k.known = map[any]any{key: value}
+	})
+}
+
 // keep lets t remember what is worked out of it, as far as d has room.
 func (t *Trajectory) keep(d *Digest) {
 	calls := make([]keptCall, len(t.Calls))
+	t.kept = &keptTrajectory{digest: d, calls: calls, messages: t.Messages, turns: t.Turns, tools: t.Tools}
 	for i := range calls {
 		c, k := &t.Calls[i], &calls[i]
-		k.digest, k.tool, k.turn, k.origin, k.hasResult, k.args.raw, k.result.raw = d, c.Tool, c.Turn, c.Origin, c.HasResult, c.Args, c.Result
+		k.of, k.tool, k.turn, k.origin, k.hasResult, k.args.raw, k.result.raw = t.kept, c.Tool, c.Turn, c.Origin, c.HasResult, c.Args, c.Result
 		c.kept = k
 	}
-	t.kept = &keptTrajectory{digest: d, calls: calls, messages: t.Messages, turns: t.Turns, tools: t.Tools}
 }
 
 // keptCall is a call as it was, and its values once they have been parsed.
 type keptCall struct {
-	digest       *Digest
+	of           *keptTrajectory
 	tool         Name
 	turn         int
 	origin       Origin
@@ -173,25 +237,25 @@ type keptCall struct {
 
 type keptValue struct {
 	raw   Raw // that it is of
-	value atomic.Pointer[parsedValue]
+	value atomic.Pointer[Parsed]
 }
 
-type parsedValue struct {
-	value Value
-	ok    bool
-}
-
-// of returns the value of raw, which parse parses.
-func (k *keptValue) of(d *Digest, raw Raw, parse func() (Value, bool)) (Value, bool) {
+// of returns the value of raw, which parse parses; it is one of a trajectory.
+func (k *keptValue) of(t *keptTrajectory, raw Raw, parse func() (Value, bool)) (Value, bool) {
 	if !k.raw.is(raw) {
 		return parse()
 	}
-	if known := k.value.Load(); known != nil {
-		return known.value, known.ok
+	known := k.value.Load()
+	if known == nil {
+		t.recall()
+		known = k.value.Load()
+	}
+	if known != nil {
+		return known.Value, known.OK
 	}
 	value, ok := parse()
-	if d.take(value.size()) {
-		k.value.Store(&parsedValue{value, ok})
+	if t.digest == nil || t.digest.take(value.size()) {
+		k.value.Store(&Parsed{value, ok})
 	}
 	return value, ok
 }
@@ -225,6 +289,9 @@ type keptTrajectory struct {
 
 	mutex sync.Mutex
 	known map[any]any
+
+	memory Memory // of an earlier reading; nil if there was none
+	asked  sync.Once
 }
 
 // Remember returns what was worked out of the trajectory under a key. The first time, and
@@ -237,6 +304,7 @@ func (t *Trajectory) Remember(key any, work func() (value any, size int)) any {
 		value, _ := work()
 		return value
 	}
+	k.recall()
 	k.mutex.Lock()
 	value, is := k.known[key]
 	k.mutex.Unlock()
@@ -278,6 +346,7 @@ func (t *Trajectory) Remembered(key any) any {
 	if k == nil || !k.is(t) {
 		return nil
 	}
+	k.recall()
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	return k.known[key]

@@ -225,3 +225,95 @@ func discard(f *os.File) error {
 	}
 	return nil
 }
+
+// Blocks keeps pieces of bytes by number: the first in memory, as far as its room reaches,
+// the others in a temporary file that is gone when the program is. Its zero value has no
+// room in memory, and its file is in the folder of the system. Add is for one goroutine, and
+// has to have ended before At, which is for several.
+type Blocks struct {
+	Folder string // of the file; "" for the system's
+	Room   int64  // bytes in memory
+	Most   int64  // bytes in all
+
+	kept [][]byte
+	ends []int64 // in the file, of those behind kept
+	file *os.File
+	out  *bufio.Writer
+}
+
+// Add keeps a block, which nobody changes any more. It reports whether there was room; once
+// there was none, nothing is kept any more.
+func (b *Blocks) Add(block []byte) bool {
+	size := int64(len(block))
+	if b.Most -= size; b.Most < 0 {
+		b.Most = -1
+		return false
+	}
+	if b.Room -= size; b.Room >= 0 && b.file == nil {
+		b.kept = append(b.kept, block)
+		return true
+	}
+	if b.file == nil {
+		var err error
+		if b.file, err = scratchFile(b.Folder); err != nil {
+			b.Most = -1
+			return false
+		}
+		b.out = bufio.NewWriterSize(b.file, runBuffer)
+	}
+	if _, err := b.out.Write(block); err != nil {
+		b.Most = -1
+		return false
+	}
+	b.ends = append(b.ends, b.begin(len(b.ends))+size)
+	return true
+}
+
+// Flush ends adding. It reports whether what was added can be read.
+func (b *Blocks) Flush() bool {
+	if b.out == nil {
+		return true
+	}
+	ok := b.out.Flush() == nil
+	b.out = nil
+	return ok
+}
+
+// begin returns where a block begins in the file.
+func (b *Blocks) begin(i int) int64 {
+	if i == 0 {
+		return 0
+	}
+	return b.ends[i-1]
+}
+
+// Len returns how many blocks are kept.
+func (b *Blocks) Len() int { return len(b.kept) + len(b.ends) }
+
+// At returns a block, which nobody may change; nil if it cannot be read.
+func (b *Blocks) At(i int) []byte {
+	if i < len(b.kept) {
+		return b.kept[i]
+	}
+	i -= len(b.kept)
+	if i >= len(b.ends) {
+		return nil
+	}
+	start := b.begin(i)
+	block := make([]byte, b.ends[i]-start)
+	if _, err := b.file.ReadAt(block, start); err != nil {
+		return nil
+	}
+	return block
+}
+
+// Close gives up what is kept.
+func (b *Blocks) Close() error {
+	b.kept, b.ends = nil, nil
+	if b.file == nil {
+		return nil
+	}
+	file := b.file
+	b.file = nil
+	return discard(file)
+}

@@ -36,7 +36,17 @@ type used struct {
 	name, text string // the value that it stands in, and the member that this is
 	first      int    // the place where it is first known; -1 for nowhere
 	last       int    // the call at which it was used last
+	credential answer // whether text looks like a credential, at the first word of it
 }
+
+// answer is a yes or a no, once it was asked for.
+type answer uint8
+
+const (
+	notAsked answer = iota
+	no
+	yes
+)
 
 // New returns the uses of t, whose arguments args returns.
 func New(t *trace.Trajectory, args func(call int) *trace.Value) *Uses {
@@ -75,18 +85,20 @@ func (u *Uses) Last(call int, result *trace.Value, before int, told Words) (last
 	last, credential = -1, -1
 	list := u.usedOf(call, result)
 	for i := 0; i < len(list); {
-		name, text := list[i].name, list[i].text
-		isSecret, asked := false, false
+		name, text, value := list[i].name, list[i].text, &list[i]
 		for ; i < len(list) && list[i].name == name && list[i].text == text; i++ {
 			w := &list[i]
 			if _, is := told[w.word]; is || w.last <= credential || w.first >= 0 && w.first <= place(before, false) {
 				continue
 			}
 			last = max(last, w.last)
-			if !asked {
-				isSecret, asked = secret.LooksLike(name, text), true
+			if value.credential == notAsked {
+				value.credential = no
+				if secret.LooksLike(name, text) {
+					value.credential = yes
+				}
 			}
-			if isSecret {
+			if value.credential == yes {
 				credential = w.last
 			}
 		}
@@ -115,7 +127,7 @@ func (u *Uses) usedOf(call int, result *trace.Value) []used {
 			if !known {
 				first = -1
 			}
-			list = append(list, used{word, name, text, first, at})
+			list = append(list, used{word: word, name: name, text: text, first: first, last: at})
 		}
 	}
 	u.found[call] = list

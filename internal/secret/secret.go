@@ -6,9 +6,11 @@
 package secret
 
 import (
+	"bytes"
 	"regexp"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // secretName matches names of arguments that hold credentials.
@@ -23,12 +25,73 @@ var secretText = regexp.MustCompile(`(?i)^(bearer|basic) |^eyj[a-z0-9_-]{8,}\.|^
 // long word of mixed characters that nobody would type. name is the name of the
 // argument, or the last name of its path.
 func LooksLike(name, text string) bool {
-	return secretName.MatchString(name) || HasForm(text)
+	return mayBeSecretName(name) && secretName.MatchString(name) || HasForm(text)
+}
+
+// nameParts are pieces one of which is in every name that secretName matches, if all of
+// it is ASCII.
+var nameParts = [...]string{
+	"pass", "secret", "token", "key", "auth", "cookie", "credential", "session", "bearer", "signature", "otp", "pin",
+	"cvv", "cvc", "code", "ssn", "iban", "number",
+}
+
+// mayBeSecretName reports whether secretName has to be asked: it takes ten times as long.
+func mayBeSecretName(name string) bool {
+	const longest = 64
+	var buffer [longest]byte
+	if len(name) > longest {
+		return true
+	}
+	for i := range len(name) {
+		if name[i] >= utf8.RuneSelf {
+			return true // letters beyond ASCII may stand for others
+		}
+		buffer[i] = lower(name[i])
+	}
+	for _, part := range nameParts {
+		if bytes.Contains(buffer[:len(name)], []byte(part)) {
+			return true
+		}
+	}
+	return false
+}
+
+func lower(b byte) byte {
+	if 'A' <= b && b <= 'Z' {
+		b += 'a' - 'A'
+	}
+	return b
+}
+
+// textBeginnings are what texts begin with, in small letters, that secretText matches by
+// their beginning.
+var textBeginnings = [...]string{
+	"bearer ", "basic ", "eyj", "sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat-",
+	"xox", "akia", "asia", "aiza", "redacted-",
+}
+
+// mayBeSecretText reports whether secretText has to be asked.
+func mayBeSecretText(text string) bool {
+	const longest = len("github_pat_")
+	var buffer [longest]byte
+	begin := buffer[:min(len(text), longest)]
+	for i := range begin {
+		if text[i] >= utf8.RuneSelf {
+			return true // letters beyond ASCII may stand for others
+		}
+		begin[i] = lower(text[i])
+	}
+	for _, with := range textBeginnings {
+		if len(begin) >= len(with) && string(begin[:len(with)]) == with {
+			return true
+		}
+	}
+	return strings.Contains(text, "-----") || strings.Contains(text, "://")
 }
 
 // HasForm reports whether a text has the form of a credential, whatever it is called.
 func HasForm(text string) bool {
-	return secretText.MatchString(text) || len(text) >= 16 && looksRandom(text)
+	return mayBeSecretText(text) && secretText.MatchString(text) || len(text) >= 16 && looksRandom(text)
 }
 
 // looksRandom reports whether a text is one word in which letters and digits

@@ -1,6 +1,11 @@
 package secret
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
 
 func TestLooksLike(t *testing.T) {
 	for _, test := range []struct {
@@ -40,4 +45,27 @@ func TestLooksLike(t *testing.T) {
 			t.Errorf("%s=%s: %t", test.name, test.text, got)
 		}
 	}
+}
+
+// What is asked before the regular expressions leaves out nothing that they match.
+func TestMayBe(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.SampledFrom(append(append([]string{
+			"-----BEGIN ", "eyJhbGciOiJIUzI1NiJ9.", "sk-12345678", "pk_abcdefgh", "ghp_0123456789abcdef", "glpat-", "xoxb-", "AKIA0123456789ab",
+			"aizaABCDEFGHIJKLMNOPQRST", "redacted-0123456789abcdef", "a://u:p@h", "Bearer x", "basic x", "\u212aey", "pa\u017f\u017f", "_", "-", ".", " ", "x",
+		}, nameParts[:]...), textBeginnings[:]...))
+		text := ""
+		for range rapid.IntRange(1, 4).Draw(t, "pieces") {
+			text += piece.Draw(t, "piece")
+		}
+		if rapid.Bool().Draw(t, "capitals") {
+			text = strings.ToUpper(text)
+		}
+		if secretName.MatchString(text) && !mayBeSecretName(text) {
+			t.Errorf("the name %q is not looked at", text)
+		}
+		if secretText.MatchString(text) && !mayBeSecretText(text) {
+			t.Errorf("the text %q is not looked at", text)
+		}
+	})
 }

@@ -50,17 +50,12 @@ const maxObserved = 2000
 // seed. Memory is O(candidates), and what is kept of values is one for each
 // argument. Observe may be called from several goroutines, Add by one.
 type Binder struct {
-	merged  *merge.Merged
-	set     *dataflow.Set
+	*Planner
 	options Options
-	enums   dataflow.Enums
-	params  map[dataflow.Slot]*dataflow.ParamSources
 	plans   []*plan
 	seen    []*planSeen
 	wants   []want  // in order of trajectories
 	from    []int32 // by trajectory: its first want; one more for the end
-
-	collector dataflow.Collector
 }
 
 // want is an occurrence that is looked at.
@@ -69,21 +64,16 @@ type want struct{ plan, occurrence int32 }
 // New returns a binder for candidates of a merged graph, with the links of
 // the same trajectories and how they were judged.
 func New(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment, candidates []*candidate.Candidate, o Options) *Binder {
-	b := &Binder{merged: m, set: set, options: o, params: map[dataflow.Slot]*dataflow.ParamSources{}}
-	schemas := map[trace.Name]trace.Value{}
-	for _, t := range m.Catalog.Tools() {
-		if t.Definition.Known {
-			schemas[t.Name] = t.Definition.Input
-		}
-	}
-	b.enums = dataflow.EnumsIn(schemas)
-	for i := range set.Params {
-		b.params[set.Params[i].Param] = &set.Params[i]
-	}
-	planner := newPlanner(m, set, judgments, o.Reads)
+	return NewPlanner(m, set, judgments, o.Reads).Binder(candidates, o)
+}
+
+// Binder returns a binder for candidates; o.Reads is that of the planner. What binders of
+// one planner see alike in a View is worked out once.
+func (p *Planner) Binder(candidates []*candidate.Candidate, o Options) *Binder {
+	b := &Binder{Planner: p, options: o}
 	var wants []want
 	for i, c := range candidates {
-		b.plans = append(b.plans, planner.plan(c))
+		b.plans = append(b.plans, p.plan(c))
 		b.seen = append(b.seen, newPlanSeen(b.plans[i]))
 		for _, n := range sampled(len(c.Occurrences), i) {
 			wants = append(wants, want{int32(i), int32(n)})

@@ -167,6 +167,9 @@ type keySought struct {
 // findKeys finds out when the keys of all occurrences were known, in one reading
 // of the trajectory.
 func (v *viewer) findKeys() {
+	if len(v.keys) == 0 {
+		return
+	}
 	values := make([]trace.Value, len(v.keys))
 	for i := range v.keys {
 		values[i] = v.keys[i].open.key

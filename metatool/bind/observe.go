@@ -2,6 +2,7 @@ package bind
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"sort"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/dataflow/uses"
+	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/trace"
 )
@@ -86,7 +88,15 @@ func (b *Binder) Observe(i int, view *View) *Observation {
 	out := &Observation{trajectory: i, task: view.t.TaskKey()}
 	v := &viewer{View: view, b: b}
 	for _, w := range b.wantsOf(i) {
-		out.occurrences = append(out.occurrences, v.occurrence(int(w.plan), &b.plans[w.plan].candidate.Occurrences[w.occurrence]))
+		at := &b.plans[w.plan].candidate.Occurrences[w.occurrence]
+		key := looked{b.Planner, b.plans[w.plan].looks, at.First, counts(at)}
+		seen, known := view.seen[key]
+		if !known {
+			seen = v.occurrence(int(w.plan), at)
+			view.seen[key] = seen
+		}
+		seen.plan = int(w.plan)
+		out.occurrences = append(out.occurrences, seen)
 	}
 	v.findKeys()
 	return out
@@ -102,10 +112,30 @@ type View struct {
 	taken   [][2]int
 	takenBy *dataflow.Set
 	words   *uses.Uses // nil until asked for
+	seen    map[looked]occurrenceSeen
+}
+
+// looked is what was looked at: an occurrence by plans of a planner that look at the same.
+type looked struct {
+	planner *Planner
+	looks   int
+	first   merge.Place
+	counts  string
+}
+
+// counts returns what tells occurrences apart that begin at one place.
+func counts(o *candidate.Occurrence) string {
+	var key []byte
+	for _, n := range o.Counts {
+		key = binary.AppendUvarint(key, uint64(n))
+	}
+	return string(key)
 }
 
 // NewView returns the view of a trajectory, of which f must be the flow.
-func NewView(t *trace.Trajectory, f *dataflow.Flow) *View { return &View{t: t, f: f} }
+func NewView(t *trace.Trajectory, f *dataflow.Flow) *View {
+	return &View{t: t, f: f, seen: map[looked]occurrenceSeen{}}
+}
 
 // viewer is the look of one binder.
 type viewer struct {

@@ -2,6 +2,7 @@ package bind
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 type plan struct {
 	candidate *candidate.Candidate
 	steps     []planStep
+	looks     int // the same for plans of one Planner that look at the same in an occurrence
 }
 
 // planStep is a step of a candidate, and from where its arguments could come.
@@ -109,17 +111,41 @@ const (
 	maxArguments = 200
 )
 
-// planner makes plans.
-type planner struct {
+// Planner makes plans for candidates of one merged graph. It is used by one goroutine; its
+// binders may observe in several.
+type Planner struct {
 	merged  *merge.Merged
 	set     *dataflow.Set
+	enums   dataflow.Enums
+	params  map[dataflow.Slot]*dataflow.ParamSources
 	byParam map[dataflow.Slot][]*dataflow.Judgment
 	byTool  map[trace.Name][]dataflow.Slot // parameters with a judgment
 	reads   func(trace.Name) bool          // nil for none
+
+	known map[string]*plan // by what a plan looks at: the first that looks at it
+	links map[*dataflow.Link]uint64
+
+	collector dataflow.Collector
 }
 
-func newPlanner(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment, reads func(trace.Name) bool) *planner {
-	p := &planner{merged: m, set: set, byParam: map[dataflow.Slot][]*dataflow.Judgment{}, byTool: map[trace.Name][]dataflow.Slot{}, reads: reads}
+// NewPlanner returns a planner for a merged graph, with the links of the same trajectories
+// and how they were judged. reads are tools that are taken to read only, beside those of
+// which the rules say so; nil for none.
+func NewPlanner(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgment, reads func(trace.Name) bool) *Planner {
+	p := &Planner{
+		merged: m, set: set, params: map[dataflow.Slot]*dataflow.ParamSources{},
+		byParam: map[dataflow.Slot][]*dataflow.Judgment{}, byTool: map[trace.Name][]dataflow.Slot{}, reads: reads, known: map[string]*plan{}, links: map[*dataflow.Link]uint64{},
+	}
+	schemas := map[trace.Name]trace.Value{}
+	for _, t := range m.Catalog.Tools() {
+		if t.Definition.Known {
+			schemas[t.Name] = t.Definition.Input
+		}
+	}
+	p.enums = dataflow.EnumsIn(schemas)
+	for i := range set.Params {
+		p.params[set.Params[i].Param] = &set.Params[i]
+	}
 	for i := range judgments {
 		to := judgments[i].Link.To
 		if p.byParam[to] == nil {
@@ -130,16 +156,67 @@ func newPlanner(m *merge.Merged, set *dataflow.Set, judgments []dataflow.Judgmen
 	return p
 }
 
-func (p *planner) plan(c *candidate.Candidate) *plan {
-	out := &plan{candidate: c, steps: make([]planStep, c.Len())}
+func (p *Planner) plan(c *candidate.Candidate) *plan {
+	out := &plan{candidate: c}
+	key := p.looksKey(c)
+	if same := p.known[key]; same != nil {
+		out.looks, out.steps = same.looks, slices.Clone(same.steps)
+	} else {
+		out.looks = len(p.known)
+		p.known[key] = out
+		p.steps(out)
+	}
 	for i := range out.steps {
 		s := &out.steps[i]
-		s.readOnly, s.idempotent, s.plumbing = true, true, true
+		s.readOnly, s.assumed, s.idempotent, s.plumbing, s.kept = true, false, true, true, false
+		if c.Pattern == nil {
+			p.effects(s, c.Labels[i])
+		}
+	}
+	if c.Pattern != nil {
+		p.patternEffects(out)
+	}
+	return out
+}
+
+// looksKey returns what the same is looked at for in occurrences.
+func (p *Planner) looksKey(c *candidate.Candidate) string {
+	key := binary.AppendUvarint(nil, uint64(len(c.Labels)))
+	for _, l := range c.Labels {
+		key = binary.AppendUvarint(key, uint64(l))
+	}
+	for i := range c.Pattern {
+		s := &c.Pattern[i]
+		key = append(append(key, s.Tool.Value()...), 0)
+		key = append(append(key, s.Name...), 0)
+		if s.Each != nil {
+			key = binary.AppendVarint(binary.AppendUvarint(key, p.number(s.Each)), int64(s.From))
+		}
+		key = append(key, 0)
+	}
+	return string(key)
+}
+
+// number numbers links from 1.
+func (p *Planner) number(link *dataflow.Link) uint64 {
+	n, known := p.links[link]
+	if !known {
+		n = uint64(len(p.links) + 1)
+		p.links[link] = n
+	}
+	return n
+}
+
+// steps fills in what is looked at in the steps, but for their effects.
+func (p *Planner) steps(out *plan) {
+	c := out.candidate
+	out.steps = make([]planStep, c.Len())
+	for i := range out.steps {
+		s := &out.steps[i]
 		if c.Pattern == nil {
 			tool, sole := p.merged.Labels.Tool(c.Labels[i])
 			s.tool, s.several = tool, !sole
 			s.name = p.merged.Labels.Name(c.Labels[i])
-			p.effects(s, c.Labels[i])
 			continue
 		}
 		s.tool, s.name = c.Pattern[i].Tool, c.Pattern[i].Name
@@ -148,16 +225,12 @@ func (p *planner) plan(c *candidate.Candidate) *plan {
 			s.walk = p.listWalk(link, from, from >= 0 && out.steps[from].walk != nil)
 		}
 	}
-	if c.Pattern != nil {
-		p.patternEffects(out)
-	}
 	for i := range out.steps {
 		p.options(out, i)
 	}
-	return out
 }
 
-func (p *planner) effects(s *planStep, l merge.Label) {
+func (p *Planner) effects(s *planStep, l merge.Label) {
 	readOnly := p.merged.Labels.ReadOnly(l)
 	if !readOnly && p.reads != nil && p.reads(s.tool) {
 		readOnly, s.assumed = true, true
@@ -169,7 +242,7 @@ func (p *planner) effects(s *planStep, l merge.Label) {
 }
 
 // patternEffects takes for every step of a pattern the worst of its calls.
-func (p *planner) patternEffects(out *plan) {
+func (p *Planner) patternEffects(out *plan) {
 	for _, o := range out.candidate.Occurrences {
 		at := o.First
 		for i := range out.steps {
@@ -181,7 +254,7 @@ func (p *planner) patternEffects(out *plan) {
 	}
 }
 
-func (p *planner) listWalk(link *dataflow.Link, from int, nested bool) *listWalk {
+func (p *Planner) listWalk(link *dataflow.Link, from int, nested bool) *listWalk {
 	w := &listWalk{link: link, from: from}
 	path, err := jsonpath.Parse(link.From.Path)
 	last := -1
@@ -231,7 +304,7 @@ func hasOddName(path jsonpath.Path) bool {
 }
 
 // options finds what the arguments of a step could be bound to.
-func (p *planner) options(out *plan, k int) {
+func (p *Planner) options(out *plan, k int) {
 	s := &out.steps[k]
 	s.options, s.inside = map[string][]option{}, map[string]bool{}
 	for _, slot := range p.byTool[s.tool] {
@@ -259,7 +332,7 @@ func compareOptions(a, b option) int {
 }
 
 // appendOptions appends the options that a judged link is for the step k.
-func (p *planner) appendOptions(list []option, out *plan, k int, g *dataflow.Judgment) []option {
+func (p *Planner) appendOptions(list []option, out *plan, k int, g *dataflow.Judgment) []option {
 	s := &out.steps[k]
 	path := g.Link.Path(g.Choice)
 	if g.Choice.Kind == dataflow.Each && s.walk != nil && s.walk.flat {

@@ -139,7 +139,7 @@ type Way struct {
 func (s *Survey) Compile(ways ...Way) ([]*Compilation, error) {
 	out := make([]*Compilation, len(ways))
 	binders := make([]*bind.Binder, len(ways))
-	bound := false
+	var planner *bind.Planner // nil while nothing is bound
 	for i, w := range ways {
 		c := &Compilation{Merged: s.Merged, Set: s.Set, Judgments: s.Judgments, Assumptions: s.Assumptions}
 		out[i] = c
@@ -152,11 +152,13 @@ func (s *Survey) Compile(ways ...Way) ([]*Compilation, error) {
 		if w.Unbound {
 			continue
 		}
-		bound = true
+		if planner == nil {
+			planner = bind.NewPlanner(s.Merged, s.Set, s.Judgments, s.reads)
+		}
 		w.Bind.Reads = s.reads
-		binders[i] = bind.New(s.Merged, s.Set, s.Judgments, append(slices.Clip(c.Extraction.Candidates), c.Extraction.Overlapping...), w.Bind)
+		binders[i] = planner.Binder(append(slices.Clip(c.Extraction.Candidates), c.Extraction.Overlapping...), w.Bind)
 	}
-	if !bound {
+	if planner == nil {
 		return out, nil
 	}
 	if err := s.bind(binders); err != nil {

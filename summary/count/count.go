@@ -25,7 +25,6 @@ import (
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/shell"
-	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
@@ -42,6 +41,12 @@ type Options struct {
 	TurnGap         time.Duration
 	Where           string
 	Map             string // the name of a map for a layout of its own, without its folder; "" for none
+
+	// Graph also counts the states that calls lead to, Tools replays meta-tools; both on
+	// calls as they are recorded, under Rules if there are any.
+	Graph bool
+	Rules *Rules
+	Tools *Tools
 
 	// Since and Until choose trajectories as the names of files do: summaries under
 	// other ones add up.
@@ -65,8 +70,13 @@ func (o Options) Choices() []summary.Option {
 		{Name: "turn-gap", Value: o.TurnGap.String()},
 		{Name: "where", Value: o.Where},
 	}
-	if o.Map != "" {
-		out = append(out, summary.Option{Name: "map", Value: o.Map})
+	if o.Graph {
+		out = append(out, summary.Option{Name: "graph", Value: "true"})
+	}
+	for _, x := range []summary.Option{{Name: "map", Value: o.Map}, {Name: "rules", Value: o.Rules.Choice()}, {Name: "tools", Value: o.Tools.Choice()}} {
+		if x.Value != "" {
+			out = append(out, x)
+		}
 	}
 	return out
 }
@@ -115,6 +125,9 @@ func (o Options) Check() error {
 	}
 	if o.TurnGap < 0 {
 		return fmt.Errorf("turn-gap: %v is negative", o.TurnGap)
+	}
+	if _, err := o.NewCounter(); err != nil {
+		return err
 	}
 	_, err := o.filter()
 	return err
@@ -174,11 +187,14 @@ func (o Options) Files(ctx context.Context, from Source) (*summary.Summary, []In
 		return nil, nil, err
 	}
 	defer r.Close()
-	sum := o.New()
+	counter, err := o.NewCounter()
+	if err != nil {
+		return nil, nil, err
+	}
 	var left filter.Counts
 	var reached bounds.Reached
 	excluded := 0
-	statuses, splitter := merge.NewStatuses(nil), Splitter(o.Shell)
+	statuses := counter.Statuses()
 	read := func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range r.All() {
 			if ctx.Err() != nil {
@@ -204,19 +220,16 @@ func (o Options) Files(ctx context.Context, from Source) (*summary.Summary, []In
 		if err != nil {
 			return nil, nil, err
 		}
-		if splitter != nil {
-			splitter.Split(t)
-		}
-		if !o.Excludes(t) {
+		if !counter.Take(t) {
 			excluded++
 			continue
 		}
-		sum.Add(t)
+		counter.Add(t)
 	}
 	if opened.failed != nil {
 		return nil, nil, opened.failed
 	}
-	counts := r.Counts()
+	counts, sum := r.Counts(), counter.Summary()
 	sum.AddIntake(Intake(counts, left, excluded, 0, reached.Reports()))
 	var inputs []Input
 	for _, f := range counts.Files {

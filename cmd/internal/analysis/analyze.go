@@ -139,10 +139,11 @@ func analyze(j *cli.Job, o analyzeOptions, files []string) error {
 
 // analyzedAny finds out about traces, or about what was summarized of them.
 func analyzedAny(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *findings, []report.Note, error) {
-	if stored, traces := cli.SplitStored(files); len(stored) > 0 {
-		if len(traces) > 0 {
-			return nil, nil, nil, cli.Usagef("%s holds traces and %s a summary: add the traces to it with `awo summarize` first", traces[0], stored[0])
-		}
+	stored, err := cli.OnlyStored(files)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if len(stored) > 0 {
 		return analyzedStored(j, o, stored)
 	}
 	in, found, err := analyzed(j, o, trace.Options{}, files)
@@ -171,7 +172,10 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if o.Sources {
 		in.Needs = append(in.Needs, completeness.CapabilityDataflow)
 	}
-	in.Exclude, in.Shell = o.counting(j, o.InputOptions).Excludes, cli.Splitter(o.Shell, set)
+	if o.leavesOut() { // else what is read again is what was kept
+		in.Exclude = o.counting(j, o.InputOptions).Excludes
+	}
+	in.Shell = cli.Splitter(o.Shell, set)
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(nil)
 	sources, merger := newSources(o), (*merge.Merger)(nil)

@@ -2,12 +2,15 @@ package analysis
 
 import (
 	"encoding/hex"
+	"errors"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/extraction"
+	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/summary"
@@ -21,6 +24,9 @@ type summarizeOptions struct {
 	countOptions     `mapstructure:",squash"`
 	Out              string `mapstructure:"out"`
 	AllowOverlap     bool   `mapstructure:"allow-overlap"`
+	Rules            string `mapstructure:"rules"`
+	Graph            bool   `mapstructure:"graph"`
+	Tools            string `mapstructure:"tools"`
 }
 
 // NewSummarize returns `awo summarize`.
@@ -35,6 +41,12 @@ so parts can be counted on several machines or day by day.
 
 FILES may be traces, summaries (*.awosum), or both: they are added up. Summaries that
 were counted under other options, or that have an input file in common, are refused.
+--graph also counts the states that ` + "`awo graph`" + ` shows, and --tools replays meta-tools
+at every place where a trajectory made their calls, for ` + "`awo verify`" + `: both on calls as
+they are recorded, under --rules. That is the second pass of extraction over more traces
+than one machine reads: extract meta-tools from some of them, and count over all of them
+where they occur and whether their bindings give the recorded arguments.
+
 A summary holds names of tools, models and agents, sequences of tools, hashes of tasks
 and of input files, and sums; no argument, result, text or file name.
 
@@ -42,6 +54,7 @@ and of input files, and sums; no argument, result, text or file name.
 		Example: `  awo summarize monday/ --out monday.awosum
   awo summarize monday.awosum tuesday.awosum --out week.awosum
   awo summarize monday.awosum tuesday/ --out week.awosum
+  awo summarize monday/ --graph --tools tools/ --rules rules.yaml --out monday.awosum
   awo analyze week.awosum --by model`,
 		GroupID: cli.GroupLook,
 	}
@@ -49,6 +62,9 @@ and of input files, and sums; no argument, result, text or file name.
 	cli.AddInput(f)
 	addCounting(f)
 	cli.AddShell(f)
+	cli.AddRules(f)
+	f.Bool("graph", false, "also count states, their pairs and labels, for `awo graph`")
+	f.String("tools", "", "also replay the meta-tools of this `DIR`, or of a file of the kind metatools.arazzo.yaml, for `awo verify`")
 	f.String("out", "", "`FILE` to write, whose name ends in .awosum; one that is there is replaced")
 	f.Bool("allow-overlap", false, "add summaries with an input file in common; its trajectories count as often")
 	return cli.Work(a, c, summarize)
@@ -78,13 +94,17 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 	case o.Dedupe || o.Sample != 0:
 		return cli.Usagef("--dedupe and --sample need all trajectories at once, and a summary is a part")
 	}
+	counting, err := o.summaryCounting(j)
+	if err != nil {
+		return err
+	}
 	stored, traces := cli.SplitStored(files)
 	sum, err := j.MergeStored(stored, o.AllowOverlap)
 	if err != nil {
 		return err
 	}
 	if len(traces) > 0 || sum == nil {
-		part, err := summarized(j, o, traces)
+		part, err := summarized(j, o, counting, traces)
 		if err != nil {
 			return err
 		}
@@ -95,7 +115,7 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 			return err
 		}
 		sum = part
-	} else if err := j.AsCounted(o.InputOptions, o.counting(j, o.InputOptions), sum); err != nil {
+	} else if err := j.AsCounted(o.InputOptions, counting, sum); err != nil {
 		return err
 	}
 	data := sum.Append(nil)
@@ -106,23 +126,45 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 	return printSummary(j, sum, o.Out, len(stored), len(data))
 }
 
+// summaryCounting reads the files that say what is counted beside sequences.
+func (o summarizeOptions) summaryCounting(j *cli.Job) (count.Options, error) {
+	out := o.counting(j, o.InputOptions)
+	out.Graph = o.Graph
+	if _, err := j.Rules(o.Rules); err != nil {
+		return out, err
+	}
+	out.Rules = j.CountedRules()
+	if o.Tools != "" {
+		tools, err := extraction.ToolsFile(j, o.Tools)
+		if err != nil {
+			return out, err
+		}
+		out.Tools = tools
+	}
+	return out, nil
+}
+
 // summarized counts traces.
-func summarized(j *cli.Job, o summarizeOptions, files []string) (*summary.Summary, error) {
+func summarized(j *cli.Job, o summarizeOptions, counting count.Options, files []string) (*summary.Summary, error) {
+	counter, err := counting.NewCounter()
+	if _, is := errors.AsType[*diag.Error](err); err != nil && !is {
+		return nil, cli.Usagef("%s", err)
+	} else if err != nil {
+		return nil, err
+	}
 	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
-	counting := o.counting(j, o.InputOptions)
-	in.Exclude, in.Shell = counting.Excludes, count.Splitter(o.Shell)
-	sum := counting.New()
+	in.Exclude = counter.Take
 	for t, err := range in.All() {
 		if err != nil {
 			return nil, err
 		}
-		sum.Add(t)
+		counter.Add(t)
 	}
-	read := in.Stored()
+	sum, read := counter.Summary(), in.Stored()
 	sum.AddIntake(count.Intake(in.Reader.Counts(), read.Left, read.Excluded, read.Expanded, read.Bounded))
 	inputs, err := j.Inputs(".", in, nil)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/emit"
@@ -98,6 +99,8 @@ type Intake struct {
 	// SaysDoubts says that the result itself tells whether the counts are to be
 	// trusted, so that the errors need not.
 	SaysDoubts bool
+	// SaysTools says that the command itself warns of rules that misspell a tool.
+	SaysTools bool
 
 	// Facts, if set, collects what All yields, its tally among it.
 	Facts *completeness.Facts
@@ -130,10 +133,13 @@ type Intake struct {
 	// Digest, if set, keeps what All yields for later readings; see trace.Digest. It is of
 	// use to those who read dozens of times.
 	Digest *trace.Digest
-	// Recalls lets what is yielded remember what is worked out of it while it is in use, for
-	// commands in which several ask for the same in one reading; see trace.Trajectory.Recall.
-	Recalls bool
-	isKept  bool // all of it was offered to Digest
+	// Recalls lets what is yielded remember its flow and the values of its calls, for commands
+	// in which several ask for the same; see trace.Trajectory.Recall. They are worked out in
+	// the first reading, and known to later ones.
+	Recalls   bool
+	flows     *dataflow.Digest // nil where nothing is known to later readings
+	collector dataflow.Collector
+	isKept    bool // all of it was offered to Digest
 
 	// Follows says that values are followed from call to call, for which a trajectory has
 	// at most bounds.Calls calls; the rest of a longer one is left out.
@@ -150,7 +156,7 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 		return nil, Usagef("no traces named: give files, folders, or - for the standard input")
 	}
 	if stored, _ := SplitStored(files); len(stored) > 0 {
-		return nil, Usagef("%s is a summary, and this wants the traces themselves; `awo analyze` and `awo cost` read summaries in place of traces", stored[0])
+		return nil, Usagef("%s is a summary, and this wants the traces themselves; `awo analyze`, `awo cost`, `awo graph` and `awo verify` read summaries in place of traces", stored[0])
 	}
 	j.ShowLines("--where", []byte(o.Where))
 	chosen, err := o.filter()
@@ -228,7 +234,7 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			in.Findings.add(t)
 		}
 		in.isKept = in.Digest != nil
-		if in.left.Total()+in.excluded == 0 { // else a tool may be in what was left out
+		if !in.SaysTools && in.IsWhole() {
 			in.j.doubtTools(in.Tally)
 		}
 		if !in.SaysDoubts {
@@ -236,6 +242,10 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 		}
 	}
 }
+
+// IsWhole reports whether nothing of what was read was left out, so that a tool without
+// a call has none.
+func (in *Intake) IsWhole() bool { return in.left.Total()+in.excluded == 0 }
 
 // chosen yields the trajectories that pass and are not excluded.
 func (in *Intake) chosen() iter.Seq2[*trace.Trajectory, error] {
@@ -369,6 +379,9 @@ func (in *Intake) count(t *trace.Trajectory) {
 func (in *Intake) Close() error {
 	if in.Reader == nil {
 		return nil
+	}
+	if in.flows != nil {
+		defer in.flows.Close() // what is in it is of no use any more
 	}
 	return in.Reader.Close()
 }

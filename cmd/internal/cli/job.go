@@ -42,8 +42,9 @@ type Job struct {
 	app       *App
 	options   map[string]any // the command's own settings, by name of the flag
 	stdin     hashedReader
-	rules     *rules.Set // that were read last; nil for none
-	rulesFile string     // their file
+	rules     *rules.Set        // that were read last; nil for none
+	rulesFile string            // their file
+	ruleTexts map[string]string // it and what it includes, by name
 
 	toolsDoubted bool         // the names of tools in rules were compared with the traces
 	sources      []sourceFile // that were read beside the traces, in order
@@ -291,6 +292,7 @@ func (j *Job) nothing() error {
 // trajectoriesAgain yields what Trajectories did, without the problems.
 func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
+		j.app.Readings++
 		defer j.Progress.Done()
 		for t, err := range r.All() {
 			if canceled := j.Context.Err(); canceled != nil {

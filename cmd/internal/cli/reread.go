@@ -3,7 +3,9 @@ package cli
 import (
 	"iter"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/filter"
+	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -48,6 +50,7 @@ func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
 		known, stop := iter.Pull2(in.kept())
 		defer stop()
+		number := 0 // of the trajectory in in.flows
 		for t, err := range filter.Apply(in.read(in.j.trajectoriesAgain(in.Reader)), in.filter, &filter.Counts{}) {
 			if err == nil && in.leaves(t) {
 				continue
@@ -57,7 +60,10 @@ func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 					t = same
 				}
 			}
-			if t != nil && in.Recalls {
+			if t != nil && in.flows != nil {
+				t.RecallFrom(in.flows.Memory(number, t.ID))
+				number++
+			} else if t != nil && in.Recalls {
 				t.Recall()
 			}
 			if !yield(t, err) || err != nil {
@@ -70,21 +76,63 @@ func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 // keeping keeps what it passes on, before anybody changes it: what is worked out of it now
 // is known later.
 func (in *Intake) keeping(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
-	if in.Digest == nil && !in.Recalls {
+	if in.Recalls {
+		return in.collecting(from)
+	}
+	if in.Digest == nil {
 		return from
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range from {
-			if err == nil && in.Digest != nil {
+			if err == nil {
 				t = in.Digest.Add(t)
-			}
-			if err == nil && in.Recalls {
-				t.Recall()
 			}
 			if !yield(t, err) {
 				return
 			}
 		}
+	}
+}
+
+// collecting collects the flows of what it passes on, and keeps them for later readings.
+func (in *Intake) collecting(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+	type item struct {
+		t      *trace.Trajectory
+		err    error
+		packed []byte
+	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		flows := dataflow.NewDigest("")
+		whole := false
+		defer func() {
+			if !whole || !flows.End() {
+				_ = flows.Close() // nothing of it was to be read
+				return
+			}
+			in.flows = flows
+		}()
+		items := func(yield func(item) bool) {
+			for t, err := range from {
+				if !yield(item{t: t, err: err}) {
+					return
+				}
+			}
+		}
+		for x := range par.Map(in.j.Parallel(), items, func(x item) item {
+			if x.err == nil {
+				x.t.Recall()
+				x.packed = flows.Pack(x.t, &in.collector)
+			}
+			return x
+		}) {
+			if x.err == nil {
+				flows.Add(x.packed)
+			}
+			if !yield(x.t, x.err) {
+				return
+			}
+		}
+		whole = true
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace/completeness"
 )
 
@@ -40,6 +41,15 @@ func (j *Job) Rules(file string) (*rules.Set, error) {
 	return set, nil
 }
 
+// CountedRules returns the rules that Rules has read as texts, for summaries; nil for
+// none.
+func (j *Job) CountedRules() *count.Rules {
+	if j.rules == nil {
+		return nil
+	}
+	return &count.Rules{File: j.rulesFile, Texts: j.ruleTexts}
+}
+
 // ReadRules reads a rule file, "-" for the standard input, and what it includes.
 // Problems show the lines of all these files.
 func (j *Job) ReadRules(file string) (*rules.Set, diag.List) {
@@ -47,7 +57,14 @@ func (j *Job) ReadRules(file string) (*rules.Set, diag.List) {
 	if err != nil {
 		return nil, diag.List{FileProblem(file, err)}
 	}
-	options := rules.Options{Load: func(name string) ([]byte, error) { return j.ReadFile(filepath.FromSlash(name)) }}
+	j.ruleTexts = map[string]string{file: string(src)}
+	options := rules.Options{Load: func(name string) ([]byte, error) {
+		src, err := j.ReadFile(filepath.FromSlash(name))
+		if err == nil {
+			j.ruleTexts[name] = string(src)
+		}
+		return src, err
+	}}
 	return options.Check(file, src)
 }
 

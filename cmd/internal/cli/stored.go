@@ -2,6 +2,8 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/bounds"
@@ -20,6 +22,47 @@ func SplitStored(files []string) (stored, traces []string) {
 		}
 	}
 	return stored, traces
+}
+
+// OnlyStored returns the files if they are summaries, nil if none is. Some of both are an
+// error.
+func OnlyStored(files []string) ([]string, error) {
+	stored, traces := SplitStored(files)
+	if len(stored) > 0 && len(traces) > 0 {
+		return nil, Usagef("%s holds traces and %s a summary: add the traces to it with `awo summarize` first", traces[0], stored[0])
+	}
+	return stored, nil
+}
+
+// Recounted reads summaries for a command that wants what `awo summarize` counted beside
+// sequences: option is its choice in the summary, value what that has to be. The rules must
+// be those that the job has read.
+func (j *Job) Recounted(files []string, in InputOptions, option, value string) (*summary.Summary, error) {
+	sum, err := j.MergeStored(files, false)
+	if err != nil {
+		return nil, err
+	}
+	switch was := sum.Choice(option); {
+	case was == "":
+		return nil, Usagef("%s: `awo summarize` counted without --%s, which this wants; counted so, the file has it", files[0], option)
+	case was != value:
+		return nil, Usagef("%s: the summary was counted with other meta-tools (%s) than these (%s)", files[0], was, value)
+	}
+	switch was, is := sum.Choice("rules"), j.CountedRules().Choice(); {
+	case was == is:
+	case is == "":
+		return nil, Usagef("%s: the summary was counted under rules (%s): give the same file with --rules", files[0], was)
+	case was == "":
+		return nil, Usagef("--rules: %s was counted without rules", files[0])
+	default:
+		return nil, Usagef("--rules: %s was counted under other rules (%s) than these (%s)", files[0], was, is)
+	}
+	asked := count.Default()
+	asked.TurnGap, asked.Where = in.TurnGap, in.Where
+	if j.Map != "" {
+		asked.Map = filepath.Base(j.Map)
+	}
+	return sum, j.AsCounted(in, asked, sum)
 }
 
 // MergeStored reads summaries and adds them up.
@@ -56,8 +99,8 @@ func (j *Job) AsCounted(in InputOptions, asked count.Options, sum *summary.Summa
 	}
 	none := count.Default()
 	none.Map = asked.Map
-	for i, one := range asked.Choices() {
-		if one != none.Choices()[i] && one.Value != sum.Choice(one.Name) {
+	for _, one := range asked.Choices() {
+		if !slices.Contains(none.Choices(), one) && one.Value != sum.Choice(one.Name) {
 			return Usagef("--%s %s: the trajectories were counted with %q; give it to `awo summarize`", one.Name, one.Value, sum.Choice(one.Name))
 		}
 	}

@@ -93,13 +93,13 @@ func toolsOf(d *bind.Definition) []string {
 func (c *extractCompilation) choose(j *cli.Job, source compile.Source, set *rules.Set, meter *cost.Meter, o *Options) (*backtest.Choice, error) {
 	if c.plans == nil {
 		options := o.Choose(c.threshold, meter, j.Parallel())
-		options.None = c.none
+		options.None, options.Beside = c.none, c.beside(0)
 		return backtest.Choose(source, set, c.Definitions, options)
 	}
 	list := make([]backtest.ForAgent, len(c.plans))
 	for i, p := range c.plans {
 		options := o.Choose(p.threshold, meter, j.Parallel())
-		options.Select, options.MaxTools, options.None = p.selection, p.maxTools, p.none
+		options.Select, options.MaxTools, options.None, options.Beside = p.selection, p.maxTools, p.none, c.beside(i)
 		list[i] = backtest.ForAgent{Source: backtest.OfAgent(source, c.agents, i), Options: options}
 	}
 	for _, d := range c.Definitions {

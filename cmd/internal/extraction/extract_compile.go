@@ -14,6 +14,7 @@ import (
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace/holdout"
 )
@@ -126,6 +127,9 @@ type extractCompilation struct {
 	none    bool          // the verdict is to offer nothing
 	tooMany bool          // there was none, because there are too many calls
 
+	both  bool           // the verdict is to read ahead beside meta-tools, for some agent
+	reads []*stored.File // what to read ahead, for each agent, once it was learnt; nil for nothing
+
 	agents *agents.List // nil where all are taken for one
 	plans  []plan       // for each of several agents
 
@@ -176,6 +180,11 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 	in.Findings = found
 	if err := out.compile(j, out.served.watch(train), set, o); err != nil {
 		return nil, err
+	}
+	if out.both {
+		if err := out.learnReads(j, train, set, meter, o); err != nil {
+			return nil, err
+		}
 	}
 	var err error
 	if out.choice, err = out.choose(j, train, set, meter, o); err != nil || test == nil {

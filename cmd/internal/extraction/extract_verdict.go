@@ -88,6 +88,7 @@ func (c *extractCompilation) follow(j *cli.Job, source compile.Source, set *rule
 		c.none = true
 		return nil
 	}
+	c.both = cell.Action == backtest.DoBoth
 	o.Select, o.Threshold, o.MaxTools = string(cell.Select), cli.OrAuto(cell.Threshold), cell.MaxTools
 	return nil
 }
@@ -103,6 +104,7 @@ func (c *extractCompilation) followApart(r *backtest.Result, o *Options) {
 			p.none = true
 			continue
 		}
+		c.both = c.both || v.Cell.Action == backtest.DoBoth
 		p.threshold, p.selection, p.maxTools = v.Cell.Threshold, v.Cell.Select, v.Cell.MaxTools
 	}
 }

@@ -10,19 +10,40 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace/holdout"
 )
 
-// readsAhead reads the traces once more, and returns the rules for reading ahead that a
-// back-test would follow, those of each agent from its own traces; nil where none are
-// asked for.
+// readsAhead returns the rules for reading ahead that a back-test would follow; nil where
+// none are asked for.
 func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options, c *extractCompilation) (*stored.File, error) {
-	source := compile.Source(in.Source)
-	if o.Holdout > 0 {
-		source = backtest.Side(source, holdout.ByTask(o.Holdout, o.Seed), holdout.Train)
+	if c.reads == nil {
+		source := compile.Source(in.Source)
+		if o.Holdout > 0 {
+			source = backtest.Side(source, holdout.ByTask(o.Holdout, o.Seed), holdout.Train)
+		}
+		if err := c.learnReads(j, source, set, meter, &o); err != nil {
+			return nil, err
+		}
 	}
+	var all *stored.File
+	for _, f := range c.reads {
+		switch {
+		case f == nil:
+		case all == nil:
+			all = f
+		default:
+			all.Join(f)
+		}
+	}
+	return all, nil
+}
+
+// learnReads reads the traces once more, and learns what to read ahead, for each agent from
+// its own traces.
+func (c *extractCompilation) learnReads(j *cli.Job, source compile.Source, set *rules.Set, meter *cost.Meter, o *Options) error {
 	links := c.Set // of the source
 	if c.plans != nil {
 		links = nil // those of all agents together are not those of one
@@ -37,28 +58,30 @@ func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 		}
 		return learnt.File(), nil
 	}
-	if c.plans == nil {
-		if o.Prefetch == 0 {
-			return nil, nil
+	c.reads = make([]*stored.File, max(len(c.plans), 1))
+	for i := range c.reads {
+		source, threshold := source, o.Prefetch
+		if c.plans != nil {
+			source, threshold = backtest.OfAgent(source, c.agents, i), c.plans[i].prefetch
 		}
-		return learn(source, o.Prefetch)
-	}
-	var all *stored.File
-	for i, p := range c.plans {
-		if p.prefetch == 0 {
+		if threshold == 0 {
 			continue
 		}
-		f, err := learn(backtest.OfAgent(source, c.agents, i), p.prefetch)
-		if err != nil {
-			return nil, err
+		var err error
+		if c.reads[i], err = learn(source, threshold); err != nil {
+			return err
 		}
-		if all == nil {
-			all = f
-			continue
-		}
-		all.Join(f)
 	}
-	return all, nil
+	return nil
+}
+
+// beside returns the rules for reading ahead beside which meta-tools are chosen for an
+// agent: those of a verdict that is both; nil for none.
+func (c *extractCompilation) beside(agent int) *prefetch.Set {
+	if c.reads == nil || c.reads[agent] == nil {
+		return nil
+	}
+	return &c.reads[agent].Set
 }
 
 // prefetchJSON is the rules for reading ahead as they are written.

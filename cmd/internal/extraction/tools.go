@@ -12,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -21,6 +22,15 @@ const maxToolsFile = 64 << 20
 // ReadTools reads the meta-tools in a folder that `awo extract --out` wrote, or
 // in a file of that kind.
 func ReadTools(j *cli.Job, name string) ([]*metatool.Tool, error) {
+	file, err := ToolsFile(j, name)
+	if err != nil {
+		return nil, err
+	}
+	return arazzo.Parse(file.File, []byte(file.Text))
+}
+
+// ToolsFile reads the file of meta-tools that ReadTools takes, as it is.
+func ToolsFile(j *cli.Job, name string) (*count.Tools, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() {
 		name = filepath.Join(name, arazzo.File)
@@ -39,7 +49,7 @@ func ReadTools(j *cli.Job, name string) ([]*metatool.Tool, error) {
 		return nil, cli.FileProblem(name, err)
 	}
 	j.ShowLines(name, src)
-	return arazzo.Parse(filepath.ToSlash(name), src)
+	return &count.Tools{File: filepath.ToSlash(name), Text: string(src)}, nil
 }
 
 // Marker says what rules make of the calls of trajectories; without rules it

@@ -15,7 +15,9 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
@@ -42,6 +44,10 @@ beyond is reported as extra.
 
 If DIR holds rules for reading ahead (prefetch.json), how often they are used in these
 traces is held against what the file predicts.
+
+FILES may all be summaries in which the same meta-tools were counted (awo summarize
+--tools), under the same rules. They hold no trajectory, so disagreements are counted and
+not named, and rules for reading ahead are not verified.
 
 The exit code is 1 if a meta-tool is exact at less than --min-agreement of its
 places, or if a rule for reading ahead is used less often than the threshold in its
@@ -117,6 +123,10 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if o.MinAgreement < 0 || o.MinAgreement > 1 {
 		return cli.Usagef("--min-agreement: %v is not a share between 0 and 1", o.MinAgreement)
 	}
+	stored, err := cli.OnlyStored(args[1:])
+	if err != nil {
+		return err
+	}
 	ahead, err := readPrefetch(args[0])
 	if err != nil {
 		return err
@@ -131,6 +141,9 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
+	}
+	if len(stored) > 0 {
+		return storedVerify(j, o, args[0], stored, tools, ahead != nil)
 	}
 	in, err := j.Intake(args[1:], o.InputOptions, trace.Options{})
 	if err != nil {
@@ -169,7 +182,42 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	}
 	out := verificationResult(in, o, verifier.Verifications())
 	out.Prefetch = prefetchVerification(ahead, measure, o.Seed)
-	if err := j.Print(verificationDocument(in, o, out), out); err != nil {
+	return printVerification(j, in, o, out)
+}
+
+// storedVerify is `awo verify` of summaries in which the same meta-tools were counted.
+func storedVerify(j *cli.Job, o verifyOptions, dir string, files []string, tools []*metatool.Tool, readsAhead bool) error {
+	if len(tools) == 0 {
+		return cli.Usagef("%s holds no meta-tools, and rules for reading ahead are verified in traces", dir)
+	}
+	file, err := ToolsFile(j, dir)
+	if err != nil {
+		return err
+	}
+	sum, err := j.Recounted(files, o.InputOptions, "tools", file.Choice())
+	if err != nil {
+		return err
+	}
+	in := j.StoredIntake(sum, len(files))
+	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
+	verifier := replay.NewVerifier(tools)
+	if !verifier.Restore(sum.Sum, sum.Sums) {
+		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of meta-tools contradict each other")
+	}
+	out := verificationResult(in, o, verifier.Verifications())
+	notes := []report.Note{{At: "/meta_tools/disagreements", Note: "summaries hold how many disagreements there are, and not where: `awo verify` of the traces names the first ones"}}
+	if n := in.Tally.OtherCalls; o.Expand && n > 0 {
+		notes = append(notes, report.Note{At: "/meta_tools", Note: fmt.Sprintf("--expand: summaries count calls as they are recorded; of %s that no model decided on, those of steps of meta-tools were not replayed as calls made one by one", cli.CountOf(n, "call"))})
+	}
+	if readsAhead {
+		notes = append(notes, report.Note{At: "/prefetch", Note: "rules for reading ahead are verified in traces: summaries hold nothing of them"})
+	}
+	return printVerification(j, in, o, out, notes...)
+}
+
+// printVerification prints the result and returns what it means.
+func printVerification(j *cli.Job, in *cli.Intake, o verifyOptions, out VerificationJSON, notes ...report.Note) error {
+	if err := j.Print(verificationDocument(in, o, out), out, notes...); err != nil {
 		return err
 	}
 	occurrences := 0

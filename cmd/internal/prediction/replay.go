@@ -15,6 +15,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/inertia/replay"
 )
 
 // replayOptions are the flags of `awo replay`.
@@ -115,7 +116,7 @@ writing: good enough to replay, and not to act.
 	f.Bool("learning-curve", false, "also replay with a tenth, a quarter, half of the tasks trained on (not with --prequential)")
 	f.Bool("ablation", false, "also replay without each part of the default predictor (not with --prequential)")
 	f.String("plots", "", "draw reliability, precision by coverage and the learning curve into this `FOLDER`, as SVG and PNG")
-	return cli.Work(a, c, replay)
+	return cli.Work(a, c, runReplay)
 }
 
 func (o *replayOptions) check(files []string) error {
@@ -142,10 +143,10 @@ func (o *replayOptions) check(files []string) error {
 
 // theta returns where a predictor fires.
 func (o *replayOptions) theta(predictor string) float64 {
-	if predictor == inertia.PredictorDefault && o.Theta >= 0 {
+	if predictor == replay.PredictorDefault && o.Theta >= 0 {
 		return o.Theta
 	}
-	return inertia.Theta(predictor, o.Cost)
+	return replay.Theta(predictor, o.Cost)
 }
 
 // gate returns what a predictor's calls must pass.
@@ -156,10 +157,10 @@ func (o *replayOptions) gate(predictor string) inertia.Gate {
 	case "autotool":
 		return inertia.Gate{Preset: true}
 	}
-	return inertia.GateOf(predictor)
+	return replay.GateOf(predictor)
 }
 
-func replay(j *cli.Job, o replayOptions, files []string) error {
+func runReplay(j *cli.Job, o replayOptions, files []string) error {
 	if err := o.check(files); err != nil {
 		return err
 	}

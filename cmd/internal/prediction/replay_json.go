@@ -5,6 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/inertia/replay"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
@@ -132,8 +133,8 @@ const (
 )
 
 // mostOf returns the turns avoided at a precision, and the threshold.
-func mostOf(runs []inertia.Replayed, precision float64, gate inertia.Gate) (turns, theta stat.Figure, at float64) {
-	if best, ok := inertia.Most(runs, precision, gate); ok {
+func mostOf(runs []replay.Replayed, precision float64, gate inertia.Gate) (turns, theta stat.Figure, at float64) {
+	if best, ok := replay.Most(runs, precision, gate); ok {
 		return stat.Count(best.Right), stat.Known(best.Theta), best.Theta
 	}
 	return stat.Unknown(neverThere), stat.Unknown(neverThere), math.NaN()
@@ -141,10 +142,10 @@ func mostOf(runs []inertia.Replayed, precision float64, gate inertia.Gate) (turn
 
 // predictorResult computes the figures of one predictor. answers says whether
 // turns that make no call are recorded.
-func predictorResult(name string, all map[string][]inertia.Replayed, o replayOptions, answers bool) predictorJSON {
+func predictorResult(name string, all map[string][]replay.Replayed, o replayOptions, answers bool) predictorJSON {
 	runs := all[name]
 	theta, gate := o.theta(name), o.gate(name)
-	turns, calls, fired := inertia.Rank(runs, false), inertia.Rank(runs, true), inertia.Fire(runs, theta, gate)
+	turns, calls, fired := replay.Rank(runs, false), replay.Rank(runs, true), replay.Fire(runs, theta, gate)
 	loss := notScored
 	if turns.N == 0 {
 		loss = nothingHere
@@ -158,19 +159,19 @@ func predictorResult(name string, all map[string][]inertia.Replayed, o replayOpt
 	p.TurnsAvoided, p.Theta80, at80 = mostOf(runs, 0.8, gate)
 	p.TurnsAvoided90, p.Theta90, at90 = mostOf(runs, 0.9, gate)
 	p.Ungated80, _, _ = mostOf(runs, 0.8, inertia.Gate{Open: true})
-	b := inertia.Bootstrap(runs, theta, at80, at90, gate, o.Seed)
+	b := replay.Bootstrap(runs, theta, at80, at90, gate, o.Seed)
 	p.Intervals = replayIntervalJSON{
 		Top1: b.Top1, Top3: b.Top3, LogLoss: b.LogLoss, Coverage: b.Coverage,
 		Precision: b.Precision, TurnsAvoided: b.Avoided80, TurnsAvoided90: b.Avoided90,
 	}
-	p.Filling = cli.Map(inertia.Tiers(runs), func(t *inertia.Tier) fillingJSON { return fillingJSON{t.Source.String(), t.Tried, t.Right} })
-	for _, class := range inertia.WrongClasses() {
+	p.Filling = cli.Map(replay.Tiers(runs), func(t *replay.Tier) fillingJSON { return fillingJSON{t.Source.String(), t.Tried, t.Right} })
+	for _, class := range replay.WrongClasses() {
 		p.Wrong = append(p.Wrong, wrongJSON{string(class), fired.Wrong[class]})
 	}
 	for _, source := range inertia.Sources() {
 		p.Wrong = append(p.Wrong, wrongJSON{"wrong-argument/" + source.String(), fired.By[source]})
 	}
-	behind, interval := inertia.Advantage(all[inertia.PredictorDefault], runs, o.Seed)
+	behind, interval := replay.Advantage(all[replay.PredictorDefault], runs, o.Seed)
 	p.Behind, p.BehindInterval = stat.Finite(behind, loss), interval
 	if !answers {
 		p.hideTurns()

@@ -3,7 +3,7 @@ package prediction
 import (
 	"math"
 
-	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/inertia/replay"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/stat"
 )
@@ -48,8 +48,8 @@ const fewFired = 10
 
 func drawPrecision(out ReplayJSON) (*plot.Figure, error) {
 	var curves []plot.Curve
-	for _, name := range inertia.Predictors() {
-		if name == inertia.PredictorRecover {
+	for _, name := range replay.Predictors() {
+		if name == replay.PredictorRecover {
 			continue // the 3-gram's but for a few calls
 		}
 		c, n := plot.Curve{Name: name}, 0

@@ -8,6 +8,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/inertia/replay"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )
@@ -16,9 +17,9 @@ import (
 // fold with growing shares of the others.
 func (s *replayStudy) learn(out *ReplayJSON) {
 	shares := []float64{0.1, 0.25, 0.5, 1}
-	sum := make([]inertia.CurvePoint, len(shares))
+	sum := make([]replay.CurvePoint, len(shares))
 	add := func(train, test []*inertia.Run) {
-		for i, p := range inertia.LearningCurve(train, test, shares, rankOf(s.o.Seed), s.options) {
+		for i, p := range replay.LearningCurve(train, test, shares, rankOf(s.o.Seed), s.options) {
 			sum[i].Tasks += p.Tasks
 			sum[i].Trajectories += p.Trajectories
 			sum[i].Runs = append(sum[i].Runs, p.Runs...)
@@ -34,9 +35,9 @@ func (s *replayStudy) learn(out *ReplayJSON) {
 			add(s.fold(folds, k))
 		}
 	}
-	out.LearningCurve = cli.Map(sum, func(p *inertia.CurvePoint) curveJSON {
-		r := inertia.Rank(p.Runs, false)
-		turns, _, _ := mostOf(p.Runs, 0.8, s.o.gate(inertia.PredictorDefault))
+	out.LearningCurve = cli.Map(sum, func(p *replay.CurvePoint) curveJSON {
+		r := replay.Rank(p.Runs, false)
+		turns, _, _ := mostOf(p.Runs, 0.8, s.o.gate(replay.PredictorDefault))
 		return curveJSON{p.Tasks / n, p.Trajectories / n, stat.Ratio(r.Top1, r.N, nothingHere), stat.Finite(r.LogLoss, nothingHere), turns}
 	})
 }
@@ -51,36 +52,36 @@ func rankOf(seed uint64) func(task string) uint64 {
 
 // ablate adds the figures of the default predictor without one part at a time.
 func (s *replayStudy) ablate(out *ReplayJSON) {
-	without := func(sources ...inertia.Source) func(*inertia.ReplayOptions) {
-		return func(o *inertia.ReplayOptions) { o.Predictor.Fill.Without = sources }
+	without := func(sources ...inertia.Source) func(*replay.Options) {
+		return func(o *replay.Options) { o.Predictor.Fill.Without = sources }
 	}
 	variants := []struct {
 		name   string
 		gate   inertia.Gate
-		change func(*inertia.ReplayOptions)
+		change func(*replay.Options)
 	}{
-		{"nothing", inertia.Gate{}, func(*inertia.ReplayOptions) {}},
-		{"contexts of more than 1 call", inertia.Gate{}, func(o *inertia.ReplayOptions) { o.Model.Order = 1 }},
-		{"contexts of more than 2 calls", inertia.Gate{}, func(o *inertia.ReplayOptions) { o.Model.Order = 2 }},
-		{"states (user, failure)", inertia.Gate{}, func(o *inertia.ReplayOptions) { o.Model.NoState, o.Model.Order = true, s.o.Order }},
-		{"Kneser-Ney counts", inertia.Gate{}, func(o *inertia.ReplayOptions) { o.Model.Uniform, o.Model.Order = true, s.o.Order }},
+		{"nothing", inertia.Gate{}, func(*replay.Options) {}},
+		{"contexts of more than 1 call", inertia.Gate{}, func(o *replay.Options) { o.Model.Order = 1 }},
+		{"contexts of more than 2 calls", inertia.Gate{}, func(o *replay.Options) { o.Model.Order = 2 }},
+		{"states (user, failure)", inertia.Gate{}, func(o *replay.Options) { o.Model.NoState, o.Model.Order = true, s.o.Order }},
+		{"Kneser-Ney counts", inertia.Gate{}, func(o *replay.Options) { o.Model.Uniform, o.Model.Order = true, s.o.Order }},
 		{"dependency edges", inertia.Gate{}, without(inertia.FromCall)},
 		{"key state", inertia.Gate{}, without(inertia.FromState)},
 		{"text", inertia.Gate{}, without(inertia.FromText)},
-		{"calibration", inertia.Gate{}, func(o *inertia.ReplayOptions) { o.Uncalibrated = true }},
-		{"the limit to tools that read", inertia.Gate{}, func(o *inertia.ReplayOptions) { o.Predictor.Any = true }},
-		{"the gate", inertia.Gate{Open: true}, func(*inertia.ReplayOptions) {}},
+		{"calibration", inertia.Gate{}, func(o *replay.Options) { o.Uncalibrated = true }},
+		{"the limit to tools that read", inertia.Gate{}, func(o *replay.Options) { o.Predictor.Any = true }},
+		{"the gate", inertia.Gate{Open: true}, func(*replay.Options) {}},
 	}
 	for _, v := range variants {
 		options := s.options
-		options.Only = []string{inertia.PredictorDefault}
+		options.Only = []string{replay.PredictorDefault}
 		v.change(&options)
-		runs := s.play(options)[inertia.PredictorDefault]
+		runs := s.play(options)[replay.PredictorDefault]
 		gate := v.gate
 		if !gate.Open {
-			gate = s.o.gate(inertia.PredictorDefault)
+			gate = s.o.gate(replay.PredictorDefault)
 		}
-		r, f := inertia.Rank(runs, false), inertia.Fire(runs, s.o.theta(inertia.PredictorDefault), gate)
+		r, f := replay.Rank(runs, false), replay.Fire(runs, s.o.theta(replay.PredictorDefault), gate)
 		turns, _, _ := mostOf(runs, 0.8, gate)
 		out.Ablation = append(out.Ablation, replayAblationJSON{
 			Without: v.name, Top1: stat.Ratio(r.Top1, r.N, nothingHere), LogLoss: stat.Finite(r.LogLoss, nothingHere),
@@ -240,8 +241,8 @@ func reliabilityTable(out ReplayJSON) *report.Table {
 func replaySweepTable(out ReplayJSON) *report.Table {
 	var shown []replaySweepJSON
 	for i, s := range out.Sweeps {
-		preset, tenth := s.Predictor == inertia.PredictorPreset, math.Round(s.Theta*100) == math.Round(s.Theta*10)*10
-		if s.Predictor != inertia.PredictorRecover && (preset || tenth) && (!preset || i >= 60 || s.Theta <= 0.3) {
+		preset, tenth := s.Predictor == replay.PredictorPreset, math.Round(s.Theta*100) == math.Round(s.Theta*10)*10
+		if s.Predictor != replay.PredictorRecover && (preset || tenth) && (!preset || i >= 60 || s.Theta <= 0.3) {
 			shown = append(shown, s)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/inertia/replay"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
@@ -21,7 +22,7 @@ type replayStudy struct {
 	in      *cli.Intake // of what is replayed
 	train   []*inertia.Run
 	test    []*inertia.Run
-	options inertia.ReplayOptions
+	options replay.Options
 }
 
 func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
@@ -35,7 +36,7 @@ func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
 	}
 	s := &replayStudy{j: j, o: o, effects: NewEffects(set, true), adapter: adapter}
 	folds := holdout.HashFolds(5, o.Seed)
-	s.options = inertia.ReplayOptions{
+	s.options = replay.Options{
 		Order: o.Order, Model: inertia.ModelOptions{HalfLife: o.HalfLife},
 		Predictor: inertia.PredictorOptions{Effects: s.effects.Of, Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter}},
 		Alpha:     o.Alpha, Part: folds.Of,
@@ -128,20 +129,20 @@ func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
 
 // play replays with options and returns the verdicts by predictor, and how it was
 // split.
-func (s *replayStudy) play(options inertia.ReplayOptions) map[string][]inertia.Replayed {
+func (s *replayStudy) play(options replay.Options) map[string][]replay.Replayed {
 	switch {
 	case s.train != nil || s.options.Ready != nil:
-		return inertia.Replay(s.train, s.test, options)
+		return replay.Replay(s.train, s.test, options)
 	case s.o.Prequential:
 		return s.prequential(options)
 	}
 	folds := s.folds()
-	parts := make([]map[string][]inertia.Replayed, folds.Len())
+	parts := make([]map[string][]replay.Replayed, folds.Len())
 	s.j.Each()(folds.Len(), func(k int) {
 		train, test := s.fold(folds, k)
-		parts[k] = inertia.Replay(train, test, options)
+		parts[k] = replay.Replay(train, test, options)
 	})
-	all := map[string][]inertia.Replayed{}
+	all := map[string][]replay.Replayed{}
 	for _, part := range parts {
 		for name, runs := range part {
 			all[name] = append(all[name], runs...)
@@ -171,11 +172,11 @@ func (s *replayStudy) fold(folds holdout.Folds, k int) (train, test []*inertia.R
 
 // prequential predicts trajectories from those before them, in steps of at most a
 // twentieth of what was learnt so far.
-func (s *replayStudy) prequential(options inertia.ReplayOptions) map[string][]inertia.Replayed {
-	all := map[string][]inertia.Replayed{}
+func (s *replayStudy) prequential(options replay.Options) map[string][]replay.Replayed {
+	all := map[string][]replay.Replayed{}
 	for i := 0; i < len(s.test); {
 		next := min(i+max(1, i/20), len(s.test))
-		for name, runs := range inertia.Replay(s.test[:i], s.test[i:next], options) {
+		for name, runs := range replay.Replay(s.test[:i], s.test[i:next], options) {
 			all[name] = append(all[name], runs...)
 		}
 		i = next
@@ -191,7 +192,7 @@ func (s *replayStudy) result() ReplayJSON {
 		options.Alphas = sweptAlphas
 	}
 	all := s.play(options)
-	for _, name := range inertia.Predictors() {
+	for _, name := range replay.Predictors() {
 		if len(all[name]) == 0 && len(s.test) > 0 {
 			continue
 		}
@@ -200,7 +201,7 @@ func (s *replayStudy) result() ReplayJSON {
 	if !answers {
 		return out
 	}
-	out.Reliability = cli.Map(inertia.Reliability(all[inertia.PredictorDefault], 10), func(b *inertia.Bin) reliabilityJSON {
+	out.Reliability = cli.Map(replay.Reliability(all[replay.PredictorDefault], 10), func(b *replay.Bin) reliabilityJSON {
 		return reliabilityJSON{b.From, b.To, b.N, b.Mean, float64(b.Right) / float64(b.N)}
 	})
 	s.sweep(&out, all)
@@ -262,20 +263,20 @@ func (s *replayStudy) saysEffects() string {
 var sweptAlphas = []float64{0, 0.3, 0.5, 0.7, 1}
 
 // sweep adds the figures over thresholds, and over AutoTool's alpha.
-func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]inertia.Replayed) {
-	add := func(name string, runs []inertia.Replayed, theta float64, alpha stat.Figure) {
-		f := inertia.Fire(runs, theta, s.o.gate(name))
+func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]replay.Replayed) {
+	add := func(name string, runs []replay.Replayed, theta float64, alpha stat.Figure) {
+		f := replay.Fire(runs, theta, s.o.gate(name))
 		out.Sweeps = append(out.Sweeps, replaySweepJSON{
 			Predictor: name, Theta: theta, Alpha: alpha, Fired: f.Fired,
 			Coverage: stat.Ratio(f.Fired, f.Turns, nothingHere), Precision: stat.Ratio(f.Right, f.Fired, neverFires), TurnsAvoided: f.Right,
 		})
 	}
-	for _, name := range inertia.Predictors() {
+	for _, name := range replay.Predictors() {
 		if len(all[name]) == 0 {
 			continue
 		}
 		alpha := stat.Unknown("only AutoTool's score has one")
-		if name == inertia.PredictorPreset {
+		if name == replay.PredictorPreset {
 			alpha = stat.Known(s.o.Alpha)
 		}
 		for i := range 20 {
@@ -283,9 +284,9 @@ func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]inertia.Replayed) 
 		}
 	}
 	for _, alpha := range sweptAlphas {
-		runs := all[inertia.PresetAt(alpha)]
+		runs := all[replay.PresetAt(alpha)]
 		for _, theta := range []float64{0.05, 0.1, 0.15, 0.2, 0.3} {
-			add(inertia.PredictorPreset, runs, math.Nextafter(theta, 1), stat.Known(alpha))
+			add(replay.PredictorPreset, runs, math.Nextafter(theta, 1), stat.Known(alpha))
 		}
 	}
 }

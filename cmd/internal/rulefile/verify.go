@@ -173,6 +173,7 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 		return err
 	}
 	defer in.Close()
+	in.SaysTools = true
 	options := evidence.Options{MaxStates: o.LimitStates, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed}
 	plain, examiner, usage := evidence.NewExaminer(nil, options), evidence.NewExaminer(set, options), merge.NewUsage(set)
 	for t, err := range in.All() {
@@ -192,7 +193,7 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 	out.NextCall = []nextCallJSON{nextCall("none", plain.Evidence(), o, 1), nextCall("these", found, o, 1), nextCall("one state", found, o, 0)}
 	out.NextCall[2].States = 1
 	for _, w := range ruleFindings(set, usage) {
-		if w.Code == "rule-unused" { // the intake warns of names of tools
+		if w.Code == "rule-unused" || w.Code == "rule-tool-unknown" && in.IsWhole() {
 			j.Problems.Add(w)
 		}
 	}

@@ -97,10 +97,11 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	if stored, traces := cli.SplitStored(files); len(stored) > 0 {
-		if len(traces) > 0 {
-			return cli.Usagef("%s is a summary, and %s is not: add the traces to it with `awo summarize` first", stored[0], traces[0])
-		}
+	stored, err := cli.OnlyStored(files)
+	if err != nil {
+		return err
+	}
+	if len(stored) > 0 {
 		return storedCosts(j, o, stored, meter)
 	}
 	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})

@@ -68,7 +68,7 @@ const (
 
 func newReader(j *joiner) reader {
 	return reader{
-		j: j, b: build.New(0), byID: map[string][]*spanCall{}, waits: map[string][]*spanCall{}, byTool: map[string][]*spanCall{},
+		j: j, b: j.odd.Another(), byID: map[string][]*spanCall{}, waits: map[string][]*spanCall{}, byTool: map[string][]*spanCall{},
 		model: map[build.ItemHash]bool{}, system: map[string]bool{}, turnOf: map[*Span]int{},
 	}
 }

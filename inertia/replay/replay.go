@@ -1,10 +1,19 @@
-package inertia
+// Package replay replays predictions on recorded trajectories: what the next call is,
+// with which arguments, and how often that would have been right.
+//
+// What comes in are runs to learn from and runs to test on; what goes out are the
+// verdicts on each decision, and figures with intervals over tasks. It keeps O(turns) of
+// the runs that it replays. It calls no tool and no model.
+package replay
 
 import (
 	"cmp"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/elementary"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/holdout"
 )
@@ -22,24 +31,12 @@ func Predictors() []string {
 	return []string{PredictorDefault, PredictorPreset, PredictorTrigram, PredictorRecover}
 }
 
-// A Run is a recorded trajectory to replay or to learn from.
-type Run struct {
-	History     *History
-	Observation *Observation
-	Task        string
-}
-
-// NewRun pairs a trajectory with what it teaches.
-func NewRun(t *trace.Trajectory, o *Observation) *Run {
-	return &Run{History: NewHistory(t), Observation: o, Task: o.Task}
-}
-
-// ReplayOptions are the choices of a replay. The zero value is the default.
-type ReplayOptions struct {
+// Options are the choices of a replay. The zero value is the default.
+type Options struct {
 	Order     int // of the graph
-	Model     ModelOptions
-	Predictor PredictorOptions
-	Alpha     float64   // of CIPS; negative means 0, 0 means DefaultAlpha
+	Model     inertia.ModelOptions
+	Predictor inertia.PredictorOptions
+	Alpha     float64   // of CIPS; negative means 0, 0 means inertia.DefaultAlpha
 	Alphas    []float64 // further weights, whose verdicts have the names that [PresetAt] gives
 	Recovery  trace.Name
 	Part      func(task string) int // deals tasks into the parts of calibration
@@ -52,20 +49,20 @@ type ReplayOptions struct {
 	// Ready, if set, is the model of the default predictor, and Counts what the
 	// others are made of: nothing is trained. Without Counts the 3-grams are left
 	// out.
-	Ready  *Model
-	Counts *Graph
+	Ready  *inertia.Model
+	Counts *inertia.Graph
 }
 
 // PresetAt returns the name of the verdicts of the preset with a weight of
-// [ReplayOptions.Alphas].
+// [Options.Alphas].
 func PresetAt(alpha float64) string {
 	return PredictorPreset + "@" + strconv.FormatFloat(alpha, 'g', -1, 64)
 }
 
-func (o *ReplayOptions) alpha() float64 {
+func (o *Options) alpha() float64 {
 	switch {
 	case o.Alpha == 0:
-		return DefaultAlpha
+		return inertia.DefaultAlpha
 	case o.Alpha < 0:
 		return 0
 	}
@@ -73,11 +70,11 @@ func (o *ReplayOptions) alpha() float64 {
 }
 
 // order returns the length of the graph's contexts: AutoTool needs its window.
-func (o *ReplayOptions) order() int {
+func (o *Options) order() int {
 	if o.Order == 0 {
-		return DefaultOrder
+		return inertia.DefaultOrder
 	}
-	return max(o.Order, Window)
+	return max(o.Order, inertia.Window)
 }
 
 // WrongClass is why a firing was wrong (AutoTool, App. D).
@@ -113,10 +110,10 @@ type Verdict struct {
 	Score  float64 // of that call
 	Right  bool    // it is the turn's only call, with the same arguments
 	Wrong  WrongClass
-	By     Source // of the first wrong argument, with WrongArgument
-	Forced bool   // a recovery call, whatever its score
-	Tried  [sources]int
-	Good   [sources]int
+	By     inertia.Source // of the first wrong argument, with WrongArgument
+	Forced bool           // a recovery call, whatever its score
+	Tried  [inertia.NumSources]int
+	Good   [inertia.NumSources]int
 }
 
 // A Replayed is the verdicts of one predictor on one trajectory.
@@ -127,7 +124,7 @@ type Replayed struct {
 
 // Replay trains on some runs and replays others: the verdicts of each predictor
 // on each test run, by name. It is a pure function of its arguments.
-func Replay(train, test []*Run, o ReplayOptions) map[string][]Replayed {
+func Replay(train, test []*inertia.Run, o Options) map[string][]Replayed {
 	rs := newReplayers(train, o)
 	out := map[string][]Replayed{}
 	for _, run := range test {
@@ -139,48 +136,48 @@ func Replay(train, test []*Run, o ReplayOptions) map[string][]Replayed {
 }
 
 // Counterparts of the model that baselines use: no states, contexts of two calls.
-func newReplayers(train []*Run, o ReplayOptions) []*replayer {
+func newReplayers(train []*inertia.Run, o Options) []*replayer {
 	part := o.Part
 	if part == nil {
-		folds := holdout.HashFolds(calibrationParts, 1)
+		folds := holdout.HashFolds(inertia.CalibrationParts, 1)
 		part = folds.Of
 	}
-	var observations []*Observation
-	var histories []*History
+	var observations []*inertia.Observation
+	var histories []*inertia.History
 	for _, r := range train {
 		observations = append(observations, r.Observation)
 		histories = append(histories, r.History)
 	}
-	trained := NewTrained(o.order(), observations, part)
+	trained := inertia.NewTrained(o.order(), observations, part)
 	graph, main := o.Counts, o.Ready
 	if main == nil {
 		graph = trained.Graph(-1)
 		main = trained.Calibrated(o.Model, o.Predictor, histories, part)
 		if o.Uncalibrated {
-			main.calibration = Calibration{}
+			main = main.Recalibrated(inertia.Calibration{})
 		}
 	}
-	var plain *Model
+	var plain *inertia.Model
 	if graph != nil {
-		plain = graph.Model(ModelOptions{Order: Window, NoState: true})
+		plain = graph.Model(inertia.ModelOptions{Order: inertia.Window, NoState: true})
 	}
 	any := o.Predictor
 	any.Any, any.AfterUser = true, true
 	var out []*replayer
 	for _, name := range Predictors() {
-		if o.Only != nil && !containsName(o.Only, name) {
+		if o.Only != nil && !slices.Contains(o.Only, name) {
 			continue
 		}
 		r := &replayer{kind: name, o: o, effects: o.Predictor.Effects}
 		switch name {
 		case PredictorDefault:
-			r.p = NewPredictor(main, o.Predictor)
+			r.p = inertia.NewPredictor(main, o.Predictor)
 		case PredictorPreset:
-			r.p = NewPredictor(main, any)
-			if graph != nil && (main.Info.NoState || main.Info.Order < Window) {
-				r.p = NewPredictor(graph.Model(ModelOptions{}), any)
+			r.p = inertia.NewPredictor(main, any)
+			if graph != nil && (main.Info.NoState || main.Info.Order < inertia.Window) {
+				r.p = inertia.NewPredictor(graph.Model(inertia.ModelOptions{}), any)
 			}
-			r.similarity, r.alpha = NewLexical(r.p.model), o.alpha()
+			r.similarity, r.alpha = inertia.NewLexical(r.p.Model()), o.alpha()
 			out = append(out, r)
 			for _, alpha := range o.Alphas {
 				other := *r
@@ -192,47 +189,41 @@ func newReplayers(train []*Run, o ReplayOptions) []*replayer {
 			if plain == nil {
 				continue
 			}
-			r.p = NewPredictor(plain, any)
+			r.p = inertia.NewPredictor(plain, any)
 		}
 		out = append(out, r)
 	}
 	return out
 }
 
-func containsName(list []string, name string) bool {
-	for _, s := range list {
-		if s == name {
-			return true
-		}
-	}
-	return false
-}
-
 // replayer replays trajectories for one predictor.
 type replayer struct {
 	kind       string
-	o          ReplayOptions
-	p          *Predictor
-	similarity Similarity
-	effects    Effects
+	o          Options
+	p          *inertia.Predictor
+	similarity inertia.Similarity
+	effects    inertia.Effects
 	as         string  // whose verdicts they are, if that is not the kind
 	alpha      float64 // of the preset
-	said       thoughts
+	said       inertia.Thoughts
+	offered    func(trace.Name) bool // nil for all
+	likely     []float64             // by symbol, of the last decision
 }
 
 func (r *replayer) name() string { return cmp.Or(r.as, r.kind) }
 
-func (r *replayer) replay(run *Run) []Verdict {
+func (r *replayer) replay(run *inertia.Run) []Verdict {
 	h := run.History
 	decisions := run.Observation.Decisions
 	out := make([]Verdict, 0, len(decisions))
-	available := availableTools(h.t)
-	if available != nil {
-		r.p.options.Available = available
+	r.offered = r.o.Predictor.Available
+	if offered := inertia.Offered(h.Trajectory()); offered != nil {
+		r.offered = offered
 	}
+	r.p.Offer(r.offered)
 	for i := range decisions {
 		d := &decisions[i]
-		v := Verdict{Inside: d.State == StateInside, None: d.None(), Status: d.Status, Bits: math.NaN(), CallBits: math.NaN()}
+		v := Verdict{Inside: d.State == inertia.StateInside, None: d.None(), Status: d.Status, Bits: math.NaN(), CallBits: math.NaN()}
 		if r.kind == PredictorPreset {
 			r.score(h, d, &v)
 		} else {
@@ -240,38 +231,28 @@ func (r *replayer) replay(run *Run) []Verdict {
 		}
 		out = append(out, v)
 	}
-	r.p.options.Available = r.o.Predictor.Available
 	return out
 }
 
-// availableTools returns the tools that were offered, nil if that is not recorded.
-func availableTools(t *trace.Trajectory) func(trace.Name) bool {
-	if len(t.Tools) == 0 {
-		return nil
-	}
-	offered := make(map[trace.Name]bool, len(t.Tools))
-	for i := range t.Tools {
-		offered[t.Tools[i].Name] = true
-	}
-	return func(n trace.Name) bool { return offered[n] }
-}
-
 // predict asks a model with probabilities.
-func (r *replayer) predict(h *History, d *Decision, v *Verdict) {
-	m := r.p.model
-	unknown := m.Distribution(m.ContextOf(d.State, h.before(d.Before)), r.p.p)
-	actual, p := m.outcome(d.Next), unknown
-	if d.None() || actual != 0 {
-		p = r.p.p[actual]
-		v.Rank = rank(r.p.p, actual)
+func (r *replayer) predict(h *inertia.History, d *inertia.Decision, v *Verdict) {
+	m := r.p.Model()
+	if r.likely == nil {
+		r.likely = make([]float64, m.Alphabet())
 	}
-	v.Bits = -log2(p)
+	unknown := m.Distribution(m.ContextOf(d.State, h.Before(d.Before)), r.likely)
+	actual, p := m.Outcome(d.Next), unknown
+	if d.None() || actual != 0 {
+		p = r.likely[actual]
+		v.Rank = inertia.RankOf(r.likely, actual)
+	}
+	v.Bits = -elementary.Log2(p)
 	if !d.None() {
-		calls := 1 - r.p.p[noneSymbol]
-		v.CallBits = -log2(p / calls)
+		calls := 1 - r.likely[inertia.NoneSymbol]
+		v.CallBits = -elementary.Log2(p / calls)
 		if v.Rank > 0 {
 			v.OfCalls = v.Rank
-			if r.p.p[noneSymbol] >= p {
+			if r.likely[inertia.NoneSymbol] >= p {
 				v.OfCalls--
 			}
 		}
@@ -285,8 +266,8 @@ func (r *replayer) predict(h *History, d *Decision, v *Verdict) {
 		}
 		return
 	}
-	best := r.p.top(1)[0]
-	score := r.p.p[best]
+	score := slices.Max(r.likely)
+	best := uint32(slices.Index(r.likely, score))
 	if r.kind == PredictorRecover {
 		if tool, ok := r.recovers(h, d); ok {
 			best, score, v.Forced = tool, 1, true
@@ -296,10 +277,10 @@ func (r *replayer) predict(h *History, d *Decision, v *Verdict) {
 }
 
 // score asks AutoTool.
-func (r *replayer) score(h *History, d *Decision, v *Verdict) {
-	said := r.said.before(h.t, d.Turn)
-	candidates := r.p.model.Candidates(h.before(d.Before), r.alpha, func(s uint32) float64 { return r.similarity.Score(said, s) })
-	actual := r.p.model.Symbol(d.Next)
+func (r *replayer) score(h *inertia.History, d *inertia.Decision, v *Verdict) {
+	said := r.said.Before(h.Trajectory(), d.Turn)
+	candidates := r.p.Model().Candidates(h.Before(d.Before), r.alpha, func(s uint32) float64 { return r.similarity.Score(said, s) })
+	actual := r.p.Model().Symbol(d.Next)
 	for i, c := range candidates {
 		if !d.None() && c.Symbol == actual {
 			v.Rank, v.OfCalls = i+1, i+1
@@ -311,25 +292,24 @@ func (r *replayer) score(h *History, d *Decision, v *Verdict) {
 }
 
 // fire judges a call of a tool, if it can be filled in.
-func (r *replayer) fire(h *History, d *Decision, v *Verdict, symbol uint32, score float64) {
-	m := r.p.model
-	if symbol == noneSymbol || r.p.options.Available != nil && !r.p.options.Available(m.tools[symbol].Name) {
+func (r *replayer) fire(h *inertia.History, d *inertia.Decision, v *Verdict, symbol uint32, score float64) {
+	if symbol == inertia.NoneSymbol || r.offered != nil && !r.offered(r.p.Model().Tool(symbol).Name) {
 		return
 	}
-	fill := m.fill(h.viewAt(d), symbol, &r.p.options.Fill)
+	fill := r.p.Fill(h, d, symbol)
 	if !fill.Complete {
 		return
 	}
-	r.judge(h, d, v, Firing{Symbol: symbol, Score: score, Fill: fill})
+	r.judge(h, d, v, inertia.Firing{Symbol: symbol, Score: score, Fill: fill})
 }
 
 // judge compares a call with what was recorded.
-func (r *replayer) judge(h *History, d *Decision, v *Verdict, f Firing) {
-	t := &r.p.model.tools[f.Symbol]
+func (r *replayer) judge(h *inertia.History, d *inertia.Decision, v *Verdict, f inertia.Firing) {
+	t := r.p.Model().Tool(f.Symbol)
 	v.Fires, v.Score = true, f.Score
-	v.Right = h.right(d, t.Name, &f.Fill)
+	v.Right = h.Right(d, t.Name, &f.Fill)
 	if !d.None() && d.Next == t.Name {
-		wrong := h.wrong(d, &f.Fill)
+		wrong := h.Wrong(d.Call, &f.Fill)
 		for _, a := range f.Fill.Args {
 			v.Tried[a.Source]++
 			v.Good[a.Source]++
@@ -346,7 +326,7 @@ func (r *replayer) judge(h *History, d *Decision, v *Verdict, f Firing) {
 	}
 }
 
-func (r *replayer) classify(h *History, d *Decision, t *Tool, f *Fill) WrongClass {
+func (r *replayer) classify(h *inertia.History, d *inertia.Decision, t *inertia.Tool, f *inertia.Fill) WrongClass {
 	switch {
 	case f.Repeated && !r.wroteSince(h, d, t.Name, f):
 		return WrongRedundant
@@ -356,7 +336,7 @@ func (r *replayer) classify(h *History, d *Decision, t *Tool, f *Fill) WrongClas
 		return WrongNone
 	case d.Next != t.Name:
 		return WrongTool
-	case len(h.wrong(d, f)) > 0 || len(f.Args) != len(h.arguments(h.calls[d.Call])):
+	case !h.SameCall(d.Call, f):
 		return WrongArgument
 	case d.Multiple:
 		return WrongParallel
@@ -366,47 +346,30 @@ func (r *replayer) classify(h *History, d *Decision, t *Tool, f *Fill) WrongClas
 
 // wroteSince reports whether anything may have been written since the same call
 // was last made.
-func (r *replayer) wroteSince(h *History, d *Decision, tool trace.Name, f *Fill) bool {
-	for i := d.Before - 1; i >= since(d.Before); i-- {
-		call := h.calls[i]
-		name := h.t.Calls[call].Tool
-		if name == tool && h.sameCall(call, f) {
+func (r *replayer) wroteSince(h *inertia.History, d *inertia.Decision, tool trace.Name, f *inertia.Fill) bool {
+	before := h.Before(d.Before)
+	for i := range before {
+		call := d.Before - 1 - i
+		name := h.Call(call).Tool
+		if name == tool && h.SameCall(call, f) {
 			return false
 		}
-		if r.effects == nil || r.effects(name) != EffectReads {
+		if r.effects == nil || r.effects(name) != inertia.EffectReads {
 			return true
 		}
 	}
 	return true
 }
 
-func (h *History) sameCall(call int, f *Fill) bool {
-	if len(h.arguments(call)) != len(f.Args) {
-		return false
-	}
-	for _, a := range f.Args {
-		if h.arg(call, a.Param) != a.Value {
-			return false
-		}
-	}
-	return true
-}
-
 // recovers returns the recovery call where the last two calls failed.
-func (r *replayer) recovers(h *History, d *Decision) (uint32, bool) {
-	symbol := r.p.model.Symbol(r.o.Recovery)
-	if r.o.Recovery == noName || symbol == 0 {
+func (r *replayer) recovers(h *inertia.History, d *inertia.Decision) (uint32, bool) {
+	symbol := r.p.Model().Symbol(r.o.Recovery)
+	if r.o.Recovery == (trace.Name{}) || symbol == 0 {
 		return 0, false
 	}
-	var events []Event
+	var events []inertia.Event
 	for i := max(0, d.Before-2); i < d.Before; i++ { // the last two tell
-		events = append(events, Event{Failed: h.t.Calls[h.calls[i]].Status == trace.StatusFailed})
+		events = append(events, inertia.Event{Failed: h.Call(i).Status == trace.StatusFailed})
 	}
-	return symbol, Gate{}.Recovers(events)
-}
-
-// Fresh returns a run of the same trajectory that shares nothing that changes, for
-// another goroutine.
-func (r *Run) Fresh() *Run {
-	return &Run{History: NewHistory(r.History.t), Observation: r.Observation, Task: r.Task}
+	return symbol, inertia.Gate{}.Recovers(events)
 }

@@ -1,9 +1,12 @@
-package inertia
+package replay
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"sort"
 
+	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
@@ -17,7 +20,7 @@ type Intervals struct {
 
 // Bootstrap returns the intervals of figures. theta is the operating point, the
 // thresholds at80 and at90 those of [Most], NaN where there are none.
-func Bootstrap(runs []Replayed, theta, at80, at90 float64, gate Gate, seed uint64) Intervals {
+func Bootstrap(runs []Replayed, theta, at80, at90 float64, gate inertia.Gate, seed uint64) Intervals {
 	const (
 		turns = iota // that make predictions
 		top1
@@ -109,12 +112,12 @@ type CurvePoint struct {
 
 // LearningCurve replays test with growing shares of the tasks of train, which are
 // taken in the order of their keys' hashes.
-func LearningCurve(train, test []*Run, shares []float64, rank func(task string) uint64, o ReplayOptions) []CurvePoint {
+func LearningCurve(train, test []*inertia.Run, shares []float64, rank func(task string) uint64, o Options) []CurvePoint {
 	byTask := map[string]uint64{}
 	for _, r := range train {
 		byTask[r.Task] = rank(r.Task)
 	}
-	tasks := sortedKeys(byTask)
+	tasks := slices.Sorted(maps.Keys(byTask))
 	sort.SliceStable(tasks, func(i, j int) bool { return byTask[tasks[i]] < byTask[tasks[j]] })
 	o.Only = []string{PredictorDefault}
 	var out []CurvePoint
@@ -127,7 +130,7 @@ func LearningCurve(train, test []*Run, shares []float64, rank func(task string) 
 		for _, task := range tasks[:n] {
 			chosen[task] = true
 		}
-		var part []*Run
+		var part []*inertia.Run
 		for _, r := range train {
 			if chosen[r.Task] {
 				part = append(part, r)

@@ -1,8 +1,7 @@
-package inertia
-
-import "math"
-
-// The elementary functions that fitted numbers are made with. Those of package math
+// Package elementary has exp and log that give the same bits on every processor, for
+// numbers that are fitted and stored.
+//
+// Those of package math
 // differ in their last bits between processors: Exp has assembly of its own on some,
 // which on amd64 depends on whether the processor has fused instructions, and the
 // rest is Go that compilers for other processors fuse. Snapshots are to be the same
@@ -10,6 +9,9 @@ import "math"
 // compiler may fuse (see the specification of Go, floating-point operators).
 //
 // The errors are a few units in the last place.
+package elementary
+
+import "math"
 
 // ln2 in two parts: products of the first with whole numbers below 2^21 are exact.
 const (
@@ -17,8 +19,8 @@ const (
 	ln2Lo = 0x1.a39ef35793c76p-33
 )
 
-// exp returns e^x.
-func exp(x float64) float64 {
+// Exp returns e^x.
+func Exp(x float64) float64 {
 	switch {
 	case math.IsNaN(x):
 		return x
@@ -32,8 +34,8 @@ func exp(x float64) float64 {
 	return math.Ldexp(expNear(r), int(k))
 }
 
-// exp2 returns 2^x.
-func exp2(x float64) float64 {
+// Exp2 returns 2^x.
+func Exp2(x float64) float64 {
 	switch {
 	case math.IsNaN(x):
 		return x
@@ -55,8 +57,8 @@ func expNear(r float64) float64 {
 	return sum
 }
 
-// log returns the natural logarithm of x.
-func log(x float64) float64 {
+// Log returns the natural logarithm of x.
+func Log(x float64) float64 {
 	switch {
 	case math.IsNaN(x), math.IsInf(x, 1):
 		return x
@@ -80,20 +82,20 @@ func log(x float64) float64 {
 	return float64(float64(e)*ln2Hi) + (float64(float64(e)*ln2Lo) + near)
 }
 
-// log1p returns ln(1+x) for x above -1, without the loss of 1+x for a small x.
-func log1p(x float64) float64 {
+// Log1p returns ln(1+x) for x above -1, without the loss of 1+x for a small x.
+func Log1p(x float64) float64 {
 	u := 1 + x
 	if u == 1 || math.IsInf(u, 1) {
 		return x
 	}
-	return float64(log(u)*x) / (u - 1)
+	return float64(Log(u)*x) / (u - 1)
 }
 
-// log2 returns the binary logarithm of x.
-func log2(x float64) float64 {
+// Log2 returns the binary logarithm of x.
+func Log2(x float64) float64 {
 	f, e := math.Frexp(x)
 	if f == 0.5 { // powers of two are exact
 		return float64(e - 1)
 	}
-	return float64(log(x) / math.Ln2)
+	return float64(Log(x) / math.Ln2)
 }

@@ -1,9 +1,10 @@
-package inertia
+package replay
 
 import (
 	"math"
 	"slices"
 
+	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -51,7 +52,7 @@ type Fired struct {
 	Fired int
 	Right int // turns avoided
 	Wrong map[WrongClass]int
-	By    [sources]int // wrong arguments, by source
+	By    [inertia.NumSources]int // wrong arguments, by source
 }
 
 // Coverage returns the share of turns at which a call was made.
@@ -62,7 +63,7 @@ func (f *Fired) Precision() float64 { return float64(f.Right) / float64(f.Fired)
 
 // Fire lets a predictor's calls with scores of at least theta pass a gate. A
 // wrong call is charged, and the recorded turn follows it as a turn of the model.
-func Fire(runs []Replayed, theta float64, gate Gate) Fired {
+func Fire(runs []Replayed, theta float64, gate inertia.Gate) Fired {
 	f := Fired{Theta: theta, Wrong: map[WrongClass]int{}}
 	for i := range runs {
 		f.fire(runs[i].Verdicts, gate)
@@ -70,13 +71,13 @@ func Fire(runs []Replayed, theta float64, gate Gate) Fired {
 	return f
 }
 
-func (f *Fired) fire(verdicts []Verdict, gate Gate) {
-	var past Past
+func (f *Fired) fire(verdicts []Verdict, gate inertia.Gate) {
+	var past inertia.Past
 	for i := range verdicts {
 		v := &verdicts[i]
 		failed := v.Status == trace.StatusFailed
 		if v.Inside {
-			past.Add(Event{Failed: failed})
+			past.Add(inertia.Event{Failed: failed})
 			continue
 		}
 		f.Turns++
@@ -87,17 +88,17 @@ func (f *Fired) fire(verdicts []Verdict, gate Gate) {
 		switch {
 		case fires && v.Right:
 			f.Right++
-			past.Add(Event{Inertial: true, Failed: failed})
+			past.Add(inertia.Event{Inertial: true, Failed: failed})
 			continue
 		case fires:
 			f.Wrong[v.Wrong]++
 			if v.Wrong == WrongArgument {
 				f.By[v.By]++
 			}
-			past.Add(Event{Inertial: true})
+			past.Add(inertia.Event{Inertial: true})
 		}
 		if !v.None {
-			past.Add(Event{Failed: failed})
+			past.Add(inertia.Event{Failed: failed})
 		}
 	}
 }
@@ -131,7 +132,7 @@ const maxThresholds = 400
 // Most returns the threshold at which the most turns are avoided with at least
 // a precision; false if it is reached nowhere. It is chosen with the outcomes in
 // sight, for every predictor alike: what an operator with perfect foresight gets.
-func Most(runs []Replayed, precision float64, gate Gate) (Fired, bool) {
+func Most(runs []Replayed, precision float64, gate inertia.Gate) (Fired, bool) {
 	best, found := Fired{}, false
 	for _, theta := range Thresholds(runs, maxThresholds) {
 		f := Fire(runs, theta, gate)
@@ -145,16 +146,16 @@ func Most(runs []Replayed, precision float64, gate Gate) (Fired, bool) {
 // A Tier is how often a source filled in an argument of the call that was then
 // made, and how often with the same value.
 type Tier struct {
-	Source Source
+	Source inertia.Source
 	Tried  int
 	Right  int
 }
 
 // Tiers sums up the filling of the calls of right tools.
 func Tiers(runs []Replayed) []Tier {
-	out := make([]Tier, sources)
+	out := make([]Tier, inertia.NumSources)
 	for s := range out {
-		out[s].Source = Source(s)
+		out[s].Source = inertia.Source(s)
 		for i := range runs {
 			for j := range runs[i].Verdicts {
 				out[s].Tried += runs[i].Verdicts[j].Tried[s]
@@ -205,10 +206,10 @@ func Reliability(runs []Replayed, bins int) []Bin {
 // cost is what a wrong call costs in turns.
 func Theta(predictor string, cost float64) float64 {
 	if predictor == PredictorPreset {
-		return math.Nextafter(DefaultTheta, 1) // the score must be above it
+		return math.Nextafter(inertia.DefaultTheta, 1) // the score must be above it
 	}
-	return Threshold(cost)
+	return inertia.Threshold(cost)
 }
 
 // GateOf returns the gate of a predictor.
-func GateOf(predictor string) Gate { return Gate{Preset: predictor == PredictorPreset} }
+func GateOf(predictor string) inertia.Gate { return inertia.Gate{Preset: predictor == PredictorPreset} }
