@@ -53,6 +53,21 @@ func TestBytesAreCounted(t *testing.T) {
 	}
 }
 
+// TestReportsReadOnce wants a report to keep small traces, and not to decode them again for
+// each of the dozens of times that it looks at them, also behind calls left out.
+func TestReportsReadOnce(t *testing.T) {
+	for args, most := range map[string]int{"": 0, " --drop-failed": 200} {
+		var a cli.App
+		code, _, stderr := runApp(t.Context(), "report ../testdata/office/trajectories.jsonl.gz --sample 40 --backtest always --format json"+args, &a)
+		if code != cli.ExitDone {
+			t.Fatalf("exit code %d\n%s", code, stderr)
+		}
+		if a.Readings > most {
+			t.Errorf("report%s: the traces were read %d times more, want at most %d", args, a.Readings, most)
+		}
+	}
+}
+
 // TestQuietOffTerminals wants not a byte of progress or colour where standard
 // error is no terminal, and neither with -q on one.
 func TestQuietOffTerminals(t *testing.T) {

@@ -17,6 +17,9 @@ import (
 	"github.com/awo-dev/awo/diag"
 )
 
+// usualDepth is how many collections may stand inside each other unless Options say so.
+const usualDepth = 100
+
 // Options bound what Parse takes. The zero value is the default.
 type Options struct {
 	MaxBytes int // size of the source; 0 is 1 MiB
@@ -29,7 +32,7 @@ func (o Options) withDefaults() Options {
 		o.MaxBytes = 1 << 20
 	}
 	if o.MaxDepth <= 0 {
-		o.MaxDepth = 100
+		o.MaxDepth = usualDepth
 	}
 	if o.MaxNodes <= 0 {
 		o.MaxNodes = 10_000

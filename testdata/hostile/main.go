@@ -21,6 +21,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -30,7 +32,7 @@ var commands = []string{
 	"inspect IN", "summary IN", "show IN", "summarize IN --out part.awosum", "convert IN", "convert IN --redact", "convert IN --to ocel",
 	"analyze IN --sources --permutations 0", "cost IN --lazy", "graph IN", "compare-runs IN IN",
 	"extract IN --threshold 3 --out tools", "verify TOOLS IN", "register IN", "replay IN --kfold 2 --gate open --fire any", "replay IN --prequential",
-	"snapshot build IN", "backtest IN --split kfold --folds 2", "rules suggest IN", "report IN --backtest always",
+	"snapshot build IN", "backtest IN --split kfold --folds 2", "rules suggest IN", "report IN", "report IN --backtest always",
 	"tools graph IN --out world", "tools subset IN",
 }
 
@@ -54,11 +56,30 @@ func run() error {
 	times := flag.Int("times", 4, "how many times as large the second input is")
 	limit := flag.Int("limit", 60, "seconds of CPU time after which a run is ended")
 	memory := flag.Int("memory", 8192, "MiB of address space that a run may take; 0 sets no bound")
-	keep := flag.String("keep", "", "write the inputs into this folder and stop")
+	results := flag.String("results", "", "add what is measured to this file, and leave out what is in it")
+	table := flag.Bool("table", false, "print what is in -results as a table in Markdown, and stop")
+	write := flag.String("write", "", "write the input of -case with -size into this file, and stop")
+	of := flag.String("case", "", "the case of -write")
+	size := flag.Int("size", 0, "n of -write")
 	flag.Parse()
+	if *write != "" {
+		i := slices.IndexFunc(cases, func(c hostileCase) bool { return c.name == *of })
+		if i < 0 {
+			return fmt.Errorf("there is no case %q", *of)
+		}
+		return os.WriteFile(*write, cases[i].make(*size), 0o666)
+	}
 	wanted, err := regexp.Compile(*match)
 	if err != nil {
 		return err
+	}
+	known, err := readResults(*results)
+	if err != nil {
+		return err
+	}
+	if *table {
+		fmt.Print(tableOf(known))
+		return nil
 	}
 	program, err := filepath.Abs(*awo)
 	if err != nil {
@@ -84,25 +105,28 @@ func run() error {
 	found := 0
 	for _, c := range cases {
 		small, large := c.size / *part / *times, c.size / *part
-		if *keep != "" {
-			if err := os.MkdirAll(*keep, 0o777); err != nil {
-				return err
-			}
-			if err := os.WriteFile(filepath.Join(*keep, c.name+".jsonl"), c.make(large), 0o666); err != nil {
-				return err
-			}
+		if !slices.ContainsFunc(commands, func(command string) bool {
+			return wanted.MatchString(nameOf(c, command)) && !known.has(c.name, command)
+		}) {
 			continue
 		}
 		var inputs [2]string
+		var sizes [2]int // in bytes: some cases grow with the square of their number
 		for i, n := range []int{small, large} {
 			inputs[i] = filepath.Join(folder, fmt.Sprintf("%s-%d.jsonl", c.name, n))
-			if err := os.WriteFile(inputs[i], c.make(n), 0o666); err != nil {
+			// A child begins with the peak of who starts it, so this program stays small.
+			if out, err := exec.Command(os.Args[0], "-write", inputs[i], "-case", c.name, "-size", strconv.Itoa(n)).CombinedOutput(); err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
+			info, err := os.Stat(inputs[i])
+			if err != nil {
 				return err
 			}
+			sizes[i] = int(info.Size())
 		}
 		for _, command := range commands {
-			name := c.name + "/" + strings.NewReplacer(" IN", "", " TOOLS", "").Replace(command)
-			if !wanted.MatchString(name) {
+			name := nameOf(c, command)
+			if !wanted.MatchString(name) || known.has(c.name, command) {
 				continue
 			}
 			first := measure(program, strings.ReplaceAll(command, "TOOLS", tools), inputs[0], *limit, *memory)
@@ -110,11 +134,15 @@ func run() error {
 			if first.failed == "" {
 				second = measure(program, strings.ReplaceAll(command, "TOOLS", tools), inputs[1], *limit, *memory)
 			}
-			verdict := judge(first, second, small, large)
+			verdict := judge(first, second, sizes[0], sizes[1])
 			if verdict != "" {
 				found++
 			}
 			fmt.Printf("%-60s %8d %7.2f s %8d %7.2f s  %5.0f MB  %s\n", name, small, first.seconds, large, second.seconds, second.megabytes, verdict)
+			r := result{c.name, command, [2]int{small, large}, sizes, [2]float64{first.seconds, second.seconds}, [2]float64{first.megabytes, second.megabytes}, verdict}
+			if err := r.append(*results); err != nil {
+				return err
+			}
 		}
 		os.Remove(inputs[0])
 		os.Remove(inputs[1])
@@ -123,6 +151,11 @@ func run() error {
 		return errFound
 	}
 	return nil
+}
+
+// nameOf is what -match is held against.
+func nameOf(c hostileCase, command string) string {
+	return c.name + "/" + strings.NewReplacer(" IN", "", " TOOLS", "").Replace(command)
 }
 
 // A measurement is what one run took.
@@ -143,7 +176,7 @@ func measure(program, command, input string, limit, memory int) measurement {
 	arguments := strings.Fields(strings.ReplaceAll(command, "IN", input))
 	c := exec.CommandContext(ctx, "sh", append([]string{"-c", fmt.Sprintf(`ulimit -t %d; exec "$@"`, limit), "sh", program}, arguments...)...)
 	c.Dir = folder
-	c.Env = append(os.Environ(), "AWO_KEY=a key that is long enough for words")
+	c.Env = append(os.Environ(), "AWO_KEY=a key that is long enough for words", "AWO_MAX_RECORD=1GiB")
 	if memory > 0 {
 		c.Env = append(c.Env, fmt.Sprintf("GOMEMLIMIT=%dMiB", memory))
 	}
@@ -166,7 +199,7 @@ func measure(program, command, input string, limit, memory int) measurement {
 	return m
 }
 
-// judge says what is wrong with how work grows from n to m, "" if nothing is. Times
+// judge says what is wrong with how work grows from n to m bytes, "" if nothing is. Times
 // below a tenth of a second are those of starting.
 func judge(first, second measurement, n, m int) string {
 	switch {

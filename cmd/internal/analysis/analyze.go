@@ -172,7 +172,10 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if o.Sources {
 		in.Needs = append(in.Needs, completeness.CapabilityDataflow)
 	}
-	in.Exclude, in.Shell = o.counting(j, o.InputOptions).Excludes, cli.Splitter(o.Shell, set)
+	if o.leavesOut() { // else what is read again is what was kept
+		in.Exclude = o.counting(j, o.InputOptions).Excludes
+	}
+	in.Shell = cli.Splitter(o.Shell, set)
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(nil)
 	sources, merger := newSources(o), (*merge.Merger)(nil)

@@ -47,6 +47,7 @@ type App struct {
 
 	began     bool  // whether a command has begun its work: an error before that is wrong use
 	BytesRead int64 // of traces, for AWO_BENCH
+	Readings  int   // of traces, behind the first
 }
 
 // Run runs the command that args name, of those below the root, and returns the

@@ -292,6 +292,7 @@ func (j *Job) nothing() error {
 // trajectoriesAgain yields what Trajectories did, without the problems.
 func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
+		j.app.Readings++
 		defer j.Progress.Done()
 		for t, err := range r.All() {
 			if canceled := j.Context.Err(); canceled != nil {
