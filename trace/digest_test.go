@@ -132,3 +132,19 @@ func TestDigestIsBounded(t *testing.T) {
 		t.Errorf("%d are kept behind one that has no room", d.Len())
 	}
 }
+
+// What is put together with others from the same records counts for less.
+func TestDigestKeepsAssembled(t *testing.T) {
+	kept := func(ref Ref) int {
+		d := NewDigest(10_000)
+		for range 100 {
+			run, _ := digested()
+			run.Ref = ref
+			d.Add(run)
+		}
+		return d.Len()
+	}
+	if alone, among := kept(Ref{}), kept(Ref{key: "trace", part: 1}); among < 2*alone {
+		t.Errorf("%d are kept that were put together with others, and %d that were not", among, alone)
+	}
+}
