@@ -351,9 +351,9 @@ func (r *run) interact() {
 		for _, m := range []int{1, 0, 2, 3} { // in the order of InteractionMetrics
 			more := make([]float64, len(r.sums))
 			for task := range r.sums {
-				more[task] = measures[m].saved(&r.sums[task][whole])
+				more[task] = measures[m].saved(r.sums[task].at(whole))
 				for _, i := range parts {
-					more[task] -= measures[m].saved(&r.sums[task][i])
+					more[task] -= measures[m].saved(r.sums[task].at(i))
 				}
 			}
 			figures = append(figures, stat.ClusterRatio{Num: more})

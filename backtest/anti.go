@@ -31,7 +31,7 @@ type Failures struct {
 
 	// Excess is the lower end of the 99.9 % interval of Observed less Expected, put
 	// together from those of the shares (Newcombe 1998, method 10). The level is that
-	// high since tens to hundreds of chains are looked at, most of which hold few
+	// high because tens to hundreds of chains are looked at, most of which hold few
 	// failures: at 95 % one failure in eleven calls is enough.
 	Excess float64
 }

@@ -98,7 +98,7 @@ func TestAntiMetaTool(t *testing.T) {
 	got := verdicts(t, ChooseOptions{}, append(bad.trajectories(), good.trajectories()...))
 	whole := got["get_customer get_order get_parcel"]
 	if whole.reason != ReasonFails {
-		t.Errorf("left out since %q, want %q", whole.reason, ReasonFails)
+		t.Errorf("left out because of %q, want %q", whole.reason, ReasonFails)
 	}
 	f := whole.failures
 	if f.Begun != 100 || f.Failed != 40 || f.Ended != 40 || f.Compared != 2 || whole.replay.Places != 60 {
@@ -112,7 +112,7 @@ func TestAntiMetaTool(t *testing.T) {
 	}
 	twin := got["get_user get_booking get_ticket"]
 	if twin.reason != "" || twin.failures.Begun != 100 || twin.failures.Failed != 5 || math.Abs(twin.failures.Observed.Share-0.05) > 1e-12 {
-		t.Errorf("the twin is left out since %q: %+v", twin.reason, twin.failures)
+		t.Errorf("the twin is left out because of %q: %+v", twin.reason, twin.failures)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestFailureInTheMiddle(t *testing.T) {
 	} {
 		v := got[chain]
 		if v.reason != want.reason || v.failures.Failed != want.failed || v.failures.Ended != 0 || v.failures.Begun != 100 {
-			t.Errorf("%s: left out since %q, %+v", chain, v.reason, v.failures)
+			t.Errorf("%s: left out because of %q, %+v", chain, v.reason, v.failures)
 		}
 		if r := v.replay; r.Places != want.exact || r.Exact != want.exact || !r.Agrees(1) {
 			t.Errorf("%s: %+v", chain, r)
@@ -160,7 +160,7 @@ func TestNothingElsewhere(t *testing.T) {
 	h := habit{tools: [3]string{"get_customer", "get_order", "get_parcel"}, runs: 100, failed: 40}
 	v := verdicts(t, ChooseOptions{}, h.trajectories())["get_customer get_order get_parcel"]
 	if v.reason != "" || v.failures.Compared != 0 || v.failures.Failed != 40 || v.failures.More() {
-		t.Errorf("left out since %q: %+v", v.reason, v.failures)
+		t.Errorf("left out because of %q: %+v", v.reason, v.failures)
 	}
 }
 
@@ -169,7 +169,7 @@ func TestFewFailures(t *testing.T) {
 	h := habit{tools: [3]string{"get_customer", "get_order", "get_parcel"}, runs: 30, failed: 2, apart: 200}
 	v := verdicts(t, ChooseOptions{}, h.trajectories())["get_customer get_order get_parcel"]
 	if f := v.failures; f.Begun != 30 || f.Failed != 2 || f.More() || v.reason == ReasonFails {
-		t.Errorf("left out since %q: %+v", v.reason, f)
+		t.Errorf("left out because of %q: %+v", v.reason, f)
 	}
 }
 
@@ -239,7 +239,7 @@ func TestCostsMoreThanItSaves(t *testing.T) {
 	near("its break-even", g.BreakEven, (1100*2.5+10*10)*40/(160*2.5))
 	l := choice.Left[0]
 	if toolsOf(l.Definition) != "get_visitor get_visit" || l.Reason != ReasonCosts || !l.IsAnti() {
-		t.Errorf("%s is left out since %s", toolsOf(l.Definition), l.Reason)
+		t.Errorf("%s is left out because of %s", toolsOf(l.Definition), l.Reason)
 	}
 	near("what the cheap habit saves", l.Saves, 40*(20*2.5+1*10)/1e6)
 	near("what its definition costs", l.Costs, float64(l.Tokens)*160*2.5/1e6)

@@ -78,11 +78,13 @@ func (r *run) take(part *run) {
 		if !seen {
 			at = len(r.sums)
 			r.tasks[key] = at
-			r.sums = append(r.sums, make([]taskSums, len(r.columns)))
+			r.sums = append(r.sums, newColumnSums(len(r.columns)))
 		}
-		for i := range part.sums[task] {
-			r.sums[at][i].add(&part.sums[task][i])
+		more := make([]taskSums, len(r.columns))
+		for i := range more {
+			more[i] = *part.sums[task].at(i)
 		}
+		r.sums[at].add(more)
 	}
 	r.parts = append(r.parts, part)
 }

@@ -28,7 +28,7 @@ func trainPaper(p *Part) (Trained, error) {
 	}
 	out := &paperTools{byFirst: map[string][][]string{}}
 	out.learnt.Labels = true
-	out.learnt.Notes = []string{"sequences are counted: arguments are neither bound nor checked, user messages are ignored, and the tokens of definitions are left out, since there are none"}
+	out.learnt.Notes = []string{"sequences are counted: arguments are neither bound nor checked, user messages are ignored, and the tokens of definitions are left out, because there are none"}
 	for _, sequence := range c.chains {
 		out.byFirst[sequence[0]] = append(out.byFirst[sequence[0]], sequence)
 		out.learnt.MetaTools++
@@ -86,7 +86,7 @@ func (s *paperTools) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.Account.Saving(f.Removed, 0)
+	return c.saving(f.Removed, 0)
 }
 
 // Summary says how many sequences there are.

@@ -209,7 +209,7 @@ type run struct {
 	judged judgment
 
 	tasks  map[string]int // those that were tested on, numbered
-	sums   [][]taskSums   // by task, then column
+	sums   []columnSums   // by task
 	part   int            // that is tested on, from 1
 	partOf []int          // by task
 	all    []totals       // by column

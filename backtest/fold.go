@@ -119,9 +119,10 @@ func (r *run) count(k tried, learnt []Trained) {
 	if !seen {
 		task = len(r.tasks)
 		r.tasks[key] = task
-		r.sums = append(r.sums, make([]taskSums, len(learnt)))
+		r.sums = append(r.sums, newColumnSums(len(learnt)))
 		r.partOf = append(r.partOf, r.part)
 	}
+	ones := make([]taskSums, len(learnt))
 	for i, f := range k.findings {
 		saved := learnt[i].Saving(k.c, f)
 		one := base
@@ -148,8 +149,9 @@ func (r *run) count(k tried, learnt []Trained) {
 		if f.Reading != nil {
 			one.reads, one.readsVain = f.Reading.Reads, f.Reading.InVain()
 		}
-		r.sums[task][i].add(&one)
+		ones[i] = one
 	}
+	r.sums[task].add(ones)
 }
 
 // secondsOf returns how long turns took.

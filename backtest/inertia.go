@@ -141,7 +141,7 @@ func (h *habits) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.Account.Saving(f.Removed, 0)
+	return c.saving(f.Removed, 0)
 }
 
 // Summary says what the figures leave out.

@@ -215,7 +215,7 @@ func (s *toolset) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.Account.Saving(f.Removed, s.learnt.DefinitionTokens).Less(f.inVain(c.Account))
+	return c.saving(f.Removed, s.learnt.DefinitionTokens).Less(f.inVain(c.Account))
 }
 
 // Summary says how many meta-tools there are.

@@ -496,7 +496,7 @@ func (r *reader) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.Account.Saving(f.Removed, 0).Less(r.reading(c, f))
+	return c.saving(f.Removed, 0).Less(r.reading(c, f))
 }
 
 // reading returns what reading ahead costs.

@@ -147,7 +147,7 @@ func (p *Preloader) note() string {
 	if p.costs.Trajectories == 0 {
 		return "no trajectory of the training part records definitions and tokens to learn from: nothing is registered from the start"
 	}
-	unit := "tokens, since no price is known"
+	unit := "tokens, because no price is known"
 	if p.isMoney {
 		unit = "money"
 	}

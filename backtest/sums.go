@@ -89,6 +89,45 @@ type taskSums struct {
 	hasBlind bool
 }
 
+// columnSums are the sums of one task by column. Most columns do the same in a task, and
+// share what they add up to: with sums of their own for each of a hundred columns, a hundred
+// thousand tasks would take gigabytes.
+type columnSums struct {
+	distinct []taskSums
+	of       []int32 // by column: which of them
+}
+
+func newColumnSums(columns int) columnSums {
+	return columnSums{distinct: make([]taskSums, 1), of: make([]int32, columns)}
+}
+
+// at returns the sums of a column, to be read.
+func (s *columnSums) at(column int) *taskSums { return &s.distinct[s.of[column]] }
+
+// add adds something to each column.
+func (s *columnSums) add(more []taskSums) {
+	type addition struct {
+		to   int32
+		what int // the first column to which the same is added
+		sum  int32
+	}
+	var known []addition
+	var distinct []taskSums
+	for column := range more {
+		same := func(a addition) bool { return a.to == s.of[column] && more[a.what] == more[column] }
+		at := slices.IndexFunc(known, same)
+		if at < 0 {
+			at = len(known)
+			known = append(known, addition{s.of[column], column, int32(len(distinct))})
+			sum := s.distinct[s.of[column]]
+			sum.add(&more[column])
+			distinct = append(distinct, sum)
+		}
+		s.of[column] = known[at].sum
+	}
+	s.distinct = slices.Clip(distinct)
+}
+
 // blindSums are what blind use of meta-tools comes to.
 type blindSums struct {
 	llmSaved, turnsSaved  float64
@@ -166,7 +205,7 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 	var sum taskSums
 	uses := 0.0
 	for task := range r.sums {
-		s := &r.sums[task][i]
+		s := r.sums[task].at(i)
 		sum.add(s)
 		uses += s.used / s.trajectories
 	}
@@ -195,7 +234,7 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 	column := func(of func(*taskSums) float64) []float64 {
 		by := make([]float64, len(r.sums))
 		for task := range r.sums {
-			by[task] = of(&r.sums[task][i])
+			by[task] = of(r.sums[task].at(i))
 		}
 		return by
 	}
@@ -240,7 +279,7 @@ func (r *run) blind(i int, sum *blindSums) BlindOutcome {
 			f.Den = make([]float64, len(r.sums))
 		}
 		for task := range r.sums {
-			s := &r.sums[task][i]
+			s := r.sums[task].at(i)
 			f.Num[task] = m.sum(&s.blind)
 			if m.of != nil {
 				f.Den[task] = m.of(s)

@@ -84,6 +84,7 @@ type Case struct {
 	both    map[bothKey]*Finding // what both do, each once
 	ahead   map[*reader]*Finding // what is read ahead here beside nothing, once
 	asked   *askedCalls          // what readers look at, once
+	savings []saved              // what savings were asked for
 }
 
 // labelledStep is a step of a trajectory with its label as text.

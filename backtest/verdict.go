@@ -141,7 +141,7 @@ func (r *run) choose(v *Verdict) {
 	v.Considered = r.cellAt(r.pick(v.Objective, 0))
 	at := func(task int) *taskSums {
 		if column := chosen[r.partOf[task]]; column >= 0 {
-			return &r.sums[task][column]
+			return r.sums[task].at(column)
 		}
 		return &taskSums{}
 	}
@@ -187,7 +187,7 @@ func (r *run) pick(o Objective, part int) int {
 			if r.partOf[task] == part {
 				continue
 			}
-			s := r.sums[task][column].asUsed()
+			s := r.sums[task].at(column).asUsed()
 			x := o.in(&s)
 			sum, squares, tasks = sum+x, squares+x*x, tasks+1
 		}
@@ -208,7 +208,7 @@ func (r *run) hindsight(v *Verdict) func(task int) blindSums {
 	for column := r.cellsFrom; column < len(r.columns); column++ {
 		sum := 0.0
 		for task := range r.sums {
-			s := r.sums[task][column].asUsed()
+			s := r.sums[task].at(column).asUsed()
 			sum += v.Objective.in(&s)
 		}
 		if sum > most {
@@ -220,7 +220,7 @@ func (r *run) hindsight(v *Verdict) func(task int) blindSums {
 		if best < 0 {
 			return blindSums{}
 		}
-		return r.sums[task][best].asUsed()
+		return r.sums[task].at(best).asUsed()
 	}
 }
 

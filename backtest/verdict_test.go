@@ -21,7 +21,8 @@ func judged(objective Objective, saved ...[]float64) *run {
 		for column := range saved {
 			sums[column].usdSaved, sums[column].turnsSaved = saved[column][task], saved[column][task]
 		}
-		r.sums = append(r.sums, sums)
+		r.sums = append(r.sums, newColumnSums(len(saved)))
+		r.sums[task].add(sums)
 	}
 	for column := range saved {
 		r.cells = append(r.cells, Cell{Action: DoPatterns, Threshold: column + 1})
@@ -40,9 +41,11 @@ func TestVerdictIsHeldOut(t *testing.T) {
 		before := r.pick(ObjectiveMoney, part)
 		for task := range r.sums {
 			if r.partOf[task] == part {
-				for column := range r.sums[task] {
-					r.sums[task][column].usdSaved = rapid.Float64Range(-100, 100).Draw(t, "other")
+				others := make([]taskSums, len(columns))
+				for column := range others {
+					others[column].usdSaved = rapid.Float64Range(-100, 100).Draw(t, "other")
 				}
+				r.sums[task].add(others)
 			}
 		}
 		if after := r.pick(ObjectiveMoney, part); after != before {
@@ -156,5 +159,41 @@ func TestBestOutcome(t *testing.T) {
 	}
 	if turns.Pays() || !money.Pays() || none.Pays() {
 		t.Error("what costs more than it saves pays")
+	}
+}
+
+// TestColumnSums: sums that columns share are those that each would have alone.
+func TestColumnSums(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const columns = 6
+		want, shared := make([]taskSums, columns), newColumnSums(columns)
+		for range rapid.IntRange(0, 4).Draw(t, "trajectories") {
+			more := make([]taskSums, columns)
+			for i := range more {
+				more[i] = taskSums{trajectories: 1, usdSaved: rapid.SampledFrom([]float64{0, .1, -.3}).Draw(t, "usd"), hasBlind: rapid.Bool().Draw(t, "blind")}
+				want[i].add(&more[i])
+			}
+			shared.add(more)
+		}
+		for i := range want {
+			if got := *shared.at(i); got != want[i] {
+				t.Errorf("column %d has %v, want %v", i, got, want[i])
+			}
+		}
+	})
+}
+
+// TestColumnsShareSums: sums take room for what differs, and not for each column.
+func TestColumnsShareSums(t *testing.T) {
+	s := newColumnSums(100)
+	for range 3 {
+		more := make([]taskSums, 100)
+		for i := range more {
+			more[i].turnsSaved = float64(i % 2)
+		}
+		s.add(more)
+	}
+	if len(s.distinct) != 2 {
+		t.Errorf("%d sums are kept of columns of two kinds", len(s.distinct))
 	}
 }

@@ -77,7 +77,7 @@ func TestWithdraw(t *testing.T) {
 			}
 			for _, l := range choice.Left {
 				if want := tc.left[l.Definition]; l.Reason != want {
-					t.Errorf("%s is left out since %s, want %q", l.Definition.Name, l.Reason, want)
+					t.Errorf("%s is left out because of %s, want %q", l.Definition.Name, l.Reason, want)
 				}
 			}
 		})

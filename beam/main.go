@@ -27,7 +27,7 @@ import (
 
 func main() {
 	o := summarize.Options{Count: count.Default()}
-	mapFile, logged, metrics := "", "", false
+	mapFile, rulesFile, toolsFile, logged, metrics := "", "", "", "", false
 	flag.StringVar(&o.Out, "output", "", "`FILE` to write, whose name ends in .awosum")
 	flag.StringVar(&o.Unit, "unit", summarize.UnitFile, "what one worker reads from beginning to end: file, folder or all")
 	flag.IntVar(&o.Branches, "branches", 1, "count in so many stages side by side; for Prism, which makes one bundle a stage")
@@ -46,6 +46,9 @@ func main() {
 	flag.StringVar(&c.Where, "where", "", "")
 	flag.StringVar(&c.Since, "since", "", "")
 	flag.StringVar(&c.Until, "until", "", "")
+	flag.BoolVar(&c.Graph, "graph", false, "")
+	flag.StringVar(&rulesFile, "rules", "", "`FILE`, read here like the next one and sent to the workers")
+	flag.StringVar(&toolsFile, "tools", "", "`FILE` metatools.arazzo.yaml")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: awo-beam [flags] -output FILE.awosum FILES...\n\nFILES are names or patterns of traces and summaries, on any file system of Beam.")
 		flag.PrintDefaults()
@@ -58,7 +61,11 @@ func main() {
 	} else {
 		log.SetupLogging(logged, "text")
 	}
-	if err := run(o, mapFile, metrics); err != nil {
+	err := broadcast(&o, mapFile, rulesFile, toolsFile)
+	if err == nil {
+		err = run(o, metrics)
+	}
+	if err != nil {
 		text := err.Error()
 		if logged == "none" {
 			text = summarize.Reason(err)
@@ -68,7 +75,8 @@ func main() {
 	}
 }
 
-func run(o summarize.Options, mapFile string, metrics bool) error {
+// broadcast reads what all workers need: a map, rules with what they include, meta-tools.
+func broadcast(o *summarize.Options, mapFile, rulesFile, toolsFile string) error {
 	if mapFile != "" {
 		text, err := os.ReadFile(mapFile)
 		if err != nil {
@@ -76,6 +84,24 @@ func run(o summarize.Options, mapFile string, metrics bool) error {
 		}
 		o.Map, o.Count.Map = string(text), filepath.Base(mapFile)
 	}
+	if rulesFile != "" {
+		read, err := count.ReadRules(filepath.ToSlash(rulesFile), func(name string) ([]byte, error) { return os.ReadFile(filepath.FromSlash(name)) })
+		if err != nil {
+			return err
+		}
+		o.Count.Rules = read
+	}
+	if toolsFile != "" {
+		text, err := os.ReadFile(toolsFile)
+		if err != nil {
+			return err
+		}
+		o.Count.Tools = &count.Tools{File: filepath.ToSlash(toolsFile), Text: string(text)}
+	}
+	return nil
+}
+
+func run(o summarize.Options, metrics bool) error {
 	if err := o.Check(); err != nil {
 		return fmt.Errorf("%w (awo-beam -help lists the flags)", err)
 	}

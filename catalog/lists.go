@@ -131,7 +131,7 @@ func (c *Catalog) AllowList(chosen []string) ([]byte, error) {
 var functionName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // Refused returns the names that the interfaces of OpenAI and Anthropic refuse. They
-// are written as they are, since a name that was changed would be another tool.
+// are written as they are, because a name that was changed would be another tool.
 func Refused(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return functionName.MatchString(n) })
 }

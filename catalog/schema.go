@@ -117,7 +117,7 @@ func (p *placer) required(schema trace.Value) map[string]bool {
 }
 
 // elements adds the places of a list's elements, and reports whether there are
-// any: a list of scalars that is an argument is one place, since it is given whole.
+// any: a list of scalars that is an argument is one place, because it is given whole.
 func (p *placer) elements(items trace.Value, at Place, path jsonpath.Path, refs []string, depth int) bool {
 	items, refs = jsonschema.Follow(p.root, items, refs)
 	inside := append(path[:len(path):len(path)], jsonpath.Step{Kind: jsonpath.Each})

@@ -13,7 +13,7 @@ type LazyReport struct {
 	Tasks        int
 	NoTools      int // trajectories without definitions: nothing can be simulated
 	Misfit       int // trajectories left out: their recorded input is smaller than their definitions
-	Unscaled     int // turns simulated as they were counted, since nothing was learnt for their model
+	Unscaled     int // turns simulated as they were counted, because nothing was learnt for their model
 
 	Levels    []LazyLevel // by tools offered; the last is all of them
 	BreakEven BreakEven

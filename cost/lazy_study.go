@@ -296,7 +296,7 @@ func (e *evenSums) add(p *pendingLazy, use LazyUse) {
 		more := p.account.Without(nil, int64(math.Round((share-1)*p.set.Definitions)))
 		return float64(more.Tokens() - lazy.Tokens()), more.USD - lazy.USD
 	}
-	// Far apart, since tokens are rounded.
+	// Far apart, because tokens are rounded.
 	low, high := p.set.Count, 100*p.set.Count
 	t1, u1 := at(low)
 	t2, u2 := at(high)

@@ -8,7 +8,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// Ledger adds up what trajectories cost. It keeps their accounts, since what was
+// Ledger adds up what trajectories cost. It keeps their accounts, because what was
 // counted is only scaled when all is read, and 8 bytes a call. It is filled by one
 // goroutine.
 type Ledger struct {
@@ -113,7 +113,7 @@ func (l *Ledger) Saving(removed func(trajectory int) []int, added int64) Totals 
 }
 
 // Apply makes estimates of what was only counted. It returns how many turns stay
-// as they were counted, since nothing was learnt for their model.
+// as they were counted, because nothing was learnt for their model.
 func (l *Ledger) Apply(f *Fit) (unscaled int) {
 	for _, a := range l.accounts {
 		unscaled += f.Apply(a)
@@ -180,7 +180,7 @@ type Statement struct {
 }
 
 // Statement adds everything up. Groups stand in order of money, then tokens, then
-// name; at most top habits and dearest trajectories are named.
+// name; at most top habits and trajectories, the most expensive ones, are named.
 func (l *Ledger) Statement(top int) *Statement {
 	b := &booking{ledger: l, models: map[int32]*Line{}, agents: map[int32]*Line{}, groups: map[int32]*Line{}, outcomes: map[int32]*Line{}, days: map[int32]*Line{}, habits: map[[2]int32]*habitSum{}}
 	b.tools = make([]toolSum, len(l.tools.list)+1)
@@ -313,7 +313,7 @@ func (t *toolSum) add(trajectory int, turn *Totals, share float64, calls int) {
 	t.Unpriced += share * float64(turn.Unpriced)
 }
 
-// compare puts the dearest tool first.
+// compare puts the most expensive tool first.
 func (t ToolLine) compare(o ToolLine) int {
 	return cmp.Or(cmp.Compare(o.USD, t.USD), cmp.Compare(o.Input+o.Output, t.Input+t.Output), cmp.Compare(t.Tool, o.Tool))
 }

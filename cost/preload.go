@@ -31,7 +31,7 @@ type PreloadStep struct {
 	Trajectories int
 }
 
-// probe is how many tokens the definition has whose reading is measured: many, since
+// probe is how many tokens the definition has whose reading is measured: many, because
 // tokens are rounded in each turn.
 const probe = 10_000
 

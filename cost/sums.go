@@ -10,7 +10,7 @@ import (
 
 // Sums makes a Statement of sums over recorded usage, as counts of many machines are, in
 // place of the trajectories that a Ledger wants. What is linear in tokens is exact but for
-// the last digits of a float64; habits and the dearest trajectories are not in sums.
+// the last digits of a float64; habits and the most expensive trajectories are not in sums.
 type Sums struct {
 	meter *Meter
 	out   Statement

@@ -3,7 +3,7 @@ package cost
 import "github.com/awo-dev/awo/trace"
 
 // Toolset returns the tokens of a list of tools for lazy registration, and where
-// each stands in it. Lists that came lately are remembered, since they repeat from
+// each stands in it. Lists that came lately are remembered, because they repeat from
 // trajectory to trajectory: equal lists have the same Toolset.
 func (m *Meter) Toolset(tools []trace.ToolDef) (*Toolset, map[trace.Name]int32) {
 	if known, ok := m.toolsets.Of(tools); ok {

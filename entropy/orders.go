@@ -13,7 +13,7 @@ const biasShare = 0.05
 
 // An Order is the entropy of the next symbol given the last K, and what it rests
 // on. The plug-in and its Miller-Madow correction have no interval on purpose: a
-// bootstrap of them does not cover the truth, since no sample has the
+// bootstrap of them does not cover the truth, because no sample has the
 // transitions that none has shown yet.
 type Order struct {
 	K int `json:"k"`

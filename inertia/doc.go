@@ -21,5 +21,5 @@
 //
 // The package makes no calls and reads no files. It does not know which tools only
 // read: who does hands in an [Effects]. What replay finds is an upper bound of what
-// a live agent saves, since a wrong call changes what comes after it.
+// a live agent saves, because a wrong call changes what comes after it.
 package inertia

@@ -69,6 +69,11 @@ type FillOptions struct {
 // Required parameters without a value leave the fill incomplete. Other
 // parameters get one where at least half of the recorded calls have them.
 func (m *Model) fill(v view, symbol uint32, o *FillOptions) Fill {
+	return m.fillAs(v, symbol, o, false)
+}
+
+// fillAs is fill. Of a fill that has to be complete no more is worked out once it cannot be.
+func (m *Model) fillAs(v view, symbol uint32, o *FillOptions, complete bool) Fill {
 	t := &m.tools[symbol]
 	f := Fill{Complete: true}
 	args := map[string]string{}
@@ -85,10 +90,17 @@ func (m *Model) fill(v view, symbol uint32, o *FillOptions) Fill {
 			if p.Required {
 				f.Complete = false
 			}
+			if complete && p.Required {
+				return f
+			}
 			continue
 		}
 		f.Args = append(f.Args, filled)
 		args[p.Name] = filled.Value
+	}
+	for i := range f.Args {
+		a := &f.Args[i]
+		a.Named, a.Other = v.mentioned(a.Value)
 	}
 	f.Repeated = f.Complete && v.repeated(t.Name, args)
 	return f
@@ -141,15 +153,15 @@ func (m *Model) fillParam(v view, symbol uint32, param string, o *FillOptions) (
 			found, newestBest = true, newest
 		}
 	}
-	if found {
-		best.Named, best.Other = v.mentioned(best.Value)
-	}
 	return best, found
 }
 
 // mentioned reports whether the user has mentioned a value, and whether another
 // identifier of its shape.
 func (v view) mentioned(value string) (named, other bool) {
+	if !strings.HasPrefix(value, `"`) {
+		return false, false
+	}
 	parsed, err := trace.ParseValue([]byte(value))
 	if err != nil || parsed.Kind != trace.String {
 		return false, false

@@ -133,7 +133,7 @@ func (p *Predictor) each(h *History, d *Decision, do func(Firing)) {
 		if s == NoneSymbol || m.tools[s].meta() || !p.allows(m.tools[s].Name) {
 			continue
 		}
-		fill := m.fill(v, s, &p.options.Fill)
+		fill := m.fillAs(v, s, &p.options.Fill, true)
 		if !fill.Complete || fill.Repeated && m.calibration.Examples == 0 && !p.learning {
 			continue // nothing says how often a call is repeated
 		}

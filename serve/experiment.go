@@ -13,7 +13,7 @@ type Unit string
 // The units.
 const (
 	UnitSession Unit = "session"
-	UnitToken   Unit = "token" // who bears it; over HTTP with tokens
+	UnitToken   Unit = "token" // who sends it; over HTTP with tokens
 	UnitDay     Unit = "day"   // in UTC
 )
 

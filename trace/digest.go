@@ -49,6 +49,9 @@ func (d *Digest) Add(t *Trajectory) *Trajectory {
 			size += int(unsafe.Sizeof(ToolDef{})) + len(tools[i].Description.Data) + len(tools[i].Input.Data) + len(tools[i].Output.Data) + len(tools[i].Annotations.Data)
 		}
 	}
+	if t.Offset < 0 {
+		size /= assembledShare
+	}
 	if d.full = !d.take(size); d.full {
 		return t
 	}
@@ -66,6 +69,11 @@ func (t *Trajectory) again() *Trajectory {
 	out.Calls = slices.Clone(t.Calls)
 	return &out
 }
+
+// assembledShare is how much less room a trajectory counts for that is put together from
+// records all over the input: each reading would put it together anew, which takes many times
+// as long as reading one.
+const assembledShare = 3
 
 // toolListsKept is how many lists of definitions copies share; others have one of their
 // own.

@@ -132,3 +132,19 @@ func TestDigestIsBounded(t *testing.T) {
 		t.Errorf("%d are kept behind one that has no room", d.Len())
 	}
 }
+
+// What is put together from records all over the input counts for less.
+func TestDigestKeepsAssembled(t *testing.T) {
+	kept := func(offset int64) int {
+		d := NewDigest(10_000)
+		for range 100 {
+			run, _ := digested()
+			run.Offset = offset
+			d.Add(run)
+		}
+		return d.Len()
+	}
+	if alone, among := kept(0), kept(-1); among < 2*alone {
+		t.Errorf("%d are kept that were put together, and %d that were not", among, alone)
+	}
+}

@@ -147,6 +147,8 @@ func TestSameBytes(t *testing.T) {
 		{16, 8, 0, UnitFile, count.Default()},
 		{6, 3, 0, UnitFolder, count.Default()},
 		{6, 3, 0, UnitAll, count.Default()},
+		{9, 4, 2, UnitFile, again(t)},
+		{4, 1, 0, UnitAll, again(t)},
 		{7, 2, 0, UnitFile, count.Options{Shell: "whole", CollapseRepeats: true, MinLength: 2, DropFailed: true, Where: "calls < 12", ExcludeTool: []string{"get_*"}}},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -160,6 +162,62 @@ func TestSameBytes(t *testing.T) {
 				t.Errorf("%d bytes, and on one machine %d", len(got), len(want))
 			}
 		})
+	}
+}
+
+// again returns options for a second pass: states, and meta-tools as candidates, under
+// rules.
+func again(t *testing.T) count.Options {
+	t.Helper()
+	o := count.Default()
+	o.Graph = true
+	var err error
+	if o.Rules, err = count.ReadRules("../../testdata/office/rules.yaml", os.ReadFile); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/metatools.arazzo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Tools = &count.Tools{File: "metatools.arazzo.yaml", Text: string(text)}
+	return o
+}
+
+// TestSecondPass wants the candidates counted where they occur, and other candidates,
+// rules and what is no description of meta-tools refused.
+func TestSecondPass(t *testing.T) {
+	o := again(t)
+	files := divide(t, office(t), 3, 12)
+	data, err := run(t, Options{Inputs: files, Branches: 2, Count: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := summary.Read("got", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if places, exact := sum.Sum("tools.0.occurrences"), sum.Sum("tools.0.exact"); places == 0 || exact == 0 || exact > places {
+		t.Errorf("%d places, %d exact", places, exact)
+	}
+	if n, exact := sum.Distinct("graph.1.states").Count(); n < 1000 || !exact {
+		t.Errorf("%d states, exact is %t", n, exact)
+	}
+	part := write(t, filepath.Join(t.TempDir(), "part.awosum"), data)
+	more := divide(t, office(t)[:10], 1, 13)
+	for want, change := range map[string]func(*count.Options){
+		"--tools is": func(o *count.Options) { o.Tools = &count.Tools{File: "x", Text: o.Tools.Text + "\n"} },
+		"--rules is": func(o *count.Options) { o.Rules = nil },
+		"--graph is": func(o *count.Options) { o.Graph = false },
+	} {
+		other := o
+		change(&other)
+		if _, err := run(t, Options{Inputs: []string{part, more[0]}, Count: other}); err == nil || !strings.Contains(Reason(err), want) {
+			t.Errorf("%s: the error is %v", want, err)
+		}
+	}
+	o.Tools = &count.Tools{File: "metatools.arazzo.yaml", Text: "no meta-tools"}
+	if err := (Options{Inputs: files, Out: "x.awosum", Unit: UnitFile, Count: o}).Check(); err == nil {
+		t.Error("what is no description of meta-tools is accepted")
 	}
 }
 

@@ -63,7 +63,7 @@ func (f *Figure) PNG() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// draw leaves a margin, since labels at the ends of an axis reach beyond it.
+// draw leaves a margin, because labels at the ends of an axis reach beyond it.
 func (f *Figure) draw(c draw.Canvas) {
 	const margin = 12
 	c.FillPolygon(color.White, []vg.Point{c.Min, {X: c.Max.X, Y: c.Min.Y}, c.Max, {X: c.Min.X, Y: c.Max.Y}})

@@ -24,6 +24,23 @@ type Rules struct {
 	Texts map[string]string
 }
 
+// ReadRules reads a rule file and what it includes. Problems are for Parse to find.
+func ReadRules(file string, read func(name string) ([]byte, error)) (*Rules, error) {
+	text, err := read(file)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rules{File: file, Texts: map[string]string{file: string(text)}}
+	rules.Options{Load: func(name string) ([]byte, error) {
+		text, err := read(name)
+		if err == nil {
+			r.Texts[name] = string(text)
+		}
+		return text, err
+	}}.Check(file, text)
+	return r, nil
+}
+
 // Parse returns the rules, nil of nil. Warnings are no errors.
 func (r *Rules) Parse() (*rules.Set, error) {
 	if r == nil {

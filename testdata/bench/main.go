@@ -5,11 +5,14 @@
 //
 // Each contender reads the same file and does the least that answers the same
 // question: jq prints the tool names in order, DuckDB and Python count which
-// tool follows which, awo analyze does that and the rest of its statistics. The
+// tool follows which, awo summarize counts all sequences of tools by task, awo
+// analyze does that and the rest of its statistics and findings. The
 // commands run in turn, round by round, so that a machine whose speed drifts
 // slows them all; what is reported are medians of CPU time, wall time and peak
 // memory as the operating system accounts them, and ratios of medians. A tool
 // that is not installed is a row that says so.
+//
+// Most of such a line is definitions of tools, which repeat; -bare leaves them out.
 //
 // With -growth it times awo alone on growing prefixes of the corpus and fits the
 // exponent of time against size.
@@ -40,6 +43,7 @@ func run() error {
 	runs := flag.Int("runs", 5, "counted runs of each command, after one that is not counted")
 	growth := flag.Bool("growth", false, "time awo alone on prefixes of the corpus and fit the growth exponent")
 	dir := flag.String("dir", "", "folder for the corpus and the helpers' packages (default: a temporary one)")
+	bare := flag.Bool("bare", false, "leave the definitions of tools out of the lines, as many frameworks do")
 	install := flag.Bool("install", false, "install DuckDB's node package into the folder with npm")
 	flag.Parse()
 
@@ -57,8 +61,12 @@ func run() error {
 	if out, err := exec.Command("go", "build", "-o", awo, ".").CombinedOutput(); err != nil {
 		return fmt.Errorf("building awo: %w\n%s", err, out)
 	}
-	corpus := filepath.Join(*dir, fmt.Sprintf("chat-%d.jsonl", bytes))
-	if err := generate(corpus, bytes); err != nil {
+	kind := "chat"
+	if *bare {
+		kind = "bare"
+	}
+	corpus := filepath.Join(*dir, fmt.Sprintf("%s-%d.jsonl", kind, bytes))
+	if err := generate(corpus, bytes, *bare); err != nil {
 		return err
 	}
 	if *growth {
@@ -99,6 +107,7 @@ func contenders(awo, corpus, dir string) []contender {
 	list := []contender{
 		{name: "awo analyze, 1 worker", does: "all statistics to order 3", args: []string{awo, "analyze", "--quiet", "--format", "json", "--workers", "1", corpus}},
 		{name: "awo analyze, 2 workers", does: "all statistics to order 3", args: []string{awo, "analyze", "--quiet", "--format", "json", "--workers", "2", corpus}},
+		{name: "awo summarize, 1 worker", does: "all sequences by task, figures of tools", args: []string{awo, "summarize", "--quiet", "--format", "json", "--workers", "1", "--out", filepath.Join(dir, "bench.awosum"), corpus}},
 		{name: "jq", does: "prints tool names", args: []string{"jq", "-r", ".messages[]?.tool_calls[]?.function.name", corpus}},
 		{name: "DuckDB, 1 thread", does: bigrams, args: []string{"node", "testdata/bench/duckdb.mjs", dir, corpus, "1"}},
 		{name: "DuckDB, 2 threads", does: bigrams, args: []string{"node", "testdata/bench/duckdb.mjs", dir, corpus, "2"}},

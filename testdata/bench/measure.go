@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func (t *tail) Write(b []byte) (int, error) {
 // generate writes a corpus of that many bytes, or a line more, from the office
 // world: a block of trajectories, repeated. Repeating costs the readers nothing
 // less than fresh text would, and the generator's own speed does not matter.
-func generate(path string, size int64) error {
+func generate(path string, size int64, bare bool) error {
 	if info, err := os.Stat(path); err == nil && info.Size() >= size {
 		return nil
 	}
@@ -60,6 +61,14 @@ func generate(path string, size int64) error {
 	out, err := exec.Command("go", "run", "./testdata/gen", "-q", "-format", "chat", "-tokens", "approximate", "-n", "4000", "-o", block).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("generating the corpus: %w\n%s", err, out)
+	}
+	if bare {
+		whole := block
+		block += ".bare"
+		defer os.Remove(block)
+		if err := leaveOutTools(whole, block); err != nil {
+			return err
+		}
 	}
 	file, err := os.Create(path)
 	if err != nil {
@@ -83,6 +92,36 @@ func generate(path string, size int64) error {
 		return err
 	}
 	return file.Close()
+}
+
+// leaveOutTools copies chat lines without the definitions of tools. It holds one line:
+// what this process holds counts as the memory of the commands that it starts.
+func leaveOutTools(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	lines, w := bufio.NewReaderSize(in, 1<<20), json.NewEncoder(out)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return out.Close()
+		}
+		var members map[string]json.RawMessage
+		if err = errors.Join(err, json.Unmarshal(line, &members)); err != nil {
+			return err
+		}
+		delete(members, "tools")
+		if err := w.Encode(members); err != nil {
+			return err
+		}
+	}
 }
 
 // copyLines copies whole lines until at least limit bytes are written.

@@ -55,6 +55,8 @@ var All = []trace.Format{
 	sessions.VSCode,
 	sessions.Kimi,
 	sessions.ADK,
+	sessions.BedrockAgents,
+	sessions.WebUI,
 	sessions.HandsEvents,
 	sessions.OpenCode,
 	sessions.Messages,

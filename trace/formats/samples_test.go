@@ -3,8 +3,11 @@ package formats_test
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
@@ -60,5 +63,40 @@ func TestPlatformSamples(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestSamplesTogether holds that the samples of frameworks read the same all at once as
+// one at a time. Some hold the same trace twice, in two spellings, and these are left
+// out: read together they are one trace.
+func TestSamplesTogether(t *testing.T) {
+	twins := []string{"seed_agno", "seed_autogen", "seed_google-adk", "seed_google-gemini", "seed_pydantic", "chatml_pydantic-ai-tools-2025-06-06"}
+	root := recordings.Recorded(t, "frameworks")
+	var files []string
+	for _, pattern := range []string{"*/*.json", "*/*.jsonl", "*/*.txt"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range found {
+			if !slices.ContainsFunc(twins, func(twin string) bool { return strings.HasPrefix(filepath.Base(file), twin) }) {
+				files = append(files, file)
+			}
+		}
+	}
+	var alone []string
+	for _, file := range files {
+		for _, tr := range formattest.ReadFiles(t, file) {
+			alone = append(alone, formattest.Depict(tr))
+		}
+	}
+	var together []string
+	for _, tr := range formattest.ReadFiles(t, files...) {
+		together = append(together, formattest.Depict(tr))
+	}
+	slices.Sort(alone)
+	slices.Sort(together)
+	if diff := cmp.Diff(alone, together); diff != "" {
+		t.Errorf("%d trajectories alone, %d together: %s", len(alone), len(together), diff)
 	}
 }

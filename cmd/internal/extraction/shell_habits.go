@@ -52,5 +52,6 @@ func habitSection(d *report.Document, out JSON) {
 	})
 	table.Note("In tasks: tasks in which it occurs, of those that run commands; no less than %d. A script's lines are the same, word for word, in all of them. A command is what is run first after the user spoke, a hook what follows edits of files.", habit.MinTasks)
 	table.Note("Saved: at most. An agent that is given one must use it, and what it does is then not looked at step by step.")
+	table.Note("No meta-tool has one of these commands as a step: its words would need quoting that depends on the line, and its folder is not recorded. Meta-tools call the shell with whole lines.")
 	d.Section("Habits of the shell", table)
 }

@@ -102,7 +102,7 @@ session and ended with it.`,
 	f.Var(cli.NewChoice("secrets", "words", "none"), "redact", "what becomes keyed hashes in recordings: `WHAT` is secrets (what looks like a credential), words (every word, as of awo convert --redact) or none")
 	f.String("key-file", "", "the key of the hashes is in this `FILE`, in place of FOLDER/.key")
 	f.String("listen", "", "serve HTTP on this `ADDRESS`, at /mcp")
-	f.String("tokens", "", "let in who bears a token of this `FILE`, a line NAME TOKEN each; needed unless the address is this machine's")
+	f.String("tokens", "", "let in who sends a token of this `FILE`, a line NAME TOKEN each; needed unless the address is this machine's")
 	f.StringSlice("origins", nil, "let in pages of these `ORIGINS`, such as https://app.example")
 	f.Duration("connect-wait", 5*time.Second, "how long an agent waits for servers that are starting, a `TIME` such as 5s")
 	f.Duration("idle", 30*time.Minute, "end sessions over HTTP without a request for this `TIME`")

@@ -129,7 +129,7 @@ func updateDocument(w *world, out UpdateJSON) *report.Document {
 		}
 	}
 	list(out.New, "%s new: %s.")
-	list(out.Pruned, "%s pruned, since calls fail: %s.")
+	list(out.Pruned, "%s pruned because calls fail: %s.")
 	list(out.Failing, "%s failing, but nothing else gives what they give: %s.")
 	list(out.Reactivated, "%s back: %s.")
 	if out.Days > 0 {
@@ -169,7 +169,7 @@ type checkOptions struct {
 func newCheck(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check GRAPH [FILES...]",
-		Short: "Fail if a catalogue no longer bears a graph or a subset",
+		Short: "Fail if a catalogue no longer supports a graph or a subset",
 		Long: `Fail, with exit code 1, if the tools of --catalog no longer bear a graph: a tool that the
 graph knows as defined or called is gone, or a required argument lost its last
 producer. With --subset, also if a tool of the ranker is gone, and, where FILES or

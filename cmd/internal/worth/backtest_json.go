@@ -74,7 +74,7 @@ type TechniqueJSON struct {
 	Blind             *blindJSON  `json:"blind"`             // null where no meta-tools are offered
 	Wrong             int         `json:"wrong_calls"`       // made without the model, and not recorded
 	MetaTools         float64     `json:"meta_tools"`        // mean over the parts
-	AntiMetaTools     float64     `json:"anti_meta_tools"`   // left out since they fail more often than their parts or cost more than they save
+	AntiMetaTools     float64     `json:"anti_meta_tools"`   // rejected because they fail more often than their parts or cost more than they save
 	DefinitionTokens  float64     `json:"definition_tokens"` // of them together
 
 	ReadsJSON

@@ -59,14 +59,14 @@ func TestUnknownHasNoInterval(t *testing.T) {
 			out := f.technique(&tc.outcome)
 			for _, metric := range backtest.Metrics {
 				if got := out.Intervals[metric].Reason; got != tc.missing[metric] {
-					t.Errorf("%s: no interval since %q, want %q", metric, got, tc.missing[metric])
+					t.Errorf("%s: no interval because of %q, want %q", metric, got, tc.missing[metric])
 				}
 			}
 			for metric, figure := range map[string]interface{ Value() (float64, bool) }{
 				"utilisation": out.Utilisation, "tokens_saved": out.TokensSaved, "cost_saved_usd": out.CostSavedUSD, "calling_turns_saved_share": out.Share, "model_seconds_saved": out.SecondsSaved,
 			} {
 				if _, ok := figure.Value(); ok != (tc.missing[metric] == "") {
-					t.Errorf("%s is known: %v, and its interval is missing since %q", metric, ok, tc.missing[metric])
+					t.Errorf("%s is known: %v, and its interval is missing because of %q", metric, ok, tc.missing[metric])
 				}
 			}
 		})

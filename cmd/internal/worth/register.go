@@ -100,7 +100,7 @@ func (o offered) tool(name trace.Name) *offeredTool {
 	return t
 }
 
-// add collects what t records. Definitions are copied, since t points into its file.
+// add collects what t records. Definitions are copied, because t points into its file.
 func (o offered) add(t *trace.Trajectory) {
 	for i := range t.Calls {
 		if t.Calls[i].Origin == trace.OriginModel {

@@ -15,6 +15,10 @@ func FuzzVSCode(f *testing.F) { formattest.FuzzFormat(f, &sessions.VSCode) }
 
 func FuzzKimi(f *testing.F) { formattest.FuzzFormat(f, &sessions.Kimi) }
 
+func FuzzWebUI(f *testing.F) { formattest.FuzzFormat(f, &sessions.WebUI) }
+
+func FuzzBedrockAgents(f *testing.F) { formattest.FuzzFormat(f, &sessions.BedrockAgents) }
+
 func FuzzADK(f *testing.F) { formattest.FuzzFormat(f, &sessions.ADK) }
 
 func FuzzHandsEvents(f *testing.F) { formattest.FuzzFormat(f, &sessions.HandsEvents) }
