@@ -35,9 +35,12 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 	if o.Out != "" {
 		d.Add(report.Short(writtenWords(o)))
 	}
-	in.Findings.Section(d, 1)
+	if len(out.Findings) > 0 {
+		d.Add(report.Short("First mend this: " + cli.FindingName(&out.Findings[0]) + "."))
+	}
 	d.Add(report.ShortTable{Table: shortTable(out)})
 	d.Details()
+	in.Findings.Section(d, 1)
 	d.Section("Meta-tools", metaToolTable(in, out, out.MetaTools))
 	if o.Out != "" {
 		d.Add(report.Paragraph(writtenWords(o)))
@@ -57,10 +60,14 @@ func writtenWords(o Options) string {
 	return "The definitions are in " + o.Out + "; manifest.json says what they were made from."
 }
 
-// shortTable is metaToolTable for short text.
+// shortTable is metaToolTable for short text: of those that are offered, or of all if none is.
 func shortTable(out JSON) *report.Table {
-	refused := slices.ContainsFunc(out.MetaTools, func(m metaToolJSON) bool { return m.Reason != "" })
-	table := report.TableOf("short", "Meta-tools", out.MetaTools, []report.Column{
+	tools := slices.DeleteFunc(slices.Clone(out.MetaTools), func(m metaToolJSON) bool { return m.Reason != "" })
+	refused := len(tools) == 0
+	if refused {
+		tools = out.MetaTools
+	}
+	table := report.TableOf("short", "Meta-tools", tools, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
 		{Key: "turns_saved", Title: "turns saved"},

@@ -230,6 +230,9 @@ func (f *findings) reason(v *backtest.Verdict) string {
 			}
 		}
 		text = fmt.Sprintf("%s. Used blindly it saves %s and %s", cellWords(&v.Cell), f.amount(&v.Blind, v.Objective), f.amount(&v.Blind, second))
+		if v.Blind.LLMCalls < 0 { // turns that call are fewer, and others are more
+			text += fmt.Sprintf(", but makes %s more, because registering a tool takes one", cli.CountOf(int(math.Round(-v.Blind.LLMCalls)), "model call"))
+		}
 		if v.Cell.Select != "" || v.Cell.Action == backtest.DoByAgent && v.Perfect.CallingTurns != v.Blind.CallingTurns {
 			text += fmt.Sprintf("; with meta-tools chosen perfectly %s and %s", f.amount(&v.Perfect, v.Objective), f.amount(&v.Perfect, second))
 		}
