@@ -90,6 +90,14 @@ func (t *Table) Note(format string, args ...any) {
 	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
 }
 
+// HasMoney reports whether some column is of money.
+func (t *Table) HasMoney() bool {
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Unit == money && !c.Hide })
+}
+
+// money is the Unit of columns of money, and how sentences say it.
+const money = "USD"
+
 // all returns the indices of all columns.
 func (t *Table) all() []int {
 	out := make([]int, len(t.Columns))
