@@ -150,7 +150,7 @@ func (o convertOptions) redactor() (*redact.Redactor, error) {
 	key := []byte(os.Getenv("AWO_KEY"))
 	if o.KeyFile != "" {
 		var err error
-		if key, err = os.ReadFile(o.KeyFile); err != nil {
+		if key, err = cli.ReadSmall(o.KeyFile); err != nil {
 			return nil, cli.FileProblem(o.KeyFile, err)
 		}
 	}

@@ -24,7 +24,7 @@ type Digest struct {
 
 // Bounds of a digest.
 const (
-	digestMemory  = 16 << 20 // bytes in memory
+	digestMemory  = 4 << 20  // bytes in memory
 	digestFile    = 4 << 30  // bytes in all
 	digestEntries = 1 << 16  // names, and places, that have a number
 	digestFlow    = 32 << 20 // bytes of a flow in memory; a larger one is not kept

@@ -57,9 +57,6 @@ func NewCounter(k int) *Counter {
 	return c
 }
 
-// Order returns the length of the longest context that is counted.
-func (c *Counter) Order() int { return c.k }
-
 // Add counts a sequence. An empty one adds nothing.
 func (c *Counter) Add(sequence []uint32) { c.AddN(sequence, 1) }
 

@@ -49,7 +49,7 @@ func (d *Digest) Add(t *Trajectory) *Trajectory {
 			size += int(unsafe.Sizeof(ToolDef{})) + len(tools[i].Description.Data) + len(tools[i].Input.Data) + len(tools[i].Output.Data) + len(tools[i].Annotations.Data)
 		}
 	}
-	if t.Ref.source == 0 && t.Ref.part > 0 {
+	if t.Offset < 0 {
 		size /= assembledShare
 	}
 	if d.full = !d.take(size); d.full {
@@ -70,9 +70,9 @@ func (t *Trajectory) again() *Trajectory {
 	return &out
 }
 
-// assembledShare is how much less room the second and further trajectories count for that
-// are put together from the same records: each reading would put all of them together anew, which
-// takes many times as long as reading, and has the records in memory anyway.
+// assembledShare is how much less room a trajectory counts for that is put together from
+// records all over the input: each reading would put it together anew, which takes many times
+// as long as reading one.
 const assembledShare = 3
 
 // toolListsKept is how many lists of definitions copies share; others have one of their

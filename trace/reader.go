@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"runtime"
@@ -111,6 +112,11 @@ func unknownName(name string, formats []Format) error {
 		names[i] = f.Name
 	}
 	return fmt.Errorf("there is no trace format %q; the formats are %s", name, strings.Join(names, ", "))
+}
+
+// Reads reports whether a file is one of those that are read.
+func (r *Reader) Reads(file fs.FileInfo) bool {
+	return slices.ContainsFunc(r.sources, func(s source) bool { return s.info != nil && os.SameFile(s.info, file) })
 }
 
 // Size returns the bytes of all files as they are stored, which is what

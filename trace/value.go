@@ -157,13 +157,19 @@ func SortedMembers(members []Member) []Member {
 
 // Lookup returns the member of an object with a name.
 func (v Value) Lookup(name string) (Value, bool) {
-	i, ok := slices.BinarySearchFunc(v.Members, name, func(m Member, name string) int {
-		return strings.Compare(m.Name, name)
-	})
-	if !ok {
+	from, to := 0, len(v.Members) // by hand: members are too large to be handed to a function
+	for from < to {
+		middle := (from + to) / 2
+		if v.Members[middle].Name < name {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	if from == len(v.Members) || v.Members[from].Name != name {
 		return Value{}, false
 	}
-	return v.Members[i].Value, true
+	return v.Members[from].Value, true
 }
 
 // Equal reports whether two values have the same canonical form.

@@ -14,6 +14,7 @@ package toolname
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/awo-dev/awo/trace"
@@ -90,9 +91,40 @@ func Annotated(annotations trace.Value) Effect {
 //     English, and words that leave open what they do (get_or_book, run_search, query_sql).
 func Of(name string) Effect { return (*Names)(nil).Of(name) }
 
+// answers are what single names were found to promise: those of a few tools are asked for in
+// every trajectory.
+var answers struct {
+	sync.RWMutex
+	of map[string]Effect
+}
+
+// answersKept is of how many names the answer is kept.
+const answersKept = 4096
+
 // Of says what a name promises, if the words that are known to stand in front of
 // verbs are left out.
 func (n *Names) Of(name string) Effect {
+	if n != nil {
+		return n.read(name)
+	}
+	answers.RLock()
+	e, is := answers.of[name]
+	answers.RUnlock()
+	if is {
+		return e
+	}
+	e = n.read(name)
+	answers.Lock()
+	defer answers.Unlock()
+	if answers.of == nil || len(answers.of) >= answersKept {
+		answers.of = map[string]Effect{}
+	}
+	answers.of[strings.Clone(name)] = e
+	return e
+}
+
+// read is Of without what was found before.
+func (n *Names) read(name string) Effect {
 	if e, is := ofHTTP(name); is {
 		return e
 	}

@@ -107,7 +107,7 @@ func (a *App) loadConfig(c *cobra.Command) (config, diag.List, error) {
 	if _, err := os.Lstat(name); err == nil && !named && !insideFolder(name) {
 		return config{}, nil, Usagef("%s is a link out of this folder: name it with --config if you trust it", name)
 	}
-	src, err := os.ReadFile(name)
+	src, err := ReadSmall(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
 		return config{}, nil, nil

@@ -192,10 +192,27 @@ func (j *Job) Open(files []string, o trace.Options) (*trace.Reader, error) {
 	if err != nil {
 		return nil, Usagef("--input-format: %s", err)
 	}
+	if err := j.keepsInputs(r); err != nil {
+		return nil, err
+	}
 	if size, known := r.Size(); known {
 		total = size
 	}
 	return r, nil
+}
+
+// keepsInputs refuses to write over a trace that is read.
+func (j *Job) keepsInputs(r *trace.Reader) error {
+	for _, flag := range []string{"out", "dot", "graphml", "graph-json", "mermaid"} {
+		name, _ := j.options[flag].(string)
+		if name == "" || name == "-" {
+			continue
+		}
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && r.Reads(info) {
+			return Usagef("--%s: %s is one of the traces that are read, and awo changes none", flag, report.Escape(name))
+		}
+	}
+	return nil
 }
 
 // readMap reads the map of --map.

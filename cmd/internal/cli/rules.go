@@ -75,15 +75,38 @@ func (j *Job) ReadFile(name string) (src []byte, err error) { return j.ReadAs("r
 // ReadAs reads a file as ReadFile does; role is what manifests call it.
 func (j *Job) ReadAs(role, name string) (src []byte, err error) {
 	if name == "-" {
-		src, err = io.ReadAll(&j.stdin)
+		src, err = readSmall(&j.stdin)
 	} else {
-		src, err = os.ReadFile(name)
+		src, err = ReadSmall(name)
 	}
 	if err == nil {
 		j.ShowLines(name, src)
 		j.sources = append(j.sources, sourceFile{role, name})
 	}
 	return src, err
+}
+
+// MaxFile is how large a file may be that is no trace, such as rules, prices, settings, a
+// map or a catalogue: it is read into memory whole.
+const MaxFile = 64 << 20
+
+// ReadSmall reads a file that is no trace. One that does not end, such as a device that a
+// link leads to, is an error.
+func ReadSmall(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readSmall(f)
+}
+
+func readSmall(in io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, MaxFile+1))
+	if err == nil && len(data) > MaxFile {
+		return nil, fmt.Errorf("it has more than %d MiB", MaxFile>>20)
+	}
+	return data, err
 }
 
 // FileProblem describes a file that could not be read.

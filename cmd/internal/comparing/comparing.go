@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -183,7 +182,7 @@ func join(j *cli.Job, c *compare.Comparison, options compare.Options, o options)
 // readPromises reads how often the reads of each rule are used at least, if the folder has
 // rules.
 func readPromises(name string, promised map[string]float64) error {
-	data, err := os.ReadFile(name)
+	data, err := cli.ReadSmall(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -204,7 +203,7 @@ func readPromises(name string, promised map[string]float64) error {
 
 // readEstimate reads what a back-test predicts of each technique.
 func readEstimate(name string) (map[string]*Prediction, error) {
-	data, err := os.ReadFile(name)
+	data, err := cli.ReadSmall(name)
 	if err != nil {
 		return nil, cli.FileProblem(name, err)
 	}

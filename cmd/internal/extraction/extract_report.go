@@ -89,6 +89,20 @@ var reasonWords = map[string]string{
 	backtest.ReasonOverlaps:   "its calls are others' too",
 }
 
+// reasonText says in a sentence what a reason means, codes of refusals as they are.
+func reasonText(reason string) string {
+	by, isDominated := strings.CutPrefix(reason, backtest.ReasonDominated+" ")
+	switch {
+	case isDominated:
+		return by + " saves what it would"
+	case reason == backtest.ReasonVerdict:
+		return "the verdict offers none"
+	case reason == backtest.ReasonDisagrees:
+		return "it often does not do what was recorded"
+	}
+	return cmp.Or(reasonWords[reason], reason)
+}
+
 // metaToolTable lists some of the meta-tools that were found.
 func metaToolTable(in *cli.Intake, out JSON, tools []metaToolJSON) *report.Table {
 	refused := slices.ContainsFunc(tools, func(m metaToolJSON) bool { return m.Reason != "" })

@@ -3,7 +3,6 @@ package extraction
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -165,7 +164,7 @@ func readInputs(j *cli.Job, text string) (trace.Value, error) {
 	src, name := []byte(text), "--input"
 	if file, ok := strings.CutPrefix(text, "@"); ok {
 		var err error
-		if src, err = os.ReadFile(file); err != nil {
+		if src, err = cli.ReadSmall(file); err != nil {
 			return trace.Value{}, cli.FileProblem(file, err)
 		}
 		name = file

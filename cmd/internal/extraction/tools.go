@@ -44,7 +44,7 @@ func ToolsFile(j *cli.Job, name string) (*count.Tools, error) {
 	if info.Size() > maxToolsFile {
 		return nil, diag.New(diag.Pos{File: name}, "file-too-large", "the file has %d bytes, descriptions of meta-tools have at most %d", info.Size(), maxToolsFile)
 	}
-	src, err := os.ReadFile(name)
+	src, err := cli.ReadSmall(name)
 	if err != nil {
 		return nil, cli.FileProblem(name, err)
 	}

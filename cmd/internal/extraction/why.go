@@ -269,7 +269,7 @@ func whyDocument(out WhyJSON, c *emit.CandidateJSON) *report.Document {
 	d := &report.Document{Title: c.Name}
 	intro := fmt.Sprintf("%s: made in a row %s in %s; saves at most %s.", report.Escape(strings.Join(c.Tools, " → ")), timesOf(c.Occurrences), cli.CountOf(c.Support, "trajectory"), cli.CountOf(c.TurnsSaved, "calling turn"))
 	if c.Reason != "" {
-		intro += " It is rejected: " + report.Escape(c.Reason) + "."
+		intro += " It is rejected: " + report.Escape(reasonText(c.Reason)) + "."
 	}
 	d.Add(report.Paragraph(intro))
 	d.Section("Why the chain ends here", report.Paragraph(sentence(endingWords(c, out.Threshold))), nextTable(c))

@@ -169,7 +169,7 @@ func (out *WhyNotJSON) lookUp(found emit.CandidatesJSON) {
 		case out.Code == statusEmitted && one.Status == statusEmitted:
 			out.Text = "They are offered: " + one.Name + "."
 		case out.Code != statusEmitted && out.Text == "":
-			out.Text = "They were found, as " + one.Name + ", and rejected: " + one.Reason + "."
+			out.Text = "They were found, as " + one.Name + ", and rejected: " + reasonText(one.Reason) + "."
 		}
 	}
 }

@@ -128,7 +128,7 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	if o.PrintConfig != "none" {
 		return printConfig(j, o)
 	}
-	src, err := os.ReadFile(o.Servers)
+	src, err := cli.ReadSmall(o.Servers)
 	if err != nil {
 		return cli.FileProblem(o.Servers, err)
 	}
@@ -222,7 +222,7 @@ func readTokens(file string) (out []serve.Token, err error) {
 	if file == "" {
 		return nil, nil
 	}
-	src, err := os.ReadFile(file)
+	src, err := cli.ReadSmall(file)
 	if err != nil {
 		return nil, cli.FileProblem(file, err)
 	}
