@@ -354,6 +354,11 @@ func (j *Job) Complete() bool {
 	return j.Format == report.FormatCSV || j.Format == report.FormatJSONLines || j.Table != ""
 }
 
+// forPeople reports whether documents are written with their sentences.
+func (j *Job) forPeople() bool {
+	return j.Format == report.FormatText || j.Format == report.FormatMarkdown || j.Format == report.FormatHTML
+}
+
 // layout says how text is laid out: as wide as the terminal, whose width COLUMNS goes
 // before, and up to 100 columns for sentences. What is no terminal has any width.
 func (j *Job) layout() report.Options {
@@ -406,7 +411,7 @@ func (j *Job) printTable(d *report.Document) error {
 	if j.Limit > 0 && len(one.Rows) > j.Limit {
 		one.Rows = one.Rows[:j.Limit]
 	}
-	if j.Format == report.FormatText || j.Format == report.FormatMarkdown || j.Format == report.FormatHTML {
+	if j.forPeople() {
 		return j.writeTable(&one, report.Paragraph(j.doubtedPrices(one.HasMoney())))
 	}
 	return j.writeTable(&one)

@@ -59,34 +59,33 @@ func (j *Job) Meter(o PriceOptions) (*cost.Meter, error) {
 }
 
 // MarkPrices says in a document that shows money which of the prices were not read at the
-// provider, and returns the sentence; "" if there is nothing to say. Tables for scripts have
-// it in a column.
+// provider, behind the answer, and returns the sentence; "" if there is nothing to say. In
+// formats for programs tables have a column with it.
 func (j *Job) MarkPrices(d *report.Document) string {
 	said := j.doubtedPrices(d != nil && d.ShowsMoney())
-	if said == "" {
-		return ""
-	}
-	mark := report.Block(report.Paragraph(said))
-	if slices.ContainsFunc(d.Sections, func(s report.Section) bool { return len(s.Blocks) > 0 && s.Blocks[0] == mark }) {
-		return said // a page of it was written before
-	}
-	if !j.Complete() {
-		d.Sections = slices.Insert(d.Sections, 0, report.Section{Blocks: []report.Block{mark}})
-		return said
-	}
-	var found []string
-	for _, doubt := range j.doubts() {
-		found = append(found, doubt.kind)
-	}
-	for _, t := range d.Tables() {
-		if t.HasMoney() {
-			t.Columns = append(slices.Clip(t.Columns), report.Column{Key: "prices", Words: true})
-			for i := range t.Rows {
-				t.Rows[i] = append(slices.Clip(t.Rows[i]), report.Text(strings.Join(found, ", ")))
-			}
+	switch {
+	case said == "" || strings.HasSuffix(d.Answer, said): // a page of it may have been written before
+	case !j.forPeople():
+		for _, t := range d.Tables() {
+			t.MarkMoney("prices", j.doubtsOf)
 		}
+	case d.Answer == "":
+		d.Sections = slices.Insert(d.Sections, 0, report.Section{Blocks: []report.Block{report.Paragraph(said)}})
+	default:
+		d.Answer += " " + said
 	}
 	return said
+}
+
+// doubtsOf says what speaks against the prices of a model, or of all if it is "".
+func (j *Job) doubtsOf(model string) string {
+	var kinds []string
+	for _, d := range j.doubts() {
+		if model == "" || slices.Contains(d.models, model) {
+			kinds = append(kinds, d.kind)
+		}
+	}
+	return strings.Join(kinds, ", ")
 }
 
 // doubtOf is models whose prices are doubtful for the same reason.
@@ -120,14 +119,13 @@ func (j *Job) doubtedPrices(shown bool) string {
 	if !shown || len(doubts) == 0 {
 		return ""
 	}
-	means := map[string]string{"second hand": "a list quotes the provider", "not verified": "from memory"}
 	var parts []string
 	for _, d := range doubts {
 		names := strings.Join(d.models[:min(len(d.models), 3)], ", ")
 		if more := len(d.models) - 3; more > 0 {
 			names += fmt.Sprintf(" and %d more", more)
 		}
-		parts = append(parts, fmt.Sprintf("%s for %s (%s)", d.kind, report.Escape(names), means[d.kind]))
+		parts = append(parts, report.Escape(names)+" "+d.kind)
 	}
-	return "Prices are " + strings.Join(parts, " and ") + "; --prices sets yours."
+	return "Prices: " + strings.Join(parts, "; ") + "."
 }
