@@ -30,6 +30,9 @@ const (
 // collection is the state of collecting one trajectory.
 type collection struct {
 	mode   mode
+	isPart bool // only what the uses up to call last need to be known before the turn of call before
+	last   int
+	before int
 	reader trace.ValueReader
 	places places
 	t      *trace.Trajectory
@@ -144,12 +147,15 @@ func (c *collection) collect(t *trace.Trajectory) *Flow {
 // read reads a trajectory from its beginning to its end.
 func (c *collection) read(t *trace.Trajectory) {
 	c.t = t
-	c.flow = &Flow{ID: t.ID, turns: make([]int32, len(t.Calls))}
-	if c.mode != asking {
-		c.flow.values = newValues(len(t.Calls))
-	}
+	c.flow = &Flow{ID: t.ID}
 	c.places.begin()
 	c.calls = t.Calls
+	if c.isPart {
+		c.calls = t.Calls[:c.last+1]
+	} else if c.mode != asking {
+		c.flow.values = newValues(len(t.Calls))
+	}
+	c.flow.turns = make([]int32, len(c.calls))
 	c.readArguments()
 	c.index()
 	message := 0
@@ -160,8 +166,12 @@ func (c *collection) read(t *trace.Trajectory) {
 			c.readMessage(message)
 			message++
 		}
-		for i := first; i < end && c.mode != asking; i++ {
+		isLast := c.isPart && c.before < end // what comes now is known too late
+		for i := first; i < len(c.calls) && (i < end || isLast) && c.mode != asking; i++ {
 			c.resolve(i)
+		}
+		if isLast {
+			return
 		}
 		c.at = int32(end)
 		for i := first; i < end; i++ {
@@ -390,7 +400,7 @@ func (c *collection) noRoom() {
 
 // release lets go of the trajectory, keeping scratch memory.
 func (c *collection) release() {
-	c.mode = sourcing
+	c.mode, c.isPart = sourcing, false
 	clear(c.wants)
 	clear(c.args)
 	clear(c.arena)

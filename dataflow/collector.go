@@ -62,6 +62,38 @@ func (c *Collector) CollectKnown(t *trace.Trajectory) *Flow {
 	}).(*Flow)
 }
 
+// KnownUntil is CollectKnown for those who ask of the uses up to one call only, and only
+// whether they were known before the turn of another one, before: what comes later is not
+// read. The Flow does not hold the values of calls. It is that of the whole trajectory
+// where this is remembered, or where turns are not in order.
+func (c *Collector) KnownUntil(t *trace.Trajectory, last, before int) *Flow {
+	_, collected := t.Remembered(flowKey{}).(*Flow)
+	_, known := t.Remembered(knownKey{}).(*Flow)
+	if t.IsKept() || collected || known || !inOrder(t) {
+		return c.CollectKnown(t)
+	}
+	s := c.begin()
+	s.mode, s.isPart, s.last, s.before = knowing, true, last, before
+	f := s.collect(t)
+	c.end(s)
+	return f
+}
+
+// inOrder reports whether calls and messages stand in the order of their turns.
+func inOrder(t *trace.Trajectory) bool {
+	for i := 1; i < len(t.Calls); i++ {
+		if t.Calls[i].Turn < t.Calls[i-1].Turn {
+			return false
+		}
+	}
+	for i := 1; i < len(t.Messages); i++ {
+		if t.Messages[i].Turn < t.Messages[i-1].Turn {
+			return false
+		}
+	}
+	return true
+}
+
 func (c *Collector) begin() *collection {
 	s, _ := c.idle.Get().(*collection)
 	if s == nil {

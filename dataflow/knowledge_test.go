@@ -124,6 +124,48 @@ func TestKnowledgeOffice(t *testing.T) {
 	}
 }
 
+// TestKnownUntil: what is read of a part of a trajectory says the same of it.
+func TestKnownUntil(t *testing.T) {
+	odd := longRun(6)
+	for i := range odd.t.Calls {
+		odd.t.Calls[i].Turn = []int{3, 1, 1, -1, 2, 0}[i]
+	}
+	list := []*trace.Trajectory{&longRun(8).t, &odd.t}
+	const path = "../testdata/office/trajectories.jsonl.gz"
+	if _, err := os.Stat(path); err == nil {
+		list = append(list, read(t, path)[:60]...)
+	}
+	var c dataflow.Collector
+	known := 0
+	for _, one := range list {
+		full, enums := c.CollectKnown(one), dataflow.EnumsOf(one)
+		for last := range one.Calls {
+			for before := range last {
+				part := c.KnownUntil(one, last, before)
+				for i := range part.Uses {
+					u, v := &part.Uses[i], &full.Uses[i]
+					if u.Call > last {
+						break
+					}
+					got, want := part.KnownBefore(u, before, enums), full.KnownBefore(v, before, enums)
+					if got != want || u.Call != v.Call || part.Slots[u.Param] != full.Slots[v.Param] {
+						t.Fatalf("%s: use %d before call %d of %d: %+v, want %+v", one.ID, i, before, last, got, want)
+					}
+					if want.OK && u.Call == last {
+						known++
+					}
+				}
+				if n := len(part.Uses); n < len(full.Uses) && full.Uses[n].Call <= last {
+					t.Fatalf("%s: uses of call %d are missing", one.ID, full.Uses[n].Call)
+				}
+			}
+		}
+	}
+	if known == 0 {
+		t.Error("nothing was known")
+	}
+}
+
 // TestSchemas: what is kept of schemas changes no answer.
 func TestSchemas(t *testing.T) {
 	s := run("r").user("x").call("book", `{}`, `{}`)

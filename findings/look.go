@@ -63,7 +63,8 @@ type toolCount struct {
 // model count. The result depends on t and marks alone, and holds nothing of t.
 func (l *Looker) Look(t *trace.Trajectory, marks []merge.Mark) *Seen {
 	s := &Seen{turns: len(t.Turns)}
-	repeats, retries := merge.Again(t, marks)
+	changes := merge.Changes(t, marks)
+	repeats, retries := t.Again(changes)
 	index := map[hitKey]int{}
 	at := func(code Code, tool trace.Name) *hit {
 		key := hitKey{code, tool}
@@ -117,7 +118,7 @@ func (l *Looker) Look(t *trace.Trajectory, marks []merge.Mark) *Seen {
 			h.turns = append(h.turns, turn)
 		})
 	}
-	l.lookForBatches(t, marks, s)
+	l.lookForBatches(t, marks, repeats, changes, s)
 	s.lookForSilence(t)
 	return s
 }
@@ -145,16 +146,17 @@ func wholeTurns(t *trace.Trajectory, is func(call int) bool, do func(turn, first
 // lookForBatches finds turns that there would be without if reads that do not need each
 // other's results were made in one turn: before none of them, and by none of them, anything
 // is changed.
-func (l *Looker) lookForBatches(t *trace.Trajectory, marks []merge.Mark, s *Seen) {
+func (l *Looker) lookForBatches(t *trace.Trajectory, marks []merge.Mark, repeats []int, changes func(call int) bool, s *Seen) {
 	if len(t.Turns) < 2 || len(t.Calls) < 2 {
 		return
 	}
 	h := hit{code: Batch}
-	changes := merge.Changes(t, marks)
 	if l.Sources {
 		l.collector.Collect(t)
 	}
-	for _, o := range replay.Batches(t, marks, &l.collector) {
+	// A batch whose first or second call changes something removes no turn here.
+	reads := func(call int) bool { return !changes(call) }
+	for _, o := range replay.BatchesOf(t, marks, repeats, &l.collector, reads) {
 		next := 0
 		for _, turn := range o.Removed(t) {
 			end := t.Turns[turn].FirstCall + t.Turns[turn].NumCalls

@@ -110,22 +110,40 @@ func (t *Trajectory) Repeats(changes func(call int) bool) []int {
 // Calls whose arguments are not recorded repeat nothing.
 func (t *Trajectory) Again(changes func(call int) bool) (repeats, retries []int) {
 	repeats, retries = make([]int, len(t.Calls)), make([]int, len(t.Calls))
-	last := make(map[string]int, len(t.Calls)) // tool and arguments -> the last such call
-	changed := -1                              // the last call that changed something
+	last := map[string]int{} // tool and arguments -> the last such call
+	changed := -1            // the last call that changed something
+	// Arguments are made canonical only where an earlier call of the tool is left to repeat.
+	type newest struct {
+		call   int
+		isKept bool // it is in last, with all of the tool from changed on
+	}
+	tools := make(map[Name]newest, 8)
 	var key []byte
+	keyOf := func(i int) []byte {
+		c := &t.Calls[i]
+		key = c.AppendCanonicalArgs(append(append(key[:0], c.Tool.Value()...), 0))
+		return key
+	}
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		repeats[i], retries[i] = -1, -1
 		if !c.ArgsMissing() {
-			key = c.AppendCanonicalArgs(append(append(key[:0], c.Tool.Value()...), 0))
-			if before, ok := last[string(key)]; ok && changed <= before {
-				if t.Calls[before].Status == StatusFailed {
-					retries[i] = before
-				} else {
-					repeats[i] = before
+			before, met := tools[c.Tool]
+			isKept := met && changed <= before.call
+			if isKept {
+				if !before.isKept {
+					last[string(keyOf(before.call))] = before.call
 				}
+				if same, ok := last[string(keyOf(i))]; ok && changed <= same {
+					if t.Calls[same].Status == StatusFailed {
+						retries[i] = same
+					} else {
+						repeats[i] = same
+					}
+				}
+				last[string(key)] = i
 			}
-			last[string(key)] = i
+			tools[c.Tool] = newest{i, isKept}
 		}
 		if c.Status != StatusFailed && changes(i) {
 			changed = i

@@ -18,24 +18,60 @@ import (
 // It says nothing of order: a model that writes and reads in one turn must not care
 // which comes first.
 func Batches(t *trace.Trajectory, marks []merge.Mark, c *dataflow.Collector) []Occurrence {
+	return batches(newRecord(t), marks, c, func(int) bool { return true })
+}
+
+// BatchesOf is Batches for those who ask only for batches that begin with two calls for
+// which is holds: others may be missing, and end too early. It reads no more of t than
+// these need. repeats are what merge.Repeats says of t.
+func BatchesOf(t *trace.Trajectory, marks []merge.Mark, repeats []int, c *dataflow.Collector, is func(call int) bool) []Occurrence {
 	record := newRecord(t)
+	record.repeats = repeats
+	return batches(record, marks, c, is)
+}
+
+func batches(record *record, marks []merge.Mark, c *dataflow.Collector, is func(call int) bool) []Occurrence {
 	s, p := newSequence(record, marks, false), newPlayer(record, c)
+	stretches := s.stretches(is)
+	if len(stretches) == 0 {
+		return nil
+	}
+	last := s.calls[stretches[len(stretches)-1][1]-2:]
+	p.flow, p.enums = c.KnownUntil(record.t, last[1], last[0]), c.EnumsOf(record.t)
 	var out []Occurrence
-	for i := 0; i < len(s.calls); {
-		end := i + 1
-		if !s.stop[i] {
-			for end < len(s.calls) && !s.stop[end] && !s.cut[end] && p.callKnown(s.calls[end], s.calls[i]) {
+	for _, stretch := range stretches {
+		for i := stretch[0]; i < stretch[1]; {
+			end := i + 1
+			for end < stretch[1] && p.callKnown(s.calls[end], s.calls[i]) {
 				end++
 			}
-		}
-		if end-i > 1 {
-			o := Occurrence{}
-			for k := i; k < end; k++ {
-				o.Calls = append(o.Calls, s.calls[k:k+1])
+			if end-i > 1 {
+				o := Occurrence{}
+				for k := i; k < end; k++ {
+					o.Calls = append(o.Calls, s.calls[k:k+1])
+				}
+				out = append(out, o)
 			}
-			out = append(out, o)
+			i = end
 		}
-		i = end
+	}
+	return out
+}
+
+// stretches returns where there are elements between which nothing cuts the sequence, as
+// first and end, each up to the last two in a row for which is holds; none without two.
+func (s *Sequence) stretches(is func(call int) bool) [][2]int {
+	var out [][2]int
+	for i := 0; i < len(s.calls); {
+		begin, until := i, 0
+		for i++; i < len(s.calls) && !s.stop[i] && !s.cut[i]; i++ {
+			if !s.stop[begin] && is(s.calls[i-1]) && is(s.calls[i]) {
+				until = i + 1
+			}
+		}
+		if until > 0 {
+			out = append(out, [2]int{begin, until})
+		}
 	}
 	return out
 }
