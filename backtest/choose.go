@@ -250,7 +250,7 @@ func (c *chooser) add(s *seenCase, saved []cost.Totals) {
 				it.trajectories = append(it.trajectories, trajectory)
 			}
 			spans = append(spans, span{
-				item: n, begin: int32(p.Begin), end: int32(p.End), turns: int32(len(p.Removed)), calls: int32(p.End - p.Begin),
+				item: n, begin: int32(p.Begin), end: int32(p.End), turns: int32(len(p.Removed)), calls: int32(p.Replay.Occurrence.Len()),
 				tokens: float32(saved[i].Tokens()), usd: float32(saved[i].USD),
 			})
 		}

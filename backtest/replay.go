@@ -38,6 +38,9 @@ func Replay(source compile.Source, set *rules.Set, definitions []*bind.Definitio
 }
 
 func (a *Agreement) add(p *replay.Place) {
+	if p.Across { // only those that agree are places
+		return
+	}
 	if p.Replay.NotComparable {
 		a.NotComparable++
 		return

@@ -1,6 +1,7 @@
 package execute_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/awo-dev/awo/execute/replay"
@@ -54,6 +55,63 @@ func TestPlacesThatCount(t *testing.T) {
 			}
 			if tc.places > 0 && (!places[0].Replay.Saves || len(places[0].Removed) != tc.saved) {
 				t.Errorf("removes %v: %+v", places[0].Removed, places[0].Replay)
+			}
+		})
+	}
+}
+
+// TestPlacesAcrossReads: reads of the agent's own may stand between the steps of a
+// meta-tool, and nothing else; such places are no evidence of how often it is right.
+func TestPlacesAcrossReads(t *testing.T) {
+	list := `{"orders":[{"id":"a-1"},{"id":"b-2"}]}`
+	user := call{"get_user", `{"user":"u-1"}`, list, 0, false, false}
+	between := func(tool string) call { return call{tool, `{"about":"u-1"}`, `{"order":"c-3"}`, 1, false, false} }
+	order := func(id string, turn int) call {
+		return call{"get_order", `{"order":"` + id + `"}`, `{}`, turn, false, false}
+	}
+	failed, asked, leftOut := between("get_stock"), order("a-1", 2), orders(t)
+	failed.failed, asked.afterUser, leftOut.Output.Steps = true, true, []int{1}
+	for name, tc := range map[string]struct {
+		calls   []call
+		tool    *metatool.Tool
+		removed []int // nil for no place
+	}{
+		"a read":                  {calls: []call{user, between("get_stock"), order("a-1", 2), order("b-2", 3)}, removed: []int{2, 3}},
+		"two reads":               {calls: []call{user, between("get_stock"), between("list_shops"), order("a-1", 2)}, removed: []int{2}},
+		"a value of the read":     {calls: []call{user, between("get_stock"), order("c-3", 2)}},
+		"a write":                 {calls: []call{user, between("update_user"), order("a-1", 2)}},
+		"nothing is known of it":  {calls: []call{user, between("stock"), order("a-1", 2)}},
+		"a read that failed":      {calls: []call{user, failed, order("a-1", 2)}},
+		"a user message":          {calls: []call{user, between("get_stock"), asked}},
+		"a result it leaves out":  {calls: []call{user, between("get_stock"), order("a-1", 2)}, tool: leftOut},
+		"in a turn with the read": {calls: []call{user, between("get_stock"), order("a-1", 1)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run, tool := recorded(tc.calls...), orders(t)
+			if tc.tool != nil {
+				tool = tc.tool
+			}
+			tools := []*metatool.Tool{tool}
+			var removed []int
+			places := replay.NewFinder(tools).Find(run, nil)
+			for _, p := range places {
+				if removed = p.Removed; !p.Across || !p.Replay.Saves || p.Begin != 0 || p.End != len(tc.calls) {
+					t.Errorf("%+v: %+v", p, p.Replay)
+				}
+			}
+			if !slices.Equal(removed, tc.removed) {
+				t.Errorf("removes %v, want %v", removed, tc.removed)
+			}
+			if len(tc.removed) > 0 {
+				uses := replay.NewFinder(tools).Use(run, nil)
+				if len(uses.Moments) != 1 || !uses.Moments[0].Followed {
+					t.Errorf("moments %+v", uses.Moments)
+				}
+			}
+			v := replay.NewVerifier(tools)
+			v.Add(v.Check(run, nil))
+			if n := v.Verifications()[0].Occurrences; n != 0 {
+				t.Errorf("%d places are verified", n)
 			}
 		})
 	}

@@ -86,8 +86,7 @@ func (r *Rewriter) action(s *subject, tool trace.Name, inserted, noArgs bool) *a
 	if i := s.lastMatch(found.plumbing); i >= 0 {
 		a.answer = found.plumbing[i].Answer
 	}
-	a.class = r.class(s, found)
-	a.classHash = r.interns.classes.hashes[a.class]
+	a.class, a.classHash = r.class(s, found)
 	a.context = contextHash(s, found)
 	if matching := s.matching(found.insert); len(matching) > 0 && !inserted {
 		a.beside = r.beside(s, matching)
@@ -191,15 +190,18 @@ func firstGroup(pattern *regexp.Regexp, text string) string {
 	}
 }
 
-// class numbers the sides of commute rules that the call is on.
-func (r *Rewriter) class(s *subject, found *nameRules) classID {
+// class numbers the sides of commute rules that the call is on, and hashes them as
+// domainHash does a domain.
+func (r *Rewriter) class(s *subject, found *nameRules) (classID, uint64) {
 	var sides []int
+	var hash hash128.Hash
 	for _, side := range found.commute {
 		if s.matches(side.match) {
 			sides = append(sides, side.bit)
+			hash = hash.Plus(hash128.Mix(hash128.Of([]byte(side.rule.ID)), hash128.Hash{Lo: uint64(side.bit & 1)}))
 		}
 	}
-	return r.interns.classes.number(sides)
+	return r.interns.classes.number(sides), hash.Hi
 }
 
 // contextHash hashes the context values that enter the state, zero for none.

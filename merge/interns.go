@@ -10,8 +10,9 @@ import (
 // domainID numbers a domain of writes; 0 is no domain.
 type domainID uint32
 
-// domainHash stands for a domain in the keys of states, which are the same in every
-// process; numbers follow from what appeared first.
+// domainHash stands for a domain in the keys of states. Keys are compared between sets of
+// which one lacks a rule, and between processes, where numbers differ: they follow from
+// what appeared first.
 func domainHash(name string) uint64 {
 	if name == "" {
 		return 0
@@ -42,13 +43,12 @@ type classID uint32
 // classes numbers the sets of sides and says which of them commute.
 type classes struct {
 	sides    [][]int
-	hashes   []uint64 // as domainHash
 	numbers  map[string]classID
 	commuted map[[2]classID]bool
 }
 
 func newClasses() *classes {
-	return &classes{sides: [][]int{nil}, hashes: []uint64{0}, numbers: map[string]classID{"[]": 0}, commuted: map[[2]classID]bool{}}
+	return &classes{sides: [][]int{nil}, numbers: map[string]classID{"[]": 0}, commuted: map[[2]classID]bool{}}
 }
 
 // number numbers an ascending list of sides: 2i and 2i+1 are those of the i-th
@@ -62,7 +62,6 @@ func (c *classes) number(sides []int) classID {
 	if !known {
 		id = classID(len(c.sides))
 		c.sides = append(c.sides, slices.Clone(sides))
-		c.hashes = append(c.hashes, hash128.Of([]byte(key)).Hi)
 		c.numbers[key] = id
 	}
 	return id

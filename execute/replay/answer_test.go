@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,7 +125,7 @@ func (n *answerCount) add(t *testing.T, one *trace.Trajectory, tool *metatool.To
 	for _, calls := range r.Occurrence.Calls {
 		for _, c := range calls {
 			for _, value := range leavesOf(one.Calls[c].Result) {
-				if !usedAfter(one, value, r.Occurrence.Last()) || knownBefore(one, value, r.Occurrence.First()) {
+				if !usedAfter(one, value, r.Occurrence) || knownBefore(one, value, r.Occurrence.First()) {
 					continue
 				}
 				n.values++
@@ -178,16 +179,17 @@ func leavesOf(result trace.Raw) []string {
 	return out
 }
 
-// usedAfter reports whether a value stands in the arguments of a later call, or in what
-// the model said later.
-func usedAfter(one *trace.Trajectory, value string, after int) bool {
-	for i := after + 1; i < len(one.Calls); i++ {
-		if strings.Contains(one.Calls[i].Args.Text(), quoted(value)) {
+// usedAfter reports whether a value of a result of an occurrence stands in the arguments
+// of a later call that is not part of it, or in what the model said behind it.
+func usedAfter(one *trace.Trajectory, value string, o replay.Occurrence) bool {
+	for i := o.First() + 1; i < len(one.Calls); i++ {
+		inside := slices.ContainsFunc(o.Calls, func(calls []int) bool { return slices.Contains(calls, i) })
+		if !inside && strings.Contains(one.Calls[i].Args.Text(), quoted(value)) {
 			return true
 		}
 	}
 	for i := range one.Turns {
-		if one.Turns[i].FirstCall > after && strings.Contains(one.Turns[i].Text.Text(), value) {
+		if one.Turns[i].FirstCall > o.Last() && strings.Contains(one.Turns[i].Text.Text(), value) {
 			return true
 		}
 	}

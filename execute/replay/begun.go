@@ -49,7 +49,7 @@ func (f *Finder) Begun(t *trace.Trajectory, marks []merge.Mark) []Begun {
 func (s *Sequence) begun(tool *metatool.Tool, i int) (Begun, bool) {
 	var b Begun
 	first := true
-	end := s.follow(tool, i, func(calls []int) bool {
+	end := s.follow(tool, i, false, func(calls []int) bool {
 		step := BegunCalls{Calls: int32(len(calls))}
 		for _, c := range calls {
 			if s.record.t.Calls[c].Status == trace.StatusFailed {

@@ -61,29 +61,26 @@ func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark) *Uses {
 	u := &Uses{tools: f.tools, sequence: newSequence(record, marks, false), player: newPlayer(record, &f.collector)}
 	for i, call := range u.sequence.calls {
 		for _, n := range f.byFirst[t.Calls[call].Tool.Value()] {
-			o, ok := u.sequence.At(f.tools[n], i)
-			if ok && (len(o.Removed(t)) > 0 || t.Calls[call].Turn < 0) {
-				p, _ := f.place(t, u.player, n, o)
-				p.Begin, p.End = i, i+p.Replay.Occurrence.Len()
-				u.Places = append(u.Places, p)
-				u.moment(n, i, p.Removed, p.Replay)
-				continue
-			}
 			if u.sequence.stop[i] || !u.sequence.fits(&f.tools[n].Steps[0], call) {
 				continue
 			}
-			var r *Replay
-			if ok {
-				r = u.player.playWalk(f.tools[n], o)
+			var p Place
+			if o, across, ok := u.sequence.at(f.tools[n], i); ok {
+				p, ok = f.place(u.sequence, u.player, n, o, across)
+				if ok && (len(p.Removed) > 0 || t.Calls[call].Turn < 0) {
+					u.Places = append(u.Places, p)
+				}
 			}
-			u.moment(n, i, nil, r)
+			u.moment(i, n, &p)
 		}
 	}
 	return u
 }
 
-// moment notes a moment of tool n at element i of the sequence, if it is one.
-func (u *Uses) moment(n, i int, removed []int, r *Replay) {
+// moment notes a moment at element i of the sequence of tool n, if it is one. p is what
+// the tool does there; its Replay is nil where the calls did not follow.
+func (u *Uses) moment(i, n int, p *Place) {
+	r := p.Replay
 	m := Moment{Tool: n, Begin: i, End: i + 1, Call: u.sequence.calls[i], replay: r}
 	switch {
 	case r == nil:
@@ -96,7 +93,7 @@ func (u *Uses) moment(n, i int, removed []int, r *Replay) {
 	case !r.Known:
 		return
 	case r.Exact:
-		m.Followed, m.Removed, m.End = true, removed, i+r.Occurrence.Len()
+		m.Followed, m.Removed, m.End = true, p.Removed, p.End
 	}
 	u.Moments = append(u.Moments, m)
 }

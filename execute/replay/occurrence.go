@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
@@ -9,7 +11,7 @@ import (
 // Occurrence is a place where a trajectory made the calls of a meta-tool one by
 // one.
 type Occurrence struct {
-	Calls [][]int // by step of the meta-tool: indices into Trajectory.Calls
+	Calls [][]int // by step of the meta-tool: indices into Trajectory.Calls, in order
 }
 
 // First returns the first call.
@@ -63,7 +65,9 @@ type Sequence struct {
 	stop   []bool       // by element of calls: it is in nothing, a barrier or a call that failed
 	ghost  []bool       // by element of calls: the rules dropped it, and it failed; nil for no such calls
 	marks  []merge.Mark // by call; nil without rules
-	runs   []int        // of one At: by step, how many calls it takes
+	found  [][]int      // of one At: by step, its calls
+
+	changes func(call int) bool // see merge.Changes; nil until it is asked
 }
 
 // NewSequence returns the sequence of t. marks are those of its calls under
@@ -113,32 +117,48 @@ func (s *Sequence) Len() int { return len(s.calls) }
 // takes all calls of its tool that follow one another, but for one for each
 // later step in a row that calls the same tool.
 func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
-	s.runs = s.runs[:0]
-	s.follow(tool, i, func(calls []int) bool {
-		s.runs = append(s.runs, len(calls))
+	return s.occurrence(tool, i, false)
+}
+
+// at is At, and else the occurrence across other reads: they stand before steps that only
+// read, and stay the agent's own. Reads may change places; that no argument of a step
+// comes from one is for the replay to find out. Behind a step whose result is left out of
+// the answer there are none, because they may have used it.
+func (s *Sequence) at(tool *metatool.Tool, i int) (o Occurrence, across, ok bool) {
+	if o, ok = s.occurrence(tool, i, false); ok {
+		return o, false, true
+	}
+	o, ok = s.occurrence(tool, i, true)
+	return o, ok, ok
+}
+
+func (s *Sequence) occurrence(tool *metatool.Tool, i int, across bool) (Occurrence, bool) {
+	s.found = s.found[:0]
+	s.follow(tool, i, across, func(calls []int) bool {
+		s.found = append(s.found, calls)
 		return true
 	})
-	if len(s.runs) < len(tool.Steps) {
+	if len(s.found) < len(tool.Steps) {
 		return Occurrence{}, false
 	}
-	occurrence := Occurrence{Calls: make([][]int, len(s.runs))}
-	at := i
-	for n, run := range s.runs {
-		occurrence.Calls[n] = s.calls[at : at+run]
-		at += run
-	}
-	return occurrence, true
+	return Occurrence{Calls: slices.Clone(s.found)}, true
 }
 
 // follow tells of the calls of each step of a meta-tool from element i on, until a
-// step has none or made returns false. It returns the element behind them.
-func (s *Sequence) follow(tool *metatool.Tool, i int, made func(calls []int) bool) (end int) {
+// step has none or made returns false. Other reads may stand between steps if it goes
+// across them. It returns the element behind them.
+func (s *Sequence) follow(tool *metatool.Tool, i int, across bool, made func(calls []int) bool) (end int) {
 	at := i
 	for n := range tool.Steps {
 		step := &tool.Steps[n]
 		run := 0
 		for n > 0 && s.isGhost(at) && !s.cut[at] && !s.fits(step, s.calls[at]) {
 			at++
+		}
+		if across && n > 0 {
+			if across = tool.Output.Returns(n - 1); across && step.ReadOnly {
+				at = s.behindReads(step, at)
+			}
 		}
 		for at+run < len(s.calls) && !s.stop[at+run] && (at+run == i || !s.cut[at+run]) && s.fits(step, s.calls[at+run]) {
 			if run++; step.Each == nil {
@@ -153,6 +173,23 @@ func (s *Sequence) follow(tool *metatool.Tool, i int, made func(calls []int) boo
 		}
 		at += run
 		if !made(s.calls[at-run : at]) {
+			return at
+		}
+	}
+	return at
+}
+
+// behindReads returns the next element from at on that may be a call of a step, if there
+// are only other reads before it, and else at.
+func (s *Sequence) behindReads(step *metatool.Step, at int) int {
+	if s.changes == nil {
+		s.changes = merge.Changes(s.record.t, s.marks)
+	}
+	for to := at; to < len(s.calls) && !s.stop[to] && !s.cut[to]; to++ {
+		switch {
+		case s.fits(step, s.calls[to]):
+			return to
+		case s.changes(s.calls[to]):
 			return at
 		}
 	}

@@ -17,6 +17,11 @@ type Place struct {
 	Begin, End int     // its calls, as elements of the Sequence from Begin to before End
 	Removed    []int   // the turns that there would be without, in order
 	Replay     *Replay // what the tool does there
+
+	// Across says that other reads of the agent stand between its steps. Such a place is
+	// exact: where it would not be, the agent made no use of the calls as the tool makes
+	// them, so that it tells nothing of how often the tool is right.
+	Across bool
 }
 
 // Finder finds the places of a set of tools. Several trajectories may be looked
@@ -51,12 +56,11 @@ func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	sequence, player := newSequence(record, marks, false), newPlayer(record, &f.collector)
 	for i := range sequence.calls {
 		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool.Value()] {
-			o, ok := sequence.At(f.tools[n], i)
-			if !ok {
+			o, across, ok := sequence.at(f.tools[n], i)
+			if !ok || len(o.Removed(t)) == 0 && t.Calls[o.First()].Turn >= 0 {
 				continue
 			}
-			if p, ok := f.place(t, player, n, o); ok {
-				p.Begin, p.End = i, i+p.Replay.Occurrence.Len()
+			if p, ok := f.place(sequence, player, n, o, across); ok {
 				places = append(places, p)
 			}
 		}
@@ -64,17 +68,17 @@ func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	return places
 }
 
-// place replays a tool at an occurrence.
-func (f *Finder) place(t *trace.Trajectory, player *Player, n int, o Occurrence) (Place, bool) {
-	removed := o.Removed(t)
-	if len(removed) == 0 && t.Calls[o.First()].Turn >= 0 {
+// place replays a tool at an occurrence, which across other reads is a place only if the
+// replay is exact.
+func (f *Finder) place(s *Sequence, player *Player, n int, o Occurrence, across bool) (Place, bool) {
+	replay := player.playWalk(f.tools[n], o)
+	if across && !replay.Exact {
 		return Place{}, false
 	}
-	replay := player.playWalk(f.tools[n], o)
-	if replay.Occurrence.Len() < o.Len() {
-		removed = replay.Occurrence.Removed(t)
-	}
-	return Place{Tool: n, Removed: removed, Replay: replay}, true
+	o = replay.Occurrence
+	begin, _ := slices.BinarySearch(s.calls, o.First())
+	last, _ := slices.BinarySearch(s.calls, o.Last())
+	return Place{Tool: n, Begin: begin, End: last + 1, Removed: o.Removed(player.t), Replay: replay, Across: across}, true
 }
 
 // playWalk plays a meta-tool at an occurrence. An agent that walks a list may go on
@@ -101,9 +105,9 @@ func (p *Player) playWalk(tool *metatool.Tool, o Occurrence) *Replay {
 
 // Removed returns the turns, as indices into Trajectory.Turns in order, that
 // there would be without if the occurrence were one call in the turn of its first
-// one: those whose calls all belong to it. Because the calls of an occurrence follow
-// one another, no two occurrences without overlap remove the same turn, nor one
-// that only both together hold: what a set of them saves is the sum.
+// one: those whose calls all belong to it. Because the calls of an occurrence, with the
+// reads between them, follow one another, no two occurrences without overlap remove the
+// same turn, nor one that only both together hold: what a set of them saves is the sum.
 func (o Occurrence) Removed(t *trace.Trajectory) []int {
 	var removed []int
 	turn, n := -1, 0

@@ -99,7 +99,9 @@ type toolReplay struct {
 func (v *Verifier) Check(t *trace.Trajectory, marks []merge.Mark) *Checks {
 	c := &Checks{id: t.ID, source: t.Source}
 	for _, p := range v.finder.Find(t, marks) {
-		c.replays = append(c.replays, toolReplay{p.Tool, p.Replay})
+		if !p.Across {
+			c.replays = append(c.replays, toolReplay{p.Tool, p.Replay})
+		}
 	}
 	return c
 }

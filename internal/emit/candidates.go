@@ -48,7 +48,8 @@ type Origin struct {
 type FoundCandidate struct {
 	Definition *bind.Definition
 	Status     string
-	Reason     string // why it is rejected
+	Reason     string // why it is rejected, by codes
+	ReasonText string // the same in words
 	Anti       bool   // because it fails more often than its parts, or costs more than it saves
 	Failures   *FailuresJSON
 	Ending     compile.Ending
@@ -66,7 +67,8 @@ type CandidatesJSON struct {
 type CandidateJSON struct {
 	Name        string        `json:"name"`
 	Status      string        `json:"status"`
-	Reason      string        `json:"reason"` // why it is rejected
+	Reason      string        `json:"reason"`      // why it is rejected, by codes
+	ReasonText  string        `json:"reason_text"` // the same in words
 	Tools       []string      `json:"tools"`
 	Support     int           `json:"support"`
 	Occurrences int           `json:"occurrences"`
@@ -160,7 +162,7 @@ func (f *Found) document() CandidatesJSON {
 func (f *Found) candidate(c *FoundCandidate) CandidateJSON {
 	d := c.Definition
 	out := CandidateJSON{
-		Name: d.Name, Status: c.Status, Reason: c.Reason, Tools: calledBy([]*bind.Definition{d}), Support: d.Candidate.Support,
+		Name: d.Name, Status: c.Status, Reason: c.Reason, ReasonText: c.ReasonText, Tools: calledBy([]*bind.Definition{d}), Support: d.Candidate.Support,
 		Occurrences: len(d.Candidate.Occurrences), TurnsSaved: d.Candidate.TurnsSaved, CallsSaved: d.Candidate.CallsSaved,
 		Arguments: []WhyArgument{}, Refusals: []RefusalJSON{}, Ending: NewEnding(&c.Ending), Places: f.places(d.Candidate), Anti: c.Anti, Failures: c.Failures,
 	}

@@ -191,6 +191,26 @@ func TestJoinedAndTested(t *testing.T) {
 	}
 }
 
+// TestNothingIsJoinedBesides: a trajectory without tools of a rule is not looked at without
+// the rule, and its states are those of one that is.
+func TestNothingIsJoinedBesides(t *testing.T) {
+	for name, set := range map[string]*rules.Set{
+		"domains": mergetest.Set(
+			mergetest.Named("ids", mergetest.DropArg("move id")), mergetest.Named("moves", mergetest.Domain("move", "files")),
+			mergetest.Named("posts", mergetest.Domain("post", "mail"))),
+		"sides": mergetest.Set(
+			mergetest.Named("ids", mergetest.Commute("move", "copy")), mergetest.Named("mails", mergetest.Commute("post", "send"))),
+	} {
+		e := examined(set,
+			mergetest.Returning("a", "post{}=ok"),
+			mergetest.Returning("b", "move{}=ok"),
+			mergetest.Returning("c", "post{}=ok", "move{}=ok"))
+		if got := e.Rules[0]; got.States != 0 {
+			t.Errorf("%s: %d states are joined by a rule that joins none", name, got.States)
+		}
+	}
+}
+
 func TestEvidenceOfMaxStates(t *testing.T) {
 	e := NewExaminer(nil, Options{MaxStates: 2})
 	e.Add(mergetest.Run("a{}", "b{}", "c{}"))

@@ -35,8 +35,8 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 	if o.Out != "" {
 		d.Add(report.Short(writtenWords(o)))
 	}
-	d.Add(report.ShortTable{Table: shortTable(out)})
 	in.Findings.Section(d, 1)
+	d.Add(report.ShortTable{Table: shortTable(out)})
 	d.Details()
 	d.Section("Meta-tools", metaToolTable(in, out, out.MetaTools))
 	if o.Out != "" {
@@ -66,10 +66,10 @@ func shortTable(out JSON) *report.Table {
 		{Key: "turns_saved", Title: "turns saved"},
 		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
 		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Words: true, Hide: !refused, Cell: report.By(func(m *metaToolJSON) report.Cell {
-			if words := reasonWords[m.Reason]; words != "" {
-				return report.Text(words)
+			if m.Holdout != nil {
+				return leftOutCell(m)
 			}
-			return leftOutCell(m)
+			return report.Text(reasonText(m.Reason))
 		})},
 	})
 	table.Brief = 5
@@ -87,18 +87,14 @@ var reasonWords = map[string]string{
 	backtest.ReasonMaxTools:   "beyond --max-tools",
 	backtest.ReasonOverBudget: "beyond the budget of tokens",
 	backtest.ReasonOverlaps:   "its calls are others' too",
+	backtest.ReasonVerdict:    "the verdict offers none",
+	backtest.ReasonDisagrees:  "it often does not do what was recorded",
 }
 
-// reasonText says in a sentence what a reason means, codes of refusals as they are.
+// reasonText says what the reason of a meta-tool or candidate means, "" for none.
 func reasonText(reason string) string {
-	by, isDominated := strings.CutPrefix(reason, backtest.ReasonDominated+" ")
-	switch {
-	case isDominated:
+	if by, is := strings.CutPrefix(reason, backtest.ReasonDominated+" "); is {
 		return by + " saves what it would"
-	case reason == backtest.ReasonVerdict:
-		return "the verdict offers none"
-	case reason == backtest.ReasonDisagrees:
-		return "it often does not do what was recorded"
 	}
 	return cmp.Or(reasonWords[reason], reason)
 }

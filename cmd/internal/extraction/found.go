@@ -24,7 +24,7 @@ func foundArtefact(c *compile.Compilation, in *cli.Intake, from cli.Inputs, out 
 	for _, d := range c.Definitions {
 		one := emit.FoundCandidate{Definition: d, Ending: c.Ending(d.Candidate)}
 		if m := became[d.Name]; m != nil {
-			one.Status, one.Reason, one.Anti, one.Failures = m.Status, m.Reason, m.Anti, m.Failures
+			one.Status, one.Reason, one.ReasonText, one.Anti, one.Failures = m.Status, m.Reason, reasonText(m.Reason), m.Anti, m.Failures
 		}
 		found.Candidates = append(found.Candidates, one)
 	}
