@@ -42,6 +42,20 @@ func (p *Price) USD(fresh, cached, write, output int64) float64 {
 	return (float64(fresh)*p.Input + float64(cached)*c + float64(write)*w + float64(output)*p.Output) / 1e6
 }
 
+// Doubt says what speaks against the price, as its source ends: "second hand" if a list
+// quotes the provider, "not verified" if it is from memory, else "".
+func (p *Price) Doubt() string {
+	for _, doubt := range Doubts {
+		if strings.HasSuffix(p.Source, "("+doubt+")") {
+			return doubt
+		}
+	}
+	return ""
+}
+
+// Doubts are what Price.Doubt may say.
+var Doubts = []string{"second hand", "not verified"}
+
 // forAnHour returns what tokens written to a cache cost beyond that because they are kept
 // for an hour. Of Anthropic's models a write for five minutes is 1.25
 // times the input, and one for an hour twice it.

@@ -66,6 +66,22 @@ var Patterns = []Pattern{
 	},
 }
 
+// byMember is the pattern that a member of an object is of, by its name: it is of one only.
+var byMember = func() map[string]memberOf {
+	all := map[string]memberOf{}
+	for i := range Patterns {
+		for name, fits := range Patterns[i].members {
+			all[name] = memberOf{&Patterns[i], fits}
+		}
+	}
+	return all
+}()
+
+type memberOf struct {
+	*Pattern
+	fits member
+}
+
 // headLen is how much of a text is looked at: what says that it failed begins so.
 const headLen = 400
 
@@ -144,16 +160,9 @@ func findMember(text []byte, sure bool) *Pattern {
 		if found != nil && found.Sure {
 			continue
 		}
-		for i := range Patterns {
-			p := &Patterns[i]
-			fits := p.members[string(c.Key())]
-			if fits == nil {
-				continue
-			}
-			if (p.Sure || !sure && found == nil) && fits(&c) {
-				found = p
-			}
-			break // a name is of one pattern
+		m, ok := byMember[string(c.Key())]
+		if ok && (m.Sure || !sure && found == nil) && m.fits(&c) {
+			found = m.Pattern
 		}
 	}
 	if c.Err() != nil {

@@ -11,6 +11,7 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -128,6 +129,13 @@ func saysNothing(b Block) bool {
 		return len(b) == 0
 	}
 	return false
+}
+
+// ShowsMoney reports whether an amount of money is in the document.
+func (d *Document) ShowsMoney() bool {
+	var all bytes.Buffer
+	err := d.Write(&all, FormatMarkdown, Options{})
+	return err == nil && bytes.Contains(all.Bytes(), []byte(money))
 }
 
 // Tables returns the tables of the document in order.

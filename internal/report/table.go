@@ -90,6 +90,39 @@ func (t *Table) Note(format string, args ...any) {
 	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
 }
 
+// HasMoney reports whether some column is of money.
+func (t *Table) HasMoney() bool {
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Unit == money && !c.Hide })
+}
+
+// MarkMoney adds a column that says, in each row with an amount of money, what mark says of
+// the row's model, "" if it has none.
+func (t *Table) MarkMoney(key string, mark func(model string) string) {
+	marks, found := make([]Cell, len(t.Rows)), false
+	for i, row := range t.Rows {
+		model, has := "", false
+		for k, c := range t.Columns {
+			if c.Key == "model" {
+				model = row[k].text
+			}
+			has = has || c.Unit == money && !c.Hide && !row[k].isNull() || strings.Contains(row[k].text, money)
+		}
+		if has {
+			marks[i], found = Text(mark(model)), true
+		}
+	}
+	if !found {
+		return
+	}
+	t.Columns = append(slices.Clip(t.Columns), Column{Key: key})
+	for i := range t.Rows {
+		t.Rows[i] = append(slices.Clip(t.Rows[i]), marks[i])
+	}
+}
+
+// money is the Unit of columns of money, and how sentences say it.
+const money = "USD"
+
 // all returns the indices of all columns.
 func (t *Table) all() []int {
 	out := make([]int, len(t.Columns))

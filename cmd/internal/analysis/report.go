@@ -189,6 +189,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	if err != nil {
 		return err
 	}
+	j.MarkPrices(d)
 	if o.Out != "" {
 		var page bytes.Buffer
 		if err := d.WriteHTML(&page); err != nil {

@@ -37,6 +37,7 @@ func (j *Job) NewFindings(meter *cost.Meter) *Findings {
 	if meter != nil {
 		f.meter = meter.Recorded()
 	}
+	j.meters = append(j.meters, f.meter)
 	if j.rules != nil {
 		f.rewriter = merge.NewRewriter(j.rules, merge.Full(j.rules), &merge.Labels{}, nil)
 	}

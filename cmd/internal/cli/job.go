@@ -17,6 +17,7 @@ import (
 	"github.com/lmittmann/tint"
 	"github.com/spf13/cobra"
 
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/emit"
@@ -46,8 +47,9 @@ type Job struct {
 	rulesFile string            // their file
 	ruleTexts map[string]string // it and what it includes, by name
 
-	toolsDoubted bool         // the names of tools in rules were compared with the traces
-	sources      []sourceFile // that were read beside the traces, in order
+	toolsDoubted bool          // the names of tools in rules were compared with the traces
+	sources      []sourceFile  // that were read beside the traces, in order
+	meters       []*cost.Meter // that money is counted with
 }
 
 // sourceFile is a file that was read, and what it was read as: "rules" or "prices".
@@ -331,6 +333,9 @@ func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, er
 // in any format. What is longer than the terminal goes through a pager.
 func (j *Job) Print(d *report.Document, v any, notes ...report.Note) error {
 	j.Progress.end()
+	if doubt := j.MarkPrices(d); doubt != "" {
+		notes = append(slices.Clip(notes), report.Note{Note: doubt})
+	}
 	if j.Table != "" {
 		return j.printTable(d)
 	}
@@ -347,6 +352,11 @@ func (j *Job) write(d *report.Document, o report.Options) error {
 // Complete reports whether a document is for a script, which wants all rows of tables.
 func (j *Job) Complete() bool {
 	return j.Format == report.FormatCSV || j.Format == report.FormatJSONLines || j.Table != ""
+}
+
+// forPeople reports whether documents are written with their sentences.
+func (j *Job) forPeople() bool {
+	return j.Format == report.FormatText || j.Format == report.FormatMarkdown || j.Format == report.FormatHTML
 }
 
 // layout says how text is laid out: as wide as the terminal, whose width COLUMNS goes
@@ -401,12 +411,16 @@ func (j *Job) printTable(d *report.Document) error {
 	if j.Limit > 0 && len(one.Rows) > j.Limit {
 		one.Rows = one.Rows[:j.Limit]
 	}
+	if j.forPeople() {
+		return j.writeTable(&one, report.Paragraph(j.doubtedPrices(one.HasMoney())))
+	}
 	return j.writeTable(&one)
 }
 
-func (j *Job) writeTable(t *report.Table) error {
+func (j *Job) writeTable(t *report.Table, below ...report.Block) error {
 	d := &report.Document{}
 	d.Add(t)
+	d.Add(below...)
 	return j.write(d, j.layout())
 }
 

@@ -1,10 +1,15 @@
 package cli
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/report"
 )
 
 // PriceOptions say what tokens cost. Every command that counts money has them.
@@ -48,5 +53,79 @@ func (j *Job) Meter(o PriceOptions) (*cost.Meter, error) {
 		return nil, err
 	}
 	caching := map[string]cost.Caching{"recorded": cost.CachingRecorded, "on": cost.CachingOn, "off": cost.CachingOff}
-	return cost.NewMeter(cost.Options{Prices: table, Caching: caching[o.Caching]}), nil
+	m := cost.NewMeter(cost.Options{Prices: table, Caching: caching[o.Caching]})
+	j.meters = append(j.meters, m)
+	return m, nil
+}
+
+// MarkPrices says in a document that shows money which of the prices were not read at the
+// provider, behind the answer, and returns the sentence; "" if there is nothing to say. In
+// formats for programs tables have a column with it.
+func (j *Job) MarkPrices(d *report.Document) string {
+	said := j.doubtedPrices(d != nil && d.ShowsMoney())
+	switch {
+	case said == "" || strings.HasSuffix(d.Answer, said): // a page of it may have been written before
+	case !j.forPeople():
+		for _, t := range d.Tables() {
+			t.MarkMoney("prices", j.doubtsOf)
+		}
+	case d.Answer == "":
+		d.Sections = slices.Insert(d.Sections, 0, report.Section{Blocks: []report.Block{report.Paragraph(said)}})
+	default:
+		d.Answer += " " + said
+	}
+	return said
+}
+
+// doubtsOf says what speaks against the prices of a model, or of all if it is "".
+func (j *Job) doubtsOf(model string) string {
+	var kinds []string
+	for _, d := range j.doubts() {
+		if model == "" || slices.Contains(d.models, model) {
+			kinds = append(kinds, d.kind)
+		}
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// doubtOf is models whose prices are doubtful for the same reason.
+type doubtOf struct {
+	kind   string // of cost.Doubts
+	models []string
+}
+
+// doubts returns what speaks against the prices that were used.
+func (j *Job) doubts() (out []doubtOf) {
+	for _, kind := range cost.Doubts {
+		one := doubtOf{kind: kind}
+		for _, m := range j.meters {
+			for _, p := range m.Models() {
+				if p.Price != nil && p.Price.Doubt() == kind && !slices.Contains(one.models, p.Model) {
+					one.models = append(one.models, p.Model)
+				}
+			}
+		}
+		if len(one.models) > 0 {
+			slices.Sort(one.models)
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// doubtedPrices says it in a sentence, if money is shown.
+func (j *Job) doubtedPrices(shown bool) string {
+	doubts := j.doubts()
+	if !shown || len(doubts) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, d := range doubts {
+		names := strings.Join(d.models[:min(len(d.models), 3)], ", ")
+		if more := len(d.models) - 3; more > 0 {
+			names += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, report.Escape(names)+" "+d.kind)
+	}
+	return "Prices: " + strings.Join(parts, "; ") + "."
 }

@@ -34,7 +34,7 @@ func conclusion(f *compare.Compared, r *compare.Result) string {
 var titles = map[string]string{
 	"calling_turns": "calling turns", "calls": "calls of the agent", "upstream_calls": "calls to servers", "failures": "failed calls",
 	"definition_tokens": "tokens of definitions", "result_tokens": "tokens of results", "seconds": "seconds",
-	"model_turns": "model turns", "input_tokens": "input tokens", "output_tokens": "output tokens", "usd": "US$",
+	"model_turns": "model turns", "input_tokens": "input tokens", "output_tokens": "output tokens", "usd": "USD",
 }
 
 func document(in *cli.Intake, out JSON) *report.Document {

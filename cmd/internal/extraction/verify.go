@@ -348,6 +348,12 @@ func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON)
 // verificationAnswer says how many meta-tools do what was recorded.
 func verificationAnswer(o verifyOptions, out VerificationJSON) string {
 	switch {
+	case len(out.MetaTools) == 0 && out.Prefetch != nil && len(out.Prefetch.Rules) > 0:
+		rules := cli.CountOf(len(out.Prefetch.Rules), "rule") + " for reading ahead"
+		if out.Prefetch.Failed > 0 {
+			return fmt.Sprintf("%d of %s FAILED: what they read is used with less than the probability %.3g.", out.Prefetch.Failed, rules, out.Prefetch.Threshold)
+		}
+		return fmt.Sprintf("None of %s failed; there is no meta-tool to replay.", rules)
 	case out.Prefetch != nil && out.Prefetch.Failed > 0:
 		return fmt.Sprintf("%d of %s FAILED, and %d of the rules for reading ahead.", out.Failed, cli.CountOf(len(out.MetaTools), "meta-tool"), out.Prefetch.Failed)
 	case len(out.MetaTools) == 0:

@@ -271,7 +271,13 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 	if j.Format == report.FormatText {
 		j.Progress.Done()
 		j.Printf("%s", source)
-	} else if err := j.Print(discoveryDocument(in, out), out); err != nil {
+		return asked
+	}
+	var notes []report.Note
+	if price != nil && price.Doubt() != "" {
+		notes = append(notes, report.Note{At: ".money", Note: "the price is " + price.Doubt()})
+	}
+	if err := j.Print(discoveryDocument(in, out), out, notes...); err != nil {
 		return err
 	}
 	return asked
