@@ -251,8 +251,9 @@ func awoPrints(t *testing.T, args ...string) string {
 func draft(t *testing.T, file string) string {
 	t.Helper()
 	whole := awoPrints(t, "inspect", file)
-	_, out, ok := strings.Cut(whole, "# A draft")
-	if out, _, ok = strings.Cut("# A draft"+out, "\nawo: "); !ok {
+	_, out, begins := strings.Cut(whole, "# A draft")
+	out, _, ends := strings.Cut("# A draft"+out, "\nawo: ")
+	if !begins || !ends {
 		t.Fatalf("no draft: %s", whole)
 	}
 	return out

@@ -26,10 +26,10 @@ func (e *exactly) Different(name string) func(uint64) {
 // Merger has of all.
 func TestCensusIsTheTable(t *testing.T) {
 	runs := randomRuns(rand.New(rand.NewPCG(5, 24)), 120)
-	set := everyKind()
 	for name, n := range map[string]int{"nothing": 0, "one": 1, "all": len(runs)} {
 		for _, rules := range []bool{true, false} {
-			if set = everyKind(); !rules {
+			set := everyKind()
+			if !rules {
 				set = nil
 			}
 			m := NewMerger(set, Options{Table: true, NoWalks: true})
