@@ -70,15 +70,19 @@ func (r *Redactor) round(round, length int, half uint64) uint64 {
 	return binary.LittleEndian.Uint64(r.hash("digits", string(in[:])))
 }
 
-// longDigits redacts digits by a hash of the whole.
+// longDigits redacts digits by a hash of the whole, which is read once: what one hash has
+// no room for follows from that hash.
 func (r *Redactor) longDigits(run string) string {
 	out := make([]byte, 0, len(run))
-	for block := 0; len(out) < len(run); block++ {
-		for _, b := range r.hash("long "+strconv.Itoa(block), run) {
+	hash := r.hash("long 0", run)
+	first := string(hash)
+	for block := 1; len(out) < len(run); block++ {
+		for _, b := range hash {
 			if len(out) < len(run) && b < 250 { // so that all digits are as likely
 				out = append(out, '0'+b%10)
 			}
 		}
+		hash = r.hash("long "+strconv.Itoa(block), first)
 	}
 	if out[0] == '0' {
 		out[0] = '1'

@@ -78,6 +78,22 @@ func TestDigits(t *testing.T) {
 
 // TestEquality redacts texts of any kind: equal ones become equal, different ones
 // do not, and what is redacted is valid.
+// TestLongDigits: what a number becomes follows from all of its digits, as many as there
+// are; a million take no time worth naming if they are hashed once, and minutes else.
+func TestLongDigits(t *testing.T) {
+	r := New(key)
+	for _, n := range []int{19, 40, 1_000_000} {
+		run := strings.Repeat("7", n)
+		one, other := r.digits(run), r.digits(run[:n-1]+"8")
+		if len(one) != n || strings.Trim(one, "0123456789") != "" || one[0] == '0' {
+			t.Errorf("%d digits become %.40q…", n, one)
+		}
+		if half := n / 2; one[:half] == other[:half] || one[half:] == other[half:] {
+			t.Errorf("two numbers of %d digits have a half in common", n)
+		}
+	}
+}
+
 func TestEquality(t *testing.T) {
 	r := New(key)
 	rapid.Check(t, func(t *rapid.T) {
