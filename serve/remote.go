@@ -156,17 +156,20 @@ func (e *goneError) Error() string { return "the server has ended the session" }
 func (r *remote) post(ctx context.Context, m jsonrpc.Message, definition func(string) json.RawMessage) error {
 	call, _ := m.(*jsonrpc.Request)
 	first := call != nil && call.Method == "initialize"
-	r.mu.Lock()
-	if first {
-		r.session, r.version = "", ""
+	session := ""
+	if !first { // which begins one; until it has, messages beside it are of the session before
+		r.mu.Lock()
+		session = r.session
+		r.mu.Unlock()
 	}
-	session := r.session
-	r.mu.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	request, err := r.request(ctx, http.MethodPost, encode(m), session)
 	if err != nil {
 		return err
+	}
+	if first {
+		request.Header.Del("Mcp-Protocol-Version")
 	}
 	if call != nil && r.stateless.Load() {
 		describe(request.Header, call, definition)
@@ -188,9 +191,9 @@ func (r *remote) post(ctx context.Context, m jsonrpc.Message, definition func(st
 	if response.StatusCode == http.StatusNotFound && session != "" {
 		return errors.Join(&goneError{session}, response.Body.Close())
 	}
-	if id := response.Header.Get("Mcp-Session-Id"); first && id != "" && response.StatusCode == http.StatusOK {
+	if first && response.StatusCode == http.StatusOK {
 		r.mu.Lock()
-		r.session = id
+		r.session = response.Header.Get("Mcp-Session-Id")
 		r.mu.Unlock()
 	}
 	if call == nil || !call.IsCall() {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/awo-dev/awo/serve"
 	"github.com/awo-dev/awo/serve/internal/servetest"
@@ -58,6 +59,7 @@ func (f *forgetful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if m.Method == "initialize" {
 		f.sessions++
+		time.Sleep(5 * time.Millisecond) // in which others call
 		w.Header().Set("Mcp-Session-Id", f.current())
 	} else if given != f.current() {
 		f.refused++
