@@ -412,7 +412,7 @@ func (j *Job) printTable(d *report.Document) error {
 		one.Rows = one.Rows[:j.Limit]
 	}
 	if j.forPeople() {
-		return j.writeTable(&one, report.Paragraph(j.doubtedPrices(one.HasMoney())))
+		return j.writeTable(&one, report.Paragraph(j.doubtedPrices(one.HasMoney)))
 	}
 	return j.writeTable(&one)
 }

@@ -62,7 +62,7 @@ func (j *Job) Meter(o PriceOptions) (*cost.Meter, error) {
 // provider, behind the answer, and returns the sentence; "" if there is nothing to say. In
 // formats for programs tables have a column with it.
 func (j *Job) MarkPrices(d *report.Document) string {
-	said := j.doubtedPrices(d != nil && d.ShowsMoney())
+	said := j.doubtedPrices(func() bool { return d != nil && d.ShowsMoney() })
 	switch {
 	case said == "" || strings.HasSuffix(d.Answer, said): // a page of it may have been written before
 	case !j.forPeople():
@@ -113,10 +113,11 @@ func (j *Job) doubts() (out []doubtOf) {
 	return out
 }
 
-// doubtedPrices says it in a sentence, if money is shown.
-func (j *Job) doubtedPrices(shown bool) string {
+// doubtedPrices says it in a sentence, if money is shown, which may take a rendering to find
+// out: it is asked only where a price is doubtful.
+func (j *Job) doubtedPrices(shown func() bool) string {
 	doubts := j.doubts()
-	if !shown || len(doubts) == 0 {
+	if len(doubts) == 0 || !shown() {
 		return ""
 	}
 	var parts []string
