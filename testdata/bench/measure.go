@@ -97,6 +97,27 @@ func generate(path string, size int64, bare bool) error {
 // leaveOutTools copies chat lines without the definitions of tools. It holds one line:
 // what this process holds counts as the memory of the commands that it starts.
 func leaveOutTools(from, to string) error {
+	return convert(from, to, func(out io.Writer, in io.Reader) error {
+		lines, w := bufio.NewReaderSize(in, 1<<20), json.NewEncoder(out)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			var members map[string]json.RawMessage
+			if err = errors.Join(err, json.Unmarshal(line, &members)); err != nil {
+				return err
+			}
+			delete(members, "tools")
+			if err := w.Encode(members); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// convert writes one file from another.
+func convert(from, to string, write func(out io.Writer, in io.Reader) error) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -107,21 +128,10 @@ func leaveOutTools(from, to string) error {
 		return err
 	}
 	defer out.Close()
-	lines, w := bufio.NewReaderSize(in, 1<<20), json.NewEncoder(out)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			return out.Close()
-		}
-		var members map[string]json.RawMessage
-		if err = errors.Join(err, json.Unmarshal(line, &members)); err != nil {
-			return err
-		}
-		delete(members, "tools")
-		if err := w.Encode(members); err != nil {
-			return err
-		}
+	if err := write(out, in); err != nil {
+		return err
 	}
+	return out.Close()
 }
 
 // copyLines copies whole lines until at least limit bytes are written.
@@ -181,20 +191,10 @@ func printGrowth(awo, corpus string, size int64, runs int) error {
 }
 
 func prefix(from, to string, bytes int64) error {
-	in, err := os.Open(from)
-	if err != nil {
+	return convert(from, to, func(out io.Writer, in io.Reader) error {
+		_, err := copyLines(out, in, bytes)
 		return err
-	}
-	defer in.Close()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if _, err := copyLines(out, in, bytes); err != nil {
-		return err
-	}
-	return out.Close()
+	})
 }
 
 // slope is the least-squares slope of y over x.
