@@ -23,6 +23,10 @@ type History struct {
 	words   [][]word // by message
 	paths   map[string]jsonpath.Path
 	decided []Decision // once asked for
+
+	// shapes are those of texts that stand for others, see digester; nil where texts are
+	// what they are.
+	shapes map[string]string
 }
 
 // arguments are those of one call.
@@ -212,8 +216,14 @@ func (h *History) argsValue(call int) trace.Value {
 	if a.done {
 		return a.value
 	}
-	a.done = true
-	a.value, _ = h.t.Calls[call].ArgsValue()
+	value, _ := h.t.Calls[call].ArgsValue()
+	a.set(value)
+	return a.value
+}
+
+// set notes what the arguments are.
+func (a *arguments) set(value trace.Value) {
+	a.value, a.done = value, true
 	if n := len(a.value.Members); n > 0 {
 		a.texts = make([]argument, n)
 	}
@@ -222,7 +232,6 @@ func (h *History) argsValue(call int) trace.Value {
 		a.texts[i] = argument{m.Name, string(m.Value.AppendCanonical(nil))}
 		a.hash += a.texts[i].hash()
 	}
-	return a.value
 }
 
 // result returns the result of a call.
