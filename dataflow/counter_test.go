@@ -46,38 +46,6 @@ func TestCounterBounds(t *testing.T) {
 	})
 }
 
-func TestIndex(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var x index
-		for round := range 3 {
-			want := map[uint64]int32{}
-			for i, h := range rapid.SliceOf(rapid.Uint64Range(0, 1<<62)).Draw(t, "hashes") {
-				h *= uint64(round + 1) // 0 among them
-				got := x.insert(h, int32(i))
-				if old, ok := want[key(h)]; ok != (got != int32(i)) || ok && got != old {
-					t.Fatalf("insert of %d gives %d, there is %d", h, got, old)
-				} else if !ok {
-					want[key(h)] = int32(i)
-				}
-			}
-			for h, i := range want {
-				if got := x.find(h); got != i {
-					t.Fatalf("find of %d gives %d, want %d", h, got, i)
-				}
-			}
-			if x.find(1<<63+uint64(round)) != -1 || x.count != len(want) {
-				t.Fatalf("count %d, want %d", x.count, len(want))
-			}
-			x.reset()
-			for h := range want {
-				if x.find(h) != -1 {
-					t.Fatalf("%d is there after a reset", h)
-				}
-			}
-		}
-	})
-}
-
 func TestLog10TailBetweenWholeNumbers(t *testing.T) {
 	at := func(hits float64) float64 { return log10Tail(16, hits/16, 0.4) }
 	for k := range 16 {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -66,7 +67,7 @@ type Links struct {
 	givenHere  []int32               // tools
 	trialsHere map[int32][]trialHere // parameter -> trials
 	trialRoom  []trialHere
-	foundHere  index // links and values that were counted
+	foundHere  lookup.Table // links and values that were counted
 	ids        []int32
 	live       [][]int32            // slot of the flow -> contexts
 	unused     [][]int32            // slot of the flow -> contexts of parameters that could have been used
@@ -161,7 +162,7 @@ func (l *Links) Add(f *Flow) {
 	l.dropped += f.dropped
 	l.addSlots(f)
 	l.addTrials(f)
-	l.foundHere.reset()
+	l.foundHere.Reset()
 	for i := range f.Uses {
 		l.addUse(&f.Uses[i])
 	}
@@ -347,7 +348,7 @@ func (l *Links) addSource(k linkKey, s *Source, value uint64, kind trace.Kind, t
 	if kind == trace.String {
 		link.strings++
 	}
-	if next := int32(l.foundHere.count); l.foundHere.insert(jsonvalue.Mix(jsonvalue.Mix(value, uint64(id)+1), uint64(trajectory)), next) == next {
+	if next := int32(l.foundHere.Len()); l.foundHere.Insert(jsonvalue.Mix(jsonvalue.Mix(value, uint64(id)+1), uint64(trajectory)), next) == next {
 		link.found++
 	}
 	l.hitValues += link.count(trajectory, held(s, value), s, l.hitValues >= maxHits)
