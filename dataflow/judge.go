@@ -120,7 +120,7 @@ type ruleStat struct {
 type choiceStat struct {
 	uses, agree, nothing int
 	trials               int
-	asked, given, right  counter[uint64]
+	asked, given, right  counter
 }
 
 // NewJudge returns a judge of the links of s that are accepted, and of those
@@ -291,7 +291,7 @@ func (j *Judge) Judgments() []Judgment {
 		for c := range r.choices {
 			s := &j.stats[i].choices[c]
 			one := Judgment{
-				Link: r.link, Choice: r.choices[c].Choice, Absent: j.stats[i].absent, Trials: s.trials, Values: len(s.right.counts),
+				Link: r.link, Choice: r.choices[c].Choice, Absent: j.stats[i].absent, Trials: s.trials, Values: s.right.counts.len(),
 				Rate: float64(s.right.total) / float64(max(s.asked.total, 1)),
 				Agreement: Agreement{
 					Uses: s.uses, Agree: s.agree, Nothing: s.nothing, Wilson: stat.Share(s.agree, s.uses), Exact: stat.AtLeast(s.agree, s.uses),
@@ -327,11 +327,11 @@ func (g *Judgment) guard(s *choiceStat, choices int) {
 }
 
 // chanceOf returns q of two counted sets over n trajectories.
-func chanceOf(asked, given *counter[uint64], n int) float64 {
+func chanceOf(asked, given *counter, n int) float64 {
 	if n == 0 {
 		return 1
 	}
-	values := slices.Sorted(maps.Keys(asked.counts))
+	values := asked.counts.sorted()
 	q, all := 0.0, float64(max(asked.total, 1))
 	for _, v := range values {
 		q += float64(asked.most(v)) / all * float64(given.most(v)) / float64(n)
