@@ -66,7 +66,7 @@ func ScanError(r Record, err error) *diag.Error {
 type ValueParser struct {
 	texts   TextArena
 	room    *ValueRoom // nil for memory of the value's own
-	Scratch []byte // for strings that hold an escape
+	Scratch []byte     // for strings that hold an escape
 	elems   []Value
 	members []Member
 }
