@@ -62,6 +62,29 @@ func (c *Collector) CollectKnown(t *trace.Trajectory) *Flow {
 	}).(*Flow)
 }
 
+// CollectEqual is Collect for those who only ask which results and arguments held the
+// value of an argument before: of the uses there is nothing but the call, the parameter and
+// the sources that are equal, and these have nothing but their slot, relation and call. Links
+// can make nothing of the Flow. It takes about half of the time, and none where the
+// trajectory remembers what Collect found. Where a digest keeps it that is what it does.
+func (c *Collector) CollectEqual(t *trace.Trajectory) *Flow {
+	if t.IsKept() {
+		return c.Collect(t)
+	}
+	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
+		return f
+	}
+	s := c.begin()
+	s.mode = matching
+	f := s.collect(t)
+	isMany := s.isMany() && t.Reached != nil
+	c.end(s)
+	if isMany { // only Collect counts how many values there are
+		return c.Collect(t)
+	}
+	return f
+}
+
 // KnownUntil is CollectKnown for those who ask of the uses up to one call only, and only
 // whether they were known before the turn of another one, before: what comes later is not
 // read. The Flow does not hold the values of calls. It is that of the whole trajectory
@@ -114,4 +137,5 @@ const (
 	sourcing mode = iota // the sources of all arguments
 	knowing              // when the values of arguments were first known
 	asking               // when other values were; arguments are only read
+	matching             // the results and arguments with the same values
 )

@@ -156,7 +156,7 @@ func (c *Corpus) test(fold []int, k int, o Options) *heldOut {
 	t := c.train(train, o.Seed+uint64(k))
 	h := &heldOut{}
 	h.k, _ = c.chooseK(t.heldOut, o.Recall, o.Seed)
-	s := t.base.scratch()
+	s, plain := t.base.scratch(), t.plain()
 	scores := make([]float64, len(c.documents))
 	for _, i := range test {
 		used := c.tasks[i].used
@@ -169,7 +169,7 @@ func (c *Corpus) test(fold []int, k int, o Options) *heldOut {
 			clear(s.byTool[f])
 		}
 		for tool := range scores {
-			scores[tool] = t.plain.Score(s.of(tool))
+			scores[tool] = plain.Score(s.of(tool))
 		}
 		h.plain = append(h.plain, newRanking(i, scores, used))
 		h.bm25 = append(h.bm25, newRanking(i, s.byTool[fBM25], used))
