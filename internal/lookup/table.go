@@ -84,7 +84,7 @@ func (x *Table) Insert(key uint64, id int32) int32 {
 
 func (x *Table) grow() {
 	old := *x
-	size := max(64, 2*len(old.keys))
+	size := max(8, 2*len(old.keys))
 	*x = Table{keys: make([]uint64, size), ids: make([]int32, size), count: old.count, zero: old.zero}
 	mask := uint64(size - 1)
 	for j, key := range old.keys {

@@ -15,6 +15,7 @@ import (
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
+	"github.com/awo-dev/awo/trace/copies"
 	"github.com/awo-dev/awo/trace/formats"
 )
 
@@ -129,8 +130,9 @@ type Intake struct {
 	Digest *trace.Digest
 	// Recalls lets what is yielded remember its flow and the values of its calls, for commands
 	// in which several ask for the same; see trace.Trajectory.Recall. They are worked out in
-	// the first reading, and known to later ones.
+	// the first reading, and known to later ones, which find copies of what was read then.
 	Recalls   bool
+	copies    *copies.Set      // nil where later readings read the traces again
 	flows     *dataflow.Digest // nil where nothing is known to later readings
 	collector dataflow.Collector
 	isKept    bool // all of it was offered to Digest
@@ -374,8 +376,6 @@ func (in *Intake) Close() error {
 	if in.Reader == nil {
 		return nil
 	}
-	if in.flows != nil {
-		defer in.flows.Close() // what is in it is of no use any more
-	}
+	in.forget()
 	return in.Reader.Close()
 }
