@@ -22,12 +22,17 @@ const (
 
 // Cell is one way of doing something about the agent.
 type Cell struct {
-	Action    Action
-	Select    Selection // of meta-tools; "" without any
-	Threshold int       // of meta-tools; 0 without any
-	MaxTools  int       // 0 sets no bound
-	Use       float64   // the P(use) from which on reads are made ahead; 0 without any
-	Lazily    bool      // tools and meta-tools are registered when they are needed, or from the start where that pays
+	Action      Action `json:"action"`
+	CellOptions `json:"options"`
+}
+
+// CellOptions are the options of an action. What it does not use is left out.
+type CellOptions struct {
+	Select    Selection `json:"select,omitempty"`             // of meta-tools; "" without any
+	Threshold int       `json:"threshold,omitempty"`          // of meta-tools; 0 without any
+	MaxTools  int       `json:"max_tools,omitempty"`          // 0 sets no bound
+	Use       float64   `json:"prefetch_threshold,omitempty"` // the P(use) from which on reads are made ahead; 0 without any
+	Lazily    bool      `json:"lazily"`                       // tools and meta-tools are registered when they are needed, or from the start where that pays
 }
 
 // VerdictOptions say what a verdict chooses from, and by what.
@@ -54,11 +59,11 @@ func (o *VerdictOptions) grid(lazily bool) []Cell {
 	if most == nil {
 		most = verdictMaxTools
 	}
-	cells := []Cell{{Action: DoRegister, Lazily: true}}
+	cells := []Cell{{DoRegister, CellOptions{Lazily: true}}}
 	for _, use := range usesTried {
-		cells = append(cells, Cell{Action: DoPrefetch, Use: use})
+		cells = append(cells, Cell{DoPrefetch, CellOptions{Use: use}})
 	}
-	cells = append(cells, Cell{Action: DoPrefetch, Use: learn.DefaultThreshold, Lazily: true})
+	cells = append(cells, Cell{DoPrefetch, CellOptions{Use: learn.DefaultThreshold, Lazily: true}})
 	for _, action := range []Action{DoPatterns, DoBoth} {
 		use := 0.0
 		if action == DoBoth {
@@ -68,11 +73,11 @@ func (o *VerdictOptions) grid(lazily bool) []Cell {
 			for i, threshold := range thresholds {
 				for _, tools := range most {
 					if tools == 0 || tools <= 5 || action == DoPatterns {
-						cells = append(cells, Cell{Action: action, Select: selection, Threshold: threshold, MaxTools: tools, Use: use})
+						cells = append(cells, Cell{action, CellOptions{Select: selection, Threshold: threshold, MaxTools: tools, Use: use}})
 					}
 				}
 				if selection == SelectTurns && i%2 == 1 {
-					cells = append(cells, Cell{Action: action, Select: selection, Threshold: threshold, Use: use, Lazily: true})
+					cells = append(cells, Cell{action, CellOptions{Select: selection, Threshold: threshold, Use: use, Lazily: true}})
 				}
 			}
 		}

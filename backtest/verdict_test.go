@@ -25,7 +25,7 @@ func judged(objective Objective, saved ...[]float64) *run {
 		r.sums[task].add(sums)
 	}
 	for column := range saved {
-		r.cells = append(r.cells, Cell{Action: DoPatterns, Threshold: column + 1})
+		r.cells = append(r.cells, Cell{DoPatterns, CellOptions{Threshold: column + 1}})
 		r.columns = append(r.columns, Technique{})
 	}
 	return r

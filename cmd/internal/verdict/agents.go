@@ -62,17 +62,17 @@ func (j *JSON) few() string {
 	case j.unknown != "":
 		return j.unknown
 	}
-	words := strings.ReplaceAll(j.Action, "-", " ")
-	if j.Options.Use > 0 {
-		words += fmt.Sprintf(", from %g", j.Options.Use)
+	words := strings.ReplaceAll(string(j.Action), "-", " ")
+	if j.Use > 0 {
+		words += fmt.Sprintf(", from %g", j.Use)
 	}
-	if j.Options.Select != "" {
-		words += fmt.Sprintf(", --select %s --threshold %d", j.Options.Select, j.Options.Threshold)
+	if j.Select != "" {
+		words += fmt.Sprintf(", --select %s --threshold %d", j.Select, j.Threshold)
 	}
-	if j.Options.MaxTools > 0 {
-		words += fmt.Sprintf(" --max-tools %d", j.Options.MaxTools)
+	if j.MaxTools > 0 {
+		words += fmt.Sprintf(" --max-tools %d", j.MaxTools)
 	}
-	if j.Options.Lazily && j.Action != string(backtest.DoRegister) {
+	if j.Lazily && j.Action != backtest.DoRegister {
 		words += ", registered when needed"
 	}
 	return words

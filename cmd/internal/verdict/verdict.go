@@ -20,38 +20,22 @@ import (
 
 // JSON says what to do, and what that saves.
 type JSON struct {
-	Action    string      `json:"action"`
-	Options   OptionsJSON `json:"options"`
-	Objective string      `json:"objective"` // money, tokens, turns or time
-	SavedJSON             // used blindly
-	Perfect   SavedJSON   `json:"perfect"`   // the same if meta-tools are chosen perfectly
-	Reason    string      `json:"reason"`    // in words
-	Tried     int         `json:"tried"`     // cells of the grid
-	Parts     []CellJSON  `json:"parts"`     // what the other parts chose for each part
-	Hindsight BestJSON    `json:"hindsight"` // what saves most of all cells, chosen on the tasks that it is measured on
-	Batch     *SavedJSON  `json:"batch"`     // what parallel calls alone would save at most; null if not measured
+	backtest.Cell
+	Objective string          `json:"objective"` // money, tokens, turns or time
+	SavedJSON                 // used blindly
+	Perfect   SavedJSON       `json:"perfect"`   // the same if meta-tools are chosen perfectly
+	Reason    string          `json:"reason"`    // in words
+	Tried     int             `json:"tried"`     // cells of the grid
+	Parts     []backtest.Cell `json:"parts"`     // what the other parts chose for each part
+	Hindsight BestJSON        `json:"hindsight"` // what saves most of all cells, chosen on the tasks that it is measured on
+	Batch     *SavedJSON      `json:"batch"`     // what parallel calls alone would save at most; null if not measured
 
 	unknown string // why there is none
 }
 
-// OptionsJSON are the options of an action. What it does not use is left out.
-type OptionsJSON struct {
-	Select    string  `json:"select,omitempty"`
-	Threshold int     `json:"threshold,omitempty"`
-	MaxTools  int     `json:"max_tools,omitempty"` // without one there is no bound
-	Use       float64 `json:"prefetch_threshold,omitempty"`
-	Lazily    bool    `json:"lazily"`
-}
-
-// CellJSON is an action with its options.
-type CellJSON struct {
-	Action  string      `json:"action"`
-	Options OptionsJSON `json:"options"`
-}
-
 // BestJSON is a cell, and what it saves.
 type BestJSON struct {
-	CellJSON
+	backtest.Cell
 	SavedJSON
 }
 
@@ -65,10 +49,6 @@ type SavedJSON struct {
 	Intervals         map[string]stat.Interval `json:"intervals"`
 }
 
-func cellJSON(c *backtest.Cell) CellJSON {
-	return CellJSON{string(c.Action), OptionsJSON{string(c.Select), c.Threshold, c.MaxTools, c.Use, c.Lazily}}
-}
-
 // findings is a back-test.
 type findings struct{ result *backtest.Result }
 
@@ -78,10 +58,9 @@ func Of(r *backtest.Result) *JSON {
 	if v == nil || len(r.Techniques) == 0 {
 		return nil
 	}
-	cell := cellJSON(&v.Cell)
 	out := &JSON{
-		Action: cell.Action, Options: cell.Options, Objective: string(v.Objective), Tried: v.Tried,
-		Parts: cli.Map(v.Parts, cellJSON), Hindsight: BestJSON{cellJSON(&v.Hindsight), f.saved(&v.Best, v.Unknown)},
+		Cell: v.Cell, Objective: string(v.Objective), Tried: v.Tried,
+		Parts: v.Parts, Hindsight: BestJSON{v.Hindsight, f.saved(&v.Best, v.Unknown)},
 	}
 	blind, perfect := v.Blind, v.Perfect
 	if v.Unknown == "" && v.Cell.Action == backtest.DoNothing {
