@@ -22,8 +22,8 @@ const (
 
 // Cell is one way of doing something about the agent.
 type Cell struct {
-	Action      Action `json:"action"`
-	CellOptions `json:"options"`
+	Action  Action      `json:"action"`
+	Options CellOptions `json:"options"`
 }
 
 // CellOptions are the options of an action. What it does not use is left out.
@@ -83,7 +83,7 @@ func (o *VerdictOptions) grid(lazily bool) []Cell {
 		}
 	}
 	if !lazily {
-		cells = slices.DeleteFunc(cells, func(c Cell) bool { return c.Lazily })
+		cells = slices.DeleteFunc(cells, func(c Cell) bool { return c.Options.Lazily })
 	}
 	return cells
 }
@@ -91,8 +91,8 @@ func (o *VerdictOptions) grid(lazily bool) []Cell {
 // technique returns the technique that does what a cell says.
 func (c Cell) technique() Technique {
 	t := Technique{Name: string(c.Action)}
-	if c.Select != "" {
-		o := offer{way: way{algorithm: compile.Patterns, threshold: c.Threshold}, selection: c.Select, tools: c.MaxTools, beside: c.Use}
+	if c.Options.Select != "" {
+		o := offer{way: way{algorithm: compile.Patterns, threshold: c.Options.Threshold}, selection: c.Options.Select, tools: c.Options.MaxTools, beside: c.Options.Use}
 		t.ways, t.offer = []way{o.way}, &o
 	}
 	t.Train = func(p *Part) (Trained, error) { return c.train(p, t.offer) }
@@ -103,20 +103,20 @@ func (c Cell) train(p *Part, o *offer) (Trained, error) {
 	if c.Action == DoRegister {
 		return preload.Train(p)
 	}
-	b := &together{meter: p.meter, lazily: c.Lazily}
+	b := &together{meter: p.meter, lazily: c.Options.Lazily}
 	var err error
 	if o != nil {
 		if b.tools, err = p.offered(*o); err != nil {
 			return nil, err
 		}
 	}
-	if c.Use > 0 {
-		if b.reader, err = p.trainReader(c.Use); err != nil {
+	if c.Options.Use > 0 {
+		if b.reader, err = p.trainReader(c.Options.Use); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case c.Lazily:
+	case c.Options.Lazily:
 		b.fill()
 		return p.registering(b), nil
 	case b.reader == nil:

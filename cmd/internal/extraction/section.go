@@ -30,16 +30,16 @@ func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *v
 	against := ""
 	if v != nil {
 		if _, known := v.CallingTurnsSaved.Value(); known {
-			if v.Use > 0 {
-				o.Prefetch = v.Use
+			if v.Options.Use > 0 {
+				o.Prefetch = v.Options.Use
 			}
 			switch {
 			case v.Action == backtest.DoByAgent:
 				against = "The verdict above is one for each of several agents; these are what could be offered to all of them."
-			case v.Select == "":
+			case v.Options.Select == "":
 				against = "The verdict above is against offering meta-tools here, so `awo extract` offers none unless it is told to (--verdict never); these are what it could offer."
 			default:
-				o.Select, o.Threshold, o.MaxTools = string(v.Select), cli.OrAuto(v.Threshold), v.MaxTools
+				o.Select, o.Threshold, o.MaxTools = string(v.Options.Select), cli.OrAuto(v.Options.Threshold), v.Options.MaxTools
 			}
 		}
 	}

@@ -63,16 +63,16 @@ func (j *JSON) few() string {
 		return j.unknown
 	}
 	words := strings.ReplaceAll(string(j.Action), "-", " ")
-	if j.Use > 0 {
-		words += fmt.Sprintf(", from %g", j.Use)
+	if j.Options.Use > 0 {
+		words += fmt.Sprintf(", from %g", j.Options.Use)
 	}
-	if j.Select != "" {
-		words += fmt.Sprintf(", --select %s --threshold %d", j.Select, j.Threshold)
+	if j.Options.Select != "" {
+		words += fmt.Sprintf(", --select %s --threshold %d", j.Options.Select, j.Options.Threshold)
 	}
-	if j.MaxTools > 0 {
-		words += fmt.Sprintf(" --max-tools %d", j.MaxTools)
+	if j.Options.MaxTools > 0 {
+		words += fmt.Sprintf(" --max-tools %d", j.Options.MaxTools)
 	}
-	if j.Lazily && j.Action != backtest.DoRegister {
+	if j.Options.Lazily && j.Action != backtest.DoRegister {
 		words += ", registered when needed"
 	}
 	return words

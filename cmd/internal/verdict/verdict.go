@@ -133,7 +133,7 @@ func (f *findings) lacks(metric string) string {
 // lazily reports whether the verdict on one of the agents is to register tools when they
 // are needed.
 func lazily(r *backtest.Result) bool {
-	return r.Verdict.Cell.Lazily || slices.ContainsFunc(r.Agents, func(a backtest.AgentResult) bool { return lazily(a.Result) })
+	return r.Verdict.Cell.Options.Lazily || slices.ContainsFunc(r.Agents, func(a backtest.AgentResult) bool { return lazily(a.Result) })
 }
 
 // cellWords say what a cell does.
@@ -142,20 +142,20 @@ func cellWords(c *backtest.Cell) string {
 	if c.Action == backtest.DoByAgent {
 		words = append(words, "do what pays for each agent, which is not the same for all")
 	}
-	if c.Select != "" {
-		tools := fmt.Sprintf("offer meta-tools (--select %s --threshold %d", c.Select, c.Threshold)
-		if c.MaxTools > 0 {
-			tools += fmt.Sprintf(" --max-tools %d", c.MaxTools)
+	if c.Options.Select != "" {
+		tools := fmt.Sprintf("offer meta-tools (--select %s --threshold %d", c.Options.Select, c.Options.Threshold)
+		if c.Options.MaxTools > 0 {
+			tools += fmt.Sprintf(" --max-tools %d", c.Options.MaxTools)
 		}
 		words = append(words, tools+")")
 	}
-	if c.Use > 0 {
-		words = append(words, fmt.Sprintf("read ahead where a value is used with a probability of at least %g", c.Use))
+	if c.Options.Use > 0 {
+		words = append(words, fmt.Sprintf("read ahead where a value is used with a probability of at least %g", c.Options.Use))
 	}
 	switch {
 	case c.Action == backtest.DoRegister:
 		words = append(words, "register tools when they are needed, and from the start where that pays (awo register)")
-	case c.Lazily:
+	case c.Options.Lazily:
 		words = append(words, "register tools when they are needed")
 	}
 	return strings.Join(words, ", and ")
@@ -212,7 +212,7 @@ func (f *findings) reason(v *backtest.Verdict) string {
 		if v.Blind.LLMCalls < 0 { // turns that call are fewer, and others are more
 			text += fmt.Sprintf(", but makes %s more, because registering a tool takes one", cli.CountOf(int(math.Round(-v.Blind.LLMCalls)), "model call"))
 		}
-		if v.Cell.Select != "" || v.Cell.Action == backtest.DoByAgent && v.Perfect.CallingTurns != v.Blind.CallingTurns {
+		if v.Cell.Options.Select != "" || v.Cell.Action == backtest.DoByAgent && v.Perfect.CallingTurns != v.Blind.CallingTurns {
 			text += fmt.Sprintf("; with meta-tools chosen perfectly %s and %s", f.amount(&v.Perfect, v.Objective), f.amount(&v.Perfect, second))
 		}
 	case v.Considered.Action != backtest.DoNothing:

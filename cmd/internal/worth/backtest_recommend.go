@@ -41,7 +41,7 @@ func (f *BacktestFindings) recommended(byTurns recommendedJSON, v *verdict.JSON)
 	if v == nil || v.Action == "" {
 		return byTurns
 	}
-	out := recommendedJSON{Technique: string(v.Action), Threshold: v.Threshold, Select: string(v.Select), Reason: v.Reason, Cheapest: byTurns.Cheapest}
+	out := recommendedJSON{Technique: string(v.Action), Threshold: v.Options.Threshold, Select: string(v.Options.Select), Reason: v.Reason, Cheapest: byTurns.Cheapest}
 	if v.Action == backtest.DoNothing {
 		out.Technique = "none"
 	}

@@ -79,7 +79,7 @@ func TestRecommendedFollowsTheVerdict(t *testing.T) {
 	if got := f.recommended(byTurns, nil); got != byTurns {
 		t.Errorf("%+v without a verdict", got)
 	}
-	v := &verdict.JSON{Cell: backtest.Cell{Action: backtest.DoBoth, CellOptions: backtest.CellOptions{Threshold: 3, Select: "net"}}, Reason: "it pays"}
+	v := &verdict.JSON{Cell: backtest.Cell{Action: backtest.DoBoth, Options: backtest.CellOptions{Threshold: 3, Select: "net"}}, Reason: "it pays"}
 	if got := f.recommended(byTurns, v); got.Technique != "both" || got.Threshold != 3 || got.Select != "net" || got.Reason != "it pays" {
 		t.Errorf("%+v of %+v", got, v)
 	}
