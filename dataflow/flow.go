@@ -135,7 +135,8 @@ type Flow struct {
 	same     []samePair // for the counting of AutoTool's Table 2
 	dropped  int        // places left out because there are too many
 
-	values *values // what was read of the calls
+	values  *values     // what was read of the calls
+	scratch *collection // whose memory it is in, nil for its own
 
 	evidence unpacker // of contents to dropped, while weigh has not read them
 }
