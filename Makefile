@@ -167,17 +167,23 @@ bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
 	$(GO) run ./testdata/bench -size $(BENCHSIZE) -runs 3 -install
 
-## bench-compare: benchmarks of BASE and of this checkout in turns, COUNT times, and benchstat's comparison; BENCH=Collect BENCHPKG=./dataflow for some
-COUNT    ?= 6
-BENCHPKG ?= ./...
+## bench-compare: benchmarks of BASE and of this checkout in turns, COUNT times, and benchstat's comparison; fails where one became SLOWER percent slower and chance (5 %) does not explain it; BENCH=Collect BENCHPKG=./dataflow for some
+COUNT     ?= 6
+BENCHPKG  ?= ./...
+BENCHTIME ?= 1s
+SLOWER    ?= 10
 bench-compare:
 	@folder=$$(mktemp -d) && trap 'git worktree remove --force "$$folder/base" 2>/dev/null; rm -rf "$$folder"' EXIT && \
 	git worktree add --quiet --detach "$$folder/base" $(BASE) && \
 	for i in $$(seq $(COUNT)); do \
-		$(GO) test -C "$$folder/base" -run '^$$' -bench '$(BENCH)' -benchmem $(BENCHPKG) >>"$$folder/base.txt" && \
-		$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(BENCHPKG) >>"$$folder/here.txt" || exit 1; \
+		$(GO) test -C "$$folder/base" -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem $(BENCHPKG) >>"$$folder/base.txt" && \
+		$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem $(BENCHPKG) >>"$$folder/here.txt" || exit 1; \
 	done && \
-	$(GO) tool benchstat "$$folder/base.txt" "$$folder/here.txt"
+	$(GO) tool benchstat "$$folder/base.txt" "$$folder/here.txt" && \
+	$(GO) tool benchstat -format csv "$$folder/base.txt" "$$folder/here.txt" 2>/dev/null | awk -F, -v limit=$(SLOWER) ' \
+		/^,[^,]*\/(op|s),/ { times = $$2 == "sec/op" } \
+		times && NF > 5 && !/^geomean/ && $$(NF - 1) ~ /^\+/ && $$(NF - 1) + 0 >= limit { print "slower: " $$0; slow = 1 } \
+		END { exit slow }'
 
 ## replay: what inertia is worth, on recorded traces below DATA and in the office world
 DATA ?= traces

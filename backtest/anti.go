@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"math"
+	"slices"
 
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/stat"
@@ -77,37 +78,48 @@ type seenBegun struct {
 // insideCalls are the calls of one tool in the chain of one item.
 type insideCalls struct {
 	item          int // number in the pool
-	tool          string
+	tool          trace.Name
 	calls, failed int
 }
 
 // begunIn follows the items in a trajectory.
 func begunIn(finder *replay.Finder, k *Case) seenBegun {
 	out := seenBegun{begun: finder.Begun(k.Trajectory, k.Marks)}
-	type place struct{ item, call int }
-	seen := map[place]bool{}
-	at := map[insideCalls]int{} // item and tool -> index
-	for i := range out.begun {
+	// Item by item: which calls were seen is then one number for each call.
+	order := make([]int32, len(out.begun))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return out.begun[a].Tool - out.begun[b].Tool })
+	seen := make([]int32, len(k.Trajectory.Calls)) // the item after which it was seen last, from 1
+	first := 0                                     // of the item in out.inside
+	for n, i := range order {
 		b := &out.begun[i]
+		if n > 0 && out.begun[order[n-1]].Tool != b.Tool {
+			first = len(out.inside)
+		}
 		for _, c := range b.Later {
-			if seen[place{b.Tool, c}] {
+			if seen[c] == int32(b.Tool)+1 {
 				continue
 			}
-			seen[place{b.Tool, c}] = true
-			call := &k.Trajectory.Calls[c]
-			key := insideCalls{item: b.Tool, tool: call.Tool.Value()}
-			n, ok := at[key]
-			if !ok {
-				n = len(out.inside)
-				at[key], out.inside = n, append(out.inside, key)
-			}
-			out.inside[n].calls++
-			if call.Status == trace.StatusFailed {
-				out.inside[n].failed++
-			}
+			seen[c] = int32(b.Tool) + 1
+			out.see(b.Tool, first, &k.Trajectory.Calls[c])
 		}
 	}
 	return out
+}
+
+// see counts a call in the chain of an item, whose calls are in inside from first on.
+func (s *seenBegun) see(item, first int, call *trace.Call) {
+	at := slices.IndexFunc(s.inside[first:], func(in insideCalls) bool { return in.tool == call.Tool }) + first
+	if at < first {
+		at = len(s.inside)
+		s.inside = append(s.inside, insideCalls{item: item, tool: call.Tool})
+	}
+	s.inside[at].calls++
+	if call.Status == trace.StatusFailed {
+		s.inside[at].failed++
+	}
 }
 
 // addBegun adds what a trajectory shows.
@@ -124,8 +136,9 @@ func (c *chooser) addBegun(s *seenBegun) {
 			if r.inside == nil {
 				r.inside = map[string][2]int{}
 			}
-			sum := r.inside[in.tool]
-			r.inside[in.tool] = [2]int{sum[0] + in.calls, sum[1] + in.failed}
+			name := in.tool.Value()
+			sum := r.inside[name]
+			r.inside[name] = [2]int{sum[0] + in.calls, sum[1] + in.failed}
 		}
 	}
 }

@@ -70,8 +70,8 @@ func (s *toolset) use(c *Case, uses *replay.Uses, m *replay.Moment, place int, b
 	one := share{span: replay.Span{Begin: m.Call, End: m.Call + 1}, tool: place, calls: [][]int{{m.Call}}}
 	if m.Followed {
 		b.Followed++
-		b.Removed = append(b.Removed, m.Removed...)
-		one.span.End, one.removed, one.calls = m.Last()+1, m.Removed, m.Calls()
+		b.Removed = append(b.Removed, m.Removed()...)
+		one.span.End, one.removed, one.calls = m.Last()+1, m.Removed(), m.Calls()
 	}
 	b.shares = append(b.shares, one)
 	spent := uses.Spent(m)

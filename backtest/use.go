@@ -57,8 +57,7 @@ type seenMoment struct {
 // inside a place where it has been used are none. What is spent there is worked out if it
 // will be paid: in a trajectory that records usage.
 func momentsIn(uses *replay.Uses, tools int, paid bool) []seenMoment {
-	until := make([]int, tools)
-	var out []seenMoment
+	until, out := make([]int, tools), make([]seenMoment, 0, len(uses.Moments))
 	for i := range uses.Moments {
 		m := &uses.Moments[i]
 		if m.Begin < until[m.Tool] {

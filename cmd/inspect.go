@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
@@ -75,17 +74,17 @@ type modelJSON struct {
 }
 
 type inspectedTool struct {
-	Tool          string         `json:"tool"`
-	Calls         int            `json:"calls"`
-	OtherCalls    int            `json:"other_calls"`
-	Trajectories  int            `json:"trajectories"`
-	Failed        int            `json:"failed"`
-	StatusUnknown int            `json:"status_unknown"`
-	ErrorRate     entropy.Figure `json:"error_rate"`
-	ErrorInterval stat.Interval  `json:"error_rate_interval"`
-	ArgsMissing   int            `json:"without_arguments"`
-	WithoutResult int            `json:"without_result"`
-	Defined       bool           `json:"defined"`
+	Tool          string        `json:"tool"`
+	Calls         int           `json:"calls"`
+	OtherCalls    int           `json:"other_calls"`
+	Trajectories  int           `json:"trajectories"`
+	Failed        int           `json:"failed"`
+	StatusUnknown int           `json:"status_unknown"`
+	ErrorRate     stat.Figure   `json:"error_rate"`
+	ErrorInterval stat.Interval `json:"error_rate_interval"`
+	ArgsMissing   int           `json:"without_arguments"`
+	WithoutResult int           `json:"without_result"`
+	Defined       bool          `json:"defined"`
 }
 
 type tokensJSON struct {
@@ -137,10 +136,10 @@ func inspectionResult(in *cli.Intake, c *completeness.Facts) inspectionJSON {
 	for _, t := range c.Tools() {
 		tool := inspectedTool{
 			Tool: t.Name, Calls: t.Calls, OtherCalls: t.OtherCalls, Trajectories: t.Trajectories, Failed: t.Failed, StatusUnknown: t.StatusUnknown,
-			ErrorRate: entropy.None(), ErrorInterval: stat.NoInterval("no rate, no interval"), ArgsMissing: t.ArgsMissing, WithoutResult: t.WithoutResult, Defined: t.Defined,
+			ErrorRate: stat.Ratio(t.Failed, t.Judged(), "the traces do not say which calls failed"), ErrorInterval: stat.NoInterval("no rate, no interval"), ArgsMissing: t.ArgsMissing, WithoutResult: t.WithoutResult, Defined: t.Defined,
 		}
 		if known := t.Judged(); known > 0 {
-			tool.ErrorRate, tool.ErrorInterval = entropy.Figure(float64(t.Failed)/float64(known)), cli.Wilson(t.Failed, known)
+			tool.ErrorInterval = cli.Wilson(t.Failed, known)
 		}
 		out.Tools = append(out.Tools, tool)
 	}
@@ -276,15 +275,8 @@ func inspectedTools(tools []inspectedTool, complete bool) *report.Table {
 		{Key: "tool", Max: 44},
 		{Key: "calls"},
 		{Key: "trajectories", Title: "in trajectories"},
-		{Key: "error_rate", Title: "failed", Unit: "%", Align: report.Right, Cell: report.By(func(t *inspectedTool) report.Cell {
-			if !t.ErrorInterval.Known() {
-				return report.Missing("the traces do not say which calls failed")
-			}
-			return report.Share(float64(t.ErrorRate), 1)
-		})},
-		{Key: "error", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right, Cell: report.By(func(t *inspectedTool) report.Cell {
-			return report.ShareRange(t.ErrorInterval, 1)
-		})},
+		{Key: "error_rate", Title: "failed", Unit: "%"},
+		{Key: "error", From: "error_rate_interval", Title: "95 % interval", Unit: "%", Align: report.Right},
 		{Key: "lacks", Title: "calls without", Cell: report.By((*inspectedTool).lacks)},
 		{Key: "defined", Title: "definition"},
 	})

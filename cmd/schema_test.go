@@ -22,7 +22,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/show"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/worth"
-	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch/stored"
@@ -149,7 +148,6 @@ func schemaOf(t *testing.T, id string, value any) []byte {
 	s, err := jsonschema.ForType(reflect.TypeOf(value), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[stat.Figure]():     number,
 		reflect.TypeFor[stat.Interval]():   interval,
-		reflect.TypeFor[entropy.Figure]():  number,
 		reflect.TypeFor[json.RawMessage](): {},
 	}})
 	if err != nil {

@@ -23,7 +23,9 @@ type Options struct {
 	Known  []string                          // the meta-tools that Places finds places of
 	Meter  *cost.Meter                       // nil: one of its own
 	Look   bool                              // also intervals that hold at every look
-	Stat   stat.Options
+	// Promised is how often the reads of each rule should be asked for, by its id.
+	Promised map[string]float64
+	Stat     stat.Options
 }
 
 // Comparison collects sessions.
@@ -150,16 +152,27 @@ func (c *Comparison) Join(j Joined) bool {
 }
 
 // Arm is how much there is of one.
-type Arm struct{ Units, Sessions, Assumed int }
+type Arm struct {
+	Arm      string `json:"arm"`
+	Units    int    `json:"units"`
+	Sessions int    `json:"sessions"`
+	Assumed  int    `json:"turns_assumed"`
+}
 
-// Compared is a figure in both arms: means of a session.
+// Compared is a figure of a session, the mean, in each arm. Intervals hold if one looks
+// once.
 type Compared struct {
-	Figure            Figure
-	Treated, Control  float64 // NaN where there is no session
-	Difference, Ratio float64
-	stat.ArmIntervals
-	Always stat.Interval // with Options.Look: of the difference of units, at every look
-	arms   stat.Arms
+	Figure             Figure         `json:"-"`
+	Name               string         `json:"figure"`
+	Treated            stat.Figure    `json:"treated"`
+	Control            stat.Figure    `json:"control"`
+	Difference         stat.Figure    `json:"difference"`
+	DifferenceInterval stat.Interval  `json:"difference_interval"`
+	Ratio              stat.Figure    `json:"ratio"`
+	RatioInterval      stat.Interval  `json:"ratio_interval"`
+	Always             *stat.Interval `json:"difference_always,omitempty"` // of units, at every look; with Options.Look
+
+	arms stat.Arms
 }
 
 // Result is what came of a comparison.
@@ -170,12 +183,9 @@ type Result struct {
 	Joined           int // sessions
 	Foreign          int // trajectories that no relay recorded
 	Figures          []Compared
-	Tools            []*Tool
-	Rules            []*Rule
+	Tools            []Tool
+	Rules            []Rule
 	Warnings         []Warning
-	overuse          map[*Tool]stat.ArmIntervals
-	surely           map[*Tool]stat.Interval // the same for advice, at a level for all of it together
-	level            float64                 // of intervals that advice rests on
 }
 
 // unitsOf returns units of an arm with the sums of a figure over their sessions, and the
@@ -222,7 +232,8 @@ func (c *Comparison) together() float64 {
 // Result compares. The order in which sessions were added does not matter.
 func (c *Comparison) Result() *Result {
 	slices.SortStableFunc(c.sessions, func(a, b *session) int { return cmp.Or(a.start.Compare(b.start), cmp.Compare(a.id, b.id)) })
-	r := &Result{Joined: c.joins, Foreign: c.none, overuse: map[*Tool]stat.ArmIntervals{}, surely: map[*Tool]stat.Interval{}, level: c.together()}
+	r := &Result{Joined: c.joins, Foreign: c.none, Treated: Arm{Arm: trace.ArmTreated}, Control: Arm{Arm: trace.ArmControl}}
+	level := c.together()
 	if len(c.units) == 1 {
 		r.Unit = slices.Collect(maps.Keys(c.units))[0]
 	}
@@ -246,7 +257,8 @@ func (c *Comparison) Result() *Result {
 	r.Treated.Units, r.Control.Units = len(r.Figures[0].arms.Treated.Num), len(r.Figures[0].arms.Control.Num)
 	for _, name := range slices.Sorted(maps.Keys(c.tools)) {
 		t := c.tools[name]
-		r.Tools = append(r.Tools, t)
+		surely := stat.Interval{} // the over-use for advice, at a level for all of it together
+		t.OverUse = stat.NoInterval("--tools does not say what its calls are, so that nobody finds them made one by one")
 		if c.o.Places != nil && slices.Contains(c.o.Known, name) {
 			// What agents would do by themselves is how often the calls are made in control.
 			often := func(i int) func(s *session) (float64, bool) {
@@ -258,20 +270,21 @@ func (c *Comparison) Result() *Result {
 			treated, _ := unitsOf(c.sessions, true, often(0))
 			control, _ := unitsOf(c.sessions, false, often(1))
 			arms := stat.Arms{Treated: treated, Control: control}
-			r.overuse[t] = arms.Intervals(c.o.Stat)
-			r.surely[t] = r.overuse[t].Difference
-			if r.level > stat.DefaultLevel && t.Uses > 0 {
+			t.OverUse = arms.Intervals(c.o.Stat).Difference
+			surely = t.OverUse
+			if level > stat.DefaultLevel && t.Uses > 0 {
 				o := c.o.Stat
-				o.Level, o.Resamples = r.level, max(o.Resamples, int(4/(1-r.level)))
-				r.surely[t] = arms.Intervals(o).Difference
+				o.Level, o.Resamples = level, max(o.Resamples, int(4/(1-level)))
+				surely = arms.Intervals(o).Difference
 			}
 		}
+		t.judge(surely, level)
+		r.Tools = append(r.Tools, *t)
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.rules)) {
-		r.Rules = append(r.Rules, c.rules[id])
-	}
-	for _, u := range r.Rules {
-		u.level = r.level
+		u := c.rules[id]
+		u.judge(c.o.Promised, level)
+		r.Rules = append(r.Rules, *u)
 	}
 	r.warn(c)
 	return r
@@ -280,14 +293,17 @@ func (c *Comparison) Result() *Result {
 // compared compares one figure.
 func (c *Comparison) compared(f Figure, share float64) Compared {
 	value := func(s *session) (float64, bool) { return s.values[f], s.joined || !f.Joined() }
-	out := Compared{Figure: f}
+	out := Compared{Figure: f, Name: f.String()}
 	out.arms.Treated, _ = unitsOf(c.sessions, true, value)
 	out.arms.Control, _ = unitsOf(c.sessions, false, value)
-	out.Treated, out.Control = mean(out.arms.Treated), mean(out.arms.Control)
-	out.Difference, out.Ratio = out.Treated-out.Control, out.Treated/out.Control
-	out.ArmIntervals = out.arms.Intervals(c.o.Stat)
+	treated, control := mean(out.arms.Treated), mean(out.arms.Control)
+	const none = "an arm has no session"
+	out.Treated, out.Control, out.Difference = stat.Finite(treated, none), stat.Finite(control, none), stat.Finite(treated-control, none)
+	out.Ratio = stat.Finite(treated/control, "control has none")
+	in := out.arms.Intervals(c.o.Stat)
+	out.DifferenceInterval, out.RatioInterval = in.Difference, in.Ratio
 	if c.o.Look {
-		out.Always = c.always(value, share)
+		out.Always = new(c.always(value, share))
 	}
 	return out
 }
@@ -325,13 +341,11 @@ func (c *Comparison) always(value func(*session) (float64, bool), share float64)
 }
 
 // Saved returns the share of a figure that was saved, with its interval.
-func (f *Compared) Saved() (share float64, in stat.Interval) {
-	if !f.ArmIntervals.Ratio.Known() {
-		return 1 - f.Ratio, f.ArmIntervals.Ratio
+func (f *Compared) Saved() (share stat.Figure, in stat.Interval) {
+	if in = f.RatioInterval; in.Known() {
+		in.Lo, in.Hi = 1-in.Hi, 1-in.Lo
 	}
-	in = f.ArmIntervals.Ratio
-	in.Lo, in.Hi = 1-in.Hi, 1-in.Lo
-	return 1 - f.Ratio, in
+	return stat.Finite(1-f.Ratio.Float(), "there is no control"), in
 }
 
 // UnitsFor returns how many units it takes to tell from none that a share of the figure is
@@ -340,5 +354,5 @@ func (f *Compared) UnitsFor(share, control float64) int {
 	if control <= 0 || control >= 1 {
 		control = 0.5
 	}
-	return f.arms.UnitsFor(-share*f.Control, control)
+	return f.arms.UnitsFor(-share*f.Control.Float(), control)
 }

@@ -86,8 +86,13 @@ func places(t *trace.Trajectory) (out []compare.Place) {
 
 // compared compares sessions: one of each list in turn, often.
 func compared(often int, treated, control []string) *compare.Result {
+	return promised(0, often, treated, control)
+}
+
+// promised is compared where reads ahead promise to be asked for so often.
+func promised(share float64, often int, treated, control []string) *compare.Result {
 	s := runs{r: rand.New(rand.NewPCG(3, 4))}
-	c := compare.New(compare.Options{Places: places, Known: []string{"find_and_get"}, Look: true, Stat: stat.Options{Seed: 1, Resamples: 600}})
+	c := compare.New(compare.Options{Places: places, Known: []string{"find_and_get"}, Look: true, Stat: stat.Options{Seed: 1, Resamples: 600}, Promised: map[string]float64{"p1": share}})
 	for range often {
 		for _, words := range treated {
 			c.Add(s.session(trace.ArmTreated, words))
@@ -123,13 +128,13 @@ func TestAdvice(t *testing.T) {
 			if len(r.Tools) != 1 {
 				t.Fatalf("%d meta-tools", len(r.Tools))
 			}
-			if advice, reason := r.Advice(r.Tools[0]); advice != test.advice || !strings.Contains(reason, test.reason) {
+			if advice, reason := r.Tools[0].Advice, r.Tools[0].Reason; advice != test.advice || !strings.Contains(reason, test.reason) {
 				t.Errorf("%s: %s; want %s: %s\n%+v", advice, reason, test.advice, test.reason, r.Tools[0])
 			}
 		})
 	}
 	r := compared(5, []string{"use think", "think think"}, control)
-	if advice, _ := r.Advice(r.Tools[0]); advice != compare.Wait {
+	if advice := r.Tools[0].Advice; advice != compare.Wait {
 		t.Errorf("after five uses: %s", advice)
 	}
 }
@@ -144,7 +149,7 @@ func TestManyAtOnce(t *testing.T) {
 	for more, want := range map[string]compare.Advice{"": compare.Fix, others: compare.Keep} {
 		r := compared(5, []string{"use think" + more, "use think" + more, "use think" + more, "fail think" + more}, []string{"find get think"})
 		for _, tool := range r.Tools {
-			if advice, reason := r.Advice(tool); tool.Name == "find_and_get" && advice != want {
+			if advice, reason := tool.Advice, tool.Reason; tool.Name == "find_and_get" && advice != want {
 				t.Errorf("one of %d: %s: %s; want %s", len(r.Tools), advice, reason, want)
 			}
 		}
@@ -166,8 +171,8 @@ func TestRuleAdvice(t *testing.T) {
 		{"nothing is read", []string{"think"}, 0, compare.Withdraw, "nothing was read ahead in 30 sessions"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := compared(30, test.treated, []string{"find get"})
-			if advice, reason := r.Rules[0].Advice(test.promised); advice != test.advice || !strings.Contains(reason, test.reason) {
+			r := promised(test.promised, 30, test.treated, []string{"find get"})
+			if advice, reason := r.Rules[0].Advice, r.Rules[0].Reason; advice != test.advice || !strings.Contains(reason, test.reason) {
 				t.Errorf("%s: %s; want %s: %s\n%+v", advice, reason, test.advice, test.reason, r.Rules[0])
 			}
 		})
@@ -183,14 +188,14 @@ func TestFigures(t *testing.T) {
 	}
 	for i := range r.Figures {
 		f := &r.Figures[i]
-		if w, ok := want[f.Figure]; ok && (near(f.Treated, w[0]) || near(f.Control, w[1])) {
-			t.Errorf("%s is %v with and %v without, want %v", f.Figure, f.Treated, f.Control, w)
+		if w, ok := want[f.Figure]; ok && (near(f.Treated.Float(), w[0]) || near(f.Control.Float(), w[1])) {
+			t.Errorf("%s is %v with and %v without, want %v", f.Figure, f.Treated.Float(), f.Control.Float(), w)
 		}
 		if f.Figure == compare.CallingTurns {
-			if in := f.ArmIntervals.Difference; !in.Known() || in.N != 200 || in.Lo > -1.0/6 || in.Hi < -1.0/6 {
-				t.Errorf("difference %v in %+v", f.Difference, in)
+			if in := f.DifferenceInterval; !in.Known() || in.N != 200 || in.Lo > -1.0/6 || in.Hi < -1.0/6 {
+				t.Errorf("difference %v in %+v", f.Difference.Float(), in)
 			}
-			if always, once := f.Always, f.ArmIntervals.Difference; !always.Known() || always.Hi-always.Lo <= once.Hi-once.Lo {
+			if always, once := f.Always, f.DifferenceInterval; !always.Known() || always.Hi-always.Lo <= once.Hi-once.Lo {
 				t.Errorf("at every look %+v, once %+v", always, once)
 			}
 		}
@@ -219,7 +224,7 @@ func TestNoEffect(t *testing.T) {
 			c.Add(s.session(arm, strings.Repeat("think ", 1+s.r.IntN(8))))
 		}
 		r := c.Result()
-		if in := r.Figures[compare.CallingTurns].ArmIntervals.Difference; in.Lo > 0 || in.Hi < 0 {
+		if in := r.Figures[compare.CallingTurns].DifferenceInterval; in.Lo > 0 || in.Hi < 0 {
 			seen++
 		}
 	}
@@ -268,7 +273,7 @@ func TestJoin(t *testing.T) {
 		t.Error("a transcript of nobody's is joined")
 	}
 	r := c.Result()
-	if f := r.Figures[compare.ModelTurns]; r.Joined != 24 || f.Figure != compare.ModelTurns || near(f.Treated, 3) || near(f.Control, 4) {
+	if f := r.Figures[compare.ModelTurns]; r.Joined != 24 || f.Figure != compare.ModelTurns || near(f.Treated.Float(), 3) || near(f.Control.Float(), 4) {
 		t.Errorf("%d joined; model turns %+v", r.Joined, f)
 	}
 }

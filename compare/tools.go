@@ -5,26 +5,36 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
 // Tool is what became of one meta-tool.
 type Tool struct {
-	Name      string
-	Sessions  int // of the treated arm
-	Used      int // of these, with a use
-	Wanted    int // with a use or a place: an agent had reason to call it
-	Uses      int
-	Completed int
-	HandBacks map[string]int // uses that ended early, by code
-	Repeated  int            // uses after which the agent made a call again that the use had made
-	Repeats   int            // such calls
-	Saved     int            // turns: the steps of completed uses less one, less Repeats; an upper bound
+	Name       string         `json:"name"`
+	Advice     Advice         `json:"advice"`
+	Reason     string         `json:"reason"`
+	Sessions   int            `json:"sessions"`        // of the treated arm
+	Used       int            `json:"used_sessions"`   // of these, with a use
+	Wanted     int            `json:"wanted_sessions"` // with a use or a place: an agent had reason to call it
+	Uses       int            `json:"uses"`
+	Completed  int            `json:"completed"`
+	Completion stat.Interval  `json:"completion_interval"`
+	HandBacks  map[string]int `json:"hand_backs"`     // uses that ended early, by code
+	Repeated   int            `json:"repeated_uses"`  // uses after which the agent made a call again that the use had made
+	Repeats    int            `json:"repeated_calls"` // such calls
+	Saved      int            `json:"turns_saved"`    // the steps of completed uses less one, less Repeats; an upper bound
 
 	// Places are where the calls were made one by one; 0 without a function that finds
 	// them. Control is those of the control arm, in ControlSessions.
-	Places, Control, ControlSessions int
-	byUnit                           map[*session][2]int // uses and places
+	Places          int `json:"places"`
+	ControlSessions int `json:"control_sessions"`
+	Control         int `json:"control_places"`
+	// OverUse is by how much a session with the meta-tool has more uses and places
+	// together than one of control has places.
+	OverUse stat.Interval `json:"over_use_interval"`
+
+	byUnit map[*session][2]int // uses and places
 }
 
 // handedBack finds the code in the words of the gateway.
@@ -115,16 +125,21 @@ func (c *Comparison) addUses(t *trace.Trajectory, s *session) {
 // Rule is what became of one rule of reads ahead. Of reads that are attached to an answer
 // nobody sees whether they were used; of the others, a call that asks for the same says so.
 type Rule struct {
-	ID       string
-	Sessions int // of the treated arm
-	Reads    int
-	Failed   int
-	Attached int
-	Held     int // not attached
-	Asked    int // of Held: the agent asked for it later
-	InVain   int // of Attached: the agent asked all the same
-
-	level float64 // of intervals that advice rests on
+	ID       string `json:"id"`
+	Advice   Advice `json:"advice"`
+	Reason   string `json:"reason"`
+	Sessions int    `json:"sessions"` // of the treated arm
+	Reads    int    `json:"reads"`
+	Failed   int    `json:"failed"`
+	Attached int    `json:"attached"`
+	InVain   int    `json:"asked_again"` // of Attached: the agent asked all the same
+	Held     int    `json:"held_back"`   // not attached
+	Asked    int    `json:"asked_for"`   // of Held: the agent asked for it later
+	// Precision is how often reads that were not attached are asked for, Promised how
+	// often they should be.
+	Precision stat.Figure   `json:"precision"`
+	Interval  stat.Interval `json:"precision_interval"`
+	Promised  stat.Figure   `json:"promised"`
 }
 
 // addReads counts reads that were made ahead in a session.

@@ -88,11 +88,16 @@ const (
 	manyRepeated = 0.25 // of uses after which the agent makes the calls again
 )
 
-// Advice says what should become of the meta-tool, and why.
-func (r *Result) Advice(t *Tool) (Advice, string) {
-	wilson := func(count, n int) stat.Interval { return stat.Wilson(float64(count), float64(n), r.level) }
+// judge says what should become of the meta-tool, and why: over is its over-use, at the
+// level of the intervals that advice rests on.
+func (t *Tool) judge(over stat.Interval, level float64) {
+	t.Completion = stat.Share(t.Completed, t.Uses).Interval
+	t.Advice, t.Reason = t.advice(over, level)
+}
+
+func (t *Tool) advice(over stat.Interval, level float64) (Advice, string) {
+	wilson := func(count, n int) stat.Interval { return stat.Wilson(float64(count), float64(n), level) }
 	completed := wilson(t.Completed, t.Uses)
-	over := r.surely[t]
 	// The interval rests on sessions, so a few uses are enough for it.
 	overUsed := over.Known() && over.Lo > 0 && t.Uses >= fewUses
 	overUse := fmt.Sprintf("over-used: agents call it where they would not make its calls (a session has %s more than control)", signed(over))
@@ -132,33 +137,26 @@ func (t *Tool) commonest() string {
 	return best
 }
 
-// OverUse returns by how much a session with the meta-tool has more uses and places
-// together than one of control has places.
-func (r *Result) OverUse(t *Tool) stat.Interval {
-	in, ok := r.overuse[t]
-	if !ok {
-		return stat.NoInterval("--tools does not say what its calls are, so that nobody finds them made one by one")
+// judge says how often reads are asked for, what should become of the rule, and why.
+func (u *Rule) judge(promised map[string]float64, level float64) {
+	const none = "every read was attached to an answer, so that nobody sees whether it is used"
+	u.Precision, u.Interval, u.Promised = stat.Ratio(u.Asked, u.Held, none), stat.NoInterval(none), stat.Unknown("--tools says what is promised")
+	if u.Held > 0 {
+		u.Interval = stat.Share(u.Asked, u.Held).Interval
 	}
-	return in.Difference
+	share, known := promised[u.ID]
+	if known {
+		u.Promised = stat.Known(share)
+	}
+	if share <= 0 {
+		share = badShare
+	}
+	u.Advice, u.Reason = u.advice(share, level)
 }
 
-// Precision returns how often reads that were not attached are asked for, with its
-// interval, and false if there are none.
-func (u *Rule) Precision() (float64, stat.Interval, bool) {
-	if u.Held == 0 {
-		return 0, stat.NoInterval("every read was attached to an answer, so that nobody sees whether it is used"), false
-	}
-	return float64(u.Asked) / float64(u.Held), stat.Wilson(float64(u.Asked), float64(u.Held), stat.DefaultLevel), true
-}
-
-// Advice says what should become of the rule, and why. promised is how often its reads
-// should be asked for; 0 if nobody says.
-func (u *Rule) Advice(promised float64) (Advice, string) {
-	if promised <= 0 {
-		promised = badShare
-	}
-	wilson := func(count, n int) stat.Interval { return stat.Wilson(float64(count), float64(n), u.level) }
-	share, _, known := u.Precision()
+func (u *Rule) advice(promised, level float64) (Advice, string) {
+	wilson := func(count, n int) stat.Interval { return stat.Wilson(float64(count), float64(n), level) }
+	share, known := u.Precision.Value()
 	in := wilson(u.Asked, u.Held)
 	switch {
 	case u.Reads == 0 && u.Sessions >= enoughUses:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -94,8 +95,8 @@ func TestFit(t *testing.T) {
 	// Another model borrows the factors, and that is counted.
 	other := build(1, false)
 	other.Model = "unheard-of"
-	if f.Apply(m.Trajectory(other)) != 0 || f.Borrowed() != 4 || f.Applied("plain") != 4 {
-		t.Errorf("%d borrowed, %d applied", f.Borrowed(), f.Applied("plain"))
+	if f.Apply(m.Trajectory(other)) != 0 || f.Borrowed() != 4 || f.Models()[1].Scaled != 4 {
+		t.Errorf("%d borrowed, %+v", f.Borrowed(), f.Models())
 	}
 	// Nothing learnt, nothing scaled.
 	if n := cost.NewFit(m).Apply(m.Trajectory(build(1, false))); n != 4 {
@@ -148,11 +149,11 @@ func TestLedger(t *testing.T) {
 		{Tool: "", Trajectories: 2, Turns: 2, Input: 350, Output: 6, USD: 3250, Unpriced: 1},
 		{Tool: "write", Calls: 1, Trajectories: 1, Turns: 0.5, Input: 50, Output: 5, USD: 750},
 	} {
-		if s.Tools[i] != want {
+		if want.CostUSD = stat.Known(want.USD); s.Tools[i] != want {
 			t.Errorf("tool %+v, want %+v", s.Tools[i], want)
 		}
 	}
-	if want := (cost.HabitLine{First: "write", Second: "read", Occurrences: 1, Trajectories: 1, Turns: 1, Tokens: 220, USD: 3000}); len(s.Habits) != 1 || s.Habits[0] != want {
+	if want := (cost.HabitLine{Tools: [2]string{"write", "read"}, Occurrences: 1, Trajectories: 1, Turns: 1, Tokens: 220, CostUSD: stat.Known(3000), USD: 3000}); len(s.Habits) != 1 || s.Habits[0] != want {
 		t.Errorf("habits %+v, want %+v alone", s.Habits, want)
 	}
 	if len(s.Dearest) != 1 || s.Dearest[0].Name != "a" || len(s.Models) != 2 || s.Models[0].Name != "plain" || len(s.Agents) != 2 || s.Agents[0].Name != "x" || len(s.Outcomes) != 2 {

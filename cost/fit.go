@@ -12,22 +12,23 @@ import (
 
 // Estimate is a figure with its 95 % interval over tasks.
 type Estimate struct {
-	Value    float64
-	Interval stat.Interval
-	Tasks    int
-	Turns    int
+	Value    float64       `json:"value"`
+	Interval stat.Interval `json:"interval"`
+	Tasks    int           `json:"tasks"`
+	Turns    int           `json:"turns"`
 }
 
 // Factors are what counted tokens of a model are multiplied with. The zero value
 // of Tasks in them means that no turn of the model has both usage and texts.
 type Factors struct {
-	Model  string   // "" is all models together
-	Input  Estimate // recorded input tokens for each counted one, from how inputs grow
-	Base   Estimate // input tokens of every turn that no recorded text explains, such as a system prompt
-	Output Estimate
+	Model  string   `json:"model"`        // "" is all models together
+	Input  Estimate `json:"input_factor"` // recorded input tokens for each counted one, from how inputs grow
+	Base   Estimate `json:"base_tokens"`  // input tokens of every turn that no recorded text explains, such as a system prompt
+	Output Estimate `json:"output_factor"`
 	// Error is the median of |fitted - recorded| / recorded over the turns that
 	// were fitted, input and output together: in sample, so new turns do worse.
-	Error float64
+	Error  float64 `json:"median_relative_error"`
+	Scaled int     `json:"scaled_turns"` // that these factors were applied to, once Models says so
 }
 
 // Fit learns what o200k counts are to recorded usage, from turns that have both.
@@ -138,7 +139,9 @@ func (f *Fit) Models() []Factors {
 	f.solve()
 	var out []Factors
 	for _, name := range slices.Sorted(maps.Keys(f.done)) {
-		out = append(out, f.done[name])
+		one := f.done[name]
+		one.Scaled = f.applied[name]
+		out = append(out, one)
 	}
 	return out
 }
@@ -209,9 +212,6 @@ func ratioOfSums(num, den []float64, turns int) Estimate {
 	}
 	return e
 }
-
-// Applied returns how many turns the factors of a model were applied to so far.
-func (f *Fit) Applied(model string) int { return f.applied[model] }
 
 // Borrowed returns how many turns were scaled by the factors of other models.
 func (f *Fit) Borrowed() int { return f.borrowed }

@@ -9,42 +9,56 @@ import (
 
 // LazyReport is what a LazyStudy found.
 type LazyReport struct {
-	Trajectories int // simulated
-	Tasks        int
-	NoTools      int // trajectories without definitions: nothing can be simulated
-	Misfit       int // trajectories left out: their recorded input is smaller than their definitions
-	Unscaled     int // turns simulated as they were counted, because nothing was learnt for their model
+	Trajectories int `json:"trajectories"` // simulated
+	Tasks        int `json:"tasks"`
+	NoTools      int `json:"without_definitions"`     // trajectories in which nothing can be simulated
+	Misfit       int `json:"input_below_definitions"` // trajectories left out: their recorded input is smaller than their definitions
+	Unscaled     int `json:"-"`                       // turns simulated as they were counted, because nothing was learnt for their model
 
-	Levels    []LazyLevel // by tools offered; the last is all of them
-	BreakEven BreakEven
-	// PreloadBreakEven is the same with tools that are registered from the start, nil
-	// if there was no preloading.
-	PreloadBreakEven *BreakEven
+	Levels      []LazyLevel `json:"levels"` // by tools offered; the last is all of them
+	BreakEven   BreakEven   `json:"break_even"`
+	PreloadEven BreakEven   `json:"preload_break_even"` // the same with tools that are registered from the start
+	// PreloadTools are worth registering from the start; whoever learns them says which.
+	PreloadTools []PreloadTool `json:"preload_tools"`
 
-	// Parts are the tokens of all definitions met, each once (EcoAct, Fig. 2b).
-	Tools int
-	Parts Definition
-	// OfferedPerTurn and CalledPerTurn are the mean definition tokens of a turn: of
-	// the tools that were offered, and of those that it called (Fig. 2a).
-	Turns          int
-	OfferedPerTurn float64
-	CalledPerTurn  float64
-
+	Parts LazyParts `json:"definition_tokens"`
 	// Growth is the share of the tools offered that had been called, and so were
 	// registered, after so many turns (Fig. 4): a lower bound of a live agent's.
-	Growth []GrowthStep
-	Final  float64 // at the end of the trajectories
+	Growth []GrowthStep `json:"registered_share"`
+	Final  stat.Figure  `json:"registered_share_at_end"` // of the trajectories
+}
+
+// LazyParts are the tokens of all definitions met, each once (EcoAct, Fig. 2b), and the
+// mean definition tokens of a turn: of the tools that were offered, and of those that it
+// called (Fig. 2a).
+type LazyParts struct {
+	Tools          int         `json:"tools"`
+	Names          int64       `json:"names"`
+	Descriptions   int64       `json:"descriptions"`
+	Parameters     int64       `json:"parameters"`
+	OfferedPerTurn stat.Figure `json:"offered_per_turn"`
+	CalledPerTurn  stat.Figure `json:"called_per_turn"`
+}
+
+// PreloadTool is a tool that is worth registering from the start in at least half of
+// the trajectories that were offered it, learnt from all of them.
+type PreloadTool struct {
+	Tool    string `json:"tool"`
+	Worth   int    `json:"trajectories"`
+	Offered int    `json:"offered"`
 }
 
 // LazyLevel is the trajectories that offer a number of tools (Fig. 3).
 type LazyLevel struct {
-	Name         string // such as "11-20"
-	Trajectories int
-	Tasks        int
-	MeanTools    float64
-	Eager        Totals // as recorded
-	Variants     []LazyLine
-	Preload      *PreloadLine // nil if there was no preloading
+	Name         string       `json:"tools"` // 0-10, 11-20, >20 or all
+	Trajectories int          `json:"trajectories"`
+	Tasks        int          `json:"tasks"`
+	MeanTools    float64      `json:"mean_tools"`
+	Turns        int          `json:"turns"` // as recorded
+	Tokens       int64        `json:"tokens"`
+	CostUSD      stat.Figure  `json:"cost_usd"`
+	Variants     []LazyLine   `json:"variants"`
+	Preload      *PreloadLine `json:"preload"` // nil if there was no preloading
 }
 
 // PreloadLine compares preloading with lazy registration alone, both with
@@ -52,34 +66,65 @@ type LazyLevel struct {
 // that saves, by the same trajectories. What it saves of the recorded cost is the
 // variant preload-result of the level.
 type PreloadLine struct {
-	Tokens Share
-	USD    Share // Value is NaN if no turn has a price
+	Tokens         stat.Figure   `json:"tokens_saved_beyond_lazy_share"`
+	TokensInterval stat.Interval `json:"tokens_saved_beyond_lazy_interval"`
+	USD            stat.Figure   `json:"cost_saved_beyond_lazy_share"`
+	USDInterval    stat.Interval `json:"cost_saved_beyond_lazy_interval"`
+	ByTokens       string        `json:"beats_by_tokens"` // see BeatsBoth
+	ByUSD          string        `json:"beats_by_cost"`
+}
+
+// What preloading beats: where an interval lies above zero.
+const (
+	BeatsBoth    = "both"
+	BeatsLazy    = "lazy"
+	BeatsFull    = "full"
+	BeatsNeither = "neither"
+	BeatsUnknown = "unknown"
+)
+
+// beats says what is certain of an interval of what is saved of full registration
+// and of one of what is saved beyond lazy registration.
+func beats(full, lazy stat.Interval) string {
+	switch {
+	case !full.Known() || !lazy.Known():
+		return BeatsUnknown
+	case full.Lo > 0 && lazy.Lo > 0:
+		return BeatsBoth
+	case lazy.Lo > 0:
+		return BeatsLazy
+	case full.Lo > 0:
+		return BeatsFull
+	}
+	return BeatsNeither
 }
 
 // LazyLine is one variant of registration at one level. Shares are of what is
 // saved, with the 95 % interval of a bootstrap over tasks; negative: it costs more.
 type LazyLine struct {
-	Variant     string // single-list, single-result, batch-result, described-result, share-result or preload-result
-	Doc         string // the same in words
-	Lazy        LazyTotals
-	TokensSaved Share
-	USDSaved    Share // Value is NaN if no turn has a price
-}
-
-// Share is a part of one with its interval.
-type Share struct {
-	Value    float64
-	Interval stat.Interval
+	Variant        string        `json:"variant"` // single-list, single-result, batch-result, described-result, share-result or preload-result
+	Doc            string        `json:"doc"`     // the same in words
+	LLMCalls       int           `json:"llm_calls"`
+	LLMCallsSaved  int           `json:"llm_calls_saved"` // negative: registrations are calls
+	Registered     int           `json:"registered_tools"`
+	Unused         int           `json:"registered_unused"`
+	Tokens         int64         `json:"tokens"`
+	TokensSaved    stat.Figure   `json:"tokens_saved_share"`
+	TokensInterval stat.Interval `json:"tokens_saved_interval"`
+	CostUSD        stat.Figure   `json:"cost_usd"`
+	USDSaved       stat.Figure   `json:"cost_saved_share"`
+	USDInterval    stat.Interval `json:"cost_saved_interval"`
 }
 
 // BreakEven is the number of tools offered above which lazy registration costs
 // less than all definitions on every turn, for tools as large as those met and the
-// same calls: with definitions appended as results. NaN where no number does.
+// same calls: with definitions appended as results. Null where no number does.
 type BreakEven struct {
-	Tokens Share
-	USD    Share
-	Tasks  int
-	Priced bool // whether any turn has a price; USD means nothing without
+	Tokens         stat.Figure   `json:"tools_by_tokens"`
+	TokensInterval stat.Interval `json:"tools_by_tokens_interval"`
+	USD            stat.Figure   `json:"tools_by_cost"`
+	USDInterval    stat.Interval `json:"tools_by_cost_interval"`
+	Tasks          int           `json:"tasks"`
 }
 
 // GrowthStep is how far registration has got after a number of turns.
@@ -108,25 +153,23 @@ func (s *LazyStudy) Report(f *Fit) *LazyReport {
 	}
 	out.BreakEven = s.evenPoint(s.even)
 	if s.options.Preload != nil {
-		even := s.evenPoint(s.ahead)
-		out.PreloadBreakEven = &even
+		out.PreloadEven = s.evenPoint(s.ahead)
 	}
-	out.Tools, out.Parts, out.Turns = len(s.parts.seen), s.parts.tokens, s.parts.turns
-	if s.parts.turns > 0 {
-		out.OfferedPerTurn, out.CalledPerTurn = s.parts.offered/float64(s.parts.turns), s.parts.calls/float64(s.parts.turns)
-	}
+	const none = "no trajectory records the definitions of its tools"
+	p := &s.parts
+	out.Parts = LazyParts{len(p.seen), p.tokens.Name, p.tokens.Description, p.tokens.Parameters, stat.Finite(p.offered/float64(p.turns), none), stat.Finite(p.calls/float64(p.turns), none)}
 	for i := 1; i <= maxSteps && s.growth.trajectories[i] > 0; i++ {
 		n := s.growth.trajectories[i]
 		out.Growth = append(out.Growth, GrowthStep{i, s.growth.share[i] / float64(n), n})
 	}
-	if s.growth.all > 0 {
-		out.Final = s.growth.final / float64(s.growth.all)
+	if out.Final = stat.Unknown(none); p.turns > 0 {
+		out.Final = stat.Known(s.growth.final / float64(s.growth.all))
 	}
 	return out
 }
 
 func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
-	out := LazyLevel{Name: name, Trajectories: l.trajectories, Tasks: len(l.byTask), MeanTools: float64(l.tools) / float64(l.trajectories), Eager: l.eager}
+	out := LazyLevel{Name: name, Trajectories: l.trajectories, Tasks: len(l.byTask), MeanTools: float64(l.tools) / float64(l.trajectories), Turns: l.eager.Turns, Tokens: l.eager.Tokens(), CostUSD: l.eager.Money()}
 	var tasks []*levelTask
 	for i := range len(s.tasks) {
 		if k := l.byTask[i]; k != nil {
@@ -135,7 +178,7 @@ func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
 	}
 	// saved returns what variant v saves beyond another one, or beyond what was
 	// recorded, as a share of that.
-	saved := func(of func(Totals) float64, v, beyond int) Share {
+	saved := func(of func(Totals) float64, v, beyond int, none string) (stat.Figure, stat.Interval) {
 		part := stat.ClusterRatio{Num: make([]float64, len(tasks)), Den: make([]float64, len(tasks))}
 		for i, k := range tasks {
 			other := k.eager
@@ -144,38 +187,49 @@ func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
 			}
 			part.Num[i], part.Den[i] = of(other)-of(k.lazy[v]), of(k.eager)
 		}
-		return Share{part.Value(), part.Interval(stat.Options{Seed: s.options.Seed})}
+		return stat.Finite(part.Value(), none), part.Interval(stat.Options{Seed: s.options.Seed})
 	}
 	byTokens, byUSD := func(t Totals) float64 { return float64(t.Tokens()) }, func(t Totals) float64 { return t.USD }
+	const noTokens = "there are no tokens"
 	for v := range s.variants {
-		line := LazyLine{Variant: s.variants[v].name, Doc: s.variants[v].doc, Lazy: l.lazy[v]}
-		line.TokensSaved, line.USDSaved = saved(byTokens, v, -1), saved(byUSD, v, -1)
+		lazy := &l.lazy[v]
+		line := LazyLine{
+			Variant: s.variants[v].name, Doc: s.variants[v].doc, LLMCalls: lazy.Turns, LLMCallsSaved: l.eager.Turns - lazy.Turns,
+			Registered: lazy.Registered, Unused: lazy.Unused, Tokens: lazy.Tokens(), CostUSD: lazy.Money(),
+		}
+		line.TokensSaved, line.TokensInterval = saved(byTokens, v, -1, noTokens)
+		line.USDSaved, line.USDInterval = saved(byUSD, v, -1, NoPrice)
 		out.Variants = append(out.Variants, line)
 		if line.Variant == preloadName {
-			lazy := slices.IndexFunc(s.variants, func(o lazyVariant) bool { return o.name == lazyName })
-			out.Preload = &PreloadLine{saved(byTokens, v, lazy), saved(byUSD, v, lazy)}
+			alone := slices.IndexFunc(s.variants, func(o lazyVariant) bool { return o.name == lazyName })
+			p := &PreloadLine{}
+			p.Tokens, p.TokensInterval = saved(byTokens, v, alone, noTokens)
+			p.USD, p.USDInterval = saved(byUSD, v, alone, NoPrice)
+			p.ByTokens, p.ByUSD = beats(line.TokensInterval, p.TokensInterval), beats(line.USDInterval, p.USDInterval)
+			out.Preload = p
 		}
 	}
 	return out
 }
 
 func (s *LazyStudy) evenPoint(even []evenSums) BreakEven {
+	const never = "no number of tools makes lazy registration cheaper here"
 	known := slices.DeleteFunc(slices.Clone(even), func(e evenSums) bool { return e == evenSums{} })
-	point := func(coefficients func(evenSums) (a, b float64)) Share {
+	point := func(coefficients func(evenSums) (a, b float64)) (stat.Figure, stat.Interval) {
 		at := stat.ClusterRatio{Num: make([]float64, len(known)), Den: make([]float64, len(known))}
 		for i, e := range known {
 			a, b := coefficients(e)
 			at.Num[i], at.Den[i] = -a, b
 		}
 		if sum := (stat.ClusterRatio{Num: at.Den}); sum.Value() <= 0 {
-			return Share{math.NaN(), stat.NoInterval("no number of tools pays")}
+			return stat.Unknown(never), stat.NoInterval("no number of tools pays")
 		}
-		return Share{max(at.Value(), 0), at.Interval(stat.Options{Seed: s.options.Seed}).Within(0, math.Inf(1))}
+		return stat.Finite(max(at.Value(), 0), never), at.Interval(stat.Options{Seed: s.options.Seed}).Within(0, math.Inf(1))
 	}
-	return BreakEven{
-		Tokens: point(func(e evenSums) (float64, float64) { return e.tokensA, e.tokensB }),
-		USD:    point(func(e evenSums) (float64, float64) { return e.usdA, e.usdB }),
-		Tasks:  len(known),
-		Priced: s.all.eager.Unpriced < s.all.eager.Turns,
+	out := BreakEven{Tasks: len(known), USD: stat.Unknown(NoPrice), USDInterval: stat.NoInterval(NoPrice)}
+	out.Tokens, out.TokensInterval = point(func(e evenSums) (float64, float64) { return e.tokensA, e.tokensB })
+	if s.all.eager.Unpriced < s.all.eager.Turns {
+		out.USD, out.USDInterval = point(func(e evenSums) (float64, float64) { return e.usdA, e.usdB })
 	}
+	return out
 }

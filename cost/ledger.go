@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -134,25 +135,27 @@ type Line struct {
 // HabitLine is what calling one tool right after another cost: the turns that make
 // the second call, shared among the calls of a turn.
 type HabitLine struct {
-	First, Second string
-	Occurrences   int
-	Trajectories  int
-	Turns         float64
-	Tokens        float64
-	USD           float64
+	Tools        [2]string   `json:"tools"`
+	Occurrences  int         `json:"occurrences"`
+	Trajectories int         `json:"trajectories"`
+	Turns        float64     `json:"turns"`
+	Tokens       float64     `json:"tokens"`
+	CostUSD      stat.Figure `json:"cost_usd"`
+	USD          float64     `json:"-"`
 }
 
 // ToolLine is what the turns that call a tool cost, each shared equally among its
 // calls. What later turns pay for reading its results is in those turns.
 type ToolLine struct {
-	Tool         string // "" is turns without a call
-	Calls        int
-	Trajectories int
-	Turns        float64
-	Input        float64 // tokens
-	Output       float64
-	USD          float64
-	Unpriced     float64 // turns without a price
+	Tool         string      `json:"tool"` // "" is turns without a call
+	Calls        int         `json:"calls"`
+	Trajectories int         `json:"trajectories"`
+	Turns        float64     `json:"turns"`
+	Input        float64     `json:"input_tokens"`
+	Output       float64     `json:"output_tokens"`
+	CostUSD      stat.Figure `json:"cost_usd"`
+	USD          float64     `json:"-"`
+	Unpriced     float64     `json:"-"` // turns without a price
 }
 
 // Statement is what a Ledger adds up to.
@@ -313,6 +316,12 @@ func (t *toolSum) add(trajectory int, turn *Totals, share float64, calls int) {
 	t.Unpriced += share * float64(turn.Unpriced)
 }
 
+// priced returns the line with its money.
+func (t ToolLine) priced() ToolLine {
+	t.CostUSD = money(t.USD, t.Unpriced < t.Turns)
+	return t
+}
+
 // compare puts the most expensive tool first.
 func (t ToolLine) compare(o ToolLine) int {
 	return cmp.Or(cmp.Compare(o.USD, t.USD), cmp.Compare(o.Input+o.Output, t.Input+t.Output), cmp.Compare(t.Tool, o.Tool))
@@ -356,16 +365,16 @@ func (b *booking) statement(top int) *Statement {
 			t.Tool = l.tools.list[i]
 		}
 		if t.Turns > 0 || t.Calls > 0 {
-			b.out.Tools = append(b.out.Tools, t.ToolLine)
+			b.out.Tools = append(b.out.Tools, t.priced())
 		}
 	}
 	slices.SortFunc(b.out.Tools, ToolLine.compare)
 	for key, h := range b.habits {
-		h.First, h.Second = l.tools.list[key[0]], l.tools.list[key[1]]
+		h.Tools, h.CostUSD = [2]string{l.tools.list[key[0]], l.tools.list[key[1]]}, money(h.USD, h.USD != 0)
 		b.out.Habits = append(b.out.Habits, h.HabitLine)
 	}
 	slices.SortFunc(b.out.Habits, func(x, y HabitLine) int {
-		return cmp.Or(cmp.Compare(y.USD, x.USD), cmp.Compare(y.Tokens, x.Tokens), cmp.Compare(x.First, y.First), cmp.Compare(x.Second, y.Second))
+		return cmp.Or(cmp.Compare(y.USD, x.USD), cmp.Compare(y.Tokens, x.Tokens), slices.Compare(x.Tools[:], y.Tools[:]))
 	})
 	slices.SortStableFunc(b.dearest, func(x, y Line) int {
 		return cmp.Or(cmp.Compare(y.USD, x.USD), cmp.Compare(y.Tokens(), x.Tokens()))

@@ -145,10 +145,10 @@ func (s *Sums) Statement() *Statement {
 	out.Days = lines(s.days, same)
 	slices.SortFunc(out.Days, func(x, y Line) int { return cmp.Compare(x.Name, y.Name) })
 	for _, l := range s.tools {
-		out.Tools = append(out.Tools, *l)
+		out.Tools = append(out.Tools, l.priced())
 	}
 	if s.none.Turns > 0 {
-		out.Tools = append(out.Tools, s.none)
+		out.Tools = append(out.Tools, s.none.priced())
 	}
 	slices.SortFunc(out.Tools, ToolLine.compare)
 	return &out

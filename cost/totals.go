@@ -1,5 +1,7 @@
 package cost
 
+import "github.com/awo-dev/awo/internal/stat"
+
 // Totals is what turns cost. Counts of tokens are exact for recorded turns.
 type Totals struct {
 	Turns     int
@@ -17,6 +19,28 @@ func (t Totals) Fresh() int64 { return t.Input - t.Cached - t.Write }
 
 // Tokens returns the tokens of input and output.
 func (t Totals) Tokens() int64 { return t.Input + t.Output }
+
+// Reasons for figures that are not known.
+const (
+	NoPrice = "no price is known for the model, or no model is recorded: see --prices"
+	NoTurns = "the traces record no model turns"
+)
+
+// Money returns what the turns with a price cost, null where none has any.
+func (t Totals) Money() stat.Figure {
+	if t.Turns == 0 {
+		return stat.Unknown(NoTurns)
+	}
+	return money(t.USD, t.Unpriced < t.Turns)
+}
+
+// money is an amount where there is a price.
+func money(usd float64, priced bool) stat.Figure {
+	if !priced {
+		return stat.Unknown(NoPrice)
+	}
+	return stat.Known(usd)
+}
 
 // Add adds o.
 func (t *Totals) Add(o Totals) {

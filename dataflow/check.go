@@ -1,11 +1,12 @@
 package dataflow
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -32,23 +33,25 @@ type reading struct {
 	call  int
 }
 
-// checking is the state of checking one trajectory.
+// checking is the state of checking one trajectory. Its memory is used again for the next.
 type checking struct {
-	j     *Judge
-	t     *trace.Trajectory
-	now   []reading // by source
-	votes map[int32]*ruleVotes
-	walks map[int32]*walk
-	used  map[Slot]map[uint64]bool // parameter -> values that it had
-	reads int                      // calls that were read
-	near  nearest
+	j       *Judge
+	t       *trace.Trajectory
+	now     []reading    // by source
+	voted   []int32      // by rule: its votes, from 1; 0 for none
+	votes   []ruleVotes  // as they were met
+	walks   []*walk      // by rule
+	walking []int32      // rules that have walked
+	used    lookup.Table // parameter and a value that it had
+	reads   int          // calls that were read
+	near    nearest
 
 	reader trace.ValueReader
 }
 
 // nearest is what checking.nearest found last.
 type nearest struct {
-	slot  Slot
+	param int32
 	value uint64
 	read  int
 	call  int
@@ -56,10 +59,11 @@ type nearest struct {
 
 // Check applies the rules to the model calls of t. It is pure.
 func (j *Judge) Check(t *trace.Trajectory) *Votes {
-	c := &checking{
-		j: j, t: t, now: make([]reading, len(j.sources)), votes: map[int32]*ruleVotes{}, walks: map[int32]*walk{},
-		used: map[Slot]map[uint64]bool{},
+	c, _ := j.idle.Get().(*checking)
+	if c == nil {
+		c = &checking{j: j, now: make([]reading, len(j.sources)), voted: make([]int32, len(j.rules)), walks: make([]*walk, len(j.rules))}
 	}
+	c.t = t
 	arguments := make([]trace.Value, len(t.Calls))
 	for first := 0; first < len(t.Calls); {
 		end := first + 1
@@ -77,7 +81,19 @@ func (j *Judge) Check(t *trace.Trajectory) *Votes {
 		}
 		first = end
 	}
-	return c.finish()
+	v := c.finish()
+	c.release()
+	j.idle.Put(c)
+	return v
+}
+
+// release lets go of the trajectory.
+func (c *checking) release() {
+	clear(c.now)
+	clear(c.voted)
+	clear(c.walks)
+	c.used.Reset()
+	c.t, c.votes, c.walking, c.reads, c.near = nil, nil, c.walking[:0], 0, nearest{}
 }
 
 // read takes the results and arguments of a call as the newest of their
@@ -125,11 +141,11 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 		if !from.ok {
 			continue
 		}
-		v := c.votes[id]
-		if v == nil {
-			v = &ruleVotes{rule: id, choices: make([]choiceVotes, len(r.choices))}
-			c.votes[id] = v
+		if c.voted[id] == 0 {
+			c.votes = append(c.votes, ruleVotes{rule: id, choices: make([]choiceVotes, len(r.choices))})
+			c.voted[id] = int32(len(c.votes))
 		}
+		v := &c.votes[c.voted[id]-1]
 		absent := true
 		visit(r.to, *arguments, nil, func(recorded trace.Value, positions []int) {
 			if isEmpty(&recorded) {
@@ -146,13 +162,13 @@ func (c *checking) use(call *trace.Call, arguments *trace.Value) {
 	}
 	for _, p := range c.j.params[tool] {
 		visit(p.path, *arguments, nil, func(recorded trace.Value, _ []int) {
-			if c.used[p.slot] == nil {
-				c.used[p.slot] = map[uint64]bool{}
-			}
-			c.used[p.slot][jsonvalue.Hash(&recorded)] = true
+			c.used.Insert(usedKey(p.number, jsonvalue.Hash(&recorded)), 0)
 		})
 	}
 }
+
+// usedKey is the key of a value that a parameter had.
+func usedKey(param int32, value uint64) uint64 { return jsonvalue.Mix(value, uint64(param)+1) }
 
 // isFromElsewhere reports whether a value is not in the source of a rule, but in
 // that of another accepted one, which is nearer: then it says nothing about the
@@ -168,11 +184,11 @@ func (c *checking) isFromElsewhere(id int32, recorded *trace.Value) bool {
 // because the rules of a parameter come one after the other.
 func (c *checking) nearest(r *rule, recorded *trace.Value) int {
 	n := &c.near
-	if h := jsonvalue.Hash(recorded); n.slot != r.link.To || n.value != h || n.read != c.reads {
-		*n = nearest{slot: r.link.To, value: h, read: c.reads, call: -1}
+	if h := jsonvalue.Hash(recorded); n.param != r.param+1 || n.value != h || n.read != c.reads {
+		*n = nearest{param: r.param + 1, value: h, read: c.reads, call: -1}
 		for _, id := range c.j.byParam[r.link.To.Tool] {
 			o := &c.j.rules[id]
-			if o.link.To == r.link.To && o.link.From.Side == Output && o.link.Verdict == Accepted &&
+			if o.param == r.param && o.link.From.Side == Output && o.link.Verdict == Accepted &&
 				c.now[o.source].ok && c.now[o.source].call > n.call && c.holds(id, recorded) {
 				n.call = c.now[o.source].call
 			}
@@ -266,14 +282,11 @@ func (c *checking) keyOf(r *rule, choice *ruleChoice, arguments *trace.Value, po
 }
 
 func (c *checking) finish() *Votes {
-	for id := range int32(len(c.j.rules)) {
+	for _, id := range c.walking {
 		c.endWalk(id)
 	}
-	v := &Votes{}
-	for _, id := range slices.Sorted(maps.Keys(c.votes)) {
-		v.rules = append(v.rules, *c.votes[id])
-	}
-	return v
+	slices.SortFunc(c.votes, func(a, b ruleVotes) int { return cmp.Compare(a.rule, b.rule) })
+	return &Votes{c.votes}
 }
 
 // visit calls do for the nodes that p, the path of an Input slot, selects in v,

@@ -52,8 +52,8 @@ type keyName struct {
 type keyVotes struct {
 	count  int32
 	consts map[uint64]*constVotes
-	args   counter[int32]
-	inputs counter[int32]
+	args   counter
+	inputs counter
 	more   bool // there were more constants than are kept
 }
 
@@ -87,11 +87,11 @@ func (v *votes) add(s *Source, global []int32, full bool) (more int) {
 			v.keys[keyName{k.Step, strings.Clone(k.Name)}] = kv
 		}
 		kv.count++
-		if k.Arg >= 0 {
-			kv.args.add(global[k.Arg])
+		if k.Arg >= 0 && global[k.Arg] >= 0 {
+			kv.args.add(uint64(global[k.Arg]))
 		}
-		if k.Input >= 0 {
-			kv.inputs.add(global[k.Input])
+		if k.Input >= 0 && global[k.Input] >= 0 {
+			kv.inputs.add(uint64(global[k.Input]))
 		}
 		kv.addConst(k.Value)
 	}
@@ -142,11 +142,11 @@ func (v *votes) propose(slots []slotStat) []Choice {
 			add(c, k.count)
 		}
 		c.Const = trace.Value{}
-		for slot, n := range kv.args.counts {
+		for slot, n := range kv.args.counts.all() {
 			c.Kind, c.From = ByArg, slots[slot].slot
 			add(c, n)
 		}
-		for slot, n := range kv.inputs.counts {
+		for slot, n := range kv.inputs.counts.all() {
 			c.Kind, c.From = ByInput, slots[slot].slot
 			add(c, n)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/internal/bounds"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -12,7 +13,7 @@ import (
 // them sources are missed, never invented, and the chance guard takes a slot that
 // overflows for one that holds every value.
 const (
-	maxFound    = 128 // places remembered for one value
+	maxFound    = 128 // places remembered for one value, and as many texts
 	maxSources  = 32  // sources reported for one use
 	maxKeyed    = 8   // sources of one use for which keys are looked for
 	maxElements = 256 // elements of a list that keys must tell apart
@@ -39,10 +40,10 @@ type collection struct {
 	flow   *Flow
 
 	wants   []want
-	equal   index // hash of a wanted value -> want
-	coerced index // hash of its number or string twin -> want
-	phrases index // hash of its words -> first want with these words
-	pieceOf index // hash of a piece of an argument -> first such piece
+	equal   lookup.Table // hash of a wanted value -> want
+	coerced lookup.Table // hash of its number or string twin -> want
+	phrases lookup.Table // hash of its words -> first want with these words
+	pieceOf lookup.Table // hash of a piece of an argument -> first such piece
 	pieces  []piece
 	lengths []int              // of phrases, in words, ascending
 	dates   map[uint64][]int32 // key of a date -> wants
@@ -53,16 +54,21 @@ type collection struct {
 	calls    []trace.Call
 	levels   []level // lists on the way to where the walk is
 	arena    []level // lists on the way to what was found
-	contents index
-	words    index
+	contents lookup.Table
+	words    lookup.Table
 	heldRoom []content // what the slots held, until the flow takes it in its size
 	wordRoom []content // their words
 	useRoom  []Use
 	listRoom []candidate // sources of one use
+	equals   []Source    // the sources, slots and values of a flow in scratch memory
+	slotRoom []Slot
+	callRoom []trace.Value
+	room     trace.ValueRoom
 	isFull   map[int32]bool
 	crowded  int // values at places for which there is no room
 	deep     int // values at places that stand too deep
 	unread   int // texts too far inside others to be looked through
+	volume   int // values and words there are at most, where they are not counted
 	given    map[toolKey]bool
 	pairs    map[[2]int32]int32
 
@@ -107,6 +113,7 @@ type want struct {
 	value  trace.Value
 	hash   uint64
 	found  []found
+	texts  int // of found, those in texts
 	seen   Seen
 	seenAt int32           // the first call that could know it
 	passed int32           // the newest call that has it as an argument, from 1
@@ -135,7 +142,7 @@ type found struct {
 func (c *collection) collect(t *trace.Trajectory) *Flow {
 	c.read(t)
 	c.finish()
-	if t.Reached != nil {
+	if t.Reached != nil && !c.isMany() {
 		t.NoteBound(bounds.PlacesBound, c.crowded)
 		t.NoteBound(bounds.StepsBound, c.deep)
 		t.NoteBound(bounds.ValuesBound, len(c.isFull))
@@ -143,6 +150,9 @@ func (c *collection) collect(t *trace.Trajectory) *Flow {
 	}
 	return c.flow
 }
+
+// isMany reports whether there may be more values than are kept, which was not counted.
+func (c *collection) isMany() bool { return c.mode == matching && c.volume >= bounds.Values }
 
 // read reads a trajectory from its beginning to its end.
 func (c *collection) read(t *trace.Trajectory) {
@@ -152,6 +162,11 @@ func (c *collection) read(t *trace.Trajectory) {
 	c.calls = t.Calls
 	if c.isPart {
 		c.calls = t.Calls[:c.last+1]
+	} else if c.mode == matching {
+		c.reader.Room = &c.room
+		c.callRoom = slices.Grow(c.callRoom[:0], 2*len(t.Calls))[:2*len(t.Calls)]
+		c.flow.values = &values{c.callRoom[:len(t.Calls)], c.callRoom[len(t.Calls):]}
+		c.flow.Slots = c.slotRoom
 	} else if c.mode != asking {
 		c.flow.values = newValues(len(t.Calls))
 	}
@@ -274,7 +289,7 @@ func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
 	}
 	a := &c.args[self]
 	if a.hash = h; c.mode == asking {
-		a.want = c.equal.find(h)
+		a.want = c.equal.Find(h)
 	} else {
 		a.want = c.want(*v, h)
 	}
@@ -289,8 +304,11 @@ func (c *collection) pop() { c.levels = c.levels[:len(c.levels)-1] }
 
 // keepLevels copies the lists on the way to where the walk is.
 func (c *collection) keepLevels() [2]int32 {
-	if c.mode == asking {
+	switch c.mode {
+	case asking:
 		return [2]int32{}
+	case matching: // sources are ordered by how many they are
+		return [2]int32{0, int32(len(c.levels))}
 	}
 	start := int32(len(c.arena))
 	c.arena = append(c.arena, c.levels...)
@@ -313,7 +331,7 @@ func (c *collection) slot(at int32) int32 {
 // want returns the number of a value that is looked for.
 func (c *collection) want(v trace.Value, h uint64) int32 {
 	next := int32(len(c.wants))
-	id := c.equal.insert(h, next)
+	id := c.equal.Insert(h, next)
 	if id == next {
 		c.wants = append(c.wants, want{value: v, hash: h, seen: Seen{Turn: -1}, nextPhrase: -1})
 	}
@@ -327,12 +345,15 @@ func (c *collection) index() {
 		w := &c.wants[i]
 		switch w.value.Kind {
 		case trace.Number:
-			c.coerced.insert(jsonvalue.HashString(jsonvalue.Number(w.value.Text)), int32(i))
-			c.wantText(int32(i))
+			c.coerced.Insert(jsonvalue.HashString(jsonvalue.Number(w.value.Text)), int32(i))
 		case trace.String:
 			if canonical, ok := numberOf(w.value.Text); ok && canonical == w.value.Text {
-				c.coerced.insert(jsonvalue.HashNumber(canonical), int32(i))
+				c.coerced.Insert(jsonvalue.HashNumber(canonical), int32(i))
 			}
+		default:
+			continue
+		}
+		if c.mode != matching {
 			c.wantText(int32(i))
 		}
 	}
@@ -362,7 +383,7 @@ func (c *collection) wantText(id int32) {
 		return
 	}
 	w.text, w.phrase = text, slices.Clone(c.tokens)
-	first := c.phrases.insert(phraseHash(w.phrase), id)
+	first := c.phrases.Insert(phraseHash(w.phrase), id)
 	if first != id {
 		w.nextPhrase, c.wants[first].nextPhrase = c.wants[first].nextPhrase, id
 	}
@@ -398,8 +419,19 @@ func (c *collection) noRoom() {
 	}
 }
 
+// maxCallRoom is how many values of calls there is room for from one trajectory to the next.
+const maxCallRoom = 1 << 14
+
 // release lets go of the trajectory, keeping scratch memory.
 func (c *collection) release() {
+	if c.mode == matching {
+		c.slotRoom = c.flow.Slots[:0]
+		if clear(c.callRoom); cap(c.callRoom) > maxCallRoom {
+			c.callRoom = nil
+		}
+		c.reader.Room = nil
+		c.room.Reset()
+	}
 	c.mode, c.isPart = sourcing, false
 	clear(c.wants)
 	clear(c.args)
@@ -410,16 +442,16 @@ func (c *collection) release() {
 	clear(c.useRoom)
 	clear(c.listRoom[:cap(c.listRoom)])
 	c.heldRoom, c.wordRoom, c.useRoom, c.listRoom = c.heldRoom[:0], c.wordRoom[:0], c.useRoom[:0], c.listRoom[:0]
-	c.equal.reset()
-	c.coerced.reset()
-	c.phrases.reset()
-	c.pieceOf.reset()
-	c.contents.reset()
-	c.words.reset()
+	c.equal.Reset()
+	c.coerced.Reset()
+	c.phrases.Reset()
+	c.pieceOf.Reset()
+	c.contents.Reset()
+	c.words.Reset()
 	clear(c.dates)
 	clear(c.numbers)
 	clear(c.isFull)
-	c.crowded, c.deep, c.unread = 0, 0, 0
+	c.crowded, c.deep, c.unread, c.volume, c.equals = 0, 0, 0, 0, c.equals[:0]
 	clear(c.given)
 	clear(c.pairs)
 }

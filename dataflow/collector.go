@@ -62,6 +62,40 @@ func (c *Collector) CollectKnown(t *trace.Trajectory) *Flow {
 	}).(*Flow)
 }
 
+// CollectEqual is Collect for those who only ask which results and arguments held the
+// value of an argument before: of the uses there is nothing but the call, the parameter and
+// the sources that are equal, and these have nothing but their slot, relation and call. Links
+// can make nothing of the Flow. It takes about half of the time, and none where the
+// trajectory remembers what Collect found. Where a digest keeps it that is what it does.
+//
+// The caller gives it to Release when it is done, and then nothing of it may be used any
+// more, nor of the values of the calls: their memory is used again.
+func (c *Collector) CollectEqual(t *trace.Trajectory) *Flow {
+	if t.IsKept() {
+		return c.Collect(t)
+	}
+	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
+		return f
+	}
+	s := c.begin()
+	s.mode = matching
+	f := s.collect(t)
+	if s.isMany() && t.Reached != nil { // only Collect counts how many values there are
+		c.end(s)
+		return c.Collect(t)
+	}
+	f.scratch = s
+	return f
+}
+
+// Release takes back a flow of CollectEqual.
+func (c *Collector) Release(f *Flow) {
+	if s := f.scratch; s != nil {
+		f.scratch = nil
+		c.end(s)
+	}
+}
+
 // KnownUntil is CollectKnown for those who ask of the uses up to one call only, and only
 // whether they were known before the turn of another one, before: what comes later is not
 // read. The Flow does not hold the values of calls. It is that of the whole trajectory
@@ -114,4 +148,5 @@ const (
 	sourcing mode = iota // the sources of all arguments
 	knowing              // when the values of arguments were first known
 	asking               // when other values were; arguments are only read
+	matching             // the results and arguments with the same values
 )

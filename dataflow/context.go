@@ -1,5 +1,7 @@
 package dataflow
 
+import "github.com/awo-dev/awo/internal/lookup"
+
 // context is what a source held in the trajectories that use a parameter after
 // it, from the first hit on. Coincidence must be judged among those: what tools
 // return in other kinds of tasks says nothing about it.
@@ -11,11 +13,11 @@ package dataflow
 type context struct {
 	param      int32
 	before     int32 // trials before the first hit
-	values     counter[uint64]
+	values     counter
 	full       int32 // trajectories in which the source held more than is kept
 	hasWords   bool  // words are counted too
 	beforeWord int32 // trials before the first hit that needed them
-	words      counter[uint64]
+	words      counter
 	absent     absence
 }
 
@@ -23,16 +25,14 @@ type context struct {
 func (l *Links) open(k linkKey) {
 	t := l.trial(k.source, k.param)
 	before := t.trajectories - 1 // this one is counted
-	at := pair{k.source, k.param}
-	id, ok := l.contextOf[at]
-	if !ok {
-		id = int32(len(l.contexts))
-		l.contextOf[at] = id
+	next := int32(len(l.contexts))
+	id := l.contextOf.Insert(lookup.Pair(uint32(k.source), uint32(k.param)), next)
+	if id == next {
 		l.contexts = append(l.contexts, context{
 			param: k.param, before: before,
-			values: counter[uint64]{limit: maxHeld, budget: &l.budget},
-			words:  counter[uint64]{limit: maxHeld, budget: &l.budget},
-			absent: absence{before: t.absent, values: counter[uint64]{limit: maxHeld, budget: &l.budget}},
+			values: counter{limit: maxHeld, budget: &l.budget},
+			words:  counter{limit: maxHeld, budget: &l.budget},
+			absent: absence{before: t.absent, values: counter{limit: maxHeld, budget: &l.budget}},
 		})
 		l.slots[k.source].contexts = append(l.slots[k.source].contexts, id)
 	}
@@ -44,30 +44,41 @@ func (l *Links) open(k linkKey) {
 // trial returns what is known of the trials of a source and a parameter, nil if
 // there was no room for them.
 func (l *Links) trial(source, param int32) *trial {
-	return l.trials[pair{l.slots[source].tool, param}]
+	return l.trialOf(l.slots[source].tool, param)
+}
+
+// context returns that of a link.
+func (l *Links) context(k linkKey) *context {
+	return &l.contexts[l.contextOf.Find(lookup.Pair(uint32(k.source), uint32(k.param)))]
 }
 
 // addContents counts what sources held, in the contexts of this trajectory.
 func (l *Links) addContents(f *Flow) {
-	turns := make(map[toolKey]int32, len(f.given))
-	for _, g := range f.given {
-		turns[toolKey{g.side, g.tool}] = g.turn
+	for i, g := range f.given {
+		tool := int(l.givenHere[i])
+		if tool >= len(l.turns) {
+			l.turns = append(l.turns, make([]int32, tool+1-len(l.turns))...)
+		}
+		l.turns[tool] = g.turn + 1
 	}
-	l.live, l.unused = l.live[:0], l.unused[:0]
+	l.live, l.unused, l.liveRoom = l.live[:0], l.unused[:0], l.liveRoom[:0]
 	for i, s := range f.Slots {
-		var live, unused []int32
+		start, unused := len(l.liveRoom), []int32(nil)
 		if slot := l.global[i]; slot >= 0 {
-			turn, given := turns[toolKey{s.Side, s.Tool}]
-			for _, id := range l.slots[slot].contexts {
-				if last, asked := l.lastHere[l.contexts[id].param]; asked && given && turn <= last {
-					live = append(live, id)
+			if tool := int(l.slots[slot].tool); tool < len(l.turns) && l.turns[tool] > 0 { // else nothing was given
+				turn := l.turns[tool] - 1
+				for _, id := range l.slots[slot].contexts {
+					if param := l.contexts[id].param; l.asked(param) && turn <= l.here[param].last {
+						l.liveRoom = append(l.liveRoom, id)
+					}
 				}
-			}
-			if given {
 				unused = l.idle(s, slot, turn)
 			}
 		}
-		l.live, l.unused = append(l.live, live), append(l.unused, unused)
+		l.live, l.unused = append(l.live, l.liveRoom[start:len(l.liveRoom):len(l.liveRoom)]), append(l.unused, unused)
+	}
+	for _, tool := range l.givenHere {
+		l.turns[tool] = 0
 	}
 	l.addAbsent(f)
 	for _, c := range f.contents {

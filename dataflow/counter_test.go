@@ -1,8 +1,10 @@
 package dataflow
 
 import (
+	"fmt"
 	"math"
 	"testing"
+	"unique"
 
 	"github.com/awo-dev/awo/internal/stat"
 	"pgregory.net/rapid"
@@ -13,7 +15,7 @@ func TestCounterBounds(t *testing.T) {
 		keys := rapid.SliceOfN(rapid.Uint64Range(0, 40), 0, 400).Draw(t, "keys")
 		limit := rapid.IntRange(1, 50).Draw(t, "limit")
 		shared := &budget{limit: rapid.IntRange(0, 60).Draw(t, "budget")}
-		c := counter[uint64]{limit: limit}
+		c := counter{limit: limit}
 		if rapid.Bool().Draw(t, "shared") {
 			c.budget = shared
 		}
@@ -22,17 +24,17 @@ func TestCounterBounds(t *testing.T) {
 			c.add(k)
 			exact[k]++
 		}
-		if len(c.counts) > limit {
-			t.Fatalf("%d keys, limit %d", len(c.counts), limit)
+		if c.counts.len() > limit {
+			t.Fatalf("%d keys, limit %d", c.counts.len(), limit)
 		}
 		if c.total != len(keys) {
 			t.Fatalf("total %d of %d", c.total, len(keys))
 		}
-		if c.budget != nil && c.budget.used != len(c.counts) {
-			t.Fatalf("budget says %d, there are %d", c.budget.used, len(c.counts))
+		if c.budget != nil && c.budget.used != c.counts.len() {
+			t.Fatalf("budget says %d, there are %d", c.budget.used, c.counts.len())
 		}
 		for k := range uint64(41) {
-			n, low := exact[k], int(c.counts[k])
+			n, low := exact[k], int(c.counts.of(k))
 			if n < low || n > c.most(k) {
 				t.Fatalf("key %d: %d times, counted as %d to %d", k, n, low, c.most(k))
 			}
@@ -42,38 +44,6 @@ func TestCounterBounds(t *testing.T) {
 		}
 		if c.budget == nil && int(c.floor) > len(keys)/(limit+1) {
 			t.Fatalf("floor %d for %d additions and limit %d", c.floor, len(keys), limit)
-		}
-	})
-}
-
-func TestIndex(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var x index
-		for round := range 3 {
-			want := map[uint64]int32{}
-			for i, h := range rapid.SliceOf(rapid.Uint64Range(0, 1<<62)).Draw(t, "hashes") {
-				h *= uint64(round + 1) // 0 among them
-				got := x.insert(h, int32(i))
-				if old, ok := want[key(h)]; ok != (got != int32(i)) || ok && got != old {
-					t.Fatalf("insert of %d gives %d, there is %d", h, got, old)
-				} else if !ok {
-					want[key(h)] = int32(i)
-				}
-			}
-			for h, i := range want {
-				if got := x.find(h); got != i {
-					t.Fatalf("find of %d gives %d, want %d", h, got, i)
-				}
-			}
-			if x.find(1<<63+uint64(round)) != -1 || x.count != len(want) {
-				t.Fatalf("count %d, want %d", x.count, len(want))
-			}
-			x.reset()
-			for h := range want {
-				if x.find(h) != -1 {
-					t.Fatalf("%d is there after a reset", h)
-				}
-			}
 		}
 	})
 }
@@ -94,5 +64,25 @@ func TestLog10TailBetweenWholeNumbers(t *testing.T) {
 	}
 	if got := log10Tail(4, 0.6, 0); !math.IsInf(got, -1) {
 		t.Errorf("what is impossible has probability 10^%v", got)
+	}
+}
+
+// TestTrialsInOrder: where there is room for one more trial, it is that of the parameter that
+// is used first, however often one asks.
+func TestTrialsInOrder(t *testing.T) {
+	tool := unique.Make("tool")
+	f := &Flow{turns: []int32{0, 1}, given: []given{{Output, tool, 1}}}
+	for i := range 50 {
+		f.Slots = append(f.Slots, Slot{Input, tool, fmt.Sprint("$.p", i)})
+		f.Uses = append(f.Uses, Use{Call: 1, Param: i, Value: uint64(i)})
+	}
+	l := NewLinks()
+	l.trials = make([]*trial, maxTrials-1)
+	l.Add(f)
+	if got := len(l.trials); got != maxTrials || l.dropped != len(f.Uses)-1 {
+		t.Fatalf("%d trials, %d dropped", got, l.dropped)
+	}
+	if l.trialOf(l.tools[toolKey{Output, tool}], l.global[0]) == nil {
+		t.Error("the trial is that of another parameter than the first")
 	}
 }

@@ -26,7 +26,7 @@ func (c *checking) give(id int32, r *rule, choice *ruleChoice, from *reading, ke
 	case Unused:
 		nodes := c.walks[id].nodes
 		for i := range nodes {
-			if !c.used[r.link.To][r.link.argumentHash(&nodes[i], recorded)] {
+			if c.used.Find(usedKey(r.param, r.link.argumentHash(&nodes[i], recorded))) < 0 {
 				return nodes[i : i+1]
 			}
 		}

@@ -3,6 +3,7 @@ package dataflow
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/stat"
@@ -86,12 +87,15 @@ type Judge struct {
 	byTool  map[toolKey][]int32 // side and tool -> sources
 	readers [][]int32           // source -> rules that read it
 	stats   []ruleStat
+	asked   int       // parameters with rules
+	idle    sync.Pool // of *checking
 }
 
 // rule is one link that is judged.
 type rule struct {
 	link    *Link
 	source  int32
+	param   int32 // number of the parameter
 	to      jsonpath.Path
 	choices []ruleChoice
 	lists   bool // some choice is about lists
@@ -106,8 +110,9 @@ type ruleChoice struct {
 
 // source is a place that rules read, or give values to.
 type source struct {
-	slot Slot
-	path jsonpath.Path
+	slot   Slot
+	path   jsonpath.Path
+	number int32 // of parameters with rules
 }
 
 // ruleStat is what was counted for a rule.
@@ -120,7 +125,7 @@ type ruleStat struct {
 type choiceStat struct {
 	uses, agree, nothing int
 	trials               int
-	asked, given, right  counter[uint64]
+	asked, given, right  counter
 }
 
 // NewJudge returns a judge of the links of s that are accepted, and of those
@@ -173,12 +178,15 @@ func (j *Judge) addRule(k *Link, sources map[Slot]int32) {
 		r.choices = append(r.choices, rc)
 		r.lists = r.lists || c.Kind == Each
 	}
+	if params := j.params[k.To.Tool]; len(params) == 0 || params[len(params)-1].slot != k.To {
+		j.params[k.To.Tool] = append(params, source{k.To, to, int32(j.asked)}) // links come by parameter
+		j.asked++
+	}
+	params := j.params[k.To.Tool]
+	r.param = params[len(params)-1].number
 	id := int32(len(j.rules))
 	j.rules = append(j.rules, r)
 	j.byParam[k.To.Tool] = append(j.byParam[k.To.Tool], id)
-	if params := j.params[k.To.Tool]; len(params) == 0 || params[len(params)-1].slot != k.To {
-		j.params[k.To.Tool] = append(params, source{k.To, to}) // links come by parameter
-	}
 	j.readers[from] = append(j.readers[from], id)
 	stat := ruleStat{choices: make([]choiceStat, len(r.choices))}
 	for i := range stat.choices {
@@ -198,7 +206,7 @@ func (j *Judge) source(s Slot, sources map[Slot]int32) (int32, bool) {
 	}
 	id := int32(len(j.sources))
 	sources[s] = id
-	j.sources = append(j.sources, source{s, path})
+	j.sources = append(j.sources, source{slot: s, path: path})
 	j.readers = append(j.readers, nil)
 	k := toolKey{s.Side, s.Tool}
 	j.byTool[k] = append(j.byTool[k], id)
@@ -291,7 +299,7 @@ func (j *Judge) Judgments() []Judgment {
 		for c := range r.choices {
 			s := &j.stats[i].choices[c]
 			one := Judgment{
-				Link: r.link, Choice: r.choices[c].Choice, Absent: j.stats[i].absent, Trials: s.trials, Values: len(s.right.counts),
+				Link: r.link, Choice: r.choices[c].Choice, Absent: j.stats[i].absent, Trials: s.trials, Values: s.right.counts.len(),
 				Rate: float64(s.right.total) / float64(max(s.asked.total, 1)),
 				Agreement: Agreement{
 					Uses: s.uses, Agree: s.agree, Nothing: s.nothing, Wilson: stat.Share(s.agree, s.uses), Exact: stat.AtLeast(s.agree, s.uses),
@@ -327,11 +335,11 @@ func (g *Judgment) guard(s *choiceStat, choices int) {
 }
 
 // chanceOf returns q of two counted sets over n trajectories.
-func chanceOf(asked, given *counter[uint64], n int) float64 {
+func chanceOf(asked, given *counter, n int) float64 {
 	if n == 0 {
 		return 1
 	}
-	values := slices.Sorted(maps.Keys(asked.counts))
+	values := asked.counts.sorted()
 	q, all := 0.0, float64(max(asked.total, 1))
 	for _, v := range values {
 		q += float64(asked.most(v)) / all * float64(given.most(v)) / float64(n)

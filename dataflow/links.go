@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -42,12 +43,14 @@ type Links struct {
 	slotOf       map[Slot]int32
 	slots        []slotStat
 	tools        map[toolKey]int32
-	trials       map[pair]*trial // tool and parameter
-	contextOf    map[pair]int32  // slot and parameter
+	trialAt      lookup.Table // tool and parameter -> trial
+	trials       []*trial
+	contextOf    lookup.Table // slot and parameter -> context
 	contexts     []context
+	plainOf      lookup.Table // source, parameter and relation of links without template -> link
 	linkOf       map[linkKey]int32
 	links        []linkStat
-	patternOf    map[uint64]int32
+	patternOf    lookup.Table // hash -> pattern
 	patterns     []pattern
 	paramsOf     map[trace.Name][]int32 // parameters of a tool
 	overflow     map[int32]int          // uses of a parameter that found no place in patterns
@@ -60,18 +63,35 @@ type Links struct {
 	dropped      int // sources and places that found no room
 
 	// Scratch of one Add.
-	global     []int32               // slot of the flow -> slot, or -1
-	valueHere  map[pair64]int32      // parameter and value -> last turn in which it is used
-	lastHere   map[int32]int32       // parameter -> last turn in which it has a value
-	givenHere  []int32               // tools
-	trialsHere map[int32][]trialHere // parameter -> trials
-	trialRoom  []trialHere
-	foundHere  index // links and values that were counted
-	ids        []int32
-	live       [][]int32            // slot of the flow -> contexts
-	unused     [][]int32            // slot of the flow -> contexts of parameters that could have been used
-	lastCall   map[trace.Name]int32 // tool -> last turn in which it is called
-	usedHere   map[int32]bool       // parameters
+	global    []int32      // slot of the flow -> slot, or -1
+	here      []paramHere  // slot -> what it is as a parameter
+	askedHere []int32      // parameters that have a value, in the order of their first
+	valueHere []valueHere  // in the order of their first use
+	valueAt   lookup.Table // parameter and value -> valueHere
+	givenHere []int32      // tools
+	turns     []int32      // tool -> turn from which on it is given, from 1; 0 for none
+	trialRoom []trialHere  // by parameter
+	foundHere lookup.Table // links and values that were counted
+	ids       []int32
+	live      [][]int32 // slot of the flow -> contexts
+	liveRoom  []int32
+	unused    [][]int32            // slot of the flow -> contexts of parameters that could have been used
+	lastCall  map[trace.Name]int32 // tool -> last turn in which it is called
+}
+
+// paramHere is a parameter in a trajectory; what it says of another one than the last is to
+// be forgotten.
+type paramHere struct {
+	used     int32 // number of the trajectory that uses it
+	asked    int32 // number of the trajectory in which it has a value
+	last     int32 // turn in which it has one last
+	from, to int32 // its trials, in trialRoom
+}
+
+// valueHere is a value of a parameter in a trajectory.
+type valueHere struct {
+	param, last int32 // last turn in which it is used
+	value       uint64
 }
 
 type toolKey struct {
@@ -81,17 +101,12 @@ type toolKey struct {
 
 type pair struct{ a, b int32 }
 
-type pair64 struct {
-	a int32
-	b uint64
-}
-
 // trial is what could have come from a tool: the values of a parameter that are
 // used in a later turn than the tool's first result.
 type trial struct {
 	trajectories int32
-	absent       int32           // trajectories that could have used the parameter and did not, see absence
-	asked        counter[uint64] // value -> trajectories
+	absent       int32   // trajectories that could have used the parameter and did not, see absence
+	asked        counter // value -> trajectories
 }
 
 // slotStat is what is known about a place.
@@ -101,10 +116,10 @@ type slotStat struct {
 	contexts []int32
 
 	// Of parameters.
-	used         int             // uses
-	trajectories int             // with a use
-	asked        counter[uint64] // value -> trajectories
-	never        int             // uses whose value was nowhere before
+	used         int     // uses
+	trajectories int     // with a use
+	asked        counter // value -> trajectories
+	never        int     // uses whose value was nowhere before
 	templates    templates
 }
 
@@ -148,9 +163,8 @@ type pattern struct {
 // NewLinks returns Links without any evidence.
 func NewLinks() *Links {
 	return &Links{
-		slotOf: map[Slot]int32{}, tools: map[toolKey]int32{}, trials: map[pair]*trial{}, contextOf: map[pair]int32{},
-		linkOf: map[linkKey]int32{}, patternOf: map[uint64]int32{}, paramsOf: map[trace.Name][]int32{}, overflow: map[int32]int{}, same: map[pair]int{},
-		valueHere: map[pair64]int32{}, lastHere: map[int32]int32{}, trialsHere: map[int32][]trialHere{}, lastCall: map[trace.Name]int32{}, usedHere: map[int32]bool{}, budget: budget{limit: maxCounts},
+		slotOf: map[Slot]int32{}, tools: map[toolKey]int32{}, linkOf: map[linkKey]int32{}, paramsOf: map[trace.Name][]int32{},
+		overflow: map[int32]int{}, same: map[pair]int{}, lastCall: map[trace.Name]int32{}, budget: budget{limit: maxCounts},
 	}
 }
 
@@ -161,7 +175,7 @@ func (l *Links) Add(f *Flow) {
 	l.dropped += f.dropped
 	l.addSlots(f)
 	l.addTrials(f)
-	l.foundHere.reset()
+	l.foundHere.Reset()
 	for i := range f.Uses {
 		l.addUse(&f.Uses[i])
 	}
@@ -186,6 +200,7 @@ func (l *Links) addSlots(f *Flow) {
 	for _, s := range f.Slots {
 		l.global = append(l.global, l.slot(s))
 	}
+	l.here = append(l.here, make([]paramHere, len(l.slots)-len(l.here))...)
 }
 
 // tool returns the number of a tool's results or arguments, or of a kind of
@@ -210,7 +225,7 @@ func (l *Links) slot(s Slot) int32 {
 		id = int32(len(l.slots))
 		l.slotOf[s] = id
 		stat := slotStat{slot: s, tool: l.tool(toolKey{s.Side, s.Tool})}
-		stat.asked = counter[uint64]{limit: maxAsked, budget: &l.budget}
+		stat.asked = counter{limit: maxAsked, budget: &l.budget}
 		l.slots = append(l.slots, stat)
 	}
 	return id
@@ -219,17 +234,18 @@ func (l *Links) slot(s Slot) int32 {
 // addTrials counts what each parameter was asked for, and which tools' results
 // and messages there were that could have given it.
 func (l *Links) addTrials(f *Flow) {
-	clear(l.valueHere)
-	clear(l.lastHere)
-	used := map[int32]bool{}
+	l.valueAt.Reset()
+	l.valueHere, l.askedHere = l.valueHere[:0], l.askedHere[:0]
+	now := int32(l.trajectories)
 	for i := range f.Uses {
 		u := &f.Uses[i]
 		param := l.global[u.Param]
 		if param < 0 {
 			continue
 		}
-		if !used[param] {
-			used[param] = true
+		here := &l.here[param]
+		if here.used != now {
+			here.used = now
 			if l.slots[param].trajectories == 0 {
 				l.paramsOf[f.Slots[u.Param].Tool] = append(l.paramsOf[f.Slots[u.Param].Tool], param)
 			}
@@ -238,36 +254,40 @@ func (l *Links) addTrials(f *Flow) {
 		if u.empty {
 			continue
 		}
-		k, turn := pair64{param, u.Value}, f.turns[u.Call]
-		if _, ok := l.valueHere[k]; !ok {
+		turn, next := f.turns[u.Call], int32(len(l.valueHere))
+		i := l.valueAt.Insert(jsonvalue.Mix(u.Value, uint64(param)+1), next)
+		if i == next {
 			l.slots[param].asked.add(u.Value)
+			l.valueHere = append(l.valueHere, valueHere{param: param, value: u.Value})
 		}
-		l.valueHere[k] = max(l.valueHere[k], turn)
-		l.lastHere[param] = max(l.lastHere[param], turn)
+		l.valueHere[i].last = max(l.valueHere[i].last, turn)
+		if here.asked != now {
+			here.asked, here.last = now, 0
+			l.askedHere = append(l.askedHere, param)
+		}
+		here.last = max(here.last, turn)
 	}
 	l.givenHere = l.givenHere[:0]
 	for _, g := range f.given {
 		l.givenHere = append(l.givenHere, l.tools[toolKey{g.side, g.tool}])
 	}
-	clear(l.trialsHere)
+	// In a fixed order, because that decides which trials and counts are kept.
 	l.trialRoom = l.trialRoom[:0]
-	for param, turn := range l.lastHere {
-		l.openTrials(f, param, turn)
+	for _, param := range l.askedHere {
+		l.openTrials(f, param)
 	}
-	// In a fixed order, because that decides which counts are kept.
-	for i := range f.Uses {
-		u := &f.Uses[i]
-		k := pair64{l.global[u.Param], u.Value}
-		if turn, ok := l.valueHere[k]; ok && !u.empty {
-			delete(l.valueHere, k)
-			for _, t := range l.trialsHere[k.a] {
-				if t.turn <= turn {
-					t.asked.add(k.b)
-				}
+	for i := range l.valueHere {
+		v := &l.valueHere[i]
+		for _, t := range l.trialRoom[l.here[v.param].from:l.here[v.param].to] {
+			if t.turn <= v.last {
+				t.asked.add(v.value)
 			}
 		}
 	}
 }
+
+// asked reports whether a parameter has a value in this trajectory.
+func (l *Links) asked(param int32) bool { return l.here[param].asked == int32(l.trajectories) }
 
 // trialHere is a trial that a trajectory is, and the turn from which on its tool
 // could be a source.
@@ -276,28 +296,37 @@ type trialHere struct {
 	turn int32
 }
 
-// openTrials counts the trajectory for the trials of a parameter, used last in a
-// turn, with the tools and messages that there were before.
-func (l *Links) openTrials(f *Flow, param, turn int32) {
-	start := len(l.trialRoom)
+// openTrials counts the trajectory for the trials of a parameter with the tools and
+// messages that there were before its last use.
+func (l *Links) openTrials(f *Flow, param int32) {
+	here := &l.here[param]
+	here.from = int32(len(l.trialRoom))
 	for i, g := range f.given {
-		if g.turn > turn {
+		if g.turn > here.last {
 			continue
 		}
-		k := pair{l.givenHere[i], param}
-		t := l.trials[k]
+		t := l.trialOf(l.givenHere[i], param)
 		if t == nil {
 			if len(l.trials) == maxTrials {
 				l.dropped++
 				continue
 			}
-			t = &trial{asked: counter[uint64]{limit: maxAsked, budget: &l.budget}}
-			l.trials[k] = t
+			t = &trial{asked: counter{limit: maxAsked, budget: &l.budget}}
+			l.trialAt.Insert(lookup.Pair(uint32(l.givenHere[i]), uint32(param)), int32(len(l.trials)))
+			l.trials = append(l.trials, t)
 		}
 		t.trajectories++
 		l.trialRoom = append(l.trialRoom, trialHere{t, g.turn})
 	}
-	l.trialsHere[param] = l.trialRoom[start:]
+	here.to = int32(len(l.trialRoom))
+}
+
+// trialOf returns the trial of a tool and a parameter, nil if there is none.
+func (l *Links) trialOf(tool, param int32) *trial {
+	if i := l.trialAt.Find(lookup.Pair(uint32(tool), uint32(param))); i >= 0 {
+		return l.trials[i]
+	}
+	return nil
 }
 
 func (l *Links) addUse(u *Use) {
@@ -328,8 +357,8 @@ func (l *Links) addUse(u *Use) {
 // addSource counts a hit of a link in a trajectory and returns the link, or -1
 // when there are too many.
 func (l *Links) addSource(k linkKey, s *Source, value uint64, kind trace.Kind, trajectory int32) int32 {
-	id, ok := l.linkOf[k]
-	if !ok {
+	id := l.link(&k)
+	if id < 0 {
 		if len(l.links) == maxLinks || k.relation == Template && l.planned == maxPlanned || l.trial(k.source, k.param) == nil {
 			l.dropped++
 			return -1
@@ -338,7 +367,11 @@ func (l *Links) addSource(k linkKey, s *Source, value uint64, kind trace.Kind, t
 			l.planned++
 		}
 		id = int32(len(l.links))
-		l.linkOf[k] = id
+		if k.isPlain() {
+			l.plainOf.Insert(k.plain(), id)
+		} else {
+			l.linkOf[k] = id
+		}
 		l.links = append(l.links, linkStat{key: k})
 		l.open(k)
 	}
@@ -347,7 +380,7 @@ func (l *Links) addSource(k linkKey, s *Source, value uint64, kind trace.Kind, t
 	if kind == trace.String {
 		link.strings++
 	}
-	if next := int32(l.foundHere.count); l.foundHere.insert(jsonvalue.Mix(jsonvalue.Mix(value, uint64(id)+1), uint64(trajectory)), next) == next {
+	if next := int32(l.foundHere.Len()); l.foundHere.Insert(jsonvalue.Mix(jsonvalue.Mix(value, uint64(id)+1), uint64(trajectory)), next) == next {
 		link.found++
 	}
 	l.hitValues += link.count(trajectory, held(s, value), s, l.hitValues >= maxHits)
@@ -359,6 +392,25 @@ func (l *Links) addSource(k linkKey, s *Source, value uint64, kind trace.Kind, t
 		l.keys += link.choices.add(s, l.global, l.keys >= maxKeys)
 	}
 	return id
+}
+
+// isPlain reports whether the link has no template.
+func (k *linkKey) isPlain() bool { return k.template == "" && k.part == 0 }
+
+// plain returns a key that no other link without a template has.
+func (k *linkKey) plain() uint64 {
+	return lookup.Pair(uint32(k.source)<<3|uint32(k.relation), uint32(k.param))
+}
+
+// link returns the number of a link, or -1 if it is not known.
+func (l *Links) link(k *linkKey) int32 {
+	if k.isPlain() {
+		return l.plainOf.Find(k.plain())
+	}
+	if id, ok := l.linkOf[*k]; ok {
+		return id
+	}
+	return -1
 }
 
 // held returns the hash of what the source of an argument held: for equal
@@ -406,14 +458,14 @@ func (l *Links) addPattern(param int32, never bool) {
 	for _, id := range l.ids {
 		h = jsonvalue.Mix(h, uint64(id))
 	}
-	at, ok := l.patternOf[h]
-	if !ok {
+	at := l.patternOf.Find(h)
+	if at < 0 {
 		if len(l.patterns) == maxPatterns {
 			l.overflow[param]++
 			return
 		}
 		at = int32(len(l.patterns))
-		l.patternOf[h] = at
+		l.patternOf.Insert(h, at)
 		l.patterns = append(l.patterns, pattern{param: param, links: slices.Clone(l.ids), never: never})
 	}
 	l.patterns[at].count++

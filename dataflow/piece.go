@@ -59,12 +59,12 @@ func (c *collection) piece(id, start, end int32) {
 		return
 	}
 	h := jsonvalue.HashString(text[start:end])
-	if whole := c.equal.find(h); whole >= 0 {
+	if whole := c.equal.Find(h); whole >= 0 {
 		c.wants[id].parts = append(c.wants[id].parts, part{start, end, whole})
 		return
 	}
 	next := int32(len(c.pieces))
-	first := c.pieceOf.insert(h, next)
+	first := c.pieceOf.Insert(h, next)
 	p := piece{arg: id, start: start, end: end, next: -1}
 	if first != next {
 		p.next, c.pieces[first].next = c.pieces[first].next, next
@@ -74,7 +74,7 @@ func (c *collection) piece(id, start, end int32) {
 
 // wantPiece makes a want of the pieces that equal text, if there are any.
 func (c *collection) wantPiece(h uint64, text string) int32 {
-	first := c.pieceOf.find(h)
+	first := c.pieceOf.Find(h)
 	if first < 0 {
 		return -1
 	}
@@ -89,7 +89,7 @@ func (c *collection) wantPiece(h uint64, text string) int32 {
 				return -1
 			}
 			if canonical, ok := numberOf(text); ok && canonical == text {
-				c.coerced.insert(jsonvalue.HashNumber(canonical), id)
+				c.coerced.Insert(jsonvalue.HashNumber(canonical), id)
 			}
 		}
 		c.wants[p.arg].parts = append(c.wants[p.arg].parts, part{p.start, p.end, id})

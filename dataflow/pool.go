@@ -48,7 +48,7 @@ func (l *Links) passesPooled(s *Set, list, order []int32, tried map[int32]int) b
 	most := 0
 	for _, number := range list {
 		k := &l.links[order[number]]
-		p.add(k, l.trial(k.key.source, k.key.param), &l.contexts[l.contextOf[pair{k.key.source, k.key.param}]])
+		p.add(k, l.trial(k.key.source, k.key.param), l.context(k.key))
 		most = max(most, tried[k.key.param])
 	}
 	if len(p.values) < minValues || p.all == 0 {
@@ -85,13 +85,13 @@ func (p *pooled) add(k *linkStat, t *trial, c *context) {
 		}
 		p.values[v].trajectories += hit.trajectories
 	}
-	for v, count := range t.asked.counts {
+	for v, count := range t.asked.counts.all() {
 		p.asked[v] += int(count)
 	}
-	for v, count := range c.values.counts {
+	for v, count := range c.values.counts.all() {
 		p.held[v] += int(count)
 	}
-	for w, count := range c.words.counts {
+	for w, count := range c.words.counts.all() {
 		p.words[w] += int(count)
 	}
 }

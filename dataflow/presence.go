@@ -1,10 +1,5 @@
 package dataflow
 
-import (
-	"maps"
-	"slices"
-)
-
 // An optional parameter is also told by its absence: page 2 is asked for where
 // there is a next page, and otherwise nobody asks. Where the values that are
 // asked for are too few to say anything, this can: a source of such a parameter
@@ -26,7 +21,7 @@ const (
 type absence struct {
 	before int32 // such trajectories before the first hit; all are counted in trial
 	full   int32
-	values counter[uint64]
+	values counter
 	closed bool // the parameter turned out to have many values
 }
 
@@ -44,11 +39,11 @@ func (l *Links) idle(s Slot, slot, turn int32) []int32 {
 			continue
 		}
 		if !param.hasFewValues() {
-			l.budget.used -= len(c.absent.values.counts)
+			l.budget.used -= c.absent.values.counts.len()
 			c.absent = absence{closed: true}
 			continue
 		}
-		if l.usedHere[c.param] {
+		if l.asked(c.param) {
 			continue
 		}
 		if last, called := l.lastCall[param.slot.Tool]; called && (last >= turn || param.slot.Tool == s.Tool) {
@@ -62,25 +57,24 @@ func (l *Links) idle(s Slot, slot, turn int32) []int32 {
 // not, for each tool whose results could have told.
 func (l *Links) addAbsences(f *Flow) {
 	clear(l.lastCall)
-	clear(l.usedHere)
 	for i := range f.Uses {
 		u := &f.Uses[i]
+		if i > 0 && u.Call == f.Uses[i-1].Call {
+			continue
+		}
 		tool, turn := f.Slots[u.Param].Tool, f.turns[u.Call]
 		if last, ok := l.lastCall[tool]; !ok || turn > last {
 			l.lastCall[tool] = turn
 		}
-		if param := l.global[u.Param]; param >= 0 && !u.empty {
-			l.usedHere[param] = true
-		}
 	}
 	for tool, last := range l.lastCall {
 		for _, param := range l.paramsOf[tool] {
-			if l.usedHere[param] || !l.slots[param].hasFewValues() {
+			if l.asked(param) || !l.slots[param].hasFewValues() {
 				continue
 			}
 			for _, g := range f.given {
 				if g.side == Output && (last >= g.turn || g.tool == tool) {
-					if t := l.trials[pair{l.tools[toolKey{g.side, g.tool}], param}]; t != nil {
+					if t := l.trialOf(l.tools[toolKey{g.side, g.tool}], param); t != nil {
 						t.absent++
 					}
 				}
@@ -92,7 +86,7 @@ func (l *Links) addAbsences(f *Flow) {
 // hasFewValues reports whether a parameter has so few values that its presence
 // is looked at.
 func (s *slotStat) hasFewValues() bool {
-	return len(s.asked.counts) <= maxPresent && s.asked.exact()
+	return s.asked.counts.len() <= maxPresent && s.asked.exact()
 }
 
 // addAbsent counts what sources held where a parameter could have been used and
@@ -116,7 +110,7 @@ func (l *Links) addAbsent(f *Flow) {
 // of the probability; ok says whether the link is one that this can be said of.
 func (l *Links) present(k *linkStat, link *Link, t *trial) (q, log10P float64, ok bool) {
 	param := &l.slots[k.key.param]
-	c := &l.contexts[l.contextOf[pair{k.key.source, k.key.param}]]
+	c := l.context(k.key)
 	a := &c.absent
 	if k.key.relation != Equal || a.closed || t.absent == a.before || !param.hasFewValues() || !t.asked.exact() ||
 		link.Rate < minPresent || float64(k.uses) < minPresent*float64(param.used) {
@@ -124,9 +118,9 @@ func (l *Links) present(k *linkStat, link *Link, t *trial) (q, log10P float64, o
 	}
 	n := float64(t.trajectories - c.before + t.absent - a.before)
 	more := c.full + c.values.floor + a.full + a.values.floor
-	for _, v := range slices.Sorted(maps.Keys(t.asked.counts)) {
-		held := float64(c.values.counts[v] + a.values.counts[v] + more)
-		q += float64(t.asked.counts[v]) / float64(t.asked.total) * min(1, held/n)
+	for _, v := range t.asked.counts.sorted() {
+		held := float64(c.values.counts.of(v) + a.values.counts.of(v) + more)
+		q += float64(t.asked.counts.of(v)) / float64(t.asked.total) * min(1, held/n)
 	}
 	q = min(1, q)
 	return q, log10Tail(link.Trials, link.Rate, q), true

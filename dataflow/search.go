@@ -4,6 +4,7 @@ import (
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/internal/bounds"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -26,6 +27,10 @@ func (c *collection) readMessage(i int) {
 	at := c.places.root(side, noTool)
 	if at == 0 {
 		c.noRoom()
+		return
+	}
+	if c.mode == matching {
+		c.count(len(m.Text.Data))
 		return
 	}
 	slot := c.slot(at)
@@ -100,7 +105,7 @@ func (c *collection) readOwnArguments(i int) {
 			c.wants[a.want].passed = int32(i) + 1
 			c.note(a.want, found{slot: a.slot, relation: Equal, levels: a.levels})
 		}
-		if a.value.Kind == trace.String && len(a.value.Text) >= minText {
+		if a.value.Kind == trace.String && len(a.value.Text) >= minText && c.mode != matching {
 			c.source.seenOnly = true
 			c.readText(a.value.Text, a.slot)
 			c.source.seenOnly = false
@@ -170,7 +175,7 @@ func (c *collection) walk(v *trace.Value, at int32) uint64 {
 	}
 	slot := c.slot(at)
 	c.hold(slot, h)
-	if w := c.equal.find(h); w >= 0 && jsonvalue.Equal(&c.wants[w].value, v) {
+	if w := c.equal.Find(h); w >= 0 && jsonvalue.Equal(&c.wants[w].value, v) {
 		c.note(w, found{slot: slot, relation: Equal, levels: [2]int32{-1, -1}})
 	}
 	return h
@@ -193,7 +198,7 @@ func (c *collection) walkObject(v *trace.Value, at int32) uint64 {
 			inner = c.walk(&m.Value, next)
 		}
 		// A name is no source, but whoever read the result knows it.
-		if w := c.equal.find(nameHash); w >= 0 {
+		if w := c.equal.Find(nameHash); w >= 0 {
 			c.see(w, false)
 		}
 		h = jsonvalue.HashMember(h, m.Name, inner)
@@ -209,8 +214,8 @@ func (c *collection) leaf(v *trace.Value, at int32, h uint64) {
 	slot := c.slot(at)
 	c.hold(slot, h)
 	here := found{slot: slot, levels: [2]int32{-1, -1}}
-	whole := c.equal.find(h)
-	if whole < 0 && v.Kind == trace.String {
+	whole := c.equal.Find(h)
+	if whole < 0 && v.Kind == trace.String && c.pieceOf.Len() > 0 {
 		whole = c.wantPiece(h, v.Text)
 	}
 	if whole >= 0 && jsonvalue.Equal(&c.wants[whole].value, v) {
@@ -221,21 +226,34 @@ func (c *collection) leaf(v *trace.Value, at int32, h uint64) {
 	if v.Kind != trace.String || len(v.Text) < minText {
 		return
 	}
-	c.readText(v.Text, slot)
-	c.dateList, c.numList = c.dateList[:0], c.numList[:0]
-	if len(c.dates) > 0 {
-		c.dateList = appendDates(c.dateList, v.Text, c.tokens)
+	if c.mode == matching {
+		c.count(len(v.Text))
+	} else {
+		c.readLeaf(v.Text, slot)
 	}
-	if len(c.numbers) > 0 {
-		c.numList = appendNumbers(c.numList, v.Text, c.tokens)
-	}
-	c.eachNormal(func(w int32) { c.see(w, true) })
 	if c.nested < bounds.TextInText {
 		c.walkInner(v.Text, at)
 	} else if _, ok := jsonpath.LookThrough(v.Text); ok {
 		c.unread++
 	}
 }
+
+// readLeaf looks for the words of wants in a text of a result.
+func (c *collection) readLeaf(text string, slot int32) {
+	c.readText(text, slot)
+	c.dateList, c.numList = c.dateList[:0], c.numList[:0]
+	if len(c.dates) > 0 {
+		c.dateList = appendDates(c.dateList, text, c.tokens)
+	}
+	if len(c.numbers) > 0 {
+		c.numList = appendNumbers(c.numList, text, c.tokens)
+	}
+	c.eachNormal(func(w int32) { c.see(w, true) })
+}
+
+// count counts what a text of so many bytes may hold: its words, and what dates and numbers
+// of them are.
+func (c *collection) count(bytes int) { c.volume += 2 * bytes }
 
 // walkInner looks for wants in a text that is JSON itself.
 func (c *collection) walkInner(text string, at int32) {
@@ -250,8 +268,8 @@ func (c *collection) walkInner(text string, at int32) {
 // spells a number.
 func (c *collection) leafTwin(v *trace.Value, h uint64, here found) {
 	here.relation = Coerced
-	twin := c.coerced.find(h)
-	if v.Kind == trace.Number && twin < 0 {
+	twin := c.coerced.Find(h)
+	if v.Kind == trace.Number && twin < 0 && c.pieceOf.Len() > 0 {
 		twin = c.wantPiece(jsonvalue.HashString(jsonvalue.Text(v)), jsonvalue.Text(v))
 	}
 	if twin >= 0 && c.wants[twin].value.Kind != v.Kind && jsonvalue.SameText(&c.wants[twin].value, v) {
@@ -265,8 +283,9 @@ func (c *collection) hold(slot int32, h uint64) {
 }
 
 // keep adds to what a slot held, once in a trajectory.
-func (c *collection) keep(seen *index, list *[]content, slot int32, h uint64) {
+func (c *collection) keep(seen *lookup.Table, list *[]content, slot int32, h uint64) {
 	if c.mode != sourcing {
+		c.volume++
 		return
 	}
 	n := len(*list)
@@ -277,7 +296,7 @@ func (c *collection) keep(seen *index, list *[]content, slot int32, h uint64) {
 		c.isFull[slot] = true
 		return
 	}
-	if seen.insert(jsonvalue.Mix(h, uint64(slot)+1), int32(n)) == int32(n) {
+	if seen.Insert(jsonvalue.Mix(h, uint64(slot)+1), int32(n)) == int32(n) {
 		*list = append(*list, content{slot, h})
 	}
 }
@@ -310,14 +329,18 @@ func (c *collection) see(w int32, normalized bool) {
 // the walk.
 func (c *collection) note(w int32, f found) {
 	c.see(w, f.relation == Folded || f.relation == Normalized)
-	if c.mode != sourcing {
+	if c.mode != sourcing && c.mode != matching {
 		return
 	}
 	want := &c.wants[w]
 	f.call, f.calls = c.source.call, 1
 	f.echo = c.source.side == Output && want.passed == f.call+1
 	old := want.place(f.slot, f.relation)
-	if old < 0 && len(want.found) >= maxFound || old >= 0 && want.found[old].call == f.call {
+	same := len(want.found) - want.texts
+	if f.relation.toText() {
+		same = want.texts
+	}
+	if old < 0 && same >= maxFound || old >= 0 && want.found[old].call == f.call {
 		if old < 0 {
 			c.flow.dropped++
 		}
@@ -328,6 +351,9 @@ func (c *collection) note(w int32, f found) {
 	}
 	if old < 0 {
 		want.found = append(want.found, f)
+		if f.relation.toText() {
+			want.texts++
+		}
 		return
 	}
 	f.calls += want.found[old].calls

@@ -26,7 +26,7 @@ func (c *collection) readText(text string, slot int32) {
 		power := c.power(n)
 		for i := 0; i+n <= len(tokens); i++ {
 			h := c.prefixes[i+n] - c.prefixes[i]*power
-			for w := c.phrases.find(h); w >= 0; w = c.wants[w].nextPhrase {
+			for w := c.phrases.Find(h); w >= 0; w = c.wants[w].nextPhrase {
 				c.matchText(w, text, tokens[i], slot, seenOnly)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -27,7 +28,7 @@ type walk struct {
 	nodes []trace.Value
 	paged bool
 	used  []uint64 // in order of first use
-	seen  map[uint64]bool
+	seen  lookup.Table
 }
 
 // readList begins a new list, or, if nothing of the one before was used,
@@ -36,7 +37,10 @@ func (c *checking) readList(id int32, nodes []trace.Value) {
 	w := c.walks[id]
 	if w == nil || len(w.used) > 0 {
 		c.endWalk(id)
-		c.walks[id] = &walk{nodes: nodes, seen: map[uint64]bool{}}
+		if w == nil {
+			c.walking = append(c.walking, id)
+		}
+		c.walks[id] = &walk{nodes: nodes}
 		return
 	}
 	if !w.paged { // the nodes are shared with the reading
@@ -51,8 +55,7 @@ func (w *walk) use(k *Link, recorded *trace.Value) {
 	if i := slices.IndexFunc(w.nodes, func(n trace.Value) bool { return k.gives(&n, recorded) }); i >= 0 {
 		h = jsonvalue.Hash(&w.nodes[i])
 	}
-	if !w.seen[h] {
-		w.seen[h] = true
+	if next := int32(len(w.used)); w.seen.Insert(h, next) == next {
 		w.used = append(w.used, h)
 	}
 }
@@ -60,24 +63,25 @@ func (w *walk) use(k *Link, recorded *trace.Value) {
 // endWalk counts a list that is done with, if anything was used after it.
 func (c *checking) endWalk(id int32) {
 	if w := c.walks[id]; w != nil && len(w.used) > 0 {
-		c.votes[id].lists = append(c.votes[id].lists, w.summary())
+		v := &c.votes[c.voted[id]-1]
+		v.lists = append(v.lists, w.summary())
 	}
-	delete(c.walks, id)
+	c.walks[id] = nil
 }
 
 // summary says how the list was walked. Elements that are equal count once.
 func (w *walk) summary() walked {
-	var nodes []uint64
-	position := map[uint64]bool{}
+	nodes := make([]uint64, 0, len(w.nodes))
+	var position lookup.Table
 	for i := range w.nodes {
-		if h := jsonvalue.Hash(&w.nodes[i]); !position[h] {
-			position[h] = true
+		h, next := jsonvalue.Hash(&w.nodes[i]), int32(len(nodes))
+		if position.Insert(h, next) == next {
 			nodes = append(nodes, h)
 		}
 	}
 	inside, inOrder := 0, true
 	for i, h := range w.used {
-		if position[h] {
+		if position.Find(h) >= 0 {
 			inside++
 		}
 		inOrder = inOrder && i < len(nodes) && h == nodes[i]

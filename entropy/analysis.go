@@ -78,18 +78,18 @@ func (o Options) drawing(purpose ...uint64) stat.Options {
 // An Analysis is how predictable the next symbol is, given the last 0, 1, ...
 // ones.
 type Analysis struct {
-	Sequences uint64  `json:"sequences"`  // that are not empty
-	Symbols   uint64  `json:"symbols"`    // in all of them
-	Distinct  int     `json:"distinct"`   // different symbols, S
-	HMax      Figure  `json:"h_max_bits"` // log2 S: what a uniform guess costs
-	Orders    []Order `json:"orders"`     // by k
+	Sequences uint64      `json:"sequences"`  // that are not empty
+	Symbols   uint64      `json:"symbols"`    // in all of them
+	Distinct  int         `json:"distinct"`   // different symbols, S
+	HMax      stat.Figure `json:"h_max_bits"` // log2 S: what a uniform guess costs
+	Orders    []Order     `json:"orders"`     // by k
 	// H1Paper is the entropy of order 1 as AutoTool computes it (appendix F,
 	// equation 2, with the p(s_i) of all occurrences).
-	H1Paper   Figure    `json:"h1_paper_bits"`
-	Tests     []Test    `json:"tests"` // of order k against k+1
-	Selection Selection `json:"selection"`
-	HeldOut   *HeldOut  `json:"held_out,omitempty"` // once [Analysis.AddHeldOut] was called
-	Verdict   Verdict   `json:"verdict"`
+	H1Paper   stat.Figure `json:"h1_paper_bits"`
+	Tests     []Test      `json:"tests"` // of order k against k+1
+	Selection Selection   `json:"selection"`
+	HeldOut   *HeldOut    `json:"held_out,omitempty"` // once [Analysis.AddHeldOut] was called
+	Verdict   Verdict     `json:"verdict"`
 }
 
 // Analyze returns what the counts say of orders 0 to their longest. The verdict
@@ -98,10 +98,10 @@ func Analyze(c *ngram.Counts, o Options) Analysis {
 	o = o.withDefaults()
 	a := Analysis{
 		Sequences: c.Sequences(), Symbols: c.Symbols(), Distinct: c.Distinct(1),
-		HMax: None(), H1Paper: None(), Tests: []Test{},
+		HMax: none, H1Paper: none, Tests: []Test{},
 	}
 	if a.Distinct > 0 {
-		a.HMax = Figure(math.Log2(float64(a.Distinct)))
+		a.HMax = figure(math.Log2(float64(a.Distinct)))
 	}
 	for k := range c.MaxOrder() + 1 {
 		a.Orders = append(a.Orders, plugIn(c.Order(k)))

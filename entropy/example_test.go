@@ -18,7 +18,7 @@ func ExampleAnalyze() {
 	counts := ngram.Count(2, slices.Values(sequences))
 	a := entropy.Analyze(counts, entropy.Options{})
 	for _, order := range a.Orders {
-		fmt.Printf("%d known calls: %.2f bits over %d contexts\n", order.K, order.Bits, order.Contexts)
+		fmt.Printf("%d known calls: %.2f bits over %d contexts\n", order.K, order.Bits.Float(), order.Contexts)
 	}
 	// Output:
 	// 0 known calls: 1.92 bits over 1 contexts

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
 )
 
@@ -31,21 +32,21 @@ type Difference struct {
 	Both      int       `json:"tasks_in_both"`
 	N         [2]uint64 `json:"n"` // windows
 	// G2 = 2 sum n(g,c,s) ln(n(g,c,s) n(c) / (n(g,c) n(c,s))) over groups g.
-	G2 Figure  `json:"g2"`
-	DF float64 `json:"df"` // contexts that both have: the sum of (successors - 1)
+	G2 stat.Figure `json:"g2"`
+	DF float64     `json:"df"` // contexts that both have: the sum of (successors - 1)
 	// Log10P is the chi-square p. It takes calls to be independent, which calls of
 	// one task are not, and is too small: the one to quote is that of Permutation.
-	Log10P Figure `json:"log10_p"`
+	Log10P stat.Figure `json:"log10_p"`
 	// Permutation is the p of exchanging groups between whole tasks: within a task
 	// that both groups have, among the others otherwise.
 	Permutation *MonteCarlo `json:"permutation,omitempty"`
 	// Effect is what knowing the group tells about the next symbol, given the
 	// context, in bits a symbol: G2/(2 N ln 2). It is 0 for equal habits and biased
 	// upwards by DF/(2 N ln 2).
-	Effect   Figure    `json:"effect_bits"`
-	Bias     Figure    `json:"effect_bias_bits"`
-	Shifts   []Shift   `json:"shifts"` // contexts that contribute most to G2
-	Warnings []Warning `json:"warnings,omitempty"`
+	Effect   stat.Figure `json:"effect_bits"`
+	Bias     stat.Figure `json:"effect_bias_bits"`
+	Shifts   []Shift     `json:"shifts"` // contexts that contribute most to G2
+	Warnings []Warning   `json:"warnings,omitempty"`
 }
 
 // mostShifts is how many contexts a Difference lists.
@@ -58,7 +59,7 @@ func CompareHabits(k int, a, b Sample, o Options) Difference {
 	h := newHabits(k, a, b)
 	d := Difference{
 		K: k, Sequences: h.sequences, Both: h.both, Tasks: h.tasks,
-		G2: None(), Log10P: None(), Effect: None(), Bias: None(), Shifts: []Shift{},
+		G2: none, Log10P: none, Effect: none, Bias: none, Shifts: []Shift{},
 	}
 	for _, u := range h.units {
 		for _, x := range u.cells {
@@ -72,13 +73,13 @@ func CompareHabits(k int, a, b Sample, o Options) Difference {
 	d.Warnings = taskWarning(len(h.units))
 	h.compare(&d)
 	if d.DF == 0 {
-		d.Log10P, d.Effect = None(), None()
+		d.Log10P, d.Effect = none, none
 		d.Warnings = append(d.Warnings, warn(WarnOneSided, "no context has successors in both groups that could differ"))
 		return d
 	}
 	n := float64(d.N[0] + d.N[1])
-	d.Log10P = ChiSquareTail(d.DF, float64(d.G2))
-	d.Effect, d.Bias = Figure(float64(d.G2)/(2*n*math.Ln2)), Figure(d.DF/(2*n*math.Ln2))
+	d.Log10P = ChiSquareTail(d.DF, d.G2.Float())
+	d.Effect, d.Bias = figure(d.G2.Float()/(2*n*math.Ln2)), figure(d.DF/(2*n*math.Ln2))
 	if o.Permutations > 0 {
 		d.Permutation = h.permute(o)
 	}
@@ -194,7 +195,7 @@ func (h *habits) compare(d *Difference) {
 		}
 	}
 	d.Shifts = greatest(d.Shifts)
-	d.G2 = Figure(total.value())
+	d.G2 = figure(total.value())
 	for i := range d.Shifts {
 		d.Shifts[i].Share /= max(total.value(), math.SmallestNonzeroFloat64)
 	}

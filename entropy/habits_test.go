@@ -57,7 +57,7 @@ func TestEqualHabitsAreSeldomTold(t *testing.T) {
 				if d.Permutation.P <= 0.05 {
 					told++
 				}
-				if float64(d.Log10P) < math.Log10(0.05) {
+				if d.Log10P.Float() < math.Log10(0.05) {
 					naive++
 				}
 				if both := map[string]int{"other tasks": 0, "the same tasks": 15}[name]; d.Both != both {
@@ -97,8 +97,8 @@ func TestChangedHabitsAreTold(t *testing.T) {
 			t.Errorf("3 after 2: %v, want far more in the second group", x.N)
 		}
 	}
-	if d.Effect <= d.Bias {
-		t.Errorf("effect %v with bias %v", d.Effect, d.Bias)
+	if d.Effect.Float() <= d.Bias.Float() {
+		t.Errorf("effect %v with bias %v", d.Effect.Float(), d.Bias.Float())
 	}
 	again := entropy.CompareHabits(1, a, b, entropy.Options{Each: parallel})
 	one, _ := json.Marshal(d)
@@ -158,7 +158,7 @@ func TestHabitsByDefinition(t *testing.T) {
 			return
 		}
 		if d.DF != df || !near(d.G2, g2, 1e-9*(1+g2)) {
-			t.Fatalf("G2 = %v with %v degrees of freedom, want %v with %v", d.G2, d.DF, g2, df)
+			t.Fatalf("G2 = %v with %v degrees of freedom, want %v with %v", d.G2.Float(), d.DF, g2, df)
 		}
 		if p := d.Permutation; p.P != float64(1+p.Exceeded)/20 || p.Samples != 19 {
 			t.Fatalf("%+v", p)

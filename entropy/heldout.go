@@ -1,7 +1,6 @@
 package entropy
 
 import (
-	"math"
 	"slices"
 
 	"github.com/awo-dev/awo/internal/stat"
@@ -18,13 +17,13 @@ const (
 // A HeldOutOrder is the held-out cross-entropy of one order: the mean of -log2 p
 // over all symbols, by models that have not seen their tasks.
 type HeldOutOrder struct {
-	K        int      `json:"k"`
-	Bits     Figure   `json:"bits"`
-	Interval Interval `json:"interval,omitzero"`
+	K        int           `json:"k"`
+	Bits     stat.Figure   `json:"bits"`
+	Interval stat.Interval `json:"interval,omitzero"`
 	// Gain is how much less this order loses than the one before, on the same
 	// symbols, with an interval from the same replicates.
-	Gain         Figure   `json:"gain_bits"`
-	GainInterval Interval `json:"gain_interval,omitzero"`
+	Gain         stat.Figure   `json:"gain_bits"`
+	GainInterval stat.Interval `json:"gain_interval,omitzero"`
 }
 
 // HeldOut is what interpolated Kneser-Ney models of each order lose on tasks
@@ -68,14 +67,14 @@ func NewHeldOut(l ngram.Losses, o Options) HeldOut {
 	pairs := intervals[len(losses):]
 	h.beats = make([][]bool, len(losses))
 	for k := range losses {
-		order := HeldOutOrder{K: k, Bits: Figure(total.Bits[k] / float64(h.N)), Gain: None(), Interval: intervals[k]}
+		order := HeldOutOrder{K: k, Bits: figure(total.Bits[k] / float64(h.N)), Gain: none, Interval: intervals[k]}
 		for j, gain := range pairs[:k] {
 			// Where all tasks gain the same, there is no interval, and no doubt either.
 			same := !gain.Known() && h.Tasks >= stat.MinClusters && losses[j].Minus(losses[k]).Value() > 0
 			h.beats[k] = append(h.beats[k], same || gain.Known() && gain.Lo > 0)
 		}
 		if k > 0 {
-			order.Gain, order.GainInterval = h.Orders[k-1].Bits-order.Bits, pairs[k-1]
+			order.Gain, order.GainInterval = figure(h.Orders[k-1].Bits.Float()-order.Bits.Float()), pairs[k-1]
 		}
 		pairs = pairs[k:]
 		h.Orders = append(h.Orders, order)
@@ -103,7 +102,7 @@ func lossesOf(l ngram.Losses) []stat.ClusterRatio {
 func (h *HeldOut) best() int {
 	best := 0
 	for k, o := range h.Orders {
-		if o.Bits < h.Orders[best].Bits {
+		if o.Bits.Float() < h.Orders[best].Bits.Float() {
 			best = k
 		}
 	}
@@ -131,7 +130,7 @@ func (a *Analysis) AddHeldOut(l ngram.Losses, o Options) {
 	}
 	a.Selection.HeldOut, a.Selection.Supported = h.best(), h.supported()
 	for k := range min(len(a.Orders), len(h.Orders)) {
-		if gap := float64(h.Orders[k].Bits - a.Orders[k].Bits); gap > optimism && !math.IsNaN(gap) {
+		if gap := h.Orders[k].Bits.Float() - a.Orders[k].Bits.Float(); gap > optimism {
 			a.Orders[k].Warnings = append(a.Orders[k].Warnings, warn(WarnOptimistic,
 				"%.2f bits below the held-out loss: on new tasks expect that one", gap))
 		}

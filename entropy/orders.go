@@ -3,6 +3,7 @@ package entropy
 import (
 	"math"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
 )
 
@@ -18,20 +19,20 @@ const biasShare = 0.05
 type Order struct {
 	K int `json:"k"`
 	// Bits is the plug-in estimate H_K = -sum n(c,s)/N log2(n(c,s)/n(c)).
-	Bits Figure `json:"bits"`
+	Bits stat.Figure `json:"bits"`
 	// N is the number of windows: symbols that have K before them.
 	N          uint64 `json:"n"`
 	Contexts   int    `json:"contexts"`   // of K symbols that have a successor
 	Cells      int    `json:"cells"`      // different windows
 	Singletons int    `json:"singletons"` // windows that occurred once
 	// MillerMadow is Bits + sum over contexts of (successors - 1)/(2 N ln 2).
-	MillerMadow Figure `json:"miller_madow_bits"`
+	MillerMadow stat.Figure `json:"miller_madow_bits"`
 	// BiasDominated is set when more than one window in twenty occurred once:
 	// the figures then say more of how few data there are than of habits.
-	BiasDominated bool      `json:"bias_dominated"`
-	AIC           Figure    `json:"aic"` // see [Selection]
-	BIC           Figure    `json:"bic"`
-	Warnings      []Warning `json:"warnings"`
+	BiasDominated bool        `json:"bias_dominated"`
+	AIC           stat.Figure `json:"aic"` // see [Selection]
+	BIC           stat.Figure `json:"bic"`
+	Warnings      []Warning   `json:"warnings"`
 }
 
 // plugIn returns the entropy of a table.
@@ -39,15 +40,15 @@ func plugIn(t ngram.Order) Order {
 	s := t.Summary()
 	o := Order{
 		K: t.K, N: s.N, Contexts: s.Contexts, Cells: s.Cells, Singletons: s.Singletons,
-		Bits: None(), MillerMadow: None(), AIC: None(), BIC: None(), Warnings: []Warning{},
+		Bits: none, MillerMadow: none, AIC: none, BIC: none, Warnings: []Warning{},
 	}
 	if s.N == 0 {
 		o.Warnings = append(o.Warnings, warn(WarnNoWindows, "no sequence has more than %d symbols", t.K))
 		return o
 	}
 	n := float64(s.N)
-	o.Bits = Figure(totalBits(t) / n)
-	o.MillerMadow = o.Bits + Figure(float64(s.Cells-s.Contexts)/(2*n*math.Ln2))
+	bits := totalBits(t) / n
+	o.Bits, o.MillerMadow = figure(bits), figure(bits+float64(s.Cells-s.Contexts)/(2*n*math.Ln2))
 	if share := float64(s.Singletons) / n; share > biasShare {
 		o.BiasDominated = true
 		o.Warnings = append(o.Warnings, warn(WarnBias,
@@ -79,15 +80,15 @@ func contextBits(c ngram.Context) float64 {
 
 // paperEntropy returns H_1 with each context weighed by all occurrences of its
 // symbol.
-func paperEntropy(c *ngram.Counts) Figure {
+func paperEntropy(c *ngram.Counts) stat.Figure {
 	var total sum
 	for x := range c.Order(1).Contexts() {
 		total.add(float64(c.Occurrences(x.Symbols)) * contextBits(x) / float64(x.N))
 	}
 	if c.Order(1).Summary().N == 0 {
-		return None()
+		return none
 	}
-	return Figure(total.value() / float64(c.Symbols()))
+	return figure(total.value() / float64(c.Symbols()))
 }
 
 // A Selection is the order that each criterion prefers, or -1 where there is
@@ -117,15 +118,15 @@ func criteria(c *ngram.Counts, orders []Order) Selection {
 		logLoss := totalBits(t) * math.Ln2
 		parameters := float64(seen.Contexts) * float64(c.Distinct(1)-1)
 		o := &orders[t.K]
-		o.AIC = Figure(2*parameters + 2*logLoss)
-		o.BIC = Figure(parameters*math.Log(float64(seen.N)) + 2*logLoss)
+		o.AIC = figure(2*parameters + 2*logLoss)
+		o.BIC = figure(parameters*math.Log(float64(seen.N)) + 2*logLoss)
 	}
 	s.AIC, s.BIC = 0, 0
 	for k, o := range orders {
-		if o.AIC < orders[s.AIC].AIC {
+		if o.AIC.Float() < orders[s.AIC].AIC.Float() {
 			s.AIC = k
 		}
-		if o.BIC < orders[s.BIC].BIC {
+		if o.BIC.Float() < orders[s.BIC].BIC.Float() {
 			s.BIC = k
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
 )
 
@@ -38,24 +39,24 @@ type Test struct {
 	To   int `json:"to"`
 	// G2 = 2 sum n(a,c,s) ln(n(a,c,s) n(c) / (n(a,c) n(c,s))), both models on the
 	// same windows a, c, s.
-	G2 Figure `json:"g2"`
+	G2 stat.Figure `json:"g2"`
 	// G2Paper = 2 ln2 (N H_From - N' H_To), each entropy on windows of its own.
-	G2Paper    Figure     `json:"g2_paper"`
-	DF         float64    `json:"df"`
-	Convention Convention `json:"df_convention"`
-	DFAll      Freedom    `json:"df_all"`
+	G2Paper    stat.Figure `json:"g2_paper"`
+	DF         float64     `json:"df"`
+	Convention Convention  `json:"df_convention"`
+	DFAll      Freedom     `json:"df_all"`
 	// Log10P is the chi-square p. Where a warning says that it is unreliable,
 	// MonteCarlo takes its place.
-	Log10P Figure `json:"log10_p"`
-	N      uint64 `json:"n"` // windows
+	Log10P stat.Figure `json:"log10_p"`
+	N      uint64      `json:"n"` // windows
 	// FromBits and ToBits are the entropies of both orders on these windows:
 	// G2 = 2 N ln2 (FromBits - ToBits).
-	FromBits Figure `json:"from_bits"`
-	ToBits   Figure `json:"to_bits"`
+	FromBits stat.Figure `json:"from_bits"`
+	ToBits   stat.Figure `json:"to_bits"`
 	// Effect is the share of the uncertainty that one more symbol takes away:
 	// (FromBits - ToBits)/FromBits.
-	Effect       Figure `json:"effect"`
-	MeanExpected Figure `json:"mean_expected"` // count of a cell
+	Effect       stat.Figure `json:"effect"`
+	MeanExpected stat.Figure `json:"mean_expected"` // count of a cell
 	// MonteCarlo is the p of G2 on the same windows, whatever the convention.
 	MonteCarlo *MonteCarlo `json:"monte_carlo,omitempty"`
 	Groups     int         `json:"groups"` // that the sums are over
@@ -69,40 +70,40 @@ func TestOrder(k int, o Options, groups ...*ngram.Counts) Test {
 	o = o.withDefaults()
 	t := Test{
 		From: k, To: k + 1, Convention: o.Convention, Groups: len(groups),
-		G2: None(), G2Paper: None(), Log10P: None(), FromBits: None(), ToBits: None(), Effect: None(), MeanExpected: None(),
+		G2: none, G2Paper: none, Log10P: none, FromBits: none, ToBits: none, Effect: none, MeanExpected: none,
 		Warnings: []Warning{},
 	}
 	var s statistics
 	for _, c := range groups {
 		s.add(k, c)
 	}
-	t.N, t.DFAll, t.G2Paper = s.n, s.freedom, Figure(s.paper.value())
+	t.N, t.DFAll, t.G2Paper = s.n, s.freedom, figure(s.paper.value())
 	t.DF = t.DFAll.by(o.Convention)
 	if s.n == 0 {
-		t.G2Paper = None()
+		t.G2Paper = none
 		t.Warnings = append(t.Warnings, warn(WarnNoWindows, "no sequence has more than %d symbols", k+1))
 		return t
 	}
 	n := float64(s.n)
-	t.G2 = Figure(max(s.g2.value(), 0))
-	t.FromBits, t.ToBits = Figure(s.from.value()/n), Figure(s.to.value()/n)
-	if t.FromBits > 0 {
-		t.Effect = max((t.FromBits-t.ToBits)/t.FromBits, 0)
+	t.G2 = figure(max(s.g2.value(), 0))
+	from, to, expected := s.from.value()/n, s.to.value()/n, n/s.cells
+	t.FromBits, t.ToBits, t.MeanExpected = figure(from), figure(to), figure(expected)
+	if from > 0 {
+		t.Effect = figure(max((from-to)/from, 0))
 	}
-	t.MeanExpected = Figure(n / s.cells)
 	if o.AutoTool {
 		t.G2 = t.G2Paper
 		t.Warnings = append(t.Warnings, warn(WarnDifferentSample,
 			"G2 compares likelihoods on %d and on %d windows: it also counts what was left out", s.ownFrom, s.ownTo))
 	}
-	if t.Log10P = ChiSquareTail(t.DF, float64(t.G2)); t.DF <= 0 {
+	if t.Log10P = ChiSquareTail(t.DF, t.G2.Float()); t.DF <= 0 {
 		t.Warnings = append(t.Warnings, warn(WarnNoFreedom, "by the %s convention there are %.0f degrees of freedom: no p", t.Convention, t.DF))
 	}
-	if t.MeanExpected < minExpected {
+	if expected < minExpected {
 		t.Warnings = append(t.Warnings, warn(WarnSmallExpected,
-			"a cell is expected to hold %.2g windows on average, %d are needed: the chi-square p is unreliable", float64(t.MeanExpected), minExpected))
+			"a cell is expected to hold %.2g windows on average, %d are needed: the chi-square p is unreliable", expected, minExpected))
 	}
-	if o.Permutations > 0 && t.DFAll.Observed > 0 && (o.MonteCarlo || t.MeanExpected < minExpected) {
+	if o.Permutations > 0 && t.DFAll.Observed > 0 && (o.MonteCarlo || expected < minExpected) {
 		var refused string
 		if t.MonteCarlo, refused = monteCarlo(k, o, groups); t.MonteCarlo == nil || t.MonteCarlo.Samples < o.Permutations {
 			t.Warnings = append(t.Warnings, Warning{WarnShortened, refused})

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
 )
 
@@ -171,10 +172,10 @@ type expected struct {
 	}
 }
 
-func same(t *testing.T, what string, got entropy.Figure, want float64) {
+func same(t *testing.T, what string, got stat.Figure, want float64) {
 	t.Helper()
-	if math.Abs(float64(got)-want) > 1e-9*max(math.Abs(want), 1e-3) || !got.Known() {
-		t.Errorf("%s = %.15g, want %.15g", what, float64(got), want)
+	if math.Abs(got.Float()-want) > 1e-9*max(math.Abs(want), 1e-3) || !got.Known() {
+		t.Errorf("%s = %.15g, want %.15g", what, got.Float(), want)
 	}
 }
 
@@ -243,7 +244,7 @@ func (want expected) check(t *testing.T, r recorded) {
 			t.Errorf("test %d of the preset has %v degrees of freedom by %q, want %v", i, p.DF, p.Convention, w.DF.Paper)
 		}
 		same(t, "G2 of the preset", p.G2, w.G2Paper)
-		same(t, "p of the preset", p.Log10P, float64(entropy.ChiSquareTail(w.DF.Paper, w.G2Paper)))
+		same(t, "p of the preset", p.Log10P, entropy.ChiSquareTail(w.DF.Paper, w.G2Paper).Float())
 	}
 	contexts := entropy.Contexts(c, entropy.ContextOptions{Most: len(want.Successors), Top: 3})
 	for i, w := range want.Successors {
@@ -267,10 +268,10 @@ func TestToolBenchIsSparse(t *testing.T) {
 	r := read(t, "toolbench/cot/G3_instruction.json", toolBench)
 	a := entropy.Analyze(r.counts(3), entropy.Options{})
 	a.AddHeldOut(ngram.HeldOut(3, r.Sequences, r.Tasks, ngram.HeldOutOptions{}), entropy.Options{})
-	if a.Distinct != 191 || a.Symbols != 510 || a.Orders[1].Bits > 1 {
-		t.Fatalf("%d calls of %d tools with H_1 = %v: not what was recorded", a.Symbols, a.Distinct, a.Orders[1].Bits)
+	if a.Distinct != 191 || a.Symbols != 510 || a.Orders[1].Bits.Float() > 1 {
+		t.Fatalf("%d calls of %d tools with H_1 = %v: not what was recorded", a.Symbols, a.Distinct, a.Orders[1].Bits.Float())
 	}
-	if a.Verdict.Code != entropy.VerdictSparse || !a.Orders[1].BiasDominated || a.HeldOut.Orders[1].Bits < 5 {
+	if a.Verdict.Code != entropy.VerdictSparse || !a.Orders[1].BiasDominated || a.HeldOut.Orders[1].Bits.Float() < 5 {
 		t.Errorf("%+v, order 1 %+v, held out %+v", a.Verdict, a.Orders[1], a.HeldOut.Orders[1])
 	}
 	if len(a.HeldOut.Warnings) != 1 || a.HeldOut.Warnings[0].Code != entropy.WarnUnseen {

@@ -4,15 +4,16 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
 )
 
 // A Successor is a symbol that followed a context.
 type Successor struct {
-	Symbol   uint32   `json:"symbol"`
-	N        uint64   `json:"n"`
-	Share    float64  `json:"share"` // of what followed the context
-	Interval Interval `json:"interval,omitzero"`
+	Symbol   uint32        `json:"symbol"`
+	N        uint64        `json:"n"`
+	Share    float64       `json:"share"` // of what followed the context
+	Interval stat.Interval `json:"interval,omitzero"`
 }
 
 // A Context is what followed a run of symbols.

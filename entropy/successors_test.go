@@ -80,7 +80,7 @@ func TestContextsMakeUpTheEntropy(t *testing.T) {
 		a := entropy.Analyze(c, entropy.Options{Permutations: -1})
 		for k := 1; k <= 2; k++ {
 			if a.Orders[k].N > 0 && !near(a.Orders[k].Bits, bits[k], 1e-12) {
-				t.Fatalf("contexts of %d symbols contribute %v, H = %v", k, bits[k], a.Orders[k].Bits)
+				t.Fatalf("contexts of %d symbols contribute %v, H = %v", k, bits[k], a.Orders[k].Bits.Float())
 			}
 		}
 	})

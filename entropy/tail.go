@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/awo-dev/awo/internal/stat"
 )
 
 // ChiSquareTail returns log10 of the probability that a chi-square variable of
@@ -14,14 +16,14 @@ import (
 // Note: gonum's distuv.ChiSquared.Survival is right for all df tried up to 10^6,
 // but 0 where the tail is below 1e-307, which tests on a few thousand calls
 // reach.
-func ChiSquareTail(df, x float64) Figure {
+func ChiSquareTail(df, x float64) stat.Figure {
 	switch {
 	case !(df > 0) || math.IsInf(df, 0) || math.IsNaN(x) || math.IsInf(x, 1):
-		return None()
+		return none
 	case x <= 0:
-		return 0
+		return stat.Known(0)
 	}
-	return Figure(min(logUpperGamma(df/2, x/2)/math.Ln10, 0))
+	return figure(min(logUpperGamma(df/2, x/2)/math.Ln10, 0))
 }
 
 // largeShape is where the uniform expansion takes over: its error is below

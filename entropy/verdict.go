@@ -1,8 +1,10 @@
 package entropy
 
-import "github.com/awo-dev/awo/internal/stat"
+import (
+	"fmt"
 
-import "fmt"
+	"github.com/awo-dev/awo/internal/stat"
+)
 
 // Verdict codes are stable: scripts may match on them.
 const (
@@ -28,6 +30,9 @@ type Verdict struct {
 	Basis    string `json:"basis"` // "held-out", "bic" or ""
 	Sentence string `json:"sentence"`
 }
+
+// plugIn returns the bits of an order.
+func (a *Analysis) plugIn(k int) float64 { return a.Orders[k].Bits.Float() }
 
 // verdict judges by held-out losses where there are any.
 func (a *Analysis) verdict() Verdict {
@@ -64,8 +69,8 @@ func (a *Analysis) verdictByBIC() Verdict {
 // supportedOrder says what an order above 0 gains.
 func (a *Analysis) supportedOrder(k int) Verdict {
 	held := a.HeldOut.Orders
-	from, to := held[0].Bits, held[k].Bits
-	if a.optimistic(k) == k && (from-to)*2 < a.Orders[0].Bits-a.Orders[k].Bits {
+	from, to := held[0].Bits.Float(), held[k].Bits.Float()
+	if a.optimistic(k) == k && (from-to)*2 < a.plugIn(0)-a.plugIn(k) {
 		return a.sparse(k, k)
 	}
 	v := Verdict{Code: VerdictOrder, Order: k, Basis: "held-out"}
@@ -74,7 +79,7 @@ func (a *Analysis) supportedOrder(k int) Verdict {
 		last, it = fmt.Sprintf("last %d calls", k), "them"
 	}
 	v.Sentence = fmt.Sprintf("The next call depends on the %s: knowing %s lowers the loss on unseen tasks from %.2f to %.2f bits a call",
-		last, it, float64(from), float64(to))
+		last, it, from, to)
 	switch {
 	case to < fixedBits:
 		v.Code = VerdictFixed
@@ -86,7 +91,7 @@ func (a *Analysis) supportedOrder(k int) Verdict {
 		v.Sentence += "; longer contexts gain no more than chance."
 	}
 	if j := a.optimistic(k + 1); j > 0 {
-		v.Sentence += fmt.Sprintf(" The plug-in's %.2f bits at order %d are sparsity, not habit.", float64(a.Orders[j].Bits), j)
+		v.Sentence += fmt.Sprintf(" The plug-in's %.2f bits at order %d are sparsity, not habit.", a.plugIn(j), j)
 	}
 	return v
 }
@@ -94,13 +99,13 @@ func (a *Analysis) supportedOrder(k int) Verdict {
 // memoryless says that no order helps.
 func (a *Analysis) memoryless() Verdict {
 	for j := a.optimistic(1); j > 0; j = a.optimistic(j + 1) {
-		if a.Orders[0].Bits-a.Orders[j].Bits > optimism {
+		if a.plugIn(0)-a.plugIn(j) > optimism {
 			return a.sparse(0, j)
 		}
 	}
 	return Verdict{VerdictMemoryless, 0, "held-out", fmt.Sprintf(
 		"No context predicts the next call better than how often each tool is used (%.2f bits a call on unseen tasks).",
-		float64(a.HeldOut.Orders[0].Bits))}
+		a.HeldOut.Orders[0].Bits.Float())}
 }
 
 // sparse says that the plug-in of order j pretends to more than carries over.
@@ -108,9 +113,9 @@ func (a *Analysis) sparse(k, j int) Verdict {
 	held := a.HeldOut.Orders
 	v := Verdict{VerdictSparse, k, "held-out", fmt.Sprintf(
 		"Little of what came before carries over to other tasks: the plug-in goes from %.2f bits to %.2f at order %d, the loss on unseen tasks from %.2f to %.2f. That is sparsity, not habit.",
-		float64(a.Orders[0].Bits), float64(a.Orders[j].Bits), j, float64(held[0].Bits), float64(held[j].Bits))}
-	if held[j].Bits >= a.HMax {
-		v.Sentence += fmt.Sprintf(" A uniform guess over all tools costs %.2f bits.", float64(a.HMax))
+		a.plugIn(0), a.plugIn(j), j, held[0].Bits.Float(), held[j].Bits.Float())}
+	if most := a.HMax.Float(); held[j].Bits.Float() >= most {
+		v.Sentence += fmt.Sprintf(" A uniform guess over all tools costs %.2f bits.", most)
 	}
 	return v
 }
@@ -119,7 +124,7 @@ func (a *Analysis) sparse(k, j int) Verdict {
 // bit below its held-out loss, or 0.
 func (a *Analysis) optimistic(k int) int {
 	for ; k < min(len(a.Orders), len(a.HeldOut.Orders)); k++ {
-		if a.HeldOut.Orders[k].Bits-a.Orders[k].Bits > optimism {
+		if a.HeldOut.Orders[k].Bits.Float()-a.plugIn(k) > optimism {
 			return k
 		}
 	}

@@ -105,15 +105,7 @@ func Calibrate(examples []Example) Calibration {
 	if len(examples) == 0 {
 		return c
 	}
-	rows := make([]row, len(examples))
-	for i := range examples {
-		rows[i] = row{examples[i].terms(), outcomeOf(examples[i].Right)}
-	}
-	// Sums of fractions depend on their order.
-	slices.SortFunc(rows, func(a, b row) int {
-		return cmp.Or(slices.Compare(a.x[:], b.x[:]), cmp.Compare(a.y, b.y))
-	})
-	c.Weights = fit(rows)
+	c.Weights = fit(rowsOf(examples))
 	counts := map[Place]*PlaceCount{}
 	for i := range examples {
 		n := counts[examples[i].Place]
@@ -133,17 +125,35 @@ func Calibrate(examples []Example) Calibration {
 	return c
 }
 
-func outcomeOf(right bool) float64 {
-	if right {
-		return 1
-	}
-	return 0
+// row is the examples that are one to the curve.
+type row struct {
+	x            [curveTerms]float64
+	wrong, right int
 }
 
-// row is an example as the curve sees it.
-type row struct {
-	x [curveTerms]float64
-	y float64
+// rowsOf returns the examples as the curve sees them, in order: sums of fractions depend on
+// it. Those of one row are added one by one, which gives the sums that they had alone.
+func rowsOf(examples []Example) []row {
+	rows := make([]row, len(examples))
+	for i := range examples {
+		rows[i].x = examples[i].terms()
+		if examples[i].Right {
+			rows[i].right = 1
+		} else {
+			rows[i].wrong = 1
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { return slices.Compare(a.x[:], b.x[:]) })
+	kept := rows[:0]
+	for _, r := range rows {
+		if n := len(kept); n > 0 && kept[n-1].x == r.x {
+			kept[n-1].wrong += r.wrong
+			kept[n-1].right += r.right
+			continue
+		}
+		kept = append(kept, r)
+	}
+	return kept
 }
 
 // fit fits the ridge logistic regression around startWeights by Newton's method,
@@ -181,11 +191,16 @@ func penalty(rows []row, w [curveTerms]float64) float64 {
 		loss += float64(ridge / 2 * (w[j] - startWeights[j]) * (w[j] - startWeights[j]))
 	}
 	for i := range rows {
-		z := dot(&rows[i].x, &w)
-		if rows[i].y == 0 {
-			z = -z
+		r := &rows[i]
+		z := dot(&r.x, &w)
+		both := elementary.Log1p(elementary.Exp(-math.Abs(z)))
+		wrong, right := max(0, z)+both, max(0, -z)+both
+		for range r.wrong {
+			loss += wrong
 		}
-		loss += max(0, -z) + elementary.Log1p(elementary.Exp(-math.Abs(z)))
+		for range r.right {
+			loss += right
+		}
 	}
 	return loss
 }
@@ -207,16 +222,32 @@ func direction(rows []row, w [curveTerms]float64) [curveTerms]float64 {
 		hessian[j][j] = ridge
 	}
 	for i := range rows {
-		x := &rows[i].x
-		p := sigmoid(dot(x, &w))
-		for j := range x {
-			gradient[j] += float64((p - rows[i].y) * x[j])
-			for k := range x {
-				hessian[j][k] += float64(p * (1 - p) * x[j] * x[k])
+		r := &rows[i]
+		p := sigmoid(dot(&r.x, &w))
+		spread := float64(p * (1 - p))
+		for j, x := range &r.x {
+			if x == 0 {
+				continue
+			}
+			gradient[j] = addTimes(gradient[j], float64(p*x), r.wrong)
+			gradient[j] = addTimes(gradient[j], float64((p-1)*x), r.right)
+			weighted := float64(spread * x)
+			for k := range &r.x {
+				if y := r.x[k]; y != 0 {
+					hessian[j][k] = addTimes(hessian[j][k], float64(weighted*y), r.wrong+r.right)
+				}
 			}
 		}
 	}
 	return solve(hessian, gradient)
+}
+
+// addTimes adds x to a sum n times.
+func addTimes(sum, x float64, n int) float64 {
+	for range n {
+		sum += x
+	}
+	return sum
 }
 
 // solve solves a positive definite system.

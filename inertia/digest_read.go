@@ -23,7 +23,8 @@ func (g *Graph) vocabulary() vocabulary {
 		}
 	}
 	seen := map[uint32]bool{0: true}
-	for d := range g.deps {
+	for i := range g.deps {
+		d := &g.deps[i]
 		known[nameHash(g.texts[d.param])] = g.texts[d.param]
 		if d.side > dataflow.Input || seen[d.path] {
 			continue
@@ -268,7 +269,7 @@ func (r *digestReader) readEvents(h *History, tools []string) {
 		}
 		c.Tool, c.Origin = trace.Intern(tools[tool]), trace.OriginModel
 		h.calls = append(h.calls, i)
-		h.args[i].set(value)
+		h.args[i] = arguments{value: value, done: true}
 		h.results[i].done = true
 		if h.results[i].ok = flags&4 != 0; h.results[i].ok {
 			h.results[i].value = r.value()
@@ -287,7 +288,7 @@ func (r *digestReader) readEvents(h *History, tools []string) {
 		for range r.length(1) {
 			if k := r.below(len(r.strings)); !r.broken {
 				text := r.strings[k]
-				h.words[i] = append(h.words[i], word{text, r.shapes[text], string(trace.NewString(text).AppendCanonical(nil))})
+				h.words[i] = append(h.words[i], word{text, r.shapes[text]})
 			}
 		}
 	}

@@ -232,8 +232,9 @@ func (g *Graph) encode() []byte {
 		counts Counts
 	}
 	cells := make([]numbered, 0, len(g.cells))
-	for c, n := range g.cells {
-		cells = append(cells, numbered{cell{nodes[c.node], renumbered[c.next], c.period}, *n})
+	for i := range g.cells {
+		c := &g.cells[i]
+		cells = append(cells, numbered{cell{nodes[c.node], renumbered[c.next], c.period}, c.counts})
 	}
 	slices.SortFunc(cells, func(a, b numbered) int {
 		return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.next, b.next), cmp.Compare(a.period, b.period))
@@ -300,9 +301,10 @@ func (g *Graph) encodeDependencies(w *flatWriter, renumbered []uint32) {
 		uses        ruleCounts
 	}
 	deps := make([]numbered, 0, len(g.deps))
-	for d, n := range g.deps {
+	for i := range g.deps {
+		d := g.deps[i].dependency
 		d.tool, d.from = renumbered[d.tool], renumbered[d.from]
-		deps = append(deps, numbered{d, g.texts[d.param], g.texts[d.path], *n})
+		deps = append(deps, numbered{d, g.texts[d.param], g.texts[d.path], g.deps[i].worth})
 	}
 	slices.SortFunc(deps, func(a, b numbered) int {
 		return cmp.Or(cmp.Compare(a.tool, b.tool), cmp.Compare(a.param, b.param), cmp.Compare(a.side, b.side),

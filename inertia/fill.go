@@ -147,7 +147,7 @@ func (m *Model) fillParam(v view, symbol uint32, param string, o *FillOptions) (
 		}
 		if ok {
 			best = Filled{
-				Param: param, Value: got.value, Source: source, Class: class, Share: share,
+				Param: param, Value: string(got.value.AppendCanonical(nil)), Source: source, Class: class, Share: share,
 				List: strings.Contains(r.Path, "[*]"), Left: got.left, All: got.all,
 			}
 			found, newestBest = true, newest

@@ -8,6 +8,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/bounds"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -76,11 +77,17 @@ type Graph struct {
 	names    []trace.Name // by symbol; 0 is none
 	symbols  map[trace.Name]uint32
 	tools    []tool
-	children map[edge]uint32
-	parents  []edge // by node: how it is reached; node 0 is the empty context
-	cells    map[cell]*Counts
-	deps     map[dependency]*ruleCounts
-	texts    []string // of parameters and paths; 0 is ""
+	defined  []*ToolInfo  // the first of lists that were added
+	children lookup.Table // node and symbol -> node
+	parents  []edge       // by node: how it is reached; node 0 is the empty context
+	cells    []cellCount
+	follows  lookup.Table // node and what comes next -> number
+	cellOf   lookup.Table // that number and a period -> cell
+	deps     []dependencyCount
+	params   lookup.Table // tool and parameter -> number
+	origins  lookup.Table // where a value is from -> number
+	depOf    lookup.Table // both, with the class -> dependency
+	texts    []string     // of parameters and paths; 0 is ""
 	numbers  map[string]uint32
 }
 
@@ -97,6 +104,12 @@ type cell struct {
 	period int32
 }
 
+// cellCount is how often it was.
+type cellCount struct {
+	cell
+	counts Counts
+}
+
 // dependency is a rule for a parameter, in a class of situations.
 type dependency struct {
 	tool  uint32
@@ -109,6 +122,12 @@ type dependency struct {
 
 // ruleCounts is what a rule was worth.
 type ruleCounts struct{ tried, right uint64 }
+
+// dependencyCount is what it was worth in a class of situations.
+type dependencyCount struct {
+	dependency
+	worth ruleCounts
+}
 
 // tool is a node of the graph.
 type tool struct {
@@ -133,8 +152,7 @@ func NewGraph(order int) *Graph {
 	}
 	return &Graph{
 		order: order, names: []trace.Name{noName}, symbols: map[trace.Name]uint32{}, tools: make([]tool, 1),
-		children: map[edge]uint32{}, parents: make([]edge, 1), cells: map[cell]*Counts{}, deps: map[dependency]*ruleCounts{},
-		texts: []string{""}, numbers: map[string]uint32{"": 0},
+		parents: make([]edge, 1), texts: []string{""}, numbers: map[string]uint32{"": 0},
 	}
 }
 
@@ -167,14 +185,12 @@ func (g *Graph) symbol(name trace.Name) uint32 {
 
 // child returns the context that is older by symbol.
 func (g *Graph) child(node, symbol uint32) uint32 {
-	e := edge{node, symbol}
-	if n, ok := g.children[e]; ok {
-		return n
+	next := int32(len(g.parents))
+	n := g.children.Insert(lookup.Pair(node, symbol), next)
+	if n == next {
+		g.parents = append(g.parents, edge{node, symbol})
 	}
-	n := uint32(len(g.parents))
-	g.children[e] = n
-	g.parents = append(g.parents, e)
-	return n
+	return uint32(n)
 }
 
 // text returns the number of a parameter or path.
@@ -189,29 +205,62 @@ func (g *Graph) text(s string) uint32 {
 }
 
 func (g *Graph) count(c cell, n Counts) {
-	if old := g.cells[c]; old != nil {
-		old.Add(n)
+	pair := number(&g.follows, lookup.Pair(c.node, c.next))
+	next := int32(len(g.cells))
+	i := g.cellOf.Insert(lookup.Pair(uint32(pair), uint32(c.period)), next)
+	if i == next {
+		g.cells = append(g.cells, cellCount{c, n})
 		return
 	}
-	g.cells[c] = &n
+	g.cells[i].counts.Add(n)
+}
+
+// number returns the number of a key, which is new if it was never met.
+func number(t *lookup.Table, key uint64) int32 { return t.Insert(key, int32(t.Len())) }
+
+// paramOf returns the number of a dependency's parameter.
+func (g *Graph) paramOf(d *dependency) int32 { return number(&g.params, lookup.Pair(d.tool, d.param)) }
+
+// originOf returns the number of where a dependency takes a value from.
+func (g *Graph) originOf(d *dependency) int32 {
+	return number(&g.origins, lookup.Pair(d.from, d.path<<3|uint32(d.side)))
 }
 
 func (g *Graph) depend(d dependency, n ruleCounts) {
-	if old := g.deps[d]; old != nil {
-		old.tried += n.tried
-		old.right += n.right
+	g.dependAt(g.paramOf(&d), g.originOf(&d), &d, n)
+}
+
+// dependAt is depend with the numbers of parameter and origin.
+func (g *Graph) dependAt(param, origin int32, d *dependency, n ruleCounts) {
+	next := int32(len(g.deps))
+	i := g.depOf.Insert(lookup.Pair(uint32(param)<<2|uint32(d.class), uint32(origin)), next)
+	if i == next {
+		g.deps = append(g.deps, dependencyCount{*d, n})
 		return
 	}
-	g.deps[d] = &n
+	old := &g.deps[i].worth
+	old.tried += n.tried
+	old.right += n.right
+}
+
+// worthOf returns what a dependency is worth.
+func (g *Graph) worthOf(d *dependency) ruleCounts {
+	param, origin := g.params.Find(lookup.Pair(d.tool, d.param)), g.origins.Find(lookup.Pair(d.from, d.path<<3|uint32(d.side)))
+	if param < 0 || origin < 0 {
+		return ruleCounts{}
+	}
+	i := g.depOf.Find(lookup.Pair(uint32(param)<<2|uint32(d.class), uint32(origin)))
+	if i < 0 {
+		return ruleCounts{}
+	}
+	return g.deps[i].worth
 }
 
 // Add adds what a trajectory teaches.
 func (g *Graph) Add(o *Observation) {
 	g.trajectories++
 	g.newest = max(g.newest, o.Period)
-	for i := range o.Defined {
-		g.Define(o.Defined[i])
-	}
+	g.define(o.Defined)
 	calls := make([]uint32, len(o.Calls))
 	for i, name := range o.Calls {
 		calls[i] = g.symbol(name)
@@ -229,33 +278,57 @@ func (g *Graph) Add(o *Observation) {
 	for _, x := range o.others {
 		g.tools[g.symbol(x.tool)].counts.Add(countsOf(x.status, false))
 	}
-	for _, p := range o.params {
-		g.tools[g.symbol(p.tool)].params[p.param]++
-	}
 	g.addUses(o)
 }
 
 // addUses adds what the arguments of a trajectory say about rules.
 func (g *Graph) addUses(o *Observation) {
-	params := make([]dependency, len(o.sites))
-	for i, p := range o.sites {
-		params[i] = dependency{tool: g.symbol(p.tool), param: g.text(p.param)}
+	type numbered struct {
+		dependency
+		number int32
 	}
-	rules := make([]dependency, len(o.rules))
-	for i, r := range o.rules {
-		rules[i] = dependency{side: r.side, path: g.text(r.path)}
+	room := make([]numbered, len(o.sites)+len(o.rules))
+	params, rules := room[:len(o.sites)], room[len(o.sites):]
+	for i := range o.sites {
+		s := &o.sites[i]
+		d := dependency{tool: g.symbol(s.tool), param: g.text(s.param)}
+		params[i] = numbered{d, g.paramOf(&d)}
+		g.tools[d.tool].params[s.param] += s.calls
+	}
+	for i := range o.rules {
+		r := &o.rules[i]
+		d := dependency{side: r.side, path: g.text(r.path)}
 		if r.side <= dataflow.Input {
-			rules[i].from = g.symbol(r.tool)
+			d.from = g.symbol(r.tool)
 		}
+		rules[i] = numbered{d, g.originOf(&d)}
 	}
-	for _, u := range o.uses {
-		d := rules[u.rule]
-		d.tool, d.param, d.class = params[u.site].tool, params[u.site].param, u.class
+	for i := range o.uses {
+		u := &o.uses[i]
+		param, rule := &params[u.site], &rules[u.rule]
+		rule.tool, rule.param, rule.class = param.tool, param.param, u.class
 		n := ruleCounts{tried: u.n}
 		if u.right {
 			n.right = u.n
 		}
-		g.depend(d, n)
+		g.dependAt(param.number, rule.number, &rule.dependency, n)
+	}
+}
+
+// maxDefined is how many lists of definitions are told apart from new ones.
+const maxDefined = 64
+
+// define adds a list of definitions. One that is added again, as most trajectories offer one
+// of a few, says nothing new.
+func (g *Graph) define(infos []ToolInfo) {
+	if len(infos) == 0 || slices.Contains(g.defined, &infos[0]) {
+		return
+	}
+	if len(g.defined) < maxDefined {
+		g.defined = append(g.defined, &infos[0])
+	}
+	for i := range infos {
+		g.Define(infos[i])
 	}
 }
 
@@ -332,16 +405,18 @@ func (g *Graph) Merge(o *Graph) error {
 		}
 		nodes[i] = g.child(nodes[e.node], symbol)
 	}
-	for c, n := range o.cells {
-		g.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
+	for i := range o.cells {
+		c := &o.cells[i]
+		g.count(cell{nodes[c.node], symbols[c.next], c.period}, c.counts)
 	}
 	texts := make([]uint32, len(o.texts))
 	for i, s := range o.texts {
 		texts[i] = g.text(s)
 	}
-	for d, n := range o.deps {
+	for i := range o.deps {
+		d := o.deps[i].dependency
 		d.tool, d.from, d.param, d.path = symbols[d.tool], symbols[d.from], texts[d.param], texts[d.path]
-		g.depend(d, *n)
+		g.depend(d, o.deps[i].worth)
 	}
 	return nil
 }
@@ -408,15 +483,16 @@ func (g *Graph) bounded() *Graph {
 			nodes[i] = out.child(nodes[e.node], symbol)
 		}
 	}
-	for c, n := range g.cells {
-		if kept[c.node] && (c.next == NoneSymbol || symbols[c.next] != 0) {
-			out.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
+	for i := range g.cells {
+		if c := &g.cells[i]; kept[c.node] && (c.next == NoneSymbol || symbols[c.next] != 0) {
+			out.count(cell{nodes[c.node], symbols[c.next], c.period}, c.counts)
 		}
 	}
-	for d, n := range g.deps {
+	for i := range g.deps {
+		d := g.deps[i].dependency
 		if symbols[d.tool] != 0 && (d.from == 0 || symbols[d.from] != 0) {
 			d.tool, d.from, d.param, d.path = symbols[d.tool], symbols[d.from], out.text(g.texts[d.param]), out.text(g.texts[d.path])
-			out.depend(d, *n)
+			out.depend(d, g.deps[i].worth)
 		}
 	}
 	return out

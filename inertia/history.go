@@ -20,7 +20,8 @@ type History struct {
 	tools   []trace.Name // of these, once asked for
 	args    []arguments  // by call
 	results []parsed
-	words   [][]word // by message
+	words   [][]word       // by message
+	flow    *dataflow.Flow // that was collected of t, nil for none; has its values
 	paths   map[string]jsonpath.Path
 	decided []Decision // once asked for
 
@@ -31,10 +32,11 @@ type History struct {
 
 // arguments are those of one call.
 type arguments struct {
-	value trace.Value
-	texts []argument // in the order of their names
-	hash  uint64     // of texts
-	done  bool
+	value   trace.Value
+	texts   []argument // in the order of their names, once asked for
+	hash    uint64     // of texts
+	done    bool
+	written bool // as texts
 }
 
 // argument is one argument as canonical JSON.
@@ -77,7 +79,7 @@ func (h *History) names() []trace.Name {
 func NewHistory(t *trace.Trajectory) *History {
 	h := &History{
 		t: t, args: make([]arguments, len(t.Calls)),
-		results: make([]parsed, len(t.Calls)), words: make([][]word, len(t.Messages)), paths: map[string]jsonpath.Path{},
+		results: make([]parsed, len(t.Calls)), words: make([][]word, len(t.Messages)),
 	}
 	for i := range t.Calls {
 		if t.Calls[i].Origin == trace.OriginModel {
@@ -194,6 +196,11 @@ func (h *History) state(done int, spoken bool) State {
 	return s
 }
 
+// argument returns the value of an argument, and false if the call has none.
+func (h *History) argument(call int, param string) (trace.Value, bool) {
+	return h.argsValue(call).Lookup(param)
+}
+
 // arg returns the canonical JSON of an argument, "" if the call has none.
 func (h *History) arg(call int, param string) string {
 	all := h.arguments(call)
@@ -206,8 +213,21 @@ func (h *History) arg(call int, param string) string {
 
 // arguments returns the arguments of a call, in the order of their names.
 func (h *History) arguments(call int) []argument {
-	h.argsValue(call)
-	return h.args[call].texts
+	a := &h.args[call]
+	if a.written {
+		return a.texts
+	}
+	value := h.argsValue(call)
+	a.written = true
+	if n := len(value.Members); n > 0 {
+		a.texts = make([]argument, n)
+	}
+	for i := range a.texts {
+		m := &value.Members[i]
+		a.texts[i] = argument{m.Name, string(m.Value.AppendCanonical(nil))}
+		a.hash += a.texts[i].hash()
+	}
+	return a.texts
 }
 
 // argsValue returns the arguments of a call as an object.
@@ -216,22 +236,13 @@ func (h *History) argsValue(call int) trace.Value {
 	if a.done {
 		return a.value
 	}
-	value, _ := h.t.Calls[call].ArgsValue()
-	a.set(value)
+	a.done = true
+	if h.flow != nil {
+		a.value = h.flow.Arguments(call)
+	} else {
+		a.value, _ = h.t.Calls[call].ArgsValue()
+	}
 	return a.value
-}
-
-// set notes what the arguments are.
-func (a *arguments) set(value trace.Value) {
-	a.value, a.done = value, true
-	if n := len(a.value.Members); n > 0 {
-		a.texts = make([]argument, n)
-	}
-	for i := range a.texts {
-		m := &a.value.Members[i]
-		a.texts[i] = argument{m.Name, string(m.Value.AppendCanonical(nil))}
-		a.hash += a.texts[i].hash()
-	}
 }
 
 // result returns the result of a call.
@@ -239,7 +250,11 @@ func (h *History) result(call int) (trace.Value, bool) {
 	p := &h.results[call]
 	if !p.done {
 		p.done = true
-		if c := &h.t.Calls[call]; c.HasResult {
+		switch c := &h.t.Calls[call]; {
+		case !c.HasResult:
+		case h.flow != nil:
+			p.value, p.ok = h.flow.Result(call), true
+		default:
 			if p.value, p.ok = c.ResultValue(); !p.ok {
 				p.value, p.ok = trace.Value{Kind: trace.String, Text: c.Result.Text()}, true
 			}
@@ -328,18 +343,26 @@ func (v view) class(tool trace.Name, source int) Class {
 	return Far
 }
 
-// read returns what a rule gives for an argument, as canonical JSON: what its
-// path selects in the newest result or arguments of its tool, of several values
+// read returns what a rule gives for an argument: what its path selects in the newest result or arguments of its tool, of several values
 // the first that the parameter has not had in this trajectory, and before it such
 // a one that the user has named.
 func (v view) read(key ruleKey, newest int, tool trace.Name, param string) (reading, bool) {
 	path, ok := v.h.paths[key.path]
 	if !ok {
 		path, _ = jsonpath.Parse(key.path) // what does not parse selects the whole, which fits no parameter
+		if v.h.paths == nil {
+			v.h.paths = map[string]jsonpath.Path{}
+		}
 		v.h.paths[key.path] = path
 	}
+	return v.readPath(path, key.side, newest, tool, param)
+}
+
+// readPath is read with the path of the rule.
+func (v view) readPath(path jsonpath.Path, side dataflow.Side, newest int, tool trace.Name, param string) (reading, bool) {
 	var held trace.Value
-	switch key.side {
+	var ok bool
+	switch side {
 	case dataflow.Output:
 		if held, ok = v.h.result(newest); !ok {
 			return reading{}, false
@@ -351,34 +374,34 @@ func (v view) read(key ruleKey, newest int, tool trace.Name, param string) (read
 	}
 	if isOpen(path) {
 		value, ok := byName(path, held, tool)
-		return reading{value: string(value.AppendCanonical(nil)), all: 1, left: 1}, ok
+		return reading{value: value, all: 1, left: 1}, ok
 	}
-	nodes := path.Eval(held)
 	if path.One() {
-		if len(nodes) != 1 || nodes[0].Kind == trace.Null {
+		node, ok := path.Single(held)
+		if !ok || node.Kind == trace.Null {
 			return reading{}, false
 		}
-		return reading{value: string(nodes[0].AppendCanonical(nil)), all: 1, left: 1}, true
+		return reading{value: node, all: 1, left: 1}, true
 	}
+	nodes := path.Eval(held)
 	r := reading{all: len(nodes)}
-	named := false
+	found, named := false, false
 	for i := range nodes {
-		if r.value != "" && named && i >= maxWalked {
+		if found && named && i >= maxWalked {
 			break
 		}
-		text := string(nodes[i].AppendCanonical(nil))
-		if v.had(tool, param, text) {
+		if v.had(tool, param, &nodes[i]) {
 			continue
 		}
 		r.left++
-		if r.value == "" {
-			r.value = text
+		if !found {
+			r.value, found = nodes[i], true
 		}
 		if !named && nodes[i].Kind == trace.String && v.named(nodes[i].Text) {
-			r.value, named = text, true
+			r.value, named = nodes[i], true
 		}
 	}
-	return r, r.value != ""
+	return r, found
 }
 
 // maxWalked bounds how far lists are read once a value is found.
@@ -386,9 +409,9 @@ const maxWalked = 1000
 
 // reading is what a rule read.
 type reading struct {
-	value string // canonical JSON
-	all   int    // elements of the list
-	left  int    // of these, those that the parameter has not had
+	value trace.Value
+	all   int // elements of the list
+	left  int // of these, those that the parameter has not had
 }
 
 // named reports whether the user mentioned an identifier.
@@ -407,14 +430,22 @@ func (v view) named(text string) bool {
 }
 
 // had reports whether a parameter had a value in an earlier call.
-func (v view) had(tool trace.Name, param, value string) bool {
+func (v view) had(tool trace.Name, param string, value *trace.Value) bool {
 	for i := since(v.before); i < v.before; i++ {
 		call := v.h.calls[i]
-		if v.h.t.Calls[call].Tool == tool && v.h.arg(call, param) == value {
+		if v.h.t.Calls[call].Tool != tool {
+			continue
+		}
+		if arg, ok := v.h.argument(call, param); ok && isSame(&arg, value) {
 			return true
 		}
 	}
 	return false
+}
+
+// isSame reports whether two values have the same canonical form.
+func isSame(a, b *trace.Value) bool {
+	return a.Kind == b.Kind && len(a.Text) == len(b.Text) && a.Equal(*b)
 }
 
 // repeated reports whether the same call was made before.
@@ -428,7 +459,7 @@ func (v view) repeated(tool trace.Name, args map[string]string) bool {
 		if v.h.t.Calls[call].Tool != tool {
 			continue
 		}
-		if v.h.argsValue(call); v.h.args[call].hash == hash && sameArguments(v.h.args[call].texts, args) {
+		if texts := v.h.arguments(call); v.h.args[call].hash == hash && sameArguments(texts, args) {
 			return true
 		}
 	}
@@ -468,7 +499,7 @@ func (r *Run) Fresh() *Run {
 // SameCall reports whether call number n of the model, as a [Decision] numbers them, has
 // exactly the arguments that are filled in.
 func (h *History) SameCall(n int, f *Fill) bool {
-	return len(h.Wrong(n, f)) == 0 && len(f.Args) == len(h.arguments(h.calls[n]))
+	return len(h.Wrong(n, f)) == 0 && len(f.Args) == len(h.argsValue(h.calls[n]).Members)
 }
 
 // Call returns call number n of the model, as a [Decision] numbers them.

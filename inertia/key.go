@@ -51,9 +51,19 @@ func isOpen(p jsonpath.Path) bool {
 
 // byName returns what an open path selects for a tool; false unless it is one value.
 func byName(p jsonpath.Path, held trace.Value, tool trace.Name) (trace.Value, bool) {
+	parts := nameParts(nameText(tool))
+	if len(parts) == 0 {
+		return trace.Value{}, false
+	}
 	var found []trace.Value
-	for _, part := range nameParts(nameText(tool)) {
-		found = append(found, p.Bind(trace.NewString(part)).Eval(held)...)
+	bound := p.Bind(trace.NewString(parts[0]))
+	for _, part := range parts {
+		for i := range bound {
+			if p[i].Open {
+				bound[i].Value = trace.NewString(part)
+			}
+		}
+		found = append(found, bound.Eval(held)...)
 	}
 	if len(found) != 1 || found[0].Kind == trace.Null {
 		return trace.Value{}, false
@@ -61,27 +71,37 @@ func byName(p jsonpath.Path, held trace.Value, tool trace.Name) (trace.Value, bo
 	return found[0], true
 }
 
-// openPaths returns the open paths beside a path through one list of records: for
-// every member of a record that names a part of the tool.
-func openPaths(path string, held trace.Value, tool trace.Name) []string {
+// openable is a path through one list of records, beside which there may be open paths.
+type openable struct {
+	list, leaf string
+	each       jsonpath.Path // of the records; nil if the path is another
+}
+
+func openableOf(path string) openable {
 	list, leaf, ok := strings.Cut(path, "[*]")
 	if !ok || strings.Contains(leaf, "[*]") || leaf == "" {
-		return nil
+		return openable{}
 	}
 	each, err := jsonpath.Parse(list + "[*]")
 	if err != nil {
-		return nil
+		return openable{}
 	}
-	parts := nameParts(nameText(tool))
+	return openable{list, leaf, each}
+}
+
+// paths returns the open paths: for every member of a record that names a part of a tool's
+// name.
+func (o *openable) paths(held trace.Value, parts []string) []string {
 	var out []string
-	for _, record := range each.Eval(held) {
-		for _, m := range record.Members {
+	for _, record := range o.each.Eval(held) {
+		for i := range record.Members {
+			m := &record.Members[i]
 			if m.Value.Kind != trace.String || !identifier(m.Name) {
 				continue
 			}
 			for _, part := range parts {
 				if m.Value.Text == part {
-					out = append(out, list+"[?@."+m.Name+" == ?]"+leaf)
+					out = append(out, o.list+"[?@."+m.Name+" == ?]"+o.leaf)
 				}
 			}
 		}

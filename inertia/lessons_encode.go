@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -57,9 +58,9 @@ func (g *Graph) appendPart(dst []byte, whole *Graph, order, renumbered, nodes []
 	for i := 1; i < len(g.names); i++ {
 		toWhole[i] = renumbered[whole.symbols[g.names[i]]]
 	}
-	text := func(s string) int {
+	text := func(s string) uint32 {
 		i, _ := slices.BinarySearch(texts, s)
-		return i
+		return uint32(i)
 	}
 	before := uint32(0)
 	for _, s := range order {
@@ -86,33 +87,31 @@ func (g *Graph) appendPart(dst []byte, whole *Graph, order, renumbered, nodes []
 		if e.node != 0 && symbol != startSymbol {
 			symbol = whole.symbols[g.names[symbol]]
 		}
-		inWhole[i] = whole.children[edge{inWhole[e.node], symbol}]
+		inWhole[i] = uint32(whole.children.Find(lookup.Pair(inWhole[e.node], symbol)))
 		places[i] = nodes[inWhole[i]]
 	}
-	cells := make([]cell, 0, len(g.cells))
-	counts := make(map[cell]*Counts, len(g.cells))
-	for c, n := range g.cells {
+	cells := slices.Clone(g.cells)
+	for i := range cells {
+		c := &cells[i]
 		c.node, c.next = places[c.node], toWhole[c.next]
-		cells, counts[c] = append(cells, c), n
 	}
-	slices.SortFunc(cells, cell.compare)
+	slices.SortFunc(cells, func(a, b cellCount) int { return a.compare(b.cell) })
 	dst = appendUint(dst, len(cells))
-	var last cell
+	before = 0
 	for _, c := range cells {
-		dst = appendUint(dst, int(c.node-last.node), int(c.next), int(c.period))
-		dst, last = appendCounted(dst, *counts[c]), c
+		dst = appendCounted(appendUint(dst, int(c.node-before), int(c.next), int(c.period)), c.counts)
+		before = c.node
 	}
-	links := make([]dependency, 0, len(g.deps))
-	uses := make(map[dependency]*ruleCounts, len(g.deps))
-	for d, n := range g.deps {
-		d.tool, d.from, d.param, d.path = toWhole[d.tool], toWhole[d.from], uint32(text(g.texts[d.param])), uint32(text(g.texts[d.path]))
-		links, uses[d] = append(links, d), n
+	links := slices.Clone(g.deps)
+	for i := range links {
+		d := &links[i]
+		d.tool, d.from, d.param, d.path = toWhole[d.tool], toWhole[d.from], text(g.texts[d.param]), text(g.texts[d.path])
 	}
-	slices.SortFunc(links, dependency.compare)
+	slices.SortFunc(links, func(a, b dependencyCount) int { return a.compare(b.dependency) })
 	dst = appendUint(dst, len(links))
 	before = 0
 	for _, d := range links {
-		dst = appendUint(dst, int(d.tool-before), int(d.param), int(d.side)*classes+int(d.class), int(d.from), int(d.path), int(uses[d].tried), int(uses[d].right))
+		dst = appendUint(dst, int(d.tool-before), int(d.param), int(d.side)*classes+int(d.class), int(d.from), int(d.path), int(d.worth.tried), int(d.worth.right))
 		before = d.tool
 	}
 	return dst

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -51,10 +50,9 @@ type Observation struct {
 	Defined   []ToolInfo   // the tools that were offered
 
 	others []outcome // calls that no model decided on
-	params []present
 
 	uses  []use
-	sites []present // by number
+	sites []site    // by number
 	rules []ruleKey // by number
 }
 
@@ -72,10 +70,11 @@ type outcome struct {
 	status trace.Status
 }
 
-// present says that a call had an argument.
-type present struct {
+// site is an argument of a tool, and how many calls had it.
+type site struct {
 	tool  trace.Name
 	param string
+	calls uint64
 }
 
 // use is how often a rule could be applied to an argument.
@@ -135,18 +134,11 @@ func (w *Observer) Observe(t *trace.Trajectory) *Observation {
 	if scratch == nil {
 		scratch = newUses()
 	}
-	scratch.observe(o, h, w.collector.Collect(t))
+	h.flow = w.collector.CollectEqual(t)
+	scratch.observe(o, h, h.flow)
+	w.collector.Release(h.flow)
 	w.idle.Put(scratch)
 	return o
-}
-
-// topLevel returns the name of the argument that a path means as a whole.
-func topLevel(path string) (string, bool) {
-	p, err := jsonpath.Parse(path)
-	if err != nil || len(p) != 1 || p[0].Kind != jsonpath.Member {
-		return "", false
-	}
-	return p[0].Name, true
 }
 
 var noName trace.Name

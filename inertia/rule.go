@@ -53,11 +53,12 @@ const (
 // parameter first.
 func (g *Graph) rules(renumbered []uint32) [][]Rule {
 	found := map[dependency]*Rule{}
-	for d, n := range g.deps {
+	for i := range g.deps {
+		d, n := &g.deps[i], &g.deps[i].worth
 		if n.right == 0 || d.path == 0 {
 			continue
 		}
-		id := d
+		id := d.dependency
 		id.class = 0
 		r := found[id]
 		if r == nil {
@@ -67,9 +68,7 @@ func (g *Graph) rules(renumbered []uint32) [][]Rule {
 				if d.side > dataflow.Input {
 					key.path = d.path
 				}
-				if tried := g.deps[key]; tried != nil {
-					r.Uses[c].Tried = tried.tried
-				}
+				r.Uses[c].Tried = g.worthOf(&key).tried
 			}
 			found[id] = r
 		}

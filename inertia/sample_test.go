@@ -88,7 +88,7 @@ func TestSampleKeepsWhatIsRead(t *testing.T) {
 	}
 	y := s.Histories()[0].Trajectory()
 	if got := w.Observe(y); !reflect.DeepEqual(got.Decisions, want.Decisions) || got.Task != want.Task || !reflect.DeepEqual(got.uses, want.uses) ||
-		!reflect.DeepEqual(got.rules, want.rules) || !reflect.DeepEqual(got.params, want.params) {
+		!reflect.DeepEqual(got.rules, want.rules) || !reflect.DeepEqual(got.sites, want.sites) {
 		t.Errorf("what is kept teaches %+v, the trajectory %+v", got, want)
 	}
 	if got := y.Calls[0].Result.Text(); got != `{"a":1}` {

@@ -59,7 +59,8 @@ func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
 		}
 		nodes[i] = int(n)
 	}
-	for c, n := range g.cells {
+	for i := range g.cells {
+		c := &g.cells[i]
 		node := nodes[c.node]
 		if node < 0 {
 			continue
@@ -70,9 +71,9 @@ func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
 			to = &compiledCell{}
 			b.cells[node][next] = to
 		}
-		to.raw.Add(*n)
+		to.raw.Add(c.counts)
 		if o.HalfLife <= 0 {
-			to.weight += float64(n.Total())
+			to.weight += float64(c.counts.Total())
 		}
 	}
 	if o.HalfLife > 0 {
@@ -84,19 +85,19 @@ func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
 // decay sums what counts are worth, in a fixed order: sums of fractions depend on
 // it.
 func (g *Graph) decay(b *compiled, halfLife float64, nodes []int, renumbered []uint32) {
-	var all []cell
-	for c := range g.cells {
-		if nodes[c.node] >= 0 {
+	var all []*cellCount
+	for i := range g.cells {
+		if c := &g.cells[i]; nodes[c.node] >= 0 {
 			all = append(all, c)
 		}
 	}
-	slices.SortFunc(all, func(x, y cell) int {
+	slices.SortFunc(all, func(x, y *cellCount) int {
 		return cmp.Or(cmp.Compare(nodes[x.node], nodes[y.node]), cmp.Compare(renumbered[x.next], renumbered[y.next]),
-			cmp.Compare(x.period, y.period), cmp.Compare(g.cells[x].Total(), g.cells[y].Total()))
+			cmp.Compare(x.period, y.period), cmp.Compare(x.counts.Total(), y.counts.Total()))
 	})
 	for _, c := range all {
 		to := b.cells[nodes[c.node]][renumbered[c.next]]
-		to.weight += float64(float64(g.cells[c].Total()) * elementary.Exp2(-float64(g.newest-c.period)/halfLife))
+		to.weight += float64(float64(c.counts.Total()) * elementary.Exp2(-float64(g.newest-c.period)/halfLife))
 	}
 }
 

@@ -1,7 +1,6 @@
 package inertia
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -11,9 +10,8 @@ import (
 // A word is a piece of a message that looks like an identifier: it has digits,
 // or is put together by signs.
 type word struct {
-	text   string
-	shape  string
-	quoted string // the text as canonical JSON
+	text  string
+	shape string
 }
 
 // The bounds of what is taken for an identifier.
@@ -37,7 +35,7 @@ func words(text string) []word {
 			continue
 		}
 		if shape, ok := shapeOf(field); ok {
-			out = append(out, word{field, shape, string(trace.NewString(field).AppendCanonical(nil))})
+			out = append(out, word{field, shape})
 		}
 	}
 	return out
@@ -95,25 +93,9 @@ func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// shapes returns the shapes of the identifiers that the user has mentioned.
-func (v view) shapes() []string {
-	var out []string
-	for i := since(v.messages); i < v.messages; i++ {
-		if v.h.t.Messages[i].Role != trace.RoleUser {
-			continue
-		}
-		for _, w := range v.h.messageWords(i) {
-			if !slices.Contains(out, w.shape) {
-				out = append(out, w.shape)
-			}
-		}
-	}
-	return out
-}
-
 // readText returns the identifier of a shape in the newest message that has one,
 // of several the first that the parameter has not had.
-func (v view) readText(shape string, tool trace.Name, param string) (string, bool) {
+func (v view) readText(shape string, tool trace.Name, param string) (trace.Value, bool) {
 	for i := v.messages - 1; i >= since(v.messages); i-- {
 		if v.h.t.Messages[i].Role != trace.RoleUser {
 			continue
@@ -122,10 +104,10 @@ func (v view) readText(shape string, tool trace.Name, param string) (string, boo
 			if w.shape != shape {
 				continue
 			}
-			if !v.had(tool, param, w.quoted) {
-				return w.quoted, true
+			if value := trace.NewString(w.text); !v.had(tool, param, &value) {
+				return value, true
 			}
 		}
 	}
-	return "", false
+	return trace.Value{}, false
 }

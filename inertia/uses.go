@@ -5,38 +5,51 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
 // uses gathers what the arguments of one trajectory say about rules. What a call
 // asks again for each of its arguments is worked out once. Its memory is used
-// again for the next trajectory.
+// again for the next trajectory, and what is known of paths and names of tools stays.
 type uses struct {
 	o    *Observation
 	h    *History
 	flow *dataflow.Flow
 
+	paths map[string]*usePath
+	parts map[trace.Name][]string // of the names of tools
+
 	numbers map[ruleKey]int32
-	slots   []useSlot // by number of the flow
-	counts  map[useKey]int32
-	order   []useCount // as they were met
+	slots   []useSlot    // by number of the flow
+	counts  lookup.Table // site, class and outcome, and rule -> count
+	order   []useCount   // as they were met
 
 	place   int // of the call
 	v       view
 	tool    trace.Name
 	sources []useSource
 	shapes  []int32 // rules
+	heard   int     // messages that shapes are of, the first ones
 	byText  Class
+}
+
+// usePath is a path of results or arguments, read.
+type usePath struct {
+	path  jsonpath.Path
+	data  bool   // it has names that may be data
+	whole bool   // it is an argument as a whole
+	name  string // of that
+	open  openable
 }
 
 // useSlot is what is to be known of a slot of a flow; numbers are -1 while there
 // are none.
 type useSlot struct {
-	param string // of a parameter that is an argument as a whole its name
-	whole bool
-	data  bool // its path has names that may be data
-	rule  int32
-	site  int32
+	*usePath
+	rule int32
+	site int32
 }
 
 // useSource is the newest call of a tool before the one that is looked at.
@@ -47,21 +60,14 @@ type useSource struct {
 	pairs [2]int32 // rules without a path: results, arguments
 }
 
-// useKey is a use by number.
-type useKey struct {
-	site, rule int32
-	class      Class
-	right      bool
-}
-
+// useCount is a use and the place that it was counted for last.
 type useCount struct {
-	n    uint64
-	key  useKey
-	last int // place that it was counted for
+	use
+	last int
 }
 
 func newUses() *uses {
-	return &uses{numbers: map[ruleKey]int32{}, counts: map[useKey]int32{}}
+	return &uses{numbers: map[ruleKey]int32{}, paths: map[string]*usePath{}, parts: map[trace.Name][]string{}}
 }
 
 // The scratch memory that is kept for the next trajectory, in entries.
@@ -69,12 +75,12 @@ const maxScratch = 1 << 14
 
 // observe applies every rule that a call's arguments speak for.
 func (w *uses) observe(o *Observation, h *History, flow *dataflow.Flow) {
-	w.o, w.h, w.flow, w.place = o, h, flow, -1
-	w.readSlots()
+	w.o, w.h, w.flow, w.place, w.heard = o, h, flow, -1, 0
+	w.slots = slices.Grow(w.slots, len(flow.Slots))[:len(flow.Slots)]
 	for i := range flow.Uses {
 		u := &flow.Uses[i]
-		slot := &w.slots[u.Param]
-		if !slot.whole || len(u.Positions) > 0 || u.Call >= len(h.t.Calls) {
+		slot := w.slot(u.Param)
+		if flow.Slots[u.Param].Side != dataflow.Input || !slot.whole || u.Call >= len(h.t.Calls) {
 			continue
 		}
 		place, ok := slices.BinarySearch(h.calls, u.Call)
@@ -84,43 +90,55 @@ func (w *uses) observe(o *Observation, h *History, flow *dataflow.Flow) {
 		if place != w.place {
 			w.begin(place)
 		}
-		param := present{w.tool, slot.param}
-		o.params = append(o.params, param)
 		if slot.site < 0 {
 			slot.site = int32(len(o.sites))
-			o.sites = append(o.sites, param)
+			o.sites = append(o.sites, site{tool: w.tool, param: slot.name})
 		}
-		arg := h.arg(u.Call, slot.param)
-		w.earlier(u, slot, arg)
-		w.texts(slot, arg)
+		o.sites[slot.site].calls++
+		arg, _ := h.argument(u.Call, slot.name)
+		w.earlier(u, slot, &arg)
+		w.texts(slot, &arg)
 	}
 	o.uses = make([]use, len(w.order))
-	for i, c := range w.order {
-		o.uses[i] = use{c.key.site, c.key.rule, c.key.class, c.key.right, c.n}
+	for i := range w.order {
+		o.uses[i] = w.order[i].use
 	}
 	w.release()
 }
 
-func (w *uses) readSlots() {
-	for _, s := range w.flow.Slots {
-		// Names that are no identifiers may be data.
-		slot := useSlot{data: s.Side > dataflow.Input || strings.Contains(s.Path, "['"), rule: -1, site: -1}
-		if s.Side == dataflow.Input {
-			slot.param, slot.whole = topLevel(s.Path)
-		}
-		w.slots = append(w.slots, slot)
+// slot returns what is to be known of a slot of the flow.
+func (w *uses) slot(number int) *useSlot {
+	s := &w.slots[number]
+	if s.usePath == nil {
+		*s = useSlot{w.path(w.flow.Slots[number].Path), -1, -1}
 	}
+	return s
+}
+
+// path returns what is to be known of a path.
+func (w *uses) path(text string) *usePath {
+	p, ok := w.paths[text]
+	if !ok {
+		text = strings.Clone(text)
+		p = &usePath{data: strings.Contains(text, "['"), open: openableOf(text)} // names that are no identifiers may be data
+		p.path, _ = jsonpath.Parse(text)                                         // what does not parse selects the whole, which fits no parameter
+		if len(p.path) == 1 && p.path[0].Kind == jsonpath.Member {
+			p.name, p.whole = p.path[0].Name, true
+		}
+		w.paths[text] = p
+	}
+	return p
 }
 
 // release lets go of the trajectory.
 func (w *uses) release() {
-	if len(w.counts) > maxScratch || len(w.slots) > maxScratch || len(w.numbers) > maxScratch {
+	if w.counts.Len() > maxScratch || len(w.slots) > maxScratch || len(w.numbers) > maxScratch || len(w.paths) > maxScratch || len(w.parts) > maxScratch {
 		*w = *newUses()
 		return
 	}
 	w.o, w.h, w.flow, w.v = nil, nil, nil, view{}
 	clear(w.numbers)
-	clear(w.counts)
+	w.counts.Reset()
 	clear(w.slots)
 	w.slots, w.order = w.slots[:0], w.order[:0]
 }
@@ -136,11 +154,41 @@ func (w *uses) begin(place int) {
 			w.rule(ruleKey{dataflow.Output, from, ""}), w.rule(ruleKey{dataflow.Input, from, ""}),
 		}})
 	}
-	w.shapes = w.shapes[:0]
-	for _, shape := range w.v.shapes() {
-		w.shapes = append(w.shapes, w.rule(ruleKey{dataflow.Task, noName, shape}))
-	}
+	w.readShapes()
 	w.byText = w.v.class(w.tool, -1)
+}
+
+// readShapes notes the shapes of the identifiers that the user has mentioned, those of earlier
+// messages first.
+func (w *uses) readShapes() {
+	first := w.heard
+	if since(w.v.messages) > 0 || w.v.messages < first { // some are not looked at any more
+		first, w.shapes = since(w.v.messages), w.shapes[:0]
+	}
+	if first == 0 {
+		w.shapes = w.shapes[:0]
+	}
+	for i := first; i < w.v.messages; i++ {
+		if w.h.t.Messages[i].Role != trace.RoleUser {
+			continue
+		}
+		for _, word := range w.h.messageWords(i) {
+			if rule := w.rule(ruleKey{dataflow.Task, noName, word.shape}); !slices.Contains(w.shapes, rule) {
+				w.shapes = append(w.shapes, rule)
+			}
+		}
+	}
+	w.heard = w.v.messages
+}
+
+// partsOf returns the parts of the name of the tool that is called.
+func (w *uses) partsOf(tool trace.Name) []string {
+	parts, ok := w.parts[tool]
+	if !ok {
+		parts = nameParts(nameText(tool))
+		w.parts[tool] = parts
+	}
+	return parts
 }
 
 // rule returns the number of a rule.
@@ -156,12 +204,14 @@ func (w *uses) rule(key ruleKey) int32 {
 
 // count notes a use, once for each argument: the same source by two ways is one.
 func (w *uses) count(site, rule int32, class Class, right bool) {
-	key := useKey{site, rule, class, right}
-	i, ok := w.counts[key]
-	if !ok {
-		i = int32(len(w.order))
-		w.counts[key] = i
-		w.order = append(w.order, useCount{key: key, last: -1})
+	how := uint32(class) << 1
+	if right {
+		how |= 1
+	}
+	next := int32(len(w.order))
+	i := w.counts.Insert(lookup.Pair(uint32(site)<<3|how, uint32(rule)), next)
+	if i == next {
+		w.order = append(w.order, useCount{use: use{site: site, rule: rule, class: class, right: right}, last: -1})
 	}
 	if c := &w.order[i]; c.last != w.place {
 		c.last = w.place
@@ -170,7 +220,7 @@ func (w *uses) count(site, rule int32, class Class, right bool) {
 }
 
 // earlier judges rules that read results and arguments of earlier calls.
-func (w *uses) earlier(u *dataflow.Use, of *useSlot, arg string) {
+func (w *uses) earlier(u *dataflow.Use, of *useSlot, arg *trace.Value) {
 	for i := range w.sources {
 		source := &w.sources[i]
 		// The pair without a path counts how often the rules of the pair could
@@ -180,28 +230,28 @@ func (w *uses) earlier(u *dataflow.Use, of *useSlot, arg string) {
 		}
 		for j := range u.Sources {
 			s := &u.Sources[j]
-			if s.Relation != dataflow.Equal || s.Call != source.call || w.slots[s.Slot].data {
+			slot := &w.flow.Slots[s.Slot]
+			if s.Relation != dataflow.Equal || s.Call != source.call || slot.Side > dataflow.Input || slot.Tool != source.tool {
 				continue
 			}
-			slot := &w.flow.Slots[s.Slot]
-			if slot.Tool != source.tool {
+			known := w.slot(s.Slot)
+			if known.data {
 				continue
 			}
 			key := ruleKey{slot.Side, source.tool, slot.Path}
-			if got, ok := w.v.read(key, source.call, w.tool, of.param); ok && got.value == arg {
-				known := &w.slots[s.Slot]
+			if w.gives(known.path, slot.Side, source, of, arg) {
 				if known.rule < 0 {
 					known.rule = w.rule(key)
 				}
 				w.count(of.site, known.rule, source.class, true)
 			}
-			if slot.Side != dataflow.Output {
+			if slot.Side != dataflow.Output || known.open.each == nil {
 				continue
 			}
 			held, _ := w.h.result(source.call)
-			for _, path := range openPaths(slot.Path, held, w.tool) {
+			for _, path := range known.open.paths(held, w.partsOf(w.tool)) {
 				key.path = path
-				if got, ok := w.v.read(key, source.call, w.tool, of.param); ok && got.value == arg {
+				if w.gives(w.path(path).path, slot.Side, source, of, arg) {
 					w.count(of.site, w.rule(key), source.class, true)
 				}
 			}
@@ -209,11 +259,18 @@ func (w *uses) earlier(u *dataflow.Use, of *useSlot, arg string) {
 	}
 }
 
+// gives reports whether a path in the newest results or arguments of a source gives the
+// argument.
+func (w *uses) gives(path jsonpath.Path, side dataflow.Side, source *useSource, of *useSlot, arg *trace.Value) bool {
+	got, ok := w.v.readPath(path, side, source.call, w.tool, of.name)
+	return ok && isSame(&got.value, arg)
+}
+
 // texts judges rules that read the user's messages.
-func (w *uses) texts(of *useSlot, arg string) {
+func (w *uses) texts(of *useSlot, arg *trace.Value) {
 	for _, rule := range w.shapes {
-		if got, ok := w.v.readText(w.o.rules[rule].path, w.tool, of.param); ok {
-			w.count(of.site, rule, w.byText, got == arg)
+		if got, ok := w.v.readText(w.o.rules[rule].path, w.tool, of.name); ok {
+			w.count(of.site, rule, w.byText, isSame(&got, arg))
 		}
 	}
 }

@@ -28,7 +28,7 @@ const (
 // The zero Counter is of no use: see [NewCounter].
 //
 // Counters of the same order add up: counting parts and merging them gives the
-// counts of the whole, in whatever order. Merging loses nothing, since no
+// counts of the whole, in whatever order. Merging loses nothing, because no
 // n-gram spans two sequences.
 type Counter struct {
 	k         int

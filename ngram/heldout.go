@@ -55,7 +55,7 @@ func (l Losses) Total() Loss {
 // HeldOut returns what models of order 0..k lose on sequences that they have not
 // seen: tasks are dealt into folds, and each fold's sequences are predicted by a
 // [Model] of all others. tasks[i] is the task of sequences[i]; the trials of one
-// task stay together, since between them habits leak. Every symbol of every
+// task stay together, because between them habits leak. Every symbol of every
 // sequence is predicted once, at every order.
 //
 // The models know the whole alphabet by name, as an agent knows its tools, but

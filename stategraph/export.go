@@ -80,7 +80,7 @@ func shorten(text string) string {
 }
 
 // quoteDOT writes a DOT string of a text without control characters.
-// Backslashes are doubled, since Graphviz reads \N, \G and the like in labels.
+// Backslashes are doubled, because Graphviz reads \N, \G and the like in labels.
 func quoteDOT(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }

@@ -1,5 +1,10 @@
 package stategraph
 
+import (
+	"iter"
+	"slices"
+)
+
 // Schema names the version of Document.
 const Schema = "awo.graph/v1"
 
@@ -47,31 +52,53 @@ type DocumentEdge struct {
 
 // Document returns the JSON form of the view.
 func (v *View) Document(names Names) Document {
+	doc := v.Head()
+	doc.States, doc.Edges = slices.AppendSeq(make([]DocumentState, 0, len(v.States)), v.DocumentStates(names)), slices.AppendSeq(make([]DocumentEdge, 0, len(v.Edges)), v.DocumentEdges(names))
+	return doc
+}
+
+// Head returns Document without its states and edges.
+func (v *View) Head() Document {
 	stats := v.Graph.Statistics()
-	doc := Document{
+	return Document{
 		Schema: Schema,
 		Graph: DocumentTotals{
 			Executions: v.Graph.Executions(), Steps: v.Graph.Steps(),
 			States: stats.States, Edges: stats.Edges, SelfLoops: stats.SelfLoops, Sinks: stats.Sinks,
 			Labels: stats.Labels, MeanInDegree: stats.MeanInDegree(),
 		},
-		States:  make([]DocumentState, len(v.States)),
-		Edges:   make([]DocumentEdge, len(v.Edges)),
 		LeftOut: v.LeftOut,
 	}
-	visits, ends := v.Graph.Visits(), v.Graph.Ends()
-	for i, s := range v.States {
-		doc.States[i] = DocumentState{ID: s, Distance: v.Graph.Distance(s), Visits: visits[s], Ends: ends[s]}
-		if names.Reasons != nil {
-			doc.States[i].Reasons = names.Reasons(s)
+}
+
+// DocumentStates yields the states of Document.
+func (v *View) DocumentStates(names Names) iter.Seq[DocumentState] {
+	return func(yield func(DocumentState) bool) {
+		visits, ends := v.Graph.Visits(), v.Graph.Ends()
+		for _, s := range v.States {
+			one := DocumentState{ID: s, Distance: v.Graph.Distance(s), Visits: visits[s], Ends: ends[s]}
+			if names.Reasons != nil {
+				one.Reasons = names.Reasons(s)
+			}
+			if !yield(one) {
+				return
+			}
 		}
 	}
-	for i, id := range v.Edges {
-		e := v.Graph.Edge(id)
-		doc.Edges[i] = DocumentEdge{
-			From: e.From, To: e.To, Label: names.label(e.Label), Tool: names.tool(e.Label),
-			Weight: e.Weight, Occurrences: e.Occurrences, Joined: e.Free,
+}
+
+// DocumentEdges yields the edges of Document.
+func (v *View) DocumentEdges(names Names) iter.Seq[DocumentEdge] {
+	return func(yield func(DocumentEdge) bool) {
+		for _, id := range v.Edges {
+			e := v.Graph.Edge(id)
+			one := DocumentEdge{
+				From: e.From, To: e.To, Label: names.label(e.Label), Tool: names.tool(e.Label),
+				Weight: e.Weight, Occurrences: e.Occurrences, Joined: e.Free,
+			}
+			if !yield(one) {
+				return
+			}
 		}
 	}
-	return doc
 }

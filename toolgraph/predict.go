@@ -269,7 +269,7 @@ const Level = .9
 const resamples = 400
 
 // interval sets the bounds of the area: the middle of bootstrap samples over the tools
-// that links lead to, since links into one tool are not independent.
+// that links lead to, because links into one tool are not independent.
 func (e *Evaluation) interval(seed uint64) {
 	var targets []int32
 	for _, s := range e.scores {

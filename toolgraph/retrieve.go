@@ -13,7 +13,7 @@ const MostTargets = 3
 
 // What a target and a way add to a tool's score: the match to the power of sharpness,
 // so that the best target counts most, times the score of the search to the power of
-// farness, since what is needed through others only is needed less surely.
+// farness, because what is needed through others only is needed less surely.
 const (
 	sharpness   = 6
 	farness     = 4

@@ -29,7 +29,7 @@ type Ranker struct {
 // that did not see them.
 type trained struct {
 	*Ranker
-	plain   *logit.Model // the same without the features of the graph
+	rows    *sample // that it was fitted on
 	tasks   []int
 	block   []int       // of each task
 	scores  [][]float32 // of every tool, by task, made without the task's block
@@ -61,8 +61,7 @@ type sample struct {
 
 // without returns the rows of the other blocks.
 func (s *sample) without(block int) ([][]float64, []bool) {
-	var x [][]float64
-	var yes []bool
+	x, yes := make([][]float64, 0, len(s.x)), make([]bool, 0, len(s.x))
 	for i := range s.x {
 		if s.block[i] != block {
 			x, yes = append(x, s.x[i]), append(yes, s.yes[i])
@@ -71,10 +70,10 @@ func (s *sample) without(block int) ([][]float64, []bool) {
 	return x, yes
 }
 
-// plain returns the rows with the features of the graph taken out.
-func (s *sample) plain() [][]float64 {
-	out := make([][]float64, len(s.x))
-	for i, x := range s.x {
+// plain returns the model without the features of the graph.
+func (t *trained) plain() *logit.Model {
+	out := make([][]float64, len(t.rows.x))
+	for i, x := range t.rows.x {
 		x = slices.Clone(x)
 		for f, is := range graphFeatures {
 			if is {
@@ -83,7 +82,7 @@ func (s *sample) plain() [][]float64 {
 		}
 		out[i] = x
 	}
-	return out
+	return logit.FitFrom(t.model, out, t.rows.yes, penalty)
 }
 
 // train fits a ranker to tasks, given by their numbers: features of each are made
@@ -127,22 +126,22 @@ func (c *Corpus) train(tasks []int, seed uint64) *trained {
 		rows = sample{x: [][]float64{make([]float64, 2*features)}, yes: []bool{false}, block: []int{0}}
 	}
 	out.model = logit.Fit(rows.x, rows.yes, penalty)
-	out.plain = logit.FitFrom(out.model, rows.plain(), rows.yes, penalty)
+	out.rows = &rows
 	for k, b := range bases {
 		if b != nil {
-			out.holdOut(k, b, &rows)
+			out.holdOut(k, b)
 		}
 	}
 	return out
 }
 
 // holdOut ranks the tasks of a block with what the others teach.
-func (t *trained) holdOut(block int, b *base, rows *sample) {
-	x, yes := rows.without(block)
+func (t *trained) holdOut(block int, b *base) {
+	x, yes := t.rows.without(block)
 	if len(x) == 0 {
 		return
 	}
-	r := &Ranker{base: b, model: logit.FitFrom(t.model, x, yes, penalty)}
+	r := &Ranker{base: b, model: logit.FitNear(t.model, x, yes, penalty)}
 	s := b.scratch()
 	scores := make([]float64, len(b.usage))
 	for i, task := range t.tasks {

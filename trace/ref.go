@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"encoding/binary"
 	"io"
 	"iter"
 	"os"
@@ -25,6 +26,42 @@ type Ref struct {
 
 // IsZero reports whether the Ref points to nothing.
 func (r Ref) IsZero() bool { return r == Ref{} }
+
+// Append appends a compact form of the Ref, which ReadRef reads.
+func (r Ref) Append(to []byte) []byte {
+	for _, n := range [...]int64{int64(r.source), int64(r.part), r.offset, int64(r.length), int64(r.line), int64(r.col)} {
+		to = binary.AppendVarint(to, n)
+	}
+	for _, s := range [...]string{r.format, r.key} {
+		to = append(binary.AppendUvarint(to, uint64(len(s))), s...)
+	}
+	return to
+}
+
+// ReadRef reads what Append wrote at the beginning of some bytes, and returns the bytes
+// behind it; false if it is none.
+func ReadRef(from []byte) (r Ref, rest []byte, ok bool) {
+	var numbers [6]int64
+	for i := range numbers {
+		n, size := binary.Varint(from)
+		if size <= 0 {
+			return Ref{}, nil, false
+		}
+		numbers[i], from = n, from[size:]
+	}
+	var texts [2]string
+	for i := range texts {
+		n, size := binary.Uvarint(from)
+		if size <= 0 || n > uint64(len(from)-size) {
+			return Ref{}, nil, false
+		}
+		texts[i], from = string(from[size:size+int(n)]), from[size+int(n):]
+	}
+	return Ref{
+		source: int32(numbers[0]), part: int32(numbers[1]), offset: numbers[2], length: int(numbers[3]),
+		line: int(numbers[4]), col: int(numbers[5]), format: texts[0], key: texts[1],
+	}, from, true
+}
 
 // Compare orders Refs as All yields their trajectories, but for joined ones,
 // which it puts last, ordered by key.

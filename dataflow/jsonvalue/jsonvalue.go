@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -68,6 +69,11 @@ const (
 
 // HashString returns the hash of a string.
 func HashString(s string) uint64 { return hashText(seedString, s) }
+
+// HashBytes returns the hash of a string that stands in bytes.
+func HashBytes(s []byte) uint64 {
+	return hashText(seedString, unsafe.String(unsafe.SliceData(s), len(s)))
+}
 
 // HashNumber returns the hash of a number, given in canonical form.
 func HashNumber(text string) uint64 { return hashText(seedNumber, Number(text)) }

@@ -12,30 +12,38 @@ package uses
 
 import (
 	"iter"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/trace"
 )
 
 // Uses are the words of a trajectory. It belongs to one goroutine.
 type Uses struct {
-	t     *trace.Trajectory
-	args  func(call int) *trace.Value
-	first map[string]int // by word: where it is first known, see place; nil until asked for
-	last  map[string]int // by word: the call, or len(t.Calls), at which it was used last
-	found map[int][]used // by call: the words of its result that are used anywhere
+	t      *trace.Trajectory
+	args   func(call int) *trace.Value
+	number lookup.Table   // of the words that are used anywhere, by hash
+	words  []known        // by number
+	found  map[int][]used // by call: the words of its result that are used anywhere; nil until asked for
+	hashes []uint64       // of the text that is read
+}
+
+// known is where a word is.
+type known struct {
+	first int // the place where it is first known, see place; math.MaxInt for nowhere
+	last  int // the call, or len(t.Calls), at which it was used last
 }
 
 // used is a word of a result that is used somewhere.
 type used struct {
-	word       string
+	known
+	word       uint64
 	name, text string // the value that it stands in, and the member that this is
-	first      int    // the place where it is first known; -1 for nowhere
-	last       int    // the call at which it was used last
 	credential answer // whether text looks like a credential, at the first word of it
 }
 
@@ -64,13 +72,14 @@ func (u *Uses) HasTexts() bool {
 	return false
 }
 
-// Words are words of results that are told anyway.
-type Words map[string]struct{}
+// Words are words of results that are told anyway, by their hashes.
+type Words map[uint64]struct{}
 
 // Add adds the words of a value.
 func (w Words) Add(v *trace.Value) {
+	var room [32]uint64
 	for _, text := range leaves("", v) {
-		for word := range words(text) {
+		for _, word := range appendWords(room[:0], text) {
 			w[word] = struct{}{}
 		}
 	}
@@ -112,22 +121,17 @@ func (u *Uses) usedOf(call int, result *trace.Value) []used {
 	if read {
 		return list
 	}
-	if u.last == nil {
+	if u.found == nil {
 		u.readUses()
 		u.readKnown()
 		u.found = map[int][]used{}
 	}
 	for name, text := range leaves("", result) {
-		for word := range words(text) {
-			at, is := u.last[word]
-			if !is {
-				continue
+		u.hashes = appendWords(u.hashes[:0], text)
+		for _, word := range u.hashes {
+			if i := u.number.Find(word); i >= 0 {
+				list = append(list, used{known: u.words[i], word: word, name: name, text: text})
 			}
-			first, known := u.first[word]
-			if !known {
-				first = -1
-			}
-			list = append(list, used{word: word, name: name, text: text, first: first, last: at})
 		}
 	}
 	u.found[call] = list
@@ -136,21 +140,30 @@ func (u *Uses) usedOf(call int, result *trace.Value) []used {
 
 // readUses notes where each word was used last.
 func (u *Uses) readUses() {
-	u.last = map[string]int{}
-	note := func(text string, call int) {
-		for word := range words(text) {
-			u.last[word] = max(u.last[word], call)
+	note := func(call int) {
+		for _, word := range u.hashes {
+			next := int32(len(u.words))
+			i := u.number.Insert(word, next)
+			if i == next {
+				u.words = append(u.words, known{first: math.MaxInt})
+			}
+			u.words[i].last = max(u.words[i].last, call)
 		}
 	}
 	for i := range u.t.Calls {
 		for _, text := range leaves("", u.args(i)) {
-			note(text, i)
+			u.hashes = appendWords(u.hashes[:0], text)
+			note(i)
 		}
 	}
+	var room []byte
 	for i := range u.t.Turns {
 		turn := &u.t.Turns[i]
-		note(turn.Text.Text(), turn.FirstCall)
-		note(turn.Thought.Text(), turn.FirstCall)
+		for _, text := range [...]trace.Raw{turn.Text, turn.Thought} {
+			room = text.AppendText(room[:0])
+			u.hashes = appendWords(u.hashes[:0], room)
+			note(turn.FirstCall)
+		}
 	}
 }
 
@@ -163,30 +176,36 @@ func place(call int, isResult bool) int {
 	return 2 * call
 }
 
-// readKnown notes where each word was first known.
+// readKnown notes where each word that is used was first known.
 func (u *Uses) readKnown() {
-	u.first = map[string]int{}
-	note := func(text string, at int) {
-		for word := range words(text) {
-			if first, known := u.first[word]; !known || at < first {
-				u.first[word] = at
+	note := func(at int) {
+		for _, word := range u.hashes {
+			if i := u.number.Find(word); i >= 0 {
+				u.words[i].first = min(u.words[i].first, at)
 			}
 		}
 	}
+	var room []byte
+	read := func(text trace.Raw, at int) {
+		room = text.AppendText(room[:0])
+		u.hashes = appendWords(u.hashes[:0], room)
+		note(at)
+	}
 	for i := range u.t.Messages {
-		note(u.t.Messages[i].Text.Text(), place(u.t.Messages[i].Call, false))
+		read(u.t.Messages[i].Text, place(u.t.Messages[i].Call, false))
 	}
 	for i := range u.t.Turns {
 		turn := &u.t.Turns[i]
-		note(turn.Text.Text(), place(turn.FirstCall, false))
-		note(turn.Thought.Text(), place(turn.FirstCall, false))
+		read(turn.Text, place(turn.FirstCall, false))
+		read(turn.Thought, place(turn.FirstCall, false))
 	}
 	for i := range u.t.Calls {
 		for _, text := range leaves("", u.args(i)) {
-			note(text, place(i, false))
+			u.hashes = appendWords(u.hashes[:0], text)
+			note(place(i, false))
 		}
 		if c := &u.t.Calls[i]; c.HasResult {
-			note(c.Result.Text(), place(i, true))
+			read(c.Result, place(i, true))
 		}
 	}
 }
@@ -233,30 +252,56 @@ var within = func() (table [utf8.RuneSelf]bool) {
 	return table
 }()
 
-// words yields the words of a text.
-func words(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for start, i := -1, 0; i <= len(text); {
-			size, inside := 1, false
-			if i < len(text) {
-				if b := text[i]; b < utf8.RuneSelf {
-					inside = within[b]
-				} else {
-					var r rune
-					r, size = utf8.DecodeRuneInString(text[i:])
-					inside = unicode.IsLetter(r) || unicode.IsDigit(r)
-				}
+// appendWords appends the hashes of the words of a text, in lower case.
+func appendWords[T string | []byte](to []uint64, text T) []uint64 {
+	for start, i := -1, 0; i <= len(text); {
+		size, inside := 1, false
+		if i < len(text) {
+			if b := text[i]; b < utf8.RuneSelf {
+				inside = within[b]
+			} else {
+				var r rune
+				r, size = utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
+				inside = unicode.IsLetter(r) || unicode.IsDigit(r)
 			}
-			switch {
-			case inside && start < 0:
-				start = i
-			case !inside && start >= 0:
-				if word := strings.Trim(text[start:i], joins); len(word) >= minWord && !yield(strings.ToLower(word)) {
-					return
-				}
-				start = -1
+		}
+		switch {
+		case inside && start < 0:
+			start = i
+		case !inside && start >= 0:
+			end := i
+			for start < end && isJoin(text[start]) {
+				start++
 			}
-			i += size
+			for start < end && isJoin(text[end-1]) {
+				end--
+			}
+			if end-start >= minWord {
+				to = append(to, hashWord(text[start:end]))
+			}
+			start = -1
+		}
+		i += size
+	}
+	return to
+}
+
+func isJoin(b byte) bool { return b == '.' || b == '_' || b == '-' || b == '@' }
+
+// hashWord returns the hash of a word in lower case.
+func hashWord[T string | []byte](word T) uint64 {
+	var room [64]byte
+	if len(word) > len(room) {
+		return jsonvalue.HashString(strings.ToLower(string(word)))
+	}
+	n := copy(room[:], word)
+	for i, b := range room[:n] {
+		switch {
+		case b >= utf8.RuneSelf:
+			return jsonvalue.HashString(strings.ToLower(string(word)))
+		case b >= 'A' && b <= 'Z':
+			room[i] = b | 0x20
 		}
 	}
+	return jsonvalue.HashBytes(room[:n])
 }

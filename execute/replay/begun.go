@@ -1,8 +1,9 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -27,16 +28,17 @@ type BegunCalls struct{ Calls, Failed int32 }
 // drop: a meta-tool would make them.
 func (f *Finder) Begun(t *trace.Trajectory, marks []merge.Mark) []Begun {
 	var out []Begun
+	var room begunRoom
 	sequence := newSequence(newRecord(t), marks, true)
 	for i := range sequence.calls {
 		if sequence.isGhost(i) {
 			continue
 		}
-		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool.Value()] {
-			if len(f.tools[n].Steps) < 2 {
+		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool] {
+			if len(f.plans[n].steps) < 2 {
 				continue
 			}
-			if b, ok := sequence.begun(f.tools[n], i); ok {
+			if b, ok := sequence.begun(f.plans[n], i, &room); ok {
 				b.Tool = n
 				out = append(out, b)
 			}
@@ -45,35 +47,50 @@ func (f *Finder) Begun(t *trace.Trajectory, marks []merge.Mark) []Begun {
 	return out
 }
 
+// begunRoom is memory that the places of a trajectory share.
+type begunRoom struct {
+	steps []BegunCalls
+	later []int
+}
+
 // begun follows a tool from element i on.
-func (s *Sequence) begun(tool *metatool.Tool, i int) (Begun, bool) {
-	var b Begun
-	first := true
-	end := s.follow(tool, i, false, func(calls []int) bool {
+func (s *Sequence) begun(p *plan, i int, room *begunRoom) (Begun, bool) {
+	steps, later := room.steps[len(room.steps):], room.later[len(room.later):]
+	end, _ := s.follow(p, i, false, func(calls []int) bool {
 		step := BegunCalls{Calls: int32(len(calls))}
 		for _, c := range calls {
 			if s.record.t.Calls[c].Status == trace.StatusFailed {
 				step.Failed++
 			}
 		}
-		if !first {
-			b.Later = append(b.Later, calls...)
+		if len(steps) > 0 {
+			later = append(later, calls...)
 		}
-		first = false
-		b.Steps = append(b.Steps, step)
+		steps = append(steps, step)
 		return step.Failed == 0
 	})
-	if len(b.Steps) < 2 {
+	if len(steps) < 2 {
 		return Begun{}, false
 	}
-	if b.Steps[len(b.Steps)-1].Failed > 0 && len(b.Steps) < len(tool.Steps) {
-		b.Ended = !s.continues(&tool.Steps[len(b.Steps)], end)
+	room.steps, room.later = taken(room.steps, steps), taken(room.later, later)
+	b := Begun{Steps: slices.Clip(steps), Later: slices.Clip(later)}
+	if b.Steps[len(b.Steps)-1].Failed > 0 && len(b.Steps) < len(p.steps) {
+		b.Ended = !s.continues(&p.steps[len(b.Steps)], end)
 	}
 	return b, true
 }
 
+// taken returns room without what was appended behind it; room that was too small is
+// followed by a larger one.
+func taken[T any](room, list []T) []T {
+	if len(list) <= cap(room)-len(room) {
+		return room[:len(room)+len(list)]
+	}
+	return make([]T, 0, 4*cap(list))
+}
+
 // continues reports whether the element at could be a call of a step that follows
 // those before it.
-func (s *Sequence) continues(step *metatool.Step, at int) bool {
+func (s *Sequence) continues(step *planStep, at int) bool {
 	return at < len(s.calls) && !s.stop[at] && !s.cut[at] && s.fits(step, s.calls[at])
 }

@@ -2,21 +2,20 @@ package replay
 
 import (
 	"github.com/awo-dev/awo/dataflow/uses"
-	"github.com/awo-dev/awo/metatool"
 )
 
 // lost returns the first step of which the answer lacks a value that is used behind the
 // occurrence, -1 if there is none. An answer holds the results that it tells whole, so
 // that only a value of one that is left out can be missing; it is not if the agent knew
 // it before, or another result tells it.
-func (r *record) lost(tool *metatool.Tool, o Occurrence) int {
-	told := uses.Words(nil)
-	for i := range tool.Steps {
-		if tool.Output.Returns(i) {
+func (r *record) lost(p *plan, o Occurrence) int {
+	if !p.omits {
+		return -1
+	}
+	told := r.told(p, o)
+	for i := range p.steps {
+		if p.steps[i].returned {
 			continue
-		}
-		if told == nil {
-			told = r.told(tool, o)
 		}
 		for _, c := range o.Calls[i] {
 			if last, _ := r.said().Last(c, &r.result(c).Value, o.First(), told); last > o.Last() {
@@ -28,10 +27,10 @@ func (r *record) lost(tool *metatool.Tool, o Occurrence) int {
 }
 
 // told returns the words of the results that are in the answer.
-func (r *record) told(tool *metatool.Tool, o Occurrence) uses.Words {
+func (r *record) told(p *plan, o Occurrence) uses.Words {
 	told := uses.Words{}
-	for i := range tool.Steps {
-		if !tool.Output.Returns(i) {
+	for i := range p.steps {
+		if !p.steps[i].returned {
 			continue
 		}
 		for _, c := range o.Calls[i] {

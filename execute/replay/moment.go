@@ -6,7 +6,6 @@ import (
 
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -18,12 +17,16 @@ type Moment struct {
 	Begin, End int // elements of the Sequence; where the rest did not follow, only the first
 	Call       int // the first call, as an index into Trajectory.Calls
 
-	// Followed says that the recorded calls are those that the tool makes. Removed are
-	// then the turns that there would be without; none where they were made in one turn.
+	// Followed says that the recorded calls are those that the tool makes.
 	Followed bool
-	Removed  []int
 
 	replay *Replay // what the tool does there; nil where it was not followed so far
+}
+
+// Removed returns the turns that there would be without, where the rest followed; none
+// where the calls were made in one turn.
+func (m *Moment) Removed() []int {
+	return m.replay.removed
 }
 
 // Calls returns the calls by step of the tool, where the rest followed.
@@ -46,10 +49,46 @@ type Uses struct {
 	// rest followed.
 	NotComparable int
 
-	tools    []*metatool.Tool
+	plans    []*plan
 	sequence *Sequence
 	player   *Player
 }
+
+// scratch is memory that Use needs for a while.
+type scratch struct {
+	moments []Moment
+	needed  []needed // by number of Finder.needs
+}
+
+// needed is where a trajectory has what a need asks for.
+type needed struct {
+	isRead        bool
+	first, second int // elements with the argument, the number of elements for none
+	element       int // that was asked for last, -1 for none
+	known         bool
+}
+
+// scratch returns memory for a trajectory.
+func (f *Finder) scratch() *scratch {
+	s, _ := f.idle.Get().(*scratch)
+	if s == nil {
+		s = &scratch{needed: make([]needed, len(f.needs))}
+	}
+	clear(s.needed)
+	s.moments = s.moments[:0]
+	return s
+}
+
+// release gives memory back; that of a trajectory with very many moments is let go.
+func (f *Finder) release(s *scratch) {
+	if cap(s.moments) > maxIdleMoments {
+		s.moments = nil
+	}
+	clear(s.moments)
+	f.idle.Put(s)
+}
+
+const maxIdleMoments = 1 << 14
 
 // Use returns the places of Find, and the moments of the tools.
 //
@@ -58,95 +97,97 @@ type Uses struct {
 // the tool that takes it has a value that was known, or if an earlier one had a value.
 func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark) *Uses {
 	record := newRecord(t)
-	u := &Uses{tools: f.tools, sequence: newSequence(record, marks, false), player: newPlayer(record, &f.collector)}
+	u := &Uses{plans: f.plans, sequence: newSequence(record, marks, false), player: newPlayer(record, &f.collector)}
+	room := f.scratch()
 	for i, call := range u.sequence.calls {
-		for _, n := range f.byFirst[t.Calls[call].Tool.Value()] {
-			if u.sequence.stop[i] || !u.sequence.fits(&f.tools[n].Steps[0], call) {
+		if u.sequence.stop[i] {
+			continue
+		}
+		for _, n := range f.byFirst[t.Calls[call].Tool] {
+			if !u.sequence.fits(&f.plans[n].steps[0], call) {
 				continue
 			}
-			var p Place
-			if o, across, ok := u.sequence.at(f.tools[n], i); ok {
-				p, ok = f.place(u.sequence, u.player, n, o, across)
-				if ok && (len(p.Removed) > 0 || t.Calls[call].Turn < 0) {
-					u.Places = append(u.Places, p)
+			var r *Replay
+			end := 0
+			if o, across, ok := u.sequence.at(f.plans[n], i); ok {
+				if p, ok := f.place(u.sequence, u.player, n, o, o.Removed(t), across); ok {
+					r, end, p.Replay.removed = p.Replay, p.End, p.Removed
+					if len(p.Removed) > 0 || t.Calls[call].Turn < 0 {
+						u.Places = append(u.Places, p)
+					}
 				}
 			}
-			u.moment(i, n, &p)
+			m := Moment{Tool: n, Begin: i, End: i + 1, Call: call, replay: r}
+			switch {
+			case r == nil:
+				if !u.known(f, room.needed, n, i) {
+					continue
+				}
+			case r.NotComparable:
+				u.NotComparable++
+				continue
+			case !r.Known:
+				continue
+			case r.Exact:
+				m.Followed, m.End = true, end
+			}
+			room.moments = append(room.moments, m)
 		}
 	}
+	u.Moments = slices.Clone(room.moments)
+	f.release(room)
 	return u
-}
-
-// moment notes a moment at element i of the sequence of tool n, if it is one. p is what
-// the tool does there; its Replay is nil where the calls did not follow.
-func (u *Uses) moment(i, n int, p *Place) {
-	r := p.Replay
-	m := Moment{Tool: n, Begin: i, End: i + 1, Call: u.sequence.calls[i], replay: r}
-	switch {
-	case r == nil:
-		if !u.known(u.tools[n], i) {
-			return
-		}
-	case r.NotComparable:
-		u.NotComparable++
-		return
-	case !r.Known:
-		return
-	case r.Exact:
-		m.Followed, m.Removed, m.End = true, p.Removed, p.End
-	}
-	u.Moments = append(u.Moments, m)
 }
 
 // known reports whether what a tool takes beyond its first call can be taken to have
 // been known at element i.
-func (u *Uses) known(tool *metatool.Tool, i int) bool {
-	for n := range tool.Inputs {
-		in := &tool.Inputs[n]
-		if in.Step <= 0 || in.Step >= len(tool.Steps) || !in.Required {
-			continue
+func (u *Uses) known(f *Finder, list []needed, tool, i int) bool {
+	for _, number := range f.plans[tool].needs {
+		n := &list[number]
+		if !n.isRead {
+			u.find(n, &f.needs[number])
 		}
-		step := &tool.Steps[in.Step]
-		argument := in.Argument
-		if step.Each != nil && step.Each.Kind == metatool.BindInput && step.Each.Input == in.Name {
-			argument = elementArgument(step)
+		if n.element != i {
+			n.element, n.known = i, u.isKnown(n, &f.needs[number], i)
 		}
-		if argument != "" && !u.knownArgument(step.Tool, argument, i) {
+		if !n.known {
 			return false
 		}
 	}
 	return true
 }
 
-// elementArgument returns the first argument of a walk that the element gives.
-func elementArgument(step *metatool.Step) string {
-	for i := range step.Args {
-		if step.Args[i].Binding.Kind == metatool.BindElement {
-			return step.Args[i].Name
+// find looks for the first two calls that have what is needed: which comes next behind an
+// element matters only where none was before it.
+func (u *Uses) find(n *needed, what *need) {
+	end := len(u.sequence.calls)
+	*n = needed{isRead: true, first: end, second: end, element: -1}
+	for i, call := range u.sequence.calls {
+		if u.player.t.Calls[call].Tool != what.called || u.player.arguments(call).Find(what.argument) == nil {
+			continue
 		}
+		if n.first < end {
+			n.second = i
+			return
+		}
+		n.first = i
 	}
-	return ""
 }
 
-func (u *Uses) knownArgument(tool, argument string, i int) bool {
-	has := func(call int) bool {
-		if u.player.t.Calls[call].Tool.Value() != tool {
-			return false
-		}
-		_, ok := u.player.arguments(call).Lookup(argument)
-		return ok
+// isKnown reports whether what is needed was given before element i, or next with a value
+// that was known at it.
+func (u *Uses) isKnown(n *needed, what *need, i int) bool {
+	next := n.first
+	if n.first == i {
+		next = n.second
 	}
-	for _, call := range u.sequence.calls[:i] {
-		if has(call) {
-			return true
-		}
+	switch {
+	case n.first < i:
+		return true
+	case next == len(u.sequence.calls):
+		return false
 	}
-	for _, call := range u.sequence.calls[i+1:] {
-		if has(call) {
-			return u.player.knew(call, argument, u.sequence.calls[i])
-		}
-	}
-	return false
+	return u.player.knew(u.sequence.calls[next], what.argument, u.sequence.calls[i])
 }
 
 // Spent is what a tool does at a moment that nobody asked for there.
@@ -160,7 +201,8 @@ type Spent struct {
 // the recordings hold no answer to a call it is taken to go well, and of what follows
 // from its answer each step makes one call.
 func (u *Uses) Spent(m *Moment) Spent {
-	tool := u.tools[m.Tool]
+	plan := u.plans[m.Tool]
+	tool := plan.tool
 	out := Spent{ByStep: make([]int, len(tool.Steps))}
 	spend := func(step, calls int) {
 		out.ByStep[step] += calls
@@ -187,7 +229,7 @@ func (u *Uses) Spent(m *Moment) Spent {
 	if u.player.answers == nil {
 		u.player.answers = newAnswers(u.player.record)
 	}
-	inputs := u.inputsAt(tool, m)
+	inputs := u.inputsAt(plan, m)
 	outcome := execute.Run(context.Background(), tool, inputs, u.player.answers.from(m.Call), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true, Retries: -1})
 	for i := range outcome.Steps {
 		calls := 0
@@ -231,23 +273,23 @@ func (u *Uses) among(calls []int, tool string, args *trace.Value) int {
 
 // inputsAt returns the inputs that an agent would have given: what the calls say that
 // followed, and else the arguments of the first call and of the next that take them.
-func (u *Uses) inputsAt(tool *metatool.Tool, m *Moment) trace.Value {
+func (u *Uses) inputsAt(p *plan, m *Moment) trace.Value {
 	if m.replay != nil {
-		inputs, _ := u.player.inputs(tool, m.replay.Occurrence)
+		inputs, _ := u.player.inputs(p, m.replay.Occurrence)
 		return inputs
 	}
-	o := Occurrence{Calls: make([][]int, len(tool.Steps))}
+	o := Occurrence{Calls: make([][]int, len(p.steps))}
 	o.Calls[0] = []int{m.Call}
 	var members []trace.Member
-	for i := range tool.Inputs {
-		in := &tool.Inputs[i]
+	for i := range p.inputs {
+		in := &p.inputs[i]
 		if in.Step == 0 {
-			if v, ok := u.player.inputValue(&metatool.Tool{Steps: tool.Steps[:1]}, o, in.Name); ok {
+			if v, ok := u.player.inputValue(p, in, o, 1); ok {
 				members = append(members, trace.Member{Name: in.Name, Value: v})
 			}
 			continue
 		}
-		if v, ok := u.laterInput(tool, in, m.Begin); ok {
+		if v, ok := u.laterInput(p, in, m.Begin); ok {
 			members = append(members, trace.Member{Name: in.Name, Value: v})
 		}
 	}
@@ -256,12 +298,12 @@ func (u *Uses) inputsAt(tool *metatool.Tool, m *Moment) trace.Value {
 
 // laterInput returns the value of an input that a later step takes: that of the next
 // call of its tool, else that of the last one before.
-func (u *Uses) laterInput(tool *metatool.Tool, in *metatool.Input, i int) (trace.Value, bool) {
-	if in.Step >= len(tool.Steps) || !isArgument(&tool.Steps[in.Step], in) {
+func (u *Uses) laterInput(p *plan, in *planInput, i int) (trace.Value, bool) {
+	if !in.isArgument {
 		return trace.Value{}, false
 	}
 	value := func(call int) (trace.Value, bool) {
-		if u.player.t.Calls[call].Tool.Value() != tool.Steps[in.Step].Tool {
+		if u.player.t.Calls[call].Tool != p.steps[in.Step].called {
 			return trace.Value{}, false
 		}
 		return u.player.arguments(call).Lookup(in.Argument)

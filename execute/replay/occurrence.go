@@ -66,9 +66,20 @@ type Sequence struct {
 	ghost  []bool       // by element of calls: the rules dropped it, and it failed; nil for no such calls
 	marks  []merge.Mark // by call; nil without rules
 	found  [][]int      // of one At: by step, its calls
+	plan   *plan        // of the meta-tool that was asked for last
 
 	changes func(call int) bool // see merge.Changes; nil until it is asked
+	effects []effect            // by element of calls, once they were asked for
 }
+
+// effect says whether a call changes anything, once that was asked.
+type effect uint8
+
+const (
+	effectNotAsked effect = iota
+	effectNone
+	effectSome
+)
 
 // NewSequence returns the sequence of t. marks are those of its calls under
 // rules, nil without rules. A user message and a barrier cut the sequence, a call that
@@ -117,83 +128,108 @@ func (s *Sequence) Len() int { return len(s.calls) }
 // takes all calls of its tool that follow one another, but for one for each
 // later step in a row that calls the same tool.
 func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
-	return s.occurrence(tool, i, false)
+	o, _, ok := s.occurrence(s.planOf(tool), i, false)
+	return o, ok
+}
+
+// planOf returns the plan of a meta-tool, which is mostly asked for several times in a row.
+func (s *Sequence) planOf(tool *metatool.Tool) *plan {
+	if s.plan == nil || s.plan.tool != tool {
+		s.plan = newPlan(tool)
+	}
+	return s.plan
 }
 
 // at is At, and else the occurrence across other reads: they stand before steps that only
 // read, and stay the agent's own. Reads may change places; that no argument of a step
 // comes from one is for the replay to find out. Behind a step whose result is left out of
 // the answer there are none, because they may have used it.
-func (s *Sequence) at(tool *metatool.Tool, i int) (o Occurrence, across, ok bool) {
-	if o, ok = s.occurrence(tool, i, false); ok {
-		return o, false, true
-	}
-	o, ok = s.occurrence(tool, i, true)
-	return o, ok, ok
+func (s *Sequence) at(p *plan, i int) (o Occurrence, across, ok bool) {
+	return s.occurrence(p, i, true)
 }
 
-func (s *Sequence) occurrence(tool *metatool.Tool, i int, across bool) (Occurrence, bool) {
+func (s *Sequence) occurrence(p *plan, i int, mayCross bool) (o Occurrence, across, ok bool) {
 	s.found = s.found[:0]
-	s.follow(tool, i, across, func(calls []int) bool {
+	_, across = s.follow(p, i, mayCross, func(calls []int) bool {
 		s.found = append(s.found, calls)
 		return true
 	})
-	if len(s.found) < len(tool.Steps) {
-		return Occurrence{}, false
+	if len(s.found) < len(p.steps) {
+		return Occurrence{}, false, false
 	}
-	return Occurrence{Calls: slices.Clone(s.found)}, true
+	return Occurrence{Calls: slices.Clone(s.found)}, across, true
 }
 
 // follow tells of the calls of each step of a meta-tool from element i on, until a
-// step has none or made returns false. Other reads may stand between steps if it goes
-// across them. It returns the element behind them.
-func (s *Sequence) follow(tool *metatool.Tool, i int, across bool, made func(calls []int) bool) (end int) {
+// step has none or made returns false. Other reads may stand between steps if it may
+// cross them, where there is no occurrence without; across says that they do. It returns
+// the element behind the calls.
+func (s *Sequence) follow(p *plan, i int, mayCross bool, made func(calls []int) bool) (end int, across bool) {
 	at := i
-	for n := range tool.Steps {
-		step := &tool.Steps[n]
-		run := 0
+	for n := range p.steps {
+		step := &p.steps[n]
 		for n > 0 && s.isGhost(at) && !s.cut[at] && !s.fits(step, s.calls[at]) {
 			at++
 		}
-		if across && n > 0 {
-			if across = tool.Output.Returns(n - 1); across && step.ReadOnly {
-				at = s.behindReads(step, at)
+		run := s.run(step, at, i)
+		if run == 0 && mayCross && step.crosses {
+			if to := s.behindReads(step, at); to > at {
+				at, across = to, true
+				run = s.run(step, at, i)
 			}
 		}
-		for at+run < len(s.calls) && !s.stop[at+run] && (at+run == i || !s.cut[at+run]) && s.fits(step, s.calls[at+run]) {
-			if run++; step.Each == nil {
-				break
-			}
-		}
-		for later := n + 1; later < len(tool.Steps) && run > 1 && tool.Steps[later].Tool == step.Tool; later++ {
+		for later := step.alike; later > 0 && run > 1; later-- {
 			run--
 		}
 		if run == 0 {
-			return at
+			return at, across
 		}
 		at += run
 		if !made(s.calls[at-run : at]) {
-			return at
+			return at, across
 		}
 	}
-	return at
+	return at, across
+}
+
+// run returns how many elements from at on are calls of a step of an occurrence that
+// begins with element i.
+func (s *Sequence) run(step *planStep, at, i int) int {
+	run := 0
+	for at+run < len(s.calls) && !s.stop[at+run] && (at+run == i || !s.cut[at+run]) && s.fits(step, s.calls[at+run]) {
+		if run++; step.Each == nil {
+			break
+		}
+	}
+	return run
 }
 
 // behindReads returns the next element from at on that may be a call of a step, if there
 // are only other reads before it, and else at.
-func (s *Sequence) behindReads(step *metatool.Step, at int) int {
-	if s.changes == nil {
-		s.changes = merge.Changes(s.record.t, s.marks)
-	}
+func (s *Sequence) behindReads(step *planStep, at int) int {
 	for to := at; to < len(s.calls) && !s.stop[to] && !s.cut[to]; to++ {
 		switch {
 		case s.fits(step, s.calls[to]):
 			return to
-		case s.changes(s.calls[to]):
+		case s.isChange(to):
 			return at
 		}
 	}
 	return at
+}
+
+// isChange reports whether the call of an element changes anything; see merge.Changes.
+func (s *Sequence) isChange(at int) bool {
+	if s.effects == nil {
+		s.changes, s.effects = merge.Changes(s.record.t, s.marks), make([]effect, len(s.calls))
+	}
+	if s.effects[at] == effectNotAsked {
+		s.effects[at] = effectNone
+		if s.changes(s.calls[at]) {
+			s.effects[at] = effectSome
+		}
+	}
+	return s.effects[at] == effectSome
 }
 
 // isGhost reports whether an element is a failed call that rules dropped.
@@ -217,19 +253,16 @@ func (s *Sequence) All(tool *metatool.Tool) []Occurrence {
 
 // fits reports whether a call may be one of a step: it is of the step's tool, rules call
 // it what they call the step, and what is always the same is the same in it.
-func (s *Sequence) fits(step *metatool.Step, call int) bool {
-	if s.record.t.Calls[call].Tool.Value() != step.Tool {
+func (s *Sequence) fits(step *planStep, call int) bool {
+	if s.record.t.Calls[call].Tool != step.called {
 		return false
 	}
 	if s.marks != nil && s.marks[call].Name != "" && step.Name != "" && s.marks[call].Name != step.Name {
 		return false
 	}
-	for i := range step.Args {
+	for _, i := range step.fixed {
 		a := &step.Args[i]
-		if a.Binding.Kind != metatool.BindConst || a.Optional {
-			continue
-		}
-		if v, ok := s.record.arguments(call).Lookup(a.Name); !ok || !v.Equal(a.Binding.Const) {
+		if v := s.record.arguments(call).Find(a.Name); v == nil || !v.Equal(a.Binding.Const) {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/merge"
@@ -27,17 +28,31 @@ type Place struct {
 // Finder finds the places of a set of tools. Several trajectories may be looked
 // at at a time.
 type Finder struct {
-	tools     []*metatool.Tool
-	byFirst   map[string][]int
+	plans     []*plan
+	byFirst   map[trace.Name][]int
+	needs     []need
 	collector dataflow.Collector
+	idle      sync.Pool // of *scratch
 }
 
 // NewFinder returns a finder of the places of tools.
 func NewFinder(tools []*metatool.Tool) *Finder {
-	f := &Finder{tools: tools, byFirst: map[string][]int{}}
+	f := &Finder{byFirst: map[trace.Name][]int{}}
+	numbers := map[need]int{}
 	for i, t := range tools {
-		if len(t.Steps) > 0 {
-			f.byFirst[t.Steps[0].Tool] = append(f.byFirst[t.Steps[0].Tool], i)
+		p := newPlan(t)
+		f.plans = append(f.plans, p)
+		if len(p.steps) == 0 {
+			continue
+		}
+		f.byFirst[p.steps[0].called] = append(f.byFirst[p.steps[0].called], i)
+		for _, n := range p.beyondFirst() {
+			number, is := numbers[n]
+			if !is {
+				number = len(f.needs)
+				numbers[n], f.needs = number, append(f.needs, n)
+			}
+			p.needs = append(p.needs, number)
 		}
 	}
 	return f
@@ -55,12 +70,16 @@ func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	record := newRecord(t)
 	sequence, player := newSequence(record, marks, false), newPlayer(record, &f.collector)
 	for i := range sequence.calls {
-		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool.Value()] {
-			o, across, ok := sequence.at(f.tools[n], i)
-			if !ok || len(o.Removed(t)) == 0 && t.Calls[o.First()].Turn >= 0 {
+		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool] {
+			o, across, ok := sequence.at(f.plans[n], i)
+			if !ok {
 				continue
 			}
-			if p, ok := f.place(sequence, player, n, o, across); ok {
+			removed := o.Removed(t)
+			if len(removed) == 0 && t.Calls[o.First()].Turn >= 0 {
+				continue
+			}
+			if p, ok := f.place(sequence, player, n, o, removed, across); ok {
 				places = append(places, p)
 			}
 		}
@@ -68,26 +87,29 @@ func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	return places
 }
 
-// place replays a tool at an occurrence, which across other reads is a place only if the
-// replay is exact.
-func (f *Finder) place(s *Sequence, player *Player, n int, o Occurrence, across bool) (Place, bool) {
-	replay := player.playWalk(f.tools[n], o)
+// place replays a tool at an occurrence and what that removes, which across other reads is
+// a place only if the replay is exact.
+func (f *Finder) place(s *Sequence, player *Player, n int, o Occurrence, removed []int, across bool) (Place, bool) {
+	replay := player.playWalk(f.plans[n], o)
 	if across && !replay.Exact {
 		return Place{}, false
 	}
-	o = replay.Occurrence
+	if replay.Occurrence.Len() != o.Len() { // of a walk, a part
+		o = replay.Occurrence
+		removed = o.Removed(player.t)
+	}
 	begin, _ := slices.BinarySearch(s.calls, o.First())
 	last, _ := slices.BinarySearch(s.calls, o.Last())
-	return Place{Tool: n, Begin: begin, End: last + 1, Removed: o.Removed(player.t), Replay: replay, Across: across}, true
+	return Place{Tool: n, Begin: begin, End: last + 1, Removed: removed, Replay: replay, Across: across}, true
 }
 
 // playWalk plays a meta-tool at an occurrence. An agent that walks a list may go on
 // with other calls of the same tool: where the whole run of calls disagrees, it is
 // the longest part from its beginning that does not, and would save a turn.
-func (p *Player) playWalk(tool *metatool.Tool, o Occurrence) *Replay {
-	whole := p.Play(tool, o)
+func (p *Player) playWalk(plan *plan, o Occurrence) *Replay {
+	whole := p.play(plan, o)
 	last := len(o.Calls) - 1
-	if whole.Saves || tool.Steps[last].Each == nil {
+	if whole.Saves || plan.steps[last].Each == nil {
 		return whole
 	}
 	for range min(maxShorter, len(o.Calls[last])-1) {
@@ -96,7 +118,7 @@ func (p *Player) playWalk(tool *metatool.Tool, o Occurrence) *Replay {
 		if len(o.Removed(p.t)) == 0 {
 			break
 		}
-		if r := p.Play(tool, o); r.Saves {
+		if r := p.play(plan, o); r.Saves {
 			return r
 		}
 	}

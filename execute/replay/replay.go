@@ -45,6 +45,8 @@ type Replay struct {
 
 	Saves bool // exact and known
 	Turns int  // calling turns that there would be fewer; see Occurrence.TurnsSaved
+
+	removed []int // the turns; see Moment.Removed
 }
 
 // StepReplay is one step of a replay.
@@ -68,10 +70,10 @@ type Player struct {
 	top       []topArgument // by slot of flow
 }
 
-// topArgument is the argument that a slot is, or is in.
+// topArgument is the argument that a slot is, or is in, once that was asked.
 type topArgument struct {
-	name string
-	ok   bool
+	name        string
+	isAsked, is bool
 }
 
 // NewPlayer returns a player of t.
@@ -82,12 +84,17 @@ func newPlayer(r *record, c *dataflow.Collector) *Player { return &Player{record
 // Play replays a meta-tool at an occurrence: its inputs are taken from the
 // recorded arguments, and calls answer what they did then.
 func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
+	return p.play(newPlan(tool), o)
+}
+
+func (p *Player) play(plan *plan, o Occurrence) *Replay {
+	tool := plan.tool
 	r := &Replay{Occurrence: o, Turns: o.TurnsSaved(p.t)}
 	if r.NotComparable = !p.isRecorded(o); r.NotComparable {
 		return r
 	}
-	inputs, missing := p.inputs(tool, o)
-	r.Known, r.Unknown = p.known(tool, o, inputs)
+	inputs, missing := p.inputs(plan, o)
+	r.Known, r.Unknown = p.known(plan, o, inputs)
 	if missing != "" {
 		r.Steps = []StepReplay{{Code: CodeInputUnderived, Argument: missing}}
 		return r
@@ -104,7 +111,7 @@ func (p *Player) Play(tool *metatool.Tool, o Occurrence) *Replay {
 	r.Exact = len(outcome.Steps) == len(tool.Steps)
 	r.Steps = make([]StepReplay, 0, len(outcome.Steps))
 	agrees := true
-	lost := p.lost(tool, o)
+	lost := p.lost(plan, o)
 	for i := range outcome.Steps {
 		step := p.compare(&tool.Steps[i], o.Calls[i], &outcome.Steps[i])
 		if i == lost && step.Exact {
@@ -141,17 +148,17 @@ func (r *record) isRecorded(o Occurrence) bool {
 // far as the recorded arguments tell, and the first required one that they do
 // not tell.
 func Inputs(tool *metatool.Tool, t *trace.Trajectory, o Occurrence) (inputs trace.Value, missing string) {
-	return newRecord(t).inputs(tool, o)
+	return newRecord(t).inputs(newPlan(tool), o)
 }
 
-func (r *record) inputs(tool *metatool.Tool, o Occurrence) (inputs trace.Value, missing string) {
+func (r *record) inputs(p *plan, o Occurrence) (inputs trace.Value, missing string) {
 	inputs.Kind = trace.Object
-	if len(tool.Inputs) > 0 {
-		inputs.Members = make([]trace.Member, 0, len(tool.Inputs))
+	if len(p.inputs) > 0 {
+		inputs.Members = make([]trace.Member, 0, len(p.inputs))
 	}
-	for i := range tool.Inputs {
-		in := &tool.Inputs[i]
-		v, ok := r.inputValue(tool, o, in.Name)
+	for i := range p.inputs {
+		in := &p.inputs[i]
+		v, ok := r.inputValue(p, in, o, len(p.steps))
 		switch {
 		case ok:
 			inputs.Members = append(inputs.Members, trace.Member{Name: in.Name, Value: v})
@@ -162,29 +169,24 @@ func (r *record) inputs(tool *metatool.Tool, o Occurrence) (inputs trace.Value, 
 	return trace.NewObject(inputs.Members...), missing
 }
 
-// inputValue looks for an argument that is nothing but the input, or for the
-// calls that walk it.
-func (r *record) inputValue(tool *metatool.Tool, o Occurrence, name string) (trace.Value, bool) {
-	is := func(b *metatool.Binding) bool {
-		return b != nil && b.Kind == metatool.BindInput && b.Input == name && b.Coerce == metatool.CoerceNone
-	}
-	for i := range tool.Steps {
-		step := &tool.Steps[i]
-		if is(step.Each) {
-			return r.walkedList(step, o.Calls[i])
+// inputValue looks for an argument of the first steps that is nothing but the input, or
+// for the calls that walk it.
+func (r *record) inputValue(p *plan, in *planInput, o Occurrence, steps int) (trace.Value, bool) {
+	for _, s := range in.sources {
+		if s.step >= steps {
+			break
 		}
-		for a := range step.Args {
-			b := &step.Args[a].Binding
-			if !is(b) && !is(b.Key) {
-				continue
-			}
-			v, ok := r.arguments(o.Calls[i][0]).Lookup(step.Args[a].Name)
-			if ok && is(b.Key) {
-				v, ok = r.keyOf(b, o, v)
-			}
-			if ok {
-				return v, true
-			}
+		step := &p.steps[s.step]
+		if s.argument < 0 {
+			return r.walkedList(step.Step, o.Calls[s.step])
+		}
+		a := &step.Args[s.argument]
+		v, ok := r.arguments(o.Calls[s.step][0]).Lookup(a.Name)
+		if ok && s.isKey {
+			v, ok = r.keyOf(&a.Binding, o, v)
+		}
+		if ok {
+			return v, true
 		}
 	}
 	return trace.Value{}, false
@@ -245,39 +247,28 @@ func (r *record) walkedList(step *metatool.Step, calls []int) (trace.Value, bool
 // known reports whether the inputs were known before the first call, but for
 // those that it takes itself: the others' arguments, and those of later calls
 // that walk a list of an input.
-func (p *Player) known(tool *metatool.Tool, o Occurrence, inputs trace.Value) (ok bool, unknown string) {
-	for i := range tool.Inputs {
-		in := &tool.Inputs[i]
-		v, given := inputs.Lookup(in.Name)
-		if !given || in.Step < 0 || in.Step >= len(tool.Steps) {
+func (p *Player) known(plan *plan, o Occurrence, inputs trace.Value) (ok bool, unknown string) {
+	for i := range plan.inputs {
+		in := &plan.inputs[i]
+		v := inputs.Find(in.Name)
+		if v == nil || !in.isTaken {
 			continue
 		}
-		step := &tool.Steps[in.Step]
-		if step.Each != nil && step.Each.Kind == metatool.BindInput && step.Each.Input == in.Name {
-			if !p.knewList(step, o.Calls[in.Step], o.First()) {
-				return false, in.Name
-			}
-			continue
-		}
+		knew := true
 		switch {
+		case in.isWalked:
+			knew = p.knewList(plan.steps[in.Step].Step, o.Calls[in.Step], o.First())
 		case in.Step == 0:
-		case !isArgument(step, in):
-			if !p.collector.Knowledge(p.t, v)[0].KnownBefore(o.First()).OK {
-				return false, in.Name
-			}
-		case !p.knew(o.Calls[in.Step][0], in.Argument, o.First()):
+		case in.isArgument:
+			knew = p.knew(o.Calls[in.Step][0], in.Argument, o.First())
+		default:
+			knew = p.collector.Knowledge(p.t, *v)[0].KnownBefore(o.First()).OK
+		}
+		if !knew {
 			return false, in.Name
 		}
 	}
 	return true, ""
-}
-
-// isArgument reports whether an input is an argument of a step, and not only
-// part of where one comes from.
-func isArgument(step *metatool.Step, in *metatool.Input) bool {
-	return slices.ContainsFunc(step.Args, func(a metatool.Argument) bool {
-		return a.Name == in.Argument && a.Binding.Kind == metatool.BindInput && a.Binding.Input == in.Name
-	})
 }
 
 // knewList reports whether the elements that calls walk were known before the
@@ -305,7 +296,7 @@ func (p *Player) knew(call int, argument string, before int) bool {
 	first, _ := slices.BinarySearchFunc(p.flow.Uses, call, func(u dataflow.Use, call int) int { return u.Call - call })
 	for i := first; i < len(p.flow.Uses) && p.flow.Uses[i].Call == call; i++ {
 		u := &p.flow.Uses[i]
-		if u.Whole || !p.top[u.Param].ok || p.top[u.Param].name != argument {
+		if u.Whole || !p.isIn(u.Param, argument) {
 			continue
 		}
 		if !p.flow.KnownBefore(u, before, p.enums).OK {
@@ -315,16 +306,22 @@ func (p *Player) knew(call int, argument string, before int) bool {
 	return true
 }
 
+// isIn reports whether a slot is an argument, or in it.
+func (p *Player) isIn(slot int, argument string) bool {
+	top := &p.top[slot]
+	if !top.isAsked {
+		path, err := jsonpath.Parse(p.flow.Slots[slot].Path)
+		if top.isAsked = true; err == nil && len(path) > 0 && path[0].Kind == jsonpath.Member {
+			top.name, top.is = path[0].Name, true
+		}
+	}
+	return top.is && top.name == argument
+}
+
 // readFlow finds out when the values of the arguments were known.
 func (p *Player) readFlow() {
 	p.flow, p.enums = p.collector.CollectKnown(p.t), p.collector.EnumsOf(p.t)
 	p.top = make([]topArgument, len(p.flow.Slots))
-	for i := range p.flow.Slots {
-		path, err := jsonpath.Parse(p.flow.Slots[i].Path)
-		if err == nil && len(path) > 0 && path[0].Kind == jsonpath.Member {
-			p.top[i] = topArgument{path[0].Name, true}
-		}
-	}
 }
 
 // compare compares the calls of a step with the recorded ones.

@@ -7,6 +7,7 @@
 package effects
 
 import (
+	"bytes"
 	"iter"
 
 	"github.com/awo-dev/awo/inertia"
@@ -23,10 +24,17 @@ type Known struct {
 	labels   *merge.Labels   // that it has given out
 	renew    func() (*merge.Rewriter, *merge.Labels)
 	ruled    map[trace.Name]*said
-	declared map[trace.Name]*said // by annotations
-	guess    bool                 // names count
+	declared map[trace.Name]*said      // by annotations
+	noted    map[trace.Name]annotation // that was read last
+	guess    bool                      // names count
 	names    toolname.Names
 	called   map[trace.Name]bool
+}
+
+// annotation is what a definition says, and what that means.
+type annotation struct {
+	raw    trace.Raw
+	effect toolname.Effect
 }
 
 // said is how often what was said of a tool, by effect.
@@ -58,7 +66,7 @@ func note(in map[trace.Name]*said, tool trace.Name, effect toolname.Effect, n in
 func New(set *rules.Set, guess bool) *Known {
 	e := &Known{
 		set: set, guess: guess && set == nil,
-		ruled: map[trace.Name]*said{}, declared: map[trace.Name]*said{}, called: map[trace.Name]bool{},
+		ruled: map[trace.Name]*said{}, declared: map[trace.Name]*said{}, noted: map[trace.Name]annotation{}, called: map[trace.Name]bool{},
 	}
 	if set != nil {
 		all := *set
@@ -85,12 +93,16 @@ func (e *Known) Add(t *trace.Trajectory) {
 		if d.Annotations.IsZero() {
 			continue
 		}
-		v, err := trace.ParseValue([]byte(d.Annotations.Text()))
-		if err != nil {
-			continue
+		last := e.noted[d.Name]
+		if !d.Annotations.Same(last.raw) {
+			last = annotation{raw: trace.Raw{Data: bytes.Clone(d.Annotations.Data), Form: d.Annotations.Form}}
+			if v, err := trace.ParseValue([]byte(d.Annotations.Text())); err == nil {
+				last.effect = toolname.Annotated(v)
+			}
+			e.noted[d.Name] = last
 		}
-		if effect := toolname.Annotated(v); effect != toolname.Unknown {
-			note(e.declared, d.Name, effect, 1)
+		if last.effect != toolname.Unknown {
+			note(e.declared, d.Name, last.effect, 1)
 		}
 	}
 	for i := range t.Calls {

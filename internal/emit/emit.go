@@ -5,10 +5,14 @@
 // A set of files appears whole or not at all, inside the folder that was named
 // and nowhere else. The same results give the same bytes: no time, no machine
 // and no absolute path is in any artefact. The package keeps the files of one
-// set in memory, O(artefacts).
+// set in memory, O(artefacts), but for those that grow with the traces, which
+// are made as they are written.
 package emit
 
 import (
+	"bytes"
+	"io"
+
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -21,6 +25,28 @@ import (
 type File struct {
 	Name string
 	Data []byte
+	// Stream, unless nil, writes the bytes in the place of Data: the same each time that
+	// it is called.
+	Stream func(io.Writer) error
+}
+
+// writeTo writes the bytes of the file.
+func (f *File) writeTo(w io.Writer) error {
+	if f.Stream != nil {
+		return f.Stream(w)
+	}
+	_, err := w.Write(f.Data)
+	return err
+}
+
+// Bytes returns the bytes of the file, which nobody may change.
+func (f *File) Bytes() ([]byte, error) {
+	if f.Stream == nil {
+		return f.Data, nil
+	}
+	var b bytes.Buffer
+	err := f.Stream(&b)
+	return b.Bytes(), err
 }
 
 // Emitter makes one kind of artefact. Emitters are values in the table

@@ -1,7 +1,9 @@
 package emit_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"regexp"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/golden"
+	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -61,13 +64,60 @@ func results(t *testing.T) emit.Results {
 	return emit.Results{View: view, Names: names, Tools: tools}
 }
 
-// TestHostileNames emits everything under hostile names: files have the names
-// that they always have, their JSON is valid and of printable characters only.
-func TestHostileNames(t *testing.T) {
-	files, err := emit.All(emit.Emitters, results(t))
+// all returns what all emitters make, in memory.
+func all(t testing.TB, r emit.Results) []emit.File {
+	t.Helper()
+	files, err := emit.All(emit.Emitters, r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	for i := range files {
+		if files[i].Data, err = files[i].Bytes(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// TestGraph holds the graph, which is written state by state and edge by edge, to what its
+// document is as a whole.
+func TestGraph(t *testing.T) {
+	r := results(t)
+	for _, s := range []stategraph.Selection{{}, {MaxStates: 1}, {MaxStates: 3}} {
+		var err error
+		if r.View, err = r.View.Graph.Select(s, r.Names); err != nil {
+			t.Fatal(err)
+		}
+		want, err := report.MarshalJSON(r.View.Document(r.Names))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := emit.Graph.Emit(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if got, err := files[0].Bytes(); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("the graph is\n%s\nwant\n%s\n%v", got, want, err)
+			}
+		}
+		if err := files[0].Stream(full{}); err != errFull {
+			t.Errorf("on a full disk writing says %v", err)
+		}
+	}
+}
+
+// full takes nothing.
+type full struct{}
+
+var errFull = errors.New("full")
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+// TestHostileNames emits everything under hostile names: files have the names
+// that they always have, their JSON is valid and of printable characters only.
+func TestHostileNames(t *testing.T) {
+	files := all(t, results(t))
 	g := golden.Open(t)
 	for i, f := range files {
 		if want := emit.Emitters[i].Name; f.Name != want {
@@ -136,10 +186,7 @@ func TestNothingFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := emit.All(emit.Emitters, emit.Results{View: view})
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := all(t, emit.Results{View: view})
 	for _, f := range files {
 		if strings.HasSuffix(f.Name, ".json") && strings.Contains(string(f.Data), "null") {
 			t.Errorf("%s says null where a list is empty:\n%s", f.Name, f.Data)

@@ -1,11 +1,148 @@
 package emit
 
-// Graph emits the merged state graph as JSON (stategraph.Document).
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strconv"
+
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/stategraph"
+)
+
+// Graph emits the merged state graph as JSON (stategraph.Document), without the reasons of
+// states. It has a state for every call of the traces where rules merge none, so it is never
+// in memory as a whole.
 var Graph = Emitter{
 	Name: "graph.json",
 	Doc:  "the merged state graph: states, transitions and how many executions take them",
 	Emit: func(in Results) ([]File, error) {
-		f, err := jsonFile("graph.json", in.View.Document(in.Names))
-		return []File{f}, err
+		names := stategraph.Names{Label: remembered(in.Names.Label), Tool: in.Names.Tool}
+		return []File{{Name: "graph.json", Stream: func(w io.Writer) error { return writeGraph(w, in.View, names) }}}, nil
 	},
+}
+
+// maxTexts is how many texts are remembered: there are many edges of few labels, and every
+// text is wanted twice, for the hash and for the file.
+const maxTexts = 1 << 16
+
+// remembered returns a function that does what text does, nil for nil.
+func remembered(text func(stategraph.Label) string) func(stategraph.Label) string {
+	if text == nil {
+		return nil
+	}
+	known := map[stategraph.Label]string{}
+	return func(l stategraph.Label) string {
+		s, is := known[l]
+		if !is {
+			if s = text(l); len(known) < maxTexts {
+				known[l] = s
+			}
+		}
+		return s
+	}
+}
+
+// writeGraph writes what report.MarshalJSON makes of the document of a view.
+func writeGraph(to io.Writer, v *stategraph.View, names stategraph.Names) error {
+	head := v.Head()
+	head.States, head.Edges = []stategraph.DocumentState{}, []stategraph.DocumentEdge{}
+	frame, err := report.MarshalJSON(head)
+	if err != nil {
+		return err
+	}
+	frame, states, _ := bytes.Cut(frame, []byte(`"states": []`))
+	states, end, _ := bytes.Cut(states, []byte(`"edges": []`))
+
+	w := graphWriter{Writer: bufio.NewWriterSize(to, 64<<10), texts: map[string]string{}}
+	_, _ = w.Write(frame)
+	w.begin("states")
+	for s := range v.DocumentStates(names) {
+		w.open()
+		w.number("id", int(s.ID))
+		w.number("distance", s.Distance)
+		w.number("visits", s.Visits)
+		w.number("ends", s.Ends)
+		w.close()
+	}
+	w.end()
+	_, _ = w.Write(states)
+	w.begin("edges")
+	for e := range v.DocumentEdges(names) {
+		w.open()
+		w.number("from", int(e.From))
+		w.number("to", int(e.To))
+		w.text("label", e.Label)
+		if e.Tool != "" {
+			w.text("tool", e.Tool)
+		}
+		w.number("weight", e.Weight)
+		w.number("occurrences", e.Occurrences)
+		w.number("joined", e.Joined)
+		w.close()
+	}
+	w.end()
+	_, _ = w.Write(end)
+	if w.failed != nil {
+		return w.failed
+	}
+	return w.Flush() // which has the first error of all that was written
+}
+
+// graphWriter writes lists of objects, indented.
+type graphWriter struct {
+	*bufio.Writer
+	line    []byte
+	texts   map[string]string // as JSON
+	objects int               // in the list
+	failed  error
+}
+
+func (w *graphWriter) begin(list string) {
+	w.objects = 0
+	_, _ = w.WriteString(`"` + list + `": [`)
+}
+
+func (w *graphWriter) end() {
+	if w.objects > 0 {
+		_, _ = w.WriteString("\n  ")
+	}
+	_ = w.WriteByte(']')
+}
+
+func (w *graphWriter) open() {
+	w.line = w.line[:0]
+	if w.objects++; w.objects > 1 {
+		w.line = append(w.line, ',')
+	}
+	w.line = append(w.line, "\n    {"...)
+}
+
+func (w *graphWriter) close() {
+	w.line[len(w.line)-1] = '\n' // in the place of a comma
+	_, _ = w.Write(append(w.line, "    }"...))
+}
+
+func (w *graphWriter) name(name string) {
+	w.line = append(append(append(w.line, "\n      \""...), name...), `": `...)
+}
+
+func (w *graphWriter) number(name string, n int) {
+	w.name(name)
+	w.line = append(strconv.AppendInt(w.line, int64(n), 10), ',')
+}
+
+func (w *graphWriter) text(name, text string) {
+	quoted, known := w.texts[text]
+	if !known {
+		data, err := report.MarshalJSON(text)
+		if err != nil && w.failed == nil {
+			w.failed = err
+		}
+		if quoted = string(bytes.TrimSuffix(data, []byte("\n"))); len(w.texts) < maxTexts {
+			w.texts[text] = quoted
+		}
+	}
+	w.name(name)
+	w.line = append(append(w.line, quoted...), ',')
 }

@@ -93,12 +93,8 @@ func emitted(t testing.TB, c *compile.Compilation, reads *stored.File) ([]*bind.
 	for _, d := range c.Definitions {
 		found.Candidates = append(found.Candidates, emit.FoundCandidate{Definition: d, Ending: c.Ending(d.Candidate)})
 	}
-	made, err := emit.All(emit.Emitters, emit.Results{View: view, Names: names, Tools: offered, Operations: operations, Found: found, Prefetch: reads})
-	if err != nil {
-		t.Fatal(err)
-	}
 	files := map[string][]byte{}
-	for _, f := range made {
+	for _, f := range all(t, emit.Results{View: view, Names: names, Tools: offered, Operations: operations, Found: found, Prefetch: reads}) {
 		files[f.Name] = f.Data
 	}
 	return offered, files

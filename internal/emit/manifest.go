@@ -3,6 +3,7 @@ package emit
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"os"
 	"path/filepath"
 )
@@ -54,10 +55,26 @@ func (m Manifest) File(files []File) (File, error) {
 	m.Schema = ManifestSchema
 	m.Files = make([]Artefact, len(files))
 	for i, f := range files {
-		sum := sha256.Sum256(f.Data)
-		m.Files[i] = Artefact{Name: f.Name, Bytes: len(f.Data), SHA256: hex.EncodeToString(sum[:])}
+		hash := sha256.New()
+		size := &sizeWriter{w: hash}
+		if err := f.writeTo(size); err != nil {
+			return File{}, err
+		}
+		m.Files[i] = Artefact{Name: f.Name, Bytes: size.bytes, SHA256: hex.EncodeToString(hash.Sum(nil))}
 	}
 	return jsonFile(ManifestName, m)
+}
+
+// sizeWriter counts what it passes on.
+type sizeWriter struct {
+	w     io.Writer
+	bytes int
+}
+
+func (s *sizeWriter) Write(b []byte) (int, error) {
+	n, err := s.w.Write(b)
+	s.bytes += n
+	return n, err
 }
 
 // InputName is the name of an input in the manifest of the folder dir: its path from

@@ -34,8 +34,7 @@ func Write(dir string, files []File) error {
 	}
 	return publish(dir, func(s *set) error {
 		for _, f := range files {
-			write := func(w io.Writer) error { _, err := w.Write(f.Data); return err }
-			if err := s.stage(f.Name, write); err != nil {
+			if err := s.stage(f.Name, f.writeTo); err != nil {
 				return unwritable(filepath.Join(dir, filepath.FromSlash(f.Name)), err)
 			}
 		}
@@ -56,8 +55,7 @@ func Replace(dir string, files []File) (kept []string, err error) {
 			if i == len(files)-1 { // the manifest, which vouches for all that was done
 				kept = s.dropStale(files)
 			}
-			write := func(w io.Writer) error { _, err := w.Write(f.Data); return err }
-			if err := s.stage(f.Name, write); err != nil {
+			if err := s.stage(f.Name, f.writeTo); err != nil {
 				return unwritable(filepath.Join(dir, filepath.FromSlash(f.Name)), err)
 			}
 		}

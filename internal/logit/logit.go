@@ -33,6 +33,25 @@ func Fit(rows [][]float64, yes []bool, c float64) *Model {
 // FitFrom is Fit that begins at a model, which is faster where the rows are nearly
 // those of that model; nil begins at 0.
 func FitFrom(start *Model, rows [][]float64, yes []bool, c float64) *Model {
+	m, loss := prepare(rows, yes, c)
+	problem := optimize.Problem{
+		Func: func(w []float64) float64 { return loss.at(w).value },
+		Grad: func(grad, w []float64) { copy(grad, loss.at(w).grad) },
+	}
+	w := m.weights(start)
+	settings := &optimize.Settings{GradientThreshold: loss.enough(), MajorIterations: 500, Converger: optimize.NeverTerminate{}}
+	result, err := optimize.Minimize(problem, w, settings, &optimize.LBFGS{})
+	if result == nil {
+		// The loss is convex and smooth everywhere: only a broken invariant of ours
+		// leaves no point at all.
+		panic("logit: no minimum: " + err.Error())
+	}
+	m.set(result.X)
+	return m
+}
+
+// prepare returns a model without coefficients, and what it has to minimise.
+func prepare(rows [][]float64, yes []bool, c float64) (*Model, *loss) {
 	n := len(rows[0])
 	m := &Model{Mean: make([]float64, n), Scale: make([]float64, n), Coef: make([]float64, n)}
 	for _, row := range rows {
@@ -58,30 +77,28 @@ func FitFrom(start *Model, rows [][]float64, yes []bool, c float64) *Model {
 			flat = append(flat, (x-m.Mean[j])/m.Scale[j])
 		}
 	}
-	loss := &loss{flat: flat, yes: yes, n: n, c: c, grad: make([]float64, n+1)}
-	problem := optimize.Problem{
-		Func: func(w []float64) float64 { return loss.at(w).value },
-		Grad: func(grad, w []float64) { copy(grad, loss.at(w).grad) },
-	}
+	return m, &loss{flat: flat, yes: yes, n: n, c: c, grad: make([]float64, n+1)}
+}
+
+// weights returns the coefficients and the intercept that make of m the same function as
+// start; 0 if that is nil.
+func (m *Model) weights(start *Model) []float64 {
+	n := len(m.Coef)
 	w := make([]float64, n+1)
-	if start != nil {
-		w[n] = start.Intercept
-		for j := range n {
-			// The same function of x over the new mean and scale.
-			w[j] = start.Coef[j] / start.Scale[j] * m.Scale[j]
-			w[n] += float64(start.Coef[j] / start.Scale[j] * (m.Mean[j] - start.Mean[j]))
-		}
+	if start == nil {
+		return w
 	}
-	settings := &optimize.Settings{GradientThreshold: 1e-6 * (1 + c*float64(len(rows))), MajorIterations: 500, Converger: optimize.NeverTerminate{}}
-	result, err := optimize.Minimize(problem, w, settings, &optimize.LBFGS{})
-	if result == nil {
-		// The loss is convex and smooth everywhere: only a broken invariant of ours
-		// leaves no point at all.
-		panic("logit: no minimum: " + err.Error())
+	w[n] = start.Intercept
+	for j := range n {
+		w[j] = start.Coef[j] / start.Scale[j] * m.Scale[j]
+		w[n] += float64(start.Coef[j] / start.Scale[j] * (m.Mean[j] - start.Mean[j]))
 	}
-	copy(m.Coef, result.X[:n])
-	m.Intercept = result.X[n]
-	return m
+	return w
+}
+
+func (m *Model) set(w []float64) {
+	n := copy(m.Coef, w)
+	m.Intercept = w[n]
 }
 
 // A loss is what is minimised. The value and the gradient at a point share nearly all
@@ -97,6 +114,9 @@ type loss struct {
 	value float64
 	grad  []float64
 }
+
+// enough is how small the largest part of the gradient has to be.
+func (l *loss) enough() float64 { return 1e-6 * (1 + l.c*float64(len(l.yes))) }
 
 func (l *loss) at(w []float64) *loss {
 	if l.known && slices.Equal(w, l.w) {

@@ -48,6 +48,17 @@ func TestFit(t *testing.T) {
 			t.Errorf("from a model near by the coefficient is %v, not %v", again.Coef[j], m.Coef[j])
 		}
 	}
+	rows, yes = rows[:300], yes[:300]
+	part := Fit(rows, yes, c)
+	far := &Model{Mean: m.Mean, Scale: m.Scale, Coef: []float64{-60, 80, 3}, Intercept: 50}
+	for name, start := range map[string]*Model{"near": m, "far": far, "nothing": nil} {
+		near := FitNear(start, rows, yes, c)
+		for j, coef := range append(slices.Clone(part.Coef), part.Intercept) {
+			if got := append(slices.Clone(near.Coef), near.Intercept)[j]; math.Abs(got-coef) > 1e-3 {
+				t.Errorf("from %s the coefficient %d is %v, not %v", name, j, got, coef)
+			}
+		}
+	}
 }
 
 func TestShift(t *testing.T) {

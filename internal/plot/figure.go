@@ -135,7 +135,7 @@ func gridlines() *plotter.Grid {
 
 // label makes a tool or parameter name fit for a picture: control characters
 // become visible, and what is longer than limit characters loses its middle,
-// since tool names differ at both ends.
+// because tool names differ at both ends.
 func label(name string, limit int) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError || !unicode.IsPrint(r) {

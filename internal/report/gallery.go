@@ -1,7 +1,7 @@
 package report
 
 // Gallery is pictures beside each other in HTML, each with its name above and sentences
-// below it; the other formats leave it out, since they cannot hold it. What it shows must
+// below it; the other formats leave it out, because they cannot hold it. What it shows must
 // also stand in a table or a text.
 type Gallery []Card
 

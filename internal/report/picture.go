@@ -2,7 +2,7 @@ package report
 
 import "bytes"
 
-// Picture is a figure in HTML output; the other formats leave it out, since
+// Picture is a figure in HTML output; the other formats leave it out, because
 // they cannot hold one. SVG is trusted: it comes from package plot, which
 // escapes names.
 type Picture struct {

@@ -5,9 +5,9 @@ import (
 	"math"
 )
 
-// Figure is a number in the JSON of a command that the input may not bear. It
-// is written as a number or as null; report.WriteJSON adds a note that gives the
-// reason for every null. The zero value is a figure that is not known.
+// Figure is a number of a result, or why the input does not support one. In JSON it
+// is a number or null; report.WriteJSON adds a note that gives the reason for every
+// null. The zero value is a figure that is not known.
 type Figure struct {
 	value  float64
 	known  bool
@@ -49,6 +49,17 @@ func Unknown(reason string) Figure { return Figure{reason: reason} }
 
 // Value returns the figure, and false if it is not known.
 func (f Figure) Value() (float64, bool) { return f.value, f.known }
+
+// Float returns the figure for arithmetic, NaN if it is not known.
+func (f Figure) Float() float64 {
+	if !f.known {
+		return math.NaN()
+	}
+	return f.value
+}
+
+// Known reports whether there is a number.
+func (f Figure) Known() bool { return f.known }
 
 // PartOf returns f as a part of a whole: null where f is, where the whole is, and of
 // nothing.

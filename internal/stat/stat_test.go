@@ -142,3 +142,16 @@ func TestIntervalJSON(t *testing.T) {
 		t.Error("nothing is no interval")
 	}
 }
+
+func TestFigure(t *testing.T) {
+	text, err := json.Marshal([]Figure{Known(1.5), {}, Unknown("no calls"), Finite(math.Inf(1), "endless")})
+	if err != nil || string(text) != "[1.5,null,null,null]" {
+		t.Errorf("%s, %v", text, err)
+	}
+	if f := Finite(math.NaN(), "no calls"); f.Known() || f.Missing() != "no calls" || !math.IsNaN(f.Float()) {
+		t.Errorf("%v", f)
+	}
+	if f := Ratio(1, 4, "none"); !f.Known() || f.Missing() != "" || f.Float() != 0.25 {
+		t.Errorf("%v", f)
+	}
+}

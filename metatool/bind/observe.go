@@ -113,6 +113,7 @@ type View struct {
 	takenBy *dataflow.Set
 	words   *uses.Uses // nil until asked for
 	seen    map[looked]occurrenceSeen
+	paths   map[string]string // of arguments, by name
 }
 
 // looked is what was looked at: an occurrence by plans of a planner that look at the same.
@@ -134,7 +135,7 @@ func counts(o *candidate.Occurrence) string {
 
 // NewView returns the view of a trajectory, of which f must be the flow.
 func NewView(t *trace.Trajectory, f *dataflow.Flow) *View {
-	return &View{t: t, f: f, seen: map[looked]occurrenceSeen{}}
+	return &View{t: t, f: f, seen: map[looked]occurrenceSeen{}, paths: map[string]string{}}
 }
 
 // viewer is the look of one binder.
@@ -244,7 +245,7 @@ func (o *occurrence) step(k int, s *stepSeen) {
 		s.walked = o.walk(k)
 	}
 	// What an option gives where the argument was left out counts, too.
-	for _, name := range sortedKeys(p.options) {
+	for _, name := range p.named {
 		if _, seen := slices.BinarySearch(names, name); !seen {
 			s.args = append(s.args, o.argument(k, name))
 		}
@@ -297,7 +298,11 @@ func (o *occurrence) argument(k int, name string) argumentSeen {
 
 // uses returns the leaves of an argument in all calls of a step.
 func (o *occurrence) uses(k int, name string) []*dataflow.Use {
-	prefix := jsonpath.Path{{Kind: jsonpath.Member, Name: name}}.String()
+	prefix, ok := o.paths[name]
+	if !ok {
+		prefix = jsonpath.Path{{Kind: jsonpath.Member, Name: name}}.String()
+		o.paths[name] = prefix
+	}
 	var uses []*dataflow.Use
 	for _, c := range o.calls[k] {
 		first := sort.Search(len(o.f.Uses), func(i int) bool { return o.f.Uses[i].Call >= c })

@@ -35,6 +35,7 @@ type planStep struct {
 	kept       bool      // rules want its result in the answer
 	walk       *listWalk // nil for a single call
 	options    map[string][]option
+	named      []string        // the arguments that have options, in order
 	inside     map[string]bool // arguments that an accepted link connects with a result inside the candidate
 }
 
@@ -325,6 +326,7 @@ func (p *Planner) options(out *plan, k int) {
 		slices.SortStableFunc(s.options[name], compareOptions)
 		s.options[name] = s.options[name][:min(len(s.options[name]), maxOptions)]
 	}
+	s.named = sortedKeys(s.options)
 }
 
 func compareOptions(a, b option) int {

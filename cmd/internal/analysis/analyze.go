@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
@@ -198,7 +197,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 		}
 	}
 	found := study(corpus, o, j.Each())
-	found.facts, found.profile, found.sources, found.reworkCost = in.Facts, profile, sources.set(), cost
+	found.facts, found.profile, found.sources, found.reworkCost = in.Facts, profile, sources.result(), cost
 	if merger != nil {
 		found.merged = mergedSteps(merger.Merged())
 	}
@@ -249,11 +248,11 @@ type findings struct {
 	rework     []trace.Rework
 	reworkCost reworkCost
 	profile    *completeness.Profile
-	groups     []groupFindings
-	within     []entropy.Test       // order tests within groups
-	shifts     []entropy.Difference // of each other group against the largest
+	groups     []groupJSON
+	within     []entropy.Test // order tests within groups
+	shifts     []shiftJSON    // of each other group against the largest
 	facts      *completeness.Facts
-	sources    *dataflow.Set // nil without --sources
+	sources    *sourcesJSON // nil without --sources
 }
 
 // study computes the statistics of a corpus.

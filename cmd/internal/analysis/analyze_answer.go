@@ -35,7 +35,7 @@ func habitWords(a *entropy.Analysis) string {
 	if v.Basis != "held-out" || h == nil || h.N == 0 {
 		return "Whether habits carry over to other tasks was not tried: " + lower(v.Sentence)
 	}
-	from, to := float64(h.Orders[0].Bits), float64(h.Orders[max(v.Order, 0)].Bits)
+	from, to := h.Orders[0].Bits.Float(), h.Orders[max(v.Order, 0)].Bits.Float()
 	if v.Order <= 0 || from <= 0 {
 		return fmt.Sprintf("The agents follow no habit that carries over to other tasks: the next call stays a choice among %s.", choices(from))
 	}
@@ -77,30 +77,28 @@ func lower(s string) string {
 
 // followTable shows the firmest habits: after which call comes which.
 func followTable(f *findings) *report.Table {
-	table := report.NewTable("follows", "What follows what most often",
-		report.Column{Key: "after", Max: 36},
-		report.Column{Key: "comes", Max: 36},
-		report.Column{Key: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "times", Align: report.Right},
-		report.Column{Key: "of", Align: report.Right},
-	)
-	table.Brief = 5
 	type pair struct {
-		after, comes string
-		count, of    uint64
+		After string  `json:"after"`
+		Comes string  `json:"comes"`
+		Share float64 `json:"share"`
+		Times uint64  `json:"times"`
+		Of    uint64  `json:"of"`
 	}
 	var pairs []pair
 	for _, c := range f.single {
 		if len(c.Symbols) == 1 && len(c.Next) > 0 {
-			pairs = append(pairs, pair{f.name(c.Symbols[0]), f.name(c.Next[0].Symbol), c.Next[0].N, c.N})
+			n := c.Next[0].N
+			pairs = append(pairs, pair{f.name(c.Symbols[0]), f.name(c.Next[0].Symbol), float64(n) / float64(c.N), n, c.N})
 		}
 	}
-	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.after, b.after)) })
-	for i, p := range pairs {
-		if i == cli.ToolsShown {
-			break
-		}
-		table.Add(report.Name(p.after), report.Name(p.comes), report.Share(float64(p.count)/float64(p.of), 0), report.Int64(int64(p.count)), report.Int64(int64(p.of)))
-	}
+	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.After, b.After)) })
+	table := report.TableOf("follows", "What follows what most often", pairs[:min(len(pairs), cli.ToolsShown)], []report.Column{
+		{Key: "after", Max: 36},
+		{Key: "comes", Max: 36},
+		{Key: "share", Unit: "%", Digits: report.Whole},
+		{Key: "times"},
+		{Key: "of"},
+	})
+	table.Brief = 5
 	return table.IfAny()
 }

@@ -14,9 +14,9 @@ type JSON struct {
 	Input      cli.InputJSON       `json:"input"`
 	Summaries  int                 `json:"summaries,omitempty"` // that were read in place of traces
 	Findings   []cli.Finding       `json:"findings"`
-	HMax       entropy.Figure      `json:"h_max_bits"`
+	HMax       stat.Figure         `json:"h_max_bits"`
 	Orders     []orderJSON         `json:"orders"`
-	H1Paper    entropy.Figure      `json:"h1_paper_bits"`
+	H1Paper    stat.Figure         `json:"h1_paper_bits"`
 	Tests      []entropy.Test      `json:"tests"`
 	Selection  entropy.Selection   `json:"selection"`
 	HeldOut    *entropy.HeldOut    `json:"held_out"`
@@ -42,8 +42,8 @@ type JSON struct {
 // orderJSON is an order with its held-out loss beside it.
 type orderJSON struct {
 	entropy.Order
-	HeldOut  entropy.Figure `json:"held_out_bits"`
-	Interval stat.Interval  `json:"held_out_interval"`
+	HeldOut  stat.Figure   `json:"held_out_bits"`
+	Interval stat.Interval `json:"held_out_interval"`
 }
 
 type contextJSON struct {
@@ -81,16 +81,16 @@ type reworkJSON struct {
 	Trajectories int      `json:"trajectories"`
 	Turns        int      `json:"calling_turns"`
 	// Tokens are those of the turns that record them, input and output.
-	TurnsUsage int            `json:"turns_with_usage"`
-	Tokens     entropy.Figure `json:"tokens"`
+	TurnsUsage int         `json:"turns_with_usage"`
+	Tokens     stat.Figure `json:"tokens"`
 }
 
 type groupJSON struct {
-	Group        string         `json:"group"`
-	Trajectories int            `json:"trajectories"`
-	Calls        int            `json:"calls"`
-	H0           entropy.Figure `json:"h0_bits"`
-	H1           entropy.Figure `json:"h1_bits"`
+	Group        string      `json:"group"`
+	Trajectories int         `json:"trajectories"`
+	Calls        int         `json:"calls"`
+	H0           stat.Figure `json:"h0_bits"`
+	H1           stat.Figure `json:"h1_bits"`
 }
 
 type shiftJSON struct {
@@ -102,22 +102,12 @@ type shiftJSON struct {
 func analysisResult(in *cli.Intake, f *findings) JSON {
 	a := &f.analysis
 	out := JSON{
-		Schema: "awo.analysis/v1", Input: in.JSON(), Summaries: in.Summaries(), Findings: append([]cli.Finding{}, in.Findings.List()...), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
-		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Merged: f.merged, Habits: append([]habitJSON{}, f.habits()...), Within: f.within, Sources: sourcesResult(f.sources),
-		Orders: []orderJSON{}, Successors: []contextJSON{}, TopShares: []topSharesJSON{}, Tools: []toolJSON{}, Variants: []variantJSON{}, Rework: []reworkJSON{},
-	}
-	if out.Tests == nil {
-		out.Tests = []entropy.Test{}
-	}
-	for k, order := range a.Orders {
-		o := orderJSON{Order: order, HeldOut: entropy.None(), Interval: stat.NoInterval("no held-out loss, no interval")}
-		if h, ok := f.heldOut(k); ok {
-			o.HeldOut, o.Interval = h.Bits, h.Interval
-		}
-		out.Orders = append(out.Orders, o)
+		Schema: "awo.analysis/v1", Input: in.JSON(), Summaries: in.Summaries(), Findings: in.Findings.List(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
+		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Merged: f.merged, Habits: f.habits(), Within: f.within, Sources: f.sources,
+		Orders: f.orders(), Tools: f.tools(), Rework: f.reworked(), Groups: f.groups, Shifts: f.shifts,
 	}
 	for _, c := range f.contexts {
-		context := contextJSON{Context: f.names(c.Symbols), N: c.N, Share: c.Share, Bits: c.Bits, Top: []successorJSON{}}
+		context := contextJSON{Context: f.names(c.Symbols), N: c.N, Share: c.Share, Bits: c.Bits}
 		for _, s := range c.Next {
 			context.Top = append(context.Top, successorJSON{Tool: f.name(s.Symbol), Count: s.N, Share: s.Share, Interval: s.Interval})
 		}
@@ -126,7 +116,6 @@ func analysisResult(in *cli.Intake, f *findings) JSON {
 	for i, shares := range f.topShares {
 		out.TopShares = append(out.TopShares, topSharesJSON{K: i + 1, Shares: shares})
 	}
-	out.Tools = append(out.Tools, f.tools()...)
 	calling := in.Tally.Trajectories - in.Tally.Empty
 	for i, v := range f.variants {
 		if i == variantsMost {
@@ -134,32 +123,24 @@ func analysisResult(in *cli.Intake, f *findings) JSON {
 		}
 		out.Variants = append(out.Variants, variantJSON{Tools: f.names(v.Tools), Trajectories: v.Trajectories, Share: float64(v.Trajectories) / float64(calling)})
 	}
-	for _, r := range f.rework {
-		cost := f.reworkCost[reworkOf(r.Kind, r.Tools)]
-		x := reworkJSON{
-			Kind: r.Kind, Tools: f.names(r.Tools), Occurrences: r.Occurrences, Trajectories: r.Trajectories, Turns: r.Turns,
-			TurnsUsage: cost.turns, Tokens: entropy.None(),
-		}
-		if cost.turns > 0 {
-			x.Tokens = entropy.Figure(cost.tokens)
-		}
-		out.Rework = append(out.Rework, x)
-	}
-	for _, g := range f.groups {
-		group := groupJSON{Group: g.name, Trajectories: g.trajectories, Calls: g.calls, H0: entropy.None(), H1: entropy.None()}
-		if g.hasH1 {
-			group.H0, group.H1 = g.h0.Bits, g.h1.Bits
-		}
-		out.Groups = append(out.Groups, group)
-	}
-	for i, d := range f.shifts {
-		out.Shifts = append(out.Shifts, shiftJSON{Groups: [2]string{f.groups[0].name, f.groups[i+1].name}, Difference: d})
-	}
 	return out
 }
 
 // variantsMost is how many variants JSON lists: most are seen once.
 const variantsMost = 100
+
+// noHeldOut is why a held-out loss is not known.
+const noHeldOut = "a held-out loss needs at least two tasks with calls"
+
+// orders returns each order with its held-out loss.
+func (f *findings) orders() []orderJSON {
+	return cli.Map(f.analysis.Orders, func(order *entropy.Order) orderJSON {
+		if h, ok := f.heldOut(order.K); ok {
+			return orderJSON{*order, h.Bits, h.Interval}
+		}
+		return orderJSON{*order, stat.Unknown(noHeldOut), stat.NoInterval("no held-out loss, no interval")}
+	})
+}
 
 // heldOut returns the held-out loss of an order, if there is one.
 func (f *findings) heldOut(k int) (entropy.HeldOutOrder, bool) {

@@ -23,9 +23,9 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 	nan := math.NaN()
 	orders := make([]plot.Order, len(f.analysis.Orders))
 	for k, o := range f.analysis.Orders {
-		orders[k] = plot.Order{K: k, PlugIn: float64(o.Bits), MillerMadow: float64(o.MillerMadow), HeldOut: nan, Lo: nan, Hi: nan, Biased: o.BiasDominated}
+		orders[k] = plot.Order{K: k, PlugIn: o.Bits.Float(), MillerMadow: o.MillerMadow.Float(), HeldOut: nan, Lo: nan, Hi: nan, Biased: o.BiasDominated}
 		if h, ok := f.heldOut(k); ok {
-			orders[k].HeldOut = float64(h.Bits)
+			orders[k].HeldOut = h.Bits.Float()
 			if h.Interval.Known() {
 				orders[k].Lo, orders[k].Hi = h.Interval.Lo, h.Interval.Hi
 			}
@@ -54,7 +54,7 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 	}
 	var out []*plot.Figure
 	for _, draw := range []func() (*plot.Figure, error){
-		func() (*plot.Figure, error) { return plot.Entropy(orders, float64(f.analysis.HMax)) },
+		func() (*plot.Figure, error) { return plot.Entropy(orders, f.analysis.HMax.Float()) },
 		func() (*plot.Figure, error) { return plot.Transitions(tools, f.transitions()) },
 		func() (*plot.Figure, error) { return plot.TopM(curves) },
 		func() (*plot.Figure, error) { return plot.Convergence(largest, merged, alive) },
@@ -74,19 +74,20 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 
 // drawSources draws the classes of sources by parameter, those used most first;
 // nil if nothing was traced.
-func drawSources(s *dataflow.Set) (*plot.Figure, error) {
-	if s == nil || len(s.Params) == 0 {
+func drawSources(s *sourcesJSON) (*plot.Figure, error) {
+	if s == nil || len(s.Parameters) == 0 {
 		return nil, nil
 	}
 	var classes []string
-	for _, c := range classTotals(s) {
-		classes = append(classes, classTitles[c.Class])
+	for _, c := range s.Classes {
+		classes = append(classes, classTitles[dataflow.Class(c.Class)])
 	}
 	var rows []plot.Bar
 	for _, p := range byUses(s) {
-		row := plot.Bar{Name: p.Param.String(), N: p.Uses}
-		for _, c := range p.Shares {
-			row.Shares = append(row.Shares, c.Share)
+		row := plot.Bar{Name: p.Parameter, N: p.Uses}
+		for _, c := range p.Classes {
+			share, _ := c.Share.Value()
+			row.Shares = append(row.Shares, share)
 		}
 		rows = append(rows, row)
 	}

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -61,27 +60,18 @@ func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions, complete bo
 }
 
 func orderTable(f *findings) *report.Table {
-	table := report.NewTable("orders", "Bits needed to name the next tool, when the last k calls are known",
-		report.Column{Key: "k", Align: report.Right},
-		report.Column{Key: "held_out_bits", Title: "on unseen tasks", Align: report.Right},
-		report.Column{Key: "held_out", Title: "95 % interval", Interval: true, Align: report.Right},
-		report.Column{Key: "bits", Title: "plug-in", Align: report.Right},
-		report.Column{Key: "miller_madow_bits", Title: "Miller-Madow", Align: report.Right},
-		report.Column{Key: "n", Title: "calls", Align: report.Right},
-		report.Column{Key: "contexts", Align: report.Right},
-		report.Column{Key: "singletons", Title: "seen once", Align: report.Right},
-	)
-	for k, order := range f.analysis.Orders {
-		held, interval := report.Missing("a held-out loss needs at least two tasks with calls"), report.Missing("no held-out loss, no interval")
-		if h, ok := f.heldOut(k); ok {
-			held = bits(h.Bits)
-			interval = report.Range(h.Interval, 2)
-		}
-		table.Add(report.Int(k), held, interval, bits(order.Bits), bits(order.MillerMadow),
-			report.Int64(int64(order.N)), report.Int(order.Contexts), report.Int(order.Singletons))
-	}
+	table := report.TableOf("orders", "Bits needed to name the next tool, when the last k calls are known", f.orders(), []report.Column{
+		{Key: "k"},
+		{Key: "held_out_bits", Title: "on unseen tasks", Digits: 2},
+		{Key: "held_out", From: "held_out_interval", Title: "95 % interval", Digits: 2, Align: report.Right},
+		{Key: "bits", Title: "plug-in", Digits: 2},
+		{Key: "miller_madow_bits", Title: "Miller-Madow", Digits: 2},
+		{Key: "n", Title: "calls"},
+		{Key: "contexts"},
+		{Key: "singletons", Title: "seen once"},
+	})
 	table.Note("0 bits: the next tool is certain. %.2f bits (log2 of %s): any tool is as likely. Each bit less halves the choice.",
-		float64(f.analysis.HMax), cli.CountOf(f.analysis.Distinct, "tool"))
+		f.analysis.HMax.Float(), cli.CountOf(f.analysis.Distinct, "tool"))
 	if h := f.analysis.HeldOut; h != nil && h.N > 0 {
 		table.Note("The figure to trust is the first: the mean loss on tasks that the predictor has not seen (interpolated Kneser-Ney, %s in %d folds; interval by bootstrap over tasks).", cli.CountOf(h.Tasks, "task"), h.Folds)
 	}
@@ -108,38 +98,33 @@ func orderTable(f *findings) *report.Table {
 }
 
 func testTable(tests []entropy.Test, o analyzeOptions) *report.Table {
-	title := ""
+	id, title := "tests", ""
 	if tests[0].Groups > 1 {
-		title = "The same tests within groups, which differences between them cannot make reject"
+		id, title = "tests-within-groups", "The same tests within groups, which differences between them cannot make reject"
 	}
-	id := "tests"
-	if title != "" {
-		id = "tests-within-groups"
+	g2 := "g2"
+	if o.Preset == "autotool" {
+		g2 = "g2_paper"
 	}
-	table := report.NewTable(id, title,
-		report.Column{Key: "orders"},
-		report.Column{Key: "effect", Title: "uncertainty removed", Unit: "%", Align: report.Right},
-		report.Column{Key: "g2", Title: "G2", Align: report.Right},
-		report.Column{Key: "df", Align: report.Right},
-		report.Column{Key: "log10_p", Title: "log10 p", Align: report.Right},
-		report.Column{Key: "monte_carlo_p", Title: "Monte Carlo p", Align: report.Right},
-		report.Column{Key: "n", Title: "calls", Align: report.Right},
-	)
-	for _, t := range tests {
-		p := report.Missing("the chi-square test is reliable here; --monte-carlo makes one all the same")
-		if t.N == 0 || t.DF <= 0 {
-			p = report.Missing("there is nothing to exchange")
-		} else if t.MonteCarlo != nil {
-			p = report.Float(t.MonteCarlo.P, 3)
-		} else if o.Permutations == 0 {
-			p = report.Missing("--permutations 0")
-		}
-		g2 := t.G2
-		if o.Preset == "autotool" {
-			g2 = t.G2Paper
-		}
-		table.Add(report.Textf("%d against %d", t.From, t.To), share(t.Effect), number(g2, 1), report.Float(t.DF, 0), number(t.Log10P, 1), p, report.Int64(int64(t.N)))
-	}
+	table := report.TableOf(id, title, tests, []report.Column{
+		{Key: "orders", Cell: report.By(func(t *entropy.Test) report.Cell { return report.Textf("%d against %d", t.From, t.To) })},
+		{Key: "effect", Title: "uncertainty removed", Unit: "%"},
+		{Key: "g2", From: g2, Title: "G2", Digits: 1},
+		{Key: "df"},
+		{Key: "log10_p", Title: "log10 p", Digits: 1},
+		{Key: "monte_carlo_p", Title: "Monte Carlo p", Align: report.Right, Cell: report.By(func(t *entropy.Test) report.Cell {
+			switch {
+			case t.N == 0 || t.DF <= 0:
+				return report.Missing("there is nothing to exchange")
+			case t.MonteCarlo != nil:
+				return report.Float(t.MonteCarlo.P, 3)
+			case o.Permutations == 0:
+				return report.Missing("--permutations 0")
+			}
+			return report.Missing("the chi-square test is reliable here; --monte-carlo makes one all the same")
+		})},
+		{Key: "n", Title: "calls"},
+	})
 	table.Note("G2 compares a chain of one order with the next on the same windows; the null hypothesis is that the older call does not matter. df by the convention %q; JSON has all three.", string(tests[0].Convention))
 	table.Note("A small p shows memory, or a mixture of kinds of task: test within groups (--by) to tell them apart.")
 	if sparse(tests) {
@@ -175,7 +160,7 @@ func successorTable(f *findings, o analyzeOptions) *report.Table {
 		report.Column{Key: "share", Unit: "%", Align: report.Right},
 		report.Column{Key: "interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
 	)
-	interval := successorInterval
+	interval := func(i stat.Interval) report.Cell { return report.ShareRange(i, 1) }
 	if !f.intervals {
 		interval = func(stat.Interval) report.Cell { return report.Missing(tooManyContexts) }
 	}
@@ -285,58 +270,30 @@ func sequenceText(names []string) string {
 }
 
 func groupTable(f *findings) *report.Table {
-	table := report.NewTable("groups", "",
-		report.Column{Key: "group", Max: 50},
-		report.Column{Key: "trajectories", Align: report.Right},
-		report.Column{Key: "calls", Align: report.Right},
-		report.Column{Key: "h0_bits", Title: "bits, k = 0", Align: report.Right},
-		report.Column{Key: "h1_bits", Title: "bits, k = 1", Align: report.Right},
-	)
-	for _, g := range f.groups {
-		h0, h1 := report.Missing("no calls"), report.Missing("no calls")
-		if g.hasH1 {
-			h0, h1 = bits(g.h0.Bits), bits(g.h1.Bits)
-		}
-		table.Add(report.Name(g.name), report.Int(g.trajectories), report.Int(g.calls), h0, h1)
-	}
+	table := report.TableOf("groups", "", f.groups, []report.Column{
+		{Key: "group", Max: 50},
+		{Key: "trajectories"},
+		{Key: "calls"},
+		{Key: "h0_bits", Title: "bits, k = 0", Digits: 2},
+		{Key: "h1_bits", Title: "bits, k = 1", Digits: 2},
+	})
 	table.Note("Plug-in entropies, which are lower in smaller groups: compare groups by the tests below.")
 	return table
 }
 
 func shiftTable(f *findings) *report.Table {
-	table := report.NewTable("differences", fmt.Sprintf("Do the others follow other habits than %s?", report.Escape(f.groups[0].name)),
-		report.Column{Key: "group", Max: 50},
-		report.Column{Key: "effect_bits", Title: "difference", Unit: "bits a call", Align: report.Right},
-		report.Column{Key: "effect_bias_bits", Title: "of which chance", Align: report.Right},
-		report.Column{Key: "p", Title: "permutation p", Align: report.Right},
-		report.Column{Key: "n", Title: "calls", Align: report.Right},
-	)
-	for i, s := range f.shifts {
-		p := report.Missing("groups cannot be exchanged between tasks here")
-		if s.Permutation != nil {
-			p = report.Float(s.Permutation.P, 3)
-		}
-		table.Add(report.Name(f.groups[i+1].name), number(s.Effect, 3), number(s.Bias, 3), p, report.Int64(int64(s.N[1])))
-	}
+	table := report.TableOf("differences", fmt.Sprintf("Do the others follow other habits than %s?", report.Escape(f.groups[0].Group)), f.shifts, []report.Column{
+		{Key: "group", From: "groups.1", Max: 50},
+		{Key: "effect_bits", Title: "difference", Unit: "bits a call", Digits: 3},
+		{Key: "effect_bias_bits", Title: "of which chance", Digits: 3},
+		{Key: "p", Title: "permutation p", Align: report.Right, Cell: report.By(func(s *shiftJSON) report.Cell {
+			if s.Permutation == nil {
+				return report.Missing("groups cannot be exchanged between tasks here")
+			}
+			return report.Float(s.Permutation.P, 3)
+		})},
+		{Key: "n", From: "n.1", Title: "calls"},
+	})
 	table.Note("What knowing the group tells about the next call, given the last one. The p exchanges groups between whole tasks, because calls of one task are not independent.")
 	return table
-}
-
-func bits(f entropy.Figure) report.Cell { return number(f, 2) }
-
-func number(f entropy.Figure, digits int) report.Cell {
-	if !f.Known() {
-		return report.Missing("these traces do not support this figure")
-	}
-	if math.IsInf(float64(f), 0) {
-		return report.Missing("beyond what a number can hold")
-	}
-	return report.Float(float64(f), digits)
-}
-
-func share(f entropy.Figure) report.Cell {
-	if !f.Known() {
-		return report.Missing("these traces do not support this figure")
-	}
-	return report.Share(float64(f), 1)
 }

@@ -1,10 +1,12 @@
 package analysis
 
 import (
-	"strings"
+	"slices"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
@@ -52,38 +54,41 @@ func (c reworkCost) add(t *trace.Trajectory, corpus *trace.Corpus, i int) {
 // reworkShown is how many habits of rework the text lists.
 const reworkShown = 8
 
+// reworked returns what was done again, with what it took.
+func (f *findings) reworked() []reworkJSON {
+	return cli.Map(f.rework, func(r *trace.Rework) reworkJSON {
+		x := reworkJSON{Kind: r.Kind, Tools: f.names(r.Tools), Occurrences: r.Occurrences, Trajectories: r.Trajectories, Turns: r.Turns, Tokens: stat.Unknown("no tokens are recorded for these turns")}
+		if cost := f.reworkCost[reworkOf(r.Kind, r.Tools)]; cost.turns > 0 {
+			x.TurnsUsage, x.Tokens = cost.turns, stat.Count(int(cost.tokens))
+		}
+		return x
+	})
+}
+
 func reworkTable(f *findings, complete bool) *report.Table {
-	table := report.NewTable("rework", "Calls that repeat themselves",
-		report.Column{Key: "what", Max: 70},
-		report.Column{Key: "kind"},
-		report.Column{Key: "occurrences", Title: "times", Align: report.Right},
-		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
-		report.Column{Key: "calling_turns", Title: "calling turns", Align: report.Right},
-		report.Column{Key: "tokens", Align: report.Right},
-	)
-	partly := false
-	for i, r := range f.rework {
-		if i == reworkShown && !complete {
-			table.Note("%d more in JSON and CSV.", len(f.rework)-reworkShown)
-			break
-		}
-		kind := "same call again"
-		if r.Kind == trace.ReworkAlternation {
-			kind = "in turn, after the first round"
-		}
-		cost := f.reworkCost[reworkOf(r.Kind, r.Tools)]
-		tokens := report.Missing("no tokens are recorded for these turns")
-		if cost.turns > 0 {
-			tokens = report.Int64(cost.tokens)
-			partly = partly || cost.turns < r.Turns
-		}
-		table.Add(report.Name(strings.Join(f.names(r.Tools), " → ")), report.Text(kind), report.Int(r.Occurrences), report.Int(r.Trajectories), report.Int(r.Turns), tokens)
+	all := f.reworked()
+	shown := all
+	if !complete {
+		shown = all[:min(len(all), reworkShown)]
 	}
+	table := report.TableOf("rework", "Calls that repeat themselves", shown, []report.Column{
+		{Key: "what", From: "tools", Join: " → ", Max: 70},
+		{Key: "kind", Cell: report.By(func(r *reworkJSON) report.Cell {
+			if r.Kind == trace.ReworkAlternation {
+				return report.Text("in turn, after the first round")
+			}
+			return report.Text("same call again")
+		})},
+		{Key: "occurrences", Title: "times"},
+		{Key: "trajectories", Title: "in trajectories"},
+		{Key: "calling_turns", Title: "calling turns"},
+		{Key: "tokens", Digits: report.Whole},
+	})
+	table.NoteIf(len(all) > len(shown), "%d more in JSON and CSV.", len(all)-len(shown))
 	table.Note("The same call again: tool and arguments are equal. Whether that was in vain the traces do not say: polling looks the same.")
 	table.Note("Turns and tokens (input and output) are those of the turns that made these calls: the most that doing without them would save.")
-	if partly {
-		table.Note("Not all of these turns record tokens: the sums are too low.")
-	}
+	partly := slices.ContainsFunc(shown, func(r reworkJSON) bool { return 0 < r.TurnsUsage && r.TurnsUsage < r.Turns })
+	table.NoteIf(partly, "Not all of these turns record tokens: the sums are too low.")
 	return table
 }
 

@@ -4,8 +4,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
@@ -61,12 +61,12 @@ func (s *sources) collect(workers int, in iter.Seq2[*trace.Trajectory, error]) i
 	}
 }
 
-// set returns the links of what was collected, nil if nothing was to be.
-func (s *sources) set() *dataflow.Set {
+// result returns where what was collected came from, nil if nothing was to be.
+func (s *sources) result() *sourcesJSON {
 	if s.links == nil {
 		return nil
 	}
-	return s.links.Set()
+	return sourcesResult(s.links.Set())
 }
 
 // sourcesJSON is where the arguments of calls came from.
@@ -79,10 +79,10 @@ type sourcesJSON struct {
 }
 
 type classJSON struct {
-	Class    string         `json:"class"`
-	Count    int            `json:"count"` // uses
-	Share    entropy.Figure `json:"share"`
-	Interval stat.Interval  `json:"interval"`
+	Class    string        `json:"class"`
+	Count    int           `json:"count"` // uses
+	Share    stat.Figure   `json:"share"`
+	Interval stat.Interval `json:"interval"`
 }
 
 type parameterJSON struct {
@@ -104,20 +104,20 @@ type parameterJSON struct {
 // linkJSON is one accepted link with the evidence for it. The fixed text of
 // templates is text of the traces and stays out.
 type linkJSON struct {
-	From     string         `json:"from"`
-	Class    string         `json:"class"`
-	Relation string         `json:"relation"`
-	Count    int            `json:"count"` // uses that it is the best source of
-	Share    entropy.Figure `json:"share"`
-	Interval stat.Interval  `json:"interval"`
-	Trials   int            `json:"trials"`
-	Hits     int            `json:"hits"`
-	Values   int            `json:"values"`
-	Rate     float64        `json:"rate"`
-	Chance   float64        `json:"chance"`
-	Log10P   entropy.Figure `json:"log10_p"`
-	Limit    entropy.Figure `json:"log10_limit"`
-	Pooled   bool           `json:"pooled"`
+	From     string        `json:"from"`
+	Class    string        `json:"class"`
+	Relation string        `json:"relation"`
+	Count    int           `json:"count"` // uses that it is the best source of
+	Share    stat.Figure   `json:"share"`
+	Interval stat.Interval `json:"interval"`
+	Trials   int           `json:"trials"`
+	Hits     int           `json:"hits"`
+	Values   int           `json:"values"`
+	Rate     float64       `json:"rate"`
+	Chance   float64       `json:"chance"`
+	Log10P   stat.Figure   `json:"log10_p"`
+	Limit    stat.Figure   `json:"log10_limit"`
+	Pooled   bool          `json:"pooled"`
 }
 
 type samePairJSON struct {
@@ -127,48 +127,40 @@ type samePairJSON struct {
 	Share float64 `json:"share"`
 }
 
-// sourcesResult shapes a set of links as JSON, nil if there is none.
+// sourcesResult shapes a set of links as JSON.
 func sourcesResult(s *dataflow.Set) *sourcesJSON {
-	if s == nil {
-		return nil
+	classes := func(shares []dataflow.ClassShare) []classJSON {
+		return cli.Map(shares, func(c *dataflow.ClassShare) classJSON { return classResult(string(c.Class), c.Proportion) })
 	}
-	out := &sourcesJSON{Classes: []classJSON{}, Parameters: []parameterJSON{}, Dropped: s.Dropped, AutoTool: []samePairJSON{}}
-	for _, c := range classTotals(s) {
-		out.Classes = append(out.Classes, classResult(string(c.Class), c.Proportion))
+	pairs := s.AutoTool()
+	return &sourcesJSON{
+		Classes: classes(classTotals(s)), Dropped: s.Dropped,
+		Parameters: cli.Map(s.Params, func(p *dataflow.ParamSources) parameterJSON {
+			return parameterJSON{
+				Parameter: p.Param.String(), Tool: p.Param.ToolName(), Path: p.Param.Path, Uses: p.Uses, Trajectories: p.Trajectories,
+				Values: p.Values, ValuesAtLeast: p.AtLeast, Classes: classes(p.Shares), NeverSeen: classResult("never-seen", p.Never),
+				Unattributed: p.Unattributed, Tried: p.Tried, Rejected: p.Rejected,
+				Links: cli.Map(p.Sources, func(l *dataflow.SourceShare) linkJSON {
+					k, c := l.Link, classResult("", l.Proportion)
+					return linkJSON{
+						From: k.From.String(), Class: k.From.Side.String(), Relation: k.Relation.String(), Count: c.Count, Share: c.Share, Interval: c.Interval,
+						Trials: k.Trials, Hits: k.Hits, Values: k.Values, Rate: k.Rate, Chance: k.Chance,
+						Log10P: stat.Finite(k.Log10P, tooSmall), Limit: stat.Finite(k.Limit, tooSmall), Pooled: k.Pooled,
+					}
+				}),
+			}
+		}),
+		AutoTool: cli.Map(pairs, func(p *dataflow.SamePair) samePairJSON {
+			return samePairJSON{To: p.To.String(), From: p.From.String(), Count: p.Count, Share: p.Share}
+		}),
 	}
-	for i := range s.Params {
-		p := &s.Params[i]
-		x := parameterJSON{
-			Parameter: p.Param.String(), Tool: p.Param.ToolName(), Path: p.Param.Path, Uses: p.Uses, Trajectories: p.Trajectories,
-			Values: p.Values, ValuesAtLeast: p.AtLeast, Classes: []classJSON{}, NeverSeen: classResult("never-seen", p.Never),
-			Unattributed: p.Unattributed, Tried: p.Tried, Rejected: p.Rejected, Links: []linkJSON{},
-		}
-		for _, c := range p.Shares {
-			x.Classes = append(x.Classes, classResult(string(c.Class), c.Proportion))
-		}
-		for _, l := range p.Sources {
-			k := l.Link
-			c := classResult("", l.Proportion)
-			x.Links = append(x.Links, linkJSON{
-				From: k.From.String(), Class: k.From.Side.String(), Relation: k.Relation.String(), Count: c.Count, Share: c.Share, Interval: c.Interval,
-				Trials: k.Trials, Hits: k.Hits, Values: k.Values, Rate: k.Rate, Chance: k.Chance,
-				Log10P: entropy.Figure(k.Log10P), Limit: entropy.Figure(k.Limit), Pooled: k.Pooled,
-			})
-		}
-		out.Parameters = append(out.Parameters, x)
-	}
-	for _, p := range s.AutoTool() {
-		out.AutoTool = append(out.AutoTool, samePairJSON{To: p.To.String(), From: p.From.String(), Count: p.Count, Share: p.Share})
-	}
-	return out
 }
 
+// tooSmall is why a logarithm of a probability is not known.
+const tooSmall = "beyond what a number can hold"
+
 func classResult(class string, p stat.Proportion) classJSON {
-	out := classJSON{Class: class, Count: p.Count, Share: entropy.None(), Interval: p.Interval}
-	if p.N > 0 {
-		out.Share = entropy.Figure(p.Share)
-	}
-	return out
+	return classJSON{class, p.Count, stat.Ratio(p.Count, p.N, "no use could be attributed"), p.Interval}
 }
 
 // classTotals adds up the classes over all parameters.
@@ -191,11 +183,8 @@ func classTotals(s *dataflow.Set) []dataflow.ClassShare {
 }
 
 // byUses returns the parameters, those with the most uses first.
-func byUses(s *dataflow.Set) []*dataflow.ParamSources {
-	out := make([]*dataflow.ParamSources, len(s.Params))
-	for i := range s.Params {
-		out[i] = &s.Params[i]
-	}
-	slices.SortStableFunc(out, func(a, b *dataflow.ParamSources) int { return b.Uses - a.Uses })
+func byUses(s *sourcesJSON) []parameterJSON {
+	out := slices.Clone(s.Parameters)
+	slices.SortStableFunc(out, func(a, b parameterJSON) int { return b.Uses - a.Uses })
 	return out
 }

@@ -8,13 +8,12 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/internal/stat"
 )
 
 // sourceTables are the tables on where arguments came from: a line a parameter
 // for people, with everything for CSV.
-func sourceTables(s *dataflow.Set, o analyzeOptions, complete bool) []report.Block {
-	if len(s.Params) == 0 {
+func sourceTables(s *sourcesJSON, o analyzeOptions, complete bool) []report.Block {
+	if len(s.Parameters) == 0 {
 		return []report.Block{report.Paragraph("No call has an argument that could have come from somewhere.")}
 	}
 	blocks := []report.Block{sourceSummary(s), sourceTable(s, o, complete)}
@@ -28,20 +27,20 @@ func sourceTables(s *dataflow.Set, o analyzeOptions, complete bool) []report.Blo
 }
 
 // sourceSummary says in two sentences what the table shows.
-func sourceSummary(s *dataflow.Set) report.Paragraph {
+func sourceSummary(s *sourcesJSON) report.Paragraph {
 	uses, never := 0, 0
-	for i := range s.Params {
-		uses += s.Params[i].Uses
-		never += s.Params[i].Never.Count
+	for _, p := range s.Parameters {
+		uses += p.Uses
+		never += p.NeverSeen.Count
 	}
 	var parts []string
-	for _, c := range classTotals(s) {
+	for _, c := range s.Classes {
 		if c.Count > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.0f %%", classWords[c.Class], 100*c.Share))
+			parts = append(parts, fmt.Sprintf("%s %.0f %%", classWords[dataflow.Class(c.Class)], 100*c.Share.Float()))
 		}
 	}
 	return report.Paragraph(fmt.Sprintf("Of %s of %s: %s. The values of %.0f %% stood nowhere before the call.",
-		cli.CountOf(uses, "use"), cli.CountOf(len(s.Params), "parameter"), strings.Join(parts, ", "), 100*float64(never)/float64(uses)))
+		cli.CountOf(uses, "use"), cli.CountOf(len(s.Parameters), "parameter"), strings.Join(parts, ", "), 100*float64(never)/float64(uses)))
 }
 
 // classWords name the classes in a sentence.
@@ -56,43 +55,37 @@ var classTitles = map[dataflow.Class]string{
 	dataflow.ClassUser: "user", dataflow.ClassSystem: "system", dataflow.ClassConstant: "constant", dataflow.ClassUnknown: "unknown",
 }
 
-func sourceTable(s *dataflow.Set, o analyzeOptions, complete bool) *report.Table {
-	columns := []report.Column{
-		{Key: "parameter", Max: 56},
-		{Key: "uses", Align: report.Right},
-		{Key: "values", Title: "values", Align: report.Right},
-	}
-	totals := classTotals(s)
-	var shown []int // classes that occur, so that the table stays narrow
-	for i, c := range totals {
-		if c.Count > 0 || complete {
-			shown = append(shown, i)
-			columns = append(columns, report.Column{Key: string(c.Class), Title: classTitles[c.Class], Unit: "%", Align: report.Right})
+func sourceTable(s *sourcesJSON, o analyzeOptions, complete bool) *report.Table {
+	columns := []report.Column{{Key: "parameter", Max: 56}, {Key: "uses"}, {Key: "values"}}
+	for i, c := range s.Classes {
+		if c.Count > 0 || complete { // so that the table stays narrow
+			columns = append(columns, report.Column{Key: c.Class, From: fmt.Sprintf("classes.%d.share", i), Title: classTitles[dataflow.Class(c.Class)], Unit: "%", Digits: report.Whole})
 		}
 	}
-	columns = append(columns,
-		report.Column{Key: "never_seen", Title: "unseen", Unit: "%", Align: report.Right},
-		report.Column{Key: "source", Title: "commonest source", Max: 50},
-		report.Column{Key: "source_share", Title: "its share", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "rejected", Title: "rejected", Align: report.Right},
-	)
-	table := report.NewTable("parameter-sources", "", columns...)
 	params := byUses(s)
 	most := len(params)
 	if o.Parameters > 0 && !complete {
 		most = min(most, o.Parameters)
 	}
-	for _, p := range params[:most] {
-		cells := []report.Cell{report.Name(p.Param.String()), report.Int(p.Uses), report.Int(p.Values)}
-		for _, i := range shown {
-			cells = append(cells, shareOf(p.Shares[i].Proportion))
-		}
-		source, interval := report.Missing("no source is better than chance"), report.Missing("no source, no interval")
-		if len(p.Sources) > 0 {
-			source, interval = sourceName(p.Sources[0].Link), report.ShareRange(p.Sources[0].Interval, 1)
-		}
-		table.Add(append(cells, shareOf(p.Never), source, interval, report.Int(p.Rejected))...)
-	}
+	table := report.TableOf("parameter-sources", "", params[:most], append(columns,
+		report.Column{Key: "never_seen", From: "never_seen.share", Title: "unseen", Unit: "%", Digits: report.Whole},
+		report.Column{Key: "source", Title: "commonest source", Max: 50, Cell: report.By(func(p *parameterJSON) report.Cell {
+			switch {
+			case len(p.Links) == 0:
+				return report.Missing("no source is better than chance")
+			case p.Links[0].Relation != dataflow.Equal.String():
+				return report.Name(p.Links[0].From + " (" + p.Links[0].Relation + ")")
+			}
+			return report.Name(p.Links[0].From)
+		})},
+		report.Column{Key: "source_share", Title: "its share", Unit: "%", Interval: true, Align: report.Right, Cell: report.By(func(p *parameterJSON) report.Cell {
+			if len(p.Links) == 0 {
+				return report.Missing("no source, no interval")
+			}
+			return report.ShareRange(p.Links[0].Interval, 1)
+		})},
+		report.Column{Key: "rejected", From: "links_rejected"},
+	))
 	if most < len(params) {
 		table.Note("The %d parameters used most of %s; --parameters 0 shows all.", most, report.Grouped(len(params)))
 	}
@@ -105,96 +98,81 @@ func sourceTable(s *dataflow.Set, o analyzeOptions, complete bool) *report.Table
 	return table
 }
 
-func shareOf(i stat.Proportion) report.Cell {
-	if i.N == 0 {
-		return report.Missing("no use could be attributed")
+func classTable(s *sourcesJSON) *report.Table {
+	type row struct {
+		Parameter string `json:"parameter"`
+		classJSON
+		Uses int `json:"uses"`
 	}
-	return report.Share(i.Share, 0)
-}
-
-// sourceName names the source of a link; what a template says around the value
-// is text of the traces and stays out.
-func sourceName(k *dataflow.Link) report.Cell {
-	name := k.From.String()
-	if k.Relation != dataflow.Equal {
-		name += " (" + k.Relation.String() + ")"
-	}
-	return report.Name(name)
-}
-
-func classTable(s *dataflow.Set) *report.Table {
-	table := report.NewTable("parameter-classes", "Shares of the classes",
-		report.Column{Key: "parameter"},
-		report.Column{Key: "class"},
-		report.Column{Key: "count", Align: report.Right},
-		report.Column{Key: "uses", Align: report.Right},
-		report.Column{Key: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "interval", Unit: "%", Interval: true, Align: report.Right},
-	)
-	add := func(name string, class string, p stat.Proportion) {
-		table.Add(report.Name(name), report.Text(class), report.Int(p.Count), report.Int(p.N), shareOf(p), report.ShareRange(p.Interval, 1))
-	}
+	var rows []row
 	for _, p := range byUses(s) {
-		for _, c := range p.Shares {
-			add(p.Param.String(), string(c.Class), c.Proportion)
+		for _, c := range p.Classes {
+			rows = append(rows, row{p.Parameter, c, p.Uses - p.Unattributed})
 		}
-		add(p.Param.String(), "never-seen", p.Never)
+		rows = append(rows, row{p.Parameter, p.NeverSeen, p.Uses})
 	}
-	return table
+	return report.TableOf("parameter-classes", "Shares of the classes", rows, []report.Column{
+		{Key: "parameter"},
+		{Key: "class", Words: true},
+		{Key: "count"},
+		{Key: "uses"},
+		{Key: "share", Unit: "%", Digits: report.Whole},
+		{Key: "interval", Unit: "%", Align: report.Right},
+	})
 }
 
-func linkTable(s *dataflow.Set) *report.Table {
-	table := report.NewTable("parameter-links", "Sources that beat chance",
-		report.Column{Key: "parameter"},
-		report.Column{Key: "source"},
-		report.Column{Key: "relation"},
-		report.Column{Key: "count", Align: report.Right},
-		report.Column{Key: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "interval", Unit: "%", Interval: true, Align: report.Right},
-		report.Column{Key: "trials", Align: report.Right},
-		report.Column{Key: "hits", Align: report.Right},
-		report.Column{Key: "values", Align: report.Right},
-		report.Column{Key: "chance", Align: report.Right},
-		report.Column{Key: "log10_p", Align: report.Right},
-		report.Column{Key: "log10_limit", Align: report.Right},
-	)
+func linkTable(s *sourcesJSON) *report.Table {
+	type row struct {
+		Parameter string `json:"parameter"`
+		linkJSON
+	}
+	var rows []row
 	for _, p := range byUses(s) {
-		for _, l := range p.Sources {
-			k := l.Link
-			table.Add(report.Name(p.Param.String()), report.Name(k.From.String()), report.Text(k.Relation.String()), report.Int(l.Count), shareOf(l.Proportion),
-				report.ShareRange(l.Interval, 1), report.Int(k.Trials), report.Int(k.Hits), report.Int(k.Values),
-				report.Float(k.Chance, 4), report.Float(k.Log10P, 1), report.Float(k.Limit, 1))
+		for _, l := range p.Links {
+			rows = append(rows, row{p.Parameter, l})
 		}
 	}
-	return table
+	return report.TableOf("parameter-links", "Sources that beat chance", rows, []report.Column{
+		{Key: "parameter"},
+		{Key: "source", From: "from"},
+		{Key: "relation", Words: true},
+		{Key: "count"},
+		{Key: "share", Unit: "%", Digits: report.Whole},
+		{Key: "interval", Unit: "%", Align: report.Right},
+		{Key: "trials"},
+		{Key: "hits"},
+		{Key: "values"},
+		{Key: "chance", Digits: 4},
+		{Key: "log10_p", Digits: 1},
+		{Key: "log10_limit", Digits: 1},
+	})
 }
 
 // samePairTable is AutoTool's Table 2.
-func samePairTable(s *dataflow.Set, o analyzeOptions, complete bool) *report.Table {
-	table := report.NewTable("autotool-pairs", "Arguments with the value of an earlier argument of another tool, as AutoTool counts them",
-		report.Column{Key: "parameter", Max: 50},
-		report.Column{Key: "earlier", Title: "earlier argument", Max: 50},
-		report.Column{Key: "pairs", Align: report.Right},
-		report.Column{Key: "share", Unit: "%", Align: report.Right},
-	)
-	pairs := s.AutoTool()
+func samePairTable(s *sourcesJSON, o analyzeOptions, complete bool) *report.Table {
 	// Whole parameters, those with the most pairs first.
-	total := map[dataflow.Slot]int{}
+	pairs, total := slices.Clone(s.AutoTool), map[string]int{}
 	for _, p := range pairs {
 		total[p.To] += p.Count
 	}
-	slices.SortStableFunc(pairs, func(a, b dataflow.SamePair) int { return total[b.To] - total[a.To] })
-	params, last := 0, dataflow.Slot{}
-	for _, p := range pairs {
+	slices.SortStableFunc(pairs, func(a, b samePairJSON) int { return total[b.To] - total[a.To] })
+	shown, params, last := len(pairs), 0, ""
+	for i, p := range pairs {
 		if p.To != last {
 			params, last = params+1, p.To
 		}
 		if !complete && o.Parameters > 0 && params > o.Parameters {
-			table.Note("Of %s; --parameters 0 shows all.", cli.CountOf(len(total), "parameter"))
+			shown = i
 			break
 		}
-		table.Add(report.Name(p.To.String()), report.Name(p.From.String()), report.Int(p.Count), report.Share(p.Share, 1))
 	}
+	table := report.TableOf("autotool-pairs", "Arguments with the value of an earlier argument of another tool, as AutoTool counts them", pairs[:shown], []report.Column{
+		{Key: "parameter", From: "to", Max: 50},
+		{Key: "earlier", From: "from", Title: "earlier argument", Max: 50},
+		{Key: "pairs", From: "count"},
+		{Key: "share", Unit: "%"},
+	})
+	table.NoteIf(shown < len(pairs), "Of %s; --parameters 0 shows all.", cli.CountOf(len(total), "parameter"))
 	table.Note("Every earlier call of another tool with an equal argument counts, and nothing guards against coincidence (arXiv 2511.14650, Table 2). Shares are of all such pairs of the parameter.")
 	return table
 }

@@ -313,5 +313,5 @@ func habitSentence(d entropy.Difference) string {
 	if d.Permutation.P < 0.05 {
 		verdict = "The habits differ: what is called next, given the last call, depends on the set"
 	}
-	return fmt.Sprintf("%s (permutation p %.3f over whole tasks; %.3f bits a call, of which %.3f are expected by chance).", verdict, d.Permutation.P, float64(d.Effect), float64(d.Bias))
+	return fmt.Sprintf("%s (permutation p %.3f over whole tasks; %.3f bits a call, of which %.3f are expected by chance).", verdict, d.Permutation.P, d.Effect.Float(), d.Bias.Float())
 }

@@ -5,19 +5,11 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
 )
-
-// groupFindings is what is known of one group of trajectories.
-type groupFindings struct {
-	name         string
-	trajectories int
-	calls        int
-	h0, h1       entropy.Order
-	hasH1        bool
-}
 
 // groups returns the function that names the group of a trajectory, nil for no
 // groups.
@@ -65,9 +57,10 @@ func (f *findings) studyGroups(o analyzeOptions, options entropy.Options) {
 	slices.SortStableFunc(order, func(a, b int) int { return sizes[b] - sizes[a] })
 	for _, g := range order {
 		analysis := entropy.Analyze(counts[g], entropy.Options{Permutations: -1})
-		found := groupFindings{name: corpus.Groups()[g], trajectories: sizes[g], calls: int(analysis.Symbols)}
+		none := stat.Unknown("no calls")
+		found := groupJSON{corpus.Groups()[g], sizes[g], int(analysis.Symbols), none, none}
 		if len(analysis.Orders) > 1 {
-			found.h0, found.h1, found.hasH1 = analysis.Orders[0], analysis.Orders[1], true
+			found.H0, found.H1 = analysis.Orders[0].Bits, analysis.Orders[1].Bits
 		}
 		f.groups = append(f.groups, found)
 	}
@@ -75,6 +68,6 @@ func (f *findings) studyGroups(o analyzeOptions, options entropy.Options) {
 		f.within = append(f.within, entropy.TestOrder(k, options, counts...))
 	}
 	for _, g := range order[1:] {
-		f.shifts = append(f.shifts, entropy.CompareHabits(1, samples[order[0]], samples[g], options))
+		f.shifts = append(f.shifts, shiftJSON{[2]string{corpus.Groups()[order[0]], corpus.Groups()[g]}, entropy.CompareHabits(1, samples[order[0]], samples[g], options)})
 	}
 }

@@ -80,11 +80,11 @@ type mostSpentJSON struct {
 }
 
 type habitOfJSON struct {
-	Order      int            `json:"order"` // -1 where nothing can be said
-	Before     entropy.Figure `json:"bits_before"`
-	After      entropy.Figure `json:"bits_after"`
-	Tasks      int            `json:"tasks"`
-	InSentence string         `json:"sentence"`
+	Order      int         `json:"order"` // -1 where nothing can be said
+	Before     stat.Figure `json:"bits_before"`
+	After      stat.Figure `json:"bits_after"`
+	Tasks      int         `json:"tasks"`
+	InSentence string      `json:"sentence"`
 }
 
 // summaryOrder is how many calls a summary looks back.
@@ -138,7 +138,7 @@ func habitOf(j *cli.Job, corpus *trace.Corpus, seed uint64) habitOfJSON {
 	options := entropy.Options{Permutations: -1, Seed: seed, Each: j.Each()}
 	analysis := entropy.Analyze(counter.Counts(), options)
 	analysis.AddHeldOut(ngram.HeldOut(summaryOrder, sequences, tasks, ngram.HeldOutOptions{Folds: 10, Seed: seed, Each: j.Each()}), options)
-	out := habitOfJSON{Order: analysis.Verdict.Order, Before: entropy.None(), After: entropy.None(), InSentence: habitWords(&analysis)}
+	out := habitOfJSON{Order: analysis.Verdict.Order, Before: stat.Unknown(noHeldOut), After: stat.Unknown(noHeldOut), InSentence: habitWords(&analysis)}
 	if h := analysis.HeldOut; h != nil && h.N > 0 {
 		out.Tasks = h.Tasks
 		out.Before, out.After = h.Orders[0].Bits, h.Orders[max(0, min(out.Order, len(h.Orders)-1))].Bits

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/copies"
 )
 
 // Reread says that what Source yields next was counted already, and is for somebody who
@@ -16,6 +17,7 @@ func (in *Intake) Reread() {
 	in.isRead, in.Findings = true, nil
 	if in.Exclude != nil {
 		in.Exclude, in.isKept = nil, false
+		in.forget()
 	}
 }
 
@@ -46,6 +48,9 @@ func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
 func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
 	if in.isKept && in.Digest.IsWhole() {
 		return in.counted(in.kept())
+	}
+	if in.copies != nil {
+		return in.counted(in.copied())
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
 		known, stop := iter.Pull2(in.kept())
@@ -94,22 +99,27 @@ func (in *Intake) keeping(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*t
 	}
 }
 
-// collecting collects the flows of what it passes on, and keeps them for later readings.
+// collecting collects the flows of what it passes on, and keeps them and copies of it for
+// later readings.
 func (in *Intake) collecting(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
 	type item struct {
-		t      *trace.Trajectory
-		err    error
-		packed []byte
+		t          *trace.Trajectory
+		err        error
+		copy, flow []byte
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
-		flows := dataflow.NewDigest("")
+		in.forget()
+		all, flows := copies.New(""), dataflow.NewDigest("")
 		whole := false
 		defer func() {
-			if !whole || !flows.End() {
-				_ = flows.Close() // nothing of it was to be read
-				return
+			if in.copies = all; !whole || !all.End() {
+				in.copies = nil
+				_ = all.Close() // nothing of it was to be read
 			}
-			in.flows = flows
+			if in.flows = flows; !whole || !flows.End() {
+				in.flows = nil
+				_ = flows.Close()
+			}
 		}()
 		items := func(yield func(item) bool) {
 			for t, err := range from {
@@ -120,19 +130,56 @@ func (in *Intake) collecting(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2
 		}
 		for x := range par.Map(in.j.Parallel(), items, func(x item) item {
 			if x.err == nil {
+				x.copy = all.Pack(x.t)
 				x.t.Recall()
-				x.packed = flows.Pack(x.t, &in.collector)
+				x.flow = flows.Pack(x.t, &in.collector)
 			}
 			return x
 		}) {
 			if x.err == nil {
-				flows.Add(x.packed)
+				all.Add(x.copy)
+				flows.Add(x.flow)
 			}
 			if !yield(x.t, x.err) {
 				return
 			}
 		}
 		whole = true
+	}
+}
+
+// forget gives up what was kept of an earlier reading.
+func (in *Intake) forget() {
+	if in.copies != nil {
+		_ = in.copies.Close() // nothing of it is to be read
+	}
+	if in.flows != nil {
+		_ = in.flows.Close()
+	}
+	in.copies, in.flows = nil, nil
+}
+
+// copied yields copies of what the first reading did, each with the memory of its flow.
+func (in *Intake) copied() iter.Seq2[*trace.Trajectory, error] {
+	return func(yield func(*trace.Trajectory, error) bool) {
+		for i := range in.copies.Len() {
+			err := in.j.Context.Err()
+			var t *trace.Trajectory
+			if err == nil {
+				t, err = in.copies.At(i)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			t.Reached = &in.j.Bounds
+			if t.Recall(); in.flows != nil {
+				t.RecallFrom(in.flows.Memory(i, t.ID))
+			}
+			if !yield(t, nil) {
+				return
+			}
+		}
 	}
 }
 

@@ -104,8 +104,7 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 	if err != nil {
 		return nil, JSON{}, err
 	}
-	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: o.Seed, Each: j.Each()}}
-	promised := map[string]float64{}
+	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: o.Seed, Each: j.Each()}, Promised: map[string]float64{}}
 	if o.Tools != "" {
 		finder, err := extraction.NewPlaces(j, o.Tools, set)
 		if err != nil {
@@ -118,7 +117,7 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 			}
 			return out
 		}
-		if err := readPromises(filepath.Join(o.Tools, stored.Name), promised); err != nil {
+		if err := readPromises(filepath.Join(o.Tools, stored.Name), options.Promised); err != nil {
 			return nil, JSON{}, err
 		}
 	}
@@ -147,7 +146,7 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 		in.Close()
 		return nil, JSON{}, err
 	}
-	return in, resultOf(in, result, predicted, promised, unjoined), nil
+	return in, resultOf(in, result, predicted, unjoined), nil
 }
 
 // techniqueOf returns the technique that was served, unless one is named.

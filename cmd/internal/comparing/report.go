@@ -15,7 +15,7 @@ import (
 
 // conclusion says in a sentence whether turns are saved.
 func conclusion(f *compare.Compared, r *compare.Result) string {
-	in := f.ArmIntervals.Difference
+	in := f.DifferenceInterval
 	share, bounds := f.Saved()
 	switch {
 	case r.Treated.Units == 0 || r.Control.Units == 0:
@@ -23,11 +23,11 @@ func conclusion(f *compare.Compared, r *compare.Result) string {
 	case !in.Known():
 		return fmt.Sprintf("Whether calling turns are saved is not known: %s.", in.Missing())
 	case in.Lo <= 0 && in.Hi >= 0:
-		return fmt.Sprintf("No difference in calling turns can be seen: %+.2f a session (%.2f to %.2f).", f.Difference, in.Lo, in.Hi)
-	case f.Difference < 0 && bounds.Known():
-		return fmt.Sprintf("Sessions with the compiled tools have %.1f %% fewer calling turns (%.1f to %.1f %%), used or not.", 100*share, 100*bounds.Lo, 100*bounds.Hi)
+		return fmt.Sprintf("No difference in calling turns can be seen: %+.2f a session (%.2f to %.2f).", f.Difference.Float(), in.Lo, in.Hi)
+	case f.Difference.Float() < 0 && bounds.Known():
+		return fmt.Sprintf("Sessions with the compiled tools have %.1f %% fewer calling turns (%.1f to %.1f %%), used or not.", 100*share.Float(), 100*bounds.Lo, 100*bounds.Hi)
 	}
-	return fmt.Sprintf("Sessions with the compiled tools differ by %+.2f calling turns (%.2f to %.2f), used or not.", f.Difference, in.Lo, in.Hi)
+	return fmt.Sprintf("Sessions with the compiled tools differ by %+.2f calling turns (%.2f to %.2f), used or not.", f.Difference.Float(), in.Lo, in.Hi)
 }
 
 // titles are the words for figures.
@@ -63,7 +63,7 @@ func sections(out JSON) []section {
 	arms := []report.Block{report.Paragraph(fmt.Sprintf("Units (%s): %s with compiled tools, with %s; %s without, with %s.",
 		unit, report.Grouped(out.Arms[0].Units), cli.CountOf(out.Arms[0].Sessions, "session"), report.Grouped(out.Arms[1].Units), cli.CountOf(out.Arms[1].Sessions, "session")))}
 	held := report.Short("Intervals hold if one looks once, at a size fixed before; --look adds those for looking every day.")
-	if slices.ContainsFunc(out.Figures, func(f figureJSON) bool { return f.Always != nil }) {
+	if slices.ContainsFunc(out.Figures, func(f compare.Compared) bool { return f.Always != nil }) {
 		held = "The 95 % interval holds if one looks once, at a size fixed before; that at every look holds however often one looks."
 	}
 	arms = append(arms, held)
@@ -77,29 +77,21 @@ func sections(out JSON) []section {
 	return append(list, section{"Meta-tools", []report.Block{toolTable(out.MetaTools).IfAny()}}, section{"Reads ahead", []report.Block{ruleTable(out.Prefetch).IfAny()}})
 }
 
-// interval shows bounds with enough digits for the size of the figure.
-func interval(in stat.Interval) report.Cell {
-	if !in.Known() {
-		return report.Missing(in.Missing())
-	}
-	return report.Range(in, 2)
-}
-
 func figureTable(out JSON) *report.Table {
-	looks := slices.ContainsFunc(out.Figures, func(f figureJSON) bool { return f.Always != nil })
+	looks := slices.ContainsFunc(out.Figures, func(f compare.Compared) bool { return f.Always != nil })
 	table := report.TableOf("figures", "", out.Figures, []report.Column{
-		{Key: "figure", Title: "mean of a session", Cell: report.By(func(f *figureJSON) report.Cell { return report.Text(titles[f.Figure]) })},
+		{Key: "figure", Title: "mean of a session", Cell: report.By(func(f *compare.Compared) report.Cell { return report.Text(titles[f.Name]) })},
 		{Key: "treated", Title: "with", Digits: 2},
 		{Key: "control", Title: "without", Digits: 2},
 		{Key: "difference", Digits: 2},
-		{Key: "difference_interval", Title: "95 % interval", Interval: true, Align: report.Right, Cell: report.By(func(f *figureJSON) report.Cell { return interval(f.DifferenceInterval) })},
+		{Key: "difference_interval", Title: "95 % interval", Digits: 2, Align: report.Right},
 		{Key: "ratio", Digits: 3},
-		{Key: "ratio_interval", Title: "95 % of the ratio", Interval: true, Align: report.Right, Cell: report.By(func(f *figureJSON) report.Cell { return interval(f.RatioInterval) })},
-		{Key: "difference_always", Title: "95 % at every look", Interval: true, Align: report.Right, Hide: !looks, Cell: report.By(func(f *figureJSON) report.Cell {
+		{Key: "ratio_interval", Title: "95 % of the ratio", Digits: 2, Align: report.Right},
+		{Key: "difference_always", Title: "95 % at every look", Interval: true, Align: report.Right, Hide: !looks, Cell: report.By(func(f *compare.Compared) report.Cell {
 			if f.Always == nil {
 				return report.Missing("not asked for")
 			}
-			return interval(*f.Always)
+			return report.Range(*f.Always, 2)
 		})},
 	})
 	table.Note("All units of an arm count, whether they used a compiled tool or not. Intervals rest on units (bootstrap-t) and hold if one looks once, at a size fixed before.")
@@ -116,11 +108,7 @@ func estimateTable(e *estimateJSON) *report.Table {
 		predicted = report.ShareRange(stat.Interval{Lo: *e.Predicted.Lo, Hi: *e.Predicted.Hi, Level: stat.DefaultLevel, N: 1, Method: "back-test"}, 1)
 	}
 	table.Add(report.Text("predicted ("+e.Predicted.Technique+")"), report.Share(e.Predicted.Share, 1), predicted)
-	realised := report.Missing(e.Interval.Missing())
-	if e.Interval.Known() {
-		realised = report.ShareRange(e.Interval, 1)
-	}
-	table.Add(report.Text("realised"), report.ShareOf(e.Realised, 1), realised)
+	table.Add(report.Text("realised"), report.ShareOf(e.Realised, 1), report.ShareRange(e.Interval, 1))
 	table.Note("A prediction is an upper bound: agents have to choose what it counts on.")
 	return table
 }
@@ -134,18 +122,18 @@ func unitsNeeded(e *estimateJSON) report.Paragraph {
 	return report.Paragraph(fmt.Sprintf("To tell what is predicted from no saving takes about %s units in all (power 0.8).", report.Grouped(int(n))))
 }
 
-func toolTable(tools []toolJSON) *report.Table {
+func toolTable(tools []compare.Tool) *report.Table {
 	tools = slices.Clone(tools)
-	slices.SortStableFunc(tools, func(a, b toolJSON) int { return cmp.Compare(b.Uses, a.Uses) })
+	slices.SortStableFunc(tools, func(a, b compare.Tool) int { return cmp.Compare(b.Uses, a.Uses) })
 	table := report.TableOf("meta-tools", "", tools, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "advice", Words: true},
-		{Key: "used_sessions", Title: "sessions with a use", Rank: 1, Cell: report.By(func(t *toolJSON) report.Cell {
+		{Key: "used_sessions", Title: "sessions with a use", Rank: 1, Cell: report.By(func(t *compare.Tool) report.Cell {
 			return report.Textf("%d of %d", t.Used, t.Wanted)
 		})},
 		{Key: "uses"},
 		{Key: "completed", Rank: 2},
-		{Key: "hand_backs", Title: "handed back", Rank: 5, Cell: report.By(func(t *toolJSON) report.Cell {
+		{Key: "hand_backs", Title: "handed back", Rank: 5, Cell: report.By(func(t *compare.Tool) report.Cell {
 			var parts []string
 			for _, code := range slices.Sorted(maps.Keys(t.HandBacks)) {
 				parts = append(parts, fmt.Sprintf("%s %d", code, t.HandBacks[code]))
@@ -154,7 +142,7 @@ func toolTable(tools []toolJSON) *report.Table {
 		})},
 		{Key: "repeated_calls", Title: "calls made again", Rank: 4},
 		{Key: "turns_saved", Title: "turns saved"},
-		{Key: "over_use", Title: "over-use a session", Rank: 3, Interval: true, Align: report.Right, Cell: report.By(func(t *toolJSON) report.Cell { return interval(t.OverUse) })},
+		{Key: "over_use", From: "over_use_interval", Title: "over-use a session", Rank: 3, Digits: 2, Align: report.Right},
 		{Key: "reason", Max: 50, Wrap: true, Words: true},
 	})
 	table.Brief = 5
@@ -162,9 +150,9 @@ func toolTable(tools []toolJSON) *report.Table {
 	return table
 }
 
-func ruleTable(rules []ruleJSON) *report.Table {
+func ruleTable(rules []compare.Rule) *report.Table {
 	rules = slices.Clone(rules)
-	slices.SortStableFunc(rules, func(a, b ruleJSON) int { return cmp.Compare(b.Reads, a.Reads) })
+	slices.SortStableFunc(rules, func(a, b compare.Rule) int { return cmp.Compare(b.Reads, a.Reads) })
 	table := report.TableOf("prefetch", "", rules, []report.Column{
 		{Key: "id", Title: "rule", Max: 42},
 		{Key: "advice", Words: true},
@@ -174,8 +162,8 @@ func ruleTable(rules []ruleJSON) *report.Table {
 		{Key: "asked_again", Title: "asked for again", Rank: 5},
 		{Key: "held_back", Title: "not attached", Rank: 1},
 		{Key: "asked_for", Title: "asked for", Rank: 1},
-		{Key: "precision", Unit: "%", Align: report.Right, Rank: 3, Cell: report.By(func(r *ruleJSON) report.Cell { return report.ShareOf(r.Precision, 1) })},
-		{Key: "promised", Unit: "%", Align: report.Right, Rank: 3, Cell: report.By(func(r *ruleJSON) report.Cell { return report.ShareOf(r.Promised, 1) })},
+		{Key: "precision", Unit: "%", Rank: 3},
+		{Key: "promised", Unit: "%", Rank: 3},
 		{Key: "reason", Max: 50, Wrap: true, Words: true},
 	})
 	table.Brief = 5

@@ -67,7 +67,10 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 	for _, f := range made {
 		one := artefactFileJSON{Name: f.Name, Status: fileSame}
 		disk, err := readArtefact(filepath.Join(dir, filepath.FromSlash(f.Name)))
-		data := f.Data
+		data, wrong := f.Bytes()
+		if wrong != nil {
+			return wrong
+		}
 		if f.Name == emit.ManifestName {
 			disk, data = madeBy.ReplaceAll(disk, nil), madeBy.ReplaceAll(data, nil)
 		}

@@ -137,11 +137,11 @@ type checkJSON struct {
 }
 
 type nextCallJSON struct {
-	Rules    string         `json:"rules"`
-	States   int            `json:"states"`
-	Calls    int            `json:"calls"`
-	Bits     entropy.Figure `json:"bits"` // held out, a call
-	Interval stat.Interval  `json:"interval"`
+	Rules    string        `json:"rules"`
+	States   int           `json:"states"`
+	Calls    int           `json:"calls"`
+	Bits     stat.Figure   `json:"bits"` // held out, a call
+	Interval stat.Interval `json:"interval"`
 }
 
 type verifyLeftOut struct {
@@ -309,7 +309,7 @@ func judge(r *evidence.RuleEvidence, o verifyOptions) (verdict, why string) {
 // nextCall sums up what the next call costs to predict: at order 0 from nothing,
 // at order 1 from the state.
 func nextCall(name string, e *evidence.Evidence, o verifyOptions, order int) nextCallJSON {
-	out := nextCallJSON{Rules: name, States: e.States, Bits: entropy.None(), Interval: stat.NoInterval("no held-out loss, no interval")}
+	out := nextCallJSON{Rules: name, States: e.States, Bits: stat.Unknown("a held-out loss needs at least two tasks with calls"), Interval: stat.NoInterval("no held-out loss, no interval")}
 	if e.Next.Folds == 0 {
 		return out
 	}

@@ -61,19 +61,12 @@ func evidenceAnswer(out EvidenceJSON) string {
 }
 
 func nextCallTable(out EvidenceJSON) *report.Table {
-	table := report.NewTable("next-call", "",
-		report.Column{Key: "rules"},
-		report.Column{Key: "states", Align: report.Right},
-		report.Column{Key: "bits", Title: "held-out bits a call", Align: report.Right},
-		report.Column{Key: "interval", Title: "95 % interval", Interval: true, Align: report.Right},
-	)
-	for _, n := range out.NextCall {
-		bits := report.Missing("a held-out loss needs at least two tasks with calls")
-		if n.Bits.Known() {
-			bits = report.Float(float64(n.Bits), 3)
-		}
-		table.Add(report.Text(n.Rules), report.Int(n.States), bits, report.Range(n.Interval, 2))
-	}
+	table := report.TableOf("next-call", "", out.NextCall, []report.Column{
+		{Key: "rules", Words: true},
+		{Key: "states"},
+		{Key: "bits", Title: "held-out bits a call", Digits: 3},
+		{Key: "interval", Title: "95 % interval", Digits: 2, Align: report.Right},
+	})
 	table.Note("What the tool of the next call costs to predict from the state, on tasks that the model has not seen, whatever rules call the tools: too many states are new in every task, too few go on in different ways.")
 	return table
 }

@@ -156,7 +156,7 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 	f.statement = ledger.Statement(o.Top)
 	if o.Lazy {
 		var err error
-		if f.lazy, f.preloaded, err = lazyStudy(in, ledger, preloading, f.fit, meter, o); err != nil {
+		if f.lazy, err = lazyStudy(in, ledger, preloading, f.fit, meter, o); err != nil {
 			return nil, err
 		}
 	}

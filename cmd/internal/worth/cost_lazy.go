@@ -11,7 +11,7 @@ import (
 )
 
 // lazySections adds what lazy registration would have cost.
-func lazySections(d *report.Document, l *lazyJSON) {
+func lazySections(d *report.Document, l *cost.LazyReport) {
 	if l.Parts.Tools == 0 {
 		d.Section("Lazy registration", report.Paragraph("No trajectory records the definitions of the tools that it was offered, so what registering them later would save cannot be computed."))
 		return
@@ -28,10 +28,10 @@ func lazySections(d *report.Document, l *lazyJSON) {
 	d.Section("Tokens of definitions", partTable(l), growthTable(l))
 }
 
-func lazyTable(l *lazyJSON) *report.Table {
+func lazyTable(l *cost.LazyReport) *report.Table {
 	type row struct {
-		Level *lazyLevelJSON `json:"level"`
-		*lazyVariantJSON
+		Level *cost.LazyLevel `json:"level"`
+		*cost.LazyLine
 	}
 	var rows []row
 	for _, level := range shownLevels(l) {
@@ -57,7 +57,7 @@ func lazyTable(l *lazyJSON) *report.Table {
 // fewTasks is below how many tasks a bootstrap over them is not to be trusted.
 const fewTasks = 20
 
-func lazyEven(l *lazyJSON) report.Paragraph {
+func lazyEven(l *cost.LazyReport) report.Paragraph {
 	say := func(f stat.Figure, i stat.Interval, what string) string {
 		v, ok := f.Value()
 		if !ok {
@@ -70,13 +70,13 @@ func lazyEven(l *lazyJSON) report.Paragraph {
 		return text
 	}
 	text := "Lazy registration, one at a time and as a result, begins to pay, for tools as large as these and the same calls, " + say(l.BreakEven.Tokens, l.BreakEven.TokensInterval, "tokens")
-	if l.BreakEven.USDInterval.Reason != noPrice {
+	if l.BreakEven.USDInterval.Reason != cost.NoPrice {
 		text += ", " + say(l.BreakEven.USD, l.BreakEven.USDInterval, "money")
 	}
 	return report.Paragraph(fmt.Sprintf("%s; %s.", text, cli.CountOf(l.BreakEven.Tasks, "task")))
 }
 
-func partTable(l *lazyJSON) *report.Table {
+func partTable(l *cost.LazyReport) *report.Table {
 	p := l.Parts
 	total := float64(p.Names + p.Descriptions + p.Parameters)
 	table := report.NewTable("definition-tokens", "",
@@ -96,7 +96,7 @@ func partTable(l *lazyJSON) *report.Table {
 	return table
 }
 
-func growthTable(l *lazyJSON) *report.Table {
+func growthTable(l *cost.LazyReport) *report.Table {
 	shown := slices.DeleteFunc(slices.Clone(l.Growth), func(g cost.GrowthStep) bool {
 		return !slices.Contains([]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, g.Turn)
 	})

@@ -20,20 +20,20 @@ const preloadFolds = 5
 
 // lazyStudy simulates lazy registration on all trajectories, whose accounts are in
 // the ledger, and says which tools are worth registering from the start.
-func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloading, fit *cost.Fit, meter *cost.Meter, o CostOptions) (*cost.LazyReport, []preloadToolJSON, error) {
+func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloading, fit *cost.Fit, meter *cost.Meter, o CostOptions) (*cost.LazyReport, error) {
 	study := cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed, Preload: learning.HeldOut(preloadFolds, o.Seed)})
-	all, counts := learning.Train(nil), map[string]*preloadToolJSON{}
-	count := func(name trace.Name) *preloadToolJSON {
+	all, counts := learning.Train(nil), map[string]*cost.PreloadTool{}
+	count := func(name trace.Name) *cost.PreloadTool {
 		key := name.Value()
 		if counts[key] == nil {
-			counts[key] = &preloadToolJSON{Tool: key}
+			counts[key] = &cost.PreloadTool{Tool: key}
 		}
 		return counts[key]
 	}
 	n := 0
 	for t, err := range in.Source() {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		study.Add(t, ledger.Account(n))
 		n++
@@ -44,33 +44,27 @@ func lazyStudy(in *cli.Intake, ledger *cost.Ledger, learning *backtest.Preloadin
 			count(name).Worth++
 		}
 	}
-	worth := []preloadToolJSON{}
+	worth := []cost.PreloadTool{}
 	for _, c := range counts {
 		if 2*c.Worth >= c.Offered && c.Worth > 0 {
 			worth = append(worth, *c)
 		}
 	}
-	slices.SortFunc(worth, func(a, b preloadToolJSON) int {
+	slices.SortFunc(worth, func(a, b cost.PreloadTool) int {
 		return cmp.Or(cmp.Compare(b.Worth, a.Worth), cmp.Compare(a.Tool, b.Tool))
 	})
-	return study.Report(fit), worth, nil
-}
-
-// preloadToolJSON is a tool that is worth registering from the start in at least half of
-// the trajectories that were offered it, learnt from all of them.
-type preloadToolJSON struct {
-	Tool    string `json:"tool"`
-	Worth   int    `json:"trajectories"`
-	Offered int    `json:"offered"`
+	out := study.Report(fit)
+	out.PreloadTools = worth
+	return out, nil
 }
 
 // lazyShort says in a sentence what lazy registration saves, and with which tools from the
 // start.
-func lazyShort(l *lazyJSON) report.Short {
+func lazyShort(l *cost.LazyReport) report.Short {
 	if len(l.Levels) == 0 || l.Parts.Tools == 0 {
 		return "No trajectory records the definitions of the tools that it was offered, so what registering them later would save cannot be computed."
 	}
-	v := l.Levels[len(l.Levels)-1].preloadVariant()
+	v := preloadVariant(&l.Levels[len(l.Levels)-1])
 	share, in, what := v.USDSaved, v.USDInterval, "money"
 	if _, known := share.Value(); !known {
 		share, in, what = v.TokensSaved, v.TokensInterval, "tokens"
@@ -84,7 +78,7 @@ func lazyShort(l *lazyJSON) report.Short {
 		text += fmt.Sprintf(" (95 %% interval %.1f to %.1f %%)", 100*in.Lo, 100*in.Hi)
 	}
 	text += ", if agents register what they call and nothing else."
-	if names := l.pins(); len(names) > 0 {
+	if names := pins(l); len(names) > 0 {
 		text += fmt.Sprintf(" Worth having from the start: %s (awo serve --lazy call --pin).", strings.Join(names, ", "))
 	} else {
 		text += " No tool is worth having from the start."
@@ -93,12 +87,12 @@ func lazyShort(l *lazyJSON) report.Short {
 }
 
 // pins are the tools worth having from the start.
-func (l *lazyJSON) pins() []string {
-	return cli.Map(l.PreloadTools, func(t *preloadToolJSON) string { return t.Tool })
+func pins(l *cost.LazyReport) []string {
+	return cli.Map(l.PreloadTools, func(t *cost.PreloadTool) string { return t.Tool })
 }
 
 // pinTable lists them.
-func pinTable(l *lazyJSON) *report.Table {
+func pinTable(l *cost.LazyReport) *report.Table {
 	table := report.TableOf("preload-tools", "Tools worth registering from the start", l.PreloadTools, []report.Column{
 		{Key: "tool", Max: 50},
 		{Key: "trajectories", Title: "worth it in"},
@@ -108,66 +102,20 @@ func pinTable(l *lazyJSON) *report.Table {
 	return table.IfAny()
 }
 
-// lazyPreloadJSON is what preloading saves beyond lazy registration alone, and beside
-// full registration. The latter is the variant preload-result.
-type lazyPreloadJSON struct {
-	Tokens         stat.Figure   `json:"tokens_saved_beyond_lazy_share"`
-	TokensInterval stat.Interval `json:"tokens_saved_beyond_lazy_interval"`
-	USD            stat.Figure   `json:"cost_saved_beyond_lazy_share"`
-	USDInterval    stat.Interval `json:"cost_saved_beyond_lazy_interval"`
-	ByTokens       string        `json:"beats_by_tokens"` // both, lazy, full, neither or unknown
-	ByUSD          string        `json:"beats_by_cost"`
-}
-
-// What preloading beats: where an interval lies above zero.
-const (
-	beatsBoth    = "both"
-	beatsLazy    = "lazy"
-	beatsFull    = "full"
-	beatsNeither = "neither"
-	beatsUnknown = "unknown"
-)
-
-func lazyPreload(p *cost.PreloadLine, full *lazyVariantJSON) *lazyPreloadJSON {
-	out := &lazyPreloadJSON{
-		Tokens: stat.Finite(p.Tokens.Value, "there are no tokens"), TokensInterval: p.Tokens.Interval,
-		USD: stat.Finite(p.USD.Value, noPrice), USDInterval: p.USD.Interval,
-	}
-	out.ByTokens = beats(full.TokensInterval, out.TokensInterval)
-	out.ByUSD = beats(full.USDInterval, out.USDInterval)
-	return out
-}
-
-// beats says what is certain of an interval of what is saved of full registration
-// and of one of what is saved beyond lazy registration.
-func beats(full, lazy stat.Interval) string {
-	switch {
-	case !full.Known() || !lazy.Known():
-		return beatsUnknown
-	case full.Lo > 0 && lazy.Lo > 0:
-		return beatsBoth
-	case lazy.Lo > 0:
-		return beatsLazy
-	case full.Lo > 0:
-		return beatsFull
-	}
-	return beatsNeither
-}
-
 // preloadTable is the comparison by level, nothing without preloading.
-func preloadTable(l *lazyJSON) *report.Table {
+func preloadTable(l *cost.LazyReport) *report.Table {
 	type row struct {
-		Level *lazyLevelJSON `json:"level"`
-		Unit  string         `json:"unit"`
-		Full  stat.Figure    `json:"full"`
-		FullI stat.Interval  `json:"full_interval"`
-		Lazy  stat.Figure    `json:"lazy"`
-		LazyI stat.Interval  `json:"lazy_interval"`
-		Beats string         `json:"beats"`
+		Level *cost.LazyLevel `json:"level"`
+		Unit  string          `json:"unit"`
+		Full  stat.Figure     `json:"full"`
+		FullI stat.Interval   `json:"full_interval"`
+		Lazy  stat.Figure     `json:"lazy"`
+		LazyI stat.Interval   `json:"lazy_interval"`
+		Beats string          `json:"beats"`
 	}
 	var rows []row
 	for _, level := range shownLevels(l) {
-		full, p := level.preloadVariant(), level.Preload
+		full, p := preloadVariant(&level), level.Preload
 		rows = append(rows, row{&level, "tokens", full.TokensSaved, full.TokensInterval, p.Tokens, p.TokensInterval, p.ByTokens},
 			row{&level, "money", full.USDSaved, full.USDInterval, p.USD, p.USDInterval, p.ByUSD})
 	}
@@ -186,39 +134,39 @@ func preloadTable(l *lazyJSON) *report.Table {
 }
 
 // shownLevels leaves out the line of all where it repeats the only level.
-func shownLevels(l *lazyJSON) []lazyLevelJSON {
+func shownLevels(l *cost.LazyReport) []cost.LazyLevel {
 	if len(l.Levels) == 2 {
 		return l.Levels[:1]
 	}
 	return l.Levels
 }
 
-func (l *lazyLevelJSON) preloadVariant() *lazyVariantJSON {
-	return &l.Variants[slices.IndexFunc(l.Variants, func(v lazyVariantJSON) bool { return v.Variant == "preload-result" })]
+func preloadVariant(l *cost.LazyLevel) *cost.LazyLine {
+	return &l.Variants[slices.IndexFunc(l.Variants, func(v cost.LazyLine) bool { return v.Variant == "preload-result" })]
 }
 
 // preloadAnswer says where preloading beats both, and where not.
-func preloadAnswer(l *lazyJSON) report.Paragraph {
+func preloadAnswer(l *cost.LazyReport) report.Paragraph {
 	levels := l.Levels
 	if len(levels) > 1 {
 		levels = levels[:len(levels)-1]
 	}
-	say := func(unit string, of func(*lazyLevelJSON) (is, reason string), e stat.Figure, interval stat.Interval) string {
+	say := func(unit string, of func(*cost.LazyLevel) (is, reason string), e stat.Figure, interval stat.Interval) string {
 		where, why := map[string][]string{}, ""
 		for i := range levels {
 			is, reason := of(&levels[i])
-			where[is], why = append(where[is], levels[i].Tools), cmp.Or(why, reason)
+			where[is], why = append(where[is], levels[i].Name), cmp.Or(why, reason)
 		}
-		if len(where[beatsUnknown]) == len(levels) {
+		if len(where[cost.BeatsUnknown]) == len(levels) {
 			return fmt.Sprintf("By %s that cannot be known: %s.", unit, why)
 		}
 		var parts []string
 		for _, part := range []struct{ is, words string }{
-			{beatsBoth, "both with %s"},
-			{beatsLazy, "only lazy registration with %s"},
-			{beatsFull, "only full registration with %s"},
-			{beatsNeither, "neither for certain with %s"},
-			{beatsUnknown, "unknown what with %s"},
+			{cost.BeatsBoth, "both with %s"},
+			{cost.BeatsLazy, "only lazy registration with %s"},
+			{cost.BeatsFull, "only full registration with %s"},
+			{cost.BeatsNeither, "neither for certain with %s"},
+			{cost.BeatsUnknown, "unknown what with %s"},
 		} {
 			if names := where[part.is]; len(names) > 0 {
 				parts = append(parts, fmt.Sprintf(part.words, strings.Join(names, " and ")))
@@ -237,23 +185,17 @@ func preloadAnswer(l *lazyJSON) report.Paragraph {
 	}
 	e := &l.PreloadEven
 	text := "Where does registering some from the start beat both full and lazy registration? " +
-		say("tokens", func(l *lazyLevelJSON) (string, string) {
+		say("tokens", func(l *cost.LazyLevel) (string, string) {
 			return l.Preload.ByTokens, l.Preload.TokensInterval.Reason
 		}, e.Tokens, e.TokensInterval) + " " +
-		say("money", func(l *lazyLevelJSON) (string, string) {
+		say("money", func(l *cost.LazyLevel) (string, string) {
 			if _, known := l.Preload.USD.Value(); !known {
-				return l.Preload.ByUSD, noPrice
+				return l.Preload.ByUSD, cost.NoPrice
 			}
 			return l.Preload.ByUSD, l.Preload.USDInterval.Reason
 		}, e.USD, e.USDInterval)
-	if !slices.ContainsFunc(levels, func(l lazyLevelJSON) bool { return l.Preload.isOther() }) {
+	if !slices.ContainsFunc(levels, func(l cost.LazyLevel) bool { return l.Preload.Tokens.Known() && l.Preload.Tokens.Float() != 0 }) {
 		text += " No tool is worth registering from the start here, so that it is the same as lazy registration."
 	}
 	return report.Paragraph(text)
-}
-
-// isOther reports whether preloading is anything else than lazy registration.
-func (p *lazyPreloadJSON) isOther() bool {
-	v, _ := p.Tokens.Value()
-	return v != 0
 }

@@ -19,7 +19,6 @@ type CostFindings struct {
 	statement *cost.Statement
 	rough     cost.Placeholders
 	lazy      *cost.LazyReport
-	preloaded []preloadToolJSON // with lazy
 }
 
 // unknown says in sentences what the traces do not say, and what follows.
@@ -240,7 +239,7 @@ func priceTable(prices []costPriceJSON) *report.Table {
 	})
 }
 
-func fitTable(fits []costFitJSON) *report.Table {
+func fitTable(fits []cost.Factors) *report.Table {
 	table := report.NewTable("fit", "",
 		report.Column{Key: "model", Max: 44},
 		report.Column{Key: "figure"},
@@ -259,7 +258,7 @@ func fitTable(fits []costFitJSON) *report.Table {
 		}
 		for _, line := range []struct {
 			name   string
-			value  costEstimateJSON
+			value  cost.Estimate
 			digits int
 		}{{"input tokens for a counted one", f.Input, 3}, {"input tokens not in the texts", f.Base, 0}, {"output tokens for a counted one", f.Output, 3}} {
 			table.Add(name, report.Text(line.name), report.Float(line.value.Value, line.digits), report.Range(line.value.Interval, line.digits), report.Int(line.value.Tasks), report.Int(line.value.Turns))

@@ -136,6 +136,20 @@ func readOTLPHead(data []byte) (h otlpHead) {
 }
 
 func (h *otlpHead) readAttributes(c *jsonscan.Cursor) {
+	eachAttribute(c, func(key, value []byte) {
+		h.agent = h.agent || marksAgent(key) || string(key) == "event.name" && marksAgent(value)
+		for rank, name := range spantree.ConversationNames[:h.rank] {
+			if name == string(key) && len(value) > 0 {
+				h.conversation, h.rank = string(value), rank
+				break
+			}
+		}
+	})
+}
+
+// eachAttribute calls visit for every attribute of a list, with the text of its value,
+// empty if that is none. Both are valid until it returns.
+func eachAttribute(c *jsonscan.Cursor, visit func(key, value []byte)) {
 	for ok := c.Array(); ok && c.Element(); {
 		var key, value []byte
 		for ok := c.Object(); ok && c.Member(); {
@@ -148,13 +162,7 @@ func (h *otlpHead) readAttributes(c *jsonscan.Cursor) {
 				}
 			}
 		}
-		h.agent = h.agent || marksAgent(key) || string(key) == "event.name" && marksAgent(value)
-		for rank, name := range spantree.ConversationNames[:h.rank] {
-			if name == string(key) && len(value) > 0 {
-				h.conversation, h.rank = string(value), rank
-				break
-			}
-		}
+		visit(key, value)
 	}
 }
 
@@ -230,22 +238,11 @@ func otlpService(raw []byte) string {
 			if string(c.Key()) != "attributes" {
 				continue
 			}
-			for ok := c.Array(); ok && c.Element(); {
-				var key, value []byte
-				for ok := c.Object(); ok && c.Member(); {
-					switch string(c.Key()) {
-					case "key":
-						key, _ = c.Text()
-					case "value":
-						for ok := c.Object(); ok && c.Member(); {
-							value, _ = c.Text()
-						}
-					}
-				}
+			eachAttribute(&c, func(key, value []byte) {
 				if string(key) == "service.name" {
 					service = string(value)
 				}
-			}
+			})
 		}
 	}
 	return service

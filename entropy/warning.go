@@ -1,44 +1,11 @@
 package entropy
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/awo-dev/awo/internal/stat"
 )
-
-// A Figure is a number, or NaN where the input cannot bear one: null in JSON.
-type Figure float64
-
-// None is a figure that the input cannot bear.
-func None() Figure { return Figure(math.NaN()) }
-
-// Known reports whether there is a number.
-func (f Figure) Known() bool { return !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) }
-
-// MarshalJSON writes the number, or null.
-func (f Figure) MarshalJSON() ([]byte, error) {
-	if !f.Known() {
-		return []byte("null"), nil
-	}
-	return json.Marshal(float64(f))
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (f *Figure) UnmarshalJSON(data []byte) error {
-	x := math.NaN()
-	if string(data) != "null" {
-		if err := json.Unmarshal(data, &x); err != nil {
-			return err
-		}
-	}
-	*f = Figure(x)
-	return nil
-}
-
-// An Interval is what a figure may as well be.
-type Interval = stat.Interval
 
 // Warning codes are stable: scripts may match on them.
 const (
@@ -54,6 +21,15 @@ const (
 	WarnOneSided        = "one-sided"             // only one group has what would be compared
 	WarnNoFreedom       = "no-degrees-of-freedom"
 )
+
+// unsupported is why a figure is null where nothing says more.
+const unsupported = "these traces do not support this figure"
+
+// figure returns v, and null for what is not finite.
+func figure(v float64) stat.Figure { return stat.Finite(v, unsupported) }
+
+// none is a figure that the input does not support.
+var none = stat.Unknown(unsupported)
 
 // A Warning says what a figure should not be taken for.
 type Warning struct {
