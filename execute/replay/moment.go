@@ -230,7 +230,7 @@ func (u *Uses) Spent(m *Moment) Spent {
 		u.player.answers = newAnswers(u.player.record)
 	}
 	inputs := u.inputsAt(plan, m)
-	outcome := execute.Run(context.Background(), tool, inputs, u.player.answers.from(m.Call), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true, Retries: -1})
+	outcome := u.player.runner.Run(context.Background(), tool, inputs, u.player.answers.from(m.Call), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true, Retries: -1})
 	for i := range outcome.Steps {
 		calls := 0
 		for k := range outcome.Steps[i].Calls {

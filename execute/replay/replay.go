@@ -66,6 +66,7 @@ type Player struct {
 	*record
 	collector *dataflow.Collector // shared between trajectories
 	answers   *answers            // once a meta-tool is replayed
+	runner    execute.Runner
 	enums     dataflow.Enums
 	top       []topArgument // by slot of flow
 }
@@ -102,7 +103,7 @@ func (p *Player) play(plan *plan, o Occurrence) *Replay {
 	if p.answers == nil {
 		p.answers = newAnswers(p.record)
 	}
-	outcome := execute.Run(context.Background(), tool, inputs, p.answers.from(o.First()), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
+	outcome := p.runner.Run(context.Background(), tool, inputs, p.answers.from(o.First()), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
 	f := outcome.Failure
 	if f != nil && f.Step < 0 {
 		r.Steps = []StepReplay{{Code: f.Code, Argument: f.Argument}}
