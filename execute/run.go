@@ -164,6 +164,7 @@ func (x *Runner) Run(ctx context.Context, tool *metatool.Tool, inputs trace.Valu
 	inputs = given(tool, inputs)
 	n := len(tool.Steps)
 	if x.room == nil || cap(x.room) < n {
+		n := max(n, cap(x.room)*2)
 		x.room, x.outcome.Steps, x.scope.Results = make([]CallRun, n), make([]StepRun, 0, n), make([]*trace.Value, 0, n)
 	}
 	x.outcome = Outcome{State: Done, Retry: true, Steps: x.outcome.Steps[:0]}
@@ -277,8 +278,11 @@ func (r *run) step(ctx context.Context, i int) *Failure {
 	if r.options.Parallel > 1 && step.ReadOnly {
 		return r.walk(ctx, i, elements)
 	}
-	for _, element := range elements {
-		r.scope.Element = &element
+	if n := min(len(elements), r.options.MaxCalls-r.calls); n > 0 {
+		record.Calls, record.Result.Elems = slices.Grow(record.Calls, n), make([]trace.Value, 0, n)
+	}
+	for n := range elements {
+		r.scope.Element = &elements[n]
 		f := r.call(ctx, i, record)
 		r.scope.Element = nil
 		switch {

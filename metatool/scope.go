@@ -113,7 +113,23 @@ func (s *Scope) Elements(b *Binding) ([]trace.Value, bool) {
 		}
 		all = v.Elems
 	}
+	return different(all), true
+}
+
+// fewElements are compared with each other sooner than put into a map.
+const fewElements = 16
+
+// different returns the first of equal values each.
+func different(all []trace.Value) []trace.Value {
 	var kept []trace.Value
+	if len(all) <= fewElements {
+		for i := range all {
+			if !slices.ContainsFunc(kept, func(w trace.Value) bool { return jsonvalue.Equal(&all[i], &w) }) {
+				kept = append(kept, all[i])
+			}
+		}
+		return kept
+	}
 	seen := map[uint64][]trace.Value{}
 	for _, v := range all {
 		key := jsonvalue.Hash(&v)
@@ -122,7 +138,7 @@ func (s *Scope) Elements(b *Binding) ([]trace.Value, bool) {
 			kept = append(kept, v)
 		}
 	}
-	return kept, true
+	return kept
 }
 
 // listed reports whether what a path walks over is there, be it empty: an empty

@@ -44,7 +44,8 @@ type answerGroup struct {
 // NewRecordings returns the recordings of t as they are seen by a run that
 // stands in for its calls from the one numbered from on.
 func NewRecordings(t *trace.Trajectory, from int) *Recordings {
-	return newAnswers(newRecord(t)).from(from)
+	r := newAnswers(newRecord(t)).from(from)
+	return &r
 }
 
 func newAnswers(r *record) *answers {
@@ -96,12 +97,12 @@ func (a *answers) group(hash uint64, tool string, args *trace.Value) (group, fir
 
 // from returns the recordings as a run sees them that stands in for the calls
 // from one on.
-func (a *answers) from(call int) *Recordings {
+func (a *answers) from(call int) Recordings {
 	for _, group := range a.used {
 		a.groups[group].used = 0
 	}
 	a.used = a.used[:0]
-	return &Recordings{from: call, answers: a}
+	return Recordings{from: call, answers: a}
 }
 
 // Call answers what the trajectory recorded.
