@@ -73,7 +73,7 @@ func (r *ValueReader) roomFor(raw Raw) []byte {
 // Args returns what Call.ArgsValue does.
 func (r *ValueReader) Args(c *Call) (Value, bool) {
 	if k := c.kept; k != nil {
-		return k.args.of(k.of, c.Args, func() (Value, bool) { return r.remembered().args(c) })
+		return k.value(false, c.Args, func() (Value, bool) { return r.remembered().args(c) })
 	}
 	return r.args(c)
 }
@@ -108,7 +108,7 @@ func (r *ValueReader) Result(c *Call) (Value, bool) {
 		return Value{}, false
 	}
 	if k := c.kept; k != nil {
-		return k.result.of(k.of, c.Result, func() (Value, bool) { return r.remembered().result(c) })
+		return k.value(true, c.Result, func() (Value, bool) { return r.remembered().result(c) })
 	}
 	return r.result(c)
 }
