@@ -56,6 +56,7 @@ type together struct {
 	preloader *Preloader
 	meter     *cost.Meter
 	lists     trace.ToolLists[[]trace.ToolDef] // of tools, with the meta-tools behind them
+	room      trace.Trajectory                 // that left returns
 }
 
 // share is a part of the calls of a trajectory that one technique could take.
@@ -233,9 +234,15 @@ func (b *together) Saving(c *Case, f *Finding) cost.Totals {
 
 // left returns what the model still calls: the calls on the turns that are left,
 // without those within a meta-tool or by inertia, which need no definition. A
-// meta-tool is called in the turn of its first call.
+// meta-tool is called in the turn of its first call. What it returns is good until it is asked
+// again.
 func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
-	out := &trace.Trajectory{ID: t.ID, Task: t.Task, Messages: t.Messages, Tools: b.offered(t.Tools), Turns: make([]trace.Turn, len(t.Turns)-len(f.Removed))}
+	out := &b.room
+	turns := len(t.Turns) - len(f.Removed)
+	if cap(out.Turns) < turns {
+		out.Turns = make([]trace.Turn, turns) // nobody asks what they say
+	}
+	*out = trace.Trajectory{ID: t.ID, Task: t.Task, Messages: t.Messages, Tools: b.offered(t.Tools), Turns: out.Turns[:turns], Calls: out.Calls[:0]}
 	places := make([]int, len(t.Turns)) // of the turns among those left, -1 if removed
 	for i, left := 0, 0; i < len(places); i++ {
 		if _, gone := slices.BinarySearch(f.Removed, i); gone {
@@ -274,7 +281,7 @@ func (b *together) left(t *trace.Trajectory, f *Finding) *trace.Trajectory {
 }
 
 // maxLists is how many lists of tools are remembered.
-const maxLists = 16
+const maxLists = 64
 
 // offered returns the tools of a list and the meta-tools behind them.
 func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {

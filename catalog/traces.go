@@ -16,6 +16,7 @@ type Builder struct {
 	recorded map[string]Tool
 	called   map[string]bool
 	last     []trace.ToolDef
+	met      map[trace.Name][]trace.ToolDef // definitions that were looked at, a few of each name
 }
 
 // Add adds the definitions of a file.
@@ -26,7 +27,7 @@ func (b *Builder) Add(tools []Tool) { b.listed = append(b.listed, tools...) }
 // their text counts, so that the order of trajectories does not matter.
 func (b *Builder) Observe(t *trace.Trajectory) {
 	if b.recorded == nil {
-		b.recorded, b.called = map[string]Tool{}, map[string]bool{}
+		b.recorded, b.called, b.met = map[string]Tool{}, map[string]bool{}, map[trace.Name][]trace.ToolDef{}
 	}
 	if !trace.SameTools(t.Tools, b.last) {
 		b.last = trace.OwnTools(t.Tools)
@@ -41,10 +42,20 @@ func (b *Builder) Observe(t *trace.Trajectory) {
 	}
 }
 
+// metEach bounds the definitions of one name that are known again.
+const metEach = 4
+
+// define adds a definition, which may be kept.
 func (b *Builder) define(d *trace.ToolDef) {
 	name := d.Name.Value()
 	if name == "" || len(b.recorded) >= MaxTools {
 		return
+	}
+	if slices.ContainsFunc(b.met[d.Name], func(m trace.ToolDef) bool { return m.Same(d) }) {
+		return
+	}
+	if len(b.met[d.Name]) < metEach {
+		b.met[d.Name] = append(b.met[d.Name], *d)
 	}
 	t := Tool{Name: name, Defined: true}
 	t.SetDescription(d.Description.Text())

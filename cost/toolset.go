@@ -27,12 +27,15 @@ func (m *Meter) Toolset(tools []trace.ToolDef) (*Toolset, map[trace.Name]int32) 
 		set.Names += float64(d.Name)
 		set.Descriptions += float64(d.Description)
 	}
-	m.toolsets.Keep(tools, knownToolset{set, index}, maxToolsets)
+	m.toolsets.Keep(tools, knownToolset{set, index}, max(maxToolsets, maxDefinitions/max(len(tools), 1)))
 	return set, index
 }
 
 // maxToolsets is how many lists of tools a Meter remembers.
 const maxToolsets = 64
+
+// maxDefinitions are in the lists that it remembers beyond those.
+const maxDefinitions = 16 << 10
 
 // knownToolset is a list of tools that a Meter was asked for.
 type knownToolset struct {

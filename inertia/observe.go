@@ -136,6 +136,7 @@ func (w *Observer) Observe(t *trace.Trajectory) *Observation {
 	}
 	h.flow = w.collector.CollectEqual(t)
 	scratch.observe(o, h, h.flow)
+	w.collector.Release(h.flow)
 	w.idle.Put(scratch)
 	return o
 }

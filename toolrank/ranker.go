@@ -61,8 +61,7 @@ type sample struct {
 
 // without returns the rows of the other blocks.
 func (s *sample) without(block int) ([][]float64, []bool) {
-	var x [][]float64
-	var yes []bool
+	x, yes := make([][]float64, 0, len(s.x)), make([]bool, 0, len(s.x))
 	for i := range s.x {
 		if s.block[i] != block {
 			x, yes = append(x, s.x[i]), append(yes, s.yes[i])

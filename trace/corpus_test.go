@@ -213,3 +213,22 @@ func TestToolLists(t *testing.T) {
 		}
 	}
 }
+
+// Lists of the same names and sizes are told apart.
+func TestToolListsTellApart(t *testing.T) {
+	list := func(text string) []ToolDef {
+		return []ToolDef{{Name: Intern("a"), Description: TextOf(text)}, {Name: Intern("b")}}
+	}
+	var lists ToolLists[string]
+	for _, text := range []string{"one", "two"} {
+		if got, known := lists.Of(list(text)); known {
+			t.Errorf("%q is known as %q", text, got)
+		}
+		lists.Keep(list(text), text, 4)
+	}
+	for _, text := range []string{"one", "two"} {
+		if got, _ := lists.Of(list(text)); got != text {
+			t.Errorf("%q is known as %q", text, got)
+		}
+	}
+}

@@ -2,6 +2,8 @@ package trace
 
 import (
 	"bytes"
+	"hash/maphash"
+	"math/bits"
 	"slices"
 	"strings"
 	"unique"
@@ -18,9 +20,17 @@ func SameTools(a, b []ToolDef) bool {
 	if len(a) == 0 || &a[0] == &b[0] {
 		return true
 	}
-	return slices.EqualFunc(a, b, func(x, y ToolDef) bool {
-		return x.Name == y.Name && x.Input.same(y.Input) && x.Description.same(y.Description) && x.Output.same(y.Output) && x.Annotations.same(y.Annotations)
-	})
+	for i := range a {
+		if !a[i].Same(&b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Same reports whether two definitions are the same to the byte.
+func (d *ToolDef) Same(o *ToolDef) bool {
+	return d.Name == o.Name && d.Input.Same(o.Input) && d.Description.Same(o.Description) && d.Output.Same(o.Output) && d.Annotations.Same(o.Annotations)
 }
 
 // OwnTools returns a list of definitions whose texts are its own, to be kept: those
@@ -42,12 +52,14 @@ type ToolLists[T any] struct {
 
 type knownTools[T any] struct {
 	tools []ToolDef
+	sum   uint64
 	value T
 }
 
 // Of returns what is remembered of a list.
 func (l *ToolLists[T]) Of(tools []ToolDef) (value T, ok bool) {
-	at := slices.IndexFunc(l.known, func(k knownTools[T]) bool { return SameTools(k.tools, tools) })
+	sum := sumOf(tools)
+	at := slices.IndexFunc(l.known, func(k knownTools[T]) bool { return k.sum == sum && SameTools(k.tools, tools) })
 	if at < 0 {
 		return value, false
 	}
@@ -57,16 +69,34 @@ func (l *ToolLists[T]) Of(tools []ToolDef) (value T, ok bool) {
 	return found.value, true
 }
 
+// sumOf is mostly different for lists that are, and costs little.
+func sumOf(tools []ToolDef) uint64 {
+	type part struct {
+		name  Name
+		sizes [4]int
+	}
+	sum := uint64(0)
+	for i := range tools {
+		d := &tools[i]
+		one := maphash.Comparable(sumSeed, part{d.Name, [...]int{len(d.Description.Data), len(d.Input.Data), len(d.Output.Data), len(d.Annotations.Data)}})
+		sum = bits.RotateLeft64(sum, 1) ^ one
+	}
+	return sum
+}
+
+var sumSeed = maphash.MakeSeed()
+
 // Len returns how many lists are remembered.
 func (l *ToolLists[T]) Len() int { return len(l.known) }
 
 // Keep remembers something of a list, and forgets what came before the latest most
 // lists.
 func (l *ToolLists[T]) Keep(tools []ToolDef, value T, most int) {
-	l.known = slices.Insert(l.known[:min(len(l.known), most-1)], 0, knownTools[T]{OwnTools(tools), value})
+	l.known = slices.Insert(l.known[:min(len(l.known), most-1)], 0, knownTools[T]{OwnTools(tools), sumOf(tools), value})
 }
 
-func (r Raw) same(o Raw) bool { return r.Form == o.Form && bytes.Equal(r.Data, o.Data) }
+// Same reports whether two texts are the same to the byte, in the same form.
+func (r Raw) Same(o Raw) bool { return r.Form == o.Form && bytes.Equal(r.Data, o.Data) }
 
 func (r Raw) own() Raw { return Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
 

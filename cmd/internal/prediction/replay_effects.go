@@ -1,6 +1,8 @@
 package prediction
 
 import (
+	"bytes"
+
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
@@ -17,6 +19,7 @@ type Effects struct {
 	renew    func() (*merge.Rewriter, *merge.Labels)
 	ruled    map[trace.Name]toolname.Effect
 	declared map[trace.Name]toolname.Effect // by annotations
+	noted    map[trace.Name]trace.Raw       // the annotations that were read last
 	guess    bool                           // names count
 	names    toolname.Names
 	called   map[trace.Name]bool
@@ -28,7 +31,7 @@ type Effects struct {
 func NewEffects(set *rules.Set, guess bool) *Effects {
 	e := &Effects{
 		set: set, guess: guess && set == nil,
-		ruled: map[trace.Name]toolname.Effect{}, declared: map[trace.Name]toolname.Effect{}, called: map[trace.Name]bool{},
+		ruled: map[trace.Name]toolname.Effect{}, declared: map[trace.Name]toolname.Effect{}, noted: map[trace.Name]trace.Raw{}, called: map[trace.Name]bool{},
 	}
 	if set != nil {
 		all := *set
@@ -52,9 +55,10 @@ func (e *Effects) Add(t *trace.Trajectory) {
 	for i := range t.Tools {
 		d := &t.Tools[i]
 		e.names.Add(d.Name.Value())
-		if d.Annotations.IsZero() {
+		if d.Annotations.IsZero() || d.Annotations.Same(e.noted[d.Name]) {
 			continue
 		}
+		e.noted[d.Name] = trace.Raw{Data: bytes.Clone(d.Annotations.Data), Form: d.Annotations.Form}
 		v, err := trace.ParseValue([]byte(d.Annotations.Text()))
 		if err != nil {
 			continue
