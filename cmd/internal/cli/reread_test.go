@@ -20,7 +20,7 @@ import (
 func TestRecalls(t *testing.T) {
 	office, err := os.ReadFile("../../../testdata/office/trajectories.jsonl.gz")
 	if err != nil {
-		t.Skip("the office corpus is not there")
+		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "traces.jsonl.gz") // more than memory has room for
 	if err := os.WriteFile(path, bytes.Repeat(office, 6), 0o666); err != nil {
