@@ -333,7 +333,11 @@ func (c *collection) want(v trace.Value, h uint64) int32 {
 	next := int32(len(c.wants))
 	id := c.equal.Insert(h, next)
 	if id == next {
-		c.wants = append(c.wants, want{value: v, hash: h, seen: Seen{Turn: -1}, nextPhrase: -1})
+		var room []found
+		if int(next) < cap(c.wants) {
+			room = c.wants[:next+1][next].found[:0] // of a trajectory before
+		}
+		c.wants = append(c.wants, want{value: v, hash: h, found: room, seen: Seen{Turn: -1}, nextPhrase: -1})
 	}
 	return id
 }
@@ -419,6 +423,9 @@ func (c *collection) noRoom() {
 	}
 }
 
+// maxFoundRoom is how many values keep room for their sources from one trajectory to the next.
+const maxFoundRoom = 1 << 12
+
 // maxCallRoom is how many values of calls there is room for from one trajectory to the next.
 const maxCallRoom = 1 << 14
 
@@ -433,7 +440,13 @@ func (c *collection) release() {
 		c.room.Reset()
 	}
 	c.mode, c.isPart = sourcing, false
-	clear(c.wants)
+	for i := range c.wants {
+		w := &c.wants[i]
+		clear(w.found)
+		if *w = (want{found: w.found[:0]}); i >= maxFoundRoom {
+			w.found = nil
+		}
+	}
 	clear(c.args)
 	clear(c.arena)
 	clear(c.levels[:cap(c.levels)])
