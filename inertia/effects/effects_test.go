@@ -1,0 +1,46 @@
+package effects_test
+
+import (
+	"iter"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/inertia/effects"
+	"github.com/awo-dev/awo/trace"
+)
+
+// TestOrder wants definitions that contradict each other to say the same in any order and
+// by way of sums: a tool that one of them says writes is no tool that only reads.
+func TestOrder(t *testing.T) {
+	reads, writes := `{"readOnlyHint":true}`, `{"readOnlyHint":false}`
+	for _, said := range [][]string{{reads, writes}, {writes, reads}, {reads, writes, reads}} {
+		k := effects.New(nil, false)
+		for _, text := range said {
+			k.Add(&trace.Trajectory{Tools: []trace.ToolDef{
+				{Name: trace.Intern("both"), Annotations: trace.JSONOf([]byte(text))},
+				{Name: trace.Intern("a.b"), Annotations: trace.JSONOf([]byte(reads))},
+			}})
+		}
+		sums := map[string]int{}
+		k.AddTo(func(name string, n int) { sums[name] += n })
+		back := effects.FromSums(nil, func(prefix string) iter.Seq2[string, int] {
+			return func(yield func(string, int) bool) {
+				for name, n := range maps.All(sums) {
+					if rest, ok := strings.CutPrefix(name, prefix); ok && n > 0 && !yield(rest, n) {
+						return
+					}
+				}
+			}
+		})
+		for _, x := range []*effects.Known{k, back} {
+			if got := x.Of(trace.Intern("both")); got != inertia.EffectWrites {
+				t.Errorf("%v: the tool %v", said, got)
+			}
+			if got := x.Of(trace.Intern("a.b")); got != inertia.EffectReads {
+				t.Errorf("%v: the other tool %v", said, got)
+			}
+		}
+	}
+}
