@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool"
 )
 
@@ -13,7 +12,8 @@ import (
 type pool struct {
 	tools  []*metatool.Tool
 	byName map[string][]int
-	finder *replay.Finder // nil while tools are added
+	shared *plays  // nil where nothing is shared with other pools
+	finder *finder // nil while tools are added
 }
 
 // add returns the number of a meta-tool in the pool.
@@ -37,9 +37,9 @@ func sameTool(a, b *metatool.Tool) bool {
 }
 
 // find returns the finder of all. Somebody has to have asked before several do at once.
-func (p *pool) find() *replay.Finder {
+func (p *pool) find() *finder {
 	if p.finder == nil {
-		p.finder = replay.NewFinder(p.tools)
+		p.finder = newFinder(p.tools, p.shared, false)
 	}
 	return p.finder
 }

@@ -2,7 +2,6 @@ package backtest
 
 import (
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -56,17 +55,17 @@ type seenMoment struct {
 // momentsIn returns the moments of each tool for itself, from left to right: those
 // inside a place where it has been used are none. What is spent there is worked out if it
 // will be paid: in a trajectory that records usage.
-func momentsIn(uses *replay.Uses, tools int, paid bool) []seenMoment {
-	until, out := make([]int, tools), make([]seenMoment, 0, len(uses.Moments))
-	for i := range uses.Moments {
-		m := &uses.Moments[i]
-		if m.Begin < until[m.Tool] {
+func momentsIn(uses *uses, tools int, paid bool) []seenMoment {
+	until, out := make([]int, tools), make([]seenMoment, 0, len(uses.moments))
+	for i := range uses.moments {
+		m := &uses.moments[i]
+		if m.begin < until[m.tool] {
 			continue
 		}
-		until[m.Tool] = m.End
-		one := seenMoment{tool: m.Tool, call: m.Call, followed: m.Followed}
+		until[m.tool] = m.end
+		one := seenMoment{tool: m.tool, call: m.call, followed: m.followed}
 		if paid {
-			if spent := uses.Spent(m); spent.Reads+spent.Writes > 0 {
+			if spent := m.spent(); spent.Reads+spent.Writes > 0 {
 				one.spent = spent.ByStep
 			}
 		}
