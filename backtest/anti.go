@@ -83,14 +83,21 @@ type insideCalls struct {
 }
 
 // begunIn follows the items in a trajectory.
-func begunIn(finder *replay.Finder, k *Case) seenBegun {
-	out := seenBegun{begun: finder.Begun(k.Trajectory, k.Marks)}
+func begunIn(begun []replay.Begun, k *Case) seenBegun {
+	out := seenBegun{begun: begun}
 	// Item by item: which calls were seen is then one number for each call.
 	order := make([]int32, len(out.begun))
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortStableFunc(order, func(a, b int32) int { return out.begun[a].Tool - out.begun[b].Tool })
+	items := 0
+	for n, i := range order {
+		if n == 0 || out.begun[order[n-1]].Tool != out.begun[i].Tool {
+			items++
+		}
+	}
+	out.inside = make([]insideCalls, 0, 2*items)
 	seen := make([]int32, len(k.Trajectory.Calls)) // the item after which it was seen last, from 1
 	first := 0                                     // of the item in out.inside
 	for n, i := range order {

@@ -22,12 +22,17 @@ const (
 
 // Cell is one way of doing something about the agent.
 type Cell struct {
-	Action    Action
-	Select    Selection // of meta-tools; "" without any
-	Threshold int       // of meta-tools; 0 without any
-	MaxTools  int       // 0 sets no bound
-	Use       float64   // the P(use) from which on reads are made ahead; 0 without any
-	Lazily    bool      // tools and meta-tools are registered when they are needed, or from the start where that pays
+	Action  Action      `json:"action"`
+	Options CellOptions `json:"options"`
+}
+
+// CellOptions are the options of an action. What it does not use is left out.
+type CellOptions struct {
+	Select    Selection `json:"select,omitempty"`             // of meta-tools; "" without any
+	Threshold int       `json:"threshold,omitempty"`          // of meta-tools; 0 without any
+	MaxTools  int       `json:"max_tools,omitempty"`          // 0 sets no bound
+	Use       float64   `json:"prefetch_threshold,omitempty"` // the P(use) from which on reads are made ahead; 0 without any
+	Lazily    bool      `json:"lazily"`                       // tools and meta-tools are registered when they are needed, or from the start where that pays
 }
 
 // VerdictOptions say what a verdict chooses from, and by what.
@@ -54,11 +59,11 @@ func (o *VerdictOptions) grid(lazily bool) []Cell {
 	if most == nil {
 		most = verdictMaxTools
 	}
-	cells := []Cell{{Action: DoRegister, Lazily: true}}
+	cells := []Cell{{DoRegister, CellOptions{Lazily: true}}}
 	for _, use := range usesTried {
-		cells = append(cells, Cell{Action: DoPrefetch, Use: use})
+		cells = append(cells, Cell{DoPrefetch, CellOptions{Use: use}})
 	}
-	cells = append(cells, Cell{Action: DoPrefetch, Use: learn.DefaultThreshold, Lazily: true})
+	cells = append(cells, Cell{DoPrefetch, CellOptions{Use: learn.DefaultThreshold, Lazily: true}})
 	for _, action := range []Action{DoPatterns, DoBoth} {
 		use := 0.0
 		if action == DoBoth {
@@ -68,17 +73,17 @@ func (o *VerdictOptions) grid(lazily bool) []Cell {
 			for i, threshold := range thresholds {
 				for _, tools := range most {
 					if tools == 0 || tools <= 5 || action == DoPatterns {
-						cells = append(cells, Cell{Action: action, Select: selection, Threshold: threshold, MaxTools: tools, Use: use})
+						cells = append(cells, Cell{action, CellOptions{Select: selection, Threshold: threshold, MaxTools: tools, Use: use}})
 					}
 				}
 				if selection == SelectTurns && i%2 == 1 {
-					cells = append(cells, Cell{Action: action, Select: selection, Threshold: threshold, Use: use, Lazily: true})
+					cells = append(cells, Cell{action, CellOptions{Select: selection, Threshold: threshold, Use: use, Lazily: true}})
 				}
 			}
 		}
 	}
 	if !lazily {
-		cells = slices.DeleteFunc(cells, func(c Cell) bool { return c.Lazily })
+		cells = slices.DeleteFunc(cells, func(c Cell) bool { return c.Options.Lazily })
 	}
 	return cells
 }
@@ -86,8 +91,8 @@ func (o *VerdictOptions) grid(lazily bool) []Cell {
 // technique returns the technique that does what a cell says.
 func (c Cell) technique() Technique {
 	t := Technique{Name: string(c.Action)}
-	if c.Select != "" {
-		o := offer{way: way{algorithm: compile.Patterns, threshold: c.Threshold}, selection: c.Select, tools: c.MaxTools, beside: c.Use}
+	if c.Options.Select != "" {
+		o := offer{way: way{algorithm: compile.Patterns, threshold: c.Options.Threshold}, selection: c.Options.Select, tools: c.Options.MaxTools, beside: c.Options.Use}
 		t.ways, t.offer = []way{o.way}, &o
 	}
 	t.Train = func(p *Part) (Trained, error) { return c.train(p, t.offer) }
@@ -98,20 +103,20 @@ func (c Cell) train(p *Part, o *offer) (Trained, error) {
 	if c.Action == DoRegister {
 		return preload.Train(p)
 	}
-	b := &together{meter: p.meter, lazily: c.Lazily}
+	b := &together{meter: p.meter, lazily: c.Options.Lazily}
 	var err error
 	if o != nil {
 		if b.tools, err = p.offered(*o); err != nil {
 			return nil, err
 		}
 	}
-	if c.Use > 0 {
-		if b.reader, err = p.trainReader(c.Use); err != nil {
+	if c.Options.Use > 0 {
+		if b.reader, err = p.trainReader(c.Options.Use); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case c.Lazily:
+	case c.Options.Lazily:
 		b.fill()
 		return p.registering(b), nil
 	case b.reader == nil:

@@ -97,7 +97,7 @@ type Choice struct {
 	// have a price, whatever the unit.
 	Money *Money
 
-	chooser *chooser  // to choose anew; see Withdraw
+	chooser *chooser  // to choose anew; see Withdraw and Settle
 	parts   []*Choice // of ChooseApart
 }
 
@@ -175,6 +175,14 @@ func (c *Choice) uses() []toolUse {
 		out = append(out, c.Chosen[i].blind)
 	}
 	return out
+}
+
+// Settle gives up what choosing anew takes; Withdraw must not be called any more.
+func (c *Choice) Settle() {
+	c.chooser = nil
+	for _, part := range c.parts {
+		part.Settle()
+	}
 }
 
 // again chooses anew with other options, from what was read; beside are the turns that

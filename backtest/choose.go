@@ -117,7 +117,7 @@ type seenCase struct {
 	c       *Case
 	places  []place
 	begun   seenBegun
-	moments []seenMoment
+	moments seenMoments
 }
 
 // readChoices reads what choices among several lists of definitions rest on, from which
@@ -154,7 +154,7 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 	var failed error
 	for s := range par.Map(max(o.Workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) seenCase {
 		uses := finder.use(k)
-		return seenCase{k, uses.places, begunIn(finder.own, k), momentsIn(uses, len(tools.tools), recordsUsage(k.Trajectory))}
+		return seenCase{k, uses.places, begunIn(finder.begun(k, uses), k), momentsIn(uses, len(tools.tools), recordsUsage(k.Trajectory))}
 	}) {
 		account := shown.add(s.c.Trajectory)
 		saved := make([]cost.Totals, len(s.places))
@@ -166,7 +166,7 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 		reading := map[int]Amount{}
 		for _, c := range choosers {
 			c.add(&s, saved)
-			c.addMoments(s.c, s.moments, account, reading)
+			c.addMoments(s.c, &s.moments, account, reading)
 			c.addBegun(&s.begun)
 		}
 	}

@@ -85,10 +85,11 @@ func (m *moment) spent() replay.Spent {
 type uses struct {
 	places  []place
 	moments []moment
+	of      *replay.Uses // nil for what is remembered
 }
 
 func usesOf(u *replay.Uses) *uses {
-	out := &uses{make([]place, len(u.Places)), make([]moment, len(u.Moments))}
+	out := &uses{make([]place, len(u.Places)), make([]moment, len(u.Moments)), u}
 	for i := range u.Places {
 		out.places[i] = placeOf(&u.Places[i])
 	}
@@ -248,6 +249,14 @@ func (f *finder) use(c *Case) *uses {
 		return out
 	}
 	return usesOf(f.own.Use(c.Trajectory, c.Marks))
+}
+
+// begun returns where the meta-tools were begun; uses are those of the trajectory.
+func (f *finder) begun(c *Case, uses *uses) []replay.Begun {
+	if uses.of != nil {
+		return uses.of.Begun()
+	}
+	return f.own.Begun(c.Trajectory, c.Marks)
 }
 
 // recall returns what is remembered; nil if that is not all.

@@ -194,8 +194,8 @@ func (r *run) finish() {
 		s.Values = append(s.Values, ValueOutcome{at.value, o})
 	}
 	for i, c := range r.cells {
-		if c.Action == DoPrefetch && !c.Lazily {
-			r.out.Uses = append(r.out.Uses, UseOutcome{c.Use, r.outcome(r.cellsFrom+i, readAhead)})
+		if c.Action == DoPrefetch && !c.Options.Lazily {
+			r.out.Uses = append(r.out.Uses, UseOutcome{c.Options.Use, r.outcome(r.cellsFrom+i, readAhead)})
 		}
 	}
 	r.interact()

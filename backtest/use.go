@@ -44,51 +44,69 @@ func (m *meanTokens) mean() float64 {
 	return float64(m.sum) / float64(m.n)
 }
 
-// seenMoment is a moment, and what its tool does there that nobody asked for.
-type seenMoment struct {
-	tool     int
-	call     int
-	followed bool
-	spent    []int // by step; nil for nothing, or if it is not paid
+// seenMoments are what a trajectory shows of the moments of meta-tools.
+type seenMoments struct {
+	uses  []toolMoments
+	spent []spentMoment
+}
+
+// toolMoments are the moments of one meta-tool.
+type toolMoments struct{ tool, moments, followed int32 }
+
+// spentMoment is a moment at which a tool does what nobody asked for, where that is paid.
+type spentMoment struct {
+	tool, call int
+	spent      []int // by step
 }
 
 // momentsIn returns the moments of each tool for itself, from left to right: those
 // inside a place where it has been used are none. What is spent there is worked out if it
 // will be paid: in a trajectory that records usage.
-func momentsIn(uses *uses, tools int, paid bool) []seenMoment {
-	until, out := make([]int, tools), make([]seenMoment, 0, len(uses.moments))
+func momentsIn(uses *uses, tools int, paid bool) seenMoments {
+	type known struct{ until, at int32 } // the element up to which it is used; its number in out.uses, from 1
+	byTool := make([]known, tools)
+	out := seenMoments{uses: make([]toolMoments, 0, min(len(uses.moments), tools))}
 	for i := range uses.moments {
 		m := &uses.moments[i]
-		if m.begin < until[m.tool] {
+		tool := &byTool[m.tool]
+		if m.begin < int(tool.until) {
 			continue
 		}
-		until[m.tool] = m.end
-		one := seenMoment{tool: m.tool, call: m.call, followed: m.followed}
-		if paid {
-			if spent := m.spent(); spent.Reads+spent.Writes > 0 {
-				one.spent = spent.ByStep
-			}
+		tool.until = int32(m.end)
+		if tool.at == 0 {
+			out.uses = append(out.uses, toolMoments{tool: int32(m.tool)})
+			tool.at = int32(len(out.uses))
 		}
-		out = append(out, one)
+		use := &out.uses[tool.at-1]
+		use.moments++
+		if m.followed {
+			use.followed++
+		}
+		if !paid {
+			continue
+		}
+		if spent := m.spent(); spent.Reads+spent.Writes > 0 {
+			out.spent = append(out.spent, spentMoment{m.tool, m.call, spent.ByStep})
+		}
 	}
 	return out
 }
 
 // addMoments adds what the moments of one trajectory show. reading keeps, by turn, what it
 // costs to read a token from there on.
-func (c *chooser) addMoments(k *Case, moments []seenMoment, account *cost.Account, reading map[int]Amount) {
-	for i := range moments {
-		m := &moments[i]
-		items := c.itemsOf(m.tool)
-		for _, n := range items {
+func (c *chooser) addMoments(k *Case, moments *seenMoments, account *cost.Account, reading map[int]Amount) {
+	for _, m := range moments.uses {
+		for _, n := range c.itemsOf(int(m.tool)) {
 			use := &c.items[n].use
-			use.Moments++
-			if m.followed {
-				use.Followed++
-			}
+			use.Moments += int(m.moments)
+			use.Followed += int(m.followed)
 		}
+	}
+	for i := range moments.spent {
+		m := &moments.spent[i]
+		items := c.itemsOf(m.tool)
 		turn := k.Trajectory.Calls[m.call].Turn
-		if len(items) == 0 || m.spent == nil || account == nil || turn < 0 {
+		if len(items) == 0 || account == nil || turn < 0 {
 			continue
 		}
 		one, known := reading[turn]

@@ -25,7 +25,7 @@ func judged(objective Objective, saved ...[]float64) *run {
 		r.sums[task].add(sums)
 	}
 	for column := range saved {
-		r.cells = append(r.cells, Cell{Action: DoPatterns, Threshold: column + 1})
+		r.cells = append(r.cells, Cell{DoPatterns, CellOptions{Threshold: column + 1}})
 		r.columns = append(r.columns, Technique{})
 	}
 	return r
@@ -80,7 +80,7 @@ func TestVerdictArithmetic(t *testing.T) {
 			r := judged(ObjectiveMoney, c.columns...)
 			r.judge()
 			v := r.out.Verdict
-			if v.Cell.Action != c.action || v.Cell.Threshold != c.threshold || v.Blind.USD != c.saved {
+			if v.Cell.Action != c.action || v.Cell.Options.Threshold != c.threshold || v.Blind.USD != c.saved {
 				t.Errorf("%+v saves %v, by part %+v", v.Cell, v.Blind.USD, v.Parts)
 			}
 			if v.Best.USD < v.Blind.USD {

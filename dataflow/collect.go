@@ -60,7 +60,10 @@ type collection struct {
 	wordRoom []content // their words
 	useRoom  []Use
 	listRoom []candidate // sources of one use
-	equals   []Source    // room for sources of the flow
+	equals   []Source    // the sources, slots and values of a flow in scratch memory
+	slotRoom []Slot
+	callRoom []trace.Value
+	room     trace.ValueRoom
 	isFull   map[int32]bool
 	crowded  int // values at places for which there is no room
 	deep     int // values at places that stand too deep
@@ -159,6 +162,11 @@ func (c *collection) read(t *trace.Trajectory) {
 	c.calls = t.Calls
 	if c.isPart {
 		c.calls = t.Calls[:c.last+1]
+	} else if c.mode == matching {
+		c.reader.Room = &c.room
+		c.callRoom = slices.Grow(c.callRoom[:0], 2*len(t.Calls))[:2*len(t.Calls)]
+		c.flow.values = &values{c.callRoom[:len(t.Calls)], c.callRoom[len(t.Calls):]}
+		c.flow.Slots = c.slotRoom
 	} else if c.mode != asking {
 		c.flow.values = newValues(len(t.Calls))
 	}
@@ -325,7 +333,11 @@ func (c *collection) want(v trace.Value, h uint64) int32 {
 	next := int32(len(c.wants))
 	id := c.equal.Insert(h, next)
 	if id == next {
-		c.wants = append(c.wants, want{value: v, hash: h, seen: Seen{Turn: -1}, nextPhrase: -1})
+		var room []found
+		if int(next) < cap(c.wants) {
+			room = c.wants[:next+1][next].found[:0] // of a trajectory before
+		}
+		c.wants = append(c.wants, want{value: v, hash: h, found: room, seen: Seen{Turn: -1}, nextPhrase: -1})
 	}
 	return id
 }
@@ -411,10 +423,30 @@ func (c *collection) noRoom() {
 	}
 }
 
+// maxFoundRoom is how many values keep room for their sources from one trajectory to the next.
+const maxFoundRoom = 1 << 12
+
+// maxCallRoom is how many values of calls there is room for from one trajectory to the next.
+const maxCallRoom = 1 << 14
+
 // release lets go of the trajectory, keeping scratch memory.
 func (c *collection) release() {
+	if c.mode == matching {
+		c.slotRoom = c.flow.Slots[:0]
+		if clear(c.callRoom); cap(c.callRoom) > maxCallRoom {
+			c.callRoom = nil
+		}
+		c.reader.Room = nil
+		c.room.Reset()
+	}
 	c.mode, c.isPart = sourcing, false
-	clear(c.wants)
+	for i := range c.wants {
+		w := &c.wants[i]
+		clear(w.found)
+		if *w = (want{found: w.found[:0]}); i >= maxFoundRoom {
+			w.found = nil
+		}
+	}
 	clear(c.args)
 	clear(c.arena)
 	clear(c.levels[:cap(c.levels)])
@@ -432,7 +464,7 @@ func (c *collection) release() {
 	clear(c.dates)
 	clear(c.numbers)
 	clear(c.isFull)
-	c.crowded, c.deep, c.unread, c.volume, c.equals = 0, 0, 0, 0, nil
+	c.crowded, c.deep, c.unread, c.volume, c.equals = 0, 0, 0, 0, c.equals[:0]
 	clear(c.given)
 	clear(c.pairs)
 }

@@ -67,6 +67,9 @@ func (c *Collector) CollectKnown(t *trace.Trajectory) *Flow {
 // the sources that are equal, and these have nothing but their slot, relation and call. Links
 // can make nothing of the Flow. It takes about half of the time, and none where the
 // trajectory remembers what Collect found. Where a digest keeps it that is what it does.
+//
+// The caller gives it to Release when it is done, and then nothing of it may be used any
+// more, nor of the values of the calls: their memory is used again.
 func (c *Collector) CollectEqual(t *trace.Trajectory) *Flow {
 	if t.IsKept() {
 		return c.Collect(t)
@@ -77,12 +80,20 @@ func (c *Collector) CollectEqual(t *trace.Trajectory) *Flow {
 	s := c.begin()
 	s.mode = matching
 	f := s.collect(t)
-	isMany := s.isMany() && t.Reached != nil
-	c.end(s)
-	if isMany { // only Collect counts how many values there are
+	if s.isMany() && t.Reached != nil { // only Collect counts how many values there are
+		c.end(s)
 		return c.Collect(t)
 	}
+	f.scratch = s
 	return f
+}
+
+// Release takes back a flow of CollectEqual.
+func (c *Collector) Release(f *Flow) {
+	if s := f.scratch; s != nil {
+		f.scratch = nil
+		c.end(s)
+	}
 }
 
 // KnownUntil is CollectKnown for those who ask of the uses up to one call only, and only

@@ -56,7 +56,7 @@ func (d *Digest) End() bool { return d.blocks.Flush() && d.blocks.Len() > 0 }
 
 // Memory returns what is kept of a trajectory, which was the i-th, from 0. What there is of
 // another one it does not know.
-func (d *Digest) Memory(i int, id string) trace.Memory { return &memory{d, i, id} }
+func (d *Digest) Memory(i int, id string) trace.Memory { return &memory{digest: d, i: i, id: id} }
 
 // Close gives up what is kept.
 func (d *Digest) Close() error { return d.blocks.Close() }
@@ -66,39 +66,58 @@ type memory struct {
 	digest *Digest
 	i      int
 	id     string
+	block  *block // once Open was called
 }
 
-func (m *memory) Recall() (values []trace.CallValues, key, value any, ok bool) {
-	f, values := m.digest.unpack(m.digest.blocks.At(m.i))
-	return values, flowKey{}, f, f != nil && f.ID == m.id
+func (m *memory) Open() int {
+	if m.block = m.digest.open(m.digest.blocks.At(m.i)); m.block == nil || m.block.id != m.id {
+		return -1
+	}
+	return len(m.block.turns)
+}
+
+func (m *memory) Value(call int, isResult bool) *trace.Parsed {
+	at := 2 * call
+	if isResult {
+		at++
+	}
+	return m.block.known(at)
+}
+
+func (m *memory) Recall(key any) (any, bool) {
+	if key != (flowKey{}) {
+		return nil, false
+	}
+	f := m.block.flow()
+	return f, f != nil
 }
 
 // counts are how much of everything is in a packed flow, so that each kind is allocated
 // once.
 type counts struct {
+	front                                                               uint32 // bytes before the values of calls
 	calls, values, fields, slots, uses, sources, positions, keys, words uint32
 }
 
 const countsSize = int(unsafe.Sizeof(counts{}))
 
-// What is known of the values of a call.
+// What is known of the arguments or the result of a call.
 const (
-	hasArgs = 1 << iota
-	argsOK
-	hasResult
-	resultOK
-	otherArgs   // the flow has others than the call
-	otherResult // likewise
+	isKnown = 1 << iota
+	knownOK
+	hasOther // the flow has another value than the call
 )
 
 // pack returns the compact form of a flow of t.
 func (d *Digest) pack(t *trace.Trajectory, f *Flow) []byte {
-	p := packer{Packer: jsonvalue.Packer{Names: &d.names, Data: make([]byte, countsSize, countsSize+f.size())}, digest: d}
+	p := packer{Packer: jsonvalue.Packer{Names: &d.names, Data: make([]byte, countsSize, countsSize+f.size())}, digest: d, calls: jsonvalue.Packer{Names: &d.names}}
 	p.Text(f.ID)
 	p.Uint(uint64(f.Calls))
 	p.counts.calls = uint32(len(t.Calls))
 	for i := range t.Calls {
-		p.callValues(t.Calls[i].Known(), &f.values.args[i], &f.values.results[i])
+		args, result := t.Calls[i].Known()
+		p.callValue(args, f.Arguments(i))
+		p.callValue(result, f.Result(i))
 		p.Int(int(f.turns[i]))
 	}
 	p.counts.slots = uint32(len(f.Slots))
@@ -110,12 +129,12 @@ func (d *Digest) pack(t *trace.Trajectory, f *Flow) []byte {
 		p.use(&f.Uses[i])
 	}
 	p.evidence(f)
-	p.counts.values, p.counts.fields = uint32(p.Values), uint32(p.Fields)
+	p.counts.values, p.counts.fields, p.counts.front = uint32(p.Values), uint32(p.Fields), uint32(len(p.Data))
 	c := (*[countsSize / 4]uint32)(unsafe.Pointer(&p.counts))
 	for i, n := range c {
 		binary.LittleEndian.PutUint32(p.Data[4*i:], n)
 	}
-	return append(make([]byte, 0, len(p.Data)), p.Data...)
+	return append(append(make([]byte, 0, len(p.Data)+len(p.calls.Data)), p.Data...), p.calls.Data...)
 }
 
 // packer writes flows.
@@ -123,42 +142,37 @@ type packer struct {
 	jsonvalue.Packer
 	digest *Digest
 	counts counts
+	calls  jsonvalue.Packer // the values of calls, which are behind all else
 }
 
-// callValues writes the values of a call: those that it remembers, and those of the flow
-// where they are others.
-func (p *packer) callValues(known trace.CallValues, args, result *trace.Value) {
+// callValue writes the arguments or the result of a call: what it remembers, and what the
+// flow has where that is another.
+func (p *packer) callValue(known *trace.Parsed, of trace.Value) {
 	flags := 0
-	if known.Args != nil {
-		flags |= hasArgs
-		if known.Args.OK {
-			flags |= argsOK
+	if known != nil {
+		if flags |= isKnown; known.OK {
+			flags |= knownOK
 		}
 	}
-	if known.Result != nil {
-		flags |= hasResult
-		if known.Result.OK {
-			flags |= resultOK
-		}
-	}
-	if known.Args == nil || !isSame(&known.Args.Value, args) {
-		flags |= otherArgs
-	}
-	if known.Result == nil || !isSame(&known.Result.Value, result) {
-		flags |= otherResult
+	if known == nil || !isSame(&known.Value, &of) {
+		flags |= hasOther
 	}
 	p.Uint(uint64(flags))
-	if flags&hasArgs != 0 {
-		p.Value(&known.Args.Value)
+	if known != nil {
+		p.span(&known.Value)
 	}
-	if flags&otherArgs != 0 {
-		p.Value(args)
+	if flags&hasOther != 0 {
+		p.span(&of)
 	}
-	if flags&hasResult != 0 {
-		p.Value(&known.Result.Value)
-	}
-	if flags&otherResult != 0 {
-		p.Value(result)
+}
+
+// span writes a value behind all else, and what it takes.
+func (p *packer) span(v *trace.Value) {
+	c := &p.calls
+	size, values, fields := len(c.Data), c.Values, c.Fields
+	c.Value(v)
+	for _, n := range [...]int{len(c.Data) - size, c.Values - values, c.Fields - fields} {
+		p.Uint(uint64(n))
 	}
 }
 
@@ -293,203 +307,4 @@ func (p *packer) evidence(f *Flow) {
 		p.Uint(uint64(s.count))
 	}
 	p.Uint(uint64(f.dropped))
-}
-
-// unpack returns what pack was given; nil for what it did not make.
-func (d *Digest) unpack(block []byte) (*Flow, []trace.CallValues) {
-	if len(block) < countsSize {
-		return nil, nil
-	}
-	var n counts
-	for i := range countsSize / 4 {
-		(*[countsSize / 4]uint32)(unsafe.Pointer(&n))[i] = binary.LittleEndian.Uint32(block[4*i:])
-	}
-	for _, c := range (*[countsSize / 4]uint32)(unsafe.Pointer(&n)) {
-		if int64(c) > int64(len(block)) { // each takes a byte at least
-			return nil, nil
-		}
-	}
-	u := unpacker{
-		Unpacker: jsonvalue.NewUnpacker(block[countsSize:], d.names.List(), int(n.values), int(n.fields)), slots: d.slots.List(),
-		sourceRoom: make([]Source, n.sources), positionRoom: make([]int, n.positions), keyRoom: make([]Key, n.keys), wordRoom: make([]uint64, n.words),
-	}
-	f := &Flow{ID: u.Text(), Calls: int(u.Uint()), turns: make([]int32, n.calls), values: newValues(int(n.calls)), Slots: make([]Slot, n.slots), Uses: make([]Use, n.uses)}
-	values, room := make([]trace.CallValues, n.calls), make([]trace.Parsed, 2*n.calls)
-	for i := range values {
-		values[i] = u.callValues(room[2*i:], &f.values.args[i], &f.values.results[i])
-		f.turns[i] = int32(u.Int())
-	}
-	for i := range f.Slots {
-		f.Slots[i] = u.slot()
-	}
-	for i := range f.Uses {
-		u.use(&f.Uses[i])
-	}
-	if u.Failed {
-		return nil, nil
-	}
-	f.evidence = u
-	return f, values
-}
-
-// unpacker reads flows.
-type unpacker struct {
-	*jsonvalue.Unpacker
-	slots []Slot
-
-	sourceRoom   []Source
-	positionRoom []int
-	keyRoom      []Key
-	wordRoom     []uint64
-}
-
-func (u *unpacker) callValues(room []trace.Parsed, args, result *trace.Value) (known trace.CallValues) {
-	flags := u.Uint()
-	if flags&hasArgs != 0 {
-		known.Args = &room[0]
-		known.Args.OK = flags&argsOK != 0
-		u.Value(&known.Args.Value)
-		*args = known.Args.Value
-	}
-	if flags&otherArgs != 0 {
-		*args = trace.Value{}
-		u.Value(args)
-	}
-	if flags&hasResult != 0 {
-		known.Result = &room[1]
-		known.Result.OK = flags&resultOK != 0
-		u.Value(&known.Result.Value)
-		*result = known.Result.Value
-	}
-	if flags&otherResult != 0 {
-		*result = trace.Value{}
-		u.Value(result)
-	}
-	return known
-}
-
-func (u *unpacker) slot() Slot {
-	n := u.Uint()
-	switch {
-	case n == 0:
-		return Slot{Side: Side(u.Uint()), Tool: u.tool(), Path: u.Text()}
-	case n > uint64(len(u.slots)):
-		u.Failed = true
-		return Slot{}
-	}
-	return u.slots[n-1]
-}
-
-func (u *unpacker) tool() trace.Name {
-	if u.Uint() == 0 {
-		return noTool
-	}
-	return trace.Intern(u.Name())
-}
-
-func (u *unpacker) use(to *Use) {
-	to.Call, to.Param = int(u.Uint()), int(u.Uint())
-	to.Positions = u.positions()
-	to.Kind = trace.Kind(u.Uint())
-	flags := u.Uint()
-	to.Whole, to.Short, to.empty, to.Seen.Normalized = flags&useWhole != 0, flags&useShort != 0, flags&useEmpty != 0, flags&useNormalized != 0
-	to.Value = u.Hash()
-	to.Seen.Turn, to.Seen.Side, to.Seen.Index = u.Int(), Side(u.Uint()), int(u.Uint())
-	n := u.Int()
-	if n > len(u.sourceRoom) {
-		u.Failed = true
-	}
-	if n < 0 || u.Failed {
-		return
-	}
-	to.Sources, u.sourceRoom = u.sourceRoom[:n:n], u.sourceRoom[n:]
-	for i := range to.Sources {
-		u.source(&to.Sources[i])
-	}
-}
-
-func (u *unpacker) positions() []int {
-	n := u.Count()
-	if n > len(u.positionRoom) {
-		u.Failed = true
-	}
-	if n == 0 || u.Failed {
-		return nil
-	}
-	list := u.positionRoom[:n:n]
-	u.positionRoom = u.positionRoom[n:]
-	for i := range list {
-		list[i] = int(u.Uint())
-	}
-	return list
-}
-
-func (u *unpacker) source(to *Source) {
-	to.Slot, to.Relation, to.Call = int(u.Uint()), Relation(u.Uint()), int(u.Uint())
-	calls := u.Uint()
-	to.Calls, to.Echo = int(calls>>1), calls&1 != 0
-	to.Positions = u.positions()
-	n := u.Count()
-	if n > len(u.keyRoom) || u.Failed {
-		u.Failed = true
-		return
-	}
-	if n > 0 {
-		to.Keys, u.keyRoom = u.keyRoom[:n:n], u.keyRoom[n:]
-	}
-	for i := range to.Keys {
-		k := &to.Keys[i]
-		k.Step, k.Name = int(u.Uint()), u.Name()
-		u.Value(&k.Value)
-		k.Arg, k.Input = u.Int(), u.Int()
-	}
-	to.Before, to.After, to.Template = u.Text(), u.Text(), u.Name()
-	to.Part, to.value = int(u.Uint()), u.Hash()
-	if n = u.Count(); n > len(u.wordRoom) || u.Failed {
-		u.Failed = true
-		return
-	}
-	if n > 0 {
-		to.words, u.wordRoom = u.wordRoom[:n:n], u.wordRoom[n:]
-	}
-	for i := range to.words {
-		to.words[i] = u.Hash()
-	}
-}
-
-// weigh reads what only Links asks for, if that has not been done. One goroutine at a time
-// may call it.
-func (f *Flow) weigh() {
-	u := f.evidence
-	if u.Unpacker == nil {
-		return
-	}
-	f.evidence = unpacker{}
-	for _, list := range [...]*[]content{&f.contents, &f.words} {
-		if n := u.Count(); n > 0 {
-			*list = make([]content, n)
-		}
-		for i := range *list {
-			(*list)[i] = content{int32(u.Uint()), u.Hash()}
-		}
-	}
-	if n := u.Count(); n > 0 {
-		f.full = make([]int32, n)
-	}
-	for i := range f.full {
-		f.full[i] = int32(u.Uint())
-	}
-	if n := u.Count(); n > 0 {
-		f.given = make([]given, n)
-	}
-	for i := range f.given {
-		f.given[i] = given{Side(u.Uint()), u.tool(), int32(u.Uint())}
-	}
-	if n := u.Count(); n > 0 {
-		f.same = make([]samePair, n)
-	}
-	for i := range f.same {
-		f.same[i] = samePair{int32(u.Uint()), int32(u.Uint()), int32(u.Uint())}
-	}
-	f.dropped = int(u.Uint())
 }

@@ -77,6 +77,7 @@ func TestCollectEqual(t *testing.T) {
 				t.Fatalf("%s: call %d has other values", trajectory.ID, i)
 			}
 		}
+		c.Release(got)
 		if a, b := reached[1].Reports(), reached[0].Reports(); !slices.Equal(a, b) {
 			t.Errorf("%s: reached %v, want %v", trajectory.ID, a, b)
 		}
@@ -92,7 +93,7 @@ func BenchmarkCollectEqual(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for _, t := range list {
-					collect(t)
+					c.Release(collect(t))
 				}
 			}
 		})

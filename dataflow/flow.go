@@ -135,7 +135,9 @@ type Flow struct {
 	same     []samePair // for the counting of AutoTool's Table 2
 	dropped  int        // places left out because there are too many
 
-	values *values // what was read of the calls
+	values  *values     // what was read of the calls; nil where it is in packed
+	packed  *block      // nil for a flow that was collected
+	scratch *collection // whose memory it is in, nil for its own
 
 	evidence unpacker // of contents to dropped, while weigh has not read them
 }
@@ -166,11 +168,21 @@ func newValues(calls int) *values {
 }
 
 // Arguments returns what trace.Call.ArgsValue says of a call.
-func (f *Flow) Arguments(call int) trace.Value { return f.values.args[call] }
+func (f *Flow) Arguments(call int) trace.Value {
+	if f.packed != nil {
+		return f.packed.ofFlow(2 * call)
+	}
+	return f.values.args[call]
+}
 
 // Result returns what a call returned, as a string if it is no JSON; null if it
 // returned nothing.
-func (f *Flow) Result(call int) trace.Value { return f.values.results[call] }
+func (f *Flow) Result(call int) trace.Value {
+	if f.packed != nil {
+		return f.packed.ofFlow(2*call + 1)
+	}
+	return f.values.results[call]
+}
 
 // Use is one argument of one call: a leaf, or a whole object or array.
 type Use struct {

@@ -364,6 +364,10 @@ func (c *collection) newestInput(h uint64) int {
 
 // finish fills in what Links needs of the trajectory as a whole.
 func (c *collection) finish() {
+	if c.mode == matching {
+		c.flow.Uses = c.useRoom
+		return
+	}
 	c.flow.contents, c.flow.words, c.flow.Uses = slices.Clone(c.heldRoom), slices.Clone(c.wordRoom), slices.Clone(c.useRoom)
 	for slot := range c.isFull {
 		c.flow.full = append(c.flow.full, slot)

@@ -21,10 +21,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/awo-dev/awo/internal/llm"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/evidence"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -70,10 +70,10 @@ type Discoverer struct {
 
 // Figures are what a set of rules comes to.
 type Figures struct {
-	States     int     // of the tasks that examples are taken from
-	HeldStates int     // of the held-out tasks
-	Bits       float64 // of the next call given the state, on the held-out tasks; NaN with fewer than two
-	TurnsSaved int     // by meta-tools of the held-out tasks, an upper bound
+	States     int         `json:"states"`               // of the tasks that examples are taken from
+	HeldStates int         `json:"held_out_states"`      // of the held-out tasks
+	Bits       stat.Figure `json:"held_out_bits"`        // of the next call given the state, on the held-out tasks; unknown with fewer than two
+	TurnsSaved int         `json:"held_out_turns_saved"` // by meta-tools of the held-out tasks, an upper bound
 
 	contradicted []float64 // share, by rule; what is not known is 0
 	checks       []int     // by rule
@@ -82,22 +82,32 @@ type Figures struct {
 
 // Accepted is a rule that the traces support.
 type Accepted struct {
-	Rule                   *rules.Rule
-	Before, After          Figures
-	Checks, Contradictions int
+	Rule           *rules.Rule `json:"-"`
+	ID             string      `json:"id"`
+	Line           string      `json:"rule"` // on one line
+	Checks         int         `json:"checks"`
+	Contradictions int         `json:"contradictions"`
+	Before         Figures     `json:"before"`
+	After          Figures     `json:"after"`
 }
 
 // Refusal is a proposal that came to nothing.
 type Refusal struct {
-	Rule   string // as it was understood, on one line; empty if it was not
-	Reason string
+	Rule   string `json:"rule"` // as it was understood, on one line; empty if it was not
+	Reason string `json:"reason"`
+}
+
+// Tokens are those of questions and of answers.
+type Tokens struct {
+	Input  int64 `json:"input"`
+	Output int64 `json:"output"`
 }
 
 // Round is one question and what came of it.
 type Round struct {
-	Answer   llm.Answer
-	Accepted []Accepted
-	Refused  []Refusal
+	Tokens   Tokens     `json:"tokens"`
+	Accepted []Accepted `json:"accepted"`
+	Refused  []Refusal  `json:"refused"`
 }
 
 // Result is what a model and the traces made.
@@ -106,9 +116,9 @@ type Result struct {
 	Rounds         []Round
 	Before, After  Figures
 	Shown, HeldOut int // trajectories of the two parts
-	Input, Output  int64
-	Cost           float64 // NaN if it is not known
-	Stopped        string  // why
+	Tokens         Tokens
+	Cost           stat.Figure // dollars
+	Stopped        string      // why
 }
 
 // New returns a discoverer that has seen nothing.
@@ -145,9 +155,10 @@ func (d *Discoverer) Run(ctx context.Context, model llm.Model) (*Result, error) 
 		d.ids[r.ID] = true
 	}
 	d.now = d.measure(d.set)
-	out := &Result{Before: d.now, Shown: len(d.shown), HeldOut: len(d.held), Cost: math.NaN()}
+	out := &Result{Before: d.now, Shown: len(d.shown), HeldOut: len(d.held), Cost: stat.Unknown("no price is known for the model")}
+	cost := 0.0
 	if d.options.Cost != nil {
-		out.Cost = 0
+		out.Cost = stat.Known(cost)
 	}
 	idle := 0
 	var err error
@@ -160,12 +171,13 @@ func (d *Discoverer) Run(ctx context.Context, model llm.Model) (*Result, error) 
 			out.Stopped = "the model gave no answer"
 			break
 		}
-		out.Input, out.Output = out.Input+answer.InputTokens, out.Output+answer.OutputTokens
+		out.Tokens.Input, out.Tokens.Output = out.Tokens.Input+answer.InputTokens, out.Tokens.Output+answer.OutputTokens
 		if d.options.Cost != nil {
-			out.Cost += d.options.Cost(answer.InputTokens, answer.OutputTokens)
+			cost += d.options.Cost(answer.InputTokens, answer.OutputTokens)
+			out.Cost = stat.Known(cost)
 		}
-		round := Round{Answer: answer}
-		d.try(&round)
+		round := Round{Tokens: Tokens{answer.InputTokens, answer.OutputTokens}}
+		d.try(&round, answer.Text)
 		out.Rounds = append(out.Rounds, round)
 		if d.options.Progress != nil {
 			d.options.Progress(len(out.Rounds), answer)
@@ -186,9 +198,9 @@ func (d *Discoverer) spent(out *Result, idle int) string {
 		return fmt.Sprintf("%d rounds in a row gained nothing", patience)
 	case len(out.Rounds) >= o.Rounds:
 		return fmt.Sprintf("the budget of %d rounds is spent", o.Rounds)
-	case o.MaxTokens > 0 && out.Input+out.Output >= o.MaxTokens:
+	case o.MaxTokens > 0 && out.Tokens.Input+out.Tokens.Output >= o.MaxTokens:
 		return fmt.Sprintf("the budget of %d tokens is spent", o.MaxTokens)
-	case o.MaxCost > 0 && out.Cost >= o.MaxCost:
+	case o.MaxCost > 0 && out.Cost.Float() >= o.MaxCost:
 		return fmt.Sprintf("the budget of %g is spent", o.MaxCost)
 	}
 	return ""
@@ -233,7 +245,7 @@ func (d *Discoverer) measure(set *rules.Set) Figures {
 			e.Add(t)
 		}
 	}
-	f.States, f.HeldStates, f.Bits = shown.States(), held.States(), held.Bits(d.options.Folds, d.options.Seed)
+	f.States, f.HeldStates, f.Bits = shown.States(), held.States(), stat.Finite(held.Bits(d.options.Folds, d.options.Seed), "a held-out loss needs two tasks with calls")
 	f.TurnsSaved = candidate.Extract(merger.Merged(), candidate.Options{Threshold: d.options.Threshold}).TurnsSaved()
 	for _, r := range e.Evidence().Rules {
 		share := 0.0

@@ -39,12 +39,12 @@ func source(answer string) string {
 
 // proposals reads the rules of an answer. What is no rule is refused with the reason
 // that its author needs to do better.
-func (d *Discoverer) proposals(round *Round) []*rules.Rule {
+func (d *Discoverer) proposals(round *Round, answer string) []*rules.Rule {
 	refuse := func(rule, format string, args ...any) {
 		round.Refused = append(round.Refused, Refusal{rule, fmt.Sprintf(format, args...)})
 	}
 	const file = "answer"
-	set, err := rules.Parse(file, []byte(source(round.Answer.Text)))
+	set, err := rules.Parse(file, []byte(source(answer)))
 	if problems, is := err.(diag.List); is {
 		for i, e := range problems {
 			if i == maxProposals {
@@ -109,8 +109,8 @@ func oneLine(r *rules.Rule) string {
 
 // try tries what an answer proposes, in its order; what gains nothing is tried once
 // more when others have been accepted.
-func (d *Discoverer) try(round *Round) {
-	rest := d.proposals(round)
+func (d *Discoverer) try(round *Round, answer string) {
+	rest := d.proposals(round, answer)
 	for again := true; again && len(rest) > 0; {
 		again = false
 		var left []*rules.Rule
@@ -151,8 +151,8 @@ func (d *Discoverer) judge(r *rules.Rule) (a Accepted, reason string) {
 		return a, tools
 	}
 	after := d.measure(set)
-	last := len(after.checks) - 1
-	a = Accepted{Rule: r, Before: d.now, After: after, Checks: after.checks[last]}
+	bits, now, last := after.Bits.Float(), d.now.Bits.Float(), len(after.checks)-1
+	a = Accepted{Rule: r, ID: r.ID, Line: r.Line(), Before: d.now, After: after, Checks: after.checks[last]}
 	a.Contradictions = int(math.Round(after.contradicted[last] * float64(a.Checks)))
 	tooOften := func(share float64) bool { return share > d.options.Tolerance }
 	switch {
@@ -160,11 +160,11 @@ func (d *Discoverer) judge(r *rules.Rule) (a Accepted, reason string) {
 		return a, fmt.Sprintf("the traces contradict it in %.0f %% of %d checks: reads return other things where it says that nothing changed", 100*after.contradicted[last], a.Checks)
 	case after.States >= d.now.States:
 		return a, fmt.Sprintf("it makes no two states one: there are %d with it, and %d without", after.States, d.now.States)
-	case after.Bits > d.now.Bits+tie:
-		return a, fmt.Sprintf("it makes states one that go on differently: on held-out tasks the next call costs %.4f bits instead of %.4f", after.Bits, d.now.Bits)
+	case bits > now+tie:
+		return a, fmt.Sprintf("it makes states one that go on differently: on held-out tasks the next call costs %.4f bits instead of %.4f", bits, now)
 	case after.TurnsSaved < d.now.TurnsSaved:
 		return a, fmt.Sprintf("on held-out tasks meta-tools save %d turns with it, and %d without", after.TurnsSaved, d.now.TurnsSaved)
-	case a.Checks == 0 && !(after.Bits < d.now.Bits-gain):
+	case a.Checks == 0 && !(bits < now-gain):
 		return a, "nothing speaks for it: no read was made twice in the states that it joins, and the next call is predicted no better"
 	}
 	for i := range d.now.contradicted {

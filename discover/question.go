@@ -2,7 +2,6 @@ package discover
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 
@@ -62,8 +61,8 @@ const (
 func (d *Discoverer) question(round int) []llm.Message {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Figures\n\n%d runs, of which %d are held out. States of the others: %d with the rules so far. On the held-out runs: ", len(d.kept), len(d.held), d.now.States)
-	if !math.IsNaN(d.now.Bits) {
-		fmt.Fprintf(&b, "the next call costs %.3f bits, ", d.now.Bits)
+	if d.now.Bits.Known() {
+		fmt.Fprintf(&b, "the next call costs %.3f bits, ", d.now.Bits.Float())
 	}
 	fmt.Fprintf(&b, "%d states, and meta-tools would save %d turns.\n", d.now.HeldStates, d.now.TurnsSaved)
 	d.writeTools(&b)

@@ -130,7 +130,8 @@ type run struct {
 	scope   metatool.Scope
 	out     *Outcome
 	calls   int
-	room    []CallRun // by step: for its first call
+	room    []CallRun      // by step: for its first call
+	members []trace.Member // of the arguments of the calls
 }
 
 // Run runs a meta-tool: its steps in order, each with what its bindings give.
@@ -139,6 +140,18 @@ type run struct {
 // required counts as not given if it is null: where a provider wants every input
 // to be given, null is all that is left to say so.
 func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Caller, o Options) *Outcome {
+	return new(Runner).Run(ctx, tool, inputs, caller, o)
+}
+
+// Runner makes one run after the other in the same memory. The zero value is ready; it
+// belongs to one goroutine.
+type Runner struct {
+	run
+	outcome Outcome
+}
+
+// Run is Run of the package. What it returns may be read until the next run.
+func (x *Runner) Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Caller, o Options) *Outcome {
 	if o.MaxCalls <= 0 {
 		o.MaxCalls = defaultMaxCalls
 	}
@@ -150,10 +163,16 @@ func Run(ctx context.Context, tool *metatool.Tool, inputs trace.Value, caller Ca
 	}
 	inputs = given(tool, inputs)
 	n := len(tool.Steps)
-	r := &run{
-		tool: tool, caller: caller, options: o, scope: metatool.Scope{Inputs: inputs, Results: make([]*trace.Value, 0, n)},
-		out: &Outcome{State: Done, Retry: true, Steps: make([]StepRun, 0, n)}, room: make([]CallRun, n),
+	if x.room == nil || cap(x.room) < n {
+		n := max(n, cap(x.room)*2)
+		x.room, x.outcome.Steps, x.scope.Results = make([]CallRun, n), make([]StepRun, 0, n), make([]*trace.Value, 0, n)
 	}
+	x.outcome = Outcome{State: Done, Retry: true, Steps: x.outcome.Steps[:0]}
+	x.run = run{
+		tool: tool, caller: caller, options: o, scope: metatool.Scope{Inputs: inputs, Results: x.scope.Results[:0]},
+		out: &x.outcome, room: x.room[:n], members: x.members[:0],
+	}
+	r := &x.run
 	f := checkInputs(tool, inputs)
 	if f == nil {
 		f = r.checkGiven()
@@ -201,8 +220,8 @@ func checkInputs(tool *metatool.Tool, inputs trace.Value) *Failure {
 	}
 	for i := range tool.Inputs {
 		in := &tool.Inputs[i]
-		v, given := inputs.Lookup(in.Name)
-		if !given && in.Required || given && !metatool.Fits(v, in.Schema) {
+		v := inputs.Find(in.Name)
+		if v == nil && in.Required || v != nil && !metatool.Fits(*v, in.Schema) {
 			return bad(in.Name)
 		}
 	}
@@ -259,8 +278,11 @@ func (r *run) step(ctx context.Context, i int) *Failure {
 	if r.options.Parallel > 1 && step.ReadOnly {
 		return r.walk(ctx, i, elements)
 	}
-	for _, element := range elements {
-		r.scope.Element = &element
+	if n := min(len(elements), r.options.MaxCalls-r.calls); n > 0 {
+		record.Calls, record.Result.Elems = slices.Grow(record.Calls, n), make([]trace.Value, 0, n)
+	}
+	for n := range elements {
+		r.scope.Element = &elements[n]
 		f := r.call(ctx, i, record)
 		r.scope.Element = nil
 		switch {
@@ -365,10 +387,7 @@ func (r *run) once(ctx context.Context, tool string, args trace.Value) (Result, 
 // has no value, or one that its schema does not take, and the code of that; any text can
 // be a name.
 func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked, code string) {
-	args.Kind = trace.Object
-	if len(step.Args) > 0 {
-		args.Members = make([]trace.Member, 0, len(step.Args))
-	}
+	args.Kind, args.Members = trace.Object, r.membersFor(len(step.Args))
 	for i := range step.Args {
 		a := &step.Args[i]
 		v, ok := r.scope.Value(&a.Binding)
@@ -382,6 +401,19 @@ func (r *run) arguments(step *metatool.Step) (args trace.Value, blocked, code st
 		}
 	}
 	return trace.NewObject(args.Members...), "", ""
+}
+
+// membersFor returns room for so many members, nil for none.
+func (r *run) membersFor(n int) []trace.Member {
+	if n == 0 {
+		return nil
+	}
+	at := len(r.members)
+	if cap(r.members)-at < n {
+		r.members, at = make([]trace.Member, 0, max(n, 2*cap(r.members))), 0
+	}
+	r.members = r.members[:at+n]
+	return r.members[at : at : at+n]
 }
 
 // checkGiven says which argument is wrong whatever the calls return: what is always the

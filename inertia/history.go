@@ -21,7 +21,7 @@ type History struct {
 	args    []arguments  // by call
 	results []parsed
 	words   [][]word       // by message
-	flow    *dataflow.Flow // that was collected of t, nil for none; has its values
+	flow    *dataflow.Flow // that was collected of t, whose values are used instead of args and results; nil for none
 	paths   map[string]jsonpath.Path
 	decided []Decision // once asked for
 }
@@ -73,10 +73,14 @@ func (h *History) names() []trace.Name {
 
 // NewHistory returns the history of t, which must not change while it is used.
 func NewHistory(t *trace.Trajectory) *History {
-	h := &History{
-		t: t, args: make([]arguments, len(t.Calls)),
-		results: make([]parsed, len(t.Calls)), words: make([][]word, len(t.Messages)),
-	}
+	h := historyOf(t)
+	h.args, h.results = make([]arguments, len(t.Calls)), make([]parsed, len(t.Calls))
+	return h
+}
+
+// historyOf returns the history of t without room for values: they are those of a flow.
+func historyOf(t *trace.Trajectory) *History {
+	h := &History{t: t, words: make([][]word, len(t.Messages)), calls: make([]int, 0, len(t.Calls))}
 	for i := range t.Calls {
 		if t.Calls[i].Origin == trace.OriginModel {
 			h.calls = append(h.calls, i)
@@ -114,7 +118,7 @@ func (h *History) decisions() []Decision {
 // in order. Where turns are not recorded, every call is one.
 func (h *History) Decisions() []Decision {
 	t := h.t
-	var out []Decision
+	out := make([]Decision, 0, max(len(t.Turns), len(h.calls)))
 	done := 0 // calls of the model before
 	message := 0
 	spoken, right := false, false
@@ -131,6 +135,7 @@ func (h *History) Decisions() []Decision {
 			}
 		}
 	}
+	var room []int // calls of a turn
 	add := func(turn int, calls []int) {
 		d := Decision{State: h.state(done, spoken), Before: done, Turn: turn, Call: -1, AfterUser: right, Multiple: len(calls) > 1}
 		if len(calls) == 0 {
@@ -154,14 +159,14 @@ func (h *History) Decisions() []Decision {
 			if t.Calls[i].AfterUser {
 				spoken, right = true, true
 			}
-			add(-1, []int{i})
+			add(-1, append(room[:0], i))
 		}
 		return out
 	}
 	for turn := range t.Turns {
 		first := t.Turns[turn].FirstCall
 		hear(turn, first)
-		var calls []int
+		calls := room[:0]
 		for i := first; i < first+t.Turns[turn].NumCalls && i < len(t.Calls); i++ {
 			if t.Calls[i].Origin == trace.OriginModel {
 				calls = append(calls, i)
@@ -171,6 +176,7 @@ func (h *History) Decisions() []Decision {
 			continue // what others than the model called is no turn of it
 		}
 		add(turn, calls)
+		room = calls
 	}
 	return out
 }
@@ -228,14 +234,12 @@ func (h *History) arguments(call int) []argument {
 
 // argsValue returns the arguments of a call as an object.
 func (h *History) argsValue(call int) trace.Value {
-	a := &h.args[call]
-	if a.done {
-		return a.value
-	}
-	a.done = true
 	if h.flow != nil {
-		a.value = h.flow.Arguments(call)
-	} else {
+		return h.flow.Arguments(call)
+	}
+	a := &h.args[call]
+	if !a.done {
+		a.done = true
 		a.value, _ = h.t.Calls[call].ArgsValue()
 	}
 	return a.value
@@ -243,14 +247,13 @@ func (h *History) argsValue(call int) trace.Value {
 
 // result returns the result of a call.
 func (h *History) result(call int) (trace.Value, bool) {
+	if h.flow != nil {
+		return h.flow.Result(call), h.t.Calls[call].HasResult
+	}
 	p := &h.results[call]
 	if !p.done {
 		p.done = true
-		switch c := &h.t.Calls[call]; {
-		case !c.HasResult:
-		case h.flow != nil:
-			p.value, p.ok = h.flow.Result(call), true
-		default:
+		if c := &h.t.Calls[call]; c.HasResult {
 			if p.value, p.ok = c.ResultValue(); !p.ok {
 				p.value, p.ok = trace.Value{Kind: trace.String, Text: c.Result.Text()}, true
 			}

@@ -120,7 +120,7 @@ type Observer struct {
 
 // Observe reads what t teaches, which depends on t alone.
 func (w *Observer) Observe(t *trace.Trajectory) *Observation {
-	h := NewHistory(t)
+	h := historyOf(t)
 	o := &Observation{Task: t.TaskKey(), Decisions: h.Decisions(), Calls: h.names(), Defined: w.known.read(t.Tools)}
 	if at := t.Started(); !at.IsZero() {
 		o.Period = int32(max(at.Unix(), 0) / 86400)
@@ -136,6 +136,7 @@ func (w *Observer) Observe(t *trace.Trajectory) *Observation {
 	}
 	h.flow = w.collector.CollectEqual(t)
 	scratch.observe(o, h, h.flow)
+	w.collector.Release(h.flow)
 	w.idle.Put(scratch)
 	return o
 }

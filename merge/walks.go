@@ -134,7 +134,8 @@ func (b *walksBuilder) add(walk []stategraph.Step, refs []stategraph.EdgeRef, st
 
 // finish returns the walks with the numbers that edges have in the graph.
 func (b *walksBuilder) finish(graph *stategraph.Builder) *Walks {
-	w := &b.walks
+	w := new(Walks) // a pointer to b.walks would keep all that b is a part of
+	*w = b.walks
 	w.starts = append(w.starts, len(b.refs))
 	w.edges = make([]stategraph.EdgeID, len(b.refs))
 	for i, ref := range b.refs {

@@ -15,7 +15,7 @@ import (
 // A result is an object with `content` or `structuredContent` and no member that such
 // results do not have.
 func Content(v trace.Value) (content trace.Value, failed bool) {
-	if v.Kind == trace.Object && isToolResult(v) {
+	if v.Kind == trace.Object && isToolResult(&v) {
 		isError, _ := v.Lookup("isError")
 		failed = isError.Kind == trace.Bool && isError.Bool
 		if structured := v.Member("structuredContent"); structured.Kind != trace.Null {
@@ -34,15 +34,20 @@ func Content(v trace.Value) (content trace.Value, failed bool) {
 // resultMembers are those of a result of the Model Context Protocol.
 var resultMembers = [...]string{"_meta", "content", "isError", "resultType", "structuredContent"}
 
-func isToolResult(v trace.Value) bool {
-	content, ok := v.Lookup("content")
-	if ok && (content.Kind != trace.Array || len(content.Elems) > 0 && !IsBlocks(content)) {
+func isToolResult(v *trace.Value) bool {
+	content, structured := v.Find("content"), v.Find("structuredContent")
+	if content != nil && (content.Kind != trace.Array || len(content.Elems) > 0 && !IsBlocks(*content)) {
 		return false
 	}
-	if structured := v.Member("structuredContent"); !ok && structured.Kind == trace.Null {
+	if content == nil && (structured == nil || structured.Kind == trace.Null) {
 		return false
 	}
-	return !slices.ContainsFunc(v.Members, func(m trace.Member) bool { return !slices.Contains(resultMembers[:], m.Name) })
+	for i := range v.Members {
+		if !slices.Contains(resultMembers[:], v.Members[i].Name) {
+			return false
+		}
+	}
+	return true
 }
 
 // IsBlocks reports whether a value is a list of content blocks of the Model Context

@@ -34,22 +34,22 @@ func (b *Binding) ReadsElement() bool {
 // Fits reports whether a value is of a type that a schema names. What else a
 // schema says is for the tool that gets the value.
 func Fits(v, schema trace.Value) bool {
-	types, ok := schema.Lookup("type")
-	if !ok {
+	types := schema.Find("type")
+	if types == nil {
 		return true
 	}
 	if types.Kind == trace.String {
-		return isType(v, types.Text)
+		return isType(&v, types.Text)
 	}
-	for _, t := range types.Elems {
-		if isType(v, t.Text) {
+	for i := range types.Elems {
+		if isType(&v, types.Elems[i].Text) {
 			return true
 		}
 	}
 	return len(types.Elems) == 0
 }
 
-func isType(v trace.Value, name string) bool {
+func isType(v *trace.Value, name string) bool {
 	switch name {
 	case "integer":
 		return v.Kind == trace.Number && isInteger(v.Text)

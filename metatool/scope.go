@@ -42,18 +42,9 @@ func (s *Scope) bare(b *Binding) (trace.Value, bool) {
 	case BindInput:
 		return s.Inputs.Lookup(b.Input)
 	case BindStep:
-		path, ok := s.path(b)
-		from := s.result(b.Step)
-		if !ok || from == nil {
-			return trace.Value{}, false
-		}
-		return path.Sole(*from)
+		return s.at(b, s.result(b.Step))
 	case BindElement:
-		path, ok := s.path(b)
-		if !ok || s.Element == nil {
-			return trace.Value{}, false
-		}
-		return path.Sole(*s.Element)
+		return s.at(b, s.Element)
 	case BindTemplate:
 		parts := make([]trace.Value, len(b.Parts))
 		for i := range b.Parts {
@@ -69,13 +60,34 @@ func (s *Scope) bare(b *Binding) (trace.Value, bool) {
 	return trace.Value{}, false
 }
 
+// at returns what a binding's path gives in a value, nil for one that is not there.
+func (s *Scope) at(b *Binding, from *trace.Value) (trace.Value, bool) {
+	if from == nil {
+		return trace.Value{}, false
+	}
+	if b.Key == nil {
+		return b.Path.Sole(from, nil)
+	}
+	key, ok := s.key(b)
+	if !ok {
+		return trace.Value{}, false
+	}
+	return b.Path.Sole(from, &key)
+}
+
+// key returns the value that closes a binding's open filter.
+func (s *Scope) key(b *Binding) (trace.Value, bool) {
+	key, ok := s.Value(b.Key)
+	return key, ok && key.Kind != trace.Array && key.Kind != trace.Object
+}
+
 // path returns a binding's path with its open filter closed.
 func (s *Scope) path(b *Binding) (jsonpath.Path, bool) {
 	if b.Key == nil {
 		return b.Path, true
 	}
-	key, ok := s.Value(b.Key)
-	if !ok || key.Kind == trace.Array || key.Kind == trace.Object {
+	key, ok := s.key(b)
+	if !ok {
 		return nil, false
 	}
 	return b.Path.Bind(key), true
@@ -101,7 +113,23 @@ func (s *Scope) Elements(b *Binding) ([]trace.Value, bool) {
 		}
 		all = v.Elems
 	}
+	return different(all), true
+}
+
+// fewElements are compared with each other sooner than put into a map.
+const fewElements = 16
+
+// different returns the first of equal values each.
+func different(all []trace.Value) []trace.Value {
 	var kept []trace.Value
+	if len(all) <= fewElements {
+		for i := range all {
+			if !slices.ContainsFunc(kept, func(w trace.Value) bool { return jsonvalue.Equal(&all[i], &w) }) {
+				kept = append(kept, all[i])
+			}
+		}
+		return kept
+	}
 	seen := map[uint64][]trace.Value{}
 	for _, v := range all {
 		key := jsonvalue.Hash(&v)
@@ -110,7 +138,7 @@ func (s *Scope) Elements(b *Binding) ([]trace.Value, bool) {
 			kept = append(kept, v)
 		}
 	}
-	return kept, true
+	return kept
 }
 
 // listed reports whether what a path walks over is there, be it empty: an empty

@@ -29,7 +29,7 @@ const start = 0
 // of the chain is a uniform distribution over the alphabet and one more
 // outcome: a symbol that the model does not know.
 //
-// A mark stands before every sequence, so that the first calls are predicted
+// A start symbol stands before every sequence, so that the first calls are predicted
 // too, from how sequences begin. The end of a sequence is not predicted.
 //
 // A Model is immutable and safe to share. It keeps at most 24 bytes an n-gram.
@@ -37,10 +37,10 @@ type Model struct {
 	k        int // the context that predictions use
 	alphabet int // symbols 0..alphabet-1 are known by name
 	counts   *Counts
-	starts   []uint32   // by level: n-grams that begin with the mark, the first on their level
+	starts   []uint32   // by level: n-grams that begin with the start symbol, the first on their level
 	before   [][]uint32 // by level: in how many different symbols' wake each n-gram was seen
 	totals   []tally    // by level: sum of the counts of the successors
-	wakes    [][]uint32 // by level: the same of before, for contexts without the mark
+	wakes    [][]uint32 // by level: the same of before, for contexts without the start symbol
 	high     []float64  // discounts of the counts, by length of the context
 	low      []float64  // discounts of before
 	types    int        // different symbols that were seen
@@ -57,7 +57,7 @@ type ModelOptions struct {
 // A Trainer takes in the sequences that a [Model] learns from, in one pass.
 type Trainer struct {
 	counter *Counter
-	marked  []uint32
+	padded  []uint32
 }
 
 // NewTrainer returns a Trainer for contexts of up to k symbols.
@@ -71,14 +71,14 @@ func (t *Trainer) AddN(sequence []uint32, n uint64) {
 	if len(sequence) == 0 {
 		return
 	}
-	t.marked = append(t.marked[:0], start)
+	t.padded = append(t.padded[:0], start)
 	for _, s := range sequence {
 		if s+1 == start {
 			panic("ngram: symbol 2^32-1 is reserved")
 		}
-		t.marked = append(t.marked, s+1)
+		t.padded = append(t.padded, s+1)
 	}
-	t.counter.AddN(t.marked, n)
+	t.counter.AddN(t.padded, n)
 }
 
 // Model returns the model of what was added, and empties the trainer.
@@ -147,7 +147,7 @@ func (m *Model) count() {
 }
 
 // successors returns the range of the successors of context i of l symbols: the
-// mark follows nothing.
+// start symbol follows nothing.
 func (m *Model) successors(l int, i uint32) (from, to uint32) {
 	from, to = m.counts.levels[l].children(i)
 	if l == 0 {
@@ -158,7 +158,7 @@ func (m *Model) successors(l int, i uint32) (from, to uint32) {
 
 // n returns the count of n-gram i of l symbols, and as a part of a longer
 // context's chain the number of symbols before it. Nothing comes before the
-// mark: what begins with it keeps its count.
+// start symbol: what begins with it keeps its count.
 func (m *Model) n(l int, i uint32, lower bool) uint64 {
 	if lower && i >= m.starts[l] {
 		return uint64(m.before[l][i])

@@ -6,7 +6,7 @@ import (
 )
 
 // A history is where a prediction stands: the places of its last 0, 1, ...
-// symbols, the mark included, as far as they were seen in training.
+// symbols, the start symbol included, as far as they were seen in training.
 type history struct {
 	places [MaxOrder + 1]uint32
 	n      int // places that are known: of 0..n-1 symbols
@@ -16,7 +16,7 @@ type history struct {
 func (m *Model) begin() history {
 	h := history{n: 1}
 	if m.k > 0 && m.starts[1] > 0 {
-		h.n = 2 // the mark, at place 0
+		h.n = 2 // the start symbol, at place 0
 	}
 	return h
 }
@@ -39,7 +39,7 @@ func (m *Model) after(h history, symbol uint32) history {
 // since the start of the sequence, or at least the last k of them.
 func (m *Model) history(symbols []uint32) history {
 	if cut := len(symbols) - m.k; cut > 0 {
-		h := history{n: 1} // in the middle: the mark is out of sight
+		h := history{n: 1} // in the middle: the start symbol is out of sight
 		for _, s := range symbols[cut:] {
 			h = m.after(h, s)
 		}
@@ -59,7 +59,7 @@ func (m *Model) step(h *history, symbol uint32, p []float64) (seen bool) {
 	next := history{n: 1}
 	for l := range p {
 		if l >= h.n {
-			// Never seen, or beyond the mark: no more to be learnt from it.
+			// Never seen, or beyond the start symbol: no more to be learnt from it.
 			for ; l < len(p); l++ {
 				p[l] = lower
 			}

@@ -2,6 +2,7 @@ package toolrank
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/awo-dev/awo/internal/par"
@@ -32,18 +33,18 @@ type Estimate struct {
 	Groups       int
 }
 
-// A Point of a curve is the recall with the best K tools.
+// A Point of a curve is the recall with the best K tools, to four digits.
 type Point struct {
-	K      int
-	Recall float64
+	K      int     `json:"k"`
+	Recall float64 `json:"recall"`
 }
 
 // A Baseline is another way to order tools, tested on the same tasks.
 type Baseline struct {
-	Name     string
-	KForAsk  int     // the smallest K that reaches what was asked, in hindsight
-	RecallAt float64 // with as many tools as the ranker chose
-	At10     float64
+	Name     string  `json:"name"`
+	KForAsk  int     `json:"k_for_asked"` // the smallest K that reaches what was asked, in hindsight
+	RecallAt float64 `json:"recall_at_k"` // with as many tools as the ranker chose, to four digits
+	At10     float64 `json:"recall_at_10"`
 }
 
 // The baselines.
@@ -56,10 +57,10 @@ const (
 
 // A Miss is a tool that was not among the K of test tasks that used it.
 type Miss struct {
-	Tool  string
-	Tasks int // in which it was missing
-	Of    int // that used it
-	IDs   []string
+	Tool  string   `json:"tool"`
+	Tasks int      `json:"tasks"` // in which it was missing
+	Of    int      `json:"of"`    // that used it
+	IDs   []string `json:"ids"`   // of these tasks
 }
 
 // A Study is a held-out test of rankers: each task is ranked by one that was trained
@@ -118,22 +119,25 @@ func (c *Corpus) Study(o Options) *Study {
 	})
 	s.At10 = c.estimate(got.ours, o.Seed, func(r *ranking) float64 { return r.recallAt(10) })
 	for _, k := range curveAt(len(c.documents)) {
-		s.Curve = append(s.Curve, Point{k, meanRecall(got.ours, k)})
+		s.Curve = append(s.Curve, Point{k, round4(meanRecall(got.ours, k))})
 	}
 	for _, b := range []struct {
 		name string
 		list []ranking
 	}{{BaselineRanker, got.ours}, {BaselinePlain, got.plain}, {BaselineBM25, got.bm25}, {BaselineUsage, got.used}} {
-		one := Baseline{Name: b.name, At10: meanRecall(b.list, 10)}
+		one := Baseline{Name: b.name, At10: round4(meanRecall(b.list, 10))}
 		one.KForAsk = smallest(len(c.documents), func(k int) bool { return meanRecall(b.list, k) >= o.Recall })
 		for i := range b.list {
 			one.RecallAt += b.list[i].recallAt(kOf[b.list[i].task]) / float64(len(b.list))
 		}
+		one.RecallAt = round4(one.RecallAt)
 		s.Baselines = append(s.Baselines, one)
 	}
 	s.Misses = c.misses(got.ours, kOf)
 	return s
 }
+
+func round4(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
 func (c *Corpus) all() []int {
 	all := make([]int, len(c.tasks))

@@ -159,22 +159,23 @@ func (t *Trajectory) Recall() {
 }
 
 // RecallFrom is Recall for a trajectory of which much was worked out when it was read
-// before: memory is asked for that once, when the first of it is wanted.
+// before: memory is asked for what is wanted, when it is.
 func (t *Trajectory) RecallFrom(memory Memory) {
 	t.Recall()
 	t.kept.memory = memory
 }
 
-// Memory is what was worked out of a trajectory in an earlier reading.
+// Memory is what was worked out of a trajectory in an earlier reading. It may be used
+// concurrently.
 type Memory interface {
-	// Recall returns the values of the calls, and what was remembered under a key; false
-	// if that is lost.
-	Recall() (values []CallValues, key, value any, ok bool)
+	// Open is called before the others. It returns how many calls the trajectory had,
+	// negative if what was worked out is lost.
+	Open() (calls int)
+	// Value returns what Call.ArgsValue or Call.ResultValue do, nil for what is not known.
+	Value(call int, isResult bool) *Parsed
+	// Recall returns what was remembered under a key; false if nothing was.
+	Recall(key any) (value any, ok bool)
 }
-
-// CallValues are the arguments and the result of a call as Call.ArgsValue and
-// Call.ResultValue return them, nil for what is not known.
-type CallValues struct{ Args, Result *Parsed }
 
 // Parsed is a value, and whether it is what was asked for.
 type Parsed struct {
@@ -182,36 +183,25 @@ type Parsed struct {
 	OK    bool
 }
 
-// Known returns what is remembered of the values of a call.
-func (c *Call) Known() CallValues {
+// Known returns what is remembered of the arguments and the result of a call as
+// Call.ArgsValue and Call.ResultValue return them, nil for what is not known.
+func (c *Call) Known() (args, result *Parsed) {
 	if c.kept == nil {
-		return CallValues{}
+		return nil, nil
 	}
-	return CallValues{c.kept.args.value.Load(), c.kept.result.value.Load()}
+	return c.kept.known(false), c.kept.known(true)
 }
 
-// recall asks the memory, if there is one and it was not asked.
-func (k *keptTrajectory) recall() {
+// recalls returns the memory, nil if there is none.
+func (k *keptTrajectory) recalls() Memory {
 	if k.memory == nil {
-		return
+		return nil
 	}
-	k.asked.Do(func() {
-		values, key, value, ok := k.memory.Recall()
-		if !ok || len(values) != len(k.calls) {
-			return
-		}
-		for i := range values {
-			if v := values[i].Args; v != nil {
-				k.calls[i].args.value.CompareAndSwap(nil, v)
-			}
-			if v := values[i].Result; v != nil {
-				k.calls[i].result.value.CompareAndSwap(nil, v)
-			}
-		}
-		k.mutex.Lock()
-		defer k.mutex.Unlock()
-		k.known = map[any]any{key: value}
-	})
+	k.asked.Do(func() { k.isLost = k.memory.Open() != len(k.calls) })
+	if k.isLost {
+		return nil
+	}
+	return k.memory
 }
 
 // keep lets t remember what is worked out of it, as far as d has room.
@@ -220,13 +210,14 @@ func (t *Trajectory) keep(d *Digest) {
 	t.kept = &keptTrajectory{digest: d, calls: calls, messages: t.Messages, turns: t.Turns, tools: t.Tools}
 	for i := range calls {
 		c, k := &t.Calls[i], &calls[i]
-		k.of, k.tool, k.turn, k.origin, k.hasResult, k.args.raw, k.result.raw = t.kept, c.Tool, c.Turn, c.Origin, c.HasResult, c.Args, c.Result
+		k.at, k.of, k.tool, k.turn, k.origin, k.hasResult, k.args.raw, k.result.raw = i, t.kept, c.Tool, c.Turn, c.Origin, c.HasResult, c.Args, c.Result
 		c.kept = k
 	}
 }
 
 // keptCall is a call as it was, and its values once they have been parsed.
 type keptCall struct {
+	at           int // among the calls
 	of           *keptTrajectory
 	tool         Name
 	turn         int
@@ -240,22 +231,39 @@ type keptValue struct {
 	value atomic.Pointer[Parsed]
 }
 
-// of returns the value of raw, which parse parses; it is one of a trajectory.
-func (k *keptValue) of(t *keptTrajectory, raw Raw, parse func() (Value, bool)) (Value, bool) {
-	if !k.raw.is(raw) {
+// known returns the value of the arguments or the result, nil if it is not known.
+func (k *keptCall) known(isResult bool) *Parsed {
+	v := &k.args
+	if isResult {
+		v = &k.result
+	}
+	known := v.value.Load()
+	if known != nil {
+		return known
+	}
+	if memory := k.of.recalls(); memory != nil {
+		if known = memory.Value(k.at, isResult); known != nil {
+			v.value.CompareAndSwap(nil, known)
+		}
+	}
+	return known
+}
+
+// value returns the value of raw, the arguments or the result, which parse parses.
+func (k *keptCall) value(isResult bool, raw Raw, parse func() (Value, bool)) (Value, bool) {
+	v := &k.args
+	if isResult {
+		v = &k.result
+	}
+	if !v.raw.is(raw) {
 		return parse()
 	}
-	known := k.value.Load()
-	if known == nil {
-		t.recall()
-		known = k.value.Load()
-	}
-	if known != nil {
+	if known := k.known(isResult); known != nil {
 		return known.Value, known.OK
 	}
 	value, ok := parse()
-	if t.digest == nil || t.digest.take(value.size()) {
-		k.value.Store(&Parsed{value, ok})
+	if d := k.of.digest; d == nil || d.take(value.size()) {
+		v.value.Store(&Parsed{value, ok})
 	}
 	return value, ok
 }
@@ -292,6 +300,7 @@ type keptTrajectory struct {
 
 	memory Memory // of an earlier reading; nil if there was none
 	asked  sync.Once
+	isLost bool // it has nothing of this trajectory
 }
 
 // Remember returns what was worked out of the trajectory under a key. The first time, and
@@ -304,20 +313,13 @@ func (t *Trajectory) Remember(key any, work func() (value any, size int)) any {
 		value, _ := work()
 		return value
 	}
-	k.recall()
-	k.mutex.Lock()
-	value, is := k.known[key]
-	k.mutex.Unlock()
-	if is {
+	if value, is := k.recall(key); is {
 		return value
 	}
 	value, size := work()
 	if k.digest.take(size) {
 		k.mutex.Lock()
-		if k.known == nil {
-			k.known = map[any]any{}
-		}
-		k.known[key] = value
+		k.remember(key, value)
 		k.mutex.Unlock()
 	}
 	return value
@@ -346,8 +348,28 @@ func (t *Trajectory) Remembered(key any) any {
 	if k == nil || !k.is(t) {
 		return nil
 	}
-	k.recall()
+	value, _ := k.recall(key)
+	return value
+}
+
+// recall returns what is remembered under a key, now or from an earlier reading.
+func (k *keptTrajectory) recall(key any) (value any, ok bool) {
+	memory := k.recalls()
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	return k.known[key]
+	if value, ok = k.known[key]; ok || memory == nil {
+		return value, ok
+	}
+	if value, ok = memory.Recall(key); ok {
+		k.remember(key, value)
+	}
+	return value, ok
+}
+
+// remember is for those who hold the mutex.
+func (k *keptTrajectory) remember(key, value any) {
+	if k.known == nil {
+		k.known = map[any]any{}
+	}
+	k.known[key] = value
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unique"
+	"weak"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
 )
@@ -54,14 +55,27 @@ type knownTools[T any] struct {
 	tools []ToolDef
 	sum   uint64
 	value T
+	// The first of the lists that it was lately: each worker has its own.
+	lately [8]weak.Pointer[ToolDef]
+	oldest int
 }
 
 // Of returns what is remembered of a list.
 func (l *ToolLists[T]) Of(tools []ToolDef) (value T, ok bool) {
-	sum := sumOf(tools)
-	at := slices.IndexFunc(l.known, func(k knownTools[T]) bool { return k.sum == sum && SameTools(k.tools, tools) })
+	var first weak.Pointer[ToolDef]
+	at := -1
+	if len(tools) > 0 { // trajectories of one reading mostly share their lists
+		first = weak.Make(&tools[0])
+		at = slices.IndexFunc(l.known, func(k knownTools[T]) bool { return slices.Contains(k.lately[:], first) && len(k.tools) == len(tools) })
+	}
 	if at < 0 {
-		return value, false
+		sum := sumOf(tools)
+		at = slices.IndexFunc(l.known, func(k knownTools[T]) bool { return k.sum == sum && SameTools(k.tools, tools) })
+		if at < 0 {
+			return value, false
+		}
+		k := &l.known[at]
+		k.lately[k.oldest], k.oldest = first, (k.oldest+1)%len(k.lately)
 	}
 	found := l.known[at]
 	copy(l.known[1:at+1], l.known[:at])
@@ -92,7 +106,7 @@ func (l *ToolLists[T]) Len() int { return len(l.known) }
 // Keep remembers something of a list, and forgets what came before the latest most
 // lists.
 func (l *ToolLists[T]) Keep(tools []ToolDef, value T, most int) {
-	l.known = slices.Insert(l.known[:min(len(l.known), most-1)], 0, knownTools[T]{OwnTools(tools), sumOf(tools), value})
+	l.known = slices.Insert(l.known[:min(len(l.known), most-1)], 0, knownTools[T]{tools: OwnTools(tools), sum: sumOf(tools), value: value})
 }
 
 // Same reports whether two texts are the same to the byte, in the same form.

@@ -78,126 +78,136 @@ func (p Path) Bind(v trace.Value) Path {
 // Eval returns the nodes that p selects in v, in the order of the document
 // (members of an object in the order of their names). It shares memory with v.
 func (p Path) Eval(v trace.Value) []trace.Value {
-	first, n, ok := p.head(v)
-	if !ok {
-		return nil
-	}
-	nodes := []trace.Value{first}
-	for i := n; i < len(p); i++ {
-		var next []trace.Value
-		for j := range nodes {
-			next = p[i].AppendSelected(next, &nodes[j])
-		}
-		if len(next) == 0 {
-			return nil
-		}
-		nodes = next
-	}
-	return nodes
+	s := selection{want: wantAll}
+	s.walk(p, &v)
+	return s.nodes
 }
 
 // Single returns the node that p selects in v, and false unless it is exactly one.
 func (p Path) Single(v trace.Value) (trace.Value, bool) {
-	first, n, ok := p.head(v)
-	if !ok || n == len(p) {
-		return first, ok
-	}
-	nodes := p[n:].Eval(first)
-	if len(nodes) != 1 {
+	s := selection{want: wantOne}
+	if !s.walk(p, &v) || s.n == 0 {
 		return trace.Value{}, false
 	}
-	return nodes[0], true
+	return s.node, true
 }
 
 // Sole returns the value if all nodes that p selects in v are the same one, numbers
-// by value: a list may hold the wanted record twice.
-func (p Path) Sole(v trace.Value) (trace.Value, bool) {
-	first, n, ok := p.head(v)
-	if !ok || n == len(p) {
-		return first, ok
+// by value: a list may hold the wanted record twice. Open filters are closed by key, as
+// by Bind; nil leaves them open.
+func (p Path) Sole(v, key *trace.Value) (trace.Value, bool) {
+	s := selection{want: wantSame, key: key}
+	if !s.walk(p, v) || s.n == 0 {
+		return trace.Value{}, false
 	}
-	return jsonvalue.Sole(p[n:].Eval(first))
+	return s.node, true
 }
 
 // Selects reports whether p selects any node in v.
 func (p Path) Selects(v trace.Value) bool {
-	first, n, ok := p.head(v)
-	return ok && (n == len(p) || len(p[n:].Eval(first)) > 0)
+	s := selection{want: wantAny}
+	return !s.walk(p, &v)
 }
 
-// head follows the first steps of p, as far as each selects at most one node: it
-// returns the node that they select, how many they are, and false if they select
-// none.
-func (p Path) head(v trace.Value) (node trace.Value, steps int, ok bool) {
+// selection is the nodes that a path selects.
+type selection struct {
+	want  want
+	key   *trace.Value // closes open filters; may be nil
+	n     int
+	node  trace.Value   // the first one, of wantOne and wantSame
+	nodes []trace.Value // of wantAll
+}
+
+// want says which nodes are looked for.
+type want uint8
+
+const (
+	wantAll  want = iota
+	wantAny       // one is enough
+	wantOne       // a second is too many
+	wantSame      // another one is too many
+)
+
+// take takes a node, and returns false if no more need be looked for.
+func (s *selection) take(node *trace.Value) bool {
+	s.n++
+	switch s.want {
+	case wantAll:
+		s.nodes = append(s.nodes, *node)
+		return true
+	case wantAny:
+		return false
+	}
+	if s.n == 1 {
+		s.node = *node
+		return true
+	}
+	return s.want == wantSame && jsonvalue.Equal(node, &s.node)
+}
+
+// walk takes the nodes that a path selects in v, in the order of the document, until take
+// returns false, which it returns then.
+func (s *selection) walk(p Path, v *trace.Value) bool {
 	for i := range p {
-		s := &p[i]
-		if s.Kind != Member && s.Kind != Index {
-			return v, i, true
-		}
 		if v.Kind == trace.String {
-			if v, ok = LookThrough(v.Text); !ok {
-				return trace.Value{}, 0, false
+			inner, ok := LookThrough(v.Text)
+			if !ok {
+				return true
 			}
+			v = &inner
 		}
-		switch {
-		case s.Kind == Member && v.Kind == trace.Object:
-			if v, ok = v.Lookup(s.Name); !ok {
-				return trace.Value{}, 0, false
+		switch step := &p[i]; step.Kind {
+		case Member:
+			if v.Kind != trace.Object {
+				return true
 			}
-		case s.Kind == Index && v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems):
-			v = v.Elems[s.Index]
+			if v = v.Find(step.Name); v == nil {
+				return true
+			}
+		case Index:
+			if v.Kind != trace.Array || step.Index < 0 || step.Index >= len(v.Elems) {
+				return true
+			}
+			v = &v.Elems[step.Index]
 		default:
-			return trace.Value{}, 0, false
+			for n := range v.Elems {
+				if e := &v.Elems[n]; step.keeps(e, s.key) && !s.walk(p[i+1:], e) {
+					return false
+				}
+			}
+			for n := range v.Members {
+				if e := &v.Members[n].Value; step.keeps(e, s.key) && !s.walk(p[i+1:], e) {
+					return false
+				}
+			}
+			return true
 		}
 	}
-	return v, len(p), true
+	return s.take(v)
 }
 
 // AppendSelected appends the nodes that the step selects in v.
 func (s *Step) AppendSelected(nodes []trace.Value, v *trace.Value) []trace.Value {
-	if v.Kind == trace.String {
-		inner, ok := LookThrough(v.Text)
-		if !ok {
-			return nodes
-		}
-		v = &inner
-	}
-	switch s.Kind {
-	case Member:
-		if m, ok := v.Lookup(s.Name); ok && v.Kind == trace.Object {
-			nodes = append(nodes, m)
-		}
-	case Index:
-		if v.Kind == trace.Array && s.Index >= 0 && s.Index < len(v.Elems) {
-			nodes = append(nodes, v.Elems[s.Index])
-		}
-	case Each:
-		nodes = append(nodes, v.Elems...)
-		for i := range v.Members {
-			nodes = append(nodes, v.Members[i].Value)
-		}
-	case Filter:
-		for i := range v.Elems {
-			if s.keeps(&v.Elems[i]) {
-				nodes = append(nodes, v.Elems[i])
-			}
-		}
-		for i := range v.Members {
-			if s.keeps(&v.Members[i].Value) {
-				nodes = append(nodes, v.Members[i].Value)
-			}
-		}
-	}
-	return nodes
+	found := selection{want: wantAll, nodes: nodes}
+	found.walk(Path{*s}, v)
+	return found.nodes
 }
 
-// keeps reports whether the filter keeps an element.
-func (s *Step) keeps(v *trace.Value) bool {
-	if s.Open || v.Kind != trace.Object {
+// keeps reports whether a step keeps an element of what it steps through. An open filter
+// keeps what has the key.
+func (s *Step) keeps(v, key *trace.Value) bool {
+	if s.Kind == Each {
+		return true
+	}
+	value := &s.Value
+	if s.Open {
+		value = key
+	}
+	if value == nil || v.Kind != trace.Object {
 		return false
 	}
-	m, ok := v.Lookup(s.Name)
-	return ok && jsonvalue.Equal(&m, &s.Value)
+	m := v.Find(s.Name)
+	return m != nil && jsonvalue.Equal(m, value)
 }
 
 // LookThrough parses the text of a string that holds a JSON object or array.

@@ -315,6 +315,39 @@ func BenchmarkPathEval(b *testing.B) {
 	}
 }
 
+// TestSole compares the value that a key closes a filter with to the path that Bind closes.
+func TestSole(t *testing.T) {
+	v := parsed(t, `{"list": [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}, {"id": 3, "name": "b"}, {"id": 1.0, "name": "a"}], "text": "[{\"id\": 7, \"name\": \"c\"}]"}`)
+	for _, tc := range []struct{ path, key, want string }{
+		{`$.list[?@.name == ?].id`, `"a"`, `1`},
+		{`$.list[?@.name == ?].id`, `"b"`, ``}, // two values
+		{`$.list[?@.name == ?].id`, `"c"`, ``},
+		{`$.list[?@.id == ?].name`, `1.0`, `"a"`},
+		{`$.text[?@.name == ?].id`, `"c"`, `7`},
+		{`$.list[?@.name == ?].id`, ``, ``}, // open
+		{`$.list[0].name`, `"b"`, `"a"`},
+	} {
+		p, err := jsonpath.Parse(tc.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var key *trace.Value
+		bound := p
+		if tc.key != "" {
+			one := parsed(t, tc.key)
+			key, bound = &one, p.Bind(one)
+		}
+		for _, got := range []func() (trace.Value, bool){
+			func() (trace.Value, bool) { return p.Sole(&v, key) },
+			func() (trace.Value, bool) { return bound.Sole(&v, nil) },
+		} {
+			if one, ok := got(); ok != (tc.want != "") || ok && string(one.AppendCanonical(nil)) != tc.want {
+				t.Errorf("%s with %s: %v, %v", tc.path, tc.key, one, ok)
+			}
+		}
+	}
+}
+
 func texts(nodes []trace.Value) []string {
 	list := []string{}
 	for _, n := range nodes {

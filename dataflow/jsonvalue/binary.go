@@ -137,6 +137,12 @@ func NewUnpacker(data []byte, names []string, values, fields int) *Unpacker {
 	return u
 }
 
+// WithRoom returns an Unpacker of what is left, with room for so many elements of arrays and
+// members of objects.
+func (u *Unpacker) WithRoom(values, fields int) *Unpacker {
+	return &Unpacker{Failed: u.Failed, names: u.names, data: u.data, values: make([]trace.Value, values), fields: make([]trace.Member, fields)}
+}
+
 // Rest returns how many bytes are left.
 func (u *Unpacker) Rest() int { return len(u.data) }
 

@@ -27,14 +27,19 @@ type BegunCalls struct{ Calls, Failed int32 }
 // agent gave up after a failure; these do. They also see failed calls that rules
 // drop: a meta-tool would make them.
 func (f *Finder) Begun(t *trace.Trajectory, marks []merge.Mark) []Begun {
-	var out []Begun
+	return f.begun(newRecord(t), marks)
+}
+
+func (f *Finder) begun(r *record, marks []merge.Mark) []Begun {
+	idle := f.scratch()
+	out := idle.begun
 	var room begunRoom
-	sequence := newSequence(newRecord(t), marks, true)
+	sequence := newSequence(r, marks, true)
 	for i := range sequence.calls {
 		if sequence.isGhost(i) {
 			continue
 		}
-		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool] {
+		for _, n := range f.byFirst[r.t.Calls[sequence.calls[i]].Tool] {
 			if len(f.plans[n].steps) < 2 {
 				continue
 			}
@@ -44,7 +49,9 @@ func (f *Finder) Begun(t *trace.Trajectory, marks []merge.Mark) []Begun {
 			}
 		}
 	}
-	return out
+	idle.begun = out
+	defer f.release(idle)
+	return slices.Clone(out)
 }
 
 // begunRoom is memory that the places of a trajectory share.
@@ -55,6 +62,7 @@ type begunRoom struct {
 
 // begun follows a tool from element i on.
 func (s *Sequence) begun(p *plan, i int, room *begunRoom) (Begun, bool) {
+	room.steps, room.later = roomIn(room.steps, len(p.steps)), roomIn(room.later, len(p.steps))
 	steps, later := room.steps[len(room.steps):], room.later[len(room.later):]
 	end, _ := s.follow(p, i, false, func(calls []int) bool {
 		step := BegunCalls{Calls: int32(len(calls))}
@@ -80,13 +88,20 @@ func (s *Sequence) begun(p *plan, i int, room *begunRoom) (Begun, bool) {
 	return b, true
 }
 
-// taken returns room without what was appended behind it; room that was too small is
-// followed by a larger one.
-func taken[T any](room, list []T) []T {
-	if len(list) <= cap(room)-len(room) {
-		return room[:len(room)+len(list)]
+// roomIn returns room for n more, in new memory if there is too little.
+func roomIn[T any](room []T, n int) []T {
+	if cap(room)-len(room) >= n {
+		return room
 	}
-	return make([]T, 0, 4*cap(list))
+	return make([]T, 0, max(2*n, min(2*cap(room), 1024), 32))
+}
+
+// taken returns room without what was appended behind it, unless that was too much for it.
+func taken[T any](room, list []T) []T {
+	if len(list) > cap(room)-len(room) {
+		return room
+	}
+	return room[:len(room)+len(list)]
 }
 
 // continues reports whether the element at could be a call of a step that follows

@@ -49,14 +49,16 @@ type Uses struct {
 	// rest followed.
 	NotComparable int
 
-	plans    []*plan
+	finder   *Finder
 	sequence *Sequence
 	player   *Player
 }
 
-// scratch is memory that Use needs for a while.
+// scratch is memory that Use and Begun need for a while.
 type scratch struct {
 	moments []Moment
+	places  []Place
+	begun   []Begun
 	needed  []needed // by number of Finder.needs
 }
 
@@ -75,20 +77,22 @@ func (f *Finder) scratch() *scratch {
 		s = &scratch{needed: make([]needed, len(f.needs))}
 	}
 	clear(s.needed)
-	s.moments = s.moments[:0]
+	s.moments, s.places, s.begun = s.moments[:0], s.places[:0], s.begun[:0]
 	return s
 }
 
-// release gives memory back; that of a trajectory with very many moments is let go.
+// release gives memory back; that of a trajectory with very much in it is let go.
 func (f *Finder) release(s *scratch) {
-	if cap(s.moments) > maxIdleMoments {
-		s.moments = nil
+	if max(cap(s.moments), cap(s.begun)) > maxIdle {
+		s.moments, s.places, s.begun = nil, nil, nil
 	}
 	clear(s.moments)
+	clear(s.places)
+	clear(s.begun)
 	f.idle.Put(s)
 }
 
-const maxIdleMoments = 1 << 14
+const maxIdle = 1 << 14
 
 // Use returns the places of Find, and the moments of the tools.
 //
@@ -97,7 +101,7 @@ const maxIdleMoments = 1 << 14
 // the tool that takes it has a value that was known, or if an earlier one had a value.
 func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark) *Uses {
 	record := newRecord(t)
-	u := &Uses{plans: f.plans, sequence: newSequence(record, marks, false), player: newPlayer(record, &f.collector)}
+	u := &Uses{finder: f, sequence: newSequence(record, marks, false), player: newPlayer(record, &f.collector)}
 	room := f.scratch()
 	for i, call := range u.sequence.calls {
 		if u.sequence.stop[i] {
@@ -113,14 +117,14 @@ func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark) *Uses {
 				if p, ok := f.place(u.sequence, u.player, n, o, o.Removed(t), across); ok {
 					r, end, p.Replay.removed = p.Replay, p.End, p.Removed
 					if len(p.Removed) > 0 || t.Calls[call].Turn < 0 {
-						u.Places = append(u.Places, p)
+						room.places = append(room.places, p)
 					}
 				}
 			}
 			m := Moment{Tool: n, Begin: i, End: i + 1, Call: call, replay: r}
 			switch {
 			case r == nil:
-				if !u.known(f, room.needed, n, i) {
+				if !u.known(room.needed, n, i) {
 					continue
 				}
 			case r.NotComparable:
@@ -134,14 +138,18 @@ func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark) *Uses {
 			room.moments = append(room.moments, m)
 		}
 	}
-	u.Moments = slices.Clone(room.moments)
+	u.Moments, u.Places = slices.Clone(room.moments), slices.Clone(room.places)
 	f.release(room)
 	return u
 }
 
+// Begun returns what Finder.Begun does.
+func (u *Uses) Begun() []Begun { return u.finder.begun(u.player.record, u.sequence.marks) }
+
 // known reports whether what a tool takes beyond its first call can be taken to have
 // been known at element i.
-func (u *Uses) known(f *Finder, list []needed, tool, i int) bool {
+func (u *Uses) known(list []needed, tool, i int) bool {
+	f := u.finder
 	for _, number := range f.plans[tool].needs {
 		n := &list[number]
 		if !n.isRead {
@@ -201,7 +209,7 @@ type Spent struct {
 // the recordings hold no answer to a call it is taken to go well, and of what follows
 // from its answer each step makes one call.
 func (u *Uses) Spent(m *Moment) Spent {
-	plan := u.plans[m.Tool]
+	plan := u.finder.plans[m.Tool]
 	tool := plan.tool
 	out := Spent{ByStep: make([]int, len(tool.Steps))}
 	spend := func(step, calls int) {
@@ -226,11 +234,8 @@ func (u *Uses) Spent(m *Moment) Spent {
 			asked = append(asked, calls...)
 		}
 	}
-	if u.player.answers == nil {
-		u.player.answers = newAnswers(u.player.record)
-	}
 	inputs := u.inputsAt(plan, m)
-	outcome := execute.Run(context.Background(), tool, inputs, u.player.answers.from(m.Call), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true, Retries: -1})
+	outcome := u.player.runner.Run(context.Background(), tool, inputs, u.player.recordings(m.Call), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true, Retries: -1})
 	for i := range outcome.Steps {
 		calls := 0
 		for k := range outcome.Steps[i].Calls {
@@ -275,7 +280,7 @@ func (u *Uses) among(calls []int, tool string, args *trace.Value) int {
 // followed, and else the arguments of the first call and of the next that take them.
 func (u *Uses) inputsAt(p *plan, m *Moment) trace.Value {
 	if m.replay != nil {
-		inputs, _ := u.player.inputs(p, m.replay.Occurrence)
+		inputs, _ := u.player.inputs(p, m.replay.Occurrence, nil)
 		return inputs
 	}
 	o := Occurrence{Calls: make([][]int, len(p.steps))}

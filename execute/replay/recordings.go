@@ -3,7 +3,9 @@ package replay
 import (
 	"context"
 	"errors"
+	"slices"
 
+	"github.com/awo-dev/awo/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/trace"
 )
@@ -21,71 +23,102 @@ var ErrNotRecorded = errors.New("the recordings hold no answer to this call")
 type Recordings struct {
 	from int
 	*answers
-	used map[int32]int // by group: how many of them from `from` on were used
 }
 
 // answers are what a trajectory recorded. Runs may share them one after the
 // other.
 type answers struct {
 	record *record
-	byKey  map[string]int32 // tool and arguments -> group
-	groups [][]int          // calls with a result, the same in tool and arguments
-	key    []byte
+	byHash map[uint64]int32 // of tool and arguments -> the first group with it
+	groups []answerGroup
+	used   []int32 // the groups that the run has used
+}
+
+// answerGroup is calls with a result, the same in tool and arguments.
+type answerGroup struct {
+	calls []int
+	used  int   // by the run: how many of them from its first call on
+	next  int32 // with the same hash, -1 for none
 }
 
 // NewRecordings returns the recordings of t as they are seen by a run that
 // stands in for its calls from the one numbered from on.
 func NewRecordings(t *trace.Trajectory, from int) *Recordings {
-	return newAnswers(newRecord(t)).from(from)
+	r := newAnswers(newRecord(t)).from(from)
+	return &r
 }
 
 func newAnswers(r *record) *answers {
-	a := &answers{record: r, byKey: make(map[string]int32, len(r.t.Calls))}
+	n := 0
+	for i := range r.t.Calls {
+		if r.t.Calls[i].HasResult {
+			n++
+		}
+	}
+	a := &answers{record: r, byHash: make(map[uint64]int32, n), groups: make([]answerGroup, 0, n)}
+	room := make([]int, n) // for the first call of each group
 	for i := range r.t.Calls {
 		c := &r.t.Calls[i]
 		if !c.HasResult {
 			continue
 		}
-		a.key = c.AppendCanonicalArgs(append(append(a.key[:0], c.Tool.Value()...), 0))
-		group, ok := a.byKey[string(a.key)]
-		if !ok {
-			group = int32(len(a.groups))
-			a.byKey[string(a.key)] = group
-			a.groups = append(a.groups, nil)
+		args := r.arguments(i)
+		hash := callHash(c.Tool.Value(), args)
+		group, first := a.group(hash, c.Tool.Value(), args)
+		if group < 0 {
+			at := len(a.groups)
+			a.groups = append(a.groups, answerGroup{calls: room[at : at : at+1], next: first})
+			a.byHash[hash], group = int32(at), int32(at)
 		}
-		a.groups[group] = append(a.groups[group], i)
+		a.groups[group].calls = append(a.groups[group].calls, i)
 	}
 	return a
 }
 
+func callHash(tool string, args *trace.Value) uint64 {
+	return jsonvalue.HashMember(0, tool, jsonvalue.Hash(args))
+}
+
+// group returns the group of calls with a tool and arguments, -1 for none, and the first
+// group with their hash.
+func (a *answers) group(hash uint64, tool string, args *trace.Value) (group, first int32) {
+	first, is := a.byHash[hash]
+	if !is {
+		return -1, -1
+	}
+	for group = first; group >= 0; group = a.groups[group].next {
+		one := a.groups[group].calls[0]
+		if a.record.t.Calls[one].Tool.Value() == tool && a.record.arguments(one).Equal(*args) {
+			break
+		}
+	}
+	return group, first
+}
+
 // from returns the recordings as a run sees them that stands in for the calls
 // from one on.
-func (a *answers) from(call int) *Recordings {
-	return &Recordings{from: call, answers: a}
+func (a *answers) from(call int) Recordings {
+	for _, group := range a.used {
+		a.groups[group].used = 0
+	}
+	a.used = a.used[:0]
+	return Recordings{from: call, answers: a}
 }
 
 // Call answers what the trajectory recorded.
 func (r *Recordings) Call(_ context.Context, tool string, args trace.Value) (execute.Result, error) {
-	r.key = args.AppendCanonical(append(append(r.key[:0], tool...), 0))
-	group, ok := r.byKey[string(r.key)]
-	if !ok {
+	at, _ := r.group(callHash(tool, &args), tool, &args)
+	if at < 0 {
 		return execute.Result{}, ErrNotRecorded
 	}
-	same := r.groups[group]
-	use, skip := same[len(same)-1], r.used[group]
-	for _, i := range same {
-		if i < r.from {
-			continue
-		}
-		if skip == 0 {
-			use = i
-			if r.used == nil {
-				r.used = map[int32]int{}
-			}
-			r.used[group]++
-			break
-		}
-		skip--
+	group := &r.groups[at]
+	same := group.calls
+	use := same[len(same)-1]
+	first, _ := slices.BinarySearch(same, r.from)
+	if next := first + group.used; next < len(same) {
+		use = same[next]
+		group.used++
+		r.answers.used = append(r.answers.used, at)
 	}
 	return *r.record.result(use), nil
 }

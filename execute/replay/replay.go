@@ -66,9 +66,23 @@ type Player struct {
 	*record
 	collector *dataflow.Collector // shared between trajectories
 	answers   *answers            // once a meta-tool is replayed
+	runner    execute.Runner
+	run       Recordings     // of the run under way
+	members   []trace.Member // of its inputs
+	steps     []StepReplay   // room for those of replays
+	asked     []askedValue   // of which the flow knows nothing
 	enums     dataflow.Enums
 	top       []topArgument // by slot of flow
 }
+
+// askedValue is a value that is no argument, and when it was known.
+type askedValue struct {
+	value trace.Value
+	known dataflow.Knowledge
+}
+
+// maxAsked is how many values are looked through for one.
+const maxAsked = 32
 
 // topArgument is the argument that a slot is, or is in, once that was asked.
 type topArgument struct {
@@ -93,23 +107,21 @@ func (p *Player) play(plan *plan, o Occurrence) *Replay {
 	if r.NotComparable = !p.isRecorded(o); r.NotComparable {
 		return r
 	}
-	inputs, missing := p.inputs(plan, o)
+	inputs, missing := p.inputs(plan, o, p.members[:0])
+	p.members = inputs.Members
 	r.Known, r.Unknown = p.known(plan, o, inputs)
 	if missing != "" {
 		r.Steps = []StepReplay{{Code: CodeInputUnderived, Argument: missing}}
 		return r
 	}
-	if p.answers == nil {
-		p.answers = newAnswers(p.record)
-	}
-	outcome := execute.Run(context.Background(), tool, inputs, p.answers.from(o.First()), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
+	outcome := p.runner.Run(context.Background(), tool, inputs, p.recordings(o.First()), execute.Options{MaxCalls: maxReplayCalls, SkipFailedReads: true})
 	f := outcome.Failure
 	if f != nil && f.Step < 0 {
 		r.Steps = []StepReplay{{Code: f.Code, Argument: f.Argument}}
 		return r
 	}
 	r.Exact = len(outcome.Steps) == len(tool.Steps)
-	r.Steps = make([]StepReplay, 0, len(outcome.Steps))
+	r.Steps = p.stepsFor(len(outcome.Steps))
 	agrees := true
 	lost := p.lost(plan, o)
 	for i := range outcome.Steps {
@@ -126,6 +138,26 @@ func (p *Player) play(plan *plan, o Occurrence) *Replay {
 	r.Exact = r.Exact && agrees
 	r.Saves = r.Exact && r.Known
 	return r
+}
+
+// recordings returns the recordings for a run that stands in for the calls from one on;
+// those of the run before are over.
+func (p *Player) recordings(from int) *Recordings {
+	if p.answers == nil {
+		p.answers = newAnswers(p.record)
+	}
+	p.run = p.answers.from(from)
+	return &p.run
+}
+
+// stepsFor returns room for the steps of a replay.
+func (p *Player) stepsFor(n int) []StepReplay {
+	if cap(p.steps)-len(p.steps) < n {
+		p.steps = make([]StepReplay, 0, max(n, min(2*cap(p.steps), 256), 8))
+	}
+	at := len(p.steps)
+	p.steps = p.steps[:at+n]
+	return p.steps[at : at : at+n]
 }
 
 // maxReplayCalls is far beyond what agents do one by one.
@@ -148,12 +180,13 @@ func (r *record) isRecorded(o Occurrence) bool {
 // far as the recorded arguments tell, and the first required one that they do
 // not tell.
 func Inputs(tool *metatool.Tool, t *trace.Trajectory, o Occurrence) (inputs trace.Value, missing string) {
-	return newRecord(t).inputs(newPlan(tool), o)
+	return newRecord(t).inputs(newPlan(tool), o, nil)
 }
 
-func (r *record) inputs(p *plan, o Occurrence) (inputs trace.Value, missing string) {
-	inputs.Kind = trace.Object
-	if len(p.inputs) > 0 {
+// inputs is Inputs, with the members in room if there is any.
+func (r *record) inputs(p *plan, o Occurrence, room []trace.Member) (inputs trace.Value, missing string) {
+	inputs.Kind, inputs.Members = trace.Object, room
+	if cap(room) < len(p.inputs) {
 		inputs.Members = make([]trace.Member, 0, len(p.inputs))
 	}
 	for i := range p.inputs {
@@ -262,13 +295,27 @@ func (p *Player) known(plan *plan, o Occurrence, inputs trace.Value) (ok bool, u
 		case in.isArgument:
 			knew = p.knew(o.Calls[in.Step][0], in.Argument, o.First())
 		default:
-			knew = p.collector.Knowledge(p.t, *v)[0].KnownBefore(o.First()).OK
+			knew = p.knowledge(v).KnownBefore(o.First()).OK
 		}
 		if !knew {
 			return false, in.Name
 		}
 	}
 	return true, ""
+}
+
+// knowledge says when a value was known that is no argument.
+func (p *Player) knowledge(v *trace.Value) *dataflow.Knowledge {
+	for i := range p.asked {
+		if p.asked[i].value.Equal(*v) {
+			return &p.asked[i].known
+		}
+	}
+	if len(p.asked) == maxAsked {
+		p.asked = p.asked[:0]
+	}
+	p.asked = append(p.asked, askedValue{*v, p.collector.Knowledge(p.t, *v)[0]})
+	return &p.asked[len(p.asked)-1].known
 }
 
 // knewList reports whether the elements that calls walk were known before the

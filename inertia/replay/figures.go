@@ -168,10 +168,11 @@ func Tiers(runs []Replayed) []Tier {
 
 // A Bin is the calls whose scores lie between two bounds.
 type Bin struct {
-	From, To float64
-	N        int
-	Mean     float64 // of the scores
-	Right    int
+	From  float64 `json:"from"`
+	To    float64 `json:"to"`
+	N     int     `json:"n"`
+	Mean  float64 `json:"mean"`  // of the scores
+	Right float64 `json:"right"` // share
 }
 
 // Reliability returns how often calls were right against how likely they were
@@ -195,7 +196,8 @@ func Reliability(runs []Replayed, bins int) []Bin {
 	var out []Bin
 	for i, b := range all {
 		if b.N > 0 {
-			b.From, b.To, b.Mean = float64(i)/float64(bins), float64(i+1)/float64(bins), b.Mean/float64(b.N)
+			b.From, b.To = float64(i)/float64(bins), float64(i+1)/float64(bins)
+			b.Mean, b.Right = b.Mean/float64(b.N), b.Right/float64(b.N)
 			out = append(out, b)
 		}
 	}

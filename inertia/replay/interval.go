@@ -13,9 +13,14 @@ import (
 // Intervals are the intervals of a predictor's figures, by bootstrap over tasks: calls
 // of one task are not independent.
 type Intervals struct {
-	Top1, Top3, LogLoss          stat.Interval
-	Coverage, Precision, Avoided stat.Interval
-	Avoided80, Avoided90         stat.Interval
+	Top1      stat.Interval `json:"top1"`
+	Top3      stat.Interval `json:"top3"`
+	LogLoss   stat.Interval `json:"log_loss_bits"`
+	Coverage  stat.Interval `json:"coverage"`
+	Precision stat.Interval `json:"precision"`
+	Avoided   stat.Interval `json:"-"`
+	Avoided80 stat.Interval `json:"turns_avoided"`
+	Avoided90 stat.Interval `json:"turns_avoided_90"`
 }
 
 // Bootstrap returns the intervals of figures. theta is the operating point, the

@@ -65,19 +65,19 @@ type CandidatesJSON struct {
 
 // CandidateJSON is one candidate.
 type CandidateJSON struct {
-	Name        string        `json:"name"`
-	Status      string        `json:"status"`
-	Reason      string        `json:"reason"`      // why it is rejected, by codes
-	ReasonText  string        `json:"reason_text"` // the same in words
-	Tools       []string      `json:"tools"`
-	Support     int           `json:"support"`
-	Occurrences int           `json:"occurrences"`
-	TurnsSaved  int           `json:"turns_saved"` // upper bound
-	CallsSaved  int           `json:"calls_saved"`
-	Arguments   []WhyArgument `json:"arguments"` // where each comes from, by step, then name
-	Refusals    []RefusalJSON `json:"refusals"`
-	Ending      EndingJSON    `json:"ending"`
-	Places      []PlaceJSON   `json:"places"` // the first ones, at most one a trajectory
+	Name        string         `json:"name"`
+	Status      string         `json:"status"`
+	Reason      string         `json:"reason"`      // why it is rejected, by codes
+	ReasonText  string         `json:"reason_text"` // the same in words
+	Tools       []string       `json:"tools"`
+	Support     int            `json:"support"`
+	Occurrences int            `json:"occurrences"`
+	TurnsSaved  int            `json:"turns_saved"` // upper bound
+	CallsSaved  int            `json:"calls_saved"`
+	Arguments   []WhyArgument  `json:"arguments"` // where each comes from, by step, then name
+	Refusals    []bind.Refusal `json:"refusals"`
+	Ending      compile.Ending `json:"ending"`
+	Places      []PlaceJSON    `json:"places"` // the first ones, at most one a trajectory
 
 	Anti     bool          `json:"anti_meta_tool"` // it fails more often than its parts, or costs more than it saves
 	Failures *FailuresJSON `json:"failures"`       // null for what cannot be offered
@@ -106,39 +106,6 @@ type OtherJSON struct {
 	Reason      string `json:"reason"`
 }
 
-// RefusalJSON is a reason why a candidate cannot be offered.
-type RefusalJSON struct {
-	Code     string `json:"code"`
-	Step     int    `json:"step"` // from 0
-	Argument string `json:"argument"`
-}
-
-// EndingJSON is why a candidate is not longer.
-type EndingJSON struct {
-	Next     []NextJSON    `json:"next"` // calls made next in one go
-	Done     int           `json:"done"` // occurrences behind which no call comes
-	User     int           `json:"user_message"`
-	Barrier  int           `json:"barrier"`
-	Cut      int           `json:"cut"`
-	Majority *MajorityJSON `json:"majority"` // of Algorithm 1
-}
-
-// NextJSON is a call that comes next.
-type NextJSON struct {
-	Tool         string `json:"tool"`
-	Occurrences  int    `json:"occurrences"`
-	Trajectories int    `json:"trajectories"`
-}
-
-// MajorityJSON is how the children of the last state compare.
-type MajorityJSON struct {
-	Code   string `json:"code"`
-	Leave  int    `json:"leave"`
-	Child  string `json:"child"`
-	Joined int    `json:"joined"`
-	Whole  int    `json:"whole"`
-}
-
 // PlaceJSON is an occurrence.
 type PlaceJSON struct {
 	Trajectory string `json:"trajectory"`
@@ -164,7 +131,7 @@ func (f *Found) candidate(c *FoundCandidate) CandidateJSON {
 	out := CandidateJSON{
 		Name: d.Name, Status: c.Status, Reason: c.Reason, ReasonText: c.ReasonText, Tools: calledBy([]*bind.Definition{d}), Support: d.Candidate.Support,
 		Occurrences: len(d.Candidate.Occurrences), TurnsSaved: d.Candidate.TurnsSaved, CallsSaved: d.Candidate.CallsSaved,
-		Arguments: []WhyArgument{}, Refusals: []RefusalJSON{}, Ending: NewEnding(&c.Ending), Places: f.places(d.Candidate), Anti: c.Anti, Failures: c.Failures,
+		Arguments: []WhyArgument{}, Refusals: append([]bind.Refusal{}, d.Refusals...), Ending: c.Ending, Places: f.places(d.Candidate), Anti: c.Anti, Failures: c.Failures,
 	}
 	for i := range d.Bound {
 		b := &d.Bound[i]
@@ -182,9 +149,6 @@ func (f *Found) candidate(c *FoundCandidate) CandidateJSON {
 		}
 		out.Arguments = append(out.Arguments, a)
 	}
-	for _, r := range d.Refusals {
-		out.Refusals = append(out.Refusals, RefusalJSON{r.Code, r.Step, r.Argument})
-	}
 	return out
 }
 
@@ -195,24 +159,6 @@ func giver(b *metatool.Binding) *int {
 	}
 	step := b.Step
 	return &step
-}
-
-// NewEnding returns the JSON of an ending.
-func NewEnding(e *compile.Ending) EndingJSON {
-	out := EndingJSON{Next: []NextJSON{}, Done: e.Done, User: e.User, Barrier: e.Barrier, Cut: e.Cut}
-	for _, n := range e.Next {
-		out.Next = append(out.Next, NextJSON{n.Name, n.Occurrences, n.Trajectories})
-	}
-	out.Majority = NewMajority(e.Majority)
-	return out
-}
-
-// NewMajority returns the JSON of a majority, nil of nil.
-func NewMajority(m *compile.Majority) *MajorityJSON {
-	if m == nil {
-		return nil
-	}
-	return &MajorityJSON{m.Code, m.Leave, m.Child, m.Joined, m.Whole}
 }
 
 func (f *Found) places(c *candidate.Candidate) []PlaceJSON {

@@ -17,8 +17,30 @@ var Graph = Emitter{
 	Name: "graph.json",
 	Doc:  "the merged state graph: states, transitions and how many executions take them",
 	Emit: func(in Results) ([]File, error) {
-		return []File{{Name: "graph.json", Stream: func(w io.Writer) error { return writeGraph(w, in.View, in.Names) }}}, nil
+		names := stategraph.Names{Label: remembered(in.Names.Label), Tool: in.Names.Tool}
+		return []File{{Name: "graph.json", Stream: func(w io.Writer) error { return writeGraph(w, in.View, names) }}}, nil
 	},
+}
+
+// maxTexts is how many texts are remembered: there are many edges of few labels, and every
+// text is wanted twice, for the hash and for the file.
+const maxTexts = 1 << 16
+
+// remembered returns a function that does what text does, nil for nil.
+func remembered(text func(stategraph.Label) string) func(stategraph.Label) string {
+	if text == nil {
+		return nil
+	}
+	known := map[stategraph.Label]string{}
+	return func(l stategraph.Label) string {
+		s, is := known[l]
+		if !is {
+			if s = text(l); len(known) < maxTexts {
+				known[l] = s
+			}
+		}
+		return s
+	}
 }
 
 // writeGraph writes what report.MarshalJSON makes of the document of a view.
@@ -71,7 +93,7 @@ func writeGraph(to io.Writer, v *stategraph.View, names stategraph.Names) error 
 type graphWriter struct {
 	*bufio.Writer
 	line    []byte
-	texts   map[string]string // as JSON: there are many edges of few labels
+	texts   map[string]string // as JSON
 	objects int               // in the list
 	failed  error
 }
@@ -117,8 +139,9 @@ func (w *graphWriter) text(name, text string) {
 		if err != nil && w.failed == nil {
 			w.failed = err
 		}
-		quoted = string(bytes.TrimSuffix(data, []byte("\n")))
-		w.texts[text] = quoted
+		if quoted = string(bytes.TrimSuffix(data, []byte("\n"))); len(w.texts) < maxTexts {
+			w.texts[text] = quoted
+		}
 	}
 	w.name(name)
 	w.line = append(append(w.line, quoted...), ',')

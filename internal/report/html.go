@@ -103,7 +103,7 @@ func (p Picture) writeHTML(w *lines) {
 }
 
 func (t *Table) writeHTML(w *lines) {
-	marks := t.marks()
+	footnotes := t.footnotes()
 	if t.empty() {
 		if t.Title != "" {
 			w.line("<h3>" + htmlText(t.Title) + "</h3>")
@@ -115,11 +115,11 @@ func (t *Table) writeHTML(w *lines) {
 		if t.Title != "" {
 			w.line("<caption>" + htmlText(t.Title) + "</caption>")
 		}
-		t.rowsHTML(w, marks)
+		t.rowsHTML(w, footnotes)
 		w.line("</table>")
 		w.line("</div>")
 	}
-	if notes := marks.notes(t, t.all()); len(notes) > 0 {
+	if notes := footnotes.notes(t, t.all()); len(notes) > 0 {
 		w.line(`<ul class="notes">`)
 		for _, note := range notes {
 			w.line("<li>" + htmlText(note) + "</li>")
@@ -129,7 +129,7 @@ func (t *Table) writeHTML(w *lines) {
 }
 
 // rowsHTML writes header and rows.
-func (t *Table) rowsHTML(w *lines, marks *marks) {
+func (t *Table) rowsHTML(w *lines, footnotes *footnotes) {
 	class := func(j int) string {
 		switch c := &t.Columns[j]; {
 		case c.Align == Right:
@@ -153,7 +153,7 @@ func (t *Table) rowsHTML(w *lines, marks *marks) {
 		var b strings.Builder
 		b.WriteString("<tr>")
 		for j, c := range row {
-			text := htmlText(c.shown()) + marks.mark(c)
+			text := htmlText(c.shown()) + footnotes.number(c)
 			if c.kind == kindName {
 				text = "<code>" + strings.ReplaceAll(text, "_", "_<wbr>") + "</code>" // broken between words
 			}

@@ -91,15 +91,15 @@ func (t *Table) writeMarkdown(w *lines, _ Options) {
 		w.line("**" + EscapeMarkdown(t.Title) + "**")
 		w.line("")
 	}
-	marks := t.marks()
+	footnotes := t.footnotes()
 	if t.empty() {
 		w.line("(no rows)")
 	} else {
-		for line := range strings.Lines(t.markdown(marks)) {
+		for line := range strings.Lines(t.markdown(footnotes)) {
 			w.line(strings.TrimSuffix(line, "\n"))
 		}
 	}
-	if notes := marks.notes(t, t.all()); len(notes) > 0 {
+	if notes := footnotes.notes(t, t.all()); len(notes) > 0 {
 		w.line("")
 		for _, note := range notes {
 			w.line("- " + EscapeMarkdown(note))
@@ -107,7 +107,7 @@ func (t *Table) writeMarkdown(w *lines, _ Options) {
 	}
 }
 
-func (t *Table) markdown(marks *marks) string {
+func (t *Table) markdown(footnotes *footnotes) string {
 	var b strings.Builder
 	table := tablewriter.NewTable(&b, append(t.options(t.all()), tablewriter.WithRenderer(renderer.NewMarkdown()))...)
 	header := make([]string, len(t.Columns))
@@ -124,7 +124,7 @@ func (t *Table) markdown(marks *marks) string {
 			case kindText:
 				cells[j] = EscapeMarkdown(c.text)
 			default: // figures: nothing in them is markup
-				cells[j] = c.shown() + marks.mark(c)
+				cells[j] = c.shown() + footnotes.number(c)
 			}
 		}
 		mustAppend(table.Append(cells))

@@ -13,7 +13,7 @@ import (
 
 // Table is columns and rows of typed cells, with notes below.
 //
-// As text, missing cells carry a mark that leads to a note with the reason,
+// As text, missing cells carry a number that leads to a note with the reason,
 // and columns that are too wide are cut or wrapped; Markdown cuts nothing. CSV
 // has one header line of column keys (an interval is two columns, key_lo and
 // key_hi) and empty fields for null. Several tables in one CSV document are
@@ -189,40 +189,40 @@ func (c Column) max() int {
 	return c.Max
 }
 
-// marks numbers the reasons of missing cells by first appearance.
-type marks struct {
+// footnotes numbers the reasons of missing cells by first appearance.
+type footnotes struct {
 	reasons []string
-	number  map[string]int
+	numbers map[string]int
 }
 
-func (t *Table) marks() *marks {
-	m := &marks{number: map[string]int{}}
+func (t *Table) footnotes() *footnotes {
+	m := &footnotes{numbers: map[string]int{}}
 	for _, row := range t.Rows {
 		for _, c := range row {
 			if c.kind != kindMissing {
 				continue
 			}
-			if reason := c.missing(); m.number[reason] == 0 {
+			if reason := c.missing(); m.numbers[reason] == 0 {
 				m.reasons = append(m.reasons, reason)
-				m.number[reason] = len(m.reasons)
+				m.numbers[reason] = len(m.reasons)
 			}
 		}
 	}
 	return m
 }
 
-// mark returns the superscript number that leads from a missing cell to its
+// number returns the superscript number that leads from a missing cell to its
 // note, "" for other cells.
-func (m *marks) mark(c Cell) string {
+func (m *footnotes) number(c Cell) string {
 	if c.kind != kindMissing {
 		return ""
 	}
-	return superscript(m.number[c.missing()])
+	return superscript(m.numbers[c.missing()])
 }
 
-// notes returns the reasons with their marks, but for those of columns that are not shown,
+// notes returns the reasons with their numbers, but for those of columns that are not shown,
 // then the table's own notes.
-func (m *marks) notes(t *Table, columns []int) []string {
+func (m *footnotes) notes(t *Table, columns []int) []string {
 	shown := map[string]bool{}
 	for _, row := range t.Rows {
 		for _, j := range columns {

@@ -212,17 +212,17 @@ func (t *Table) writeText(w *lines, o Options) {
 		}
 	}
 	t, notes := t.shortened(o)
-	marks, shape := t.marks(), layout{}
+	footnotes, shape := t.footnotes(), layout{}
 	if t.empty() {
 		w.line("(no rows)")
 	} else {
 		var grid string
-		grid, shape = t.grid(marks, o)
+		grid, shape = t.grid(footnotes, o)
 		for line := range strings.Lines(grid) {
 			w.line(strings.TrimSuffix(line, "\n"))
 		}
 	}
-	notes = append(marks.notes(t, shape.columns), notes...)
+	notes = append(footnotes.notes(t, shape.columns), notes...)
 	if dropped := shape.note(); dropped != "" {
 		notes = append(notes, dropped)
 	}
@@ -252,12 +252,12 @@ func (t *Table) briefly() int { return min(cmp.Or(t.Brief, briefRows), len(t.Row
 
 // grid draws header and rows, columns two spaces apart, within the columns of the
 // terminal.
-func (t *Table) grid(marks *marks, o Options) (string, layout) {
+func (t *Table) grid(footnotes *footnotes, o Options) (string, layout) {
 	all := make([][]string, len(t.Rows))
 	for i, row := range t.Rows {
 		all[i] = make([]string, len(row))
 		for j, c := range row {
-			all[i][j] = t.Columns[j].fit(Escape(c.shown())) + marks.mark(c)
+			all[i][j] = t.Columns[j].fit(Escape(c.shown())) + footnotes.number(c)
 		}
 	}
 	shape := t.fitted(all, o.Columns)

@@ -12,38 +12,38 @@ import (
 // Ending is how the occurrences of a candidate go on, which says why it is not
 // longer.
 type Ending struct {
-	Occurrences int            // of the candidate
-	Next        []Continuation // the calls made next in one go, the most frequent first
-	Done        int            // occurrences behind which the trajectory has no call
-	User        int            // a user message comes before the next call
-	Barrier     int            // the next call, or the last one, is a barrier
-	Cut         int            // rules begin a new execution there
+	Occurrences int            `json:"-"`    // of the candidate
+	Next        []Continuation `json:"next"` // the calls made next in one go, the most frequent first
+	Done        int            `json:"done"` // occurrences behind which the trajectory has no call
+	User        int            `json:"user_message"`
+	Barrier     int            `json:"barrier"` // the next call, or the last one, is a barrier
+	Cut         int            `json:"cut"`     // rules begin a new execution there
 
 	// Majority is the choice of Algorithm 1 in the state in which most occurrences
 	// end; nil for patterns.
-	Majority *Majority
+	Majority *Majority `json:"majority"`
 }
 
 // Continuation is a call that comes next.
 type Continuation struct {
-	Name         string // of the tool as rules left it
-	Occurrences  int
-	Trajectories int
+	Tool         string `json:"tool"` // as rules left it
+	Occurrences  int    `json:"occurrences"`
+	Trajectories int    `json:"trajectories"`
 }
 
 // Majority is how the children of a state compare (Algorithm 1: the child that
 // is taken by more than half of what leaves the state), in the graph as it was
 // before any chain became one step.
 type Majority struct {
-	Leave  int    // trajectories that leave the state
-	Child  string // that most of them go on to in one go, "" if there is none
-	Joined int    // how many
-	Whole  int    // trajectories that follow the whole chain into it
 	// Code says whether the chain could go on: no-child (nobody goes on in one go),
 	// no-majority (at most half do), child-rare (fewer than the threshold),
 	// chain-rare (fewer than the threshold came along the chain), loop (the state
 	// is in the chain already), or majority.
-	Code string
+	Code   string `json:"code"`
+	Leave  int    `json:"leave"`  // trajectories that leave the state
+	Child  string `json:"child"`  // that most of them go on to in one go, "" if there is none
+	Joined int    `json:"joined"` // how many
+	Whole  int    `json:"whole"`  // trajectories that follow the whole chain into it
 }
 
 // maxContinuations is how many continuations are told apart by name.
@@ -52,7 +52,7 @@ const maxContinuations = 5
 // Ending returns how the occurrences of a candidate go on.
 func (c *Compilation) Ending(candidate *candidate.Candidate) Ending {
 	w, g := c.Merged.Walks, c.Merged.Graph
-	out := Ending{Occurrences: len(candidate.Occurrences)}
+	out := Ending{Occurrences: len(candidate.Occurrences), Next: []Continuation{}}
 	type count struct{ occurrences, trajectories, last int }
 	next := map[string]*count{}
 	ends := map[stategraph.StateID]int{}
@@ -88,7 +88,7 @@ func (c *Compilation) Ending(candidate *candidate.Candidate) Ending {
 		out.Next = append(out.Next, Continuation{name, n.occurrences, n.trajectories})
 	}
 	slices.SortFunc(out.Next, func(a, b Continuation) int {
-		return cmp.Or(cmp.Compare(b.Occurrences, a.Occurrences), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.Occurrences, a.Occurrences), cmp.Compare(a.Tool, b.Tool))
 	})
 	out.Next = out.Next[:min(len(out.Next), maxContinuations)]
 	if c.patterns == nil && len(ends) > 0 {

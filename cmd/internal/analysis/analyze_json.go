@@ -6,6 +6,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/trace"
 )
 
 // JSON is the JSON of `awo analyze`; docs/artefacts.md describes it.
@@ -104,7 +105,7 @@ func analysisResult(in *cli.Intake, f *findings) JSON {
 	out := JSON{
 		Schema: "awo.analysis/v1", Input: in.JSON(), Summaries: in.Summaries(), Findings: in.Findings.List(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
 		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Merged: f.merged, Habits: f.habits(), Within: f.within, Sources: f.sources,
-		Orders: f.orders(), Tools: f.tools(), Rework: f.reworked(), Groups: f.groups, Shifts: f.shifts,
+		Orders: f.orders(), Tools: f.tools(), Rework: f.reworked(), Groups: f.groups, Shifts: f.shifts, Variants: f.commonest(in.Tally.Trajectories-in.Tally.Empty, variantsMost),
 	}
 	for _, c := range f.contexts {
 		context := contextJSON{Context: f.names(c.Symbols), N: c.N, Share: c.Share, Bits: c.Bits}
@@ -115,13 +116,6 @@ func analysisResult(in *cli.Intake, f *findings) JSON {
 	}
 	for i, shares := range f.topShares {
 		out.TopShares = append(out.TopShares, topSharesJSON{K: i + 1, Shares: shares})
-	}
-	calling := in.Tally.Trajectories - in.Tally.Empty
-	for i, v := range f.variants {
-		if i == variantsMost {
-			break
-		}
-		out.Variants = append(out.Variants, variantJSON{Tools: f.names(v.Tools), Trajectories: v.Trajectories, Share: float64(v.Trajectories) / float64(calling)})
 	}
 	return out
 }
@@ -139,6 +133,13 @@ func (f *findings) orders() []orderJSON {
 			return orderJSON{*order, h.Bits, h.Interval}
 		}
 		return orderJSON{*order, stat.Unknown(noHeldOut), stat.NoInterval("no held-out loss, no interval")}
+	})
+}
+
+// commonest returns the commonest sequences of tools, of so many trajectories with calls.
+func (f *findings) commonest(calling, most int) []variantJSON {
+	return cli.Map(f.variants[:min(len(f.variants), most)], func(v *trace.Variant) variantJSON {
+		return variantJSON{f.names(v.Tools), v.Trajectories, float64(v.Trajectories) / float64(calling)}
 	})
 }
 

@@ -219,19 +219,16 @@ const variantsShown = 8
 
 func variantTable(in *cli.Intake, f *findings) *report.Table {
 	calling := in.Tally.Trajectories - in.Tally.Empty
-	table := report.NewTable("variants", "The commonest sequences of tools",
-		report.Column{Key: "trajectories", Align: report.Right},
-		report.Column{Key: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "calls", Align: report.Right},
-		report.Column{Key: "tools", Title: "sequence", Max: 76, Wrap: true},
-	)
+	table := report.TableOf("variants", "The commonest sequences of tools", f.commonest(calling, variantsShown), []report.Column{
+		{Key: "trajectories"},
+		{Key: "share", Unit: "%"},
+		{Key: "calls", Align: report.Right, Cell: report.By(func(v *variantJSON) report.Cell { return report.Int(len(v.Tools)) })},
+		{Key: "tools", Title: "sequence", Max: 76, Wrap: true, Cell: report.By(func(v *variantJSON) report.Cell { return report.Name(sequenceText(v.Tools)) })},
+	})
 	once := 0
-	for i, v := range f.variants {
+	for _, v := range f.variants {
 		if v.Trajectories == 1 {
 			once++
-		}
-		if i < variantsShown {
-			table.Add(report.Int(v.Trajectories), report.Share(float64(v.Trajectories)/float64(calling), 1), report.Int(len(v.Tools)), report.Name(sequenceText(f.names(v.Tools))))
 		}
 	}
 	table.Note("%s with calls: %s, of which %s occur once.", cli.CountOf(calling, "trajectory"), cli.CountOf(len(f.variants), "different sequence"), report.Grouped(once))

@@ -154,26 +154,15 @@ func stepTable(m *process.Map) *report.Table {
 	for i := range m.Edges {
 		all += m.Edges[i].Count
 	}
-	name := func(i int, end string) report.Cell {
-		if i < 0 {
-			return report.Text(end)
-		}
-		return report.Name(m.Nodes[i].Tool)
-	}
-	table := report.NewTable("steps", "The commonest steps",
-		report.Column{Key: "from"},
-		report.Column{Key: "to"},
-		report.Column{Key: "count", Title: "times", Align: report.Right},
-		report.Column{Key: "share", Title: "of all steps", Unit: "%", Align: report.Right},
-		report.Column{Key: "trajectories", Title: "in trajectories", Align: report.Right},
-		report.Column{Key: "in_one_turn", Title: "in one turn", Align: report.Right},
-		report.Column{Key: "median_seconds_between", Title: "median time between", Unit: "s", Align: report.Right},
-	)
-	for i := range m.Edges[:min(len(m.Edges), stepsShown)] {
-		e := &m.Edges[i]
-		table.Add(name(e.From, "(start)"), name(e.To, "(end)"), report.Int(e.Count), report.Share(float64(e.Count)/float64(all), 1),
-			report.Int(e.Trajectories), report.Int(e.Parallel), report.FloatOf(median(&e.Gap, unrecorded), 2))
-	}
+	table := report.TableOf("steps", "The commonest steps", processJSON(m).Steps[:min(len(m.Edges), stepsShown)], []report.Column{
+		{Key: "from", Empty: "(start)"},
+		{Key: "to", Empty: "(end)"},
+		{Key: "count", Title: "times"},
+		{Key: "share", Title: "of all steps", Unit: "%", Align: report.Right, Cell: report.By(func(s *processStepJSON) report.Cell { return report.Share(float64(s.Count)/float64(all), 1) })},
+		{Key: "trajectories", Title: "in trajectories"},
+		{Key: "in_one_turn", Title: "in one turn"},
+		{Key: "median_seconds_between", Title: "median time between", Unit: "s", Digits: 2},
+	})
 	if left := len(m.Edges) - stepsShown; left > 0 {
 		table.Note("%s more in the map and in JSON.", cli.CountOf(left, "step"))
 	}

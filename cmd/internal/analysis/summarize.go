@@ -192,16 +192,13 @@ func printSummary(j *cli.Job, sum *summary.Summary, file string, parts, bytes in
 	}
 	d := &report.Document{Title: "Summary"}
 	d.Add(in.Summary())
-	table := report.NewTable("summary", "",
-		report.Column{Key: "what"},
-		report.Column{Key: "n", Title: "count", Align: report.Right},
-	)
-	for _, row := range []struct {
-		what string
-		n    int
-	}{{"bytes", bytes}, {"input files", sum.Inputs()}, {"tools", size.Tools}, {"tasks", size.Tasks}, {"different sequences", size.Sequences}, {"rows", size.Rows}} {
-		table.Add(report.Text(row.what), report.Int(row.n))
+	type row struct {
+		What string `json:"what"`
+		N    int    `json:"n"`
 	}
+	table := report.TableOf("summary", "", []row{
+		{"bytes", bytes}, {"input files", sum.Inputs()}, {"tools", size.Tools}, {"tasks", size.Tasks}, {"different sequences", size.Sequences}, {"rows", size.Rows},
+	}, []report.Column{{Key: "what", Words: true}, {Key: "n", Title: "count"}})
 	table.Note("A row is a task, a group of trajectories and a sequence of tools; the file grows with rows and sequences, and not with calls.")
 	d.Add(table)
 	return j.Print(d, out)

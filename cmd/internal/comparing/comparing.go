@@ -17,8 +17,10 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/compare"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch/stored"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -106,16 +108,8 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 	}
 	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: o.Seed, Each: j.Each()}, Promised: map[string]float64{}}
 	if o.Tools != "" {
-		finder, err := extraction.NewPlaces(j, o.Tools, set)
-		if err != nil {
+		if err := findPlaces(j, o.Tools, set, &options); err != nil {
 			return nil, JSON{}, err
-		}
-		options.Known = finder.Names()
-		options.Places = func(t *trace.Trajectory) (out []compare.Place) {
-			for _, p := range finder.Find(t) {
-				out = append(out, compare.Place{Tool: p.Tool, Begin: p.Begin, End: p.End})
-			}
-			return out
 		}
 		if err := readPromises(filepath.Join(o.Tools, stored.Name), options.Promised); err != nil {
 			return nil, JSON{}, err
@@ -147,6 +141,26 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 		return nil, JSON{}, err
 	}
 	return in, resultOf(in, result, predicted, unjoined), nil
+}
+
+// findPlaces has the places found of the meta-tools in a folder or file, in order of their
+// first call.
+func findPlaces(j *cli.Job, name string, set *rules.Set, o *compare.Options) error {
+	tools, err := extraction.ReadTools(j, name)
+	if err != nil {
+		return err
+	}
+	for _, t := range tools {
+		o.Known = append(o.Known, t.Name)
+	}
+	finder, marker := replay.NewFinder(tools), extraction.NewMarker(set)
+	o.Places = func(t *trace.Trajectory) (out []compare.Place) {
+		for _, p := range finder.Find(t, marker.Marks(t)) {
+			out = append(out, compare.Place{Tool: tools[p.Tool].Name, Begin: p.Begin, End: p.End})
+		}
+		return out
+	}
+	return nil
 }
 
 // techniqueOf returns the technique that was served, unless one is named.

@@ -187,8 +187,12 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 		}
 	}
 	var err error
-	if out.choice, err = out.choose(j, train, set, meter, o); err != nil || test == nil {
-		return out, err
+	if out.choice, err = out.choose(j, train, set, meter, o); err != nil {
+		return nil, err
+	}
+	defer out.choice.Settle()
+	if test == nil {
+		return out, nil
 	}
 	return out, out.check(test, set, *o, j.Parallel())
 }

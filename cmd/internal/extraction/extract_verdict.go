@@ -82,14 +82,14 @@ func (c *extractCompilation) follow(j *cli.Job, source compile.Source, set *rule
 	}
 	cell := r.Verdict.Cell
 	if o.Prefetch == learn.DefaultThreshold {
-		o.Prefetch = cell.Use
+		o.Prefetch = cell.Options.Use
 	}
-	if cell.Select == "" {
+	if cell.Options.Select == "" {
 		c.none = true
 		return nil
 	}
 	c.both = cell.Action == backtest.DoBoth
-	o.Select, o.Threshold, o.MaxTools = string(cell.Select), cli.OrAuto(cell.Threshold), cell.MaxTools
+	o.Select, o.Threshold, o.MaxTools = string(cell.Options.Select), cli.OrAuto(cell.Options.Threshold), cell.Options.MaxTools
 	return nil
 }
 
@@ -98,13 +98,13 @@ func (c *extractCompilation) followApart(r *backtest.Result, o *Options) {
 	for i := range c.plans {
 		p, v := &c.plans[i], r.Agents[i].Verdict
 		if o.Prefetch == learn.DefaultThreshold {
-			p.prefetch = v.Cell.Use
+			p.prefetch = v.Cell.Options.Use
 		}
-		if v.Cell.Select == "" {
+		if v.Cell.Options.Select == "" {
 			p.none = true
 			continue
 		}
 		c.both = c.both || v.Cell.Action == backtest.DoBoth
-		p.threshold, p.selection, p.maxTools = v.Cell.Threshold, v.Cell.Select, v.Cell.MaxTools
+		p.threshold, p.selection, p.maxTools = v.Cell.Options.Threshold, v.Cell.Options.Select, v.Cell.Options.MaxTools
 	}
 }

@@ -34,12 +34,12 @@ func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *v
 				o.Prefetch = v.Options.Use
 			}
 			switch {
-			case v.Action == string(backtest.DoByAgent):
+			case v.Action == backtest.DoByAgent:
 				against = "The verdict above is one for each of several agents; these are what could be offered to all of them."
 			case v.Options.Select == "":
 				against = "The verdict above is against offering meta-tools here, so `awo extract` offers none unless it is told to (--verdict never); these are what it could offer."
 			default:
-				o.Select, o.Threshold, o.MaxTools = v.Options.Select, cli.OrAuto(v.Options.Threshold), v.Options.MaxTools
+				o.Select, o.Threshold, o.MaxTools = string(v.Options.Select), cli.OrAuto(v.Options.Threshold), v.Options.MaxTools
 			}
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -82,39 +81,4 @@ func operations(m *merge.Merged) []arazzo.Operation {
 		})
 	}
 	return all
-}
-
-// Places finds where the meta-tools of a folder could have been called.
-type Places struct {
-	tools  []*metatool.Tool
-	finder *replay.Finder
-	marker Marker
-}
-
-// ToolPlace is such a place, in calls of the sequence.
-type ToolPlace struct {
-	Tool       string
-	Begin, End int
-}
-
-// NewPlaces reads the meta-tools of a folder or file.
-func NewPlaces(j *cli.Job, name string, set *rules.Set) (*Places, error) {
-	tools, err := ReadTools(j, name)
-	if err != nil {
-		return nil, err
-	}
-	return &Places{tools, replay.NewFinder(tools), NewMarker(set)}, nil
-}
-
-// Names returns the names of the meta-tools.
-func (p *Places) Names() []string {
-	return cli.Map(p.tools, func(t **metatool.Tool) string { return (*t).Name })
-}
-
-// Find returns the places in a trajectory, in order of their first call.
-func (p *Places) Find(t *trace.Trajectory) (out []ToolPlace) {
-	for _, place := range p.finder.Find(t, p.marker.Marks(t)) {
-		out = append(out, ToolPlace{p.tools[place.Tool].Name, place.Begin, place.End})
-	}
-	return out
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch/stored"
 )
 
@@ -166,8 +168,8 @@ func seenFrom(dir string, p emit.PlaceJSON) emit.PlaceJSON {
 // complete makes empty lists of those that a file may lack.
 func complete(c *emit.CandidateJSON) {
 	c.Tools, c.Arguments = append([]string{}, c.Tools...), append([]emit.WhyArgument{}, c.Arguments...)
-	c.Refusals, c.Places = append([]emit.RefusalJSON{}, c.Refusals...), append([]emit.PlaceJSON{}, c.Places...)
-	c.Ending.Next = append([]emit.NextJSON{}, c.Ending.Next...)
+	c.Refusals, c.Places = append([]bind.Refusal{}, c.Refusals...), append([]emit.PlaceJSON{}, c.Places...)
+	c.Ending.Next = append([]compile.Continuation{}, c.Ending.Next...)
 	for i := range c.Arguments {
 		c.Arguments[i].Others = append([]emit.OtherJSON{}, c.Arguments[i].Others...)
 	}
@@ -245,7 +247,7 @@ func timesOf(n int) string {
 }
 
 // majorityWords says what Algorithm 1 decided in a state.
-func majorityWords(m *emit.MajorityJSON, threshold int) string {
+func majorityWords(m *compile.Majority, threshold int) string {
 	leave := cli.CountOf(m.Leave, "trajectory")
 	switch m.Code {
 	case "no-child":

@@ -12,6 +12,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
@@ -75,17 +76,17 @@ type WhyNotJSON struct {
 	InARow     compile.Extent         `json:"in_a_row"`
 	InOneGo    compile.Extent         `json:"in_one_go"` // nothing in between that a user or a rule put there
 	Between    []compile.Interruption `json:"between"`
-	Majority   *emit.MajorityJSON     `json:"majority"`
+	Majority   *compile.Majority      `json:"majority"`
 	Takers     []takerJSON            `json:"takers"`
 	TurnsSaved *int                   `json:"turns_saved"` // what one call for each run would save at most; null if no traces were read
 }
 
 type foundJSON struct {
-	Name     string             `json:"name"`
-	Status   string             `json:"status"`
-	Reason   string             `json:"reason"`
-	Whole    bool               `json:"whole"` // these calls and no others
-	Refusals []emit.RefusalJSON `json:"refusals"`
+	Name     string         `json:"name"`
+	Status   string         `json:"status"`
+	Reason   string         `json:"reason"`
+	Whole    bool           `json:"whole"` // these calls and no others
+	Refusals []bind.Refusal `json:"refusals"`
 }
 
 type takerJSON struct {
@@ -188,7 +189,7 @@ func contains(calls, part []string) bool {
 func (out *WhyNotJSON) explain(c *compile.Compilation) {
 	a := c.Absence(out.Tools)
 	out.Code, out.Step, out.Argument, out.Count, out.Of = a.Code, a.Step, a.Argument, a.Count, a.Of
-	out.Called, out.InOrder, out.Majority = a.Called, a.InOrder, emit.NewMajority(a.Majority)
+	out.Called, out.InOrder, out.Majority = a.Called, a.InOrder, a.Majority
 	out.InARow, out.InOneGo, out.Between, out.TurnsSaved = a.Runs, a.Joined, a.Cuts, &a.TurnsSaved
 	for _, t := range a.Takers[:min(len(a.Takers), 5)] {
 		out.Takers = append(out.Takers, takerJSON{candidateTools(c, t.Candidate), t.Occurrences})

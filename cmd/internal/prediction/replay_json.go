@@ -16,7 +16,7 @@ type ReplayJSON struct {
 	Split         replaySplitJSON      `json:"split"`
 	Effects       string               `json:"effects"` // what says which tools read: rules, annotations, snapshot, names, any
 	Predictors    []predictorJSON      `json:"predictors"`
-	Reliability   []reliabilityJSON    `json:"reliability"` // of the default predictor
+	Reliability   []replay.Bin         `json:"reliability"` // of the default predictor
 	Sweeps        []replaySweepJSON    `json:"sweeps"`
 	LearningCurve []curveJSON          `json:"learning_curve"`
 	Ablation      []replayAblationJSON `json:"ablation"`
@@ -34,25 +34,25 @@ type replaySplitJSON struct {
 // Turns avoided are the most at a precision of at least 0.8 and 0.9, and null if
 // that is reached at no threshold.
 type predictorJSON struct {
-	Predictor      string             `json:"predictor"`
-	N              int                `json:"n"`
-	Top1           stat.Figure        `json:"top1"`
-	Top3           stat.Figure        `json:"top3"`
-	LogLoss        stat.Figure        `json:"log_loss_bits"`
-	Theta          float64            `json:"theta"` // where coverage, precision, fired and right are
-	Coverage       stat.Figure        `json:"coverage"`
-	Precision      stat.Figure        `json:"precision"`
-	Fired          int                `json:"fired"`
-	Right          int                `json:"right"`
-	TurnsAvoided   stat.Figure        `json:"turns_avoided"`
-	TurnsAvoided90 stat.Figure        `json:"turns_avoided_90"`
-	Theta80        stat.Figure        `json:"theta_80"`
-	Theta90        stat.Figure        `json:"theta_90"`
-	Ungated80      stat.Figure        `json:"turns_avoided_ungated"`
-	Filling        []fillingJSON      `json:"filling"`
-	Wrong          []wrongJSON        `json:"wrong"`
-	Intervals      replayIntervalJSON `json:"intervals"`
-	CallsOnly      callsOnlyJSON      `json:"calls_only"`
+	Predictor      string           `json:"predictor"`
+	N              int              `json:"n"`
+	Top1           stat.Figure      `json:"top1"`
+	Top3           stat.Figure      `json:"top3"`
+	LogLoss        stat.Figure      `json:"log_loss_bits"`
+	Theta          float64          `json:"theta"` // where coverage, precision, fired and right are
+	Coverage       stat.Figure      `json:"coverage"`
+	Precision      stat.Figure      `json:"precision"`
+	Fired          int              `json:"fired"`
+	Right          int              `json:"right"`
+	TurnsAvoided   stat.Figure      `json:"turns_avoided"`
+	TurnsAvoided90 stat.Figure      `json:"turns_avoided_90"`
+	Theta80        stat.Figure      `json:"theta_80"`
+	Theta90        stat.Figure      `json:"theta_90"`
+	Ungated80      stat.Figure      `json:"turns_avoided_ungated"`
+	Filling        []fillingJSON    `json:"filling"`
+	Wrong          []wrongJSON      `json:"wrong"`
+	Intervals      replay.Intervals `json:"intervals"`
+	CallsOnly      callsOnlyJSON    `json:"calls_only"`
 
 	// Behind is how many bits a turn the default predictor loses less.
 	Behind         stat.Figure   `json:"log_loss_behind_bits"`
@@ -70,16 +70,6 @@ type wrongJSON struct {
 	N     int    `json:"n"`
 }
 
-type replayIntervalJSON struct {
-	Top1           stat.Interval `json:"top1"`
-	Top3           stat.Interval `json:"top3"`
-	LogLoss        stat.Interval `json:"log_loss_bits"`
-	Coverage       stat.Interval `json:"coverage"`
-	Precision      stat.Interval `json:"precision"`
-	TurnsAvoided   stat.Interval `json:"turns_avoided"`
-	TurnsAvoided90 stat.Interval `json:"turns_avoided_90"`
-}
-
 // callsOnlyJSON is the paper's view: every call is a decision, turns that make
 // none are left out.
 type callsOnlyJSON struct {
@@ -87,14 +77,6 @@ type callsOnlyJSON struct {
 	Top1    stat.Figure `json:"top1"`
 	Top3    stat.Figure `json:"top3"`
 	LogLoss stat.Figure `json:"log_loss_bits"`
-}
-
-type reliabilityJSON struct {
-	From  float64 `json:"from"`
-	To    float64 `json:"to"`
-	N     int     `json:"n"`
-	Mean  float64 `json:"mean"`
-	Right float64 `json:"right"` // share
 }
 
 type replaySweepJSON struct {
@@ -159,11 +141,7 @@ func predictorResult(name string, all map[string][]replay.Replayed, o replayOpti
 	p.TurnsAvoided, p.Theta80, at80 = mostOf(runs, 0.8, gate)
 	p.TurnsAvoided90, p.Theta90, at90 = mostOf(runs, 0.9, gate)
 	p.Ungated80, _, _ = mostOf(runs, 0.8, inertia.Gate{Open: true})
-	b := replay.Bootstrap(runs, theta, at80, at90, gate, o.Seed)
-	p.Intervals = replayIntervalJSON{
-		Top1: b.Top1, Top3: b.Top3, LogLoss: b.LogLoss, Coverage: b.Coverage,
-		Precision: b.Precision, TurnsAvoided: b.Avoided80, TurnsAvoided90: b.Avoided90,
-	}
+	p.Intervals = replay.Bootstrap(runs, theta, at80, at90, gate, o.Seed)
 	p.Filling = cli.Map(replay.Tiers(runs), func(t *replay.Tier) fillingJSON { return fillingJSON{t.Source.String(), t.Tried, t.Right} })
 	for _, class := range replay.WrongClasses() {
 		p.Wrong = append(p.Wrong, wrongJSON{string(class), fired.Wrong[class]})
@@ -186,5 +164,5 @@ func (p *predictorJSON) hideTurns() {
 	p.TurnsAvoided, p.TurnsAvoided90, p.Theta80, p.Theta90, p.Ungated80 = unknown, unknown, unknown, unknown, unknown
 	p.Behind, p.BehindInterval = unknown, stat.NoInterval(noReplayTurns)
 	none := stat.NoInterval(noReplayTurns)
-	p.Intervals = replayIntervalJSON{none, none, none, none, none, none, none}
+	p.Intervals = replay.Intervals{Top1: none, Top3: none, LogLoss: none, Coverage: none, Precision: none, Avoided80: none, Avoided90: none}
 }

@@ -227,7 +227,7 @@ func fillingTable(out ReplayJSON) *report.Table {
 
 func reliabilityTable(out ReplayJSON) *report.Table {
 	t := report.TableOf("reliability", "", out.Reliability, []report.Column{
-		{Key: "score", Title: "predicted to be right", Unit: "%", Cell: report.By(func(b *reliabilityJSON) report.Cell { return report.Textf("%.0f to %.0f", 100*b.From, 100*b.To) })},
+		{Key: "score", Title: "predicted to be right", Unit: "%", Cell: report.By(func(b *replay.Bin) report.Cell { return report.Textf("%.0f to %.0f", 100*b.From, 100*b.To) })},
 		{Key: "n", Title: "calls"},
 		{Key: "mean", Title: "on average", Unit: "%"},
 		{Key: "right", Title: "was right", Unit: "%"},

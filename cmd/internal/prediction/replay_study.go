@@ -201,9 +201,7 @@ func (s *replayStudy) result() ReplayJSON {
 	if !answers {
 		return out
 	}
-	out.Reliability = cli.Map(replay.Reliability(all[replay.PredictorDefault], 10), func(b *replay.Bin) reliabilityJSON {
-		return reliabilityJSON{b.From, b.To, b.N, b.Mean, float64(b.Right) / float64(b.N)}
-	})
+	out.Reliability = replay.Reliability(all[replay.PredictorDefault], 10)
 	s.sweep(&out, all)
 	if s.o.LearningCurve && !s.o.Prequential && s.options.Ready == nil {
 		s.learn(&out)

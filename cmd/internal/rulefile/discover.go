@@ -2,7 +2,6 @@ package rulefile
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"runtime"
 	"strconv"
@@ -96,49 +95,17 @@ their arguments, are sent as the traces have them.
 
 // DiscoveryJSON is the JSON of `awo rules discover`; docs/artefacts.md describes it.
 type DiscoveryJSON struct {
-	Schema  string                `json:"schema"`
-	Input   cli.InputJSON         `json:"input"`
-	YAML    string                `json:"yaml"`               // the rule file
-	Shown   int                   `json:"trajectories_shown"` // that the model may see examples of
-	HeldOut int                   `json:"trajectories_held_out"`
-	Before  discoveredFiguresJSON `json:"before"`
-	After   discoveredFiguresJSON `json:"after"`
-	Rounds  []discoveryRoundJSON  `json:"rounds"`
-	Tokens  discoveryTokensJSON   `json:"tokens"`
-	Money   stat.Figure           `json:"money"` // dollars
-	Stopped string                `json:"stopped"`
-}
-
-type discoveredFiguresJSON struct {
-	States     int         `json:"states"`          // of the trajectories that may be shown
-	HeldStates int         `json:"held_out_states"` // of the others
-	Bits       stat.Figure `json:"held_out_bits"`   // of the next call given the state
-	TurnsSaved int         `json:"held_out_turns_saved"`
-}
-
-type discoveryTokensJSON struct {
-	Input  int64 `json:"input"`
-	Output int64 `json:"output"`
-}
-
-type discoveryRoundJSON struct {
-	Tokens   discoveryTokensJSON    `json:"tokens"`
-	Accepted []discoveryAcceptJSON  `json:"accepted"`
-	Refused  []discoveryRefusalJSON `json:"refused"`
-}
-
-type discoveryAcceptJSON struct {
-	ID             string                `json:"id"`
-	Rule           string                `json:"rule"`
-	Checks         int                   `json:"checks"`
-	Contradictions int                   `json:"contradictions"`
-	Before         discoveredFiguresJSON `json:"before"`
-	After          discoveredFiguresJSON `json:"after"`
-}
-
-type discoveryRefusalJSON struct {
-	Rule   string `json:"rule"` // "" if it could not be read
-	Reason string `json:"reason"`
+	Schema  string           `json:"schema"`
+	Input   cli.InputJSON    `json:"input"`
+	YAML    string           `json:"yaml"`               // the rule file
+	Shown   int              `json:"trajectories_shown"` // that the model may see examples of
+	HeldOut int              `json:"trajectories_held_out"`
+	Before  discover.Figures `json:"before"`
+	After   discover.Figures `json:"after"`
+	Rounds  []discover.Round `json:"rounds"`
+	Tokens  discover.Tokens  `json:"tokens"`
+	Money   stat.Figure      `json:"money"` // dollars
+	Stopped string           `json:"stopped"`
 }
 
 // model returns who is asked.
@@ -296,7 +263,7 @@ func discoveredFile(found *discover.Result, o discoverOptions, load func(string)
 	comment("", "Rules that a model proposed and the traces support, %d of %d: a draft to be read.", len(found.Rules), proposed+refused)
 	comment("", "The graph of states: %s of the runs that it saw examples of. Held-out runs: %s.",
 		became(found.Before.States, found.After.States, "state"), heldText(found.Before, found.After))
-	comment("", "%s, %s tokens of questions and %s of answers; ended because %s.", cli.CountOf(len(found.Rounds), "round"), report.Grouped(int(found.Input)), report.Grouped(int(found.Output)), found.Stopped)
+	comment("", "%s, %s tokens of questions and %s of answers; ended because %s.", cli.CountOf(len(found.Rounds), "round"), report.Grouped(int(found.Tokens.Input)), report.Grouped(int(found.Tokens.Output)), found.Stopped)
 	b.WriteString("version: 1\n")
 	if o.Rules != "" {
 		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(o.Rules))
@@ -344,29 +311,16 @@ func became(before, after int, noun string) string {
 
 func heldText(before, after discover.Figures) string {
 	text := became(before.HeldStates, after.HeldStates, "state")
-	if !math.IsNaN(before.Bits) {
-		text += fmt.Sprintf(", the next call costs %.3f bits instead of %.3f", after.Bits, before.Bits)
+	if before.Bits.Known() {
+		text += fmt.Sprintf(", the next call costs %.3f bits instead of %.3f", after.Bits.Float(), before.Bits.Float())
 	}
 	return text + fmt.Sprintf(", meta-tools save %s instead of %s (upper bounds)", cli.CountOf(after.TurnsSaved, "turn"), report.Grouped(before.TurnsSaved))
 }
 
 func discovery(in *cli.Intake, found *discover.Result, source []byte) DiscoveryJSON {
-	figures := func(f discover.Figures) discoveredFiguresJSON {
-		return discoveredFiguresJSON{f.States, f.HeldStates, stat.Finite(f.Bits, "a held-out loss needs two tasks with calls"), f.TurnsSaved}
-	}
 	return DiscoveryJSON{
 		Schema: "awo.rules-discovery/v1", Input: in.JSON(), YAML: string(source), Shown: found.Shown, HeldOut: found.HeldOut,
-		Before: figures(found.Before), After: figures(found.After), Tokens: discoveryTokensJSON{found.Input, found.Output},
-		Money: stat.Finite(found.Cost, "no price is known for the model"), Stopped: found.Stopped,
-		Rounds: cli.Map(found.Rounds, func(r *discover.Round) discoveryRoundJSON {
-			return discoveryRoundJSON{
-				Tokens: discoveryTokensJSON{r.Answer.InputTokens, r.Answer.OutputTokens},
-				Accepted: cli.Map(r.Accepted, func(a *discover.Accepted) discoveryAcceptJSON {
-					return discoveryAcceptJSON{a.Rule.ID, a.Rule.Line(), a.Checks, a.Contradictions, figures(a.Before), figures(a.After)}
-				}),
-				Refused: cli.Map(r.Refused, func(x *discover.Refusal) discoveryRefusalJSON { return discoveryRefusalJSON{x.Rule, x.Reason} }),
-			}
-		}),
+		Before: found.Before, After: found.After, Rounds: found.Rounds, Tokens: found.Tokens, Money: found.Cost, Stopped: found.Stopped,
 	}
 }
 
@@ -380,7 +334,7 @@ func discoveryDocument(in *cli.Intake, out DiscoveryJSON) *report.Document {
 	refused := report.NewTable("refused", "Refused", report.Column{Key: "round", Align: report.Right}, report.Column{Key: "rule", Wrap: true}, report.Column{Key: "reason", Wrap: true})
 	for n, r := range out.Rounds {
 		for _, a := range r.Accepted {
-			accepted.Add(report.Int(n+1), report.Name(a.ID), report.Text(a.Rule), report.Int(a.Checks), report.Int(a.After.States), report.FloatOf(a.After.Bits, 3), report.Int(a.After.TurnsSaved))
+			accepted.Add(report.Int(n+1), report.Name(a.ID), report.Text(a.Line), report.Int(a.Checks), report.Int(a.After.States), report.FloatOf(a.After.Bits, 3), report.Int(a.After.TurnsSaved))
 		}
 		for _, x := range r.Refused {
 			refused.Add(report.Int(n+1), report.Text(x.Rule), report.Text(x.Reason))

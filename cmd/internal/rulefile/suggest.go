@@ -421,15 +421,12 @@ func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
 	})
 	table.Note("States and bits are those with this rule and all above it; without rules they are %s and %s.",
 		report.Grouped(out.Before.States), bitsText(out.Before.Bits))
-	left := report.NewTable("left-out", "Tried and rejected",
-		report.Column{Key: "kind"},
-		report.Column{Key: "tools", Wrap: true},
-		report.Column{Key: "argument"},
-		report.Column{Key: "reason", Wrap: true},
-	)
-	for _, l := range out.Left {
-		left.Add(report.Text(l.Kind), report.Name(strings.Join(l.Tools, ", ")), report.Name(l.Argument), report.Text(l.Reason))
-	}
+	left := report.TableOf("left-out", "Tried and rejected", out.Left, []report.Column{
+		{Key: "kind", Words: true},
+		{Key: "tools", Wrap: true},
+		{Key: "argument"},
+		{Key: "reason", Wrap: true, Words: true},
+	})
 	d.Add(table)
 	d.Add(left)
 	d.Section("The rule file", report.Code{Language: "yaml", Text: out.YAML})

@@ -2,12 +2,10 @@ package show
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -37,8 +35,6 @@ func (s *shower) document(in *cli.Intake, out JSON) *report.Document {
 	}
 	return d
 }
-
-func money(f stat.Figure) report.Cell { return report.FloatOf(f, 4) }
 
 // most are what a list that is sorted so begins with.
 var most = map[string]func(l *lineJSON) string{
@@ -73,20 +69,18 @@ func (s *shower) index(d *report.Document, out JSON) {
 	if s.o.Limit > 0 {
 		rows = rows[:min(len(rows), s.o.Limit)]
 	}
-	table := report.NewTable("trajectories", "",
-		report.Column{Key: "id", Title: "ID", Max: 40},
-		report.Column{Key: "outcome"},
-		report.Column{Key: "turns", Align: report.Right},
-		report.Column{Key: "calls", Align: report.Right},
-		report.Column{Key: "failed", Align: report.Right},
-		report.Column{Key: "tokens", Align: report.Right},
-		report.Column{Key: "cost_usd", Title: "money", Unit: "USD", Align: report.Right},
-	)
+	table := report.TableOf("trajectories", "", rows, []report.Column{
+		{Key: "id", Title: "ID", Max: 40},
+		{Key: "outcome", Words: true},
+		{Key: "turns"},
+		{Key: "calls"},
+		{Key: "failed"},
+		{Key: "tokens"},
+		{Key: "cost_usd", Title: "money", Unit: "USD", Digits: 4},
+	})
 	estimated := 0
 	for i := range rows {
-		l := &rows[i]
-		table.Add(report.Name(l.ID), report.Text(l.Outcome), report.Int(l.Turns), report.Int(l.Calls), report.Int(l.Failed), report.Int64(l.Tokens), money(l.CostUSD))
-		estimated += l.Estimated
+		estimated += rows[i].Estimated
 	}
 	var left report.Paragraph
 	if n := len(out.Trajectories) - len(rows); n > 0 {
@@ -104,18 +98,14 @@ func (s *shower) index(d *report.Document, out JSON) {
 
 func (s *shower) matches(d *report.Document, out JSON) {
 	d.Answer = fmt.Sprintf("The expression holds for %s in %s.", cli.CountOf(out.Found, "call"), trajectories(s.in))
-	table := report.NewTable("calls", "",
-		report.Column{Key: "trajectory", Max: 40},
-		report.Column{Key: "call", Align: report.Right},
-		report.Column{Key: "tool", Max: 40},
-		report.Column{Key: "status"},
-		report.Column{Key: "arguments", Max: 60},
-		report.Column{Key: "result", Max: 60},
-	)
-	for i := range out.Calls {
-		c := &out.Calls[i]
-		table.Add(report.Name(c.Trajectory), report.Int(c.Number), report.Name(c.Tool), report.Text(c.Status), report.Text(c.Arguments), report.Text(c.Result))
-	}
+	table := report.TableOf("calls", "", out.Calls, []report.Column{
+		{Key: "trajectory", Max: 40},
+		{Key: "call"},
+		{Key: "tool", Max: 40},
+		{Key: "status", Words: true},
+		{Key: "arguments", Max: 60, Words: true},
+		{Key: "result", Max: 60, Words: true},
+	})
 	table.Brief = len(out.Calls)
 	if len(out.Calls) > 0 {
 		d.Add(table)
@@ -173,45 +163,48 @@ func (s *shower) one(d *report.Document, t *trajectoryJSON) {
 	if s.j.ShowValues {
 		width = valueMost
 	}
-	all := []report.Column{
-		{Key: "turn", Align: report.Right},
-		{Key: "from"},
-		{Key: "call", Align: report.Right},
-		{Key: "tool", Max: 40},
-		{Key: "what", Title: "text or arguments", Max: width},
-		{Key: "result", Max: width},
-		{Key: "status", Hide: !judged},
-		{Key: "seconds", Unit: "s", Align: report.Right, Hide: !timed},
-		{Key: "tokens", Align: report.Right},
-		{Key: "cost_usd", Title: "money", Unit: "USD", Align: report.Right, Hide: !priced},
+	// A row is a message, a call, or what a turn says beside its calls; the first of a
+	// turn has what the turn cost.
+	type row struct {
+		Turn *turnJSON `json:"turn"` // nil where it stands in a row above, or there is none
+		Call *callJSON `json:"call"`
+		From string    `json:"from"`
+		What string    `json:"what"`
 	}
-	table := report.NewTable("steps", "", slices.DeleteFunc(slices.Clone(all), func(c report.Column) bool { return c.Hide })...)
-	add := func(cells ...report.Cell) {
-		var shown []report.Cell
-		for i, c := range cells {
-			if !all[i].Hide {
-				shown = append(shown, c)
-			}
-		}
-		table.Add(shown...)
-	}
-	empty := report.Text("")
+	var rows []row
 	for i := range t.Turn {
 		step := &t.Turn[i]
-		turn, tokens, cost := empty, empty, empty
-		if step.Turn > 0 {
-			turn, tokens, cost = report.Int(step.Turn), report.Int64(step.Tokens), money(step.CostUSD)
+		turn := step
+		if step.Turn == 0 {
+			turn = nil
 		}
 		if step.Text != "" || len(step.Calls) == 0 {
-			add(turn, report.Text(step.From), empty, empty, report.Text(step.Text), empty, empty, empty, tokens, cost)
-			turn, tokens, cost = empty, empty, empty
+			rows = append(rows, row{turn, nil, step.From, step.Text})
+			turn = nil
 		}
 		for k := range step.Calls {
 			c := &step.Calls[k]
-			add(turn, report.Text(c.Origin), report.Int(c.number), report.Name(c.Tool), report.Text(c.Arguments), report.Text(c.Result), report.Text(c.Status), report.FloatOf(c.Seconds, 3), tokens, cost)
-			turn, tokens, cost = empty, empty, empty
+			rows = append(rows, row{turn, c, c.Origin, c.Arguments})
+			turn = nil
 		}
 	}
+	table := report.TableOf("steps", "", rows, []report.Column{
+		{Key: "turn", From: "turn.turn"},
+		{Key: "from", Words: true},
+		{Key: "call", Align: report.Right, Cell: report.By(func(r *row) report.Cell {
+			if r.Call == nil {
+				return report.Text("")
+			}
+			return report.Int(r.Call.number)
+		})},
+		{Key: "tool", From: "call.tool", Max: 40},
+		{Key: "what", Title: "text or arguments", Max: width, Words: true},
+		{Key: "result", From: "call.result", Max: width, Words: true},
+		{Key: "status", From: "call.status", Words: true, Hide: !judged},
+		{Key: "seconds", From: "call.seconds", Unit: "s", Digits: 3, Hide: !timed},
+		{Key: "tokens", From: "turn.tokens"},
+		{Key: "cost_usd", From: "turn.cost_usd", Title: "money", Unit: "USD", Digits: 4, Hide: !priced},
+	})
 	table.Brief = len(table.Rows)
 	d.Add(table)
 	if t.Places != nil {
@@ -224,17 +217,13 @@ func (s *shower) places(t *trajectoryJSON) []report.Block {
 	if len(t.Places) == 0 {
 		return []report.Block{report.Paragraph("None of the meta-tools could have stood in here and saved a turn.")}
 	}
-	table := report.NewTable("places", "Where meta-tools could have stood in",
-		report.Column{Key: "meta_tool", Title: "meta-tool", Max: 50},
-		report.Column{Key: "first_call", Title: "from call", Align: report.Right},
-		report.Column{Key: "last_call", Title: "to call", Align: report.Right},
-		report.Column{Key: "turns_saved", Title: "turns saved", Align: report.Right},
-		report.Column{Key: "exact", Title: "the same calls"},
-	)
-	for i := range t.Places {
-		p := &t.Places[i]
-		table.Add(report.Name(p.Tool), report.Int(p.First), report.Int(p.Last), report.Int(p.Turns), report.Bool(p.Exact))
-	}
+	table := report.TableOf("places", "Where meta-tools could have stood in", t.Places, []report.Column{
+		{Key: "meta_tool", Title: "meta-tool", Max: 50},
+		{Key: "first_call", Title: "from call"},
+		{Key: "last_call", Title: "to call"},
+		{Key: "turns_saved", Title: "turns saved"},
+		{Key: "exact", Title: "the same calls"},
+	})
 	table.Note("Places may overlap. Turns saved are an upper bound: the agent would have to choose the meta-tool.")
 	return []report.Block{table}
 }

@@ -74,28 +74,28 @@ five groups of tasks are in none of the files.
 
 // SubsetJSON is the JSON of `awo tools subset`.
 type SubsetJSON struct {
-	Schema    string         `json:"schema"`
-	Input     *cli.InputJSON `json:"input"`
-	Tools     int            `json:"tools"`
-	Tasks     int            `json:"tasks"`
-	Groups    int            `json:"groups"`
-	Scenarios bool           `json:"scenarios"` // ids that differ in a number at their end are one group
-	Missing   int            `json:"missing"`   // calls of tools that are not in the catalogue
-	Asked     float64        `json:"asked"`
-	K         int            `json:"k"`       // chosen from all tasks
-	Reached   bool           `json:"reached"` // its lower bound is what was asked; otherwise nothing less than all tools is known to be enough
-	FoldK     []int          `json:"fold_k"`
-	Recall    recallJSON     `json:"recall"` // held out
-	Whole     recallJSON     `json:"whole"`  // tasks none of whose tools was missing
-	Tokens    int64          `json:"tokens"` // of the definitions of K tools, on average
-	TokensAll int64          `json:"tokens_all"`
-	Curve     []pointJSON    `json:"curve"` // held out
-	Baselines []baselineJSON `json:"baselines"`
-	Misses    []missJSON     `json:"misses"` // tools that were missing, most often first
-	Lists     []listJSON     `json:"lists"`
-	Ranked    []rankedJSON   `json:"ranked"` // with --task
-	Refused   []string       `json:"refused_names"`
-	Notes     []string       `json:"remarks"`
+	Schema    string              `json:"schema"`
+	Input     *cli.InputJSON      `json:"input"`
+	Tools     int                 `json:"tools"`
+	Tasks     int                 `json:"tasks"`
+	Groups    int                 `json:"groups"`
+	Scenarios bool                `json:"scenarios"` // ids that differ in a number at their end are one group
+	Missing   int                 `json:"missing"`   // calls of tools that are not in the catalogue
+	Asked     float64             `json:"asked"`
+	K         int                 `json:"k"`       // chosen from all tasks
+	Reached   bool                `json:"reached"` // its lower bound is what was asked; otherwise nothing less than all tools is known to be enough
+	FoldK     []int               `json:"fold_k"`
+	Recall    recallJSON          `json:"recall"` // held out
+	Whole     recallJSON          `json:"whole"`  // tasks none of whose tools was missing
+	Tokens    int64               `json:"tokens"` // of the definitions of K tools, on average
+	TokensAll int64               `json:"tokens_all"`
+	Curve     []toolrank.Point    `json:"curve"` // held out
+	Baselines []toolrank.Baseline `json:"baselines"`
+	Misses    []toolrank.Miss     `json:"misses"` // tools that were missing, most often first
+	Lists     []listJSON          `json:"lists"`
+	Ranked    []rankedJSON        `json:"ranked"` // with --task
+	Refused   []string            `json:"refused_names"`
+	Notes     []string            `json:"remarks"`
 }
 
 type recallJSON struct {
@@ -103,25 +103,6 @@ type recallJSON struct {
 	Interval stat.Interval `json:"interval"`
 	Tasks    int           `json:"tasks"`
 	Groups   int           `json:"groups"`
-}
-
-type pointJSON struct {
-	K      int     `json:"k"`
-	Recall float64 `json:"recall"`
-}
-
-type baselineJSON struct {
-	Name     string  `json:"name"`
-	KForAsk  int     `json:"k_for_asked"` // in hindsight
-	RecallAt float64 `json:"recall_at_k"` // with as many tools as were chosen
-	At10     float64 `json:"recall_at_10"`
-}
-
-type missJSON struct {
-	Tool  string   `json:"tool"`
-	Tasks int      `json:"tasks"` // in which it was missing
-	Of    int      `json:"of"`    // that used it
-	IDs   []string `json:"ids"`   // of these tasks
 }
 
 type listJSON struct {
@@ -254,16 +235,7 @@ func fill(out *SubsetJSON, s *toolrank.Study, r *toolrank.Result) {
 	out.Tools, out.Tasks, out.Groups, out.Missing = s.Tools, s.Tasks, s.Groups, s.Missing
 	out.K, out.Reached, out.FoldK = r.K, r.Reached, s.FoldK
 	out.Recall, out.Whole = recallOf(s.Recall), recallOf(s.Whole)
-	out.Curve, out.Baselines, out.Misses, out.Lists, out.Ranked, out.Refused, out.Notes = []pointJSON{}, []baselineJSON{}, []missJSON{}, []listJSON{}, []rankedJSON{}, []string{}, []string{}
-	for _, p := range s.Curve {
-		out.Curve = append(out.Curve, pointJSON{p.K, round4(p.Recall)})
-	}
-	for _, b := range s.Baselines {
-		out.Baselines = append(out.Baselines, baselineJSON{b.Name, b.KForAsk, round4(b.RecallAt), round4(b.At10)})
-	}
-	for _, m := range s.Misses {
-		out.Misses = append(out.Misses, missJSON{m.Tool, m.Tasks, m.Of, m.IDs})
-	}
+	out.Curve, out.Baselines, out.Misses = s.Curve, s.Baselines, s.Misses
 	ours, plain := s.Baselines[0], s.Baselines[1]
 	if plain.KForAsk <= ours.KForAsk {
 		out.Notes = append(out.Notes, fmt.Sprintf("What follows what, and what arguments require, adds nothing here: without it %d tools reach %.3g in hindsight, with it %d.", plain.KForAsk, s.Asked, ours.KForAsk))
@@ -373,7 +345,7 @@ func subsetDocument(w *world, o subsetOptions, out SubsetJSON) *report.Document 
 			{Key: "tool", Max: 50},
 			{Key: "tasks", Title: "missing in tasks"},
 			{Key: "of", Title: "of those that used it"},
-			{Key: "ids", Cell: report.By(func(m *missJSON) report.Cell { return report.Name(strings.Join(m.IDs[:min(3, len(m.IDs))], ", ")) }), Title: "such as", Max: 60},
+			{Key: "ids", Cell: report.By(func(m *toolrank.Miss) report.Cell { return report.Name(strings.Join(m.IDs[:min(3, len(m.IDs))], ", ")) }), Title: "such as", Max: 60},
 		})
 		misses.NoteIf(len(out.Misses) > cli.ToolsShown, "%d of %d are shown; JSON has all.", cli.ToolsShown, len(out.Misses))
 		misses.Note("These stay reachable by tool_register, at the price of a turn.")
@@ -429,7 +401,7 @@ func subsetWords(out SubsetJSON) report.Paragraph {
 // baselineTable compares the ranker with other orders of tools.
 func baselineTable(out SubsetJSON) *report.Table {
 	table := report.TableOf("baselines", "", out.Baselines, []report.Column{
-		{Key: "name", Title: "order of tools", Words: true, Cell: report.By(func(b *baselineJSON) report.Cell { return report.Text(baselineWords(b.Name)) }), Max: 90},
+		{Key: "name", Title: "order of tools", Words: true, Cell: report.By(func(b *toolrank.Baseline) report.Cell { return report.Text(baselineWords(b.Name)) }), Max: 90},
 		{Key: "k_for_asked", Title: fmt.Sprintf("tools for %.3g, in hindsight", out.Asked)},
 		{Key: "recall_at_k", Title: "recall with the tools chosen", Share: true, Unit: "%"},
 		{Key: "recall_at_10", Title: "with ten", Share: true, Unit: "%"},

@@ -62,7 +62,7 @@ func (j *JSON) few() string {
 	case j.unknown != "":
 		return j.unknown
 	}
-	words := strings.ReplaceAll(j.Action, "-", " ")
+	words := strings.ReplaceAll(string(j.Action), "-", " ")
 	if j.Options.Use > 0 {
 		words += fmt.Sprintf(", from %g", j.Options.Use)
 	}
@@ -72,7 +72,7 @@ func (j *JSON) few() string {
 	if j.Options.MaxTools > 0 {
 		words += fmt.Sprintf(" --max-tools %d", j.Options.MaxTools)
 	}
-	if j.Options.Lazily && j.Action != string(backtest.DoRegister) {
+	if j.Options.Lazily && j.Action != backtest.DoRegister {
 		words += ", registered when needed"
 	}
 	return words

@@ -20,38 +20,22 @@ import (
 
 // JSON says what to do, and what that saves.
 type JSON struct {
-	Action    string      `json:"action"`
-	Options   OptionsJSON `json:"options"`
-	Objective string      `json:"objective"` // money, tokens, turns or time
-	SavedJSON             // used blindly
-	Perfect   SavedJSON   `json:"perfect"`   // the same if meta-tools are chosen perfectly
-	Reason    string      `json:"reason"`    // in words
-	Tried     int         `json:"tried"`     // cells of the grid
-	Parts     []CellJSON  `json:"parts"`     // what the other parts chose for each part
-	Hindsight BestJSON    `json:"hindsight"` // what saves most of all cells, chosen on the tasks that it is measured on
-	Batch     *SavedJSON  `json:"batch"`     // what parallel calls alone would save at most; null if not measured
+	backtest.Cell
+	Objective string          `json:"objective"` // money, tokens, turns or time
+	SavedJSON                 // used blindly
+	Perfect   SavedJSON       `json:"perfect"`   // the same if meta-tools are chosen perfectly
+	Reason    string          `json:"reason"`    // in words
+	Tried     int             `json:"tried"`     // cells of the grid
+	Parts     []backtest.Cell `json:"parts"`     // what the other parts chose for each part
+	Hindsight BestJSON        `json:"hindsight"` // what saves most of all cells, chosen on the tasks that it is measured on
+	Batch     *SavedJSON      `json:"batch"`     // what parallel calls alone would save at most; null if not measured
 
 	unknown string // why there is none
 }
 
-// OptionsJSON are the options of an action. What it does not use is left out.
-type OptionsJSON struct {
-	Select    string  `json:"select,omitempty"`
-	Threshold int     `json:"threshold,omitempty"`
-	MaxTools  int     `json:"max_tools,omitempty"` // without one there is no bound
-	Use       float64 `json:"prefetch_threshold,omitempty"`
-	Lazily    bool    `json:"lazily"`
-}
-
-// CellJSON is an action with its options.
-type CellJSON struct {
-	Action  string      `json:"action"`
-	Options OptionsJSON `json:"options"`
-}
-
 // BestJSON is a cell, and what it saves.
 type BestJSON struct {
-	CellJSON
+	backtest.Cell
 	SavedJSON
 }
 
@@ -65,10 +49,6 @@ type SavedJSON struct {
 	Intervals         map[string]stat.Interval `json:"intervals"`
 }
 
-func cellJSON(c *backtest.Cell) CellJSON {
-	return CellJSON{string(c.Action), OptionsJSON{string(c.Select), c.Threshold, c.MaxTools, c.Use, c.Lazily}}
-}
-
 // findings is a back-test.
 type findings struct{ result *backtest.Result }
 
@@ -78,10 +58,9 @@ func Of(r *backtest.Result) *JSON {
 	if v == nil || len(r.Techniques) == 0 {
 		return nil
 	}
-	cell := cellJSON(&v.Cell)
 	out := &JSON{
-		Action: cell.Action, Options: cell.Options, Objective: string(v.Objective), Tried: v.Tried,
-		Parts: cli.Map(v.Parts, cellJSON), Hindsight: BestJSON{cellJSON(&v.Hindsight), f.saved(&v.Best, v.Unknown)},
+		Cell: v.Cell, Objective: string(v.Objective), Tried: v.Tried,
+		Parts: v.Parts, Hindsight: BestJSON{v.Hindsight, f.saved(&v.Best, v.Unknown)},
 	}
 	blind, perfect := v.Blind, v.Perfect
 	if v.Unknown == "" && v.Cell.Action == backtest.DoNothing {
@@ -154,7 +133,7 @@ func (f *findings) lacks(metric string) string {
 // lazily reports whether the verdict on one of the agents is to register tools when they
 // are needed.
 func lazily(r *backtest.Result) bool {
-	return r.Verdict.Cell.Lazily || slices.ContainsFunc(r.Agents, func(a backtest.AgentResult) bool { return lazily(a.Result) })
+	return r.Verdict.Cell.Options.Lazily || slices.ContainsFunc(r.Agents, func(a backtest.AgentResult) bool { return lazily(a.Result) })
 }
 
 // cellWords say what a cell does.
@@ -163,20 +142,20 @@ func cellWords(c *backtest.Cell) string {
 	if c.Action == backtest.DoByAgent {
 		words = append(words, "do what pays for each agent, which is not the same for all")
 	}
-	if c.Select != "" {
-		tools := fmt.Sprintf("offer meta-tools (--select %s --threshold %d", c.Select, c.Threshold)
-		if c.MaxTools > 0 {
-			tools += fmt.Sprintf(" --max-tools %d", c.MaxTools)
+	if c.Options.Select != "" {
+		tools := fmt.Sprintf("offer meta-tools (--select %s --threshold %d", c.Options.Select, c.Options.Threshold)
+		if c.Options.MaxTools > 0 {
+			tools += fmt.Sprintf(" --max-tools %d", c.Options.MaxTools)
 		}
 		words = append(words, tools+")")
 	}
-	if c.Use > 0 {
-		words = append(words, fmt.Sprintf("read ahead where a value is used with a probability of at least %g", c.Use))
+	if c.Options.Use > 0 {
+		words = append(words, fmt.Sprintf("read ahead where a value is used with a probability of at least %g", c.Options.Use))
 	}
 	switch {
 	case c.Action == backtest.DoRegister:
 		words = append(words, "register tools when they are needed, and from the start where that pays (awo register)")
-	case c.Lazily:
+	case c.Options.Lazily:
 		words = append(words, "register tools when they are needed")
 	}
 	return strings.Join(words, ", and ")
@@ -233,7 +212,7 @@ func (f *findings) reason(v *backtest.Verdict) string {
 		if v.Blind.LLMCalls < 0 { // turns that call are fewer, and others are more
 			text += fmt.Sprintf(", but makes %s more, because registering a tool takes one", cli.CountOf(int(math.Round(-v.Blind.LLMCalls)), "model call"))
 		}
-		if v.Cell.Select != "" || v.Cell.Action == backtest.DoByAgent && v.Perfect.CallingTurns != v.Blind.CallingTurns {
+		if v.Cell.Options.Select != "" || v.Cell.Action == backtest.DoByAgent && v.Perfect.CallingTurns != v.Blind.CallingTurns {
 			text += fmt.Sprintf("; with meta-tools chosen perfectly %s and %s", f.amount(&v.Perfect, v.Objective), f.amount(&v.Perfect, second))
 		}
 	case v.Considered.Action != backtest.DoNothing:

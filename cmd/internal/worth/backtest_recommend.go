@@ -41,8 +41,8 @@ func (f *BacktestFindings) recommended(byTurns recommendedJSON, v *verdict.JSON)
 	if v == nil || v.Action == "" {
 		return byTurns
 	}
-	out := recommendedJSON{Technique: v.Action, Threshold: v.Options.Threshold, Select: v.Options.Select, Reason: v.Reason, Cheapest: byTurns.Cheapest}
-	if v.Action == string(backtest.DoNothing) {
+	out := recommendedJSON{Technique: string(v.Action), Threshold: v.Options.Threshold, Select: string(v.Options.Select), Reason: v.Reason, Cheapest: byTurns.Cheapest}
+	if v.Action == backtest.DoNothing {
 		out.Technique = "none"
 	}
 	return out

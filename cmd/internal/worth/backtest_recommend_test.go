@@ -79,11 +79,11 @@ func TestRecommendedFollowsTheVerdict(t *testing.T) {
 	if got := f.recommended(byTurns, nil); got != byTurns {
 		t.Errorf("%+v without a verdict", got)
 	}
-	v := &verdict.JSON{Action: "both", Reason: "it pays", Options: verdict.OptionsJSON{Threshold: 3, Select: "net"}}
+	v := &verdict.JSON{Cell: backtest.Cell{Action: backtest.DoBoth, Options: backtest.CellOptions{Threshold: 3, Select: "net"}}, Reason: "it pays"}
 	if got := f.recommended(byTurns, v); got.Technique != "both" || got.Threshold != 3 || got.Select != "net" || got.Reason != "it pays" {
 		t.Errorf("%+v of %+v", got, v)
 	}
-	if got := f.recommended(byTurns, &verdict.JSON{Action: "do-nothing"}); got.Technique != "none" {
+	if got := f.recommended(byTurns, &verdict.JSON{Cell: backtest.Cell{Action: backtest.DoNothing}}); got.Technique != "none" {
 		t.Errorf("%+v of doing nothing", got)
 	}
 }

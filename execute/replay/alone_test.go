@@ -1,0 +1,68 @@
+package replay_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/compile"
+)
+
+// TestTogetherAsAlone looks for meta-tools together and each one alone: the places, the
+// moments, what is spent there and the chains that were begun are the same, though all of
+// them share what is read of a trajectory, the memory of runs and what was known when.
+func TestTogetherAsAlone(t *testing.T) {
+	list, _ := officeRuns(t, 40)
+	tools := writtenAndRead(t, compiled(t, list, nil, compile.Options{Algorithm: compile.Patterns}))
+	if len(tools) < 10 {
+		t.Fatalf("%d meta-tools", len(tools))
+	}
+	together := replay.NewFinder(tools)
+	var alone []*replay.Finder
+	for _, tool := range tools {
+		alone = append(alone, replay.NewFinder([]*metatool.Tool{tool}))
+	}
+	places, followed, vain, begun := 0, 0, 0, 0
+	for _, one := range list {
+		uses := together.Use(one, nil)
+		for n, finder := range alone {
+			want := finder.Use(one, nil)
+			ofPlaces := slices.DeleteFunc(slices.Clone(uses.Places), func(p replay.Place) bool { return p.Tool != n })
+			for i := range ofPlaces {
+				ofPlaces[i].Tool = 0
+			}
+			if len(ofPlaces)+len(want.Places) > 0 && !reflect.DeepEqual(ofPlaces, want.Places) {
+				t.Fatalf("%s: %s: places %+v, alone %+v", one.ID, tools[n].Name, ofPlaces, want.Places)
+			}
+			places += len(ofPlaces)
+			moments := slices.DeleteFunc(slices.Clone(uses.Moments), func(m replay.Moment) bool { return m.Tool != n })
+			if len(moments) != len(want.Moments) {
+				t.Fatalf("%s: %s: %d moments, alone %d", one.ID, tools[n].Name, len(moments), len(want.Moments))
+			}
+			for i := range moments {
+				m, w := &moments[i], &want.Moments[i]
+				spent := uses.Spent(m)
+				if m.Begin != w.Begin || m.End != w.End || m.Followed != w.Followed || !reflect.DeepEqual(spent, want.Spent(w)) {
+					t.Fatalf("%s: %s: moment %+v, alone %+v", one.ID, tools[n].Name, m, w)
+				}
+				if m.Followed {
+					followed++
+				}
+				vain += spent.Reads
+			}
+			ofBegun := slices.DeleteFunc(uses.Begun(), func(b replay.Begun) bool { return b.Tool != n })
+			for i := range ofBegun {
+				ofBegun[i].Tool = 0
+			}
+			if got := want.Begun(); len(ofBegun)+len(got) > 0 && !reflect.DeepEqual(ofBegun, got) {
+				t.Fatalf("%s: %s: begun %+v, alone %+v", one.ID, tools[n].Name, ofBegun, got)
+			}
+			begun += len(ofBegun)
+		}
+	}
+	if places == 0 || followed == 0 || vain == 0 || begun == 0 {
+		t.Fatalf("%d places, %d moments followed, %d reads in vain, %d chains begun", places, followed, vain, begun)
+	}
+}
