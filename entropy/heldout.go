@@ -67,7 +67,7 @@ func NewHeldOut(l ngram.Losses, o Options) HeldOut {
 	pairs := intervals[len(losses):]
 	h.beats = make([][]bool, len(losses))
 	for k := range losses {
-		order := HeldOutOrder{K: k, Bits: figure(total.Bits[k] / float64(h.N)), Gain: none, Interval: intervals[k]}
+		order := HeldOutOrder{K: k, Bits: figure(total.Bits[k] / float64(h.N)), Gain: stat.Unknown("there is no shorter context to compare with"), Interval: intervals[k]}
 		for j, gain := range pairs[:k] {
 			// Where all tasks gain the same, there is no interval, and no doubt either.
 			same := !gain.Known() && h.Tasks >= stat.MinClusters && losses[j].Minus(losses[k]).Value() > 0

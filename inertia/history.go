@@ -24,6 +24,10 @@ type History struct {
 	flow    *dataflow.Flow // that was collected of t, whose values are used instead of args and results; nil for none
 	paths   map[string]jsonpath.Path
 	decided []Decision // once asked for
+
+	// shapes are those of texts that stand for others, see digester; nil where texts are
+	// what they are.
+	shapes map[string]string
 }
 
 // arguments are those of one call.

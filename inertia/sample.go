@@ -1,6 +1,7 @@
 package inertia
 
 import (
+	"bytes"
 	"cmp"
 	"container/heap"
 	"crypto/sha256"
@@ -10,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // The bounds of a sample. A trajectory larger than the last one is left out, so
@@ -32,54 +34,102 @@ type Sample struct {
 	most, bytes int
 	largest     int
 
+	part  func(task string) int
 	kept  sampleHeap
 	size  int
 	first *sampled // of those that had no room; nil while all had
 }
 
 type sampled struct {
-	rank       [sha256.Size]byte
-	id         string
-	size       int
-	trajectory *trace.Trajectory
+	rank [16]byte
+	size int
+	part int // of its task
+
+	trajectory *trace.Trajectory // nil of one that was read
+	digest     []byte            // nil until it is asked for
+	content    [16]byte          // of the digest; zero until it is asked for
+	left       bool              // it had no room
 }
 
-func (s *sampled) compare(o *sampled) int {
-	return cmp.Or(slices.Compare(s.rank[:], o.rank[:]), cmp.Compare(s.id, o.id))
+// compare orders by rank; only what is alike to predictions is equal.
+func (x *sampled) compare(o *sampled) int {
+	if c := cmp.Or(bytes.Compare(x.rank[:], o.rank[:]), cmp.Compare(x.size, o.size)); c != 0 {
+		return c
+	}
+	x.digested()
+	o.digested()
+	return cmp.Or(bytes.Compare(x.content[:], o.content[:]), cmp.Compare(flag(x.left), flag(o.left)))
+}
+
+// digested returns the digest. That of one that was read and has no room is not kept.
+func (x *sampled) digested() []byte {
+	if x.digest == nil && x.trajectory != nil {
+		x.digest = appendDigest(nil, x.trajectory)
+		x.noteContent()
+	}
+	return x.digest
+}
+
+func (x *sampled) noteContent() {
+	sum := sha256.Sum256(x.digest)
+	x.content = [16]byte(sum[:])
 }
 
 // NewSample returns an empty sample.
 func NewSample(seed uint64) *Sample {
-	return &Sample{seed: seed, most: SampleSize, bytes: sampleBytes, largest: sampleLargest}
+	return &Sample{seed: seed, most: SampleSize, bytes: sampleBytes, largest: sampleLargest, part: holdout.HashFolds(CalibrationParts, seed).Of}
 }
 
 // Add offers a trajectory, which is not kept itself.
 func (s *Sample) Add(t *trace.Trajectory) {
 	name := append([]byte(t.TaskKey()), 0)
 	name = utf8.AppendRune(append(name, t.ID...), rune(s.seed))
-	x := &sampled{rank: sha256.Sum256(name), id: t.ID}
-	if s.first != nil && x.compare(s.first) >= 0 {
+	sum := sha256.Sum256(name)
+	x := &sampled{rank: [16]byte(sum[:]), size: keptBytes(t)}
+	if x.size > s.largest || s.first != nil && bytes.Compare(x.rank[:], s.first.rank[:]) > 0 {
 		return
 	}
-	if x.size = keptBytes(t); x.size > s.largest {
+	x.part, x.trajectory = s.part(t.TaskKey()), kept(t)
+	s.add(x)
+}
+
+func (s *Sample) add(x *sampled) {
+	if s.first != nil && x.compare(s.first) > 0 {
 		return
 	}
-	x.trajectory = kept(t)
-	x.id = x.trajectory.ID
 	heap.Push(&s.kept, x)
 	s.size += x.size
 	for len(s.kept) > s.most || s.size > s.bytes {
-		s.first = heap.Pop(&s.kept).(*sampled)
-		s.first.trajectory = nil
-		s.size -= s.first.size
+		last := heap.Pop(&s.kept).(*sampled)
+		s.size -= last.size
+		if last.left = true; s.first == nil || last.compare(s.first) < 0 {
+			s.first = last
+		}
 	}
 }
 
-// Histories returns what was kept, in the order of the hashes.
+// Merge adds what o was offered; o stays as it is. It has room for the same then as if
+// all had been offered to it: what o had no room for, it has no room for either.
+func (s *Sample) Merge(o *Sample) {
+	for _, x := range slices.Clone(o.kept) { // o may be s
+		s.add(new(*x))
+	}
+	if o.first != nil {
+		s.add(new(*o.first))
+	}
+}
+
+// sorted returns what was kept, in order.
+func (s *Sample) sorted() []*sampled {
+	out := slices.Clone(s.kept)
+	slices.SortFunc(out, (*sampled).compare)
+	return out
+}
+
+// Histories returns what was kept, in the order of the hashes. It must not have been read.
 func (s *Sample) Histories() []*History {
-	slices.SortFunc(s.kept, func(a, b *sampled) int { return b.compare(a) }) // a heap as well
 	out := make([]*History, 0, len(s.kept))
-	for _, x := range slices.Backward(s.kept) {
+	for _, x := range s.sorted() {
 		out = append(out, NewHistory(x.trajectory))
 	}
 	return out

@@ -52,14 +52,18 @@ func (t *Trained) Graph(without int) *Graph {
 // models of the others. Unless the options name an order, the order and whether
 // states enter contexts are those that lose the least on the parts left out.
 func (t *Trained) Calibrated(o ModelOptions, p PredictorOptions, histories []*History, part func(task string) int) *Model {
-	graphs := make([]*Graph, len(t.parts)) // of the other parts
-	for i := range graphs {
-		graphs[i] = t.Graph(i)
-	}
 	apart := make([][]*History, len(t.parts))
 	for _, h := range histories {
 		i := part(h.t.TaskKey())
 		apart[i] = append(apart[i], h)
+	}
+	return t.calibrated(o, p, apart)
+}
+
+func (t *Trained) calibrated(o ModelOptions, p PredictorOptions, apart [][]*History) *Model {
+	graphs := make([]*Graph, len(t.parts)) // of the other parts
+	for i := range graphs {
+		graphs[i] = t.Graph(i)
 	}
 	if o.Order == 0 && !o.NoState && !o.Uniform {
 		o = t.choose(o, graphs, apart)

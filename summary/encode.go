@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/inertia"
 )
 
 // The layout of a file. All that is fixed is little-endian:
@@ -26,6 +27,7 @@ import (
 const (
 	magic      = "\x89awosum\n"
 	version    = 3
+	learnt     = 4 // the version of a file with lessons, which stand before its end
 	headerSize = 56
 )
 
@@ -33,7 +35,11 @@ const (
 func (s *Summary) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
-	dst = binary.LittleEndian.AppendUint32(dst, version)
+	v := uint32(version)
+	if s.lessons != nil {
+		v = learnt
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, v)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
 	dst = append(dst, make([]byte, headerSize-16)...)
 	body := len(dst)
@@ -44,6 +50,9 @@ func (s *Summary) Append(dst []byte) []byte {
 	dst = s.appendRows(dst)
 	dst = s.appendUsage(dst)
 	dst = s.named.append(dst)
+	if s.lessons != nil {
+		dst = s.lessons.Append(dst)
+	}
 	binary.LittleEndian.PutUint64(dst[start+16:], uint64(len(dst)-start+sha256.Size))
 	sum := sha256.Sum256(dst[start:])
 	return append(dst, sum[:]...)
@@ -96,8 +105,9 @@ func Read(file string, data []byte) (*Summary, error) {
 	if len(data) < headerSize+sha256.Size {
 		return nil, problem(CodeTruncated, "the file ends inside its header")
 	}
-	if v := binary.LittleEndian.Uint32(data[8:]); v != version {
-		return nil, problem(CodeVersion, "the summary is of version %d, and this program reads version %d: summarize the traces again", v, version)
+	v := binary.LittleEndian.Uint32(data[8:])
+	if v != version && v != learnt {
+		return nil, problem(CodeVersion, "the summary is of version %d, and this program reads versions %d and %d: summarize the traces again", v, version, learnt)
 	}
 	if size := binary.LittleEndian.Uint64(data[16:]); size != uint64(len(data)) {
 		return nil, problem(CodeTruncated, "the file has %d bytes and says that it has %d", len(data), size)
@@ -118,6 +128,13 @@ func Read(file string, data []byte) (*Summary, error) {
 	s.readRows(d)
 	s.readUsage(d)
 	s.readNamed(d)
+	if v == learnt && d.broken == "" {
+		ok := false
+		if s.lessons, ok = inertia.ReadLessons(d.data); !ok {
+			d.fail("what was learnt")
+		}
+		d.data = nil
+	}
 	if len(d.data) > 0 {
 		d.fail("its end")
 	}

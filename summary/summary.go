@@ -13,6 +13,8 @@
 //   - sums and sets by name, which others count beside it (AddN, Different): of a set the
 //     smallest hashes are kept, so that up to MaxDistinct different things are counted
 //     exactly, and more within DistinctError;
+//   - lessons, if they are counted: what trajectories teach a model of the next call, which
+//     add up on their own (inertia.Lessons);
 //   - the set of inputs by their SHA-256, and the options under which all was counted.
 //
 // Merging unites the multisets and adds the sums, so it is associative and commutative,
@@ -38,6 +40,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
@@ -74,6 +77,9 @@ type Options struct {
 	Labels []Label
 	// Choices are kept in the summary: summaries with other choices are not merged.
 	Choices []Option
+	// Lessons are empty, and for who counts to add to; nil where nothing is learnt.
+	// Summaries with lessons of another kind must have other choices.
+	Lessons *inertia.Lessons
 }
 
 // Intake is what was read, beyond the trajectories that were counted.
@@ -125,6 +131,7 @@ type Summary struct {
 	rework  map[reworkKey]*Rework
 	usage   Usage
 	named   named
+	lessons *inertia.Lessons // nil where they are not counted
 
 	tools     table
 	sequences table // tool numbers as varints
@@ -170,7 +177,7 @@ func (t *table) add(text string) uint32 {
 
 // New returns the summary of no trajectory.
 func New(o Options) *Summary {
-	s := &Summary{options: o, choices: slices.Clone(o.Choices), rework: map[reworkKey]*Rework{}, rows: map[row]uint64{}}
+	s := &Summary{options: o, lessons: o.Lessons, choices: slices.Clone(o.Choices), rework: map[reworkKey]*Rework{}, rows: map[row]uint64{}}
 	slices.SortFunc(s.choices, func(a, b Option) int { return strings.Compare(a.Name, b.Name) })
 	for _, l := range o.Labels {
 		s.labels = append(s.labels, l.Name)
@@ -227,6 +234,9 @@ func (s *Summary) Merge(o *Summary, overlap bool) error {
 	if err := s.Fits(o.choices, o.labels, o.file); err != nil {
 		return err
 	}
+	if (s.lessons == nil) != (o.lessons == nil) || s.lessons != nil && !s.lessons.Fits(o.lessons) {
+		return diag.New(diag.Pos{File: o.file}, CodeCorrupt, "what was learnt is not what its options say")
+	}
 	if n := s.common(o); n > 0 && !overlap {
 		return diag.New(diag.Pos{File: o.file}, CodeOverlap, "%d of its %d inputs were counted before, in another part", n, len(o.inputs)).
 			Note(diag.Pos{}, "--allow-overlap counts them again")
@@ -242,6 +252,9 @@ func (s *Summary) Merge(o *Summary, overlap bool) error {
 	}
 	s.usage.merge(&o.usage)
 	s.mergeNamed(o)
+	if s.lessons != nil {
+		s.lessons.Merge(o.lessons)
+	}
 	tools := make([]uint32, len(o.tools.values))
 	for i, name := range o.tools.values {
 		tools[i] = s.tools.add(name)
@@ -337,6 +350,10 @@ func (s *Summary) Profile() *completeness.Profile { return &s.profile }
 
 // Usage returns what turns record to have taken. It must not be changed.
 func (s *Summary) Usage() *Usage { return &s.usage }
+
+// Lessons returns what the trajectories teach a model of the next call; nil where that is
+// not counted. They must not be changed.
+func (s *Summary) Lessons() *inertia.Lessons { return s.lessons }
 
 // Size is how large a summary is, in what it grows with.
 type Size struct{ Rows, Sequences, Tools, Tasks int }

@@ -225,6 +225,7 @@ func TestReadRefuses(t *testing.T) {
 		"head":         {data[:20], summary.CodeTruncated},
 		"half":         {data[:len(data)/2], summary.CodeTruncated},
 		"longer":       {append(bytes.Clone(data), 0), summary.CodeTruncated},
+		"lessons":      {sealed(change(8, 7)), summary.CodeCorrupt},
 		"version":      {change(8, 1), summary.CodeVersion},
 		"bit":          {change(len(data)/2, 1), summary.CodeCorrupt},
 		"checksum":     {change(len(data)-1, 1), summary.CodeCorrupt},
@@ -266,7 +267,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		if !bytes.Equal(s.Append(nil), data) {
+		if s.Lessons() == nil && !bytes.Equal(s.Append(nil), data) { // bytes may be compressed in many ways
 			t.Fatal("it is not written as it was read")
 		}
 		s.Distinct("tools").Count()

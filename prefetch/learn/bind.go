@@ -87,7 +87,7 @@ func (s *Survey) votesOf(r *run, task string) []vote {
 			if !a.answered || !a.model || a.Tool != c.rule.Source.Tool {
 				continue
 			}
-			for _, element := range list.Eval(a.result) {
+			for _, element := range list.Eval(*r.answer(at)) {
 				for _, value := range inside.Eval(element) {
 					key := string(value.AppendCanonical(nil))
 					to, asked := firsts[key]
@@ -131,7 +131,7 @@ func (c *candidate) use(from *call, element *trace.Value, to *call) use {
 			})
 		}
 		give(prefetch.FromElement, element)
-		give(prefetch.FromAnswer, &from.result)
+		give(prefetch.FromAnswer, from.answer)
 		for _, own := range from.Arguments.Members {
 			if own.Value.Equal(m.Value) {
 				path := jsonpath.Path{{Kind: jsonpath.Member, Name: own.Name}}

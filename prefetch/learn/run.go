@@ -9,15 +9,17 @@ import (
 
 // run is a trajectory as rules see it.
 type run struct {
-	calls []call
-	first map[string]int // key of a call -> the first one
+	t      *trace.Trajectory
+	values trace.ValueReader
+	calls  []call
+	first  map[string]int // key of a call -> the first one
 }
 
 // call is a call of the model, or one that changes something.
 type call struct {
 	prefetch.Call
 	key      string
-	result   trace.Value
+	answer   *trace.Value // once it was asked for
 	turn     int
 	answered bool // and did not fail
 	failed   bool
@@ -29,8 +31,7 @@ type call struct {
 
 // read reads a trajectory. It is pure.
 func read(t *trace.Trajectory, reads func(string) bool) *run {
-	r := &run{calls: make([]call, len(t.Calls)), first: map[string]int{}}
-	var values trace.ValueReader
+	r := &run{t: t, calls: make([]call, len(t.Calls)), first: map[string]int{}}
 	called := map[trace.Name]bool{}
 	failed := false
 	for i := range t.Calls {
@@ -50,7 +51,7 @@ func read(t *trace.Trajectory, reads func(string) bool) *run {
 		if !to.reads || from.ArgsMissing() {
 			continue
 		}
-		args, ok := values.Args(from)
+		args, ok := r.values.Args(from)
 		if !ok || args.Kind != trace.Object {
 			continue
 		}
@@ -58,15 +59,23 @@ func read(t *trace.Trajectory, reads func(string) bool) *run {
 		if _, known := r.first[to.key]; !known {
 			r.first[to.key] = i
 		}
-		if !from.HasResult || to.failed {
-			continue
-		}
-		to.answered = true
-		if to.result, ok = values.Result(from); !ok {
-			to.result = trace.NewString(from.Result.Text())
-		}
+		to.answered = from.HasResult && !to.failed
 	}
 	return r
+}
+
+// answer returns what an answered call returned; most are not asked about.
+func (r *run) answer(at int) *trace.Value {
+	a := &r.calls[at]
+	if a.answer == nil {
+		from := &r.t.Calls[at]
+		result, ok := r.values.Result(from)
+		if !ok {
+			result = trace.NewString(from.Result.Text())
+		}
+		a.answer = &result
+	}
+	return a.answer
 }
 
 // changed reports whether something between two calls may have changed what they read.
@@ -91,7 +100,7 @@ func (s *Survey) offersOf(r *run) (out [][]offer, answers []int) {
 				continue
 			}
 			answers[i]++
-			for _, o := range c.rule.Offers(a.Arguments, a.result) {
+			for _, o := range c.rule.Offers(a.Arguments, *r.answer(at)) {
 				key := o.Key()
 				use, asked := r.first[key]
 				if asked && r.calls[use].turn <= a.turn || offered[key] {

@@ -9,6 +9,7 @@
 package count
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/shell"
@@ -42,11 +44,18 @@ type Options struct {
 	Where           string
 	Map             string // the name of a map for a layout of its own, without its folder; "" for none
 
-	// Graph also counts the states that calls lead to, Tools replays meta-tools; both on
+	// Graph also counts the states that calls lead to, Tools replays meta-tools; all on
 	// calls as they are recorded, under Rules if there are any.
 	Graph bool
 	Rules *Rules
 	Tools *Tools
+
+	// Snapshot also learns what a model of the next call is made of, as Graph on calls as
+	// they are recorded, with contexts of up to Order calls, 0 for the default. Seed deals
+	// tasks into parts and draws the sample.
+	Snapshot bool
+	Order    int
+	Seed     uint64
 
 	// Since and Until choose trajectories as the names of files do: summaries under
 	// other ones add up.
@@ -73,6 +82,9 @@ func (o Options) Choices() []summary.Option {
 	if o.Graph {
 		out = append(out, summary.Option{Name: "graph", Value: "true"})
 	}
+	if o.Snapshot {
+		out = append(out, summary.Option{Name: "snapshot", Value: SnapshotChoice(o.Order, o.Seed)})
+	}
 	for _, x := range []summary.Option{{Name: "map", Value: o.Map}, {Name: "rules", Value: o.Rules.Choice()}, {Name: "tools", Value: o.Tools.Choice()}} {
 		if x.Value != "" {
 			out = append(out, x)
@@ -83,7 +95,16 @@ func (o Options) Choices() []summary.Option {
 
 // New returns the summary of no trajectory under the options.
 func (o Options) New() *summary.Summary {
-	return summary.New(summary.Options{CollapseRepeats: o.CollapseRepeats, Choices: o.Choices(), Labels: labels()})
+	empty := summary.Options{CollapseRepeats: o.CollapseRepeats, Choices: o.Choices(), Labels: labels()}
+	if o.Snapshot {
+		empty.Lessons = inertia.NewLessons(cmp.Or(o.Order, inertia.DefaultOrder), o.Seed)
+	}
+	return summary.New(empty)
+}
+
+// SnapshotChoice is what tells apart in a summary what is learnt.
+func SnapshotChoice(order int, seed uint64) string {
+	return fmt.Sprintf("order %d, seed %d", cmp.Or(order, inertia.DefaultOrder), seed)
 }
 
 // Excludes takes out the calls that the options exclude, and says whether the trajectory
@@ -125,6 +146,9 @@ func (o Options) Check() error {
 	}
 	if o.TurnGap < 0 {
 		return fmt.Errorf("turn-gap: %v is negative", o.TurnGap)
+	}
+	if o.Order < 0 || o.Order > inertia.MaxOrder {
+		return fmt.Errorf("order: %d is not in 1..%d", o.Order, inertia.MaxOrder)
 	}
 	if _, err := o.NewCounter(); err != nil {
 		return err

@@ -10,6 +10,9 @@ import (
 
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/inertia/effects"
+	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
@@ -103,6 +106,8 @@ type Counter struct {
 	verifier *replay.Verifier
 	rewriter *merge.Rewriter
 	set      *rules.Set
+	effects  *effects.Known
+	observer inertia.Observer
 	statuses []trace.Status // scratch
 }
 
@@ -120,6 +125,9 @@ func (o Options) NewCounter() (*Counter, error) {
 	if o.Graph {
 		c.census = merge.NewCensus(set, c.sum)
 	}
+	if o.Snapshot {
+		c.effects = effects.New(set, false)
+	}
 	if o.Tools != nil {
 		tools, err := arazzo.Parse(o.Tools.File, []byte(o.Tools.Text))
 		if err != nil {
@@ -133,17 +141,17 @@ func (o Options) NewCounter() (*Counter, error) {
 	return c, nil
 }
 
-// whole returns an error where states or meta-tools are counted and calls are left out:
-// `awo graph` and `awo verify` leave none out.
+// whole returns an error where states, meta-tools or next calls are counted and calls are
+// left out: `awo graph`, `awo verify` and `awo snapshot` leave none out.
 func (o Options) whole() error {
-	if !o.Graph && o.Tools == nil {
+	if !o.Graph && !o.Snapshot && o.Tools == nil {
 		if o.Rules != nil {
-			return fmt.Errorf("--rules says which states and meta-tools there are, for --graph and --tools to count")
+			return fmt.Errorf("--rules says which states and meta-tools there are, for --graph, --snapshot and --tools to count")
 		}
 		return nil
 	}
 	if o.DropFailed || len(o.ExcludeTool) > 0 || o.MinLength > 0 {
-		return fmt.Errorf("--graph and --tools count whole trajectories, without --drop-failed, --exclude-tool and --min-length")
+		return fmt.Errorf("--graph, --snapshot and --tools count whole trajectories, without --drop-failed, --exclude-tool and --min-length")
 	}
 	return nil
 }
@@ -161,28 +169,50 @@ func (c *Counter) Take(t *trace.Trajectory) bool {
 	if c.verifier != nil {
 		c.verify(t)
 	}
+	if c.effects != nil {
+		c.learn(t)
+	}
 	if c.splitter != nil {
 		c.splitter.Split(t)
 	}
 	return c.options.Excludes(t)
 }
 
-// verify replays the meta-tools. What rules say of how calls ended is for the replay
-// alone.
+// verify replays the meta-tools.
 func (c *Counter) verify(t *trace.Trajectory) {
 	var marks []merge.Mark
 	if c.rewriter != nil {
-		c.statuses = c.statuses[:0]
-		for i := range t.Calls {
-			c.statuses = append(c.statuses, t.Calls[i].Status)
-		}
+		defer c.remember(t)()
 		marks = merge.Marks(t, c.rewriter.Rewrite(t))
 	}
 	c.verifier.Add(c.verifier.Check(t, marks))
-	for i, status := range c.statuses {
-		t.Calls[i].Status = status
+}
+
+// learn adds what the trajectory teaches a model of the next call, as `awo snapshot`
+// reads it: cut at the bound of its calls.
+func (c *Counter) learn(t *trace.Trajectory) {
+	if len(t.Calls) > bounds.Calls {
+		t = new(*t)
+		t.Turns = slices.Clone(t.Turns)
+		t.Cut(bounds.Calls)
 	}
+	defer c.remember(t)()
+	c.effects.Add(t)
+	c.sum.Lessons().Add(t, c.observer.Observe(t))
+}
+
+// remember returns what gives the calls their statuses back: what rules say of how calls
+// ended is for one count alone.
+func (c *Counter) remember(t *trace.Trajectory) (restore func()) {
 	c.statuses = c.statuses[:0]
+	for i := range t.Calls {
+		c.statuses = append(c.statuses, t.Calls[i].Status)
+	}
+	return func() {
+		for i, status := range c.statuses {
+			t.Calls[i].Status = status
+		}
+	}
 }
 
 // Add counts a trajectory that Take has left in.
@@ -192,6 +222,9 @@ func (c *Counter) Add(t *trace.Trajectory) { c.sum.Add(t) }
 func (c *Counter) Summary() *summary.Summary {
 	if c.verifier != nil {
 		c.verifier.AddTo(c.sum.AddN)
+	}
+	if c.effects != nil {
+		c.effects.AddTo(c.sum.AddN)
 	}
 	return c.sum
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/summary"
@@ -27,6 +28,8 @@ type summarizeOptions struct {
 	Rules            string `mapstructure:"rules"`
 	Graph            bool   `mapstructure:"graph"`
 	Tools            string `mapstructure:"tools"`
+	Snapshot         bool   `mapstructure:"snapshot"`
+	Order            int    `mapstructure:"order"`
 }
 
 // NewSummarize returns `awo summarize`.
@@ -43,12 +46,16 @@ FILES may be traces, summaries (*.awosum), or both: they are added up. Summaries
 were counted under other options, or that have an input file in common, are refused.
 --graph also counts the states that ` + "`awo graph`" + ` shows, and --tools replays meta-tools
 at every place where a trajectory made their calls, for ` + "`awo verify`" + `: both on calls as
-they are recorded, under --rules. That is the second pass of extraction over more traces
+they are recorded, under --rules. --tools is the second pass of extraction over more traces
 than one machine reads: extract meta-tools from some of them, and count over all of them
 where they occur and whether their bindings give the recorded arguments.
 
+--snapshot learns what the next call is, for ` + "`awo snapshot build`" + `, on the same calls and
+under the same rules. It adds a sample of at most 2,000 trajectories without their values.
+
 A summary holds names of tools, models and agents, sequences of tools, hashes of tasks
-and of input files, and sums; no argument, result, text or file name.
+and of input files, and sums; no argument, result, text or file name. With --snapshot it
+holds descriptions and parameters of tools, paths in results and shapes of identifiers too.
 
 ` + cli.FilesHelp,
 		Example: `  awo summarize monday/ --out monday.awosum
@@ -65,6 +72,8 @@ and of input files, and sums; no argument, result, text or file name.
 	cli.AddRules(f)
 	f.Bool("graph", false, "also count states, their pairs and labels, for `awo graph`")
 	f.String("tools", "", "also replay the meta-tools of this `DIR`, or of a file of the kind metatools.arazzo.yaml, for `awo verify`")
+	f.Bool("snapshot", false, "also learn what the next call is, for `awo snapshot build`")
+	f.Int("order", inertia.DefaultOrder, "with --snapshot, the longest context, in calls")
 	f.String("out", "", "`FILE` to write, whose name ends in .awosum; one that is there is replaced")
 	f.Bool("allow-overlap", false, "add summaries with an input file in common; its trajectories count as often")
 	return cli.Work(a, c, summarize)
@@ -129,7 +138,13 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 // summaryCounting reads the files that say what is counted beside sequences.
 func (o summarizeOptions) summaryCounting(j *cli.Job) (count.Options, error) {
 	out := o.counting(j, o.InputOptions)
-	out.Graph = o.Graph
+	out.Graph, out.Snapshot = o.Graph, o.Snapshot
+	if o.Snapshot {
+		out.Order, out.Seed = o.Order, o.Seed
+	}
+	if o.Order < 1 || o.Order > inertia.MaxOrder {
+		return out, cli.Usagef("--order: %d is not in 1..%d", o.Order, inertia.MaxOrder)
+	}
 	if _, err := j.Rules(o.Rules); err != nil {
 		return out, err
 	}

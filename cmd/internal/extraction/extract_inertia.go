@@ -10,7 +10,6 @@ import (
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // inertiaSnapshot reads the traces once more, and returns the snapshot of their
@@ -18,17 +17,19 @@ import (
 // offered are nodes.
 func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*bind.Definition) ([]byte, error) {
 	const seed = 1
-	part := holdout.HashFolds(5, seed).Of
-	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part)
+	lessons := inertia.NewLessons(inertia.DefaultOrder, seed)
 	r := prediction.NewSnapshotReader(set)
 	composed := newComposer(set, offered)
-	err := r.Read(j, composed.counting(in.Source()), seed, func(o *inertia.Observation) { trained.Add(o, part) })
+	err := r.Read(j, composed.counting(in.Source()), lessons.Add)
 	if err != nil {
 		return nil, err
 	}
 	in.Predicts()
-	composed.add(trained.Parts()[0])
-	m, g := r.Compile(trained, inertia.ModelOptions{}, part)
+	composed.add(lessons.Trained().Parts()[0])
+	m, g, ok := r.Compile(lessons, inertia.ModelOptions{})
+	if !ok {
+		panic("extraction: a trajectory of the sample cannot be replayed")
+	}
 	return m.AppendSnapshot(nil, g), nil
 }
 

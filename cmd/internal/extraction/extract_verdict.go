@@ -7,9 +7,9 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch/learn"
@@ -66,7 +66,7 @@ func (c *extractCompilation) follow(j *cli.Job, source compile.Source, set *rule
 	r, err := backtest.Run(source, backtest.Options{
 		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()),
 		Techniques: backtest.ForVerdict(), Verdict: &backtest.VerdictOptions{Objective: backtest.Objective(o.Objective)},
-		Declared: func() backtest.Declarations { return prediction.NewEffects(set, true) },
+		Declared: func() backtest.Declarations { return effects.New(set, true) },
 		Meter:    meter, Seed: o.Seed, Workers: j.Parallel(), AgentTasks: AgentTasks(o.By),
 	})
 	if err != nil || r.Verdict == nil {

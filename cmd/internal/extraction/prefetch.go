@@ -5,8 +5,8 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -51,7 +51,7 @@ func (c *extractCompilation) learnReads(j *cli.Job, source compile.Source, set *
 	learn := func(source compile.Source, threshold float64) (*stored.File, error) {
 		learnt, err := backtest.LearnReads(source, links, backtest.Options{
 			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
-			Declared: func() backtest.Declarations { return prediction.NewEffects(set, true) },
+			Declared: func() backtest.Declarations { return effects.New(set, true) },
 		}, threshold)
 		if err != nil {
 			return nil, err

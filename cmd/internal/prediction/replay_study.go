@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/inertia/replay"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/stat"
@@ -17,7 +18,7 @@ import (
 type replayStudy struct {
 	j       *cli.Job
 	o       *replayOptions
-	effects *Effects
+	effects *effects.Known
 	adapter *inertia.Adapter
 	in      *cli.Intake // of what is replayed
 	train   []*inertia.Run
@@ -34,7 +35,7 @@ func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &replayStudy{j: j, o: o, effects: NewEffects(set, true), adapter: adapter}
+	s := &replayStudy{j: j, o: o, effects: effects.New(set, true), adapter: adapter}
 	folds := holdout.HashFolds(5, o.Seed)
 	s.options = replay.Options{
 		Order: o.Order, Model: inertia.ModelOptions{HalfLife: o.HalfLife},
@@ -250,7 +251,7 @@ func (s *replayStudy) saysEffects() string {
 		return "rules"
 	case s.options.Ready != nil:
 		return "snapshot"
-	case s.effects.byName():
+	case s.effects.ByName():
 		return "names"
 	}
 	return "annotations"

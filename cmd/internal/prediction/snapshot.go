@@ -9,12 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/rules"
+	"github.com/awo-dev/awo/summary"
+	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // NewSnapshot returns `awo snapshot`.
@@ -99,19 +102,17 @@ trajectories; how likely calls are to be right is added up too.`,
 // SnapshotReader reads what snapshots are made of.
 type SnapshotReader struct {
 	in      *cli.Intake
-	effects *Effects
+	effects *effects.Known
 	adapter *inertia.Adapter
-	sample  *inertia.Sample
 }
 
 // NewSnapshotReader returns a reader that goes by rules, nil for none.
 func NewSnapshotReader(set *rules.Set) *SnapshotReader {
-	return &SnapshotReader{effects: NewEffects(set, false)}
+	return &SnapshotReader{effects: effects.New(set, false)}
 }
 
-// observe reads traces, keeps a sample of them, and yields what each teaches, in
-// input order. The sample depends on the trajectories alone.
-func observe(j *cli.Job, o snapshotOptions, files []string, add func(*inertia.Observation)) (*SnapshotReader, error) {
+// observe reads traces, and yields each and what it teaches, in input order.
+func observe(j *cli.Job, o snapshotOptions, files []string, add func(*trace.Trajectory, *inertia.Observation)) (*SnapshotReader, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -127,7 +128,7 @@ func observe(j *cli.Job, o snapshotOptions, files []string, add func(*inertia.Ob
 		return nil, err
 	}
 	r.in.Follows = true
-	if err := r.Read(j, r.in.All(), o.Seed, add); err != nil {
+	if err := r.Read(j, r.in.All(), add); err != nil {
 		r.in.Close()
 		return nil, err
 	}
@@ -136,7 +137,7 @@ func observe(j *cli.Job, o snapshotOptions, files []string, add func(*inertia.Ob
 }
 
 // Read does the work of observe for trajectories that are read already.
-func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, error], seed uint64, add func(*inertia.Observation)) error {
+func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, error], add func(*trace.Trajectory, *inertia.Observation)) error {
 	var failed error
 	var observer inertia.Observer
 	trajectories := func(yield func(*trace.Trajectory) bool) {
@@ -158,24 +159,12 @@ func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, er
 		t *trace.Trajectory
 		o *inertia.Observation
 	}
-	r.sample = inertia.NewSample(seed)
 	for x := range par.Map(j.Parallel(), trajectories, func(t *trace.Trajectory) observed {
 		return observed{t, observer.Observe(t)}
 	}) {
-		r.sample.Add(x.t)
-		add(x.o)
+		add(x.t, x.o)
 	}
 	return failed
-}
-
-// declare notes which tools read and write.
-func (r *SnapshotReader) declare(g *inertia.Graph) {
-	for name := range r.effects.ruled { // declarations do not depend on their order
-		g.Declare(name, r.effects.Of(name))
-	}
-	for name := range r.effects.declared {
-		g.Declare(name, r.effects.Of(name))
-	}
 }
 
 // options are what calls are calibrated with.
@@ -183,27 +172,64 @@ func (r *SnapshotReader) options() inertia.PredictorOptions {
 	return inertia.PredictorOptions{Any: true, Fill: inertia.FillOptions{Adapter: r.adapter}}
 }
 
-// Compile makes the model, calibrated on the sample, and its graph.
-func (r *SnapshotReader) Compile(trained *inertia.Trained, o inertia.ModelOptions, part func(task string) int) (*inertia.Model, *inertia.Graph) {
-	for _, g := range trained.Parts() {
-		r.declare(g)
+// Compile makes the model, calibrated on the sample, and its graph; false where the
+// lessons cannot be replayed.
+func (r *SnapshotReader) Compile(l *inertia.Lessons, o inertia.ModelOptions) (*inertia.Model, *inertia.Graph, bool) {
+	for _, g := range l.Trained().Parts() {
+		r.effects.Declare(g)
 	}
-	return trained.Calibrated(o, r.options(), r.sample.Histories(), part), trained.Graph(-1)
+	m, ok := l.Model(o, r.options())
+	return m, l.Trained().Graph(-1), ok
 }
 
 func snapshotBuild(j *cli.Job, o snapshotOptions, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	part := holdout.HashFolds(5, o.Seed).Of
-	trained := inertia.NewTrained(o.Order, nil, part)
-	r, err := observe(j, o, files, func(x *inertia.Observation) { trained.Add(x, part) })
+	if stored, err := cli.OnlyStored(files); err != nil {
+		return err
+	} else if len(stored) > 0 {
+		return snapshotOfSummaries(j, o, stored)
+	}
+	lessons := inertia.NewLessons(o.Order, o.Seed)
+	r, err := observe(j, o, files, lessons.Add)
 	if err != nil {
 		return err
 	}
 	defer r.in.Close()
-	m, g := r.Compile(trained, inertia.ModelOptions{HalfLife: o.HalfLife}, part)
+	m, g, ok := r.Compile(lessons, inertia.ModelOptions{HalfLife: o.HalfLife})
+	if !ok {
+		panic("prediction: a trajectory of the sample cannot be replayed")
+	}
 	return writeSnapshot(j, o.Out, m, g, o.NoCounts, r.in)
+}
+
+// snapshotOfSummaries builds the snapshot of what `awo summarize --snapshot` counted.
+func snapshotOfSummaries(j *cli.Job, o snapshotOptions, files []string) error {
+	if o.Adapter != "" {
+		return cli.Usagef("--adapter: its rules read values, and a summary holds none")
+	}
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	sum, err := j.Recounted(files, o.InputOptions, "snapshot", count.SnapshotChoice(o.Order, o.Seed))
+	if err != nil {
+		return err
+	}
+	if sum.Lessons() == nil {
+		return snapshotCorrupt(files)
+	}
+	r := &SnapshotReader{effects: effects.FromSums(set, sum.Sums), in: j.StoredIntake(sum, len(files))}
+	m, g, ok := r.Compile(sum.Lessons(), inertia.ModelOptions{HalfLife: o.HalfLife})
+	if !ok {
+		return snapshotCorrupt(files)
+	}
+	return writeSnapshot(j, o.Out, m, g, o.NoCounts, r.in)
+}
+
+func snapshotCorrupt(files []string) error {
+	return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the summary contradicts itself in what was learnt")
 }
 
 func snapshotUpdate(j *cli.Job, o snapshotOptions, args []string) error {
@@ -215,15 +241,19 @@ func snapshotUpdate(j *cli.Job, o snapshotOptions, args []string) error {
 		return err
 	}
 	defer old.Close()
-	r, err := observe(j, o, args[1:], g.Add)
+	sample := inertia.NewSample(o.Seed)
+	r, err := observe(j, o, args[1:], func(t *trace.Trajectory, x *inertia.Observation) {
+		sample.Add(t)
+		g.Add(x)
+	})
 	if err != nil {
 		return err
 	}
 	defer r.in.Close()
-	r.declare(g)
+	r.effects.Declare(g)
 	var examples []inertia.Example
 	predictor := inertia.NewPredictor(m, r.options())
-	for _, h := range r.sample.Histories() {
+	for _, h := range sample.Histories() {
 		examples = predictor.Examples(h, examples)
 	}
 	calibration := m.Calibration().Merge(inertia.Calibrate(examples))

@@ -11,9 +11,9 @@ import (
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
-	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
@@ -261,7 +261,7 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 	options := backtest.Options{
 		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
-		Declared:   func() backtest.Declarations { return prediction.NewEffects(set, true) },
+		Declared:   func() backtest.Declarations { return effects.New(set, true) },
 		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.Parallel(), AgentTasks: extraction.AgentTasks(o.By),
 		Progress: func(done, of int, next string) {
 			j.Log.Debug("back-test", "step", done, "of", of, "next", next)

@@ -1,0 +1,158 @@
+package inertia
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/trace"
+)
+
+const office = "../testdata/office/trajectories.jsonl.gz"
+
+// observed is a trajectory and what it teaches.
+type observed struct {
+	t *trace.Trajectory
+	o *Observation
+}
+
+func observe(list ...*trace.Trajectory) (out []observed) {
+	var w Observer
+	for _, t := range list {
+		out = append(out, observed{t, w.Observe(t)})
+	}
+	return out
+}
+
+// learnt returns the lessons of trajectories, with room for so many in the sample.
+func learnt(room int, list ...observed) *Lessons {
+	l := NewLessons(2, 7)
+	l.sample.most = room
+	for _, x := range list {
+		l.Add(x.t, x.o)
+	}
+	return l
+}
+
+// stored returns lessons as they are read.
+func stored(t rapid.TB, l *Lessons) *Lessons {
+	t.Helper()
+	read, ok := ReadLessons(l.Append(nil))
+	if !ok {
+		t.Fatal("lessons cannot be read")
+	}
+	read.sample.most = l.sample.most
+	return read
+}
+
+// TestLessonsOfParts wants the lessons of any parts, merged in any order and by any tree,
+// to be byte for byte those of the whole, with a sample that is full and one that is not,
+// of trajectories of which some are there twice.
+func TestLessonsOfParts(t *testing.T) {
+	recorded := recordings.Read(t, office)[:12]
+	list := append(slices.Clone(recorded), recorded[:3]...)
+	for i := range 3 {
+		again := *list[i] // another trajectory of the same name
+		again.Calls = again.Calls[:len(again.Calls)/2]
+		list = append(list, &again)
+	}
+	all := observe(list...)
+	rapid.Check(t, func(t *rapid.T) {
+		room := rapid.SampledFrom([]int{1, 4, 8, 1000}).Draw(t, "room")
+		n := rapid.IntRange(1, 8).Draw(t, "parts")
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		chosen := make([][]observed, n)
+		for _, one := range all {
+			k := r.IntN(n)
+			chosen[k] = append(chosen[k], one)
+		}
+		var parts []*Lessons
+		for _, c := range chosen {
+			parts = append(parts, learnt(room, c...))
+		}
+		whole := learnt(room, all...)
+		want := whole.Append(nil)
+		for len(parts) > 1 {
+			r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+			into, from := parts[0], parts[1]
+			if r.IntN(2) == 0 {
+				into = stored(t, into)
+			}
+			if r.IntN(2) == 0 {
+				from = stored(t, from)
+			}
+			into.Merge(from)
+			parts = append([]*Lessons{into}, parts[2:]...)
+		}
+		if got := parts[0].Append(nil); !bytes.Equal(got, want) {
+			t.Fatalf("%d parts give other bytes: %d of %d", n, len(got), len(want))
+		}
+		if got := stored(t, whole).Append(nil); !bytes.Equal(got, want) {
+			t.Fatal("reading changes the bytes")
+		}
+	})
+}
+
+// TestLessonsTeach wants lessons that were read to give the snapshot of those that were
+// not, and that of a model calibrated on the trajectories themselves.
+func TestLessonsTeach(t *testing.T) {
+	list := recordings.Read(t, office)[:120]
+	l := learnt(1000, observe(list...)...)
+	file := func(l *Lessons) []byte {
+		m, ok := l.Model(ModelOptions{HalfLife: 3}, PredictorOptions{Any: true})
+		if !ok {
+			t.Fatal("there is no model")
+		}
+		return m.AppendSnapshot(nil, l.Trained().Graph(-1))
+	}
+	want := file(l)
+	if !bytes.Equal(file(stored(t, l)), want) {
+		t.Error("lessons that were read teach something else")
+	}
+	var histories []*History
+	for _, x := range list {
+		histories = append(histories, NewHistory(x))
+	}
+	m := l.trained.Calibrated(ModelOptions{HalfLife: 3}, PredictorOptions{Any: true}, histories, l.part)
+	if got := m.AppendSnapshot(nil, l.trained.Graph(-1)); !bytes.Equal(got, want) {
+		t.Error("the trajectories teach something else than their digests")
+	}
+	if m.calibration.Examples < 500 {
+		t.Errorf("%d examples", m.calibration.Examples)
+	}
+	if _, ok := stored(t, l).Model(ModelOptions{}, PredictorOptions{Fill: FillOptions{Adapter: &Adapter{}}}); ok {
+		t.Error("an adapter reads values that are not there")
+	}
+	for _, text := range []string{list[0].ID, list[0].TaskKey()} {
+		if bytes.Contains(l.appendWhole(nil), []byte(text)) {
+			t.Errorf("the lessons hold %q", text)
+		}
+	}
+}
+
+// FuzzReadLessons wants of any bytes no lessons, or some that are merged and teach.
+func FuzzReadLessons(f *testing.F) {
+	list := recordings.Read(f, office)
+	for _, n := range []int{0, 1, 3} {
+		f.Add(learnt(2, observe(list[:n]...)...).appendWhole(nil))
+	}
+	f.Add(learnt(2, observe(walk(1), walk(2))...).appendWhole(nil))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, ok := readLessons(data)
+		if !ok {
+			return
+		}
+		if again, ok := readLessons(slices.Clone(l.appendWhole(nil))); !ok || !bytes.Equal(again.appendWhole(nil), l.appendWhole(nil)) {
+			t.Fatal("they are not read as they were written")
+		}
+		if m, ok := l.Model(ModelOptions{}, PredictorOptions{Any: true}); ok {
+			m.AppendSnapshot(nil, l.Trained().Graph(-1))
+		}
+		l.Merge(l)
+	})
+}
