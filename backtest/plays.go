@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -308,4 +309,41 @@ func (f *finder) recall(c *Case) *uses {
 	slices.SortFunc(out.places, func(a, b place) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.tool, b.tool)) })
 	slices.SortFunc(out.moments, func(a, b moment) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.tool, b.tool)) })
 	return out
+}
+
+// pool is the meta-tools of all ways of compiling and choosing, each once: several ways
+// mostly give the same, and where they occur is looked for once for all.
+type pool struct {
+	tools  []*metatool.Tool
+	byName map[string][]int
+	shared *plays  // nil where nothing is shared with other pools
+	finder *finder // nil while tools are added
+}
+
+// add returns the number of a meta-tool in the pool.
+func (p *pool) add(t *metatool.Tool) int {
+	for _, i := range p.byName[t.Name] {
+		if p.tools[i] == t || sameTool(p.tools[i], t) {
+			return i
+		}
+	}
+	if p.byName == nil {
+		p.byName = map[string][]int{}
+	}
+	p.byName[t.Name] = append(p.byName[t.Name], len(p.tools))
+	p.tools = append(p.tools, t)
+	p.finder = nil
+	return len(p.tools) - 1
+}
+
+func sameTool(a, b *metatool.Tool) bool {
+	return a.Description == b.Description && reflect.DeepEqual(a.Steps, b.Steps) && reflect.DeepEqual(a.Inputs, b.Inputs) && slices.Equal(a.Output.Steps, b.Output.Steps)
+}
+
+// find returns the finder of all. Somebody has to have asked before several do at once.
+func (p *pool) find() *finder {
+	if p.finder == nil {
+		p.finder = newFinder(p.tools, p.shared, false)
+	}
+	return p.finder
 }
