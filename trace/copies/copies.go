@@ -25,6 +25,7 @@ type Set struct {
 	blocks trace.Blocks
 	isFull bool
 	names  jsonvalue.Dictionary[string]
+	tools  jsonvalue.Dictionary[trace.Name]
 	pool   sync.Pool // of *writer
 
 	mutex sync.Mutex
@@ -44,7 +45,7 @@ const (
 
 // New returns an empty set, whose file will be in a folder, "" for the system's.
 func New(folder string) *Set {
-	return &Set{blocks: trace.Blocks{Folder: folder, Room: setMemory, Most: setFile}, names: jsonvalue.Dictionary[string]{Most: setNames}}
+	return &Set{blocks: trace.Blocks{Folder: folder, Room: setMemory, Most: setFile}, names: jsonvalue.Dictionary[string]{Most: setNames}, tools: jsonvalue.Dictionary[trace.Name]{Most: setNames}}
 }
 
 // Add keeps what Pack returned. All that was added before is given up, and nothing is kept
@@ -127,7 +128,7 @@ func (c *Set) unpack(block []byte) *trace.Trajectory {
 	if block = block[a+max(b, 0):]; b <= 0 || strings > uint64(len(block)) || numbers > uint64(len(block))-strings {
 		return nil
 	}
-	r := reader{copies: c, named: c.names.List(), strings: string(block[:strings]), numbers: block[strings : strings+numbers], texts: block[strings+numbers:]}
+	r := reader{copies: c, named: c.names.List(), tooled: c.tools.List(), strings: string(block[:strings]), numbers: block[strings : strings+numbers], texts: block[strings+numbers:]}
 	t := r.trajectory()
 	if r.failed {
 		return nil

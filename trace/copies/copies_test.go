@@ -53,7 +53,7 @@ func TestSet(t *testing.T) {
 		"memory":  func(s *Set) { s.blocks.Room = 1 << 30 },
 		"file":    func(s *Set) { s.blocks.Room = 0 },
 		"both":    func(s *Set) { s.blocks.Room = 100 << 10 },
-		"numbers": func(s *Set) { s.names.Most = 3 },
+		"numbers": func(s *Set) { s.names.Most, s.tools.Most = 3, 3 },
 		"lists":   func(s *Set) { s.lists = make([][]trace.ToolDef, setLists) },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 type reader struct {
 	copies         *Set
 	named          []string
+	tooled         []trace.Name
 	strings        string
 	numbers, texts []byte
 	failed         bool
@@ -93,7 +94,15 @@ func (r *reader) tool() trace.Name {
 	if !r.bool() {
 		return trace.Name{}
 	}
-	return trace.Intern(r.name())
+	n := r.uint()
+	if n == 0 {
+		return trace.Intern(r.name())
+	}
+	if n > uint64(len(r.tooled)) {
+		r.failed = true
+		return trace.Name{}
+	}
+	return r.tooled[n-1]
 }
 
 func (r *reader) raw() trace.Raw {

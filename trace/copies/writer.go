@@ -59,8 +59,15 @@ func (w *writer) names(list []string) {
 
 // tool writes the name of a tool, which may be none.
 func (w *writer) tool(name trace.Name) {
-	if w.bits(name != trace.Name{}); name != (trace.Name{}) {
-		w.name(name.Value())
+	if w.bits(name != trace.Name{}); name == (trace.Name{}) {
+		return
+	}
+	n, text := uint64(0), name.Value()
+	if len(text) <= setName {
+		n = w.copies.tools.Number(name)
+	}
+	if w.uint(n); n == 0 {
+		w.name(text)
 	}
 }
 
