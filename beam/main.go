@@ -47,6 +47,9 @@ func main() {
 	flag.StringVar(&c.Since, "since", "", "")
 	flag.StringVar(&c.Until, "until", "", "")
 	flag.BoolVar(&c.Graph, "graph", false, "")
+	flag.BoolVar(&c.Snapshot, "snapshot", false, "")
+	flag.IntVar(&c.Order, "order", 0, "the longest context that -snapshot counts, in calls; 0 for the default")
+	flag.Uint64Var(&c.Seed, "seed", 1, "of the sample of -snapshot")
 	flag.StringVar(&rulesFile, "rules", "", "`FILE`, read here like the next one and sent to the workers")
 	flag.StringVar(&toolsFile, "tools", "", "`FILE` metatools.arazzo.yaml")
 	flag.Usage = func() {

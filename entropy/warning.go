@@ -7,6 +7,12 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 )
 
+// Programs outside this module cannot name the types of internal/stat: here they can.
+type (
+	Figure   = stat.Figure   // a number, or why the input does not support one
+	Interval = stat.Interval // what a figure may as well be
+)
+
 // Warning codes are stable: scripts may match on them.
 const (
 	WarnBias            = "bias-dominated"        // too many cells were seen once

@@ -148,3 +148,38 @@ func TestDigestKeepsAssembled(t *testing.T) {
 		t.Errorf("%d are kept that were put together, and %d that were not", among, alone)
 	}
 }
+
+// TestSharedToolLists: a list is known where it lies and in copies of it, however many, and
+// another one is not.
+func TestSharedToolLists(t *testing.T) {
+	list := func(text string) []ToolDef {
+		return []ToolDef{{Name: Intern("get"), Description: TextOf(text)}, {Name: Intern("put"), Description: TextOf(text)}}
+	}
+	var lists ToolLists[string]
+	first := list("one")
+	lists.Keep(first, "one", 4)
+	lists.Keep(list("two"), "two", 4)
+	var all [][]ToolDef
+	for range 20 {
+		all = append(all, first, list("one"), list("two"))
+	}
+	for range 2 {
+		for i, tools := range all {
+			want := "one"
+			if i%3 == 2 {
+				want = "two"
+			}
+			if got, ok := lists.Of(tools); !ok || got != want {
+				t.Fatalf("list %d is known as %q, %v", i, got, ok)
+			}
+			if _, ok := lists.Of(tools[:1]); ok {
+				t.Fatalf("the first of list %d is known as a list", i)
+			}
+		}
+	}
+	for _, other := range [][]ToolDef{list("six"), nil} {
+		if got, ok := lists.Of(other); ok {
+			t.Errorf("another list is known as %q", got)
+		}
+	}
+}

@@ -170,7 +170,7 @@ func TestSameBytes(t *testing.T) {
 func again(t *testing.T) count.Options {
 	t.Helper()
 	o := count.Default()
-	o.Graph = true
+	o.Graph, o.Snapshot = true, true
 	var err error
 	if o.Rules, err = count.ReadRules("../../testdata/office/rules.yaml", os.ReadFile); err != nil {
 		t.Fatal(err)
@@ -205,9 +205,10 @@ func TestSecondPass(t *testing.T) {
 	part := write(t, filepath.Join(t.TempDir(), "part.awosum"), data)
 	more := divide(t, office(t)[:10], 1, 13)
 	for want, change := range map[string]func(*count.Options){
-		"--tools is": func(o *count.Options) { o.Tools = &count.Tools{File: "x", Text: o.Tools.Text + "\n"} },
-		"--rules is": func(o *count.Options) { o.Rules = nil },
-		"--graph is": func(o *count.Options) { o.Graph = false },
+		"--tools is":    func(o *count.Options) { o.Tools = &count.Tools{File: "x", Text: o.Tools.Text + "\n"} },
+		"--rules is":    func(o *count.Options) { o.Rules = nil },
+		"--graph is":    func(o *count.Options) { o.Graph = false },
+		"--snapshot is": func(o *count.Options) { o.Seed = 2 },
 	} {
 		other := o
 		change(&other)

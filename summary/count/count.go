@@ -64,7 +64,7 @@ type Options struct {
 
 // Default returns the options of `awo summarize` without flags.
 func Default() Options {
-	return Options{Shell: "auto", TurnGap: formats.DefaultTurnGap}
+	return Options{Shell: "auto", TurnGap: formats.DefaultTurnGap, Seed: 1}
 }
 
 // Choices returns what summaries that add up have in common.
