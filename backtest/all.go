@@ -104,11 +104,11 @@ func (b *together) find(c *Case) (*Finding, []share) {
 	var shares []share
 	for i := range places {
 		p := &places[i]
-		if !p.Replay.Saves {
+		if !p.saves {
 			continue
 		}
-		o := &p.Replay.Occurrence
-		shares = append(shares, share{replay.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0, p.Tool, o.Calls})
+		o := p.calls.occurrence()
+		shares = append(shares, share{replay.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.removed))}, p.removed, 0, p.tool, o.Calls})
 	}
 	var avoided []bool
 	wrong := 0

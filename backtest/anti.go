@@ -83,8 +83,8 @@ type insideCalls struct {
 }
 
 // begunIn follows the items in a trajectory.
-func begunIn(uses *replay.Uses, k *Case) seenBegun {
-	out := seenBegun{begun: uses.Begun()}
+func begunIn(begun []replay.Begun, k *Case) seenBegun {
+	out := seenBegun{begun: begun}
 	// Item by item: which calls were seen is then one number for each call.
 	order := make([]int32, len(out.begun))
 	for i := range order {

@@ -180,6 +180,9 @@ func newRun(source compile.Source, o Options) *run {
 // test compiles and tests every split.
 func (r *run) test() error {
 	r.steps = len(r.splits)*(len(r.columns)+2) + 1
+	if len(r.splits) > 1 {
+		r.plays = &plays{}
+	}
 	for _, split := range r.splits {
 		if err := r.fold(split); err != nil {
 			return err
@@ -203,6 +206,8 @@ type run struct {
 	cells     []Cell
 	cellsFrom int  // the first column of a cell
 	offers    bool // some trajectory records the definitions of the tools offered
+
+	plays *plays // of all folds; nil where there is one
 
 	agents *agents.List // nil where all are taken for one
 	parts  []*run       // of each of several agents

@@ -16,7 +16,7 @@ type tried struct {
 
 // fold trains on one side of a split and tests on the other.
 func (r *run) fold(split holdout.Split) error {
-	part := &Part{Source: Side(r.source, split, holdout.Train), Options: r.options, meter: r.options.Meter, fit: r.fit}
+	part := &Part{Source: Side(r.source, split, holdout.Train), Options: r.options, meter: r.options.Meter, fit: r.fit, plays: r.plays}
 	var learnt []Trained
 	var ways []way
 	for i := range r.columns {

@@ -109,29 +109,29 @@ func (s *toolset) Find(c *Case) *Finding {
 
 // foundUses are what a finder found in a case.
 type foundUses struct {
-	finder *replay.Finder
-	uses   *replay.Uses
+	finder *finder
+	uses   *uses
 }
 
 // usesOf returns what a finder finds, and looks once.
-func (c *Case) usesOf(f *replay.Finder) *replay.Uses {
+func (c *Case) usesOf(f *finder) *uses {
 	for i := range c.found {
 		if c.found[i].finder == f {
 			return c.found[i].uses
 		}
 	}
-	uses := f.Use(c.Trajectory, c.Marks)
+	uses := f.use(c)
 	c.found = append(c.found, foundUses{f, uses})
 	return uses
 }
 
 // places returns where agents could have used the set.
-func (s *toolset) places(c *Case) []replay.Place {
-	var places []replay.Place
-	for _, p := range c.usesOf(s.pool.find()).Places {
-		at, offered := s.of[p.Tool]
+func (s *toolset) places(c *Case) []place {
+	var places []place
+	for _, p := range c.usesOf(s.pool.find()).places {
+		at, offered := s.of[p.tool]
 		if offered {
-			p.Tool = at
+			p.tool = at
 			places = append(places, p)
 		}
 	}
@@ -160,16 +160,16 @@ func newChains(list [][]string) *chains {
 }
 
 // among returns the places whose calls are those of a chain, or of a part of one.
-func (x *chains) among(c *Case, places []replay.Place) []replay.Place {
+func (x *chains) among(c *Case, places []place) []place {
 	labels := make(map[int32]string, len(c.Steps))
 	for i := range c.Steps {
 		if s := &c.Steps[i]; s.calls == 1 {
 			labels[s.call] = s.label
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(places), func(p replay.Place) bool {
+	return slices.DeleteFunc(slices.Clone(places), func(p place) bool {
 		var made []string
-		for _, calls := range p.Replay.Occurrence.Calls {
+		for _, calls := range p.calls.occurrence().Calls {
 			for _, call := range calls {
 				made = append(made, labels[int32(call)])
 			}
@@ -180,25 +180,25 @@ func (x *chains) among(c *Case, places []replay.Place) []replay.Place {
 	})
 }
 
-func cover(places []replay.Place) *Finding {
+func cover(places []place) *Finding {
 	f := &Finding{}
 	var spans []replay.Span
 	var removed [][]int
 	for i := range places {
 		p := &places[i]
-		if p.Replay.NotComparable {
+		if p.notComparable {
 			f.NotComparable++
 			continue
 		}
 		f.Places++
-		if p.Replay.Exact {
+		if p.exact {
 			f.Exact++
 		}
-		if !p.Replay.Saves {
+		if !p.saves {
 			continue
 		}
 		f.Known++
-		spans, removed = append(spans, replay.Span{Begin: p.Begin, End: p.End, Worth: float64(len(p.Removed))}), append(removed, p.Removed)
+		spans, removed = append(spans, replay.Span{Begin: p.begin, End: p.end, Worth: float64(len(p.removed))}), append(removed, p.removed)
 	}
 	chosen, _ := replay.Best(spans)
 	for _, i := range chosen {

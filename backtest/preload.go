@@ -175,14 +175,22 @@ func (p *Preloading) Train(learns func(task string) bool) *Preloader {
 		out.see(r)
 	}
 	out.model = ngram.Train(1, slices.Values(sequences), ngram.ModelOptions{})
+	alone := make([]*cost.PreloadCosts, len(sample)) // with nothing from the start, as in the first round
 	for range rounds {
 		var costs cost.PreloadCosts
 		registered := 0
-		for _, r := range sample {
+		for i, r := range sample {
 			k := r.kept
 			use := cost.LazyUse{Uses: k.use.Uses, Preloaded: out.tools(k.set)}
 			registered += len(use.Preloaded)
-			costs.Add(k.account.PreloadCosts(k.set, use, k.steps))
+			one := alone[i]
+			if one == nil || len(use.Preloaded) > 0 {
+				one = k.account.PreloadCosts(k.set, use, k.steps)
+			}
+			if len(use.Preloaded) == 0 {
+				alone[i] = one
+			}
+			costs.Add(one)
 		}
 		out.costs, out.decided = costs, map[string][]int32{}
 		out.mean = ratio(float64(registered), float64(len(sample)))

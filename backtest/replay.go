@@ -25,31 +25,31 @@ func Replay(source compile.Source, set *rules.Set, definitions []*bind.Definitio
 	finder := replay.NewFinder(tools)
 	out := &Replayed{Agreements: make([]Agreement, len(tools))}
 	var failed error
-	for s := range par.Map(max(workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) seenCase {
-		return seenCase{c: k, places: finder.Find(k.Trajectory, k.Marks)}
+	for places := range par.Map(max(workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) []replay.Place {
+		return finder.Find(k.Trajectory, k.Marks)
 	}) {
 		out.Trajectories++
-		for i := range s.places {
-			p := &s.places[i]
-			out.Agreements[p.Tool].add(p)
+		for i := range places {
+			p := placeOf(&places[i])
+			out.Agreements[p.tool].add(&p)
 		}
 	}
 	return out, failed
 }
 
-func (a *Agreement) add(p *replay.Place) {
-	if p.Across { // only those that agree are places
+func (a *Agreement) add(p *place) {
+	if p.across { // only those that agree are places
 		return
 	}
-	if p.Replay.NotComparable {
+	if p.notComparable {
 		a.NotComparable++
 		return
 	}
 	a.Places++
-	if p.Replay.Exact {
+	if p.exact {
 		a.Exact++
 	}
-	if p.Replay.Saves {
+	if p.saves {
 		a.Saves++
 	}
 }

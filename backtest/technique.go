@@ -62,6 +62,7 @@ type Part struct {
 	links     *dataflow.Set // once it was compiled
 	chosen    map[chosenWay]*chosen
 	pool      *pool
+	plays     *plays // shared with other folds; nil without any
 	readers   map[float64]*reader
 	read      map[float64][][]span // turns that readers save, by trajectory
 	habits    *habits

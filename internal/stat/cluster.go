@@ -123,18 +123,20 @@ func Intervals(figures []ClusterRatio, o Options) []Interval {
 type sample struct {
 	of       int // the figure
 	num, den []float64
+	ones     bool    // every den is 1
 	scale    float64 // of the figure, in ratios
 
 	ratio, err float64
 }
 
 func newSample(r ClusterRatio) *sample {
-	s := &sample{scale: 1}
+	s := &sample{scale: 1, ones: true}
 	for i, x := range r.Num {
 		y := 1.0
 		if r.Den != nil {
 			y = r.Den[i]
 		}
+		s.ones = s.ones && y == 1
 		if x != 0 || y != 0 {
 			s.num, s.den = append(s.num, x), append(s.den, y)
 		}
@@ -198,6 +200,7 @@ func bootstrap(samples []*sample, n int, o Options) [][]float64 {
 	purpose := append(append([]uint64{0xb007}, o.Purpose...), uint64(n), 0)
 	Blocks(o.Each, resamples, func(first, last int) struct{} {
 		times, parts := make([]uint32, n), slices.Clone(purpose)
+		list := make([]drawn, n)
 		for k := first; k < last; k++ {
 			clear(times)
 			parts[len(parts)-1] = uint64(k)
@@ -205,8 +208,14 @@ func bootstrap(samples []*sample, n int, o Options) [][]float64 {
 			for range n {
 				times[Below(random, n)]++
 			}
+			several := list[:0]
+			for i, t := range times {
+				if t > 0 {
+					several = append(several, drawn{i, float64(t)})
+				}
+			}
 			for i, s := range samples {
-				distances[i][k] = s.distance(times)
+				distances[i][k] = s.distance(several)
 			}
 		}
 		return struct{}{}
@@ -219,13 +228,27 @@ func bootstrap(samples []*sample, n int, o Options) [][]float64 {
 	return distances
 }
 
+// drawn is a cluster of a resample, and how often it is in it.
+type drawn struct {
+	at    int
+	times float64
+}
+
 // distance returns how far the ratio of a resample is from that of the sample, in
 // standard errors of the resample.
-func (s *sample) distance(times []uint32) float64 {
+func (s *sample) distance(resample []drawn) float64 {
 	var sum sums
-	for i, t := range times {
-		if t > 0 {
-			sum.add(s.num[i], s.den[i], float64(t))
+	if s.ones {
+		// Sums of den are numbers of clusters, and of products with it those of num.
+		for _, d := range resample {
+			a := s.num[d.at]
+			sum.a += float64(d.times * a)
+			sum.aa += float64(d.times * a * a)
+		}
+		sum.ab, sum.b, sum.bb = sum.a, float64(len(s.num)), float64(len(s.num))
+	} else {
+		for _, d := range resample {
+			sum.add(s.num[d.at], s.den[d.at], d.times)
 		}
 	}
 	if sum.b == 0 {
