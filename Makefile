@@ -16,7 +16,11 @@ PACKAGES = ./... $(addsuffix /...,$(PROGRAMS))
 # stages. Of the second that a program waits for late reports it needs little.
 CONCURRENT = ./internal/par ./internal/golden ./inertia ./trace ./serve ./serve/compiled
 CONCURRENT_STORIES = TestScript/input_
-RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(GO) test -vet=off -race -short
+RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(FEWER_COLLECTIONS) $(GO) test -vet=off -race -short
+
+# What compiles and analyses is done soon: with more garbage lying about vet takes a
+# sixth less processor time on an empty cache, and staticcheck half, for 2 GB at most.
+FEWER_COLLECTIONS = GOGC=400
 
 # Packages with something that an update writes: such a test names one of these.
 UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal/golden"|AWO_UPDATE' {} +)))
@@ -86,7 +90,7 @@ check-modules:
 
 check-vet:
 	@echo "== vet"
-	@$(GO) vet $(PACKAGES)
+	@$(FEWER_COLLECTIONS) $(GO) vet $(PACKAGES)
 
 # Nothing of the other systems runs here, so nothing is compiled for them: types and
 # vet are checked from source, in a process each, which bounds the memory.
@@ -97,7 +101,7 @@ check-systems:
 
 check-static:
 	@echo "== staticcheck"
-	@$(GO) tool staticcheck $(PACKAGES)
+	@$(FEWER_COLLECTIONS) $(GO) tool staticcheck $(PACKAGES)
 
 # The tests run once, and update golden files: what they would have refused is a
 # difference then. Contents are compared before and after, so that uncommitted

@@ -37,7 +37,7 @@ func TestWidth(t *testing.T) {
 		}
 	}
 	tools := filepath.Join(t.TempDir(), "tools")
-	if out, err := runAwo(t, root, "extract "+office+" --rules testdata/office/rules.yaml --verdict never --sample 150 --out "+tools+" --quiet"); err != nil {
+	if out, err := runAwo(t, root, "extract "+office+" --rules testdata/office/rules.yaml --verdict never --sample 100 --out "+tools+" --quiet"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text, err := os.ReadFile(filepath.Join(tools, "metatools.json"))
@@ -62,7 +62,7 @@ func TestWidth(t *testing.T) {
 		"verify $TOOLS {} --rules testdata/office/rules.yaml", "why $TOOLS", "why $TOOLS $NAME", "diff $TOOLS $TOOLS", "why-not $TOOLS supervisor_show_passwords,mail_login",
 		"rules verify testdata/office/rules.yaml {}", "rules diff testdata/office/rules.yaml testdata/office/rules.yaml {}", "rules explain testdata/office/rules.yaml {} --trajectory run-000003 --call 2",
 		"summary {} --rules testdata/office/rules.yaml", "analyze {} --permutations 0 --rules testdata/office/rules.yaml", "cost {} --rules testdata/office/rules.yaml",
-		"extract {} --rules testdata/office/rules.yaml --sample 150", "backtest {} --rules testdata/office/rules.yaml --sample 60",
+		"extract {} --rules testdata/office/rules.yaml --sample 60", "backtest {} --rules testdata/office/rules.yaml --sample 60",
 		"graph {} --rules testdata/office/rules.yaml --reasons --ablation", "report {} --sample 60 --backtest never --out $WORK/x.html",
 	}
 	for i, file := range files {
