@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/awo-dev/awo/internal/varint"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -159,18 +160,18 @@ func (d *digester) node(v *trace.Value) int {
 	var text []byte
 	switch v.Kind {
 	case trace.Null:
-		text = appendUint(text, nodeNull)
+		text = varint.Append(text, nodeNull)
 	case trace.Number, trace.Bool:
 		if i, ok := d.scalars.index[string(v.AppendCanonical(nil))]; ok {
-			text = appendUint(text, nodeKnownScalar, i)
+			text = varint.Append(text, nodeKnownScalar, i)
 		} else {
-			text = appendUint(text, nodeScalar)
+			text = varint.Append(text, nodeScalar)
 		}
 	case trace.String:
 		if i, ok := d.strings.index[v.Text]; ok {
-			text = appendUint(text, nodeKnownString, i)
+			text = varint.Append(text, nodeKnownString, i)
 		} else {
-			text = appendUint(text, nodeString, d.shape(v.Text), d.word(v.Text))
+			text = varint.Append(text, nodeString, d.shape(v.Text), d.word(v.Text))
 		}
 	case trace.Array:
 		var runs []int
@@ -182,15 +183,15 @@ func (d *digester) node(v *trace.Value) int {
 				runs = append(runs, 1, element)
 			}
 		}
-		text = appendUint(appendUint(text, nodeArray, len(runs)/2), runs...)
+		text = varint.Append(varint.Append(text, nodeArray, len(runs)/2), runs...)
 	default:
-		text = appendUint(text, nodeObject, len(v.Members))
+		text = varint.Append(text, nodeObject, len(v.Members))
 		values := make([]int, len(v.Members))
 		for i := range v.Members {
 			values[i] = d.node(&v.Members[i].Value)
 		}
 		for i := range v.Members {
-			text = appendUint(text, d.names[v.Members[i].Name], values[i])
+			text = varint.Append(text, d.names[v.Members[i].Name], values[i])
 		}
 	}
 	return d.nodes.number(string(text))
@@ -218,25 +219,6 @@ func (d *digester) word(text string) int {
 	return 0
 }
 
-func appendUint(dst []byte, numbers ...int) []byte {
-	for _, n := range numbers {
-		dst = binary.AppendUvarint(dst, uint64(n))
-	}
-	return dst
-}
-
-func appendText(dst []byte, text string) []byte {
-	return append(appendUint(dst, len(text)), text...)
-}
-
-func appendTexts(dst []byte, texts []string) []byte {
-	dst = appendUint(dst, len(texts))
-	for _, text := range texts {
-		dst = appendText(dst, text)
-	}
-	return dst
-}
-
 func (d *digester) write(dst []byte) []byte {
 	names := sortedKeys(d.names)
 	top := map[string]bool{}
@@ -245,7 +227,7 @@ func (d *digester) write(dst []byte) []byte {
 			top[m.Name] = true
 		}
 	}
-	dst = appendUint(dst, len(names))
+	dst = varint.Append(dst, len(names))
 	for i, name := range names {
 		d.names[name] = i
 		hash := uint64(0)
@@ -255,14 +237,14 @@ func (d *digester) write(dst []byte) []byte {
 		dst = binary.LittleEndian.AppendUint64(dst, hash)
 	}
 	events := d.events()
-	dst = appendTexts(dst, d.shapes.texts)
-	dst = appendUint(dst, len(d.strings.texts))
+	dst = varint.AppendTexts(dst, d.shapes.texts)
+	dst = varint.Append(dst, len(d.strings.texts))
 	for _, text := range d.strings.texts {
-		dst = appendUint(dst, d.shape(text), d.word(text))
+		dst = varint.Append(dst, d.shape(text), d.word(text))
 	}
-	dst = appendUint(dst, len(d.scalars.texts))
-	dst = appendTexts(dst, d.tools.texts)
-	dst = appendUint(dst, len(d.nodes.texts))
+	dst = varint.Append(dst, len(d.scalars.texts))
+	dst = varint.AppendTexts(dst, d.tools.texts)
+	dst = varint.Append(dst, len(d.nodes.texts))
 	for _, text := range d.nodes.texts {
 		dst = append(dst, text...)
 	}
@@ -272,36 +254,36 @@ func (d *digester) write(dst []byte) []byte {
 // events writes turns, calls and messages, and numbers what they hold.
 func (d *digester) events() []byte {
 	t := d.h.t
-	dst := appendUint(nil, len(t.Turns))
+	dst := varint.Append(nil, len(t.Turns))
 	for i := range t.Turns {
-		dst = appendUint(dst, t.Turns[i].FirstCall, t.Turns[i].NumCalls)
+		dst = varint.Append(dst, t.Turns[i].FirstCall, t.Turns[i].NumCalls)
 	}
-	dst = appendUint(dst, len(t.Calls))
+	dst = varint.Append(dst, len(t.Calls))
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		_, decided := slices.BinarySearch(d.h.calls, i)
 		flags := int(flag(c.AfterUser)) | int(flag(decided))<<1 | int(c.Status)<<3
 		if !decided {
-			dst = appendUint(dst, flags, c.Turn+1) // nothing more is asked of it
+			dst = varint.Append(dst, flags, c.Turn+1) // nothing more is asked of it
 			continue
 		}
 		args := d.h.argsValue(i)
 		result, ok := d.h.result(i)
-		dst = appendUint(dst, flags|int(flag(ok))<<2, c.Turn+1, d.tools.number(nameText(c.Tool)), d.node(&args))
+		dst = varint.Append(dst, flags|int(flag(ok))<<2, c.Turn+1, d.tools.number(nameText(c.Tool)), d.node(&args))
 		if ok {
-			dst = appendUint(dst, d.node(&result))
+			dst = varint.Append(dst, d.node(&result))
 		}
 	}
-	dst = appendUint(dst, len(t.Messages))
+	dst = varint.Append(dst, len(t.Messages))
 	for i := range t.Messages {
 		m := &t.Messages[i]
 		user := m.Role == trace.RoleUser
-		dst = appendUint(dst, int(flag(user)), m.Turn, m.Call)
+		dst = varint.Append(dst, int(flag(user)), m.Turn, m.Call)
 		if user {
 			words := d.h.messageWords(i)
-			dst = appendUint(dst, len(words))
+			dst = varint.Append(dst, len(words))
 			for _, w := range words {
-				dst = appendUint(dst, d.strings.number(w.text))
+				dst = varint.Append(dst, d.strings.number(w.text))
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/varint"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -48,58 +49,11 @@ func (g *Graph) vocabulary() vocabulary {
 	return vocabulary{known, words}
 }
 
-// reader takes numbers and texts off its data. After a failure it takes zeros.
-type reader struct {
-	data   []byte
-	broken bool
-}
+// reader reads numbers and texts of lessons.
+type reader struct{ varint.Reader }
 
-func (r *reader) fail() {
-	r.broken, r.data = true, nil
-}
-
-func (r *reader) ulong() uint64 {
-	v, n := binary.Uvarint(r.data)
-	if n <= 0 {
-		r.fail()
-		return 0
-	}
-	r.data = r.data[n:]
-	return v
-}
-
-// below takes a number that is less than most.
-func (r *reader) below(most int) int {
-	v := r.ulong()
-	if v >= uint64(max(most, 0)) {
-		r.fail()
-		return 0
-	}
-	return int(v)
-}
-
-// length takes the length of a list whose elements take at least so many bytes.
-func (r *reader) length(least int) int { return r.below(len(r.data)/least + 1) }
-
-func (r *reader) bytes(n int) []byte {
-	if n > len(r.data) {
-		r.fail()
-		return make([]byte, n)
-	}
-	out := r.data[:n]
-	r.data = r.data[n:]
-	return out
-}
-
-func (r *reader) text() string { return string(r.bytes(r.length(1))) }
-
-func (r *reader) texts() []string {
-	out := make([]string, r.length(1))
-	for i := range out {
-		out[i] = r.text()
-	}
-	return out
-}
+// fail notes that they contradict themselves.
+func (r *reader) fail() { r.Fail("what was learnt") }
 
 // The most that a number of a digest may be.
 const digestMost = 1 << 31
@@ -123,10 +77,10 @@ type digestReader struct {
 // that contradicts itself. Names of members are those of known, and others stand between
 // them as they did.
 func readDigest(data []byte, size int, known vocabulary) *History {
-	r := &digestReader{reader: reader{data: data}, known: known, shapes: map[string]string{}, room: max(size, 1)}
+	r := &digestReader{reader: reader{varint.Reader{Data: data}}, known: known, shapes: map[string]string{}, room: max(size, 1)}
 	last := ""
-	for i := range r.length(8) {
-		name, ok := known.names[binary.LittleEndian.Uint64(r.bytes(8))]
+	for i := range r.Length(8) {
+		name, ok := known.names[binary.LittleEndian.Uint64(r.Take(8))]
 		if !ok || name < last {
 			name = last + "\x00" + strconv.Itoa(1<<30+i)
 		} else {
@@ -135,13 +89,13 @@ func readDigest(data []byte, size int, known vocabulary) *History {
 		r.names = append(r.names, name)
 	}
 	r.readStrings()
-	tools := r.texts()
-	for range r.length(1) {
+	tools := r.Texts()
+	for range r.Length(1) {
 		r.node()
 	}
 	h := &History{t: &trace.Trajectory{}, paths: map[string]jsonpath.Path{}, shapes: r.shapes}
 	r.readEvents(h, tools)
-	if r.broken || len(r.data) > 0 {
+	if r.Broken != "" || len(r.Data) > 0 {
 		return nil
 	}
 	return h
@@ -149,25 +103,25 @@ func readDigest(data []byte, size int, known vocabulary) *History {
 
 // readStrings reads the strings that arguments and the user mention.
 func (r *digestReader) readStrings() {
-	shapes := r.texts()
+	shapes := r.Texts()
 	for i, shape := range shapes {
 		r.shapes["##"+strconv.Itoa(i+1)] = shape
 	}
 	r.ownShapes = len(shapes)
-	for i := range r.length(2) {
-		shape, text := r.below(len(shapes)+1), r.word("#"+strconv.Itoa(i))
+	for i := range r.Length(2) {
+		shape, text := r.Below(len(shapes)+1), r.word("#"+strconv.Itoa(i))
 		r.strings = append(r.strings, text)
 		if shape > 0 {
 			r.shapes[text] = shapes[shape-1]
 		}
 	}
-	r.scalars = r.below(digestMost)
+	r.scalars = r.Below(digestMost)
 }
 
 // word takes the hash of a part of the name of a tool, and returns the part, otherwise
 // what stands for the string.
 func (r *digestReader) word(otherwise string) string {
-	if part, ok := r.known.words[r.below(1<<32)]; ok {
+	if part, ok := r.known.words[r.Below(1<<32)]; ok {
 		return part
 	}
 	return otherwise
@@ -177,35 +131,35 @@ func (r *digestReader) word(otherwise string) string {
 func (r *digestReader) node() {
 	v, size := trace.Value{}, 1
 	child := func(times int) trace.Value {
-		i := r.below(len(r.nodes))
-		if r.broken {
+		i := r.Below(len(r.nodes))
+		if r.Broken != "" {
 			return trace.Value{}
 		}
 		size += times * r.sizes[i]
 		return r.nodes[i]
 	}
-	switch r.below(nodeKinds) {
+	switch r.Below(nodeKinds) {
 	case nodeScalar:
 		v = trace.Value{Kind: trace.Number, Text: "0"}
 	case nodeKnownScalar:
-		v = trace.Value{Kind: trace.Number, Text: strconv.Itoa(r.below(r.scalars) + 1)}
+		v = trace.Value{Kind: trace.Number, Text: strconv.Itoa(r.Below(r.scalars) + 1)}
 	case nodeString:
-		shape := r.below(r.ownShapes + 1)
+		shape := r.Below(r.ownShapes + 1)
 		v = trace.NewString(r.word("##" + strconv.Itoa(shape)))
 		if own, ok := r.shapes["##"+strconv.Itoa(shape)]; ok {
 			r.shapes[v.Text] = own
 		}
 	case nodeKnownString:
-		if i := r.below(len(r.strings)); !r.broken {
+		if i := r.Below(len(r.strings)); r.Broken == "" {
 			v = trace.NewString(r.strings[i])
 		}
 	case nodeArray:
 		v.Kind = trace.Array
-		for range r.length(2) {
-			times := r.below(r.room - r.made + 1)
+		for range r.Length(2) {
+			times := r.Below(r.room - r.made + 1)
 			r.made += times
 			element := child(times)
-			if r.broken || size > r.room {
+			if r.Broken != "" || size > r.room {
 				r.fail()
 				break
 			}
@@ -215,10 +169,10 @@ func (r *digestReader) node() {
 		}
 	case nodeObject:
 		v.Kind = trace.Object
-		for range r.length(2) {
-			name := r.below(len(r.names))
+		for range r.Length(2) {
+			name := r.Below(len(r.names))
 			value := child(1)
-			if r.broken || size > r.room || len(v.Members) > 0 && r.names[name] <= v.Members[len(v.Members)-1].Name {
+			if r.Broken != "" || size > r.room || len(v.Members) > 0 && r.names[name] <= v.Members[len(v.Members)-1].Name {
 				r.fail()
 				break
 			}
@@ -230,8 +184,8 @@ func (r *digestReader) node() {
 
 // value takes the number of a node.
 func (r *digestReader) value() trace.Value {
-	i := r.below(len(r.nodes))
-	if r.broken {
+	i := r.Below(len(r.nodes))
+	if r.Broken != "" {
 		return trace.Value{}
 	}
 	if r.room -= r.sizes[i]; r.room < 0 {
@@ -244,26 +198,26 @@ func (r *digestReader) value() trace.Value {
 func (r *digestReader) readEvents(h *History, tools []string) {
 	t := h.t
 	end := 0
-	for range r.length(2) {
-		turn := trace.Turn{FirstCall: r.below(digestMost), NumCalls: r.below(digestMost)}
+	for range r.Length(2) {
+		turn := trace.Turn{FirstCall: r.Below(digestMost), NumCalls: r.Below(digestMost)}
 		if turn.FirstCall < end {
 			r.fail() // a call is of one turn
 		}
 		end = turn.FirstCall + turn.NumCalls
 		t.Turns = append(t.Turns, turn)
 	}
-	n := r.length(2)
+	n := r.Length(2)
 	t.Calls, h.args, h.results = make([]trace.Call, n), make([]arguments, n), make([]parsed, n)
 	for i := range n {
-		flags := r.below(8 * (int(trace.StatusFailed) + 1))
+		flags := r.Below(8 * (int(trace.StatusFailed) + 1))
 		c := &t.Calls[i]
-		*c = trace.Call{AfterUser: flags&1 != 0, Origin: trace.OriginCode, Status: trace.Status(flags >> 3), Turn: r.below(digestMost) - 1}
+		*c = trace.Call{AfterUser: flags&1 != 0, Origin: trace.OriginCode, Status: trace.Status(flags >> 3), Turn: r.Below(digestMost) - 1}
 		if flags&2 == 0 {
 			continue
 		}
-		tool := r.below(len(tools))
+		tool := r.Below(len(tools))
 		value := r.value()
-		if r.broken || value.Kind != trace.Object {
+		if r.Broken != "" || value.Kind != trace.Object {
 			r.fail()
 			return
 		}
@@ -275,18 +229,18 @@ func (r *digestReader) readEvents(h *History, tools []string) {
 			h.results[i].value = r.value()
 		}
 	}
-	n = r.length(3)
+	n = r.Length(3)
 	t.Messages, h.words = make([]trace.Message, n), make([][]word, n)
 	for i := range n {
-		user := r.below(2) == 1
-		t.Messages[i] = trace.Message{Role: trace.RoleSystem, Turn: r.below(digestMost), Call: r.below(digestMost)}
+		user := r.Below(2) == 1
+		t.Messages[i] = trace.Message{Role: trace.RoleSystem, Turn: r.Below(digestMost), Call: r.Below(digestMost)}
 		if !user {
 			continue
 		}
 		t.Messages[i].Role = trace.RoleUser
 		h.words[i] = []word{}
-		for range r.length(1) {
-			if k := r.below(len(r.strings)); !r.broken {
+		for range r.Length(1) {
+			if k := r.Below(len(r.strings)); r.Broken == "" {
 				text := r.strings[k]
 				h.words[i] = append(h.words[i], word{text, r.shapes[text]})
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/lookup"
+	"github.com/awo-dev/awo/internal/varint"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/holdout"
 )
@@ -92,28 +93,28 @@ func (l *Lessons) Append(dst []byte) []byte {
 	w, _ := flate.NewWriter(&b, flate.DefaultCompression) // the level exists
 	_, _ = w.Write(out)                                   // a buffer takes everything
 	_ = w.Close()
-	return append(appendUint(dst, len(out)), b.Bytes()...)
+	return append(varint.Append(dst, len(out)), b.Bytes()...)
 }
 
 // appendWhole appends the lessons as they are before they are compressed.
 func (l *Lessons) appendWhole(out []byte) []byte {
 	whole := l.trained.Graph(-1)
 	order, renumbered := whole.sorted()
-	out = appendUint(out, l.order, int(l.seed>>32), int(l.seed&(1<<32-1)), len(order))
+	out = varint.Append(out, l.order, int(l.seed>>32), int(l.seed&(1<<32-1)), len(order))
 	for _, s := range order {
-		out = appendText(out, whole.names[s].Value())
+		out = varint.AppendText(out, whole.names[s].Value())
 	}
 	texts := slices.Sorted(slices.Values(whole.texts))
-	out = appendTexts(out, texts)
+	out = varint.AppendTexts(out, texts)
 	parents, symbols, nodes := whole.breadthFirst(renumbered)
-	out = appendUint(out, len(parents))
+	out = varint.Append(out, len(parents))
 	before := uint32(0)
 	for i, parent := range parents {
 		symbol := symbols[i] // of a state, else of a tool
 		if symbol == startSymbol {
 			symbol = 0
 		}
-		out = appendUint(out, int(parent-before), int(symbol))
+		out = varint.Append(out, int(parent-before), int(symbol))
 		before = parent
 	}
 	for _, g := range l.trained.parts {
@@ -124,7 +125,7 @@ func (l *Lessons) appendWhole(out []byte) []byte {
 
 // appendPart appends a graph by the numbers of the whole that it is a part of.
 func (g *Graph) appendPart(dst []byte, whole *Graph, order, renumbered, nodes []uint32, texts []string) []byte {
-	dst = appendUint(dst, int(g.trajectories), int(g.newest), g.Tools())
+	dst = varint.Append(dst, int(g.trajectories), int(g.newest), g.Tools())
 	toWhole := make([]uint32, len(g.names)) // symbols
 	for i := 1; i < len(g.names); i++ {
 		toWhole[i] = renumbered[whole.symbols[g.names[i]]]
@@ -140,14 +141,14 @@ func (g *Graph) appendPart(dst []byte, whole *Graph, order, renumbered, nodes []
 			continue
 		}
 		t := &g.tools[mine]
-		dst = appendUint(dst, int(toWhole[mine]-before))
+		dst = varint.Append(dst, int(toWhole[mine]-before))
 		before = toWhole[mine]
 		dst = appendCounted(dst, t.counts)
-		dst = appendText(appendUint(dst, int(t.calls), int(flag(t.schema))), t.description)
-		dst = appendTexts(dst, sortedKeys(t.required))
-		dst = appendUint(dst, len(t.params))
+		dst = varint.AppendText(varint.Append(dst, int(t.calls), int(flag(t.schema))), t.description)
+		dst = varint.AppendTexts(dst, sortedKeys(t.required))
+		dst = varint.Append(dst, len(t.params))
 		for _, p := range sortedKeys(t.params) {
-			dst = appendUint(appendText(dst, p), int(t.params[p]))
+			dst = varint.Append(varint.AppendText(dst, p), int(t.params[p]))
 		}
 	}
 	places := make([]uint32, len(g.parents)) // of contexts, as the whole has them
@@ -167,10 +168,10 @@ func (g *Graph) appendPart(dst []byte, whole *Graph, order, renumbered, nodes []
 		c.node, c.next = places[c.node], toWhole[c.next]
 	}
 	slices.SortFunc(cells, func(a, b cellCount) int { return a.compare(b.cell) })
-	dst = appendUint(dst, len(cells))
+	dst = varint.Append(dst, len(cells))
 	before = 0
 	for _, c := range cells {
-		dst = appendCounted(appendUint(dst, int(c.node-before), int(c.next), int(c.period)), c.counts)
+		dst = appendCounted(varint.Append(dst, int(c.node-before), int(c.next), int(c.period)), c.counts)
 		before = c.node
 	}
 	links := slices.Clone(g.deps)
@@ -179,10 +180,10 @@ func (g *Graph) appendPart(dst []byte, whole *Graph, order, renumbered, nodes []
 		d.tool, d.from, d.param, d.path = toWhole[d.tool], toWhole[d.from], text(g.texts[d.param]), text(g.texts[d.path])
 	}
 	slices.SortFunc(links, func(a, b dependencyCount) int { return a.compare(b.dependency) })
-	dst = appendUint(dst, len(links))
+	dst = varint.Append(dst, len(links))
 	before = 0
 	for _, d := range links {
-		dst = appendUint(dst, int(d.tool-before), int(d.param), int(d.side)*classes+int(d.class), int(d.from), int(d.path), int(d.worth.tried), int(d.worth.right))
+		dst = varint.Append(dst, int(d.tool-before), int(d.param), int(d.side)*classes+int(d.class), int(d.from), int(d.path), int(d.worth.tried), int(d.worth.right))
 		before = d.tool
 	}
 	return dst
@@ -198,34 +199,34 @@ func (d dependency) compare(o dependency) int {
 }
 
 func appendCounted(dst []byte, c Counts) []byte {
-	return appendUint(dst, int(c.OK), int(c.Failed), int(c.Unknown), int(c.Multiple))
+	return varint.Append(dst, int(c.OK), int(c.Failed), int(c.Unknown), int(c.Multiple))
 }
 
 // append appends the sampled trajectories in order, and what was the first to have no room.
 func (s *Sample) append(dst []byte) []byte {
 	kept := s.sorted()
-	dst = appendUint(dst, len(kept))
+	dst = varint.Append(dst, len(kept))
 	for _, x := range kept {
-		dst = appendUint(append(dst, x.rank[:]...), x.size, x.part)
-		dst = appendText(dst, string(x.digested()))
+		dst = varint.Append(append(dst, x.rank[:]...), x.size, x.part)
+		dst = varint.AppendText(dst, string(x.digested()))
 	}
 	if s.first == nil {
 		return append(dst, 0)
 	}
 	s.first.digested()
-	dst = appendUint(append(append(dst, 1), s.first.rank[:]...), s.first.size)
+	dst = varint.Append(append(append(dst, 1), s.first.rank[:]...), s.first.size)
 	return append(dst, s.first.content[:]...)
 }
 
 // ReadLessons takes what Append wrote; false of what contradicts itself. Digests are read
 // by Model. Memory is in proportion to what the data is once it is not compressed.
 func ReadLessons(data []byte) (*Lessons, bool) {
-	head := reader{data: data}
-	size := head.ulong()
-	if head.broken || size > uint64(len(head.data))*maxDeflated {
+	head := reader{varint.Reader{Data: data}}
+	size := head.Uint()
+	if head.Broken != "" || size > uint64(len(head.Data))*maxDeflated {
 		return nil, false
 	}
-	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(head.data)), int64(size)+1))
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(head.Data)), int64(size)+1))
 	if err != nil || uint64(len(text)) != size {
 		return nil, false
 	}
@@ -234,9 +235,9 @@ func ReadLessons(data []byte) (*Lessons, bool) {
 
 // readLessons takes lessons that are not compressed.
 func readLessons(text []byte) (*Lessons, bool) {
-	r := &reader{data: text}
-	order, seed := r.below(MaxOrder+1), uint64(r.below(1<<32))<<32
-	seed |= uint64(r.below(1 << 32))
+	r := &reader{varint.Reader{Data: text}}
+	order, seed := r.Below(MaxOrder+1), uint64(r.Below(1<<32))<<32
+	seed |= uint64(r.Below(1 << 32))
 	if order == 0 {
 		return nil, false
 	}
@@ -247,7 +248,7 @@ func readLessons(text []byte) (*Lessons, bool) {
 		w.part(g)
 	}
 	l.sample.read(r)
-	return l, !r.broken && len(r.data) == 0
+	return l, r.Broken == "" && len(r.Data) == 0
 }
 
 // maxDeflated is how many bytes one byte may stand for.
@@ -273,11 +274,11 @@ func (w *wholeReader) read() {
 	w.parents = make([]edge, 1)
 	depth := []int{0}
 	parent := 0
-	for range w.length(2) {
-		parent += w.below(len(w.parents))
-		symbol := w.below(len(w.tools) + states)
+	for range w.Length(2) {
+		parent += w.Below(len(w.parents))
+		symbol := w.Below(len(w.tools) + states)
 		switch {
-		case w.broken || parent >= len(w.parents) || depth[parent] > w.order,
+		case w.Broken != "" || parent >= len(w.parents) || depth[parent] > w.order,
 			parent == 0 && symbol >= states,
 			parent != 0 && (symbol >= len(w.tools) || depth[parent] > 1 && w.parents[parent].symbol == startSymbol):
 			w.fail()
@@ -291,7 +292,7 @@ func (w *wholeReader) read() {
 
 // ascending takes texts in order, each once.
 func (w *wholeReader) ascending() []string {
-	texts := w.reader.texts()
+	texts := w.reader.Texts()
 	for i := 1; i < len(texts); i++ {
 		if texts[i] <= texts[i-1] {
 			w.fail()
@@ -302,11 +303,11 @@ func (w *wholeReader) ascending() []string {
 
 // part reads a graph.
 func (w *wholeReader) part(g *Graph) {
-	g.trajectories, g.newest = w.ulong(), int32(w.below(digestMost))
+	g.trajectories, g.newest = w.Uint(), int32(w.Below(digestMost))
 	known := make([]uint32, len(w.tools)) // symbols of g
 	at := 0
-	for range w.length(8) {
-		step := w.below(len(w.tools))
+	for range w.Length(8) {
+		step := w.Below(len(w.tools))
 		if at += step; step == 0 || at >= len(w.tools) {
 			w.fail()
 			return
@@ -321,21 +322,21 @@ func (w *wholeReader) part(g *Graph) {
 
 func (w *wholeReader) tool(t *tool) {
 	t.counts = w.counts()
-	t.calls, t.schema, t.description = w.ulong(), w.below(2) == 1, w.text()
+	t.calls, t.schema, t.description = w.Uint(), w.Below(2) == 1, w.Text()
 	for _, p := range w.ascending() {
 		if t.required == nil {
 			t.required = map[string]bool{}
 		}
 		t.required[p] = true
 	}
-	for range w.length(2) {
-		p := w.text()
-		t.params[p] = w.ulong()
+	for range w.Length(2) {
+		p := w.Text()
+		t.params[p] = w.Uint()
 	}
 }
 
 func (w *wholeReader) counts() Counts {
-	return Counts{OK: w.ulong(), Failed: w.ulong(), Unknown: w.ulong(), Multiple: w.ulong()}
+	return Counts{OK: w.Uint(), Failed: w.Uint(), Unknown: w.Uint(), Multiple: w.Uint()}
 }
 
 func (w *wholeReader) cells(g *Graph, known []uint32) bool {
@@ -359,10 +360,10 @@ func (w *wholeReader) cells(g *Graph, known []uint32) bool {
 		return nodes[n], true
 	}
 	last := cell{period: -1}
-	for range w.length(7) {
-		c := cell{last.node + uint32(w.below(len(w.parents))), uint32(w.below(len(w.tools))), int32(w.below(digestMost))}
+	for range w.Length(7) {
+		c := cell{last.node + uint32(w.Below(len(w.parents))), uint32(w.Below(len(w.tools))), int32(w.Below(digestMost))}
 		n := w.counts()
-		if w.broken || c.compare(last) <= 0 || int(c.node) >= len(w.parents) || c.next != NoneSymbol && known[c.next] == 0 {
+		if w.Broken != "" || c.compare(last) <= 0 || int(c.node) >= len(w.parents) || c.next != NoneSymbol && known[c.next] == 0 {
 			return false
 		}
 		last = c
@@ -377,13 +378,13 @@ func (w *wholeReader) cells(g *Graph, known []uint32) bool {
 
 func (w *wholeReader) links(g *Graph, known []uint32) bool {
 	var last dependency
-	for range w.length(7) {
-		d := dependency{tool: last.tool + uint32(w.below(len(w.tools))), param: uint32(w.below(len(w.texts)))}
-		kind := w.below((int(dataflow.Task) + 1) * classes)
+	for range w.Length(7) {
+		d := dependency{tool: last.tool + uint32(w.Below(len(w.tools))), param: uint32(w.Below(len(w.texts)))}
+		kind := w.Below((int(dataflow.Task) + 1) * classes)
 		d.side, d.class = dataflow.Side(kind/classes), Class(kind%classes)
-		d.from, d.path = uint32(w.below(len(w.tools))), uint32(w.below(len(w.texts)))
-		n := ruleCounts{w.ulong(), w.ulong()}
-		if w.broken || d.compare(last) <= 0 || int(d.tool) >= len(known) || known[d.tool] == 0 || d.from != 0 && known[d.from] == 0 {
+		d.from, d.path = uint32(w.Below(len(w.tools))), uint32(w.Below(len(w.texts)))
+		n := ruleCounts{w.Uint(), w.Uint()}
+		if w.Broken != "" || d.compare(last) <= 0 || int(d.tool) >= len(known) || known[d.tool] == 0 || d.from != 0 && known[d.from] == 0 {
 			return false
 		}
 		last = d
@@ -395,20 +396,20 @@ func (w *wholeReader) links(g *Graph, known []uint32) bool {
 
 // read reads what append wrote.
 func (s *Sample) read(r *reader) {
-	for range r.length(19) {
-		x := &sampled{rank: [16]byte(r.bytes(16)), size: r.below(s.largest + 1), part: r.below(CalibrationParts)}
-		x.digest = slices.Clone(r.bytes(r.length(1)))
+	for range r.Length(19) {
+		x := &sampled{rank: [16]byte(r.Take(16)), size: r.Below(s.largest + 1), part: r.Below(CalibrationParts)}
+		x.digest = slices.Clone(r.Take(r.Length(1)))
 		x.noteContent()
-		if n := len(s.kept); r.broken || n > 0 && x.compare(s.kept[n-1]) < 0 {
+		if n := len(s.kept); r.Broken != "" || n > 0 && x.compare(s.kept[n-1]) < 0 {
 			r.fail()
 			return
 		}
 		s.size += x.size
 		s.kept = append(s.kept, x)
 	}
-	if r.below(2) == 1 {
-		s.first = &sampled{rank: [16]byte(r.bytes(16)), size: r.below(s.largest + 1), left: true}
-		s.first.content = [16]byte(r.bytes(16))
+	if r.Below(2) == 1 {
+		s.first = &sampled{rank: [16]byte(r.Take(16)), size: r.Below(s.largest + 1), left: true}
+		s.first.content = [16]byte(r.Take(16))
 		if n := len(s.kept); n == 0 || s.first.compare(s.kept[n-1]) <= 0 {
 			r.fail()
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/varint"
 )
 
 // MaxDistinct is up to how many different things a Distinct counts exactly.
@@ -98,7 +100,7 @@ func (d *Distinct) append(dst []byte) []byte {
 	if d.skipped {
 		more = 1
 	}
-	dst = appendInt(appendInt(dst, more), len(d.kept))
+	dst = varint.Append(varint.Append(dst, more), len(d.kept))
 	before := uint64(0)
 	for _, h := range d.kept {
 		dst = binary.AppendUvarint(dst, h-before)
@@ -109,19 +111,19 @@ func (d *Distinct) append(dst []byte) []byte {
 
 func (d *decoder) distinct() *Distinct {
 	out := &Distinct{}
-	more := d.uint()
-	n := d.length(1)
+	more := d.Uint()
+	n := d.Length(1)
 	if more > 1 || n > MaxDistinct || more == 1 && n != MaxDistinct {
-		d.fail("a set")
+		d.Fail("a set")
 		return out
 	}
 	out.skipped = more == 1
 	out.kept = make([]uint64, 0, n)
 	before := uint64(0)
 	for i := range n {
-		step := d.uint()
+		step := d.Uint()
 		if i > 0 && step == 0 || before+step < before {
-			d.fail("the order of a set")
+			d.Fail("the order of a set")
 		}
 		before += step
 		out.kept = append(out.kept, before)

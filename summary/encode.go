@@ -10,6 +10,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/varint"
 )
 
 // The layout of a file. All that is fixed is little-endian:
@@ -58,35 +59,29 @@ func (s *Summary) Append(dst []byte) []byte {
 	return append(dst, sum[:]...)
 }
 
-func appendText(dst []byte, s string) []byte {
-	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
-}
-
-func appendInt(dst []byte, n int) []byte { return binary.AppendUvarint(dst, uint64(n)) }
-
 func appendChoices(dst []byte, choices []Option, labels []string) []byte {
-	dst = appendInt(dst, len(choices))
+	dst = varint.Append(dst, len(choices))
 	for _, o := range choices {
-		dst = appendText(appendText(dst, o.Name), o.Value)
+		dst = varint.AppendText(varint.AppendText(dst, o.Name), o.Value)
 	}
-	dst = appendInt(dst, len(labels))
+	dst = varint.Append(dst, len(labels))
 	for _, l := range labels {
-		dst = appendText(dst, l)
+		dst = varint.AppendText(dst, l)
 	}
 	return dst
 }
 
 func appendFigures(dst []byte, figures []*int) []byte {
 	for _, figure := range figures {
-		dst = appendInt(dst, *figure)
+		dst = varint.Append(dst, *figure)
 	}
 	return dst
 }
 
 func appendCounts(dst []byte, counts map[string]int) []byte {
-	dst = appendInt(dst, len(counts))
+	dst = varint.Append(dst, len(counts))
 	for _, code := range slices.Sorted(maps.Keys(counts)) {
-		dst = appendInt(appendText(dst, code), counts[code])
+		dst = varint.Append(varint.AppendText(dst, code), counts[code])
 	}
 	return dst
 }
@@ -118,95 +113,39 @@ func Read(file string, data []byte) (*Summary, error) {
 	}
 	s := New(Options{})
 	s.scratch, s.file = nil, file
-	d := &decoder{data: data[headerSize:end]}
+	d := &decoder{varint.Reader{Data: data[headerSize:end]}}
 	s.readChoices(d)
-	options := sha256.Sum256(data[headerSize : end-len(d.data)])
+	options := sha256.Sum256(data[headerSize : end-len(d.Data)])
 	if binary.LittleEndian.Uint32(data[12:]) != 0 || !bytes.Equal(options[:], data[24:headerSize]) {
-		d.fail("its header")
+		d.Fail("its header")
 	}
 	s.readSums(d)
 	s.readRows(d)
 	s.readUsage(d)
 	s.readNamed(d)
-	if v == learnt && d.broken == "" {
+	if v == learnt && d.Broken == "" {
 		ok := false
-		if s.lessons, ok = inertia.ReadLessons(d.data); !ok {
-			d.fail("what was learnt")
+		if s.lessons, ok = inertia.ReadLessons(d.Data); !ok {
+			d.Fail("what was learnt")
 		}
-		d.data = nil
+		d.Data = nil
 	}
-	if len(d.data) > 0 {
-		d.fail("its end")
+	if len(d.Data) > 0 {
+		d.Fail("its end")
 	}
 	s.check(d)
-	if d.broken != "" {
-		return nil, problem(CodeCorrupt, "the file contradicts itself in %s", d.broken)
+	if d.Broken != "" {
+		return nil, problem(CodeCorrupt, "the file contradicts itself in %s", d.Broken)
 	}
 	return s, nil
 }
 
-// decoder takes values off its data. After a failure it takes zeros.
-type decoder struct {
-	data   []byte
-	broken string // what is wrong
-}
-
-func (d *decoder) fail(what string) {
-	if d.broken == "" {
-		d.broken = what
-	}
-	d.data = nil
-}
-
-func (d *decoder) uint() uint64 {
-	v, n := binary.Uvarint(d.data)
-	if n <= 0 || n > 1 && d.data[n-1] == 0 {
-		d.fail("a number")
-		return 0
-	}
-	d.data = d.data[n:]
-	return v
-}
-
-func (d *decoder) int() int {
-	v := d.uint()
-	if v > 1<<62 {
-		d.fail("a count")
-		return 0
-	}
-	return int(v)
-}
-
-func (d *decoder) signed() int64 {
-	u := d.uint()
-	return int64(u>>1) ^ -int64(u&1)
-}
-
-// length takes the length of a list whose elements take at least so many bytes.
-func (d *decoder) length(least int) int {
-	n := d.uint()
-	if n > uint64(len(d.data)/least) {
-		d.fail("the length of a list")
-		return 0
-	}
-	return int(n)
-}
-
-func (d *decoder) text() string { return string(d.take(d.length(1))) }
-
-func (d *decoder) take(n int) []byte {
-	if n > len(d.data) {
-		d.fail("its length")
-		return make([]byte, n)
-	}
-	out := d.data[:n]
-	d.data = d.data[n:]
-	return out
-}
+// decoder reads what Append wrote.
+type decoder struct{ varint.Reader }
 
 func (d *decoder) figures(figures []*int) {
 	for _, figure := range figures {
-		*figure = d.int()
+		*figure = d.Int()
 	}
 }
 
@@ -214,36 +153,36 @@ func (d *decoder) figures(figures []*int) {
 // says that it is greater.
 func (d *decoder) ascending(c int, what string) {
 	if c <= 0 {
-		d.fail("the order of " + what)
+		d.Fail("the order of " + what)
 	}
 }
 
 func (d *decoder) counts(what string) map[string]int {
-	n := d.length(2)
+	n := d.Length(2)
 	out := make(map[string]int, n)
 	before := ""
 	for i := range n {
-		code := d.text()
+		code := d.Text()
 		if i > 0 {
 			d.ascending(strings.Compare(code, before), what)
 		}
 		before = code
-		if out[code] = d.int(); out[code] == 0 {
-			d.fail("the counts of " + what)
+		if out[code] = d.Int(); out[code] == 0 {
+			d.Fail("the counts of " + what)
 		}
 	}
 	return out
 }
 
 func (s *Summary) readChoices(d *decoder) {
-	for i := range d.length(2) {
-		o := Option{d.text(), d.text()}
+	for i := range d.Length(2) {
+		o := Option{d.Text(), d.Text()}
 		if i > 0 {
 			d.ascending(strings.Compare(o.Name, s.choices[i-1].Name), "options")
 		}
 		s.choices = append(s.choices, o)
 	}
-	for range d.length(1) {
-		s.labels = append(s.labels, d.text())
+	for range d.Length(1) {
+		s.labels = append(s.labels, d.Text())
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strings"
+
+	"github.com/awo-dev/awo/internal/varint"
 )
 
 // appendRows appends tools, sequences, classes and rows. A row stands behind the task
@@ -11,9 +13,9 @@ import (
 func (s *Summary) appendRows(dst []byte) []byte {
 	o := s.ordered()
 	for _, list := range [][]string{o.tools, o.sequences, o.classes} {
-		dst = appendInt(dst, len(list))
+		dst = varint.Append(dst, len(list))
 		for _, text := range list {
-			dst = appendText(dst, text)
+			dst = varint.AppendText(dst, text)
 		}
 	}
 	tasks := 0
@@ -22,13 +24,13 @@ func (s *Summary) appendRows(dst []byte) []byte {
 			tasks++
 		}
 	}
-	dst = appendInt(dst, tasks)
+	dst = varint.Append(dst, tasks)
 	for first := 0; first < len(o.rows); {
 		end := first + 1
 		for end < len(o.rows) && o.rows[end].task == o.rows[first].task {
 			end++
 		}
-		dst = appendInt(append(dst, o.rows[first].task[:]...), end-first)
+		dst = varint.Append(append(dst, o.rows[first].task[:]...), end-first)
 		for _, r := range o.rows[first:end] {
 			dst = binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(dst, uint64(r.class)), uint64(r.sequence)), r.n)
 		}
@@ -40,8 +42,8 @@ func (s *Summary) appendRows(dst []byte) []byte {
 func (s *Summary) readRows(d *decoder) {
 	for _, list := range []*table{&s.tools, &s.sequences, &s.classes} {
 		before := ""
-		for i := range d.length(1) {
-			text := d.text()
+		for i := range d.Length(1) {
+			text := d.Text()
 			if i > 0 {
 				d.ascending(strings.Compare(text, before), "a list")
 			}
@@ -50,23 +52,23 @@ func (s *Summary) readRows(d *decoder) {
 		}
 	}
 	for _, text := range s.sequences.values {
-		e := decoder{data: []byte(text)}
-		for len(e.data) > 0 {
-			if tool := e.uint(); tool >= uint64(len(s.tools.values)) {
-				e.fail("a sequence")
+		e := decoder{varint.Reader{Data: []byte(text)}}
+		for len(e.Data) > 0 {
+			if tool := e.Uint(); tool >= uint64(len(s.tools.values)) {
+				e.Fail("a sequence")
 			}
 		}
-		if e.broken != "" {
-			d.fail("a sequence")
+		if e.Broken != "" {
+			d.Fail("a sequence")
 		}
 	}
 	for _, text := range s.classes.values {
-		e := decoder{data: []byte(text)}
+		e := decoder{varint.Reader{Data: []byte(text)}}
 		for range s.labels {
-			e.text()
+			e.Text()
 		}
-		if len(e.data) > 0 || e.broken != "" {
-			d.fail("labels")
+		if len(e.Data) > 0 || e.Broken != "" {
+			d.Fail("labels")
 		}
 	}
 	s.readCounts(d)
@@ -76,21 +78,21 @@ func (s *Summary) readRows(d *decoder) {
 func (s *Summary) readCounts(d *decoder) {
 	var before [16]byte
 	total, empty, whole := uint64(0), uint64(0), uint64(s.facts.Tally.Trajectories)
-	for i := range d.length(20) {
-		task := [16]byte(d.take(16))
+	for i := range d.Length(20) {
+		task := [16]byte(d.Take(16))
 		if i > 0 {
 			d.ascending(bytes.Compare(task[:], before[:]), "tasks")
 		}
 		before = task
 		var last row
-		rows := d.length(3)
+		rows := d.Length(3)
 		if rows == 0 {
-			d.fail("a task")
+			d.Fail("a task")
 		}
 		for j := range rows {
-			class, sequence, n := d.uint(), d.uint(), d.uint()
+			class, sequence, n := d.Uint(), d.Uint(), d.Uint()
 			if class >= uint64(len(s.classes.values)) || sequence >= uint64(len(s.sequences.values)) || n == 0 || n > whole-total {
-				d.fail("a row")
+				d.Fail("a row")
 				return
 			}
 			r := row{task, uint32(class), uint32(sequence)}
@@ -106,6 +108,6 @@ func (s *Summary) readCounts(d *decoder) {
 		}
 	}
 	if total != whole || empty != uint64(s.facts.Tally.Empty) {
-		d.fail("the number of trajectories")
+		d.Fail("the number of trajectories")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/internal/varint"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
@@ -17,16 +18,16 @@ import (
 func (s *Summary) appendSums(dst []byte) []byte {
 	inputs := slices.Clone(s.inputs)
 	slices.SortFunc(inputs, func(a, b [sha256.Size]byte) int { return bytes.Compare(a[:], b[:]) })
-	dst = appendInt(dst, len(inputs))
+	dst = varint.Append(dst, len(inputs))
 	for _, h := range inputs {
 		dst = append(dst, h[:]...)
 	}
 	dst = appendFigures(dst, s.intake.figures())
 	dst = appendCounts(dst, s.intake.Problems.ByCode)
-	dst = appendInt(dst, len(s.intake.Bounds))
+	dst = varint.Append(dst, len(s.intake.Bounds))
 	for _, code := range slices.Sorted(maps.Keys(s.intake.Bounds)) {
 		b := s.intake.Bounds[code]
-		dst = appendInt(appendInt(appendText(dst, code), b.Places), b.LeftOut)
+		dst = varint.Append(varint.Append(varint.AppendText(dst, code), b.Places), b.LeftOut)
 	}
 	tally := &s.facts.Tally
 	dst = appendFigures(dst, tally.Figures())
@@ -39,30 +40,30 @@ func (s *Summary) appendSums(dst []byte) []byte {
 
 	tools := s.facts.Tools()
 	slices.SortFunc(tools, func(a, b completeness.ToolSummary) int { return strings.Compare(a.Name, b.Name) })
-	dst = appendInt(dst, len(tools))
+	dst = varint.Append(dst, len(tools))
 	for i := range tools {
-		dst = appendFigures(appendText(dst, tools[i].Name), tools[i].Figures())
+		dst = appendFigures(varint.AppendText(dst, tools[i].Name), tools[i].Figures())
 		defined := 0
 		if tools[i].Defined {
 			defined = 1
 		}
-		dst = appendInt(dst, defined)
+		dst = varint.Append(dst, defined)
 	}
 	profiles := s.profile.Tools()
-	dst = appendInt(dst, len(profiles))
+	dst = varint.Append(dst, len(profiles))
 	for _, p := range profiles {
-		dst = appendText(dst, p.Name)
+		dst = varint.AppendText(dst, p.Name)
 		dst = appendDistribution(dst, &p.Latency)
 		dst = appendDistribution(dst, &p.Result)
 		dst = appendFigures(dst, []*int{&p.Turns, &p.TurnsUsage})
 		dst = binary.AppendVarint(binary.AppendVarint(dst, p.Input), p.Output)
 	}
 	rework := s.reworkByName()
-	dst = appendInt(dst, len(rework))
+	dst = varint.Append(dst, len(rework))
 	for i := range rework {
-		dst = appendText(dst, rework[i].Kind)
+		dst = varint.AppendText(dst, rework[i].Kind)
 		for _, tool := range rework[i].Tools {
-			dst = appendText(dst, tool)
+			dst = varint.AppendText(dst, tool)
 		}
 		dst = binary.AppendVarint(appendFigures(dst, rework[i].figures()), rework[i].Tokens)
 	}
@@ -74,18 +75,18 @@ func appendDistribution(dst []byte, d *completeness.Distribution) []byte {
 	for range d.All() {
 		n++
 	}
-	dst = appendInt(dst, n)
+	dst = varint.Append(dst, n)
 	for v, n := range d.All() {
-		dst = appendInt(binary.AppendUvarint(dst, v), n)
+		dst = varint.Append(binary.AppendUvarint(dst, v), n)
 	}
 	return dst
 }
 
 func (s *Summary) readSums(d *decoder) {
-	for i := range d.length(sha256.Size) {
-		h := [sha256.Size]byte(d.take(sha256.Size))
+	for i := range d.Length(sha256.Size) {
+		h := [sha256.Size]byte(d.Take(sha256.Size))
 		if i > 0 && bytes.Compare(h[:], s.inputs[i-1][:]) < 0 {
-			d.fail("the order of inputs")
+			d.Fail("the order of inputs")
 		}
 		s.inputs = append(s.inputs, h)
 	}
@@ -94,15 +95,15 @@ func (s *Summary) readSums(d *decoder) {
 		s.intake.Problems.AddN(code, n)
 	}
 	before := ""
-	for i := range d.length(3) {
-		code := d.text()
+	for i := range d.Length(3) {
+		code := d.Text()
 		if i == 0 {
 			s.intake.Bounds = map[string]Bound{}
 		} else {
 			d.ascending(strings.Compare(code, before), "bounds")
 		}
 		before = code
-		s.intake.Bounds[code] = Bound{d.int(), d.int()}
+		s.intake.Bounds[code] = Bound{d.Int(), d.Int()}
 	}
 	var tally completeness.Tally
 	d.figures(tally.Figures())
@@ -114,15 +115,15 @@ func (s *Summary) readSums(d *decoder) {
 		failed = append(failed, completeness.StatusReading{By: by, Calls: n})
 	}
 	var tools []completeness.ToolSummary
-	for i := range d.length(11) {
-		t := completeness.ToolSummary{Name: d.text()}
+	for i := range d.Length(11) {
+		t := completeness.ToolSummary{Name: d.Text()}
 		if i > 0 {
 			d.ascending(strings.Compare(t.Name, tools[i-1].Name), "tools")
 		}
 		d.figures(t.Figures())
-		defined := d.uint()
+		defined := d.Uint()
 		if defined > 1 {
-			d.fail("a tool")
+			d.Fail("a tool")
 		}
 		t.Defined = defined == 1
 		tools = append(tools, t)
@@ -134,8 +135,8 @@ func (s *Summary) readSums(d *decoder) {
 
 func (s *Summary) readProfiles(d *decoder) {
 	before := ""
-	for i := range d.length(7) {
-		p := completeness.ToolProfile{Name: d.text()}
+	for i := range d.Length(7) {
+		p := completeness.ToolProfile{Name: d.Text()}
 		if i > 0 {
 			d.ascending(strings.Compare(p.Name, before), "profiles")
 		}
@@ -143,7 +144,7 @@ func (s *Summary) readProfiles(d *decoder) {
 		d.distribution(&p.Latency)
 		d.distribution(&p.Result)
 		d.figures([]*int{&p.Turns, &p.TurnsUsage})
-		p.Input, p.Output = d.signed(), d.signed()
+		p.Input, p.Output = d.Signed(), d.Signed()
 		s.profile.AddSums(&p)
 	}
 }
@@ -151,13 +152,13 @@ func (s *Summary) readProfiles(d *decoder) {
 func (d *decoder) distribution(out *completeness.Distribution) {
 	before := uint64(0)
 	var read []uint64
-	for i := range d.length(2) {
-		v, count := d.uint(), d.int()
+	for i := range d.Length(2) {
+		v, count := d.Uint(), d.Int()
 		if i > 0 {
 			d.ascending(cmp.Compare(v, before), "a distribution")
 		}
 		if before = v; count == 0 {
-			d.fail("a distribution")
+			d.Fail("a distribution")
 		}
 		out.AddN(v, count)
 		read = append(read, v)
@@ -167,28 +168,28 @@ func (d *decoder) distribution(out *completeness.Distribution) {
 		kept = append(kept, v)
 	}
 	if !slices.Equal(kept, read) { // a value that a distribution keeps to fewer digits
-		d.fail("a distribution")
+		d.Fail("a distribution")
 	}
 }
 
 func (s *Summary) readRework(d *decoder) {
 	var before Rework
-	for i := range d.length(7) {
-		r := Rework{Kind: d.text(), Tools: []string{d.text()}}
+	for i := range d.Length(7) {
+		r := Rework{Kind: d.Text(), Tools: []string{d.Text()}}
 		k := reworkKey{kind: r.Kind, a: r.Tools[0]}
 		switch r.Kind {
 		case trace.ReworkRepeat:
 		case trace.ReworkAlternation:
-			k.b = d.text()
+			k.b = d.Text()
 			r.Tools = append(r.Tools, k.b)
 		default:
-			d.fail("rework")
+			d.Fail("rework")
 		}
 		if i > 0 {
 			d.ascending(cmp.Or(cmp.Compare(r.Kind, before.Kind), slices.Compare(r.Tools, before.Tools)), "rework")
 		}
 		d.figures(r.figures())
-		r.Tokens = d.signed()
+		r.Tokens = d.Signed()
 		s.rework[k], before = &r, r
 	}
 }
@@ -201,13 +202,13 @@ func (s *Summary) check(d *decoder) {
 	}
 	for _, t := range s.facts.Tools() {
 		if t.Calls > 0 && !profiled[t.Name] {
-			d.fail("the figures of a tool")
+			d.Fail("the figures of a tool")
 		}
 	}
 	for _, r := range s.rework {
 		for _, tool := range r.Tools {
 			if _, ok := s.tools.index[tool]; !ok {
-				d.fail("rework")
+				d.Fail("rework")
 			}
 		}
 	}

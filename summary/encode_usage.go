@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/awo-dev/awo/internal/varint"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -28,35 +29,35 @@ func (s *Summary) appendUsage(dst []byte) []byte {
 	}
 	list := slices.Sorted(maps.Keys(names))
 	number := make(map[string]int, len(list))
-	dst = appendInt(dst, len(list))
+	dst = varint.Append(dst, len(list))
 	for i, name := range list {
 		number[name] = i
-		dst = appendText(dst, name)
+		dst = varint.AppendText(dst, name)
 	}
 	rows := u.Turns()
-	dst = appendInt(dst, len(rows))
+	dst = varint.Append(dst, len(rows))
 	for _, r := range rows {
-		dst = appendInt(appendInt(appendInt(dst, number[r.Model]), number[r.Agent]), int(r.Outcome))
+		dst = varint.Append(varint.Append(varint.Append(dst, number[r.Model]), number[r.Agent]), int(r.Outcome))
 		dst = binary.AppendVarint(binary.AppendVarint(dst, int64(r.Day)), int64(r.Began))
 		dst = appendFigures(appendTokens(dst, &r.Tokens), r.counts())
 	}
 	runs := u.Runs()
-	dst = appendInt(dst, len(runs))
+	dst = varint.Append(dst, len(runs))
 	for _, r := range runs {
-		dst = appendFlag(appendInt(dst, number[r.Model]), r.Sole)
-		dst = appendInt(appendInt(dst, number[r.Agent]), int(r.Outcome))
+		dst = appendFlag(varint.Append(dst, number[r.Model]), r.Sole)
+		dst = varint.Append(varint.Append(dst, number[r.Agent]), int(r.Outcome))
 		dst = appendFigures(binary.AppendVarint(dst, int64(r.Began)), r.counts())
 	}
 	tools := u.Tools()
-	dst = appendInt(dst, len(tools))
+	dst = varint.Append(dst, len(tools))
 	for _, r := range tools {
-		dst = binary.AppendVarint(appendInt(appendInt(dst, number[r.Tool]), number[r.Model]), int64(r.Day))
-		dst = appendInt(appendTokens(appendInt(dst, int(r.Shared)), &r.Tokens), r.Times)
+		dst = binary.AppendVarint(varint.Append(varint.Append(dst, number[r.Tool]), number[r.Model]), int64(r.Day))
+		dst = varint.Append(appendTokens(varint.Append(dst, int(r.Shared)), &r.Tokens), r.Times)
 	}
 	users := slices.SortedFunc(maps.Keys(u.users), ToolUser.compare)
-	dst = appendInt(dst, len(users))
+	dst = varint.Append(dst, len(users))
 	for _, k := range users {
-		dst = appendInt(appendInt(appendFlag(dst, k.None), number[k.Tool]), u.users[k])
+		dst = varint.Append(varint.Append(appendFlag(dst, k.None), number[k.Tool]), u.users[k])
 	}
 	return dst
 }
@@ -76,35 +77,35 @@ func appendFlag(dst []byte, set bool) []byte {
 }
 
 func (d *decoder) flag(what string) bool {
-	n := d.uint()
+	n := d.Uint()
 	if n > 1 {
-		d.fail(what)
+		d.Fail(what)
 	}
 	return n == 1
 }
 
 func (d *decoder) day() int32 {
-	n := d.signed()
+	n := d.Signed()
 	if int64(int32(n)) != n {
-		d.fail("a day")
+		d.Fail("a day")
 	}
 	return int32(n)
 }
 
 func (d *decoder) outcome() trace.Outcome {
-	n := d.uint()
+	n := d.Uint()
 	if n > uint64(trace.OutcomeFailure) {
-		d.fail("an outcome")
+		d.Fail("an outcome")
 	}
 	return trace.Outcome(n)
 }
 
 func (d *decoder) tokens(t *Tokens) {
 	for _, figure := range t.figures() {
-		*figure = int64(d.int())
+		*figure = int64(d.Int())
 	}
 	if t.Cached > t.Input || t.Write > t.Input-t.Cached || t.WriteHour > t.Write {
-		d.fail("tokens")
+		d.Fail("tokens")
 	}
 }
 
@@ -113,8 +114,8 @@ func (d *decoder) tokens(t *Tokens) {
 func (s *Summary) readUsage(d *decoder) {
 	u := &s.usage
 	var list []string
-	for i := range d.length(1) {
-		name := d.text()
+	for i := range d.Length(1) {
+		name := d.Text()
 		if i > 0 {
 			d.ascending(strings.Compare(name, list[i-1]), "names")
 		}
@@ -122,16 +123,16 @@ func (s *Summary) readUsage(d *decoder) {
 	}
 	used := make([]bool, len(list))
 	name := func() string {
-		n := d.uint()
+		n := d.Uint()
 		if n >= uint64(len(list)) {
-			d.fail("a name")
+			d.Fail("a name")
 			return ""
 		}
 		used[n] = true
 		return list[n]
 	}
 	var turn TurnKey
-	for i := range d.length(14) {
+	for i := range d.Length(14) {
 		k := TurnKey{name(), name(), d.outcome(), d.day(), d.day()}
 		if i > 0 {
 			d.ascending(k.compare(turn), "usage")
@@ -141,12 +142,12 @@ func (s *Summary) readUsage(d *decoder) {
 		d.tokens(&row.Tokens)
 		d.figures(row.counts())
 		if row.Caches > row.Turns || row.Turns == 0 && row.Tokens != (Tokens{}) {
-			d.fail("usage")
+			d.Fail("usage")
 		}
 	}
 	var run RunKey
 	trajectories := 0
-	for i := range d.length(12) {
+	for i := range d.Length(12) {
 		k := RunKey{Model: name(), Sole: d.flag("usage"), Agent: name(), Outcome: d.outcome(), Began: d.day()}
 		if i > 0 {
 			d.ascending(k.compare(run), "usage")
@@ -155,20 +156,20 @@ func (s *Summary) readUsage(d *decoder) {
 		row := u.run(k)
 		d.figures(row.counts())
 		if row.Trajectories == 0 || row.Trajectories > s.facts.Tally.Trajectories-trajectories {
-			d.fail("the trajectories of usage")
+			d.Fail("the trajectories of usage")
 			return
 		}
 		trajectories += row.Trajectories
 	}
 	if trajectories != s.facts.Tally.Trajectories {
-		d.fail("the trajectories of usage")
+		d.Fail("the trajectories of usage")
 	}
 	var tool ToolKey
-	for i := range d.length(10) {
+	for i := range d.Length(10) {
 		k := ToolKey{Tool: name(), Model: name(), Day: d.day()}
-		shared := d.int()
+		shared := d.Int()
 		if shared != int(int32(shared)) || shared == 0 && k.Tool != "" {
-			d.fail("the usage of a tool")
+			d.Fail("the usage of a tool")
 		}
 		k.Shared = int32(shared)
 		if i > 0 {
@@ -177,21 +178,21 @@ func (s *Summary) readUsage(d *decoder) {
 		tool = k
 		row := u.tool(k)
 		d.tokens(&row.Tokens)
-		if row.Times = d.int(); row.Times == 0 {
-			d.fail("the usage of a tool")
+		if row.Times = d.Int(); row.Times == 0 {
+			d.Fail("the usage of a tool")
 		}
 	}
 	var user ToolUser
-	for i := range d.length(3) {
+	for i := range d.Length(3) {
 		k := ToolUser{None: d.flag("a tool")}
 		k.Tool = name()
 		if i > 0 {
 			d.ascending(k.compare(user), "tools")
 		}
 		user = k
-		n := d.int()
+		n := d.Int()
 		if n == 0 || n > s.facts.Tally.Trajectories || k.None && k.Tool != "" {
-			d.fail("a tool")
+			d.Fail("a tool")
 		}
 		if u.users == nil {
 			u.users = map[ToolUser]int{}
@@ -199,6 +200,6 @@ func (s *Summary) readUsage(d *decoder) {
 		u.users[k] = n
 	}
 	if slices.Contains(used, false) {
-		d.fail("names")
+		d.Fail("names")
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/awo-dev/awo/internal/varint"
 )
 
 // named are counts that others make of trajectories beside those of sequences: sums, and
@@ -67,9 +69,9 @@ func (n *named) append(dst []byte) []byte {
 		count, _ := n.sets[name].Count()
 		return count == 0
 	})
-	dst = appendInt(dst, len(names))
+	dst = varint.Append(dst, len(names))
 	for _, name := range names {
-		dst = n.sets[name].append(appendText(dst, name))
+		dst = n.sets[name].append(varint.AppendText(dst, name))
 	}
 	return dst
 }
@@ -77,15 +79,15 @@ func (n *named) append(dst []byte) []byte {
 func (s *Summary) readNamed(d *decoder) {
 	s.named.sums = d.counts("sums")
 	before := ""
-	for i := range d.length(4) {
-		name := d.text()
+	for i := range d.Length(4) {
+		name := d.Text()
 		if i > 0 {
 			d.ascending(strings.Compare(name, before), "sets")
 		}
 		before = name
 		set := d.distinct()
 		if len(set.kept) == 0 {
-			d.fail("a set")
+			d.Fail("a set")
 			return
 		}
 		*s.set(name) = *set

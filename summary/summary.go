@@ -41,6 +41,7 @@ import (
 
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/varint"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
@@ -204,7 +205,7 @@ func (s *Summary) Add(t *trace.Trajectory) {
 	r := row{task: taskOf(t.TaskKey())}
 	s.buffer = s.buffer[:0]
 	for _, l := range s.options.Labels {
-		s.buffer = appendText(s.buffer, l.Of(t))
+		s.buffer = varint.AppendText(s.buffer, l.Of(t))
 	}
 	r.class = s.classes.number(s.buffer)
 	s.buffer = s.buffer[:0]
