@@ -216,9 +216,9 @@ func TestSecondPass(t *testing.T) {
 	part := write(t, filepath.Join(t.TempDir(), "part.awosum"), data)
 	more := divide(t, office(t)[:10], 1, 13)
 	for want, change := range map[string]func(*count.Options){
-		"--tools is":    func(o *count.Options) { o.Tools = &count.Artefact{File: "x", Text: o.Tools.Text + "\n"} },
-		"--rules is":    func(o *count.Options) { o.Rules = nil },
-		"--graph is":    func(o *count.Options) { o.Graph = false },
+		"--tools is": func(o *count.Options) { o.Tools = &count.Artefact{File: "x", Text: o.Tools.Text + "\n"} },
+		"--rules is": func(o *count.Options) { o.Rules = nil },
+		"--graph is": func(o *count.Options) { o.Graph = false },
 		"prefetch.json is": func(o *count.Options) {
 			o.Prefetch = &count.Artefact{File: "x", Text: o.Prefetch.Text + "\n"}
 		},
