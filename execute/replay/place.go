@@ -69,6 +69,7 @@ func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	var places []Place
 	record := newRecord(t)
 	sequence, player := newSequence(record, marks, false), newPlayer(record, &f.collector)
+	defer player.close()
 	for i := range sequence.calls {
 		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool] {
 			o, across, ok := sequence.at(f.plans[n], i)
