@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/dataflow"
@@ -278,14 +277,12 @@ type askedKey struct{}
 // asks returns the calls of the trajectory, and reads them once.
 func (c *Case) asks() *askedCalls {
 	if c.asked == nil {
-		c.asked = c.Trajectory.Remember(askedKey{}, func() (any, int) { return newAskedCalls(c.Trajectory) }).(*askedCalls)
+		c.asked = c.Trajectory.Remember(askedKey{}, func() any { return newAskedCalls(c.Trajectory) }).(*askedCalls)
 	}
 	return c.asked
 }
 
-// newAskedCalls also returns about how many bytes they take beside what the trajectory remembers of
-// its values.
-func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
+func newAskedCalls(t *trace.Trajectory) *askedCalls {
 	a := &askedCalls{
 		calls: make([]prefetch.Call, len(t.Calls)), results: make([]trace.Value, len(t.Calls)), known: make([]bool, len(t.Calls)),
 		first: map[string]int{}, user: map[int]bool{},
@@ -295,7 +292,6 @@ func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
 			a.user[m.Turn] = true
 		}
 	}
-	size := len(t.Calls) * int(unsafe.Sizeof(prefetch.Call{})+2*unsafe.Sizeof(trace.Value{}))
 	var values trace.ValueReader
 	for i := range t.Calls {
 		from := &t.Calls[i]
@@ -313,7 +309,6 @@ func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
 		a.calls[i].Arguments, a.known[i] = args, true
 		a.calls[i] = a.calls[i].Keyed()
 		key := a.calls[i].Key()
-		size += len(key)
 		if from.Origin == trace.OriginModel {
 			if _, met := a.first[key]; !met {
 				a.first[key] = i
@@ -326,7 +321,7 @@ func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
 			a.results[i] = trace.NewString(from.Result.Text())
 		}
 	}
-	return a, size
+	return a
 }
 
 // Find replays the trajectory with a session.
