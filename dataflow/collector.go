@@ -26,13 +26,13 @@ func (c *Collector) EnumsOf(t *trace.Trajectory) Enums { return c.schemas.EnumsO
 // (parallel calls of one turn are never each other's sources) and messages.
 // Null, booleans, empty strings, lists and objects come from nowhere.
 //
-// It is remembered with the trajectory where that is kept, and nobody may change it.
+// The trajectory remembers it, and nobody may change it.
 func (c *Collector) Collect(t *trace.Trajectory) *Flow {
-	return t.Remember(flowKey{}, func() (any, int) {
+	return t.Remember(flowKey{}, func() any {
 		s := c.begin()
 		f := s.collect(t)
 		c.end(s)
-		return f, f.size()
+		return f
 	}).(*Flow)
 }
 
@@ -43,15 +43,11 @@ type flowKey struct{}
 // value of an argument before: of the uses there is nothing but the call, the parameter and
 // the sources that are equal, and these have nothing but their slot, relation and call. Links
 // can make nothing of the Flow. It takes about half of the time, and none where the
-// trajectory remembers what Collect found. Where a digest keeps it, it is Collect: one flow
-// is kept for all.
+// trajectory remembers what Collect found.
 //
 // The caller gives it to Release when it is done, and then nothing of it may be used any
 // more, nor of the values of the calls: their memory is used again.
 func (c *Collector) CollectEqual(t *trace.Trajectory) *Flow {
-	if t.IsKept() {
-		return c.Collect(t)
-	}
 	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
 		return f
 	}

@@ -34,14 +34,12 @@ type topArgument struct {
 }
 
 // Read begins to read t, whose values are asked of read, to be asked for arguments of the
-// first calls, so many of them. Where t remembers what Collect found, or a digest keeps it,
-// the Reading is of that; Flow returns it.
+// first calls, so many of them. Where t remembers what Collect found, the Reading is of
+// that; Flow returns it.
 func (c *Collector) Read(t *trace.Trajectory, calls int, read Values) *Reading {
 	r := &Reading{enums: c.EnumsOf(t)}
 	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
 		r.flow = f
-	} else if t.IsKept() {
-		r.flow = c.Collect(t)
 	}
 	slots := 0
 	if r.flow != nil {

@@ -82,7 +82,7 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 	workers := max(o.Workers, 1)
 	tools, tasks := map[trace.Name]bool{}, newTasks()
 	meet := func(t *trace.Trajectory) {
-		tasks.number(t)
+		tasks.number(t.TaskKey())
 		for i := range t.Calls {
 			tools[t.Calls[i].Tool] = true
 		}
