@@ -5,7 +5,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/dataflow"
@@ -111,7 +110,7 @@ func (p *Part) follows() (*learn.Survey, error) {
 	}
 	var err error
 	p.survey, err = learn.NewSurvey(source, learn.Options{
-		Reads: known.of, Tokens: func(c *trace.Call) int64 { return p.meter.Text(c.Result.Text()) },
+		Reads: known.of, Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
 		Workers: p.Options.Workers, Links: p.links,
 	})
 	return p.survey, err
@@ -278,14 +277,12 @@ type askedKey struct{}
 // asks returns the calls of the trajectory, and reads them once.
 func (c *Case) asks() *askedCalls {
 	if c.asked == nil {
-		c.asked = c.Trajectory.Remember(askedKey{}, func() (any, int) { return newAskedCalls(c.Trajectory) }).(*askedCalls)
+		c.asked = c.Trajectory.Remember(askedKey{}, func() any { return newAskedCalls(c.Trajectory) }).(*askedCalls)
 	}
 	return c.asked
 }
 
-// newAskedCalls also returns about how many bytes they take beside what the trajectory remembers of
-// its values.
-func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
+func newAskedCalls(t *trace.Trajectory) *askedCalls {
 	a := &askedCalls{
 		calls: make([]prefetch.Call, len(t.Calls)), results: make([]trace.Value, len(t.Calls)), known: make([]bool, len(t.Calls)),
 		first: map[string]int{}, user: map[int]bool{},
@@ -295,7 +292,6 @@ func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
 			a.user[m.Turn] = true
 		}
 	}
-	size := len(t.Calls) * int(unsafe.Sizeof(prefetch.Call{})+2*unsafe.Sizeof(trace.Value{}))
 	var values trace.ValueReader
 	for i := range t.Calls {
 		from := &t.Calls[i]
@@ -313,7 +309,6 @@ func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
 		a.calls[i].Arguments, a.known[i] = args, true
 		a.calls[i] = a.calls[i].Keyed()
 		key := a.calls[i].Key()
-		size += len(key)
 		if from.Origin == trace.OriginModel {
 			if _, met := a.first[key]; !met {
 				a.first[key] = i
@@ -326,7 +321,7 @@ func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
 			a.results[i] = trace.NewString(from.Result.Text())
 		}
 	}
-	return a, size
+	return a
 }
 
 // Find replays the trajectory with a session.
@@ -512,7 +507,7 @@ func (r *reader) reading(c *Case, f *Finding) cost.Totals {
 		switch mean := r.evidence[one.rule].TokensUsed; {
 		case one.call >= 0:
 			call := &t.Calls[one.call]
-			tokens += float64(r.meter.Text(call.Result.Text()))
+			tokens += float64(r.meter.Raw(call.Result))
 			if one.until >= 0 {
 				// The recorded call names tool and arguments, too: they go with the turn.
 				tokens -= attachedTokens

@@ -178,7 +178,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 		return nil, nil, err
 	}
 	if reader.Spool && !o.leavesOut() {
-		in.Digest = trace.NewDigest(cli.DigestRoom) // it is read again, as it is
+		in.Recalls, in.Notes = true, trace.NewNotes(cli.NotesRoom) // it is read again, as it is
 	}
 	in.Follows = reader.Spool || o.Sources // reports follow values as well
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns}
