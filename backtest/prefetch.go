@@ -110,7 +110,7 @@ func (p *Part) follows() (*learn.Survey, error) {
 	}
 	var err error
 	p.survey, err = learn.NewSurvey(source, learn.Options{
-		Reads: known.of, Tokens: func(c *trace.Call) int64 { return p.meter.Text(c.Result.Text()) },
+		Reads: known.of, Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
 		Workers: p.Options.Workers, Links: p.links,
 	})
 	return p.survey, err
@@ -507,7 +507,7 @@ func (r *reader) reading(c *Case, f *Finding) cost.Totals {
 		switch mean := r.evidence[one.rule].TokensUsed; {
 		case one.call >= 0:
 			call := &t.Calls[one.call]
-			tokens += float64(r.meter.Text(call.Result.Text()))
+			tokens += float64(r.meter.Raw(call.Result))
 			if one.until >= 0 {
 				// The recorded call names tool and arguments, too: they go with the turn.
 				tokens -= attachedTokens

@@ -39,25 +39,6 @@ func (c *Collector) Collect(t *trace.Trajectory) *Flow {
 // flowKey is under what a trajectory remembers its flow.
 type flowKey struct{}
 
-// knownKey is under what it remembers the flow of CollectKnown.
-type knownKey struct{}
-
-// CollectKnown is Collect for those who only ask when values were known: the uses
-// may have no sources, and Links can make nothing of the Flow. It takes about two
-// thirds of the time, and none where the trajectory remembers what Collect found.
-func (c *Collector) CollectKnown(t *trace.Trajectory) *Flow {
-	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
-		return f
-	}
-	return t.Remember(knownKey{}, func() any {
-		s := c.begin()
-		s.mode = knowing
-		f := s.collect(t)
-		c.end(s)
-		return f
-	}).(*Flow)
-}
-
 // CollectEqual is Collect for those who only ask which results and arguments held the
 // value of an argument before: of the uses there is nothing but the call, the parameter and
 // the sources that are equal, and these have nothing but their slot, relation and call. Links
@@ -87,23 +68,6 @@ func (c *Collector) Release(f *Flow) {
 		f.scratch = nil
 		c.end(s)
 	}
-}
-
-// KnownUntil is CollectKnown for those who ask of the uses up to one call only, and only
-// whether they were known before the turn of another one, before: what comes later is not
-// read. The Flow does not hold the values of calls. It is that of the whole trajectory
-// where this is remembered, or where turns are not in order.
-func (c *Collector) KnownUntil(t *trace.Trajectory, last, before int) *Flow {
-	_, collected := t.Remembered(flowKey{}).(*Flow)
-	_, known := t.Remembered(knownKey{}).(*Flow)
-	if collected || known || !inOrder(t) {
-		return c.CollectKnown(t)
-	}
-	s := c.begin()
-	s.mode, s.isPart, s.last, s.before = knowing, true, last, before
-	f := s.collect(t)
-	c.end(s)
-	return f
 }
 
 // inOrder reports whether calls and messages stand in the order of their turns.

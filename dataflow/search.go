@@ -82,11 +82,15 @@ func (c *collection) readCall(i int) {
 	}
 	c.source.side = Output
 	c.give(Output, tool, turn)
+	c.nested = 0
+	if c.read != nil {
+		c.walk(c.read.Result(i), c.places.root(Output, tool))
+		return
+	}
 	result := resultOf(call, &c.reader)
 	if c.flow.values != nil {
 		c.flow.values.results[i] = result
 	}
-	c.nested = 0
 	c.walk(&result, c.places.root(Output, tool))
 }
 

@@ -148,7 +148,7 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 		reads *learn.Observation
 	}
 	var failed error
-	for c := range par.Map(j.Workers, marked(in, NewMarker(set), &failed), func(m markedTrajectory) (c checked) {
+	for c := range par.Map(j.Parallel(), marked(in, NewMarker(set), &failed), func(m markedTrajectory) (c checked) {
 		c.tools = verifier.Check(m.t, m.marks)
 		if measure != nil {
 			c.reads = measure.Observe(m.t)
