@@ -182,7 +182,7 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	learnt := survey.Choose(learn.ChooseOptions{Threshold: threshold, Seed: p.Options.Seed})
+	learnt := survey.Choose(learn.ChooseOptions{Threshold: threshold, NoIntervals: true})
 	r := &reader{meter: p.meter, set: learnt.Set, evidence: learnt.Evidence, following: make([]float64, len(learnt.Set.Rules))}
 	r.sessions = prefetch.NewSessions(&r.set)
 	for i := range r.set.Rules {
