@@ -35,9 +35,17 @@ func (l *labeller) of(t *trace.Trajectory) *Case {
 	if l.rewriter == nil {
 		return c
 	}
+	if known, is := t.Noted(marksKey{}).(*notedMarks); is && !l.steps {
+		setStatuses(t, known.statuses)
+		c.Marks = known.marks
+		return c
+	}
 	steps := l.rewriter.Rewrite(t)
 	if !l.isBare {
 		c.Marks = merge.Marks(t, steps)
+		if t.IsNoted() && t.Noted(marksKey{}) == nil {
+			(&notedMarks{marks: c.Marks}).note(t)
+		}
 	}
 	if !l.steps {
 		return c
