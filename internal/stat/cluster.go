@@ -1,8 +1,10 @@
 package stat
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -100,11 +102,11 @@ func Intervals(figures []ClusterRatio, o Options) []Interval {
 	}
 	// Figures of as many clusters share what is drawn.
 	for len(samples) > 0 {
-		n := len(samples[0].num)
+		n := samples[0].n
 		alike := make([]*sample, 0, len(samples))
 		rest := samples[:0:0]
 		for _, s := range samples {
-			if len(s.num) == n {
+			if s.n == n {
 				alike = append(alike, s)
 			} else {
 				rest = append(rest, s)
@@ -122,6 +124,7 @@ func Intervals(figures []ClusterRatio, o Options) []Interval {
 // A sample is the clusters that take part in a figure.
 type sample struct {
 	of       int // the figure
+	n        int // clusters
 	num, den []float64
 	ones     bool    // every den is 1
 	scale    float64 // of the figure, in ratios
@@ -141,20 +144,21 @@ func newSample(r ClusterRatio) *sample {
 			s.num, s.den = append(s.num, x), append(s.den, y)
 		}
 	}
+	s.n = len(s.num)
 	if r.Den == nil {
-		s.scale = float64(len(s.num))
+		s.scale = float64(s.n)
 	}
 	var sum sums
 	for i := range s.num {
 		sum.add(s.num[i], s.den[i], 1)
 	}
-	s.ratio, s.err = sum.ratio(float64(len(s.num)))
+	s.ratio, s.err = sum.ratio(float64(s.n))
 	return s
 }
 
 // refused returns why there is no interval.
 func (s *sample) refused() string {
-	n := len(s.num)
+	n := s.n
 	switch {
 	case n < MinClusters:
 		return fmt.Sprintf("an interval needs at least %d tasks, there are %d", MinClusters, n)
@@ -197,25 +201,23 @@ func bootstrap(samples []*sample, n int, o Options) [][]float64 {
 	for i := range distances {
 		distances[i] = make([]float64, resamples)
 	}
+	kinds := kindsOf(samples, n)
 	purpose := append(append([]uint64{0xb007}, o.Purpose...), uint64(n), 0)
 	Blocks(o.Each, resamples, func(first, last int) struct{} {
-		times, parts := make([]uint32, n), slices.Clone(purpose)
-		list := make([]drawn, n)
+		times, parts := make([]uint32, kinds.n), slices.Clone(purpose)
+		list := make([]drawn, kinds.n)
 		for k := first; k < last; k++ {
 			clear(times)
 			parts[len(parts)-1] = uint64(k)
-			random := Stream(o.Seed, parts...)
-			for range n {
-				times[Below(random, n)]++
-			}
+			kinds.draw(Stream(o.Seed, parts...), n, times)
 			several := list[:0]
 			for i, t := range times {
 				if t > 0 {
 					several = append(several, drawn{i, float64(t)})
 				}
 			}
-			for i, s := range samples {
-				distances[i][k] = s.distance(several)
+			for i := range kinds.samples {
+				distances[i][k] = kinds.samples[i].distance(several)
 			}
 		}
 		return struct{}{}
@@ -228,7 +230,88 @@ func bootstrap(samples []*sample, n int, o Options) [][]float64 {
 	return distances
 }
 
-// drawn is a cluster of a resample, and how often it is in it.
+// kinds are clusters that no sample tells apart: counts of tasks are small numbers, so
+// that thousands of tasks are of a few kinds.
+type kinds struct {
+	n       int      // how many there are
+	of      []uint32 // by cluster; nil where each cluster is a kind of its own
+	samples []sample // with the figures of kinds
+}
+
+// exactSum is below which sums of whole numbers have no rounding in a float64: there it
+// does not matter in which order they are added.
+const exactSum = 1 << 53
+
+// kindsOf returns the kinds of the n clusters of samples. Where sums would be rounded, or
+// a kind has hardly more than one cluster, each cluster is one.
+func kindsOf(samples []*sample, n int) kinds {
+	apart := kinds{n: n, samples: make([]sample, len(samples))}
+	for i, s := range samples {
+		apart.samples[i] = *s
+	}
+	for _, s := range samples {
+		if !s.isExact() {
+			return apart
+		}
+	}
+	index, of, first := map[string]uint32{}, make([]uint32, n), []int(nil)
+	key := make([]byte, 0, 16*len(samples))
+	for at := range n {
+		key = key[:0]
+		for _, s := range samples {
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(s.num[at]))
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(s.den[at]))
+		}
+		kind, met := index[string(key)]
+		if !met {
+			if len(first) > n/8 {
+				return apart
+			}
+			kind = uint32(len(first))
+			index[string(key)], first = kind, append(first, at)
+		}
+		of[at] = kind
+	}
+	out := kinds{n: len(first), of: of, samples: make([]sample, len(samples))}
+	for i, s := range samples {
+		k := *s
+		k.num, k.den = make([]float64, len(first)), make([]float64, len(first))
+		for kind, at := range first {
+			k.num[kind], k.den[kind] = s.num[at], s.den[at]
+		}
+		out.samples[i] = k
+	}
+	return out
+}
+
+// isExact reports whether all sums over any resample of the clusters are exact.
+func (s *sample) isExact() bool {
+	most := 0.0
+	for i := range s.num {
+		a, b := math.Abs(s.num[i]), math.Abs(s.den[i])
+		if a != math.Trunc(a) || b != math.Trunc(b) {
+			return false
+		}
+		most = max(most, a, b)
+	}
+	return float64(most*most)*float64(s.n) < exactSum
+}
+
+// draw draws n of n clusters and counts their kinds.
+func (k *kinds) draw(random *rand.PCG, n int, times []uint32) {
+	if k.of == nil {
+		for range n {
+			times[Below(random, n)]++
+		}
+		return
+	}
+	of := k.of[:n]
+	for range n {
+		times[of[Below(random, n)]]++
+	}
+}
+
+// drawn is a kind of cluster in a resample, and how often it is in it.
 type drawn struct {
 	at    int
 	times float64
@@ -238,6 +321,7 @@ type drawn struct {
 // standard errors of the resample.
 func (s *sample) distance(resample []drawn) float64 {
 	var sum sums
+	n := float64(s.n)
 	if s.ones {
 		// Sums of den are numbers of clusters, and of products with it those of num.
 		for _, d := range resample {
@@ -245,7 +329,7 @@ func (s *sample) distance(resample []drawn) float64 {
 			sum.a += float64(d.times * a)
 			sum.aa += float64(d.times * a * a)
 		}
-		sum.ab, sum.b, sum.bb = sum.a, float64(len(s.num)), float64(len(s.num))
+		sum.ab, sum.b, sum.bb = sum.a, n, n
 	} else {
 		for _, d := range resample {
 			sum.add(s.num[d.at], s.den[d.at], d.times)
@@ -254,7 +338,7 @@ func (s *sample) distance(resample []drawn) float64 {
 	if sum.b == 0 {
 		return math.NaN()
 	}
-	ratio, err := sum.ratio(float64(len(s.num)))
+	ratio, err := sum.ratio(n)
 	if d := ratio - s.ratio; d != 0 || err != 0 {
 		return d / err
 	}
@@ -268,7 +352,7 @@ func (s *sample) interval(distances []float64, level float64) Interval {
 	if at < 0 {
 		return NoInterval("too few resamples have a figure")
 	}
-	n := len(s.num)
+	n := s.n
 	most := maxExpansion * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1-tail)
 	low, high := max(distances[at], -most), min(distances[len(distances)-1-at], most)
 	return Interval{
