@@ -264,7 +264,7 @@ func kindsOf(samples []*sample, n int) kinds {
 		}
 		kind, met := index[string(key)]
 		if !met {
-			if len(first) > n/8 {
+			if len(first) > n/2 {
 				return apart
 			}
 			kind = uint32(len(first))
