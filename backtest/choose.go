@@ -94,6 +94,7 @@ type chooser struct {
 	beside [][]span  // by trajectory, in order of begin: turns that reading ahead saves; nil for none
 	value  []float64 // by trajectory: what the chosen ones save, with those turns
 	buffer []replay.Span
+	room   []span // of the trajectory that is added
 	taken  []*span
 }
 
@@ -237,7 +238,7 @@ func (c *chooser) itemsOf(tool int) []int32 {
 // add adds the places of a trajectory; saved is what those save that do.
 func (c *chooser) add(s *seenCase, saved []cost.Totals) {
 	trajectory := int32(len(c.spans))
-	var spans []span
+	spans := c.room[:0]
 	for i := range s.places {
 		p := &s.places[i]
 		for _, n := range c.itemsOf(p.tool) {
@@ -256,7 +257,8 @@ func (c *chooser) add(s *seenCase, saved []cost.Totals) {
 		}
 	}
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.item, b.item)) })
-	c.spans = append(c.spans, spans)
+	c.room = spans
+	c.spans = append(c.spans, slices.Clone(spans))
 }
 
 // thousand tokens of definitions tell what one costs.

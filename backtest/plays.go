@@ -204,17 +204,14 @@ func play(f *replay.Finder, c *Case, paid bool) *played {
 // recall returns what the meta-tools of a finder do in the trajectory of a case; nil if that
 // is not remembered. It works it out, if that is wanted, while there is room.
 func (p *plays) recall(f *replay.Finder, c *Case, paid, works bool) *played {
-	if !works || p.isFull.Load() {
-		known, _ := c.Trajectory.Remembered(f).(*played)
+	if known, is := c.Trajectory.Noted(f).(*played); is {
 		return known
 	}
-	worked := false
-	out := c.Trajectory.Remember(f, func() (any, int) {
-		worked = true
-		done := play(f, c, paid)
-		return done, done.size()
-	}).(*played)
-	if worked && c.Trajectory.Remembered(f) == nil {
+	if !works || p.isFull.Load() {
+		return nil
+	}
+	out := play(f, c, paid)
+	if !c.Trajectory.Note(f, out, out.size()) {
 		p.isFull.Store(true)
 	}
 	return out
@@ -262,7 +259,7 @@ func (f *finder) begun(c *Case, uses *uses) []replay.Begun {
 
 // recall returns what is remembered; nil if that is not all.
 func (f *finder) recall(c *Case) *uses {
-	if f.shared == nil || !c.Trajectory.IsKept() {
+	if f.shared == nil || !c.Trajectory.IsNoted() {
 		return nil
 	}
 	paid := recordsUsage(c.Trajectory)

@@ -3,28 +3,22 @@ package backtest
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"testing"
 
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
-// keptIn is a source of trajectories as a digest with so much room keeps them, and of the
-// rest as they are.
-func keptIn(room int64, list []*trace.Trajectory) compile.Source {
-	d := trace.NewDigest(room)
-	for _, t := range list {
-		d.Add(t)
-	}
+// notedIn is a source of trajectories of which notes are taken that have so much room.
+func notedIn(room int64, list []*trace.Trajectory) compile.Source {
+	notes := trace.NewNotes(room)
 	return func() iter.Seq2[*trace.Trajectory, error] {
 		return func(yield func(*trace.Trajectory, error) bool) {
-			for t := range d.All() {
-				if !yield(t, nil) {
-					return
-				}
-			}
-			for _, t := range list[d.Len():] {
-				if !yield(t, nil) {
+			for i, t := range list {
+				again := *t
+				again.Calls = slices.Clone(t.Calls)
+				if again.NoteIn(notes, i); !yield(&again, nil) {
 					return
 				}
 			}
@@ -38,10 +32,10 @@ func TestRemembered(t *testing.T) {
 		"lookups": append(lookups(40, true), others(28)...), "routines": offering(routines(40), "open", "find", "get_order", "note", "stop"),
 	} {
 		var want string
-		for _, room := range []int64{0, 60_000, 90_000, 1 << 30} {
+		for _, room := range []int64{0, 2_000, 20_000, 1 << 30} {
 			o := togetherOf("get_order", "find")
 			o.Techniques, o.Verdict, o.Workers = nil, &VerdictOptions{}, 2
-			r, err := Run(keptIn(room, list), o)
+			r, err := Run(notedIn(room, list), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +66,7 @@ func TestRecalled(t *testing.T) {
 	shared.add(tool)
 	plays := &plays{}
 	newFinder(append(shared.tools, &other), plays, true)
-	for run := range keptIn(1<<30, list)() {
+	for run := range notedIn(1<<30, list)() {
 		k := newLabeller(nil, false).of(run)
 		own, again := newFinder(shared.tools, nil, false), newFinder(shared.tools, plays, true)
 		want, got := own.use(k), again.recall(k)

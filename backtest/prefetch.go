@@ -3,9 +3,9 @@ package backtest
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"math"
 	"slices"
-	"unsafe"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/dataflow"
@@ -44,16 +44,63 @@ type reader struct {
 	notes     []string
 }
 
-// knownReads collects what is known of tools: what a rule says, else what the annotations
-// of the definition say, else the name.
-type knownReads struct {
-	part        *Part
+// Reads collects which tools are known to only read: what a rule says, else what the
+// annotations of the definition say, else the name.
+type Reads struct {
+	options     Options
 	declared    Declarations // nil without rules
 	annotations map[trace.Name]toolname.Effect
 	names       toolname.Names
+	called      map[trace.Name]bool
+	isWhole     bool // a source was read to its end
 }
 
-func (k *knownReads) add(t *trace.Trajectory) {
+// NewReads returns what is known before any trajectory is read. Of the options it takes
+// Rules, Declared and Compile.DeclaredReads.
+func NewReads(o Options) *Reads {
+	k := &Reads{options: o, annotations: map[trace.Name]toolname.Effect{}, called: map[trace.Name]bool{}}
+	if o.Rules != nil && o.Declared != nil {
+		k.declared = o.Declared()
+	}
+	return k
+}
+
+// Watch returns the source, of which it collects what is known when that is first read to
+// its end. Calls get the statuses then that rules read from their results.
+func (k *Reads) Watch(source compile.Source) compile.Source {
+	reading := k.reading(source)
+	return func() iter.Seq2[*trace.Trajectory, error] {
+		if k.isWhole {
+			return source()
+		}
+		return reading()
+	}
+}
+
+// reading is Watch of every reading.
+func (k *Reads) reading(source compile.Source) compile.Source {
+	return func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for t, err := range source() {
+				if err == nil {
+					k.add(t)
+				}
+				if !yield(t, err) || err != nil {
+					return
+				}
+			}
+			k.isWhole = true
+		}
+	}
+}
+
+func (k *Reads) add(t *trace.Trajectory) {
+	if k.declared != nil {
+		k.declared.Add(t)
+	}
+	if k.isWhole {
+		return
+	}
 	for i := range t.Tools {
 		d := &t.Tools[i]
 		if _, known := k.annotations[d.Name]; known {
@@ -64,22 +111,29 @@ func (k *knownReads) add(t *trace.Trajectory) {
 		k.annotations[d.Name] = toolname.Annotated(v)
 	}
 	for i := range t.Calls {
-		if name := t.Calls[i].Tool; name != (trace.Name{}) {
+		name := t.Calls[i].Tool
+		k.called[name] = true
+		if name != (trace.Name{}) {
 			k.names.Add(name.Value())
 		}
 	}
-	if k.declared != nil {
-		k.declared.Add(t)
+}
+
+// tools returns the tools that a source calls, nil if none was read.
+func (k *Reads) tools() []trace.Name {
+	if !k.isWhole {
+		return nil
 	}
+	return slices.AppendSeq([]trace.Name{}, maps.Keys(k.called)) // not nil
 }
 
 // of reports whether a tool is known to only read.
-func (k *knownReads) of(tool trace.Name) bool {
+func (k *Reads) of(tool trace.Name) bool {
 	rule := toolname.Unknown
-	if k.part.Options.Compile.DeclaredReads && (k.declared == nil || !k.part.Options.Rules.HasEffect(tool.Value())) {
+	if k.options.Compile.DeclaredReads && (k.declared == nil || !k.options.Rules.HasEffect(tool.Value())) {
 		return false // nothing is assumed
 	}
-	if k.declared != nil && k.part.Options.Rules.HasEffect(tool.Value()) {
+	if k.declared != nil && k.options.Rules.HasEffect(tool.Value()) {
 		if rule = toolname.Writes; k.declared.Of(tool) == inertia.EffectReads {
 			rule = toolname.Reads
 		}
@@ -88,30 +142,15 @@ func (k *knownReads) of(tool trace.Name) bool {
 	return effect == toolname.Reads
 }
 
-// follows surveys what follows from answers in the training part, once.
-func (p *Part) follows() (*learn.Survey, error) {
+// follows surveys what follows from answers in the training part, once. known is of all of
+// it if that has been watched.
+func (p *Part) follows(known *Reads) (*learn.Survey, error) {
 	if p.survey != nil {
 		return p.survey, nil
 	}
-	known := &knownReads{part: p, annotations: map[trace.Name]toolname.Effect{}}
-	if p.Options.Rules != nil && p.Options.Declared != nil {
-		known.declared = p.Options.Declared()
-	}
-	source := func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for t, err := range p.Source() {
-				if err == nil {
-					known.add(t)
-				}
-				if !yield(t, err) {
-					return
-				}
-			}
-		}
-	}
 	var err error
-	p.survey, err = learn.NewSurvey(source, learn.Options{
-		Reads: known.of, Tokens: func(c *trace.Call) int64 { return p.meter.Text(c.Result.Text()) },
+	p.survey, err = learn.NewSurvey(known.reading(p.Source), learn.Options{
+		Reads: known.of, Tools: known.tools(), Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
 		Workers: p.Options.Workers, Links: p.links,
 	})
 	return p.survey, err
@@ -119,10 +158,14 @@ func (p *Part) follows() (*learn.Survey, error) {
 
 // LearnReads learns from all of the source which reads to make ahead of an agent, as the
 // technique prefetch does from a training part. links are those of the source, nil if
-// nobody has looked for them.
-func LearnReads(source compile.Source, links *dataflow.Set, o Options, threshold float64) (*learn.Result, error) {
+// nobody has looked for them, and known what was collected as it was read before, nil if
+// nobody watched.
+func LearnReads(source compile.Source, links *dataflow.Set, known *Reads, o Options, threshold float64) (*learn.Result, error) {
 	o.Meter = cmp.Or(o.Meter, cost.NewMeter(cost.Options{}))
-	survey, err := (&Part{Source: source, Options: o, meter: o.Meter, links: links}).follows()
+	if known == nil {
+		known = NewReads(o)
+	}
+	survey, err := (&Part{Source: source, Options: o, meter: o.Meter, links: links}).follows(known)
 	if err != nil {
 		return nil, err
 	}
@@ -135,11 +178,11 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 	if r := p.readers[threshold]; r != nil {
 		return r, nil
 	}
-	survey, err := p.follows()
+	survey, err := p.follows(NewReads(p.Options))
 	if err != nil {
 		return nil, err
 	}
-	learnt := survey.Choose(learn.ChooseOptions{Threshold: threshold, Seed: p.Options.Seed})
+	learnt := survey.Choose(learn.ChooseOptions{Threshold: threshold, NoIntervals: true})
 	r := &reader{meter: p.meter, set: learnt.Set, evidence: learnt.Evidence, following: make([]float64, len(learnt.Set.Rules))}
 	r.sessions = prefetch.NewSessions(&r.set)
 	for i := range r.set.Rules {
@@ -278,14 +321,12 @@ type askedKey struct{}
 // asks returns the calls of the trajectory, and reads them once.
 func (c *Case) asks() *askedCalls {
 	if c.asked == nil {
-		c.asked = c.Trajectory.Remember(askedKey{}, func() (any, int) { return newAskedCalls(c.Trajectory) }).(*askedCalls)
+		c.asked = c.Trajectory.Remember(askedKey{}, func() any { return newAskedCalls(c.Trajectory) }).(*askedCalls)
 	}
 	return c.asked
 }
 
-// newAskedCalls also returns about how many bytes they take beside what the trajectory remembers of
-// its values.
-func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
+func newAskedCalls(t *trace.Trajectory) *askedCalls {
 	a := &askedCalls{
 		calls: make([]prefetch.Call, len(t.Calls)), results: make([]trace.Value, len(t.Calls)), known: make([]bool, len(t.Calls)),
 		first: map[string]int{}, user: map[int]bool{},
@@ -295,7 +336,6 @@ func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
 			a.user[m.Turn] = true
 		}
 	}
-	size := len(t.Calls) * int(unsafe.Sizeof(prefetch.Call{})+2*unsafe.Sizeof(trace.Value{}))
 	var values trace.ValueReader
 	for i := range t.Calls {
 		from := &t.Calls[i]
@@ -313,7 +353,6 @@ func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
 		a.calls[i].Arguments, a.known[i] = args, true
 		a.calls[i] = a.calls[i].Keyed()
 		key := a.calls[i].Key()
-		size += len(key)
 		if from.Origin == trace.OriginModel {
 			if _, met := a.first[key]; !met {
 				a.first[key] = i
@@ -326,7 +365,7 @@ func newAskedCalls(t *trace.Trajectory) (*askedCalls, int) {
 			a.results[i] = trace.NewString(from.Result.Text())
 		}
 	}
-	return a, size
+	return a
 }
 
 // Find replays the trajectory with a session.
@@ -512,7 +551,7 @@ func (r *reader) reading(c *Case, f *Finding) cost.Totals {
 		switch mean := r.evidence[one.rule].TokensUsed; {
 		case one.call >= 0:
 			call := &t.Calls[one.call]
-			tokens += float64(r.meter.Text(call.Result.Text()))
+			tokens += float64(r.meter.Raw(call.Result))
 			if one.until >= 0 {
 				// The recorded call names tool and arguments, too: they go with the turn.
 				tokens -= attachedTokens

@@ -33,7 +33,7 @@ func (m *meanTokens) see(c *trace.Call, meter *cost.Meter) {
 	if m == nil || m.n == enoughResults || !c.HasResult || c.Status == trace.StatusFailed {
 		return
 	}
-	m.sum += meter.Text(c.Result.Text())
+	m.sum += meter.Raw(c.Result)
 	m.n++
 }
 

@@ -10,8 +10,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -21,13 +23,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
+	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/beam/summarize"
 	"github.com/awo-dev/awo/summary/count"
 )
 
 func main() {
 	o := summarize.Options{Count: count.Default()}
-	mapFile, rulesFile, toolsFile, logged, metrics := "", "", "", "", false
+	mapFile, rulesFile, tools, logged, metrics := "", "", "", "", false
 	flag.StringVar(&o.Out, "output", "", "`FILE` to write, whose name ends in .awosum")
 	flag.StringVar(&o.Unit, "unit", summarize.UnitFile, "what one worker reads from beginning to end: file, folder or all")
 	flag.IntVar(&o.Branches, "branches", 1, "count in so many stages side by side; for Prism, which makes one bundle a stage")
@@ -51,7 +54,7 @@ func main() {
 	flag.IntVar(&c.Order, "order", 0, "the longest context that -snapshot counts, in calls; 0 for the default")
 	flag.Uint64Var(&c.Seed, "seed", 1, "of the sample of -snapshot")
 	flag.StringVar(&rulesFile, "rules", "", "`FILE`, read here like the next one and sent to the workers")
-	flag.StringVar(&toolsFile, "tools", "", "`FILE` metatools.arazzo.yaml")
+	flag.StringVar(&tools, "tools", "", "`DIR` of artefacts, with meta-tools and rules for reading ahead, or FILE metatools.arazzo.yaml")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: awo-beam [flags] -output FILE.awosum FILES...\n\nFILES are names or patterns of traces and summaries, on any file system of Beam.")
 		flag.PrintDefaults()
@@ -64,7 +67,7 @@ func main() {
 	} else {
 		log.SetupLogging(logged, "text")
 	}
-	err := broadcast(&o, mapFile, rulesFile, toolsFile)
+	err := broadcast(&o, mapFile, rulesFile, tools)
 	if err == nil {
 		err = run(o, metrics)
 	}
@@ -78,8 +81,9 @@ func main() {
 	}
 }
 
-// broadcast reads what all workers need: a map, rules with what they include, meta-tools.
-func broadcast(o *summarize.Options, mapFile, rulesFile, toolsFile string) error {
+// broadcast reads what all workers need: a map, rules with what they include, meta-tools and
+// rules for reading ahead.
+func broadcast(o *summarize.Options, mapFile, rulesFile, tools string) error {
 	if mapFile != "" {
 		text, err := os.ReadFile(mapFile)
 		if err != nil {
@@ -94,14 +98,30 @@ func broadcast(o *summarize.Options, mapFile, rulesFile, toolsFile string) error
 		}
 		o.Count.Rules = read
 	}
-	if toolsFile != "" {
-		text, err := os.ReadFile(toolsFile)
-		if err != nil {
-			return err
-		}
-		o.Count.Tools = &count.Tools{File: filepath.ToSlash(toolsFile), Text: string(text)}
+	if tools == "" {
+		return nil
 	}
-	return nil
+	var err error
+	if info, failed := os.Stat(tools); failed != nil || !info.IsDir() {
+		o.Count.Tools, err = artefact(tools)
+		return err
+	}
+	if o.Count.Prefetch, err = artefact(filepath.Join(tools, count.PrefetchChoice)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	o.Count.Tools, err = artefact(filepath.Join(tools, arazzo.File))
+	if errors.Is(err, fs.ErrNotExist) && o.Count.Prefetch != nil {
+		return nil
+	}
+	return err
+}
+
+func artefact(name string) (*count.Artefact, error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	return &count.Artefact{File: filepath.ToSlash(name), Text: string(text)}, nil
 }
 
 func run(o summarize.Options, metrics bool) error {

@@ -35,9 +35,13 @@ func TestSummaryAnalyzes(t *testing.T) {
 				}
 				part := filepath.Join(t.TempDir(), "part.awosum")
 				runLine(t, "summarize "+file+counted+" --out "+part)
-				want := counts(t, runLine(t, "analyze "+file+counted+" --by model --permutations 0"))
-				got := counts(t, runLine(t, "analyze "+part+" --by model --permutations 0"))
+				want := counts(t, runLine(t, "analyze "+file+counted+" --by model --permutations 0 --chains 30"))
+				got := counts(t, runLine(t, "analyze "+part+strings.ReplaceAll(counted, " --min-length 2 --drop-failed", "")+" --by model --permutations 0 --chains 30"))
 				compareFigures(t, "", want, got)
+				of := func(v any) string { return jsonText(t, v.(map[string]any)["chains"]) }
+				if of(got) != of(want) || strings.Count(of(want), "calls_less") < 20 { // to the last digit of what is drawn
+					t.Errorf("chains are\n%s, want\n%s", of(got), of(want))
+				}
 			}
 		})
 	}
@@ -120,22 +124,26 @@ func strategiesOf(t *testing.T, document []byte) []byte {
 	return []byte(jsonText(t, v["strategies"]))
 }
 
-// replays returns what a verification says of meta-tools, without names of trajectories.
+// replays returns what a verification says of meta-tools, without names of trajectories,
+// and of rules for reading ahead.
 func replays(t *testing.T, document []byte) any {
 	t.Helper()
 	var v struct {
-		Tools []map[string]any `json:"meta_tools"`
+		Tools    []map[string]any `json:"meta_tools"`
+		Prefetch struct {
+			Rules []any `json:"rules"`
+		} `json:"prefetch"`
 	}
 	if err := json.Unmarshal(document, &v); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Tools) < 10 {
-		t.Fatalf("%d meta-tools", len(v.Tools))
+	if len(v.Tools) < 10 || len(v.Prefetch.Rules) < 5 {
+		t.Fatalf("%d meta-tools, %d rules for reading ahead", len(v.Tools), len(v.Prefetch.Rules))
 	}
 	for _, tool := range v.Tools {
 		delete(tool, "disagreements")
 	}
-	return any(map[string]any{"meta_tools": jsonText(t, v.Tools)})
+	return map[string]any{"meta_tools": jsonText(t, v.Tools), "prefetch": v.Prefetch.Rules}
 }
 
 // TestSummarizeCounts wants of `awo summarize` and of the package that pipelines count

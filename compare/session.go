@@ -97,9 +97,7 @@ func newSession(t *trace.Trajectory, meter *cost.Meter) *session {
 			s.values[Failures]++
 		}
 		for _, text := range []trace.Raw{c.Result, c.Error, c.Attached} {
-			if !text.IsZero() {
-				s.values[Results] += float64(meter.Text(text.Text()))
-			}
+			s.values[Results] += float64(meter.Raw(text))
 		}
 		if !c.Start.IsZero() && (first.IsZero() || c.Start.Before(first)) {
 			first = c.Start

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/tiktoken-go/tokenizer"
 
@@ -26,9 +27,9 @@ var vocabulary = sync.OnceValue(func() tokenizer.Codec {
 // The limits of a counter. A text is counted in pieces, so that the tokenizer
 // holds little at a time; a cut adds a token at most.
 const (
-	maxPiece  = 64 << 10
-	maxCached = 4 << 10  // bytes of a text whose count is remembered
-	cacheSize = 32 << 20 // bytes of all such texts
+	maxPiece   = 64 << 10
+	maxCached  = 4 << 10  // bytes of a text that counts against knownTexts
+	knownTexts = 32 << 20 // bytes of all such texts whose count is remembered
 
 	// maxCounted is how many bytes are counted, half a minute or so. From then on
 	// new texts are taken to have as many bytes a token as those before them.
@@ -37,17 +38,17 @@ const (
 	// maxText is how many bytes of one text are counted. What follows is taken to have
 	// as many bytes a token as they have.
 	maxText = 1 << 20
-	// maxLarge is how many texts over maxCached are remembered, by their hash: tool
-	// definitions come again with every trajectory.
+	// maxLarge is how many texts over maxCached are remembered: tool definitions come
+	// again with every trajectory.
 	maxLarge = 1 << 14
 )
 
 // counter counts the o200k tokens of texts, some 3 MB/s, and remembers those of
-// texts that are likely to come again.
+// texts that are likely to come again, by half of their SHA-256.
 type counter struct {
-	known map[string]int32
-	large map[[sha256.Size]byte]int64
-	bytes int
+	known map[textKey]int64
+	bytes int // of the texts known up to maxCached
+	large int // texts known beyond
 
 	limit   int64 // bytes that are counted; 0 means maxCounted
 	counted int64 // bytes that were
@@ -57,46 +58,50 @@ type counter struct {
 	room []byte // for the text that is looked up
 }
 
+type textKey [sha256.Size / 2]byte
+
+func keyOf(text []byte) textKey {
+	sum := sha256.Sum256(text)
+	return textKey(sum[:])
+}
+
 // maxRoom is how large a room for texts is kept.
 const maxRoom = 1 << 20
 
 // count returns the number of tokens of s.
 func (c *counter) count(s string) int64 {
-	if s == "" {
-		return 0
-	}
-	if len(s) > maxCached {
-		return c.remembered(s)
-	}
-	if n, ok := c.known[s]; ok {
-		return int64(n)
-	}
-	exact := c.counted < cmp.Or(c.limit, maxCounted)
-	n := c.fresh(s)
-	if exact && c.bytes+len(s) <= cacheSize {
-		if c.known == nil {
-			c.known = map[string]int32{}
-		}
-		c.known[strings.Clone(s)] = int32(n)
-		c.bytes += len(s)
-	}
-	return n
+	return c.countBytes(unsafe.Slice(unsafe.StringData(s), len(s))) // which does not change them
 }
 
-// remembered counts a text that is too long to keep.
-func (c *counter) remembered(s string) int64 {
-	key := sha256.Sum256([]byte(s))
-	if n, ok := c.large[key]; ok {
+// countBytes is count of bytes, which are not kept.
+func (c *counter) countBytes(text []byte) int64 {
+	if len(text) == 0 {
+		return 0
+	}
+	key := keyOf(text)
+	if n, ok := c.known[key]; ok {
 		return n
 	}
 	exact := c.counted < cmp.Or(c.limit, maxCounted)
-	n := c.fresh(s)
-	if exact && len(c.large) < maxLarge {
-		if c.large == nil {
-			c.large = map[[sha256.Size]byte]int64{}
-		}
-		c.large[key] = n
+	n := c.fresh(string(text))
+	if !exact {
+		return n
 	}
+	switch {
+	case len(text) > maxCached:
+		if c.large == maxLarge {
+			return n
+		}
+		c.large++
+	case c.bytes+len(text) > knownTexts:
+		return n
+	default:
+		c.bytes += len(text)
+	}
+	if c.known == nil {
+		c.known = map[textKey]int64{}
+	}
+	c.known[key] = n
 	return n
 }
 
@@ -124,7 +129,7 @@ func (c *counter) fresh(s string) int64 {
 	return n
 }
 
-// raw returns the number of tokens of what r says.
+// raw is count of what a piece of a record says.
 func (c *counter) raw(r trace.Raw) int64 {
 	if r.IsZero() {
 		return 0
@@ -133,10 +138,7 @@ func (c *counter) raw(r trace.Raw) int64 {
 	if cap(text) <= maxRoom {
 		c.room = text
 	}
-	if n, ok := c.known[string(text)]; ok {
-		return int64(n)
-	}
-	return c.count(string(text))
+	return c.countBytes(text)
 }
 
 func countPieces(s string) int64 {
@@ -191,3 +193,6 @@ func (m *Meter) Guessed() (bytes int64, perToken float64) {
 
 // Text counts the o200k tokens of a text.
 func (m *Meter) Text(s string) int64 { return m.counter.count(s) }
+
+// Raw counts the o200k tokens of what a piece of a record says.
+func (m *Meter) Raw(r trace.Raw) int64 { return m.counter.raw(r) }

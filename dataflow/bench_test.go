@@ -47,14 +47,19 @@ func BenchmarkCollect(b *testing.B) {
 	perCall(b, calls)
 }
 
-func BenchmarkCollectKnown(b *testing.B) {
+// BenchmarkReading asks for the arguments of all calls when the one before was made.
+func BenchmarkReading(b *testing.B) {
 	list, calls, bytes := committed(b)
 	var c dataflow.Collector
 	b.SetBytes(bytes)
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, t := range list {
-			c.CollectKnown(t)
+			r := c.Read(t, len(t.Calls), parsed{t})
+			for i := range t.Calls {
+				r.CallKnown(i, max(i-1, 0))
+			}
+			r.Close(&c)
 		}
 	}
 	perCall(b, calls)

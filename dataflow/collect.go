@@ -31,10 +31,8 @@ const (
 // collection is the state of collecting one trajectory.
 type collection struct {
 	mode   mode
-	isPart bool // only what the uses up to call last need to be known before the turn of call before
-	last   int
-	before int
 	reader trace.ValueReader
+	read   Values // where others read the values of calls too; nil to read them here
 	places places
 	t      *trace.Trajectory
 	flow   *Flow
@@ -73,6 +71,9 @@ type collection struct {
 	pairs    map[[2]int32]int32
 
 	// Where the walk is.
+	first    int  // the first call of a turn
+	message  int  // the next message
+	heard    bool // the messages before that turn were read
 	source   origin
 	at       int32 // the first call that can know what is read
 	nested   int
@@ -140,60 +141,81 @@ type found struct {
 }
 
 func (c *collection) collect(t *trace.Trajectory) *Flow {
-	c.read(t)
+	c.readAll(t)
 	c.finish()
-	if t.Reached != nil && !c.isMany() {
-		t.NoteBound(bounds.PlacesBound, c.crowded)
-		t.NoteBound(bounds.StepsBound, c.deep)
-		t.NoteBound(bounds.ValuesBound, len(c.isFull))
-		t.NoteBound(bounds.TextInTextBound, c.unread)
+	if !c.isMany() {
+		c.noteBounds()
 	}
 	return c.flow
+}
+
+// noteBounds notes which bounds were reached.
+func (c *collection) noteBounds() {
+	c.t.NoteBound(bounds.PlacesBound, c.crowded)
+	c.t.NoteBound(bounds.StepsBound, c.deep)
+	c.t.NoteBound(bounds.ValuesBound, len(c.isFull))
+	c.t.NoteBound(bounds.TextInTextBound, c.unread)
 }
 
 // isMany reports whether there may be more values than are kept, which was not counted.
 func (c *collection) isMany() bool { return c.mode == matching && c.volume >= bounds.Values }
 
-// read reads a trajectory from its beginning to its end.
-func (c *collection) read(t *trace.Trajectory) {
+// readAll reads a trajectory from its beginning to its end.
+func (c *collection) readAll(t *trace.Trajectory) {
+	c.start(t, len(t.Calls))
+	for c.hear() {
+		_, end := c.turnAt(c.first)
+		for i := c.first; i < end && c.mode != asking; i++ {
+			c.resolve(i)
+		}
+		c.readTurn()
+	}
+}
+
+// start reads the arguments of the first calls of a trajectory, so many of them, and makes
+// ready to look for them.
+func (c *collection) start(t *trace.Trajectory, calls int) {
 	c.t = t
 	c.flow = &Flow{ID: t.ID}
 	c.places.begin()
-	c.calls = t.Calls
-	if c.isPart {
-		c.calls = t.Calls[:c.last+1]
-	} else if c.mode == matching {
+	c.calls = t.Calls[:calls]
+	if c.mode == matching {
 		c.reader.Room = &c.room
-		c.callRoom = slices.Grow(c.callRoom[:0], 2*len(t.Calls))[:2*len(t.Calls)]
-		c.flow.values = &values{c.callRoom[:len(t.Calls)], c.callRoom[len(t.Calls):]}
+		c.callRoom = slices.Grow(c.callRoom[:0], 2*calls)[:2*calls]
+		c.flow.values = &values{c.callRoom[:calls], c.callRoom[calls:]}
 		c.flow.Slots = c.slotRoom
-	} else if c.mode != asking {
-		c.flow.values = newValues(len(t.Calls))
+	} else if c.mode != asking && c.read == nil {
+		c.flow.values = newValues(calls)
 	}
 	c.flow.turns = make([]int32, len(c.calls))
 	c.readArguments()
 	c.index()
-	message := 0
-	for first := 0; first < len(t.Calls) || message < len(t.Messages); {
-		turn, end := c.turnAt(first)
-		c.at = int32(first)
-		for message < len(t.Messages) && (first == len(t.Calls) || int32(t.Messages[message].Turn) <= turn) {
-			c.readMessage(message)
-			message++
-		}
-		isLast := c.isPart && c.before < end // what comes now is known too late
-		for i := first; i < len(c.calls) && (i < end || isLast) && c.mode != asking; i++ {
-			c.resolve(i)
-		}
-		if isLast {
-			return
-		}
-		c.at = int32(end)
-		for i := first; i < end; i++ {
-			c.readCall(i)
-		}
-		first = end
+	c.first, c.message, c.heard = 0, 0, false
+}
+
+// hear reads the messages before the calls of a turn; false at the end of the trajectory.
+func (c *collection) hear() bool {
+	c.heard = true
+	if c.first == len(c.calls) && c.message == len(c.t.Messages) {
+		return false
 	}
+	turn, _ := c.turnAt(c.first)
+	c.at = int32(c.first)
+	for c.message < len(c.t.Messages) && (c.first == len(c.calls) || int32(c.t.Messages[c.message].Turn) <= turn) {
+		c.readMessage(c.message)
+		c.message++
+	}
+	return true
+}
+
+// readTurn reads the calls of a turn.
+func (c *collection) readTurn() {
+	_, end := c.turnAt(c.first)
+	c.at = int32(end)
+	for i := c.first; i < end; i++ {
+		c.readCall(i)
+	}
+	c.first, c.heard = end, false
 }
 
 // turnAt returns the turn of the call at i and the end of that turn's calls.
@@ -218,12 +240,8 @@ func (c *collection) readArguments() {
 		if model {
 			c.flow.Calls++
 		}
-		args, ok := argumentsOf(call, &c.reader)
-		if c.flow.values != nil {
-			c.flow.values.args[i] = args
-		}
-		if ok {
-			c.readArgumentsOf(&args, c.places.root(Input, nameOf(call.Tool)), model)
+		if args, ok := c.argumentsOf(i); ok {
+			c.readArgumentsOf(args, c.places.root(Input, nameOf(call.Tool)), model)
 		}
 		c.byCall = append(c.byCall, int32(len(c.args)))
 	}
@@ -238,6 +256,23 @@ func (c *collection) readArgumentsOf(args *trace.Value, root int32, model bool) 
 		at, _ := c.places.member(root, i, args.Members[i].Name)
 		c.readArgument(&args.Members[i].Value, at, model)
 	}
+}
+
+// argumentsOf returns the arguments of a call, and whether they are an object that was
+// recorded.
+func (c *collection) argumentsOf(i int) (args *trace.Value, ok bool) {
+	call := &c.calls[i]
+	switch {
+	case c.read != nil && !call.ArgsMissing():
+		args = c.read.Arguments(i)
+		return args, args.Kind == trace.Object
+	case c.flow.values != nil:
+		args = &c.flow.values.args[i]
+	default:
+		args = &trace.Value{}
+	}
+	*args, ok = argumentsOf(call, &c.reader)
+	return args, ok
 }
 
 func argumentsOf(call *trace.Call, r *trace.ValueReader) (trace.Value, bool) {
@@ -439,7 +474,7 @@ func (c *collection) release() {
 		c.reader.Room = nil
 		c.room.Reset()
 	}
-	c.mode, c.isPart = sourcing, false
+	c.mode, c.read = sourcing, nil
 	for i := range c.wants {
 		w := &c.wants[i]
 		clear(w.found)

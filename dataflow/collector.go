@@ -26,54 +26,28 @@ func (c *Collector) EnumsOf(t *trace.Trajectory) Enums { return c.schemas.EnumsO
 // (parallel calls of one turn are never each other's sources) and messages.
 // Null, booleans, empty strings, lists and objects come from nowhere.
 //
-// It is remembered with the trajectory where that is kept, and nobody may change it.
+// The trajectory remembers it, and nobody may change it.
 func (c *Collector) Collect(t *trace.Trajectory) *Flow {
-	return t.Remember(flowKey{}, func() (any, int) {
+	return t.Remember(flowKey{}, func() any {
 		s := c.begin()
 		f := s.collect(t)
 		c.end(s)
-		return f, f.size()
+		return f
 	}).(*Flow)
 }
 
 // flowKey is under what a trajectory remembers its flow.
 type flowKey struct{}
 
-// knownKey is under what it remembers the flow of CollectKnown.
-type knownKey struct{}
-
-// CollectKnown is Collect for those who only ask when values were known: the uses
-// may have no sources, and Links can make nothing of the Flow. It takes about two
-// thirds of the time, and none where the trajectory remembers what Collect found. Where a
-// digest keeps it that is what it does: one flow is kept for both.
-func (c *Collector) CollectKnown(t *trace.Trajectory) *Flow {
-	if t.IsKept() {
-		return c.Collect(t)
-	}
-	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
-		return f
-	}
-	return t.Remember(knownKey{}, func() (any, int) {
-		s := c.begin()
-		s.mode = knowing
-		f := s.collect(t)
-		c.end(s)
-		return f, f.size()
-	}).(*Flow)
-}
-
 // CollectEqual is Collect for those who only ask which results and arguments held the
 // value of an argument before: of the uses there is nothing but the call, the parameter and
 // the sources that are equal, and these have nothing but their slot, relation and call. Links
 // can make nothing of the Flow. It takes about half of the time, and none where the
-// trajectory remembers what Collect found. Where a digest keeps it that is what it does.
+// trajectory remembers what Collect found.
 //
 // The caller gives it to Release when it is done, and then nothing of it may be used any
 // more, nor of the values of the calls: their memory is used again.
 func (c *Collector) CollectEqual(t *trace.Trajectory) *Flow {
-	if t.IsKept() {
-		return c.Collect(t)
-	}
 	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
 		return f
 	}
@@ -94,23 +68,6 @@ func (c *Collector) Release(f *Flow) {
 		f.scratch = nil
 		c.end(s)
 	}
-}
-
-// KnownUntil is CollectKnown for those who ask of the uses up to one call only, and only
-// whether they were known before the turn of another one, before: what comes later is not
-// read. The Flow does not hold the values of calls. It is that of the whole trajectory
-// where this is remembered, or where turns are not in order.
-func (c *Collector) KnownUntil(t *trace.Trajectory, last, before int) *Flow {
-	_, collected := t.Remembered(flowKey{}).(*Flow)
-	_, known := t.Remembered(knownKey{}).(*Flow)
-	if t.IsKept() || collected || known || !inOrder(t) {
-		return c.CollectKnown(t)
-	}
-	s := c.begin()
-	s.mode, s.isPart, s.last, s.before = knowing, true, last, before
-	f := s.collect(t)
-	c.end(s)
-	return f
 }
 
 // inOrder reports whether calls and messages stand in the order of their turns.

@@ -26,8 +26,8 @@
 // Who asks for equal values only, and not for links, asks Collector.CollectEqual.
 //
 // What was known when is the same reading of a trajectory: Flow.KnownBefore says it
-// of arguments, Knowledge of any value, and Collector.CollectKnown collects nothing
-// else. All answer with a Known, and a Collector may be shared between them.
+// of arguments, Knowledge of any value, and a Reading of arguments without collecting a
+// Flow. A Collector may be shared between them.
 //
 // # Method
 //

@@ -79,8 +79,8 @@ func KnownBefore(t *trace.Trajectory, call int, param Slot, v trace.Value) Known
 	asked := []byte(`{"value":`)
 	asked = append(v.AppendCanonical(asked), '}')
 	before.Calls = append(t.Calls[:first:first], trace.Call{Turn: turn, Args: trace.JSONOf(asked)})
-	var c Collector
-	f := c.CollectKnown(&before)
+	s := collection{mode: knowing}
+	f := s.collect(&before)
 	enums := EnumsOf(t)
 	known := Known{OK: true, Reason: KnownEmpty}
 	for i := range f.Uses {
@@ -183,7 +183,7 @@ func (c *collection) ask(t *trace.Trajectory, list []Knowledge) {
 			ids[i] = c.want(*v, jsonvalue.Hash(v))
 		}
 	}
-	c.read(t)
+	c.readAll(t)
 	overflow := c.places.met >= bounds.Places
 	for i := range list {
 		s := &list[i]

@@ -296,7 +296,8 @@ func TestPlay(t *testing.T) {
 		{"in one turn", orders(t), []call{user, order("o-1", 1), order("o-2", 1), order("o-3", 1)}, 1, true, true, 1, 0, ""},
 	} {
 		run := recorded(test.calls...)
-		found := replay.NewSequence(run, nil).All(test.tool)
+		var found []replay.Occurrence
+		replay.NewFinder([]*metatool.Tool{test.tool}).Occurrences(run, nil, func(_ int, o replay.Occurrence) { found = append(found, o) })
 		if len(found) != test.found {
 			t.Errorf("%s: found %d times", test.name, len(found))
 			continue

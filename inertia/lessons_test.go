@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/awo-dev/awo/internal/partition"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/trace"
 )
@@ -66,30 +67,14 @@ func TestLessonsOfParts(t *testing.T) {
 		n := rapid.IntRange(1, 8).Draw(t, "parts")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		chosen := make([][]observed, n)
-		for _, one := range all {
-			k := r.IntN(n)
-			chosen[k] = append(chosen[k], one)
-		}
 		var parts []*Lessons
-		for _, c := range chosen {
-			parts = append(parts, learnt(room, c...))
+		for _, chosen := range partition.Of(r, n, all) {
+			parts = append(parts, learnt(room, chosen...))
 		}
 		whole := learnt(room, all...)
 		want := whole.Append(nil)
-		for len(parts) > 1 {
-			r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-			into, from := parts[0], parts[1]
-			if r.IntN(2) == 0 {
-				into = stored(t, into)
-			}
-			if r.IntN(2) == 0 {
-				from = stored(t, from)
-			}
-			into.Merge(from)
-			parts = append([]*Lessons{into}, parts[2:]...)
-		}
-		if got := parts[0].Append(nil); !bytes.Equal(got, want) {
+		merged := partition.Merged(r, parts, func(l *Lessons) *Lessons { return stored(t, l) }, (*Lessons).Merge)
+		if got := merged.Append(nil); !bytes.Equal(got, want) {
 			t.Fatalf("%d parts give other bytes: %d of %d", n, len(got), len(want))
 		}
 		if got := stored(t, whole).Append(nil); !bytes.Equal(got, want) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/awo-dev/awo/internal/partition"
 )
 
 // TestDistinctAddsUp wants of any parts, merged by any tree, the bytes of all in one go,
@@ -30,13 +32,9 @@ func TestDistinctAddsUp(t *testing.T) {
 				parts[r.IntN(len(parts))].settle()
 			}
 		}
-		for len(parts) > 1 {
-			r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-			parts[0].Merge(parts[1])
-			parts = append(parts[:1], parts[2:]...)
-		}
-		if !bytes.Equal(parts[0].append(nil), whole.append(nil)) {
-			t.Fatalf("kept %d (more: %t), want %d (%t)", len(parts[0].kept), parts[0].skipped, len(whole.kept), whole.skipped)
+		merged := partition.Merged(r, parts, func(d *Distinct) *Distinct { return d }, (*Distinct).Merge)
+		if !bytes.Equal(merged.append(nil), whole.append(nil)) {
+			t.Fatalf("kept %d (more: %t), want %d (%t)", len(merged.kept), merged.skipped, len(whole.kept), whole.skipped)
 		}
 		if n, exact := whole.Count(); exact != (len(different) <= limit) || exact && n != len(different) {
 			t.Fatalf("%d of %d things, exact is %t with room for %d", n, len(different), exact, limit)

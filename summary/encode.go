@@ -29,6 +29,7 @@ const (
 	magic      = "\x89awosum\n"
 	version    = 3
 	learnt     = 4 // the version of a file with lessons, which stand before its end
+	tasked     = 5 // the version of a file with sums by task, before the lessons if there are any
 	headerSize = 56
 )
 
@@ -37,7 +38,10 @@ func (s *Summary) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
 	v := uint32(version)
-	if s.lessons != nil {
+	switch {
+	case len(s.byTask) > 0:
+		v = tasked
+	case s.lessons != nil:
 		v = learnt
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, v)
@@ -48,9 +52,13 @@ func (s *Summary) Append(dst []byte) []byte {
 	options := sha256.Sum256(dst[body:])
 	copy(dst[start+24:], options[:])
 	dst = s.appendSums(dst)
-	dst = s.appendRows(dst)
+	rows := s.ordered()
+	dst = rows.append(dst)
 	dst = s.appendUsage(dst)
 	dst = s.named.append(dst)
+	if v == tasked {
+		dst = s.byTask.append(dst, rows.tasks())
+	}
 	if s.lessons != nil {
 		dst = s.lessons.Append(dst)
 	}
@@ -101,8 +109,8 @@ func Read(file string, data []byte) (*Summary, error) {
 		return nil, problem(CodeTruncated, "the file ends inside its header")
 	}
 	v := binary.LittleEndian.Uint32(data[8:])
-	if v != version && v != learnt {
-		return nil, problem(CodeVersion, "the summary is of version %d, and this program reads versions %d and %d: summarize the traces again", v, version, learnt)
+	if v < version || v > tasked {
+		return nil, problem(CodeVersion, "the summary is of version %d, and this program reads versions %d to %d: summarize the traces again", v, version, tasked)
 	}
 	if size := binary.LittleEndian.Uint64(data[16:]); size != uint64(len(data)) {
 		return nil, problem(CodeTruncated, "the file has %d bytes and says that it has %d", len(data), size)
@@ -123,7 +131,10 @@ func Read(file string, data []byte) (*Summary, error) {
 	s.readRows(d)
 	s.readUsage(d)
 	s.readNamed(d)
-	if v == learnt && d.Broken == "" {
+	if v == tasked {
+		s.readByTask(d)
+	}
+	if (v == learnt || v == tasked && len(d.Data) > 0) && d.Broken == "" {
 		ok := false
 		if s.lessons, ok = inertia.ReadLessons(d.Data); !ok {
 			d.Fail("what was learnt")

@@ -8,23 +8,16 @@ import (
 	"github.com/awo-dev/awo/internal/varint"
 )
 
-// appendRows appends tools, sequences, classes and rows. A row stands behind the task
+// append appends tools, sequences, classes and rows. A row stands behind the task
 // that it has in common with others.
-func (s *Summary) appendRows(dst []byte) []byte {
-	o := s.ordered()
+func (o *ordered) append(dst []byte) []byte {
 	for _, list := range [][]string{o.tools, o.sequences, o.classes} {
 		dst = varint.Append(dst, len(list))
 		for _, text := range list {
 			dst = varint.AppendText(dst, text)
 		}
 	}
-	tasks := 0
-	for i := range o.rows {
-		if i == 0 || o.rows[i].task != o.rows[i-1].task {
-			tasks++
-		}
-	}
-	dst = varint.Append(dst, tasks)
+	dst = varint.Append(dst, len(o.tasks()))
 	for first := 0; first < len(o.rows); {
 		end := first + 1
 		for end < len(o.rows) && o.rows[end].task == o.rows[first].task {

@@ -12,7 +12,8 @@
 //     tokens, problems by code, recorded usage by model, day, agent, outcome and tool;
 //   - sums and sets by name, which others count beside it (AddN, Different): of a set the
 //     smallest hashes are kept, so that up to MaxDistinct different things are counted
-//     exactly, and more within DistinctError;
+//     exactly, and more within DistinctError; sums by task and name, for what is judged over
+//     tasks (AddTaskN);
 //   - lessons, if they are counted: what trajectories teach a model of the next call, which
 //     add up on their own (inertia.Lessons);
 //   - the set of inputs by their SHA-256, and the options under which all was counted.
@@ -61,8 +62,17 @@ const (
 	CodeLarge     = "summary-large"     // more trajectories than an analysis takes
 )
 
-// An Option is a choice that changes what is counted.
+// An Option is a choice that changes what is counted: a flag, or a file, whose name has a
+// dot.
 type Option struct{ Name, Value string }
+
+// String returns how a message calls the option.
+func (o Option) String() string {
+	if strings.Contains(o.Name, ".") {
+		return o.Name
+	}
+	return "--" + o.Name
+}
 
 // A Label divides trajectories into groups, such as those of one model.
 type Label struct {
@@ -132,6 +142,7 @@ type Summary struct {
 	rework  map[reworkKey]*Rework
 	usage   Usage
 	named   named
+	byTask  byTask
 	lessons *inertia.Lessons // nil where they are not counted
 
 	tools     table
@@ -253,6 +264,7 @@ func (s *Summary) Merge(o *Summary, overlap bool) error {
 	}
 	s.usage.merge(&o.usage)
 	s.mergeNamed(o)
+	s.byTask.merge(o.byTask)
 	if s.lessons != nil {
 		s.lessons.Merge(o.lessons)
 	}
@@ -297,7 +309,7 @@ func (s *Summary) Fits(choices []Option, labels []string, file string) error {
 	for _, list := range [][]Option{s.choices, choices} {
 		for _, o := range list {
 			if here, there := said(choices, o.Name), said(s.choices, o.Name); here != there {
-				return diag.New(diag.Pos{File: file}, CodeOptions, "it was counted under other options: --%s is %s here and %s in the part before", o.Name, here, there)
+				return diag.New(diag.Pos{File: file}, CodeOptions, "it was counted under other options: %s is %s here and %s in the part before", o, here, there)
 			}
 		}
 	}
@@ -473,6 +485,16 @@ func (s *Summary) ordered() ordered {
 	}
 	slices.SortFunc(o.rows, func(a, b countedRow) int { return a.compare(b.row) })
 	return o
+}
+
+// tasks returns the tasks of the rows in order.
+func (o *ordered) tasks() (out [][16]byte) {
+	for i := range o.rows {
+		if i == 0 || o.rows[i].task != o.rows[i-1].task {
+			out = append(out, o.rows[i].task)
+		}
+	}
+	return out
 }
 
 func (r row) compare(o row) int {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/partition"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/trace"
@@ -46,6 +49,9 @@ func of(k int, list ...*trace.Trajectory) *summary.Summary {
 func addNamed(s *summary.Summary, t *trace.Trajectory) {
 	see := s.Different("tools")
 	for i := range t.Calls {
+		if tool := t.Calls[i].Tool.Value(); strings.Contains(tool, "search") {
+			s.AddTaskN(t.TaskKey(), "searches."+tool, 1)
+		}
 		s.AddN("calls."+t.Calls[i].Tool.Value(), 1)
 		hash := sha256.Sum256([]byte(t.Calls[i].Tool.Value()))
 		see(binary.LittleEndian.Uint64(hash[:]))
@@ -77,41 +83,86 @@ func TestPartitions(t *testing.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "parts")
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		whole := summary.New(options())
-		parts := make([]*summary.Summary, n)
-		chosen := make([][]*trace.Trajectory, n)
-		for _, one := range list {
-			k := r.IntN(n)
-			chosen[k] = append(chosen[k], one)
-			whole.Add(one)
-			addNamed(whole, one)
-		}
-		for k := range parts {
-			parts[k] = of(k, chosen[k]...)
+		var parts []*summary.Summary
+		for k, chosen := range partition.Of(r, n, list) {
+			parts = append(parts, of(k, chosen...))
+			for _, one := range chosen {
+				whole.Add(one)
+				addNamed(whole, one)
+			}
 			whole.AddIntake(intake(k))
 			whole.AddInput(sha256.Sum256([]byte{byte(k), byte(k >> 8)}))
 		}
 		want := whole.Append(nil)
-		for len(parts) > 1 {
-			r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-			into, from := parts[0], parts[1]
-			if r.IntN(2) == 0 {
-				into = stored(t, into)
-			}
-			if r.IntN(2) == 0 {
-				from = stored(t, from)
-			}
+		merged := partition.Merged(r, parts, func(s *summary.Summary) *summary.Summary { return stored(t, s) }, func(into, from *summary.Summary) {
 			if err := into.Merge(from, false); err != nil {
 				t.Fatal(err)
 			}
-			parts = append([]*summary.Summary{into}, parts[2:]...)
-		}
-		if got := parts[0].Append(nil); !bytes.Equal(got, want) {
+		})
+		if got := merged.Append(nil); !bytes.Equal(got, want) {
 			t.Fatalf("%d parts give other bytes: %d of %d", n, len(got), len(want))
 		}
 		if got := stored(t, whole).Append(nil); !bytes.Equal(got, want) {
 			t.Fatal("reading changes the bytes")
 		}
 	})
+}
+
+// TestTaskSums wants sums by task back that went in, of the tasks that have some, in
+// order.
+func TestTaskSums(t *testing.T) {
+	list := recordings.Read(t, office)[:60]
+	s := stored(t, of(1, list...))
+	want := map[[16]byte]int{}
+	const tool = "contacts_search"
+	for _, one := range list {
+		for i := range one.Calls {
+			if one.Calls[i].Tool.Value() == tool {
+				sum := sha256.Sum256([]byte(one.TaskKey()))
+				want[[16]byte(sum[:])]++
+			}
+		}
+	}
+	got := maps.Collect(s.TaskSums("searches." + tool))
+	if len(want) < 5 || !maps.Equal(got, want) {
+		t.Errorf("%d tasks, want %d", len(got), len(want))
+	}
+	var last [16]byte
+	for task := range s.TaskSums("searches." + tool) {
+		if bytes.Compare(task[:], last[:]) <= 0 {
+			t.Error("tasks are not in order")
+		}
+		last = task
+	}
+	for range s.TaskSums("nothing") {
+		t.Error("there is a sum of what nobody counted")
+	}
+}
+
+// TestVersions wants the lowest version that holds what was counted, so that who counts
+// nothing new writes what was written before.
+func TestVersions(t *testing.T) {
+	list := recordings.Read(t, office)[:9]
+	plain, taught := summary.New(options()), summary.New(summary.Options{Lessons: inertia.NewLessons(2, 1)})
+	for _, one := range list {
+		plain.Add(one)
+		taught.Add(one)
+	}
+	version := func(s *summary.Summary) uint32 { return binary.LittleEndian.Uint32(s.Append(nil)[8:]) }
+	if a, b := version(plain), version(taught); a != 3 || b != 4 {
+		t.Errorf("versions %d and %d, want 3 and 4", a, b)
+	}
+	plain.AddTaskN(list[0].TaskKey(), "x", 1)
+	taught.AddTaskN(list[0].TaskKey(), "x", 1)
+	if a, b := version(plain), version(taught); a != 5 || b != 5 {
+		t.Errorf("versions %d and %d, want 5", a, b)
+	}
+	if read := stored(t, taught); read.Lessons() == nil || !bytes.Equal(read.Append(nil), taught.Append(nil)) {
+		t.Error("lessons are lost behind sums by task")
+	}
+	if read := stored(t, plain); read.Lessons() != nil {
+		t.Error("there are lessons that nobody counted")
+	}
 }
 
 // TestCorpus wants the sequences back that went in, and the figures beside them.
@@ -225,11 +276,13 @@ func TestReadRefuses(t *testing.T) {
 		"head":         {data[:20], summary.CodeTruncated},
 		"half":         {data[:len(data)/2], summary.CodeTruncated},
 		"longer":       {append(bytes.Clone(data), 0), summary.CodeTruncated},
-		"lessons":      {sealed(change(8, 7)), summary.CodeCorrupt},
-		"version":      {change(8, 1), summary.CodeVersion},
+		"lessons":      {sealed(change(8, 1)), summary.CodeCorrupt}, // version 4, with sums by task in place of lessons
+		"by task":      {sealed(change(8, 6)), summary.CodeCorrupt}, // version 3
+		"version":      {change(8, 7), summary.CodeVersion},         // version 2
+		"later":        {change(8, 3), summary.CodeVersion},         // version 6
 		"bit":          {change(len(data)/2, 1), summary.CodeCorrupt},
 		"checksum":     {change(len(data)-1, 1), summary.CodeCorrupt},
-		"body":         {sealed(change(len(data)-33, 0x7f)), summary.CodeCorrupt},
+		"body":         {sealed(change(len(data)-33, 0x80)), summary.CodeCorrupt},
 		"options":      {sealed(change(30, 1)), summary.CodeCorrupt},
 		"whole":        {data, ""},
 		"sealed again": {sealed(data), ""},

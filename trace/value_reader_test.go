@@ -350,8 +350,8 @@ func TestValueRoom(t *testing.T) {
 		}
 		room.Reset()
 	}
-	d := NewDigest(1 << 20)
-	kept := d.Add(&Trajectory{Calls: []Call{{Args: TextOf(`{"a":["one"]}`)}}})
+	kept := &Trajectory{Calls: []Call{{Args: TextOf(`{"a":["one"]}`)}}}
+	kept.Recall()
 	v, _ := r.Args(&kept.Calls[0])
 	room.Reset()
 	r.Args(&Call{Args: TextOf(`{"b":["two"]}`)})

@@ -179,7 +179,11 @@ func again(t *testing.T) count.Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Tools = &count.Tools{File: "metatools.arazzo.yaml", Text: string(text)}
+	o.Tools = &count.Artefact{File: "metatools.arazzo.yaml", Text: string(text)}
+	if text, err = os.ReadFile("testdata/prefetch.json"); err != nil {
+		t.Fatal(err)
+	}
+	o.Prefetch = &count.Artefact{File: "prefetch.json", Text: string(text)}
 	return o
 }
 
@@ -199,15 +203,25 @@ func TestSecondPass(t *testing.T) {
 	if places, exact := sum.Sum("tools.0.occurrences"), sum.Sum("tools.0.exact"); places == 0 || exact == 0 || exact > places {
 		t.Errorf("%d places, %d exact", places, exact)
 	}
+	offered, tasks := 0, 0
+	for _, n := range sum.TaskSums("prefetch.0.offered") {
+		offered, tasks = offered+n, tasks+1
+	}
+	if answers := sum.Sum("prefetch.0.answers"); answers == 0 || offered == 0 || tasks < 2 {
+		t.Errorf("%d answers, %d values offered in %d tasks", answers, offered, tasks)
+	}
 	if n, exact := sum.Distinct("graph.1.states").Count(); n < 1000 || !exact {
 		t.Errorf("%d states, exact is %t", n, exact)
 	}
 	part := write(t, filepath.Join(t.TempDir(), "part.awosum"), data)
 	more := divide(t, office(t)[:10], 1, 13)
 	for want, change := range map[string]func(*count.Options){
-		"--tools is":    func(o *count.Options) { o.Tools = &count.Tools{File: "x", Text: o.Tools.Text + "\n"} },
-		"--rules is":    func(o *count.Options) { o.Rules = nil },
-		"--graph is":    func(o *count.Options) { o.Graph = false },
+		"--tools is": func(o *count.Options) { o.Tools = &count.Artefact{File: "x", Text: o.Tools.Text + "\n"} },
+		"--rules is": func(o *count.Options) { o.Rules = nil },
+		"--graph is": func(o *count.Options) { o.Graph = false },
+		"prefetch.json is": func(o *count.Options) {
+			o.Prefetch = &count.Artefact{File: "x", Text: o.Prefetch.Text + "\n"}
+		},
 		"--snapshot is": func(o *count.Options) { o.Seed = 2 },
 	} {
 		other := o
@@ -216,7 +230,7 @@ func TestSecondPass(t *testing.T) {
 			t.Errorf("%s: the error is %v", want, err)
 		}
 	}
-	o.Tools = &count.Tools{File: "metatools.arazzo.yaml", Text: "no meta-tools"}
+	o.Tools = &count.Artefact{File: "metatools.arazzo.yaml", Text: "no meta-tools"}
 	if err := (Options{Inputs: files, Out: "x.awosum", Unit: UnitFile, Count: o}).Check(); err == nil {
 		t.Error("what is no description of meta-tools is accepted")
 	}

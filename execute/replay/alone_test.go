@@ -66,3 +66,38 @@ func TestTogetherAsAlone(t *testing.T) {
 		t.Fatalf("%d places, %d moments followed, %d reads in vain, %d chains begun", places, followed, vain, begun)
 	}
 }
+
+// TestOccurrencesFromLeftToRight wants of tools together what looking for each one at
+// every element finds, and nothing that overlaps.
+func TestOccurrencesFromLeftToRight(t *testing.T) {
+	list, _ := officeRuns(t, 40)
+	tools := writtenAndRead(t, compiled(t, list, nil, compile.Options{Algorithm: compile.Patterns}))
+	finder := replay.NewFinder(tools)
+	overlaps, found := 0, 0
+	for _, one := range list {
+		got := make([][]replay.Occurrence, len(tools))
+		finder.Occurrences(one, nil, func(n int, o replay.Occurrence) { got[n] = append(got[n], o) })
+		sequence := replay.NewSequence(one, nil)
+		for n, tool := range tools {
+			var want []replay.Occurrence
+			behind := 0
+			for i := range sequence.Len() {
+				o, ok := sequence.At(tool, i)
+				switch {
+				case !ok:
+				case i < behind:
+					overlaps++
+				default:
+					want, behind = append(want, o), i+o.Len()
+				}
+			}
+			if !reflect.DeepEqual(got[n], want) {
+				t.Fatalf("%s: %s: %+v, one by one %+v", one.ID, tool.Name, got[n], want)
+			}
+			found += len(want)
+		}
+	}
+	if overlaps == 0 || found == 0 {
+		t.Fatalf("%d occurrences, %d that overlap", found, overlaps)
+	}
+}

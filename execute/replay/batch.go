@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"slices"
-
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
@@ -36,8 +34,9 @@ func batches(record *record, marks []merge.Mark, c *dataflow.Collector, is func(
 	if len(stretches) == 0 {
 		return nil
 	}
-	last := s.calls[stretches[len(stretches)-1][1]-2:]
-	p.flow, p.enums = c.KnownUntil(record.t, last[1], last[0]), c.EnumsOf(record.t)
+	last := s.calls[stretches[len(stretches)-1][1]-1]
+	p.reading = c.Read(record.t, last+1, values{record})
+	defer p.reading.Close(c)
 	var out []Occurrence
 	for _, stretch := range stretches {
 		for i := stretch[0]; i < stretch[1]; {
@@ -82,15 +81,5 @@ func (p *Player) callKnown(call, before int) bool {
 	if p.t.Calls[call].ArgsMissing() {
 		return false
 	}
-	if p.flow == nil {
-		p.readFlow()
-	}
-	first, _ := slices.BinarySearchFunc(p.flow.Uses, call, func(u dataflow.Use, call int) int { return u.Call - call })
-	for i := first; i < len(p.flow.Uses) && p.flow.Uses[i].Call == call; i++ {
-		u := &p.flow.Uses[i]
-		if !u.Whole && !p.flow.KnownBefore(u, before, p.enums).OK {
-			return false
-		}
-	}
-	return true
+	return p.read().CallKnown(call, before)
 }

@@ -138,6 +138,7 @@ func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark) *Uses {
 			room.moments = append(room.moments, m)
 		}
 	}
+	u.player.close()
 	u.Moments, u.Places = slices.Clone(room.moments), slices.Clone(room.places)
 	f.release(room)
 	return u

@@ -66,7 +66,6 @@ type Sequence struct {
 	ghost  []bool       // by element of calls: the rules dropped it, and it failed; nil for no such calls
 	marks  []merge.Mark // by call; nil without rules
 	found  [][]int      // of one At: by step, its calls
-	plan   *plan        // of the meta-tool that was asked for last
 
 	changes func(call int) bool // see merge.Changes; nil until it is asked
 	effects []effect            // by element of calls, once they were asked for
@@ -128,16 +127,8 @@ func (s *Sequence) Len() int { return len(s.calls) }
 // takes all calls of its tool that follow one another, but for one for each
 // later step in a row that calls the same tool.
 func (s *Sequence) At(tool *metatool.Tool, i int) (Occurrence, bool) {
-	o, _, ok := s.occurrence(s.planOf(tool), i, false)
+	o, _, ok := s.occurrence(newPlan(tool), i, false)
 	return o, ok
-}
-
-// planOf returns the plan of a meta-tool, which is mostly asked for several times in a row.
-func (s *Sequence) planOf(tool *metatool.Tool) *plan {
-	if s.plan == nil || s.plan.tool != tool {
-		s.plan = newPlan(tool)
-	}
-	return s.plan
 }
 
 // at is At, and else the occurrence across other reads: they stand before steps that only
@@ -234,22 +225,6 @@ func (s *Sequence) isChange(at int) bool {
 
 // isGhost reports whether an element is a failed call that rules dropped.
 func (s *Sequence) isGhost(at int) bool { return at < len(s.ghost) && s.ghost[at] }
-
-// All returns the occurrences of a meta-tool from left to right, without
-// overlaps.
-func (s *Sequence) All(tool *metatool.Tool) []Occurrence {
-	var found []Occurrence
-	for i := 0; len(tool.Steps) > 0 && i+len(tool.Steps) <= len(s.calls); {
-		o, ok := s.At(tool, i)
-		if !ok {
-			i++
-			continue
-		}
-		found = append(found, o)
-		i += o.Len()
-	}
-	return found
-}
 
 // fits reports whether a call may be one of a step: it is of the step's tool, rules call
 // it what they call the step, and what is always the same is the same in it.

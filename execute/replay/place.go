@@ -69,6 +69,7 @@ func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 	var places []Place
 	record := newRecord(t)
 	sequence, player := newSequence(record, marks, false), newPlayer(record, &f.collector)
+	defer player.close()
 	for i := range sequence.calls {
 		for _, n := range f.byFirst[t.Calls[sequence.calls[i]].Tool] {
 			o, across, ok := sequence.at(f.plans[n], i)
@@ -85,6 +86,24 @@ func (f *Finder) Find(t *trace.Trajectory, marks []merge.Mark) []Place {
 		}
 	}
 	return places
+}
+
+// Occurrences tells of the occurrences of the tools in t: of each from left to right,
+// without overlaps. marks are as in Find.
+func (f *Finder) Occurrences(t *trace.Trajectory, marks []merge.Mark, found func(tool int, o Occurrence)) {
+	s := NewSequence(t, marks)
+	behind := make([]int, len(f.plans)) // the last occurrence of each tool
+	for i, call := range s.calls {
+		for _, n := range f.byFirst[t.Calls[call].Tool] {
+			if i < behind[n] {
+				continue
+			}
+			if o, _, ok := s.occurrence(f.plans[n], i, false); ok {
+				found(n, o)
+				behind[n] = i + o.Len()
+			}
+		}
+	}
 }
 
 // place replays a tool at an occurrence and what that removes, which across other reads is

@@ -16,7 +16,7 @@ type record struct {
 	read    []bool
 	results []*execute.Result // by call, once they were asked for
 	reader  trace.ValueReader
-	flow    *dataflow.Flow // if it has been collected; it has read all of them
+	flow    *dataflow.Flow // that t remembers, once it was asked for; it has read all of them
 	repeats []int          // by call, once they were asked for
 	words   *uses.Uses     // once they were asked for
 }
@@ -62,3 +62,12 @@ func (r *record) result(call int) *execute.Result {
 	}
 	return r.results[call]
 }
+
+// values are those of a record, for who looks for them.
+type values struct{ *record }
+
+// Arguments returns what trace.Call.ArgsValue says of a call.
+func (v values) Arguments(call int) *trace.Value { return v.arguments(call) }
+
+// Result returns what a call returned.
+func (v values) Result(call int) *trace.Value { return &v.result(call).Value }

@@ -67,12 +67,11 @@ type Player struct {
 	collector *dataflow.Collector // shared between trajectories
 	answers   *answers            // once a meta-tool is replayed
 	runner    execute.Runner
-	run       Recordings     // of the run under way
-	members   []trace.Member // of its inputs
-	steps     []StepReplay   // room for those of replays
-	asked     []askedValue   // of which the flow knows nothing
-	enums     dataflow.Enums
-	top       []topArgument // by slot of flow
+	run       Recordings        // of the run under way
+	members   []trace.Member    // of its inputs
+	steps     []StepReplay      // room for those of replays
+	asked     []askedValue      // of which the flow knows nothing
+	reading   *dataflow.Reading // once it is asked what was known
 }
 
 // askedValue is a value that is no argument, and when it was known.
@@ -83,12 +82,6 @@ type askedValue struct {
 
 // maxAsked is how many values are looked through for one.
 const maxAsked = 32
-
-// topArgument is the argument that a slot is, or is in, once that was asked.
-type topArgument struct {
-	name        string
-	isAsked, is bool
-}
 
 // NewPlayer returns a player of t.
 func NewPlayer(t *trace.Trajectory) *Player { return newPlayer(newRecord(t), &dataflow.Collector{}) }
@@ -337,38 +330,25 @@ func (p *Player) knewList(step *metatool.Step, calls []int, before int) bool {
 // knew reports whether all that an argument of a call holds was known when the
 // call numbered before was made.
 func (p *Player) knew(call int, argument string, before int) bool {
-	if p.flow == nil {
-		p.readFlow()
-	}
-	first, _ := slices.BinarySearchFunc(p.flow.Uses, call, func(u dataflow.Use, call int) int { return u.Call - call })
-	for i := first; i < len(p.flow.Uses) && p.flow.Uses[i].Call == call; i++ {
-		u := &p.flow.Uses[i]
-		if u.Whole || !p.isIn(u.Param, argument) {
-			continue
-		}
-		if !p.flow.KnownBefore(u, before, p.enums).OK {
-			return false
-		}
-	}
-	return true
+	return p.read().ArgumentKnown(call, argument, before)
 }
 
-// isIn reports whether a slot is an argument, or in it.
-func (p *Player) isIn(slot int, argument string) bool {
-	top := &p.top[slot]
-	if !top.isAsked {
-		path, err := jsonpath.Parse(p.flow.Slots[slot].Path)
-		if top.isAsked = true; err == nil && len(path) > 0 && path[0].Kind == jsonpath.Member {
-			top.name, top.is = path[0].Name, true
-		}
+// read returns what says when the values of the arguments were known.
+func (p *Player) read() *dataflow.Reading {
+	if p.reading == nil {
+		p.reading = p.collector.Read(p.t, len(p.t.Calls), values{p.record})
+		p.flow = p.reading.Flow()
 	}
-	return top.is && top.name == argument
+	return p.reading
 }
 
-// readFlow finds out when the values of the arguments were known.
-func (p *Player) readFlow() {
-	p.flow, p.enums = p.collector.CollectKnown(p.t), p.collector.EnumsOf(p.t)
-	p.top = make([]topArgument, len(p.flow.Slots))
+// close gives memory back; nothing more is asked of the player.
+func (p *Player) close() {
+	if p.reading != nil {
+		p.reading.ReadBounds()
+		p.reading.Close(p.collector)
+		p.reading = nil
+	}
 }
 
 // compare compares the calls of a step with the recorded ones.

@@ -22,8 +22,7 @@ var Graph = Emitter{
 	},
 }
 
-// maxTexts is how many texts are remembered: there are many edges of few labels, and every
-// text is wanted twice, for the hash and for the file.
+// maxTexts is how many texts are remembered: there are many edges of few labels.
 const maxTexts = 1 << 16
 
 // remembered returns a function that does what text does, nil for nil.

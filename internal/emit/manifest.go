@@ -28,7 +28,7 @@ type Manifest struct {
 	Options map[string]any `json:"options"` // those that change the artefacts, with defaults
 	Inputs  []Input        `json:"inputs"`  // in reading order
 	Counts  any            `json:"counts"`  // what came in, as in the command's own JSON
-	Files   []Artefact     `json:"files"`   // filled by Manifest.File, in the order given
+	Files   []Artefact     `json:"files"`   // filled by Manifest.File and Replace, in the order given
 }
 
 // Input is a file that was read.
@@ -49,20 +49,33 @@ type Artefact struct {
 	SHA256 string `json:"sha256"`
 }
 
-// File makes the manifest of the given files. It belongs behind them in what
-// Write gets: a manifest that is there vouches for its files.
+// File makes the manifest of the given files, each of which it makes for its hash.
 func (m Manifest) File(files []File) (File, error) {
-	m.Schema = ManifestSchema
-	m.Files = make([]Artefact, len(files))
-	for i, f := range files {
-		hash := sha256.New()
-		size := &sizeWriter{w: hash}
-		if err := f.writeTo(size); err != nil {
+	m.Files = make([]Artefact, 0, len(files))
+	for i := range files {
+		a, err := files[i].writeNoting(io.Discard)
+		if err != nil {
 			return File{}, err
 		}
-		m.Files[i] = Artefact{Name: f.Name, Bytes: size.bytes, SHA256: hex.EncodeToString(hash.Sum(nil))}
+		m.Files = append(m.Files, a)
 	}
+	return m.file()
+}
+
+// file makes the manifest of the files that it lists.
+func (m Manifest) file() (File, error) {
+	m.Schema = ManifestSchema
 	return jsonFile(ManifestName, m)
+}
+
+// writeNoting writes the bytes of the file, and returns what the manifest says of them.
+func (f *File) writeNoting(w io.Writer) (Artefact, error) {
+	hash := sha256.New()
+	size := &sizeWriter{w: io.MultiWriter(w, hash)}
+	if err := f.writeTo(size); err != nil {
+		return Artefact{}, err
+	}
+	return Artefact{Name: f.Name, Bytes: size.bytes, SHA256: hex.EncodeToString(hash.Sum(nil))}, nil
 }
 
 // sizeWriter counts what it passes on.

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
@@ -35,27 +36,30 @@ func TestModulesInTheOffice(t *testing.T) {
 		list, tools := office(t, algorithm)
 		all := programs(t, tools)
 		ran, done, unknown := 0, 0, 0
+		looked := make([]*metatool.Tool, len(tools))
+		for i, tool := range tools {
+			looked[i] = &tool.Tool
+		}
+		finder := replay.NewFinder(looked)
 		for _, one := range list {
-			sequence := replay.NewSequence(one, nil)
-			for _, tool := range tools {
-				for _, o := range sequence.All(&tool.Tool) {
-					inputs, missing := replay.Inputs(&tool.Tool, one, o)
-					if missing != "" {
-						unknown++ // and must be refused by all
-					}
-					s := session{
-						tool: tool, inputs: inputs, options: execute.Options{MaxCalls: 1000, SkipFailedReads: ran%2 == 0},
-						caller: func() execute.Caller { return replay.NewRecordings(one, o.First()) },
-					}
-					want, same := s.compare(t, all)
-					if !same {
-						t.Fatalf("at call %d of %s", o.First(), one.ID)
-					}
-					if ran++; !slices.Contains([]string{"", "handed-back"}, stateOf(t, want)) {
-						done++
-					}
+			finder.Occurrences(one, nil, func(n int, o replay.Occurrence) {
+				tool := tools[n]
+				inputs, missing := replay.Inputs(&tool.Tool, one, o)
+				if missing != "" {
+					unknown++ // and must be refused by all
 				}
-			}
+				s := session{
+					tool: tool, inputs: inputs, options: execute.Options{MaxCalls: 1000, SkipFailedReads: ran%2 == 0},
+					caller: func() execute.Caller { return replay.NewRecordings(one, o.First()) },
+				}
+				want, same := s.compare(t, all)
+				if !same {
+					t.Fatalf("at call %d of %s", o.First(), one.ID)
+				}
+				if ran++; !slices.Contains([]string{"", "handed-back"}, stateOf(t, want)) {
+					done++
+				}
+			})
 		}
 		t.Logf("%s: %d meta-tools at %d places, %d of them to the end; at %d an input is not known", algorithm, len(tools), ran, done, unknown)
 		if ran < 200 || done*2 < ran {

@@ -7,34 +7,29 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
-	"slices"
 )
 
 // maxManifest is the size of the largest manifest that is read, in bytes.
 const maxManifest = 16 << 20
 
 // dropStale lets publishing remove the files of an earlier set that is replaced by
-// files, and returns those that it must leave alone because they changed.
+// those of a manifest, and returns those that it must leave alone because they changed.
 //
 // Note: the manifest in the folder may be anybody's. It can have no more removed than
 // files that it names by their content, inside the folder, and only if a run of the
 // same command wrote it.
-func (s *set) dropStale(files []File) (kept []string) {
-	var before, after struct {
+func (s *set) dropStale(m Manifest) (kept []string) {
+	var before struct {
 		Command string     `json:"command"`
 		Files   []Artefact `json:"files"`
 	}
 	old, ok := s.read(ManifestName, maxManifest)
-	if !ok || json.Unmarshal(old, &before) != nil {
+	if !ok || json.Unmarshal(old, &before) != nil || before.Command != m.Command {
 		return nil
 	}
-	i := slices.IndexFunc(files, func(f File) bool { return f.Name == ManifestName })
-	if i < 0 || json.Unmarshal(files[i].Data, &after) != nil || before.Command != after.Command {
-		return nil
-	}
-	seen := map[string]bool{}
-	for _, f := range files {
-		seen[f.Name] = true
+	seen := map[string]bool{ManifestName: true}
+	for _, a := range m.Files {
+		seen[a.Name] = true
 	}
 	for _, a := range before.Files {
 		if seen[a.Name] || badName(a.Name) != "" {

@@ -9,20 +9,10 @@ import (
 	"testing"
 )
 
-// withManifest adds the manifest of a command.
-func withManifest(t *testing.T, command string, files []File) []File {
-	t.Helper()
-	m, err := Manifest{Command: command}.File(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return append(files, m)
-}
-
 func TestReplaceRemovesWhatIsStale(t *testing.T) {
 	dir := t.TempDir()
-	first := withManifest(t, "extract", files("a.json", "1", "b.json", "2", "deep/er/c.json", "3", "d.json", "4"))
-	if kept, err := Replace(dir, first); err != nil || kept != nil {
+	extract := Manifest{Command: "extract"}
+	if kept, err := Replace(dir, files("a.json", "1", "b.json", "2", "deep/er/c.json", "3", "d.json", "4"), extract); err != nil || kept != nil {
 		t.Fatal(kept, err)
 	}
 	// One is changed, one is somebody else's.
@@ -31,12 +21,15 @@ func TestReplaceRemovesWhatIsStale(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	second := withManifest(t, "extract", files("a.json", "one"))
-	kept, err := Replace(dir, second)
+	kept, err := Replace(dir, files("a.json", "one"), extract)
 	if err != nil || !slices.Equal(kept, []string{"d.json"}) {
 		t.Fatalf("kept %q, %v", kept, err)
 	}
-	wantTree(t, dir, "a.json", "one", "d.json", "mine", "e.json", "5", ManifestName, string(second[1].Data))
+	manifest, err := extract.File(files("a.json", "one"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantTree(t, dir, "a.json", "one", "d.json", "mine", "e.json", "5", ManifestName, string(manifest.Data))
 	if _, err := os.Stat(filepath.Join(dir, "deep")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the empty folder is still there: %v", err)
 	}
@@ -67,7 +60,7 @@ func TestReplaceTrustsNoManifest(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, ManifestName), m.Data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Replace(dir, withManifest(t, "extract", nil)); err != nil {
+		if _, err := Replace(dir, nil, Manifest{Command: "extract"}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Lstat(filepath.Join(dir, "link")); err != nil {
@@ -78,10 +71,10 @@ func TestReplaceTrustsNoManifest(t *testing.T) {
 		}
 	}
 	// A set of another command stays.
-	if _, err := Replace(dir, withManifest(t, "extract", files("a.json", "1"))); err != nil {
+	if _, err := Replace(dir, files("a.json", "1"), Manifest{Command: "extract"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Replace(dir, withManifest(t, "register", files("b.json", "2"))); err != nil {
+	if _, err := Replace(dir, files("b.json", "2"), Manifest{Command: "register"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "a.json")); err != nil {
@@ -92,8 +85,7 @@ func TestReplaceTrustsNoManifest(t *testing.T) {
 // TestReplacePutsBack: if a name cannot be given, what was removed is there again.
 func TestReplacePutsBack(t *testing.T) {
 	dir := t.TempDir()
-	first := withManifest(t, "extract", files("a.json", "1", "b.json", "2"))
-	if _, err := Replace(dir, first); err != nil {
+	if _, err := Replace(dir, files("a.json", "1", "b.json", "2"), Manifest{Command: "extract"}); err != nil {
 		t.Fatal(err)
 	}
 	root, err := os.OpenRoot(dir)
@@ -108,17 +100,20 @@ func TestReplacePutsBack(t *testing.T) {
 		}
 		return root.Rename(from, to)
 	}
-	second := withManifest(t, "extract", files("a.json", "one"))
-	s.dropStale(second)
+	first, err := os.ReadFile(filepath.Join(dir, ManifestName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.dropStale(Manifest{Command: "extract", Files: []Artefact{{Name: "a.json"}}})
 	if len(s.staged) != 1 {
 		t.Fatalf("%d files are stale, want b.json", len(s.staged))
 	}
-	if err := s.stage(ManifestName, func(w io.Writer) error { _, err := w.Write(second[1].Data); return err }); err != nil {
+	if err := s.stage(ManifestName, func(w io.Writer) error { _, err := w.Write([]byte("new")); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.publish(); err == nil {
 		t.Fatal("publishing did not fail")
 	}
 	s.clean()
-	wantTree(t, dir, "a.json", "1", "b.json", "2", ManifestName, string(first[2].Data))
+	wantTree(t, dir, "a.json", "1", "b.json", "2", ManifestName, string(first))
 }

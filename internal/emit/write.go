@@ -42,22 +42,33 @@ func Write(dir string, files []File) error {
 	})
 }
 
-// Replace puts a set of files with its manifest into the folder dir as Write does, and
-// removes what an earlier run of the same command left there: files that the manifest in
-// dir lists, that are still what it says of them, and that are not in the new set. What
-// was changed since is kept, and named in the order of the manifest.
-func Replace(dir string, files []File) (kept []string, err error) {
-	if err := checkNames(files); err != nil {
+// Replace puts a set of files into the folder dir as Write does, behind them the manifest
+// that vouches for them, and removes what an earlier run of the same command left there:
+// files that the manifest in dir lists, that are still what it says of them, and that are
+// not in the new set. What was changed since is kept, and named in the order of the manifest.
+func Replace(dir string, files []File, m Manifest) (kept []string, err error) {
+	if err := checkNames(append(slices.Clip(files), File{Name: ManifestName})); err != nil {
 		return nil, err
 	}
+	m.Files = make([]Artefact, 0, len(files))
 	err = publish(dir, func(s *set) error {
-		for i, f := range files {
-			if i == len(files)-1 { // the manifest, which vouches for all that was done
-				kept = s.dropStale(files)
+		for i := range files {
+			err := s.stage(files[i].Name, func(w io.Writer) error {
+				a, err := files[i].writeNoting(w)
+				m.Files = append(m.Files, a)
+				return err
+			})
+			if err != nil {
+				return unwritable(filepath.Join(dir, filepath.FromSlash(files[i].Name)), err)
 			}
-			if err := s.stage(f.Name, f.writeTo); err != nil {
-				return unwritable(filepath.Join(dir, filepath.FromSlash(f.Name)), err)
-			}
+		}
+		kept = s.dropStale(m)
+		manifest, err := m.file()
+		if err != nil {
+			return err
+		}
+		if err := s.stage(manifest.Name, manifest.writeTo); err != nil {
+			return unwritable(filepath.Join(dir, manifest.Name), err)
 		}
 		return nil
 	})

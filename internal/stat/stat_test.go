@@ -156,6 +156,51 @@ func TestFigure(t *testing.T) {
 	}
 }
 
+// Figures that share what is drawn, columns or all of it have the intervals that each has
+// alone, however many they are.
+func TestIntervalsTogether(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	var columns [][]float64
+	for range 20 {
+		c := make([]float64, 12)
+		for i := range c {
+			c[i] = float64(r.IntN(4))
+		}
+		columns = append(columns, c)
+	}
+	var figures []ClusterRatio
+	for range 300 {
+		f := ClusterRatio{Num: columns[r.IntN(len(columns))]}
+		if r.IntN(2) == 0 {
+			f.Den = columns[r.IntN(len(columns))]
+		}
+		figures = append(figures, f)
+	}
+	for i, got := range Intervals(figures, Options{Seed: 3, Resamples: 99}) {
+		if want := figures[i].Interval(Options{Seed: 3, Resamples: 99}); got != want {
+			t.Fatalf("%v: %v together, %v alone", figures[i], got, want)
+		}
+	}
+}
+
+func TestSmallest(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 2000 {
+		list := make([]float64, 1+r.IntN(30))
+		for i := range list {
+			list[i] = float64(r.IntN(1 + r.IntN(40)))
+		}
+		if r.IntN(4) == 0 {
+			list[r.IntN(len(list))] = math.Inf(1 - 2*r.IntN(2))
+		}
+		sorted := slices.Sorted(slices.Values(list))
+		at := r.IntN(len(list))
+		if got := smallest(list, at); got != sorted[at] {
+			t.Fatalf("%v of %v at %d", got, sorted, at)
+		}
+	}
+}
+
 // TestKindsOfClusters has clusters that are alike be drawn as if each were looked at by
 // itself: the distances are the same to the last bit, of whole numbers and of others.
 func TestKindsOfClusters(t *testing.T) {
@@ -191,11 +236,10 @@ func TestKindsOfClusters(t *testing.T) {
 						resample = append(resample, drawn{at, times})
 					}
 				}
-				if d := s.distance(resample); !math.IsNaN(d) {
+				if d := s.distance(resample, s.num.moment(resample), s.den.moment(resample)); !math.IsNaN(d) {
 					want = append(want, d)
 				}
 			}
-			slices.Sort(want)
 			if !slices.Equal(got[i], want) {
 				t.Fatalf("figure %d: %v, want %v", i, got[i], want)
 			}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/stored"
 )
@@ -30,6 +29,8 @@ var bounds = []int{0, 20, 10, 5, 3, 2, 1}
 type ChooseOptions struct {
 	Threshold float64 // of P(use); 0 means DefaultThreshold
 	Seed      uint64  // of intervals
+
+	NoIntervals bool // for those who only follow the rules
 }
 
 // Result is rules with what speaks for them.
@@ -70,7 +71,7 @@ func (s *Survey) Choose(o ChooseOptions) *Result {
 		when, most := c.best(threshold)
 		rule := c.rule
 		rule.When, rule.MaxElements = when, most
-		e, spread := c.evidence(when, most, o.Seed)
+		e, spread := c.evidence(when, most, o)
 		switch {
 		case spread < minTasks || e.Used < minUses:
 			out.Rejected = append(out.Rejected, Rejected{rule, "too-little-evidence", e})
@@ -141,47 +142,24 @@ func (o *offer) under(w prefetch.When, most int) bool {
 }
 
 // evidence returns what the offers say of a rule, and in how many tasks it is used.
-func (c *candidate) evidence(when prefetch.When, most int, seed uint64) (stored.Evidence, int) {
-	e := stored.Evidence{TokensUsed: math.NaN(), TokensVain: math.NaN()}
-	var uses stat.ClusterRatio
-	place := map[int32]int{}
-	run, spread := int32(-1), 0
+func (c *candidate) evidence(when prefetch.When, most int, options ChooseOptions) (stored.Evidence, int) {
+	sum := tally{answers: c.answers}
+	run := int32(-1)
 	for i := range c.offers {
 		o := &c.offers[i]
 		if !o.under(when, most) {
 			continue
 		}
-		at, known := place[o.task]
-		if !known {
-			at = len(uses.Num)
-			place[o.task] = at
-			uses.Num, uses.Den = append(uses.Num, 0), append(uses.Den, 0)
-		}
-		e.Offered++
-		uses.Den[at]++
+		sum.add(o)
 		if o.run != run {
 			run = o.run
-			e.Runs++
-		}
-		if o.stale {
-			e.Stale++
-		}
-		if o.used {
-			if uses.Num[at] == 0 {
-				spread++
-			}
-			e.Used++
-			uses.Num[at]++
+			sum.runs++
 		}
 	}
-	e.Tasks = len(place)
-	if c.answers > 0 {
-		e.PerAnswer = float64(e.Offered) / float64(c.answers)
-	}
-	e.Interval = uses.Interval(stat.Options{Seed: seed}).Within(0, 1)
+	e := sum.evidence(options)
 	if c.tokens.calls > 0 {
 		e.TokensUsed = float64(c.tokens.sum) / float64(c.tokens.calls)
 		e.TokensVain = (1 - e.Use()) * e.TokensUsed
 	}
-	return e, spread
+	return e, sum.spread()
 }

@@ -1,14 +1,23 @@
 package learn
 
 import (
+	"bytes"
+	"crypto/md5"
 	"fmt"
+	"iter"
+	"maps"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/partition"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/internal/scripted"
+	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -89,5 +98,77 @@ func TestMeasure(t *testing.T) {
 	}
 	if offered, _, _, tasks, _, _ := measured(0, nil); offered != 0 || tasks != 0 {
 		t.Errorf("of nothing %d are offered in %d tasks", offered, tasks)
+	}
+}
+
+// TestMeasureAddsUp wants the sums of any parts to give the figures of the whole: all but
+// the bounds of intervals that are drawn.
+func TestMeasureAddsUp(t *testing.T) {
+	list := recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")
+	reads := regexp.MustCompile(`_(search|get|read|list|show)`)
+	set := survey(t, list, Options{Reads: func(n trace.Name) bool { return reads.MatchString(n.Value()) }}).Choose(ChooseOptions{Threshold: .05}).Set
+	whole := NewMeasure(&set)
+	var observed []*Observation
+	for _, one := range list {
+		observed = append(observed, whole.Observe(one))
+		whole.Add(observed[len(observed)-1])
+	}
+	want := whole.Evidence(7)
+	var first []stored.Evidence
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		sums, byTask := map[string]int{}, map[string]map[[16]byte]int{}
+		for _, part := range partition.Of(r, 1+r.IntN(9), observed) {
+			m := NewMeasure(&set)
+			for _, o := range part {
+				m.Add(o)
+			}
+			m.AddTo(func(name string, n int) { sums[name] += n }, func(task, name string, n int) {
+				if byTask[name] == nil {
+					byTask[name] = map[[16]byte]int{}
+				}
+				byTask[name][md5.Sum([]byte(task))] += n
+			})
+		}
+		tasks := func(name string) iter.Seq2[[16]byte, int] {
+			return func(yield func([16]byte, int) bool) {
+				for _, task := range slices.SortedFunc(maps.Keys(byTask[name]), func(a, b [16]byte) int { return bytes.Compare(a[:], b[:]) }) {
+					if !yield(task, byTask[name][task]) {
+						return
+					}
+				}
+			}
+		}
+		m := NewMeasure(&set)
+		if !m.Restore(func(name string) int { return sums[name] }, tasks) {
+			t.Fatal("the sums contradict each other")
+		}
+		got := m.Evidence(7)
+		if first == nil {
+			first = slices.Clone(got)
+		}
+		for i := range got {
+			if got[i].Interval != first[i].Interval {
+				t.Errorf("the interval of %s depends on the parts", set.Rules[i].ID)
+			}
+			if got[i].Tasks != want[i].Tasks || got[i].Interval.Known() != want[i].Interval.Known() {
+				t.Errorf("%s: %+v, want %+v", set.Rules[i].ID, got[i], want[i])
+			}
+			got[i].Interval = want[i].Interval
+			got[i].TokensUsed, got[i].TokensVain = want[i].TokensUsed, want[i].TokensVain // not numbers
+			if fmt.Sprint(got[i]) != fmt.Sprint(want[i]) {
+				t.Errorf("%s: %+v, want %+v", set.Rules[i].ID, got[i], want[i])
+			}
+		}
+		for name := range byTask {
+			for task := range byTask[name] {
+				byTask[name][task] += 1 << 20
+				if strings.HasSuffix(name, "used") && NewMeasure(&set).Restore(func(name string) int { return sums[name] }, tasks) {
+					t.Error("more is used than is offered")
+				}
+				byTask[name][task] -= 1 << 20
+				break
+			}
+		}
 	}
 }

@@ -20,6 +20,7 @@ type Options struct {
 	Reads   func(tool trace.Name) bool // what is known to only read; called concurrently
 	Tokens  func(c *trace.Call) int64  // of a call's result; nil: not known
 	Links   *dataflow.Set              // of these trajectories; nil: they are looked for
+	Tools   []trace.Name               // that they call, where Links are given; nil: they are looked for
 	Workers int                        // at once; 0 and 1 are the same
 }
 
@@ -82,17 +83,22 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 	workers := max(o.Workers, 1)
 	tools, tasks := map[trace.Name]bool{}, newTasks()
 	meet := func(t *trace.Trajectory) {
-		tasks.number(t)
+		tasks.number(t.TaskKey())
 		for i := range t.Calls {
 			tools[t.Calls[i].Tool] = true
 		}
 	}
 	set := o.Links
-	if set != nil {
+	switch {
+	case set != nil && o.Tools != nil:
+		for _, tool := range o.Tools {
+			tools[tool] = true
+		}
+	case set != nil:
 		for t := range trajectories {
 			meet(t)
 		}
-	} else {
+	default:
 		type collected struct {
 			t    *trace.Trajectory
 			flow *dataflow.Flow

@@ -10,8 +10,7 @@ type tasks struct {
 
 func newTasks() *tasks { return &tasks{numbers: map[string]int32{}} }
 
-func (t *tasks) number(one *trace.Trajectory) int32 {
-	key := one.TaskKey()
+func (t *tasks) number(key string) int32 {
 	n, seen := t.numbers[key]
 	if !seen {
 		n = int32(len(t.numbers))
@@ -35,7 +34,7 @@ func (s *Survey) observe(t *trace.Trajectory) observed {
 
 // keep adds what a trajectory offers to what is known.
 func (s *Survey) keep(o *observed, tasks *tasks) {
-	task, run := tasks.number(o.t), tasks.runs
+	task, run := tasks.number(o.t.TaskKey()), tasks.runs
 	tasks.runs++
 	for i, n := range o.answers {
 		s.candidates[i].answers += n

@@ -27,6 +27,7 @@ import (
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/shell"
+	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
@@ -44,11 +45,13 @@ type Options struct {
 	Where           string
 	Map             string // the name of a map for a layout of its own, without its folder; "" for none
 
-	// Graph also counts the states that calls lead to, Tools replays meta-tools; all on
-	// calls as they are recorded, under Rules if there are any.
-	Graph bool
-	Rules *Rules
-	Tools *Tools
+	// Graph also counts the states that calls lead to, Tools replays meta-tools, Prefetch
+	// counts what rules for reading ahead offer; all on calls as they are recorded, under
+	// Rules if there are any.
+	Graph    bool
+	Rules    *Rules
+	Tools    *Artefact
+	Prefetch *Artefact
 
 	// Snapshot also learns what a model of the next call is made of, as Graph on calls as
 	// they are recorded, with contexts of up to Order calls, 0 for the default. Seed deals
@@ -85,7 +88,7 @@ func (o Options) Choices() []summary.Option {
 	if o.Snapshot {
 		out = append(out, summary.Option{Name: "snapshot", Value: SnapshotChoice(o.Order, o.Seed)})
 	}
-	for _, x := range []summary.Option{{Name: "map", Value: o.Map}, {Name: "rules", Value: o.Rules.Choice()}, {Name: "tools", Value: o.Tools.Choice()}} {
+	for _, x := range []summary.Option{{Name: "map", Value: o.Map}, {Name: "rules", Value: o.Rules.Choice()}, {Name: "tools", Value: o.Tools.Choice()}, {Name: PrefetchChoice, Value: o.Prefetch.Choice()}} {
 		if x.Value != "" {
 			out = append(out, x)
 		}
@@ -101,6 +104,9 @@ func (o Options) New() *summary.Summary {
 	}
 	return summary.New(empty)
 }
+
+// PrefetchChoice is the name of the choice that tells rules for reading ahead apart.
+const PrefetchChoice = stored.Name
 
 // SnapshotChoice is what tells apart in a summary what is learnt.
 func SnapshotChoice(order int, seed uint64) string {

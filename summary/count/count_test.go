@@ -74,6 +74,18 @@ func zstandard(t *testing.T, text string) []byte {
 	return z.EncodeAll([]byte(text), nil)
 }
 
+// withPrefetch returns options that count what rules for reading ahead offer.
+func withPrefetch(t *testing.T) count.Options {
+	t.Helper()
+	text, err := os.ReadFile("../../beam/summarize/testdata/prefetch.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := count.Default()
+	o.Prefetch = &count.Artefact{File: "prefetch.json", Text: string(text)}
+	return o
+}
+
 // TestFiles wants files that are read one by one, however compressed, to add up to the
 // bytes of files that are read together.
 func TestFiles(t *testing.T) {
@@ -89,6 +101,7 @@ func TestFiles(t *testing.T) {
 	}
 	for name, o := range map[string]count.Options{
 		"default": count.Default(),
+		"ahead":   withPrefetch(t),
 		"chosen":  {Shell: "whole", MinLength: 3, DropFailed: true, Where: "calls < 12", ExcludeTool: []string{"get_*"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,5 +182,16 @@ func TestCheck(t *testing.T) {
 	}
 	if err := count.Default().Check(); err != nil {
 		t.Error(err)
+	}
+	o := withPrefetch(t)
+	if err := o.Check(); err != nil {
+		t.Error(err)
+	}
+	if o.MinLength = 2; o.Check() == nil {
+		t.Error("calls are left out, and rules for reading ahead are counted")
+	}
+	o = withPrefetch(t)
+	if o.Prefetch.Text = "{}"; o.Check() == nil {
+		t.Error("what are no rules for reading ahead is accepted")
 	}
 }

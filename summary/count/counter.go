@@ -15,6 +15,8 @@ import (
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/trace"
@@ -76,15 +78,15 @@ func (r *Rules) Choice() string {
 	return hashOf(texts...)
 }
 
-// Tools is a file of meta-tools as text.
-type Tools struct{ File, Text string }
+// Artefact is a file that extraction wrote, as text: meta-tools, or rules for reading ahead.
+type Artefact struct{ File, Text string }
 
-// Choice is what tells meta-tools apart in a summary.
-func (t *Tools) Choice() string {
-	if t == nil {
+// Choice is what tells artefacts apart in a summary: a hash of the text, "" for none.
+func (a *Artefact) Choice() string {
+	if a == nil {
 		return ""
 	}
-	return hashOf(t.Text)
+	return hashOf(a.Text)
 }
 
 func hashOf(texts ...string) string {
@@ -104,6 +106,7 @@ type Counter struct {
 	// What asks for calls as they are recorded; nil for what is not counted.
 	census   *merge.Census
 	verifier *replay.Verifier
+	measure  *learn.Measure
 	rewriter *merge.Rewriter
 	set      *rules.Set
 	effects  *effects.Known
@@ -134,9 +137,16 @@ func (o Options) NewCounter() (*Counter, error) {
 			return nil, err
 		}
 		c.verifier = replay.NewVerifier(tools)
-		if set != nil {
-			c.rewriter = merge.NewRewriter(set, merge.Full(set), nil, nil)
+	}
+	if o.Prefetch != nil {
+		ahead, err := stored.Decode(o.Prefetch.File, []byte(o.Prefetch.Text))
+		if err != nil {
+			return nil, err
 		}
+		c.measure = learn.NewMeasure(&ahead.Set)
+	}
+	if set != nil && (c.verifier != nil || c.measure != nil) {
+		c.rewriter = merge.NewRewriter(set, merge.Full(set), nil, nil)
 	}
 	return c, nil
 }
@@ -144,7 +154,7 @@ func (o Options) NewCounter() (*Counter, error) {
 // whole returns an error where states, meta-tools or next calls are counted and calls are
 // left out: `awo graph`, `awo verify` and `awo snapshot` leave none out.
 func (o Options) whole() error {
-	if !o.Graph && !o.Snapshot && o.Tools == nil {
+	if !o.Graph && !o.Snapshot && o.Tools == nil && o.Prefetch == nil {
 		if o.Rules != nil {
 			return fmt.Errorf("--rules says which states and meta-tools there are, for --graph, --snapshot and --tools to count")
 		}
@@ -166,7 +176,7 @@ func (c *Counter) Take(t *trace.Trajectory) bool {
 	if c.census != nil {
 		c.census.Add(t)
 	}
-	if c.verifier != nil {
+	if c.verifier != nil || c.measure != nil {
 		c.verify(t)
 	}
 	if c.effects != nil {
@@ -178,14 +188,19 @@ func (c *Counter) Take(t *trace.Trajectory) bool {
 	return c.options.Excludes(t)
 }
 
-// verify replays the meta-tools.
+// verify replays the meta-tools, and counts what rules for reading ahead offer.
 func (c *Counter) verify(t *trace.Trajectory) {
 	var marks []merge.Mark
 	if c.rewriter != nil {
 		defer c.remember(t)()
 		marks = merge.Marks(t, c.rewriter.Rewrite(t))
 	}
-	c.verifier.Add(c.verifier.Check(t, marks))
+	if c.verifier != nil {
+		c.verifier.Add(c.verifier.Check(t, marks))
+	}
+	if c.measure != nil {
+		c.measure.Add(c.measure.Observe(t))
+	}
 }
 
 // learn adds what the trajectory teaches a model of the next call, as `awo snapshot`
@@ -222,6 +237,9 @@ func (c *Counter) Add(t *trace.Trajectory) { c.sum.Add(t) }
 func (c *Counter) Summary() *summary.Summary {
 	if c.verifier != nil {
 		c.verifier.AddTo(c.sum.AddN)
+	}
+	if c.measure != nil {
+		c.measure.AddTo(c.sum.AddN, c.sum.AddTaskN)
 	}
 	if c.effects != nil {
 		c.effects.AddTo(c.sum.AddN)

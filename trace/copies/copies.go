@@ -20,7 +20,7 @@ import (
 // is used and is gone with the program. It holds the texts of the trajectories.
 //
 // What trajectories share is kept once: names, and lists of definitions. Only
-// Trajectory.Reached, and what a trace.Digest or Trajectory.Recall remembers, is not kept.
+// Trajectory.Reached, and what Trajectory.Recall remembers, is not kept.
 type Set struct {
 	blocks trace.Blocks
 	isFull bool

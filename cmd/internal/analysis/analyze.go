@@ -41,6 +41,8 @@ type analyzeOptions struct {
 	Rules            string `mapstructure:"rules"`
 	Sources          bool   `mapstructure:"sources"`
 	Parameters       int    `mapstructure:"parameters"`
+	Chains           int    `mapstructure:"chains"`
+	Tools            string `mapstructure:"tools"`
 }
 
 // countOptions say which calls are counted.
@@ -68,6 +70,10 @@ tests of each order against the next, and what follows which context.
 argument or message held the value, as far as that is more than coincidence. It
 reads all arguments and results, and so takes several times as long.
 
+--chains N lists the chains of calls that recur, by the names of their tools, and --tools
+DIR marks those that the meta-tools in DIR make already: of summaries from many machines,
+what recurs in all traces that the sample of awo extract lacked.
+
 --preset autotool computes entropies, G2 and degrees of freedom as AutoTool's
 authors do (arXiv 2511.14650); docs/statistics.md says where that differs from
 the default, and why.
@@ -81,12 +87,15 @@ and results, so that findings, --sources and --rules need traces.
   awo analyze traces/ --sources --parameters 30
   awo analyze traces/ --by model --plots plots/
   awo analyze traces/ --preset autotool --format json
-  awo analyze monday.awosum tuesday.awosum`,
+  awo analyze monday.awosum tuesday.awosum
+  awo analyze all.awosum --chains 20 --tools tools/`,
 		GroupID: cli.GroupLook,
 	}
 	f := c.Flags()
 	addAnalysis(f)
 	f.Bool("sources", false, "say where the arguments of calls come from")
+	f.Int("chains", 0, "list the `N` chains of calls that would leave out the most calls, by names; 0 lists none")
+	f.String("tools", "", "with --chains, mark what the meta-tools of this `DIR`, or of a file of the kind metatools.arazzo.yaml, cover")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
 	return cli.Work(a, c, analyze)
 }
@@ -119,11 +128,16 @@ func addCounting(f *pflag.FlagSet) {
 }
 
 func analyze(j *cli.Job, o analyzeOptions, files []string) error {
+	covering, err := readCovering(j, o)
+	if err != nil {
+		return err
+	}
 	in, found, notes, err := analyzedAny(j, o, files)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
+	found.addChains(o, covering)
 	if o.Plots != "" {
 		if err := drawAnalysis(j, found, o.Plots); err != nil {
 			return err
@@ -164,7 +178,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 		return nil, nil, err
 	}
 	if reader.Spool && !o.leavesOut() {
-		in.Digest = trace.NewDigest(cli.DigestRoom) // it is read again, as it is
+		in.Recalls, in.Notes = true, trace.NewNotes(cli.NotesRoom) // it is read again, as it is
 	}
 	in.Follows = reader.Spool || o.Sources // reports follow values as well
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns}
@@ -253,6 +267,8 @@ type findings struct {
 	shifts     []shiftJSON    // of each other group against the largest
 	facts      *completeness.Facts
 	sources    *sourcesJSON // nil without --sources
+	chains     []chainJSON  // nil without --chains
+	covering   bool         // they are held against meta-tools
 }
 
 // study computes the statistics of a corpus.

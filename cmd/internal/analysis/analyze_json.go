@@ -31,6 +31,7 @@ type JSON struct {
 	Merged     []entropy.Step      `json:"convergence_merged,omitempty"` // with --rules
 	Rework     []reworkJSON        `json:"rework"`
 	Sources    *sourcesJSON        `json:"sources,omitempty"` // with --sources
+	Chains     []chainJSON         `json:"chains,omitempty"`  // with --chains
 	Groups     []groupJSON         `json:"groups,omitempty"`
 	Within     []entropy.Test      `json:"tests_within_groups,omitempty"`
 	Shifts     []shiftJSON         `json:"differences,omitempty"`
@@ -104,7 +105,7 @@ func analysisResult(in *cli.Intake, f *findings) JSON {
 	a := &f.analysis
 	out := JSON{
 		Schema: "awo.analysis/v1", Input: in.JSON(), Summaries: in.Summaries(), Findings: in.Findings.List(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
-		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Merged: f.merged, Habits: f.habits(), Within: f.within, Sources: f.sources,
+		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Merged: f.merged, Habits: f.habits(), Within: f.within, Sources: f.sources, Chains: f.chains,
 		Orders: f.orders(), Tools: f.tools(), Rework: f.reworked(), Groups: f.groups, Shifts: f.shifts, Variants: f.commonest(in.Tally.Trajectories-in.Tally.Empty, variantsMost),
 	}
 	for _, c := range f.contexts {

@@ -20,6 +20,11 @@ func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions, complete bo
 	if in.Tally.Calls == 0 {
 		return d
 	}
+	if f.chains != nil { // they are what was asked for, all of them
+		d.Lines = 0
+		d.Add(chainBlocks(f, o)...)
+		d.Details()
+	}
 	in.Findings.Section(d, cli.FindingsShown)
 	d.Add(followTable(f))
 	d.Details()

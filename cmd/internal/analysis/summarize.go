@@ -48,7 +48,8 @@ were counted under other options, or that have an input file in common, are refu
 at every place where a trajectory made their calls, for ` + "`awo verify`" + `: both on calls as
 they are recorded, under --rules. --tools is the second pass of extraction over more traces
 than one machine reads: extract meta-tools from some of them, and count over all of them
-where they occur and whether their bindings give the recorded arguments.
+where they occur and whether their bindings give the recorded arguments. Rules for reading
+ahead in the same folder (prefetch.json) are counted with them.
 
 --snapshot learns what the next call is, for ` + "`awo snapshot build`" + `, on the same calls and
 under the same rules. It adds a sample of at most 2,000 trajectories without their values.
@@ -71,7 +72,7 @@ holds descriptions and parameters of tools, paths in results and shapes of ident
 	cli.AddShell(f)
 	cli.AddRules(f)
 	f.Bool("graph", false, "also count states, their pairs and labels, for `awo graph`")
-	f.String("tools", "", "also replay the meta-tools of this `DIR`, or of a file of the kind metatools.arazzo.yaml, for `awo verify`")
+	f.String("tools", "", "also replay the meta-tools of this `DIR`, and count its rules for reading ahead, for `awo verify`; or a file of the kind metatools.arazzo.yaml")
 	f.Bool("snapshot", false, "also learn what the next call is, for `awo snapshot build`")
 	f.Int("order", inertia.DefaultOrder, "with --snapshot, the longest context, in calls")
 	f.String("out", "", "`FILE` to write, whose name ends in .awosum; one that is there is replaced")
@@ -150,11 +151,10 @@ func (o summarizeOptions) summaryCounting(j *cli.Job) (count.Options, error) {
 	}
 	out.Rules = j.CountedRules()
 	if o.Tools != "" {
-		tools, err := extraction.ToolsFile(j, o.Tools)
-		if err != nil {
+		var err error
+		if out.Tools, out.Prefetch, err = extraction.Counted(j, o.Tools); err != nil {
 			return out, err
 		}
-		out.Tools = tools
 	}
 	return out, nil
 }

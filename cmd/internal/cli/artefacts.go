@@ -85,11 +85,7 @@ func (i Inputs) Origin(t emit.Origin) emit.Origin {
 // WriteArtefacts puts files into the folder dir, with a manifest of what they were made
 // from, and removes those that an earlier run made and this one does not.
 func (j *Job) WriteArtefacts(dir string, files []emit.File, in *Intake, from Inputs) error {
-	all, err := j.WithManifest(files, in, from)
-	if err != nil {
-		return err
-	}
-	kept, err := emit.Replace(dir, all)
+	kept, err := emit.Replace(dir, files, j.manifest(in, from))
 	for _, name := range kept {
 		j.Problems.Add(diag.Warn(diag.Pos{File: filepath.ToSlash(filepath.Join(dir, name))}, "output-kept",
 			"an earlier run made this file, and nothing makes it any more; it was changed since, so it is kept"))
@@ -99,6 +95,15 @@ func (j *Job) WriteArtefacts(dir string, files []emit.File, in *Intake, from Inp
 
 // WithManifest returns files with their manifest behind them.
 func (j *Job) WithManifest(files []emit.File, in *Intake, from Inputs) ([]emit.File, error) {
+	manifest, err := j.manifest(in, from).File(files)
+	if err != nil {
+		return nil, err
+	}
+	return append(slices.Clip(files), manifest), nil
+}
+
+// manifest returns the manifest of files that are not known yet.
+func (j *Job) manifest(in *Intake, from Inputs) emit.Manifest {
 	options := maps.Clone(j.options)
 	for _, name := range UnrelatedOptions {
 		delete(options, name)
@@ -114,12 +119,7 @@ func (j *Job) WithManifest(files []emit.File, in *Intake, from Inputs) ([]emit.F
 	counts.Problems.ByCode = maps.Clone(counts.Problems.ByCode)
 	counts.Problems.Total -= counts.Problems.ByCode[skipped]
 	delete(counts.Problems.ByCode, skipped)
-	m := emit.Manifest{Awo: CurrentBuild().Version, Command: j.Command, Options: options, Counts: counts, Inputs: from.list}
-	manifest, err := m.File(files)
-	if err != nil {
-		return nil, err
-	}
-	return append(slices.Clip(files), manifest), nil
+	return emit.Manifest{Awo: CurrentBuild().Version, Command: j.Command, Options: options, Counts: counts, Inputs: from.list}
 }
 
 // input describes a file that was read. A pipe cannot be read again, so it has

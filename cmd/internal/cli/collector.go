@@ -8,14 +8,16 @@ import (
 )
 
 // What the garbage collector may leave lying about, in bytes: as much again as is
-// live, but always some, and never more than fits beside it on a laptop. Reading
-// keeps a few megabytes live, and the default of the runtime would collect after
-// every few megabytes of records.
+// live, but always some, beyond garbageHalf half as much, and never more than fits
+// beside it on a laptop. Reading keeps a few megabytes live, and the default of the
+// runtime would collect after every few megabytes of records.
 const (
 	garbageAllowed = 96 << 20
+	garbageHalf    = 160 << 20
 	garbageMost    = 1 << 30
 	percentMost    = 400
 	percentUsual   = 100
+	percentHalf    = 50
 	percentLeast   = 25
 )
 
@@ -51,13 +53,16 @@ type sentinel struct{ _ [16]byte }
 
 // collectorPercent returns the percentage for a heap of which so much is live.
 func collectorPercent(live uint64) int {
-	if live == 0 {
-		return percentMost
+	percent := func(garbage uint64) int { return int(100 * garbage / max(live, 1)) }
+	switch {
+	case live <= garbageAllowed:
+		return min(percentMost, percent(garbageAllowed))
+	case live <= garbageHalf:
+		return percentUsual
+	case live*percentHalf <= 100*garbageMost:
+		return max(percentHalf, percent(garbageHalf))
 	}
-	if percent := 100 * garbageAllowed / live; percent > percentUsual {
-		return int(min(percentMost, percent))
-	}
-	return int(max(percentLeast, min(percentUsual, 100*garbageMost/live)))
+	return max(percentLeast, percent(garbageMost))
 }
 
 // liveHeap returns how many bytes the last collection found live.

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/findings"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -16,10 +17,10 @@ type Finding = findings.Finding
 // Findings looks for what is wrong with an agent while an Intake reads its traces. The
 // looking is done on all workers, the adding up in the order of the input.
 type Findings struct {
-	finder   *findings.Finder
-	looker   findings.Looker
-	meter    *cost.Meter
-	rewriter *merge.Rewriter // nil without rules
+	finder *findings.Finder
+	looker findings.Looker
+	meter  *cost.Meter
+	rules  *rules.Set // nil without
 
 	seen    *findings.Seen // in the trajectory at hand
 	account *cost.Account  // of the trajectory at hand, if a command made one
@@ -33,14 +34,11 @@ type Findings struct {
 // that the traces record, at the prices of meter, nil for those that awo brings along; a
 // command that makes accounts of its own hands them in with Paid.
 func (j *Job) NewFindings(meter *cost.Meter) *Findings {
-	f := &Findings{finder: findings.NewFinder(findings.Options{}), meter: cost.NewMeter(cost.Options{NoCounting: true})}
+	f := &Findings{rules: j.rules, finder: findings.NewFinder(findings.Options{}), meter: cost.NewMeter(cost.Options{NoCounting: true})}
 	if meter != nil {
 		f.meter = meter.Recorded()
 	}
 	j.meters = append(j.meters, f.meter)
-	if j.rules != nil {
-		f.rewriter = merge.NewRewriter(j.rules, merge.Full(j.rules), &merge.Labels{}, nil)
-	}
 	return f
 }
 
@@ -85,10 +83,14 @@ func (f *Findings) look(workers int, in iter.Seq2[*trace.Trajectory, error]) ite
 		seen  *findings.Seen
 	}
 	items := func(yield func(item) bool) {
+		var rewriter *merge.Rewriter // what it remembers is let go with the reading
+		if f.rules != nil {
+			rewriter = merge.NewRewriter(f.rules, merge.Full(f.rules), &merge.Labels{}, nil)
+		}
 		for t, err := range in {
 			x := item{t: t, err: err}
-			if err == nil && f.rewriter != nil {
-				x.marks = merge.Marks(t, f.rewriter.Rewrite(t))
+			if err == nil && rewriter != nil {
+				x.marks = merge.Marks(t, rewriter.Rewrite(t))
 			}
 			if !yield(x) {
 				return

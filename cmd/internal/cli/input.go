@@ -125,9 +125,6 @@ type Intake struct {
 
 	isRead bool // Source was read once
 
-	// Digest, if set, keeps what All yields for later readings; see trace.Digest. It is of
-	// use to those who read dozens of times.
-	Digest *trace.Digest
 	// Recalls lets what is yielded remember its flow and the values of its calls, for commands
 	// in which several ask for the same; see trace.Trajectory.Recall. They are worked out in
 	// the first reading, and known to later ones, which find copies of what was read then.
@@ -135,7 +132,8 @@ type Intake struct {
 	copies    *copies.Set      // nil where later readings read the traces again
 	flows     *dataflow.Digest // nil where nothing is known to later readings
 	collector dataflow.Collector
-	isKept    bool // all of it was offered to Digest
+	// Notes are taken of what is read, if set with Recalls; see trace.Trajectory.Note.
+	Notes *trace.Notes
 
 	// Follows says that values are followed from call to call, for which a trajectory has
 	// at most bounds.Calls calls; the rest of a longer one is left out.
@@ -229,7 +227,6 @@ func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 			}
 			in.Findings.add(t)
 		}
-		in.isKept = in.Digest != nil
 		if !in.SaysTools && in.IsWhole() {
 			in.j.doubtTools(in.Tally)
 		}
@@ -267,9 +264,9 @@ func (in *Intake) leaves(t *trace.Trajectory) bool {
 	return in.Exclude != nil && !in.Exclude(t)
 }
 
-// DigestRoom is how many bytes of memory a command that reads its traces many times may
-// take to keep what it has read.
-const DigestRoom = 64 << 20
+// NotesRoom is how many bytes of memory a command that reads its traces many times may
+// take to note what it worked out.
+const NotesRoom = 64 << 20
 
 // read gives the calls of trajectories the statuses that their results tell, which it looks
 // for in the first reading to the end, and lets those who work on them note which bounds

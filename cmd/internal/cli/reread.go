@@ -11,12 +11,12 @@ import (
 )
 
 // Reread says that what Source yields next was counted already, and is for somebody who
-// leaves no calls out and looks for no findings. A digest of what an exclusion left is of no
-// use then.
+// leaves no calls out and looks for no findings. What was kept of what an exclusion left is of no use
+// then.
 func (in *Intake) Reread() {
 	in.isRead, in.Findings = true, nil
 	if in.Exclude != nil {
-		in.Exclude, in.isKept = nil, false
+		in.Exclude, in.Notes = nil, nil
 		in.forget()
 	}
 }
@@ -46,30 +46,18 @@ func (in *Intake) Source() iter.Seq2[*trace.Trajectory, error] {
 
 // again yields the trajectories that pass, which were read before.
 func (in *Intake) again() iter.Seq2[*trace.Trajectory, error] {
-	if in.isKept && in.Digest.IsWhole() {
-		return in.counted(in.kept())
-	}
 	if in.copies != nil {
 		return in.counted(in.copied())
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
-		known, stop := iter.Pull2(in.kept())
-		defer stop()
-		number := 0 // of the trajectory in in.flows
+		number := 0
 		for t, err := range filter.Apply(in.read(in.j.trajectoriesAgain(in.Reader)), in.filter, &filter.Counts{}) {
 			if err == nil && in.leaves(t) {
 				continue
 			}
-			if t != nil && in.isKept {
-				if same, _, ok := known(); ok {
-					t = same
-				}
-			}
-			if t != nil && in.flows != nil {
-				t.RecallFrom(in.flows.Memory(number, t.ID))
+			if t != nil && in.Recalls {
+				in.recall(t, number)
 				number++
-			} else if t != nil && in.Recalls {
-				t.Recall()
 			}
 			if !yield(t, err) || err != nil {
 				return
@@ -84,18 +72,17 @@ func (in *Intake) keeping(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*t
 	if in.Recalls {
 		return in.collecting(from)
 	}
-	if in.Digest == nil {
-		return from
+	return from
+}
+
+// recall lets a trajectory remember what is worked out of it, and know what an earlier reading
+// worked out of the one with its number.
+func (in *Intake) recall(t *trace.Trajectory, number int) {
+	if t.Recall(); in.flows != nil {
+		t.RecallFrom(in.flows.Memory(number, t.ID))
 	}
-	return func(yield func(*trace.Trajectory, error) bool) {
-		for t, err := range from {
-			if err == nil {
-				t = in.Digest.Add(t)
-			}
-			if !yield(t, err) {
-				return
-			}
-		}
+	if in.Notes != nil {
+		t.NoteIn(in.Notes, number)
 	}
 }
 
@@ -110,7 +97,7 @@ func (in *Intake) collecting(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2
 	return func(yield func(*trace.Trajectory, error) bool) {
 		in.forget()
 		all, flows := copies.New(""), dataflow.NewDigest("")
-		whole := false
+		whole, number := false, 0
 		defer func() {
 			if in.copies = all; !whole || !all.End() {
 				in.copies = nil
@@ -137,6 +124,10 @@ func (in *Intake) collecting(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2
 			return x
 		}) {
 			if x.err == nil {
+				if in.Notes != nil {
+					x.t.NoteIn(in.Notes, number)
+				}
+				number++
 				all.Add(x.copy)
 				flows.Add(x.flow)
 			}
@@ -173,27 +164,7 @@ func (in *Intake) copied() iter.Seq2[*trace.Trajectory, error] {
 				return
 			}
 			t.Reached = &in.j.Bounds
-			if t.Recall(); in.flows != nil {
-				t.RecallFrom(in.flows.Memory(i, t.ID))
-			}
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
-}
-
-// kept yields what the digest keeps.
-func (in *Intake) kept() iter.Seq2[*trace.Trajectory, error] {
-	return func(yield func(*trace.Trajectory, error) bool) {
-		if in.Digest == nil {
-			return
-		}
-		for t := range in.Digest.All() {
-			if canceled := in.j.Context.Err(); canceled != nil {
-				yield(nil, canceled)
-				return
-			}
+			in.recall(t, i)
 			if !yield(t, nil) {
 				return
 			}

@@ -43,8 +43,12 @@ func (j *Job) Recounted(files []string, in InputOptions, option, value string) (
 		return nil, err
 	}
 	switch was := sum.Choice(option); {
+	case was == "" && option == count.PrefetchChoice:
+		return nil, Usagef("%s: `awo summarize` counted without --tools of a folder with %s, which this wants", files[0], option)
 	case was == "":
 		return nil, Usagef("%s: `awo summarize` counted without --%s, which this wants; counted so, the file has it", files[0], option)
+	case was != value && option == count.PrefetchChoice:
+		return nil, Usagef("%s: the summary was counted with other rules for reading ahead (%s) than these (%s)", files[0], was, value)
 	case was != value && option == "snapshot":
 		return nil, Usagef("%s: the summary was counted with %s, and this is %s", files[0], was, value)
 	case was != value:
@@ -103,7 +107,7 @@ func (j *Job) AsCounted(in InputOptions, asked count.Options, sum *summary.Summa
 	none.Map = asked.Map
 	for _, one := range asked.Choices() {
 		if !slices.Contains(none.Choices(), one) && one.Value != sum.Choice(one.Name) {
-			return Usagef("--%s %s: the trajectories were counted with %q; give it to `awo summarize`", one.Name, one.Value, sum.Choice(one.Name))
+			return Usagef("%s %s: the trajectories were counted with %q; give it to `awo summarize`", one, one.Value, sum.Choice(one.Name))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
@@ -38,11 +39,16 @@ func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*bind
 type composer struct {
 	marker  Marker
 	offered []*bind.Definition
+	finder  *replay.Finder
 	counts  []inertia.Counts
 }
 
 func newComposer(set *rules.Set, offered []*bind.Definition) *composer {
-	return &composer{NewMarker(set), offered, make([]inertia.Counts, len(offered))}
+	tools := make([]*metatool.Tool, len(offered))
+	for i, d := range offered {
+		tools[i] = &d.Tool
+	}
+	return &composer{NewMarker(set), offered, replay.NewFinder(tools), make([]inertia.Counts, len(offered))}
 }
 
 // counting passes trajectories on and counts their occurrences.
@@ -50,12 +56,7 @@ func (c *composer) counting(source iter.Seq2[*trace.Trajectory, error]) iter.Seq
 	return func(yield func(*trace.Trajectory, error) bool) {
 		for t, err := range source {
 			if err == nil {
-				sequence := replay.NewSequence(t, c.marker.Marks(t))
-				for i, d := range c.offered {
-					for _, o := range sequence.All(&d.Tool) {
-						c.counts[i].Add(ending(t, o))
-					}
-				}
+				c.finder.Occurrences(t, c.marker.Marks(t), func(tool int, o replay.Occurrence) { c.counts[tool].Add(ending(t, o)) })
 			}
 			if !yield(t, err) {
 				return

@@ -1,6 +1,7 @@
 package extraction
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -29,7 +30,7 @@ func ReadTools(j *cli.Job, name string) ([]*metatool.Tool, error) {
 }
 
 // ToolsFile reads the file of meta-tools that ReadTools takes, as it is.
-func ToolsFile(j *cli.Job, name string) (*count.Tools, error) {
+func ToolsFile(j *cli.Job, name string) (*count.Artefact, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.IsDir() {
 		name = filepath.Join(name, arazzo.File)
@@ -48,7 +49,21 @@ func ToolsFile(j *cli.Job, name string) (*count.Tools, error) {
 		return nil, cli.FileProblem(name, err)
 	}
 	j.ShowLines(name, src)
-	return &count.Tools{File: filepath.ToSlash(name), Text: string(src)}, nil
+	return &count.Artefact{File: filepath.ToSlash(name), Text: string(src)}, nil
+}
+
+// Counted reads what a summary can count of a folder of artefacts, or of a file of
+// meta-tools: the meta-tools, and rules for reading ahead, which only a folder has. One of
+// them may be nil, of a folder that holds the other.
+func Counted(j *cli.Job, name string) (tools, ahead *count.Artefact, err error) {
+	if ahead, err = prefetchFile(name); err != nil {
+		return nil, nil, err
+	}
+	tools, err = ToolsFile(j, name)
+	if problem, is := errors.AsType[*diag.Error](err); is && problem.Code == "file-missing" && ahead != nil {
+		err = nil
+	}
+	return tools, ahead, err
 }
 
 // Marker says what rules make of the calls of trajectories; without rules it

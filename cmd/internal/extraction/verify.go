@@ -1,7 +1,6 @@
 package extraction
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -15,9 +14,7 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/prefetch/learn"
-	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
@@ -45,9 +42,9 @@ beyond is reported as extra.
 If DIR holds rules for reading ahead (prefetch.json), how often they are used in these
 traces is held against what the file predicts.
 
-FILES may all be summaries in which the same meta-tools were counted (awo summarize
---tools), under the same rules. They hold no trajectory, so disagreements are counted and
-not named, and rules for reading ahead are not verified.
+FILES may all be summaries in which the same meta-tools and rules for reading ahead were
+counted (awo summarize --tools), under the same --rules. They hold no trajectory, so
+disagreements are counted and not named.
 
 The exit code is 1 if a meta-tool is exact at less than --min-agreement of its
 places, or if a rule for reading ahead is used less often than the threshold in its
@@ -127,15 +124,8 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	ahead, err := readPrefetch(args[0])
-	if err != nil {
-		return err
-	}
-	tools, err := ReadTools(j, args[0])
-	if problem, is := errors.AsType[*diag.Error](err); is && problem.Code == "file-missing" && ahead != nil {
-		err = nil // there are rules for reading ahead and no meta-tools
-	}
-	if err != nil {
+	v := verifying{dir: args[0]}
+	if err := v.read(j); err != nil {
 		return err
 	}
 	set, err := j.Rules(o.Rules)
@@ -143,7 +133,7 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 		return err
 	}
 	if len(stored) > 0 {
-		return storedVerify(j, o, args[0], stored, tools, ahead != nil)
+		return v.stored(j, o, stored)
 	}
 	in, err := j.Intake(args[1:], o.InputOptions, trace.Options{})
 	if err != nil {
@@ -152,17 +142,13 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	defer in.Close()
 	in.Expand = o.Expand
 	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
-	verifier := replay.NewVerifier(tools)
-	var measure *learn.Measure
-	if ahead != nil {
-		measure = learn.NewMeasure(&ahead.Set)
-	}
+	verifier, measure := v.counters()
 	type checked struct {
 		tools *replay.Checks
 		reads *learn.Observation
 	}
 	var failed error
-	for c := range par.Map(j.Workers, marked(in, NewMarker(set), &failed), func(m markedTrajectory) (c checked) {
+	for c := range par.Map(j.Parallel(), marked(in, NewMarker(set), &failed), func(m markedTrajectory) (c checked) {
 		c.tools = verifier.Check(m.t, m.marks)
 		if measure != nil {
 			c.reads = measure.Observe(m.t)
@@ -181,38 +167,8 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 		return err
 	}
 	out := verificationResult(in, o, verifier.Verifications())
-	out.Prefetch = prefetchVerification(ahead, measure, o.Seed)
+	out.Prefetch = prefetchVerification(v.ahead, measure, o.Seed)
 	return printVerification(j, in, o, out)
-}
-
-// storedVerify is `awo verify` of summaries in which the same meta-tools were counted.
-func storedVerify(j *cli.Job, o verifyOptions, dir string, files []string, tools []*metatool.Tool, readsAhead bool) error {
-	if len(tools) == 0 {
-		return cli.Usagef("%s holds no meta-tools, and rules for reading ahead are verified in traces", dir)
-	}
-	file, err := ToolsFile(j, dir)
-	if err != nil {
-		return err
-	}
-	sum, err := j.Recounted(files, o.InputOptions, "tools", file.Choice())
-	if err != nil {
-		return err
-	}
-	in := j.StoredIntake(sum, len(files))
-	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
-	verifier := replay.NewVerifier(tools)
-	if !verifier.Restore(sum.Sum, sum.Sums) {
-		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of meta-tools contradict each other")
-	}
-	out := verificationResult(in, o, verifier.Verifications())
-	notes := []report.Note{{At: "/meta_tools/disagreements", Note: "summaries hold how many disagreements there are, and not where: `awo verify` of the traces names the first ones"}}
-	if n := in.Tally.OtherCalls; o.Expand && n > 0 {
-		notes = append(notes, report.Note{At: "/meta_tools", Note: fmt.Sprintf("--expand: summaries count calls as they are recorded; of %s that no model decided on, those of steps of meta-tools were not replayed as calls made one by one", cli.CountOf(n, "call"))})
-	}
-	if readsAhead {
-		notes = append(notes, report.Note{At: "/prefetch", Note: "rules for reading ahead are verified in traces: summaries hold nothing of them"})
-	}
-	return printVerification(j, in, o, out, notes...)
 }
 
 // printVerification prints the result and returns what it means.

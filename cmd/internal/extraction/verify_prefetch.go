@@ -6,15 +6,24 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
+	"github.com/awo-dev/awo/summary/count"
 )
 
 // readPrefetch reads the rules for reading ahead in a folder, nil where there are none.
 func readPrefetch(dir string) (*stored.File, error) {
+	file, err := prefetchFile(dir)
+	if file == nil || err != nil {
+		return nil, err
+	}
+	return stored.Decode(file.File, []byte(file.Text))
+}
+
+// prefetchFile reads the file that readPrefetch takes, as it is.
+func prefetchFile(dir string) (*count.Artefact, error) {
 	name := filepath.Join(dir, stored.Name)
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) || err != nil && !isFolder(dir) {
 		return nil, nil
@@ -23,7 +32,7 @@ func readPrefetch(dir string) (*stored.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stored.Decode(filepath.ToSlash(name), src)
+	return &count.Artefact{File: filepath.ToSlash(name), Text: string(src)}, nil
 }
 
 func isFolder(name string) bool {
@@ -35,8 +44,8 @@ func isFolder(name string) bool {
 type prefetchVerificationJSON struct {
 	Threshold float64            `json:"threshold"` // of P(use), from the file
 	Rules     []verifiedRuleJSON `json:"rules"`
-	Failed    int                `json:"failed"` // rules whose P(use) is below the threshold
-	Dropped   int                `json:"dropped"`
+	Failed    int                `json:"failed"`  // rules whose P(use) is below the threshold
+	Dropped   int                `json:"dropped"` // 0, from when values were left out
 }
 
 // What verify says of a rule.
@@ -69,7 +78,7 @@ func prefetchVerification(f *stored.File, m *learn.Measure, seed uint64) *prefet
 	if f == nil {
 		return nil
 	}
-	out := &prefetchVerificationJSON{Threshold: f.Threshold, Rules: []verifiedRuleJSON{}, Dropped: m.Dropped()}
+	out := &prefetchVerificationJSON{Threshold: f.Threshold, Rules: []verifiedRuleJSON{}}
 	recorded := f.Document().Rules
 	for i, e := range m.Evidence(seed) {
 		r := verifiedRuleJSON{
@@ -132,6 +141,5 @@ func verifiedRules(v *prefetchVerificationJSON) *report.Table {
 	})
 	table.Note("Offered are the values that answers hold and the rule would read; used are those that the agent then asked for, while nothing was called that may have changed them (else stale, and in vain). Intervals are over tasks. Each rule is counted for itself.")
 	table.Note("Within prediction: both intervals overlap. A rule fails if the upper end of its interval is below %.2f, the share from which it was taken.", v.Threshold)
-	table.NoteIf(v.Dropped > 0, "%s more were offered than are kept: in no figure.", cli.CountOf(v.Dropped, "value"))
 	return table
 }

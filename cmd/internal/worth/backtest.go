@@ -231,7 +231,8 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 	defer in.Close()
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	in.Exclude = cli.ExcludeTools(o.ExcludeTool)
-	in.Findings, in.Follows, in.Digest = j.NewFindings(meter), true, trace.NewDigest(cli.DigestRoom)
+	in.Findings, in.Follows = j.NewFindings(meter), true
+	in.Recalls, in.Notes = true, trace.NewNotes(cli.NotesRoom)
 	f, err := BackTest(j, in, set, meter, o)
 	if err != nil {
 		return err

@@ -1,0 +1,91 @@
+package extraction
+
+import (
+	"fmt"
+
+	"github.com/awo-dev/awo/arazzo"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/prefetch/learn"
+	"github.com/awo-dev/awo/prefetch/stored"
+	"github.com/awo-dev/awo/summary"
+	"github.com/awo-dev/awo/summary/count"
+	"github.com/awo-dev/awo/trace/completeness"
+)
+
+// verifying is what `awo verify` verifies: the artefacts of a folder, or meta-tools alone.
+type verifying struct {
+	dir                  string
+	toolsFile, aheadFile *count.Artefact // nil where there is none
+	tools                []*metatool.Tool
+	ahead                *stored.File // nil where there is none
+}
+
+func (v *verifying) read(j *cli.Job) (err error) {
+	if v.toolsFile, v.aheadFile, err = Counted(j, v.dir); err != nil {
+		return err
+	}
+	if v.aheadFile != nil {
+		if v.ahead, err = stored.Decode(v.aheadFile.File, []byte(v.aheadFile.Text)); err != nil {
+			return err
+		}
+	}
+	if v.toolsFile != nil {
+		v.tools, err = arazzo.Parse(v.toolsFile.File, []byte(v.toolsFile.Text))
+	}
+	return err
+}
+
+// counters return what counts of traces; no measure where there are no rules.
+func (v *verifying) counters() (*replay.Verifier, *learn.Measure) {
+	verifier := replay.NewVerifier(v.tools)
+	if v.ahead == nil {
+		return verifier, nil
+	}
+	return verifier, learn.NewMeasure(&v.ahead.Set)
+}
+
+// stored is `awo verify` of summaries in which the same artefacts were counted.
+func (v *verifying) stored(j *cli.Job, o verifyOptions, files []string) error {
+	option, value := "tools", v.toolsFile.Choice()
+	if v.toolsFile == nil {
+		option, value = count.PrefetchChoice, v.aheadFile.Choice()
+	}
+	sum, err := j.Recounted(files, o.InputOptions, option, value)
+	if err != nil {
+		return err
+	}
+	var notes []report.Note
+	verifier, measure := v.counters()
+	switch was := sum.Choice(count.PrefetchChoice); {
+	case measure == nil:
+	case was == "":
+		measure = nil
+		notes = append(notes, report.Note{At: "/prefetch", Note: "these summaries were counted without the rules for reading ahead: `awo summarize --tools " + v.dir + "` counts them"})
+	case was != v.aheadFile.Choice():
+		return cli.Usagef("%s: the summary was counted with other rules for reading ahead (%s) than these (%s)", files[0], was, v.aheadFile.Choice())
+	}
+	if !verifier.Restore(sum.Sum, sum.Sums) {
+		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of meta-tools contradict each other")
+	}
+	if measure != nil && !measure.Restore(sum.Sum, sum.TaskSums) {
+		return diag.New(diag.Pos{File: files[0]}, summary.CodeCorrupt, "the counts of rules for reading ahead contradict each other")
+	}
+	in := j.StoredIntake(sum, len(files))
+	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
+	out := verificationResult(in, o, verifier.Verifications())
+	if measure != nil {
+		out.Prefetch = prefetchVerification(v.ahead, measure, o.Seed)
+		notes = append(notes, report.Note{At: "/prefetch/rules/interval", Note: "summaries have tasks in another order than traces, so that other ones are drawn: bounds differ from those of the traces as with another --seed"})
+	}
+	if len(v.tools) > 0 {
+		notes = append(notes, report.Note{At: "/meta_tools/disagreements", Note: "summaries hold how many disagreements there are, and not where: `awo verify` of the traces names the first ones"})
+	}
+	if n := in.Tally.OtherCalls; o.Expand && n > 0 {
+		notes = append(notes, report.Note{At: "/meta_tools", Note: fmt.Sprintf("--expand: summaries count calls as they are recorded; of %s that no model decided on, those of steps of meta-tools were not replayed as calls made one by one", cli.CountOf(n, "call"))})
+	}
+	return printVerification(j, in, o, out, notes...)
+}
