@@ -68,13 +68,17 @@ func (l *Lessons) Trained() *Trained { return l.trained }
 // been read; it is false of those that were.
 func (l *Lessons) Model(o ModelOptions, p PredictorOptions) (*Model, bool) {
 	apart := make([][]*History, CalibrationParts)
-	known := l.trained.Graph(-1).vocabulary()
+	known, scratch := vocabulary{}, newScratch()
 	for _, x := range l.sample.sorted() {
 		var h *History
-		if p.Fill.Adapter == nil {
+		if x.trajectory != nil {
+			h = NewHistory(x.trajectory) // its digest would give the same
+			h.scratch = scratch
+		} else if p.Fill.Adapter == nil {
+			if known.names == nil {
+				known = l.trained.Graph(-1).vocabulary()
+			}
 			h = readDigest(x.digested(), x.size, known)
-		} else if x.trajectory != nil {
-			h = NewHistory(x.trajectory)
 		}
 		if h == nil {
 			return nil, false
