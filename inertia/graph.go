@@ -307,11 +307,16 @@ func (g *Graph) addUses(o *Observation) {
 		u := &o.uses[i]
 		param, rule := &params[u.site], &rules[u.rule]
 		rule.tool, rule.param, rule.class = param.tool, param.param, u.class
-		n := ruleCounts{tried: u.n}
+		n := ruleCounts{tried: uint64(u.n)}
 		if u.right {
-			n.right = u.n
+			n.right = n.tried
 		}
 		g.dependAt(param.number, rule.number, &rule.dependency, n)
+		if u.both {
+			rule = &rules[u.rule+1]
+			rule.tool, rule.param, rule.class = param.tool, param.param, u.class
+			g.dependAt(param.number, rule.number, &rule.dependency, n)
+		}
 	}
 }
 
