@@ -136,6 +136,7 @@ func Intervals(figures []ClusterRatio, o Options) []Interval {
 // A sample is the clusters that take part in a figure.
 type sample struct {
 	of       []int // the figures
+	n        int   // clusters
 	num, den column
 	ones     bool    // every den is 1
 	scale    float64 // of the figure, in ratios
@@ -155,14 +156,15 @@ func newSample(r ClusterRatio) *sample {
 			s.num, s.den = append(s.num, x), append(s.den, y)
 		}
 	}
+	s.n = len(s.num)
 	if r.Den == nil {
-		s.scale = float64(len(s.num))
+		s.scale = float64(s.n)
 	}
 	var sum sums
 	for i := range s.num {
 		sum.add(s.num[i], s.den[i], 1)
 	}
-	s.ratio, s.err = sum.ratio(float64(len(s.num)))
+	s.ratio, s.err = sum.ratio(float64(s.n))
 	return s
 }
 
@@ -227,17 +229,19 @@ func bootstrap(samples []*sample, n int, o Options) [][]float64 {
 		distances[i] = make([]float64, resamples)
 	}
 	vectors, of := columnsOf(samples)
+	units, kind := n, []uint32(nil) // what is drawn: clusters, or kinds of them
+	if k := kindsOf(vectors, n); k != nil {
+		units, kind = len(k.first), k.of
+		vectors, samples = k.merged(vectors, samples)
+	}
 	purpose := append(append([]uint64{0xb007}, o.Purpose...), uint64(n), 0)
 	Blocks(o.Each, resamples, func(first, last int) struct{} {
-		times, parts := make([]uint32, n), slices.Clone(purpose)
-		list, moments := make([]drawn, n), make([]moment, len(vectors))
+		times, parts := make([]uint32, units), slices.Clone(purpose)
+		list, moments := make([]drawn, units), make([]moment, len(vectors))
 		for k := first; k < last; k++ {
 			clear(times)
 			parts[len(parts)-1] = uint64(k)
-			random := Stream(o.Seed, parts...)
-			for range n {
-				times[Below(random, n)]++
-			}
+			drawKinds(Stream(o.Seed, parts...), n, kind, times)
 			several := list[:0]
 			for i, t := range times {
 				if t > 0 {
@@ -259,7 +263,7 @@ func bootstrap(samples []*sample, n int, o Options) [][]float64 {
 	return distances
 }
 
-// drawn is a cluster of a resample, and how often it is in it.
+// drawn is a cluster of a resample, or a kind of them, and how often it is in it.
 type drawn struct {
 	at    int
 	times float64
@@ -318,7 +322,7 @@ func (s *sample) distance(resample []drawn, num, den moment) float64 {
 	if sum.b == 0 {
 		return math.NaN()
 	}
-	ratio, err := sum.ratio(float64(len(s.num)))
+	ratio, err := sum.ratio(float64(s.n))
 	if d := ratio - s.ratio; d != 0 || err != 0 {
 		return d / err
 	}
