@@ -324,7 +324,7 @@ var InteractionMetrics = []string{"calling_turns_saved", "llm_calls_saved", "tok
 
 // interact adds the interactions of the combinations all of whose parts were
 // measured.
-func (r *run) interact() {
+func (r *run) interact(f *intervals) {
 	place := map[string]int{}
 	for i, t := range r.options.Techniques {
 		place[t.Name] = i
@@ -354,8 +354,7 @@ func (r *run) interact() {
 		if whole < len(r.all) {
 			copy(x.Attributed, r.all[whole].attributed)
 		}
-		var figures []stat.ClusterRatio
-		for _, m := range []int{1, 0, 2, 3} { // in the order of InteractionMetrics
+		for k, m := range []int{1, 0, 2, 3} { // in the order of InteractionMetrics
 			more := make([]float64, len(r.sums))
 			for task := range r.sums {
 				more[task] = measures[m].saved(r.sums[task].at(whole))
@@ -363,10 +362,7 @@ func (r *run) interact() {
 					more[task] -= measures[m].saved(r.sums[task].at(i))
 				}
 			}
-			figures = append(figures, stat.ClusterRatio{Num: more})
-		}
-		for k, interval := range stat.Intervals(figures, stat.Options{Seed: r.options.Seed}) {
-			x.Intervals[InteractionMetrics[k]] = interval
+			f.want(stat.ClusterRatio{Num: more}, x.Intervals, InteractionMetrics[k])
 		}
 		r.out.Interactions = append(r.out.Interactions, x)
 	}

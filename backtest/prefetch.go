@@ -3,6 +3,7 @@ package backtest
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -43,16 +44,63 @@ type reader struct {
 	notes     []string
 }
 
-// knownReads collects what is known of tools: what a rule says, else what the annotations
-// of the definition say, else the name.
-type knownReads struct {
-	part        *Part
+// Reads collects which tools are known to only read: what a rule says, else what the
+// annotations of the definition say, else the name.
+type Reads struct {
+	options     Options
 	declared    Declarations // nil without rules
 	annotations map[trace.Name]toolname.Effect
 	names       toolname.Names
+	called      map[trace.Name]bool
+	isWhole     bool // a source was read to its end
 }
 
-func (k *knownReads) add(t *trace.Trajectory) {
+// NewReads returns what is known before any trajectory is read. Of the options it takes
+// Rules, Declared and Compile.DeclaredReads.
+func NewReads(o Options) *Reads {
+	k := &Reads{options: o, annotations: map[trace.Name]toolname.Effect{}, called: map[trace.Name]bool{}}
+	if o.Rules != nil && o.Declared != nil {
+		k.declared = o.Declared()
+	}
+	return k
+}
+
+// Watch returns the source, of which it collects what is known when that is first read to
+// its end. Calls get the statuses then that rules read from their results.
+func (k *Reads) Watch(source compile.Source) compile.Source {
+	reading := k.reading(source)
+	return func() iter.Seq2[*trace.Trajectory, error] {
+		if k.isWhole {
+			return source()
+		}
+		return reading()
+	}
+}
+
+// reading is Watch of every reading.
+func (k *Reads) reading(source compile.Source) compile.Source {
+	return func() iter.Seq2[*trace.Trajectory, error] {
+		return func(yield func(*trace.Trajectory, error) bool) {
+			for t, err := range source() {
+				if err == nil {
+					k.add(t)
+				}
+				if !yield(t, err) || err != nil {
+					return
+				}
+			}
+			k.isWhole = true
+		}
+	}
+}
+
+func (k *Reads) add(t *trace.Trajectory) {
+	if k.declared != nil {
+		declare(k.declared, t, k.isWhole)
+	}
+	if k.isWhole {
+		return
+	}
 	for i := range t.Tools {
 		d := &t.Tools[i]
 		if _, known := k.annotations[d.Name]; known {
@@ -63,22 +111,29 @@ func (k *knownReads) add(t *trace.Trajectory) {
 		k.annotations[d.Name] = toolname.Annotated(v)
 	}
 	for i := range t.Calls {
-		if name := t.Calls[i].Tool; name != (trace.Name{}) {
+		name := t.Calls[i].Tool
+		k.called[name] = true
+		if name != (trace.Name{}) {
 			k.names.Add(name.Value())
 		}
 	}
-	if k.declared != nil {
-		k.declared.Add(t)
+}
+
+// tools returns the tools that a source calls, nil if none was read.
+func (k *Reads) tools() []trace.Name {
+	if !k.isWhole {
+		return nil
 	}
+	return slices.AppendSeq([]trace.Name{}, maps.Keys(k.called)) // not nil
 }
 
 // of reports whether a tool is known to only read.
-func (k *knownReads) of(tool trace.Name) bool {
+func (k *Reads) of(tool trace.Name) bool {
 	rule := toolname.Unknown
-	if k.part.Options.Compile.DeclaredReads && (k.declared == nil || !k.part.Options.Rules.HasEffect(tool.Value())) {
+	if k.options.Compile.DeclaredReads && (k.declared == nil || !k.options.Rules.HasEffect(tool.Value())) {
 		return false // nothing is assumed
 	}
-	if k.declared != nil && k.part.Options.Rules.HasEffect(tool.Value()) {
+	if k.declared != nil && k.options.Rules.HasEffect(tool.Value()) {
 		if rule = toolname.Writes; k.declared.Of(tool) == inertia.EffectReads {
 			rule = toolname.Reads
 		}
@@ -87,30 +142,15 @@ func (k *knownReads) of(tool trace.Name) bool {
 	return effect == toolname.Reads
 }
 
-// follows surveys what follows from answers in the training part, once.
-func (p *Part) follows() (*learn.Survey, error) {
+// follows surveys what follows from answers in the training part, once. known is of all of
+// it if that has been watched.
+func (p *Part) follows(known *Reads) (*learn.Survey, error) {
 	if p.survey != nil {
 		return p.survey, nil
 	}
-	known := &knownReads{part: p, annotations: map[trace.Name]toolname.Effect{}}
-	if p.Options.Rules != nil && p.Options.Declared != nil {
-		known.declared = p.Options.Declared()
-	}
-	source := func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for t, err := range p.Source() {
-				if err == nil {
-					known.add(t)
-				}
-				if !yield(t, err) {
-					return
-				}
-			}
-		}
-	}
 	var err error
-	p.survey, err = learn.NewSurvey(source, learn.Options{
-		Reads: known.of, Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
+	p.survey, err = learn.NewSurvey(known.reading(p.Source), learn.Options{
+		Reads: known.of, Tools: known.tools(), Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
 		Workers: p.Options.Workers, Links: p.links,
 	})
 	return p.survey, err
@@ -118,10 +158,14 @@ func (p *Part) follows() (*learn.Survey, error) {
 
 // LearnReads learns from all of the source which reads to make ahead of an agent, as the
 // technique prefetch does from a training part. links are those of the source, nil if
-// nobody has looked for them.
-func LearnReads(source compile.Source, links *dataflow.Set, o Options, threshold float64) (*learn.Result, error) {
+// nobody has looked for them, and known what was collected as it was read before, nil if
+// nobody watched.
+func LearnReads(source compile.Source, links *dataflow.Set, known *Reads, o Options, threshold float64) (*learn.Result, error) {
 	o.Meter = cmp.Or(o.Meter, cost.NewMeter(cost.Options{}))
-	survey, err := (&Part{Source: source, Options: o, meter: o.Meter, links: links}).follows()
+	if known == nil {
+		known = NewReads(o)
+	}
+	survey, err := (&Part{Source: source, Options: o, meter: o.Meter, links: links}).follows(known)
 	if err != nil {
 		return nil, err
 	}
@@ -134,11 +178,14 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 	if r := p.readers[threshold]; r != nil {
 		return r, nil
 	}
-	survey, err := p.follows()
+	if p.reads == nil {
+		p.reads = NewReads(p.Options)
+	}
+	survey, err := p.follows(p.reads)
 	if err != nil {
 		return nil, err
 	}
-	learnt := survey.Choose(learn.ChooseOptions{Threshold: threshold, Seed: p.Options.Seed})
+	learnt := survey.Choose(learn.ChooseOptions{Threshold: threshold, NoIntervals: true})
 	r := &reader{meter: p.meter, set: learnt.Set, evidence: learnt.Evidence, following: make([]float64, len(learnt.Set.Rules))}
 	r.sessions = prefetch.NewSessions(&r.set)
 	for i := range r.set.Rules {

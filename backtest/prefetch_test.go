@@ -122,7 +122,7 @@ func TestBeside(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	learnt, err := LearnReads(source, nil, Options{Meter: meter}, 0)
+	learnt, err := LearnReads(source, nil, nil, Options{Meter: meter}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

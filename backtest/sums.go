@@ -183,8 +183,9 @@ func (r *run) finish() {
 	if r.options.By == SplitFolds {
 		r.out.TrainTasks = len(r.tasks)
 	}
+	var f intervals
 	for i, technique := range r.columns[:r.cellsFrom] {
-		o := r.outcome(i, technique)
+		o := r.outcome(i, technique, &f)
 		if i < len(r.options.Techniques) {
 			r.out.Techniques = append(r.out.Techniques, o)
 			continue
@@ -195,13 +196,34 @@ func (r *run) finish() {
 	}
 	for i, c := range r.cells {
 		if c.Action == DoPrefetch && !c.Options.Lazily {
-			r.out.Uses = append(r.out.Uses, UseOutcome{c.Options.Use, r.outcome(r.cellsFrom+i, readAhead)})
+			r.out.Uses = append(r.out.Uses, UseOutcome{c.Options.Use, r.outcome(r.cellsFrom+i, readAhead, &f)})
 		}
 	}
-	r.interact()
+	r.interact(&f)
+	f.draw(r.options.Seed)
 }
 
-func (r *run) outcome(i int, technique Technique) Outcome {
+// intervals are figures whose intervals are wanted, which are drawn together.
+type intervals struct {
+	figures []stat.ClusterRatio
+	into    []map[string]stat.Interval
+	names   []string
+}
+
+// want asks for the interval of a figure, to be put into a map under a name.
+func (v *intervals) want(f stat.ClusterRatio, into map[string]stat.Interval, name string) {
+	v.figures, v.into, v.names = append(v.figures, f), append(v.into, into), append(v.names, name)
+}
+
+// draw fills in what was asked for.
+func (v *intervals) draw(seed uint64) {
+	for i, interval := range stat.Intervals(v.figures, stat.Options{Seed: seed}) {
+		v.into[i][v.names[i]] = interval
+	}
+}
+
+// outcome returns the figures of the i-th column; intervals are filled in when f draws.
+func (r *run) outcome(i int, technique Technique, f *intervals) Outcome {
 	var sum taskSums
 	uses := 0.0
 	for task := range r.sums {
@@ -224,7 +246,7 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 		out.Reading = a.reading
 		out.NotComparable = a.notComparable
 		if a.blind {
-			out.Blind = r.blind(i, &sum.blind)
+			out.Blind = r.blind(i, &sum.blind, f)
 		}
 		out.learnt(a)
 		for _, part := range r.parts {
@@ -245,8 +267,8 @@ func (r *run) outcome(i int, technique Technique) Outcome {
 	}
 	used := column(func(s *taskSums) float64 { return s.used / s.trajectories })
 	figures = slices.Insert(figures, 8, stat.ClusterRatio{Num: used, Den: slices.Repeat([]float64{1}, len(r.sums))})
-	for k, interval := range stat.Intervals(figures, stat.Options{Seed: r.options.Seed}) {
-		out.Intervals[Metrics[k]] = interval
+	for k, figure := range figures {
+		f.want(figure, out.Intervals, Metrics[k])
 	}
 	return out
 }
@@ -265,14 +287,13 @@ func (o *Outcome) learnt(t *totals) {
 }
 
 // blind returns the figures of blind use of the i-th column.
-func (r *run) blind(i int, sum *blindSums) BlindOutcome {
+func (r *run) blind(i int, sum *blindSums, into *intervals) BlindOutcome {
 	out := BlindOutcome{
 		Known:         true,
 		LLMCallsSaved: int(sum.llmSaved), CallingTurnsSaved: int(sum.turnsSaved), TokensSaved: int64(sum.tokensSaved), USDSaved: sum.usdSaved,
 		Use: Use{Moments: int(sum.moments), Followed: int(sum.followed)}, Reads: sum.reads, Writes: sum.writes,
 		Intervals: map[string]stat.Interval{},
 	}
-	var figures []stat.ClusterRatio
 	for _, m := range blindMeasures {
 		f := stat.ClusterRatio{Num: make([]float64, len(r.sums))}
 		if m.of != nil {
@@ -285,10 +306,7 @@ func (r *run) blind(i int, sum *blindSums) BlindOutcome {
 				f.Den[task] = m.of(s)
 			}
 		}
-		figures = append(figures, f)
-	}
-	for k, interval := range stat.Intervals(figures, stat.Options{Seed: r.options.Seed}) {
-		out.Intervals[blindMeasures[k].name] = interval
+		into.want(f, out.Intervals, m.name)
 	}
 	return out
 }

@@ -240,12 +240,8 @@ func (c *collection) readArguments() {
 		if model {
 			c.flow.Calls++
 		}
-		args, ok := c.argumentsOf(i)
-		if c.flow.values != nil {
-			c.flow.values.args[i] = args
-		}
-		if ok {
-			c.readArgumentsOf(&args, c.places.root(Input, nameOf(call.Tool)), model)
+		if args, ok := c.argumentsOf(i); ok {
+			c.readArgumentsOf(args, c.places.root(Input, nameOf(call.Tool)), model)
 		}
 		c.byCall = append(c.byCall, int32(len(c.args)))
 	}
@@ -264,12 +260,19 @@ func (c *collection) readArgumentsOf(args *trace.Value, root int32, model bool) 
 
 // argumentsOf returns the arguments of a call, and whether they are an object that was
 // recorded.
-func (c *collection) argumentsOf(i int) (trace.Value, bool) {
-	if c.read == nil || c.calls[i].ArgsMissing() {
-		return argumentsOf(&c.calls[i], &c.reader)
+func (c *collection) argumentsOf(i int) (args *trace.Value, ok bool) {
+	call := &c.calls[i]
+	switch {
+	case c.read != nil && !call.ArgsMissing():
+		args = c.read.Arguments(i)
+		return args, args.Kind == trace.Object
+	case c.flow.values != nil:
+		args = &c.flow.values.args[i]
+	default:
+		args = &trace.Value{}
 	}
-	args := *c.read.Arguments(i)
-	return args, args.Kind == trace.Object
+	*args, ok = argumentsOf(call, &c.reader)
+	return args, ok
 }
 
 func argumentsOf(call *trace.Call, r *trace.ValueReader) (trace.Value, bool) {

@@ -2,6 +2,7 @@ package dataflow
 
 import (
 	"encoding/binary"
+	"sync"
 	"unsafe"
 
 	"github.com/awo-dev/awo/dataflow/jsonvalue"
@@ -20,6 +21,7 @@ type Digest struct {
 	blocks trace.Blocks
 	names  jsonvalue.Dictionary[string] // of members
 	slots  jsonvalue.Dictionary[Slot]
+	rooms  sync.Pool // of *packRoom
 }
 
 // Bounds of a digest.
@@ -110,7 +112,11 @@ const (
 
 // pack returns the compact form of a flow of t.
 func (d *Digest) pack(t *trace.Trajectory, f *Flow) []byte {
-	p := packer{Packer: jsonvalue.Packer{Names: &d.names, Data: make([]byte, countsSize, countsSize+f.size())}, digest: d, calls: jsonvalue.Packer{Names: &d.names}}
+	room, _ := d.rooms.Get().(*packRoom)
+	if room == nil {
+		room = &packRoom{flow: make([]byte, countsSize)}
+	}
+	p := packer{Packer: jsonvalue.Packer{Names: &d.names, Data: room.flow[:countsSize]}, digest: d, calls: jsonvalue.Packer{Names: &d.names, Data: room.calls[:0]}}
 	p.Text(f.ID)
 	p.Uint(uint64(f.Calls))
 	p.counts.calls = uint32(len(t.Calls))
@@ -134,8 +140,13 @@ func (d *Digest) pack(t *trace.Trajectory, f *Flow) []byte {
 	for i, n := range c {
 		binary.LittleEndian.PutUint32(p.Data[4*i:], n)
 	}
+	room.flow, room.calls = p.Data, p.calls.Data
+	defer d.rooms.Put(room)
 	return append(append(make([]byte, 0, len(p.Data)+len(p.calls.Data)), p.Data...), p.calls.Data...)
 }
+
+// packRoom is memory that pack uses again.
+type packRoom struct{ flow, calls []byte }
 
 // packer writes flows.
 type packer struct {

@@ -82,16 +82,18 @@ func (c *collection) readCall(i int) {
 	}
 	c.source.side = Output
 	c.give(Output, tool, turn)
+	var result *trace.Value
+	switch {
+	case c.read != nil:
+		result = c.read.Result(i)
+	case c.flow.values != nil:
+		result = &c.flow.values.results[i]
+		*result = resultOf(call, &c.reader)
+	default:
+		result = new(resultOf(call, &c.reader))
+	}
 	c.nested = 0
-	if c.read != nil {
-		c.walk(c.read.Result(i), c.places.root(Output, tool))
-		return
-	}
-	result := resultOf(call, &c.reader)
-	if c.flow.values != nil {
-		c.flow.values.results[i] = result
-	}
-	c.walk(&result, c.places.root(Output, tool))
+	c.walk(result, c.places.root(Output, tool))
 }
 
 func (c *collection) readOwnArguments(i int) {
@@ -261,11 +263,14 @@ func (c *collection) count(bytes int) { c.volume += 2 * bytes }
 
 // walkInner looks for wants in a text that is JSON itself.
 func (c *collection) walkInner(text string, at int32) {
-	if inner, ok := jsonpath.LookThrough(text); ok {
-		c.nested++
-		c.walk(&inner, at)
-		c.nested--
+	read, ok := jsonpath.LookThrough(text)
+	if !ok {
+		return
 	}
+	inner := read // in memory of its own only where there is one
+	c.nested++
+	c.walk(&inner, at)
+	c.nested--
 }
 
 // leafTwin looks for the number that a string spells, or the string that

@@ -1,11 +1,13 @@
 package entropy
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/ngram"
 )
 
 // A Sample is sequences and the task of each: Tasks[i] is that of Sequences[i].
@@ -18,9 +20,7 @@ type Sample struct {
 // byTask yields the sequences with the place of their task among the tasks that
 // have symbols, in order of their numbers.
 func (s Sample) byTask() (tasks []uint32, sequences iter.Seq2[int, []uint32]) {
-	if len(s.Sequences) != len(s.Tasks) {
-		panic(fmt.Sprintf("entropy: %d sequences with %d tasks", len(s.Sequences), len(s.Tasks)))
-	}
+	s.check()
 	for i, q := range s.Sequences {
 		if len(q) > 0 {
 			tasks = append(tasks, s.Tasks[i])
@@ -41,6 +41,13 @@ func (s Sample) byTask() (tasks []uint32, sequences iter.Seq2[int, []uint32]) {
 	}
 }
 
+// check panics where it is not known of which task a sequence is.
+func (s Sample) check() {
+	if len(s.Sequences) != len(s.Tasks) {
+		panic(fmt.Sprintf("entropy: %d sequences with %d tasks", len(s.Sequences), len(s.Tasks)))
+	}
+}
+
 // AddIntervals gives every listed share an interval by bootstrap over tasks,
 // from the sequences that the contexts were counted in. A context that fewer
 // than five tasks have gets a warning instead.
@@ -49,8 +56,7 @@ func (s Sample) byTask() (tasks []uint32, sequences iter.Seq2[int, []uint32]) {
 // and successor.
 func AddIntervals(contexts []Context, s Sample, o Options) {
 	o = o.withDefaults()
-	tasks, sequences := s.byTask()
-	tallies := tally(contexts, len(tasks), sequences)
+	tallies := tally(contexts, s)
 	for i := range contexts {
 		c, t := &contexts[i], &tallies[i]
 		c.Tasks = len(t.n)
@@ -75,52 +81,67 @@ type taskTally struct {
 	next [][]float64 // by successor, then as tasks
 }
 
-// tally counts contexts and successors by task.
-func tally(contexts []Context, tasks int, sequences iter.Seq2[int, []uint32]) []taskTally {
+// tally counts contexts and successors by task, the tasks in order of their numbers.
+// What a sequence has of them is looked up once for all that equal it.
+func tally(contexts []Context, s Sample) []taskTally {
+	s.check()
 	longest, index := 0, make(map[string]int, len(contexts))
-	followers := make([]map[uint32]int, len(contexts))
-	counts := make([][]map[int]float64, len(contexts)) // by context: of itself, then of its successors, by task
+	followers := make([]map[uint32]int, len(contexts)) // by context: the place of each successor
+	tallies := make([]taskTally, len(contexts))
 	for i, c := range contexts {
 		longest = max(longest, len(c.Symbols))
 		index[keyOf(c.Symbols)] = i
 		followers[i] = map[uint32]int{}
-		counts[i] = []map[int]float64{{}}
 		for j, s := range c.Next {
-			followers[i][s.Symbol] = j + 1
-			counts[i] = append(counts[i], map[int]float64{})
+			followers[i][s.Symbol] = j
 		}
+		tallies[i].next = make([][]float64, len(c.Next))
 	}
-	for task, q := range sequences {
+	different, of := ngram.Distinct(s.Sequences)
+	found := make([][]occurrence, len(different))
+	for n, q := range different {
 		for at := 1; at < len(q); at++ {
 			for k := 1; k <= min(longest, at); k++ {
 				i, ok := index[keyOf(q[at-k:at])]
 				if !ok {
 					continue
 				}
-				counts[i][0][task]++
-				if j := followers[i][q[at]]; j > 0 {
-					counts[i][j][task]++
+				x := occurrence{context: i, successor: -1}
+				if j, ok := followers[i][q[at]]; ok {
+					x.successor = j
 				}
+				found[n] = append(found[n], x)
 			}
 		}
 	}
-	tallies := make([]taskTally, len(contexts))
-	for i, c := range contexts {
-		t := &tallies[i]
-		t.next = make([][]float64, len(c.Next))
-		for task := range tasks {
-			n, ok := counts[i][0][task]
-			if !ok {
-				continue
+	order := make([]int, len(s.Sequences))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(s.Tasks[a], s.Tasks[b]) })
+	last := make([]int, len(contexts)) // by context: one more than a sequence of the task that it has a number of
+	for _, n := range order {
+		for _, x := range found[of[n]] {
+			t := &tallies[x.context]
+			if l := last[x.context]; l == 0 || s.Tasks[l-1] != s.Tasks[n] {
+				t.n = append(t.n, 0)
+				for j := range t.next {
+					t.next[j] = append(t.next[j], 0)
+				}
 			}
-			t.n = append(t.n, n)
-			for j := range t.next {
-				t.next[j] = append(t.next[j], counts[i][j+1][task])
+			last[x.context] = n + 1
+			t.n[len(t.n)-1]++
+			if x.successor >= 0 {
+				t.next[x.successor][len(t.n)-1]++
 			}
 		}
 	}
 	return tallies
 }
+
+// occurrence is a listed context in a sequence, with the place of the successor that
+// follows, -1 if that is not listed.
+type occurrence struct{ context, successor int }
 
 // keyOf returns symbols as the key of a map.
 func keyOf(symbols []uint32) string {

@@ -9,7 +9,7 @@ import (
 
 // The bounds of definitions that are remembered: lists, and bytes of each.
 const (
-	knownLists = 32
+	knownLists = 128
 	knownText  = 256 << 10
 )
 

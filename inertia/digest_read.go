@@ -77,7 +77,7 @@ type digestReader struct {
 
 // maxElements is how many elements lists of all sampled trajectories may have together. In
 // a digest a run of equal elements takes a few bytes, whatever it stands for.
-const maxElements = 1 << 22
+const maxElements = 1 << 23
 
 // readDigest returns the history of a digest of a trajectory of so many bytes; nil of one
 // that contradicts itself. Names of members are those of known, and others stand between

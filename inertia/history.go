@@ -24,10 +24,32 @@ type History struct {
 	flow    *dataflow.Flow // that was collected of t, whose values are used instead of args and results; nil for none
 	paths   map[string]jsonpath.Path
 	decided []Decision // once asked for
+	scratch *scratch   // that values are read into; nil for memory of their own
 
 	// shapes are those of texts that stand for others, see digester; nil where texts are
 	// what they are.
 	shapes map[string]string
+}
+
+// scratch is memory for the values of histories that are looked at one after the other.
+type scratch struct {
+	reader trace.ValueReader
+	room   trace.ValueRoom
+}
+
+func newScratch() *scratch {
+	s := &scratch{}
+	s.reader.Room = &s.room
+	return s
+}
+
+// forget lets go of values in scratch memory, for another history to use it.
+func (h *History) forget() {
+	if h.scratch != nil {
+		clear(h.args)
+		clear(h.results)
+		h.scratch.room.Reset()
+	}
 }
 
 // arguments are those of one call.
@@ -244,7 +266,11 @@ func (h *History) argsValue(call int) trace.Value {
 	a := &h.args[call]
 	if !a.done {
 		a.done = true
-		a.value, _ = h.t.Calls[call].ArgsValue()
+		if c := &h.t.Calls[call]; h.scratch != nil {
+			a.value, _ = h.scratch.reader.Args(c)
+		} else {
+			a.value, _ = c.ArgsValue()
+		}
 	}
 	return a.value
 }
@@ -258,7 +284,12 @@ func (h *History) result(call int) (trace.Value, bool) {
 	if !p.done {
 		p.done = true
 		if c := &h.t.Calls[call]; c.HasResult {
-			if p.value, p.ok = c.ResultValue(); !p.ok {
+			if h.scratch != nil {
+				p.value, p.ok = h.scratch.reader.Result(c)
+			} else {
+				p.value, p.ok = c.ResultValue()
+			}
+			if !p.ok {
 				p.value, p.ok = trace.Value{Kind: trace.String, Text: c.Result.Text()}, true
 			}
 		}

@@ -37,7 +37,7 @@ type Lessons struct {
 
 	elements int // of lists that are read of the sample at most
 
-	digesting sync.Mutex // digests are made when they are asked for
+	sorting sync.Mutex // equal ranks are told apart by digests, which are made then
 }
 
 // NewLessons returns the lessons of no trajectory, for contexts of up to order calls; seed
@@ -73,7 +73,7 @@ func (l *Lessons) Trained() *Trained { return l.trained }
 // [Trained.Calibrated]. Adapter rules read values, so with them the lessons must not have
 // been read; it is false of those that were.
 func (l *Lessons) Model(o ModelOptions, p PredictorOptions) (*Model, bool) {
-	apart, _, ok := l.histories(p.Fill.Adapter != nil)
+	apart, _, ok := l.histories(p.Fill.Adapter != nil, newScratch())
 	if !ok {
 		return nil, false
 	}
@@ -84,7 +84,7 @@ func (l *Lessons) Model(o ModelOptions, p PredictorOptions) (*Model, bool) {
 // calibrated on the trajectories of the sample that are of these parts. It is false of
 // lessons that contradict themselves.
 func (l *Lessons) HeldOut(part int, o ModelOptions, p PredictorOptions) (*Graph, *Model, bool) {
-	apart, _, ok := l.histories(false)
+	apart, _, ok := l.histories(false, newScratch())
 	if !ok {
 		return nil, nil, false
 	}
@@ -98,7 +98,7 @@ func (l *Lessons) HeldOut(part int, o ModelOptions, p PredictorOptions) (*Graph,
 // models said is not. Their tasks are hashes. It is false of lessons that contradict
 // themselves.
 func (l *Lessons) Sampled() ([][]*Run, bool) {
-	apart, tasks, ok := l.histories(false)
+	apart, tasks, ok := l.histories(false, nil)
 	if !ok {
 		return nil, false
 	}
@@ -112,29 +112,24 @@ func (l *Lessons) Sampled() ([][]*Run, bool) {
 }
 
 // histories returns what predictions read of the sampled trajectories, by part, with
-// hashes of their tasks: of their digests, or with values of what they were. Digests whose
-// lists have more elements than are left of maxElements are passed over: those before
-// them in the order of the sample have theirs.
-func (l *Lessons) histories(values bool) (apart [][]*History, tasks [][]string, ok bool) {
+// hashes of their tasks: of trajectories where they are at hand, else of digests, unless
+// values are wanted, which these do not have. Digests whose lists have more elements than are
+// left are passed over: those before them in the order of the sample have theirs.
+func (l *Lessons) histories(values bool, room *scratch) (apart [][]*History, tasks [][]string, ok bool) {
 	apart, tasks = make([][]*History, CalibrationParts), make([][]string, CalibrationParts)
-	known := l.trained.Graph(-1).vocabulary()
-	l.digesting.Lock()
-	sampled := l.sample.sorted()
-	for _, x := range sampled {
-		if !values {
-			x.digested()
-		}
-	}
-	l.digesting.Unlock()
-	left := l.elements
-	for _, x := range sampled {
+	known, left := vocabulary{}, l.elements
+	for _, x := range l.sorted() {
 		var h *History
-		if !values {
+		if x.trajectory != nil {
+			h = NewHistory(x.trajectory) // its digest would give the same
+			h.scratch = room
+		} else if !values {
+			if known.names == nil {
+				known = l.trained.Graph(-1).vocabulary()
+			}
 			if h, ok = readDigest(x.digest, x.size, known, &left); ok && h == nil {
 				continue
 			}
-		} else if x.trajectory != nil {
-			h = NewHistory(x.trajectory)
 		}
 		if h == nil {
 			return nil, nil, false
@@ -142,6 +137,13 @@ func (l *Lessons) histories(values bool) (apart [][]*History, tasks [][]string, 
 		apart[x.part], tasks[x.part] = append(apart[x.part], h), append(tasks[x.part], hex.EncodeToString(x.task[:]))
 	}
 	return apart, tasks, true
+}
+
+// sorted returns the sample in order. It may be called concurrently.
+func (l *Lessons) sorted() []*sampled {
+	l.sorting.Lock()
+	defer l.sorting.Unlock()
+	return l.sample.sorted()
 }
 
 // Trajectories returns how many trajectories taught.

@@ -74,6 +74,7 @@ func (t *Trained) calibrated(o ModelOptions, p PredictorOptions, apart [][]*Hist
 		predictor := NewPredictor(g.Model(o), p)
 		for _, h := range apart[i] {
 			examples = predictor.examples(h, examples)
+			h.forget()
 		}
 	}
 	full.calibration = Calibrate(examples)

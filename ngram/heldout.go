@@ -94,21 +94,37 @@ func HeldOut(k int, sequences [][]uint32, tasks []uint32, o HeldOutOptions) Loss
 	for i, t := range losses.Tasks {
 		place[t.Task] = i
 	}
+	foldOf := make([]int, len(sequences))
+	for i, s := range sequences {
+		if len(s) > 0 {
+			foldOf[i] = losses.Tasks[place[tasks[i]]].Fold
+		}
+	}
+	different, of := Distinct(sequences)
 	o.Each.Run(folds, func(fold int) {
+		others := make([]uint64, len(different)) // how often the other folds have each sequence
+		for i, n := range of {
+			if foldOf[i] != fold {
+				others[n]++
+			}
+		}
 		trainer := NewTrainer(k)
-		for i, s := range sequences {
-			if len(s) > 0 && losses.Tasks[place[tasks[i]]].Fold != fold {
-				trainer.Add(s)
+		for n, s := range different {
+			if others[n] > 0 {
+				trainer.AddN(s, others[n])
 			}
 		}
 		model := trainer.Model(ModelOptions{Alphabet: alphabet})
+		known := make([]Loss, len(different)) // without Bits where it was not asked for
 		for i, s := range sequences {
-			if len(s) == 0 {
+			if len(s) == 0 || foldOf[i] != fold {
 				continue
 			}
-			if t := &losses.Tasks[place[tasks[i]]]; t.Fold == fold {
-				t.Add(model.Loss(s))
+			loss := &known[of[i]]
+			if loss.Bits == nil {
+				*loss = model.Loss(s)
 			}
+			losses.Tasks[place[tasks[i]]].Add(*loss)
 		}
 	})
 	return losses

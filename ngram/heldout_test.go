@@ -105,6 +105,58 @@ func TestHeldOutEqualsTrainingByHand(t *testing.T) {
 	}
 }
 
+// TestHeldOutOfEqualSequences has the losses of sequences that others equal be those of a
+// model that learns from each by itself, to the last bit.
+func TestHeldOutOfEqualSequences(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	var sequences [][]uint32
+	var tasks []uint32
+	for range 400 {
+		s := make([]uint32, r.IntN(5))
+		for i := range s {
+			s[i] = uint32(r.IntN(3))
+		}
+		sequences, tasks = append(sequences, s), append(tasks, uint32(r.IntN(40)))
+	}
+	losses := ngram.HeldOut(3, sequences, tasks, ngram.HeldOutOptions{Folds: 4, Seed: 9})
+	fold, want := map[uint32]int{}, make([]ngram.Loss, len(losses.Tasks))
+	for _, l := range losses.Tasks {
+		fold[l.Task] = l.Fold
+	}
+	for f := range losses.Folds {
+		trainer := ngram.NewTrainer(3)
+		for i, s := range sequences {
+			if len(s) > 0 && fold[tasks[i]] != f {
+				trainer.Add(s)
+			}
+		}
+		m := trainer.Model(ngram.ModelOptions{Alphabet: 3})
+		for i, s := range sequences {
+			if at := slices.IndexFunc(losses.Tasks, func(l ngram.TaskLoss) bool { return l.Task == tasks[i] }); len(s) > 0 && fold[tasks[i]] == f {
+				want[at].Add(m.Loss(s))
+			}
+		}
+	}
+	for i, l := range losses.Tasks {
+		if !reflect.DeepEqual(l.Loss, want[i]) {
+			t.Errorf("task %d: %+v, want %+v", l.Task, l.Loss, want[i])
+		}
+	}
+}
+
+func TestDistinct(t *testing.T) {
+	sequences := [][]uint32{{1, 2}, {}, {2, 1}, {1, 2}, nil, {258}, {1, 2, 0}}
+	distinct, of := ngram.Distinct(sequences)
+	if len(distinct) != 5 {
+		t.Errorf("%d different sequences, want 5", len(distinct))
+	}
+	for i, s := range sequences {
+		if !slices.Equal(distinct[of[i]], s) {
+			t.Errorf("%v is said to equal %v", s, distinct[of[i]])
+		}
+	}
+}
+
 func TestHeldOutIsDeterministic(t *testing.T) {
 	sequences, tasks := trials(40)
 	one := ngram.HeldOut(3, sequences, tasks, ngram.HeldOutOptions{Seed: 5})

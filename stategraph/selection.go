@@ -40,6 +40,12 @@ func (n Names) tool(l Label) string {
 	return n.Tool(l)
 }
 
+// Mapped returns the names with their texts, those that stand for missing functions
+// too, as to returns them.
+func (n Names) Mapped(to func(text func(Label) string) func(Label) string) Names {
+	return Names{Label: to(n.label), Tool: to(n.tool)}
+}
+
 // Selection says which part of a graph is wanted. The zero value selects all.
 type Selection struct {
 	MinWeight int // leave out edges that fewer executions take

@@ -59,17 +59,6 @@ type sample struct {
 	block []int
 }
 
-// without returns the rows of the other blocks.
-func (s *sample) without(block int) ([][]float64, []bool) {
-	x, yes := make([][]float64, 0, len(s.x)), make([]bool, 0, len(s.x))
-	for i := range s.x {
-		if s.block[i] != block {
-			x, yes = append(x, s.x[i]), append(yes, s.yes[i])
-		}
-	}
-	return x, yes
-}
-
 // plain returns the model without the features of the graph.
 func (t *trained) plain() *logit.Model {
 	out := make([][]float64, len(t.rows.x))
@@ -127,21 +116,18 @@ func (c *Corpus) train(tasks []int, seed uint64) *trained {
 	}
 	out.model = logit.Fit(rows.x, rows.yes, penalty)
 	out.rows = &rows
+	models := logit.FitWithout(out.model, rows.x, rows.yes, rows.block, blocks, penalty)
 	for k, b := range bases {
-		if b != nil {
-			out.holdOut(k, b)
+		if b != nil && models[k] != nil {
+			out.holdOut(k, b, models[k])
 		}
 	}
 	return out
 }
 
 // holdOut ranks the tasks of a block with what the others teach.
-func (t *trained) holdOut(block int, b *base) {
-	x, yes := t.rows.without(block)
-	if len(x) == 0 {
-		return
-	}
-	r := &Ranker{base: b, model: logit.FitNear(t.model, x, yes, penalty)}
+func (t *trained) holdOut(block int, b *base, model *logit.Model) {
+	r := &Ranker{base: b, model: model}
 	s := b.scratch()
 	scores := make([]float64, len(b.usage))
 	for i, task := range t.tasks {

@@ -17,6 +17,9 @@ func FailureIn(result Raw) string {
 
 // failureIn is FailureIn with room to unquote in, which grows.
 func failureIn(result Raw, room *[]byte) string {
+	if result.Form == FormString && failure.NoneIn(result.Data) {
+		return ""
+	}
 	if cap(*room) < len(result.Data) && result.isQuoted() {
 		*room = make([]byte, 0, len(result.Data))
 	}

@@ -116,11 +116,38 @@ func (r Raw) own() Raw { return Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
 
 // ToolMemo is lists of definitions that were read before, the latest first. Runs
 // of a few agents repeat a few lists, and often they are the larger part of a
-// record; trajectories with the same list share it. A memo is used by one worker
-// at a time.
+// record; trajectories with the same list share it. It also knows how much records of
+// their size hold. A memo is used by one worker at a time.
 type ToolMemo struct {
 	lists [memoLists]toolList
 	used  int
+
+	bytes, turns, messages, calls int // of the records so far
+}
+
+// maxExpected is how many turns, messages and calls a record is expected to hold at most.
+const maxExpected = 64
+
+// Expect returns how many turns, messages and calls a record of a size in bytes probably
+// holds, judged by the records before it: some more than they did for their size.
+func (m *ToolMemo) Expect(size int) (turns, messages, calls int) {
+	if m == nil || m.bytes == 0 {
+		// What a turn with its messages takes in recorded chats.
+		n := max(4, min(size/1000, maxExpected))
+		return n, max(4, n/2), n
+	}
+	of := func(sum int) int {
+		return 1 + int(min(1.25*float64(sum)*float64(size)/float64(m.bytes), maxExpected-1))
+	}
+	return of(m.turns), of(m.messages), of(m.calls)
+}
+
+// Note notes what a record of a size held.
+func (m *ToolMemo) Note(size int, t *Trajectory) {
+	m.bytes += size
+	m.turns += len(t.Turns)
+	m.messages += len(t.Messages)
+	m.calls += len(t.Calls)
 }
 
 // toolList is a list of definitions with its text, which it points into.

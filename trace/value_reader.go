@@ -87,7 +87,13 @@ func (r *ValueReader) remembered() *ValueReader {
 }
 
 func (r *ValueReader) args(c *Call) (Value, bool) {
-	text, state := c.Args.ArgsText(r.roomFor(c.Args))
+	room := r.roomFor(c.Args)
+	if text := c.Args.ArgsContent(room); beginsObject(text) {
+		if v, err := r.parse(text); err == nil {
+			return v, true
+		}
+	}
+	text, state := c.Args.ArgsText(room)
 	switch state {
 	case ArgsObject:
 		v, err := r.parse(text)
@@ -178,6 +184,12 @@ func (c *Call) ArgsValue() (Value, bool) {
 // AppendCanonicalArgs appends the canonical JSON of what ArgsValue returns.
 func (c *Call) AppendCanonicalArgs(dst []byte) []byte {
 	var room [512]byte
+	if text := c.Args.ArgsContent(room[:0]); beginsObject(text) {
+		cursor := jsonscan.New(text)
+		if whole := appendCanonical(dst, &cursor); cursor.End() == nil {
+			return whole
+		}
+	}
 	text, state := c.Args.ArgsText(room[:0])
 	cursor := jsonscan.New(text)
 	switch state {
@@ -213,19 +225,12 @@ const (
 // value, and else the text that they are. It appends to room what has to be
 // unquoted.
 func (r Raw) ArgsText(room []byte) ([]byte, argsState) {
+	text := r.ArgsContent(room)
 	switch r.Form {
 	case FormNone:
 		return nil, ArgsMissing
 	case FormJSON, FormParts:
-		return r.Data, ArgsStateOf(r.Data)
-	}
-	text := r.Data
-	if r.Form == FormString {
-		if jsonscan.IsPlain(text) {
-			text = text[1 : len(text)-1]
-		} else {
-			text = jsonscan.AppendUnquoted(room, text)
-		}
+		return text, ArgsStateOf(text)
 	}
 	state := ArgsStateOf(text)
 	if state == ArgsJSON {
@@ -237,6 +242,22 @@ func (r Raw) ArgsText(room []byte) ([]byte, argsState) {
 	}
 	return text, state
 }
+
+// ArgsContent returns arguments as they are written, without their quotes if they are a
+// string. It appends to room what has to be unquoted.
+func (r Raw) ArgsContent(room []byte) []byte {
+	switch {
+	case r.Form != FormString:
+		return r.Data
+	case jsonscan.IsPlain(r.Data):
+		return r.Data[1 : len(r.Data)-1]
+	}
+	return jsonscan.AppendUnquoted(room, r.Data)
+}
+
+// beginsObject reports whether a text is an object if it is JSON: most arguments are, and
+// reading them finds out whether they are JSON.
+func beginsObject(text []byte) bool { return len(text) > 0 && text[0] == '{' }
 
 // ArgsStateOf says what a text is.
 func ArgsStateOf(text []byte) argsState {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
 // TestValueReader reads one call after the other with one reader: each is what it
@@ -43,6 +45,38 @@ func TestValueReader(t *testing.T) {
 		}
 		if v, ok := calls[i].ResultValue(); ok != all[i].resultOK || !v.Equal(all[i].result) {
 			t.Errorf("the result of call %d is another value", i)
+		}
+	}
+}
+
+// TestArgsAreReadOnce has arguments that are read before it is known what they are be
+// what looking first says.
+func TestArgsAreReadOnce(t *testing.T) {
+	texts := []string{
+		`{"b":1,"a":2}`, `{"a":1,"a":2}`, ` {"a":1}`, `{"a":1} `, `{"a":1}x`, `{"a":`, `{`, `{}`, `[{"a":1}]`, `"{\"a\":1}"`, `"{\"a\":"`, `null`, ``, `x`, `{"a":"\ud800"}`, "{\"a\":\"\xff\"}",
+		strings.Repeat(`{"a":`, 1001) + `1` + strings.Repeat(`}`, 1001), `{"` + strings.Repeat("n", 3000) + `":[1,2]}`,
+	}
+	for _, text := range texts {
+		for _, args := range []Raw{TextOf(text), {Data: jsonscan.AppendQuoted(nil, ValidText([]byte(text))), Form: FormString}} {
+			call := Call{Args: args}
+			var want Value
+			text, state := args.ArgsText(nil)
+			switch state {
+			case ArgsObject:
+				want, _ = ParseValue(text)
+			case ArgsJSON:
+				v, _ := ParseValue(text)
+				want = Value{Kind: Object, Members: []Member{{Name: "_value", Value: v}}}
+			default:
+				want = Value{Kind: Object, Members: []Member{{Name: "_raw", Value: Value{Kind: String, Text: ValidText(text)}}}}
+			}
+			got, ok := call.ArgsValue()
+			if !got.Equal(want) || ok != (state == ArgsObject) {
+				t.Errorf("%.40q is %v (%v), want %v", text, got, ok, want)
+			}
+			if canonical := string(call.AppendCanonicalArgs([]byte("x"))); canonical != "x"+string(want.AppendCanonical(nil)) {
+				t.Errorf("%.40q is written as %.80q", text, canonical)
+			}
 		}
 	}
 }

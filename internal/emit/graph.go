@@ -3,6 +3,7 @@ package emit
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"strconv"
 
@@ -17,31 +18,13 @@ var Graph = Emitter{
 	Name: "graph.json",
 	Doc:  "the merged state graph: states, transitions and how many executions take them",
 	Emit: func(in Results) ([]File, error) {
-		names := stategraph.Names{Label: remembered(in.Names.Label), Tool: in.Names.Tool}
-		return []File{{Name: "graph.json", Stream: func(w io.Writer) error { return writeGraph(w, in.View, names) }}}, nil
+		return []File{{Name: "graph.json", Stream: func(w io.Writer) error { return writeGraph(w, in.View, in.Names) }}}, nil
 	},
 }
 
-// maxTexts is how many texts are remembered: there are many edges of few labels, and every
-// text is wanted twice, for the hash and for the file.
+// maxTexts is how many texts are remembered: there are many edges of few labels, and the
+// first ones are those of most.
 const maxTexts = 1 << 16
-
-// remembered returns a function that does what text does, nil for nil.
-func remembered(text func(stategraph.Label) string) func(stategraph.Label) string {
-	if text == nil {
-		return nil
-	}
-	known := map[stategraph.Label]string{}
-	return func(l stategraph.Label) string {
-		s, is := known[l]
-		if !is {
-			if s = text(l); len(known) < maxTexts {
-				known[l] = s
-			}
-		}
-		return s
-	}
-}
 
 // writeGraph writes what report.MarshalJSON makes of the document of a view.
 func writeGraph(to io.Writer, v *stategraph.View, names stategraph.Names) error {
@@ -54,7 +37,8 @@ func writeGraph(to io.Writer, v *stategraph.View, names stategraph.Names) error 
 	frame, states, _ := bytes.Cut(frame, []byte(`"states": []`))
 	states, end, _ := bytes.Cut(states, []byte(`"edges": []`))
 
-	w := graphWriter{Writer: bufio.NewWriterSize(to, 64<<10), texts: map[string]string{}}
+	w := graphWriter{Writer: bufio.NewWriterSize(to, 64<<10)}
+	names = names.Mapped(w.quoted)
 	_, _ = w.Write(frame)
 	w.begin("states")
 	for s := range v.DocumentStates(names) {
@@ -93,8 +77,7 @@ func writeGraph(to io.Writer, v *stategraph.View, names stategraph.Names) error 
 type graphWriter struct {
 	*bufio.Writer
 	line    []byte
-	texts   map[string]string // as JSON
-	objects int               // in the list
+	objects int // in the list
 	failed  error
 }
 
@@ -132,17 +115,34 @@ func (w *graphWriter) number(name string, n int) {
 	w.line = append(strconv.AppendInt(w.line, int64(n), 10), ',')
 }
 
-func (w *graphWriter) text(name, text string) {
-	quoted, known := w.texts[text]
-	if !known {
-		data, err := report.MarshalJSON(text)
+// text writes a text that is JSON already, "" for an empty one.
+func (w *graphWriter) text(name, quoted string) {
+	w.name(name)
+	w.line = append(append(w.line, cmp.Or(quoted, `""`)...), ',')
+}
+
+// quoted returns a function that returns as JSON what text does; "" stays.
+func (w *graphWriter) quoted(text func(stategraph.Label) string) func(stategraph.Label) string {
+	var known []string // by label
+	return func(l stategraph.Label) string {
+		if int(l) < len(known) && known[l] != "" {
+			return known[l]
+		}
+		plain := text(l)
+		if plain == "" {
+			return ""
+		}
+		data, err := report.MarshalJSON(plain)
 		if err != nil && w.failed == nil {
 			w.failed = err
 		}
-		if quoted = string(bytes.TrimSuffix(data, []byte("\n"))); len(w.texts) < maxTexts {
-			w.texts[text] = quoted
+		quoted := string(bytes.TrimSuffix(data, []byte("\n")))
+		if l < maxTexts {
+			if n := int(l) + 1 - len(known); n > 0 {
+				known = append(known, make([]string, n)...)
+			}
+			known[l] = quoted
 		}
+		return quoted
 	}
-	w.name(name)
-	w.line = append(append(w.line, quoted...), ',')
 }

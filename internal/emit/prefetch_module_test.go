@@ -112,7 +112,7 @@ func raw(v trace.Value) json.RawMessage { return v.AppendCanonical(nil) }
 // the back-test predicts, and no other.
 func TestPrefetchInTheOffice(t *testing.T) {
 	list := recordings.Read(t, officeFolder+"trajectories.jsonl.gz")
-	learnt, err := backtest.LearnReads(recordings.Source(list), nil, backtest.Options{Seed: 1}, 0)
+	learnt, err := backtest.LearnReads(recordings.Source(list), nil, nil, backtest.Options{Seed: 1}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,6 +109,8 @@ type loss struct {
 	n    int
 	c    float64
 
+	noValue bool // the gradient is all that is wanted
+
 	known bool
 	w     []float64
 	value float64
@@ -125,21 +127,7 @@ func (l *loss) at(w []float64) *loss {
 	l.known, l.w = true, append(l.w[:0], w...)
 	l.value = 0
 	clear(l.grad)
-	i := 0
-	for ; i+abreast <= len(l.yes); i += abreast {
-		l.addAbreast(i)
-	}
-	for ; i < len(l.yes); i++ {
-		x := l.row(i)
-		z := w[l.n]
-		for j, v := range x {
-			z += float64(w[j] * v)
-		}
-		d := l.add(z, l.yes[i])
-		for j, v := range x {
-			l.grad[j] += float64(d * v)
-		}
-	}
+	l.addAll()
 	l.value *= l.c
 	for j := range l.grad {
 		l.grad[j] *= l.c
@@ -153,6 +141,25 @@ func (l *loss) at(w []float64) *loss {
 
 func (l *loss) row(i int) []float64 { return l.flat[i*l.n : (i+1)*l.n] }
 
+// addAll adds the losses of all rows at w, and their parts of the gradient.
+func (l *loss) addAll() {
+	i := 0
+	for ; i+abreast <= len(l.yes); i += abreast {
+		l.addAbreast(i)
+	}
+	for ; i < len(l.yes); i++ {
+		x := l.row(i)
+		z := l.w[l.n]
+		for j, v := range x {
+			z += float64(l.w[j] * v)
+		}
+		d := l.add(z, l.yes[i])
+		for j, v := range x {
+			l.grad[j] += float64(d * v)
+		}
+	}
+}
+
 // add adds the loss of a row with the log odds z, and its part of the gradient of the
 // intercept, which it returns.
 func (l *loss) add(z float64, yes bool) float64 {
@@ -161,14 +168,16 @@ func (l *loss) add(z float64, yes bool) float64 {
 	if z < 0 {
 		d = e / (1 + e)
 	}
-	value := math.Log1p(e)
+	if !l.noValue {
+		value := max(z, 0)
+		if yes {
+			value = max(-z, 0)
+		}
+		l.value += math.Log1p(e) + value
+	}
 	if yes {
 		d--
-		value += max(-z, 0)
-	} else {
-		value += max(z, 0)
 	}
-	l.value += value
 	l.grad[l.n] += d
 	return d
 }

@@ -50,14 +50,51 @@ func TestFit(t *testing.T) {
 	}
 	rows, yes = rows[:300], yes[:300]
 	part := Fit(rows, yes, c)
-	far := &Model{Mean: m.Mean, Scale: m.Scale, Coef: []float64{-60, 80, 3}, Intercept: 50}
-	for name, start := range map[string]*Model{"near": m, "far": far, "nothing": nil} {
-		near := FitNear(start, rows, yes, c)
-		for j, coef := range append(slices.Clone(part.Coef), part.Intercept) {
-			if got := append(slices.Clone(near.Coef), near.Intercept)[j]; math.Abs(got-coef) > 1e-3 {
-				t.Errorf("from %s the coefficient %d is %v, not %v", name, j, got, coef)
+	again = FitFrom(m, rows, yes, c)
+	for j := range part.Coef {
+		if math.Abs(again.Coef[j]-part.Coef[j]) > 1e-3 {
+			t.Errorf("from the model of more rows the coefficient is %v, not %v", again.Coef[j], part.Coef[j])
+		}
+	}
+}
+
+// Models without a group of rows give the odds of a fit to the others, from a model that is
+// near and from one that is not, and also where a feature has no variance without the group.
+func TestFitWithout(t *testing.T) {
+	const n, groups, c = 420, 5, .5 // rows of groups 0, 1, 2 and 4
+	r := rand.New(rand.NewPCG(7, 8))
+	var rows [][]float64
+	var yes []bool
+	var group []int
+	for i := range n {
+		g := i * i % 7 // of which one has no rows
+		x := []float64{r.NormFloat64()*3 + float64(g), r.NormFloat64(), 7, 2}
+		if g == 1 {
+			x[3] = r.NormFloat64()
+		}
+		rows, yes, group = append(rows, x), append(yes, r.Float64() < Sigmoid(x[0]-1-2*x[1]+x[3]*.3)), append(group, g)
+	}
+	all := Fit(rows, yes, c)
+	far := &Model{Mean: all.Mean, Scale: all.Scale, Coef: []float64{-60, 80, 3, 9}, Intercept: 50}
+	for name, start := range map[string]*Model{"near": all, "far": far} {
+		for g, got := range FitWithout(start, rows, yes, group, groups, c) {
+			var rest [][]float64
+			var answers []bool
+			for i, x := range rows {
+				if group[i] != g {
+					rest, answers = append(rest, x), append(answers, yes[i])
+				}
+			}
+			want := Fit(rest, answers, c)
+			for _, x := range rest {
+				if a, b := got.Score(x), want.Score(x); math.Abs(a-b) > 2e-3*(1+math.Abs(b)) {
+					t.Fatalf("%s, without %d: log odds %v, want %v", name, g, a, b)
+				}
 			}
 		}
+	}
+	if got := FitWithout(all, rows, yes, make([]int, n), 1, c); got[0] != nil {
+		t.Error("there is a model of no rows")
 	}
 }
 

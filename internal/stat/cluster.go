@@ -20,6 +20,9 @@ const (
 	maxPicks     = 300_000_000
 	minResamples = 399
 
+	// mostAtOnce is how many figures share what is drawn: that bounds the memory.
+	mostAtOnce = 128
+
 	// maxExpansion is how far from the figure a bound may lie at most, in distances
 	// that Student's t gives. Of few clusters some resamples hardly vary, and the
 	// bounds that they ask for have no end.
@@ -91,12 +94,20 @@ func Intervals(figures []ClusterRatio, o Options) []Interval {
 	}
 	out := make([]Interval, len(figures))
 	var samples []*sample
+	known := map[uint64][]*sample{} // by hash: figures that are the same have the same interval
 	for i, figure := range figures {
 		s := newSample(figure)
-		if out[i].Reason = s.refused(); out[i].Reason == "" {
-			s.of = i
-			samples = append(samples, s)
+		if out[i].Reason = s.refused(); out[i].Reason != "" {
+			continue
 		}
+		h := hash(s.num) ^ 3*hash(s.den)
+		if k := slices.IndexFunc(known[h], s.is); k >= 0 {
+			same := known[h][k]
+			same.of = append(same.of, i)
+			continue
+		}
+		s.of = []int{i}
+		known[h], samples = append(known[h], s), append(samples, s)
 	}
 	// Figures of as many clusters share what is drawn.
 	for len(samples) > 0 {
@@ -111,9 +122,12 @@ func Intervals(figures []ClusterRatio, o Options) []Interval {
 			}
 		}
 		samples = rest
-		drawn := bootstrap(alike, n, o)
-		for i, s := range alike {
-			out[s.of] = s.interval(drawn[i], o.Level)
+		for part := range slices.Chunk(alike, mostAtOnce) {
+			for i, distances := range bootstrap(part, n, o) {
+				for _, of := range part[i].of {
+					out[of] = part[i].interval(distances, o.Level)
+				}
+			}
 		}
 	}
 	return out
@@ -121,8 +135,9 @@ func Intervals(figures []ClusterRatio, o Options) []Interval {
 
 // A sample is the clusters that take part in a figure.
 type sample struct {
-	of       int // the figure
-	num, den []float64
+	of       []int // the figures
+	n        int   // clusters
+	num, den column
 	ones     bool    // every den is 1
 	scale    float64 // of the figure, in ratios
 
@@ -141,15 +156,31 @@ func newSample(r ClusterRatio) *sample {
 			s.num, s.den = append(s.num, x), append(s.den, y)
 		}
 	}
+	s.n = len(s.num)
 	if r.Den == nil {
-		s.scale = float64(len(s.num))
+		s.scale = float64(s.n)
 	}
 	var sum sums
 	for i := range s.num {
 		sum.add(s.num[i], s.den[i], 1)
 	}
-	s.ratio, s.err = sum.ratio(float64(len(s.num)))
+	s.ratio, s.err = sum.ratio(float64(s.n))
 	return s
+}
+
+// hash returns the same number for columns that are the same.
+func hash(c column) uint64 {
+	h := uint64(0xcbf29ce484222325)
+	for _, x := range c {
+		h = (h ^ math.Float64bits(x)) * 0x100000001b3
+		h ^= h >> 29
+	}
+	return h
+}
+
+// is reports whether two samples are the same.
+func (s *sample) is(o *sample) bool {
+	return s.scale == o.scale && slices.Equal(s.num, o.num) && slices.Equal(s.den, o.den)
 }
 
 // refused returns why there is no interval.
@@ -190,75 +221,144 @@ func (s *sums) ratio(n float64) (ratio, err float64) {
 }
 
 // bootstrap returns, for each sample, how far resampled ratios are from it, in their
-// standard errors: sorted, and without those that have no value.
+// standard errors: in no order, and without those that have no value.
 func bootstrap(samples []*sample, n int, o Options) [][]float64 {
 	resamples := min(o.Resamples, max(maxPicks/n, minResamples))
 	distances := make([][]float64, len(samples))
 	for i := range distances {
 		distances[i] = make([]float64, resamples)
 	}
+	vectors, of := columnsOf(samples)
+	units, kind := n, []uint32(nil) // what is drawn: clusters, or kinds of them
+	if k := kindsOf(vectors, n); k != nil {
+		units, kind = len(k.first), k.of
+		vectors, samples = k.merged(vectors, samples)
+	}
 	purpose := append(append([]uint64{0xb007}, o.Purpose...), uint64(n), 0)
 	Blocks(o.Each, resamples, func(first, last int) struct{} {
-		times, parts := make([]uint32, n), slices.Clone(purpose)
-		list := make([]drawn, n)
+		times, parts := make([]uint32, units), slices.Clone(purpose)
+		list, moments := make([]drawn, units), make([]moment, len(vectors))
 		for k := first; k < last; k++ {
 			clear(times)
 			parts[len(parts)-1] = uint64(k)
-			random := Stream(o.Seed, parts...)
-			for range n {
-				times[Below(random, n)]++
-			}
+			drawKinds(Stream(o.Seed, parts...), n, kind, times)
 			several := list[:0]
 			for i, t := range times {
 				if t > 0 {
 					several = append(several, drawn{i, float64(t)})
 				}
 			}
+			for i, v := range vectors {
+				moments[i] = v.moment(several)
+			}
 			for i, s := range samples {
-				distances[i][k] = s.distance(several)
+				distances[i][k] = s.distance(several, moments[of[i].num], moments[of[i].den])
 			}
 		}
 		return struct{}{}
 	})
 	for i, d := range distances {
-		d = slices.DeleteFunc(d, math.IsNaN)
-		slices.Sort(d)
-		distances[i] = d
+		distances[i] = slices.DeleteFunc(d, math.IsNaN)
 	}
 	return distances
 }
 
-// drawn is a cluster of a resample, and how often it is in it.
+// drawn is a cluster of a resample, or a kind of them, and how often it is in it.
 type drawn struct {
 	at    int
 	times float64
 }
 
+// column is the numbers of clusters that figures have above or below: many share them.
+type column []float64
+
+// moment is the sums of a column, and of its squares, over a resample.
+type moment struct{ sum, squares float64 }
+
+func (c column) moment(resample []drawn) (m moment) {
+	for _, d := range resample {
+		x := c[d.at]
+		m.sum += float64(d.times * x)
+		m.squares += float64(d.times * x * x)
+	}
+	return m
+}
+
+// place is where the columns of a sample are.
+type place struct{ num, den int }
+
+// columnsOf returns the different columns of samples, and where those of each are.
+func columnsOf(samples []*sample) ([]column, []place) {
+	var all []column
+	known := map[uint64][]int{}
+	number := func(c column) int {
+		h := hash(c)
+		for _, i := range known[h] {
+			if slices.Equal(all[i], c) {
+				return i
+			}
+		}
+		known[h] = append(known[h], len(all))
+		all = append(all, c)
+		return len(all) - 1
+	}
+	out := make([]place, len(samples))
+	for i, s := range samples {
+		out[i] = place{number(s.num), number(s.den)}
+	}
+	return all, out
+}
+
 // distance returns how far the ratio of a resample is from that of the sample, in
 // standard errors of the resample.
-func (s *sample) distance(resample []drawn) float64 {
-	var sum sums
-	if s.ones {
-		// Sums of den are numbers of clusters, and of products with it those of num.
+func (s *sample) distance(resample []drawn, num, den moment) float64 {
+	sum := sums{a: num.sum, aa: num.squares, b: den.sum, bb: den.squares, ab: num.sum}
+	if !s.ones { // else products with den are num
+		sum.ab = 0
 		for _, d := range resample {
-			a := s.num[d.at]
-			sum.a += float64(d.times * a)
-			sum.aa += float64(d.times * a * a)
-		}
-		sum.ab, sum.b, sum.bb = sum.a, float64(len(s.num)), float64(len(s.num))
-	} else {
-		for _, d := range resample {
-			sum.add(s.num[d.at], s.den[d.at], d.times)
+			sum.ab += float64(d.times * s.num[d.at] * s.den[d.at])
 		}
 	}
 	if sum.b == 0 {
 		return math.NaN()
 	}
-	ratio, err := sum.ratio(float64(len(s.num)))
+	ratio, err := sum.ratio(float64(s.n))
 	if d := ratio - s.ratio; d != 0 || err != 0 {
 		return d / err
 	}
 	return 0
+}
+
+// smallest returns the element of list that would be at a place if it was sorted, and
+// changes the order of the others.
+func smallest(list []float64, at int) float64 {
+	for len(list) > 1 {
+		// Hoare's partition: what is before i is no larger than the pivot, what is behind j no
+		// smaller.
+		pivot := list[len(list)/2]
+		i, j := 0, len(list)-1
+		for i <= j {
+			for list[i] < pivot {
+				i++
+			}
+			for list[j] > pivot {
+				j--
+			}
+			if i <= j {
+				list[i], list[j] = list[j], list[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case at <= j:
+			list = list[:j+1]
+		case at >= i:
+			list, at = list[i:], at-i
+		default:
+			return list[at]
+		}
+	}
+	return list[at]
 }
 
 // interval returns the interval that the distances of resamples give.
@@ -270,7 +370,9 @@ func (s *sample) interval(distances []float64, level float64) Interval {
 	}
 	n := len(s.num)
 	most := maxExpansion * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile(1-tail)
-	low, high := max(distances[at], -most), min(distances[len(distances)-1-at], most)
+	last := len(distances) - 1 - at
+	low, high := smallest(distances, at), smallest(distances, last)
+	low, high = max(low, -most), min(high, most)
 	return Interval{
 		Lo: s.scale * (s.ratio - high*s.err), Hi: s.scale * (s.ratio - low*s.err),
 		Level: level, N: n, Method: methodRatio,

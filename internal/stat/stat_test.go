@@ -155,3 +155,112 @@ func TestFigure(t *testing.T) {
 		t.Errorf("%v", f)
 	}
 }
+
+// Figures that share what is drawn, columns or all of it have the intervals that each has
+// alone, however many they are.
+func TestIntervalsTogether(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	var columns [][]float64
+	for range 20 {
+		c := make([]float64, 12)
+		for i := range c {
+			c[i] = float64(r.IntN(4))
+		}
+		columns = append(columns, c)
+	}
+	var figures []ClusterRatio
+	for range 300 {
+		f := ClusterRatio{Num: columns[r.IntN(len(columns))]}
+		if r.IntN(2) == 0 {
+			f.Den = columns[r.IntN(len(columns))]
+		}
+		figures = append(figures, f)
+	}
+	for i, got := range Intervals(figures, Options{Seed: 3, Resamples: 99}) {
+		if want := figures[i].Interval(Options{Seed: 3, Resamples: 99}); got != want {
+			t.Fatalf("%v: %v together, %v alone", figures[i], got, want)
+		}
+	}
+}
+
+func TestSmallest(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for range 2000 {
+		list := make([]float64, 1+r.IntN(30))
+		for i := range list {
+			list[i] = float64(r.IntN(1 + r.IntN(40)))
+		}
+		if r.IntN(4) == 0 {
+			list[r.IntN(len(list))] = math.Inf(1 - 2*r.IntN(2))
+		}
+		sorted := slices.Sorted(slices.Values(list))
+		at := r.IntN(len(list))
+		if got := smallest(list, at); got != sorted[at] {
+			t.Fatalf("%v of %v at %d", got, sorted, at)
+		}
+	}
+}
+
+// TestKindsOfClusters has clusters that are alike be drawn as if each were looked at by
+// itself: the distances are the same to the last bit, of whole numbers and of others.
+func TestKindsOfClusters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(MinClusters, 200).Draw(t, "n")
+		number := rapid.OneOf(rapid.Just(1.0), rapid.Map(rapid.IntRange(0, 3), func(i int) float64 { return float64(i) }))
+		if rapid.Bool().Draw(t, "fractions") {
+			number = rapid.OneOf(number, rapid.SampledFrom([]float64{0.1, 2.5, -7, 1 << 40}))
+		}
+		den := rapid.SliceOfN(number.Filter(func(x float64) bool { return x != 0 }), n, n).Draw(t, "den")
+		var samples []*sample
+		for range rapid.IntRange(1, 3).Draw(t, "figures") {
+			s := newSample(ClusterRatio{Num: rapid.SliceOfN(number, n, n).Draw(t, "num"), Den: den})
+			if len(samples) == 0 || s.n == samples[0].n {
+				samples = append(samples, s)
+			}
+		}
+		n = samples[0].n
+		o := Options{Seed: rapid.Uint64().Draw(t, "seed"), Resamples: 40}
+		got := bootstrap(samples, n, o)
+		for i, s := range samples {
+			var want []float64
+			for k := range o.Resamples {
+				random, times := Stream(o.Seed, 0xb007, uint64(n), uint64(k)), make([]float64, n)
+				for range n {
+					times[Below(random, n)]++
+				}
+				var resample []drawn
+				for at, times := range times {
+					if times > 0 {
+						resample = append(resample, drawn{at, times})
+					}
+				}
+				if d := s.distance(resample, s.num.moment(resample), s.den.moment(resample)); !math.IsNaN(d) {
+					want = append(want, d)
+				}
+			}
+			if !slices.Equal(got[i], want) {
+				t.Fatalf("figure %d: %v, want %v", i, got[i], want)
+			}
+		}
+	})
+}
+
+// BenchmarkCounts is the interval of shares of tasks: small whole numbers.
+func BenchmarkCounts(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const n = 4000
+	den, nums := make([]float64, n), make([][]float64, 3)
+	for i := range nums {
+		nums[i] = make([]float64, n)
+	}
+	for i := range den {
+		den[i] = float64(1 + r.IntN(3))
+		for j := range nums {
+			nums[j][i] = float64(r.IntN(2))
+		}
+	}
+	figures := []ClusterRatio{{nums[0], den}, {nums[1], den}, {nums[2], den}}
+	for b.Loop() {
+		Intervals(figures, Options{Resamples: 200})
+	}
+}

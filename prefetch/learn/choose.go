@@ -29,6 +29,8 @@ var bounds = []int{0, 20, 10, 5, 3, 2, 1}
 type ChooseOptions struct {
 	Threshold float64 // of P(use); 0 means DefaultThreshold
 	Seed      uint64  // of intervals
+
+	NoIntervals bool // for those who only follow the rules
 }
 
 // Result is rules with what speaks for them.
@@ -69,7 +71,7 @@ func (s *Survey) Choose(o ChooseOptions) *Result {
 		when, most := c.best(threshold)
 		rule := c.rule
 		rule.When, rule.MaxElements = when, most
-		e, spread := c.evidence(when, most, o.Seed)
+		e, spread := c.evidence(when, most, o)
 		switch {
 		case spread < minTasks || e.Used < minUses:
 			out.Rejected = append(out.Rejected, Rejected{rule, "too-little-evidence", e})
@@ -140,7 +142,7 @@ func (o *offer) under(w prefetch.When, most int) bool {
 }
 
 // evidence returns what the offers say of a rule, and in how many tasks it is used.
-func (c *candidate) evidence(when prefetch.When, most int, seed uint64) (stored.Evidence, int) {
+func (c *candidate) evidence(when prefetch.When, most int, options ChooseOptions) (stored.Evidence, int) {
 	sum := tally{answers: c.answers}
 	run := int32(-1)
 	for i := range c.offers {
@@ -154,7 +156,7 @@ func (c *candidate) evidence(when prefetch.When, most int, seed uint64) (stored.
 			sum.runs++
 		}
 	}
-	e := sum.evidence(seed)
+	e := sum.evidence(options)
 	if c.tokens.calls > 0 {
 		e.TokensUsed = float64(c.tokens.sum) / float64(c.tokens.calls)
 		e.TokensVain = (1 - e.Use()) * e.TokensUsed

@@ -59,7 +59,7 @@ func (m *Measure) Add(o *Observation) {
 func (m *Measure) Evidence(seed uint64) []stored.Evidence {
 	var out []stored.Evidence
 	for i := range m.sums {
-		e := m.sums[i].evidence(seed)
+		e := m.sums[i].evidence(ChooseOptions{Seed: seed})
 		switch {
 		case e.Interval.Known() || e.Tasks == 0:
 		case e.Used == e.Offered:

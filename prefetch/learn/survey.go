@@ -20,6 +20,7 @@ type Options struct {
 	Reads   func(tool trace.Name) bool // what is known to only read; called concurrently
 	Tokens  func(c *trace.Call) int64  // of a call's result; nil: not known
 	Links   *dataflow.Set              // of these trajectories; nil: they are looked for
+	Tools   []trace.Name               // that they call, where Links are given; nil: they are looked for
 	Workers int                        // at once; 0 and 1 are the same
 }
 
@@ -88,11 +89,16 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 		}
 	}
 	set := o.Links
-	if set != nil {
+	switch {
+	case set != nil && o.Tools != nil:
+		for _, tool := range o.Tools {
+			tools[tool] = true
+		}
+	case set != nil:
 		for t := range trajectories {
 			meet(t)
 		}
-	} else {
+	default:
 		type collected struct {
 			t    *trace.Trajectory
 			flow *dataflow.Flow

@@ -56,7 +56,7 @@ func (s *tally) spread() (n int) {
 }
 
 // evidence returns what the counts say, but of tokens.
-func (s *tally) evidence(seed uint64) stored.Evidence {
+func (s *tally) evidence(o ChooseOptions) stored.Evidence {
 	e := stored.Evidence{Stale: s.stale, Runs: s.runs, Tasks: len(s.tasks), TokensUsed: math.NaN(), TokensVain: math.NaN()}
 	var uses stat.ClusterRatio
 	for i := range s.tasks {
@@ -67,6 +67,8 @@ func (s *tally) evidence(seed uint64) stored.Evidence {
 	if s.answers > 0 {
 		e.PerAnswer = float64(e.Offered) / float64(s.answers)
 	}
-	e.Interval = uses.Interval(stat.Options{Seed: seed}).Within(0, 1)
+	if !o.NoIntervals {
+		e.Interval = uses.Interval(stat.Options{Seed: o.Seed}).Within(0, 1)
+	}
 	return e
 }

@@ -314,7 +314,36 @@ func (f *findings) addIntervals(sample entropy.Sample, o entropy.Options) {
 		entropy.AddIntervals(f.contexts, sample, o)
 	}
 	if len(f.single) <= intervalContexts {
-		entropy.AddIntervals(f.single, sample, o)
+		f.addSingleIntervals(sample, o)
+	}
+}
+
+// addSingleIntervals gives the contexts of one call intervals: of those that are listed
+// among others, what was found out there.
+func (f *findings) addSingleIntervals(sample entropy.Sample, o entropy.Options) {
+	listed := map[uint32]*entropy.Context{}
+	for i := range f.contexts {
+		if c := &f.contexts[i]; f.intervals && len(c.Symbols) == 1 {
+			listed[c.Symbols[0]] = c
+		}
+	}
+	var rest []entropy.Context
+	for _, c := range f.single {
+		if listed[c.Symbols[0]] == nil {
+			rest = append(rest, c)
+		}
+	}
+	entropy.AddIntervals(rest, sample, o)
+	for i := range f.single {
+		c := &f.single[i]
+		same := listed[c.Symbols[0]]
+		if same == nil {
+			same, rest = &rest[0], rest[1:]
+		}
+		c.Tasks, c.Warnings = same.Tasks, same.Warnings
+		for j := range c.Next {
+			c.Next[j].Interval = same.Next[j].Interval
+		}
 	}
 }
 

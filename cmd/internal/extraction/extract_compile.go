@@ -127,8 +127,9 @@ type extractCompilation struct {
 	none    bool          // the verdict is to offer nothing
 	tooMany bool          // there was none, because there are too many calls
 
-	both  bool           // the verdict is to read ahead beside meta-tools, for some agent
-	reads []*stored.File // what to read ahead, for each agent, once it was learnt; nil for nothing
+	known *backtest.Reads // of what was compiled from; nil where nothing is read ahead
+	both  bool            // the verdict is to read ahead beside meta-tools, for some agent
+	reads []*stored.File  // what to read ahead, for each agent, once it was learnt; nil for nothing
 
 	agents *agents.List // nil where all are taken for one
 	plans  []plan       // for each of several agents
@@ -178,7 +179,12 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 		out.plans[i].threshold = cmp.Or(out.plans[i].threshold, out.threshold)
 	}
 	in.Findings = found
-	if err := out.compile(j, out.served.watch(train), set, o); err != nil {
+	source := out.served.watch(train)
+	if out.both || o.Prefetch > 0 && (o.Out != "" || o.Check != "") {
+		out.known = backtest.NewReads(readsOptions(j, set, meter, o))
+		source = out.known.Watch(source)
+	}
+	if err := out.compile(j, source, set, o); err != nil {
 		return nil, err
 	}
 	if out.both {

@@ -44,15 +44,12 @@ func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 // learnReads reads the traces once more, and learns what to read ahead, for each agent from
 // its own traces.
 func (c *extractCompilation) learnReads(j *cli.Job, source compile.Source, set *rules.Set, meter *cost.Meter, o *Options) error {
-	links := c.Set // of the source
+	links, known := c.Set, c.known // of the source
 	if c.plans != nil {
-		links = nil // those of all agents together are not those of one
+		links, known = nil, nil // those of all agents together are not those of one
 	}
 	learn := func(source compile.Source, threshold float64) (*stored.File, error) {
-		learnt, err := backtest.LearnReads(source, links, backtest.Options{
-			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
-			Declared: func() backtest.Declarations { return effects.New(set, true) },
-		}, threshold)
+		learnt, err := backtest.LearnReads(source, links, known, readsOptions(j, set, meter, o), threshold)
 		if err != nil {
 			return nil, err
 		}
@@ -73,6 +70,14 @@ func (c *extractCompilation) learnReads(j *cli.Job, source compile.Source, set *
 		}
 	}
 	return nil
+}
+
+// readsOptions are the options of learning what to read ahead.
+func readsOptions(j *cli.Job, set *rules.Set, meter *cost.Meter, o *Options) backtest.Options {
+	return backtest.Options{
+		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
+		Declared: func() backtest.Declarations { return effects.New(set, true) },
+	}
 }
 
 // beside returns the rules for reading ahead beside which meta-tools are chosen for an

@@ -15,8 +15,12 @@ func (s *replayStudy) byHash(files, stored []string) error {
 		flag string
 		set  bool
 	}{
-		{"train and --test", len(s.o.Train) > 0}, {"prequential", s.o.Prequential}, {"learning-curve", s.o.LearningCurve}, {"kfold", s.o.KFold != inertia.CalibrationParts},
-		{"adapter", s.adapter != nil}, {"exclude-tool", len(stored) > 0 && len(s.o.ExcludeTool) > 0},
+		{"train and --test", len(s.o.Train) > 0},
+		{"prequential", s.o.Prequential},
+		{"learning-curve", s.o.LearningCurve},
+		{"kfold", s.o.KFold != inertia.CalibrationParts},
+		{"adapter", s.adapter != nil},
+		{"exclude-tool", len(stored) > 0 && len(s.o.ExcludeTool) > 0},
 	} {
 		if x.set {
 			return cli.Usagef("--%s: folds by hash, which summaries have, are five, of all files and calls, and without values", x.flag)

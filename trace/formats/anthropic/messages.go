@@ -55,8 +55,7 @@ func decodeWholeAnthropic(r trace.Record) ([]trace.Fragment, error) {
 }
 
 func decodeAnthropicRecord(r trace.Record) (*Record, []trace.Fragment, error) {
-	b := build.New(len(r.Data))
-	b.Memo = r.Memo
+	b := build.NewRecord(r)
 	d := &Record{Anthropic: message.Anthropic{Builder: b}}
 	c := jsonscan.New(r.Data)
 	if c.Kind() == jsonscan.Array {

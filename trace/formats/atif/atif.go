@@ -58,8 +58,7 @@ func detectATIF(h trace.Head) trace.Match {
 
 func decodeATIF(r trace.Record) ([]trace.Fragment, error) {
 	c := jsonscan.New(r.Data)
-	d := atifDecoder{b: build.New(len(r.Data)), step: &atifStep{}}
-	d.b.Memo = r.Memo
+	d := atifDecoder{b: build.NewRecord(r), step: &atifStep{}}
 	shape := d.trajectory(&c)
 	if err := c.End(); err != nil {
 		return nil, trace.ScanError(r, err)

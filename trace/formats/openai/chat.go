@@ -67,8 +67,7 @@ func decodeWholeChat(r trace.Record) ([]trace.Fragment, error) {
 }
 
 func decodeChatRecord(r trace.Record) (*ChatRecord, []trace.Fragment, error) {
-	b := build.New(len(r.Data))
-	b.Memo = r.Memo
+	b := build.NewRecord(r)
 	d := &ChatRecord{Chat: message.Chat{Builder: b}}
 	c := jsonscan.New(r.Data)
 	if !d.Messages(&c) {

@@ -39,20 +39,25 @@ type Builder struct {
 type recordMemory struct {
 	Names   nameCache
 	texts   trace.TextArena
-	scratch [256]byte // for arguments that have to be unquoted
+	scratch []byte // for arguments that have to be unquoted
 }
 
 // New returns a builder for a record of about the given size in bytes.
-func New(size int) *Builder {
-	// What a turn with its messages takes in recorded chats, so that most slices
-	// are allocated once.
-	n := max(4, min(size/1000, 64))
+func New(size int) *Builder { return newBuilder(size, nil) }
+
+// NewRecord returns a builder for a record that is decoded by itself.
+func NewRecord(r trace.Record) *Builder { return newBuilder(len(r.Data), r.Memo) }
+
+func newBuilder(size int, memo *trace.ToolMemo) *Builder {
+	// Most slices are to be allocated once.
+	turns, messages, calls := memo.Expect(size)
 	return &Builder{
 		Trajectory: &trace.Trajectory{
-			Turns:    make([]trace.Turn, 0, n),
-			Messages: make([]trace.Message, 0, max(4, n/2)),
-			Calls:    make([]trace.Call, 0, n),
+			Turns:    make([]trace.Turn, 0, turns),
+			Messages: make([]trace.Message, 0, messages),
+			Calls:    make([]trace.Call, 0, calls),
 		},
+		Memo:         memo,
 		recordMemory: &recordMemory{},
 	}
 }
@@ -126,16 +131,24 @@ func (b *Builder) checkArgs(args trace.Raw) {
 	if args.IsZero() {
 		return
 	}
-	text, state := args.ArgsText(b.scratch[:0])
-	switch state {
-	case trace.ArgsRaw:
+	if len(args.Data) > cap(b.scratch) && args.Form == trace.FormString {
+		b.scratch = make([]byte, 0, 2*len(args.Data))
+	}
+	text := args.ArgsContent(b.scratch[:0])
+	c := jsonscan.New(text)
+	if c.Kind() == jsonscan.String { // perhaps an object that was quoted twice
+		text, _ = args.ArgsText(b.scratch[:0])
+		c = jsonscan.New(text)
+	}
+	isObject, duplicates := c.Kind() == jsonscan.Object, countDuplicates(&c)
+	if c.End() != nil {
 		b.Anomaly(CodeArgsNotJSON, 1)
 		return
-	case trace.ArgsJSON:
+	}
+	if !isObject {
 		b.Anomaly(CodeArgsNotObject, 1)
 	}
-	c := jsonscan.New(text)
-	b.Anomaly(CodeKeyDuplicate, countDuplicates(&c))
+	b.Anomaly(CodeKeyDuplicate, duplicates)
 	if args.Form != trace.FormJSON { // else they are counted with those of the record
 		b.Anomaly(CodeLoneSurrogate, c.LoneSurrogates())
 	}

@@ -27,6 +27,9 @@ func (b *Builder) FinishRecord(r trace.Record, c *jsonscan.Cursor, shape string)
 		return nil, diag.New(r.Pos(), CodeRecordShape, "%s", shape)
 	}
 	b.Anomaly(CodeLoneSurrogate, c.LoneSurrogates())
+	if b.Memo != nil {
+		b.Memo.Note(len(r.Data), b.Trajectory)
+	}
 	return []trace.Fragment{{Trajectory: b.Finish()}}, nil
 }
 
