@@ -1,4 +1,4 @@
-package build
+package trace_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestNameCache(t *testing.T) {
-	var c nameCache
+	var c trace.NameCache
 	for range 3 {
 		for i := range 300 {
 			name := fmt.Sprint("server__tool_", i)
