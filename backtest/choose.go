@@ -129,6 +129,7 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 	o = o.filled()
 	shown := &recorded{meter: o.Meter, fit: o.Fit, calls: map[string]int{}, failed: map[string]int{}, results: map[string]*meanTokens{}}
 	var tools pool
+	var tokens []int64 // by number in tools
 	var choosers []*chooser
 	for _, definitions := range lists {
 		c := &chooser{recorded: shown, out: &Choice{Options: o}}
@@ -141,8 +142,11 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 			for len(c.of) <= at {
 				c.of = append(c.of, nil)
 			}
+			if at == len(tokens) {
+				tokens = append(tokens, shared.definitionTokens(o.Meter, &d.Tool))
+			}
 			c.of[at] = append(c.of[at], int32(len(c.items)))
-			c.items = append(c.items, &item{definition: d, tokens: definitionTokens(o.Meter, &d.Tool)})
+			c.items = append(c.items, &item{definition: d, tokens: tokens[at]})
 		}
 		choosers = append(choosers, c)
 	}

@@ -45,12 +45,31 @@ const rare = 1e-6
 // follow adds one step of the chain.
 func (f *firstUse) follow(now, then []float64) {
 	clear(then)
+	// Four rows at once, each of whose terms are added in the order of the tools.
+	var at [4]int
+	n := 0
 	for tool, p := range now {
 		if p < rare {
 			continue
 		}
-		for to, q := range f.next[tool] {
-			then[to] += p * q
+		at[n] = tool
+		if n++; n < len(at) {
+			continue
+		}
+		n = 0
+		pa, pb, pc, pd := now[at[0]], now[at[1]], now[at[2]], now[at[3]]
+		a, b, c, d := f.next[at[0]][:len(then)], f.next[at[1]][:len(then)], f.next[at[2]][:len(then)], f.next[at[3]][:len(then)]
+		for to, sum := range then {
+			sum += float64(pa * a[to])
+			sum += float64(pb * b[to])
+			sum += float64(pc * c[to])
+			then[to] = sum + float64(pd*d[to])
+		}
+	}
+	for _, tool := range at[:n] {
+		p := now[tool]
+		for to, q := range f.next[tool][:len(then)] {
+			then[to] += float64(p * q)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (r *run) fold(split holdout.Split) error {
 	if err := part.learnRegistering(); err != nil {
 		return err
 	}
-	part.compiled, part.links, part.chosen, part.habits, part.survey, part.readers, part.register = nil, nil, nil, nil, nil, nil, nil
+	part.compiled, part.links, part.chosen, part.habits, part.survey, part.reads, part.readers, part.register = nil, nil, nil, nil, nil, nil, nil, nil
 	r.progress("testing")
 	r.part++
 	if r.all == nil {

@@ -46,8 +46,14 @@ func (p *Part) trainHabits() (*habits, error) {
 	}
 	h := &habits{theta: inertia.Threshold(wrongCost)}
 	var declared Declarations
-	if p.Options.Declared != nil {
+	isWhole := false
+	switch {
+	case p.reads != nil && p.reads.declared != nil && p.reads.isWhole:
+		declared, isWhole = p.reads.declared, true
+	case p.Options.Declared != nil:
 		declared = p.Options.Declared()
+	}
+	if declared != nil {
 		h.options.Effects = declared.Of
 	}
 	part := holdout.HashFolds(5, p.Options.Seed)
@@ -61,7 +67,7 @@ func (p *Part) trainHabits() (*habits, error) {
 				return
 			}
 			if declared != nil {
-				declared.Add(t)
+				declare(declared, t, isWhole)
 			}
 			if !yield(t) {
 				return

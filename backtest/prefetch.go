@@ -96,7 +96,7 @@ func (k *Reads) reading(source compile.Source) compile.Source {
 
 func (k *Reads) add(t *trace.Trajectory) {
 	if k.declared != nil {
-		k.declared.Add(t)
+		declare(k.declared, t, k.isWhole)
 	}
 	if k.isWhole {
 		return
@@ -178,7 +178,10 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 	if r := p.readers[threshold]; r != nil {
 		return r, nil
 	}
-	survey, err := p.follows(NewReads(p.Options))
+	if p.reads == nil {
+		p.reads = NewReads(p.Options)
+	}
+	survey, err := p.follows(p.reads)
 	if err != nil {
 		return nil, err
 	}

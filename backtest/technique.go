@@ -67,6 +67,7 @@ type Part struct {
 	read      map[float64][][]span // turns that readers save, by trajectory
 	habits    *habits
 	survey    *learn.Survey
+	reads     *Reads // what the survey asked for; nil before
 	preloader *Preloader
 	register  []*together // that have to learn what to register from the start
 }

@@ -115,6 +115,52 @@ func TestSummaryRecounts(t *testing.T) {
 	}
 }
 
+// TestSummaryReplays wants `awo replay` of merged parts to print what it prints of the
+// traces with folds by hash, to the last digit.
+func TestSummaryReplays(t *testing.T) {
+	office := "office/trajectories.jsonl.gz"
+	for other, choices := range map[string][]string{
+		"": {"", " --rules office/rules.yaml", " --order 1 --seed 7"}, "../../shared/data/claude-code": {""},
+	} {
+		t.Run(filepath.Base(other), func(t *testing.T) {
+			files := []string{office}
+			if other != "" {
+				if _, err := os.Stat(filepath.Join("..", "testdata", other)); err != nil {
+					t.Skip("the traces are not there")
+				}
+				files = append(files, other)
+			}
+			for _, chosen := range choices {
+				var parts []string
+				for i, file := range files {
+					parts = append(parts, filepath.Join(t.TempDir(), "part"+string(rune('a'+i))+".awosum"))
+					runLine(t, "summarize "+file+chosen+" --snapshot --out "+parts[i])
+				}
+				slices.Reverse(parts)
+				want := predicted(t, runLine(t, "replay --hash-folds "+strings.Join(files, " ")+chosen))
+				if got := predicted(t, runLine(t, "replay "+strings.Join(parts, " ")+chosen)); got != want {
+					t.Errorf("%s: got\n%s\nwant\n%s", chosen, got, want)
+				}
+			}
+		})
+	}
+}
+
+// predicted returns a replay without what came in.
+func predicted(t *testing.T, document []byte) string {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(document, &v); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(v["predictors"].([]any)); n == 0 {
+		t.Fatal("nothing is predicted")
+	}
+	delete(v, "input")
+	delete(v, "notes")
+	return jsonText(t, v)
+}
+
 func strategiesOf(t *testing.T, document []byte) []byte {
 	t.Helper()
 	var v map[string]any

@@ -82,9 +82,8 @@ type Meter struct {
 	prices  []*Price // by number; 0 is none
 	priced  map[pricedDay]int32
 
-	lastTools []trace.ToolDef // with their tokens: lists repeat from trajectory to trajectory
-	lastSum   int64
-	toolsets  trace.ToolLists[knownToolset]
+	defined  trace.ToolLists[int64] // tokens of lists, which repeat from trajectory to trajectory
+	toolsets trace.ToolLists[knownToolset]
 }
 
 type pricedDay struct {
@@ -230,14 +229,14 @@ func (m *Meter) definitions(tools []trace.ToolDef) int64 {
 	if len(tools) == 0 {
 		return 0
 	}
-	if len(tools) == len(m.lastTools) && &tools[0] == &m.lastTools[0] {
-		return m.lastSum
+	sum, known := m.defined.Of(tools)
+	if !known {
+		for i := range tools {
+			sum += m.Definition(&tools[i]).Tokens()
+		}
+		m.defined.Keep(tools, sum, maxToolsets)
 	}
-	m.lastTools, m.lastSum = tools, 0
-	for i := range tools {
-		m.lastSum += m.Definition(&tools[i]).Tokens()
-	}
-	return m.lastSum
+	return sum
 }
 
 // countedTurn is the o200k tokens of a turn's texts.

@@ -132,6 +132,8 @@ type lazyRun struct {
 	first  []int32 // tools in the order of their first use, for batches
 	spare  []int32 // tools that are registered without need
 	spares []int   // at which turn each
+
+	log *[]amountSum // of what each request cost; nil where nobody asks
 }
 
 func (l *lazyRun) register(tool int32) {
@@ -242,7 +244,11 @@ func (l *lazyRun) send(t *Turn, context, output, known float64) float64 {
 	as := Turn{Input: scaled(input), Cached: scaled(cached), Write: scaled(written), Hour: t.Hour, Output: scaled(output), Source: t.Source}
 	as.Cached = min(as.Cached, as.Input)
 	as.Write = min(as.Write, as.Input-as.Cached)
-	l.out.Add(as.one(l.account.meter.prices[t.price]))
+	one := as.one(l.account.meter.prices[t.price])
+	l.out.Add(one)
+	if l.log != nil {
+		*l.log = append(*l.log, amountSum{one.Tokens(), one.USD})
+	}
 	if !l.caching {
 		return -1
 	}

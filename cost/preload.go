@@ -39,38 +39,53 @@ const probe = 10_000
 // they are needed: steps are the turns of its first calls. Everything is
 // the difference of two simulations (see Lazy), one with a tool more that is
 // first used at the step or never, registered there or from the start; so it is
-// exact for a trajectory, whatever it caches. The simulations of a step begin where they
-// come apart from the one without the tool: the time is that of two simulations, and of one
-// for each step.
+// exact for a trajectory, whatever it caches. The simulations of a step differ from others
+// up to its turn and behind it in sums alone: the time is that of four simulations, and of
+// adding up for each step.
 func (a *Account) PreloadCosts(tools *Toolset, use LazyUse, steps []int32) *PreloadCosts {
 	out := &PreloadCosts{Steps: make([]PreloadStep, len(steps)), Trajectories: 1}
 	name := int64(0)
 	if tools.Count > 0 {
 		name = int64(tools.Names/tools.Count + 0.5)
 	}
-	extra := int32(len(tools.Tools))
-	with := func(tokens int64) *Toolset {
-		more := *tools
-		more.Tools = append(tools.Tools[:extra:extra], Definition{Name: name, Parameters: tokens - name})
-		return &more
-	}
-	nothing, definition := with(0), with(probe)
+	// Two tools more: one that is a name alone, and one with a definition.
+	more := *tools
+	more.Tools = make([]Definition, 0, len(tools.Tools)+2)
+	more.Tools = append(append(more.Tools, tools.Tools...), Definition{Name: name, Parameters: -name}, Definition{Name: name, Parameters: probe - name})
+	nothing := int32(len(tools.Tools))
+	definition := nothing + 1
 
 	// What others need registered before a turn does not depend on the tool.
-	none := newLazyRun(a, nothing, use, LazyOptions{Placement: PlacementResult})
+	none := newLazyRun(a, &more, use, LazyOptions{Placement: PlacementResult})
 	needed := make([][]int32, len(a.Turns))
+	requests := len(needed)
 	for i := range needed {
 		needed[i] = none.needed(i, use)
+		requests += len(needed[i])
 	}
-	from := func(l lazyRun, first int, tools *Toolset) Amount {
-		l.tools = tools
-		registered := append([]int32{extra}, needed[first]...)
-		l.turn(first, registered)
-		for i := first + 1; i < len(needed); i++ {
-			l.turn(i, needed[i])
+	// Behind its registration the tool adds the same to each request, wherever that was.
+	behind := func(tool int32) *sentRun {
+		r := &sentRun{lazyRun: *none, tool: tool, sent: make([]amountSum, 0, requests), afterTurn: make([]int, len(needed))}
+		r.extra += float64(more.Call) + float64(name) + float64(more.Acknowledged) + float64(more.Tools[tool].Tokens())
+		r.log = &r.sent
+		for i := range needed {
+			r.turn(i, needed[i])
+			r.afterTurn[i] = len(r.sent)
 		}
-		return amountOf(l.out.Totals)
+		return r
 	}
+	var registered []int32
+	from := func(l lazyRun, first int, behind *sentRun) Amount {
+		registered = append(append(registered[:0], behind.tool), needed[first]...)
+		l.turn(first, registered)
+		sum := amountSum{l.out.Totals.Tokens(), l.out.Totals.USD}
+		for _, one := range behind.sent[behind.afterTurn[first]:] {
+			sum.tokens += one.tokens
+			sum.usd += one.usd
+		}
+		return Amount{float64(sum.tokens), sum.usd}
+	}
+	behindName, behindProbe := behind(nothing), behind(definition)
 	ahead := *none // wherever the tool is used
 	ahead.front += float64(probe)
 	lazy, read := make([]Amount, len(steps)), make([]Amount, len(steps))
@@ -82,7 +97,7 @@ func (a *Account) PreloadCosts(tools *Toolset, use LazyUse, steps []int32) *Prel
 				continue
 			}
 			if known < 0 {
-				lazy[k], read[k] = from(*none, i, nothing), from(*none, i, definition)
+				lazy[k], read[k] = from(*none, i, behindName), from(*none, i, behindProbe)
 				known = k
 			}
 			lazy[k], read[k] = lazy[known], read[known]
@@ -102,6 +117,21 @@ func (a *Account) PreloadCosts(tools *Toolset, use LazyUse, steps []int32) *Prel
 		}
 	}
 	return out
+}
+
+// sentRun is a run behind the registration of a tool, that knows what each request cost, and
+// how many there were up to the end of each turn.
+type sentRun struct {
+	lazyRun
+	tool      int32
+	sent      []amountSum
+	afterTurn []int
+}
+
+// amountSum is an amount whose tokens are whole.
+type amountSum struct {
+	tokens int64
+	usd    float64
 }
 
 // Add adds the trajectories of o.

@@ -71,13 +71,20 @@ type digestReader struct {
 	sizes     []int // values in each node, itself included
 	room      int   // values that may be in what calls were given and returned
 	made      int   // elements of lists so far
+	most      int   // of them
+	full      bool  // there were more
 }
+
+// maxElements is how many elements lists of all sampled trajectories may have together. In
+// a digest a run of equal elements takes a few bytes, whatever it stands for.
+const maxElements = 1 << 23
 
 // readDigest returns the history of a digest of a trajectory of so many bytes; nil of one
 // that contradicts itself. Names of members are those of known, and others stand between
-// them as they did.
-func readDigest(data []byte, size int, known vocabulary) *History {
-	r := &digestReader{reader: reader{varint.Reader{Data: data}}, known: known, shapes: map[string]string{}, room: max(size, 1)}
+// them as they did. Elements of its lists are taken off left; with fewer of them left
+// there is no history and nothing is taken, and the digest may be right.
+func readDigest(data []byte, size int, known vocabulary, left *int) (h *History, ok bool) {
+	r := &digestReader{reader: reader{varint.Reader{Data: data}}, known: known, shapes: map[string]string{}, room: max(size, 1), most: *left}
 	last := ""
 	for i := range r.Length(8) {
 		name, ok := known.names[binary.LittleEndian.Uint64(r.Take(8))]
@@ -93,12 +100,16 @@ func readDigest(data []byte, size int, known vocabulary) *History {
 	for range r.Length(1) {
 		r.node()
 	}
-	h := &History{t: &trace.Trajectory{}, paths: map[string]jsonpath.Path{}, shapes: r.shapes}
+	if r.full {
+		return nil, true
+	}
+	h = &History{t: &trace.Trajectory{}, paths: map[string]jsonpath.Path{}, shapes: r.shapes}
 	r.readEvents(h, tools)
 	if r.Broken != "" || len(r.Data) > 0 {
-		return nil
+		return nil, false
 	}
-	return h
+	*left -= r.made
+	return h, true
 }
 
 // readStrings reads the strings that arguments and the user mention.
@@ -159,7 +170,8 @@ func (r *digestReader) node() {
 			times := r.Below(r.room - r.made + 1)
 			r.made += times
 			element := child(times)
-			if r.Broken != "" || size > r.room {
+			r.full = r.Broken == "" && size <= r.room && r.made > r.most
+			if r.Broken != "" || size > r.room || r.full {
 				r.fail()
 				break
 			}

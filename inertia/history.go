@@ -23,8 +23,9 @@ type History struct {
 	words   [][]word       // by message
 	flow    *dataflow.Flow // that was collected of t, whose values are used instead of args and results; nil for none
 	paths   map[string]jsonpath.Path
-	decided []Decision // once asked for
-	scratch *scratch   // that values are read into; nil for memory of their own
+	decided []Decision    // once asked for
+	scratch *scratch      // that values are read into; nil for memory of their own
+	nodes   []trace.Value // room for what a path selects
 
 	// shapes are those of texts that stand for others, see digester; nil where texts are
 	// what they are.
@@ -300,7 +301,7 @@ func (h *History) result(call int) (trace.Value, bool) {
 // messageWords returns the words of a message that look like identifiers.
 func (h *History) messageWords(i int) []word {
 	if h.words[i] == nil {
-		h.words[i] = append([]word{}, words(h.t.Messages[i].Text.Text())...)
+		h.words[i] = words(h.t.Messages[i].Text.Text())
 	}
 	return h.words[i]
 }
@@ -417,7 +418,8 @@ func (v view) readPath(path jsonpath.Path, side dataflow.Side, newest int, tool 
 		}
 		return reading{value: node, all: 1, left: 1}, true
 	}
-	nodes := path.Eval(held)
+	nodes := path.AppendEval(v.h.nodes[:0], held)
+	v.h.nodes = nodes
 	r := reading{all: len(nodes)}
 	found, named := false, false
 	for i := range nodes {

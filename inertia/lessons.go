@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"compress/flate"
+	"encoding/hex"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/lookup"
@@ -32,13 +34,17 @@ type Lessons struct {
 	part    func(task string) int
 	trained *Trained
 	sample  *Sample
+
+	elements int // of lists that are read of the sample at most
+
+	sorting sync.Mutex // equal ranks are told apart by digests, which are made then
 }
 
 // NewLessons returns the lessons of no trajectory, for contexts of up to order calls; seed
 // deals tasks into parts and draws the sample.
 func NewLessons(order int, seed uint64) *Lessons {
 	part := holdout.HashFolds(CalibrationParts, seed).Of
-	return &Lessons{order: order, seed: seed, part: part, trained: NewTrained(order, nil, part), sample: NewSample(seed)}
+	return &Lessons{order: order, seed: seed, part: part, trained: NewTrained(order, nil, part), sample: NewSample(seed), elements: maxElements}
 }
 
 // Add adds a trajectory and what it teaches.
@@ -67,25 +73,85 @@ func (l *Lessons) Trained() *Trained { return l.trained }
 // [Trained.Calibrated]. Adapter rules read values, so with them the lessons must not have
 // been read; it is false of those that were.
 func (l *Lessons) Model(o ModelOptions, p PredictorOptions) (*Model, bool) {
-	apart := make([][]*History, CalibrationParts)
-	known, scratch := vocabulary{}, newScratch()
-	for _, x := range l.sample.sorted() {
+	apart, _, ok := l.histories(p.Fill.Adapter != nil, newScratch())
+	if !ok {
+		return nil, false
+	}
+	return l.trained.calibrated(o, p, apart), true
+}
+
+// HeldOut returns what the tasks of all parts but one teach: their graph, and its model,
+// calibrated on the trajectories of the sample that are of these parts. It is false of
+// lessons that contradict themselves.
+func (l *Lessons) HeldOut(part int, o ModelOptions, p PredictorOptions) (*Graph, *Model, bool) {
+	apart, _, ok := l.histories(false, newScratch())
+	if !ok {
+		return nil, nil, false
+	}
+	others := &Trained{parts: append([]*Graph(nil), l.trained.parts...), order: l.order}
+	others.parts[part], apart[part] = NewGraph(l.order), nil
+	return others.Graph(-1), others.calibrated(o, p, apart), true
+}
+
+// Sampled returns the trajectories of the sample by the part of their tasks, as runs
+// without values: which of these are equal, and where they stand, is in them, and what
+// models said is not. Their tasks are hashes. It is false of lessons that contradict
+// themselves.
+func (l *Lessons) Sampled() ([][]*Run, bool) {
+	apart, tasks, ok := l.histories(false, nil)
+	if !ok {
+		return nil, false
+	}
+	runs := make([][]*Run, len(apart))
+	for i := range apart {
+		for k, h := range apart[i] {
+			runs[i] = append(runs[i], &Run{History: h, Observation: &Observation{Task: tasks[i][k], Decisions: h.decisions()}, Task: tasks[i][k]})
+		}
+	}
+	return runs, true
+}
+
+// histories returns what predictions read of the sampled trajectories, by part, with
+// hashes of their tasks: of trajectories where they are at hand, else of digests, unless
+// values are wanted, which these do not have. Digests whose lists have more elements than are
+// left are passed over: those before them in the order of the sample have theirs.
+func (l *Lessons) histories(values bool, room *scratch) (apart [][]*History, tasks [][]string, ok bool) {
+	apart, tasks = make([][]*History, CalibrationParts), make([][]string, CalibrationParts)
+	known, left := vocabulary{}, l.elements
+	for _, x := range l.sorted() {
 		var h *History
 		if x.trajectory != nil {
 			h = NewHistory(x.trajectory) // its digest would give the same
-			h.scratch = scratch
-		} else if p.Fill.Adapter == nil {
+			h.scratch = room
+		} else if !values {
 			if known.names == nil {
 				known = l.trained.Graph(-1).vocabulary()
 			}
-			h = readDigest(x.digested(), x.size, known)
+			if h, ok = readDigest(x.digest, x.size, known, &left); ok && h == nil {
+				continue
+			}
 		}
 		if h == nil {
-			return nil, false
+			return nil, nil, false
 		}
-		apart[x.part] = append(apart[x.part], h)
+		apart[x.part], tasks[x.part] = append(apart[x.part], h), append(tasks[x.part], hex.EncodeToString(x.task[:]))
 	}
-	return l.trained.calibrated(o, p, apart), true
+	return apart, tasks, true
+}
+
+// sorted returns the sample in order. It may be called concurrently.
+func (l *Lessons) sorted() []*sampled {
+	l.sorting.Lock()
+	defer l.sorting.Unlock()
+	return l.sample.sorted()
+}
+
+// Trajectories returns how many trajectories taught.
+func (l *Lessons) Trajectories() (n uint64) {
+	for _, g := range l.trained.parts {
+		n += g.trajectories
+	}
+	return n
 }
 
 // Append appends the lessons: the same bytes for the same lessons, compressed, behind the
@@ -204,22 +270,6 @@ func (d dependency) compare(o dependency) int {
 
 func appendCounted(dst []byte, c Counts) []byte {
 	return varint.Append(dst, int(c.OK), int(c.Failed), int(c.Unknown), int(c.Multiple))
-}
-
-// append appends the sampled trajectories in order, and what was the first to have no room.
-func (s *Sample) append(dst []byte) []byte {
-	kept := s.sorted()
-	dst = varint.Append(dst, len(kept))
-	for _, x := range kept {
-		dst = varint.Append(append(dst, x.rank[:]...), x.size, x.part)
-		dst = varint.AppendText(dst, string(x.digested()))
-	}
-	if s.first == nil {
-		return append(dst, 0)
-	}
-	s.first.digested()
-	dst = varint.Append(append(append(dst, 1), s.first.rank[:]...), s.first.size)
-	return append(dst, s.first.content[:]...)
 }
 
 // ReadLessons takes what Append wrote; false of what contradicts itself. Digests are read
@@ -396,30 +446,4 @@ func (w *wholeReader) links(g *Graph, known []uint32) bool {
 		g.depend(d, n)
 	}
 	return true
-}
-
-// read reads what append wrote.
-func (s *Sample) read(r *reader) {
-	for range r.Length(19) {
-		x := &sampled{rank: [16]byte(r.Take(16)), size: r.Below(s.largest + 1), part: r.Below(CalibrationParts)}
-		x.digest = slices.Clone(r.Take(r.Length(1)))
-		x.noteContent()
-		if n := len(s.kept); r.Broken != "" || n > 0 && x.compare(s.kept[n-1]) < 0 {
-			r.fail()
-			return
-		}
-		s.size += x.size
-		s.kept = append(s.kept, x)
-	}
-	if r.Below(2) == 1 {
-		s.first = &sampled{rank: [16]byte(r.Take(16)), size: r.Below(s.largest + 1), left: true}
-		s.first.content = [16]byte(r.Take(16))
-		if n := len(s.kept); n == 0 || s.first.compare(s.kept[n-1]) <= 0 {
-			r.fail()
-		}
-	}
-	if len(s.kept) > s.most || s.size > s.bytes {
-		r.fail()
-	}
-	slices.Reverse(s.kept) // a heap with the last at its top
 }

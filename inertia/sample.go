@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/awo-dev/awo/internal/varint"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/holdout"
 )
@@ -42,6 +43,7 @@ type Sample struct {
 
 type sampled struct {
 	rank [16]byte
+	task [8]byte // hash of its task; of what had no room it is not kept
 	size int
 	part int // of its task
 
@@ -85,12 +87,17 @@ func (s *Sample) Add(t *trace.Trajectory) {
 	name := append([]byte(t.TaskKey()), 0)
 	name = utf8.AppendRune(append(name, t.ID...), rune(s.seed))
 	sum := sha256.Sum256(name)
-	x := &sampled{rank: [16]byte(sum[:]), size: keptBytes(t)}
+	x := &sampled{rank: [16]byte(sum[:]), task: hashOfTask(t.TaskKey()), size: keptBytes(t)}
 	if x.size > s.largest || s.first != nil && bytes.Compare(x.rank[:], s.first.rank[:]) > 0 {
 		return
 	}
 	x.part, x.trajectory = s.part(t.TaskKey()), kept(t)
 	s.add(x)
+}
+
+func hashOfTask(key string) [8]byte {
+	sum := sha256.Sum256([]byte(key))
+	return [8]byte(sum[:])
 }
 
 func (s *Sample) add(x *sampled) {
@@ -215,4 +222,46 @@ func kept(t *trace.Trajectory) *trace.Trajectory {
 		}
 	}
 	return out
+}
+
+// append appends the sampled trajectories in order, and what was the first to have no room.
+func (s *Sample) append(dst []byte) []byte {
+	kept := s.sorted()
+	dst = varint.Append(dst, len(kept))
+	for _, x := range kept {
+		dst = varint.Append(append(append(dst, x.rank[:]...), x.task[:]...), x.size, x.part)
+		dst = varint.AppendText(dst, string(x.digested()))
+	}
+	if s.first == nil {
+		return append(dst, 0)
+	}
+	s.first.digested()
+	dst = varint.Append(append(append(dst, 1), s.first.rank[:]...), s.first.size)
+	return append(dst, s.first.content[:]...)
+}
+
+// read reads what append wrote.
+func (s *Sample) read(r *reader) {
+	for range r.Length(27) {
+		x := &sampled{rank: [16]byte(r.Take(16)), task: [8]byte(r.Take(8)), size: r.Below(s.largest + 1), part: r.Below(CalibrationParts)}
+		x.digest = slices.Clone(r.Take(r.Length(1)))
+		x.noteContent()
+		if n := len(s.kept); r.Broken != "" || n > 0 && x.compare(s.kept[n-1]) < 0 {
+			r.fail()
+			return
+		}
+		s.size += x.size
+		s.kept = append(s.kept, x)
+	}
+	if r.Below(2) == 1 {
+		s.first = &sampled{rank: [16]byte(r.Take(16)), size: r.Below(s.largest + 1), left: true}
+		s.first.content = [16]byte(r.Take(16))
+		if n := len(s.kept); n == 0 || s.first.compare(s.kept[n-1]) <= 0 {
+			r.fail()
+		}
+	}
+	if len(s.kept) > s.most || s.size > s.bytes {
+		r.fail()
+	}
+	slices.Reverse(s.kept) // a heap with the last at its top
 }

@@ -80,10 +80,11 @@ func (b byTask) append(dst []byte, all [][16]byte) []byte {
 	return dst
 }
 
-// readByTask reads sums by task, of which there are some, after the rows.
+// readByTask reads sums by task, after the rows. Without any there must be something
+// behind them.
 func (s *Summary) readByTask(d *decoder) {
 	n := d.Length(4)
-	if n == 0 {
+	if n == 0 && len(d.Data) == 0 {
 		d.Fail("sums by task")
 	}
 	rows := s.ordered()

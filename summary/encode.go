@@ -28,8 +28,7 @@ import (
 const (
 	magic      = "\x89awosum\n"
 	version    = 3
-	learnt     = 4 // the version of a file with lessons, which stand before its end
-	tasked     = 5 // the version of a file with sums by task, before the lessons if there are any
+	more       = 5 // the version of a file with sums by task, or lessons behind them, or both
 	headerSize = 56
 )
 
@@ -38,11 +37,8 @@ func (s *Summary) Append(dst []byte) []byte {
 	start := len(dst)
 	dst = append(dst, magic...)
 	v := uint32(version)
-	switch {
-	case len(s.byTask) > 0:
-		v = tasked
-	case s.lessons != nil:
-		v = learnt
+	if len(s.byTask) > 0 || s.lessons != nil {
+		v = more
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, v)
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
@@ -56,7 +52,7 @@ func (s *Summary) Append(dst []byte) []byte {
 	dst = rows.append(dst)
 	dst = s.appendUsage(dst)
 	dst = s.named.append(dst)
-	if v == tasked {
+	if v == more {
 		dst = s.byTask.append(dst, rows.tasks())
 	}
 	if s.lessons != nil {
@@ -109,8 +105,8 @@ func Read(file string, data []byte) (*Summary, error) {
 		return nil, problem(CodeTruncated, "the file ends inside its header")
 	}
 	v := binary.LittleEndian.Uint32(data[8:])
-	if v < version || v > tasked {
-		return nil, problem(CodeVersion, "the summary is of version %d, and this program reads versions %d to %d: summarize the traces again", v, version, tasked)
+	if v != version && v != more {
+		return nil, problem(CodeVersion, "the summary is of version %d, and this program reads versions %d and %d: summarize the traces again", v, version, more)
 	}
 	if size := binary.LittleEndian.Uint64(data[16:]); size != uint64(len(data)) {
 		return nil, problem(CodeTruncated, "the file has %d bytes and says that it has %d", len(data), size)
@@ -131,10 +127,10 @@ func Read(file string, data []byte) (*Summary, error) {
 	s.readRows(d)
 	s.readUsage(d)
 	s.readNamed(d)
-	if v == tasked {
+	if v == more {
 		s.readByTask(d)
 	}
-	if (v == learnt || v == tasked && len(d.Data) > 0) && d.Broken == "" {
+	if len(d.Data) > 0 && v == more {
 		ok := false
 		if s.lessons, ok = inertia.ReadLessons(d.Data); !ok {
 			d.Fail("what was learnt")

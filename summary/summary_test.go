@@ -149,8 +149,8 @@ func TestVersions(t *testing.T) {
 		taught.Add(one)
 	}
 	version := func(s *summary.Summary) uint32 { return binary.LittleEndian.Uint32(s.Append(nil)[8:]) }
-	if a, b := version(plain), version(taught); a != 3 || b != 4 {
-		t.Errorf("versions %d and %d, want 3 and 4", a, b)
+	if a, b := version(plain), version(taught); a != 3 || b != 5 {
+		t.Errorf("versions %d and %d, want 3 and 5", a, b)
 	}
 	plain.AddTaskN(list[0].TaskKey(), "x", 1)
 	taught.AddTaskN(list[0].TaskKey(), "x", 1)
@@ -276,7 +276,7 @@ func TestReadRefuses(t *testing.T) {
 		"head":         {data[:20], summary.CodeTruncated},
 		"half":         {data[:len(data)/2], summary.CodeTruncated},
 		"longer":       {append(bytes.Clone(data), 0), summary.CodeTruncated},
-		"lessons":      {sealed(change(8, 1)), summary.CodeCorrupt}, // version 4, with sums by task in place of lessons
+		"earlier":      {change(8, 1), summary.CodeVersion},         // version 4
 		"by task":      {sealed(change(8, 6)), summary.CodeCorrupt}, // version 3
 		"version":      {change(8, 7), summary.CodeVersion},         // version 2
 		"later":        {change(8, 3), summary.CodeVersion},         // version 6

@@ -89,7 +89,7 @@ const maxLabels = 1 << 16
 func (e *Known) Add(t *trace.Trajectory) {
 	for i := range t.Tools {
 		d := &t.Tools[i]
-		e.names.Add(d.Name.Value())
+		e.Met(d.Name, false)
 		if d.Annotations.IsZero() {
 			continue
 		}
@@ -107,8 +107,7 @@ func (e *Known) Add(t *trace.Trajectory) {
 	}
 	for i := range t.Calls {
 		if name := t.Calls[i].Tool; name != (trace.Name{}) {
-			e.called[name] = true
-			e.names.Add(name.Value())
+			e.Met(name, true)
 		}
 	}
 	if e.rewriter == nil {
@@ -196,10 +195,19 @@ func (e *Known) AddTo(add func(name string, n int)) {
 	}
 }
 
+// Met notes a tool that trajectories name, and whether one of them calls it.
+func (e *Known) Met(tool trace.Name, called bool) {
+	e.names.Add(tool.Value())
+	if called {
+		e.called[tool] = true
+	}
+}
+
 // FromSums returns what was known when AddTo added to sums, those whose names begin with a
-// prefix by what stands behind it. The rules are those that it was known by.
-func FromSums(set *rules.Set, sums func(prefix string) iter.Seq2[string, int]) *Known {
-	e := New(set, false)
+// prefix by what stands behind it. The rules are those that it was known by. With guess,
+// names count as New says, of the tools that are Met.
+func FromSums(set *rules.Set, guess bool, sums func(prefix string) iter.Seq2[string, int]) *Known {
+	e := New(set, guess)
 	for prefix, by := range map[string]map[trace.Name]*said{byRule: e.ruled, byAnnotation: e.declared} {
 		for effect := toolname.Unknown; effect <= toolname.Writes; effect++ {
 			for tool, n := range sums(prefix + effect.String() + ".") {

@@ -25,7 +25,7 @@ func TestOrder(t *testing.T) {
 		}
 		sums := map[string]int{}
 		k.AddTo(func(name string, n int) { sums[name] += n })
-		back := effects.FromSums(nil, func(prefix string) iter.Seq2[string, int] {
+		back := effects.FromSums(nil, false, func(prefix string) iter.Seq2[string, int] {
 			return func(yield func(string, int) bool) {
 				for name, n := range maps.All(sums) {
 					if rest, ok := strings.CutPrefix(name, prefix); ok && n > 0 && !yield(rest, n) {

@@ -125,7 +125,31 @@ type Replayed struct {
 // Replay trains on some runs and replays others: the verdicts of each predictor
 // on each test run, by name. It is a pure function of its arguments.
 func Replay(train, test []*inertia.Run, o Options) map[string][]Replayed {
-	rs := newReplayers(train, o)
+	graph, main := o.trained(train)
+	return played(newReplayers(graph, main, o), test)
+}
+
+// HeldOut replays the sampled trajectories of one part of lessons by what the other parts
+// teach. The preset takes no part: it reads what models said, which is not in lessons.
+// It is false of lessons that contradict themselves.
+func HeldOut(l *inertia.Lessons, part int, test []*inertia.Run, o Options) (map[string][]Replayed, bool) {
+	graph, main, ok := l.HeldOut(part, o.Model, o.Predictor)
+	if !ok {
+		return nil, false
+	}
+	if o.Uncalibrated {
+		main = main.Recalibrated(inertia.Calibration{})
+	}
+	if o.Only == nil {
+		o.Only = []string{PredictorDefault, PredictorTrigram, PredictorRecover}
+	}
+	if graph.Order() < inertia.Window {
+		graph = nil
+	}
+	return played(newReplayers(graph, main, o), test), true
+}
+
+func played(rs []*replayer, test []*inertia.Run) map[string][]Replayed {
 	out := map[string][]Replayed{}
 	for _, run := range test {
 		for _, r := range rs {
@@ -135,8 +159,11 @@ func Replay(train, test []*inertia.Run, o Options) map[string][]Replayed {
 	return out
 }
 
-// Counterparts of the model that baselines use: no states, contexts of two calls.
-func newReplayers(train []*inertia.Run, o Options) []*replayer {
+// trained returns the graph of some runs, nil without counts, and the model to replay.
+func (o *Options) trained(train []*inertia.Run) (*inertia.Graph, *inertia.Model) {
+	if o.Ready != nil {
+		return o.Counts, o.Ready
+	}
 	part := o.Part
 	if part == nil {
 		folds := holdout.HashFolds(inertia.CalibrationParts, 1)
@@ -149,14 +176,16 @@ func newReplayers(train []*inertia.Run, o Options) []*replayer {
 		histories = append(histories, r.History)
 	}
 	trained := inertia.NewTrained(o.order(), observations, part)
-	graph, main := o.Counts, o.Ready
-	if main == nil {
-		graph = trained.Graph(-1)
-		main = trained.Calibrated(o.Model, o.Predictor, histories, part)
-		if o.Uncalibrated {
-			main = main.Recalibrated(inertia.Calibration{})
-		}
+	main := trained.Calibrated(o.Model, o.Predictor, histories, part)
+	if o.Uncalibrated {
+		main = main.Recalibrated(inertia.Calibration{})
 	}
+	return trained.Graph(-1), main
+}
+
+// newReplayers returns the predictors that a graph and a model make. Of the model that
+// baselines use there is a counterpart: no states, contexts of two calls.
+func newReplayers(graph *inertia.Graph, main *inertia.Model, o Options) []*replayer {
 	var plain *inertia.Model
 	if graph != nil {
 		plain = graph.Model(inertia.ModelOptions{Order: inertia.Window, NoState: true})

@@ -109,6 +109,8 @@ type loss struct {
 	n    int
 	c    float64
 
+	noValue bool // the gradient is all that is wanted
+
 	known bool
 	w     []float64
 	value float64
@@ -166,14 +168,16 @@ func (l *loss) add(z float64, yes bool) float64 {
 	if z < 0 {
 		d = e / (1 + e)
 	}
-	value := math.Log1p(e)
+	if !l.noValue {
+		value := max(z, 0)
+		if yes {
+			value = max(-z, 0)
+		}
+		l.value += math.Log1p(e) + value
+	}
 	if yes {
 		d--
-		value += max(-z, 0)
-	} else {
-		value += max(z, 0)
 	}
-	l.value += value
 	l.grad[l.n] += d
 	return d
 }

@@ -154,7 +154,7 @@ func (h *heldOut) fit(group int, m *Model, c float64) []float64 {
 	}
 	w := append([]float64{}, h.start...)
 	step := mat.NewVecDense(n+1, nil)
-	left := &loss{n: n, c: c, grad: grad, w: w}
+	left := &loss{n: n, c: c, grad: grad, w: w, noValue: true}
 	parts := [][2]int{{0, h.from[group]}, {h.from[group+1], len(h.yes)}}
 	enough := (&loss{c: c, yes: h.yes[:len(h.yes)-(h.from[group+1]-h.from[group])]}).enough()
 	for before := math.Inf(1); ; {

@@ -23,11 +23,12 @@ type ReplayJSON struct {
 }
 
 type replaySplitJSON struct {
-	Method   string `json:"method"` // kfold, files, snapshot, prequential
+	Method   string `json:"method"` // kfold, files, snapshot, prequential, hash
 	Folds    int    `json:"folds"`  // 0 for other methods
 	Seed     uint64 `json:"seed"`
-	Tasks    int    `json:"tasks"`    // replayed
-	Replayed int    `json:"replayed"` // trajectories
+	Tasks    int    `json:"tasks"`        // replayed
+	Replayed int    `json:"replayed"`     // trajectories
+	Of       int    `json:"of,omitempty"` // trajectories that they were sampled from, by hash
 }
 
 // predictorJSON is the figures of one predictor over all turns of the model.

@@ -137,6 +137,8 @@ func (s *replayStudy) about(out ReplayJSON) report.Paragraph {
 	switch out.Split.Method {
 	case "kfold":
 		text = fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.Split.Folds)
+	case "hash":
+		text = fmt.Sprintf("The tasks are dealt into %d parts by the hash of their names, and of each the sampled trajectories are replayed, without their values, by what all of the others teach: %s of %s in all.", out.Split.Folds, report.Grouped(out.Split.Replayed), cli.CountOf(out.Split.Of, "trajectory"))
 	case "files":
 		text = fmt.Sprintf("Trained on %s; the figures are of the files to test on.", cli.CountOf(len(s.train), "trajectory"))
 	case "snapshot":

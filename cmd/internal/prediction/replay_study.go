@@ -8,7 +8,6 @@ import (
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/inertia/replay"
-	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/holdout"
@@ -24,6 +23,9 @@ type replayStudy struct {
 	train   []*inertia.Run
 	test    []*inertia.Run
 	options replay.Options
+
+	lessons *inertia.Lessons // with --hash-folds; nil otherwise
+	apart   [][]*inertia.Run // of the lessons, by part
 }
 
 func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
@@ -93,45 +95,32 @@ func readAdapter(j *cli.Job, file string) (*inertia.Adapter, error) {
 }
 
 // read reads runs, and keeps them: replaying looks at values again and again.
-func (s *replayStudy) read(files []string) ([]*inertia.Run, error) {
+func (s *replayStudy) read(files []string) (runs []*inertia.Run, err error) {
+	err = s.observe(files, func(t *trace.Trajectory, o *inertia.Observation) { runs = append(runs, inertia.NewRun(t, o)) })
+	return runs, err
+}
+
+// observe reads traces, and yields each trajectory and what it teaches, in input order.
+func (s *replayStudy) observe(files []string, yield func(*trace.Trajectory, *inertia.Observation)) error {
 	in, err := s.j.Intake(files, s.o.InputOptions, trace.Options{})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer in.Close()
 	in.Follows = true
 	s.in, in.Exclude = in, cli.ExcludeTools(s.o.ExcludeTool)
-	var observer inertia.Observer
-	var failed error
-	trajectories := func(yield func(*trace.Trajectory) bool) {
-		for t, err := range in.All() {
-			if err != nil {
-				failed = err
-				return
-			}
-			if s.adapter != nil {
-				t = s.adapter.Rewrite(t)
-			}
-			s.effects.Add(t)
-			if !yield(t) {
-				return
-			}
-		}
-	}
-	var runs []*inertia.Run
-	for run := range par.Map(s.j.Parallel(), trajectories, func(t *trace.Trajectory) *inertia.Run {
-		return inertia.NewRun(t, observer.Observe(t))
-	}) {
-		runs = append(runs, run)
-	}
+	r := SnapshotReader{effects: s.effects, adapter: s.adapter}
+	err = r.Read(s.j, in.All(), yield)
 	in.Predicts()
-	return runs, failed
+	return err
 }
 
 // play replays with options and returns the verdicts by predictor, and how it was
 // split.
 func (s *replayStudy) play(options replay.Options) map[string][]replay.Replayed {
 	switch {
+	case s.lessons != nil:
+		return s.heldOut(options)
 	case s.train != nil || s.options.Ready != nil:
 		return replay.Replay(s.train, s.test, options)
 	case s.o.Prequential:
@@ -143,6 +132,11 @@ func (s *replayStudy) play(options replay.Options) map[string][]replay.Replayed 
 		train, test := s.fold(folds, k)
 		parts[k] = replay.Replay(train, test, options)
 	})
+	return joined(parts)
+}
+
+// joined puts the verdicts of parts one behind the other.
+func joined(parts []map[string][]replay.Replayed) map[string][]replay.Replayed {
 	all := map[string][]replay.Replayed{}
 	for _, part := range parts {
 		for name, runs := range part {
@@ -233,6 +227,8 @@ func (s *replayStudy) split() replaySplitJSON {
 	}
 	out := replaySplitJSON{Method: "kfold", Folds: s.o.KFold, Seed: s.o.Seed, Tasks: len(tasks), Replayed: len(s.test)}
 	switch {
+	case s.lessons != nil:
+		out.Method, out.Folds, out.Of = "hash", inertia.CalibrationParts, int(s.lessons.Trajectories())
 	case s.options.Ready != nil:
 		out.Method, out.Folds = "snapshot", 0
 	case s.train != nil:
@@ -283,7 +279,10 @@ func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]replay.Replayed) {
 		}
 	}
 	for _, alpha := range sweptAlphas {
-		runs := all[replay.PresetAt(alpha)]
+		runs, played := all[replay.PresetAt(alpha)]
+		if !played {
+			continue
+		}
 		for _, theta := range []float64{0.05, 0.1, 0.15, 0.2, 0.3} {
 			add(replay.PredictorPreset, runs, math.Nextafter(theta, 1), stat.Known(alpha))
 		}

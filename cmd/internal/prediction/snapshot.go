@@ -220,7 +220,7 @@ func snapshotOfSummaries(j *cli.Job, o snapshotOptions, files []string) error {
 	if sum.Lessons() == nil {
 		return snapshotCorrupt(files)
 	}
-	r := &SnapshotReader{effects: effects.FromSums(set, sum.Sums), in: j.StoredIntake(sum, len(files))}
+	r := &SnapshotReader{effects: effects.FromSums(set, false, sum.Sums), in: j.StoredIntake(sum, len(files))}
 	m, g, ok := r.Compile(sum.Lessons(), inertia.ModelOptions{HalfLife: o.HalfLife})
 	if !ok {
 		return snapshotCorrupt(files)
