@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/trace"
+	"pgregory.net/rapid"
 )
 
 func TestNameCache(t *testing.T) {
@@ -25,4 +26,20 @@ func TestNameCache(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { c.Intern(name) }); n != 0 {
 		t.Errorf("%v allocations for a known name", n)
 	}
+}
+
+// TestNumbering has values numbered by their first appearance, few of them or many.
+func TestNumbering(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var n trace.Numbering[int]
+		want := map[int]uint32{}
+		for _, v := range rapid.SliceOf(rapid.IntRange(0, rapid.SampledFrom([]int{5, 40}).Draw(t, "most"))).Draw(t, "values") {
+			if _, ok := want[v]; !ok {
+				want[v] = uint32(len(want))
+			}
+			if got := n.Number(v); got != want[v] || n.Len() != len(want) {
+				t.Fatalf("%d is %d of %d, want %d of %d", v, got, n.Len(), want[v], len(want))
+			}
+		}
+	})
 }
