@@ -143,7 +143,7 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 				c.of = append(c.of, nil)
 			}
 			if at == len(tokens) {
-				tokens = append(tokens, definitionTokens(o.Meter, &d.Tool))
+				tokens = append(tokens, shared.definitionTokens(o.Meter, &d.Tool))
 			}
 			c.of[at] = append(c.of[at], int32(len(c.items)))
 			c.items = append(c.items, &item{definition: d, tokens: tokens[at]})

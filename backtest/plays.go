@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool"
 )
@@ -106,7 +107,8 @@ func usesOf(u *replay.Uses) *uses {
 type plays struct {
 	tools   pool             // those of all folds
 	finders []*replay.Finder // of those that each fold added
-	of      []listed         // by number in tools
+	of      []listed         // by number in tools; those behind are in no finder yet
+	tokens  []int64          // of definitions, by number in tools
 	isFull  atomic.Bool      // there is no more room
 }
 
@@ -115,12 +117,12 @@ type listed struct{ list, at int }
 
 // add returns which finder finds each meta-tool, and its number there.
 func (p *plays) add(tools []*metatool.Tool) []listed {
-	before := len(p.tools.tools)
+	before := len(p.of)
 	out := make([]listed, len(tools))
 	for i, t := range tools {
 		n := p.tools.add(t)
-		if n == len(p.of) {
-			p.of = append(p.of, listed{len(p.finders), n - before})
+		for len(p.of) <= n {
+			p.of = append(p.of, listed{len(p.finders), len(p.of) - before})
 		}
 		out[i] = p.of[n]
 	}
@@ -128,6 +130,18 @@ func (p *plays) add(tools []*metatool.Tool) []listed {
 		p.finders = append(p.finders, replay.NewFinder(added))
 	}
 	return out
+}
+
+// definitionTokens is what it is without p, counted once for all folds; p may be nil.
+func (p *plays) definitionTokens(meter *cost.Meter, t *metatool.Tool) int64 {
+	if p == nil {
+		return definitionTokens(meter, t)
+	}
+	n := p.tools.add(t)
+	for len(p.tokens) <= n {
+		p.tokens = append(p.tokens, definitionTokens(meter, p.tools.tools[len(p.tokens)]))
+	}
+	return p.tokens[n]
 }
 
 // played is what the meta-tools of a finder do in a trajectory, without pointers for each of

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -67,8 +68,18 @@ func (p *Part) learnRegistering() error {
 	if failed != nil {
 		return failed
 	}
-	for i, b := range p.register {
-		b.preloader = learning[i].Train(nil)
-	}
+	each(p.Options.Workers)(len(learning), func(i int) { p.register[i].preloader = learning[i].Train(nil) })
 	return nil
+}
+
+// each returns what calls a function for 0 to n-1, so many at once.
+func each(workers int) stat.Each {
+	return func(n int, do func(i int)) {
+		numbers := func(yield func(int) bool) {
+			for i := 0; i < n && yield(i); i++ {
+			}
+		}
+		for range par.Map(max(workers, 1), numbers, func(i int) struct{} { do(i); return struct{}{} }) {
+		}
+	}
 }

@@ -200,7 +200,7 @@ func (r *run) finish() {
 		}
 	}
 	r.interact(&f)
-	f.draw(r.options.Seed)
+	f.draw(&r.options)
 }
 
 // intervals are figures whose intervals are wanted, which are drawn together.
@@ -216,8 +216,8 @@ func (v *intervals) want(f stat.ClusterRatio, into map[string]stat.Interval, nam
 }
 
 // draw fills in what was asked for.
-func (v *intervals) draw(seed uint64) {
-	for i, interval := range stat.Intervals(v.figures, stat.Options{Seed: seed}) {
+func (v *intervals) draw(o *Options) {
+	for i, interval := range stat.Intervals(v.figures, stat.Options{Seed: o.Seed, Each: each(o.Workers)}) {
 		v.into[i][v.names[i]] = interval
 	}
 }

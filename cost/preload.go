@@ -48,34 +48,36 @@ func (a *Account) PreloadCosts(tools *Toolset, use LazyUse, steps []int32) *Prel
 	if tools.Count > 0 {
 		name = int64(tools.Names/tools.Count + 0.5)
 	}
-	extra := int32(len(tools.Tools))
-	with := func(tokens int64) *Toolset {
-		more := *tools
-		more.Tools = append(tools.Tools[:extra:extra], Definition{Name: name, Parameters: tokens - name})
-		return &more
-	}
-	nothing, definition := with(0), with(probe)
+	// Two tools more: one that is a name alone, and one with a definition.
+	more := *tools
+	more.Tools = make([]Definition, 0, len(tools.Tools)+2)
+	more.Tools = append(append(more.Tools, tools.Tools...), Definition{Name: name, Parameters: -name}, Definition{Name: name, Parameters: probe - name})
+	nothing := int32(len(tools.Tools))
+	definition := nothing + 1
 
 	// What others need registered before a turn does not depend on the tool.
-	none := newLazyRun(a, nothing, use, LazyOptions{Placement: PlacementResult})
+	none := newLazyRun(a, &more, use, LazyOptions{Placement: PlacementResult})
 	needed := make([][]int32, len(a.Turns))
+	requests := len(needed)
 	for i := range needed {
 		needed[i] = none.needed(i, use)
+		requests += len(needed[i])
 	}
 	// Behind its registration the tool adds the same to each request, wherever that was.
-	behind := func(tools *Toolset) *sentRun {
-		r := &sentRun{lazyRun: *none, afterTurn: make([]int, len(needed))}
-		r.extra += float64(tools.Call) + float64(name) + float64(tools.Acknowledged) + float64(tools.Tools[extra].Tokens())
-		r.tools, r.log = tools, &r.sent
+	behind := func(tool int32) *sentRun {
+		r := &sentRun{lazyRun: *none, tool: tool, sent: make([]amountSum, 0, requests), afterTurn: make([]int, len(needed))}
+		r.extra += float64(more.Call) + float64(name) + float64(more.Acknowledged) + float64(more.Tools[tool].Tokens())
+		r.log = &r.sent
 		for i := range needed {
 			r.turn(i, needed[i])
 			r.afterTurn[i] = len(r.sent)
 		}
 		return r
 	}
+	var registered []int32
 	from := func(l lazyRun, first int, behind *sentRun) Amount {
-		l.tools = behind.tools
-		l.turn(first, append([]int32{extra}, needed[first]...))
+		registered = append(append(registered[:0], behind.tool), needed[first]...)
+		l.turn(first, registered)
 		sum := amountSum{l.out.Totals.Tokens(), l.out.Totals.USD}
 		for _, one := range behind.sent[behind.afterTurn[first]:] {
 			sum.tokens += one.tokens
@@ -117,10 +119,11 @@ func (a *Account) PreloadCosts(tools *Toolset, use LazyUse, steps []int32) *Prel
 	return out
 }
 
-// sentRun is a run that knows what each request cost, and how many there were up to the end of
-// each turn.
+// sentRun is a run behind the registration of a tool, that knows what each request cost, and
+// how many there were up to the end of each turn.
 type sentRun struct {
 	lazyRun
+	tool      int32
 	sent      []amountSum
 	afterTurn []int
 }

@@ -83,6 +83,7 @@ type Graph struct {
 	parents  []edge       // by node: how it is reached; node 0 is the empty context
 	cells    []cellCount
 	follows  lookup.Table // node and what comes next -> number
+	lately   []int32      // by that number: the cell that was counted last
 	cellOf   lookup.Table // that number and a period -> cell
 	deps     []dependencyCount
 	params   lookup.Table // tool and parameter -> number
@@ -208,8 +209,14 @@ func (g *Graph) text(s string) uint32 {
 func (g *Graph) count(c cell, n Counts) {
 	pair := number(&g.follows, lookup.Pair(c.node, c.next))
 	next := int32(len(g.cells))
+	if int(pair) == len(g.lately) {
+		g.lately = append(g.lately, next)
+	} else if last := &g.cells[g.lately[pair]]; last.period == c.period {
+		last.counts.Add(n)
+		return
+	}
 	i := g.cellOf.Insert(lookup.Pair(uint32(pair), uint32(c.period)), next)
-	if i == next {
+	if g.lately[pair] = i; i == next {
 		g.cells = append(g.cells, cellCount{c, n})
 		return
 	}
@@ -231,17 +238,22 @@ func (g *Graph) depend(d dependency, n ruleCounts) {
 	g.dependAt(g.paramOf(&d), g.originOf(&d), &d, n)
 }
 
-// dependAt is depend with the numbers of parameter and origin.
-func (g *Graph) dependAt(param, origin int32, d *dependency, n ruleCounts) {
+// dependAt is depend with the numbers of parameter and origin. It returns the place among
+// the dependencies.
+func (g *Graph) dependAt(param, origin int32, d *dependency, n ruleCounts) int32 {
 	next := int32(len(g.deps))
 	i := g.depOf.Insert(lookup.Pair(uint32(param)<<2|uint32(d.class), uint32(origin)), next)
 	if i == next {
 		g.deps = append(g.deps, dependencyCount{*d, n})
-		return
+		return i
 	}
-	old := &g.deps[i].worth
-	old.tried += n.tried
-	old.right += n.right
+	g.deps[i].worth.add(n)
+	return i
+}
+
+func (r *ruleCounts) add(n ruleCounts) {
+	r.tried += n.tried
+	r.right += n.right
 }
 
 // worthOf returns what a dependency is worth.
@@ -308,11 +320,21 @@ func (g *Graph) addUses(o *Observation) {
 		u := &o.uses[i]
 		param, rule := &params[u.site], &rules[u.rule]
 		rule.tool, rule.param, rule.class = param.tool, param.param, u.class
-		n := ruleCounts{tried: u.n}
+		n := ruleCounts{tried: uint64(u.n)}
 		if u.right {
-			n.right = u.n
+			n.right = n.tried
 		}
-		g.dependAt(param.number, rule.number, &rule.dependency, n)
+		at := g.dependAt(param.number, rule.number, &rule.dependency, n)
+		if !u.both {
+			continue
+		}
+		rule = &rules[u.rule+1]
+		rule.tool, rule.param, rule.class = param.tool, param.param, u.class
+		if next := int(at) + 1; next < len(g.deps) && g.deps[next].dependency == rule.dependency { // most often
+			g.deps[next].worth.add(n)
+		} else {
+			g.dependAt(param.number, rule.number, &rule.dependency, n)
+		}
 	}
 }
 

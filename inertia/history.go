@@ -23,8 +23,9 @@ type History struct {
 	words   [][]word       // by message
 	flow    *dataflow.Flow // that was collected of t, whose values are used instead of args and results; nil for none
 	paths   map[string]jsonpath.Path
-	decided []Decision // once asked for
-	scratch *scratch   // that values are read into; nil for memory of their own
+	decided []Decision    // once asked for
+	scratch *scratch      // that values are read into; nil for memory of their own
+	nodes   []trace.Value // room for what a path selects
 
 	// shapes are those of texts that stand for others, see digester; nil where texts are
 	// what they are.
@@ -35,10 +36,11 @@ type History struct {
 type scratch struct {
 	reader trace.ValueReader
 	room   trace.ValueRoom
+	paths  map[string]jsonpath.Path // of rules, which stay
 }
 
 func newScratch() *scratch {
-	s := &scratch{}
+	s := &scratch{paths: map[string]jsonpath.Path{}}
 	s.reader.Room = &s.room
 	return s
 }
@@ -300,7 +302,7 @@ func (h *History) result(call int) (trace.Value, bool) {
 // messageWords returns the words of a message that look like identifiers.
 func (h *History) messageWords(i int) []word {
 	if h.words[i] == nil {
-		h.words[i] = append([]word{}, words(h.t.Messages[i].Text.Text())...)
+		h.words[i] = words(h.t.Messages[i].Text.Text())
 	}
 	return h.words[i]
 }
@@ -417,7 +419,8 @@ func (v view) readPath(path jsonpath.Path, side dataflow.Side, newest int, tool 
 		}
 		return reading{value: node, all: 1, left: 1}, true
 	}
-	nodes := path.Eval(held)
+	nodes := path.AppendEval(v.h.nodes[:0], held)
+	v.h.nodes = nodes
 	r := reading{all: len(nodes)}
 	found, named := false, false
 	for i := range nodes {
@@ -483,10 +486,10 @@ func isSame(a, b *trace.Value) bool {
 }
 
 // repeated reports whether the same call was made before.
-func (v view) repeated(tool trace.Name, args map[string]string) bool {
+func (v view) repeated(tool trace.Name, args []Filled) bool {
 	var hash uint64
-	for name, text := range args {
-		hash += argument{name, text}.hash()
+	for i := range args {
+		hash += argument{args[i].Param, args[i].Value}.hash()
 	}
 	for i := since(v.before); i < v.before; i++ {
 		call := v.h.calls[i]
@@ -500,12 +503,12 @@ func (v view) repeated(tool trace.Name, args map[string]string) bool {
 	return false
 }
 
-func sameArguments(a []argument, b map[string]string) bool {
+func sameArguments(a []argument, b []Filled) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if got, ok := b[a[i].name]; !ok || got != a[i].text {
+		if !slices.ContainsFunc(b, func(f Filled) bool { return f.Param == a[i].name && f.Value == a[i].text }) {
 			return false
 		}
 	}

@@ -80,9 +80,10 @@ type site struct {
 // use is how often a rule could be applied to an argument.
 type use struct {
 	site, rule int32
+	n          uint32 // calls
 	class      Class
 	right      bool
-	n          uint64 // calls
+	both       bool // it is of the next rule too: of results and arguments of one tool
 }
 
 // ruleKey is where a rule takes an argument from.

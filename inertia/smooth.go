@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/internal/elementary"
+	"github.com/awo-dev/awo/internal/lookup"
 )
 
 // Discounts are kept within these bounds, as those of package ngram.
@@ -14,20 +15,29 @@ const (
 	maxDiscount = 0.9
 )
 
-// compiled is a trie of contexts while a model is made of it.
+// compiled is a trie of contexts while a model is made of it: nodes are numbered from the empty
+// context on, a parent before its children.
 type compiled struct {
-	children []map[uint32]uint32
-	depth    []int
-	last     []uint32 // oldest symbol
-	cells    []map[uint32]*compiledCell
-	mass     []float64
-	share    []map[uint32]float64
+	depth []int
+	last  []uint32 // oldest symbol
+	mass  []float64
+
+	kids     []kid   // by parent, then in order of symbols
+	kidFrom  []int32 // by node, and behind the last: its first kid
+	cells    []compiledCell
+	cellFrom []int32 // the same of cells, in order of what comes next
+}
+
+type kid struct {
+	parent, symbol, node uint32
 }
 
 type compiledCell struct {
-	raw    Counts
-	weight float64 // decayed
-	used   float64 // what smoothing counts
+	node, next uint32
+	raw        Counts
+	weight     float64 // decayed
+	used       float64 // what smoothing counts
+	share      float64
 }
 
 // compile gathers the cells of a graph over periods, and over states if they do
@@ -35,6 +45,7 @@ type compiledCell struct {
 func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
 	b := &compiled{}
 	b.node(0, 0)
+	var known lookup.Table // nodes by parent and symbol
 	nodes := make([]int, len(g.parents))
 	for i := 1; i < len(g.parents); i++ {
 		e := g.parents[i]
@@ -52,34 +63,52 @@ func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
 		case symbol != startSymbol:
 			symbol = renumbered[symbol]
 		}
-		n, ok := b.children[parent][symbol]
-		if !ok {
-			n = b.node(b.depth[parent]+1, symbol)
-			b.children[parent][symbol] = n
+		next := int32(len(b.depth))
+		n := known.Insert(lookup.Pair(uint32(parent), symbol), next)
+		if n == next {
+			b.node(b.depth[parent]+1, symbol)
+			b.kids = append(b.kids, kid{uint32(parent), symbol, uint32(n)})
 		}
 		nodes[i] = int(n)
 	}
+	slices.SortFunc(b.kids, func(x, y kid) int { return cmp.Or(cmp.Compare(x.parent, y.parent), cmp.Compare(x.symbol, y.symbol)) })
+	b.kidFrom = starts(len(b.depth), len(b.kids), func(i int) uint32 { return b.kids[i].parent })
+
+	known.Reset()
 	for i := range g.cells {
 		c := &g.cells[i]
-		node := nodes[c.node]
-		if node < 0 {
+		if nodes[c.node] < 0 {
 			continue
 		}
-		next := renumbered[c.next]
-		to := b.cells[node][next]
-		if to == nil {
-			to = &compiledCell{}
-			b.cells[node][next] = to
+		node, next := uint32(nodes[c.node]), renumbered[c.next]
+		at := known.Insert(lookup.Pair(node, next), int32(len(b.cells)))
+		if int(at) == len(b.cells) {
+			b.cells = append(b.cells, compiledCell{node: node, next: next})
 		}
+		to := &b.cells[at]
 		to.raw.Add(c.counts)
 		if o.HalfLife <= 0 {
 			to.weight += float64(c.counts.Total())
 		}
 	}
+	slices.SortFunc(b.cells, func(x, y compiledCell) int { return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(x.next, y.next)) })
+	b.cellFrom = starts(len(b.depth), len(b.cells), func(i int) uint32 { return b.cells[i].node })
 	if o.HalfLife > 0 {
 		g.decay(b, o.HalfLife, nodes, renumbered)
 	}
 	return b
+}
+
+// starts returns, of a list in order of nodes, where that of each node begins, and its end.
+func starts(nodes, n int, node func(i int) uint32) []int32 {
+	out := make([]int32, nodes+1)
+	for i := range n {
+		out[node(i)+1]++
+	}
+	for i := range nodes {
+		out[i+1] += out[i]
+	}
+	return out
 }
 
 // decay sums what counts are worth, in a fixed order: sums of fractions depend on
@@ -96,29 +125,40 @@ func (g *Graph) decay(b *compiled, halfLife float64, nodes []int, renumbered []u
 			cmp.Compare(x.period, y.period), cmp.Compare(x.counts.Total(), y.counts.Total()))
 	})
 	for _, c := range all {
-		to := b.cells[nodes[c.node]][renumbered[c.next]]
+		to := cellOf(b.cellsOf(nodes[c.node]), renumbered[c.next])
 		to.weight += float64(float64(c.counts.Total()) * elementary.Exp2(-float64(g.newest-c.period)/halfLife))
 	}
 }
 
-func (b *compiled) node(depth int, last uint32) uint32 {
-	b.children = append(b.children, map[uint32]uint32{})
-	b.cells = append(b.cells, map[uint32]*compiledCell{})
+func (b *compiled) node(depth int, last uint32) {
 	b.depth = append(b.depth, depth)
 	b.last = append(b.last, last)
-	b.share = append(b.share, map[uint32]float64{})
 	b.mass = append(b.mass, 1)
-	return uint32(len(b.depth) - 1)
+}
+
+func (b *compiled) kidsOf(node int) []kid { return b.kids[b.kidFrom[node]:b.kidFrom[node+1]] }
+func (b *compiled) cellsOf(node int) []compiledCell {
+	return b.cells[b.cellFrom[node]:b.cellFrom[node+1]]
+}
+
+// cellOf returns the cell of what comes next among those of a node; nil if there is none.
+func cellOf(cells []compiledCell, next uint32) *compiledCell {
+	i, is := slices.BinarySearchFunc(cells, next, func(c compiledCell, next uint32) int { return cmp.Compare(c.next, next) })
+	if !is {
+		return nil
+	}
+	return &cells[i]
 }
 
 // smooth works out what every context gives by itself.
 func (b *compiled) smooth(o ModelOptions) {
 	deepest := o.Order + 1
-	for i := range b.cells {
+	for i := range b.depth {
 		whole := o.Uniform || b.depth[i] == deepest || b.depth[i] > 1 && b.last[i] == startSymbol
-		for _, c := range b.cells[i] {
-			if c.used = c.weight; !whole {
-				c.used = 0
+		cells := b.cellsOf(i)
+		for k := range cells {
+			if c := &cells[k]; whole {
+				c.used = c.weight
 			}
 		}
 		if whole {
@@ -126,33 +166,38 @@ func (b *compiled) smooth(o ModelOptions) {
 		}
 		// The number of different older symbols that were seen before the context and
 		// its successor. Each context has one above it, so this is O(cells).
-		for _, symbol := range sortedSymbols(b.children[i]) {
-			for next, d := range b.cells[b.children[i][symbol]] {
-				if c := b.cells[i][next]; c != nil {
-					c.used += min(1, d.weight)
+		for _, kid := range b.kidsOf(i) {
+			at := 0 // both are in order
+			for _, d := range b.cellsOf(int(kid.node)) {
+				for at < len(cells) && cells[at].next < d.next {
+					at++
+				}
+				if at < len(cells) && cells[at].next == d.next {
+					cells[at].used += min(1, d.weight)
 				}
 			}
 		}
 	}
 	b.sumStates(o)
 	discounts := b.discounts(deepest)
-	for i := range b.cells {
+	for i := range b.depth {
+		cells := b.cellsOf(i)
 		total, kept := 0.0, 0.0
-		for _, next := range sortedSymbols(b.cells[i]) {
-			used := b.cells[i][next].used
-			total += used
-			rest := max(used-discounts[b.depth[i]], 0)
-			b.share[i][next] = rest
-			kept += rest
+		for k := range cells {
+			c := &cells[k]
+			total += c.used
+			c.share = max(c.used-discounts[b.depth[i]], 0)
+			kept += c.share
 		}
-		if total <= 0 || o.NoState && i == 0 {
-			clear(b.share[i]) // no more to be learnt from it
-			continue
+		nothing := total <= 0 || o.NoState && i == 0 // no more to be learnt from it
+		for k := range cells {
+			if cells[k].share /= total; nothing {
+				cells[k].share = 0
+			}
 		}
-		for next := range b.share[i] {
-			b.share[i][next] /= total
+		if !nothing {
+			b.mass[i] = (total - kept) / total
 		}
-		b.mass[i] = (total - kept) / total
 	}
 }
 
@@ -162,14 +207,15 @@ func (b *compiled) sumStates(o ModelOptions) {
 	if o.Uniform {
 		return
 	}
-	for next, c := range b.cells[0] {
+	cells := b.cellsOf(0)
+	for i := range cells {
+		c := &cells[i]
 		c.used = 0
-		for state := range uint32(states) {
-			child, ok := b.children[0][state]
-			if !ok || State(state) == StateInside {
+		for _, kid := range b.kidsOf(0) {
+			if kid.symbol >= uint32(states) || State(kid.symbol) == StateInside {
 				continue
 			}
-			if d := b.cells[child][next]; d != nil {
+			if d := cellOf(b.cellsOf(int(kid.node)), c.next); d != nil {
 				c.used += d.used
 			}
 		}
@@ -180,13 +226,12 @@ func (b *compiled) sumStates(o ModelOptions) {
 func (b *compiled) discounts(deepest int) []float64 {
 	once, twice := make([]float64, deepest+1), make([]float64, deepest+1)
 	for i := range b.cells {
-		for _, c := range b.cells[i] {
-			switch math.Round(c.used) {
-			case 1:
-				once[b.depth[i]]++
-			case 2:
-				twice[b.depth[i]]++
-			}
+		c := &b.cells[i]
+		switch math.Round(c.used) {
+		case 1:
+			once[b.depth[c.node]]++
+		case 2:
+			twice[b.depth[c.node]]++
 		}
 	}
 	d := make([]float64, deepest+1)
@@ -211,18 +256,20 @@ func sortedSymbols[V any](m map[uint32]V) []uint32 {
 // flatten writes the trie to the model, breadth first and in the order of
 // symbols.
 func (b *compiled) flatten(m *Model) {
-	queue := []uint32{0}
-	m.childFrom, m.cellFrom = []uint32{1}, []uint32{0}
+	queue := make([]uint32, 1, len(b.depth))
+	m.childFrom, m.cellFrom = append(make([]uint32, 0, len(b.depth)+1), 1), append(make([]uint32, 0, len(b.depth)+1), 0)
+	m.childState, m.backoff = make([]uint32, 0, len(b.kids)), make([]float64, 0, len(b.depth))
+	m.cellNext, m.cellShare, m.cellScore = make([]uint32, 0, len(b.cells)), make([]float64, 0, len(b.cells)), make([]Counts, 0, len(b.cells))
 	for i := 0; i < len(queue); i++ {
-		n := queue[i]
-		for _, symbol := range sortedSymbols(b.children[n]) {
-			queue = append(queue, b.children[n][symbol])
-			m.childState = append(m.childState, symbol)
+		n := int(queue[i])
+		for _, kid := range b.kidsOf(n) {
+			queue = append(queue, kid.node)
+			m.childState = append(m.childState, kid.symbol)
 		}
-		for _, next := range sortedSymbols(b.cells[n]) {
-			m.cellNext = append(m.cellNext, next)
-			m.cellShare = append(m.cellShare, b.share[n][next])
-			m.cellScore = append(m.cellScore, b.cells[n][next].raw)
+		for _, c := range b.cellsOf(n) {
+			m.cellNext = append(m.cellNext, c.next)
+			m.cellShare = append(m.cellShare, c.share)
+			m.cellScore = append(m.cellScore, c.raw)
 		}
 		m.childFrom = append(m.childFrom, uint32(len(queue)))
 		m.cellFrom = append(m.cellFrom, uint32(len(m.cellNext)))

@@ -26,12 +26,17 @@ const (
 // Note: the fixed words before a value were tried as templates too. They are text
 // of the traces, which may be secret, and told little more than the shape.
 func words(text string) []word {
-	var out []word
-	for _, field := range strings.FieldsFunc(text, func(r rune) bool {
-		return r <= ' ' || strings.ContainsRune(`,;!?"'()[]{}<>*`+"`", r)
-	}) {
-		field = strings.Trim(field, ".:-_")
-		if len(field) < minWord || len(field) > maxWord || len(out) == maxWords {
+	out := []word{}
+	for i := 0; i < len(text) && len(out) < maxWords; i++ {
+		start := i
+		for i < len(text) && !separates[text[i]] {
+			i++
+		}
+		if i-start < minWord {
+			continue
+		}
+		field := strings.Trim(text[start:i], ".:-_")
+		if len(field) < minWord || len(field) > maxWord {
 			continue
 		}
 		if shape, ok := shapeOf(field); ok {
@@ -41,10 +46,21 @@ func words(text string) []word {
 	return out
 }
 
+// separates says which bytes stand between words: blanks and signs of ASCII.
+var separates = func() (is [256]bool) {
+	for c := range is {
+		is[c] = c <= ' ' || strings.IndexByte(`,;!?"'()[]{}<>*`+"`", byte(c)) >= 0
+	}
+	return is
+}()
+
 // shapeOf returns the form of an identifier without its content: runs of letters
 // and digits by kind, those with digits by length too. It is false for plain
 // words.
 func shapeOf(text string) (string, bool) {
+	if isPlain(text) {
+		return "", false
+	}
 	var b strings.Builder
 	telling := false
 	for i := 0; i < len(text); {
@@ -78,6 +94,16 @@ func shapeOf(text string) (string, bool) {
 		i = j
 	}
 	return b.String(), telling
+}
+
+// isPlain reports whether a text is a word of letters, of which only the first may be large.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < 'a' || c > 'z') && (i > 0 || c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return text != ""
 }
 
 // shapeOf returns the form of a text of the trajectory.

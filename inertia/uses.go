@@ -22,17 +22,25 @@ type uses struct {
 	parts map[trace.Name][]string // of the names of tools
 
 	numbers map[ruleKey]int32
+	rules   []ruleKey    // by number
 	slots   []useSlot    // by number of the flow
 	counts  lookup.Table // site, class and outcome, and rule -> count
 	order   []useCount   // as they were met
+	tried   [][]uint32   // by site, then by tool and class: calls that had the tool before them
+	nodes   []trace.Value
 
-	place   int // of the call
-	v       view
-	tool    trace.Name
-	sources []useSource
-	shapes  []int32 // rules
-	heard   int     // messages that shapes are of, the first ones
-	byText  Class
+	place  int // of the call
+	v      view
+	tool   trace.Name
+	byTool map[trace.Name]int32
+	tools  []useTool // by number
+	of     []int32   // by call of the trajectory: its tool, -1 if the model did not decide on it
+	recent []int32   // tools of the calls before, the newest first
+	read   int       // calls of the model that are in it
+	shapes []useShape
+	heard  int // messages that shapes are of, the first ones
+	byText Class
+	before []string // what a parameter had in earlier calls
 }
 
 // usePath is a path of results or arguments, read.
@@ -52,12 +60,22 @@ type useSlot struct {
 	site int32
 }
 
-// useSource is the newest call of a tool before the one that is looked at.
-type useSource struct {
-	call  int
-	tool  trace.Name
-	class Class
-	pairs [2]int32 // rules without a path: results, arguments
+// useTool is a tool that the model called.
+type useTool struct {
+	newest int   // place of its newest call before the one that is looked at
+	class  Class // of that
+	rule   int32 // without a path: results, and next to it arguments; -1 if there is none yet
+}
+
+// useShape is the identifiers of a shape that the user has mentioned.
+type useShape struct {
+	rule  int32
+	words []useWord // in order
+}
+
+type useWord struct {
+	text    string
+	message int
 }
 
 // useCount is a use and the place that it was counted for last.
@@ -67,7 +85,9 @@ type useCount struct {
 }
 
 func newUses() *uses {
-	return &uses{numbers: map[ruleKey]int32{}, paths: map[string]*usePath{}, parts: map[trace.Name][]string{}}
+	return &uses{
+		numbers: map[ruleKey]int32{}, paths: map[string]*usePath{}, parts: map[trace.Name][]string{}, byTool: map[trace.Name]int32{},
+	}
 }
 
 // The scratch memory that is kept for the next trajectory, in entries.
@@ -75,7 +95,9 @@ const maxScratch = 1 << 14
 
 // observe applies every rule that a call's arguments speak for.
 func (w *uses) observe(o *Observation, h *History, flow *dataflow.Flow) {
-	w.o, w.h, w.flow, w.place, w.heard = o, h, flow, -1, 0
+	w.o, w.h, w.flow, w.place = o, h, flow, -1
+	h.nodes = w.nodes
+	w.number()
 	w.slots = slices.Grow(w.slots, len(flow.Slots))[:len(flow.Slots)]
 	for i := range flow.Uses {
 		u := &flow.Uses[i]
@@ -91,19 +113,77 @@ func (w *uses) observe(o *Observation, h *History, flow *dataflow.Flow) {
 			w.begin(place)
 		}
 		if slot.site < 0 {
-			slot.site = int32(len(o.sites))
-			o.sites = append(o.sites, site{tool: w.tool, param: slot.name})
+			slot.site = w.site(site{tool: w.tool, param: slot.name})
 		}
 		o.sites[slot.site].calls++
 		arg, _ := h.argument(u.Call, slot.name)
+		w.pairs(slot.site)
 		w.earlier(u, slot, &arg)
 		w.texts(slot, &arg)
 	}
-	o.uses = make([]use, len(w.order))
-	for i := range w.order {
-		o.uses[i] = w.order[i].use
-	}
+	w.gather()
+	w.nodes = h.nodes
 	w.release()
+}
+
+// site returns the number of a new site.
+func (w *uses) site(s site) int32 {
+	n := len(w.o.sites)
+	w.o.sites = append(w.o.sites, s)
+	if n == len(w.tried) {
+		w.tried = append(w.tried, nil)
+	}
+	w.tried[n] = w.tried[n][:0]
+	return int32(n)
+}
+
+// number numbers the tools of the model's calls.
+func (w *uses) number() {
+	w.of = slices.Grow(w.of, len(w.h.t.Calls))[:len(w.h.t.Calls)]
+	for i := range w.of {
+		w.of[i] = -1
+	}
+	for _, call := range w.h.calls {
+		tool := w.h.t.Calls[call].Tool
+		n, ok := w.byTool[tool]
+		if !ok {
+			n = int32(len(w.tools))
+			w.byTool[tool] = n
+			w.tools = append(w.tools, useTool{newest: -1, rule: -1})
+		}
+		w.of[call] = n
+	}
+}
+
+// gather notes what was counted.
+func (w *uses) gather() {
+	n := len(w.order)
+	for i := range w.o.sites {
+		for _, calls := range w.tried[i] {
+			if calls > 0 {
+				n++
+			}
+		}
+	}
+	w.o.uses = make([]use, 0, n)
+	for i := range w.order {
+		w.o.uses = append(w.o.uses, w.order[i].use)
+	}
+	for _, call := range w.h.calls {
+		if t := &w.tools[w.of[call]]; t.rule < 0 {
+			tool := w.h.t.Calls[call].Tool
+			t.rule = int32(len(w.rules))
+			w.rules = append(w.rules, ruleKey{dataflow.Output, tool, ""}, ruleKey{dataflow.Input, tool, ""})
+		}
+	}
+	for i := range w.o.sites {
+		for k, calls := range w.tried[i] {
+			if calls > 0 {
+				w.o.uses = append(w.o.uses, use{site: int32(i), rule: w.tools[k/classes].rule, class: Class(k % classes), both: true, n: calls})
+			}
+		}
+	}
+	w.o.rules = slices.Clone(w.rules)
 }
 
 // slot returns what is to be known of a slot of the flow.
@@ -132,53 +212,84 @@ func (w *uses) path(text string) *usePath {
 
 // release lets go of the trajectory.
 func (w *uses) release() {
-	if w.counts.Len() > maxScratch || len(w.slots) > maxScratch || len(w.numbers) > maxScratch || len(w.paths) > maxScratch || len(w.parts) > maxScratch {
+	large := max(w.counts.Len(), len(w.slots), len(w.numbers), len(w.paths), len(w.parts), len(w.tried), len(w.of), len(w.nodes), len(w.shapes))
+	if large > maxScratch {
 		*w = *newUses()
 		return
 	}
 	w.o, w.h, w.flow, w.v = nil, nil, nil, view{}
 	clear(w.numbers)
+	clear(w.byTool)
 	w.counts.Reset()
 	clear(w.slots)
-	w.slots, w.order = w.slots[:0], w.order[:0]
+	clear(w.rules)
+	clear(w.nodes[:cap(w.nodes)])
+	clear(w.before[:cap(w.before)])
+	for i := range w.shapes {
+		clear(w.shapes[i].words)
+		w.shapes[i].words = w.shapes[i].words[:0]
+	}
+	w.slots, w.order, w.rules, w.tools, w.recent, w.shapes, w.before = w.slots[:0], w.order[:0], w.rules[:0], w.tools[:0], w.recent[:0], w.shapes[:0], w.before[:0]
+	w.read, w.heard = 0, 0
 }
 
 // begin turns to another call.
 func (w *uses) begin(place int) {
 	w.place, w.v = place, w.h.view(place)
 	w.tool = w.h.t.Calls[w.h.calls[place]].Tool
-	w.sources = w.sources[:0]
-	for _, call := range w.v.sources() {
-		from := w.h.t.Calls[call].Tool
-		w.sources = append(w.sources, useSource{call, from, w.v.class(w.tool, call), [2]int32{
-			w.rule(ruleKey{dataflow.Output, from, ""}), w.rule(ruleKey{dataflow.Input, from, ""}),
-		}})
+	w.remember()
+	for _, n := range w.recent {
+		t := &w.tools[n]
+		t.class = w.v.class(w.tool, w.h.calls[t.newest])
 	}
 	w.readShapes()
 	w.byText = w.v.class(w.tool, -1)
 }
 
-// readShapes notes the shapes of the identifiers that the user has mentioned, those of earlier
-// messages first.
+// remember notes which call of each tool is the newest that is looked at.
+func (w *uses) remember() {
+	if w.v.before < w.read { // turns are not in order
+		for _, n := range w.recent {
+			w.tools[n].newest = -1
+		}
+		w.recent, w.read = w.recent[:0], 0
+	}
+	for ; w.read < w.v.before; w.read++ {
+		n := w.of[w.h.calls[w.read]]
+		if w.tools[n].newest < 0 {
+			w.recent = append(w.recent, n)
+		}
+		at := slices.Index(w.recent, n)
+		copy(w.recent[1:at+1], w.recent[:at])
+		w.recent[0], w.tools[n].newest = n, w.read
+	}
+	for n := len(w.recent); n > 0 && w.tools[w.recent[n-1]].newest < since(w.v.before); n-- {
+		w.tools[w.recent[n-1]].newest = -1
+		w.recent = w.recent[:n-1]
+	}
+}
+
+// readShapes notes the identifiers that the user has mentioned.
 func (w *uses) readShapes() {
-	first := w.heard
-	if since(w.v.messages) > 0 || w.v.messages < first { // some are not looked at any more
-		first, w.shapes = since(w.v.messages), w.shapes[:0]
-	}
-	if first == 0 {
-		w.shapes = w.shapes[:0]
-	}
-	for i := first; i < w.v.messages; i++ {
-		if w.h.t.Messages[i].Role != trace.RoleUser {
+	for ; w.heard < w.v.messages; w.heard++ {
+		if w.h.t.Messages[w.heard].Role != trace.RoleUser {
 			continue
 		}
-		for _, word := range w.h.messageWords(i) {
-			if rule := w.rule(ruleKey{dataflow.Task, noName, word.shape}); !slices.Contains(w.shapes, rule) {
-				w.shapes = append(w.shapes, rule)
+		for _, word := range w.h.messageWords(w.heard) {
+			rule := w.rule(ruleKey{dataflow.Task, noName, word.shape})
+			at := slices.IndexFunc(w.shapes, func(s useShape) bool { return s.rule == rule })
+			if at < 0 {
+				at = len(w.shapes)
+				if at < cap(w.shapes) {
+					w.shapes = w.shapes[:at+1] // its words have memory of a trajectory before
+				} else {
+					w.shapes = append(w.shapes, useShape{})
+				}
+				w.shapes[at].rule = rule
 			}
+			w.shapes[at].words = append(w.shapes[at].words, useWord{word.text, w.heard})
 		}
 	}
-	w.heard = w.v.messages
 }
 
 // partsOf returns the parts of the name of the tool that is called.
@@ -195,8 +306,8 @@ func (w *uses) partsOf(tool trace.Name) []string {
 func (w *uses) rule(key ruleKey) int32 {
 	n, ok := w.numbers[key]
 	if !ok {
-		n = int32(len(w.o.rules))
-		w.o.rules = append(w.o.rules, key)
+		n = int32(len(w.rules))
+		w.rules = append(w.rules, key)
 		w.numbers[key] = n
 	}
 	return n
@@ -219,58 +330,102 @@ func (w *uses) count(site, rule int32, class Class, right bool) {
 	}
 }
 
+// pairs counts how often the rules of a site and each tool before the call could be tried:
+// a rule is known only once it was right.
+func (w *uses) pairs(site int32) {
+	row := w.tried[site]
+	for _, n := range w.recent {
+		at := int(n)*classes + int(w.tools[n].class)
+		for len(row) <= at {
+			row = append(row, 0)
+		}
+		row[at]++
+	}
+	w.tried[site] = row
+}
+
 // earlier judges rules that read results and arguments of earlier calls.
 func (w *uses) earlier(u *dataflow.Use, of *useSlot, arg *trace.Value) {
-	for i := range w.sources {
-		source := &w.sources[i]
-		// The pair without a path counts how often the rules of the pair could
-		// be tried: a rule is known only once it was right.
-		for _, pair := range source.pairs {
-			w.count(of.site, pair, source.class, false)
+	for j := range u.Sources {
+		s := &u.Sources[j]
+		slot := &w.flow.Slots[s.Slot]
+		if s.Relation != dataflow.Equal || slot.Side > dataflow.Input || w.of[s.Call] < 0 {
+			continue
 		}
-		for j := range u.Sources {
-			s := &u.Sources[j]
-			slot := &w.flow.Slots[s.Slot]
-			if s.Relation != dataflow.Equal || s.Call != source.call || slot.Side > dataflow.Input || slot.Tool != source.tool {
-				continue
+		from := &w.tools[w.of[s.Call]]
+		if from.newest < 0 || w.h.calls[from.newest] != s.Call || w.h.t.Calls[s.Call].Tool != slot.Tool {
+			continue
+		}
+		known := w.slot(s.Slot)
+		if known.data {
+			continue
+		}
+		key := ruleKey{slot.Side, slot.Tool, slot.Path}
+		if w.gives(known.path, slot.Side, s.Call, of, arg) {
+			if known.rule < 0 {
+				known.rule = w.rule(key)
 			}
-			known := w.slot(s.Slot)
-			if known.data {
-				continue
-			}
-			key := ruleKey{slot.Side, source.tool, slot.Path}
-			if w.gives(known.path, slot.Side, source, of, arg) {
-				if known.rule < 0 {
-					known.rule = w.rule(key)
-				}
-				w.count(of.site, known.rule, source.class, true)
-			}
-			if slot.Side != dataflow.Output || known.open.each == nil {
-				continue
-			}
-			held, _ := w.h.result(source.call)
-			for _, path := range known.open.paths(held, w.partsOf(w.tool)) {
-				key.path = path
-				if w.gives(w.path(path).path, slot.Side, source, of, arg) {
-					w.count(of.site, w.rule(key), source.class, true)
-				}
+			w.count(of.site, known.rule, from.class, true)
+		}
+		if slot.Side != dataflow.Output || known.open.each == nil {
+			continue
+		}
+		held, _ := w.h.result(s.Call)
+		for _, path := range known.open.paths(held, w.partsOf(w.tool), &w.h.nodes) {
+			key.path = path
+			if w.gives(w.path(path).path, slot.Side, s.Call, of, arg) {
+				w.count(of.site, w.rule(key), from.class, true)
 			}
 		}
 	}
 }
 
-// gives reports whether a path in the newest results or arguments of a source gives the
-// argument.
-func (w *uses) gives(path jsonpath.Path, side dataflow.Side, source *useSource, of *useSlot, arg *trace.Value) bool {
-	got, ok := w.v.readPath(path, side, source.call, w.tool, of.name)
+// gives reports whether a path in the results or arguments of a call gives the argument.
+func (w *uses) gives(path jsonpath.Path, side dataflow.Side, call int, of *useSlot, arg *trace.Value) bool {
+	got, ok := w.v.readPath(path, side, call, w.tool, of.name)
 	return ok && isSame(&got.value, arg)
 }
 
-// texts judges rules that read the user's messages.
+// texts judges rules that read the user's messages, as view.readText does.
 func (w *uses) texts(of *useSlot, arg *trace.Value) {
-	for _, rule := range w.shapes {
-		if got, ok := w.v.readText(w.o.rules[rule].path, w.tool, of.name); ok {
-			w.count(of.site, rule, w.byText, isSame(&got, arg))
+	if len(w.shapes) == 0 {
+		return
+	}
+	w.before = w.before[:0]
+	for i := since(w.v.before); i < w.v.before; i++ {
+		call := w.h.calls[i]
+		if w.h.t.Calls[call].Tool != w.tool {
+			continue
+		}
+		if v, ok := w.h.argument(call, of.name); ok && v.Kind == trace.String {
+			w.before = append(w.before, v.Text)
 		}
 	}
+	for i := range w.shapes {
+		s := &w.shapes[i]
+		if word, ok := s.newest(since(w.v.messages), w.v.messages, w.before); ok {
+			w.count(of.site, s.rule, w.byText, arg.Kind == trace.String && arg.Text == word)
+		}
+	}
+}
+
+// newest returns the first identifier of the newest message from first to before end that
+// has one which is not left out.
+func (s *useShape) newest(first, end int, without []string) (string, bool) {
+	for last := len(s.words); last > 0; {
+		message, from := s.words[last-1].message, last-1
+		for from > 0 && s.words[from-1].message == message {
+			from--
+		}
+		if message < first {
+			break
+		}
+		for _, word := range s.words[from:last] {
+			if message < end && !slices.Contains(without, word.text) {
+				return word.text, true
+			}
+		}
+		last = from
+	}
+	return "", false
 }

@@ -54,7 +54,7 @@ type Rewriter struct {
 
 // MaxCached bounds how many different calls a generation of the cache remembers,
 // at some 250 bytes each, unless NewView is told otherwise.
-const MaxCached = 1 << 16
+const MaxCached = 1 << 15
 
 // NewRewriter returns a rewriter that applies the rules of the set, which may
 // be nil, as far as the strategy has them. Labels go into labels; catalog, which

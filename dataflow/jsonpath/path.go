@@ -78,7 +78,12 @@ func (p Path) Bind(v trace.Value) Path {
 // Eval returns the nodes that p selects in v, in the order of the document
 // (members of an object in the order of their names). It shares memory with v.
 func (p Path) Eval(v trace.Value) []trace.Value {
-	s := selection{want: wantAll}
+	return p.AppendEval(nil, v)
+}
+
+// AppendEval appends what Eval returns.
+func (p Path) AppendEval(nodes []trace.Value, v trace.Value) []trace.Value {
+	s := selection{want: wantAll, nodes: nodes}
 	s.walk(p, &v)
 	return s.nodes
 }
