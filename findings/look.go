@@ -76,17 +76,15 @@ func (l *Looker) Look(t *trace.Trajectory, marks []merge.Mark) *Seen {
 		}
 		return &s.hits[i]
 	}
-	tools := map[trace.Name]int{}
+	var tools trace.Numbering[trace.Name]
 	kinds := make([][3]bool, len(t.Calls)) // by call: loop, retry, failure
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if c.Origin != trace.OriginModel {
 			continue
 		}
-		n, ok := tools[c.Tool]
-		if !ok {
-			n = len(s.tools)
-			tools[c.Tool] = n
+		n := tools.Number(c.Tool)
+		if int(n) == len(s.tools) {
 			s.tools = append(s.tools, toolCount{tool: c.Tool})
 		}
 		if c.HasResult || c.Status != trace.StatusUnknown {

@@ -120,21 +120,21 @@ func Again(t *trace.Trajectory, marks []Mark) (repeats, retries []int) {
 // takes it. The function is used by one goroutine.
 func Changes(t *trace.Trajectory, marks []Mark) func(call int) bool {
 	var annotations annotationsOf
-	known := map[trace.Name]bool{} // whether calls of a tool change something
+	var numbers trace.Numbering[trace.Name]
+	var known []bool // by tool: whether its calls change something
 	return func(i int) bool {
 		if marks != nil && marks[i].Has(MarkReads|MarkWrites) {
 			return marks[i].Has(MarkWrites)
 		}
 		tool := t.Calls[i].Tool
-		changes, met := known[tool]
-		if !met {
+		n := int(numbers.Number(tool))
+		if n == len(known) {
 			if annotations == nil {
 				annotations = annotationsByTool(t)
 			}
 			effect, _ := toolname.Decide(toolname.Unknown, toolname.Annotated(annotations.value(tool)), tool.Value())
-			changes = effect != toolname.Reads
-			known[tool] = changes
+			known = append(known, effect != toolname.Reads)
 		}
-		return changes
+		return known[n]
 	}
 }

@@ -20,9 +20,9 @@ import (
 type Corpus struct {
 	options CorpusOptions
 
-	tools  numbering[Name]
-	tasks  numbering[string]
-	groups numbering[string]
+	tools  Numbering[Name]
+	tasks  Numbering[string]
+	groups Numbering[string]
 
 	// One element a call, distinct sequences one behind the other.
 	tool []uint32
@@ -30,6 +30,7 @@ type Corpus struct {
 	flag []CallFlags
 
 	known map[[16]byte]stretch // where a sequence stands
+	args  [2][]byte            // scratch of sameArgs
 
 	rows []row
 	refs []Ref // of the rows; nil with NoRefs
@@ -79,11 +80,11 @@ func NewCorpus(o CorpusOptions) *Corpus {
 
 // Add stores t and returns its index. Nothing of t is kept.
 func (c *Corpus) Add(t *Trajectory) int {
-	r := row{turns: uint32(len(t.Turns)), outcome: t.Outcome, task: c.tasks.number(t.TaskKey())}
+	r := row{turns: uint32(len(t.Turns)), outcome: t.Outcome, task: c.tasks.Number(t.TaskKey())}
 	if c.options.Group != nil {
-		r.group = c.groups.number(c.options.Group(t))
+		r.group = c.groups.Number(c.options.Group(t))
 	} else {
-		c.groups.number("")
+		c.groups.Number("")
 	}
 	if !c.options.NoRefs {
 		c.refs = append(c.refs, t.Ref)
@@ -101,10 +102,10 @@ func (c *Corpus) AddSequence(task, group string, tools []Name, n int) {
 	if n <= 0 {
 		return
 	}
-	r := row{task: c.tasks.number(task), group: c.groups.number(group)}
+	r := row{task: c.tasks.Number(task), group: c.groups.Number(group)}
 	r.first = uint32(len(c.tool))
 	for _, tool := range tools {
-		c.tool, c.turn, c.flag = append(c.tool, c.tools.number(tool)), append(c.turn, noTurn), append(c.flag, 0)
+		c.tool, c.turn, c.flag = append(c.tool, c.tools.Number(tool)), append(c.turn, noTurn), append(c.flag, 0)
 	}
 	r.end = uint32(len(c.tool))
 	c.share(&r)
@@ -117,7 +118,7 @@ func (c *Corpus) AddSequence(task, group string, tools []Name, n int) {
 // do not depend on which comes first.
 func (c *Corpus) Number(tools []Name) {
 	for _, tool := range tools {
-		c.tools.number(tool)
+		c.tools.Number(tool)
 	}
 }
 
@@ -125,7 +126,7 @@ func (c *Corpus) Number(tools []Name) {
 func (c *Corpus) Forget() {
 	c.truncate(0)
 	clear(c.known)
-	c.tasks, c.groups = numbering[string]{}, numbering[string]{}
+	c.tasks, c.groups = Numbering[string]{}, Numbering[string]{}
 	c.rows, c.refs = c.rows[:0], c.refs[:0]
 }
 
@@ -149,9 +150,9 @@ func (c *Corpus) appendCalls(t *Trajectory) {
 		if call.Origin != OriginModel {
 			continue
 		}
-		tool := c.tools.number(call.Tool)
+		tool := c.tools.Number(call.Tool)
 		sameTool := len(c.tool) > first && c.tool[len(c.tool)-1] == tool
-		repeat := sameTool && sameArgs(last, call)
+		repeat := sameTool && c.sameArgs(last, call)
 		last = call
 		if sameTool && c.options.CollapseRepeats {
 			continue
@@ -180,11 +181,12 @@ func (c *Corpus) appendCalls(t *Trajectory) {
 
 // sameArgs compares the arguments of two calls. It is asked of neighbours that
 // call one tool, so most calls never pay for their arguments.
-func sameArgs(a, b *Call) bool {
-	if a.Args.Form == b.Args.Form && bytes.Equal(a.Args.Data, b.Args.Data) {
+func (c *Corpus) sameArgs(a, b *Call) bool {
+	if a.Args.Same(b.Args) {
 		return true
 	}
-	return bytes.Equal(a.AppendCanonicalArgs(nil), b.AppendCanonicalArgs(nil))
+	c.args[0], c.args[1] = a.AppendCanonicalArgs(c.args[0][:0]), b.AppendCanonicalArgs(c.args[1][:0])
+	return bytes.Equal(c.args[0], c.args[1])
 }
 
 func (c *Corpus) truncate(n int) {
@@ -332,21 +334,40 @@ func toolsKey(tools []uint32) [16]byte {
 	return key
 }
 
-// numbering gives values dense numbers in order of first appearance.
-type numbering[T comparable] struct {
-	index  map[T]uint32
+// Numbering gives values dense numbers in order of first appearance. The zero value is
+// ready. A few values, such as the tools of a trajectory, are looked through without a map.
+type Numbering[T comparable] struct {
+	index  map[T]uint32 // nil while values are few
 	values []T
 }
 
-func (n *numbering[T]) number(v T) uint32 {
-	if i, ok := n.index[v]; ok {
+// fewValues is how many values are looked through.
+const fewValues = 16
+
+// Number returns the number of a value.
+func (n *Numbering[T]) Number(v T) uint32 {
+	if n.index == nil {
+		for i := range n.values {
+			if n.values[i] == v {
+				return uint32(i)
+			}
+		}
+	} else if i, ok := n.index[v]; ok {
 		return i
 	}
-	if n.index == nil {
-		n.index = map[T]uint32{}
-	}
 	i := uint32(len(n.values))
-	n.index[v] = i
 	n.values = append(n.values, v)
+	switch {
+	case n.index != nil:
+		n.index[v] = i
+	case len(n.values) > fewValues:
+		n.index = make(map[T]uint32, 2*fewValues)
+		for i, v := range n.values {
+			n.index[v] = uint32(i)
+		}
+	}
 	return i
 }
+
+// Len returns how many values have a number.
+func (n *Numbering[T]) Len() int { return len(n.values) }

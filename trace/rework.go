@@ -117,7 +117,8 @@ func (t *Trajectory) Again(changes func(call int) bool) (repeats, retries []int)
 		call   int
 		isKept bool // it is in last, with all of the tool from changed on
 	}
-	tools := make(map[Name]newest, 8)
+	var numbers Numbering[Name]
+	var tools []newest
 	var key []byte
 	keyOf := func(i int) []byte {
 		c := &t.Calls[i]
@@ -128,7 +129,12 @@ func (t *Trajectory) Again(changes func(call int) bool) (repeats, retries []int)
 		c := &t.Calls[i]
 		repeats[i], retries[i] = -1, -1
 		if !c.ArgsMissing() {
-			before, met := tools[c.Tool]
+			n := int(numbers.Number(c.Tool))
+			met := n < len(tools)
+			if !met {
+				tools = append(tools, newest{})
+			}
+			before := tools[n]
 			isKept := met && changed <= before.call
 			if isKept {
 				if !before.isKept {
@@ -143,7 +149,7 @@ func (t *Trajectory) Again(changes func(call int) bool) (repeats, retries []int)
 				}
 				last[string(key)] = i
 			}
-			tools[c.Tool] = newest{i, isKept}
+			tools[n] = newest{i, isKept}
 		}
 		if c.Status != StatusFailed && changes(i) {
 			changed = i

@@ -119,6 +119,8 @@ func (r Raw) own() Raw { return Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
 // record; trajectories with the same list share it. It also knows how much records of
 // their size hold. A memo is used by one worker at a time.
 type ToolMemo struct {
+	Names NameCache
+
 	lists [memoLists]toolList
 	used  int
 
@@ -192,6 +194,34 @@ func (m *ToolMemo) Keep(text []byte, read func(*jsonscan.Cursor) []ToolDef) {
 
 // Intern returns the Name of a tool.
 func Intern[S string | []byte](name S) Name { return unique.Make(string(name)) }
+
+// NameCache interns names of tools: agents use a few over and over. It is a direct-mapped
+// table: a name that is not at its place is asked for again, so hostile names cost time and
+// no memory. The zero value is ready; one goroutine uses it at a time.
+type NameCache struct {
+	slots [64]struct {
+		text string
+		name Name
+	}
+}
+
+// Intern returns the Name of a tool.
+func (c *NameCache) Intern(text []byte) Name {
+	h := uint32(len(text))
+	if len(text) > 0 {
+		// Names of one server share their beginning: look at the end.
+		last := len(text) - 1
+		h = h*31 + uint32(text[last])
+		h = h*31 + uint32(text[last/2])
+		h = h*31 + uint32(text[last-last/4])
+	}
+	slot := &c.slots[h*0x9E3779B1>>26]
+	if slot.text != string(text) || slot.name == (Name{}) {
+		slot.name = Intern(text)
+		slot.text = slot.name.Value()
+	}
+	return slot.name
+}
 
 // TextArena makes small strings out of bytes, many to one allocation. A string
 // keeps the chunk that it is in.

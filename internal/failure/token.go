@@ -1,9 +1,10 @@
 package failure
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/jsonscan"
 )
 
 // NoneIn reports whether the text of a string token, quotes included, fits no sure
@@ -53,24 +54,39 @@ var mayBegin = func() (t [256]bool) {
 // with a name of a sure pattern, wherever it stands: in front of an escaped quote stands
 // how such a name ends, or letters may be written as numbers.
 func mayHaveMember(s []byte) bool {
-	for i := 0; ; i += 2 {
-		n := bytes.IndexByte(s[i:], '\\')
-		if n < 0 {
-			return false
+	i := 0
+	// By eight bytes: high bits of those behind a backslash, behind an o, behind a d, and
+	// behind "or" or "de", how all such names end.
+	var escaped, afterO, afterD, afterEnd uint64
+	for ; len(s)-i >= 8; i += 8 {
+		w := binary.LittleEndian.Uint64(s[i:])
+		escape, o, d := jsonscan.EqualBytes(w, '\\'), jsonscan.EqualBytes(w, 'o'), jsonscan.EqualBytes(w, 'd')
+		escaped, afterO, afterD = escaped|escape<<8, afterO|o<<8, afterD|d<<8
+		if escaped&jsonscan.EqualBytes(w, 'u') != 0 {
+			return true
 		}
-		switch i += n; s[i+1] {
-		case '"':
-			if i >= 4 && slices.Contains(memberEnds, binary.LittleEndian.Uint32(s[i-4:])) {
-				return true
-			}
-		case '\\':
-			if i+2 < len(s) && s[i+2] == 'u' {
-				return true
-			}
-		case 'u':
+		end := afterO&jsonscan.EqualBytes(w, 'r') | afterD&jsonscan.EqualBytes(w, 'e')
+		afterEnd |= end << 8
+		if escape&afterEnd != 0 && endsMember(s, i, i+8) {
+			return true
+		}
+		escaped, afterO, afterD, afterEnd = escape>>56, o>>56, d>>56, end>>56
+	}
+	return endsMember(s, max(i-1, 0), len(s))
+}
+
+// endsMember reports whether one of the backslashes of s from some index to another stands
+// behind how a name ends, or before a u.
+func endsMember(s []byte, from, to int) bool {
+	for i := from; i < to; i++ {
+		if s[i] != '\\' || i+1 >= len(s) {
+			continue
+		}
+		if s[i+1] == 'u' || s[i+1] == '"' && i >= 4 && slices.Contains(memberEnds, binary.LittleEndian.Uint32(s[i-4:])) {
 			return true
 		}
 	}
+	return false
 }
 
 // memberEnds are the last four bytes of the names of members that are of sure patterns.

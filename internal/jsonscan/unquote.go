@@ -2,6 +2,7 @@ package jsonscan
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf8"
 )
 
@@ -113,7 +114,12 @@ func IsPlain(token []byte) bool { return bytes.IndexByte(token, '\\') < 0 }
 func UnquotedLen(token []byte) int {
 	s := token[1 : len(token)-1]
 	n := len(s)
-	for {
+	escapes, i, isPlain := oneLetterEscapes(s)
+	if n -= escapes; !isPlain {
+		n = len(s)
+		i = 0
+	}
+	for s = s[i:]; ; {
 		i := bytes.IndexByte(s, '\\')
 		if i < 0 {
 			return n
@@ -127,4 +133,30 @@ func UnquotedLen(token []byte) int {
 		n += utf8.RuneLen(r) - size
 		s = s[i+size:]
 	}
+}
+
+// oneLetterEscapes counts the backslashes in s up to i, which is near its end and behind no
+// backslash. It returns false if one of them may not begin an escape of one letter: it stands
+// behind another one, or before a u.
+func oneLetterEscapes(s []byte) (n, i int, ok bool) {
+	var behind, odd uint64 // high bits of bytes behind a backslash
+	for ; len(s)-i >= 8; i += 8 {
+		w := binary.LittleEndian.Uint64(s[i:])
+		escape := EqualBytes(w, '\\')
+		behind |= escape << 8
+		odd |= behind & (escape | EqualBytes(w, 'u'))
+		behind = escape >> 56
+		n += int((escape >> 7) * ones >> 56)
+	}
+	if behind != 0 {
+		n--
+		i--
+	}
+	return n, i, odd == 0
+}
+
+// EqualBytes returns the high bit of each of eight bytes that equals b.
+func EqualBytes(word uint64, b byte) uint64 {
+	x := word ^ uint64(b)*ones
+	return ^(x&^highs + ^uint64(highs) | x) & highs
 }

@@ -8,8 +8,6 @@
 package build
 
 import (
-	"bytes"
-
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 )
@@ -37,7 +35,7 @@ type Builder struct {
 
 // recordMemory is what all trajectories of one record share.
 type recordMemory struct {
-	Names   nameCache
+	Names   *trace.NameCache
 	texts   trace.TextArena
 	scratch []byte // for arguments that have to be unquoted
 }
@@ -51,6 +49,10 @@ func NewRecord(r trace.Record) *Builder { return newBuilder(len(r.Data), r.Memo)
 func newBuilder(size int, memo *trace.ToolMemo) *Builder {
 	// Most slices are to be allocated once.
 	turns, messages, calls := memo.Expect(size)
+	names := &trace.NameCache{}
+	if memo != nil {
+		names = &memo.Names
+	}
 	return &Builder{
 		Trajectory: &trace.Trajectory{
 			Turns:    make([]trace.Turn, 0, turns),
@@ -58,7 +60,7 @@ func newBuilder(size int, memo *trace.ToolMemo) *Builder {
 			Calls:    make([]trace.Call, 0, calls),
 		},
 		Memo:         memo,
-		recordMemory: &recordMemory{},
+		recordMemory: &recordMemory{Names: names},
 	}
 }
 
@@ -226,31 +228,4 @@ func markAfterUser(t *trace.Trajectory) {
 		}
 		modelCalled = modelCalled || c.Origin == trace.OriginModel
 	}
-}
-
-// nameCache interns the names of one trajectory, which uses a few tools over and
-// over. It is a direct-mapped table: a name that is not at its place is asked for
-// again, so hostile names cost time and no memory.
-type nameCache struct {
-	slots [32]struct {
-		text []byte
-		name trace.Name
-	}
-}
-
-func (c *nameCache) Intern(text []byte) trace.Name {
-	h := uint32(len(text))
-	if len(text) > 0 {
-		// Names of one server share their beginning: look at the end.
-		last := len(text) - 1
-		h = h*31 + uint32(text[last])
-		h = h*31 + uint32(text[last/2])
-		h = h*31 + uint32(text[last-last/4])
-	}
-	slot := &c.slots[h*0x9E3779B1>>27]
-	if slot.text == nil || !bytes.Equal(slot.text, text) {
-		slot.name = trace.Intern(text)
-		slot.text = text
-	}
-	return slot.name
 }
