@@ -76,7 +76,6 @@ func (m *Model) fill(v view, symbol uint32, o *FillOptions) Fill {
 func (m *Model) fillAs(v view, symbol uint32, o *FillOptions, complete bool) Fill {
 	t := &m.tools[symbol]
 	f := Fill{Complete: true}
-	args := map[string]string{}
 	for i := range t.Params {
 		p := &t.Params[i]
 		if !p.Required && 2*p.Present < t.Calls {
@@ -96,13 +95,12 @@ func (m *Model) fillAs(v view, symbol uint32, o *FillOptions, complete bool) Fil
 			continue
 		}
 		f.Args = append(f.Args, filled)
-		args[p.Name] = filled.Value
 	}
 	for i := range f.Args {
 		a := &f.Args[i]
 		a.Named, a.Other = v.mentioned(a.Value)
 	}
-	f.Repeated = f.Complete && v.repeated(t.Name, args)
+	f.Repeated = f.Complete && v.repeated(t.Name, f.Args)
 	return f
 }
 

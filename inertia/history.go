@@ -36,10 +36,11 @@ type History struct {
 type scratch struct {
 	reader trace.ValueReader
 	room   trace.ValueRoom
+	paths  map[string]jsonpath.Path // of rules, which stay
 }
 
 func newScratch() *scratch {
-	s := &scratch{}
+	s := &scratch{paths: map[string]jsonpath.Path{}}
 	s.reader.Room = &s.room
 	return s
 }
@@ -485,10 +486,10 @@ func isSame(a, b *trace.Value) bool {
 }
 
 // repeated reports whether the same call was made before.
-func (v view) repeated(tool trace.Name, args map[string]string) bool {
+func (v view) repeated(tool trace.Name, args []Filled) bool {
 	var hash uint64
-	for name, text := range args {
-		hash += argument{name, text}.hash()
+	for i := range args {
+		hash += argument{args[i].Param, args[i].Value}.hash()
 	}
 	for i := since(v.before); i < v.before; i++ {
 		call := v.h.calls[i]
@@ -502,12 +503,12 @@ func (v view) repeated(tool trace.Name, args map[string]string) bool {
 	return false
 }
 
-func sameArguments(a []argument, b map[string]string) bool {
+func sameArguments(a []argument, b []Filled) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if got, ok := b[a[i].name]; !ok || got != a[i].text {
+		if !slices.ContainsFunc(b, func(f Filled) bool { return f.Param == a[i].name && f.Value == a[i].text }) {
 			return false
 		}
 	}

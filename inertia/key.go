@@ -91,16 +91,19 @@ func openableOf(path string) openable {
 
 // paths returns the open paths: for every member of a record that names a part of a tool's
 // name.
-func (o *openable) paths(held trace.Value, parts []string) []string {
+//
+// room is memory for the records, which is given back.
+func (o *openable) paths(held trace.Value, parts []string, room *[]trace.Value) []string {
 	var out []string
-	for _, record := range o.each.Eval(held) {
+	*room = o.each.AppendEval((*room)[:0], held)
+	for _, record := range *room {
 		for i := range record.Members {
 			m := &record.Members[i]
-			if m.Value.Kind != trace.String || !identifier(m.Name) {
+			if m.Value.Kind != trace.String {
 				continue
 			}
 			for _, part := range parts {
-				if m.Value.Text == part {
+				if m.Value.Text == part && identifier(m.Name) {
 					out = append(out, o.list+"[?@."+m.Name+" == ?]"+o.leaf)
 				}
 			}

@@ -73,7 +73,7 @@ func (l *Lessons) Trained() *Trained { return l.trained }
 // [Trained.Calibrated]. Adapter rules read values, so with them the lessons must not have
 // been read; it is false of those that were.
 func (l *Lessons) Model(o ModelOptions, p PredictorOptions) (*Model, bool) {
-	apart, _, ok := l.histories(p.Fill.Adapter != nil, newScratch())
+	apart, _, ok := l.histories(p.Fill.Adapter != nil, true)
 	if !ok {
 		return nil, false
 	}
@@ -84,7 +84,7 @@ func (l *Lessons) Model(o ModelOptions, p PredictorOptions) (*Model, bool) {
 // calibrated on the trajectories of the sample that are of these parts. It is false of
 // lessons that contradict themselves.
 func (l *Lessons) HeldOut(part int, o ModelOptions, p PredictorOptions) (*Graph, *Model, bool) {
-	apart, _, ok := l.histories(false, newScratch())
+	apart, _, ok := l.histories(false, true)
 	if !ok {
 		return nil, nil, false
 	}
@@ -98,7 +98,7 @@ func (l *Lessons) HeldOut(part int, o ModelOptions, p PredictorOptions) (*Graph,
 // models said is not. Their tasks are hashes. It is false of lessons that contradict
 // themselves.
 func (l *Lessons) Sampled() ([][]*Run, bool) {
-	apart, tasks, ok := l.histories(false, nil)
+	apart, tasks, ok := l.histories(false, false)
 	if !ok {
 		return nil, false
 	}
@@ -114,15 +114,21 @@ func (l *Lessons) Sampled() ([][]*Run, bool) {
 // histories returns what predictions read of the sampled trajectories, by part, with
 // hashes of their tasks: of trajectories where they are at hand, else of digests, unless
 // values are wanted, which these do not have. Digests whose lists have more elements than are
-// left are passed over: those before them in the order of the sample have theirs.
-func (l *Lessons) histories(values bool, room *scratch) (apart [][]*History, tasks [][]string, ok bool) {
+// left are passed over: those before them in the order of the sample have theirs. What is
+// looked at once, one history of a part after the other, shares memory for values.
+func (l *Lessons) histories(values, isOnce bool) (apart [][]*History, tasks [][]string, ok bool) {
 	apart, tasks = make([][]*History, CalibrationParts), make([][]string, CalibrationParts)
-	known, left := vocabulary{}, l.elements
+	known, left, rooms := vocabulary{}, l.elements, make([]*scratch, CalibrationParts)
+	for i := range rooms {
+		rooms[i] = newScratch()
+	}
 	for _, x := range l.sorted() {
 		var h *History
 		if x.trajectory != nil {
 			h = NewHistory(x.trajectory) // its digest would give the same
-			h.scratch = room
+			if isOnce {
+				h.scratch, h.paths = rooms[x.part], rooms[x.part].paths
+			}
 		} else if !values {
 			if known.names == nil {
 				known = l.trained.Graph(-1).vocabulary()

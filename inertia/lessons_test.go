@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -146,4 +147,35 @@ func FuzzReadLessons(f *testing.F) {
 		}
 		l.Merge(l)
 	})
+}
+
+// TestModelInAnyOrder wants the parts of a calibration to be worked on in any order, or at
+// once, for the same model.
+func TestModelInAnyOrder(t *testing.T) {
+	lessons := learnt(1000, observe(recordings.Read(t, office)[:150]...)...)
+	snapshot := func(each func(n int, do func(i int))) []byte {
+		m, ok := lessons.Model(ModelOptions{}, PredictorOptions{Any: true, Each: each})
+		if !ok {
+			t.Fatal("no model")
+		}
+		return m.AppendSnapshot(nil, lessons.Trained().Graph(-1))
+	}
+	want := snapshot(nil)
+	backwards := func(n int, do func(i int)) {
+		for i := range n {
+			do(n - 1 - i)
+		}
+	}
+	atOnce := func(n int, do func(i int)) {
+		var group sync.WaitGroup
+		for i := range n {
+			group.Go(func() { do(i) })
+		}
+		group.Wait()
+	}
+	for i, each := range []func(int, func(int)){backwards, atOnce} {
+		if !bytes.Equal(snapshot(each), want) {
+			t.Errorf("order %d gives another model", i)
+		}
+	}
 }

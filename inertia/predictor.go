@@ -44,6 +44,10 @@ type PredictorOptions struct {
 	Fill      FillOptions
 	Available func(trace.Name) bool // tools that may be called; nil allows all
 	Most      int                   // tools that are considered at a turn, the likeliest; 0 means 3
+
+	// Each runs independent pieces of work, in any order, when a model is calibrated; nil
+	// runs them one after the other. It changes no result.
+	Each func(n int, do func(i int))
 }
 
 // A Predictor predicts the next call at a turn of a history. It keeps scratch

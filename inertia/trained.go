@@ -60,46 +60,67 @@ func (t *Trained) Calibrated(o ModelOptions, p PredictorOptions, histories []*Hi
 	return t.calibrated(o, p, apart)
 }
 
+// calibrated is Calibrated with the histories by part. The parts are independent pieces of
+// work.
 func (t *Trained) calibrated(o ModelOptions, p PredictorOptions, apart [][]*History) *Model {
-	graphs := make([]*Graph, len(t.parts)) // of the other parts
-	for i := range graphs {
-		graphs[i] = t.Graph(i)
-	}
-	if o.Order == 0 && !o.NoState && !o.Uniform {
-		o = t.choose(o, graphs, apart)
-	}
-	full := t.Graph(-1).Model(o)
-	var examples []Example
-	for i, g := range graphs {
-		predictor := NewPredictor(g.Model(o), p)
-		for _, h := range apart[i] {
-			examples = predictor.examples(h, examples)
-			h.forget()
+	each := p.Each
+	if each == nil {
+		each = func(n int, do func(i int)) {
+			for i := range n {
+				do(i)
+			}
 		}
 	}
-	full.calibration = Calibrate(examples)
+	graphs := make([]*Graph, len(t.parts)) // of the other parts
+	each(len(graphs), func(i int) { graphs[i] = t.Graph(i) })
+	if o.Order == 0 && !o.NoState && !o.Uniform {
+		o = t.choose(o, graphs, apart, each)
+	}
+	examples := make([][]Example, len(graphs))
+	each(len(graphs), func(i int) {
+		predictor := NewPredictor(graphs[i].Model(o), p)
+		for _, h := range apart[i] {
+			examples[i] = predictor.examples(h, examples[i])
+			h.forget()
+		}
+	})
+	full := t.Graph(-1).Model(o)
+	full.calibration = Calibrate(slices.Concat(examples...))
 	return full
 }
 
 // choose returns the options under which models of the other parts lose the fewest
 // bits on each part; of equal ones the longer contexts. Nothing is filled in, so the
 // models have no rules.
-func (t *Trained) choose(o ModelOptions, graphs []*Graph, apart [][]*History) ModelOptions {
-	best, least := o, math.Inf(1)
+func (t *Trained) choose(o ModelOptions, graphs []*Graph, apart [][]*History, each func(n int, do func(i int))) ModelOptions {
+	var tries []ModelOptions
 	for _, noState := range []bool{false, true} {
 		for order := t.order; order >= 1; order-- {
 			try := o
 			try.Order, try.NoState = order, noState
-			bits := 0.0
-			for i, g := range graphs {
-				m := g.contexts(try)
-				for _, h := range apart[i] {
-					bits += m.bits(h)
-				}
+			tries = append(tries, try)
+		}
+	}
+	lost := make([][]float64, len(graphs)) // by part: of each try each history
+	each(len(graphs), func(i int) {
+		for _, try := range tries {
+			m := graphs[i].contexts(try)
+			for _, h := range apart[i] {
+				lost[i] = append(lost[i], m.bits(h))
 			}
-			if bits < least {
-				best, least = try, bits
+		}
+	})
+	best, least := o, math.Inf(1)
+	for k, try := range tries {
+		bits := 0.0
+		for i := range lost { // in one order, on which sums of fractions depend
+			n := len(apart[i])
+			for _, b := range lost[i][k*n : (k+1)*n] {
+				bits += b
 			}
+		}
+		if bits < least {
+			best, least = try, bits
 		}
 	}
 	return best

@@ -371,7 +371,7 @@ func (w *uses) earlier(u *dataflow.Use, of *useSlot, arg *trace.Value) {
 			continue
 		}
 		held, _ := w.h.result(s.Call)
-		for _, path := range known.open.paths(held, w.partsOf(w.tool)) {
+		for _, path := range known.open.paths(held, w.partsOf(w.tool), &w.h.nodes) {
 			key.path = path
 			if w.gives(w.path(path).path, slot.Side, s.Call, of, arg) {
 				w.count(of.site, w.rule(key), from.class, true)

@@ -74,7 +74,7 @@ func countedSlowly(t *trace.Trajectory) map[string]int {
 				paths := []string{slot.Path}
 				if open := openableOf(slot.Path); slot.Side == dataflow.Output && open.each != nil {
 					held, _ := h.result(call)
-					paths = append(paths, open.paths(held, nameParts(nameText(s.tool)))...)
+					paths = append(paths, open.paths(held, nameParts(nameText(s.tool)), new([]trace.Value))...)
 				}
 				for _, path := range paths {
 					key := ruleKey{slot.Side, from, path}

@@ -114,11 +114,15 @@ func replayAnswer(out ReplayJSON) string {
 		return "There is no turn of a model to predict."
 	}
 	p := &out.Predictors[0]
+	turns := cli.CountOf(p.N, "turn")
+	if out.Split.Replayed < out.Split.Of {
+		turns += " of " + cli.CountOf(out.Split.Replayed, "sampled trajectory")
+	}
 	if p.Fired == 0 {
-		return fmt.Sprintf("No call would have been made without the model: in none of %s is a prediction sure enough.", cli.CountOf(p.N, "turn"))
+		return fmt.Sprintf("No call would have been made without the model: in none of %s is a prediction sure enough.", turns)
 	}
 	return fmt.Sprintf("Of %s, at most %s (%.1f %%) could have been left out, because the call was predicted; %s would have been made for nothing.",
-		cli.CountOf(p.N, "turn"), report.Grouped(p.Right), 100*float64(p.Right)/float64(p.N), cli.CountOf(p.Fired-p.Right, "call"))
+		turns, report.Grouped(p.Right), 100*float64(p.Right)/float64(p.N), cli.CountOf(p.Fired-p.Right, "call"))
 }
 
 // firstFigures shows the predictors by what they save.

@@ -104,6 +104,7 @@ type SnapshotReader struct {
 	in      *cli.Intake
 	effects *effects.Known
 	adapter *inertia.Adapter
+	each    func(n int, do func(i int)) // runs work on the job's workers
 }
 
 // NewSnapshotReader returns a reader that goes by rules, nil for none.
@@ -140,6 +141,7 @@ func observe(j *cli.Job, o snapshotOptions, files []string, add func(*trace.Traj
 func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, error], add func(*trace.Trajectory, *inertia.Observation)) error {
 	var failed error
 	var observer inertia.Observer
+	r.each = j.Each()
 	trajectories := func(yield func(*trace.Trajectory) bool) {
 		for t, err := range source {
 			if err != nil {
@@ -169,7 +171,7 @@ func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, er
 
 // options are what calls are calibrated with.
 func (r *SnapshotReader) options() inertia.PredictorOptions {
-	return inertia.PredictorOptions{Any: true, Fill: inertia.FillOptions{Adapter: r.adapter}}
+	return inertia.PredictorOptions{Any: true, Each: r.each, Fill: inertia.FillOptions{Adapter: r.adapter}}
 }
 
 // Compile makes the model, calibrated on the sample, and its graph; false where the
@@ -220,7 +222,7 @@ func snapshotOfSummaries(j *cli.Job, o snapshotOptions, files []string) error {
 	if sum.Lessons() == nil {
 		return snapshotCorrupt(files)
 	}
-	r := &SnapshotReader{effects: effects.FromSums(set, false, sum.Sums), in: j.StoredIntake(sum, len(files))}
+	r := &SnapshotReader{effects: effects.FromSums(set, false, sum.Sums), in: j.StoredIntake(sum, len(files)), each: j.Each()}
 	m, g, ok := r.Compile(sum.Lessons(), inertia.ModelOptions{HalfLife: o.HalfLife})
 	if !ok {
 		return snapshotCorrupt(files)
