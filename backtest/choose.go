@@ -129,7 +129,6 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 	o = o.filled()
 	shown := &recorded{meter: o.Meter, fit: o.Fit, calls: map[string]int{}, failed: map[string]int{}, results: map[string]*meanTokens{}}
 	var tools pool
-	var tokens []int64 // by number in tools
 	var choosers []*chooser
 	for _, definitions := range lists {
 		c := &chooser{recorded: shown, out: &Choice{Options: o}}
@@ -142,11 +141,8 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 			for len(c.of) <= at {
 				c.of = append(c.of, nil)
 			}
-			if at == len(tokens) {
-				tokens = append(tokens, shared.definitionTokens(o.Meter, &d.Tool))
-			}
 			c.of[at] = append(c.of[at], int32(len(c.items)))
-			c.items = append(c.items, &item{definition: d, tokens: tokens[at]})
+			c.items = append(c.items, &item{definition: d})
 		}
 		choosers = append(choosers, c)
 	}
@@ -156,6 +152,14 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 		}
 	}
 	finder := newFinder(tools.tools, shared, true)
+	for at := range tools.tools {
+		tokens := finder.definitionTokens(o.Meter, at)
+		for _, c := range choosers {
+			for _, n := range c.itemsOf(at) {
+				c.items[n].tokens = tokens
+			}
+		}
+	}
 	var failed error
 	for s := range par.Map(max(o.Workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) seenCase {
 		uses := finder.use(k)

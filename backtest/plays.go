@@ -107,41 +107,29 @@ func usesOf(u *replay.Uses) *uses {
 type plays struct {
 	tools   pool             // those of all folds
 	finders []*replay.Finder // of those that each fold added
-	of      []listed         // by number in tools; those behind are in no finder yet
-	tokens  []int64          // of definitions, by number in tools
+	of      []listed         // by number in tools
+	tokens  []int64          // of definitions, by number in tools; those behind are not counted yet
 	isFull  atomic.Bool      // there is no more room
 }
 
 // listed is a place in one of several lists.
 type listed struct{ list, at int }
 
-// add returns which finder finds each meta-tool, and its number there.
-func (p *plays) add(tools []*metatool.Tool) []listed {
+// add returns the numbers of meta-tools in p.tools, each of which a finder finds.
+func (p *plays) add(tools []*metatool.Tool) []int {
 	before := len(p.of)
-	out := make([]listed, len(tools))
+	out := make([]int, len(tools))
 	for i, t := range tools {
 		n := p.tools.add(t)
-		for len(p.of) <= n {
-			p.of = append(p.of, listed{len(p.finders), len(p.of) - before})
+		if n == len(p.of) {
+			p.of = append(p.of, listed{len(p.finders), n - before})
 		}
-		out[i] = p.of[n]
+		out[i] = n
 	}
 	if added := p.tools.tools[before:]; len(added) > 0 {
 		p.finders = append(p.finders, replay.NewFinder(added))
 	}
 	return out
-}
-
-// definitionTokens is what it is without p, counted once for all folds; p may be nil.
-func (p *plays) definitionTokens(meter *cost.Meter, t *metatool.Tool) int64 {
-	if p == nil {
-		return definitionTokens(meter, t)
-	}
-	n := p.tools.add(t)
-	for len(p.tokens) <= n {
-		p.tokens = append(p.tokens, definitionTokens(meter, p.tools.tools[len(p.tokens)]))
-	}
-	return p.tokens[n]
 }
 
 // played is what the meta-tools of a finder do in a trajectory, without pointers for each of
@@ -233,26 +221,42 @@ func (p *plays) recall(f *replay.Finder, c *Case, paid, works bool) *played {
 
 // finder finds what a list of meta-tools does in trajectories.
 type finder struct {
+	tools  []*metatool.Tool
 	own    *replay.Finder
 	shared *plays  // nil where nothing is shared
 	works  bool    // what is not remembered yet is worked out to be; else what is spent is asked
 	at     [][]int // by list of shared, and number there: the place in this list, -1 for none
+	number []int   // in shared, by place in this list
 }
 
 func newFinder(tools []*metatool.Tool, shared *plays, works bool) *finder {
-	f := &finder{own: replay.NewFinder(tools), shared: shared, works: works}
+	f := &finder{tools: tools, own: replay.NewFinder(tools), shared: shared, works: works}
 	if shared == nil {
 		return f
 	}
-	places := shared.add(tools)
+	f.number = shared.add(tools)
 	f.at = make([][]int, len(shared.finders))
-	for i, p := range places {
+	for i, n := range f.number {
+		p := shared.of[n]
 		for len(f.at[p.list]) <= p.at {
 			f.at[p.list] = append(f.at[p.list], -1)
 		}
 		f.at[p.list][p.at] = i
 	}
 	return f
+}
+
+// definitionTokens returns the tokens of the definition of a meta-tool of the list, which are
+// counted once for all that share them.
+func (f *finder) definitionTokens(meter *cost.Meter, place int) int64 {
+	if f.shared == nil {
+		return definitionTokens(meter, f.tools[place])
+	}
+	n, p := f.number[place], f.shared
+	for len(p.tokens) <= n {
+		p.tokens = append(p.tokens, definitionTokens(meter, p.tools.tools[len(p.tokens)]))
+	}
+	return p.tokens[n]
 }
 
 // use returns what the meta-tools do in a trajectory.

@@ -8,16 +8,14 @@ import (
 )
 
 // What the garbage collector may leave lying about, in bytes: as much again as is
-// live, but always some, beyond garbageHalf half as much, and never more than fits
+// live, but always some, beyond that half as much again, and never more than fits
 // beside it on a laptop. Reading keeps a few megabytes live, and the default of the
 // runtime would collect after every few megabytes of records.
 const (
 	garbageAllowed = 96 << 20
-	garbageHalf    = 160 << 20
 	garbageMost    = 1 << 30
 	percentMost    = 400
 	percentUsual   = 100
-	percentHalf    = 50
 	percentLeast   = 25
 )
 
@@ -53,16 +51,12 @@ type sentinel struct{ _ [16]byte }
 
 // collectorPercent returns the percentage for a heap of which so much is live.
 func collectorPercent(live uint64) int {
-	percent := func(garbage uint64) int { return int(100 * garbage / max(live, 1)) }
-	switch {
-	case live <= garbageAllowed:
-		return min(percentMost, percent(garbageAllowed))
-	case live <= garbageHalf:
-		return percentUsual
-	case live*percentHalf <= 100*garbageMost:
-		return max(percentHalf, percent(garbageHalf))
+	garbage := uint64(garbageAllowed)
+	if live > garbageAllowed {
+		garbage = min(garbageAllowed+(live-garbageAllowed)/2, garbageMost)
 	}
-	return max(percentLeast, percent(garbageMost))
+	percent := 100 * garbage / max(live, 1)
+	return int(min(percentMost, max(percentLeast, percent)))
 }
 
 // liveHeap returns how many bytes the last collection found live.
