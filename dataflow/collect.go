@@ -183,15 +183,20 @@ func (c *collection) start(t *trace.Trajectory, calls int) {
 		c.reader.Room = &c.room
 		c.callRoom = slices.Grow(c.callRoom[:0], 2*calls)[:2*calls]
 		c.flow.values = &values{c.callRoom[:calls], c.callRoom[calls:]}
-		c.flow.Slots = c.slotRoom
 	} else if c.mode != asking && c.read == nil {
 		c.flow.values = newValues(calls)
+	}
+	if c.keepsRoom() {
+		c.flow.Slots = c.slotRoom
 	}
 	c.flow.turns = make([]int32, len(c.calls))
 	c.readArguments()
 	c.index()
 	c.first, c.message, c.heard = 0, 0, false
 }
+
+// keepsRoom reports whether nobody has anything of the flow once it is released.
+func (c *collection) keepsRoom() bool { return c.mode == matching || c.read != nil }
 
 // hear reads the messages before the calls of a turn; false at the end of the trajectory.
 func (c *collection) hear() bool {
@@ -466,8 +471,10 @@ const maxCallRoom = 1 << 14
 
 // release lets go of the trajectory, keeping scratch memory.
 func (c *collection) release() {
-	if c.mode == matching {
+	if c.keepsRoom() {
 		c.slotRoom = c.flow.Slots[:0]
+	}
+	if c.mode == matching {
 		if clear(c.callRoom); cap(c.callRoom) > maxCallRoom {
 			c.callRoom = nil
 		}

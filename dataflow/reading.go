@@ -3,6 +3,7 @@ package dataflow
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/bounds"
@@ -24,13 +25,6 @@ type Reading struct {
 	part    *collection // what was read of it so far
 	ordered bool        // calls and messages stand in the order of their turns
 	enums   Enums
-	top     []topArgument // by slot
-}
-
-// topArgument is the argument that a slot is, or is in, once that was asked.
-type topArgument struct {
-	name        string
-	isAsked, is bool
 }
 
 // Read begins to read t, whose values are asked of read, to be asked for arguments of the
@@ -41,16 +35,11 @@ func (c *Collector) Read(t *trace.Trajectory, calls int, read Values) *Reading {
 	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
 		r.flow = f
 	}
-	slots := 0
-	if r.flow != nil {
-		slots = len(r.flow.Slots)
-	} else {
+	if r.flow == nil {
 		r.part, r.ordered = c.begin(), inOrder(t)
 		r.part.mode, r.part.read = knowing, read
 		r.part.start(t, calls)
-		slots = len(r.part.flow.Slots)
 	}
-	r.top = make([]topArgument, slots)
 	return r
 }
 
@@ -137,18 +126,18 @@ func (r *Reading) partKnown(a *argument, call, before int) bool {
 
 // isIn reports whether a slot is an argument, or in it.
 func (r *Reading) isIn(slot int, argument string) bool {
-	top := &r.top[slot]
-	if !top.isAsked {
-		f := r.flow
-		if f == nil {
-			f = r.part.flow
-		}
-		path, err := jsonpath.Parse(f.Slots[slot].Path)
-		if top.isAsked = true; err == nil && len(path) > 0 && path[0].Kind == jsonpath.Member {
-			top.name, top.is = path[0].Name, true
-		}
+	f := r.flow
+	if f == nil {
+		f = r.part.flow
 	}
-	return top.is && top.name == argument
+	if name, ok := strings.CutPrefix(f.Slots[slot].Path, "$."); ok { // as names that are identifiers are written
+		if end := strings.IndexAny(name, ".["); end >= 0 {
+			name = name[:end]
+		}
+		return name == argument
+	}
+	path, err := jsonpath.Parse(f.Slots[slot].Path)
+	return err == nil && len(path) > 0 && path[0].Kind == jsonpath.Member && path[0].Name == argument
 }
 
 // argumentsAt returns the arguments of a call and what is inside them.

@@ -30,7 +30,9 @@ type Corpus struct {
 	flag []CallFlags
 
 	known map[[16]byte]stretch // where a sequence stands
-	args  [2][]byte            // scratch of sameArgs
+
+	args    [2][]byte // scratch of sameArgs
+	content []byte    // scratch of contentKey
 
 	rows []row
 	refs []Ref // of the rows; nil with NoRefs
@@ -196,17 +198,15 @@ func (c *Corpus) truncate(n int) {
 // contentKey identifies a sequence: 128 bits of SHA-256, so that no input can be
 // made to collide.
 func (c *Corpus) contentKey(s stretch) [16]byte {
-	h := sha256.New()
-	var b [9]byte
+	b := c.content[:0]
 	for i := s.first; i < s.end; i++ {
-		binary.LittleEndian.PutUint32(b[:], c.tool[i])
-		binary.LittleEndian.PutUint32(b[4:], c.turn[i])
-		b[8] = byte(c.flag[i])
-		h.Write(b[:])
+		b = binary.LittleEndian.AppendUint32(b, c.tool[i])
+		b = binary.LittleEndian.AppendUint32(b, c.turn[i])
+		b = append(b, byte(c.flag[i]))
 	}
-	var key [16]byte
-	copy(key[:], h.Sum(nil))
-	return key
+	c.content = b
+	sum := sha256.Sum256(b)
+	return [16]byte(sum[:16])
 }
 
 // Len returns the number of trajectories, those without calls included.
