@@ -17,19 +17,30 @@ const (
 	percentMost    = 400
 	percentUsual   = 100
 	percentLeast   = 25
+
+	// idleAllowed is memory beyond that which is not given back to the system.
+	idleAllowed = 24 << 20
 )
 
 // TuneCollector sets the percentage of garbage now and after every collection,
 // so that small heaps are collected seldom and large ones are not let to grow to
 // a multiple. See docs/decisions/0007-garbage.md.
 func TuneCollector() {
+	most := debug.SetMemoryLimit(-1) // GOMEMLIMIT, if that is set
 	debug.SetGCPercent(percentMost)
 	var tick func(*sentinel)
 	tick = func(*sentinel) {
 		if small.Load() {
 			return // KeepSmall has the last word
 		}
-		debug.SetGCPercent(collectorPercent(liveHeap()))
+		live := liveHeap()
+		percent := collectorPercent(live)
+		debug.SetGCPercent(percent)
+		limit := most
+		if live > garbageAllowed { // what is idle would add up to as much as garbage
+			limit = min(most, int64(live+live/100*uint64(percent)+idleAllowed))
+		}
+		debug.SetMemoryLimit(limit)
 		runtime.SetFinalizer(&sentinel{}, tick)
 	}
 	runtime.SetFinalizer(&sentinel{}, tick)
