@@ -83,8 +83,8 @@ func TestInterleaved(t *testing.T) {
 	}
 }
 
-// TestManyOpenCalls reads calls that all wait at once, a tenth of them for more input; it
-// would take minutes if one were searched for among the others.
+// TestManyOpenCalls reads calls that all wait at once, a tenth of them for more input; if
+// one were searched for among the others, it would not end before tests time out.
 func TestManyOpenCalls(t *testing.T) {
 	const n = 100_000
 	lines := make([]string, 0, 4*n)
@@ -102,7 +102,6 @@ func TestManyOpenCalls(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "log.jsonl")
 	formattest.WriteFile(t, file, strings.Join(lines, "\n")+"\n")
-	start := time.Now()
 	all := formattest.ReadFiles(t, file)
 	if len(all) != 1 || len(all[0].Calls) != n || len(all[0].Turns) != 1 {
 		t.Fatalf("%d trajectories", len(all))
@@ -111,9 +110,6 @@ func TestManyOpenCalls(t *testing.T) {
 		if c := &all[0].Calls[i]; !c.HasResult {
 			t.Fatalf("call %d has no result", i)
 		}
-	}
-	if took := time.Since(start); took > 60*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 
