@@ -75,11 +75,7 @@ func (p *Part) learnRegistering() error {
 // each returns what calls a function for 0 to n-1, so many at once.
 func each(workers int) stat.Each {
 	return func(n int, do func(i int)) {
-		numbers := func(yield func(int) bool) {
-			for i := 0; i < n && yield(i); i++ {
-			}
-		}
-		for range par.Map(max(workers, 1), numbers, func(i int) struct{} { do(i); return struct{}{} }) {
+		for range par.Each(max(workers, 1), n, do) {
 		}
 	}
 }

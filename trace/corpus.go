@@ -371,3 +371,6 @@ func (n *Numbering[T]) Number(v T) uint32 {
 
 // Len returns how many values have a number.
 func (n *Numbering[T]) Len() int { return len(n.values) }
+
+// Values returns the values in the order of their numbers. Nobody may change them.
+func (n *Numbering[T]) Values() []T { return n.values }

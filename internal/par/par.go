@@ -32,6 +32,19 @@ func Map[T, R any](workers int, in iter.Seq[T], f func(T) R) iter.Seq[R] {
 	return func(yield func(R) bool) { mapParallel(workers, in, f, yield) }
 }
 
+// Each calls do for 0 to n-1, up to workers calls at once, and yields each number in order
+// when its call has ended.
+func Each(workers, n int, do func(i int)) iter.Seq[int] {
+	numbers := func(yield func(int) bool) {
+		for i := range n {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+	return Map(workers, numbers, func(i int) int { do(i); return i })
+}
+
 // result is what one call of f gave: a value or a panic.
 type result[R any] struct {
 	value R

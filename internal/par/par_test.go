@@ -101,6 +101,23 @@ func TestMapPassesPanicOn(t *testing.T) {
 	}
 }
 
+// TestEach wants every call made once, and told of in order when it has ended.
+func TestEach(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		var ended [50]atomic.Int32
+		next := 0
+		for i := range par.Each(workers, len(ended), func(i int) { ended[i].Add(1) }) {
+			if i != next || ended[i].Load() != 1 {
+				t.Fatalf("%d workers: %d after %d calls of it, want %d", workers, i, ended[i].Load(), next)
+			}
+			next++
+		}
+		if next != len(ended) {
+			t.Fatalf("%d workers: told of %d", workers, next)
+		}
+	}
+}
+
 func BenchmarkMap(b *testing.B) {
 	for _, workers := range []int{1, 2} {
 		b.Run(map[int]string{1: "workers=1", 2: "workers=2"}[workers], func(b *testing.B) {

@@ -22,7 +22,7 @@ type Measure struct {
 // NewMeasure returns a Measure of the rules of a set. Neither the rules nor which tools
 // read is learned anew: a tool that the set does not name may have changed anything.
 func NewMeasure(set *prefetch.Set) *Measure {
-	m := &Measure{Survey{reads: set.Reads}, newTasks(), make([]tally, len(set.Rules))}
+	m := &Measure{Survey{reads: set.Reads}, &tasks{}, make([]tally, len(set.Rules))}
 	for i := range set.Rules {
 		m.survey.candidates = append(m.survey.candidates, &candidate{rule: set.Rules[i]})
 	}
@@ -86,10 +86,7 @@ func ruleSum(rule int, name string) string { return fmt.Sprintf("prefetch.%d.%s"
 // AddTo adds what was counted to sums by name, and to sums by task and name, which add up
 // over parts of the traces: rules are told apart by their numbers.
 func (m *Measure) AddTo(add func(name string, n int), addTask func(task, name string, n int)) {
-	keys := make([]string, len(m.tasks.numbers))
-	for key, n := range m.tasks.numbers {
-		keys[n] = key
-	}
+	keys := m.tasks.keys.Values()
 	for i := range m.sums {
 		sum := &m.sums[i]
 		add(ruleSum(i, sumAnswers), sum.answers)

@@ -81,7 +81,7 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 		}
 	}
 	workers := max(o.Workers, 1)
-	tools, tasks := map[trace.Name]bool{}, newTasks()
+	tools, tasks := map[trace.Name]bool{}, &tasks{}
 	meet := func(t *trace.Trajectory) {
 		tasks.number(t.TaskKey())
 		for i := range t.Calls {

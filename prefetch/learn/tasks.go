@@ -4,20 +4,11 @@ import "github.com/awo-dev/awo/trace"
 
 // tasks numbers tasks and trajectories in the order in which they come.
 type tasks struct {
-	numbers map[string]int32
-	runs    int32
+	keys trace.Numbering[string]
+	runs int32
 }
 
-func newTasks() *tasks { return &tasks{numbers: map[string]int32{}} }
-
-func (t *tasks) number(key string) int32 {
-	n, seen := t.numbers[key]
-	if !seen {
-		n = int32(len(t.numbers))
-		t.numbers[key] = n
-	}
-	return n
-}
+func (t *tasks) number(key string) int32 { return int32(t.keys.Number(key)) }
 
 // observed is what one trajectory offers, by candidate.
 type observed struct {
