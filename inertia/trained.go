@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/internal/elementary"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -63,14 +64,7 @@ func (t *Trained) Calibrated(o ModelOptions, p PredictorOptions, histories []*Hi
 // calibrated is Calibrated with the histories by part. The parts are independent pieces of
 // work.
 func (t *Trained) calibrated(o ModelOptions, p PredictorOptions, apart [][]*History) *Model {
-	each := p.Each
-	if each == nil {
-		each = func(n int, do func(i int)) {
-			for i := range n {
-				do(i)
-			}
-		}
-	}
+	each := func(n int, do func(i int)) { stat.Run(p.Each, n, do) }
 	graphs := make([]*Graph, len(t.parts)) // of the other parts
 	each(len(graphs), func(i int) { graphs[i] = t.Graph(i) })
 	if o.Order == 0 && !o.NoState && !o.Uniform {

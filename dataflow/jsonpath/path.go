@@ -193,9 +193,7 @@ func (s *selection) walk(p Path, v *trace.Value) bool {
 
 // AppendSelected appends the nodes that the step selects in v.
 func (s *Step) AppendSelected(nodes []trace.Value, v *trace.Value) []trace.Value {
-	found := selection{want: wantAll, nodes: nodes}
-	found.walk(Path{*s}, v)
-	return found.nodes
+	return Path{*s}.AppendEval(nodes, *v)
 }
 
 // keeps reports whether a step keeps an element of what it steps through. An open filter

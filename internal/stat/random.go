@@ -9,6 +9,17 @@ import (
 // all have returned. Nil is a plain loop.
 type Each = func(n int, do func(i int))
 
+// Run calls do for 0 to n-1 by each.
+func Run(each Each, n int, do func(i int)) {
+	if each != nil {
+		each(n, do)
+		return
+	}
+	for i := range n {
+		do(i)
+	}
+}
+
 // Below returns a number from 0 to n-1. Its bias is n/2^64.
 func Below(random *rand.PCG, n int) int {
 	high, _ := bits.Mul64(random.Uint64(), uint64(n))
@@ -35,14 +46,7 @@ func Stream(seed uint64, parts ...uint64) *rand.PCG {
 func Blocks[T any](each Each, n int, do func(first, last int) T) []T {
 	const size = 32
 	results := make([]T, (n+size-1)/size)
-	block := func(i int) { results[i] = do(i*size, min((i+1)*size, n)) }
-	if each != nil {
-		each(len(results), block)
-		return results
-	}
-	for i := range results {
-		block(i)
-	}
+	Run(each, len(results), func(i int) { results[i] = do(i*size, min((i+1)*size, n)) })
 	return results
 }
 
