@@ -129,6 +129,12 @@ func (h *Host) Changed() {
 	h.s.arrived()
 }
 
+// Shared reports whether several clients may be behind the session.
+func (h *Host) Shared() bool {
+	a, ok := h.s.agent.(*stateless)
+	return ok && a.shared
+}
+
 // Can reports whether the agent said that it can do something.
 func (h *Host) Can(capability ...string) bool {
 	v := member(h.s.initialize, append([]string{"capabilities"}, capability...)...)

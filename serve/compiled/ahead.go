@@ -3,6 +3,7 @@ package compiled
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,13 +16,13 @@ import (
 // attachedMember is the member of the text that is attached to an answer.
 const attachedMember = "read_ahead"
 
-// Bounds of what a session reads ahead.
+// Bounds of what a session prefetches.
 const (
 	maxAttached = 64 << 10 // bytes that are attached to one answer
-	maxKept     = 128      // answers that wait to be asked for
-	maxKeptSize = 8 << 20  // bytes of them
+	maxUnderWay = 128      // reads in flight
+	maxWatched  = 128      // reads that were not attached, to see whether the agent makes them
 	aheadLimit  = 30 * time.Second
-	horizon     = 10 // calls of the agent after which what was read ahead counts as not used
+	horizon     = 10 // calls of the agent after which a watched read counts as not used
 )
 
 // Ahead are rules of reads ahead, with what their traces promise.
@@ -30,13 +31,17 @@ type Ahead struct {
 	Promised []float64 // P(use) of each rule, at least
 }
 
-// ahead is the reading ahead of one session.
+// ahead is the prefetching of one session. A prefetched result exists only as an attachment
+// of the answer that led to it: a call of the agent goes to the server, because whoever asks
+// wants the state of now. Only where the same read is in flight, both wait for it.
 type ahead struct {
 	s      *session
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 	slots  chan struct{} // one for each read under way
+	runs   *prefetch.Sessions
+	shared bool // several clients are one session: what one of them did says nothing of another
 
 	mu      sync.Mutex
 	run     *prefetch.Session
@@ -47,21 +52,31 @@ type ahead struct {
 	usable  []bool                 // of each rule
 	reads   map[string]bool        // tools that are known to only read
 	done    []Done                 // for the predictor; nil without one
-	kept    map[string]*kept
-	order   []*kept // the oldest first
-	size    int
-	calls   int // of the agent
+	guessed map[string]bool        // calls that were predicted since something changed
+	flight  map[string]*reading    // reads under way that are not stale
+	watched []watch                // the oldest first
+	calls   int                    // of the agent
 }
 
-// kept is a read ahead of the agent.
-type kept struct {
+// reading is a read ahead of the agent.
+type reading struct {
 	prefetch.Read
-	tool     *serve.Tool
-	result   json.RawMessage // nil until it is answered
-	value    trace.Value
-	held     bool // it is not attached, to see whether it is asked for
-	attached bool
-	since    int // ahead.calls when it was made
+	tool *serve.Tool
+	over chan struct{}   // closed when it was answered, or will not be
+	raw  json.RawMessage // then; nil if there is no answer
+
+	value trace.Value
+	ok    bool // value is its answer
+	stale bool // something changed since it was begun
+	held  bool // it is not attached, to see whether the agent asks for it
+}
+
+// watch is a read that was made and not attached: whether the agent makes it says whether
+// the rule keeps its promise.
+type watch struct {
+	key   string
+	rule  int
+	since int // ahead.calls then
 }
 
 func newAhead(s *session) *ahead {
@@ -69,7 +84,11 @@ func newAhead(s *session) *ahead {
 	if rules == nil {
 		rules = &Ahead{Set: &prefetch.Set{}}
 	}
-	a := &ahead{s: s, rules: rules, run: prefetch.NewSession(rules.Set), slots: make(chan struct{}, parallel), kept: map[string]*kept{}, sources: map[string]bool{}, reads: map[string]bool{}}
+	a := &ahead{
+		s: s, rules: rules, runs: prefetch.NewSessions(rules.Set), shared: s.h.Shared(), slots: make(chan struct{}, parallel),
+		sources: map[string]bool{}, reads: map[string]bool{}, guessed: map[string]bool{}, flight: map[string]*reading{},
+	}
+	a.run = a.runs.Session()
 	a.usable = make([]bool, len(a.rules.Set.Rules))
 	for i := range a.rules.Set.Rules {
 		a.sources[a.rules.Set.Rules[i].Source.Tool] = true
@@ -83,7 +102,7 @@ func (a *ahead) close() {
 	a.work.Wait()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.forget()
+	a.unwatch(len(a.watched))
 }
 
 // verdicts says which rules can be followed with the tools that there are.
@@ -182,38 +201,35 @@ func (a *ahead) begun(t *serve.Tool, arguments trace.Value) {
 
 // begin notes a call before it is answered; a.mu is held.
 func (a *ahead) begin(c prefetch.Call) {
-	if a.run.Begin(c) > 0 || !a.reads[c.Tool] {
-		a.forget()
+	a.run.Begin(c)
+	if !a.reads[c.Tool] {
+		a.changed()
 	}
 	a.calls++
-	for len(a.order) > 0 && a.calls-a.order[0].since > horizon {
-		a.drop(a.order[0], false)
+	n := 0
+	for n < len(a.watched) && a.calls-a.watched[n].since > horizon {
+		n++
 	}
+	a.unwatch(n)
 }
 
-// forget drops all that is kept; a.mu is held.
-func (a *ahead) forget() {
-	for len(a.order) > 0 {
-		a.drop(a.order[0], false)
+// changed notes that something may have changed that reads go by: those in flight are
+// stale, and what was watched for is not asked for any more; a.mu is held.
+func (a *ahead) changed() {
+	for _, r := range a.flight {
+		r.stale = true
 	}
+	clear(a.flight)
+	clear(a.guessed)
+	a.unwatch(len(a.watched))
 }
 
-// drop ends the keeping of a read, which was asked for or not; a.mu is held.
-func (a *ahead) drop(k *kept, used bool) {
-	for i, o := range a.order {
-		if o == k {
-			a.order = append(a.order[:i], a.order[i+1:]...)
-			break
-		}
+// unwatch counts the oldest n watched reads as not used; a.mu is held.
+func (a *ahead) unwatch(n int) {
+	for _, w := range a.watched[:n] {
+		a.s.l.judge(a.s, w.rule, false)
 	}
-	if a.kept[k.Key()] == k {
-		delete(a.kept, k.Key())
-		a.run.Lost(k.Read)
-	}
-	a.size -= len(k.result)
-	if (k.result != nil || used) && !k.attached && k.Rule != predicted { // the agent did not know of it
-		a.s.l.judge(a.s, k.Rule, used)
-	}
+	a.watched = slices.Delete(a.watched, 0, n)
 }
 
 // handle says what becomes of a call of the agent's.
@@ -225,13 +241,13 @@ func (a *ahead) handle(c *serve.ToolCall) (h serve.Handling) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	call := a.named(c.Tool, arguments)
-	k := a.kept[call.Key()]
-	if _, _, is := a.run.Take(call); k != nil && (is || k.Rule == predicted) {
-		if result := k.result; result != nil {
-			h.By = k.as()
-			h.Answer = func(context.Context) (json.RawMessage, error) { return result, nil }
-		}
-		a.drop(k, true)
+	key := call.Key()
+	if i := slices.IndexFunc(a.watched, func(w watch) bool { return w.key == key }); i >= 0 {
+		a.s.l.judge(a.s, a.watched[i].rule, true)
+		a.watched = slices.Delete(a.watched, i, i+1)
+	}
+	if r := a.flight[key]; r != nil && !a.shared {
+		h.By, h.Answer = r.as(), func(ctx context.Context) (json.RawMessage, error) { return a.join(ctx, c, r) }
 	}
 	a.begin(call)
 	if a.sources[call.Tool] || a.s.l.o.Predict != nil {
@@ -248,12 +264,28 @@ func (a *ahead) handle(c *serve.ToolCall) (h serve.Handling) {
 	return h
 }
 
+// join waits for a read that the agent asks for while it is in flight. If nothing comes of
+// it, the call is made.
+func (a *ahead) join(ctx context.Context, c *serve.ToolCall, r *reading) (json.RawMessage, error) {
+	select {
+	case <-r.over:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if r.raw != nil {
+		return r.raw, nil
+	}
+	return a.s.h.Call(ctx, a.within(c, r), r.tool, c.Arguments())
+}
+
 // batch is the reads because of one answer.
 type batch struct {
 	request *serve.ToolCall
-	reads   []*kept
+	run     *prefetch.Session
+	reads   []*reading
 	open    int
 	done    chan struct{}
+	sent    bool // the answer is on its way: what comes now is attached to nothing
 }
 
 // follow makes the reads that an answer leads to, and returns what came in time.
@@ -262,9 +294,13 @@ func (a *ahead) follow(ctx context.Context, c *serve.ToolCall, call prefetch.Cal
 	if err != nil {
 		return nil
 	}
-	b := &batch{request: c, open: 1, done: make(chan struct{})}
+	b := &batch{request: c, run: a.run, open: 1, done: make(chan struct{})}
 	a.mu.Lock()
-	a.start(b, a.run.Answered(prefetch.Answer{Call: call, Result: got.value}))
+	if a.shared {
+		b.run = a.runs.Session()
+		b.run.Begin(call)
+	}
+	a.start(b, b.run.Answered(prefetch.Answer{Call: call, Result: got.value}))
 	a.note(Done{Tool: call.Tool, Arguments: call.Arguments, Result: got.value})
 	a.predict(b)
 	a.end(b)
@@ -287,24 +323,22 @@ func (a *ahead) follow(ctx context.Context, c *serve.ToolCall, call prefetch.Cal
 // start makes reads; a.mu is held.
 func (a *ahead) start(b *batch, reads []prefetch.Read) {
 	for _, r := range reads {
-		t := a.tools[r.Tool]
-		if t == nil || !a.usable[r.Rule] || a.s.l.off(r.Rule) || a.ctx.Err() != nil {
-			a.run.Lost(r)
-			continue
+		switch t := a.tools[r.Tool]; {
+		case t == nil || !a.usable[r.Rule] || a.s.l.off(r.Rule) || a.ctx.Err() != nil || len(a.flight) >= maxUnderWay:
+			b.run.Lost(r)
+		default:
+			a.launch(b, &reading{Read: r, tool: t, held: !a.shared && len(a.watched) < maxWatched && a.s.l.hold(r.Rule)})
 		}
-		a.launch(b, &kept{Read: r, tool: t, since: a.calls, held: a.s.l.hold(r.Rule)})
 	}
 }
 
 // launch makes one read; a.mu is held.
-func (a *ahead) launch(b *batch, k *kept) {
-	for len(a.order) > 0 && (len(a.order) >= maxKept || a.size > maxKeptSize) {
-		a.drop(a.order[0], false)
-	}
-	a.kept[k.Key()], a.order = k, append(a.order, k)
-	b.reads = append(b.reads, k)
+func (a *ahead) launch(b *batch, r *reading) {
+	r.over = make(chan struct{})
+	a.flight[r.Key()] = r
+	b.reads = append(b.reads, r)
 	b.open++
-	a.work.Go(func() { a.read(b, k) })
+	a.work.Go(func() { a.read(b, r) })
 }
 
 // end counts a read of a batch that has ended; a.mu is held.
@@ -315,26 +349,32 @@ func (a *ahead) end(b *batch) {
 }
 
 // read makes one read, and those that its answer leads to.
-func (a *ahead) read(b *batch, k *kept) {
-	raw, got, ok := a.call(b, k)
+func (a *ahead) read(b *batch, r *reading) {
+	raw, got, ok := a.call(b, r)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	defer a.end(b)
-	switch _, _, fresh := a.run.Has(k.Call); {
+	if a.flight[r.Key()] == r {
+		delete(a.flight, r.Key())
+	}
+	r.raw = raw
+	close(r.over)
+	switch _, _, fresh := b.run.Has(r.Call); {
 	case !ok:
-		a.drop(k, false)
-	case (fresh || k.Rule == predicted) && a.kept[k.Key()] == k: // nothing made it stale, and nobody asked in the meantime
-		k.result, k.value = raw, got.value
-		a.size += len(raw)
-		if k.Rule == predicted {
-			a.note(Done{Tool: k.Tool, Arguments: k.Arguments, Result: got.value, Inertial: true})
-			return
+		b.run.Lost(r.Read)
+	case r.stale || b.sent:
+	case r.Rule == predicted:
+		r.value, r.ok = got.value, true
+		a.note(Done{Tool: r.Tool, Arguments: r.Arguments, Result: got.value, Inertial: true})
+	case fresh: // the agent did not ask in the meantime
+		if r.value, r.ok = got.value, !r.held; r.held {
+			a.watched = append(a.watched, watch{r.Key(), r.Rule, a.calls})
 		}
-		a.start(b, a.run.Got(k.Read, got.value))
+		a.start(b, b.run.Got(r.Read, got.value))
 	}
 }
 
-func (a *ahead) call(b *batch, k *kept) (raw json.RawMessage, got result, ok bool) {
+func (a *ahead) call(b *batch, r *reading) (raw json.RawMessage, got result, ok bool) {
 	ctx, cancel := context.WithTimeout(a.ctx, aheadLimit)
 	defer cancel()
 	select {
@@ -343,11 +383,7 @@ func (a *ahead) call(b *batch, k *kept) (raw json.RawMessage, got result, ok boo
 	case <-ctx.Done():
 		return nil, got, false
 	}
-	by := "snapshot"
-	if k.Rule != predicted {
-		by = a.rules.Set.Rules[k.Rule].ID
-	}
-	raw, err := a.s.h.Call(ctx, serve.Within{Request: b.request.ID, As: k.as(), By: by}, k.tool, k.Arguments.AppendCanonical(nil))
+	raw, err := a.s.h.Call(ctx, a.within(b.request, r), r.tool, r.Arguments.AppendCanonical(nil))
 	if err != nil {
 		return nil, got, false
 	}
@@ -355,27 +391,36 @@ func (a *ahead) call(b *batch, k *kept) (raw json.RawMessage, got result, ok boo
 	return raw, got, err == nil && !got.failed
 }
 
+// within says in recordings why a read is made.
+func (a *ahead) within(c *serve.ToolCall, r *reading) serve.Within {
+	by := "snapshot"
+	if r.Rule != predicted {
+		by = a.rules.Set.Rules[r.Rule].ID
+	}
+	return serve.Within{Request: c.ID, As: r.as(), By: by}
+}
+
 // attach returns the block with what came in time, nil if nothing did.
 func (a *ahead) attach(b *batch) []json.RawMessage {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	b.sent = true
 	text := append([]byte(`{"`), attachedMember+`":[`...)
 	n := 0
-	for _, k := range b.reads {
-		if k.result == nil || k.held || a.kept[k.Key()] != k {
+	for _, r := range b.reads {
+		if !r.ok || r.stale {
 			continue
 		}
-		one := append([]byte(`{"tool":`), quoted(k.tool.Shown)...)
-		one = k.Arguments.AppendCanonical(append(one, `,"arguments":`...))
-		one = append(k.value.AppendCanonical(append(one, `,"result":`...)), '}')
+		one := append([]byte(`{"tool":`), quoted(r.tool.Shown)...)
+		one = r.Arguments.AppendCanonical(append(one, `,"arguments":`...))
+		one = append(r.value.AppendCanonical(append(one, `,"result":`...)), '}')
 		if len(text)+len(one) > maxAttached {
-			continue // it is kept for a call that asks for it
+			continue
 		}
 		if n++; n > 1 {
 			text = append(text, ',')
 		}
 		text = append(text, one...)
-		k.attached = true
 	}
 	if n == 0 {
 		return nil

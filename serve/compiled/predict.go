@@ -34,8 +34,8 @@ type Predictor interface {
 }
 
 // as says what a read ahead is in recordings.
-func (k *kept) as() string {
-	if k.Rule == predicted {
+func (r *reading) as() string {
+	if r.Rule == predicted {
 		return serve.AsInertial
 	}
 	return serve.AsPrefetch
@@ -43,7 +43,7 @@ func (k *kept) as() string {
 
 // note keeps a call for the predictor; a.mu is held.
 func (a *ahead) note(d Done) {
-	if a.s.l.o.Predict == nil {
+	if a.s.l.o.Predict == nil || a.shared {
 		return
 	}
 	if a.done = append(a.done, d); len(a.done) > maxDone {
@@ -54,7 +54,7 @@ func (a *ahead) note(d Done) {
 // predict makes the read that is predicted, unless a rule has made it; a.mu is held.
 func (a *ahead) predict(b *batch) {
 	p := a.s.l.o.Predict
-	if p == nil || a.ctx.Err() != nil {
+	if p == nil || a.shared || a.ctx.Err() != nil || len(a.flight) >= maxUnderWay {
 		return
 	}
 	tool, arguments, ok := p.Next(slices.Clone(a.done))
@@ -63,8 +63,9 @@ func (a *ahead) predict(b *batch) {
 		return
 	}
 	c := prefetch.Call{Tool: tool, Arguments: arguments}
-	if _, _, is := a.run.Has(c); is || a.kept[c.Key()] != nil {
+	if _, _, is := a.run.Has(c); is || a.guessed[c.Key()] {
 		return
 	}
-	a.launch(b, &kept{Read: prefetch.Read{Call: c, Rule: predicted, Level: 2}, tool: t, since: a.calls})
+	a.guessed[c.Key()] = true
+	a.launch(b, &reading{Read: prefetch.Read{Call: c, Rule: predicted, Level: 2}, tool: t})
 }
