@@ -124,11 +124,9 @@ func (b *together) find(c *Case) (*Finding, []share) {
 		}
 	}
 	alone := b.reader.Find(c)
-	for _, turns := range [][]int{alone.Removed, alone.Answered} {
-		for _, turn := range turns {
-			t := &c.Trajectory.Turns[turn]
-			shares = append(shares, share{span: replay.Span{Begin: t.FirstCall, End: t.FirstCall + t.NumCalls, Worth: 1 + needsNoChoice}, part: partReads})
-		}
+	for _, turn := range alone.Removed {
+		t := &c.Trajectory.Turns[turn]
+		shares = append(shares, share{span: replay.Span{Begin: t.FirstCall, End: t.FirstCall + t.NumCalls, Worth: 1 + needsNoChoice}, part: partReads})
 	}
 	slices.SortStableFunc(shares, func(x, y share) int {
 		return cmp.Or(cmp.Compare(x.span.Begin, y.span.Begin), cmp.Compare(x.part, y.part))
@@ -157,7 +155,7 @@ func (b *together) settle(c *Case, f *Finding, wrong int) {
 	f.Wrong = wrong
 	f.Added = wrong + f.handBacks
 	b.read(c, f)
-	f.Used = len(f.Removed)+len(f.Answered)+f.Wrong > 0 || f.Reading.Reads > 0
+	f.Used = len(f.Removed)+f.Wrong > 0 || f.Reading.Reads > 0
 }
 
 // blindly uses the meta-tools blindly, and does beside them what needs no choice: calls
@@ -183,8 +181,8 @@ func (b *together) read(c *Case, f *Finding) {
 		f.shares[i].last(taken)
 	}
 	ahead := b.reader.find(c, taken, f.Removed)
-	f.Reading, f.Answered = ahead.Reading, ahead.Answered
-	f.Attributed[partReads] = len(ahead.Removed) + len(ahead.Answered)
+	f.Reading = ahead.Reading
+	f.Attributed[partReads] = len(ahead.Removed)
 	f.Removed = append(f.Removed, ahead.Removed...)
 	slices.Sort(f.Removed)
 }

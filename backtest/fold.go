@@ -127,7 +127,7 @@ func (r *run) count(k tried, learnt []Trained) {
 		saved := learnt[i].Saving(k.c, f)
 		one := base
 		one.trajectories = 1
-		one.llmSaved, one.turnsSaved = float64(len(f.Removed)-f.Added), float64(len(f.Removed)+len(f.Answered))
+		one.llmSaved, one.turnsSaved = float64(len(f.Removed)-f.Added), float64(len(f.Removed))
 		one.tokensSaved, one.usdSaved = float64(saved.Tokens()), saved.USD
 		one.secondsSaved = secondsOf(t, f.Removed)
 		if f.Used {

@@ -95,7 +95,6 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 	}
 	r.notes = []string{
 		"only tools that rules, annotations or else names say to read are read ahead, and what was read counts for nothing once another tool is called",
-		"a turn right after a user message that needs no call any more is a calling turn saved and no model turn: it saves neither tokens nor money, because the model still answers",
 		"what reads in vain return is not recorded: their tokens are the mean of their tool, and how many reads of the second level they lead to is the mean of the training part",
 	}
 	if p.readers == nil {
@@ -130,8 +129,7 @@ func (p *Part) turnsRead(use float64) ([][]span, error) {
 	return read, err
 }
 
-// turnsRead replays reading ahead, and returns the turns that it saves, by trajectory. A
-// turn right after a user message saves a turn, and neither tokens nor money.
+// turnsRead replays reading ahead, and returns the turns that it saves, by trajectory.
 func turnsRead(source compile.Source, set *rules.Set, r *reader, o ChooseOptions) ([][]span, error) {
 	o = o.filled()
 	type found struct {
@@ -148,7 +146,7 @@ func turnsRead(source compile.Source, set *rules.Set, r *reader, o ChooseOptions
 		if len(f.Removed) > 0 && recordsUsage(f.t) {
 			account = o.account(f.t)
 		}
-		add := func(turn int, account *cost.Account) {
+		for _, turn := range f.Removed {
 			t := &f.t.Turns[turn]
 			one := span{item: readItem, begin: int32(t.FirstCall), end: int32(t.FirstCall + t.NumCalls), turns: 1, calls: 1}
 			if account != nil {
@@ -157,13 +155,6 @@ func turnsRead(source compile.Source, set *rules.Set, r *reader, o ChooseOptions
 			}
 			list = append(list, one)
 		}
-		for _, turn := range f.Removed {
-			add(turn, account)
-		}
-		for _, turn := range f.Answered {
-			add(turn, nil)
-		}
-		slices.SortFunc(list, func(a, b span) int { return cmp.Compare(a.begin, b.begin) })
 		read = append(read, list)
 	}
 	return read, failed
@@ -173,7 +164,6 @@ func turnsRead(source compile.Source, set *rules.Set, r *reader, o ChooseOptions
 type Reading struct {
 	Reads, Used float64 // reads that were made, and those that answered a call
 	Stale       float64 // that were asked for when a tool had been called that may have changed them
-	AfterUser   int     // calling turns saved right after a user message: the model still answers
 	Second      float64 // of Used: those of the second level
 
 	made   []madeRead
@@ -213,7 +203,6 @@ type askedCalls struct {
 	results []trace.Value
 	known   []bool         // the arguments are
 	first   map[string]int // key -> first call that has it
-	user    map[int]bool   // turns right before which the user speaks
 }
 
 // askedKey is what a trajectory remembers its askedCalls under.
@@ -230,12 +219,7 @@ func (c *Case) asks() *askedCalls {
 func newAskedCalls(t *trace.Trajectory) *askedCalls {
 	a := &askedCalls{
 		calls: make([]prefetch.Call, len(t.Calls)), results: make([]trace.Value, len(t.Calls)), known: make([]bool, len(t.Calls)),
-		first: map[string]int{}, user: map[int]bool{},
-	}
-	for i := range t.Messages {
-		if m := &t.Messages[i]; m.Role == trace.RoleUser {
-			a.user[m.Turn] = true
-		}
+		first: map[string]int{},
 	}
 	var values trace.ValueReader
 	for i := range t.Calls {
@@ -300,7 +284,7 @@ func (r *reader) find(c *Case, taken []int, removed []int) *Finding {
 		s.turn(first, end, gone)
 		first = end
 	}
-	f.Used = len(f.Removed)+len(f.Answered) > 0 || f.Reading.Reads > 0
+	f.Used = len(f.Removed) > 0 || f.Reading.Reads > 0
 	return f
 }
 
@@ -322,16 +306,9 @@ func (s *reading) turn(first, end int, gone bool) {
 		}
 		s.made(i)
 	}
-	if !all {
-		return
+	if all {
+		s.finding.Removed = append(s.finding.Removed, s.t.Calls[first].Turn)
 	}
-	turn := s.t.Calls[first].Turn
-	if s.user[turn] {
-		s.out.AfterUser++
-		s.finding.Answered = append(s.finding.Answered, turn)
-		return
-	}
-	s.finding.Removed = append(s.finding.Removed, turn)
 }
 
 // serves reports whether the call need not be made, and takes what was read ahead.

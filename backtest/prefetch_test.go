@@ -39,29 +39,29 @@ func prefetched(t *testing.T, list []*trace.Trajectory) *Outcome {
 
 func TestPrefetch(t *testing.T) {
 	type want struct {
-		turns, models, afterUser   int
+		turns, models              int
 		reads, used, inVain, stale float64
 	}
 	for name, c := range map[string]struct {
 		then func(i int, s *script.Run)
 		want want // of 20 runs
 	}{
-		"both in turn": {func(i int, s *script.Run) { s.Call(order(i, "a")).Call(order(i, "b")) }, want{40, 40, 0, 40, 40, 0, 0}},
-		"both at once": {func(i int, s *script.Run) { s.Call(order(i, "a")).Also(order(i, "b")) }, want{20, 20, 0, 40, 40, 0, 0}},
-		"the first":    {func(i int, s *script.Run) { s.Call(order(i, "a")) }, want{20, 20, 0, 20, 20, 0, 0}},
-		"the second, so that the first is in vain": {func(i int, s *script.Run) { s.Call(order(i, "b")) }, want{20, 20, 0, 40, 20, 20, 0}},
-		"a user message between":                   {func(i int, s *script.Run) { s.User("and my order?").Call(order(i, "a")) }, want{20, 0, 20, 20, 20, 0, 0}},
+		"both in turn": {func(i int, s *script.Run) { s.Call(order(i, "a")).Call(order(i, "b")) }, want{40, 40, 40, 40, 0, 0}},
+		"both at once": {func(i int, s *script.Run) { s.Call(order(i, "a")).Also(order(i, "b")) }, want{20, 20, 40, 40, 0, 0}},
+		"the first":    {func(i int, s *script.Run) { s.Call(order(i, "a")) }, want{20, 20, 20, 20, 0, 0}},
+		"the second, so that the first is in vain": {func(i int, s *script.Run) { s.Call(order(i, "b")) }, want{20, 20, 40, 20, 20, 0}},
+		"a user message between":                   {func(i int, s *script.Run) { s.User("and my order?").Call(order(i, "a")) }, want{20, 20, 20, 20, 0, 0}},
 		"beside a write, which needs its turn": {func(i int, s *script.Run) {
 			s.Call(order(i, "a")).Also("cancel", fmt.Sprint(`{"id":`, i, `}`), `true`)
-		}, want{0, 0, 0, 20, 20, 0, 0}},
+		}, want{0, 0, 20, 20, 0, 0}},
 		// In half of the runs something writes between: the rule stands, and those reads are stale.
 		"half of them stale": {func(i int, s *script.Run) {
 			if i%2 == 0 {
 				s.Call("touch", `{}`, `true`)
 			}
 			s.Call(order(i, "a"))
-		}, want{10, 10, 0, 20, 10, 10, 10}},
-		"asked for twice, of which the second time is none of ours": {func(i int, s *script.Run) { s.Call(order(i, "a")).Call(order(i, "a")) }, want{20, 20, 0, 20, 20, 0, 0}},
+		}, want{10, 10, 20, 10, 10, 10}},
+		"asked for twice, of which the second time is none of ours": {func(i int, s *script.Run) { s.Call(order(i, "a")).Call(order(i, "a")) }, want{20, 20, 20, 20, 0, 0}},
 		// Nothing is saved:
 		"a write between": {func(i int, s *script.Run) { s.Call("touch", `{}`, `true`).Call(order(i, "a")) }, want{}},
 		"a tool that nobody knows": {func(i int, s *script.Run) {
@@ -75,11 +75,28 @@ func TestPrefetch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := prefetched(t, customers(20, c.then))
-			got := want{o.CallingTurnsSaved, o.LLMCallsSaved, o.Reading.AfterUser, o.Reading.Reads, o.Reading.Used, o.Reading.InVain(), o.Reading.Stale}
+			got := want{o.CallingTurnsSaved, o.LLMCallsSaved, o.Reading.Reads, o.Reading.Used, o.Reading.InVain(), o.Reading.Stale}
 			if got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
 		})
+	}
+}
+
+// TestReadAfterUser has the user speak before the turn that a read ahead saves: the model
+// call goes with it, and so do its tokens.
+func TestReadAfterUser(t *testing.T) {
+	list := customers(20, func(i int, s *script.Run) {
+		s.User("and my order?").Call(order(i, "a"))
+		for k := range s.T.Turns {
+			s.T.Turns[k].Usage = trace.Usage{Input: 1000 + 50*int64(k), Output: 40, Known: true}
+		}
+	})
+	o := prefetched(t, list)
+	// The turn itself is 1,050 tokens of input and 40 of output, and nothing comes after it; the
+	// result that is attached is read by no turn that is left.
+	if want := int64(20 * 1090); o.LLMCallsSaved != 20 || o.TokensSaved != want {
+		t.Errorf("%d model calls and %d tokens, want 20 and %d", o.LLMCallsSaved, o.TokensSaved, want)
 	}
 }
 

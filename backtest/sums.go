@@ -72,7 +72,6 @@ func (t *totals) read(r *Reading) {
 	t.reading.Used += r.Used
 	t.reading.Stale += r.Stale
 	t.reading.Second += r.Second
-	t.reading.AfterUser += r.AfterUser
 }
 
 // taskSums are the sums of one task and technique.
@@ -140,7 +139,7 @@ type blindSums struct {
 func (s *taskSums) addBlind(b *Blind, saved cost.Totals, seconds float64) {
 	s.hasBlind = true
 	s.blind = blindSums{
-		llmSaved: float64(len(b.Removed) - b.Added), turnsSaved: float64(len(b.Removed) + len(b.Answered)),
+		llmSaved: float64(len(b.Removed) - b.Added), turnsSaved: float64(len(b.Removed)),
 		tokensSaved: float64(saved.Tokens()), usdSaved: saved.USD,
 		moments: float64(b.Moments), followed: float64(b.Followed), reads: b.Reads, writes: b.Writes, secondsSaved: seconds,
 	}

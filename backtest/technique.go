@@ -101,11 +101,8 @@ type labelledStep struct {
 type Finding struct {
 	Used    bool  // it would have done anything
 	Removed []int // turns that there would be without, in order
-	// Answered are calling turns in which the model would need no call and answers
-	// instead: no calling turns any more, and still turns of the model.
-	Answered []int
-	Reading  *Reading // what was read ahead; nil for nothing
-	Added    int      // model calls that there would be beside those recorded
+	Reading *Reading // what was read ahead; nil for nothing
+	Added   int      // model calls that there would be beside those recorded
 
 	// Places of meta-tools that would have saved a turn, those of them that were
 	// exact in replay, and those of these whose inputs were known; see

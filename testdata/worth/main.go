@@ -28,7 +28,6 @@ type technique struct {
 	Ahead        int                 `json:"reads_ahead"`
 	InVain       int                 `json:"reads_in_vain"`
 	Stale        int                 `json:"stale"`
-	AfterUser    int                 `json:"after_user_message"`
 	Blind        *struct {
 		Saved  int      `json:"calling_turns_saved"`
 		Reads  int      `json:"extra_reads"`
@@ -95,7 +94,7 @@ func main() {
 	}
 	fmt.Println("| traces (tasks), calling turns | batches and writes too | from one turn on | perfect | blind | precision at moments (95 %) | extra reads | extra writes | saved blind, perfect | batch | bound: reached | bound of chains: reached |\n|---|---:|---:|---:|---:|---|---:|---:|---|---:|---|---|")
 	fmt.Println(tables[0].String())
-	fmt.Println("| traces | prefetch | share | after a user message | reads | in vain, a turn saved | stale | saved | all | share | points above patterns |\n|---|---:|---:|---:|---:|---|---:|---|---:|---:|---:|")
+	fmt.Println("| traces | prefetch | share | reads | in vain, a turn saved | stale | saved | all | share | points above patterns |\n|---|---:|---:|---:|---|---:|---|---:|---:|---:|")
 	fmt.Println(tables[1].String())
 	fmt.Println("| traces | verdict | saved | calling turns | best in hindsight |\n|---|---|---|---:|---|")
 	fmt.Print(tables[2].String())
@@ -132,7 +131,7 @@ func (r *result) rows(name string, before, most *result, to *[3]strings.Builder)
 	if ahead.Saved > 0 {
 		vain = fmt.Sprintf("%d, %.1f", ahead.InVain, float64(ahead.InVain)/float64(ahead.Saved))
 	}
-	fmt.Fprintf(&to[1], "| %s | %d | %s | %d | %d | %s | %d | %s | %d | %s | %.1f |\n", name, ahead.Saved, share(ahead.Saved, ahead.CallingTurns), ahead.AfterUser, ahead.Ahead,
+	fmt.Fprintf(&to[1], "| %s | %d | %s | %d | %s | %d | %s | %d | %s | %.1f |\n", name, ahead.Saved, share(ahead.Saved, ahead.CallingTurns), ahead.Ahead,
 		cmp.Or(vain, fmt.Sprint(ahead.InVain)), ahead.Stale, amount(ahead.USD, ahead.Tokens), all.Saved, share(all.Saved, all.CallingTurns), 100*float64(all.Saved-p.Saved)/float64(max(p.CallingTurns, 1)))
 	v := r.Verdict
 	metric := "tokens_saved"

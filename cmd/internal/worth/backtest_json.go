@@ -97,13 +97,12 @@ type blindJSON struct {
 
 // ReadsJSON is what was read ahead, zeros for techniques that do not.
 type ReadsJSON struct {
-	Ahead     int     `json:"reads_ahead"`
-	Used      int     `json:"reads_used"`         // they answered a call that the agent made in the recording
-	Second    int     `json:"second_level"`       // of these: read after an answer that was itself read ahead
-	InVain    int     `json:"reads_in_vain"`      // all others, stale ones too
-	Stale     int     `json:"stale"`              // asked for when something may have changed them
-	AfterUser int     `json:"after_user_message"` // calling turns saved in which the model still answers the user
-	Rules     float64 `json:"rules"`              // mean over the parts
+	Ahead  int     `json:"reads_ahead"`
+	Used   int     `json:"reads_used"`    // they answered a call that the agent made in the recording
+	Second int     `json:"second_level"`  // of these: read after an answer that was itself read ahead
+	InVain int     `json:"reads_in_vain"` // all others, stale ones too
+	Stale  int     `json:"stale"`         // asked for when something may have changed them
+	Rules  float64 `json:"rules"`         // mean over the parts
 }
 
 // adoptionJSON is what is left if agents use meta-tools as seldom or as often as
@@ -221,7 +220,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 	f.blind(&t, o)
 	if o.Name == "prefetch" || o.Name == "all" {
 		r := &o.Reading
-		t.ReadsJSON = ReadsJSON{int(math.Round(r.Reads)), int(r.Used), int(r.Second), int(math.Round(r.InVain())), int(r.Stale), r.AfterUser, o.Rules}
+		t.ReadsJSON = ReadsJSON{int(math.Round(r.Reads)), int(r.Used), int(r.Second), int(math.Round(r.InVain())), int(r.Stale), o.Rules}
 	}
 	if o.CallingTurns > 0 {
 		t.Share = stat.Known(float64(o.CallingTurnsSaved) / float64(o.CallingTurns))

@@ -254,9 +254,8 @@ func ReadsTable(out BacktestJSON) *report.Table {
 		{Key: "reads_in_vain", Title: "in vain"},
 		{Key: "stale", Title: "stale"},
 		{Key: "calling_turns_saved", Title: "turns saved"},
-		{Key: "after_user_message", Title: "after a user message"},
 	})
-	table.Note("Used: the agent made this call later. Stale: it did so after a tool was called that may have changed the result; these are in vain too. After a user message: the turn needs no call any more, and the model still answers, so that no model call is saved.")
+	table.Note("Used: the agent made this call later. Stale: it did so after a tool was called that may have changed the result; these are in vain too.")
 	return table
 }
 
