@@ -29,7 +29,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: beam-check serve-check serve-goals build manual image demo check test same figures loop faults hostile page bench bench-compare backtest worth replay fused fuzz update
+.PHONY: beam-check serve-check serve-goals build manual image demo check test same size figures loop faults hostile page bench bench-compare backtest worth replay fused fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -138,6 +138,10 @@ same:
 	$(GO) build -C "$$folder/base" -trimpath -o "$$folder/old" . && \
 	$(GO) build -trimpath -o "$$folder/new" . && \
 	$(GO) run ./testdata/same $(if $(wildcard $(DATA)),-traces $(DATA)) $(SAME) "$$folder/old" "$$folder/new"
+
+## size: lines of code by folder, next to what each may have
+size:
+	@$(GO) run ./testdata/size
 
 ## figures: is every number that commands print as JSON the one that was frozen, or is there a reason for the difference? On the office and the recorded traces below TRACES_DIR
 TRACES_DIR ?= traces
