@@ -32,39 +32,30 @@ Files may be compressed with gzip or zstd.`,
 	return cli.Work(a, c, printFormats)
 }
 
-// formatsJSON is the JSON of `awo formats`.
-type formatsJSON struct {
-	Schema  string       `json:"schema"`
-	Formats []formatJSON `json:"formats"`
-	Where   []nameJSON   `json:"where,omitempty"` // with --where
+// formatRow says of a format what it holds and where it is defined.
+type formatRow struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+	Spec string `json:"spec"`
 }
 
-// nameJSON is what an expression may use of a trajectory.
-type nameJSON struct {
+// nameRow is what an expression may use of a trajectory.
+type nameRow struct {
 	Names string `json:"names"`
 	Doc   string `json:"doc"`
 }
 
-type formatJSON struct {
-	Name string `json:"name"`
-	Doc  string `json:"doc"`
-	Spec string `json:"spec"` // where the format is defined
-}
-
 func printFormats(j *cli.Job, o formatsOptions, _ []string) error {
-	out := formatsJSON{Schema: "awo.formats/v1", Formats: cli.Map(formats.All, func(f *trace.Format) formatJSON { return formatJSON{f.Name, f.Doc, f.Spec} })}
-	table := report.TableOf("formats", "", out.Formats, []report.Column{
-		{Key: "name", Words: true}, {Key: "doc", Title: "what it holds", Max: 60, Wrap: true, Words: true}, {Key: "spec", Title: "defined at", Max: 100, Words: true},
-	})
-	if o.Where {
-		for _, n := range filter.Names() {
-			out.Where = append(out.Where, nameJSON{n[0], n[1]})
-		}
-		table = report.TableOf("where", "", out.Where, []report.Column{
-			{Key: "names", Max: 60, Words: true}, {Key: "doc", Title: "what it is", Max: 100, Wrap: true, Words: true},
-		})
-	}
 	var d report.Document
-	d.Add(table)
-	return j.Print(&d, out)
+	if o.Where {
+		names := filter.Names()
+		d.Add(report.TableOf("where", "", cli.Map(names, func(n *[2]string) nameRow { return nameRow{n[0], n[1]} }), []report.Column{
+			{Key: "names", Max: 60, Words: true}, {Key: "doc", Title: "what it is", Max: 100, Wrap: true, Words: true},
+		}))
+		return j.Result(&d)
+	}
+	d.Add(report.TableOf("formats", "", cli.Map(formats.All, func(f *trace.Format) formatRow { return formatRow{f.Name, f.Doc, f.Spec} }), []report.Column{
+		{Key: "name", Words: true}, {Key: "doc", Title: "what it holds", Max: 60, Wrap: true, Words: true}, {Key: "spec", Title: "defined at", Max: 100, Words: true},
+	}))
+	return j.Result(&d)
 }

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,14 +42,12 @@ var results = []struct {
 	{"awo.config/v1", configJSON{}, "config analyze"},
 	{"awo.summary-file/v1", analysis.SummaryJSON{}, "summarize office/trajectories.jsonl.gz --out $WORK/part.awosum"},
 	{"awo.analysis/v1", analysis.JSON{}, "summarize office/trajectories.jsonl.gz --out $WORK/part.awosum && analyze $WORK/part.awosum"},
-	{"awo.inspection/v1", inspectionJSON{}, "inspect office/trajectories.jsonl.gz"},
 	{"awo.show/v1", show.JSON{}, "show office/trajectories.jsonl.gz run-000003 --tools $TOOLS --rules office/rules.yaml"},
 	{"awo.show/v1", show.JSON{}, "show office/trajectories.jsonl.gz --find status==\"failed\""},
 	{"awo.show/v1", show.JSON{}, "show office/trajectories.jsonl.gz --sample 20"},
 	{"awo.contrast/v1", analysis.ContrastJSON{}, "compare-runs office/trajectories.jsonl.gz office/trajectories.jsonl.gz --sample 60"},
 	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --reasons --ablation"},
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
-	{"awo.formats/v1", formatsJSON{}, "formats"},
 	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.cost/v1", worth.CostJSON{}, "cost office/trajectories.jsonl.gz --sample 100 --lazy"},
 	{"awo.backtest/v1", worth.BacktestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --sweep 5"},
@@ -87,12 +86,7 @@ var results = []struct {
 // schemas in docs/schemas to the Go types that they are made from. AWO_UPDATE=1
 // rewrites them.
 func TestSchemas(t *testing.T) {
-	made := t.TempDir()
-	variables := []string{"$TOOLS", filepath.Join(made, "tools"), "$SNAPSHOT", filepath.Join(made, "inertia.awo")}
-	runLine(t, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out "+variables[1])
-	runLine(t, "snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out "+variables[3])
-	stubServers(t, filepath.Join(made, "mcp.json"))
-	variables = append(variables, "$SERVERS", filepath.Join(made, "mcp.json"))
+	names := artefacts(t)
 	for _, r := range results {
 		t.Run(r.schema, func(t *testing.T) {
 			schema := schemaOf(t, r.schema, r.value)
@@ -111,9 +105,21 @@ func TestSchemas(t *testing.T) {
 			case !bytes.Equal(recorded, schema):
 				t.Errorf("%s is not what the Go type gives; AWO_UPDATE=1 accepts the change", file)
 			}
-			validate(t, schema, runJSON(t, strings.NewReplacer(variables...).Replace(r.args)))
+			validate(t, schema, runJSON(t, names.Replace(r.args)))
 		})
 	}
+}
+
+// artefacts makes what commands read besides traces, and returns what puts it in place of its
+// name.
+func artefacts(t *testing.T) *strings.Replacer {
+	t.Helper()
+	made := t.TempDir()
+	names := []string{"$TOOLS", filepath.Join(made, "tools"), "$SNAPSHOT", filepath.Join(made, "inertia.awo"), "$SERVERS", filepath.Join(made, "mcp.json")}
+	runLine(t, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out "+names[1])
+	runLine(t, "snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out "+names[3])
+	stubServers(t, names[5])
+	return strings.NewReplacer(names...)
 }
 
 // TestPrefetchSchema holds the rules for reading ahead that `awo extract` writes to their
@@ -140,19 +146,7 @@ func TestPrefetchSchema(t *testing.T) {
 // schemaOf returns the JSON Schema of a result.
 func schemaOf(t *testing.T, id string, value any) []byte {
 	t.Helper()
-	number := &jsonschema.Schema{Types: []string{"number", "null"}}
-	interval := &jsonschema.Schema{
-		Types: []string{"object", "null"}, Required: []string{"lo", "hi", "level", "method"},
-		Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "n": {Type: "integer"}, "method": {Type: "string"}},
-	}
-	s, err := jsonschema.ForType(reflect.TypeOf(value), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[stat.Figure]():     number,
-		reflect.TypeFor[stat.Interval]():   interval,
-		reflect.TypeFor[json.RawMessage](): {},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := typeSchema(t, reflect.TypeOf(value), nil)
 	s.Schema, s.ID, s.Title = "https://json-schema.org/draft/2020-12/schema", "https://awo.dev/schemas/"+id, id
 	s.Properties["schema"] = &jsonschema.Schema{Const: jsonschema.Ptr[any](id)}
 	s.Properties["notes"] = &jsonschema.Schema{
@@ -167,6 +161,30 @@ func schemaOf(t *testing.T, id string, value any) []byte {
 		t.Fatal(err)
 	}
 	return append(out, '\n')
+}
+
+// typeSchema returns the JSON Schema of a type; known has those of types that stand elsewhere.
+func typeSchema(t *testing.T, of reflect.Type, known map[reflect.Type]*jsonschema.Schema) *jsonschema.Schema {
+	t.Helper()
+	number := &jsonschema.Schema{Types: []string{"number", "null"}}
+	types := map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[stat.Figure](): number,
+		reflect.TypeFor[stat.Interval](): {
+			Types: []string{"object", "null"}, Required: []string{"lo", "hi", "level", "method"},
+			Properties: map[string]*jsonschema.Schema{"lo": number, "hi": number, "level": {Type: "number"}, "n": {Type: "integer"}, "method": {Type: "string"}},
+		},
+		reflect.TypeFor[stat.Estimate](): {
+			Types: []string{"object", "null"}, Required: []string{"value", "lo", "hi", "n"},
+			Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}, "lo": number, "hi": number, "n": {Type: "integer"}},
+		},
+		reflect.TypeFor[json.RawMessage](): {},
+	}
+	maps.Copy(types, known)
+	s, err := jsonschema.ForType(of, &jsonschema.ForOptions{TypeSchemas: types})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // runJSON runs awo on the bundled traces, once for each command between &&, and
@@ -188,7 +206,7 @@ func runLine(t *testing.T, line string) []byte {
 	var complaint bytes.Buffer
 	c.Stderr = &complaint
 	if fromInput {
-		c.Stdin = strings.NewReader(`{"messages":[{"role":"user","content":"What do I owe? I am ana.lima@office.example"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"supervisor_show_profile","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":"{\"email\":\"ana.lima@office.example\"}"}]}`)
+		c.Stdin = strings.NewReader(oneRequest)
 	}
 	out, err := c.Output()
 	if err != nil {
@@ -219,3 +237,6 @@ func validate(t *testing.T, schema, document []byte) {
 		t.Error(err)
 	}
 }
+
+// oneRequest is a request that a snapshot predicts the next call of.
+const oneRequest = `{"messages":[{"role":"user","content":"What do I owe? I am ana.lima@office.example"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"supervisor_show_profile","arguments":"{}"}}]},{"role":"tool","tool_call_id":"1","content":"{\"email\":\"ana.lima@office.example\"}"}]}`

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,12 +26,8 @@ func printVersion(j *cli.Job, _ struct{}, _ []string) error {
 		j.Printf("%s", versionLine(b))
 		return nil
 	}
-	table := report.TableOf("version", "", []cli.Build{b}, []report.Column{
-		{Key: "version", Words: true}, {Key: "commit", Words: true}, {Key: "modified"}, {Key: "go", Words: true}, {Key: "os", Words: true}, {Key: "arch", Words: true},
-	})
-	var d report.Document
-	d.Add(table)
-	return j.Print(&d, b)
+	d := &report.Document{Answer: strings.TrimSuffix(versionLine(b), "\n"), Figures: b}
+	return j.Result(d)
 }
 
 // versionLine is what `awo version` and `awo --version` print, with its newline.

@@ -151,16 +151,16 @@ type Turn struct {
 // CacheWrite, Output includes Reasoning; formats that count otherwise are
 // converted on reading.
 type Usage struct {
-	Known       bool // whether the trace recorded any usage for this turn
-	Input       int64
-	CachedInput int64
-	CacheWrite  int64
+	Known       bool  `json:"-"` // whether the trace recorded any usage for this turn
+	Input       int64 `json:"input"`
+	CachedInput int64 `json:"cached_input"`
+	CacheWrite  int64 `json:"cache_write"`
 	// CacheWriteHour is what of CacheWrite is kept for an hour and not for minutes, at a
 	// price of its own.
-	CacheWriteHour int64
-	Output         int64
-	Reasoning      int64
-	CostUSD        *float64 // as recorded; nil if none
+	CacheWriteHour int64    `json:"cache_write_hour"`
+	Output         int64    `json:"output"`
+	Reasoning      int64    `json:"reasoning"`
+	CostUSD        *float64 `json:"recorded_cost_usd"` // nil if none is recorded
 }
 
 // Role is who a Message is from.

@@ -3,44 +3,44 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"reflect"
 )
 
-// writeCSV writes tables as described for Table.
-func writeCSV(w io.Writer, tables []*Table) error {
-	for i, t := range tables {
-		if i > 0 {
-			if _, err := io.WriteString(w, "\n"); err != nil {
-				return err
-			}
-		}
-		if err := t.writeCSV(w, len(tables) > 1); err != nil {
-			return err
-		}
+// writeCSV writes the first table as described for Table, or one of the figures, in one row,
+// if there is none.
+func (d *Document) writeCSV(w io.Writer) error {
+	if tables := d.Tables(); len(tables) > 0 {
+		return tables[0].writeCSV(w)
 	}
-	return nil
+	if d.Figures == nil {
+		return nil
+	}
+	of := reflect.TypeOf(d.Figures)
+	row := reflect.New(of)
+	row.Elem().Set(reflect.ValueOf(d.Figures))
+	return tableOf("figures", "", of, []any{row.Interface()}, nil).writeCSV(w)
 }
 
-func (t *Table) writeCSV(w io.Writer, named bool) error {
-	out := csv.NewWriter(w)
-	var record []string
-	if named {
-		record = append(record, "table")
-	}
+// Header returns the names of the columns in CSV.
+func (t *Table) Header() (names []string) {
 	for _, c := range t.Columns {
 		if c.Interval {
-			record = append(record, c.Key+"_lo", c.Key+"_hi")
+			names = append(names, c.Key+"_lo", c.Key+"_hi")
 		} else {
-			record = append(record, c.Key)
+			names = append(names, c.Key)
 		}
 	}
+	return names
+}
+
+func (t *Table) writeCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	record := t.Header()
 	if err := out.Write(record); err != nil {
 		return err
 	}
 	for _, row := range t.Rows {
 		record = record[:0]
-		if named {
-			record = append(record, t.ID)
-		}
 		for j, c := range row {
 			switch {
 			case !t.Columns[j].Interval:

@@ -103,6 +103,7 @@ func (p Picture) writeHTML(w *lines) {
 }
 
 func (t *Table) writeHTML(w *lines) {
+	t = t.limited()
 	footnotes := t.footnotes()
 	if t.empty() {
 		if t.Title != "" {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,11 +19,120 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 )
 
-// Note explains a null, or says something about the whole. At is where, as a jq
-// path such as ".orders[2].bits"; empty means the whole.
+// Schema is the version of the JSON that commands print.
+const Schema = "awo/v2"
+
+// Note says something about a part of a result, such as why a figure is null. At is
+// the path of the part, such as "tables.orders.rows[2].bits"; empty means the whole.
 type Note struct {
-	At   string `json:"at"`
-	Note string `json:"note"`
+	At   string `json:"about"`
+	Note string `json:"text"`
+}
+
+// documentJSON is a Document as JSON.
+type documentJSON struct {
+	Schema  string     `json:"schema"`
+	Command string     `json:"command"`
+	Answer  string     `json:"answer"`
+	Figures any        `json:"figures"`
+	Tables  tablesJSON `json:"tables"`
+	Notes   []Note     `json:"notes"`
+	Next    []nextJSON `json:"next"`
+}
+
+type nextJSON struct {
+	Command string `json:"command"`
+	Why     string `json:"why"`
+}
+
+// tablesJSON is tables by their ID, in order.
+type tablesJSON []*Table
+
+// MarshalJSON writes each table as an object with its rows.
+func (list tablesJSON) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, t := range list {
+		if slices.ContainsFunc(list[:i], func(o *Table) bool { return o.ID == t.ID }) {
+			return nil, fmt.Errorf("report: two tables are called %s", t.ID)
+		}
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `%q:{"rows":[`, t.ID)
+		for k := range t.Rows {
+			row, err := t.row(k)
+			if err != nil {
+				return nil, err
+			}
+			if k > 0 {
+				b.WriteByte(',')
+			}
+			b.Write(row)
+		}
+		b.WriteString("]}")
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// writeJSON writes the document with all rows of all tables, and a note for every figure
+// that is null.
+func (d *Document) writeJSON(w io.Writer) error {
+	out := documentJSON{
+		Schema: Schema, Command: d.Command, Answer: cmp.Or(d.Answer, d.Title), Figures: struct{}{}, Tables: d.Tables(),
+		Notes: append([]Note{}, d.notes...), Next: []nextJSON{},
+	}
+	if d.Figures != nil {
+		out.Figures = filled(d.Figures)
+		collect(&out.Notes, reflect.ValueOf(out.Figures), "figures")
+	}
+	for _, t := range out.Tables {
+		t.notesJSON(&out.Notes)
+	}
+	for _, next := range d.Next {
+		command, why, _ := strings.Cut(next, " # ")
+		out.Next = append(out.Next, nextJSON{command, why})
+	}
+	compact, err := marshal(out)
+	if err != nil {
+		return err
+	}
+	text, err := indent(compact)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(text)
+	return err
+}
+
+// notesJSON adds the table's own notes, and one for every null in its rows.
+func (t *Table) notesJSON(notes *[]Note) {
+	about := "tables" + member(t.ID)
+	for _, note := range t.Notes {
+		*notes = append(*notes, Note{about, note})
+	}
+	for i, row := range t.Rows {
+		at := about + ".rows[" + strconv.Itoa(i) + "]"
+		if t.of != nil {
+			collect(notes, reflect.ValueOf(t.data[i]), at)
+			continue
+		}
+		for j, c := range row {
+			if reason := c.missing(); reason != "" {
+				*notes = append(*notes, Note{at + member(t.Columns[j].Key), reason})
+			}
+		}
+	}
+}
+
+// filled returns a copy of v, a struct or a pointer to one, without lists and maps that are nil.
+func filled(v any) any {
+	value := reflect.Indirect(reflect.ValueOf(v))
+	out := reflect.New(value.Type()).Elem()
+	out.Set(value)
+	fill(out)
+	return out.Interface()
 }
 
 // WriteJSON writes v, a struct or a pointer to one, as indented JSON with its
@@ -44,7 +154,7 @@ func WriteJSON(w io.Writer, v any, notes ...Note) error {
 	}
 	all := append([]Note{}, notes...)
 	collect(&all, value, "")
-	list, err := marshal(all)
+	list, err := marshal(oldNotes(all))
 	if err != nil {
 		return err
 	}
@@ -62,6 +172,18 @@ func WriteJSON(w io.Writer, v any, notes ...Note) error {
 	}
 	_, err = w.Write(out)
 	return err
+}
+
+// oldNotes are notes as results that are no Document have them.
+func oldNotes(notes []Note) []any {
+	out := make([]any, len(notes))
+	for i, n := range notes {
+		out[i] = struct {
+			At   string `json:"at"`
+			Note string `json:"note"`
+		}{n.At, n.Note}
+	}
+	return out
 }
 
 // fill makes lists and maps that are nil empty ones, in v and in what it points to:
@@ -158,6 +280,7 @@ func escapeJSON(b []byte) []byte {
 var (
 	figureType   = reflect.TypeFor[stat.Figure]()
 	intervalType = reflect.TypeFor[stat.Interval]()
+	estimateType = reflect.TypeFor[stat.Estimate]()
 	marshaler    = reflect.TypeFor[json.Marshaler]()
 )
 
@@ -185,20 +308,28 @@ func collectStruct(notes *[]Note, v reflect.Value, at string) {
 	switch v.Type() {
 	case figureType:
 		if reason := v.Interface().(stat.Figure).Missing(); reason != "" {
-			*notes = append(*notes, Note{At: at, Note: reason})
+			*notes = append(*notes, Note{at, reason})
+		}
+		return
+	case estimateType:
+		e := v.Interface().(stat.Estimate)
+		if reason := e.Missing(); reason != "" {
+			*notes = append(*notes, Note{at, reason})
+		} else if reason := e.Interval.Missing(); reason != "" {
+			*notes = append(*notes, Note{at + ".lo", reason})
 		}
 		return
 	case intervalType:
 		i := v.Interface().(stat.Interval)
 		if reason := i.Missing(); reason != "" {
-			*notes = append(*notes, Note{At: at, Note: reason})
+			*notes = append(*notes, Note{at, reason})
 			return
 		}
 		if math.IsInf(i.Lo, 0) {
-			*notes = append(*notes, Note{At: at + ".lo", Note: "infinite"})
+			*notes = append(*notes, Note{at + ".lo", "infinite"})
 		}
 		if math.IsInf(i.Hi, 0) {
-			*notes = append(*notes, Note{At: at + ".hi", Note: "infinite"})
+			*notes = append(*notes, Note{at + ".hi", "infinite"})
 		}
 		return
 	}

@@ -87,6 +87,7 @@ func languageRune(r rune) rune {
 }
 
 func (t *Table) writeMarkdown(w *lines, _ Options) {
+	t = t.limited()
 	if t.Title != "" {
 		w.line("**" + EscapeMarkdown(t.Title) + "**")
 		w.line("")

@@ -41,8 +41,10 @@ func Formats() []Format {
 // sections that are no details with at most Brief rows of each table, the names of what
 // is left out, and the next step. Every other format has all of it.
 type Document struct {
+	Command  string // that made it, such as "rules check"
 	Title    string
 	Answer   string // what it all comes to, in a sentence that needs no other
+	Figures  any    // a struct of what stands in no table; nil for nothing
 	Sections []Section
 	Next     []string // what to type next, each with a reason behind " # "
 
@@ -51,7 +53,9 @@ type Document struct {
 	// lists, then whole tables and lists, from what stands last.
 	Lines int
 
-	details bool // what is added from here on is details
+	details bool     // what is added from here on is details
+	data    []*Table // for programs only
+	notes   []Note
 }
 
 // Section is a part of a Document. An empty Heading adds to what is above.
@@ -85,10 +89,29 @@ type Code struct {
 	Text     string
 }
 
+// Note adds a note to the JSON: about is the path of what it concerns, such as
+// "tables.ways.rows[2].usd", or empty for the whole.
+func (d *Document) Note(about, text string) {
+	if text != "" {
+		d.notes = append(d.notes, Note{about, text})
+	}
+}
+
+// said returns the blocks that say something, and keeps tables that texts do not have.
+func (d *Document) said(blocks []Block) []Block {
+	return slices.DeleteFunc(blocks, func(b Block) bool {
+		if t, ok := b.(*Table); ok && t != nil && (t.hidden || t.ifAny && len(t.Rows) == 0) {
+			d.data = append(d.data, t)
+			return true
+		}
+		return saysNothing(b)
+	})
+}
+
 // Add appends blocks to the last section, which is made if there is none. What says
 // nothing is left out: nil, and an empty Paragraph or List.
 func (d *Document) Add(blocks ...Block) {
-	blocks = slices.DeleteFunc(blocks, saysNothing)
+	blocks = d.said(blocks)
 	if len(blocks) == 0 {
 		return
 	}
@@ -101,7 +124,7 @@ func (d *Document) Add(blocks ...Block) {
 
 // Section starts a new section, unless all its blocks say nothing.
 func (d *Document) Section(heading string, blocks ...Block) {
-	if blocks = slices.DeleteFunc(blocks, saysNothing); len(blocks) > 0 {
+	if blocks = d.said(blocks); len(blocks) > 0 {
 		d.Sections = append(d.Sections, Section{Heading: heading, Blocks: blocks, Detail: d.details})
 	}
 }
@@ -138,7 +161,7 @@ func (d *Document) ShowsMoney() bool {
 	return err == nil && bytes.Contains(all.Bytes(), []byte(money))
 }
 
-// Tables returns the tables of the document in order.
+// Tables returns the tables of the document in order, those for programs only last.
 func (d *Document) Tables() []*Table {
 	var tables []*Table
 	for _, s := range d.Sections {
@@ -148,7 +171,7 @@ func (d *Document) Tables() []*Table {
 			}
 		}
 	}
-	return tables
+	return append(tables, d.data...)
 }
 
 // Options say how a document is written. The zero value is the default.
@@ -177,9 +200,8 @@ func (o Options) width() int {
 	return o.Width
 }
 
-// Write writes d in the given format. In CSV and JSON Lines only tables are written, in
-// JSON they are all there is; see Table for these. The error is that of w, or names
-// an unknown format.
+// Write writes d in the given format. CSV is the first table alone, JSON Lines are the rows
+// of all; see Table for these. The error is that of w, or names an unknown format.
 func (d *Document) Write(w io.Writer, format Format, o Options) error {
 	switch format {
 	case FormatText:
@@ -189,17 +211,11 @@ func (d *Document) Write(w io.Writer, format Format, o Options) error {
 	case FormatHTML:
 		return d.WriteHTML(w)
 	case FormatCSV:
-		return writeCSV(w, d.Tables())
+		return d.writeCSV(w)
 	case FormatJSONLines:
 		return writeJSONLines(w, d.Tables())
 	case FormatJSON:
-		return WriteJSON(w, documentJSON{Title: d.Title, Tables: d.Tables()})
+		return d.writeJSON(w)
 	}
 	return fmt.Errorf("report: unknown format %q", format)
-}
-
-// documentJSON is a document without a JSON form of its own.
-type documentJSON struct {
-	Title  string   `json:"title,omitempty"`
-	Tables []*Table `json:"tables"`
 }

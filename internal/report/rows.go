@@ -16,24 +16,44 @@ import (
 // else a reader needs. It panics if a row has no such member.
 //
 // Integers are counts, floats and Figures have the digits of their column, an
-// Interval its bounds. A string is a Name unless the column has Words, a list is one
+// Interval its bounds, and an Estimate is two columns: the figure and its interval. Without
+// columns every member that fits into a cell has one. A string is a Name unless the column has Words, a list is one
 // text with Join between its elements, anything with a method String is its text. A
 // nil pointer is an empty cell.
 func TableOf[T any](id, title string, rows []T, columns []Column) *Table {
-	t := &Table{ID: id, Title: title}
+	data := make([]any, len(rows))
+	for i := range rows {
+		data[i] = &rows[i]
+	}
+	return tableOf(id, title, reflect.TypeFor[T](), data, columns)
+}
+
+// tableOf is TableOf of pointers to structs of a type.
+func tableOf(id, title string, of reflect.Type, rows []any, columns []Column) *Table {
+	t := &Table{ID: id, Title: title, of: of, data: rows}
+	if columns == nil {
+		columns = columnsOf(of)
+	}
 	var paths [][]string
 	for _, c := range columns {
 		if c.Hide {
 			continue
 		}
 		path := strings.Split(cmp.Or(c.From, c.Key), ".")
+		n := 1
 		if c.Cell == nil {
-			c.describe(memberType(reflect.TypeFor[T](), path, id))
+			member := memberType(of, path, id)
+			if c.describe(member); member == estimateType && !c.Interval {
+				n = 2
+			}
 		}
-		t.Columns, paths = append(t.Columns, c), append(paths, path)
+		for range n {
+			t.Columns, paths = append(t.Columns, c), append(paths, path)
+			c.Title, c.Interval = "95 % interval", true
+		}
 	}
-	for i := range rows {
-		row := reflect.ValueOf(&rows[i]).Elem()
+	for _, at := range rows {
+		row := reflect.ValueOf(at).Elem()
 		cells := make([]Cell, len(t.Columns))
 		for j := range t.Columns {
 			if c := &t.Columns[j]; c.Cell != nil {
@@ -58,10 +78,44 @@ func By[T any](cell func(row *T) Cell) func(reflect.Value) Cell {
 	}
 }
 
-// IfAny returns t, and nil if it has no rows: Document leaves out what is nil.
+// columnsOf returns a column for each member of a struct that fits into a cell.
+func columnsOf(t reflect.Type) (columns []Column) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || tag == "-" || tag == "" && f.Anonymous {
+			continue
+		}
+		of := f.Type
+		for of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		switch of {
+		case figureType, intervalType, estimateType:
+		default:
+			if kind := of.Kind(); of.Implements(stringer) || kind == reflect.Bool || kind >= reflect.Int && kind <= reflect.Float64 || kind == reflect.String ||
+				kind == reflect.Slice && of.Elem().Kind() == reflect.String {
+				break
+			}
+			continue
+		}
+		columns = append(columns, Column{Key: cmp.Or(tag, f.Name)})
+	}
+	return columns
+}
+
+// Hidden returns t, which no text has.
+func (t *Table) Hidden() *Table {
+	t.hidden = true
+	return t
+}
+
+// IfAny returns t, which texts then leave out if it has no rows.
 func (t *Table) IfAny() *Table {
-	if t == nil || len(t.Rows) == 0 {
-		return nil
+	if t != nil {
+		t.ifAny = true
 	}
 	return t
 }
@@ -83,7 +137,7 @@ func (c *Column) describe(t reflect.Type) {
 		}
 	}
 	switch t {
-	case figureType:
+	case figureType, estimateType:
 		c.Align = Right
 	case intervalType:
 		c.Interval = true
@@ -101,7 +155,13 @@ func (c *Column) cell(v reflect.Value) Cell {
 	}
 	whole := digits == Whole
 	digits = max(digits, 0)
-	switch x := v.Interface().(type) {
+	value := v.Interface()
+	if e, ok := value.(stat.Estimate); ok {
+		if value = e.Figure; c.Interval {
+			value = e.Interval
+		}
+	}
+	switch x := value.(type) {
 	case stat.Figure:
 		switch {
 		case share:

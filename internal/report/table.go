@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
@@ -11,23 +10,27 @@ import (
 	"strings"
 )
 
-// Table is columns and rows of typed cells, with notes below.
+// Table is columns and rows, with notes below.
 //
 // As text, missing cells carry a number that leads to a note with the reason,
 // and columns that are too wide are cut or wrapped; Markdown cuts nothing. CSV
 // has one header line of column keys (an interval is two columns, key_lo and
-// key_hi) and empty fields for null. Several tables in one CSV document are
-// separated by an empty line, and each begins with a column "table" that holds
-// its ID. JSON is an object with id, title, columns, rows (objects by column
-// key, null where a cell is missing) and notes; JSON Lines are these objects, one a
-// line, with a first member "table" where there are several tables.
+// key_hi) and empty fields for null. JSON and JSON Lines have the structs that the table
+// was made of, with all their members, and the cells by key where it was made of cells;
+// JSON Lines have a first member "table" where there are several tables.
 type Table struct {
-	ID      string // short and kebab-case, for CSV and JSON
+	ID      string // short, for programs
 	Title   string // a line above the table; may be empty
 	Columns []Column
 	Rows    [][]Cell // as many cells as columns
 	Notes   []string // sentences below the table; short text leaves them out
 	Brief   int      // how many rows short text has; 0 is 8
+	Most    int      // how many rows texts have; 0 is all
+
+	of     reflect.Type // of the structs; nil: it was made of cells
+	data   []any        // pointers to the structs, as many as Rows
+	ifAny  bool         // texts have it only with rows
+	hidden bool         // texts have it never
 }
 
 // Column is one column of a Table.
@@ -90,34 +93,12 @@ func (t *Table) Note(format string, args ...any) {
 	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
 }
 
+// Of returns the type of the structs that the rows were made of, nil if they are cells.
+func (t *Table) Of() reflect.Type { return t.of }
+
 // HasMoney reports whether some column is of money.
 func (t *Table) HasMoney() bool {
 	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Unit == money && !c.Hide })
-}
-
-// MarkMoney adds a column that says, in each row with an amount of money, what mark says of
-// the row's model, "" if it has none.
-func (t *Table) MarkMoney(key string, mark func(model string) string) {
-	marks, found := make([]Cell, len(t.Rows)), false
-	for i, row := range t.Rows {
-		model, has := "", false
-		for k, c := range t.Columns {
-			if c.Key == "model" {
-				model = row[k].text
-			}
-			has = has || c.Unit == money && !c.Hide && !row[k].isNull() || strings.Contains(row[k].text, money)
-		}
-		if has {
-			marks[i], found = Text(mark(model)), true
-		}
-	}
-	if !found {
-		return
-	}
-	t.Columns = append(slices.Clip(t.Columns), Column{Key: key})
-	for i := range t.Rows {
-		t.Rows[i] = append(slices.Clip(t.Rows[i]), marks[i])
-	}
 }
 
 // money is the Unit of columns of money, and how sentences say it.
@@ -148,9 +129,12 @@ func (t *Table) Sort(key string) error {
 		}
 		return fmt.Errorf("the table %s has no column %q, but %s", t.ID, name, strings.Join(keys, ", "))
 	}
-	t.Rows = slices.Clone(t.Rows)
-	slices.SortStableFunc(t.Rows, func(a, b []Cell) int {
-		x, y := &a[column], &b[column]
+	order := make([]int, len(t.Rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := &t.Rows[a][column], &t.Rows[b][column]
 		if x.isNull() || y.isNull() {
 			return cmp.Compare(bit(x.isNull()), bit(y.isNull()))
 		}
@@ -159,7 +143,23 @@ func (t *Table) Sort(key string) error {
 		}
 		return y.compare(x)
 	})
+	rows, data := make([][]Cell, len(order)), make([]any, len(t.data))
+	for i, from := range order {
+		rows[i] = t.Rows[from]
+		if t.of != nil {
+			data[i] = t.data[from]
+		}
+	}
+	t.Rows, t.data = rows, data
 	return nil
+}
+
+// Head leaves the table with its first n rows.
+func (t *Table) Head(n int) {
+	if n < len(t.Rows) {
+		t.Rows = t.Rows[:n]
+		t.data = t.data[:min(n, len(t.data))]
+	}
 }
 
 func bit(is bool) int {
@@ -248,56 +248,28 @@ func superscript(n int) string {
 	return string(out)
 }
 
-// MarshalJSON writes the table as described for Table.
-func (t *Table) MarshalJSON() ([]byte, error) {
-	type column struct {
-		Key   string `json:"key"`
-		Title string `json:"title"`
-		Unit  string `json:"unit,omitempty"`
+// limited returns the table with so many rows at most, 0 for all, and with a note that says
+// how to see the others.
+func (t *Table) limited() *Table {
+	more := len(t.Rows) - t.Most
+	if t.Most == 0 || more <= 0 {
+		return t
 	}
-	type missing struct {
-		Row    int    `json:"row"` // from 0
-		Column string `json:"column"`
-		Reason string `json:"reason"`
-	}
-	out := struct {
-		ID      string            `json:"id"`
-		Title   string            `json:"title"`
-		Columns []column          `json:"columns"`
-		Rows    []json.RawMessage `json:"rows"`
-		Missing []missing         `json:"missing"`
-		Notes   []string          `json:"notes"`
-	}{ID: t.ID, Title: t.Title, Columns: []column{}, Rows: []json.RawMessage{}, Missing: []missing{}, Notes: append([]string{}, t.Notes...)}
-	for _, c := range t.Columns {
-		title := c.Title
-		if title == "" {
-			title = c.Key
-		}
-		out.Columns = append(out.Columns, column{Key: c.Key, Title: title, Unit: c.Unit})
-	}
-	for i, row := range t.Rows {
-		object, err := t.rowJSON(row, "")
-		if err != nil {
-			return nil, err
-		}
-		out.Rows = append(out.Rows, object)
-		for j, c := range row {
-			if reason := c.missing(); reason != "" {
-				out.Missing = append(out.Missing, missing{Row: i, Column: t.Columns[j].Key, Reason: reason})
-			}
-		}
-	}
-	return marshal(out)
+	short := *t
+	short.Rows, short.Notes = t.Rows[:t.Most], slices.Clone(t.Notes)
+	short.Note("%s more: --table %s has all.", Grouped(more), t.ID)
+	return &short
 }
 
-// rowJSON writes a row as an object whose members stand in column order, after those
-// that first holds.
-func (t *Table) rowJSON(row []Cell, first string) (json.RawMessage, error) {
+// row returns a row as JSON: its struct, or its cells by key in column order.
+func (t *Table) row(i int) ([]byte, error) {
+	if t.of != nil {
+		return marshal(filled(t.data[i]))
+	}
 	var b bytes.Buffer
 	b.WriteByte('{')
-	b.WriteString(first)
-	for j, c := range row {
-		if j > 0 || first != "" {
+	for j, c := range t.Rows[i] {
+		if j > 0 {
 			b.WriteByte(',')
 		}
 		key, err := marshal(t.Columns[j].Key)
@@ -325,12 +297,15 @@ func writeJSONLines(w io.Writer, tables []*Table) error {
 			if err != nil {
 				return err
 			}
-			first = `"table":` + string(id)
+			first = `"table":` + string(id) + ","
 		}
-		for _, row := range t.Rows {
-			object, err := t.rowJSON(row, first)
+		for i := range t.Rows {
+			object, err := t.row(i)
 			if err != nil {
 				return err
+			}
+			if first != "" {
+				object = append([]byte("{"+first), object[1:]...)
 			}
 			if _, err := w.Write(append(escapeJSON(object), '\n')); err != nil {
 				return err

@@ -206,6 +206,7 @@ func (c Code) writeText(w *lines, _ Options) {
 }
 
 func (t *Table) writeText(w *lines, o Options) {
+	t = t.limited()
 	if t.Title != "" {
 		for _, line := range wrap(Escape(t.Title), max(o.width(), o.Columns)) {
 			w.line(line)

@@ -40,27 +40,27 @@ type Facts struct {
 
 // ToolSummary is what the traces say about one tool.
 type ToolSummary struct {
-	Name          string
-	Calls         int // of the model
-	OtherCalls    int // of code, predictors and meta-tools
-	OK            int // statuses of all calls
-	Failed        int
-	StatusUnknown int
-	FailedRead    int // of the failed: known by a FailurePattern alone
-	ArgsMissing   int
-	WithoutResult int
-	Trajectories  int  // support
-	Defined       bool // a definition was recorded
+	Name          string `json:"tool"`
+	Calls         int    `json:"calls"`        // of the model
+	OtherCalls    int    `json:"other_calls"`  // of code, predictors and meta-tools
+	Trajectories  int    `json:"trajectories"` // support
+	OK            int    `json:"-"`            // statuses of all calls
+	Failed        int    `json:"failed"`
+	FailedRead    int    `json:"-"` // of the failed: known by a FailurePattern alone
+	StatusUnknown int    `json:"status_unknown"`
+	ArgsMissing   int    `json:"without_arguments"`
+	WithoutResult int    `json:"without_result"`
+	Defined       bool   `json:"defined"` // a definition was recorded
 }
 
 // ModelSummary is what the traces say about one model. Tokens are those of the
 // turns that record them.
 type ModelSummary struct {
-	Name         string // empty: not recorded
-	Turns        int
-	CallingTurns int
-	TurnsUsage   int
-	Usage        trace.Usage
+	Name         string       `json:"model"` // empty: not recorded
+	Turns        int          `json:"turns"`
+	CallingTurns int          `json:"calling_turns"`
+	TurnsUsage   int          `json:"turns_with_usage"`
+	Usage        *trace.Usage `json:"tokens"` // nil: none is recorded
 }
 
 // Add counts one trajectory.
@@ -159,6 +159,9 @@ func (c *Facts) addTurns(t *trace.Trajectory) {
 		if turn.Usage.Known {
 			model.TurnsUsage++
 			c.Usage.Add(turn.Usage)
+			if model.Usage == nil {
+				model.Usage = &trace.Usage{}
+			}
 			model.Usage.Add(turn.Usage)
 		}
 		if !turn.Text.IsZero() || !turn.Thought.IsZero() || turn.NumCalls > 0 {

@@ -45,6 +45,9 @@ type App struct {
 	links      bool              // names of files in them are links
 	configured []string          // what an awo.yaml that nobody named changed, as "name value"
 
+	// Printed is the result that was printed last, for what describes results.
+	Printed *report.Document
+
 	began     bool  // whether a command has begun its work: an error before that is wrong use
 	BytesRead int64 // of traces, for AWO_BENCH
 	Readings  int   // of traces, behind the first

@@ -9,7 +9,6 @@ import (
 // Build is what the program knows of how it was built. It depends on the
 // sources and the tool chain only, never on when or where that was.
 type Build struct {
-	Schema   string `json:"schema"`
 	Version  string `json:"version"` // of the module; "(devel)" for a build of a working tree without tags
 	Commit   string `json:"commit,omitempty"`
 	Modified bool   `json:"modified"` // whether the working tree had changes that are in no commit
@@ -20,7 +19,7 @@ type Build struct {
 
 // CurrentBuild reads what the Go tool wrote into the program.
 func CurrentBuild() Build {
-	b := Build{Schema: "awo.version/v1", Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	b := Build{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

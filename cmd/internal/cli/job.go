@@ -345,7 +345,29 @@ func (j *Job) Print(d *report.Document, v any, notes ...report.Note) error {
 	return j.write(d, j.layout())
 }
 
+// Result prints a document in the format asked for; with --table it is one table of it.
+// What is longer than the terminal goes through a pager.
+func (j *Job) Result(d *report.Document) error {
+	j.Progress.end()
+	d.Command = j.Command
+	j.app.Printed = d
+	d.Note("", j.MarkPrices(d))
+	if j.Table != "" {
+		return j.printTable(d)
+	}
+	return j.write(d, j.layout())
+}
+
 func (j *Job) write(d *report.Document, o report.Options) error {
+	if j.Format == report.FormatCSV {
+		if tables := d.Tables(); len(tables) > 1 {
+			names := make([]string, len(tables))
+			for i, t := range tables {
+				names[i] = t.ID
+			}
+			j.Say("CSV is the table " + names[0] + "; --table takes another: " + strings.Join(names[1:], ", "))
+		}
+	}
 	return j.paged(func(w io.Writer) error { return d.Write(w, j.Format, o) })
 }
 
@@ -389,11 +411,7 @@ func (j *Job) printTable(d *report.Document) error {
 	if j.Table == "list" {
 		list := report.NewTable("tables", "", report.Column{Key: "table"}, report.Column{Key: "rows", Align: report.Right}, report.Column{Key: "title", Max: 100}, report.Column{Key: "columns", Max: 1000, Wrap: true})
 		for _, t := range tables {
-			var keys []string
-			for _, c := range t.Columns {
-				keys = append(keys, c.Key)
-			}
-			list.Add(report.Text(t.ID), report.Int(len(t.Rows)), report.Text(t.Title), report.Text(strings.Join(keys, " ")))
+			list.Add(report.Text(t.ID), report.Int(len(t.Rows)), report.Text(t.Title), report.Text(strings.Join(t.Header(), " ")))
 		}
 		return j.writeTable(list)
 	}
@@ -408,8 +426,8 @@ func (j *Job) printTable(d *report.Document) error {
 	if err := one.Sort(j.Sort); err != nil {
 		return Usagef("--sort: %s", err)
 	}
-	if j.Limit > 0 && len(one.Rows) > j.Limit {
-		one.Rows = one.Rows[:j.Limit]
+	if one.Most = 0; j.Limit > 0 {
+		one.Head(j.Limit)
 	}
 	if j.forPeople() {
 		return j.writeTable(&one, report.Paragraph(j.doubtedPrices(one.HasMoney)))
@@ -418,9 +436,15 @@ func (j *Job) printTable(d *report.Document) error {
 }
 
 func (j *Job) writeTable(t *report.Table, below ...report.Block) error {
-	d := &report.Document{}
+	d := &report.Document{Command: j.Command}
 	d.Add(t)
 	d.Add(below...)
+	if doubt := j.doubtedPrices(t.HasMoney); !j.forPeople() && doubt != "" {
+		d.Note("", doubt)
+		if j.Format != report.FormatJSON {
+			j.Say(doubt)
+		}
+	}
 	return j.write(d, j.layout())
 }
 

@@ -59,33 +59,21 @@ func (j *Job) Meter(o PriceOptions) (*cost.Meter, error) {
 }
 
 // MarkPrices says in a document that shows money which of the prices were not read at the
-// provider, behind the answer, and returns the sentence; "" if there is nothing to say. In
-// formats for programs tables have a column with it.
+// provider, behind the answer, and returns the sentence; "" if there is nothing to say. With
+// tables alone it goes to the standard error.
 func (j *Job) MarkPrices(d *report.Document) string {
 	said := j.doubtedPrices(func() bool { return d != nil && d.ShowsMoney() })
 	switch {
 	case said == "" || strings.HasSuffix(d.Answer, said): // a page of it may have been written before
-	case !j.forPeople():
-		for _, t := range d.Tables() {
-			t.MarkMoney("prices", j.doubtsOf)
-		}
+	case j.Format == report.FormatCSV || j.Format == report.FormatJSONLines:
+		j.Say(said)
+	case j.Format == report.FormatJSON: // a note says it
 	case d.Answer == "":
 		d.Sections = slices.Insert(d.Sections, 0, report.Section{Blocks: []report.Block{report.Paragraph(said)}})
 	default:
 		d.Answer += " " + said
 	}
 	return said
-}
-
-// doubtsOf says what speaks against the prices of a model, or of all if it is "".
-func (j *Job) doubtsOf(model string) string {
-	var kinds []string
-	for _, d := range j.doubts() {
-		if model == "" || slices.Contains(d.models, model) {
-			kinds = append(kinds, d.kind)
-		}
-	}
-	return strings.Join(kinds, ", ")
 }
 
 // doubtOf is models whose prices are doubtful for the same reason.

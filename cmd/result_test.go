@@ -1,0 +1,230 @@
+package cmd
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/golden"
+	"github.com/awo-dev/awo/internal/report"
+)
+
+// printed are commands on the bundled traces that print every figure and table there is.
+// $TOOLS, $SNAPSHOT and $SERVERS are made once, $WORK is a folder of the command's own.
+var printed = []string{
+	"formats",
+	"formats --where",
+	"inspect office/trajectories.jsonl.gz",
+	"version",
+}
+
+// form is what the results of a command are made of.
+type form struct {
+	figures []reflect.Type
+	tables  map[string][]reflect.Type // the types of their rows; nil for rows of cells
+	columns map[string][]string       // of rows of cells
+}
+
+// TestResults holds the JSON of every command to docs/schemas/awo.v2.schema.json, that to the Go
+// types, and the names in docs/artefacts.md to both. AWO_UPDATE=1 rewrites schema and names.
+func TestResults(t *testing.T) {
+	names := artefacts(t)
+	t.Chdir(filepath.Join("..", "testdata"))
+	forms, outputs := map[string]*form{}, make([][]byte, len(printed))
+	for i, line := range printed {
+		var d *report.Document
+		for part := range strings.SplitSeq(strings.ReplaceAll(names.Replace(line), "$WORK", t.TempDir()), "&&") {
+			d, outputs[i] = result(t, part)
+		}
+		f := forms[d.Command]
+		if f == nil {
+			f = &form{tables: map[string][]reflect.Type{}, columns: map[string][]string{}}
+			forms[d.Command] = f
+		}
+		f.add(t, d)
+	}
+	schema := resultSchema(t, forms)
+	recorded(t, filepath.Join("..", "docs", "schemas", "awo.v2.schema.json"), schema)
+	for i, line := range printed {
+		t.Run(line, func(t *testing.T) { validate(t, schema, outputs[i]) })
+	}
+	page := filepath.Join("..", "docs", "artefacts.md")
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- names -->\n", "<!-- /names -->\n"
+	before, rest, _ := strings.Cut(string(text), begin)
+	_, after, ok := strings.Cut(rest, end)
+	if !ok {
+		t.Fatalf("%s has no place for the names", page)
+	}
+	recorded(t, page, []byte(before+begin+nameTable(forms)+end+after))
+}
+
+// recorded holds a file to what it should be, or rewrites it.
+func recorded(t *testing.T, file string, want []byte) {
+	t.Helper()
+	got, err := os.ReadFile(file)
+	switch {
+	case err == nil && bytes.Equal(got, want):
+	case !golden.Update():
+		t.Errorf("%s is not what the code gives; AWO_UPDATE=1 accepts the change", file)
+	default:
+		if err := os.WriteFile(file, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// result runs a command in this process and returns what it printed.
+func result(t *testing.T, line string) (*report.Document, []byte) {
+	t.Helper()
+	line, fromInput := strings.CutSuffix(line, " <one.jsonl")
+	var out, complaint bytes.Buffer
+	a := &cli.App{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &complaint}
+	if fromInput {
+		a.Stdin = io.Reader(strings.NewReader(oneRequest))
+	}
+	if code := a.Run(t.Context(), newRoot, append(strings.Fields(line), "--format", "json", "--quiet")); code != 0 || a.Printed == nil {
+		t.Fatalf("awo %s: exit status %d\n%s", line, code, &complaint)
+	}
+	return a.Printed, out.Bytes()
+}
+
+// add notes what a result is made of.
+func (f *form) add(t *testing.T, d *report.Document) {
+	t.Helper()
+	if of := reflect.TypeOf(d.Figures); of != nil && !slices.Contains(f.figures, of) {
+		f.figures = append(f.figures, of)
+	}
+	for _, table := range d.Tables() {
+		header := slices.Sorted(slices.Values(table.Header()))
+		if len(slices.Compact(slices.Clone(header))) < len(header) {
+			t.Errorf("awo %s: two columns of the table %s have one name: %s", d.Command, table.ID, header)
+		}
+		if of := table.Of(); !slices.Contains(f.tables[table.ID], of) {
+			f.tables[table.ID] = append(f.tables[table.ID], of)
+		}
+		if table.Of() == nil {
+			f.columns[table.ID] = table.Header()
+		}
+	}
+}
+
+// resultSchema returns the JSON Schema of all results.
+func resultSchema(t *testing.T, forms map[string]*form) []byte {
+	t.Helper()
+	texts := func(members ...string) *jsonschema.Schema {
+		s := &jsonschema.Schema{Type: "object", Required: members, Properties: map[string]*jsonschema.Schema{}}
+		for _, m := range members {
+			s.Properties[m] = &jsonschema.Schema{Type: "string"}
+		}
+		return &jsonschema.Schema{Type: "array", Items: s}
+	}
+	list := func(rows *jsonschema.Schema) *jsonschema.Schema {
+		return &jsonschema.Schema{Type: "object", Required: []string{"rows"}, Properties: map[string]*jsonschema.Schema{"rows": {Type: "array", Items: rows}}}
+	}
+	input := reflect.TypeFor[cli.InputJSON]()
+	known := map[reflect.Type]*jsonschema.Schema{input: {Ref: "#/$defs/input"}}
+	either := func(types []reflect.Type) *jsonschema.Schema {
+		s := &jsonschema.Schema{}
+		for _, of := range types {
+			if of == nil {
+				s.AnyOf = append(s.AnyOf, &jsonschema.Schema{Type: "object"})
+			} else {
+				s.AnyOf = append(s.AnyOf, typeSchema(t, of, known))
+			}
+		}
+		if len(s.AnyOf) == 1 {
+			return s.AnyOf[0]
+		}
+		return s
+	}
+	s := &jsonschema.Schema{
+		Schema: "https://json-schema.org/draft/2020-12/schema", ID: "https://awo.dev/schemas/" + report.Schema, Title: report.Schema,
+		Type: "object", Required: []string{"schema", "command", "answer", "figures", "tables", "notes", "next"},
+		Properties: map[string]*jsonschema.Schema{
+			"schema": {Const: jsonschema.Ptr[any](report.Schema)}, "command": {Type: "string"}, "answer": {Type: "string"}, "figures": {Type: "object"},
+			"tables": {Type: "object", AdditionalProperties: list(&jsonschema.Schema{Type: "object"})},
+			"notes":  texts("about", "text"), "next": texts("command", "why"),
+		},
+		Defs: map[string]*jsonschema.Schema{"input": typeSchema(t, input, nil)},
+	}
+	for _, command := range slices.Sorted(maps.Keys(forms)) {
+		f := forms[command]
+		tables := &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{}}
+		for id, types := range f.tables {
+			tables.Properties[id] = list(either(types))
+		}
+		then := &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"tables": tables}}
+		if len(f.figures) > 0 {
+			then.Properties["figures"] = either(f.figures)
+		}
+		s.AllOf = append(s.AllOf, &jsonschema.Schema{
+			If:   &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"command": {Const: jsonschema.Ptr[any](command)}}},
+			Then: then,
+		})
+	}
+	out, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(out, '\n')
+}
+
+// nameTable returns the members of figures and the tables of each command, in Markdown.
+func nameTable(forms map[string]*form) string {
+	var b strings.Builder
+	b.WriteString("\n| command | member | names |\n|---|---|---|\n")
+	for _, command := range slices.Sorted(maps.Keys(forms)) {
+		f := forms[command]
+		shown := "`awo " + command + "`"
+		row := func(member string, names []string) {
+			if len(names) > 0 {
+				fmt.Fprintf(&b, "| %s | %s | %s |\n", shown, member, strings.Join(names, ", "))
+				shown = ""
+			}
+		}
+		row("figures", members(f.figures))
+		for _, id := range slices.Sorted(maps.Keys(f.tables)) {
+			names := members(f.tables[id])
+			if slices.Contains(f.tables[id], nil) {
+				names = append(names, f.columns[id]...)
+			}
+			row("tables."+id, names)
+		}
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+// members returns the names of the members of types, each once.
+func members(types []reflect.Type) (names []string) {
+	for _, of := range types {
+		if of == nil {
+			continue
+		}
+		for of.Kind() == reflect.Pointer {
+			of = of.Elem()
+		}
+		for _, field := range reflect.VisibleFields(of) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if field.IsExported() && name != "" && name != "-" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
