@@ -132,7 +132,7 @@ func (r *report) compare(frozen, now map[place]float64, missing []string) {
 			continue
 		}
 		before := frozen[p]
-		at := r.renamed(p)
+		at := moved(r.renamed(p), now)
 		after, is := now[at]
 		if is && equal(before, after) {
 			r.same++
@@ -174,6 +174,26 @@ func (r *report) renamed(p place) place {
 		}
 		p.command, p.path, _ = strings.Cut(name, "\t")
 		return p
+	}
+	return p
+}
+
+// moved returns where the number of p stands in a document of the form awo/v2: a member of
+// figures, a row of a table, a part of an estimate. What is in no document stays where it was.
+func moved(p place, now map[place]float64) place {
+	paths := []string{p.path, ".figures" + p.path}
+	if table, rest, ok := strings.Cut(strings.TrimPrefix(p.path, "."), "[]"); ok && !strings.Contains(table, ".") {
+		paths = append(paths, ".tables."+table+".rows[]"+rest)
+	}
+	for _, path := range paths {
+		for _, estimate := range []string{path, path + ".value", strings.Replace(path, "_interval.", ".", 1), strings.Replace(path, ".intervals.", ".", 1)} {
+			at := p
+			if at.path = estimate; at.path != "" {
+				if _, is := now[at]; is {
+					return at
+				}
+			}
+		}
 	}
 	return p
 }
