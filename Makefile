@@ -153,7 +153,7 @@ loop: build
 	@rm -rf bin/loop && mkdir -p bin/loop && $(GO) build -o bin/loop/agent ./testdata/agent
 	bin/loop/agent -awo bin/awo -n 200 -record bin/loop/before
 	./bin/awo extract bin/loop/before --objective turns --out bin/loop/tools --quiet >bin/loop/extract.txt
-	./bin/awo backtest bin/loop/before --techniques patterns,prefetch --sweep '' --sweep-tools '' --quiet --format json >bin/loop/backtest.json
+	./bin/awo backtest bin/loop/before --techniques patterns,prefetch --quiet --format json >bin/loop/backtest.json
 	bin/loop/agent -awo bin/awo -first 200 -n 200 -record bin/loop/after -tools bin/loop/tools -control 0.5 $(LOOP)
 	./bin/awo compare bin/loop/after --tools bin/loop/tools --estimate bin/loop/backtest.json --look --quiet
 

@@ -12,11 +12,11 @@ import (
 )
 
 // all reads ahead, offers those of the meta-tools of patterns that add to what that saves,
-// makes calls by inertia, and registers the tools as preload does: each call is in a
+// makes calls by inertia, and registers the tools: each call is in a
 // meta-tool, or made without the model, or answered ahead, or none of these.
 var all = Technique{
-	Name: "all", Doc: "patterns and inertia together, each call attributed to one, prefetch for the calls that are left, and preload for the tools",
-	Parts: []string{patterns.Name, inertial.Name, readAhead.Name, preload.Name}, ways: patterns.ways,
+	Name: "all", Doc: "patterns and inertia together, each call attributed to one, prefetch for the calls that are left, and tools that are registered",
+	Parts: []string{patterns.Name, inertial.Name, readAhead.Name, register.Name}, ways: patterns.ways,
 	Train: func(p *Part) (Trained, error) {
 		tools := *patterns.offer
 		tools.beside = learn.DefaultThreshold
@@ -32,7 +32,7 @@ var all = Technique{
 		if err != nil {
 			return nil, err
 		}
-		return p.registering(&together{tools: offered, habits: h, reader: reader, meter: p.meter, lazily: true}), nil
+		return p.together(combination{tools: offered, habits: h, reader: reader, lazily: true}), nil
 	},
 }
 
@@ -49,14 +49,38 @@ const (
 
 // together is a set of meta-tools beside a predictor, and tools that are registered.
 type together struct {
-	tools     *toolset
-	habits    *habits // nil for none
-	lazily    bool    // tools are registered
-	reader    *reader
-	preloader *Preloader
-	meter     *cost.Meter
-	lists     trace.ToolLists[[]trace.ToolDef] // of tools, with the meta-tools behind them
-	room      trace.Trajectory                 // that left returns
+	combination
+	meter *cost.Meter
+	lists trace.ToolLists[[]trace.ToolDef] // of tools, with the meta-tools behind them
+	room  trace.Trajectory                 // that left returns
+}
+
+// combination is what is put together.
+type combination struct {
+	tools  *toolset
+	reader *reader
+	habits *habits // nil for none
+	lazily bool    // tools are registered
+}
+
+// together returns a combination, the same for the same parts. Parts that it has not do
+// nothing.
+func (p *Part) together(of combination) *together {
+	if b := p.combined[of]; b != nil {
+		return b
+	}
+	b := &together{combination: of, meter: p.meter}
+	if b.tools == nil {
+		b.tools = &toolset{}
+	}
+	if b.reader == nil {
+		b.reader = &reader{meter: p.meter}
+	}
+	if p.combined == nil {
+		p.combined = map[combination]*together{}
+	}
+	p.combined[of] = b
+	return b
 }
 
 // share is a part of the calls of a trajectory that one technique could take.
@@ -74,26 +98,9 @@ type share struct {
 // beside the meta-tools and inertia that were taken. A part of the calls that a gate lets through is let through by it too: no
 // call is made that inertia alone would not make.
 func (b *together) Find(c *Case) *Finding {
-	key := bothKey{string(b.tools.key), b.reader}
-	shared := !b.lazily && b.habits == nil
-	if f := c.both[key]; shared && f != nil {
-		return f
-	}
 	f, shares := b.find(c)
 	f.Blind = b.blindly(c, shares, f.Wrong)
-	if shared {
-		if c.both == nil {
-			c.both = map[bothKey]*Finding{}
-		}
-		c.both[key] = f
-	}
 	return f
-}
-
-// bothKey is a set of meta-tools beside rules to read ahead by.
-type bothKey struct {
-	tools  string
-	reader *reader
 }
 
 // find returns what Find does but for blind use, and the shares that it chose from.
@@ -104,16 +111,16 @@ func (b *together) find(c *Case) (*Finding, []share) {
 	var shares []share
 	for i := range places {
 		p := &places[i]
-		if !p.saves {
+		if !p.Replay.Saves {
 			continue
 		}
-		o := p.calls.occurrence()
-		shares = append(shares, share{replay.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.removed))}, p.removed, 0, p.tool, o.Calls})
+		o := p.Replay.Occurrence
+		shares = append(shares, share{replay.Span{Begin: o.First(), End: o.Last() + 1, Worth: float64(len(p.Removed))}, p.Removed, 0, p.Tool, o.Calls})
 	}
 	var avoided []bool
 	wrong := 0
 	if b.habits != nil {
-		avoided, wrong = b.habits.avoided(c)
+		avoided, wrong = c.avoided, c.wrong
 	}
 	for call, is := range avoided {
 		if !is {
@@ -224,8 +231,7 @@ func (b *together) Saving(c *Case, f *Finding) cost.Totals {
 	if !b.lazily || len(t.Tools) == 0 || len(left.Turns) == 0 || misfits(left) {
 		return b.tools.Saving(c, f).Less(b.reader.reading(c, f))
 	}
-	lazy := &lazyTools{meter: b.meter, preloaded: b.preloader.Tools}
-	saved := lazy.Saving(&Case{Trajectory: b.left(t, f), Account: left}, f)
+	saved := (&lazyTools{b.meter}).Saving(&Case{Trajectory: b.left(t, f), Account: left}, f)
 	f.Added += f.Wrong + f.handBacks
 	return c.Account.Total().Less(left.Total().Less(saved)).Less(b.reader.reading(c, f)).Less(f.inVain(c.Account))
 }
@@ -294,12 +300,8 @@ func (b *together) offered(tools []trace.ToolDef) []trace.ToolDef {
 // Summary says what the parts have learnt.
 func (b *together) Summary() Learnt {
 	l := b.tools.Summary()
-	registers := "tools and meta-tools are registered on the turns that are left, as preload does; what is registered from the start was learnt from what the others leave of the training part, where meta-tools are used more than elsewhere: " + b.preloader.note()
-	if b.preloader.costs.Trajectories == 0 {
-		registers = "no trajectory of the training part records the definitions of its tools: where that is so nothing is registered, and definitions of meta-tools are read on every turn"
-	}
 	l.Rules = len(b.reader.set.Rules)
-	l.Notes = append(append(slices.Clone(l.Notes), b.reader.notes...), "wrong calls are all those of inertia alone, also where a meta-tool is used instead", registers)
+	l.Notes = append(append(slices.Clone(l.Notes), b.reader.notes...), "wrong calls are all those of inertia alone, also where a meta-tool is used instead", "tools and meta-tools are registered on the turns that are left; where no definitions of tools are recorded nothing is registered, and definitions of meta-tools are read on every turn")
 	return l
 }
 

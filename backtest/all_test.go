@@ -26,7 +26,7 @@ func (d declaredReads) Of(tool trace.Name) inertia.Effect {
 }
 
 func togetherOf(tools ...string) Options {
-	o := options(none, patterns, inertial, readAhead, all, preload)
+	o := options(none, patterns, inertial, readAhead, all, register)
 	o.Declared = func() Declarations { return declaredReads(tools) }
 	return o
 }
@@ -244,7 +244,7 @@ func TestAllRegisters(t *testing.T) {
 	account := meter.Trajectory(run)
 	composed := trace.ToolDef{Name: trace.Intern("find_order"), Description: trace.TextOf("finds an order and gets it"), Input: trace.JSONOf([]byte(`{"type":"object"}`))}
 	meta := meter.Definition(&composed)
-	b := &together{tools: &toolset{definitions: []trace.ToolDef{composed}, learnt: Learnt{DefinitionTokens: 40}}, preloader: &Preloader{}, meter: meter, lazily: true}
+	b := &together{combination: combination{tools: &toolset{definitions: []trace.ToolDef{composed}, learnt: Learnt{DefinitionTokens: 40}}, lazily: true}, meter: meter}
 	find := func() *Finding {
 		return &Finding{Removed: []int{2, 4}, Wrong: 1, Added: 1, shares: []share{
 			{span: replay.Span{Begin: 1, End: 3}, removed: []int{2}, calls: [][]int{{1}, {2}}},
@@ -290,20 +290,20 @@ func TestAllRegisters(t *testing.T) {
 	}
 }
 
-// TestAllPreloads has everything registered from the start where everything is
-// always called, the meta-tool included: then no call is added.
-func TestAllPreloads(t *testing.T) {
+// TestAllRegistersEach has each of the four tools registered in each of 60 runs, and the three
+// that are left where the fourth call is read ahead.
+func TestAllRegistersEach(t *testing.T) {
 	list := offering(routines(60), "open", "note", "find", "get_order", "stop")
 	r, err := Run(sourceOf(list...), togetherOf("get_order"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, l := outcomeOf(t, r, "patterns"), outcomeOf(t, r, "preload")
+	p, l := outcomeOf(t, r, "patterns"), outcomeOf(t, r, "register")
 	a := outcomeOf(t, r, "all")
-	if l.LLMCallsSaved != 0 {
-		t.Errorf("preloading adds %d calls", -l.LLMCallsSaved)
+	if l.LLMCallsSaved != -4*60 {
+		t.Errorf("registering adds %d calls", -l.LLMCallsSaved)
 	}
-	if a.CallingTurnsSaved != p.CallingTurnsSaved || a.LLMCallsSaved != a.CallingTurnsSaved {
+	if a.CallingTurnsSaved != p.CallingTurnsSaved || a.LLMCallsSaved != a.CallingTurnsSaved-3*60 {
 		t.Errorf("all saves %d calling turns and %d calls, patterns %d", a.CallingTurnsSaved, a.LLMCallsSaved, p.CallingTurnsSaved)
 	}
 	if x := r.Interactions[0]; x.LLMCallsSaved != a.LLMCallsSaved-p.LLMCallsSaved-outcomeOf(t, r, "inertia").LLMCallsSaved-outcomeOf(t, r, "prefetch").LLMCallsSaved-l.LLMCallsSaved {

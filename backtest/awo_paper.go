@@ -86,7 +86,7 @@ func (s *paperTools) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.saving(f.Removed, 0)
+	return c.Account.Saving(f.Removed, 0)
 }
 
 // Summary says how many sequences there are.

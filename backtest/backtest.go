@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/agents"
@@ -22,8 +23,7 @@ type Options struct {
 	Share float64 // that is tested on otherwise; 0 means DefaultShare
 	Seed  uint64  // of the split and of the bootstrap
 
-	Techniques []Technique // nil: Techniques
-	Sweeps     []Sweep
+	Techniques []Technique     // nil: Techniques
 	Verdict    *VerdictOptions // nil: none is given
 
 	// AgentTasks is from how many tasks on an agent is compiled and tested apart from
@@ -68,10 +68,9 @@ type Result struct {
 	Timed        int // calling turns with recorded times
 
 	Techniques   []Outcome
-	Interactions []Interaction  // of the combinations all of whose parts were measured
-	Sweeps       []SweepOutcome // of those whose technique was measured
-	Verdict      *Verdict       // nil where none was asked for
-	Uses         []UseOutcome   // reading ahead from several P(use) on; with a verdict
+	Interactions []Interaction // of the combinations all of whose parts were measured
+	Verdict      *Verdict      // nil where none was asked for
+	Uses         []UseOutcome  // reading ahead from several P(use) on; with a verdict
 
 	Agents []AgentResult // of which this is the sum; nil where there is one agent
 }
@@ -172,17 +171,12 @@ func Run(source compile.Source, o Options) (*Result, error) {
 }
 
 func newRun(source compile.Source, o Options) *run {
-	r := &run{source: source, options: o, out: &Result{}, tasks: map[string]int{}}
-	r.sweep()
-	return r
+	return &run{source: source, options: o, out: &Result{}, tasks: map[string]int{}, columns: slices.Clone(o.Techniques)}
 }
 
 // test compiles and tests every split.
 func (r *run) test() error {
 	r.steps = len(r.splits)*(len(r.columns)+2) + 1
-	if len(r.splits) > 1 {
-		r.plays = &plays{}
-	}
 	for _, split := range r.splits {
 		if err := r.fold(split); err != nil {
 			return err
@@ -201,13 +195,10 @@ type run struct {
 
 	done, steps int
 
-	columns   []Technique // those of Options, then one for each value of a sweep, then one for each cell
-	swept     []sweptValue
+	columns   []Technique // those of Options, then one for each cell
 	cells     []Cell
 	cellsFrom int  // the first column of a cell
 	offers    bool // some trajectory records the definitions of the tools offered
-
-	plays *plays // of all folds; nil where there is one
 
 	agents *agents.List // nil where all are taken for one
 	parts  []*run       // of each of several agents

@@ -33,7 +33,7 @@ func (*batches) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.saving(f.Removed, 0)
+	return c.Account.Saving(f.Removed, 0)
 }
 
 // Summary says what it rests on.

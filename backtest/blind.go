@@ -43,21 +43,24 @@ type toolUse struct {
 
 // blindly uses the set blindly.
 func (s *toolset) blindly(c *Case) *Blind {
-	uses := c.usesOf(s.pool.find())
 	b := &Blind{}
-	for i, until := 0, 0; i < len(uses.moments); {
-		m := &uses.moments[i]
+	if c.uses == nil {
+		return b
+	}
+	moments := c.uses.Moments
+	for i, until := 0, 0; i < len(moments); {
+		m := &moments[i]
 		best, place := -1, -1
-		for ; i < len(uses.moments) && uses.moments[i].begin == m.begin; i++ {
-			n, offered := s.of[uses.moments[i].tool]
+		for ; i < len(moments) && moments[i].Begin == m.Begin; i++ {
+			n, offered := s.of[moments[i].Tool]
 			if offered && (best < 0 || s.uses[n].worth > s.uses[place].worth || s.uses[n].worth == s.uses[place].worth && n < place) {
 				best, place = i, n
 			}
 		}
-		if best < 0 || m.begin < until {
+		if best < 0 || m.Begin < until {
 			continue
 		}
-		until = s.use(c, &uses.moments[best], place, b)
+		until = s.use(c, &moments[best], place, b)
 	}
 	b.Used = b.Moments > 0
 	b.Added = b.handBacks
@@ -65,17 +68,16 @@ func (s *toolset) blindly(c *Case) *Blind {
 }
 
 // use calls a meta-tool, by its place in the set, at a moment. It returns the element behind what it does.
-func (s *toolset) use(c *Case, m *moment, place int, b *Blind) int {
+func (s *toolset) use(c *Case, m *replay.Moment, place int, b *Blind) int {
 	b.Moments++
-	one := share{span: replay.Span{Begin: m.call, End: m.call + 1}, tool: place, calls: [][]int{{m.call}}}
-	if m.followed {
-		o := m.calls.occurrence()
+	one := share{span: replay.Span{Begin: m.Call, End: m.Call + 1}, tool: place, calls: [][]int{{m.Call}}}
+	if m.Followed {
 		b.Followed++
-		b.Removed = append(b.Removed, m.removed...)
-		one.span.End, one.removed, one.calls = o.Last()+1, m.removed, o.Calls
+		b.Removed = append(b.Removed, m.Removed()...)
+		one.span.End, one.removed, one.calls = m.Last()+1, m.Removed(), m.Calls()
 	}
 	b.shares = append(b.shares, one)
-	spent := m.spent()
+	spent := c.uses.Spent(m)
 	b.Reads += float64(spent.Reads)
 	b.Writes += float64(spent.Writes)
 	if spent.HandedBack {
@@ -87,10 +89,10 @@ func (s *toolset) use(c *Case, m *moment, place int, b *Blind) int {
 			tokens += float64(calls) * (s.uses[place].tokens[step] + attachedTokens)
 		}
 	}
-	if turn := c.Trajectory.Calls[m.call].Turn; tokens > 0 && turn >= 0 {
+	if turn := c.Trajectory.Calls[m.Call].Turn; tokens > 0 && turn >= 0 {
 		b.vain = append(b.vain, vain{turn, tokens})
 	}
-	return m.end
+	return m.End
 }
 
 // inVain returns what it costs to read what meta-tools read in vain.

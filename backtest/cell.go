@@ -101,45 +101,33 @@ func (c Cell) technique() Technique {
 
 func (c Cell) train(p *Part, o *offer) (Trained, error) {
 	if c.Action == DoRegister {
-		return preload.Train(p)
+		return register.Train(p)
 	}
-	b := &together{meter: p.meter, lazily: c.Options.Lazily}
+	of := combination{lazily: c.Options.Lazily}
 	var err error
 	if o != nil {
-		if b.tools, err = p.offered(*o); err != nil {
+		if of.tools, err = p.offered(*o); err != nil {
 			return nil, err
 		}
 	}
 	if c.Options.Use > 0 {
-		if b.reader, err = p.trainReader(c.Options.Use); err != nil {
+		if of.reader, err = p.trainReader(c.Options.Use); err != nil {
 			return nil, err
 		}
 	}
 	switch {
-	case c.Options.Lazily:
-		b.fill()
-		return p.registering(b), nil
-	case b.reader == nil:
-		return b.tools, nil
-	case b.tools == nil:
-		return b.reader, nil
+	case of.lazily || of.tools != nil && of.reader != nil:
+		return p.together(of), nil
+	case of.reader == nil:
+		return of.tools, nil
 	}
-	b.fill()
-	return b, nil
+	return of.reader, nil
 }
 
-// fill gives a combination parts that do nothing for those that it has not.
-func (b *together) fill() {
-	if b.tools == nil {
-		b.tools = &toolset{pool: &pool{}}
-		b.tools.pool.find()
-	}
-	if b.reader == nil {
-		b.reader = &reader{meter: b.meter}
-	}
-	if b.preloader == nil {
-		b.preloader = &Preloader{}
-	}
+// UseOutcome is what reading ahead comes to that begins at a P(use).
+type UseOutcome struct {
+	Use float64
+	Outcome
 }
 
 // Objective is what a verdict weighs.

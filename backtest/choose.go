@@ -21,7 +21,7 @@ import (
 // bytes for each place of a meta-tool, and 16 for each trajectory; the choice keeps it
 // to choose anew.
 func Choose(source compile.Source, set *rules.Set, definitions []*bind.Definition, o ChooseOptions) (*Choice, error) {
-	list, err := readChoices(source, set, [][]*bind.Definition{definitions}, nil, o)
+	list, err := readChoices(source, set, [][]*bind.Definition{definitions}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -116,16 +116,15 @@ type recorded struct {
 // seenCase is what one trajectory shows about meta-tools, by their numbers in a pool.
 type seenCase struct {
 	c       *Case
-	places  []place
+	places  []replay.Place
 	begun   seenBegun
 	moments seenMoments
 }
 
 // readChoices reads what choices among several lists of definitions rest on, from which
 // each can be made with any options: see Choice.again. The lists mostly hold the same
-// meta-tools, and where these could be used is looked for once for all. shared remembers that
-// for other parts; nil for nothing.
-func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definition, shared *plays, o ChooseOptions) ([]*Choice, error) {
+// meta-tools, and where these could be used is looked for once for all.
+func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definition, o ChooseOptions) ([]*Choice, error) {
 	o = o.filled()
 	shown := &recorded{meter: o.Meter, fit: o.Fit, calls: map[string]int{}, failed: map[string]int{}, results: map[string]*meanTokens{}}
 	var tools pool
@@ -151,9 +150,9 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 			shown.results[t.Steps[i].Tool] = &meanTokens{}
 		}
 	}
-	finder := newFinder(tools.tools, shared, true)
-	for at := range tools.tools {
-		tokens := finder.definitionTokens(o.Meter, at)
+	finder := tools.finder()
+	for at, t := range tools.tools {
+		tokens := definitionTokens(o.Meter, t)
 		for _, c := range choosers {
 			for _, n := range c.itemsOf(at) {
 				c.items[n].tokens = tokens
@@ -162,14 +161,14 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 	}
 	var failed error
 	for s := range par.Map(max(o.Workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) seenCase {
-		uses := finder.use(k)
-		return seenCase{k, uses.places, begunIn(finder.begun(k, uses), k), momentsIn(uses, len(tools.tools), recordsUsage(k.Trajectory))}
+		uses := finder.Use(k.Trajectory, k.Marks)
+		return seenCase{k, uses.Places, begunIn(uses.Begun(), k), momentsIn(uses, len(tools.tools), recordsUsage(k.Trajectory))}
 	}) {
 		account := shown.add(s.c.Trajectory)
 		saved := make([]cost.Totals, len(s.places))
 		for i := range s.places {
-			if account != nil && s.places[i].saves {
-				saved[i] = account.Saving(s.places[i].removed, 0)
+			if account != nil && s.places[i].Replay.Saves {
+				saved[i] = account.Saving(s.places[i].Removed, 0)
 			}
 		}
 		reading := map[int]Amount{}
@@ -249,17 +248,17 @@ func (c *chooser) add(s *seenCase, saved []cost.Totals) {
 	spans := c.room[:0]
 	for i := range s.places {
 		p := &s.places[i]
-		for _, n := range c.itemsOf(p.tool) {
+		for _, n := range c.itemsOf(p.Tool) {
 			it := c.items[n]
 			it.replay.add(p)
-			if !p.saves {
+			if !p.Replay.Saves {
 				continue
 			}
 			if n := len(it.trajectories); n == 0 || it.trajectories[n-1] != trajectory {
 				it.trajectories = append(it.trajectories, trajectory)
 			}
 			spans = append(spans, span{
-				item: n, begin: int32(p.begin), end: int32(p.end), turns: int32(len(p.removed)), calls: int32(p.calls.len()),
+				item: n, begin: int32(p.Begin), end: int32(p.End), turns: int32(len(p.Removed)), calls: int32(p.Replay.Occurrence.Len()),
 				tokens: float32(saved[i].Tokens()), usd: float32(saved[i].USD),
 			})
 		}

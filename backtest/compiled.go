@@ -146,7 +146,7 @@ func (p *Part) readChoices(ways []way) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	choices, err := readChoices(p.Source, p.Options.Rules, lists, p.plays, p.choosing())
+	choices, err := readChoices(p.Source, p.Options.Rules, lists, p.choosing())
 	if err != nil {
 		return err
 	}
@@ -184,8 +184,8 @@ func (p *Part) choose(w chosenWay) (*chosen, error) {
 	}
 	c.choice.again(o, beside)
 	out := &chosen{tools: c.choice.Tools(), uses: c.choice.uses(), anti: c.choice.Anti()}
-	if p.pool == nil {
-		p.pool, p.chosen = &pool{shared: p.plays}, map[chosenWay]*chosen{}
+	if p.chosen == nil {
+		p.chosen = map[chosenWay]*chosen{}
 	}
 	for _, t := range out.tools {
 		out.at = append(out.at, p.pool.add(t))

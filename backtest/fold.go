@@ -1,69 +1,79 @@
 package backtest
 
 import (
+	"maps"
 	"slices"
 
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/holdout"
 )
 
+// tested are techniques that have learnt in a fold. Columns that do the same share one of them.
+type tested struct {
+	columns []Trained
+	each    []Trained // of columns, each once
+	at      []int     // by column: its place in each
+
+	finder  *replay.Finder // of the pool; nil without meta-tools
+	readers []*reader
+	habits  *habits // nil for none
+}
+
+func newTested(p *Part, columns []Trained) *tested {
+	k := &tested{columns: columns, habits: p.habits}
+	for _, c := range columns {
+		at := slices.Index(k.each, c)
+		if at < 0 {
+			at, k.each = len(k.each), append(k.each, c)
+		}
+		k.at = append(k.at, at)
+	}
+	if len(p.pool.tools) > 0 {
+		k.finder = p.pool.finder()
+	}
+	for _, use := range slices.Sorted(maps.Keys(p.readers)) {
+		k.readers = append(k.readers, p.readers[use])
+	}
+	return k
+}
+
+// look finds out about a case what several techniques build on.
+func (k *tested) look(c *Case) {
+	if k.finder != nil {
+		c.uses = k.finder.Use(c.Trajectory, c.Marks)
+	}
+	if len(k.readers) > 0 {
+		c.asked, c.ahead = newAskedCalls(c.Trajectory), map[*reader]*Finding{}
+		for _, r := range k.readers {
+			c.ahead[r] = r.find(c, nil, nil)
+		}
+	}
+	if k.habits != nil {
+		c.avoided, c.wrong = k.habits.avoids(c)
+	}
+}
+
 // tried is what all techniques did in a trajectory.
 type tried struct {
 	c        *Case
-	findings []*Finding
+	findings []*Finding // by place in tested.each
 }
 
 // fold trains on one side of a split and tests on the other.
 func (r *run) fold(split holdout.Split) error {
-	part := &Part{Source: Side(r.source, split, holdout.Train), Options: r.options, meter: r.options.Meter, fit: r.fit, plays: r.plays}
-	var learnt []Trained
-	var ways []way
-	for i := range r.columns {
-		ways = append(ways, r.columns[i].ways...)
-	}
-	r.progress("compiling")
-	if err := part.prepare(ways); err != nil {
+	k, err := r.train(split)
+	if err != nil {
 		return err
 	}
-	var offered []way
-	for i := range r.columns {
-		if o := r.columns[i].offer; o != nil {
-			offered = append(offered, o.way)
-		}
-	}
-	if err := part.readChoices(offered); err != nil {
-		return err
-	}
-	for i := range r.columns {
-		if o := r.columns[i].offer; o != nil {
-			if _, err := part.choose(o.chosen()); err != nil {
-				return err
-			}
-		}
-	}
-	for _, technique := range r.columns {
-		r.progress(technique.Name)
-		trained, err := technique.Train(part)
-		if err != nil {
-			return err
-		}
-		learnt = append(learnt, trained)
-	}
-	if part.pool != nil {
-		part.pool.find()
-	}
-	if err := part.learnRegistering(); err != nil {
-		return err
-	}
-	part.compiled, part.links, part.chosen, part.habits, part.survey, part.reads, part.readers, part.register = nil, nil, nil, nil, nil, nil, nil, nil
 	r.progress("testing")
 	r.part++
 	if r.all == nil {
-		r.all = make([]totals, len(learnt))
+		r.all = make([]totals, len(k.columns))
 	}
 	labels := false
-	for i, trained := range learnt {
+	for i, trained := range k.columns {
 		summary := trained.Summary()
 		labels = labels || summary.Labels
 		r.all[i].learn(summary)
@@ -71,19 +81,49 @@ func (r *run) fold(split holdout.Split) error {
 	var failed error
 	cases := casesOf(r.testing(split), newLabeller(r.options.Rules, labels), &failed)
 	for t := range par.Map(max(r.options.Workers, 1), cases, func(c *Case) tried {
+		k.look(c)
 		out := tried{c: c}
-		for _, trained := range learnt {
+		for _, trained := range k.each {
 			out.findings = append(out.findings, trained.Find(c))
 		}
 		return out
 	}) {
-		r.count(t, learnt)
+		r.count(t, k)
 	}
 	return failed
 }
 
+// train has all columns learn from one side of a split.
+func (r *run) train(split holdout.Split) (*tested, error) {
+	part := &Part{Source: Side(r.source, split, holdout.Train), Options: r.options, meter: r.options.Meter, fit: r.fit}
+	var ways, offered []way
+	for i := range r.columns {
+		ways = append(ways, r.columns[i].ways...)
+		if o := r.columns[i].offer; o != nil {
+			offered = append(offered, o.way)
+		}
+	}
+	r.progress("compiling")
+	if err := part.prepare(ways); err != nil {
+		return nil, err
+	}
+	if err := part.readChoices(offered); err != nil {
+		return nil, err
+	}
+	var columns []Trained
+	for _, technique := range r.columns {
+		r.progress(technique.Name)
+		trained, err := technique.Train(part)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, trained)
+	}
+	return newTested(part, columns), nil
+}
+
 // count adds up what was done in one trajectory.
-func (r *run) count(k tried, learnt []Trained) {
+func (r *run) count(k tried, by *tested) {
 	t := k.c.Trajectory
 	r.out.Trajectories++
 	var base taskSums
@@ -119,12 +159,12 @@ func (r *run) count(k tried, learnt []Trained) {
 	if !seen {
 		task = len(r.tasks)
 		r.tasks[key] = task
-		r.sums = append(r.sums, newColumnSums(len(learnt)))
+		r.sums = append(r.sums, newColumnSums(len(by.columns)))
 		r.partOf = append(r.partOf, r.part)
 	}
-	ones := make([]taskSums, len(learnt))
+	each := make([]taskSums, len(by.each))
 	for i, f := range k.findings {
-		saved := learnt[i].Saving(k.c, f)
+		saved := by.each[i].Saving(k.c, f)
 		one := base
 		one.trajectories = 1
 		one.llmSaved, one.turnsSaved = float64(len(f.Removed)-f.Added), float64(len(f.Removed))
@@ -132,24 +172,19 @@ func (r *run) count(k tried, learnt []Trained) {
 		one.secondsSaved = secondsOf(t, f.Removed)
 		if f.Used {
 			one.used = 1
-			r.all[i].before += base.llm
-			r.all[i].after += base.llm - one.llmSaved
 		}
 		if b := f.Blind; b != nil {
-			r.all[i].blind = true
-			one.addBlind(b, learnt[i].Saving(k.c, &b.Finding), secondsOf(t, b.Removed))
+			one.addBlind(b, by.each[i].Saving(k.c, &b.Finding), secondsOf(t, b.Removed))
 		}
-		r.all[i].places += f.Places
-		r.all[i].notComparable += f.NotComparable
-		r.all[i].exact += f.Exact
-		r.all[i].known += f.Known
-		r.all[i].wrong += f.Wrong
-		r.all[i].attribute(f.Attributed)
-		r.all[i].read(f.Reading)
 		if f.Reading != nil {
 			one.reads, one.readsVain = f.Reading.Reads, f.Reading.InVain()
 		}
-		ones[i] = one
+		each[i] = one
+	}
+	ones := make([]taskSums, len(by.columns))
+	for i, at := range by.at {
+		ones[i] = each[at]
+		r.all[i].count(k.findings[at], &ones[i])
 	}
 	r.sums[task].add(ones)
 }

@@ -66,8 +66,8 @@ func (p *Part) trainHabits() (*habits, error) {
 				failed = err
 				return
 			}
-			if declared != nil {
-				declare(declared, t, isWhole)
+			if declared != nil && !isWhole {
+				declared.Add(t)
 			}
 			if !yield(t) {
 				return
@@ -101,19 +101,18 @@ func (p *Part) trainHabits() (*habits, error) {
 	return h, nil
 }
 
-// avoided returns by call whether it would have been made without the model, and
+// avoids returns by call whether it would have been made without the model, and
 // how many calls that are not recorded would have been.
-func (h *habits) avoided(c *Case) (avoided []bool, wrong int) {
-	if c.avoided == nil {
-		c.avoided = make([]bool, len(c.Trajectory.Calls))
-		if h.model != nil && len(c.Trajectory.Turns) > 0 {
-			c.avoided, c.wrong = inertia.NewPredictor(h.model, h.options).Avoided(inertia.NewHistory(c.Trajectory), h.theta, h.gate)
-			for call, before := range merge.Repeats(c.Trajectory, c.Marks) {
-				c.avoided[call] = c.avoided[call] && before < 0 // what a repeat tells is known already
-			}
-		}
+func (h *habits) avoids(c *Case) (avoided []bool, wrong int) {
+	avoided = make([]bool, len(c.Trajectory.Calls))
+	if h.model == nil || len(c.Trajectory.Turns) == 0 {
+		return avoided, 0
 	}
-	return c.avoided, c.wrong
+	avoided, wrong = inertia.NewPredictor(h.model, h.options).Avoided(inertia.NewHistory(c.Trajectory), h.theta, h.gate)
+	for call, before := range merge.Repeats(c.Trajectory, c.Marks) {
+		avoided[call] = avoided[call] && before < 0 // what a repeat tells is known already
+	}
+	return avoided, wrong
 }
 
 // turnAvoided returns the turn that there would be without if a call were made
@@ -128,9 +127,8 @@ func turnAvoided(t *trace.Trajectory, call int) int {
 
 // Find removes the turns whose only call is predicted right.
 func (h *habits) Find(c *Case) *Finding {
-	avoided, wrong := h.avoided(c)
-	f := &Finding{Wrong: wrong, Added: wrong}
-	for call, is := range avoided {
+	f := &Finding{Wrong: c.wrong, Added: c.wrong}
+	for call, is := range c.avoided {
 		if !is {
 			continue
 		}
@@ -147,7 +145,7 @@ func (h *habits) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.saving(f.Removed, 0)
+	return c.Account.Saving(f.Removed, 0)
 }
 
 // Summary says what the figures leave out.

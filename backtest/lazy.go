@@ -1,28 +1,20 @@
 package backtest
 
 import (
-	"fmt"
+	"slices"
 
-	"github.com/awo-dev/awo/catalog"
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/toolrank"
 	"github.com/awo-dev/awo/trace"
 )
 
-// lazyRegistration offers names of tools, and definitions when they are needed.
-var lazyRegistration = Technique{
-	Name: "lazy-registration", Doc: "definitions only of the tools that are used, each after a registration (EcoAct)",
+// register offers names of tools, and definitions when they are needed.
+var register = Technique{
+	Name: "register", Doc: "definitions only of the tools that are used, each after a registration (EcoAct)",
 	Train: func(p *Part) (Trained, error) { return &lazyTools{meter: p.meter}, nil },
 }
 
 // lazyTools simulates lazy registration, with definitions appended as results.
-type lazyTools struct {
-	meter *cost.Meter
-	// preloaded are tools whose definitions are there from the start, for a
-	// trajectory; nil for none.
-	preloaded func(t *trace.Trajectory) []trace.Name
-	notes     []string
-}
+type lazyTools struct{ meter *cost.Meter }
 
 // Find does nothing: registrations are worked out with their tokens.
 func (*lazyTools) Find(*Case) *Finding { return &Finding{} }
@@ -34,59 +26,30 @@ func (l *lazyTools) Saving(c *Case, f *Finding) cost.Totals {
 	if a == nil || len(t.Tools) == 0 || len(t.Turns) == 0 || misfits(a) {
 		return cost.Totals{}
 	}
-	set, use, index := lazyUse(l.meter, t)
-	if l.preloaded != nil {
-		for _, name := range l.preloaded(t) {
-			if tool, offered := index[name]; offered {
-				use.Preloaded = append(use.Preloaded, tool)
-			}
-		}
-	}
+	set, use := lazyUse(l.meter, t)
 	lazy := a.Lazy(set, use, cost.LazyOptions{Placement: cost.PlacementResult})
 	f.Used, f.Added = true, lazy.Registrations
 	return a.Total().Less(lazy.Totals)
 }
 
 // Summary has nothing to tell of meta-tools.
-func (l *lazyTools) Summary() Learnt { return Learnt{Notes: l.notes} }
+func (*lazyTools) Summary() Learnt { return Learnt{} }
 
-// subset registers from the start the tools that the task's words ask for, and the
-// rest when it is used.
-var subset = Technique{
-	Name: "subset", Doc: "lazy registration, with the tools that a learned ranker expects of the task registered from the start (NaviAgent)",
-	Train: func(p *Part) (Trained, error) { return p.trainSubset() },
+// misfits reports whether an account has a turn whose input is smaller than the
+// definitions that it would have to hold: nothing can be simulated.
+func misfits(a *cost.Account) bool {
+	return slices.ContainsFunc(a.Turns, func(turn cost.Turn) bool { return int64(turn.Input) < a.Definitions })
 }
 
-// subsetRecall is the share of the tools that a task uses that is asked for.
-const subsetRecall = .95
-
-// trainSubset learns which tools tasks need from the training part.
-func (p *Part) trainSubset() (*lazyTools, error) {
-	var tools catalog.Builder
-	var tasks []toolrank.Task
-	for t, err := range p.Source() {
-		if err != nil {
-			return nil, err
+// lazyUse returns the tools that a trajectory is offered and which turns use them.
+func lazyUse(meter *cost.Meter, t *trace.Trajectory) (*cost.Toolset, cost.LazyUse) {
+	set, index := meter.Toolset(t.Tools)
+	use := cost.LazyUse{Uses: make([][]int32, len(t.Turns))}
+	for i := range t.Calls {
+		call := &t.Calls[i]
+		if tool, offered := index[call.Tool]; offered && call.Origin == trace.OriginModel && call.Turn >= 0 && call.Turn < len(t.Turns) {
+			use.Uses[call.Turn] = append(use.Uses[call.Turn], tool)
 		}
-		tools.Observe(t)
-		tasks = append(tasks, toolrank.TaskOf(t))
 	}
-	out := &lazyTools{meter: p.meter}
-	c, _ := tools.Catalog()
-	toolrank.Scenarios(tasks)
-	corpus := toolrank.NewCorpus(c, tasks, nil)
-	if corpus.Groups() < 2 {
-		out.notes = []string{"fewer than two groups of tasks use tools: no subset is learned, and every tool is registered when it is used."}
-		return out, nil
-	}
-	learned, _ := corpus.Train(toolrank.Options{Recall: subsetRecall, Seed: p.Options.Seed}, false)
-	out.preloaded = func(t *trace.Trajectory) []trace.Name {
-		var names []trace.Name
-		for _, one := range learned.Ranker.Rank(toolrank.TaskOf(t).Text)[:learned.K] {
-			names = append(names, trace.Intern(one.Tool))
-		}
-		return names
-	}
-	out.notes = []string{fmt.Sprintf("%d of %d tools are registered from the start, other ones for each task: the fewest that hold %.3g of what training tasks use, with a lower bound on tasks left out", learned.K, len(c.Tools), subsetRecall)}
-	return out, nil
+	return set, use
 }

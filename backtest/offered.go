@@ -1,7 +1,7 @@
 package backtest
 
 import (
-	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
@@ -36,16 +36,12 @@ func (o offer) technique(name, doc string) Technique {
 var awo = offer{way: way{algorithm: compile.AWO}, chains: true}.technique(
 	"awo", "Algorithm 1, where its chains occur; bound and replayed")
 
-// awoAnywhere offers the same meta-tools, and counts them wherever agents could
-// have used them: their inputs take other values than the chains had.
-var awoAnywhere = offer{way: way{algorithm: compile.AWO}}.technique(
-	"awo-anywhere", "the meta-tools of Algorithm 1 wherever their tools are called")
-
 // patterns are chains that recur wherever they start, bound and checked.
 var patterns = offer{way: way{algorithm: compile.Patterns}}.technique(
 	"patterns", "meta-tools of recurring patterns, bound and replayed")
 
-// offered chooses the meta-tools of an offer.
+// offered chooses the meta-tools of an offer. Those of several offers are mostly the same:
+// then it is the same set.
 func (p *Part) offered(o offer) (*toolset, error) {
 	c, err := p.choose(o.chosen())
 	if err != nil {
@@ -56,10 +52,17 @@ func (p *Part) offered(o offer) (*toolset, error) {
 		// The choice is greedy, so that one of fewer is the beginning of it.
 		tools = tools[:min(o.tools, len(tools))]
 	}
-	s := &toolset{pool: p.pool, uses: c.uses, of: map[int]int{}, learnt: Learnt{Anti: c.anti, MetaTools: len(tools)}}
+	key := fmt.Sprint(c.anti, o.chains, c.at[:len(tools)])
+	if s := p.sets[key]; s != nil {
+		return s, nil
+	}
+	s := &toolset{uses: c.uses, of: map[int]int{}, learnt: Learnt{Anti: c.anti, MetaTools: len(tools)}}
+	if p.sets == nil {
+		p.sets = map[string]*toolset{}
+	}
+	p.sets[key] = s
 	for i, t := range tools {
 		s.of[c.at[i]] = i
-		s.key = binary.AppendUvarint(s.key, uint64(c.at[i]))
 		d := definitionOf(t)
 		s.definitions = append(s.definitions, d)
 		s.learnt.DefinitionTokens += p.meter.Definition(&d).Tokens()
@@ -70,16 +73,14 @@ func (p *Part) offered(o offer) (*toolset, error) {
 			return nil, err
 		}
 		s.chains, s.learnt.Labels = newChains(compiled.chains), true
-		s.learnt.Notes = append(s.learnt.Notes, "counted where the calls are those of a chain as the rules see them; awo-anywhere counts its meta-tools wherever their tools are called")
+		s.learnt.Notes = append(s.learnt.Notes, "counted where the calls are those of a chain as the rules see them")
 	}
 	return s, nil
 }
 
 // toolset is a set of meta-tools that agents are offered.
 type toolset struct {
-	pool   *pool
 	of     map[int]int // number in the pool -> place in the set
-	key    []byte      // the same for the same meta-tools in the same order
 	uses   []toolUse   // by place in the set
 	chains *chains     // where it may be used; nil for anywhere
 	learnt Learnt
@@ -91,47 +92,21 @@ type toolset struct {
 // those without overlap that save most turns; and wherever a first call is made, for
 // blind use.
 func (s *toolset) Find(c *Case) *Finding {
-	if s.chains == nil {
-		if f := c.sets[string(s.key)]; f != nil {
-			return f
-		}
-	}
 	f := cover(s.places(c))
 	f.Blind = s.blindly(c)
-	if s.chains == nil {
-		if c.sets == nil {
-			c.sets = map[string]*Finding{}
-		}
-		c.sets[string(s.key)] = f
-	}
 	return f
 }
 
-// foundUses are what a finder found in a case.
-type foundUses struct {
-	finder *finder
-	uses   *uses
-}
-
-// usesOf returns what a finder finds, and looks once.
-func (c *Case) usesOf(f *finder) *uses {
-	for i := range c.found {
-		if c.found[i].finder == f {
-			return c.found[i].uses
-		}
+// places returns where agents could have used the set. Their tools are places in it.
+func (s *toolset) places(c *Case) []replay.Place {
+	var places []replay.Place
+	if c.uses == nil {
+		return nil
 	}
-	uses := f.use(c)
-	c.found = append(c.found, foundUses{f, uses})
-	return uses
-}
-
-// places returns where agents could have used the set.
-func (s *toolset) places(c *Case) []place {
-	var places []place
-	for _, p := range c.usesOf(s.pool.find()).places {
-		at, offered := s.of[p.tool]
+	for _, p := range c.uses.Places {
+		at, offered := s.of[p.Tool]
 		if offered {
-			p.tool = at
+			p.Tool = at
 			places = append(places, p)
 		}
 	}
@@ -160,16 +135,16 @@ func newChains(list [][]string) *chains {
 }
 
 // among returns the places whose calls are those of a chain, or of a part of one.
-func (x *chains) among(c *Case, places []place) []place {
+func (x *chains) among(c *Case, places []replay.Place) []replay.Place {
 	labels := make(map[int32]string, len(c.Steps))
 	for i := range c.Steps {
 		if s := &c.Steps[i]; s.calls == 1 {
 			labels[s.call] = s.label
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(places), func(p place) bool {
+	return slices.DeleteFunc(places, func(p replay.Place) bool {
 		var made []string
-		for _, calls := range p.calls.occurrence().Calls {
+		for _, calls := range p.Replay.Occurrence.Calls {
 			for _, call := range calls {
 				made = append(made, labels[int32(call)])
 			}
@@ -180,25 +155,25 @@ func (x *chains) among(c *Case, places []place) []place {
 	})
 }
 
-func cover(places []place) *Finding {
+func cover(places []replay.Place) *Finding {
 	f := &Finding{}
 	var spans []replay.Span
 	var removed [][]int
 	for i := range places {
 		p := &places[i]
-		if p.notComparable {
+		if p.Replay.NotComparable {
 			f.NotComparable++
 			continue
 		}
 		f.Places++
-		if p.exact {
+		if p.Replay.Exact {
 			f.Exact++
 		}
-		if !p.saves {
+		if !p.Replay.Saves {
 			continue
 		}
 		f.Known++
-		spans, removed = append(spans, replay.Span{Begin: p.begin, End: p.end, Worth: float64(len(p.removed))}), append(removed, p.removed)
+		spans, removed = append(spans, replay.Span{Begin: p.Begin, End: p.End, Worth: float64(len(p.Removed))}), append(removed, p.Removed)
 	}
 	chosen, _ := replay.Best(spans)
 	for _, i := range chosen {
@@ -215,7 +190,7 @@ func (s *toolset) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.saving(f.Removed, s.learnt.DefinitionTokens).Less(f.inVain(c.Account))
+	return c.Account.Saving(f.Removed, s.learnt.DefinitionTokens).Less(f.inVain(c.Account))
 }
 
 // Summary says how many meta-tools there are.

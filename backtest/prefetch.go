@@ -205,17 +205,7 @@ type askedCalls struct {
 	first   map[string]int // key -> first call that has it
 }
 
-// askedKey is what a trajectory remembers its askedCalls under.
-type askedKey struct{}
-
-// asks returns the calls of the trajectory, and reads them once.
-func (c *Case) asks() *askedCalls {
-	if c.asked == nil {
-		c.asked = c.Trajectory.Remember(askedKey{}, func() any { return newAskedCalls(c.Trajectory) }).(*askedCalls)
-	}
-	return c.asked
-}
-
+// newAskedCalls reads the calls of a trajectory.
 func newAskedCalls(t *trace.Trajectory) *askedCalls {
 	a := &askedCalls{
 		calls: make([]prefetch.Call, len(t.Calls)), results: make([]trace.Value, len(t.Calls)), known: make([]bool, len(t.Calls)),
@@ -258,11 +248,7 @@ func (r *reader) Find(c *Case) *Finding {
 	if f := c.ahead[r]; f != nil {
 		return f
 	}
-	if c.ahead == nil {
-		c.ahead = map[*reader]*Finding{}
-	}
-	c.ahead[r] = r.find(c, nil, nil)
-	return c.ahead[r]
+	return r.find(c, nil, nil)
 }
 
 // find replays what is left of a trajectory: taken are calls that are made without a turn
@@ -274,7 +260,11 @@ func (r *reader) find(c *Case, taken []int, removed []int) *Finding {
 	if len(r.set.Rules) == 0 || len(t.Turns) == 0 {
 		return f
 	}
-	s := &reading{askedCalls: c.asks(), r: r, t: t, session: r.sessions.Session(), out: f.Reading, finding: f, place: map[string]int{}, taken: taken}
+	asked := c.asked
+	if asked == nil {
+		asked = newAskedCalls(t)
+	}
+	s := &reading{askedCalls: asked, r: r, t: t, session: r.sessions.Session(), out: f.Reading, finding: f, place: map[string]int{}, taken: taken}
 	for first := 0; first < len(t.Calls); {
 		end := first + 1
 		for end < len(t.Calls) && t.Calls[end].Turn == t.Calls[first].Turn && t.Calls[first].Turn >= 0 {
@@ -413,7 +403,7 @@ func (r *reader) Saving(c *Case, f *Finding) cost.Totals {
 	if c.Account == nil {
 		return cost.Totals{}
 	}
-	return c.saving(f.Removed, 0).Less(r.reading(c, f))
+	return c.Account.Saving(f.Removed, 0).Less(r.reading(c, f))
 }
 
 // reading returns what reading ahead costs.

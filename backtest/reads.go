@@ -62,11 +62,11 @@ func (k *Reads) reading(source compile.Source) compile.Source {
 }
 
 func (k *Reads) add(t *trace.Trajectory) {
-	if k.declared != nil {
-		declare(k.declared, t, k.isWhole)
-	}
 	if k.isWhole {
 		return
+	}
+	if k.declared != nil {
+		k.declared.Add(t)
 	}
 	for i := range t.Tools {
 		d := &t.Tools[i]

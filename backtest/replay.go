@@ -30,26 +30,25 @@ func Replay(source compile.Source, set *rules.Set, definitions []*bind.Definitio
 	}) {
 		out.Trajectories++
 		for i := range places {
-			p := placeOf(&places[i])
-			out.Agreements[p.tool].add(&p)
+			out.Agreements[places[i].Tool].add(&places[i])
 		}
 	}
 	return out, failed
 }
 
-func (a *Agreement) add(p *place) {
-	if p.across { // only those that agree are places
+func (a *Agreement) add(p *replay.Place) {
+	if p.Across { // only those that agree are places
 		return
 	}
-	if p.notComparable {
+	if p.Replay.NotComparable {
 		a.NotComparable++
 		return
 	}
 	a.Places++
-	if p.exact {
+	if p.Replay.Exact {
 		a.Exact++
 	}
-	if p.saves {
+	if p.Replay.Saves {
 		a.Saves++
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
@@ -32,6 +33,22 @@ func (t *totals) learn(l Learnt) {
 	t.rules += l.Rules
 	t.tokens += l.DefinitionTokens
 	t.learnt = l
+}
+
+// count adds what was done in one trajectory.
+func (t *totals) count(f *Finding, one *taskSums) {
+	if f.Used {
+		t.before += one.llm
+		t.after += one.llm - one.llmSaved
+	}
+	t.blind = t.blind || f.Blind != nil
+	t.places += f.Places
+	t.notComparable += f.NotComparable
+	t.exact += f.Exact
+	t.known += f.Known
+	t.wrong += f.Wrong
+	t.attribute(f.Attributed)
+	t.read(f.Reading)
 }
 
 // add adds those of another agent, but for what was learnt in splits.
@@ -184,14 +201,7 @@ func (r *run) finish() {
 	}
 	var f intervals
 	for i, technique := range r.columns[:r.cellsFrom] {
-		o := r.outcome(i, technique, &f)
-		if i < len(r.options.Techniques) {
-			r.out.Techniques = append(r.out.Techniques, o)
-			continue
-		}
-		at := r.swept[i-len(r.options.Techniques)]
-		s := &r.out.Sweeps[at.sweep]
-		s.Values = append(s.Values, ValueOutcome{at.value, o})
+		r.out.Techniques = append(r.out.Techniques, r.outcome(i, technique, &f))
 	}
 	for i, c := range r.cells {
 		if c.Action == DoPrefetch && !c.Options.Lazily {
@@ -339,4 +349,12 @@ func ratio(a, b float64) float64 {
 		return math.NaN()
 	}
 	return a / b
+}
+
+// each returns what calls a function for 0 to n-1, so many at once.
+func each(workers int) stat.Each {
+	return func(n int, do func(i int)) {
+		for range par.Each(max(workers, 1), n, do) {
+		}
+	}
 }

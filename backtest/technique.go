@@ -3,6 +3,7 @@ package backtest
 import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch/learn"
@@ -27,7 +28,7 @@ type Technique struct {
 }
 
 // Techniques are all techniques, in the order in which they are reported.
-var Techniques = []Technique{none, batch, awoPaper, awo, awoAnywhere, patterns, lazyRegistration, preload, subset, inertial, readAhead, all}
+var Techniques = []Technique{none, batch, awoPaper, awo, patterns, register, inertial, readAhead, all}
 
 // Trained is a technique that has learnt.
 type Trained interface {
@@ -56,20 +57,19 @@ type Part struct {
 	Source  compile.Source // the training trajectories
 	Options Options
 
-	meter     *cost.Meter
-	fit       *cost.Fit
-	compiled  map[way]*compiled
-	links     *dataflow.Set // once it was compiled
-	chosen    map[chosenWay]*chosen
-	pool      *pool
-	plays     *plays // shared with other folds; nil without any
-	readers   map[float64]*reader
-	read      map[float64][][]span // turns that readers save, by trajectory
-	habits    *habits
-	survey    *learn.Survey
-	reads     *Reads // what the survey asked for; nil before
-	preloader *Preloader
-	register  []*together // that have to learn what to register from the start
+	meter    *cost.Meter
+	fit      *cost.Fit
+	compiled map[way]*compiled
+	links    *dataflow.Set // once it was compiled
+	chosen   map[chosenWay]*chosen
+	pool     pool // of all that is chosen
+	sets     map[string]*toolset
+	combined map[combination]*together
+	readers  map[float64]*reader
+	read     map[float64][][]span // turns that readers save, by trajectory
+	habits   *habits
+	survey   *learn.Survey
+	reads    *Reads // what the survey asked for; nil before
 }
 
 // Case is a test trajectory.
@@ -79,14 +79,12 @@ type Case struct {
 	Steps      []labelledStep // under the rules, where a technique asks for them
 	Account    *cost.Account  // known to Saving only; nil if nothing is known of tokens
 
-	avoided []bool // what inertia would do here, worked out once
-	wrong   int
-	found   []foundUses          // what finders find here, each once
-	sets    map[string]*Finding  // what sets of meta-tools do here, each once
-	both    map[bothKey]*Finding // what both do, each once
-	ahead   map[*reader]*Finding // what is read ahead here beside nothing, once
-	asked   *askedCalls          // what readers look at, once
-	savings []saved              // what savings were asked for
+	// What several techniques build on; see tested.look.
+	uses    *replay.Uses         // of the meta-tools of the pool
+	asked   *askedCalls          // the calls as readers look at them
+	ahead   map[*reader]*Finding // what is read ahead beside nothing
+	avoided []bool               // the calls that inertia would make
+	wrong   int                  // calls that inertia would make and nobody did
 }
 
 // labelledStep is a step of a trajectory with its label as text.
@@ -99,8 +97,8 @@ type labelledStep struct {
 
 // Finding is what a technique would have done in a trajectory.
 type Finding struct {
-	Used    bool  // it would have done anything
-	Removed []int // turns that there would be without, in order
+	Used    bool     // it would have done anything
+	Removed []int    // turns that there would be without, in order
 	Reading *Reading // what was read ahead; nil for nothing
 	Added   int      // model calls that there would be beside those recorded
 

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -62,31 +63,31 @@ type spentMoment struct {
 // momentsIn returns the moments of each tool for itself, from left to right: those
 // inside a place where it has been used are none. What is spent there is worked out if it
 // will be paid: in a trajectory that records usage.
-func momentsIn(uses *uses, tools int, paid bool) seenMoments {
+func momentsIn(uses *replay.Uses, tools int, paid bool) seenMoments {
 	type known struct{ until, at int32 } // the element up to which it is used; its number in out.uses, from 1
 	byTool := make([]known, tools)
-	out := seenMoments{uses: make([]toolMoments, 0, min(len(uses.moments), tools))}
-	for i := range uses.moments {
-		m := &uses.moments[i]
-		tool := &byTool[m.tool]
-		if m.begin < int(tool.until) {
+	out := seenMoments{uses: make([]toolMoments, 0, min(len(uses.Moments), tools))}
+	for i := range uses.Moments {
+		m := &uses.Moments[i]
+		tool := &byTool[m.Tool]
+		if m.Begin < int(tool.until) {
 			continue
 		}
-		tool.until = int32(m.end)
+		tool.until = int32(m.End)
 		if tool.at == 0 {
-			out.uses = append(out.uses, toolMoments{tool: int32(m.tool)})
+			out.uses = append(out.uses, toolMoments{tool: int32(m.Tool)})
 			tool.at = int32(len(out.uses))
 		}
 		use := &out.uses[tool.at-1]
 		use.moments++
-		if m.followed {
+		if m.Followed {
 			use.followed++
 		}
 		if !paid {
 			continue
 		}
-		if spent := m.spent(); spent.Reads+spent.Writes > 0 {
-			out.spent = append(out.spent, spentMoment{m.tool, m.call, spent.ByStep})
+		if spent := uses.Spent(m); spent.Reads+spent.Writes > 0 {
+			out.spent = append(out.spent, spentMoment{m.Tool, m.Call, spent.ByStep})
 		}
 	}
 	return out

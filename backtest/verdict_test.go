@@ -127,7 +127,7 @@ func TestVerdictOfRuns(t *testing.T) {
 // way round, and some that are none to recommend.
 func TestBestOutcome(t *testing.T) {
 	turns := Outcome{Name: "patterns", CallingTurnsSaved: 50, USD: 10, USDSaved: -3, TokensSaved: -900}
-	money := Outcome{Name: "preload", USD: 10, USDSaved: 1, TokensSaved: 100}
+	money := Outcome{Name: "register", USD: 10, USDSaved: 1, TokensSaved: 100}
 	wrong := Outcome{Name: "inertia", CallingTurnsSaved: 60, Wrong: 20, USD: 10, USDSaved: 0.5, TokensSaved: 300}
 	counted := Outcome{Name: "awo-paper", CallingTurnsSaved: 90, USD: 10, USDSaved: 9, TokensSaved: 900}
 	together := Outcome{Name: "all", CallingTurnsSaved: 80, USD: 10, USDSaved: 5, TokensSaved: 800}
@@ -142,10 +142,10 @@ func TestBestOutcome(t *testing.T) {
 		want string
 	}{
 		"turns":                 {"", []Outcome{none, counted, turns, money, wrong, together}, "patterns"},
-		"net":                   {SelectNet, []Outcome{none, counted, turns, money, wrong, together}, "preload"},
+		"net":                   {SelectNet, []Outcome{none, counted, turns, money, wrong, together}, "register"},
 		"net without a price":   {SelectNet, []Outcome{none, unpriced(turns), unpriced(money), unpriced(wrong)}, "inertia"},
 		"net, nothing pays":     {SelectNet, []Outcome{none, turns}, "patterns"},
-		"no turn, money":        {"", []Outcome{none, money}, "preload"},
+		"no turn, money":        {"", []Outcome{none, money}, "register"},
 		"wrong calls taken off": {"", []Outcome{none, wrong, {Name: "awo", CallingTurnsSaved: 41, USD: 10}}, "awo"},
 		"nothing":               {"", []Outcome{none, counted, together}, ""},
 	} {

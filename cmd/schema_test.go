@@ -50,7 +50,7 @@ var results = []struct {
 	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
 	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.cost/v1", worth.CostJSON{}, "cost office/trajectories.jsonl.gz --sample 100 --lazy"},
-	{"awo.backtest/v1", worth.BacktestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --sweep 5"},
+	{"awo.backtest/v1", worth.BacktestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
 	{"awo.registration/v1", worth.RegistrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
 	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
 	{"awo.rules-test/v1", rulefile.TestJSON{}, "rules test office/rules.yaml office/cases.yaml"},
@@ -126,7 +126,7 @@ func artefacts(t *testing.T) *strings.Replacer {
 // JSON Schema, and that to the Go type.
 func TestPrefetchSchema(t *testing.T) {
 	dir := t.TempDir()
-	runLine(t, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out "+dir)
+	runLine(t, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --verdict never --out "+dir)
 	written, err := os.ReadFile(filepath.Join(dir, stored.Name))
 	if err != nil {
 		t.Fatal(err)

@@ -53,15 +53,13 @@ type LazyUse struct {
 	// Uses has the tools that each turn calls, as indices into Toolset.Tools, those
 	// not offered left out; as many as the account has turns.
 	Uses [][]int32
-	// Preloaded are tools whose definitions stand in the list from the start.
-	Preloaded []int32
 }
 
 // LazyTotals is what a trajectory costs with lazy registration.
 type LazyTotals struct {
 	Totals
 	Registrations int // turns that only register
-	Registered    int // tools, preloaded ones included
+	Registered    int // tools
 	Unused        int // tools of these that were never called
 }
 
@@ -97,12 +95,6 @@ func newLazyRun(a *Account, tools *Toolset, use LazyUse, o LazyOptions) *lazyRun
 	for i := range a.Turns {
 		l.caching = l.caching || a.Turns[i].Cached > 0
 	}
-	for _, tool := range use.Preloaded {
-		if l.state[tool] == unregistered {
-			l.register(tool)
-			l.front += float64(tools.Tools[tool].Tokens())
-		}
-	}
 	if o.Batch > 1 || o.Share > 0 {
 		l.schedule(use)
 	}
@@ -132,8 +124,6 @@ type lazyRun struct {
 	first  []int32 // tools in the order of their first use, for batches
 	spare  []int32 // tools that are registered without need
 	spares []int   // at which turn each
-
-	log *[]amountSum // of what each request cost; nil where nobody asks
 }
 
 func (l *lazyRun) register(tool int32) {
@@ -246,9 +236,6 @@ func (l *lazyRun) send(t *Turn, context, output, known float64) float64 {
 	as.Write = min(as.Write, as.Input-as.Cached)
 	one := as.one(l.account.meter.prices[t.price])
 	l.out.Add(one)
-	if l.log != nil {
-		*l.log = append(*l.log, amountSum{one.Tokens(), one.USD})
-	}
 	if !l.caching {
 		return -1
 	}

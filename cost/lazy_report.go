@@ -15,11 +15,8 @@ type LazyReport struct {
 	Misfit       int `json:"input_below_definitions"` // trajectories left out: their recorded input is smaller than their definitions
 	Unscaled     int `json:"-"`                       // turns simulated as they were counted, because nothing was learnt for their model
 
-	Levels      []LazyLevel `json:"levels"` // by tools offered; the last is all of them
-	BreakEven   BreakEven   `json:"break_even"`
-	PreloadEven BreakEven   `json:"preload_break_even"` // the same with tools that are registered from the start
-	// PreloadTools are worth registering from the start; whoever learns them says which.
-	PreloadTools []PreloadTool `json:"preload_tools"`
+	Levels    []LazyLevel `json:"levels"` // by tools offered; the last is all of them
+	BreakEven BreakEven   `json:"break_even"`
 
 	Parts LazyParts `json:"definition_tokens"`
 	// Growth is the share of the tools offered that had been called, and so were
@@ -40,69 +37,22 @@ type LazyParts struct {
 	CalledPerTurn  stat.Figure `json:"called_per_turn"`
 }
 
-// PreloadTool is a tool that is worth registering from the start in at least half of
-// the trajectories that were offered it, learnt from all of them.
-type PreloadTool struct {
-	Tool    string `json:"tool"`
-	Worth   int    `json:"trajectories"`
-	Offered int    `json:"offered"`
-}
-
 // LazyLevel is the trajectories that offer a number of tools (Fig. 3).
 type LazyLevel struct {
-	Name         string       `json:"tools"` // 0-10, 11-20, >20 or all
-	Trajectories int          `json:"trajectories"`
-	Tasks        int          `json:"tasks"`
-	MeanTools    float64      `json:"mean_tools"`
-	Turns        int          `json:"turns"` // as recorded
-	Tokens       int64        `json:"tokens"`
-	CostUSD      stat.Figure  `json:"cost_usd"`
-	Variants     []LazyLine   `json:"variants"`
-	Preload      *PreloadLine `json:"preload"` // nil if there was no preloading
-}
-
-// PreloadLine compares preloading with lazy registration alone, both with
-// definitions appended as results: what is saved of the recorded cost beyond what
-// that saves, by the same trajectories. What it saves of the recorded cost is the
-// variant preload-result of the level.
-type PreloadLine struct {
-	Tokens         stat.Figure   `json:"tokens_saved_beyond_lazy_share"`
-	TokensInterval stat.Interval `json:"tokens_saved_beyond_lazy_interval"`
-	USD            stat.Figure   `json:"cost_saved_beyond_lazy_share"`
-	USDInterval    stat.Interval `json:"cost_saved_beyond_lazy_interval"`
-	ByTokens       string        `json:"beats_by_tokens"` // see BeatsBoth
-	ByUSD          string        `json:"beats_by_cost"`
-}
-
-// What preloading beats: where an interval lies above zero.
-const (
-	BeatsBoth    = "both"
-	BeatsLazy    = "lazy"
-	BeatsFull    = "full"
-	BeatsNeither = "neither"
-	BeatsUnknown = "unknown"
-)
-
-// beats says what is certain of an interval of what is saved of full registration
-// and of one of what is saved beyond lazy registration.
-func beats(full, lazy stat.Interval) string {
-	switch {
-	case !full.Known() || !lazy.Known():
-		return BeatsUnknown
-	case full.Lo > 0 && lazy.Lo > 0:
-		return BeatsBoth
-	case lazy.Lo > 0:
-		return BeatsLazy
-	case full.Lo > 0:
-		return BeatsFull
-	}
-	return BeatsNeither
+	Name         string      `json:"tools"` // 0-10, 11-20, >20 or all
+	Trajectories int         `json:"trajectories"`
+	Tasks        int         `json:"tasks"`
+	MeanTools    float64     `json:"mean_tools"`
+	Turns        int         `json:"turns"` // as recorded
+	Tokens       int64       `json:"tokens"`
+	CostUSD      stat.Figure `json:"cost_usd"`
+	Variants     []LazyLine  `json:"variants"`
 }
 
 // LazyLine is one variant of registration at one level. Shares are of what is
 // saved, with the 95 % interval of a bootstrap over tasks; negative: it costs more.
 type LazyLine struct {
-	Variant        string        `json:"variant"` // single-list, single-result, batch-result, described-result, share-result or preload-result
+	Variant        string        `json:"variant"` // single-list, single-result, batch-result, described-result, or share-result
 	Doc            string        `json:"doc"`     // the same in words
 	LLMCalls       int           `json:"llm_calls"`
 	LLMCallsSaved  int           `json:"llm_calls_saved"` // negative: registrations are calls
@@ -152,9 +102,6 @@ func (s *LazyStudy) Report(f *Fit) *LazyReport {
 		out.Levels = append(out.Levels, s.level("all", &s.all))
 	}
 	out.BreakEven = s.evenPoint(s.even)
-	if s.options.Preload != nil {
-		out.PreloadEven = s.evenPoint(s.ahead)
-	}
 	const none = "no trajectory records the definitions of its tools"
 	p := &s.parts
 	out.Parts = LazyParts{len(p.seen), p.tokens.Name, p.tokens.Description, p.tokens.Parameters, stat.Finite(p.offered/float64(p.turns), none), stat.Finite(p.calls/float64(p.turns), none)}
@@ -176,38 +123,24 @@ func (s *LazyStudy) level(name string, l *lazySums) LazyLevel {
 			tasks = append(tasks, k)
 		}
 	}
-	// saved returns what variant v saves beyond another one, or beyond what was
-	// recorded, as a share of that.
-	saved := func(of func(Totals) float64, v, beyond int, none string) (stat.Figure, stat.Interval) {
+	// saved returns what variant v saves, as a share of what was recorded.
+	saved := func(of func(Totals) float64, v int, none string) (stat.Figure, stat.Interval) {
 		part := stat.ClusterRatio{Num: make([]float64, len(tasks)), Den: make([]float64, len(tasks))}
 		for i, k := range tasks {
-			other := k.eager
-			if beyond >= 0 {
-				other = k.lazy[beyond]
-			}
-			part.Num[i], part.Den[i] = of(other)-of(k.lazy[v]), of(k.eager)
+			part.Num[i], part.Den[i] = of(k.eager)-of(k.lazy[v]), of(k.eager)
 		}
 		return stat.Finite(part.Value(), none), part.Interval(stat.Options{Seed: s.options.Seed})
 	}
 	byTokens, byUSD := func(t Totals) float64 { return float64(t.Tokens()) }, func(t Totals) float64 { return t.USD }
-	const noTokens = "there are no tokens"
 	for v := range s.variants {
 		lazy := &l.lazy[v]
 		line := LazyLine{
 			Variant: s.variants[v].name, Doc: s.variants[v].doc, LLMCalls: lazy.Turns, LLMCallsSaved: l.eager.Turns - lazy.Turns,
 			Registered: lazy.Registered, Unused: lazy.Unused, Tokens: lazy.Tokens(), CostUSD: lazy.Money(),
 		}
-		line.TokensSaved, line.TokensInterval = saved(byTokens, v, -1, noTokens)
-		line.USDSaved, line.USDInterval = saved(byUSD, v, -1, NoPrice)
+		line.TokensSaved, line.TokensInterval = saved(byTokens, v, "there are no tokens")
+		line.USDSaved, line.USDInterval = saved(byUSD, v, NoPrice)
 		out.Variants = append(out.Variants, line)
-		if line.Variant == preloadName {
-			alone := slices.IndexFunc(s.variants, func(o lazyVariant) bool { return o.name == lazyName })
-			p := &PreloadLine{}
-			p.Tokens, p.TokensInterval = saved(byTokens, v, alone, noTokens)
-			p.USD, p.USDInterval = saved(byUSD, v, alone, NoPrice)
-			p.ByTokens, p.ByUSD = beats(line.TokensInterval, p.TokensInterval), beats(line.USDInterval, p.USDInterval)
-			out.Preload = p
-		}
 	}
 	return out
 }

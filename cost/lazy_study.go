@@ -35,10 +35,6 @@ type LazyStudyOptions struct {
 	Share float64 // of the tools that a variant registers at least; 0 means 0.3, as EcoAct observed (Fig. 4)
 	Batch int     // tools that a variant registers at a time; 0 means 5
 	Seed  uint64  // of the bootstrap
-
-	// Preload returns the tools that are registered from the start of t, by their
-	// names; nil leaves the variant out. It must not have learnt from t's task.
-	Preload func(t *trace.Trajectory) []trace.Name
 }
 
 // LazyStudy simulates lazy registration on many trajectories: those that record
@@ -54,7 +50,6 @@ type LazyStudy struct {
 	levels  [len(levelBounds)]lazySums
 	all     lazySums
 	even    []evenSums // by task
-	ahead   []evenSums // by task, with tools that are registered from the start
 	parts   partSums
 	growth  growthSums
 	without int // trajectories with turns that record no definitions
@@ -65,15 +60,13 @@ type lazyVariant struct {
 	name    string
 	doc     string
 	options LazyOptions
-	preload bool
 }
 
 type pendingLazy struct {
-	task      int
-	account   *Account
-	set       *Toolset
-	first     []firstUse
-	preloaded []int32
+	task    int
+	account *Account
+	set     *Toolset
+	first   []firstUse
 }
 
 // firstUse is the first turn that calls a tool: later ones change nothing.
@@ -81,7 +74,7 @@ type firstUse struct{ turn, tool int32 }
 
 // use returns what the turns need.
 func (p *pendingLazy) use() LazyUse {
-	use := LazyUse{Uses: make([][]int32, len(p.account.Turns)), Preloaded: p.preloaded}
+	use := LazyUse{Uses: make([][]int32, len(p.account.Turns))}
 	for _, f := range p.first {
 		use.Uses[f.turn] = append(use.Uses[f.turn], f.tool)
 	}
@@ -137,12 +130,6 @@ type growthSums struct {
 	all          int
 }
 
-// The variants that preloading is compared with and by.
-const (
-	lazyName    = "single-result"
-	preloadName = "preload-result"
-)
-
 // NewLazyStudy returns an empty LazyStudy of accounts of m.
 func NewLazyStudy(m *Meter, o LazyStudyOptions) *LazyStudy {
 	if o.Share == 0 {
@@ -154,13 +141,10 @@ func NewLazyStudy(m *Meter, o LazyStudyOptions) *LazyStudy {
 	s := &LazyStudy{meter: m, options: o, tasks: map[string]int{}, parts: partSums{seen: map[trace.Name]bool{}}}
 	s.variants = []lazyVariant{
 		{name: "single-list", doc: "one at a time, into the tool list"},
-		{name: lazyName, doc: "one at a time, as a result", options: LazyOptions{Placement: PlacementResult}},
+		{name: "single-result", doc: "one at a time, as a result", options: LazyOptions{Placement: PlacementResult}},
 		{name: "batch-result", doc: fmt.Sprintf("up to %d at a time, as a result", o.Batch), options: LazyOptions{Placement: PlacementResult, Batch: o.Batch}},
 		{name: "described-result", doc: "one at a time, descriptions shown", options: LazyOptions{Placement: PlacementResult, Describe: true}},
 		{name: "share-result", doc: fmt.Sprintf("one at a time, at least %.0f %% of all", 100*o.Share), options: LazyOptions{Placement: PlacementResult, Share: o.Share}},
-	}
-	if o.Preload != nil {
-		s.variants = append(s.variants, lazyVariant{name: preloadName, doc: "some from the start, then one at a time", options: LazyOptions{Placement: PlacementResult}, preload: true})
 	}
 	return s
 }
@@ -184,21 +168,14 @@ func (s *LazyStudy) Add(t *trace.Trajectory, a *Account) {
 			use.Uses[c.Turn] = append(use.Uses[c.Turn], tool)
 		}
 	}
-	if s.options.Preload != nil {
-		for _, name := range s.options.Preload(t) {
-			if tool, ok := index[name]; ok {
-				use.Preloaded = append(use.Preloaded, tool)
-			}
-		}
-	}
 	task, known := s.tasks[t.TaskKey()]
 	if !known {
 		task = len(s.tasks)
 		s.tasks[t.TaskKey()] = task
-		s.even, s.ahead = append(s.even, evenSums{}), append(s.ahead, evenSums{})
+		s.even = append(s.even, evenSums{})
 	}
 	s.describe(t.Tools, set, use)
-	p := pendingLazy{task, a, set, firstUses(use), use.Preloaded}
+	p := pendingLazy{task, a, set, firstUses(use)}
 	if a.Estimated() > 0 {
 		s.pending = append(s.pending, p)
 		return
@@ -247,19 +224,12 @@ func (s *LazyStudy) simulate(p pendingLazy) {
 	}
 	eager, lazy := a.Total(), make([]LazyTotals, len(s.variants))
 	for i, v := range s.variants {
-		use := p.use()
-		if !v.preload {
-			use.Preloaded = nil
-		}
-		lazy[i] = a.Lazy(p.set, use, v.options)
+		lazy[i] = a.Lazy(p.set, p.use(), v.options)
 	}
 	level := slices.IndexFunc(levelBounds[:], func(bound int) bool { return len(p.set.Tools) <= bound })
 	s.levels[level].add(p, eager, lazy)
 	s.all.add(p, eager, lazy)
-	s.even[p.task].add(&p, LazyUse{Uses: p.use().Uses})
-	if s.options.Preload != nil {
-		s.ahead[p.task].add(&p, p.use())
-	}
+	s.even[p.task].add(&p, p.use())
 }
 
 func (s *lazySums) add(p pendingLazy, eager Totals, lazy []LazyTotals) {

@@ -115,7 +115,7 @@ var (
 		"backtest": {"backtest {in} {rules} --format json"},
 		"backtest-formats": {
 			"backtest {in} {rules} --sample 80", "backtest {in} --sample 60 --split task --format markdown --plots plots",
-			"backtest {in} --sample 60 --split kfold --folds 3 --techniques none,awo,patterns --sweep 3,8 --batches --write-precision 0 --exclude-tool think --format csv",
+			"backtest {in} --sample 60 --split kfold --folds 3 --techniques none,awo,patterns --batches --write-precision 0 --exclude-tool think --format csv",
 		},
 		"compare": {"compare {in} --look --format json"},
 		"report":  {"report {in} {rules} --sample 100 --out report.html", "report {in} --backtest never --format json"},

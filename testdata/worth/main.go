@@ -101,7 +101,7 @@ func main() {
 }
 
 func backtest(awo string, args []string, more ...string) *result {
-	c := exec.Command(awo, append(append([]string{"backtest", "--format", "json", "--quiet", "--sweep", "", "--sweep-tools", ""}, args...), more...)...)
+	c := exec.Command(awo, append(append([]string{"backtest", "--format", "json", "--quiet"}, args...), more...)...)
 	out, err := c.Output()
 	if err != nil {
 		log.Fatalf("%v: %v", c.Args, err)

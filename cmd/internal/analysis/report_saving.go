@@ -255,15 +255,6 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 		table.Title = "Two techniques together"
 		add(table)
 	}
-	if len(s.out.Sweeps) > 0 {
-		add(r.shown("backtest-threshold")...)
-		add(r.shown("backtest-tools")...)
-	}
-	for _, sweep := range s.out.Sweeps {
-		table := worth.SweepTable(sweep)
-		table.Title = "Other values of --" + strings.ReplaceAll(sweep.Parameter, "_", "-")
-		add(table)
-	}
 	if len(s.out.Unknown) > 0 {
 		add(report.Paragraph("What cannot be known:"), report.List(s.out.Unknown))
 	}

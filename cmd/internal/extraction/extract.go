@@ -16,7 +16,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/internal/shell/habit"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -88,11 +87,6 @@ are judged apart, and each is charged for what it is offered alone (--by).
 An agent may call a meta-tool where it wants only the first call. What makes calls that
 do not need each other is not offered (--batches does), and neither is what writes
 beyond its first call unless the rest always followed (--write-precision).
-
-What agents run in a shell over and over is listed, too, as what it could become: a
-script, a slash command, a skill or a hook. With --out these are written below scripts/
-and claude/, word for word only where a line is the same in at least three tasks and
-holds no credential.
 
 With --tool-graph (graph.json of awo tools graph) a step that reads names tools that may
 stand in for its own if that fails: tools that read, by the graph. Who gets a run handed
@@ -181,9 +175,6 @@ func extract(j *cli.Job, o Options, files []string) error {
 	}
 	masker := c.Merged.Masker(j.ShowValues)
 	out := extractionResult(in, o, c, masker)
-	if out.Habits, err = shellHabits(in, c.Merged); err != nil {
-		return err
-	}
 	if o.Graph != "" {
 		if err := hintAll(j, o.Graph, c.offered()); err != nil {
 			return err
@@ -213,9 +204,6 @@ func extract(j *cli.Job, o Options, files []string) error {
 		made, err := emit.All(emit.Emitters, results)
 		if err != nil {
 			return err
-		}
-		for _, f := range habit.Files(out.Habits) {
-			made = append(made, emit.File{Name: f.Name, Data: f.Data})
 		}
 		if o.Check != "" {
 			all, err := j.WithManifest(made, in, from)

@@ -104,8 +104,8 @@ func (c *extractCompilation) choiceJSON() choiceJSON {
 		return gainJSON{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, stat.Finite(g.BreakEven, "tokens of definitions cost nothing in this unit")}
 	})
 	if c.tried != nil {
-		out.Thresholds = cli.Map(c.tried.Values, func(t *backtest.ValueOutcome) thresholdJSON {
-			return thresholdJSON{t.Value, t.CallingTurnsSaved, t.CallingTurns}
+		out.Thresholds = cli.Map(c.tried, func(t *backtest.ThresholdOutcome) thresholdJSON {
+			return thresholdJSON{t.Threshold, t.CallingTurnsSaved, t.CallingTurns}
 		})
 	}
 	if slices.ContainsFunc(x.Left, func(l backtest.Left) bool { return l.Reason == backtest.ReasonCosts }) {

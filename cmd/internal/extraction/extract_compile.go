@@ -118,7 +118,7 @@ type extractCompilation struct {
 	*compile.Compilation
 	choice    *backtest.Choice
 	threshold int
-	tried     *backtest.SweepOutcome // for --threshold auto; else nil
+	tried     []backtest.ThresholdOutcome // for --threshold auto; else nil
 	holdout   map[*bind.Definition]backtest.Agreement
 	heldOut   int // trajectories
 	served    served
@@ -173,7 +173,7 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 		if err != nil {
 			return nil, err
 		}
-		out.threshold = out.tried.BestValue()
+		out.threshold = backtest.BestThreshold(out.tried)
 	}
 	for i := range out.plans {
 		out.plans[i].threshold = cmp.Or(out.plans[i].threshold, out.threshold)

@@ -8,7 +8,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/internal/emit"
-	"github.com/awo-dev/awo/internal/shell/habit"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
@@ -29,7 +28,6 @@ type JSON struct {
 	TurnsSaved  int            `json:"turns_saved"` // upper bound
 	MetaTools   []metaToolJSON `json:"meta_tools"`
 	Emitted     emittedJSON    `json:"emitted"`
-	Habits      []habit.Habit  `json:"habits,omitempty"` // of a shell
 
 	Verdict     *verdict.JSON        `json:"verdict"` // null if it was not asked for
 	Agents      []verdict.AgentJSON  `json:"agents"`  // on each of which there is one; empty where there is one agent

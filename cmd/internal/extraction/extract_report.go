@@ -29,7 +29,6 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 		d.Details()
 		d.Section("What was read", in.Summary())
 		d.Section("All findings", in.Findings.Table())
-		habitSection(d, out)
 		return d
 	}
 	if o.Out != "" {
@@ -52,7 +51,6 @@ func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
 	if out.Prefetch != nil {
 		d.Add(prefetchTable(out.Prefetch.Rules))
 	}
-	habitSection(d, out)
 	return d
 }
 

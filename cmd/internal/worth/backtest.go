@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -40,8 +39,6 @@ type BacktestOptions struct {
 	WritePrecision   float64  `mapstructure:"write-precision"`
 	Objective        string   `mapstructure:"objective"`
 	Techniques       []string `mapstructure:"techniques"`
-	Sweep            []string `mapstructure:"sweep"`
-	SweepTools       []string `mapstructure:"sweep-tools"`
 	By               string   `mapstructure:"by"`
 	ExcludeTool      []string `mapstructure:"exclude-tool"`
 	Plots            string   `mapstructure:"plots"`
@@ -52,7 +49,7 @@ func UsualBacktest(in cli.InputOptions, prices cli.PriceOptions, ruleFile string
 	return BacktestOptions{
 		InputOptions: in, PriceOptions: prices, Rules: ruleFile,
 		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
-		Threshold: candidate.DefaultThreshold, MaxExtra: bind.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Objective: string(backtest.ObjectiveMoney), By: extraction.ByAuto, Sweep: sweptThresholds(), SweepTools: sweptTools(),
+		Threshold: candidate.DefaultThreshold, MaxExtra: bind.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Objective: string(backtest.ObjectiveMoney), By: extraction.ByAuto,
 	}
 }
 
@@ -75,18 +72,15 @@ overlap those that save most count. All figures are upper bounds: an agent has t
 choose the meta-tool, and what it then does may differ from what was recorded.
 
 inertia makes predicted calls without the model, each wrong one charged as a model
-call; all is patterns and inertia, each call attributed to one, and preload on the
-turns that are left.
+call; all is patterns and inertia, each call attributed to one, and tools registered
+on the turns that are left.
 
 Agents that see other tools are compiled and tested apart (--by), and then added up.
-
---sweep tries other thresholds of patterns, or of awo if patterns is not measured,
-and --sweep-tools offers only the first few of the meta-tools.
 
 ` + cli.FilesHelp,
 		Example: `  awo backtest traces/
   awo backtest traces/ --rules rules.yaml --split task --test-share 0.3
-  awo backtest traces/ --techniques none,awo,patterns --sweep 3,5,10 --format json
+  awo backtest traces/ --techniques none,awo,patterns --format json
   awo backtest traces/ --plots plots/`,
 		GroupID: cli.GroupCompile,
 	}
@@ -108,17 +102,9 @@ and --sweep-tools offers only the first few of the meta-tools.
 	extraction.AddBy(f)
 	cli.AddExcludeTool(f)
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
-	f.StringSlice("sweep", sweptThresholds(), "thresholds to try; an empty value tries none")
-	f.StringSlice("sweep-tools", sweptTools(), "numbers of meta-tools to try; an empty value tries none")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
 	return cli.Work(a, c, backTest)
 }
-
-// sweptThresholds are the thresholds that are tried if nothing else is said.
-func sweptThresholds() []string { return []string{"3", "5", "10", "20"} }
-
-// sweptTools are the numbers of meta-tools that are tried if nothing else is said.
-func sweptTools() []string { return []string{"1", "2", "5", "10", "20"} }
 
 // techniques returns the techniques asked for.
 func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
@@ -145,36 +131,6 @@ func (o *BacktestOptions) techniques() ([]backtest.Technique, error) {
 		}
 	}
 	return out, nil
-}
-
-// sweeps returns what is to be swept over.
-func (o *BacktestOptions) sweeps() ([]backtest.Sweep, error) {
-	thresholds, err := wholeNumbers("--sweep", o.Sweep)
-	if err != nil {
-		return nil, err
-	}
-	tools, err := wholeNumbers("--sweep-tools", o.SweepTools)
-	if err != nil {
-		return nil, err
-	}
-	return []backtest.Sweep{{Parameter: backtest.ParameterThreshold, Values: thresholds}, {Parameter: backtest.ParameterMaxTools, Values: tools}}, nil
-}
-
-// wholeNumbers returns the numbers that a flag lists, in order and each once.
-func wholeNumbers(flag string, list []string) ([]int, error) {
-	var out []int
-	for _, text := range list {
-		if text == "" {
-			continue
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return nil, cli.Usagef("%s: %q is not a whole number from 1 on", flag, text)
-		}
-		out = append(out, n)
-	}
-	slices.Sort(out)
-	return slices.Compact(out), nil
 }
 
 func (o *BacktestOptions) check() error {
@@ -211,9 +167,6 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 		return err
 	}
 	if _, err := o.techniques(); err != nil {
-		return err
-	}
-	if _, err := o.sweeps(); err != nil {
 		return err
 	}
 	set, err := j.Rules(o.Rules)
@@ -254,16 +207,12 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 	if err != nil {
 		return nil, err
 	}
-	sweeps, err := o.sweeps()
-	if err != nil {
-		return nil, err
-	}
 	shared := extraction.Options{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, MinTurns: o.MinTurns, Batches: o.Batches, WritePrecision: o.WritePrecision}
 	options := backtest.Options{
 		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
 		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
 		Declared:   func() backtest.Declarations { return effects.New(set, true) },
-		Techniques: techniques, Sweeps: sweeps, Meter: meter, Workers: j.Parallel(), AgentTasks: extraction.AgentTasks(o.By),
+		Techniques: techniques, Meter: meter, Workers: j.Parallel(), AgentTasks: extraction.AgentTasks(o.By),
 		Progress: func(done, of int, next string) {
 			j.Log.Debug("back-test", "step", done, "of", of, "next", next)
 			if of > 0 {

@@ -20,7 +20,6 @@ type BacktestJSON struct {
 	Split        splitJSON         `json:"split"`
 	Techniques   []TechniqueJSON   `json:"techniques"`
 	Interactions []interactionJSON `json:"interactions"`
-	Sweeps       []SweepJSON       `json:"sweeps"`
 	Uses         []UseJSON         `json:"prefetch_sweep"`
 	Verdict      *verdict.JSON     `json:"verdict"` // what to do; null if it was not asked for
 	Recommended  recommendedJSON   `json:"recommended"`
@@ -140,13 +139,6 @@ type attributedJSON struct {
 	CallingTurnsSaved int    `json:"calling_turns_saved"`
 }
 
-// SweepJSON is what other values of a parameter save.
-type SweepJSON struct {
-	Parameter string           `json:"parameter"`
-	Technique string           `json:"technique"`
-	Values    []sweepValueJSON `json:"values"`
-}
-
 // UseJSON is what reading ahead comes to from a P(use) on.
 type UseJSON struct {
 	Use     float64        `json:"value"`
@@ -162,27 +154,13 @@ type useMetricsJSON struct {
 	ReadsJSON
 }
 
-type sweepValueJSON struct {
-	Value   int              `json:"value"`
-	Metrics sweepMetricsJSON `json:"metrics"`
-}
-
-type sweepMetricsJSON struct {
-	CallingTurnsSaved int         `json:"calling_turns_saved"`
-	Share             stat.Figure `json:"calling_turns_saved_share"`
-	Utilisation       stat.Figure `json:"utilisation"`
-	TokensSaved       stat.Figure `json:"tokens_saved"`
-	CostSavedUSD      stat.Figure `json:"cost_saved_usd"`
-	MetaTools         float64     `json:"meta_tools"`
-}
-
 // JSON returns the result for scripts.
 func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
 	r, byTurns, v := f.result, f.inHindsight(), verdict.Of(f.result)
 	return BacktestJSON{
 		Schema: "awo.backtest/v1", Input: in.JSON(), Findings: append([]cli.Finding{}, in.Findings.List()...),
 		Split:      splitJSON{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused},
-		Techniques: cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction), Sweeps: cli.Map(r.Sweeps, f.sweep),
+		Techniques: cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction),
 		Uses: cli.Map(r.Uses, f.use), Verdict: v, Recommended: f.recommended(byTurns, v), Unknown: f.unknown(), ByTurns: byTurns,
 		Agents: cli.Map(r.Agents, f.agent),
 	}
@@ -191,13 +169,6 @@ func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
 func (f *BacktestFindings) agent(a *backtest.AgentResult) AgentJSON {
 	of := &BacktestFindings{options: f.options, result: a.Result}
 	return AgentJSON{verdict.AgentOf(a), cli.Map(a.Techniques, of.technique)}
-}
-
-func (f *BacktestFindings) sweep(s *backtest.SweepOutcome) SweepJSON {
-	return SweepJSON{string(s.Parameter), s.Technique, cli.Map(s.Values, func(v *backtest.ValueOutcome) sweepValueJSON {
-		t := f.technique(&v.Outcome)
-		return sweepValueJSON{v.Value, sweepMetricsJSON{t.CallingTurnsSaved, t.Share, t.Utilisation, t.TokensSaved, t.CostSavedUSD, t.MetaTools}}
-	})}
 }
 
 func (f *BacktestFindings) use(u *backtest.UseOutcome) UseJSON {
@@ -328,9 +299,9 @@ func (f *BacktestFindings) unknown() []string {
 	}
 	switch {
 	case r.NoTools > 0 && r.NoTools == r.Trajectories:
-		say("%s without the definitions of the tools offered: what lazy registration and preloading would save is not known.", cli.CountOf(r.NoTools, "trajectory"))
+		say("%s without the definitions of the tools offered: what registering tools would save is not known.", cli.CountOf(r.NoTools, "trajectory"))
 	case r.NoTools > 0:
-		say("%s without the definitions of the tools offered: what lazy registration and preloading would save there is not known, and counts as nothing.", cli.CountOf(r.NoTools, "trajectory"))
+		say("%s without the definitions of the tools offered: what registering tools would save there is not known, and counts as nothing.", cli.CountOf(r.NoTools, "trajectory"))
 	}
 	if r.Unpriced > 0 {
 		say("%s without a price: in the tokens, not in the money. --prices can add them.", cli.CountOf(r.Unpriced, "turn"))

@@ -25,7 +25,7 @@ const (
 // registers reports whether a technique offers definitions of tools when they are
 // needed: what it saves is known only where traces say which are offered.
 func registers(technique string) bool {
-	return technique == "lazy-registration" || technique == "preload" || technique == "subset"
+	return technique == "register"
 }
 
 // lacks returns why a metric of a technique is not known, "" if it is. A figure

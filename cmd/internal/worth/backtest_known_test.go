@@ -44,12 +44,12 @@ func TestUnknownHasNoInterval(t *testing.T) {
 			"tokens_saved": noTokens, "tokens_saved_share": noTokens, "cost_saved_usd": noTokens, "cost_saved_share": noTokens, "utilisation": noTokens,
 			"model_seconds_saved": noTokens, "model_seconds_saved_share": noTokens,
 		}},
-		"no definitions": {priced, outcome("preload", 0), map[string]string{
+		"no definitions": {priced, outcome("register", 0), map[string]string{
 			"llm_calls_saved": noOffers, "llm_calls_saved_share": noOffers, "tokens_saved": noOffers, "tokens_saved_share": noOffers,
 			"cost_saved_usd": noOffers, "cost_saved_share": noOffers, "utilisation": noOffers,
 			"model_seconds_saved": noOffers, "model_seconds_saved_share": noOffers,
 		}},
-		"definitions":        {priced, outcome("preload", 2), times(noDuration)},
+		"definitions":        {priced, outcome("register", 2), times(noDuration)},
 		"no times":           {priced, untimed, times(noTimes)},
 		"all with tools":     {recorded, outcome("all", 2), times(noDuration)},
 		"all without a tool": {unrecorded, outcome("all", 2), nil},

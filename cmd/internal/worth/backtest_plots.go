@@ -9,8 +9,7 @@ import (
 	"github.com/awo-dev/awo/internal/plot"
 )
 
-// BacktestFigures draws what was found: calling turns and money saved by technique,
-// and what other thresholds and fewer meta-tools save.
+// BacktestFigures draws what was found: calling turns and money saved by technique.
 func BacktestFigures(f *BacktestFindings) ([]*plot.Figure, error) {
 	var out []*plot.Figure
 	turns, err := f.estimates("backtest-turns", "Calling turns saved on tasks held out, at most", "share of the calling turns", "calling_turns_saved_share",
@@ -29,33 +28,7 @@ func BacktestFigures(f *BacktestFindings) ([]*plot.Figure, error) {
 			out = append(out, figure)
 		}
 	}
-	for i := range f.result.Sweeps {
-		s := &f.result.Sweeps[i]
-		if len(s.Values) < 2 {
-			continue
-		}
-		lines, err := sweepFigure(s)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, lines)
-	}
 	return out, nil
-}
-
-// sweepFigure draws what the values of a parameter save.
-func sweepFigure(s *backtest.SweepOutcome) (*plot.Figure, error) {
-	curve := plot.Curve{Name: s.Technique + ", with 95 % intervals"}
-	for _, v := range s.Values {
-		i := v.Intervals["calling_turns_saved"]
-		curve.X, curve.Y = append(curve.X, float64(v.Value)), append(curve.Y, float64(v.CallingTurnsSaved))
-		curve.Lo, curve.Hi = append(curve.Lo, i.Lo), append(curve.Hi, i.Hi)
-	}
-	axes := plot.Axes{Name: "backtest-threshold", Title: "Calling turns saved by threshold, at most", X: "threshold: how many trajectories must follow a chain", Y: "calling turns saved"}
-	if s.Parameter == backtest.ParameterMaxTools {
-		axes.Name, axes.Title, axes.X = "backtest-tools", "Calling turns saved by number of meta-tools, at most", "meta-tools that are offered at most"
-	}
-	return plot.Lines(axes, []plot.Curve{curve})
 }
 
 // moneyFigure draws what is saved in money, in tokens where nothing has a price,

@@ -18,11 +18,9 @@ type recommendedJSON struct {
 	Cheapest  *cheapestJSON `json:"cheapest"` // what saves most money, or tokens without a price; null if nothing does
 }
 
-// cheapestJSON is a technique, or a value of a sweep over it.
+// cheapestJSON is a technique.
 type cheapestJSON struct {
 	Technique    string      `json:"technique"`
-	Threshold    int         `json:"threshold"`
-	MaxTools     int         `json:"max_tools"` // 0: as many as --max-tools says
 	TurnsSaved   int         `json:"calling_turns_saved"`
 	TokensSaved  stat.Figure `json:"tokens_saved"`
 	CostSavedUSD stat.Figure `json:"cost_saved_usd"`
@@ -56,35 +54,18 @@ func (f *BacktestFindings) inHindsight() recommendedJSON {
 		return out
 	}
 	out.Technique = f.best.Name
-	for i := range f.result.Sweeps {
-		out.Threshold = f.threshold(&f.result.Sweeps[i], out.Threshold)
-	}
-	out.Reason = f.reason(out.Threshold)
+	out.Reason = f.reason()
 	if c, words := f.cheapest(); c != nil {
 		out.Cheapest = c
-		if c.Technique != out.Technique || c.Threshold != out.Threshold || c.MaxTools != 0 {
+		if c.Technique != out.Technique {
 			out.Reason += "; " + words
 		}
 	}
 	return out
 }
 
-// threshold returns that of a sweep which saves more turns, and no less money.
-func (f *BacktestFindings) threshold(s *backtest.SweepOutcome, usual int) int {
-	if s.Parameter != backtest.ParameterThreshold || s.Technique != f.best.Name {
-		return usual
-	}
-	for i := range s.Values {
-		v := &s.Values[i]
-		if v.CallingTurnsSaved > f.best.CallingTurnsSaved && v.Value == s.BestValue() && !f.best.Cheaper(&v.Outcome) {
-			return v.Value
-		}
-	}
-	return usual
-}
-
 // reason says why the best technique is recommended.
-func (f *BacktestFindings) reason(threshold int) string {
+func (f *BacktestFindings) reason() string {
 	switch {
 	case f.options.Select == string(backtest.SelectNet) && f.best.Pays():
 		return "of single techniques it saves most " + f.unit()
@@ -100,9 +81,6 @@ func (f *BacktestFindings) reason(threshold int) string {
 	}
 	if f.best.Wrong > 0 {
 		text += fmt.Sprintf(", and %s taken off", cli.CountOf(f.best.Wrong, "wrong call"))
-	}
-	if threshold != f.options.Threshold {
-		text += fmt.Sprintf(" at the threshold %d, and more at %d", f.options.Threshold, threshold)
 	}
 	switch {
 	case f.best.USD > 0 && f.best.USDSaved < 0:
@@ -125,39 +103,19 @@ func (f *BacktestFindings) unit() string {
 // and says so; nil if nothing saves any.
 func (f *BacktestFindings) cheapest() (*cheapestJSON, string) {
 	var best *backtest.Outcome
-	var at cheapestJSON
-	see := func(o *backtest.Outcome, threshold, tools int) {
-		if o.Name != "awo-paper" && o.Pays() && (best == nil || o.Cheaper(best)) {
-			best, at = o, cheapestJSON{Technique: o.Name, Threshold: threshold, MaxTools: tools}
-		}
-	}
 	for i := range f.result.Techniques {
-		see(&f.result.Techniques[i], f.options.Threshold, 0)
-	}
-	for i := range f.result.Sweeps {
-		s := &f.result.Sweeps[i]
-		for k := range s.Values {
-			if v := &s.Values[k]; s.Parameter == backtest.ParameterThreshold {
-				see(&v.Outcome, v.Value, 0)
-			} else {
-				see(&v.Outcome, f.options.Threshold, v.Value)
-			}
+		o := &f.result.Techniques[i]
+		if o.Name != "awo-paper" && o.Pays() && (best == nil || o.Cheaper(best)) {
+			best = o
 		}
 	}
 	if best == nil {
 		return nil, ""
 	}
 	t := f.technique(best)
-	at.TurnsSaved, at.TokensSaved, at.CostSavedUSD = t.CallingTurnsSaved, t.TokensSaved, t.CostSavedUSD
-	words := at.Technique
-	switch {
-	case at.MaxTools > 0:
-		words += fmt.Sprintf(" with --max-tools %d", at.MaxTools)
-	case at.Threshold != f.options.Threshold:
-		words += fmt.Sprintf(" with --threshold %d", at.Threshold)
-	}
+	at := &cheapestJSON{best.Name, t.CallingTurnsSaved, t.TokensSaved, t.CostSavedUSD}
 	if usd, ok := t.CostSavedUSD.Value(); ok {
-		return &at, fmt.Sprintf("most money is saved by %s: %s of %s USD", words, cli.Dollars(usd), cli.Dollars(best.USD))
+		return at, fmt.Sprintf("most money is saved by %s: %s of %s USD", best.Name, cli.Dollars(usd), cli.Dollars(best.USD))
 	}
-	return &at, fmt.Sprintf("most tokens are saved by %s: %s of %s", words, cli.Grouped(best.TokensSaved), cli.Grouped(best.Tokens))
+	return at, fmt.Sprintf("most tokens are saved by %s: %s of %s", best.Name, cli.Grouped(best.TokensSaved), cli.Grouped(best.Tokens))
 }

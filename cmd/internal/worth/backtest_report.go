@@ -33,9 +33,6 @@ func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Do
 	d.Section("All findings", in.Findings.Table())
 	d.Add(MoneyTable(out), TimeTable(out), BlindTable(out), ReadsTable(out))
 	d.Section("Together", InteractionTable(out).IfAny())
-	for _, s := range out.Sweeps {
-		d.Section(sweepWords[s.Parameter].heading, SweepTable(s))
-	}
 	r := out.ByTurns
 	if table := usesTable(out); table != nil {
 		d.Section("Reading ahead from other probabilities of use", table)
@@ -77,18 +74,15 @@ func (f *BacktestFindings) SplitWords() report.Paragraph {
 
 // techniqueWords say in a few words what techniques do; backtest.Technique.Doc says more.
 var techniqueWords = map[string]string{
-	"none":              "nothing is done",
-	"batch":             "parallel calls, nothing compiled",
-	"awo-paper":         "the same, counted as published",
-	"awo":               "meta-tools of the AWO paper",
-	"awo-anywhere":      "the same, anywhere",
-	"patterns":          "meta-tools from frequent patterns",
-	"lazy-registration": "tools defined when they are needed",
-	"preload":           "so, and some from the start",
-	"subset":            "only the tools that a task needs",
-	"inertia":           "calls predicted, made without the model",
-	"prefetch":          "reads made ahead",
-	"all":               "patterns, inertia, prefetch, preload",
+	"none":      "nothing is done",
+	"batch":     "parallel calls, nothing compiled",
+	"awo-paper": "the same, counted as published",
+	"awo":       "meta-tools of the AWO paper",
+	"patterns":  "meta-tools from frequent patterns",
+	"register":  "tools defined when they are needed",
+	"inertia":   "calls predicted, made without the model",
+	"prefetch":  "reads made ahead",
+	"all":       "patterns, inertia, prefetch, register",
 }
 
 // savedTable is TurnsTable for short text: what saves most stands first.
@@ -298,34 +292,6 @@ func InteractionTable(out BacktestJSON) *report.Table {
 		table.Add(report.Text("interaction"), report.Int(x.CallingTurnsSaved), report.Range(x.Intervals["calling_turns_saved"], 0), report.IntOf(x.TokensSaved), report.FloatOf(x.CostSavedUSD, 4))
 	}
 	table.Note("Each call is attributed to one technique. The interaction is what is saved together, less the sum of what each saves alone.")
-	return table
-}
-
-// sweepWords are what the parameters of sweeps are called.
-var sweepWords = map[string]struct{ heading, axis string }{
-	string(backtest.ParameterThreshold): {"Other thresholds", "threshold"},
-	string(backtest.ParameterMaxTools):  {"Fewer meta-tools", "at most"},
-}
-
-// SweepTable shows what other values of a parameter save.
-func SweepTable(s SweepJSON) *report.Table {
-	tools := s.Parameter == string(backtest.ParameterMaxTools)
-	shown := s.Values
-	for i := 1; tools && i < len(shown); i++ {
-		if shown[i].Metrics.MetaTools == shown[i-1].Metrics.MetaTools {
-			shown = shown[:i] // there are no more
-		}
-	}
-	table := report.TableOf("sweep_"+s.Parameter, "", shown, []report.Column{
-		{Key: "value", Title: sweepWords[s.Parameter].axis},
-		{Key: "calling_turns_saved", From: "metrics.calling_turns_saved", Title: "turns saved"},
-		{Key: "calling_turns_saved_share", From: "metrics.calling_turns_saved_share", Title: "share", Unit: "%"},
-		{Key: "utilisation", From: "metrics.utilisation", Title: "tasks with one", Unit: "%"},
-		{Key: "cost_saved_usd", From: "metrics.cost_saved_usd", Title: "saved", Unit: "USD", Digits: 4},
-		{Key: "meta_tools", From: "metrics.meta_tools", Title: "meta-tools", Digits: 1},
-	})
-	table.Note("With %s. Choosing the best of several makes its figure look better than it is.", s.Technique)
-	table.NoteIf(tools, "Those that save most on the traces that they were compiled from come first. Every turn reads the definitions of all.")
 	return table
 }
 

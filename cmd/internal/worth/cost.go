@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/trace"
@@ -127,7 +126,10 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 	if group := cli.GroupOf(o.By); group != nil {
 		ledger.GroupBy(group)
 	}
-	preloading := backtest.NewPreloading(meter)
+	var lazy *cost.LazyStudy
+	if o.Lazy {
+		lazy = cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed})
+	}
 	estimated := 0
 	var rough cost.Placeholders
 	for t, err := range in.Source() {
@@ -142,8 +144,8 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 			see(t)
 		}
 		sample.see(t)
-		if o.Lazy {
-			preloading.Add(t, account)
+		if lazy != nil {
+			lazy.Add(t, account)
 		}
 	}
 	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter, rough: rough}
@@ -154,11 +156,8 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 		f.unscaled = ledger.Apply(f.fit)
 	}
 	f.statement = ledger.Statement(o.Top)
-	if o.Lazy {
-		var err error
-		if f.lazy, err = lazyStudy(in, ledger, preloading, f.fit, meter, o); err != nil {
-			return nil, err
-		}
+	if lazy != nil {
+		f.lazy = lazy.Report(f.fit)
 	}
 	return f, nil
 }

@@ -10,6 +10,36 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 )
 
+// lazyShort says in a sentence what lazy registration saves.
+func lazyShort(l *cost.LazyReport) report.Short {
+	if len(l.Levels) == 0 || l.Parts.Tools == 0 {
+		return "No trajectory records the definitions of the tools that it was offered, so what registering them later would save cannot be computed."
+	}
+	all := &l.Levels[len(l.Levels)-1]
+	v := &all.Variants[slices.IndexFunc(all.Variants, func(v cost.LazyLine) bool { return v.Variant == "single-result" })]
+	share, in, what := v.USDSaved, v.USDInterval, "money"
+	if _, known := share.Value(); !known {
+		share, in, what = v.TokensSaved, v.TokensInterval, "tokens"
+	}
+	saved, known := share.Value()
+	if !known {
+		return ""
+	}
+	text := fmt.Sprintf("Registering definitions when they are needed saves %.1f %% of the %s", 100*saved, what)
+	if in.Known() {
+		text += fmt.Sprintf(" (95 %% interval %.1f to %.1f %%)", 100*in.Lo, 100*in.Hi)
+	}
+	return report.Short(text + ", if agents register what they call and nothing else.")
+}
+
+// shownLevels leaves out the line of all where it repeats the only level.
+func shownLevels(l *cost.LazyReport) []cost.LazyLevel {
+	if len(l.Levels) == 2 {
+		return l.Levels[:1]
+	}
+	return l.Levels
+}
+
 // lazySections adds what lazy registration would have cost.
 func lazySections(d *report.Document, l *cost.LazyReport) {
 	if l.Parts.Tools == 0 {
@@ -23,7 +53,7 @@ func lazySections(d *report.Document, l *cost.LazyReport) {
 	if len(l.Levels) == 0 {
 		d.Section("Lazy registration", report.Paragraph(about))
 	} else {
-		d.Section("Lazy registration", report.Paragraph(about), lazyTable(l), lazyEven(l), preloadTable(l), preloadAnswer(l), pinTable(l))
+		d.Section("Lazy registration", report.Paragraph(about), lazyTable(l), lazyEven(l))
 	}
 	d.Section("Tokens of definitions", partTable(l), growthTable(l))
 }
