@@ -11,6 +11,9 @@ import (
 	"path/filepath"
 )
 
+// maxCache is how much is read of it, in bytes.
+const maxCache = 64 << 20
+
 // lastKnown is what a server answered when it was last there: it is shown while it is
 // starting.
 type lastKnown struct {
@@ -36,8 +39,8 @@ func (u *upstream) recall() {
 	if err != nil {
 		return
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxMessage+1))
-	if err = errors.Join(err, f.Close()); err != nil || len(data) > maxMessage {
+	data, err := io.ReadAll(io.LimitReader(f, maxCache+1))
+	if err = errors.Join(err, f.Close()); err != nil || len(data) > maxCache {
 		return
 	}
 	var k lastKnown

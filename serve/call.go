@@ -54,7 +54,7 @@ func toolsOf(definitions []json.RawMessage, places map[string]place) []*Tool {
 		}
 		seen[shown] = true
 		p := places[shown]
-		out = append(out, &Tool{Server: p.up.server.Name, Name: p.name, Shown: shown, Definition: d, up: p.up})
+		out = append(out, &Tool{Server: p.up.server.Name, Name: p.name, Shown: shown, Definition: d, ReadsOnly: p.up.server.ReadsOnly(p.name), up: p.up})
 	}
 	return out
 }

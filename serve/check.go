@@ -19,9 +19,8 @@ type State struct {
 	Protocol  string   `json:"protocol,omitempty"`
 	Tools     int      `json:"tools"`
 	Prompts   int      `json:"prompts"`
-	Resources int      `json:"resources"` // templates too
-	Dropped   int      `json:"dropped"`   // messages that could not be read
-	Renamed   []string `json:"renamed,omitempty"`
+	Resources int      `json:"resources"`     // templates too
+	Dropped   int      `json:"dropped"`       // messages that could not be read
 	Odd       []string `json:"odd,omitempty"` // tools whose schema is of no object: many clients refuse these
 }
 
@@ -66,14 +65,14 @@ func (g *Gateway) Check(ctx context.Context) ([]State, []*Tool) {
 	out := make([]State, len(s.ups))
 	definitions, places := s.list("tools/list")
 	for i, u := range s.ups {
-		out[i] = u.state(places)
+		out[i] = u.state()
 	}
 	end()
 	ended.Wait()
 	return out, toolsOf(definitions, places)
 }
 
-func (u *upstream) state(places map[string]place) State {
+func (u *upstream) state() State {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	s := State{Server: u.server.Name, Reason: u.reason, Dropped: u.dropped}
@@ -94,9 +93,6 @@ func (u *upstream) state(places map[string]place) State {
 	s.Resources = len(u.lists["resources/list"]) + len(u.lists["resources/templates/list"])
 	for _, tool := range u.lists["tools/list"] {
 		name := text(member(tool, "name"))
-		if p := places[name]; p.up != u {
-			s.Renamed = append(s.Renamed, name)
-		}
 		if !ofObject(member(tool, "inputSchema")) {
 			s.Odd = append(s.Odd, name)
 		}

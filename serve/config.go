@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -36,10 +37,24 @@ type Server struct {
 
 	Timeout time.Duration // of calls that the gateway makes itself; 0 is the gateway's
 	Aliases []Alias
+	Reads   []string // globs of tools that only read, whatever their annotations say
+
+	// Prefix stands before the names of its tools and prompts, with a _ between; "" is none.
+	// HasPrefix says that the configuration names it.
+	Prefix    string
+	HasPrefix bool
 }
 
 // Alias is a name that traces have for a tool of the server.
 type Alias struct{ InTraces, Tool string }
+
+// ReadsOnly reports whether the configuration says that a tool only reads.
+func (s *Server) ReadsOnly(tool string) bool {
+	return slices.ContainsFunc(s.Reads, func(glob string) bool {
+		is, err := path.Match(glob, tool)
+		return is && err == nil
+	})
+}
 
 // Header is a header that every request to a server gets.
 type Header struct{ Name, Value string }
@@ -177,13 +192,25 @@ func (p *serverParser) own(n *yamlsrc.Node, s *Server) {
 				p.report(e.Value.Pos, CodeShape, "\"timeout\" is a time such as \"30s\"")
 			}
 			s.Timeout = max(d, 0)
+		case "prefix":
+			if s.Prefix, s.HasPrefix = p.expand(e.Value), true; s.Prefix != "" && !serverName.MatchString(s.Prefix) {
+				p.report(e.Value.Pos, CodeName, "a prefix has up to 40 letters, digits, dots, - and _, a letter or digit first, or is empty")
+			}
+		case "reads":
+			p.each(n, "reads", yamlsrc.Sequence, func(e *yamlsrc.Entry) {
+				glob := p.expand(e.Value)
+				if _, err := path.Match(glob, ""); err != nil {
+					p.report(e.Value.Pos, CodeShape, "this is no pattern of names, such as get_*")
+				}
+				s.Reads = append(s.Reads, glob)
+			})
 		case "aliases":
 			p.each(n, "aliases", yamlsrc.Mapping, func(a *yamlsrc.Entry) {
 				s.Aliases = append(s.Aliases, Alias{a.Key.Text, p.expand(a.Value)})
 			})
 		default:
 			problem := p.report(e.Key.Pos, CodeShape, "\"awo\" has no such member")
-			if near := diag.Nearest(e.Key.Text, []string{"aliases", "inherit", "timeout"}); near != "" {
+			if near := diag.Nearest(e.Key.Text, []string{"aliases", "inherit", "prefix", "reads", "timeout"}); near != "" {
 				problem.Note(diag.Pos{}, "did you mean %q?", near)
 			}
 		}

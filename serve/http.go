@@ -20,13 +20,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// maxBody is how long a message of an agent over HTTP may be.
-const maxBody = 4 << 20
-
 // HTTPOptions say who is let in. The zero value lets in who is on this machine and not in
 // a browser.
 type HTTPOptions struct {
-	Host        string        // that requests may name beside loopback ones
+	Hosts       []string      // that requests may name besides loopback ones, with or without a port
 	Origins     []string      // of browsers that are let in
 	Tokens      []Token       // one of which requests must bear; none asks for none
 	Idle        time.Duration // after which a session without a request ends; 0 is 30 minutes
@@ -108,12 +105,12 @@ func (h *Handler) session(w http.ResponseWriter, r *http.Request, who string) {
 // host reports whether requests for a host are answered: a page of another host whose
 // name leads here is kept out by that.
 func (h *Handler) host(host string) bool {
-	if host == h.o.Host {
-		return true
-	}
 	name := host
 	if only, _, err := net.SplitHostPort(host); err == nil {
 		name = only
+	}
+	if slices.ContainsFunc(h.o.Hosts, func(is string) bool { return strings.EqualFold(is, host) || strings.EqualFold(is, name) }) {
+		return true
 	}
 	ip := net.ParseIP(strings.Trim(name, "[]"))
 	return name == "localhost" || ip != nil && ip.IsLoopback()
@@ -123,7 +120,7 @@ func (h *Handler) host(host string) bool {
 // of this very address could only have come from here, where there are none.
 func (h *Handler) origin(r *http.Request) bool {
 	from := r.Header.Get("Origin")
-	return from == "" || from == "http://"+r.Host || slices.Contains(h.o.Origins, from)
+	return from == "" || from == "http://"+r.Host || r.TLS != nil && from == "https://"+r.Host || slices.Contains(h.o.Origins, from)
 }
 
 // bearer returns whose token a request has, and whether it is let in. It takes as long for
@@ -132,7 +129,8 @@ func (h *Handler) bearer(r *http.Request) (name string, ok bool) {
 	if len(h.o.Tokens) == 0 {
 		return "", true
 	}
-	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	scheme, given, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	ok = ok && strings.EqualFold(scheme, "Bearer")
 	sum := sha256.Sum256([]byte(given))
 	found := -1
 	for i, t := range h.o.Tokens {
@@ -182,9 +180,10 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, who string) {
 		http.Error(w, "Accept must have application/json and text/event-stream", http.StatusNotAcceptable)
 		return
 	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	limit := h.g.options.MaxMessage
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(limit)))
 	if err != nil {
-		http.Error(w, "a message is at most 4 MiB long", http.StatusRequestEntityTooLarge)
+		http.Error(w, (&tooLongError{limit}).Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
 	message, err := decode(data)

@@ -143,7 +143,7 @@ func TestHTTPLetsIn(t *testing.T) {
 	url := handle(t, g, serve.HTTPOptions{Tokens: []serve.Token{{Name: "me", Value: "a-token-of-some-length"}}, Origins: []string{"https://app.example"}, MaxSessions: 1})
 	token := []string{"Authorization", "Bearer a-token-of-some-length"}
 	with := func(more ...string) []string { return append(token[:2:2], more...) }
-	long := `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"` + strings.Repeat("x", 5<<20) + `"}}`
+	long := `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"` + strings.Repeat("x", serve.DefaultMaxMessage) + `"}}`
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for name, tc := range map[string]struct {
 		body, session string
@@ -197,7 +197,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := states[0], states[1]
-	if !a.Ready || a.Tools != len(oddTools) || a.Resources != 1 || a.Prompts != 1 || fmt.Sprint(a.Renamed, a.Odd) != "[echo] [unknown escapes empty not-list]" || !b.Ready || b.Tools != 1000 || fmt.Sprint(b.Renamed) != "[echo]" || states[2].Ready || states[2].Reason == "" {
+	if !a.Ready || a.Tools != len(oddTools) || a.Resources != 1 || a.Prompts != 1 || fmt.Sprint(a.Odd) != "[unknown escapes empty not-list]" || !b.Ready || b.Tools != 1000 || states[2].Ready || states[2].Reason == "" {
 		t.Errorf("got %s", got)
 	}
 }

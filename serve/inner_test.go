@@ -85,7 +85,7 @@ func FuzzRedact(f *testing.F) {
 
 func TestEvents(t *testing.T) {
 	var got []string
-	if err := events(strings.NewReader("event: message\ndata: {\"a\":\ndata: 1}\n\n: comment\nid: 5\r\nretry: 20\r\ndata:two\r\n\r\nevent: ping\ndata: {}\n\nid: 6\n\ndata: not ended"), func(e event) {
+	if err := events(strings.NewReader("event: message\ndata: {\"a\":\ndata: 1}\n\n: comment\nid: 5\r\nretry: 20\r\ndata:two\r\n\r\nevent: ping\ndata: {}\n\nid: 6\n\ndata: not ended"), DefaultMaxMessage, func(e event) {
 		got = append(got, fmt.Sprintf("%s %s %s", e.id, e.retry, e.data))
 	}); err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func TestEvents(t *testing.T) {
 	if want := " 0s {\"a\":\n1}|5 20ms two|6 0s "; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := events(strings.NewReader("data: "+strings.Repeat("x", maxMessage+100)), func(event) {}); err == nil {
+	if err := events(strings.NewReader("data: "+strings.Repeat("x", DefaultMaxMessage+100)), DefaultMaxMessage, func(event) {}); err == nil {
 		t.Error("an event may be as long as it likes")
 	}
 }
@@ -102,7 +102,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte("data: {}\n\ndata: x\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		sum := 0
-		_ = events(bytes.NewReader(stream), func(e event) { sum += len(e.data) })
+		_ = events(bytes.NewReader(stream), DefaultMaxMessage, func(e event) { sum += len(e.data) })
 		if sum > len(stream) {
 			t.Errorf("%d bytes of data in %d", sum, len(stream))
 		}
@@ -113,7 +113,7 @@ func FuzzEvents(f *testing.F) {
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\nlistening\n\n{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{\"a\":1e400}}\n{\"jso"))
 	f.Fuzz(func(t *testing.T, stream []byte) {
-		l := newLines("the server", bytes.NewReader(stream), discard{})
+		l := newLines("the server", bytes.NewReader(stream), discard{}, DefaultMaxMessage)
 		for n := 0; ; n++ {
 			if _, err := l.Read(t.Context()); err != nil {
 				return
@@ -250,17 +250,42 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestLongLine: a message that is too long is dropped, and the next one read.
+// TestLongLine: a message that is too long is not read, its id is found at either end, and
+// the next message is read.
 func TestLongLine(t *testing.T) {
-	dropped := 0
-	long := `{"jsonrpc":"2.0","id":1,"result":{"a":"` + strings.Repeat("x", maxMessage) + `"}}` + "\n"
-	l := newLines("the server", io.MultiReader(strings.NewReader(long), strings.NewReader(`{"jsonrpc":"2.0","method":"after"}`+"\n")), discard{})
-	l.dropped = func() { dropped++ }
-	if _, err := l.Read(t.Context()); err != nil || dropped != 1 {
-		t.Errorf("%v, %d dropped", err, dropped)
+	const limit = 20 << 10
+	long := strings.Repeat("x", limit)
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":7,"result":{"id":1,"a":"` + long + `"}}`:          "7",
+		`{"result":{"a":"` + long + `","id":1},"id":8,"jsonrpc":"2.0"}`:          "8",
+		`{"jsonrpc":"2.0","result":{"a":"` + long + `","id":1}, "id" : 9 }`:      "9",
+		`{"jsonrpc":"2.0","result":{"id":"` + long + `","b":"id\": 1}"},"c":[]}`: "null",
+		`listening ` + long: "null",
+	} {
+		var got []string
+		l := newLines("the server", strings.NewReader(line+"\n"+`{"jsonrpc":"2.0","method":"after"}`+"\n"), discard{}, limit)
+		l.long = func(id jsonrpc.ID, err error) {
+			got = append(got, string(appendID(nil, id)))
+			if !strings.Contains(err.Error(), "--max-message") {
+				t.Errorf("the error is %v", err)
+			}
+		}
+		if _, err := l.Read(t.Context()); err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%.60s: %v, ids %q, not %s", line, err, got, want)
+		}
+		if _, err := l.Read(t.Context()); err != io.EOF {
+			t.Errorf("the end is %v", err)
+		}
 	}
-	if _, err := l.Read(t.Context()); err != io.EOF {
-		t.Errorf("the end is %v", err)
+}
+
+// TestNoise: lines that are no message are skipped, however many there are.
+func TestNoise(t *testing.T) {
+	n := 0
+	l := newLines("the server", strings.NewReader(strings.Repeat("listening on port 1\n", 1000)+`{"jsonrpc":"2.0","method":"after"}`+"\n"), discard{}, DefaultMaxMessage)
+	l.noise = func() { n++ }
+	if m, err := l.Read(t.Context()); err != nil || m.(*jsonrpc.Request).Method != "after" || n != 1000 {
+		t.Errorf("%v, %v after %d lines", m, err, n)
 	}
 }
 

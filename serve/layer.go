@@ -42,8 +42,9 @@ type LayerSession interface {
 type Tool struct {
 	Server     string          // its name in the configuration
 	Name       string          // there
-	Shown      string          // to agents: SERVER_NAME where names collide
+	Shown      string          // to agents: with the prefix of its server
 	Definition json.RawMessage // as it is shown
+	ReadsOnly  bool            // the configuration says so
 
 	up *upstream
 }
@@ -172,7 +173,7 @@ func (h *Host) Call(ctx context.Context, w Within, t *Tool, arguments json.RawMe
 		case r == nil:
 			return nil, ErrUnanswered
 		case r.Error != nil:
-			refusal := &Refusal{}
+			refusal := &Refusal{Message: r.Error.Error()}
 			if e, ok := errors.AsType[*jsonrpc.Error](r.Error); ok {
 				refusal.Message = e.Message
 			}

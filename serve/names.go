@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,32 +29,21 @@ func numberID(n int64) jsonrpc.ID {
 func quotedNumber(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
 // merged returns the definitions of all servers in their order, and where their names
-// lead. A name that several servers have becomes SERVER_NAME for each of them.
+// lead. Names follow from the configuration alone, never from which servers are up: else
+// what a client allows would change with it. Of a name that two servers have all the same,
+// because the configuration wants no prefixes, the first server has it.
 func merged(ups []*upstream, lists [][]json.RawMessage) (out []json.RawMessage, places map[string]place) {
-	owners := map[string]map[int]bool{}
-	names := make([][]string, len(lists))
-	for i, list := range lists {
-		names[i] = make([]string, len(list))
-		for j, definition := range list {
-			name := text(member(definition, "name"))
-			names[i][j] = name
-			if owners[name] == nil {
-				owners[name] = map[int]bool{}
-			}
-			owners[name][i] = true
-		}
-	}
 	places = map[string]place{}
 	for i, list := range lists {
-		for j, definition := range list {
-			name := names[i][j]
+		for _, definition := range list {
+			name := text(member(definition, "name"))
 			shown := name
-			if len(owners[name]) > 1 {
-				shown = prefixed(ups[i].server.Name, name)
-				for owners[shown] != nil { // another tool is called so
-					shown = shortened(shown+"_", shown)
-				}
+			if prefix := ups[i].server.Prefix; prefix != "" {
+				shown = prefixed(prefix, name)
 				definition = replaced(definition, "name", quoted(shown))
+			}
+			if p, taken := places[shown]; taken && p.up != ups[i] {
+				continue
 			}
 			if _, taken := places[shown]; !taken {
 				places[shown] = place{ups[i], name}
@@ -64,9 +54,31 @@ func merged(ups []*upstream, lists [][]json.RawMessage) (out []json.RawMessage, 
 	return out, places
 }
 
-// prefixed returns SERVER_NAME, in letters that names of tools may have.
-func prefixed(server, name string) string {
-	whole := server + "_" + name
+// Prefixes says whether names of tools and prompts have their server's in front.
+type Prefixes string
+
+// The choices.
+const (
+	PrefixesAuto   Prefixes = "auto"   // where there are several servers
+	PrefixesAlways Prefixes = "always" // also of one server
+	PrefixesNever  Prefixes = "never"
+)
+
+// withPrefixes returns servers with the prefix that each has, unless its configuration
+// says which.
+func withPrefixes(servers []Server, p Prefixes) []Server {
+	out := slices.Clone(servers)
+	for i := range out {
+		if !out[i].HasPrefix && (p == PrefixesAlways || p != PrefixesNever && len(out) > 1) {
+			out[i].Prefix = out[i].Name
+		}
+	}
+	return out
+}
+
+// prefixed returns PREFIX_NAME, in letters that names of tools may have.
+func prefixed(prefix, name string) string {
+	whole := prefix + "_" + name
 	if len(whole) <= maxName {
 		return whole
 	}

@@ -175,13 +175,16 @@ func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, 
 		return
 	}
 	u.mu.Lock()
-	starting, ready := u.recalled, u.ready
+	away, full, ready := u.recalled || u.conn == nil, u.waiting >= maxWaiting, u.ready
+	if away && !full {
+		u.waiting++
+	}
 	u.mu.Unlock()
-	if !starting {
+	if !away || full {
 		s.passNow(u, m, params, h)
 		return
 	}
-	// It is shown as it was in an earlier session: the call waits until it is there.
+	// It is shown as it was before: the call waits until the server is there again.
 	ctx, cancel := context.WithTimeout(s.ctx, startWait)
 	s.mu.Lock()
 	if f, in := s.flights[m.ID]; in {
@@ -195,6 +198,9 @@ func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, 
 		case <-ready:
 		case <-ctx.Done():
 		}
+		u.mu.Lock()
+		u.waiting--
+		u.mu.Unlock()
 		s.mu.Lock()
 		f, waits := s.flights[m.ID]
 		f.cancel = nil // it is the server that hears of a cancel from here on
@@ -208,8 +214,11 @@ func (s *session) pass(u *upstream, m *jsonrpc.Request, params json.RawMessage, 
 	})
 }
 
-// startWait is how long a call waits for a server that is starting.
+// startWait is how long a call waits for a server that is starting, or starting again.
 const startWait = time.Minute
+
+// maxWaiting is how many calls wait for a server.
+const maxWaiting = 64
 
 // passNow is pass for a request that is noted.
 func (s *session) passNow(u *upstream, m *jsonrpc.Request, params json.RawMessage, h Handling) {
@@ -227,6 +236,11 @@ func (s *session) passNow(u *upstream, m *jsonrpc.Request, params json.RawMessag
 			}
 		case r.Error == nil && h.Attach != nil && string(member(r.Result, "isError")) != "true" && !unfinished(r.Result):
 			s.attach(m, r.Result, h)
+		case isLost(r):
+			ended(true)
+			if s.land(m.ID) {
+				s.unanswered(m, r.Error.Error())
+			}
 		default:
 			ended(r.Error != nil || string(member(r.Result, "isError")) == "true")
 			if s.land(m.ID) {
@@ -252,6 +266,12 @@ func (s *session) passNow(u *upstream, m *jsonrpc.Request, params json.RawMessag
 		s.flights[m.ID] = f
 	}
 	s.mu.Unlock()
+}
+
+// isLost reports whether a response stands in a server's place.
+func isLost(r *jsonrpc.Response) bool {
+	_, is := errors.AsType[*lost](r.Error)
+	return is
 }
 
 // unanswered answers in a server's place: a model reads the result of a call, and no

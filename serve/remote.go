@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,7 @@ const (
 // request of HTTP; what answers it is given to use on the goroutine that sent it.
 type remote struct {
 	server    *Server
+	limit     int // bytes of a message
 	client    *http.Client
 	transport *http.Transport
 	use       func(jsonrpc.Message)
@@ -41,7 +43,7 @@ type remote struct {
 }
 
 // dial prepares a connection; nothing is sent before the first message.
-func dial(s *Server, use func(jsonrpc.Message)) *remote {
+func dial(s *Server, limit int, use func(jsonrpc.Message)) *remote {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = t.MaxIdleConns // all of them go to one host
 	client := &http.Client{Transport: t, CheckRedirect: func(next *http.Request, via []*http.Request) error {
@@ -53,7 +55,7 @@ func dial(s *Server, use func(jsonrpc.Message)) *remote {
 		}
 		return nil
 	}}
-	return &remote{server: s, client: client, transport: t, use: use, posts: map[int64]context.CancelFunc{}, deaf: func() {}}
+	return &remote{server: s, limit: limit, client: client, transport: t, use: use, posts: map[int64]context.CancelFunc{}, deaf: func() {}}
 }
 
 // Read waits for the end of the connection: what comes is given to use.
@@ -124,7 +126,7 @@ func (r *remote) do(request *http.Request) (*http.Response, error) {
 		return nil, errors.Join(fmt.Errorf("server %s answers %d: see its \"headers\" in the configuration (Authorization)", r.server.Name, response.StatusCode), response.Body.Close())
 	}
 	if mediaType(response.Header) != "text/event-stream" {
-		response.Body = &bounded{ReadCloser: response.Body, left: maxMessage}
+		response.Body = &bounded{ReadCloser: response.Body, left: r.limit, limit: r.limit}
 	}
 	return response, nil
 }
@@ -132,12 +134,12 @@ func (r *remote) do(request *http.Request) (*http.Response, error) {
 // bounded is a body that ends in an error when it is too long.
 type bounded struct {
 	io.ReadCloser
-	left int
+	left, limit int
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("more than %d MiB in one answer", maxMessage>>20)
+		return 0, &tooLongError{b.limit}
 	}
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left)])
 	b.left -= n
@@ -188,8 +190,17 @@ func (r *remote) post(ctx context.Context, m jsonrpc.Message, definition func(st
 	if err != nil {
 		return err
 	}
-	if response.StatusCode == http.StatusNotFound && session != "" {
+	if session != "" && response.StatusCode == http.StatusNotFound {
 		return errors.Join(&goneError{session}, response.Body.Close())
+	}
+	if session != "" && response.StatusCode == http.StatusBadRequest {
+		// A server that has restarted says so too, in an error that answers no request.
+		body, err := io.ReadAll(response.Body)
+		err = errors.Join(err, response.Body.Close())
+		if err != nil || call == nil || !answersCall(body, call.ID) {
+			return errors.Join(&goneError{session}, err)
+		}
+		response.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	if first && response.StatusCode == http.StatusOK {
 		r.mu.Lock()
@@ -200,6 +211,15 @@ func (r *remote) post(ctx context.Context, m jsonrpc.Message, definition func(st
 		return response.Body.Close() // nothing answers it
 	}
 	return r.answered(ctx, response, call.ID)
+}
+
+// answersCall reports whether a body is the answer to a call.
+func answersCall(body []byte, id jsonrpc.ID) bool {
+	messages, _ := batch(body) // what is none answers nothing
+	return slices.ContainsFunc(messages, func(m jsonrpc.Message) bool {
+		a, ok := m.(*jsonrpc.Response)
+		return ok && a.ID == id
+	})
 }
 
 // describe sets the headers that say what is in a message, where there are no sessions.
@@ -236,7 +256,7 @@ func (r *remote) answered(ctx context.Context, response *http.Response, id jsonr
 
 		switch mediaType(response.Header) {
 		case "text/event-stream":
-			err = events(response.Body, func(e event) {
+			err = events(response.Body, r.limit, func(e event) {
 				if e.id != "" && e.id != last {
 					last, tries = e.id, 0
 				}
@@ -345,7 +365,7 @@ func (r *remote) listen(ctx context.Context) error {
 			return response.Body.Close()
 		}
 		wait = resumeWait << tries
-		err = events(response.Body, func(e event) {
+		err = events(response.Body, r.limit, func(e event) {
 			if tries = 0; e.id != "" {
 				last = e.id
 			}
@@ -357,7 +377,8 @@ func (r *remote) listen(ctx context.Context) error {
 				r.use(m)
 			}
 		})
-		if err = errors.Join(err, response.Body.Close()); errors.Is(err, bufio.ErrTooLong) {
+		err = errors.Join(err, response.Body.Close())
+		if _, is := errors.AsType[*tooLongError](err); is {
 			return err
 		}
 	}
@@ -373,9 +394,9 @@ type event struct {
 
 // events calls use with each event of a stream that has data or a name. One over the size
 // of a message ends it with an error.
-func events(stream io.Reader, use func(event)) error {
+func events(stream io.Reader, limit int, use func(event)) error {
 	lines := bufio.NewScanner(stream)
-	lines.Buffer(make([]byte, 0, 4096), maxMessage+64)
+	lines.Buffer(make([]byte, 0, 4096), limit+64)
 	var e event
 	other := false // not of this protocol
 	for lines.Scan() {
@@ -397,8 +418,8 @@ func events(stream io.Reader, use func(event)) error {
 			if len(e.data) > 0 {
 				e.data = append(e.data, '\n')
 			}
-			if e.data = append(e.data, value...); len(e.data) > maxMessage {
-				return bufio.ErrTooLong
+			if e.data = append(e.data, value...); len(e.data) > limit {
+				return &tooLongError{limit}
 			}
 		case "event":
 			other = string(value) != "message"
@@ -411,6 +432,9 @@ func events(stream io.Reader, use func(event)) error {
 				e.retry = time.Duration(ms) * time.Millisecond
 			}
 		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return &tooLongError{limit}
 	}
 	return lines.Err() // an event that was not ended is none
 }

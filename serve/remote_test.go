@@ -22,8 +22,9 @@ type forgetful struct {
 	sessions int
 	made     map[string]int
 	refused  int
-	left     []string // sessions that were ended by their agent
-	streams  int      // that were cut off
+	left     []string                  // sessions that were ended by their agent
+	streams  int                       // that were cut off
+	gone     func(http.ResponseWriter) // answers a session that has ended
 }
 
 func (f *forgetful) current() string { return fmt.Sprintf("session-%d", f.sessions) }
@@ -63,7 +64,7 @@ func (f *forgetful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Mcp-Session-Id", f.current())
 	} else if given != f.current() {
 		f.refused++
-		http.Error(w, "no such session", http.StatusNotFound)
+		f.gone(w)
 		return
 	}
 	result := ""
@@ -92,7 +93,33 @@ func (f *forgetful) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestSessionGone: a server that has ended the session gets a new one. A call that only
 // reads is made again, a write never.
 func TestSessionGone(t *testing.T) {
+	for name, gone := range map[string]func(http.ResponseWriter){
+		"404": func(w http.ResponseWriter) { http.Error(w, "no such session", http.StatusNotFound) },
+		"400 and an error that answers nothing": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: no valid session ID"},"id":null}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { testSessionGone(t, gone) })
+	}
+}
+
+// TestServerIsDown: a call of a server over HTTP that has gone is a result that a model
+// can read.
+func TestServerIsDown(t *testing.T) {
 	f := &forgetful{made: map[string]int{}}
+	s := httptest.NewServer(f)
+	c := servetest.Relay(t, serve.Options{}, serve.Server{Name: "far", URL: s.URL})
+	c.Begin()
+	s.Close()
+	if got := c.Request("tools/call", `{"name":"look"}`); !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "server far") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func testSessionGone(t *testing.T, gone func(http.ResponseWriter)) {
+	f := &forgetful{made: map[string]int{}, gone: gone}
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	t.Run("session", func(t *testing.T) {

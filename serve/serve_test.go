@@ -61,12 +61,31 @@ func TestCollisions(t *testing.T) {
 	for _, tool := range got.Result.Tools {
 		names[tool.Name] = true
 	}
-	if n := len(names); n != len(oddTools)+1000 || !names["one_echo"] || !names["two_echo"] || names["echo"] {
-		t.Errorf("%d names; one_echo %t, two_echo %t, echo %t", n, names["one_echo"], names["two_echo"], names["echo"])
+	if n := len(names); n != len(oddTools)+1000 || !names["one_echo"] || !names["two_echo"] || names["echo"] || names["t999"] {
+		t.Errorf("%d names; one_echo %t, two_echo %t, echo %t, t999 %t", n, names["one_echo"], names["two_echo"], names["echo"], names["t999"])
 	}
 	want(t, "first", c.Request("tools/call", `{"name":"one_echo","arguments":{"name":"x"}}`), `"result":{"content":[],"seen":{"name":"echo","arguments":{"name":"x"}}}`)
 	want(t, "second", c.Request("tools/call", `{"arguments":{},"name":"two_echo"}`), `"result":{"content":[],"seen":{"arguments":{},"name":"echo"}}`)
-	want(t, "alone", c.Request("tools/call", `{"name":"t999"}`), `"result":{"content":[],"seen":{"name":"t999"}}`)
+	want(t, "a name of one server alone", c.Request("tools/call", `{"name":"two_t999"}`), `"result":{"content":[],"seen":{"name":"t999"}}`)
+}
+
+// TestNamesFollowFromTheConfiguration: which servers are up changes no name, and a server's
+// own prefix and the option for all of them do.
+func TestNamesFollowFromTheConfiguration(t *testing.T) {
+	absent := serve.Server{Name: "two", Command: "/nonexistent/server"}
+	own := server(t, "one", "odd")
+	own.Prefix, own.HasPrefix = "mine", true
+	for want, c := range map[string]*servetest.Client{
+		`"one_echo"`:  servetest.Relay(t, serve.Options{}, server(t, "one", "odd"), absent),
+		`"mine_echo"`: servetest.Relay(t, serve.Options{}, own, absent),
+		`"echo"`:      servetest.Relay(t, serve.Options{Prefixes: serve.PrefixesNever}, server(t, "one", "odd"), absent),
+		`"odd_echo"`:  servetest.Relay(t, serve.Options{Prefixes: serve.PrefixesAlways}, server(t, "odd", "odd")),
+	} {
+		c.Begin()
+		if got := c.Request("tools/list", `{}`); !strings.Contains(got, `"name":`+want) {
+			t.Errorf("no %s in %.300s", want, got)
+		}
+	}
 }
 
 func TestProgressBeforeItsResult(t *testing.T) {
@@ -96,14 +115,18 @@ func TestServerDies(t *testing.T) {
 	c := servetest.Relay(t, serve.Options{}, server(t, "odd", "odd"))
 	c.Begin()
 	want(t, "in flight", c.Request("tools/call", `{"name":"die"}`), `"result":{"content":[{"type":"text","text":"The server odd ended before it answered. The outcome is unknown: the call may have been made."}],"isError":true}`)
-	got := c.Request("tools/call", `{"name":"empty"}`)
-	if !strings.Contains(got, "The call was not made: the server odd is not available") || !strings.Contains(got, `"isError":true`) {
-		t.Errorf("while it is away: %s", got)
+	want(t, "a call waits for the restart", c.Request("tools/call", `{"name":"empty"}`), `"result":{}`)
+}
+
+// TestAnswerTooLong: who waits for an answer over the bound is told so at once.
+func TestAnswerTooLong(t *testing.T) {
+	c := servetest.Relay(t, serve.Options{MaxMessage: 8 << 10}, server(t, "odd", "odd"))
+	c.Begin()
+	got := c.Request("tools/call", `{"name":"echo","arguments":{"a":"`+strings.Repeat("x", 10<<10)+`"}}`)
+	if !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "--max-message") || !strings.Contains(got, "The call was made.") {
+		t.Errorf("got %s", got)
 	}
-	for line := c.Next(); !strings.Contains(line, "tools/list_changed"); {
-		line = c.Next()
-	}
-	want(t, "back again", c.Request("tools/call", `{"name":"empty"}`), `"result":{}`)
+	want(t, "the next call", c.Request("tools/call", `{"name":"empty"}`), `"result":{}`)
 }
 
 func TestNoise(t *testing.T) {
@@ -145,7 +168,7 @@ func TestAbsentServer(t *testing.T) {
 	c.Begin()
 	want(t, "not begun twice", c.Request("initialize", `{}`), `"error":{"code":-32600,"message":"a session begins with initialize, once"}`)
 	deadline := time.Now().Add(20 * time.Second)
-	for !strings.Contains(c.Request("tools/list", `{}`), `"echo"`) {
+	for !strings.Contains(c.Request("tools/list", `{}`), `"odd_echo"`) {
 		if time.Now().After(deadline) {
 			t.Fatal("the server that works is not listed")
 		}
@@ -187,10 +210,10 @@ func TestNeverThere(t *testing.T) {
 	c := servetest.Relay(t, serve.Options{ConnectWait: 50 * time.Millisecond}, silent, server(t, "odd", "odd"))
 	c.Begin()
 	deadline := time.Now().Add(20 * time.Second)
-	for !strings.Contains(c.Request("tools/list", `{}`), `"echo"`) {
+	for !strings.Contains(c.Request("tools/list", `{}`), `"odd_echo"`) {
 		if time.Now().After(deadline) {
 			t.Fatal("the server that works is not listed")
 		}
 	}
-	want(t, "the other works", c.Request("tools/call", `{"name":"empty"}`), `"result":{}`)
+	want(t, "the other works", c.Request("tools/call", `{"name":"odd_empty"}`), `"result":{}`)
 }

@@ -29,6 +29,10 @@ type Options struct {
 	// keeps nothing.
 	Cache string
 
+	Prefixes Prefixes // "" is PrefixesAuto
+
+	MaxMessage int // bytes of a message, of agents and of servers; 0 is DefaultMaxMessage
+
 	// IDs are names that the client has for the sessions, for recordings.
 	IDs map[string]string
 }
@@ -45,13 +49,16 @@ func New(servers []Server, o Options) *Gateway {
 	if o.ConnectWait <= 0 {
 		o.ConnectWait = 5 * time.Second
 	}
+	if o.MaxMessage <= 0 {
+		o.MaxMessage = DefaultMaxMessage
+	}
 	if o.Experiment.Unit == "" {
 		o.Experiment.Unit = UnitSession
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Gateway{servers: servers, options: o, log: o.Log}
+	return &Gateway{servers: withPrefixes(servers, o.Prefixes), options: o, log: o.Log}
 }
 
 // Agent is the connection of an agent.

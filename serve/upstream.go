@@ -43,18 +43,20 @@ type upstream struct {
 	s      *session
 	server *Server
 
-	mu      sync.Mutex
-	conn    conn // nil while there is none
-	out     chan jsonrpc.Message
-	queued  int // messages in out, and that which is being sent
-	unknown int // messages in a row that answer nothing
-	last    int64
-	pending map[int64]func(*jsonrpc.Response) // called with nil when the connection ends
-	ready   chan struct{}                     // closed while the server is there and its lists are read
-	tried   chan struct{}                     // closed once it was there, or has failed to start
-	first   sync.Once
-	reason  string // why it is not there
-	dropped int    // messages that were dropped
+	mu       sync.Mutex
+	conn     conn // nil while there is none
+	out      chan jsonrpc.Message
+	queued   int // messages in out, and that which is being sent
+	unknown  int // messages in a row that answer nothing
+	last     int64
+	answered time.Time                         // the last request
+	pending  map[int64]func(*jsonrpc.Response) // called with nil when the connection ends
+	ready    chan struct{}                     // closed while the server is there and its lists are read
+	tried    chan struct{}                     // closed once it was there, or has failed to start
+	first    sync.Once
+	reason   string // why it is not there
+	dropped  int    // lines of a server's output that are no message
+	waiting  int    // calls that wait until the server is there
 
 	result   json.RawMessage // of initialize
 	lists    map[string][]json.RawMessage
@@ -79,9 +81,11 @@ func (u *upstream) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if time.Since(began) > lastRestart {
+		u.mu.Lock()
+		if u.answered.Sub(began) > lastRestart { // it did not only live
 			wait = firstRestart
 		}
+		u.mu.Unlock()
 		u.s.g.log.Warn("server ended", "server", u.server.Name, "reason", err, "again", wait)
 		timer := time.NewTimer(wait)
 		select {
@@ -126,18 +130,58 @@ func (u *upstream) once(ctx context.Context) error {
 
 func (u *upstream) connect(end context.CancelCauseFunc) (conn, error) {
 	if u.server.Command != "" {
-		return start(u.server, u.s.g.options.ServerLog, func() {
-			u.mu.Lock()
-			u.dropped++
-			u.mu.Unlock()
-			u.s.g.log.Warn("message dropped: no JSON-RPC, or over 16 MiB", "server", u.server.Name)
-		})
+		l, err := start(u.server, u.s.g.options.ServerLog, u.s.g.options.MaxMessage)
+		if err != nil {
+			return nil, err
+		}
+		l.noise, l.long = u.noise, u.tooLong
+		return l, nil
 	}
-	return dial(u.server, func(m jsonrpc.Message) {
+	return dial(u.server, u.s.g.options.MaxMessage, func(m jsonrpc.Message) {
 		if err := u.came(m); err != nil {
 			end(err)
 		}
 	}), nil
+}
+
+// noise notes a line of the server's output that is no message: servers print. It is said
+// of the first ones, and then ever more rarely.
+func (u *upstream) noise() {
+	u.mu.Lock()
+	u.dropped++
+	n := u.dropped
+	u.mu.Unlock()
+	if n <= 3 || n&(n-1) == 0 {
+		u.s.g.log.Warn("a line on the server's standard output is no message and is skipped", "server", u.server.Name, "lines", n)
+	}
+}
+
+// tooLong tells who waits for an answer over the bound that none comes; without its id all
+// calls in flight may be meant.
+func (u *upstream) tooLong(id jsonrpc.ID, err error) {
+	u.s.g.log.Warn("an answer is dropped", "server", u.server.Name, "reason", err)
+	ids := []jsonrpc.ID{id}
+	if !id.IsValid() {
+		u.mu.Lock()
+		ids = nil
+		for n := range u.pending {
+			ids = append(ids, numberID(n))
+		}
+		u.mu.Unlock()
+	}
+	for _, id := range ids {
+		u.take(failure(id, fmt.Sprintf("The answer of server %s is lost: %v. The call was made.", u.server.Name, err)))
+	}
+}
+
+// lost is why a request has no answer of its server's.
+type lost struct{ why string }
+
+func (e *lost) Error() string { return e.why }
+
+// failure is what answers a request in a server's place.
+func failure(id jsonrpc.ID, why string) *jsonrpc.Response {
+	return &jsonrpc.Response{ID: id, Error: &lost{why}}
 }
 
 // down forgets the connection; who waits for an answer is told that none comes.
@@ -183,13 +227,13 @@ func (u *upstream) came(message jsonrpc.Message) error {
 	if u.unknown++; known {
 		u.unknown = 0
 	}
-	enough := u.unknown >= maxBad
+	enough := u.unknown >= maxUnknown
 	u.mu.Unlock()
 	if !known {
 		u.s.g.log.Warn("message dropped: it answers nothing that was asked", "server", u.server.Name)
 	}
 	if enough {
-		return errUnreadable
+		return errUnasked
 	}
 	return nil
 }
@@ -205,6 +249,9 @@ func (u *upstream) take(message jsonrpc.Message) bool {
 		late := ok && id > 0 && id <= u.last // of a request that was cancelled
 		u.mu.Unlock()
 		if ok && waits {
+			u.mu.Lock()
+			u.answered = time.Now()
+			u.mu.Unlock()
 			answer(m)
 		}
 		return waits || late
@@ -262,12 +309,7 @@ func (u *upstream) deliver(ctx context.Context, message jsonrpc.Message) {
 	if err == nil || ctx.Err() != nil || request == nil || !request.IsCall() {
 		return
 	}
-	why := fmt.Sprintf("server %s: %v", u.server.Name, err)
-	if errors.Is(err, errNotRepeated) && request.Method == "tools/call" {
-		u.take(&jsonrpc.Response{ID: request.ID, Result: failedResult(why)})
-		return
-	}
-	u.take(&jsonrpc.Response{ID: request.ID, Error: &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: why}})
+	u.take(failure(request.ID, fmt.Sprintf("server %s: %v", u.server.Name, err)))
 }
 
 // errNotRepeated is why a call of a session that ended has no result.

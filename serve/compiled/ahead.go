@@ -126,8 +126,8 @@ func (r *Ahead) verdicts(n *names) []Verdict {
 
 // unfit returns why a rule's reads cannot be made of a tool as it is now, "" if they can.
 func unfit(rule *prefetch.Rule, l live) string {
-	if l.effect() == toolname.Writes {
-		return "the server of " + rule.Target.Tool + " does not say that it only reads"
+	if l.effect() != toolname.Reads {
+		return "neither the server of " + rule.Target.Tool + " nor the configuration (\"awo\": {\"reads\": [...]}) says that it only reads"
 	}
 	schema := referred(l.parsed.Member("inputSchema"))
 	given := map[string]bool{rule.Target.Argument: true}

@@ -29,8 +29,14 @@ func (l live) define(name string) changes.Tool {
 	return changes.Define(name, l.parsed.Member("description").Text, l.parsed.Member("annotations"), input, referred(input))
 }
 
-// effect returns what the server says that the tool does.
-func (l live) effect() toolname.Effect { return toolname.Annotated(l.parsed.Member("annotations")) }
+// effect returns what the configuration or else the server says that the tool does. A verb
+// in a name says nothing here: get_next_job may take a job from a queue.
+func (l live) effect() toolname.Effect {
+	if l.tool.ReadsOnly {
+		return toolname.Reads
+	}
+	return toolname.Annotated(l.parsed.Member("annotations"))
+}
 
 // referred returns a schema of arguments with what its members refer to in their place.
 func referred(schema trace.Value) trace.Value {

@@ -5,6 +5,7 @@
 package serving
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -37,6 +38,11 @@ type options struct {
 	Listen      string        `mapstructure:"listen"`
 	Tokens      string        `mapstructure:"tokens"`
 	Origins     []string      `mapstructure:"origins"`
+	Hosts       []string      `mapstructure:"hosts"`
+	TLSCert     string        `mapstructure:"tls-cert"`
+	TLSKey      string        `mapstructure:"tls-key"`
+	Prefix      string        `mapstructure:"prefix"`
+	MaxMessage  cli.Size      `mapstructure:"max-message"`
 	ConnectWait time.Duration `mapstructure:"connect-wait"`
 	Idle        time.Duration `mapstructure:"idle"`
 	MaxSessions int           `mapstructure:"max-sessions"`
@@ -72,8 +78,8 @@ there under its name, and what is called and answered passes as it was written. 
 --record each session becomes a file, which extract and compare read.
 
 FILE is the usual one: {"mcpServers": {NAME: {"command", "args", "env", "cwd"} or {"url",
-"headers"}}}. ${NAME} and ${NAME:-default} are filled in from the environment. Tools of
-the same name become SERVER_NAME.
+"headers"}}}. ${NAME} and ${NAME:-default} are filled in from the environment. With several
+servers a tool is called SERVER_NAME, so that names never depend on which servers are up.
 
 With --tools the folder that awo extract --out wrote is put to use. Its meta-tools are listed after
 the servers' tools and run against the servers; where its rules say so, reads that
@@ -104,6 +110,12 @@ session and ended with it.`,
 	f.String("listen", "", "serve HTTP on this `ADDRESS`, at /mcp")
 	f.String("tokens", "", "let in who sends a token of this `FILE`, a line NAME TOKEN each; needed unless the address is this machine's")
 	f.StringSlice("origins", nil, "let in pages of these `ORIGINS`, such as https://app.example")
+	f.StringSlice("hosts", nil, "answer requests to these `HOSTS`, besides this machine's own names; needed unless the address is this machine's")
+	f.String("tls-cert", "", "serve HTTPS with the certificate in this `FILE`")
+	f.String("tls-key", "", "the key of the certificate is in this `FILE`")
+	f.Var(cli.NewChoice(string(serve.PrefixesAuto), string(serve.PrefixesAlways), string(serve.PrefixesNever)), "prefix", "`WHEN` names of tools begin with their server's: auto is with several servers")
+	size := cli.Size(serve.DefaultMaxMessage)
+	f.Var(&size, "max-message", "refuse messages of agents and servers that are larger than this")
 	f.Duration("connect-wait", 5*time.Second, "how long an agent waits for servers that are starting, a `TIME` such as 5s")
 	f.Duration("idle", 30*time.Minute, "end sessions over HTTP without a request for this `TIME`")
 	f.Int("max-sessions", 32, "how `MANY` sessions there are at once over HTTP")
@@ -119,8 +131,10 @@ func run(a *cli.App, j *cli.Job, o options) error {
 		return cli.Usagef("--connect-wait and --idle: a time above 0 is needed")
 	case o.MaxSessions < 1:
 		return cli.Usagef("--max-sessions: %d is less than 1", o.MaxSessions)
-	case o.Listen == "" && (o.Tokens != "" || len(o.Origins) > 0):
-		return cli.Usagef("--tokens and --origins: they are for HTTP; add --listen ADDRESS")
+	case o.Listen == "" && (o.Tokens != "" || len(o.Origins)+len(o.Hosts) > 0 || o.TLSCert != ""):
+		return cli.Usagef("--tokens, --origins, --hosts and --tls-cert are for HTTP; add --listen ADDRESS")
+	case (o.TLSCert == "") != (o.TLSKey == ""):
+		return cli.Usagef("--tls-cert and --tls-key: one needs the other")
 	}
 	if err := o.checkTools(); err != nil {
 		return err
@@ -136,7 +150,7 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	if problems != nil {
 		return problems // lines are not shown: they may hold keys
 	}
-	so := serve.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Log: j.Log, ServerLog: a.Stderr}
+	so := serve.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Prefixes: serve.Prefixes(o.Prefix), MaxMessage: int(o.MaxMessage), Log: j.Log, ServerLog: a.Stderr}
 	layer, err := o.layer(j, servers)
 	if err != nil {
 		return err
@@ -168,7 +182,7 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	if o.Listen != "" {
 		return listen(j, g, o)
 	}
-	return g.Serve(ctx, serve.Streams(io.NopCloser(a.Stdin), open{a.Stdout}))
+	return g.Serve(ctx, serve.Streams(io.NopCloser(a.Stdin), open{a.Stdout}, int(o.MaxMessage)))
 }
 
 // open is a stream that somebody else closes.
@@ -186,10 +200,10 @@ func listen(j *cli.Job, g *serve.Gateway, o options) error {
 	if err != nil {
 		return cli.Usagef("--listen: %s", err)
 	}
-	if ip, ok := l.Addr().(*net.TCPAddr); (!ok || !ip.IP.IsLoopback()) && len(tokens) == 0 {
-		return errors.Join(cli.Usagef("--listen: %s can be reached from other machines, so --tokens is needed", o.Listen), l.Close())
+	if ip, ok := l.Addr().(*net.TCPAddr); (!ok || !ip.IP.IsLoopback()) && (len(tokens) == 0 || len(o.Hosts) == 0) {
+		return errors.Join(cli.Usagef("--listen: %s can be reached from other machines, so --tokens and --hosts are needed", o.Listen), l.Close())
 	}
-	h := g.Handler(j.Context, serve.HTTPOptions{Host: o.Listen, Origins: o.Origins, Tokens: tokens, Idle: o.Idle, MaxSessions: o.MaxSessions})
+	h := g.Handler(j.Context, serve.HTTPOptions{Hosts: append(o.Hosts, o.Listen), Origins: o.Origins, Tokens: tokens, Idle: o.Idle, MaxSessions: o.MaxSessions})
 	// A message over HTTP passes through half a dozen goroutines. On one processor they follow
 	// each other; on several each wakes another one up, which takes longer than what it then
 	// does. Standard streams gain nothing: reading one keeps a processor.
@@ -200,8 +214,17 @@ func listen(j *cli.Job, g *serve.Gateway, o options) error {
 	mux.Handle("/mcp", h)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(l) }()
-	j.Printf("http://%s/mcp\n", l.Addr())
+	scheme := "http"
+	if o.TLSCert != "" {
+		if _, err := tls.LoadX509KeyPair(o.TLSCert, o.TLSKey); err != nil {
+			return errors.Join(cli.Usagef("--tls-cert and --tls-key: %s", err), l.Close())
+		}
+		scheme = "https"
+		go func() { ended <- server.ServeTLS(l, o.TLSCert, o.TLSKey) }()
+	} else {
+		go func() { ended <- server.Serve(l) }()
+	}
+	j.Printf("%s://%s/mcp\n", scheme, l.Addr())
 	if err := j.Out.Flush(); err != nil {
 		return errors.Join(err, server.Close())
 	}
@@ -269,9 +292,6 @@ func check(j *cli.Job, g *serve.Gateway, layer *compiled.Layer) error {
 			continue
 		}
 		table.Add(report.Name(s.Server), report.Name(strings.TrimSpace(s.Name+" "+s.Version)), report.Name(s.Protocol), report.Int(s.Tools), report.Int(s.Prompts), report.Int(s.Resources))
-		if len(s.Renamed) > 0 {
-			says = append(says, fmt.Sprintf("%s: %s of another server's name, shown as %s_NAME: %s.", s.Server, cli.CountOf(len(s.Renamed), "tool"), s.Server, strings.Join(s.Renamed, ", ")))
-		}
 		if len(s.Odd) > 0 {
 			says = append(says, fmt.Sprintf("%s: %s without a schema of an object, which some clients refuse: %s.", s.Server, cli.CountOf(len(s.Odd), "tool"), strings.Join(s.Odd, ", ")))
 		}

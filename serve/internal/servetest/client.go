@@ -31,7 +31,7 @@ func Relay(t *testing.T, o serve.Options, servers ...serve.Server) *Client {
 	t.Helper()
 	inReader, inWriter := io.Pipe()
 	outReader, outWriter := io.Pipe()
-	agent := serve.Streams(inReader, outWriter)
+	agent := serve.Streams(inReader, outWriter, 0)
 	done := make(chan error, 1)
 	go func() {
 		done <- serve.New(servers, o).Serve(context.Background(), agent)
