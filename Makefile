@@ -29,7 +29,7 @@ UPDATED = $(sort $(dir $(shell find . -name '*_test.go' -exec grep -lE 'internal
 SYSTEMS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 
 .NOTPARALLEL:
-.PHONY: beam-check serve-check serve-goals build manual image demo check test same size figures loop faults planted hostile page bench bench-compare backtest worth replay fused fuzz update
+.PHONY: beam-check serve-check serve-goals build manual image demo check test same size figures loop faults planted hostile page bench bench-compare backtest worth replay fuzz update
 .PHONY: check-format check-modules check-vet check-systems check-static check-tests check-race
 
 ## build: the program, as bin/awo
@@ -221,10 +221,6 @@ backtest: build
 		echo; echo "# $$(basename $$file)"; echo; \
 		./bin/awo backtest "$$file" --format markdown || exit 1; \
 	done
-
-## fused: no product is fused with a sum where numbers must be the same on every processor; compiles for arm64
-fused:
-	AWO_FUSED=1 $(GO) test -vet=off -run TestNothingIsFused ./inertia
 
 ## fuzz: every fuzz target for FUZZTIME
 fuzz:

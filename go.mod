@@ -4,12 +4,10 @@ go 1.26.0
 
 require (
 	github.com/dlclark/regexp2 v1.12.0
-	github.com/edsrzf/mmap-go v1.2.0
 	github.com/expr-lang/expr v1.17.8
 	github.com/go-viper/mapstructure/v2 v2.4.0
 	github.com/goccy/go-json v0.12.0
 	github.com/goccy/go-yaml v1.19.2
-	github.com/google/flatbuffers v25.12.19+incompatible
 	github.com/google/go-cmp v0.7.0
 	github.com/google/jsonschema-go v0.4.3
 	github.com/klauspost/compress v1.20.0

@@ -6,7 +6,6 @@ import (
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // inertial makes calls without asking the model where they follow from what came
@@ -56,9 +55,7 @@ func (p *Part) trainHabits() (*habits, error) {
 	if declared != nil {
 		h.options.Effects = declared.Of
 	}
-	part := holdout.HashFolds(5, p.Options.Seed)
-	trained := inertia.NewTrained(inertia.DefaultOrder, nil, part.Of)
-	sample := inertia.NewSample(p.Options.Seed)
+	learner := inertia.NewLearner(inertia.DefaultOrder, p.Options.Seed)
 	var failed error
 	trajectories := func(yield func(*trace.Trajectory) bool) {
 		for t, err := range p.Source() {
@@ -83,15 +80,14 @@ func (p *Part) trainHabits() (*habits, error) {
 	for run := range par.Map(max(p.Options.Workers, 1), trajectories, func(t *trace.Trajectory) observed {
 		return observed{t, observer.Observe(t)}
 	}) {
-		trained.Add(run.o, part.Of)
-		sample.Add(run.t)
+		learner.Add(run.t, run.o)
 		seen = true
 	}
 	if failed != nil {
 		return nil, failed
 	}
 	if seen {
-		h.model = trained.Calibrated(inertia.ModelOptions{}, h.options, sample.Histories(), part.Of)
+		h.model = learner.Model(inertia.ModelOptions{}, h.options)
 	}
 	h.notes = []string{
 		"only tools that rules, annotations or, where nothing is declared, names say to read are called without the model; names are good enough to replay and not to act",

@@ -49,10 +49,6 @@ func main() {
 	flag.StringVar(&c.Where, "where", "", "")
 	flag.StringVar(&c.Since, "since", "", "")
 	flag.StringVar(&c.Until, "until", "", "")
-	flag.BoolVar(&c.Graph, "graph", false, "")
-	flag.BoolVar(&c.Snapshot, "snapshot", false, "")
-	flag.IntVar(&c.Order, "order", 0, "the longest context that -snapshot counts, in calls; 0 for the default")
-	flag.Uint64Var(&c.Seed, "seed", 1, "of the sample of -snapshot")
 	flag.StringVar(&rulesFile, "rules", "", "`FILE`, read here like the next one and sent to the workers")
 	flag.StringVar(&tools, "tools", "", "`DIR` of artefacts, with meta-tools and rules for reading ahead, or FILE metatools.arazzo.yaml")
 	flag.Usage = func() {

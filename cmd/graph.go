@@ -15,7 +15,6 @@ import (
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/stategraph"
-	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
@@ -53,10 +52,6 @@ state.
 --reasons says which rules gave states several histories, --ablation what each rule
 does alone, and all without it.
 
-FILES may all be summaries in which states were counted (awo summarize --graph), under the
-same rules. Which states there are they do not hold: --reasons, --ablation and the files
-of a graph need traces.
-
 Argument values are shown as ordinals such as ‹v1›, because they may be secret;
 what rules put in their place is shown. --show-values shows them.
 
@@ -90,7 +85,6 @@ type graphJSON struct {
 	Schema     string         `json:"schema"`
 	Input      cli.InputJSON  `json:"input"`
 	Strategies []strategyJSON `json:"strategies"`
-	Within     float64        `json:"within,omitempty"`   // of summaries with too many states: the counts are estimates, 95 of 100 within this share
 	Reasons    *reasonsJSON   `json:"reasons,omitempty"`  // with --reasons
 	Ablation   *ablationJSON  `json:"ablation,omitempty"` // with --ablation
 }
@@ -116,13 +110,6 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return err
-	}
-	stored, err := cli.OnlyStored(files)
-	if err != nil {
-		return err
-	}
-	if len(stored) > 0 {
-		return storedGraph(j, o, set, stored)
 	}
 	var parts *ablation
 	if o.Ablation {
@@ -167,47 +154,6 @@ func graphResult(in *cli.Intake, table []merge.StrategyStatistics) graphJSON {
 	return graphJSON{Schema: "awo.graph-stats/v1", Input: in.JSON(), Strategies: cli.Map(table, func(s *merge.StrategyStatistics) strategyJSON {
 		return strategyJSON{s.Strategy, s.States, s.Edges, s.SelfLoops, s.Sinks, s.MeanInDegree(), s.Labels, s.LeftOut}
 	})}
-}
-
-// storedGraph is `awo graph` of summaries that hold what it counts.
-func storedGraph(j *cli.Job, o graphOptions, set *rules.Set, files []string) error {
-	for _, x := range []struct {
-		flag string
-		set  bool
-	}{
-		{"reasons", o.Reasons},
-		{"ablation", o.Ablation},
-		{"limit-states", o.LimitStates > 0},
-		{"dot", o.DOT != ""},
-		{"mermaid", o.Mermaid != ""},
-		{"graphml", o.GraphML != ""},
-		{"graph-json", o.JSON != ""},
-	} {
-		if x.set {
-			return cli.Usagef("--%s: summaries hold how many states there are, and not which; give the traces", x.flag)
-		}
-	}
-	sum, err := j.Recounted(files, o.InputOptions, "graph", "true")
-	if err != nil {
-		return err
-	}
-	in := j.StoredIntake(sum, len(files))
-	in.Needs = []string{completeness.CapabilitySequences}
-	if err := in.Refuse(set); err != nil {
-		return err
-	}
-	exact := true
-	out := graphResult(in, merge.CensusTable(set, sum.Sum, func(name string) int {
-		n, isExact := sum.Distinct(name).Count()
-		exact = exact && isExact
-		return n
-	}))
-	var notes []string
-	if !exact {
-		out.Within = summary.DistinctError
-		notes = []string{fmt.Sprintf("Counts beyond %s are estimates, in 95 of 100 cases within %.1f %% of the truth; states without a way on within as much of all states.", report.Grouped(summary.MaxDistinct), 100*summary.DistinctError)}
-	}
-	return j.Print(graphDocument(in, out, set, notes), out)
 }
 
 func graphDocument(in *cli.Intake, out graphJSON, set *rules.Set, notes []string) *report.Document {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"maps"
 	"os"
@@ -23,9 +24,12 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/show"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/worth"
+	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch/stored"
+	"github.com/awo-dev/awo/summary"
+	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // results are the JSON results of commands, with a command that makes each of
@@ -61,7 +65,6 @@ var results = []struct {
 	{"awo.rules-diff/v1", rulefile.RulesDiffJSON{}, "rules diff office/rules.yaml office/wrong/ids-erased.yaml office/trajectories.jsonl.gz --sample 60"},
 	{"awo.replay/v1", prediction.ReplayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --learning-curve"},
 	{"awo.snapshot/v1", prediction.SnapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out $WORK/inertia.awo"},
-	{"awo.snapshot-export/v1", prediction.ExportJSON{}, "snapshot export $SNAPSHOT"},
 	{"awo.prediction/v1", prediction.PredictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
 	{"awo.extraction/v1", extraction.JSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
 	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --check $TOOLS"},
@@ -143,6 +146,45 @@ func TestPrefetchSchema(t *testing.T) {
 	validate(t, schema, written)
 }
 
+// TestFileSchemas holds the content of files that other programs read to JSON Schemas, and
+// these to the Go types.
+func TestFileSchemas(t *testing.T) {
+	for _, x := range []struct {
+		id, args, file string
+		value          any
+	}{
+		{"awo.snapshot-data/v1", "snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out $FILE", "inertia.awo", inertia.SnapshotData{}},
+		{"awo.summary-data/v1", "summarize office/trajectories.jsonl.gz --out $FILE", "all.awosum", summary.Content{}},
+	} {
+		path := filepath.Join(t.TempDir(), x.file)
+		runLine(t, strings.ReplaceAll(x.args, "$FILE", path))
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var written struct{ Content json.RawMessage }
+		if err := json.NewDecoder(z).Decode(&written); err != nil {
+			t.Fatal(err)
+		}
+		schema := schemaOf(t, x.id, x.value)
+		recorded := filepath.Join("..", "docs", "schemas", strings.ReplaceAll(x.id, "/", ".")+".schema.json")
+		if golden.Update() {
+			if err := os.WriteFile(recorded, schema, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if known, err := os.ReadFile(recorded); err != nil || !bytes.Equal(known, schema) {
+			t.Errorf("%v: %s is not what the Go type gives; AWO_UPDATE=1 accepts the change", err, recorded)
+		}
+		validate(t, schema, written.Content)
+	}
+}
+
 // schemaOf returns the JSON Schema of a result.
 func schemaOf(t *testing.T, id string, value any) []byte {
 	t.Helper()
@@ -177,7 +219,8 @@ func typeSchema(t *testing.T, of reflect.Type, known map[reflect.Type]*jsonschem
 			Types: []string{"object", "null"}, Required: []string{"value", "lo", "hi", "n"},
 			Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}, "lo": number, "hi": number, "n": {Type: "integer"}},
 		},
-		reflect.TypeFor[json.RawMessage](): {},
+		reflect.TypeFor[json.RawMessage]():           {},
+		reflect.TypeFor[completeness.Distribution](): {Type: "array", Items: &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "integer"}}},
 	}
 	maps.Copy(types, known)
 	s, err := jsonschema.ForType(of, &jsonschema.ForOptions{TypeSchemas: types})

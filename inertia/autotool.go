@@ -3,12 +3,10 @@ package inertia
 import (
 	"cmp"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/awo-dev/awo/internal/elementary"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -40,7 +38,7 @@ func ICS(w, total float64) float64 {
 
 // CIPS returns the comprehensive inertia potential score of AutoTool (equation 1).
 func CIPS(ics, context, alpha float64) float64 {
-	return float64((1-alpha)*ics) + float64(alpha*context)
+	return (1-alpha)*ics + alpha*context
 }
 
 // weight returns what a path weighs: successes less failures, never below 0. The
@@ -79,7 +77,6 @@ func (m *Model) Candidates(calls []trace.Name, alpha float64, similarity func(sy
 			}
 		}
 	}
-	runtime.KeepAlive(m) // the arrays may be those of a file
 	total := 0.0
 	for _, c := range sums {
 		total += weight(c) // whole numbers: the order does not matter
@@ -154,9 +151,9 @@ func (l *Lexical) Score(thought string, symbol uint32) float64 {
 		if f == 0 {
 			continue
 		}
-		idf := elementary.Log(1 + (n-l.holders[w]+0.5)/(l.holders[w]+0.5))
+		idf := math.Log(1 + (n-l.holders[w]+0.5)/(l.holders[w]+0.5))
 		length := 1 - bm25B + bm25B*l.lengths[symbol]/l.mean
-		score += idf * f * (bm25K + 1) / (f + float64(bm25K*length))
+		score += idf * f * (bm25K + 1) / (f + bm25K*length)
 	}
 	return score / (score + 1)
 }

@@ -25,7 +25,7 @@ func (p *Predictor) Avoided(h *History, theta float64, gate Gate) (avoided []boo
 		failed := d.Status == trace.StatusFailed
 		if d.State != StateInside && gate.AllowsAfter(&past) {
 			if f, ok := asked.Fire(h, d); ok && f.Score >= theta {
-				right := h.Right(d, f.Place.Tool, &f.Fill)
+				right := h.Right(d, f.Name, &f.Call)
 				past.Add(Event{Inertial: true, Failed: right && failed})
 				if right {
 					avoided[h.calls[d.Call]] = true

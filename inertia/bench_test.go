@@ -2,8 +2,6 @@ package inertia
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -89,43 +87,6 @@ func BenchmarkPredict(b *testing.B) {
 	}
 	slices.Sort(times)
 	b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
-}
-
-func BenchmarkOpen(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "large.awo")
-	if err := os.WriteFile(path, large().AppendSnapshot(nil, nil), 0o666); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		s, err := Open(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		s.Close()
-	}
-}
-
-// BenchmarkFirstPrediction opens a snapshot, reads its tools, and predicts.
-func BenchmarkFirstPrediction(b *testing.B) {
-	m := large()
-	asked := m.asked(1)[0]
-	path := filepath.Join(b.TempDir(), "large.awo")
-	if err := os.WriteFile(path, m.AppendSnapshot(nil, nil), 0o666); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		s, err := Open(path)
-		if err != nil {
-			b.Fatal(err)
-		}
-		m, err := s.Model()
-		if err != nil {
-			b.Fatal(err)
-		}
-		NewPredictor(m, PredictorOptions{}).Rank(0, asked, 3)
-		s.Close()
-	}
 }
 
 // BenchmarkAdd adds trajectories of ten calls to a graph.

@@ -2,8 +2,6 @@ package inertia_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/trace"
@@ -44,35 +42,9 @@ func Example() {
 	now := history.Now()
 	predictor := inertia.NewPredictor(model, inertia.PredictorOptions{Any: true})
 	call, ok := predictor.Fire(history, &now)
-	fmt.Println(ok, model.Tools()[call.Symbol-1].Name.Value(), call.Fill.Args[0].Param, call.Fill.Args[0].Value)
+	fmt.Println(ok, model.Tools()[call.Symbol-1].Name.Value(), call.Call.Args[0].Param, call.Call.Args[0].Value)
 	fmt.Println("the gate allows it:", inertia.Gate{}.Allows(history.Events()))
 	// Output:
 	// true get_order id "order_99"
 	// the gate allows it: false
-}
-
-// A running agent turns to another snapshot without a pause.
-func ExampleCurrent() {
-	var observer inertia.Observer
-	graph := inertia.NewGraph(2)
-	graph.Add(observer.Observe(lookup("1", "user_1", "order_1")))
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "inertia.awo")
-	if err := os.WriteFile(file, graph.Model(inertia.ModelOptions{}).AppendSnapshot(nil, graph), 0o666); err != nil {
-		panic(err)
-	}
-
-	var current inertia.Current
-	if err := current.Load(file); err != nil {
-		panic(err)
-	}
-	predictor := inertia.NewPredictor(current.Model(), inertia.PredictorOptions{})
-	for _, next := range predictor.Rank(0, []trace.Name{trace.Intern("find_user")}, 1) {
-		fmt.Println(next.Tool.Value())
-	}
-	// Output: get_order
 }

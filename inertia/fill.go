@@ -164,7 +164,7 @@ func (v view) mentioned(value string) (named, other bool) {
 	if err != nil || parsed.Kind != trace.String {
 		return false, false
 	}
-	shape, ok := v.h.shapeOf(parsed.Text)
+	shape, ok := shapeOf(parsed.Text)
 	if !ok {
 		return false, false
 	}

@@ -117,7 +117,7 @@ func TestFillRepeatsNothing(t *testing.T) {
 	}
 	p := NewPredictor(m, PredictorOptions{Any: true})
 	p.each(h.History, d, func(f Firing) {
-		if f.Fill.Repeated {
+		if f.Repeated {
 			t.Errorf("fires the same call again: %+v", f)
 		}
 	})

@@ -396,11 +396,15 @@ func (g *Graph) Define(info ToolInfo) {
 	}
 	t.schema = true
 	for _, p := range info.Required {
-		if t.required == nil {
-			t.required = map[string]bool{}
-		}
-		t.required[p] = true
+		t.require(p)
 	}
+}
+
+func (t *tool) require(param string) {
+	if t.required == nil {
+		t.required = map[string]bool{}
+	}
+	t.required[param] = true
 }
 
 func (t *tool) describe(text string) {
@@ -463,10 +467,7 @@ func (t *tool) merge(o *tool) {
 	t.schema = t.schema || o.schema
 	t.begin(o.first)
 	for p := range o.required {
-		if t.required == nil {
-			t.required = map[string]bool{}
-		}
-		t.required[p] = true
+		t.require(p)
 	}
 	for p, n := range o.params {
 		t.params[p] += n

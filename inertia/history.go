@@ -23,35 +23,7 @@ type History struct {
 	words   [][]word       // by message
 	flow    *dataflow.Flow // that was collected of t, whose values are used instead of args and results; nil for none
 	paths   map[string]jsonpath.Path
-	decided []Decision    // once asked for
-	scratch *scratch      // that values are read into; nil for memory of their own
 	nodes   []trace.Value // room for what a path selects
-
-	// shapes are those of texts that stand for others, see digester; nil where texts are
-	// what they are.
-	shapes map[string]string
-}
-
-// scratch is memory for the values of histories that are looked at one after the other.
-type scratch struct {
-	reader trace.ValueReader
-	room   trace.ValueRoom
-	paths  map[string]jsonpath.Path // of rules, which stay
-}
-
-func newScratch() *scratch {
-	s := &scratch{paths: map[string]jsonpath.Path{}}
-	s.reader.Room = &s.room
-	return s
-}
-
-// forget lets go of values in scratch memory, for another history to use it.
-func (h *History) forget() {
-	if h.scratch != nil {
-		clear(h.args)
-		clear(h.results)
-		h.scratch.room.Reset()
-	}
 }
 
 // arguments are those of one call.
@@ -133,14 +105,6 @@ func NewLiveHistory(t *trace.Trajectory) *History {
 
 // Trajectory returns what the history is of.
 func (h *History) Trajectory() *trace.Trajectory { return h.t }
-
-// decisions returns what Decisions does, worked out once; it must not be changed.
-func (h *History) decisions() []Decision {
-	if h.decided == nil {
-		h.decided = h.Decisions()
-	}
-	return h.decided
-}
 
 // Decisions returns every turn of the model, and every further call of a turn,
 // in order. Where turns are not recorded, every call is one.
@@ -268,11 +232,7 @@ func (h *History) argsValue(call int) trace.Value {
 	a := &h.args[call]
 	if !a.done {
 		a.done = true
-		if c := &h.t.Calls[call]; h.scratch != nil {
-			a.value, _ = h.scratch.reader.Args(c)
-		} else {
-			a.value, _ = c.ArgsValue()
-		}
+		a.value, _ = h.t.Calls[call].ArgsValue()
 	}
 	return a.value
 }
@@ -286,12 +246,7 @@ func (h *History) result(call int) (trace.Value, bool) {
 	if !p.done {
 		p.done = true
 		if c := &h.t.Calls[call]; c.HasResult {
-			if h.scratch != nil {
-				p.value, p.ok = h.scratch.reader.Result(c)
-			} else {
-				p.value, p.ok = c.ResultValue()
-			}
-			if !p.ok {
+			if p.value, p.ok = c.ResultValue(); !p.ok {
 				p.value, p.ok = trace.Value{Kind: trace.String, Text: c.Result.Text()}, true
 			}
 		}

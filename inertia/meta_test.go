@@ -18,18 +18,7 @@ func TestMetaToolsAreNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Verify(); err != nil {
-		t.Fatal(err)
-	}
-	read, err := s.Model()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := s.Graph()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, m := range map[string]*Model{"compiled": m, "read": read, "again": again.Model(ModelOptions{})} {
+	for name, m := range map[string]*Model{"compiled": m, "read": s.Model} {
 		p, q := make([]float64, was.Alphabet()), make([]float64, m.Alphabet())
 		calls := []trace.Name{trace.Intern("b"), trace.Intern("c")}
 		was.Distribution(was.ContextOf(0, calls), p)

@@ -1,8 +1,8 @@
 package inertia
 
 import (
-	"runtime"
 	"slices"
+	"time"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -32,7 +32,6 @@ type Model struct {
 	backoff    []float64 // what the node leaves to the shorter context
 
 	calibration Calibration
-	keep        *Snapshot // whose memory the arrays are in, nil if they are their own
 }
 
 // ModelInfo says what a Model was made of and how.
@@ -82,14 +81,7 @@ func (g *Graph) Model(o ModelOptions) *Model {
 	if o.Order <= 0 || o.Order > g.order {
 		o.Order = g.order
 	}
-	return g.bounded().model(o, true)
-}
-
-// contexts compiles the graph without its rules: a model that says what comes next and
-// fills in nothing.
-func (g *Graph) contexts(o ModelOptions) *Model { return g.bounded().model(o, false) }
-
-func (g *Graph) model(o ModelOptions, rules bool) *Model {
+	g = g.bounded()
 	order, renumbered := g.sorted()
 	m := &Model{
 		Info:    ModelInfo{Order: o.Order, Trajectories: g.trajectories, Newest: g.newest, HalfLife: o.HalfLife, NoState: o.NoState},
@@ -100,9 +92,7 @@ func (g *Graph) model(o ModelOptions, rules bool) *Model {
 		m.symbols[g.names[s]] = uint32(i + 1)
 	}
 	m.noteMeta()
-	if rules {
-		m.rules = g.rules(renumbered)
-	}
+	m.rules = g.rules(renumbered)
 	b := g.compile(o, renumbered)
 	b.smooth(o)
 	b.flatten(m)
@@ -147,20 +137,13 @@ func (m *Model) Alphabet() int { return len(m.tools) }
 // child returns the context older by symbol. Children are numbered in order.
 func (m *Model) child(node, symbol uint32) (uint32, bool) {
 	from, to := m.childFrom[node], m.childFrom[node+1]
-	if from == 0 || to < from || int(to)-1 > len(m.childState) {
-		return 0, false // no file that Verify passes
-	}
 	i, ok := slices.BinarySearch(m.childState[from-1:to-1], symbol)
 	return from + uint32(i), ok
 }
 
 // cellsOf returns the range of the cells of a context.
 func (m *Model) cellsOf(node uint32) (from, to uint32) {
-	from, to = m.cellFrom[node], m.cellFrom[node+1]
-	if to < from || int(to) > len(m.cellNext) {
-		return 0, 0 // no file that Verify passes
-	}
-	return from, to
+	return m.cellFrom[node], m.cellFrom[node+1]
 }
 
 // unknownSymbol is a tool that the model does not know.
@@ -213,29 +196,6 @@ func (m *Model) path(c *Context) (nodes [MaxOrder + 2]uint32, n int) {
 	return nodes, n
 }
 
-// probability returns what Distribution gives one outcome, bit by bit: it is for those
-// who want no other.
-func (m *Model) probability(c Context, outcome uint32) float64 {
-	nodes, n := m.path(&c)
-	weight, p := 1.0, 0.0
-	for l := n - 1; l >= 0; l-- {
-		from, to := m.cellsOf(nodes[l])
-		if i, ok := slices.BinarySearch(m.cellNext[from:to], outcome); ok {
-			p += float64(weight * m.cellShare[from:to][i])
-		}
-		weight *= m.backoff[nodes[l]]
-	}
-	rest := weight / float64(len(m.tools)+1-len(m.meta))
-	if outcome == unknownSymbol {
-		return rest
-	}
-	if m.tools[outcome].meta() {
-		return 0
-	}
-	runtime.KeepAlive(m) // the arrays may be those of a file
-	return p + rest
-}
-
 // Distribution writes the probabilities of none and of the tools, by symbol, to
 // p, whose length is [Model.Alphabet], and returns that of any other tool. That of
 // a meta-tool is 0: what its calls are likely to be, they are one by one.
@@ -248,13 +208,10 @@ func (m *Model) Distribution(c Context, p []float64) float64 {
 		from, to := m.cellsOf(node)
 		share := m.cellShare[from:to]
 		for i, next := range m.cellNext[from:to] {
-			if int(next) < len(p) {
-				p[next] += float64(weight * share[i])
-			}
+			p[next] += weight * share[i]
 		}
 		weight *= m.backoff[node]
 	}
-	runtime.KeepAlive(m) // the arrays may be those of a file
 	rest := weight / float64(len(p)+1-len(m.meta))
 	for i := range p {
 		p[i] += rest
@@ -263,4 +220,18 @@ func (m *Model) Distribution(c Context, p []float64) float64 {
 		p[s] = 0 // its calls are outcomes, one by one
 	}
 	return rest
+}
+
+// Effects returns what the model's tools are declared to do.
+func (m *Model) Effects() Effects {
+	return func(name trace.Name) Effect { return m.tools[m.symbols[name]].Effect }
+}
+
+// Day returns the day of the newest trajectory, as 2006-01-02; "" if no time is
+// recorded.
+func (i ModelInfo) Day() string {
+	if i.Newest == 0 {
+		return ""
+	}
+	return time.Unix(int64(i.Newest)*86400, 0).UTC().Format(time.DateOnly)
 }

@@ -18,6 +18,9 @@ const (
 	EffectWrites
 )
 
+// String returns "unknown", "reads" or "writes".
+func (e Effect) String() string { return [...]string{"unknown", "reads", "writes"}[e] }
+
 // Effects says what is declared about a tool. Nil declares nothing.
 type Effects func(tool trace.Name) Effect
 
@@ -33,7 +36,7 @@ type Firing struct {
 	Symbol uint32
 	Score  float64 // what is compared with theta; the default predictor's is the probability that the call is right
 	Features
-	Fill Fill
+	Call Fill
 }
 
 // PredictorOptions are the choices of a predictor. The zero value is the default.
@@ -141,23 +144,11 @@ func (p *Predictor) each(h *History, d *Decision, do func(Firing)) {
 		if !fill.Complete || fill.Repeated && m.calibration.Examples == 0 && !p.learning {
 			continue // nothing says how often a call is repeated
 		}
-		f := Firing{Symbol: s, Fill: fill, Features: Features{Tool: p.p[s] * m.tools[s].single(), Fill: fill.Share(), Calls: len(before)}}
-		f.Place = Place{Tool: m.tools[s].Name, State: d.State, Repeated: fill.Repeated}
-		if len(before) > 0 {
-			f.Place.Last = before[len(before)-1]
-		}
-		lowest := 2.0
+		f := Firing{Symbol: s, Call: fill, Features: Features{Name: m.tools[s].Name, Tool: p.p[s] * m.tools[s].single(), Fill: fill.Share(), Repeated: fill.Repeated}}
 		for _, a := range fill.Args {
-			f.Place.List = f.Place.List || a.List
 			f.Named, f.Other = f.Named || a.Named, f.Other || a.Other
-			if a.List && (f.All == 0 || a.Left < f.Left) {
-				f.Left, f.All = a.Left, a.All
-			}
-			if a.Share < lowest {
-				lowest, f.Place.Class = a.Share, a.Class
-			}
 		}
-		for f.Run < len(before) && before[len(before)-1-f.Run] == f.Place.Tool {
+		for f.Run < len(before) && before[len(before)-1-f.Run] == f.Name {
 			f.Run++
 		}
 		f.Score = m.calibration.Probability(f.Features)
@@ -180,14 +171,14 @@ func Threshold(cost float64) float64 { return cost / (1 + cost) }
 // examples appends what the predictor could have called in a trajectory.
 func (p *Predictor) examples(h *History, to []Example) []Example {
 	p.learning = true
-	decisions := h.decisions()
+	decisions := h.Decisions()
 	for i := range decisions {
 		d := &decisions[i]
 		if d.State == StateInside || d.AfterUser && !p.options.AfterUser {
 			continue
 		}
 		p.each(h, d, func(f Firing) {
-			to = append(to, Example{f.Features, h.Right(d, p.model.tools[f.Symbol].Name, &f.Fill)})
+			to = append(to, Example{f.Features, h.Right(d, f.Name, &f.Call)})
 		})
 	}
 	return to
@@ -221,10 +212,6 @@ func RankOf(p []float64, symbol uint32) int {
 	return r
 }
 
-// Examples appends what the predictor could have called in a trajectory that its
-// model has not seen, for [Calibrate].
-func (p *Predictor) Examples(h *History, to []Example) []Example { return p.examples(h, to) }
-
 // Offer is a ranked outcome of a turn, with the call that it means filled in as
 // far as it can be.
 type Offer struct {
@@ -251,7 +238,7 @@ func (p *Predictor) Offers(h *History, d *Decision, n int) []Offer {
 		if r.Symbol != NoneSymbol {
 			o.Effect = p.model.tools[r.Symbol].Effect
 			f, ok := calls[r.Symbol]
-			o.Fill, o.Right = f.Fill, f.Score
+			o.Fill, o.Right = f.Call, f.Score
 			if !ok {
 				o.Fill = p.model.fill(v, r.Symbol, &p.options.Fill)
 			}
@@ -306,4 +293,16 @@ func (p *Predictor) Rank(s State, calls []trace.Name, n int) []Prediction {
 		p.predictions = append(p.predictions, Prediction{symbol, p.model.tools[symbol].Name, p.p[symbol]})
 	}
 	return p.predictions
+}
+
+// Offered returns the tools that a trajectory offers, nil if that is not recorded.
+func Offered(t *trace.Trajectory) func(trace.Name) bool {
+	if len(t.Tools) == 0 {
+		return nil
+	}
+	offered := make(map[trace.Name]bool, len(t.Tools))
+	for i := range t.Tools {
+		offered[t.Tools[i].Name] = true
+	}
+	return func(n trace.Name) bool { return offered[n] }
 }

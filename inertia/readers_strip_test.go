@@ -17,8 +17,7 @@ var (
 )
 
 const (
-	plainType = `(?:string|number|boolean|undefined|null|Json|Args|Called|Outcome|Fill|Filled|Filling|Model|Param|Section|Step|Rule|Word` +
-		`|Uint8Array|Uint32Array|Float64Array|DataView|\(Said \| Called\)|\{ inertial: boolean; failed: boolean \}` +
+	plainType = `(?:string|number|boolean|Outcome|Model|Tool|Uint8Array|\{ inertial: boolean; failed: boolean \}` +
 		`|(?:Map|Set)<\w+(?:, \w+)?>)(?:\[\])*`
 	typed = plainType + `(?: \| ` + plainType + `)*`
 )

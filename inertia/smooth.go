@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/awo-dev/awo/internal/elementary"
 	"github.com/awo-dev/awo/internal/lookup"
 )
 
@@ -126,7 +125,7 @@ func (g *Graph) decay(b *compiled, halfLife float64, nodes []int, renumbered []u
 	})
 	for _, c := range all {
 		to := cellOf(b.cellsOf(nodes[c.node]), renumbered[c.next])
-		to.weight += float64(float64(c.counts.Total()) * elementary.Exp2(-float64(g.newest-c.period)/halfLife))
+		to.weight += float64(c.counts.Total()) * math.Exp2(-float64(g.newest-c.period)/halfLife)
 	}
 }
 

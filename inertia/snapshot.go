@@ -1,385 +1,275 @@
 package inertia
 
 import (
-	"encoding/binary"
-	"hash/crc32"
+	"cmp"
 	"io/fs"
-	"math"
 	"os"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
-	"unsafe"
-
-	"github.com/edsrzf/mmap-go"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/sealed"
 	"github.com/awo-dev/awo/trace"
 )
+
+// snapshotKind is what files with snapshots are.
+var snapshotKind = sealed.Kind{Name: "snapshot", Schema: "awo.snapshot-data/v1"}
 
 // The codes of problems with snapshots.
 const (
 	CodeSnapshotMissing   = "snapshot-missing"   // there is no such file, or it cannot be read
 	CodeSnapshotForeign   = "snapshot-foreign"   // no snapshot
-	CodeSnapshotNewer     = "snapshot-newer"     // of a version that this program does not know
-	CodeSnapshotTruncated = "snapshot-truncated" // shorter or longer than it says
+	CodeSnapshotVersion   = "snapshot-version"   // of a version that this program does not read
+	CodeSnapshotTruncated = "snapshot-truncated" // cut off
 	CodeSnapshotCorrupt   = "snapshot-corrupt"   // something in it contradicts itself or its checksum
-	CodeSnapshotCounts    = "snapshot-no-counts" // it only predicts, and cannot be merged or updated
 )
 
-// A Snapshot is a compiled graph in a file, mapped into memory. Opening looks at
-// the header and the table of sections only, and a section is read when it is
-// first needed. It is immutable and safe for concurrent use, and its memory is
-// given back when neither it nor a model of it is reachable any more, so that a
-// running agent can turn to another one at any time (see [Current]).
+// SnapshotData is what the file of a snapshot holds. Tools are numbered from 1 in the order
+// of Tools, 0 is a turn that makes no call; numbers of contexts stand for themselves.
 //
-// Every file is taken for hostile: what contradicts itself is an error, whose
-// codes are above, and never a crash. Only a file that another program shortens
-// while it is mapped is beyond that; replace files by renaming.
+// Model is what predictions are made from, for readers in other languages. Counts is what
+// it was made of: this package reads those, and makes the model again.
+type SnapshotData struct {
+	HalfLife     float64     `json:"half_life_days"`
+	Trajectories uint64      `json:"trajectories"`
+	Newest       int32       `json:"newest"` // days since 1970 of the newest trajectory, 0 for none
+	Tools        []ToolData  `json:"tools"`
+	Model        ContextData `json:"model"`
+	Counts       CountData   `json:"counts"`
+	Calibration  Calibration `json:"calibration"`
+}
+
+// ToolData is a tool of a snapshot.
+type ToolData struct {
+	Name        string            `json:"name"`
+	Description string            `json:"description,omitempty"`
+	Effect      Effect            `json:"effect"` // 0 unknown, 1 reads, 2 writes
+	Counts      Counts            `json:"counts"` // of all calls
+	Calls       uint64            `json:"calls"`  // of the model
+	Schema      bool              `json:"schema"` // an input schema was recorded
+	Required    []string          `json:"required,omitempty"`
+	Params      map[string]uint64 `json:"params,omitempty"` // calls that have each
+	First       string            `json:"first,omitempty"`  // of a meta-tool the tool of its first call
+}
+
+// ContextData are the contexts of a model, breadth first from the empty one. The children
+// of context n are those from ChildFrom[n] to before ChildFrom[n+1], in order of the symbol
+// by which each is longer, ChildSymbol[child-1]: of children of the empty context a state,
+// of others a tool, or 4294967295 for the start of a trajectory. What follows it stands in
+// Next and Share from CellFrom[n] to before CellFrom[n+1].
+type ContextData struct {
+	Order       int       `json:"order"` // the longest context, in calls
+	ChildFrom   []uint32  `json:"child_from"`
+	ChildSymbol []uint32  `json:"child_symbol"`
+	CellFrom    []uint32  `json:"cell_from"`
+	Next        []uint32  `json:"next"`
+	Share       []float64 `json:"share"`
+	Backoff     []float64 `json:"backoff"` // what the context leaves to the shorter one
+}
+
+// CountData are the counts of a graph.
+type CountData struct {
+	Parents []uint32   `json:"parents"` // of contexts 1, 2, ...
+	Symbols []uint32   `json:"symbols"`
+	Cells   []CellData `json:"cells"`
+	Links   []LinkData `json:"links"`
+}
+
+// CellData is what followed a context in a period.
+type CellData struct {
+	Context uint32 `json:"context"`
+	Next    uint32 `json:"next"`
+	Day     int32  `json:"day"`
+	Counts
+}
+
+// LinkData is what a source of an argument was worth: Side is 0 for results, 1 for
+// arguments, 4 for what the user said, Class 0 for a call of the last turn, 1 where the
+// last call was of the same tool, 2 for anything older.
+type LinkData struct {
+	Tool  uint32        `json:"tool"`
+	Param string        `json:"param"`
+	Side  dataflow.Side `json:"side"`
+	Class Class         `json:"class"`
+	From  uint32        `json:"from"`
+	Path  string        `json:"path"`
+	Tried uint64        `json:"tried"`
+	Right uint64        `json:"right"`
+}
+
+// A Snapshot is a graph and the model that was made of it, as a file has them. It is
+// immutable and safe for concurrent use.
+//
+// Every file is taken for hostile: what contradicts itself is an error, whose codes are
+// above, and never a crash.
 type Snapshot struct {
-	file     string
-	data     []byte
-	sections []sectionEntry
-	model    func() (*Model, error)
-	mapped   *mapping
+	Model *Model
+	Graph *Graph
 }
 
-type sectionEntry struct {
-	kind, sum uint32
-	data      []byte
+// AppendSnapshot appends the file of m, which was made of g. Equal graphs and models give
+// equal bytes.
+func (m *Model) AppendSnapshot(dst []byte, g *Graph) []byte {
+	return append(dst, snapshotKind.Encode(m.data(g))...)
 }
 
-// mapping is memory that is given back once.
-type mapping struct {
-	once sync.Once
-	m    mmap.MMap
-}
-
-func (m *mapping) unmap() {
-	m.once.Do(func() { _ = m.m.Unmap() })
-}
-
-// Open maps a snapshot. Errors are of type *diag.Error.
+// Open reads the file of a snapshot. Errors are of type *diag.Error.
 func Open(path string) (*Snapshot, error) {
-	f, err := os.Open(path)
+	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, missing(path, err)
+		e := diag.New(diag.Pos{File: path}, CodeSnapshotMissing, "the file cannot be read as a snapshot")
+		if reason, ok := err.(*fs.PathError); ok {
+			e.Msg = "the file cannot be read: " + reason.Err.Error()
+		}
+		return nil, e
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, missing(path, err)
-	}
-	if info.Size() < headerSize {
-		head := make([]byte, info.Size())
-		n, _ := f.Read(head)
-		return Read(path, head[:n])
-	}
-	m, err := mmap.Map(f, mmap.RDONLY, 0)
-	if err != nil {
-		return nil, missing(path, err)
-	}
-	held := &mapping{m: m}
-	s, err := Read(path, m)
-	if err != nil {
-		held.unmap()
+	return Read(path, data)
+}
+
+// Read takes the bytes of a snapshot. file is only a name.
+func Read(file string, data []byte) (*Snapshot, error) {
+	d := &SnapshotData{}
+	if err := snapshotKind.Decode(file, data, d); err != nil {
 		return nil, err
 	}
-	s.mapped = held
-	runtime.AddCleanup(s, func(held *mapping) { held.unmap() }, held)
-	return s, nil
+	g, ok := d.graph()
+	if c := &d.Calibration; !ok || c.Examples < 0 || c.Examples > 0 && len(c.Weights) != 1+numTerms || !(d.HalfLife >= 0) {
+		return nil, snapshotKind.Problem(file, sealed.Corrupt, "the counts contradict each other")
+	}
+	return &Snapshot{Model: g.Model(ModelOptions{HalfLife: d.HalfLife}).Calibrated(d.Calibration), Graph: g}, nil
 }
 
-func missing(path string, err error) error {
-	e := diag.New(diag.Pos{File: path}, CodeSnapshotMissing, "the file cannot be read as a snapshot")
-	if err != nil {
-		if reason, ok := err.(*fs.PathError); ok {
-			err = reason.Err
+func (m *Model) data(g *Graph) *SnapshotData {
+	g = g.bounded()
+	order, renumbered := g.sorted()
+	d := &SnapshotData{
+		HalfLife: m.Info.HalfLife, Trajectories: g.trajectories, Newest: g.newest, Calibration: m.calibration,
+		Model:  ContextData{m.Info.Order, m.childFrom, m.childState, m.cellFrom, m.cellNext, m.cellShare, m.backoff},
+		Counts: g.counts(renumbered),
+	}
+	for _, s := range order {
+		t := &g.tools[s]
+		d.Tools = append(d.Tools, ToolData{
+			Name: g.names[s].Value(), Description: t.description, Effect: t.effect, Counts: t.counts, Calls: t.calls, Schema: t.schema,
+			Required: sortedKeys(t.required), Params: t.params, First: nameText(t.first),
+		})
+	}
+	return d
+}
+
+// counts returns the counts of a graph, its tools and contexts numbered as those of a
+// model.
+func (g *Graph) counts(renumbered []uint32) CountData {
+	var out CountData
+	var nodes []uint32
+	out.Parents, out.Symbols, nodes = g.breadthFirst(renumbered)
+	for i := range g.cells {
+		c := &g.cells[i]
+		out.Cells = append(out.Cells, CellData{nodes[c.node], renumbered[c.next], c.period, c.counts})
+	}
+	slices.SortFunc(out.Cells, func(a, b CellData) int {
+		return cmp.Or(cmp.Compare(a.Context, b.Context), cmp.Compare(a.Next, b.Next), cmp.Compare(a.Day, b.Day))
+	})
+	for i := range g.deps {
+		l := &g.deps[i]
+		out.Links = append(out.Links, LinkData{renumbered[l.tool], g.texts[l.param], l.side, l.class, renumbered[l.from], g.texts[l.path], l.worth.tried, l.worth.right})
+	}
+	slices.SortFunc(out.Links, func(a, b LinkData) int {
+		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Param, b.Param), cmp.Compare(a.Side, b.Side),
+			cmp.Compare(a.From, b.From), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Class, b.Class))
+	})
+	return out
+}
+
+// breadthFirst numbers contexts in the order of their symbols.
+func (g *Graph) breadthFirst(renumbered []uint32) (parents, symbols, nodes []uint32) {
+	children := make([][]uint32, len(g.parents))
+	symbol := func(n uint32) uint32 {
+		e := g.parents[n]
+		if e.node == 0 || e.symbol == startSymbol {
+			return e.symbol
 		}
-		e.Msg = "the file cannot be read: " + err.Error()
+		return renumbered[e.symbol]
 	}
-	return e
-}
-
-// Read takes the bytes of a snapshot, which must not change. file is only a name.
-func Read(file string, data []byte) (*Snapshot, error) {
-	s := &Snapshot{file: file, data: data}
-	if len(data) < len(snapshotMagic) || string(data[:len(snapshotMagic)]) != snapshotMagic {
-		return nil, s.problem(CodeSnapshotForeign, "this is no snapshot of awo")
+	for n := 1; n < len(g.parents); n++ {
+		children[g.parents[n].node] = append(children[g.parents[n].node], uint32(n))
 	}
-	if len(data) < headerSize {
-		return nil, s.problem(CodeSnapshotTruncated, "the file ends inside its header")
-	}
-	if v := binary.LittleEndian.Uint32(data[8:]); v != snapshotVersion {
-		return nil, s.problem(CodeSnapshotNewer, "the snapshot is of version %d, and this program reads version %d", v, snapshotVersion)
-	}
-	n := int(binary.LittleEndian.Uint32(data[12:]))
-	if size := binary.LittleEndian.Uint64(data[16:]); size != uint64(len(data)) {
-		return nil, s.problem(CodeSnapshotTruncated, "the file has %d bytes and says that it has %d", len(data), size)
-	}
-	if n > maxSections || headerSize+entrySize*n > len(data) {
-		return nil, s.problem(CodeSnapshotCorrupt, "the table of sections does not fit into the file")
-	}
-	head := data[:headerSize+entrySize*n]
-	if headerSum(head) != binary.LittleEndian.Uint32(data[24:]) {
-		return nil, s.problem(CodeSnapshotCorrupt, "the header contradicts its checksum")
-	}
-	for i := range n {
-		e := head[headerSize+entrySize*i:]
-		at, size := binary.LittleEndian.Uint64(e[8:]), binary.LittleEndian.Uint64(e[16:])
-		if at%16 != 0 || at > uint64(len(data)) || size > uint64(len(data))-at || size > math.MaxInt32 {
-			return nil, s.problem(CodeSnapshotCorrupt, "a section lies outside of the file")
-		}
-		s.sections = append(s.sections, sectionEntry{binary.LittleEndian.Uint32(e), binary.LittleEndian.Uint32(e[4:]), data[at : at+size]})
-	}
-	s.model = sync.OnceValues(s.readModel)
-	return s, nil
-}
-
-// File returns the name that the snapshot was opened by.
-func (s *Snapshot) File() string { return s.file }
-
-func (s *Snapshot) problem(code, format string, args ...any) error {
-	return diag.New(diag.Pos{File: s.file}, code, format, args...)
-}
-
-// Verify reads everything: every checksum, and that all of it fits together.
-func (s *Snapshot) Verify() error {
-	for _, e := range s.sections {
-		if crc32.Checksum(e.data, castagnoli) != e.sum {
-			return s.problem(CodeSnapshotCorrupt, "section %d contradicts its checksum", e.kind)
-		}
-	}
-	m, err := s.Model()
-	if err != nil {
-		return err
-	}
-	if !m.sound() {
-		return s.problem(CodeSnapshotCorrupt, "the contexts contradict themselves")
-	}
-	if s.HasCounts() {
-		_, err = s.Graph()
-	}
-	runtime.KeepAlive(s)
-	return err
-}
-
-// HasCounts reports whether the snapshot can be merged and updated.
-func (s *Snapshot) HasCounts() bool {
-	return slices.ContainsFunc(s.sections, func(e sectionEntry) bool { return e.kind == sectionCounts })
-}
-
-// Close gives the memory back at once. No model of the snapshot may be used
-// afterwards; who cannot be sure leaves it to the collector.
-func (s *Snapshot) Close() error {
-	if s.mapped != nil {
-		s.mapped.unmap()
-	}
-	return nil
-}
-
-func (s *Snapshot) section(kind uint32) (*flatTable, error) {
-	for _, e := range s.sections {
-		if e.kind == kind {
-			t := openFlat(e.data)
-			if t.err != nil {
-				return nil, s.broken(kind)
-			}
-			return t, nil
+	nodes = make([]uint32, len(g.parents))
+	queue := []uint32{0}
+	for i := 0; i < len(queue); i++ {
+		below := children[queue[i]]
+		slices.SortFunc(below, func(a, b uint32) int { return cmp.Compare(symbol(a), symbol(b)) })
+		for _, n := range below {
+			nodes[n] = uint32(len(queue))
+			queue = append(queue, n)
+			parents, symbols = append(parents, uint32(i)), append(symbols, symbol(n))
 		}
 	}
-	return nil, s.problem(CodeSnapshotCorrupt, "section %d is missing", kind)
+	return parents, symbols, nodes
 }
 
-func (s *Snapshot) broken(kind uint32) error {
-	return s.problem(CodeSnapshotCorrupt, "section %d points out of itself, or its columns differ in length", kind)
-}
-
-// Model returns the model, whose contexts stay in the file.
-func (s *Snapshot) Model() (*Model, error) { return s.model() }
-
-func (s *Snapshot) readModel() (*Model, error) {
-	m := &Model{keep: s, symbols: map[trace.Name]uint32{}}
-	for _, part := range []struct {
-		kind uint32
-		read func(*flatTable) bool
-	}{
-		{sectionInfo, m.readInfo},
-		{sectionTools, m.readTools},
-		{sectionContexts, m.readContexts},
-		{sectionScores, m.readScores},
-		{sectionRules, m.readRules},
-		{sectionCalibration, m.readCalibration},
-	} {
-		t, err := s.section(part.kind)
-		if err != nil {
-			return nil, err
+// graph returns the graph of a file, false if it contradicts itself.
+func (d *SnapshotData) graph() (*Graph, bool) {
+	if d.Model.Order < 1 || d.Model.Order > MaxOrder {
+		return nil, false
+	}
+	g := NewGraph(d.Model.Order)
+	g.trajectories, g.newest = d.Trajectories, d.Newest
+	for i := range d.Tools {
+		k := &d.Tools[i]
+		s := g.symbol(trace.Intern(k.Name))
+		if int(s) != i+1 || k.Effect > EffectWrites {
+			return nil, false
 		}
-		if !part.read(t) || t.err != nil {
-			return nil, s.broken(part.kind)
+		to := &g.tools[s]
+		to.counts, to.calls, to.effect, to.description, to.schema = k.Counts, k.Calls, k.Effect, k.Description, k.Schema
+		if k.First != "" {
+			to.first = trace.Intern(k.First)
+		}
+		for name, n := range k.Params {
+			to.params[name] = n
+		}
+		for _, name := range k.Required {
+			to.require(name)
 		}
 	}
-	return m, nil
+	return g, g.readContexts(&d.Counts) && g.readLinks(d.Counts.Links)
 }
 
-func (m *Model) readInfo(t *flatTable) bool {
-	m.Info = ModelInfo{
-		Order: fitting(t.number(0), MaxOrder), Trajectories: t.number(2), Newest: int32(fitting(t.number(3), math.MaxInt32)),
-		HalfLife: math.Float64frombits(t.number(4)), NoState: t.number(5) == 1,
-	}
-	return m.Info.Order >= 1
-}
-
-func (m *Model) readTools(t *flatTable) bool {
-	names, descriptions, effects := t.texts(0), t.texts(1), t.uints(2)
-	counts, calls, from := t.ulongs(3), t.ulongs(4), t.uints(5)
-	params, required, present := t.texts(6), t.uints(7), t.ulongs(8)
-	n := len(names)
-	if len(descriptions) != n || len(effects) != n || len(counts) != 4*n || len(calls) != n ||
-		!ranges(from, n, len(params)) || len(required) != len(params) || len(present) != len(params) {
+func (g *Graph) readContexts(d *CountData) bool {
+	if len(d.Symbols) != len(d.Parents) {
 		return false
 	}
-	first := t.uints(9)
-	if len(first) != 0 && len(first) != n {
-		return false
-	}
-	m.tools = make([]Tool, 1, n+1)
-	for i := range n {
-		tool := Tool{Name: trace.Intern(names[i]), Description: descriptions[i], Effect: Effect(min(effects[i], uint32(EffectWrites))), Counts: countsAt(counts, i), Calls: calls[i]}
-		for j := from[i]; j < from[i+1]; j++ {
-			tool.Params = append(tool.Params, Param{params[j], required[j] == 1, present[j]})
-		}
-		m.tools = append(m.tools, tool)
-		m.symbols[tool.Name] = uint32(i + 1)
-	}
-	for i, symbol := range first {
-		if symbol == NoneSymbol {
-			continue
-		}
-		var ok bool
-		if m.tools[i+1].First, ok = nameAt(m.tools, symbol); !ok {
+	depth := make([]int, len(d.Parents)+1)
+	for i, parent := range d.Parents {
+		symbol := d.Symbols[i]
+		state := parent == 0 && symbol < uint32(states)
+		tool := parent != 0 && (symbol == startSymbol || symbol > 0 && int(symbol) < len(g.names))
+		if int(parent) > i || !state && !tool || depth[parent] > g.order {
 			return false
 		}
-	}
-	m.noteMeta()
-	return true
-}
-
-// ranges reports whether from holds the beginnings of n rows in a vector.
-func ranges(from []uint32, n, vector int) bool {
-	return len(from) == n+1 && from[0] == 0 && int(from[n]) == vector && slices.IsSorted(from)
-}
-
-func countsAt(v []uint64, i int) Counts {
-	return Counts{OK: v[4*i], Failed: v[4*i+1], Unknown: v[4*i+2], Multiple: v[4*i+3]}
-}
-
-func (m *Model) readContexts(t *flatTable) bool {
-	m.childFrom, m.childState, m.cellFrom = t.uints(0), t.uints(1), t.uints(2)
-	m.cellNext, m.cellShare, m.backoff = t.uints(3), t.doubles(4), t.doubles(5)
-	n := len(m.backoff)
-	return n > 0 && len(m.childFrom) == n+1 && len(m.childState) == n-1 && len(m.cellFrom) == n+1 && len(m.cellShare) == len(m.cellNext)
-}
-
-func (m *Model) readScores(t *flatTable) bool {
-	counts := t.ulongs(0)
-	if len(counts) != 4*len(m.cellNext) {
-		return false
-	}
-	if len(counts) > 0 {
-		// A Counts is four numbers in the order of the file.
-		m.cellScore = unsafe.Slice((*Counts)(unsafe.Pointer(&counts[0])), len(m.cellNext))
-	}
-	return true
-}
-
-func (m *Model) readRules(t *flatTable) bool {
-	from, params, sides, sources, paths, uses := t.uints(0), t.texts(1), t.uints(2), t.uints(3), t.texts(4), t.ulongs(5)
-	n := len(params)
-	if !ranges(from, len(m.tools), n) || len(sides) != n || len(sources) != n || len(paths) != n || len(uses) != 2*classes*n {
-		return false
-	}
-	m.rules = make([][]Rule, len(m.tools))
-	for s := range m.rules {
-		for j := from[s]; j < from[s+1]; j++ {
-			r := Rule{Param: params[j], Side: dataflow.Side(min(sides[j], uint32(dataflow.Task))), Path: paths[j]}
-			if r.Side <= dataflow.Input {
-				var ok bool
-				if r.From, ok = nameAt(m.tools, sources[j]); !ok {
-					return false
-				}
-			}
-			for c := range classes {
-				r.Uses[c] = RuleUse{uses[2*(classes*int(j)+c)], uses[2*(classes*int(j)+c)+1]}
-			}
-			m.rules[s] = append(m.rules[s], r)
+		depth[i+1] = depth[parent] + 1
+		if int(g.child(parent, symbol)) != i+1 {
+			return false // a context that stands twice
 		}
 	}
-	return true
-}
-
-func (m *Model) readCalibration(t *flatTable) bool {
-	c := &m.calibration
-	c.Examples = fitting(t.number(0), math.MaxInt32)
-	weights := t.doubles(1)
-	tools, last, state, class, flags := t.uints(2), t.uints(3), t.uints(4), t.uints(5), t.uints(6)
-	tried, right := t.ulongs(7), t.ulongs(8)
-	n := len(tools)
-	if len(weights) != curveTerms || len(last) != n || len(state) != n || len(class) != n || len(flags) != n || len(tried) != n || len(right) != n {
-		return false
-	}
-	copy(c.Weights[:], weights)
-	for i := range n {
-		p := PlaceCount{Place: Place{State: State(state[i]), Class: Class(class[i]), List: flags[i]&1 != 0, Repeated: flags[i]&2 != 0}, Tried: tried[i], Right: right[i]}
-		p.Tool, _ = nameAt(m.tools, tools[i])
-		p.Last, _ = nameAt(m.tools, last[i])
-		c.Places = append(c.Places, p)
-	}
-	return slices.IsSortedFunc(c.Places, func(a, b PlaceCount) int { return a.Place.compare(b.Place) })
-}
-
-// sound reports whether the contexts are a tree whose probabilities can add up.
-func (m *Model) sound() bool {
-	n := len(m.backoff)
-	if m.childFrom[0] != 1 || int(m.childFrom[n]) != n || !slices.IsSorted(m.childFrom) || !ranges(m.cellFrom, n, len(m.cellNext)) {
-		return false
-	}
-	for i := range n {
-		if int(m.childFrom[i]) <= i && m.childFrom[i] != m.childFrom[i+1] || !(m.backoff[i] >= 0 && m.backoff[i] <= 1) {
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		if int(c.Context) > len(d.Parents) || int(c.Next) >= len(g.names) || c.Day < 0 {
 			return false
 		}
-	}
-	for i, next := range m.cellNext {
-		if int(next) >= len(m.tools) || !(m.cellShare[i] >= 0 && m.cellShare[i] <= 1) {
-			return false
-		}
+		g.count(cell{c.Context, c.Next, c.Day}, c.Counts)
 	}
 	return true
 }
 
-// Current holds the model that a running agent predicts with, which may change at
-// any time. The zero value holds none.
-type Current struct{ model atomic.Pointer[Model] }
-
-// Model returns the model as it is now, nil if there is none yet.
-func (c *Current) Model() *Model { return c.model.Load() }
-
-// Swap puts another model in its place. Predictions under way go on with the one
-// that they began with.
-func (c *Current) Swap(m *Model) { c.model.Store(m) }
-
-// Load opens a snapshot, and swaps its model in if it can be read.
-func (c *Current) Load(path string) error {
-	s, err := Open(path)
-	if err != nil {
-		return err
+func (g *Graph) readLinks(links []LinkData) bool {
+	for _, l := range links {
+		if l.Tool == 0 || int(l.Tool) >= len(g.names) || int(l.From) >= len(g.names) || l.Side > dataflow.Task || l.Class >= classes {
+			return false
+		}
+		d := dependency{tool: l.Tool, param: g.text(l.Param), from: l.From, path: g.text(l.Path), side: l.Side, class: l.Class}
+		g.depend(d, ruleCounts{l.Tried, l.Right})
 	}
-	m, err := s.Model()
-	if err != nil {
-		return err
-	}
-	c.Swap(m)
-	return nil
+	return true
 }

@@ -106,15 +106,6 @@ func isPlain(text string) bool {
 	return text != ""
 }
 
-// shapeOf returns the form of a text of the trajectory.
-func (h *History) shapeOf(text string) (string, bool) {
-	if h.shapes != nil {
-		shape, ok := h.shapes[text]
-		return shape, ok
-	}
-	return shapeOf(text)
-}
-
 func alphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

@@ -2,6 +2,7 @@ package inertia
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -94,7 +95,7 @@ func countedSlowly(t *trace.Trajectory) map[string]int {
 // TestUses wants one reading of a trajectory to count what looking at each of its calls by
 // itself does, whatever the order of turns.
 func TestUses(t *testing.T) {
-	list := recordings.Read(t, office)[:60]
+	list := recordings.Read(t, "../testdata/office/trajectories.jsonl.gz")[:60]
 	for i := range 200 {
 		x := odd(uint64(i))
 		if i%4 == 0 {
@@ -169,7 +170,10 @@ func TestFillByName(t *testing.T) {
 		g.Add(runOf(trajectoryOf(fmt.Sprint(i), list, fmt.Sprintf(`%s={"password":%q}`, tool, password))).Observation)
 	}
 	m := g.Model(ModelOptions{})
-	data := m.AppendSnapshot(nil, g)
+	data, err := json.Marshal(m.data(g))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, value := range []string{"pm3", "pf4", "chat"} {
 		if bytes.Contains(data, []byte(value)) {
 			t.Errorf("the snapshot holds the value %q", value)
@@ -194,4 +198,50 @@ func TestFillByName(t *testing.T) {
 			}
 		}
 	}
+}
+
+// odd is a trajectory of random values, of which many are equal in one way or another.
+func odd(seed uint64) *trace.Trajectory {
+	r := rand.New(rand.NewPCG(seed, 3))
+	pick := func(list ...string) string { return list[r.IntN(len(list))] }
+	texts := []string{
+		"mail", "files", "list", "order-17", "order-18", "A17", "a@b.example", "", "17", "#0", "##1", "#1", "0", "1", "Grüße-1", "two words", "x\u0000-1", "mail_list",
+	}
+	var value func(depth int) string
+	value = func(depth int) string {
+		switch n := r.IntN(10); {
+		case n < 5 || depth > 3:
+			return fmt.Sprintf("%q", pick(texts...))
+		case n < 7:
+			return pick("0", "1", "1.0", "17", "1e2", "true", "false", "null")
+		case n == 7:
+			return "[" + value(depth+1) + "," + value(depth+1) + "," + value(depth+1) + "]"
+		}
+		return fmt.Sprintf(`{"id":%s,%q:%s,%q:%s}`, value(depth+1), pick("name", "account_name", "to"), value(depth+1), pick("a b", "order-17", "é", "zz"), value(depth+1))
+	}
+	t := &trace.Trajectory{ID: fmt.Sprint("odd-", seed), Task: fmt.Sprint("odd task ", seed/2)}
+	for n := range 2 + r.IntN(7) {
+		if r.IntN(2) == 0 {
+			text := fmt.Sprintf("Use %s or (%s), and %s.", pick(texts...), pick(texts...), pick(texts...))
+			t.Messages = append(t.Messages, trace.Message{Role: pick2(r, trace.RoleUser, trace.RoleSystem), Text: trace.TextOf(text), Turn: len(t.Turns), Call: n})
+		}
+		if r.IntN(4) > 0 || n == 0 {
+			t.Turns = append(t.Turns, trace.Turn{FirstCall: n})
+		}
+		t.Turns[len(t.Turns)-1].NumCalls++
+		c := trace.Call{Tool: trace.Intern(pick("mail_list", "files_get", "order")), Turn: len(t.Turns) - 1, Status: pick2(r, trace.StatusOK, trace.StatusFailed)}
+		c.Args = trace.JSONOf([]byte(pick(fmt.Sprintf(`{"id":%s,"to":%s}`, value(2), value(2)), fmt.Sprintf(`{"id":%s}`, value(3)), "[1]", "{")))
+		if c.HasResult = r.IntN(6) > 0; c.HasResult {
+			c.Result = pick2(r, trace.JSONOf([]byte(value(0))), trace.TextOf(value(0)))
+		}
+		t.Calls = append(t.Calls, c)
+	}
+	return t
+}
+
+func pick2[T any](r *rand.Rand, a, b T) T {
+	if r.IntN(3) > 0 {
+		return a
+	}
+	return b
 }

@@ -10,16 +10,24 @@ import (
 // Rework is how often some tools were called without getting further, as trace.Rework,
 // with the tokens of the turns that record them.
 type Rework struct {
-	Kind         string
-	Tools        []string
-	Occurrences  int
-	Trajectories int
-	Turns        int
-	TurnsUsage   int   // of the turns that made these calls, with recorded tokens
-	Tokens       int64 // of these, input and output
+	Kind         string   `json:"kind"`
+	Tools        []string `json:"tools"`
+	Occurrences  int      `json:"occurrences"`
+	Trajectories int      `json:"trajectories"`
+	Turns        int      `json:"turns"`
+	TurnsUsage   int      `json:"turns_usage"` // of the turns that made these calls, with recorded tokens
+	Tokens       int64    `json:"tokens"`      // of these, input and output
 }
 
 type reworkKey struct{ kind, a, b string }
+
+func (r *Rework) key() reworkKey {
+	k := reworkKey{kind: r.Kind, a: r.Tools[0]}
+	if len(r.Tools) > 1 {
+		k.b = r.Tools[1]
+	}
+	return k
+}
 
 func (s *Summary) reworkAt(k reworkKey) *Rework {
 	r := s.rework[k]

@@ -10,20 +10,15 @@
 //   - sums: the tally of what came in, the figures of each tool, the distributions of
 //     times and sizes as completeness.Distribution keeps them, rework with its turns and
 //     tokens, problems by code, recorded usage by model, day, agent, outcome and tool;
-//   - sums and sets by name, which others count beside it (AddN, Different): of a set the
-//     smallest hashes are kept, so that up to MaxDistinct different things are counted
-//     exactly, and more within DistinctError; sums by task and name, for what is judged over
-//     tasks (AddTaskN);
-//   - lessons, if they are counted: what trajectories teach a model of the next call, which
-//     add up on their own (inertia.Lessons);
+//   - sums by name, which others count beside it (AddN), and sums by task and name, for what
+//     is judged over tasks (AddTaskN);
 //   - the set of inputs by their SHA-256, and the options under which all was counted.
 //
 // Merging unites the multisets and adds the sums, so it is associative and commutative,
 // and a summary of no trajectory is neutral. Encoding sorts everything by content, so
-// equal summaries have equal bytes. Nothing of the rows and sums is sampled or
-// estimated; of sets it is what is beyond MaxDistinct, and the smallest hashes of a union
-// are the smallest of those of its parts. What is left out altogether: arguments, results, texts, times, files, ids;
-// and tasks are kept as 128 bits of the SHA-256 of their names.
+// equal summaries have equal bytes. Nothing is sampled or estimated. What is left out
+// altogether: arguments, results, texts, times, files, ids; and tasks are kept as 128 bits
+// of the SHA-256 of their names.
 //
 // Memory, and the file, grow with the different rows, that is with tasks and habits and
 // not with calls, and with the number of input files, 32 bytes each. A task that every
@@ -33,7 +28,7 @@
 package summary
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -41,8 +36,6 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/internal/varint"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
@@ -52,10 +45,9 @@ const Ext = ".awosum"
 
 // The codes of problems with summaries.
 const (
-	CodeMissing   = "summary-missing"   // there is no such file, or it cannot be read
 	CodeForeign   = "summary-foreign"   // no summary
 	CodeVersion   = "summary-version"   // of another version
-	CodeTruncated = "summary-truncated" // shorter or longer than it says
+	CodeTruncated = "summary-truncated" // cut off
 	CodeCorrupt   = "summary-corrupt"   // it contradicts itself or its checksum
 	CodeOptions   = "summary-options"   // counted under other options
 	CodeOverlap   = "summary-overlap"   // some input is in two parts
@@ -64,7 +56,10 @@ const (
 
 // An Option is a choice that changes what is counted: a flag, or a file, whose name has a
 // dot.
-type Option struct{ Name, Value string }
+type Option struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
 
 // String returns how a message calls the option.
 func (o Option) String() string {
@@ -88,22 +83,24 @@ type Options struct {
 	Labels []Label
 	// Choices are kept in the summary: summaries with other choices are not merged.
 	Choices []Option
-	// Lessons are empty, and for who counts to add to; nil where nothing is learnt.
-	// Summaries with lessons of another kind must have other choices.
-	Lessons *inertia.Lessons
 }
 
 // Intake is what was read, beyond the trajectories that were counted.
 type Intake struct {
-	Files, Records     int
-	Expanded, Excluded int
-	Left               [5]int // by filters: expression, time, untimed, duplicates, sample
-	Problems           diag.Counts
-	Bounds             map[string]Bound // that were reached, by code
+	Files    int              `json:"files"`
+	Records  int              `json:"records"`
+	Expanded int              `json:"expanded"`
+	Excluded int              `json:"excluded"`
+	Left     [5]int           `json:"left"` // by filters: expression, time, untimed, duplicates, sample
+	Problems diag.Counts      `json:"problems"`
+	Bounds   map[string]Bound `json:"bounds"` // that were reached, by code
 }
 
 // Bound is how often a bound was reached, and what was left out beyond it.
-type Bound struct{ Places, LeftOut int }
+type Bound struct {
+	Places  int `json:"places"`
+	LeftOut int `json:"left_out"`
+}
 
 // add adds what was read of other traces.
 func (in *Intake) add(o *Intake) {
@@ -141,9 +138,8 @@ type Summary struct {
 	profile completeness.Profile
 	rework  map[reworkKey]*Rework
 	usage   Usage
-	named   named
+	sums    map[string]int
 	byTask  byTask
-	lessons *inertia.Lessons // nil where they are not counted
 
 	tools     table
 	sequences table // tool numbers as varints
@@ -157,7 +153,7 @@ type Summary struct {
 
 // row is what trajectories have in common that are counted as one.
 type row struct {
-	task            [16]byte
+	task            taskID
 	class, sequence uint32
 }
 
@@ -189,7 +185,7 @@ func (t *table) add(text string) uint32 {
 
 // New returns the summary of no trajectory.
 func New(o Options) *Summary {
-	s := &Summary{options: o, lessons: o.Lessons, choices: slices.Clone(o.Choices), rework: map[reworkKey]*Rework{}, rows: map[row]uint64{}}
+	s := &Summary{options: o, choices: slices.Clone(o.Choices), rework: map[reworkKey]*Rework{}, rows: map[row]uint64{}}
 	slices.SortFunc(s.choices, func(a, b Option) int { return strings.Compare(a.Name, b.Name) })
 	for _, l := range o.Labels {
 		s.labels = append(s.labels, l.Name)
@@ -216,7 +212,7 @@ func (s *Summary) Add(t *trace.Trajectory) {
 	r := row{task: taskOf(t.TaskKey())}
 	s.buffer = s.buffer[:0]
 	for _, l := range s.options.Labels {
-		s.buffer = varint.AppendText(s.buffer, l.Of(t))
+		s.buffer = appendLabel(s.buffer, l.Of(t))
 	}
 	r.class = s.classes.number(s.buffer)
 	s.buffer = s.buffer[:0]
@@ -227,10 +223,24 @@ func (s *Summary) Add(t *trace.Trajectory) {
 	s.rows[r]++
 }
 
-func taskOf(key string) (id [16]byte) {
+func taskOf(key string) taskID {
 	sum := sha256.Sum256([]byte(key))
-	copy(id[:], sum[:])
-	return id
+	return taskID(sum[:16])
+}
+
+// appendLabel appends a label of a class behind its length.
+func appendLabel(dst []byte, label string) []byte {
+	return append(binary.AppendUvarint(dst, uint64(len(label))), label...)
+}
+
+// labelsOf returns the labels of a class.
+func labelsOf(class string) []string {
+	out := []string{}
+	for class != "" {
+		n, width := binary.Uvarint([]byte(class))
+		out, class = append(out, class[width:width+int(n)]), class[width+int(n):]
+	}
+	return out
 }
 
 // AddInput notes the SHA-256 of a file that was read.
@@ -246,9 +256,6 @@ func (s *Summary) Merge(o *Summary, overlap bool) error {
 	if err := s.Fits(o.choices, o.labels, o.file); err != nil {
 		return err
 	}
-	if (s.lessons == nil) != (o.lessons == nil) || s.lessons != nil && !s.lessons.Fits(o.lessons) {
-		return diag.New(diag.Pos{File: o.file}, CodeCorrupt, "what was learnt is not what its options say")
-	}
 	if n := s.common(o); n > 0 && !overlap {
 		return diag.New(diag.Pos{File: o.file}, CodeOverlap, "%d of its %d inputs were counted before, in another part", n, len(o.inputs)).
 			Note(diag.Pos{}, "--allow-overlap counts them again")
@@ -263,10 +270,13 @@ func (s *Summary) Merge(o *Summary, overlap bool) error {
 		s.reworkAt(k).add(r)
 	}
 	s.usage.merge(&o.usage)
-	s.mergeNamed(o)
-	s.byTask.merge(o.byTask)
-	if s.lessons != nil {
-		s.lessons.Merge(o.lessons)
+	for name, n := range o.sums {
+		s.AddN(name, n)
+	}
+	for name, sums := range o.byTask {
+		for task, n := range sums {
+			s.byTask.add(name, task, n)
+		}
 	}
 	tools := make([]uint32, len(o.tools.values))
 	for i, name := range o.tools.values {
@@ -364,16 +374,12 @@ func (s *Summary) Profile() *completeness.Profile { return &s.profile }
 // Usage returns what turns record to have taken. It must not be changed.
 func (s *Summary) Usage() *Usage { return &s.usage }
 
-// Lessons returns what the trajectories teach a model of the next call; nil where that is
-// not counted. They must not be changed.
-func (s *Summary) Lessons() *inertia.Lessons { return s.lessons }
-
 // Size is how large a summary is, in what it grows with.
 type Size struct{ Rows, Sequences, Tools, Tasks int }
 
 // Size returns how many different rows, sequences, tools and tasks there are.
 func (s *Summary) Size() Size {
-	tasks := map[[16]byte]bool{}
+	tasks := map[taskID]bool{}
 	for r := range s.rows {
 		tasks[r.task] = true
 	}
@@ -412,28 +418,16 @@ func (s *Summary) Corpus(label string) (*trace.Corpus, error) {
 	var tools []trace.Name
 	for _, r := range ordered.rows {
 		tools = tools[:0]
-		for tool := range numbersIn(ordered.sequences[r.sequence]) {
+		for _, tool := range ordered.sequences[r.sequence] {
 			tools = append(tools, names[tool])
 		}
 		group := ""
 		if at >= 0 {
-			group = labelOf(ordered.classes[r.class], at)
+			group = labelsOf(ordered.classes[r.class])[at]
 		}
 		c.AddSequence(string(r.task[:]), group, tools, int(r.n))
 	}
 	return c, nil
-}
-
-// labelOf returns one of the labels of a class.
-func labelOf(class string, at int) string {
-	for {
-		n, width := binary.Uvarint([]byte(class))
-		text := class[width : width+int(n)]
-		if at == 0 {
-			return text
-		}
-		class, at = class[width+int(n):], at-1
-	}
 }
 
 // numbersIn yields the numbers that a text of varints holds.
@@ -456,8 +450,10 @@ func numbersIn(text string) func(func(uint32) bool) {
 
 // ordered is a summary's rows in the order in which they are written.
 type ordered struct {
-	tools, sequences, classes []string
-	rows                      []countedRow
+	tools, classes []string
+	sequences      [][]uint32
+	tasks          []taskID
+	rows           []countedRow
 }
 
 type countedRow struct {
@@ -468,57 +464,44 @@ type countedRow struct {
 // ordered sorts what has numbers by content, and numbers it anew.
 func (s *Summary) ordered() ordered {
 	var o ordered
-	tools := order(s.tools.values, &o.tools)
-	texts := make([]string, len(s.sequences.values))
-	var buffer []byte
+	tools := order(s.tools.values, &o.tools, strings.Compare)
+	numbered := make([][]uint32, len(s.sequences.values))
 	for i, text := range s.sequences.values {
-		buffer = buffer[:0]
+		numbered[i] = []uint32{}
 		for tool := range numbersIn(text) {
-			buffer = binary.AppendUvarint(buffer, uint64(tools[tool]))
+			numbered[i] = append(numbered[i], tools[tool])
 		}
-		texts[i] = string(buffer)
 	}
-	sequences, classes := order(texts, &o.sequences), order(s.classes.values, &o.classes)
+	sequences, classes := order(numbered, &o.sequences, slices.Compare[[]uint32]), order(s.classes.values, &o.classes, strings.Compare)
 	o.rows = make([]countedRow, 0, len(s.rows))
 	for r, n := range s.rows {
 		o.rows = append(o.rows, countedRow{row{r.task, classes[r.class], sequences[r.sequence]}, n})
 	}
 	slices.SortFunc(o.rows, func(a, b countedRow) int { return a.compare(b.row) })
+	for i := range o.rows {
+		if i == 0 || o.rows[i].task != o.rows[i-1].task {
+			o.tasks = append(o.tasks, o.rows[i].task)
+		}
+	}
 	return o
 }
 
-// tasks returns the tasks of the rows in order.
-func (o *ordered) tasks() (out [][16]byte) {
-	for i := range o.rows {
-		if i == 0 || o.rows[i].task != o.rows[i-1].task {
-			out = append(out, o.rows[i].task)
-		}
-	}
-	return out
-}
-
 func (r row) compare(o row) int {
-	if c := bytes.Compare(r.task[:], o.task[:]); c != 0 {
-		return c
-	}
-	if r.class != o.class {
-		return int(int64(r.class) - int64(o.class))
-	}
-	return int(int64(r.sequence) - int64(o.sequence))
+	return cmp.Or(r.task.compare(o.task), cmp.Compare(r.class, o.class), cmp.Compare(r.sequence, o.sequence))
 }
 
-// order sorts texts, which are all different, and returns the new number of each.
-func order(texts []string, sorted *[]string) []uint32 {
-	places := make([]uint32, len(texts))
+// order sorts elements, which are all different, and returns the new number of each.
+func order[T any](elements []T, sorted *[]T, compare func(a, b T) int) []uint32 {
+	places := make([]uint32, len(elements))
 	for i := range places {
 		places[i] = uint32(i)
 	}
-	slices.SortFunc(places, func(a, b uint32) int { return strings.Compare(texts[a], texts[b]) })
-	number := make([]uint32, len(texts))
-	*sorted = make([]string, len(texts))
+	slices.SortFunc(places, func(a, b uint32) int { return compare(elements[a], elements[b]) })
+	number := make([]uint32, len(elements))
+	*sorted = make([]T, len(elements))
 	for to, from := range places {
 		number[from] = uint32(to)
-		(*sorted)[to] = texts[from]
+		(*sorted)[to] = elements[from]
 	}
 	return number
 }

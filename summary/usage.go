@@ -28,7 +28,13 @@ type Usage struct {
 
 // Tokens is what turns took. Of Input, Cached was read from a cache and Write written to
 // one, WriteHour of it for an hour.
-type Tokens struct{ Input, Cached, Write, WriteHour, Output int64 }
+type Tokens struct {
+	Input     int64 `json:"input"`
+	Cached    int64 `json:"cached"`
+	Write     int64 `json:"write"`
+	WriteHour int64 `json:"write_hour"`
+	Output    int64 `json:"output"`
+}
 
 func (t *Tokens) figures() []*int64 {
 	return []*int64{&t.Input, &t.Cached, &t.Write, &t.WriteHour, &t.Output}
@@ -45,42 +51,44 @@ func (t *Tokens) add(o *Tokens) {
 // UTC: Day is that of the turn, or of the trajectory's begin where it has none, which
 // prices go by, and Began that of the begin.
 type TurnKey struct {
-	Model, Agent string
-	Outcome      trace.Outcome
-	Day, Began   int32
+	Model   string        `json:"model"`
+	Agent   string        `json:"agent"`
+	Outcome trace.Outcome `json:"outcome"`
+	Day     int32         `json:"day"`
+	Began   int32         `json:"began"`
 }
 
 // TurnUsage is sums over turns.
 type TurnUsage struct {
 	TurnKey
 	Tokens
-	Turns  int // with usage
-	Silent int // without: in no other figure but Calls
-	Caches int // of Turns, with cached or written input
-	Calls  int // of the model, in all of these turns
+	Turns  int `json:"turns"`  // with usage
+	Silent int `json:"silent"` // without: in no other figure but Calls
+	Caches int `json:"caches"` // of Turns, with cached or written input
+	Calls  int `json:"calls"`  // of the model, in all of these turns
 }
 
 func (u *TurnUsage) counts() []*int { return []*int{&u.Turns, &u.Silent, &u.Caches, &u.Calls} }
 
 // RunKey is what trajectories have in common that are added up.
 type RunKey struct {
-	Model   string // of the first turn
-	Sole    bool   // it is the model of all turns
-	Agent   string
-	Outcome trace.Outcome
-	Began   int32
+	Model   string        `json:"model"` // of the first turn
+	Sole    bool          `json:"sole"`  // it is the model of all turns
+	Agent   string        `json:"agent"`
+	Outcome trace.Outcome `json:"outcome"`
+	Began   int32         `json:"began"`
 }
 
 // RunUsage is sums over trajectories.
 type RunUsage struct {
 	RunKey
-	Trajectories  int
-	NoTurns       int // of these, without a turn
-	Offered       int // with the definitions of the tools offered
-	Calls         int // of the model
-	TurnsUnknown  int // of these calls, of no recorded turn
-	RecordedTurns int // that record what they cost
-	RecordedNano  int // that sum, in 1e-9 US dollars
+	Trajectories  int `json:"trajectories"`
+	NoTurns       int `json:"no_turns"`       // of these, without a turn
+	Offered       int `json:"offered"`        // with the definitions of the tools offered
+	Calls         int `json:"calls"`          // of the model
+	TurnsUnknown  int `json:"turns_unknown"`  // of these calls, of no recorded turn
+	RecordedTurns int `json:"recorded_turns"` // that record what they cost
+	RecordedNano  int `json:"recorded_nano"`  // that sum, in 1e-9 US dollars
 }
 
 func (u *RunUsage) counts() []*int {
@@ -90,9 +98,10 @@ func (u *RunUsage) counts() []*int {
 // ToolKey is what calls have in common that are added up: their tool, and the model, the
 // day and the calls of the turn that made them. Shared is 0 for turns without a call.
 type ToolKey struct {
-	Tool, Model string
-	Day         int32
-	Shared      int32
+	Tool   string `json:"tool"`
+	Model  string `json:"model"`
+	Day    int32  `json:"day"`
+	Shared int32  `json:"shared"`
 }
 
 // ToolUsage is sums over calls, each with all that its turn took: a Shared-th of it is
@@ -100,13 +109,13 @@ type ToolKey struct {
 type ToolUsage struct {
 	ToolKey
 	Tokens
-	Times int // calls, or turns without one
+	Times int `json:"times"` // calls, or turns without one
 }
 
 // ToolUser is a tool, or what stands for turns without a call.
 type ToolUser struct {
-	Tool string
-	None bool
+	Tool string `json:"tool"`
+	None bool   `json:"none"`
 }
 
 // at returns what stands in m under a key; what is new is begun.

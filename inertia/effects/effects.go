@@ -2,13 +2,11 @@
 // their definitions, and by their names. [toolname.Names.Decide] says which of them counts.
 //
 // Trajectories come in, effects of tools for package inertia go out, in any order the same.
-// In memory are tools. What rules and annotations say also goes out as sums by name, and
-// comes back from them.
+// In memory are tools.
 package effects
 
 import (
 	"bytes"
-	"iter"
 
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/toolname"
@@ -178,42 +176,10 @@ func (e *Known) Declare(g *inertia.Graph) {
 	}
 }
 
-// The names of sums begin with these, then come an effect and a tool.
-const (
-	byRule       = "effect.rule."
-	byAnnotation = "effect.annotation."
-)
-
-// AddTo adds how often rules and annotations said what, by name.
-func (e *Known) AddTo(add func(name string, n int)) {
-	for prefix, by := range map[string]map[trace.Name]*said{byRule: e.ruled, byAnnotation: e.declared} {
-		for tool, s := range by {
-			for effect, n := range s {
-				add(prefix+toolname.Effect(effect).String()+"."+tool.Value(), n)
-			}
-		}
-	}
-}
-
 // Met notes a tool that trajectories name, and whether one of them calls it.
 func (e *Known) Met(tool trace.Name, called bool) {
 	e.names.Add(tool.Value())
 	if called {
 		e.called[tool] = true
 	}
-}
-
-// FromSums returns what was known when AddTo added to sums, those whose names begin with a
-// prefix by what stands behind it. The rules are those that it was known by. With guess,
-// names count as New says, of the tools that are Met.
-func FromSums(set *rules.Set, guess bool, sums func(prefix string) iter.Seq2[string, int]) *Known {
-	e := New(set, guess)
-	for prefix, by := range map[string]map[trace.Name]*said{byRule: e.ruled, byAnnotation: e.declared} {
-		for effect := toolname.Unknown; effect <= toolname.Writes; effect++ {
-			for tool, n := range sums(prefix + effect.String() + ".") {
-				note(by, trace.Intern(tool), effect, n)
-			}
-		}
-	}
-	return e
 }

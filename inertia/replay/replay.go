@@ -13,9 +13,7 @@ import (
 	"strconv"
 
 	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/internal/elementary"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // The predictors that are replayed.
@@ -39,8 +37,8 @@ type Options struct {
 	Alpha     float64   // of CIPS; negative means 0, 0 means inertia.DefaultAlpha
 	Alphas    []float64 // further weights, whose verdicts have the names that [PresetAt] gives
 	Recovery  trace.Name
-	Part      func(task string) int // deals tasks into the parts of calibration
-	Only      []string              // predictors; nil means all
+	Seed      uint64   // deals tasks into the parts of calibration
+	Only      []string // predictors; nil means all
 
 	// Uncalibrated leaves out the calibration: a call is as likely to be right as
 	// its tool times its arguments.
@@ -129,26 +127,6 @@ func Replay(train, test []*inertia.Run, o Options) map[string][]Replayed {
 	return played(newReplayers(graph, main, o), test)
 }
 
-// HeldOut replays the sampled trajectories of one part of lessons by what the other parts
-// teach. The preset takes no part: it reads what models said, which is not in lessons.
-// It is false of lessons that contradict themselves.
-func HeldOut(l *inertia.Lessons, part int, test []*inertia.Run, o Options) (map[string][]Replayed, bool) {
-	graph, main, ok := l.HeldOut(part, o.Model, o.Predictor)
-	if !ok {
-		return nil, false
-	}
-	if o.Uncalibrated {
-		main = main.Recalibrated(inertia.Calibration{})
-	}
-	if o.Only == nil {
-		o.Only = []string{PredictorDefault, PredictorTrigram, PredictorRecover}
-	}
-	if graph.Order() < inertia.Window {
-		graph = nil
-	}
-	return played(newReplayers(graph, main, o), test), true
-}
-
 func played(rs []*replayer, test []*inertia.Run) map[string][]Replayed {
 	out := map[string][]Replayed{}
 	for _, run := range test {
@@ -164,23 +142,16 @@ func (o *Options) trained(train []*inertia.Run) (*inertia.Graph, *inertia.Model)
 	if o.Ready != nil {
 		return o.Counts, o.Ready
 	}
-	part := o.Part
-	if part == nil {
-		folds := holdout.HashFolds(inertia.CalibrationParts, 1)
-		part = folds.Of
-	}
-	var observations []*inertia.Observation
-	var histories []*inertia.History
+	learner := inertia.NewLearner(o.order(), o.Seed)
 	for _, r := range train {
-		observations = append(observations, r.Observation)
-		histories = append(histories, r.History)
+		learner.Add(r.History.Trajectory(), r.Observation)
 	}
-	trained := inertia.NewTrained(o.order(), observations, part)
-	main := trained.Calibrated(o.Model, o.Predictor, histories, part)
-	if o.Uncalibrated {
-		main = main.Recalibrated(inertia.Calibration{})
+	graph := learner.Graph()
+	main := graph.Model(o.Model)
+	if !o.Uncalibrated {
+		main = main.Calibrated(learner.Calibration(o.Model, o.Predictor))
 	}
-	return trained.Graph(-1), main
+	return graph, main
 }
 
 // newReplayers returns the predictors that a graph and a model make. Of the model that
@@ -275,10 +246,10 @@ func (r *replayer) predict(h *inertia.History, d *inertia.Decision, v *Verdict) 
 		p = r.likely[actual]
 		v.Rank = inertia.RankOf(r.likely, actual)
 	}
-	v.Bits = -elementary.Log2(p)
+	v.Bits = -math.Log2(p)
 	if !d.None() {
 		calls := 1 - r.likely[inertia.NoneSymbol]
-		v.CallBits = -elementary.Log2(p / calls)
+		v.CallBits = -math.Log2(p / calls)
 		if v.Rank > 0 {
 			v.OfCalls = v.Rank
 			if r.likely[inertia.NoneSymbol] >= p {
@@ -329,17 +300,17 @@ func (r *replayer) fire(h *inertia.History, d *inertia.Decision, v *Verdict, sym
 	if !fill.Complete {
 		return
 	}
-	r.judge(h, d, v, inertia.Firing{Symbol: symbol, Score: score, Fill: fill})
+	r.judge(h, d, v, inertia.Firing{Symbol: symbol, Score: score, Call: fill})
 }
 
 // judge compares a call with what was recorded.
 func (r *replayer) judge(h *inertia.History, d *inertia.Decision, v *Verdict, f inertia.Firing) {
 	t := r.p.Model().Tool(f.Symbol)
 	v.Fires, v.Score = true, f.Score
-	v.Right = h.Right(d, t.Name, &f.Fill)
+	v.Right = h.Right(d, t.Name, &f.Call)
 	if !d.None() && d.Next == t.Name {
-		wrong := h.Wrong(d.Call, &f.Fill)
-		for _, a := range f.Fill.Args {
+		wrong := h.Wrong(d.Call, &f.Call)
+		for _, a := range f.Call.Args {
 			v.Tried[a.Source]++
 			v.Good[a.Source]++
 		}
@@ -351,7 +322,7 @@ func (r *replayer) judge(h *inertia.History, d *inertia.Decision, v *Verdict, f 
 		}
 	}
 	if !v.Right {
-		v.Wrong = r.classify(h, d, t, &f.Fill)
+		v.Wrong = r.classify(h, d, t, &f.Call)
 	}
 }
 

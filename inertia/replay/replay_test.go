@@ -8,10 +8,8 @@ import (
 
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/inertia/replay"
-	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/trace"
-	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // runs are n runs that look up every order of a customer, with ids of its own.
@@ -33,7 +31,7 @@ func runs(n int) []*inertia.Run {
 // What a trajectory avoids adds up to what a replay of all of them counts.
 func TestAvoidedIsReplay(t *testing.T) {
 	train, test := runs(40), runs(60)[40:]
-	options := replay.Options{Predictor: inertia.PredictorOptions{Any: true, AfterUser: true}, Part: func(task string) int { return len(task) % inertia.CalibrationParts }, Only: []string{replay.PredictorDefault}}
+	options := replay.Options{Predictor: inertia.PredictorOptions{Any: true, AfterUser: true}, Only: []string{replay.PredictorDefault}}
 	g := inertia.NewGraph(3)
 	for _, r := range train {
 		g.Add(r.Observation)
@@ -84,70 +82,4 @@ func TestReplayOfAHabit(t *testing.T) {
 	if gated.Fired != 0 {
 		t.Errorf("in runs of three calls one is more than 30 %%: %+v", gated)
 	}
-}
-
-// TestHeldOut wants of lessons, as they are and as they are read again, the verdicts of a
-// replay of the trajectories themselves, wherever the sample holds all of them.
-func TestHeldOut(t *testing.T) {
-	list := recordings.Read(t, "../../testdata/office/trajectories.jsonl.gz")[:120]
-	const seed = 3
-	lessons, folds := inertia.NewLessons(3, seed), holdout.HashFolds(inertia.CalibrationParts, seed)
-	var observer inertia.Observer
-	parts := make([][]*inertia.Run, inertia.CalibrationParts)
-	for _, one := range list {
-		o := observer.Observe(one)
-		lessons.Add(one, o)
-		one.Tools = nil // what was offered is not in lessons
-		k := folds.Of(one.TaskKey())
-		parts[k] = append(parts[k], inertia.NewRun(one, o))
-	}
-	read, ok := inertia.ReadLessons(lessons.Append(nil))
-	if !ok {
-		t.Fatal("lessons cannot be read")
-	}
-	options := replay.Options{Order: 3, Part: folds.Of, Predictor: inertia.PredictorOptions{Any: true}}
-	fired := 0
-	for _, l := range []*inertia.Lessons{lessons, read} {
-		sampled, ok := l.Sampled()
-		if !ok {
-			t.Fatal("the sample cannot be read")
-		}
-		for k, test := range parts {
-			var train []*inertia.Run
-			for i, part := range parts {
-				if i != k {
-					for _, r := range part {
-						train = append(train, r.Fresh())
-					}
-				}
-			}
-			want := replay.Replay(train, test, options)
-			got, ok := replay.HeldOut(l, k, sampled[k], options)
-			if !ok || len(sampled[k]) != len(test) {
-				t.Fatalf("part %d: %d trajectories, want %d", k, len(sampled[k]), len(test))
-			}
-			delete(want, replay.PredictorPreset)
-			if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, slices.Sorted(maps.Keys(want))) {
-				t.Fatalf("part %d: the predictors are %v", k, names)
-			}
-			for name := range want {
-				if got, want := verdicts(got[name]), verdicts(want[name]); !slices.Equal(got, want) {
-					t.Errorf("part %d: %s decides otherwise in %d trajectories", k, name, len(want))
-				}
-			}
-			fired += replay.Fire(got[replay.PredictorDefault], 0.5, inertia.Gate{}).Fired
-		}
-	}
-	if fired < 20 {
-		t.Errorf("%d calls are made", fired)
-	}
-}
-
-// verdicts writes down what was decided, in an order of its own.
-func verdicts(runs []replay.Replayed) (out []string) {
-	for _, r := range runs {
-		out = append(out, fmt.Sprint(r.Verdicts))
-	}
-	slices.Sort(out)
-	return out
 }

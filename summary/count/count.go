@@ -9,7 +9,6 @@
 package count
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -23,7 +22,6 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/shell"
@@ -45,20 +43,11 @@ type Options struct {
 	Where           string
 	Map             string // the name of a map for a layout of its own, without its folder; "" for none
 
-	// Graph also counts the states that calls lead to, Tools replays meta-tools, Prefetch
-	// counts what rules for reading ahead offer; all on calls as they are recorded, under
-	// Rules if there are any.
-	Graph    bool
+	// Tools replays meta-tools, Prefetch counts what rules for reading ahead offer; both on
+	// calls as they are recorded, under Rules if there are any.
 	Rules    *Rules
 	Tools    *Artefact
 	Prefetch *Artefact
-
-	// Snapshot also learns what a model of the next call is made of, as Graph on calls as
-	// they are recorded, with contexts of up to Order calls, 0 for the default. Seed deals
-	// tasks into parts and draws the sample.
-	Snapshot bool
-	Order    int
-	Seed     uint64
 
 	// Since and Until choose trajectories as the names of files do: summaries under
 	// other ones add up.
@@ -67,7 +56,7 @@ type Options struct {
 
 // Default returns the options of `awo summarize` without flags.
 func Default() Options {
-	return Options{Shell: "auto", TurnGap: formats.DefaultTurnGap, Seed: 1}
+	return Options{Shell: "auto", TurnGap: formats.DefaultTurnGap}
 }
 
 // Choices returns what summaries that add up have in common.
@@ -82,12 +71,6 @@ func (o Options) Choices() []summary.Option {
 		{Name: "turn-gap", Value: o.TurnGap.String()},
 		{Name: "where", Value: o.Where},
 	}
-	if o.Graph {
-		out = append(out, summary.Option{Name: "graph", Value: "true"})
-	}
-	if o.Snapshot {
-		out = append(out, summary.Option{Name: "snapshot", Value: SnapshotChoice(o.Order, o.Seed)})
-	}
 	for _, x := range []summary.Option{{Name: "map", Value: o.Map}, {Name: "rules", Value: o.Rules.Choice()}, {Name: "tools", Value: o.Tools.Choice()}, {Name: PrefetchChoice, Value: o.Prefetch.Choice()}} {
 		if x.Value != "" {
 			out = append(out, x)
@@ -98,20 +81,11 @@ func (o Options) Choices() []summary.Option {
 
 // New returns the summary of no trajectory under the options.
 func (o Options) New() *summary.Summary {
-	empty := summary.Options{CollapseRepeats: o.CollapseRepeats, Choices: o.Choices(), Labels: labels()}
-	if o.Snapshot {
-		empty.Lessons = inertia.NewLessons(cmp.Or(o.Order, inertia.DefaultOrder), o.Seed)
-	}
-	return summary.New(empty)
+	return summary.New(summary.Options{CollapseRepeats: o.CollapseRepeats, Choices: o.Choices(), Labels: labels()})
 }
 
 // PrefetchChoice is the name of the choice that tells rules for reading ahead apart.
 const PrefetchChoice = stored.Name
-
-// SnapshotChoice is what tells apart in a summary what is learnt.
-func SnapshotChoice(order int, seed uint64) string {
-	return fmt.Sprintf("order %d, seed %d", cmp.Or(order, inertia.DefaultOrder), seed)
-}
 
 // Excludes takes out the calls that the options exclude, and says whether the trajectory
 // is left in.
@@ -152,9 +126,6 @@ func (o Options) Check() error {
 	}
 	if o.TurnGap < 0 {
 		return fmt.Errorf("turn-gap: %v is negative", o.TurnGap)
-	}
-	if o.Order < 0 || o.Order > inertia.MaxOrder {
-		return fmt.Errorf("order: %d is not in 1..%d", o.Order, inertia.MaxOrder)
 	}
 	if _, err := o.NewCounter(); err != nil {
 		return err

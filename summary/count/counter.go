@@ -10,9 +10,6 @@ import (
 
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/execute/replay"
-	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/inertia/effects"
-	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/prefetch/learn"
@@ -104,13 +101,10 @@ type Counter struct {
 	splitter *shell.Splitter
 
 	// What asks for calls as they are recorded; nil for what is not counted.
-	census   *merge.Census
 	verifier *replay.Verifier
 	measure  *learn.Measure
 	rewriter *merge.Rewriter
 	set      *rules.Set
-	effects  *effects.Known
-	observer inertia.Observer
 	statuses []trace.Status // scratch
 }
 
@@ -125,12 +119,6 @@ func (o Options) NewCounter() (*Counter, error) {
 		return nil, err
 	}
 	c := &Counter{sum: o.New(), options: o, splitter: Splitter(o.Shell), set: set}
-	if o.Graph {
-		c.census = merge.NewCensus(set, c.sum)
-	}
-	if o.Snapshot {
-		c.effects = effects.New(set, false)
-	}
 	if o.Tools != nil {
 		tools, err := arazzo.Parse(o.Tools.File, []byte(o.Tools.Text))
 		if err != nil {
@@ -151,17 +139,17 @@ func (o Options) NewCounter() (*Counter, error) {
 	return c, nil
 }
 
-// whole returns an error where states, meta-tools or next calls are counted and calls are
-// left out: `awo graph`, `awo verify` and `awo snapshot` leave none out.
+// whole returns an error where meta-tools are counted and calls are left out: `awo verify`
+// leaves none out.
 func (o Options) whole() error {
-	if !o.Graph && !o.Snapshot && o.Tools == nil && o.Prefetch == nil {
+	if o.Tools == nil && o.Prefetch == nil {
 		if o.Rules != nil {
-			return fmt.Errorf("--rules says which states and meta-tools there are, for --graph, --snapshot and --tools to count")
+			return fmt.Errorf("--rules says how the meta-tools of --tools are counted; give --tools too")
 		}
 		return nil
 	}
 	if o.DropFailed || len(o.ExcludeTool) > 0 || o.MinLength > 0 {
-		return fmt.Errorf("--graph, --snapshot and --tools count whole trajectories, without --drop-failed, --exclude-tool and --min-length")
+		return fmt.Errorf("--tools counts whole trajectories, without --drop-failed, --exclude-tool and --min-length")
 	}
 	return nil
 }
@@ -173,14 +161,8 @@ func (c *Counter) Statuses() *merge.Statuses { return merge.NewStatuses(c.set) }
 // and takes out what the options exclude. It returns false where the trajectory is left
 // out; Add wants the others.
 func (c *Counter) Take(t *trace.Trajectory) bool {
-	if c.census != nil {
-		c.census.Add(t)
-	}
 	if c.verifier != nil || c.measure != nil {
 		c.verify(t)
-	}
-	if c.effects != nil {
-		c.learn(t)
 	}
 	if c.splitter != nil {
 		c.splitter.Split(t)
@@ -201,19 +183,6 @@ func (c *Counter) verify(t *trace.Trajectory) {
 	if c.measure != nil {
 		c.measure.Add(c.measure.Observe(t))
 	}
-}
-
-// learn adds what the trajectory teaches a model of the next call, as `awo snapshot`
-// reads it: cut at the bound of its calls.
-func (c *Counter) learn(t *trace.Trajectory) {
-	if len(t.Calls) > bounds.Calls {
-		t = new(*t)
-		t.Turns = slices.Clone(t.Turns)
-		t.Cut(bounds.Calls)
-	}
-	defer c.remember(t)()
-	c.effects.Add(t)
-	c.sum.Lessons().Add(t, c.observer.Observe(t))
 }
 
 // remember returns what gives the calls their statuses back: what rules say of how calls
@@ -240,9 +209,6 @@ func (c *Counter) Summary() *summary.Summary {
 	}
 	if c.measure != nil {
 		c.measure.AddTo(c.sum.AddN, c.sum.AddTaskN)
-	}
-	if c.effects != nil {
-		c.effects.AddTo(c.sum.AddN)
 	}
 	return c.sum
 }

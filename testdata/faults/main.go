@@ -277,18 +277,13 @@ func (s *suite) damaged(times int) error {
 	if err != nil {
 		return err
 	}
-	meant := meaning(whole)
 	for range times {
 		content := bytes.Clone(whole)
-		at := meant[s.random.IntN(len(meant))]
+		at := s.random.IntN(len(content))
 		content[at] ^= 1 << s.random.IntN(8)
 		snapshot, err := inertia.Read("damaged.awo", content)
-		if err == nil {
-			err = snapshot.Verify()
-			snapshot.Close()
-			if err == nil {
-				return fmt.Errorf("a snapshot with a bit flipped in byte %d is taken", at)
-			}
+		if err == nil && !bytes.Equal(snapshot.Model.AppendSnapshot(nil, snapshot.Graph), whole) {
+			return fmt.Errorf("a snapshot with a bit flipped in byte %d gives another content", at)
 		}
 	}
 	return nil

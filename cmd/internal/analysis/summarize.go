@@ -11,7 +11,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/summary"
@@ -26,10 +25,7 @@ type summarizeOptions struct {
 	Out              string `mapstructure:"out"`
 	AllowOverlap     bool   `mapstructure:"allow-overlap"`
 	Rules            string `mapstructure:"rules"`
-	Graph            bool   `mapstructure:"graph"`
 	Tools            string `mapstructure:"tools"`
-	Snapshot         bool   `mapstructure:"snapshot"`
-	Order            int    `mapstructure:"order"`
 }
 
 // NewSummarize returns `awo summarize`.
@@ -44,25 +40,20 @@ so parts can be counted on several machines or day by day.
 
 FILES may be traces, summaries (*.awosum), or both: they are added up. Summaries that
 were counted under other options, or that have an input file in common, are refused.
---graph also counts the states that ` + "`awo graph`" + ` shows, and --tools replays meta-tools
-at every place where a trajectory made their calls, for ` + "`awo verify`" + `: both on calls as
-they are recorded, under --rules. --tools is the second pass of extraction over more traces
-than one machine reads: extract meta-tools from some of them, and count over all of them
-where they occur and whether their bindings give the recorded arguments. Rules for reading
-ahead in the same folder (prefetch.json) are counted with them.
-
---snapshot learns what the next call is, for ` + "`awo snapshot build`" + `, on the same calls and
-under the same rules. It adds a sample of at most 2,000 trajectories without their values.
+--tools replays meta-tools at every place where a trajectory made their calls, for
+` + "`awo verify`" + `, on calls as they are recorded, under --rules. It is the second pass of
+extraction over more traces than one machine reads: extract meta-tools from some of them,
+and count over all of them where they occur and whether their bindings give the recorded
+arguments. Rules for reading ahead in the same folder (prefetch.json) are counted with them.
 
 A summary holds names of tools, models and agents, sequences of tools, hashes of tasks
-and of input files, and sums; no argument, result, text or file name. With --snapshot it
-holds descriptions and parameters of tools, paths in results and shapes of identifiers too.
+and of input files, and sums; no argument, result, text or file name.
 
 ` + cli.FilesHelp,
 		Example: `  awo summarize monday/ --out monday.awosum
   awo summarize monday.awosum tuesday.awosum --out week.awosum
   awo summarize monday.awosum tuesday/ --out week.awosum
-  awo summarize monday/ --graph --tools tools/ --rules rules.yaml --out monday.awosum
+  awo summarize monday/ --tools tools/ --rules rules.yaml --out monday.awosum
   awo analyze week.awosum --by model`,
 		GroupID: cli.GroupLook,
 	}
@@ -71,10 +62,7 @@ holds descriptions and parameters of tools, paths in results and shapes of ident
 	addCounting(f)
 	cli.AddShell(f)
 	cli.AddRules(f)
-	f.Bool("graph", false, "also count states, their pairs and labels, for `awo graph`")
 	f.String("tools", "", "also replay the meta-tools of this `DIR`, and count its rules for reading ahead, for `awo verify`; or a file of the kind metatools.arazzo.yaml")
-	f.Bool("snapshot", false, "also learn what the next call is, for `awo snapshot build`")
-	f.Int("order", inertia.DefaultOrder, "with --snapshot, the longest context, in calls")
 	f.String("out", "", "`FILE` to write, whose name ends in .awosum; one that is there is replaced")
 	f.Bool("allow-overlap", false, "add summaries with an input file in common; its trajectories count as often")
 	return cli.Work(a, c, summarize)
@@ -139,13 +127,6 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 // summaryCounting reads the files that say what is counted beside sequences.
 func (o summarizeOptions) summaryCounting(j *cli.Job) (count.Options, error) {
 	out := o.counting(j, o.InputOptions)
-	out.Graph, out.Snapshot = o.Graph, o.Snapshot
-	if o.Snapshot {
-		out.Order, out.Seed = o.Order, o.Seed
-	}
-	if o.Order < 1 || o.Order > inertia.MaxOrder {
-		return out, cli.Usagef("--order: %d is not in 1..%d", o.Order, inertia.MaxOrder)
-	}
 	if _, err := j.Rules(o.Rules); err != nil {
 		return out, err
 	}

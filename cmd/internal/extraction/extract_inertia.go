@@ -18,20 +18,17 @@ import (
 // offered are nodes.
 func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*bind.Definition) ([]byte, error) {
 	const seed = 1
-	lessons := inertia.NewLessons(inertia.DefaultOrder, seed)
+	learner := inertia.NewLearner(inertia.DefaultOrder, seed)
 	r := prediction.NewSnapshotReader(set)
 	composed := newComposer(set, offered)
-	err := r.Read(j, composed.counting(in.Source()), lessons.Add)
+	err := r.Read(j, composed.counting(in.Source()), learner.Add)
 	if err != nil {
 		return nil, err
 	}
 	in.Predicts()
-	composed.add(lessons.Trained().Parts()[0])
-	m, g, ok := r.Compile(lessons, inertia.ModelOptions{})
-	if !ok {
-		panic("extraction: a trajectory of the sample cannot be replayed")
-	}
-	return m.AppendSnapshot(nil, g), nil
+	g, calibration := r.Learn(learner, inertia.ModelOptions{})
+	composed.add(g)
+	return g.Model(inertia.ModelOptions{}).Calibrated(calibration).AppendSnapshot(nil, g), nil
 }
 
 // composer counts where the calls of meta-tools were made one by one, and how they

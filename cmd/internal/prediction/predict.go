@@ -99,16 +99,11 @@ func predict(j *cli.Job, o predictOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close()
-	m, err := s.Model()
-	if err != nil {
-		return err
-	}
 	t, err := soFar(j, adapter)
 	if err != nil {
 		return err
 	}
-	out := predictionOf(m, t, adapter, o)
+	out := predictionOf(s.Model, t, adapter, o)
 	return j.Print(predictionDocument(out), out)
 }
 
@@ -176,8 +171,8 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 		out.Fires = true
 	}
 	if ok {
-		out.Call = &callJSON{Tool: f.Place.Tool.Value(), Args: map[string]any{}}
-		for _, a := range f.Fill.Args {
+		out.Call = &callJSON{Tool: f.Name.Value(), Args: map[string]any{}}
+		for _, a := range f.Call.Args {
 			out.Call.Args[a.Param] = json.RawMessage(a.Value)
 		}
 	}

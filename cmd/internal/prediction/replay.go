@@ -25,7 +25,6 @@ type replayOptions struct {
 	Train            []string `mapstructure:"train"`
 	Test             []string `mapstructure:"test"`
 	KFold            int      `mapstructure:"kfold"`
-	HashFolds        bool     `mapstructure:"hash-folds"`
 	Prequential      bool     `mapstructure:"prequential"`
 	Theta            float64  `mapstructure:"theta"`
 	Alpha            float64  `mapstructure:"alpha"`
@@ -83,12 +82,6 @@ turn, --train and --test name files, --prequential predicts each trajectory from
 those before it. A snapshot (a file .awo, see awo snapshot) as the first file is
 replayed as it is. Trials of one task stay together.
 
-FILES may all be summaries (awo summarize --snapshot), under the same --rules, --order
-and --seed. They are replayed as --hash-folds replays traces: tasks are dealt into five parts by
-the hash of their names, of each part the trajectories of the sample are replayed, at most 2,000
-of all parts, by what all trajectories of the others teach. What was said is not in summaries, so
-AutoTool is left out.
-
 Four predictors are compared: the default one, AutoTool as published (arXiv
 2511.14650), and a 3-gram model with and without recovery. All saving is an upper
 bound of a live agent's: a wrong call changes what comes after it.
@@ -105,8 +98,7 @@ writing: good enough to replay, and not to act.
   awo replay --train monday/ --test tuesday/ --ablation
   awo replay traces/ --prequential --gate open
   awo replay traces/ --learning-curve --plots plots/
-  awo replay inertia.awo today/
-  awo replay monday.awosum tuesday.awosum --rules rules.yaml`,
+  awo replay inertia.awo today/`,
 		GroupID: cli.GroupCompile,
 	}
 	f := c.Flags()
@@ -116,7 +108,6 @@ writing: good enough to replay, and not to act.
 	f.StringSlice("train", nil, "`FILES` to train on; may be repeated")
 	f.StringSlice("test", nil, "`FILES` to replay; may be repeated")
 	f.Int("kfold", 5, "parts that the tasks are divided into, each replayed by what the others teach")
-	f.Bool("hash-folds", false, "deal tasks into five parts by the hash of their names, and replay a sample without its values, as of summaries")
 	f.Bool("prequential", false, "predict each trajectory from those before it, then learn from it")
 	f.Float64("theta", -1, "score from which the default predictor makes a call; below 0 it follows from --cost")
 	f.Float64("alpha", inertia.DefaultAlpha, "AutoTool's weight of the context against frequency, 0 to 1")
@@ -173,19 +164,9 @@ func runReplay(j *cli.Job, o replayOptions, files []string) error {
 	if err := o.check(files); err != nil {
 		return err
 	}
-	stored, err := cli.OnlyStored(files)
-	if err != nil {
-		return err
-	}
 	s, err := studyReplay(j, &o)
 	if err != nil {
 		return err
-	}
-	if len(stored) > 0 || o.HashFolds {
-		if err := s.byHash(files, stored); err != nil {
-			return err
-		}
-		return s.print(files)
 	}
 	if len(o.Train) > 0 {
 		training, err := s.read(o.Train)

@@ -23,12 +23,11 @@ type ReplayJSON struct {
 }
 
 type replaySplitJSON struct {
-	Method   string `json:"method"` // kfold, files, snapshot, prequential, hash
+	Method   string `json:"method"` // kfold, files, snapshot, prequential
 	Folds    int    `json:"folds"`  // 0 for other methods
 	Seed     uint64 `json:"seed"`
-	Tasks    int    `json:"tasks"`        // replayed
-	Replayed int    `json:"replayed"`     // trajectories
-	Of       int    `json:"of,omitempty"` // trajectories that they were sampled from, by hash
+	Tasks    int    `json:"tasks"`    // replayed
+	Replayed int    `json:"replayed"` // trajectories
 }
 
 // predictorJSON is the figures of one predictor over all turns of the model.

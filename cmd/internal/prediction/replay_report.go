@@ -63,8 +63,8 @@ func (s *replayStudy) ablate(out *ReplayJSON) {
 		{"nothing", inertia.Gate{}, func(*replay.Options) {}},
 		{"contexts of more than 1 call", inertia.Gate{}, func(o *replay.Options) { o.Model.Order = 1 }},
 		{"contexts of more than 2 calls", inertia.Gate{}, func(o *replay.Options) { o.Model.Order = 2 }},
-		{"states (user, failure)", inertia.Gate{}, func(o *replay.Options) { o.Model.NoState, o.Model.Order = true, s.o.Order }},
-		{"Kneser-Ney counts", inertia.Gate{}, func(o *replay.Options) { o.Model.Uniform, o.Model.Order = true, s.o.Order }},
+		{"states (user, failure)", inertia.Gate{}, func(o *replay.Options) { o.Model.NoState = true }},
+		{"Kneser-Ney counts", inertia.Gate{}, func(o *replay.Options) { o.Model.Uniform = true }},
 		{"dependency edges", inertia.Gate{}, without(inertia.FromCall)},
 		{"key state", inertia.Gate{}, without(inertia.FromState)},
 		{"text", inertia.Gate{}, without(inertia.FromText)},
@@ -115,9 +115,6 @@ func replayAnswer(out ReplayJSON) string {
 	}
 	p := &out.Predictors[0]
 	turns := cli.CountOf(p.N, "turn")
-	if out.Split.Replayed < out.Split.Of {
-		turns += " of " + cli.CountOf(out.Split.Replayed, "sampled trajectory")
-	}
 	if p.Fired == 0 {
 		return fmt.Sprintf("No call would have been made without the model: in none of %s is a prediction sure enough.", turns)
 	}
@@ -141,8 +138,6 @@ func (s *replayStudy) about(out ReplayJSON) report.Paragraph {
 	switch out.Split.Method {
 	case "kfold":
 		text = fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.Split.Folds)
-	case "hash":
-		text = fmt.Sprintf("The tasks are dealt into %d parts by the hash of their names, and of each the sampled trajectories are replayed, without their values, by what all of the others teach: %s of %s in all.", out.Split.Folds, report.Grouped(out.Split.Replayed), cli.CountOf(out.Split.Of, "trajectory"))
 	case "files":
 		text = fmt.Sprintf("Trained on %s; the figures are of the files to test on.", cli.CountOf(len(s.train), "trajectory"))
 	case "snapshot":

@@ -23,9 +23,6 @@ type replayStudy struct {
 	train   []*inertia.Run
 	test    []*inertia.Run
 	options replay.Options
-
-	lessons *inertia.Lessons // with --hash-folds; nil otherwise
-	apart   [][]*inertia.Run // of the lessons, by part
 }
 
 func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
@@ -38,11 +35,10 @@ func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
 		return nil, err
 	}
 	s := &replayStudy{j: j, o: o, effects: effects.New(set, true), adapter: adapter}
-	folds := holdout.HashFolds(5, o.Seed)
 	s.options = replay.Options{
 		Order: o.Order, Model: inertia.ModelOptions{HalfLife: o.HalfLife},
 		Predictor: inertia.PredictorOptions{Effects: s.effects.Of, Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter}},
-		Alpha:     o.Alpha, Part: folds.Of,
+		Alpha:     o.Alpha, Seed: o.Seed,
 	}
 	if o.Alpha == 0 {
 		s.options.Alpha = -1
@@ -55,24 +51,14 @@ func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
 
 // takeSnapshot opens the first file if it is a snapshot, and returns the others.
 func (s *replayStudy) takeSnapshot(files []string) ([]string, error) {
-	if len(files) == 0 || filepath.Ext(files[0]) != ".awo" {
+	if len(files) == 0 || filepath.Ext(files[0]) != snapshotExt {
 		return files, nil
 	}
 	snapshot, err := inertia.Open(files[0])
 	if err != nil {
 		return nil, err
 	}
-	if err := snapshot.Verify(); err != nil {
-		return nil, err
-	}
-	if s.options.Ready, err = snapshot.Model(); err != nil {
-		return nil, err
-	}
-	if snapshot.HasCounts() {
-		if s.options.Counts, err = snapshot.Graph(); err != nil {
-			return nil, err
-		}
-	}
+	s.options.Ready, s.options.Counts = snapshot.Model, snapshot.Graph
 	if s.o.Rules == "" {
 		s.options.Predictor.Effects = s.options.Ready.Effects()
 	}
@@ -96,31 +82,23 @@ func readAdapter(j *cli.Job, file string) (*inertia.Adapter, error) {
 
 // read reads runs, and keeps them: replaying looks at values again and again.
 func (s *replayStudy) read(files []string) (runs []*inertia.Run, err error) {
-	err = s.observe(files, func(t *trace.Trajectory, o *inertia.Observation) { runs = append(runs, inertia.NewRun(t, o)) })
-	return runs, err
-}
-
-// observe reads traces, and yields each trajectory and what it teaches, in input order.
-func (s *replayStudy) observe(files []string, yield func(*trace.Trajectory, *inertia.Observation)) error {
 	in, err := s.j.Intake(files, s.o.InputOptions, trace.Options{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer in.Close()
 	in.Follows = true
 	s.in, in.Exclude = in, cli.ExcludeTools(s.o.ExcludeTool)
 	r := SnapshotReader{effects: s.effects, adapter: s.adapter}
-	err = r.Read(s.j, in.All(), yield)
+	err = r.Read(s.j, in.All(), func(t *trace.Trajectory, o *inertia.Observation) { runs = append(runs, inertia.NewRun(t, o)) })
 	in.Predicts()
-	return err
+	return runs, err
 }
 
 // play replays with options and returns the verdicts by predictor, and how it was
 // split.
 func (s *replayStudy) play(options replay.Options) map[string][]replay.Replayed {
 	switch {
-	case s.lessons != nil:
-		return s.heldOut(options)
 	case s.train != nil || s.options.Ready != nil:
 		return replay.Replay(s.train, s.test, options)
 	case s.o.Prequential:
@@ -227,8 +205,6 @@ func (s *replayStudy) split() replaySplitJSON {
 	}
 	out := replaySplitJSON{Method: "kfold", Folds: s.o.KFold, Seed: s.o.Seed, Tasks: len(tasks), Replayed: len(s.test)}
 	switch {
-	case s.lessons != nil:
-		out.Method, out.Folds, out.Of = "hash", inertia.CalibrationParts, int(s.lessons.Trajectories())
 	case s.options.Ready != nil:
 		out.Method, out.Folds = "snapshot", 0
 	case s.train != nil:

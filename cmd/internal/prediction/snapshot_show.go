@@ -11,7 +11,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// SnapshotJSON is the JSON of `awo snapshot build`, `merge`, `update` and `show`.
+// SnapshotJSON is the JSON of `awo snapshot build` and `show`.
 type SnapshotJSON struct {
 	Schema       string             `json:"schema"`
 	Input        *cli.InputJSON     `json:"input,omitempty"` // what was read to make it
@@ -20,10 +20,8 @@ type SnapshotJSON struct {
 	Trajectories uint64             `json:"trajectories"`
 	Newest       string             `json:"newest"` // day of the newest trajectory, "" where no time is recorded
 	Order        int                `json:"order"`
-	States       bool               `json:"states"`
 	HalfLife     float64            `json:"half_life_days"`
 	Contexts     int                `json:"contexts"`
-	Mergeable    bool               `json:"mergeable"`
 	Examples     int                `json:"calibration_examples"`
 	Tools        []snapshotToolJSON `json:"tools"`
 }
@@ -58,11 +56,10 @@ func newSnapshotShow(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "show SNAPSHOT",
 		Short:   "Print what a snapshot holds",
-		Long:    "Print what a snapshot holds: its tools, and where their arguments come from. --verify reads all of it, and reports what is wrong.",
-		Example: "  awo snapshot show inertia.awo --verify",
+		Long:    "Print what a snapshot holds: its tools, and where their arguments come from. A damaged file is an error.",
+		Example: "  awo snapshot show inertia.awo",
 		Args:    oneSnapshot,
 	}
-	c.Flags().Bool("verify", false, "check every byte")
 	return cli.Work(a, c, snapshotShow)
 }
 
@@ -73,50 +70,31 @@ func oneSnapshot(c *cobra.Command, args []string) error {
 	return nil
 }
 
-type showOptions struct {
-	Verify bool `mapstructure:"verify"`
-}
-
-func snapshotShow(j *cli.Job, o showOptions, args []string) error {
+func snapshotShow(j *cli.Job, _ struct{}, args []string) error {
 	s, err := inertia.Open(args[0])
 	if err != nil {
 		return err
-	}
-	defer s.Close()
-	if o.Verify {
-		if err := s.Verify(); err != nil {
-			return err
-		}
 	}
 	info, err := os.Stat(args[0])
 	if err != nil {
 		return cli.FileProblem(args[0], err)
 	}
-	return showSnapshot(j, s, info.Size(), nil)
+	return showSnapshot(j, args[0], s.Model, info.Size(), nil)
 }
 
-func showSnapshot(j *cli.Job, s *inertia.Snapshot, size int64, in *cli.Intake) error {
-	m, err := s.Model()
-	if err != nil {
-		return err
+func showSnapshot(j *cli.Job, file string, m *inertia.Model, size int64, in *cli.Intake) error {
+	out := SnapshotJSON{
+		Schema: "awo.snapshot/v1", File: file, Bytes: size, Trajectories: m.Info.Trajectories, Newest: m.Info.Day(),
+		Order: m.Info.Order, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Examples: m.Calibration().Examples,
 	}
-	out := snapshotOf(s, m, size)
+	for i := range m.Tools() {
+		out.Tools = append(out.Tools, snapshotTool(m, uint32(i+1)))
+	}
 	if in != nil {
 		input := in.JSON()
 		out.Input = &input
 	}
 	return j.Print(snapshotDocument(in, out), out)
-}
-
-func snapshotOf(s *inertia.Snapshot, m *inertia.Model, size int64) SnapshotJSON {
-	out := SnapshotJSON{
-		Schema: "awo.snapshot/v1", File: s.File(), Bytes: size, Trajectories: m.Info.Trajectories, Newest: m.Info.Day(),
-		Order: m.Info.Order, States: !m.Info.NoState, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Mergeable: s.HasCounts(), Examples: m.Calibration().Examples,
-	}
-	for i := range m.Tools() {
-		out.Tools = append(out.Tools, snapshotTool(m, uint32(i+1)))
-	}
-	return out
 }
 
 func snapshotTool(m *inertia.Model, symbol uint32) snapshotToolJSON {
@@ -156,9 +134,6 @@ func snapshotDocument(in *cli.Intake, out SnapshotJSON) *report.Document {
 		text += ", the newest of " + out.Newest
 	}
 	d.Answer = out.File + ": " + text + "; " + cli.CountOf(int(out.Bytes), "byte") + "."
-	if !out.Mergeable {
-		d.Add(report.Paragraph("It was written without its counts: it predicts, but cannot be merged or updated."))
-	}
 	if in != nil {
 		d.Add(in.Brief())
 	}
@@ -221,46 +196,4 @@ func sourceText(r snapshotRuleJSON) string {
 		return r.Tool + "(" + r.Path + ")"
 	}
 	return r.Tool + " → " + r.Path
-}
-
-// ExportJSON is the JSON of `awo snapshot export`.
-type ExportJSON struct {
-	Schema   string              `json:"schema"`
-	Snapshot SnapshotJSON        `json:"snapshot"`
-	Contexts []inertia.Followers `json:"contexts"`
-}
-
-func newSnapshotExport(a *cli.App) *cobra.Command {
-	c := &cobra.Command{
-		Use:     "export SNAPSHOT",
-		Short:   "Print a snapshot as JSON",
-		Long:    "Print all that a snapshot predicts from as JSON, whatever --format says: tools, sources of arguments, and what followed each context.",
-		Example: "  awo snapshot export inertia.awo > inertia.json",
-		Args:    oneSnapshot,
-	}
-	return cli.Work(a, c, snapshotExport)
-}
-
-func snapshotExport(j *cli.Job, _ struct{}, args []string) error {
-	s, err := inertia.Open(args[0])
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	if err := s.Verify(); err != nil {
-		return err
-	}
-	m, err := s.Model()
-	if err != nil {
-		return err
-	}
-	info, err := os.Stat(args[0])
-	if err != nil {
-		return cli.FileProblem(args[0], err)
-	}
-	out := ExportJSON{Schema: "awo.snapshot-export/v1", Snapshot: snapshotOf(s, m, info.Size())}
-	for c := range m.Walk() {
-		out.Contexts = append(out.Contexts, c)
-	}
-	return report.WriteJSON(j.Out, out)
 }

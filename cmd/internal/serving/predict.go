@@ -12,17 +12,13 @@ import (
 // snapshot predicts with a model of inertia. It is a compiled.Predictor.
 type snapshot struct{ model *inertia.Model }
 
-// readSnapshot reads the model of a snapshot, which stays open as long as awo runs.
+// readSnapshot reads the model of a snapshot.
 func readSnapshot(file string) (*snapshot, error) {
 	s, err := inertia.Open(file)
 	if err != nil {
 		return nil, err
 	}
-	m, err := s.Model()
-	if err != nil {
-		return nil, err
-	}
-	return &snapshot{m}, nil
+	return &snapshot{s.Model}, nil
 }
 
 // Tools implements compiled.Predictor.
@@ -40,18 +36,18 @@ func (s *snapshot) Next(done []compiled.Done) (string, trace.Value, bool) {
 	d := h.Now()
 	p := inertia.NewPredictor(s.model, inertia.PredictorOptions{Effects: s.model.Effects()})
 	f, ok := p.Fire(h, &d)
-	if !ok || !f.Fill.Complete || f.Fill.Repeated || f.Score < inertia.Threshold(inertiaCost) || !(inertia.Gate{}).Allows(h.Events()) {
+	if !ok || !f.Call.Complete || f.Call.Repeated || f.Score < inertia.Threshold(inertiaCost) || !(inertia.Gate{}).Allows(h.Events()) {
 		return "", trace.Value{}, false
 	}
 	var members []trace.Member
-	for _, a := range f.Fill.Args {
+	for _, a := range f.Call.Args {
 		v, err := trace.ParseValue([]byte(a.Value))
 		if err != nil {
 			return "", trace.Value{}, false
 		}
 		members = append(members, trace.Member{Name: a.Param, Value: v})
 	}
-	return f.Place.Tool.Value(), trace.NewObject(members...), true
+	return f.Name.Value(), trace.NewObject(members...), true
 }
 
 // inertiaCost is what a wrong call costs, in turns, as `awo predict` has it by default.
