@@ -17,26 +17,45 @@ var kind = sealed.Kind{Name: "summary", Schema: "awo.summary-data/v1"}
 // Content is what a file with a summary holds. All lists are in order, and each of their
 // elements is there once.
 type Content struct {
-	Options   []Option                     `json:"options"`
-	Labels    []string                     `json:"labels"`
-	Inputs    []string                     `json:"inputs"` // SHA-256; one that was counted again stands there again
-	Intake    Intake                       `json:"intake"`
-	Tally     completeness.Tally           `json:"tally"`
-	FailedBy  []completeness.StatusReading `json:"failed_by"`
-	Facts     []completeness.ToolSummary   `json:"facts"`
-	Profiles  []*completeness.ToolProfile  `json:"profiles"`
-	Rework    []Rework                     `json:"rework"`
-	Tools     []string                     `json:"tools"`
-	Sequences [][]uint32                   `json:"sequences"` // places of Tools
-	Classes   [][]string                   `json:"classes"`   // values of Labels
-	Tasks     []string                     `json:"tasks"`
-	Rows      []Row                        `json:"rows"`
-	Turns     []*TurnUsage                 `json:"turns"`
-	Runs      []*RunUsage                  `json:"runs"`
-	Calls     []*ToolUsage                 `json:"calls"`
-	Users     []UserCount                  `json:"users"`
-	Sums      map[string]int               `json:"sums"`
-	TaskSums  map[string]map[string]int    `json:"task_sums"`
+	Options   []Option                  `json:"options"`
+	Labels    []string                  `json:"labels"`
+	Inputs    []string                  `json:"inputs"` // SHA-256; one that was counted again stands there again
+	Intake    Intake                    `json:"intake"`
+	Tally     []int                     `json:"tally"`    // as completeness.Tally.Figures
+	Problems  map[string]int            `json:"problems"` // of Tally, by code
+	FailedBy  map[string]int            `json:"failed_by"`
+	Facts     []ToolFacts               `json:"facts"`
+	Profiles  []ToolTimes               `json:"profiles"`
+	Rework    []Rework                  `json:"rework"`
+	Tools     []string                  `json:"tools"`
+	Sequences [][]uint32                `json:"sequences"` // places of Tools
+	Classes   [][]string                `json:"classes"`   // values of Labels
+	Tasks     []string                  `json:"tasks"`
+	Rows      []Row                     `json:"rows"`
+	Turns     []*TurnUsage              `json:"turns"`
+	Runs      []*RunUsage               `json:"runs"`
+	Calls     []*ToolUsage              `json:"calls"`
+	Users     []UserCount               `json:"users"`
+	Sums      map[string]int            `json:"sums"`
+	TaskSums  map[string]map[string]int `json:"task_sums"`
+}
+
+// ToolFacts are the counts of a tool, as completeness.ToolSummary.Figures.
+type ToolFacts struct {
+	Name    string `json:"name"`
+	Counts  []int  `json:"counts"`
+	Defined bool   `json:"defined"`
+}
+
+// ToolTimes is what the calls of a tool took, as completeness.ToolProfile.
+type ToolTimes struct {
+	Name       string                     `json:"name"`
+	Latency    *completeness.Distribution `json:"latency"`
+	Result     *completeness.Distribution `json:"result"`
+	Turns      int                        `json:"turns"`
+	TurnsUsage int                        `json:"turns_usage"`
+	Input      int64                      `json:"input"`
+	Output     int64                      `json:"output"`
 }
 
 // A Row is trajectories that are counted as one: places of a task, its labels and its
@@ -59,12 +78,11 @@ func (s *Summary) Append(dst []byte) []byte { return append(dst, kind.Encode(s.c
 
 func (s *Summary) content() *Content {
 	c := &Content{
-		Options: s.choices, Labels: s.labels, Intake: s.intake, Tally: s.facts.Tally, FailedBy: s.facts.Tally.StatusReadings(), Facts: s.facts.Tools(),
-		Profiles: s.profile.Tools(), Rework: s.reworkByName(), Turns: s.usage.Turns(), Runs: s.usage.Runs(), Calls: s.usage.Tools(),
+		Options: s.choices, Labels: s.labels, Intake: s.intake, Tally: values(s.facts.Tally.Figures()), Problems: there(s.facts.Tally.Problems.ByCode), FailedBy: map[string]int{}, Rework: s.reworkByName(), Turns: s.usage.Turns(), Runs: s.usage.Runs(), Calls: s.usage.Tools(),
 		Sums: map[string]int{}, TaskSums: map[string]map[string]int{},
 	}
 	maps.Copy(c.Sums, s.sums)
-	c.Intake.Problems.ByCode, c.Tally.Problems.ByCode = there(c.Intake.Problems.ByCode), there(c.Tally.Problems.ByCode)
+	c.Intake.Problems.ByCode = there(c.Intake.Problems.ByCode)
 	c.Intake.Bounds = there(c.Intake.Bounds)
 	for name, sums := range s.byTask {
 		c.TaskSums[name] = map[string]int{}
@@ -76,8 +94,16 @@ func (s *Summary) content() *Content {
 		c.Inputs = append(c.Inputs, hex.EncodeToString(h[:]))
 	}
 	slices.Sort(c.Inputs)
-	slices.SortFunc(c.FailedBy, func(a, b completeness.StatusReading) int { return strings.Compare(a.By, b.By) })
-	slices.SortFunc(c.Facts, func(a, b completeness.ToolSummary) int { return strings.Compare(a.Name, b.Name) })
+	for _, f := range s.facts.Tally.StatusReadings() {
+		c.FailedBy[f.By] = f.Calls
+	}
+	for _, t := range s.facts.Tools() {
+		c.Facts = append(c.Facts, ToolFacts{t.Name, values(t.Figures()), t.Defined})
+	}
+	slices.SortFunc(c.Facts, func(a, b ToolFacts) int { return strings.Compare(a.Name, b.Name) })
+	for _, p := range s.profile.Tools() {
+		c.Profiles = append(c.Profiles, ToolTimes{p.Name, &p.Latency, &p.Result, p.Turns, p.TurnsUsage, p.Input, p.Output})
+	}
 	rows := s.ordered()
 	c.Tools, c.Sequences = rows.tools, rows.sequences
 	for _, task := range rows.tasks {
@@ -137,20 +163,30 @@ func (s *Summary) fill(c *Content) string {
 		}
 		s.inputs = append(s.inputs, [32]byte(h))
 	}
-	if negative(c.Tally.Figures()...) {
+	var tally completeness.Tally
+	if !set(tally.Figures(), c.Tally) {
 		return "the tally"
 	}
-	for i := range c.Facts {
-		if negative(c.Facts[i].Figures()...) {
-			return "the figures of a tool"
+	for code, n := range c.Problems {
+		tally.Problems.AddN(code, n)
+	}
+	var failed []completeness.StatusReading
+	for by, n := range c.FailedBy {
+		failed = append(failed, completeness.StatusReading{By: by, Calls: n})
+	}
+	tools := make([]completeness.ToolSummary, len(c.Facts))
+	for i, t := range c.Facts {
+		tools[i] = completeness.ToolSummary{Name: t.Name, Defined: t.Defined}
+		if !set(tools[i].Figures(), t.Counts) {
+			return "the counts of a tool"
 		}
 	}
-	s.facts.AddSums(&c.Tally, c.Facts, c.FailedBy)
+	s.facts.AddSums(&tally, tools, failed)
 	for _, p := range c.Profiles {
-		if p == nil {
+		if p.Latency == nil || p.Result == nil {
 			return "a profile"
 		}
-		s.profile.AddSums(p)
+		s.profile.AddSums(&completeness.ToolProfile{Name: p.Name, Latency: *p.Latency, Result: *p.Result, Turns: p.Turns, TurnsUsage: p.TurnsUsage, Input: p.Input, Output: p.Output})
 	}
 	for _, r := range c.Rework {
 		if len(r.Tools) == 0 || len(r.Tools) > 2 || negative(r.figures()...) {
@@ -259,6 +295,26 @@ func (u *Usage) fill(c *Content) bool {
 // believable reports whether tokens are parts of each other.
 func (t *Tokens) believable() bool {
 	return t.Output >= 0 && t.Cached >= 0 && t.Cached <= t.Input && t.WriteHour >= 0 && t.WriteHour <= t.Write && t.Write <= t.Input-t.Cached
+}
+
+// values returns figures as they are.
+func values(figures []*int) []int {
+	out := make([]int, len(figures))
+	for i, f := range figures {
+		out[i] = *f
+	}
+	return out
+}
+
+// set gives figures values; false if they are others, or below 0.
+func set(figures []*int, values []int) bool {
+	if len(figures) != len(values) {
+		return false
+	}
+	for i, v := range values {
+		*figures[i] = v
+	}
+	return !negative(figures...)
 }
 
 func negative(figures ...*int) bool {

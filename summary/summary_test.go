@@ -257,7 +257,7 @@ func TestReadRefuses(t *testing.T) {
 		"twice":       {changed(func(c *Content) { c.Rows = append(c.Rows, c.Rows[0]) }), CodeCorrupt},
 		"too many":    {changed(func(c *Content) { c.Rows[0].N++ }), CodeCorrupt},
 		"no such row": {changed(func(c *Content) { c.Rows[0].Sequence = 1 << 20 }), CodeCorrupt},
-		"below 0":     {changed(func(c *Content) { c.Tally.Calls = -1 }), CodeCorrupt},
+		"below 0":     {changed(func(c *Content) { c.Tally[4] = -1 }), CodeCorrupt},
 		"tokens":      {changed(func(c *Content) { c.Turns[0].Cached = c.Turns[0].Input + 1 }), CodeCorrupt},
 		"no input":    {changed(func(c *Content) { c.Inputs[0] = "x" }), CodeCorrupt},
 	} {
