@@ -19,6 +19,7 @@ const (
 	CodeMissing  = "servers-missing"  // a server without command and url, or no server
 	CodeVariable = "servers-variable" // a variable that is not set, or cannot be filled in
 	CodeURL      = "servers-url"      // no address of a server
+	CodeMember   = "servers-member"   // a member that a server does not have
 )
 
 // Server is one server that the relay connects to.
@@ -34,6 +35,10 @@ type Server struct {
 
 	URL     string // an address that speaks streamable HTTP
 	Headers []Header
+
+	// Secrets are the values of variables in its environment and headers, which recordings
+	// never show.
+	Secrets []string
 
 	Timeout time.Duration // of calls that the gateway makes itself; 0 is the gateway's
 	Aliases []Alias
@@ -59,13 +64,27 @@ func (s *Server) ReadsOnly(tool string) bool {
 // Header is a header that every request to a server gets.
 type Header struct{ Name, Value string }
 
+// members are what a server may have, and membersOfClients what clients write into the
+// same files for themselves.
+var (
+	members          = []string{"command", "args", "env", "cwd", "type", "url", "headers", "disabled", "awo"}
+	membersOfClients = []string{
+		"alwaysAllow", "autoApprove", "description", "dev", "disabledTools", "enabled", "envFile", "excludeTools", "gallery",
+		"icon", "includeTools", "metadata", "name", "oauth", "timeout", "tools", "transport", "trust", "version",
+	}
+)
+
+// minSecret is how long the value of a variable is that is taken for a secret: shorter ones
+// stand in too many places.
+const minSecret = 6
+
 // serverName is what a server may be called: its name begins names of tools.
 var serverName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,39}$`)
 
 // ParseServers reads the usual file of servers: an object with "mcpServers" (or
 // "servers"), in it for each name "command", "args", "env" and "cwd", or "url" and
-// "headers". Servers that are "disabled" are left out, members that it does not know
-// pass. ${NAME} and ${NAME:-default} in texts become what lookup has. The order is that
+// "headers". Servers that are "disabled" are left out; members that only clients know
+// pass, and others are problems. ${NAME} and ${NAME:-default} in texts become what lookup has. The order is that
 // of the file. All problems are returned, and no servers with an error among them.
 func ParseServers(file string, src []byte, lookup func(string) (string, bool)) ([]Server, diag.List) {
 	doc, problems := yamlsrc.Parse(file, src, yamlsrc.Options{})
@@ -87,6 +106,7 @@ func ParseServers(file string, src []byte, lookup func(string) (string, bool)) (
 type serverParser struct {
 	lookup   func(string) (string, bool)
 	problems diag.List
+	secrets  []string // values of variables, since it was emptied
 }
 
 func (p *serverParser) report(pos diag.Pos, code, format string, args ...any) *diag.Error {
@@ -162,12 +182,22 @@ func (p *serverParser) server(name string, n *yamlsrc.Node) (Server, bool) {
 		}
 	}
 	p.each(n, "args", yamlsrc.Sequence, func(e *yamlsrc.Entry) { s.Args = append(s.Args, p.expand(e.Value)) })
+	p.secrets = nil
 	p.each(n, "env", yamlsrc.Mapping, func(e *yamlsrc.Entry) { s.Env = append(s.Env, e.Key.Text+"="+p.expand(e.Value)) })
 	p.each(n, "headers", yamlsrc.Mapping, func(e *yamlsrc.Entry) {
 		s.Headers = append(s.Headers, Header{e.Key.Text, p.expand(e.Value)})
 	})
+	s.Secrets = p.secrets
 	if own := n.Lookup("awo"); own != nil {
 		p.own(own, &s)
+	}
+	for _, e := range n.Entries {
+		if !slices.Contains(members, e.Key.Text) && !slices.Contains(membersOfClients, e.Key.Text) {
+			problem := p.report(e.Key.Pos, CodeMember, "a server has no such member")
+			if near := diag.Nearest(e.Key.Text, members); near != "" {
+				problem.Note(diag.Pos{}, "did you mean %q?", near)
+			}
+		}
 	}
 	return s, true
 }
@@ -264,6 +294,9 @@ func (p *serverParser) expand(n *yamlsrc.Node) string {
 		switch {
 		case ok && (value != "" || name[2] == ""):
 			out.WriteString(value)
+			if len(value) >= minSecret {
+				p.secrets = append(p.secrets, value)
+			}
 		case name[2] != "":
 			out.WriteString(name[3])
 		default:

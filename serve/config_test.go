@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestParseServers(t *testing.T) {
 		bad  []string // codes with positions
 	}{
 		"process": {
-			`{"mcpServers":{"files":{"command":"npx","args":["-y","${NOT:-pkg}"],"env":{"A":"${TOKEN}","B":"${EMPTY}"},"cwd":"/tmp","unknown":1}}}`,
+			`{"mcpServers":{"files":{"command":"npx","args":["-y","${NOT:-pkg}"],"env":{"A":"${TOKEN}","B":"${EMPTY}"},"cwd":"/tmp","autoApprove":["x"]}}}`,
 			[]serve.Server{{Name: "files", Command: "npx", Args: []string{"-y", "pkg"}, Env: []string{"A=t-1", "B="}, Dir: "/tmp"}},
 			nil,
 		},
@@ -38,6 +39,9 @@ func TestParseServers(t *testing.T) {
 		"name":     {`{"mcpServers":{"a b":{"command":"c"},"x":{"command":"c"},"X":{"command":"c"}}}`, nil, []string{"1:16: servers-name", "1:58: servers-name"}},
 		"own":      {`{"mcpServers":{"a":{"command":"c","awo":{"inhert":false}}}}`, nil, []string{"1:42: servers-shape"}},
 		"sse":      {`{"mcpServers":{"a":{"type":"sse","url":"http://x"}}}`, nil, []string{"1:28: servers-shape"}},
+		"member":   {`{"mcpServers":{"a":{"command":"c","arg":["x"]}}}`, nil, []string{"1:35: servers-member"}},
+		"reads":    {`{"mcpServers":{"a":{"command":"c","awo":{"reads":["get_*"],"prefix":""}}}}`, []serve.Server{{Name: "a", Command: "c", Reads: []string{"get_*"}, HasPrefix: true}}, nil},
+		"pattern":  {`{"mcpServers":{"a":{"command":"c","awo":{"reads":["get_["],"prefix":"a b"}}}}`, nil, []string{"1:51: servers-shape", "1:69: servers-name"}},
 		"file":     {`{"mcpServers":{"a":{"url":"file:///etc/passwd"}}}`, nil, []string{"1:27: servers-url"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +57,18 @@ func TestParseServers(t *testing.T) {
 				t.Errorf("got %+v, %q; want %+v, %q", got, bad, tc.want, tc.bad)
 			}
 		})
+	}
+}
+
+// TestSecretsOfTheConfiguration: values of variables in environments and headers are known
+// for secrets, but for those that are too short to be one.
+func TestSecretsOfTheConfiguration(t *testing.T) {
+	lookup := func(name string) (string, bool) {
+		return map[string]string{"KEY": "correct horse", "N": "12"}[name], true
+	}
+	got, problems := serve.ParseServers("mcp.json", []byte(`{"mcpServers":{"a":{"command":"c","args":["${DIR}"],"env":{"A":"${KEY}","B":"${N}"}},"b":{"url":"http://x","headers":{"X":"k ${KEY}"}}}}`), lookup)
+	if len(got) != 2 || problems != nil || fmt.Sprint(got[0].Secrets, got[1].Secrets) != "[correct horse] [correct horse]" {
+		t.Errorf("%+v, %v", got, problems)
 	}
 }
 

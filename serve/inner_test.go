@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -17,7 +19,7 @@ import (
 )
 
 func testRedactor(what Redact) redactor {
-	return newRedactor(&Recording{redact: what, key: []byte("0123456789abcdef"), digits: []byte("0123456789abcdef")})
+	return newRedactor(&Recording{redact: what, key: []byte("0123456789abcdef"), digits: []byte("0123456789abcdef")}, nil)
 }
 
 func TestRedact(t *testing.T) {
@@ -46,6 +48,29 @@ func TestRedact(t *testing.T) {
 
 // TestRedactWords: nothing that a user or a server wrote stays, and all that a recording is
 // read by.
+// TestRedactKnown: values that the configuration says are secrets never stand in a
+// recording, whatever they look like.
+func TestRedactKnown(t *testing.T) {
+	r := newRedactor(&Recording{redact: RedactSecrets, key: []byte("0123456789abcdef")}, []Server{{Secrets: []string{"correct horse"}}})
+	got := string(r.message([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"it is correct horse, or {\"a\":[\"correct horse\"]}"}],"structuredContent":{"note":"correct horse"}}}`)))
+	if strings.Contains(got, "horse") || strings.Count(got, "redacted-") != 3 {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestEmptyKey: a key file that somebody was stopped from writing is written again.
+func TestEmptyKey(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ownKey), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if r, err := NewRecording(dir, RedactSecrets, ""); err != nil || len(r.key) != 32 {
+			t.Fatalf("%v", err)
+		}
+	}
+}
+
 func TestRedactWords(t *testing.T) {
 	r := testRedactor(RedactWords)
 	definitions := `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"find","description":"Find people.","inputSchema":{"type":"object","properties":{"Kind2":{"enum":["public"]}}}}]}}`

@@ -93,6 +93,7 @@ func start(s *Server, log io.Writer, limit int) (*lines, error) {
 	if err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
+	begun(c)
 	ended := make(chan struct{})
 	go func() {
 		_ = c.Wait() // how a server ended is seen at its connection

@@ -1,4 +1,4 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package serve
 
@@ -11,3 +11,6 @@ func ownGroup(*exec.Cmd) {}
 func interrupt(*exec.Cmd) {}
 
 func kill(c *exec.Cmd) { _ = c.Process.Kill() }
+
+// begun does nothing.
+func begun(*exec.Cmd) {}

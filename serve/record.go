@@ -66,6 +66,11 @@ func NewRecording(dir string, redact Redact, keyFile string) (*Recording, error)
 	r.key = make([]byte, 32)
 	_, _ = rand.Read(r.key) // never fails
 	r.digits = []byte(hex.EncodeToString(r.key))
+	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		if err := os.Remove(name); err != nil { // somebody was stopped before writing it
+			return nil, err
+		}
+	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case err == nil:

@@ -30,7 +30,7 @@ type sessionLog struct {
 }
 
 func newLog(s *session, r *Recording, id string) *sessionLog {
-	return &sessionLog{s: s, r: r, id: id, redact: newRedactor(r), lists: map[[sha256.Size]byte]bool{}}
+	return &sessionLog{s: s, r: r, id: id, redact: newRedactor(r, s.g.servers), lists: map[[sha256.Size]byte]bool{}}
 }
 
 // record writes a message. If that fails the file ends with the last line that is whole, and

@@ -19,10 +19,20 @@ import (
 type redactor struct {
 	mac   hash.Hash
 	words *redact.Redactor
+	known *strings.Replacer // of values that the configuration says are secrets; nil without any
 }
 
-func newRedactor(of *Recording) redactor {
+func newRedactor(of *Recording, servers []Server) redactor {
 	r := redactor{mac: hmac.New(sha256.New, of.key)}
+	var pairs []string
+	for i := range servers {
+		for _, s := range servers[i].Secrets {
+			pairs = append(pairs, s, r.hashed(s))
+		}
+	}
+	if pairs != nil {
+		r.known = strings.NewReplacer(pairs...)
+	}
 	if of.redact == RedactWords {
 		r.words = redact.New(of.digits)
 	}
@@ -195,6 +205,9 @@ func (r redactor) meta(out []byte, c *jsonscan.Cursor) []byte {
 func (r redactor) text(name, s string) string {
 	if s == "" {
 		return s
+	}
+	if r.known != nil {
+		s = r.known.Replace(s)
 	}
 	if r.words != nil {
 		return r.words.Value(trace.NewString(s)).Text

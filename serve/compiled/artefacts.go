@@ -3,6 +3,7 @@ package compiled
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 const (
 	definitionsFile = "metatools.json"
 	prefetchFile    = stored.Name
+	manifestFile    = "manifest.json"
 )
 
 // maxFile is how long a file may be.
@@ -32,6 +34,7 @@ const (
 	CodeUnread   = "tools-unread"  // a file that cannot be read
 	CodeTooLarge = "tools-large"   // a file that is longer than any that awo writes
 	CodeNotAwo   = "tools-not-awo" // a file that awo did not write
+	CodeChanged  = "tools-changed" // a file that is not the one that awo wrote
 )
 
 // Artefacts are what awo extract wrote into a folder.
@@ -75,10 +78,38 @@ func Read(dir string) (*Artefacts, error) {
 			return nil, err
 		}
 	}
+	if err := a.unchanged(dir); err != nil {
+		return nil, err
+	}
 	if len(a.Tools) == 0 && a.Ahead == nil {
 		return nil, diag.New(diag.Pos{File: dir}, CodeNothing, "there is neither %s nor %s with anything in it; `awo extract --out` writes them", arazzo.File, prefetchFile)
 	}
 	return a, nil
+}
+
+// unchanged compares the files that were read with the hashes that the manifest of the
+// folder has of them. A folder without a manifest is taken as it is.
+func (a *Artefacts) unchanged(dir string) error {
+	n := len(a.Files)
+	data, err := a.file(dir, manifestFile)
+	a.Files = a.Files[:n] // nothing is run from it
+	if err != nil || data == nil {
+		return err
+	}
+	var manifest struct {
+		Files []struct{ Name, SHA256 string }
+	}
+	if err := json.Unmarshal(data, &manifest); err != nil {
+		return problem(dir, manifestFile, CodeNotAwo, "this is not a manifest that awo wrote")
+	}
+	for _, f := range a.Files {
+		for _, m := range manifest.Files {
+			if m.Name == f.Name && m.SHA256 != f.SHA256 {
+				return problem(dir, f.Name, CodeChanged, "its hash is not the one in %s: it was changed after `awo extract --out` wrote it. Write the folder again, or remove the manifest to run it as it is", manifestFile)
+			}
+		}
+	}
+	return nil
 }
 
 func problem(dir, name, code, format string, args ...any) error {

@@ -2,7 +2,9 @@ package compiled_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/changes"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/prefetch"
@@ -292,15 +295,48 @@ func TestHandBack(t *testing.T) {
 func TestWithdrawn(t *testing.T) {
 	tool := orders("")
 	tool.Steps[0].Expect = []metatool.Expectation{{Path: path("$.orders[0]")}}
-	c, l := gateway(t, folder(t, nil, tool), compiled.Options{}, serve.Options{}, shopServer(t, "shop", "empty"))
+	dir, o := folder(t, nil, tool), compiled.Options{Memory: t.TempDir()}
+	c, l := gateway(t, dir, o, serve.Options{}, shopServer(t, "shop", "empty"))
 	for i := range 3 {
 		got, isError := texts(t, c.Request("tools/call", `{"name":"user_orders","arguments":{"name":"Ann"}}`))
 		if !isError || !strings.Contains(got[0], "unexpected-result") {
 			t.Fatalf("%d: %q", i, got)
 		}
 	}
-	if strings.Contains(c.Request("tools/list", `{}`), "user_orders") || !strings.Contains(l.String(), "meta-tool withdrawn until restart") {
+	if strings.Contains(c.Request("tools/list", `{}`), "user_orders") || !strings.Contains(l.String(), "meta-tool withdrawn until it is compiled again") {
 		t.Errorf("it is still offered: %s", l)
+	}
+	// Another program remembers.
+	c, _ = gateway(t, dir, o, serve.Options{}, shopServer(t, "shop", "empty"))
+	if strings.Contains(c.Request("tools/list", `{}`), "user_orders") {
+		t.Error("it is offered after a restart")
+	}
+}
+
+// TestChangedFolder: what is not what the manifest says is not run.
+func TestChangedFolder(t *testing.T) {
+	dir := folder(t, nil, orders(""))
+	manifest := filepath.Join(dir, "manifest.json")
+	for sum, want := range map[string]string{strings.Repeat("0", 64): compiled.CodeChanged, "": "", "{": compiled.CodeNotAwo} {
+		text := fmt.Sprintf(`{"files":[{"name":%q,"sha256":%q},{"name":"other","sha256":"0"}]}`, arazzo.File, sum)
+		switch sum {
+		case "":
+			data, err := os.ReadFile(filepath.Join(dir, arazzo.File))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = fmt.Sprintf(`{"files":[{"name":%q,"sha256":"%x"}]}`, arazzo.File, sha256.Sum256(data))
+		case "{":
+			text = sum
+		}
+		if err := os.WriteFile(manifest, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := compiled.Read(dir)
+		problem, _ := errors.AsType[*diag.Error](err)
+		if (err == nil) != (want == "") || problem != nil && problem.Code != want {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
 	}
 }
 

@@ -1,13 +1,13 @@
 package compiled
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/awo-dev/awo/internal/stat"
 )
@@ -87,7 +87,7 @@ func (l *Layer) judge(s *session, rule int, used bool) {
 	if j.off {
 		return
 	}
-	if err := l.remember(rule, used); err != nil {
+	if err := l.remember(prefetchFile, fmt.Sprintf("%d %t", rule, used)); err != nil {
 		s.h.Log().Info("what was seen of a prefetch rule is not kept", "reason", err)
 	}
 	if !j.see(used, promised) {
@@ -101,11 +101,12 @@ func (l *Layer) judge(s *session, rule int, used bool) {
 // maxMemory is how much is read of what earlier sessions have seen, the latest.
 const maxMemory = 1 << 20
 
-// memory returns the file of what was seen of the rules, "" if nothing is kept: a session
-// on standard streams is a program of its own, and sees too little by itself.
-func (l *Layer) memory() string {
+// memory returns the file of what was seen of an artefact, "" if nothing is kept: a session
+// on standard streams is a program of its own, and sees too little by itself. Another
+// artefact of the same name has another file.
+func (l *Layer) memory(artefact string) string {
 	for _, f := range l.a.Files {
-		if f.Name == prefetchFile && l.o.Memory != "" {
+		if f.Name == artefact && l.o.Memory != "" {
 			return filepath.Join(l.o.Memory, f.SHA256[:32])
 		}
 	}
@@ -113,8 +114,8 @@ func (l *Layer) memory() string {
 }
 
 // remember appends what was seen: one line, so that several programs can.
-func (l *Layer) remember(rule int, used bool) error {
-	name := l.memory()
+func (l *Layer) remember(artefact, line string) error {
+	name := l.memory(artefact)
 	if name == "" {
 		return nil
 	}
@@ -125,13 +126,13 @@ func (l *Layer) remember(rule int, used bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f, "%d %t\n", rule, used)
+	_, err = fmt.Fprintln(f, line)
 	return errors.Join(err, f.Close())
 }
 
-// recall counts what earlier sessions have seen. What cannot be read was not seen.
-func (l *Layer) recall() {
-	name := l.memory()
+// recall goes through what earlier sessions have seen. What cannot be read was not seen.
+func (l *Layer) recall(artefact string, use func(line string)) {
+	name := l.memory(artefact)
 	if name == "" {
 		return
 	}
@@ -147,11 +148,18 @@ func (l *Layer) recall() {
 	if err != nil {
 		return
 	}
-	for line := range bytes.Lines(data) {
+	for line := range strings.Lines(string(data)) {
+		use(line)
+	}
+}
+
+// recallUses judges rules by what earlier sessions have seen.
+func (l *Layer) recallUses() {
+	l.recall(prefetchFile, func(line string) {
 		var rule int
 		var used bool
-		if n, _ := fmt.Sscanf(string(line), "%d %t\n", &rule, &used); n == 2 && rule >= 0 && rule < len(l.judges) && !l.judges[rule].off {
+		if n, _ := fmt.Sscanf(line, "%d %t\n", &rule, &used); n == 2 && rule >= 0 && rule < len(l.judges) && !l.judges[rule].off {
 			l.judges[rule].see(used, l.a.Ahead.Promised[rule])
 		}
-	}
+	})
 }

@@ -3,12 +3,14 @@ package compiled
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"regexp"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/serve"
 	"github.com/awo-dev/awo/trace"
@@ -37,6 +39,8 @@ type Options struct {
 	Pin         []string    // tools that are listed however
 	Subset      []string    // of all tools these are listed; nil is all. With Lazy they are pinned
 	Definitions Definitions // what tool_register answers where it agrees with the server
+
+	Log *slog.Logger // nil logs nothing
 
 	Memory string // folder for what is seen of rules, for later sessions; "" keeps nothing
 	Seed   uint64 // by which reads are kept back; 0 is another one each time
@@ -82,14 +86,18 @@ func New(a *Artefacts, o Options) *Layer {
 	if o.Seed == 0 {
 		o.Seed = rand.Uint64()
 	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	if o.Lazy == "" {
 		o.Lazy = LazyOff
 	}
 	l := &Layer{a: a, o: o, open: map[*session]bool{}, failed: map[string]int{}, withdrawn: map[string]bool{}}
 	if a.Ahead != nil {
 		l.judges = make([]judge, len(a.Ahead.Set.Rules))
-		l.recall()
+		l.recallUses()
 	}
+	l.recallStrikes()
 	return l
 }
 
@@ -164,6 +172,19 @@ func (l *Layer) Verdicts(tools []*serve.Tool, asks bool) (metaTools, rules []Ver
 	return metaTools, rules
 }
 
+// Unknown returns why tools that options name are not there, by name: those that are
+// hidden, pinned, or in an allow-list.
+func (l *Layer) Unknown(tools []*serve.Tool) []string {
+	n := newNames(tools, l.o.Servers)
+	var out []string
+	for _, name := range slices.Concat(l.o.Hide, l.o.Pin, l.o.Subset) {
+		if _, why := n.find(name); why != "" && !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	return out
+}
+
 // fit finds out whether a meta-tool can be offered. asks says whether the agent's user can
 // be asked.
 func (l *Layer) fit(tool *metatool.Tool, n *names, tools []*serve.Tool, asks bool) (*offered, Verdict) {
@@ -197,7 +218,7 @@ func (l *Layer) fit(tool *metatool.Tool, n *names, tools []*serve.Tool, asks boo
 		gone := l.withdrawn[tool.Name]
 		l.mu.Unlock()
 		if gone {
-			v.Reason = fmt.Sprintf("withdrawn: it failed %d times in a row because results are not what they were", strikes)
+			v.Reason = fmt.Sprintf("withdrawn until it is compiled again: it failed %d times in a row because results are not what they were", strikes)
 		}
 	}
 	if v.Reason != "" {
@@ -229,7 +250,7 @@ func (l *Layer) runnable(tool *metatool.Tool) *metatool.Tool {
 // Offer implements serve.LayerSession.
 func (s *session) Offer(tools []*serve.Tool, complete bool) []json.RawMessage {
 	n := newNames(tools, s.l.o.Servers)
-	out := s.shown(tools, n)
+	out := s.shown(tools, n, complete)
 	now := map[string]*offered{}
 	asks := s.h.Can("elicitation")
 	for _, tool := range s.l.a.Tools {
@@ -319,15 +340,37 @@ func (s *session) Close() {
 	}
 }
 
+// strike counts a run that failed because results are not what they were, or one that did
+// not after others had; l.mu is held.
+func (l *Layer) strike(name string, strange bool) {
+	if l.failed[name]++; !strange {
+		l.failed[name] = 0
+	}
+}
+
+// recallStrikes counts what earlier sessions have seen: a session on standard streams is a
+// program of its own.
+func (l *Layer) recallStrikes() {
+	l.recall(arazzo.File, func(line string) {
+		var name string
+		var strange bool
+		if n, _ := fmt.Sscanf(line, "%q %t\n", &name, &strange); n == 2 {
+			l.strike(name, strange)
+			l.withdrawn[name] = l.withdrawn[name] || l.failed[name] >= strikes
+		}
+	})
+}
+
 // ended counts how a run of a meta-tool ended. One that fails again and again because
 // results are not what they were is withdrawn in all sessions.
 func (l *Layer) ended(name string, done, strange bool) (withdrawn bool) {
 	l.mu.Lock()
 	switch {
-	case done:
-		l.failed[name] = 0
-	case strange:
-		l.failed[name]++
+	case done && l.failed[name] > 0, strange:
+		l.strike(name, strange)
+		if err := l.remember(arazzo.File, fmt.Sprintf("%q %t", name, strange)); err != nil {
+			l.o.Log.Info("a failure of a meta-tool is not kept", "reason", err)
+		}
 	}
 	withdrawn = l.failed[name] >= strikes && !l.withdrawn[name]
 	var open []*session

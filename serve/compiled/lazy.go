@@ -84,14 +84,16 @@ type listing struct {
 }
 
 // shown returns the definitions of the servers' tools that are listed.
-func (s *session) shown(tools []*serve.Tool, n *names) (out []json.RawMessage) {
+func (s *session) shown(tools []*serve.Tool, n *names, complete bool) (out []json.RawMessage) {
 	o := &s.l.o
 	resolve := func(names []string) map[*serve.Tool]bool {
 		set := map[*serve.Tool]bool{}
 		for _, name := range names {
-			if t, _ := n.find(name); t != nil {
+			t, why := n.find(name)
+			if t != nil {
 				set[t] = true
 			}
+			s.say("tool", Verdict{Name: name, Offered: t != nil, Reason: why}, complete)
 		}
 		return set
 	}

@@ -35,7 +35,7 @@ func (s *session) run(c *serve.ToolCall, o *offered) serve.Handling {
 		outcome := execute.Run(limited, o.tool, inputs, r, execute.Options{MaxCalls: s.l.o.MaxCalls, Parallel: parallel, Begin: r.begin})
 		strange := outcome.Failure != nil && (outcome.Failure.Code == execute.CodeUnexpected || outcome.Failure.Code == execute.CodeNothingBound)
 		if s.l.ended(o.tool.Name, outcome.Failure == nil, strange) {
-			s.h.Log().Warn("meta-tool withdrawn until restart", "name", o.tool.Name, "reason", fmt.Sprintf("%d times in a row results were not what they were", strikes), "code", outcome.Failure.Code)
+			s.h.Log().Warn("meta-tool withdrawn until it is compiled again", "name", o.tool.Name, "reason", fmt.Sprintf("%d times in a row results were not what they were", strikes), "code", outcome.Failure.Code)
 		}
 		if outcome.Failure != nil {
 			s.h.Log().Info("meta-tool handed back", "name", o.tool.Name, "step", outcome.Failure.Step+1, "code", outcome.Failure.Code)

@@ -307,6 +307,9 @@ func check(j *cli.Job, g *serve.Gateway, layer *compiled.Layer) error {
 	out := CheckJSON{Schema: "awo.serve-check/v1", Servers: states, MetaTools: []compiled.Verdict{}, Prefetch: []compiled.Verdict{}}
 	if layer != nil {
 		out.MetaTools, out.Prefetch = layer.Verdicts(tools, true)
+		for _, why := range layer.Unknown(tools) {
+			j.Problems.Add(diag.New(diag.Pos{}, "tool-unknown", "--hide, --pin or --subset: %s", why))
+		}
 		judged(j, d, out)
 	}
 	return j.Print(d, out)

@@ -97,7 +97,7 @@ func (o *options) layer(j *cli.Job, servers []serve.Server) (*compiled.Layer, er
 		memory = filepath.Join(cache, "awo", "rules")
 	}
 	return compiled.New(a, compiled.Options{
-		Memory:  memory,
+		Memory: memory, Log: j.Log,
 		Servers: servers, Writes: compiled.Writes(o.Writes), Returned: o.Results == "returned", Schemas: o.Structured, Mark: o.Mark, Hide: o.Hide,
 		Lazy: compiled.Lazy(o.Lazy), Pin: o.Pin, Subset: subset, Definitions: definitions, Predict: predict,
 		Timeout: o.Timeout, Deadline: o.Deadline, MaxCalls: o.MaxCalls, Wait: o.PrefetchWait,
