@@ -89,7 +89,7 @@ type lexer struct {
 //
 // Note: the library's parser is not used: its time grows with the square of the
 // number of keys and of the depth, and it accepts what is hardly meant
-// (docs/decisions/0038).
+// (docs/decisions/0004).
 func scan(s *source) (tokens []token, comments []comment, problem *diag.Error) {
 	defer func() {
 		// The scanner is code that we do not control, and src may be hostile.

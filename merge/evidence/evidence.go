@@ -5,7 +5,7 @@
 // Rules and trajectories come in. An [Examiner] gives the [Evidence] for and
 // against each rule, with the first counter-examples, which a [Comparer] puts in
 // words; a [StateLoss] gives the held-out loss of the next call alone (AWO,
-// appendix C.3, leaves open how rules are checked; docs/decisions/0010 says how
+// appendix C.3, leaves open how rules are checked; docs/decisions/0011 says how
 // contradictions are charged to rules).
 //
 // Of the traces it keeps hashes and counts: O(states), O(reads) within bounds,

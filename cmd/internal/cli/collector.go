@@ -24,7 +24,7 @@ const (
 
 // TuneCollector sets the percentage of garbage now and after every collection,
 // so that small heaps are collected seldom and large ones are not let to grow to
-// a multiple. See docs/decisions/0007-garbage.md.
+// a multiple. See docs/decisions/0007-memory.md.
 func TuneCollector() {
 	most := debug.SetMemoryLimit(-1) // GOMEMLIMIT, if that is set
 	debug.SetGCPercent(percentMost)

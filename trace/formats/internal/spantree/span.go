@@ -5,7 +5,7 @@
 // A format turns what it reads into Spans and calls Finish, for spans that may name
 // a conversation of several traces, or JoinPlatform. What attributes mean is in the
 // tables of conventions.go; how messages are written, package message knows; the
-// rules by which spans become trajectories are listed at Join, and decision 0033
+// rules by which spans become trajectories are listed at Join, and decision 0024
 // says why they are these. It is O(trace), or O(conversation).
 package spantree
 
