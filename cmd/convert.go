@@ -69,26 +69,16 @@ arguments and members, tool definitions, models, usage, times and outcomes.
 	return cli.Work(a, c, convert)
 }
 
-// conversionJSON is the JSON of `awo convert --out`.
-type conversionJSON struct {
-	Schema string        `json:"schema"`
+// conversion are the figures of `awo convert --out`.
+type conversion struct {
 	Input  cli.InputJSON `json:"input"`
-	Output outputJSON    `json:"output"`
-}
-
-type outputJSON struct {
-	File         string `json:"file"`
-	Format       string `json:"format"`
-	Trajectories int    `json:"trajectories"`
-	Bytes        int64  `json:"bytes"`
-	// Lost is what the format has no place for.
-	Lost lostJSON `json:"left_out"`
-}
-
-type lostJSON struct {
-	OtherCalls int `json:"calls_not_of_the_model"`
-	Messages   int `json:"messages_without_response"`
-	Untimed    int `json:"events_without_time"` // written nevertheless
+	Output struct {
+		File         string      `json:"file"`
+		Format       string      `json:"format"`
+		Trajectories int         `json:"trajectories"`
+		Bytes        int64       `json:"bytes"`
+		Lost         export.Lost `json:"left_out"` // what the format has no place for
+	} `json:"output"`
 }
 
 func convert(j *cli.Job, o convertOptions, files []string) error {
@@ -118,7 +108,6 @@ func convert(j *cli.Job, o convertOptions, files []string) error {
 		}
 		return err
 	}
-	out := conversionJSON{Schema: "awo.conversion/v1", Output: outputJSON{File: filepath.ToSlash(o.Out), Format: o.To}}
 	dir, name := filepath.Split(o.Out)
 	if dir == "" {
 		dir = "."
@@ -131,12 +120,13 @@ func convert(j *cli.Job, o convertOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	out.Output.Trajectories, out.Output.Bytes, out.Output.Lost = written.trajectories, written.Bytes(), lostJSON(written.Lost)
-	out.Input = in.JSON()
-	d := report.Document{Title: "Converted traces", Answer: fmt.Sprintf("%s written to %s as %s, %s.",
-		cli.CountOf(out.Output.Trajectories, "trajectory"), out.Output.File, o.To, cli.CountOf(int(out.Output.Bytes), "byte"))}
+	out := conversion{Input: in.JSON()}
+	out.Output.File, out.Output.Format = filepath.ToSlash(o.Out), o.To
+	out.Output.Trajectories, out.Output.Bytes, out.Output.Lost = written.trajectories, written.Bytes(), written.Lost
+	d := report.Document{Title: "Converted traces", Figures: out, Answer: fmt.Sprintf("%s written to %s as %s, %s.",
+		cli.CountOf(written.trajectories, "trajectory"), out.Output.File, o.To, cli.CountOf(int(out.Output.Bytes), "byte"))}
 	d.Add(report.List(lost(written.Lost, o.To)), in.Summary())
-	return j.Print(&d, out)
+	return j.Result(&d)
 }
 
 // redactor returns what redacts, nil if nothing is to be.

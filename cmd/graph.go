@@ -80,24 +80,17 @@ what rules put in their place is shown. --show-values shows them.
 	return cli.Work(a, c, graph)
 }
 
-// graphJSON is the JSON of `awo graph`.
-type graphJSON struct {
-	Schema     string         `json:"schema"`
-	Input      cli.InputJSON  `json:"input"`
-	Strategies []strategyJSON `json:"strategies"`
-	Reasons    *reasonsJSON   `json:"reasons,omitempty"`  // with --reasons
-	Ablation   *ablationJSON  `json:"ablation,omitempty"` // with --ablation
+// graphFigures are the figures of `awo graph`.
+type graphFigures struct {
+	Input     cli.InputJSON  `json:"input"`
+	Reasons   *reasonFigures `json:"reasons,omitempty"`   // with --reasons
+	Threshold int            `json:"threshold,omitempty"` // with --ablation: of the meta-tools that save turns
 }
 
-type strategyJSON struct {
-	Strategy     string  `json:"strategy"`
-	States       int     `json:"states"`
-	Edges        int     `json:"edges"`
-	SelfLoops    int     `json:"self_loops"`
-	Sinks        int     `json:"sinks"`
+// strategy is a row of the table of strategies.
+type strategy struct {
+	merge.StrategyStatistics
 	MeanInDegree float64 `json:"mean_in_degree"`
-	Labels       int     `json:"labels"`
-	LeftOut      int     `json:"left_out,omitempty"` // steps beyond --limit-states
 }
 
 func graph(j *cli.Job, o graphOptions, files []string) error {
@@ -136,30 +129,27 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	}
 	merged := merger.Merged()
 	written, err := writeGraphs(j, merged, o)
-	if err != nil {
+	if err != nil || written.stdout { // the graph itself was asked for on the standard output
 		return err
 	}
-	out := graphResult(in, merged.Table)
-	out.Reasons = reasonsResult(merged)
-	if written.stdout {
-		return nil // the graph itself was asked for on the standard output
+	figures := graphFigures{Input: in.JSON()}
+	var more []*report.Table
+	if merged.Reasons != nil {
+		r := &reasonFigures{States: merged.Graph.States()}
+		r.Several, r.Inherited = merged.Reasons.Totals()
+		figures.Reasons, more = r, append(more, reasonsTable(merged.Reasons, r))
 	}
 	if parts != nil {
-		out.Ablation = parts.result()
+		figures.Threshold, more = o.Threshold, append(more, ablationTable(parts.result(), o.Threshold))
 	}
-	return j.Print(graphDocument(in, out, set, written.notes), out)
+	return j.Result(graphDocument(in, merged.Table, set, figures, written.notes, more...))
 }
 
-func graphResult(in *cli.Intake, table []merge.StrategyStatistics) graphJSON {
-	return graphJSON{Schema: "awo.graph-stats/v1", Input: in.JSON(), Strategies: cli.Map(table, func(s *merge.StrategyStatistics) strategyJSON {
-		return strategyJSON{s.Strategy, s.States, s.Edges, s.SelfLoops, s.Sinks, s.MeanInDegree(), s.Labels, s.LeftOut}
-	})}
-}
-
-func graphDocument(in *cli.Intake, out graphJSON, set *rules.Set, notes []string) *report.Document {
-	d := &report.Document{Title: "State graph", Answer: graphAnswer(out, set != nil)}
+func graphDocument(in *cli.Intake, strategies []merge.StrategyStatistics, set *rules.Set, figures graphFigures, notes []string, more ...*report.Table) *report.Document {
+	d := &report.Document{Title: "State graph", Answer: graphAnswer(strategies, set != nil), Figures: figures}
 	d.Add(in.Brief())
-	table := report.TableOf("strategies", "", out.Strategies, []report.Column{
+	rows := cli.Map(strategies, func(s *merge.StrategyStatistics) strategy { return strategy{*s, s.MeanInDegree()} })
+	table := report.TableOf("strategies", "", rows, []report.Column{
 		{Key: "strategy", Words: true},
 		{Key: "states"},
 		{Key: "edges"},
@@ -170,28 +160,32 @@ func graphDocument(in *cli.Intake, out graphJSON, set *rules.Set, notes []string
 	})
 	table.Note("Each row adds one kind of rule to those above it. disjoint: executions share only the root. prefix tree: they share a state while all calls so far are the same.")
 	table.Note("Edges are pairs of states; a self-loop is a call that changes nothing the rules look at; a sink is a state no execution leaves; labels are different calls after rewriting.")
-	if n := len(out.Strategies); n > 1 && out.Strategies[1].States > 1 && n > 2 {
-		first, last := out.Strategies[1], out.Strategies[n-1]
+	if n := len(strategies); n > 1 && strategies[1].States > 1 && n > 2 {
+		first, last := strategies[1], strategies[n-1]
 		table.Note("The rules merge %s states of the prefix tree into %s (%.1f %% fewer). Whether the rules are right these figures do not say: merging too much is as easy as merging too little.",
 			report.Grouped(first.States), report.Grouped(last.States), 100*(1-float64(last.States)/float64(first.States)))
 	}
 	table.NoteIf(set == nil, "No rules were given (--rules FILE), so nothing is merged beyond the prefix tree.")
-	if n := len(out.Strategies); n > 0 && out.Strategies[n-1].LeftOut > 0 {
-		table.Note("%s led to states beyond --limit-states and are in no figure of the last row.", cli.CountOf(out.Strategies[n-1].LeftOut, "step"))
+	if n := len(strategies); n > 0 && strategies[n-1].LeftOut > 0 {
+		table.Note("%s led to states beyond --limit-states and are in no figure of the last row.", cli.CountOf(strategies[n-1].LeftOut, "step"))
 	}
-	d.Add(table, reasonsTable(out.Reasons), ablationTable(out.Ablation), report.List(notes))
+	d.Add(table)
+	for _, t := range more {
+		d.Add(t)
+	}
+	d.Add(report.List(notes))
 	d.Details()
 	d.Section("What was read", in.Summary())
 	return d
 }
 
 // graphAnswer says how far the graph brings trajectories together.
-func graphAnswer(out graphJSON, ruled bool) string {
-	n := len(out.Strategies)
+func graphAnswer(strategies []merge.StrategyStatistics, ruled bool) string {
+	n := len(strategies)
 	if n < 2 {
 		return "There are no calls, so there is no graph."
 	}
-	first, last := out.Strategies[1], out.Strategies[n-1]
+	first, last := strategies[1], strategies[n-1]
 	if !ruled || n < 3 {
 		return fmt.Sprintf("Without rules the calls lead through %s: trajectories share one only while all their calls so far are the same.", cli.CountOf(first.States, "state"))
 	}

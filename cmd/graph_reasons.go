@@ -12,45 +12,17 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// reasonsJSON says which rules made histories one state; of single states the
-// file of --graph-json does.
-type reasonsJSON struct {
-	States    int              `json:"states"`
-	Several   int              `json:"several"`   // states that executions came to with different histories
-	Inherited int              `json:"inherited"` // of those, where no rule joined more
-	Rules     []ruleReasonJSON `json:"rules"`
+// reasonFigures say how many states have several histories.
+type reasonFigures struct {
+	States    int `json:"states"`
+	Several   int `json:"several"`   // states that executions came to with different histories
+	Inherited int `json:"inherited"` // of those, where no rule joined more
 }
 
-type ruleReasonJSON struct {
-	Rule   string   `json:"rule"` // "failed:" is the policy for failed calls
-	Kind   string   `json:"kind"` // "" for the policy
-	States int      `json:"states"`
-	Joins  []string `json:"joins"` // calls, order or unchanged
-}
-
-func reasonsResult(merged *merge.Merged) *reasonsJSON {
-	r := merged.Reasons
-	if r == nil {
-		return nil
-	}
-	out := &reasonsJSON{States: merged.Graph.States()}
-	out.Several, out.Inherited = r.Totals()
-	for _, f := range r.ByRule() {
-		reason := ruleReasonJSON{Rule: "failed:", States: f.States, Joins: f.Join.Names()}
-		if f.Rule != nil {
-			reason.Rule, reason.Kind = f.Rule.ID, f.Rule.Kind.String()
-		}
-		out.Rules = append(out.Rules, reason)
-	}
-	return out
-}
-
-// reasonsTable says which rules gave states several histories, nil without --reasons.
-func reasonsTable(out *reasonsJSON) *report.Table {
-	if out == nil {
-		return nil
-	}
-	table := report.TableOf("reasons", "Why states have several histories", out.Rules, []report.Column{
+// reasonsTable says which rules gave states several histories; of single states the file of
+// --graph-json does.
+func reasonsTable(r *merge.Reasons, out *reasonFigures) *report.Table {
+	table := report.TableOf("reasons", "Why states have several histories", r.ByRule(), []report.Column{
 		{Key: "rule"}, {Key: "kind", Words: true}, {Key: "states"}, {Key: "joins", Title: "what it made alike", Words: true},
 	})
 	table.Note("Executions came to %s of %s with different histories of recorded calls; at %s of those all of it had happened before. A rule counts at the states where it joined histories, alone or with others.",
@@ -118,41 +90,35 @@ func (a *ablation) add(t *trace.Trajectory) {
 	}
 }
 
-// ablationJSON is the graph under parts of the rules.
-type ablationJSON struct {
-	Threshold int               `json:"threshold"` // of the meta-tools that save turns
-	NoRules   ablatedJSON       `json:"no_rules"`
-	AllRules  ablatedJSON       `json:"all_rules"`
-	Rules     []ruleAblatedJSON `json:"rules"`
-}
-
-type ablatedJSON struct {
+// ablatedGraph is the graph under a part of the rules.
+type ablatedGraph struct {
 	States     int         `json:"states"`
 	Edges      int         `json:"edges"`
 	TurnsSaved int         `json:"turns_saved"`   // upper bound
 	Bits       stat.Figure `json:"held_out_bits"` // of the next tool given the state, on tasks not seen
 }
 
-type ruleAblatedJSON struct {
-	Rule    string      `json:"rule"`
-	Kind    string      `json:"kind"`
-	Alone   ablatedJSON `json:"alone"`
-	Without ablatedJSON `json:"without"`
+// ablatedRule is a row of the ablation; the first is of all rules.
+type ablatedRule struct {
+	Rule    string       `json:"rule"`
+	Kind    string       `json:"kind"`
+	Alone   ablatedGraph `json:"alone"`
+	Without ablatedGraph `json:"without"`
 }
 
 // result extracts the meta-tools of every part. One part is held at a time
 // beyond its merger.
-func (a *ablation) result() *ablationJSON {
-	figures := make([]ablatedJSON, len(a.mergers))
+func (a *ablation) result() []ablatedRule {
+	figures := make([]ablatedGraph, len(a.mergers))
 	for i, m := range a.mergers {
 		merged := m.Merged()
 		stats := merged.Graph.Statistics()
-		figures[i] = ablatedJSON{States: stats.States, Edges: stats.Edges, TurnsSaved: candidate.Extract(merged, a.options).TurnsSaved(), Bits: stateBits(a.losses[i])}
+		figures[i] = ablatedGraph{States: stats.States, Edges: stats.Edges, TurnsSaved: candidate.Extract(merged, a.options).TurnsSaved(), Bits: stateBits(a.losses[i])}
 		a.mergers[i], a.losses[i] = nil, nil
 	}
-	out := &ablationJSON{Threshold: a.options.Threshold, NoRules: figures[0], AllRules: figures[1]}
+	out := []ablatedRule{{"(all rules)", "", figures[1], figures[0]}}
 	for i, r := range ablated(a.set) {
-		out.Rules = append(out.Rules, ruleAblatedJSON{r.ID, r.Kind.String(), figures[2+2*i], figures[3+2*i]})
+		out = append(out, ablatedRule{r.ID, r.Kind.String(), figures[2+2*i], figures[3+2*i]})
 	}
 	return out
 }
@@ -163,12 +129,8 @@ func stateBits(l *evidence.StateLoss) stat.Figure {
 	return stat.Finite(l.Bits(folds, seed), "a held-out loss needs two tasks with calls")
 }
 
-// ablationTable compares the graph under parts of the rules, nil without --ablation.
-func ablationTable(out *ablationJSON) *report.Table {
-	if out == nil {
-		return nil
-	}
-	rows := append([]ruleAblatedJSON{{"(all rules)", "", out.AllRules, out.NoRules}}, out.Rules...)
+// ablationTable compares the graph under parts of the rules.
+func ablationTable(rows []ablatedRule, threshold int) *report.Table {
 	table := report.TableOf("ablation", "Each rule alone, and all but it", rows, []report.Column{
 		{Key: "rule"},
 		{Key: "kind", Words: true},
@@ -181,6 +143,6 @@ func ablationTable(out *ablationJSON) *report.Table {
 		{Key: "without_turns_saved", From: "without.turns_saved", Title: "turns saved"},
 		{Key: "without_held_out_bits", From: "without.held_out_bits", Title: "bits", Digits: 3},
 	})
-	table.Note("The policies of the file apply throughout. Turns saved: by the meta-tools that extraction finds at --threshold %d, an upper bound. Bits: what the next tool costs given the state, on tasks that the predictor has not seen, the mean over four ways to deal the tasks into folds; a rule that lowers it makes states one that go on alike. awo rules verify says whether a rule is right.", out.Threshold)
+	table.Note("The policies of the file apply throughout. Turns saved: by the meta-tools that extraction finds at --threshold %d, an upper bound. Bits: what the next tool costs given the state, on tasks that the predictor has not seen, the mean over four ways to deal the tasks into folds; a rule that lowers it makes states one that go on alike. awo rules verify says whether a rule is right.", threshold)
 	return table
 }

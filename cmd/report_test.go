@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -108,13 +107,7 @@ func TestReportInBrowser(t *testing.T) {
 // they name: the same figures, to the digit.
 func TestReportSaysWhatCommandsSay(t *testing.T) {
 	traces := "office/trajectories.jsonl.gz --sample 60"
-	decoded := func(args string) map[string]any {
-		var v map[string]any
-		if err := json.Unmarshal(runJSON(t, args), &v); err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
+	decoded := func(args string) map[string]any { return members(t, runJSON(t, args)) }
 	page := decoded("report " + traces + " --rules office/rules.yaml --exclude-tool supervisor_*")
 	for command, args := range map[string]string{"backtest": traces + " --rules office/rules.yaml", "cost": traces} {
 		section, _ := page[command].(map[string]any)

@@ -26,6 +26,11 @@ var printed = []string{
 	"formats",
 	"formats --where",
 	"inspect office/trajectories.jsonl.gz",
+	"show office/trajectories.jsonl.gz run-000003 --tools $TOOLS --rules office/rules.yaml",
+	"show office/trajectories.jsonl.gz --find status==\"failed\"",
+	"show office/trajectories.jsonl.gz --sample 20",
+	"graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --reasons --ablation",
+	"convert office/trajectories.jsonl.gz --out $WORK/all.jsonl",
 	"version",
 }
 
@@ -197,9 +202,9 @@ func nameTable(forms map[string]*form) string {
 				shown = ""
 			}
 		}
-		row("figures", members(f.figures))
+		row("figures", memberNames(f.figures))
 		for _, id := range slices.Sorted(maps.Keys(f.tables)) {
-			names := members(f.tables[id])
+			names := memberNames(f.tables[id])
 			if slices.Contains(f.tables[id], nil) {
 				names = append(names, f.columns[id]...)
 			}
@@ -210,8 +215,8 @@ func nameTable(forms map[string]*form) string {
 	return b.String()
 }
 
-// members returns the names of the members of types, each once.
-func members(types []reflect.Type) (names []string) {
+// memberNames returns the names of the members of types, each once.
+func memberNames(types []reflect.Type) (names []string) {
 	for _, of := range types {
 		if of == nil {
 			continue

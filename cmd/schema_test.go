@@ -21,11 +21,11 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/cmd/internal/serving"
-	"github.com/awo-dev/awo/cmd/internal/show"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/golden"
+	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/summary"
@@ -46,12 +46,7 @@ var results = []struct {
 	{"awo.config/v1", configJSON{}, "config analyze"},
 	{"awo.summary-file/v1", analysis.SummaryJSON{}, "summarize office/trajectories.jsonl.gz --out $WORK/part.awosum"},
 	{"awo.analysis/v1", analysis.JSON{}, "summarize office/trajectories.jsonl.gz --out $WORK/part.awosum && analyze $WORK/part.awosum"},
-	{"awo.show/v1", show.JSON{}, "show office/trajectories.jsonl.gz run-000003 --tools $TOOLS --rules office/rules.yaml"},
-	{"awo.show/v1", show.JSON{}, "show office/trajectories.jsonl.gz --find status==\"failed\""},
-	{"awo.show/v1", show.JSON{}, "show office/trajectories.jsonl.gz --sample 20"},
 	{"awo.contrast/v1", analysis.ContrastJSON{}, "compare-runs office/trajectories.jsonl.gz office/trajectories.jsonl.gz --sample 60"},
-	{"awo.graph-stats/v1", graphJSON{}, "graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --reasons --ablation"},
-	{"awo.conversion/v1", conversionJSON{}, "convert office/trajectories.jsonl.gz --out $WORK/all.jsonl"},
 	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.cost/v1", worth.CostJSON{}, "cost office/trajectories.jsonl.gz --sample 100 --lazy"},
 	{"awo.backtest/v1", worth.BacktestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
@@ -279,6 +274,23 @@ func validate(t *testing.T, schema, document []byte) {
 	if err := compiled.Validate(value); err != nil {
 		t.Error(err)
 	}
+}
+
+// members returns the figures of a result and the rows of its tables, by name.
+func members(t *testing.T, document []byte) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal(document, &v); err != nil {
+		t.Fatal(err)
+	}
+	figures, ok := v["figures"].(map[string]any)
+	if !ok || v["schema"] != report.Schema {
+		return v
+	}
+	for name, table := range v["tables"].(map[string]any) {
+		figures[name] = table.(map[string]any)["rows"]
+	}
+	return figures
 }
 
 // oneRequest is a request that a snapshot predicts the next call of.

@@ -74,9 +74,9 @@ type Merged struct {
 
 // StrategyStatistics are the figures of one cumulative strategy.
 type StrategyStatistics struct {
-	Strategy string
+	Strategy string `json:"strategy"`
 	stategraph.Statistics
-	LeftOut int // steps that led to states beyond the limit of states
+	LeftOut int `json:"left_out,omitempty"` // steps that led to states beyond the limit of states
 }
 
 // NewMerger returns a merger for a set of rules, which may be nil.

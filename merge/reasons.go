@@ -82,9 +82,10 @@ type way struct {
 
 // RuleReasons counts the states at which one rule joined histories.
 type RuleReasons struct {
-	Rule   *rules.Rule // nil for the policy for failed calls
-	States int
-	Join   Join // in which ways
+	Rule   string   `json:"rule"` // "failed:" is the policy for failed calls
+	Kind   string   `json:"kind"` // "" for the policy
+	States int      `json:"states"`
+	Joins  []string `json:"joins"` // calls, order or unchanged
 }
 
 // Several reports whether the state has several histories.
@@ -131,28 +132,29 @@ func (r *Reasons) Totals() (several, inherited int) {
 
 // ByRule returns the rules that joined histories at some state, in file order.
 func (r *Reasons) ByRule() []RuleReasons {
-	all := make([]RuleReasons, len(r.set.Rules)+1)
-	at := make([]int, len(all)) // the last state counted, plus one
+	joins, states := make([]Join, len(r.set.Rules)+1), make([]int, len(r.set.Rules)+1)
+	at := make([]int, len(states)) // the last state counted, plus one
 	for i := range r.states {
 		for way, own := range r.states[i].own {
 			for _, rule := range r.sets.lists[own] {
-				all[rule].Join |= 1 << way
+				joins[rule] |= 1 << way
 				if at[rule] != i+1 {
 					at[rule] = i + 1
-					all[rule].States++
+					states[rule]++
 				}
 			}
 		}
 	}
 	var found []RuleReasons
-	for i, f := range all {
-		if f.States == 0 {
+	for i, n := range states {
+		if n == 0 {
 			continue
 		}
+		reason := RuleReasons{Rule: r.id(i), States: n, Joins: joins[i].Names()}
 		if i < len(r.set.Rules) {
-			f.Rule = r.set.Rules[i]
+			reason.Kind = r.set.Rules[i].Kind.String()
 		}
-		found = append(found, f)
+		found = append(found, reason)
 	}
 	return found
 }

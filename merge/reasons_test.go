@@ -120,9 +120,7 @@ func TestReasonsNameWhatMatters(t *testing.T) {
 		m := merged(set)
 		named := map[string]bool{}
 		for _, r := range m.Reasons.ByRule() {
-			if r.Rule != nil {
-				named[r.Rule.ID] = true
-			}
+			named[r.Rule] = true
 		}
 		for i, rule := range set.Rules {
 			without := *set

@@ -2,11 +2,11 @@ package stategraph
 
 // Statistics are the figures of AWO's Table 4.
 type Statistics struct {
-	States    int // the root among them
-	Edges     int // distinct pairs of source and target, self-loops included
-	SelfLoops int // distinct pairs of a state with itself
-	Sinks     int // states without an edge to another state
-	Labels    int // distinct labels
+	States    int `json:"states"`     // the root among them
+	Edges     int `json:"edges"`      // distinct pairs of source and target, self-loops included
+	SelfLoops int `json:"self_loops"` // distinct pairs of a state with itself
+	Sinks     int `json:"sinks"`      // states without an edge to another state
+	Labels    int `json:"labels"`     // distinct labels
 }
 
 // MeanInDegree returns edges per state.

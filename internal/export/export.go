@@ -69,9 +69,9 @@ type Writer struct {
 
 // Lost is what was left out, by kind.
 type Lost struct {
-	OtherCalls int // calls that the model did not decide on
-	Messages   int // messages that no response followed
-	Untimed    int // events without a recorded time, which got one that keeps their order
+	OtherCalls int `json:"calls_not_of_the_model"`    // calls that the model did not decide on
+	Messages   int `json:"messages_without_response"` // messages that no response followed
+	Untimed    int `json:"events_without_time"`       // events without a recorded time, which got one that keeps their order
 }
 
 // NewWriter returns a Writer to w. Close has to be called, and does not close w.

@@ -103,7 +103,7 @@ func (p Picture) writeHTML(w *lines) {
 }
 
 func (t *Table) writeHTML(w *lines) {
-	t = t.limited()
+	t, more := t.limited()
 	footnotes := t.footnotes()
 	if t.empty() {
 		if t.Title != "" {
@@ -120,7 +120,11 @@ func (t *Table) writeHTML(w *lines) {
 		w.line("</table>")
 		w.line("</div>")
 	}
-	if notes := footnotes.notes(t, t.all()); len(notes) > 0 {
+	notes := footnotes.notes(t, t.all())
+	if more != "" {
+		notes = append(notes, more)
+	}
+	if len(notes) > 0 {
 		w.line(`<ul class="notes">`)
 		for _, note := range notes {
 			w.line("<li>" + htmlText(note) + "</li>")

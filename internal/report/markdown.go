@@ -87,7 +87,7 @@ func languageRune(r rune) rune {
 }
 
 func (t *Table) writeMarkdown(w *lines, _ Options) {
-	t = t.limited()
+	t, more := t.limited()
 	if t.Title != "" {
 		w.line("**" + EscapeMarkdown(t.Title) + "**")
 		w.line("")
@@ -100,7 +100,11 @@ func (t *Table) writeMarkdown(w *lines, _ Options) {
 			w.line(strings.TrimSuffix(line, "\n"))
 		}
 	}
-	if notes := footnotes.notes(t, t.all()); len(notes) > 0 {
+	notes := footnotes.notes(t, t.all())
+	if more != "" {
+		notes = append(notes, more)
+	}
+	if len(notes) > 0 {
 		w.line("")
 		for _, note := range notes {
 			w.line("- " + EscapeMarkdown(note))

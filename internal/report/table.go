@@ -248,17 +248,16 @@ func superscript(n int) string {
 	return string(out)
 }
 
-// limited returns the table with so many rows at most, 0 for all, and with a note that says
-// how to see the others.
-func (t *Table) limited() *Table {
+// limited returns the table with as many rows as texts have, and what says how to see the
+// others, "" if there are none.
+func (t *Table) limited() (*Table, string) {
 	more := len(t.Rows) - t.Most
 	if t.Most == 0 || more <= 0 {
-		return t
+		return t, ""
 	}
 	short := *t
-	short.Rows, short.Notes = t.Rows[:t.Most], slices.Clone(t.Notes)
-	short.Note("%s more: --table %s has all.", Grouped(more), t.ID)
-	return &short
+	short.Rows = t.Rows[:t.Most]
+	return &short, fmt.Sprintf("%s more with --table %s.", Grouped(more), t.ID)
 }
 
 // row returns a row as JSON: its struct, or its cells by key in column order.

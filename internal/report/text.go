@@ -206,7 +206,6 @@ func (c Code) writeText(w *lines, _ Options) {
 }
 
 func (t *Table) writeText(w *lines, o Options) {
-	t = t.limited()
 	if t.Title != "" {
 		for _, line := range wrap(Escape(t.Title), max(o.width(), o.Columns)) {
 			w.line(line)
@@ -235,17 +234,21 @@ func (t *Table) writeText(w *lines, o Options) {
 // shortened returns the table as short text has it: its first rows and no notes but
 // those that say what is missing. Other text has all of it.
 func (t *Table) shortened(o Options) (*Table, []string) {
+	limited, more := t.limited()
+	var notes []string
+	if more != "" {
+		notes = []string{more}
+	}
 	if !o.brief {
-		return t, nil
+		return limited, notes
 	}
-	short := *t
+	short := *limited
 	short.Notes = nil
-	most := t.briefly()
-	if more := len(t.Rows) - most; more > 0 {
+	if most := t.briefly(); most < len(limited.Rows) {
 		short.Rows = t.Rows[:most]
-		return &short, []string{Grouped(more) + " more with --details."}
+		return &short, []string{Grouped(len(limited.Rows)-most) + " more with --details."}
 	}
-	return &short, nil
+	return &short, notes
 }
 
 // briefly is how many rows short text has, if there is room.

@@ -73,10 +73,10 @@ func (r *reportInput) merged(set *rules.Set) ([]report.Block, error) {
 		return nil, err
 	}
 	strategies := report.TableOf("strategies", "States that are left as kinds of rules are added", m.Table, []report.Column{
-		{Key: "Strategy", Title: "with", Words: true},
-		{Key: "States", Title: "states"},
-		{Key: "Edges", Title: "edges"},
-		{Key: "SelfLoops", Title: "calls that change nothing"},
+		{Key: "strategy", Title: "with", Words: true},
+		{Key: "states", Title: "states"},
+		{Key: "edges", Title: "edges"},
+		{Key: "self_loops", Title: "calls that change nothing"},
 	})
 	strategies.Note("disjoint: no two runs share a state but the first. prefix tree: they share one while all calls so far are the same. Each further row adds one kind of rule.")
 	app := r.app(report.AppStateGraph, stateGraphOf(view, names, m.Reasons))

@@ -333,11 +333,11 @@ func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, er
 // in any format. What is longer than the terminal goes through a pager.
 func (j *Job) Print(d *report.Document, v any, notes ...report.Note) error {
 	j.Progress.end()
-	if doubt := j.MarkPrices(d); doubt != "" {
-		notes = append(slices.Clip(notes), report.Note{Note: doubt})
-	}
 	if j.Table != "" {
 		return j.printTable(d)
+	}
+	if doubt := j.MarkPrices(d); doubt != "" {
+		notes = append(slices.Clip(notes), report.Note{Note: doubt})
 	}
 	if j.Format == report.FormatJSON {
 		return j.paged(func(w io.Writer) error { return report.WriteJSON(w, v, notes...) })
@@ -351,10 +351,10 @@ func (j *Job) Result(d *report.Document) error {
 	j.Progress.end()
 	d.Command = j.Command
 	j.app.Printed = d
-	d.Note("", j.MarkPrices(d))
 	if j.Table != "" {
 		return j.printTable(d)
 	}
+	d.Note("", j.MarkPrices(d))
 	return j.write(d, j.layout())
 }
 

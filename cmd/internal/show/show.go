@@ -3,7 +3,7 @@
 //
 // In come traces; out goes one trajectory, a list of them, or the calls that a condition
 // holds for. Arguments, results and texts are shown as their shape, unless they are
-// asked for. A list keeps a row for each trajectory, a search those that it shows.
+// asked for. It keeps a row for each trajectory, or for each call that was found.
 package show
 
 import (
@@ -140,10 +140,9 @@ func show(j *cli.Job, o options, args []string) error {
 		if s.begun != 1 {
 			return s.unknown()
 		}
-		s.shown = []trajectoryJSON{s.only}
+		s.shown = []trajectory{s.only}
 	}
-	out := s.result(in)
-	return j.Print(s.document(in, out), out)
+	return j.Result(s.document(in))
 }
 
 // shower collects what is shown.
@@ -158,24 +157,17 @@ type shower struct {
 	finder *replay.Finder
 	meter  *cost.Meter
 
-	shown []trajectoryJSON // with that ID
-	begun int              // whose ID begins with it
-	only  trajectoryJSON   // the first of those
-	list  []lineJSON
-	calls []foundJSON
-	found int // calls, of which the first are kept
-	in    int // trajectories with one
+	shown []trajectory // with that ID
+	begun int          // whose ID begins with it
+	only  trajectory   // the first of those
+	list  []line
+	calls []found
+	in    int // trajectories with one of these
 	near  nearest
 }
 
 // mostShown bounds trajectories of one ID that are shown.
 const mostShown = 20
-
-// keeps is how many rows are kept.
-func (s *shower) keeps(n int) bool { return s.o.Limit == 0 || s.all() || n < s.o.Limit }
-
-// all reports whether a script reads what comes out, which gets everything.
-func (s *shower) all() bool { return s.j.Format == "json" }
 
 func (s *shower) see(t *trace.Trajectory) error {
 	if s.id != "" {
@@ -209,10 +201,8 @@ func (s *shower) see(t *trace.Trajectory) error {
 		if !holds {
 			continue
 		}
-		s.found, any = s.found+1, true
-		if s.keeps(len(s.calls)) {
-			s.calls = append(s.calls, foundJSON{Trajectory: t.ID, Number: i + 1, callJSON: s.call(&t.Calls[i])})
-		}
+		any = true
+		s.calls = append(s.calls, found{t.ID, s.call(&t.Calls[i], i)})
 	}
 	if any {
 		s.in++
@@ -221,21 +211,21 @@ func (s *shower) see(t *trace.Trajectory) error {
 }
 
 // line is a row of the list.
-func (s *shower) line(t *trace.Trajectory) lineJSON {
-	line := lineJSON{ID: t.ID, Task: t.Task, Model: t.Model, Outcome: t.Outcome.String(), Turns: len(t.Turns), Calls: len(t.Calls)}
+func (s *shower) line(t *trace.Trajectory) line {
+	line := line{ID: t.ID, Task: t.Task, Model: t.Model, Outcome: t.Outcome.String(), Turns: len(t.Turns), Calls: len(t.Calls)}
 	for i := range t.Calls {
 		if t.Calls[i].Status == trace.StatusFailed {
 			line.Failed++
 		}
 	}
 	total := s.meter.Trajectory(t).Total()
-	line.Tokens, line.CostUSD = totalsJSON(total)
+	line.Tokens, line.CostUSD = totalsOf(total)
 	line.Estimated = total.Estimated
 	return line
 }
 
-// totalsJSON returns tokens and money, where a price is known.
-func totalsJSON(t cost.Totals) (tokens int64, money stat.Figure) {
+// totalsOf returns tokens and money, where a price is known.
+func totalsOf(t cost.Totals) (tokens int64, money stat.Figure) {
 	money = stat.Unknown("no price of the model is known, or no turn is recorded")
 	if t.Turns > 0 && t.Unpriced == 0 {
 		money = stat.Known(t.USD)
@@ -245,16 +235,16 @@ func totalsJSON(t cost.Totals) (tokens int64, money stat.Figure) {
 
 // sorted puts the list into the order that was asked for.
 func (s *shower) sorted() {
-	by := map[string]func(l *lineJSON) float64{
-		"calls":  func(l *lineJSON) float64 { return float64(l.Calls) },
-		"failed": func(l *lineJSON) float64 { return float64(l.Failed) },
-		"tokens": func(l *lineJSON) float64 { return float64(l.Tokens) },
-		"money":  func(l *lineJSON) float64 { v, _ := l.CostUSD.Value(); return v },
+	by := map[string]func(l *line) float64{
+		"calls":  func(l *line) float64 { return float64(l.Calls) },
+		"failed": func(l *line) float64 { return float64(l.Failed) },
+		"tokens": func(l *line) float64 { return float64(l.Tokens) },
+		"money":  func(l *line) float64 { v, _ := l.CostUSD.Value(); return v },
 	}[s.o.Sort]
 	if by == nil {
 		return
 	}
-	slices.SortStableFunc(s.list, func(x, y lineJSON) int { return cmp.Compare(by(&y), by(&x)) })
+	slices.SortStableFunc(s.list, func(x, y line) int { return cmp.Compare(by(&y), by(&x)) })
 }
 
 // nearest remembers the ID that is most like the one that was asked for.

@@ -13,17 +13,14 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// JSON is the JSON of `awo show`; docs/artefacts.md describes it.
-type JSON struct {
-	Schema       string           `json:"schema"`
-	Input        cli.InputJSON    `json:"input"`
-	Trajectory   []trajectoryJSON `json:"trajectory,omitempty"`   // with an ID
-	Trajectories []lineJSON       `json:"trajectories,omitempty"` // without
-	Calls        []foundJSON      `json:"calls,omitempty"`        // with --find
-	Found        int              `json:"calls_found,omitempty"`
+// figures are those of `awo show`.
+type figures struct {
+	Input cli.InputJSON `json:"input"`
+	Found int           `json:"calls_found,omitempty"` // with --find
 }
 
-type lineJSON struct {
+// line is a row of the list of trajectories.
+type line struct {
 	ID        string      `json:"id"`
 	Task      string      `json:"task"`
 	Model     string      `json:"model"`
@@ -36,56 +33,77 @@ type lineJSON struct {
 	CostUSD   stat.Figure `json:"cost_usd"`
 }
 
-type trajectoryJSON struct {
-	lineJSON
-	Agent  string      `json:"agent"`
-	Format string      `json:"format"`
-	File   string      `json:"file"`
-	Line   int         `json:"line"`
-	Turn   []turnJSON  `json:"steps"`
-	Places []placeJSON `json:"places,omitempty"` // with --tools
+// recorded is a trajectory with where it was recorded.
+type recorded struct {
+	line
+	Agent  string `json:"agent"`
+	Format string `json:"format"`
+	File   string `json:"file"`
+	Line   int    `json:"line"`
 }
 
-// turnJSON is a message, a turn of the model, or calls that have no turn.
-type turnJSON struct {
-	From    string      `json:"from"` // user, system, model, or another origin
-	Turn    int         `json:"turn"` // from 1; 0 is none
-	Text    string      `json:"text"` // its shape, unless values are shown
-	Tokens  int64       `json:"tokens"`
-	CostUSD stat.Figure `json:"cost_usd"`
-	Counted bool        `json:"tokens_estimated"`
-	Calls   []callJSON  `json:"calls,omitempty"`
+// found is a call that was looked for.
+type found struct {
+	Trajectory string `json:"trajectory"`
+	call
 }
 
-type callJSON struct {
+// call is a call with what it was called with and what came back: their shapes, unless values
+// are shown.
+type call struct {
+	Number    int         `json:"call"` // from 1
 	Tool      string      `json:"tool"`
 	Status    string      `json:"status"`
 	Origin    string      `json:"origin"`
-	Arguments string      `json:"arguments"` // their shape, unless values are shown
+	Arguments string      `json:"arguments"`
 	Result    string      `json:"result"`
 	Seconds   stat.Figure `json:"seconds"`
-	number    int
 }
 
-type foundJSON struct {
-	Trajectory string `json:"trajectory"`
-	Number     int    `json:"call"` // from 1
-	callJSON
+// step is a message, a call, or what a turn says besides its calls. The first of a turn has
+// what the turn cost.
+type step struct {
+	Source  string       `json:"source"` // file and line of the trajectory
+	From    string       `json:"from"`   // user, system, model, or another origin
+	Turn    *int         `json:"turn"`   // from 1
+	Call    *int         `json:"call"`   // from 1
+	Tool    string       `json:"tool"`
+	What    string       `json:"what"` // a text or arguments
+	Result  string       `json:"result"`
+	Status  string       `json:"status"`
+	Seconds *stat.Figure `json:"seconds"`
+	Tokens  *int64       `json:"tokens"`
+	CostUSD *stat.Figure `json:"cost_usd"`
+	Counted bool         `json:"tokens_estimated"`
 }
 
-type placeJSON struct {
-	Tool  string `json:"meta_tool"`
-	First int    `json:"first_call"` // from 1
-	Last  int    `json:"last_call"`
-	Turns int    `json:"turns_saved"`
-	Exact bool   `json:"exact"`
+// place is where a meta-tool could have stood in.
+type place struct {
+	Source string `json:"source"`
+	Tool   string `json:"meta_tool"`
+	First  int    `json:"first_call"` // from 1
+	Last   int    `json:"last_call"`
+	Turns  int    `json:"turns_saved"`
+	Exact  bool   `json:"exact"`
 }
 
-func (s *shower) trajectory(t *trace.Trajectory) trajectoryJSON {
+// trajectory is one that is shown turn by turn.
+type trajectory struct {
+	recorded
+	steps  []step
+	places []place
+}
+
+func (s *shower) trajectory(t *trace.Trajectory) trajectory {
 	marks := s.marker.Marks(t)
-	out := trajectoryJSON{lineJSON: s.line(t), Agent: t.Agent, Format: t.Format, File: t.Source.File, Line: t.Source.Line, Turn: []turnJSON{}}
+	out := trajectory{recorded: recorded{s.line(t), t.Agent, t.Format, t.Source.File, t.Source.Line}}
+	source := fmt.Sprintf("%s:%d", out.File, out.Line)
 	account := s.meter.Trajectory(t)
-	message, call := 0, 0
+	message, next := 0, 0
+	add := func(one step) {
+		one.Source = source
+		out.steps = append(out.steps, one)
+	}
 	messages := func(turn, upTo int) {
 		for message < len(t.Messages) && t.Messages[message].Turn <= turn && t.Messages[message].Call <= upTo {
 			m := &t.Messages[message]
@@ -93,37 +111,45 @@ func (s *shower) trajectory(t *trace.Trajectory) trajectoryJSON {
 			if m.Role == trace.RoleSystem {
 				from = "system"
 			}
-			out.Turn = append(out.Turn, turnJSON{From: from, Text: s.value("", m.Text), CostUSD: stat.Unknown("a message is paid with the turns that read it")})
+			add(step{From: from, What: s.value("", m.Text)})
 			message++
 		}
 	}
-	outside := func(turn, end int) {
-		for ; call < end; call++ {
-			messages(turn, call)
-			c := &t.Calls[call]
-			out.Turn = append(out.Turn, turnJSON{From: c.Origin.String(), CostUSD: stat.Unknown("its turn is not recorded"), Calls: []callJSON{s.numbered(c, call)}})
+	calls := func(first step, end int) {
+		for ; next < end; next++ {
+			c, number := s.call(&t.Calls[next], next), next+1
+			one := first
+			one.From, one.Call, one.Tool, one.What, one.Result, one.Status, one.Seconds = c.Origin, &number, c.Tool, c.Arguments, c.Result, c.Status, &c.Seconds
+			add(one)
+			first = step{Turn: first.Turn}
 		}
-		messages(turn, call)
+	}
+	outside := func(turn, end int) {
+		for next < end {
+			messages(turn, next)
+			calls(step{}, next+1)
+		}
+		messages(turn, next)
 	}
 	for i := range t.Turns {
-		turn := &t.Turns[i]
+		turn, number := &t.Turns[i], i+1
 		outside(i, turn.FirstCall)
 		totals := account.Turn(i)
-		step := turnJSON{From: "model", Turn: i + 1, Text: s.value("", turn.Text), Counted: totals.Estimated > 0}
-		step.Tokens, step.CostUSD = totalsJSON(totals)
-		for k := range turn.NumCalls {
-			step.Calls = append(step.Calls, s.numbered(&t.Calls[call+k], call+k))
+		tokens, money := totalsOf(totals)
+		first := step{From: "model", Turn: &number, Tokens: &tokens, CostUSD: &money, Counted: totals.Estimated > 0}
+		if text := s.value("", turn.Text); text != "" || turn.NumCalls == 0 {
+			first.What = text
+			add(first)
+			first = step{Turn: &number}
 		}
-		call += turn.NumCalls
-		out.Turn = append(out.Turn, step)
+		calls(first, next+turn.NumCalls)
 	}
 	outside(len(t.Turns), len(t.Calls))
 	messages(len(t.Turns), len(t.Calls))
 	if s.finder != nil {
-		out.Places = []placeJSON{}
 		for _, p := range s.finder.Find(t, marks) {
-			out.Places = append(out.Places, placeJSON{
-				Tool: s.tools[p.Tool].Name, First: p.Replay.Occurrence.First() + 1, Last: p.Replay.Occurrence.Last() + 1,
+			out.places = append(out.places, place{
+				Source: source, Tool: s.tools[p.Tool].Name, First: p.Replay.Occurrence.First() + 1, Last: p.Replay.Occurrence.Last() + 1,
 				Turns: len(p.Removed), Exact: p.Replay.Exact,
 			})
 		}
@@ -131,14 +157,8 @@ func (s *shower) trajectory(t *trace.Trajectory) trajectoryJSON {
 	return out
 }
 
-func (s *shower) numbered(c *trace.Call, i int) callJSON {
-	out := s.call(c)
-	out.number = i + 1
-	return out
-}
-
-func (s *shower) call(c *trace.Call) callJSON {
-	out := callJSON{Tool: c.Tool.Value(), Status: c.Status.String(), Origin: c.Origin.String(), Arguments: s.value("", c.Args), Seconds: stat.Unknown("the trace does not say when the call began and ended")}
+func (s *shower) call(c *trace.Call, i int) call {
+	out := call{Number: i + 1, Tool: c.Tool.Value(), Status: c.Status.String(), Origin: c.Origin.String(), Arguments: s.value("", c.Args), Seconds: stat.Unknown("the trace does not say when the call began and ended")}
 	switch {
 	case c.HasResult:
 		out.Result = s.value("", c.Result)
