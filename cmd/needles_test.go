@@ -131,8 +131,8 @@ var needleSteps = []string{
 	"backtest {in} --split kfold --folds 2 --format json", "backtest {in} --split kfold --folds 2 --details",
 	"report {in} --backtest always --out report.html", "report {in} --backtest never --format markdown",
 	"summarize {in} --out part.awosum", "analyze part.awosum --format json", "cost part.awosum --details",
-	"tools graph {in} --out world", "tools check world/graph.json --catalog {in} --format json", "tools path docs_get --graph world/graph.json", "tools substitutes docs_get --graph world/graph.json",
-	"tools subset {in} --out subset", "tools update world/graph.json {in} --out new", "tools diff world/graph.json new/graph.json",
+	"tools graph {in} --out world", "tools graph --check world/graph.json --catalog {in} --format json", "tools path docs_get --graph world/graph.json", "tools path docs_get --substitutes --graph world/graph.json",
+	"tools subset {in} --out subset", "tools graph {in} --add-to world/graph.json --out new", "tools graph --diff world/graph.json --graph new/graph.json",
 	"rules suggest {in}", "rules suggest {in} --format json", "rules verify rules.yaml {in} --min-tested 0 --details", "rules check rules.yaml {in}", "rules explain rules.yaml {in} --trajectory {id}",
 	"rules diff rules.yaml rules.yaml {in} --format json", "rules discover {in} --command cat --rounds 1 --record exchanges",
 	"compare {in} --look --format json", "config analyze",
@@ -185,11 +185,9 @@ func TestNoNeedleIsShown(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			var listed struct {
-				Trajectories []struct{ ID string }
-			}
-			if err := json.Unmarshal([]byte(awoPrints(t, "show", "in.jsonl", "--format", "json")), &listed); err != nil || len(listed.Trajectories) != runsPlanted {
-				t.Fatalf("%d trajectories are read: %v", len(listed.Trajectories), err)
+			list := members(t, []byte(awoPrints(t, "show", "in.jsonl", "--format", "json")))["trajectories"].([]any)
+			if len(list) != runsPlanted {
+				t.Fatalf("%d trajectories are read", len(list))
 			}
 			hasTools := false
 			checked := map[string]bool{"in.jsonl": true, "broken.jsonl": true}
@@ -197,7 +195,7 @@ func TestNoNeedleIsShown(t *testing.T) {
 				if format != "openai-chat" && !needleFew.MatchString(step) {
 					continue
 				}
-				out := awoPrints(t, strings.Fields(strings.NewReplacer("{in}", "in.jsonl", "{id}", listed.Trajectories[0].ID, `"`, "'").Replace(step))...)
+				out := awoPrints(t, strings.Fields(strings.NewReplacer("{in}", "in.jsonl", "{id}", list[0].(map[string]any)["id"].(string), `"`, "'").Replace(step))...)
 				wantNoNeedle(t, "awo "+step, []byte(out))
 				if err := fs.WalkDir(os.DirFS("."), ".", func(path string, entry fs.DirEntry, err error) error {
 					if err != nil || entry.IsDir() || checked[path] {

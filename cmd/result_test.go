@@ -31,6 +31,15 @@ var printed = []string{
 	"show office/trajectories.jsonl.gz --sample 20",
 	"graph office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --reasons --ablation",
 	"convert office/trajectories.jsonl.gz --out $WORK/all.jsonl",
+	"tools graph office/trajectories.jsonl.gz --sample 60",
+	"tools graph office/trajectories.jsonl.gz --sample 30 --out $WORK/a && tools graph office/trajectories.jsonl.gz --sample 60 --diff $WORK/a/graph.json",
+	"tools graph office/trajectories.jsonl.gz --sample 30 --out $WORK/a && tools graph office/trajectories.jsonl.gz --add-to $WORK/a/graph.json",
+	"tools graph --catalog shop/tools.json --out $WORK/w && tools graph --check $WORK/w/graph.json --catalog shop/tools.json",
+	"tools path mail_send office/trajectories.jsonl.gz --sample 60",
+	"tools path mail_list office/trajectories.jsonl.gz --sample 60 --substitutes",
+	"tools path --recover shop/path.json --failed find_customer --catalog shop/tools.json --task mail",
+	"tools subset office/trajectories.jsonl.gz --sample 60 --folds 2",
+	"tools subset office/trajectories.jsonl.gz --sample 60 --folds 2 --out $WORK/s && tools subset --from $WORK/s/subset.json --task mail",
 	"version",
 }
 

@@ -21,7 +21,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/cmd/internal/serving"
-	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/golden"
@@ -68,16 +67,7 @@ var results = []struct {
 	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml"},
 	{"awo.verification/v1", extraction.VerificationJSON{}, "verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5"},
 	{"awo.serve-check/v1", serving.CheckJSON{}, "serve --servers $SERVERS --check"},
-	{"awo.tool-graph/v1", toolworld.GraphJSON{}, "tools graph office/trajectories.jsonl.gz --sample 60"},
-	{"awo.tool-path/v1", toolworld.PathJSON{}, "tools path mail_send office/trajectories.jsonl.gz --sample 60"},
-	{"awo.tool-subset/v1", toolworld.SubsetJSON{}, "tools subset office/trajectories.jsonl.gz --sample 60 --folds 2"},
-	{"awo.tool-substitutes/v1", toolworld.SubstitutesJSON{}, "tools substitutes mail_list office/trajectories.jsonl.gz --sample 60"},
-	{"awo.tool-diff/v1", toolworld.DiffJSON{}, "tools graph office/trajectories.jsonl.gz --sample 30 --out $WORK/a && tools graph office/trajectories.jsonl.gz --sample 60 --out $WORK/b && tools diff $WORK/a/graph.json $WORK/b/graph.json"},
-	{"awo.tool-update/v1", toolworld.UpdateJSON{}, "tools graph office/trajectories.jsonl.gz --sample 30 --out $WORK/a && tools update $WORK/a/graph.json office/trajectories.jsonl.gz"},
-	{"awo.tool-recovery/v1", toolworld.RecoveryJSON{}, "tools recover shop/path.json --failed find_customer --catalog shop/tools.json --task mail"},
-	{"awo.tool-check/v1", toolworld.CheckJSON{}, "tools graph --catalog shop/tools.json --out $WORK/w && tools check $WORK/w/graph.json --catalog shop/tools.json"},
 	{"awo.comparison/v1", comparing.JSON{}, "compare served/recordings.jsonl --look"},
-	{"awo.tool-rank/v1", toolworld.RankJSON{}, "tools subset office/trajectories.jsonl.gz --sample 60 --folds 2 --out $WORK/s && tools subset --from $WORK/s/subset.json --task mail"},
 }
 
 // TestSchemas holds the JSON of every command to its JSON Schema, and the

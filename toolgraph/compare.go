@@ -60,14 +60,17 @@ func (g *Graph) Starved(c *catalog.Catalog) []Lack {
 
 // A Move is an edge between tools in two graphs; a weight of 0 is none.
 type Move struct {
-	From, To string
-	Old, New float64
+	From string  `json:"from"`
+	To   string  `json:"to"`
+	Old  float64 `json:"old"`
+	New  float64 `json:"new"`
 }
 
 // A Turn is a tool whose state differs.
 type Turn struct {
-	Tool     string
-	Old, New State
+	Tool string `json:"tool"`
+	Old  State  `json:"old"`
+	New  State  `json:"new"`
 }
 
 // Difference is what differs between two graphs.

@@ -49,7 +49,7 @@ func tableOf(id, title string, of reflect.Type, rows []any, columns []Column) *T
 		}
 		for range n {
 			t.Columns, paths = append(t.Columns, c), append(paths, path)
-			c.Title, c.Interval = "95 % interval", true
+			c.Title, c.Interval = cmp.Or(c.Range, "95 % interval"), true
 		}
 	}
 	for _, at := range rows {

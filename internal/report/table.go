@@ -54,6 +54,7 @@ type Column struct {
 	File   bool   // texts are names of files, as seen from where awo runs
 	Words  bool   // texts are our own words and not from the traces
 	Empty  string // what is shown for an empty text
+	Range  string // the title of the interval of an Estimate; empty: 95 % interval
 	Join   string // what stands between the elements of a list; empty: a comma
 	Hide   bool   // there is nothing to show: the column is left out
 

@@ -186,7 +186,7 @@ func moved(p place, now map[place]float64) place {
 		paths = append(paths, ".tables."+table+".rows[]"+rest)
 	}
 	for _, path := range paths {
-		for _, estimate := range []string{path, path + ".value", strings.Replace(path, "_interval.", ".", 1), strings.Replace(path, ".intervals.", ".", 1)} {
+		for _, estimate := range []string{path, path + ".value", strings.Replace(path, "_interval.", ".", 1), strings.Replace(path, ".interval.", ".", 1)} {
 			at := p
 			if at.path = estimate; at.path != "" {
 				if _, is := now[at]; is {

@@ -415,7 +415,8 @@ func (j *Job) printTable(d *report.Document) error {
 		}
 		return j.writeTable(list)
 	}
-	i := slices.Index(names, j.Table)
+	plain := func(name string) string { return strings.ReplaceAll(name, "-", "_") }
+	i := slices.IndexFunc(names, func(name string) bool { return plain(name) == plain(j.Table) })
 	if i < 0 {
 		if near := diag.Nearest(j.Table, names); near != "" {
 			return Usagef("--table: there is no table %q here; did you mean %s?", j.Table, near)

@@ -15,9 +15,13 @@ import (
 )
 
 type graphOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	sourceOptions    `mapstructure:",squash"`
-	Out              string `mapstructure:"out"`
+	graphFrom `mapstructure:",squash"`
+	Out       string `mapstructure:"out"`
+	AddTo     string `mapstructure:"add-to"`
+	Check     string `mapstructure:"check"`
+	Subset    string `mapstructure:"subset"`
+	Tasks     string `mapstructure:"tasks"`
+	Diff      string `mapstructure:"diff"`
 }
 
 func newGraph(a *cli.App) *cobra.Command {
@@ -33,68 +37,76 @@ objects around them, say so; trajectories overrule names.
 Links that nobody has seen yet are predicted. How well is tested on links left out,
 against pairs that are as popular, and on tools that are new.
 
---out writes graph.json, which the other commands read, graph.dot, graph.graphml and
+--out writes graph.json, which other commands read, graph.dot, graph.graphml and
 graph.html, a page to look around in.
+
+--add-to GRAPH adds the traces to a stored graph (NaviAgent, equations 13 and 14): counts
+add up, weights of edges between tools move by recorded times, and tools that keep failing
+are pruned and tried again.
+
+--check GRAPH fails, with exit code 1, if the tools of --catalog no longer support a stored
+graph: a tool is gone, or a required argument lost its last producer. With --subset, also
+if a tool of the ranker is gone, and, with FILES or --tasks, if its recall fell below what
+was asked. A check without problems prints nothing.
+
+--diff GRAPH says what differs between a stored graph and this one.
 
 ` + cli.FilesHelp,
 		Example: `  awo tools graph traces/ --catalog tools.json --out world/
   awo tools graph --catalog openapi.yaml
-  awo tools graph traces/ --catalog a.json --catalog b.json --links known.jsonl --format json`,
+  awo tools graph traces/ --catalog a.json --catalog b.json --links known.jsonl --format json
+  awo tools graph tuesday/ --add-to world/graph.json
+  awo tools graph --check world/graph.json --catalog tools.json --subset world/subset.json
+  awo tools graph --diff monday/graph.json --graph tuesday/graph.json`,
 	}
 	f := c.Flags()
-	cli.AddInput(f)
-	addSources(f)
+	addGraphFrom(f)
 	f.String("out", "", "write the graph into this `FOLDER`")
+	f.String("add-to", "", "add the traces to the graph in this `FILE`, in place unless --out is given")
+	f.String("check", "", "check whether --catalog still supports the graph in this `FILE`")
+	f.String("subset", "", "with --check: also check the ranker in this `FILE` (subset.json)")
+	f.String("tasks", "", "with --subset: tasks and the tools that they used, a `FILE` with {\"text\": TEXT, \"tools\": [...]} a line")
+	f.String("diff", "", "say what differs from the graph in this `FILE`")
 	return cli.Work(a, c, graph)
 }
 
-// GraphJSON is the JSON of `awo tools graph`.
-type GraphJSON struct {
-	Schema     string          `json:"schema"`
-	Input      *cli.InputJSON  `json:"input"` // null without traces
-	Tools      int             `json:"tools"`
-	Defined    int             `json:"defined"`    // of these, with a definition
-	Called     int             `json:"called"`     // of these
-	Parameters int             `json:"parameters"` // places in arguments and results
-	Clusters   int             `json:"clusters"`   // what is one parameter by name, shape or proof
-	Edges      edgesJSON       `json:"edges"`
-	Unknown    stat.Figure     `json:"status_unknown"` // share of calls; they count as successes
-	Links      int             `json:"links"`          // pairs of tools that the predictor learns from
-	Predictor  string          `json:"predictor"`      // own or shipped
-	Prediction *predictionJSON `json:"link_prediction"`
-	Unfed      []demandJSON    `json:"unfed"`   // required arguments that no tool gives
-	Failing    []callsJSON     `json:"failing"` // tools with failed calls, most failures first
-	Never      []string        `json:"never_called"`
+// graphFigures are those of a graph.
+type graphFigures struct {
+	Input      cli.InputJSON `json:"input,omitzero"` // not without traces
+	Tools      int           `json:"tools"`
+	Defined    int           `json:"defined"`        // of these, with a definition
+	Called     int           `json:"called"`         // of these
+	Parameters int           `json:"parameters"`     // places in arguments and results
+	Clusters   int           `json:"clusters"`       // what is one parameter by name, shape or proof
+	Unknown    stat.Figure   `json:"status_unknown"` // share of calls; they count as successes
+	Links      int           `json:"links"`          // pairs of tools that the predictor learns from
+	Predictor  string        `json:"predictor"`      // own or shipped
+	Never      []string      `json:"never_called"`
 }
 
-type edgesJSON struct {
-	Consumes  int `json:"consumes"`
-	Produces  int `json:"produces"`
-	Follows   int `json:"follows"`   // observed and given
-	Predicted int `json:"predicted"` // follows that nobody has seen
-	Feeds     int `json:"feeds"`
+// edges is how many edges of a kind there are.
+type edges struct {
+	Kind    string `json:"kind"`
+	Edges   int    `json:"edges"`
+	Meaning string `json:"meaning"`
 }
 
-type predictionJSON struct {
-	Uniform       aucJSON `json:"uniform"`        // negatives drawn over all pairs, as in the paper
-	Matched       aucJSON `json:"matched"`        // negatives whose ends are as often in links
-	Unseen        aucJSON `json:"unseen"`         // tools that no training link touches, matched negatives
-	UnseenUniform aucJSON `json:"unseen_uniform"` // the same with negatives over all pairs
+// heldOut is how well links that were left out are predicted.
+type heldOut struct {
+	Links string        `json:"held_out"`
+	Count int           `json:"links"`
+	AUC   stat.Estimate `json:"auc"`
 }
 
-type aucJSON struct {
-	AUC      stat.Figure   `json:"auc"`
-	Interval stat.Interval `json:"interval"`
-	Links    int           `json:"links"` // held out
-}
-
-type demandJSON struct {
+// demand is a required argument.
+type demand struct {
 	Tool      string `json:"tool"`
 	Argument  string `json:"argument"`
 	Parameter string `json:"parameter"`
 }
 
-type callsJSON struct {
+// calls are those of a tool.
+type calls struct {
 	Tool   string `json:"tool"`
 	Failed int    `json:"failed"`
 	Known  int    `json:"known"` // calls whose status is known
@@ -102,18 +114,32 @@ type callsJSON struct {
 }
 
 func graph(j *cli.Job, o graphOptions, files []string) error {
+	switch {
+	case o.Check != "":
+		return check(j, o, files)
+	case o.Subset != "" || o.Tasks != "":
+		return cli.Usagef("--subset and --tasks are for --check")
+	case o.Diff != "":
+		return diff(j, o, files)
+	case o.Graph != "":
+		return cli.Usagef("--graph names a stored graph: say what to compare it with by --diff")
+	case o.AddTo != "":
+		return update(j, o, files)
+	}
 	w, g, err := build(j, o.sourceOptions, o.InputOptions, files, true)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	out := graphJSON(w, g)
 	if o.Out != "" {
 		made, err := artefacts(g)
 		if err != nil {
 			return err
 		}
-		page, err := bytesOf(pageOf(w, g, out).WriteHTML)
+		d := graphDocument(w, g, "")
+		picture := report.Section{Heading: "Picture", Blocks: []report.Block{Picture(g)}}
+		d.Sections = append([]report.Section{picture}, d.Sections...)
+		page, err := bytesOf(d.WriteHTML)
 		if err != nil {
 			return err
 		}
@@ -122,7 +148,7 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 			return err
 		}
 	}
-	return j.Print(graphDocument(w, g, out, o.Out), out)
+	return j.Result(graphDocument(w, g, o.Out))
 }
 
 // build reads everything and builds the graph.
@@ -176,90 +202,54 @@ func write(j *cli.Job, dir string, files []emit.File, w *world) error {
 	return j.WriteArtefacts(dir, files, w.in, from)
 }
 
-func graphJSON(w *world, g *toolgraph.Graph) GraphJSON {
-	out := GraphJSON{
-		Schema: "awo.tool-graph/v1", Input: w.input(), Tools: len(g.Tools), Parameters: g.Places(), Clusters: len(g.Params),
-		Edges: edgesJSON{Consumes: len(g.Consumes), Produces: len(g.Produces)}, Links: g.Links, Predictor: "shipped",
-		Unknown: stat.Unknown("no calls are recorded"), Unfed: []demandJSON{}, Failing: []callsJSON{}, Never: []string{},
-	}
-	if g.Calls > 0 {
-		out.Unknown = stat.Known(float64(g.StatusUnknown) / float64(g.Calls))
+// figuresOf counts what is in a graph.
+func figuresOf(w *world, g *toolgraph.Graph) graphFigures {
+	out := graphFigures{
+		Input: w.input(), Tools: len(g.Tools), Parameters: g.Places(), Clusters: len(g.Params), Links: g.Links, Predictor: "shipped",
+		Unknown: stat.Ratio(g.StatusUnknown, g.Calls, "no calls are recorded"),
 	}
 	for i := range g.Tools {
 		t := &g.Tools[i]
 		if t.Defined {
 			out.Defined++
 		}
-		if n := t.Counts; n.Calls() > 0 {
+		if t.Counts.Calls() > 0 {
 			out.Called++
-			if n.Failed > 0 {
-				out.Failing = append(out.Failing, callsJSON{t.Name, n.Failed, n.OK + n.Failed, n.Calls()})
-			}
 		} else if w.in != nil {
 			out.Never = append(out.Never, t.Name)
 		}
 	}
-	slices.SortStableFunc(out.Failing, func(a, b callsJSON) int { return cmp.Compare(b.Failed, a.Failed) })
-	for _, e := range g.Follows {
-		if e.Kind == toolgraph.Predicted || e.Kind == toolgraph.Suggested {
-			out.Edges.Predicted++
-		} else {
-			out.Edges.Follows++
-		}
-		if e.Kind == toolgraph.Predicted {
-			out.Predictor = "own"
-		}
-	}
-	for _, e := range g.Feeds {
-		if !e.Refused {
-			out.Edges.Feeds++
-		}
-	}
-	for _, d := range g.Unfed() {
-		out.Unfed = append(out.Unfed, demandJSON{g.Tools[d.Tool].Name, argumentName(d.Path), g.Params[d.Param].Name})
-	}
-	if p := g.Prediction; p != nil {
+	if g.Prediction != nil || slices.ContainsFunc(g.Follows, func(e toolgraph.Follow) bool { return e.Kind == toolgraph.Predicted }) {
 		out.Predictor = "own"
-		out.Prediction = &predictionJSON{aucOf(p.Uniform), aucOf(p.Matched), aucOf(p.Unseen), aucOf(p.UnseenUniform)}
 	}
 	return out
 }
 
-func aucOf(e toolgraph.Evaluation) aucJSON {
-	if e.Links == 0 || e.NotLinks == 0 {
-		return aucJSON{AUC: stat.Unknown("no links could be held out"), Interval: stat.NoInterval("no links could be held out")}
-	}
-	return aucJSON{
-		AUC: stat.Known(e.AUC), Links: e.Links,
-		Interval: stat.Interval{Lo: e.Lo, Hi: e.Hi, Level: toolgraph.Level, Method: "bootstrap over target tools"},
-	}
-}
-
-func graphDocument(w *world, g *toolgraph.Graph, out GraphJSON, dir string) *report.Document {
-	d := &report.Document{Title: "Graph of tools", Answer: graphAnswer(out)}
-	d.Add(edgeTable(out))
+func graphDocument(w *world, g *toolgraph.Graph, dir string) *report.Document {
+	out, kinds, unfed := figuresOf(w, g), edgesOf(g), demands(g, g.Unfed())
+	d := &report.Document{Title: "Graph of tools", Figures: out}
+	d.Answer = fmt.Sprintf("%s share %s: in %s one's results were seen or are said to feed another, %s more are guessed; %s that no tool gives.",
+		cli.CountOf(out.Tools, "tool"), cli.CountOf(out.Clusters, "parameter"), cli.CountOf(kinds[2].Edges, "pair"), report.Grouped(kinds[3].Edges), cli.CountOf(len(unfed), "required argument"))
+	d.Add(edgeTable(out, kinds))
 	d.Details()
-	if text := w.summary(); text != "" {
-		d.Section("What was read", report.Paragraph(text))
-	}
+	d.Section("What was read", report.Paragraph(w.summary()))
 	for _, text := range plainly(g, out) {
 		d.Add(report.Paragraph(text))
 	}
-	if out.Prediction != nil {
-		d.Section("Link prediction", predictionTable(out))
+	d.Section("Link prediction", predictionTable(g))
+	table := report.TableOf("unfed", "Required arguments that no tool gives: the caller has to", unfed, []report.Column{{Key: "tool", Max: 50}, {Key: "argument"}, {Key: "parameter"}})
+	table.Most = cli.ToolsShown
+	d.Section("Inputs", table.IfAny())
+	var failing []calls
+	for i := range g.Tools {
+		if n := g.Tools[i].Counts; n.Failed > 0 {
+			failing = append(failing, calls{g.Tools[i].Name, n.Failed, n.OK + n.Failed, n.Calls()})
+		}
 	}
-	if len(out.Unfed) > 0 {
-		table := report.TableOf("unfed", "Required arguments that no tool gives: the caller has to", out.Unfed[:min(len(out.Unfed), cli.ToolsShown)],
-			[]report.Column{{Key: "tool", Max: 50}, {Key: "argument"}, {Key: "parameter"}})
-		table.NoteIf(len(out.Unfed) > cli.ToolsShown, "%d of %d are shown; JSON has all.", cli.ToolsShown, len(out.Unfed))
-		d.Section("Inputs", table)
-	}
-	if len(out.Failing) > 0 {
-		table := report.TableOf("failing", "Tools with failed calls", out.Failing[:min(len(out.Failing), cli.ToolsShown)],
-			[]report.Column{{Key: "tool", Max: 50}, {Key: "failed"}, {Key: "known", Title: "of calls with a status"}, {Key: "calls"}})
-		table.NoteIf(len(out.Failing) > cli.ToolsShown, "%d of %d are shown; JSON has all.", cli.ToolsShown, len(out.Failing))
-		d.Section("Failures", table)
-	}
+	slices.SortStableFunc(failing, func(a, b calls) int { return cmp.Compare(b.Failed, a.Failed) })
+	table = report.TableOf("failing", "Tools with failed calls", failing, []report.Column{{Key: "tool", Max: 50}, {Key: "failed"}, {Key: "known", Title: "of calls with a status"}, {Key: "calls"}})
+	table.Most = cli.ToolsShown
+	d.Section("Failures", table.IfAny())
 	if len(out.Never) > 0 {
 		d.Section("", report.Paragraph(cli.CountOf(len(out.Never), "tool")+" were never called in these traces; JSON names them."))
 	}
@@ -269,34 +259,13 @@ func graphDocument(w *world, g *toolgraph.Graph, out GraphJSON, dir string) *rep
 	return d
 }
 
-// graphAnswer says how tools hang together.
-func graphAnswer(out GraphJSON) string {
-	return fmt.Sprintf("%s share %s: in %s one's results were seen or are said to feed another, %s more are guessed; %s that no tool gives.",
-		cli.CountOf(out.Tools, "tool"), cli.CountOf(out.Clusters, "parameter"), cli.CountOf(out.Edges.Follows, "pair"), report.Grouped(out.Edges.Predicted), cli.CountOf(len(out.Unfed), "required argument"))
-}
-
-// pageOf returns the page to look around in.
-func pageOf(w *world, g *toolgraph.Graph, out GraphJSON) *report.Document {
-	d := graphDocument(w, g, out, "")
-	picture := report.Section{Heading: "Picture", Blocks: []report.Block{Picture(g)}}
-	d.Sections = append([]report.Section{picture}, d.Sections...)
-	return d
-}
-
 // Picture returns the graph as a picture to click in.
 func Picture(g *toolgraph.Graph) report.Picture {
 	return report.Picture{Alt: "the graph of tools and parameters", SVG: g.Picture(), Links: true}
 }
 
-func predictorWords(out GraphJSON) string {
-	if out.Predictor == "own" {
-		return "a predictor trained on this graph expects it"
-	}
-	return "a predictor trained on public catalogues suggests it: this graph has too few links for one of its own"
-}
-
 // plainly says what the graph does not add.
-func plainly(g *toolgraph.Graph, out GraphJSON) []string {
+func plainly(g *toolgraph.Graph, out graphFigures) []string {
 	var says []string
 	inputs, named := 0, 0
 	for i := range g.Tools {
@@ -317,38 +286,74 @@ func plainly(g *toolgraph.Graph, out GraphJSON) []string {
 	return says
 }
 
-func predictionTable(out GraphJSON) *report.Table {
-	type row struct {
-		Name string `json:"held_out"`
-		aucJSON
+// predictionTable says how well links are predicted, nil where that was not tested.
+func predictionTable(g *toolgraph.Graph) *report.Table {
+	p := g.Prediction
+	if p == nil {
+		return nil
 	}
-	p := out.Prediction
-	table := report.TableOf("link-prediction", "", []row{
-		{"links, against any pairs", p.Uniform},
-		{"links, against pairs as popular", p.Matched},
-		{"links of new tools, against any pairs", p.UnseenUniform},
-		{"links of new tools, against pairs as popular", p.Unseen},
-	}, []report.Column{
+	rows := []heldOut{
+		tested("links, against any pairs", p.Uniform),
+		tested("links, against pairs as popular", p.Matched),
+		tested("links of new tools, against any pairs", p.UnseenUniform),
+		tested("links of new tools, against pairs as popular", p.Unseen),
+	}
+	table := report.TableOf("link_prediction", "", rows, []report.Column{
 		{Key: "held_out", Title: "held out", Words: true},
 		{Key: "links"},
-		{Key: "auc", Title: "AUC", Digits: 3},
-		{Key: "interval", Title: "90 % interval", Digits: 3},
+		{Key: "auc", Title: "AUC", Digits: 3, Range: "90 % interval"},
 	})
 	table.Note("AUC: how often a link that was held out scores above a pair that is none; .5 is chance. The first row is what papers report; tools that are in many links make it easy, which the second takes out. New tools are in no link that was learned from.")
 	return table
 }
 
-// edgeTable says how many edges of each kind there are.
-func edgeTable(out GraphJSON) *report.Table {
-	edges := report.NewTable("edges", "", report.Column{Key: "kind"}, report.Column{Key: "edges", Align: report.Right}, report.Column{Key: "meaning", Max: 90, Wrap: true})
-	edges.Add(report.Text("consumes"), report.Int(out.Edges.Consumes), report.Text("a tool takes a parameter: its schema, or the arguments of its calls"))
-	edges.Add(report.Text("produces"), report.Int(out.Edges.Produces), report.Text("a tool gives a parameter that some tool takes; at most the six best, and all that are proved"))
-	edges.Add(report.Text("follows"), report.Int(out.Edges.Follows), report.Text("calls of one tool came right after calls of another, or a file of links says so"))
-	edges.Add(report.Text("predicted"), report.Int(out.Edges.Predicted), report.Text("nobody saw it yet; "+predictorWords(out)))
-	edges.Add(report.Text("feeds"), report.Int(out.Edges.Feeds), report.Text("a value of a result was used as an argument, more often than chance explains"))
-	edges.Note("%s with %s in arguments and results, which are %s.", cli.CountOf(out.Tools, "tool"), cli.CountOf(out.Parameters, "place"), cli.CountOf(out.Clusters, "parameter"))
-	if share, ok := out.Unknown.Value(); ok && share > 0 {
-		edges.Note("%.0f %% of the calls do not say how they ended; they count as successes.", 100*share)
+func tested(links string, e toolgraph.Evaluation) heldOut {
+	const none = "no links could be held out"
+	if e.Links == 0 {
+		return heldOut{links, 0, stat.Estimate{Figure: stat.Unknown(none), Interval: stat.NoInterval(none)}}
 	}
-	return edges
+	return heldOut{links, e.Links, stat.Estimate{
+		Figure:   stat.Known(e.AUC),
+		Interval: stat.Interval{Lo: e.Lo, Hi: e.Hi, Level: toolgraph.Level, N: e.Links, Method: "bootstrap over target tools"},
+	}}
+}
+
+// edgesOf counts the edges by kind.
+func edgesOf(g *toolgraph.Graph) []edges {
+	follows, predicted, feeds := 0, 0, 0
+	words := "a predictor trained on public catalogues suggests it: this graph has too few links for one of its own"
+	for _, e := range g.Follows {
+		if e.Kind == toolgraph.Predicted || e.Kind == toolgraph.Suggested {
+			predicted++
+		} else {
+			follows++
+		}
+		if e.Kind == toolgraph.Predicted {
+			words = "a predictor trained on this graph expects it"
+		}
+	}
+	if g.Prediction != nil {
+		words = "a predictor trained on this graph expects it"
+	}
+	for _, e := range g.Feeds {
+		if !e.Refused {
+			feeds++
+		}
+	}
+	return []edges{
+		{"consumes", len(g.Consumes), "a tool takes a parameter: its schema, or the arguments of its calls"},
+		{"produces", len(g.Produces), "a tool gives a parameter that some tool takes; at most the six best, and all that are proved"},
+		{"follows", follows, "calls of one tool came right after calls of another, or a file of links says so"},
+		{"predicted", predicted, "nobody saw it yet; " + words},
+		{"feeds", feeds, "a value of a result was used as an argument, more often than chance explains"},
+	}
+}
+
+func edgeTable(out graphFigures, kinds []edges) *report.Table {
+	table := report.TableOf("edges", "", kinds, []report.Column{{Key: "kind", Words: true}, {Key: "edges"}, {Key: "meaning", Max: 90, Wrap: true, Words: true}})
+	table.Note("%s with %s in arguments and results, which are %s.", cli.CountOf(out.Tools, "tool"), cli.CountOf(out.Parameters, "place"), cli.CountOf(out.Clusters, "parameter"))
+	if share, ok := out.Unknown.Value(); ok && share > 0 {
+		table.Note("%.0f %% of the calls do not say how they ended; they count as successes.", 100*share)
+	}
+	return table
 }

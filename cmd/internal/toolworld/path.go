@@ -51,7 +51,10 @@ type pathOptions struct {
 	Have      []string `mapstructure:"have"`
 	Task      string   `mapstructure:"task"`
 	Search    string   `mapstructure:"search"`
-	Most      int      `mapstructure:"candidates"`
+
+	Substitutes bool   `mapstructure:"substitutes"`
+	Recover     string `mapstructure:"recover"`
+	Failed      string `mapstructure:"failed"`
 }
 
 func newPath(a *cli.App) *cobra.Command {
@@ -77,34 +80,42 @@ weights, alpha-beta and anneal are those of NaviAgent, for comparison.
 Without TARGET the tool that fits --task best is it, and the candidates are what the three
 best ones need.
 
+--substitutes names the tools that can stand in for TARGET: they take what it is given and
+give what others use of its results. Only tools that read have substitutes, and only such
+are named: a write that failed may have been done.
+
+--recover PATH --failed TOOL names the ways around a tool that failed as a step of a path
+(the JSON that this command printed, - for the standard input), in the order to try them: a
+substitute; another way to the step that needed its result; with --task, other targets.
+Nothing is called, and no way goes through a tool that writes.
+
 ` + graphFromHelp + "\n" + cli.FilesHelp,
 		Example: `  awo tools path send_invoice --graph world/graph.json
   awo tools path send_invoice traces/ --catalog tools.json --have customer_id
   awo tools path --task "cancel my order" --graph world/graph.json
-  awo tools path 'GET /movie/{movie_id}/credits' --catalog tmdb.json --task "who played in Dune?"`,
+  awo tools path 'GET /movie/{movie_id}/credits' --catalog tmdb.json --task "who played in Dune?"
+  awo tools path get_weather --substitutes --graph world/graph.json
+  awo tools path --recover path.json --failed find_customer --graph world/graph.json`,
 	}
 	f := c.Flags()
 	addGraphFrom(f)
 	f.StringSlice("have", nil, "the caller has this `PARAMETER`; may be repeated")
 	f.String("task", "", "the `TEXT` of the task")
 	f.Var(cli.NewChoice(searchExact, searchAlphaBeta, searchAnneal), "search", "how candidates are found")
-	f.Int("candidates", 10, "list at most `N` tools that may come before")
+	f.Bool("substitutes", false, "name the tools that can stand in for TARGET")
+	f.String("recover", "", "name the ways around a failure in the path in this `FILE`")
+	f.String("failed", "", "with --recover: the `TOOL` that failed")
 	return cli.Work(a, c, path)
 }
 
-// PathJSON is the JSON of `awo tools path`.
-type PathJSON struct {
-	Schema     string          `json:"schema"`
-	Target     string          `json:"target"`
-	Matches    []candidateJSON `json:"matches"` // without TARGET: the tools that fit the task best
-	Steps      []stepJSON      `json:"steps"`   // in order; the last is the target
-	Inputs     []demandJSON    `json:"inputs"`
-	Broken     int             `json:"cycles_broken"` // edges left out because they closed a cycle
-	Search     string          `json:"search"`
-	Candidates []candidateJSON `json:"candidates"` // by the search, best first
+// pathFigures are those of a path.
+type pathFigures struct {
+	Target string `json:"target"`
+	Broken int    `json:"cycles_broken"` // edges left out because they closed a cycle
+	Search string `json:"search"`
 }
 
-type stepJSON struct {
+type step struct {
 	Tool     string  `json:"tool"`
 	Evidence string  `json:"evidence"` // empty for the target
 	Weight   float64 `json:"weight"`
@@ -114,13 +125,24 @@ type stepJSON struct {
 	Effect   string  `json:"effect"`
 }
 
-type candidateJSON struct {
+// scored is a tool with what orders it among others.
+type scored struct {
 	Tool  string  `json:"tool"`
 	Score float64 `json:"score"`
 }
 
+// mostCandidates is how many tools texts list that may come before another.
+const mostCandidates = 10
+
 func path(j *cli.Job, o pathOptions, args []string) error {
-	if len(args) == 0 && o.Task == "" {
+	switch {
+	case o.Recover != "":
+		return recoverPath(j, o, args)
+	case o.Failed != "":
+		return cli.Usagef("--failed names a step of the path of --recover")
+	case o.Substitutes:
+		return substitutes(j, o, args)
+	case len(args) == 0 && o.Task == "":
 		return cli.Usagef("name the tool that is to be reached, or a task with --task")
 	}
 	w, g, err := o.graph(j, args[min(1, len(args)):])
@@ -133,17 +155,15 @@ func path(j *cli.Job, o pathOptions, args []string) error {
 		return err
 	}
 	n := toolgraph.NewNavigator(g).Indexed()
-	out := PathJSON{Schema: "awo.tool-path/v1", Search: o.Search, Matches: []candidateJSON{}, Candidates: []candidateJSON{}}
 	q := toolgraph.Query{Have: have}
-	var found, words []toolgraph.Found
+	var found, words, matches []toolgraph.Found
 	if len(args) == 0 {
 		r := toolgraph.NewRetriever(n)
-		matches := r.Match(o.Task)
+		matches = r.Match(o.Task)
 		if len(matches) == 0 {
 			return cli.Usagef("--task: no tool has a word of it in its name, description or arguments")
 		}
-		q.Target = matches[0].Tool
-		out.Matches = candidates(g, matches, toolgraph.MostTargets)
+		q.Target, matches = matches[0].Tool, matches[:min(len(matches), toolgraph.MostTargets)]
 		found = r.Needed(o.Task, have)
 	} else {
 		if q.Target, err = tool(g, args[0]); err != nil {
@@ -158,10 +178,23 @@ func path(j *cli.Job, o pathOptions, args []string) error {
 		}
 	}
 	p := n.Path(q, words)
-	out.Target, out.Broken = g.Tools[q.Target].Name, p.Broken
-	out.Steps, out.Inputs = steps(g, p), demands(g, p)
-	out.Candidates = candidates(g, found, max(0, o.Most))
-	return j.Print(pathDocument(out), out)
+	out := pathFigures{Target: g.Tools[q.Target].Name, Broken: p.Broken, Search: o.Search}
+	d := &report.Document{Title: "Path to " + out.Target, Figures: out}
+	d.Add(stepTable("steps", steps(g, p)))
+	d.Section("Left to the caller", report.TableOf("inputs", "", demands(g, p.Inputs), []report.Column{{Key: "tool", Max: 50}, {Key: "argument"}, {Key: "parameter"}}).IfAny())
+	if out.Broken > 0 {
+		d.Add(report.Paragraph(cli.CountOf(out.Broken, "edge") + " closed a cycle and were left out, the weakest of each."))
+	}
+	columns := []report.Column{{Key: "tool", Max: 60}, {Key: "score", Digits: 3}}
+	table := report.TableOf("candidates", "", candidates(g, found), columns).IfAny()
+	table.Most = mostCandidates
+	if len(matches) > 0 {
+		table.Note("The tools that fit the task best, and what has to come before them. The score orders them; it is no probability.")
+	} else {
+		table.Note("Tools that may come before the target, by %s search. The score orders them; it is no probability.", out.Search)
+	}
+	d.Section("Candidates", table, report.TableOf("matches", "", candidates(g, matches), columns).Hidden())
+	return j.Result(d)
 }
 
 // search returns what the search that was asked for finds.
@@ -175,61 +208,35 @@ func search(n *toolgraph.Navigator, q toolgraph.Query, o pathOptions) []toolgrap
 	return n.Exact(q)
 }
 
-func candidates(g *toolgraph.Graph, found []toolgraph.Found, most int) []candidateJSON {
-	out := []candidateJSON{}
-	for _, f := range found[:min(len(found), most)] {
-		out = append(out, candidateJSON{g.Tools[f.Tool].Name, round4(f.Score)})
-	}
-	return out
+func candidates(g *toolgraph.Graph, found []toolgraph.Found) []scored {
+	return cli.Map(found, func(f *toolgraph.Found) scored { return scored{g.Tools[f.Tool].Name, round4(f.Score)} })
 }
 
-func steps(g *toolgraph.Graph, p *toolgraph.Path) []stepJSON {
-	out := []stepJSON{}
-	for _, s := range p.Steps {
-		one := stepJSON{Tool: g.Tools[s.Tool].Name, Weight: round4(s.Weight), Give: s.Give, Take: argumentName(s.Take), Effect: string(g.Tools[s.Tool].Effect)}
+func steps(g *toolgraph.Graph, p *toolgraph.Path) []step {
+	if p == nil {
+		return nil
+	}
+	return cli.Map(p.Steps, func(s *toolgraph.PathStep) step {
+		one := step{Tool: g.Tools[s.Tool].Name, Weight: round4(s.Weight), Give: s.Give, Take: argumentName(s.Take), Effect: string(g.Tools[s.Tool].Effect)}
 		if s.For >= 0 {
 			one.For, one.Evidence = g.Tools[s.For].Name, s.Evidence.String()
 		}
-		out = append(out, one)
-	}
-	return out
+		return one
+	})
 }
 
-func demands(g *toolgraph.Graph, p *toolgraph.Path) []demandJSON {
-	out := []demandJSON{}
-	for _, d := range p.Inputs {
-		out = append(out, demandJSON{g.Tools[d.Tool].Name, argumentName(d.Path), g.Params[d.Param].Name})
-	}
-	return out
-}
-
-func pathDocument(out PathJSON) *report.Document {
-	d := &report.Document{Title: "Path to " + out.Target}
-	d.Add(stepTable(out.Steps))
-	if len(out.Inputs) > 0 {
-		d.Section("Left to the caller", report.TableOf("inputs", "", out.Inputs, []report.Column{{Key: "tool", Max: 50}, {Key: "argument"}, {Key: "parameter"}}))
-	}
-	if out.Broken > 0 {
-		d.Add(report.Paragraph(cli.CountOf(out.Broken, "edge") + " closed a cycle and were left out, the weakest of each."))
-	}
-	if len(out.Candidates) > 0 {
-		table := report.TableOf("candidates", "", out.Candidates, []report.Column{{Key: "tool", Max: 60}, {Key: "score", Digits: 3}})
-		if len(out.Matches) > 0 {
-			table.Note("The tools that fit the task best, and what has to come before them. The score orders them; it is no probability.")
-		} else {
-			table.Note("Tools that may come before the target, by %s search. The score orders them; it is no probability.", out.Search)
-		}
-		d.Section("Candidates", table)
-	}
-	return d
+func demands(g *toolgraph.Graph, list []toolgraph.Demand) []demand {
+	return cli.Map(list, func(d *toolgraph.Demand) demand {
+		return demand{g.Tools[d.Tool].Name, argumentName(d.Path), g.Params[d.Param].Name}
+	})
 }
 
 // stepTable shows the steps of a path.
-func stepTable(list []stepJSON) *report.Table {
-	table := report.TableOf("steps", "", list, []report.Column{
+func stepTable(id string, list []step) *report.Table {
+	return report.TableOf(id, "", list, []report.Column{
 		{Key: "tool", Max: 50},
 		{Key: "evidence", Words: true},
-		{Key: "gives", Cell: report.By(func(s *stepJSON) report.Cell {
+		{Key: "gives", Cell: report.By(func(s *step) report.Cell {
 			switch {
 			case s.For == "":
 				return report.Text("(the target)")
@@ -240,5 +247,4 @@ func stepTable(list []stepJSON) *report.Table {
 		}), Max: 80},
 		{Key: "effect", Words: true},
 	})
-	return table
 }

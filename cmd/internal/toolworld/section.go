@@ -34,14 +34,12 @@ func Section(j *cli.Job, in *cli.Intake, seed uint64) ([]report.Block, error) {
 		return nil, err
 	}
 	g := toolgraph.Build(toolgraph.Input{Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Seed: seed})
-	out := graphJSON(w, g)
-	blocks := []report.Block{Picture(g), edgeTable(out)}
+	out := figuresOf(w, g)
+	blocks := []report.Block{Picture(g), edgeTable(out, edgesOf(g))}
 	for _, text := range plainly(g, out) {
 		blocks = append(blocks, report.Paragraph(text))
 	}
-	if out.Prediction != nil {
-		blocks = append(blocks, predictionTable(out))
-	}
+	blocks = append(blocks, predictionTable(g))
 	if len(c.Tools) < leastTools {
 		return blocks, nil
 	}
@@ -57,9 +55,9 @@ func Section(j *cli.Job, in *cli.Intake, seed uint64) ([]report.Block, error) {
 	options := toolrank.Options{Seed: seed, Workers: j.Parallel()}
 	study := corpus.Study(options)
 	result, _ := corpus.Train(options, false)
-	found := SubsetJSON{Asked: study.Asked, Scenarios: scenarios}
-	fill(&found, study, result)
-	if _, err := listFiles(&found, c, result, nil); err != nil {
+	found := &learned{subsetFigures: subsetFigures{Asked: study.Asked, Scenarios: scenarios}}
+	fill(found, study, result)
+	if _, err := listFiles(found, c, result, nil); err != nil {
 		return nil, err
 	}
 	return append(blocks, subsetWords(found), baselineTable(found)), nil

@@ -72,50 +72,45 @@ five groups of tasks are in none of the files.
 	return cli.Work(a, c, subset)
 }
 
-// SubsetJSON is the JSON of `awo tools subset`.
-type SubsetJSON struct {
-	Schema    string              `json:"schema"`
-	Input     *cli.InputJSON      `json:"input"`
-	Tools     int                 `json:"tools"`
-	Tasks     int                 `json:"tasks"`
-	Groups    int                 `json:"groups"`
-	Scenarios bool                `json:"scenarios"` // ids that differ in a number at their end are one group
-	Missing   int                 `json:"missing"`   // calls of tools that are not in the catalogue
-	Asked     float64             `json:"asked"`
-	K         int                 `json:"k"`       // chosen from all tasks
-	Reached   bool                `json:"reached"` // its lower bound is what was asked; otherwise nothing less than all tools is known to be enough
-	FoldK     []int               `json:"fold_k"`
-	Recall    recallJSON          `json:"recall"` // held out
-	Whole     recallJSON          `json:"whole"`  // tasks none of whose tools was missing
-	Tokens    int64               `json:"tokens"` // of the definitions of K tools, on average
-	TokensAll int64               `json:"tokens_all"`
-	Curve     []toolrank.Point    `json:"curve"` // held out
-	Baselines []toolrank.Baseline `json:"baselines"`
-	Misses    []toolrank.Miss     `json:"misses"` // tools that were missing, most often first
-	Lists     []listJSON          `json:"lists"`
-	Ranked    []rankedJSON        `json:"ranked"` // with --task
-	Refused   []string            `json:"refused_names"`
-	Notes     []string            `json:"remarks"`
+// subsetFigures are those of `awo tools subset`.
+type subsetFigures struct {
+	Input     cli.InputJSON `json:"input,omitzero"`
+	Tools     int           `json:"tools"`
+	Tasks     int           `json:"tasks"`
+	Groups    int           `json:"groups"`
+	Scenarios bool          `json:"scenarios"` // ids that differ in a number at their end are one group
+	Missing   int           `json:"missing"`   // calls of tools that are not in the catalogue
+	Asked     float64       `json:"asked"`
+	K         int           `json:"k"`       // chosen from all tasks
+	Reached   bool          `json:"reached"` // its lower bound is what was asked; otherwise nothing less than all tools is known to be enough
+	FoldK     []int         `json:"fold_k"`
+	Recall    stat.Estimate `json:"recall"` // held out
+	Whole     stat.Estimate `json:"whole"`  // tasks none of whose tools was missing
+	Tokens    int64         `json:"tokens"` // of the definitions of K tools, on average
+	TokensAll int64         `json:"tokens_all"`
+	Refused   []string      `json:"refused_names"`
+	Notes     []string      `json:"remarks"`
 }
 
-type recallJSON struct {
-	Value    stat.Figure   `json:"value"`
-	Interval stat.Interval `json:"interval"`
-	Tasks    int           `json:"tasks"`
-	Groups   int           `json:"groups"`
+// learned is what is found out about the tools that tasks need.
+type learned struct {
+	subsetFigures
+	study  *toolrank.Study
+	lists  []list
+	ranked []ranking // with --task
 }
 
-type listJSON struct {
-	For     string     `json:"for"`
-	K       int        `json:"k"`
-	Tools   []string   `json:"tools"`
-	Tokens  int64      `json:"tokens"`
-	Reached bool       `json:"reached"`
-	Recall  recallJSON `json:"recall"`
-	Files   []string   `json:"files"`
+type list struct {
+	For     string        `json:"for"`
+	K       int           `json:"k"`
+	Tools   []string      `json:"tools"`
+	Tokens  int64         `json:"tokens"`
+	Reached bool          `json:"reached"`
+	Recall  stat.Estimate `json:"recall"`
+	Files   []string      `json:"files"`
 }
 
-type rankedJSON struct {
+type ranking struct {
 	Tool        string  `json:"tool"`
 	Probability float64 `json:"probability"`
 }
@@ -151,7 +146,7 @@ func subset(j *cli.Job, o subsetOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	out := SubsetJSON{Schema: "awo.tool-subset/v1", Input: w.input(), Asked: o.Recall}
+	out := learned{subsetFigures: subsetFigures{Input: w.input(), Asked: o.Recall}}
 	if o.Groups != "" {
 		toolrank.GroupBy(w.tasks, pattern)
 	} else {
@@ -171,14 +166,14 @@ func subset(j *cli.Job, o subsetOptions, files []string) error {
 		return err
 	}
 	if o.Task != "" {
-		out.Ranked = ranked(result.Ranker, o.Task)
+		out.ranked = ranked(result.Ranker, o.Task)
 	}
 	if o.Out != "" {
 		if err := write(j, o.Out, made, w); err != nil {
 			return err
 		}
 	}
-	return j.Print(subsetDocument(w, o, out), out)
+	return j.Result(subsetDocument(w, o, &out))
 }
 
 // rank ranks tools with a stored ranker.
@@ -194,48 +189,33 @@ func rank(j *cli.Job, o subsetOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	out := RankJSON{Schema: "awo.tool-rank/v1", Ranked: ranked(r, o.Task)}
+	out := struct {
+		K     int     `json:"k"` // how many of them are enough, on average over tasks
+		Asked float64 `json:"asked"`
+	}{}
 	out.K, out.Asked = r.K()
-	d := &report.Document{Title: "Tools for a task"}
-	d.Add(rankedTable(out.Ranked[:out.K]))
-	return j.Print(d, out)
+	d := &report.Document{Title: "Tools for a task", Figures: out}
+	d.Add(rankedTable(ranked(r, o.Task), out.K))
+	return j.Result(d)
 }
 
-// RankJSON is the JSON of `awo tools subset --from`.
-type RankJSON struct {
-	Schema string       `json:"schema"`
-	K      int          `json:"k"` // how many of them are enough, on average over tasks
-	Asked  float64      `json:"asked"`
-	Ranked []rankedJSON `json:"ranked"`
+func ranked(r *toolrank.Ranker, task string) []ranking {
+	return cli.Map(r.Rank(task), func(t *toolrank.Ranked) ranking { return ranking{t.Tool, round4(t.Probability)} })
 }
 
-func ranked(r *toolrank.Ranker, task string) []rankedJSON {
-	var out []rankedJSON
-	for _, t := range r.Rank(task) {
-		out = append(out, rankedJSON{t.Tool, round4(t.Probability)})
-	}
-	return out
-}
-
-func rankedTable(list []rankedJSON) *report.Table {
+func rankedTable(list []ranking, most int) *report.Table {
 	table := report.TableOf("ranked", "", list, []report.Column{{Key: "tool", Max: 60}, {Key: "probability", Digits: 3}})
+	table.Most = most
 	table.Note("How likely it is that the task uses the tool. The order is what was tested.")
 	return table
 }
 
-func recallOf(e toolrank.Estimate) recallJSON {
-	if e.Tasks == 0 {
-		return recallJSON{Value: stat.Unknown("no tasks"), Interval: stat.NoInterval("no tasks")}
-	}
-	return recallJSON{stat.Known(round4(e.Mean)), interval(e), e.Tasks, e.Groups}
-}
-
 // fill puts the findings into the result.
-func fill(out *SubsetJSON, s *toolrank.Study, r *toolrank.Result) {
+func fill(out *learned, s *toolrank.Study, r *toolrank.Result) {
 	out.Tools, out.Tasks, out.Groups, out.Missing = s.Tools, s.Tasks, s.Groups, s.Missing
 	out.K, out.Reached, out.FoldK = r.K, r.Reached, s.FoldK
-	out.Recall, out.Whole = recallOf(s.Recall), recallOf(s.Whole)
-	out.Curve, out.Baselines, out.Misses = s.Curve, s.Baselines, s.Misses
+	out.Recall, out.Whole = estimate(s.Recall), estimate(s.Whole)
+	out.study = s
 	ours, plain := s.Baselines[0], s.Baselines[1]
 	if plain.KForAsk <= ours.KForAsk {
 		out.Notes = append(out.Notes, fmt.Sprintf("What follows what, and what arguments require, adds nothing here: without it %d tools reach %.3g in hindsight, with it %d.", plain.KForAsk, s.Asked, ours.KForAsk))
@@ -251,7 +231,7 @@ func fill(out *SubsetJSON, s *toolrank.Study, r *toolrank.Result) {
 }
 
 // listFiles counts the tokens of the lists and makes their files.
-func listFiles(out *SubsetJSON, c *catalog.Catalog, r *toolrank.Result, lists []toolrank.Subset) ([]emit.File, error) {
+func listFiles(out *learned, c *catalog.Catalog, r *toolrank.Result, lists []toolrank.Subset) ([]emit.File, error) {
 	meter := cost.NewMeter(cost.Options{})
 	tokens := make(map[string]cost.Definition, len(c.Tools))
 	for i := range c.Tools {
@@ -268,7 +248,7 @@ func listFiles(out *SubsetJSON, c *catalog.Catalog, r *toolrank.Result, lists []
 	offered := map[string]bool{}
 	taken := map[string]bool{}
 	for _, l := range lists {
-		one := listJSON{For: l.For, K: l.K, Tools: l.Tools, Reached: l.Reached, Recall: recallOf(l.Recall), Files: []string{}}
+		one := list{For: l.For, K: l.K, Tools: l.Tools, Reached: l.Reached, Recall: estimate(l.Recall), Files: []string{}}
 		name := fileName(l.For, taken)
 		for _, tool := range l.Tools {
 			one.Tokens += tokens[tool].Tokens()
@@ -286,7 +266,7 @@ func listFiles(out *SubsetJSON, c *catalog.Catalog, r *toolrank.Result, lists []
 			files = append(files, file)
 			one.Files = append(one.Files, file.Name)
 		}
-		out.Lists = append(out.Lists, one)
+		out.lists = append(out.lists, one)
 	}
 	var rest []emit.Registrable
 	for i := range c.Tools {
@@ -321,39 +301,29 @@ func fileName(kind string, taken map[string]bool) string {
 	return name
 }
 
-func subsetDocument(w *world, o subsetOptions, out SubsetJSON) *report.Document {
-	d := &report.Document{Title: "Tools that tasks need", Answer: string(subsetWords(out))}
-	baselines := baselineTable(out)
-	d.Add(baselines)
-	lists := report.TableOf("lists", "Fixed lists", out.Lists, []report.Column{
+func subsetDocument(w *world, o subsetOptions, out *learned) *report.Document {
+	d := &report.Document{Title: "Tools that tasks need", Answer: string(subsetWords(out)), Figures: out.subsetFigures}
+	lists := report.TableOf("lists", "Fixed lists", out.lists, []report.Column{
 		{Key: "for", Title: "for"},
 		{Key: "k", Title: "tools"},
 		{Key: "tokens"},
-		{Key: "recall", From: "recall.value", Share: true, Unit: "%"},
-		{Key: "interval", From: "recall.interval", Share: true, Title: "90 % interval"},
+		{Key: "recall", Share: true, Unit: "%", Range: "90 % interval"},
 	})
 	lists.Note("The same tools for every task of a kind, where a list per task cannot be had. Recall is of lists that were made without the tasks that they are tested on.")
 	lists.Brief = 4
-	d.Add(lists)
-	if text := w.summary(); text != "" {
-		d.Details()
-		d.Section("What was read", report.Paragraph(text))
-	}
+	d.Add(baselineTable(out), lists)
 	d.Details()
-	if len(out.Misses) > 0 {
-		misses := report.TableOf("misses", "What would have been missing", out.Misses[:min(len(out.Misses), cli.ToolsShown)], []report.Column{
-			{Key: "tool", Max: 50},
-			{Key: "tasks", Title: "missing in tasks"},
-			{Key: "of", Title: "of those that used it"},
-			{Key: "ids", Cell: report.By(func(m *toolrank.Miss) report.Cell { return report.Name(strings.Join(m.IDs[:min(3, len(m.IDs))], ", ")) }), Title: "such as", Max: 60},
-		})
-		misses.NoteIf(len(out.Misses) > cli.ToolsShown, "%d of %d are shown; JSON has all.", cli.ToolsShown, len(out.Misses))
-		misses.Note("These stay reachable by tool_register, at the price of a turn.")
-		d.Add(misses)
-	}
-	if len(out.Ranked) > 0 {
-		d.Section("For this task", rankedTable(out.Ranked[:out.K]))
-	}
+	d.Section("What was read", report.Paragraph(w.summary()))
+	misses := report.TableOf("misses", "What would have been missing", out.study.Misses, []report.Column{
+		{Key: "tool", Max: 50},
+		{Key: "tasks", Title: "missing in tasks"},
+		{Key: "of", Title: "of those that used it"},
+		{Key: "ids", Cell: report.By(func(m *toolrank.Miss) report.Cell { return report.Name(strings.Join(m.IDs[:min(3, len(m.IDs))], ", ")) }), Title: "such as", Max: 60},
+	})
+	misses.Most = cli.ToolsShown
+	misses.Note("These stay reachable by tool_register, at the price of a turn.")
+	d.Add(misses.IfAny(), report.TableOf("curve", "", out.study.Curve, nil).Hidden())
+	d.Section("For this task", rankedTable(out.ranked, out.K).IfAny())
 	if o.Out != "" {
 		says := "The files are in " + filepath.ToSlash(o.Out) + ": subset.json ranks the tools of any task; fixed lists for Anthropic, OpenAI and gateways; and tool_register for the rest."
 		if len(out.Refused) > 0 {
@@ -364,11 +334,11 @@ func subsetDocument(w *world, o subsetOptions, out SubsetJSON) *report.Document 
 	return d
 }
 
-func boundsWords(r recallJSON) string {
-	if r.Interval.Method == "" {
+func boundsWords(e stat.Estimate) string {
+	if !e.Interval.Known() {
 		return "no interval"
 	}
-	return fmt.Sprintf("90 %% interval %.1f to %.1f %%, by bootstrap over groups", 100*r.Interval.Lo, 100*r.Interval.Hi)
+	return fmt.Sprintf("90 %% interval %.1f to %.1f %%, by bootstrap over groups", 100*e.Interval.Lo, 100*e.Interval.Hi)
 }
 
 func foldWords(k []int) string {
@@ -391,16 +361,16 @@ func baselineWords(name string) string {
 }
 
 // subsetWords says in a sentence how many tools are enough.
-func subsetWords(out SubsetJSON) report.Paragraph {
-	recall, _ := out.Recall.Value.Value()
-	whole, _ := out.Whole.Value.Value()
+func subsetWords(out *learned) report.Paragraph {
+	recall, _ := out.Recall.Value()
+	whole, _ := out.Whole.Value()
 	return report.Paragraph(fmt.Sprintf("%s of %d hold %.1f %% of the tools that a task uses, on tasks that were left out (%s of tasks in %s); %.1f %% of these tasks miss none. Asked were %.4g %%. Definitions: about %s of %s tokens.",
 		cli.CountOf(out.K, "tool"), out.Tools, 100*recall, boundsWords(out.Recall), cli.CountOf(out.Groups, "group"), 100*whole, 100*out.Asked, cli.Grouped(out.Tokens), cli.Grouped(out.TokensAll)))
 }
 
 // baselineTable compares the ranker with other orders of tools.
-func baselineTable(out SubsetJSON) *report.Table {
-	table := report.TableOf("baselines", "", out.Baselines, []report.Column{
+func baselineTable(out *learned) *report.Table {
+	table := report.TableOf("baselines", "", out.study.Baselines, []report.Column{
 		{Key: "name", Title: "order of tools", Words: true, Cell: report.By(func(b *toolrank.Baseline) report.Cell { return report.Text(baselineWords(b.Name)) }), Max: 90},
 		{Key: "k_for_asked", Title: fmt.Sprintf("tools for %.3g, in hindsight", out.Asked)},
 		{Key: "recall_at_k", Title: "recall with the tools chosen", Share: true, Unit: "%"},

@@ -1,4 +1,4 @@
-// Package toolworld is `awo tools`: what tools there are, how they hang together, and
+// Package toolworld is `awo tools`: what tools there are, how they depend on each other, and
 // which of them a task needs.
 //
 // In come catalogues, traces, tasks and stored graphs; out go the documents, JSON and
@@ -30,7 +30,7 @@ import (
 func New(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "tools",
-		Short: "Show how tools hang together, and which of them a task needs",
+		Short: "Show how tools depend on each other, and which of them a task needs",
 		Long: `Compile catalogues of tools and traces into a graph of tools and parameters (NaviAgent,
 arXiv 2506.19500): which tool gives what another needs, which follow one another, which
 fail. Search it for the calls before a target, for substitutes and for ways around
@@ -41,7 +41,7 @@ Gemini, or an OpenAPI 3 document. Definitions that traces record count too.`,
 		Example: "  awo tools graph traces/ --catalog tools.json --out world/",
 		GroupID: cli.GroupCompile,
 	}
-	c.AddCommand(newGraph(a), newPath(a), newSubset(a), newSubstitutes(a), newRecover(a), newUpdate(a), newCheck(a), newDiff(a))
+	c.AddCommand(newGraph(a), newPath(a), newSubset(a))
 	return c
 }
 
@@ -234,9 +234,9 @@ func lines[T any](j *cli.Job, role, file, code, shape string, add func(v T) bool
 }
 
 func readLinks(j *cli.Job, file string) ([]toolgraph.Link, error) {
-	type linkJSON struct{ From, To, Param string }
+	type link struct{ From, To, Param string }
 	var out []toolgraph.Link
-	err := lines(j, "links", file, codeLinkShape, `a link {"from": TOOL, "to": TOOL}`, func(l linkJSON) bool {
+	err := lines(j, "links", file, codeLinkShape, `a link {"from": TOOL, "to": TOOL}`, func(l link) bool {
 		out = append(out, toolgraph.Link{From: l.From, To: l.To, Param: l.Param})
 		return l.From != "" && l.To != ""
 	})
@@ -244,12 +244,12 @@ func readLinks(j *cli.Job, file string) ([]toolgraph.Link, error) {
 }
 
 func readTasks(j *cli.Job, file string) ([]toolrank.Task, error) {
-	type taskJSON struct {
+	type task struct {
 		ID, Text, Agent, Group string
 		Tools                  []string
 	}
 	var out []toolrank.Task
-	err := lines(j, "tasks", file, codeTaskShape, `a task {"id": ID, "text": TEXT, "tools": [TOOL, ...]}`, func(t taskJSON) bool {
+	err := lines(j, "tasks", file, codeTaskShape, `a task {"id": ID, "text": TEXT, "tools": [TOOL, ...]}`, func(t task) bool {
 		one := toolrank.Task{ID: t.ID, Group: t.Group, Agent: t.Agent, Text: t.Text, Tools: t.Tools}
 		if one.Group == "" {
 			one.Group = t.ID
@@ -330,12 +330,11 @@ func (w *world) summary() string {
 	return string(w.in.Summary())
 }
 
-func (w *world) input() *cli.InputJSON {
+func (w *world) input() cli.InputJSON {
 	if w.in == nil {
-		return nil
+		return cli.InputJSON{}
 	}
-	in := w.in.JSON()
-	return &in
+	return w.in.JSON()
 }
 
 // bytesOf returns what a function writes.
