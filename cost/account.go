@@ -2,6 +2,7 @@ package cost
 
 import (
 	"cmp"
+	"hash/fnv"
 	"math"
 	"slices"
 	"time"
@@ -45,6 +46,9 @@ type Turn struct {
 	Source Source
 	model  int32 // of Meter.models
 	price  int32 // of Meter.prices
+
+	paid     float64 // 1 + what was recorded as paid by the list price, 0 if nothing is recorded
+	byTokens bool    // by the tokens, as there is no list price
 }
 
 // Account is the tokens of one trajectory. It keeps nothing of the trajectory.
@@ -58,6 +62,9 @@ type Account struct {
 
 	RecordedUSD   float64 // sum of the recorded costs
 	RecordedTurns int     // turns that record one
+
+	// Prompt tells trajectories with different system prompts from each other.
+	Prompt uint64
 
 	meter *Meter
 }
@@ -110,7 +117,7 @@ func (m *Meter) Recorded() *Meter {
 // turn records none, the texts of t are counted, and those turns are what was
 // counted: Fit.Apply makes estimates of them.
 func (m *Meter) Trajectory(t *trace.Trajectory) *Account {
-	a := &Account{Turns: make([]Turn, len(t.Turns)), Offered: len(t.Tools), meter: m}
+	a := &Account{Turns: make([]Turn, len(t.Turns)), Offered: len(t.Tools), Prompt: promptOf(t), meter: m}
 	if !m.options.NoCounting {
 		a.Definitions = m.definitions(t.Tools)
 	}
@@ -130,6 +137,7 @@ func (m *Meter) Trajectory(t *trace.Trajectory) *Account {
 			if u.CostUSD != nil && *u.CostUSD >= 0 && !math.IsInf(*u.CostUSD, 0) {
 				a.RecordedUSD += *u.CostUSD
 				a.RecordedTurns++
+				to.pay(*u.CostUSD, m.prices[to.price])
 			}
 			continue
 		}
@@ -145,6 +153,21 @@ func (m *Meter) Trajectory(t *trace.Trajectory) *Account {
 	}
 	a.arrange()
 	return a
+}
+
+// promptOf returns a hash of the system prompt, 0 where none is recorded.
+func promptOf(t *trace.Trajectory) uint64 {
+	h := fnv.New64a()
+	for i := range t.Messages {
+		if m := &t.Messages[i]; m.Role == trace.RoleSystem && m.Turn == 0 && !m.Text.IsZero() {
+			_, _ = h.Write([]byte(m.Text.Text())) // a hash takes everything
+			_, _ = h.Write([]byte{0})
+		}
+	}
+	if len(t.Messages) == 0 || h.Sum64() == fnv.New64a().Sum64() {
+		return 0
+	}
+	return h.Sum64()
 }
 
 // arrange puts the caching that was asked for over the turns.

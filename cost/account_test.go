@@ -3,8 +3,11 @@ package cost_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/stat"
@@ -72,7 +75,7 @@ func TestFit(t *testing.T) {
 	for task := range 5 {
 		f.Add(build(task, true))
 	}
-	got, ok := f.Of("plain")
+	got, ok := f.Models()[0], true
 	if !ok || math.Abs(got.Input.Value-1.5) > 1e-9 || math.Abs(got.Base.Value-500) > 1e-6 || math.Abs(got.Output.Value-1.2) > 1e-9 || got.Error > 1e-9 {
 		t.Fatalf("%+v", got)
 	}
@@ -92,11 +95,12 @@ func TestFit(t *testing.T) {
 	if again := fitted.Total(); again != g {
 		t.Errorf("scaled twice: %+v", again)
 	}
-	// Another model borrows the factors, and that is counted.
-	other := build(1, false)
+	// Another model, and the same one under another system prompt, borrow nothing.
+	other, prompted := build(1, false), build(1, false)
 	other.Model = "unheard-of"
-	if f.Apply(m.Trajectory(other)) != 0 || f.Borrowed() != 4 || f.Models()[1].Scaled != 4 {
-		t.Errorf("%d borrowed, %+v", f.Borrowed(), f.Models())
+	prompted.Messages = append([]trace.Message{{Role: trace.RoleSystem, Text: words(9)}}, prompted.Messages...)
+	if n := f.Apply(m.Trajectory(other)) + f.Apply(m.Trajectory(prompted)); n != 8 || f.Models()[0].Scaled != 4 {
+		t.Errorf("%d turns stay as they were counted, %+v", n, f.Models())
 	}
 	// Nothing learnt, nothing scaled.
 	if n := cost.NewFit(m).Apply(m.Trajectory(build(1, false))); n != 4 {
@@ -113,9 +117,79 @@ func TestFitInterval(t *testing.T) {
 		tr.Turns = []trace.Turn{{Text: words(1), Usage: trace.Usage{Known: true, Input: 100, Output: 1}}, {Text: words(1), Usage: trace.Usage{Known: true, Input: 100 + grown, Output: 1}}}
 		f.Add(tr)
 	}
-	got, _ := f.Of("")
+	got := f.Models()[0]
 	if e := got.Input; math.Abs(e.Value-250.0/180) > 1e-9 || !e.Interval.Known() || e.Interval.N != 5 || !(1 < e.Interval.Lo && e.Interval.Lo < e.Value && e.Value < e.Interval.Hi && e.Interval.Hi < 2) {
 		t.Errorf("%+v", e)
+	}
+}
+
+// TestForeignTrajectories: what a trajectory costs does not depend on trajectories of
+// other models and other system prompts.
+func TestForeignTrajectories(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		draw := func(label, model, prompt string, n int) []*trace.Trajectory {
+			var out []*trace.Trajectory
+			for task := range n {
+				tr := &trace.Trajectory{ID: label + fmt.Sprint(task), Task: label + fmt.Sprint(task), Model: model, Messages: []trace.Message{{Role: trace.RoleSystem, Text: trace.TextOf(prompt)}, {Text: words(5 + task)}}}
+				context := int64(100)
+				for range rapid.IntRange(1, 4).Draw(rt, label) {
+					turn := trace.Turn{Text: words(rapid.IntRange(1, 20).Draw(rt, "output"))}
+					context += rapid.Int64Range(1, 90).Draw(rt, "growth")
+					if rapid.Bool().Draw(rt, "usage") {
+						turn.Usage = trace.Usage{Known: true, Input: context, Output: rapid.Int64Range(1, 50).Draw(rt, "tokens")}
+					}
+					tr.Turns = append(tr.Turns, turn)
+				}
+				out = append(out, tr)
+			}
+			return out
+		}
+		own := draw("own", "plain", "be kind", rapid.IntRange(1, 5).Draw(rt, "own"))
+		foreign := append(draw("model", "unheard-of", "be kind", 3), draw("prompt", "plain", "be quick", 3)...)
+		costs := func(all ...*trace.Trajectory) []cost.Totals {
+			m := meter(cost.CachingRecorded)
+			f := cost.NewFit(m)
+			for _, tr := range all {
+				f.Add(tr)
+			}
+			var out []cost.Totals
+			for _, tr := range own {
+				a := m.Trajectory(tr)
+				f.Apply(a)
+				out = append(out, a.Total())
+			}
+			return out
+		}
+		if alone, among := costs(own...), costs(append(foreign, own...)...); !slices.Equal(alone, among) {
+			rt.Fatalf("alone %+v, among others %+v", alone, among)
+		}
+	})
+}
+
+// TestPaid: what was recorded as paid counts where it is recorded, and follows the list
+// price where turns go.
+func TestPaid(t *testing.T) {
+	tr := run("plain", use{input: 1000, output: 100}, use{input: 2000, output: 100}, use{input: 3000, output: 100})
+	m := meter(cost.CachingRecorded)
+	list := m.Trajectory(tr).Total()
+	if list.Paid != list.USD || list.Unpaid != 0 {
+		t.Errorf("without a recorded cost: %+v", list)
+	}
+	half := m.Trajectory(tr).Turn(1).USD / 2
+	tr.Turns[1].Usage.CostUSD = &half
+	a := m.Trajectory(tr)
+	if got := a.Total(); math.Abs(got.Paid-(list.USD-half)) > 1e-15 || got.USD != list.USD {
+		t.Errorf("with one: %+v, list %+v", got, list)
+	}
+	if saved := a.Saving([]int{1}, 0); math.Abs(saved.Paid-(saved.USD-half)) > 1e-15 {
+		t.Errorf("saved %+v", saved)
+	}
+	tr.Model = "unheard-of"
+	for i := range tr.Turns {
+		tr.Turns[i].Model = ""
+	}
+	if got := m.Trajectory(tr).Total(); math.Abs(got.Paid-half) > 1e-15 || got.Unpaid != 2 || got.Unpriced != 3 {
+		t.Errorf("without a list price: %+v", got)
 	}
 }
 
@@ -136,7 +210,7 @@ func TestLedger(t *testing.T) {
 	// of output; 3 more tokens of definitions are read on the two turns that are left
 	// and on the one of the second, whose model has no price.
 	saved := l.Saving(func(i int) []int { return [][]int{{1}, nil, nil}[i] }, 3)
-	if want := (cost.Totals{Turns: 1, Input: 220 - 9, Output: 20, USD: 2200 - 60 + 1000}); saved != want || l.Len() != 3 || len(l.Account(1).Turns) != 1 {
+	if want := (cost.Totals{Turns: 1, Input: 220 - 9, Output: 20, USD: 3140, Paid: 3140}); saved != want || l.Len() != 3 || len(l.Account(1).Turns) != 1 {
 		t.Errorf("saved %+v, want %+v", saved, want)
 	}
 	s := l.Statement(1)
@@ -149,7 +223,8 @@ func TestLedger(t *testing.T) {
 		{Tool: "", Trajectories: 2, Turns: 2, Input: 350, Output: 6, USD: 3250, Unpriced: 1},
 		{Tool: "write", Calls: 1, Trajectories: 1, Turns: 0.5, Input: 50, Output: 5, USD: 750},
 	} {
-		if want.CostUSD = stat.Known(want.USD); s.Tools[i] != want {
+		want.CostUSD, want.PaidUSD, want.Paid, want.Unpaid = stat.Known(want.USD), stat.Known(want.USD), want.USD, want.Unpriced
+		if s.Tools[i] != want {
 			t.Errorf("tool %+v, want %+v", s.Tools[i], want)
 		}
 	}

@@ -12,7 +12,7 @@
 //
 // Money is in US dollars: input that no cache holds, input read from a cache,
 // input written to one and output each have a price (the cost function of EcoAct,
-// equations 2 and 3, with cached input apart). An Account takes 32 bytes a turn
+// equations 2 and 3, with cached input apart). An Account takes 48 bytes a turn
 // and keeps no text; a Meter remembers the counts of at most 32 MiB of texts; a
 // Ledger keeps every account and 8 bytes a call, O(calls).
 //

@@ -18,12 +18,13 @@ type Estimate struct {
 	Turns    int           `json:"turns"`
 }
 
-// Factors are what counted tokens of a model are multiplied with. The zero value
-// of Tasks in them means that no turn of the model has both usage and texts.
+// Factors are what counted tokens of a model under one system prompt are multiplied with.
+// The zero value of Tasks in them means that no such turn has both usage and texts.
 type Factors struct {
-	Model  string   `json:"model"`        // "" is all models together
-	Input  Estimate `json:"input_factor"` // recorded input tokens for each counted one, from how inputs grow
-	Base   Estimate `json:"base_tokens"`  // input tokens of every turn that no recorded text explains, such as a system prompt
+	Model  string   `json:"model"`
+	Prompt int      `json:"system_prompt"` // which one, from 1; 0 is none that is recorded
+	Input  Estimate `json:"input_factor"`  // recorded input tokens for each counted one, from how inputs grow
+	Base   Estimate `json:"base_tokens"`   // input tokens of every turn that no recorded text explains, such as a system prompt
 	Output Estimate `json:"output_factor"`
 	// Error is the median of |fitted - recorded| / recorded over the turns that
 	// were fitted, input and output together: in sample, so new turns do worse.
@@ -36,15 +37,20 @@ type Factors struct {
 // Inputs grow from turn to turn by what was said, called and returned, so the
 // ratio of the sums of growth is the factor, whatever stands in front; what is left
 // over of the first input is the base. Outputs are compared directly, without
-// those whose reasoning is recorded as tokens but not as text. Sums are kept by
-// task. Memory is O(tasks added).
+// those whose reasoning is recorded as tokens but not as text. Sums are kept by model,
+// system prompt and task, and nothing is borrowed: what a trajectory cost depends only on
+// trajectories of the same model and system prompt. Memory is O(tasks added).
 type Fit struct {
-	meter  *Meter
-	models map[string]*fitSums
-	done   map[string]Factors
+	meter   *Meter
+	models  map[fitKey]*fitSums
+	done    map[fitKey]Factors
+	applied map[fitKey]int // turns that the factors were applied to
+}
 
-	applied  map[string]int // turns that the factors of each model were applied to
-	borrowed int
+// fitKey is what turns have in common that one fit is made of.
+type fitKey struct {
+	model  string
+	prompt uint64
 }
 
 // fitSums are the sums of one model by task.
@@ -72,33 +78,30 @@ const maxFitTurns = 20_000
 
 // NewFit returns an empty Fit that counts with m.
 func NewFit(m *Meter) *Fit {
-	return &Fit{meter: m, models: map[string]*fitSums{}, applied: map[string]int{}}
+	return &Fit{meter: m, models: map[fitKey]*fitSums{}, applied: map[fitKey]int{}}
 }
 
 // Add learns from t: from neighbouring turns that record usage, of one model.
 func (f *Fit) Add(t *trace.Trajectory) {
 	f.done = nil
 	counted := f.meter.countTurns(t, f.meter.definitions(t.Tools))
-	last := -1
+	last, prompt := -1, promptOf(t)
 	for i := range t.Turns {
 		turn := &t.Turns[i]
 		if !turn.Usage.Known || counted[i].input == 0 || turn.Usage.Input <= 0 {
 			last = -1
 			continue
 		}
-		model := cmp.Or(turn.Model, t.Model)
-		for _, name := range slices.Compact([]string{"", model}) {
-			f.of(name).add(t.TaskKey(), t, counted, last, i)
-		}
+		f.of(fitKey{cmp.Or(turn.Model, t.Model), prompt}).add(t.TaskKey(), t, counted, last, i)
 		last = i
 	}
 }
 
-func (f *Fit) of(model string) *fitSums {
-	s := f.models[model]
+func (f *Fit) of(key fitKey) *fitSums {
+	s := f.models[key]
 	if s == nil {
 		s = &fitSums{tasks: map[string]*taskSums{}}
-		f.models[model] = s
+		f.models[key] = s
 	}
 	return s
 }
@@ -133,38 +136,44 @@ func (s *fitSums) add(task string, t *trace.Trajectory, counted []countedTurn, l
 	}
 }
 
-// Models returns the factors of each model that was learnt from, those of all
-// models together first.
+// Models returns the factors of each model and system prompt that was learnt from, by name
+// and then in the order of the prompts' hashes.
 func (f *Fit) Models() []Factors {
 	f.solve()
+	keys := slices.SortedFunc(maps.Keys(f.done), func(a, b fitKey) int {
+		return cmp.Or(cmp.Compare(a.model, b.model), cmp.Compare(a.prompt, b.prompt))
+	})
 	var out []Factors
-	for _, name := range slices.Sorted(maps.Keys(f.done)) {
-		one := f.done[name]
-		one.Scaled = f.applied[name]
+	prompts := 0
+	for i, key := range keys {
+		if i > 0 && keys[i-1].model != key.model {
+			prompts = 0
+		}
+		one := f.done[key]
+		if one.Scaled = f.applied[key]; key.prompt != 0 {
+			prompts++
+			one.Prompt = prompts
+		}
 		out = append(out, one)
 	}
 	return out
 }
 
-// Of returns the factors that are applied to a model: its own if at least two
-// tasks gave them, else those of all models together, else none, which is false.
-func (f *Fit) Of(model string) (Factors, bool) {
+// factors returns the factors that are applied to the turns of a model under a system prompt:
+// false if fewer than two tasks gave any.
+func (f *Fit) factors(key fitKey) (Factors, bool) {
 	f.solve()
-	for _, name := range []string{model, ""} {
-		if own, ok := f.done[name]; ok && own.Input.Tasks > 0 && own.Output.Tasks > 0 && (name == "" || own.Input.Tasks > 1) {
-			return own, true
-		}
-	}
-	return Factors{}, false
+	own, ok := f.done[key]
+	return own, ok && own.Input.Tasks > 1 && own.Output.Tasks > 0
 }
 
 func (f *Fit) solve() {
 	if f.done != nil {
 		return
 	}
-	f.done = map[string]Factors{}
-	for name, s := range f.models {
-		f.done[name] = s.solve(name)
+	f.done = map[fitKey]Factors{}
+	for key, s := range f.models {
+		f.done[key] = s.solve(key.model)
 	}
 }
 
@@ -213,11 +222,8 @@ func ratioOfSums(num, den []float64, turns int) Estimate {
 	return e
 }
 
-// Borrowed returns how many turns were scaled by the factors of other models.
-func (f *Fit) Borrowed() int { return f.borrowed }
-
-// Apply makes estimates of the turns of a that were only counted. Turns of models
-// that nothing was learnt for stay as they were counted: it returns how many.
+// Apply makes estimates of the turns of a that were only counted. Turns of models and
+// system prompts that nothing was learnt for stay as they were counted: it returns how many.
 func (f *Fit) Apply(a *Account) (unscaled int) {
 	changed := false
 	for i := range a.Turns {
@@ -225,7 +231,8 @@ func (f *Fit) Apply(a *Account) (unscaled int) {
 		if t.Source != Counted {
 			continue
 		}
-		factors, ok := f.Of(a.Model(i))
+		key := fitKey{a.Model(i), a.Prompt}
+		factors, ok := f.factors(key)
 		if !ok {
 			unscaled++
 			continue
@@ -233,10 +240,7 @@ func (f *Fit) Apply(a *Account) (unscaled int) {
 		t.Input = scaled(float64(t.Input)*factors.Input.Value + factors.Base.Value)
 		t.Output, t.Reread = scaled(float64(t.Output)*factors.Output.Value), scaled(float64(t.Reread)*factors.Output.Value)
 		t.Source = Fitted
-		f.applied[factors.Model]++
-		if factors.Model != a.Model(i) {
-			f.borrowed++
-		}
+		f.applied[key]++
 		changed = true
 	}
 	if changed {

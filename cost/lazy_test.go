@@ -99,7 +99,7 @@ func TestLazy(t *testing.T) {
 			if math.Abs(got.USD-want.USD) > 1e-6 {
 				t.Errorf("%v USD, want %v", got.USD, want.USD)
 			}
-			got.USD, want.USD = 0, 0
+			got.USD, got.Paid, want.USD = 0, 0, 0
 			if got != want {
 				t.Errorf("got %+v, want %+v", got, want)
 			}

@@ -127,6 +127,7 @@ type Line struct {
 	Name string // "" if it is not recorded; of models, Trajectories are those that begin with it
 	Totals
 	Trajectories  int
+	Paying        int     // of these, with a cost: averages are over them
 	Calls         int     // of the model
 	RecordedUSD   float64 // sum of recorded costs
 	RecordedTurns int     // turns that record one
@@ -156,6 +157,9 @@ type ToolLine struct {
 	CostUSD      stat.Figure `json:"cost_usd"`
 	USD          float64     `json:"-"`
 	Unpriced     float64     `json:"-"` // turns without a price
+	PaidUSD      stat.Figure `json:"paid_usd"`
+	Paid         float64     `json:"-"`
+	Unpaid       float64     `json:"-"` // turns without a price or a recorded cost
 }
 
 // Statement is what a Ledger adds up to.
@@ -228,7 +232,7 @@ func line[K comparable](m map[K]*Line, key K) *Line {
 
 func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 	e := &b.ledger.entries[i]
-	own := Line{Name: b.ledger.ids[i], Totals: a.Total(), Trajectories: 1, Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}
+	own := Line{Name: b.ledger.ids[i], Totals: a.Total(), Trajectories: 1, Paying: a.paying(), Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}
 	for _, l := range []*Line{&b.out.Total, line(b.agents, e.agent), line(b.groups, e.group), line(b.outcomes, int32(e.outcome)), line(b.days, e.day)} {
 		l.add(&own)
 	}
@@ -243,9 +247,26 @@ func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 	b.bookTools(i, a, calls)
 }
 
+// paying is 1 if any turn has a cost, else 0.
+func (a *Account) paying() int {
+	if t := a.Total(); t.Unpaid < t.Turns {
+		return 1
+	}
+	return 0
+}
+
+// PerTrajectory returns what was paid for a trajectory with a cost, in the mean.
+func (l *Line) PerTrajectory() stat.Figure {
+	if l.Paying == 0 {
+		return stat.Unknown(NoPrice)
+	}
+	return stat.Known(l.Paid / float64(l.Paying))
+}
+
 func (l *Line) add(o *Line) {
 	l.Totals.Add(o.Totals)
 	l.Trajectories += o.Trajectories
+	l.Paying += o.Paying
 	l.Calls += o.Calls
 	l.RecordedUSD += o.RecordedUSD
 	l.RecordedTurns += o.RecordedTurns
@@ -263,6 +284,7 @@ func (b *booking) bookModels(a *Account, calls []ledgerCall) {
 		l.Totals.Add(a.Turn(i))
 		if i == 0 {
 			l.Trajectories++
+			l.Paying += a.paying()
 		}
 		// Recorded costs are kept by trajectory: where it changes its model they are nobody's.
 		if i == 0 && !slices.ContainsFunc(a.Turns, func(o Turn) bool { return o.model != t.model }) {
@@ -314,17 +336,19 @@ func (t *toolSum) add(trajectory int, turn *Totals, share float64, calls int) {
 	t.Output += share * float64(turn.Output)
 	t.USD += share * turn.USD
 	t.Unpriced += share * float64(turn.Unpriced)
+	t.Paid += share * turn.Paid
+	t.Unpaid += share * float64(turn.Unpaid)
 }
 
 // priced returns the line with its money.
 func (t ToolLine) priced() ToolLine {
-	t.CostUSD = money(t.USD, t.Unpriced < t.Turns)
+	t.CostUSD, t.PaidUSD = money(t.USD, t.Unpriced < t.Turns), money(t.Paid, t.Unpaid < t.Turns)
 	return t
 }
 
 // compare puts the most expensive tool first.
 func (t ToolLine) compare(o ToolLine) int {
-	return cmp.Or(cmp.Compare(o.USD, t.USD), cmp.Compare(o.Input+o.Output, t.Input+t.Output), cmp.Compare(t.Tool, o.Tool))
+	return cmp.Or(cmp.Compare(o.Paid, t.Paid), cmp.Compare(o.Input+o.Output, t.Input+t.Output), cmp.Compare(t.Tool, o.Tool))
 }
 
 func (b *booking) habit(trajectory int, first, second int32, turn *Totals, share float64) {
@@ -377,7 +401,7 @@ func (b *booking) statement(top int) *Statement {
 		return cmp.Or(cmp.Compare(y.USD, x.USD), cmp.Compare(y.Tokens, x.Tokens), slices.Compare(x.Tools[:], y.Tools[:]))
 	})
 	slices.SortStableFunc(b.dearest, func(x, y Line) int {
-		return cmp.Or(cmp.Compare(y.USD, x.USD), cmp.Compare(y.Tokens(), x.Tokens()))
+		return cmp.Or(cmp.Compare(y.Paid, x.Paid), cmp.Compare(y.Tokens(), x.Tokens()))
 	})
 	b.out.Habits = slices.Clone(b.out.Habits[:min(top, len(b.out.Habits))])
 	b.out.Dearest = slices.Clone(b.dearest[:min(top, len(b.dearest))])
@@ -391,7 +415,7 @@ func lines[K comparable](m map[K]*Line, name func(K) string) []Line {
 		out = append(out, *l)
 	}
 	slices.SortFunc(out, func(x, y Line) int {
-		return cmp.Or(cmp.Compare(y.USD, x.USD), cmp.Compare(y.Tokens(), x.Tokens()), cmp.Compare(x.Name, y.Name))
+		return cmp.Or(cmp.Compare(y.Paid, x.Paid), cmp.Compare(y.Tokens(), x.Tokens()), cmp.Compare(x.Name, y.Name))
 	})
 	return out
 }

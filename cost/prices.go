@@ -98,11 +98,9 @@ func (t *Table) With(o *Table) *Table {
 // entry counts that names the model and holds on the day; where the day is not
 // known, the first that names it and is not closed, else the first that names it.
 // A model is looked up as it is recorded and then without what stands before its
-// last slash, where gateways put the provider ("azure/gpt-4o").
+// last slash, where gateways put the provider ("azure/gpt-4o"). A price for "*" covers a
+// model that is not recorded, too.
 func (t *Table) Lookup(model string, at time.Time) *Price {
-	if model == "" {
-		return nil
-	}
 	model = strings.ToLower(model)
 	if p := t.named(model, at); p != nil {
 		return p

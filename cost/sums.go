@@ -42,6 +42,9 @@ type Some struct {
 	Outcome              trace.Outcome
 	Began                time.Time // the day on which the trajectories began
 	Silent               int       // turns without usage, which are in none of these
+
+	IsPaid  bool    // each turn records what it cost
+	PaidUSD float64 // then, their sum
 }
 
 // totals returns what the turns cost.
@@ -56,6 +59,14 @@ func (s *Sums) totals(x *Some) Totals {
 		out.Unpriced = x.Turns
 	} else {
 		out.USD = p.USD(out.Fresh(), out.Cached, out.Write, out.Output) + p.forAnHour(float64(x.WriteHour))
+	}
+	switch {
+	case x.IsPaid:
+		out.Paid = x.PaidUSD
+	case p == nil:
+		out.Unpaid = x.Turns
+	default:
+		out.Paid = out.USD
 	}
 	return out
 }
@@ -89,12 +100,16 @@ type Runs struct {
 // Runs adds trajectories.
 func (s *Sums) Runs(x Runs) {
 	own := Line{Trajectories: x.Trajectories, Calls: x.Calls, RecordedUSD: x.RecordedUSD, RecordedTurns: x.RecordedTurns}
+	if m := s.meter; x.RecordedTurns > 0 || m.prices[m.price(m.model(x.Model), x.Began, time.Time{})] != nil {
+		own.Paying = x.Trajectories - x.NoTurns
+	}
 	for _, l := range []*Line{&s.out.Total, line(s.agents, x.Agent), line(s.outcomes, x.Outcome), line(s.days, dayName(x.Began))} {
 		l.add(&own)
 	}
 	if with := x.Trajectories - x.NoTurns; with > 0 {
 		l := line(s.models, x.Model)
 		l.Trajectories += with
+		l.Paying += own.Paying
 		if x.Sole {
 			l.RecordedUSD += x.RecordedUSD
 			l.RecordedTurns += x.RecordedTurns
@@ -124,6 +139,8 @@ func (s *Sums) Calls(tool string, shared int, x Some) {
 	l.Output += share * float64(t.Output)
 	l.USD += share * t.USD
 	l.Unpriced += share * float64(t.Unpriced)
+	l.Paid += share * t.Paid
+	l.Unpaid += share * float64(t.Unpaid)
 }
 
 // Users says how many trajectories have a turn that calls a tool, or, with none, a turn

@@ -11,7 +11,13 @@ type Totals struct {
 	Cached    int64
 	Write     int64
 	Output    int64
-	USD       float64
+	USD       float64 // at list prices
+
+	// Paid is what was recorded as paid where it was recorded, else the list price, turn
+	// by turn; Unpaid turns have neither. Where other turns or definitions are looked at,
+	// what is recorded changes as the list price does.
+	Paid   float64
+	Unpaid int
 }
 
 // Fresh returns the input tokens that no cache holds and none takes.
@@ -34,6 +40,14 @@ func (t Totals) Money() stat.Figure {
 	return money(t.USD, t.Unpriced < t.Turns)
 }
 
+// PaidMoney returns what was paid for the turns, null where nothing is known of any.
+func (t Totals) PaidMoney() stat.Figure {
+	if t.Turns == 0 {
+		return stat.Unknown(NoTurns)
+	}
+	return money(t.Paid, t.Unpaid < t.Turns)
+}
+
 // money is an amount where there is a price.
 func money(usd float64, priced bool) stat.Figure {
 	if !priced {
@@ -52,6 +66,8 @@ func (t *Totals) Add(o Totals) {
 	t.Write += o.Write
 	t.Output += o.Output
 	t.USD += o.USD
+	t.Paid += o.Paid
+	t.Unpaid += o.Unpaid
 }
 
 // Less returns t less o: what is saved where o is what is left.
@@ -59,6 +75,7 @@ func (t Totals) Less(o Totals) Totals {
 	return Totals{
 		t.Turns - o.Turns, t.Estimated - o.Estimated, t.Unpriced - o.Unpriced,
 		t.Input - o.Input, t.Cached - o.Cached, t.Write - o.Write, t.Output - o.Output, t.USD - o.USD,
+		t.Paid - o.Paid, t.Unpaid - o.Unpaid,
 	}
 }
 
@@ -73,7 +90,29 @@ func (t *Turn) one(p *Price) Totals {
 	} else {
 		out.USD = p.USD(out.Fresh(), out.Cached, out.Write, out.Output) + p.forAnHour(float64(out.Write)*float64(t.Hour))
 	}
+	switch {
+	case t.paid == 0 && p == nil:
+		out.Unpaid = 1
+	case t.paid == 0:
+		out.Paid = out.USD
+	case t.byTokens:
+		out.Paid = float64(out.Tokens()) * (t.paid - 1)
+	default:
+		out.Paid = out.USD * (t.paid - 1)
+	}
 	return out
+}
+
+// pay notes what a turn is recorded to have cost, at its price p.
+func (t *Turn) pay(usd float64, p *Price) {
+	t.paid = 0
+	one := t.one(p)
+	switch t.byTokens = one.USD == 0; {
+	case !t.byTokens:
+		t.paid = 1 + usd/one.USD
+	case one.Tokens() > 0:
+		t.paid = 1 + usd/float64(one.Tokens())
+	}
 }
 
 // Total returns what the whole trajectory cost.

@@ -139,6 +139,7 @@ func TestWithout(t *testing.T) {
 				t.Errorf("%v USD, want %v", got.USD, test.want.USD)
 			}
 			got.USD, test.want.USD = 0, 0
+			got.Paid, got.Unpaid = 0, 0
 			if got != test.want {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}
@@ -150,12 +151,12 @@ func TestWithout(t *testing.T) {
 func TestCaching(t *testing.T) {
 	turns := []use{{input: 100, output: 10, cached: 5}, {input: 130, output: 20}, {input: 90, output: 5}, {input: 120, output: 5}}
 	got := meter(cost.CachingOff).Trajectory(run("writes", turns...)).Total()
-	if want := (cost.Totals{Turns: 4, Input: 440, Output: 40, USD: 6400}); got != want {
+	if want := (cost.Totals{Turns: 4, Input: 440, Output: 40, USD: 6400, Paid: 6400}); got != want {
 		t.Errorf("off: %+v, want %+v", got, want)
 	}
 	// The third turn begins anew; what is not read is written.
 	got = meter(cost.CachingOn).Trajectory(run("writes", turns...)).Total()
-	if want := (cost.Totals{Turns: 4, Input: 440, Cached: 190, Write: 250, Output: 40, USD: 190 + 250*12 + 2000}); got != want {
+	if want := (cost.Totals{Turns: 4, Input: 440, Cached: 190, Write: 250, Output: 40, USD: 5190, Paid: 5190}); got != want {
 		t.Errorf("on: %+v, want %+v", got, want)
 	}
 }
@@ -247,8 +248,8 @@ func TestLeft(t *testing.T) {
 		t.Fatalf("%+v", left)
 	}
 	for i, want := range []cost.Totals{
-		{Turns: 1, Input: 100, Output: 10, USD: 100*10 + 10*50},
-		{Turns: 1, Input: 160, Cached: 100, Output: 5, USD: 60*10 + 100 + 5*50},
+		{Turns: 1, Input: 100, Output: 10, USD: 1500, Paid: 1500},
+		{Turns: 1, Input: 160, Cached: 100, Output: 5, USD: 950, Paid: 950},
 	} {
 		if got := left.Turn(i); got != want {
 			t.Errorf("turn %d: %+v, want %+v", i, got, want)

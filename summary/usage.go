@@ -56,6 +56,7 @@ type TurnKey struct {
 	Outcome trace.Outcome `json:"outcome"`
 	Day     int32         `json:"day"`
 	Began   int32         `json:"began"`
+	Paid    bool          `json:"paid"` // the turn records what it cost
 }
 
 // TurnUsage is sums over turns.
@@ -66,9 +67,12 @@ type TurnUsage struct {
 	Silent int `json:"silent"` // without: in no other figure but Calls
 	Caches int `json:"caches"` // of Turns, with cached or written input
 	Calls  int `json:"calls"`  // of the model, in all of these turns
+	Nano   int `json:"nano"`   // what they record that they cost, in 1e-9 US dollars
 }
 
-func (u *TurnUsage) counts() []*int { return []*int{&u.Turns, &u.Silent, &u.Caches, &u.Calls} }
+func (u *TurnUsage) counts() []*int {
+	return []*int{&u.Turns, &u.Silent, &u.Caches, &u.Calls, &u.Nano}
+}
 
 // RunKey is what trajectories have in common that are added up.
 type RunKey struct {
@@ -102,6 +106,7 @@ type ToolKey struct {
 	Model  string `json:"model"`
 	Day    int32  `json:"day"`
 	Shared int32  `json:"shared"`
+	Paid   bool   `json:"paid"` // the turn records what it cost
 }
 
 // ToolUsage is sums over calls, each with all that its turn took: a Shared-th of it is
@@ -110,6 +115,7 @@ type ToolUsage struct {
 	ToolKey
 	Tokens
 	Times int `json:"times"` // calls, or turns without one
+	Nano  int `json:"nano"`  // what their turns record that they cost, in 1e-9 US dollars
 }
 
 // ToolUser is a tool, or what stands for turns without a call.
@@ -181,6 +187,7 @@ func (u *Usage) add(t *trace.Trajectory) {
 	users := map[ToolUser]bool{}
 	keys := make([]ToolKey, len(t.Turns)) // of the calls of each turn, but for the tool
 	took := make([]Tokens, len(t.Turns))
+	cost := make([]int, len(t.Turns)) // in 1e-9 US dollars
 	recorded, nano := 0, 0
 	for i := range t.Turns {
 		turn := &t.Turns[i]
@@ -190,11 +197,15 @@ func (u *Usage) add(t *trace.Trajectory) {
 		}
 		sole = sole && model == first
 		day := dayOf(turn.Start, started)
-		row := u.turn(TurnKey{model, t.Agent, t.Outcome, day, began})
+		usd := turn.Usage.CostUSD
+		paid := turn.Usage.Known && usd != nil && *usd >= 0 && *usd < 1e6
+		row := u.turn(TurnKey{model, t.Agent, t.Outcome, day, began, paid})
 		row.Calls += int(perTurn[i])
-		if usd := turn.Usage.CostUSD; turn.Usage.Known && usd != nil && *usd >= 0 && *usd < 1e6 {
+		if paid {
+			cost[i] = int(math.Round(*usd * 1e9))
 			recorded++
-			nano += int(math.Round(*usd * 1e9))
+			nano += cost[i]
+			row.Nano += cost[i]
 		}
 		if !turn.Usage.Known {
 			row.Silent++
@@ -206,11 +217,12 @@ func (u *Usage) add(t *trace.Trajectory) {
 			row.Caches++
 		}
 		row.Tokens.add(&took[i])
-		keys[i] = ToolKey{Model: model, Day: day, Shared: perTurn[i]}
+		keys[i] = ToolKey{Model: model, Day: day, Shared: perTurn[i], Paid: paid}
 		if perTurn[i] == 0 {
 			users[ToolUser{None: true}] = true
 			none := u.tool(keys[i])
 			none.Times++
+			none.Nano += cost[i]
 			none.Tokens.add(&took[i])
 		}
 	}
@@ -224,6 +236,7 @@ func (u *Usage) add(t *trace.Trajectory) {
 		users[ToolUser{Tool: key.Tool}] = true
 		row := u.tool(key)
 		row.Times++
+		row.Nano += cost[c.Turn]
 		row.Tokens.add(&took[c.Turn])
 	}
 	for user := range users {
@@ -276,6 +289,7 @@ func (u *Usage) merge(o *Usage) {
 		to := u.tool(k)
 		to.Tokens.add(&from.Tokens)
 		to.Times += from.Times
+		to.Nano += from.Nano
 	}
 	for k, n := range o.users {
 		if u.users == nil {
@@ -313,29 +327,27 @@ func sorted[K comparable, V any](m map[K]*V, compare func(a, b *V) int) []*V {
 }
 
 func (k TurnKey) compare(o TurnKey) int {
-	return cmp.Or(strings.Compare(k.Model, o.Model), strings.Compare(k.Agent, o.Agent), cmp.Compare(k.Outcome, o.Outcome), cmp.Compare(k.Day, o.Day), cmp.Compare(k.Began, o.Began))
+	return cmp.Or(strings.Compare(k.Model, o.Model), strings.Compare(k.Agent, o.Agent), cmp.Compare(k.Outcome, o.Outcome), cmp.Compare(k.Day, o.Day), cmp.Compare(k.Began, o.Began), falseFirst(k.Paid, o.Paid))
 }
 
 func (k RunKey) compare(o RunKey) int {
-	sole := 0
-	if k.Sole != o.Sole {
-		if sole = -1; k.Sole {
-			sole = 1
-		}
-	}
-	return cmp.Or(strings.Compare(k.Model, o.Model), sole, strings.Compare(k.Agent, o.Agent), cmp.Compare(k.Outcome, o.Outcome), cmp.Compare(k.Began, o.Began))
+	return cmp.Or(strings.Compare(k.Model, o.Model), falseFirst(k.Sole, o.Sole), strings.Compare(k.Agent, o.Agent), cmp.Compare(k.Outcome, o.Outcome), cmp.Compare(k.Began, o.Began))
 }
 
 func (k ToolKey) compare(o ToolKey) int {
-	return cmp.Or(strings.Compare(k.Tool, o.Tool), strings.Compare(k.Model, o.Model), cmp.Compare(k.Day, o.Day), cmp.Compare(k.Shared, o.Shared))
+	return cmp.Or(strings.Compare(k.Tool, o.Tool), strings.Compare(k.Model, o.Model), cmp.Compare(k.Day, o.Day), cmp.Compare(k.Shared, o.Shared), falseFirst(k.Paid, o.Paid))
 }
 
 func (k ToolUser) compare(o ToolUser) int {
-	none := 0
-	if k.None != o.None {
-		if none = -1; k.None {
-			none = 1
-		}
+	return cmp.Or(falseFirst(k.None, o.None), strings.Compare(k.Tool, o.Tool))
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
 	}
-	return cmp.Or(none, strings.Compare(k.Tool, o.Tool))
+	return 1
 }

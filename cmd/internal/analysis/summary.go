@@ -159,8 +159,8 @@ const mostSpent = 3
 
 func spentOn(c worth.CostJSON) spentJSON {
 	t := &c.Total
-	out := spentJSON{Tokens: t.Input + t.Output, CostUSD: t.CostUSD, Estimated: t.Estimated, Unpriced: t.Unpriced, MostSpent: []mostSpentJSON{}, InSentence: worth.CostAnswer(c)}
-	whole, priced := t.CostUSD.Value()
+	out := spentJSON{Tokens: t.Input + t.Output, CostUSD: t.PaidUSD, Estimated: t.Estimated, Unpriced: t.Unpaid, MostSpent: []mostSpentJSON{}, InSentence: worth.CostAnswer(c)}
+	whole, priced := t.PaidUSD.Value()
 	if !priced {
 		whole = float64(out.Tokens)
 	}
@@ -168,7 +168,7 @@ func spentOn(c worth.CostJSON) spentJSON {
 		return out
 	}
 	for i := range c.Tools {
-		part, _ := c.Tools[i].CostUSD.Value()
+		part, _ := c.Tools[i].PaidUSD.Value()
 		if !priced {
 			part = c.Tools[i].Input + c.Tools[i].Output
 		}

@@ -44,7 +44,10 @@ type CostLineJSON struct {
 	Cached        int64       `json:"cached_input_tokens"`
 	Write         int64       `json:"cache_write_tokens"`
 	Output        int64       `json:"output_tokens"`
-	CostUSD       stat.Figure `json:"cost_usd"`
+	Unpaid        int         `json:"turns_without_cost"` // in the tokens, not in paid_usd
+	PaidUSD       stat.Figure `json:"paid_usd"`           // as recorded, else at list prices, turn by turn
+	PerTrajectory stat.Figure `json:"usd_per_trajectory"` // of paid_usd, over trajectories with a cost
+	CostUSD       stat.Figure `json:"cost_usd"`           // at list prices
 	RecordedUSD   stat.Figure `json:"recorded_cost_usd"`
 	RecordedTurns int         `json:"turns_with_recorded_cost"`
 }
@@ -65,7 +68,7 @@ func costLine(l cost.Line) CostLineJSON {
 	out := CostLineJSON{
 		Name: l.Name, Trajectories: l.Trajectories, Turns: l.Turns, Estimated: l.Estimated, Unpriced: l.Unpriced, Calls: l.Calls,
 		Input: l.Input, Cached: l.Cached, Write: l.Write, Output: l.Output,
-		CostUSD: l.Money(), RecordedUSD: stat.Unknown("the traces record no costs"), RecordedTurns: l.RecordedTurns,
+		Unpaid: l.Unpaid, PaidUSD: l.PaidMoney(), PerTrajectory: l.PerTrajectory(), CostUSD: l.Money(), RecordedUSD: stat.Unknown("the traces record no costs"), RecordedTurns: l.RecordedTurns,
 	}
 	if l.RecordedTurns > 0 {
 		out.RecordedUSD = stat.Known(l.RecordedUSD)

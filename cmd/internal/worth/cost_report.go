@@ -37,14 +37,11 @@ func (f *CostFindings) unknown() []string {
 	}
 	switch fitted := t.Estimated - f.unscaled; {
 	case f.unscaled > 0:
-		say("%s without recorded usage, and no turn with usage to scale by: bare o200k counts of the texts recorded. What is not recorded, such as system prompts and definitions, is not in them, and their error is not known.", cli.CountOf(f.unscaled, "turn"))
+		say("%s without recorded usage, and no turn of the same model and system prompt in two tasks to scale by: o200k counts of the texts recorded. What is not recorded, such as system prompts and definitions, is not in them, and their error is not known.", cli.CountOf(f.unscaled, "turn"))
 		fallthrough
 	case fitted > 0:
 		if fitted > 0 {
-			say("%s without recorded usage: o200k counts scaled by the turns that have it.", cli.CountOf(fitted, "turn"))
-			if n := f.fit.Borrowed(); n > 0 {
-				say("%s of these scaled by the turns of other models, whose tokens and system prompts may be others: a guess.", cli.CountOf(n, "turn"))
-			}
+			say("%s without recorded usage: o200k counts scaled by turns of the same model and system prompt that have it.", cli.CountOf(fitted, "turn"))
 		}
 		if f.options.Caching == "recorded" {
 			say("Whether these turns read a cache is not known: all their input is at the full price, an upper bound.")
@@ -150,10 +147,11 @@ func CostAnswer(out CostJSON) string {
 		return out.nothing()
 	}
 	tokens := float64(t.Input + t.Output)
-	usd, priced := t.CostUSD.Value()
+	usd, priced := t.PaidUSD.Value()
 	text, of := fmt.Sprintf("%s tokens, %s a trajectory", cli.Grouped(t.Input+t.Output), cli.Grouped((t.Input+t.Output)/int64(max(t.Trajectories, 1)))), tokens
 	if priced {
-		text, of = fmt.Sprintf("%s USD at list prices, %s USD a trajectory", cli.Dollars(usd), cli.Dollars(usd/float64(max(t.Trajectories, 1)))), usd
+		each, _ := t.PerTrajectory.Value()
+		text, of = fmt.Sprintf("%s USD %s, %s USD a trajectory", cli.Dollars(usd), t.basis(), cli.Dollars(each)), usd
 	}
 	switch {
 	case out.Silent > 0:
@@ -163,12 +161,12 @@ func CostAnswer(out CostJSON) string {
 	case t.Estimated > 0:
 		text += fmt.Sprintf(", %.0f %% of the turns estimated from texts", 100*float64(t.Estimated)/float64(t.Turns))
 	}
-	if priced && t.Unpriced > 0 {
-		text += fmt.Sprintf(" (%s of %s have no price)", report.Grouped(t.Unpriced), cli.CountOf(t.Turns, "turn"))
+	if priced && t.Unpaid > 0 {
+		text += fmt.Sprintf(" (%s of %s have no price)", report.Grouped(t.Unpaid), cli.CountOf(t.Turns, "turn"))
 	}
 	if len(out.Tools) > 0 && of > 0 {
 		most := &out.Tools[0]
-		part, _ := most.CostUSD.Value()
+		part, _ := most.PaidUSD.Value()
 		if !priced {
 			part = most.Input + most.Output
 		}
@@ -179,6 +177,17 @@ func CostAnswer(out CostJSON) string {
 		text += fmt.Sprintf("; %.0f %% of it on %s", 100*part/of, name)
 	}
 	return text + "."
+}
+
+// basis says where the amounts are from.
+func (l *CostLineJSON) basis() string {
+	switch {
+	case l.RecordedTurns == 0:
+		return "at list prices"
+	case l.RecordedTurns >= l.Turns:
+		return "as recorded"
+	}
+	return fmt.Sprintf("as recorded for %.0f %% of the turns, at list prices for the others", 100*float64(l.RecordedTurns)/float64(l.Turns))
 }
 
 // Total says in a sentence what everything cost.
@@ -215,8 +224,8 @@ func CostTable(id, key string, lines []CostLineJSON) *report.Table {
 		{Key: "input_tokens", Title: "input tokens"},
 		{Key: "cached_input_tokens", Title: "cached"},
 		{Key: "output_tokens", Title: "output tokens"},
-		{Key: "cost_usd", Title: "cost", Unit: "USD", Digits: 4},
-		{Key: "recorded_cost_usd", Title: "recorded", Unit: "USD", Digits: 4, Hide: !slices.ContainsFunc(lines, func(l CostLineJSON) bool { return l.RecordedTurns > 0 })},
+		{Key: "paid_usd", Title: "cost", Unit: "USD", Digits: 4},
+		{Key: "cost_usd", Title: "list price", Unit: "USD", Digits: 4, Hide: !slices.ContainsFunc(lines, func(l CostLineJSON) bool { return l.RecordedTurns > 0 })},
 	})
 	table.NoteIf(len(lines) > len(shown), "%d more in JSON.", len(lines)-len(shown))
 	table.NoteIf(id == "models", "Trajectories count for the model that they begin with. Cached tokens are part of the input tokens.")
@@ -252,10 +261,7 @@ func fitTable(fits []cost.Factors) *report.Table {
 		if f.Scaled == 0 {
 			continue
 		}
-		name := report.Text("all together")
-		if f.Model != "" {
-			name = report.Name(f.Model)
-		}
+		name := report.Name(fitName(&f))
 		for _, line := range []struct {
 			name   string
 			value  cost.Estimate
@@ -263,16 +269,18 @@ func fitTable(fits []cost.Factors) *report.Table {
 		}{{"input tokens for a counted one", f.Input, 3}, {"input tokens not in the texts", f.Base, 0}, {"output tokens for a counted one", f.Output, 3}} {
 			table.Add(name, report.Text(line.name), report.Float(line.value.Value, line.digits), report.Range(line.value.Interval, line.digits), report.Int(line.value.Tasks), report.Int(line.value.Turns))
 		}
-		table.Note("%s, applied to %s: half of the turns that it was fitted on are within %.1f %% of what was recorded; others do worse.", fitName(f.Model), cli.CountOf(f.Scaled, "turn"), 100*f.Error)
+		table.Note("%s, applied to %s: half of the turns that it was fitted on are within %.1f %% of what was recorded; others do worse.", report.Escape(fitName(&f)), cli.CountOf(f.Scaled, "turn"), 100*f.Error)
 	}
 	return table
 }
 
-func fitName(model string) string {
-	if model == "" {
-		return "All together"
+// fitName names what factors are for: a model, and which of its system prompts.
+func fitName(f *cost.Factors) string {
+	name := orUnrecorded(f.Model)
+	if f.Prompt > 0 {
+		name += fmt.Sprintf(" (system prompt %d)", f.Prompt)
 	}
-	return report.Escape(model)
+	return name
 }
 
 func outcomeTable(out CostJSON) *report.Table {
@@ -280,14 +288,14 @@ func outcomeTable(out CostJSON) *report.Table {
 	var usd float64
 	solved := 0
 	for _, l := range out.Outcomes {
-		if v, ok := l.CostUSD.Value(); ok {
+		if v, ok := l.PaidUSD.Value(); ok {
 			usd += v
 		}
 		if l.Name == "success" {
 			solved = l.Trajectories
 		}
 	}
-	table.NoteIf(solved > 0 && out.Total.Unpriced == 0, "Each success costs %s USD: the money of all trajectories over the %s that succeeded.", cli.Dollars(usd/float64(solved)), report.Grouped(solved))
+	table.NoteIf(solved > 0 && out.Total.Unpaid == 0, "Each success costs %s USD: the money of all trajectories over the %s that succeeded.", cli.Dollars(usd/float64(solved)), report.Grouped(solved))
 	return table
 }
 
@@ -300,7 +308,7 @@ func CostToolTable(out CostJSON) *report.Table {
 		{Key: "turns", Digits: 1},
 		{Key: "input_tokens", Title: "input tokens"},
 		{Key: "output_tokens", Title: "output tokens"},
-		{Key: "cost_usd", Title: "cost", Unit: "USD", Digits: 4},
+		{Key: "paid_usd", Title: "cost", Unit: "USD", Digits: 4},
 	})
 	table.NoteIf(len(out.Tools) > cli.ToolsShown, "%s more in JSON.", cli.CountOf(len(out.Tools)-cli.ToolsShown, "tool"))
 	table.Note("The turns that make the calls; a turn with several calls is shared equally among them. Reading a result costs the turns after it.")

@@ -53,6 +53,7 @@ func statementOf(u *summary.Usage, meter *cost.Meter) *cost.Statement {
 		x := some(row.Model, row.Day, row.Turns, &row.Tokens)
 		x.Agent, x.Outcome, x.Began = row.Agent, row.Outcome, timeOf(row.Began)
 		x.Caches, x.Calls, x.Silent = row.Caches, row.Calls, row.Silent
+		x.IsPaid, x.PaidUSD = row.Paid, float64(row.Nano)/1e9
 		sums.Turns(x)
 	}
 	for _, row := range u.Runs() {
@@ -63,7 +64,9 @@ func statementOf(u *summary.Usage, meter *cost.Meter) *cost.Statement {
 		})
 	}
 	for _, row := range u.Tools() {
-		sums.Calls(row.Tool, int(row.Shared), some(row.Model, row.Day, row.Times, &row.Tokens))
+		x := some(row.Model, row.Day, row.Times, &row.Tokens)
+		x.IsPaid, x.PaidUSD = row.Paid, float64(row.Nano)/1e9
+		sums.Calls(row.Tool, int(row.Shared), x)
 	}
 	for user, n := range u.Users() {
 		sums.Users(user.Tool, user.None, n)
