@@ -162,11 +162,11 @@ func (s *sums) add(h *hit, isFailed bool, account *cost.Account) {
 		s.usage++
 		s.estimated += turn.Estimated
 		s.tokens += turn.Tokens()
-		s.money += turn.USD
-		s.priced += 1 - turn.Unpriced
+		s.money += turn.Paid
+		s.priced += 1 - turn.Unpaid
 		if isIdle {
 			s.idle.tokens += turn.Tokens()
-			s.idle.money += turn.USD
+			s.idle.money += turn.Paid
 		}
 	}
 }

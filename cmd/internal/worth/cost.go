@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"container/heap"
 	"hash/fnv"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -143,7 +144,7 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 		if see != nil {
 			see(t)
 		}
-		sample.see(t)
+		sample.see(t, account)
 		if lazy != nil {
 			lazy.Add(t, account)
 		}
@@ -173,14 +174,21 @@ func learn(j *cli.Job, in *cli.Intake, fit *cost.Fit, sample fitSample) error {
 	return nil
 }
 
-// fitSize is how many trajectories counted tokens are fitted on: some seconds of
-// counting at most, and enough for an interval of a few percent.
+// fitSize is how many trajectories of a model and system prompt counted tokens are fitted
+// on: some seconds of counting at most, and enough for an interval of a few percent.
 const fitSize = 300
 
-// fitSample keeps the trajectories with usage whose names have the smallest
-// hashes: a sample that does not depend on their order.
+// fitSample keeps, of each model and system prompt, the trajectories with usage whose names
+// have the smallest hashes: a sample that depends on no others, and not on their order.
 type fitSample struct {
-	chosen fitHeap
+	chosen map[fitGroup]*fitHeap
+	wanted map[fitGroup]bool // groups with turns to estimate
+}
+
+// fitGroup is the model and the system prompt of a trajectory.
+type fitGroup struct {
+	model  string
+	prompt uint64
 }
 
 type fitChoice struct {
@@ -198,33 +206,47 @@ func (h fitHeap) Swap(i, k int) { h[i], h[k] = h[k], h[i] }
 func (h *fitHeap) Push(x any)   { *h = append(*h, x.(fitChoice)) }
 func (h *fitHeap) Pop() any     { last := len(*h) - 1; x := (*h)[last]; *h = (*h)[:last]; return x }
 
-// see considers t.
-func (s *fitSample) see(t *trace.Trajectory) {
-	known := 0
-	for i := range t.Turns {
-		if t.Turns[i].Usage.Known {
-			known++
-		}
+// see considers t, whose account is a.
+func (s *fitSample) see(t *trace.Trajectory, a *cost.Account) {
+	if len(t.Turns) == 0 {
+		return
 	}
-	if known == 0 || t.Ref.IsZero() {
+	if s.chosen == nil {
+		s.chosen, s.wanted = map[fitGroup]*fitHeap{}, map[fitGroup]bool{}
+	}
+	group, estimated := fitGroup{a.Model(0), a.Prompt}, a.Estimated()
+	if estimated > 0 {
+		s.wanted[group] = true
+	}
+	if estimated == len(t.Turns) || t.Ref.IsZero() {
 		return
 	}
 	h := fnv.New64a()
 	h.Write([]byte(t.ID))
-	choice := fitChoice{h.Sum64(), t.Ref}
-	if len(s.chosen) == fitSize && choice.hash >= s.chosen[0].hash {
+	choice, chosen := fitChoice{h.Sum64(), t.Ref}, s.chosen[group]
+	if chosen == nil {
+		chosen = &fitHeap{}
+		s.chosen[group] = chosen
+	}
+	if len(*chosen) == fitSize && choice.hash >= (*chosen)[0].hash {
 		return
 	}
-	heap.Push(&s.chosen, choice)
-	if len(s.chosen) > fitSize {
-		heap.Pop(&s.chosen)
+	heap.Push(chosen, choice)
+	if len(*chosen) > fitSize {
+		heap.Pop(chosen)
 	}
 }
 
+// refs returns what was chosen of groups with something to estimate, in order.
 func (s *fitSample) refs() []trace.Ref {
 	var out []trace.Ref
-	for _, c := range s.chosen {
-		out = append(out, c.ref)
+	for group, chosen := range s.chosen {
+		if s.wanted[group] {
+			for _, c := range *chosen {
+				out = append(out, c.ref)
+			}
+		}
 	}
+	slices.SortFunc(out, trace.Ref.Compare)
 	return out
 }
