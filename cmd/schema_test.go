@@ -28,7 +28,6 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/summary"
-	"github.com/awo-dev/awo/trace/completeness"
 )
 
 // results are the JSON results of commands, with a command that makes each of
@@ -204,8 +203,7 @@ func typeSchema(t *testing.T, of reflect.Type, known map[reflect.Type]*jsonschem
 			Types: []string{"object", "null"}, Required: []string{"value", "lo", "hi", "n"},
 			Properties: map[string]*jsonschema.Schema{"value": {Type: "number"}, "lo": number, "hi": number, "n": {Type: "integer"}},
 		},
-		reflect.TypeFor[json.RawMessage]():           {},
-		reflect.TypeFor[completeness.Distribution](): {Type: "array", Items: &jsonschema.Schema{Type: "array", Items: &jsonschema.Schema{Type: "integer"}}},
+		reflect.TypeFor[json.RawMessage](): {},
 	}
 	maps.Copy(types, known)
 	s, err := jsonschema.ForType(of, &jsonschema.ForOptions{TypeSchemas: types})

@@ -9,7 +9,6 @@ import (
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/bounds"
-	"github.com/awo-dev/awo/internal/lookup"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -78,18 +77,12 @@ type Graph struct {
 	names    []trace.Name // by symbol; 0 is none
 	symbols  map[trace.Name]uint32
 	tools    []tool
-	defined  []*ToolInfo  // the first of lists that were added
-	children lookup.Table // node and symbol -> node
-	parents  []edge       // by node: how it is reached; node 0 is the empty context
-	cells    []cellCount
-	follows  lookup.Table // node and what comes next -> number
-	lately   []int32      // by that number: the cell that was counted last
-	cellOf   lookup.Table // that number and a period -> cell
-	deps     []dependencyCount
-	params   lookup.Table // tool and parameter -> number
-	origins  lookup.Table // where a value is from -> number
-	depOf    lookup.Table // both, with the class -> dependency
-	texts    []string     // of parameters and paths; 0 is ""
+	defined  []*ToolInfo // the first of lists that were added
+	children map[edge]uint32
+	parents  []edge // by node: how it is reached; node 0 is the empty context
+	cells    map[cell]*Counts
+	links    map[link]*RuleUse
+	texts    []string // of parameters and paths; 0 is ""
 	numbers  map[string]uint32
 }
 
@@ -106,29 +99,14 @@ type cell struct {
 	period int32
 }
 
-// cellCount is how often it was.
-type cellCount struct {
-	cell
-	counts Counts
-}
-
-// dependency is a rule for a parameter, in a class of situations.
-type dependency struct {
+// link is a rule for a parameter, in a class of situations.
+type link struct {
 	tool  uint32
 	param uint32 // text
 	from  uint32 // symbol of the source's tool, 0 for texts
 	path  uint32 // text; "" counts the pair of tools
 	side  dataflow.Side
 	class Class
-}
-
-// ruleCounts is what a rule was worth.
-type ruleCounts struct{ tried, right uint64 }
-
-// dependencyCount is what it was worth in a class of situations.
-type dependencyCount struct {
-	dependency
-	worth ruleCounts
 }
 
 // tool is a node of the graph.
@@ -154,7 +132,7 @@ func NewGraph(order int) *Graph {
 	}
 	return &Graph{
 		order: order, names: []trace.Name{noName}, symbols: map[trace.Name]uint32{}, tools: make([]tool, 1),
-		parents: make([]edge, 1), texts: []string{""}, numbers: map[string]uint32{"": 0},
+		children: map[edge]uint32{}, parents: make([]edge, 1), cells: map[cell]*Counts{}, links: map[link]*RuleUse{}, texts: []string{""}, numbers: map[string]uint32{"": 0},
 	}
 }
 
@@ -187,12 +165,23 @@ func (g *Graph) symbol(name trace.Name) uint32 {
 
 // child returns the context that is older by symbol.
 func (g *Graph) child(node, symbol uint32) uint32 {
-	next := int32(len(g.parents))
-	n := g.children.Insert(lookup.Pair(node, symbol), next)
-	if n == next {
-		g.parents = append(g.parents, edge{node, symbol})
+	e := edge{node, symbol}
+	n, ok := g.children[e]
+	if !ok {
+		n = uint32(len(g.parents))
+		g.children[e] = n
+		g.parents = append(g.parents, e)
 	}
-	return uint32(n)
+	return n
+}
+
+func (g *Graph) count(c cell, n Counts) {
+	to := g.cells[c]
+	if to == nil {
+		to = &Counts{}
+		g.cells[c] = to
+	}
+	to.Add(n)
 }
 
 // text returns the number of a parameter or path.
@@ -206,67 +195,13 @@ func (g *Graph) text(s string) uint32 {
 	return n
 }
 
-func (g *Graph) count(c cell, n Counts) {
-	pair := number(&g.follows, lookup.Pair(c.node, c.next))
-	next := int32(len(g.cells))
-	if int(pair) == len(g.lately) {
-		g.lately = append(g.lately, next)
-	} else if last := &g.cells[g.lately[pair]]; last.period == c.period {
-		last.counts.Add(n)
-		return
+func (g *Graph) link(l link, n RuleUse) {
+	to := g.links[l]
+	if to == nil {
+		to = &RuleUse{}
+		g.links[l] = to
 	}
-	i := g.cellOf.Insert(lookup.Pair(uint32(pair), uint32(c.period)), next)
-	if g.lately[pair] = i; i == next {
-		g.cells = append(g.cells, cellCount{c, n})
-		return
-	}
-	g.cells[i].counts.Add(n)
-}
-
-// number returns the number of a key, which is new if it was never met.
-func number(t *lookup.Table, key uint64) int32 { return t.Insert(key, int32(t.Len())) }
-
-// paramOf returns the number of a dependency's parameter.
-func (g *Graph) paramOf(d *dependency) int32 { return number(&g.params, lookup.Pair(d.tool, d.param)) }
-
-// originOf returns the number of where a dependency takes a value from.
-func (g *Graph) originOf(d *dependency) int32 {
-	return number(&g.origins, lookup.Pair(d.from, d.path<<3|uint32(d.side)))
-}
-
-func (g *Graph) depend(d dependency, n ruleCounts) {
-	g.dependAt(g.paramOf(&d), g.originOf(&d), &d, n)
-}
-
-// dependAt is depend with the numbers of parameter and origin. It returns the place among
-// the dependencies.
-func (g *Graph) dependAt(param, origin int32, d *dependency, n ruleCounts) int32 {
-	next := int32(len(g.deps))
-	i := g.depOf.Insert(lookup.Pair(uint32(param)<<2|uint32(d.class), uint32(origin)), next)
-	if i == next {
-		g.deps = append(g.deps, dependencyCount{*d, n})
-		return i
-	}
-	g.deps[i].worth.add(n)
-	return i
-}
-
-func (r *ruleCounts) add(n ruleCounts) {
-	r.tried += n.tried
-	r.right += n.right
-}
-
-// worthOf returns what a dependency is worth.
-func (g *Graph) worthOf(d *dependency) ruleCounts {
-	param, origin := g.params.Find(lookup.Pair(d.tool, d.param)), g.origins.Find(lookup.Pair(d.from, d.path<<3|uint32(d.side)))
-	if param < 0 || origin < 0 {
-		return ruleCounts{}
-	}
-	i := g.depOf.Find(lookup.Pair(uint32(param)<<2|uint32(d.class), uint32(origin)))
-	if i < 0 {
-		return ruleCounts{}
-	}
-	return g.deps[i].worth
+	to.add(n)
 }
 
 // Add adds what a trajectory teaches.
@@ -296,45 +231,22 @@ func (g *Graph) Add(o *Observation) {
 
 // addUses adds what the arguments of a trajectory say about rules.
 func (g *Graph) addUses(o *Observation) {
-	type numbered struct {
-		dependency
-		number int32
+	params, rules := make([]link, len(o.params)), make([]link, len(o.rules))
+	for i, p := range o.params {
+		params[i] = link{tool: g.symbol(p.tool), param: g.text(p.param)}
+		g.tools[params[i].tool].params[p.param] += p.calls
 	}
-	room := make([]numbered, len(o.sites)+len(o.rules))
-	params, rules := room[:len(o.sites)], room[len(o.sites):]
-	for i := range o.sites {
-		s := &o.sites[i]
-		d := dependency{tool: g.symbol(s.tool), param: g.text(s.param)}
-		params[i] = numbered{d, g.paramOf(&d)}
-		g.tools[d.tool].params[s.param] += s.calls
-	}
-	for i := range o.rules {
-		r := &o.rules[i]
-		d := dependency{side: r.side, path: g.text(r.path)}
+	for i, r := range o.rules {
+		rules[i] = link{side: r.side, path: g.text(r.path)}
 		if r.side <= dataflow.Input {
-			d.from = g.symbol(r.tool)
+			rules[i].from = g.symbol(r.tool)
 		}
-		rules[i] = numbered{d, g.originOf(&d)}
 	}
 	for i := range o.uses {
 		u := &o.uses[i]
-		param, rule := &params[u.site], &rules[u.rule]
-		rule.tool, rule.param, rule.class = param.tool, param.param, u.class
-		n := ruleCounts{tried: uint64(u.n)}
-		if u.right {
-			n.right = n.tried
-		}
-		at := g.dependAt(param.number, rule.number, &rule.dependency, n)
-		if !u.both {
-			continue
-		}
-		rule = &rules[u.rule+1]
-		rule.tool, rule.param, rule.class = param.tool, param.param, u.class
-		if next := int(at) + 1; next < len(g.deps) && g.deps[next].dependency == rule.dependency { // most often
-			g.deps[next].worth.add(n)
-		} else {
-			g.dependAt(param.number, rule.number, &rule.dependency, n)
-		}
+		l := rules[u.rule]
+		l.tool, l.param, l.class = params[u.param].tool, params[u.param].param, u.class
+		g.link(l, u.RuleUse)
 	}
 }
 
@@ -443,18 +355,12 @@ func (g *Graph) Merge(o *Graph) error {
 		}
 		nodes[i] = g.child(nodes[e.node], symbol)
 	}
-	for i := range o.cells {
-		c := &o.cells[i]
-		g.count(cell{nodes[c.node], symbols[c.next], c.period}, c.counts)
+	for c, n := range o.cells {
+		g.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
 	}
-	texts := make([]uint32, len(o.texts))
-	for i, s := range o.texts {
-		texts[i] = g.text(s)
-	}
-	for i := range o.deps {
-		d := o.deps[i].dependency
-		d.tool, d.from, d.param, d.path = symbols[d.tool], symbols[d.from], texts[d.param], texts[d.path]
-		g.depend(d, o.deps[i].worth)
+	for l, n := range o.links {
+		l.tool, l.from, l.param, l.path = symbols[l.tool], symbols[l.from], g.text(o.texts[l.param]), g.text(o.texts[l.path])
+		g.link(l, *n)
 	}
 	return nil
 }
@@ -518,16 +424,15 @@ func (g *Graph) bounded() *Graph {
 			nodes[i] = out.child(nodes[e.node], symbol)
 		}
 	}
-	for i := range g.cells {
-		if c := &g.cells[i]; kept[c.node] && (c.next == NoneSymbol || symbols[c.next] != 0) {
-			out.count(cell{nodes[c.node], symbols[c.next], c.period}, c.counts)
+	for c, n := range g.cells {
+		if kept[c.node] && (c.next == NoneSymbol || symbols[c.next] != 0) {
+			out.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
 		}
 	}
-	for i := range g.deps {
-		d := g.deps[i].dependency
-		if symbols[d.tool] != 0 && (d.from == 0 || symbols[d.from] != 0) {
-			d.tool, d.from, d.param, d.path = symbols[d.tool], symbols[d.from], out.text(g.texts[d.param]), out.text(g.texts[d.path])
-			out.depend(d, g.deps[i].worth)
+	for l, n := range g.links {
+		if symbols[l.tool] != 0 && (l.from == 0 || symbols[l.from] != 0) {
+			l.tool, l.from, l.param, l.path = symbols[l.tool], symbols[l.from], out.text(g.texts[l.param]), out.text(g.texts[l.path])
+			out.link(l, *n)
 		}
 	}
 	return out

@@ -51,9 +51,15 @@ type Observation struct {
 
 	others []outcome // calls that no model decided on
 
-	uses  []use
-	sites []site    // by number
-	rules []ruleKey // by number
+	params []paramUse // by number
+	rules  []ruleKey  // by number
+	uses   []useCount
+}
+
+// paramUse is an argument of a tool, and how many calls had it.
+type paramUse struct {
+	paramOf
+	calls uint64
 }
 
 // ToolInfo is what a definition says about a tool.
@@ -70,20 +76,17 @@ type outcome struct {
 	status trace.Status
 }
 
-// site is an argument of a tool, and how many calls had it.
-type site struct {
-	tool  trace.Name
-	param string
-	calls uint64
+// use is a rule that could be applied to an argument, in a class of situations.
+type use struct {
+	param, rule int32
+	class       Class
 }
 
-// use is how often a rule could be applied to an argument.
-type use struct {
-	site, rule int32
-	n          uint32 // calls
-	class      Class
-	right      bool
-	both       bool // it is of the next rule too: of results and arguments of one tool
+// useCount is how often it could, and the argument that was counted last.
+type useCount struct {
+	use
+	RuleUse
+	last int
 }
 
 // ruleKey is where a rule takes an argument from.
@@ -136,7 +139,7 @@ func (w *Observer) Observe(t *trace.Trajectory) *Observation {
 		scratch = newUses()
 	}
 	h.flow = w.collector.CollectEqual(t)
-	scratch.observe(o, h, h.flow)
+	scratch.observe(o, h)
 	w.collector.Release(h.flow)
 	w.idle.Put(scratch)
 	return o

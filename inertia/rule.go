@@ -26,6 +26,11 @@ type Rule struct {
 // it, whether or not the path was there: the share errs downwards.
 type RuleUse struct{ Tried, Right uint64 }
 
+func (u *RuleUse) add(o RuleUse) {
+	u.Tried += o.Tried
+	u.Right += o.Right
+}
+
 // key returns how a history reads the rule.
 func (r *Rule) key() ruleKey { return ruleKey{r.Side, r.From, r.Path} }
 
@@ -34,8 +39,7 @@ func (r *Rule) key() ruleKey { return ruleKey{r.Side, r.From, r.Path} }
 func (r *Rule) Share(c Class) float64 {
 	var all RuleUse
 	for _, u := range r.Uses {
-		all.Tried += u.Tried
-		all.Right += u.Right
+		all.add(u)
 	}
 	mean := (float64(all.Right) + 0.5) / (float64(all.Tried) + 1.5)
 	return (float64(r.Uses[c].Right) + 2*mean) / (float64(r.Uses[c].Tried) + 2)
@@ -52,27 +56,28 @@ const (
 // rules gathers the rules of each tool from the counts, the best of each
 // parameter first.
 func (g *Graph) rules(renumbered []uint32) [][]Rule {
-	found := map[dependency]*Rule{}
-	for i := range g.deps {
-		d, n := &g.deps[i], &g.deps[i].worth
-		if n.right == 0 || d.path == 0 {
+	found := map[link]*Rule{}
+	for l, n := range g.links {
+		if n.Right == 0 || l.path == 0 {
 			continue
 		}
-		id := d.dependency
+		id := l
 		id.class = 0
 		r := found[id]
 		if r == nil {
-			r = &Rule{Param: g.texts[d.param], Side: d.side, From: g.names[d.from], Path: g.texts[d.path]}
+			r = &Rule{Param: g.texts[l.param], Side: l.side, From: g.names[l.from], Path: g.texts[l.path]}
 			for c := range Class(classes) {
-				key := dependency{tool: d.tool, param: d.param, side: d.side, from: d.from, class: c}
-				if d.side > dataflow.Input {
-					key.path = d.path
+				key := l
+				if key.class = c; l.side <= dataflow.Input {
+					key.path = 0
 				}
-				r.Uses[c].Tried = g.worthOf(&key).tried
+				if n := g.links[key]; n != nil {
+					r.Uses[c].Tried = n.Tried
+				}
 			}
 			found[id] = r
 		}
-		r.Uses[d.class].Right += n.right
+		r.Uses[l.class].Right += n.Right
 	}
 	out := make([][]Rule, len(renumbered))
 	for id, r := range found {

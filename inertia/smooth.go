@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"github.com/awo-dev/awo/internal/lookup"
 )
 
 // Discounts are kept within these bounds, as those of package ngram.
@@ -44,7 +42,7 @@ type compiledCell struct {
 func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
 	b := &compiled{}
 	b.node(0, 0)
-	var known lookup.Table // nodes by parent and symbol
+	known := map[edge]int{}
 	nodes := make([]int, len(g.parents))
 	for i := 1; i < len(g.parents); i++ {
 		e := g.parents[i]
@@ -62,40 +60,49 @@ func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
 		case symbol != startSymbol:
 			symbol = renumbered[symbol]
 		}
-		next := int32(len(b.depth))
-		n := known.Insert(lookup.Pair(uint32(parent), symbol), next)
-		if n == next {
+		n, ok := known[edge{uint32(parent), symbol}]
+		if !ok {
+			n = len(b.depth)
+			known[edge{uint32(parent), symbol}] = n
 			b.node(b.depth[parent]+1, symbol)
 			b.kids = append(b.kids, kid{uint32(parent), symbol, uint32(n)})
 		}
-		nodes[i] = int(n)
+		nodes[i] = n
 	}
 	slices.SortFunc(b.kids, func(x, y kid) int { return cmp.Or(cmp.Compare(x.parent, y.parent), cmp.Compare(x.symbol, y.symbol)) })
 	b.kidFrom = starts(len(b.depth), len(b.kids), func(i int) uint32 { return b.kids[i].parent })
-
-	known.Reset()
-	for i := range g.cells {
-		c := &g.cells[i]
-		if nodes[c.node] < 0 {
-			continue
-		}
-		node, next := uint32(nodes[c.node]), renumbered[c.next]
-		at := known.Insert(lookup.Pair(node, next), int32(len(b.cells)))
-		if int(at) == len(b.cells) {
-			b.cells = append(b.cells, compiledCell{node: node, next: next})
-		}
-		to := &b.cells[at]
-		to.raw.Add(c.counts)
-		if o.HalfLife <= 0 {
-			to.weight += float64(c.counts.Total())
-		}
-	}
-	slices.SortFunc(b.cells, func(x, y compiledCell) int { return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(x.next, y.next)) })
+	b.addCells(g, o, nodes, renumbered)
 	b.cellFrom = starts(len(b.depth), len(b.cells), func(i int) uint32 { return b.cells[i].node })
-	if o.HalfLife > 0 {
-		g.decay(b, o.HalfLife, nodes, renumbered)
-	}
 	return b
+}
+
+// addCells sums the counts of a graph over periods, in a fixed order: sums of fractions
+// depend on it.
+func (b *compiled) addCells(g *Graph, o ModelOptions, nodes []int, renumbered []uint32) {
+	type counted struct {
+		cell
+		n *Counts
+	}
+	all := make([]counted, 0, len(g.cells))
+	for c, n := range g.cells {
+		if nodes[c.node] >= 0 {
+			all = append(all, counted{cell{uint32(nodes[c.node]), renumbered[c.next], c.period}, n})
+		}
+	}
+	slices.SortFunc(all, func(x, y counted) int {
+		return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(x.next, y.next), cmp.Compare(x.period, y.period), cmp.Compare(x.n.Total(), y.n.Total()))
+	})
+	for _, c := range all {
+		if k := len(b.cells) - 1; k < 0 || b.cells[k].node != c.node || b.cells[k].next != c.next {
+			b.cells = append(b.cells, compiledCell{node: c.node, next: c.next})
+		}
+		to, worth := &b.cells[len(b.cells)-1], 1.0
+		if o.HalfLife > 0 {
+			worth = math.Exp2(-float64(g.newest-c.period) / o.HalfLife)
+		}
+		to.raw.Add(*c.n)
+		to.weight += float64(c.n.Total()) * worth
+	}
 }
 
 // starts returns, of a list in order of nodes, where that of each node begins, and its end.
@@ -108,25 +115,6 @@ func starts(nodes, n int, node func(i int) uint32) []int32 {
 		out[i+1] += out[i]
 	}
 	return out
-}
-
-// decay sums what counts are worth, in a fixed order: sums of fractions depend on
-// it.
-func (g *Graph) decay(b *compiled, halfLife float64, nodes []int, renumbered []uint32) {
-	var all []*cellCount
-	for i := range g.cells {
-		if c := &g.cells[i]; nodes[c.node] >= 0 {
-			all = append(all, c)
-		}
-	}
-	slices.SortFunc(all, func(x, y *cellCount) int {
-		return cmp.Or(cmp.Compare(nodes[x.node], nodes[y.node]), cmp.Compare(renumbered[x.next], renumbered[y.next]),
-			cmp.Compare(x.period, y.period), cmp.Compare(x.counts.Total(), y.counts.Total()))
-	})
-	for _, c := range all {
-		to := cellOf(b.cellsOf(nodes[c.node]), renumbered[c.next])
-		to.weight += float64(c.counts.Total()) * math.Exp2(-float64(g.newest-c.period)/halfLife)
-	}
 }
 
 func (b *compiled) node(depth int, last uint32) {

@@ -163,16 +163,14 @@ func (g *Graph) counts(renumbered []uint32) CountData {
 	var out CountData
 	var nodes []uint32
 	out.Parents, out.Symbols, nodes = g.breadthFirst(renumbered)
-	for i := range g.cells {
-		c := &g.cells[i]
-		out.Cells = append(out.Cells, CellData{nodes[c.node], renumbered[c.next], c.period, c.counts})
+	for c, n := range g.cells {
+		out.Cells = append(out.Cells, CellData{nodes[c.node], renumbered[c.next], c.period, *n})
 	}
 	slices.SortFunc(out.Cells, func(a, b CellData) int {
 		return cmp.Or(cmp.Compare(a.Context, b.Context), cmp.Compare(a.Next, b.Next), cmp.Compare(a.Day, b.Day))
 	})
-	for i := range g.deps {
-		l := &g.deps[i]
-		out.Links = append(out.Links, LinkData{renumbered[l.tool], g.texts[l.param], l.side, l.class, renumbered[l.from], g.texts[l.path], l.worth.tried, l.worth.right})
+	for l, n := range g.links {
+		out.Links = append(out.Links, LinkData{renumbered[l.tool], g.texts[l.param], l.side, l.class, renumbered[l.from], g.texts[l.path], n.Tried, n.Right})
 	}
 	slices.SortFunc(out.Links, func(a, b LinkData) int {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Param, b.Param), cmp.Compare(a.Side, b.Side),
@@ -268,8 +266,7 @@ func (g *Graph) readLinks(links []LinkData) bool {
 		if l.Tool == 0 || int(l.Tool) >= len(g.names) || int(l.From) >= len(g.names) || l.Side > dataflow.Task || l.Class >= classes {
 			return false
 		}
-		d := dependency{tool: l.Tool, param: g.text(l.Param), from: l.From, path: g.text(l.Path), side: l.Side, class: l.Class}
-		g.depend(d, ruleCounts{l.Tried, l.Right})
+		g.link(link{tool: l.Tool, param: g.text(l.Param), from: l.From, path: g.text(l.Path), side: l.Side, class: l.Class}, RuleUse{l.Tried, l.Right})
 	}
 	return true
 }

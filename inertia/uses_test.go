@@ -18,20 +18,23 @@ import (
 // counted is how often each rule could be applied to each parameter, as an Observation says.
 func counted(o *Observation) map[string]int {
 	out := map[string]int{}
-	for i := range o.uses {
-		u := &o.uses[i]
-		rules := o.rules[u.rule : u.rule+1]
-		if u.both {
-			rules = o.rules[u.rule : u.rule+2]
+	for _, n := range o.uses {
+		u := n.use
+		rule := o.rules[u.rule]
+		add := func(right bool, n uint64) {
+			if n > 0 {
+				out[usesKey(o.params[u.param].paramOf, rule, u.class, right)] += int(n)
+			}
 		}
-		for _, rule := range rules {
-			out[usesKey(o.sites[u.site], rule, u.class, u.right)] += int(u.n)
+		add(true, n.Right)
+		if rule.side == dataflow.Task || rule.path == "" {
+			add(false, n.Tried-n.Right)
 		}
 	}
 	return out
 }
 
-func usesKey(s site, rule ruleKey, class Class, right bool) string {
+func usesKey(s paramOf, rule ruleKey, class Class, right bool) string {
 	return fmt.Sprintf("%s(%s) %v %q %q class %d right %v", nameText(s.tool), s.param, rule.side, nameText(rule.tool), rule.path, class, right)
 }
 
@@ -46,7 +49,7 @@ func countedSlowly(t *trace.Trajectory) map[string]int {
 		if !ok || !isMember || strings.ContainsAny(name, ".[") {
 			continue
 		}
-		v, s := h.view(place), site{tool: t.Calls[u.Call].Tool, param: name}
+		v, s := h.view(place), paramOf{t.Calls[u.Call].Tool, name}
 		arg, _ := h.argument(u.Call, name)
 		once := map[string]bool{}
 		count := func(rule ruleKey, class Class, right bool) { once[usesKey(s, rule, class, right)] = true }

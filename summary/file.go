@@ -49,13 +49,13 @@ type ToolFacts struct {
 
 // ToolTimes is what the calls of a tool took, as completeness.ToolProfile.
 type ToolTimes struct {
-	Name       string                     `json:"name"`
-	Latency    *completeness.Distribution `json:"latency"`
-	Result     *completeness.Distribution `json:"result"`
-	Turns      int                        `json:"turns"`
-	TurnsUsage int                        `json:"turns_usage"`
-	Input      int64                      `json:"input"`
-	Output     int64                      `json:"output"`
+	Name       string      `json:"name"`
+	Latency    [][2]uint64 `json:"latency"` // values, and how often each was
+	Result     [][2]uint64 `json:"result"`
+	Turns      int         `json:"turns"`
+	TurnsUsage int         `json:"turns_usage"`
+	Input      int64       `json:"input"`
+	Output     int64       `json:"output"`
 }
 
 // A Row is trajectories that are counted as one: places of a task, its labels and its
@@ -102,7 +102,7 @@ func (s *Summary) content() *Content {
 	}
 	slices.SortFunc(c.Facts, func(a, b ToolFacts) int { return strings.Compare(a.Name, b.Name) })
 	for _, p := range s.profile.Tools() {
-		c.Profiles = append(c.Profiles, ToolTimes{p.Name, &p.Latency, &p.Result, p.Turns, p.TurnsUsage, p.Input, p.Output})
+		c.Profiles = append(c.Profiles, ToolTimes{p.Name, pairs(&p.Latency), pairs(&p.Result), p.Turns, p.TurnsUsage, p.Input, p.Output})
 	}
 	rows := s.ordered()
 	c.Tools, c.Sequences = rows.tools, rows.sequences
@@ -183,10 +183,14 @@ func (s *Summary) fill(c *Content) string {
 	}
 	s.facts.AddSums(&tally, tools, failed)
 	for _, p := range c.Profiles {
-		if p.Latency == nil || p.Result == nil {
-			return "a profile"
+		sum := completeness.ToolProfile{Name: p.Name, Turns: p.Turns, TurnsUsage: p.TurnsUsage, Input: p.Input, Output: p.Output}
+		for _, x := range p.Latency {
+			sum.Latency.AddN(x[0], int(x[1]))
 		}
-		s.profile.AddSums(&completeness.ToolProfile{Name: p.Name, Latency: *p.Latency, Result: *p.Result, Turns: p.Turns, TurnsUsage: p.TurnsUsage, Input: p.Input, Output: p.Output})
+		for _, x := range p.Result {
+			sum.Result.AddN(x[0], int(x[1]))
+		}
+		s.profile.AddSums(&sum)
 	}
 	for _, r := range c.Rework {
 		if len(r.Tools) == 0 || len(r.Tools) > 2 || negative(r.figures()...) {
@@ -295,6 +299,15 @@ func (u *Usage) fill(c *Content) bool {
 // believable reports whether tokens are parts of each other.
 func (t *Tokens) believable() bool {
 	return t.Output >= 0 && t.Cached >= 0 && t.Cached <= t.Input && t.WriteHour >= 0 && t.WriteHour <= t.Write && t.Write <= t.Input-t.Cached
+}
+
+// pairs returns the values of a distribution, each with how often it was.
+func pairs(d *completeness.Distribution) [][2]uint64 {
+	var out [][2]uint64
+	for v, n := range d.All() {
+		out = append(out, [2]uint64{v, uint64(n)})
+	}
+	return out
 }
 
 // values returns figures as they are.

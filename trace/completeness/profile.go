@@ -2,7 +2,6 @@ package completeness
 
 import (
 	"cmp"
-	"encoding/json"
 	"iter"
 	"maps"
 	"math"
@@ -142,28 +141,6 @@ func (d *Distribution) All() iter.Seq2[uint64, int] {
 			}
 		}
 	}
-}
-
-// MarshalJSON writes the values that are kept, each with how often it was counted.
-func (d *Distribution) MarshalJSON() ([]byte, error) {
-	pairs := make([][2]uint64, 0, len(d.counts))
-	for v, n := range d.All() {
-		pairs = append(pairs, [2]uint64{v, uint64(n)})
-	}
-	return json.Marshal(pairs)
-}
-
-// UnmarshalJSON reads what MarshalJSON wrote.
-func (d *Distribution) UnmarshalJSON(text []byte) error {
-	var pairs [][2]uint64
-	if err := json.Unmarshal(text, &pairs); err != nil {
-		return err
-	}
-	*d = Distribution{}
-	for _, p := range pairs {
-		d.AddN(p[0], int(p[1]&math.MaxInt64))
-	}
-	return nil
 }
 
 // width is how many values around v count as one.
