@@ -51,8 +51,8 @@ func TestReportInBrowser(t *testing.T) {
 		file             string
 		sections, images int
 	}{
-		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 15, 32},
-		"hostile": {hostileRuns(t), 14, 10},
+		"office":  {filepath.Join("..", "testdata", "office", "trajectories.jsonl.gz"), 15, 31},
+		"hostile": {hostileRuns(t), 14, 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -50,9 +50,7 @@ func (g *Graph) link(m *matcher, obs *Observed, in Input) {
 		model.Shift(.5, float64(len(list))/(float64(len(g.Tools))*float64(len(g.Tools)-1)))
 		features = func(a, b int32) []float64 { return m.features(nil, net, a, b) }
 		if !in.NoEvaluation {
-			p := &Prediction{}
-			p.Uniform, p.Matched, p.Unseen, p.UnseenUniform = m.evaluate(list, in.Seed)
-			g.Prediction = p
+			g.Prediction = m.evaluate(list, in.Seed)
 		}
 	} else if len(list) > 0 {
 		model.Shift(.5, max(1, float64(len(list)))/(float64(len(g.Tools))*float64(max(1, len(g.Tools)-1))))

@@ -41,56 +41,58 @@ const (
 
 // A Place is a place in the arguments or results of a tool with its parameter.
 type Place struct {
-	Path     string
-	Type     string
-	Required bool
-	List     bool
-	Param    int // index into Graph.Params
+	Path     string `json:"path"`
+	Type     string `json:"type,omitempty"`
+	Required bool   `json:"required,omitempty"`
+	List     bool   `json:"list,omitempty"`
+	Param    int    `json:"parameter"` // index into Graph.Params
 	// Description is of an argument, at most 400 bytes.
-	Description string
+	Description string `json:"description,omitempty"`
 }
 
 // A Tool is a node of the graph.
 type Tool struct {
-	Name        string
-	Group       string
-	Description string
-	Defined     bool // a definition was read, not calls alone
-	Effect      Effect
-	Why         string // what the effect rests on: annotation, method, name; "" if it is unknown
-	Counts      Counts
-	State       State
-	Inputs      []Place
-	Outputs     []Place
-	OutputsFrom Source
+	Name        string  `json:"name"`
+	Group       string  `json:"group,omitempty"`
+	Description string  `json:"description,omitempty"`
+	Defined     bool    `json:"defined"` // a definition was read, not calls alone
+	Effect      Effect  `json:"effect"`
+	Why         string  `json:"why,omitempty"` // what the effect rests on: annotation, method, name; "" if it is unknown
+	Counts      Counts  `json:"calls"`
+	State       State   `json:"state"`
+	Inputs      []Place `json:"inputs"`
+	Outputs     []Place `json:"outputs"`
+	OutputsFrom Source  `json:"outputs_from"`
 }
 
 // A Param is a node of the graph: places that hold the same thing.
 type Param struct {
-	Name   string
-	Inputs int // places
-	Gives  int // output places
+	Name   string `json:"name"`
+	Inputs int    `json:"inputs"`  // places
+	Gives  int    `json:"outputs"` // output places
 }
 
 // A Consume is a structural edge from a parameter to a tool.
 type Consume struct {
-	Param, Tool int
-	Path        string
-	Required    bool
-	Weight      float64 // 1 if required, else the share of calls that give it
-	Given       int
-	Calls       int
+	Param    int     `json:"parameter"`
+	Tool     int     `json:"tool"`
+	Path     string  `json:"path"`
+	Required bool    `json:"required"`
+	Weight   float64 `json:"weight"` // 1 if required, else the share of calls that give it
+	Given    int     `json:"given"`
+	Calls    int     `json:"calls"`
 }
 
 // A Produce is a structural edge from a tool to a parameter.
 type Produce struct {
-	Tool, Param int
-	Path        string
-	Weight      float64 // .8 m^2, or that of a proven link if it is larger
-	Match       float64 // m
-	From        Source
-	Hits        int // of a proven link: trajectories in which the value came from there
-	Trials      int // in which it could have; 0 if no link is proven
+	Tool   int     `json:"tool"`
+	Param  int     `json:"parameter"`
+	Path   string  `json:"path"`
+	Weight float64 `json:"weight"` // .8 m^2, or that of a proven link if it is larger
+	Match  float64 `json:"match"`  // m
+	From   Source  `json:"from"`
+	Hits   int     `json:"hits,omitempty"`   // of a proven link: trajectories in which the value came from there
+	Trials int     `json:"trials,omitempty"` // in which it could have; 0 if no link is proven
 }
 
 // Kind says what a Follow rests on.
@@ -106,43 +108,48 @@ const (
 
 // A Follow is a behavioural edge between tools, weighted by Equation 4.
 type Follow struct {
-	From, To  int
-	Weight    float64
-	Succeeded int // calls of To that succeeded right after From
-	Of        int // calls of To
-	Prior     float64
-	Kind      Kind
+	From      int     `json:"from"`
+	To        int     `json:"to"`
+	Weight    float64 `json:"weight"`
+	Succeeded int     `json:"succeeded"` // calls of To that succeeded right after From
+	Of        int     `json:"of"`        // calls of To
+	Prior     float64 `json:"prior"`
+	Kind      Kind    `json:"kind"`
 }
 
 // A Feed is a behavioural edge between places of tools: values were proved to go
 // from one to the other.
 type Feed struct {
-	FromTool, ToTool int
-	FromPath, ToPath string
-	Weight           float64 // Equation 4 over uses
-	Uses, Of         int     // uses of the argument that came from there, and all
-	Hits, Trials     int     // trajectories
-	Whole            bool    // the argument is the value, not a text around it
-	Refused          bool    // no edge: the values nearly never were the same
+	FromTool int     `json:"from"`
+	ToTool   int     `json:"to"`
+	FromPath string  `json:"from_path"`
+	ToPath   string  `json:"to_path"`
+	Weight   float64 `json:"weight"`            // Equation 4 over uses
+	Uses     int     `json:"uses"`              // uses of the argument that came from there, and all
+	Of       int     `json:"of"`                // uses of the argument that came from there, and all
+	Hits     int     `json:"hits"`              // trajectories
+	Trials   int     `json:"trials"`            // trajectories
+	Whole    bool    `json:"whole"`             // the argument is the value, not a text around it
+	Refused  bool    `json:"refused,omitempty"` // no edge: the values nearly never were the same
 }
 
 // A Graph is the tools of a catalogue and their parameters, with what links them.
 // It is immutable but for Update.
 type Graph struct {
-	Tools    []Tool // by name
-	Params   []Param
-	Consumes []Consume // by tool, then path
-	Produces []Produce // by parameter, then weight (highest first), then tool
-	Follows  []Follow  // by To, then weight (highest first), then From
-	Feeds    []Feed    // by both tools and paths
+	Tools    []Tool    `json:"tools"` // by name
+	Params   []Param   `json:"parameters"`
+	Consumes []Consume `json:"consumes"` // by tool, then path
+	Produces []Produce `json:"produces"` // by parameter, then weight (highest first), then tool
+	Follows  []Follow  `json:"follows"`  // by To, then weight (highest first), then From
+	Feeds    []Feed    `json:"feeds"`    // by both tools and paths
 
-	Trajectories  int
-	StatusUnknown int // calls of unknown status, which count as successes
-	Calls         int
+	Trajectories  int `json:"trajectories"`
+	StatusUnknown int `json:"status_unknown"` // calls of unknown status, which count as successes
+	Calls         int `json:"calls"`
 
-	Links      int // pairs that trained or could have trained the predictor
-	Prediction *Prediction
-	Updated    string // the last day of an update; "" if there was none
+	Links      int         `json:"links"` // pairs that trained or could have trained the predictor
+	Prediction *Prediction `json:"-"`
+	Updated    string      `json:"updated,omitempty"` // the last day of an update; "" if there was none
 
 	index map[string]int
 }

@@ -177,18 +177,37 @@ type Evaluation struct {
 	scores   []scored
 }
 
-// evaluate tests the predictor three times: with the negatives of the paper, uniform
-// over all pairs; with popularity-matched ones, whose ends are as often in links; and
-// on tools that no training link touches, with negatives of both kinds.
-func (m *matcher) evaluate(links [][2]int32, seed uint64) (uniform, matched, unseen, unseenUniform Evaluation) {
-	all := newNet(len(m.tools), links)
+// evaluate tests the predictor four times: on links that were left out and on tools that no
+// training link touches, each with the negatives of the paper, uniform over all pairs, and
+// with popularity-matched ones, whose ends are as often in links.
+func (m *matcher) evaluate(links [][2]int32, seed uint64) *Prediction {
+	p := &Prediction{}
 	order := slices.Clone(links)
 	random := rand.New(rand.NewPCG(seed, 0x666f6c64))
 	random.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+	m.test(links, order, seed, 100, func(k int) (func(i int, a, b int32) bool, func(a, b int32) bool) {
+		return func(i int, _, _ int32) bool { return i%OuterFolds == k }, nil
+	}, &p.Uniform, &p.Matched)
+	fold := make([]int, len(m.tools))
+	for i, t := range rand.New(rand.NewPCG(seed, 0x746f6f6c73)).Perm(len(m.tools)) {
+		fold[t] = i % OuterFolds
+	}
+	m.test(links, links, seed, 200, func(k int) (func(i int, a, b int32) bool, func(a, b int32) bool) {
+		touches := func(a, b int32) bool { return fold[a] == k || fold[b] == k }
+		return func(_ int, a, b int32) bool { return touches(a, b) }, touches
+	}, &p.UnseenUniform, &p.Unseen)
+	return p
+}
+
+// test holds out a fifth of links after the other. held says of a fold which links it is of,
+// and which other pairs it may be tested with: nil for all, else no others are trained on.
+func (m *matcher) test(links, order [][2]int32, seed, salt uint64, held func(k int) (link func(i int, a, b int32) bool, pair func(a, b int32) bool), uniform, matched *Evaluation) {
+	all := newNet(len(m.tools), links)
 	for k := range OuterFolds {
+		isHeld, wanted := held(k)
 		var train, test [][2]int32
 		for i, l := range order {
-			if i%OuterFolds == k {
+			if isHeld(i, l[0], l[1]) {
 				test = append(test, l)
 			} else {
 				train = append(train, l)
@@ -197,21 +216,24 @@ func (m *matcher) evaluate(links [][2]int32, seed uint64) (uniform, matched, uns
 		if len(train) == 0 || len(test) == 0 {
 			continue
 		}
-		model := m.fit(train, all, seed+uint64(k), nil)
+		var others func(a, b int32) bool
+		if wanted != nil {
+			others = func(a, b int32) bool { return !wanted(a, b) }
+		}
+		model := m.fit(train, all, seed+uint64(k), others)
 		g := newNet(len(m.tools), train)
-		s := newSampler(len(m.tools), all, links, seed+100+uint64(k))
+		s := newSampler(len(m.tools), all, links, seed+salt+uint64(k))
 		score := func(p [2]int32) float64 { return model.Score(m.features(nil, g, p[0], p[1])) }
 		for _, l := range test {
 			at := score(l)
-			for i, e := range []*Evaluation{&uniform, &matched} {
-				if p, ok := s.draw(i == 1, nil); ok {
+			for i, e := range []*Evaluation{uniform, matched} {
+				if p, ok := s.draw(i == 1, wanted); ok {
 					e.scores = append(e.scores, scored{row{l, true}, at, k}, scored{row{p, false}, score(p), k})
 				}
 			}
 		}
 	}
-	unseenUniform, unseen = m.evaluateUnseen(links, all, seed)
-	for _, e := range []*Evaluation{&uniform, &matched, &unseen, &unseenUniform} {
+	for _, e := range []*Evaluation{uniform, matched} {
 		for _, s := range e.scores {
 			if s.link {
 				e.Links++
@@ -222,44 +244,6 @@ func (m *matcher) evaluate(links [][2]int32, seed uint64) (uniform, matched, uns
 		e.AUC, _ = auc(e.scores)
 		e.interval(seed)
 	}
-	return uniform, matched, unseen, unseenUniform
-}
-
-// evaluateUnseen holds out tools instead of links: each fold's tools are in no
-// training pair, and tested are pairs with one of them.
-func (m *matcher) evaluateUnseen(links [][2]int32, all *net, seed uint64) (uniform, matched Evaluation) {
-	fold := make([]int, len(m.tools))
-	order := rand.New(rand.NewPCG(seed, 0x746f6f6c73)).Perm(len(m.tools))
-	for i, t := range order {
-		fold[t] = i % OuterFolds
-	}
-	for k := range OuterFolds {
-		touches := func(a, b int32) bool { return fold[a] == k || fold[b] == k }
-		var train, test [][2]int32
-		for _, l := range links {
-			if touches(l[0], l[1]) {
-				test = append(test, l)
-			} else {
-				train = append(train, l)
-			}
-		}
-		if len(train) == 0 || len(test) == 0 {
-			continue
-		}
-		model := m.fit(train, all, seed+uint64(k), func(a, b int32) bool { return !touches(a, b) })
-		g := newNet(len(m.tools), train)
-		s := newSampler(len(m.tools), all, links, seed+200+uint64(k))
-		score := func(p [2]int32) float64 { return model.Score(m.features(nil, g, p[0], p[1])) }
-		for _, l := range test {
-			at := score(l)
-			for i, e := range []*Evaluation{&uniform, &matched} {
-				if p, ok := s.draw(i == 1, touches); ok {
-					e.scores = append(e.scores, scored{row{l, true}, at, k}, scored{row{p, false}, score(p), k})
-				}
-			}
-		}
-	}
-	return uniform, matched
 }
 
 // Level is that of intervals.

@@ -36,7 +36,8 @@ func TestPredictionFigures(t *testing.T) {
 		unseen  float64
 	}{{toolLinkOS, 1494, .95, .819}, {ultraTool, 598, .88, .8}} {
 		p := c.set(t)
-		uniform, matched, unseen, unseenUniform := p.m.evaluate(p.pairs, 1)
+		e := p.m.evaluate(p.pairs, 1)
+		uniform, matched, unseen, unseenUniform := e.Uniform, e.Matched, e.Unseen, e.UnseenUniform
 		t.Logf("%s: uniform %.3f, matched %.3f [%.3f, %.3f], new tools %.3f and %.3f", p.name, uniform.AUC, matched.AUC, matched.Lo, matched.Hi, unseenUniform.AUC, unseen.AUC)
 		if len(p.pairs) != c.links {
 			t.Errorf("%s has %d links, want %d", p.name, len(p.pairs), c.links)

@@ -37,8 +37,7 @@ objects around them, say so; trajectories overrule names.
 Links that nobody has seen yet are predicted. How well is tested on links left out,
 against pairs that are as popular, and on tools that are new.
 
---out writes graph.json, which other commands read, graph.dot, graph.graphml and
-graph.html, a page to look around in.
+--out writes graph.json, which the other commands read, and graph.dot for Graphviz.
 
 --add-to GRAPH adds the traces to a stored graph (NaviAgent, equations 13 and 14): counts
 add up, weights of edges between tools move by recorded times, and tools that keep failing
@@ -136,14 +135,6 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 		if err != nil {
 			return err
 		}
-		d := graphDocument(w, g, "")
-		picture := report.Section{Heading: "Picture", Blocks: []report.Block{Picture(g)}}
-		d.Sections = append([]report.Section{picture}, d.Sections...)
-		page, err := bytesOf(d.WriteHTML)
-		if err != nil {
-			return err
-		}
-		made = append(made, emit.File{Name: "graph.html", Data: page})
 		if err := write(j, o.Out, made, w); err != nil {
 			return err
 		}
@@ -172,22 +163,8 @@ func build(j *cli.Job, s sourceOptions, o cli.InputOptions, files []string, eval
 
 // artefacts returns the files of a graph.
 func artefacts(g *toolgraph.Graph) ([]emit.File, error) {
-	var files []emit.File
-	for _, f := range []struct {
-		name string
-		make func() ([]byte, error)
-	}{
-		{"graph.json", g.Encode},
-		{"graph.dot", func() ([]byte, error) { return bytesOf(g.WriteDOT) }},
-		{"graph.graphml", func() ([]byte, error) { return bytesOf(g.WriteGraphML) }},
-	} {
-		data, err := f.make()
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, emit.File{Name: f.name, Data: data})
-	}
-	return files, nil
+	data, err := g.Encode()
+	return []emit.File{{Name: "graph.json", Data: data}, {Name: "graph.dot", Data: g.DOT()}}, err
 }
 
 // write puts files into a folder, with a manifest where traces were read.
@@ -254,14 +231,9 @@ func graphDocument(w *world, g *toolgraph.Graph, dir string) *report.Document {
 		d.Section("", report.Paragraph(cli.CountOf(len(out.Never), "tool")+" were never called in these traces; JSON names them."))
 	}
 	if dir != "" {
-		d.Section("", report.Paragraph("The graph is in "+dir+": graph.json for the other commands, graph.dot, graph.graphml, and graph.html to look at."))
+		d.Section("", report.Paragraph("The graph is in "+dir+": graph.json for the other commands, and graph.dot for Graphviz."))
 	}
 	return d
-}
-
-// Picture returns the graph as a picture to click in.
-func Picture(g *toolgraph.Graph) report.Picture {
-	return report.Picture{Alt: "the graph of tools and parameters", SVG: g.Picture(), Links: true}
 }
 
 // plainly says what the graph does not add.

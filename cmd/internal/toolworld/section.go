@@ -17,7 +17,7 @@ const (
 	mostStudy  = 1_500_000
 )
 
-// Section returns what a report says of tools: the graph with its picture, and, where
+// Section returns what a report says of tools: the edges of the graph, and, where
 // there are tools enough to choose among, how many a task needs. It reads the traces of
 // in once more. What it leaves out because there are too many tools it says.
 func Section(j *cli.Job, in *cli.Intake, seed uint64) ([]report.Block, error) {
@@ -35,7 +35,7 @@ func Section(j *cli.Job, in *cli.Intake, seed uint64) ([]report.Block, error) {
 	}
 	g := toolgraph.Build(toolgraph.Input{Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Seed: seed})
 	out := figuresOf(w, g)
-	blocks := []report.Block{Picture(g), edgeTable(out, edgesOf(g))}
+	blocks := []report.Block{edgeTable(out, edgesOf(g))}
 	for _, text := range plainly(g, out) {
 		blocks = append(blocks, report.Paragraph(text))
 	}

@@ -9,7 +9,6 @@ package toolworld
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"iter"
 	"strings"
 
@@ -335,11 +334,4 @@ func (w *world) input() cli.InputJSON {
 		return cli.InputJSON{}
 	}
 	return w.in.JSON()
-}
-
-// bytesOf returns what a function writes.
-func bytesOf(write func(io.Writer) error) ([]byte, error) {
-	var b bytes.Buffer
-	err := write(&b)
-	return b.Bytes(), err
 }
