@@ -56,7 +56,7 @@ var results = []struct {
 	{"awo.rules-suggestion/v1", rulefile.SuggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
 	{"awo.rules-discovery/v1", rulefile.DiscoveryJSON{}, "rules discover office/trajectories.jsonl.gz --sample 60 --command cat --rounds 1"},
 	{"awo.rules-diff/v1", rulefile.RulesDiffJSON{}, "rules diff office/rules.yaml office/wrong/ids-erased.yaml office/trajectories.jsonl.gz --sample 60"},
-	{"awo.replay/v1", prediction.ReplayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --learning-curve"},
+	{"awo.replay/v1", prediction.ReplayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --ablation"},
 	{"awo.snapshot/v1", prediction.SnapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out $WORK/inertia.awo"},
 	{"awo.prediction/v1", prediction.PredictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
 	{"awo.extraction/v1", extraction.JSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},

@@ -1,10 +1,7 @@
 package replay
 
 import (
-	"maps"
 	"math"
-	"slices"
-	"sort"
 
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/stat"
@@ -107,43 +104,6 @@ func (s *taskSums) add(run, column int, v float64) { s.columns[column][s.place[r
 
 func (s *taskSums) ratio(num, den int) stat.ClusterRatio {
 	return stat.ClusterRatio{Num: s.columns[num], Den: s.columns[den]}
-}
-
-// CurvePoint is one point of a learning curve.
-type CurvePoint struct {
-	Tasks, Trajectories int // trained on
-	Runs                []Replayed
-}
-
-// LearningCurve replays test with growing shares of the tasks of train, which are
-// taken in the order of their keys' hashes.
-func LearningCurve(train, test []*inertia.Run, shares []float64, rank func(task string) uint64, o Options) []CurvePoint {
-	byTask := map[string]uint64{}
-	for _, r := range train {
-		byTask[r.Task] = rank(r.Task)
-	}
-	tasks := slices.Sorted(maps.Keys(byTask))
-	sort.SliceStable(tasks, func(i, j int) bool { return byTask[tasks[i]] < byTask[tasks[j]] })
-	o.Only = []string{PredictorDefault}
-	var out []CurvePoint
-	for _, share := range shares {
-		n := max(1, int(math.Round(share*float64(len(tasks)))))
-		if n > len(tasks) {
-			break
-		}
-		chosen := map[string]bool{}
-		for _, task := range tasks[:n] {
-			chosen[task] = true
-		}
-		var part []*inertia.Run
-		for _, r := range train {
-			if chosen[r.Task] {
-				part = append(part, r)
-			}
-		}
-		out = append(out, CurvePoint{Tasks: n, Trajectories: len(part), Runs: Replay(part, test, o)[PredictorDefault]})
-	}
-	return out
 }
 
 // Advantage returns how many bits a turn the predictor of ours loses less than that

@@ -34,8 +34,7 @@ type Options struct {
 	Order     int // of the graph
 	Model     inertia.ModelOptions
 	Predictor inertia.PredictorOptions
-	Alpha     float64   // of CIPS; negative means 0, 0 means inertia.DefaultAlpha
-	Alphas    []float64 // further weights, whose verdicts have the names that [PresetAt] gives
+	Alphas    []float64 // further weights of CIPS, whose verdicts have the names that [PresetAt] gives
 	Recovery  trace.Name
 	Seed      uint64   // deals tasks into the parts of calibration
 	Only      []string // predictors; nil means all
@@ -55,16 +54,6 @@ type Options struct {
 // [Options.Alphas].
 func PresetAt(alpha float64) string {
 	return PredictorPreset + "@" + strconv.FormatFloat(alpha, 'g', -1, 64)
-}
-
-func (o *Options) alpha() float64 {
-	switch {
-	case o.Alpha == 0:
-		return inertia.DefaultAlpha
-	case o.Alpha < 0:
-		return 0
-	}
-	return o.Alpha
 }
 
 // order returns the length of the graph's contexts: AutoTool needs its window.
@@ -177,7 +166,7 @@ func newReplayers(graph *inertia.Graph, main *inertia.Model, o Options) []*repla
 			if graph != nil && (main.Info.NoState || main.Info.Order < inertia.Window) {
 				r.p = inertia.NewPredictor(graph.Model(inertia.ModelOptions{}), any)
 			}
-			r.similarity, r.alpha = inertia.NewLexical(r.p.Model()), o.alpha()
+			r.similarity, r.alpha = inertia.NewLexical(r.p.Model()), inertia.DefaultAlpha
 			out = append(out, r)
 			for _, alpha := range o.Alphas {
 				other := *r

@@ -110,7 +110,7 @@ var (
 		"replay-formats": {
 			"replay {in} --sample 40 --kfold 3 --format markdown", "replay {in} --sample 40 --kfold 3 --format csv",
 			"replay {in} --sample 30 --prequential --format json", "replay {in} --sample 30 --kfold 3 --gate autotool --ablation",
-			"replay {in} --sample 30 --kfold 3 --learning-curve --plots plots",
+			"replay {in} --sample 30 --kfold 3 --ablation",
 		},
 		"backtest": {"backtest {in} {rules} --format json"},
 		"backtest-formats": {

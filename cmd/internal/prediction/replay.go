@@ -26,14 +26,10 @@ type replayOptions struct {
 	Test             []string `mapstructure:"test"`
 	KFold            int      `mapstructure:"kfold"`
 	Prequential      bool     `mapstructure:"prequential"`
-	Theta            float64  `mapstructure:"theta"`
-	Alpha            float64  `mapstructure:"alpha"`
 	Gate             string   `mapstructure:"gate"`
 	Recovery         string   `mapstructure:"recovery"`
-	LearningCurve    bool     `mapstructure:"learning-curve"`
 	Ablation         bool     `mapstructure:"ablation"`
 	ExcludeTool      []string `mapstructure:"exclude-tool"`
-	Plots            string   `mapstructure:"plots"`
 }
 
 // inertiaOptions say how graphs are built and which calls may be made.
@@ -97,7 +93,6 @@ writing: good enough to replay, and not to act.
   awo replay traces/ --exclude-tool think
   awo replay --train monday/ --test tuesday/ --ablation
   awo replay traces/ --prequential --gate open
-  awo replay traces/ --learning-curve --plots plots/
   awo replay inertia.awo today/`,
 		GroupID: cli.GroupCompile,
 	}
@@ -109,13 +104,9 @@ writing: good enough to replay, and not to act.
 	f.StringSlice("test", nil, "`FILES` to replay; may be repeated")
 	f.Int("kfold", 5, "parts that the tasks are divided into, each replayed by what the others teach")
 	f.Bool("prequential", false, "predict each trajectory from those before it, then learn from it")
-	f.Float64("theta", -1, "score from which the default predictor makes a call; below 0 it follows from --cost")
-	f.Float64("alpha", inertia.DefaultAlpha, "AutoTool's weight of the context against frequency, 0 to 1")
 	f.Var(cli.NewChoice("default", "autotool", "open"), "gate", "when calls may be made without the model; open means always")
 	f.String("recovery", "", "`TOOL` that the 3-gram with recovery calls after two failures in a row")
-	f.Bool("learning-curve", false, "also replay with a tenth, a quarter, half of the tasks trained on (not with --prequential)")
 	f.Bool("ablation", false, "also replay without each part of the default predictor (not with --prequential)")
-	f.String("plots", "", "draw reliability, precision by coverage and the learning curve into this `FOLDER`, as SVG and PNG")
 	return cli.Work(a, c, runReplay)
 }
 
@@ -133,20 +124,8 @@ func (o *replayOptions) check(files []string) error {
 		return cli.Usagef("--prequential takes all files in order, and neither --train nor --test")
 	case o.KFold < 2:
 		return cli.Usagef("--kfold: %d is less than 2", o.KFold)
-	case !(o.Alpha >= 0 && o.Alpha <= 1):
-		return cli.Usagef("--alpha: %v is not in 0..1", o.Alpha)
-	case math.IsNaN(o.Theta) || o.Theta > 1:
-		return cli.Usagef("--theta: %v is more than 1", o.Theta)
 	}
 	return nil
-}
-
-// theta returns where a predictor fires.
-func (o *replayOptions) theta(predictor string) float64 {
-	if predictor == replay.PredictorDefault && o.Theta >= 0 {
-		return o.Theta
-	}
-	return replay.Theta(predictor, o.Cost)
 }
 
 // gate returns what a predictor's calls must pass.
@@ -190,17 +169,7 @@ func runReplay(j *cli.Job, o replayOptions, files []string) error {
 
 // print prints what replaying came to.
 func (s *replayStudy) print(files []string) error {
-	j, o := s.j, s.o
-	out := s.result()
-	if o.Plots != "" {
-		figures, err := replayFigures(out)
-		if err != nil {
-			return err
-		}
-		if err := cli.WriteFigures(figures, o.Plots); err != nil {
-			return err
-		}
-	}
+	j, out := s.j, s.result()
 	d := s.document(out)
 	d.Next = []string{j.Then(files, "predictions for an agent to load", "snapshot", "build", "{}", "--out", "inertia.awo")}
 	return j.Print(d, out)

@@ -11,15 +11,14 @@ import (
 
 // ReplayJSON is the JSON of `awo replay`; docs/inertia.md describes it.
 type ReplayJSON struct {
-	Schema        string               `json:"schema"`
-	Input         cli.InputJSON        `json:"input"`
-	Split         replaySplitJSON      `json:"split"`
-	Effects       string               `json:"effects"` // what says which tools read: rules, annotations, snapshot, names, any
-	Predictors    []predictorJSON      `json:"predictors"`
-	Reliability   []replay.Bin         `json:"reliability"` // of the default predictor
-	Sweeps        []replaySweepJSON    `json:"sweeps"`
-	LearningCurve []curveJSON          `json:"learning_curve"`
-	Ablation      []replayAblationJSON `json:"ablation"`
+	Schema      string               `json:"schema"`
+	Input       cli.InputJSON        `json:"input"`
+	Split       replaySplitJSON      `json:"split"`
+	Effects     string               `json:"effects"` // what says which tools read: rules, annotations, snapshot, names, any
+	Predictors  []predictorJSON      `json:"predictors"`
+	Reliability []replay.Bin         `json:"reliability"` // of the default predictor
+	Sweeps      []replaySweepJSON    `json:"sweeps"`
+	Ablation    []replayAblationJSON `json:"ablation"`
 }
 
 type replaySplitJSON struct {
@@ -89,14 +88,6 @@ type replaySweepJSON struct {
 	TurnsAvoided int         `json:"turns_avoided"`
 }
 
-type curveJSON struct {
-	Tasks        int         `json:"tasks"`
-	Trajectories int         `json:"trajectories"`
-	Top1         stat.Figure `json:"top1"`
-	LogLoss      stat.Figure `json:"log_loss_bits"`
-	TurnsAvoided stat.Figure `json:"turns_avoided"`
-}
-
 type replayAblationJSON struct {
 	Without      string      `json:"without"`
 	Top1         stat.Figure `json:"top1"`
@@ -126,7 +117,7 @@ func mostOf(runs []replay.Replayed, precision float64, gate inertia.Gate) (turns
 // turns that make no call are recorded.
 func predictorResult(name string, all map[string][]replay.Replayed, o replayOptions, answers bool) predictorJSON {
 	runs := all[name]
-	theta, gate := o.theta(name), o.gate(name)
+	theta, gate := replay.Theta(name, o.Cost), o.gate(name)
 	turns, calls, fired := replay.Rank(runs, false), replay.Rank(runs, true), replay.Fire(runs, theta, gate)
 	loss := notScored
 	if turns.N == 0 {

@@ -1,8 +1,6 @@
 package prediction
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"fmt"
 	"math"
 
@@ -12,43 +10,6 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )
-
-// learn adds the learning curve of the default predictor: over folds, each test
-// fold with growing shares of the others.
-func (s *replayStudy) learn(out *ReplayJSON) {
-	shares := []float64{0.1, 0.25, 0.5, 1}
-	sum := make([]replay.CurvePoint, len(shares))
-	add := func(train, test []*inertia.Run) {
-		for i, p := range replay.LearningCurve(train, test, shares, rankOf(s.o.Seed), s.options) {
-			sum[i].Tasks += p.Tasks
-			sum[i].Trajectories += p.Trajectories
-			sum[i].Runs = append(sum[i].Runs, p.Runs...)
-		}
-	}
-	n := 1
-	if s.train != nil {
-		add(s.train, s.test)
-	} else {
-		folds := s.folds()
-		n = folds.Len()
-		for k := range n {
-			add(s.fold(folds, k))
-		}
-	}
-	out.LearningCurve = cli.Map(sum, func(p *replay.CurvePoint) curveJSON {
-		r := replay.Rank(p.Runs, false)
-		turns, _, _ := mostOf(p.Runs, 0.8, s.o.gate(replay.PredictorDefault))
-		return curveJSON{p.Tasks / n, p.Trajectories / n, stat.Ratio(r.Top1, r.N, nothingHere), stat.Finite(r.LogLoss, nothingHere), turns}
-	})
-}
-
-// rankOf orders tasks at random by a seed.
-func rankOf(seed uint64) func(task string) uint64 {
-	return func(task string) uint64 {
-		sum := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte(task), seed))
-		return binary.LittleEndian.Uint64(sum[:])
-	}
-}
 
 // ablate adds the figures of the default predictor without one part at a time.
 func (s *replayStudy) ablate(out *ReplayJSON) {
@@ -81,7 +42,7 @@ func (s *replayStudy) ablate(out *ReplayJSON) {
 		if !gate.Open {
 			gate = s.o.gate(replay.PredictorDefault)
 		}
-		r, f := replay.Rank(runs, false), replay.Fire(runs, s.o.theta(replay.PredictorDefault), gate)
+		r, f := replay.Rank(runs, false), replay.Fire(runs, replay.Theta(replay.PredictorDefault, s.o.Cost), gate)
 		turns, _, _ := mostOf(runs, 0.8, gate)
 		out.Ablation = append(out.Ablation, replayAblationJSON{
 			Without: v.name, Top1: stat.Ratio(r.Top1, r.N, nothingHere), LogLoss: stat.Finite(r.LogLoss, nothingHere),
@@ -103,7 +64,6 @@ func (s *replayStudy) document(out ReplayJSON) *report.Document {
 	d.Section("Calls without the model", firingTable(out), wrongTable(out), fillingTable(out))
 	d.Section("Are its probabilities right", reliabilityTable(out).IfAny())
 	d.Section("By threshold", replaySweepTable(out).IfAny())
-	d.Section("Learning curve", replayCurveTable(out).IfAny())
 	d.Section("Ablation: without one part", replayAblationTable(out).IfAny())
 	return d
 }
@@ -258,16 +218,6 @@ func replaySweepTable(out ReplayJSON) *report.Table {
 	})
 	t.Note("JSON has every step of 0.05.")
 	return t
-}
-
-func replayCurveTable(out ReplayJSON) *report.Table {
-	return report.TableOf("learning-curve", "", out.LearningCurve, []report.Column{
-		{Key: "tasks", Title: "tasks learnt from"},
-		{Key: "trajectories"},
-		{Key: "top1", Title: "first right", Unit: "%"},
-		{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Digits: 3},
-		{Key: "turns_avoided", Title: "most avoided at precision 80 %", Digits: report.Whole},
-	})
 }
 
 func replayAblationTable(out ReplayJSON) *report.Table {

@@ -38,10 +38,7 @@ func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
 	s.options = replay.Options{
 		Order: o.Order, Model: inertia.ModelOptions{HalfLife: o.HalfLife},
 		Predictor: inertia.PredictorOptions{Effects: s.effects.Of, Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter}},
-		Alpha:     o.Alpha, Seed: o.Seed,
-	}
-	if o.Alpha == 0 {
-		s.options.Alpha = -1
+		Seed:      o.Seed,
 	}
 	if o.Recovery != "" {
 		s.options.Recovery = trace.Intern(o.Recovery)
@@ -176,9 +173,6 @@ func (s *replayStudy) result() ReplayJSON {
 	}
 	out.Reliability = replay.Reliability(all[replay.PredictorDefault], 10)
 	s.sweep(&out, all)
-	if s.o.LearningCurve && !s.o.Prequential && s.options.Ready == nil {
-		s.learn(&out)
-	}
 	if s.o.Ablation && !s.o.Prequential && s.options.Ready == nil {
 		s.ablate(&out)
 	}
@@ -229,7 +223,7 @@ func (s *replayStudy) saysEffects() string {
 	return "annotations"
 }
 
-// sweptAlphas are the weights of AutoTool that are replayed beside --alpha. Nothing is
+// sweptAlphas are the weights of AutoTool that are replayed beside the published one. Nothing is
 // trained for them: a weight says only how candidates are scored.
 var sweptAlphas = []float64{0, 0.3, 0.5, 0.7, 1}
 
@@ -248,7 +242,7 @@ func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]replay.Replayed) {
 		}
 		alpha := stat.Unknown("only AutoTool's score has one")
 		if name == replay.PredictorPreset {
-			alpha = stat.Known(s.o.Alpha)
+			alpha = stat.Known(inertia.DefaultAlpha)
 		}
 		for i := range 20 {
 			add(name, all[name], float64(i)/20, alpha)
