@@ -22,7 +22,7 @@ type Counts struct {
 // one (its successors) lie next to each other on the level above.
 type trie struct {
 	symbols []uint32 // the last symbol of each
-	counts  tally
+	counts  []uint64
 	first   []uint32 // where the children of each begin; one more entry ends the last
 }
 
@@ -36,65 +36,49 @@ func (t *trie) children(i uint32) (uint32, uint32) { return t.first[i], t.first[
 // memory is given back level by level while that of the result grows.
 func (c *Counter) Counts() *Counts {
 	r := &Counts{k: c.k, sequences: c.sequences, symbols: c.symbols, levels: make([]trie, c.k+2)}
-	r.levels[0] = trie{symbols: []uint32{0}, counts: tally{low: []uint32{0}}}
-	r.levels[0].counts.add(0, c.symbols)
+	r.levels[0] = trie{symbols: []uint32{0}, counts: []uint64{c.symbols}}
 	ranks := []uint32{0} // id -> place, on the level below
 	for m := 1; m <= c.k+1; m++ {
-		var level trie
-		level, r.levels[m-1].first, ranks = c.sorted(m, ranks, r.levels[m-1].size())
-		r.levels[m] = level
-		c.dense[m], c.hashed[m] = tally{}, nil
+		r.levels[m], r.levels[m-1].first, ranks = c.levels[m].sorted(ranks, r.levels[m-1].size())
+		c.levels[m] = level{}
 	}
 	*c = *NewCounter(c.k)
 	return r
 }
 
-// sorted returns level m in lexicographic order, where the children of each of
-// the parents begin, and the place of each id. ranks holds the places of the
-// parents' ids.
-func (c *Counter) sorted(m int, ranks []uint32, parents uint32) (level trie, first, places []uint32) {
+// sorted returns a level in lexicographic order, where the children of each of the parents
+// begin, and the place of each n-gram. ranks holds the places of the parents.
+func (l *level) sorted(ranks []uint32, parents uint32) (out trie, first, places []uint32) {
 	// A counting sort by parent; then the few children of each by symbol.
 	first = make([]uint32, parents+1)
-	total := uint32(0)
-	for _, n := range c.level(m) {
-		first[ranks[n.parent]]++
-		total++
+	for i := range l.grams {
+		first[ranks[l.grams[i].parent]]++
 	}
 	end := uint32(0)
 	for i, n := range first {
 		first[i] = end
 		end += n
 	}
-	order := make([]uint32, total)
-	for id, n := range c.level(m) {
-		at := &first[ranks[n.parent]]
-		order[*at] = id
+	order := make([]uint32, len(l.grams))
+	for i := range l.grams {
+		at := &first[ranks[l.grams[i].parent]]
+		order[*at] = uint32(i)
 		*at++
 	}
 	copy(first[1:], first) // each has moved to its end, where the next begins
 	first[0] = 0
-	symbol := func(id uint32) uint32 { return id & (1<<c.bits - 1) }
-	count := func(id uint32) uint64 { return c.dense[m].at(id) }
-	if m > c.depth {
-		h := c.hashed[m]
-		symbol = func(id uint32) uint32 { return h.node(id).symbol }
-		count = h.count
-		for i := range parents {
-			if children := order[first[i]:first[i+1]]; len(children) > 1 {
-				slices.SortFunc(children, func(a, b uint32) int {
-					return cmp.Compare(symbol(a), symbol(b))
-				})
-			}
+	for i := range parents {
+		if children := order[first[i]:first[i+1]]; len(children) > 1 {
+			slices.SortFunc(children, func(a, b uint32) int { return cmp.Compare(l.grams[a].symbol, l.grams[b].symbol) })
 		}
 	}
-	places = make([]uint32, c.idBound(m))
-	level.symbols, level.counts.low = make([]uint32, total), make([]uint32, total)
+	places = make([]uint32, len(l.grams))
+	out.symbols, out.counts = make([]uint32, len(l.grams)), make([]uint64, len(l.grams))
 	for i, id := range order {
-		level.symbols[i] = symbol(id)
-		level.counts.add(uint32(i), count(id))
+		out.symbols[i], out.counts[i] = l.grams[id].symbol, l.grams[id].count
 		places[id] = uint32(i)
 	}
-	return level, first, places
+	return out, first, places
 }
 
 // Count returns the counts of sequences, for contexts of up to k symbols.
@@ -124,7 +108,7 @@ func (c *Counts) Distinct(m int) int { return int(c.levels[m].size()) }
 // for each symbol.
 func (c *Counts) Occurrences(gram []uint32) uint64 {
 	if i, ok := c.find(gram); ok {
-		return c.levels[len(gram)].counts.at(i)
+		return c.levels[len(gram)].counts[i]
 	}
 	return 0
 }
@@ -140,7 +124,7 @@ func (c *Counts) Place(gram []uint32) (int, bool) {
 func (c *Counts) Follows(context []uint32, symbol uint32) uint64 {
 	if i, ok := c.find(context); ok {
 		if j, ok := c.child(len(context), i, symbol); ok {
-			return c.levels[len(context)+1].counts.at(j)
+			return c.levels[len(context)+1].counts[j]
 		}
 	}
 	return 0
@@ -195,7 +179,7 @@ func (c *Counts) successors(x *Context, i uint32, aligned []uint64) {
 	x.N, x.Next = 0, x.Next[:0]
 	from, to := c.levels[m].children(i)
 	for j := from; j < to; j++ {
-		n := next.counts.at(j)
+		n := next.counts[j]
 		if aligned != nil {
 			n = aligned[j]
 		}

@@ -39,7 +39,7 @@ type Model struct {
 	counts   *Counts
 	starts   []uint32   // by level: n-grams that begin with the start symbol, the first on their level
 	before   [][]uint32 // by level: in how many different symbols' wake each n-gram was seen
-	totals   []tally    // by level: sum of the counts of the successors
+	totals   [][]uint64 // by level: sum of the counts of the successors
 	wakes    [][]uint32 // by level: the same of before, for contexts without the start symbol
 	high     []float64  // discounts of the counts, by length of the context
 	low      []float64  // discounts of before
@@ -111,7 +111,7 @@ func (m *Model) count() {
 	c := m.counts
 	levels := c.k + 2
 	m.starts, m.before = make([]uint32, levels), make([][]uint32, levels)
-	m.totals, m.wakes = make([]tally, levels), make([][]uint32, levels)
+	m.totals, m.wakes = make([][]uint64, levels), make([][]uint32, levels)
 	var links []uint32
 	for l := 1; l < levels; l++ {
 		level := &c.levels[l]
@@ -130,14 +130,14 @@ func (m *Model) count() {
 	}
 	for l := range c.k + 1 {
 		size := c.levels[l].size()
-		m.totals[l].low = make([]uint32, size)
+		m.totals[l] = make([]uint64, size)
 		if l < c.k { // the longest contexts are part of no longer one's chain
 			m.wakes[l] = make([]uint32, size)
 		}
 		for i := range size {
 			from, to := m.successors(l, i)
 			for j := from; j < to; j++ {
-				m.totals[l].add(i, c.levels[l+1].counts.at(j))
+				m.totals[l][i] += c.levels[l+1].counts[j]
 				if l < c.k {
 					m.wakes[l][i] += m.before[l+1][j]
 				}
@@ -163,7 +163,7 @@ func (m *Model) n(l int, i uint32, lower bool) uint64 {
 	if lower && i >= m.starts[l] {
 		return uint64(m.before[l][i])
 	}
-	return m.counts.levels[l].counts.at(i)
+	return m.counts.levels[l].counts[i]
 }
 
 // total returns the sum of n over the successors of context i of l symbols.
@@ -171,7 +171,7 @@ func (m *Model) total(l int, i uint32, lower bool) uint64 {
 	if lower && i >= m.starts[l] {
 		return uint64(m.wakes[l][i])
 	}
-	return m.totals[l].at(i)
+	return m.totals[l][i]
 }
 
 // discount returns D of the n-grams of l symbols.

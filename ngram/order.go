@@ -54,7 +54,7 @@ func (c *Counts) Aligned(length int) iter.Seq[Order] {
 			shorter := make([]uint64, c.levels[m-1].size())
 			for i, j := range links[m] {
 				if m == length {
-					shorter[j] += c.levels[m].counts.at(uint32(i))
+					shorter[j] += c.levels[m].counts[i]
 				} else {
 					shorter[j] += o.aligned[i]
 				}
@@ -130,7 +130,7 @@ func (o Order) Summary() Summary {
 		from, to := c.levels[o.K].children(i)
 		cells := s.Cells
 		for j := from; j < to; j++ {
-			n := c.levels[o.K+1].counts.at(j)
+			n := c.levels[o.K+1].counts[j]
 			if o.aligned != nil {
 				n = o.aligned[j]
 			}

@@ -45,7 +45,7 @@ func (c *Counts) Tables(k int) iter.Seq[Table] {
 				from, to := c.levels[k+1].children(r)
 				start := len(next)
 				for j := from; j < to; j++ {
-					n := c.levels[k+2].counts.at(j)
+					n := c.levels[k+2].counts[j]
 					next = append(next, Successor{c.levels[k+2].symbols[j], n})
 					row.N += n
 				}
