@@ -151,10 +151,11 @@ type Turn struct {
 // CacheWrite, Output includes Reasoning; formats that count otherwise are
 // converted on reading.
 type Usage struct {
-	Known       bool  `json:"-"` // whether the trace recorded any usage for this turn
-	Input       int64 `json:"input"`
-	CachedInput int64 `json:"cached_input"`
-	CacheWrite  int64 `json:"cache_write"`
+	Known        bool  `json:"-"` // whether the trace recorded any usage for this turn
+	Contradicted bool  `json:"-"` // while reading: the trace states a total that the counts do not add up to
+	Input        int64 `json:"input"`
+	CachedInput  int64 `json:"cached_input"`
+	CacheWrite   int64 `json:"cache_write"`
 	// CacheWriteHour is what of CacheWrite is kept for an hour and not for minutes, at a
 	// price of its own.
 	CacheWriteHour int64    `json:"cache_write_hour"`

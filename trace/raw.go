@@ -77,16 +77,28 @@ func (r Raw) TextLen() int {
 
 // appendParts appends the texts of an array of content parts, one a line. A part
 // is a string, or an object with a member "text" (text, input_text, output_text)
-// or "refusal"; others, such as images, have no text.
+// or "refusal", or of the type "text" with a member "content"; others, such as images,
+// have no text.
 func appendParts(dst, parts []byte) []byte {
 	start := len(dst)
 	c := jsonscan.New(parts)
 	for ok := c.Array(); ok && c.Element(); {
 		token := c.Token()
+		var content []byte // of a text
+		isText := false
 		for ok := token == nil && c.Object(); ok && c.Member(); {
-			if key := c.Key(); string(key) == "text" || string(key) == "refusal" {
+			switch string(c.Key()) {
+			case "text", "refusal":
 				token = c.Token()
+			case "content":
+				content = c.Token()
+			case "type":
+				kind, _ := c.Text()
+				isText = string(kind) == "text"
 			}
+		}
+		if token == nil && isText {
+			token = content
 		}
 		if token == nil {
 			continue

@@ -94,8 +94,11 @@ func (d *atifDecoder) addCall(call *atifCall, outside bool) bool {
 		origin = trace.OriginCode
 	}
 	add := b.Call
-	if outside {
+	switch {
+	case outside:
 		add = b.CallOutsideTurns
+	case own.restored: // whether they should be objects is among the anomalies
+		add = b.TextCall
 	}
 	c := add(b.Text(id), b.Names.Intern(call.name), call.args, origin)
 	c.Status, c.Error, c.Context, c.By, c.AnsweredBy = own.status, own.err, own.context, own.by, own.answeredBy

@@ -1,6 +1,7 @@
 package atif
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -41,6 +42,7 @@ type atifOwn struct {
 	id         []byte
 	hasID      bool
 	args       string // "", "missing", "value" or "raw"
+	restored   bool   // and the arguments are as they were before awo wrote them
 	origin     trace.Origin
 	hasOrigin  bool
 	by         string
@@ -220,7 +222,9 @@ func (d *atifDecoder) readCall(c *jsonscan.Cursor) {
 	if call.own > 0 {
 		own := &d.step.own[call.own-1]
 		own.err = asForm(own.err, own.errForm)
-		call.args = restored(call.args, own.args)
+		if args := restored(call.args, own.args); !bytes.Equal(args.Data, call.args.Data) {
+			call.args, own.restored = args, true
+		}
 	}
 }
 

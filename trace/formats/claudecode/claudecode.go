@@ -87,6 +87,13 @@ func readClaudeLine(c *jsonscan.Cursor) (l claudeLine, ok bool) {
 			l.summary, _ = c.Bool()
 		case "isApiErrorMessage":
 			l.fake, _ = c.Bool()
+		case "origin":
+			for ok := c.Object(); ok && c.Member(); {
+				if string(c.Key()) == "kind" {
+					origin := text()
+					l.meta = l.meta || origin != "" && origin != "human" && origin != "user" && origin != "channel"
+				}
+			}
 		case "timestamp":
 			l.timestamp, _ = c.Text()
 		case "requestId":

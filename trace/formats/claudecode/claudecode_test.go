@@ -137,12 +137,12 @@ func TestClaudeCodeRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string][5]int{ // turns, output tokens, calls, user messages, failed calls
-		"258c7280-ae70-4798-800f-63464d01a85d":                 {152, 38899, 186, 5, 7},
+		"258c7280-ae70-4798-800f-63464d01a85d":                 {152, 38899, 186, 2, 7},
 		"258c7280-ae70-4798-800f-63464d01a85d/a881341":         {3, 3, 2, 1, 0},
 		"258c7280-ae70-4798-800f-63464d01a85d/acompact-fffbd0": {1, 6, 0, 1, 0},
-		"55604662-cf2a-4331-851a-ec234028f8ca":                 {1, 13, 2, 2, 2},
-		"491e126e-1e71-469c-ade2-fcc8af567c74":                 {12, 1586, 16, 3, 0},
-		"d6e0bada-1959-4eec-a9d2-0bfade768d8f":                 {4, 212, 6, 6, 0},
+		"55604662-cf2a-4331-851a-ec234028f8ca":                 {1, 13, 2, 1, 2},
+		"491e126e-1e71-469c-ade2-fcc8af567c74":                 {12, 1586, 16, 2, 0},
+		"d6e0bada-1959-4eec-a9d2-0bfade768d8f":                 {4, 212, 6, 2, 0},
 	}
 	for _, x := range formattest.ReadFiles(t, files...) {
 		var got [5]int

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/awo-dev/awo/internal/jsonscan"
@@ -61,7 +60,11 @@ func (d *codexDecoder) call(l *codexLine) {
 	if len(id) == 0 {
 		id = it.id
 	}
-	call := d.b.Call(d.b.Text(id), d.b.Names.Intern(name), it.args, trace.OriginModel)
+	add := d.b.Call
+	if it.kind == "custom_tool_call" {
+		add = d.b.TextCall
+	}
+	call := add(d.b.Text(id), d.b.Names.Intern(name), it.args, trace.OriginModel)
 	call.Start = l.at
 	d.calls[call.ID] = len(d.b.Trajectory.Calls) - 1
 	if !builtIn {
@@ -91,61 +94,53 @@ func (d *codexDecoder) output(l *codexLine) {
 	}
 }
 
-// codexOutput returns what a call returned and how it ended, if that can be told:
-// by an object {content, success}, by {"output", "metadata": {"exit_code"}}, or by
-// the lines before the output of a command.
+// codexOutput returns what a call returned and how it ended, if an object {content,
+// success} says so.
 func codexOutput(output trace.Raw) (trace.Raw, trace.Status) {
-	if output.Form == trace.FormJSON {
-		status := trace.StatusUnknown
-		result := output
-		c := jsonscan.New(output.Data)
-		for ok := c.Object(); ok && c.Member(); {
-			switch string(c.Key()) {
-			case "content":
-				result = build.ReadContent(&c)
-			case "success":
-				if ok, is := c.Bool(); is {
-					status = build.StatusOf(ok)
-				}
-			}
-		}
-		return result, status
-	}
-	text := output.Content()
-	c := jsonscan.New(text)
 	status := trace.StatusUnknown
-	for ok := c.Object(); ok && c.Member(); {
-		if string(c.Key()) != "metadata" {
-			continue
-		}
-		for ok := c.Object(); ok && c.Member(); {
-			if string(c.Key()) == "exit_code" {
-				if code, ok := c.Int(); ok {
-					status = build.StatusOf(code == 0)
-				}
-			}
-		}
-	}
-	if c.End() == nil {
+	if output.Form != trace.FormJSON {
 		return output, status
 	}
-	return output, statusOfHeader(text)
-}
-
-// statusOfHeader reads the exit code in the lines that stand before the output of
-// a command.
-func statusOfHeader(text []byte) trace.Status {
-	n := 0
-	for line := range bytes.Lines(text) {
-		line = bytes.TrimRight(line, "\r\n")
-		if n++; n > 8 || string(line) == "Output:" {
-			break
-		}
-		for _, beginning := range []string{"Process exited with code ", "Exit code: "} {
-			if code, ok := bytes.CutPrefix(line, []byte(beginning)); ok {
-				return build.StatusOf(string(code) == "0")
+	result := output
+	c := jsonscan.New(output.Data)
+	for ok := c.Object(); ok && c.Member(); {
+		switch string(c.Key()) {
+		case "content":
+			result = build.ReadContent(&c)
+		case "success":
+			if ok, is := c.Bool(); is {
+				status = build.StatusOf(ok)
 			}
 		}
 	}
-	return trace.StatusUnknown
+	return result, status
+}
+
+// ran notes what an event tells of the end of a call: how it ended, and what it put out,
+// which counts where no output was recorded.
+func (d *codexDecoder) ran(l *codexLine) {
+	it := &l.item
+	call := d.find(it.callID)
+	if call == nil {
+		return
+	}
+	status := it.state
+	if it.kind == "mcp_tool_call_end" {
+		status = statusOfMCP(it.output)
+	}
+	if status != trace.StatusUnknown {
+		call.Status = status
+	}
+	if it.kind != "mcp_tool_call_end" && !it.printed.IsZero() {
+		d.printed[d.calls[call.ID]] = l
+	}
+}
+
+// fill gives the calls without an output what events told that they put out.
+func (d *codexDecoder) fill() {
+	for i, l := range d.printed {
+		if call := &d.b.Trajectory.Calls[i]; !call.HasResult {
+			call.HasResult, call.Result, call.End = true, l.item.printed, l.at
+		}
+	}
 }

@@ -55,7 +55,12 @@ type codexDecoder struct {
 	model   string // of the responses that follow
 	total   string // token counts at the last response
 	started bool
-	calls   map[string]int // the last call with an id
+	calls   map[string]int     // the last call with an id
+	printed map[int]*codexLine // by call: the event with what it put out
+	// before says that the counts of a response stand before what it says, as before
+	// version 0.101; waiting are those whose response has not begun.
+	before  bool
+	waiting trace.Usage
 }
 
 func assembleCodex(file string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
@@ -68,15 +73,20 @@ func assembleCodex(file string, parts []trace.Fragment) ([]*trace.Trajectory, er
 		lone += c.LoneSurrogates()
 		lines = append(lines, l)
 	}
-	d := codexDecoder{b: build.NewJoined("codex", parts), calls: map[string]int{}}
+	d := codexDecoder{b: build.NewJoined("codex", parts), calls: map[string]int{}, printed: map[int]*codexLine{}}
 	t := d.b.Trajectory
 	d.b.Anomaly(build.CodeLoneSurrogate, lone)
 	lines, copied := withoutCopies(lines)
 	d.b.Anomaly(build.CodeLineCopied, copied)
 	lines, takenBack := withoutRolledBack(lines)
 	d.b.Anomaly(build.CodeBranchAbandoned, takenBack)
+	d.before = countsBefore(lines)
 	for i := range lines {
 		d.line(&lines[i])
+	}
+	d.fill()
+	if d.waiting.Known {
+		d.b.Anomaly(build.CodeUsageUnplaced, 1)
 	}
 	if t.ID == "" {
 		t.ID = trace.PartName(file, 0)
@@ -108,6 +118,33 @@ func withoutCopies(lines []codexLine) ([]codexLine, int) {
 		}
 	}
 	return lines, 0
+}
+
+// countsBefore reports whether the token counts of a response stand before what it says.
+// The first of them does then, and most of the others do not follow anything that the
+// model said or called.
+func countsBefore(lines []codexLine) bool {
+	total, first, said, last := "", true, false, false // last: the line before is the model's
+	votes := 0
+	for i := range lines {
+		switch it := &lines[i].item; {
+		case lines[i].kind == "event_msg" && it.kind == "token_count":
+			if !it.usage.Known || it.total != "" && it.total == total {
+				continue
+			}
+			if total = it.total; first && said {
+				return false
+			}
+			first = false
+			if votes++; last {
+				votes -= 2
+			}
+		case lines[i].kind == "response_item":
+			last = it.kind == "reasoning" || it.kind == "message" && it.role == "assistant" || strings.HasSuffix(it.kind, "_call")
+			said = said || last
+		}
+	}
+	return votes > 0
 }
 
 // withoutRolledBack leaves out the turns of the user that were taken back.
@@ -187,13 +224,7 @@ func (d *codexDecoder) event(l *codexLine) {
 	case "token_count":
 		d.count(it)
 	case "mcp_tool_call_end", "exec_command_end", "patch_apply_end":
-		status := it.state
-		if it.kind == "mcp_tool_call_end" {
-			status = statusOfMCP(it.output)
-		}
-		if call := d.find(it.callID); call != nil && status != trace.StatusUnknown {
-			call.Status = status
-		}
+		d.ran(l)
 	}
 }
 
@@ -204,6 +235,13 @@ func (d *codexDecoder) count(it *codexItem) {
 		return
 	}
 	d.total = it.total
+	if d.before {
+		if d.waiting.Known {
+			d.b.Anomaly(build.CodeUsageUnplaced, 1)
+		}
+		d.waiting, d.inTurn = it.usage, false
+		return
+	}
 	turns := d.b.Trajectory.Turns
 	if len(turns) == 0 || turns[len(turns)-1].Usage.Known {
 		d.b.Anomaly(build.CodeUsageUnplaced, 1)
@@ -270,8 +308,8 @@ func recordedThought(it *codexItem) trace.Raw {
 func (d *codexDecoder) turn(at time.Time) *trace.Turn {
 	if !d.inTurn {
 		turn := d.b.Turn()
-		turn.Model, turn.Start = d.model, at
-		d.inTurn = true
+		turn.Model, turn.Start, turn.Usage = d.model, at, d.waiting
+		d.inTurn, d.waiting = true, trace.Usage{}
 	}
 	turn := &d.b.Trajectory.Turns[len(d.b.Trajectory.Turns)-1]
 	turn.End = at

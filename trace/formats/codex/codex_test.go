@@ -101,12 +101,68 @@ func TestCodex(t *testing.T) {
 		t.Errorf("id %q, parent %+v, model %q, agent %q, %d tools", x.ID, x.Parent, x.Model, x.Agent, len(x.Tools))
 	}
 	anomalies := fmt.Sprint(x.Anomalies.ByCode)
-	if want := "map[args-not-json:1 branch-abandoned:2 result-orphan:1 turn-aborted:1]"; anomalies != want {
+	if want := "map[branch-abandoned:2 result-orphan:1 turn-aborted:1]"; anomalies != want {
 		t.Errorf("anomalies are %s, want %s", anomalies, want)
 	}
 }
 
 // TestCodexFork reads a session with the history of another, which counts once.
+// TestCodexCountsBefore: until version 0.101 the counts of a response stood before it.
+func TestCodexCountsBefore(t *testing.T) {
+	got := formattest.ReadText(t, "old.jsonl",
+		`{"timestamp":"2025-11-02T10:00:00Z","type":"session_meta","payload":{"id":"old","cli_version":"0.63.0"}}`,
+		codexUser(1, "do it"),
+		codexCount(100, 11, 111),
+		codexItemLine(2, `{"type":"reasoning","summary":[]}`),
+		codexCall(2, "c1", "shell"),
+		codexResult(3, "c1", `"Exit code: 0\nWall time: 0.1 seconds\nOutput:\nok"`),
+		codexCount(200, 22, 333),
+		codexCall(4, "c2", "shell"),
+		codexResult(5, "c2", `"Exit code: 2\nWall time: 0.1 seconds\nOutput:\nno"`),
+		codexCount(200, 22, 333), // again, with news about limits
+		codexCount(300, 33, 666),
+		codexItemLine(6, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}`),
+	)
+	x := got[0]
+	var usage []int64
+	for _, turn := range x.Turns {
+		usage = append(usage, turn.Usage.Input, turn.Usage.Output)
+	}
+	if !slices.Equal(usage, []int64{100, 11, 200, 22, 300, 33}) || len(x.Anomalies.ByCode) > 0 {
+		t.Errorf("counts %v, anomalies %v", usage, x.Anomalies.ByCode)
+	}
+}
+
+// TestCodexStatedStatuses: what the file says about how a call ended.
+func TestCodexStatedStatuses(t *testing.T) {
+	output := func(id, text string) string {
+		return codexItemLine(3, fmt.Sprintf(`{"type":"custom_tool_call_output","call_id":%q,"output":[{"type":"input_text","text":%q},{"type":"input_text","text":"more"}]}`, id, text))
+	}
+	custom := func(id string) string {
+		return codexItemLine(2, fmt.Sprintf(`{"type":"custom_tool_call","name":"exec","input":"tools.exec_command()","call_id":%q}`, id))
+	}
+	got := formattest.ReadText(t, "statuses.jsonl",
+		`{"timestamp":"2026-05-02T10:00:00Z","type":"session_meta","payload":{"id":"s"}}`,
+		codexUser(1, "do it"),
+		custom("a"), output("a", "Script completed\nWall time 0.3 seconds\nOutput:\n"),
+		custom("b"), output("b", "Script failed\nWall time 0.1 seconds\nOutput:\n"),
+		custom("c"), output("c", "Script running with cell ID 7\nWall time 1.0 seconds\nOutput:\n"),
+		codexCall(4, "d", "exec_command"),
+		codexEvent(`{"type":"exec_command_end","call_id":"d","exit_code":3,"aggregated_output":"no such file"}`),
+		codexCall(5, "e", "exec_command"), codexResult(5, "e", `"Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nProcess exited with code 1"`),
+	)
+	formattest.WantLines(t, "calls", formattest.Brief(got[0]), []string{
+		"exec@0 ok Script completed\nWall time 0.3 seconds\nOutput:\n\nmore",
+		"exec@1 failed Script failed\nWall time 0.1 seconds\nOutput:\n\nmore",
+		"exec@2 unknown Script running with cell ID 7\nWall time 1.0 seconds\nOutput:\n\nmore",
+		"exec_command@3 failed no such file",
+		"exec_command@3 ok Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nProcess exited with code 1",
+	})
+	if len(got[0].Anomalies.ByCode) > 0 {
+		t.Errorf("anomalies %v", got[0].Anomalies.ByCode)
+	}
+}
+
 func TestCodexFork(t *testing.T) {
 	meta := func(id, rest string) string {
 		return fmt.Sprintf(`{"timestamp":"2026-01-02T10:00:00Z","type":"session_meta","payload":{"id":%q%s}}`, id, rest)

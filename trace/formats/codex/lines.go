@@ -25,6 +25,7 @@ type codexItem struct {
 	name               []byte
 	content            trace.Raw // of a message
 	args, output       trace.Raw
+	printed            trace.Raw // by a command, as an event tells
 	thought            trace.Raw
 	usage              trace.Usage
 	total              string // token counts up to here, as written
@@ -138,6 +139,10 @@ func (it *codexItem) member(c *jsonscan.Cursor) {
 		it.output = build.ReadContent(c)
 	case "result":
 		it.output = build.ReadRaw(c)
+	case "aggregated_output", "stdout":
+		if printed := build.ReadRaw(c); it.printed.IsEmpty() {
+			it.printed = printed
+		}
 	case "num_turns":
 		it.rolledBack, _ = c.Int()
 	case "exit_code":
@@ -202,6 +207,9 @@ var codexInjected = [][]byte{
 // byUser reports whether a line is what the user said.
 func (l *codexLine) byUser() bool {
 	if l.kind != "response_item" || l.item.kind != "message" || l.item.role != "user" {
+		return false
+	}
+	if build.ByProgram(l.item.content) {
 		return false
 	}
 	said := bytes.TrimSpace(l.item.content.AppendText(nil))

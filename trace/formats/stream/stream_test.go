@@ -90,7 +90,7 @@ func TestEventStreamChatTraps(t *testing.T) {
 			formattest.Chunk("c", `{"function_call":{"name":"f","arguments":"{\"n\""}}`), formattest.Chunk("c", `{"function_call":{"arguments":":1}"}}`),
 			formattest.Chunk("c", call(`{"index":1,"id":"b","type":"custom","custom":{"name":"sh","input":"ls "}}`)),
 			formattest.Chunk("c", call(`{"index":1,"custom":{"input":"-l"}}`)), "[DONE]",
-		}, []string{`f@0  {"n":1}`, `sh@0 b {"_raw":"ls -l"}`}, "map[args-not-json:1 request-missing:1]"},
+		}, []string{`f@0  {"n":1}`, `sh@0 b {"_raw":"ls -l"}`}, "map[request-missing:1]"},
 		{"it broke off inside a call", []string{
 			formattest.Chunk("c", call(`{"index":0,"id":"a","function":{"name":"f","arguments":"{\"n\":1}"}}`)),
 			formattest.Chunk("c", call(`{"index":1,"id":"b","function":{"name":"g","arguments":"{\"secret\":\"x"}}`)),

@@ -89,9 +89,13 @@ func (b *Builder) Anomaly(code string, n int) { b.Trajectory.Anomalies.AddN(code
 // trajectory.
 func (b *Builder) Text(s []byte) string { return b.texts.Add(s) }
 
-// Message adds what the user or the system said.
+// Message adds what the user or the system said. What a program said in the user's name
+// is the system's.
 func (b *Builder) Message(role trace.Role, text trace.Raw) *trace.Message {
 	t := b.Trajectory
+	if role == trace.RoleUser && ByProgram(text) {
+		role = trace.RoleSystem
+	}
 	t.Messages = append(t.Messages, trace.Message{Role: role, Text: text, Turn: len(t.Turns), Call: len(t.Calls)})
 	return &t.Messages[len(t.Messages)-1]
 }
@@ -111,6 +115,14 @@ func (b *Builder) Call(id string, tool trace.Name, args trace.Raw, origin trace.
 	}
 	b.Trajectory.Turns[n-1].NumCalls++
 	return b.add(trace.Call{ID: id, Tool: tool, Turn: n - 1, Args: args, Origin: origin})
+}
+
+// TextCall adds a call of the current turn whose tool takes a text, which need not be
+// JSON.
+func (b *Builder) TextCall(id string, tool trace.Name, text trace.Raw, origin trace.Origin) *trace.Call {
+	call := b.Call(id, tool, trace.Raw{}, origin)
+	call.Args = text
+	return call
 }
 
 // CallOutsideTurns adds a call that is in no turn, or whose turn is not recorded.
@@ -198,8 +210,20 @@ func (b *Builder) Restart() {
 	*b = Builder{Trajectory: t, Memo: b.Memo, recordMemory: b.recordMemory}
 }
 
-// Finish returns the trajectory.
+// Finish returns the trajectory. Calls whose status no flag of the format told have the
+// one that their result states.
 func (b *Builder) Finish() *trace.Trajectory {
+	for i := range b.Trajectory.Calls {
+		if c := &b.Trajectory.Calls[i]; c.Status == trace.StatusUnknown && c.HasResult {
+			c.Status = StatedStatus(c.Result)
+		}
+	}
+	for i := range b.Trajectory.Turns {
+		if u := &b.Trajectory.Turns[i].Usage; u.Contradicted {
+			b.Anomaly(CodeUsageSum, 1)
+			u.Contradicted = false
+		}
+	}
 	markAfterUser(b.Trajectory)
 	return b.Trajectory
 }

@@ -24,6 +24,9 @@ const (
 	CodeCallBroken     = "call-incomplete" // a call that was not complete when the stream broke off: left out
 )
 
+// CodeUsageSum is the anomaly of token counts that do not add up to the total beside them.
+const CodeUsageSum = "usage-sum"
+
 // CodeArgsStreamed is the anomaly of a call whose arguments came in pieces that
 // were not put together: they are missing.
 const CodeArgsStreamed = "args-streamed"
@@ -81,7 +84,7 @@ const CodeRequestApart = "request-apart"
 
 // Anomalies of spans.
 const (
-	CodeSpanRepeated   = "span-repeated"     // a span that stands twice: the first counts
+	CodeSpanRepeated   = "span-repeated"     // a span that stands twice: the one that says more counts
 	CodeSpanDoubled    = "span-doubled"      // a response or call that two instrumentations have a span of: counted once
 	CodeHistoryChanged = "history-changed"   // a request that does not begin with what was said before: only its end is new
 	CodeCachedApart    = "usage-cache-apart" // usage whose input leaves out the cached tokens: they were added

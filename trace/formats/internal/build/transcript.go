@@ -30,6 +30,7 @@ type Item struct {
 	Value  trace.Raw // text, arguments, or result
 	Also   []byte    // content beside the text, such as an image, as it is written
 	Origin trace.Origin
+	Free   bool // the arguments are a text, which need not be JSON
 
 	// Of a result, and of a call that the interface answered itself.
 	Answered bool
@@ -274,7 +275,11 @@ func (t *Transcript) say(it *Item) {
 			b.Anomaly(CodeCallUnnamed, 1)
 			return
 		}
-		call := b.Call(b.Text(it.ID), b.Names.Intern(it.Tool), it.Value, it.Origin)
+		add := b.Call
+		if it.Free {
+			add = b.TextCall
+		}
+		call := add(b.Text(it.ID), b.Names.Intern(it.Tool), it.Value, it.Origin)
 		if it.Answered {
 			call.HasResult, call.Result, call.Status, call.Error = true, it.Result, it.Status, it.Err
 		}

@@ -43,6 +43,7 @@ const (
 	cacheApart                 // the input excludes what was read from the cache or written to it
 	cacheMaybeApart            // providers differ; the total tells
 	thoughtApart               // the output excludes what was thought, and the input what tools read
+	allApart                   // the input excludes what was cached, the output what was thought
 )
 
 // The forms in which token counts are written.
@@ -53,19 +54,19 @@ var (
 		sum:     cacheApart,
 	}
 	UsageChat = Usage{ // OpenAI's chat completions, also as JavaScript names them
-		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output, "promptTokens": input, "completionTokens": output},
+		counts: map[string]part{"prompt_tokens": input, "completion_tokens": output, "promptTokens": input, "completionTokens": output, "total_tokens": total, "totalTokens": total},
 		details: map[string]map[string]part{
 			"prompt_tokens_details": {"cached_tokens": cached}, "completion_tokens_details": {"reasoning_tokens": reasoning},
 		},
 	}
 	UsageResponses = Usage{ // OpenAI's Responses interface
-		counts: map[string]part{"input_tokens": input, "output_tokens": output},
+		counts: map[string]part{"input_tokens": input, "output_tokens": output, "total_tokens": total},
 		details: map[string]map[string]part{
 			"input_tokens_details": {"cached_tokens": cached}, "output_tokens_details": {"reasoning_tokens": reasoning},
 		},
 	}
 	UsageLangChain = Usage{
-		counts: map[string]part{"input_tokens": input, "output_tokens": output},
+		counts: map[string]part{"input_tokens": input, "output_tokens": output, "total_tokens": total},
 		details: map[string]map[string]part{
 			"input_token_details": {"cache_read": cached, "cache_creation": written}, "output_token_details": {"reasoning": reasoning},
 		},
@@ -77,11 +78,12 @@ var (
 			"thoughtsTokenCount": reasoning, "thoughts_token_count": reasoning, "thoughts": reasoning,
 			"cachedContentTokenCount": cached, "cached_content_token_count": cached, "cached": cached,
 			"toolUsePromptTokenCount": ofTools, "tool_use_prompt_token_count": ofTools, "tool": ofTools,
+			"totalTokenCount": total, "total_token_count": total, "total": total,
 		},
 		sum: thoughtApart,
 	}
 	UsageCodex = Usage{
-		counts: map[string]part{"input_tokens": input, "cached_input_tokens": cached, "output_tokens": output, "reasoning_output_tokens": reasoning},
+		counts: map[string]part{"input_tokens": input, "cached_input_tokens": cached, "output_tokens": output, "reasoning_output_tokens": reasoning, "total_tokens": total},
 	}
 	UsageInspect = Usage{
 		counts: map[string]part{
@@ -109,7 +111,7 @@ func (f *Usage) Read(c *jsonscan.Cursor) (u trace.Usage) {
 	for ok := c.Object(); ok && c.Member(); {
 		key := c.Key()
 		if p, ok := f.counts[string(key)]; ok {
-			u.Known = readCount(c, &n[p]) || u.Known
+			u.Known = readCount(c, &n[p]) && p != total || u.Known
 		} else if inside, ok := f.details[string(key)]; ok {
 			for ok := c.Object(); ok && c.Member(); {
 				if p, ok := inside[string(c.Key())]; ok {
@@ -134,8 +136,31 @@ func (f *Usage) Read(c *jsonscan.Cursor) (u trace.Usage) {
 		}
 	case thoughtApart:
 		u.Input, u.Output = u.Input+n[ofTools], u.Output+u.Reasoning
+	case allApart:
+		u.Input, u.Output = u.Input+cache, u.Output+u.Reasoning
+		if n[total] == u.Input+n[output] || n[total] == n[input]+n[output] {
+			u.Output = n[output] // the total says that it includes what was thought
+		}
 	}
+	SettleUsage(&u, n[total])
 	return u
+}
+
+// SettleUsage compares counts with the total that a trace states, 0 for none. Writers
+// differ in whether the input includes what was cached, and the output what was thought:
+// the total tells. Where nothing adds up to it, the counts are marked.
+func SettleUsage(u *trace.Usage, total int64) {
+	if sum := u.Input + u.Output; total == 0 || !u.Known || total == sum || total == sum-u.Reasoning {
+		return
+	}
+	cache := u.CachedInput + u.CacheWrite
+	for _, by := range [][2]int64{{0, u.Reasoning}, {cache, 0}, {cache, u.Reasoning}, {-cache, 0}} {
+		if input, output := u.Input+by[0], u.Output+by[1]; input+output == total && input >= cache {
+			u.Input, u.Output = input, output
+			return
+		}
+	}
+	u.Contradicted = true
 }
 
 // readCount reads a count into n, and reports whether c stands on one.
@@ -163,18 +188,19 @@ var UsageVSCode = Usage{counts: map[string]part{"promptTokens": input, "outputTo
 
 // UsageCline is how Cline counts the tokens of a message.
 var UsageCline = Usage{
-	counts: map[string]part{"prompt": input, "completion": output, "cached": cached},
+	counts: map[string]part{"prompt": input, "completion": output, "cached": cached, "total": total},
 	sum:    cacheMaybeApart,
 }
 
 // UsageSession is how sessions of coding agents count tokens: what was read from the
-// cache, or written to it, apart from the input.
+// cache, or written to it, apart from the input, and what was thought from the output.
 var UsageSession = Usage{
 	counts: map[string]part{
 		"input": input, "output": output, "reasoning": reasoning, "cacheRead": cached, "cacheWrite": written, "cached_input": cached,
+		"total": total, "totalTokens": total,
 		"input_other": input, "input_cache_read": cached, "input_cache_creation": written,
 		"inputOther": input, "inputCacheRead": cached, "inputCacheCreation": written,
 	},
 	details: map[string]map[string]part{"cache": {"read": cached, "write": written}},
-	sum:     cacheApart,
+	sum:     allApart,
 }

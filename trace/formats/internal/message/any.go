@@ -65,7 +65,7 @@ func plainRole(role []byte) string {
 type anyMessage struct {
 	role, kind, class, source []byte
 	name, callID, status      []byte
-	failed                    bool
+	ended                     trace.Status // of a call, by a flag or an exit code
 	content, thought          trace.Raw
 	text                      []byte // a string token
 	parts                     []byte
@@ -163,7 +163,17 @@ func readAnyMessage(object []byte) (m anyMessage) {
 		case "status":
 			m.status, _ = c.Text()
 		case "is_error", "isError":
-			m.failed, _ = c.Bool()
+			if failed, ok := c.Bool(); ok {
+				m.ended = build.StatusOf(!failed)
+			}
+		case "metadata":
+			for ok := c.Object(); ok && c.Member(); {
+				if string(c.Key()) == "exit_code" {
+					if code, ok := c.Int(); ok {
+						m.ended = build.StatusOf(code == 0)
+					}
+				}
+			}
 		case "content", "Content":
 			content := build.ReadContent(&c)
 			if parts := mastraParts(content); parts != nil {

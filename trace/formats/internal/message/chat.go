@@ -32,6 +32,7 @@ type ChatCall struct {
 	Args     trace.Raw
 	Result   trace.Raw
 	user     bool // asked for by a simulated user
+	free     bool // the arguments are a text
 }
 
 // ChatMessage is a message with the members that are read.
@@ -39,6 +40,8 @@ type ChatMessage struct {
 	Role, Name, CallID []byte
 	Content, Refusal   trace.Raw
 	Thought            trace.Raw
+	ended              trace.Status // of the call that a result is of, where the message says so
+	failure            trace.Raw
 }
 
 // Messages passes over an array of messages and adds them to the trajectory. It
@@ -102,6 +105,16 @@ func (d *Chat) Message(c *jsonscan.Cursor) (m ChatMessage, ok bool) {
 				d.Calls = d.Calls[:0]
 			}
 			d.calls(c)
+		case "error":
+			if m.failure = build.ReadRaw(c); m.failure.Form != trace.FormNone && string(m.failure.Data) != "false" && !m.failure.IsEmpty() {
+				m.ended = trace.StatusFailed
+			} else {
+				m.failure, m.ended = trace.Raw{}, trace.StatusOK
+			}
+		case "is_error", "isError":
+			if failed, ok := c.Bool(); ok {
+				m.ended = build.StatusOf(!failed)
+			}
 		case "function_call":
 			seen.Note(d.Builder, chatFunctionCall)
 			if c.Object() {
@@ -184,8 +197,10 @@ func (d *Chat) function(c *jsonscan.Cursor, call *ChatCall) {
 		switch string(c.Key()) {
 		case "name":
 			call.Name, _ = c.Text()
-		case "arguments", "input":
+		case "arguments":
 			call.Args = build.ReadArgs(c)
+		case "input":
+			call.Args, call.free = build.ReadArgs(c), true
 		}
 	}
 }
@@ -193,6 +208,7 @@ func (d *Chat) function(c *jsonscan.Cursor, call *ChatCall) {
 // Add adds a message to the trajectory.
 func (d *Chat) Add(m ChatMessage) {
 	d.Waiting = string(m.Role) != "assistant"
+	d.Builder.Anomaly(build.CodeContentUnknown, unreadTexts(m.Content))
 	if d.AsItems {
 		d.addItems(m)
 		return
@@ -206,7 +222,9 @@ func (d *Chat) Add(m ChatMessage) {
 	case "assistant":
 		d.AddTurn(m)
 	case "tool", "function":
-		d.Result(m.CallID, m.Name, m.Content)
+		if call := d.Result(m.CallID, m.Name, m.Content); call != nil && m.ended != trace.StatusUnknown {
+			call.Status, call.Error = m.ended, m.failure
+		}
 	case "":
 		b.Anomaly(build.CodeMessageShape, 1)
 	default:
@@ -223,7 +241,7 @@ func (d *Chat) addItems(m ChatMessage) {
 	case "system", "developer":
 		add(build.Item{Kind: build.ItemSystem, Value: m.Content})
 	case "tool", "function":
-		add(build.Item{Kind: build.ItemResult, ID: m.CallID, Tool: m.Name, Value: m.Content})
+		add(build.Item{Kind: build.ItemResult, ID: m.CallID, Tool: m.Name, Value: m.Content, Status: m.ended, Err: m.failure})
 	case "assistant":
 		text := m.Content.OrAbsent()
 		if text.IsZero() {
@@ -235,7 +253,7 @@ func (d *Chat) addItems(m ChatMessage) {
 		}
 		for i := range d.Calls {
 			if call := &d.Calls[i]; !call.user {
-				add(build.Item{Kind: build.ItemCall, ID: call.ID, Tool: call.Name, Value: call.Args, Answered: !call.Result.IsZero(), Result: call.Result})
+				add(build.Item{Kind: build.ItemCall, ID: call.ID, Tool: call.Name, Value: call.Args, Free: call.free, Answered: !call.Result.IsZero(), Result: call.Result})
 			}
 		}
 	case "":
@@ -266,7 +284,11 @@ func (d *Chat) addCalls() {
 		case len(call.Name) == 0:
 			d.Builder.Anomaly(build.CodeCallUnnamed, 1)
 		default:
-			made := d.Builder.Call(d.Builder.Text(call.ID), d.Builder.Names.Intern(call.Name), call.Args, trace.OriginModel)
+			add := d.Builder.Call
+			if call.free {
+				add = d.Builder.TextCall
+			}
+			made := add(d.Builder.Text(call.ID), d.Builder.Names.Intern(call.Name), call.Args, trace.OriginModel)
 			if !call.Result.IsZero() {
 				made.Result, made.HasResult = call.Result, true
 			}
@@ -281,6 +303,31 @@ func (d *Chat) Result(id, name []byte, content trace.Raw) *trace.Call {
 		return d.Builder.Result(id, content)
 	}
 	return d.Builder.NamedResult(name, content)
+}
+
+// unreadTexts counts the parts of a content that say that they are text, and have none
+// under a name that is known.
+func unreadTexts(content trace.Raw) (n int) {
+	if content.Form != trace.FormParts {
+		return 0
+	}
+	c := jsonscan.New(content.Data)
+	for ok := c.Array(); ok && c.Element(); {
+		text, said := false, false
+		for ok := c.Object(); ok && c.Member(); {
+			switch string(c.Key()) {
+			case "type":
+				kind, _ := c.Text()
+				text = string(kind) == "text"
+			case "text", "content":
+				said = true
+			}
+		}
+		if text && !said {
+			n++
+		}
+	}
+	return n
 }
 
 // InSession reports whether a record of Helicone, which may be cut short, is of a

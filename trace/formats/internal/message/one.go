@@ -190,8 +190,8 @@ func (m *Reader) tool(a *anyMessage, r *contentRead) {
 	case "error":
 		it.Status = trace.StatusFailed
 	}
-	if a.failed {
-		it.Status = trace.StatusFailed
+	if a.ended != trace.StatusUnknown && it.Status != trace.StatusFailed {
+		it.Status = a.ended
 	}
 	m.add(FormMessages, it)
 }

@@ -57,6 +57,7 @@ type messagePart struct {
 	failure       trace.Raw
 	status        string
 	failed        bool
+	succeeded     bool // a flag or an exit code says so
 	thought       bool // Gemini's mark of a thought
 	byProgram     bool
 	hasRole       bool
@@ -191,7 +192,9 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 			p.failure = failure
 		}
 	case "is_error", "isError":
-		p.failed, _ = c.Bool()
+		var stated bool
+		p.failed, stated = c.Bool()
+		p.succeeded = stated && !p.failed
 	case "status", "outcome":
 		if text, ok := c.Text(); ok {
 			p.status = string(text)
@@ -203,13 +206,10 @@ func (p *messagePart) member(c *jsonscan.Cursor) {
 			p.inside(c)
 		}
 	case "metadata":
-		if p.nested == 0 {
-			return
-		}
-		for ok := c.Object(); ok && c.Member(); { // of the state of an opencode call
-			if string(c.Key()) == "exit" {
-				if code, ok := c.Int(); ok && code != 0 {
-					p.failed = true
+		for ok := c.Object(); ok && c.Member(); {
+			if key := string(c.Key()); key == "exit_code" || key == "exit" && p.nested > 0 { // of the state of an opencode call
+				if code, ok := c.Int(); ok {
+					p.failed, p.succeeded = p.failed || code != 0, code == 0
 				}
 			}
 		}
@@ -317,6 +317,9 @@ func (p *messagePart) ended() (trace.Status, trace.Raw) {
 		case "completed", "success", "ok", "done", "output-available", "succeeded":
 			return trace.StatusOK, trace.Raw{}
 		}
+	}
+	if p.succeeded {
+		return trace.StatusOK, trace.Raw{}
 	}
 	return trace.StatusUnknown, trace.Raw{}
 }

@@ -114,7 +114,7 @@ func TestForms(t *testing.T) {
 		{name: "AutoGen", text: `[{"source":"user","content":"u","type":"TextMessage"},{"source":"a","content":[{"id":"c","arguments":"{}","name":"f"}],"type":"ToolCallRequestEvent"},{"source":"a","content":[{"content":"r","name":"f","call_id":"c","is_error":false}],"type":"ToolCallExecutionEvent"},{"source":"a","content":"t","type":"TextMessage"}]`, want: `
 			user u
 			*call c f {}
-			result c f r
+			result c f r ok
 			*text t`},
 		{name: "pydantic-ai", text: `[{"kind":"request","parts":[{"part_kind":"system-prompt","content":"S"},{"part_kind":"user-prompt","content":"u"}]},{"kind":"response","parts":[{"part_kind":"tool-call","tool_name":"f","args":"{}","tool_call_id":"c"}]},{"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"f","content":{"x":1},"tool_call_id":"c"}]},{"kind":"request","parts":[{"part_kind":"retry-prompt","tool_name":"f","content":"bad","tool_call_id":"d"}]}]`, want: `
 			system S

@@ -229,7 +229,10 @@ func (d *Responses) call(m *responsesItem) build.Item {
 		it.Tool = bytes.Join([][]byte{bytes.TrimSuffix(m.space, []byte("__")), m.name}, []byte("__"))
 	}
 	switch string(m.kind) {
-	case "function_call", "custom_tool_call":
+	case "custom_tool_call":
+		it.Free = true
+		return it
+	case "function_call":
 		return it
 	}
 	it.Tool = bytes.TrimSuffix(m.kind, []byte("_call"))

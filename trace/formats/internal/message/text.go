@@ -246,8 +246,10 @@ func (m *Reader) textResults(text trace.Raw) (out []build.Item) {
 	if id, rest, ok := smolResult(said); ok {
 		return []build.Item{{Kind: build.ItemResult, ID: id, Value: rest}}
 	}
-	if rest, ok := bytes.CutPrefix(said, []byte("Observation:")); ok {
-		return []build.Item{{Kind: build.ItemResult, Value: trace.TextOf(string(bytes.TrimSpace(rest)))}}
+	for _, observed := range []string{"Observation:", "OBSERVATION:"} {
+		if rest, ok := bytes.CutPrefix(said, []byte(observed)); ok {
+			return []build.Item{{Kind: build.ItemResult, Value: trace.TextOf(string(bytes.TrimSpace(rest)))}}
+		}
 	}
 	return nil
 }

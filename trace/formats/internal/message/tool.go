@@ -99,7 +99,7 @@ func (m *ToolOutput) Read(out trace.Raw) {
 		said.role = []byte("tool")
 	}
 	if string(said.role) == "tool" && len(said.callID) > 0 {
-		m.Content, m.CallID, m.Failed, m.IsTool = said.content, said.callID, said.failed || string(said.status) == "error", true
+		m.Content, m.CallID, m.Failed, m.IsTool = said.content, said.callID, said.ended == trace.StatusFailed || string(said.status) == "error", true
 		m.Content = AsResult(m.Content)
 		return
 	}

@@ -339,8 +339,15 @@ func (j *joiner) joined(run *agentRun, first *Span) *dialogue {
 		}
 	}
 	name := run.name(first)
+	own := "" // the system prompt of an agent without a name
+	if name == "" && run.top != nil && run.top.Kind == SpanAgent && run.outer != nil && run.outer.top != nil {
+		own = systemOf(said.input)
+	}
 	if !nested {
 		for _, d := range same[:min(len(same), bounds.Siblings)] {
+			if own != "" && len(d.r.system) > 0 && !d.r.system[own] {
+				continue
+			}
 			if name == "" || d.name == "" || d.name == name {
 				return d
 			}

@@ -23,7 +23,7 @@ import (
 // AgentMarks begin the names of attributes and events that a trajectory is read
 // from.
 var AgentMarks = []string{
-	"gen_ai.", "openinference.", "llm.", "traceloop.", "mcp.", "gcp.vertex.agent.", "ai.", "langsmith.", "mlflow.", "tool.",
+	"gen_ai.", "openinference.", "llm.", "traceloop.", "ioa_observe.", "mcp.", "gcp.vertex.agent.", "ai.", "langsmith.", "mlflow.", "tool.",
 	"pydantic_ai.", "agent_name", "langfuse.observation.", "lk.function_tool.",
 }
 
@@ -41,6 +41,7 @@ var kindRules = []struct {
 	}, false},
 	{"openinference.span.kind", map[string]Kind{"LLM": SpanModel, "TOOL": SpanTool, "AGENT": SpanAgent}, true},
 	{"traceloop.span.kind", map[string]Kind{"tool": SpanTool, "agent": SpanAgent}, true},
+	{"ioa_observe.span.kind", map[string]Kind{"tool": SpanTool, "agent": SpanAgent, "llm": SpanModel}, true},
 	{"ai.operationId", map[string]Kind{
 		"ai.generateText": SpanModel, "ai.generateText.doGenerate": SpanModel, "ai.streamText": SpanModel, "ai.streamText.doStream": SpanModel,
 		"ai.generateObject": SpanModel, "ai.generateObject.doGenerate": SpanModel, "ai.streamObject": SpanModel, "ai.streamObject.doStream": SpanModel,
@@ -140,8 +141,8 @@ func (s *Span) model() string {
 // toolName returns the tool that a span has called.
 func (s *Span) toolName() string {
 	name := s.Text("gen_ai.tool.name", "ai.toolCall.name", "tool.name", "mcp.tool.name", "lk.function_tool.name")
-	if name == "" && s.Text("traceloop.span.kind") != "" {
-		name = s.Text("traceloop.entity.name")
+	if name == "" && s.Text("traceloop.span.kind", "ioa_observe.span.kind") != "" {
+		name = s.Text("traceloop.entity.name", "ioa_observe.entity.name")
 	}
 	if name = cmp.Or(name, s.Tool); name != "" {
 		return name
@@ -156,7 +157,7 @@ func (s *Span) toolName() string {
 	for _, before := range []string{"execute_tool ", "tools/call ", "running tool: ", "running tool "} {
 		name = strings.TrimPrefix(name, before)
 	}
-	if s.Kind == SpanMCP || s.Text("traceloop.span.kind") != "" {
+	if s.Kind == SpanMCP || s.Text("traceloop.span.kind", "ioa_observe.span.kind") != "" {
 		name = strings.TrimSuffix(name, ".tool")
 	}
 	if step, _ := s.stepOf(); step != "" {
@@ -203,7 +204,7 @@ func (s *Span) agentName() string {
 	if name != "" || s.Kind != SpanAgent {
 		return name
 	}
-	if name = s.Text("traceloop.entity.name"); name != "" {
+	if name = s.Text("traceloop.entity.name", "ioa_observe.entity.name"); name != "" {
 		return name
 	}
 	if step, _ := s.stepOf(); step != "" || s.holds || s.Text("ai.operationId") != "" {
@@ -225,7 +226,7 @@ func (s *Span) agentName() string {
 // tool.parameters is a schema in some instrumentations and the arguments in others.
 var argumentAttributes = []string{
 	"gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "ai.toolCall.args", "ai.toolCall.input", "mcp.request.argument",
-	"traceloop.entity.input", "tool_arguments", "lk.function_tool.arguments", "input.value", "mlflow.spanInputs", "input",
+	"traceloop.entity.input", "ioa_observe.entity.input", "tool_arguments", "lk.function_tool.arguments", "input.value", "mlflow.spanInputs", "input",
 }
 
 // args returns the arguments that a tool was called with.
@@ -256,7 +257,7 @@ func (s *Span) args() (args trace.Raw, id []byte) {
 // resultAttributes hold what a tool has returned.
 var resultAttributes = []string{
 	"gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "ai.toolCall.result", "ai.toolCall.output", "mcp.response.value",
-	"traceloop.entity.output", "tool_response", "lk.function_tool.output", "output.value", "mlflow.spanOutputs", "output",
+	"traceloop.entity.output", "ioa_observe.entity.output", "tool_response", "lk.function_tool.output", "output.value", "mlflow.spanOutputs", "output",
 }
 
 // result returns what a tool has returned.
@@ -270,7 +271,7 @@ func (s *Span) result() (m message.ToolOutput) {
 			return message.ToolOutput{Content: build.RawOf(v)}
 		}
 		raw := build.RawOf(v)
-		if name == "traceloop.entity.output" || name == "mlflow.spanOutputs" { // always the JSON of a value
+		if name == "traceloop.entity.output" || name == "ioa_observe.entity.output" || name == "mlflow.spanOutputs" { // always the JSON of a value
 			if c := jsonscan.New(raw.Data); c.Kind() == jsonscan.String && c.End() == nil {
 				raw.Form = trace.FormString
 			}
@@ -323,6 +324,10 @@ func (s *Span) attributeUsage() (u trace.Usage, apart bool) {
 		u.Input, apart = u.Input+cached, true
 	}
 	u.Output = max(u.Output, u.Reasoning)
+	if in && out {
+		total, _ := s.count("llm.token_count.total", "gen_ai.usage.total_tokens", "llm.usage.total_tokens", "ai.usage.totalTokens")
+		build.SettleUsage(&u, total)
+	}
 	return u, apart
 }
 

@@ -26,6 +26,9 @@ func (j *joiner) dropDoubled() (n int) {
 	tools := map[string][]*Span{} // by trace and name: those whose time may overlap
 	for _, s := range j.spans {
 		up := s.above
+		if s.Kind == SpanModel && up != nil && up.doubled != nil {
+			up = up.doubled // a third span of one response
+		}
 		var same *Span
 		switch {
 		case s.Kind == SpanModel && up != nil && up.Kind == SpanModel:
@@ -63,6 +66,7 @@ func (j *joiner) dropDoubled() (n int) {
 				}
 				same = next
 			}
+			s.doubled = same
 			if len(same.doubles) < bounds.Doubles {
 				same.doubles = append(same.doubles, s)
 			} else {

@@ -17,7 +17,7 @@ import (
 // Join makes the trajectories of the spans of one trace, or of the traces of
 // one conversation, whatever format they are from. The rules, in their order:
 //
-//  1. A span that stands twice counts once. Spans are in the order of their format,
+//  1. A span that stands twice counts once: the one that says more, such as its end. Spans are in the order of their format,
 //     else of their times.
 //  2. What a span is, its attributes say, and else its format (conventions.go). A
 //     span without a type that has the name of a tool that a model called is a call.
@@ -93,8 +93,11 @@ func newJoiner(spans []*Span) *joiner {
 	j.messages = message.NewReader(j.odd)
 	for _, s := range spans {
 		key := [2]string{s.Trace, s.ID}
-		if _, ok := j.byID[key]; ok && s.ID != "" {
+		if known, ok := j.byID[key]; ok && s.ID != "" {
 			j.repeated++
+			if s.completes(known) {
+				*known = *s
+			}
 			continue
 		}
 		j.byID[key] = s
@@ -112,6 +115,15 @@ func newJoiner(spans []*Span) *joiner {
 		}
 	}
 	return j
+}
+
+// completes reports whether a span says more than another with its id: some write a span
+// when it starts and again when it ends.
+func (s *Span) completes(known *Span) bool {
+	if s.End.IsZero() != known.End.IsZero() {
+		return known.End.IsZero()
+	}
+	return len(s.Attrs.Members) > len(known.Attrs.Members)
 }
 
 // findCalls makes calls of spans without a type that have the name of a tool that a

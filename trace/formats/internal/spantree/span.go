@@ -65,6 +65,7 @@ type Span struct {
 	Unsure      bool         // a span without a type: it is a call if a model called a tool of its name
 	aboutItself bool         // the event of a step, not a step
 	doubles     []*Span
+	doubled     *Span        // the response that it tells again of
 	ran         []build.Item // results of calls that it ran, where it is no call itself
 	holds       bool         // a model response with others inside
 
