@@ -11,8 +11,8 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// advice says in a sentence what was found and what to do. It holds no word of the traces
-// but names of tools.
+// advice says in sentences that can be pasted into a ticket what was found and what to do.
+// They hold no word of the traces but names of tools.
 func (f *Finder) advice(out *Finding, s *sums) string {
 	switch out.Code {
 	case Loop:
@@ -23,8 +23,24 @@ func (f *Finder) advice(out *Finding, s *sums) string {
 		return failureAdvice(out, s)
 	case Batch:
 		return f.batchAdvice(out, s)
+	case NoCache:
+		return fmt.Sprintf("No prompt caching: %s read again, at the full price, what the turn before had sent. Keep tools and system prompt unchanged at the beginning of every request, and set cache breakpoints where the provider needs them (Anthropic: cache_control).%s", counted(out.Count, "turn"), differs(out))
+	case BrokenCache:
+		said := fmt.Sprintf("Prompt caching is on, but %s read less than half of what a cache could hold.", counted(out.Count, "turn"))
+		if out.Differs == 0 {
+			return said + " Look for what changes early in the prompt, such as a time stamp or the list of tools, and for pauses of over five minutes."
+		}
+		return said + differs(out)
 	}
-	return silentAdvice(out)
+	return fmt.Sprintf("%s of all turns call nothing and answer nobody. Let the model say what it thinks together with its next call.", rate(out))
+}
+
+// differs says where system prompts first differ.
+func differs(out *Finding) string {
+	if out.Differs == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" System prompts first differ at character %s of the first message: move what changes there, such as a time stamp, to the end.", plain(out.Differs))
 }
 
 // percent writes a share as sentences do: whole from 10 % on.
@@ -48,14 +64,15 @@ func times(n int) string {
 }
 
 func (f *Finder) loopAdvice(out *Finding, s *sums) string {
-	said := "asks the same again " + times(out.Count) + ", with nothing changed between"
+	said := fmt.Sprintf("The agent repeats the same %s call %s although nothing changed", out.Tool, times(out.Count))
+	const loops = " The agent loops: stop it, or return the earlier result and say that it is the same."
 	switch {
 	case f.outcomes > 0 && f.failed > 0 && 2*s.inFailed > s.count:
-		return fmt.Sprintf("%s, %s of these in failed runs: the agent loops; stop it, or return the earlier result with a word that it is the same", said, plain(s.inFailed))
+		return fmt.Sprintf("%s, %s in failed runs.", said, times(s.inFailed)) + loops
 	case s.count >= 5*s.trajectories:
-		return said + ": the agent loops; stop it, or return the earlier result with a word that it is the same"
+		return said + "." + loops
 	}
-	return said + ": keep results, or say in the prompt that they stay true"
+	return said + ". Cache the result, or tell the model that it stays valid."
 }
 
 func plain(n int) string { return report.Grouped(n) }
@@ -69,19 +86,19 @@ func retryAdvice(out *Finding) string {
 	case out.Count:
 		worked = "none of these retries failed"
 	}
-	said := fmt.Sprintf("is called again unchanged %s after it failed, and %s", times(out.Count), worked)
+	said := fmt.Sprintf("%s is called again unchanged %s after it failed, and %s.", out.Tool, times(out.Count), worked)
 	if share >= 0.5 {
-		return said + ": let the client retry, not the model"
+		return said + " Let the client retry, not the model."
 	}
-	return said + ": say in the error what would have to change"
+	return said + " Say in the error what has to change."
 }
 
 func failureAdvice(out *Finding, s *sums) string {
 	if len(out.Statuses) > 0 && 2*out.Statuses[0].Count >= out.Count {
 		status := out.Statuses[0]
-		return fmt.Sprintf("returns %d in %s of its calls: %s", status.Status, percent(float64(status.Count)/float64(out.Of)), statusAdvice(status.Status))
+		return fmt.Sprintf("%s returns %d in %s of its calls. %s", out.Tool, status.Status, percent(float64(status.Count)/float64(out.Of)), statusAdvice(status.Status))
 	}
-	return fmt.Sprintf("fails in %s of its calls%s: say in its description what it refuses, and check arguments before the call", rate(out), read(s))
+	return fmt.Sprintf("%s fails in %s of its calls%s. Say in its description what it refuses, and check arguments before the call.", out.Tool, rate(out), read(s))
 }
 
 // read says what failures were read from, where no flag of the format says so.
@@ -100,34 +117,29 @@ func read(s *sums) string {
 func statusAdvice(status int) string {
 	switch {
 	case status == 401 || status == 403:
-		return "give the agent its credentials or rights before it calls"
+		return "Give the agent its credentials or rights before it calls."
 	case status == 404 || status == 410:
-		return "the agent asks for what is not there; let it look the name up first"
+		return "The agent asks for what does not exist: let it look the name up first."
 	case status == 429:
-		return "it is called too often; let the client wait, not the model"
+		return "It is called too often: let the client wait, not the model."
 	case status >= 500:
-		return "the tool is at fault; mend it, and let the client retry, not the model"
+		return "The tool is at fault: repair it, and let the client retry, not the model."
 	}
-	return "the agent sends what it refuses; say so in its description, and check arguments before the call"
+	return "The agent sends what it refuses: say so in its description, and check arguments before the call."
 }
 
 func (f *Finder) batchAdvice(out *Finding, s *sums) string {
-	said := "makes independent calls one by one"
+	said, do := "The agent makes independent reads one at a time", "Turn on parallel tool calls, and ask for them in the prompt."
 	if f.parallel > 0 {
-		said = fmt.Sprintf("makes independent calls one by one, although %s several calls", has(f.parallel))
+		said, do = fmt.Sprintf("%s, although %s several calls", said, has(f.parallel)), "Ask in the prompt for independent reads in one turn."
 	}
-	most := ""
 	if len(s.by) > 0 {
 		tools := slices.SortedFunc(maps.Keys(s.by), func(a, b trace.Name) int {
 			return cmp.Or(cmp.Compare(s.by[b], s.by[a]), cmp.Compare(a.Value(), b.Value()))
 		})
-		most = fmt.Sprintf(", most often of %s", tools[0].Value())
+		said += ", most often with " + tools[0].Value()
 	}
-	return fmt.Sprintf("%s%s: turn on parallel tool calls, and ask for them; at most %s fewer", said, most, counted(out.Count, "turn"))
-}
-
-func silentAdvice(out *Finding) string {
-	return fmt.Sprintf("%s of all turns call nothing: %s are answers, after the other %s the model goes on alone; let it say what it thinks together with the next call", rate(out), plain(out.Answers), plain(out.Count-out.Answers))
+	return fmt.Sprintf("%s. %s That needs up to %s fewer.", said, do, counted(out.Count, "turn"))
 }
 
 func has(turns int) string {

@@ -2,8 +2,10 @@ package findings
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/stat"
@@ -34,6 +36,8 @@ type Finder struct {
 	silent       stat.RunningShare
 	batched      stat.RunningShare
 	beyond       int // calls of tools beyond MaxTools
+	caches       caches
+	shared       map[string]*overlap // turns that several kinds would do without, by these
 }
 
 type toolSums struct {
@@ -47,21 +51,35 @@ type sums struct {
 	codes                 map[int]int
 	words                 map[string]int
 	by                    map[trace.Name]int
-	turns, usage          int
-	estimated, priced     int
-	tokens                int64
-	money                 float64
-	idle                  struct {
-		turns  int
-		tokens int64
-		money  float64
-	}
+	charge
+}
+
+// overlap is turns that several findings would do without.
+type overlap struct {
+	keys []hitKey
+	charge
+}
+
+// charge is what turns cost.
+type charge struct {
+	turns, usage, estimated, priced int
+	tokens                          int64
+	money                           float64
+}
+
+func (c *charge) add(o charge) {
+	c.turns += o.turns
+	c.usage += o.usage
+	c.estimated += o.estimated
+	c.priced += o.priced
+	c.tokens += o.tokens
+	c.money += o.money
 }
 
 // NewFinder returns an empty Finder.
 func NewFinder(o Options) *Finder {
 	o.Least = cmp.Or(o.Least, 3)
-	return &Finder{options: o, tools: map[trace.Name]*toolSums{}, kinds: map[hitKey]*sums{}}
+	return &Finder{options: o, tools: map[trace.Name]*toolSums{}, kinds: map[hitKey]*sums{}, shared: map[string]*overlap{}}
 }
 
 // Add adds what was seen in t, with its account: nil if nothing is known of its tokens.
@@ -83,10 +101,13 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 			f.parallel++
 		}
 	}
+	cache := f.cache(t, isFailed, account)
 	batched, counts := 0, map[hitKey]int{}
+	turns := make([][]hitKey, len(t.Turns)) // the findings that would do without each turn
 	for i := range seen.hits {
 		h := &seen.hits[i]
-		counts[hitKey{h.code, h.tool}] = h.count
+		key := hitKey{h.code, h.tool}
+		counts[key] = h.count
 		if h.code == Batch {
 			batched = h.count
 		}
@@ -94,9 +115,17 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 			f.beyond += h.count
 			continue
 		}
-		f.sums(hitKey{h.code, h.tool}).add(h, isFailed, account)
+		f.sums(key).add(h, isFailed)
+		for _, turn := range h.turns {
+			turns[turn] = append(turns[turn], key)
+		}
 	}
-	f.batched.Add(batched, seen.turns-seen.silent)
+	for i, keys := range turns {
+		if len(keys) > 0 {
+			f.charge(keys, chargeOf(account, cache, i))
+		}
+	}
+	f.batched.Add(batched, seen.called)
 	for _, c := range seen.tools {
 		if tool := f.tool(c.tool); tool != nil {
 			tool.loop.Add(counts[hitKey{Loop, c.tool}], c.calls)
@@ -104,6 +133,45 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 			tool.failures.Add(counts[hitKey{Failures, c.tool}], c.calls)
 		}
 	}
+}
+
+// charge notes what a turn costs that findings would do without.
+func (f *Finder) charge(keys []hitKey, c charge) {
+	if len(keys) == 1 {
+		f.sums(keys[0]).charge.add(c)
+		return
+	}
+	var name strings.Builder
+	for _, k := range keys {
+		tool := ""
+		if k.tool != (trace.Name{}) {
+			tool = k.tool.Value()
+		}
+		fmt.Fprintf(&name, "%s %q,", k.code, tool)
+	}
+	o := f.shared[name.String()]
+	if o == nil {
+		o = &overlap{keys: keys}
+		f.shared[name.String()] = o
+	}
+	o.charge.add(c)
+}
+
+// chargeOf returns what turn i costs, with the cache that it could have had.
+func chargeOf(account *cost.Account, cache *cost.Cache, i int) charge {
+	c := charge{turns: 1}
+	if account == nil {
+		return c
+	}
+	turn := account.Turn(i)
+	if turn.Tokens() == 0 && turn.Estimated > 0 {
+		return c // not recorded, and not counted either
+	}
+	if cache != nil {
+		turn = cache.Turn(account, i)
+	}
+	c.usage, c.estimated, c.tokens, c.money, c.priced = 1, turn.Estimated, turn.Tokens(), turn.Paid, 1-turn.Unpaid
+	return c
 }
 
 // tool returns the sums of a tool, nil for one beyond MaxTools.
@@ -125,7 +193,7 @@ func (f *Finder) sums(key hitKey) *sums {
 	return s
 }
 
-func (s *sums) add(h *hit, isFailed bool, account *cost.Account) {
+func (s *sums) add(h *hit, isFailed bool) {
 	s.count += h.count
 	s.good += h.good
 	s.trajectories++
@@ -144,41 +212,24 @@ func (s *sums) add(h *hit, isFailed bool, account *cost.Account) {
 			s.by[c.tool] += c.calls
 		}
 	}
-	s.turns += len(h.turns)
-	s.idle.turns += len(h.idle)
-	if account == nil {
-		return
-	}
-	idle := 0
-	for _, i := range h.turns {
-		turn := account.Turn(i)
-		for idle < len(h.idle) && h.idle[idle] < i {
-			idle++
-		}
-		isIdle := idle < len(h.idle) && h.idle[idle] == i
-		if turn.Tokens() == 0 && turn.Estimated > 0 {
-			continue // not recorded, and not counted either
-		}
-		s.usage++
-		s.estimated += turn.Estimated
-		s.tokens += turn.Tokens()
-		s.money += turn.Paid
-		s.priced += 1 - turn.Unpaid
-		if isIdle {
-			s.idle.tokens += turn.Tokens()
-			s.idle.money += turn.Paid
-		}
-	}
 }
 
 // Finding is something that is wrong with the agent, or its tools, and what it cost.
 type Finding struct {
-	Code Code   `json:"code"`
+	Code Code   `json:"finding"`
 	Tool string `json:"tool"` // "" if it is not about one tool
 
-	// Count is how often: calls, or turns for batch and turns-without-calls. Of is of how
-	// many: the calls of the tool whose end is known or that have a result, calling turns
-	// for batch, and turns for turns-without-calls.
+	// USD and Tokens are what doing without the turns would save at most, or a cache: a turn
+	// that several findings would do without is charged to the first of them in the order of
+	// the findings, and costs what it would with a cache where that is a finding. So the
+	// amounts of all findings add up.
+	USD    stat.Figure `json:"usd"`
+	Tokens stat.Figure `json:"tokens"`
+	Turns  int         `json:"turns"`
+
+	// Count is how often: calls, or turns for sequential-reads, turns-without-calls and
+	// caching. Of is of how many: the calls of the tool whose end is known or that have a
+	// result, calling turns for sequential-reads, else all turns.
 	Count    int           `json:"count"`
 	Of       int           `json:"of"`
 	Rate     stat.Figure   `json:"rate"`
@@ -188,18 +239,11 @@ type Finding struct {
 	FailedTrajectories stat.Figure `json:"failed_trajectories"` // of these
 	InFailed           stat.Figure `json:"count_in_failed"`
 
-	// Turns are the turns that made nothing but these calls, Tokens and Money what those
-	// of them cost whose usage is known: the most that doing without them would save.
-	Turns      int         `json:"turns"`
-	TurnsUsage int         `json:"turns_with_usage"`
-	Estimated  int         `json:"turns_estimated"` // of these: their tokens are counted from texts
-	Tokens     stat.Figure `json:"tokens"`
-	Money      stat.Figure `json:"money"` // US dollars
+	TurnsUsage int `json:"turns_with_usage"`
+	Estimated  int `json:"turns_estimated"` // of these: their tokens are counted from texts
 
-	// Answers are the turns without a call after which a user speaks or the trajectory
-	// ends; Recovered the retries that did not fail again.
-	Answers   int `json:"answers,omitempty"`
-	Recovered int `json:"recovered,omitempty"`
+	Recovered int `json:"recovered,omitempty"`  // retries that did not fail again
+	Differs   int `json:"differs_at,omitempty"` // the character at which system prompts first differ, from 1
 	// Statuses are the codes of HTTP that calls returned, the most frequent first.
 	Statuses []StatusCount `json:"statuses,omitempty"`
 
@@ -214,7 +258,8 @@ type StatusCount struct {
 	Count  int `json:"count"`
 }
 
-// worth is what mending would save at most: findings are ordered by it.
+// worth is what a fix would save at most: findings are ordered by it. Without a price the
+// tokens stand at the mean price of the others.
 type worth struct {
 	money  float64
 	tokens int64
@@ -226,51 +271,100 @@ func (w worth) compare(o worth) int {
 	return cmp.Or(cmp.Compare(w.money, o.money), cmp.Compare(w.tokens, o.tokens), cmp.Compare(w.turns, o.turns), cmp.Compare(w.count, o.count))
 }
 
-// Findings returns what was found, that which is worth most first: by money, where it is
-// the same or not known by tokens, then turns, then how often. Turns that answer somebody
-// are worth nothing.
+// Findings returns what was found, that which is worth most first: by money, tokens without
+// a price at the mean price of the others, where no price is known by tokens, then turns,
+// then how often.
 func (f *Finder) Findings() []Finding {
-	out := []Finding{}
+	totals := map[hitKey]*charge{} // with all turns, shared ones too
+	var priced charge
 	for key, s := range f.kinds {
-		if key.code == Silent && s.good == s.count {
-			continue // every run ends with an answer: there is nothing to mend
-		}
-		if s.count >= f.options.Least {
-			out = append(out, f.finding(key, s))
+		c := s.charge
+		totals[key] = &c
+	}
+	for _, o := range f.shared {
+		for _, key := range o.keys {
+			totals[key].add(o.charge)
 		}
 	}
-	slices.SortFunc(out, func(a, b Finding) int {
-		return cmp.Or(b.worth.compare(a.worth), cmp.Compare(slices.Index(Codes, a.Code), slices.Index(Codes, b.Code)), cmp.Compare(a.Tool, b.Tool))
-	})
+	for _, c := range totals {
+		if c.priced > 0 {
+			priced.add(*c)
+		}
+	}
+	rank := func(key hitKey, c *charge) worth {
+		w := worth{c.money, c.tokens, c.turns, f.kinds[key].count}
+		if c.priced == 0 && priced.tokens > 0 {
+			w.money = float64(c.tokens) * priced.money / float64(priced.tokens)
+		}
+		return w
+	}
+	var keys []hitKey
+	for key, s := range f.kinds {
+		if s.count >= f.options.Least {
+			keys = append(keys, key)
+		}
+	}
+	order := func(a, b hitKey, x, y worth) int {
+		return cmp.Or(y.compare(x), cmp.Compare(slices.Index(Codes, a.code), slices.Index(Codes, b.code)), strings.Compare(nameOf(a.tool), nameOf(b.tool)))
+	}
+	slices.SortFunc(keys, func(a, b hitKey) int { return order(a, b, rank(a, totals[a]), rank(b, totals[b])) })
+	net := map[hitKey]*charge{}
+	for _, key := range keys {
+		c := f.kinds[key].charge
+		net[key] = &c
+	}
+	for _, o := range f.shared {
+		for _, key := range keys {
+			if slices.Contains(o.keys, key) {
+				net[key].add(o.charge)
+				break
+			}
+		}
+	}
+	slices.SortStableFunc(keys, func(a, b hitKey) int { return order(a, b, rank(a, net[a]), rank(b, net[b])) })
+	out := []Finding{}
+	for _, key := range keys {
+		out = append(out, f.finding(key, f.kinds[key], net[key]))
+	}
 	return out
 }
 
-func (f *Finder) finding(key hitKey, s *sums) Finding {
-	out := Finding{
-		Code: key.code, Count: s.count, Trajectories: s.trajectories, Turns: s.turns, TurnsUsage: s.usage, Estimated: s.estimated,
-		FailedTrajectories: stat.Unknown(noOutcome), InFailed: stat.Unknown(noOutcome),
-		Tokens: stat.Unknown("no token usage is known for these turns"), Money: stat.Unknown("no price is known for these turns"),
-		worth: worth{s.money, s.tokens, s.turns, s.count},
+func nameOf(n trace.Name) string {
+	if n == (trace.Name{}) {
+		return ""
 	}
-	if key.tool != (trace.Name{}) {
-		out.Tool = key.tool.Value()
+	return n.Value()
+}
+
+// CacheUnsaid returns in how many trajectories a cache was on, by what was paid, although
+// their usage does not say so.
+func (f *Finder) CacheUnsaid() int { return f.caches.unsaid }
+
+func (f *Finder) finding(key hitKey, s *sums, c *charge) Finding {
+	out := Finding{
+		Code: key.code, Tool: nameOf(key.tool), Count: s.count, Trajectories: s.trajectories, Turns: c.turns, TurnsUsage: c.usage, Estimated: c.estimated,
+		FailedTrajectories: stat.Unknown(noOutcome), InFailed: stat.Unknown(noOutcome),
+		Tokens: stat.Unknown("no token usage is known for these turns"), USD: stat.Unknown("no price is known for these turns"),
 	}
 	if f.outcomes > 0 {
 		out.FailedTrajectories, out.InFailed = stat.Count(s.failed), stat.Count(s.inFailed)
 	}
-	if s.usage > 0 {
-		out.Tokens = stat.Known(float64(s.tokens))
+	if c.usage > 0 {
+		out.Tokens = stat.Known(float64(c.tokens))
 	}
-	if s.priced > 0 {
-		out.Money = stat.Known(s.money)
+	if c.priced > 0 {
+		out.USD = stat.Known(c.money)
 	}
-	share := f.share(key)
-	_, out.Of = share.Counts()
-	out.Rate, out.Interval = share.Share(), share.Interval()
+	if share := f.share(key); share != nil {
+		_, out.Of = share.Counts()
+		out.Rate, out.Interval = share.Share(), share.Interval()
+	} else {
+		const reason = "turns of one trajectory share a cache"
+		out.Of, out.Rate, out.Interval = f.turns, stat.Ratio(s.count, f.turns, reason), stat.NoInterval(reason)
+	}
 	switch key.code {
-	case Silent:
-		out.Answers = s.good
-		out.worth = worth{s.idle.money, s.idle.tokens, s.idle.turns, 0}
+	case NoCache, BrokenCache:
+		out.Differs = f.caches.first()
 	case Retry:
 		out.Recovered = s.good
 	case Failures:
@@ -282,9 +376,11 @@ func (f *Finder) finding(key hitKey, s *sums) Finding {
 
 const noOutcome = "no trajectory records its outcome"
 
-// share is how often it happened, by trajectory.
+// share is how often it happened, by trajectory, nil for caching.
 func (f *Finder) share(key hitKey) *stat.RunningShare {
 	switch key.code {
+	case NoCache, BrokenCache:
+		return nil
 	case Batch:
 		return &f.batched
 	case Silent:

@@ -80,20 +80,20 @@ func TestKnownAnswers(t *testing.T) {
 	}
 	got := found(list, findings.Options{})
 	for _, tc := range []struct {
-		code                      findings.Code
-		tool                      string
-		count, of, failed, turns  int
-		advice                    string
-		answers, recovered, first int
+		code                     findings.Code
+		tool                     string
+		count, of, failed, turns int
+		advice                   string
+		recovered, first         int
 	}{
-		{findings.Failures, "get_order", 10, 50, 4, 10, "returns 503 in 20 % of its calls: the tool is at fault", 0, 0, 503},
-		{findings.Retry, "get_order", 10, 50, 4, 10, "and none of these retries failed: let the client retry", 0, 10, 0},
-		{findings.Loop, "get_order", 20, 50, 4, 20, "asks the same again 20 times", 0, 0, 0},
-		{findings.Failures, "pay", 10, 10, 4, 10, "fails in 100 % of its calls", 0, 0, 0},
-		{findings.Silent, "", 20, 90, 4, 20, "after the other 10 the model goes on alone", 10, 0, 0},
+		{findings.Failures, "get_order", 10, 50, 4, 10, "get_order returns 503 in 20 % of its calls. The tool is at fault", 0, 503},
+		{findings.Retry, "get_order", 10, 50, 4, 10, "and none of these retries failed. Let the client retry", 10, 0},
+		{findings.Loop, "get_order", 20, 50, 4, 20, "repeats the same get_order call 20 times", 0, 0},
+		{findings.Failures, "pay", 10, 10, 4, 10, "pay fails in 100 % of its calls", 0, 0},
+		{findings.Silent, "", 10, 90, 4, 10, "11 % of all turns call nothing and answer nobody", 0, 0},
 	} {
 		f := of(t, got, tc.code, tc.tool)
-		if f.Count != tc.count || f.Of != tc.of || f.Trajectories != 10 || f.Turns != tc.turns || f.TurnsUsage != tc.turns || f.Answers != tc.answers || f.Recovered != tc.recovered {
+		if f.Count != tc.count || f.Of != tc.of || f.Trajectories != 10 || f.Turns != tc.turns || f.TurnsUsage != tc.turns || f.Recovered != tc.recovered {
 			t.Errorf("%s %s: %+v", tc.code, tc.tool, f)
 		}
 		if failed, in := value(t, f.FailedTrajectories), value(t, f.InFailed); int(failed) != tc.failed || int(in) != tc.count*4/10 {
@@ -103,7 +103,7 @@ func TestKnownAnswers(t *testing.T) {
 			t.Errorf("%s %s: %v tokens", tc.code, tc.tool, tokens)
 		}
 		// gpt-4o: 2.50 USD a million of input, 10 of output.
-		if usd, want := value(t, f.Money), float64(tc.turns)*(1000*2.5+100*10)/1e6; math.Abs(usd-want) > 1e-9 {
+		if usd, want := value(t, f.USD), float64(tc.turns)*(1000*2.5+100*10)/1e6; math.Abs(usd-want) > 1e-9 {
 			t.Errorf("%s %s: %v USD, want %v", tc.code, tc.tool, usd, want)
 		}
 		if !strings.Contains(f.Advice, tc.advice) {
@@ -116,7 +116,7 @@ func TestKnownAnswers(t *testing.T) {
 			t.Errorf("%s %s: rate %v in %+v", tc.code, tc.tool, rate, f.Interval)
 		}
 	}
-	// What costs most stands first; silent turns are worth the ten that answer nobody.
+	// What costs most stands first; answers are no finding.
 	var order []string
 	for _, f := range got {
 		order = append(order, string(f.Code)+" "+f.Tool)
@@ -131,7 +131,7 @@ func TestKnownAnswers(t *testing.T) {
 		}
 	}
 	// Thresholds: with 11 wanted, what happened ten times is none.
-	if few := found(list, findings.Options{Least: 11}); len(few) != 2 {
+	if few := found(list, findings.Options{Least: 11}); len(few) != 1 {
 		t.Errorf("%+v", few)
 	}
 }
@@ -150,7 +150,7 @@ func TestBatchKnown(t *testing.T) {
 		list = append(list, &s.T)
 	}
 	f := of(t, found(list, findings.Options{}), findings.Batch, "")
-	if f.Count != 6 || f.Turns != 6 || f.Trajectories != 3 || f.Of != 18 || !strings.Contains(f.Advice, "most often of get_product: turn on parallel tool calls, and ask for them; at most 6 turns fewer") {
+	if f.Count != 6 || f.Turns != 6 || f.Trajectories != 3 || f.Of != 18 || !strings.Contains(f.Advice, "most often with get_product. Turn on parallel tool calls, and ask for them in the prompt. That needs up to 6 turns fewer") {
 		t.Errorf("%+v", f)
 	}
 	if _, known := f.Tokens.Value(); known {
@@ -174,11 +174,83 @@ func TestWorthOfUsage(t *testing.T) {
 	if f.Turns != 4 || f.TurnsUsage != 3 || value(t, f.Tokens) != 3300 {
 		t.Errorf("%+v", f)
 	}
-	if _, known := f.Money.Value(); known {
+	if _, known := f.USD.Value(); known {
 		t.Error("a price of a model that has none")
 	}
 	if f.Interval.Known() {
 		t.Error("an interval of one trajectory")
+	}
+}
+
+// TestOverlap: a turn that two findings would do without is charged to the first of them.
+func TestOverlap(t *testing.T) {
+	s := (&scripted.Run{}).User("x")
+	for range 5 {
+		s.Call("get_a", `{"a":1}`, `"Error: 503"`) // four of them are retries, all fail
+	}
+	usage(s, "gpt-4o")
+	got := found([]*trace.Trajectory{&s.T}, findings.Options{})
+	failures, retry := of(t, got, findings.Failures, "get_a"), of(t, got, findings.Retry, "get_a")
+	if got[0].Code != findings.Failures || failures.Count != 5 || failures.Turns != 5 || retry.Count != 4 || retry.Turns != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// cached gives the turns of a run inputs that grow by 1,000 tokens, of which so many are
+// read from a cache.
+func cached(s *scripted.Run, model string, tokens ...int64) {
+	s.T.Model = model
+	for i := range s.T.Turns {
+		s.T.Turns[i].Usage = trace.Usage{Known: true, Input: int64(2000 + 1000*i), Output: 100, CachedInput: tokens[i%len(tokens)]}
+	}
+}
+
+// TestCaching: what each turn reads again at the full price is counted by hand. gpt-4o costs
+// 2.50 USD a million tokens of input, and 1.25 of cached input.
+func TestCaching(t *testing.T) {
+	const prompt = "You are an agent. It is %d o'clock. Be kind to everybody, look things up before you answer, and never guess."
+	build := func(task int, tokens ...int64) *trace.Trajectory {
+		s := (&scripted.Run{}).User(fmt.Sprint("task ", task))
+		for i := range 4 {
+			s.Call("set_a", fmt.Sprintf(`{"a":%d}`, i), `1`)
+		}
+		cached(s, "gpt-4o", tokens...)
+		s.T.Messages = append([]trace.Message{{Role: trace.RoleSystem, Text: trace.TextOf(fmt.Sprintf(prompt, task))}}, s.T.Messages...)
+		return &s.T
+	}
+	var off, broken, paid []*trace.Trajectory
+	for task := range 3 {
+		off = append(off, build(task, 0))
+		broken = append(broken, build(task, 0, 2000, 100, 4000)) // the third turn could read 3,000
+		one, usd := build(task, 0), 0.001
+		for i := range one.Turns {
+			one.Turns[i].Usage.CostUSD = &usd // far below the list price
+		}
+		paid = append(paid, one)
+	}
+	f := of(t, found(off, findings.Options{}), findings.NoCache, "")
+	if f.Turns != 9 || value(t, f.Tokens) != 3*(2000+3000+4000) || math.Abs(value(t, f.USD)-27000*1.25e-6) > 1e-12 || f.Differs != 25 || !strings.Contains(f.Advice, "at character 25") {
+		t.Errorf("%+v", f)
+	}
+	f = of(t, found(broken, findings.Options{}), findings.BrokenCache, "")
+	if f.Turns != 3 || value(t, f.Tokens) != 3*2900 || math.Abs(value(t, f.USD)-8700*1.25e-6) > 1e-12 {
+		t.Errorf("%+v", f)
+	}
+	for _, f := range found(paid, findings.Options{}) {
+		if f.Code == findings.NoCache {
+			t.Errorf("who paid so little had a cache: %+v", f)
+		}
+	}
+	// Five minutes later a cache holds nothing any more.
+	for _, one := range off {
+		for i := range one.Turns {
+			one.Turns[i].Start = time.Date(2026, 3, 25, 0, 6*i, 0, 0, time.UTC)
+		}
+	}
+	for _, f := range found(off, findings.Options{}) {
+		if f.Code == findings.NoCache {
+			t.Errorf("after six minutes: %+v", f)
+		}
 	}
 }
 
@@ -226,7 +298,7 @@ func TestProperties(t *testing.T) {
 			list = append(list, &s.T)
 		}
 		got := found(list, findings.Options{Least: 1})
-		again, retried, failed := 0, 0, 0
+		again, retried, failed, charged := 0, 0, 0, 0
 		for i, f := range got {
 			if f.Count < 1 || f.Count > f.Of || f.Turns > turns || f.Trajectories > len(list) || f.TurnsUsage != f.Turns || f.Advice == "" {
 				t.Fatalf("%+v", f)
@@ -237,9 +309,10 @@ func TestProperties(t *testing.T) {
 			if v, ok := f.Tokens.Value(); ok && int(v) != 1100*f.Turns {
 				t.Fatalf("%v tokens in %d turns", v, f.Turns)
 			}
-			if i > 0 && f.Code != findings.Silent && got[i-1].Code != findings.Silent && f.Turns > got[i-1].Turns {
+			if i > 0 && f.Turns > got[i-1].Turns {
 				t.Fatalf("%d turns after %d", f.Turns, got[i-1].Turns)
 			}
+			charged += f.Turns
 			switch f.Code {
 			case findings.Loop:
 				again += f.Count
@@ -248,6 +321,9 @@ func TestProperties(t *testing.T) {
 			case findings.Failures:
 				failed += f.Count
 			}
+		}
+		if charged > turns {
+			t.Fatalf("%d turns are charged, of %d", charged, turns)
 		}
 		if again+retried > calls || retried > failed {
 			t.Fatalf("%d again, %d retried, %d failed of %d", again, retried, failed, calls)
@@ -260,8 +336,8 @@ func TestProperties(t *testing.T) {
 		other := found(turned, findings.Options{Least: 1})
 		for i := range got {
 			a, b := got[i], other[i]
-			if x, ok := a.Money.Value(); ok {
-				if y, _ := b.Money.Value(); math.Abs(x-y) > 1e-9 {
+			if x, ok := a.USD.Value(); ok {
+				if y, _ := b.USD.Value(); math.Abs(x-y) > 1e-9 {
 					t.Fatalf("%v and %v USD", x, y)
 				}
 			}
@@ -274,7 +350,7 @@ func TestProperties(t *testing.T) {
 
 // worthless leaves out what is not exported, and bounds that rounding may change.
 func worthless(f findings.Finding) string {
-	return fmt.Sprint(f.Code, f.Tool, f.Count, f.Of, f.Trajectories, f.FailedTrajectories, f.InFailed, f.Turns, f.Tokens, f.Answers, f.Recovered, f.Statuses, f.Advice,
+	return fmt.Sprint(f.Code, f.Tool, f.Count, f.Of, f.Trajectories, f.FailedTrajectories, f.InFailed, f.Turns, f.Tokens, f.Recovered, f.Statuses, f.Advice,
 		fmt.Sprintf("%.9f %.9f", f.Interval.Lo, f.Interval.Hi))
 }
 

@@ -15,12 +15,15 @@ const (
 	Loop     Code = "loop"                // the same call again, with nothing changed between
 	Retry    Code = "retry"               // the same call again after it failed
 	Failures Code = "failures"            // calls of a tool that fail
-	Batch    Code = "batch"               // independent calls, made in turns of their own
-	Silent   Code = "turns-without-calls" // turns of the model that call nothing
+	Batch    Code = "sequential-reads"    // independent reads, made in turns of their own
+	Silent   Code = "turns-without-calls" // turns of the model that call nothing and answer nobody
+
+	NoCache     Code = "no-prompt-caching"     // prefixes repeat, and no turn reads from a cache
+	BrokenCache Code = "broken-prompt-caching" // a cache is on, and turns read little from it
 )
 
 // Codes are all kinds of findings.
-var Codes = []Code{Loop, Retry, Failures, Batch, Silent}
+var Codes = []Code{NoCache, BrokenCache, Loop, Retry, Failures, Batch, Silent}
 
 // Looker looks for findings in single trajectories. It keeps scratch memory only, and may
 // be used by several goroutines; the zero value is ready.
@@ -37,7 +40,8 @@ type Seen struct {
 	hits   []hit
 	tools  []toolCount // of the model's calls, in order of first appearance
 	turns  int
-	silent int
+	silent int // turns that call nothing and answer nobody
+	called int // turns with a call
 }
 
 // hit is the calls of one kind and tool in a trajectory.
@@ -45,11 +49,10 @@ type hit struct {
 	code  Code
 	tool  trace.Name // the zero Name for all tools
 	count int
-	good  int         // of retries: those that did not fail again; of silent turns: those that answer
+	good  int         // of retries: those that did not fail again
 	codes []int       // of failures: codes of HTTP, each as often as it was met
 	words []string    // of failures: what they were read from, likewise
 	turns []int       // that there would be without, in order
-	idle  []int       // of silent turns: those that answer nobody
 	by    []toolCount // of a batch: the tools of its calls
 }
 
@@ -63,6 +66,11 @@ type toolCount struct {
 // model count. The result depends on t and marks alone, and holds nothing of t.
 func (l *Looker) Look(t *trace.Trajectory, marks []merge.Mark) *Seen {
 	s := &Seen{turns: len(t.Turns)}
+	for i := range t.Turns {
+		if t.Turns[i].NumCalls > 0 {
+			s.called++
+		}
+	}
 	changes := merge.Changes(t, marks)
 	repeats, retries := t.Again(changes)
 	index := map[hitKey]int{}
@@ -173,8 +181,8 @@ func (l *Looker) lookForBatches(t *trace.Trajectory, marks []merge.Mark, repeats
 	}
 }
 
-// lookForSilence finds turns without a call: those after which a user speaks or the
-// trajectory ends are answers, the others are not.
+// lookForSilence finds turns without a call after which neither a user speaks nor the
+// trajectory ends: they answer nobody.
 func (s *Seen) lookForSilence(t *trace.Trajectory) {
 	h := hit{code: Silent}
 	next := 0
@@ -185,11 +193,8 @@ func (s *Seen) lookForSilence(t *trace.Trajectory) {
 		if t.Turns[i].NumCalls > 0 {
 			continue
 		}
-		h.turns = append(h.turns, i)
-		if answered(t, i, next) {
-			h.good++
-		} else {
-			h.idle = append(h.idle, i)
+		if !answered(t, i, next) { // a turn that answers somebody is nothing wrong
+			h.turns = append(h.turns, i)
 		}
 	}
 	if h.count = len(h.turns); h.count > 0 {

@@ -219,5 +219,5 @@ func summaryAnswer(in *cli.Intake, out ScreenJSON) string {
 	if len(out.Findings) == 0 {
 		return text + ", and nothing is found to be wrong with the agents."
 	}
-	return text + "; first mend this: " + cli.FindingName(&out.Findings[0]) + "."
+	return text + ". Fix this first: " + cli.FindingName(&out.Findings[0]) + "."
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/awo-dev/awo/findings"
 	"github.com/awo-dev/awo/internal/report"
@@ -27,30 +26,22 @@ func FindingSentences(list []findings.Finding, most int) report.Foremost {
 	left := choose(most-1, func(int) bool { return true })
 	left = choose(left+1, func(i int) bool { return !kinds[list[i].Code] })
 	choose(left, func(int) bool { return true })
-	out := report.Foremost{Total: len(list), More: func(n int) string { return CountOf(n, "finding") + " more, worth less." }}
+	rest := 0.0
+	out := report.Foremost{Total: len(list), More: func(n int) string {
+		return fmt.Sprintf("%d more %s%s.", n, map[bool]string{true: "finding", false: "findings"}[n == 1], map[bool]string{true: fmt.Sprintf(" (%s USD in total)", Dollars(rest)), false: ""}[rest > 0])
+	}}
 	for i := range list {
 		if chosen[i] {
 			out.Items = append(out.Items, FindingSentence(&list[i]))
+		} else if usd, ok := list[i].USD.Value(); ok {
+			rest += usd
 		}
 	}
 	return out
 }
 
 // FindingSentence tells what a finding says to do, and what it rests on.
-func FindingSentence(f *findings.Finding) string {
-	said := f.Advice
-	switch f.Code {
-	case findings.Silent:
-	case findings.Batch:
-		said = "The agent " + said
-	default:
-		said = f.Tool + " " + said
-		if f.Code == findings.Loop {
-			said = "The agent " + strings.Replace(f.Advice, "asks the same again", "asks "+f.Tool+" the same again", 1)
-		}
-	}
-	return said + " (" + findingEvidence(f) + ")."
-}
+func FindingSentence(f *findings.Finding) string { return f.Advice + " (" + findingEvidence(f) + ")" }
 
 // FindingName says in a few words what a finding is.
 func FindingName(f *findings.Finding) string {
@@ -62,9 +53,22 @@ func FindingName(f *findings.Finding) string {
 	case findings.Failures:
 		return fmt.Sprintf("%s fails (%s of %s)", f.Tool, report.Grouped(f.Count), CountOf(f.Of, "call"))
 	case findings.Batch:
-		return fmt.Sprintf("reads are made one by one that could be made at once (at most %s)", CountOf(f.Count, "turn"))
+		return fmt.Sprintf("reads that could run in parallel run one at a time (up to %s)", CountOf(f.Count, "turn"))
+	case findings.NoCache:
+		return "prompt caching is off" + amount(f)
+	case findings.BrokenCache:
+		return "prompt caching is on but reads little" + amount(f)
 	}
-	return fmt.Sprintf("turns call nothing (%s of %s)", report.Grouped(f.Count), report.Grouped(f.Of))
+	return fmt.Sprintf("turns call nothing and answer nobody (%s of %s)", report.Grouped(f.Count), report.Grouped(f.Of))
+}
+
+// amount is what a finding is worth, in brackets.
+func amount(f *findings.Finding) string {
+	if usd, ok := f.USD.Value(); ok {
+		return fmt.Sprintf(" (up to %s USD)", Dollars(usd))
+	}
+	tokens, _ := f.Tokens.Value()
+	return fmt.Sprintf(" (%s tokens)", report.Grouped(int(tokens)))
 }
 
 // findingEvidence is the figures behind a finding.
@@ -73,7 +77,7 @@ func findingEvidence(f *findings.Finding) string {
 	switch f.Code {
 	case findings.Batch:
 		unit = "calling turns"
-	case findings.Silent:
+	case findings.Silent, findings.NoCache, findings.BrokenCache:
 		unit = "turns"
 	}
 	out := fmt.Sprintf("%s of %s %s", report.Grouped(f.Count), report.Grouped(f.Of), unit)
@@ -81,7 +85,7 @@ func findingEvidence(f *findings.Finding) string {
 	if n, ok := f.FailedTrajectories.Value(); ok && n > 0 {
 		out += fmt.Sprintf(", %s of them failed", report.Grouped(int(n)))
 	}
-	usd, priced := f.Money.Value()
+	usd, priced := f.USD.Value()
 	tokens, used := f.Tokens.Value()
 	switch {
 	case priced:
@@ -97,7 +101,7 @@ func findingEvidence(f *findings.Finding) string {
 // FindingsTable shows findings with all that is known of each.
 func FindingsTable(list []findings.Finding) *report.Table {
 	table := report.TableOf("findings", "", list, []report.Column{
-		{Key: "code", Title: "finding", Cell: report.By(func(f *findings.Finding) report.Cell { return report.Text(string(f.Code)) })},
+		{Key: "finding", Cell: report.By(func(f *findings.Finding) report.Cell { return report.Text(string(f.Code)) })},
 		{Key: "tool", Max: 36, Empty: "(all)"},
 		{Key: "count", Title: "times"},
 		{Key: "of"},
@@ -107,10 +111,10 @@ func FindingsTable(list []findings.Finding) *report.Table {
 		{Key: "failed_trajectories", Title: "failed", Digits: report.Whole},
 		{Key: "turns"},
 		{Key: "tokens", Digits: report.Whole},
-		{Key: "money", Title: "cost", Unit: "USD", Digits: 4},
+		{Key: "usd", Title: "cost", Unit: "USD", Digits: 4},
 		{Key: "advice", Title: "what to do", Words: true, Max: 60, Wrap: true},
 	})
-	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. Findings overlap, so they do not add up. Intervals are over trajectories.")
+	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Intervals are over trajectories.")
 	return table
 }
 
@@ -121,7 +125,7 @@ func (f *Findings) Section(d *report.Document, most int) {
 	}
 	list := f.List()
 	if len(list) == 0 {
-		d.Section("Findings", report.Paragraph("None: no loop, retry, failing tool, reads one by one that need not wait, or turn that neither calls nor answers, at least 3 times."))
+		d.Section("Findings", report.Paragraph("None: no loop, retry, failing tool, sequential reads, unused prompt cache, or turn that neither calls nor answers, at least 3 times."))
 		return
 	}
 	d.Section("Findings", FindingSentences(list, most))
