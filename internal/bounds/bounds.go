@@ -45,7 +45,7 @@ const (
 const (
 	// LookBack is how many calls, and messages, before a turn a prediction looks at.
 	LookBack = 2000
-	// Tools is how many tools a model of the next call tells apart: the most frequent.
+	// Tools is how many tools a model of the next call distinguishes: the most frequent.
 	Tools = 4096
 )
 
@@ -65,7 +65,7 @@ var (
 	ValuesBound     = &Bound{"values", "different values and words of a trajectory", "places that hold more", Values}
 	TextInTextBound = &Bound{"text-in-text", "levels of JSON in text in JSON", "texts further inside", TextInText}
 	LookBackBound   = &Bound{"look-back", "calls and messages before a turn that a prediction looks at", "earlier calls and messages", LookBack}
-	ToolsBound      = &Bound{"tools", "tools that a model of the next call tells apart", "rarer tools", Tools}
+	ToolsBound      = &Bound{"tools", "tools that a model of the next call distinguishes", "rarer tools", Tools}
 	LevelsBound     = &Bound{"levels", "spans above a span", "spans that stand deeper", Levels}
 	SiblingsBound   = &Bound{"siblings", "trajectories, or waiting calls, in one place of a trace that are compared", "comparisons with older ones", Siblings}
 	DoublesBound    = &Bound{"doubles", "spans that tell again of one call or response", "further spans", Doubles}
