@@ -2,6 +2,7 @@ package inertia
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -82,7 +83,7 @@ func (m *Model) Candidates(calls []trace.Name, alpha float64, similarity func(sy
 		total += weight(c) // whole numbers: the order does not matter
 	}
 	var out []Candidate
-	for _, symbol := range sortedSymbols(sums) {
+	for _, symbol := range slices.Sorted(maps.Keys(sums)) {
 		c := Candidate{Symbol: symbol, Weight: weight(sums[symbol])}
 		c.ICS = ICS(c.Weight, total)
 		context := 0.0

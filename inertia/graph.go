@@ -338,31 +338,49 @@ func (g *Graph) Merge(o *Graph) error {
 	if g.order != o.order {
 		return fmt.Errorf("contexts of up to %d calls do not add to those of up to %d", o.order, g.order)
 	}
+	g.add(o, nil, false)
+	return nil
+}
+
+// add adds the counts of o as far as they fit g: of no longer contexts, without the tools
+// that are left out, and without states all as of one.
+func (g *Graph) add(o *Graph, isLeftOut []bool, noState bool) {
 	g.trajectories += o.trajectories
 	g.newest = max(g.newest, o.newest)
-	symbols := make([]uint32, len(o.names))
+	symbols := make([]uint32, len(o.names)) // 0 is none, and what is left out
 	for i := 1; i < len(o.names); i++ {
-		s := g.symbol(o.names[i])
-		symbols[i] = s
-		g.tools[s].merge(&o.tools[i])
+		if isLeftOut == nil || !isLeftOut[i] {
+			symbols[i] = g.symbol(o.names[i])
+			g.tools[symbols[i]].merge(&o.tools[i])
+		}
 	}
-	nodes := make([]uint32, len(o.parents))
+	nodes, depth, kept := make([]uint32, len(o.parents)), make([]int, len(o.parents)), make([]bool, len(o.parents))
+	kept[0] = true
 	for i := 1; i < len(o.parents); i++ { // parents stand before their children
 		e := o.parents[i]
 		symbol := e.symbol
-		if e.node != 0 && symbol != startSymbol {
+		switch {
+		case e.node == 0 && noState:
+			symbol = 0
+		case e.node != 0 && symbol != startSymbol:
 			symbol = symbols[symbol]
 		}
-		nodes[i] = g.child(nodes[e.node], symbol)
+		depth[i] = depth[e.node] + 1
+		if kept[i] = kept[e.node] && depth[i] <= g.order+1 && (e.node == 0 || symbol != 0); kept[i] {
+			nodes[i] = g.child(nodes[e.node], symbol)
+		}
 	}
 	for c, n := range o.cells {
-		g.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
+		if kept[c.node] && (c.next == NoneSymbol || symbols[c.next] != 0) {
+			g.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
+		}
 	}
 	for l, n := range o.links {
-		l.tool, l.from, l.param, l.path = symbols[l.tool], symbols[l.from], g.text(o.texts[l.param]), g.text(o.texts[l.path])
-		g.link(l, *n)
+		if symbols[l.tool] != 0 && (l.from == 0 || symbols[l.from] != 0) {
+			l.tool, l.from, l.param, l.path = symbols[l.tool], symbols[l.from], g.text(o.texts[l.param]), g.text(o.texts[l.path])
+			g.link(l, *n)
+		}
 	}
-	return nil
 }
 
 func (t *tool) merge(o *tool) {
@@ -402,39 +420,12 @@ func (g *Graph) bounded() *Graph {
 	slices.SortFunc(order, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(g.tools[b].calls, g.tools[a].calls), cmp.Compare(g.names[a].Value(), g.names[b].Value()))
 	})
+	isLeftOut := make([]bool, len(g.names))
+	for _, s := range order[bounds.Tools:] {
+		isLeftOut[s] = true
+	}
 	out := NewGraph(g.order)
-	out.trajectories, out.newest = g.trajectories, g.newest
-	symbols := make([]uint32, len(g.names)) // 0 is none, and what is left out
-	for _, s := range order[:bounds.Tools] {
-		symbols[s] = out.symbol(g.names[s])
-		out.tools[symbols[s]].merge(&g.tools[s])
-	}
-	kept := make([]bool, len(g.parents))
-	nodes := make([]uint32, len(g.parents))
-	kept[0] = true
-	for i := 1; i < len(g.parents); i++ { // parents stand before their children
-		e := g.parents[i]
-		symbol := e.symbol
-		if e.node != 0 && symbol != startSymbol {
-			if symbol = symbols[symbol]; symbol == 0 {
-				continue
-			}
-		}
-		if kept[i] = kept[e.node]; kept[i] {
-			nodes[i] = out.child(nodes[e.node], symbol)
-		}
-	}
-	for c, n := range g.cells {
-		if kept[c.node] && (c.next == NoneSymbol || symbols[c.next] != 0) {
-			out.count(cell{nodes[c.node], symbols[c.next], c.period}, *n)
-		}
-	}
-	for l, n := range g.links {
-		if symbols[l.tool] != 0 && (l.from == 0 || symbols[l.from] != 0) {
-			l.tool, l.from, l.param, l.path = symbols[l.tool], symbols[l.from], out.text(g.texts[l.param]), out.text(g.texts[l.path])
-			out.link(l, *n)
-		}
-	}
+	out.add(g, isLeftOut, false)
 	return out
 }
 

@@ -82,6 +82,11 @@ func (g *Graph) Model(o ModelOptions) *Model {
 		o.Order = g.order
 	}
 	g = g.bounded()
+	if o.Order < g.order || o.NoState {
+		all := g
+		g = NewGraph(o.Order)
+		g.add(all, nil, o.NoState)
+	}
 	order, renumbered := g.sorted()
 	m := &Model{
 		Info:    ModelInfo{Order: o.Order, Trajectories: g.trajectories, Newest: g.newest, HalfLife: o.HalfLife, NoState: o.NoState},
@@ -93,9 +98,7 @@ func (g *Graph) Model(o ModelOptions) *Model {
 	}
 	m.noteMeta()
 	m.rules = g.rules(renumbered)
-	b := g.compile(o, renumbered)
-	b.smooth(o)
-	b.flatten(m)
+	m.smooth(g, o, renumbered)
 	return m
 }
 

@@ -12,216 +12,151 @@ const (
 	maxDiscount = 0.9
 )
 
-// compiled is a trie of contexts while a model is made of it: nodes are numbered from the empty
-// context on, a parent before its children.
-type compiled struct {
-	depth []int
-	last  []uint32 // oldest symbol
-	mass  []float64
-
-	kids     []kid   // by parent, then in order of symbols
-	kidFrom  []int32 // by node, and behind the last: its first kid
-	cells    []compiledCell
-	cellFrom []int32 // the same of cells, in order of what comes next
+// smoother works out what every context gives by itself. Contexts are numbered as those of
+// the model, breadth first from the empty one.
+type smoother struct {
+	*Model
+	options ModelOptions
+	depth   []int
+	last    []uint32  // oldest symbol
+	weight  []float64 // of cells: counts, decayed
+	used    []float64 // of cells: what smoothing counts
 }
 
-type kid struct {
-	parent, symbol, node uint32
-}
-
-type compiledCell struct {
-	node, next uint32
-	raw        Counts
-	weight     float64 // decayed
-	used       float64 // what smoothing counts
-	share      float64
-}
-
-// compile gathers the cells of a graph over periods, and over states if they do
-// not count.
-func (g *Graph) compile(o ModelOptions, renumbered []uint32) *compiled {
-	b := &compiled{}
-	b.node(0, 0)
-	known := map[edge]int{}
-	nodes := make([]int, len(g.parents))
-	for i := 1; i < len(g.parents); i++ {
-		e := g.parents[i]
-		nodes[i] = -1
-		parent := nodes[e.node]
-		if parent < 0 || b.depth[parent] > o.Order {
-			continue
-		}
-		symbol := e.symbol
-		switch {
-		case e.node == 0:
-			if o.NoState {
-				symbol = 0
-			}
-		case symbol != startSymbol:
-			symbol = renumbered[symbol]
-		}
-		n, ok := known[edge{uint32(parent), symbol}]
-		if !ok {
-			n = len(b.depth)
-			known[edge{uint32(parent), symbol}] = n
-			b.node(b.depth[parent]+1, symbol)
-			b.kids = append(b.kids, kid{uint32(parent), symbol, uint32(n)})
-		}
-		nodes[i] = n
+// smooth fills in the contexts of a model from a graph.
+func (m *Model) smooth(g *Graph, o ModelOptions, renumbered []uint32) {
+	parents, symbols, nodes := g.breadthFirst(renumbered)
+	n := len(parents) + 1
+	s := &smoother{Model: m, options: o, depth: make([]int, n), last: append([]uint32{0}, symbols...)}
+	m.childState, m.childFrom = symbols, make([]uint32, n+1)
+	for i, parent := range parents {
+		s.depth[i+1] = s.depth[parent] + 1
+		m.childFrom[parent+1]++
 	}
-	slices.SortFunc(b.kids, func(x, y kid) int { return cmp.Or(cmp.Compare(x.parent, y.parent), cmp.Compare(x.symbol, y.symbol)) })
-	b.kidFrom = starts(len(b.depth), len(b.kids), func(i int) uint32 { return b.kids[i].parent })
-	b.addCells(g, o, nodes, renumbered)
-	b.cellFrom = starts(len(b.depth), len(b.cells), func(i int) uint32 { return b.cells[i].node })
-	return b
+	m.childFrom[0] = 1
+	for i := range n {
+		m.childFrom[i+1] += m.childFrom[i]
+	}
+	s.addCells(g, nodes, renumbered)
+	s.use()
+	s.share()
 }
 
 // addCells sums the counts of a graph over periods, in a fixed order: sums of fractions
 // depend on it.
-func (b *compiled) addCells(g *Graph, o ModelOptions, nodes []int, renumbered []uint32) {
+func (s *smoother) addCells(g *Graph, nodes, renumbered []uint32) {
 	type counted struct {
 		cell
 		n *Counts
 	}
 	all := make([]counted, 0, len(g.cells))
 	for c, n := range g.cells {
-		if nodes[c.node] >= 0 {
-			all = append(all, counted{cell{uint32(nodes[c.node]), renumbered[c.next], c.period}, n})
-		}
+		all = append(all, counted{cell{nodes[c.node], renumbered[c.next], c.period}, n})
 	}
 	slices.SortFunc(all, func(x, y counted) int {
-		return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(x.next, y.next), cmp.Compare(x.period, y.period), cmp.Compare(x.n.Total(), y.n.Total()))
+		return cmp.Or(cmp.Compare(x.node, y.node), cmp.Compare(x.next, y.next), cmp.Compare(x.period, y.period))
 	})
-	for _, c := range all {
-		if k := len(b.cells) - 1; k < 0 || b.cells[k].node != c.node || b.cells[k].next != c.next {
-			b.cells = append(b.cells, compiledCell{node: c.node, next: c.next})
+	s.cellFrom = make([]uint32, len(s.depth)+1)
+	for i, c := range all {
+		if i == 0 || all[i-1].node != c.node || all[i-1].next != c.next {
+			s.cellNext, s.cellScore, s.weight = append(s.cellNext, c.next), append(s.cellScore, Counts{}), append(s.weight, 0)
+			s.cellFrom[c.node+1]++
 		}
-		to, worth := &b.cells[len(b.cells)-1], 1.0
-		if o.HalfLife > 0 {
-			worth = math.Exp2(-float64(g.newest-c.period) / o.HalfLife)
+		worth := 1.0
+		if s.options.HalfLife > 0 {
+			worth = math.Exp2(-float64(g.newest-c.period) / s.options.HalfLife)
 		}
-		to.raw.Add(*c.n)
-		to.weight += float64(c.n.Total()) * worth
+		k := len(s.cellNext) - 1
+		s.cellScore[k].Add(*c.n)
+		s.weight[k] += float64(c.n.Total()) * worth
+	}
+	for i := range s.depth {
+		s.cellFrom[i+1] += s.cellFrom[i]
 	}
 }
 
-// starts returns, of a list in order of nodes, where that of each node begins, and its end.
-func starts(nodes, n int, node func(i int) uint32) []int32 {
-	out := make([]int32, nodes+1)
-	for i := range n {
-		out[node(i)+1]++
-	}
-	for i := range nodes {
-		out[i+1] += out[i]
-	}
-	return out
-}
-
-func (b *compiled) node(depth int, last uint32) {
-	b.depth = append(b.depth, depth)
-	b.last = append(b.last, last)
-	b.mass = append(b.mass, 1)
-}
-
-func (b *compiled) kidsOf(node int) []kid { return b.kids[b.kidFrom[node]:b.kidFrom[node+1]] }
-func (b *compiled) cellsOf(node int) []compiledCell {
-	return b.cells[b.cellFrom[node]:b.cellFrom[node+1]]
-}
-
-// cellOf returns the cell of what comes next among those of a node; nil if there is none.
-func cellOf(cells []compiledCell, next uint32) *compiledCell {
-	i, is := slices.BinarySearchFunc(cells, next, func(c compiledCell, next uint32) int { return cmp.Compare(c.next, next) })
-	if !is {
-		return nil
-	}
-	return &cells[i]
-}
-
-// smooth works out what every context gives by itself.
-func (b *compiled) smooth(o ModelOptions) {
-	deepest := o.Order + 1
-	for i := range b.depth {
-		whole := o.Uniform || b.depth[i] == deepest || b.depth[i] > 1 && b.last[i] == startSymbol
-		cells := b.cellsOf(i)
-		for k := range cells {
-			if c := &cells[k]; whole {
-				c.used = c.weight
-			}
-		}
-		if whole {
+// use works out what smoothing counts: of the longest contexts how often a successor came, of
+// others after how many different older symbols. Each context has one above it, so this is
+// O(cells).
+func (s *smoother) use() {
+	deepest := s.options.Order + 1
+	s.used = make([]float64, len(s.weight))
+	for i := range s.depth {
+		from, to := s.cellsOf(uint32(i))
+		if s.options.Uniform || s.depth[i] == deepest || s.depth[i] > 1 && s.last[i] == startSymbol {
+			copy(s.used[from:to], s.weight[from:to])
 			continue
 		}
-		// The number of different older symbols that were seen before the context and
-		// its successor. Each context has one above it, so this is O(cells).
-		for _, kid := range b.kidsOf(i) {
-			at := 0 // both are in order
-			for _, d := range b.cellsOf(int(kid.node)) {
-				for at < len(cells) && cells[at].next < d.next {
-					at++
-				}
-				if at < len(cells) && cells[at].next == d.next {
-					cells[at].used += min(1, d.weight)
-				}
-			}
+		for kid := s.childFrom[i]; kid < s.childFrom[i+1]; kid++ {
+			s.addTo(from, to, kid, func(k uint32) float64 { return min(1, s.weight[k]) })
 		}
 	}
-	b.sumStates(o)
-	discounts := b.discounts(deepest)
-	for i := range b.depth {
-		cells := b.cellsOf(i)
-		total, kept := 0.0, 0.0
-		for k := range cells {
-			c := &cells[k]
-			total += c.used
-			c.share = max(c.used-discounts[b.depth[i]], 0)
-			kept += c.share
-		}
-		nothing := total <= 0 || o.NoState && i == 0 // no more to be learnt from it
-		for k := range cells {
-			if cells[k].share /= total; nothing {
-				cells[k].share = 0
-			}
-		}
-		if !nothing {
-			b.mass[i] = (total - kept) / total
+	if s.options.Uniform {
+		return
+	}
+	// The empty context counts what its states count: they are few, so the number of those
+	// that a symbol followed says nothing.
+	from, to := s.cellsOf(0)
+	clear(s.used[from:to])
+	for kid := s.childFrom[0]; kid < s.childFrom[1]; kid++ {
+		if state := s.childState[kid-1]; state < uint32(states) && State(state) != StateInside {
+			s.addTo(from, to, kid, func(k uint32) float64 { return s.used[k] })
 		}
 	}
 }
 
-// sumStates lets the empty context count what its states count: they are few, so
-// the number of those that a symbol followed says nothing.
-func (b *compiled) sumStates(o ModelOptions) {
-	if o.Uniform {
-		return
-	}
-	cells := b.cellsOf(0)
-	for i := range cells {
-		c := &cells[i]
-		c.used = 0
-		for _, kid := range b.kidsOf(0) {
-			if kid.symbol >= uint32(states) || State(kid.symbol) == StateInside {
-				continue
-			}
-			if d := cellOf(b.cellsOf(int(kid.node)), c.next); d != nil {
-				c.used += d.used
-			}
+// addTo adds what the cells of a child give to those of its parent. Both are in order.
+func (s *smoother) addTo(from, to, kid uint32, give func(cell uint32) float64) {
+	first, end := s.cellsOf(kid)
+	for k := first; k < end; k++ {
+		for from < to && s.cellNext[from] < s.cellNext[k] {
+			from++
 		}
+		if from < to && s.cellNext[from] == s.cellNext[k] {
+			s.used[from] += give(k)
+		}
+	}
+}
+
+// share works out what contexts give to symbols, and what they leave to shorter ones.
+func (s *smoother) share() {
+	discounts := s.discounts()
+	s.cellShare, s.backoff = make([]float64, len(s.used)), make([]float64, len(s.depth))
+	for i := range s.depth {
+		s.backoff[i] = 1
+		from, to := s.cellsOf(uint32(i))
+		total, kept := 0.0, 0.0
+		for k := from; k < to; k++ {
+			total += s.used[k]
+			s.cellShare[k] = max(s.used[k]-discounts[s.depth[i]], 0)
+			kept += s.cellShare[k]
+		}
+		if total <= 0 || s.options.NoState && i == 0 { // no more to be learnt from it
+			clear(s.cellShare[from:to])
+			continue
+		}
+		for k := from; k < to; k++ {
+			s.cellShare[k] /= total
+		}
+		s.backoff[i] = (total - kept) / total
 	}
 }
 
 // discounts returns D of every length of contexts: n1/(n1+2 n2).
-func (b *compiled) discounts(deepest int) []float64 {
-	once, twice := make([]float64, deepest+1), make([]float64, deepest+1)
-	for i := range b.cells {
-		c := &b.cells[i]
-		switch math.Round(c.used) {
-		case 1:
-			once[b.depth[c.node]]++
-		case 2:
-			twice[b.depth[c.node]]++
+func (s *smoother) discounts() []float64 {
+	n := s.options.Order + 2
+	once, twice, d := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i, depth := range s.depth {
+		from, to := s.cellsOf(uint32(i))
+		for _, used := range s.used[from:to] {
+			switch math.Round(used) {
+			case 1:
+				once[depth]++
+			case 2:
+				twice[depth]++
+			}
 		}
 	}
-	d := make([]float64, deepest+1)
 	for i := range d {
 		d[i] = minDiscount
 		if once[i] > 0 {
@@ -229,37 +164,4 @@ func (b *compiled) discounts(deepest int) []float64 {
 		}
 	}
 	return d
-}
-
-func sortedSymbols[V any](m map[uint32]V) []uint32 {
-	out := make([]uint32, 0, len(m))
-	for s := range m {
-		out = append(out, s)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// flatten writes the trie to the model, breadth first and in the order of
-// symbols.
-func (b *compiled) flatten(m *Model) {
-	queue := make([]uint32, 1, len(b.depth))
-	m.childFrom, m.cellFrom = append(make([]uint32, 0, len(b.depth)+1), 1), append(make([]uint32, 0, len(b.depth)+1), 0)
-	m.childState, m.backoff = make([]uint32, 0, len(b.kids)), make([]float64, 0, len(b.depth))
-	m.cellNext, m.cellShare, m.cellScore = make([]uint32, 0, len(b.cells)), make([]float64, 0, len(b.cells)), make([]Counts, 0, len(b.cells))
-	for i := 0; i < len(queue); i++ {
-		n := int(queue[i])
-		for _, kid := range b.kidsOf(n) {
-			queue = append(queue, kid.node)
-			m.childState = append(m.childState, kid.symbol)
-		}
-		for _, c := range b.cellsOf(n) {
-			m.cellNext = append(m.cellNext, c.next)
-			m.cellShare = append(m.cellShare, c.share)
-			m.cellScore = append(m.cellScore, c.raw)
-		}
-		m.childFrom = append(m.childFrom, uint32(len(queue)))
-		m.cellFrom = append(m.cellFrom, uint32(len(m.cellNext)))
-		m.backoff = append(m.backoff, b.mass[n])
-	}
 }
