@@ -30,6 +30,8 @@ type Learner struct {
 	seed     uint64
 	parts    [parts]*Graph
 	examined []examined
+	most     int                // trajectories that are examined
+	beyond   *[sha256.Size]byte // ranks from here on are not; nil while all are
 }
 
 // examined is a trajectory to calibrate on.
@@ -41,7 +43,7 @@ type examined struct {
 
 // NewLearner returns the learner of contexts of up to order calls, 0 for [DefaultOrder].
 func NewLearner(order int, seed uint64) *Learner {
-	l := &Learner{order: order, seed: seed}
+	l := &Learner{order: order, seed: seed, most: maxExamined}
 	for i := range l.parts {
 		l.parts[i] = NewGraph(order)
 	}
@@ -66,10 +68,10 @@ func (l *Learner) Add(t *trace.Trajectory, o *Observation) {
 		name = append(append(name, 0), t.Calls[i].Args.Data...)
 	}
 	rank := sha256.Sum256(name)
-	if n := len(l.examined); n >= maxExamined && bytes.Compare(rank[:], l.examined[maxExamined-1].rank[:]) > 0 {
+	if l.beyond != nil && bytes.Compare(rank[:], l.beyond[:]) >= 0 {
 		return
 	}
-	if l.examined = append(l.examined, examined{rank, part, predictable(t)}); len(l.examined) >= 2*maxExamined {
+	if l.examined = append(l.examined, examined{rank, part, predictable(t)}); len(l.examined) >= 2*l.most {
 		l.cut()
 	}
 }
@@ -77,9 +79,11 @@ func (l *Learner) Add(t *trace.Trajectory, o *Observation) {
 // cut sorts the trajectories that are examined, and leaves out those beyond the bound.
 func (l *Learner) cut() {
 	slices.SortFunc(l.examined, func(a, b examined) int { return bytes.Compare(a.rank[:], b.rank[:]) })
-	if len(l.examined) > maxExamined {
-		clear(l.examined[maxExamined:])
-		l.examined = l.examined[:maxExamined]
+	if len(l.examined) > l.most {
+		first := l.examined[l.most].rank
+		l.beyond = &first
+		clear(l.examined[l.most:])
+		l.examined = l.examined[:l.most]
 	}
 }
 

@@ -104,6 +104,26 @@ func TestSnapshotProblems(t *testing.T) {
 	}
 }
 
+// What is examined for the calibration does not depend on the order of trajectories, also
+// where they are more than are examined.
+func TestLearnerOrder(t *testing.T) {
+	runs := trained(40)
+	rapid.Check(t, func(t *rapid.T) {
+		file := func(order []*Run) []byte {
+			l := NewLearner(3, 1)
+			l.most = 7
+			for _, r := range order {
+				l.Add(r.History.t, r.Observation)
+			}
+			g := l.Graph()
+			return g.Model(ModelOptions{}).Calibrated(l.Calibration(ModelOptions{}, PredictorOptions{Any: true})).AppendSnapshot(nil, g)
+		}
+		if !bytes.Equal(file(runs), file(rapid.Permutation(runs).Draw(t, "order"))) {
+			t.Fatal("another order of the input gives other bytes")
+		}
+	})
+}
+
 // Of 2,000 damaged copies none gives another content, and all that do not give this one
 // are an error.
 func TestDamagedSnapshots(t *testing.T) {
