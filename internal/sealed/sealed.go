@@ -68,13 +68,15 @@ func (k Kind) content(content any) []byte {
 // Decode reads a file into content, a pointer; name is only for messages. Errors are of
 // type *diag.Error.
 func (k Kind) Decode(name string, data []byte, content any) error {
-	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		return k.unreadable(name, err, Foreign)
+	if !bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		return k.Problem(name, Foreign, "this is no %s of awo", k.Name)
 	}
-	text, err := io.ReadAll(io.LimitReader(z, maxContent))
+	text, err := decompressed(data)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return k.Problem(name, Truncated, "the file ends before its end")
+	}
 	if err != nil {
-		return k.unreadable(name, err, Corrupt)
+		return k.Problem(name, Corrupt, "the file is not what was written: it cannot be decompressed")
 	}
 	family, _, _ := strings.Cut(k.Schema, "/")
 	if !bytes.HasPrefix(text, []byte(`{"schema":"`+family+`/`)) {
@@ -102,14 +104,12 @@ func (k Kind) IsCanonical(content, written any) bool {
 	return bytes.Equal(k.content(content), k.content(written))
 }
 
-func (k Kind) unreadable(name string, err error, code string) error {
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return k.Problem(name, Truncated, "the file ends before its end")
-	case code == Foreign:
-		return k.Problem(name, Foreign, "this is no %s of awo", k.Name)
+func decompressed(data []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
 	}
-	return k.Problem(name, code, "the file is not what was written: it cannot be decompressed")
+	return io.ReadAll(io.LimitReader(z, maxContent))
 }
 
 // Problem returns an error with a code of the kind.
