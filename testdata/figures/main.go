@@ -139,13 +139,13 @@ func (r *report) compare(frozen, now map[place]float64, missing []string) {
 			continue
 		}
 		was := strings.Join([]string{p.corpus, p.command, p.path}, "\t")
-		if i := slices.IndexFunc(r.reasons, func(line []string) bool { return matches(line[0], was) }); i >= 0 {
+		text, how := "is gone", "gone"
+		if is {
+			text, how = "is "+number(after), "changed"
+		}
+		if i := slices.IndexFunc(r.reasons, func(line []string) bool { return matches(line[0], was) || matches(line[0], was+"\t"+how) || matches(line[0], was+"\t"+how+"\t"+r.rows[p.row]) }); i >= 0 {
 			r.listed[i]++
 			continue
-		}
-		text := "is gone"
-		if is {
-			text = "is " + number(after)
 		}
 		where := p.corpus + " " + p.command
 		r.unknown[where] = append(r.unknown[where], fmt.Sprintf("%s [%s]: %s %s", at.path, orElse(r.rows[p.row], p.row), number(before), text))
