@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/arazzo"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -61,10 +62,7 @@ func compiled(t *testing.T, traces, ruleFile string, algorithm compile.Algorithm
 	if ruleFile != "" {
 		set = recordings.Rules(t, ruleFile)
 	}
-	c, err := compile.Run(recordings.Source(list), set, compile.Options{Algorithm: algorithm})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := compile.Run(corpus.Filled(list, corpus.Options{Rules: set}), set, compile.Options{Algorithm: algorithm})
 	var offered []*metatool.Tool
 	for _, d := range c.Definitions {
 		if d.Refusals == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/trace"
@@ -17,22 +18,10 @@ import (
 var all = Technique{
 	Name: "all", Doc: "patterns and inertia together, each call attributed to one, prefetch for the calls that are left, and tools that are registered",
 	Parts: []string{patterns.Name, inertial.Name, readAhead.Name, register.Name}, ways: patterns.ways,
-	Train: func(p *Part) (Trained, error) {
+	Train: func(p *Part) Trained {
 		tools := *patterns.offer
 		tools.beside = learn.DefaultThreshold
-		offered, err := p.offered(tools)
-		if err != nil {
-			return nil, err
-		}
-		h, err := p.trainHabits()
-		if err != nil {
-			return nil, err
-		}
-		reader, err := p.trainReader(0)
-		if err != nil {
-			return nil, err
-		}
-		return p.together(combination{tools: offered, habits: h, reader: reader, lazily: true}), nil
+		return p.together(combination{tools: p.offered(tools), habits: p.trainHabits(), reader: p.trainReader(0), lazily: true})
 	},
 }
 
@@ -231,7 +220,7 @@ func (b *together) Saving(c *Case, f *Finding) cost.Totals {
 	if !b.lazily || len(t.Tools) == 0 || len(left.Turns) == 0 || misfits(left) {
 		return b.tools.Saving(c, f).Less(b.reader.reading(c, f))
 	}
-	saved := (&lazyTools{b.meter}).Saving(&Case{Trajectory: b.left(t, f), Account: left}, f)
+	saved := (&lazyTools{b.meter}).Saving(&Case{Run: &corpus.Run{Trajectory: b.left(t, f)}, Account: left}, f)
 	f.Added += f.Wrong + f.handBacks
 	return c.Account.Total().Less(left.Total().Less(saved)).Less(b.reader.reading(c, f)).Less(f.inVain(c.Account))
 }

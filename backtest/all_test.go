@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -52,7 +53,7 @@ func routines(n int) []*trace.Trajectory {
 func TestInertia(t *testing.T) {
 	o := togetherOf("get_order")
 	o.Techniques = []Technique{none, inertial}
-	r, err := Run(sourceOf(routines(60)...), o)
+	r, err := Run(runsOf(routines(60)...), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestInertia(t *testing.T) {
 			c.Tool, c.Args = trace.Intern("stop"), trace.JSONOf([]byte(`{}`))
 		}
 	}
-	if r, err = Run(sourceOf(list...), o); err != nil {
+	if r, err = Run(runsOf(list...), o); err != nil {
 		t.Fatal(err)
 	}
 	got = outcomeOf(t, r, "inertia")
@@ -88,7 +89,7 @@ func TestInertia(t *testing.T) {
 	// Nothing is called that nobody declares to read.
 	for _, declared := range []func() Declarations{nil, func() Declarations { return declaredReads(nil) }} {
 		o.Declared = declared
-		if r, err = Run(sourceOf(list...), o); err != nil {
+		if r, err = Run(runsOf(list...), o); err != nil {
 			t.Fatal(err)
 		}
 		if got := outcomeOf(t, r, "inertia"); got.CallingTurnsSaved != 0 || got.Wrong != 0 || got.Used != 0 {
@@ -100,7 +101,7 @@ func TestInertia(t *testing.T) {
 // TestAll has three parts want the same turn: it is saved once, by the read ahead, which
 // needs no choice.
 func TestAll(t *testing.T) {
-	r, err := Run(sourceOf(routines(60)...), togetherOf("get_order"))
+	r, err := Run(runsOf(routines(60)...), togetherOf("get_order"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestAllProperties(t *testing.T) {
 		list := drawRoutines(t)
 		o := togetherOf("get_order", "find", "open")
 		o.Folds, o.Choose.MinTurns = 2, 1
-		r, err := Run(sourceOf(list...), o)
+		r, err := Run(runsOf(list...), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,13 +146,12 @@ func TestAllProperties(t *testing.T) {
 			t.Fatalf("interaction %d", x.CallingTurnsSaved)
 		}
 
-		part := &Part{Source: sourceOf(list...), Options: o, meter: cost.NewMeter(cost.Options{})}
-		trained, err := all.Train(part)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, k := range list {
-			f := trained.Find(&Case{Trajectory: k})
+		part := &Part{Runs: runsOf(list...), Options: o, meter: cost.NewMeter(cost.Options{})}
+		trained := newTested(part, []Trained{all.Train(part)})
+		for _, k := range part.Runs {
+			c := &Case{Run: k}
+			trained.look(c)
+			f := trained.each[0].Find(c)
 			if !slices.IsSorted(f.Removed) || len(slices.Compact(slices.Clone(f.Removed))) != len(f.Removed) {
 				t.Fatalf("turns %v", f.Removed)
 			}
@@ -172,7 +172,7 @@ func TestAllIsTheSameWithWorkers(t *testing.T) {
 	for _, workers := range []int{1, 4} {
 		o := togetherOf("get_order", "find")
 		o.Workers = workers
-		r, err := Run(sourceOf(routines(40)...), o)
+		r, err := Run(runsOf(routines(40)...), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +264,7 @@ func TestAllRegisters(t *testing.T) {
 		want.Output += said + 10
 	}
 	f := find()
-	got := b.Saving(&Case{Trajectory: run, Account: account}, f)
+	got := b.Saving(&Case{Run: &corpus.Run{Trajectory: run}, Account: account}, f)
 	if recorded := int64(1000 + 1100 + 1200 + 1300 + 1400 + 50); got.Tokens() != recorded-want.Tokens() {
 		t.Errorf("%d tokens saved, want %d less %d", got.Tokens(), recorded, want.Tokens())
 	}
@@ -281,11 +281,11 @@ func TestAllRegisters(t *testing.T) {
 	bare := *run
 	bare.Tools = nil
 	f = find()
-	got = b.Saving(&Case{Trajectory: &bare, Account: meter.Trajectory(&bare)}, f)
+	got = b.Saving(&Case{Run: &corpus.Run{Trajectory: &bare}, Account: meter.Trajectory(&bare)}, f)
 	if want := int64(1200+1400+10+20) - 3*40; got.Tokens() != want || f.Added != 1 {
 		t.Errorf("%d tokens saved, want %d; %d calls added", got.Tokens(), want, f.Added)
 	}
-	if got := b.Saving(&Case{Trajectory: run}, find()); got != (cost.Totals{}) {
+	if got := b.Saving(&Case{Run: &corpus.Run{Trajectory: run}}, find()); got != (cost.Totals{}) {
 		t.Errorf("%+v saved of an unknown account", got)
 	}
 }
@@ -294,7 +294,7 @@ func TestAllRegisters(t *testing.T) {
 // that are left where the fourth call is read ahead.
 func TestAllRegistersEach(t *testing.T) {
 	list := offering(routines(60), "open", "note", "find", "get_order", "stop")
-	r, err := Run(sourceOf(list...), togetherOf("get_order"))
+	r, err := Run(runsOf(list...), togetherOf("get_order"))
 	if err != nil {
 		t.Fatal(err)
 	}

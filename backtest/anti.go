@@ -83,7 +83,7 @@ type insideCalls struct {
 }
 
 // begunIn follows the items in a trajectory.
-func begunIn(begun []replay.Begun, k *Case) seenBegun {
+func begunIn(begun []replay.Begun, t *trace.Trajectory) seenBegun {
 	out := seenBegun{begun: begun}
 	// Item by item: which calls were seen is then one number for each call.
 	order := make([]int32, len(out.begun))
@@ -98,8 +98,8 @@ func begunIn(begun []replay.Begun, k *Case) seenBegun {
 		}
 	}
 	out.inside = make([]insideCalls, 0, 2*items)
-	seen := make([]int32, len(k.Trajectory.Calls)) // the item after which it was seen last, from 1
-	first := 0                                     // of the item in out.inside
+	seen := make([]int32, len(t.Calls)) // the item after which it was seen last, from 1
+	first := 0                          // of the item in out.inside
 	for n, i := range order {
 		b := &out.begun[i]
 		if n > 0 && out.begun[order[n-1]].Tool != b.Tool {
@@ -110,7 +110,7 @@ func begunIn(begun []replay.Begun, k *Case) seenBegun {
 				continue
 			}
 			seen[c] = int32(b.Tool) + 1
-			out.see(b.Tool, first, &k.Trajectory.Calls[c])
+			out.see(b.Tool, first, &t.Calls[c])
 		}
 	}
 	return out

@@ -58,15 +58,9 @@ type verdict struct {
 
 func verdicts(t *testing.T, o ChooseOptions, list []*trace.Trajectory) map[string]verdict {
 	t.Helper()
-	source := sourceOf(list...)
-	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
-	if err != nil {
-		t.Fatal(err)
-	}
-	choice, err := Choose(source, nil, c.Definitions, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := runsOf(list...)
+	c := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
+	choice := Choose(source, c.Definitions, o)
 	out := map[string]verdict{}
 	for _, g := range choice.Chosen {
 		out[toolsOf(g.Definition)] = verdict{"", g.Failures, g.Replay}
@@ -215,15 +209,9 @@ func TestCostsMoreThanItSaves(t *testing.T) {
 			run.Turns[k].Usage = trace.Usage{Known: true, Input: 20, Output: 1}
 		}
 	}
-	source := sourceOf(append(dear, cheap...)...)
-	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
-	if err != nil {
-		t.Fatal(err)
-	}
-	choice, err := Choose(source, nil, c.Definitions, ChooseOptions{Select: SelectNet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := runsOf(append(dear, cheap...)...)
+	c := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
+	choice := Choose(source, c.Definitions, ChooseOptions{Select: SelectNet})
 	if choice.Unit != "usd" || len(choice.Chosen) != 1 || len(choice.Left) != 1 {
 		t.Fatalf("%s: %d chosen, %d left out", choice.Unit, len(choice.Chosen), len(choice.Left))
 	}

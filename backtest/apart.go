@@ -2,11 +2,10 @@ package backtest
 
 import (
 	"cmp"
-	"iter"
+	"slices"
 
 	"github.com/awo-dev/awo/internal/agents"
-	"github.com/awo-dev/awo/metatool/compile"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/internal/corpus"
 )
 
 // AgentResult is what was found of one agent.
@@ -15,20 +14,9 @@ type AgentResult struct {
 	*Result
 }
 
-// OfAgent yields the trajectories of one agent of a list, and the errors of the source.
-func OfAgent(source compile.Source, list *agents.List, agent int) compile.Source {
-	return func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for t, err := range source() {
-				if err == nil && list.Of(t) != agent {
-					continue
-				}
-				if !yield(t, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
+// OfAgent returns the runs of one agent of a list.
+func OfAgent(runs []*corpus.Run, list *agents.List, agent int) []*corpus.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r *corpus.Run) bool { return list.Of(r.Trajectory) != agent })
 }
 
 // apart compiles and tests each agent for itself, and adds up what was found. Techniques
@@ -37,15 +25,13 @@ func (r *run) apart() error {
 	for i, agent := range r.agents.Agents {
 		o := r.options
 		o.AgentTasks = -1
-		part := newRun(OfAgent(r.source, r.agents, i), o)
+		part := newRun(OfAgent(r.runs, r.agents, i), o)
 		part.offers = r.offers
 		if err := part.survey(); err != nil {
 			return err
 		}
 		part.addCells()
-		if err := part.test(); err != nil {
-			return err
-		}
+		part.test()
 		part.finish()
 		part.judge()
 		r.out.Agents = append(r.out.Agents, AgentResult{agent, part.out})

@@ -18,7 +18,7 @@ func TestAgentsApart(t *testing.T) {
 	o.Verdict = &VerdictOptions{Objective: ObjectiveTokens}
 	var alone []*Result
 	for _, runs := range [][]*trace.Trajectory{one, two} {
-		r, err := Run(sourceOf(runs...), o)
+		r, err := Run(runsOf(runs...), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestAgentsApart(t *testing.T) {
 		mixed[2*i], mixed[2*i+1] = one[i], two[i]
 	}
 	copy(mixed[2*len(two):], one[len(two):])
-	both, err := Run(sourceOf(mixed...), o)
+	both, err := Run(runsOf(mixed...), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestAgentsApart(t *testing.T) {
 		t.Errorf("the verdicts save %v and %v, together %v", alone[0].Verdict.Blind.Tokens, alone[1].Verdict.Blind.Tokens, saved)
 	}
 	o.AgentTasks = -1
-	mingled, err := Run(sourceOf(mixed...), o)
+	mingled, err := Run(runsOf(mixed...), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,23 +70,14 @@ func TestAgentsApart(t *testing.T) {
 func TestChooseApart(t *testing.T) {
 	turns, all := 0, []ForAgent{}
 	for _, runs := range [][]*trace.Trajectory{lookups(40, true), others(28)} {
-		source := sourceOf(runs...)
-		c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
-		if err != nil {
-			t.Fatal(err)
-		}
-		choice, err := Choose(source, nil, c.Definitions, ChooseOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := runsOf(runs...)
+		c := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
+		choice := Choose(source, c.Definitions, ChooseOptions{})
 		turns += choice.Chosen[len(choice.Chosen)-1].Turns
 		all = append(all, ForAgent{source, c.Definitions, ChooseOptions{}})
 	}
-	all = append(all, ForAgent{all[0].Source, all[0].Definitions, ChooseOptions{None: true}})
-	together, err := ChooseApart(nil, all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all = append(all, ForAgent{all[0].Runs, all[0].Definitions, ChooseOptions{None: true}})
+	together := ChooseApart(all)
 	last := together.Chosen[len(together.Chosen)-1]
 	if len(together.Chosen) != 2 || last.Turns != turns || together.Trajectories != 108 {
 		t.Errorf("%d offered for %d turns in %d trajectories, want 2 for %d in 108", len(together.Chosen), last.Turns, together.Trajectories, turns)

@@ -21,11 +21,8 @@ type paperTools struct {
 	learnt  Learnt
 }
 
-func trainPaper(p *Part) (Trained, error) {
-	c, err := p.compile(wayPaper)
-	if err != nil {
-		return nil, err
-	}
+func trainPaper(p *Part) Trained {
+	c := p.compile(wayPaper)
 	out := &paperTools{byFirst: map[string][][]string{}}
 	out.learnt.Labels = true
 	out.learnt.Notes = []string{"sequences are counted: arguments are neither bound nor checked, user messages are ignored, and the tokens of definitions are left out, because there are none"}
@@ -33,7 +30,7 @@ func trainPaper(p *Part) (Trained, error) {
 		out.byFirst[sequence[0]] = append(out.byFirst[sequence[0]], sequence)
 		out.learnt.MetaTools++
 	}
-	return out, nil
+	return out
 }
 
 // Find covers the trajectory with sequences, so that most turns are saved.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/agents"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
@@ -138,7 +139,7 @@ var Metrics = []string{
 
 // Run splits the traces, lets every technique learn from the one part, and adds up
 // what it would have done in the other.
-func Run(source compile.Source, o Options) (*Result, error) {
+func Run(runs []*corpus.Run, o Options) (*Result, error) {
 	o.Folds, o.Share = cmp.Or(o.Folds, DefaultFolds), cmp.Or(o.Share, DefaultShare)
 	o.By = cmp.Or(o.By, SplitAuto)
 	if o.Techniques == nil {
@@ -151,8 +152,7 @@ func Run(source compile.Source, o Options) (*Result, error) {
 		o.Progress = func(int, int, string) {}
 	}
 	o.AgentTasks = cmp.Or(o.AgentTasks, DefaultAgentTasks)
-	r := newRun(source, o)
-	r.progress("reading tasks")
+	r := newRun(runs, o)
 	if err := r.survey(); err != nil {
 		return nil, err
 	}
@@ -161,8 +161,8 @@ func Run(source compile.Source, o Options) (*Result, error) {
 		if err := r.apart(); err != nil {
 			return nil, err
 		}
-	} else if err := r.test(); err != nil {
-		return nil, err
+	} else {
+		r.test()
 	}
 	r.finish()
 	r.judge()
@@ -170,24 +170,21 @@ func Run(source compile.Source, o Options) (*Result, error) {
 	return r.out, nil
 }
 
-func newRun(source compile.Source, o Options) *run {
-	return &run{source: source, options: o, out: &Result{}, tasks: map[string]int{}, columns: slices.Clone(o.Techniques)}
+func newRun(runs []*corpus.Run, o Options) *run {
+	return &run{runs: runs, options: o, out: &Result{}, tasks: map[string]int{}, columns: slices.Clone(o.Techniques)}
 }
 
 // test compiles and tests every split.
-func (r *run) test() error {
-	r.steps = len(r.splits)*(len(r.columns)+2) + 1
+func (r *run) test() {
+	r.steps = len(r.splits) * (len(r.columns) + 2)
 	for _, split := range r.splits {
-		if err := r.fold(split); err != nil {
-			return err
-		}
+		r.fold(split)
 	}
-	return nil
 }
 
 // run is a back-test under way.
 type run struct {
-	source  compile.Source
+	runs    []*corpus.Run
 	options Options
 	out     *Result
 	splits  []holdout.Split

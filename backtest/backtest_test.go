@@ -2,7 +2,6 @@ package backtest
 
 import (
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -45,17 +45,7 @@ func scriptedRun(task string, calls ...scripted) *trace.Trajectory {
 	return t
 }
 
-func sourceOf(list ...*trace.Trajectory) compile.Source {
-	return func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for _, t := range list {
-				if !yield(t, nil) {
-					return
-				}
-			}
-		}
-	}
-}
+func runsOf(list ...*trace.Trajectory) []*corpus.Run { return corpus.Filled(list, corpus.Options{}) }
 
 // lookups are runs that look a customer up and then its order, whose number only
 // the first result tells; apart makes them two turns.
@@ -97,7 +87,7 @@ func options(techniques ...Technique) Options {
 // TestArithmetic checks the sums by hand: 40 runs of two turns, each of which
 // loses its second one to a meta-tool.
 func TestArithmetic(t *testing.T) {
-	r, err := Run(sourceOf(lookups(40, true)...), options(none, patterns))
+	r, err := Run(runsOf(lookups(40, true)...), options(none, patterns))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +122,7 @@ func TestArithmetic(t *testing.T) {
 
 // TestParallelCallsSaveNothing has both calls in one turn.
 func TestParallelCallsSaveNothing(t *testing.T) {
-	r, err := Run(sourceOf(lookups(40, false)...), options(none, patterns, awo, awoPaper))
+	r, err := Run(runsOf(lookups(40, false)...), options(none, patterns, awo, awoPaper))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +143,7 @@ func TestMiddleTurn(t *testing.T) {
 	for name, caching := range map[string]cost.Caching{"off": cost.CachingOff, "on": cost.CachingOn} {
 		o := options(none, patterns)
 		o.Meter = cost.NewMeter(cost.Options{Caching: caching})
-		r, err := Run(sourceOf(list...), o)
+		r, err := Run(runsOf(list...), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,13 +182,13 @@ func TestNothingLeaks(t *testing.T) {
 		))
 	}
 	var learnt []*toolset
-	spy := Technique{Name: "spy", Train: func(p *Part) (Trained, error) {
-		set, err := p.offered(*patterns.offer)
+	spy := Technique{Name: "spy", Train: func(p *Part) Trained {
+		set := p.offered(*patterns.offer)
 		planted := false
-		for run := range p.Source() {
+		for _, run := range p.Runs {
 			planted = planted || run.Task == "planted"
 		}
-		if err == nil && !planted {
+		if !planted {
 			for _, d := range p.compiled[patterns.offer.way].definitions {
 				for _, s := range d.Steps {
 					if s.Tool == "get_planted" || s.Tool == "get_planted_next" {
@@ -206,10 +196,7 @@ func TestNothingLeaks(t *testing.T) {
 					}
 				}
 			}
-			survey, err := compile.NewSurvey(p.Source, nil, compile.SurveyOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			survey := compile.NewSurvey(p.Runs, nil, compile.SurveyOptions{})
 			for _, tool := range survey.Merged.Catalog.Tools() {
 				if tool.Name.Value() == "get_planted" {
 					t.Error("the catalog knows a tool of the test part")
@@ -217,9 +204,9 @@ func TestNothingLeaks(t *testing.T) {
 			}
 			learnt = append(learnt, set)
 		}
-		return set, err
+		return set
 	}}
-	r, err := Run(sourceOf(list...), options(none, spy))
+	r, err := Run(runsOf(list...), options(none, spy))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +238,7 @@ func TestNeverMoreThanThereIs(t *testing.T) {
 		o := options()
 		o.Techniques, o.Folds = nil, 3
 		o.Compile.Extract.Threshold, o.Compile.Bind.Threshold = 2, 2
-		r, err := Run(sourceOf(list...), o)
+		r, err := Run(runsOf(list...), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,34 +263,25 @@ func TestChoose(t *testing.T) {
 		run.Turns = append(run.Turns, trace.Turn{FirstCall: 2, NumCalls: 1, Usage: trace.Usage{Known: true, Input: 1200, Output: 10}})
 		run.Calls = append(run.Calls, trace.Call{Tool: trace.Intern("get_parcel"), Turn: 2, Args: trace.JSONOf(fmt.Appendf(nil, `{"order":"order-%d"}`, 7000+i)), Result: trace.JSONOf([]byte(`{}`)), HasResult: true, Status: trace.StatusOK})
 	}
-	source := sourceOf(list...)
-	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
-	if err != nil {
-		t.Fatal(err)
-	}
-	choice, err := Choose(source, nil, c.Definitions, ChooseOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := runsOf(list...)
+	c := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
+	choice := Choose(source, c.Definitions, ChooseOptions{})
 	last := choice.Chosen[len(choice.Chosen)-1]
 	if choice.Unit != "turns" || last.Turns != 60 {
 		t.Errorf("%d turns saved, want 60: %+v", last.Turns, choice.Chosen)
 	}
-	again, err := Choose(source, nil, append(c.Definitions[:len(c.Definitions):len(c.Definitions)], c.Definitions[0]), ChooseOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := Choose(source, append(c.Definitions[:len(c.Definitions):len(c.Definitions)], c.Definitions[0]), ChooseOptions{})
 	if len(again.Left) != len(choice.Left)+1 || !slices.ContainsFunc(again.Left, func(l Left) bool {
 		return l.Definition == c.Definitions[0] && l.Reason == ReasonDominated && l.By == c.Definitions[0].Name
 	}) {
 		t.Errorf("a second one of the same is left out as %+v", again.Left)
 	}
-	one, err := Choose(source, nil, c.Definitions, ChooseOptions{MaxTools: 1})
-	if err != nil || len(one.Chosen) != 1 || len(choice.Chosen) > 1 && one.Left[0].Reason != ReasonMaxTools {
-		t.Errorf("with one at most: %+v, %v", one, err)
+	one := Choose(source, c.Definitions, ChooseOptions{MaxTools: 1})
+	if len(one.Chosen) != 1 || len(choice.Chosen) > 1 && one.Left[0].Reason != ReasonMaxTools {
+		t.Errorf("with one at most: %+v", one)
 	}
-	if _, err := Choose(source, nil, c.Definitions, ChooseOptions{TokenBudget: 1}); err != nil {
-		t.Error(err)
+	if few := Choose(source, c.Definitions, ChooseOptions{TokenBudget: 1}); len(few.Chosen) != 0 {
+		t.Errorf("%+v of one token", few.Chosen)
 	}
 }
 
@@ -319,15 +297,9 @@ func TestNetChoosesNothing(t *testing.T) {
 			run.Calls[1].Args = trace.JSONOf([]byte(`{}`))
 		}
 	}
-	source := sourceOf(list...)
-	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
-	if err != nil {
-		t.Fatal(err)
-	}
-	choice, err := Choose(source, nil, c.Definitions, ChooseOptions{Select: SelectNet})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := runsOf(list...)
+	c := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
+	choice := Choose(source, c.Definitions, ChooseOptions{Select: SelectNet})
 	if choice.Unit != "usd" || len(choice.Chosen) != 0 || len(choice.Left) == 0 {
 		t.Fatalf("%+v", choice)
 	}
@@ -377,18 +349,18 @@ func TestBest(t *testing.T) {
 func TestSplits(t *testing.T) {
 	o := options(none, patterns)
 	o.By = SplitTime
-	if _, err := Run(sourceOf(lookups(10, true)...), o); err == nil {
+	if _, err := Run(runsOf(lookups(10, true)...), o); err == nil {
 		t.Error("a split by time without times")
 	}
 	o.By = SplitTask
-	r, err := Run(sourceOf(lookups(40, true)...), o)
+	r, err := Run(runsOf(lookups(40, true)...), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.TestTasks != 12 || r.TrainTasks != 28 {
 		t.Errorf("%d tasks to train and %d to test, want 28 and 12", r.TrainTasks, r.TestTasks)
 	}
-	if r, err := Run(sourceOf(), options(none, patterns)); err != nil || r.Best("") != nil {
+	if r, err := Run(runsOf(), options(none, patterns)); err != nil || r.Best("") != nil {
 		t.Errorf("no traces: %v, %v", r, err)
 	}
 }
@@ -400,7 +372,7 @@ func TestWorkers(t *testing.T) {
 	for _, workers := range []int{1, 7} {
 		o := options()
 		o.Techniques, o.Workers = nil, workers
-		r, err := Run(sourceOf(list...), o)
+		r, err := Run(runsOf(list...), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -419,7 +391,7 @@ func TestThresholds(t *testing.T) {
 	list := append(lookups(40, true), others(28)...)
 	o := options()
 	o.Compile.Algorithm = compile.Patterns
-	tried, err := Thresholds(sourceOf(list...), o)
+	tried, err := Thresholds(runsOf(list...), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -433,7 +405,7 @@ func TestThresholds(t *testing.T) {
 		one := o
 		one.Techniques = []Technique{patterns}
 		one.Choose.MinTurns, one.Compile.Extract.Threshold, one.Compile.Bind.Threshold = tried[i].Threshold, tried[i].Threshold, tried[i].Threshold
-		alone, err := Run(sourceOf(list...), one)
+		alone, err := Run(runsOf(list...), one)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -467,7 +439,7 @@ func TestSplitAuto(t *testing.T) {
 		tasks int
 		want  SplitBy
 	}{{MaxFoldedTasks, SplitFolds}, {MaxFoldedTasks + 1, SplitTask}} {
-		r := &run{source: sourceOf(lookups(test.tasks, true)...), options: Options{By: SplitAuto, Folds: 5, Share: 0.3, Meter: cost.NewMeter(cost.Options{})}, out: &Result{}}
+		r := &run{runs: runsOf(lookups(test.tasks, true)...), options: Options{By: SplitAuto, Folds: 5, Share: 0.3, Meter: cost.NewMeter(cost.Options{})}, out: &Result{}}
 		if err := r.survey(); err != nil || r.out.By != test.want || r.out.Folds != len(r.splits) {
 			t.Errorf("%d tasks: %s, %d splits, %v", test.tasks, r.out.By, len(r.splits), err)
 		}
@@ -484,7 +456,7 @@ func TestModelTime(t *testing.T) {
 		run.Turns[1].Start, run.Turns[1].End = begin.Add(time.Minute), begin.Add(62*time.Second)
 	}
 	list[0].Turns[1].End = begin
-	r, err := Run(sourceOf(list...), options(none, patterns))
+	r, err := Run(runsOf(list...), options(none, patterns))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -514,7 +486,7 @@ func TestRecorded(t *testing.T) {
 		t.Run(test.file, func(t *testing.T) {
 			o := options(none, awo, patterns)
 			o.Choose.MinTurns = 5
-			r, err := Run(recordings.Source(recordings.Read(t, recordings.Recorded(t, test.file))), o)
+			r, err := Run(corpus.Filled(recordings.Read(t, recordings.Recorded(t, test.file)), corpus.Options{}), o)
 			if err != nil {
 				t.Fatal(err)
 			}

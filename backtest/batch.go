@@ -12,7 +12,7 @@ import (
 // that makes parallel calls. What it saves needs no compiler.
 var batch = Technique{
 	Name: "batch", Doc: "calls in a row whose arguments were all known before the first, made in one turn; nothing is compiled",
-	Train: func(*Part) (Trained, error) { return &batches{}, nil },
+	Train: func(*Part) Trained { return &batches{} },
 }
 
 type batches struct{ collector dataflow.Collector }
@@ -20,7 +20,7 @@ type batches struct{ collector dataflow.Collector }
 // Find removes the turns of all calls of a batch but the first.
 func (b *batches) Find(c *Case) *Finding {
 	f := &Finding{}
-	for _, o := range replay.Batches(c.Trajectory, c.Marks, &b.collector) {
+	for _, o := range replay.Batches(c.Trajectory, c.Marks, c.Flow, &b.collector) {
 		f.Removed = append(f.Removed, o.Removed(c.Trajectory)...)
 	}
 	slices.Sort(f.Removed)

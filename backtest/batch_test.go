@@ -4,7 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	byhand "github.com/awo-dev/awo/internal/scripted"
+	"github.com/awo-dev/awo/trace"
 )
 
 // TestBatch makes one turn of what was known before, and no more.
@@ -29,8 +31,8 @@ func TestBatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &byhand.Run{}
 			tc.run(s)
-			trained, _ := batch.Train(nil)
-			if got := trained.Find(&Case{Trajectory: &s.T}); !reflect.DeepEqual(got.Removed, tc.want) {
+			trained := batch.Train(nil)
+			if got := trained.Find(&Case{Run: corpus.Filled([]*trace.Trajectory{&s.T}, corpus.Options{})[0]}); !reflect.DeepEqual(got.Removed, tc.want) {
 				t.Errorf("removes %v, want %v", got.Removed, tc.want)
 			}
 		})

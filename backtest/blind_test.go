@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/recordings"
 	script "github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/metatool"
@@ -17,7 +18,7 @@ func TestBlind(t *testing.T) {
 	for _, run := range list[:10] {
 		run.Calls, run.Turns = run.Calls[:1], run.Turns[:1]
 	}
-	r, err := Run(sourceOf(list...), options(none, patterns))
+	r, err := Run(runsOf(list...), options(none, patterns))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func TestBlindReading(t *testing.T) {
 	for _, run := range list[:10] {
 		run.Calls, run.Turns[1].NumCalls = run.Calls[:1], 0
 	}
-	r, err := Run(sourceOf(list...), options(none, patterns))
+	r, err := Run(runsOf(list...), options(none, patterns))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,14 +68,8 @@ func TestWritesInVain(t *testing.T) {
 			run.Task = run.ID
 		}
 		for _, selection := range []Selection{SelectTurns, SelectAll} {
-			c, err := compile.Run(recordings.Source(list), nil, compile.Options{Algorithm: compile.Patterns})
-			if err != nil {
-				t.Fatal(err)
-			}
-			choice, err := Choose(recordings.Source(list), nil, c.Definitions, ChooseOptions{Select: selection})
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := compile.Run(corpus.Filled(list, corpus.Options{}), nil, compile.Options{Algorithm: compile.Patterns})
+			choice := Choose(corpus.Filled(list, corpus.Options{}), c.Definitions, ChooseOptions{Select: selection})
 			if got := len(choice.Chosen) > 0; got != (offered || selection == SelectAll) {
 				t.Errorf("%d of 60 cancelled, select %s: offered %v", follows, selection, got)
 			}
@@ -95,15 +90,9 @@ func TestBatches(t *testing.T) {
 		run.Messages[0] = scriptedRun("", scripted{}).Messages[0]
 		run.Task = fmt.Sprint(i)
 	}
-	c, err := compile.Run(sourceOf(list...), nil, compile.Options{Algorithm: compile.Patterns})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := compile.Run(runsOf(list...), nil, compile.Options{Algorithm: compile.Patterns})
 	for _, batches := range []bool{false, true} {
-		choice, err := Choose(sourceOf(list...), nil, c.Definitions, ChooseOptions{Batches: batches})
-		if err != nil {
-			t.Fatal(err)
-		}
+		choice := Choose(runsOf(list...), c.Definitions, ChooseOptions{Batches: batches})
 		if (len(choice.Chosen) > 0) != batches {
 			t.Errorf("batches %v: %d chosen", batches, len(choice.Chosen))
 		}
@@ -128,7 +117,7 @@ func TestNoWritesInVain(t *testing.T) {
 			} else {
 				path = recordings.Recorded(t, file)
 			}
-			r, err := Run(recordings.Source(recordings.Read(t, path)), o)
+			r, err := Run(corpus.Filled(recordings.Read(t, path), corpus.Options{}), o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/par"
 )
 
@@ -21,7 +22,7 @@ func bound(linked bool) Technique {
 	if linked {
 		name, doc = "bound-chains", doc+"; some argument in a result"
 	}
-	return Technique{Name: name, Doc: doc, Train: func(p *Part) (Trained, error) { return p.trainBound(linked) }}
+	return Technique{Name: name, Doc: doc, Train: func(p *Part) Trained { return p.trainBound(linked) }}
 }
 
 type bounded struct {
@@ -30,15 +31,13 @@ type bounded struct {
 	collector dataflow.Collector
 }
 
-func (p *Part) trainBound(linked bool) (*bounded, error) {
+func (p *Part) trainBound(linked bool) *bounded {
 	b := &bounded{sequences: map[string]bool{}, linked: linked}
 	counts := map[string]int{}
-	var failed error
-	cases := casesOf(p.Source, newLabeller(p.Options.Rules, false), &failed)
-	for keys := range par.Map(max(p.Options.Workers, 1), cases, func(c *Case) []string {
+	for keys := range par.Map(max(p.Options.Workers, 1), slices.Values(p.Runs), func(r *corpus.Run) []string {
 		var keys []string
-		for _, r := range replay.Reaches(c.Trajectory, c.Marks, &b.collector) {
-			keys = append(keys, sequenceKey(&r))
+		for _, reach := range replay.Reaches(r.Trajectory, r.Marks, r.Flow, &b.collector) {
+			keys = append(keys, sequenceKey(&reach))
 		}
 		slices.Sort(keys)
 		return slices.Compact(keys)
@@ -50,7 +49,7 @@ func (p *Part) trainBound(linked bool) (*bounded, error) {
 	for key, n := range counts {
 		b.sequences[key] = n >= p.Options.Compile.Extract.Threshold
 	}
-	return b, failed
+	return b
 }
 
 func sequenceKey(r *replay.Reach) string { return strings.Join(r.Tools, "\x00") }
@@ -60,7 +59,7 @@ func (b *bounded) Find(c *Case) *Finding {
 	f := &Finding{}
 	var spans []replay.Span
 	var removed [][]int
-	for _, r := range replay.Reaches(c.Trajectory, c.Marks, &b.collector) {
+	for _, r := range replay.Reaches(c.Trajectory, c.Marks, c.Flow, &b.collector) {
 		if r.Known && (r.Linked || !b.linked) && b.sequences[sequenceKey(&r)] {
 			spans, removed = append(spans, replay.Span{Begin: r.Begin, End: r.End, Worth: float64(len(r.Removed))}), append(removed, r.Removed)
 		}

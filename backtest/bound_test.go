@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	byhand "github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
@@ -24,7 +25,7 @@ func TestBound(t *testing.T) {
 	for i := range 6 {
 		list = append(list, walk(100+i))
 	}
-	part := &Part{Source: sourceOf(list...)}
+	part := &Part{Runs: runsOf(list...)}
 	part.Options.Compile = compile.Options{}
 	part.Options.Compile.Extract.Threshold = 5
 	for name, tc := range map[string]struct {
@@ -46,11 +47,8 @@ func TestBound(t *testing.T) {
 			s := &byhand.Run{}
 			tc.run(s)
 			for i, want := range [][]int{tc.all, tc.chaining} {
-				trained, err := Bounds[i].Train(part)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := trained.Find(&Case{Trajectory: &s.T}).Removed; !reflect.DeepEqual(got, want) {
+				trained := Bounds[i].Train(part)
+				if got := trained.Find(&Case{Run: corpus.Filled([]*trace.Trajectory{&s.T}, corpus.Options{})[0]}).Removed; !reflect.DeepEqual(got, want) {
 					t.Errorf("%s removes %v, want %v", Bounds[i].Name, got, want)
 				}
 			}

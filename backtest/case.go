@@ -3,51 +3,35 @@ package backtest
 import (
 	"iter"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace"
 )
 
-// labeller makes cases of trajectories under rules. It is used by one goroutine.
+// labeller says what the steps of runs are called under rules. It is used by one goroutine.
 type labeller struct {
 	rewriter *merge.Rewriter
 	labels   *merge.Labels
 	texts    []string // by label
-	isBare   bool     // no rules: calls need no marks
-	steps    bool     // labels are wanted
 }
 
-func newLabeller(set *rules.Set, steps bool) *labeller {
-	l := &labeller{labels: &merge.Labels{}, isBare: set == nil, steps: steps}
-	if set != nil || steps {
-		l.rewriter = merge.NewRewriter(set, merge.Full(set), l.labels, nil)
-	}
+func newLabeller(set *rules.Set) *labeller {
+	l := &labeller{labels: &merge.Labels{}}
+	l.rewriter = merge.NewRewriter(set, merge.Full(set), l.labels, nil)
 	return l
 }
 
-// of returns the case of t. Calls get the statuses that rules read from their
-// results.
-func (l *labeller) of(t *trace.Trajectory) *Case {
-	c := &Case{Trajectory: t}
-	if l.rewriter == nil {
-		return c
-	}
-	steps := l.rewriter.Rewrite(t)
-	if !l.isBare {
-		c.Marks = merge.Marks(t, steps)
-	}
-	if !l.steps {
-		return c
-	}
-	c.Steps = make([]labelledStep, len(steps))
+// stepsOf returns the steps of a run.
+func (l *labeller) stepsOf(r *corpus.Run) []labelledStep {
+	steps := l.rewriter.Rewrite(r.Trajectory)
+	out := make([]labelledStep, len(steps))
 	for i := range steps {
 		s := &steps[i]
-		to := &c.Steps[i]
+		to := &out[i]
 		to.label, to.call, to.calls, to.inserted = l.text(s.Label()), s.FirstCall, s.Calls, s.Inserted
 		to.cut = s.Cut || s.Barrier() || i > 0 && steps[i-1].Barrier()
 	}
-	return c
+	return out
 }
 
 func (l *labeller) text(id merge.Label) string {
@@ -57,15 +41,19 @@ func (l *labeller) text(id merge.Label) string {
 	return l.texts[id]
 }
 
-// casesOf yields the trajectories of a source as cases; an error ends it.
-func casesOf(source compile.Source, l *labeller, failed *error) iter.Seq[*Case] {
+// casesOf yields runs as cases, with their steps if that is wanted.
+func casesOf(runs []*corpus.Run, set *rules.Set, steps bool) iter.Seq[*Case] {
 	return func(yield func(*Case) bool) {
-		for t, err := range source() {
-			if err != nil {
-				*failed = err
-				return
+		var l *labeller
+		if steps {
+			l = newLabeller(set)
+		}
+		for _, r := range runs {
+			c := &Case{Run: r}
+			if steps {
+				c.Steps = l.stepsOf(r)
 			}
-			if !yield(l.of(t)) {
+			if !yield(c) {
 				return
 			}
 		}

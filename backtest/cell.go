@@ -95,33 +95,28 @@ func (c Cell) technique() Technique {
 		o := offer{way: way{algorithm: compile.Patterns, threshold: c.Options.Threshold}, selection: c.Options.Select, tools: c.Options.MaxTools, beside: c.Options.Use}
 		t.ways, t.offer = []way{o.way}, &o
 	}
-	t.Train = func(p *Part) (Trained, error) { return c.train(p, t.offer) }
+	t.Train = func(p *Part) Trained { return c.train(p, t.offer) }
 	return t
 }
 
-func (c Cell) train(p *Part, o *offer) (Trained, error) {
+func (c Cell) train(p *Part, o *offer) Trained {
 	if c.Action == DoRegister {
 		return register.Train(p)
 	}
 	of := combination{lazily: c.Options.Lazily}
-	var err error
 	if o != nil {
-		if of.tools, err = p.offered(*o); err != nil {
-			return nil, err
-		}
+		of.tools = p.offered(*o)
 	}
 	if c.Options.Use > 0 {
-		if of.reader, err = p.trainReader(c.Options.Use); err != nil {
-			return nil, err
-		}
+		of.reader = p.trainReader(c.Options.Use)
 	}
 	switch {
 	case of.lazily || of.tools != nil && of.reader != nil:
-		return p.together(of), nil
+		return p.together(of)
 	case of.reader == nil:
-		return of.tools, nil
+		return of.tools
 	}
-	return of.reader, nil
+	return of.reader
 }
 
 // UseOutcome is what reading ahead comes to that begins at a P(use).

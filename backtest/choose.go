@@ -6,33 +6,27 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
-	"github.com/awo-dev/awo/metatool/compile"
-	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
 // Choose decides which of the definitions that can be offered are worth offering
 // (algorithm "choosing the set"): greedily the one with the largest marginal gain
-// over the trajectories of the source, until none gains anything. What a set saves
+// over the runs, until none gains anything. What a set saves
 // in a trajectory is what its best cover saves; see execute.Best. Memory is 32
 // bytes for each place of a meta-tool, and 16 for each trajectory; the choice keeps it
 // to choose anew.
-func Choose(source compile.Source, set *rules.Set, definitions []*bind.Definition, o ChooseOptions) (*Choice, error) {
-	list, err := readChoices(source, set, [][]*bind.Definition{definitions}, o)
-	if err != nil {
-		return nil, err
-	}
+func Choose(runs []*corpus.Run, definitions []*bind.Definition, o ChooseOptions) *Choice {
+	choice := readChoices(runs, [][]*bind.Definition{definitions}, o)[0]
 	var beside [][]span
 	if o.Beside != nil {
-		if beside, err = turnsRead(source, set, readerOf(o.Beside), o); err != nil {
-			return nil, err
-		}
+		beside = turnsRead(runs, readerOf(o.Beside), o)
 	}
-	list[0].again(o, beside)
-	return list[0], nil
+	choice.again(o, beside)
+	return choice
 }
 
 // filled returns the options with their defaults.
@@ -115,7 +109,7 @@ type recorded struct {
 
 // seenCase is what one trajectory shows about meta-tools, by their numbers in a pool.
 type seenCase struct {
-	c       *Case
+	t       *trace.Trajectory
 	places  []replay.Place
 	begun   seenBegun
 	moments seenMoments
@@ -124,7 +118,7 @@ type seenCase struct {
 // readChoices reads what choices among several lists of definitions rest on, from which
 // each can be made with any options: see Choice.again. The lists mostly hold the same
 // meta-tools, and where these could be used is looked for once for all.
-func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definition, o ChooseOptions) ([]*Choice, error) {
+func readChoices(runs []*corpus.Run, lists [][]*bind.Definition, o ChooseOptions) []*Choice {
 	o = o.filled()
 	shown := &recorded{meter: o.Meter, fit: o.Fit, calls: map[string]int{}, failed: map[string]int{}, results: map[string]*meanTokens{}}
 	var tools pool
@@ -159,12 +153,11 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 			}
 		}
 	}
-	var failed error
-	for s := range par.Map(max(o.Workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) seenCase {
-		uses := finder.Use(k.Trajectory, k.Marks)
-		return seenCase{k, uses.Places, begunIn(uses.Begun(), k), momentsIn(uses, len(tools.tools), recordsUsage(k.Trajectory))}
+	for s := range par.Map(max(o.Workers, 1), slices.Values(runs), func(r *corpus.Run) seenCase {
+		uses := finder.Use(r.Trajectory, r.Marks, r.Flow)
+		return seenCase{r.Trajectory, uses.Places, begunIn(uses.Begun(), r.Trajectory), momentsIn(uses, len(tools.tools), recordsUsage(r.Trajectory))}
 	}) {
-		account := shown.add(s.c.Trajectory)
+		account := shown.add(s.t)
 		saved := make([]cost.Totals, len(s.places))
 		for i := range s.places {
 			if account != nil && s.places[i].Replay.Saves {
@@ -174,7 +167,7 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 		reading := map[int]Amount{}
 		for _, c := range choosers {
 			c.add(&s, saved)
-			c.addMoments(s.c, &s.moments, account, reading)
+			c.addMoments(s.t, &s.moments, account, reading)
 			c.addBegun(&s.begun)
 		}
 	}
@@ -183,7 +176,7 @@ func readChoices(source compile.Source, set *rules.Set, lists [][]*bind.Definiti
 		list[i] = c.out
 		list[i].Trajectories, list[i].Turns, list[i].CallingTurns = shown.trajectories, shown.turns, shown.callingTurns
 	}
-	return list, failed
+	return list
 }
 
 // add adds a trajectory, and returns its account; nil if it records no usage.

@@ -3,31 +3,26 @@ package backtest
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/metatool/bind"
-	"github.com/awo-dev/awo/metatool/compile"
-	"github.com/awo-dev/awo/rules"
 )
 
 // ForAgent is what one of several agents could be offered.
 type ForAgent struct {
-	Source      compile.Source // its trajectories
+	Runs        []*corpus.Run // its own
 	Definitions []*bind.Definition
 	Options     ChooseOptions
 }
 
 // ChooseApart chooses for each agent what it is offered, and pays. The choice is that of
 // all together: what is offered to one of them is in Chosen, once.
-func ChooseApart(set *rules.Set, list []ForAgent) (*Choice, error) {
+func ChooseApart(list []ForAgent) *Choice {
 	out := &Choice{}
 	for _, a := range list {
-		part, err := Choose(a.Source, set, a.Definitions, a.Options)
-		if err != nil {
-			return nil, err
-		}
-		out.parts = append(out.parts, part)
+		out.parts = append(out.parts, Choose(a.Runs, a.Definitions, a.Options))
 	}
 	out.combine()
-	return out, nil
+	return out
 }
 
 // combine makes the choice that of its parts together.

@@ -42,7 +42,7 @@ type compiled struct {
 }
 
 // prepare compiles the training part in all of the ways at once.
-func (p *Part) prepare(ways []way) error {
+func (p *Part) prepare(ways []way) {
 	if p.compiled == nil {
 		p.compiled = map[way]*compiled{}
 	}
@@ -53,18 +53,15 @@ func (p *Part) prepare(ways []way) error {
 		}
 	}
 	if len(missing) == 0 {
-		return nil
+		return
 	}
 	o := &p.Options
-	survey, err := compile.NewSurvey(p.Source, o.Rules, compile.SurveyOptions{
+	survey := compile.NewSurvey(p.Runs, o.Rules, compile.SurveyOptions{
 		Patterns:      slices.ContainsFunc(missing, func(w way) bool { return w.algorithm == compile.Patterns }),
 		Gain:          o.Compile.Extract.Gain,
 		DeclaredReads: o.Compile.DeclaredReads,
 		Workers:       o.Workers,
 	})
-	if err != nil {
-		return err
-	}
 	p.links = survey.Set
 	// The threshold of Options is mostly one of those that are tried beside it.
 	var list []compile.Way
@@ -78,10 +75,7 @@ func (p *Part) prepare(ways []way) error {
 			at[i], list = len(list), append(list, one)
 		}
 	}
-	compilations, err := survey.Compile(list...)
-	if err != nil {
-		return err
-	}
+	compilations := survey.Compile(list...)
 	for i, w := range missing {
 		if first := slices.Index(at, at[i]); first < i {
 			p.compiled[w] = p.compiled[missing[first]]
@@ -89,7 +83,6 @@ func (p *Part) prepare(ways []way) error {
 		}
 		p.compiled[w] = newCompiled(compilations[at[i]], w)
 	}
-	return nil
 }
 
 // wayOf returns a way as the compiler takes it.
@@ -121,9 +114,9 @@ func newCompiled(c *compile.Compilation, w way) *compiled {
 }
 
 // compile returns what the training part is compiled into.
-func (p *Part) compile(w way) (*compiled, error) {
-	err := p.prepare([]way{w})
-	return p.compiled[w], err
+func (p *Part) compile(w way) *compiled {
+	p.prepare([]way{w})
+	return p.compiled[w]
 }
 
 // choosing are the options of a choice.
@@ -135,7 +128,7 @@ func (p *Part) choosing() ChooseOptions {
 
 // readChoices reads what choices among the meta-tools of the ways rest on. They have to be
 // compiled.
-func (p *Part) readChoices(ways []way) error {
+func (p *Part) readChoices(ways []way) {
 	var missing []*compiled
 	var lists [][]*bind.Definition
 	for _, w := range ways {
@@ -144,28 +137,20 @@ func (p *Part) readChoices(ways []way) error {
 		}
 	}
 	if len(missing) == 0 {
-		return nil
+		return
 	}
-	choices, err := readChoices(p.Source, p.Options.Rules, lists, p.choosing())
-	if err != nil {
-		return err
+	for i, choice := range readChoices(p.Runs, lists, p.choosing()) {
+		missing[i].choice = choice
 	}
-	for i, c := range missing {
-		c.choice = choices[i]
-	}
-	return nil
 }
 
 // choose compiles the training part and chooses among what comes out. Where something
 // is chosen in several ways the traces are read once.
-func (p *Part) choose(w chosenWay) (*chosen, error) {
+func (p *Part) choose(w chosenWay) *chosen {
 	if done := p.chosen[w]; done != nil {
-		return done, nil
+		return done
 	}
-	c, err := p.compile(w.way)
-	if err != nil {
-		return nil, err
-	}
+	c := p.compile(w.way)
 	o := p.choosing()
 	if w.threshold > 0 && !o.KeepMinTurns {
 		o.MinTurns = w.threshold
@@ -173,16 +158,8 @@ func (p *Part) choose(w chosenWay) (*chosen, error) {
 	if w.selection != "" {
 		o.Select = w.selection
 	}
-	if c.choice == nil {
-		if err := p.readChoices([]way{w.way}); err != nil {
-			return nil, err
-		}
-	}
-	beside, err := p.turnsRead(w.beside)
-	if err != nil {
-		return nil, err
-	}
-	c.choice.again(o, beside)
+	p.readChoices([]way{w.way})
+	c.choice.again(o, p.turnsRead(w.beside))
 	out := &chosen{tools: c.choice.Tools(), uses: c.choice.uses(), anti: c.choice.Anti()}
 	if p.chosen == nil {
 		p.chosen = map[chosenWay]*chosen{}
@@ -191,7 +168,7 @@ func (p *Part) choose(w chosenWay) (*chosen, error) {
 		out.at = append(out.at, p.pool.add(t))
 	}
 	p.chosen[w] = out
-	return out, nil
+	return out
 }
 
 // definitionTokens returns the tokens of a meta-tool's definition.

@@ -42,7 +42,7 @@ func newTested(p *Part, columns []Trained) *tested {
 // look finds out about a case what several techniques build on.
 func (k *tested) look(c *Case) {
 	if k.finder != nil {
-		c.uses = k.finder.Use(c.Trajectory, c.Marks)
+		c.uses = k.finder.Use(c.Trajectory, c.Marks, c.Flow)
 	}
 	if len(k.readers) > 0 {
 		c.asked, c.ahead = newAskedCalls(c.Trajectory), map[*reader]*Finding{}
@@ -62,11 +62,8 @@ type tried struct {
 }
 
 // fold trains on one side of a split and tests on the other.
-func (r *run) fold(split holdout.Split) error {
-	k, err := r.train(split)
-	if err != nil {
-		return err
-	}
+func (r *run) fold(split holdout.Split) {
+	k := r.train(split)
 	r.progress("testing")
 	r.part++
 	if r.all == nil {
@@ -78,8 +75,7 @@ func (r *run) fold(split holdout.Split) error {
 		labels = labels || summary.Labels
 		r.all[i].learn(summary)
 	}
-	var failed error
-	cases := casesOf(r.testing(split), newLabeller(r.options.Rules, labels), &failed)
+	cases := casesOf(r.testing(split), r.options.Rules, labels)
 	for t := range par.Map(max(r.options.Workers, 1), cases, func(c *Case) tried {
 		k.look(c)
 		out := tried{c: c}
@@ -90,12 +86,11 @@ func (r *run) fold(split holdout.Split) error {
 	}) {
 		r.count(t, k)
 	}
-	return failed
 }
 
 // train has all columns learn from one side of a split.
-func (r *run) train(split holdout.Split) (*tested, error) {
-	part := &Part{Source: Side(r.source, split, holdout.Train), Options: r.options, meter: r.options.Meter, fit: r.fit}
+func (r *run) train(split holdout.Split) *tested {
+	part := &Part{Runs: Side(r.runs, split, holdout.Train), Options: r.options, meter: r.options.Meter, fit: r.fit}
 	var ways, offered []way
 	for i := range r.columns {
 		ways = append(ways, r.columns[i].ways...)
@@ -104,22 +99,14 @@ func (r *run) train(split holdout.Split) (*tested, error) {
 		}
 	}
 	r.progress("compiling")
-	if err := part.prepare(ways); err != nil {
-		return nil, err
-	}
-	if err := part.readChoices(offered); err != nil {
-		return nil, err
-	}
+	part.prepare(ways)
+	part.readChoices(offered)
 	var columns []Trained
 	for _, technique := range r.columns {
 		r.progress(technique.Name)
-		trained, err := technique.Train(part)
-		if err != nil {
-			return nil, err
-		}
-		columns = append(columns, trained)
+		columns = append(columns, technique.Train(part))
 	}
-	return newTested(part, columns), nil
+	return newTested(part, columns)
 }
 
 // count adds up what was done in one trajectory.

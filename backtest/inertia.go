@@ -12,7 +12,7 @@ import (
 // before.
 var inertial = Technique{
 	Name: "inertia", Doc: "calls that are predicted with their arguments, behind the gate, and made without the model",
-	Train: func(p *Part) (Trained, error) { return p.trainHabits() },
+	Train: func(p *Part) Trained { return p.trainHabits() },
 }
 
 // Declarations learn from trajectories what is declared about their tools.
@@ -39,54 +39,29 @@ type habits struct {
 
 // trainHabits trains the default predictor of package inertia on the training
 // part, once.
-func (p *Part) trainHabits() (*habits, error) {
+func (p *Part) trainHabits() *habits {
 	if p.habits != nil {
-		return p.habits, nil
+		return p.habits
 	}
 	h := &habits{theta: inertia.Threshold(wrongCost)}
-	var declared Declarations
-	isWhole := false
 	switch {
-	case p.reads != nil && p.reads.declared != nil && p.reads.isWhole:
-		declared, isWhole = p.reads.declared, true
+	case p.Options.Rules != nil && p.Options.Declared != nil:
+		h.options.Effects = p.knownReads().declared.Of
 	case p.Options.Declared != nil:
-		declared = p.Options.Declared()
-	}
-	if declared != nil {
+		declared := p.Options.Declared()
+		for _, r := range p.Runs {
+			declared.Add(r.Trajectory)
+		}
 		h.options.Effects = declared.Of
 	}
 	learner := inertia.NewLearner(inertia.DefaultOrder, p.Options.Seed)
-	var failed error
-	trajectories := func(yield func(*trace.Trajectory) bool) {
-		for t, err := range p.Source() {
-			if err != nil {
-				failed = err
-				return
-			}
-			if declared != nil && !isWhole {
-				declared.Add(t)
-			}
-			if !yield(t) {
-				return
-			}
-		}
-	}
-	type observed struct {
-		t *trace.Trajectory
-		o *inertia.Observation
-	}
 	var observer inertia.Observer
-	seen := false
-	for run := range par.Map(max(p.Options.Workers, 1), trajectories, func(t *trace.Trajectory) observed {
-		return observed{t, observer.Observe(t)}
-	}) {
-		learner.Add(run.t, run.o)
-		seen = true
+	observed := make([]*inertia.Observation, len(p.Runs))
+	for i := range par.Each(max(p.Options.Workers, 1), len(p.Runs), func(i int) { observed[i] = observer.Observe(p.Runs[i].Trajectory) }) {
+		learner.Add(p.Runs[i].Trajectory, observed[i])
+		observed[i] = nil
 	}
-	if failed != nil {
-		return nil, failed
-	}
-	if seen {
+	if len(p.Runs) > 0 {
 		h.model = learner.Model(inertia.ModelOptions{}, h.options)
 	}
 	h.notes = []string{
@@ -94,7 +69,7 @@ func (p *Part) trainHabits() (*habits, error) {
 		"a wrong call is charged as one model call in the model calls saved, and not in tokens or money: what its result would have added to the context is not recorded",
 	}
 	p.habits = h
-	return h, nil
+	return h
 }
 
 // avoids returns by call whether it would have been made without the model, and

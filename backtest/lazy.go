@@ -10,7 +10,7 @@ import (
 // register offers names of tools, and definitions when they are needed.
 var register = Technique{
 	Name: "register", Doc: "definitions only of the tools that are used, each after a registration (EcoAct)",
-	Train: func(p *Part) (Trained, error) { return &lazyTools{meter: p.meter}, nil },
+	Train: func(p *Part) Trained { return &lazyTools{meter: p.meter} },
 }
 
 // lazyTools simulates lazy registration, with definitions appended as results.

@@ -27,7 +27,7 @@ func (o offer) chosen() chosenWay { return chosenWay{o.way, o.selection, o.besid
 func (o offer) technique(name, doc string) Technique {
 	return Technique{
 		Name: name, Doc: doc, ways: []way{o.way}, offer: &o,
-		Train: func(p *Part) (Trained, error) { return p.offered(o) },
+		Train: func(p *Part) Trained { return p.offered(o) },
 	}
 }
 
@@ -42,11 +42,8 @@ var patterns = offer{way: way{algorithm: compile.Patterns}}.technique(
 
 // offered chooses the meta-tools of an offer. Those of several offers are mostly the same:
 // then it is the same set.
-func (p *Part) offered(o offer) (*toolset, error) {
-	c, err := p.choose(o.chosen())
-	if err != nil {
-		return nil, err
-	}
+func (p *Part) offered(o offer) *toolset {
+	c := p.choose(o.chosen())
 	tools := c.tools
 	if o.tools > 0 {
 		// The choice is greedy, so that one of fewer is the beginning of it.
@@ -54,7 +51,7 @@ func (p *Part) offered(o offer) (*toolset, error) {
 	}
 	key := fmt.Sprint(c.anti, o.chains, c.at[:len(tools)])
 	if s := p.sets[key]; s != nil {
-		return s, nil
+		return s
 	}
 	s := &toolset{uses: c.uses, of: map[int]int{}, learnt: Learnt{Anti: c.anti, MetaTools: len(tools)}}
 	if p.sets == nil {
@@ -68,14 +65,10 @@ func (p *Part) offered(o offer) (*toolset, error) {
 		s.learnt.DefinitionTokens += p.meter.Definition(&d).Tokens()
 	}
 	if o.chains {
-		compiled, err := p.compile(o.way)
-		if err != nil {
-			return nil, err
-		}
-		s.chains, s.learnt.Labels = newChains(compiled.chains), true
+		s.chains, s.learnt.Labels = newChains(p.compile(o.way).chains), true
 		s.learnt.Notes = append(s.learnt.Notes, "counted where the calls are those of a chain as the rules see them")
 	}
-	return s, nil
+	return s
 }
 
 // toolset is a set of meta-tools that agents are offered.

@@ -7,12 +7,11 @@ import (
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/par"
-	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
-	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -24,7 +23,7 @@ var readAhead = prefetchAt(0)
 func prefetchAt(threshold float64) Technique {
 	return Technique{
 		Name: "prefetch", Doc: "reads that usually follow an answer are made with it, and their results attached",
-		Train: func(p *Part) (Trained, error) { return p.trainReader(threshold) },
+		Train: func(p *Part) Trained { return p.trainReader(threshold) },
 	}
 }
 
@@ -40,50 +39,32 @@ type reader struct {
 	notes     []string
 }
 
-// follows surveys what follows from answers in the training part, once. known is of all of
-// it if that has been watched.
-func (p *Part) follows(known *Reads) (*learn.Survey, error) {
-	if p.survey != nil {
-		return p.survey, nil
+// follows surveys what follows from answers in the training part, once.
+func (p *Part) follows() *learn.Survey {
+	if p.survey == nil {
+		p.survey = learn.NewSurvey(p.Runs, learn.Options{
+			Reads: p.knownReads().of, Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
+			Workers: p.Options.Workers, Links: p.links,
+		})
 	}
-	var err error
-	p.survey, err = learn.NewSurvey(known.reading(p.Source), learn.Options{
-		Reads: known.of, Tools: known.tools(), Tokens: func(c *trace.Call) int64 { return p.meter.Raw(c.Result) },
-		Workers: p.Options.Workers, Links: p.links,
-	})
-	return p.survey, err
+	return p.survey
 }
 
-// LearnReads learns from all of the source which reads to make ahead of an agent, as the
-// technique prefetch does from a training part. links are those of the source, nil if
-// nobody has looked for them, and known what was collected as it was read before, nil if
-// nobody watched.
-func LearnReads(source compile.Source, links *dataflow.Set, known *Reads, o Options, threshold float64) (*learn.Result, error) {
+// LearnReads learns from runs which reads to make ahead of an agent, as the technique prefetch
+// does from a training part. links are those of the runs, nil if nobody has looked for them.
+func LearnReads(runs []*corpus.Run, links *dataflow.Set, o Options, threshold float64) *learn.Result {
 	o.Meter = cmp.Or(o.Meter, cost.NewMeter(cost.Options{}))
-	if known == nil {
-		known = NewReads(o)
-	}
-	survey, err := (&Part{Source: source, Options: o, meter: o.Meter, links: links}).follows(known)
-	if err != nil {
-		return nil, err
-	}
-	return survey.Choose(learn.ChooseOptions{Threshold: threshold, Seed: o.Seed}), nil
+	p := &Part{Runs: runs, Options: o, meter: o.Meter, links: links}
+	return p.follows().Choose(learn.ChooseOptions{Threshold: threshold, Seed: o.Seed})
 }
 
 // trainReader learns to read ahead, once for each threshold.
-func (p *Part) trainReader(threshold float64) (*reader, error) {
+func (p *Part) trainReader(threshold float64) *reader {
 	threshold = cmp.Or(threshold, learn.DefaultThreshold)
 	if r := p.readers[threshold]; r != nil {
-		return r, nil
+		return r
 	}
-	if p.reads == nil {
-		p.reads = NewReads(p.Options)
-	}
-	survey, err := p.follows(p.reads)
-	if err != nil {
-		return nil, err
-	}
-	learnt := survey.Choose(learn.ChooseOptions{Threshold: threshold, NoIntervals: true})
+	learnt := p.follows().Choose(learn.ChooseOptions{Threshold: threshold, NoIntervals: true})
 	r := &reader{meter: p.meter, set: learnt.Set, evidence: learnt.Evidence, following: make([]float64, len(learnt.Set.Rules))}
 	r.sessions = prefetch.NewSessions(&r.set)
 	for i := range r.set.Rules {
@@ -101,7 +82,7 @@ func (p *Part) trainReader(threshold float64) (*reader, error) {
 		p.readers = map[float64]*reader{}
 	}
 	p.readers[threshold] = r
-	return r, nil
+	return r
 }
 
 // readerOf follows rules of which nothing else is known.
@@ -113,33 +94,27 @@ func readerOf(set *prefetch.Set) *reader {
 
 // turnsRead returns the turns that reading ahead from a P(use) on saves in the training
 // part, by trajectory; nil for 0.
-func (p *Part) turnsRead(use float64) ([][]span, error) {
+func (p *Part) turnsRead(use float64) [][]span {
 	if use == 0 || p.read[use] != nil {
-		return p.read[use], nil
+		return p.read[use]
 	}
-	r, err := p.trainReader(use)
-	if err != nil {
-		return nil, err
-	}
-	read, err := turnsRead(p.Source, p.Options.Rules, r, p.choosing())
 	if p.read == nil {
 		p.read = map[float64][][]span{}
 	}
-	p.read[use] = read
-	return read, err
+	p.read[use] = turnsRead(p.Runs, p.trainReader(use), p.choosing())
+	return p.read[use]
 }
 
 // turnsRead replays reading ahead, and returns the turns that it saves, by trajectory.
-func turnsRead(source compile.Source, set *rules.Set, r *reader, o ChooseOptions) ([][]span, error) {
+func turnsRead(runs []*corpus.Run, r *reader, o ChooseOptions) [][]span {
 	o = o.filled()
 	type found struct {
 		t *trace.Trajectory
 		*Finding
 	}
 	read := [][]span{}
-	var failed error
-	for f := range par.Map(max(o.Workers, 1), casesOf(source, newLabeller(set, false), &failed), func(c *Case) found {
-		return found{c.Trajectory, r.find(c, nil, nil)}
+	for f := range par.Map(max(o.Workers, 1), slices.Values(runs), func(run *corpus.Run) found {
+		return found{run.Trajectory, r.find(&Case{Run: run}, nil, nil)}
 	}) {
 		var list []span
 		var account *cost.Account
@@ -157,7 +132,7 @@ func turnsRead(source compile.Source, set *rules.Set, r *reader, o ChooseOptions
 		}
 		read = append(read, list)
 	}
-	return read, failed
+	return read
 }
 
 // Reading is what was read ahead in a trajectory.
@@ -386,7 +361,7 @@ func (s *reading) read(i int, read prefetch.Read) (int, bool) {
 func ReadsOf(set *prefetch.Set, t *trace.Trajectory) (made map[int][]prefetch.Call, served []int) {
 	r := readerOf(set)
 	made = map[int][]prefetch.Call{}
-	out := r.Find(&Case{Trajectory: t}).Reading
+	out := r.Find(&Case{Run: &corpus.Run{Trajectory: t}}).Reading
 	for i := range out.made {
 		made[out.made[i].turn] = append(made[out.made[i].turn], out.made[i].read)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/corpus"
 	script "github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
@@ -30,7 +30,7 @@ func order(i int, which string) (string, string, string) {
 
 func prefetched(t *testing.T, list []*trace.Trajectory) *Outcome {
 	t.Helper()
-	r, err := Run(recordings.Source(list), Options{Techniques: []Technique{readAhead}})
+	r, err := Run(corpus.Filled(list, corpus.Options{}), Options{Techniques: []Technique{readAhead}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestBeside(t *testing.T) {
 	o := togetherOf("get_customer", "get_order")
 	o.Techniques = []Technique{none, patterns, readAhead, all}
 	run := func(list []*trace.Trajectory) (p, ahead, both *Outcome) {
-		r, err := Run(sourceOf(list...), o)
+		r, err := Run(runsOf(list...), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,19 +134,10 @@ func TestBeside(t *testing.T) {
 	}
 
 	// Why none is offered: reading ahead does what it would.
-	source, meter := sourceOf(lookups(40, true)...), cost.NewMeter(cost.Options{})
-	made, err := compile.Run(source, nil, o.Compile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	learnt, err := LearnReads(source, nil, nil, Options{Meter: meter}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	choice, err := Choose(source, nil, made.Definitions, ChooseOptions{Meter: meter, Beside: &learnt.Set})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source, meter := runsOf(lookups(40, true)...), cost.NewMeter(cost.Options{})
+	made := compile.Run(source, nil, o.Compile)
+	learnt := LearnReads(source, nil, Options{Meter: meter}, 0)
+	choice := Choose(source, made.Definitions, ChooseOptions{Meter: meter, Beside: &learnt.Set})
 	if len(choice.Chosen) != 0 || len(choice.Left) != 1 || choice.Left[0].Words() != "dominated-by reading ahead" {
 		t.Errorf("%d chosen, left out: %+v", len(choice.Chosen), choice.Left)
 	}

@@ -1,12 +1,13 @@
 package backtest
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
-	"github.com/awo-dev/awo/metatool/compile"
-	"github.com/awo-dev/awo/rules"
 )
 
 // Replayed is what a replay of meta-tools showed.
@@ -15,25 +16,23 @@ type Replayed struct {
 	Trajectories int
 }
 
-// Replay replays meta-tools at all places of the source where they would save a
+// Replay replays meta-tools at all places of runs where they would save a
 // turn.
-func Replay(source compile.Source, set *rules.Set, definitions []*bind.Definition, workers int) (*Replayed, error) {
+func Replay(runs []*corpus.Run, definitions []*bind.Definition, workers int) *Replayed {
 	tools := make([]*metatool.Tool, len(definitions))
 	for i, d := range definitions {
 		tools[i] = &d.Tool
 	}
 	finder := replay.NewFinder(tools)
-	out := &Replayed{Agreements: make([]Agreement, len(tools))}
-	var failed error
-	for places := range par.Map(max(workers, 1), casesOf(source, newLabeller(set, false), &failed), func(k *Case) []replay.Place {
-		return finder.Find(k.Trajectory, k.Marks)
+	out := &Replayed{Agreements: make([]Agreement, len(tools)), Trajectories: len(runs)}
+	for places := range par.Map(max(workers, 1), slices.Values(runs), func(r *corpus.Run) []replay.Place {
+		return finder.Use(r.Trajectory, r.Marks, r.Flow).Places
 	}) {
-		out.Trajectories++
 		for i := range places {
 			out.Agreements[places[i].Tool].add(&places[i])
 		}
 	}
-	return out, failed
+	return out
 }
 
 func (a *Agreement) add(p *replay.Place) {

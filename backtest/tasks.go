@@ -1,12 +1,11 @@
 package backtest
 
 import (
-	"iter"
+	"slices"
 
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/agents"
-	"github.com/awo-dev/awo/metatool/compile"
-	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/trace/holdout"
 )
 
@@ -26,7 +25,7 @@ const (
 // compiling once is five times as fast.
 const MaxFoldedTasks = 2000
 
-// survey reads everything once: which tasks there are, and what tokens are fitted on.
+// survey looks at everything once: which tasks there are, and what tokens are fitted on.
 func (r *run) survey() error {
 	o := &r.options
 	var tasks []string
@@ -37,14 +36,11 @@ func (r *run) survey() error {
 	if o.AgentTasks > 0 {
 		found = &agents.Finder{}
 	}
-	for t, err := range r.source() {
-		if err != nil {
-			return err
-		}
+	for _, t := range r.runs {
 		key := t.TaskKey()
 		r.offers = r.offers || len(t.Tools) > 0
 		if found != nil {
-			found.Add(t)
+			found.Add(t.Trajectory)
 		}
 		if !seen[key] {
 			seen[key] = true
@@ -69,9 +65,7 @@ func (r *run) survey() error {
 	}
 	r.fit = cost.NewFit(o.Meter)
 	if recorded > 0 && missing > 0 {
-		if err := r.learnTokens(len(tasks)); err != nil {
-			return err
-		}
+		r.learnTokens(len(tasks))
 	}
 	if o.By == SplitAuto {
 		if o.By = SplitFolds; len(tasks) > MaxFoldedTasks {
@@ -98,60 +92,29 @@ func (r *run) survey() error {
 	return nil
 }
 
-// learnTokens fits counted to recorded tokens on a part of the trajectories.
-func (r *run) learnTokens(tasks int) error {
+// learnTokens fits counted to recorded tokens on a part of the runs.
+func (r *run) learnTokens(tasks int) {
 	const enough = 300
 	sample := holdout.ByTask(min(1, enough/float64(max(tasks, 1))), r.options.Seed)
-	for t, err := range r.source() {
-		if err != nil {
-			return err
-		}
-		if sample.Of(t) == holdout.Test {
-			r.fit.Add(t)
-		}
-	}
-	return nil
-}
-
-// Side yields the trajectories of source on one side of a split, and its errors.
-func Side(source compile.Source, split holdout.Split, want holdout.Side) compile.Source {
-	return func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for t, err := range source() {
-				if err == nil && split.Of(t) != want {
-					continue
-				}
-				if !yield(t, err) || err != nil {
-					return
-				}
-			}
-		}
+	for _, t := range Side(r.runs, sample, holdout.Test) {
+		r.fit.Add(t.Trajectory)
 	}
 }
 
-// testing yields the trajectories that a split tests on, and counts what is on its
-// other side where it is the only split.
-func (r *run) testing(split holdout.Split) compile.Source {
-	if r.options.By == SplitFolds {
-		return Side(r.source, split, holdout.Test)
-	}
-	train := map[string]struct{}{}
-	return Side(func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for t, err := range r.source() {
-				if err == nil {
-					switch split.Of(t) {
-					case holdout.Train:
-						train[t.TaskKey()] = struct{}{}
-					case holdout.None:
-						r.out.Unused++
-					}
-				}
-				if !yield(t, err) {
-					return
-				}
-			}
-			r.out.TrainTasks = len(train)
+// Side returns the runs on one side of a split.
+func Side(runs []*corpus.Run, split holdout.Split, want holdout.Side) []*corpus.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r *corpus.Run) bool { return split.Of(r.Trajectory) != want })
+}
+
+// testing returns the runs that a split tests on, and counts what is on its other side where
+// it is the only split.
+func (r *run) testing(split holdout.Split) []*corpus.Run {
+	if r.options.By != SplitFolds {
+		train := map[string]struct{}{}
+		for _, t := range Side(r.runs, split, holdout.Train) {
+			train[t.TaskKey()] = struct{}{}
 		}
-	}, split, holdout.Test)
+		r.out.TrainTasks, r.out.Unused = len(train), r.out.Unused+len(Side(r.runs, split, holdout.None))
+	}
+	return Side(r.runs, split, holdout.Test)
 }

@@ -4,10 +4,8 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/execute/replay"
-	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/prefetch/learn"
-	"github.com/awo-dev/awo/trace"
 )
 
 // Technique is a way of making agents cheaper that can be learnt from traces.
@@ -24,7 +22,7 @@ type Technique struct {
 	offer *offer
 
 	// Train learns from the training part.
-	Train func(p *Part) (Trained, error)
+	Train func(p *Part) Trained
 }
 
 // Techniques are all techniques, in the order in which they are reported.
@@ -54,7 +52,7 @@ type Learnt struct {
 
 // Part is what a technique may learn from.
 type Part struct {
-	Source  compile.Source // the training trajectories
+	Runs    []*corpus.Run // to learn from
 	Options Options
 
 	meter    *cost.Meter
@@ -69,15 +67,14 @@ type Part struct {
 	read     map[float64][][]span // turns that readers save, by trajectory
 	habits   *habits
 	survey   *learn.Survey
-	reads    *Reads // what the survey asked for; nil before
+	reads    *knownReads
 }
 
 // Case is a test trajectory.
 type Case struct {
-	Trajectory *trace.Trajectory
-	Marks      []merge.Mark
-	Steps      []labelledStep // under the rules, where a technique asks for them
-	Account    *cost.Account  // known to Saving only; nil if nothing is known of tokens
+	*corpus.Run
+	Steps   []labelledStep // under the rules, where a technique asks for them
+	Account *cost.Account  // known to Saving only; nil if nothing is known of tokens
 
 	// What several techniques build on; see tested.look.
 	uses    *replay.Uses         // of the meta-tools of the pool
@@ -122,7 +119,7 @@ type Finding struct {
 // none does nothing: what everything is compared with.
 var none = Technique{
 	Name: "none", Doc: "what was recorded",
-	Train: func(*Part) (Trained, error) { return nothing{}, nil },
+	Train: func(*Part) Trained { return nothing{} },
 }
 
 type nothing struct{}

@@ -3,6 +3,7 @@ package backtest
 import (
 	"fmt"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/metatool/compile"
 )
 
@@ -16,7 +17,7 @@ type ThresholdOutcome struct {
 }
 
 // Thresholds back-tests the compiler with several thresholds.
-func Thresholds(source compile.Source, o Options) ([]ThresholdOutcome, error) {
+func Thresholds(runs []*corpus.Run, o Options) ([]ThresholdOutcome, error) {
 	algorithm := compile.AWO
 	if o.Compile.Algorithm == compile.Patterns {
 		algorithm = compile.Patterns
@@ -25,7 +26,7 @@ func Thresholds(source compile.Source, o Options) ([]ThresholdOutcome, error) {
 	for _, t := range ThresholdsTried {
 		o.Techniques = append(o.Techniques, offer{way: way{algorithm: algorithm, threshold: t}}.technique(fmt.Sprint(t), ""))
 	}
-	r, err := Run(source, o)
+	r, err := Run(runs, o)
 	if err != nil {
 		return nil, err
 	}

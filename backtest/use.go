@@ -95,7 +95,7 @@ func momentsIn(uses *replay.Uses, tools int, paid bool) seenMoments {
 
 // addMoments adds what the moments of one trajectory show. reading keeps, by turn, what it
 // costs to read a token from there on.
-func (c *chooser) addMoments(k *Case, moments *seenMoments, account *cost.Account, reading map[int]Amount) {
+func (c *chooser) addMoments(t *trace.Trajectory, moments *seenMoments, account *cost.Account, reading map[int]Amount) {
 	for _, m := range moments.uses {
 		for _, n := range c.itemsOf(int(m.tool)) {
 			use := &c.items[n].use
@@ -106,7 +106,7 @@ func (c *chooser) addMoments(k *Case, moments *seenMoments, account *cost.Accoun
 	for i := range moments.spent {
 		m := &moments.spent[i]
 		items := c.itemsOf(m.tool)
-		turn := k.Trajectory.Calls[m.call].Turn
+		turn := t.Calls[m.call].Turn
 		if len(items) == 0 || account == nil || turn < 0 {
 			continue
 		}

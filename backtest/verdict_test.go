@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/corpus"
 	script "github.com/awo-dev/awo/internal/scripted"
 )
 
@@ -100,7 +100,7 @@ func TestVerdictArithmetic(t *testing.T) {
 func TestVerdictOfRuns(t *testing.T) {
 	o := options(none, batch)
 	o.Verdict = &VerdictOptions{}
-	r, err := Run(recordings.Source(lookups(40, true)), o)
+	r, err := Run(corpus.Filled(lookups(40, true), corpus.Options{}), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestVerdictOfRuns(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	o.Verdict.Objective = ObjectiveTurns
-	if r, err = Run(recordings.Source(lookups(40, true)), o); err != nil || r.Verdict.Blind.CallingTurns != 40 {
+	if r, err = Run(corpus.Filled(lookups(40, true), corpus.Options{}), o); err != nil || r.Verdict.Blind.CallingTurns != 40 {
 		t.Errorf("%+v, %v", r.Verdict, err)
 	}
 	nothing := customers(20, func(i int, s *script.Run) {
@@ -118,7 +118,7 @@ func TestVerdictOfRuns(t *testing.T) {
 	for i, run := range nothing {
 		run.Task = fmt.Sprint(i)
 	}
-	if r, err = Run(recordings.Source(nothing), o); err != nil || r.Verdict.Cell.Action != DoNothing || r.Verdict.Blind.CallingTurns != 0 {
+	if r, err = Run(corpus.Filled(nothing, corpus.Options{}), o); err != nil || r.Verdict.Cell.Action != DoNothing || r.Verdict.Blind.CallingTurns != 0 {
 		t.Errorf("%+v, %v", r.Verdict, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
@@ -12,22 +13,19 @@ import (
 // parcels are 40 runs that look up a customer and its order, 20 of which go on to
 // the parcel: the pair saves 40 turns, the three calls 40 in half of the runs, and
 // both together 60.
-func parcels() compile.Source {
+func parcels() []*corpus.Run {
 	list := lookups(40, true)
 	for i, run := range list[:20] {
 		run.Turns = append(run.Turns, trace.Turn{FirstCall: 2, NumCalls: 1, Usage: trace.Usage{Known: true, Input: 1200, Output: 10}})
 		run.Calls = append(run.Calls, trace.Call{Tool: trace.Intern("get_parcel"), Turn: 2, Args: trace.JSONOf(fmt.Appendf(nil, `{"order":"order-%d"}`, 7000+i)), Result: trace.JSONOf([]byte(`{}`)), HasResult: true, Status: trace.StatusOK})
 	}
-	return sourceOf(list...)
+	return runsOf(list...)
 }
 
 // TestWithdraw takes one meta-tool after the other back, and holds the gain curve to
 // what is left without it.
 func TestWithdraw(t *testing.T) {
-	c, err := compile.Run(parcels(), nil, compile.Options{Algorithm: compile.Patterns})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := compile.Run(parcels(), nil, compile.Options{Algorithm: compile.Patterns})
 	named := map[string]*bind.Definition{}
 	for _, d := range c.Definitions {
 		named[toolsOf(d)] = d
@@ -56,10 +54,7 @@ func TestWithdraw(t *testing.T) {
 		"all":           {definitions, adds{}, map[*bind.Definition]string{pair: ReasonDisagrees, three: ReasonDisagrees, twin: ReasonDisagrees}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			choice, err := Choose(parcels(), nil, definitions, ChooseOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			choice := Choose(parcels(), definitions, ChooseOptions{})
 			agreements := map[*bind.Definition]Agreement{pair: {Places: 20, Exact: 19, Saves: 19}, three: {Places: 18, Exact: 18, NotComparable: 2}}
 			for _, d := range tc.disagree {
 				agreements[d] = Agreement{Places: 20, Exact: 18, Saves: 18}
@@ -87,26 +82,17 @@ func TestWithdraw(t *testing.T) {
 // TestReplayHeldOut replays on traces that go another way: the order that is looked
 // up is not that of the customer.
 func TestReplayHeldOut(t *testing.T) {
-	source := sourceOf(lookups(40, true)...)
-	c, err := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := runsOf(lookups(40, true)...)
+	c := compile.Run(source, nil, compile.Options{Algorithm: compile.Patterns})
 	other := lookups(30, true)
 	for _, run := range other[:10] {
 		run.Calls[1].Args = trace.JSONOf([]byte(`{"order":"order-1"}`))
 	}
-	found, err := Replay(sourceOf(other...), nil, c.Definitions, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := Replay(runsOf(other...), c.Definitions, 2)
 	if a := found.Agreements[0]; found.Trajectories != 30 || a.Places != 30 || a.Exact != 20 || a.NotComparable != 0 {
 		t.Errorf("%d trajectories, %+v", found.Trajectories, found.Agreements)
 	}
-	choice, err := Choose(source, nil, c.Definitions, ChooseOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	choice := Choose(source, c.Definitions, ChooseOptions{})
 	choice.Withdraw(map[*bind.Definition]Agreement{c.Definitions[0]: found.Agreements[0]})
 	if len(choice.Chosen) != 0 || len(choice.Left) != 1 || choice.Left[0].Reason != ReasonDisagrees || choice.Left[0].Replay.Exact != 40 {
 		t.Errorf("%+v, %+v", choice.Chosen, choice.Left)

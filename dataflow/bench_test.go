@@ -55,7 +55,7 @@ func BenchmarkReading(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, t := range list {
-			r := c.Read(t, len(t.Calls), parsed{t})
+			r := c.Read(t, nil, len(t.Calls), parsed{t})
 			for i := range t.Calls {
 				r.CallKnown(i, max(i-1, 0))
 			}

@@ -26,31 +26,22 @@ func (c *Collector) EnumsOf(t *trace.Trajectory) Enums { return c.schemas.EnumsO
 // (parallel calls of one turn are never each other's sources) and messages.
 // Null, booleans, empty strings, lists and objects come from nowhere.
 //
-// The trajectory remembers it, and nobody may change it.
+// Nobody may change it.
 func (c *Collector) Collect(t *trace.Trajectory) *Flow {
-	return t.Remember(flowKey{}, func() any {
-		s := c.begin()
-		f := s.collect(t)
-		c.end(s)
-		return f
-	}).(*Flow)
+	s := c.begin()
+	f := s.collect(t)
+	c.end(s)
+	return f
 }
-
-// flowKey is under what a trajectory remembers its flow.
-type flowKey struct{}
 
 // CollectEqual is Collect for those who only ask which results and arguments held the
 // value of an argument before: of the uses there is nothing but the call, the parameter and
 // the sources that are equal, and these have nothing but their slot, relation and call. Links
-// can make nothing of the Flow. It takes about half of the time, and none where the
-// trajectory remembers what Collect found.
+// can make nothing of the Flow. It takes about half of the time.
 //
 // The caller gives it to Release when it is done, and then nothing of it may be used any
 // more, nor of the values of the calls: their memory is used again.
 func (c *Collector) CollectEqual(t *trace.Trajectory) *Flow {
-	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
-		return f
-	}
 	s := c.begin()
 	s.mode = matching
 	f := s.collect(t)

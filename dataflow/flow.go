@@ -3,7 +3,6 @@ package dataflow
 import (
 	"strings"
 	"unique"
-	"unsafe"
 
 	"github.com/awo-dev/awo/trace"
 )
@@ -135,27 +134,8 @@ type Flow struct {
 	same     []samePair // for the counting of AutoTool's Table 2
 	dropped  int        // places left out because there are too many
 
-	values  *values     // what was read of the calls; nil where it is in packed
-	packed  *block      // nil for a flow that was collected
+	values  *values     // what was read of the calls
 	scratch *collection // whose memory it is in, nil for its own
-
-	evidence unpacker // of contents to dropped, while weigh has not read them
-}
-
-// size returns about how many bytes a flow takes without the values of the calls.
-func (f *Flow) size() int {
-	n := int(unsafe.Sizeof(*f)) + len(f.Slots)*int(unsafe.Sizeof(Slot{})) + len(f.Uses)*int(unsafe.Sizeof(Use{})) + 4*len(f.turns) +
-		(len(f.contents)+len(f.words))*int(unsafe.Sizeof(content{})) + len(f.given)*int(unsafe.Sizeof(given{})) + len(f.same)*int(unsafe.Sizeof(samePair{}))
-	if f.values != nil {
-		n += 2 * len(f.values.args) * int(unsafe.Sizeof(trace.Value{}))
-	}
-	for i := range f.Uses {
-		for j := range f.Uses[i].Sources {
-			s := &f.Uses[i].Sources[j]
-			n += int(unsafe.Sizeof(*s)) + 8*(len(s.Positions)+len(s.words)) + len(s.Keys)*int(unsafe.Sizeof(Key{})) + len(s.Before) + len(s.After)
-		}
-	}
-	return n
 }
 
 // values are the arguments and results of calls as they were read, which is what
@@ -169,18 +149,12 @@ func newValues(calls int) *values {
 
 // Arguments returns what trace.Call.ArgsValue says of a call.
 func (f *Flow) Arguments(call int) trace.Value {
-	if f.packed != nil {
-		return f.packed.ofFlow(2 * call)
-	}
 	return f.values.args[call]
 }
 
 // Result returns what a call returned, as a string if it is no JSON; null if it
 // returned nothing.
 func (f *Flow) Result(call int) trace.Value {
-	if f.packed != nil {
-		return f.packed.ofFlow(2*call + 1)
-	}
 	return f.values.results[call]
 }
 

@@ -245,7 +245,7 @@ func TestReading(t *testing.T) {
 			if r.IntN(2) == 0 {
 				last = len(one.Calls) - 1
 			}
-			reading := c.Read(one, last+1, parsed{one})
+			reading := c.Read(one, nil, last+1, parsed{one})
 			for _, q := range asked {
 				got := false
 				if q.all {
@@ -308,7 +308,7 @@ func TestReadingBounds(t *testing.T) {
 		one.Reached = &want
 		c.Collect(one)
 		one.Reached = &got
-		r := c.Read(one, len(one.Calls), parsed{one})
+		r := c.Read(one, nil, len(one.Calls), parsed{one})
 		r.CallKnown(0, 0)
 		r.ReadBounds()
 		r.Close(&c)

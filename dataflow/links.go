@@ -170,7 +170,6 @@ func NewLinks() *Links {
 
 // Add counts what one trajectory shows.
 func (l *Links) Add(f *Flow) {
-	f.weigh()
 	l.trajectories++
 	l.dropped += f.dropped
 	l.addSlots(f)

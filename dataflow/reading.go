@@ -21,30 +21,23 @@ type Values interface {
 // more of a trajectory than its answers need: mostly a value was known from the beginning,
 // or is asked for at an early call. It belongs to one goroutine.
 type Reading struct {
-	flow    *Flow       // of the whole trajectory, where it remembers one; else
+	flow    *Flow       // of the whole trajectory, where it was collected; else
 	part    *collection // what was read of it so far
 	ordered bool        // calls and messages stand in the order of their turns
 	enums   Enums
 }
 
 // Read begins to read t, whose values are asked of read, to be asked for arguments of the
-// first calls, so many of them. Where t remembers what Collect found, the Reading is of
-// that; Flow returns it.
-func (c *Collector) Read(t *trace.Trajectory, calls int, read Values) *Reading {
-	r := &Reading{enums: c.EnumsOf(t)}
-	if f, ok := t.Remembered(flowKey{}).(*Flow); ok {
-		r.flow = f
-	}
-	if r.flow == nil {
+// first calls, so many of them. flow is that of t, nil where it was not collected.
+func (c *Collector) Read(t *trace.Trajectory, flow *Flow, calls int, read Values) *Reading {
+	r := &Reading{enums: c.EnumsOf(t), flow: flow}
+	if flow == nil {
 		r.part, r.ordered = c.begin(), inOrder(t)
 		r.part.mode, r.part.read = knowing, read
 		r.part.start(t, calls)
 	}
 	return r
 }
-
-// Flow returns the flow of the whole trajectory, nil where only a part of it is read.
-func (r *Reading) Flow() *Flow { return r.flow }
 
 // ReadBounds reads what is left of the trajectory, if more may stand there than is looked
 // at: so that Close notes what it would of the whole, of which all calls must be asked for.

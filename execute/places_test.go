@@ -103,7 +103,7 @@ func TestPlacesAcrossReads(t *testing.T) {
 				t.Errorf("removes %v, want %v", removed, tc.removed)
 			}
 			if len(tc.removed) > 0 {
-				uses := replay.NewFinder(tools).Use(run, nil)
+				uses := replay.NewFinder(tools).Use(run, nil, nil)
 				if len(uses.Moments) != 1 || !uses.Moments[0].Followed {
 					t.Errorf("moments %+v", uses.Moments)
 				}

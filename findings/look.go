@@ -28,10 +28,6 @@ var Codes = []Code{NoCache, BrokenCache, Loop, Retry, Failures, Batch, Silent}
 // Looker looks for findings in single trajectories. It keeps scratch memory only, and may
 // be used by several goroutines; the zero value is ready.
 type Looker struct {
-	// Sources says that somebody else will ask the same trajectories for the sources of
-	// arguments: they are collected at once, and remembered where the trajectory can.
-	Sources bool
-
 	collector dataflow.Collector
 }
 
@@ -157,9 +153,6 @@ func (l *Looker) lookForBatches(t *trace.Trajectory, marks []merge.Mark, repeats
 		return
 	}
 	h := hit{code: Batch}
-	if l.Sources {
-		l.collector.Collect(t)
-	}
 	// A batch whose first or second call changes something removes no turn here.
 	reads := func(call int) bool { return !changes(call) }
 	for _, o := range replay.BatchesOf(t, marks, repeats, &l.collector, reads) {

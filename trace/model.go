@@ -59,8 +59,6 @@ type Trajectory struct {
 	// Reached notes bounds that those reach who work on the trajectory; nil if nobody
 	// wants to know.
 	Reached *bounds.Reached
-
-	kept *keptTrajectory // nil if nothing is remembered; see Digest and Recall
 }
 
 // LeftOut is how much was left out beyond a bound.
@@ -250,7 +248,9 @@ type Call struct {
 	// url: name and value, in recorded order.
 	Context []ContextValue
 
-	kept *keptCall // nil if nothing is remembered
+	// Parsed is Args and Result as values, where Trajectory.Parse has parsed them for several
+	// readers; else nil.
+	Parsed *Parsed
 }
 
 // ContextValue is one named piece of a call's context.

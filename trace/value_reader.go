@@ -6,8 +6,8 @@ import "github.com/awo-dev/awo/internal/jsonscan"
 // them, which is half of what parsing a small value takes. Values share nothing.
 // The zero value is ready; it belongs to one goroutine.
 type ValueReader struct {
-	// Room is where values are put; nil gives each memory of its own. What a trajectory
-	// remembers is never put there.
+	// Room is where values are put; nil gives each memory of its own. What Trajectory.Parse
+	// has parsed is never put there.
 	Room *ValueRoom
 
 	p    ValueParser
@@ -72,21 +72,9 @@ func (r *ValueReader) roomFor(raw Raw) []byte {
 
 // Args returns what Call.ArgsValue does.
 func (r *ValueReader) Args(c *Call) (Value, bool) {
-	if k := c.kept; k != nil {
-		return k.value(false, c.Args, func() (Value, bool) { return r.remembered().args(c) })
+	if c.Parsed != nil {
+		return c.Parsed.Args, c.Parsed.ArgsOK
 	}
-	return r.args(c)
-}
-
-// remembered returns a reader whose values have memory of their own.
-func (r *ValueReader) remembered() *ValueReader {
-	if r.Room == nil {
-		return r
-	}
-	return &ValueReader{}
-}
-
-func (r *ValueReader) args(c *Call) (Value, bool) {
 	room := r.roomFor(c.Args)
 	if text := c.Args.ArgsContent(room); beginsObject(text) {
 		if v, err := r.parse(text); err == nil {
@@ -113,13 +101,9 @@ func (r *ValueReader) Result(c *Call) (Value, bool) {
 	if !c.HasResult || c.Result.IsZero() {
 		return Value{}, false
 	}
-	if k := c.kept; k != nil {
-		return k.value(true, c.Result, func() (Value, bool) { return r.remembered().result(c) })
+	if c.Parsed != nil {
+		return c.Parsed.Result, c.Parsed.ResultOK
 	}
-	return r.result(c)
-}
-
-func (r *ValueReader) result(c *Call) (Value, bool) {
 	text := c.Result.contentIn(r.roomFor(c.Result))
 	if c.Result.Form == FormJSON {
 		v, err := r.parse(text)

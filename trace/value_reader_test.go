@@ -351,11 +351,11 @@ func TestValueRoom(t *testing.T) {
 		room.Reset()
 	}
 	kept := &Trajectory{Calls: []Call{{Args: TextOf(`{"a":["one"]}`)}}}
-	kept.Recall()
+	kept.Parse()
 	v, _ := r.Args(&kept.Calls[0])
 	room.Reset()
 	r.Args(&Call{Args: TextOf(`{"b":["two"]}`)})
 	if got := string(v.AppendCanonical(nil)); got != `{"a":["one"]}` {
-		t.Errorf("a remembered value became %s", got)
+		t.Errorf("a parsed value became %s", got)
 	}
 }

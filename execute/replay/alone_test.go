@@ -26,9 +26,9 @@ func TestTogetherAsAlone(t *testing.T) {
 	}
 	places, followed, vain, begun := 0, 0, 0, 0
 	for _, one := range list {
-		uses := together.Use(one, nil)
+		uses := together.Use(one, nil, nil)
 		for n, finder := range alone {
-			want := finder.Use(one, nil)
+			want := finder.Use(one, nil, nil)
 			ofPlaces := slices.DeleteFunc(slices.Clone(uses.Places), func(p replay.Place) bool { return p.Tool != n })
 			for i := range ofPlaces {
 				ofPlaces[i].Tool = 0

@@ -13,10 +13,14 @@ import (
 // more is known later, no other division needs fewer turns. marks are those of its
 // calls under rules, nil without rules.
 //
+// flow is that of t, nil where it was not collected.
+//
 // It says nothing of order: a model that writes and reads in one turn must not care
 // which comes first.
-func Batches(t *trace.Trajectory, marks []merge.Mark, c *dataflow.Collector) []Occurrence {
-	return batches(newRecord(t), marks, c, func(int) bool { return true })
+func Batches(t *trace.Trajectory, marks []merge.Mark, flow *dataflow.Flow, c *dataflow.Collector) []Occurrence {
+	record := newRecord(t)
+	record.flow = flow
+	return batches(record, marks, c, func(int) bool { return true })
 }
 
 // BatchesOf is Batches for those who ask only for batches that begin with two calls for
@@ -35,7 +39,7 @@ func batches(record *record, marks []merge.Mark, c *dataflow.Collector, is func(
 		return nil
 	}
 	last := s.calls[stretches[len(stretches)-1][1]-1]
-	p.reading = c.Read(record.t, last+1, values{record})
+	p.reading = c.Read(record.t, record.flow, last+1, values{record})
 	defer p.reading.Close(c)
 	var out []Occurrence
 	for _, stretch := range stretches {

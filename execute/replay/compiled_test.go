@@ -6,7 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/execute/replay"
-	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -17,10 +17,7 @@ import (
 // compiled makes meta-tools of trajectories.
 func compiled(t testing.TB, list []*trace.Trajectory, set *rules.Set, o compile.Options) *compile.Compilation {
 	t.Helper()
-	c, err := compile.Run(recordings.Source(list), set, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := compile.Run(corpus.Filled(list, corpus.Options{Rules: set}), set, o)
 	return c
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
@@ -94,13 +95,15 @@ func (f *Finder) release(s *scratch) {
 
 const maxIdle = 1 << 14
 
-// Use returns the places of Find, and the moments of the tools.
+// Use returns the places of Find, and the moments of the tools. flow is that of t, nil where it
+// was not collected.
 //
 // What a tool takes beyond its first call was known if the recording says so where the
 // calls followed. Where they did not it was, as far as can be told, if the next call of
 // the tool that takes it has a value that was known, or if an earlier one had a value.
-func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark) *Uses {
+func (f *Finder) Use(t *trace.Trajectory, marks []merge.Mark, flow *dataflow.Flow) *Uses {
 	record := newRecord(t)
+	record.flow = flow
 	u := &Uses{finder: f, sequence: newSequence(record, marks, false), player: newPlayer(record, &f.collector)}
 	room := f.scratch()
 	for i, call := range u.sequence.calls {

@@ -26,14 +26,14 @@ const (
 
 // Reaches returns the pieces of t that hold more than one call and remove a turn, in order
 // of Begin: as calls are made in a row, without user messages, barriers, failed calls and
-// repeats. They are a bound for what meta-tools of such steps can do.
-func Reaches(t *trace.Trajectory, marks []merge.Mark, c *dataflow.Collector) []Reach {
+// repeats. They are a bound for what meta-tools of such steps can do. flow is that of t.
+func Reaches(t *trace.Trajectory, marks []merge.Mark, flow *dataflow.Flow, c *dataflow.Collector) []Reach {
 	record := newRecord(t)
+	record.flow = flow
 	s, p := newSequence(record, marks, false), newPlayer(record, c)
 	if len(s.calls) < 2 {
 		return nil
 	}
-	flow := c.Collect(t)
 	var out []Reach
 	for i := range s.calls {
 		if s.stop[i] {

@@ -16,7 +16,7 @@ type record struct {
 	read    []bool
 	results []*execute.Result // by call, once they were asked for
 	reader  trace.ValueReader
-	flow    *dataflow.Flow // that t remembers, once it was asked for; it has read all of them
+	flow    *dataflow.Flow // of t; nil where it was not collected
 	repeats []int          // by call, once they were asked for
 	words   *uses.Uses     // once they were asked for
 }
@@ -38,11 +38,7 @@ func (r *record) arguments(call int) *trace.Value {
 	}
 	if !r.read[call] {
 		r.read[call] = true
-		if r.flow != nil {
-			r.args[call] = r.flow.Arguments(call)
-		} else {
-			r.args[call], _ = r.reader.Args(&r.t.Calls[call])
-		}
+		r.args[call], _ = r.reader.Args(&r.t.Calls[call])
 	}
 	return &r.args[call]
 }
@@ -53,12 +49,7 @@ func (r *record) result(call int) *execute.Result {
 		r.results = make([]*execute.Result, len(r.t.Calls))
 	}
 	if r.results[call] == nil {
-		c := &r.t.Calls[call]
-		if r.flow != nil && c.HasResult {
-			r.results[call] = &execute.Result{Value: r.flow.Result(call), Status: c.Status}
-		} else {
-			r.results[call] = resultOf(c, &r.reader)
-		}
+		r.results[call] = resultOf(&r.t.Calls[call], &r.reader)
 	}
 	return r.results[call]
 }

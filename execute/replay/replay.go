@@ -336,8 +336,7 @@ func (p *Player) knew(call int, argument string, before int) bool {
 // read returns what says when the values of the arguments were known.
 func (p *Player) read() *dataflow.Reading {
 	if p.reading == nil {
-		p.reading = p.collector.Read(p.t, len(p.t.Calls), values{p.record})
-		p.flow = p.reading.Flow()
+		p.reading = p.collector.Read(p.t, p.flow, len(p.t.Calls), values{p.record})
 	}
 	return p.reading
 }

@@ -3,15 +3,14 @@ package emit_test
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/emit"
-	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -61,19 +60,7 @@ func hostileRuns(name string) []*trace.Trajectory {
 
 func compiledRuns(t testing.TB, list []*trace.Trajectory, set *rules.Set, algorithm compile.Algorithm) *compile.Compilation {
 	t.Helper()
-	c, err := compile.Run(func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for _, one := range list {
-				if !yield(one, nil) {
-					return
-				}
-			}
-		}
-	}, set, compile.Options{Algorithm: algorithm})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return compile.Run(corpus.Filled(list, corpus.Options{Rules: set}), set, compile.Options{Algorithm: algorithm})
 }
 
 // emitted writes what is offered as every artefact.
@@ -103,10 +90,7 @@ func emitted(t testing.TB, c *compile.Compilation, reads *stored.File) ([]*bind.
 // learntReads learns which reads follow from which answers, all tools being taken to read.
 func learntReads(t testing.TB, list []*trace.Trajectory) *stored.File {
 	t.Helper()
-	survey, err := learn.NewSurvey(recordings.Source(list), learn.Options{Reads: func(trace.Name) bool { return true }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	survey := learn.NewSurvey(corpus.Filled(list, corpus.Options{}), learn.Options{Reads: func(trace.Name) bool { return true }})
 	return survey.Choose(learn.ChooseOptions{}).File()
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/execute/replay"
-	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -50,10 +50,7 @@ func nested() []*trace.Trajectory {
 // read back from Arazzo, as agents did.
 func TestModulesWalkWalks(t *testing.T) {
 	list := nested()
-	c, err := compile.Run(recordings.Source(list), nil, compile.Options{Algorithm: compile.Patterns})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := compile.Run(corpus.Filled(list, corpus.Options{}), nil, compile.Options{Algorithm: compile.Patterns})
 	var tool *bind.Definition
 	for _, d := range c.Definitions {
 		if len(d.Steps) == 3 && d.Refusals == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -21,10 +22,7 @@ func office(t *testing.T, algorithm compile.Algorithm) ([]*trace.Trajectory, []*
 	t.Helper()
 	set := recordings.Rules(t, officeFolder+"rules.yaml")
 	list := recordings.Read(t, officeFolder+"trajectories.jsonl.gz")
-	c, err := compile.Run(recordings.Source(list), set, compile.Options{Algorithm: algorithm})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := compile.Run(corpus.Filled(list, corpus.Options{Rules: set}), set, compile.Options{Algorithm: algorithm})
 	return list, slices.DeleteFunc(c.Definitions, func(d *bind.Definition) bool { return d.Refusals != nil })
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/prefetch"
@@ -112,10 +113,7 @@ func raw(v trace.Value) json.RawMessage { return v.AppendCanonical(nil) }
 // the back-test predicts, and no other.
 func TestPrefetchInTheOffice(t *testing.T) {
 	list := recordings.Read(t, officeFolder+"trajectories.jsonl.gz")
-	learnt, err := backtest.LearnReads(recordings.Source(list), nil, nil, backtest.Options{Seed: 1}, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	learnt := backtest.LearnReads(corpus.Filled(list, corpus.Options{}), nil, backtest.Options{Seed: 1}, 0)
 	if len(learnt.Set.Rules) == 0 {
 		t.Fatal("no rules are learnt")
 	}

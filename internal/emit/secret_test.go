@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -24,10 +25,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	set := recordings.Rules(t, folder+"rules.yaml")
 	list := recordings.Read(t, folder+"trajectories.jsonl.gz")
 	for _, algorithm := range []compile.Algorithm{compile.AWO, compile.Patterns} {
-		c, err := compile.Run(recordings.Source(list), set, compile.Options{Algorithm: algorithm})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := compile.Run(corpus.Filled(list, corpus.Options{Rules: set}), set, compile.Options{Algorithm: algorithm})
 		names := c.Merged.Names(c.Merged.Masker(false))
 		view, err := c.Merged.Graph.Select(stategraph.Selection{}, names)
 		if err != nil {

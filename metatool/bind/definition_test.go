@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
@@ -72,10 +72,7 @@ func office(t testing.TB, ruleFile string, tools string, calls ...string) (*merg
 // compiled compiles trajectories that are in memory.
 func compiled(t testing.TB, list []*trace.Trajectory, set *rules.Set, o compile.Options) *compile.Compilation {
 	t.Helper()
-	c, err := compile.Run(recordings.Source(list), set, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := compile.Run(corpus.Filled(list, corpus.Options{Rules: set}), set, o)
 	return c
 }
 

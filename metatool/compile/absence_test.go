@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/rules"
@@ -187,10 +188,7 @@ func TestEnding(t *testing.T) {
 // compiledRuns compiles trajectories that are in memory.
 func compiledRuns(t testing.TB, list []*trace.Trajectory, set *rules.Set, o Options) *Compilation {
 	t.Helper()
-	c, err := Run(recordings.Source(list), set, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := Run(corpus.Filled(list, corpus.Options{Rules: set}), set, o)
 	return c
 }
 

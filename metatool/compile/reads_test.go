@@ -2,9 +2,9 @@ package compile
 
 import (
 	"fmt"
-	"iter"
 	"testing"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -32,24 +32,13 @@ func TestAssumptions(t *testing.T) {
 		}
 		list = append(list, run)
 	}
-	source := func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			for _, run := range list {
-				if !yield(run, nil) {
-					return
-				}
-			}
-		}
-	}
-	c, err := Run(source, set, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := corpus.Filled(list, corpus.Options{Rules: set})
+	c := Run(runs, set, Options{})
 	got := fmt.Sprint(c.Assumptions)
 	if want := "[{declared annotation 0 0} {get_after name 0 0} {get_stable name 10 0}]"; got != want {
 		t.Errorf("assumed %s, want %s", got, want)
 	}
-	if c, err = Run(source, set, Options{DeclaredReads: true}); err != nil || c.Assumptions != nil {
-		t.Errorf("with rules alone: %v, %v", c.Assumptions, err)
+	if c = Run(runs, set, Options{DeclaredReads: true}); c.Assumptions != nil {
+		t.Errorf("with rules alone: %v", c.Assumptions)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -23,11 +24,10 @@ type Survey struct {
 	Judgments   []dataflow.Judgment
 	Assumptions []Assumption // tools taken to read only, in order of names
 
-	source    Source
-	workers   int
-	reads     func(trace.Name) bool // nil if nothing is assumed
-	collector *dataflow.Collector
-	patterns  *candidate.Patterns // nil without SurveyOptions.Patterns
+	runs     []*corpus.Run
+	workers  int
+	reads    func(trace.Name) bool // nil if nothing is assumed
+	patterns *candidate.Patterns   // nil without SurveyOptions.Patterns
 }
 
 // SurveyOptions say how NewSurvey works. The zero value is the default.
@@ -41,43 +41,29 @@ type SurveyOptions struct {
 	Workers       int // at once; 0 and 1 are the same
 }
 
-// NewSurvey reads the traces twice. The first time they are merged under the
-// rules, which may be nil, and links between their calls are found; the second
-// time the links are judged and, for patterns, calls are told apart by them. The
-// error is that of the source.
-func NewSurvey(source Source, set *rules.Set, o SurveyOptions) (*Survey, error) {
-	s := &Survey{source: source, workers: o.Workers, collector: &dataflow.Collector{}}
-	if err := s.merge(set, o); err != nil {
-		return nil, err
-	}
-	if err := s.judge(o); err != nil {
-		return nil, err
-	}
-	return s, nil
+// NewSurvey merges the runs under the rules, which may be nil, and finds links between their
+// calls; then the links are judged and, for patterns, calls are told apart by them.
+func NewSurvey(runs []*corpus.Run, set *rules.Set, o SurveyOptions) *Survey {
+	s := &Survey{runs: runs, workers: o.Workers}
+	s.merge(set, o)
+	s.judge(o)
+	return s
 }
 
-// merge reads the traces for the first time.
-func (s *Survey) merge(set *rules.Set, o SurveyOptions) error {
+// merge merges the runs.
+func (s *Survey) merge(set *rules.Set, o SurveyOptions) {
 	merger, links := merge.NewMerger(set, merge.Options{}), dataflow.NewLinks()
-	type read struct {
-		flow  *dataflow.Flow
-		again repeated
-	}
 	var evidence readEvidence
-	err := pass(s.source, s.workers, func(_ int, t *trace.Trajectory) read {
-		r := read{flow: s.collector.Collect(t)}
-		if !o.DeclaredReads {
-			r.again = repeatedCalls(t)
+	pass(s.runs, s.workers, func(_ int, r *corpus.Run) repeated {
+		if o.DeclaredReads {
+			return repeated{}
 		}
-		return r
-	}, func(t *trace.Trajectory, r read) {
-		merger.Add(t)
-		links.Add(r.flow)
-		evidence.add(r.again)
+		return repeatedCalls(r.Trajectory)
+	}, func(r *corpus.Run, again repeated) {
+		merger.Add(r.Trajectory)
+		links.Add(r.Flow)
+		evidence.add(again)
 	})
-	if err != nil {
-		return err
-	}
 	s.Merged, s.Set = merger.Merged(), links.Set()
 	if !o.DeclaredReads {
 		s.Assumptions = evidence.assumptions(s.Merged)
@@ -89,11 +75,10 @@ func (s *Survey) merge(set *rules.Set, o SurveyOptions) error {
 		}
 		s.reads = func(tool trace.Name) bool { return reads[tool] }
 	}
-	return nil
 }
 
-// judge reads the traces for the second time.
-func (s *Survey) judge(o SurveyOptions) error {
+// judge judges the links.
+func (s *Survey) judge(o SurveyOptions) {
 	type read struct {
 		votes   *dataflow.Votes
 		symbols *candidate.Symbols
@@ -102,26 +87,22 @@ func (s *Survey) judge(o SurveyOptions) error {
 	if o.Patterns {
 		s.patterns = candidate.NewPatterns(s.Merged, s.Set, candidate.Options{Gain: o.Gain, Reads: s.reads})
 	}
-	err := pass(s.source, s.workers, func(i int, t *trace.Trajectory) read {
-		r := read{votes: judge.Check(t)}
+	pass(s.runs, s.workers, func(i int, run *corpus.Run) read {
+		r := read{votes: judge.Check(run.Trajectory)}
 		if s.patterns != nil {
-			r.symbols = s.patterns.Symbols(i, t, s.collector.Collect(t))
+			r.symbols = s.patterns.Symbols(i, run.Trajectory, run.Flow)
 		}
 		return r
-	}, func(_ *trace.Trajectory, r read) {
+	}, func(_ *corpus.Run, r read) {
 		judge.Add(r.votes)
 		if s.patterns != nil {
 			s.patterns.Add(r.symbols)
 		}
 	})
-	if err != nil {
-		return err
-	}
 	s.Judgments = judge.Judgments()
 	if s.patterns != nil {
 		s.patterns.Judge(s.Judgments)
 	}
-	return nil
 }
 
 // Way is one way of extracting and binding meta-tools. The zero value is the
@@ -134,9 +115,8 @@ type Way struct {
 	Unbound     bool // the candidates are all that is wanted: there are no definitions
 }
 
-// Compile makes meta-tools in each of the ways; it reads the traces once for all
-// of them, or not at all if nothing is bound. The error is that of the source.
-func (s *Survey) Compile(ways ...Way) ([]*Compilation, error) {
+// Compile makes meta-tools in each of the ways.
+func (s *Survey) Compile(ways ...Way) []*Compilation {
 	out := make([]*Compilation, len(ways))
 	binders := make([]*bind.Binder, len(ways))
 	var planner *bind.Planner // nil while nothing is bound
@@ -159,22 +139,20 @@ func (s *Survey) Compile(ways ...Way) ([]*Compilation, error) {
 		binders[i] = planner.Binder(append(slices.Clip(c.Extraction.Candidates), c.Extraction.Overlapping...), w.Bind)
 	}
 	if planner == nil {
-		return out, nil
+		return out
 	}
-	if err := s.bind(binders); err != nil {
-		return nil, err
-	}
+	s.bind(binders)
 	for i, b := range binders {
 		if b != nil {
 			out[i].Definitions = b.Definitions()
 		}
 	}
-	return out, nil
+	return out
 }
 
 // bind shows the binders what they want to see; those that are nil want nothing.
-func (s *Survey) bind(binders []*bind.Binder) error {
-	return pass(s.source, s.workers, func(i int, t *trace.Trajectory) []*bind.Observation {
+func (s *Survey) bind(binders []*bind.Binder) {
+	pass(s.runs, s.workers, func(i int, r *corpus.Run) []*bind.Observation {
 		var view *bind.View
 		var seen []*bind.Observation
 		for k, b := range binders {
@@ -182,12 +160,12 @@ func (s *Survey) bind(binders []*bind.Binder) error {
 				continue
 			}
 			if view == nil {
-				view, seen = bind.NewView(t, s.collector.Collect(t)), make([]*bind.Observation, len(binders))
+				view, seen = bind.NewView(r.Trajectory, r.Flow), make([]*bind.Observation, len(binders))
 			}
 			seen[k] = b.Observe(i, view)
 		}
 		return seen
-	}, func(_ *trace.Trajectory, seen []*bind.Observation) {
+	}, func(_ *corpus.Run, seen []*bind.Observation) {
 		for k, o := range seen {
 			if o != nil {
 				binders[k].Add(o)

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/internal/recordings"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/prefetch"
@@ -16,10 +16,7 @@ import (
 
 func survey(t *testing.T, list []*trace.Trajectory, o Options) *Survey {
 	t.Helper()
-	s, err := NewSurvey(recordings.Source(list), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := NewSurvey(corpus.Filled(list, corpus.Options{}), o)
 	return s
 }
 
@@ -128,10 +125,7 @@ func TestWritesAreNeverReadAhead(t *testing.T) {
 			list = append(list, &s.T)
 		}
 		find := func(workers int) *Result {
-			s, err := NewSurvey(recordings.Source(list), Options{Reads: byName, Workers: workers})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := NewSurvey(corpus.Filled(list, corpus.Options{}), Options{Reads: byName, Workers: workers})
 			return s.Choose(ChooseOptions{Threshold: .1})
 		}
 		r := find(1)

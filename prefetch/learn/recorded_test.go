@@ -3,6 +3,7 @@ package learn
 import (
 	"testing"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/trace"
@@ -22,10 +23,7 @@ func TestRecorded(t *testing.T) {
 	}
 	for file, rules := range want {
 		list := recordings.Read(t, recordings.Recorded(t, file))
-		s, err := NewSurvey(recordings.Source(list), Options{Reads: byName, Workers: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := NewSurvey(corpus.Filled(list, corpus.Options{}), Options{Reads: byName, Workers: 2})
 		r := s.Choose(ChooseOptions{})
 		if err := r.Set.Check(); err != nil {
 			t.Error(err)

@@ -2,25 +2,21 @@ package learn
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/trace"
 )
 
-// Source yields the trajectories to learn from, the same in the same order each time.
-type Source = func() iter.Seq2[*trace.Trajectory, error]
-
 // Options say what is known of tools. Reads is required.
 type Options struct {
 	Reads   func(tool trace.Name) bool // what is known to only read; called concurrently
 	Tokens  func(c *trace.Call) int64  // of a call's result; nil: not known
-	Links   *dataflow.Set              // of these trajectories; nil: they are looked for
-	Tools   []trace.Name               // that they call, where Links are given; nil: they are looked for
+	Links   *dataflow.Set              // of these runs; nil: they are looked for
 	Workers int                        // at once; 0 and 1 are the same
 }
 
@@ -65,54 +61,24 @@ type offer struct {
 // tokens are those of the target's results.
 type tokens struct{ calls, sum int64 }
 
-// NewSurvey reads the trajectories.
-func NewSurvey(source Source, o Options) (*Survey, error) {
+// NewSurvey looks at runs.
+func NewSurvey(runs []*corpus.Run, o Options) *Survey {
 	s := &Survey{}
-	var failed error
-	trajectories := func(yield func(*trace.Trajectory) bool) {
-		for t, err := range source() {
-			if err != nil {
-				failed = err
-				return
-			}
-			if !yield(t) {
-				return
-			}
-		}
-	}
 	workers := max(o.Workers, 1)
 	tools, tasks := map[trace.Name]bool{}, &tasks{}
-	meet := func(t *trace.Trajectory) {
-		tasks.number(t.TaskKey())
-		for i := range t.Calls {
-			tools[t.Calls[i].Tool] = true
+	for _, r := range runs {
+		tasks.number(r.TaskKey())
+		for i := range r.Calls {
+			tools[r.Calls[i].Tool] = true
 		}
 	}
 	set := o.Links
-	switch {
-	case set != nil && o.Tools != nil:
-		for _, tool := range o.Tools {
-			tools[tool] = true
-		}
-	case set != nil:
-		for t := range trajectories {
-			meet(t)
-		}
-	default:
-		type collected struct {
-			t    *trace.Trajectory
-			flow *dataflow.Flow
-		}
-		var collector dataflow.Collector
+	if set == nil {
 		links := dataflow.NewLinks()
-		for c := range par.Map(workers, trajectories, func(t *trace.Trajectory) collected { return collected{t, collector.Collect(t)} }) {
-			links.Add(c.flow)
-			meet(c.t)
+		for _, r := range runs {
+			links.Add(r.Flow)
 		}
 		set = links.Set()
-	}
-	if failed != nil {
-		return nil, failed
 	}
 	for tool := range tools {
 		if tool != (trace.Name{}) && o.Reads(tool) {
@@ -122,16 +88,19 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 	slices.Sort(s.reads)
 	s.propose(set)
 	if len(s.candidates) == 0 {
-		return s, nil
+		return s
 	}
-
+	trajectories := func(yield func(*trace.Trajectory) bool) {
+		for _, r := range runs {
+			if !yield(r.Trajectory) {
+				return
+			}
+		}
+	}
 	for found := range par.Map(workers, trajectories, func(t *trace.Trajectory) []vote { return s.votesOf(read(t, s.isRead), t.TaskKey()) }) {
 		for i := range found {
 			s.candidates[found[i].candidate].votes.add(&found[i])
 		}
-	}
-	if failed != nil {
-		return nil, failed
 	}
 	for _, c := range s.candidates {
 		c.bind()
@@ -142,7 +111,7 @@ func NewSurvey(source Source, o Options) (*Survey, error) {
 		s.keep(&found, tasks)
 		s.countTokens(found.t, o.Tokens)
 	}
-	return s, failed
+	return s
 }
 
 func (s *Survey) isRead(tool string) bool {

@@ -177,9 +177,6 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if err != nil {
 		return nil, nil, err
 	}
-	if reader.Spool && !o.leavesOut() {
-		in.Recalls, in.Notes = true, trace.NewNotes(cli.NotesRoom) // it is read again, as it is
-	}
 	in.Follows = reader.Spool || o.Sources // reports follow values as well
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns}
 	if o.Sources {

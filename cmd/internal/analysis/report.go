@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
@@ -78,6 +79,7 @@ process map.
 // reportInput is what the sections of a report are made of.
 type reportInput struct {
 	in       *cli.Intake
+	mined    []*corpus.Run // nil where nothing asks for it
 	wrong    *cli.Findings // what is wrong with the agent, in the calls that are analyzed
 	found    *findings
 	o        analyzeOptions
@@ -180,8 +182,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 		return err
 	}
 	if o.ToolGraph && r.in.Tally.Calls > 0 {
-		r.in.Reread()
-		if r.world, err = toolworld.Section(j, r.in, o.Seed); err != nil {
+		if r.world, err = toolworld.Section(j, r.in, r.mined, o.Seed); err != nil {
 			return err
 		}
 	}

@@ -46,8 +46,7 @@ func (r *reportInput) compile(j *cli.Job, o reportOptions) error {
 	if r.saving != nil && r.saving.found != nil {
 		v = r.saving.out.Verdict
 	}
-	r.in.Reread()
-	if r.compiled, err = extraction.Section(j, r.in, set, meter, v, o.Seed); err != nil || set == nil {
+	if r.compiled, err = extraction.Section(j, r.in, r.mined, set, meter, v, o.Seed); err != nil || set == nil {
 		return err
 	}
 	r.states, err = r.merged(set)
@@ -60,11 +59,8 @@ const statesDrawn = 40
 // merged draws the graph that rules make of the traces.
 func (r *reportInput) merged(set *rules.Set) ([]report.Block, error) {
 	merger := merge.NewMerger(set, merge.Options{Table: true, NoWalks: true, Reasons: true})
-	for t, err := range r.in.Source() {
-		if err != nil {
-			return nil, err
-		}
-		merger.Add(t)
+	for _, run := range r.mined {
+		merger.Add(run.Trajectory)
 	}
 	m := merger.Merged()
 	names := m.Names(m.Masker(false))

@@ -9,8 +9,10 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/worth"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/trace"
 )
 
 // The section that shows what `awo backtest` finds.
@@ -35,30 +37,10 @@ type saving struct {
 	apart   string // what differs from the traces of the other sections
 }
 
-// weigh adds what the traces cost, and what could be saved of it. They are read
-// again, with the calls that the analysis leaves out.
+// weigh adds what the traces cost, and what could be saved of it. They are read again, with
+// the calls that the analysis leaves out, and what is mined of them is kept.
 func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	if r.in.Tally.Calls == 0 {
-		return nil
-	}
-	r.in.Reread()
-	if o.Cost {
-		meter, err := j.Meter(o.PriceOptions)
-		if err != nil {
-			return err
-		}
-		own := worth.CostOptions{InputOptions: o.InputOptions, PriceOptions: o.PriceOptions, Top: 10}
-		found, err := worth.Account(j, r.in, meter, own, nil)
-		if err != nil {
-			return err
-		}
-		r.cost = &spending{found: found, out: found.JSON(r.in), command: again("awo cost", o, "", files)}
-	}
-	switch {
-	case o.Backtest == "never":
-		return nil
-	case o.Backtest == "auto" && r.in.Tally.Calls > autoCalls:
-		r.saving = &saving{command: again("awo backtest", o, o.Rules, files)}
 		return nil
 	}
 	set, err := j.Rules(o.Rules)
@@ -69,12 +51,48 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	r.in.Findings = j.NewFindings(meter)
-	found, err := worth.BackTest(j, r.in, set, meter, worth.UsualBacktest(o.InputOptions, o.PriceOptions, o.Rules))
+	mines := o.Backtest != "never" || o.ToolGraph || o.MetaTools != "never"
+	if !mines && !o.Cost {
+		return nil
+	}
+	tests := o.Backtest == "always" || o.Backtest == "auto" && r.in.Tally.Calls <= autoCalls
+	again := r.in.Again()
+	if r.in.Findings = nil; tests {
+		r.in.Findings = j.NewFindings(meter)
+		again = r.in.Findings.Watch(j.Parallel(), again)
+	}
+	sampler, see := corpus.NewSampler(r.in.Mining(set)), func(*trace.Trajectory) {}
+	if mines {
+		see = sampler.Add
+	}
+	if o.Cost {
+		own := worth.CostOptions{InputOptions: o.InputOptions, PriceOptions: o.PriceOptions, Top: 10}
+		found, err := worth.Account(j, r.in, again, meter, own, see)
+		if err != nil {
+			return err
+		}
+		r.cost = &spending{found: found, out: found.JSON(r.in), command: repeat("awo cost", o, "", files)}
+	} else {
+		for t, err := range again {
+			if err != nil {
+				return err
+			}
+			see(t)
+		}
+	}
+	mined := sampler.Corpus()
+	r.in.Mined(mined)
+	if r.mined = mined.Runs; !tests {
+		if o.Backtest != "never" {
+			r.saving = &saving{command: repeat("awo backtest", o, o.Rules, files)}
+		}
+		return nil
+	}
+	found, err := worth.BackTest(j, r.in, r.mined, set, meter, worth.UsualBacktest(o.InputOptions, o.PriceOptions, o.Rules))
 	if err != nil {
 		return err
 	}
-	r.saving = &saving{found: found, out: found.JSON(r.in), command: again("awo backtest", o, o.Rules, files)}
+	r.saving = &saving{found: found, out: found.JSON(r.in), command: repeat("awo backtest", o, o.Rules, files)}
 	if o.MinLength > 0 || len(o.ExcludeTool) > 0 || o.DropFailed || o.CollapseRepeats {
 		r.saving.apart = "This section is about all calls, also those that the other sections leave out: turns cannot be taken apart."
 	}
@@ -89,9 +107,9 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 // autoCalls is how many calls are back-tested unasked: a minute or so.
 const autoCalls = 30_000
 
-// again returns a command that gives the figures of a section. Of absolute paths it
+// repeat returns a command that gives the figures of a section. Of absolute paths it
 // holds the last element only: a page does not say where it was made.
-func again(command string, o reportOptions, ruleFile string, files []string) string {
+func repeat(command string, o reportOptions, ruleFile string, files []string) string {
 	words := strings.Fields(command)
 	for _, file := range files {
 		words = append(words, local(file))

@@ -105,7 +105,7 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 	defer in.Close()
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true})
-	account, err := worth.Account(j, in, meter, worth.CostOptions{PriceOptions: o.PriceOptions}, func(t *trace.Trajectory) { corpus.Add(t) })
+	account, err := worth.Account(j, in, in.All(), meter, worth.CostOptions{PriceOptions: o.PriceOptions}, func(t *trace.Trajectory) { corpus.Add(t) })
 	if err != nil {
 		return err
 	}

@@ -26,8 +26,6 @@ type Findings struct {
 	account *cost.Account  // of the trajectory at hand, if a command made one
 	list    []findings.Finding
 	isDone  bool
-
-	hasLooked bool // at all that a reading yields
 }
 
 // NewFindings returns findings under the rules that the job read last. Tokens are those
@@ -42,15 +40,9 @@ func (j *Job) NewFindings(meter *cost.Meter) *Findings {
 	return f
 }
 
-// Sources says that the command asks for the sources of arguments in the reading in which
-// findings are looked for; see findings.Looker.
-func (f *Findings) Sources() { f.looker.Sources = true }
-
 // begin forgets what was found.
 func (f *Findings) begin() {
-	if f != nil {
-		f.finder, f.list, f.isDone = findings.NewFinder(findings.Options{}), nil, false
-	}
+	f.finder, f.list, f.isDone = findings.NewFinder(findings.Options{}), nil, false
 }
 
 // Paid says what the trajectory that All yielded last cost.
@@ -71,11 +63,24 @@ func (f *Findings) List() []findings.Finding {
 	return f.list
 }
 
-// look yields what in yields, in its order, after having looked at it.
-func (f *Findings) look(workers int, in iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
+// Watch yields what in yields, and looks for findings in it; nil looks for none.
+func (f *Findings) Watch(workers int, in iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
 	if f == nil {
 		return in
 	}
+	return func(yield func(*trace.Trajectory, error) bool) {
+		f.begin()
+		for t, err := range f.look(workers, in) {
+			if !yield(t, err) || err != nil {
+				return
+			}
+			f.add(t)
+		}
+	}
+}
+
+// look yields what in yields, in its order, after having looked at it.
+func (f *Findings) look(workers int, in iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
 	type item struct {
 		t     *trace.Trajectory
 		err   error
@@ -112,15 +117,11 @@ func (f *Findings) look(workers int, in iter.Seq2[*trace.Trajectory, error]) ite
 				return
 			}
 		}
-		f.hasLooked = true
 	}
 }
 
 // add adds what was seen in t, which was yielded last.
 func (f *Findings) add(t *trace.Trajectory) {
-	if f == nil {
-		return
-	}
 	if f.account == nil {
 		f.account = f.meter.Trajectory(t)
 	}

@@ -6,16 +6,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/bounds"
-	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/shell"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
-	"github.com/awo-dev/awo/trace/copies"
 	"github.com/awo-dev/awo/trace/formats"
 )
 
@@ -117,30 +114,13 @@ type Intake struct {
 
 	// Statuses reads from results how calls ended; nil leaves what is recorded.
 	Statuses *merge.Statuses
-	known    knownStatuses // of what was read, if it can be read again
 
-	isSpooled bool // the traces can be read several times
-
-	stored *Stored // in place of Reader, where counts stand in for traces
-
-	isRead bool // Source was read once
-
-	// Recalls lets what is yielded remember its flow and the values of its calls, for commands
-	// in which several ask for the same; see trace.Trajectory.Recall. They are worked out in
-	// the first reading, and known to later ones, which find copies of what was read then.
-	Recalls   bool
-	copies    *copies.Set      // nil where later readings read the traces again
-	flows     *dataflow.Digest // nil where nothing is known to later readings
-	collector dataflow.Collector
-	// Notes are taken of what is read, if set with Recalls; see trace.Trajectory.Note.
-	Notes *trace.Notes
+	stored *Stored    // in place of Reader, where counts stand in for traces
+	mined  *MinedJSON // what is mined, where that is not all
 
 	// Follows says that values are followed from call to call, for which a trajectory has
 	// at most bounds.Calls calls; the rest of a longer one is left out.
 	Follows bool
-
-	KeepsOrigins bool          // set it before All
-	Origins      []emit.Origin // of what All yielded, if they are kept
 }
 
 // Intake opens files for reading under the options. Close gives up what was
@@ -162,7 +142,7 @@ func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Int
 	if err != nil {
 		return nil, err
 	}
-	return &Intake{j: j, Reader: r, filter: chosen, Tally: &completeness.Tally{}, Statuses: merge.NewStatuses(j.rules), isSpooled: reader.Spool}, nil
+	return &Intake{j: j, Reader: r, filter: chosen, Tally: &completeness.Tally{}, Statuses: merge.NewStatuses(j.rules)}, nil
 }
 
 // Stored is what was read of traces that were counted before.
@@ -213,19 +193,15 @@ func (in *Intake) bounded() []bounds.Report {
 func (in *Intake) All() iter.Seq2[*trace.Trajectory, error] {
 	return func(yield func(*trace.Trajectory, error) bool) {
 		in.begin()
-		for t, err := range in.Findings.look(in.j.Parallel(), in.keeping(in.chosen())) {
+		for t, err := range in.Findings.Watch(in.j.Parallel(), in.chosen()) {
 			if err != nil {
 				yield(nil, err)
 				return
 			}
 			in.count(t)
-			if in.KeepsOrigins {
-				in.Origins = append(in.Origins, emit.Origin{ID: t.ID, File: t.Source.File, Line: t.Source.Line})
-			}
 			if !yield(t, nil) {
 				return
 			}
-			in.Findings.add(t)
 		}
 		if !in.SaysTools && in.IsWhole() {
 			in.j.doubtTools(in.Tally)
@@ -264,36 +240,19 @@ func (in *Intake) leaves(t *trace.Trajectory) bool {
 	return in.Exclude != nil && !in.Exclude(t)
 }
 
-// NotesRoom is how many bytes of memory a command that reads its traces many times may
-// take to note what it worked out.
-const NotesRoom = 64 << 20
-
-// read gives the calls of trajectories the statuses that their results tell, which it looks
-// for in the first reading to the end, and lets those who work on them note which bounds
-// they reach.
+// read gives the calls of trajectories the statuses that their results tell, and lets those
+// who work on them note which bounds they reach.
 func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trace.Trajectory, error] {
 	if in.Expand {
 		from = in.expand(from)
 	}
 	return func(yield func(*trace.Trajectory, error) bool) {
-		as := readAs{in.Statuses, in.Expand, in.Follows}
-		known, first := in.known.isWhole && in.known.as == as, 0
-		noted := in.isSpooled && !known // for another reading
-		if noted {
-			in.known.begin(as)
-		}
 		for t, err := range from {
 			if t != nil {
 				if in.Follows {
 					t.Cut(bounds.Calls)
 				}
-				if !known || !in.known.give(t, first) {
-					in.readStatuses(t)
-				}
-				first += len(t.Calls)
-				if noted {
-					in.known.note(t)
-				}
+				in.readStatuses(t)
 				t.Reached = &in.j.Bounds
 				for _, b := range t.Bounded {
 					t.NoteBound(b.Bound, b.Count)
@@ -302,9 +261,6 @@ func (in *Intake) read(from iter.Seq2[*trace.Trajectory, error]) iter.Seq2[*trac
 			if !yield(t, err) {
 				return
 			}
-		}
-		if noted {
-			in.known.end()
 		}
 	}
 }
@@ -352,8 +308,7 @@ func (in *Intake) files() int {
 
 // begin sets the counts to nothing.
 func (in *Intake) begin() {
-	in.Tally, in.left, in.excluded, in.Origins = &completeness.Tally{}, filter.Counts{}, 0, nil
-	in.Findings.begin()
+	in.Tally, in.left, in.excluded = &completeness.Tally{}, filter.Counts{}, 0
 	if in.Facts != nil {
 		*in.Facts = completeness.Facts{}
 		in.Tally = &in.Facts.Tally
@@ -373,6 +328,5 @@ func (in *Intake) Close() error {
 	if in.Reader == nil {
 		return nil
 	}
-	in.forget()
 	return in.Reader.Close()
 }

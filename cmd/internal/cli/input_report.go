@@ -42,6 +42,9 @@ type InputJSON struct {
 
 	// StatusFrom says what failed calls were known by where the format has no flag.
 	StatusFrom []completeness.StatusReading `json:"status_from,omitempty"`
+
+	// Mined says what was mined where that is not all; see corpus.
+	Mined *MinedJSON `json:"mined,omitempty"`
 }
 
 // LackJSON is what the traces do not support of what a command rests on.
@@ -109,7 +112,7 @@ func (in *Intake) JSON() InputJSON {
 		UserMessages: y.UserMessages, CallsAfterUser: y.CallsAfterUser, WithoutResult: y.WithoutResult, OrphanResults: y.OrphanResults, TurnsAssumed: y.TurnsAssumed, Expanded: in.expanded,
 		LeftOut:  LeftOutJSON{Counts: in.left, Excluded: in.excluded},
 		Problems: ProblemsJSON{Total: problems.Total, ByCode: problems.ByCode},
-		Lacks:    in.lacks(), Bounded: in.bounded(), StatusFrom: y.StatusReadings(),
+		Lacks:    in.lacks(), Bounded: in.bounded(), StatusFrom: y.StatusReadings(), Mined: in.mined,
 	}
 	if y.TurnsUnknown > 0 && y.TurnsUnknown == y.Calls {
 		const reason = "these traces do not record which model response made a call"
@@ -128,7 +131,7 @@ func (in *Intake) Brief() report.Short {
 	if n := in.left.Total() + in.excluded; n > 0 {
 		text += fmt.Sprintf("; %s left out by filters", CountOf(n, "trajectory"))
 	}
-	text += "."
+	text += "." + in.minedWords()
 	if by := y.StatusReadings(); len(by) > 0 && by[0].By != trace.ByRule {
 		n := 0
 		for _, r := range by {
@@ -188,6 +191,7 @@ func (in *Intake) Summary() report.Paragraph {
 		}
 		fmt.Fprintf(&b, " For %s there are %.1f %% of the %s; %s.", l.Capability, 100*l.Share, l.Units, l.Reason)
 	}
+	b.WriteString(in.minedWords())
 	b.WriteString(bounded(in.bounded()))
 	if in.stored != nil && in.stored.Summaries > 0 {
 		fmt.Fprintf(&b, " Counted before, and read from %s.", CountOf(in.stored.Summaries, "summary"))

@@ -156,17 +156,19 @@ func extract(j *cli.Job, o Options, files []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.Expand, in.Follows, in.Recalls = o.Expand, true, true
+	in.Expand, in.Follows = o.Expand, true
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns, completeness.CapabilityDataflow}
-	in.KeepsOrigins = o.Out != "" || o.Check != ""
-	found := j.NewFindings(meter)
-	found.Sources()
-	c, err := compileAndChoose(j, in, set, meter, found, &o)
+	in.Findings = j.NewFindings(meter)
+	mined, err := in.Load(set)
+	if err != nil {
+		return err
+	}
+	c, err := compileAndChoose(j, mined.Runs, set, meter, &o)
 	if err != nil {
 		return err
 	}
@@ -193,12 +195,10 @@ func extract(j *cli.Job, o Options, files []string) error {
 		if err != nil {
 			return err
 		}
-		results.Found, results.Definitions = foundArtefact(c.Compilation, in, from, out), toolDefinitions(c.Merged)
-		if results.Prefetch, err = readsAhead(j, in, set, meter, o, c); err != nil {
-			return err
-		}
+		results.Found, results.Definitions = foundArtefact(c, from, out), toolDefinitions(c.Merged)
+		results.Prefetch = readsAhead(j, set, meter, o, c)
 		out.Prefetch = prefetchResult(results.Prefetch)
-		if results.Snapshot, err = inertiaSnapshot(j, in, set, results.Tools); err != nil {
+		if results.Snapshot, err = inertiaSnapshot(j, in, mined, set, results.Tools); err != nil {
 			return err
 		}
 		made, err := emit.All(emit.Emitters, results)

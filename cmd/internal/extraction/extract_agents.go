@@ -28,40 +28,34 @@ func (o *Options) planFor(a *agents.Agent, threshold int) plan {
 }
 
 // tellApart finds the agents, and counts the calls.
-func (c *extractCompilation) tellApart(source compile.Source, by string) (calls int, err error) {
+func (c *extractCompilation) tellApart(by string) (calls int) {
 	var found agents.Finder
-	for t, err := range source() {
-		if err != nil {
-			return 0, err
-		}
-		calls += len(t.Calls)
-		found.Add(t)
+	for _, r := range c.train {
+		calls += len(r.Calls)
+		found.Add(r.Trajectory)
 	}
 	if least := AgentTasks(by); least > 0 {
 		if c.agents = found.List(least); len(c.agents.Agents) < 2 {
 			c.agents = nil
 		}
 	}
-	return calls, nil
+	return calls
 }
 
 // compile compiles at the thresholds of all plans. What tools an agent calls no other one
 // does, but for those of lists of definitions: what is compiled of all traces is what
 // would be compiled of its own.
-func (c *extractCompilation) compile(j *cli.Job, source compile.Source, set *rules.Set, o *Options) error {
+func (c *extractCompilation) compile(j *cli.Job, set *rules.Set, o *Options) {
 	thresholds := []int{c.threshold}
 	for _, p := range c.plans {
 		if !p.none && !slices.Contains(thresholds, p.threshold) {
 			thresholds = append(thresholds, p.threshold)
 		}
 	}
-	list, err := compile.At(source, set, o.Compiler(c.threshold, j.Parallel()), thresholds)
-	if err != nil {
-		return err
-	}
+	list := compile.At(c.train, set, o.Compiler(c.threshold, j.Parallel()), thresholds)
 	c.Compilation = list[0]
 	if len(list) == 1 {
-		return nil
+		return
 	}
 	// Of each definition that is there which its agent's threshold gives; names are those
 	// of one compilation only.
@@ -78,7 +72,6 @@ func (c *extractCompilation) compile(j *cli.Job, source compile.Source, set *rul
 		}
 	}
 	c.Definitions = all
-	return nil
 }
 
 func toolsOf(d *bind.Definition) []string {
@@ -90,17 +83,18 @@ func toolsOf(d *bind.Definition) []string {
 }
 
 // choose decides what is offered, to each of several agents for itself.
-func (c *extractCompilation) choose(j *cli.Job, source compile.Source, set *rules.Set, meter *cost.Meter, o *Options) (*backtest.Choice, error) {
+func (c *extractCompilation) choose(j *cli.Job, meter *cost.Meter, o *Options) {
 	if c.plans == nil {
 		options := o.Choose(c.threshold, meter, j.Parallel())
 		options.None, options.Beside = c.none, c.beside(0)
-		return backtest.Choose(source, set, c.Definitions, options)
+		c.choice = backtest.Choose(c.train, c.Definitions, options)
+		return
 	}
 	list := make([]backtest.ForAgent, len(c.plans))
 	for i, p := range c.plans {
 		options := o.Choose(p.threshold, meter, j.Parallel())
 		options.Select, options.MaxTools, options.None, options.Beside = p.selection, p.maxTools, p.none, c.beside(i)
-		list[i] = backtest.ForAgent{Source: backtest.OfAgent(source, c.agents, i), Options: options}
+		list[i] = backtest.ForAgent{Runs: backtest.OfAgent(c.train, c.agents, i), Options: options}
 	}
 	for _, d := range c.Definitions {
 		some := false
@@ -113,5 +107,5 @@ func (c *extractCompilation) choose(j *cli.Job, source compile.Source, set *rule
 			list[0].Definitions = append(list[0].Definitions, d)
 		}
 	}
-	return backtest.ChooseApart(set, list)
+	c.choice = backtest.ChooseApart(list)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/agents"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
@@ -116,6 +117,8 @@ func (o *Options) Choose(threshold int, meter *cost.Meter, workers int) backtest
 // extractCompilation is what was compiled and chosen.
 type extractCompilation struct {
 	*compile.Compilation
+	train     []*corpus.Run // compiled from
+	test      []*corpus.Run // held out; nil for none
 	choice    *backtest.Choice
 	threshold int
 	tried     []backtest.ThresholdOutcome // for --threshold auto; else nil
@@ -127,9 +130,8 @@ type extractCompilation struct {
 	none    bool          // the verdict is to offer nothing
 	tooMany bool          // there was none, because there are too many calls
 
-	known *backtest.Reads // of what was compiled from; nil where nothing is read ahead
-	both  bool            // the verdict is to read ahead beside meta-tools, for some agent
-	reads []*stored.File  // what to read ahead, for each agent, once it was learnt; nil for nothing
+	both  bool           // the verdict is to read ahead beside meta-tools, for some agent
+	reads []*stored.File // what to read ahead, for each agent, once it was learnt; nil for nothing
 
 	agents *agents.List // nil where all are taken for one
 	plans  []plan       // for each of several agents
@@ -152,22 +154,21 @@ func (c *extractCompilation) offered() []*bind.Definition {
 	return out
 }
 
-// compileAndChoose compiles what comes in, chooses, and replays on what was held out.
-// Findings are looked for in the first reading of what is compiled; nil looks for none.
-func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, found *cli.Findings, o *Options) (*extractCompilation, error) {
-	train, test := compile.Source(in.Source), compile.Source(nil)
+// compileAndChoose compiles runs, chooses, and replays on what was held out.
+func compileAndChoose(j *cli.Job, runs []*corpus.Run, set *rules.Set, meter *cost.Meter, o *Options) (*extractCompilation, error) {
+	out := &extractCompilation{train: runs}
 	if o.Holdout > 0 {
 		split := holdout.ByTask(o.Holdout, o.Seed)
-		train, test = backtest.Side(in.Source, split, holdout.Train), backtest.Side(in.Source, split, holdout.Test)
+		out.train, out.test = backtest.Side(runs, split, holdout.Train), backtest.Side(runs, split, holdout.Test)
 	}
-	out := &extractCompilation{served: served{}}
-	if err := out.follow(j, train, set, meter, o); err != nil {
+	out.served = servedIn(out.train)
+	if err := out.follow(j, set, meter, o); err != nil {
 		return nil, err
 	}
 	out.threshold = int(o.Threshold)
 	if out.threshold == 0 {
 		var err error
-		out.tried, err = backtest.Thresholds(train, backtest.Options{
+		out.tried, err = backtest.Thresholds(out.train, backtest.Options{
 			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
 		})
 		if err != nil {
@@ -178,33 +179,20 @@ func compileAndChoose(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Me
 	for i := range out.plans {
 		out.plans[i].threshold = cmp.Or(out.plans[i].threshold, out.threshold)
 	}
-	in.Findings = found
-	source := out.served.watch(train)
-	if out.both || o.Prefetch > 0 && (o.Out != "" || o.Check != "") {
-		out.known = backtest.NewReads(readsOptions(j, set, meter, o))
-		source = out.known.Watch(source)
-	}
-	if err := out.compile(j, source, set, o); err != nil {
-		return nil, err
-	}
+	out.compile(j, set, o)
 	if out.both {
-		if err := out.learnReads(j, train, set, meter, o); err != nil {
-			return nil, err
-		}
+		out.learnReads(j, set, meter, o)
 	}
-	var err error
-	if out.choice, err = out.choose(j, train, set, meter, o); err != nil {
-		return nil, err
-	}
+	out.choose(j, meter, o)
 	defer out.choice.Settle()
-	if test == nil {
-		return out, nil
+	if o.Holdout > 0 {
+		out.check(*o, j.Parallel())
 	}
-	return out, out.check(test, set, *o, j.Parallel())
+	return out, nil
 }
 
 // check replays on what was held out, and takes back what disagrees there.
-func (c *extractCompilation) check(test compile.Source, set *rules.Set, o Options, workers int) error {
+func (c *extractCompilation) check(o Options, workers int) {
 	// All that could be offered is replayed: what is withdrawn makes room for others.
 	var could []*bind.Definition
 	for _, d := range c.Definitions {
@@ -212,10 +200,7 @@ func (c *extractCompilation) check(test compile.Source, set *rules.Set, o Option
 			could = append(could, d)
 		}
 	}
-	found, err := backtest.Replay(test, set, could, workers)
-	if err != nil {
-		return err
-	}
+	found := backtest.Replay(c.test, could, workers)
 	c.holdout = map[*bind.Definition]backtest.Agreement{}
 	for i, d := range could {
 		c.holdout[d] = found.Agreements[i]
@@ -224,5 +209,4 @@ func (c *extractCompilation) check(test compile.Source, set *rules.Set, o Option
 	if o.Preset != "awo" {
 		c.choice.Withdraw(c.holdout)
 	}
-	return nil
 }

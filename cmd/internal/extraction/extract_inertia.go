@@ -7,21 +7,21 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
 
-// inertiaSnapshot reads the traces once more, and returns the snapshot of their
-// inertia graph as `awo snapshot build` makes it, in which the meta-tools that are
-// offered are nodes.
-func inertiaSnapshot(j *cli.Job, in *cli.Intake, set *rules.Set, offered []*bind.Definition) ([]byte, error) {
+// inertiaSnapshot returns the snapshot of the inertia graph of what was mined, as `awo
+// snapshot build` makes it of that, in which the meta-tools that are offered are nodes.
+func inertiaSnapshot(j *cli.Job, in *cli.Intake, mined *corpus.Corpus, set *rules.Set, offered []*bind.Definition) ([]byte, error) {
 	const seed = 1
 	learner := inertia.NewLearner(inertia.DefaultOrder, seed)
 	r := prediction.NewSnapshotReader(set)
 	composed := newComposer(set, offered)
-	err := r.Read(j, composed.counting(in.Source()), learner.Add)
+	err := r.Read(j, composed.counting(mined.All()), learner.Add)
 	if err != nil {
 		return nil, err
 	}

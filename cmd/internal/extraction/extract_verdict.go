@@ -41,17 +41,14 @@ func (o *Options) decided() bool {
 		o.MaxTools != 0 || o.TokenBudget != 0 || o.MinTurns != 0 || o.Batches || o.WritePrecision != backtest.DefaultWritePrecision
 }
 
-// follow back-tests the traces if that is wanted, and sets the options to what the
+// follow back-tests the runs if that is wanted, and sets the options to what the
 // verdict is.
-func (c *extractCompilation) follow(j *cli.Job, source compile.Source, set *rules.Set, meter *cost.Meter, o *Options) error {
+func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Meter, o *Options) error {
 	wanted := o.Verdict == "always" || o.Verdict != "never" && !o.decided()
 	if !wanted && o.Select != string(backtest.SelectNet) {
 		return nil // what a definition costs decides nothing
 	}
-	calls, err := c.tellApart(source, o.By)
-	if err != nil {
-		return err
-	}
+	calls := c.tellApart(o.By)
 	if c.agents != nil {
 		for i := range c.agents.Agents {
 			c.plans = append(c.plans, o.planFor(&c.agents.Agents[i], int(o.Threshold)))
@@ -63,7 +60,7 @@ func (c *extractCompilation) follow(j *cli.Job, source compile.Source, set *rule
 	if c.tooMany = o.Verdict != "always" && calls > verdictCalls; c.tooMany {
 		return nil
 	}
-	r, err := backtest.Run(source, backtest.Options{
+	r, err := backtest.Run(c.train, backtest.Options{
 		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()),
 		Techniques: backtest.ForVerdict(), Verdict: &backtest.VerdictOptions{Objective: backtest.Objective(o.Objective)},
 		Declared: func() backtest.Declarations { return effects.New(set, true) },

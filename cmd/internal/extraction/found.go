@@ -5,20 +5,19 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/bind"
-	"github.com/awo-dev/awo/metatool/compile"
 )
 
-// foundArtefact gathers what is known of everything that was found in what in
-// yielded and from names; out says what became of it.
-func foundArtefact(c *compile.Compilation, in *cli.Intake, from cli.Inputs, out JSON) emit.Found {
+// foundArtefact gathers what is known of everything that was found in the runs that were
+// compiled, which from names; out says what became of it.
+func foundArtefact(c *extractCompilation, from cli.Inputs, out JSON) emit.Found {
 	became := map[string]*metaToolJSON{}
 	for i := range out.MetaTools {
 		became[out.MetaTools[i].Name] = &out.MetaTools[i]
 	}
 	found := emit.Found{Threshold: out.Threshold, Algorithm: out.Algorithm, Walks: c.Merged.Walks}
-	if len(in.Origins) == c.Merged.Trajectories { // otherwise it was compiled from a part of them
-		for _, o := range in.Origins {
-			found.Trajectories = append(found.Trajectories, from.Origin(o))
+	if c.test == nil {
+		for _, r := range c.train {
+			found.Trajectories = append(found.Trajectories, from.Origin(emit.Origin{ID: r.ID, File: r.Source.File, Line: r.Source.Line}))
 		}
 	}
 	for _, d := range c.Definitions {

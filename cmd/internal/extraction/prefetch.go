@@ -9,24 +9,16 @@ import (
 	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool/candidate"
-	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/trace/holdout"
 )
 
 // readsAhead returns the rules for reading ahead that a back-test would follow; nil where
 // none are asked for.
-func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o Options, c *extractCompilation) (*stored.File, error) {
+func readsAhead(j *cli.Job, set *rules.Set, meter *cost.Meter, o Options, c *extractCompilation) *stored.File {
 	if c.reads == nil {
-		source := compile.Source(in.Source)
-		if o.Holdout > 0 {
-			source = backtest.Side(source, holdout.ByTask(o.Holdout, o.Seed), holdout.Train)
-		}
-		if err := c.learnReads(j, source, set, meter, &o); err != nil {
-			return nil, err
-		}
+		c.learnReads(j, set, meter, &o)
 	}
 	var all *stored.File
 	for _, f := range c.reads {
@@ -38,38 +30,21 @@ func readsAhead(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o
 			all.Join(f)
 		}
 	}
-	return all, nil
+	return all
 }
 
-// learnReads reads the traces once more, and learns what to read ahead, for each agent from
-// its own traces.
-func (c *extractCompilation) learnReads(j *cli.Job, source compile.Source, set *rules.Set, meter *cost.Meter, o *Options) error {
-	links, known := c.Set, c.known // of the source
-	if c.plans != nil {
-		links, known = nil, nil // those of all agents together are not those of one
-	}
-	learn := func(source compile.Source, threshold float64) (*stored.File, error) {
-		learnt, err := backtest.LearnReads(source, links, known, readsOptions(j, set, meter, o), threshold)
-		if err != nil {
-			return nil, err
-		}
-		return learnt.File(), nil
-	}
+// learnReads learns what to read ahead, for each agent from its own runs.
+func (c *extractCompilation) learnReads(j *cli.Job, set *rules.Set, meter *cost.Meter, o *Options) {
 	c.reads = make([]*stored.File, max(len(c.plans), 1))
 	for i := range c.reads {
-		source, threshold := source, o.Prefetch
-		if c.plans != nil {
-			source, threshold = backtest.OfAgent(source, c.agents, i), c.plans[i].prefetch
+		runs, links, threshold := c.train, c.Set, o.Prefetch
+		if c.plans != nil { // the links of all agents together are not those of one
+			runs, links, threshold = backtest.OfAgent(c.train, c.agents, i), nil, c.plans[i].prefetch
 		}
-		if threshold == 0 {
-			continue
-		}
-		var err error
-		if c.reads[i], err = learn(source, threshold); err != nil {
-			return err
+		if threshold > 0 {
+			c.reads[i] = backtest.LearnReads(runs, links, readsOptions(j, set, meter, o), threshold).File()
 		}
 	}
-	return nil
 }
 
 // readsOptions are the options of learning what to read ahead.

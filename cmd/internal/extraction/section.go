@@ -7,6 +7,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -20,9 +21,9 @@ const cardsShown = 12
 
 // Section returns what a report shows of the meta-tools and the rules for reading ahead
 // that `awo extract` would write: pictures of them with their evidence. v is the verdict
-// of a back-test on the same traces, nil if there was none. It reads the traces of in
-// several times.
-func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *verdict.JSON, seed uint64) ([]report.Block, error) {
+// of a back-test on the same traces, nil if there was none. runs are what
+// is mined of in.
+func Section(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, meter *cost.Meter, v *verdict.JSON, seed uint64) ([]report.Block, error) {
 	o := Options{
 		InputOptions: cli.InputOptions{Seed: seed}, Threshold: candidate.DefaultThreshold, Algorithm: string(compile.Patterns), MaxExtra: bind.DefaultMaxExtra,
 		AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Verdict: "never", By: "none", Prefetch: learn.DefaultThreshold,
@@ -43,7 +44,7 @@ func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *v
 			}
 		}
 	}
-	c, err := compileAndChoose(j, in, set, meter, nil, &o)
+	c, err := compileAndChoose(j, runs, set, meter, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +59,7 @@ func Section(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, v *v
 	} else {
 		blocks = append(blocks, report.Paragraph(extractionAnswer(o, out)))
 	}
-	ahead, err := readsAhead(j, in, set, meter, o, c)
-	if err != nil {
-		return nil, err
-	}
-	if found := prefetchResult(ahead); found != nil && len(found.Rules) > 0 {
+	if found := prefetchResult(readsAhead(j, set, meter, o, c)); found != nil && len(found.Rules) > 0 {
 		blocks = append(blocks, report.Paragraph("Reads that usually follow from an answer, and can be made before the agent asks:"),
 			readCards(found.Rules[:min(len(found.Rules), cardsShown)]), prefetchTable(found.Rules))
 	}

@@ -1,13 +1,11 @@
 package extraction
 
 import (
-	"iter"
-
 	"github.com/spf13/pflag"
 
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/candidate"
-	"github.com/awo-dev/awo/metatool/compile"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -19,28 +17,16 @@ func addExpand(f *pflag.FlagSet) {
 // served are the calls that were steps of a meta-tool, by trajectory as it is read.
 type served map[int]map[int]bool
 
-// watch notes the steps in what is read.
-func (s served) watch(from compile.Source) compile.Source {
-	return func() iter.Seq2[*trace.Trajectory, error] {
-		return func(yield func(*trace.Trajectory, error) bool) {
-			n := 0
-			for t, err := range from() {
-				if t != nil {
-					s.note(n, t)
-					n++
-				}
-				if !yield(t, err) {
-					return
-				}
-			}
-		}
+// servedIn notes the steps in runs.
+func servedIn(runs []*corpus.Run) served {
+	s := served{}
+	for n, r := range runs {
+		s.note(n, r.Trajectory)
 	}
+	return s
 }
 
 func (s served) note(n int, t *trace.Trajectory) {
-	if s[n] != nil {
-		return // it was read before
-	}
 	for i := range t.Calls {
 		if c := &t.Calls[i]; c.Origin == trace.OriginModel && c.By != "" {
 			if s[n] == nil {

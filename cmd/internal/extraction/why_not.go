@@ -139,11 +139,11 @@ func whyNot(j *cli.Job, o Options, args []string) error {
 // compileAgain compiles what the intake yields as extract does, as far as it
 // matters for what is found.
 func compileAgain(j *cli.Job, o Options, in *cli.Intake, set *rules.Set) (*compile.Compilation, error) {
-	c, err := compile.Run(in.Source, set, o.Compiler(cmp.Or(int(o.Threshold), candidate.DefaultThreshold), j.Parallel()))
+	mined, err := in.Load(set)
 	if err != nil {
 		return nil, err
 	}
-	return c, in.Refuse(set)
+	return compile.Run(mined.Runs, set, o.Compiler(cmp.Or(int(o.Threshold), candidate.DefaultThreshold), j.Parallel())), in.Refuse(set)
 }
 
 // lookUp finds the calls among what was found; if they are there whole, that is

@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/bounds"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/toolgraph"
 	"github.com/awo-dev/awo/toolrank"
@@ -18,17 +20,22 @@ const (
 )
 
 // Section returns what a report says of tools: the edges of the graph, and, where
-// there are tools enough to choose among, how many a task needs. It reads the traces of
-// in once more. What it leaves out because there are too many tools it says.
-func Section(j *cli.Job, in *cli.Intake, seed uint64) ([]report.Block, error) {
+// there are tools enough to choose among, how many a task needs. They are found in what
+// is mined of in. What it leaves out because there are too many tools it says.
+func Section(j *cli.Job, in *cli.Intake, mined []*corpus.Run, seed uint64) ([]report.Block, error) {
 	if n := in.Tally.Tools(); n > bounds.Tools {
 		return []report.Block{report.Paragraph(fmt.Sprintf("Links between tools are not shown: there are %s tools, and at most %s are drawn here. awo tools graph finds those of all.",
 			report.Grouped(n), report.Grouped(bounds.Tools)))}, nil
 	}
 	w := &world{in: in}
-	if err := w.observe(j, in.Source(), want{flows: true, tasks: true}); err != nil {
+	if err := w.observe(j, corpus.Each(mined), want{tasks: true}); err != nil {
 		return nil, err
 	}
+	links := dataflow.NewLinks()
+	for _, r := range mined {
+		links.Add(r.Flow)
+	}
+	w.flows = links.Set()
 	c, problems := w.builder.Catalog()
 	if err := warn(j, problems); err != nil || len(c.Tools) < 2 {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/inertia/effects"
+	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
@@ -177,7 +178,7 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -185,8 +186,11 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	in.Exclude = cli.ExcludeTools(o.ExcludeTool)
 	in.Findings, in.Follows = j.NewFindings(meter), true
-	in.Recalls, in.Notes = true, trace.NewNotes(cli.NotesRoom)
-	f, err := BackTest(j, in, set, meter, o)
+	mined, err := in.Load(set)
+	if err != nil {
+		return err
+	}
+	f, err := BackTest(j, in, mined.Runs, set, meter, o)
 	if err != nil {
 		return err
 	}
@@ -201,8 +205,8 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 	return j.Print(d, out)
 }
 
-// BackTest back-tests what in yields, which may have been read before.
-func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o BacktestOptions) (*BacktestFindings, error) {
+// BackTest back-tests runs of what in has read.
+func BackTest(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, meter *cost.Meter, o BacktestOptions) (*BacktestFindings, error) {
 	techniques, err := o.techniques()
 	if err != nil {
 		return nil, err
@@ -225,7 +229,7 @@ func BackTest(j *cli.Job, in *cli.Intake, set *rules.Set, meter *cost.Meter, o B
 		options.Verdict = &backtest.VerdictOptions{Objective: backtest.Objective(o.Objective)}
 	}
 	f := &BacktestFindings{options: o}
-	if f.result, err = backtest.Run(in.Source, options); err != nil {
+	if f.result, err = backtest.Run(runs, options); err != nil {
 		return nil, splitProblem(err)
 	}
 	if err := in.Refuse(set); err != nil {

@@ -11,6 +11,7 @@ import (
 	"cmp"
 	"container/heap"
 	"hash/fnv"
+	"iter"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -110,7 +111,7 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	}
 	defer in.Close()
 	in.Shell = cli.Splitter(o.Shell, set)
-	f, err := Account(j, in, meter, o, nil)
+	f, err := Account(j, in, in.All(), meter, o, nil)
 	if err != nil {
 		return err
 	}
@@ -120,9 +121,9 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	return j.Print(d, out)
 }
 
-// Account adds up what the trajectories cost that in yields. see, which may be nil, is
-// shown each of them.
-func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see func(*trace.Trajectory)) (*CostFindings, error) {
+// Account adds up what the trajectories cost that from yields, which in has read. see, which
+// may be nil, is shown each of them.
+func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error], meter *cost.Meter, o CostOptions, see func(*trace.Trajectory)) (*CostFindings, error) {
 	ledger, sample := cost.NewLedger(meter), fitSample{}
 	if group := cli.GroupOf(o.By); group != nil {
 		ledger.GroupBy(group)
@@ -133,7 +134,7 @@ func Account(j *cli.Job, in *cli.Intake, meter *cost.Meter, o CostOptions, see f
 	}
 	estimated := 0
 	var rough cost.Placeholders
-	for t, err := range in.Source() {
+	for t, err := range from {
 		if err != nil {
 			return nil, err
 		}
