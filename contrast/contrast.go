@@ -195,12 +195,14 @@ type Estimate struct {
 	Difference stat.Figure   `json:"difference"` // after less before
 	Interval   stat.Interval `json:"difference_interval"`
 	Tasks      [2]int        `json:"tasks"` // that have the figure
+
+	P         stat.Figure `json:"p"`          // of a permutation test
+	PAdjusted stat.Figure `json:"p_adjusted"` // by Holm, for all that is tested
+	Different bool        `json:"different"`  // the adjusted p is under 5 %
 }
 
-// Clear reports whether the interval says of which sign the difference is.
-func (e *Estimate) Clear() bool {
-	return e.Interval.Known() && (e.Interval.Lo > 0 || e.Interval.Hi < 0)
-}
+// Clear reports whether the difference is declared.
+func (e *Estimate) Clear() bool { return e.Different }
 
 // Named is an estimate about a tool, or about a step from one to another.
 type Named struct {
@@ -212,9 +214,13 @@ type Named struct {
 
 // Contrast is what differs.
 type Contrast struct {
-	Paired  bool
-	Both    int    // tasks that both have
-	Left    [2]int // runs left out, because their task is in one set only
+	Paired bool
+	Both   int    // tasks that both have
+	Left   [2]int // runs left out, because their task is in one set only
+
+	Different bool        // some figure, or how often tools are called
+	ToolsP    stat.Figure // adjusted, of the joint test of how often tools are called
+
 	Figures [measures]Estimate
 	Tools   []Named // calls by run, largest differences first
 	Steps   []Named // share of runs with the step
@@ -226,12 +232,17 @@ type Options struct {
 	Most    int // tools and steps that get an interval; 0 means 15
 	Seed    uint64
 	Each    stat.Each
+
+	Permutations int // that each test draws; 0 means 9,999
 }
 
 // New compares two sets.
 func New(before, after *Set, o Options) *Contrast {
 	if o.Most <= 0 {
 		o.Most = 15
+	}
+	if o.Permutations <= 0 {
+		o.Permutations = permutations
 	}
 	c := &Contrast{}
 	var shared [2]float64
@@ -252,13 +263,14 @@ func New(before, after *Set, o Options) *Contrast {
 	for m := range c.Figures {
 		if m == seconds && (before.filledIn() || after.filledIn()) {
 			const reason = "all runs of a set take the same to the microsecond, so their times were filled in"
-			c.Figures[m] = Estimate{Before: stat.Unknown(reason), After: stat.Unknown(reason), Difference: stat.Unknown(reason), Interval: stat.NoInterval(reason)}
+			c.Figures[m] = Estimate{Before: stat.Unknown(reason), After: stat.Unknown(reason), Difference: stat.Unknown(reason), Interval: stat.NoInterval(reason), P: stat.Unknown(reason), PAdjusted: stat.Unknown(reason)}
 			continue
 		}
 		c.Figures[m] = p.estimate(uint64(m), func(t *task) (num, den float64) { return t.sums[m][0], t.sums[m][1] })
 	}
 	c.Tools = named(p, func(t *task) map[string]float64 { return t.tools }, 1000, func(n *Named, tool string) { n.Tool = tool })
 	c.Steps = named(p, func(t *task) map[[2]string]float64 { return t.steps }, 2000, func(n *Named, step [2]string) { n.From, n.To = step[0], step[1] })
+	p.test(c)
 	return c
 }
 
@@ -324,6 +336,7 @@ func (p *pair) estimate(purpose uint64, of func(*task) (num, den float64)) Estim
 		Before: stat.Finite(value[0], nothing), After: stat.Finite(value[1], nothing), Tasks: n,
 		Difference: stat.Finite(value[1]-value[0], "one of the sets does not have the figure"),
 		Interval:   stat.NoInterval("there is no difference to have one"),
+		P:          stat.Unknown("it is not tested"), PAdjusted: stat.Unknown("it is not tested"),
 	}
 	if math.IsNaN(value[1] - value[0]) {
 		return e

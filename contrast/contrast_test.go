@@ -119,7 +119,7 @@ func TestCoverage(t *testing.T) {
 			r, covered, width := rand.New(rand.NewPCG(11, uint64(effect))), 0, 0.0
 			for range studies {
 				before, after := study(r, 30, effect, together)
-				c := contrast.New(before, after, contrast.Options{Most: 1, Seed: r.Uint64()})
+				c := contrast.New(before, after, contrast.Options{Most: 1, Seed: r.Uint64(), Permutations: 1})
 				e := c.Figures[calls]
 				if c.Paired != together || !e.Interval.Known() {
 					t.Fatalf("paired %v, interval %v", c.Paired, e.Interval)

@@ -2,6 +2,7 @@ package prefetch
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/awo-dev/awo/dataflow/jsonpath"
@@ -97,6 +98,21 @@ func TestReadsAreBounded(t *testing.T) {
 	call := Call{Tool: "customer", Arguments: value(t, `{"token":"t"}`)}
 	if reads := NewSession(set).Answered(Answer{Call: call, Result: value(t, `{"orders":[`+text[1:]+`]}`)}); len(reads) != MaxReads {
 		t.Errorf("%d reads, want %d", len(reads), MaxReads)
+	}
+}
+
+// TestHugeAnswers: an answer with more elements than a rule may look at leads to nothing.
+func TestHugeAnswers(t *testing.T) {
+	set := shop(t)
+	offers := func(n int) int {
+		list := strings.Repeat(`,{"id":"o","shop":1}`, n)
+		return len(set.Rules[0].Offers(value(t, `{"token":"t"}`), value(t, `{"orders":[`+list[1:]+`]}`)))
+	}
+	if n := offers(maxNodes); n != maxNodes {
+		t.Errorf("%d offers of %d elements", n, maxNodes)
+	}
+	if n := offers(maxNodes + 1); n != 0 {
+		t.Errorf("%d offers of one element too many", n)
 	}
 }
 

@@ -163,6 +163,19 @@ func TestSampleIsSeededAndNested(t *testing.T) {
 		t.Error("another seed gives the same sample")
 	}
 	draw(500, 1)
+	// Late trajectories are drawn as often as early ones: over 40 seeds, half of a sample
+	// stands in the second half of the input, give or take three standard errors.
+	late := 0
+	for seed := range uint64(40) {
+		for _, id := range draw(20, seed) {
+			if id >= "100" {
+				late++
+			}
+		}
+	}
+	if late < 358 || late > 442 {
+		t.Errorf("%d of 800 are from the second half", late)
+	}
 }
 
 func TestErrorsPassThrough(t *testing.T) {
