@@ -223,7 +223,7 @@ func (w *maskWriter) shows(schemas []trace.Value, seen *observed, name string, v
 	if listsValue(w.root, schemas, v) {
 		return true
 	}
-	return seen != nil && seen.isConstant() && seen.value == hash128.Of(v.AppendCanonical(nil)) && !secret.LooksLike(name, TextOf(v))
+	return seen != nil && seen.isConstant() && seen.value == hash128.Of(v.AppendCanonical(nil)) && !secret.Holds(name, TextOf(v))
 }
 
 // LooksLikeName reports whether the name of a member is one that somebody chose

@@ -225,8 +225,22 @@ func (r redactor) text(name, s string) string {
 	return r.credentials(s)
 }
 
-// credentials replaces the words of a text that have the form of a credential.
+// credentials replaces what of a text is a credential: what stands inside it as one, then
+// words that have the form of one.
 func (r redactor) credentials(s string) string {
+	var out strings.Builder
+	last := 0
+	for _, span := range secret.Spans(s) {
+		out.WriteString(r.formed(s[last:span[0]]))
+		out.WriteString(r.hashed(s[span[0]:span[1]]))
+		last = span[1]
+	}
+	out.WriteString(r.formed(s[last:]))
+	return out.String()
+}
+
+// formed replaces the words of a text that have the form of a credential.
+func (r redactor) formed(s string) string {
 	var out strings.Builder
 	apart := func(c rune) bool { return strings.ContainsRune(" \t\r\n\"'`,;()[]{}<>|&", c) }
 	for s != "" {

@@ -14,7 +14,7 @@ import (
 )
 
 // secretName matches names of arguments that hold credentials.
-var secretName = regexp.MustCompile(`(?i)((^|[_.-])pass$|passwd|password|passcode|passphrase|passkey|secret|token|api[-_]?key|private[-_]?key|access[-_]?key|authori[sz]ation|^auth$|cookie|credential|session|bearer|signature|otp$|\bpin$|^pin$|cvv|cvc|security[-_]?code|ssn|iban|card[-_]?number)`)
+var secretName = regexp.MustCompile(`(?i)((^|[_.-])pass$|(?-i:[a-z](?:Pass|Pin)$)|passwd|password|passcode|passphrase|pass[-_]?phrase|passkey|passwort|kennwort|contrase|mot[-_]?de[-_]?passe|senha|(^|[_.-])pwd|pwd$|secret|token|jwt|api[-_]?key|private[-_]?key|access[-_]?(key|code)|auth[-_]?(key|code|header)|authori[sz]ation|^auth$|cookie|credential|(^|[_.-])creds?($|[_.-])|session|bearer|signature|t?otp($|[_.-])|(^|[_.-])pin($|[_.-])|pin[-_]?code|(^|[_.-])(puk|tan)($|[_.-])|mfa[-_]?code|(verification|security|one[-_]?time)[-_]?code|cvv|cvc|ssn|iban|(card|account)[-_]?number)`)
 
 // secretText matches texts that are credentials by their form.
 var secretText = regexp.MustCompile(`(?i)^(bearer|basic) |^eyj[a-z0-9_-]{8,}\.|^(sk|pk|rk)[-_][a-z0-9_-]{8,}|^gh[oprsu]_[a-z0-9]{16,}|^github_pat_|^glpat-|^xox[abeprs]-|^(akia|asia)[a-z0-9]{12,}|^aiza[a-z0-9_-]{20,}|-----begin |^redacted-[0-9a-f]{16,}$|^[a-z][a-z0-9+.-]*://[^/ ]*:[^/ ]*@`)
@@ -32,7 +32,7 @@ func LooksLike(name, text string) bool {
 // it is ASCII.
 var nameParts = [...]string{
 	"pass", "secret", "token", "key", "auth", "cookie", "credential", "session", "bearer", "signature", "otp", "pin",
-	"cvv", "cvc", "code", "ssn", "iban", "number",
+	"cvv", "cvc", "code", "ssn", "iban", "number", "kennwort", "contrase", "mot", "senha", "pwd", "jwt", "cred", "puk", "tan",
 }
 
 // mayBeSecretName reports whether secretName has to be asked: it takes ten times as long.

@@ -272,13 +272,13 @@ func (c *chooser) keyIsKnown(n *optionCount) bool {
 func (c *chooser) mayShow(o *option, n *optionCount, argument string) bool {
 	if o.Choice.Kind == dataflow.ByConst {
 		text, name := o.Choice.Const, o.Choice.Key
-		if !n.isCommon() || secret.LooksLike(name, text.Text) {
+		if !n.isCommon() || secret.Holds(name, text.Text) {
 			return false
 		}
 	}
 	if o.Link.Relation == dataflow.Template {
 		for piece := range strings.SplitSeq(o.Link.Template, jsonpath.Hole) {
-			if secret.LooksLike("", strings.TrimSpace(piece)) || !n.isCommon() {
+			if secret.Holds("", strings.TrimSpace(piece)) || !n.isCommon() {
 				return false
 			}
 		}
@@ -303,7 +303,7 @@ func (c *chooser) isConstant(k int, a *argumentCount) bool {
 		return false // only scalars are kept
 	case c.b.isAllowed(s.name, a.name):
 		return true
-	case secret.LooksLike(a.name, text.Text):
+	case secret.Holds(a.name, text.Text):
 		return false
 	case s.readOnly && (a.kinds[trace.Bool]+a.kinds[trace.Null] > 0 || c.b.enums.Has(slot, a.hash)):
 		return true

@@ -204,7 +204,7 @@ func (w *writer) enumeration(k int, a *argumentCount) []trace.Value {
 	}
 	var values []trace.Value
 	for _, f := range a.few {
-		if !f.isCommon() || secret.LooksLike(a.name, f.value.Text) {
+		if !f.isCommon() || secret.Holds(a.name, f.value.Text) {
 			return nil
 		}
 		values = append(values, f.value)

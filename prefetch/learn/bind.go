@@ -245,7 +245,7 @@ func (s *seen) mayShow(argument string) bool {
 
 // hasSecret reports whether a value, or one inside it, looks like a credential.
 func hasSecret(name string, v *trace.Value) bool {
-	if (v.Kind == trace.String || v.Kind == trace.Number) && secret.LooksLike(name, v.Text) {
+	if (v.Kind == trace.String || v.Kind == trace.Number) && secret.Holds(name, v.Text) {
 		return true
 	}
 	return slices.ContainsFunc(v.Elems, func(e trace.Value) bool { return hasSecret(name, &e) }) ||
