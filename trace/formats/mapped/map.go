@@ -1,19 +1,20 @@
 // Package mapped reads traces of any JSON layout by a map that says where things are:
 // Parse reads a map, Map.Format is the trace format that it describes, and Draft
-// proposes a map for records of a layout that is not known.
+// proposes a map for records of a layout that is not known. Formats of awo that a map
+// can describe are maps in package maps, in the language of --map.
 //
 // A YAML file and records come in, fragments of trajectories and problems go out. It is
 // O(record), and O(session) where records are joined.
 package mapped
 
 import (
-	"errors"
+	"maps"
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/yamlsrc"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
 )
 
 // Codes of problems with a map. They are stable.
@@ -24,29 +25,86 @@ const (
 	CodeMissing = "map-missing" // a map that finds no tool
 )
 
-// Map says where in a record what a trajectory needs stands. Paths are RFC 9535
-// JSONPath, as far as jsonpath.Parse reads it; one that is empty finds nothing.
+// Map says where in a record is what a trajectory needs. Paths are RFC 9535
+// JSONPath, as far as jsonpath.Parse reads it; of several, divided by " | ", the first
+// that finds anything counts. One that is empty finds nothing.
 type Map struct {
-	records jsonpath.Path // what in a record is a session, or an event of one
-
-	// From the record.
-	trajectory, session, task, outcome, user, system, answer jsonpath.Path
-
-	events jsonpath.Path // what happened, in order; the record itself if it is empty
-
-	// From an event.
-	role, turn, text, thought, calls, answers jsonpath.Path
-	model, started, ended                     jsonpath.Path
-	tokens                                    [tokenFields]jsonpath.Path
-
-	// From a call, which is the event itself if calls is empty.
-	tool, arguments, id, result, failure, good jsonpath.Path
-
-	roles map[string]speaker
-	has   map[string]bool // the fields that were given
+	name, doc, spec, agent string
+	detect                 []condition
+	kind                   where
+	kinds                  []kindRule // rules by kind
+	rule
 }
 
-// speaker is whose an event is.
+// rule is where things are in a record and its events, or in events of one kind.
+type rule struct {
+	at     [fields]where
+	tokens [tokenFields]where
+	counts *build.Usage // how the object of token counts is written
+	roles  map[string]speaker
+	has    map[string]bool // the fields that were given
+}
+
+// kindRule is the rule of events whose kind is one of some.
+type kindRule struct {
+	kinds []string // with * at the end for all that begin so
+	rule  *rule
+}
+
+// condition is what members of a record of a format have: the dotted name of each, and
+// its values.
+type condition []memberIs
+
+type memberIs struct {
+	member []string
+	values []string // "*" for any; "" for a member that must not be
+}
+
+// field is a field of a rule.
+type field int
+
+const (
+	fRecords    field = iota // what in a record is a session, or an event of one
+	fTrajectory              // from the record
+	fSession
+	fParent
+	fTask
+	fOutcome
+	fUser
+	fSystem
+	fAnswer
+	fTools
+	fEvents // what happened, in order; the record itself if it is empty
+	fRole   // from an event
+	fTurn
+	fText
+	fThought
+	fMessages
+	fCalls
+	fAnswers
+	fModel
+	fTime
+	fEnd
+	fUsage
+	fTool // from a call, which is the event itself if calls is empty
+	fArguments
+	fPiece
+	fID
+	fResult
+	fError
+	fOK
+	fExit
+	fields
+)
+
+// fieldNames are what the fields of a rule are called.
+var fieldNames = [fields]string{
+	"records", "trajectory", "session", "parent", "task", "outcome", "user", "system", "answer", "tools", "events",
+	"role", "turn", "text", "thought", "messages", "calls", "answers", "model", "time", "end", "usage",
+	"tool", "arguments", "piece", "id", "result", "error", "ok", "exit",
+}
+
+// speaker is whose an event is, or what it is.
 type speaker uint8
 
 const (
@@ -56,11 +114,16 @@ const (
 	speakerModel
 	speakerTool
 	speakerNobody // of no interest
+	speakerHeader // about the session
+	speakerStep   // where a response begins
+	speakerCall   // the start of a call, which a message of the model may tell again
+	speakerCounts // the token counts of the last response
 )
 
 // speakerNames are what roles are mapped to.
 var speakerNames = map[string]speaker{
 	"user": speakerUser, "system": speakerSystem, "assistant": speakerModel, "tool": speakerTool, "ignore": speakerNobody,
+	"header": speakerHeader, "step": speakerStep, "call": speakerCall, "counts": speakerCounts,
 }
 
 // The token counts of a response.
@@ -68,30 +131,24 @@ const (
 	tokensIn = iota
 	tokensOut
 	tokensCached
+	tokensWritten
+	tokensReasoning
+	tokensTotal
 	tokenFields
 )
 
 // tokenNames are the fields of "tokens".
-var tokenNames = [tokenFields]string{"input", "output", "cached"}
+var tokenNames = [tokenFields]string{"input", "output", "cached", "written", "reasoning", "total"}
 
-// fields returns the paths of a map by the names of their fields.
-func (m *Map) fields() map[string]*jsonpath.Path {
-	return map[string]*jsonpath.Path{
-		"records": &m.records, "trajectory": &m.trajectory, "session": &m.session, "task": &m.task, "outcome": &m.outcome,
-		"user": &m.user, "system": &m.system, "answer": &m.answer,
-		"events": &m.events, "role": &m.role, "turn": &m.turn, "text": &m.text, "thought": &m.thought, "calls": &m.calls, "answers": &m.answers,
-		"model": &m.model, "time": &m.started, "end": &m.ended,
-		"tool": &m.tool, "arguments": &m.arguments, "id": &m.id, "result": &m.result, "error": &m.failure, "ok": &m.good,
-	}
+// countNames are the forms of token counts that "counts" may name.
+var countNames = map[string]*build.Usage{
+	"anthropic": &build.UsageAnthropic, "chat": &build.UsageChat, "responses": &build.UsageResponses, "langchain": &build.UsageLangChain,
+	"gemini": &build.UsageGemini, "openhands": &build.UsageOpenHands, "session": &build.UsageSession, "inspect": &build.UsageInspect,
 }
 
 // FieldNames returns the fields that a map may have, for messages and help.
 func FieldNames() []string {
-	var m Map
-	names := []string{"roles", "tokens"}
-	for name := range m.fields() {
-		names = append(names, name)
-	}
+	names := slices.Concat(fieldNames[:], []string{"roles", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "agent", "detect"})
 	slices.Sort(names)
 	return names
 }
@@ -99,7 +156,7 @@ func FieldNames() []string {
 // Parse reads a map. All problems are returned, each with its place.
 func Parse(file string, src []byte) (*Map, diag.List) {
 	doc, problems := yamlsrc.Parse(file, src, yamlsrc.Options{})
-	p := parser{m: &Map{roles: map[string]speaker{}, has: map[string]bool{}}, problems: problems}
+	p := parser{m: &Map{rule: rule{roles: map[string]speaker{}, has: map[string]bool{}}}, problems: problems}
 	switch {
 	case doc.Root != nil:
 		p.read(doc.Root)
@@ -129,23 +186,25 @@ func (p *parser) read(root *yamlsrc.Node) {
 		p.report(root.Pos, CodeShape, "a map is a mapping from fields to paths, this is %s", root.Kind)
 		return
 	}
-	fields := p.m.fields()
+	var kinds *yamlsrc.Node
 	for _, e := range root.Entries {
-		name := e.Key.Text
-		p.m.has[name] = true
-		switch field := fields[name]; {
-		case name == "roles":
-			p.roles(e.Value)
-		case name == "tokens":
-			p.tokens(e.Value)
-		case field == nil:
-			problem := p.report(e.Key.Pos, CodeField, "a map has no field %q", name)
-			problem.Note(diag.Pos{}, "its fields are %s", strings.Join(FieldNames(), ", "))
+		switch name := e.Key.Text; name {
+		case "name", "doc", "spec", "agent":
+			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec, "agent": &p.m.agent}[name] = e.Value.Text
+		case "detect":
+			p.detect(e.Value)
+		case "kind":
+			p.m.kind = p.path(e.Value, false)
+		case "kinds": // when the fields that they share are known
+			kinds = e.Value
 		default:
-			*field = p.path(e.Value)
+			p.field(&p.m.rule, e.Key, e.Value)
 		}
 	}
-	if !p.m.has["tool"] {
+	if kinds != nil {
+		p.kinds(kinds)
+	}
+	if !p.m.calls() {
 		p.report(root.Pos, CodeMissing, "the map has no path \"tool\": where the name of the tool of a call stands")
 	}
 	if p.m.has["answers"] && !p.m.has["role"] {
@@ -153,26 +212,94 @@ func (p *parser) read(root *yamlsrc.Node) {
 	}
 }
 
+// calls reports whether the map finds calls.
+func (m *Map) calls() bool {
+	return m.has["tool"] || m.has["messages"] || slices.ContainsFunc(m.kinds, func(k kindRule) bool { return k.rule.has["tool"] || k.rule.has["messages"] })
+}
+
+// field reads a field of a rule.
+func (p *parser) field(r *rule, key, value *yamlsrc.Node) {
+	name := key.Text
+	r.has[name] = true
+	switch i := slices.Index(fieldNames[:], name); {
+	case name == "roles":
+		p.roles(r, value)
+	case name == "tokens":
+		p.tokens(r, value)
+	case name == "counts":
+		if r.counts = countNames[value.Text]; r.counts == nil {
+			p.report(value.Pos, CodeShape, "counts is one of %s", strings.Join(slices.Sorted(maps.Keys(countNames)), ", "))
+		}
+	case i < 0:
+		problem := p.report(key.Pos, CodeField, "a map has no field %q", name)
+		problem.Note(diag.Pos{}, "its fields are %s", strings.Join(FieldNames(), ", "))
+	default:
+		r.at[i] = p.path(value, field(i) == fRole || field(i) == fTurn)
+	}
+}
+
+// kinds reads the rules of kinds, each of which has the fields that all share.
+func (p *parser) kinds(n *yamlsrc.Node) {
+	if n.Kind != yamlsrc.Mapping || p.m.kind == nil {
+		p.report(n.Pos, CodeShape, "kinds is a mapping from what the path \"kind\" finds to fields")
+		return
+	}
+	for _, e := range n.Entries {
+		r := p.m.rule
+		r.roles, r.has = maps.Clone(r.roles), maps.Clone(r.has)
+		if e.Value.Kind != yamlsrc.Mapping {
+			p.report(e.Value.Pos, CodeShape, "a kind is a mapping from fields to paths")
+			continue
+		}
+		for _, f := range e.Value.Entries {
+			p.field(&r, f.Key, f.Value)
+		}
+		p.m.kinds = append(p.m.kinds, kindRule{strings.Split(e.Key.Text, "|"), &r})
+	}
+}
+
+// detect reads what records of the format have.
+func (p *parser) detect(n *yamlsrc.Node) {
+	var list []*yamlsrc.Node
+	for _, e := range n.Entries {
+		list = append(list, e.Value)
+	}
+	if n.Kind == yamlsrc.Mapping {
+		list = []*yamlsrc.Node{n}
+	}
+	for _, one := range list {
+		if one.Kind != yamlsrc.Mapping {
+			p.report(one.Pos, CodeShape, "detect is a list of mappings from members to values")
+			continue
+		}
+		var c condition
+		for _, e := range one.Entries {
+			c = append(c, memberIs{strings.Split(e.Key.Text, "."), strings.Split(e.Value.Text, "|")})
+		}
+		p.m.detect = append(p.m.detect, c)
+	}
+}
+
 // path reads a path, whose problems are told at their character.
-func (p *parser) path(n *yamlsrc.Node) jsonpath.Path {
+func (p *parser) path(n *yamlsrc.Node, words bool) where {
 	if n.Kind != yamlsrc.Scalar || n.Bad || n.Text == "" {
 		if !n.Bad {
 			p.report(n.Pos, CodeShape, "a path such as $.name belongs here")
 		}
 		return nil
 	}
-	path, err := jsonpath.Parse(n.Text)
-	if problem, ok := errors.AsType[*diag.Error](err); ok {
+	out, problem := parsePath(n.Text, words)
+	if problem != nil {
 		pos := n.Pos
 		if n.Style == yamlsrc.Plain {
 			pos.Col += max(problem.Pos.Col-1, 0)
 		}
 		p.report(pos, CodePath, "%s", problem.Msg)
 	}
-	return path
+	return out
 }
 
-func (p *parser) roles(n *yamlsrc.Node) {
+func (p *parser) roles(r *rule, n *yamlsrc.Node) {
 	if n.Kind != yamlsrc.Mapping {
 		p.report(n.Pos, CodeShape, "roles is a mapping from what the traces say to user, assistant, system, tool or ignore")
 		return
@@ -183,21 +310,21 @@ func (p *parser) roles(n *yamlsrc.Node) {
 			p.report(e.Value.Pos, CodeShape, "a role is user, assistant, system, tool or ignore")
 			continue
 		}
-		p.m.roles[e.Key.Text] = who
+		r.roles[e.Key.Text] = who
 	}
 }
 
-func (p *parser) tokens(n *yamlsrc.Node) {
+func (p *parser) tokens(r *rule, n *yamlsrc.Node) {
 	if n.Kind != yamlsrc.Mapping {
-		p.report(n.Pos, CodeShape, "tokens is a mapping with paths input, output and cached")
+		p.report(n.Pos, CodeShape, "tokens is a mapping with paths %s", strings.Join(tokenNames[:], ", "))
 		return
 	}
 	for _, e := range n.Entries {
 		i := slices.Index(tokenNames[:], e.Key.Text)
 		if i < 0 {
-			p.report(e.Key.Pos, CodeField, "tokens has no field %q: it has input, output and cached", e.Key.Text)
+			p.report(e.Key.Pos, CodeField, "tokens has no field %q: it has %s", e.Key.Text, strings.Join(tokenNames[:], ", "))
 			continue
 		}
-		p.m.tokens[i] = p.path(e.Value)
+		r.tokens[i] = p.path(e.Value, false)
 	}
 }

@@ -1,7 +1,11 @@
 package mapped
 
 import (
+	"bytes"
+	"cmp"
 	"math"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,26 +13,77 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
-// Name is the name of the format that a map describes.
+// Name is the name of the format that a map without a name describes.
 const Name = "map"
 
-// Format returns the trace format that a map describes. It claims any JSON.
+// Format returns the trace format that a map describes. Without "detect" it claims any
+// JSON.
 func (m *Map) Format() trace.Format {
 	return trace.Format{
-		Name: Name,
-		Doc:  "What a map says (--map).",
-		Detect: func(h trace.Head) trace.Match {
-			return trace.Match{OK: h.Container != trace.ContainerOther && len(h.Records) > 0}
-		},
+		Name:     cmp.Or(m.name, Name),
+		Doc:      cmp.Or(m.doc, "What a map says (--map)."),
+		Spec:     m.spec,
+		Detect:   m.claims,
 		Decode:   m.decode,
 		Assemble: m.assemble,
 	}
+}
+
+// claims reports whether the head of a file has what the map is for.
+func (m *Map) claims(h trace.Head) trace.Match {
+	if m.detect == nil {
+		return trace.Match{OK: h.Container != trace.ContainerOther && len(h.Records) > 0}
+	}
+	for _, r := range h.Records {
+		for _, c := range m.detect {
+			if c.holds(r) {
+				return trace.Match{OK: true}
+			}
+		}
+	}
+	return trace.Match{}
+}
+
+func (c condition) holds(r trace.HeadRecord) bool {
+	for _, is := range c {
+		head, value := r, []byte(nil)
+		for i, name := range is.member {
+			if i > 0 {
+				head = trace.NewHeadRecord(value, true)
+			}
+			value = head.Members[name]
+		}
+		if !is.holds(value) {
+			return false
+		}
+	}
+	return len(c) > 0
+}
+
+func (is *memberIs) holds(value []byte) bool {
+	if value == nil {
+		return slices.Contains(is.values, "")
+	}
+	return matches(is.values, strings.Trim(string(value), `"`))
+}
+
+// matches reports whether a text is one of some, of which those that end in * are for
+// all that begin so.
+func matches(patterns []string, text string) bool {
+	for _, p := range patterns {
+		if head, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(text, head) || p != "" && p == text {
+			return true
+		}
+	}
+	return false
 }
 
 // decode finds the sessions, or the pieces of sessions, of a record.
@@ -36,27 +91,24 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 	if err := build.CheckRecord(r); err != nil {
 		return nil, err
 	}
-	whole, err := trace.ParseValue(r.Data)
-	if err != nil {
-		return nil, trace.ScanError(r, err)
-	}
-	records := []trace.Value{whole}
-	if m.records != nil {
-		records = m.records.Eval(whole)
+	var f finder
+	records := [][]byte{r.Data}
+	if m.at[fRecords] != nil {
+		records = f.all(m.at[fRecords], r.Data)
 	}
 	var out []trace.Fragment
 	for i, record := range records {
-		key := r.File
-		switch id := scalar(m.trajectory, record); {
+		f.forget()
+		key, events := r.File, m.at[fEvents]
+		switch id := f.text(m.at[fTrajectory], record); {
 		case id != "":
 			key += "#" + id
-		case m.events != nil || m.user != nil || m.answer != nil: // a session of its own
+		case events != nil && f.first(events, record) != nil, m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
 			key = r.Pos().String() + "#" + strconv.Itoa(i)
-		}
-		if m.events != nil && !m.events.Selects(record) && m.trajectory == nil {
+		case events != nil && m.at[fTrajectory] == nil:
 			continue
 		}
-		out = append(out, trace.Fragment{Key: key, Data: record.AppendCanonical(nil), Pos: r.Pos()})
+		out = append(out, trace.Fragment{Key: key, Data: record, Pos: r.Pos()})
 	}
 	if len(out) == 0 {
 		return nil, diag.New(r.Pos(), build.CodeRecordShape, "the map finds nothing in this record")
@@ -64,140 +116,119 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 	return out, nil
 }
 
-// scalar returns the text of what a path finds if it is a text or a number.
-func scalar(p jsonpath.Path, v trace.Value) string {
-	if p == nil {
-		return ""
-	}
-	found := p.Eval(v)
-	if len(found) == 0 || found[0].Kind != trace.String && found[0].Kind != trace.Number {
-		return ""
-	}
-	return found[0].Text
-}
-
-// first returns the first value that a path finds, null if there is none.
-func first(p jsonpath.Path, v trace.Value) trace.Value {
-	if p == nil {
-		return trace.Value{}
-	}
-	if found := p.Eval(v); len(found) > 0 {
-		return found[0]
-	}
-	return trace.Value{}
-}
-
 // reading puts a trajectory together.
 type reading struct {
-	m        *Map
-	b        *build.Builder
-	turn     string // that the last response is of, by what the map finds
-	inTurn   bool
-	answered bool // a call of the last response has its result
-	byID     map[string]bool
+	m *Map
+	*sessionlog.Log
+	finder
+	turn string // that the last response is of, by what the map finds
 }
 
 func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	b := build.New(0)
-	t := b.Trajectory
-	t.Offset, t.Source = -1, parts[0].Pos
-	r := &reading{m: m, b: b, byID: map[string]bool{}}
+	r := &reading{m: m, Log: sessionlog.New(m.agent)}
 	for i := range parts {
-		record, err := trace.ParseValue(parts[i].Data)
-		if err != nil {
-			return nil, diag.New(parts[i].Pos, build.CodeRecordShape, "this record cannot be read")
-		}
-		r.record(record, i == 0)
+		r.record(parts[i].Data, i == 0)
 	}
-	for i := range t.Turns {
-		if t.Model == "" {
-			t.Model = t.Turns[i].Model
-		}
+	t := r.Finish()
+	t.Source = parts[0].Pos
+	if t.ID == "" && m.name != "" && key == parts[0].Pos.File {
+		t.ID, _, _ = strings.Cut(path.Base(filepath.ToSlash(key)), ".")
 	}
-	build.ClearTurnModels(t)
-	return []*trace.Trajectory{b.Finish()}, nil
+	return []*trace.Trajectory{t}, nil
 }
 
 // record adds what a record says.
-func (r *reading) record(v trace.Value, first bool) {
-	m, t := r.m, r.b.Trajectory
-	if t.ID == "" {
-		t.ID = scalar(m.trajectory, v)
+func (r *reading) record(v []byte, first bool) {
+	m := r.m
+	r.forget()
+	if m.kinds == nil {
+		r.header(&m.rule, v)
+		if first || m.at[fEvents] != nil {
+			r.says(&m.rule, v)
+		}
 	}
-	if t.Task == "" {
-		t.Task = scalar(m.task, v)
-	}
-	if t.Session == "" {
-		t.Session = scalar(m.session, v)
-	}
-	r.outcome(v)
-	if first || m.events != nil {
-		r.says(m.system, v, trace.RoleSystem)
-		r.says(m.user, v, trace.RoleUser)
-	}
-	events := []trace.Value{v}
-	if m.events != nil {
-		events = m.events.Eval(v)
+	events := [][]byte{v}
+	if m.at[fEvents] != nil {
+		events = r.all(m.at[fEvents], v)
 	}
 	for _, e := range events {
+		if m.at[fEvents] != nil {
+			r.forget()
+		}
 		r.event(e)
 	}
-	if m.answer != nil {
-		if text := one(m.answer, v); !text.IsEmpty() {
-			r.b.Turn().Text = text
-			r.inTurn = false
-		}
+	if answer := r.raw(m.at[fAnswer], v); !answer.IsEmpty() {
+		r.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, sessionlog.Said{})
+		r.InTurn = false
 	}
 }
 
-// outcome reads how the run ended.
-func (r *reading) outcome(v trace.Value) {
-	switch found := first(r.m.outcome, v); {
-	case r.m.outcome == nil, found.Kind == trace.Null:
-	case truth(found):
-		r.b.Trajectory.Outcome = trace.OutcomeSuccess
-	default:
-		r.b.Trajectory.Outcome = trace.OutcomeFailure
+// header reads what a record says about its session.
+func (r *reading) header(m *rule, v []byte) {
+	t := r.Builder.Trajectory
+	t.ID = cmp.Or(t.ID, r.text(m.at[fTrajectory], v))
+	t.Task = cmp.Or(t.Task, r.text(m.at[fTask], v))
+	t.Session = cmp.Or(t.Session, r.text(m.at[fSession], v))
+	t.Parent.Trajectory = cmp.Or(t.Parent.Trajectory, r.text(m.at[fParent], v))
+	if outcome := r.first(m.at[fOutcome], v); outcome != nil {
+		t.Outcome = trace.OutcomeFailure
+		if truth(outcome) {
+			t.Outcome = trace.OutcomeSuccess
+		}
+	}
+	if tools := build.InnerJSON(r.raw(m.at[fTools], v)); build.IsKind(tools, '[') {
+		r.Messages.Tools = append(r.Messages.Tools, message.DefinitionsIn(r.Builder, tools)...)
+	}
+}
+
+// says adds what the system and the user said.
+func (r *reading) says(m *rule, v []byte) {
+	s := sessionlog.Said{At: r.moment(m.at[fTime], v)}
+	for i, kind := range []build.ItemKind{build.ItemSystem, build.ItemUser} {
+		for _, found := range r.all(m.at[[2]field{fSystem, fUser}[i]], v) {
+			if text := sessionlog.Raw(found); !text.IsEmpty() {
+				r.Add([]build.Item{{Kind: kind, Value: text}}, s)
+			}
+		}
 	}
 }
 
 // truth reports whether a value says yes: true, a number of at least 1, or a word for
 // success.
-func truth(v trace.Value) bool {
-	switch v.Kind {
-	case trace.Bool:
-		return v.Bool
-	case trace.Number:
-		n, err := strconv.ParseFloat(v.Text, 64)
-		return err == nil && n >= 1
-	case trace.String:
-		switch strings.ToLower(v.Text) {
+func truth(v []byte) bool {
+	c := jsonscan.New(v)
+	if text, ok := c.Text(); ok {
+		switch strings.ToLower(string(text)) {
 		case "true", "yes", "ok", "success", "succeeded", "passed", "pass", "solved", "completed", "done", "1":
 			return true
 		}
+		return false
 	}
-	return false
+	n, err := strconv.ParseFloat(string(v), 64)
+	return string(v) == "true" || err == nil && n >= 1
 }
 
-// one returns what a path finds as a text.
-func one(p jsonpath.Path, v trace.Value) trace.Raw { return build.RawOf(first(p, v)) }
-
-func (r *reading) says(p jsonpath.Path, v trace.Value, role trace.Role) {
-	if p == nil {
-		return
+// ruleOf returns the rule of an event, nil if its kind is of no interest.
+func (r *reading) ruleOf(e []byte) *rule {
+	if r.m.kinds == nil {
+		return &r.m.rule
 	}
-	for _, found := range p.Eval(v) {
-		if text := build.RawOf(found); !text.IsEmpty() {
-			r.b.Message(role, text)
-			r.inTurn = false
+	kind := r.text(r.m.kind, e)
+	for i := range r.m.kinds {
+		if matches(r.m.kinds[i].kinds, kind) {
+			return r.m.kinds[i].rule
 		}
 	}
+	return nil
 }
 
 // who returns whose an event is.
-func (m *Map) who(e trace.Value) speaker {
-	if m.role != nil {
-		role := scalar(m.role, e)
+func (r *reading) who(m *rule, e []byte) speaker {
+	if m.at[fRole] != nil {
+		role := r.text(m.at[fRole], e)
+		if m.at[fRole][0].constant != nil {
+			return speakerNames[role]
+		}
 		if who, ok := m.roles[role]; ok {
 			return who
 		}
@@ -205,8 +236,11 @@ func (m *Map) who(e trace.Value) speaker {
 			return who
 		}
 	}
-	if m.calls == nil && m.tool.Selects(e) || m.calls != nil && m.calls.Selects(e) {
+	switch {
+	case m.at[fCalls] == nil && r.first(m.at[fTool], e) != nil, m.at[fCalls] != nil && len(r.all(m.at[fCalls], e)) > 0:
 		return speakerModel
+	case m.at[fMessages] != nil:
+		return speakerNobody
 	}
 	return speakerUnknown
 }
@@ -245,150 +279,207 @@ func guess(role string) speaker {
 var camel = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
 
 // event adds what an event says.
-func (r *reading) event(e trace.Value) {
-	m, b := r.m, r.b
-	text := one(m.text, e)
-	switch m.who(e) {
+func (r *reading) event(e []byte) {
+	m := r.ruleOf(e)
+	if m == nil {
+		return
+	}
+	who := r.who(m, e)
+	if r.m.kinds != nil {
+		r.header(m, e)
+		r.says(m, e)
+	}
+	s := sessionlog.Said{At: r.moment(m.at[fTime], e), End: r.moment(m.at[fEnd], e), Model: r.text(m.at[fModel], e)}
+	s.Usage = r.usage(m, e)
+	for _, known := range r.all(m.at[fMessages], e) {
+		items, _ := r.Messages.Read(sessionlog.Raw(known), false)
+		r.Add(items, s)
+	}
+	text := r.raw(m.at[fText], e)
+	turns := r.Builder.Trajectory.Turns
+	switch who {
 	case speakerUser:
-		b.Message(trace.RoleUser, text).Time = at(m.started, e)
-		r.inTurn = false
+		r.Add([]build.Item{{Kind: build.ItemUser, Value: text}}, s)
 	case speakerSystem:
-		b.Message(trace.RoleSystem, text).Time = at(m.started, e)
+		r.Add([]build.Item{{Kind: build.ItemSystem, Value: text}}, s)
 	case speakerTool:
-		r.result(e, text)
+		r.result(m, e, text, s)
 	case speakerModel:
-		r.response(e, text)
+		r.response(m, e, text, s)
+	case speakerHeader:
+		t := r.Builder.Trajectory
+		t.Model = cmp.Or(t.Model, s.Model)
+	case speakerStep:
+		r.InTurn = false
+	case speakerCall:
+		r.starts(m, e, s)
+	case speakerCounts:
+		if n := len(turns); n > 0 && s.Usage.Known && (r.InTurn || !turns[n-1].Usage.Known) {
+			turns[n-1].Usage = s.Usage
+			if !s.At.IsZero() && m.has["end"] {
+				turns[n-1].End = s.End
+			}
+		}
 	case speakerUnknown:
-		b.Anomaly(build.CodeMessageRole, 1)
+		r.Builder.Anomaly(build.CodeMessageRole, 1)
 	}
 }
 
 // response adds what the model said and called.
-func (r *reading) response(e trace.Value, text trace.Raw) {
-	m, b := r.m, r.b
-	turn := scalar(m.turn, e)
-	calls := []trace.Value{e}
-	if m.calls != nil {
-		calls = m.calls.Eval(e)
-	} else if !m.tool.Selects(e) {
+func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
+	turn := r.text(m.at[fTurn], e)
+	calls := [][]byte{e}
+	if m.at[fCalls] != nil {
+		calls = r.all(m.at[fCalls], e)
+	} else if r.first(m.at[fTool], e) == nil {
 		calls = nil
 	}
-	same := r.inTurn && turn != "" && turn == r.turn
-	if same && r.answered && m.result == nil {
-		same = false // what the model says after a result is another response
+	joined := m.at[fTurn] != nil && m.at[fTurn][0].constant != nil // parts of a response that a step begins
+	same := r.InTurn && turn != "" && turn == r.turn && (!r.Answered || m.at[fResult] != nil)
+	r.turn = turn
+	var items []build.Item
+	if thought := r.raw(m.at[fThought], e); !thought.IsEmpty() {
+		items = append(items, build.Item{Kind: build.ItemThought, Value: thought})
 	}
-	if !same {
-		t := b.Turn()
-		t.Start, t.End, t.Model = at(m.started, e), at(m.ended, e), scalar(m.model, e)
-		r.inTurn, r.turn, r.answered = true, turn, false
+	if !text.IsEmpty() || items == nil && calls == nil || !same && !joined {
+		items = slices.Insert(items, 0, build.Item{Kind: build.ItemText, Value: text, Opens: !same && !joined})
 	}
-	t := &b.Trajectory.Turns[len(b.Trajectory.Turns)-1]
-	if !text.IsEmpty() {
-		t.Text = build.JoinTexts(t.Text, text)
-	}
-	if thought := one(m.thought, e); !thought.IsEmpty() {
-		t.Thought = build.JoinTexts(t.Thought, thought)
-	}
-	if u := m.usage(e); u.Known && !t.Usage.Known {
-		t.Usage = u
-	}
+	made := len(items)
 	for _, c := range calls {
-		tool := scalar(m.tool, c)
-		if tool == "" {
-			b.Anomaly(build.CodeCallUnnamed, 1)
-			continue
-		}
-		id := scalar(m.id, c)
-		call := b.Call(id, trace.Intern([]byte(tool)), m.args(c), trace.OriginModel)
-		r.byID[id] = id != "" || r.byID[id]
-		call.Start, call.End = at(m.started, c), at(m.ended, c)
-		if m.result != nil && m.result.Selects(c) {
-			if result := first(m.result, c); result.Kind != trace.Null {
-				call.Result, call.HasResult = build.RawOf(result), true
+		items = append(items, r.call(m, c))
+	}
+	if r.Started { // its calls began before it was noted
+		items = slices.DeleteFunc(items, func(it build.Item) bool { return it.Kind == build.ItemCall && len(r.Calls(string(it.ID))) > 0 })
+	}
+	if piece := r.raw(m.at[fPiece], e); !piece.IsZero() {
+		r.goOn(piece)
+		return
+	}
+	if same {
+		r.Answered = false
+	}
+	before := len(r.Builder.Trajectory.Calls)
+	r.Add(items, s)
+	if all := r.Builder.Trajectory.Calls; len(all)-before == len(calls) && len(items)-made == len(calls) {
+		for i, c := range calls {
+			if at := r.moment(m.at[fTime], c); !at.IsZero() {
+				all[before+i].Start = at
 			}
+			all[before+i].End = r.moment(m.at[fEnd], c)
 		}
-		r.ended(call, c)
 	}
 }
 
-// args returns the arguments of a call: what the path finds, those of a tool without
-// any if it finds nothing where others have some.
-func (m *Map) args(c trace.Value) trace.Raw {
-	if m.arguments == nil {
-		return trace.Raw{}
+// call returns a call with the result that is beside it.
+func (r *reading) call(m *rule, c []byte) build.Item {
+	it := build.Item{Kind: build.ItemCall, ID: []byte(r.text(m.at[fID], c)), Tool: []byte(r.text(m.at[fTool], c)), Value: r.raw(m.at[fArguments], c)}
+	if m.at[fAnswers] == nil {
+		it.Result = r.raw(m.at[fResult], c)
+		it.Answered = !it.Result.IsZero()
+		it.Status, it.Err = r.ended(m, c, it.Answered)
 	}
-	return build.RawOf(first(m.arguments, c))
+	r.Pieces = ""
+	if m.at[fPiece] == nil && it.Value.Form == trace.FormString && r.m.pieces() && build.InnerJSON(it.Value) == nil {
+		r.Pieces, it.Value = it.Value.Text(), trace.Raw{} // more of them comes
+	}
+	return it
+}
+
+// pieces reports whether arguments come in pieces.
+func (m *Map) pieces() bool {
+	return slices.ContainsFunc(m.kinds, func(k kindRule) bool { return k.rule.has["piece"] })
+}
+
+// goOn adds a piece to the arguments of the last call.
+func (r *reading) goOn(piece trace.Raw) {
+	if calls := r.Builder.Trajectory.Calls; len(calls) > 0 {
+		r.Pieces += piece.Text()
+		calls[len(calls)-1].Args = trace.TextOf(r.Pieces)
+	}
+}
+
+// starts adds the start of a call, unless it is known already. A message of the model
+// may tell of it later.
+func (r *reading) starts(m *rule, e []byte, s sessionlog.Said) {
+	it := r.call(m, e)
+	t := r.Builder.Trajectory
+	if known := r.Calls(string(it.ID)); len(known) > 0 {
+		t.Calls[known[0]].Start = s.At
+		return
+	}
+	if len(t.Turns) > 0 && !r.Spoken() {
+		r.InTurn = true
+	}
+	starts := !r.InTurn
+	r.Answered = false
+	r.Add([]build.Item{it}, s)
+	r.Started = starts
 }
 
 // result adds a result that is an event of its own.
-func (r *reading) result(e trace.Value, text trace.Raw) {
-	m, b := r.m, r.b
-	value := one(m.result, e)
-	if value.IsZero() {
-		value = text
+func (r *reading) result(m *rule, e []byte, text trace.Raw, s sessionlog.Said) {
+	it := build.Item{Kind: build.ItemResult, Value: r.raw(m.at[fResult], e), Tool: []byte(r.text(m.at[fTool], e))}
+	if it.Value.IsZero() {
+		it.Value = text
 	}
-	id := scalar(m.answers, e)
-	if id == "" {
-		id = scalar(m.id, e)
-	}
-	var call *trace.Call
-	if id != "" && r.byID[id] {
-		call = b.Result([]byte(id), value)
-	} else {
-		call = b.NamedResult([]byte(scalar(m.tool, e)), value)
-	}
-	if call != nil {
-		r.answered = true
-		if call.End.IsZero() {
-			call.End = at(m.started, e)
-		}
-		r.ended(call, e)
-	}
+	it.ID = []byte(cmp.Or(r.text(m.at[fAnswers], e), r.text(m.at[fID], e)))
+	it.Status, it.Err = r.ended(m, e, true)
+	r.Add([]build.Item{it}, s)
 }
 
 // ended reads whether a call failed.
-func (r *reading) ended(call *trace.Call, v trace.Value) {
-	m := r.m
-	if m.good != nil {
-		if found := first(m.good, v); found.Kind != trace.Null {
-			call.Status = trace.StatusFailed
-			if truth(found) {
-				call.Status = trace.StatusOK
-			}
+func (r *reading) ended(m *rule, v []byte, answered bool) (status trace.Status, err trace.Raw) {
+	if good := r.first(m.at[fOK], v); good != nil {
+		status = build.StatusOf(truth(good))
+	}
+	if code := r.first(m.at[fExit], v); code != nil {
+		status = build.StatusOf(string(code) == "0")
+	}
+	if m.at[fError] == nil {
+		return status, err
+	}
+	switch failure := r.first(m.at[fError], v); {
+	case failure == nil && r.stated(m.at[fError], v), bytes.Equal(failure, []byte("false")), bytes.Equal(failure, []byte("0")), len(failure) == 2:
+		if status == trace.StatusUnknown && answered {
+			status = trace.StatusOK
+		}
+	case failure != nil:
+		status = trace.StatusFailed
+		if failure[0] == '"' || failure[0] == '{' {
+			err = sessionlog.Raw(failure)
 		}
 	}
-	if m.failure == nil || !m.failure.Selects(v) {
-		return
-	}
-	switch found := first(m.failure, v); {
-	case found.Kind == trace.Null, found.Kind == trace.Bool && !found.Bool, found.Kind == trace.Number && found.Text == "0",
-		found.Kind == trace.String && found.Text == "", found.Kind == trace.Array && len(found.Elems) == 0, found.Kind == trace.Object && len(found.Members) == 0:
-		if call.Status == trace.StatusUnknown && call.HasResult {
-			call.Status = trace.StatusOK
-		}
-	default:
-		call.Status = trace.StatusFailed
-		if found.Kind == trace.String || found.Kind == trace.Object {
-			call.Error = build.RawOf(found)
-		}
-	}
+	return status, err
 }
 
+// stated reports whether a path finds anything, null too.
+func (r *reading) stated(p where, v []byte) bool { return len(r.all(p, v)) > 0 }
+
 // usage reads the token counts of a response.
-func (m *Map) usage(e trace.Value) (u trace.Usage) {
-	for i, into := range []*int64{&u.Input, &u.Output, &u.CachedInput} {
-		n, err := strconv.ParseFloat(scalar(m.tokens[i], e), 64)
-		if err == nil && n >= 0 && n < 1<<50 && n == math.Trunc(n) {
-			*into, u.Known = int64(n), true
+func (r *reading) usage(m *rule, e []byte) (u trace.Usage) {
+	if m.counts != nil {
+		if counts := r.first(m.at[fUsage], e); build.IsKind(counts, '{') {
+			return build.ReadUsage(counts, m.counts)
 		}
 	}
+	var total int64
+	for i, into := range []*int64{&u.Input, &u.Output, &u.CachedInput, &u.CacheWrite, &u.Reasoning, &total} {
+		n, err := strconv.ParseFloat(r.text(m.tokens[i], e), 64)
+		if err == nil && n >= 0 && n < 1<<50 && n == math.Trunc(n) {
+			*into, u.Known = int64(n), u.Known || i <= tokensCached
+		}
+	}
+	build.SettleUsage(&u, total)
 	return u
 }
 
-// at reads a time: text, or seconds, milliseconds, microseconds or nanoseconds since
+// moment reads a time: text, or seconds, milliseconds, microseconds or nanoseconds since
 // 1970, which the size tells.
-func at(p jsonpath.Path, v trace.Value) time.Time {
-	text := scalar(p, v)
+func (r *reading) moment(p where, v []byte) time.Time {
+	if p == nil {
+		return time.Time{}
+	}
+	text := r.text(p, v)
 	if text == "" {
 		return time.Time{}
 	}

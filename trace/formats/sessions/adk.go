@@ -5,6 +5,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // ADK reads sessions of Google's Agent Development Kit, and its sets of evaluations:
@@ -79,18 +80,18 @@ func saysSomething(content []byte) bool {
 }
 
 func readADK(l *log, record []byte) {
-	t := l.b.Trajectory
-	t.ID = text(record, "eval_id")
+	t := l.Builder.Trajectory
+	t.ID = sessionlog.Text(record, "eval_id")
 	if t.ID == "" {
-		t.ID = text(record, "id")
+		t.ID = sessionlog.Text(record, "id")
 	}
 	t.Session = t.ID
-	contents := func(content []byte, s said) {
+	contents := func(content []byte, s sessionlog.Said) {
 		if content == nil {
 			return
 		}
-		items, _ := l.messages.Read(trace.JSONOf(content), false)
-		l.add(items, s)
+		items, _ := l.Messages.Read(trace.JSONOf(content), false)
+		l.Add(items, s)
 	}
 	c := jsonscan.New(build.MemberRaw(record, "events"))
 	for ok := c.Array(); ok && c.Element(); {
@@ -98,36 +99,36 @@ func readADK(l *log, record []byte) {
 		if string(build.MemberRaw(event, "partial")) == "true" {
 			continue // a piece of what comes whole
 		}
-		s := said{at: moment(event, "timestamp")}
-		s.usage, _ = message.FindUsage(event)
-		if author := text(event, "author"); author != "user" && l.agent == "" {
-			l.agent = author
+		s := sessionlog.Said{At: sessionlog.Moment(event, "timestamp")}
+		s.Usage, _ = message.FindUsage(event)
+		if author := sessionlog.Text(event, "author"); author != "user" && l.Agent == "" {
+			l.Agent = author
 		}
 		contents(build.MemberRaw(event, "content"), s)
 	}
 	logs := jsonscan.New(build.MemberRaw(record, "event_logs"))
 	for ok := logs.Array(); ok && logs.Element(); { // what was asked, with the tools that were offered
-		if tools := member(logs.Raw(), "model_request", "config", "tools"); build.IsKind(tools, '[') && l.messages.Tools == nil {
-			l.messages.Tools = message.DefinitionsIn(l.b, tools)
+		if tools := sessionlog.Member(logs.Raw(), "model_request", "config", "tools"); build.IsKind(tools, '[') && l.Messages.Tools == nil {
+			l.Messages.Tools = message.DefinitionsIn(l.Builder, tools)
 		}
 	}
 	c = jsonscan.New(build.MemberRaw(record, "conversation"))
 	for ok := c.Array(); ok && c.Element(); {
 		invocation := c.Raw()
-		s := said{at: moment(invocation, "creation_timestamp", "creationTimestamp")}
+		s := sessionlog.Said{At: sessionlog.Moment(invocation, "creation_timestamp", "creationTimestamp")}
 		contents(first(invocation, "user_content", "userContent"), s)
 		between := first(invocation, "intermediate_data", "intermediateData")
 		uses := jsonscan.New(first(between, "tool_uses", "toolUses"))
 		for n, ok := 0, uses.Array(); ok && uses.Element(); n++ {
 			use := uses.Raw()
-			l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(text(use, "id")), Tool: []byte(text(use, "name")), Value: raw(build.MemberRaw(use, "args")), Opens: n == 0}}, s)
+			l.Add([]build.Item{{Kind: build.ItemCall, ID: []byte(sessionlog.Text(use, "id")), Tool: []byte(sessionlog.Text(use, "name")), Value: sessionlog.Raw(build.MemberRaw(use, "args")), Opens: n == 0}}, s)
 		}
 		answers := jsonscan.New(first(between, "tool_responses", "toolResponses"))
 		for ok := answers.Array(); ok && answers.Element(); {
 			one := answers.Raw()
-			l.add([]build.Item{{Kind: build.ItemResult, ID: []byte(text(one, "id")), Tool: []byte(text(one, "name")), Value: raw(build.MemberRaw(one, "response"))}}, s)
+			l.Add([]build.Item{{Kind: build.ItemResult, ID: []byte(sessionlog.Text(one, "id")), Tool: []byte(sessionlog.Text(one, "name")), Value: sessionlog.Raw(build.MemberRaw(one, "response"))}}, s)
 		}
-		l.inTurn = false
+		l.InTurn = false
 		if answer := first(invocation, "final_response", "finalResponse"); saysSomething(answer) {
 			contents(answer, s)
 		}

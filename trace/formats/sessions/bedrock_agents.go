@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // BedrockAgents reads traces of Amazon Bedrock's agents: the events of InvokeAgent, one a
@@ -69,7 +70,7 @@ func traceParts(record []byte) (parts [][]byte) {
 
 // partOf returns the part of a trace that an event holds.
 func partOf(event []byte) []byte {
-	if inner := member(event, "trace"); build.IsKind(member(inner, "trace"), '{') {
+	if inner := sessionlog.Member(event, "trace"); build.IsKind(sessionlog.Member(inner, "trace"), '{') {
 		return inner
 	}
 	return event
@@ -77,40 +78,40 @@ func partOf(event []byte) []byte {
 
 // bedrockKey returns the session and the agent in it that a part is of.
 func bedrockKey(file string, part []byte) (string, int64) {
-	return file + "#" + text(part, "sessionId") + "#" + askedAgent(part), 0
+	return file + "#" + sessionlog.Text(part, "sessionId") + "#" + askedAgent(part), 0
 }
 
 // askedAgent returns the name of the agent of a part if another one asked it.
 func askedAgent(part []byte) string {
 	callers := 0
-	c := jsonscan.New(member(part, "callerChain"))
+	c := jsonscan.New(sessionlog.Member(part, "callerChain"))
 	for ok := c.Array(); ok && c.Element(); c.Skip() {
 		callers++
 	}
 	if callers < 2 {
 		return ""
 	}
-	return cmp.Or(text(part, "collaboratorName"), text(part, "agentName"), text(part, "agentId"))
+	return cmp.Or(sessionlog.Text(part, "collaboratorName"), sessionlog.Text(part, "agentName"), sessionlog.Text(part, "agentId"))
 }
 
 func readBedrockAgents(l *log, part []byte) {
-	t := l.b.Trajectory
-	session, asked := text(part, "sessionId"), askedAgent(part)
+	t := l.Builder.Trajectory
+	session, asked := sessionlog.Text(part, "sessionId"), askedAgent(part)
 	t.ID, t.Session = cmp.Or(t.ID, session), cmp.Or(t.Session, session)
-	t.Agent = cmp.Or(t.Agent, asked, text(part, "agentName"), text(part, "agentId"))
+	t.Agent = cmp.Or(t.Agent, asked, sessionlog.Text(part, "agentName"), sessionlog.Text(part, "agentId"))
 	if asked != "" && t.Parent.Trajectory == "" && session != "" {
 		t.ID, t.Parent.Trajectory = session+"/"+asked, session
 	}
-	s := said{at: moment(part, "eventTime")}
+	s := sessionlog.Said{At: sessionlog.Moment(part, "eventTime")}
 	steps := part
-	if inner := member(part, "trace"); inner != nil {
+	if inner := sessionlog.Member(part, "trace"); inner != nil {
 		steps = inner
 	}
 	c := jsonscan.New(steps)
 	for ok := c.Object(); ok && c.Member(); {
 		switch name := string(c.Key()); name {
 		case "failureTrace":
-			l.b.Anomaly(build.CodeResponseFailed, 1)
+			l.Builder.Anomaly(build.CodeResponseFailed, 1)
 		case "orchestrationTrace", "preProcessingTrace", "postProcessingTrace", "routingClassifierTrace", "customOrchestrationTrace":
 			l.step(c.Raw(), s)
 		}
@@ -121,36 +122,36 @@ func readBedrockAgents(l *log, part []byte) {
 var listedText = regexp.MustCompile(`(?s)^\[\{text=(.*), type=text\}\]$`)
 
 // step adds a step of an agent.
-func (l *log) step(step []byte, s said) {
-	b := l.b
+func (l *log) step(step []byte, s sessionlog.Said) {
+	b := l.Builder
 	c := jsonscan.New(step)
 	for ok := c.Object(); ok && c.Member(); {
 		switch string(c.Key()) {
 		case "modelInvocationInput":
 			input := c.Raw()
-			s.model = text(input, "foundationModel")
-			l.model = cmp.Or(s.model, l.model)
-			l.asked(raw(member(input, "text")), s)
+			s.Model = sessionlog.Text(input, "foundationModel")
+			l.Model = cmp.Or(s.Model, l.Model)
+			l.asked(sessionlog.Raw(sessionlog.Member(input, "text")), s)
 		case "modelInvocationOutput":
 			output := c.Raw()
-			start := moment(output, "metadata.startTime")
+			start := sessionlog.Moment(output, "metadata.startTime")
 			if start.IsZero() {
-				start = s.at
+				start = s.At
 			}
-			l.turn(said{at: start, end: moment(output, "metadata.endTime"), model: l.model, usage: countedUsage(member(output, "metadata", "usage"), "inputTokens", "outputTokens")})
-			if thought := raw(member(output, "reasoningContent", "reasoningText", "text")); !thought.IsEmpty() {
-				l.add([]build.Item{{Kind: build.ItemThought, Value: thought}}, s)
+			l.Turn(sessionlog.Said{At: start, End: sessionlog.Moment(output, "metadata.endTime"), Model: l.Model, Usage: countedUsage(sessionlog.Member(output, "metadata", "usage"), "inputTokens", "outputTokens")})
+			if thought := sessionlog.Raw(sessionlog.Member(output, "reasoningContent", "reasoningText", "text")); !thought.IsEmpty() {
+				l.Add([]build.Item{{Kind: build.ItemThought, Value: thought}}, s)
 			}
 		case "rationale":
-			if thought := raw(member(c.Raw(), "text")); !thought.IsEmpty() {
-				l.add([]build.Item{{Kind: build.ItemThought, Value: thought}}, s)
+			if thought := sessionlog.Raw(sessionlog.Member(c.Raw(), "text")); !thought.IsEmpty() {
+				l.Add([]build.Item{{Kind: build.ItemThought, Value: thought}}, s)
 			}
 		case "invocationInput":
 			if it, ok := bedrockCall(c.Raw()); ok {
-				if l.answered {
-					l.turn(s)
+				if l.Answered {
+					l.Turn(s)
 				}
-				l.add([]build.Item{it}, s)
+				l.Add([]build.Item{it}, s)
 			} else {
 				b.Anomaly(build.CodeMessageShape, 1)
 			}
@@ -161,12 +162,12 @@ func (l *log) step(step []byte, s said) {
 }
 
 // asked adds what the user asked, out of the prompt, which repeats what was said before.
-func (l *log) asked(prompt trace.Raw, s said) {
-	items, _ := l.messages.Read(prompt, false)
-	t := l.b.Trajectory
+func (l *log) asked(prompt trace.Raw, s sessionlog.Said) {
+	items, _ := l.Messages.Read(prompt, false)
+	t := l.Builder.Trajectory
 	for i := range items {
 		if items[i].Kind == build.ItemSystem && len(t.Messages) == 0 && len(t.Turns) == 0 {
-			l.add(items[i:i+1], s)
+			l.Add(items[i:i+1], s)
 		}
 	}
 	for i := len(items) - 1; i >= 0; i-- {
@@ -181,11 +182,11 @@ func (l *log) asked(prompt trace.Raw, s said) {
 			it.Value = trace.TextOf(string(found[1]))
 		}
 		said := it.Value.Text()
-		if strings.HasPrefix(said, "[{tool_use_id=") || said == l.response {
+		if strings.HasPrefix(said, "[{tool_use_id=") || said == l.Response {
 			return // results in other words, or said already
 		}
-		l.response = said
-		l.add([]build.Item{it}, s)
+		l.Response = said
+		l.Add([]build.Item{it}, s)
 		return
 	}
 }
@@ -193,16 +194,16 @@ func (l *log) asked(prompt trace.Raw, s said) {
 // bedrockCall returns the call that an invocation is.
 func bedrockCall(input []byte) (it build.Item, ok bool) {
 	it.Kind = build.ItemCall
-	it.ID = []byte(text(input, "traceId"))
-	if action := member(input, "actionGroupInvocationInput"); action != nil {
-		name := text(action, "function")
+	it.ID = []byte(sessionlog.Text(input, "traceId"))
+	if action := sessionlog.Member(input, "actionGroupInvocationInput"); action != nil {
+		name := sessionlog.Text(action, "function")
 		if name == "" {
-			name = strings.TrimPrefix(text(action, "verb")+"__"+text(action, "apiPath"), "__")
+			name = strings.TrimPrefix(sessionlog.Text(action, "verb")+"__"+sessionlog.Text(action, "apiPath"), "__")
 		}
-		it.Tool = []byte(strings.Trim(text(action, "actionGroupName")+"__"+name, "_"))
+		it.Tool = []byte(strings.Trim(sessionlog.Text(action, "actionGroupName")+"__"+name, "_"))
 		args := []byte{'{'}
-		args = appendParameters(args, member(action, "parameters"))
-		content := jsonscan.New(member(action, "requestBody", "content"))
+		args = appendParameters(args, sessionlog.Member(action, "parameters"))
+		content := jsonscan.New(sessionlog.Member(action, "requestBody", "content"))
 		for ok := content.Object(); ok && content.Member(); {
 			args = appendParameters(args, content.Raw())
 		}
@@ -214,8 +215,8 @@ func bedrockCall(input []byte) (it build.Item, ok bool) {
 		{"codeInterpreterInvocationInput", "codeInterpreter", ""},
 		{"agentCollaboratorInvocationInput", "agentCollaborator", "agentCollaboratorName"},
 	} {
-		if args := member(input, other.member); args != nil {
-			it.Tool, it.Value = []byte(strings.TrimSuffix(other.tool+"__"+text(args, other.name), "__")), trace.JSONOf(args)
+		if args := sessionlog.Member(input, other.member); args != nil {
+			it.Tool, it.Value = []byte(strings.TrimSuffix(other.tool+"__"+sessionlog.Text(args, other.name), "__")), trace.JSONOf(args)
 			return it, true
 		}
 	}
@@ -228,8 +229,8 @@ func appendParameters(args, list []byte) []byte {
 	c := jsonscan.New(list)
 	for ok := c.Array(); ok && c.Element(); {
 		p := c.Raw()
-		value := member(p, "value")
-		if inner := build.InnerJSON(raw(value)); inner != nil && text(p, "type") != "string" {
+		value := sessionlog.Member(p, "value")
+		if inner := build.InnerJSON(sessionlog.Raw(value)); inner != nil && sessionlog.Text(p, "type") != "string" {
 			value = inner
 		}
 		if value == nil {
@@ -238,43 +239,43 @@ func appendParameters(args, list []byte) []byte {
 		if len(args) > 1 {
 			args = append(args, ',')
 		}
-		args = append(append(jsonscan.AppendQuoted(args, text(p, "name")), ':'), value...)
+		args = append(append(jsonscan.AppendQuoted(args, sessionlog.Text(p, "name")), ':'), value...)
 	}
 	return args
 }
 
 // observed adds the result of a call, or the last answer.
-func (l *log) observed(o []byte, s said) {
+func (l *log) observed(o []byte, s sessionlog.Said) {
 	c := jsonscan.New(o)
 	for ok := c.Object(); ok && c.Member(); {
 		name, value := string(c.Key()), c.Raw()
 		if !build.IsKind(value, '{') {
 			continue
 		}
-		it := build.Item{Kind: build.ItemResult, Value: raw(first(value, "text"))}
+		it := build.Item{Kind: build.ItemResult, Value: sessionlog.Raw(first(value, "text"))}
 		switch name {
 		case "finalResponse":
-			l.add([]build.Item{{Kind: build.ItemText, Value: raw(member(value, "text"))}}, s)
+			l.Add([]build.Item{{Kind: build.ItemText, Value: sessionlog.Raw(sessionlog.Member(value, "text"))}}, s)
 			continue
 		case "actionGroupInvocationOutput", "repromptResponse":
 		case "knowledgeBaseLookupOutput":
-			it.Value = raw(first(value, "retrievedReferences"))
+			it.Value = sessionlog.Raw(first(value, "retrievedReferences"))
 		case "codeInterpreterInvocationOutput":
-			it.Value = raw(first(value, "executionOutput"))
-			if failure := raw(member(value, "executionError")); !failure.IsEmpty() {
+			it.Value = sessionlog.Raw(first(value, "executionOutput"))
+			if failure := sessionlog.Raw(sessionlog.Member(value, "executionError")); !failure.IsEmpty() {
 				it.Status, it.Err = trace.StatusFailed, failure
 			}
 		case "agentCollaboratorInvocationOutput":
-			it.Value = raw(member(value, "output", "text"))
+			it.Value = sessionlog.Raw(sessionlog.Member(value, "output", "text"))
 		default:
 			continue
 		}
 		if name == "repromptResponse" {
 			it.Status = trace.StatusFailed
 		}
-		if calls := l.b.Trajectory.Calls; name == "repromptResponse" && (len(calls) == 0 || calls[len(calls)-1].HasResult) {
+		if calls := l.Builder.Trajectory.Calls; name == "repromptResponse" && (len(calls) == 0 || calls[len(calls)-1].HasResult) {
 			continue // to an answer that could not be read
 		}
-		l.result(&it, s)
+		l.Result(&it, s)
 	}
 }

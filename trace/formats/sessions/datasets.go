@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // otherSession is a session that is no list of messages.
@@ -52,7 +53,7 @@ var quotedArguments = regexp.MustCompile(`(?s)^\s*\{\s*"name":\s*("[^"]*"),\s*"a
 //
 //	{"system": "SYSTEM: ...", "chat": "USER: ...\n\n\nASSISTANT: <functioncall> {...} <|endoftext|>..."}
 func readChatText(l *log, record []byte) {
-	chat := text(record, "system") + "\n" + text(record, "chat")
+	chat := sessionlog.Text(record, "system") + "\n" + sessionlog.Text(record, "chat")
 	found := chatTurn.FindAllStringSubmatchIndex(chat, -1)
 	for i, at := range found {
 		end := len(chat)
@@ -62,24 +63,24 @@ func readChatText(l *log, record []byte) {
 		said := strings.TrimSpace(strings.ReplaceAll(chat[at[1]:end], "<|endoftext|>", ""))
 		switch value := trace.TextOf(said); chat[at[2]:at[3]] {
 		case "SYSTEM":
-			l.add([]build.Item{{Kind: build.ItemSystem, Value: value}}, said0)
+			l.Add([]build.Item{{Kind: build.ItemSystem, Value: value}}, said0)
 		case "USER":
-			l.add([]build.Item{{Kind: build.ItemUser, Value: value}}, said0)
+			l.Add([]build.Item{{Kind: build.ItemUser, Value: value}}, said0)
 		case "FUNCTION RESPONSE":
-			l.add([]build.Item{{Kind: build.ItemResult, Value: value}}, said0)
+			l.Add([]build.Item{{Kind: build.ItemResult, Value: value}}, said0)
 		default:
 			before, call, ok := strings.Cut(said, "<functioncall>")
 			items := []build.Item{{Kind: build.ItemText, Value: trace.TextOf(strings.TrimSpace(before)), Opens: true}}
 			if ok {
 				items = append(items, functionCall(l, strings.TrimSpace(call)))
 			}
-			l.add(items, said0)
+			l.Add(items, said0)
 		}
 	}
 }
 
 // said0 is what is known of a message without an envelope.
-var said0 said
+var said0 sessionlog.Said
 
 // functionCall returns the call in a text.
 func functionCall(l *log, call string) build.Item {
@@ -89,7 +90,7 @@ func functionCall(l *log, call string) build.Item {
 		return build.Item{Kind: build.ItemCall, Tool: tool, Value: trace.TextOf(strings.ReplaceAll(found[2], `\'`, `'`))}
 	}
 	object := append(jsonscan.AppendQuoted([]byte(`{"role":"function_call","content":`), call), '}')
-	items, _ := l.messages.Read(trace.JSONOf(object), false)
+	items, _ := l.Messages.Read(trace.JSONOf(object), false)
 	for _, it := range items {
 		if it.Kind == build.ItemCall {
 			return it
@@ -102,8 +103,8 @@ func functionCall(l *log, call string) build.Item {
 // data sets have it: {"query", "answers": [{"name", "arguments"}], "tools"}.
 func readQuery(l *log, record []byte) {
 	about(l, record)
-	l.add([]build.Item{{Kind: build.ItemUser, Value: raw(member(record, "query"))}}, said0)
-	l.add(callItems(l, build.InnerJSON(raw(member(record, "answers")))), said0)
+	l.Add([]build.Item{{Kind: build.ItemUser, Value: sessionlog.Raw(sessionlog.Member(record, "query"))}}, said0)
+	l.Add(callItems(l, build.InnerJSON(sessionlog.Raw(sessionlog.Member(record, "answers")))), said0)
 }
 
 // callItems returns the calls of a list, in one response.
@@ -112,7 +113,7 @@ func callItems(l *log, list []byte) []build.Item {
 		return nil
 	}
 	object := append(append([]byte(`{"role":"assistant","content":"","tool_calls":`), list...), '}')
-	items, _ := l.messages.Read(trace.JSONOf(object), true)
+	items, _ := l.Messages.Read(trace.JSONOf(object), true)
 	return items
 }
 
@@ -120,11 +121,11 @@ func callItems(l *log, list []byte) []build.Item {
 // for it, and the answer. It does not say which calls were made at once: they are read
 // as one turn, the answer as another.
 func readTestCase(l *log, record []byte) {
-	l.add([]build.Item{{Kind: build.ItemUser, Value: raw(member(record, "input"))}}, said0)
-	if list := member(record, "tools_called"); build.IsKind(list, '[') && len(bytes.TrimSpace(list[1:])) > 1 {
-		l.add(callItems(l, list), said0)
+	l.Add([]build.Item{{Kind: build.ItemUser, Value: sessionlog.Raw(sessionlog.Member(record, "input"))}}, said0)
+	if list := sessionlog.Member(record, "tools_called"); build.IsKind(list, '[') && len(bytes.TrimSpace(list[1:])) > 1 {
+		l.Add(callItems(l, list), said0)
 	}
-	l.add([]build.Item{{Kind: build.ItemText, Value: raw(member(record, "actual_output")), Opens: true}}, said0)
+	l.Add([]build.Item{{Kind: build.ItemText, Value: sessionlog.Raw(sessionlog.Member(record, "actual_output")), Opens: true}}, said0)
 }
 
 // reActAsks are the inputs that a ReAct module mostly has.
@@ -139,19 +140,19 @@ var reActAsks = []string{"question", "query", "user_request", "input", "task", "
 // request writes it.
 func readReAct(l *log, record []byte) {
 	for _, name := range reActAsks {
-		if asked := raw(member(record, name)); asked.Form == trace.FormString {
-			l.add([]build.Item{{Kind: build.ItemUser, Value: asked}}, said0)
+		if asked := sessionlog.Raw(sessionlog.Member(record, name)); asked.Form == trace.FormString {
+			l.Add([]build.Item{{Kind: build.ItemUser, Value: asked}}, said0)
 			break
 		}
 	}
-	steps := trace.NewHeadRecord(member(record, "trajectory"), false).Members
+	steps := trace.NewHeadRecord(sessionlog.Member(record, "trajectory"), false).Members
 	for i := range len(steps) {
-		of := func(name string) trace.Raw { return raw(steps[name+"_"+strconv.Itoa(i)]) }
+		of := func(name string) trace.Raw { return sessionlog.Raw(steps[name+"_"+strconv.Itoa(i)]) }
 		tool := of("tool_name")
 		if tool.IsZero() {
 			break
 		}
-		l.add([]build.Item{
+		l.Add([]build.Item{
 			{Kind: build.ItemThought, Value: of("thought"), Opens: true},
 			{Kind: build.ItemCall, Tool: tool.Content(), Value: of("tool_args")},
 		}, said0)
@@ -160,70 +161,70 @@ func readReAct(l *log, record []byte) {
 			if bytes.HasPrefix(seen.Content(), []byte("Execution error in ")) {
 				it.Status, it.Err = trace.StatusFailed, seen
 			}
-			l.add([]build.Item{it}, said0)
+			l.Add([]build.Item{it}, said0)
 		}
 	}
-	answer := raw(member(record, "answer"))
+	answer := sessionlog.Raw(sessionlog.Member(record, "answer"))
 	if answer.IsZero() {
-		answer = raw(member(record, "reasoning"))
+		answer = sessionlog.Raw(sessionlog.Member(record, "reasoning"))
 	}
-	l.add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, said0)
+	l.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, said0)
 }
 
 // isLetta reports whether a message is one of Letta's, which say in message_type what
 // they are.
 func isLetta(record []byte) bool {
-	return strings.HasSuffix(text(record, "message_type"), "_message")
+	return strings.HasSuffix(sessionlog.Text(record, "message_type"), "_message")
 }
 
 // readLetta adds a message of an agent of Letta. Its thoughts, calls and texts are
 // messages of their own, which a response has in common with its id.
 func readLetta(l *log, record []byte) {
-	s := said{at: moment(record, "date")}
-	content := raw(member(record, "content"))
-	switch text(record, "message_type") {
+	s := sessionlog.Said{At: sessionlog.Moment(record, "date")}
+	content := sessionlog.Raw(sessionlog.Member(record, "content"))
+	switch sessionlog.Text(record, "message_type") {
 	case "user_message":
-		l.add([]build.Item{{Kind: build.ItemUser, Value: content}}, s)
+		l.Add([]build.Item{{Kind: build.ItemUser, Value: content}}, s)
 	case "system_message":
-		l.add([]build.Item{{Kind: build.ItemSystem, Value: content}}, s)
+		l.Add([]build.Item{{Kind: build.ItemSystem, Value: content}}, s)
 	case "reasoning_message", "hidden_reasoning_message":
-		l.add([]build.Item{{Kind: build.ItemThought, Value: raw(member(record, "reasoning"))}}, s)
+		l.Add([]build.Item{{Kind: build.ItemThought, Value: sessionlog.Raw(sessionlog.Member(record, "reasoning"))}}, s)
 	case "assistant_message":
-		l.add([]build.Item{{Kind: build.ItemText, Value: content}}, s)
+		l.Add([]build.Item{{Kind: build.ItemText, Value: content}}, s)
 	case "tool_call_message", "approval_request_message":
-		calls := member(record, "tool_calls")
-		if one := member(record, "tool_call"); build.IsKind(one, '{') && !build.IsKind(calls, '[') {
+		calls := sessionlog.Member(record, "tool_calls")
+		if one := sessionlog.Member(record, "tool_call"); build.IsKind(one, '{') && !build.IsKind(calls, '[') {
 			calls = append(append([]byte{'['}, one...), ']')
 		}
-		l.add(slices.DeleteFunc(callItems(l, calls), func(it build.Item) bool { return it.Kind != build.ItemCall }), s)
+		l.Add(slices.DeleteFunc(callItems(l, calls), func(it build.Item) bool { return it.Kind != build.ItemCall }), s)
 	case "tool_return_message":
-		it := build.Item{Kind: build.ItemResult, ID: []byte(text(record, "tool_call_id")), Value: raw(member(record, "tool_return"))}
-		switch text(record, "status") {
+		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(record, "tool_call_id")), Value: sessionlog.Raw(sessionlog.Member(record, "tool_return"))}
+		switch sessionlog.Text(record, "status") {
 		case "success":
 			it.Status = trace.StatusOK
 		case "error":
 			it.Status = trace.StatusFailed
 		}
-		l.add([]build.Item{it}, s)
+		l.Add([]build.Item{it}, s)
 	}
 }
 
 // readStep adds a step that smolagents keeps in the memory of an agent: the task, or
 // what the model answered, called and observed.
 func readStep(l *log, record []byte) {
-	if task := raw(member(record, "task")); !task.IsZero() && !build.HasMember(record, "step_number") {
-		l.add([]build.Item{{Kind: build.ItemUser, Value: task}}, said0)
+	if task := sessionlog.Raw(sessionlog.Member(record, "task")); !task.IsZero() && !build.HasMember(record, "step_number") {
+		l.Add([]build.Item{{Kind: build.ItemUser, Value: task}}, said0)
 		return
 	}
-	if prompt := raw(member(record, "system_prompt")); !prompt.IsZero() {
-		l.add([]build.Item{{Kind: build.ItemSystem, Value: prompt}}, said0)
+	if prompt := sessionlog.Raw(sessionlog.Member(record, "system_prompt")); !prompt.IsZero() {
+		l.Add([]build.Item{{Kind: build.ItemSystem, Value: prompt}}, said0)
 		return
 	}
-	s := said{at: moment(record, "timing.start_time", "start_time"), end: moment(record, "timing.end_time", "end_time")}
-	s.usage = build.ReadUsage(member(record, "token_usage"), &build.UsageResponses)
-	items := []build.Item{{Kind: build.ItemText, Value: raw(member(record, "model_output")), Opens: true}}
+	s := sessionlog.Said{At: sessionlog.Moment(record, "timing.start_time", "start_time"), End: sessionlog.Moment(record, "timing.end_time", "end_time")}
+	s.Usage = build.ReadUsage(sessionlog.Member(record, "token_usage"), &build.UsageResponses)
+	items := []build.Item{{Kind: build.ItemText, Value: sessionlog.Raw(sessionlog.Member(record, "model_output")), Opens: true}}
 	calls := 0
-	if list := member(record, "tool_calls"); build.IsKind(list, '[') {
+	if list := sessionlog.Member(record, "tool_calls"); build.IsKind(list, '[') {
 		for _, it := range callItems(l, list) {
 			if it.Kind == build.ItemCall {
 				items = append(items, it)
@@ -231,21 +232,21 @@ func readStep(l *log, record []byte) {
 			}
 		}
 	}
-	l.add(items, s)
-	result := raw(member(record, "observations"))
+	l.Add(items, s)
+	result := sessionlog.Raw(sessionlog.Member(record, "observations"))
 	if result.IsEmpty() {
-		result = raw(member(record, "action_output"))
+		result = sessionlog.Raw(sessionlog.Member(record, "action_output"))
 	}
-	failure := raw(member(record, "error"))
+	failure := sessionlog.Raw(sessionlog.Member(record, "error"))
 	if failure.Form == trace.FormJSON {
-		failure = raw(member(failure.Data, "message"))
+		failure = sessionlog.Raw(sessionlog.Member(failure.Data, "message"))
 	}
 	for ; calls > 0 && (!result.IsZero() || !failure.IsZero()); calls-- { // one text for all of them
 		it := build.Item{Kind: build.ItemResult, Value: result, Status: trace.StatusOK}
 		if !failure.IsZero() {
 			it.Status, it.Err = trace.StatusFailed, failure
 		}
-		l.add([]build.Item{it}, s)
+		l.Add([]build.Item{it}, s)
 	}
 }
 
@@ -261,22 +262,22 @@ func isStep(has func(...string) bool) bool {
 // Several tools of a thought have their names with semicolons between, and their inputs
 // and observations by name.
 func readThoughts(l *log, record []byte) {
-	t := l.b.Trajectory
-	if id := text(record, "conversation_id"); id != "" {
+	t := l.Builder.Trajectory
+	if id := sessionlog.Text(record, "conversation_id"); id != "" {
 		t.ID, t.Session = id, id
 	}
-	s := said{at: moment(record, "created_at")}
-	l.add([]build.Item{{Kind: build.ItemUser, Value: raw(member(record, "query"))}}, s)
+	s := sessionlog.Said{At: sessionlog.Moment(record, "created_at")}
+	l.Add([]build.Item{{Kind: build.ItemUser, Value: sessionlog.Raw(sessionlog.Member(record, "query"))}}, s)
 	answered := false
 	c := jsonscan.New(build.MemberRaw(record, "agent_thoughts"))
 	for ok := c.Array(); ok && c.Element(); {
 		thought := c.Raw()
-		s := said{at: moment(thought, "created_at")}
-		items := []build.Item{{Kind: build.ItemText, Value: raw(member(thought, "thought")), Opens: true}}
+		s := sessionlog.Said{At: sessionlog.Moment(thought, "created_at")}
+		items := []build.Item{{Kind: build.ItemText, Value: sessionlog.Raw(sessionlog.Member(thought, "thought")), Opens: true}}
 		var results []build.Item
-		input, output := build.InnerJSON(raw(member(thought, "tool_input"))), raw(member(thought, "observation"))
+		input, output := build.InnerJSON(sessionlog.Raw(sessionlog.Member(thought, "tool_input"))), sessionlog.Raw(sessionlog.Member(thought, "observation"))
 		answered = true
-		for tool := range strings.SplitSeq(text(thought, "tool"), ";") {
+		for tool := range strings.SplitSeq(sessionlog.Text(thought, "tool"), ";") {
 			if tool == "" {
 				continue
 			}
@@ -286,18 +287,18 @@ func readThoughts(l *log, record []byte) {
 				args = own
 			}
 			if own := build.MemberRaw(build.InnerJSON(output), tool); own != nil {
-				result = raw(own)
+				result = sessionlog.Raw(own)
 			}
-			items = append(items, build.Item{Kind: build.ItemCall, Tool: []byte(tool), Value: raw(args)})
+			items = append(items, build.Item{Kind: build.ItemCall, Tool: []byte(tool), Value: sessionlog.Raw(args)})
 			if !result.IsEmpty() {
 				results = append(results, build.Item{Kind: build.ItemResult, Tool: []byte(tool), Value: result})
 			}
 		}
-		l.add(items, s)
-		l.add(results, s)
+		l.Add(items, s)
+		l.Add(results, s)
 	}
-	if answer := raw(member(record, "answer")); !answered && !answer.IsEmpty() {
-		l.add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, s)
+	if answer := sessionlog.Raw(sessionlog.Member(record, "answer")); !answered && !answer.IsEmpty() {
+		l.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, s)
 	}
 }
 
@@ -305,8 +306,8 @@ func readThoughts(l *log, record []byte) {
 // and results of Factory Droid, and Cursor's, which has both in one object by the kind
 // of tool. It returns false if the record is none.
 func readStream(l *log, record []byte) bool {
-	s := said{at: moment(record, "timestamp", "timestamp_ms")}
-	switch text(record, "type") {
+	s := sessionlog.Said{At: sessionlog.Moment(record, "timestamp", "timestamp_ms")}
+	switch sessionlog.Text(record, "type") {
 	case "tool_call":
 		id := cmpText(record, "call_id", "id")
 		wrapped := jsonscan.New(build.MemberRaw(record, "tool_call"))
@@ -316,23 +317,23 @@ func readStream(l *log, record []byte) bool {
 			if !build.IsKind(call, '{') {
 				continue
 			}
-			args := member(call, "args")
+			args := sessionlog.Member(call, "args")
 			if name == "function" {
-				name, args = text(call, "name"), member(call, "arguments")
-			} else if name == "mcp" && text(call, "args", "toolName") != "" {
-				name, args = "mcp__"+text(call, "args", "providerIdentifier")+"__"+text(call, "args", "toolName"), member(call, "args", "args")
+				name, args = sessionlog.Text(call, "name"), sessionlog.Member(call, "arguments")
+			} else if name == "mcp" && sessionlog.Text(call, "args", "toolName") != "" {
+				name, args = "mcp__"+sessionlog.Text(call, "args", "providerIdentifier")+"__"+sessionlog.Text(call, "args", "toolName"), sessionlog.Member(call, "args", "args")
 			}
-			if text(record, "subtype") != "completed" || len(l.calls(id)) == 0 {
-				l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: raw(args)}, s)
+			if sessionlog.Text(record, "subtype") != "completed" || len(l.Calls(id)) == 0 {
+				l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: sessionlog.Raw(args)}, s)
 			}
-			if result := member(call, "result"); result != nil && text(record, "subtype") == "completed" {
-				it := build.Item{Kind: build.ItemResult, ID: []byte(id), Value: raw(result), Status: trace.StatusOK}
-				if good := member(result, "success"); good != nil {
-					it.Value = raw(good)
-				} else if bad := member(result, "error"); bad != nil {
-					it.Value, it.Err, it.Status = raw(bad), raw(bad), trace.StatusFailed
+			if result := sessionlog.Member(call, "result"); result != nil && sessionlog.Text(record, "subtype") == "completed" {
+				it := build.Item{Kind: build.ItemResult, ID: []byte(id), Value: sessionlog.Raw(result), Status: trace.StatusOK}
+				if good := sessionlog.Member(result, "success"); good != nil {
+					it.Value = sessionlog.Raw(good)
+				} else if bad := sessionlog.Member(result, "error"); bad != nil {
+					it.Value, it.Err, it.Status = sessionlog.Raw(bad), sessionlog.Raw(bad), trace.StatusFailed
 				}
-				l.add([]build.Item{it}, s)
+				l.Add([]build.Item{it}, s)
 			}
 			return true
 		}
@@ -340,69 +341,62 @@ func readStream(l *log, record []byte) bool {
 		if name == "" {
 			return false
 		}
-		args := member(record, "parameters")
+		args := sessionlog.Member(record, "parameters")
 		if args == nil {
-			args = member(record, "input")
+			args = sessionlog.Member(record, "input")
 		}
-		l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: raw(args)}, s)
+		l.callLater(build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: sessionlog.Raw(args)}, s)
 		return true
 	case "backend_tool_call": // Grok's, of a tool of the interface itself
-		kind := member(record, "kind")
-		it := build.Item{Kind: build.ItemCall, ID: []byte(text(kind, "id")), Tool: []byte(text(kind, "tool_type")), Value: raw(member(kind, "action"))}
-		if text(kind, "status") == "completed" {
+		kind := sessionlog.Member(record, "kind")
+		it := build.Item{Kind: build.ItemCall, ID: []byte(sessionlog.Text(kind, "id")), Tool: []byte(sessionlog.Text(kind, "tool_type")), Value: sessionlog.Raw(sessionlog.Member(kind, "action"))}
+		if sessionlog.Text(kind, "status") == "completed" {
 			it.Answered, it.Status = true, trace.StatusOK
 		}
-		starts := !l.inTurn || l.answered
+		starts := !l.InTurn || l.Answered
 		l.callLater(it, s)
-		l.started = starts
+		l.Started = starts
 		return true
 	case "function_call": // CodeBuddy's has no id
-		if build.HasMember(record, "call_id") || text(record, "name") == "" {
+		if build.HasMember(record, "call_id") || sessionlog.Text(record, "name") == "" {
 			return false
 		}
-		l.callLater(build.Item{Kind: build.ItemCall, Tool: []byte(text(record, "name")), Value: raw(member(record, "arguments"))}, s)
+		l.callLater(build.Item{Kind: build.ItemCall, Tool: []byte(sessionlog.Text(record, "name")), Value: sessionlog.Raw(sessionlog.Member(record, "arguments"))}, s)
 		return true
 	case "function_call_result":
-		l.add([]build.Item{{Kind: build.ItemResult, ID: []byte(cmpText(record, "callId", "call_id", "id")), Tool: []byte(text(record, "name")), Value: raw(member(record, "output"))}}, s)
+		l.Add([]build.Item{{Kind: build.ItemResult, ID: []byte(cmpText(record, "callId", "call_id", "id")), Tool: []byte(sessionlog.Text(record, "name")), Value: sessionlog.Raw(sessionlog.Member(record, "output"))}}, s)
 		return true
 	case "tool_result":
 		if !build.HasMember(record, "value") && !build.HasMember(record, "isError") {
 			return false
 		}
-		it := build.Item{Kind: build.ItemResult, ID: []byte(text(record, "id")), Tool: []byte(cmpText(record, "toolName", "toolId")), Value: raw(member(record, "value")), Status: trace.StatusOK}
-		if string(member(record, "isError")) == "true" {
+		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(record, "id")), Tool: []byte(cmpText(record, "toolName", "toolId")), Value: sessionlog.Raw(sessionlog.Member(record, "value")), Status: trace.StatusOK}
+		if string(sessionlog.Member(record, "isError")) == "true" {
 			it.Status = trace.StatusFailed
 			if it.Value.IsZero() {
-				it.Value = raw(member(record, "error"))
+				it.Value = sessionlog.Raw(sessionlog.Member(record, "error"))
 			}
 		}
-		l.add([]build.Item{it}, s)
+		l.Add([]build.Item{it}, s)
 		return true
 	}
 	return false
 }
 
 // callLater adds a call that stands behind the message whose it is.
-func (l *log) callLater(it build.Item, s said) {
-	if l.inTurn = l.inTurn || len(l.b.Trajectory.Turns) > 0 && !l.spoken(); l.inTurn && !l.answered {
-		l.add([]build.Item{it}, s)
+func (l *log) callLater(it build.Item, s sessionlog.Said) {
+	if l.InTurn = l.InTurn || len(l.Builder.Trajectory.Turns) > 0 && !l.Spoken(); l.InTurn && !l.Answered {
+		l.Add([]build.Item{it}, s)
 		return
 	}
-	l.inTurn = false
-	l.add([]build.Item{it}, s)
-}
-
-// spoken reports whether somebody spoke since the last turn began.
-func (l *log) spoken() bool {
-	t := l.b.Trajectory
-	n := len(t.Messages)
-	return n > 0 && t.Messages[n-1].Turn == len(t.Turns)
+	l.InTurn = false
+	l.Add([]build.Item{it}, s)
 }
 
 // cmpText returns the first of some members that is a text and not empty.
 func cmpText(object []byte, names ...string) string {
 	for _, name := range names {
-		if value := text(object, name); value != "" {
+		if value := sessionlog.Text(object, name); value != "" {
 			return value
 		}
 	}
@@ -432,7 +426,7 @@ func readOtherRecord(l *log, record []byte) bool {
 func usageOf(objects ...[]byte) (u trace.Usage) {
 	for _, object := range objects {
 		for _, name := range []string{"usage", "usageMetadata", "usage_metadata", "models_usage", "metrics"} {
-			usage := member(object, name)
+			usage := sessionlog.Member(object, name)
 			if !build.IsKind(usage, '{') {
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // Copilot reads the events of a session of the GitHub Copilot CLI, one a line:
@@ -38,62 +39,62 @@ func detectCopilot(h trace.Head) trace.Match {
 }
 
 func readCopilot(l *log, record []byte) {
-	t := l.b.Trajectory
+	t := l.Builder.Trajectory
 	data := build.MemberRaw(record, "data")
-	s := said{at: moment(record, "timestamp"), model: text(data, "model")}
-	content := raw(member(data, "content"))
-	switch text(record, "type") {
+	s := sessionlog.Said{At: sessionlog.Moment(record, "timestamp"), Model: sessionlog.Text(data, "model")}
+	content := sessionlog.Raw(sessionlog.Member(data, "content"))
+	switch sessionlog.Text(record, "type") {
 	case "session.start", "session.resume":
-		t.ID, t.Session = cmp.Or(text(data, "sessionId"), t.ID), cmp.Or(text(data, "sessionId"), t.Session)
-		t.Model = cmp.Or(t.Model, text(data, "selectedModel"))
+		t.ID, t.Session = cmp.Or(sessionlog.Text(data, "sessionId"), t.ID), cmp.Or(sessionlog.Text(data, "sessionId"), t.Session)
+		t.Model = cmp.Or(t.Model, sessionlog.Text(data, "selectedModel"))
 	case "session.model_change":
-		t.Model = cmp.Or(t.Model, text(data, "newModel"))
+		t.Model = cmp.Or(t.Model, sessionlog.Text(data, "newModel"))
 	case "system.message":
-		l.add([]build.Item{{Kind: build.ItemSystem, Value: content}}, s)
+		l.Add([]build.Item{{Kind: build.ItemSystem, Value: content}}, s)
 	case "user.message":
-		l.add([]build.Item{{Kind: build.ItemUser, Value: content}}, s)
+		l.Add([]build.Item{{Kind: build.ItemUser, Value: content}}, s)
 	case "assistant.message":
 		items := []build.Item{{Kind: build.ItemText, Value: content, Opens: true}}
-		if thought := raw(member(data, "reasoningText")); !thought.IsEmpty() {
+		if thought := sessionlog.Raw(sessionlog.Member(data, "reasoningText")); !thought.IsEmpty() {
 			items = append(items, build.Item{Kind: build.ItemThought, Value: thought})
 		}
 		c := jsonscan.New(build.MemberRaw(data, "toolRequests"))
 		for ok := c.Array(); ok && c.Element(); {
 			one := c.Raw()
 			items = append(items, build.Item{
-				Kind: build.ItemCall, ID: []byte(text(one, "toolCallId")), Tool: []byte(text(one, "name")), Value: raw(member(one, "arguments")),
+				Kind: build.ItemCall, ID: []byte(sessionlog.Text(one, "toolCallId")), Tool: []byte(sessionlog.Text(one, "name")), Value: sessionlog.Raw(sessionlog.Member(one, "arguments")),
 			})
 		}
-		if l.started { // its calls began before it was noted
-			items = slices.DeleteFunc(items, func(it build.Item) bool { return it.Kind == build.ItemCall && len(l.calls(string(it.ID))) > 0 })
+		if l.Started { // its calls began before it was noted
+			items = slices.DeleteFunc(items, func(it build.Item) bool { return it.Kind == build.ItemCall && len(l.Calls(string(it.ID))) > 0 })
 		}
-		l.add(items, s)
+		l.Add(items, s)
 	case "tool.execution_start":
-		id := text(data, "toolCallId")
-		if known := l.calls(id); len(known) > 0 {
-			t.Calls[known[0]].Start = s.at
+		id := sessionlog.Text(data, "toolCallId")
+		if known := l.Calls(id); len(known) > 0 {
+			t.Calls[known[0]].Start = s.At
 			return
 		}
-		if len(t.Turns) > 0 && !l.spoken() {
-			l.inTurn = true
+		if len(t.Turns) > 0 && !l.Spoken() {
+			l.InTurn = true
 		}
-		starts := !l.inTurn
-		l.answered = false
-		l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(text(data, "toolName")), Value: raw(member(data, "arguments"))}}, s)
-		l.started = starts
+		starts := !l.InTurn
+		l.Answered = false
+		l.Add([]build.Item{{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(sessionlog.Text(data, "toolName")), Value: sessionlog.Raw(sessionlog.Member(data, "arguments"))}}, s)
+		l.Started = starts
 	case "tool.execution_complete":
-		it := build.Item{Kind: build.ItemResult, ID: []byte(text(data, "toolCallId")), Value: raw(member(data, "result", "content"))}
+		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(data, "toolCallId")), Value: sessionlog.Raw(sessionlog.Member(data, "result", "content"))}
 		if it.Value.IsZero() {
-			it.Value = raw(member(data, "result"))
+			it.Value = sessionlog.Raw(sessionlog.Member(data, "result"))
 		}
 		switch string(build.MemberRaw(data, "success")) {
 		case "true":
 			it.Status = trace.StatusOK
 		case "false":
 			it.Status = trace.StatusFailed
-			it.Err = raw(member(data, "error", "message"))
+			it.Err = sessionlog.Raw(sessionlog.Member(data, "error", "message"))
 		}
-		l.add([]build.Item{it}, s)
+		l.Add([]build.Item{it}, s)
 	}
 }
 
@@ -132,49 +133,49 @@ func readKimi(l *log, record []byte) {
 		readKimiLoop(l, record)
 		return
 	}
-	s := said{at: moment(record, "timestamp")}
+	s := sessionlog.Said{At: sessionlog.Moment(record, "timestamp")}
 	m := build.MemberRaw(record, "message")
 	payload := build.MemberRaw(m, "payload")
-	switch text(m, "type") {
+	switch sessionlog.Text(m, "type") {
 	case "TurnBegin":
-		items, _ := l.messages.Read(userMessage(build.MemberRaw(payload, "user_input")), false)
-		l.add(items, s)
+		items, _ := l.Messages.Read(userMessage(build.MemberRaw(payload, "user_input")), false)
+		l.Add(items, s)
 	case "StepBegin":
-		l.inTurn = false
+		l.InTurn = false
 	case "ContentPart":
-		switch text(payload, "type") {
+		switch sessionlog.Text(payload, "type") {
 		case "think":
-			l.add([]build.Item{{Kind: build.ItemThought, Value: raw(member(payload, "think"))}}, s)
+			l.Add([]build.Item{{Kind: build.ItemThought, Value: sessionlog.Raw(sessionlog.Member(payload, "think"))}}, s)
 		default:
-			l.add([]build.Item{{Kind: build.ItemText, Value: raw(member(payload, "text"))}}, s)
+			l.Add([]build.Item{{Kind: build.ItemText, Value: sessionlog.Raw(sessionlog.Member(payload, "text"))}}, s)
 		}
 	case "ToolCall":
-		args := raw(member(payload, "function", "arguments"))
-		if l.pieces = ""; build.InnerJSON(args) == nil { // more of them comes
-			l.pieces, args = args.Text(), trace.Raw{}
+		args := sessionlog.Raw(sessionlog.Member(payload, "function", "arguments"))
+		if l.Pieces = ""; build.InnerJSON(args) == nil { // more of them comes
+			l.Pieces, args = args.Text(), trace.Raw{}
 		}
-		l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(text(payload, "id")), Tool: []byte(text(payload, "function", "name")), Value: args}}, s)
+		l.Add([]build.Item{{Kind: build.ItemCall, ID: []byte(sessionlog.Text(payload, "id")), Tool: []byte(sessionlog.Text(payload, "function", "name")), Value: args}}, s)
 	case "ToolCallPart": // a piece of the arguments of the last call
-		if calls := l.b.Trajectory.Calls; len(calls) > 0 {
+		if calls := l.Builder.Trajectory.Calls; len(calls) > 0 {
 			call := &calls[len(calls)-1]
-			l.pieces += text(payload, "arguments_part")
-			call.Args = trace.TextOf(l.pieces)
+			l.Pieces += sessionlog.Text(payload, "arguments_part")
+			call.Args = trace.TextOf(l.Pieces)
 		}
 	case "ToolResult":
 		value := build.MemberRaw(payload, "return_value")
 		if value == nil {
 			value = build.MemberRaw(payload, "result")
 		}
-		it := build.Item{Kind: build.ItemResult, ID: []byte(text(payload, "tool_call_id")), Value: raw(member(value, "output")), Status: trace.StatusOK}
+		it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(payload, "tool_call_id")), Value: sessionlog.Raw(sessionlog.Member(value, "output")), Status: trace.StatusOK}
 		if it.Value.IsEmpty() {
-			it.Value = raw(member(value, "message"))
+			it.Value = sessionlog.Raw(sessionlog.Member(value, "message"))
 		}
 		if string(build.MemberRaw(value, "is_error")) == "true" {
 			it.Status = trace.StatusFailed
 		}
-		l.add([]build.Item{it}, s)
+		l.Add([]build.Item{it}, s)
 	case "StatusUpdate":
-		if turns := l.b.Trajectory.Turns; len(turns) > 0 {
+		if turns := l.Builder.Trajectory.Turns; len(turns) > 0 {
 			if usage := build.MemberRaw(payload, "token_usage"); build.IsKind(usage, '{') {
 				turns[len(turns)-1].Usage = build.ReadUsage(usage, &build.UsageSession)
 			}
@@ -186,50 +187,50 @@ func readKimi(l *log, record []byte) {
 // turn.prompt and as a message; the message counts. A step that was broken off before
 // the model said anything is no turn.
 func readKimiLoop(l *log, record []byte) {
-	t := l.b.Trajectory
-	s := said{at: moment(record, "time")}
-	switch text(record, "type") {
+	t := l.Builder.Trajectory
+	s := sessionlog.Said{At: sessionlog.Moment(record, "time")}
+	switch sessionlog.Text(record, "type") {
 	case "config.update":
-		t.Model = cmp.Or(t.Model, text(record, "modelAlias"))
-		if prompt := raw(member(record, "systemPrompt")); !prompt.IsEmpty() {
-			l.add([]build.Item{{Kind: build.ItemSystem, Value: prompt}}, s)
+		t.Model = cmp.Or(t.Model, sessionlog.Text(record, "modelAlias"))
+		if prompt := sessionlog.Raw(sessionlog.Member(record, "systemPrompt")); !prompt.IsEmpty() {
+			l.Add([]build.Item{{Kind: build.ItemSystem, Value: prompt}}, s)
 		}
 	case "llm.tools_snapshot":
-		if tools := member(record, "tools"); build.IsKind(tools, '[') {
-			l.messages.Tools = append(l.messages.Tools, message.DefinitionsIn(l.b, tools)...)
+		if tools := sessionlog.Member(record, "tools"); build.IsKind(tools, '[') {
+			l.Messages.Tools = append(l.Messages.Tools, message.DefinitionsIn(l.Builder, tools)...)
 		}
 	case "llm.request":
-		l.model = text(record, "model")
+		l.Model = sessionlog.Text(record, "model")
 	case "context.append_message":
-		items, _ := l.messages.Read(raw(member(record, "message")), false)
-		if origin := text(record, "message", "origin", "kind"); origin != "" && origin != "user" && origin != "system_trigger" {
+		items, _ := l.Messages.Read(sessionlog.Raw(sessionlog.Member(record, "message")), false)
+		if origin := sessionlog.Text(record, "message", "origin", "kind"); origin != "" && origin != "user" && origin != "system_trigger" {
 			programSpoke(items)
 		}
-		l.add(items, s)
+		l.Add(items, s)
 	case "context.append_loop_event":
-		event := member(record, "event")
-		s.model = l.model
-		switch text(event, "type") {
+		event := sessionlog.Member(record, "event")
+		s.Model = l.Model
+		switch sessionlog.Text(event, "type") {
 		case "step.begin":
-			l.inTurn = false
+			l.InTurn = false
 		case "content.part":
-			it := build.Item{Kind: build.ItemText, Value: raw(member(event, "part", "text"))}
-			if text(event, "part", "type") == "think" {
-				it = build.Item{Kind: build.ItemThought, Value: raw(member(event, "part", "think"))}
+			it := build.Item{Kind: build.ItemText, Value: sessionlog.Raw(sessionlog.Member(event, "part", "text"))}
+			if sessionlog.Text(event, "part", "type") == "think" {
+				it = build.Item{Kind: build.ItemThought, Value: sessionlog.Raw(sessionlog.Member(event, "part", "think"))}
 			}
-			l.add([]build.Item{it}, s)
+			l.Add([]build.Item{it}, s)
 		case "tool.call":
-			l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(text(event, "toolCallId")), Tool: []byte(text(event, "name")), Value: raw(member(event, "args"))}}, s)
+			l.Add([]build.Item{{Kind: build.ItemCall, ID: []byte(sessionlog.Text(event, "toolCallId")), Tool: []byte(sessionlog.Text(event, "name")), Value: sessionlog.Raw(sessionlog.Member(event, "args"))}}, s)
 		case "tool.result":
-			it := build.Item{Kind: build.ItemResult, ID: []byte(text(event, "toolCallId")), Value: raw(member(event, "result", "output")), Status: trace.StatusOK}
-			if string(member(event, "result", "isError")) == "true" {
+			it := build.Item{Kind: build.ItemResult, ID: []byte(sessionlog.Text(event, "toolCallId")), Value: sessionlog.Raw(sessionlog.Member(event, "result", "output")), Status: trace.StatusOK}
+			if string(sessionlog.Member(event, "result", "isError")) == "true" {
 				it.Status = trace.StatusFailed
 			}
-			l.add([]build.Item{it}, s)
+			l.Add([]build.Item{it}, s)
 		case "step.end":
-			if n := len(t.Turns); n > 0 && l.inTurn {
-				t.Turns[n-1].End = s.at
-				t.Turns[n-1].Usage = build.ReadUsage(member(event, "usage"), &build.UsageSession)
+			if n := len(t.Turns); n > 0 && l.InTurn {
+				t.Turns[n-1].End = s.At
+				t.Turns[n-1].Usage = build.ReadUsage(sessionlog.Member(event, "usage"), &build.UsageSession)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // HandsEvents reads trajectories of OpenHands before version 1: a list of actions and
@@ -71,8 +72,8 @@ func readHands(l *log, record []byte) {
 		readHandsEvent(l, record)
 		return
 	}
-	if id := text(record, "instance_id"); id != "" {
-		l.b.Trajectory.ID, l.b.Trajectory.Task = id, id
+	if id := sessionlog.Text(record, "instance_id"); id != "" {
+		l.Builder.Trajectory.ID, l.Builder.Trajectory.Task = id, id
 	}
 	var old oldHands
 	read := func(event []byte) {
@@ -106,7 +107,7 @@ func (o *oldHands) event(event []byte) []byte {
 	source, args := "agent", []byte{'{'}
 	action := build.HasMember(event, "action")
 	if action {
-		if o.action == 0 && text(event, "action") == "message" {
+		if o.action == 0 && sessionlog.Text(event, "action") == "message" {
 			source = "user"
 		}
 		o.action = o.n
@@ -150,65 +151,65 @@ func (o *oldHands) event(event []byte) []byte {
 }
 
 func readHandsEvent(l *log, event []byte) {
-	t := l.b.Trajectory
-	s := said{at: moment(event, "timestamp")}
+	t := l.Builder.Trajectory
+	s := sessionlog.Said{At: sessionlog.Moment(event, "timestamp")}
 	metadata := build.MemberRaw(event, "tool_call_metadata")
-	id := cmp.Or(text(metadata, "tool_call_id"), string(build.MemberRaw(event, "id")))
-	if action := text(event, "action"); action != "" {
+	id := cmp.Or(sessionlog.Text(metadata, "tool_call_id"), string(build.MemberRaw(event, "id")))
+	if action := sessionlog.Text(event, "action"); action != "" {
 		args := build.MemberRaw(event, "args")
 		switch {
-		case action == "message" && text(event, "source") == "user":
-			l.add([]build.Item{{Kind: build.ItemUser, Value: raw(build.MemberRaw(args, "content"))}}, s)
+		case action == "message" && sessionlog.Text(event, "source") == "user":
+			l.Add([]build.Item{{Kind: build.ItemUser, Value: sessionlog.Raw(build.MemberRaw(args, "content"))}}, s)
 			return
 		case action == "system":
-			l.add([]build.Item{{Kind: build.ItemSystem, Value: raw(build.MemberRaw(args, "content"))}}, s)
+			l.Add([]build.Item{{Kind: build.ItemSystem, Value: sessionlog.Raw(build.MemberRaw(args, "content"))}}, s)
 			return
-		case text(event, "source") != "agent", action == "null", action == "change_agent_state", action == "recall", action == "condensation":
+		case sessionlog.Text(event, "source") != "agent", action == "null", action == "change_agent_state", action == "recall", action == "condensation":
 			return
 		case action == "message":
-			l.add([]build.Item{{Kind: build.ItemText, Value: raw(build.MemberRaw(args, "content")), Opens: true}}, s)
+			l.Add([]build.Item{{Kind: build.ItemText, Value: sessionlog.Raw(build.MemberRaw(args, "content")), Opens: true}}, s)
 			return
 		}
 		readHandsAction(l, event, metadata, id, action, s)
 		return
 	}
-	if text(event, "observation") == "" || text(event, "source") == "environment" && len(t.Calls) == 0 {
+	if sessionlog.Text(event, "observation") == "" || sessionlog.Text(event, "source") == "environment" && len(t.Calls) == 0 {
 		return
 	}
 	cause := string(build.MemberRaw(event, "cause"))
 	if len(metadata) < 3 {
 		id = cause
 	}
-	for _, i := range l.calls(id) {
+	for _, i := range l.Calls(id) {
 		if t.Calls[i].HasResult {
 			continue
 		}
-		it := build.Item{Kind: build.ItemResult, ID: []byte(id), Value: raw(build.MemberRaw(event, "content"))}
-		if text(event, "observation") == "error" {
+		it := build.Item{Kind: build.ItemResult, ID: []byte(id), Value: sessionlog.Raw(build.MemberRaw(event, "content"))}
+		if sessionlog.Text(event, "observation") == "error" {
 			it.Status = trace.StatusFailed
 		}
-		switch string(member(event, "extras", "metadata", "exit_code")) {
+		switch string(sessionlog.Member(event, "extras", "metadata", "exit_code")) {
 		case "":
 		case "0":
 			it.Status = trace.StatusOK
 		default:
 			it.Status = trace.StatusFailed
 		}
-		l.add([]build.Item{it}, s)
+		l.Add([]build.Item{it}, s)
 		return
 	}
 }
 
 // readHandsAction adds a call of the agent, and the response that it is of if it is
 // the first of that.
-func readHandsAction(l *log, event, metadata []byte, id, action string, s said) {
+func readHandsAction(l *log, event, metadata []byte, id, action string, s sessionlog.Said) {
 	args := build.MemberRaw(event, "args")
 	response := build.MemberRaw(metadata, "model_response")
-	name, value := cmp.Or(text(metadata, "function_name"), action), raw(args)
-	said := raw(build.MemberRaw(args, "thought"))
+	name, value := cmp.Or(sessionlog.Text(metadata, "function_name"), action), sessionlog.Raw(args)
+	said := sessionlog.Raw(build.MemberRaw(args, "thought"))
 	choices := jsonscan.New(build.MemberRaw(response, "choices"))
 	if choices.Array() && choices.Element() {
-		items, _ := l.messages.Read(trace.JSONOf(choices.Raw()), true)
+		items, _ := l.Messages.Read(trace.JSONOf(choices.Raw()), true)
 		for _, it := range items {
 			switch {
 			case it.Kind == build.ItemCall && string(it.ID) == id:
@@ -217,14 +218,14 @@ func readHandsAction(l *log, event, metadata []byte, id, action string, s said) 
 				said = it.Value
 			}
 		}
-		s.model = text(response, "model")
-		s.usage, _ = message.FindUsage(response)
+		s.Model = sessionlog.Text(response, "model")
+		s.Usage, _ = message.FindUsage(response)
 	}
-	if key := text(response, "id"); key == "" || key != l.response {
-		l.response = key
-		l.add([]build.Item{{Kind: build.ItemText, Value: said, Opens: true}}, s)
+	if key := sessionlog.Text(response, "id"); key == "" || key != l.Response {
+		l.Response = key
+		l.Add([]build.Item{{Kind: build.ItemText, Value: said, Opens: true}}, s)
 	}
-	l.answered = false
-	l.inTurn = true
-	l.add([]build.Item{{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: value}}, s)
+	l.Answered = false
+	l.InTurn = true
+	l.Add([]build.Item{{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(name), Value: value}}, s)
 }

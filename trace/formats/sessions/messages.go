@@ -10,6 +10,7 @@ import (
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
 	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // Messages reads messages of any form that package message knows, in envelopes in
@@ -141,14 +142,14 @@ func conversationKey(file string, record []byte) (string, int64) {
 	}
 	file += "#"
 	if build.HasMember(record, "agent_thoughts") {
-		return file + text(record, "conversation_id"), moment(record, "created_at").UnixNano()
+		return file + sessionlog.Text(record, "conversation_id"), sessionlog.Moment(record, "created_at").UnixNano()
 	}
 	if isRunStep(record) {
-		return file + text(record, "thread_id"), madeAt(record)
+		return file + sessionlog.Text(record, "thread_id"), madeAt(record)
 	}
 	if build.HasMember(record, "values") { // the states of a thread, the last of which has all
 		for _, path := range [][]string{{"checkpoint", "thread_id"}, {"config", "configurable", "thread_id"}, {"metadata", "thread_id"}, {"thread_id"}} {
-			if id := text(record, path...); id != "" {
+			if id := sessionlog.Text(record, path...); id != "" {
 				return file + id, int64(len(messageList(record)))
 			}
 		}
@@ -174,7 +175,7 @@ func readRuns(l *log, runs []byte) {
 
 // readMessages adds the messages of a record.
 func readMessages(l *log, record []byte) {
-	t := l.b.Trajectory
+	t := l.Builder.Trajectory
 	if steps := runSteps(record); steps != nil {
 		for _, step := range steps {
 			readRunStep(l, step)
@@ -201,10 +202,10 @@ func readMessages(l *log, record []byte) {
 		}
 		return
 	}
-	kind := text(record, "type")
+	kind := sessionlog.Text(record, "type")
 	switch kind {
 	case "session", "session_start", "session_meta", "session_info":
-		t.ID, t.Session = cmp.Or(t.ID, text(record, "id"), text(record, "sessionId")), cmp.Or(t.Session, text(record, "id"))
+		t.ID, t.Session = cmp.Or(t.ID, sessionlog.Text(record, "id"), sessionlog.Text(record, "sessionId")), cmp.Or(t.Session, sessionlog.Text(record, "id"))
 		return
 	case "result", "completion", "complete": // the end of a stream, with its last answer again
 		l.completed(record)
@@ -212,9 +213,9 @@ func readMessages(l *log, record []byte) {
 			return
 		}
 	case "system":
-		if text(record, "subtype") == "init" {
-			t.Model = cmp.Or(t.Model, text(record, "model"))
-			t.ID, t.Session = cmp.Or(t.ID, text(record, "session_id")), cmp.Or(t.Session, text(record, "session_id"))
+		if sessionlog.Text(record, "subtype") == "init" {
+			t.Model = cmp.Or(t.Model, sessionlog.Text(record, "model"))
+			t.ID, t.Session = cmp.Or(t.ID, sessionlog.Text(record, "session_id")), cmp.Or(t.Session, sessionlog.Text(record, "session_id"))
 			return
 		}
 	case "thinking_level_change", "compaction", "branch_summary", "custom", "label": // Pi's, about the conversation
@@ -222,10 +223,10 @@ func readMessages(l *log, record []byte) {
 			return
 		}
 	case "model_change":
-		t.Model = cmp.Or(t.Model, text(record, "modelId"), text(record, "model"))
+		t.Model = cmp.Or(t.Model, sessionlog.Text(record, "modelId"), sessionlog.Text(record, "model"))
 		return
 	}
-	if id := cmp.Or(text(record, "sessionId"), text(record, "session_id"), text(record, "sessionID")); id != "" {
+	if id := cmp.Or(sessionlog.Text(record, "sessionId"), sessionlog.Text(record, "session_id"), sessionlog.Text(record, "sessionID")); id != "" {
 		t.ID, t.Session = cmp.Or(t.ID, id), cmp.Or(t.Session, id)
 	}
 	if readOtherRecord(l, record) {
@@ -240,18 +241,18 @@ func readMessages(l *log, record []byte) {
 
 // about reads what a record says about its session.
 func about(l *log, record []byte) {
-	t := l.b.Trajectory
-	t.ID = cmp.Or(t.ID, text(record, "session_id"), text(record, "sessionId"), text(record, "info", "id"), text(record, "conversation_id"), text(record, "id"))
-	t.Session = cmp.Or(t.Session, text(record, "session_id"), text(record, "sessionId"), text(record, "info", "id"))
-	t.Model = cmp.Or(t.Model, text(record, "model"))
-	if tools := raw(build.MemberRaw(record, "tools")); !tools.IsZero() {
+	t := l.Builder.Trajectory
+	t.ID = cmp.Or(t.ID, sessionlog.Text(record, "session_id"), sessionlog.Text(record, "sessionId"), sessionlog.Text(record, "info", "id"), sessionlog.Text(record, "conversation_id"), sessionlog.Text(record, "id"))
+	t.Session = cmp.Or(t.Session, sessionlog.Text(record, "session_id"), sessionlog.Text(record, "sessionId"), sessionlog.Text(record, "info", "id"))
+	t.Model = cmp.Or(t.Model, sessionlog.Text(record, "model"))
+	if tools := sessionlog.Raw(build.MemberRaw(record, "tools")); !tools.IsZero() {
 		if list := build.InnerJSON(tools); build.IsKind(list, '[') {
-			l.messages.Tools = append(l.messages.Tools, message.DefinitionsIn(l.b, list)...)
+			l.Messages.Tools = append(l.Messages.Tools, message.DefinitionsIn(l.Builder, list)...)
 		}
 	}
 	for _, name := range []string{"system", "system_prompt", "systemPrompt"} {
-		if system := raw(build.MemberRaw(record, name)); system.Form == trace.FormString && !system.IsEmpty() {
-			l.b.Message(trace.RoleSystem, system)
+		if system := sessionlog.Raw(build.MemberRaw(record, name)); system.Form == trace.FormString && !system.IsEmpty() {
+			l.Builder.Message(trace.RoleSystem, system)
 			break
 		}
 	}
@@ -260,40 +261,40 @@ func about(l *log, record []byte) {
 // readMessage adds a message with its envelope.
 func readMessage(l *log, record []byte) {
 	inner := record
-	role := text(record, "role")
-	kind := text(record, "type")
+	role := sessionlog.Text(record, "role")
+	kind := sessionlog.Text(record, "type")
 	if m := build.MemberRaw(record, "message"); build.IsKind(m, '{') {
 		inner = m
-		if kind == "system" || kind != "message" && role == "" && text(m, "role") == "" {
+		if kind == "system" || kind != "message" && role == "" && sessionlog.Text(m, "role") == "" {
 			role = kind
 		}
 	} else if build.IsKind(build.MemberRaw(record, "info"), '{') { // opencode
-		role = text(record, "info", "role")
+		role = sessionlog.Text(record, "info", "role")
 	} else if role == "" {
 		role = map[string]string{"user": "user", "assistant": "assistant", "system": "system", "tool_result": "tool", "tool_call": "tool_call"}[kind]
 	}
-	if text(inner, "role") == "" && role != "" {
+	if sessionlog.Text(inner, "role") == "" && role != "" {
 		inner = append(jsonscan.AppendQuoted([]byte(`{"role":`), role), append([]byte{','}, bytes.TrimLeft(inner, " \t\r\n{")...)...)
 		if c := jsonscan.New(inner); c.End() != nil {
 			return
 		}
 	}
-	s := said{
-		at:  moment(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp", "ts"),
-		end: moment(record, "info.time.completed", "time.completed"),
-		model: cmp.Or(text(record, "model"), text(record, "model_id"), text(inner, "model"), text(record, "info", "modelID"), text(record, "modelInfo", "modelId"), text(inner, "model_name"),
-			text(inner, "meta", "model"), text(record, "kwargs", "response_metadata", "model_name"), text(record, "data", "response_metadata", "model_name")),
+	s := sessionlog.Said{
+		At:  sessionlog.Moment(record, "timestamp", "info.time.created", "time.created", "created_at", "createdAt", "created", "message.timestamp", "ts"),
+		End: sessionlog.Moment(record, "info.time.completed", "time.completed"),
+		Model: cmp.Or(sessionlog.Text(record, "model"), sessionlog.Text(record, "model_id"), sessionlog.Text(inner, "model"), sessionlog.Text(record, "info", "modelID"), sessionlog.Text(record, "modelInfo", "modelId"), sessionlog.Text(inner, "model_name"),
+			sessionlog.Text(inner, "meta", "model"), sessionlog.Text(record, "kwargs", "response_metadata", "model_name"), sessionlog.Text(record, "data", "response_metadata", "model_name")),
 	}
-	if s.usage = usageOf(inner, record, member(inner, "metadata"), member(inner, "meta"), member(record, "kwargs"), member(record, "data")); !s.usage.Known {
-		s.usage = build.ReadUsage(member(record, "info", "tokens"), &build.UsageSession)
+	if s.Usage = usageOf(inner, record, sessionlog.Member(inner, "metadata"), sessionlog.Member(inner, "meta"), sessionlog.Member(record, "kwargs"), sessionlog.Member(record, "data")); !s.Usage.Known {
+		s.Usage = build.ReadUsage(sessionlog.Member(record, "info", "tokens"), &build.UsageSession)
 	}
-	if tokens := member(record, "metrics", "tokens"); tokens != nil && !s.usage.Known {
-		s.usage = build.ReadUsage(tokens, &build.UsageCline)
+	if tokens := sessionlog.Member(record, "metrics", "tokens"); tokens != nil && !s.Usage.Known {
+		s.Usage = build.ReadUsage(tokens, &build.UsageCline)
 	}
 	for _, step := range stepsOf(inner) {
-		items, _ := l.messages.Read(trace.JSONOf(step), false)
+		items, _ := l.Messages.Read(trace.JSONOf(step), false)
 		l.told(record, items, s)
-		s.usage = trace.Usage{} // of all steps together
+		s.Usage = trace.Usage{} // of all steps together
 	}
 }
 
@@ -302,7 +303,7 @@ func readMessage(l *log, record []byte) {
 func stepsOf(message []byte) [][]byte {
 	parts := build.MemberRaw(message, "parts")
 	if parts == nil {
-		parts = member(message, "content", "parts") // Mastra
+		parts = sessionlog.Member(message, "content", "parts") // Mastra
 	}
 	if !bytes.Contains(parts, []byte(`"step-start"`)) || !build.IsKind(parts, '[') {
 		return [][]byte{message}
@@ -313,7 +314,7 @@ func stepsOf(message []byte) [][]byte {
 	c := jsonscan.New(parts)
 	for ok := c.Array(); ok && c.Element(); {
 		part := c.Raw()
-		if text(part, "type") == "step-start" {
+		if sessionlog.Text(part, "type") == "step-start" {
 			if n++; n > 1 && step != nil {
 				steps, step = append(steps, step), nil
 			}
@@ -329,7 +330,7 @@ func stepsOf(message []byte) [][]byte {
 	}
 	steps = append(steps, step)
 	for i, step := range steps {
-		whole := jsonscan.AppendQuoted([]byte(`{"role":`), text(message, "role"))
+		whole := jsonscan.AppendQuoted([]byte(`{"role":`), sessionlog.Text(message, "role"))
 		steps[i] = append(append(append(whole, `,"parts":[`...), step...), "]}"...)
 	}
 	return steps
@@ -338,11 +339,11 @@ func stepsOf(message []byte) [][]byte {
 // completed reads the end of a stream: the last answer, which some write nowhere else,
 // and the tokens of the whole run, where nothing else counts any.
 func (l *log) completed(record []byte) {
-	t := l.b.Trajectory
-	answer := raw(member(record, "finalText"))
-	if n := len(t.Turns); !answer.IsEmpty() && (n == 0 || l.answered || t.Turns[n-1].Text.IsEmpty()) {
-		l.inTurn = false
-		l.add([]build.Item{{Kind: build.ItemText, Value: answer}}, said{at: moment(record, "timestamp")})
+	t := l.Builder.Trajectory
+	answer := sessionlog.Raw(sessionlog.Member(record, "finalText"))
+	if n := len(t.Turns); !answer.IsEmpty() && (n == 0 || l.Answered || t.Turns[n-1].Text.IsEmpty()) {
+		l.InTurn = false
+		l.Add([]build.Item{{Kind: build.ItemText, Value: answer}}, sessionlog.Said{At: sessionlog.Moment(record, "timestamp")})
 	}
 	if !build.HasMember(record, "finalText") {
 		return
@@ -358,9 +359,9 @@ func (l *log) completed(record []byte) {
 }
 
 // told adds the items of a message.
-func (l *log) told(record []byte, items []build.Item, s said) {
-	if text(record, "subtype") == "notification" || text(record, "synthetic_reason") != "" {
+func (l *log) told(record []byte, items []build.Item, s sessionlog.Said) {
+	if sessionlog.Text(record, "subtype") == "notification" || sessionlog.Text(record, "synthetic_reason") != "" {
 		programSpoke(items)
 	}
-	l.add(items, s)
+	l.Add(items, s)
 }

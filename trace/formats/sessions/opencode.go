@@ -8,7 +8,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
-	"github.com/awo-dev/awo/trace/formats/internal/message"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // OpenCode reads the folder in which opencode keeps its sessions, a file for each
@@ -46,9 +46,9 @@ func detectOpenCode(h trace.Head) trace.Match {
 func openCodeSession(record []byte, has func(...string) bool) string {
 	switch {
 	case has("id", "sessionID", "messageID", "type"), has("id", "sessionID", "role", "time") && !has("parts"), has("type", "sessionID", "part"):
-		return text(record, "sessionID")
+		return sessionlog.Text(record, "sessionID")
 	case has("id", "projectID", "directory", "time"):
-		return text(record, "id")
+		return sessionlog.Text(record, "id")
 	case has("id", "worktree", "time"): // a project, which says nothing of sessions
 		return "-"
 	}
@@ -84,10 +84,9 @@ type openCodePart struct {
 }
 
 func assembleOpenCode(key string, fragments []trace.Fragment) ([]*trace.Trajectory, error) {
-	b := build.New(0)
-	t := b.Trajectory
+	l := newLog("opencode")
+	t := l.Builder.Trajectory
 	t.Offset, t.Source, t.ID, t.Session = -1, fragments[0].Pos, key, key
-	l := &log{b: b, messages: message.NewReader(b), agent: "opencode"}
 	byID := map[string]*openCodeMessage{}
 	var all []*openCodeMessage
 	of := func(id string) *openCodeMessage {
@@ -101,18 +100,18 @@ func assembleOpenCode(key string, fragments []trace.Fragment) ([]*trace.Trajecto
 	for i := range fragments {
 		data := fragments[i].Data
 		if part := build.MemberRaw(data, "part"); build.IsKind(part, '{') { // an event
-			m := of(text(part, "messageID"))
-			m.parts = append(m.parts, openCodePart{text(part, "id"), part})
+			m := of(sessionlog.Text(part, "messageID"))
+			m.parts = append(m.parts, openCodePart{sessionlog.Text(part, "id"), part})
 			continue
 		}
 		switch {
 		case build.HasMember(data, "messageID"):
-			m := of(text(data, "messageID"))
-			m.parts = append(m.parts, openCodePart{text(data, "id"), data})
+			m := of(sessionlog.Text(data, "messageID"))
+			m.parts = append(m.parts, openCodePart{sessionlog.Text(data, "id"), data})
 		case build.HasMember(data, "sessionID") && build.HasMember(data, "role"):
-			of(text(data, "id")).info = data
+			of(sessionlog.Text(data, "id")).info = data
 		default:
-			if parent := text(data, "parentID"); parent != "" {
+			if parent := sessionlog.Text(data, "parentID"); parent != "" {
 				t.Parent.Trajectory = parent
 			}
 		}
@@ -121,13 +120,13 @@ func assembleOpenCode(key string, fragments []trace.Fragment) ([]*trace.Trajecto
 		if a.info == nil || b.info == nil {
 			return cmp.Compare(a.first, b.first)
 		}
-		x, y := moment(a.info, "time.created"), moment(b.info, "time.created")
+		x, y := sessionlog.Moment(a.info, "time.created"), sessionlog.Moment(b.info, "time.created")
 		return cmp.Or(x.Compare(y), cmp.Compare(a.id, b.id))
 	})
 	for _, m := range all {
 		m.read(l)
 	}
-	return []*trace.Trajectory{l.finish()}, nil
+	return []*trace.Trajectory{l.Finish()}, nil
 }
 
 // read adds a message as opencode exports it.
@@ -137,7 +136,7 @@ func (m *openCodeMessage) read(l *log) {
 	if info == nil {
 		info = []byte(`{"role":"assistant"}`)
 		for _, p := range m.parts {
-			if tokens := build.MemberRaw(p.raw, "tokens"); text(p.raw, "type") == "step-finish" && build.IsKind(tokens, '{') {
+			if tokens := build.MemberRaw(p.raw, "tokens"); sessionlog.Text(p.raw, "type") == "step-finish" && build.IsKind(tokens, '{') {
 				info = append(append([]byte(`{"role":"assistant","tokens":`), tokens...), '}')
 			}
 		}

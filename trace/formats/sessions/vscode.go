@@ -9,6 +9,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // VSCode reads sessions of Copilot Chat in VS Code: what it exports, the journals in
@@ -166,7 +167,7 @@ func readVSCode(l *log, record []byte) {
 		readReplay(l, record)
 		return
 	}
-	l.b.Trajectory.ID = cmp.Or(text(record, "sessionId"), l.b.Trajectory.ID)
+	l.Builder.Trajectory.ID = cmp.Or(sessionlog.Text(record, "sessionId"), l.Builder.Trajectory.ID)
 	c := jsonscan.New(build.MemberRaw(record, "requests"))
 	for ok := c.Array(); ok && c.Element(); {
 		readVSCodeRequest(l, c.Raw())
@@ -174,15 +175,15 @@ func readVSCode(l *log, record []byte) {
 }
 
 func readVSCodeRequest(l *log, request []byte) {
-	metadata := member(request, "result", "metadata")
-	s := said{at: moment(request, "timestamp"), model: cmp.Or(text(metadata, "resolvedModel"), strings.TrimPrefix(text(request, "modelId"), "copilot/"))}
-	asked := build.Item{Kind: build.ItemUser, Value: raw(member(request, "message", "text"))}
-	if string(member(request, "isSystemInitiated")) == "true" {
+	metadata := sessionlog.Member(request, "result", "metadata")
+	s := sessionlog.Said{At: sessionlog.Moment(request, "timestamp"), Model: cmp.Or(sessionlog.Text(metadata, "resolvedModel"), strings.TrimPrefix(sessionlog.Text(request, "modelId"), "copilot/"))}
+	asked := build.Item{Kind: build.ItemUser, Value: sessionlog.Raw(sessionlog.Member(request, "message", "text"))}
+	if string(sessionlog.Member(request, "isSystemInitiated")) == "true" {
 		asked.Kind = build.ItemSystem
 	}
-	l.add([]build.Item{asked}, s)
-	l.inTurn = false
-	before := len(l.b.Trajectory.Turns)
+	l.Add([]build.Item{asked}, s)
+	l.InTurn = false
+	before := len(l.Builder.Trajectory.Turns)
 	results := build.MemberRaw(metadata, "toolCallResults")
 	rounds, read := jsonscan.New(build.MemberRaw(metadata, "toolCallRounds")), 0
 	for ok := rounds.Array(); ok && rounds.Element(); {
@@ -192,8 +193,8 @@ func readVSCodeRequest(l *log, request []byte) {
 	if read == 0 {
 		readShown(l, build.MemberRaw(request, "response"), s)
 	}
-	if n := len(l.b.Trajectory.Turns); n > before { // those of the last response of a request
-		turn := &l.b.Trajectory.Turns[n-1]
+	if n := len(l.Builder.Trajectory.Turns); n > before { // those of the last response of a request
+		turn := &l.Builder.Trajectory.Turns[n-1]
 		if usage := build.ReadUsage(metadata, &build.UsageVSCode); usage.Known && !turn.Usage.Known {
 			turn.Usage = usage
 		}
@@ -201,39 +202,39 @@ func readVSCodeRequest(l *log, request []byte) {
 }
 
 // readRound adds a response of the model, with its calls and their results.
-func readRound(l *log, round, results []byte, s said) {
-	items := []build.Item{{Kind: build.ItemText, Value: raw(member(round, "response")), Opens: true}}
-	if thought := raw(member(round, "thinking", "text")); !thought.IsEmpty() {
+func readRound(l *log, round, results []byte, s sessionlog.Said) {
+	items := []build.Item{{Kind: build.ItemText, Value: sessionlog.Raw(sessionlog.Member(round, "response")), Opens: true}}
+	if thought := sessionlog.Raw(sessionlog.Member(round, "thinking", "text")); !thought.IsEmpty() {
 		items = append(items, build.Item{Kind: build.ItemThought, Value: thought})
 	}
 	var answers []build.Item
 	c := jsonscan.New(build.MemberRaw(round, "toolCalls"))
 	for ok := c.Array(); ok && c.Element(); {
 		one := c.Raw()
-		id := text(one, "id")
-		items = append(items, build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(text(one, "name")), Value: raw(member(one, "arguments"))})
+		id := sessionlog.Text(one, "id")
+		items = append(items, build.Item{Kind: build.ItemCall, ID: []byte(id), Tool: []byte(sessionlog.Text(one, "name")), Value: sessionlog.Raw(sessionlog.Member(one, "arguments"))})
 		var answer trace.Raw
-		in := jsonscan.New(member(results, id, "content"))
+		in := jsonscan.New(sessionlog.Member(results, id, "content"))
 		for ok := in.Array(); ok && in.Element(); {
-			answer = build.JoinTexts(answer, raw(member(in.Raw(), "value")))
+			answer = build.JoinTexts(answer, sessionlog.Raw(sessionlog.Member(in.Raw(), "value")))
 		}
 		if !answer.IsZero() {
 			answers = append(answers, build.Item{Kind: build.ItemResult, ID: []byte(id), Value: answer})
 		}
 	}
-	l.add(items, s)
-	l.add(answers, s)
+	l.Add(items, s)
+	l.Add(answers, s)
 }
 
 // readShown adds what a response shows: texts, thoughts and calls in their order.
-func readShown(l *log, response []byte, s said) {
+func readShown(l *log, response []byte, s sessionlog.Said) {
 	called := false
 	c := jsonscan.New(response)
 	for ok := c.Array(); ok && c.Element(); {
 		one := c.Raw()
-		kind := text(one, "kind")
-		it := build.Item{Value: raw(member(one, "value"))}
-		if inner := raw(member(one, "content", "value")); kind == "markdownContent" {
+		kind := sessionlog.Text(one, "kind")
+		it := build.Item{Value: sessionlog.Raw(sessionlog.Member(one, "value"))}
+		if inner := sessionlog.Raw(sessionlog.Member(one, "content", "value")); kind == "markdownContent" {
 			kind, it.Value = "", inner
 		}
 		switch {
@@ -248,39 +249,39 @@ func readShown(l *log, response []byte, s said) {
 			continue
 		}
 		if it.Kind != build.ItemCall && called {
-			l.inTurn, called = false, false
+			l.InTurn, called = false, false
 		}
-		l.add([]build.Item{it}, s)
+		l.Add([]build.Item{it}, s)
 	}
 }
 
 // shownCall returns a call as a response shows it.
 func shownCall(one []byte) build.Item {
-	it := build.Item{Kind: build.ItemCall, ID: []byte(text(one, "toolCallId")), Tool: []byte(text(one, "toolId"))}
-	data := member(one, "toolSpecificData")
-	it.Value = raw(data)
-	if command := cmpText(member(data, "commandLine"), "userEdited", "original"); command != "" {
+	it := build.Item{Kind: build.ItemCall, ID: []byte(sessionlog.Text(one, "toolCallId")), Tool: []byte(sessionlog.Text(one, "toolId"))}
+	data := sessionlog.Member(one, "toolSpecificData")
+	it.Value = sessionlog.Raw(data)
+	if command := cmpText(sessionlog.Member(data, "commandLine"), "userEdited", "original"); command != "" {
 		it.Value = trace.JSONOf(append(jsonscan.AppendQuoted([]byte(`{"command":`), command), '}'))
 	}
-	if input := build.InnerJSON(raw(member(one, "resultDetails", "input"))); build.IsKind(input, '{') {
+	if input := build.InnerJSON(sessionlog.Raw(sessionlog.Member(one, "resultDetails", "input"))); build.IsKind(input, '{') {
 		it.Value = trace.JSONOf(input)
 	}
-	result := raw(member(data, "terminalCommandOutput", "text"))
-	c := jsonscan.New(member(one, "resultDetails", "output"))
+	result := sessionlog.Raw(sessionlog.Member(data, "terminalCommandOutput", "text"))
+	c := jsonscan.New(sessionlog.Member(one, "resultDetails", "output"))
 	for ok := c.Array(); ok && c.Element(); {
-		if value := raw(member(c.Raw(), "value")); value.Form == trace.FormString {
+		if value := sessionlog.Raw(sessionlog.Member(c.Raw(), "value")); value.Form == trace.FormString {
 			result = build.JoinTexts(result, value)
 		}
 	}
-	if string(member(one, "isComplete")) != "true" && result.IsZero() {
+	if string(sessionlog.Member(one, "isComplete")) != "true" && result.IsZero() {
 		return it
 	}
 	it.Answered, it.Result = true, result
-	exit := string(member(data, "terminalCommandState", "exitCode"))
+	exit := string(sessionlog.Member(data, "terminalCommandState", "exitCode"))
 	switch {
 	case exit == "0":
 		it.Status = trace.StatusOK
-	case exit != "" && exit != "null", string(member(one, "resultDetails", "isError")) == "true":
+	case exit != "" && exit != "null", string(sessionlog.Member(one, "resultDetails", "isError")) == "true":
 		it.Status = trace.StatusFailed
 	}
 	return it
@@ -290,7 +291,7 @@ func shownCall(one []byte) build.Item {
 // the calls that were made. The calls behind a request are those of its answer.
 func readReplay(l *log, record []byte) {
 	prompts := [][]byte{record}
-	if list := member(record, "prompts"); build.IsKind(list, '[') {
+	if list := sessionlog.Member(record, "prompts"); build.IsKind(list, '[') {
 		prompts = nil
 		c := jsonscan.New(list)
 		for ok := c.Array(); ok && c.Element(); {
@@ -298,8 +299,8 @@ func readReplay(l *log, record []byte) {
 		}
 	}
 	for _, prompt := range prompts {
-		l.add([]build.Item{{Kind: build.ItemUser, Value: raw(member(prompt, "prompt"))}}, said{})
-		c := jsonscan.New(member(prompt, "logs"))
+		l.Add([]build.Item{{Kind: build.ItemUser, Value: sessionlog.Raw(sessionlog.Member(prompt, "prompt"))}}, sessionlog.Said{})
+		c := jsonscan.New(sessionlog.Member(prompt, "logs"))
 		for ok := c.Array(); ok && c.Element(); {
 			readReplayEntry(l, c.Raw())
 		}
@@ -307,14 +308,14 @@ func readReplay(l *log, record []byte) {
 }
 
 func readReplayEntry(l *log, entry []byte) {
-	s := said{at: moment(entry, "metadata.startTime", "time"), end: moment(entry, "metadata.endTime"), model: text(entry, "metadata", "model")}
-	s.usage = usageOf(member(entry, "metadata"))
-	switch text(entry, "kind") {
+	s := sessionlog.Said{At: sessionlog.Moment(entry, "metadata.startTime", "time"), End: sessionlog.Moment(entry, "metadata.endTime"), Model: sessionlog.Text(entry, "metadata", "model")}
+	s.Usage = usageOf(sessionlog.Member(entry, "metadata"))
+	switch sessionlog.Text(entry, "kind") {
 	case "request":
-		if text(entry, "response", "type") != "success" {
+		if sessionlog.Text(entry, "response", "type") != "success" {
 			return
 		}
-		answer := raw(member(entry, "response", "message"))
+		answer := sessionlog.Raw(sessionlog.Member(entry, "response", "message"))
 		if answer.Form == trace.FormParts || answer.Form == trace.FormJSON {
 			var joined trace.Raw
 			c := jsonscan.New(answer.Data)
@@ -323,17 +324,17 @@ func readReplayEntry(l *log, entry []byte) {
 			}
 			answer = joined
 		}
-		l.answered = false
-		l.add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, s)
+		l.Answered = false
+		l.Add([]build.Item{{Kind: build.ItemText, Value: answer, Opens: true}}, s)
 	case "toolCall":
-		it := build.Item{Kind: build.ItemCall, ID: []byte(text(entry, "id")), Tool: []byte(text(entry, "tool")), Value: raw(member(entry, "args"))}
-		if response := raw(member(entry, "response")); !response.IsZero() {
+		it := build.Item{Kind: build.ItemCall, ID: []byte(sessionlog.Text(entry, "id")), Tool: []byte(sessionlog.Text(entry, "tool")), Value: sessionlog.Raw(sessionlog.Member(entry, "args"))}
+		if response := sessionlog.Raw(sessionlog.Member(entry, "response")); !response.IsZero() {
 			it.Answered, it.Result = true, response
 		}
-		if thought := raw(member(entry, "thinking", "text")); !thought.IsEmpty() && l.inTurn {
-			l.say(&build.Item{Kind: build.ItemThought, Value: thought}, s)
+		if thought := sessionlog.Raw(sessionlog.Member(entry, "thinking", "text")); !thought.IsEmpty() && l.InTurn {
+			l.Say(&build.Item{Kind: build.ItemThought, Value: thought}, s)
 		}
-		l.answered = false
-		l.add([]build.Item{it}, s)
+		l.Answered = false
+		l.Add([]build.Item{it}, s)
 	}
 }

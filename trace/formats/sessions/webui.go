@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/internal/jsonscan"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/internal/build"
+	"github.com/awo-dev/awo/trace/formats/internal/sessionlog"
 )
 
 // WebUI reads chats of Open WebUI, exported or as its interface gives them:
@@ -47,16 +48,16 @@ func detectWebUI(h trace.Head) trace.Match {
 
 func readWebUI(l *log, record []byte) {
 	chat := record
-	if inner := member(record, "chat"); build.IsKind(inner, '{') {
+	if inner := sessionlog.Member(record, "chat"); build.IsKind(inner, '{') {
 		chat = inner
 	}
-	t := l.b.Trajectory
-	t.ID = cmp.Or(text(record, "id"), text(chat, "id"))
+	t := l.Builder.Trajectory
+	t.ID = cmp.Or(sessionlog.Text(record, "id"), sessionlog.Text(chat, "id"))
 	t.Session = t.ID
-	if system := raw(first(chat, "system")); system.Form == trace.FormString && !system.IsEmpty() {
-		l.b.Message(trace.RoleSystem, system)
-	} else if system := raw(member(chat, "params", "system")); system.Form == trace.FormString && !system.IsEmpty() {
-		l.b.Message(trace.RoleSystem, system)
+	if system := sessionlog.Raw(first(chat, "system")); system.Form == trace.FormString && !system.IsEmpty() {
+		l.Builder.Message(trace.RoleSystem, system)
+	} else if system := sessionlog.Raw(sessionlog.Member(chat, "params", "system")); system.Form == trace.FormString && !system.IsEmpty() {
+		l.Builder.Message(trace.RoleSystem, system)
 	}
 	for _, m := range branchOf(chat) {
 		readWebMessage(l, m)
@@ -67,27 +68,27 @@ func readWebUI(l *log, record []byte) {
 func branchOf(chat []byte) (out [][]byte) {
 	byID := map[string][]byte{}
 	last := ""
-	c := jsonscan.New(member(chat, "history", "messages"))
+	c := jsonscan.New(sessionlog.Member(chat, "history", "messages"))
 	for ok := c.Object(); ok && c.Member(); {
 		id := string(c.Key())
 		if one := c.Raw(); build.IsKind(one, '{') {
 			byID[id], last = one, id
 		}
 	}
-	if current := text(chat, "history", "currentId"); byID[current] != nil {
+	if current := sessionlog.Text(chat, "history", "currentId"); byID[current] != nil {
 		last = current
 	}
 	for id := last; byID[id] != nil; {
 		one := byID[id]
 		out = append(out, one)
 		delete(byID, id) // circles end
-		id = text(one, "parentId")
+		id = sessionlog.Text(one, "parentId")
 	}
 	slices.Reverse(out)
 	if out != nil {
 		return out
 	}
-	c = jsonscan.New(member(chat, "messages"))
+	c = jsonscan.New(sessionlog.Member(chat, "messages"))
 	for ok := c.Array(); ok && c.Element(); {
 		if one := c.Raw(); build.IsKind(one, '{') {
 			out = append(out, one)
@@ -99,32 +100,32 @@ func branchOf(chat []byte) (out [][]byte) {
 // readWebMessage adds a message: what the user said, or responses of the model with
 // their calls.
 func readWebMessage(l *log, m []byte) {
-	s := said{at: moment(m, "timestamp"), model: text(m, "model")}
-	if text(m, "role") != "assistant" {
-		items, _ := l.messages.Read(trace.JSONOf(m), false)
-		l.add(items, s)
+	s := sessionlog.Said{At: sessionlog.Moment(m, "timestamp"), Model: sessionlog.Text(m, "model")}
+	if sessionlog.Text(m, "role") != "assistant" {
+		items, _ := l.Messages.Read(trace.JSONOf(m), false)
+		l.Add(items, s)
 		return
 	}
 	var items []build.Item
-	c := jsonscan.New(member(m, "output"))
+	c := jsonscan.New(sessionlog.Member(m, "output"))
 	for ok := c.Array(); ok && c.Element(); {
-		one, _ := l.messages.Read(trace.JSONOf(c.Raw()), true)
+		one, _ := l.Messages.Read(trace.JSONOf(c.Raw()), true)
 		items = append(items, one...)
 	}
 	if len(items) == 0 {
-		items = detailItems(text(m, "content"))
+		items = detailItems(sessionlog.Text(m, "content"))
 	}
-	before := len(l.b.Trajectory.Turns)
-	l.inTurn = false
+	before := len(l.Builder.Trajectory.Turns)
+	l.InTurn = false
 	for i := range items {
 		if i > 0 && items[i-1].Kind == build.ItemResult && items[i].Kind != build.ItemResult {
-			l.inTurn = false // the model was asked again
+			l.InTurn = false // the model was asked again
 		}
 		items[i].Opens = false
-		l.add(items[i:i+1], s)
+		l.Add(items[i:i+1], s)
 	}
-	if n := len(l.b.Trajectory.Turns); n > before { // the counts are those of the last request
-		turn := &l.b.Trajectory.Turns[n-1]
+	if n := len(l.Builder.Trajectory.Turns); n > before { // the counts are those of the last request
+		turn := &l.Builder.Trajectory.Turns[n-1]
 		turn.Usage = usageOf(m)
 		if !turn.Usage.Known {
 			turn.Usage = countedUsage(first(m, "usage", "info"), "prompt_eval_count", "eval_count") // Ollama's

@@ -1,0 +1,201 @@
+package mapped
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+
+	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/jsonscan"
+	"github.com/awo-dev/awo/trace"
+	"github.com/awo-dev/awo/trace/formats/internal/build"
+)
+
+// where says where something is: the first of some places that has anything, or a
+// constant. The zero value finds nothing.
+type where []place
+
+// place is one alternative of a path.
+type place struct {
+	constant []byte        // JSON; nil if it is a path
+	steps    jsonpath.Path // in RFC 9535
+}
+
+// parsePath reads alternatives separated by " | ", each a JSONPath or a constant in
+// quotes. A text without $ is a constant where words says that the field may be one.
+func parsePath(text string, words bool) (where, *diag.Error) {
+	var out where
+	offset := 0
+	for one := range strings.SplitSeq(text, " | ") {
+		trimmed := strings.TrimSpace(one)
+		if words && trimmed != "" && !strings.HasPrefix(trimmed, "$") {
+			out = append(out, place{constant: jsonscan.AppendQuoted(nil, strings.Trim(trimmed, `'"`))})
+			offset += len(one) + len(" | ")
+			continue
+		}
+		steps, err := jsonpath.Parse(trimmed)
+		if problem, ok := errors.AsType[*diag.Error](err); ok {
+			problem.Pos.Col += offset
+			return nil, problem
+		}
+		out = append(out, place{steps: steps})
+		offset += len(one) + len(" | ")
+	}
+	return out, nil
+}
+
+// object is an object whose members were found once.
+type object struct {
+	raw    []byte
+	names  []string
+	values [][]byte
+}
+
+// finder finds paths in a value. What it has opened it keeps: each object is passed over
+// once, however many paths lead into it.
+type finder struct{ open []object }
+
+// member returns a member of an object, nil if it has none or null. A text that holds the
+// JSON of an object is looked into.
+func (f *finder) member(v []byte, name string) []byte {
+	if build.IsKind(v, '"') {
+		v = build.InnerJSON(trace.Raw{Data: v, Form: trace.FormString})
+	}
+	if !build.IsKind(v, '{') {
+		return nil
+	}
+	o := f.object(v)
+	for i := len(o.names) - 1; i >= 0; i-- { // of a name that stands twice the last counts
+		if o.names[i] == name {
+			return o.values[i]
+		}
+	}
+	return nil
+}
+
+func (f *finder) object(v []byte) *object {
+	for i := range f.open {
+		if o := &f.open[i]; len(o.raw) == len(v) && &o.raw[0] == &v[0] {
+			return o
+		}
+	}
+	if len(f.open) == cap(f.open) {
+		f.open = append(f.open, object{})
+	} else { // with the room of one that was forgotten
+		f.open = f.open[:len(f.open)+1]
+	}
+	o := &f.open[len(f.open)-1]
+	o.raw, o.names, o.values = v, o.names[:0], o.values[:0]
+	c := jsonscan.New(v)
+	for ok := c.Object(); ok && c.Member(); {
+		o.names = append(o.names, string(c.Key()))
+		o.values = append(o.values, c.Raw())
+	}
+	return o
+}
+
+// forget makes room for another event.
+func (f *finder) forget() { f.open = f.open[:0] }
+
+// each calls use with what steps lead to until it returns false.
+func (f *finder) each(v []byte, steps jsonpath.Path, use func([]byte) bool) bool {
+	for i := range steps {
+		if v == nil {
+			return true
+		}
+		switch step := &steps[i]; step.Kind {
+		case jsonpath.Member:
+			v = f.member(v, step.Name)
+		case jsonpath.Each:
+			if build.IsKind(v, '"') {
+				v = build.InnerJSON(trace.Raw{Data: v, Form: trace.FormString})
+			}
+			c := jsonscan.New(v)
+			for ok := c.Array(); ok && c.Element(); {
+				if !f.each(c.Raw(), steps[i+1:], use) {
+					return false
+				}
+			}
+			for ok := c.Object(); ok && c.Member(); {
+				if !f.each(c.Raw(), steps[i+1:], use) {
+					return false
+				}
+			}
+			return true
+		default:
+			whole, err := trace.ParseValue(v)
+			if err != nil {
+				return true
+			}
+			for _, found := range steps[i : i+1].Eval(whole) {
+				if !f.each(found.AppendCanonical(nil), steps[i+1:], use) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	return v == nil || use(v)
+}
+
+// first returns the first value that a path finds and that is not null, else nil.
+func (f *finder) first(p where, v []byte) (found []byte) {
+	for i := range p {
+		if p[i].constant != nil {
+			return p[i].constant
+		}
+		f.each(v, p[i].steps, func(one []byte) bool {
+			if !isNull(one) {
+				found = one
+			}
+			return found == nil
+		})
+		if found != nil && (len(p) == 1 || !isEmptyText(found)) {
+			return found
+		}
+	}
+	return found
+}
+
+// all returns all values of the first place that has any.
+func (f *finder) all(p where, v []byte) (found [][]byte) {
+	for i := 0; i < len(p) && len(found) == 0; i++ {
+		if p[i].constant != nil {
+			return [][]byte{p[i].constant}
+		}
+		f.each(v, p[i].steps, func(one []byte) bool {
+			found = append(found, one)
+			return true
+		})
+	}
+	return found
+}
+
+// text returns what a path finds if it is a text, a number or a truth value.
+func (f *finder) text(p where, v []byte) string {
+	found := f.first(p, v)
+	switch {
+	case len(found) == 0, found[0] == '{', found[0] == '[':
+		return ""
+	case found[0] != '"':
+		return string(found)
+	}
+	c := jsonscan.New(found)
+	text, _ := c.Text()
+	return string(text)
+}
+
+// raw returns what a path finds as a Raw.
+func (f *finder) raw(p where, v []byte) trace.Raw {
+	found := f.first(p, v)
+	if found == nil {
+		return trace.Raw{}
+	}
+	c := jsonscan.New(found)
+	return build.ReadRaw(&c)
+}
+
+func isNull(v []byte) bool { return bytes.Equal(v, []byte("null")) }
+
+func isEmptyText(v []byte) bool { return len(v) == 2 && (v[0] == '"' || v[0] == '[') }
