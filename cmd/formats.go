@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -8,11 +10,13 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
+	"github.com/awo-dev/awo/trace/formats/maps"
 )
 
 // formatsOptions are the flags of `awo formats`.
 type formatsOptions struct {
-	Where bool `mapstructure:"where"`
+	Where bool   `mapstructure:"where"`
+	Show  string `mapstructure:"show"`
 }
 
 func newFormats(a *cli.App) *cobra.Command {
@@ -23,11 +27,13 @@ func newFormats(a *cli.App) *cobra.Command {
 
 The format of each file is recognised by its contents, whatever its name.
 --input-format NAME takes the decision away from awo for all files of a run.
-Files may be compressed with gzip or zstd.`,
-		Example: "  awo formats\n  awo formats --format json\n  awo formats --where",
+Files may be compressed with gzip or zstd. --show prints the map of a format, in the
+language of --map; formats that are read by code have none.`,
+		Example: "  awo formats\n  awo formats --format json\n  awo formats --show copilot-cli > map.yaml\n  awo formats --where",
 		Args:    cli.NoArguments,
 		GroupID: cli.GroupLook,
 	}
+	c.Flags().String("show", "", "print the map of the format `NAME`, to start a --map file from")
 	c.Flags().Bool("where", false, "list what the expressions of other commands' --where may use of a trajectory instead")
 	return cli.Work(a, c, printFormats)
 }
@@ -46,6 +52,14 @@ type nameRow struct {
 }
 
 func printFormats(j *cli.Job, o formatsOptions, _ []string) error {
+	if o.Show != "" {
+		src, ok := maps.Source(o.Show)
+		if !ok {
+			return cli.Usagef("--show: %q is not a format with a map; these are: %s", o.Show, strings.Join(maps.Names(), ", "))
+		}
+		_, err := j.Out.Write(src)
+		return err
+	}
 	var d report.Document
 	if o.Where {
 		names := filter.Names()

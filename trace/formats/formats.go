@@ -23,6 +23,7 @@ import (
 	"github.com/awo-dev/awo/trace/formats/codex"
 	"github.com/awo-dev/awo/trace/formats/gemini"
 	"github.com/awo-dev/awo/trace/formats/inspect"
+	"github.com/awo-dev/awo/trace/formats/maps"
 	"github.com/awo-dev/awo/trace/formats/mcp"
 	"github.com/awo-dev/awo/trace/formats/openai"
 	"github.com/awo-dev/awo/trace/formats/openhands"
@@ -51,9 +52,9 @@ var All = []trace.Format{
 	agents.ManagedAgents,
 	codex.Format,
 	gemini.CLI,
-	sessions.Copilot,
+	maps.Format("copilot-cli"),
 	sessions.VSCode,
-	sessions.Kimi,
+	maps.Format("kimi"),
 	sessions.ADK,
 	sessions.BedrockAgents,
 	sessions.WebUI,

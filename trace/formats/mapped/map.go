@@ -80,6 +80,7 @@ const (
 	fText
 	fThought
 	fMessages
+	fOrigin
 	fCalls
 	fAnswers
 	fModel
@@ -100,7 +101,7 @@ const (
 // fieldNames are what the fields of a rule are called.
 var fieldNames = [fields]string{
 	"records", "trajectory", "session", "parent", "task", "outcome", "user", "system", "answer", "tools", "events",
-	"role", "turn", "text", "thought", "messages", "calls", "answers", "model", "time", "end", "usage",
+	"role", "turn", "text", "thought", "messages", "origin", "calls", "answers", "model", "time", "end", "usage",
 	"tool", "arguments", "piece", "id", "result", "error", "ok", "exit",
 }
 
@@ -118,12 +119,13 @@ const (
 	speakerStep   // where a response begins
 	speakerCall   // the start of a call, which a message of the model may tell again
 	speakerCounts // the token counts of the last response
+	speakerAsk    // what is asked next: of which model
 )
 
 // speakerNames are what roles are mapped to.
 var speakerNames = map[string]speaker{
 	"user": speakerUser, "system": speakerSystem, "assistant": speakerModel, "tool": speakerTool, "ignore": speakerNobody,
-	"header": speakerHeader, "step": speakerStep, "call": speakerCall, "counts": speakerCounts,
+	"header": speakerHeader, "step": speakerStep, "call": speakerCall, "counts": speakerCounts, "ask": speakerAsk,
 }
 
 // The token counts of a response.

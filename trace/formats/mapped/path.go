@@ -23,14 +23,23 @@ type place struct {
 }
 
 // parsePath reads alternatives separated by " | ", each a JSONPath or a constant in
-// quotes. A text without $ is a constant where words says that the field may be one.
+// quotes, true or false. A text without $ is a constant where words says that the field
+// may be one.
 func parsePath(text string, words bool) (where, *diag.Error) {
 	var out where
 	offset := 0
 	for one := range strings.SplitSeq(text, " | ") {
 		trimmed := strings.TrimSpace(one)
-		if words && trimmed != "" && !strings.HasPrefix(trimmed, "$") {
-			out = append(out, place{constant: jsonscan.AppendQuoted(nil, strings.Trim(trimmed, `'"`))})
+		constant := jsonscan.AppendQuoted(nil, strings.Trim(trimmed, `'"`))
+		switch {
+		case trimmed == "true", trimmed == "false":
+			constant = []byte(trimmed)
+		case strings.HasPrefix(trimmed, "'"), words && trimmed != "" && !strings.HasPrefix(trimmed, "$"):
+		default:
+			constant = nil
+		}
+		if constant != nil {
+			out = append(out, place{constant: constant})
 			offset += len(one) + len(" | ")
 			continue
 		}
@@ -184,6 +193,12 @@ func (f *finder) text(p where, v []byte) string {
 	c := jsonscan.New(found)
 	text, _ := c.Text()
 	return string(text)
+}
+
+// said returns what a path finds as the content of a message, whose lists are of parts.
+func (f *finder) said(p where, v []byte) trace.Raw {
+	c := jsonscan.New(f.first(p, v))
+	return build.ReadContent(&c)
 }
 
 // raw returns what a path finds as a Raw.

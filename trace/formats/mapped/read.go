@@ -290,12 +290,22 @@ func (r *reading) event(e []byte) {
 		r.says(m, e)
 	}
 	s := sessionlog.Said{At: r.moment(m.at[fTime], e), End: r.moment(m.at[fEnd], e), Model: r.text(m.at[fModel], e)}
+	s.Model = cmp.Or(s.Model, r.Model) // else the one that was asked
 	s.Usage = r.usage(m, e)
 	for _, known := range r.all(m.at[fMessages], e) {
 		items, _ := r.Messages.Read(sessionlog.Raw(known), false)
+		switch r.text(m.at[fOrigin], e) {
+		case "", "user", "human", "system_trigger":
+		default: // a program spoke in the user's name
+			for i := range items {
+				if items[i].Kind == build.ItemUser {
+					items[i].Kind = build.ItemSystem
+				}
+			}
+		}
 		r.Add(items, s)
 	}
-	text := r.raw(m.at[fText], e)
+	text := r.said(m.at[fText], e)
 	turns := r.Builder.Trajectory.Turns
 	switch who {
 	case speakerUser:
@@ -309,6 +319,8 @@ func (r *reading) event(e []byte) {
 	case speakerHeader:
 		t := r.Builder.Trajectory
 		t.Model = cmp.Or(t.Model, s.Model)
+	case speakerAsk:
+		r.Model = s.Model
 	case speakerStep:
 		r.InTurn = false
 	case speakerCall:
@@ -338,7 +350,7 @@ func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said)
 	same := r.InTurn && turn != "" && turn == r.turn && (!r.Answered || m.at[fResult] != nil)
 	r.turn = turn
 	var items []build.Item
-	if thought := r.raw(m.at[fThought], e); !thought.IsEmpty() {
+	if thought := r.said(m.at[fThought], e); !thought.IsEmpty() {
 		items = append(items, build.Item{Kind: build.ItemThought, Value: thought})
 	}
 	if !text.IsEmpty() || items == nil && calls == nil || !same && !joined {

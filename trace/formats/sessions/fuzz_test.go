@@ -9,11 +9,7 @@ import (
 
 func FuzzMessages(f *testing.F) { formattest.FuzzFormat(f, &sessions.Messages) }
 
-func FuzzCopilot(f *testing.F) { formattest.FuzzFormat(f, &sessions.Copilot) }
-
 func FuzzVSCode(f *testing.F) { formattest.FuzzFormat(f, &sessions.VSCode) }
-
-func FuzzKimi(f *testing.F) { formattest.FuzzFormat(f, &sessions.Kimi) }
 
 func FuzzWebUI(f *testing.F) { formattest.FuzzFormat(f, &sessions.WebUI) }
 

@@ -365,3 +365,13 @@ func (l *log) told(record []byte, items []build.Item, s sessionlog.Said) {
 	}
 	l.Add(items, s)
 }
+
+// programSpoke makes messages of the user messages of the program, which spoke in the
+// user's name.
+func programSpoke(items []build.Item) {
+	for i := range items {
+		if items[i].Kind == build.ItemUser {
+			items[i].Kind = build.ItemSystem
+		}
+	}
+}

@@ -1,0 +1,17 @@
+package maps_test
+
+import (
+	"testing"
+
+	"github.com/awo-dev/awo/trace/formats/internal/formattest"
+	"github.com/awo-dev/awo/trace/formats/maps"
+)
+
+func fuzz(f *testing.F, name string) {
+	format := maps.Format(name)
+	formattest.FuzzFormat(f, &format)
+}
+
+func FuzzCopilot(f *testing.F) { fuzz(f, "copilot-cli") }
+
+func FuzzKimi(f *testing.F) { fuzz(f, "kimi") }
