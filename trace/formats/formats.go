@@ -55,7 +55,7 @@ var All = []trace.Format{
 	maps.Format("copilot-cli"),
 	sessions.VSCode,
 	maps.Format("kimi"),
-	sessions.ADK,
+	maps.Format("adk"),
 	sessions.BedrockAgents,
 	sessions.WebUI,
 	sessions.HandsEvents,

@@ -29,7 +29,7 @@ const (
 // JSONPath, as far as jsonpath.Parse reads it; of several, divided by " | ", the first
 // that finds anything counts. One that is empty finds nothing.
 type Map struct {
-	name, doc, spec, agent string
+	name, doc, spec string
 	detect                 []condition
 	kind                   where
 	kinds                  []kindRule // rules by kind
@@ -66,6 +66,8 @@ type field int
 const (
 	fRecords    field = iota // what in a record is a session, or an event of one
 	fTrajectory              // from the record
+	fWhole                   // the same of a record that has all of it
+	fAgent
 	fSession
 	fParent
 	fTask
@@ -81,7 +83,9 @@ const (
 	fThought
 	fMessages
 	fOrigin
+	fAfter // messages behind the calls
 	fCalls
+	fResults
 	fAnswers
 	fModel
 	fTime
@@ -100,8 +104,8 @@ const (
 
 // fieldNames are what the fields of a rule are called.
 var fieldNames = [fields]string{
-	"records", "trajectory", "session", "parent", "task", "outcome", "user", "system", "answer", "tools", "events",
-	"role", "turn", "text", "thought", "messages", "origin", "calls", "answers", "model", "time", "end", "usage",
+	"records", "trajectory", "whole", "agent", "session", "parent", "task", "outcome", "user", "system", "answer", "tools", "events",
+	"role", "turn", "text", "thought", "messages", "origin", "after", "calls", "results", "answers", "model", "time", "end", "usage",
 	"tool", "arguments", "piece", "id", "result", "error", "ok", "exit",
 }
 
@@ -150,7 +154,7 @@ var countNames = map[string]*build.Usage{
 
 // FieldNames returns the fields that a map may have, for messages and help.
 func FieldNames() []string {
-	names := slices.Concat(fieldNames[:], []string{"roles", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "agent", "detect"})
+	names := slices.Concat(fieldNames[:], []string{"roles", "tokens", "counts", "kind", "kinds", "name", "doc", "spec", "detect"})
 	slices.Sort(names)
 	return names
 }
@@ -191,8 +195,8 @@ func (p *parser) read(root *yamlsrc.Node) {
 	var kinds *yamlsrc.Node
 	for _, e := range root.Entries {
 		switch name := e.Key.Text; name {
-		case "name", "doc", "spec", "agent":
-			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec, "agent": &p.m.agent}[name] = e.Value.Text
+		case "name", "doc", "spec":
+			*map[string]*string{"name": &p.m.name, "doc": &p.m.doc, "spec": &p.m.spec}[name] = e.Value.Text
 		case "detect":
 			p.detect(e.Value)
 		case "kind":
@@ -236,7 +240,7 @@ func (p *parser) field(r *rule, key, value *yamlsrc.Node) {
 		problem := p.report(key.Pos, CodeField, "a map has no field %q", name)
 		problem.Note(diag.Pos{}, "its fields are %s", strings.Join(FieldNames(), ", "))
 	default:
-		r.at[i] = p.path(value, field(i) == fRole || field(i) == fTurn)
+		r.at[i] = p.path(value, field(i) == fRole || field(i) == fTurn || field(i) == fAgent)
 	}
 }
 

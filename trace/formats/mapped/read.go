@@ -56,6 +56,10 @@ func (c condition) holds(r trace.HeadRecord) bool {
 	for _, is := range c {
 		head, value := r, []byte(nil)
 		for i, name := range is.member {
+			if name == "0" { // the first element
+				value = firstElement(value)
+				continue
+			}
 			if i > 0 {
 				head = trace.NewHeadRecord(value, true)
 			}
@@ -66,6 +70,14 @@ func (c condition) holds(r trace.HeadRecord) bool {
 		}
 	}
 	return len(c) > 0
+}
+
+// firstElement returns what a list begins with, which may be cut short.
+func firstElement(list []byte) []byte {
+	if c := jsonscan.New(list); c.Array() && c.Element() {
+		return list[c.Offset():]
+	}
+	return nil
 }
 
 func (is *memberIs) holds(value []byte) bool {
@@ -101,6 +113,8 @@ func (m *Map) decode(r trace.Record) ([]trace.Fragment, error) {
 		f.forget()
 		key, events := r.File, m.at[fEvents]
 		switch id := f.text(m.at[fTrajectory], record); {
+		case m.at[fWhole] != nil:
+			key = r.Pos().String() + "#" + strconv.Itoa(i)
 		case id != "":
 			key += "#" + id
 		case events != nil && f.first(events, record) != nil, m.at[fUser] != nil, m.at[fAnswer] != nil: // a session of its own
@@ -125,7 +139,7 @@ type reading struct {
 }
 
 func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory, error) {
-	r := &reading{m: m, Log: sessionlog.New(m.agent)}
+	r := &reading{m: m, Log: sessionlog.New("")}
 	for i := range parts {
 		r.record(parts[i].Data, i == 0)
 	}
@@ -141,11 +155,9 @@ func (m *Map) assemble(key string, parts []trace.Fragment) ([]*trace.Trajectory,
 func (r *reading) record(v []byte, first bool) {
 	m := r.m
 	r.forget()
-	if m.kinds == nil {
-		r.header(&m.rule, v)
-		if first || m.at[fEvents] != nil {
-			r.says(&m.rule, v)
-		}
+	r.header(&m.rule, v)
+	if m.kinds == nil && (first || m.at[fEvents] != nil) {
+		r.says(&m.rule, v)
 	}
 	events := [][]byte{v}
 	if m.at[fEvents] != nil {
@@ -166,6 +178,17 @@ func (r *reading) record(v []byte, first bool) {
 // header reads what a record says about its session.
 func (r *reading) header(m *rule, v []byte) {
 	t := r.Builder.Trajectory
+	if whole := r.text(m.at[fWhole], v); whole != "" {
+		t.ID, t.Session = cmp.Or(t.ID, whole), cmp.Or(t.Session, whole)
+	}
+	if t.Agent == "" && m.at[fAgent] != nil {
+		for _, name := range r.all(m.at[fAgent], v) {
+			if agent := sessionlog.Raw(name).Text(); agent != "user" {
+				t.Agent = agent
+				break
+			}
+		}
+	}
 	t.ID = cmp.Or(t.ID, r.text(m.at[fTrajectory], v))
 	t.Task = cmp.Or(t.Task, r.text(m.at[fTask], v))
 	t.Session = cmp.Or(t.Session, r.text(m.at[fSession], v))
@@ -286,13 +309,16 @@ func (r *reading) event(e []byte) {
 	}
 	who := r.who(m, e)
 	if r.m.kinds != nil {
-		r.header(m, e)
+		if r.m.at[fEvents] == nil {
+			r.header(m, e)
+		}
 		r.says(m, e)
 	}
 	s := sessionlog.Said{At: r.moment(m.at[fTime], e), End: r.moment(m.at[fEnd], e), Model: r.text(m.at[fModel], e)}
 	s.Model = cmp.Or(s.Model, r.Model) // else the one that was asked
 	s.Usage = r.usage(m, e)
-	for _, known := range r.all(m.at[fMessages], e) {
+	messages := r.all(m.at[fMessages], e)
+	for _, known := range messages {
 		items, _ := r.Messages.Read(sessionlog.Raw(known), false)
 		switch r.text(m.at[fOrigin], e) {
 		case "", "user", "human", "system_trigger":
@@ -334,6 +360,15 @@ func (r *reading) event(e []byte) {
 		}
 	case speakerUnknown:
 		r.Builder.Anomaly(build.CodeMessageRole, 1)
+	}
+	for _, answer := range r.all(m.at[fResults], e) {
+		r.result(m, answer, trace.Raw{}, s)
+	}
+	for _, known := range r.all(m.at[fAfter], e) {
+		items, _ := r.Messages.Read(sessionlog.Raw(known), false)
+		if r.InTurn = false; slices.ContainsFunc(items, func(it build.Item) bool { return !it.Value.IsEmpty() }) {
+			r.Add(items, s)
+		}
 	}
 }
 
@@ -385,7 +420,7 @@ func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said)
 // call returns a call with the result that is beside it.
 func (r *reading) call(m *rule, c []byte) build.Item {
 	it := build.Item{Kind: build.ItemCall, ID: []byte(r.text(m.at[fID], c)), Tool: []byte(r.text(m.at[fTool], c)), Value: r.raw(m.at[fArguments], c)}
-	if m.at[fAnswers] == nil {
+	if m.at[fAnswers] == nil && m.at[fResults] == nil {
 		it.Result = r.raw(m.at[fResult], c)
 		it.Answered = !it.Result.IsZero()
 		it.Status, it.Err = r.ended(m, c, it.Answered)

@@ -15,3 +15,5 @@ func fuzz(f *testing.F, name string) {
 func FuzzCopilot(f *testing.F) { fuzz(f, "copilot-cli") }
 
 func FuzzKimi(f *testing.F) { fuzz(f, "kimi") }
+
+func FuzzADK(f *testing.F) { fuzz(f, "adk") }

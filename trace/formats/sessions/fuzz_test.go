@@ -15,8 +15,6 @@ func FuzzWebUI(f *testing.F) { formattest.FuzzFormat(f, &sessions.WebUI) }
 
 func FuzzBedrockAgents(f *testing.F) { formattest.FuzzFormat(f, &sessions.BedrockAgents) }
 
-func FuzzADK(f *testing.F) { formattest.FuzzFormat(f, &sessions.ADK) }
-
 func FuzzHandsEvents(f *testing.F) { formattest.FuzzFormat(f, &sessions.HandsEvents) }
 
 func FuzzOpenCode(f *testing.F) { formattest.FuzzFormat(f, &sessions.OpenCode) }
