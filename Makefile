@@ -209,7 +209,7 @@ replay: build
 	./bin/awo replay $(DATA)/tau2/retail_*.json
 	./bin/awo replay testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
 
-## worth: the tables of docs/benchmarks.md on blind use, reading ahead and the verdict: the office world, and each of TRACES
+## worth: the tables of docs/benchmarks.md on always-used savings, prefetch and the verdict: the office world, and each of TRACES
 worth: build
 	@$(GO) run ./testdata/worth $(TRACES)
 
