@@ -50,7 +50,7 @@ func main() {
 	flag.StringVar(&c.Since, "since", "", "")
 	flag.StringVar(&c.Until, "until", "", "")
 	flag.StringVar(&rulesFile, "rules", "", "`FILE`, read here like the next one and sent to the workers")
-	flag.StringVar(&tools, "tools", "", "`DIR` of artefacts, with meta-tools and rules for reading ahead, or FILE metatools.arazzo.yaml")
+	flag.StringVar(&tools, "tools", "", "`DIR` of artefacts, with meta-tools and prefetch rules, or FILE metatools.arazzo.yaml")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: awo-beam [flags] -output FILE.awosum FILES...\n\nFILES are names or patterns of traces and summaries, on any file system of Beam.")
 		flag.PrintDefaults()

@@ -99,7 +99,7 @@ func TestOnlyGoodRulesSurvive(t *testing.T) {
 		t.Errorf("%d rounds, stopped because %s", len(out.Rounds), out.Stopped)
 	}
 	last := m.asked[len(m.asked)-1][1].Content
-	for _, want := range []string{"one is called tickets_get", "traces cannot speak for a rule of kind drop", "not shown on the word of a model", "contradict it", "id: tickets,"} {
+	for _, want := range []string{"one is called tickets_get", "traces cannot test a rule of kind drop", "not shown on the word of a model", "contradict it", "id: tickets,"} {
 		if !strings.Contains(last, want) {
 			t.Errorf("the last question does not say %q", want)
 		}

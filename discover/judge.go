@@ -67,7 +67,7 @@ func (d *Discoverer) proposals(round *Round, answer string) []*rules.Rule {
 		case r.Values || r.Kind == rules.KindValues:
 			refuse(text, "values of arguments are not shown on the word of a model")
 		case !slices.Contains(kinds, r.Kind):
-			refuse(text, "traces cannot speak for a rule of kind %s: propose effect, rewrite, drop_arg, domain, loop or commute", r.Kind)
+			refuse(text, "traces cannot test a rule of kind %s: propose effect, rewrite, drop_arg, domain, loop or commute", r.Kind)
 		default:
 			found = append(found, d.adopt(r))
 		}
@@ -165,7 +165,7 @@ func (d *Discoverer) judge(r *rules.Rule) (a Accepted, reason string) {
 	case after.TurnsSaved < d.now.TurnsSaved:
 		return a, fmt.Sprintf("on held-out tasks meta-tools save %d turns with it, and %d without", after.TurnsSaved, d.now.TurnsSaved)
 	case a.Checks == 0 && !(bits < now-gain):
-		return a, "nothing speaks for it: no read was made twice in the states that it joins, and the next call is predicted no better"
+		return a, "no evidence supports it: no read was made twice in the states that it joins, and the next call is predicted no better"
 	}
 	for i := range d.now.contradicted {
 		if tooOften(after.contradicted[i]) && !tooOften(d.now.contradicted[i]) {

@@ -88,7 +88,7 @@ var kinds = []KindInfo{
 		read:   (*parser).plumbing,
 	},
 	{
-		Kind: KindState, Doc: "lets context values tell states apart",
+		Kind: KindState, Doc: "lets context values distinguish states",
 		Fields: []string{"keys"}, required: []string{"keys"}, matchAll: true,
 		read: (*parser).state,
 	},

@@ -39,7 +39,7 @@ const maxWatched = 1000
 func (a *stateless) listen(e *errand, params json.RawMessage) {
 	wanted := member(params, "notifications")
 	if !isObject(wanted) {
-		a.answer(e, &jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "what is there to be notified of: notifications is no object"}})
+		a.answer(e, &jsonrpc.Response{Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "notifications is not an object"}})
 		return
 	}
 	sub := &subscription{lists: map[string]bool{}}

@@ -32,7 +32,7 @@ func readString(t *testing.T, text string, o Options) []string {
 // blocks that it is read in and the number of workers.
 func TestContainers(t *testing.T) {
 	const (
-		comma    = "only a comma or the end of the array can stand here; what follows is skipped up to the next record that can be told apart"
+		comma    = "only a comma or the end of the array can stand here; what follows is skipped up to the next record that can be recognised"
 		commaEnd = "only a comma or the end of the array can stand here; the rest of the input is not read"
 	)
 	tests := []struct {

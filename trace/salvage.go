@@ -74,7 +74,7 @@ func (s *splitter) resume(indent int, msg string) bool {
 		s.problem(diag.New(w.at(), "json-syntax", "%s; the rest of the input is not read", msg))
 		return false
 	}
-	if !s.problem(diag.New(w.at(), "json-syntax", "%s; what follows is skipped up to the next record that can be told apart", msg)) {
+	if !s.problem(diag.New(w.at(), "json-syntax", "%s; what follows is skipped up to the next record that can be recognised", msg)) {
 		return false
 	}
 	for {

@@ -67,7 +67,7 @@ func (c *comparison) readsAhead() {
 		a := &c.before.Rules[i]
 		k := slices.IndexFunc(left, func(b Rule) bool { return sameReads(a, &b) })
 		if k < 0 {
-			c.add(Change{Code: "prefetch-removed", Rule: a.ID}, "%s is no longer read ahead after %s", a.Target.Tool, a.Source.Tool)
+			c.add(Change{Code: "prefetch-removed", Rule: a.ID}, "%s is no longer prefetched after %s", a.Target.Tool, a.Source.Tool)
 			continue
 		}
 		c.rule(a, &left[k])
@@ -75,7 +75,7 @@ func (c *comparison) readsAhead() {
 	}
 	for i := range left {
 		b := &left[i]
-		c.add(Change{Code: "prefetch-added", Rule: b.ID}, "new: %s is read ahead after %s; used %.0f %% of %s", b.Target.Tool, b.Source.Tool, 100*b.Use.Value, count(b.Use.N, "value", "values"))
+		c.add(Change{Code: "prefetch-added", Rule: b.ID}, "new: %s is prefetched after %s; used %.0f %% of %s", b.Target.Tool, b.Source.Tool, 100*b.Use.Value, count(b.Use.N, "value", "values"))
 	}
 }
 

@@ -143,7 +143,7 @@ func (s *strict) schema(v trace.Value, depth int) trace.Value {
 func (s *strict) anyOf(v, branches trace.Value, out []trace.Member, depth int) trace.Value {
 	for _, name := range []string{"type", "enum", "const", "properties", "items"} {
 		if _, ok := v.Lookup(name); ok {
-			return s.fail("has a schema with %s beside alternatives", name)
+			return s.fail("has a schema with %s next to alternatives", name)
 		}
 	}
 	_, any1 := v.Lookup("anyOf")

@@ -168,7 +168,7 @@ func (b *builder) checkPlain(n *Node, t *token) {
 		line := strings.TrimLeftFunc(b.src.text[at+length:t.end], isSpace)
 		at = t.end - len(line)
 		if strings.HasPrefix(line, "- ") {
-			b.report(at, "yaml-indent", "this `-` continues the text above: a list stands below a key without a value")
+			b.report(at, "yaml-indent", "this `-` continues the text above: a list belongs below a key without a value")
 			n.Bad = true
 			return
 		}

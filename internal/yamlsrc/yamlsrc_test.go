@@ -117,7 +117,7 @@ func TestParseProblems(t *testing.T) {
 		{"colon in braces", "{a:b, \"c\":d, e: f:g}\n", "f:1:3: yaml-syntax: inside braces a space follows the colon of a key: quote the text if the colon is part of it"},
 		{"dash in brackets", "a: [\n  - b\n]\n", "f:2:3: yaml-syntax: inside brackets a list has no `-`: separate its elements with commas"},
 		{"list on the line of its key", "a: - b\n", "f:1:4: yaml-syntax: a list with `-` begins on a line of its own: quote the text if the `-` is part of it"},
-		{"list under a value", "a: x\n  - y\n", "f:2:3: yaml-indent: this `-` continues the text above: a list stands below a key without a value"},
+		{"list under a value", "a: x\n  - y\n", "f:2:3: yaml-indent: this `-` continues the text above: a list belongs below a key without a value"},
 		{"key under a value", "- id: a\n   kind: b\n", "f:2:4: yaml-indent: this key is indented deeper than the text above, and so a part of it"},
 		{"deeper than the entry above", "a: 'b'\n  c: d\n", "f:2:3: yaml-indent: this line is indented deeper than the entry above, which has its value already"},
 		{"like nothing above", "a:\n    b: 1\n  c: 2\n", "f:3:3: yaml-indent: this line is indented like nothing above it"},

@@ -77,9 +77,9 @@ func (s *Suggester) effectCandidates() (found []candidate, left []Rejected) {
 		c.rule = &rules.Rule{Kind: rules.KindEffect, Match: rules.Match{Tools: []rules.Glob{rules.Glob(name)}}, Effect: effect}
 		switch {
 		case float64(c.against) > s.options.Tolerance*float64(c.pro+c.against):
-			left = append(left, rejected(c, fmt.Sprintf("%d of %d observations speak against it", c.against, c.pro+c.against)))
+			left = append(left, rejected(c, fmt.Sprintf("%d of %d observations contradict it", c.against, c.pro+c.against)))
 		case c.pro == 0 && c.stem != "read-only" && !f.program && !f.gets:
-			left = append(left, rejected(c, "no observation speaks for it"))
+			left = append(left, rejected(c, "no observation supports it"))
 		default:
 			found = append(found, c)
 		}

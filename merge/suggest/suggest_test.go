@@ -92,7 +92,7 @@ func TestNothingSpeaksForIt(t *testing.T) {
 		}
 	}
 	if !slices.ContainsFunc(out.Rejected, func(l Rejected) bool {
-		return l.Rule.Match.Tools[0] == "get_next" && strings.Contains(l.Reason, "against")
+		return l.Rule.Match.Tools[0] == "get_next" && strings.Contains(l.Reason, "contradict")
 	}) {
 		t.Errorf("left out: %+v", out.Rejected)
 	}

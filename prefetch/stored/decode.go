@@ -80,7 +80,7 @@ func (d *decoder) document(root *yamlsrc.Node) *File {
 		if schema != nil {
 			at = schema
 		}
-		d.fail(at, CodeSchema, "this holds no rules for reading ahead, or those of another version")
+		d.fail(at, CodeSchema, "this file has no prefetch rules, or those of another version")
 		return nil
 	}
 	m := d.members(root, "the file", true, "schema", "threshold", "reads", "rules")

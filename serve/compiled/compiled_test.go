@@ -500,7 +500,7 @@ func TestPrefetchGoesStale(t *testing.T) {
 		t.Fatalf("it keeps its promise: %s", l)
 	}
 	n := 0
-	for ; !strings.Contains(l.String(), "prefetch rule withdrawn until its folder is made anew"); n++ {
+	for ; !strings.Contains(l.String(), "prefetch rule withdrawn until its folder is regenerated"); n++ {
 		if n == 50 {
 			t.Fatal("it is still followed")
 		}

@@ -94,7 +94,7 @@ func (l *Layer) judge(s *session, rule int, used bool) {
 		return
 	}
 	share := stat.Wilson(float64(j.used), float64(j.of), stat.DefaultLevel)
-	s.h.Log().Warn("prefetch rule withdrawn until its folder is made anew", "rule", l.a.Ahead.Set.Rules[rule].ID, "used", fmt.Sprintf("%d of %d", j.used, j.of),
+	s.h.Log().Warn("prefetch rule withdrawn until its folder is regenerated", "rule", l.a.Ahead.Set.Rules[rule].ID, "used", fmt.Sprintf("%d of %d", j.used, j.of),
 		"share", fmt.Sprintf("%.2f to %.2f (95 %%)", share.Lo, share.Hi), "promised", fmt.Sprintf("%.2f", promised))
 }
 

@@ -329,7 +329,7 @@ func detectLangfuse(h trace.Head) trace.Match {
 			}
 		}
 		if r.Has("observations") {
-			lacks = `the observations have no "trace" beside them`
+			lacks = `the observations have no "trace" next to them`
 		}
 	}
 	return trace.Match{Lacks: lacks}
