@@ -248,8 +248,6 @@ type Finding struct {
 	Statuses []StatusCount `json:"statuses,omitempty"`
 
 	Advice string `json:"advice"`
-
-	worth worth
 }
 
 // StatusCount is how many failed calls returned one code.
