@@ -52,6 +52,8 @@ var All = []trace.Format{
 	agents.ManagedAgents,
 	codex.Format,
 	gemini.CLI,
+	maps.Format("gemini-stream"),
+	maps.Format("craft"),
 	maps.Format("copilot-cli"),
 	sessions.VSCode,
 	maps.Format("kimi"),

@@ -30,9 +30,9 @@ const (
 // that finds anything counts. One that is empty finds nothing.
 type Map struct {
 	name, doc, spec string
-	detect                 []condition
-	kind                   where
-	kinds                  []kindRule // rules by kind
+	detect          []condition
+	kind            where
+	kinds           []kindRule // rules by kind
 	rule
 }
 

@@ -381,7 +381,9 @@ func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said)
 	} else if r.first(m.at[fTool], e) == nil {
 		calls = nil
 	}
-	joined := m.at[fTurn] != nil && m.at[fTurn][0].constant != nil // parts of a response that a step begins
+	// Parts of a response that a step begins, or what comes after a result, or a text after one.
+	constant := m.at[fTurn] != nil && m.at[fTurn][0].constant != nil
+	joined := constant && (turn == "step" || r.InTurn && (!r.Answered || turn == "text" && text.IsEmpty()))
 	same := r.InTurn && turn != "" && turn == r.turn && (!r.Answered || m.at[fResult] != nil)
 	r.turn = turn
 	var items []build.Item
@@ -407,6 +409,7 @@ func (r *reading) response(m *rule, e []byte, text trace.Raw, s sessionlog.Said)
 	}
 	before := len(r.Builder.Trajectory.Calls)
 	r.Add(items, s)
+	r.Answered = r.Answered || constant && slices.ContainsFunc(items, func(it build.Item) bool { return it.Answered })
 	if all := r.Builder.Trajectory.Calls; len(all)-before == len(calls) && len(items)-made == len(calls) {
 		for i, c := range calls {
 			if at := r.moment(m.at[fTime], c); !at.IsZero() {

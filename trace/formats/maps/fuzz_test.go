@@ -17,3 +17,7 @@ func FuzzCopilot(f *testing.F) { fuzz(f, "copilot-cli") }
 func FuzzKimi(f *testing.F) { fuzz(f, "kimi") }
 
 func FuzzADK(f *testing.F) { fuzz(f, "adk") }
+
+func FuzzGeminiStream(f *testing.F) { fuzz(f, "gemini-stream") }
+
+func FuzzCraft(f *testing.F) { fuzz(f, "craft") }

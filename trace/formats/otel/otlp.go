@@ -82,7 +82,7 @@ func isRequest(members map[string][]byte) bool {
 			return true
 		}
 	}
-	return bytes.Contains(members["batches"], []byte(`"scopeSpans"`)) || build.IsKind(members["scopeSpans"], '[') || build.IsKind(members["scopeLogs"], '[')
+	return bytes.Contains(members["batches"], []byte(`"scopeSpans"`)) || bytes.Contains(members["batches"], []byte(`"instrumentationLibrarySpans"`)) || build.IsKind(members["scopeSpans"], '[') || build.IsKind(members["scopeLogs"], '[')
 }
 
 // otlpHead is what is read of a span or log record to see where it belongs.

@@ -16,6 +16,9 @@ func detectMessages(h trace.Head) trace.Match {
 	}
 	for _, r := range h.Records {
 		m := r.Members
+		if r.Has("workspaceRootPath", "lastUsedAt") { // Craft Agents, which has a map
+			return trace.Match{}
+		}
 		if detectOther(r) {
 			return trace.Match{OK: true}
 		}
