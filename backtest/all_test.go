@@ -69,11 +69,11 @@ func TestInertia(t *testing.T) {
 		t.Errorf("interactions %+v without a combination", r.Interactions)
 	}
 
-	// Where the turn is not to be trusted it is charged: in every third run of the
+	// Where the turn is not to be trusted it is charged: in every fifth run of the
 	// same tasks the model goes on to something else.
 	list := routines(60)
 	for i := range list {
-		if i%3 == 0 {
+		if i%5 == 0 {
 			c := &list[i].Calls[3]
 			c.Tool, c.Args = trace.Intern("stop"), trace.JSONOf([]byte(`{}`))
 		}
@@ -82,8 +82,8 @@ func TestInertia(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = outcomeOf(t, r, "inertia")
-	if got.CallingTurnsSaved != 40 || got.Wrong != 20 || got.LLMCallsSaved != 20 {
-		t.Errorf("%d turns saved, %d wrong calls, %d model calls saved; want 40, 20 and 20", got.CallingTurnsSaved, got.Wrong, got.LLMCallsSaved)
+	if got.CallingTurnsSaved != 48 || got.Wrong != 12 || got.LLMCallsSaved != 36 {
+		t.Errorf("%d turns saved, %d wrong calls, %d model calls saved; want 48, 12 and 36", got.CallingTurnsSaved, got.Wrong, got.LLMCallsSaved)
 	}
 
 	// Nothing is called that nobody declares to read.

@@ -28,7 +28,7 @@ const MaxFoldedTasks = 2000
 // survey looks at everything once: which tasks there are, and what tokens are fitted on.
 func (r *run) survey() error {
 	o := &r.options
-	var tasks []string
+	var tasks, all []string // all: of every run
 	seen := map[string]bool{}
 	var timeline holdout.Timeline
 	recorded, missing := 0, 0
@@ -38,6 +38,7 @@ func (r *run) survey() error {
 	}
 	for _, t := range r.runs {
 		key := t.TaskKey()
+		all = append(all, key)
 		r.offers = r.offers || len(t.Tools) > 0
 		if found != nil {
 			found.Add(t.Trajectory)
@@ -83,7 +84,7 @@ func (r *run) survey() error {
 	case SplitTask:
 		r.splits = []holdout.Split{holdout.ByTaskOf(tasks, o.Share, o.Seed)}
 	default:
-		folds := holdout.BalancedFolds(tasks, min(o.Folds, max(len(tasks), 1)), o.Seed)
+		folds := holdout.NewFolds(all, min(o.Folds, max(len(tasks), 1)), o.Seed)
 		for i := range folds.Len() {
 			r.splits = append(r.splits, folds.Split(i))
 		}

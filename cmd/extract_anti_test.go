@@ -93,7 +93,7 @@ func TestAntiMetaToolsAreNamed(t *testing.T) {
 	if named != 1 {
 		t.Errorf("%d candidates are named anti-meta-tools, want 1:\n%s", named, candidates)
 	}
-	if page := awo("backtest", "runs.jsonl", "--details"); !strings.Contains(page, "Rejected as anti-meta-tools") || !strings.Contains(page, "patterns 1.8") {
+	if page := awo("backtest", "runs.jsonl", "--details"); !strings.Contains(page, "Rejected as anti-meta-tools") || !strings.Contains(page, "patterns 2.0") {
 		t.Errorf("the back-test does not say how many were left out:\n%s", page)
 	}
 	for _, shown := range []string{text, string(candidates)} {

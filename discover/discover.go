@@ -213,12 +213,11 @@ func (d *Discoverer) deal() {
 	for _, t := range d.kept {
 		keys = append(keys, t.TaskKey())
 	}
-	slices.Sort(keys)
-	if keys = slices.Compact(keys); len(keys) < 3 {
+	if len(slices.Compact(slices.Sorted(slices.Values(keys)))) < 3 {
 		d.shown, d.held = d.kept, d.kept
 		return
 	}
-	folds := holdout.BalancedFolds(keys, 3, d.options.Seed)
+	folds := holdout.NewFolds(keys, 3, d.options.Seed)
 	for _, t := range d.kept {
 		if folds.Of(t.TaskKey()) == 0 {
 			d.held = append(d.held, t)

@@ -108,7 +108,7 @@ func heldOut(t *testing.T) (file, questions string, want []asking) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	folds := holdout.HashFolds(5, 1)
+	tested := holdout.ByTask(0.2, 1)
 	g := NewGraph(3)
 	var c Observer
 	var test []*Run
@@ -116,7 +116,7 @@ func heldOut(t *testing.T) (file, questions string, want []asking) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if folds.Of(x.TaskKey()) == 0 {
+		if tested.Of(x) == holdout.Test {
 			test = append(test, NewRun(x, c.Observe(x)))
 		} else {
 			g.Add(c.Observe(x))

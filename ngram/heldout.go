@@ -1,9 +1,11 @@
 package ngram
 
 import (
-	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"github.com/awo-dev/awo/internal/deal"
 )
 
 // Each runs do(0), ..., do(n-1) in any order, on as many goroutines as it
@@ -26,7 +28,9 @@ func (e Each) Run(n int, do func(i int)) {
 type HeldOutOptions struct {
 	Folds int    // parts to leave out in turn; 0 means 10, and never more than there are tasks
 	Seed  uint64 // of the partition of tasks into folds
-	Each  Each   // runs the folds; each under way holds a model of the others
+	// Hash returns what stands for a task whatever its number; nil makes it of that.
+	Hash func(task uint32) deal.Hash
+	Each Each // runs the folds; each under way holds a model of the others
 }
 
 // TaskLoss is the loss on the sequences of one task, by a model that has seen
@@ -63,23 +67,25 @@ func (l Losses) Total() Loss {
 // lack costs the share that their discounts leave for it, and is counted as
 // unseen.
 //
-// Which tasks share a fold depends on their numbers and the seed, not on the
-// order of the sequences.
+// Which tasks share a fold depends on their hashes, the number of their sequences and the
+// seed, not on the order of the sequences.
 func HeldOut(k int, sequences [][]uint32, tasks []uint32, o HeldOutOptions) Losses {
 	if len(sequences) != len(tasks) {
 		panic(fmt.Sprintf("ngram: %d sequences with %d tasks", len(sequences), len(tasks)))
 	}
 	alphabet := 0
 	var distinct []uint32
+	counts := map[uint32]int{}
 	for i, s := range sequences {
 		if len(s) == 0 {
 			continue
 		}
 		alphabet = max(alphabet, int(slices.Max(s))+1)
-		distinct = append(distinct, tasks[i])
+		if counts[tasks[i]]++; counts[tasks[i]] == 1 {
+			distinct = append(distinct, tasks[i])
+		}
 	}
 	slices.Sort(distinct)
-	distinct = slices.Clip(slices.Compact(distinct))
 	if len(distinct) < 2 {
 		return Losses{}
 	}
@@ -89,7 +95,7 @@ func HeldOut(k int, sequences [][]uint32, tasks []uint32, o HeldOutOptions) Loss
 	}
 	folds = max(2, min(folds, len(distinct)))
 
-	losses := Losses{Folds: folds, Tasks: deal(distinct, folds, o.Seed)}
+	losses := Losses{Folds: folds, Tasks: o.deal(distinct, counts, folds)}
 	place := make(map[uint32]int, len(distinct)) // task -> index in losses.Tasks
 	for i, t := range losses.Tasks {
 		place[t.Task] = i
@@ -130,27 +136,19 @@ func HeldOut(k int, sequences [][]uint32, tasks []uint32, o HeldOutOptions) Loss
 	return losses
 }
 
-// deal gives each task a fold, in folds of equal size, and returns the tasks in
-// the order given.
-func deal(tasks []uint32, folds int, seed uint64) []TaskLoss {
-	dealt := make([]TaskLoss, len(tasks))
-	order := make([]int, len(tasks))
+// deal gives each task a fold; see deal.Folds.
+func (o *HeldOutOptions) deal(tasks []uint32, counts map[uint32]int, folds int) []TaskLoss {
+	list, dealt := make([]deal.Task, len(tasks)), make([]TaskLoss, len(tasks))
 	for i, t := range tasks {
-		dealt[i].Task, order[i] = t, i
+		list[i], dealt[i].Task = deal.Task{Count: counts[t]}, t
+		if o.Hash != nil {
+			list[i].Hash = o.Hash(t)
+		} else {
+			binary.LittleEndian.PutUint32(list[i].Hash[:], t)
+		}
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(mix(seed, tasks[a]), mix(seed, tasks[b])), cmp.Compare(tasks[a], tasks[b]))
-	})
-	for n, i := range order {
-		dealt[i].Fold = n % folds
+	for i, fold := range deal.Folds(list, folds, o.Seed) {
+		dealt[i].Fold = fold
 	}
 	return dealt
-}
-
-// mix hashes a task's number with the seed (the finalizer of splitmix64).
-func mix(seed uint64, task uint32) uint64 {
-	x := seed*0x9e3779b97f4a7c15 + uint64(task)*0xd1b54a32d192ed03 + 0x632be59bd9b4e019
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	return x ^ x>>31
 }

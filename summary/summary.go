@@ -36,6 +36,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/deal"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )
@@ -425,7 +426,7 @@ func (s *Summary) Corpus(label string) (*trace.Corpus, error) {
 		if at >= 0 {
 			group = labelsOf(ordered.classes[r.class])[at]
 		}
-		c.AddSequence(string(r.task[:]), group, tools, int(r.n))
+		c.AddSequence(deal.Hash(r.task), group, tools, int(r.n))
 	}
 	return c, nil
 }

@@ -2,10 +2,14 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"iter"
 	"slices"
+	"strings"
+
+	"github.com/awo-dev/awo/internal/deal"
 )
 
 // Corpus is the compact store of what later passes need of many trajectories:
@@ -14,14 +18,13 @@ import (
 // Texts, arguments and results are not in it: Ref says where to read them again.
 //
 // Only calls that a model decided on are in a Corpus. Tools, tasks and other
-// names are numbered in order of first appearance, so the numbers depend on the
-// input alone. A Corpus is filled by one goroutine; once filled it may be read
+// names are numbered in order of first appearance, until Sort numbers them by what they are. A Corpus is filled by one goroutine; once filled it may be read
 // by several.
 type Corpus struct {
 	options CorpusOptions
 
 	tools  Numbering[Name]
-	tasks  Numbering[string]
+	tasks  Numbering[deal.Hash]
 	groups Numbering[string]
 
 	// One element a call, distinct sequences one behind the other.
@@ -82,7 +85,7 @@ func NewCorpus(o CorpusOptions) *Corpus {
 
 // Add stores t and returns its index. Nothing of t is kept.
 func (c *Corpus) Add(t *Trajectory) int {
-	r := row{turns: uint32(len(t.Turns)), outcome: t.Outcome, task: c.tasks.Number(t.TaskKey())}
+	r := row{turns: uint32(len(t.Turns)), outcome: t.Outcome, task: c.tasks.Number(deal.HashOf(t.TaskKey()))}
 	if c.options.Group != nil {
 		r.group = c.groups.Number(c.options.Group(t))
 	} else {
@@ -100,7 +103,7 @@ func (c *Corpus) Add(t *Trajectory) int {
 
 // AddSequence stores n trajectories of which only the tools in their order are known. The
 // calls have no turn and no flag.
-func (c *Corpus) AddSequence(task, group string, tools []Name, n int) {
+func (c *Corpus) AddSequence(task deal.Hash, group string, tools []Name, n int) {
 	if n <= 0 {
 		return
 	}
@@ -128,7 +131,7 @@ func (c *Corpus) Number(tools []Name) {
 func (c *Corpus) Forget() {
 	c.truncate(0)
 	clear(c.known)
-	c.tasks, c.groups = Numbering[string]{}, Numbering[string]{}
+	c.tasks, c.groups = Numbering[deal.Hash]{}, Numbering[string]{}
 	c.rows, c.refs = c.rows[:0], c.refs[:0]
 }
 
@@ -224,8 +227,48 @@ func (c *Corpus) Calls() (all, stored int) {
 // Tools returns the tools by number.
 func (c *Corpus) Tools() []Name { return c.tools.values }
 
-// Tasks returns the task keys by number.
-func (c *Corpus) Tasks() []string { return c.tasks.values }
+// Tasks returns the hashes of the tasks by number.
+func (c *Corpus) Tasks() []deal.Hash { return c.tasks.values }
+
+// textOf returns a name, "" for none.
+func textOf(n Name) string {
+	if n == (Name{}) {
+		return ""
+	}
+	return n.Value()
+}
+
+// Sort numbers tools and groups by name and tasks by hash, and orders the trajectories by task,
+// group and content: then nothing depends on the order in which they were added. References to
+// trajectories move with them. It returns the new number of each tool.
+func (c *Corpus) Sort() (tools []uint32) {
+	tools = c.tools.sorted(func(a, b Name) int { return cmp.Compare(textOf(a), textOf(b)) })
+	groups := c.groups.sorted(strings.Compare)
+	tasks := c.tasks.sorted(func(a, b deal.Hash) int { return bytes.Compare(a[:], b[:]) })
+	for i, tool := range c.tool {
+		c.tool[i] = tools[tool]
+	}
+	order := make([]int, len(c.rows))
+	for i := range c.rows {
+		r := &c.rows[i]
+		r.task, r.group, order[i] = tasks[r.task], groups[r.group], i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := &c.rows[i], &c.rows[j]
+		x, y := c.Sequence(i), c.Sequence(j)
+		return cmp.Or(cmp.Compare(a.task, b.task), cmp.Compare(a.group, b.group), slices.Compare(x.Tools, y.Tools), slices.Compare(x.Turns, y.Turns),
+			slices.Compare(x.Flags, y.Flags), cmp.Compare(a.turns, b.turns), cmp.Compare(a.outcome, b.outcome))
+	})
+	rows, refs := make([]row, len(order)), make([]Ref, 0, len(c.refs))
+	for to, i := range order {
+		if rows[to] = c.rows[i]; len(c.refs) > 0 {
+			refs = append(refs, c.refs[i])
+		}
+	}
+	c.rows, c.refs = rows, refs
+	clear(c.known) // it knew the numbers of before
+	return tools
+}
 
 // Groups returns the names of groups by number.
 func (c *Corpus) Groups() []string { return c.groups.values }
@@ -343,6 +386,22 @@ type Numbering[T comparable] struct {
 
 // fewValues is how many values are looked through.
 const fewValues = 16
+
+// sorted numbers the values in order, and returns the new number of each.
+func (n *Numbering[T]) sorted(compare func(a, b T) int) []uint32 {
+	before := n.values
+	order := make([]uint32, len(before))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return compare(before[a], before[b]) })
+	*n = Numbering[T]{}
+	numbers := make([]uint32, len(before))
+	for _, was := range order {
+		numbers[was] = n.Number(before[was])
+	}
+	return numbers
+}
 
 // Number returns the number of a value.
 func (n *Numbering[T]) Number(v T) uint32 {

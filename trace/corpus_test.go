@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/awo-dev/awo/internal/deal"
 )
 
 // played builds a trajectory from words: a tool, with + before it if it shares the
@@ -64,7 +66,7 @@ func TestCorpus(t *testing.T) {
 	if want := []CallFlags{FlagOK, FlagOK, FlagOK | FlagRepeat, FlagFailed | FlagAfterUser}; !slices.Equal(q.Flags, want) {
 		t.Errorf("flags are %v, want %v", q.Flags, want)
 	}
-	if c.Tasks()[c.Task(3)] != "x2" || c.Groups()[c.Group(4)] != "y" || c.Sequence(2).Len() != 0 {
+	if c.Tasks()[c.Task(3)] != deal.HashOf("x2") || c.Groups()[c.Group(4)] != "y" || c.Sequence(2).Len() != 0 {
 		t.Error("a task, group or sequence is another's")
 	}
 	variants := c.Variants()

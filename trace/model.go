@@ -265,7 +265,7 @@ func (c *Call) ArgsMissing() bool { return c.Args.IsZero() }
 
 // TaskKey returns what names the task of t, so that all trials of a task are
 // known for the same: the recorded task id, else a hash of the first user
-// message, else the trajectory's own ID.
+// message, else a hash of what was called.
 func (t *Trajectory) TaskKey() string {
 	if t.Task != "" {
 		return t.Task
@@ -276,7 +276,14 @@ func (t *Trajectory) TaskKey() string {
 			return "user:" + hex.EncodeToString(sum[:8])
 		}
 	}
-	return t.ID
+	h := sha256.New()
+	var room []byte
+	for i := range t.Calls {
+		c := &t.Calls[i]
+		room = append(append(room[:0], textOf(c.Tool)...), 0)
+		h.Write(append(c.AppendCanonicalArgs(room), 0))
+	}
+	return "calls:" + hex.EncodeToString(h.Sum(nil)[:8])
 }
 
 // DropCalls takes the calls out of t for which drop returns true, and returns how

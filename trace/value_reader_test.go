@@ -266,8 +266,11 @@ func TestTaskKey(t *testing.T) {
 	if a.TaskKey() != "airline/7" {
 		t.Errorf("task %q", a.TaskKey())
 	}
-	if none := (&Trajectory{ID: "d", Messages: []Message{user(Raw{})}}).TaskKey(); none != "d" {
-		t.Errorf("without words the task is %q", none)
+	called := func(id, args string) string {
+		return (&Trajectory{ID: id, Messages: []Message{user(Raw{})}, Calls: []Call{{Tool: Intern("get"), Args: JSONOf([]byte(args))}}}).TaskKey()
+	}
+	if called("d", `{"a":1,"b":2}`) != called("e", `{"b":2, "a":1}`) || called("d", `{"a":1}`) == called("d", `{"a":2}`) {
+		t.Error("without words the task is not what was called")
 	}
 }
 

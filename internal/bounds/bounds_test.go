@@ -58,7 +58,7 @@ var limits = map[string][]string{
 	"objects and arrays inside one another in a record":                             {"internal/jsonscan MaxDepth"},
 	"objects and arrays inside one another in the text of arguments or of a result": {"internal/jsonscan MaxDepth"},
 	"places remembered for one value; sources of one use":                           {"dataflow maxFound", "dataflow maxSources"},
-	"a file that is not a trace: rules, prices, settings, maps, catalogues, keys":      {"cmd/internal/cli MaxFile"},
+	"a file that is not a trace: rules, prices, settings, maps, catalogues, keys":   {"cmd/internal/cli MaxFile"},
 	"collections inside one another in rules and settings":                          {"internal/yamlsrc usualDepth"},
 	"links of all kinds": {"dataflow maxLinks"},
 	"first bytes of a text that is looked into for values":                           {"dataflow maxText"},

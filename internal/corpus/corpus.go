@@ -165,12 +165,17 @@ func (s *Sampler) thin(k *task) {
 		if e := &k.runs[i]; e.content == (hash{}) {
 			e.content = contentOf(e.t)
 		}
-		if c := bytes.Compare(k.runs[i].content[:], k.runs[last].content[:]); c > 0 || c == 0 && k.runs[i].number > k.runs[last].number {
+		if compare(&k.runs[i], &k.runs[last]) > 0 {
 			last = i
 		}
 	}
 	s.count, s.bytes = s.count-1, s.bytes-k.runs[last].bytes
 	k.runs = slices.Delete(k.runs, last, last+1)
+}
+
+// compare orders the trajectories of a task by content; those of equal content by ID.
+func compare(a, b *entry) int {
+	return cmp.Or(bytes.Compare(a.content[:], b.content[:]), cmp.Compare(a.t.ID, b.t.ID), cmp.Compare(a.number, b.number))
 }
 
 // contentOf returns the hash of what was called and answered.
@@ -186,7 +191,6 @@ func contentOf(t *trace.Trajectory) hash {
 		room = c.AppendCanonicalArgs(append(room, 0))
 		h.Write(append(append(room, 0), c.Result.Data...))
 	}
-	h.Write([]byte(t.ID))
 	return hash(h.Sum(nil))
 }
 
@@ -222,14 +226,18 @@ func (s *Sampler) tools(list []trace.ToolDef) []trace.ToolDef {
 	return s.lists[key]
 }
 
-// Corpus ends sampling: it fills the runs, in the order of the input.
+// Corpus ends sampling: it fills the runs, in the order of the ranks of their tasks and then of
+// their content, so that nothing that is mined depends on the order of the input.
 func (s *Sampler) Corpus() *Corpus {
 	out := &Corpus{Trajectories: s.seen, Tasks: len(s.tasks), Kept: len(s.kept)}
 	var list []entry
-	for _, k := range s.kept {
+	for _, k := range slices.Backward(s.kept) {
+		for i := range k.runs {
+			k.runs[i].content = contentOf(k.runs[i].t)
+		}
+		slices.SortFunc(k.runs, func(a, b entry) int { return compare(&a, &b) })
 		list = append(list, k.runs...)
 	}
-	slices.SortFunc(list, func(a, b entry) int { return cmp.Compare(a.number, b.number) })
 	s.tasks, s.kept, s.lists = nil, nil, nil
 	out.Runs = fill(list, &s.options)
 	return out

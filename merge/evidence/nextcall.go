@@ -181,7 +181,7 @@ func (n *nextCalls) heldOut(folds int, seed uint64) ngram.Losses {
 		}
 	}
 	folds = max(2, min(folds, len(keys)))
-	dealt := holdout.BalancedFolds(keys, folds, seed)
+	dealt := holdout.NewFolds(keys, folds, seed)
 	out := ngram.Losses{Folds: folds}
 	place := make([]int, len(n.tasks))
 	for task, key := range n.tasks {

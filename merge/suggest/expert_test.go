@@ -66,8 +66,7 @@ func halved(runs []*trace.Trajectory) (halves [2][]*trace.Trajectory) {
 	for _, r := range runs {
 		keys = append(keys, r.TaskKey())
 	}
-	slices.Sort(keys)
-	dealt := holdout.BalancedFolds(slices.Compact(keys), 2, 1)
+	dealt := holdout.NewFolds(keys, 2, 1)
 	for _, r := range runs {
 		half := dealt.Of(r.TaskKey())
 		halves[half] = append(halves[half], r)

@@ -10,11 +10,13 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/deal"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -26,29 +28,19 @@ func taskRank(task string, seed uint64) uint64 {
 	binary.LittleEndian.PutUint64(salt[:], seed)
 	h.Write(salt[:])
 	h.Write([]byte(task))
-	var sum [sha256.Size]byte
-	return binary.LittleEndian.Uint64(h.Sum(sum[:0]))
+	return binary.LittleEndian.Uint64(h.Sum(nil))
 }
 
 // shuffled returns the distinct tasks in the order that seed draws.
 func shuffled(tasks []string, seed uint64) []string {
-	type ranked struct {
-		rank uint64
-		task string
-	}
 	distinct := slices.Clone(tasks)
 	slices.Sort(distinct)
 	distinct = slices.Compact(distinct)
-	order := make([]ranked, len(distinct))
-	for i, task := range distinct {
-		order[i] = ranked{taskRank(task, seed), task}
+	rank := make(map[string]uint64, len(distinct))
+	for _, task := range distinct {
+		rank[task] = taskRank(task, seed)
 	}
-	slices.SortFunc(order, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.task, b.task))
-	})
-	for i, r := range order {
-		distinct[i] = r.task
-	}
+	slices.SortFunc(distinct, func(a, b string) int { return cmp.Or(cmp.Compare(rank[a], rank[b]), cmp.Compare(a, b)) })
 	return distinct
 }
 
@@ -71,8 +63,8 @@ func (s Side) String() string { return [...]string{"train", "test", "none"}[s] }
 // second trial of a task that was trained on is no test of anything.
 //
 // Where a task goes depends on a hash of its key and the seed, never on the
-// order of the input. ByTask and HashFolds decide from the key alone, for
-// streams; ByTaskOf and BalancedFolds divide a known list of tasks exactly.
+// order of the input. ByTask decides from the key alone, for streams; ByTaskOf and
+// Folds divide a known list of tasks exactly.
 // Splits that are not by time ignore start. A Split may be used concurrently.
 type Split func(task string, start time.Time) Side
 
@@ -124,29 +116,25 @@ func ByTaskOf(tasks []string, share float64, seed uint64) Split {
 // is one fold with everything.
 type Folds struct {
 	k     int
-	seed  uint64
 	known map[string]int
-	sizes []int
 }
 
-// HashFolds returns k folds decided from the task's key alone, for streams. The
-// folds are of equal size in expectation only. A k below 1 counts as 1.
-func HashFolds(k int, seed uint64) Folds {
-	return Folds{k: max(k, 1), seed: seed}
-}
-
-// BalancedFolds returns k folds of a known list of tasks, in any order and with
-// repetitions, whose sizes differ by at most one. Tasks that are not in the
-// list fall where HashFolds puts them. A k below 1 counts as 1; with fewer
-// tasks than k some folds are empty, see Sizes.
-func BalancedFolds(tasks []string, k int, seed uint64) Folds {
-	f := HashFolds(k, seed)
-	order := shuffled(tasks, seed)
-	f.known = make(map[string]int, len(order))
-	f.sizes = make([]int, f.k)
-	for i, task := range order {
-		f.known[task] = i % f.k
-		f.sizes[i%f.k]++
+// NewFolds returns k folds of the tasks of trajectories, one key for each, in any order; see
+// deal.Folds. A task that is not among them is in fold 0. A k below 1 counts as 1; with fewer
+// tasks than k some folds are empty.
+func NewFolds(tasks []string, k int, seed uint64) Folds {
+	f := Folds{k: max(k, 1), known: map[string]int{}}
+	counts := map[string]int{}
+	for _, task := range tasks {
+		counts[task]++
+	}
+	names := slices.Collect(maps.Keys(counts))
+	list := make([]deal.Task, len(names))
+	for i, name := range names {
+		list[i] = deal.Task{Hash: deal.HashOf(name), Count: counts[name]}
+	}
+	for i, fold := range deal.Folds(list, f.k, seed) {
+		f.known[names[i]] = fold
 	}
 	return f
 }
@@ -154,16 +142,8 @@ func BalancedFolds(tasks []string, k int, seed uint64) Folds {
 // Len returns the number of folds.
 func (f Folds) Len() int { return max(f.k, 1) }
 
-// Sizes returns the number of known tasks in each fold, nil for HashFolds.
-func (f Folds) Sizes() []int { return slices.Clone(f.sizes) }
-
 // Of returns the fold of a task, from 0 to Len()-1.
-func (f Folds) Of(task string) int {
-	if i, ok := f.known[task]; ok {
-		return i
-	}
-	return int(taskRank(task, f.seed) % uint64(f.Len()))
-}
+func (f Folds) Of(task string) int { return f.known[task] }
 
 // Split returns the split that tests on fold i and trains on the others. With
 // one fold everything is tested on and nothing trained on.

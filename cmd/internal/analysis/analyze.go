@@ -16,6 +16,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/deal"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/ngram"
@@ -207,6 +208,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 			merger.Add(t)
 		}
 	}
+	cost = cost.renumbered(corpus.Sort())
 	found := study(corpus, o, j.Each())
 	found.facts, found.profile, found.sources, found.reworkCost = in.Facts, profile, sources.result(), cost
 	if merger != nil {
@@ -270,6 +272,7 @@ type findings struct {
 
 // study computes the statistics of a corpus.
 func study(corpus *trace.Corpus, o analyzeOptions, each ngram.Each) *findings {
+	corpus.Sort()
 	f := &findings{corpus: corpus}
 	counter := ngram.NewCounter(o.Order)
 	var sequences [][]uint32
@@ -282,7 +285,7 @@ func study(corpus *trace.Corpus, o analyzeOptions, each ngram.Each) *findings {
 	options := o.entropy(each)
 	f.analysis = entropy.Analyze(f.counts, options)
 	if o.Folds > 0 {
-		losses := ngram.HeldOut(o.Order, sequences, tasks, ngram.HeldOutOptions{Folds: o.Folds, Seed: o.Seed, Each: each})
+		losses := ngram.HeldOut(o.Order, sequences, tasks, ngram.HeldOutOptions{Folds: o.Folds, Seed: o.Seed, Each: each, Hash: func(task uint32) deal.Hash { return corpus.Tasks()[task] }})
 		f.analysis.AddHeldOut(losses, options)
 	}
 	f.contexts = entropy.Contexts(f.counts, entropy.ContextOptions{

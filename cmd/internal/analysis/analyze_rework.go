@@ -51,6 +51,19 @@ func (c reworkCost) add(t *trace.Trajectory, corpus *trace.Corpus, i int) {
 	}
 }
 
+// renumbered returns the sums under new numbers of tools.
+func (c reworkCost) renumbered(numbers []uint32) reworkCost {
+	out := reworkCost{}
+	for k, sum := range c {
+		k.a = numbers[k.a]
+		if k.kind == trace.ReworkAlternation {
+			k.b = numbers[k.b]
+		}
+		out[k] = sum
+	}
+	return out
+}
+
 // reworkShown is how many habits of rework the text lists.
 const reworkShown = 8
 

@@ -11,6 +11,7 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/deal"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/ngram"
@@ -128,6 +129,7 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 
 // habitOf measures how far the last calls tell the next one, on tasks left out.
 func habitOf(j *cli.Job, corpus *trace.Corpus, seed uint64) habitOfJSON {
+	corpus.Sort()
 	counter := ngram.NewCounter(summaryOrder)
 	var sequences [][]uint32
 	var tasks []uint32
@@ -137,7 +139,7 @@ func habitOf(j *cli.Job, corpus *trace.Corpus, seed uint64) habitOfJSON {
 	}
 	options := entropy.Options{Permutations: -1, Seed: seed, Each: j.Each()}
 	analysis := entropy.Analyze(counter.Counts(), options)
-	analysis.AddHeldOut(ngram.HeldOut(summaryOrder, sequences, tasks, ngram.HeldOutOptions{Folds: 10, Seed: seed, Each: j.Each()}), options)
+	analysis.AddHeldOut(ngram.HeldOut(summaryOrder, sequences, tasks, ngram.HeldOutOptions{Folds: 10, Seed: seed, Each: j.Each(), Hash: func(task uint32) deal.Hash { return corpus.Tasks()[task] }}), options)
 	out := habitOfJSON{Order: analysis.Verdict.Order, Before: stat.Unknown(noHeldOut), After: stat.Unknown(noHeldOut), InSentence: habitWords(&analysis)}
 	if h := analysis.HeldOut; h != nil && h.N > 0 {
 		out.Tasks = h.Tasks

@@ -126,7 +126,7 @@ func (s *replayStudy) folds() holdout.Folds {
 	for _, r := range s.test {
 		tasks = append(tasks, r.Task)
 	}
-	return holdout.BalancedFolds(tasks, s.o.KFold, s.o.Seed)
+	return holdout.NewFolds(tasks, s.o.KFold, s.o.Seed)
 }
 
 func (s *replayStudy) fold(folds holdout.Folds, k int) (train, test []*inertia.Run) {
