@@ -40,6 +40,10 @@ var printed = []string{
 	"tools path --recover shop/path.json --failed find_customer --catalog shop/tools.json --task mail",
 	"tools subset office/trajectories.jsonl.gz --sample 60 --folds 2",
 	"tools subset office/trajectories.jsonl.gz --sample 60 --folds 2 --out $WORK/s && tools subset --from $WORK/s/subset.json --task mail",
+	"replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --ablation",
+	"snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out $WORK/inertia.awo",
+	"snapshot show $SNAPSHOT",
+	"predict $SNAPSHOT --fire any <one.jsonl",
 	"version",
 }
 

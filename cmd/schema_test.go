@@ -18,7 +18,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/analysis"
 	"github.com/awo-dev/awo/cmd/internal/comparing"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
-	"github.com/awo-dev/awo/cmd/internal/prediction"
 	"github.com/awo-dev/awo/cmd/internal/rulefile"
 	"github.com/awo-dev/awo/cmd/internal/serving"
 	"github.com/awo-dev/awo/cmd/internal/worth"
@@ -56,9 +55,6 @@ var results = []struct {
 	{"awo.rules-suggestion/v1", rulefile.SuggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
 	{"awo.rules-discovery/v1", rulefile.DiscoveryJSON{}, "rules discover office/trajectories.jsonl.gz --sample 60 --command cat --rounds 1"},
 	{"awo.rules-diff/v1", rulefile.RulesDiffJSON{}, "rules diff office/rules.yaml office/wrong/ids-erased.yaml office/trajectories.jsonl.gz --sample 60"},
-	{"awo.replay/v1", prediction.ReplayJSON{}, "replay office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --kfold 3 --ablation"},
-	{"awo.snapshot/v1", prediction.SnapshotJSON{}, "snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out $WORK/inertia.awo"},
-	{"awo.prediction/v1", prediction.PredictionJSON{}, "predict $SNAPSHOT --fire any <one.jsonl"},
 	{"awo.extraction/v1", extraction.JSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
 	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --check $TOOLS"},
 	{"awo.diff/v1", extraction.DiffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},

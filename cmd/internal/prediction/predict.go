@@ -45,41 +45,44 @@ trajectory that was given.`,
 	return cli.Work(a, c, predict)
 }
 
-// PredictionJSON is the JSON of `awo predict`.
-type PredictionJSON struct {
-	Schema string      `json:"schema"`
-	Offers []offerJSON `json:"offers"` // the likeliest first
-	// MetaTools are offered meta-tools that may stand for the call, the likeliest first.
-	MetaTools []metaOfferJSON `json:"meta_tools"`
-	Fires     bool            `json:"fires"`  // the call below is worth making
-	Call      *callJSON       `json:"call"`   // the call that would be made
-	Reason    string          `json:"reason"` // why none is made
-	Theta     float64         `json:"theta"`
+// predictionFigures are those of `awo predict`.
+type predictionFigures struct {
+	Fires  bool    `json:"fires"`  // the call below is worth making
+	Call   *call   `json:"call"`   // the call that would be made
+	Reason string  `json:"reason"` // why none is made
+	Theta  float64 `json:"theta"`
 }
 
-type offerJSON struct {
-	Tool        string         `json:"tool"` // "" makes no call
-	Probability float64        `json:"probability"`
-	Effect      string         `json:"effect"`
-	Args        []argumentJSON `json:"args"`
-	Complete    bool           `json:"complete"` // every required argument has a value
-	Right       float64        `json:"right"`    // probability that exactly this call is made
+// prediction is what may come next.
+type prediction struct {
+	predictionFigures
+	offers    []offer     // the likeliest first
+	metaTools []metaOffer // offered meta-tools that may stand for the call, the likeliest first
 }
 
-// metaOfferJSON is a meta-tool whose first call is likely.
-type metaOfferJSON struct {
+type offer struct {
+	Tool        string     `json:"tool"` // "" makes no call
+	Probability float64    `json:"probability"`
+	Effect      string     `json:"effect"`
+	Args        []argument `json:"args"`
+	Complete    bool       `json:"complete"` // every required argument has a value
+	Right       float64    `json:"right"`    // probability that exactly this call is made
+}
+
+// metaOffer is a meta-tool whose first call is likely.
+type metaOffer struct {
 	Tool        string  `json:"tool"`
 	Probability float64 `json:"probability"` // that its calls begin here, one by one
 }
 
-type argumentJSON struct {
+type argument struct {
 	Param  string  `json:"param"`
 	Value  any     `json:"value"`
 	Source string  `json:"source"`
 	Share  float64 `json:"share"` // how often its rule is right
 }
 
-type callJSON struct {
+type call struct {
 	Tool string         `json:"tool"`
 	Args map[string]any `json:"args"`
 }
@@ -103,8 +106,7 @@ func predict(j *cli.Job, o predictOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := predictionOf(s.Model, t, adapter, o)
-	return j.Print(predictionDocument(out), out)
+	return j.Result(predictionDocument(predictionOf(s.Model, t, adapter, o)))
 }
 
 // soFar reads the trajectory on the standard input.
@@ -133,7 +135,7 @@ func soFar(j *cli.Job, adapter *inertia.Adapter) (*trace.Trajectory, error) {
 	return found, nil
 }
 
-func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapter, o predictOptions) PredictionJSON {
+func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapter, o predictOptions) *prediction {
 	h := inertia.NewLiveHistory(t)
 	d := h.Now()
 	options := inertia.PredictorOptions{Effects: m.Effects(), Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter, Schemas: inertia.SchemasOf(t.Tools)}}
@@ -141,20 +143,20 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 		options.Available = inertia.Offered(t)
 	}
 	p := inertia.NewPredictor(m, options)
-	out := PredictionJSON{Schema: "awo.prediction/v1", Theta: inertia.Threshold(o.Cost)}
+	out := &prediction{predictionFigures: predictionFigures{Theta: inertia.Threshold(o.Cost)}}
 	for _, x := range p.Offers(h, &d, o.Top) {
-		offer := offerJSON{Probability: x.Probability, Effect: x.Effect.String(), Right: x.Right, Complete: x.Fill.Complete}
+		one := offer{Probability: x.Probability, Effect: x.Effect.String(), Right: x.Right, Complete: x.Fill.Complete}
 		if x.Symbol != 0 {
-			offer.Tool = x.Tool.Value()
+			one.Tool = x.Tool.Value()
 		}
 		for _, a := range x.Fill.Args {
-			offer.Args = append(offer.Args, argumentJSON{a.Param, json.RawMessage(a.Value), a.Source.String(), a.Share})
+			one.Args = append(one.Args, argument{a.Param, json.RawMessage(a.Value), a.Source.String(), a.Share})
 		}
-		out.Offers = append(out.Offers, offer)
+		out.offers = append(out.offers, one)
 	}
 	for _, x := range p.MetaTools(h, &d) {
-		if len(out.MetaTools) < o.Top {
-			out.MetaTools = append(out.MetaTools, metaOfferJSON{x.Tool.Value(), x.Probability})
+		if len(out.metaTools) < o.Top {
+			out.metaTools = append(out.metaTools, metaOffer{x.Tool.Value(), x.Probability})
 		}
 	}
 	f, ok := p.Fire(h, &d)
@@ -171,7 +173,7 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 		out.Fires = true
 	}
 	if ok {
-		out.Call = &callJSON{Tool: f.Name.Value(), Args: map[string]any{}}
+		out.Call = &call{Tool: f.Name.Value(), Args: map[string]any{}}
 		for _, a := range f.Call.Args {
 			out.Call.Args[a.Param] = json.RawMessage(a.Value)
 		}
@@ -179,27 +181,26 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 	return out
 }
 
-func predictionDocument(out PredictionJSON) *report.Document {
-	d := &report.Document{Title: "Next call"}
-	t := report.TableOf("offers", "", out.Offers, []report.Column{
-		{Key: "tool", Cell: report.By(func(o *offerJSON) report.Cell { return report.Name(cmp.Or(o.Tool, "(no call)")) })},
+func predictionDocument(out *prediction) *report.Document {
+	d := &report.Document{Title: "Next call", Answer: "Ask the model: " + out.Reason + ".", Figures: out.predictionFigures}
+	if out.Fires {
+		d.Answer = "Worth making without asking the model: " + out.Call.Tool + "."
+	}
+	t := report.TableOf("offers", "", out.offers, []report.Column{
+		{Key: "tool", Cell: report.By(func(o *offer) report.Cell { return report.Name(cmp.Or(o.Tool, "(no call)")) })},
 		{Key: "probability", Unit: "%"},
 		{Key: "effect", Words: true},
-		{Key: "right", Title: "exactly this call", Unit: "%", Align: report.Right, Cell: report.By(func(o *offerJSON) report.Cell {
+		{Key: "right", Title: "exactly this call", Unit: "%", Align: report.Right, Cell: report.By(func(o *offer) report.Cell {
 			if o.Right > 0 {
 				return report.Share(o.Right, 1)
 			}
 			return report.Text("")
 		})},
-		{Key: "args", Title: "arguments", Max: 80, Wrap: true, Cell: report.By(func(o *offerJSON) report.Cell {
-			return report.Name(strings.Join(cli.Map(o.Args, func(a *argumentJSON) string { return fmt.Sprintf("%s: %s", a.Param, a.Value) }), ", "))
+		{Key: "args", Title: "arguments", Max: 80, Wrap: true, Cell: report.By(func(o *offer) report.Cell {
+			return report.Name(strings.Join(cli.Map(o.Args, func(a *argument) string { return fmt.Sprintf("%s: %s", a.Param, a.Value) }), ", "))
 		})},
 	})
-	d.Add(t, report.TableOf("meta-tools", "Meta-tools that may begin here", out.MetaTools, []report.Column{{Key: "tool"}, {Key: "probability", Unit: "%"}}).IfAny())
-	if out.Fires {
-		d.Add(report.Paragraph("Worth making without asking the model: " + out.Call.Tool + "."))
-	} else {
-		d.Add(report.Paragraph("Ask the model: " + out.Reason + "."))
-	}
+	t.Brief = len(out.offers)
+	d.Add(t, report.TableOf("meta_tools", "Meta-tools that may begin here", out.metaTools, []report.Column{{Key: "tool"}, {Key: "probability", Unit: "%"}}).IfAny())
 	return d
 }

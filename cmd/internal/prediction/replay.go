@@ -169,8 +169,7 @@ func runReplay(j *cli.Job, o replayOptions, files []string) error {
 
 // print prints what replaying came to.
 func (s *replayStudy) print(files []string) error {
-	j, out := s.j, s.result()
-	d := s.document(out)
-	d.Next = []string{j.Then(files, "predictions for an agent to load", "snapshot", "build", "{}", "--out", "inertia.awo")}
-	return j.Print(d, out)
+	d := s.document(s.result())
+	d.Next = []string{s.j.Then(files, "predictions for an agent to load", "snapshot", "build", "{}", "--out", "inertia.awo")}
+	return s.j.Result(d)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // ablate adds the figures of the default predictor without one part at a time.
-func (s *replayStudy) ablate(out *ReplayJSON) {
+func (s *replayStudy) ablate(out *replayed) {
 	without := func(sources ...inertia.Source) func(*replay.Options) {
 		return func(o *replay.Options) { o.Predictor.Fill.Without = sources }
 	}
@@ -44,7 +44,7 @@ func (s *replayStudy) ablate(out *ReplayJSON) {
 		}
 		r, f := replay.Rank(runs, false), replay.Fire(runs, replay.Theta(replay.PredictorDefault, s.o.Cost), gate)
 		turns, _, _ := mostOf(runs, 0.8, gate)
-		out.Ablation = append(out.Ablation, replayAblationJSON{
+		out.ablation = append(out.ablation, ablation{
 			Without: v.name, Top1: stat.Ratio(r.Top1, r.N, nothingHere), LogLoss: stat.Finite(r.LogLoss, nothingHere),
 			Precision: stat.Ratio(f.Right, f.Fired, neverFires), Coverage: stat.Ratio(f.Fired, f.Turns, nothingHere), TurnsAvoided: turns,
 		})
@@ -52,12 +52,10 @@ func (s *replayStudy) ablate(out *ReplayJSON) {
 }
 
 // document lays the result out for people.
-func (s *replayStudy) document(out ReplayJSON) *report.Document {
-	d := &report.Document{Title: "Replay", Answer: replayAnswer(out)}
+func (s *replayStudy) document(out *replayed) *report.Document {
+	d := &report.Document{Title: "Replay", Answer: replayAnswer(out), Figures: out.figures}
 	d.Add(s.in.Brief())
-	if len(out.Predictors) > 0 {
-		d.Add(firstFigures(out))
-	}
+	d.Add(firstFigures(out))
 	d.Details()
 	d.Section("What was read", s.in.Summary(), s.about(out))
 	d.Section("Predicting the next turn", rankingTable(out))
@@ -69,35 +67,40 @@ func (s *replayStudy) document(out ReplayJSON) *report.Document {
 }
 
 // replayAnswer says what the default predictor would have saved.
-func replayAnswer(out ReplayJSON) string {
-	if len(out.Predictors) == 0 || out.Predictors[0].N == 0 {
+func replayAnswer(out *replayed) string {
+	if len(out.ranking) == 0 || out.ranking[0].N == 0 {
 		return "There is no turn of a model to predict."
 	}
-	p := &out.Predictors[0]
-	turns := cli.CountOf(p.N, "turn")
+	n, p := out.ranking[0].N, &out.firing[0]
+	turns := cli.CountOf(n, "turn")
 	if p.Fired == 0 {
 		return fmt.Sprintf("No call would have been made without the model: in none of %s is a prediction sure enough.", turns)
 	}
 	return fmt.Sprintf("Of %s, at most %s (%.1f %%) could have been left out, because the call was predicted; %s would have been made for nothing.",
-		turns, report.Grouped(p.Right), 100*float64(p.Right)/float64(p.N), cli.CountOf(p.Fired-p.Right, "call"))
+		turns, report.Grouped(p.Right), 100*float64(p.Right)/float64(n), cli.CountOf(p.Fired-p.Right, "call"))
 }
 
 // firstFigures shows the predictors by what they save.
-func firstFigures(out ReplayJSON) *report.Table {
-	return report.TableOf("predictors", "", out.Predictors, []report.Column{
-		{Key: "predictor", Title: "predicted by", Words: true},
-		{Key: "fired", Title: "calls made"},
-		{Key: "right", Title: "turns avoided"},
-		{Key: "precision", Title: "right", Unit: "%"},
-		{Key: "top1", Title: "next turn guessed", Unit: "%"},
-	})
+func firstFigures(out *replayed) report.ShortTable {
+	t := report.NewTable("predictors", "",
+		report.Column{Key: "predictor", Title: "predicted by"},
+		report.Column{Key: "fired", Title: "calls made", Align: report.Right},
+		report.Column{Key: "right", Title: "turns avoided", Align: report.Right},
+		report.Column{Key: "precision", Title: "right", Unit: "%", Align: report.Right},
+		report.Column{Key: "top1", Title: "next turn guessed", Unit: "%", Align: report.Right},
+	)
+	for i := range out.firing {
+		f := &out.firing[i]
+		t.Add(report.Text(f.Predictor), report.Int(f.Fired), report.Int(f.Right), report.ShareOf(f.Precision.Figure, 1), report.ShareOf(out.ranking[i].Top1.Figure, 1))
+	}
+	return report.ShortTable{Table: t}
 }
 
-func (s *replayStudy) about(out ReplayJSON) report.Paragraph {
+func (s *replayStudy) about(out *replayed) report.Paragraph {
 	text := ""
-	switch out.Split.Method {
+	switch out.figures.Split.Method {
 	case "kfold":
-		text = fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.Split.Folds)
+		text = fmt.Sprintf("The tasks are divided into %d parts, and each is replayed by what the others teach.", out.figures.Split.Folds)
 	case "files":
 		text = fmt.Sprintf("Trained on %s; the figures are of the files to test on.", cli.CountOf(len(s.train), "trajectory"))
 	case "snapshot":
@@ -105,7 +108,7 @@ func (s *replayStudy) about(out ReplayJSON) report.Paragraph {
 	case "prequential":
 		text = "Each trajectory is predicted from those before it, with what was learnt at most a twentieth of them earlier."
 	}
-	switch out.Effects {
+	switch out.figures.Effects {
 	case "names":
 		text += " Nothing declares which tools only read: their names are taken for it, which is good enough to replay and not to act (--rules)."
 	case "any":
@@ -114,17 +117,14 @@ func (s *replayStudy) about(out ReplayJSON) report.Paragraph {
 	return report.Paragraph(text)
 }
 
-func rankingTable(out ReplayJSON) *report.Table {
-	t := report.TableOf("ranking", "", out.Predictors, []report.Column{
+func rankingTable(out *replayed) *report.Table {
+	t := report.TableOf("ranking", "", out.ranking, []report.Column{
 		{Key: "predictor", Title: "predicted by", Words: true},
 		{Key: "n", Title: "turns"},
 		{Key: "top1", Title: "first right", Unit: "%"},
-		{Key: "top1_interval", From: "intervals.top1", Title: "95 % interval", Unit: "%", Align: report.Right},
-		{Key: "top3", Title: "in first three", Unit: "%"},
+		{Key: "top3", Title: "in first three", Unit: "%", Align: report.Right, Cell: report.By(func(r *ranking) report.Cell { return report.ShareOf(r.Top3.Figure, 1) })},
 		{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Digits: 3},
-		{Key: "log_loss_interval", From: "intervals.log_loss_bits", Title: "95 % interval", Digits: 3, Align: report.Right},
 		{Key: "log_loss_behind_bits", Title: "behind the default", Unit: "bits", Digits: 3},
-		{Key: "log_loss_behind_interval", Title: "95 % interval", Digits: 3, Align: report.Right},
 		{Key: "calls_top1", From: "calls_only.top1", Title: "of calls only: first right", Unit: "%"},
 		{Key: "calls_log_loss_bits", From: "calls_only.log_loss_bits", Title: "log-loss", Unit: "bits", Digits: 3},
 	})
@@ -132,62 +132,41 @@ func rankingTable(out ReplayJSON) *report.Table {
 	return t
 }
 
-func firingTable(out ReplayJSON) *report.Table {
-	t := report.TableOf("firing", "", out.Predictors, []report.Column{
+func firingTable(out *replayed) *report.Table {
+	t := report.TableOf("firing", "", out.firing, []report.Column{
 		{Key: "predictor", Title: "predicted by", Words: true},
 		{Key: "theta", Title: "from score", Digits: 2},
 		{Key: "fired", Title: "calls made"},
 		{Key: "right", Title: "turns avoided"},
 		{Key: "precision", Unit: "%"},
-		{Key: "precision_interval", From: "intervals.precision", Title: "95 % interval", Unit: "%", Align: report.Right},
-		{Key: "coverage", Unit: "%"},
+		{Key: "coverage", Unit: "%", Align: report.Right, Cell: report.By(func(f *firing) report.Cell { return report.ShareOf(f.Coverage.Figure, 1) })},
 		{Key: "turns_avoided", Title: "most avoided at precision 80 %", Digits: report.Whole},
-		{Key: "turns_avoided_interval", From: "intervals.turns_avoided", Title: "95 % interval", Align: report.Right},
-		{Key: "turns_avoided_90", Title: "at 90 %", Digits: report.Whole},
+		{Key: "turns_avoided_90", Title: "at 90 %", Align: report.Right, Cell: report.By(func(f *firing) report.Cell { return report.IntOf(f.TurnsAvoided90.Figure) })},
 		{Key: "turns_avoided_ungated", Title: "at 80 % without the gate", Digits: report.Whole},
 	})
 	t.Note("Upper bounds: a live agent's future changes with every wrong call. The thresholds of the most turns avoided are chosen with the outcomes in sight, for every predictor alike.")
 	return t
 }
 
-func wrongTable(out ReplayJSON) *report.Table {
-	columns := []report.Column{{Key: "class", Title: "wrong calls"}}
-	for _, p := range out.Predictors {
-		columns = append(columns, report.Column{Key: p.Predictor, Align: report.Right})
+func wrongTable(out *replayed) *report.Table {
+	columns := []report.Column{{Key: "class", Title: "wrong calls", Words: true}}
+	for i := range out.firing {
+		name := out.firing[i].Predictor
+		columns = append(columns, report.Column{Key: name, From: "n." + name})
 	}
-	t := report.NewTable("wrong", "", columns...)
-	for i := range out.Predictors[0].Wrong {
-		cells := []report.Cell{report.Text(out.Predictors[0].Wrong[i].Class)}
-		for _, p := range out.Predictors {
-			cells = append(cells, report.Int(p.Wrong[i].N))
-		}
-		t.Add(cells...)
-	}
-	return t
+	return report.TableOf("wrong", "", out.wrong, columns)
 }
 
-func fillingTable(out ReplayJSON) *report.Table {
-	type row struct {
-		Predictor string `json:"predictor"`
-		fillingJSON
-	}
-	var rows []row
-	for _, p := range out.Predictors {
-		for _, f := range p.Filling {
-			if f.Tried > 0 {
-				rows = append(rows, row{p.Predictor, f})
-			}
-		}
-	}
-	t := report.TableOf("filling", "", rows, []report.Column{
+func fillingTable(out *replayed) *report.Table {
+	t := report.TableOf("filling", "", out.filling, []report.Column{
 		{Key: "predictor", Title: "predicted by", Words: true}, {Key: "source", Title: "arguments from", Words: true}, {Key: "tried"}, {Key: "right"},
 	})
 	t.Note("Of arguments at turns where the tool was right.")
 	return t
 }
 
-func reliabilityTable(out ReplayJSON) *report.Table {
-	t := report.TableOf("reliability", "", out.Reliability, []report.Column{
+func reliabilityTable(out *replayed) *report.Table {
+	t := report.TableOf("reliability", "", out.reliability, []report.Column{
 		{Key: "score", Title: "predicted to be right", Unit: "%", Cell: report.By(func(b *replay.Bin) report.Cell { return report.Textf("%.0f to %.0f", 100*b.From, 100*b.To) })},
 		{Key: "n", Title: "calls"},
 		{Key: "mean", Title: "on average", Unit: "%"},
@@ -197,17 +176,19 @@ func reliabilityTable(out ReplayJSON) *report.Table {
 	return t
 }
 
-// replaySweepTable shows every tenth of the thresholds; of AutoTool's smaller alphas
-// those up to 0.3.
-func replaySweepTable(out ReplayJSON) *report.Table {
-	var shown []replaySweepJSON
-	for i, s := range out.Sweeps {
+// replaySweepTable has all thresholds. Texts show every tenth, and of AutoTool's smaller
+// alphas those up to 0.3: these come first.
+func replaySweepTable(out *replayed) *report.Table {
+	var shown, others []sweep
+	for i, s := range out.sweeps {
 		preset, tenth := s.Predictor == replay.PredictorPreset, math.Round(s.Theta*100) == math.Round(s.Theta*10)*10
 		if s.Predictor != replay.PredictorRecover && (preset || tenth) && (!preset || i >= 60 || s.Theta <= 0.3) {
 			shown = append(shown, s)
+		} else {
+			others = append(others, s)
 		}
 	}
-	t := report.TableOf("sweep", "", shown, []report.Column{
+	t := report.TableOf("sweeps", "", append(shown, others...), []report.Column{
 		{Key: "predictor", Title: "predicted by", Words: true},
 		{Key: "alpha", Digits: 1},
 		{Key: "theta", Title: "from score", Digits: 2},
@@ -216,12 +197,12 @@ func replaySweepTable(out ReplayJSON) *report.Table {
 		{Key: "precision", Unit: "%"},
 		{Key: "coverage", Unit: "%"},
 	})
-	t.Note("JSON has every step of 0.05.")
+	t.Most = len(shown)
 	return t
 }
 
-func replayAblationTable(out ReplayJSON) *report.Table {
-	return report.TableOf("ablation", "", out.Ablation, []report.Column{
+func replayAblationTable(out *replayed) *report.Table {
+	return report.TableOf("ablation", "", out.ablation, []report.Column{
 		{Key: "without", Words: true},
 		{Key: "top1", Title: "first right", Unit: "%"},
 		{Key: "log_loss_bits", Title: "log-loss", Unit: "bits", Digits: 3},

@@ -155,8 +155,8 @@ func (s *replayStudy) prequential(options replay.Options) map[string][]replay.Re
 }
 
 // result computes everything that is printed.
-func (s *replayStudy) result() ReplayJSON {
-	out := ReplayJSON{Schema: "awo.replay/v1", Input: s.in.JSON(), Split: s.split(), Effects: s.saysEffects()}
+func (s *replayStudy) result() *replayed {
+	out := &replayed{figures: replayFigures{Input: s.in.JSON(), Split: s.split(), Effects: s.saysEffects()}}
 	options, answers := s.options, s.answers()
 	if answers {
 		options.Alphas = sweptAlphas
@@ -166,17 +166,17 @@ func (s *replayStudy) result() ReplayJSON {
 		if len(all[name]) == 0 && len(s.test) > 0 {
 			continue
 		}
-		out.Predictors = append(out.Predictors, predictorResult(name, all, *s.o, answers))
+		out.addPredictor(name, all, *s.o, answers)
 	}
 	if !answers {
 		return out
 	}
-	out.Reliability = replay.Reliability(all[replay.PredictorDefault], 10)
-	s.sweep(&out, all)
+	out.reliability = replay.Reliability(all[replay.PredictorDefault], 10)
+	s.sweep(out, all)
 	if s.o.Ablation && !s.o.Prequential && s.options.Ready == nil {
-		s.ablate(&out)
+		s.ablate(out)
 	}
-	out.Effects = s.saysEffects()
+	out.figures.Effects = s.saysEffects()
 	return out
 }
 
@@ -192,12 +192,12 @@ func (s *replayStudy) answers() bool {
 	return false
 }
 
-func (s *replayStudy) split() replaySplitJSON {
+func (s *replayStudy) split() replaySplit {
 	tasks := map[string]bool{}
 	for _, r := range s.test {
 		tasks[r.Task] = true
 	}
-	out := replaySplitJSON{Method: "kfold", Folds: s.o.KFold, Seed: s.o.Seed, Tasks: len(tasks), Replayed: len(s.test)}
+	out := replaySplit{Method: "kfold", Folds: s.o.KFold, Seed: s.o.Seed, Tasks: len(tasks), Replayed: len(s.test)}
 	switch {
 	case s.options.Ready != nil:
 		out.Method, out.Folds = "snapshot", 0
@@ -228,10 +228,10 @@ func (s *replayStudy) saysEffects() string {
 var sweptAlphas = []float64{0, 0.3, 0.5, 0.7, 1}
 
 // sweep adds the figures over thresholds, and over AutoTool's alpha.
-func (s *replayStudy) sweep(out *ReplayJSON, all map[string][]replay.Replayed) {
+func (s *replayStudy) sweep(out *replayed, all map[string][]replay.Replayed) {
 	add := func(name string, runs []replay.Replayed, theta float64, alpha stat.Figure) {
 		f := replay.Fire(runs, theta, s.o.gate(name))
-		out.Sweeps = append(out.Sweeps, replaySweepJSON{
+		out.sweeps = append(out.sweeps, sweep{
 			Predictor: name, Theta: theta, Alpha: alpha, Fired: f.Fired,
 			Coverage: stat.Ratio(f.Fired, f.Turns, nothingHere), Precision: stat.Ratio(f.Right, f.Fired, neverFires), TurnsAvoided: f.Right,
 		})
