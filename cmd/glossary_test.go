@@ -76,7 +76,7 @@ func TestGlossary(t *testing.T) {
 	for _, command := range []string{
 		"summary " + office, "inspect " + office, "analyze --permutations 0 " + office, "cost --lazy " + office, "graph " + office, "tools graph " + office,
 		"extract --sample 60 " + office, "backtest --sample 60 --techniques none,patterns,prefetch,all " + office, "replay --sample 60 " + office,
-		"show " + office, "compare-runs " + office + " " + office, "compare testdata/served/recordings.jsonl --look", "tools subset --sample 60 --folds 2 " + office, "config",
+		"show " + office, "compare " + office + " " + office, "compare testdata/served/recordings.jsonl --look", "tools subset --sample 60 --folds 2 " + office, "help config",
 	} {
 		c := exec.CommandContext(t.Context(), "awo", append(strings.Fields(command), "--quiet")...)
 		c.Dir = ".."

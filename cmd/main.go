@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -44,18 +45,37 @@ func Main() int {
 	return code
 }
 
-// orSummary puts `summary` before the arguments of a run without a command, which are
-// files: the first names something that is there, or is a pattern, and is no command.
+// orSummary puts `summary` before the arguments of a run without a command: where the first
+// that is no flag is no command either, but names a file. A word that is neither a file nor
+// looks like one is left to be a mistyped command.
 func orSummary(args []string) []string {
-	if len(args) == 0 || args[0] == "" || args[0][0] == '-' && args[0] != "-" {
+	root := Tree()
+	summary, _, err := root.Find([]string{"summary"})
+	if err != nil {
 		return args
 	}
-	for _, c := range Tree().Commands() {
-		if c.Name() == args[0] || c.HasAlias(args[0]) {
+	summary.InheritedFlags() // so that Flags has them
+	first := ""
+	for i := 0; i < len(args) && first == ""; i++ {
+		name, isFlag := strings.CutPrefix(args[i], "-")
+		name, isLong := strings.CutPrefix(name, "-")
+		switch {
+		case args[i] == "-", !isFlag:
+			first = args[i]
+		case name == "":
+			continue
+		case isLong && !strings.Contains(name, "="):
+			if f := summary.Flags().Lookup(name); f != nil && f.NoOptDefVal == "" {
+				i++ // its value
+			}
+		}
+	}
+	for _, c := range append(root.Commands(), &cobra.Command{Use: "help"}, &cobra.Command{Use: "completion"}, &cobra.Command{Use: cobra.ShellCompRequestCmd}, &cobra.Command{Use: cobra.ShellCompNoDescRequestCmd}) {
+		if first == "" || c.Name() == first || c.HasAlias(first) {
 			return args
 		}
 	}
-	if _, err := os.Stat(args[0]); err != nil && args[0] != "-" && !strings.ContainsAny(args[0], "*?[") {
+	if _, err := os.Stat(first); err != nil && first != "-" && !strings.ContainsAny(first, `*?[/\.`) {
 		return args
 	}
 	return append([]string{"summary"}, args...)

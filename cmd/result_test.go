@@ -24,6 +24,7 @@ import (
 // $TOOLS, $SNAPSHOT and $SERVERS are made once, $WORK is a folder of the command's own.
 var printed = []string{
 	"formats",
+	"help config analyze",
 	"formats --where",
 	"inspect office/trajectories.jsonl.gz",
 	"show office/trajectories.jsonl.gz run-000003 --tools $TOOLS --rules office/rules.yaml",
@@ -44,6 +45,23 @@ var printed = []string{
 	"snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out $WORK/inertia.awo",
 	"snapshot show $SNAPSHOT",
 	"predict $SNAPSHOT --fire any <one.jsonl",
+	"rules check office/rules.yaml",
+	"rules check office/rules.yaml office/trajectories.jsonl.gz",
+	"rules check office/rules.yaml office/trajectories.jsonl.gz --explain run-000003 --call 2",
+	"rules check office/wrong/ids-erased.yaml office/trajectories.jsonl.gz --diff office/rules.yaml --sample 60",
+	"rules test office/rules.yaml office/cases.yaml",
+	"rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0",
+	"rules suggest office/trajectories.jsonl.gz --sample 60",
+	"rules discover office/trajectories.jsonl.gz --sample 60 --command cat --rounds 1",
+	"analyze office/trajectories.jsonl.gz --sample 100 --by model --sources --chains 5",
+	"analyze office/trajectories.jsonl.gz --rules office/rules.yaml",
+	"summarize office/trajectories.jsonl.gz --out $WORK/part.awosum && analyze $WORK/part.awosum",
+	"summarize office/trajectories.jsonl.gz --out $WORK/part.awosum",
+	"report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --comparison served/recordings.jsonl",
+	"summary office/trajectories.jsonl.gz",
+	"compare office/trajectories.jsonl.gz office/trajectories.jsonl.gz --sample 60",
+	"compare served/recordings.jsonl --look",
+	"serve --servers $SERVERS --check",
 	"version",
 }
 
@@ -127,7 +145,7 @@ func (f *form) add(t *testing.T, d *report.Document) {
 	if of := reflect.TypeOf(d.Figures); of != nil && !slices.Contains(f.figures, of) {
 		f.figures = append(f.figures, of)
 	}
-	for _, table := range d.Tables() {
+	for _, table := range d.DataTables() {
 		header := slices.Sorted(slices.Values(table.Header()))
 		if len(slices.Compact(slices.Clone(header))) < len(header) {
 			t.Errorf("awo %s: two columns of the table %s have one name: %s", d.Command, table.ID, header)

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,7 +50,7 @@ It works offline, changes no trace and sends nothing anywhere.`,
 	)
 	cli.AddSettings(root.PersistentFlags())
 	root.SetFlagErrorFunc(cli.FlagError)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", ".FlagUsagesWrapped 100 "))
+	root.SetUsageTemplate(usageTemplate(root.UsageTemplate()))
 	root.AddCommand(
 		analysis.NewSummary(a),
 		newInspect(a),
@@ -69,7 +68,6 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		extraction.NewWhyNot(a),
 		extraction.NewRun(a),
 		show.New(a),
-		analysis.NewCompareRuns(a),
 		worth.NewRegister(a),
 		prediction.NewReplay(a),
 		prediction.NewSnapshot(a),
@@ -79,12 +77,12 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		serving.New(a),
 		comparing.New(a),
 		toolworld.New(a),
-		newConfig(a),
 		newVersion(a),
 	)
 	root.SetCompletionCommandGroupID(cli.GroupOther)
+	root.CompletionOptions.HiddenDefaultCmd = true
 	root.InitDefaultCompletionCmd()
-	root.SetHelpCommand(newHelp())
+	root.SetHelpCommand(newHelp(a))
 	for c := range commands(root) {
 		cli.CompleteChoices(c)
 		if c.HasSubCommands() && !c.Runnable() {
@@ -92,6 +90,15 @@ It works offline, changes no trace and sends nothing anywhere.`,
 		}
 	}
 	return root
+}
+
+// usageTemplate leaves the flags that every command has out of each command's help.
+func usageTemplate(s string) string {
+	const flags, global = "{{if .HasAvailableLocalFlags}}", "\n\nGlobal Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
+	return strings.NewReplacer(
+		flags, "{{if and .HasAvailableLocalFlags .HasParent}}",
+		global, "", ".FlagUsages ", ".FlagUsagesWrapped 100 ",
+	).Replace(s) + "\n`awo help flags` lists the flags that every command has.\n"
 }
 
 // showHelp is what a command does that only has commands below it.
@@ -106,32 +113,6 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 		return cli.Usagef("there is no command `%s %s`; did you mean `%s`?", c.CommandPath(), args[0], near)
 	}
 	return cli.Usagef("there is no command `%s %s`", c.CommandPath(), args[0])
-}
-
-// newHelp is cobra's help command, but for a topic that does not exist, which
-// is wrong use.
-func newHelp() *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [COMMAND]",
-		Short:   "Print how a command is used",
-		Example: "  awo help version",
-		GroupID: cli.GroupOther,
-		RunE: func(c *cobra.Command, args []string) error {
-			topic, rest, err := c.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return noSuchCommand(topic, rest)
-			}
-			return topic.Help()
-		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
-			topic, _, err := c.Root().Find(args)
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			names := slices.DeleteFunc(cli.ChildNames(topic), func(name string) bool { return !strings.HasPrefix(name, begun) })
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
-	}
 }
 
 // commands yields c and every command below it.

@@ -15,11 +15,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/awo-dev/awo/cmd/internal/analysis"
-	"github.com/awo-dev/awo/cmd/internal/comparing"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
-	"github.com/awo-dev/awo/cmd/internal/rulefile"
-	"github.com/awo-dev/awo/cmd/internal/serving"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/golden"
@@ -37,32 +33,15 @@ var results = []struct {
 	value  any
 	args   string
 }{
-	{"awo.analysis/v1", analysis.JSON{}, "analyze office/trajectories.jsonl.gz --sample 100 --by model --sources"},
-	{"awo.analysis/v1", analysis.JSON{}, "report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --comparison served/recordings.jsonl"},
-	{"awo.summary/v1", analysis.ScreenJSON{}, "summary office/trajectories.jsonl.gz"},
-	{"awo.config/v1", configJSON{}, "config analyze"},
-	{"awo.summary-file/v1", analysis.SummaryJSON{}, "summarize office/trajectories.jsonl.gz --out $WORK/part.awosum"},
-	{"awo.analysis/v1", analysis.JSON{}, "summarize office/trajectories.jsonl.gz --out $WORK/part.awosum && analyze $WORK/part.awosum"},
-	{"awo.contrast/v1", analysis.ContrastJSON{}, "compare-runs office/trajectories.jsonl.gz office/trajectories.jsonl.gz --sample 60"},
-	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml"},
 	{"awo.cost/v1", worth.CostJSON{}, "cost office/trajectories.jsonl.gz --sample 100 --lazy"},
 	{"awo.backtest/v1", worth.BacktestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
 	{"awo.registration/v1", worth.RegistrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
-	{"awo.rules-check/v1", rulefile.CheckJSON{}, "rules check office/rules.yaml office/trajectories.jsonl.gz"},
-	{"awo.rules-test/v1", rulefile.TestJSON{}, "rules test office/rules.yaml office/cases.yaml"},
-	{"awo.rules-explanation/v1", rulefile.ExplanationJSON{}, "rules explain office/rules.yaml office/trajectories.jsonl.gz --trajectory run-000003 --call 2"},
-	{"awo.rules-verification/v1", rulefile.EvidenceJSON{}, "rules verify office/rules.yaml office/trajectories.jsonl.gz --min-tested 0"},
-	{"awo.rules-suggestion/v1", rulefile.SuggestionJSON{}, "rules suggest office/trajectories.jsonl.gz --sample 60"},
-	{"awo.rules-discovery/v1", rulefile.DiscoveryJSON{}, "rules discover office/trajectories.jsonl.gz --sample 60 --command cat --rounds 1"},
-	{"awo.rules-diff/v1", rulefile.RulesDiffJSON{}, "rules diff office/rules.yaml office/wrong/ids-erased.yaml office/trajectories.jsonl.gz --sample 60"},
 	{"awo.extraction/v1", extraction.JSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
 	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --check $TOOLS"},
 	{"awo.diff/v1", extraction.DiffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},
 	{"awo.why/v1", extraction.WhyJSON{}, "why $TOOLS"},
 	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml"},
 	{"awo.verification/v1", extraction.VerificationJSON{}, "verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5"},
-	{"awo.serve-check/v1", serving.CheckJSON{}, "serve --servers $SERVERS --check"},
-	{"awo.comparison/v1", comparing.JSON{}, "compare served/recordings.jsonl --look"},
 }
 
 // TestSchemas holds the JSON of every command to its JSON Schema, and the

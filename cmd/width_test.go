@@ -53,14 +53,14 @@ func TestWidth(t *testing.T) {
 	// What every set of traces can be asked, and what one is enough for.
 	quick := []string{
 		"summary {}", "inspect {}", "cost {}", "analyze {} --permutations 0", "analyze {} --details --permutations 0", "inspect {} --details", "cost {} --details", "graph {}",
-		"tools graph {}", "show {}", "compare-runs {} {}", "summarize {} --out $WORK/x.awosum", "convert {} --to xes --out $WORK/x.xes",
+		"tools graph {}", "show {}", "compare {} {}", "summarize {} --out $WORK/x.awosum", "convert {} --to xes --out $WORK/x.xes",
 	}
 	slow := []string{
 		"extract {} --sample 60", "extract {} --sample 60 --details", "replay {} --sample 60", "replay {} --sample 60 --details", "snapshot build {} --out $WORK/x.awo",
-		"tools subset {} --sample 60 --folds 2", "backtest {} --sample 60 --techniques none,patterns,prefetch,all", "config", "config analyze", "formats", "cost {} --lazy", "cost {} --lazy --details",
+		"tools subset {} --sample 60 --folds 2", "backtest {} --sample 60 --techniques none,patterns,prefetch,all", "help config", "help config analyze", "formats", "cost {} --lazy", "cost {} --lazy --details",
 		"show {} run-000003", "show {} --find status==\"failed\"", "register {} --out $WORK/register", "compare testdata/served/recordings.jsonl --look", "compare testdata/served/recordings.jsonl --details",
 		"verify $TOOLS {} --rules testdata/office/rules.yaml", "why $TOOLS", "why $TOOLS $NAME", "diff $TOOLS $TOOLS", "why-not $TOOLS supervisor_show_passwords,mail_login",
-		"rules verify testdata/office/rules.yaml {}", "rules diff testdata/office/rules.yaml testdata/office/rules.yaml {}", "rules explain testdata/office/rules.yaml {} --trajectory run-000003 --call 2",
+		"rules verify testdata/office/rules.yaml {}", "rules check testdata/office/rules.yaml {} --diff testdata/office/rules.yaml", "rules check testdata/office/rules.yaml {} --explain run-000003 --call 2",
 		"summary {} --rules testdata/office/rules.yaml", "analyze {} --permutations 0 --rules testdata/office/rules.yaml", "cost {} --rules testdata/office/rules.yaml",
 		"extract {} --rules testdata/office/rules.yaml --sample 60", "backtest {} --rules testdata/office/rules.yaml --sample 60",
 		"graph {} --rules testdata/office/rules.yaml --reasons --ablation", "report {} --sample 60 --backtest never --out $WORK/x.html",

@@ -80,7 +80,7 @@ func (list tablesJSON) MarshalJSON() ([]byte, error) {
 // that is null.
 func (d *Document) writeJSON(w io.Writer) error {
 	out := documentJSON{
-		Schema: Schema, Command: d.Command, Answer: cmp.Or(d.Answer, d.Title), Figures: struct{}{}, Tables: d.Tables(),
+		Schema: Schema, Command: d.Command, Answer: cmp.Or(d.Answer, d.Title), Figures: struct{}{}, Tables: d.DataTables(),
 		Notes: append([]Note{}, d.notes...), Next: []nextJSON{},
 	}
 	if d.Figures != nil {
@@ -212,7 +212,9 @@ func fill(v reflect.Value) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() || f.Anonymous {
+			f := v.Type().Field(i)
+			_, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if (f.IsExported() || f.Anonymous) && !(v.Field(i).IsZero() && strings.Contains(options, "omitzero")) {
 				fill(v.Field(i))
 			}
 		}

@@ -171,7 +171,15 @@ func (d *Document) Tables() []*Table {
 			}
 		}
 	}
-	return append(tables, d.data...)
+	tables = append(tables, d.data...)
+	return slices.DeleteFunc(slices.Clone(tables), func(t *Table) bool {
+		return t.view && slices.ContainsFunc(tables, func(o *Table) bool { return !o.view && o.ID == t.ID })
+	})
+}
+
+// DataTables returns the tables that JSON has.
+func (d *Document) DataTables() []*Table {
+	return slices.DeleteFunc(d.Tables(), func(t *Table) bool { return t.view })
 }
 
 // Options say how a document is written. The zero value is the default.
@@ -213,7 +221,7 @@ func (d *Document) Write(w io.Writer, format Format, o Options) error {
 	case FormatCSV:
 		return d.writeCSV(w)
 	case FormatJSONLines:
-		return writeJSONLines(w, d.Tables())
+		return writeJSONLines(w, d.DataTables())
 	case FormatJSON:
 		return d.writeJSON(w)
 	}

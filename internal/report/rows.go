@@ -43,7 +43,7 @@ func tableOf(id, title string, of reflect.Type, rows []any, columns []Column) *T
 		n := 1
 		if c.Cell == nil {
 			member := memberType(of, path, id)
-			if c.describe(member); member == estimateType && !c.Interval {
+			if c.describe(member); member == estimateType && !c.Interval && !c.NoRange {
 				n = 2
 			}
 		}
@@ -109,6 +109,13 @@ func columnsOf(t reflect.Type) (columns []Column) {
 // Hidden returns t, which no text has.
 func (t *Table) Hidden() *Table {
 	t.hidden = true
+	return t
+}
+
+// View returns t, which JSON does not have: its rows stand in another table, or are made of
+// those of others. A table of the same ID goes before it.
+func (t *Table) View() *Table {
+	t.view = true
 	return t
 }
 

@@ -31,6 +31,7 @@ type Table struct {
 	data   []any        // pointers to the structs, as many as Rows
 	ifAny  bool         // texts have it only with rows
 	hidden bool         // texts have it never
+	view   bool         // JSON has it never
 }
 
 // Column is one column of a Table.
@@ -48,15 +49,16 @@ type Column struct {
 	Rank int // where there is no room, columns of the highest rank go first, then the last
 
 	// How TableOf makes the cells.
-	From   string // the member that they show, such as "intervals.top1"; empty: Key
-	Digits int    // after the point; of shares 0 means 1; see Whole
-	Share  bool   // a part of one, shown in percent; a column with the unit % is one
-	File   bool   // texts are names of files, as seen from where awo runs
-	Words  bool   // texts are our own words and not from the traces
-	Empty  string // what is shown for an empty text
-	Range  string // the title of the interval of an Estimate; empty: 95 % interval
-	Join   string // what stands between the elements of a list; empty: a comma
-	Hide   bool   // there is nothing to show: the column is left out
+	From    string // the member that they show, such as "intervals.top1"; empty: Key
+	Digits  int    // after the point; of shares 0 means 1; see Whole
+	Share   bool   // a part of one, shown in percent; a column with the unit % is one
+	File    bool   // texts are names of files, as seen from where awo runs
+	Words   bool   // texts are our own words and not from the traces
+	Empty   string // what is shown for an empty text
+	NoRange bool   // of an Estimate, the figure alone
+	Range   string // the title of the interval of an Estimate; empty: 95 % interval
+	Join    string // what stands between the elements of a list; empty: a comma
+	Hide    bool   // there is nothing to show: the column is left out
 
 	// Cell makes a cell of what is no member, or needs more than a column can say; see
 	// By. Numbers then need their Align, and intervals Interval.
@@ -153,6 +155,13 @@ func (t *Table) Sort(key string) error {
 	}
 	t.Rows, t.data = rows, data
 	return nil
+}
+
+// Alone returns the table as the only one of a document, which every format has.
+func (t *Table) Alone() *Table {
+	one := *t
+	one.hidden, one.view, one.Most = false, false, 0
+	return &one
 }
 
 // Head leaves the table with its first n rows.

@@ -69,7 +69,7 @@ var commands = []command{
 	{"tools subset", false, []string{"tools subset {in}"}},
 	{"rules suggest", false, []string{"rules suggest {in}"}},
 	{"rules verify", false, []string{"rules verify testdata/office/rules.yaml {in}"}},
-	{"compare sets", false, []string{"compare-runs {in} {in} --sample 50"}},
+	{"compare sets", false, []string{"compare {in} {in} --sample 50"}},
 	{"snapshot", false, []string{"snapshot build {in} --out {}/s --quiet", "snapshot show {}/s"}},
 	{"summarize", false, []string{"summarize {in} --out {}/part.awosum --quiet", "analyze {}/part.awosum"}},
 	{"summarize cost", false, []string{"summarize {in} --out {}/part.awosum --quiet", "cost {}/part.awosum"}},

@@ -36,11 +36,11 @@ var (
 	quick = map[string][]string{
 		"inspect":      {"inspect {in}", "inspect {in} --format json"},
 		"convert":      {"convert {in}"},
-		"compare-runs": {"compare-runs {in} {in} --sample 50"},
+		"compare sets": {"compare {in} {in} --sample 50"},
 		"show":         {"show {in}", "show {in} --find status==\"failed\" --format json", "show {in} --sort failed --limit 3 --format csv"},
 		"convert-to":   {"convert {in} --to xes", "convert {in} --to ocel", "convert {in} --to openai-chat", "convert {in} --to otlp"},
 		"analyze":      {"analyze {in} --format json", "analyze {in} --sources --permutations 99"},
-		"config":       {"config", "config analyze --format json"},
+		"config":       {"help config", "help config analyze --format json"},
 		"summary":      {"summary {in}", "summary {in} {rules} --format json"},
 		"extract": {
 			"extract {in} {rules} --threshold 3 --out tools",
@@ -125,26 +125,26 @@ var (
 		},
 		"serve": {"serve --servers mcp.json --check"},
 		"tools": {
-			"tools graph {in} --out world", "tools check world/graph.json {in}", "tools check world/graph.json --format json",
+			"tools graph {in} --out world", "tools graph --check world/graph.json {in}", "tools graph --check world/graph.json --format json",
 			"tools path mail_search --graph world/graph.json", "tools path mail_search --graph world/graph.json --format json",
-			"tools substitutes mail_search --graph world/graph.json", "tools subset {in} --out subset",
-			"tools recover path.json --failed mail_login --graph world/graph.json",
-			"tools update world/graph.json {in} --out new", "tools diff world/graph.json new/graph.json",
+			"tools path mail_search --substitutes --graph world/graph.json", "tools subset {in} --out subset",
+			"tools path --recover path.json --failed mail_login --graph world/graph.json",
+			"tools graph {in} --add-to world/graph.json --out new", "tools graph --diff world/graph.json --graph new/graph.json",
 		},
 		"rules-suggest": {"rules suggest {in}", "rules suggest {in} --sample 60 --format json"},
 		"rules": {
-			"rules check {file} {in}", "rules check {file} {in} --format json", "rules test {file}", "rules fmt {file}",
+			"rules check {file} {in}", "rules check {file} {in} --format json", "rules test {file}", "rules check --fmt print {file}",
 			"rules verify {file} {in}", "rules verify {file} {in} --format json", "rules verify {file} {in} --format csv",
-			"rules verify {file} {in} --format markdown", "rules explain {file} {in} --trajectory run-000000 --call 2",
-			"rules explain {file} {in} --trajectory run-000000 --format json --show-values",
-			"rules diff {file} {file} {in} --format json", "rules discover {in} --sample 60 --command cat --rounds 1",
+			"rules verify {file} {in} --format markdown", "rules check {file} {in} --explain run-000000 --call 2",
+			"rules check {file} {in} --explain run-000000 --format json --show-values",
+			"rules check {file} {in} --diff {file} --format json", "rules discover {in} --sample 60 --command cat --rounds 1",
 		},
 	}
 
 	// traceless is what needs no traces.
 	traceless = []string{
-		"", "formats", "formats --format json", "formats --format markdown", "formats --format csv", "rules schema",
-		"rules builtin http", "rules builtin sql", "rules builtin filesystem", "nothing", "extract", "inspect none.jsonl",
+		"", "formats", "formats --format json", "formats --format markdown", "formats --format csv", "rules check --schema",
+		"rules check --builtin http", "rules check --builtin sql", "rules check --builtin filesystem", "nothing", "extract", "inspect none.jsonl",
 		"completion bash", "completion zsh", "completion fish", "completion powershell",
 		"analyze --help", "backtest --help", "convert --help", "cost --help", "diff --help", "extract --help",
 		"graph --help", "inspect --help", "predict --help", "register --help", "replay --help", "report --help",

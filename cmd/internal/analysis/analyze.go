@@ -17,7 +17,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/deal"
-	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/summary/count"
@@ -133,7 +132,7 @@ func analyze(j *cli.Job, o analyzeOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	in, found, notes, err := analyzedAny(j, o, files)
+	in, found, err := analyzedAny(j, o, files)
 	if err != nil {
 		return err
 	}
@@ -144,24 +143,23 @@ func analyze(j *cli.Job, o analyzeOptions, files []string) error {
 			return err
 		}
 	}
-	d := analysisDocument(in, found, o, j.Complete())
+	d := analysisDocument(in, found, o)
 	if in.Summaries() == 0 { // a back-test needs the calls themselves
 		d.Next = []string{j.Then(files, "what would be saved, on tasks held out", "backtest", "{}")}
 	}
-	return j.Print(d, analysisResult(in, found), notes...)
+	return j.Result(d)
 }
 
 // analyzedAny finds out about traces, or about what was summarized of them.
-func analyzedAny(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *findings, []report.Note, error) {
+func analyzedAny(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *findings, error) {
 	stored, err := cli.OnlyStored(files)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if len(stored) > 0 {
 		return analyzedStored(j, o, stored)
 	}
-	in, found, err := analyzed(j, o, trace.Options{}, files)
-	return in, found, nil, err
+	return analyzed(j, o, trace.Options{}, files)
 }
 
 // analyzed reads traces and finds out about them. The intake is for the caller
@@ -261,13 +259,13 @@ type findings struct {
 	rework     []trace.Rework
 	reworkCost reworkCost
 	profile    *completeness.Profile
-	groups     []groupJSON
+	groups     []group
 	within     []entropy.Test // order tests within groups
-	shifts     []shiftJSON    // of each other group against the largest
+	shifts     []shift        // of each other group against the largest
 	facts      *completeness.Facts
-	sources    *sourcesJSON // nil without --sources
-	chains     []chainJSON  // nil without --chains
-	covering   bool         // they are held against meta-tools
+	sources    *origins // nil without --sources
+	chains     []chain  // nil without --chains
+	covering   bool     // they are held against meta-tools
 }
 
 // study computes the statistics of a corpus.

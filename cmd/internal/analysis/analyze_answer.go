@@ -92,13 +92,13 @@ func followTable(f *findings) *report.Table {
 		}
 	}
 	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Or(cmp.Compare(b.Times, a.Times), cmp.Compare(a.After, b.After)) })
-	table := report.TableOf("follows", "What follows what most often", pairs[:min(len(pairs), cli.ToolsShown)], []report.Column{
+	table := report.TableOf("follows", "What follows what most often", pairs, []report.Column{
 		{Key: "after", Max: 36},
 		{Key: "comes", Max: 36},
 		{Key: "share", Unit: "%", Digits: report.Whole},
 		{Key: "times"},
 		{Key: "of"},
 	})
-	table.Brief = 5
-	return table.IfAny()
+	table.Brief, table.Most = 5, cli.ToolsShown
+	return table.IfAny().View()
 }

@@ -16,15 +16,14 @@ import (
 // chainsMost bounds --chains.
 const chainsMost = 1000
 
-// chainJSON is a row of calls, by the names of their tools, that recurs.
-type chainJSON struct {
+// chain is a row of calls, by the names of their tools, that recurs.
+type chain struct {
 	Tools        []string      `json:"tools"`
 	Occurrences  int           `json:"occurrences"` // that do not overlap
 	Saved        int           `json:"calls_less"`  // if each were one call; upper bound
 	Trajectories int           `json:"trajectories"`
 	Tasks        int           `json:"tasks"`
-	Share        float64       `json:"share"` // of the trajectories with calls
-	Interval     stat.Interval `json:"interval"`
+	Share        stat.Estimate `json:"share"`             // of the trajectories with calls
 	Covered      string        `json:"covered,omitempty"` // by meta-tools: whole, inside, part or no; with --tools
 	MetaTool     string        `json:"meta_tool,omitempty"`
 }
@@ -56,7 +55,7 @@ func (f *findings) addChains(o analyzeOptions, covering []*metatool.Tool) {
 	if o.Chains == 0 {
 		return
 	}
-	f.chains, f.covering = []chainJSON{}, o.Tools != ""
+	f.chains, f.covering = []chain{}, o.Tools != ""
 	var sequences [][]uint32
 	var tasks []uint32
 	for i, tools := range f.corpus.Sequences() {
@@ -71,9 +70,9 @@ func (f *findings) addChains(o analyzeOptions, covering []*metatool.Tool) {
 	for i := range chains {
 		c := &chains[i]
 		shares = append(shares, shareOf(c.With, whole))
-		one := chainJSON{
+		one := chain{
 			Tools: f.names(c.Symbols), Occurrences: c.Occurrences, Saved: c.Gain(), Trajectories: c.Sequences, Tasks: c.Tasks,
-			Share: float64(c.Sequences) / float64(len(sequences)),
+			Share: stat.Estimate{Figure: stat.Known(float64(c.Sequences) / float64(len(sequences)))},
 		}
 		if f.covering {
 			one.Covered, one.MetaTool = coverage(one.Tools, covering, o.CollapseRepeats)
@@ -82,7 +81,7 @@ func (f *findings) addChains(o analyzeOptions, covering []*metatool.Tool) {
 	}
 	resamples := min(max(20_000_000/max(len(whole)*len(chains), 1), 200), 2000)
 	for i, interval := range stat.Intervals(shares, stat.Options{Seed: o.Seed, Resamples: resamples}) {
-		f.chains[i].Interval = interval.Within(0, 1)
+		f.chains[i].Share.Interval = interval.Within(0, 1)
 	}
 }
 
@@ -186,7 +185,7 @@ func (m madeCalls) makePart(calls []string) bool {
 }
 
 // coveredText says in words what meta-tools make of a chain.
-func coveredText(c *chainJSON) string {
+func coveredText(c *chain) string {
 	switch c.Covered {
 	case coveredWhole:
 		return c.MetaTool
@@ -204,20 +203,19 @@ const namesAlone = "By names alone, so these are upper bounds of what meta-tools
 // chainBlocks lists chains, and says what they are worth.
 func chainBlocks(f *findings, o analyzeOptions) []report.Block {
 	if len(f.chains) == 0 {
-		return []report.Block{report.Paragraph("No chain of calls recurs in two tasks.")}
+		return []report.Block{report.Paragraph("No chain of calls recurs in two tasks."), report.TableOf("chains", "", f.chains, nil).Hidden()}
 	}
 	columns := []report.Column{
-		{Key: "tools", Title: "calls", Max: 44, Wrap: true, Cell: report.By(func(c *chainJSON) report.Cell { return report.Name(sequenceText(c.Tools)) })},
+		{Key: "tools", Title: "calls", Max: 44, Wrap: true, Cell: report.By(func(c *chain) report.Cell { return report.Name(sequenceText(c.Tools)) })},
 		{Key: "occurrences", Title: "places"},
 		{Key: "calls_less", Title: "calls less"},
 		{Key: "trajectories"},
 		{Key: "tasks"},
-		{Key: "share", Unit: "%"},
-		{Key: "interval", Title: "95 %", Share: true},
+		{Key: "share", Unit: "%", Range: "95 %"},
 	}
 	said := namesAlone
 	if f.covering {
-		columns = append(columns, report.Column{Key: "covered", Title: "meta-tool", Max: 40, Cell: report.By(func(c *chainJSON) report.Cell { return report.Name(coveredText(c)) })})
+		columns = append(columns, report.Column{Key: "covered", Title: "meta-tool", Max: 40, Cell: report.By(func(c *chain) report.Cell { return report.Name(coveredText(c)) })})
 		missing := 0
 		for i := range f.chains {
 			if f.chains[i].Covered == coveredNot {

@@ -2,81 +2,52 @@ package analysis
 
 import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/comparing"
-	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"
 )
 
-// JSON is the JSON of `awo analyze`; docs/artefacts.md describes it.
-type JSON struct {
-	Schema     string              `json:"schema"`
-	Input      cli.InputJSON       `json:"input"`
-	Summaries  int                 `json:"summaries,omitempty"` // that were read in place of traces
-	Findings   []cli.Finding       `json:"findings"`
-	HMax       stat.Figure         `json:"h_max_bits"`
-	Orders     []orderJSON         `json:"orders"`
-	H1Paper    stat.Figure         `json:"h1_paper_bits"`
-	Tests      []entropy.Test      `json:"tests"`
-	Selection  entropy.Selection   `json:"selection"`
-	HeldOut    *entropy.HeldOut    `json:"held_out"`
-	Verdict    entropy.Verdict     `json:"verdict"`
-	Successors []contextJSON       `json:"successors"`
-	TopShares  []topSharesJSON     `json:"top_shares"`
-	Tools      []toolJSON          `json:"tools"`
-	Habits     []habitJSON         `json:"habits"` // most certain first
-	Variants   []variantJSON       `json:"variants"`
-	Converge   []entropy.Step      `json:"convergence"`
-	Merged     []entropy.Step      `json:"convergence_merged,omitempty"` // with --rules
-	Rework     []reworkJSON        `json:"rework"`
-	Sources    *sourcesJSON        `json:"sources,omitempty"` // with --sources
-	Chains     []chainJSON         `json:"chains,omitempty"`  // with --chains
-	Groups     []groupJSON         `json:"groups,omitempty"`
-	Within     []entropy.Test      `json:"tests_within_groups,omitempty"`
-	Shifts     []shiftJSON         `json:"differences,omitempty"`
-	Backtest   *worth.BacktestJSON `json:"backtest,omitempty"`   // of awo report
-	Cost       *worth.CostJSON     `json:"cost,omitempty"`       // of awo report
-	Process    *ProcessJSON        `json:"process,omitempty"`    // of awo report
-	Comparison *comparing.JSON     `json:"comparison,omitempty"` // of awo report
+// figures are those of `awo analyze`.
+type figures struct {
+	Input     cli.InputJSON     `json:"input"`
+	Summaries int               `json:"summaries,omitempty"` // that were read in place of traces
+	HMax      stat.Figure       `json:"h_max_bits"`
+	H1Paper   stat.Figure       `json:"h1_paper_bits"`
+	Selection entropy.Selection `json:"selection"`
+	HeldOut   *entropy.HeldOut  `json:"held_out"`
+	Verdict   entropy.Verdict   `json:"verdict"`
+	Sources   *sourceTotals     `json:"sources,omitempty"` // with --sources
 }
 
-// orderJSON is an order with its held-out loss beside it.
-type orderJSON struct {
+// order is an order with its held-out loss.
+type order struct {
 	entropy.Order
-	HeldOut  stat.Figure   `json:"held_out_bits"`
-	Interval stat.Interval `json:"held_out_interval"`
+	HeldOut stat.Estimate `json:"held_out_bits"`
 }
 
-type contextJSON struct {
-	Context []string        `json:"context"`
-	N       uint64          `json:"n"`
-	Share   float64         `json:"share"`
-	Bits    float64         `json:"bits"` // plug-in
-	Top     []successorJSON `json:"top"`
+// successor is what came next after a context.
+type successor struct {
+	Context      []string      `json:"context"`
+	N            uint64        `json:"n"`             // how often the context occurs
+	ContextShare float64       `json:"context_share"` // of the windows of its length
+	Bits         float64       `json:"bits"`          // plug-in, of the context
+	Tool         string        `json:"tool"`
+	Count        uint64        `json:"count"`
+	Share        stat.Estimate `json:"share"` // a bootstrap over tasks
 }
 
-type successorJSON struct {
-	Tool  string  `json:"tool"`
-	Count uint64  `json:"count"`
-	Share float64 `json:"share"`
-	// Interval is a bootstrap over tasks; null with fewer than five of them, and
-	// where too many contexts are listed for intervals.
-	Interval stat.Interval `json:"interval"`
-}
-
-type topSharesJSON struct {
+type topShares struct {
 	K      int                `json:"k"`
 	Shares []entropy.TopShare `json:"shares"`
 }
 
-type variantJSON struct {
+type variant struct {
 	Tools        []string `json:"tools"`
 	Trajectories int      `json:"trajectories"`
 	Share        float64  `json:"share"` // of the trajectories with calls
 }
 
-type reworkJSON struct {
+type rework struct {
 	Kind         string   `json:"kind"`
 	Tools        []string `json:"tools"`
 	Occurrences  int      `json:"occurrences"`
@@ -87,7 +58,7 @@ type reworkJSON struct {
 	Tokens     stat.Figure `json:"tokens"`
 }
 
-type groupJSON struct {
+type group struct {
 	Group        string      `json:"group"`
 	Trajectories int         `json:"trajectories"`
 	Calls        int         `json:"calls"`
@@ -95,52 +66,55 @@ type groupJSON struct {
 	H1           stat.Figure `json:"h1_bits"`
 }
 
-type shiftJSON struct {
+type shift struct {
 	Groups [2]string `json:"groups"`
 	entropy.Difference
 }
 
-// analysisResult shapes the findings as JSON.
-func analysisResult(in *cli.Intake, f *findings) JSON {
+// figures returns what stands in no table.
+func (f *findings) figures(in *cli.Intake) figures {
 	a := &f.analysis
-	out := JSON{
-		Schema: "awo.analysis/v1", Input: in.JSON(), Summaries: in.Summaries(), Findings: in.Findings.List(), HMax: a.HMax, H1Paper: a.H1Paper, Tests: a.Tests,
-		Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict, Converge: f.steps, Merged: f.merged, Habits: f.habits(), Within: f.within, Sources: f.sources, Chains: f.chains,
-		Orders: f.orders(), Tools: f.tools(), Rework: f.reworked(), Groups: f.groups, Shifts: f.shifts, Variants: f.commonest(in.Tally.Trajectories-in.Tally.Empty, variantsMost),
-	}
-	for _, c := range f.contexts {
-		context := contextJSON{Context: f.names(c.Symbols), N: c.N, Share: c.Share, Bits: c.Bits}
-		for _, s := range c.Next {
-			context.Top = append(context.Top, successorJSON{Tool: f.name(s.Symbol), Count: s.N, Share: s.Share, Interval: s.Interval})
-		}
-		out.Successors = append(out.Successors, context)
-	}
-	for i, shares := range f.topShares {
-		out.TopShares = append(out.TopShares, topSharesJSON{K: i + 1, Shares: shares})
+	out := figures{Input: in.JSON(), Summaries: in.Summaries(), HMax: a.HMax, H1Paper: a.H1Paper, Selection: a.Selection, HeldOut: a.HeldOut, Verdict: a.Verdict}
+	if f.sources != nil {
+		out.Sources = &f.sources.sourceTotals
 	}
 	return out
 }
 
-// variantsMost is how many variants JSON lists: most are seen once.
+// successors returns what came next after each context.
+func (f *findings) successors() (rows []successor) {
+	for _, c := range f.contexts {
+		for _, s := range c.Next {
+			row := successor{Context: f.names(c.Symbols), N: c.N, ContextShare: c.Share, Bits: c.Bits, Tool: f.name(s.Symbol), Count: s.N}
+			if row.Share = (stat.Estimate{Figure: stat.Known(s.Share), Interval: s.Interval}); !f.intervals {
+				row.Share.Interval = stat.NoInterval(tooManyContexts)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// variantsMost is how many variants are listed: most are seen once.
 const variantsMost = 100
 
 // noHeldOut is why a held-out loss is not known.
 const noHeldOut = "a held-out loss needs at least two tasks with calls"
 
 // orders returns each order with its held-out loss.
-func (f *findings) orders() []orderJSON {
-	return cli.Map(f.analysis.Orders, func(order *entropy.Order) orderJSON {
-		if h, ok := f.heldOut(order.K); ok {
-			return orderJSON{*order, h.Bits, h.Interval}
+func (f *findings) orders() []order {
+	return cli.Map(f.analysis.Orders, func(o *entropy.Order) order {
+		if h, ok := f.heldOut(o.K); ok {
+			return order{*o, stat.Estimate{Figure: h.Bits, Interval: h.Interval}}
 		}
-		return orderJSON{*order, stat.Unknown(noHeldOut), stat.NoInterval("no held-out loss, no interval")}
+		return order{*o, stat.Estimate{Figure: stat.Unknown(noHeldOut), Interval: stat.NoInterval(noHeldOut)}}
 	})
 }
 
 // commonest returns the commonest sequences of tools, of so many trajectories with calls.
-func (f *findings) commonest(calling, most int) []variantJSON {
-	return cli.Map(f.variants[:min(len(f.variants), most)], func(v *trace.Variant) variantJSON {
-		return variantJSON{f.names(v.Tools), v.Trajectories, float64(v.Trajectories) / float64(calling)}
+func (f *findings) commonest(calling int) []variant {
+	return cli.Map(f.variants[:min(len(f.variants), variantsMost)], func(v *trace.Variant) variant {
+		return variant{f.names(v.Tools), v.Trajectories, float64(v.Trajectories) / float64(calling)}
 	})
 }
 

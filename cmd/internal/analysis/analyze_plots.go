@@ -74,8 +74,8 @@ func analysisFigures(f *findings) ([]*plot.Figure, error) {
 
 // drawSources draws the classes of sources by parameter, those used most first;
 // nil if nothing was traced.
-func drawSources(s *sourcesJSON) (*plot.Figure, error) {
-	if s == nil || len(s.Parameters) == 0 {
+func drawSources(s *origins) (*plot.Figure, error) {
+	if s == nil || len(s.parameters) == 0 {
 		return nil, nil
 	}
 	var classes []string

@@ -7,68 +7,61 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/internal/stat"
 )
 
 // analysisDocument puts the findings into words and tables for a reader who has
 // not read the papers.
-//
-// complete keeps in what scripts want and people do not.
-func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions, complete bool) *report.Document {
-	d := &report.Document{Title: "How predictable are the calls?", Answer: f.answer(), Lines: report.ScreenLines}
+func analysisDocument(in *cli.Intake, f *findings, o analyzeOptions) *report.Document {
+	d := &report.Document{Title: "How predictable are the calls?", Answer: f.answer(), Lines: report.ScreenLines, Figures: f.figures(in)}
 	d.Add(in.Brief())
-	if in.Tally.Calls == 0 {
-		return d
+	none := in.Tally.Calls == 0
+	if in.Summaries() > 0 {
+		d.Note("tables.findings", storedNote)
 	}
-	if f.chains != nil { // they are what was asked for, all of them
+	if f.chains != nil && !none { // they are what was asked for, all of them
 		d.Lines = 0
 		d.Add(chainBlocks(f, o)...)
 		d.Details()
 	}
-	in.Findings.Section(d, cli.FindingsShown)
+	if !none {
+		in.Findings.Section(d, cli.FindingsShown)
+	}
 	d.Add(followTable(f))
 	d.Details()
-	d.Section("What was read", in.Summary())
+	if !none {
+		d.Section("What was read", in.Summary())
+	}
 	d.Section("All findings", in.Findings.Table())
 	d.Section("How predictable is the next call?", report.Paragraph(f.analysis.Verdict.Sentence), orderTable(f))
-	if f.analysis.Distinct > 1 || complete {
-		if len(f.analysis.Tests) > 0 {
-			d.Section("Does one more call of memory help?", testTable(f.analysis.Tests, o))
-		}
-		if o.Order > 0 {
-			d.Section("What follows what", successorTable(f, o))
-		}
-		if len(f.topShares) > 0 {
-			d.Add(topTable(f))
-		}
-	}
-	d.Section("Tools", toolTables(f, complete)...)
-	if habits := habitTable(f, complete); habits != nil {
-		d.Add(habits)
-	}
-	d.Section("Whole trajectories", variantTable(in, f))
+	one := f.analysis.Distinct < 2 // tool, so that there is nothing to predict
+	d.Section("Does one more call of memory help?", unless(one, testTable("tests", f.analysis.Tests, o)))
+	d.Section("What follows what", unless(one || o.Order == 0, successorTable(f, o)), unless(one, topTable(f)))
+	d.Section("Tools", toolTables(f)...)
+	d.Add(habitTables(f)...)
+	d.Section("Whole trajectories", unless(none, variantTable(in, f)))
 	d.Add(convergenceBlocks(f)...)
-	if len(f.rework) > 0 {
-		d.Add(reworkTable(f, complete))
-	}
+	d.Add(reworkTable(f))
 	if f.sources != nil {
-		d.Section("Where arguments come from", sourceTables(f.sources, o, complete)...)
+		d.Section("Where arguments come from", sourceTables(f.sources, o)...)
 	}
 	if len(f.groups) > 0 {
-		d.Section("Groups by "+o.By, groupTable(f))
-		if len(f.within) > 0 {
-			d.Add(testTable(f.within, o))
-		}
-		d.Add(shiftTable(f))
+		d.Section("Groups by "+o.By, groupTable(f), testTable("tests_within_groups", f.within, o), shiftTable(f))
 	}
 	return d
+}
+
+// unless returns a table, which texts do not have where that is so.
+func unless(is bool, t *report.Table) *report.Table {
+	if is {
+		return t.Hidden()
+	}
+	return t
 }
 
 func orderTable(f *findings) *report.Table {
 	table := report.TableOf("orders", "Bits needed to name the next tool, when the last k calls are known", f.orders(), []report.Column{
 		{Key: "k"},
 		{Key: "held_out_bits", Title: "on unseen tasks", Digits: 2},
-		{Key: "held_out", From: "held_out_interval", Title: "95 % interval", Digits: 2, Align: report.Right},
 		{Key: "bits", Title: "plug-in", Digits: 2},
 		{Key: "miller_madow_bits", Title: "Miller-Madow", Digits: 2},
 		{Key: "n", Title: "calls"},
@@ -102,10 +95,10 @@ func orderTable(f *findings) *report.Table {
 	return table
 }
 
-func testTable(tests []entropy.Test, o analyzeOptions) *report.Table {
-	id, title := "tests", ""
-	if tests[0].Groups > 1 {
-		id, title = "tests-within-groups", "The same tests within groups, which differences between them cannot make reject"
+func testTable(id string, tests []entropy.Test, o analyzeOptions) *report.Table {
+	title := ""
+	if id != "tests" {
+		title = "The same tests within groups, which differences between them cannot make reject"
 	}
 	g2 := "g2"
 	if o.Preset == "autotool" {
@@ -130,6 +123,9 @@ func testTable(tests []entropy.Test, o analyzeOptions) *report.Table {
 		})},
 		{Key: "n", Title: "calls"},
 	})
+	if len(tests) == 0 {
+		return table.IfAny()
+	}
 	table.Note("G2 compares a chain of one order with the next on the same windows; the null hypothesis is that the older call does not matter. df by the convention %q; JSON has all three.", string(tests[0].Convention))
 	table.Note("A small p shows memory, or a mixture of kinds of task: test within groups (--by) to tell them apart.")
 	if sparse(tests) {
@@ -157,27 +153,13 @@ func sparse(tests []entropy.Test) bool {
 }
 
 func successorTable(f *findings, o analyzeOptions) *report.Table {
-	table := report.NewTable("successors", "",
-		report.Column{Key: "context", Title: "after", Max: 70},
-		report.Column{Key: "n", Title: "times", Align: report.Right},
-		report.Column{Key: "tool", Title: "comes", Max: 40},
-		report.Column{Key: "count", Title: "times", Align: report.Right},
-		report.Column{Key: "share", Unit: "%", Align: report.Right},
-		report.Column{Key: "interval", Title: "95 % interval", Unit: "%", Interval: true, Align: report.Right},
-	)
-	interval := func(i stat.Interval) report.Cell { return report.ShareRange(i, 1) }
-	if !f.intervals {
-		interval = func(stat.Interval) report.Cell { return report.Missing(tooManyContexts) }
-	}
-	for _, c := range f.contexts {
-		for i, s := range c.Next {
-			context, n := report.Name(strings.Join(f.names(c.Symbols), " → ")), report.Int64(int64(c.N))
-			if i > 0 && o.Top > 1 {
-				context, n = report.Text(""), report.Text("")
-			}
-			table.Add(context, n, report.Name(f.name(s.Symbol)), report.Int64(int64(s.N)), report.Share(s.Share, 0), interval(s.Interval))
-		}
-	}
+	table := report.TableOf("successors", "", f.successors(), []report.Column{
+		{Key: "context", Title: "after", Max: 70, Join: " → "},
+		{Key: "n", Title: "times"},
+		{Key: "tool", Title: "comes", Max: 40},
+		{Key: "count", Title: "times"},
+		{Key: "share", Unit: "%"},
+	})
 	table.Note("Counted on these traces; intervals are bootstraps over tasks.%s", shownText(o))
 	return table
 }
@@ -196,25 +178,20 @@ func shownText(o analyzeOptions) string {
 }
 
 func topTable(f *findings) *report.Table {
-	columns := []report.Column{{Key: "k", Title: "calls known", Align: report.Right}}
-	shown := []int{1, 2, 3, 5}
-	for _, m := range shown {
-		columns = append(columns, report.Column{Key: fmt.Sprintf("top_%d", m), Title: fmt.Sprintf("top %d", m), Unit: "%", Align: report.Right})
-	}
-	table := report.NewTable("top-shares", "How often the next tool is among the m commonest successors", columns...)
+	var rows []topShares
 	for i, shares := range f.topShares {
-		cells := []report.Cell{report.Int(i + 1)}
-		for _, m := range shown {
-			if m <= len(shares) {
-				cells = append(cells, report.Share(shares[m-1].Share, 0))
-			} else if len(shares) > 0 {
-				cells = append(cells, report.Share(shares[len(shares)-1].Share, 0))
-			} else {
-				cells = append(cells, report.Missing("no trajectory is long enough"))
-			}
-		}
-		table.Add(cells...)
+		rows = append(rows, topShares{K: i + 1, Shares: shares})
 	}
+	columns := []report.Column{{Key: "k", Title: "calls known"}}
+	for _, m := range []int{1, 2, 3, 5} {
+		columns = append(columns, report.Column{Key: fmt.Sprintf("top_%d", m), Title: fmt.Sprintf("top %d", m), Unit: "%", Align: report.Right, Cell: report.By(func(t *topShares) report.Cell {
+			if len(t.Shares) == 0 {
+				return report.Missing("no trajectory is long enough")
+			}
+			return report.Share(t.Shares[min(m, len(t.Shares))-1].Share, 0)
+		})})
+	}
+	table := report.TableOf("top_shares", "How often the next tool is among the m commonest successors", rows, columns).IfAny()
 	table.Note("In sample: long contexts that were seen once are always right here, and never again.")
 	return table
 }
@@ -224,12 +201,13 @@ const variantsShown = 8
 
 func variantTable(in *cli.Intake, f *findings) *report.Table {
 	calling := in.Tally.Trajectories - in.Tally.Empty
-	table := report.TableOf("variants", "The commonest sequences of tools", f.commonest(calling, variantsShown), []report.Column{
+	table := report.TableOf("variants", "The commonest sequences of tools", f.commonest(calling), []report.Column{
 		{Key: "trajectories"},
 		{Key: "share", Unit: "%"},
-		{Key: "calls", Align: report.Right, Cell: report.By(func(v *variantJSON) report.Cell { return report.Int(len(v.Tools)) })},
-		{Key: "tools", Title: "sequence", Max: 76, Wrap: true, Cell: report.By(func(v *variantJSON) report.Cell { return report.Name(sequenceText(v.Tools)) })},
+		{Key: "calls", Align: report.Right, Cell: report.By(func(v *variant) report.Cell { return report.Int(len(v.Tools)) })},
+		{Key: "tools", Title: "sequence", Max: 76, Wrap: true, Cell: report.By(func(v *variant) report.Cell { return report.Name(sequenceText(v.Tools)) })},
 	})
+	table.Most = variantsShown
 	once := 0
 	for _, v := range f.variants {
 		if v.Trajectories == 1 {
@@ -288,7 +266,7 @@ func shiftTable(f *findings) *report.Table {
 		{Key: "group", From: "groups.1", Max: 50},
 		{Key: "effect_bits", Title: "difference", Unit: "bits a call", Digits: 3},
 		{Key: "effect_bias_bits", Title: "of which chance", Digits: 3},
-		{Key: "p", Title: "permutation p", Align: report.Right, Cell: report.By(func(s *shiftJSON) report.Cell {
+		{Key: "p", Title: "permutation p", Align: report.Right, Cell: report.By(func(s *shift) report.Cell {
 			if s.Permutation == nil {
 				return report.Missing("groups cannot be exchanged between tasks here")
 			}

@@ -68,9 +68,9 @@ func (c reworkCost) renumbered(numbers []uint32) reworkCost {
 const reworkShown = 8
 
 // reworked returns what was done again, with what it took.
-func (f *findings) reworked() []reworkJSON {
-	return cli.Map(f.rework, func(r *trace.Rework) reworkJSON {
-		x := reworkJSON{Kind: r.Kind, Tools: f.names(r.Tools), Occurrences: r.Occurrences, Trajectories: r.Trajectories, Turns: r.Turns, Tokens: stat.Unknown("no tokens are recorded for these turns")}
+func (f *findings) reworked() []rework {
+	return cli.Map(f.rework, func(r *trace.Rework) rework {
+		x := rework{Kind: r.Kind, Tools: f.names(r.Tools), Occurrences: r.Occurrences, Trajectories: r.Trajectories, Turns: r.Turns, Tokens: stat.Unknown("no tokens are recorded for these turns")}
 		if cost := f.reworkCost[reworkOf(r.Kind, r.Tools)]; cost.turns > 0 {
 			x.TurnsUsage, x.Tokens = cost.turns, stat.Count(int(cost.tokens))
 		}
@@ -78,15 +78,11 @@ func (f *findings) reworked() []reworkJSON {
 	})
 }
 
-func reworkTable(f *findings, complete bool) *report.Table {
+func reworkTable(f *findings) *report.Table {
 	all := f.reworked()
-	shown := all
-	if !complete {
-		shown = all[:min(len(all), reworkShown)]
-	}
-	table := report.TableOf("rework", "Calls that repeat themselves", shown, []report.Column{
+	table := report.TableOf("rework", "Calls that repeat themselves", all, []report.Column{
 		{Key: "what", From: "tools", Join: " → ", Max: 70},
-		{Key: "kind", Cell: report.By(func(r *reworkJSON) report.Cell {
+		{Key: "kind", Cell: report.By(func(r *rework) report.Cell {
 			if r.Kind == trace.ReworkAlternation {
 				return report.Text("in turn, after the first round")
 			}
@@ -97,12 +93,12 @@ func reworkTable(f *findings, complete bool) *report.Table {
 		{Key: "calling_turns", Title: "calling turns"},
 		{Key: "tokens", Digits: report.Whole},
 	})
-	table.NoteIf(len(all) > len(shown), "%d more in JSON and CSV.", len(all)-len(shown))
-	table.Note("The same call again: tool and arguments are equal. Whether that was in vain the traces do not say: polling looks the same.")
+	table.Note("The same call again: tool and arguments are equal. Whether that was wasted the traces do not say: polling looks the same.")
 	table.Note("Turns and tokens (input and output) are those of the turns that made these calls: the most that doing without them would save.")
-	partly := slices.ContainsFunc(shown, func(r reworkJSON) bool { return 0 < r.TurnsUsage && r.TurnsUsage < r.Turns })
+	partly := slices.ContainsFunc(all, func(r rework) bool { return 0 < r.TurnsUsage && r.TurnsUsage < r.Turns })
 	table.NoteIf(partly, "Not all of these turns record tokens: the sums are too low.")
-	return table
+	table.Most = reworkShown
+	return table.IfAny()
 }
 
 // mergedSteps is the convergence of trajectories on the states of a merged
@@ -127,12 +123,14 @@ func mergedSteps(m *merge.Merged) []entropy.Step {
 var convergenceShown = [...]int{1, 2, 3, 5, 8, 12, 20, 30}
 
 // convergenceBlocks compare the convergence by names with that on merged
-// states; none without rules.
+// states, which texts have with rules.
 func convergenceBlocks(f *findings) []report.Block {
+	steps := []report.Block{report.TableOf("convergence", "", f.steps, nil).Hidden()}
 	if f.merged == nil {
-		return nil
+		return steps
 	}
-	table := report.NewTable("convergence", "How many trajectories are in one state after so many calls",
+	steps = append(steps, report.TableOf("convergence_merged", "", f.merged, nil).Hidden())
+	table := report.NewTable("convergence_by_rules", "How many trajectories are in one state after so many calls",
 		report.Column{Key: "calls", Align: report.Right},
 		report.Column{Key: "names_share", Title: "same tools so far", Unit: "%", Align: report.Right},
 		report.Column{Key: "merged_share", Title: "same state by the rules", Unit: "%", Align: report.Right},
@@ -151,5 +149,5 @@ func convergenceBlocks(f *findings) []report.Block {
 		table.Add(report.Int(calls), names, report.Share(m.Share, 1), report.Int(m.N), report.Int(m.Reached))
 	}
 	table.Note("Shares are of all trajectories with calls, those that ended earlier included; they are counts, not estimates. Calls are those that the rules leave, arguments included: a state by the rules can hold fewer trajectories than one by names alone.")
-	return []report.Block{table}
+	return append(steps, table.View())
 }

@@ -62,54 +62,55 @@ func (s *sources) collect(workers int, in iter.Seq2[*trace.Trajectory, error]) i
 }
 
 // result returns where what was collected came from, nil if nothing was to be.
-func (s *sources) result() *sourcesJSON {
+func (s *sources) result() *origins {
 	if s.links == nil {
 		return nil
 	}
 	return sourcesResult(s.links.Set())
 }
 
-// sourcesJSON is where the arguments of calls came from.
-type sourcesJSON struct {
-	Classes    []classJSON     `json:"classes"` // of all parameters together
-	Parameters []parameterJSON `json:"parameters"`
-	Dropped    int             `json:"dropped"` // places and sources beyond the bounds on memory
-	// AutoTool is what the paper's Table 2 counts.
-	AutoTool []samePairJSON `json:"autotool_pairs"`
+// origins is where the arguments of calls came from.
+type origins struct {
+	sourceTotals
+	parameters []parameter
+	autoTool   []samePair // what the paper's Table 2 counts
 }
 
-type classJSON struct {
-	Class    string        `json:"class"`
-	Count    int           `json:"count"` // uses
-	Share    stat.Figure   `json:"share"`
-	Interval stat.Interval `json:"interval"`
+type sourceTotals struct {
+	Classes []class `json:"classes"` // of all parameters together
+	Dropped int     `json:"dropped"` // places and sources beyond the bounds on memory
 }
 
-type parameterJSON struct {
-	Parameter     string      `json:"parameter"` // tool(path)
-	Tool          string      `json:"tool"`
-	Path          string      `json:"path"`
-	Uses          int         `json:"uses"`
-	Trajectories  int         `json:"trajectories"`
-	Values        int         `json:"values"`          // different ones
-	ValuesAtLeast bool        `json:"values_at_least"` // there are more
-	Classes       []classJSON `json:"classes"`
-	NeverSeen     classJSON   `json:"never_seen"` // uses whose value stood nowhere before
-	Unattributed  int         `json:"unattributed"`
-	Tried         int         `json:"sources_tried"`
-	Rejected      int         `json:"links_rejected"` // by the chance guard
-	Links         []linkJSON  `json:"links"`          // accepted, and the best source of some use
+type class struct {
+	Class string        `json:"class"`
+	Count int           `json:"count"` // uses
+	Share stat.Estimate `json:"share"`
 }
 
-// linkJSON is one accepted link with the evidence for it. The fixed text of
+type parameter struct {
+	Parameter     string  `json:"parameter"` // tool(path)
+	Tool          string  `json:"tool"`
+	Path          string  `json:"path"`
+	Uses          int     `json:"uses"`
+	Trajectories  int     `json:"trajectories"`
+	Values        int     `json:"values"`          // different ones
+	ValuesAtLeast bool    `json:"values_at_least"` // there are more
+	Classes       []class `json:"classes"`
+	NeverSeen     class   `json:"never_seen"` // uses whose value stood nowhere before
+	Unattributed  int     `json:"unattributed"`
+	Tried         int     `json:"sources_tried"`
+	Rejected      int     `json:"links_rejected"` // by the chance guard
+	Links         []link  `json:"links"`          // accepted, and the best source of some use
+}
+
+// link is one accepted link with the evidence for it. The fixed text of
 // templates is text of the traces and stays out.
-type linkJSON struct {
+type link struct {
 	From     string        `json:"from"`
 	Class    string        `json:"class"`
 	Relation string        `json:"relation"`
 	Count    int           `json:"count"` // uses that it is the best source of
-	Share    stat.Figure   `json:"share"`
-	Interval stat.Interval `json:"interval"`
+	Share    stat.Estimate `json:"share"`
 	Trials   int           `json:"trials"`
 	Hits     int           `json:"hits"`
 	Values   int           `json:"values"`
@@ -120,7 +121,7 @@ type linkJSON struct {
 	Pooled   bool          `json:"pooled"`
 }
 
-type samePairJSON struct {
+type samePair struct {
 	To    string  `json:"to"`
 	From  string  `json:"from"`
 	Count int     `json:"count"`
@@ -128,30 +129,30 @@ type samePairJSON struct {
 }
 
 // sourcesResult shapes a set of links as JSON.
-func sourcesResult(s *dataflow.Set) *sourcesJSON {
-	classes := func(shares []dataflow.ClassShare) []classJSON {
-		return cli.Map(shares, func(c *dataflow.ClassShare) classJSON { return classResult(string(c.Class), c.Proportion) })
+func sourcesResult(s *dataflow.Set) *origins {
+	classes := func(shares []dataflow.ClassShare) []class {
+		return cli.Map(shares, func(c *dataflow.ClassShare) class { return classResult(string(c.Class), c.Proportion) })
 	}
 	pairs := s.AutoTool()
-	return &sourcesJSON{
-		Classes: classes(classTotals(s)), Dropped: s.Dropped,
-		Parameters: cli.Map(s.Params, func(p *dataflow.ParamSources) parameterJSON {
-			return parameterJSON{
+	return &origins{
+		sourceTotals: sourceTotals{classes(classTotals(s)), s.Dropped},
+		parameters: cli.Map(s.Params, func(p *dataflow.ParamSources) parameter {
+			return parameter{
 				Parameter: p.Param.String(), Tool: p.Param.ToolName(), Path: p.Param.Path, Uses: p.Uses, Trajectories: p.Trajectories,
 				Values: p.Values, ValuesAtLeast: p.AtLeast, Classes: classes(p.Shares), NeverSeen: classResult("never-seen", p.Never),
 				Unattributed: p.Unattributed, Tried: p.Tried, Rejected: p.Rejected,
-				Links: cli.Map(p.Sources, func(l *dataflow.SourceShare) linkJSON {
+				Links: cli.Map(p.Sources, func(l *dataflow.SourceShare) link {
 					k, c := l.Link, classResult("", l.Proportion)
-					return linkJSON{
-						From: k.From.String(), Class: k.From.Side.String(), Relation: k.Relation.String(), Count: c.Count, Share: c.Share, Interval: c.Interval,
+					return link{
+						From: k.From.String(), Class: k.From.Side.String(), Relation: k.Relation.String(), Count: c.Count, Share: c.Share,
 						Trials: k.Trials, Hits: k.Hits, Values: k.Values, Rate: k.Rate, Chance: k.Chance,
 						Log10P: stat.Finite(k.Log10P, tooSmall), Limit: stat.Finite(k.Limit, tooSmall), Pooled: k.Pooled,
 					}
 				}),
 			}
 		}),
-		AutoTool: cli.Map(pairs, func(p *dataflow.SamePair) samePairJSON {
-			return samePairJSON{To: p.To.String(), From: p.From.String(), Count: p.Count, Share: p.Share}
+		autoTool: cli.Map(pairs, func(p *dataflow.SamePair) samePair {
+			return samePair{To: p.To.String(), From: p.From.String(), Count: p.Count, Share: p.Share}
 		}),
 	}
 }
@@ -159,8 +160,12 @@ func sourcesResult(s *dataflow.Set) *sourcesJSON {
 // tooSmall is why a logarithm of a probability is not known.
 const tooSmall = "beyond what a number can hold"
 
-func classResult(class string, p stat.Proportion) classJSON {
-	return classJSON{class, p.Count, stat.Ratio(p.Count, p.N, "no use could be attributed"), p.Interval}
+func classResult(name string, p stat.Proportion) class {
+	const none = "no use could be attributed"
+	if p.N == 0 {
+		return class{name, p.Count, stat.Estimate{Figure: stat.Unknown(none), Interval: stat.NoInterval(none)}}
+	}
+	return class{name, p.Count, stat.Estimate{Figure: stat.Known(float64(p.Count) / float64(p.N)), Interval: p.Interval}}
 }
 
 // classTotals adds up the classes over all parameters.
@@ -183,8 +188,8 @@ func classTotals(s *dataflow.Set) []dataflow.ClassShare {
 }
 
 // byUses returns the parameters, those with the most uses first.
-func byUses(s *sourcesJSON) []parameterJSON {
-	out := slices.Clone(s.Parameters)
-	slices.SortStableFunc(out, func(a, b parameterJSON) int { return b.Uses - a.Uses })
+func byUses(s *origins) []parameter {
+	out := slices.Clone(s.parameters)
+	slices.SortStableFunc(out, func(a, b parameter) int { return b.Uses - a.Uses })
 	return out
 }

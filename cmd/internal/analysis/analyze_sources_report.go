@@ -12,24 +12,21 @@ import (
 
 // sourceTables are the tables on where arguments came from: a line a parameter
 // for people, with everything for CSV.
-func sourceTables(s *sourcesJSON, o analyzeOptions, complete bool) []report.Block {
-	if len(s.Parameters) == 0 {
+func sourceTables(s *origins, o analyzeOptions) []report.Block {
+	if len(s.parameters) == 0 {
 		return []report.Block{report.Paragraph("No call has an argument that could have come from somewhere.")}
 	}
-	blocks := []report.Block{sourceSummary(s), sourceTable(s, o, complete)}
-	if complete {
-		blocks = append(blocks, classTable(s), linkTable(s))
+	pairs := samePairTable(s, o)
+	if o.Preset != "autotool" {
+		pairs = pairs.Hidden()
 	}
-	if complete || o.Preset == "autotool" {
-		blocks = append(blocks, samePairTable(s, o, complete))
-	}
-	return blocks
+	return []report.Block{sourceSummary(s), sourceTable(s, o), report.TableOf("parameter_sources", "", s.parameters, nil).Hidden(), classTable(s).Hidden(), linkTable(s).Hidden(), pairs}
 }
 
 // sourceSummary says in two sentences what the table shows.
-func sourceSummary(s *sourcesJSON) report.Paragraph {
+func sourceSummary(s *origins) report.Paragraph {
 	uses, never := 0, 0
-	for _, p := range s.Parameters {
+	for _, p := range s.parameters {
 		uses += p.Uses
 		never += p.NeverSeen.Count
 	}
@@ -40,7 +37,7 @@ func sourceSummary(s *sourcesJSON) report.Paragraph {
 		}
 	}
 	return report.Paragraph(fmt.Sprintf("Of %s of %s: %s. The values of %.0f %% stood nowhere before the call.",
-		cli.CountOf(uses, "use"), cli.CountOf(len(s.Parameters), "parameter"), strings.Join(parts, ", "), 100*float64(never)/float64(uses)))
+		cli.CountOf(uses, "use"), cli.CountOf(len(s.parameters), "parameter"), strings.Join(parts, ", "), 100*float64(never)/float64(uses)))
 }
 
 // classWords name the classes in a sentence.
@@ -55,21 +52,16 @@ var classTitles = map[dataflow.Class]string{
 	dataflow.ClassUser: "user", dataflow.ClassSystem: "system", dataflow.ClassConstant: "constant", dataflow.ClassUnknown: "unknown",
 }
 
-func sourceTable(s *sourcesJSON, o analyzeOptions, complete bool) *report.Table {
+func sourceTable(s *origins, o analyzeOptions) *report.Table {
 	columns := []report.Column{{Key: "parameter", Max: 56}, {Key: "uses"}, {Key: "values"}}
 	for i, c := range s.Classes {
-		if c.Count > 0 || complete { // so that the table stays narrow
-			columns = append(columns, report.Column{Key: c.Class, From: fmt.Sprintf("classes.%d.share", i), Title: classTitles[dataflow.Class(c.Class)], Unit: "%", Digits: report.Whole})
+		if c.Count > 0 { // so that the table stays narrow
+			columns = append(columns, report.Column{Key: c.Class, From: fmt.Sprintf("classes.%d.share", i), Title: classTitles[dataflow.Class(c.Class)], Unit: "%", Digits: report.Whole, NoRange: true})
 		}
 	}
-	params := byUses(s)
-	most := len(params)
-	if o.Parameters > 0 && !complete {
-		most = min(most, o.Parameters)
-	}
-	table := report.TableOf("parameter-sources", "", params[:most], append(columns,
-		report.Column{Key: "never_seen", From: "never_seen.share", Title: "unseen", Unit: "%", Digits: report.Whole},
-		report.Column{Key: "source", Title: "commonest source", Max: 50, Cell: report.By(func(p *parameterJSON) report.Cell {
+	table := report.TableOf("parameter_sources", "", byUses(s), append(columns,
+		report.Column{Key: "never_seen", From: "never_seen.share", Title: "unseen", Unit: "%", Digits: report.Whole, NoRange: true},
+		report.Column{Key: "source", Title: "commonest source", Max: 50, Cell: report.By(func(p *parameter) report.Cell {
 			switch {
 			case len(p.Links) == 0:
 				return report.Missing("no source is better than chance")
@@ -78,30 +70,26 @@ func sourceTable(s *sourcesJSON, o analyzeOptions, complete bool) *report.Table 
 			}
 			return report.Name(p.Links[0].From)
 		})},
-		report.Column{Key: "source_share", Title: "its share", Unit: "%", Interval: true, Align: report.Right, Cell: report.By(func(p *parameterJSON) report.Cell {
+		report.Column{Key: "source_share", Title: "its share", Unit: "%", Interval: true, Align: report.Right, Cell: report.By(func(p *parameter) report.Cell {
 			if len(p.Links) == 0 {
 				return report.Missing("no source, no interval")
 			}
-			return report.ShareRange(p.Links[0].Interval, 1)
+			return report.ShareRange(p.Links[0].Share.Interval, 1)
 		})},
 		report.Column{Key: "rejected", From: "links_rejected"},
 	))
-	if most < len(params) {
-		table.Note("The %d parameters used most of %s; --parameters 0 shows all.", most, report.Grouped(len(params)))
-	}
+	table.Most = o.Parameters
 	table.Note("Result and argument are those of an earlier call, task is the first user message, user a later one. Of each use the nearest source counts whose link beats chance. Rejected: sources that held the same value now and then, as coincidence would have it. Constant: (nearly) always one value, which proves no source.")
 	table.Note("Unseen: the value stood nowhere in the run before the call, so the model made it up or knew it. No program can fill in such an argument, unless it is constant.")
 	table.Note("A list or object and its parts are parameters of their own. Intervals assume independence and are too narrow, because the uses of one run depend on each other. CSV and JSON have the interval of every share.")
-	if s.Dropped > 0 {
-		table.Note("%s beyond the bounds on memory were not followed.", cli.CountOf(s.Dropped, "place"))
-	}
-	return table
+	table.NoteIf(s.Dropped > 0, "%s beyond the bounds on memory were not followed.", cli.CountOf(s.Dropped, "place"))
+	return table.View()
 }
 
-func classTable(s *sourcesJSON) *report.Table {
+func classTable(s *origins) *report.Table {
 	type row struct {
 		Parameter string `json:"parameter"`
-		classJSON
+		class
 		Uses int `json:"uses"`
 	}
 	var rows []row
@@ -111,20 +99,19 @@ func classTable(s *sourcesJSON) *report.Table {
 		}
 		rows = append(rows, row{p.Parameter, p.NeverSeen, p.Uses})
 	}
-	return report.TableOf("parameter-classes", "Shares of the classes", rows, []report.Column{
+	return report.TableOf("parameter_classes", "Shares of the classes", rows, []report.Column{
 		{Key: "parameter"},
 		{Key: "class", Words: true},
 		{Key: "count"},
 		{Key: "uses"},
-		{Key: "share", Unit: "%", Digits: report.Whole},
-		{Key: "interval", Unit: "%", Align: report.Right},
+		{Key: "share", Unit: "%"},
 	})
 }
 
-func linkTable(s *sourcesJSON) *report.Table {
+func linkTable(s *origins) *report.Table {
 	type row struct {
 		Parameter string `json:"parameter"`
-		linkJSON
+		link
 	}
 	var rows []row
 	for _, p := range byUses(s) {
@@ -132,13 +119,12 @@ func linkTable(s *sourcesJSON) *report.Table {
 			rows = append(rows, row{p.Parameter, l})
 		}
 	}
-	return report.TableOf("parameter-links", "Sources that beat chance", rows, []report.Column{
+	return report.TableOf("parameter_links", "Sources that beat chance", rows, []report.Column{
 		{Key: "parameter"},
 		{Key: "source", From: "from"},
 		{Key: "relation", Words: true},
 		{Key: "count"},
-		{Key: "share", Unit: "%", Digits: report.Whole},
-		{Key: "interval", Unit: "%", Align: report.Right},
+		{Key: "share", Unit: "%"},
 		{Key: "trials"},
 		{Key: "hits"},
 		{Key: "values"},
@@ -149,30 +135,30 @@ func linkTable(s *sourcesJSON) *report.Table {
 }
 
 // samePairTable is AutoTool's Table 2.
-func samePairTable(s *sourcesJSON, o analyzeOptions, complete bool) *report.Table {
+func samePairTable(s *origins, o analyzeOptions) *report.Table {
 	// Whole parameters, those with the most pairs first.
-	pairs, total := slices.Clone(s.AutoTool), map[string]int{}
+	pairs, total := slices.Clone(s.autoTool), map[string]int{}
 	for _, p := range pairs {
 		total[p.To] += p.Count
 	}
-	slices.SortStableFunc(pairs, func(a, b samePairJSON) int { return total[b.To] - total[a.To] })
+	slices.SortStableFunc(pairs, func(a, b samePair) int { return total[b.To] - total[a.To] })
 	shown, params, last := len(pairs), 0, ""
 	for i, p := range pairs {
 		if p.To != last {
 			params, last = params+1, p.To
 		}
-		if !complete && o.Parameters > 0 && params > o.Parameters {
+		if o.Parameters > 0 && params > o.Parameters {
 			shown = i
 			break
 		}
 	}
-	table := report.TableOf("autotool-pairs", "Arguments with the value of an earlier argument of another tool, as AutoTool counts them", pairs[:shown], []report.Column{
+	table := report.TableOf("autotool_pairs", "Arguments with the value of an earlier argument of another tool, as AutoTool counts them", pairs, []report.Column{
 		{Key: "parameter", From: "to", Max: 50},
 		{Key: "earlier", From: "from", Title: "earlier argument", Max: 50},
 		{Key: "pairs", From: "count"},
 		{Key: "share", Unit: "%"},
 	})
-	table.NoteIf(shown < len(pairs), "Of %s; --parameters 0 shows all.", cli.CountOf(len(total), "parameter"))
+	table.Most = shown
 	table.Note("Every earlier call of another tool with an equal argument counts, and nothing guards against coincidence (arXiv 2511.14650, Table 2). Shares are of all such pairs of the parameter.")
 	return table
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
@@ -13,38 +12,38 @@ import (
 )
 
 // storedNote says what is not in summaries.
-var storedNote = report.Note{At: "/findings", Note: "summaries hold no arguments, results and turns, so nothing is found in them: `awo analyze` of the traces finds it"}
+const storedNote = "summaries hold no arguments, results and turns, so nothing is found in them: `awo analyze` of the traces finds it"
 
 // analyzedStored finds out about summaries.
-func analyzedStored(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *findings, []report.Note, error) {
+func analyzedStored(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, *findings, error) {
 	if err := o.check(); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	for flag, set := range map[string]bool{"sources": o.Sources, "rules": o.Rules != ""} {
 		if set {
-			return nil, nil, nil, cli.Usagef("--%s: summaries hold no arguments and results; analyze the traces", flag)
+			return nil, nil, cli.Usagef("--%s: summaries hold no arguments and results; analyze the traces", flag)
 		}
 	}
 	if o.By != "none" && !slices.Contains(count.Labels, o.By) {
-		return nil, nil, nil, cli.Usagef("--by %s: summaries do not hold it; they can be divided by %s", o.By, strings.Join(count.Labels, ", "))
+		return nil, nil, cli.Usagef("--by %s: summaries do not hold it; they can be divided by %s", o.By, strings.Join(count.Labels, ", "))
 	}
 	sum, err := j.MergeStored(files, false)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	if err := j.AsCounted(o.InputOptions, o.counting(j, o.InputOptions), sum); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	corpus, err := sum.Corpus(o.By)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
 	in := j.StoredIntake(sum, len(files))
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns}
 	found := study(corpus, o, j.Each())
 	found.facts, found.profile = sum.Facts(), sum.Profile()
 	found.addStoredRework(sum)
-	return in, found, []report.Note{storedNote}, nil
+	return in, found, nil
 }
 
 // addStoredRework takes the rework from a summary, which knows turns and tokens.

@@ -58,7 +58,7 @@ func (f *findings) studyGroups(o analyzeOptions, options entropy.Options) {
 	for _, g := range order {
 		analysis := entropy.Analyze(counts[g], entropy.Options{Permutations: -1})
 		none := stat.Unknown("no calls")
-		found := groupJSON{corpus.Groups()[g], sizes[g], int(analysis.Symbols), none, none}
+		found := group{corpus.Groups()[g], sizes[g], int(analysis.Symbols), none, none}
 		if len(analysis.Orders) > 1 {
 			found.H0, found.H1 = analysis.Orders[0].Bits, analysis.Orders[1].Bits
 		}
@@ -68,6 +68,6 @@ func (f *findings) studyGroups(o analyzeOptions, options entropy.Options) {
 		f.within = append(f.within, entropy.TestOrder(k, options, counts...))
 	}
 	for _, g := range order[1:] {
-		f.shifts = append(f.shifts, shiftJSON{[2]string{corpus.Groups()[order[0]], corpus.Groups()[g]}, entropy.CompareHabits(1, samples[order[0]], samples[g], options)})
+		f.shifts = append(f.shifts, shift{[2]string{corpus.Groups()[order[0]], corpus.Groups()[g]}, entropy.CompareHabits(1, samples[order[0]], samples[g], options)})
 	}
 }

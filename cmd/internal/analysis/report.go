@@ -7,8 +7,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/cmd/internal/comparing"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
@@ -164,8 +166,8 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	}
 	defer in.Close()
 	r := &reportInput{in: in, wrong: in.Findings, found: found, o: o.analyzeOptions, process: walked, figures: map[string]*plot.Figure{}}
-	result := analysisResult(in, found)
-	result.Process = processJSON(walked.Map())
+	result := reportFigures{figures: found.figures(in), Process: processFigures{walked.Map().Trajectories, walked.Map().OtherTools, walked.Map().EdgesLeftOut}}
+	data := analysisDocument(in, found, o.analyzeOptions) // before the traces are read again
 	if err := weigh(j, r, o, files); err != nil {
 		return err
 	}
@@ -175,8 +177,12 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	if r.cost != nil {
 		result.Cost = &r.cost.out
 	}
-	if result.Comparison, err = r.compareArms(j, o); err != nil {
+	compared, err := r.compareArms(j, o)
+	if err != nil {
 		return err
+	}
+	if compared != nil {
+		result.Comparison = &compared.Figures
 	}
 	if err := r.compile(j, o); err != nil {
 		return err
@@ -207,19 +213,37 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 		if j.Format == report.FormatText {
 			short := &report.Document{Title: d.Title, Answer: d.Answer, Sections: slices.DeleteFunc(slices.Clone(d.Sections), func(s report.Section) bool { return s.Detail })}
 			short.Section("", report.Paragraph("The page is "+o.Out+"."))
-			return j.Print(short, nil)
+			return j.Result(short)
 		}
 	}
 	switch j.Format {
 	case report.FormatMarkdown:
 		return d.Write(j.Out, j.Format, report.Options{Fold: true})
-	case report.FormatCSV, report.FormatJSONLines:
-		d = analysisDocument(in, found, o.analyzeOptions, true)
-		if r.saving != nil {
+	case report.FormatCSV, report.FormatJSONLines, report.FormatJSON:
+		d = data
+		d.Figures = result
+		d.Add(stepTable(walked.Map()), report.TableOf("process_tools", "", toolsOf(walked.Map()), nil))
+		for _, b := range r.comparison {
+			if t, ok := b.(*report.Table); ok && t != nil && t.Of() != nil {
+				one := t.Alone()
+				one.ID = "comparison_" + t.ID
+				d.Add(one)
+			}
+		}
+		if r.saving != nil && j.Format != report.FormatJSON {
 			d.Section(sectionSaving.heading, r.saving.tables()...)
 		}
 	}
-	return j.Print(d, result)
+	return j.Result(d)
+}
+
+// reportFigures are those of the commands whose sections a report has.
+type reportFigures struct {
+	figures
+	Backtest   *worth.BacktestJSON `json:"backtest,omitempty"`
+	Cost       *worth.CostJSON     `json:"cost,omitempty"`
+	Process    processFigures      `json:"process"`
+	Comparison *comparing.Figures  `json:"comparison,omitempty"`
 }
 
 // reportDocument puts the sections together.
@@ -230,12 +254,12 @@ func reportDocument(r *reportInput) (*report.Document, error) {
 		d.Add(report.Paragraph("There are no calls, so there is nothing to measure."))
 		return d, nil
 	}
-	screen := ScreenJSON{Findings: r.wrong.List()}
+	var costs spent
 	if r.cost != nil {
-		screen.Cost = spentOn(r.cost.out)
-		d.Add(report.Paragraph(screen.Cost.InSentence))
+		costs = spentOn(r.cost.out)
+		d.Add(report.Paragraph(costs.InSentence))
 	}
-	d.Answer = summaryAnswer(r.in, screen)
+	d.Answer = summaryAnswer(r.in, r.wrong.List(), costs)
 	d.Add(report.Paragraph(habitWords(&r.found.analysis)))
 	if r.saving != nil {
 		var words report.Block

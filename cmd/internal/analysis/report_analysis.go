@@ -20,7 +20,7 @@ var sectionTests = reportSection{
 		if len(r.found.analysis.Tests) == 0 || r.found.analysis.Distinct < 2 {
 			return nil
 		}
-		return []report.Block{testTable(r.found.analysis.Tests, r.o)}
+		return []report.Block{testTable("tests", r.found.analysis.Tests, r.o)}
 	},
 }
 
@@ -33,11 +33,7 @@ var sectionSuccessors = reportSection{
 		if r.o.Order < 1 || r.found.analysis.Distinct < 2 {
 			return nil
 		}
-		blocks := []report.Block{successorTable(r.found, r.o)}
-		if len(r.found.topShares) > 0 {
-			blocks = append(blocks, topTable(r.found))
-		}
-		return blocks
+		return []report.Block{successorTable(r.found, r.o), topTable(r.found)}
 	},
 }
 
@@ -46,11 +42,7 @@ var sectionTools = reportSection{
 	about: "How often each tool was called, how often a call failed and what calls took, as far as the traces say so. " +
 		"A tool that is called often and leaves little open about what comes next is where a routine begins.",
 	blocks: func(r *reportInput) []report.Block {
-		blocks := toolTables(r.found, false)
-		if habits := habitTable(r.found, false); habits != nil {
-			blocks = append(blocks, habits)
-		}
-		return blocks
+		return append(toolTables(r.found), habitTables(r.found)...)
 	},
 }
 
@@ -61,10 +53,7 @@ var sectionTrajectories = reportSection{
 	figures: []string{"convergence"},
 	blocks: func(r *reportInput) []report.Block {
 		blocks := append([]report.Block{r.app(report.AppTimelines, timelines(r.process.Timelines())), variantTable(r.in, r.found)}, convergenceBlocks(r.found)...)
-		if len(r.found.rework) > 0 {
-			blocks = append(blocks, reworkTable(r.found, false))
-		}
-		return blocks
+		return append(blocks, reworkTable(r.found))
 	},
 }
 
@@ -77,7 +66,7 @@ var sectionSources = reportSection{
 		if r.found.sources == nil {
 			return nil
 		}
-		return sourceTables(r.found.sources, r.o, false)
+		return sourceTables(r.found.sources, r.o)
 	},
 }
 
@@ -89,10 +78,6 @@ var sectionGroups = reportSection{
 		if len(r.found.groups) == 0 {
 			return nil
 		}
-		blocks := []report.Block{groupTable(r.found)}
-		if len(r.found.within) > 0 {
-			blocks = append(blocks, testTable(r.found.within, r.o))
-		}
-		return append(blocks, shiftTable(r.found))
+		return []report.Block{groupTable(r.found), testTable("tests_within_groups", r.found.within, r.o), shiftTable(r.found)}
 	},
 }

@@ -18,7 +18,7 @@ var sectionComparison = reportSection{
 
 // compareArms adds what the recordings of an experiment say, beside what the back-test
 // predicted.
-func (r *reportInput) compareArms(j *cli.Job, o reportOptions) (*comparing.JSON, error) {
+func (r *reportInput) compareArms(j *cli.Job, o reportOptions) (*comparing.Comparison, error) {
 	if len(o.Comparison) == 0 {
 		return nil, nil
 	}

@@ -23,16 +23,14 @@ const (
 // unrecorded is why there is no time between two calls.
 const unrecorded = "the traces do not record when the first call ended and the second began, or they overlap"
 
-// ProcessJSON is the process map of a report.
-type ProcessJSON struct {
-	Trajectories int               `json:"trajectories"` // with a call of the model
-	Tools        []processToolJSON `json:"tools"`        // most calls first
-	Steps        []processStepJSON `json:"steps"`        // most frequent first
-	OtherTools   int               `json:"calls_of_other_tools"`
-	LeftOut      int               `json:"steps_left_out"`
+// processFigures are those of the process map.
+type processFigures struct {
+	Trajectories int `json:"trajectories"` // with a call of the model
+	OtherTools   int `json:"calls_of_other_tools"`
+	LeftOut      int `json:"steps_left_out"`
 }
 
-type processToolJSON struct {
+type processTool struct {
 	Tool         string      `json:"tool"`
 	Calls        int         `json:"calls"`
 	Trajectories int         `json:"trajectories"`
@@ -41,7 +39,7 @@ type processToolJSON struct {
 	Median       stat.Figure `json:"median_seconds"`
 }
 
-type processStepJSON struct {
+type processStep struct {
 	From         *string     `json:"from"` // null: the trajectory begins
 	To           *string     `json:"to"`   // null: the trajectory ends
 	Count        int         `json:"count"`
@@ -58,22 +56,24 @@ func median(d *process.Durations, missing string) stat.Figure {
 	return stat.Known(v)
 }
 
-func processJSON(m *process.Map) *ProcessJSON {
+// toolsOf returns the tools of a map, most calls first.
+func toolsOf(m *process.Map) []processTool {
+	return cli.Map(m.Nodes, func(n *process.Node) processTool {
+		return processTool{n.Tool, n.Calls, n.Trajectories, n.Failed, n.Judged, median(&n.Duration, "the traces do not record when these calls began and ended")}
+	})
+}
+
+// stepsOf returns the steps of a map, most frequent first.
+func stepsOf(m *process.Map) []processStep {
 	name := func(i int) *string {
 		if i < 0 {
 			return nil
 		}
 		return &m.Nodes[i].Tool
 	}
-	return &ProcessJSON{
-		Trajectories: m.Trajectories, OtherTools: m.OtherTools, LeftOut: m.EdgesLeftOut,
-		Tools: cli.Map(m.Nodes, func(n *process.Node) processToolJSON {
-			return processToolJSON{n.Tool, n.Calls, n.Trajectories, n.Failed, n.Judged, median(&n.Duration, "the traces do not record when these calls began and ended")}
-		}),
-		Steps: cli.Map(m.Edges, func(e *process.Edge) processStepJSON {
-			return processStepJSON{name(e.From), name(e.To), e.Count, e.Trajectories, e.Parallel, median(&e.Gap, unrecorded)}
-		}),
-	}
+	return cli.Map(m.Edges, func(e *process.Edge) processStep {
+		return processStep{name(e.From), name(e.To), e.Count, e.Trajectories, e.Parallel, median(&e.Gap, unrecorded)}
+	})
 }
 
 var sectionProcess = reportSection{
@@ -154,18 +154,16 @@ func stepTable(m *process.Map) *report.Table {
 	for i := range m.Edges {
 		all += m.Edges[i].Count
 	}
-	table := report.TableOf("steps", "The commonest steps", processJSON(m).Steps[:min(len(m.Edges), stepsShown)], []report.Column{
+	table := report.TableOf("process_steps", "The commonest steps", stepsOf(m), []report.Column{
 		{Key: "from", Empty: "(start)"},
 		{Key: "to", Empty: "(end)"},
 		{Key: "count", Title: "times"},
-		{Key: "share", Title: "of all steps", Unit: "%", Align: report.Right, Cell: report.By(func(s *processStepJSON) report.Cell { return report.Share(float64(s.Count)/float64(all), 1) })},
+		{Key: "share", Title: "of all steps", Unit: "%", Align: report.Right, Cell: report.By(func(s *processStep) report.Cell { return report.Share(float64(s.Count)/float64(all), 1) })},
 		{Key: "trajectories", Title: "in trajectories"},
 		{Key: "in_one_turn", Title: "in one turn"},
 		{Key: "median_seconds_between", Title: "median time between", Unit: "s", Digits: 2},
 	})
-	if left := len(m.Edges) - stepsShown; left > 0 {
-		table.Note("%s more in the map and in JSON.", cli.CountOf(left, "step"))
-	}
+	table.Most = stepsShown
 	if m.OtherTools > 0 {
 		table.Note("%s beyond the first %d tools are counted as %s.", cli.CountOf(m.OtherTools, "call"), process.MaxNodes, process.OtherTools)
 	}

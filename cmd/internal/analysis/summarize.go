@@ -68,9 +68,8 @@ and of input files, and sums; no argument, result, text or file name.
 	return cli.Work(a, c, summarize)
 }
 
-// SummaryJSON is the JSON of `awo summarize`.
-type SummaryJSON struct {
-	Schema    string            `json:"schema"`
+// summarizeFigures are those of `awo summarize`.
+type summarizeFigures struct {
 	File      string            `json:"file"`
 	Bytes     int               `json:"bytes"`
 	Input     cli.InputJSON     `json:"input"`
@@ -179,23 +178,18 @@ func summarized(j *cli.Job, o summarizeOptions, counting count.Options, files []
 // printSummary says what was written.
 func printSummary(j *cli.Job, sum *summary.Summary, file string, parts, bytes int) error {
 	in, size := j.StoredIntake(sum, parts), sum.Size()
-	out := SummaryJSON{
-		Schema: "awo.summary-file/v1", File: file, Bytes: bytes, Input: in.JSON(), Summaries: in.Summaries(), Options: map[string]string{}, Inputs: sum.Inputs(),
+	out := summarizeFigures{
+		File: file, Bytes: bytes, Input: in.JSON(), Summaries: in.Summaries(), Options: map[string]string{}, Inputs: sum.Inputs(),
 		Tools: size.Tools, Tasks: size.Tasks, Sequences: size.Sequences, Rows: size.Rows,
 	}
 	for _, o := range sum.Choices() {
 		out.Options[o.Name] = o.Value
 	}
-	d := &report.Document{Title: "Summary"}
-	d.Add(in.Summary())
-	type row struct {
-		What string `json:"what"`
-		N    int    `json:"n"`
-	}
-	table := report.TableOf("summary", "", []row{
-		{"bytes", bytes}, {"input files", sum.Inputs()}, {"tools", size.Tools}, {"tasks", size.Tasks}, {"different sequences", size.Sequences}, {"rows", size.Rows},
-	}, []report.Column{{Key: "what", Words: true}, {Key: "n", Title: "count"}})
+	d := &report.Document{Title: "Summary", Figures: out}
+	table := report.TableOf("summary", "", []summarizeFigures{out}, []report.Column{
+		{Key: "bytes"}, {Key: "inputs", Title: "input files"}, {Key: "tools"}, {Key: "tasks"}, {Key: "sequences", Title: "different sequences"}, {Key: "rows"},
+	}).View()
 	table.Note("A row is a task, a group of trajectories and a sequence of tools; the file grows with rows and sequences, and not with calls.")
-	d.Add(table)
-	return j.Print(d, out)
+	d.Add(in.Summary(), table)
+	return j.Result(d)
 }

@@ -52,35 +52,32 @@ estimates. docs/glossary.md explains the words.
 	return cli.Work(a, c, summarise)
 }
 
-// ScreenJSON is the JSON of `awo summary`.
-type ScreenJSON struct {
-	Schema   string        `json:"schema"`
-	Input    cli.InputJSON `json:"input"`
-	Models   []string      `json:"models"`
-	Days     stat.Figure   `json:"days"` // from the first to the last recorded time
-	Cost     spentJSON     `json:"cost"`
-	Habit    habitOfJSON   `json:"habit"`
-	Findings []cli.Finding `json:"findings"`
-	Next     string        `json:"next"` // the command that says what would be saved
+// screen are the figures of `awo summary`.
+type screen struct {
+	Input  cli.InputJSON `json:"input"`
+	Models []string      `json:"models"`
+	Days   stat.Figure   `json:"days"` // from the first to the last recorded time
+	Cost   spent         `json:"cost"`
+	Habit  habitual      `json:"habit"`
 }
 
-type spentJSON struct {
-	Tokens     int64           `json:"tokens"`
-	CostUSD    stat.Figure     `json:"cost_usd"`
-	Estimated  int             `json:"estimated_turns"`
-	Unpriced   int             `json:"unpriced_turns"`
-	MostSpent  []mostSpentJSON `json:"most_spent"` // what most of it goes on
-	InSentence string          `json:"sentence"`
+type spent struct {
+	Tokens     int64       `json:"tokens"`
+	CostUSD    stat.Figure `json:"cost_usd"`
+	Estimated  int         `json:"estimated_turns"`
+	Unpriced   int         `json:"unpriced_turns"`
+	MostSpent  []mostSpent `json:"most_spent"` // what most of it goes on
+	InSentence string      `json:"sentence"`
 }
 
-// mostSpentJSON is what the turns that call a tool cost of all, in money where prices are
+// mostSpent is what the turns that call a tool cost of all, in money where prices are
 // known and else in tokens.
-type mostSpentJSON struct {
+type mostSpent struct {
 	Tool  string  `json:"tool"` // "" for turns without a call
 	Share float64 `json:"share"`
 }
 
-type habitOfJSON struct {
+type habitual struct {
 	Order      int         `json:"order"` // -1 where nothing can be said
 	Before     stat.Figure `json:"bits_before"`
 	After      stat.Figure `json:"bits_after"`
@@ -110,26 +107,22 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	spent := account.JSON(in)
-	next := j.Then(files, "what meta-tools and other techniques would save, on tasks held out", "backtest", "{}")
-	out := ScreenJSON{
-		Schema: "awo.summary/v1", Input: in.JSON(), Models: []string{}, Days: days(in.Facts), Cost: spentOn(spent), Habit: habitOf(j, corpus, o.Seed),
-		Findings: append([]cli.Finding{}, in.Findings.List()...),
-	}
-	out.Next, _, _ = strings.Cut(next, " # ")
+	out := screen{Input: in.JSON(), Days: days(in.Facts), Cost: spentOn(account.JSON(in)), Habit: habitOf(j, corpus, o.Seed)}
 	for _, m := range in.Facts.Models() {
 		if m.Name != "" {
 			out.Models = append(out.Models, m.Name)
 		}
 	}
 	d := summaryDocument(in, out)
-	d.Next = []string{next, j.Then(files, "all findings, and what follows what", "analyze", "{}", "--details")}
-	return j.Print(d, out)
+	d.Next = []string{
+		j.Then(files, "what meta-tools and other techniques would save, on tasks held out", "backtest", "{}"),
+		j.Then(files, "all findings, and what follows what", "analyze", "{}", "--details"),
+	}
+	return j.Result(d)
 }
 
 // habitOf measures how far the last calls tell the next one, on tasks left out.
-func habitOf(j *cli.Job, corpus *trace.Corpus, seed uint64) habitOfJSON {
-	corpus.Sort()
+func habitOf(j *cli.Job, corpus *trace.Corpus, seed uint64) habitual {
 	counter := ngram.NewCounter(summaryOrder)
 	var sequences [][]uint32
 	var tasks []uint32
@@ -140,7 +133,7 @@ func habitOf(j *cli.Job, corpus *trace.Corpus, seed uint64) habitOfJSON {
 	options := entropy.Options{Permutations: -1, Seed: seed, Each: j.Each()}
 	analysis := entropy.Analyze(counter.Counts(), options)
 	analysis.AddHeldOut(ngram.HeldOut(summaryOrder, sequences, tasks, ngram.HeldOutOptions{Folds: 10, Seed: seed, Each: j.Each(), Hash: func(task uint32) deal.Hash { return corpus.Tasks()[task] }}), options)
-	out := habitOfJSON{Order: analysis.Verdict.Order, Before: stat.Unknown(noHeldOut), After: stat.Unknown(noHeldOut), InSentence: habitWords(&analysis)}
+	out := habitual{Order: analysis.Verdict.Order, Before: stat.Unknown(noHeldOut), After: stat.Unknown(noHeldOut), InSentence: habitWords(&analysis)}
 	if h := analysis.HeldOut; h != nil && h.N > 0 {
 		out.Tasks = h.Tasks
 		out.Before, out.After = h.Orders[0].Bits, h.Orders[max(0, min(out.Order, len(h.Orders)-1))].Bits
@@ -156,12 +149,12 @@ func days(facts *completeness.Facts) stat.Figure {
 	return stat.Count(int(facts.Last.Sub(facts.First).Hours()/24) + 1)
 }
 
-// mostSpent is how many lines of costs a summary names.
-const mostSpent = 3
+// mostNamed is how many lines of costs a summary names.
+const mostNamed = 3
 
-func spentOn(c worth.CostJSON) spentJSON {
+func spentOn(c worth.CostJSON) spent {
 	t := &c.Total
-	out := spentJSON{Tokens: t.Input + t.Output, CostUSD: t.PaidUSD, Estimated: t.Estimated, Unpriced: t.Unpaid, MostSpent: []mostSpentJSON{}, InSentence: worth.CostAnswer(c)}
+	out := spent{Tokens: t.Input + t.Output, CostUSD: t.PaidUSD, Estimated: t.Estimated, Unpriced: t.Unpaid, MostSpent: []mostSpent{}, InSentence: worth.CostAnswer(c)}
 	whole, priced := t.PaidUSD.Value()
 	if !priced {
 		whole = float64(out.Tokens)
@@ -174,15 +167,15 @@ func spentOn(c worth.CostJSON) spentJSON {
 		if !priced {
 			part = c.Tools[i].Input + c.Tools[i].Output
 		}
-		out.MostSpent = append(out.MostSpent, mostSpentJSON{c.Tools[i].Tool, part / whole})
+		out.MostSpent = append(out.MostSpent, mostSpent{c.Tools[i].Tool, part / whole})
 	}
-	slices.SortStableFunc(out.MostSpent, func(a, b mostSpentJSON) int { return cmp.Compare(b.Share, a.Share) })
-	out.MostSpent = out.MostSpent[:min(len(out.MostSpent), mostSpent)]
+	slices.SortStableFunc(out.MostSpent, func(a, b mostSpent) int { return cmp.Compare(b.Share, a.Share) })
+	out.MostSpent = out.MostSpent[:min(len(out.MostSpent), mostNamed)]
 	return out
 }
 
-func summaryDocument(in *cli.Intake, out ScreenJSON) *report.Document {
-	d := &report.Document{Title: "Summary", Answer: summaryAnswer(in, out), Lines: report.ScreenLines}
+func summaryDocument(in *cli.Intake, out screen) *report.Document {
+	d := &report.Document{Title: "Summary", Answer: summaryAnswer(in, in.Findings.List(), out.Cost), Lines: report.ScreenLines, Figures: out}
 	y := in.Tally
 	what := fmt.Sprintf("%s with %s of %s in %s and %s", cli.CountOf(y.Trajectories, "trajectory"), cli.CountOf(y.Calls, "call"), cli.CountOf(y.Tools(), "tool"), cli.CountOf(y.LLMTurns, "model turn"), cli.CountOf(y.UserMessages, "user message"))
 	if n := len(out.Models); n > 0 {
@@ -206,20 +199,21 @@ func summaryDocument(in *cli.Intake, out ScreenJSON) *report.Document {
 	d.Section("What it costs", report.Paragraph(costs))
 	d.Section("How habitual it is", report.Paragraph(out.Habit.InSentence))
 	in.Findings.Section(d, cli.FindingsShown)
+	d.Add(cli.FindingsTable(in.Findings.List()).Hidden())
 	return d
 }
 
 // summaryAnswer says in a sentence what it costs and what to do first.
-func summaryAnswer(in *cli.Intake, out ScreenJSON) string {
-	price := fmt.Sprintf("took %s tokens", cli.Grouped(out.Cost.Tokens))
-	if usd, ok := out.Cost.CostUSD.Value(); ok {
+func summaryAnswer(in *cli.Intake, wrong []cli.Finding, cost spent) string {
+	price := fmt.Sprintf("took %s tokens", cli.Grouped(cost.Tokens))
+	if usd, ok := cost.CostUSD.Value(); ok {
 		price = fmt.Sprintf("cost %s USD", cli.Dollars(usd))
-	} else if out.Cost.Tokens == 0 {
+	} else if cost.Tokens == 0 {
 		price = "do not say what they cost"
 	}
 	text := fmt.Sprintf("%s %s", cli.CountOf(in.Tally.Trajectories, "trajectory"), price)
-	if len(out.Findings) == 0 {
-		return text + ", and nothing is found to be wrong with the agents."
+	if len(wrong) == 0 {
+		return text + ", and no problem with the agents was found."
 	}
-	return text + ". Fix this first: " + cli.FindingName(&out.Findings[0]) + "."
+	return text + ". Fix this first: " + cli.FindingName(&wrong[0]) + "."
 }

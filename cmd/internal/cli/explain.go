@@ -10,8 +10,8 @@ import (
 	"github.com/awo-dev/awo/diag"
 )
 
-// SettingJSON is what a setting is, and what said so.
-type SettingJSON struct {
+// Setting is what a setting is, and what said so.
+type Setting struct {
 	Command string `json:"command"` // "" for the settings of all commands
 	Setting string `json:"setting"`
 	Value   string `json:"value"`
@@ -22,12 +22,12 @@ type SettingJSON struct {
 
 // Explain returns the settings of all commands and of c as they would be resolved for it,
 // in order of name, and what is wrong with awo.yaml.
-func (a *App) Explain(c *cobra.Command) ([]SettingJSON, diag.List, error) {
+func (a *App) Explain(c *cobra.Command) ([]Setting, diag.List, error) {
 	config, problems, err := a.loadConfig(c)
 	if err != nil {
 		return nil, nil, err
 	}
-	var out []SettingJSON
+	var out []Setting
 	explain := func(command string, flags *pflag.FlagSet, from section) {
 		flags.VisitAll(func(f *pflag.Flag) {
 			if f.Name == "help" || f.Name == "version" || f.Hidden {
@@ -45,8 +45,8 @@ func (a *App) Explain(c *cobra.Command) ([]SettingJSON, diag.List, error) {
 }
 
 // explained says where the value of a flag is from, as setFrom finds it.
-func explained(command string, f *pflag.Flag, from section) SettingJSON {
-	s := SettingJSON{Command: command, Setting: f.Name, Value: f.DefValue, Default: f.DefValue, From: "default", Env: environmentName(f.Name)}
+func explained(command string, f *pflag.Flag, from section) Setting {
+	s := Setting{Command: command, Setting: f.Name, Value: f.DefValue, Default: f.DefValue, From: "default", Env: environmentName(f.Name)}
 	if f.Name == "config" {
 		s.Default = defaultConfig
 	}

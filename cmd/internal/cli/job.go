@@ -423,11 +423,11 @@ func (j *Job) printTable(d *report.Document) error {
 		}
 		return Usagef("--table: there is no table %q here; --table list names them", j.Table)
 	}
-	one := *tables[i]
+	one := *tables[i].Alone()
 	if err := one.Sort(j.Sort); err != nil {
 		return Usagef("--sort: %s", err)
 	}
-	if one.Most = 0; j.Limit > 0 {
+	if j.Limit > 0 {
 		one.Head(j.Limit)
 	}
 	if j.forPeople() {

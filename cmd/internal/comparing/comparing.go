@@ -1,7 +1,7 @@
-// Package comparing is `awo compare`: what compiled tools changed, by the sessions that a
-// gateway recorded with and without them.
+// Package comparing is `awo compare`: what differs between two sets of traces, and what
+// compiled tools changed, by the sessions that a gateway recorded with and without them.
 //
-// In come recordings, transcripts and the estimate of a back-test; package compare counts
+// In come traces; recordings, transcripts and the estimate of a back-test; package compare counts
 // and judges, and here files are read and findings worded. It keeps a few figures a session.
 package comparing
 
@@ -33,14 +33,24 @@ type options struct {
 	Estimate         string   `mapstructure:"estimate"`
 	Technique        string   `mapstructure:"technique"`
 	Look             bool     `mapstructure:"look"`
+	Pair             string   `mapstructure:"pair"`
 }
 
 // New returns `awo compare`.
 func New(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "compare RECORDINGS...",
-		Short: "Compare sessions with compiled tools and without, and say what to keep",
-		Long: `Compare the arms of an experiment that ` + "`awo serve --control SHARE`" + ` recorded: what a
+		Use:   "compare BEFORE AFTER | RECORDINGS...",
+		Short: "Compare two sets of traces, or sessions with compiled tools and without",
+		Long: `Compare two sets of traces, such as before and after a change of a prompt, a model or a
+tool: turns, calls, failures, tokens, money, success; how often tools are used; which
+steps are taken; and whether the habits differ at all. BEFORE and AFTER are each a file, a
+folder or a pattern. Tasks are the units: a task is named by the traces, or by the first
+user message. Where both sets have at least 10 tasks in common that make up half of the
+runs of each, these are compared one by one (--pair), which takes out how hard they are.
+Intervals hold 95 % and are drawn over tasks. Nobody drew by lot which runs were made
+before and which after: what else changed meanwhile is in the differences, too.
+
+Of recordings of a gateway it compares the arms of an experiment that ` + "`awo serve --control SHARE`" + ` recorded: what a
 session costs with the compiled tools, whether they are used or not, and without.
 
 Sessions, tokens or days were drawn for an arm as a whole, so intervals rest on these
@@ -55,7 +65,9 @@ see that. --transcripts joins the agent's own records (Claude Code's) by the ids
 for true turns, tokens and money.
 
 ` + cli.FilesHelp,
-		Example: `  awo compare traces/
+		Example: `  awo compare old-traces/ new-traces/
+  awo compare 'runs/2026-03-*' 'runs/2026-04-*' --format json
+  awo compare traces/
   awo compare traces/ --tools tools/ --estimate backtest.json
   awo compare traces/ --look --format markdown
   awo compare traces/ --transcripts ~/.claude/projects`,
@@ -70,10 +82,16 @@ for true turns, tokens and money.
 	f.String("estimate", "", "set what was realised beside the back-test in this `FILE` (awo backtest --format json)")
 	f.String("technique", "", "with --estimate: the `NAME` of the technique whose prediction counts (default patterns if meta-tools were served, else prefetch)")
 	f.Bool("look", false, "also intervals that hold however often one looks")
+	f.Var(cli.NewChoice("auto", "always", "never"), "pair", "of two sets: compare tasks that both have one by one, and leave out the others")
 	return cli.Work(a, c, run)
 }
 
 func run(j *cli.Job, o options, files []string) error {
+	if sets, err := areSets(j, o, files); err != nil {
+		return err
+	} else if sets {
+		return compareSets(j, o, files)
+	}
 	predict := func(string) (*Prediction, error) { return nil, nil }
 	if o.Estimate != "" {
 		predictions, err := readEstimate(o.Estimate)
@@ -92,38 +110,38 @@ func run(j *cli.Job, o options, files []string) error {
 		return err
 	}
 	defer in.Close()
-	return j.Print(document(in, out), out)
+	return j.Result(document(in, out))
 }
 
 // compared compares the recordings in files, and returns what was read of them. predict
 // says what is predicted of a technique, nil if nobody does.
-func compared(j *cli.Job, o options, files []string, predict func(technique string) (*Prediction, error)) (*cli.Intake, JSON, error) {
+func compared(j *cli.Job, o options, files []string, predict func(technique string) (*Prediction, error)) (*cli.Intake, *Comparison, error) {
 	set, err := j.Rules(o.Rules)
 	if err != nil {
-		return nil, JSON{}, err
+		return nil, nil, err
 	}
 	meter, err := j.Meter(o.PriceOptions)
 	if err != nil {
-		return nil, JSON{}, err
+		return nil, nil, err
 	}
 	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: o.Seed, Each: j.Each()}, Promised: map[string]float64{}}
 	if o.Tools != "" {
 		if err := findPlaces(j, o.Tools, set, &options); err != nil {
-			return nil, JSON{}, err
+			return nil, nil, err
 		}
 		if err := readPromises(filepath.Join(o.Tools, stored.Name), options.Promised); err != nil {
-			return nil, JSON{}, err
+			return nil, nil, err
 		}
 	}
 	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
-		return nil, JSON{}, err
+		return nil, nil, err
 	}
 	comparison := compare.New(options)
 	for t, err := range in.All() {
 		if err != nil {
 			in.Close()
-			return nil, JSON{}, err
+			return nil, nil, err
 		}
 		comparison.Add(t)
 	}
@@ -131,14 +149,14 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 	if len(o.Transcripts) > 0 {
 		if unjoined, err = join(j, comparison, options, o); err != nil {
 			in.Close()
-			return nil, JSON{}, err
+			return nil, nil, err
 		}
 	}
 	result := comparison.Result()
 	predicted, err := predict(techniqueOf(result, o.Technique))
 	if err != nil {
 		in.Close()
-		return nil, JSON{}, err
+		return nil, nil, err
 	}
 	return in, resultOf(in, result, predicted, unjoined), nil
 }

@@ -37,12 +37,13 @@ var titles = map[string]string{
 	"model_turns": "model turns", "input_tokens": "input tokens", "output_tokens": "output tokens", "usd": "USD",
 }
 
-func document(in *cli.Intake, out JSON) *report.Document {
-	d := &report.Document{Title: "With compiled tools and without", Answer: out.Conclusion, Lines: report.ScreenLines}
+func document(in *cli.Intake, out *Comparison) *report.Document {
+	d := &report.Document{Title: "With compiled tools and without", Answer: out.conclusion, Figures: out.Figures, Lines: report.ScreenLines}
 	blocks := sections(out)
 	for _, b := range blocks {
 		d.Section(b.heading, b.blocks...)
 	}
+	d.Add(report.TableOf("arms", "", []compare.Arm{out.result.Treated, out.result.Control}, nil).Hidden(), report.TableOf("warnings", "", out.result.Warnings, nil).Hidden())
 	d.Details()
 	d.Section("What was read", in.Summary())
 	return d
@@ -55,31 +56,31 @@ type section struct {
 }
 
 // sections are what a comparison has to show.
-func sections(out JSON) []section {
+func sections(out *Comparison) []section {
 	unit := out.Unit
 	if unit == "" {
 		unit = "of several kinds"
 	}
 	arms := []report.Block{report.Paragraph(fmt.Sprintf("Units (%s): %s with compiled tools, with %s; %s without, with %s.",
-		unit, report.Grouped(out.Arms[0].Units), cli.CountOf(out.Arms[0].Sessions, "session"), report.Grouped(out.Arms[1].Units), cli.CountOf(out.Arms[1].Sessions, "session")))}
+		unit, report.Grouped(out.result.Treated.Units), cli.CountOf(out.result.Treated.Sessions, "session"), report.Grouped(out.result.Control.Units), cli.CountOf(out.result.Control.Sessions, "session")))}
 	held := report.Short("Intervals hold if one looks once, at a size fixed before; --look adds those for looking every day.")
-	if slices.ContainsFunc(out.Figures, func(f compare.Compared) bool { return f.Always != nil }) {
+	if slices.ContainsFunc(out.result.Figures, func(f compare.Compared) bool { return f.Always != nil }) {
 		held = "The 95 % interval holds if one looks once, at a size fixed before; that at every look holds however often one looks."
 	}
 	arms = append(arms, held)
-	for _, w := range out.Warnings {
+	for _, w := range out.result.Warnings {
 		arms = append(arms, report.Paragraph(fmt.Sprintf("Warning: %s (%s).", w.Reason, w.Code)))
 	}
 	list := []section{{"", arms}, {"A session", []report.Block{figureTable(out)}}}
 	if out.Estimate != nil {
 		list = append(list, section{"Predicted and realised", []report.Block{estimateTable(out.Estimate), unitsNeeded(out.Estimate)}})
 	}
-	return append(list, section{"Meta-tools", []report.Block{toolTable(out.MetaTools).IfAny()}}, section{"Reads ahead", []report.Block{ruleTable(out.Prefetch).IfAny()}})
+	return append(list, section{"Meta-tools", []report.Block{toolTable(out.result.Tools).IfAny()}}, section{"Reads ahead", []report.Block{ruleTable(out.result.Rules).IfAny()}})
 }
 
-func figureTable(out JSON) *report.Table {
-	looks := slices.ContainsFunc(out.Figures, func(f compare.Compared) bool { return f.Always != nil })
-	table := report.TableOf("figures", "", out.Figures, []report.Column{
+func figureTable(out *Comparison) *report.Table {
+	looks := slices.ContainsFunc(out.result.Figures, func(f compare.Compared) bool { return f.Always != nil })
+	table := report.TableOf("figures", "", out.result.Figures, []report.Column{
 		{Key: "figure", Title: "mean of a session", Cell: report.By(func(f *compare.Compared) report.Cell { return report.Text(titles[f.Name]) })},
 		{Key: "treated", Title: "with", Digits: 2},
 		{Key: "control", Title: "without", Digits: 2},
@@ -99,7 +100,7 @@ func figureTable(out JSON) *report.Table {
 	return table
 }
 
-func estimateTable(e *estimateJSON) *report.Table {
+func estimateTable(e *estimate) *report.Table {
 	table := report.NewTable("estimate", "",
 		report.Column{Key: "what", Title: "share of calling turns saved"}, report.Column{Key: "share", Title: "share", Unit: "%", Align: report.Right},
 		report.Column{Key: "interval", Title: "95 % interval", Unit: "%", Align: report.Right, Interval: true})
@@ -108,13 +109,13 @@ func estimateTable(e *estimateJSON) *report.Table {
 		predicted = report.ShareRange(stat.Interval{Lo: *e.Predicted.Lo, Hi: *e.Predicted.Hi, Level: stat.DefaultLevel, N: 1, Method: "back-test"}, 1)
 	}
 	table.Add(report.Text("predicted ("+e.Predicted.Technique+")"), report.Share(e.Predicted.Share, 1), predicted)
-	table.Add(report.Text("realised"), report.ShareOf(e.Realised, 1), report.ShareRange(e.Interval, 1))
+	table.Add(report.Text("realised"), report.ShareOf(e.Realised.Figure, 1), report.ShareRange(e.Realised.Interval, 1))
 	table.Note("A prediction is an upper bound: agents have to choose what it counts on.")
-	return table
+	return table.View()
 }
 
 // unitsNeeded says how many units it takes to see what is predicted.
-func unitsNeeded(e *estimateJSON) report.Paragraph {
+func unitsNeeded(e *estimate) report.Paragraph {
 	n, ok := e.Units.Value()
 	if !ok {
 		return ""
@@ -125,7 +126,7 @@ func unitsNeeded(e *estimateJSON) report.Paragraph {
 func toolTable(tools []compare.Tool) *report.Table {
 	tools = slices.Clone(tools)
 	slices.SortStableFunc(tools, func(a, b compare.Tool) int { return cmp.Compare(b.Uses, a.Uses) })
-	table := report.TableOf("meta-tools", "", tools, []report.Column{
+	table := report.TableOf("meta_tools", "", tools, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "advice", Words: true},
 		{Key: "used_sessions", Title: "sessions with a use", Rank: 1, Cell: report.By(func(t *compare.Tool) report.Cell {

@@ -6,21 +6,21 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 )
 
-// JSON is the JSON of `awo compare`; docs/artefacts.md describes it.
-type JSON struct {
-	Schema     string             `json:"schema"`
-	Input      cli.InputJSON      `json:"input"`
-	Unit       string             `json:"unit"` // session, token or day; empty: mixed
-	Share      float64            `json:"share"`
-	Arms       []compare.Arm      `json:"arms"`
-	Joined     int                `json:"joined_sessions"`
-	Unjoined   int                `json:"unjoined_transcripts"`
-	Figures    []compare.Compared `json:"figures"`
-	Estimate   *estimateJSON      `json:"estimate,omitempty"`
-	MetaTools  []compare.Tool     `json:"meta_tools"`
-	Prefetch   []compare.Rule     `json:"prefetch"`
-	Warnings   []compare.Warning  `json:"warnings"`
-	Conclusion string             `json:"conclusion"`
+// Comparison is what the arms of an experiment differ in.
+type Comparison struct {
+	Figures
+	result     *compare.Result
+	conclusion string
+}
+
+// Figures are those of a comparison of arms.
+type Figures struct {
+	Input    cli.InputJSON `json:"input"`
+	Unit     string        `json:"unit"` // session, token or day; empty: mixed
+	Share    float64       `json:"share"`
+	Joined   int           `json:"joined_sessions"`
+	Unjoined int           `json:"unjoined_transcripts"`
+	Estimate *estimate     `json:"estimate,omitempty"`
 }
 
 // Prediction is what a back-test says of a technique: the share of calling turns saved, and
@@ -32,31 +32,28 @@ type Prediction struct {
 	Hi        *float64 `json:"hi"`
 }
 
-// estimateJSON sets what was realised beside that.
-type estimateJSON struct {
+// estimate sets what was realised beside that.
+type estimate struct {
 	Predicted Prediction    `json:"predicted"`
-	Realised  stat.Figure   `json:"realised_share"`
-	Interval  stat.Interval `json:"realised_interval"`
+	Realised  stat.Estimate `json:"realised_share"`
 	Units     stat.Figure   `json:"units_needed"` // in both arms, to tell the prediction from nothing
 	Within    *bool         `json:"within"`       // the prediction is in the interval
 }
 
-func resultOf(in *cli.Intake, r *compare.Result, predicted *Prediction, unjoined int) JSON {
-	out := JSON{
-		Schema: "awo.comparison/v1", Input: in.JSON(), Unit: r.Unit, Share: r.Share, Joined: r.Joined, Unjoined: unjoined,
-		Arms: []compare.Arm{r.Treated, r.Control}, Figures: r.Figures, Warnings: r.Warnings, MetaTools: r.Tools, Prefetch: r.Rules,
-	}
+func resultOf(in *cli.Intake, r *compare.Result, predicted *Prediction, unjoined int) *Comparison {
 	turns := &r.Figures[compare.CallingTurns]
-	out.Conclusion = conclusion(turns, r)
+	out := &Comparison{
+		Figures: Figures{Input: in.JSON(), Unit: r.Unit, Share: r.Share, Joined: r.Joined, Unjoined: unjoined}, result: r, conclusion: conclusion(turns, r),
+	}
 	if predicted != nil {
 		out.Estimate = estimateOf(turns, r, predicted)
 	}
 	return out
 }
 
-func estimateOf(f *compare.Compared, r *compare.Result, predicted *Prediction) *estimateJSON {
+func estimateOf(f *compare.Compared, r *compare.Result, predicted *Prediction) *estimate {
 	share, in := f.Saved()
-	out := &estimateJSON{Predicted: *predicted, Realised: share, Interval: in, Units: stat.Unknown("too few units say how much they differ")}
+	out := &estimate{Predicted: *predicted, Realised: stat.Estimate{Figure: share, Interval: in}, Units: stat.Unknown("too few units say how much they differ")}
 	if n := f.UnitsFor(predicted.Share, r.Share); n > 0 {
 		out.Units = stat.Count(n)
 	}

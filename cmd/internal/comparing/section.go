@@ -19,15 +19,15 @@ type Recorded struct {
 	Predict func(technique string) *Prediction
 }
 
-// Section returns what a report shows of an experiment, and its JSON.
-func Section(j *cli.Job, r Recorded) ([]report.Block, *JSON, error) {
+// Section returns what a report shows of an experiment, and its figures.
+func Section(j *cli.Job, r Recorded) ([]report.Block, *Comparison, error) {
 	o := options{InputOptions: r.InputOptions, PriceOptions: r.PriceOptions, Rules: r.Rules, Tools: r.Tools}
 	in, out, err := compared(j, o, r.Files, func(technique string) (*Prediction, error) { return r.Predict(technique), nil })
 	if err != nil {
 		return nil, nil, err
 	}
 	defer in.Close()
-	blocks := []report.Block{report.Paragraph(out.Conclusion)}
+	blocks := []report.Block{report.Paragraph(out.conclusion)}
 	for _, s := range sections(out) {
 		for _, b := range s.blocks {
 			if table, ok := b.(*report.Table); ok && table != nil {
@@ -36,5 +36,5 @@ func Section(j *cli.Job, r Recorded) ([]report.Block, *JSON, error) {
 			blocks = append(blocks, b)
 		}
 	}
-	return append(blocks, in.Summary()), &out, nil
+	return append(blocks, in.Summary()), out, nil
 }

@@ -28,15 +28,37 @@ The first argument is a rule file, and so is every other one that ends in .yaml 
 Without a problem nothing is printed and the exit code is 0. Mistakes make it 1;
 warnings alone do so only with --fail-on warning.
 
+Flags show rules in other ways. --explain ID --call N says what each stage of the rules
+made of one recorded call: every rule that matches it, with what was there before and
+after, the step that came out, and the states that it leads from and to, numbered as by
+awo graph. --diff OLD merges the same traces under the rules OLD and under these, and says
+how states, the cost of the next call and chains of calls differ. --fmt formats rule files
+and keeps their comments: print writes to the standard output, write replaces the files,
+check prints the names of files that are not formatted, with exit code 1. --builtin NAME
+prints a set of rules that comes with awo, and --schema the JSON Schema of rule files, for
+editors.
+
+Argument values are shown as ordinals such as ‹v1›; --show-values shows them.
+
 ` + cli.FilesHelp,
-		Example: `  awo rules check rules.yaml
-  awo rules check rules.yaml traces/
+		Example: `  awo rules check rules.yaml traces/
   awo rules check rules/*.yaml --format json --fail-on warning
-  awo rules check - < rules.yaml`,
-		Args: cli.SomeFiles,
+  awo rules check rules.yaml traces/ --explain run-17 --call 3
+  awo rules check new.yaml traces/ --diff rules.yaml
+  awo rules check rules/*.yaml --fmt write
+  awo rules check --builtin sql > rules.yaml
+  awo rules check --schema > rules.schema.json`,
 	}
-	cli.AddInput(c.Flags())
-	c.Flags().Var(cli.NewChoice("error", "warning"), "fail-on", "the lowest severity that makes the exit code 1")
+	f := c.Flags()
+	cli.AddInput(f)
+	f.Var(cli.NewChoice("error", "warning"), "fail-on", "the lowest severity that makes the exit code 1")
+	f.String("explain", "", "say what the rules made of a call of the trajectory with this `ID`")
+	f.Int("call", 1, "with --explain: the `N`th call, from 1, calls that rules drop included")
+	f.String("diff", "", "say what these rules change on the traces, compared with the rules in this `FILE`")
+	f.Int("threshold", 5, "with --diff: support that a chain of calls needs")
+	f.Var(cli.NewChoice("no", "print", "write", "check"), "fmt", "format the rule files")
+	f.Var(cli.NewChoice(append([]string{""}, builtinNames()...)...), "builtin", "print the set of rules with this `NAME`")
+	f.Bool("schema", false, "print the JSON Schema of rule files")
 	return cli.Work(a, c, checkRules)
 }
 
@@ -44,33 +66,38 @@ warnings alone do so only with --fail-on warning.
 type checkOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
 	FailOn           string `mapstructure:"fail-on"`
+	Explain          string `mapstructure:"explain"`
+	Call             int    `mapstructure:"call"`
+	Diff             string `mapstructure:"diff"`
+	Threshold        int    `mapstructure:"threshold"`
+	Fmt              string `mapstructure:"fmt"`
+	Builtin          string `mapstructure:"builtin"`
+	Schema           bool   `mapstructure:"schema"`
 }
 
-// CheckJSON is the JSON of `awo rules check`.
-type CheckJSON struct {
-	Schema   string             `json:"schema"`
-	Files    []checkedRulesJSON `json:"files"`
-	Input    *cli.InputJSON     `json:"input"`    // null without traces
-	Problems cli.ProblemsJSON   `json:"problems"` // of all files
+// checkFigures are those of `awo rules check`.
+type checkFigures struct {
+	Input    cli.InputJSON    `json:"input,omitzero"` // not without traces
+	Problems cli.ProblemsJSON `json:"problems"`       // of all files
 }
 
-type checkedRulesJSON struct {
-	File     string          `json:"file"`
-	Rules    int             `json:"rules"` // well-formed ones, those of included files too
-	Problems []problemJSON   `json:"problems"`
-	Usage    []ruleUsageJSON `json:"usage"` // by rule; empty without traces
+// checkedFile is a rule file that was read.
+type checkedFile struct {
+	File  string `json:"file"`
+	Rules int    `json:"rules"` // well-formed ones, those of included files too
 }
 
-// ruleUsageJSON is what a rule did to the calls of the traces.
-type ruleUsageJSON struct {
+// ruleUsage is what a rule did to the calls of the traces.
+type ruleUsage struct {
+	File    string `json:"file"`
 	Rule    string `json:"rule"`
 	Kind    string `json:"kind"`
 	Matched int    `json:"matched"` // steps, and calls that became none
 	Decided int    `json:"decided"` // of those, on which it changed something or had the last word
 }
 
-// problemJSON is a diag.Error for scripts. Its file may be an included one.
-type problemJSON struct {
+// problem is a diag.Error for scripts. Its file may be an included one.
+type problem struct {
 	diag.Pos
 	Severity string      `json:"severity"`
 	Code     string      `json:"code"`
@@ -86,6 +113,26 @@ type checkedRules struct {
 }
 
 func checkRules(j *cli.Job, o checkOptions, args []string) error {
+	switch {
+	case o.Schema:
+		j.Printf("%s", rules.Schema())
+		return nil
+	case o.Builtin != "":
+		for _, b := range rules.Builtins() {
+			if b.Name == o.Builtin {
+				j.Printf("%s", b.Source)
+			}
+		}
+		return nil
+	case len(args) == 0:
+		return cli.Usagef("`awo %s` wants rule files; - is the standard input", j.Command)
+	case o.Fmt != "no":
+		return formatRules(j, o, args)
+	case o.Explain != "":
+		return explainRules(j, o, args)
+	case o.Diff != "":
+		return diffRules(j, o, args)
+	}
 	j.Problems.Unlimited = true // a person wrote each line of these files
 	files, traces := splitRules(args)
 	checked := make([]checkedRules, len(files))
@@ -95,31 +142,46 @@ func checkRules(j *cli.Job, o checkOptions, args []string) error {
 			checked[i].usage = merge.NewUsage(checked[i].set)
 		}
 	}
-	out := CheckJSON{Schema: "awo.rules-check/v1"}
+	var out checkFigures
 	if len(traces) > 0 {
 		input, err := useRules(j, checked, o, traces)
 		if err != nil {
 			return err
 		}
-		out.Input = input
+		out.Input = *input
 	}
+	var read []checkedFile
+	var problems []problem
+	var usage []ruleUsage
 	warned := false
 	for i, file := range files {
 		c := &checked[i]
+		one := checkedFile{File: file}
+		if c.set != nil {
+			one.Rules = len(c.set.Rules)
+		}
 		if c.usage != nil {
 			c.problems = append(c.problems, ruleFindings(c.set, c.usage)...)
 			c.problems.Sort()
+			for _, u := range c.usage.Rules() {
+				usage = append(usage, ruleUsage{file, u.Rule.ID, u.Rule.Kind.String(), u.Matched, u.Decided})
+			}
 		}
 		for _, e := range c.problems {
 			j.Problems.Add(e)
+			problems = append(problems, problem{e.Pos, e.Severity.String(), e.Code, e.Msg, e.Notes})
 			warned = true
 		}
-		out.Files = append(out.Files, c.json(file))
+		read = append(read, one)
 	}
 	all := j.Problems.All()
 	out.Problems = cli.ProblemsJSON{Total: all.Total, ByCode: all.ByCode}
 	if j.Format != report.FormatText { // as text the problems have been printed
-		if err := j.Print(checkDocument(out), out); err != nil {
+		d := &report.Document{Figures: out}
+		d.Add(report.TableOf("problems", "", problems, []report.Column{
+			{Key: "file", File: true}, {Key: "line"}, {Key: "col", Title: "column"}, {Key: "severity", Words: true}, {Key: "code", Words: true}, {Key: "message", Wrap: true, Words: true},
+		}), report.TableOf("files", "", read, nil).Hidden(), report.TableOf("usage", "", usage, nil).Hidden())
+		if err := j.Result(d); err != nil {
 			return err
 		}
 	}
@@ -127,6 +189,14 @@ func checkRules(j *cli.Job, o checkOptions, args []string) error {
 		return cli.ErrProblems
 	}
 	return nil
+}
+
+func builtinNames() []string {
+	var names []string
+	for _, b := range rules.Builtins() {
+		names = append(names, b.Name)
+	}
+	return names
 }
 
 // splitRules tells rule files from traces: traces are never YAML.
@@ -161,31 +231,4 @@ func useRules(j *cli.Job, checked []checkedRules, o checkOptions, traces []strin
 	}
 	input := in.JSON()
 	return &input, nil
-}
-
-func (c *checkedRules) json(file string) checkedRulesJSON {
-	out := checkedRulesJSON{File: file, Problems: cli.Map(c.problems, func(e **diag.Error) problemJSON {
-		return problemJSON{(*e).Pos, (*e).Severity.String(), (*e).Code, (*e).Msg, (*e).Notes}
-	})}
-	if c.set != nil {
-		out.Rules = len(c.set.Rules)
-	}
-	if c.usage != nil {
-		out.Usage = cli.Map(c.usage.Rules(), func(u *merge.RuleUsage) ruleUsageJSON {
-			return ruleUsageJSON{u.Rule.ID, u.Rule.Kind.String(), u.Matched, u.Decided}
-		})
-	}
-	return out
-}
-
-func checkDocument(out CheckJSON) *report.Document {
-	var all []problemJSON
-	for _, f := range out.Files {
-		all = append(all, f.Problems...)
-	}
-	var d report.Document
-	d.Add(report.TableOf("problems", "", all, []report.Column{
-		{Key: "file", File: true}, {Key: "line"}, {Key: "col", Title: "column"}, {Key: "severity", Words: true}, {Key: "code", Words: true}, {Key: "message", Wrap: true, Words: true},
-	}))
-	return &d
 }

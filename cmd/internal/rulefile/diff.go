@@ -13,53 +13,19 @@ import (
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
-	"github.com/spf13/cobra"
 )
 
-// diffOptions are the flags of `awo rules diff`.
-type diffOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	Threshold        int `mapstructure:"threshold"`
-	Folds            int `mapstructure:"folds"`
+// diffFolds is how many parts the tasks are divided into for the held-out loss.
+const diffFolds = 10
+
+// diffFigures are those of `awo rules check --diff`.
+type diffFigures struct {
+	Input cli.InputJSON `json:"input"`
+	Same  int           `json:"meta_tools_in_both"`
 }
 
-func newDiff(a *cli.App) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "diff OLD NEW TRACES...",
-		Short: "Say what a change of rules changes on traces",
-		Long: `Merge the same traces under two rule files and compare: how many states and edges the
-graph has, what the next call costs to predict from the state on tasks that were not
-seen, which chains of calls would become meta-tools, and how many turns they would save
-at most. Rules are compared by their ids.
-
-` + cli.FilesHelp,
-		Example: "  awo rules diff rules.yaml new.yaml traces/",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 3 {
-				return cli.Usagef("`%s` wants two rule files and then files or folders of traces", c.CommandPath())
-			}
-			return nil
-		},
-	}
-	f := c.Flags()
-	cli.AddInput(f)
-	f.Int("threshold", 5, "support that a chain of calls needs")
-	f.Int("folds", 10, "parts that the tasks are divided into for the held-out loss")
-	return cli.Work(a, c, diffRules)
-}
-
-// RulesDiffJSON is the JSON of `awo rules diff`; docs/artefacts.md describes it.
-type RulesDiffJSON struct {
-	Schema string          `json:"schema"`
-	Input  cli.InputJSON   `json:"input"`
-	Old    mergedFiguresOf `json:"old"`
-	New    mergedFiguresOf `json:"new"`
-	Rules  []changedRule   `json:"rules"`      // that are not the same in both
-	Chains []changedChain  `json:"meta_tools"` // that only one of them gives
-	Same   int             `json:"meta_tools_in_both"`
-}
-
-type mergedFiguresOf struct {
+// mergedFigures are the traces under one of the two rule files.
+type mergedFigures struct {
 	File       string      `json:"file"`
 	Rules      int         `json:"rules"`
 	States     int         `json:"states"`
@@ -83,24 +49,27 @@ type changedChain struct {
 	TurnsSaved int      `json:"turns_saved"`
 }
 
-func diffRules(j *cli.Job, o diffOptions, args []string) error {
-	switch {
-	case o.Threshold < 1:
-		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
-	case o.Folds < 2:
-		return cli.Usagef("--folds: %d is less than 2", o.Folds)
+// diffRules is `awo rules check --diff`.
+func diffRules(j *cli.Job, o checkOptions, args []string) error {
+	files, traces := splitRules(args)
+	if len(files) != 1 || len(traces) == 0 {
+		return cli.Usagef("--diff wants one rule file, new or changed, and then files or folders of traces")
 	}
+	if o.Threshold < 1 {
+		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
+	}
+	names := [2]string{o.Diff, files[0]}
 	var sets [2]*rules.Set
 	var mergers [2]*merge.Merger
 	var losses [2]*evidence.StateLoss
-	for i := range sets {
-		set, err := j.Rules(args[i])
+	for i, name := range names {
+		set, err := j.Rules(name)
 		if err != nil {
 			return err
 		}
 		sets[i], mergers[i], losses[i] = set, merge.NewMerger(set, merge.Options{}), evidence.NewStateLoss(set)
 	}
-	in, err := j.Intake(args[2:], o.InputOptions, trace.Options{})
+	in, err := j.Intake(traces, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -114,21 +83,16 @@ func diffRules(j *cli.Job, o diffOptions, args []string) error {
 			losses[i].Add(t)
 		}
 	}
-	out := RulesDiffJSON{Schema: "awo.rules-diff/v1", Input: in.JSON(), Rules: changedRules(sets[0], sets[1])}
+	var sides []mergedFigures
 	var chains [2][]changedChain
 	for i, change := range []string{"removed", "added"} {
 		merged := mergers[i].Merged()
 		found := candidate.Extract(merged, candidate.Options{Threshold: o.Threshold})
 		stats := merged.Graph.Statistics()
-		figures := mergedFiguresOf{
-			File: args[i], Rules: len(sets[i].Rules), States: stats.States, Edges: stats.Edges,
-			Bits: stat.Finite(losses[i].Bits(o.Folds, o.Seed), "a held-out loss needs two tasks with calls"), MetaTools: len(found.Candidates), TurnsSaved: found.TurnsSaved(),
-		}
-		if i == 0 {
-			out.Old = figures
-		} else {
-			out.New = figures
-		}
+		sides = append(sides, mergedFigures{
+			File: names[i], Rules: len(sets[i].Rules), States: stats.States, Edges: stats.Edges,
+			Bits: stat.Finite(losses[i].Bits(diffFolds, o.Seed), "a held-out loss needs two tasks with calls"), MetaTools: len(found.Candidates), TurnsSaved: found.TurnsSaved(),
+		})
 		for k := range found.Candidates {
 			c := found.Candidates[k]
 			chain := changedChain{Change: change, Support: c.Support, TurnsSaved: c.TurnsSaved}
@@ -138,8 +102,9 @@ func diffRules(j *cli.Job, o diffOptions, args []string) error {
 			chains[i] = append(chains[i], chain)
 		}
 	}
-	out.Chains, out.Same = changedChains(chains[0], chains[1])
-	return j.Print(rulesDiffDocument(in, o, out), out)
+	changed := changedRules(sets[0], sets[1])
+	moved, same := changedChains(chains[0], chains[1])
+	return j.Result(diffDocument(in, o, sides, changed, moved, same))
 }
 
 // changedRules returns the rules that are not the same in two sets, those of the old
@@ -203,32 +168,24 @@ func changedChains(old, now []changedChain) (changed []changedChain, same int) {
 	return changed, same
 }
 
-func rulesDiffDocument(in *cli.Intake, o diffOptions, out RulesDiffJSON) *report.Document {
-	d := &report.Document{Title: "What the change of rules changes", Answer: fmt.Sprintf("Rules that differ: %d; the traces lead through %s states, now %s, and meta-tools would save at most %s turns, now %s.",
-		len(out.Rules), report.Grouped(out.Old.States), report.Grouped(out.New.States), report.Grouped(out.Old.TurnsSaved), report.Grouped(out.New.TurnsSaved))}
+func diffDocument(in *cli.Intake, o checkOptions, sides []mergedFigures, changed []changedRule, moved []changedChain, same int) *report.Document {
+	old, now := &sides[0], &sides[1]
+	d := &report.Document{Title: "What the change of rules changes", Figures: diffFigures{in.JSON(), same}, Answer: fmt.Sprintf("Rules that differ: %d; the traces lead through %s states, now %s, and meta-tools would save at most %s turns, now %s.",
+		len(changed), report.Grouped(old.States), report.Grouped(now.States), report.Grouped(old.TurnsSaved), report.Grouped(now.TurnsSaved))}
 	d.Add(in.Brief())
-	figures := report.TableOf("figures", "", []mergedFiguresOf{out.Old, out.New}, []report.Column{
+	figures := report.TableOf("sides", "", sides, []report.Column{
 		{Key: "file"},
 		{Key: "rules"},
 		{Key: "states"},
 		{Key: "edges"},
-		{Key: "bits", From: "held_out_bits", Title: "held-out bits a call", Digits: 3},
-		{Key: "meta-tools", From: "meta_tools"},
-		{Key: "turns", From: "turns_saved", Title: "turns saved"},
+		{Key: "held_out_bits", Title: "held-out bits a call", Digits: 3},
+		{Key: "meta_tools", Title: "meta-tools"},
+		{Key: "turns_saved", Title: "turns saved"},
 	})
 	figures.Note("Meta-tools are chains of calls from one state with a support of %d or more; turns saved are an upper bound. Bits: what the tool of the next call costs to predict from the state, on tasks that the model has not seen.", o.Threshold)
-	d.Add(figures)
-	changed := report.NewTable("changed-rules", "Rules", report.Column{Key: "rule"}, report.Column{Key: "change"}, report.Column{Key: "old", Wrap: true}, report.Column{Key: "new", Wrap: true})
-	for _, r := range out.Rules {
-		changed.Add(report.Name(r.ID), report.Text(r.Change), report.Text(r.Old), report.Text(r.New))
-	}
-	d.Add(changed)
-	chains := report.NewTable("changed-meta-tools", "Meta-tools", report.Column{Key: "change"}, report.Column{Key: "tools", Wrap: true}, report.Column{Key: "support", Align: report.Right}, report.Column{Key: "turns", Title: "turns saved", Align: report.Right})
-	for _, c := range out.Chains {
-		chains.Add(report.Text(c.Change), report.Name(strings.Join(c.Tools, " → ")), report.Int(c.Support), report.Int(c.TurnsSaved))
-	}
-	chains.Note("%s.", fmt.Sprintf("In both: %s of the same tools", cli.CountOf(out.Same, "meta-tool")))
-	d.Add(chains)
+	chains := report.TableOf("meta_tools", "Meta-tools", moved, []report.Column{{Key: "change", Words: true}, {Key: "tools", Wrap: true, Join: " → "}, {Key: "support"}, {Key: "turns_saved", Title: "turns saved"}})
+	chains.Note("In both: %s of the same tools.", cli.CountOf(same, "meta-tool"))
+	d.Add(figures, report.TableOf("rules", "Rules", changed, []report.Column{{Key: "rule", From: "id"}, {Key: "change", Words: true}, {Key: "old", Wrap: true, Words: true}, {Key: "new", Wrap: true, Words: true}}), chains)
 	d.Details()
 	d.Section("What was read", in.Summary())
 	return d

@@ -93,19 +93,37 @@ their arguments, are sent as the traces have them.
 	return cli.Work(a, c, discoverRules)
 }
 
-// DiscoveryJSON is the JSON of `awo rules discover`; docs/artefacts.md describes it.
-type DiscoveryJSON struct {
-	Schema  string           `json:"schema"`
+// discoverFigures are those of `awo rules discover`.
+type discoverFigures struct {
 	Input   cli.InputJSON    `json:"input"`
 	YAML    string           `json:"yaml"`               // the rule file
 	Shown   int              `json:"trajectories_shown"` // that the model may see examples of
 	HeldOut int              `json:"trajectories_held_out"`
 	Before  discover.Figures `json:"before"`
 	After   discover.Figures `json:"after"`
-	Rounds  []discover.Round `json:"rounds"`
 	Tokens  discover.Tokens  `json:"tokens"`
 	Money   stat.Figure      `json:"money"` // dollars
 	Stopped string           `json:"stopped"`
+}
+
+// round is a question to the model.
+type round struct {
+	Round int `json:"round"`
+	discover.Tokens
+	Accepted int `json:"accepted"`
+	Refused  int `json:"refused"`
+}
+
+// accepted is a rule of a round.
+type accepted struct {
+	Round int `json:"round"`
+	discover.Accepted
+}
+
+// refused is a proposal of a round.
+type refused struct {
+	Round int `json:"round"`
+	discover.Refusal
 }
 
 // model returns who is asked.
@@ -234,17 +252,16 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	out := discovery(in, found, source)
 	if j.Format == report.FormatText {
 		j.Progress.Done()
 		j.Printf("%s", source)
 		return asked
 	}
-	var notes []report.Note
+	doc := discoveryDocument(in, found, source)
 	if price != nil && price.Doubt() != "" {
-		notes = append(notes, report.Note{At: ".money", Note: "the price is " + price.Doubt()})
+		doc.Note("figures.money", "the price is "+price.Doubt())
 	}
-	if err := j.Print(discoveryDocument(in, out), out, notes...); err != nil {
+	if err := j.Result(doc); err != nil {
 		return err
 	}
 	return asked
@@ -317,32 +334,35 @@ func heldText(before, after discover.Figures) string {
 	return text + fmt.Sprintf(", meta-tools save %s instead of %s (upper bounds)", cli.CountOf(after.TurnsSaved, "turn"), report.Grouped(before.TurnsSaved))
 }
 
-func discovery(in *cli.Intake, found *discover.Result, source []byte) DiscoveryJSON {
-	return DiscoveryJSON{
-		Schema: "awo.rules-discovery/v1", Input: in.JSON(), YAML: string(source), Shown: found.Shown, HeldOut: found.HeldOut,
-		Before: found.Before, After: found.After, Rounds: found.Rounds, Tokens: found.Tokens, Money: found.Cost, Stopped: found.Stopped,
-	}
-}
-
-func discoveryDocument(in *cli.Intake, out DiscoveryJSON) *report.Document {
-	d := &report.Document{Title: "Discovered rules"}
+func discoveryDocument(in *cli.Intake, found *discover.Result, source []byte) *report.Document {
+	d := &report.Document{Title: "Discovered rules", Figures: discoverFigures{
+		Input: in.JSON(), YAML: string(source), Shown: found.Shown, HeldOut: found.HeldOut,
+		Before: found.Before, After: found.After, Tokens: found.Tokens, Money: found.Cost, Stopped: found.Stopped,
+	}}
 	d.Add(in.Summary())
-	accepted := report.NewTable("discovered-rules", "",
-		report.Column{Key: "round", Align: report.Right}, report.Column{Key: "rule"}, report.Column{Key: "as", Title: "as a rule", Wrap: true},
-		report.Column{Key: "checks", Align: report.Right}, report.Column{Key: "states", Align: report.Right},
-		report.Column{Key: "bits", Title: "held-out bits a call", Align: report.Right}, report.Column{Key: "turns", Title: "held-out turns saved", Align: report.Right})
-	refused := report.NewTable("refused", "Refused", report.Column{Key: "round", Align: report.Right}, report.Column{Key: "rule", Wrap: true}, report.Column{Key: "reason", Wrap: true})
-	for n, r := range out.Rounds {
+	var rounds []round
+	var taken []accepted
+	var left []refused
+	for i, r := range found.Rounds {
+		rounds = append(rounds, round{i + 1, r.Tokens, len(r.Accepted), len(r.Refused)})
 		for _, a := range r.Accepted {
-			accepted.Add(report.Int(n+1), report.Name(a.ID), report.Text(a.Line), report.Int(a.Checks), report.Int(a.After.States), report.FloatOf(a.After.Bits, 3), report.Int(a.After.TurnsSaved))
+			taken = append(taken, accepted{i + 1, a})
 		}
 		for _, x := range r.Refused {
-			refused.Add(report.Int(n+1), report.Text(x.Rule), report.Text(x.Reason))
+			left = append(left, refused{i + 1, x})
 		}
 	}
-	accepted.Note("Figures are those with the rule and all above it. Turns saved are an upper bound. Ended because %s.", out.Stopped)
-	d.Add(accepted)
-	d.Add(refused)
-	d.Section("The rule file", report.Code{Language: "yaml", Text: out.YAML})
+	table := report.TableOf("rules", "", taken, []report.Column{
+		{Key: "round"},
+		{Key: "rule", From: "id"},
+		{Key: "as", From: "rule", Title: "as a rule", Wrap: true, Words: true},
+		{Key: "checks"},
+		{Key: "states", From: "after.states"},
+		{Key: "bits", From: "after.held_out_bits", Title: "held-out bits a call", Digits: 3},
+		{Key: "turns", From: "after.held_out_turns_saved", Title: "held-out turns saved"},
+	})
+	table.Note("Figures are those with the rule and all above it. Turns saved are an upper bound. Ended because %s.", found.Stopped)
+	d.Add(table, report.TableOf("refused", "Refused", left, []report.Column{{Key: "round"}, {Key: "rule", Wrap: true, Words: true}, {Key: "reason", Wrap: true, Words: true}}), report.TableOf("rounds", "", rounds, nil).Hidden())
+	d.Section("The rule file", report.Code{Language: "yaml", Text: string(source)})
 	return d
 }

@@ -30,28 +30,23 @@ code is 1. The values shown are those of these files.`,
 	}, testRules)
 }
 
-// TestJSON is the JSON of `awo rules test`.
-type TestJSON struct {
-	Schema   string        `json:"schema"`
-	File     string        `json:"file"`
-	Rules    int           `json:"rules"`
-	Total    int           `json:"total"`  // examples that were run
-	Failed   int           `json:"failed"` // of those, that do not hold
-	Examples []exampleJSON `json:"examples"`
+// testFigures are those of `awo rules test`.
+type testFigures struct {
+	File   string `json:"file"`
+	Rules  int    `json:"rules"`
+	Total  int    `json:"total"`  // examples that were run
+	Failed int    `json:"failed"` // of those, that do not hold
 }
 
-type exampleJSON struct {
+// example is an example that holds, or a difference of one that does not.
+type example struct {
 	diag.Pos
-	Rule        string           `json:"rule"` // that the example stands in, "" for none
-	Holds       bool             `json:"holds"`
-	Differences []differenceJSON `json:"differences"`
-}
-
-type differenceJSON struct {
-	Step int    `json:"step"` // from 1; 0 if it is about all of them
-	What string `json:"what"`
-	Got  string `json:"got"`
-	Want string `json:"want"`
+	Rule  string `json:"rule"` // that the example stands in, "" for none
+	Holds bool   `json:"holds"`
+	Step  *int   `json:"step"` // from 1; null if it is about all of them
+	What  string `json:"what"`
+	Got   string `json:"got"`
+	Want  string `json:"want"`
 }
 
 func testRules(j *cli.Job, _ struct{}, args []string) error {
@@ -61,7 +56,8 @@ func testRules(j *cli.Job, _ struct{}, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := TestJSON{Schema: "awo.rules-test/v1", File: file, Rules: len(set.Rules)}
+	out := testFigures{File: file, Rules: len(set.Rules)}
+	var rows []example
 	owner := map[diag.Pos]string{}
 	for _, r := range set.Rules {
 		for i := range r.Examples {
@@ -82,8 +78,8 @@ func testRules(j *cli.Job, _ struct{}, args []string) error {
 		examples = append(examples, more...)
 	}
 	for i := range examples {
-		out.Examples = append(out.Examples, runExample(j, set, &examples[i], owner[examples[i].Pos]))
-		if !out.Examples[i].Holds {
+		found := runExample(j, set, &examples[i], owner[examples[i].Pos])
+		if rows = append(rows, found...); !found[0].Holds {
 			out.Failed++
 		}
 	}
@@ -94,17 +90,28 @@ func testRules(j *cli.Job, _ struct{}, args []string) error {
 	if j.Format == report.FormatText {
 		return nil // the differences have been printed, and without any there is nothing to say
 	}
-	return j.Print(testDocument(out), out)
+	d := &report.Document{Figures: out}
+	d.Add(report.TableOf("examples", "", rows, []report.Column{
+		{Key: "file", File: true},
+		{Key: "line"},
+		{Key: "rule"},
+		{Key: "holds"},
+		{Key: "step"},
+		{Key: "what", Words: true},
+		{Key: "got", Wrap: true, Words: true},
+		{Key: "want", Wrap: true, Words: true},
+	}))
+	return j.Result(d)
 }
 
 // runExample runs one example and reports in what it does not hold.
-func runExample(j *cli.Job, set *rules.Set, e *rules.Example, rule string) exampleJSON {
-	x := exampleJSON{Pos: e.Pos, Rule: rule, Holds: true}
+func runExample(j *cli.Job, set *rules.Set, e *rules.Example, rule string) (rows []example) {
 	for _, d := range merge.CheckExample(set, e) {
-		x.Holds = false
-		x.Differences = append(x.Differences, differenceJSON{Step: d.Step + 1, What: d.What, Got: d.Got, Want: d.Want})
+		row := example{Pos: e.Pos, Rule: rule, What: d.What, Got: d.Got, Want: d.Want}
 		pos, about := e.Pos, "the "+d.What
 		if d.Step >= 0 {
+			number := d.Step + 1
+			row.Step = &number
 			pos, about = e.Gives[d.Step].Pos, fmt.Sprintf("the %s of step %d", d.What, d.Step+1)
 		}
 		verb := "is"
@@ -114,8 +121,12 @@ func runExample(j *cli.Job, set *rules.Set, e *rules.Example, rule string) examp
 		problem := diag.New(pos, "example-failed", "%s %s not as expected", about, verb)
 		problem.Note(diag.Pos{}, "got   %s", orNone(d.Got))
 		j.Problems.Add(problem.Note(diag.Pos{}, "want  %s", orNone(d.Want)))
+		rows = append(rows, row)
 	}
-	return x
+	if rows == nil {
+		rows = []example{{Pos: e.Pos, Rule: rule, Holds: true}}
+	}
+	return rows
 }
 
 // orNone is what is shown for a text that may be empty.
@@ -124,38 +135,4 @@ func orNone(s string) string {
 		return "(none)"
 	}
 	return s
-}
-
-func testDocument(out TestJSON) *report.Document {
-	type row struct {
-		*exampleJSON
-		Difference *differenceJSON `json:"difference"` // nil if it holds
-	}
-	var rows []row
-	for i := range out.Examples {
-		x := &out.Examples[i]
-		if x.Holds {
-			rows = append(rows, row{x, nil})
-		}
-		for k := range x.Differences {
-			rows = append(rows, row{x, &x.Differences[k]})
-		}
-	}
-	var d report.Document
-	d.Add(report.TableOf("examples", "", rows, []report.Column{
-		{Key: "file", File: true},
-		{Key: "line"},
-		{Key: "rule"},
-		{Key: "holds"},
-		{Key: "step", Align: report.Right, Cell: report.By(func(r *row) report.Cell {
-			if r.Difference == nil || r.Difference.Step == 0 {
-				return report.Text("")
-			}
-			return report.Int(r.Difference.Step)
-		})},
-		{Key: "what", From: "difference.what", Words: true},
-		{Key: "got", From: "difference.got", Wrap: true, Words: true},
-		{Key: "want", From: "difference.want", Wrap: true, Words: true},
-	}))
-	return &d
 }

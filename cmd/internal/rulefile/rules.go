@@ -23,15 +23,6 @@ to the world, and which of them may change places.`,
 		Example: "  awo rules check rules.yaml",
 		GroupID: cli.GroupRules,
 	}
-	c.AddCommand(newCheck(a))
-	c.AddCommand(newFmt(a))
-	c.AddCommand(newTest(a))
-	c.AddCommand(newExplain(a))
-	c.AddCommand(newBuiltin(a))
-	c.AddCommand(newSchema(a))
-	c.AddCommand(newVerify(a))
-	c.AddCommand(newSuggest(a))
-	c.AddCommand(newDiscover(a))
-	c.AddCommand(newDiff(a))
+	c.AddCommand(newCheck(a), newTest(a), newVerify(a), newSuggest(a), newDiscover(a))
 	return c
 }

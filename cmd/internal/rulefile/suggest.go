@@ -72,25 +72,21 @@ The rules are a first draft: read them, and ask other traces with
 	return cli.Work(a, c, suggestRules)
 }
 
-// SuggestionJSON is the JSON of `awo rules suggest`; docs/artefacts.md describes
-// it.
-type SuggestionJSON struct {
-	Schema string              `json:"schema"`
-	Input  cli.InputJSON       `json:"input"`
-	YAML   string              `json:"yaml"` // the rule file
-	Before sizeJSON            `json:"before"`
-	After  sizeJSON            `json:"after"`
-	Rules  []suggestedRuleJSON `json:"rules"`
-	Left   []leftRuleJSON      `json:"left_out"`
-	Unread int                 `json:"trajectories_beyond_memory"`
+// suggestFigures are those of `awo rules suggest`.
+type suggestFigures struct {
+	Input  cli.InputJSON `json:"input"`
+	YAML   string        `json:"yaml"` // the rule file
+	Before size          `json:"before"`
+	After  size          `json:"after"`
+	Unread int           `json:"trajectories_beyond_memory"`
 }
 
-type sizeJSON struct {
+type size struct {
 	States int         `json:"states"`
 	Bits   stat.Figure `json:"bits"` // held out, a call, given the state; mean over four partitions
 }
 
-type suggestedRuleJSON struct {
+type suggestedRule struct {
 	ID             string   `json:"id"`
 	Kind           string   `json:"kind"`
 	Basis          string   `json:"basis"`
@@ -101,15 +97,15 @@ type suggestedRuleJSON struct {
 	For            int      `json:"observations_for"`
 	Against        int      `json:"observations_against"`
 	Of             int      `json:"observations_of"` // values at the place of a rewrite, results of the tools of a status rule; 0 for other kinds
-	Before         sizeJSON `json:"before"`
-	After          sizeJSON `json:"after"`
+	Before         size     `json:"before"`
+	After          size     `json:"after"`
 	States         int      `json:"states"`
 	Tested         int      `json:"tested_states"`
 	Checks         int      `json:"checks"`
 	Contradictions int      `json:"contradictions"`
 }
 
-type leftRuleJSON struct {
+type leftRule struct {
 	Kind     string   `json:"kind"`
 	Tools    []string `json:"tools"`
 	Argument string   `json:"argument"`
@@ -171,8 +167,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		j.Printf("%s", source)
 		return nil
 	}
-	out := suggestion(in, found, source)
-	return j.Print(suggestionDocument(in, out), out)
+	return j.Result(suggestionDocument(in, found, source))
 }
 
 // screenLines is how many lines are printed without --details, aroundRules how many of
@@ -384,30 +379,22 @@ func globs(r *rules.Rule) []string {
 	return out
 }
 
-func suggestion(in *cli.Intake, found *suggest.Suggestions, source []byte) SuggestionJSON {
-	return SuggestionJSON{
-		Schema: "awo.rules-suggestion/v1", Input: in.JSON(), YAML: string(source), Unread: found.LeftOut, Before: sizeOf(found.Before), After: sizeOf(found.After),
-		Rules: cli.Map(found.Rules, func(s *suggest.Suggestion) suggestedRuleJSON {
-			return suggestedRuleJSON{
-				ID: s.Rule.ID, Kind: s.Rule.Kind.String(), Basis: s.Basis, Tools: globs(s.Rule), Argument: s.Rule.Match.Arg.String(),
-				Calls: s.Calls, Trajectories: s.Trajectories, For: s.For, Against: s.Against, Of: s.Of, Before: sizeOf(s.Before), After: sizeOf(s.After),
-				States: s.Evidence.States, Tested: s.Evidence.Tested, Checks: s.Evidence.Checks, Contradictions: s.Evidence.Contradictions,
-			}
-		}),
-		Left: cli.Map(found.Rejected, func(l *suggest.Rejected) leftRuleJSON {
-			return leftRuleJSON{l.Rule.Kind.String(), globs(l.Rule), l.Rule.Match.Arg.String(), l.Basis, l.Reason}
-		}),
-	}
+func sizeOf(s suggest.Size) size {
+	return size{s.States, stat.Finite(s.Bits, "a held-out loss needs at least two tasks with calls")}
 }
 
-func sizeOf(s suggest.Size) sizeJSON {
-	return sizeJSON{s.States, stat.Finite(s.Bits, "a held-out loss needs at least two tasks with calls")}
-}
-
-func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
-	d := &report.Document{Title: "Suggested rules"}
+func suggestionDocument(in *cli.Intake, found *suggest.Suggestions, source []byte) *report.Document {
+	out := suggestFigures{in.JSON(), string(source), sizeOf(found.Before), sizeOf(found.After), found.LeftOut}
+	d := &report.Document{Title: "Suggested rules", Figures: out}
 	d.Add(in.Summary())
-	table := report.TableOf("suggested-rules", "", out.Rules, []report.Column{
+	suggested := cli.Map(found.Rules, func(s *suggest.Suggestion) suggestedRule {
+		return suggestedRule{
+			ID: s.Rule.ID, Kind: s.Rule.Kind.String(), Basis: s.Basis, Tools: globs(s.Rule), Argument: s.Rule.Match.Arg.String(),
+			Calls: s.Calls, Trajectories: s.Trajectories, For: s.For, Against: s.Against, Of: s.Of, Before: sizeOf(s.Before), After: sizeOf(s.After),
+			States: s.Evidence.States, Tested: s.Evidence.Tested, Checks: s.Evidence.Checks, Contradictions: s.Evidence.Contradictions,
+		}
+	})
+	table := report.TableOf("rules", "", suggested, []report.Column{
 		{Key: "rule", From: "id"},
 		{Key: "kind", Words: true},
 		{Key: "tools", Wrap: true},
@@ -419,23 +406,20 @@ func suggestionDocument(in *cli.Intake, out SuggestionJSON) *report.Document {
 		{Key: "checks"},
 		{Key: "contradictions"},
 	})
-	table.Note("States and bits are those with this rule and all above it; without rules they are %s and %s.",
-		report.Grouped(out.Before.States), bitsText(out.Before.Bits))
-	left := report.TableOf("left-out", "Tried and rejected", out.Left, []report.Column{
+	bits := "unknown"
+	if v, ok := out.Before.Bits.Value(); ok {
+		bits = fmt.Sprintf("%.3f", v)
+	}
+	table.Note("States and bits are those with this rule and all above it; without rules they are %s and %s.", report.Grouped(out.Before.States), bits)
+	left := cli.Map(found.Rejected, func(l *suggest.Rejected) leftRule {
+		return leftRule{l.Rule.Kind.String(), globs(l.Rule), l.Rule.Match.Arg.String(), l.Basis, l.Reason}
+	})
+	d.Add(table, report.TableOf("left_out", "Tried and rejected", left, []report.Column{
 		{Key: "kind", Words: true},
 		{Key: "tools", Wrap: true},
 		{Key: "argument"},
 		{Key: "reason", Wrap: true, Words: true},
-	})
-	d.Add(table)
-	d.Add(left)
+	}))
 	d.Section("The rule file", report.Code{Language: "yaml", Text: out.YAML})
 	return d
-}
-
-func bitsText(f stat.Figure) string {
-	if v, ok := f.Value(); ok {
-		return fmt.Sprintf("%.3f", v)
-	}
-	return "unknown"
 }

@@ -1,6 +1,7 @@
 package rulefile
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -73,41 +74,47 @@ const (
 	verdictUntested     = "untested"
 )
 
-// EvidenceJSON is the JSON of `awo rules verify`; docs/artefacts.md
-// describes it.
-type EvidenceJSON struct {
-	Schema            string         `json:"schema"`
-	Input             cli.InputJSON  `json:"input"`
-	Rules             string         `json:"rules_file"`
-	MaxContradictions float64        `json:"max_contradictions"`
-	MinTested         float64        `json:"min_tested"`
-	Passed            bool           `json:"passed"`
-	Verdicts          []ruleVerdict  `json:"rules"`
-	Together          []ruleVerdict  `json:"rules_of_a_kind"` // that only together make histories one state
-	Checks            checksJSON     `json:"checks"`
-	NextCall          []nextCallJSON `json:"next_call"`
-	LeftOut           verifyLeftOut  `json:"left_out"`
+// verifyFigures are those of `awo rules verify`.
+type verifyFigures struct {
+	Input             cli.InputJSON `json:"input"`
+	Rules             string        `json:"rules_file"`
+	MaxContradictions float64       `json:"max_contradictions"`
+	MinTested         float64       `json:"min_tested"`
+	Passed            bool          `json:"passed"`
+	Checks            checks        `json:"checks"`
+	LeftOut           struct {
+		Histories int `json:"histories"` // in states beyond --limit-states
+		Reads     int `json:"reads"`     // beyond those that are watched
+	} `json:"left_out"`
+}
+
+// verification is what traces say of rules.
+type verification struct {
+	verifyFigures
+	verdicts []ruleVerdict // of single rules, then of those that only together make histories one state
+	single   int           // of these, on single rules
+	examples []counterExample
+	next     []nextCall
 }
 
 type ruleVerdict struct {
-	ID             string               `json:"id"` // empty for several
-	Kind           string               `json:"kind"`
-	At             diag.Pos             `json:"at"`
-	Verdict        string               `json:"verdict"` // ok, contradicted or untested
-	Why            string               `json:"why"`
-	States         int                  `json:"states"`        // that hold histories which are one state by this rule
-	Tested         int                  `json:"tested_states"` // of these, where something was checked
-	TestedShare    stat.Figure          `json:"tested_share"`
-	Checks         int                  `json:"checks"`
-	Contradictions int                  `json:"contradictions"`
-	Involved       int                  `json:"involved"` // contradictions that are another rule's among them
-	Expected       float64              `json:"expected"` // by the baseline
-	Rate           stat.Figure          `json:"contradicted_share"`
-	Interval       stat.Interval        `json:"contradicted_interval"`
-	Examples       []counterExampleJSON `json:"counter_examples"`
+	ID             string        `json:"id"` // empty for several
+	Kind           string        `json:"kind"`
+	At             diag.Pos      `json:"at"`
+	Verdict        string        `json:"verdict"` // ok, contradicted or untested
+	Why            string        `json:"why"`
+	States         int           `json:"states"`        // that hold histories which are one state by this rule
+	Tested         int           `json:"tested_states"` // of these, where something was checked
+	TestedShare    stat.Figure   `json:"tested_share"`
+	Checks         int           `json:"checks"`
+	Contradictions int           `json:"contradictions"`
+	Involved       int           `json:"involved"` // contradictions that are another rule's among them
+	Expected       float64       `json:"expected"` // by the baseline
+	Rate           stat.Estimate `json:"contradicted_share"`
 }
 
-type counterExampleJSON struct {
+type counterExample struct {
+	Rule    string   `json:"rule"`
 	Check   string   `json:"check"`
 	Read    string   `json:"read"`
 	First   sighting `json:"first"`
@@ -122,31 +129,25 @@ type sighting struct {
 	Order      []string `json:"order"` // of writes that the other history has in another order
 }
 
-type checksJSON struct {
-	Histories   checkJSON `json:"histories"`
-	Repeated    checkJSON `json:"repeated"`
-	Unchanged   checkJSON `json:"unchanged"`
-	Unstable    int       `json:"unstable"` // not counted: the call differs after identical histories
-	Baseline    checkJSON `json:"baseline"` // identical histories
-	Unexplained checkJSON `json:"unexplained"`
+type checks struct {
+	Histories   checked `json:"histories"`
+	Repeated    checked `json:"repeated"`
+	Unchanged   checked `json:"unchanged"`
+	Unstable    int     `json:"unstable"` // not counted: the call differs after identical histories
+	Baseline    checked `json:"baseline"` // identical histories
+	Unexplained checked `json:"unexplained"`
 }
 
-type checkJSON struct {
+type checked struct {
 	Checks         int `json:"checks"`
 	Contradictions int `json:"contradictions"`
 }
 
-type nextCallJSON struct {
-	Rules    string        `json:"rules"`
-	States   int           `json:"states"`
-	Calls    int           `json:"calls"`
-	Bits     stat.Figure   `json:"bits"` // held out, a call
-	Interval stat.Interval `json:"interval"`
-}
-
-type verifyLeftOut struct {
-	Histories int `json:"histories"` // in states beyond --limit-states
-	Reads     int `json:"reads"`     // beyond those that are watched
+type nextCall struct {
+	Rules  string        `json:"rules"`
+	States int           `json:"states"`
+	Calls  int           `json:"calls"`
+	Bits   stat.Estimate `json:"bits"` // held out, a call
 }
 
 func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
@@ -189,16 +190,16 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	out := verification(in, o, args[0], found, compared)
-	out.NextCall = []nextCallJSON{nextCall("none", plain.Evidence(), o, 1), nextCall("these", found, o, 1), nextCall("one state", found, o, 0)}
-	out.NextCall[2].States = 1
+	out := verified(in, o, args[0], found, compared)
+	out.next = []nextCall{nextCallOf("none", plain.Evidence(), o, 1), nextCallOf("these", found, o, 1), nextCallOf("one state", found, o, 0)}
+	out.next[2].States = 1
 	for _, w := range ruleFindings(set, usage) {
 		if w.Code == "rule-unused" || w.Code == "rule-tool-unknown" && in.IsWhole() {
 			j.Problems.Add(w)
 		}
 	}
-	failRules(j, o, found, &out)
-	return j.Print(evidenceDocument(in, o, out), out)
+	failRules(j, o, found, out)
+	return j.Result(evidenceDocument(in, out))
 }
 
 // comparisons reads the trajectories of counter-examples again and says what
@@ -238,55 +239,46 @@ func comparisons(j *cli.Job, in *cli.Intake, found *evidence.Evidence) (map[evid
 	return out, nil
 }
 
-func verification(in *cli.Intake, o verifyOptions, file string, e *evidence.Evidence, compared map[evidence.CounterExample]evidence.Comparison) EvidenceJSON {
-	out := EvidenceJSON{
-		Schema: "awo.rules-verification/v1", Input: in.JSON(), Rules: file,
-		MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
-		LeftOut: verifyLeftOut{e.LeftOut, e.Unwatched},
-	}
-	of := func(k evidence.CheckKind) checkJSON { return checkJSON{e.Checks[k], e.Contradictions[k]} }
-	out.Checks = checksJSON{
+func verified(in *cli.Intake, o verifyOptions, file string, e *evidence.Evidence, compared map[evidence.CounterExample]evidence.Comparison) *verification {
+	out := &verification{single: len(e.Rules), verifyFigures: verifyFigures{
+		Input: in.JSON(), Rules: file, MaxContradictions: o.MaxContradictions, MinTested: o.MinTested, Passed: true,
+	}}
+	out.LeftOut.Histories, out.LeftOut.Reads = e.LeftOut, e.Unwatched
+	of := func(k evidence.CheckKind) checked { return checked{e.Checks[k], e.Contradictions[k]} }
+	out.Checks = checks{
 		Histories: of(evidence.CheckHistories), Repeated: of(evidence.CheckRepeated), Unchanged: of(evidence.CheckUnchanged),
-		Unstable: e.Unstable, Baseline: checkJSON{e.Baseline.Of, e.Baseline.Count}, Unexplained: checkJSON{e.Unexplained.Of, e.Unexplained.Count},
+		Unstable: e.Unstable, Baseline: checked{e.Baseline.Of, e.Baseline.Count}, Unexplained: checked{e.Unexplained.Of, e.Unexplained.Count},
 	}
 	for i := range e.Rules {
-		out.Verdicts = append(out.Verdicts, verdictOn(&e.Rules[i], e, o, compared))
+		out.judge(&e.Rules[i], e, o, compared, e.Rules[i].Rules[0].ID)
 	}
 	for i := range e.Kinds {
-		v := verdictOn(&e.Kinds[i], e, o, compared)
-		v.ID = ""
-		out.Together = append(out.Together, v)
+		out.judge(&e.Kinds[i], e, o, compared, "")
 	}
 	return out
 }
 
-// verdictOn judges a rule, or several.
-func verdictOn(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, compared map[evidence.CounterExample]evidence.Comparison) ruleVerdict {
+// judge adds the verdict on a rule, or on several without an ID.
+func (out *verification) judge(r *evidence.RuleEvidence, e *evidence.Evidence, o verifyOptions, compared map[evidence.CounterExample]evidence.Comparison, id string) {
 	rule := r.Rules[0]
 	v := ruleVerdict{
-		ID: rule.ID, Kind: rule.Kind.String(), At: rule.Pos, Verdict: verdictOK,
-		States: r.States, Tested: r.Tested, Checks: r.Checks,
-		Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected,
+		ID: id, Kind: rule.Kind.String(), At: rule.Pos, TestedShare: stat.Ratio(r.Tested, r.States, "it joins no states"),
+		States: r.States, Tested: r.Tested, Checks: r.Checks, Contradictions: r.Contradictions, Involved: r.Involved, Expected: r.Expected,
+		Rate: stat.Estimate{Figure: stat.Unknown("nothing was checked"), Interval: stat.NoInterval("nothing was checked")},
 	}
-	v.TestedShare = stat.Unknown("it joins no states")
-	if r.States > 0 {
-		v.TestedShare = stat.Known(r.TestedShare())
-	}
-	v.Rate, v.Interval = stat.Unknown("nothing was checked"), stat.NoInterval("nothing was checked")
 	if r.Rate.N > 0 {
-		v.Rate = stat.Known(r.Rate.Share)
-		v.Interval = r.Rate.Interval
+		v.Rate = stat.Estimate{Figure: stat.Known(r.Rate.Share), Interval: r.Rate.Interval}
 	}
 	v.Verdict, v.Why = judge(r, o)
+	out.verdicts = append(out.verdicts, v)
 	for _, x := range r.Examples {
 		c := compared[x]
-		v.Examples = append(v.Examples, counterExampleJSON{
-			Check: x.Check.String(), Read: c.Read, Results: c.Results,
+		out.examples = append(out.examples, counterExample{
+			Rule: cmp.Or(id, "rules of kind "+v.Kind), Check: x.Check.String(), Read: c.Read, Results: c.Results,
 			First:  sighting{e.Runs[x.First.Run].ID, x.First.Call + 1, c.First, c.FirstOrder},
 			Second: sighting{e.Runs[x.Second.Run].ID, x.Second.Call + 1, c.Second, c.SecondOrder},
 		})
 	}
-	return v
 }
 
 // judge gives the verdict on a rule, or several, and the reason.
@@ -306,26 +298,27 @@ func judge(r *evidence.RuleEvidence, o verifyOptions) (verdict, why string) {
 	return verdictOK, fmt.Sprintf("%s of %s failed", report.Grouped(r.Contradictions), cli.CountOf(r.Checks, "check"))
 }
 
-// nextCall sums up what the next call costs to predict: at order 0 from nothing,
+// nextCallOf sums up what the next call costs to predict: at order 0 from nothing,
 // at order 1 from the state.
-func nextCall(name string, e *evidence.Evidence, o verifyOptions, order int) nextCallJSON {
-	out := nextCallJSON{Rules: name, States: e.States, Bits: stat.Unknown("a held-out loss needs at least two tasks with calls"), Interval: stat.NoInterval("no held-out loss, no interval")}
+func nextCallOf(name string, e *evidence.Evidence, o verifyOptions, order int) nextCall {
+	const none = "a held-out loss needs at least two tasks with calls"
+	out := nextCall{Rules: name, States: e.States, Bits: stat.Estimate{Figure: stat.Unknown(none), Interval: stat.NoInterval(none)}}
 	if e.Next.Folds == 0 {
 		return out
 	}
 	held := entropy.NewHeldOut(e.Next, entropy.Options{Seed: o.Seed})
-	out.Calls, out.Bits, out.Interval = held.N, held.Orders[order].Bits, held.Orders[order].Interval
+	out.Calls, out.Bits = held.N, stat.Estimate{Figure: held.Orders[order].Bits, Interval: held.Orders[order].Interval}
 	return out
 }
 
 // failRules reports the rules that fail as problems at their places.
-func failRules(j *cli.Job, o verifyOptions, e *evidence.Evidence, out *EvidenceJSON) {
+func failRules(j *cli.Job, o verifyOptions, e *evidence.Evidence, out *verification) {
 	j.Problems.Unlimited = true
 	fail := func(pos diag.Pos, code, format string, args ...any) {
 		out.Passed = false
 		j.Problems.Add(diag.New(pos, code, format, args...))
 	}
-	for i, v := range out.Verdicts {
+	for i, v := range out.verdicts[:out.single] {
 		rule := e.Rules[i].Rules[0]
 		switch v.Verdict {
 		case verdictContradicted:
@@ -337,7 +330,7 @@ func failRules(j *cli.Job, o verifyOptions, e *evidence.Evidence, out *EvidenceJ
 			fail(rule.Pos, "rule-untested", "of the %s that the rule %q joins the traces test %s", cli.CountOf(v.States, "state"), rule.ID, report.Grouped(v.Tested))
 		}
 	}
-	for i, v := range out.Together {
+	for i, v := range out.verdicts[out.single:] {
 		if v.Verdict == verdictContradicted {
 			fail(e.Kinds[i].Rules[0].Pos, "rule-contradicted", "traces contradict the rules of kind %s, of which no single one is needed, in %s of %s",
 				v.Kind, report.Grouped(v.Contradictions), cli.CountOf(v.Checks, "check"))

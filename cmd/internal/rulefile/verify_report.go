@@ -2,7 +2,6 @@ package rulefile
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
@@ -10,18 +9,17 @@ import (
 	"github.com/awo-dev/awo/merge/evidence"
 )
 
-func evidenceDocument(in *cli.Intake, o verifyOptions, out EvidenceJSON) *report.Document {
-	d := &report.Document{Title: "Evidence for and against rules", Answer: evidenceAnswer(out)}
+func evidenceDocument(in *cli.Intake, out *verification) *report.Document {
+	d := &report.Document{Title: "Evidence for and against rules", Answer: evidenceAnswer(out), Figures: out.verifyFigures}
 	d.Add(in.Brief())
-	verdicts := append(slices.Clone(out.Verdicts), out.Together...)
-	table := report.TableOf("rules", "", verdicts, []report.Column{
+	table := report.TableOf("rules", "", out.verdicts, []report.Column{
 		{Key: "rule", From: "id", Max: 32, Empty: "(several together)"},
 		{Key: "kind", Words: true},
 		{Key: "states", Title: "joins states"},
 		{Key: "tested", From: "tested_share", Title: "tested", Unit: "%", Digits: report.Whole},
 		{Key: "checks"},
 		{Key: "contradictions"},
-		{Key: "contradicted", From: "contradicted_interval", Title: "95 % interval", Unit: "%", Align: report.Right},
+		{Key: "contradicted_share", Title: "failed checks", Unit: "%"},
 		{Key: "verdict", Words: true},
 	})
 	c := out.Checks
@@ -34,15 +32,15 @@ func evidenceDocument(in *cli.Intake, o verifyOptions, out EvidenceJSON) *report
 	d.Add(table)
 	d.Details()
 	d.Section("What was read", in.Summary())
-	d.Section("Counter-examples", counterExamples(out))
+	d.Section("Counter-examples", counterExamples(out), report.TableOf("counter_examples", "", out.examples, nil).Hidden())
 	d.Section("The next call", nextCallTable(out))
 	return d
 }
 
 // evidenceAnswer says how many rules the traces contradict.
-func evidenceAnswer(out EvidenceJSON) string {
+func evidenceAnswer(out *verification) string {
 	contradicted, untested := 0, 0
-	for _, v := range out.Verdicts {
+	for _, v := range out.verdicts[:out.single] {
 		switch v.Verdict {
 		case "contradicted":
 			contradicted++
@@ -55,40 +53,27 @@ func evidenceAnswer(out EvidenceJSON) string {
 		rest = fmt.Sprintf(", and about %d nothing can be said", untested)
 	}
 	if contradicted == 0 {
-		return fmt.Sprintf("These traces contradict none of %s%s.", cli.CountOf(len(out.Verdicts), "rule"), rest)
+		return fmt.Sprintf("These traces contradict none of %s%s.", cli.CountOf(out.single, "rule"), rest)
 	}
-	return fmt.Sprintf("These traces contradict %d of %s%s.", contradicted, cli.CountOf(len(out.Verdicts), "rule"), rest)
+	return fmt.Sprintf("These traces contradict %d of %s%s.", contradicted, cli.CountOf(out.single, "rule"), rest)
 }
 
-func nextCallTable(out EvidenceJSON) *report.Table {
-	table := report.TableOf("next-call", "", out.NextCall, []report.Column{
+func nextCallTable(out *verification) *report.Table {
+	table := report.TableOf("next_call", "", out.next, []report.Column{
 		{Key: "rules", Words: true},
 		{Key: "states"},
 		{Key: "bits", Title: "held-out bits a call", Digits: 3},
-		{Key: "interval", Title: "95 % interval", Digits: 2, Align: report.Right},
 	})
 	table.Note("What the tool of the next call costs to predict from the state, on tasks that the model has not seen, whatever rules call the tools: too many states are new in every task, too few go on in different ways.")
 	return table
 }
 
 // counterExamples writes the first contradictions of every rule as sentences.
-func counterExamples(out EvidenceJSON) report.List {
-	var list report.List
-	for _, group := range [][]ruleVerdict{out.Verdicts, out.Together} {
-		for _, v := range group {
-			name := v.ID
-			if name == "" {
-				name = "rules of kind " + v.Kind
-			}
-			for _, x := range v.Examples {
-				list = append(list, name+": "+counterExample(x))
-			}
-		}
-	}
-	return list
+func counterExamples(out *verification) report.List {
+	return cli.Map(out.examples, func(x *counterExample) string { return x.Rule + ": " + x.text() })
 }
 
-func counterExample(x counterExampleJSON) string {
+func (x *counterExample) text() string {
 	head := fmt.Sprintf("%s returned something else (%s) in call %d of %s than in call %d of %s", x.Read, strings.Join(x.Results, ", "), x.Second.Call, x.Second.Trajectory, x.First.Call, x.First.Trajectory)
 	if x.Check != evidence.CheckHistories.String() {
 		if len(x.Second.Calls) == 0 {

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -267,31 +268,34 @@ func readTokens(file string) (out []serve.Token, err error) {
 	return out, nil
 }
 
-// CheckJSON is the JSON of `awo serve --check`.
-type CheckJSON struct {
-	Schema    string             `json:"schema"`
-	Servers   []serve.State      `json:"servers"`
-	MetaTools []compiled.Verdict `json:"meta_tools"` // of --tools
-	Prefetch  []compiled.Verdict `json:"prefetch"`
-}
-
 func check(j *cli.Job, g *serve.Gateway, layer *compiled.Layer) error {
 	states, tools := g.Check(j.Context)
 	if err := j.Context.Err(); err != nil {
 		return err
 	}
-	table := report.NewTable("servers", "", report.Column{Key: "server"}, report.Column{Key: "is"}, report.Column{Key: "protocol"},
-		report.Column{Key: "tools", Align: report.Right}, report.Column{Key: "prompts", Align: report.Right}, report.Column{Key: "resources", Align: report.Right})
+	ready := func(cell func(*serve.State) report.Cell) func(reflect.Value) report.Cell {
+		return report.By(func(s *serve.State) report.Cell {
+			if !s.Ready {
+				return report.Missing("the server is not ready")
+			}
+			return cell(s)
+		})
+	}
+	table := report.TableOf("servers", "", states, []report.Column{
+		{Key: "server"},
+		{Key: "is", Cell: ready(func(s *serve.State) report.Cell { return report.Name(strings.TrimSpace(s.Name + " " + s.Version)) })},
+		{Key: "protocol", Cell: ready(func(s *serve.State) report.Cell { return report.Name(s.Protocol) })},
+		{Key: "tools", Align: report.Right, Cell: ready(func(s *serve.State) report.Cell { return report.Int(s.Tools) })},
+		{Key: "prompts", Align: report.Right, Cell: ready(func(s *serve.State) report.Cell { return report.Int(s.Prompts) })},
+		{Key: "resources", Align: report.Right, Cell: ready(func(s *serve.State) report.Cell { return report.Int(s.Resources) })},
+	})
 	var says report.List
 	for i := range states {
 		s := &states[i]
 		if !s.Ready {
-			none := report.Missing("the server is not ready")
-			table.Add(report.Name(s.Server), none, none, none, none, none)
 			j.Problems.Add(diag.New(diag.Pos{}, "server-not-ready", "server %s: %s", s.Server, s.Reason))
 			continue
 		}
-		table.Add(report.Name(s.Server), report.Name(strings.TrimSpace(s.Name+" "+s.Version)), report.Name(s.Protocol), report.Int(s.Tools), report.Int(s.Prompts), report.Int(s.Resources))
 		if len(s.Odd) > 0 {
 			says = append(says, fmt.Sprintf("%s: %s without a schema of an object, which some clients refuse: %s.", s.Server, cli.CountOf(len(s.Odd), "tool"), strings.Join(s.Odd, ", ")))
 		}
@@ -300,19 +304,15 @@ func check(j *cli.Job, g *serve.Gateway, layer *compiled.Layer) error {
 		}
 	}
 	d := &report.Document{Title: "Servers"}
-	d.Add(table)
-	if len(says) > 0 {
-		d.Add(says)
-	}
-	out := CheckJSON{Schema: "awo.serve-check/v1", Servers: states, MetaTools: []compiled.Verdict{}, Prefetch: []compiled.Verdict{}}
+	d.Add(table, says)
 	if layer != nil {
-		out.MetaTools, out.Prefetch = layer.Verdicts(tools, true)
 		for _, why := range layer.Unknown(tools) {
 			j.Problems.Add(diag.New(diag.Pos{}, "tool-unknown", "--hide, --pin or --subset: %s", why))
 		}
-		judged(j, d, out)
+		metaTools, rules := layer.Verdicts(tools, true)
+		judged(j, d, metaTools, rules)
 	}
-	return j.Print(d, out)
+	return j.Result(d)
 }
 
 // printConfig prints what a client's configuration needs.

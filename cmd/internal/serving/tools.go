@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -104,25 +105,31 @@ func (o *options) layer(j *cli.Job, servers []serve.Server) (*compiled.Layer, er
 	}), nil
 }
 
+// artefact is a meta-tool or a prefetch rule, and what becomes of it.
+type artefact struct {
+	Kind string `json:"kind"` // meta-tool or prefetch rule
+	compiled.Verdict
+}
+
 // judged adds to a check what becomes of the artefacts.
-func judged(j *cli.Job, d *report.Document, out CheckJSON) {
-	table := report.NewTable("artefacts", "Artefacts", report.Column{Key: "name"}, report.Column{Key: "offered"}, report.Column{Key: "reason", Wrap: true, Max: 80})
-	say := func(what, code string, verdicts []compiled.Verdict) {
+func judged(j *cli.Job, d *report.Document, metaTools, rules []compiled.Verdict) {
+	var rows []artefact
+	say := func(kind, code string, verdicts []compiled.Verdict) {
 		for _, v := range verdicts {
-			offered, reason := "yes", v.Warning
-			if !v.Offered {
-				offered, reason = "no", v.Reason
-			}
 			if !v.Offered && !v.Policy {
-				j.Problems.Add(diag.New(diag.Pos{}, code, "%s %s is not offered: %s", what, v.Name, v.Reason))
+				j.Problems.Add(diag.New(diag.Pos{}, code, "%s %s is not offered: %s", kind, v.Name, v.Reason))
 			}
-			table.Add(report.Name(v.Name), report.Text(offered), report.Text(reason))
+			rows = append(rows, artefact{kind, v})
 		}
 	}
-	say("meta-tool", "meta-tool-not-offered", out.MetaTools)
-	say("prefetch rule", "rule-not-followed", out.Prefetch)
-	d.Add(table)
-	if n := len(out.MetaTools) + len(out.Prefetch); n > 0 {
-		d.Add(report.Paragraph(fmt.Sprintf("%s and %s.", cli.CountOf(len(out.MetaTools), "meta-tool"), cli.CountOf(len(out.Prefetch), "prefetch rule"))))
+	say("meta-tool", "meta-tool-not-offered", metaTools)
+	say("prefetch rule", "rule-not-followed", rules)
+	d.Add(report.TableOf("artefacts", "Artefacts", rows, []report.Column{
+		{Key: "name"},
+		{Key: "offered"},
+		{Key: "reason", Wrap: true, Max: 80, Cell: report.By(func(a *artefact) report.Cell { return report.Text(cmp.Or(a.Reason, a.Warning)) })},
+	}))
+	if len(rows) > 0 {
+		d.Add(report.Paragraph(fmt.Sprintf("%s and %s.", cli.CountOf(len(metaTools), "meta-tool"), cli.CountOf(len(rules), "prefetch rule"))))
 	}
 }

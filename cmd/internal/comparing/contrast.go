@@ -1,0 +1,278 @@
+package comparing
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/contrast"
+	"github.com/awo-dev/awo/cost"
+	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/trace"
+)
+
+// setFigures are those of a comparison of two sets.
+type setFigures struct {
+	Before cli.InputJSON      `json:"before"`
+	After  cli.InputJSON      `json:"after"`
+	Paired bool               `json:"paired"`
+	Both   int                `json:"tasks_in_both"`
+	Left   [2]int             `json:"runs_left_out"`
+	Habits entropy.Difference `json:"habits"`
+}
+
+// measured is a figure of both sets.
+type measured struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	Per  string `json:"per"`
+	contrast.Estimate
+}
+
+// side is one of the sets.
+type side struct {
+	in    *cli.Intake
+	set   *contrast.Set
+	meter *cost.Meter
+}
+
+// areSets reports whether two arguments are sets of traces, and no recordings of a gateway.
+func areSets(j *cli.Job, o options, args []string) (bool, error) {
+	if len(args) != 2 || args[0] == "-" || o.Tools != "" || o.Estimate != "" || o.Look || len(o.Transcripts) > 0 {
+		return false, nil
+	}
+	r, err := j.Open(args[:1], trace.Options{})
+	if err != nil {
+		return false, err
+	}
+	defer r.Close()
+	for t, err := range r.All() {
+		if err == nil {
+			return t.Relay == nil, nil
+		}
+	}
+	return true, nil
+}
+
+// setsListed is how many tools and steps are listed.
+const setsListed = 10
+
+// compareSets compares two sets of traces.
+func compareSets(j *cli.Job, o options, args []string) error {
+	if _, err := j.Rules(o.Rules); err != nil {
+		return err
+	}
+	name := ""
+	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true, Group: func(*trace.Trajectory) string { return name }})
+	var sides [2]side
+	for i, files := range args {
+		name = [...]string{"before", "after"}[i]
+		s := &sides[i]
+		var err error
+		if s.meter, err = j.Meter(o.PriceOptions); err != nil {
+			return err
+		}
+		if s.in, err = j.Intake([]string{files}, o.InputOptions, trace.Options{}); err != nil {
+			return err
+		}
+		defer s.in.Close()
+		s.set = contrast.NewSet()
+		for t, err := range s.in.All() {
+			if err != nil {
+				return err
+			}
+			total := s.meter.Trajectory(t).Total()
+			s.set.Add(t, contrast.Cost{Tokens: float64(total.Tokens()), USD: total.USD, Priced: total.Turns > 0 && total.Unpriced == 0})
+			corpus.Add(t)
+		}
+	}
+	pairing := map[string]contrast.Pairing{"auto": contrast.PairAuto, "always": contrast.PairAlways, "never": contrast.PairNever}[o.Pair]
+	found := contrast.New(sides[0].set, sides[1].set, contrast.Options{Pairing: pairing, Most: setsListed, Seed: o.Seed, Each: j.Each()})
+	d := setsDocument(sides, found, habitsOf(corpus, o.Seed, j))
+	d.Next = []string{j.Then(args[1:], "what is wrong with the second set, and what it costs", "{}")}
+	return j.Result(d)
+}
+
+// habitsOf tests whether the next call depends on the set, given the last one.
+func habitsOf(corpus *trace.Corpus, seed uint64, j *cli.Job) entropy.Difference {
+	var samples [2]entropy.Sample
+	for i, tools := range corpus.Sequences() {
+		s := &samples[0]
+		if corpus.Groups()[corpus.Group(i)] == "after" {
+			s = &samples[1]
+		}
+		s.Sequences, s.Tasks = append(s.Sequences, tools), append(s.Tasks, corpus.Task(i))
+	}
+	return entropy.CompareHabits(1, samples[0], samples[1], entropy.Options{Seed: seed, Each: j.Each()})
+}
+
+// contrastVerdict says in a sentence what is better and worse.
+func contrastVerdict(c *contrast.Contrast) string {
+	var better, worse []string
+	most := 0 // tasks that a figure rests on
+	for i, m := range contrast.Measures {
+		e := &c.Figures[i]
+		most = max(most, min(e.Tasks[0], e.Tasks[1]))
+		if !m.Less && !m.More || !e.Clear() {
+			continue
+		}
+		before, _ := e.Before.Value()
+		after, _ := e.After.Value()
+		text := fmt.Sprintf("%s (%s to %s)", strings.ReplaceAll(m.Name, "_", " "), shortFigure(before, m), shortFigure(after, m))
+		if (after < before) == m.Less {
+			better = append(better, text)
+		} else {
+			worse = append(worse, text)
+		}
+	}
+	var parts []string
+	if len(better) > 0 {
+		parts = append(parts, "Per run, the second set is better in "+strings.Join(better, ", "))
+	}
+	switch {
+	case len(worse) > 0 && len(better) > 0:
+		parts = append(parts, "It is worse in "+strings.Join(worse, ", "))
+	case len(worse) > 0:
+		parts = append(parts, "Per run, the second set is worse in "+strings.Join(worse, ", "))
+	case len(better) == 0 && most < stat.GoodClusters:
+		parts = append(parts, "No figure of a run differs by more than chance explains, as far as so few tasks can tell")
+	case len(better) == 0:
+		parts = append(parts, "No figure of a run differs by more than chance explains")
+	}
+	var tools []string
+	for i := range c.Tools {
+		if c.Tools[i].Clear() {
+			tools = append(tools, c.Tools[i].Tool)
+		}
+	}
+	switch n := len(tools); {
+	case n == 1:
+		parts = append(parts, fmt.Sprintf("Of %s listed one is called more or less often: %s", cli.CountOf(len(c.Tools), "tool"), tools[0]))
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("Of %s listed %d are called more or less often, such as %s", cli.CountOf(len(c.Tools), "tool"), n, tools[0]))
+	}
+	return strings.Join(parts, ". ") + "."
+}
+
+// shortFigure prints a figure in a sentence.
+func shortFigure(v float64, m contrast.Measure) string {
+	switch {
+	case m.Name == "success":
+		return fmt.Sprintf("%.0f %%", 100*v)
+	case m.Unit != "" && v >= 100:
+		return report.Grouped(int(v+0.5)) + " " + m.Unit
+	case m.Unit != "":
+		return fmt.Sprintf("%.3g %s", v, m.Unit)
+	case v >= 1000:
+		return report.Grouped(int(v + 0.5))
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+func setsDocument(sides [2]side, c *contrast.Contrast, habits entropy.Difference) *report.Document {
+	d := &report.Document{Title: "What differs between the two sets of runs", Answer: contrastVerdict(c), Lines: report.ScreenLines, Figures: setFigures{
+		Before: sides[0].in.JSON(), After: sides[1].in.JSON(), Paired: c.Paired, Both: c.Both, Left: c.Left, Habits: habits,
+	}}
+	unit := fmt.Sprintf("The sets are compared as wholes; in both are %s.", cli.CountOf(c.Both, "task"))
+	if c.Paired {
+		unit = fmt.Sprintf("Compared are the %s that both sets have, one by one; %s before and %s after are left out.", cli.CountOf(c.Both, "task"), cli.CountOf(c.Left[0], "run"), cli.CountOf(c.Left[1], "run"))
+	}
+	sets := fmt.Sprintf("Before: %s of %s. After: %s of %s.", cli.CountOf(sides[0].set.Runs, "run"), cli.CountOf(sides[0].set.Tasks(), "task"), cli.CountOf(sides[1].set.Runs, "run"), cli.CountOf(sides[1].set.Tasks(), "task"))
+	d.Add(report.Paragraph(sets + " " + unit))
+	var rows []measured
+	for i, m := range contrast.Measures {
+		rows = append(rows, measured{m.Name, m.Unit, m.Per, c.Figures[i]})
+	}
+	table := report.TableOf("figures", "", rows, append([]report.Column{
+		{Key: "figure", Cell: report.By(func(m *measured) report.Cell {
+			name := strings.ReplaceAll(m.Name, "_", " ")
+			switch {
+			case m.Name == "success":
+				name += " (%)"
+			case m.Unit != "":
+				name += " (" + m.Unit + ")"
+			}
+			return report.Text(name)
+		})},
+		{Key: "per", Words: true, Rank: 3},
+	}, estimateColumns(func(m *measured) (*contrast.Estimate, int, bool) {
+		return &m.Estimate, digitsOf(m), m.Name == "success"
+	})...))
+	table.Brief = len(rows)
+	table.Note("Intervals are drawn over tasks, each for itself: of twenty figures without a difference about one would seem to have one.")
+	table.Note("Tokens and money are recorded, or counted from texts and not scaled, where the traces record none.")
+	d.Add(table, report.Paragraph(habitSentence(habits)))
+	d.Details()
+	d.Add(namedTable("tools", "Calls by run of the tools that differ most", c.Tools, report.Column{Key: "tool", Max: 50}),
+		namedTable("steps", "Share of runs with a step, for the steps that differ most", c.Steps, report.Column{Key: "from", Max: 40}, report.Column{Key: "to", Max: 40}))
+	d.Section("What was read", report.Paragraph("Before: "+string(sides[0].in.Summary())), report.Paragraph("After: "+string(sides[1].in.Summary())))
+	return d
+}
+
+// digitsOf is how many digits after the point show a figure.
+func digitsOf(m *measured) int {
+	before, _ := m.Before.Value()
+	after, _ := m.After.Value()
+	switch {
+	case m.Name == "success":
+		return 1
+	case m.Unit == "USD":
+		return 4
+	case max(before, after) >= 1000:
+		return 0
+	}
+	return 2
+}
+
+// estimateColumns show an estimate of a row, with so many digits, and whether it is of shares.
+func estimateColumns[T any](of func(row *T) (*contrast.Estimate, int, bool)) []report.Column {
+	figure := func(pick func(*contrast.Estimate) stat.Figure) func(reflect.Value) report.Cell {
+		return report.By(func(row *T) report.Cell {
+			e, digits, isShare := of(row)
+			if isShare {
+				return report.ShareOf(pick(e), digits)
+			}
+			return report.FloatOf(pick(e), digits)
+		})
+	}
+	return []report.Column{
+		{Key: "before", Align: report.Right, Cell: figure(func(e *contrast.Estimate) stat.Figure { return e.Before })},
+		{Key: "after", Align: report.Right, Cell: figure(func(e *contrast.Estimate) stat.Figure { return e.After })},
+		{Key: "difference", Align: report.Right, Rank: 1, Cell: figure(func(e *contrast.Estimate) stat.Figure { return e.Difference })},
+		{Key: "difference_interval", Title: "95 % interval", Interval: true, Cell: report.By(func(row *T) report.Cell {
+			e, digits, isShare := of(row)
+			if isShare {
+				return report.ShareRange(e.Interval, digits)
+			}
+			return report.Range(e.Interval, digits)
+		})},
+		{Key: "tasks", Align: report.Right, Rank: 2, Cell: report.By(func(row *T) report.Cell {
+			e, _, _ := of(row)
+			if e.Tasks[0] == e.Tasks[1] {
+				return report.Int(e.Tasks[0])
+			}
+			return report.Textf("%d, %d", e.Tasks[0], e.Tasks[1])
+		})},
+	}
+}
+
+func namedTable(id, title string, rows []contrast.Named, names ...report.Column) *report.Table {
+	table := report.TableOf(id, title, rows, append(names, estimateColumns(func(r *contrast.Named) (*contrast.Estimate, int, bool) { return &r.Estimate, 3, false })...))
+	table.Note("These were chosen because they differ most, so their differences look larger than they are.")
+	return table.IfAny()
+}
+
+// habitSentence says whether the habits differ.
+func habitSentence(d entropy.Difference) string {
+	if d.Permutation == nil || !d.Effect.Known() {
+		return "Whether the habits differ cannot be tested: a set has too few calls, or its tasks cannot be exchanged with the other's."
+	}
+	verdict := "The habits do not differ by more than chance explains"
+	if d.Permutation.P < 0.05 {
+		verdict = "The habits differ: what is called next, given the last call, depends on the set"
+	}
+	return fmt.Sprintf("%s (permutation p %.3f over whole tasks; %.3f bits a call, of which %.3f are expected by chance).", verdict, d.Permutation.P, d.Effect.Float(), d.Bias.Float())
+}
