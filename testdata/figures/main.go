@@ -143,7 +143,9 @@ func (r *report) compare(frozen, now map[place]float64, missing []string) {
 		if is {
 			text, how = "is "+number(after), "changed"
 		}
-		if i := slices.IndexFunc(r.reasons, func(line []string) bool { return matches(line[0], was) || matches(line[0], was+"\t"+how) || matches(line[0], was+"\t"+how+"\t"+r.rows[p.row]) }); i >= 0 {
+		if i := slices.IndexFunc(r.reasons, func(line []string) bool {
+			return matches(line[0], was) || matches(line[0], was+"\t"+how) || matches(line[0], was+"\t"+how+"\t"+r.rows[p.row])
+		}); i >= 0 {
 			r.listed[i]++
 			continue
 		}
