@@ -66,31 +66,45 @@ func NewRecording(dir string, redact Redact, keyFile string) (*Recording, error)
 	r.key = make([]byte, 32)
 	_, _ = rand.Read(r.key) // never fails
 	r.digits = []byte(hex.EncodeToString(r.key))
-	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		if err := os.Remove(name); err != nil { // somebody was stopped before writing it
-			return nil, err
-		}
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	switch {
-	case err == nil:
-		_, err = f.Write(append(r.digits[:len(r.digits):len(r.digits)], '\n'))
-		if err = errors.Join(err, f.Close()); err != nil {
-			return nil, err
-		}
-	case !errors.Is(err, fs.ErrExist):
+	if err := makeKey(name, r.digits); err != nil {
 		return nil, err
-	default:
-		written, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		r.digits = bytes.TrimSpace(written)
-		if r.key, err = hex.DecodeString(string(r.digits)); err != nil || len(r.key) < 16 {
-			return nil, fmt.Errorf("%s: this is no key: 32 or more hexadecimal digits", name)
-		}
+	}
+	written, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	r.digits = bytes.TrimSpace(written)
+	if r.key, err = hex.DecodeString(string(r.digits)); err != nil || len(r.key) < 16 {
+		return nil, fmt.Errorf("%s: this is not a key: 32 or more hexadecimal digits", name)
 	}
 	return r, nil
+}
+
+// makeKey writes a key into a file unless one is there: whole or not at all, because
+// gateways that start together share it. An empty file, which somebody was stopped from
+// writing, is replaced.
+func makeKey(name string, digits []byte) error {
+	info, err := os.Lstat(name)
+	isEmpty := err == nil && info.Mode().IsRegular() && info.Size() == 0
+	if err == nil && !isEmpty {
+		return nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".key-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(append(digits[:len(digits):len(digits)], '\n'))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if isEmpty {
+		return os.Rename(f.Name(), name)
+	}
+	if err := os.Link(f.Name(), name); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 // recorder writes what passes in one session: into one log, or into one for each client
