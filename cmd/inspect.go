@@ -151,7 +151,7 @@ func inspectionDocument(in *cli.Intake, c *completeness.Facts) *report.Document 
 	}).IfAny()
 	models.NoteIf(c.Tally.TurnsUsage > 0 && c.Tally.TurnsUsage < c.Tally.LLMTurns, "Tokens are sums over the turns that record them, not over all.")
 	d.Section("Models", models)
-	d.Section("Trust", report.Paragraph(trust(out.Input.Calls, doubts)), report.TableOf("doubts", "", doubts, nil).Hidden())
+	d.Section("Trust", report.Paragraph(trust(out.Input.Calls, doubts)), report.TableOf("warnings", "", doubts, nil).Hidden())
 	return d
 }
 

@@ -57,8 +57,17 @@ type screen struct {
 	Input  cli.InputJSON `json:"input"`
 	Models []string      `json:"models"`
 	Days   stat.Figure   `json:"days"` // from the first to the last recorded time
-	Cost   spent         `json:"cost"`
-	Habit  habitual      `json:"habit"`
+	Bill
+	Cost  spent    `json:"cost"`
+	Habit habitual `json:"habit"`
+}
+
+// Bill is what was paid, in US dollars.
+type Bill struct {
+	Paid          stat.Figure `json:"paid_usd"`           // as recorded, else at list prices, turn by turn
+	Recorded      stat.Figure `json:"recorded_usd"`       // of turns that record it
+	List          stat.Figure `json:"list_usd"`           // of turns with a price
+	PerTrajectory stat.Figure `json:"usd_per_trajectory"` // of those with a cost
 }
 
 type spent struct {
@@ -107,7 +116,9 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	out := screen{Input: in.JSON(), Days: days(in.Facts), Cost: spentOn(account.JSON(in)), Habit: habitOf(j, corpus, o.Seed)}
+	costs := account.JSON(in)
+	t := &costs.Total
+	out := screen{Input: in.JSON(), Days: days(in.Facts), Bill: Bill{t.PaidUSD, t.RecordedUSD, t.CostUSD, t.PerTrajectory}, Cost: spentOn(costs), Habit: habitOf(j, corpus, o.Seed)}
 	for _, m := range in.Facts.Models() {
 		if m.Name != "" {
 			out.Models = append(out.Models, m.Name)
