@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -76,12 +77,16 @@ func TestAnyOrder(t *testing.T) {
 	}
 }
 
-// membersOf are those of the JSON of a command.
+// membersOf are the members of the JSON of a command, its figures and its tables.
 func membersOf(t *testing.T, line string) map[string]any {
 	t.Helper()
 	var out map[string]any
 	if err := json.Unmarshal(runJSON(t, line), &out); err != nil {
 		t.Fatal(err)
+	}
+	for _, of := range []string{"figures", "tables"} {
+		members, _ := out[of].(map[string]any) // nil for what has none
+		maps.Copy(out, members)
 	}
 	return out
 }

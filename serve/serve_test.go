@@ -106,6 +106,7 @@ func TestProgressBeforeItsResult(t *testing.T) {
 func TestCancel(t *testing.T) {
 	c := servetest.Relay(t, serve.Options{}, server(t, "odd", "odd"))
 	c.Begin()
+	c.Request("tools/call", `{"name":"empty"}`) // until the servers are there a call waits here
 	c.Send(`{"jsonrpc":"2.0","id":41,"method":"tools/call","params":{"name":"wait"}}`)
 	c.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":41,"reason":"enough"}}`)
 	want(t, "the server hears of it", c.Request("tools/call", `{"name":"cancelled"}`), `"result":{"content":[],"cancelled":1}`)
