@@ -14,7 +14,7 @@ PACKAGES = ./... $(addsuffix /...,$(PROGRAMS))
 # those that -short leaves out because they start none, and the stories of input,
 # of which input_workers takes every command with several workers through its
 # stages. Of the second that a program waits for late reports it needs little.
-CONCURRENT = ./internal/par ./internal/golden ./inertia ./trace ./serve ./serve/compiled
+CONCURRENT = ./internal/par ./internal/golden ./internal/corpus ./inertia ./trace ./serve ./serve/compiled
 CONCURRENT_STORIES = TestScript/input_
 RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(FEWER_COLLECTIONS) $(GO) test -vet=off -race -short
 
