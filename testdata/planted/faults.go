@@ -44,7 +44,7 @@ var faults = []fault{
 	{name: "money: a removed turn leaves its context", file: "cost/without.go", old: "if i == 0 || t.Input < a.Turns[i-1].Input {", new: "if i == 0 || t.Input > a.Turns[i-1].Input {"},
 	{name: "money: cache writes are for free", file: "cost/account.go", old: "if u.CacheWrite > 0 {", new: "if u.CacheWrite < 0 {"},
 	{name: "money: registered tools are registered again", file: "cost/lazy.go", old: "if s == registered {", new: "if s != registered {"},
-	{name: "prefetch rules with too few uses", file: "prefetch/learn/choose.go", old: "spread < minTasks || e.Used < minUses:", new: "spread < minTasks:"},
+	{name: "prefetch rules that are used too seldom", file: "prefetch/learn/choose.go", old: "case e.Use() < threshold:", new: "case e.Use() < 0:"},
 
 	// Escaping, redaction, bounds, order, atomic writes.
 	{name: "a formula in a table for spreadsheets", file: "internal/report/escape.go", old: "if start && strings.ContainsRune(\"=+-@＝＋－＠\", r) {", new: "if start && strings.ContainsRune(\"+-@＝＋－＠\", r) {"},
