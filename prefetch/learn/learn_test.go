@@ -58,6 +58,24 @@ func TestShop(t *testing.T) {
 }
 
 // A constant is written down where it is no credential and several tasks share it.
+// TestUsedTooSeldom: half of the values are used, so there is a rule at .3 and none at .9.
+func TestUsedTooSeldom(t *testing.T) {
+	runs := scripted.Shop(40, func(i int) (int, int) { return 1, i % 2 }, nil)
+	for i, r := range runs {
+		r.Task = fmt.Sprint("task", i)
+	}
+	s := survey(t, runs, Options{Reads: only("customer", "order")})
+	for threshold, want := range map[float64]int{.3: 1, .9: 0} {
+		r := s.Choose(ChooseOptions{Threshold: threshold})
+		if len(r.Set.Rules) != want || len(r.Rejected) != 1-want {
+			t.Errorf("at %v: %d rules, rejected %+v", threshold, len(r.Set.Rules), r.Rejected)
+		}
+		if want == 0 && r.Rejected[0].Reason != "used-too-seldom" {
+			t.Errorf("the reason is %s", r.Rejected[0].Reason)
+		}
+	}
+}
+
 func TestConstants(t *testing.T) {
 	for constant, want := range map[string]bool{`"en"`: true, `"sk-1234567890abcdef"`: false, `{"token":"x"}`: false, `7`: true} {
 		var runs []*trace.Trajectory
