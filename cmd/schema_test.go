@@ -33,9 +33,7 @@ var results = []struct {
 	value  any
 	args   string
 }{
-	{"awo.cost/v1", worth.CostJSON{}, "cost office/trajectories.jsonl.gz --sample 100 --lazy"},
 	{"awo.backtest/v1", worth.BacktestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
-	{"awo.registration/v1", worth.RegistrationJSON{}, "register office/trajectories.jsonl.gz --out $WORK/register"},
 	{"awo.extraction/v1", extraction.JSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
 	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --check $TOOLS"},
 	{"awo.diff/v1", extraction.DiffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},

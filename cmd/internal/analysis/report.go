@@ -241,7 +241,7 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 type reportFigures struct {
 	figures
 	Backtest   *worth.BacktestJSON `json:"backtest,omitempty"`
-	Cost       *worth.CostJSON     `json:"cost,omitempty"`
+	Cost       *worth.Costs        `json:"cost,omitempty"`
 	Process    processFigures      `json:"process"`
 	Comparison *comparing.Figures  `json:"comparison,omitempty"`
 }

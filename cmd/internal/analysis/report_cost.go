@@ -23,7 +23,7 @@ var sectionCost = reportSection{
 // spending is what traces cost, for a report.
 type spending struct {
 	found   *worth.CostFindings
-	out     worth.CostJSON
+	out     worth.Costs
 	command string // that gives the same figures
 }
 
@@ -43,7 +43,7 @@ func (s *spending) blocks() []report.Block {
 		}
 		blocks = append(blocks, t)
 	}
-	if s.out.Total.Turns > 0 {
+	if s.out.Turns > 0 {
 		add("By model", costRows, worth.CostTable("models", "model", s.out.Models))
 		add("By tool", costRows, worth.CostToolTable(s.out))
 		if len(s.out.Habits) > 0 {

@@ -71,7 +71,7 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 		if err != nil {
 			return err
 		}
-		r.cost = &spending{found: found, out: found.JSON(r.in), command: repeat("awo cost", o, "", files)}
+		r.cost = &spending{found: found, out: found.Costs(r.in), command: repeat("awo cost", o, "", files)}
 	} else {
 		for t, err := range again {
 			if err != nil {

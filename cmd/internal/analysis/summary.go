@@ -116,9 +116,8 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	costs := account.JSON(in)
-	t := &costs.Total
-	out := screen{Input: in.JSON(), Days: days(in.Facts), Bill: Bill{t.PaidUSD, t.RecordedUSD, t.CostUSD, t.PerTrajectory}, Cost: spentOn(costs), Habit: habitOf(j, corpus, o.Seed)}
+	costs := account.Costs(in)
+	out := screen{Input: in.JSON(), Days: days(in.Facts), Bill: Bill{costs.PaidUSD, costs.RecordedUSD, costs.ListUSD, costs.PerTrajectory}, Cost: spentOn(costs), Habit: habitOf(j, corpus, o.Seed)}
 	for _, m := range in.Facts.Models() {
 		if m.Name != "" {
 			out.Models = append(out.Models, m.Name)
@@ -163,10 +162,9 @@ func days(facts *completeness.Facts) stat.Figure {
 // mostNamed is how many lines of costs a summary names.
 const mostNamed = 3
 
-func spentOn(c worth.CostJSON) spent {
-	t := &c.Total
-	out := spent{Tokens: t.Input + t.Output, CostUSD: t.PaidUSD, Estimated: t.Estimated, Unpriced: t.Unpaid, MostSpent: []mostSpent{}, InSentence: worth.CostAnswer(c)}
-	whole, priced := t.PaidUSD.Value()
+func spentOn(c worth.Costs) spent {
+	out := spent{Tokens: c.InputTokens + c.OutputTokens, CostUSD: c.PaidUSD, Estimated: c.Estimated, Unpriced: c.Unpaid, MostSpent: []mostSpent{}, InSentence: worth.CostAnswer(c)}
+	whole, priced := c.PaidUSD.Value()
 	if !priced {
 		whole = float64(out.Tokens)
 	}

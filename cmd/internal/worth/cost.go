@@ -115,10 +115,9 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	out := f.JSON(in)
-	d := f.document(in, out)
+	d := f.document(in)
 	d.Next = []string{j.Then(files, "what is wrong, and what it costs", "analyze", "{}")}
-	return j.Print(d, out)
+	return j.Result(d)
 }
 
 // Account adds up what the trajectories cost that from yields, which in has read. see, which

@@ -10,6 +10,43 @@ import (
 	"github.com/awo-dev/awo/internal/stat"
 )
 
+// lazyFigures are those of lazy registration that stand in no table.
+type lazyFigures struct {
+	Trajectories int            `json:"trajectories"` // simulated
+	Tasks        int            `json:"tasks"`
+	NoTools      int            `json:"without_definitions"`     // trajectories in which nothing can be simulated
+	Misfit       int            `json:"input_below_definitions"` // trajectories left out: their recorded input is smaller than their definitions
+	BreakEven    cost.BreakEven `json:"break_even"`
+	Parts        cost.LazyParts `json:"definition_tokens"`
+	Final        stat.Figure    `json:"registered_share_at_end"` // of the trajectories
+}
+
+func figuresOfLazy(l *cost.LazyReport) *lazyFigures {
+	if l == nil {
+		return nil
+	}
+	return &lazyFigures{l.Trajectories, l.Tasks, l.NoTools, l.Misfit, l.BreakEven, l.Parts, l.Final}
+}
+
+// lazyRow is a variant of registration, of the trajectories that offer a number of tools.
+type lazyRow struct {
+	Tools        string      `json:"tools"` // 0-10, 11-20, >20 or all
+	Trajectories int         `json:"trajectories"`
+	Tasks        int         `json:"tasks"`
+	MeanTools    float64     `json:"mean_tools"`
+	AllTurns     int         `json:"turns_with_all"` // with all tools registered, as recorded
+	AllTokens    int64       `json:"tokens_with_all"`
+	AllUSD       stat.Figure `json:"cost_usd_with_all"`
+	cost.LazyLine
+}
+
+// definitionPart is the tokens of one part of all definitions.
+type definitionPart struct {
+	Part   string  `json:"part"`
+	Tokens int64   `json:"tokens"`
+	Share  float64 `json:"share"`
+}
+
 // lazyShort says in a sentence what lazy registration saves.
 func lazyShort(l *cost.LazyReport) report.Short {
 	if len(l.Levels) == 0 || l.Parts.Tools == 0 {
@@ -32,14 +69,6 @@ func lazyShort(l *cost.LazyReport) report.Short {
 	return report.Short(text + ", if agents register what they call and nothing else.")
 }
 
-// shownLevels leaves out the line of all where it repeats the only level.
-func shownLevels(l *cost.LazyReport) []cost.LazyLevel {
-	if len(l.Levels) == 2 {
-		return l.Levels[:1]
-	}
-	return l.Levels
-}
-
 // lazySections adds what lazy registration would have cost.
 func lazySections(d *report.Document, l *cost.LazyReport) {
 	if l.Parts.Tools == 0 {
@@ -53,25 +82,26 @@ func lazySections(d *report.Document, l *cost.LazyReport) {
 	if len(l.Levels) == 0 {
 		d.Section("Lazy registration", report.Paragraph(about))
 	} else {
-		d.Section("Lazy registration", report.Paragraph(about), lazyTable(l), lazyEven(l))
+		shown := l.Levels
+		if len(shown) == 2 { // that of all repeats the only level
+			shown = shown[:1]
+		}
+		d.Section("Lazy registration", report.Paragraph(about), lazyTable(l, l.Levels).Hidden(), lazyTable(l, shown).View(), lazyEven(l))
 	}
-	d.Section("Tokens of definitions", partTable(l), growthTable(l))
+	all, shown := growthTables(l)
+	d.Section("Tokens of definitions", partTable(l), all, shown)
 }
 
-func lazyTable(l *cost.LazyReport) *report.Table {
-	type row struct {
-		Level *cost.LazyLevel `json:"level"`
-		*cost.LazyLine
-	}
-	var rows []row
-	for _, level := range shownLevels(l) {
-		for i := range level.Variants {
-			rows = append(rows, row{&level, &level.Variants[i]})
+func lazyTable(l *cost.LazyReport, levels []cost.LazyLevel) *report.Table {
+	var rows []lazyRow
+	for _, level := range levels {
+		for _, v := range level.Variants {
+			rows = append(rows, lazyRow{level.Name, level.Trajectories, level.Tasks, level.MeanTools, level.Turns, level.Tokens, level.CostUSD, v})
 		}
 	}
 	table := report.TableOf("lazy", "", rows, []report.Column{
-		{Key: "tools", From: "level.tools", Title: "tools offered", Words: true},
-		{Key: "trajectories", From: "level.trajectories"},
+		{Key: "tools", Title: "tools offered", Words: true},
+		{Key: "trajectories"},
 		{Key: "variant", From: "doc", Title: "registered", Max: 44, Words: true},
 		{Key: "llm_calls_saved", Title: "model turns saved"},
 		{Key: "tokens_saved", From: "tokens_saved_share", Title: "tokens saved", Unit: "%"},
@@ -109,32 +139,33 @@ func lazyEven(l *cost.LazyReport) report.Paragraph {
 func partTable(l *cost.LazyReport) *report.Table {
 	p := l.Parts
 	total := float64(p.Names + p.Descriptions + p.Parameters)
-	table := report.NewTable("definition-tokens", "",
-		report.Column{Key: "part"},
-		report.Column{Key: "tokens", Align: report.Right},
-		report.Column{Key: "share", Unit: "%", Align: report.Right},
-	)
-	for _, line := range []struct {
-		name   string
-		tokens int64
-	}{{"names", p.Names}, {"descriptions", p.Descriptions}, {"parameters", p.Parameters}} {
-		table.Add(report.Text(line.name), report.Int64(line.tokens), report.Share(float64(line.tokens)/total, 1))
+	part := func(name string, tokens int64) definitionPart {
+		return definitionPart{name, tokens, float64(tokens) / total}
 	}
+	table := report.TableOf("definition_tokens", "", []definitionPart{part("names", p.Names), part("descriptions", p.Descriptions), part("parameters", p.Parameters)}, []report.Column{
+		{Key: "part", Words: true},
+		{Key: "tokens"},
+		{Key: "share", Unit: "%"},
+	})
 	offered, _ := p.OfferedPerTurn.Value()
 	called, _ := p.CalledPerTurn.Value()
 	table.Note("o200k tokens of %s, each counted once. A turn reads %s tokens of definitions on average; those of the tools that it calls are %s.", cli.CountOf(p.Tools, "definition"), report.Grouped(int(offered+0.5)), report.Grouped(int(called+0.5)))
 	return table
 }
 
-func growthTable(l *cost.LazyReport) *report.Table {
-	shown := slices.DeleteFunc(slices.Clone(l.Growth), func(g cost.GrowthStep) bool {
+// growthTables are all steps for programs, and those that people read.
+func growthTables(l *cost.LazyReport) (all, shown *report.Table) {
+	some := slices.DeleteFunc(slices.Clone(l.Growth), func(g cost.GrowthStep) bool {
 		return !slices.Contains([]int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32}, g.Turn)
 	})
-	table := report.TableOf("registered-share", "Share of the tools offered that were called so far", shown, []report.Column{
-		{Key: "turn", Title: "after turn"}, {Key: "share", Unit: "%"}, {Key: "trajectories"},
-	})
-	if v, ok := l.Final.Value(); ok {
-		table.Note("At the end of the trajectories it is %.1f %%. Each line is the trajectories that have so many turns.", 100*v)
+	table := func(rows []cost.GrowthStep) *report.Table {
+		return report.TableOf("registered_share", "Share of the tools offered that were called so far", rows, []report.Column{
+			{Key: "turn", Title: "after turn"}, {Key: "share", Unit: "%"}, {Key: "trajectories"},
+		})
 	}
-	return table
+	all, shown = table(l.Growth).Hidden(), table(some).View()
+	if v, ok := l.Final.Value(); ok {
+		shown.Note("At the end of the trajectories it is %.1f %%. Each line is the trajectories that have so many turns.", 100*v)
+	}
+	return all, shown
 }

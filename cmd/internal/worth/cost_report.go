@@ -83,57 +83,63 @@ func orUnrecorded(name string) string {
 	return name
 }
 
-func (f *CostFindings) document(in *cli.Intake, out CostJSON) *report.Document {
-	d := &report.Document{Title: "What it cost", Answer: CostAnswer(out), Lines: report.ScreenLines}
-	if out.Lazy != nil {
-		d.Add(lazyShort(out.Lazy))
+func (f *CostFindings) document(in *cli.Intake) *report.Document {
+	out := f.Costs(in)
+	d := &report.Document{Title: "What it cost", Answer: CostAnswer(out), Lines: report.ScreenLines, Figures: out.CostFigures}
+	if f.lazy != nil {
+		d.Add(lazyShort(f.lazy))
 	}
 	d.Add(in.Brief())
-	if out.Total.Turns > 0 {
-		models, tools := CostTable("models", "model", out.Models), CostToolTable(out)
-		models.Brief, tools.Brief = 3, 6
-		d.Section("By model", models)
-		if len(out.Models) == 1 { // the answer says it all but the name
-			d.Sections[len(d.Sections)-1].Detail = true
+	some := out.Turns > 0
+	only := func(shown bool, t *report.Table) *report.Table {
+		if !some || !shown {
+			return t.Hidden()
 		}
-		d.Section("By tool", tools)
+		return t
 	}
+	models, tools := CostTable("models", "model", out.Models), CostToolTable(out)
+	models.Brief, tools.Brief = 3, 6
+	d.Section("By model", only(true, models))
+	if some && len(out.Models) == 1 { // the answer says it all but the name
+		d.Sections[len(d.Sections)-1].Detail = true
+	}
+	d.Section("By tool", only(true, tools))
 	d.Details()
 	d.Section("What was read", in.Summary(), f.Total(out))
 	d.Section("What cannot be known", report.List(out.Unknown))
-	if out.Total.Turns == 0 {
-		return d
+	d.Add(priceTable(out.Prices).Hidden())
+	if some && out.Unpriced < out.Turns {
+		priced := slices.DeleteFunc(slices.Clone(out.Prices), func(p price) bool { _, ok := p.Input.Value(); return !ok })
+		d.Add(priceTable(priced).View())
 	}
-	if out.Total.Unpriced < out.Total.Turns {
-		d.Add(priceTable(out.Prices))
+	d.Add(report.TableOf("fit", "", out.Fit, []report.Column{
+		{Key: "model"},
+		{Key: "system_prompt"},
+		{Key: "scaled_turns"},
+		{Key: "input_factor", From: "input_factor.value", Digits: 3},
+		{Key: "base_tokens", From: "base_tokens.value"},
+		{Key: "output_factor", From: "output_factor.value", Digits: 3},
+		{Key: "median_relative_error", Digits: 3},
+	}).Hidden())
+	if some && out.Estimated > out.Unscaled {
+		d.Section("Scaling of counted tokens", fitTable(out.Fit).View())
 	}
-	if out.Total.Estimated > out.Unscaled {
-		d.Section("Scaling of counted tokens", fitTable(out.Fit))
-	}
-	if len(out.Agents) > 1 {
-		d.Section("By agent", CostTable("agents", "agent", out.Agents))
-	}
+	d.Section("By agent", only(len(out.Agents) > 1, CostTable("agents", "agent", out.Agents)))
 	if len(out.Groups) > 0 {
-		d.Section("By "+out.By, CostTable("groups", out.By, out.Groups))
+		d.Section("By "+out.By, only(true, CostTable("groups", out.By, out.Groups)))
 	}
-	if len(out.Outcomes) > 1 || out.Outcomes[0].Name != "unknown" {
-		d.Section("By outcome", outcomeTable(out))
-	}
-	d.Section("Habits that cost most", ExpensiveHabits(out).IfAny())
-	if len(out.Days) > 1 {
-		d.Section("By day", CostTable("days", "day", out.Days))
-	}
-	if len(out.Dearest) > 0 {
-		d.Section("Most expensive trajectories", CostTable("dearest", "trajectory", out.Dearest))
-	}
-	if out.Lazy != nil {
-		lazySections(d, out.Lazy)
+	d.Section("By outcome", only(len(out.Outcomes) > 1 || some && out.Outcomes[0].Name != "unknown", outcomeTable(out)))
+	d.Section("Habits that cost most", only(len(out.Habits) > 0, ExpensiveHabits(out)))
+	d.Section("By day", only(len(out.Days) > 1, CostTable("days", "day", out.Days)))
+	d.Section("Most expensive trajectories", only(len(out.Dearest) > 0, CostTable("dearest", "trajectory", out.Dearest)))
+	if some && f.lazy != nil {
+		lazySections(d, f.lazy)
 	}
 	return d
 }
 
 // nothing says why there are no figures.
-func (out *CostJSON) nothing() string {
+func (out *Costs) nothing() string {
 	if out.Silent > 0 {
 		return fmt.Sprintf("None of %s records its tokens, and summaries hold no texts to count: `awo cost` of the traces estimates them.", cli.CountOf(out.Silent, "turn"))
 	}
@@ -141,14 +147,14 @@ func (out *CostJSON) nothing() string {
 }
 
 // CostAnswer says in a sentence what everything cost, and on what most of it went.
-func CostAnswer(out CostJSON) string {
-	t := &out.Total
+func CostAnswer(out Costs) string {
+	t := &out.amounts
 	if t.Turns == 0 {
 		return out.nothing()
 	}
-	tokens := float64(t.Input + t.Output)
+	tokens := float64(t.InputTokens + t.OutputTokens)
 	usd, priced := t.PaidUSD.Value()
-	text, of := fmt.Sprintf("%s tokens, %s a trajectory", cli.Grouped(t.Input+t.Output), cli.Grouped((t.Input+t.Output)/int64(max(t.Trajectories, 1)))), tokens
+	text, of := fmt.Sprintf("%s tokens, %s a trajectory", cli.Grouped(t.InputTokens+t.OutputTokens), cli.Grouped((t.InputTokens+t.OutputTokens)/int64(max(t.Trajectories, 1)))), tokens
 	if priced {
 		each, _ := t.PerTrajectory.Value()
 		text, of = fmt.Sprintf("%s USD %s, %s USD a trajectory", cli.Dollars(usd), t.basis(), cli.Dollars(each)), usd
@@ -180,7 +186,7 @@ func CostAnswer(out CostJSON) string {
 }
 
 // basis says where the amounts are from.
-func (l *CostLineJSON) basis() string {
+func (l *amounts) basis() string {
 	switch {
 	case l.RecordedTurns == 0:
 		return "at list prices"
@@ -191,21 +197,21 @@ func (l *CostLineJSON) basis() string {
 }
 
 // Total says in a sentence what everything cost.
-func (f *CostFindings) Total(out CostJSON) report.Paragraph {
-	t := &out.Total
+func (f *CostFindings) Total(out Costs) report.Paragraph {
+	t := &out.amounts
 	if t.Turns == 0 {
 		return report.Paragraph(out.nothing())
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s input tokens (%s read from a cache, %s written to one) and %s output tokens", cli.Grouped(t.Input), cli.Grouped(t.Cached), cli.Grouped(t.Write), cli.Grouped(t.Output))
-	if usd, ok := t.CostUSD.Value(); ok {
+	fmt.Fprintf(&b, "%s input tokens (%s read from a cache, %s written to one) and %s output tokens", cli.Grouped(t.InputTokens), cli.Grouped(t.CachedTokens), cli.Grouped(t.WriteTokens), cli.Grouped(t.OutputTokens))
+	if usd, ok := out.ListUSD.Value(); ok {
 		fmt.Fprintf(&b, ": %s USD at list prices", cli.Dollars(usd))
 		if t.Unpriced > 0 {
 			fmt.Fprintf(&b, " for the %s with a price", cli.CountOf(t.Turns-t.Unpriced, "turn"))
 		}
 	}
 	b.WriteString(".")
-	if usd, ok := t.RecordedUSD.Value(); ok {
+	if usd, ok := out.RecordedUSD.Value(); ok {
 		fmt.Fprintf(&b, " The traces themselves record %s USD, for %s.", cli.Dollars(usd), cli.CountOf(t.RecordedTurns, "turn"))
 	}
 	if f.options.Caching != "recorded" {
@@ -215,9 +221,8 @@ func (f *CostFindings) Total(out CostJSON) report.Paragraph {
 }
 
 // CostTable shows lines of costs; key is what each of them is about.
-func CostTable(id, key string, lines []CostLineJSON) *report.Table {
-	shown := lines[:min(len(lines), LinesShown)]
-	table := report.TableOf(id, "", shown, []report.Column{
+func CostTable(id, key string, lines []CostLine) *report.Table {
+	table := report.TableOf(id, "", lines, []report.Column{
 		{Key: key, From: "name", Max: 44, Empty: "(not recorded)"},
 		{Key: "trajectories", Hide: key == "trajectory"},
 		{Key: "turns"},
@@ -225,9 +230,9 @@ func CostTable(id, key string, lines []CostLineJSON) *report.Table {
 		{Key: "cached_input_tokens", Title: "cached"},
 		{Key: "output_tokens", Title: "output tokens"},
 		{Key: "paid_usd", Title: "cost", Unit: "USD", Digits: 4},
-		{Key: "cost_usd", Title: "list price", Unit: "USD", Digits: 4, Hide: !slices.ContainsFunc(lines, func(l CostLineJSON) bool { return l.RecordedTurns > 0 })},
+		{Key: "cost_usd", Title: "list price", Unit: "USD", Digits: 4, Hide: !slices.ContainsFunc(lines, func(l CostLine) bool { return l.RecordedTurns > 0 })},
 	})
-	table.NoteIf(len(lines) > len(shown), "%d more in JSON.", len(lines)-len(shown))
+	table.Most = LinesShown
 	table.NoteIf(id == "models", "Trajectories count for the model that they begin with. Cached tokens are part of the input tokens.")
 	return table
 }
@@ -235,9 +240,8 @@ func CostTable(id, key string, lines []CostLineJSON) *report.Table {
 // LinesShown is how many lines of a table the text shows.
 const LinesShown = 31
 
-func priceTable(prices []costPriceJSON) *report.Table {
-	priced := slices.DeleteFunc(slices.Clone(prices), func(p costPriceJSON) bool { _, ok := p.Input.Value(); return !ok })
-	return report.TableOf("prices", "Prices used, US dollars for a million tokens", priced, []report.Column{
+func priceTable(prices []price) *report.Table {
+	return report.TableOf("prices", "Prices used, US dollars for a million tokens", prices, []report.Column{
 		{Key: "model", Max: 44, Empty: "(not recorded)"},
 		{Key: "input", From: "input_usd_per_million", Digits: 3},
 		{Key: "cached_input", From: "cached_input_usd_per_million", Title: "cached input", Digits: 3},
@@ -283,7 +287,7 @@ func fitName(f *cost.Factors) string {
 	return name
 }
 
-func outcomeTable(out CostJSON) *report.Table {
+func outcomeTable(out Costs) *report.Table {
 	table := CostTable("outcomes", "outcome", out.Outcomes)
 	var usd float64
 	solved := 0
@@ -295,13 +299,13 @@ func outcomeTable(out CostJSON) *report.Table {
 			solved = l.Trajectories
 		}
 	}
-	table.NoteIf(solved > 0 && out.Total.Unpaid == 0, "Each success costs %s USD: the money of all trajectories over the %s that succeeded.", cli.Dollars(usd/float64(solved)), report.Grouped(solved))
+	table.NoteIf(solved > 0 && out.Unpaid == 0, "Each success costs %s USD: the money of all trajectories over the %s that succeeded.", cli.Dollars(usd/float64(solved)), report.Grouped(solved))
 	return table
 }
 
 // CostToolTable shows what the turns cost that call each tool.
-func CostToolTable(out CostJSON) *report.Table {
-	table := report.TableOf("tools", "", out.Tools[:min(len(out.Tools), cli.ToolsShown)], []report.Column{
+func CostToolTable(out Costs) *report.Table {
+	table := report.TableOf("tools", "", out.Tools, []report.Column{
 		{Key: "tool", Max: 44, Empty: "(turns without a call)"},
 		{Key: "calls"},
 		{Key: "trajectories", Title: "in trajectories"},
@@ -310,13 +314,13 @@ func CostToolTable(out CostJSON) *report.Table {
 		{Key: "output_tokens", Title: "output tokens"},
 		{Key: "paid_usd", Title: "cost", Unit: "USD", Digits: 4},
 	})
-	table.NoteIf(len(out.Tools) > cli.ToolsShown, "%s more in JSON.", cli.CountOf(len(out.Tools)-cli.ToolsShown, "tool"))
+	table.Most = cli.ToolsShown
 	table.Note("The turns that make the calls; a turn with several calls is shared equally among them. Reading a result costs the turns after it.")
 	return table
 }
 
 // ExpensiveHabits shows the pairs of calls whose second decisions cost most.
-func ExpensiveHabits(out CostJSON) *report.Table {
+func ExpensiveHabits(out Costs) *report.Table {
 	table := report.TableOf("habits", "", out.Habits, []report.Column{
 		{Key: "first", From: "tools.0", Max: 40},
 		{Key: "second", From: "tools.1", Title: "then", Max: 40},

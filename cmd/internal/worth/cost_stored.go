@@ -5,16 +5,9 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/summary"
 	"github.com/awo-dev/awo/summary/count"
 )
-
-// storedNotes say what is not in summaries.
-var storedNotes = []report.Note{
-	{At: "/habits", Note: "summaries hold sums by tool and not by pairs of calls: `awo cost` of the traces has them"},
-	{At: "/dearest", Note: "summaries hold no single trajectories: `awo cost` of the traces has them"},
-}
 
 // storedCosts is `awo cost` of summaries.
 func storedCosts(j *cli.Job, o CostOptions, files []string, meter *cost.Meter) error {
@@ -39,8 +32,10 @@ func storedCosts(j *cli.Job, o CostOptions, files []string, meter *cost.Meter) e
 	}
 	in := j.StoredIntake(sum, len(files))
 	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter, statement: statementOf(sum.Usage(), meter)}
-	out := f.JSON(in)
-	return j.Print(f.document(in, out), out, storedNotes...)
+	d := f.document(in)
+	d.Note("tables.habits", "summaries hold sums by tool and not by pairs of calls: `awo cost` of the traces has them")
+	d.Note("tables.dearest", "summaries hold no single trajectories: `awo cost` of the traces has them")
+	return j.Result(d)
 }
 
 // statementOf prices the sums of a summary.

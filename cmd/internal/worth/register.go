@@ -45,18 +45,22 @@ most trajectories were offered is written.
 	return cli.Work(a, c, register)
 }
 
-// RegistrationJSON is the JSON of `awo register`; docs/artefacts.md describes it.
-type RegistrationJSON struct {
-	Schema         string            `json:"schema"`
-	Input          cli.InputJSON     `json:"input"`
-	RegisterTokens int64             `json:"register_tokens"` // of the definition of tool_register
-	NameTokens     int64             `json:"name_tokens"`     // of all names
-	Tokens         int64             `json:"definition_tokens"`
-	Tools          []registrableJSON `json:"tools"`
-	Undefined      []undefinedJSON   `json:"undefined"` // called, but without a definition
+// registerFigures are those of `awo register`; docs/artefacts.md describes them.
+type registerFigures struct {
+	Input          cli.InputJSON `json:"input"`
+	RegisterTokens int64         `json:"register_tokens"` // of the definition of tool_register
+	NameTokens     int64         `json:"name_tokens"`     // of all names
+	Tokens         int64         `json:"definition_tokens"`
 }
 
-type registrableJSON struct {
+// registration is what can be registered.
+type registration struct {
+	registerFigures
+	tools     []registrable
+	undefined []undefined // called, but without a definition
+}
+
+type registrable struct {
 	Name         string `json:"name"`
 	File         string `json:"file"`
 	NameTokens   int64  `json:"name_tokens"`
@@ -66,7 +70,7 @@ type registrableJSON struct {
 	Calls        int    `json:"calls"`
 }
 
-type undefinedJSON struct {
+type undefined struct {
 	Name  string `json:"name"`
 	Calls int    `json:"calls"`
 }
@@ -149,11 +153,11 @@ func register(j *cli.Job, o registerOptions, files []string) error {
 		}
 		found.add(t)
 	}
-	out, made, err := registration(in, found)
+	out, made, err := registrationOf(in, found)
 	if err != nil {
 		return err
 	}
-	if o.Out != "" && len(out.Tools) > 0 {
+	if o.Out != "" && len(out.tools) > 0 {
 		from, err := j.Inputs(o.Out, in, nil)
 		if err != nil {
 			return err
@@ -162,50 +166,43 @@ func register(j *cli.Job, o registerOptions, files []string) error {
 			return err
 		}
 	}
-	return j.Print(registrationDocument(in, o, out), out)
+	return j.Result(out.document(in, o))
 }
 
-// registration makes the files and says what is in them.
-func registration(in *cli.Intake, found offered) (RegistrationJSON, []emit.File, error) {
+// registrationOf makes the files and says what is in them.
+func registrationOf(in *cli.Intake, found offered) (*registration, []emit.File, error) {
 	meter := cost.NewMeter(cost.Options{})
 	own := cost.Definition{Name: meter.Text(cost.RegisterName), Description: meter.Text(cost.RegisterDescription), Parameters: meter.Text(cost.RegisterSchema)}
-	out := RegistrationJSON{Schema: "awo.registration/v1", Input: in.JSON(), RegisterTokens: own.Tokens()}
+	out := &registration{registerFigures: registerFigures{Input: in.JSON(), RegisterTokens: own.Tokens()}}
 	var tools []emit.Registrable
 	for name, t := range found {
 		if len(t.definitions) == 0 {
-			out.Undefined = append(out.Undefined, undefinedJSON{name, t.calls})
+			out.undefined = append(out.undefined, undefined{name, t.calls})
 			continue
 		}
 		// The first of those that were offered most often, in input order.
 		best := slices.MaxFunc(t.definitions, func(x, y offeredDefinition) int { return x.times - y.times }).tool
 		tokens := meter.Definition(&best)
-		out.Tools = append(out.Tools, registrableJSON{
+		out.tools = append(out.tools, registrable{
 			Name: name, NameTokens: tokens.Name, Tokens: tokens.Tokens(), Trajectories: t.trajectories, Definitions: len(t.definitions), Calls: t.calls,
 		})
 		tools = append(tools, emit.Registrable{Name: name, Description: best.Description.Text(), Input: best.Input, Tokens: tokens.Tokens(), NameTokens: tokens.Name})
 		out.NameTokens += tokens.Name
 		out.Tokens += tokens.Tokens()
 	}
-	slices.SortFunc(out.Tools, func(x, y registrableJSON) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(out.tools, func(x, y registrable) int { return cmp.Compare(x.Name, y.Name) })
 	slices.SortFunc(tools, func(x, y emit.Registrable) int { return cmp.Compare(x.Name, y.Name) })
-	slices.SortFunc(out.Undefined, func(x, y undefinedJSON) int { return cmp.Compare(x.Name, y.Name) })
+	slices.SortFunc(out.undefined, func(x, y undefined) int { return cmp.Compare(x.Name, y.Name) })
 	made, names, err := emit.Registry(tools)
 	for i, name := range names {
-		out.Tools[i].File = name
+		out.tools[i].File = name
 	}
 	return out, made, err
 }
 
-func registrationDocument(in *cli.Intake, o registerOptions, out RegistrationJSON) *report.Document {
-	d := &report.Document{Title: "Tools to register"}
-	if len(out.Tools) == 0 {
-		d.Answer = "No trajectory records the definitions of the tools that it was offered, so there is nothing to register: no file is written."
-		d.Add(in.Brief())
-		return d
-	}
-	d.Answer = fmt.Sprintf("%s can be registered on demand: their definitions are %s tokens, their names %s.", cli.CountOf(len(out.Tools), "tool"), cli.Grouped(out.Tokens), cli.Grouped(out.NameTokens))
-	d.Add(in.Brief())
-	table := report.TableOf("tools", "", out.Tools, []report.Column{
+func (out *registration) document(in *cli.Intake, o registerOptions) *report.Document {
+	d := &report.Document{Title: "Tools to register", Figures: out.registerFigures}
+	table := report.TableOf("tools", "", out.tools, []report.Column{
 		{Key: "tool", From: "name", Max: 44},
 		{Key: "trajectories", Title: "offered in trajectories"},
 		{Key: "calls"},
@@ -213,9 +210,17 @@ func registrationDocument(in *cli.Intake, o registerOptions, out RegistrationJSO
 		{Key: "definition_tokens", Title: "of its definition"},
 		{Key: "definitions", Title: "different definitions"},
 	})
+	d.Add(report.TableOf("undefined", "", out.undefined, nil).Hidden())
+	if len(out.tools) == 0 {
+		d.Answer = "No trajectory records the definitions of the tools that it was offered, so there is nothing to register: no file is written."
+		d.Add(in.Brief(), table.Hidden())
+		return d
+	}
+	d.Answer = fmt.Sprintf("%s can be registered on demand: their definitions are %s tokens, their names %s.", cli.CountOf(len(out.tools), "tool"), cli.Grouped(out.Tokens), cli.Grouped(out.NameTokens))
+	d.Add(in.Brief())
 	table.Note("In o200k tokens: all definitions are %s, their names %s, tool_register itself %s.", cli.Grouped(out.Tokens), cli.Grouped(out.NameTokens), cli.Grouped(out.RegisterTokens))
-	table.NoteIf(slices.ContainsFunc(out.Tools, func(t registrableJSON) bool { return t.Definitions > 1 }), "Where a tool has different definitions, the one that most trajectories were offered counts.")
-	table.NoteIf(len(out.Undefined) > 0, "Called but nowhere defined, so not to be registered: %s.", cli.CountOf(len(out.Undefined), "tool"))
+	table.NoteIf(slices.ContainsFunc(out.tools, func(t registrable) bool { return t.Definitions > 1 }), "Where a tool has different definitions, the one that most trajectories were offered counts.")
+	table.NoteIf(len(out.undefined) > 0, "Called but nowhere defined, so not to be registered: %s.", cli.CountOf(len(out.undefined), "tool"))
 	d.Add(table)
 	if o.Out != "" {
 		d.Add(report.Paragraph("The files are in " + o.Out + "; manifest.json says what they were made from."))
