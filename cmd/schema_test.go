@@ -39,7 +39,6 @@ var results = []struct {
 	{"awo.diff/v1", extraction.DiffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},
 	{"awo.why/v1", extraction.WhyJSON{}, "why $TOOLS"},
 	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml"},
-	{"awo.verification/v1", extraction.VerificationJSON{}, "verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5"},
 }
 
 // TestSchemas holds the JSON of every command to its JSON Schema, and the

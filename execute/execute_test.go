@@ -355,7 +355,7 @@ func TestVerifier(t *testing.T) {
 	if len(got.Disagreements) != 1 || got.Disagreements[0].Argument != "password" || got.Disagreements[0].Call != 1 {
 		t.Errorf("%+v", got.Disagreements)
 	}
-	if got.Steps[0] != (replay.StepTally{Exact: 3, Total: 3}) || got.Steps[1] != (replay.StepTally{Exact: 2, Total: 3}) {
+	if first, second := got.Steps[0], got.Steps[1]; first.Exact != 3 || first.Total != 3 || second.Exact != 2 || second.Total != 3 {
 		t.Errorf("%+v", got.Steps)
 	}
 }

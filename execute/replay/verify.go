@@ -26,7 +26,11 @@ type Verifier struct {
 func NewVerifier(tools []*metatool.Tool) *Verifier {
 	v := &Verifier{finder: NewFinder(tools), last: make([]int, len(tools))}
 	for _, t := range tools {
-		v.tally = append(v.tally, &Verification{Tool: t, Steps: make([]StepTally, len(t.Steps))})
+		of := &Verification{Tool: t}
+		for i := range t.Steps {
+			of.Steps = append(of.Steps, StepTally{Tool: t.Steps[i].Tool})
+		}
+		v.tally = append(v.tally, of)
 		v.extra = append(v.extra, map[int]int{})
 	}
 	return v
@@ -34,25 +38,25 @@ func NewVerifier(tools []*metatool.Tool) *Verifier {
 
 // Verification is how often a meta-tool did what was recorded.
 type Verification struct {
-	Tool         *metatool.Tool
-	Occurrences  int // places where it would save a turn, as Finder.Find gives them; they may overlap
-	Trajectories int // with at least one
-	Exact        int // occurrences that were replayed exactly
-	Known        int // of all: those whose inputs were known before the first call
-	Saves        int // exact and known
-	TurnsSaved   int // calling turns that these save, each meta-tool for itself
+	Tool         *metatool.Tool `json:"-"`
+	Occurrences  int            `json:"occurrences"`  // places where it would save a turn, as Finder.Find gives them; they may overlap
+	Trajectories int            `json:"trajectories"` // with at least one
+	Exact        int            `json:"exact"`        // occurrences that were replayed exactly
+	Known        int            `json:"inputs_known"` // of all: those whose inputs were known before the first call
+	Saves        int            `json:"saving"`       // exact and known
+	TurnsSaved   int            `json:"turns_saved"`  // calling turns that these save, each meta-tool for itself
 
 	// NotComparable are places that are not among Occurrences, because the recording
 	// lacks what the replay would be compared with; see Replay.NotComparable.
-	NotComparable int
+	NotComparable int `json:"not_comparable"`
 
-	Steps []StepTally
+	Steps []StepTally `json:"steps"`
 
-	ExtraMean float64 // reads that were not recorded, by exact occurrence
-	ExtraP95  int
+	ExtraMean float64 `json:"extra_reads_mean"` // reads that were not recorded, by exact occurrence
+	ExtraP95  int     `json:"extra_reads_p95"`
 
-	Disagreements []Disagreement // the first ones, at most MaxDisagreements
-	Disagreed     diag.Counts    // all, by code
+	Disagreements []Disagreement `json:"-"`             // the first ones, at most MaxDisagreements
+	Disagreed     diag.Counts    `json:"disagreements"` // all, by code
 }
 
 // MaxDisagreements is how many disagreements of a meta-tool are kept.
@@ -60,8 +64,9 @@ const MaxDisagreements = 10
 
 // StepTally is how often a step made the recorded calls.
 type StepTally struct {
-	Exact int
-	Total int // occurrences in which the step was reached
+	Tool  string `json:"tool"`
+	Exact int    `json:"exact"`
+	Total int    `json:"total"` // occurrences in which the step was reached
 }
 
 // Disagreement is one occurrence that was not replayed exactly. It holds no

@@ -70,43 +70,30 @@ file, by the upper end of its interval. What does not occur is reported, and pas
 	return cli.Work(a, c, verify)
 }
 
-// VerificationJSON is the JSON of `awo verify`; docs/artefacts.md describes it.
-type VerificationJSON struct {
-	Schema       string             `json:"schema"`
-	Input        cli.InputJSON      `json:"input"`
-	MinAgreement float64            `json:"min_agreement"`
-	MetaTools    []verifiedToolJSON `json:"meta_tools"`
-	Failed       int                `json:"failed"` // meta-tools below min_agreement
-
-	Prefetch *prefetchVerificationJSON `json:"prefetch"` // null if the folder holds no rules for reading ahead
+// verification is what `awo verify` finds.
+type verification struct {
+	verifyFigures
+	tools []verifiedTool
+	reads []verifiedRule
 }
 
-type verifiedToolJSON struct {
-	Name          string             `json:"name"`
-	Occurrences   int                `json:"occurrences"`
-	Trajectories  int                `json:"trajectories"`
-	Exact         int                `json:"exact"`
-	NotComparable int                `json:"not_comparable"` // beside the occurrences: the recording lacks a result
-	Known         int                `json:"inputs_known"`   // occurrences whose inputs were known before the first call
-	Saving        int                `json:"saving"`         // exact, and known
-	TurnsSaved    int                `json:"turns_saved"`    // at these; upper bound, each meta-tool for itself
-	Agreement     stat.Figure        `json:"agreement"`      // exact of occurrences
-	Interval      stat.Interval      `json:"interval"`
-	Steps         []verifiedStepJSON `json:"steps"`
-	ExtraMean     float64            `json:"extra_reads_mean"` // by exact occurrence
-	ExtraP95      int                `json:"extra_reads_p95"`
-	Disagreements []disagreementJSON `json:"disagreements"` // the first ones
-	ByCode        map[string]int     `json:"disagreements_by_code"`
-	Passed        bool               `json:"passed"`
+type verifyFigures struct {
+	Input        cli.InputJSON    `json:"input"`
+	MinAgreement float64          `json:"min_agreement"`
+	Failed       int              `json:"failed"`   // meta-tools below min_agreement
+	Prefetch     *prefetchFigures `json:"prefetch"` // null if the folder holds no rules for reading ahead
 }
 
-type verifiedStepJSON struct {
-	Tool  string `json:"tool"`
-	Exact int    `json:"exact"`
-	Total int    `json:"total"` // occurrences in which the step was reached
+type verifiedTool struct {
+	Name string `json:"name"`
+	replay.Verification
+	Agreement stat.Estimate `json:"agreement"` // exact of occurrences
+	Passed    bool          `json:"passed"`
 }
 
-type disagreementJSON struct {
+// disagreement is a place where a meta-tool is not exact, one of the first.
+type disagreement struct {
+	MetaTool   string `json:"meta_tool"`
 	Trajectory string `json:"trajectory"`
 	File       string `json:"file"`
 	Line       int    `json:"line"`
@@ -166,29 +153,27 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if err := in.Refuse(set); err != nil {
 		return err
 	}
-	out := verificationResult(in, o, verifier.Verifications())
-	out.Prefetch = prefetchVerification(v.ahead, measure, o.Seed)
-	return printVerification(j, in, o, out)
+	out := verified(in, o, verifier.Verifications())
+	out.addReads(v.ahead, measure, o.Seed)
+	return out.print(j, out.document(in))
 }
 
-// printVerification prints the result and returns what it means.
-func printVerification(j *cli.Job, in *cli.Intake, o verifyOptions, out VerificationJSON, notes ...report.Note) error {
-	if err := j.Print(verificationDocument(in, o, out), out, notes...); err != nil {
+// print prints the result and returns what it means.
+func (out *verification) print(j *cli.Job, d *report.Document) error {
+	if err := j.Result(d); err != nil {
 		return err
 	}
 	occurrences := 0
-	for _, t := range out.MetaTools {
-		occurrences += t.Occurrences
+	for i := range out.tools {
+		occurrences += out.tools[i].Occurrences
 	}
-	if out.Prefetch != nil {
-		for _, r := range out.Prefetch.Rules {
-			occurrences += r.Offered
-		}
+	for i := range out.reads {
+		occurrences += out.reads[i].Offered
 	}
 	switch {
 	case out.Failed > 0, out.Prefetch != nil && out.Prefetch.Failed > 0:
 		return cli.ErrProblems
-	case occurrences == 0 && len(out.MetaTools) > 0:
+	case occurrences == 0 && len(out.tools) > 0:
 		return diag.New(diag.Pos{}, "nothing-occurs", "the calls of no meta-tool occur in these traces, so nothing was verified")
 	}
 	return nil
@@ -215,54 +200,62 @@ func marked(in *cli.Intake, m Marker, failed *error) iter.Seq[markedTrajectory] 
 	}
 }
 
-func verificationResult(in *cli.Intake, o verifyOptions, verified []*replay.Verification) VerificationJSON {
-	out := VerificationJSON{Schema: "awo.verification/v1", Input: in.JSON(), MinAgreement: o.MinAgreement}
-	for _, v := range verified {
-		t := verifiedToolJSON{
-			Name: v.Tool.Name, Occurrences: v.Occurrences, Trajectories: v.Trajectories, Exact: v.Exact, NotComparable: v.NotComparable, Known: v.Known, Saving: v.Saves,
-			TurnsSaved: v.TurnsSaved, ExtraMean: v.ExtraMean, ExtraP95: v.ExtraP95, ByCode: v.Disagreed.ByCode, Passed: true,
-		}
-		const nowhere = "the meta-tool's calls occur nowhere in these traces"
-		t.Agreement, t.Interval = stat.Unknown(nowhere), stat.NoInterval(nowhere)
-		if v.Occurrences > 0 {
-			a := v.Agreement()
-			t.Agreement, t.Interval = stat.Known(a.Share), a.Interval
-			t.Passed = a.Share >= o.MinAgreement
-		}
-		for i, s := range v.Steps {
-			t.Steps = append(t.Steps, verifiedStepJSON{v.Tool.Steps[i].Tool, s.Exact, s.Total})
-		}
-		t.Disagreements = cli.Map(v.Disagreements, func(d *replay.Disagreement) disagreementJSON {
-			return disagreementJSON{d.Trajectory, d.Source.File, d.Source.Line, d.Call + 1, d.Step + 1, d.Code, d.Argument}
-		})
-		if !t.Passed {
+func verified(in *cli.Intake, o verifyOptions, tools []*replay.Verification) *verification {
+	out := &verification{verifyFigures: verifyFigures{Input: in.JSON(), MinAgreement: o.MinAgreement}}
+	for _, v := range tools {
+		t := verifiedTool{Name: v.Tool.Name, Verification: *v, Passed: true}
+		t.Agreement = stat.ShareOf(v.Exact, v.Occurrences, "the meta-tool's calls occur nowhere in these traces")
+		if share, occurs := t.Agreement.Value(); occurs && share < o.MinAgreement {
+			t.Passed = false
 			out.Failed++
 		}
-		out.MetaTools = append(out.MetaTools, t)
+		out.tools = append(out.tools, t)
 	}
 	return out
 }
 
-func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON) *report.Document {
-	d := &report.Document{Title: "Replay of meta-tools", Answer: verificationAnswer(o, out)}
-	d.Add(in.Brief())
-	reads := verifiedRules(out.Prefetch)
-	if len(out.MetaTools) == 0 {
-		if reads != nil {
-			d.Add(reads)
+// disagreements lists where meta-tools are not exact.
+func (out *verification) disagreements() (list []disagreement) {
+	for i := range out.tools {
+		t := &out.tools[i]
+		for _, d := range t.Disagreements {
+			list = append(list, disagreement{t.Name, d.Trajectory, d.Source.File, d.Source.Line, d.Call + 1, d.Step + 1, d.Code, d.Argument})
 		}
-		return d
 	}
-	table := report.TableOf("replay", "", out.MetaTools, []report.Column{
+	return list
+}
+
+func (out *verification) document(in *cli.Intake) *report.Document {
+	d := &report.Document{Title: "Replay of meta-tools", Answer: out.answer(), Figures: out.verifyFigures}
+	d.Add(in.Brief(), out.toolsTable(), out.readsTable())
+	disagreements := out.disagreements()
+	var lines []string
+	for _, one := range disagreements {
+		what := one.Code
+		if one.Argument != "" {
+			what = fmt.Sprintf("%s (%s)", one.Code, report.Escape(one.Argument))
+		}
+		lines = append(lines, fmt.Sprintf("%s:%d: %s, call %d: step %d of %s: %s", one.File, one.Line, report.Escape(one.Trajectory), one.Call, one.Step, one.MetaTool, what))
+	}
+	d.Details()
+	d.Section("What was read", in.Summary())
+	d.Add(report.TableOf("disagreements", "", disagreements, nil).Hidden())
+	if len(lines) > 0 {
+		d.Section("Disagreements", report.Code{Text: strings.Join(lines, "\n")})
+	}
+	return d
+}
+
+func (out *verification) toolsTable() *report.Table {
+	table := report.TableOf("meta_tools", "", out.tools, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "occurrences", Title: "places"},
 		{Key: "exact"},
-		{Key: "agreement", Title: "share", Share: true},
-		{Key: "agreement", From: "interval", Title: "95 %", Share: true},
+		{Key: "agreement", Title: "share", Share: true, Range: "95 %"},
 		{Key: "inputs_known", Title: "inputs known"},
 		{Key: "turns_saved", Title: "turns saved"},
 		{Key: "extra_reads_mean", Title: "extra reads", Digits: 2},
-		{Key: "verdict", Cell: report.By(func(t *verifiedToolJSON) report.Cell {
+		{Key: "verdict", Cell: report.By(func(t *verifiedTool) report.Cell {
 			switch {
 			case t.Occurrences == 0:
 				return report.Text("does not occur")
@@ -275,50 +268,31 @@ func verificationDocument(in *cli.Intake, o verifyOptions, out VerificationJSON)
 	table.Note("A place is where a trajectory made the calls one by one, none failed, and one call would have saved a turn; exact means that the replay made the recorded calls. The interval assumes independence and is too narrow.")
 	table.Note("Turns saved are those of exact places whose inputs were known before the first call, each meta-tool for itself: upper bounds, because places of several meta-tools overlap, and an agent must choose the meta-tool.")
 	missing := 0
-	for _, t := range out.MetaTools {
-		missing += t.NotComparable
+	for i := range out.tools {
+		missing += out.tools[i].NotComparable
 	}
 	table.NoteIf(missing > 0, "%s more could not be compared, because the recording lacks the result of a call: in no share.", cli.CountOf(missing, "place"))
-	d.Add(table)
-	if reads != nil {
-		d.Add(reads)
-	}
-	var lines []string
-	for _, t := range out.MetaTools {
-		for _, one := range t.Disagreements {
-			what := one.Code
-			if one.Argument != "" {
-				what = fmt.Sprintf("%s (%s)", one.Code, report.Escape(one.Argument))
-			}
-			lines = append(lines, fmt.Sprintf("%s:%d: %s, call %d: step %d of %s: %s", one.File, one.Line, report.Escape(one.Trajectory), one.Call, one.Step, t.Name, what))
-		}
-	}
-	d.Details()
-	d.Section("What was read", in.Summary())
-	if len(lines) > 0 {
-		d.Section("Disagreements", report.Code{Text: strings.Join(lines, "\n")})
-	}
-	return d
+	return table.IfAny()
 }
 
-// verificationAnswer says how many meta-tools do what was recorded.
-func verificationAnswer(o verifyOptions, out VerificationJSON) string {
+// answer says how many meta-tools do what was recorded.
+func (out *verification) answer() string {
 	switch {
-	case len(out.MetaTools) == 0 && out.Prefetch != nil && len(out.Prefetch.Rules) > 0:
-		rules := cli.CountOf(len(out.Prefetch.Rules), "rule") + " for reading ahead"
+	case len(out.tools) == 0 && len(out.reads) > 0:
+		rules := cli.CountOf(len(out.reads), "rule") + " for reading ahead"
 		if out.Prefetch.Failed > 0 {
 			return fmt.Sprintf("%d of %s FAILED: what they read is used with less than the probability %.3g.", out.Prefetch.Failed, rules, out.Prefetch.Threshold)
 		}
 		return fmt.Sprintf("None of %s failed; there is no meta-tool to replay.", rules)
 	case out.Prefetch != nil && out.Prefetch.Failed > 0:
-		return fmt.Sprintf("%d of %s FAILED, and %d of the rules for reading ahead.", out.Failed, cli.CountOf(len(out.MetaTools), "meta-tool"), out.Prefetch.Failed)
-	case len(out.MetaTools) == 0:
+		return fmt.Sprintf("%d of %s FAILED, and %d of the rules for reading ahead.", out.Failed, cli.CountOf(len(out.tools), "meta-tool"), out.Prefetch.Failed)
+	case len(out.tools) == 0:
 		return "There is no meta-tool to replay."
 	case out.Failed > 0:
-		return fmt.Sprintf("%d of %s FAILED: exact at less than %.1f %% of the places where agents made their calls.", out.Failed, cli.CountOf(len(out.MetaTools), "meta-tool"), 100*o.MinAgreement)
+		return fmt.Sprintf("%d of %s FAILED: exact at less than %.1f %% of the places where agents made their calls.", out.Failed, cli.CountOf(len(out.tools), "meta-tool"), 100*out.MinAgreement)
 	}
-	if len(out.MetaTools) == 1 {
-		return fmt.Sprintf("The meta-tool did not fail: it is exact at %.1f %% or more of the places where agents made its calls.", 100*o.MinAgreement)
+	if len(out.tools) == 1 {
+		return fmt.Sprintf("The meta-tool did not fail: it is exact at %.1f %% or more of the places where agents made its calls.", 100*out.MinAgreement)
 	}
-	return fmt.Sprintf("None of %s failed: each is exact at %.1f %% or more of the places where agents made its calls.", cli.CountOf(len(out.MetaTools), "meta-tool"), 100*o.MinAgreement)
+	return fmt.Sprintf("None of %s failed: each is exact at %.1f %% or more of the places where agents made its calls.", cli.CountOf(len(out.tools), "meta-tool"), 100*out.MinAgreement)
 }

@@ -40,12 +40,10 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// prefetchVerificationJSON is how often rules for reading ahead are used in the traces.
-type prefetchVerificationJSON struct {
-	Threshold float64            `json:"threshold"` // of P(use), from the file
-	Rules     []verifiedRuleJSON `json:"rules"`
-	Failed    int                `json:"failed"`  // rules whose P(use) is below the threshold
-	Dropped   int                `json:"dropped"` // 0, from when values were left out
+// prefetchFigures say how often rules for reading ahead are used in the traces.
+type prefetchFigures struct {
+	Threshold float64 `json:"threshold"` // of P(use), from the file
+	Failed    int     `json:"failed"`    // rules whose P(use) is below the threshold
 }
 
 // What verify says of a rule.
@@ -58,7 +56,7 @@ const (
 	ruleUnknown = "unknown" // too few tasks to tell
 )
 
-type verifiedRuleJSON struct {
+type verifiedRule struct {
 	ID        string        `json:"id"`
 	Offered   int           `json:"offered"` // values, in answers
 	Used      int           `json:"used"`
@@ -66,32 +64,30 @@ type verifiedRuleJSON struct {
 	Stale     int           `json:"stale"`   // asked for when something may have changed them
 	Runs      int           `json:"trajectories"`
 	Tasks     int           `json:"tasks"`
-	Use       stat.Figure   `json:"use"`
-	Interval  stat.Interval `json:"interval"`
+	Use       stat.Estimate `json:"use"`
 	Predicted stored.Figure `json:"predicted"`
 	Verdict   string        `json:"verdict"` // within, below, above, below-threshold, unknown or does-not-occur
 	Passed    bool          `json:"passed"`
 }
 
-// prefetchVerification holds what was measured against what the file says.
-func prefetchVerification(f *stored.File, m *learn.Measure, seed uint64) *prefetchVerificationJSON {
+// addReads holds what was measured against what the file says.
+func (out *verification) addReads(f *stored.File, m *learn.Measure, seed uint64) {
 	if f == nil {
-		return nil
+		return
 	}
-	out := &prefetchVerificationJSON{Threshold: f.Threshold, Rules: []verifiedRuleJSON{}}
+	out.Prefetch = &prefetchFigures{Threshold: f.Threshold}
 	recorded := f.Document().Rules
 	for i, e := range m.Evidence(seed) {
-		r := verifiedRuleJSON{
+		use := stat.Estimate{Figure: stat.Ratio(e.Used, e.Offered, "no answer in these traces offers a value"), Interval: e.Interval}
+		r := verifiedRule{
 			ID: recorded[i].ID, Offered: e.Offered, Used: e.Used, Vain: e.Offered - e.Used, Stale: e.Stale, Runs: e.Runs, Tasks: e.Tasks,
-			Use: stat.Ratio(e.Used, e.Offered, "no answer in these traces offers a value"), Interval: e.Interval, Predicted: recorded[i].Use,
+			Use: use, Predicted: recorded[i].Use, Verdict: verdictOf(&e, &recorded[i].Use, f.Threshold),
 		}
-		r.Verdict = verdictOf(&e, &r.Predicted, f.Threshold)
 		if r.Passed = r.Verdict != ruleFails; !r.Passed {
-			out.Failed++
+			out.Prefetch.Failed++
 		}
-		out.Rules = append(out.Rules, r)
+		out.reads = append(out.reads, r)
 	}
-	return out
 }
 
 // verdictOf compares intervals; a figure without one is taken for itself where it was
@@ -122,24 +118,22 @@ var verdictWords = map[string]string{
 	ruleFails: "FAILED: below threshold", ruleAbsent: "does not occur", ruleUnknown: "too few tasks to tell",
 }
 
-// verifiedRules lists the rules, nil where there are none.
-func verifiedRules(v *prefetchVerificationJSON) *report.Table {
-	if v == nil || len(v.Rules) == 0 {
-		return nil
-	}
-	table := report.TableOf("reads-ahead", "Reads ahead", v.Rules, []report.Column{
+// readsTable lists the rules.
+func (out *verification) readsTable() *report.Table {
+	table := report.TableOf("prefetch", "Reads ahead", out.reads, []report.Column{
 		{Key: "id", Title: "rule", Max: 60},
 		{Key: "offered"},
 		{Key: "used"},
 		{Key: "in_vain", Title: "in vain"},
 		{Key: "stale"},
-		{Key: "use", Title: "share", Share: true},
-		{Key: "use", From: "interval", Title: "95 %", Share: true},
-		{Key: "predicted", Unit: "%", Align: report.Right, Cell: report.By(func(r *verifiedRuleJSON) report.Cell { return report.Share(r.Predicted.Value, 1) })},
-		{Key: "predicted_interval", Title: "predicted 95 %", Interval: true, Align: report.Right, Cell: report.By(func(r *verifiedRuleJSON) report.Cell { return report.ShareRange(r.Predicted.Interval, 1) })},
-		{Key: "verdict", Cell: report.By(func(r *verifiedRuleJSON) report.Cell { return report.Text(verdictWords[r.Verdict]) })},
+		{Key: "use", Title: "share", Share: true, Range: "95 %"},
+		{Key: "predicted", Unit: "%", Align: report.Right, Cell: report.By(func(r *verifiedRule) report.Cell { return report.Share(r.Predicted.Value, 1) })},
+		{Key: "predicted_interval", Title: "predicted 95 %", Interval: true, Align: report.Right, Cell: report.By(func(r *verifiedRule) report.Cell { return report.ShareRange(r.Predicted.Interval, 1) })},
+		{Key: "verdict", Cell: report.By(func(r *verifiedRule) report.Cell { return report.Text(verdictWords[r.Verdict]) })},
 	})
 	table.Note("Offered are the values that answers hold and the rule would read; used are those that the agent then asked for, while nothing was called that may have changed them (else stale, and in vain). Intervals are over tasks. Each rule is counted for itself.")
-	table.Note("Within prediction: both intervals overlap. A rule fails if the upper end of its interval is below %.2f, the share from which it was taken.", v.Threshold)
-	return table
+	if out.Prefetch != nil {
+		table.Note("Within prediction: both intervals overlap. A rule fails if the upper end of its interval is below %.2f, the share from which it was taken.", out.Prefetch.Threshold)
+	}
+	return table.IfAny()
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/execute/replay"
-	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
@@ -58,13 +57,13 @@ func (v *verifying) stored(j *cli.Job, o verifyOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	var notes []report.Note
+	why := "" // rules are not verified
 	verifier, measure := v.counters()
 	switch was := sum.Choice(count.PrefetchChoice); {
 	case measure == nil:
 	case was == "":
 		measure = nil
-		notes = append(notes, report.Note{At: "/prefetch", Note: "these summaries were counted without the rules for reading ahead: `awo summarize --tools " + v.dir + "` counts them"})
+		why = "these summaries were counted without the rules for reading ahead: `awo summarize --tools " + v.dir + "` counts them"
 	case was != v.aheadFile.Choice():
 		return cli.Usagef("%s: the summary was counted with other rules for reading ahead (%s) than these (%s)", files[0], was, v.aheadFile.Choice())
 	}
@@ -76,16 +75,20 @@ func (v *verifying) stored(j *cli.Job, o verifyOptions, files []string) error {
 	}
 	in := j.StoredIntake(sum, len(files))
 	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
-	out := verificationResult(in, o, verifier.Verifications())
+	out := verified(in, o, verifier.Verifications())
 	if measure != nil {
-		out.Prefetch = prefetchVerification(v.ahead, measure, o.Seed)
-		notes = append(notes, report.Note{At: "/prefetch/rules/interval", Note: "summaries have tasks in another order than traces, so that other ones are drawn: bounds differ from those of the traces as with another --seed"})
+		out.addReads(v.ahead, measure, o.Seed)
+	}
+	d := out.document(in)
+	d.Note("figures.prefetch", why)
+	if measure != nil {
+		d.Note("tables.prefetch", "summaries have tasks in another order than traces, so that other ones are drawn: bounds of use differ from those of the traces as with another --seed")
 	}
 	if len(v.tools) > 0 {
-		notes = append(notes, report.Note{At: "/meta_tools/disagreements", Note: "summaries hold how many disagreements there are, and not where: `awo verify` of the traces names the first ones"})
+		d.Note("tables.disagreements", "summaries hold how many disagreements there are, and not where: `awo verify` of the traces names the first ones")
 	}
 	if n := in.Tally.OtherCalls; o.Expand && n > 0 {
-		notes = append(notes, report.Note{At: "/meta_tools", Note: fmt.Sprintf("--expand: summaries count calls as they are recorded; of %s that no model decided on, those of steps of meta-tools were not replayed as calls made one by one", cli.CountOf(n, "call"))})
+		d.Note("tables.meta_tools", fmt.Sprintf("--expand: summaries count calls as they are recorded; of %s that no model decided on, those of steps of meta-tools were not replayed as calls made one by one", cli.CountOf(n, "call")))
 	}
-	return printVerification(j, in, o, out, notes...)
+	return out.print(j, d)
 }
