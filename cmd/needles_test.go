@@ -124,7 +124,7 @@ var needleSteps = []string{
 	"extract {in} --threshold 3 --prefetch 0.2 --batches --write-precision 0 --out tools --details", "extract {in} --threshold 3 --select all --format json",
 	"extract {in} --threshold 3 --select all --out other --format html",
 	"extract --check tools {in}", "verify tools {in} --min-agreement 0 --format json", "verify tools {in} --min-agreement 0 --details",
-	"why tools --format json", "why-not tools auth_login,docs_find {in}", "why-not tools docs_get,docs_put {in} --format json", "diff tools other --format markdown",
+	"why tools --format json", "why tools auth_login docs_find {in}", "why tools docs_get docs_put {in} --format json", "diff tools other --format markdown",
 	"register {in} --out registered --format json",
 	"snapshot build {in} --out a.awo", "snapshot show a.awo --details", "snapshot show a.awo --format json", "snapshot build a.awo {in} --out b.awo",
 	"replay {in} --kfold 2 --gate open --fire any --details", "replay a.awo {in} --format json",

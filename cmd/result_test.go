@@ -65,6 +65,8 @@ var printed = []string{
 	"compare office/trajectories.jsonl.gz office/trajectories.jsonl.gz --sample 60",
 	"compare served/recordings.jsonl --look",
 	"serve --servers $SERVERS --check",
+	"why $TOOLS",
+	"why $TOOLS mail_read mail_send office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml",
 	"verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5",
 	"version",
 }

@@ -37,8 +37,6 @@ var results = []struct {
 	{"awo.extraction/v1", extraction.JSON{}, "extract office/trajectories.jsonl.gz --sample 60 --threshold 5 --rules office/rules.yaml --out $WORK/tools"},
 	{"awo.extraction-check/v1", extraction.CheckJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --check $TOOLS"},
 	{"awo.diff/v1", extraction.DiffJSON{}, "extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer"},
-	{"awo.why/v1", extraction.WhyJSON{}, "why $TOOLS"},
-	{"awo.why-not/v1", extraction.WhyNotJSON{}, "why-not $TOOLS mail_read,mail_send office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml"},
 }
 
 // TestSchemas holds the JSON of every command to its JSON Schema, and the

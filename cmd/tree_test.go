@@ -40,8 +40,7 @@ tools path
 tools subset
 verify
 version
-why
-why-not`, "\n")
+why`, "\n")
 
 // TestTree holds the tree of commands to the list of them, but for help and cobra's completion.
 func TestTree(t *testing.T) {

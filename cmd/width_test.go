@@ -59,7 +59,7 @@ func TestWidth(t *testing.T) {
 		"extract {} --sample 60", "extract {} --sample 60 --details", "replay {} --sample 60", "replay {} --sample 60 --details", "snapshot build {} --out $WORK/x.awo",
 		"tools subset {} --sample 60 --folds 2", "backtest {} --sample 60 --techniques none,patterns,prefetch,all", "help config", "help config analyze", "formats", "cost {} --lazy", "cost {} --lazy --details",
 		"show {} run-000003", "show {} --find status==\"failed\"", "register {} --out $WORK/register", "compare testdata/served/recordings.jsonl --look", "compare testdata/served/recordings.jsonl --details",
-		"verify $TOOLS {} --rules testdata/office/rules.yaml", "why $TOOLS", "why $TOOLS $NAME", "diff $TOOLS $TOOLS", "why-not $TOOLS supervisor_show_passwords,mail_login",
+		"verify $TOOLS {} --rules testdata/office/rules.yaml", "why $TOOLS", "why $TOOLS $NAME", "diff $TOOLS $TOOLS", "why $TOOLS supervisor_show_passwords mail_login",
 		"rules verify testdata/office/rules.yaml {}", "rules check testdata/office/rules.yaml {} --diff testdata/office/rules.yaml", "rules check testdata/office/rules.yaml {} --explain run-000003 --call 2",
 		"summary {} --rules testdata/office/rules.yaml", "analyze {} --permutations 0 --rules testdata/office/rules.yaml", "cost {} --rules testdata/office/rules.yaml",
 		"extract {} --rules testdata/office/rules.yaml --sample 60", "backtest {} --rules testdata/office/rules.yaml --sample 60",

@@ -24,7 +24,7 @@ type corpus struct {
 	name   string
 	inputs []string // absolute paths of files and folders
 	rules  string   // a rule file, absolute; "" if there is none
-	chain  string   // two tools for why-not
+	chain  string   // two tools for why
 	whole  bool     // goes through every command even without -all
 }
 
@@ -88,7 +88,7 @@ var (
 			"verify tools {in} {rules}", "verify tools {in} {rules} --format json",
 			"verify tools {in} --format markdown", "verify tools {in} --format csv",
 			"why tools", "why tools --format json", "why tools --format markdown",
-			"why-not tools {chain}", "why-not tools {chain} {in} {rules} --format json",
+			"why tools {chain}", "why tools {chain} {in} {rules} --format json",
 			"extract {in} {rules} --algorithm awo --threshold 6 --out other",
 			"diff tools other", "diff tools other --format json", "diff other tools --format markdown",
 			"diff tools other --format csv --fail-on breaking",
@@ -149,7 +149,6 @@ var (
 		"analyze --help", "backtest --help", "convert --help", "cost --help", "diff --help", "extract --help",
 		"graph --help", "inspect --help", "predict --help", "register --help", "replay --help", "report --help",
 		"rules --help", "run --help", "snapshot --help", "snapshot build --help", "verify --help", "why --help",
-		"why-not --help",
 	}
 )
 

@@ -114,6 +114,8 @@ func (c *testCase) arguments(step string) (arguments []string, stdin string, ok 
 			if c.corpus.rules != "" {
 				arguments = append(arguments, "--rules", c.corpus.rules)
 			}
+		case word == "{chain}":
+			arguments = append(arguments, strings.Split(c.corpus.chain, ",")...)
 		case word == "{file}":
 			if c.corpus.rules == "" {
 				return nil, "", false

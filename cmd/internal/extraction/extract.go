@@ -1,5 +1,5 @@
 // Package extraction is the commands that make meta-tools and that read them again:
-// `awo extract`, and on what it wrote verify, run, diff, why and why-not.
+// `awo extract`, and on what it wrote verify, run, diff and why.
 //
 // In come traces, rules and folders of artefacts; out go artefacts, what became of
 // every candidate, and whether meta-tools do what was recorded. Package metatool

@@ -79,10 +79,7 @@ func prefetchResult(f *stored.File) *prefetchJSON {
 
 // prefetchTable lists rules for reading ahead, nil for none.
 func prefetchTable(rules []stored.Rule) *report.Table {
-	if len(rules) == 0 {
-		return nil
-	}
-	table := report.TableOf("reads-ahead", "Reads that usually follow from an answer", rules, []report.Column{
+	table := report.TableOf("prefetch", "Reads that usually follow from an answer", rules, []report.Column{
 		{Key: "id", Title: "name", Max: 60},
 		{Key: "path", Title: "values at", Max: 40, Wrap: true, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Name(r.Source.Path) })},
 		{Key: "argument", Title: "as", Max: 32, Cell: report.By(func(r *stored.Rule) report.Cell { return report.Name(r.Target.Argument) })},
@@ -94,7 +91,7 @@ func prefetchTable(rules []stored.Rule) *report.Table {
 		{Key: "interval", Title: "95 %", Interval: true, Align: report.Right, Cell: report.By(func(r *stored.Rule) report.Cell { return report.ShareRange(r.Use.Interval, 1) })},
 	})
 	table.Note("When the tool on the left of the name has answered, the one on the right is asked at once. Used: of the values that answers held, those that the agent then asked for while nothing was called that may have changed them.")
-	return table
+	return table.IfAny()
 }
 
 // conditionWords says after which answers and for how many values a rule is followed.

@@ -51,7 +51,7 @@ func recall(c *cobra.Command, dir string, files []string) ([]string, error) {
 	if err := recallOptions(c, dir, m.Options); err != nil {
 		return nil, err
 	}
-	mayNotNeed := c.Name() == "why-not" // it asks for what is missing when it needs it
+	mayNotNeed := c.Name() == "why" // it asks for what is missing when it needs it
 	recalled := map[string]bool{}
 	for _, in := range m.Inputs {
 		// The first one of a role is what the flag named; the others are included by it.

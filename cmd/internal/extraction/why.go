@@ -3,12 +3,15 @@ package extraction
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
@@ -22,8 +25,8 @@ import (
 // NewWhy returns `awo why`.
 func NewWhy(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "why DIR [NAME]",
-		Short: "Explain a meta-tool, or a rule for reading ahead, by its evidence",
+		Use:   "why DIR [NAME | TOOL TOOL ... [FILES...]]",
+		Short: "Explain a meta-tool or a rule for reading ahead, or why there is none",
 		Long: `Explain what awo extract --out found, from the folder alone: in which trajectories and
 from which call on, how often other calls came next and why the chain ends there,
 where every argument comes from and what else was looked at, and why what was left
@@ -32,45 +35,78 @@ reading ahead: what it does, and how often what it reads was used. No value is s
 
 --svg also writes a picture of the meta-tool: its calls, and what each takes from where.
 
-awo why-not says the same of calls that nothing was made of.`,
+With two names of tools or more it explains why their calls in a row are no meta-tool:
+never made in a row, or in too few trajectories; cut by user messages or barriers; the
+majority goes another way, and by how much; an argument that is not known when the first
+call is made; nothing to save; or calls that other meta-tools took. What was found and
+refused or left out is answered from DIR. Otherwise the traces are read again: FILES, or
+what the manifest in DIR names, with the options that it names.
+
+` + cli.FilesHelp,
 		Example: `  awo why tools/
   awo why tools/ mail_login_then_mail_search
   awo why tools/ mail_login_then_mail_search --svg mail.svg
   awo why tools/ get_user_details-get_order_details
-  awo why tools/ --format json`,
+  awo why tools/ mail_search mail_read
+  awo why tools/ mail_search mail_read traces/ --rules rules.yaml`,
 		GroupID: cli.GroupCompile,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 1 || len(args) > 2 {
-				return cli.Usagef("`%s` wants the folder of the meta-tools, and may be given the name of one", c.CommandPath())
+			if len(args) == 0 {
+				return cli.Usagef("`%s` wants the folder of the meta-tools, and may be given a name, or the names of tools", c.CommandPath())
+			}
+			if names, files := asked(args); len(files) > 0 && len(names) < 2 {
+				return cli.Usagef("`%s`: want two tools or more before the traces", c.CommandPath())
 			}
 			return nil
 		},
 	}
+	// The options are those of the extraction that is asked about.
+	NewExtract(a).Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"out", "check"}, f.Name) {
+			c.Flags().AddFlag(f)
+		}
+	})
 	c.Flags().String("svg", "", "write a picture of the meta-tool into this `FILE`")
-	return cli.Work(a, c, why)
+	return recalling(cli.Work(a, c, why), func(_ *cobra.Command, args []string) (dir string, kept, files []string) {
+		names, files := asked(args)
+		if len(names) < 2 {
+			return "", nil, nil
+		}
+		return args[0], args[:1+len(names)], files
+	})
+}
+
+// asked returns the names behind the folder, and the traces behind those: the first
+// argument that is a file, and all that follow.
+func asked(args []string) (names, files []string) {
+	for i, name := range args[1:] {
+		if _, err := os.Stat(name); err == nil || name == "-" {
+			return args[1 : 1+i], args[1+i:]
+		}
+	}
+	return args[1:], nil
 }
 
 // whyOptions are the flags of `awo why`.
 type whyOptions struct {
-	SVG string `mapstructure:"svg"`
+	Options `mapstructure:",squash"`
+	SVG     string `mapstructure:"svg"`
 }
 
-// WhyJSON is the JSON of `awo why`; docs/artefacts.md describes it.
-type WhyJSON struct {
-	Schema     string               `json:"schema"`
-	Folder     string               `json:"folder"`
-	Threshold  int                  `json:"threshold"`
-	Algorithm  string               `json:"algorithm"`
-	Candidates []emit.CandidateJSON `json:"candidates"`
-	Prefetch   []stored.Rule        `json:"prefetch"` // rules for reading ahead: all, or the one that was named
+// whyFigures are those of `awo why`.
+type whyFigures struct {
+	Folder    string `json:"folder"`
+	Threshold int    `json:"threshold"`
+	Algorithm string `json:"algorithm"`
 }
 
 func why(j *cli.Job, o whyOptions, args []string) error {
-	if o.SVG != "" {
-		if len(args) == 1 {
-			return cli.Usagef("--svg draws one meta-tool: give its name")
-		}
-		if err := drawTool(j, args[0], args[1], o.SVG); err != nil {
+	names, files := asked(args)
+	switch {
+	case o.SVG != "" && len(names) != 1:
+		return cli.Usagef("--svg draws one meta-tool: give its name")
+	case o.SVG != "":
+		if err := drawTool(j, args[0], names[0], o.SVG); err != nil {
 			return err
 		}
 	}
@@ -78,33 +114,42 @@ func why(j *cli.Job, o whyOptions, args []string) error {
 	if err != nil {
 		return err
 	}
+	figures := whyFigures{folderName(args[0]), found.Threshold, found.Algorithm}
+	if len(names) > 1 {
+		out := &absent{absenceFigures: absenceFigures{whyFigures: figures, Tools: names}}
+		return out.why(j, o.Options, found, args[0], files)
+	}
 	rules, err := storedRules(args[0])
 	if err != nil {
 		return err
 	}
-	out := WhyJSON{Schema: "awo.why/v1", Folder: folderName(args[0]), Threshold: found.Threshold, Algorithm: found.Algorithm, Candidates: found.Candidates, Prefetch: rules}
-	if len(args) == 1 {
-		return j.Print(whyList(out), out)
+	d := &report.Document{Figures: figures}
+	if len(names) == 0 {
+		whyList(d, figures, found.Candidates, rules)
+		return j.Result(d)
 	}
-	for _, c := range found.Candidates {
-		if c.Name == args[1] {
-			out.Candidates, out.Prefetch = []emit.CandidateJSON{c}, []stored.Rule{}
-			return j.Print(whyDocument(out, &c), out)
+	return whyOne(j, d, found, rules, args[0], names[0])
+}
+
+// whyOne explains what has a name.
+func whyOne(j *cli.Job, d *report.Document, found emit.CandidatesJSON, rules []stored.Rule, dir, name string) error {
+	var names []string
+	for i := range found.Candidates {
+		names = append(names, found.Candidates[i].Name)
+		if names[i] == name {
+			whyCandidate(d, found.Threshold, found.Candidates[i:i+1])
+			return j.Result(d)
 		}
 	}
-	var names []string
 	for i := range rules {
 		names = append(names, rules[i].ID)
-		if rules[i].ID == args[1] {
-			out.Candidates, out.Prefetch = []emit.CandidateJSON{}, rules[i:i+1]
-			return j.Print(ruleDocument(&rules[i]), out)
+		if rules[i].ID == name {
+			whyRule(d, rules[i:i+1])
+			return j.Result(d)
 		}
 	}
-	for _, c := range found.Candidates {
-		names = append(names, c.Name)
-	}
-	e := diag.New(diag.Pos{File: filepath.ToSlash(filepath.Join(args[0], emit.CandidatesName))}, "meta-tool-unknown", "nothing of the name %q was found", args[1])
-	if near := diag.Nearest(args[1], names); near != "" {
+	e := diag.New(diag.Pos{File: filepath.ToSlash(filepath.Join(dir, emit.CandidatesName))}, "meta-tool-unknown", "nothing of the name %q was found", name)
+	if near := diag.Nearest(name, names); near != "" {
 		e.Notes = append(e.Notes, diag.Note{Msg: fmt.Sprintf("did you mean %q?", near)})
 	}
 	return e
@@ -183,39 +228,29 @@ func folderName(dir string) string {
 	return filepath.ToSlash(filepath.Clean(dir))
 }
 
-func whyList(out WhyJSON) *report.Document {
-	d := &report.Document{Title: "What was found, and why each chain ends"}
-	ahead := prefetchTable(out.Prefetch)
-	if len(out.Candidates) == 0 {
-		d.Answer = "No meta-tool was found."
-		if ahead != nil {
-			d.Add(ahead)
-		}
-		return d
-	}
+func whyList(d *report.Document, f whyFigures, candidates []emit.CandidateJSON, rules []stored.Rule) {
+	d.Title, d.Answer = "What was found, and why each chain ends", "No meta-tool was found."
 	emitted := 0
-	for i := range out.Candidates {
-		if out.Candidates[i].Status == statusEmitted {
+	for i := range candidates {
+		if candidates[i].Status == statusEmitted {
 			emitted++
 		}
 	}
-	d.Answer = fmt.Sprintf("Offered as meta-tools: %d of %s of calls that recur.", emitted, cli.CountOf(len(out.Candidates), "chain"))
-	d.Next = []string{"awo why " + out.Folder + " " + out.Candidates[0].Name + " # where it occurs, and where its arguments come from"}
-	table := report.TableOf("found", "", out.Candidates, []report.Column{
+	if len(candidates) > 0 {
+		d.Answer = fmt.Sprintf("Offered as meta-tools: %d of %s of calls that recur.", emitted, cli.CountOf(len(candidates), "chain"))
+		d.Next = []string{"awo why " + f.Folder + " " + candidates[0].Name + " # where it occurs, and where its arguments come from"}
+	}
+	table := report.TableOf("candidates", "", candidates, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "status", Cell: report.By(func(c *emit.CandidateJSON) report.Cell { return report.Text(report.Escape(c.Status)) })},
 		{Key: "support", Title: "trajectories"},
 		{Key: "occurrences", Title: "times"},
 		{Key: "turns_saved", Title: "turns saved"},
 		{Key: "reason", Title: "rejected because", Max: 40, Wrap: true},
-		{Key: "ending", Title: "ends because", Max: 64, Wrap: true, Cell: report.By(func(c *emit.CandidateJSON) report.Cell { return report.Name(endingWords(c, out.Threshold)) })},
+		{Key: "ending", Title: "ends because", Max: 64, Wrap: true, Cell: report.By(func(c *emit.CandidateJSON) report.Cell { return report.Name(endingWords(c, f.Threshold)) })},
 	})
-	table.Note("Turns saved are upper bounds, in order of extraction. `awo why %s NAME` says where each occurs and where its arguments come from.", out.Folder)
-	d.Add(table)
-	if ahead != nil {
-		d.Add(ahead)
-	}
-	return d
+	table.Note("Turns saved are upper bounds, in order of extraction. `awo why %s NAME` says where each occurs and where its arguments come from.", f.Folder)
+	d.Add(table.IfAny(), prefetchTable(rules))
 }
 
 // endingWords says why a candidate is not longer.
@@ -266,22 +301,23 @@ func majorityWords(m *compile.Majority, threshold int) string {
 	return fmt.Sprintf("%s comes next (%s of %s), in chains that were taken before it", m.Child, report.Grouped(m.Joined), leave)
 }
 
-// whyDocument says all about one candidate.
-func whyDocument(out WhyJSON, c *emit.CandidateJSON) *report.Document {
-	d := &report.Document{Title: c.Name}
+// whyCandidate says all about one candidate.
+func whyCandidate(d *report.Document, threshold int, one []emit.CandidateJSON) {
+	c := &one[0]
+	d.Title = c.Name
+	d.Add(report.TableOf("candidates", "", one, nil).Hidden())
 	intro := fmt.Sprintf("%s: made in a row %s in %s; saves at most %s.", report.Escape(strings.Join(c.Tools, " → ")), timesOf(c.Occurrences), cli.CountOf(c.Support, "trajectory"), cli.CountOf(c.TurnsSaved, "calling turn"))
 	if c.Reason != "" {
 		intro += " It is rejected: " + report.Escape(reasonText(c.Reason)) + "."
 	}
 	d.Add(report.Paragraph(intro))
-	d.Section("Why the chain ends here", report.Paragraph(sentence(endingWords(c, out.Threshold))), nextTable(c))
-	d.Section("Where arguments come from", argumentsTable(c).IfAny())
+	d.Section("Why the chain ends here", report.Paragraph(sentence(endingWords(c, threshold))), nextTable(c).View())
+	d.Section("Where arguments come from", argumentsTable(c).IfAny().View())
 	places := report.TableOf("places", "", c.Places, []report.Column{
 		{Key: "trajectory", Max: 40}, {Key: "file", Max: 50, File: true}, {Key: "line"}, {Key: "call", Title: "from call"}, {Key: "times"},
 	})
 	places.NoteIf(c.Support > len(c.Places), "And in %s more.", cli.CountOf(c.Support-len(c.Places), "trajectory"))
-	d.Section("Where it occurs", places.IfAny())
-	return d
+	d.Section("Where it occurs", places.IfAny().View())
 }
 
 func sentence(s string) string {

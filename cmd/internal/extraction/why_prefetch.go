@@ -20,9 +20,11 @@ func storedRules(dir string) ([]stored.Rule, error) {
 	return f.Document().Rules, nil
 }
 
-// ruleDocument says what a rule for reading ahead does, and what that rests on.
-func ruleDocument(r *stored.Rule) *report.Document {
-	d := &report.Document{Title: r.ID}
+// whyRule says what a rule for reading ahead does, and what that rests on.
+func whyRule(d *report.Document, one []stored.Rule) {
+	r := &one[0]
+	d.Title = r.ID
+	d.Add(prefetchTable(one).Hidden())
 	tool := report.Escape(r.Target.Tool)
 	d.Add(report.Paragraph(fmt.Sprintf("When %s has answered, %s is called ahead with the values at %s as %s: %s.",
 		report.Escape(r.Source.Tool), tool, report.Escape(r.Source.Path), report.Escape(r.Target.Argument), conditionWords(r))))
@@ -45,7 +47,6 @@ func ruleDocument(r *stored.Rule) *report.Document {
 	if others := otherArguments(r); len(others) > 0 {
 		d.Section("Where its other arguments come from", report.Paragraph(strings.Join(others, " ")))
 	}
-	return d
 }
 
 func areOrIs(n int) string {

@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
@@ -19,69 +16,33 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// NewWhyNot returns `awo why-not`.
-func NewWhyNot(a *cli.App) *cobra.Command {
-	c := &cobra.Command{
-		Use:   "why-not DIR TOOLS [FILES...]",
-		Short: "Explain why calls of tools in a row are not offered as a meta-tool",
-		Long: `Explain why the calls of TOOLS (two or more names, with commas between) in a row are no
-meta-tool in DIR: never made in a row, or in too few trajectories; cut by user
-messages or barriers; the majority goes another way, and by how much; an argument
-that is not known when the first call is made; nothing to save; or calls that other
-meta-tools took. What was found and refused or left out is answered from DIR.
-
-Otherwise the traces are read again: FILES, or what the manifest in DIR names, with
-the options that it names. No value is shown.
-
-` + cli.FilesHelp,
-		Example: `  awo why-not tools/ mail_search,mail_read
-  awo why-not tools/ mail_search,mail_read traces/ --rules rules.yaml
-  awo why-not tools/ login,list,read --format json`,
-		GroupID: cli.GroupCompile,
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) < 2 {
-				return cli.Usagef("`%s` wants the folder of the meta-tools, and the names of tools with commas between", c.CommandPath())
-			}
-			return nil
-		},
-	}
-	// The options are those of the extraction that is asked about.
-	NewExtract(a).Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"out", "check"}, f.Name) {
-			c.Flags().AddFlag(f)
-		}
-	})
-	return recalling(cli.Work(a, c, whyNot), func(_ *cobra.Command, args []string) (dir string, kept, files []string) {
-		return args[0], args[:2], args[2:]
-	})
+// absent is why calls in a row are no meta-tool.
+type absent struct {
+	absenceFigures
+	candidates []found // those of these calls that were found
+	takers     []taker
 }
 
-// WhyNotJSON is the JSON of `awo why-not`; docs/artefacts.md describes it.
-type WhyNotJSON struct {
-	Schema    string   `json:"schema"`
-	Folder    string   `json:"folder"`
-	Tools     []string `json:"tools"`
-	Threshold int      `json:"threshold"`
-	Algorithm string   `json:"algorithm"`
-	Code      string   `json:"code"`
-	Step      int      `json:"step"`     // of the call that the code is about, from 0
-	Argument  string   `json:"argument"` // of that call
-	Text      string   `json:"text"`
-	Count     int      `json:"count"` // see the code
-	Of        int      `json:"of"`
+type absenceFigures struct {
+	whyFigures
+	Tools    []string `json:"tools"`
+	Code     string   `json:"code"`
+	Step     int      `json:"step"`     // of the call that the code is about, from 0
+	Argument string   `json:"argument"` // of that call
+	Text     string   `json:"text"`
+	Count    int      `json:"count"` // see the code
+	Of       int      `json:"of"`
 
-	Candidates []foundJSON            `json:"candidates"` // those of these calls that were found
-	Called     []int                  `json:"called"`     // trajectories, by tool; empty if no traces were read
-	InOrder    int                    `json:"in_order"`   // trajectories
+	Called     []int                  `json:"called"`   // trajectories, by tool; empty if no traces were read
+	InOrder    int                    `json:"in_order"` // trajectories
 	InARow     compile.Extent         `json:"in_a_row"`
 	InOneGo    compile.Extent         `json:"in_one_go"` // nothing in between that a user or a rule put there
 	Between    []compile.Interruption `json:"between"`
 	Majority   *compile.Majority      `json:"majority"`
-	Takers     []takerJSON            `json:"takers"`
 	TurnsSaved *int                   `json:"turns_saved"` // what one call for each run would save at most; null if no traces were read
 }
 
-type foundJSON struct {
+type found struct {
 	Name     string         `json:"name"`
 	Status   string         `json:"status"`
 	Reason   string         `json:"reason"`
@@ -89,32 +50,19 @@ type foundJSON struct {
 	Refusals []bind.Refusal `json:"refusals"`
 }
 
-type takerJSON struct {
+type taker struct {
 	Tools       []string `json:"tools"`
 	Occurrences int      `json:"occurrences"`
 }
 
-func whyNot(j *cli.Job, o Options, args []string) error {
-	out := WhyNotJSON{Schema: "awo.why-not/v1", Folder: folderName(args[0])}
-	for tool := range strings.SplitSeq(args[1], ",") {
-		if tool = strings.TrimSpace(tool); tool != "" {
-			out.Tools = append(out.Tools, tool)
-		}
-	}
-	if len(out.Tools) < 2 {
-		return cli.Usagef("%q: want two tools or more, with commas between", args[1])
-	}
-	found, err := readCandidates(args[0])
-	if err != nil {
-		return err
-	}
-	out.Threshold, out.Algorithm = found.Threshold, found.Algorithm
+// why answers from what was found in a folder, or else from the traces.
+func (out *absent) why(j *cli.Job, o Options, found emit.CandidatesJSON, dir string, files []string) error {
 	out.lookUp(found)
 	if out.Code != "" {
-		return j.Print(whyNotDocument(nil, out), out)
+		return j.Result(out.document(nil))
 	}
-	if m, ok := readManifest(args[0]); ok {
-		if err := m.missing(args[0], o, args[2:]); err != nil {
+	if m, ok := readManifest(dir); ok {
+		if err := m.missing(dir, o, files); err != nil {
 			return err
 		}
 	}
@@ -122,7 +70,7 @@ func whyNot(j *cli.Job, o Options, args []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(args[2:], o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -133,7 +81,7 @@ func whyNot(j *cli.Job, o Options, args []string) error {
 		return err
 	}
 	out.explain(c)
-	return j.Print(whyNotDocument(in, out), out)
+	return j.Result(out.document(in))
 }
 
 // compileAgain compiles what the intake yields as extract does, as far as it
@@ -148,13 +96,13 @@ func compileAgain(j *cli.Job, o Options, in *cli.Intake, set *rules.Set) (*compi
 
 // lookUp finds the calls among what was found; if they are there whole, that is
 // the answer.
-func (out *WhyNotJSON) lookUp(found emit.CandidatesJSON) {
-	for _, c := range found.Candidates {
+func (out *absent) lookUp(all emit.CandidatesJSON) {
+	for _, c := range all.Candidates {
 		if len(c.Tools) < len(out.Tools) || !contains(c.Tools, out.Tools) {
 			continue
 		}
-		one := foundJSON{c.Name, c.Status, c.Reason, len(c.Tools) == len(out.Tools), c.Refusals}
-		out.Candidates = append(out.Candidates, one)
+		one := found{c.Name, c.Status, c.Reason, len(c.Tools) == len(out.Tools), c.Refusals}
+		out.candidates = append(out.candidates, one)
 		if !one.Whole || out.Code == statusEmitted {
 			continue
 		}
@@ -164,7 +112,7 @@ func (out *WhyNotJSON) lookUp(found emit.CandidatesJSON) {
 			out.Code, out.Step, out.Argument = c.Refusals[0].Code, c.Refusals[0].Step, c.Refusals[0].Argument
 		}
 	}
-	for _, one := range out.Candidates {
+	for _, one := range out.candidates {
 		switch {
 		case !one.Whole:
 		case out.Code == statusEmitted && one.Status == statusEmitted:
@@ -186,13 +134,13 @@ func contains(calls, part []string) bool {
 }
 
 // explain fills in why the compilation found nothing.
-func (out *WhyNotJSON) explain(c *compile.Compilation) {
+func (out *absent) explain(c *compile.Compilation) {
 	a := c.Absence(out.Tools)
 	out.Code, out.Step, out.Argument, out.Count, out.Of = a.Code, a.Step, a.Argument, a.Count, a.Of
 	out.Called, out.InOrder, out.Majority = a.Called, a.InOrder, a.Majority
 	out.InARow, out.InOneGo, out.Between, out.TurnsSaved = a.Runs, a.Joined, a.Cuts, &a.TurnsSaved
 	for _, t := range a.Takers[:min(len(a.Takers), 5)] {
-		out.Takers = append(out.Takers, takerJSON{candidateTools(c, t.Candidate), t.Occurrences})
+		out.takers = append(out.takers, taker{candidateTools(c, t.Candidate), t.Occurrences})
 	}
 	out.Text = absenceWords(out, a, c)
 }
@@ -211,7 +159,7 @@ func candidateTools(c *compile.Compilation, candidate *candidate.Candidate) []st
 }
 
 // absenceWords says it in a sentence or two.
-func absenceWords(out *WhyNotJSON, a *compile.Absence, c *compile.Compilation) string {
+func absenceWords(out *absent, a *compile.Absence, c *compile.Compilation) string {
 	tool := out.Tools[a.Step]
 	few := report.Grouped(a.Count) + " of " + cli.CountOf(a.Of, "trajectory")
 	wanted := report.Grouped(a.Threshold) + " are needed"
@@ -277,28 +225,28 @@ func absenceWords(out *WhyNotJSON, a *compile.Absence, c *compile.Compilation) s
 	return ""
 }
 
-func whyNotDocument(in *cli.Intake, out WhyNotJSON) *report.Document {
-	d := &report.Document{Title: "Why not " + strings.Join(out.Tools, " → ")}
+func (out *absent) document(in *cli.Intake) *report.Document {
+	d := &report.Document{Title: "Why not " + strings.Join(out.Tools, " → "), Figures: out.absenceFigures}
 	if in != nil {
 		d.Add(in.Summary())
 	}
 	d.Add(report.Paragraph(report.Escape(out.Text) + " (" + out.Code + ")"))
 	if in != nil {
-		d.Add(countsTable(out))
+		d.Add(out.counts().View())
 	}
 	d.Add(
-		report.TableOf("candidates", "What was found with these calls in it", out.Candidates, []report.Column{
+		report.TableOf("candidates", "What was found with these calls in it", out.candidates, []report.Column{
 			{Key: "name", Max: 42}, {Key: "status"}, {Key: "reason", Title: "rejected because", Max: 60, Wrap: true},
 		}).IfAny(),
-		report.TableOf("takers", "What was found in their places", out.Takers, []report.Column{
+		report.TableOf("takers", "What was found in their places", out.takers, []report.Column{
 			{Key: "calls", From: "tools", Max: 72, Wrap: true, Join: " → "}, {Key: "times", From: "occurrences", Title: "overlaps"},
 		}).IfAny(),
 	)
 	return d
 }
 
-// countsTable says how far the calls come.
-func countsTable(out WhyNotJSON) *report.Table {
+// counts says how far the calls come.
+func (out *absent) counts() *report.Table {
 	table := report.NewTable("counts", "",
 		report.Column{Key: "what", Max: 60},
 		report.Column{Key: "times", Align: report.Right},
