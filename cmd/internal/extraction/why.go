@@ -77,10 +77,10 @@ what the manifest in DIR names, with the options that it names.
 }
 
 // asked returns the names behind the folder, and the traces behind those: the first
-// argument that is a file, and all that follow.
+// argument that is a file or a pattern, and all that follow.
 func asked(args []string) (names, files []string) {
 	for i, name := range args[1:] {
-		if _, err := os.Stat(name); err == nil || name == "-" {
+		if _, err := os.Stat(name); err == nil || name == "-" || strings.ContainsAny(name, "*?[") {
 			return args[1 : 1+i], args[1+i:]
 		}
 	}
