@@ -232,7 +232,10 @@ func line[K comparable](m map[K]*Line, key K) *Line {
 
 func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 	e := &b.ledger.entries[i]
-	own := Line{Name: b.ledger.ids[i], Totals: a.Total(), Trajectories: 1, Paying: a.paying(), Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}
+	own := Line{Name: b.ledger.ids[i], Totals: a.Total(), Trajectories: 1, Calls: len(calls), RecordedUSD: a.RecordedUSD, RecordedTurns: a.RecordedTurns}
+	if own.Unpaid < own.Turns {
+		own.Paying = 1
+	}
 	for _, l := range []*Line{&b.out.Total, line(b.agents, e.agent), line(b.groups, e.group), line(b.outcomes, int32(e.outcome)), line(b.days, e.day)} {
 		l.add(&own)
 	}
@@ -243,16 +246,8 @@ func (b *booking) book(i int, a *Account, calls []ledgerCall) {
 		b.out.Offered++
 	}
 	b.dearest = append(b.dearest, own)
-	b.bookModels(a, calls)
+	b.bookModels(a, &own, calls)
 	b.bookTools(i, a, calls)
-}
-
-// paying is 1 if any turn has a cost, else 0.
-func (a *Account) paying() int {
-	if t := a.Total(); t.Unpaid < t.Turns {
-		return 1
-	}
-	return 0
 }
 
 // PerTrajectory returns what was paid for a trajectory with a cost, in the mean.
@@ -272,7 +267,7 @@ func (l *Line) add(o *Line) {
 	l.RecordedTurns += o.RecordedTurns
 }
 
-func (b *booking) bookModels(a *Account, calls []ledgerCall) {
+func (b *booking) bookModels(a *Account, own *Line, calls []ledgerCall) {
 	for _, c := range calls {
 		if c.turn >= 0 && int(c.turn) < len(a.Turns) {
 			line(b.models, a.Turns[c.turn].model).Calls++
@@ -284,7 +279,7 @@ func (b *booking) bookModels(a *Account, calls []ledgerCall) {
 		l.Totals.Add(a.Turn(i))
 		if i == 0 {
 			l.Trajectories++
-			l.Paying += a.paying()
+			l.Paying += own.Paying
 		}
 		// Recorded costs are kept by trajectory: where it changes its model they are nobody's.
 		if i == 0 && !slices.ContainsFunc(a.Turns, func(o Turn) bool { return o.model != t.model }) {

@@ -16,6 +16,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -150,15 +151,8 @@ func (r *report) compare(frozen, now map[place]float64, missing []string) {
 			continue
 		}
 		where := p.corpus + " " + p.command
-		r.unknown[where] = append(r.unknown[where], fmt.Sprintf("%s [%s]: %s %s", at.path, orElse(r.rows[p.row], p.row), number(before), text))
+		r.unknown[where] = append(r.unknown[where], fmt.Sprintf("%s [%s]: %s %s", at.path, cmp.Or(r.rows[p.row], p.row), number(before), text))
 	}
-}
-
-func orElse(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // renamed returns where the number of p stands today. A line of names.tsv is a pattern of

@@ -86,7 +86,7 @@ func (f fault) plant(project string, stories bool) (found bool, by string, err e
 	if err := os.WriteFile(file, []byte(strings.Replace(string(src), f.old, f.new, 1)), 0o644); err != nil {
 		return false, "", err
 	}
-	defer func() { err = orElse(err, os.WriteFile(file, src, 0o644)) }()
+	defer func() { err = errors.Join(err, os.WriteFile(file, src, 0o644)) }()
 	own := "./" + filepath.ToSlash(filepath.Dir(f.file))
 	if out, err := command(project, "build", own); err != nil {
 		return false, "", fmt.Errorf("%s: it does not compile: %s", f.name, out)
@@ -103,13 +103,6 @@ func (f fault) plant(project string, stories bool) (found bool, by string, err e
 		}
 	}
 	return false, "", nil
-}
-
-func orElse(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 func command(folder string, args ...string) ([]byte, error) {
