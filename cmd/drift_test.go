@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/extraction"
+	"github.com/awo-dev/awo/internal/changes"
 	"github.com/awo-dev/awo/testdata/gen/encode"
 	"github.com/awo-dev/awo/testdata/gen/office"
 )
@@ -47,12 +47,16 @@ func TestDriftIsNamed(t *testing.T) {
 	if code != cli.ExitProblems {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	var out extraction.DiffJSON
+	var out struct {
+		Tables struct {
+			Changes struct{ Rows []changes.Change }
+		}
+	}
 	if err := json.NewDecoder(bufio.NewReader(strings.NewReader(stdout))).Decode(&out); err != nil {
 		t.Fatal(err)
 	}
 	texts := map[string]string{}
-	for _, c := range out.Changes {
+	for _, c := range out.Tables.Changes.Rows {
 		texts[c.Code+" "+c.Tool+" "+c.Argument] = c.Text
 		if c.Code == "tool-gone" && !c.Breaking {
 			t.Errorf("%s is gone, and that breaks nothing", c.Tool)

@@ -74,16 +74,20 @@ func TestExtractFromRecordings(t *testing.T) {
 			t.Fatalf("%v\n%s", err, text)
 		}
 		var out struct {
-			MetaTools []struct {
-				Name    string `json:"name"`
-				Support int    `json:"support"`
-				Served  int    `json:"support_served"`
-			} `json:"meta_tools"`
+			Tables struct {
+				MetaTools struct {
+					Rows []struct {
+						Name    string `json:"name"`
+						Support int    `json:"support"`
+						Served  int    `json:"support_served"`
+					}
+				} `json:"meta_tools"`
+			}
 		}
 		if err := json.Unmarshal(text, &out); err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range out.MetaTools {
+		for _, m := range out.Tables.MetaTools.Rows {
 			tools, support, served = append(tools, m.Name), m.Support, m.Served
 		}
 		return tools, support, served

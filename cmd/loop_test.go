@@ -195,18 +195,22 @@ func TestLoop(t *testing.T) {
 		}
 	}
 	type extracted struct {
-		MetaTools []struct {
-			Name   string   `json:"name"`
-			Tools  []string `json:"tools"`
-			Inputs []string `json:"inputs"`
-			Status string   `json:"status"`
-			Served int      `json:"support_served"`
-		} `json:"meta_tools"`
-		Prefetch struct {
-			Rules []struct {
-				ID string `json:"id"`
-			} `json:"rules"`
-		} `json:"prefetch"`
+		Tables struct {
+			MetaTools struct {
+				Rows []struct {
+					Name   string   `json:"name"`
+					Tools  []string `json:"tools"`
+					Inputs []string `json:"inputs"`
+					Status string   `json:"status"`
+					Served int      `json:"support_served"`
+				}
+			} `json:"meta_tools"`
+			Prefetch struct {
+				Rows []struct {
+					ID string `json:"id"`
+				}
+			}
+		}
 	}
 	extract := func(record, out string) (what string, served int) {
 		t.Helper()
@@ -218,14 +222,14 @@ func TestLoop(t *testing.T) {
 		if err := json.Unmarshal(text, &e); err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range e.MetaTools {
+		for _, m := range e.Tables.MetaTools.Rows {
 			if m.Status == "emitted" {
 				what += fmt.Sprintf("%s of %v with %v\n", m.Name, m.Tools, m.Inputs)
 				served += m.Served
 			}
 		}
 		var rules []string // their order follows from counts, which differ
-		for _, r := range e.Prefetch.Rules {
+		for _, r := range e.Tables.Prefetch.Rows {
 			rules = append(rules, "rule "+r.ID+"\n")
 		}
 		slices.Sort(rules)

@@ -27,18 +27,22 @@ func checkedFolder(c *cobra.Command, args []string) (dir string, kept, files []s
 	return "", nil, args
 }
 
-// CheckJSON is the JSON of `awo extract --check`; docs/artefacts.md describes it.
-type CheckJSON struct {
-	Schema   string             `json:"schema"`
-	Input    cli.InputJSON      `json:"input"`
-	Folder   string             `json:"folder"`
-	Files    []artefactFileJSON `json:"files"`
-	Changes  []changes.Change   `json:"changes"`  // from the artefacts on disk to those that the inputs give
-	Breaking int                `json:"breaking"` // of the changes
-	Passed   bool               `json:"passed"`
+// checked is what --check found.
+type checked struct {
+	checkFigures
+	files   []artefactFile
+	changes []changes.Change // from the artefacts on disk to those that the inputs give
 }
 
-type artefactFileJSON struct {
+// checkFigures are those of `awo extract --check`.
+type checkFigures struct {
+	Input    cli.InputJSON `json:"input"`
+	Folder   string        `json:"folder"`
+	Breaking int           `json:"breaking"` // of the changes
+	Passed   bool          `json:"passed"`
+}
+
+type artefactFile struct {
 	Name    string `json:"name"`
 	Status  string `json:"status"`  // same, differs, missing, extra or unlisted
 	Removed int    `json:"removed"` // lines on disk that are not made
@@ -62,10 +66,10 @@ var madeBy = regexp.MustCompile(`(?m)^  "awo": ".*",$`)
 // checkArtefacts compares the files that were made with those in the folder dir. The
 // version of awo in the manifest does not count.
 func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) error {
-	out := CheckJSON{Schema: "awo.extraction-check/v1", Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Passed: true}
+	out := checked{checkFigures: checkFigures{Input: in.JSON(), Folder: setOf(dir, &changes.Set{}).Folder, Passed: true}}
 	var metatools, candidates, ahead []byte
 	for _, f := range made {
-		one := artefactFileJSON{Name: f.Name, Status: fileSame}
+		one := artefactFile{Name: f.Name, Status: fileSame}
 		disk, err := readArtefact(filepath.Join(dir, filepath.FromSlash(f.Name)))
 		data, wrong := f.Bytes()
 		if wrong != nil {
@@ -91,7 +95,7 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 			ahead = data
 		}
 		out.Passed = out.Passed && one.Status == fileSame
-		out.Files = append(out.Files, one)
+		out.files = append(out.files, one)
 	}
 	known := map[string]bool{}
 	for _, f := range made {
@@ -100,17 +104,17 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 	m, _ := readManifest(dir)
 	for _, f := range m.Files {
 		if !known[f.Name] {
-			out.Files = append(out.Files, artefactFileJSON{Name: f.Name, Status: fileExtra})
+			out.files = append(out.files, artefactFile{Name: f.Name, Status: fileExtra})
 			out.Passed, known[f.Name] = false, true
 		}
 	}
 	for _, name := range unlisted(dir, known) {
-		out.Files = append(out.Files, artefactFileJSON{Name: name, Status: fileUnlisted})
+		out.files = append(out.files, artefactFile{Name: name, Status: fileUnlisted})
 		out.Passed = false
 	}
 	if out.Passed {
 		if j.Format == report.FormatJSON {
-			return j.Print(nil, out)
+			return j.Result(checkDocument(in, out))
 		}
 		return nil
 	}
@@ -120,10 +124,10 @@ func checkArtefacts(j *cli.Job, dir string, made []emit.File, in *cli.Intake) er
 		wrong = after.ReadRules(ahead)
 	}
 	if err == nil && wrong == nil {
-		out.Changes = changes.Compare(before, after)
-		out.Breaking = breaking(out.Changes)
+		out.changes = changes.Compare(before, after)
+		out.Breaking = breaking(out.changes)
 	}
-	if err := j.Print(checkDocument(in, out), out); err != nil {
+	if err := j.Result(checkDocument(in, out)); err != nil {
 		return err
 	}
 	return cli.ErrProblems
@@ -158,32 +162,33 @@ func unlisted(dir string, known map[string]bool) (names []string) {
 	return names
 }
 
-func checkDocument(in *cli.Intake, out CheckJSON) *report.Document {
-	d := &report.Document{Title: "Artefacts that are not what the inputs give"}
+func checkDocument(in *cli.Intake, out checked) *report.Document {
+	d := &report.Document{Title: "Artefacts that are not what the inputs give", Figures: out.checkFigures}
+	if out.Passed {
+		d.Answer = "The artefacts are what the inputs give."
+	}
 	d.Add(in.Summary())
-	lines := func(of func(*artefactFileJSON) int) func(reflect.Value) report.Cell {
-		return report.By(func(f *artefactFileJSON) report.Cell {
+	lines := func(of func(*artefactFile) int) func(reflect.Value) report.Cell {
+		return report.By(func(f *artefactFile) report.Cell {
 			if f.Status != fileDiffers {
 				return report.Text("")
 			}
 			return report.Int(of(f))
 		})
 	}
-	others := slices.DeleteFunc(slices.Clone(out.Files), func(f artefactFileJSON) bool { return f.Status == fileSame })
+	others := slices.DeleteFunc(slices.Clone(out.files), func(f artefactFile) bool { return f.Status == fileSame })
+	d.Add(report.TableOf("files", "", out.files, nil).Hidden())
 	table := report.TableOf("files", "", others, []report.Column{
 		{Key: "file", From: "name", Max: 60},
 		{Key: "status", Words: true},
-		{Key: "removed", Title: "lines on disk only", Align: report.Right, Cell: lines(func(f *artefactFileJSON) int { return f.Removed })},
-		{Key: "added", Title: "lines made only", Align: report.Right, Cell: lines(func(f *artefactFileJSON) int { return f.Added })},
+		{Key: "removed", Title: "lines on disk only", Align: report.Right, Cell: lines(func(f *artefactFile) int { return f.Removed })},
+		{Key: "added", Title: "lines made only", Align: report.Right, Cell: lines(func(f *artefactFile) int { return f.Added })},
 	})
 	table.Note("Missing: the inputs give it, and it is not in %s. Extra: the manifest there lists it, and the inputs do not give it. Unlisted: it is there, and no manifest lists it; awo did not make it.", report.Escape(out.Folder))
-	d.Add(table)
-	if len(out.Changes) > 0 {
-		changes := changesTable(out.Changes)
-		changes.Title = "What would change"
-		d.Add(changes)
-	}
-	for _, f := range out.Files {
+	would := changesTable(out.changes)
+	would.Title = "What would change"
+	d.Add(table.View(), would)
+	for _, f := range out.files {
 		if len(f.excerpt) > 0 {
 			d.Section(f.Name, report.Code{Text: joinLines(f.excerpt)})
 		}

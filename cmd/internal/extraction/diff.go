@@ -54,17 +54,21 @@ The exit code is 0, and 1 with --fail-on breaking if anything breaks, with
 	return cli.Work(a, c, compare)
 }
 
-// DiffJSON is the JSON of `awo diff`; docs/artefacts.md describes it.
-type DiffJSON struct {
-	Schema   string           `json:"schema"`
-	Old      setJSON          `json:"old"`
-	New      setJSON          `json:"new"`
-	Changes  []changes.Change `json:"changes"`
-	Breaking int              `json:"breaking"` // of the changes
-	Passed   bool             `json:"passed"`   // what the exit code says
+// difference is what differs between two sets.
+type difference struct {
+	diffFigures
+	changes []changes.Change
 }
 
-type setJSON struct {
+// diffFigures are those of `awo diff`.
+type diffFigures struct {
+	Old      setFigures `json:"old"`
+	New      setFigures `json:"new"`
+	Breaking int        `json:"breaking"` // of the changes
+	Passed   bool       `json:"passed"`   // what the exit code says
+}
+
+type setFigures struct {
 	Folder     string `json:"folder"`
 	MetaTools  int    `json:"meta_tools"`
 	TurnsSaved int    `json:"turns_saved"` // upper bound, in order of extraction
@@ -73,19 +77,19 @@ type setJSON struct {
 
 func compare(j *cli.Job, o diffOptions, args []string) error {
 	var sets [2]*changes.Set
-	out := DiffJSON{Schema: "awo.diff/v1", Passed: true}
+	var out difference
 	for i, dir := range args {
 		set, err := readSet(dir)
 		if err != nil {
 			return err
 		}
 		sets[i] = set
-		*[]*setJSON{&out.Old, &out.New}[i] = setOf(dir, set)
+		*[]*setFigures{&out.Old, &out.New}[i] = setOf(dir, set)
 	}
-	out.Changes = changes.Compare(sets[0], sets[1])
-	out.Breaking = breaking(out.Changes)
-	out.Passed = o.FailOn == "none" || out.Breaking == 0 && (o.FailOn == "breaking" || len(out.Changes) == 0)
-	if err := j.Print(diffDocument(out), out); err != nil {
+	out.changes = changes.Compare(sets[0], sets[1])
+	out.Breaking = breaking(out.changes)
+	out.Passed = o.FailOn == "none" || out.Breaking == 0 && (o.FailOn == "breaking" || len(out.changes) == 0)
+	if err := j.Result(diffDocument(out)); err != nil {
 		return err
 	}
 	if !out.Passed {
@@ -149,8 +153,8 @@ func readArtefact(name string) ([]byte, error) {
 	return src, nil
 }
 
-func setOf(dir string, s *changes.Set) setJSON {
-	out := setJSON{Folder: filepath.ToSlash(filepath.Clean(dir)), MetaTools: len(s.MetaTools)}
+func setOf(dir string, s *changes.Set) setFigures {
+	out := setFigures{Folder: filepath.ToSlash(filepath.Clean(dir)), MetaTools: len(s.MetaTools)}
 	if filepath.IsAbs(dir) {
 		out.Folder = filepath.Base(dir)
 	}
@@ -168,35 +172,35 @@ func breaking(list []changes.Change) int {
 	return len(slices.DeleteFunc(slices.Clone(list), func(c changes.Change) bool { return !c.Breaking }))
 }
 
-func diffDocument(out DiffJSON) *report.Document {
-	d := &report.Document{Title: "What differs", Answer: diffAnswer(out)}
+func diffDocument(out difference) *report.Document {
+	d := &report.Document{Title: "What differs", Answer: diffAnswer(out), Figures: out.diffFigures}
 	d.Add(report.Paragraph(setWords(out.Old) + " became " + setWords(out.New) + ": at most " +
 		cli.CountOf(out.Old.TurnsSaved, "turn") + " saved, now " + report.Grouped(out.New.TurnsSaved) + "."))
 	if out.Old.Tools == nil || out.New.Tools == nil {
-		d.Add(report.Paragraph("Tools are not compared: one of the folders was written by an awo that recorded no hashes of them."))
+		const why = "Tools are not compared: one of the folders was written by an awo that recorded no hashes of them."
+		d.Add(report.Paragraph(why))
+		d.Note("figures", why)
 	}
-	if len(out.Changes) > 0 {
-		d.Add(changesTable(out.Changes))
-	}
+	d.Add(changesTable(out.changes))
 	return d
 }
 
 // diffAnswer says whether anything breaks.
-func diffAnswer(out DiffJSON) string {
+func diffAnswer(out difference) string {
 	switch {
-	case len(out.Changes) == 0:
+	case len(out.changes) == 0:
 		return "Nothing differs."
 	case out.Breaking > 0:
-		return cli.CountOf(out.Breaking, "change") + " of " + report.Grouped(len(out.Changes)) + " may break those who call the meta-tools."
+		return cli.CountOf(out.Breaking, "change") + " of " + report.Grouped(len(out.changes)) + " may break those who call the meta-tools."
 	}
 	text := "Nothing of it breaks."
-	if slices.ContainsFunc(out.Changes, func(c changes.Change) bool { return c.Rule != "" }) {
+	if slices.ContainsFunc(out.changes, func(c changes.Change) bool { return c.Rule != "" }) {
 		text += " Nobody calls a rule for reading ahead, so that no change of one breaks a caller."
 	}
-	return cli.CountOf(len(out.Changes), "change") + ". " + text
+	return cli.CountOf(len(out.changes), "change") + ". " + text
 }
 
-func setWords(s setJSON) string {
+func setWords(s setFigures) string {
 	return cli.CountOf(s.MetaTools, "meta-tool") + " (" + report.Escape(s.Folder) + ")"
 }
 
@@ -225,5 +229,5 @@ func changesTable(list []changes.Change) *report.Table {
 		{Key: "under", From: "meta_tools", Title: "meta-tools that call it", Max: 42, Wrap: true},
 	})
 	table.NoteIf(slices.ContainsFunc(list, func(c changes.Change) bool { return c.Code == "support-lost" }), "Support is lost to other habits, or to fewer traces: see how many there are in both manifests.")
-	return table
+	return table.IfAny()
 }

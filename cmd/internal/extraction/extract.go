@@ -197,7 +197,7 @@ func extract(j *cli.Job, o Options, files []string) error {
 		}
 		results.Found, results.Definitions = foundArtefact(c, from, out), toolDefinitions(c.Merged)
 		results.Prefetch = readsAhead(j, set, meter, o, c)
-		out.Prefetch = prefetchResult(results.Prefetch)
+		out.readsAhead(results.Prefetch)
 		if results.Snapshot, err = inertiaSnapshot(j, in, mined, set, results.Tools); err != nil {
 			return err
 		}
@@ -218,12 +218,12 @@ func extract(j *cli.Job, o Options, files []string) error {
 	}
 	d := extractionDocument(in, o, out)
 	switch {
-	case o.Out != "" && (out.Emitted.MetaTools > 0 || out.Prefetch != nil && len(out.Prefetch.Rules) > 0):
+	case o.Out != "" && (out.Emitted.MetaTools > 0 || len(out.prefetch) > 0):
 		d.Next = []string{j.Then(files, "that they do what was recorded", "verify", o.Out, "{}")}
 	case out.Emitted.MetaTools > 0:
 		d.Next = []string{j.Then(files, "what is left of it on tasks held out", "backtest", "{}")}
 	}
-	return j.Print(d, out)
+	return j.Result(d)
 }
 
 // extractionArtefacts gathers what emitters need.

@@ -33,9 +33,9 @@ func failuresJSON(f *backtest.Failures) *emit.FailuresJSON {
 
 // antiTables list the anti-meta-tools: what fails more often than its parts, and
 // what costs more than it saves.
-func antiTables(out JSON) []report.Block {
-	var failing, costly []metaToolJSON
-	for _, m := range out.MetaTools {
+func antiTables(out *extraction) []report.Block {
+	var failing, costly []metaTool
+	for _, m := range out.metaTools {
 		switch {
 		case m.Anti && m.Cost != nil:
 			costly = append(costly, m)
@@ -44,7 +44,7 @@ func antiTables(out JSON) []report.Block {
 		}
 	}
 	share := func(of func(*emit.FailuresJSON) *emit.ShareJSON, cell func(*emit.ShareJSON) report.Cell) func(reflect.Value) report.Cell {
-		return report.By(func(m *metaToolJSON) report.Cell {
+		return report.By(func(m *metaTool) report.Cell {
 			if s := of(m.Failures); s != nil {
 				return cell(s)
 			}
@@ -56,7 +56,7 @@ func antiTables(out JSON) []report.Block {
 		return report.ShareRange(stat.Interval{Lo: s.Lo, Hi: s.Hi, Level: 0.95, Method: "of Wilson intervals"}, 1)
 	}
 	observed, expected := func(f *emit.FailuresJSON) *emit.ShareJSON { return f.Observed }, func(f *emit.FailuresJSON) *emit.ShareJSON { return f.Expected }
-	fails := report.TableOf("anti-meta-tools-fail", "Anti-meta-tools: they fail more often than their parts", failing, []report.Column{
+	fails := report.TableOf("anti_meta_tools_fail", "Anti-meta-tools: they fail more often than their parts", failing, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "begun", From: "failures.begun"},
 		{Key: "failed", From: "failures.failed"},
@@ -70,7 +70,7 @@ func antiTables(out JSON) []report.Block {
 	if out.Choice.Unit == "usd" {
 		digits = 4
 	}
-	costs := report.TableOf("anti-meta-tools-cost", "Anti-meta-tools: they cost more than they save", costly, []report.Column{
+	costs := report.TableOf("anti_meta_tools_cost", "Anti-meta-tools: they cost more than they save", costly, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "times", From: "replay.inputs_known"},
 		{Key: "saves", From: "cost.saves", Unit: out.Choice.Unit, Digits: digits},
@@ -78,11 +78,11 @@ func antiTables(out JSON) []report.Block {
 	})
 	fails.Note("Begun: the second call followed on the first, which had not failed. Failed: a call after the first did; given up: the rest was not made then. Fails: the share in which a call fails, step by step; its parts apart: what it would be if calls failed as they do outside this chain. Rejected, because the difference is above zero at 99.9 %%: many chains are compared.")
 	costs.Note("Times: places where it would save a turn. Saves: what it would save there beside what is offered, an upper bound; costs: its definition, read on each of %s.", cli.CountOf(out.Choice.ModelTurns, "model turn"))
-	return []report.Block{fails.IfAny(), costs.IfAny()}
+	return []report.Block{fails.View().IfAny(), costs.View().IfAny()}
 }
 
 // leftOutCell says in a table why a meta-tool is left out.
-func leftOutCell(m *metaToolJSON) report.Cell {
+func leftOutCell(m *metaTool) report.Cell {
 	if h := m.Holdout; h != nil && m.Reason == backtest.ReasonDisagrees && h.Places > 0 && h.Exact < h.Places {
 		return report.Textf("%s (held out: %s)", m.Reason, replayWords(*h))
 	}

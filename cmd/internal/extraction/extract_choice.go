@@ -12,23 +12,21 @@ import (
 	"github.com/awo-dev/awo/metatool/compile"
 )
 
-// choiceJSON says which meta-tools are offered, and what each adds.
-type choiceJSON struct {
-	Select       string          `json:"select"`
-	Unit         string          `json:"unit"` // of net: turns, tokens or usd
-	ModelTurns   int             `json:"model_turns"`
-	CallingTurns int             `json:"calling_turns"`
-	TokenPrice   float64         `json:"definition_token_price"` // of one token of definitions over all turns, in the unit
-	Curve        []gainJSON      `json:"curve"`
-	Thresholds   []thresholdJSON `json:"thresholds,omitempty"` // tried for --threshold auto
-	HeldOut      int             `json:"held_out_trajectories,omitempty"`
-	SavedUSD     stat.Figure     `json:"saved_usd"`       // by the turns removed
-	DefinedUSD   stat.Figure     `json:"definitions_usd"` // paid for definitions on every turn
-	Lazy         string          `json:"lazy,omitempty"`  // what lazy registration would change
+// choiceFigures say which meta-tools are offered.
+type choiceFigures struct {
+	Select       string      `json:"select"`
+	Unit         string      `json:"unit"` // of net: turns, tokens or usd
+	ModelTurns   int         `json:"model_turns"`
+	CallingTurns int         `json:"calling_turns"`
+	TokenPrice   float64     `json:"definition_token_price"` // of one token of definitions over all turns, in the unit
+	HeldOut      int         `json:"held_out_trajectories,omitempty"`
+	SavedUSD     stat.Figure `json:"saved_usd"`       // by the turns removed
+	DefinedUSD   stat.Figure `json:"definitions_usd"` // paid for definitions on every turn
+	Lazy         string      `json:"lazy,omitempty"`  // what lazy registration would change
 }
 
-// gainJSON is a meta-tool and what it adds to those before it.
-type gainJSON struct {
+// gain is a meta-tool and what it adds to those before it.
+type gain struct {
 	Name             string      `json:"name"`
 	DefinitionTokens int64       `json:"definition_tokens"`
 	TurnsAdded       int         `json:"turns_added"`
@@ -38,7 +36,8 @@ type gainJSON struct {
 	BreakEven        stat.Figure `json:"break_even_tokens"` // a definition of so many tokens would cost what it saves
 }
 
-type thresholdJSON struct {
+// triedThreshold is one tried for --threshold auto.
+type triedThreshold struct {
 	Threshold  int `json:"threshold"`
 	TurnsSaved int `json:"calling_turns_saved"` // held out
 	Turns      int `json:"calling_turns"`
@@ -53,7 +52,7 @@ func replayWords(a backtest.Agreement) string {
 }
 
 // choose says what became of a meta-tool.
-func (m *metaToolJSON) choose(t *bind.Definition, c *extractCompilation) {
+func (m *metaTool) choose(t *bind.Definition, c *extractCompilation) {
 	m.use(backtest.Use{})
 	if len(t.Refusals) > 0 {
 		m.Status, m.Reason = statusLeftOut, refusalText(t)
@@ -81,7 +80,7 @@ func (m *metaToolJSON) choose(t *bind.Definition, c *extractCompilation) {
 }
 
 // use says how often the rest follows a first call.
-func (m *metaToolJSON) use(u backtest.Use) {
+func (m *metaTool) use(u backtest.Use) {
 	const none = "it could not have been used"
 	m.Moments, m.Precision, m.PrecisionInterval = u.Moments, stat.Ratio(u.Followed, u.Moments, none), stat.NoInterval(none)
 	if u.Moments > 0 {
@@ -89,49 +88,47 @@ func (m *metaToolJSON) use(u backtest.Use) {
 	}
 }
 
-func (c *extractCompilation) choiceJSON() choiceJSON {
+// chosen says which meta-tools are offered, and what each adds.
+func (c *extractCompilation) chosen(out *extraction) {
 	x := c.choice
-	out := choiceJSON{
+	f := choiceFigures{
 		Select: string(x.Options.Select), Unit: x.Unit, ModelTurns: x.Turns, CallingTurns: x.CallingTurns, TokenPrice: x.TokenPrice,
 		HeldOut: c.heldOut,
 	}
 	const unpriced = "too few turns record usage and have a price"
-	out.SavedUSD, out.DefinedUSD = stat.Unknown(unpriced), stat.Unknown(unpriced)
+	f.SavedUSD, f.DefinedUSD = stat.Unknown(unpriced), stat.Unknown(unpriced)
 	if x.Money != nil {
-		out.SavedUSD, out.DefinedUSD = stat.Known(x.Money.Saved), stat.Known(x.Money.Definitions)
+		f.SavedUSD, f.DefinedUSD = stat.Known(x.Money.Saved), stat.Known(x.Money.Definitions)
 	}
-	out.Curve = cli.Map(x.Chosen, func(g *backtest.Gain) gainJSON {
-		return gainJSON{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, stat.Finite(g.BreakEven, "tokens of definitions cost nothing in this unit")}
+	out.curve = cli.Map(x.Chosen, func(g *backtest.Gain) gain {
+		return gain{g.Definition.Name, g.Tokens, g.TurnsAdded, g.Turns, g.NetAdded, g.Net, stat.Finite(g.BreakEven, "tokens of definitions cost nothing in this unit")}
 	})
 	if c.tried != nil {
-		out.Thresholds = cli.Map(c.tried, func(t *backtest.ThresholdOutcome) thresholdJSON {
-			return thresholdJSON{t.Threshold, t.CallingTurnsSaved, t.CallingTurns}
+		out.thresholds = cli.Map(c.tried, func(t *backtest.ThresholdOutcome) triedThreshold {
+			return triedThreshold{t.Threshold, t.CallingTurnsSaved, t.CallingTurns}
 		})
 	}
 	if slices.ContainsFunc(x.Left, func(l backtest.Left) bool { return l.Reason == backtest.ReasonCosts }) {
-		out.Lazy = "Definitions that are registered when they are needed are not paid on every turn: what costs more than it saves here may then pay. See --select turns, and awo cost --lazy."
+		f.Lazy = "Definitions that are registered when they are needed are not paid on every turn: what costs more than it saves here may then pay. See --select turns, and awo cost --lazy."
 	}
-	return out
+	out.Choice = f
 }
 
 // choiceSections add what was chosen and what was assumed.
-func choiceSections(d *report.Document, out JSON) {
+func choiceSections(d *report.Document, out *extraction) {
 	c := &out.Choice
-	if len(c.Curve) == 0 {
+	if len(out.curve) == 0 && len(out.metaTools) > 0 {
 		d.Add(report.Paragraph(nothingChosen(out)))
-	} else {
-		d.Add(curveTable(out))
 	}
+	d.Add(curveTable(out))
 	d.Add(antiTables(out)...)
 	d.Add(report.Paragraph(c.Lazy))
-	if len(c.Thresholds) > 0 {
-		table := report.TableOf("thresholds", "Thresholds tried on tasks held out", c.Thresholds, []report.Column{
-			{Key: "threshold"}, {Key: "calling_turns_saved", Title: "turns saved"}, {Key: "calling_turns", Title: "of"},
-		})
-		table.Note("Taken: %d.", out.Threshold)
-		d.Add(table)
-	}
-	table := report.TableOf("assumptions", "Tools assumed to only read", out.Assumptions, []report.Column{
+	table := report.TableOf("thresholds", "Thresholds tried on tasks held out", out.thresholds, []report.Column{
+		{Key: "threshold"}, {Key: "calling_turns_saved", Title: "turns saved"}, {Key: "calling_turns", Title: "of"},
+	})
+	table.NoteIf(len(out.thresholds) > 0, "Taken: %d.", out.Threshold)
+	d.Add(table.IfAny())
+	table = report.TableOf("assumptions", "Tools assumed to only read", out.assumptions, []report.Column{
 		{Key: "tool", Max: 42},
 		{Key: "why", Title: "because of", Cell: report.By(func(a *compile.Assumption) report.Cell {
 			if a.Why == "annotation" {
@@ -147,10 +144,10 @@ func choiceSections(d *report.Document, out JSON) {
 }
 
 // nothingChosen says why nothing is offered.
-func nothingChosen(out JSON) string {
+func nothingChosen(out *extraction) string {
 	c := &out.Choice
 	costs := 0
-	for _, m := range out.MetaTools {
+	for _, m := range out.metaTools {
 		if m.Reason == backtest.ReasonCosts {
 			costs++
 		}
@@ -163,7 +160,7 @@ func nothingChosen(out JSON) string {
 }
 
 // moneyWords says what the definitions cost that nobody weighed.
-func moneyWords(c *choiceJSON) string {
+func moneyWords(c *choiceFigures) string {
 	saved, ok := c.SavedUSD.Value()
 	paid, _ := c.DefinedUSD.Value()
 	switch {
@@ -175,13 +172,13 @@ func moneyWords(c *choiceJSON) string {
 	return fmt.Sprintf("By money the turns removed save %s USD, and the definitions cost %s USD when each of %s reads them.", cli.Dollars(saved), cli.Dollars(paid), cli.CountOf(c.ModelTurns, "model turn"))
 }
 
-func curveTable(out JSON) *report.Table {
+func curveTable(out *extraction) *report.Table {
 	c := &out.Choice
 	priced, digits := c.Unit != "turns", 0
 	if c.Unit == "usd" {
 		digits = 4
 	}
-	table := report.TableOf("choice", "What is offered, best first", c.Curve, []report.Column{
+	table := report.TableOf("choice", "What is offered, best first", out.curve, []report.Column{
 		{Key: "name", Max: 42},
 		{Key: "definition_tokens", Title: "definition tokens"},
 		{Key: "turns_added", Title: "turns it adds"},
@@ -199,5 +196,5 @@ func curveTable(out JSON) *report.Table {
 		table.Note("Counted in turns: these traces record no token usage for most turns, so what definitions cost on %s is not known.", cli.CountOf(c.ModelTurns, "model turn"))
 	}
 	table.Note("In these traces, together: %s of %s. An upper bound, and in sample: awo backtest says what is saved on tasks that were not compiled from.", report.Grouped(out.Emitted.TurnsSaved), cli.CountOf(c.CallingTurns, "calling turn"))
-	return table
+	return table.IfAny()
 }

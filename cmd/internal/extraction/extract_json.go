@@ -13,33 +13,39 @@ import (
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/prefetch/stored"
 )
 
-// JSON is the JSON of `awo extract`; docs/artefacts.md describes it.
-type JSON struct {
-	Schema      string         `json:"schema"`
-	Input       cli.InputJSON  `json:"input"`
-	Findings    []cli.Finding  `json:"findings"`
-	Threshold   int            `json:"threshold"`
-	Algorithm   string         `json:"algorithm"`
-	CallsBefore int            `json:"calls_before"`
-	CallsAfter  int            `json:"calls_after"`
-	TurnsBefore int            `json:"calling_turns_before"`
-	TurnsSaved  int            `json:"turns_saved"` // upper bound
-	MetaTools   []metaToolJSON `json:"meta_tools"`
-	Emitted     emittedJSON    `json:"emitted"`
-
-	Verdict     *verdict.JSON        `json:"verdict"` // null if it was not asked for
-	Agents      []verdict.AgentJSON  `json:"agents"`  // on each of which there is one; empty where there is one agent
-	Choice      choiceJSON           `json:"choice"`
-	Assumptions []compile.Assumption `json:"assumptions"` // tools taken to read only
-
-	Prefetch *prefetchJSON `json:"prefetch"` // rules for reading ahead; null where no artefacts are made
+// extraction is what was found and what became of it.
+type extraction struct {
+	figures
+	metaTools   []metaTool
+	agents      []verdict.AgentJSON // on each of which there is a verdict; empty where there is one agent
+	curve       []gain
+	thresholds  []triedThreshold
+	assumptions []compile.Assumption // tools taken to read only
+	findings    []cli.Finding
+	prefetch    []stored.Rule // rules for reading ahead
 
 	tooMany bool // calls for a verdict
 }
 
-type metaToolJSON struct {
+// figures are those of `awo extract`.
+type figures struct {
+	Input       cli.InputJSON `json:"input"`
+	Threshold   int           `json:"threshold"`
+	Algorithm   string        `json:"algorithm"`
+	CallsBefore int           `json:"calls_before"`
+	CallsAfter  int           `json:"calls_after"`
+	TurnsBefore int           `json:"calling_turns_before"`
+	TurnsSaved  int           `json:"turns_saved"` // upper bound
+	Emitted     emitted       `json:"emitted"`
+	Verdict     *verdict.JSON `json:"verdict"` // null if it was not asked for
+	Choice      choiceFigures `json:"choice"`
+	Prefetch    stat.Figure   `json:"prefetch_threshold"` // P(use) from which on a read is made ahead
+}
+
+type metaTool struct {
 	Name        string   `json:"name"`
 	Tools       []string `json:"tools"`
 	Calls       []string `json:"calls"` // labels
@@ -50,10 +56,10 @@ type metaToolJSON struct {
 	Status      string   `json:"status"` // statusEmitted or statusLeftOut
 	Reason      string   `json:"reason"` // why it was left out
 
-	Inputs   []string       `json:"inputs"`   // names, those that may be left out with a ? behind
-	Bindings []boundJSON    `json:"bindings"` // by step, then argument
-	Refusals []bind.Refusal `json:"refusals"`
-	Returns  []int          `json:"returns"` // steps whose results are returned, from 0
+	Inputs   []string        `json:"inputs"`   // names, those that may be left out with a ? behind
+	Bindings []boundArgument `json:"bindings"` // by step, then argument
+	Refusals []bind.Refusal  `json:"refusals"`
+	Returns  []int           `json:"returns"` // steps whose results are returned, from 0
 
 	Plumbing []bind.Plumbing `json:"plumbing"` // steps whose results are left out of the answer, and why
 
@@ -72,9 +78,9 @@ type metaToolJSON struct {
 	Cost     *antiCostJSON      `json:"cost,omitempty"` // of what costs more than it saves
 }
 
-// boundJSON says where an argument comes from, in words and without values but
+// boundArgument says where an argument comes from, in words and without values but
 // the constants that may be shown.
-type boundJSON struct {
+type boundArgument struct {
 	Step        int     `json:"step"` // from 0
 	Argument    string  `json:"argument"`
 	Kind        string  `json:"kind"`
@@ -106,28 +112,29 @@ func refusalText(t *bind.Definition) string {
 	return strings.Join(reasons, ", ")
 }
 
-type emittedJSON struct {
+type emitted struct {
 	MetaTools  int `json:"meta_tools"`
 	CallsAfter int `json:"calls_after"`
 	TurnsSaved int `json:"turns_saved"`
 }
 
-func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, masker *merge.Masker) JSON {
+func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, masker *merge.Masker) *extraction {
 	found := compiled.Extraction
-	out := JSON{
-		Schema: "awo.extraction/v1", Input: in.JSON(), Findings: in.Findings.List(), Threshold: compiled.threshold, Algorithm: o.algorithm(),
+	out := &extraction{figures: figures{
+		Input: in.JSON(), Threshold: compiled.threshold, Algorithm: o.algorithm(), Prefetch: stat.Unknown("prefetch rules are made together with artefacts"),
 		CallsBefore: found.Calls, CallsAfter: found.CallsAfter, TurnsBefore: found.Turns, TurnsSaved: found.TurnsSaved(),
-	}
-	out.Emitted = emittedJSON{CallsAfter: out.CallsBefore}
+	}, findings: in.Findings.List()}
+	out.Emitted = emitted{CallsAfter: out.CallsBefore}
 	if n := len(compiled.choice.Chosen); n > 0 {
 		last := compiled.choice.Chosen[n-1]
-		out.Emitted = emittedJSON{MetaTools: n, CallsAfter: out.CallsBefore - last.Calls, TurnsSaved: last.Turns}
+		out.Emitted = emitted{MetaTools: n, CallsAfter: out.CallsBefore - last.Calls, TurnsSaved: last.Turns}
 	}
-	out.Verdict, out.tooMany, out.Agents = compiled.verdict, compiled.tooMany, append([]verdict.AgentJSON{}, compiled.verdicts...)
-	out.Choice, out.Assumptions = compiled.choiceJSON(), compiled.Assumptions
+	out.Verdict, out.tooMany, out.agents = compiled.verdict, compiled.tooMany, compiled.verdicts
+	compiled.chosen(out)
+	out.assumptions = compiled.Assumptions
 	for _, t := range compiled.Definitions {
 		c := t.Candidate
-		m := metaToolJSON{
+		m := metaTool{
 			Name: t.Name, Refusals: t.Refusals, Returns: t.Output.Steps, Kind: string(t.Kind()), Plumbing: t.Plumbing,
 			Support: c.Support, Served: compiled.served.support(c, compiled.Merged.Walks), Occurrences: len(c.Occurrences), TurnsSaved: c.TurnsSaved, Status: statusEmitted,
 		}
@@ -141,13 +148,13 @@ func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, m
 		}
 		m.bind(t)
 		m.choose(t, compiled)
-		out.MetaTools = append(out.MetaTools, m)
+		out.metaTools = append(out.metaTools, m)
 	}
 	return out
 }
 
 // bind says where the arguments come from.
-func (m *metaToolJSON) bind(t *bind.Definition) {
+func (m *metaTool) bind(t *bind.Definition) {
 	for _, in := range t.Inputs {
 		name := in.Name
 		if !in.Required {
@@ -157,7 +164,7 @@ func (m *metaToolJSON) bind(t *bind.Definition) {
 	}
 	for i := range t.Bound {
 		b := &t.Bound[i]
-		one := boundJSON{
+		one := boundArgument{
 			Step: b.Step, Argument: b.Argument, Kind: b.Binding.Kind.String(), From: bind.Words(&b.Binding),
 			Agree: b.Evidence.Agree, Occurrences: b.Evidence.Occurrences, ExtraMean: b.Evidence.ExtraMean, ExtraP95: b.Evidence.ExtraP95,
 		}

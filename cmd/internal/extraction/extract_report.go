@@ -14,43 +14,39 @@ import (
 	"github.com/awo-dev/awo/metatool/compile"
 )
 
-func extractionDocument(in *cli.Intake, o Options, out JSON) *report.Document {
-	d := &report.Document{Title: "Meta-tools", Answer: cmp.Or(string(verdict.Words(out.Verdict)), extractionAnswer(o, out)), Lines: report.ScreenLines}
+func extractionDocument(in *cli.Intake, o Options, out *extraction) *report.Document {
+	d := &report.Document{Title: "Meta-tools", Answer: cmp.Or(string(verdict.Words(out.Verdict)), extractionAnswer(o, out)), Figures: out.figures, Lines: report.ScreenLines}
 	if out.Verdict != nil {
 		d.Add(report.Paragraph(extractionAnswer(o, out)))
 	}
-	d.Add(verdict.AgentsTable(out.Agents))
+	d.Add(verdict.AgentsTable(out.agents))
 	d.Add(in.Brief())
 	if out.tooMany {
 		d.Add(report.Paragraph("What is offered was not weighed against doing nothing, because there are more than " + report.Grouped(verdictCalls) + " calls: --verdict always does it."))
 	}
-	if len(out.MetaTools) == 0 {
+	if len(out.metaTools) == 0 {
 		in.Findings.Section(d, 1)
 		d.Details()
-		d.Section("What was read", in.Summary())
-		d.Section("All findings", in.Findings.Table())
-		return d
-	}
-	if o.Out != "" {
-		d.Add(report.Short(writtenWords(o)))
-	}
-	if len(out.Findings) > 0 {
-		d.Add(report.Short("First mend this: " + cli.FindingName(&out.Findings[0]) + "."))
-	}
-	d.Add(report.ShortTable{Table: shortTable(out)})
-	d.Details()
-	in.Findings.Section(d, 1)
-	d.Section("Meta-tools", metaToolTable(in, out, out.MetaTools))
-	if o.Out != "" {
-		d.Add(report.Paragraph(writtenWords(o)))
+		d.Add(metaToolTable(in, out, nil).Hidden())
+	} else {
+		if o.Out != "" {
+			d.Add(report.Short(writtenWords(o)))
+		}
+		if len(out.findings) > 0 {
+			d.Add(report.Short("First mend this: " + cli.FindingName(&out.findings[0]) + "."))
+		}
+		d.Add(report.ShortTable{Table: shortTable(out)})
+		d.Details()
+		in.Findings.Section(d, 1)
+		d.Section("Meta-tools", metaToolTable(in, out, out.metaTools))
+		if o.Out != "" {
+			d.Add(report.Paragraph(writtenWords(o)))
+		}
 	}
 	d.Section("What was read", in.Summary())
 	d.Section("All findings", in.Findings.Table())
 	choiceSections(d, out)
-	d.Add(bindingsTable(out))
-	if out.Prefetch != nil {
-		d.Add(prefetchTable(out.Prefetch.Rules))
-	}
+	d.Add(bindingsTable(out), prefetchTable(out.prefetch))
 	return d
 }
 
@@ -59,18 +55,18 @@ func writtenWords(o Options) string {
 }
 
 // shortTable is metaToolTable for short text: of those that are offered, or of all if none is.
-func shortTable(out JSON) *report.Table {
-	tools := slices.DeleteFunc(slices.Clone(out.MetaTools), func(m metaToolJSON) bool { return m.Reason != "" })
+func shortTable(out *extraction) *report.Table {
+	tools := slices.DeleteFunc(slices.Clone(out.metaTools), func(m metaTool) bool { return m.Reason != "" })
 	refused := len(tools) == 0
 	if refused {
-		tools = out.MetaTools
+		tools = out.metaTools
 	}
 	table := report.TableOf("short", "Meta-tools", tools, []report.Column{
 		{Key: "name", Max: 42},
-		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
+		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaTool) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
 		{Key: "turns_saved", Title: "turns saved"},
-		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
-		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Words: true, Hide: !refused, Cell: report.By(func(m *metaToolJSON) report.Cell {
+		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaTool) report.Cell { return report.Text(replayWords(m.Replay)) })},
+		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Words: true, Hide: !refused, Cell: report.By(func(m *metaTool) report.Cell {
 			if m.Holdout != nil {
 				return leftOutCell(m)
 			}
@@ -105,17 +101,17 @@ func reasonText(reason string) string {
 }
 
 // metaToolTable lists some of the meta-tools that were found.
-func metaToolTable(in *cli.Intake, out JSON, tools []metaToolJSON) *report.Table {
-	refused := slices.ContainsFunc(tools, func(m metaToolJSON) bool { return m.Reason != "" })
-	table := report.TableOf("meta-tools", "", tools, []report.Column{
+func metaToolTable(in *cli.Intake, out *extraction, tools []metaTool) *report.Table {
+	refused := slices.ContainsFunc(tools, func(m metaTool) bool { return m.Reason != "" })
+	table := report.TableOf("meta_tools", "", tools, []report.Column{
 		{Key: "name", Max: 42},
-		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
-		{Key: "inputs", Max: 32, Wrap: true, Rank: 4, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Name(cmp.Or(strings.Join(m.Inputs, ", "), "none")) })},
+		{Key: "calls", Title: "does in one call", Max: 64, Wrap: true, Cell: report.By(func(m *metaTool) report.Cell { return report.Name(strings.Join(stepsInWords(m), " → ")) })},
+		{Key: "inputs", Max: 32, Wrap: true, Rank: 4, Cell: report.By(func(m *metaTool) report.Cell { return report.Name(cmp.Or(strings.Join(m.Inputs, ", "), "none")) })},
 		{Key: "support", Title: "trajectories"},
 		{Key: "support_served", Title: "as steps only", Hide: out.Input.Expanded == 0},
 		{Key: "occurrences", Title: "times", Rank: 3},
 		{Key: "turns_saved", Title: "turns saved"},
-		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaToolJSON) report.Cell { return report.Text(replayWords(m.Replay)) })},
+		{Key: "exact", Title: "exact in replay", Rank: 2, Align: report.Right, Cell: report.By(func(m *metaTool) report.Cell { return report.Text(replayWords(m.Replay)) })},
 		{Key: "left_out", Title: "rejected because", Max: 40, Wrap: true, Cell: report.By(leftOutCell), Hide: !refused},
 	})
 	table.Note("Saved, in order of extraction: at most %s of %s (%.1f %%). An upper bound: an agent must choose the meta-tool, each step's arguments must be known when it is called, and what it then does may differ from what was recorded.",
@@ -126,16 +122,16 @@ func metaToolTable(in *cli.Intake, out JSON, tools []metaToolJSON) *report.Table
 }
 
 // extractionAnswer says what is offered, and what it would save at most.
-func extractionAnswer(o Options, out JSON) string {
+func extractionAnswer(o Options, out *extraction) string {
 	switch {
-	case len(out.MetaTools) == 0 && o.Algorithm == string(compile.Patterns):
+	case len(out.metaTools) == 0 && o.Algorithm == string(compile.Patterns):
 		return "No meta-tool: no chain of two or more calls, nor a walk over a list, occurs in at least " + cli.CountOf(out.Threshold, "trajectory") +
 			" without a user message in between and could be called. A lower --threshold, or rules that say which calls only read (--rules), may find some."
-	case len(out.MetaTools) == 0:
+	case len(out.metaTools) == 0:
 		return "No meta-tool: no chain of two or more calls is followed by at least " + cli.CountOf(out.Threshold, "trajectory") +
 			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."
 	case out.Emitted.MetaTools == 0:
-		return fmt.Sprintf("No meta-tool is offered: each of %s was rejected.", cli.CountOf(len(out.MetaTools), "candidate"))
+		return fmt.Sprintf("No meta-tool is offered: each of %s was rejected.", cli.CountOf(len(out.metaTools), "candidate"))
 	}
 	return fmt.Sprintf("%s offered: used wherever they fit, these traces would have had at most %s of %s fewer (%.1f %%).",
 		isAre(out.Emitted.MetaTools), report.Grouped(out.Emitted.TurnsSaved), cli.CountOf(out.TurnsBefore, "calling turn"), percentOf(out.Emitted.TurnsSaved, out.TurnsBefore))
@@ -148,23 +144,19 @@ func isAre(n int) string {
 	return report.Grouped(n) + " meta-tools are"
 }
 
-// bindingsTable says where the arguments of what is offered come from that are
-// no inputs, nil if all are.
-func bindingsTable(out JSON) *report.Table {
+// bindingsTable says where the arguments of what is offered come from that are no inputs.
+func bindingsTable(out *extraction) *report.Table {
 	type row struct {
 		Name string `json:"name"`
-		boundJSON
+		boundArgument
 	}
 	var rows []row
-	for _, m := range out.MetaTools {
+	for _, m := range out.metaTools {
 		for _, b := range m.Bindings {
 			if m.Status == statusEmitted && b.Kind != metatool.BindInput.String() {
 				rows = append(rows, row{m.Name, b})
 			}
 		}
-	}
-	if len(rows) == 0 {
-		return nil
 	}
 	table := report.TableOf("bindings", "Where arguments come from", rows, []report.Column{
 		{Key: "name", Max: 42},
@@ -181,11 +173,11 @@ func bindingsTable(out JSON) *report.Table {
 		})},
 	})
 	table.Note("All other arguments are inputs. Agrees: in how many occurrences the binding gives what was recorded. Extra calls: what walking a whole list adds to what agents did, on average.")
-	return table
+	return table.View().IfAny()
 }
 
 // stepsInWords names the steps.
-func stepsInWords(m *metaToolJSON) []string {
+func stepsInWords(m *metaTool) []string {
 	words := slices.Clone(m.Tools)
 	for _, b := range m.Bindings {
 		if b.Kind == metatool.BindElement.String() && !strings.HasPrefix(words[b.Step], "each ") {
@@ -196,7 +188,7 @@ func stepsInWords(m *metaToolJSON) []string {
 }
 
 // afterRules says why fewer turns are compiled than came in.
-func afterRules(in *cli.Intake, out JSON) string {
+func afterRules(in *cli.Intake, out *extraction) string {
 	if out.TurnsBefore == in.Tally.CallingTurns {
 		return ""
 	}

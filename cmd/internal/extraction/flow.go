@@ -123,11 +123,11 @@ func opened(p jsonpath.Path) jsonpath.Path {
 }
 
 // flowCards draws the meta-tools that are offered, each with its evidence.
-func flowCards(c *extractCompilation, out JSON) report.Gallery {
+func flowCards(c *extractCompilation, out *extraction) report.Gallery {
 	var cards report.Gallery
 	for _, t := range c.offered() {
-		i := slices.IndexFunc(out.MetaTools, func(m metaToolJSON) bool { return m.Name == t.Name })
-		m, f := &out.MetaTools[i], flowOf(&t.Tool)
+		i := slices.IndexFunc(out.metaTools, func(m metaTool) bool { return m.Name == t.Name })
+		m, f := &out.metaTools[i], flowOf(&t.Tool)
 		lines := []string{fmt.Sprintf("%s in %s one by one; at most %s fewer", cli.CountOf(m.Occurrences, "time"), cli.CountOf(m.Support, "trajectory"), cli.CountOf(m.TurnsSaved, "turn"))}
 		if words := replayWords(m.Replay); words != "" {
 			lines = append(lines, "exact in replay at "+words+" places")

@@ -9,10 +9,10 @@ import (
 
 // foundArtefact gathers what is known of everything that was found in the runs that were
 // compiled, which from names; out says what became of it.
-func foundArtefact(c *extractCompilation, from cli.Inputs, out JSON) emit.Found {
-	became := map[string]*metaToolJSON{}
-	for i := range out.MetaTools {
-		became[out.MetaTools[i].Name] = &out.MetaTools[i]
+func foundArtefact(c *extractCompilation, from cli.Inputs, out *extraction) emit.Found {
+	became := map[string]*metaTool{}
+	for i := range out.metaTools {
+		became[out.metaTools[i].Name] = &out.metaTools[i]
 	}
 	found := emit.Found{Threshold: out.Threshold, Algorithm: out.Algorithm, Walks: c.Merged.Walks}
 	if c.test == nil {

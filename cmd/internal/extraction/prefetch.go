@@ -8,6 +8,7 @@ import (
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/prefetch/stored"
@@ -64,20 +65,14 @@ func (c *extractCompilation) beside(agent int) *prefetch.Set {
 	return &c.reads[agent].Set
 }
 
-// prefetchJSON is the rules for reading ahead as they are written.
-type prefetchJSON struct {
-	Threshold float64       `json:"threshold"` // of P(use)
-	Rules     []stored.Rule `json:"rules"`
-}
-
-func prefetchResult(f *stored.File) *prefetchJSON {
-	if f == nil {
-		return nil
+// readsAhead notes rules for reading ahead as they are written; f is nil for none.
+func (out *extraction) readsAhead(f *stored.File) {
+	if f != nil {
+		out.Prefetch, out.prefetch = stat.Known(f.Threshold), f.Document().Rules
 	}
-	return &prefetchJSON{f.Threshold, f.Document().Rules}
 }
 
-// prefetchTable lists rules for reading ahead, nil for none.
+// prefetchTable lists rules for reading ahead.
 func prefetchTable(rules []stored.Rule) *report.Table {
 	table := report.TableOf("prefetch", "Reads that usually follow from an answer", rules, []report.Column{
 		{Key: "id", Title: "name", Max: 60},

@@ -68,24 +68,32 @@ Values of arguments and results are shown only with --show-values. The exit code
 	return cli.Work(a, c, runTool)
 }
 
-// toolRunJSON is the JSON of `awo run`.
-type toolRunJSON struct {
-	Schema  string           `json:"schema"`
+// toolRun is a run of a meta-tool.
+type toolRun struct {
+	runFigures
+	steps []runStep
+	calls []runCall
+}
+
+// runFigures are those of `awo run`.
+type runFigures struct {
 	Name    string           `json:"name"`
 	State   string           `json:"state"`
 	Retry   bool             `json:"safe_to_retry"`
-	Steps   []runStepJSON    `json:"steps"`
-	Failure *runFailureJSON  `json:"failure"` // null if it got to the end
+	Failure *runFailure      `json:"failure"` // null if it got to the end
 	Output  *json.RawMessage `json:"output"`  // the answer, as an agent is given it; null without --show-values
 }
 
-type runStepJSON struct {
-	Tool    string        `json:"tool"`
-	Calls   []runCallJSON `json:"calls"`
-	Skipped int           `json:"skipped"`
+type runStep struct {
+	Step    int    `json:"step"` // from 1
+	Tool    string `json:"tool"`
+	Calls   int    `json:"calls"`
+	Skipped int    `json:"skipped"`
 }
 
-type runCallJSON struct {
+type runCall struct {
+	Step      int              `json:"step"`
+	Tool      string           `json:"tool"`
 	Arguments []string         `json:"arguments"` // their names
 	Status    string           `json:"status"`
 	Tries     int              `json:"tries"`
@@ -93,7 +101,7 @@ type runCallJSON struct {
 	Result    *json.RawMessage `json:"result"` // null without --show-values
 }
 
-type runFailureJSON struct {
+type runFailure struct {
 	Step     int    `json:"step"` // from 1; 0 if none was begun
 	Code     string `json:"code"`
 	Argument string `json:"argument"`
@@ -134,8 +142,7 @@ func runTool(j *cli.Job, o runOptions, args []string) error {
 		hint(g, tool)
 	}
 	outcome := execute.Run(j.Context, tool, inputs, replay.NewRecordings(t, o.From-1), execute.Options{MaxCalls: o.MaxCalls, Timeout: o.Timeout})
-	out := runResult(tool, outcome, j.ShowValues)
-	if err := j.Print(runDocument(tool, out), out); err != nil {
+	if err := j.Result(runDocument(tool, runResult(tool, outcome, j.ShowValues))); err != nil {
 		return err
 	}
 	if outcome.State == execute.HandedBack {
@@ -218,7 +225,7 @@ func findTrajectory(j *cli.Job, o runOptions) (*trace.Trajectory, error) {
 	return found, nil
 }
 
-func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) toolRunJSON {
+func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) *toolRun {
 	show := func(v trace.Value) *json.RawMessage {
 		if !values {
 			return nil
@@ -226,11 +233,12 @@ func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) toolRunJSON
 		raw := json.RawMessage(v.AppendCanonical(nil))
 		return &raw
 	}
-	out := toolRunJSON{Schema: "awo.run/v1", Name: tool.Name, State: string(o.State), Retry: o.Retry}
-	for _, s := range o.Steps {
-		step := runStepJSON{Tool: tool.Steps[s.Step].Tool, Skipped: s.Skipped}
+	out := &toolRun{runFigures: runFigures{Name: tool.Name, State: string(o.State), Retry: o.Retry}}
+	for i, s := range o.Steps {
+		step := runStep{i + 1, tool.Steps[s.Step].Tool, len(s.Calls), s.Skipped}
+		out.steps = append(out.steps, step)
 		for _, c := range s.Calls {
-			call := runCallJSON{Status: c.Result.Status.String(), Tries: c.Tries, Args: show(c.Args)}
+			call := runCall{Step: step.Step, Tool: step.Tool, Status: c.Result.Status.String(), Tries: c.Tries, Args: show(c.Args)}
 			for _, m := range c.Args.Members {
 				call.Arguments = append(call.Arguments, m.Name)
 			}
@@ -239,12 +247,11 @@ func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) toolRunJSON
 			} else {
 				call.Result = show(c.Result.Value)
 			}
-			step.Calls = append(step.Calls, call)
+			out.calls = append(out.calls, call)
 		}
-		out.Steps = append(out.Steps, step)
 	}
 	if f := o.Failure; f != nil {
-		out.Failure = &runFailureJSON{Step: f.Step + 1, Code: f.Code, Argument: f.Argument, Message: f.Error(), Instead: f.Instead(tool)}
+		out.Failure = &runFailure{Step: f.Step + 1, Code: f.Code, Argument: f.Argument, Message: f.Error(), Instead: f.Instead(tool)}
 		if f.Err != nil {
 			out.Failure.Message += ": " + f.Err.Error()
 		}
@@ -253,35 +260,31 @@ func runResult(tool *metatool.Tool, o *execute.Outcome, values bool) toolRunJSON
 	return out
 }
 
-func runDocument(tool *metatool.Tool, out toolRunJSON) *report.Document {
-	d := &report.Document{Title: out.Name}
+func runDocument(tool *metatool.Tool, out *toolRun) *report.Document {
+	d := &report.Document{Title: out.Name, Figures: out.runFigures}
 	if out.Failure != nil {
 		retry := "It is not safe to run it again: something was written that may not be written twice."
 		if out.Retry {
 			retry = "It is safe to run it again."
 		}
-		d.Add(report.Paragraph(fmt.Sprintf("Handed back %s. %s", report.Escape(out.Failure.Message), retry)))
+		d.Answer = fmt.Sprintf("Handed back %s. %s", report.Escape(out.Failure.Message), retry)
 		if len(out.Failure.Instead) > 0 {
 			d.Add(report.Paragraph("In place of the tool that failed may stand: " + report.Escape(strings.Join(out.Failure.Instead, ", ")) + ". That is a hint by names and schemas; nothing was called."))
 		}
 	} else {
-		d.Add(report.Paragraph(fmt.Sprintf("Ended: %s, after %s.", out.State, cli.CountOf(len(tool.Steps), "step"))))
+		d.Answer = fmt.Sprintf("Ended: %s, after %s.", out.State, cli.CountOf(len(tool.Steps), "step"))
 	}
-	table := report.NewTable("calls", "",
-		report.Column{Key: "step", Align: report.Right},
-		report.Column{Key: "tool", Max: 42},
-		report.Column{Key: "arguments", Max: 60, Wrap: true},
-		report.Column{Key: "status"})
-	for i, s := range out.Steps {
-		for _, c := range s.Calls {
-			args := strings.Join(c.Arguments, ", ")
+	d.Add(report.TableOf("calls", "", out.calls, []report.Column{
+		{Key: "step"},
+		{Key: "tool", Max: 42},
+		{Key: "arguments", Max: 60, Wrap: true, Cell: report.By(func(c *runCall) report.Cell {
 			if c.Args != nil {
-				args = string(*c.Args)
+				return report.Name(string(*c.Args))
 			}
-			table.Add(report.Int(i+1), report.Name(s.Tool), report.Name(args), report.Text(c.Status))
-		}
-	}
-	d.Add(table)
+			return report.Name(strings.Join(c.Arguments, ", "))
+		})},
+		{Key: "status"},
+	}).IfAny(), report.TableOf("steps", "", out.steps, nil).Hidden())
 	switch {
 	case out.Output != nil:
 		d.Section("Answer", report.Code{Text: string(*out.Output)})

@@ -59,19 +59,19 @@ func Section(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, met
 	} else {
 		blocks = append(blocks, report.Paragraph(extractionAnswer(o, out)))
 	}
-	if found := prefetchResult(readsAhead(j, set, meter, o, c)); found != nil && len(found.Rules) > 0 {
+	if out.readsAhead(readsAhead(j, set, meter, o, c)); len(out.prefetch) > 0 {
 		blocks = append(blocks, report.Paragraph("Reads that usually follow from an answer, and can be made before the agent asks:"),
-			readCards(found.Rules[:min(len(found.Rules), cardsShown)]), prefetchTable(found.Rules))
+			readCards(out.prefetch[:min(len(out.prefetch), cardsShown)]), prefetchTable(out.prefetch))
 	}
 	return blocks, nil
 }
 
 // offeredTable lists the meta-tools that are offered.
-func offeredTable(in *cli.Intake, out JSON) *report.Table {
-	var offered []metaToolJSON
-	for i := range out.MetaTools {
-		if out.MetaTools[i].Status == statusEmitted {
-			offered = append(offered, out.MetaTools[i])
+func offeredTable(in *cli.Intake, out *extraction) *report.Table {
+	var offered []metaTool
+	for i := range out.metaTools {
+		if out.metaTools[i].Status == statusEmitted {
+			offered = append(offered, out.metaTools[i])
 		}
 	}
 	table := metaToolTable(in, out, offered)
