@@ -116,6 +116,7 @@ var plantings = map[string]func(i int) []object{
 var needleSteps = []string{
 	"inspect {in} --details", "inspect {in} --format json", "inspect {in} --format csv",
 	"summary {in} --details", "summary {in} --format html", "summary {in} --format json",
+	"findings {in} --details", "findings {in} --format json",
 	"show {in}", "show {in} --find status==\"failed\" --format json", "show {in} --id {id} --details", "show {in} --id {id} --format json",
 	"analyze {in} --sources --by model --contexts 3 --details", "analyze {in} --sources --format json", "analyze {in} --plots plots --format markdown",
 	"cost {in} --lazy --by session --shell split --details", "cost {in} --format json",

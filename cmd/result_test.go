@@ -59,6 +59,7 @@ var printed = []string{
 	"summarize office/trajectories.jsonl.gz --out $WORK/part.awosum",
 	"report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --comparison served/recordings.jsonl",
 	"summary office/trajectories.jsonl.gz",
+	"findings office/trajectories.jsonl.gz --rules office/rules.yaml",
 	"cost office/trajectories.jsonl.gz --sample 100 --lazy --by project",
 	"summarize office/trajectories.jsonl.gz --out $WORK/part.awosum && cost $WORK/part.awosum",
 	"register office/trajectories.jsonl.gz --out $WORK/register",
@@ -234,12 +235,19 @@ func resultSchema(t *testing.T, forms map[string]*form) []byte {
 func nameTable(forms map[string]*form) string {
 	var b strings.Builder
 	b.WriteString("\n| command | member | names |\n|---|---|---|\n")
+	known := map[string]string{} // the command that has a table first
 	for _, command := range slices.Sorted(maps.Keys(forms)) {
 		f := forms[command]
 		shown := "`awo " + command + "`"
 		row := func(member string, names []string) {
+			list := strings.Join(names, ", ")
+			if first := known[member+" "+list]; first != "" {
+				list = "as of `awo " + first + "`"
+			} else {
+				known[member+" "+list] = command
+			}
 			if len(names) > 0 {
-				fmt.Fprintf(&b, "| %s | %s | %s |\n", shown, member, strings.Join(names, ", "))
+				fmt.Fprintf(&b, "| %s | %s | %s |\n", shown, member, list)
 				shown = ""
 			}
 		}

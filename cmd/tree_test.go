@@ -16,6 +16,7 @@ convert
 cost
 diff
 extract
+findings
 formats
 graph
 inspect

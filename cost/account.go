@@ -106,13 +106,6 @@ func NewMeter(o Options) *Meter {
 	return &Meter{options: o, byName: map[string]int32{}, prices: []*Price{nil}, priced: map[pricedDay]int32{}}
 }
 
-// Recorded returns a Meter with the prices of m that counts nothing; see NoCounting.
-func (m *Meter) Recorded() *Meter {
-	o := m.options
-	o.NoCounting = true
-	return NewMeter(o)
-}
-
 // Trajectory returns the account of t. Recorded usage is taken as it is. If a
 // turn records none, the texts of t are counted, and those turns are what was
 // counted: Fit.Apply makes estimates of them.

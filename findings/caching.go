@@ -45,6 +45,7 @@ func (f *Finder) cache(t *trace.Trajectory, isFailed bool, account *cost.Account
 	s := f.sums(hitKey{code: code})
 	s.count += len(c.Turns)
 	s.trajectories++
+	s.see(t, len(c.Turns))
 	if isFailed {
 		s.failed++
 		s.inFailed += len(c.Turns)

@@ -51,7 +51,35 @@ type sums struct {
 	codes                 map[int]int
 	words                 map[string]int
 	by                    map[trace.Name]int
+	examples              []example
 	charge
+}
+
+// example is a trajectory with a finding.
+type example struct {
+	count int
+	Example
+}
+
+// Example is where a finding can be looked at.
+type Example struct {
+	File       string `json:"file"`
+	Trajectory string `json:"trajectory"`
+}
+
+// MaxExamples is how many trajectories a finding names.
+const MaxExamples = 3
+
+// see notes t as an example if there are too few in which it happened as often.
+func (s *sums) see(t *trace.Trajectory, count int) {
+	x := example{count, Example{t.Source.File, t.ID}}
+	at, _ := slices.BinarySearchFunc(s.examples, x, func(a, b example) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.Trajectory, b.Trajectory), strings.Compare(a.File, b.File))
+	})
+	if at < MaxExamples {
+		s.examples = slices.Insert(s.examples, at, x)
+		s.examples = s.examples[:min(len(s.examples), MaxExamples)]
+	}
 }
 
 // overlap is turns that several findings would do without.
@@ -115,7 +143,9 @@ func (f *Finder) Add(t *trace.Trajectory, seen *Seen, account *cost.Account) {
 			f.beyond += h.count
 			continue
 		}
-		f.sums(key).add(h, isFailed)
+		s := f.sums(key)
+		s.add(h, isFailed)
+		s.see(t, h.count)
 		for _, turn := range h.turns {
 			turns[turn] = append(turns[turn], key)
 		}
@@ -226,6 +256,9 @@ type Finding struct {
 	USD    stat.Figure `json:"usd"`
 	Tokens stat.Figure `json:"tokens"`
 	Turns  int         `json:"turns"`
+	// Worth is what the finding is ranked by: USD, or without a price the tokens at the mean
+	// price of the others.
+	Worth stat.Figure `json:"usd_estimated"`
 
 	// Count is how often: calls, or turns for sequential-reads, turns-without-calls and
 	// caching. Of is of how many: the calls of the tool whose end is known or that have a
@@ -242,8 +275,10 @@ type Finding struct {
 	TurnsUsage int `json:"turns_with_usage"`
 	Estimated  int `json:"turns_estimated"` // of these: their tokens are counted from texts
 
-	Recovered int `json:"recovered,omitempty"`  // retries that did not fail again
-	Differs   int `json:"differs_at,omitempty"` // the character at which system prompts first differ, from 1
+	Recovered int       `json:"recovered,omitempty"`  // retries that did not fail again
+	Differs   int       `json:"differs_at,omitempty"` // the character at which system prompts first differ, from 1
+	Examples  []Example `json:"examples"`             // trajectories in which it happened most often
+
 	// Statuses are the codes of HTTP that calls returned, the most frequent first.
 	Statuses []StatusCount `json:"statuses,omitempty"`
 
@@ -279,13 +314,18 @@ func (f *Finder) Findings() []Finding {
 		c := s.charge
 		totals[key] = &c
 	}
-	for _, o := range f.shared {
+	shared := slices.Sorted(maps.Keys(f.shared)) // in order, as sums of money depend on it
+	for _, name := range shared {
+		o := f.shared[name]
 		for _, key := range o.keys {
 			totals[key].add(o.charge)
 		}
 	}
-	for _, c := range totals {
-		if c.priced > 0 {
+	names := slices.SortedFunc(maps.Keys(totals), func(a, b hitKey) int {
+		return cmp.Or(strings.Compare(string(a.code), string(b.code)), strings.Compare(nameOf(a.tool), nameOf(b.tool)))
+	})
+	for _, key := range names {
+		if c := totals[key]; c.priced > 0 {
 			priced.add(*c)
 		}
 	}
@@ -297,8 +337,8 @@ func (f *Finder) Findings() []Finding {
 		return w
 	}
 	var keys []hitKey
-	for key, s := range f.kinds {
-		if s.count >= f.options.Least {
+	for _, key := range names {
+		if s := f.kinds[key]; s.count >= f.options.Least {
 			keys = append(keys, key)
 		}
 	}
@@ -311,7 +351,8 @@ func (f *Finder) Findings() []Finding {
 		c := f.kinds[key].charge
 		net[key] = &c
 	}
-	for _, o := range f.shared {
+	for _, name := range shared {
+		o := f.shared[name]
 		for _, key := range keys {
 			if slices.Contains(o.keys, key) {
 				net[key].add(o.charge)
@@ -322,7 +363,11 @@ func (f *Finder) Findings() []Finding {
 	slices.SortStableFunc(keys, func(a, b hitKey) int { return order(a, b, rank(a, net[a]), rank(b, net[b])) })
 	out := []Finding{}
 	for _, key := range keys {
-		out = append(out, f.finding(key, f.kinds[key], net[key]))
+		one := f.finding(key, f.kinds[key], net[key])
+		if one.Worth = one.USD; net[key].priced == 0 && net[key].usage > 0 && priced.tokens > 0 {
+			one.Worth = stat.Known(rank(key, net[key]).money)
+		}
+		out = append(out, one)
 	}
 	return out
 }
@@ -343,6 +388,9 @@ func (f *Finder) finding(key hitKey, s *sums, c *charge) Finding {
 		Code: key.code, Tool: nameOf(key.tool), Count: s.count, Trajectories: s.trajectories, Turns: c.turns, TurnsUsage: c.usage, Estimated: c.estimated,
 		FailedTrajectories: stat.Unknown(noOutcome), InFailed: stat.Unknown(noOutcome),
 		Tokens: stat.Unknown("no token usage is known for these turns"), USD: stat.Unknown("no price is known for these turns"),
+	}
+	for _, x := range s.examples {
+		out.Examples = append(out.Examples, x.Example)
 	}
 	if f.outcomes > 0 {
 		out.FailedTrajectories, out.InFailed = stat.Count(s.failed), stat.Count(s.inFailed)

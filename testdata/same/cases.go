@@ -42,6 +42,7 @@ var (
 		"analyze":      {"analyze {in} --format json", "analyze {in} --sources --permutations 99"},
 		"config":       {"help config", "help config analyze --format json"},
 		"summary":      {"summary {in}", "summary {in} {rules} --format json"},
+		"findings":     {"findings {in}", "findings {in} {rules} --format json"},
 		"extract": {
 			"extract {in} {rules} --threshold 3 --out tools",
 			"verify tools {in} {rules} --min-agreement 0",

@@ -27,6 +27,7 @@ import (
 // analyzeOptions are the flags of `awo analyze`.
 type analyzeOptions struct {
 	cli.InputOptions `mapstructure:",squash"`
+	cli.PriceOptions `mapstructure:",squash"`
 	countOptions     `mapstructure:",squash"`
 	Order            int    `mapstructure:"order"`
 	Preset           string `mapstructure:"preset"`
@@ -93,6 +94,7 @@ and results, so that findings, --sources and --rules need traces.
 	}
 	f := c.Flags()
 	addAnalysis(f)
+	cli.AddPriceTable(f)
 	f.Bool("sources", false, "say where the arguments of calls come from")
 	f.Int("chains", 0, "list the `N` chains of calls that would leave out the most calls, by names; 0 lists none")
 	f.String("tools", "", "with --chains, mark what the meta-tools of this `DIR`, or of a file of the kind metatools.arazzo.yaml, cover")
@@ -172,6 +174,10 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if err != nil {
 		return nil, nil, err
 	}
+	meter, err := j.Meter(o.PriceOptions)
+	if err != nil {
+		return nil, nil, err
+	}
 	in, err := j.Intake(files, o.InputOptions, reader)
 	if err != nil {
 		return nil, nil, err
@@ -186,7 +192,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	}
 	in.Shell = cli.Splitter(o.Shell, set)
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
-	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(nil)
+	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	sources, merger := newSources(o), (*merge.Merger)(nil)
 	if o.Rules != "" {
 		merger = merge.NewMerger(set, merge.Options{})

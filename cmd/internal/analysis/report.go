@@ -21,15 +21,14 @@ import (
 
 // reportOptions are the flags of `awo report`.
 type reportOptions struct {
-	analyzeOptions   `mapstructure:",squash"`
-	cli.PriceOptions `mapstructure:",squash"`
-	Backtest         string   `mapstructure:"backtest"`
-	Cost             bool     `mapstructure:"cost"`
-	MetaTools        string   `mapstructure:"meta-tools"`
-	ToolGraph        bool     `mapstructure:"tool-graph"`
-	Comparison       []string `mapstructure:"comparison"`
-	Tools            string   `mapstructure:"tools"`
-	Out              string   `mapstructure:"out"`
+	analyzeOptions `mapstructure:",squash"`
+	Backtest       string   `mapstructure:"backtest"`
+	Cost           bool     `mapstructure:"cost"`
+	MetaTools      string   `mapstructure:"meta-tools"`
+	ToolGraph      bool     `mapstructure:"tool-graph"`
+	Comparison     []string `mapstructure:"comparison"`
+	Tools          string   `mapstructure:"tools"`
+	Out            string   `mapstructure:"out"`
 }
 
 // NewReport returns `awo report`.

@@ -98,7 +98,8 @@ type habitual struct {
 const summaryOrder = 2
 
 func summarise(j *cli.Job, o summaryOptions, files []string) error {
-	if _, err := j.Rules(o.Rules); err != nil {
+	set, err := j.Rules(o.Rules)
+	if err != nil {
 		return err
 	}
 	meter, err := j.Meter(o.PriceOptions)
@@ -110,6 +111,7 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
+	in.Shell = cli.Splitter("auto", set)
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true})
 	account, err := worth.Account(j, in, in.All(), meter, worth.CostOptions{PriceOptions: o.PriceOptions}, func(t *trace.Trajectory) { corpus.Add(t) })
@@ -126,7 +128,7 @@ func summarise(j *cli.Job, o summaryOptions, files []string) error {
 	d := summaryDocument(in, out)
 	d.Next = []string{
 		j.Then(files, "what meta-tools and other techniques would save, on tasks held out", "backtest", "{}"),
-		j.Then(files, "all findings, and what follows what", "analyze", "{}", "--details"),
+		j.Then(files, "all findings, and trajectories to look at", "findings", "{}", "--details"),
 	}
 	return j.Result(d)
 }
@@ -190,7 +192,7 @@ func summaryDocument(in *cli.Intake, out screen) *report.Document {
 	if n := len(out.Models); n > 0 {
 		what += ", by " + strings.Join(out.Models[:min(n, 3)], ", ")
 		if n > 3 {
-			what += fmt.Sprintf(" and %d more models", n-3)
+			what += " and " + cli.CountOf(n-3, "more model")
 		}
 	}
 	if n, ok := out.Days.Value(); ok {

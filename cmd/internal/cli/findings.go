@@ -28,16 +28,10 @@ type Findings struct {
 	isDone  bool
 }
 
-// NewFindings returns findings under the rules that the job read last. Tokens are those
-// that the traces record, at the prices of meter, nil for those that awo brings along; a
-// command that makes accounts of its own hands them in with Paid.
+// NewFindings returns findings under the rules that the job read last, with the tokens and
+// prices of meter; a command that makes accounts of its own hands them in with Paid.
 func (j *Job) NewFindings(meter *cost.Meter) *Findings {
-	f := &Findings{rules: j.rules, finder: findings.NewFinder(findings.Options{}), meter: cost.NewMeter(cost.Options{NoCounting: true})}
-	if meter != nil {
-		f.meter = meter.Recorded()
-	}
-	j.meters = append(j.meters, f.meter)
-	return f
+	return &Findings{rules: j.rules, finder: findings.NewFinder(findings.Options{}), meter: meter}
 }
 
 // begin forgets what was found.

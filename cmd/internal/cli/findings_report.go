@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/awo-dev/awo/findings"
 	"github.com/awo-dev/awo/internal/report"
@@ -33,7 +34,7 @@ func FindingSentences(list []findings.Finding, most int) report.Foremost {
 	for i := range list {
 		if chosen[i] {
 			out.Items = append(out.Items, FindingSentence(&list[i]))
-		} else if usd, ok := list[i].USD.Value(); ok {
+		} else if usd, ok := list[i].Worth.Value(); ok {
 			rest += usd
 		}
 	}
@@ -45,6 +46,18 @@ func FindingSentence(f *findings.Finding) string { return f.Advice + " (" + find
 
 // FindingName says in a few words what a finding is.
 func FindingName(f *findings.Finding) string {
+	name, worth := findingShort(f), amount(f)
+	switch {
+	case worth == "":
+		return name
+	case strings.HasSuffix(name, ")"):
+		return strings.TrimSuffix(name, ")") + ", " + worth + ")"
+	}
+	return name + " (" + worth + ")"
+}
+
+// findingShort is FindingName without what it is worth.
+func findingShort(f *findings.Finding) string {
 	switch f.Code {
 	case findings.Loop:
 		return fmt.Sprintf("%s is called with the same arguments again and again (%s)", f.Tool, CountOf(f.Count, "time"))
@@ -53,22 +66,24 @@ func FindingName(f *findings.Finding) string {
 	case findings.Failures:
 		return fmt.Sprintf("%s fails (%s of %s)", f.Tool, report.Grouped(f.Count), CountOf(f.Of, "call"))
 	case findings.Batch:
-		return fmt.Sprintf("reads that could run in parallel run one at a time (up to %s)", CountOf(f.Count, "turn"))
+		return fmt.Sprintf("reads that could run in parallel run one at a time (%s)", CountOf(f.Count, "turn"))
 	case findings.NoCache:
-		return "prompt caching is off" + amount(f)
+		return "prompt caching is off"
 	case findings.BrokenCache:
-		return "prompt caching is on but reads little" + amount(f)
+		return "prompt caching is on but reads little"
 	}
 	return fmt.Sprintf("turns call nothing and answer nobody (%s of %s)", report.Grouped(f.Count), report.Grouped(f.Of))
 }
 
-// amount is what a finding is worth, in brackets.
+// amount is what a finding is worth.
 func amount(f *findings.Finding) string {
-	if usd, ok := f.USD.Value(); ok {
-		return fmt.Sprintf(" (up to %s USD)", Dollars(usd))
+	if usd, ok := f.Worth.Value(); ok {
+		return fmt.Sprintf("up to %s USD", Dollars(usd))
 	}
-	tokens, _ := f.Tokens.Value()
-	return fmt.Sprintf(" (%s tokens)", report.Grouped(int(tokens)))
+	if tokens, ok := f.Tokens.Value(); ok {
+		return fmt.Sprintf("up to %s tokens", report.Grouped(int(tokens)))
+	}
+	return ""
 }
 
 // findingEvidence is the figures behind a finding.
@@ -87,9 +102,12 @@ func findingEvidence(f *findings.Finding) string {
 	}
 	usd, priced := f.USD.Value()
 	tokens, used := f.Tokens.Value()
+	worth, estimated := f.Worth.Value()
 	switch {
 	case priced:
 		out += fmt.Sprintf("; %s for %s USD", CountOf(f.Turns, "turn"), Dollars(usd))
+	case estimated:
+		out += fmt.Sprintf("; %s of %s tokens without a price, about %s USD at the mean price of the others", CountOf(f.Turns, "turn"), report.Grouped(int(tokens)), Dollars(worth))
 	case used:
 		out += fmt.Sprintf("; %s of %s tokens", CountOf(f.Turns, "turn"), report.Grouped(int(tokens)))
 	case f.Turns > 0 && f.Turns != f.Count:
@@ -112,11 +130,31 @@ func FindingsTable(list []findings.Finding) *report.Table {
 		{Key: "turns"},
 		{Key: "tokens", Digits: report.Whole},
 		{Key: "usd", Title: "cost", Unit: "USD", Digits: 4},
+		{Key: "usd_estimated", Title: "ranked by", Unit: "USD", Digits: 4},
 		{Key: "advice", Title: "what to do", Words: true, Max: 60, Wrap: true},
 	})
-	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Intervals are over trajectories.")
+	table.Note("Turns, tokens and cost are those of the turns that made nothing but these calls: the most that doing without them would save. A turn with several findings is charged to the first of them, so amounts add up. Ranked by: the cost, or without a price the tokens at the mean price of the others. Intervals are over trajectories.")
 	return table
 }
+
+// NoFindings is said where there are none.
+const NoFindings = "No findings: no loop, retry, failing tool, sequential reads, unused prompt cache, or turn that neither calls nor answers, at least 3 times."
+
+// ShortFindings shows findings by what they are and what they are worth.
+func ShortFindings(list []findings.Finding) *report.Table {
+	table := report.TableOf("findings", "", list, []report.Column{
+		{Key: "what", Title: "finding", Max: 64, Wrap: true, Cell: report.By(func(f *findings.Finding) report.Cell { return report.Name(findingShort(f)) })},
+		{Key: "usd_estimated", Title: "worth", Unit: "USD", Digits: 2},
+		{Key: "tokens", Digits: report.Whole},
+		{Key: "turns"},
+		{Key: "trajectories"},
+	})
+	table.Brief = 10
+	return table
+}
+
+// ShowCommand is what to type to look at a trajectory.
+func ShowCommand(file, id string) string { return "awo show " + shellWord(file) + " " + shellWord(id) }
 
 // Section adds the findings for people.
 func (f *Findings) Section(d *report.Document, most int) {
@@ -125,7 +163,7 @@ func (f *Findings) Section(d *report.Document, most int) {
 	}
 	list := f.List()
 	if len(list) == 0 {
-		d.Section("Findings", report.Paragraph("None: no loop, retry, failing tool, sequential reads, unused prompt cache, or turn that neither calls nor answers, at least 3 times."))
+		d.Section("Findings", report.Paragraph(NoFindings))
 		return
 	}
 	d.Section("Findings", FindingSentences(list, most))

@@ -139,10 +139,7 @@ func (in *Intake) Brief() report.Short {
 		}
 		text += fmt.Sprintf(" No flag and no rule says which calls failed; by their results %s did.", report.Grouped(n))
 	}
-	for _, l := range in.lacks() {
-		text += fmt.Sprintf(" For %s: %s.", l.Capability, l.Reason)
-	}
-	return report.Short(text)
+	return report.Short(text + in.lackWords())
 }
 
 // Summary says in a few sentences what came in.
@@ -184,19 +181,26 @@ func (in *Intake) Summary() report.Paragraph {
 		}
 		fmt.Fprintf(&b, " Failed by what %s returned, not by a flag: %s%s.", CountOf(n, "call"), strings.Join(names, ", "), in.unruled(by))
 	}
-	for _, l := range in.lacks() {
-		if l.Share == 0 {
-			fmt.Fprintf(&b, " For %s: %s.", l.Capability, l.Reason)
-			continue
-		}
-		fmt.Fprintf(&b, " For %s there are %.1f %% of the %s; %s.", l.Capability, 100*l.Share, l.Units, l.Reason)
-	}
+	b.WriteString(in.lackWords())
 	b.WriteString(in.minedWords())
 	b.WriteString(bounded(in.bounded()))
 	if in.stored != nil && in.stored.Summaries > 0 {
 		fmt.Fprintf(&b, " Counted before, and read from %s.", CountOf(in.stored.Summaries, "summary"))
 	}
 	return report.Paragraph(b.String())
+}
+
+// lackWords say what the traces do not support, or only in part.
+func (in *Intake) lackWords() string {
+	var b strings.Builder
+	for _, l := range in.lacks() {
+		if l.Share == 0 {
+			fmt.Fprintf(&b, " %s%s.", strings.ToUpper(l.Reason[:1]), l.Reason[1:])
+		} else {
+			fmt.Fprintf(&b, " For %s only %.1f %% count: the %s.", l.Capability, 100*l.Share, l.Units)
+		}
+	}
+	return b.String()
 }
 
 // bounded says which bounds were reached.

@@ -1,0 +1,118 @@
+package analysis
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/trace"
+)
+
+// findingsOptions are the flags of `awo findings`.
+type findingsOptions struct {
+	cli.InputOptions `mapstructure:",squash"`
+	cli.PriceOptions `mapstructure:",squash"`
+	Rules            string `mapstructure:"rules"`
+	Shell            string `mapstructure:"shell"`
+}
+
+// NewFindings returns `awo findings`.
+func NewFindings(a *cli.App) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "findings FILES...",
+		Short: "List what is wrong with the agents, what it costs, and what to do",
+		Long: `List what is wrong with the agents, what costs most first: prompt caching that is off or
+broken, the same call made again and again, retries, tools that fail, reads one by one that
+need not wait for each other, and turns that neither call a tool nor answer.
+
+With --details, and in Markdown and JSON, each finding says what to do in a sentence for a
+ticket, and names trajectories to look at (awo show). Amounts are upper bounds. A turn with
+several findings is charged to the first of them, so amounts add up.
+
+` + cli.FilesHelp,
+		Example: `  awo findings traces/
+  awo findings traces/ --details
+  awo findings traces/ --rules rules.yaml --format markdown
+  awo findings traces/ --format json`,
+		GroupID: cli.GroupLook,
+	}
+	cli.AddInput(c.Flags())
+	cli.AddRules(c.Flags())
+	cli.AddPrices(c.Flags())
+	cli.AddShell(c.Flags())
+	return cli.Work(a, c, find)
+}
+
+// findingsFigures are those of `awo findings`.
+type findingsFigures struct {
+	Input cli.InputJSON `json:"input"`
+}
+
+func find(j *cli.Job, o findingsOptions, files []string) error {
+	set, err := j.Rules(o.Rules)
+	if err != nil {
+		return err
+	}
+	meter, err := j.Meter(o.PriceOptions)
+	if err != nil {
+		return err
+	}
+	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	in.Shell, in.Findings = cli.Splitter(o.Shell, set), j.NewFindings(meter)
+	for _, err := range in.All() {
+		if err != nil {
+			return err
+		}
+	}
+	list := in.Findings.List()
+	d := &report.Document{Title: "Findings", Answer: foundWords(list), Figures: findingsFigures{in.JSON()}, Lines: report.ScreenLines}
+	d.Add(in.Brief(), report.ShortTable{Table: cli.ShortFindings(list)})
+	d.Details()
+	var each []report.Block
+	for i := range list {
+		f := &list[i]
+		var lines []string
+		for _, x := range f.Examples {
+			lines = append(lines, cli.ShowCommand(x.File, x.Trajectory))
+		}
+		each = append(each, report.Paragraph(fmt.Sprintf("%d. %s", i+1, cli.FindingSentence(f))), report.Code{Text: strings.Join(lines, "\n")})
+	}
+	d.Section("What to do, and where to look", each...)
+	d.Section("What was read", in.Summary())
+	d.Section("All findings", cli.FindingsTable(list))
+	if len(list) > 0 {
+		x := list[0].Examples[0]
+		d.Next = []string{cli.ShowCommand(x.File, x.Trajectory) + " # the trajectory with most of the first"}
+	}
+	return j.Result(d)
+}
+
+// foundWords say how much is wrong, and what to do first.
+func foundWords(list []cli.Finding) string {
+	if len(list) == 0 {
+		return cli.NoFindings
+	}
+	priced, estimated := 0.0, 0.0
+	for i := range list {
+		usd, known := list[i].USD.Value()
+		if priced += usd; !known {
+			worth, _ := list[i].Worth.Value()
+			estimated += worth
+		}
+	}
+	text := cli.CountOf(len(list), "finding")
+	if priced > 0 {
+		text += fmt.Sprintf(", worth up to %s USD", cli.Dollars(priced))
+	}
+	if estimated > 0 {
+		text += fmt.Sprintf(", and about %s USD where no price is known", cli.Dollars(estimated))
+	}
+	return text + ". Fix this first: " + cli.FindingName(&list[0]) + "."
+}
