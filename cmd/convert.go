@@ -53,6 +53,7 @@ arguments and members, tool definitions, models, usage, times and outcomes.
 ` + cli.FilesHelp,
 		Example: `  awo convert traces/ > all.atif.jsonl
   awo convert runs.json.gz --where 'outcome == "success"' --out good.atif.jsonl
+  awo convert traces/ --to calls --out calls.csv
   awo convert traces/ --to xes --out calls.xes
   awo convert traces/ --redact --key-file redaction.key --out shareable.atif.jsonl`,
 		GroupID: cli.GroupLook,
@@ -98,7 +99,9 @@ func convert(j *cli.Job, o convertOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	in.Statuses = nil // what is written is what was recorded
+	if o.To != "calls" {
+		in.Statuses = nil // what is written is what was recorded
+	}
 	if o.Out == "" {
 		w, err := writeTrajectories(j.Out, format, in, redactor)
 		if err == nil {

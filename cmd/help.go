@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/docs"
 	"github.com/awo-dev/awo/internal/report"
 )
 
@@ -14,15 +15,17 @@ import (
 const (
 	topicFlags  = "flags"
 	topicConfig = "config"
+	topicSkill  = "skill"
 )
 
-// newHelp is cobra's help command with two topics more, and a topic that does not exist is
+// newHelp is cobra's help command with three topics more, and a topic that does not exist is
 // wrong use.
 func newHelp(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "help [COMMAND | flags | config [COMMAND]]",
+		Use:   "help [COMMAND | flags | config [COMMAND] | skill]",
 		Short: "Print how a command is used, the flags of all commands, or what is set",
-		Long: `Print how a command is used. 'awo help flags' lists the flags that every command has.
+		Long: `Print how a command is used. 'awo help flags' lists the flags that every command has,
+and 'awo help skill' tells a coding agent how to investigate traces with awo.
 
 'awo help config' shows the settings of all commands, and those of one command if it is
 named: their values, and what set them. The command line goes first, then the environment
@@ -42,7 +45,7 @@ name:
 			}
 			names := cli.ChildNames(topic)
 			if !topic.HasParent() {
-				names = append(names, topicConfig, topicFlags)
+				names = append(names, topicConfig, topicFlags, topicSkill)
 			}
 			return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, begun) }), cobra.ShellCompDirectiveNoFileComp
 		},
@@ -52,6 +55,9 @@ name:
 		switch {
 		case len(args) == 1 && args[0] == topicFlags:
 			c.Print("Every command has these flags. awo.yaml and the environment can set them, too: awo help config.\n\n" + c.Root().PersistentFlags().FlagUsagesWrapped(100))
+			return nil
+		case len(args) == 1 && args[0] == topicSkill:
+			c.Print(docs.Skill)
 			return nil
 		case len(args) > 0 && args[0] == topicConfig:
 			return config.RunE(c, args[1:])

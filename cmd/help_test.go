@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/docs"
 )
 
 // TestHelp wants of every command what a reader of its help needs.
@@ -167,5 +169,32 @@ func TestCompletion(t *testing.T) {
 		if !strings.HasSuffix(out.String(), test.want) {
 			t.Errorf("%q completes to %q, want %q", test.line, out.String(), test.want)
 		}
+	}
+}
+
+// TestSkill: a coding agent that types the commands of the skill one after the other gets an
+// answer from each.
+func TestSkill(t *testing.T) {
+	office, err := filepath.Abs("../testdata/office/trajectories.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	names, count := strings.NewReplacer("TRACES", office, " ID", " run-000023"), 0
+	for line := range strings.Lines(docs.Skill) {
+		command, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "       awo ")
+		if !ok {
+			continue
+		}
+		count++
+		if command == "extract TRACES --out tools" {
+			command += " --verdict never"
+		}
+		if code, stdout, stderr := runApp(t.Context(), names.Replace(command)+" --sample 60", &cli.App{}); code != cli.ExitDone || stdout == "" {
+			t.Errorf("%s: exit code %d\n%s", command, code, stderr)
+		}
+	}
+	if lines := strings.Count(docs.Skill, "\n"); lines > 50 || count < 8 {
+		t.Errorf("%d lines with %d commands", lines, count)
 	}
 }

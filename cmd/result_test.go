@@ -61,6 +61,7 @@ var printed = []string{
 	"summary office/trajectories.jsonl.gz",
 	"findings office/trajectories.jsonl.gz --rules office/rules.yaml",
 	"cost office/trajectories.jsonl.gz --sample 100 --lazy --by project",
+	"cost office/trajectories.jsonl.gz --by week --budget 9USD/week",
 	"summarize office/trajectories.jsonl.gz --out $WORK/part.awosum && cost $WORK/part.awosum",
 	"register office/trajectories.jsonl.gz --out $WORK/register",
 	"compare office/trajectories.jsonl.gz office/trajectories.jsonl.gz --sample 60",

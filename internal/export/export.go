@@ -37,6 +37,7 @@ var Formats = []Format{
 	{"otlp", "spans of OpenTelemetry by the conventions for generative AI, a trajectory a line", true, func(w *bufio.Writer) writer { return &otlpLines{w: w} }},
 	{"xes", "an event log of IEEE 1849 (XES) for process mining, without values", false, func(w *bufio.Writer) writer { return &xesLog{w: w} }},
 	{"ocel", "an object-centric event log (OCEL 2.0, JSON) for process mining, without values", false, func(w *bufio.Writer) writer { return &ocelLog{w: w} }},
+	{"calls", "a row of CSV for each call, with its turn's tokens and cost, for DuckDB or pandas, without values", false, newCallRows},
 }
 
 // Find returns the format of that name.

@@ -2,21 +2,25 @@ package export_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/export"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats"
@@ -407,6 +411,43 @@ func TestOCEL(t *testing.T) {
 	}
 }
 
+// TestCalls: the rows of calls add up to the turns, tokens and money of the traces, and hold
+// no value.
+func TestCalls(t *testing.T) {
+	list := read(t, office)
+	data, _ := write(t, "calls", list)
+	rows, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(name string) int { return slices.Index(rows[0], name) }
+	turns, calls, input, usd := map[string]bool{}, 0, 0.0, 0.0
+	for _, row := range rows[1:] {
+		turns[row[column("trajectory")]+" "+row[column("turn")]] = true
+		if row[column("call")] != "" {
+			calls++
+		}
+		tokens, _ := strconv.ParseFloat(row[column("input_tokens")], 64)
+		paid, _ := strconv.ParseFloat(row[column("usd")], 64)
+		input, usd = input+tokens, usd+paid
+	}
+	meter, wantTurns, wantCalls, want := cost.NewMeter(cost.Options{NoCounting: true}), 0, 0, cost.Totals{}
+	for _, tr := range list {
+		wantTurns, wantCalls = wantTurns+len(tr.Turns), wantCalls+len(tr.Calls)
+		want.Add(meter.Trajectory(tr).Total())
+		for i := range tr.Calls {
+			for _, value := range regexp.MustCompile(`"[^"]{12,}"`).FindAll(tr.Calls[i].Args.Content(), -1) {
+				if value = bytes.Trim(value, `"`); bytes.Contains(data, value) {
+					t.Errorf("%s is a value", value)
+				}
+			}
+		}
+	}
+	if len(turns) != wantTurns || calls != wantCalls || math.Abs(input-float64(want.Input)) > 1 || math.Abs(usd-want.Paid) > 1e-9 {
+		t.Errorf("%d turns, %d calls, %v tokens, %v USD; want %d, %d, %d, %v", len(turns), calls, input, usd, wantTurns, wantCalls, want.Input, want.Paid)
+	}
+}
+
 // TestEmpty writes logs of nothing, which have to be whole.
 func TestEmpty(t *testing.T) {
 	for _, f := range export.Formats {
@@ -419,6 +460,10 @@ func TestEmpty(t *testing.T) {
 		case "xes":
 			if err := xml.Unmarshal(data, new(struct{})); err != nil {
 				t.Error(err)
+			}
+		case "calls":
+			if rows := bytes.Count(data, []byte("\n")); rows != 1 {
+				t.Errorf("%d rows", rows)
 			}
 		default:
 			if len(data) != 0 {

@@ -32,6 +32,7 @@ type CostOptions struct {
 	Top              int     `mapstructure:"top"`
 	By               string  `mapstructure:"by"`
 	Shell            string  `mapstructure:"shell"`
+	Budget           string  `mapstructure:"budget"`
 }
 
 // NewCost returns `awo cost`.
@@ -65,6 +66,8 @@ without usage, habits and single trajectories are not in them.
 ` + cli.FilesHelp,
 		Example: `  awo cost traces/
   awo cost traces/ --prices prices.yaml --where 'outcome == "success"'
+  awo cost traces/ --by week
+  awo cost traces/ --budget 5USD/day
   awo cost traces/ --lazy --format json`,
 		GroupID: cli.GroupLook,
 	}
@@ -75,7 +78,8 @@ without usage, habits and single trajectories are not in them.
 	f.Bool("lazy", false, "also simulate lazy registration of tools")
 	f.Float64("share", 0.3, "with --lazy: `SHARE` of the offered tools that one of the variants registers, used or not")
 	f.Int("batch", 5, "with --lazy: how many tools one of the variants registers at a time")
-	f.Var(cli.NewChoice(append([]string{"none"}, cli.GroupNames...)...), "by", "also by groups of trajectories; project is the folder of a file, server that of MCP")
+	f.Var(cli.NewChoice(append([]string{"none", "day", "week"}, cli.GroupNames...)...), "by", "also by groups of trajectories; day and week say what changed and why, project is the folder of a file, server that of MCP")
+	f.String("budget", "", "fail if a day or week cost more than this `AMOUNT`, such as 5USD/day")
 	cli.AddShell(f)
 	f.Int("top", 10, "how many habits and trajectories are named")
 	return cli.Work(a, c, costs)
@@ -89,6 +93,13 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 		return cli.Usagef("--share: %v is not a share, which is from 0 to 1", o.Share)
 	case o.Batch < 1:
 		return cli.Usagef("--batch: %d is less than 1", o.Batch)
+	}
+	limit, err := readBudget(o.Budget, o.By)
+	if err != nil {
+		return err
+	}
+	if limit != nil {
+		o.By = limit.by
 	}
 	set, err := j.Rules(o.Rules)
 	if err != nil {
@@ -116,16 +127,27 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 		return err
 	}
 	d := f.document(in)
-	d.Next = []string{j.Then(files, "what is wrong, and what it costs", "analyze", "{}")}
-	return j.Result(d)
+	d.Next = []string{j.Then(files, "what is wrong, and what it costs", "findings", "{}")}
+	if limit == nil {
+		return j.Result(d)
+	}
+	over := limit.over(f.periods)
+	d.Answer = limit.words(over, len(f.periods)) + " " + d.Answer
+	if err := j.Result(d); err != nil || len(over) == 0 {
+		return err
+	}
+	return cli.ErrProblems
 }
 
 // Account adds up what the trajectories cost that from yields, which in has read. see, which
 // may be nil, is shown each of them.
 func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error], meter *cost.Meter, o CostOptions, see func(*trace.Trajectory)) (*CostFindings, error) {
 	ledger, sample := cost.NewLedger(meter), fitSample{}
+	times := newTrend(o.By)
 	if group := cli.GroupOf(o.By); group != nil {
 		ledger.GroupBy(group)
+	} else if times != nil {
+		ledger.GroupBy(times.group)
 	}
 	var lazy *cost.LazyStudy
 	if o.Lazy {
@@ -144,6 +166,9 @@ func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error
 		if see != nil {
 			see(t)
 		}
+		if times != nil {
+			times.see(t)
+		}
 		sample.see(t, account)
 		if lazy != nil {
 			lazy.Add(t, account)
@@ -156,7 +181,9 @@ func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error
 		}
 		f.unscaled = ledger.Apply(f.fit)
 	}
-	f.statement = ledger.Statement(o.Top)
+	if f.statement = ledger.Statement(o.Top); times != nil {
+		f.periods, f.statement.Groups = times.periods(f.statement.Groups), nil
+	}
 	if lazy != nil {
 		f.lazy = lazy.Report(f.fit)
 	}

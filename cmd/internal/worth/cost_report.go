@@ -19,6 +19,7 @@ type CostFindings struct {
 	statement *cost.Statement
 	rough     cost.Placeholders
 	lazy      *cost.LazyReport
+	periods   []period // with --by day and --by week
 }
 
 // unknown says in sentences what the traces do not say, and what follows.
@@ -89,6 +90,9 @@ func (f *CostFindings) document(in *cli.Intake) *report.Document {
 	if f.lazy != nil {
 		d.Add(lazyShort(f.lazy))
 	}
+	if said := trendWords(f.periods); said != "" {
+		d.Add(report.Paragraph(said))
+	}
 	d.Add(in.Brief())
 	some := out.Turns > 0
 	only := func(shown bool, t *report.Table) *report.Table {
@@ -99,8 +103,11 @@ func (f *CostFindings) document(in *cli.Intake) *report.Document {
 	}
 	models, tools := CostTable("models", "model", out.Models), CostToolTable(out)
 	models.Brief, tools.Brief = 3, 6
+	if len(f.periods) > 0 {
+		d.Section("By "+f.options.By, periodTable(f.periods))
+	}
 	d.Section("By model", only(true, models))
-	if some && len(out.Models) == 1 { // the answer says it all but the name
+	if some && (len(out.Models) == 1 || len(f.periods) > 0) { // the answer says it all but the name
 		d.Sections[len(d.Sections)-1].Detail = true
 	}
 	d.Section("By tool", only(true, tools))
