@@ -46,8 +46,8 @@ image:
 
 ## demo: what awo makes of the trajectories in testdata/office
 demo: build
-	./bin/awo analyze testdata/office/trajectories.jsonl.gz --order 2 --contexts 3
-	./bin/awo extract testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --threshold 20 --out bin/demo
+	./bin/awo testdata/office/trajectories.jsonl.gz
+	./bin/awo extract testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml --out bin/demo
 	./bin/awo verify bin/demo testdata/office/trajectories.jsonl.gz --rules testdata/office/rules.yaml
 
 ## check: everything that must hold before a change goes in

@@ -30,10 +30,12 @@ func (r *run) apart() error {
 		if err := part.survey(); err != nil {
 			return err
 		}
-		part.addCells()
+		part.waysOf()
 		part.test()
 		part.finish()
-		part.judge()
+		if err := part.recommend(); err != nil {
+			return err
+		}
 		r.out.Agents = append(r.out.Agents, AgentResult{agent, part.out})
 		r.take(part)
 	}
@@ -56,7 +58,7 @@ func (r *run) take(part *run) {
 	if r.all == nil {
 		r.all = make([]totals, len(r.columns))
 	}
-	for i := range part.all {
+	for i := range r.all {
 		r.all[i].add(&part.all[i])
 	}
 	for task, key := range part.keys() {
@@ -73,6 +75,9 @@ func (r *run) take(part *run) {
 		r.sums[at].add(more)
 	}
 	r.parts = append(r.parts, part)
+	if one := part.out.Recommendation; one != nil && (to.Recommendation == nil || dearer(one.Total, to.Recommendation.Total)) {
+		to.Recommendation = one
+	}
 }
 
 // keys returns the tasks by number.
@@ -84,45 +89,8 @@ func (r *run) keys() []string {
 	return out
 }
 
-// judgeApart adds up the verdicts on the agents: where there is none, or it is to do
-// nothing, nothing is saved.
-func (r *run) judgeApart(v *Verdict) {
-	v.Unknown = r.parts[0].out.Verdict.Unknown
-	blind, perfect, best := make([]blindSums, len(r.sums)), make([]blindSums, len(r.sums)), make([]blindSums, len(r.sums))
-	for i, part := range r.parts {
-		of := part.out.Verdict
-		if of.Unknown == "" {
-			v.Unknown = ""
-		}
-		alike(&v.Cell, &of.Cell, i)
-		alike(&v.Considered, &of.Considered, i)
-		alike(&v.Hindsight, &of.Hindsight, i)
-		for task, key := range part.keys() {
-			at := r.tasks[key]
-			saved := part.judged.best(task)
-			best[at].add(&saved)
-			if of.Cell.Action == DoNothing {
-				continue
-			}
-			saved = part.judged.blind(task)
-			blind[at].add(&saved)
-			saved = part.judged.perfect(task)
-			perfect[at].add(&saved)
-		}
-	}
-	if v.Cell.Action == DoNothing {
-		v.Considered = v.Cell // what each would have been is in its own verdict
-	}
-	in := func(sums []blindSums) func(int) blindSums { return func(task int) blindSums { return sums[task] } }
-	r.judged = judgment{in(blind), in(perfect), in(best)}
-}
-
-// alike makes a cell that of one more agent, too.
-func alike(c, of *Cell, before int) {
-	switch {
-	case before == 0:
-		*c = *of
-	case *c != *of:
-		*c = Cell{Action: DoByAgent}
-	}
+// dearer reports whether what was recorded cost more than something else: in money, or in
+// tokens where it is the same.
+func dearer(a, b Saved) bool {
+	return cmp.Or(cmp.Compare(a[SavedUSD], b[SavedUSD]), cmp.Compare(a[SavedTokens], b[SavedTokens])) > 0
 }

@@ -15,7 +15,7 @@ import (
 func TestAgentsApart(t *testing.T) {
 	one, two := lookups(40, true), others(28)
 	o := options(none, patterns)
-	o.Verdict = &VerdictOptions{Objective: ObjectiveTokens}
+	o.Recommend = &RecommendOptions{Objective: ObjectiveTokens}
 	var alone []*Result
 	for _, runs := range [][]*trace.Trajectory{one, two} {
 		r, err := Run(runsOf(runs...), o)
@@ -41,8 +41,8 @@ func TestAgentsApart(t *testing.T) {
 		if got, want := fmt.Sprintf("%+v", both.Agents[i].Techniques), fmt.Sprintf("%+v", alone[i].Techniques); got != want {
 			t.Errorf("agent %d among others\n%s\nalone\n%s", i, got, want)
 		}
-		if got, want := fmt.Sprintf("%+v", *both.Agents[i].Verdict), fmt.Sprintf("%+v", *alone[i].Verdict); got != want {
-			t.Errorf("verdict on agent %d among others\n%s\nalone\n%s", i, got, want)
+		if got, want := fmt.Sprintf("%+v", *both.Agents[i].Recommendation), fmt.Sprintf("%+v", *alone[i].Recommendation); got != want {
+			t.Errorf("recommendation for agent %d among others\n%s\nalone\n%s", i, got, want)
 		}
 	}
 	p, a, b := onlyPatterns(both, t), onlyPatterns(alone[0], t), onlyPatterns(alone[1], t)
@@ -52,8 +52,8 @@ func TestAgentsApart(t *testing.T) {
 	if both.TestTasks != 68 || both.Trajectories != 68 {
 		t.Errorf("%d tasks, %d trajectories", both.TestTasks, both.Trajectories)
 	}
-	if saved := both.Verdict.Blind.Tokens; saved != alone[0].Verdict.Blind.Tokens+alone[1].Verdict.Blind.Tokens || saved <= 0 {
-		t.Errorf("the verdicts save %v and %v, together %v", alone[0].Verdict.Blind.Tokens, alone[1].Verdict.Blind.Tokens, saved)
+	if of := both.Recommendation; of.Total != alone[0].Recommendation.Total && of.Total != alone[1].Recommendation.Total || dearer(alone[0].Recommendation.Total, of.Total) || dearer(alone[1].Recommendation.Total, of.Total) {
+		t.Errorf("it is about an agent of %v, the agents are of %v and %v", of.Total, alone[0].Recommendation.Total, alone[1].Recommendation.Total)
 	}
 	o.AgentTasks = -1
 	mingled, err := Run(runsOf(mixed...), o)

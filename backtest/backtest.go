@@ -24,8 +24,8 @@ type Options struct {
 	Share float64 // that is tested on otherwise; 0 means DefaultShare
 	Seed  uint64  // of the split and of the bootstrap
 
-	Techniques []Technique     // nil: Techniques
-	Verdict    *VerdictOptions // nil: none is given
+	Techniques []Technique       // nil: Techniques
+	Recommend  *RecommendOptions // nil: nothing is recommended
 
 	// AgentTasks is from how many tasks on an agent is compiled and tested apart from
 	// others: it alone pays for what it is offered. 0 means DefaultAgentTasks, a negative
@@ -68,10 +68,9 @@ type Result struct {
 	Unpriced     int // of these, without a price
 	Timed        int // calling turns with recorded times
 
-	Techniques   []Outcome
-	Interactions []Interaction // of the combinations all of whose parts were measured
-	Verdict      *Verdict      // nil where none was asked for
-	Uses         []UseOutcome  // reading ahead from several P(use) on; with a verdict
+	Techniques     []Outcome
+	Interactions   []Interaction   // of the combinations all of whose parts were measured
+	Recommendation *Recommendation // nil where none was asked for; of several agents that of the dearest
 
 	Agents []AgentResult // of which this is the sum; nil where there is one agent
 }
@@ -156,22 +155,26 @@ func Run(runs []*corpus.Run, o Options) (*Result, error) {
 	if err := r.survey(); err != nil {
 		return nil, err
 	}
-	r.addCells()
 	if r.agents != nil && len(r.agents.Agents) > 1 {
 		if err := r.apart(); err != nil {
 			return nil, err
 		}
 	} else {
+		r.waysOf()
 		r.test()
 	}
 	r.finish()
-	r.judge()
+	if r.parts == nil {
+		if err := r.recommend(); err != nil {
+			return nil, err
+		}
+	}
 	o.Progress(r.steps, r.steps, "done")
 	return r.out, nil
 }
 
 func newRun(runs []*corpus.Run, o Options) *run {
-	return &run{runs: runs, options: o, out: &Result{}, tasks: map[string]int{}, columns: slices.Clone(o.Techniques)}
+	return &run{runs: runs, options: o, out: &Result{}, tasks: map[string]int{}, columns: slices.Clone(o.Techniques), waysFrom: len(o.Techniques)}
 }
 
 // test compiles and tests every split.
@@ -192,14 +195,16 @@ type run struct {
 
 	done, steps int
 
-	columns   []Technique // those of Options, then one for each cell
-	cells     []Cell
-	cellsFrom int  // the first column of a cell
-	offers    bool // some trajectory records the definitions of the tools offered
+	columns  []Technique // those of Options, then one for each way
+	ways     []Way
+	waysFrom int  // the first column of a way
+	offers   bool // some trajectory records the definitions of the tools offered
+
+	turns, unpriced int     // model turns, and those of them without a price
+	tokens          float64 // of definitions that a turn reads, the mean over turns
 
 	agents *agents.List // nil where all are taken for one
 	parts  []*run       // of each of several agents
-	judged judgment
 
 	tasks  map[string]int // those that were tested on, numbered
 	sums   []columnSums   // by task

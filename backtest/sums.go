@@ -200,13 +200,8 @@ func (r *run) finish() {
 		r.out.TrainTasks = len(r.tasks)
 	}
 	var f intervals
-	for i, technique := range r.columns[:r.cellsFrom] {
+	for i, technique := range r.columns[:r.waysFrom] {
 		r.out.Techniques = append(r.out.Techniques, r.outcome(i, technique, &f))
-	}
-	for i, c := range r.cells {
-		if c.Action == DoPrefetch && !c.Options.Lazily {
-			r.out.Uses = append(r.out.Uses, UseOutcome{c.Options.Use, r.outcome(r.cellsFrom+i, readAhead, &f)})
-		}
 	}
 	r.interact(&f)
 	f.draw(&r.options)

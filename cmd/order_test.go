@@ -60,7 +60,7 @@ func TestAnyOrder(t *testing.T) {
 	}{
 		{"analyze %s", whole, parts, []string{"orders", "tests", "held_out", "tools", "successors", "variants"}},
 		{"analyze %s", whole, summaries, []string{"orders", "held_out"}},
-		{"backtest %s --techniques patterns,prefetch,inertia", whole, parts, []string{"techniques", "verdict"}},
+		{"backtest %s --techniques patterns,prefetch,inertia", whole, parts, []string{"techniques", "recommendation", "ways"}},
 		{"extract %s --verdict never", whole, parts, []string{"meta_tools", "choice"}},
 	} {
 		a, b := membersOf(t, fmt.Sprintf(tc.command, tc.of)), membersOf(t, fmt.Sprintf(tc.command, tc.other))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -116,10 +117,14 @@ func TestReportSaysWhatCommandsSay(t *testing.T) {
 		}
 		alone := decoded(command + " " + args)
 		for name, want := range alone {
-			if name == "notes" || name == "input" {
+			got, inside := section[name]
+			if !inside {
+				got = page[name] // a table of the page
+			}
+			if name == "notes" || name == "input" || command == "backtest" && slices.Contains([]string{"findings", "interactions", "agents", "techniques"}, name) {
 				continue
 			}
-			if got := section[name]; !reflect.DeepEqual(got, want) {
+			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %s is not that of awo %s", command, name, command)
 			}
 		}

@@ -71,6 +71,7 @@ var printed = []string{
 	"extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --check $TOOLS",
 	"extract office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --threshold 12 --out $WORK/fewer && diff $TOOLS $WORK/fewer",
 	"run $TOOLS#tickets_login_then_tickets_get --input {\"username\":\"ana\",\"password\":\"none\",\"ticket_id\":\"1\"} --recordings office/trajectories.jsonl.gz --trajectory run-000003",
+	"backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60",
 	"why $TOOLS",
 	"why $TOOLS mail_read mail_send office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml",
 	"verify $TOOLS office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --min-agreement 0.5",

@@ -15,7 +15,6 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/internal/report"
@@ -31,9 +30,7 @@ var results = []struct {
 	schema string
 	value  any
 	args   string
-}{
-	{"awo.backtest/v1", worth.BacktestJSON{}, "backtest office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60"},
-}
+}{}
 
 // TestSchemas holds the JSON of every command to its JSON Schema, and the
 // schemas in docs/schemas to the Go types that they are made from. AWO_UPDATE=1

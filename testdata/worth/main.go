@@ -26,7 +26,7 @@ type technique struct {
 	Moments      int                 `json:"moments"`
 	Intervals    map[string]interval `json:"intervals"`
 	Ahead        int                 `json:"reads_ahead"`
-	InVain       int                 `json:"reads_in_vain"`
+	InVain       int                 `json:"reads_wasted"`
 	Stale        int                 `json:"stale"`
 	Blind        *struct {
 		Saved  int      `json:"calling_turns_saved"`
@@ -37,39 +37,35 @@ type technique struct {
 	}
 }
 
-type options struct {
-	Select    string
-	Threshold int
-	MaxTools  int     `json:"max_tools"`
-	Use       float64 `json:"prefetch_threshold"`
-	Lazily    bool
+type estimate struct{ Value, Lo, Hi float64 }
+
+func (e *estimate) text(digits int, unit string) string {
+	return fmt.Sprintf("%.*f (%.*f to %.*f)%s", digits, e.Value, digits, e.Lo, digits, e.Hi, unit)
 }
 
-type saved struct {
-	Action    string
-	Options   options
-	Turns     *float64 `json:"calling_turns_saved"`
-	Tokens    *float64 `json:"tokens_saved"`
-	USD       *float64 `json:"money_saved"`
-	Intervals map[string]interval
+// way is a row of the table ways.
+type way struct {
+	USD, Tokens *estimate
+	Turns       *estimate `json:"calling_turns"`
 }
 
 type result struct {
-	Split struct {
-		Test int `json:"test_tasks"`
+	Figures struct {
+		Split struct {
+			Test int `json:"test_tasks"`
+		}
+		Recommendation struct{ Label string }
 	}
-	Techniques []technique
-	Verdict    *struct {
-		saved
-		Objective string
-		Hindsight saved
+	Tables struct {
+		Techniques struct{ Rows []technique }
+		Ways       struct{ Rows []way }
 	}
 }
 
 func (r *result) of(name string) *technique {
-	for i := range r.Techniques {
-		if r.Techniques[i].Technique == name {
-			return &r.Techniques[i]
+	for i := range r.Tables.Techniques.Rows {
+		if r.Tables.Techniques.Rows[i].Technique == name {
+			return &r.Tables.Techniques.Rows[i]
 		}
 	}
 	log.Fatalf("the back-test says nothing of %s", name)
@@ -96,7 +92,7 @@ func main() {
 	fmt.Println(tables[0].String())
 	fmt.Println("| traces | prefetch | share | reads | in vain, a turn saved | stale | saved | all | share | points above patterns |\n|---|---:|---:|---:|---|---:|---|---:|---:|---:|")
 	fmt.Println(tables[1].String())
-	fmt.Println("| traces | verdict | saved | calling turns | best in hindsight |\n|---|---|---|---:|---|")
+	fmt.Println("| traces | recommended | saved (95 %) | calling turns (95 %) |\n|---|---|---|---|")
 	fmt.Print(tables[2].String())
 }
 
@@ -125,7 +121,7 @@ func (r *result) rows(name string, before, most *result, to *[3]strings.Builder)
 	bound, chains := r.of("bound"), r.of("bound-chains")
 	every, each := before.of("patterns").Saved, most.of("patterns").Saved
 	fmt.Fprintf(&to[0], "| %s (%d), %d | %d | %d | %d | %d | %s | %d | %d | %s, %s | %d | %d: %s, %s | %d: %s |\n",
-		name, r.Split.Test, p.CallingTurns, every, each, p.Saved, p.Blind.Saved, precision, p.Blind.Reads, p.Blind.Writes,
+		name, r.Figures.Split.Test, p.CallingTurns, every, each, p.Saved, p.Blind.Saved, precision, p.Blind.Reads, p.Blind.Writes,
 		amount(p.Blind.USD, p.Blind.Tokens), amount(p.USD, p.Tokens), r.of("batch").Saved, bound.Saved, share(every, bound.Saved), share(each, bound.Saved), chains.Saved, share(p.Saved, chains.Saved))
 	vain := ""
 	if ahead.Saved > 0 {
@@ -133,44 +129,17 @@ func (r *result) rows(name string, before, most *result, to *[3]strings.Builder)
 	}
 	fmt.Fprintf(&to[1], "| %s | %d | %s | %d | %s | %d | %s | %d | %s | %.1f |\n", name, ahead.Saved, share(ahead.Saved, ahead.CallingTurns), ahead.Ahead,
 		cmp.Or(vain, fmt.Sprint(ahead.InVain)), ahead.Stale, amount(ahead.USD, ahead.Tokens), all.Saved, share(all.Saved, all.CallingTurns), 100*float64(all.Saved-p.Saved)/float64(max(p.CallingTurns, 1)))
-	v := r.Verdict
-	metric := "tokens_saved"
-	if v.Objective == "money" {
-		metric = "money_saved"
-	}
-	text := amount(v.USD, v.Tokens)
-	if i := v.Intervals[metric]; i.Lo != nil {
-		lo, hi := *i.Lo, *i.Hi
-		if metric == "money_saved" {
-			text += fmt.Sprintf(" (%.3f to %.3f)", lo, hi)
-		} else {
-			text += fmt.Sprintf(" (%.0f to %.0f)", lo, hi)
+	rows := r.Tables.Ways.Rows
+	saves, turns := "not known", "not known"
+	if len(rows) > 0 {
+		switch v := rows[len(rows)-1]; {
+		case v.USD != nil:
+			saves, turns = v.USD.text(3, " USD"), v.Turns.text(0, "")
+		case v.Tokens != nil:
+			saves, turns = v.Tokens.text(0, " tokens"), v.Turns.text(0, "")
 		}
 	}
-	turns := 0.0
-	if v.Turns != nil {
-		turns = *v.Turns
-	}
-	fmt.Fprintf(&to[2], "| %s | %s | %s | %.0f | %s: %s |\n", name, v.words(), text, turns, v.Hindsight.words(), amount(v.Hindsight.USD, v.Hindsight.Tokens))
-}
-
-// words say what a verdict is.
-func (s *saved) words() string {
-	words := strings.ReplaceAll(s.Action, "-", " ")
-	if s.Options.Use > 0 {
-		words += fmt.Sprintf(" from %g", s.Options.Use)
-	}
-	if s.Options.Select != "" {
-		words += fmt.Sprintf(" (%s, threshold %d", s.Options.Select, s.Options.Threshold)
-		if s.Options.MaxTools > 0 {
-			words += fmt.Sprintf(", at most %d", s.Options.MaxTools)
-		}
-		words += ")"
-	}
-	if s.Options.Lazily {
-		words += ", registered when needed"
-	}
-	return words
+	fmt.Fprintf(&to[2], "| %s | %s | %s | %s |\n", name, r.Figures.Recommendation.Label, saves, turns)
 }
 
 // amount is money where it is known, and else tokens.

@@ -9,7 +9,6 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/comparing"
 	"github.com/awo-dev/awo/cmd/internal/toolworld"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/emit"
@@ -171,7 +170,8 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 		return err
 	}
 	if r.saving != nil && r.saving.found != nil {
-		result.Backtest = &r.saving.out
+		result.Backtest = &r.saving.out.BacktestFigures
+		data.Add(r.saving.out.Recommended.Table().Hidden(), worth.TurnsTable(r.saving.out).Hidden())
 	}
 	if r.cost != nil {
 		result.Cost = &r.cost.out
@@ -239,10 +239,10 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 // reportFigures are those of the commands whose sections a report has.
 type reportFigures struct {
 	figures
-	Backtest   *worth.BacktestJSON `json:"backtest,omitempty"`
-	Cost       *worth.Costs        `json:"cost,omitempty"`
-	Process    processFigures      `json:"process"`
-	Comparison *comparing.Figures  `json:"comparison,omitempty"`
+	Backtest   *worth.BacktestFigures `json:"backtest,omitempty"`
+	Cost       *worth.Costs           `json:"cost,omitempty"`
+	Process    processFigures         `json:"process"`
+	Comparison *comparing.Figures     `json:"comparison,omitempty"`
 }
 
 // reportDocument puts the sections together.
@@ -261,11 +261,11 @@ func reportDocument(r *reportInput) (*report.Document, error) {
 	d.Answer = summaryAnswer(r.in, r.wrong.List(), costs)
 	d.Add(report.Paragraph(habitWords(&r.found.analysis)))
 	if r.saving != nil {
-		var words report.Block
+		var words report.Paragraph
 		if r.saving.found != nil && r.saving.measured() {
-			words = verdict.Words(r.saving.out.Verdict)
+			words = report.Paragraph(r.saving.out.Recommended.Words())
 		}
-		d.Section("What to do", words, r.saving.headline())
+		d.Section("What to do", words, r.saving.out.Recommended.Table(), r.saving.headline())
 	}
 	r.wrong.Section(d, cli.FindingsShown)
 	d.Details()

@@ -36,7 +36,7 @@ func (r *reportInput) predicted(technique string) *comparing.Prediction {
 		return nil
 	}
 	list := r.saving.out.Techniques
-	i := slices.IndexFunc(list, func(t worth.TechniqueJSON) bool { return t.Technique == technique })
+	i := slices.IndexFunc(list, func(t worth.Technique) bool { return t.Technique == technique })
 	if i < 0 {
 		return nil
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"
@@ -42,9 +42,9 @@ func (r *reportInput) compile(j *cli.Job, o reportOptions) error {
 	if err != nil {
 		return err
 	}
-	var v *verdict.JSON
+	var v *recommend.Result
 	if r.saving != nil && r.saving.found != nil {
-		v = r.saving.out.Verdict
+		v = r.saving.out.Recommended
 	}
 	if r.compiled, err = extraction.Section(j, r.in, r.mined, set, meter, v, o.Seed); err != nil || set == nil {
 		return err

@@ -32,7 +32,7 @@ var sectionSaving = reportSection{
 // saving is a back-test for a report.
 type saving struct {
 	found   *worth.BacktestFindings // nil where there are too many calls
-	out     worth.BacktestJSON
+	out     worth.Backtest
 	command string // that gives the same figures
 	apart   string // what differs from the traces of the other sections
 }
@@ -92,11 +92,11 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	r.saving = &saving{found: found, out: found.JSON(r.in), command: repeat("awo backtest", o, o.Rules, files)}
+	r.saving = &saving{found: found, out: found.Backtest(r.in), command: repeat("awo backtest", o, o.Rules, files)}
 	if o.MinLength > 0 || len(o.ExcludeTool) > 0 || o.DropFailed || o.CollapseRepeats {
 		r.saving.apart = "This section is about all calls, also those that the other sections leave out: turns cannot be taken apart."
 	}
-	figures, err := worth.BacktestFigures(found)
+	figures, err := worth.BacktestPlots(found)
 	if err != nil {
 		return err
 	}
@@ -172,8 +172,8 @@ func (s *saving) measured() bool {
 }
 
 // best returns what is said of the single technique that saves most, nil if none saves anything.
-func (s *saving) best() *worth.TechniqueJSON {
-	at := slices.IndexFunc(s.out.Techniques, func(t worth.TechniqueJSON) bool {
+func (s *saving) best() *worth.Technique {
+	at := slices.IndexFunc(s.out.Techniques, func(t worth.Technique) bool {
 		return t.Technique == s.out.ByTurns.Technique && t.Technique != "none"
 	})
 	if at < 0 {
@@ -207,7 +207,7 @@ func (s *saving) headline() report.Paragraph {
 }
 
 // turnsOf says how many calling turns a technique saves.
-func turnsOf(t *worth.TechniqueJSON) string {
+func turnsOf(t *worth.Technique) string {
 	text := fmt.Sprintf("%s of %s", report.Grouped(t.CallingTurnsSaved), cli.CountOf(t.CallingTurns, "calling turn"))
 	if v, ok := t.Share.Value(); ok {
 		text += fmt.Sprintf(" (%.1f %%%s)", 100*v, between(t.Intervals["calling_turns_saved_share"], 100, 1, " %"))
@@ -228,7 +228,7 @@ func between(i stat.Interval, scale float64, digits int, unit string) string {
 }
 
 // price says in half a sentence whether that pays.
-func (s *saving) price(t *worth.TechniqueJSON) string {
+func (s *saving) price(t *worth.Technique) string {
 	if usd, ok := t.CostSavedUSD.Value(); ok {
 		if usd < 0 && t.DefinitionTokens > 0 {
 			return ", and would cost more money than it saves unless definitions are registered when needed"
@@ -343,7 +343,7 @@ func capital(s string) string {
 
 // adoptionTable shows what is left if agents use meta-tools as seldom or as often
 // as published, nil where no meta-tool saves a turn.
-func adoptionTable(out worth.BacktestJSON) *report.Table {
+func adoptionTable(out worth.Backtest) *report.Table {
 	table := report.NewTable("adoption", "What is left if agents use meta-tools as published agents did",
 		report.Column{Key: "technique"},
 		report.Column{Key: "calling_turns_saved", Title: "turns saved, at most", Align: report.Right},
@@ -368,7 +368,7 @@ func adoptionTable(out worth.BacktestJSON) *report.Table {
 }
 
 // techniqueTable says what each technique is.
-func techniqueTable(out worth.BacktestJSON) *report.Table {
+func techniqueTable(out worth.Backtest) *report.Table {
 	table := report.NewTable("technique-names", "The techniques",
 		report.Column{Key: "technique"}, report.Column{Key: "doc", Title: "what it does", Max: 100, Wrap: true}, report.Column{Key: "notes", Max: 100, Wrap: true})
 	for _, t := range out.Techniques {

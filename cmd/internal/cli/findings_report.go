@@ -163,7 +163,7 @@ func (f *Findings) Section(d *report.Document, most int) {
 	}
 	list := f.List()
 	if len(list) == 0 {
-		d.Section("Findings", report.Paragraph(NoFindings))
+		d.Add(report.Paragraph(NoFindings))
 		return
 	}
 	d.Section("Findings", FindingSentences(list, most))

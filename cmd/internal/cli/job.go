@@ -328,23 +328,6 @@ func (j *Job) trajectoriesAgain(r *trace.Reader) iter.Seq2[*trace.Trajectory, er
 	}
 }
 
-// Print writes a result in the format asked for: v, a struct, as JSON with
-// notes, the document in every other format. With --table it is one table of the document
-// in any format. What is longer than the terminal goes through a pager.
-func (j *Job) Print(d *report.Document, v any, notes ...report.Note) error {
-	j.Progress.end()
-	if j.Table != "" {
-		return j.printTable(d)
-	}
-	if doubt := j.MarkPrices(d); doubt != "" {
-		notes = append(slices.Clip(notes), report.Note{Note: doubt})
-	}
-	if j.Format == report.FormatJSON {
-		return j.paged(func(w io.Writer) error { return report.WriteJSON(w, v, notes...) })
-	}
-	return j.write(d, j.layout())
-}
-
 // Result prints a document in the format asked for; with --table it is one table of it.
 // What is longer than the terminal goes through a pager.
 func (j *Job) Result(d *report.Document) error {

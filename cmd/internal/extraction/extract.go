@@ -9,13 +9,11 @@ package extraction
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/emit"
-	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
@@ -130,8 +128,8 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
 	f.Int64("token-budget", 0, "offer definitions of at most this many tokens; 0 means no limit")
 	AddUse(f)
 	f.Float64("holdout", 0, "hold out this `SHARE` of the tasks: compile from the rest, and replay on them too")
-	f.Var(cli.NewChoice("auto", "always", "never"), "verdict", fmt.Sprintf("do what a back-test says: auto for up to %s calls, if no other option says what is offered", report.Grouped(verdictCalls)))
-	f.Var(cli.NewChoice("money", "turns", "time"), "objective", "what the verdict weighs; money is tokens where most turns have no price")
+	f.Var(cli.NewChoice("auto", "always", "never"), "verdict", "do what a back-test recommends: auto if no other option says what is offered")
+	f.Var(cli.NewChoice("money", "turns", "time"), "objective", "what the recommendation weighs; money is tokens where most turns have no price")
 	AddBy(f)
 	f.Float64("prefetch", learn.DefaultThreshold, "with --out, also write rules for reads of which at least this `SHARE` is used; 0 writes none")
 	f.Var(cli.NewChoice("default", "awo"), "preset", "whose conventions are followed")

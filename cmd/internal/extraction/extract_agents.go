@@ -27,11 +27,10 @@ func (o *Options) planFor(a *agents.Agent, threshold int) plan {
 	return plan{agent: a, threshold: threshold, selection: backtest.Selection(o.Select), maxTools: o.MaxTools, prefetch: o.Prefetch}
 }
 
-// tellApart finds the agents, and counts the calls.
-func (c *extractCompilation) tellApart(by string) (calls int) {
+// tellApart finds the agents.
+func (c *extractCompilation) tellApart(by string) {
 	var found agents.Finder
 	for _, r := range c.train {
-		calls += len(r.Calls)
 		found.Add(r.Trajectory)
 	}
 	if least := AgentTasks(by); least > 0 {
@@ -39,7 +38,6 @@ func (c *extractCompilation) tellApart(by string) (calls int) {
 			c.agents = nil
 		}
 	}
-	return calls
 }
 
 // compile compiles at the thresholds of all plans. What tools an agent calls no other one

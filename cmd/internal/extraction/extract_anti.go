@@ -87,7 +87,7 @@ func leftOutCell(m *metaTool) report.Cell {
 		return report.Textf("%s (held out: %s)", m.Reason, replayWords(*h))
 	}
 	if m.Reason == backtest.ReasonVerdict {
-		return report.Text("the verdict offers none")
+		return report.Text("none is recommended")
 	}
 	return report.Text(m.Reason)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/agents"
 	"github.com/awo-dev/awo/internal/corpus"
@@ -126,17 +126,16 @@ type extractCompilation struct {
 	heldOut   int // trajectories
 	served    served
 
-	verdict *verdict.JSON // nil if none was asked for
-	none    bool          // the verdict is to offer nothing
-	tooMany bool          // there was none, because there are too many calls
+	recommended *recommend.Result // nil if none was asked for
+	none        bool              // no meta-tool is recommended
 
-	both  bool           // the verdict is to read ahead beside meta-tools, for some agent
+	both  bool           // it is recommended to prefetch beside meta-tools, for some agent
 	reads []*stored.File // what to read ahead, for each agent, once it was learnt; nil for nothing
 
 	agents *agents.List // nil where all are taken for one
 	plans  []plan       // for each of several agents
 
-	verdicts []verdict.AgentJSON // on each of several agents
+	apart []recommend.Agent // each of several agents
 }
 
 // offered returns what is offered, in the order in which it was found.

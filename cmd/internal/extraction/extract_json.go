@@ -6,7 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/merge"
@@ -20,29 +20,29 @@ import (
 type extraction struct {
 	figures
 	metaTools   []metaTool
-	agents      []verdict.AgentJSON // on each of which there is a verdict; empty where there is one agent
+	recommended *recommend.Result // nil if it was not asked for
+	agents      []recommend.Agent // empty where there is one agent
 	curve       []gain
 	thresholds  []triedThreshold
 	assumptions []compile.Assumption // tools taken to read only
 	findings    []cli.Finding
 	prefetch    []stored.Rule // rules for reading ahead
 
-	tooMany bool // calls for a verdict
 }
 
 // figures are those of `awo extract`.
 type figures struct {
-	Input       cli.InputJSON `json:"input"`
-	Threshold   int           `json:"threshold"`
-	Algorithm   string        `json:"algorithm"`
-	CallsBefore int           `json:"calls_before"`
-	CallsAfter  int           `json:"calls_after"`
-	TurnsBefore int           `json:"calling_turns_before"`
-	TurnsSaved  int           `json:"turns_saved"` // upper bound
-	Emitted     emitted       `json:"emitted"`
-	Verdict     *verdict.JSON `json:"verdict"` // null if it was not asked for
-	Choice      choiceFigures `json:"choice"`
-	Prefetch    stat.Figure   `json:"prefetch_threshold"` // P(use) from which on a read is made ahead
+	Input       cli.InputJSON      `json:"input"`
+	Threshold   int                `json:"threshold"`
+	Algorithm   string             `json:"algorithm"`
+	CallsBefore int                `json:"calls_before"`
+	CallsAfter  int                `json:"calls_after"`
+	TurnsBefore int                `json:"calling_turns_before"`
+	TurnsSaved  int                `json:"turns_saved"` // upper bound
+	Emitted     emitted            `json:"emitted"`
+	Recommended *recommend.Figures `json:"recommendation"` // null if it was not asked for
+	Choice      choiceFigures      `json:"choice"`
+	Prefetch    stat.Figure        `json:"prefetch_threshold"` // P(use) from which on a read is made ahead
 }
 
 type metaTool struct {
@@ -129,7 +129,10 @@ func extractionResult(in *cli.Intake, o Options, compiled *extractCompilation, m
 		last := compiled.choice.Chosen[n-1]
 		out.Emitted = emitted{MetaTools: n, CallsAfter: out.CallsBefore - last.Calls, TurnsSaved: last.Turns}
 	}
-	out.Verdict, out.tooMany, out.agents = compiled.verdict, compiled.tooMany, compiled.verdicts
+	out.recommended, out.agents = compiled.recommended, compiled.apart
+	if out.recommended != nil {
+		out.Recommended = &out.recommended.Figures
+	}
 	compiled.chosen(out)
 	out.assumptions = compiled.Assumptions
 	for _, t := range compiled.Definitions {

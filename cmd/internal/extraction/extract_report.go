@@ -8,22 +8,18 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/compile"
 )
 
 func extractionDocument(in *cli.Intake, o Options, out *extraction) *report.Document {
-	d := &report.Document{Title: "Meta-tools", Answer: cmp.Or(string(verdict.Words(out.Verdict)), extractionAnswer(o, out)), Figures: out.figures, Lines: report.ScreenLines}
-	if out.Verdict != nil {
+	d := &report.Document{Title: "Meta-tools", Answer: cmp.Or(out.recommended.Words(), extractionAnswer(o, out)), Figures: out.figures, Lines: report.ScreenLines}
+	if out.recommended != nil {
 		d.Add(report.Paragraph(extractionAnswer(o, out)))
 	}
-	d.Add(verdict.AgentsTable(out.agents))
-	d.Add(in.Brief())
-	if out.tooMany {
-		d.Add(report.Paragraph("What is offered was not weighed against doing nothing, because there are more than " + report.Grouped(verdictCalls) + " calls: --verdict always does it."))
-	}
+	d.Add(recommend.AgentsTable(out.agents), in.Brief(), out.recommended.Table())
 	if len(out.metaTools) == 0 {
 		in.Findings.Section(d, 1)
 		d.Details()
@@ -88,7 +84,7 @@ var reasonWords = map[string]string{
 	backtest.ReasonMaxTools:   "beyond --max-tools",
 	backtest.ReasonOverBudget: "beyond the budget of tokens",
 	backtest.ReasonOverlaps:   "its calls are others' too",
-	backtest.ReasonVerdict:    "the verdict offers none",
+	backtest.ReasonVerdict:    "none is recommended",
 	backtest.ReasonDisagrees:  "it often does not do what was recorded",
 }
 
@@ -130,6 +126,8 @@ func extractionAnswer(o Options, out *extraction) string {
 	case len(out.metaTools) == 0:
 		return "No meta-tool: no chain of two or more calls is followed by at least " + cli.CountOf(out.Threshold, "trajectory") +
 			" without a user message in between. A lower --threshold or rules that merge more states (--rules) may find some."
+	case out.Emitted.MetaTools == 0 && len(out.prefetch) > 0:
+		return fmt.Sprintf("No meta-tool is offered (each of %s was rejected), and %s for prefetch.", cli.CountOf(len(out.metaTools), "candidate"), cli.CountOf(len(out.prefetch), "rule"))
 	case out.Emitted.MetaTools == 0:
 		return fmt.Sprintf("No meta-tool is offered: each of %s was rejected.", cli.CountOf(len(out.metaTools), "candidate"))
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/report"
@@ -23,25 +23,23 @@ const cardsShown = 12
 // that `awo extract` would write: pictures of them with their evidence. v is the verdict
 // of a back-test on the same traces, nil if there was none. runs are what
 // is mined of in.
-func Section(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, meter *cost.Meter, v *verdict.JSON, seed uint64) ([]report.Block, error) {
+func Section(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, meter *cost.Meter, v *recommend.Result, seed uint64) ([]report.Block, error) {
 	o := Options{
 		InputOptions: cli.InputOptions{Seed: seed}, Threshold: candidate.DefaultThreshold, Algorithm: string(compile.Patterns), MaxExtra: bind.DefaultMaxExtra,
 		AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Verdict: "never", By: "none", Prefetch: learn.DefaultThreshold,
 	}
 	against := ""
 	if v != nil {
-		if _, known := v.CallingTurnsSaved.Value(); known {
-			if v.Options.Use > 0 {
-				o.Prefetch = v.Options.Use
-			}
-			switch {
-			case v.Action == backtest.DoByAgent:
-				against = "The verdict above is one for each of several agents; these are what could be offered to all of them."
-			case v.Options.Select == "":
-				against = "The verdict above is against offering meta-tools here, so `awo extract` offers none unless it is told to (--verdict never); these are what it could offer."
-			default:
-				o.Select, o.Threshold, o.MaxTools = string(v.Options.Select), cli.OrAuto(v.Options.Threshold), v.Options.MaxTools
-			}
+		switch {
+		case v.Agents > 1:
+			against = "What is recommended above is for one of several agents; these are what could be offered to all of them."
+		case v.T == 0:
+			against = "No meta-tool is recommended here, so `awo extract` offers none unless it is told to (--verdict never); these are what it could offer."
+		default:
+			o.Select, o.Threshold = string(backtest.Objective(v.Objective).Selection()), cli.OrAuto(v.T)
+		}
+		if v.P > 0 {
+			o.Prefetch = v.P
 		}
 	}
 	c, err := compileAndChoose(j, runs, set, meter, &o)

@@ -99,7 +99,7 @@ Agents that see other tools are compiled and tested apart (--by), and then added
 	f.Int("max-tools", 0, "offer at most this many meta-tools; 0 means no limit")
 	f.Int64("token-budget", 0, "offer definitions of at most this many tokens; 0 means no limit")
 	extraction.AddUse(f)
-	f.Var(cli.NewChoice("money", "turns", "time", "none"), "objective", "what the verdict weighs; money is tokens where most turns have no price, none gives no verdict")
+	f.Var(cli.NewChoice("money", "turns", "time", "none"), "objective", "what the recommendation weighs; money is tokens where most turns have no price, none gives none")
 	extraction.AddBy(f)
 	cli.AddExcludeTool(f)
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
@@ -199,10 +199,14 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 			return err
 		}
 	}
-	out := f.JSON(in)
+	out := f.Backtest(in)
 	d := f.document(in, out)
-	d.Next = []string{j.Then(files, "the meta-tools, written for an agent", "extract", "{}", "--out", "tools")}
-	return j.Print(d, out)
+	if out.Recommendation != nil && out.Recommendation.Kind == backtest.Nothing {
+		d.Next = []string{j.Then(files, "what is wrong, and what to do about it", "findings", "{}")}
+	} else {
+		d.Next = []string{j.Then(files, "what is recommended, written for an agent", "extract", "{}", "--out", "tools")}
+	}
+	return j.Result(d)
 }
 
 // BackTest back-tests runs of what in has read.
@@ -226,7 +230,7 @@ func BackTest(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, me
 		},
 	}
 	if o.Objective != "none" {
-		options.Verdict = &backtest.VerdictOptions{Objective: backtest.Objective(o.Objective)}
+		options.Recommend = &backtest.RecommendOptions{Objective: backtest.Objective(o.Objective)}
 	}
 	f := &BacktestFindings{options: o}
 	if f.result, err = backtest.Run(runs, options); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/awo-dev/awo/internal/plot"
 )
 
-// BacktestFigures draws what was found: calling turns and money saved by technique.
-func BacktestFigures(f *BacktestFindings) ([]*plot.Figure, error) {
+// BacktestPlots draws what was found: calling turns and money saved by technique.
+func BacktestPlots(f *BacktestFindings) ([]*plot.Figure, error) {
 	var out []*plot.Figure
 	turns, err := f.estimates("backtest-turns", "Calling turns saved on tasks held out, at most", "share of the calling turns", "calling_turns_saved_share",
 		func(o *backtest.Outcome) float64 {

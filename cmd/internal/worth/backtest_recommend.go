@@ -5,21 +5,21 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
-type recommendedJSON struct {
-	Technique string        `json:"technique"` // with a verdict its action; none for doing nothing
-	Threshold int           `json:"threshold"`
-	Select    string        `json:"select"`
-	Reason    string        `json:"reason"`
-	Cheapest  *cheapestJSON `json:"cheapest"` // what saves most money, or tokens without a price; null if nothing does
+// single is the technique that saves most, chosen in hindsight.
+type single struct {
+	Technique string    `json:"technique"` // none for doing nothing
+	Threshold int       `json:"threshold"`
+	Select    string    `json:"select"`
+	Reason    string    `json:"reason"`
+	Cheapest  *cheapest `json:"cheapest"` // what saves most money, or tokens without a price; null if nothing does
 }
 
-// cheapestJSON is a technique.
-type cheapestJSON struct {
+// cheapest is a technique.
+type cheapest struct {
 	Technique    string      `json:"technique"`
 	TurnsSaved   int         `json:"calling_turns_saved"`
 	TokensSaved  stat.Figure `json:"tokens_saved"`
@@ -27,28 +27,16 @@ type cheapestJSON struct {
 }
 
 // options are what is recommended and its options, none for what needs no compiler.
-func (r *recommendedJSON) options() string {
+func (r *single) options() string {
 	if r.Technique == "batch" {
 		return "batch, which is parallel tool calls and nothing to compile"
 	}
 	return fmt.Sprintf("%s, --threshold %d, --select %s", r.Technique, r.Threshold, r.Select)
 }
 
-// recommended follows the verdict; without one it is what saves most, in hindsight.
-func (f *BacktestFindings) recommended(byTurns recommendedJSON, v *verdict.JSON) recommendedJSON {
-	if v == nil || v.Action == "" {
-		return byTurns
-	}
-	out := recommendedJSON{Technique: string(v.Action), Threshold: v.Options.Threshold, Select: string(v.Options.Select), Reason: v.Reason, Cheapest: byTurns.Cheapest}
-	if v.Action == backtest.DoNothing {
-		out.Technique = "none"
-	}
-	return out
-}
-
 // inHindsight says which technique saves most, and which saves most money.
-func (f *BacktestFindings) inHindsight() recommendedJSON {
-	out := recommendedJSON{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select}
+func (f *BacktestFindings) inHindsight() single {
+	out := single{Technique: "none", Threshold: f.options.Threshold, Select: f.options.Select}
 	if f.best == nil {
 		out.Reason = "no technique saves a calling turn or a token on tasks that it was not compiled from"
 		return out
@@ -101,7 +89,7 @@ func (f *BacktestFindings) unit() string {
 
 // cheapest returns what saves most money of all that was tried, combinations too,
 // and says so; nil if nothing saves any.
-func (f *BacktestFindings) cheapest() (*cheapestJSON, string) {
+func (f *BacktestFindings) cheapest() (*cheapest, string) {
 	var best *backtest.Outcome
 	for i := range f.result.Techniques {
 		o := &f.result.Techniques[i]
@@ -113,7 +101,7 @@ func (f *BacktestFindings) cheapest() (*cheapestJSON, string) {
 		return nil, ""
 	}
 	t := f.technique(best)
-	at := &cheapestJSON{best.Name, t.CallingTurnsSaved, t.TokensSaved, t.CostSavedUSD}
+	at := &cheapest{best.Name, t.CallingTurnsSaved, t.TokensSaved, t.CostSavedUSD}
 	if usd, ok := t.CostSavedUSD.Value(); ok {
 		return at, fmt.Sprintf("most money is saved by %s: %s of %s USD", best.Name, cli.Dollars(usd), cli.Dollars(best.USD))
 	}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/backtest"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
 )
 
 // TestRecommended holds the recommendation to what was found: what saves most turns, or most
@@ -44,21 +43,5 @@ func TestRecommended(t *testing.T) {
 	nothing := &BacktestFindings{options: BacktestOptions{Threshold: 5, Select: "turns"}, result: &backtest.Result{Techniques: []backtest.Outcome{outcome("none", 0, 0)}}}
 	if got := nothing.inHindsight(); got.Technique != "none" || got.Cheapest != nil {
 		t.Errorf("%+v of nothing", got)
-	}
-}
-
-// TestRecommendedFollowsTheVerdict: one result recommends one thing.
-func TestRecommendedFollowsTheVerdict(t *testing.T) {
-	f := &BacktestFindings{}
-	byTurns := recommendedJSON{Technique: "patterns", Threshold: 5, Select: "turns", Reason: "it saves most"}
-	if got := f.recommended(byTurns, nil); got != byTurns {
-		t.Errorf("%+v without a verdict", got)
-	}
-	v := &verdict.JSON{Cell: backtest.Cell{Action: backtest.DoBoth, Options: backtest.CellOptions{Threshold: 3, Select: "net"}}, Reason: "it pays"}
-	if got := f.recommended(byTurns, v); got.Technique != "both" || got.Threshold != 3 || got.Select != "net" || got.Reason != "it pays" {
-		t.Errorf("%+v of %+v", got, v)
-	}
-	if got := f.recommended(byTurns, &verdict.JSON{Cell: backtest.Cell{Action: backtest.DoNothing}}); got.Technique != "none" {
-		t.Errorf("%+v of doing nothing", got)
 	}
 }

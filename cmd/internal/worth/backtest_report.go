@@ -9,13 +9,13 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
-func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Document {
-	d := &report.Document{Title: "Back-test", Answer: string(verdict.Words(out.Verdict)), Lines: report.ScreenLines}
+func (f *BacktestFindings) document(in *cli.Intake, out Backtest) *report.Document {
+	d := &report.Document{Title: "Back-test", Answer: out.Recommended.Words(), Figures: out.BacktestFigures, Lines: report.ScreenLines}
 	if d.Answer == "" {
 		d.Answer = fmt.Sprintf("%s: %s.", out.ByTurns.options(), out.ByTurns.Reason)
 	}
@@ -24,21 +24,23 @@ func (f *BacktestFindings) document(in *cli.Intake, out BacktestJSON) *report.Do
 		d.Add(f.SplitWords())
 		return d
 	}
-	d.Add(verdict.AgentsTable(cli.Map(out.Agents, func(a *AgentJSON) verdict.AgentJSON { return a.AgentJSON })))
+	d.Add(recommend.AgentsTable(out.Agents), out.Recommended.Table())
 	d.Add(report.ShortTable{Table: savedTable(out)})
 	in.Findings.Section(d, 1)
 	d.Details()
 	d.Section("What would be saved", TurnsTable(out))
 	d.Section("What was read", in.Summary(), f.SplitWords())
 	d.Section("All findings", in.Findings.Table())
-	d.Add(MoneyTable(out), TimeTable(out), BlindTable(out), ReadsTable(out))
-	d.Section("Together", InteractionTable(out).IfAny())
-	r := out.ByTurns
-	if table := usesTable(out); table != nil {
-		d.Section("Reading ahead from other probabilities of use", table)
+	for _, t := range []*report.Table{MoneyTable(out), TimeTable(out), BlindTable(out), ReadsTable(out)} {
+		if t != nil {
+			d.Add(t.View())
+		}
 	}
+	d.Add(report.TableOf("interactions", "", out.Interactions, []report.Column{{Key: "technique"}}).Hidden())
+	d.Section("Together", InteractionTable(out).View().IfAny())
+	r := out.ByTurns
 	heading := "Recommended"
-	if out.Verdict != nil {
+	if out.Recommended != nil {
 		heading = "If calling turns are all that counts"
 		if f.options.Select == string(backtest.SelectNet) {
 			heading = "The best single technique, chosen in hindsight"
@@ -86,12 +88,12 @@ var techniqueWords = map[string]string{
 }
 
 // savedTable is TurnsTable for short text: what saves most stands first.
-func savedTable(out BacktestJSON) *report.Table {
+func savedTable(out Backtest) *report.Table {
 	sorted := slices.Clone(out.Techniques)
-	slices.SortStableFunc(sorted, func(a, b TechniqueJSON) int { return cmp.Compare(b.CallingTurnsSaved, a.CallingTurnsSaved) })
+	slices.SortStableFunc(sorted, func(a, b Technique) int { return cmp.Compare(b.CallingTurnsSaved, a.CallingTurnsSaved) })
 	table := report.TableOf("saved", "What would be saved on tasks held out, at most", sorted, []report.Column{
 		{Key: "technique", Words: true},
-		{Key: "words", Title: "what", Align: report.Left, Words: true, Rank: 2, Cell: report.By(func(t *TechniqueJSON) report.Cell { return report.Text(techniqueWords[t.Technique]) })},
+		{Key: "words", Title: "what", Align: report.Left, Words: true, Rank: 2, Cell: report.By(func(t *Technique) report.Cell { return report.Text(techniqueWords[t.Technique]) })},
 		{Key: "calling_turns_saved", Title: "turns"},
 		{Key: "calling_turns_saved_share", Title: "share", Unit: "%"},
 		{Key: "calling_turns_saved_share", From: "intervals.calling_turns_saved_share", Title: "95 %", Share: true},
@@ -102,7 +104,7 @@ func savedTable(out BacktestJSON) *report.Table {
 }
 
 // TurnsTable shows what each technique saves of calling turns.
-func TurnsTable(out BacktestJSON) *report.Table {
+func TurnsTable(out Backtest) *report.Table {
 	table := report.TableOf("techniques", "Held out: calling turns", out.Techniques, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "calling_turns_saved", Title: "turns saved"},
@@ -110,8 +112,8 @@ func TurnsTable(out BacktestJSON) *report.Table {
 		{Key: "calling_turns_saved_share", From: "intervals.calling_turns_saved_share", Title: "95 %", Share: true},
 		{Key: "llm_calls_saved", Title: "model calls saved", Align: report.Right, Cell: report.By(callsCell)},
 		{Key: "utilisation", Title: "tasks with one", Unit: "%"},
-		{Key: "steps_before", Title: "calls there", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return stepsCell(t.StepsBefore) })},
-		{Key: "steps_after", Title: "after", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return stepsCell(t.StepsAfter) })},
+		{Key: "steps_before", Title: "calls there", Align: report.Right, Cell: report.By(func(t *Technique) report.Cell { return stepsCell(t.StepsBefore) })},
+		{Key: "steps_after", Title: "after", Align: report.Right, Cell: report.By(func(t *Technique) report.Cell { return stepsCell(t.StepsAfter) })},
 		{Key: "exact", Title: "exact in replay", Cell: report.By(exactCell)},
 		{Key: "meta_tools", Title: "meta-tools", Digits: 1},
 	})
@@ -128,7 +130,7 @@ func TurnsTable(out BacktestJSON) *report.Table {
 }
 
 // antiNote says how many anti-meta-tools were left out.
-func antiNote(out BacktestJSON) string {
+func antiNote(out Backtest) string {
 	var some []string
 	for _, t := range out.Techniques {
 		if t.AntiMetaTools > 0 && t.Technique != "all" {
@@ -144,7 +146,7 @@ func antiNote(out BacktestJSON) string {
 // emptyNote says what an interval means that has nothing to vary: techniques that
 // save nothing in any task, of n of them, may in up to 1 - 0.05^(1/n) of further ones
 // (Hanley and Lippman-Hand 1983).
-func emptyNote(out BacktestJSON) string {
+func emptyNote(out Backtest) string {
 	var names []string
 	for _, t := range out.Techniques {
 		if _, known := t.Utilisation.Value(); known && t.Technique != "none" && t.CallingTurnsSaved == 0 && !registers(t.Technique) {
@@ -159,7 +161,7 @@ func emptyNote(out BacktestJSON) string {
 }
 
 // callsCell leaves out what nothing is known of, though turns are recorded.
-func callsCell(t *TechniqueJSON) report.Cell {
+func callsCell(t *Technique) report.Cell {
 	if i := t.Intervals["llm_calls_saved"]; i.Reason == noOffers {
 		return report.Missing(i.Reason)
 	}
@@ -167,7 +169,7 @@ func callsCell(t *TechniqueJSON) report.Cell {
 }
 
 // exactCell leaves empty what was not replayed.
-func exactCell(t *TechniqueJSON) report.Cell {
+func exactCell(t *Technique) report.Cell {
 	if t.Places == 0 || t.Technique == "awo-paper" {
 		return report.Text("")
 	}
@@ -184,11 +186,11 @@ func stepsCell(f stat.Figure) report.Cell {
 
 // MoneyTable shows what each technique saves of tokens and money, with the
 // definitions of its tools paid.
-func MoneyTable(out BacktestJSON) *report.Table {
+func MoneyTable(out Backtest) *report.Table {
 	table := report.TableOf("money", "Held out: tokens and money, definitions paid", out.Techniques, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "tokens_saved", Title: "tokens saved", Digits: report.Whole},
-		{Key: "tokens_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell { return report.ShareOf(t.TokensSaved.PartOf(t.Tokens), 1) })},
+		{Key: "tokens_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *Technique) report.Cell { return report.ShareOf(t.TokensSaved.PartOf(t.Tokens), 1) })},
 		{Key: "tokens_saved_share", From: "intervals.tokens_saved_share", Title: "95 %", Share: true},
 		{Key: "cost_saved_usd", Title: "saved", Unit: "USD", Digits: 4},
 		{Key: "cost_saved_usd", From: "intervals.cost_saved_usd", Title: "95 %", Digits: 4},
@@ -208,8 +210,8 @@ func MoneyTable(out BacktestJSON) *report.Table {
 
 // BlindTable compares blind use of meta-tools with use that is chosen perfectly; nil
 // where none are offered.
-func BlindTable(out BacktestJSON) *report.Table {
-	offers := slices.DeleteFunc(slices.Clone(out.Techniques), func(t TechniqueJSON) bool { return t.Blind == nil })
+func BlindTable(out Backtest) *report.Table {
+	offers := slices.DeleteFunc(slices.Clone(out.Techniques), func(t Technique) bool { return t.Blind == nil })
 	if len(offers) == 0 {
 		return nil
 	}
@@ -230,8 +232,8 @@ func BlindTable(out BacktestJSON) *report.Table {
 }
 
 // ReadsTable says what was read ahead; nil if no technique does.
-func ReadsTable(out BacktestJSON) *report.Table {
-	var ahead []TechniqueJSON
+func ReadsTable(out Backtest) *report.Table {
+	var ahead []Technique
 	for _, t := range out.Techniques {
 		if t.Technique == "prefetch" || t.Technique == "all" {
 			ahead = append(ahead, t)
@@ -245,17 +247,17 @@ func ReadsTable(out BacktestJSON) *report.Table {
 		{Key: "rules", Title: "rules", Digits: 1},
 		{Key: "reads_ahead", Title: "reads"},
 		{Key: "reads_used", Title: "used"},
-		{Key: "reads_in_vain", Title: "in vain"},
+		{Key: "reads_wasted", Title: "wasted"},
 		{Key: "stale", Title: "stale"},
 		{Key: "calling_turns_saved", Title: "turns saved"},
 	})
-	table.Note("Used: the agent made this call later. Stale: it did so after a tool was called that may have changed the result; these are in vain too.")
+	table.Note("Used: the agent made this call later. Stale: it did so after a tool was called that may have changed the result; these are wasted, too.")
 	return table
 }
 
 // TimeTable says how long models took on the turns that would be saved; nil if no
 // turn records that.
-func TimeTable(out BacktestJSON) *report.Table {
+func TimeTable(out Backtest) *report.Table {
 	if len(out.Techniques) == 0 {
 		return nil
 	}
@@ -266,7 +268,7 @@ func TimeTable(out BacktestJSON) *report.Table {
 	table := report.TableOf("time", "Held out: model time", out.Techniques, []report.Column{
 		{Key: "technique", Words: true},
 		{Key: "model_seconds_saved", Title: "saved", Unit: "s"},
-		{Key: "model_seconds_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *TechniqueJSON) report.Cell {
+		{Key: "model_seconds_saved_share", Title: "share", Unit: "%", Align: report.Right, Cell: report.By(func(t *Technique) report.Cell {
 			return report.ShareOf(t.SecondsSaved.PartOf(out.Techniques[0].Seconds), 1)
 		})},
 		{Key: "model_seconds_saved_share", From: "intervals.model_seconds_saved_share", Title: "95 %", Share: true},
@@ -277,7 +279,7 @@ func TimeTable(out BacktestJSON) *report.Table {
 
 // InteractionTable says which part of a combination saves what, and what is lost or
 // gained against the sum of the parts.
-func InteractionTable(out BacktestJSON) *report.Table {
+func InteractionTable(out Backtest) *report.Table {
 	table := report.NewTable("interactions", "",
 		report.Column{Key: "technique"},
 		report.Column{Key: "calling_turns_saved", Title: "turns saved", Align: report.Right},
@@ -295,28 +297,9 @@ func InteractionTable(out BacktestJSON) *report.Table {
 	return table
 }
 
-// usesTable shows what reading ahead comes to from several P(use) on; nil if nothing is
-// ever read ahead.
-func usesTable(out BacktestJSON) *report.Table {
-	if !slices.ContainsFunc(out.Uses, func(u UseJSON) bool { return u.Metrics.Ahead > 0 }) {
-		return nil
-	}
-	table := report.TableOf("sweep_prefetch", "", out.Uses, []report.Column{
-		{Key: "value", Title: "at least", Digits: 1},
-		{Key: "calling_turns_saved", From: "metrics.calling_turns_saved", Title: "turns saved"},
-		{Key: "calling_turns_saved_share", From: "metrics.calling_turns_saved_share", Title: "share", Unit: "%"},
-		{Key: "reads_ahead", From: "metrics.reads_ahead", Title: "reads"},
-		{Key: "reads_in_vain", From: "metrics.reads_in_vain", Title: "in vain"},
-		{Key: "cost_saved_usd", From: "metrics.cost_saved_usd", Title: "saved", Unit: "USD", Digits: 4},
-		{Key: "rules", From: "metrics.rules", Digits: 1},
-	})
-	table.Note("Choosing the best of several makes its figure look better than it is; the verdict takes that into account.")
-	return table
-}
-
 // drawBacktest writes the figures of a back-test into a folder.
 func drawBacktest(j *cli.Job, f *BacktestFindings, dir string) error {
-	figures, err := BacktestFigures(f)
+	figures, err := BacktestPlots(f)
 	if err != nil {
 		return err
 	}

@@ -8,35 +8,30 @@ import (
 
 	"github.com/awo-dev/awo/backtest"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/verdict"
+	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/internal/stat"
 )
 
-// BacktestJSON is the JSON of `awo backtest`; docs/backtest.md describes it.
-type BacktestJSON struct {
-	Schema       string            `json:"schema"`
-	Input        cli.InputJSON     `json:"input"`
-	Findings     []cli.Finding     `json:"findings"`
-	Split        splitJSON         `json:"split"`
-	Techniques   []TechniqueJSON   `json:"techniques"`
-	Interactions []interactionJSON `json:"interactions"`
-	Uses         []UseJSON         `json:"prefetch_sweep"`
-	Verdict      *verdict.JSON     `json:"verdict"` // what to do; null if it was not asked for
-	Recommended  recommendedJSON   `json:"recommended"`
-	Agents       []AgentJSON       `json:"agents"`  // of which all is the sum; empty where there is one
-	Unknown      []string          `json:"unknown"` // what the traces do not say, and what follows
+// Backtest is what a back-test found: the figures of `awo backtest` and the rows of its tables.
+type Backtest struct {
+	BacktestFigures
+	Techniques   []Technique
+	Interactions []interaction
+	Agents       []recommend.Agent // of which all is the sum; empty where there is one
 
-	// ByTurns is the single technique that saves most, whatever the verdict is.
-	ByTurns recommendedJSON `json:"-"`
+	ByTurns     single            // the single technique that saves most, whatever is recommended
+	Recommended *recommend.Result // nil if it was not asked for
 }
 
-// AgentJSON is what was found of one of several agents, compiled and tested for itself.
-type AgentJSON struct {
-	verdict.AgentJSON
-	Techniques []TechniqueJSON `json:"techniques"`
+// BacktestFigures are those of `awo backtest`; docs/backtest.md describes them.
+type BacktestFigures struct {
+	Input          cli.InputJSON      `json:"input"`
+	Split          splitFigures       `json:"split"`
+	Recommendation *recommend.Figures `json:"recommendation"` // what to do; null if it was not asked for
+	Unknown        []string           `json:"unknown"`        // what the traces do not say, and what follows
 }
 
-type splitJSON struct {
+type splitFigures struct {
 	By           string `json:"by"`
 	Folds        int    `json:"folds"` // parts compiled and tested
 	TrainTasks   int    `json:"train_tasks"`
@@ -45,9 +40,9 @@ type splitJSON struct {
 	Unused       int    `json:"unused_trajectories"` // on neither side
 }
 
-// TechniqueJSON is what a technique would have done in the test part. Savings are
+// Technique is what a technique would have done in the test part. Savings are
 // upper bounds.
-type TechniqueJSON struct {
+type Technique struct {
 	Technique         string      `json:"technique"`
 	Doc               string      `json:"doc"`
 	LLMCalls          int         `json:"llm_calls"` // recorded
@@ -97,11 +92,11 @@ type blindJSON struct {
 // ReadsJSON is what was read ahead, zeros for techniques that do not.
 type ReadsJSON struct {
 	Ahead  int     `json:"reads_ahead"`
-	Used   int     `json:"reads_used"`    // they answered a call that the agent made in the recording
-	Second int     `json:"second_level"`  // of these: read after an answer that was itself read ahead
-	InVain int     `json:"reads_in_vain"` // all others, stale ones too
-	Stale  int     `json:"stale"`         // asked for when something may have changed them
-	Rules  float64 `json:"rules"`         // mean over the parts
+	Used   int     `json:"reads_used"`   // they answered a call that the agent made in the recording
+	Second int     `json:"second_level"` // of these: read after an answer that was itself read ahead
+	InVain int     `json:"reads_wasted"` // all others, stale ones too
+	Stale  int     `json:"stale"`        // asked for when something may have changed them
+	Rules  float64 `json:"rules"`        // mean over the parts
 }
 
 // adoptionJSON is what is left if agents use meta-tools as seldom or as often as
@@ -120,9 +115,9 @@ const (
 	AdoptionHigh = 0.98
 )
 
-// interactionJSON is what techniques save together beyond the sum of what each
+// interaction is what techniques save together beyond the sum of what each
 // saves.
-type interactionJSON struct {
+type interaction struct {
 	Technique         string                   `json:"technique"`  // the combination
 	Techniques        []string                 `json:"techniques"` // its parts
 	Attributed        []attributedJSON         `json:"attributed"` // every turn that the combination saves, to one part
@@ -139,45 +134,22 @@ type attributedJSON struct {
 	CallingTurnsSaved int    `json:"calling_turns_saved"`
 }
 
-// UseJSON is what reading ahead comes to from a P(use) on.
-type UseJSON struct {
-	Use     float64        `json:"value"`
-	Metrics useMetricsJSON `json:"metrics"`
-}
-
-type useMetricsJSON struct {
-	CallingTurnsSaved int                      `json:"calling_turns_saved"`
-	Share             stat.Figure              `json:"calling_turns_saved_share"`
-	TokensSaved       stat.Figure              `json:"tokens_saved"`
-	CostSavedUSD      stat.Figure              `json:"cost_saved_usd"`
-	Intervals         map[string]stat.Interval `json:"intervals"`
-	ReadsJSON
-}
-
-// JSON returns the result for scripts.
-func (f *BacktestFindings) JSON(in *cli.Intake) BacktestJSON {
-	r, byTurns, v := f.result, f.inHindsight(), verdict.Of(f.result)
-	return BacktestJSON{
-		Schema: "awo.backtest/v1", Input: in.JSON(), Findings: append([]cli.Finding{}, in.Findings.List()...),
-		Split:      splitJSON{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused},
-		Techniques: cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction),
-		Uses: cli.Map(r.Uses, f.use), Verdict: v, Recommended: f.recommended(byTurns, v), Unknown: f.unknown(), ByTurns: byTurns,
-		Agents: cli.Map(r.Agents, f.agent),
+// Backtest returns the result. Call it when everything is read.
+func (f *BacktestFindings) Backtest(in *cli.Intake) Backtest {
+	r := f.result
+	out := Backtest{
+		BacktestFigures: BacktestFigures{Input: in.JSON(), Split: splitFigures{string(r.By), r.Folds, r.TrainTasks, r.TestTasks, r.Trajectories, r.Unused}, Unknown: f.unknown()},
+		Techniques:      cli.Map(r.Techniques, f.technique), Interactions: cli.Map(r.Interactions, f.interaction),
+		Agents: cli.Map(r.Agents, recommend.AgentOf), ByTurns: f.inHindsight(), Recommended: recommend.Of(r),
 	}
+	if out.Recommended != nil {
+		out.Recommendation = &out.Recommended.Figures
+	}
+	return out
 }
 
-func (f *BacktestFindings) agent(a *backtest.AgentResult) AgentJSON {
-	of := &BacktestFindings{options: f.options, result: a.Result}
-	return AgentJSON{verdict.AgentOf(a), cli.Map(a.Techniques, of.technique)}
-}
-
-func (f *BacktestFindings) use(u *backtest.UseOutcome) UseJSON {
-	t := f.technique(&u.Outcome)
-	return UseJSON{u.Use, useMetricsJSON{t.CallingTurnsSaved, t.Share, t.TokensSaved, t.CostSavedUSD, t.Intervals, t.ReadsJSON}}
-}
-
-func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
-	t := TechniqueJSON{
+func (f *BacktestFindings) technique(o *backtest.Outcome) Technique {
+	t := Technique{
 		Technique: o.Name, Doc: o.Doc, LLMCalls: o.LLMCalls, LLMCallsSaved: o.LLMCallsSaved,
 		CallingTurns: o.CallingTurns, CallingTurnsSaved: o.CallingTurnsSaved, Share: stat.Unknown(noTestTurns),
 		Utilisation: f.known(o, "utilisation", o.Utilisation),
@@ -232,7 +204,7 @@ func (f *BacktestFindings) technique(o *backtest.Outcome) TechniqueJSON {
 }
 
 // blind says what blind use of the meta-tools comes to.
-func (f *BacktestFindings) blind(t *TechniqueJSON, o *backtest.Outcome) {
+func (f *BacktestFindings) blind(t *Technique, o *backtest.Outcome) {
 	b := &o.Blind
 	t.Intervals["precision"] = stat.NoInterval(noMoments)
 	if !b.Known {
@@ -258,8 +230,8 @@ func (f *BacktestFindings) blind(t *TechniqueJSON, o *backtest.Outcome) {
 }
 
 // interaction says what a combination saves beyond its parts.
-func (f *BacktestFindings) interaction(x *backtest.Interaction) interactionJSON {
-	out := interactionJSON{
+func (f *BacktestFindings) interaction(x *backtest.Interaction) interaction {
+	out := interaction{
 		Technique: x.Technique, Techniques: x.Parts,
 		CallingTurnsSaved: x.CallingTurnsSaved, LLMCallsSaved: x.LLMCallsSaved,
 		TokensSaved: stat.Unknown(noTokens), CostSavedUSD: stat.Unknown(NoPrices),

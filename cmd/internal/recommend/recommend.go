@@ -1,0 +1,251 @@
+// Package recommend says what to do about an agent, and what that saves: as figures and rows
+// for scripts, and in words that are the first line of `awo backtest`, `awo report` and
+// `awo extract`.
+//
+// A back-test comes in, and the recommendation of package backtest is in it; what the traces
+// do not bear is null with a reason. It keeps nothing.
+package recommend
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/awo-dev/awo/backtest"
+	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/internal/stat"
+)
+
+// Figures say what to do.
+type Figures struct {
+	backtest.Way
+	Label     string                    `json:"label"`     // in words
+	Objective string                    `json:"objective"` // money, tokens, turns or time
+	Kept      bool                      `json:"kept"`      // from the manifest
+	Decided   bool                      `json:"decided"`   // one kind is chosen in at least 70 % of the resamples
+	Tied      []string                  `json:"tied"`      // the kinds of at least 30 % of them, where none is decided
+	SameBill  bool                      `json:"same_bill"` // no measurable change of the bill, but fewer calling turns
+	Resamples map[backtest.Kind]float64 `json:"resamples"` // the share of the resamples that choose a kind
+	Tasks     int                       `json:"tasks"`     // held out
+	Agents    int                       `json:"agents"`    // it is about the one of them that costs most
+}
+
+// Row is what a way saves on tasks held out, summed up over them.
+type Row struct {
+	Way   string        `json:"way"` // a kind, or recommended: what the whole procedure comes to
+	P     float64       `json:"p"`
+	T     int           `json:"T"`
+	USD   stat.Estimate `json:"usd"`
+	Token stat.Estimate `json:"tokens"`
+	Turns stat.Estimate `json:"calling_turns"`
+	Calls stat.Estimate `json:"model_calls"`
+	Time  stat.Estimate `json:"model_seconds"`
+}
+
+// Result is a recommendation with the ways that it was chosen from.
+type Result struct {
+	Figures
+	Rows []Row
+
+	from   *backtest.Recommendation
+	result *backtest.Result
+}
+
+// Of returns the recommendation of a back-test, nil if none was asked for.
+func Of(r *backtest.Result) *Result {
+	v := r.Recommendation
+	if v == nil {
+		return nil
+	}
+	out := &Result{from: v, result: r, Figures: Figures{
+		Way: v.Way, Label: label(v.Way), Objective: string(v.Objective), Kept: v.Kept, Decided: v.Decided, SameBill: v.SameBill, Resamples: v.Chosen, Tasks: v.Tasks, Agents: max(len(r.Agents), 1),
+	}}
+	for _, kind := range v.Tied {
+		out.Tied = append(out.Tied, string(kind))
+	}
+	if v.Unknown != "" {
+		return out
+	}
+	for _, kind := range backtest.Kinds[1:] {
+		if w := best(v, kind); w != nil {
+			out.Rows = append(out.Rows, out.row(string(kind), w))
+		}
+	}
+	out.Rows = append(out.Rows, out.row("recommended", &v.Recommended))
+	return out
+}
+
+// best returns the way that stands for its kind: that which is recommended, or the one that
+// saves most.
+func best(v *backtest.Recommendation, kind backtest.Kind) (found *backtest.WayOutcome) {
+	for i := range v.Ways {
+		w := &v.Ways[i]
+		switch {
+		case w.Kind != kind:
+		case w.Way == v.Way:
+			return w
+		case found == nil || w.Saved[v.Objective.Of()] > found.Saved[v.Objective.Of()]:
+			found = w
+		}
+	}
+	return found
+}
+
+func (r *Result) row(name string, w *backtest.WayOutcome) Row {
+	estimate := func(measure int) stat.Estimate {
+		if why := r.lacks(measure); why != "" {
+			return stat.Estimate{Figure: stat.Unknown(why), Interval: stat.NoInterval(why)}
+		}
+		return stat.Estimate{Figure: stat.Known(w.Saved[measure]), Interval: w.Intervals[measure]}
+	}
+	return Row{name, w.P, w.T, estimate(backtest.SavedUSD), estimate(backtest.SavedTokens), estimate(backtest.SavedTurns), estimate(backtest.SavedCalls), estimate(backtest.SavedSeconds)}
+}
+
+// lacks returns why a measure is not known, "" if it is.
+func (r *Result) lacks(measure int) string {
+	switch total := r.from.Total; {
+	case measure == backtest.SavedTurns && total[backtest.SavedTurns] == 0:
+		return "no calling turn in the test part"
+	case measure != backtest.SavedTurns && total[backtest.SavedCalls] == 0:
+		return "no trajectory records model turns"
+	case measure == backtest.SavedUSD && total[backtest.SavedUSD] == 0:
+		return "no turn has a price"
+	case measure == backtest.SavedSeconds && total[backtest.SavedSeconds] == 0:
+		return "no turn records when it began and ended"
+	}
+	return ""
+}
+
+// label says what a way is, for people.
+func label(w backtest.Way) string {
+	switch w.Kind {
+	case backtest.OnlyPrefetch:
+		return fmt.Sprintf("prefetch reads of which %.0f %% are used", 100*w.P)
+	case backtest.OnlyMetaTools:
+		return fmt.Sprintf("meta-tools that %d trajectories follow", w.T)
+	case backtest.Both:
+		return fmt.Sprintf("prefetch reads of which %.0f %% are used, and meta-tools that %d trajectories follow", 100*w.P, w.T)
+	case backtest.WithRegistration:
+		return "register tools when they are needed"
+	}
+	return "nothing"
+}
+
+// todo is what a kind says to do.
+var todo = map[backtest.Kind]string{
+	backtest.Nothing: "do nothing", backtest.OnlyPrefetch: "prefetch reads", backtest.OnlyMetaTools: "offer meta-tools", backtest.Both: "prefetch reads and offer meta-tools",
+	backtest.WithRegistration: "register tools when they are needed",
+}
+
+// Words are the recommendation in a sentence, "" without one. Its numbers stand in the row
+// recommended.
+func (r *Result) Words() string {
+	if r == nil {
+		return ""
+	}
+	v := r.from
+	switch {
+	case v.Unknown != "":
+		return fmt.Sprintf("Recommended: nothing, because %s.", v.Unknown)
+	case v.TooFew:
+		return fmt.Sprintf("Recommended: nothing. %s are too few to judge (10 are needed).", cli.CountOf(v.Tasks, "task"))
+	case v.Way.Kind == backtest.Nothing && r.others() != "":
+		return fmt.Sprintf("Recommended: do nothing. On tasks held out that is tied with %s.", r.others())
+	case v.Way.Kind == backtest.Nothing:
+		return "Recommended: do nothing. On tasks held out no way surely saves " + map[backtest.Objective]string{backtest.ObjectiveMoney: "money", backtest.ObjectiveTokens: "tokens", backtest.ObjectiveTurns: "calling turns", backtest.ObjectiveTime: "time"}[v.Objective] + "."
+	}
+	rec := &r.Rows[len(r.Rows)-1]
+	saves := amount(rec.Turns, 0, "calling turns")
+	if v.SameBill {
+		saves = "no measurable change of the bill, " + saves + " fewer"
+	} else if usd := amount(rec.USD, 2, "USD"); usd != "" && r.Objective != string(backtest.ObjectiveTokens) {
+		saves = "it saves " + usd + " and " + saves
+	} else {
+		saves = "it saves " + cmp.Or(amount(rec.Token, 0, "tokens"), saves) + " and " + saves
+	}
+	text := fmt.Sprintf("Recommended: %s; on tasks held out %s, if always used", todo[v.Way.Kind], saves)
+	if others := r.others(); others != "" {
+		text += "; tied with " + others
+	}
+	if r.Kept {
+		text += "; kept from the manifest"
+	}
+	if r.Agents > 1 {
+		text += fmt.Sprintf(" (for the dearest of %d agents)", r.Agents)
+	}
+	return text + "."
+}
+
+// others names the kinds that are tied with the recommended one.
+func (r *Result) others() string {
+	var words []string
+	for _, kind := range r.from.Tied {
+		if kind != r.from.Way.Kind {
+			words = append(words, string(kind))
+		}
+	}
+	return strings.Join(words, " and ")
+}
+
+// amount is an estimate in words, "" where it is not known.
+func amount(e stat.Estimate, digits int, unit string) string {
+	v, ok := e.Value()
+	if !ok {
+		return ""
+	}
+	words := cli.Amounts(v, e.Interval.Lo, e.Interval.Hi)
+	if digits == 0 {
+		for i, x := range []float64{v, e.Interval.Lo, e.Interval.Hi} {
+			words[i] = report.Grouped(int(math.Round(x)))
+		}
+	}
+	if e.Interval.Known() {
+		return fmt.Sprintf("%s (95 %% %s to %s) %s", words[0], words[1], words[2], unit)
+	}
+	return words[0] + " " + unit
+}
+
+// Table shows the ways.
+func (r *Result) Table() *report.Table {
+	if r == nil {
+		return nil
+	}
+	time := false
+	for i := range r.Rows {
+		time = time || r.Rows[i].Time.Known()
+	}
+	table := report.TableOf("ways", "What each way saves on tasks held out, if always used", r.Rows, []report.Column{
+		{Key: "way", Words: true},
+		{Key: "p", Title: "P(use)", Align: report.Right, Rank: 2, Cell: report.By(func(r *Row) report.Cell {
+			if r.P == 0 {
+				return report.Text("")
+			}
+			return report.Float(r.P, 1)
+		})},
+		{Key: "T", Title: "trajectories", Align: report.Right, Rank: 2, Cell: report.By(func(r *Row) report.Cell {
+			if r.T == 0 {
+				return report.Text("")
+			}
+			return report.Int(r.T)
+		})},
+		{Key: "usd", Title: "USD", Digits: 4, Range: "95 %"},
+		{Key: "tokens", Digits: report.Whole, Rank: 3},
+		{Key: "calling_turns", Title: "calling turns", Digits: report.Whole, Range: "95 %"},
+		{Key: "model_calls", Title: "model calls", Digits: report.Whole, Rank: 3},
+		{Key: "model_seconds", Title: "model seconds", Digits: report.Whole, Hide: !time, Rank: 3},
+	})
+	table.NoteIf(len(r.Rows) > 0, "Of %s; negative is more than before. Each way was compiled from and tested on five deals of folds. The row recommended is what choosing comes to on tasks that the choice did not see.", r.whole())
+	return table.IfAny()
+}
+
+// whole says what was recorded.
+func (r *Result) whole() string {
+	total := r.from.Total
+	text := cli.CountOf(int(total[backtest.SavedTurns]), "calling turn") + " of " + cli.CountOf(r.Tasks, "task")
+	if total[backtest.SavedUSD] > 0 {
+		text = cli.Dollars(total[backtest.SavedUSD]) + " USD and " + text
+	}
+	return text
+}
