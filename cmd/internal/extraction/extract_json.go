@@ -27,7 +27,6 @@ type extraction struct {
 	assumptions []compile.Assumption // tools taken to read only
 	findings    []cli.Finding
 	prefetch    []stored.Rule // rules for reading ahead
-
 }
 
 // figures are those of `awo extract`.

@@ -154,14 +154,17 @@ func trendWords(list []period) string {
 		more, less string
 		usd        float64
 	}{
-		{"more trajectories", "fewer trajectories", last.Effects.Trajectories}, {"a mix of models that costs more", "a mix of models that costs less", last.Effects.Models},
-		{"more turns a trajectory", "fewer turns a trajectory", last.Effects.Turns}, {"more tokens a turn", "fewer tokens a turn", last.Effects.Tokens},
+		{"more trajectories", "fewer trajectories", last.Effects.Trajectories},
+		{"a mix of models that costs more", "a mix of models that costs less", last.Effects.Models},
+		{"more turns a trajectory", "fewer turns a trajectory", last.Effects.Turns},
+		{"more tokens a turn", "fewer tokens a turn", last.Effects.Tokens},
 		{"tokens that cost more", "tokens that cost less", last.Effects.Price},
 	}
 	most := slices.MaxFunc(reasons, func(a, b struct {
 		more, less string
 		usd        float64
-	}) int {
+	},
+	) int {
 		return cmp.Compare(a.usd*sign(change), b.usd*sign(change))
 	})
 	if most.usd*change > 0 {
