@@ -88,8 +88,7 @@ func find(j *cli.Job, o findingsOptions, files []string) error {
 	d.Section("What was read", in.Summary())
 	d.Section("All findings", cli.FindingsTable(list))
 	if len(list) > 0 {
-		x := list[0].Examples[0]
-		d.Next = []string{cli.ShowCommand(x.File, x.Trajectory) + " # the trajectory with most of the first"}
+		d.Next = []string{cli.ShowCommand(list[0].Examples[0].File, list[0].Examples[0].Trajectory) + " # the trajectory with most of the first"}
 	}
 	return j.Result(d)
 }

@@ -69,8 +69,7 @@ func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Mete
 	}
 	if len(r.Agents) > 0 {
 		for i := range c.plans {
-			p := &c.plans[i]
-			v := r.Agents[i].Recommendation
+			p, v := &c.plans[i], r.Agents[i].Recommendation
 			if p.none = v.Way.T == 0; !p.none {
 				p.threshold, p.selection = v.Way.T, v.Objective.Selection()
 			}

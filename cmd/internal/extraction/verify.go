@@ -163,13 +163,7 @@ func (out *verification) print(j *cli.Job, d *report.Document) error {
 	if err := j.Result(d); err != nil {
 		return err
 	}
-	occurrences := 0
-	for i := range out.tools {
-		occurrences += out.tools[i].Occurrences
-	}
-	for i := range out.reads {
-		occurrences += out.reads[i].Offered
-	}
+	occurrences := out.occurrences()
 	switch {
 	case out.Failed > 0, out.Prefetch != nil && out.Prefetch.Failed > 0:
 		return cli.ErrProblems
@@ -177,6 +171,17 @@ func (out *verification) print(j *cli.Job, d *report.Document) error {
 		return diag.New(diag.Pos{}, "nothing-occurs", "the calls of no meta-tool occur in these traces, so nothing was verified")
 	}
 	return nil
+}
+
+// occurrences is how many places of meta-tools and rules there are in the traces.
+func (out *verification) occurrences() (n int) {
+	for i := range out.tools {
+		n += out.tools[i].Occurrences
+	}
+	for i := range out.reads {
+		n += out.reads[i].Offered
+	}
+	return n
 }
 
 // markedTrajectory is a trajectory with what rules make of its calls.
@@ -278,6 +283,8 @@ func (out *verification) toolsTable() *report.Table {
 // answer says how many meta-tools do what was recorded.
 func (out *verification) answer() string {
 	switch {
+	case out.occurrences() == 0 && len(out.tools)+len(out.reads) > 0:
+		return "Nothing was verified: no meta-tool and no prefetch rule occurs in these traces."
 	case len(out.tools) == 0 && len(out.reads) > 0:
 		rules := cli.CountOf(len(out.reads), "rule") + " for reading ahead"
 		if out.Prefetch.Failed > 0 {

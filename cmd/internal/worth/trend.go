@@ -104,12 +104,10 @@ func (r *trend) periods(groups []cost.Line) []period {
 			whole.Paying += l.Paying
 		}
 		p := period{Period: name, Trajectories: whole.Trajectories, Turns: whole.Turns, Paid: whole.PaidMoney(), PerTrajectory: whole.PerTrajectory()}
-		if before != "" && p.Paid.Known() && out[len(out)-1].Paid.Known() {
-			effects := cost.Compare(models[before], models[name])
-			p.Effects = &effects
-		}
 		if before != "" {
-			p.Failing = r.failing(before, name)
+			if p.Failing = r.failing(before, name); p.Paid.Known() && out[len(out)-1].Paid.Known() {
+				p.Effects = new(cost.Compare(models[before], models[name]))
+			}
 		}
 		out, before = append(out, p), name
 	}
@@ -144,8 +142,7 @@ func trendWords(list []period) string {
 		return ""
 	}
 	usd, _ := last.Paid.Value()
-	change := last.Effects.Change
-	word := "more"
+	change, word := last.Effects.Change, "more"
 	if change < 0 {
 		word = "less"
 	}
