@@ -14,7 +14,7 @@ PACKAGES = ./... $(addsuffix /...,$(PROGRAMS))
 # those that -short leaves out because they start none, and the stories of input,
 # of which input_workers takes every command with several workers through its
 # stages. Of the second that a program waits for late reports it needs little.
-CONCURRENT = ./internal/par ./internal/golden ./internal/corpus ./inertia ./trace ./serve ./serve/compiled
+CONCURRENT = ./internal/par ./internal/golden ./internal/corpus ./predict ./trace ./gateway ./gateway/compiled
 CONCURRENT_STORIES = TestScript/input_
 RACE = AWO_UPDATE= GORACE=atexit_sleep_ms=50 $(FEWER_COLLECTIONS) $(GO) test -vet=off -race -short
 
@@ -67,7 +67,7 @@ serve-check:
 	npm install --no-audit --no-fund --loglevel=error $(NODE_PACKAGES) && \
 	{ node_modules/node/bin/node --version >/dev/null 2>&1 || (cd node_modules/node && node installArchSpecificPackage.js) || true; } && \
 	case "$$(node_modules/node/bin/node --version 2>/dev/null)" in v22.*) ;; *) echo "serve-check: skipped, Node 22 could not be had from npm"; exit 0;; esac && \
-	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance|TestLoop' ./serve
+	cd ../.. && AWO_NODE_MODULES="$$PWD/bin/node/node_modules" $(GO) test -count=1 -v -run 'TestNodeServers|TestClients|TestConformance|TestLoop' ./gateway
 
 ## serve-goals: what `awo serve` costs against a direct connection, in one run
 serve-goals: build
@@ -184,7 +184,7 @@ bench:
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
 	$(GO) run ./testdata/bench -size $(BENCHSIZE) -runs 3 -install
 
-## bench-compare: benchmarks of BASE and of this checkout in turns, COUNT times, and benchstat's comparison; fails where one became SLOWER percent slower and chance (5 %) does not explain it; BENCH=Collect BENCHPKG=./dataflow for some
+## bench-compare: benchmarks of BASE and of this checkout in turns, COUNT times, and benchstat's comparison; fails where one became SLOWER percent slower and chance (5 %) does not explain it; BENCH=Collect BENCHPKG=./internal/dataflow for some
 COUNT     ?= 6
 BENCHPKG  ?= ./...
 BENCHTIME ?= 1s

@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/trace"
 )

@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute/replay"
-	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/metatool/replay"
+	"github.com/awo-dev/awo/predict"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -19,11 +19,11 @@ type declaredReads []string
 
 func (d declaredReads) Add(*trace.Trajectory) {}
 
-func (d declaredReads) Of(tool trace.Name) inertia.Effect {
+func (d declaredReads) Of(tool trace.Name) predict.Effect {
 	if slices.Contains(d, tool.Value()) {
-		return inertia.EffectReads
+		return predict.EffectReads
 	}
-	return inertia.EffectWrites
+	return predict.EffectWrites
 }
 
 func togetherOf(tools ...string) Options {

@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
 )
 

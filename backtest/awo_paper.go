@@ -2,8 +2,8 @@ package backtest
 
 import (
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/metatool/replay"
 )
 
 // awoPaper is Algorithm 1 to the letter. It counts where sequences of labels

@@ -10,11 +10,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
 )
 

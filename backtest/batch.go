@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/dataflow"
+	"github.com/awo-dev/awo/metatool/replay"
 )
 
 // batch learns nothing: it is one tool that makes the calls it is given, or a model

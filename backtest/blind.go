@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/replay"
 )
 
 // Use is how meta-tools are used blindly: whenever the first call is wanted, and what

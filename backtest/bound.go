@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/metatool/replay"
 )
 
 // Bounds are techniques that nobody can use: what the best choice of meta-tools could

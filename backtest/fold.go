@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/holdout"
 )

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/metatool/replay"
 )
 
 // worth returns what a span saves in the unit.

@@ -2,9 +2,9 @@ package backtest
 
 import (
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/merge"
+	"github.com/awo-dev/awo/predict"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -22,7 +22,7 @@ type Declarations interface {
 	Add(t *trace.Trajectory)
 	// Of returns what is declared about a tool. It is called concurrently, once all
 	// is added.
-	Of(tool trace.Name) inertia.Effect
+	Of(tool trace.Name) predict.Effect
 }
 
 // wrongCost is what a wrong call costs, in turns of the model.
@@ -30,10 +30,10 @@ const wrongCost = 1
 
 // habits is a predictor that has learnt.
 type habits struct {
-	model   *inertia.Model // nil if there is nothing to learn from
-	options inertia.PredictorOptions
+	model   *predict.Model // nil if there is nothing to learn from
+	options predict.PredictorOptions
 	theta   float64
-	gate    inertia.Gate
+	gate    predict.Gate
 	notes   []string
 }
 
@@ -43,7 +43,7 @@ func (p *Part) trainHabits() *habits {
 	if p.habits != nil {
 		return p.habits
 	}
-	h := &habits{theta: inertia.Threshold(wrongCost)}
+	h := &habits{theta: predict.Threshold(wrongCost)}
 	switch {
 	case p.Options.Rules != nil && p.Options.Declared != nil:
 		h.options.Effects = p.knownReads().declared.Of
@@ -54,15 +54,15 @@ func (p *Part) trainHabits() *habits {
 		}
 		h.options.Effects = declared.Of
 	}
-	learner := inertia.NewLearner(inertia.DefaultOrder, p.Options.Seed)
-	var observer inertia.Observer
-	observed := make([]*inertia.Observation, len(p.Runs))
+	learner := predict.NewLearner(predict.DefaultOrder, p.Options.Seed)
+	var observer predict.Observer
+	observed := make([]*predict.Observation, len(p.Runs))
 	for i := range par.Each(max(p.Options.Workers, 1), len(p.Runs), func(i int) { observed[i] = observer.Observe(p.Runs[i].Trajectory) }) {
 		learner.Add(p.Runs[i].Trajectory, observed[i])
 		observed[i] = nil
 	}
 	if len(p.Runs) > 0 {
-		h.model = learner.Model(inertia.ModelOptions{}, h.options)
+		h.model = learner.Model(predict.ModelOptions{}, h.options)
 	}
 	h.notes = []string{
 		"only tools that rules, annotations or, where nothing is declared, names say to read are called without the model; names are good enough to replay and not to act",
@@ -79,7 +79,7 @@ func (h *habits) avoids(c *Case) (avoided []bool, wrong int) {
 	if h.model == nil || len(c.Trajectory.Turns) == 0 {
 		return avoided, 0
 	}
-	avoided, wrong = inertia.NewPredictor(h.model, h.options).Avoided(inertia.NewHistory(c.Trajectory), h.theta, h.gate)
+	avoided, wrong = predict.NewPredictor(h.model, h.options).Avoided(predict.NewHistory(c.Trajectory), h.theta, h.gate)
 	for call, before := range merge.Repeats(c.Trajectory, c.Marks) {
 		avoided[call] = avoided[call] && before < 0 // what a repeat tells is known already
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
 )
 

@@ -4,8 +4,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/replay"
 )
 
 // pool is the meta-tools of all ways of compiling and choosing, each once: several ways

@@ -1,8 +1,8 @@
 package backtest
 
 import (
-	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/toolname"
+	"github.com/awo-dev/awo/predict"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -58,7 +58,7 @@ func (k *knownReads) of(tool trace.Name) bool {
 		return false // nothing is assumed
 	}
 	if k.declared != nil && k.options.Rules.HasEffect(tool.Value()) {
-		if rule = toolname.Writes; k.declared.Of(tool) == inertia.EffectReads {
+		if rule = toolname.Writes; k.declared.Of(tool) == predict.EffectReads {
 			rule = toolname.Reads
 		}
 	}

@@ -3,11 +3,11 @@ package backtest
 import (
 	"slices"
 
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/replay"
 )
 
 // Replayed is what a replay of meta-tools showed.

@@ -2,9 +2,9 @@ package backtest
 
 import (
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/dataflow"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/prefetch/learn"
 )
 

@@ -23,9 +23,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
-	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/beam/summarize"
-	"github.com/awo-dev/awo/summary/count"
+	"github.com/awo-dev/awo/internal/summary/count"
+	"github.com/awo-dev/awo/metatool/arazzo"
 )
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/findings"
+	"github.com/awo-dev/awo/internal/findings"
 )
 
 // TestFindingsAgree: every command that lists findings lists the same ones, with the same

@@ -15,12 +15,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/golden"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/predict"
 	"github.com/awo-dev/awo/prefetch/stored"
-	"github.com/awo-dev/awo/summary"
 )
 
 // results are the JSON results of commands, with a command that makes each of
@@ -100,7 +100,7 @@ func TestFileSchemas(t *testing.T) {
 		id, args, file string
 		value          any
 	}{
-		{"awo.snapshot-data/v1", "snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out $FILE", "inertia.awo", inertia.SnapshotData{}},
+		{"awo.snapshot-data/v1", "snapshot build office/trajectories.jsonl.gz --sample 60 --rules office/rules.yaml --out $FILE", "inertia.awo", predict.SnapshotData{}},
 		{"awo.summary-data/v1", "summarize office/trajectories.jsonl.gz --out $FILE", "all.awosum", summary.Content{}},
 	} {
 		path := filepath.Join(t.TempDir(), x.file)

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/summary/count"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/trace/formats"
 )
 

@@ -3,8 +3,8 @@ package entropy
 import (
 	"math"
 
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 )
 
 // A Convention is a way to count degrees of freedom of a test of order k against

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 	"pgregory.net/rapid"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/entropy"
-	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/entropy/ngram"
 )
 
 // chain returns n symbols in sequences of 20 of a chain with habits.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/entropy"
-	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/entropy/ngram"
 )
 
 // After tool 0 comes always tool 1, and after tool 1 one of two with equal

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 )
 
 // A Shift is one context in which two groups differ.

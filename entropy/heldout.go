@@ -3,8 +3,8 @@ package entropy
 import (
 	"slices"
 
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 )
 
 const (

@@ -3,8 +3,8 @@ package entropy
 import (
 	"math"
 
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 )
 
 // biasShare is the share of windows in cells seen once above which an entropy is

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 )
 
 // minExpected is the mean expected count of a cell below which the chi-square

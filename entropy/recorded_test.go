@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 )
 
 // recorded is a set of recorded traces, read with as little of awo as possible.

@@ -6,8 +6,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 )
 
 // A Sample is sequences and the task of each: Tasks[i] is that of Sequences[i].

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 )
 
 // A Successor is a symbol that followed a context.

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/entropy"
-	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/entropy/ngram"
 	"pgregory.net/rapid"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/entropy/ngram"
 	"pgregory.net/rapid"
 )
 

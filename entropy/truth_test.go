@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/entropy"
-	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/entropy/ngram"
 )
 
 // Sources whose truth is known.

@@ -3,8 +3,8 @@ package metatool
 import (
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
-	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/trace"
 )
 

@@ -3,7 +3,7 @@ package metatool
 import (
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 

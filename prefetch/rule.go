@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 

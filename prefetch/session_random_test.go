@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/trace"
 )
 

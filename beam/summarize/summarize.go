@@ -49,8 +49,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/summary"
-	"github.com/awo-dev/awo/summary/count"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/formats/mapped"
 )

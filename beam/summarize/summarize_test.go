@@ -23,8 +23,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/awo-dev/awo/internal/sealed"
-	"github.com/awo-dev/awo/summary"
-	"github.com/awo-dev/awo/summary/count"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/internal/summary/count"
 )
 
 func TestMain(m *testing.M) {

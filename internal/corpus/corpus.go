@@ -14,7 +14,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/arazzo"
 	"github.com/awo-dev/awo/trace"
 )
 

@@ -13,8 +13,8 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/metatool/arazzo"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/stategraph"

@@ -16,10 +16,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/awo-dev/awo/execute"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/metatool/execute"
 	"github.com/awo-dev/awo/trace"
 )
 

@@ -10,11 +10,11 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/metatool/execute"
 	"github.com/awo-dev/awo/trace"
 )
 

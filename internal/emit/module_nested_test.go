@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/arazzo"
-	"github.com/awo-dev/awo/execute"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/scripted"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/arazzo"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/metatool/execute"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
 )
 

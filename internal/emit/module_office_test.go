@@ -4,13 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/awo-dev/awo/execute"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/metatool/execute"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
 )
 

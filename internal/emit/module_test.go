@@ -14,11 +14,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
+	"github.com/awo-dev/awo/metatool/execute"
 	"github.com/awo-dev/awo/trace"
 )
 

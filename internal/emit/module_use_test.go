@@ -9,12 +9,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
-	"github.com/awo-dev/awo/execute"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"
+	"github.com/awo-dev/awo/metatool/execute"
 	"github.com/awo-dev/awo/trace"
 )
 

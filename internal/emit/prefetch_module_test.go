@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/backtest"
-	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/prefetch"

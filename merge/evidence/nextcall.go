@@ -3,7 +3,7 @@ package evidence
 import (
 	"math"
 
-	"github.com/awo-dev/awo/ngram"
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/holdout"
 )

@@ -3,9 +3,9 @@ package evidence
 import (
 	"math"
 
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/merge/internal/hash128"
-	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/rules"

@@ -1,7 +1,7 @@
 package bind
 
 import (
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/candidate"

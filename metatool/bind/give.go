@@ -3,9 +3,9 @@ package bind
 import (
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/dataflow/jsonpath"
-	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/trace"
 )

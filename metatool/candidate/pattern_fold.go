@@ -3,8 +3,8 @@ package candidate
 import (
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 )
 
 // maxFold bounds the calls of one fan-out step.

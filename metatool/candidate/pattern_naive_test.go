@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )

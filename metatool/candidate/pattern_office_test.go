@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/testdata/gen/truth"

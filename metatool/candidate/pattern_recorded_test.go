@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/recordings"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"

@@ -3,7 +3,7 @@ package candidate
 import (
 	"encoding/binary"
 
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow"
 )
 
 // signature is what steps have in common that look alike from any pattern.

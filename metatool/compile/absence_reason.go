@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/stategraph"

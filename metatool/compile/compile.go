@@ -1,8 +1,8 @@
 package compile
 
 import (
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/bind"

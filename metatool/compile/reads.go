@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/dataflow/jsonvalue"
 	"github.com/awo-dev/awo/internal/toolname"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"

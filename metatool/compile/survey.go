@@ -3,8 +3,8 @@ package compile
 import (
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/metatool/candidate"

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/secret"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/trace"

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/awo-dev/awo/dataflow"
-	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/trace"

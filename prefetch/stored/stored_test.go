@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/awo-dev/awo/dataflow/jsonpath"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/prefetch"
 	"github.com/awo-dev/awo/trace"

@@ -25,8 +25,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/arazzo"
 	"github.com/awo-dev/awo/testdata/gen/office"
 )
 

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/testdata/gen/encode"
 	"github.com/awo-dev/awo/testdata/gen/office"
 	"github.com/awo-dev/awo/trace"

@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/awo-dev/awo/inertia"
+	"github.com/awo-dev/awo/predict"
 )
 
 func main() {
@@ -281,7 +281,7 @@ func (s *suite) damaged(times int) error {
 		content := bytes.Clone(whole)
 		at := s.random.IntN(len(content))
 		content[at] ^= 1 << s.random.IntN(8)
-		snapshot, err := inertia.Read("damaged.awo", content)
+		snapshot, err := predict.Read("damaged.awo", content)
 		if err == nil && !bytes.Equal(snapshot.Model.AppendSnapshot(nil, snapshot.Graph), whole) {
 			return fmt.Errorf("a snapshot with a bit flipped in byte %d gives another content", at)
 		}

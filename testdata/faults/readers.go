@@ -71,7 +71,7 @@ func (s *suite) damagedElsewhere(times int) error {
 	if err != nil {
 		return err
 	}
-	readers, err := filepath.Abs("inertia/readers")
+	readers, err := filepath.Abs("predict/readers")
 	if err != nil {
 		return err
 	}

@@ -16,10 +16,10 @@ var faults = []fault{
 	{name: "the other tail of a binomial", file: "internal/stat/binomial.go", old: "if float64(k) > float64(n)*p {", new: "if float64(k) < float64(n)*p {"},
 	{name: "expected counts that are called small when they are large", file: "entropy/ordertest.go", old: "if expected < minExpected {", new: "if expected > minExpected {"},
 	{name: "a warning of optimism the wrong way round", file: "entropy/heldout.go", old: "gap > optimism {", new: "gap < -optimism {"},
-	{name: "chance is allowed more", file: "dataflow/set.go", old: "significance = 1e-3", new: "significance = 0.5"},
+	{name: "chance is allowed more", file: "internal/dataflow/set.go", old: "significance = 1e-3", new: "significance = 0.5"},
 
 	// Folds.
-	{name: "folds are tested on what they learned", file: "ngram/heldout.go", old: "if foldOf[i] != fold {", new: "if foldOf[i] == fold {"},
+	{name: "folds are tested on what they learned", file: "entropy/ngram/heldout.go", old: "if foldOf[i] != fold {", new: "if foldOf[i] == fold {"},
 	{name: "one task too many is tested on", file: "trace/holdout/holdout.go", old: "if i < tests {", new: "if i <= tests {"},
 
 	// Reading and joining.
@@ -35,10 +35,10 @@ var faults = []fault{
 	{name: "walks that read too much are taken", file: "metatool/bind/choose.go", old: "p95 > c.b.options.maxExtra()", new: "p95 < c.b.options.maxExtra()"},
 
 	// Replay.
-	{name: "repeats are steps", file: "execute/replay/occurrence.go", old: "if !ghosts && repeats[i] >= 0 {", new: "if ghosts && repeats[i] >= 0 {"},
-	{name: "a place across a turn that is not exact counts", file: "execute/replay/place.go", old: "if across && !replay.Exact {", new: "if across && replay.Exact {"},
-	{name: "half of the extra reads are the 95th percentile", file: "execute/replay/verify.go", old: "below*100 >= t.Exact*95", new: "below*100 >= t.Exact*50"},
-	{name: "results of writes are left out of what is handed back", file: "execute/answer.go", old: "(f == nil || step.ReadOnly) {", new: "(f == nil || !step.ReadOnly) {"},
+	{name: "repeats are steps", file: "metatool/replay/occurrence.go", old: "if !ghosts && repeats[i] >= 0 {", new: "if ghosts && repeats[i] >= 0 {"},
+	{name: "a place across a turn that is not exact counts", file: "metatool/replay/place.go", old: "if across && !replay.Exact {", new: "if across && replay.Exact {"},
+	{name: "half of the extra reads are the 95th percentile", file: "metatool/replay/verify.go", old: "below*100 >= t.Exact*95", new: "below*100 >= t.Exact*50"},
+	{name: "results of writes are left out of what is handed back", file: "metatool/execute/answer.go", old: "(f == nil || step.ReadOnly) {", new: "(f == nil || !step.ReadOnly) {"},
 
 	// Money and comparisons.
 	{name: "money: a removed turn leaves its context", file: "cost/without.go", old: "if i == 0 || t.Input < a.Turns[i-1].Input {", new: "if i == 0 || t.Input > a.Turns[i-1].Input {"},

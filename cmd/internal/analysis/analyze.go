@@ -16,10 +16,10 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/deal"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/merge"
-	"github.com/awo-dev/awo/ngram"
-	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )

@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/entropy/ngram"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/plot"
-	"github.com/awo-dev/awo/ngram"
 )
 
 // drawAnalysis writes the figures of an analysis into a folder.

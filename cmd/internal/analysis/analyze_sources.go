@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/dataflow"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/summary"
-	"github.com/awo-dev/awo/summary/count"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )

@@ -13,8 +13,8 @@ import (
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/plot"
+	"github.com/awo-dev/awo/internal/process"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/process"
 	"github.com/awo-dev/awo/trace"
 )
 

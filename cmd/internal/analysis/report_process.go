@@ -2,9 +2,9 @@ package analysis
 
 import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
+	"github.com/awo-dev/awo/internal/process"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/process"
 )
 
 // The section with the process map, and the timelines of single trajectories.

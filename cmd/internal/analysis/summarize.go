@@ -13,8 +13,8 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/summary"
-	"github.com/awo-dev/awo/summary/count"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/trace"
 )
 

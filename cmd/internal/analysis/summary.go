@@ -11,10 +11,10 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/entropy/ngram"
 	"github.com/awo-dev/awo/internal/deal"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/ngram"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/completeness"
 )

@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/findings"
+	"github.com/awo-dev/awo/internal/findings"
 	"github.com/awo-dev/awo/internal/par"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/rules"

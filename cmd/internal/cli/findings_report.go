@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/awo-dev/awo/findings"
+	"github.com/awo-dev/awo/internal/findings"
 	"github.com/awo-dev/awo/internal/report"
 )
 

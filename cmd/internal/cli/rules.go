@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace/completeness"
 )
 

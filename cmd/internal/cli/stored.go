@@ -8,8 +8,8 @@ import (
 
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/filter"
-	"github.com/awo-dev/awo/summary"
-	"github.com/awo-dev/awo/summary/count"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/internal/summary/count"
 )
 
 // SplitStored divides files into summaries and others.

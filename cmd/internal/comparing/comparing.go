@@ -15,10 +15,10 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/extraction"
-	"github.com/awo-dev/awo/compare"
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/gateway/compare"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/prefetch/stored"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"

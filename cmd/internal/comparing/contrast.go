@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/contrast"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/entropy"
+	"github.com/awo-dev/awo/internal/contrast"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/trace"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/compare"
+	"github.com/awo-dev/awo/gateway/compare"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
 )

@@ -2,7 +2,7 @@ package comparing
 
 import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/compare"
+	"github.com/awo-dev/awo/gateway/compare"
 	"github.com/awo-dev/awo/internal/stat"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cmd/internal/recommend"
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/metatool/candidate"
 	"github.com/awo-dev/awo/metatool/compile"
+	"github.com/awo-dev/awo/predict/effects"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/rules"
 )

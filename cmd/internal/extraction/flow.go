@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/dataflow/jsonpath"
+	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/plot"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"

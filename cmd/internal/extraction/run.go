@@ -10,10 +10,10 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/execute"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/execute"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
 )
 

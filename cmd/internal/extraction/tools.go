@@ -5,14 +5,14 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/arazzo"
 	"github.com/awo-dev/awo/metatool/bind"
 	"github.com/awo-dev/awo/rules"
-	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
-	"github.com/awo-dev/awo/summary/count"
 )
 
 // readPrefetch reads the rules for reading ahead in a folder, nil where there are none.

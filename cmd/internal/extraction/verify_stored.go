@@ -3,15 +3,15 @@ package extraction
 import (
 	"fmt"
 
-	"github.com/awo-dev/awo/arazzo"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/execute/replay"
+	"github.com/awo-dev/awo/internal/summary"
+	"github.com/awo-dev/awo/internal/summary/count"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/arazzo"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/prefetch/learn"
 	"github.com/awo-dev/awo/prefetch/stored"
-	"github.com/awo-dev/awo/summary"
-	"github.com/awo-dev/awo/summary/count"
 	"github.com/awo-dev/awo/trace/completeness"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/predict"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -42,7 +42,7 @@ trajectory that was given.`,
 	f.Int("top", 3, "how many outcomes are printed")
 	f.Float64("cost", 1, "what a wrong call costs, in turns of the model; a call is made where the saving outweighs it")
 	f.Var(cli.NewChoice("read-only", "any"), "fire", "which tools may be called: those declared to read, or any")
-	return cli.Work(a, c, predict)
+	return cli.Work(a, c, predictCall)
 }
 
 // predictionFigures are those of `awo predict`.
@@ -87,7 +87,7 @@ type call struct {
 	Args map[string]any `json:"args"`
 }
 
-func predict(j *cli.Job, o predictOptions, args []string) error {
+func predictCall(j *cli.Job, o predictOptions, args []string) error {
 	if o.Top < 1 || o.Top > 100 {
 		return cli.Usagef("--top: %d is not in 1..100", o.Top)
 	}
@@ -98,7 +98,7 @@ func predict(j *cli.Job, o predictOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := inertia.Open(args[0])
+	s, err := predict.Open(args[0])
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func predict(j *cli.Job, o predictOptions, args []string) error {
 }
 
 // soFar reads the trajectory on the standard input.
-func soFar(j *cli.Job, adapter *inertia.Adapter) (*trace.Trajectory, error) {
+func soFar(j *cli.Job, adapter *predict.Adapter) (*trace.Trajectory, error) {
 	r, err := j.Open([]string{"-"}, trace.Options{})
 	if err != nil {
 		return nil, err
@@ -135,15 +135,15 @@ func soFar(j *cli.Job, adapter *inertia.Adapter) (*trace.Trajectory, error) {
 	return found, nil
 }
 
-func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapter, o predictOptions) *prediction {
-	h := inertia.NewLiveHistory(t)
+func predictionOf(m *predict.Model, t *trace.Trajectory, adapter *predict.Adapter, o predictOptions) *prediction {
+	h := predict.NewLiveHistory(t)
 	d := h.Now()
-	options := inertia.PredictorOptions{Effects: m.Effects(), Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter, Schemas: inertia.SchemasOf(t.Tools)}}
+	options := predict.PredictorOptions{Effects: m.Effects(), Any: o.Fire == "any", Fill: predict.FillOptions{Adapter: adapter, Schemas: predict.SchemasOf(t.Tools)}}
 	if len(t.Tools) > 0 {
-		options.Available = inertia.Offered(t)
+		options.Available = predict.Offered(t)
 	}
-	p := inertia.NewPredictor(m, options)
-	out := &prediction{predictionFigures: predictionFigures{Theta: inertia.Threshold(o.Cost)}}
+	p := predict.NewPredictor(m, options)
+	out := &prediction{predictionFigures: predictionFigures{Theta: predict.Threshold(o.Cost)}}
 	for _, x := range p.Offers(h, &d, o.Top) {
 		one := offer{Probability: x.Probability, Effect: x.Effect.String(), Right: x.Right, Complete: x.Fill.Complete}
 		if x.Symbol != 0 {
@@ -167,7 +167,7 @@ func predictionOf(m *inertia.Model, t *trace.Trajectory, adapter *inertia.Adapte
 		out.Reason = "no call can be made: its tool may not be called without the model, or an argument is not known"
 	case f.Score < out.Theta:
 		out.Reason = "a wrong call would cost more than the turn that a right one saves"
-	case !(inertia.Gate{}).Allows(h.Events()):
+	case !(predict.Gate{}).Allows(h.Events()):
 		out.Reason = "the gate is shut: a call without the model or a failure came just before, or they would be more than 30 % of the calls"
 	default:
 		out.Fires = true

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/inertia/replay"
+	"github.com/awo-dev/awo/predict"
+	"github.com/awo-dev/awo/predict/replay"
 )
 
 // replayOptions are the flags of `awo replay`.
@@ -45,7 +45,7 @@ type inertiaOptions struct {
 func addInertia(f *pflag.FlagSet) {
 	cli.AddRules(f)
 	f.String("adapter", "", "`FILE` with the environment's key state and text actions")
-	f.Int("order", inertia.DefaultOrder, "the longest context, in calls")
+	f.Int("order", predict.DefaultOrder, "the longest context, in calls")
 	f.Float64("half-life", 0, "half-life of a count in `DAYS`, back from the newest trajectory; 0 means no decay")
 	f.Var(cli.NewChoice("read-only", "any"), "fire", "which tools the default predictor may call: those declared to read, or any")
 	f.Float64("cost", 1, "what a wrong call costs, in turns of the model; a call is made where the saving outweighs it")
@@ -53,8 +53,8 @@ func addInertia(f *pflag.FlagSet) {
 
 func (o *inertiaOptions) check() error {
 	switch {
-	case o.Order < 1 || o.Order > inertia.MaxOrder:
-		return cli.Usagef("--order: %d is not in 1..%d", o.Order, inertia.MaxOrder)
+	case o.Order < 1 || o.Order > predict.MaxOrder:
+		return cli.Usagef("--order: %d is not in 1..%d", o.Order, predict.MaxOrder)
 	case !(o.HalfLife >= 0) || math.IsInf(o.HalfLife, 0):
 		return cli.Usagef("--half-life: %v is not a number of days", o.HalfLife)
 	case !(o.Cost >= 0) || math.IsInf(o.Cost, 0):
@@ -129,12 +129,12 @@ func (o *replayOptions) check(files []string) error {
 }
 
 // gate returns what a predictor's calls must pass.
-func (o *replayOptions) gate(predictor string) inertia.Gate {
+func (o *replayOptions) gate(predictor string) predict.Gate {
 	switch o.Gate {
 	case "open":
-		return inertia.Gate{Open: true}
+		return predict.Gate{Open: true}
 	case "autotool":
-		return inertia.Gate{Preset: true}
+		return predict.Gate{Preset: true}
 	}
 	return replay.GateOf(predictor)
 }

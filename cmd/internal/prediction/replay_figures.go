@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/inertia/replay"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/predict"
+	"github.com/awo-dev/awo/predict/replay"
 )
 
 // replayFigures are what replaying came to beside its tables; docs/inertia.md describes these.
@@ -112,7 +112,7 @@ const (
 )
 
 // mostOf returns the turns avoided at a precision, and the threshold.
-func mostOf(runs []replay.Replayed, precision float64, gate inertia.Gate) (turns, theta stat.Figure, at float64) {
+func mostOf(runs []replay.Replayed, precision float64, gate predict.Gate) (turns, theta stat.Figure, at float64) {
 	if best, ok := replay.Most(runs, precision, gate); ok {
 		return stat.Count(best.Right), stat.Known(best.Theta), best.Theta
 	}
@@ -131,7 +131,7 @@ func (out *replayed) addPredictor(name string, all map[string][]replay.Replayed,
 	}
 	most80, theta80, at80 := mostOf(runs, 0.8, gate)
 	most90, theta90, at90 := mostOf(runs, 0.9, gate)
-	ungated, _, _ := mostOf(runs, 0.8, inertia.Gate{Open: true})
+	ungated, _, _ := mostOf(runs, 0.8, predict.Gate{Open: true})
 	in := replay.Bootstrap(runs, theta, at80, at90, gate, o.Seed)
 	behind, behindInterval := replay.Advantage(all[replay.PredictorDefault], runs, o.Seed)
 	r := ranking{
@@ -175,7 +175,7 @@ func (out *replayed) addWrong(name string, fired *replay.Fired) {
 		for _, class := range replay.WrongClasses() {
 			out.wrong = append(out.wrong, wrongCalls{string(class), map[string]int{}})
 		}
-		for _, source := range inertia.Sources() {
+		for _, source := range predict.Sources() {
 			out.wrong = append(out.wrong, wrongCalls{"wrong-argument/" + source.String(), map[string]int{}})
 		}
 	}
@@ -183,7 +183,7 @@ func (out *replayed) addWrong(name string, fired *replay.Fired) {
 	for i, class := range classes {
 		out.wrong[i].N[name] = fired.Wrong[class]
 	}
-	for i, source := range inertia.Sources() {
+	for i, source := range predict.Sources() {
 		out.wrong[len(classes)+i].N[name] = fired.By[source]
 	}
 }

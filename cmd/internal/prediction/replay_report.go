@@ -5,33 +5,33 @@ import (
 	"math"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/inertia/replay"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/predict"
+	"github.com/awo-dev/awo/predict/replay"
 )
 
 // ablate adds the figures of the default predictor without one part at a time.
 func (s *replayStudy) ablate(out *replayed) {
-	without := func(sources ...inertia.Source) func(*replay.Options) {
+	without := func(sources ...predict.Source) func(*replay.Options) {
 		return func(o *replay.Options) { o.Predictor.Fill.Without = sources }
 	}
 	variants := []struct {
 		name   string
-		gate   inertia.Gate
+		gate   predict.Gate
 		change func(*replay.Options)
 	}{
-		{"nothing", inertia.Gate{}, func(*replay.Options) {}},
-		{"contexts of more than 1 call", inertia.Gate{}, func(o *replay.Options) { o.Model.Order = 1 }},
-		{"contexts of more than 2 calls", inertia.Gate{}, func(o *replay.Options) { o.Model.Order = 2 }},
-		{"states (user, failure)", inertia.Gate{}, func(o *replay.Options) { o.Model.NoState = true }},
-		{"Kneser-Ney counts", inertia.Gate{}, func(o *replay.Options) { o.Model.Uniform = true }},
-		{"dependency edges", inertia.Gate{}, without(inertia.FromCall)},
-		{"key state", inertia.Gate{}, without(inertia.FromState)},
-		{"text", inertia.Gate{}, without(inertia.FromText)},
-		{"calibration", inertia.Gate{}, func(o *replay.Options) { o.Uncalibrated = true }},
-		{"the limit to tools that read", inertia.Gate{}, func(o *replay.Options) { o.Predictor.Any = true }},
-		{"the gate", inertia.Gate{Open: true}, func(*replay.Options) {}},
+		{"nothing", predict.Gate{}, func(*replay.Options) {}},
+		{"contexts of more than 1 call", predict.Gate{}, func(o *replay.Options) { o.Model.Order = 1 }},
+		{"contexts of more than 2 calls", predict.Gate{}, func(o *replay.Options) { o.Model.Order = 2 }},
+		{"states (user, failure)", predict.Gate{}, func(o *replay.Options) { o.Model.NoState = true }},
+		{"Kneser-Ney counts", predict.Gate{}, func(o *replay.Options) { o.Model.Uniform = true }},
+		{"dependency edges", predict.Gate{}, without(predict.FromCall)},
+		{"key state", predict.Gate{}, without(predict.FromState)},
+		{"text", predict.Gate{}, without(predict.FromText)},
+		{"calibration", predict.Gate{}, func(o *replay.Options) { o.Uncalibrated = true }},
+		{"the limit to tools that read", predict.Gate{}, func(o *replay.Options) { o.Predictor.Any = true }},
+		{"the gate", predict.Gate{Open: true}, func(*replay.Options) {}},
 	}
 	for _, v := range variants {
 		options := s.options

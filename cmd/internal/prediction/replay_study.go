@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/inertia/effects"
-	"github.com/awo-dev/awo/inertia/replay"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/predict"
+	"github.com/awo-dev/awo/predict/effects"
+	"github.com/awo-dev/awo/predict/replay"
 	"github.com/awo-dev/awo/trace"
 	"github.com/awo-dev/awo/trace/holdout"
 )
@@ -18,10 +18,10 @@ type replayStudy struct {
 	j       *cli.Job
 	o       *replayOptions
 	effects *effects.Known
-	adapter *inertia.Adapter
+	adapter *predict.Adapter
 	in      *cli.Intake // of what is replayed
-	train   []*inertia.Run
-	test    []*inertia.Run
+	train   []*predict.Run
+	test    []*predict.Run
 	options replay.Options
 }
 
@@ -36,8 +36,8 @@ func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
 	}
 	s := &replayStudy{j: j, o: o, effects: effects.New(set, true), adapter: adapter}
 	s.options = replay.Options{
-		Order: o.Order, Model: inertia.ModelOptions{HalfLife: o.HalfLife},
-		Predictor: inertia.PredictorOptions{Effects: s.effects.Of, Any: o.Fire == "any", Fill: inertia.FillOptions{Adapter: adapter}},
+		Order: o.Order, Model: predict.ModelOptions{HalfLife: o.HalfLife},
+		Predictor: predict.PredictorOptions{Effects: s.effects.Of, Any: o.Fire == "any", Fill: predict.FillOptions{Adapter: adapter}},
 		Seed:      o.Seed,
 	}
 	if o.Recovery != "" {
@@ -51,7 +51,7 @@ func (s *replayStudy) takeSnapshot(files []string) ([]string, error) {
 	if len(files) == 0 || filepath.Ext(files[0]) != snapshotExt {
 		return files, nil
 	}
-	snapshot, err := inertia.Open(files[0])
+	snapshot, err := predict.Open(files[0])
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *replayStudy) takeSnapshot(files []string) ([]string, error) {
 }
 
 // readAdapter reads adapter rules, nil if no file is named.
-func readAdapter(j *cli.Job, file string) (*inertia.Adapter, error) {
+func readAdapter(j *cli.Job, file string) (*predict.Adapter, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -74,11 +74,11 @@ func readAdapter(j *cli.Job, file string) (*inertia.Adapter, error) {
 	if err != nil {
 		return nil, cli.FileProblem(file, err)
 	}
-	return inertia.ParseAdapter(file, src)
+	return predict.ParseAdapter(file, src)
 }
 
 // read reads runs, and keeps them: replaying looks at values again and again.
-func (s *replayStudy) read(files []string) (runs []*inertia.Run, err error) {
+func (s *replayStudy) read(files []string) (runs []*predict.Run, err error) {
 	in, err := s.j.Intake(files, s.o.InputOptions, trace.Options{})
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (s *replayStudy) read(files []string) (runs []*inertia.Run, err error) {
 	in.Follows = true
 	s.in, in.Exclude = in, cli.ExcludeTools(s.o.ExcludeTool)
 	r := SnapshotReader{effects: s.effects, adapter: s.adapter}
-	err = r.Read(s.j, in.All(), func(t *trace.Trajectory, o *inertia.Observation) { runs = append(runs, inertia.NewRun(t, o)) })
+	err = r.Read(s.j, in.All(), func(t *trace.Trajectory, o *predict.Observation) { runs = append(runs, predict.NewRun(t, o)) })
 	in.Predicts()
 	return runs, err
 }
@@ -129,7 +129,7 @@ func (s *replayStudy) folds() holdout.Folds {
 	return holdout.NewFolds(tasks, s.o.KFold, s.o.Seed)
 }
 
-func (s *replayStudy) fold(folds holdout.Folds, k int) (train, test []*inertia.Run) {
+func (s *replayStudy) fold(folds holdout.Folds, k int) (train, test []*predict.Run) {
 	for _, r := range s.test {
 		if folds.Of(r.Task) == k {
 			test = append(test, r.Fresh())
@@ -242,7 +242,7 @@ func (s *replayStudy) sweep(out *replayed, all map[string][]replay.Replayed) {
 		}
 		alpha := stat.Unknown("only AutoTool's score has one")
 		if name == replay.PredictorPreset {
-			alpha = stat.Known(inertia.DefaultAlpha)
+			alpha = stat.Known(predict.DefaultAlpha)
 		}
 		for i := range 20 {
 			add(name, all[name], float64(i)/20, alpha)

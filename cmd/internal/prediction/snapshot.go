@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/inertia/effects"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/par"
+	"github.com/awo-dev/awo/predict"
+	"github.com/awo-dev/awo/predict/effects"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -71,7 +71,7 @@ const snapshotExt = ".awo"
 // SnapshotReader reads what snapshots are made of.
 type SnapshotReader struct {
 	effects *effects.Known
-	adapter *inertia.Adapter
+	adapter *predict.Adapter
 	each    func(n int, do func(i int)) // runs work on the job's workers
 }
 
@@ -81,9 +81,9 @@ func NewSnapshotReader(set *rules.Set) *SnapshotReader {
 }
 
 // Read yields trajectories and what each teaches, in their order.
-func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, error], add func(*trace.Trajectory, *inertia.Observation)) error {
+func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, error], add func(*trace.Trajectory, *predict.Observation)) error {
 	var failed error
-	var observer inertia.Observer
+	var observer predict.Observer
 	r.each = j.Each()
 	trajectories := func(yield func(*trace.Trajectory) bool) {
 		for t, err := range source {
@@ -102,7 +102,7 @@ func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, er
 	}
 	type observed struct {
 		t *trace.Trajectory
-		o *inertia.Observation
+		o *predict.Observation
 	}
 	for x := range par.Map(j.Parallel(), trajectories, func(t *trace.Trajectory) observed {
 		return observed{t, observer.Observe(t)}
@@ -113,10 +113,10 @@ func (r *SnapshotReader) Read(j *cli.Job, source iter.Seq2[*trace.Trajectory, er
 }
 
 // Learn returns the graph of what a learner has read, and how its calls are judged.
-func (r *SnapshotReader) Learn(l *inertia.Learner, o inertia.ModelOptions) (*inertia.Graph, inertia.Calibration) {
+func (r *SnapshotReader) Learn(l *predict.Learner, o predict.ModelOptions) (*predict.Graph, predict.Calibration) {
 	g := l.Graph()
 	r.effects.Declare(g)
-	return g, l.Calibration(o, inertia.PredictorOptions{Any: true, Each: r.each, Fill: inertia.FillOptions{Adapter: r.adapter}})
+	return g, l.Calibration(o, predict.PredictorOptions{Any: true, Each: r.each, Fill: predict.FillOptions{Adapter: r.adapter}})
 }
 
 func snapshotBuild(j *cli.Job, o snapshotOptions, files []string) error {
@@ -124,12 +124,12 @@ func snapshotBuild(j *cli.Job, o snapshotOptions, files []string) error {
 		return err
 	}
 	var traces []string
-	var g *inertia.Graph
-	var calibration inertia.Calibration
-	add := func(file string, more *inertia.Graph, c inertia.Calibration) error {
+	var g *predict.Graph
+	var calibration predict.Calibration
+	add := func(file string, more *predict.Graph, c predict.Calibration) error {
 		calibration = calibration.Merge(c)
 		if g == nil {
-			g = inertia.NewGraph(more.Order())
+			g = predict.NewGraph(more.Order())
 		}
 		if err := g.Merge(more); err != nil {
 			return cli.Usagef("%s: %s", file, err)
@@ -141,7 +141,7 @@ func snapshotBuild(j *cli.Job, o snapshotOptions, files []string) error {
 			traces = append(traces, file)
 			continue
 		}
-		s, err := inertia.Open(file)
+		s, err := predict.Open(file)
 		if err != nil {
 			return err
 		}
@@ -158,12 +158,12 @@ func snapshotBuild(j *cli.Job, o snapshotOptions, files []string) error {
 		}
 		defer in.Close()
 	}
-	m := g.Model(inertia.ModelOptions{HalfLife: o.HalfLife}).Calibrated(calibration)
+	m := g.Model(predict.ModelOptions{HalfLife: o.HalfLife}).Calibrated(calibration)
 	return writeSnapshot(j, o.Out, m, g, in)
 }
 
 // readTraces reads traces, and adds what they teach.
-func readTraces(j *cli.Job, o snapshotOptions, files []string, add func(string, *inertia.Graph, inertia.Calibration) error) (*cli.Intake, error) {
+func readTraces(j *cli.Job, o snapshotOptions, files []string, add func(string, *predict.Graph, predict.Calibration) error) (*cli.Intake, error) {
 	set, err := j.Rules(o.Rules)
 	if err != nil {
 		return nil, err
@@ -177,10 +177,10 @@ func readTraces(j *cli.Job, o snapshotOptions, files []string, add func(string, 
 		return nil, err
 	}
 	in.Follows = true
-	learner := inertia.NewLearner(o.Order, o.Seed)
+	learner := predict.NewLearner(o.Order, o.Seed)
 	if err = r.Read(j, in.All(), learner.Add); err == nil {
 		in.Predicts()
-		g, calibration := r.Learn(learner, inertia.ModelOptions{HalfLife: o.HalfLife})
+		g, calibration := r.Learn(learner, predict.ModelOptions{HalfLife: o.HalfLife})
 		err = add("--order", g, calibration)
 	}
 	if err != nil {
@@ -191,7 +191,7 @@ func readTraces(j *cli.Job, o snapshotOptions, files []string, add func(string, 
 }
 
 // writeSnapshot writes the file whole or not at all, and prints what it holds.
-func writeSnapshot(j *cli.Job, file string, m *inertia.Model, g *inertia.Graph, in *cli.Intake) error {
+func writeSnapshot(j *cli.Job, file string, m *predict.Model, g *predict.Graph, in *cli.Intake) error {
 	data := m.AppendSnapshot(nil, g)
 	dir, name := filepath.Split(file)
 	err := emit.WriteStream(cmp.Or(dir, "."), name, func(w io.Writer) error {

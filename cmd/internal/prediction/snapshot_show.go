@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/inertia"
 	"github.com/awo-dev/awo/internal/report"
+	"github.com/awo-dev/awo/predict"
 	"github.com/awo-dev/awo/trace"
 )
 
@@ -76,7 +76,7 @@ func oneSnapshot(c *cobra.Command, args []string) error {
 }
 
 func snapshotShow(j *cli.Job, _ struct{}, args []string) error {
-	s, err := inertia.Open(args[0])
+	s, err := predict.Open(args[0])
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func snapshotShow(j *cli.Job, _ struct{}, args []string) error {
 	return showSnapshot(j, args[0], s.Model, info.Size(), nil)
 }
 
-func showSnapshot(j *cli.Job, file string, m *inertia.Model, size int64, in *cli.Intake) error {
+func showSnapshot(j *cli.Job, file string, m *predict.Model, size int64, in *cli.Intake) error {
 	out := snapshotFigures{
 		File: file, Bytes: size, Trajectories: m.Info.Trajectories, Newest: m.Info.Day(),
 		Order: m.Info.Order, HalfLife: m.Info.HalfLife, Contexts: m.Contexts(), Examples: m.Calibration().Examples,
@@ -95,8 +95,8 @@ func showSnapshot(j *cli.Job, file string, m *inertia.Model, size int64, in *cli
 	return j.Result(snapshotDocument(m, &out, in))
 }
 
-func toolsOf(m *inertia.Model) []tool {
-	return cli.Map(m.Tools(), func(t *inertia.Tool) tool {
+func toolsOf(m *predict.Model) []tool {
+	return cli.Map(m.Tools(), func(t *predict.Tool) tool {
 		out := tool{Tool: t.Name.Value(), Effect: t.Effect.String(), Calls: t.Calls, OK: t.Counts.OK, Failed: t.Counts.Failed, Unknown: t.Counts.Unknown}
 		if t.First != (trace.Name{}) {
 			out.First = t.First.Value()
@@ -105,7 +105,7 @@ func toolsOf(m *inertia.Model) []tool {
 	})
 }
 
-func paramsOf(m *inertia.Model) (params []param) {
+func paramsOf(m *predict.Model) (params []param) {
 	for i, t := range m.Tools() {
 		for _, p := range t.Params {
 			one := param{Tool: t.Name.Value(), Param: p.Name, Required: p.Required, Present: p.Present}
@@ -120,7 +120,7 @@ func paramsOf(m *inertia.Model) (params []param) {
 	return params
 }
 
-func sourceOf(r *inertia.Rule) source {
+func sourceOf(r *predict.Rule) source {
 	out := source{Side: r.Side.String(), Path: r.Path}
 	if out.Side != "task" {
 		out.Tool = r.From.Value()
@@ -132,7 +132,7 @@ func sourceOf(r *inertia.Rule) source {
 	return out
 }
 
-func snapshotDocument(m *inertia.Model, out *snapshotFigures, in *cli.Intake) *report.Document {
+func snapshotDocument(m *predict.Model, out *snapshotFigures, in *cli.Intake) *report.Document {
 	d := &report.Document{Title: "Snapshot", Figures: *out}
 	list := toolsOf(m)
 	text := cli.CountOf(int(out.Trajectories), "trajectory") + ", " + cli.CountOf(len(list), "tool") + ", " + cli.CountOf(out.Contexts, "context") + " of up to " + cli.CountOf(out.Order, "call")

@@ -10,10 +10,10 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
-	"github.com/awo-dev/awo/discover"
 	"github.com/awo-dev/awo/internal/llm"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/merge/discover"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 	"github.com/spf13/cobra"

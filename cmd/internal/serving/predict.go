@@ -4,17 +4,17 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/awo-dev/awo/inertia"
-	"github.com/awo-dev/awo/serve/compiled"
+	"github.com/awo-dev/awo/gateway/compiled"
+	"github.com/awo-dev/awo/predict"
 	"github.com/awo-dev/awo/trace"
 )
 
 // snapshot predicts with a model of inertia. It is a compiled.Predictor.
-type snapshot struct{ model *inertia.Model }
+type snapshot struct{ model *predict.Model }
 
 // readSnapshot reads the model of a snapshot.
 func readSnapshot(file string) (*snapshot, error) {
-	s, err := inertia.Open(file)
+	s, err := predict.Open(file)
 	if err != nil {
 		return nil, err
 	}
@@ -32,11 +32,11 @@ func (s *snapshot) Tools() (names []string) {
 
 // Next implements compiled.Predictor: what `awo predict` would make without the model.
 func (s *snapshot) Next(done []compiled.Done) (string, trace.Value, bool) {
-	h := inertia.NewLiveHistory(soFar(done))
+	h := predict.NewLiveHistory(soFar(done))
 	d := h.Now()
-	p := inertia.NewPredictor(s.model, inertia.PredictorOptions{Effects: s.model.Effects()})
+	p := predict.NewPredictor(s.model, predict.PredictorOptions{Effects: s.model.Effects()})
 	f, ok := p.Fire(h, &d)
-	if !ok || !f.Call.Complete || f.Call.Repeated || f.Score < inertia.Threshold(inertiaCost) || !(inertia.Gate{}).Allows(h.Events()) {
+	if !ok || !f.Call.Complete || f.Call.Repeated || f.Score < predict.Threshold(inertiaCost) || !(predict.Gate{}).Allows(h.Events()) {
 		return "", trace.Value{}, false
 	}
 	var members []trace.Member

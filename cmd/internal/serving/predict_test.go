@@ -3,7 +3,7 @@ package serving
 import (
 	"testing"
 
-	"github.com/awo-dev/awo/serve/compiled"
+	"github.com/awo-dev/awo/gateway/compiled"
 	"github.com/awo-dev/awo/trace"
 )
 

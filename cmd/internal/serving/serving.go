@@ -25,9 +25,9 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/gateway"
+	"github.com/awo-dev/awo/gateway/compiled"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/serve"
-	"github.com/awo-dev/awo/serve/compiled"
 )
 
 type options struct {
@@ -114,8 +114,8 @@ session and ended with it.`,
 	f.StringSlice("hosts", nil, "answer requests to these `HOSTS`, besides this machine's own names; needed unless the address is this machine's")
 	f.String("tls-cert", "", "serve HTTPS with the certificate in this `FILE`")
 	f.String("tls-key", "", "the key of the certificate is in this `FILE`")
-	f.Var(cli.NewChoice(string(serve.PrefixesAuto), string(serve.PrefixesAlways), string(serve.PrefixesNever)), "prefix", "`WHEN` names of tools begin with their server's: auto is with several servers")
-	size := cli.Size(serve.DefaultMaxMessage)
+	f.Var(cli.NewChoice(string(gateway.PrefixesAuto), string(gateway.PrefixesAlways), string(gateway.PrefixesNever)), "prefix", "`WHEN` names of tools begin with their server's: auto is with several servers")
+	size := cli.Size(gateway.DefaultMaxMessage)
 	f.Var(&size, "max-message", "refuse messages of agents and servers that are larger than this")
 	f.Duration("connect-wait", 5*time.Second, "how long an agent waits for servers that are starting, a `TIME` such as 5s")
 	f.Duration("idle", 30*time.Minute, "end sessions over HTTP without a request for this `TIME`")
@@ -147,11 +147,11 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	if err != nil {
 		return cli.FileProblem(o.Servers, err)
 	}
-	servers, problems := serve.ParseServers(o.Servers, src, os.LookupEnv)
+	servers, problems := gateway.ParseServers(o.Servers, src, os.LookupEnv)
 	if problems != nil {
 		return problems // lines are not shown: they may hold keys
 	}
-	so := serve.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Prefixes: serve.Prefixes(o.Prefix), MaxMessage: int(o.MaxMessage), Log: j.Log, ServerLog: a.Stderr}
+	so := gateway.Options{ConnectWait: o.ConnectWait, Version: cli.CurrentBuild().Version, Prefixes: gateway.Prefixes(o.Prefix), MaxMessage: int(o.MaxMessage), Log: j.Log, ServerLog: a.Stderr}
 	layer, err := o.layer(j, servers)
 	if err != nil {
 		return err
@@ -161,17 +161,17 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	}
 	if o.Check {
 		so.Cache = "" // what is there now is asked
-		return check(j, serve.New(servers, so), layer)
+		return check(j, gateway.New(servers, so), layer)
 	}
 	if layer != nil {
 		so.Layer = layer
-		so.Experiment = serve.Experiment{Share: o.Control, Unit: serve.Unit(o.Unit), Seed: o.Seed}
+		so.Experiment = gateway.Experiment{Share: o.Control, Unit: gateway.Unit(o.Unit), Seed: o.Seed}
 	}
 	if id := os.Getenv("CLAUDE_CODE_SESSION_ID"); id != "" {
 		so.IDs = map[string]string{"CLAUDE_CODE_SESSION_ID": id}
 	}
 	if o.Record != "" {
-		if so.Recording, err = serve.NewRecording(o.Record, serve.Redact(o.Redact), o.KeyFile); err != nil {
+		if so.Recording, err = gateway.NewRecording(o.Record, gateway.Redact(o.Redact), o.KeyFile); err != nil {
 			return cli.FileProblem(o.Record, err)
 		}
 	}
@@ -179,11 +179,11 @@ func run(a *cli.App, j *cli.Job, o options) error {
 	ctx, stop := signal.NotifyContext(j.Context, syscall.SIGTERM)
 	defer stop()
 	j.Context = ctx
-	g := serve.New(servers, so)
+	g := gateway.New(servers, so)
 	if o.Listen != "" {
 		return listen(j, g, o)
 	}
-	return g.Serve(ctx, serve.Streams(io.NopCloser(a.Stdin), open{a.Stdout}, int(o.MaxMessage)))
+	return g.Serve(ctx, gateway.Streams(io.NopCloser(a.Stdin), open{a.Stdout}, int(o.MaxMessage)))
 }
 
 // open is a stream that somebody else closes.
@@ -192,7 +192,7 @@ type open struct{ io.Writer }
 // Close does nothing.
 func (open) Close() error { return nil }
 
-func listen(j *cli.Job, g *serve.Gateway, o options) error {
+func listen(j *cli.Job, g *gateway.Gateway, o options) error {
 	tokens, err := readTokens(o.Tokens)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func listen(j *cli.Job, g *serve.Gateway, o options) error {
 	if ip, ok := l.Addr().(*net.TCPAddr); (!ok || !ip.IP.IsLoopback()) && (len(tokens) == 0 || len(o.Hosts) == 0) {
 		return errors.Join(cli.Usagef("--listen: %s can be reached from other machines, so --tokens and --hosts are needed", o.Listen), l.Close())
 	}
-	h := g.Handler(j.Context, serve.HTTPOptions{Hosts: append(o.Hosts, o.Listen), Origins: o.Origins, Tokens: tokens, Idle: o.Idle, MaxSessions: o.MaxSessions})
+	h := g.Handler(j.Context, gateway.HTTPOptions{Hosts: append(o.Hosts, o.Listen), Origins: o.Origins, Tokens: tokens, Idle: o.Idle, MaxSessions: o.MaxSessions})
 	// A message over HTTP passes through half a dozen goroutines. On one processor they follow
 	// each other; on several each wakes another one up, which takes longer than what it then
 	// does. Standard streams gain nothing: reading one keeps a processor.
@@ -242,7 +242,7 @@ func listen(j *cli.Job, g *serve.Gateway, o options) error {
 // minToken is how long a token is at least: shorter ones can be tried.
 const minToken = 16
 
-func readTokens(file string) (out []serve.Token, err error) {
+func readTokens(file string) (out []gateway.Token, err error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -259,7 +259,7 @@ func readTokens(file string) (out []serve.Token, err error) {
 		case len(fields) != 2 || len(fields[1]) < minToken:
 			return nil, diag.New(diag.Pos{File: file, Line: n, Col: 1}, "tokens-line", "a line is NAME TOKEN, and a token is of %d characters or more", minToken)
 		default:
-			out = append(out, serve.Token{Name: fields[0], Value: fields[1]})
+			out = append(out, gateway.Token{Name: fields[0], Value: fields[1]})
 		}
 	}
 	if len(out) == 0 {
@@ -268,13 +268,13 @@ func readTokens(file string) (out []serve.Token, err error) {
 	return out, nil
 }
 
-func check(j *cli.Job, g *serve.Gateway, layer *compiled.Layer) error {
+func check(j *cli.Job, g *gateway.Gateway, layer *compiled.Layer) error {
 	states, tools := g.Check(j.Context)
 	if err := j.Context.Err(); err != nil {
 		return err
 	}
-	ready := func(cell func(*serve.State) report.Cell) func(reflect.Value) report.Cell {
-		return report.By(func(s *serve.State) report.Cell {
+	ready := func(cell func(*gateway.State) report.Cell) func(reflect.Value) report.Cell {
+		return report.By(func(s *gateway.State) report.Cell {
 			if !s.Ready {
 				return report.Missing("the server is not ready")
 			}
@@ -283,11 +283,11 @@ func check(j *cli.Job, g *serve.Gateway, layer *compiled.Layer) error {
 	}
 	table := report.TableOf("servers", "", states, []report.Column{
 		{Key: "server"},
-		{Key: "is", Cell: ready(func(s *serve.State) report.Cell { return report.Name(strings.TrimSpace(s.Name + " " + s.Version)) })},
-		{Key: "protocol", Cell: ready(func(s *serve.State) report.Cell { return report.Name(s.Protocol) })},
-		{Key: "tools", Align: report.Right, Cell: ready(func(s *serve.State) report.Cell { return report.Int(s.Tools) })},
-		{Key: "prompts", Align: report.Right, Cell: ready(func(s *serve.State) report.Cell { return report.Int(s.Prompts) })},
-		{Key: "resources", Align: report.Right, Cell: ready(func(s *serve.State) report.Cell { return report.Int(s.Resources) })},
+		{Key: "is", Cell: ready(func(s *gateway.State) report.Cell { return report.Name(strings.TrimSpace(s.Name + " " + s.Version)) })},
+		{Key: "protocol", Cell: ready(func(s *gateway.State) report.Cell { return report.Name(s.Protocol) })},
+		{Key: "tools", Align: report.Right, Cell: ready(func(s *gateway.State) report.Cell { return report.Int(s.Tools) })},
+		{Key: "prompts", Align: report.Right, Cell: ready(func(s *gateway.State) report.Cell { return report.Int(s.Prompts) })},
+		{Key: "resources", Align: report.Right, Cell: ready(func(s *gateway.State) report.Cell { return report.Int(s.Resources) })},
 	})
 	var says report.List
 	for i := range states {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/gateway"
+	"github.com/awo-dev/awo/gateway/compiled"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/serve"
-	"github.com/awo-dev/awo/serve/compiled"
 )
 
 // addTools adds the flags of what is put to use in front of servers.
@@ -65,7 +65,7 @@ func (o *options) layered() bool {
 }
 
 // layer reads the artefacts, nil if none are wanted.
-func (o *options) layer(j *cli.Job, servers []serve.Server) (*compiled.Layer, error) {
+func (o *options) layer(j *cli.Job, servers []gateway.Server) (*compiled.Layer, error) {
 	if !o.layered() {
 		return nil, nil
 	}

@@ -19,10 +19,10 @@ import (
 	"github.com/awo-dev/awo/cmd/internal/extraction"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/diag"
-	"github.com/awo-dev/awo/execute/replay"
 	"github.com/awo-dev/awo/internal/filter"
 	"github.com/awo-dev/awo/internal/stat"
 	"github.com/awo-dev/awo/metatool"
+	"github.com/awo-dev/awo/metatool/replay"
 	"github.com/awo-dev/awo/trace"
 )
 

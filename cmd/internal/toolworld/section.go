@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/internal/bounds"
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/toolgraph"
-	"github.com/awo-dev/awo/toolrank"
+	"github.com/awo-dev/awo/tools/toolgraph"
+	"github.com/awo-dev/awo/tools/toolrank"
 )
 
 // The bounds of a report's section: below the first there is nothing to choose among,

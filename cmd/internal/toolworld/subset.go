@@ -10,14 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/awo-dev/awo/catalog"
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/toolgraph"
-	"github.com/awo-dev/awo/toolrank"
+	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/tools/toolgraph"
+	"github.com/awo-dev/awo/tools/toolrank"
 )
 
 type subsetOptions struct {

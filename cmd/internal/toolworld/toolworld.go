@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/awo-dev/awo/catalog"
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/dataflow"
 	"github.com/awo-dev/awo/diag"
+	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/par"
-	"github.com/awo-dev/awo/toolgraph"
-	"github.com/awo-dev/awo/toolrank"
+	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/tools/toolgraph"
+	"github.com/awo-dev/awo/tools/toolrank"
 	"github.com/awo-dev/awo/trace"
 )
 

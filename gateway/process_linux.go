@@ -1,0 +1,5 @@
+package gateway
+
+import "syscall"
+
+func endWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }

@@ -1,0 +1,401 @@
+// Package contrast says what differs between two sets of trajectories, such as before
+// and after a change of a prompt, a model or a tool: turns, calls, failures, tokens,
+// money, how often tools are used and which steps are taken.
+//
+// In come the trajectories of two sets, with what they cost; out come figures of both and
+// their differences with intervals. The unit is the task: runs of one task are alike, and
+// many runs of few tasks say little about other tasks. Where both sets have enough tasks
+// in common those are compared task by task, which takes out how hard the tasks are.
+//
+// Memory is O(tasks), and O(tasks x tools) and O(tasks x steps) for as many tools and
+// steps as a task has. The package does not say what caused a difference: whoever changed
+// two things at once, or gave one set other tasks, sees the sum of both.
+package contrast
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/awo-dev/awo/internal/stat"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Cost is what a trajectory cost.
+type Cost struct {
+	Tokens float64
+	USD    float64
+	Priced bool // whether all its turns have a price
+}
+
+// Set is the trajectories of one side.
+type Set struct {
+	Runs  int
+	tasks map[string]*task
+
+	// Runs that all take the same to the microsecond have times that were filled in.
+	timed  int
+	took   time.Duration // of the first
+	varies bool
+}
+
+// task is the sums over the runs of a task.
+type task struct {
+	runs  float64
+	sums  [measures][2]float64 // numerator and denominator
+	tools map[string]float64   // calls
+	steps map[[2]string]float64
+}
+
+// NewSet returns an empty set.
+func NewSet() *Set { return &Set{tasks: map[string]*task{}} }
+
+// Tasks is how many tasks the set has.
+func (s *Set) Tasks() int { return len(s.tasks) }
+
+// The measures, in the order in which they are reported.
+const (
+	turns = iota
+	callingTurns
+	answers
+	calls
+	callsByTurn
+	failed
+	tokens
+	usd
+	seconds
+	success
+	measures
+)
+
+// Measure describes a figure that is compared.
+type Measure struct {
+	Name string
+	Unit string // "USD", "s", or "" for counts and shares
+	Per  string // what it is counted by
+	Doc  string
+	Less bool // less of it is better
+	More bool // more of it is better
+}
+
+// Measures are the figures that are compared, in order.
+var Measures = [measures]Measure{
+	{"turns", "", "run", "responses of the model", true, false},
+	{"calling_turns", "", "run", "responses that call a tool", true, false},
+	{"turns_without_calls", "", "run", "responses that call none", true, false},
+	{"calls", "", "run", "calls that the model decided on", false, false},
+	{"calls_by_turn", "", "calling turn", "parallel calls", false, true},
+	{"failed_calls", "", "run", "calls known to have failed", true, false},
+	{"tokens", "", "run", "tokens read and written", true, false},
+	{"money", "USD", "run", "tokens at list prices, of runs that have prices for all turns", true, false},
+	{"seconds", "s", "run", "from the first recorded time to the last, of runs that record them", true, false},
+	{"success", "", "run with a known outcome", "runs that solved their task", false, true},
+}
+
+// Add counts a trajectory.
+func (s *Set) Add(t *trace.Trajectory, c Cost) {
+	s.Runs++
+	key := t.TaskKey()
+	k := s.tasks[key]
+	if k == nil {
+		k = &task{tools: map[string]float64{}, steps: map[[2]string]float64{}}
+		s.tasks[key] = k
+	}
+	k.runs++
+	add := func(m int, num, den float64) {
+		k.sums[m][0] += num
+		k.sums[m][1] += den
+	}
+	calling, made, bad := 0, 0, 0
+	seen := map[[2]string]bool{}
+	before := Start
+	for i := range t.Calls {
+		call := &t.Calls[i]
+		if call.Origin != trace.OriginModel {
+			continue
+		}
+		made++
+		if call.Status == trace.StatusFailed {
+			bad++
+		}
+		tool := call.Tool.Value()
+		k.tools[tool]++
+		seen[[2]string{before, tool}] = true
+		before = tool
+	}
+	if made > 0 {
+		seen[[2]string{before, End}] = true
+	}
+	for step := range seen {
+		k.steps[step]++
+	}
+	for i := range t.Turns {
+		if t.Turns[i].NumCalls > 0 {
+			calling++
+		}
+	}
+	add(turns, float64(len(t.Turns)), 1)
+	add(callingTurns, float64(calling), 1)
+	add(answers, float64(len(t.Turns)-calling), 1)
+	add(calls, float64(made), 1)
+	add(callsByTurn, float64(made), float64(calling))
+	add(failed, float64(bad), 1)
+	add(tokens, c.Tokens, 1)
+	if c.Priced {
+		add(usd, c.USD, 1)
+	}
+	if first, last := t.Span(); last.After(first) {
+		add(seconds, last.Sub(first).Seconds(), 1)
+		if s.timed++; s.timed == 1 {
+			s.took = last.Sub(first)
+		} else if last.Sub(first) != s.took {
+			s.varies = true
+		}
+	}
+	if t.Outcome != trace.OutcomeUnknown {
+		won := 0.0
+		if t.Outcome == trace.OutcomeSuccess {
+			won = 1
+		}
+		add(success, won, 1)
+	}
+}
+
+// leastTimed is how many runs have to take the same before it is no coincidence.
+const leastTimed = 5
+
+// filledIn reports whether the times of the set say nothing.
+func (s *Set) filledIn() bool { return s.timed >= leastTimed && !s.varies }
+
+// The ends of a step that are no tool.
+const (
+	Start = "(start)"
+	End   = "(end)"
+)
+
+// Pairing says whether tasks that both sets have are compared one by one.
+type Pairing uint8
+
+// The pairings. The zero value is PairAuto.
+const (
+	PairAuto   Pairing = iota // if both have at least LeastPairs tasks in common, and these are half of the runs of each
+	PairAlways                // and nothing else is compared
+	PairNever
+)
+
+// LeastPairs is how many tasks both sets must have for PairAuto.
+const LeastPairs = 10
+
+// Estimate is a figure of both sets and its difference.
+type Estimate struct {
+	Before     stat.Figure   `json:"before"`
+	After      stat.Figure   `json:"after"`
+	Difference stat.Figure   `json:"difference"` // after less before
+	Interval   stat.Interval `json:"difference_interval"`
+	Tasks      [2]int        `json:"tasks"` // that have the figure
+
+	P         stat.Figure `json:"p"`          // of a permutation test
+	PAdjusted stat.Figure `json:"p_adjusted"` // by Holm, for all that is tested
+	Different bool        `json:"different"`  // the adjusted p is under 5 %
+}
+
+// Clear reports whether the difference is declared.
+func (e *Estimate) Clear() bool { return e.Different }
+
+// Named is an estimate about a tool, or about a step from one to another.
+type Named struct {
+	Tool string `json:"tool,omitempty"`
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	Estimate
+}
+
+// Contrast is what differs.
+type Contrast struct {
+	Paired bool
+	Both   int    // tasks that both have
+	Left   [2]int // runs left out, because their task is in one set only
+
+	Different bool        // some figure, or how often tools are called
+	ToolsP    stat.Figure // adjusted, of the joint test of how often tools are called
+
+	Figures [measures]Estimate
+	Tools   []Named // calls by run, largest differences first
+	Steps   []Named // share of runs with the step
+}
+
+// Options are the choices of New. The zero value is the default.
+type Options struct {
+	Pairing Pairing
+	Most    int // tools and steps that get an interval; 0 means 15
+	Seed    uint64
+	Each    stat.Each
+
+	Permutations int // that each test draws; 0 means 9,999
+}
+
+// New compares two sets.
+func New(before, after *Set, o Options) *Contrast {
+	if o.Most <= 0 {
+		o.Most = 15
+	}
+	if o.Permutations <= 0 {
+		o.Permutations = permutations
+	}
+	c := &Contrast{}
+	var shared [2]float64
+	for key, b := range before.tasks {
+		if a := after.tasks[key]; a != nil {
+			c.Both++
+			shared[0] += b.runs
+			shared[1] += a.runs
+		}
+	}
+	c.Paired = o.Pairing == PairAlways || o.Pairing == PairAuto && c.Both >= LeastPairs &&
+		2*shared[0] >= float64(before.Runs) && 2*shared[1] >= float64(after.Runs)
+	if c.Paired {
+		c.Left = [2]int{before.Runs - int(shared[0]), after.Runs - int(shared[1])}
+	}
+	p := &pair{o: o, paired: c.Paired}
+	p.list(before, after)
+	for m := range c.Figures {
+		if m == seconds && (before.filledIn() || after.filledIn()) {
+			const reason = "all runs of a set take the same to the microsecond, so their times were filled in"
+			c.Figures[m] = Estimate{Before: stat.Unknown(reason), After: stat.Unknown(reason), Difference: stat.Unknown(reason), Interval: stat.NoInterval(reason), P: stat.Unknown(reason), PAdjusted: stat.Unknown(reason)}
+			continue
+		}
+		c.Figures[m] = p.estimate(uint64(m), func(t *task) (num, den float64) { return t.sums[m][0], t.sums[m][1] })
+	}
+	c.Tools = named(p, func(t *task) map[string]float64 { return t.tools }, 1000, func(n *Named, tool string) { n.Tool = tool })
+	c.Steps = named(p, func(t *task) map[[2]string]float64 { return t.steps }, 2000, func(n *Named, step [2]string) { n.From, n.To = step[0], step[1] })
+	p.test(c)
+	return c
+}
+
+// pair is the tasks of both sets, in order.
+type pair struct {
+	o      Options
+	paired bool
+	tasks  [2][]*task // beside each other where they are paired
+}
+
+func (p *pair) list(before, after *Set) {
+	for side, s := range [2]*Set{before, after} {
+		keys := make([]string, 0, len(s.tasks))
+		for key := range s.tasks {
+			if !p.paired || before.tasks[key] != nil && after.tasks[key] != nil {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(keys)
+		for _, key := range keys {
+			p.tasks[side] = append(p.tasks[side], s.tasks[key])
+		}
+	}
+}
+
+// point returns the figure of both sides, and of how many tasks.
+func (p *pair) point(of func(*task) (num, den float64)) (value [2]float64, n [2]int) {
+	if p.paired {
+		sum := [2]float64{}
+		for i := range p.tasks[0] {
+			bn, bd := of(p.tasks[0][i])
+			an, ad := of(p.tasks[1][i])
+			if bd > 0 && ad > 0 {
+				sum[0] += bn / bd
+				sum[1] += an / ad
+				n[0]++
+				n[1]++
+			}
+		}
+		return [2]float64{sum[0] / float64(n[0]), sum[1] / float64(n[1])}, n
+	}
+	for side, tasks := range p.tasks {
+		num, den := 0.0, 0.0
+		for _, t := range tasks {
+			x, y := of(t)
+			num, den = num+x, den+y
+			if y > 0 {
+				n[side]++
+			}
+		}
+		value[side] = num / den
+	}
+	return value, n
+}
+
+const nothing = "no run of this set has the figure"
+
+// estimate compares a figure of tasks: paired it is the mean over tasks of the figure of
+// each, else the sum over tasks of num by that of den.
+func (p *pair) estimate(purpose uint64, of func(*task) (num, den float64)) Estimate {
+	value, n := p.point(of)
+	e := Estimate{
+		Before: stat.Finite(value[0], nothing), After: stat.Finite(value[1], nothing), Tasks: n,
+		Difference: stat.Finite(value[1]-value[0], "one of the sets does not have the figure"),
+		Interval:   stat.NoInterval("there is no difference to have one"),
+		P:          stat.Unknown("it is not tested"), PAdjusted: stat.Unknown("it is not tested"),
+	}
+	if math.IsNaN(value[1] - value[0]) {
+		return e
+	}
+	options := stat.Options{Seed: p.o.Seed, Purpose: []uint64{0xc0, purpose}, Each: p.o.Each}
+	if p.paired {
+		var r stat.ClusterRatio
+		for i := range p.tasks[0] {
+			bn, bd := of(p.tasks[0][i])
+			an, ad := of(p.tasks[1][i])
+			if bd > 0 && ad > 0 {
+				r.Num, r.Den = append(r.Num, an/ad-bn/bd), append(r.Den, 1)
+			}
+		}
+		e.Interval = r.Interval(options)
+		return e
+	}
+	side := func(tasks []*task) (r stat.ClusterRatio) {
+		for _, t := range tasks {
+			x, y := of(t)
+			r.Num, r.Den = append(r.Num, x), append(r.Den, y)
+		}
+		return r
+	}
+	e.Interval = stat.Arms{Treated: side(p.tasks[1]), Control: side(p.tasks[0])}.Intervals(options).Difference
+	return e
+}
+
+// named compares counts by name, and returns those whose difference is largest.
+func named[K comparable](p *pair, counts func(*task) map[K]float64, purpose uint64, set func(*Named, K)) []Named {
+	all := map[K]bool{}
+	for _, tasks := range p.tasks {
+		for _, t := range tasks {
+			for k := range counts(t) {
+				all[k] = true
+			}
+		}
+	}
+	type row struct {
+		key  K
+		name string
+		diff float64
+	}
+	var rows []row
+	for k := range all {
+		value, _ := p.point(func(t *task) (float64, float64) { return counts(t)[k], t.runs })
+		if d := math.Abs(value[1] - value[0]); d > 0 {
+			var n Named
+			set(&n, k)
+			rows = append(rows, row{k, n.Tool + "\x00" + n.From + "\x00" + n.To, d})
+		}
+	}
+	slices.SortFunc(rows, func(x, y row) int { return cmp.Or(cmp.Compare(y.diff, x.diff), strings.Compare(x.name, y.name)) })
+	var out []Named
+	for i, r := range rows[:min(len(rows), p.o.Most)] {
+		var n Named
+		set(&n, r.key)
+		n.Estimate = p.estimate(purpose+uint64(i), func(t *task) (float64, float64) { return counts(t)[r.key], t.runs })
+		out = append(out, n)
+	}
+	return out
+}

@@ -1,0 +1,512 @@
+package dataflow
+
+import (
+	"slices"
+
+	"github.com/awo-dev/awo/internal/bounds"
+	"github.com/awo-dev/awo/internal/dataflow/jsonvalue"
+	"github.com/awo-dev/awo/internal/lookup"
+	"github.com/awo-dev/awo/trace"
+)
+
+// Bounds of what is kept and compared, each far above what traces hold. Beyond
+// them sources are missed, never invented, and the chance guard takes a slot that
+// overflows for one that holds every value.
+const (
+	maxFound    = 128 // places remembered for one value, and as many texts
+	maxSources  = 32  // sources reported for one use
+	maxKeyed    = 8   // sources of one use for which keys are looked for
+	maxElements = 256 // elements of a list that keys must tell apart
+	maxMembers  = 24  // members of an element that may be keys
+	maxKeyText  = 64  // bytes of a key's value
+	maxPhrase   = 16  // words of a value that is looked for in texts
+	maxParts    = 24  // words of an argument that is looked at as a template
+	maxValue    = 512 // bytes of a value that is looked for in texts or taken apart
+	maxPieces   = 32  // pieces of one argument that come from elsewhere
+	maxOfPiece  = 8   // sources of one piece
+	maxGiven    = 256 // tools, counted for results and arguments apart, that may be sources in one trajectory
+	minText     = 3   // bytes below which a value in a text proves nothing, unless it is a number in a message
+)
+
+// collection is the state of collecting one trajectory.
+type collection struct {
+	mode   mode
+	reader trace.ValueReader
+	read   Values // where others read the values of calls too; nil to read them here
+	places places
+	t      *trace.Trajectory
+	flow   *Flow
+
+	wants   []want
+	equal   lookup.Table // hash of a wanted value -> want
+	coerced lookup.Table // hash of its number or string twin -> want
+	phrases lookup.Table // hash of its words -> first want with these words
+	pieceOf lookup.Table // hash of a piece of an argument -> first such piece
+	pieces  []piece
+	lengths []int              // of phrases, in words, ascending
+	dates   map[uint64][]int32 // key of a date -> wants
+	numbers map[string][]int32 // canonical text -> wants
+
+	args     []argument
+	byCall   []int32 // by call: end of its arguments in args
+	calls    []trace.Call
+	levels   []level // lists on the way to where the walk is
+	arena    []level // lists on the way to what was found
+	contents lookup.Table
+	words    lookup.Table
+	heldRoom []content // what the slots held, until the flow takes it in its size
+	wordRoom []content // their words
+	useRoom  []Use
+	listRoom []candidate // sources of one use
+	equals   []Source    // the sources, slots and values of a flow in scratch memory
+	slotRoom []Slot
+	callRoom []trace.Value
+	room     trace.ValueRoom
+	isFull   map[int32]bool
+	crowded  int // values at places for which there is no room
+	deep     int // values at places that stand too deep
+	unread   int // texts too far inside others to be looked through
+	volume   int // values and words there are at most, where they are not counted
+	given    map[toolKey]bool
+	pairs    map[[2]int32]int32
+
+	// Where the walk is.
+	first    int  // the first call of a turn
+	message  int  // the next message
+	heard    bool // the messages before that turn were read
+	source   origin
+	at       int32 // the first call that can know what is read
+	nested   int
+	tokens   []token
+	prefixes []uint64
+	powers   []uint64
+	dateList []date
+	numList  []string
+}
+
+// origin is what is being read.
+type origin struct {
+	side Side
+	call int32 // call or message
+	turn int32 // from which turn on it is known
+	// seenOnly says that what is found there makes a value known but is no source.
+	seenOnly bool
+}
+
+// level is one list on the way to a value.
+type level struct {
+	step     int32 // of the path
+	position int32
+	list     *trace.Value // array, or object that is a map
+}
+
+// argument is one argument of one call, with its value.
+type argument struct {
+	slot, want   int32
+	value        *trace.Value
+	hash         uint64
+	levels       [2]int32 // in arena
+	whole, model bool
+}
+
+// want is a value that some argument has, or a part of one.
+type want struct {
+	value  trace.Value
+	hash   uint64
+	found  []found
+	texts  int // of found, those in texts
+	seen   Seen
+	seenAt int32           // the first call that could know it
+	passed int32           // the newest call that has it as an argument, from 1
+	slots  map[int32]int32 // slot and relation -> found, once there are many
+
+	phrase     []token // its words; nil if it is not looked for in texts
+	text       string  // what is looked for
+	nextPhrase int32   // another want with the same words, or -1
+
+	divided bool   // whether its pieces were noted
+	parts   []part // its pieces that equal something else
+}
+
+// found is the newest place of a slot that held a want.
+type found struct {
+	slot     int32
+	relation Relation
+	call     int32
+	calls    int32
+	levels   [2]int32 // in arena
+	before   string
+	after    string
+	echo     bool // the result repeats an argument of its own call
+}
+
+func (c *collection) collect(t *trace.Trajectory) *Flow {
+	c.readAll(t)
+	c.finish()
+	if !c.isMany() {
+		c.noteBounds()
+	}
+	return c.flow
+}
+
+// noteBounds notes which bounds were reached.
+func (c *collection) noteBounds() {
+	c.t.NoteBound(bounds.PlacesBound, c.crowded)
+	c.t.NoteBound(bounds.StepsBound, c.deep)
+	c.t.NoteBound(bounds.ValuesBound, len(c.isFull))
+	c.t.NoteBound(bounds.TextInTextBound, c.unread)
+}
+
+// isMany reports whether there may be more values than are kept, which was not counted.
+func (c *collection) isMany() bool { return c.mode == matching && c.volume >= bounds.Values }
+
+// readAll reads a trajectory from its beginning to its end.
+func (c *collection) readAll(t *trace.Trajectory) {
+	c.start(t, len(t.Calls))
+	for c.hear() {
+		_, end := c.turnAt(c.first)
+		for i := c.first; i < end && c.mode != asking; i++ {
+			c.resolve(i)
+		}
+		c.readTurn()
+	}
+}
+
+// start reads the arguments of the first calls of a trajectory, so many of them, and makes
+// ready to look for them.
+func (c *collection) start(t *trace.Trajectory, calls int) {
+	c.t = t
+	c.flow = &Flow{ID: t.ID}
+	c.places.begin()
+	c.calls = t.Calls[:calls]
+	if c.mode == matching {
+		c.reader.Room = &c.room
+		c.callRoom = slices.Grow(c.callRoom[:0], 2*calls)[:2*calls]
+		c.flow.values = &values{c.callRoom[:calls], c.callRoom[calls:]}
+	} else if c.mode != asking && c.read == nil {
+		c.flow.values = newValues(calls)
+	}
+	if c.keepsRoom() {
+		c.flow.Slots = c.slotRoom
+	}
+	c.flow.turns = make([]int32, len(c.calls))
+	c.readArguments()
+	c.index()
+	c.first, c.message, c.heard = 0, 0, false
+}
+
+// keepsRoom reports whether nobody has anything of the flow once it is released.
+func (c *collection) keepsRoom() bool { return c.mode == matching || c.read != nil }
+
+// hear reads the messages before the calls of a turn; false at the end of the trajectory.
+func (c *collection) hear() bool {
+	c.heard = true
+	if c.first == len(c.calls) && c.message == len(c.t.Messages) {
+		return false
+	}
+	turn, _ := c.turnAt(c.first)
+	c.at = int32(c.first)
+	for c.message < len(c.t.Messages) && (c.first == len(c.calls) || int32(c.t.Messages[c.message].Turn) <= turn) {
+		c.readMessage(c.message)
+		c.message++
+	}
+	return true
+}
+
+// readTurn reads the calls of a turn.
+func (c *collection) readTurn() {
+	_, end := c.turnAt(c.first)
+	c.at = int32(end)
+	for i := c.first; i < end; i++ {
+		c.readCall(i)
+	}
+	c.first, c.heard = end, false
+}
+
+// turnAt returns the turn of the call at i and the end of that turn's calls.
+func (c *collection) turnAt(i int) (turn int32, end int) {
+	if i == len(c.calls) {
+		return 0, i
+	}
+	end = i + 1
+	for end < len(c.calls) && c.calls[end].Turn == c.calls[i].Turn {
+		end++
+	}
+	return int32(c.calls[i].Turn), end
+}
+
+// readArguments walks all arguments once: they are what is looked for, and
+// later, turn by turn, what is found.
+func (c *collection) readArguments() {
+	for i := range c.calls {
+		call := &c.calls[i]
+		c.flow.turns[i] = int32(call.Turn)
+		model := call.Origin == trace.OriginModel
+		if model {
+			c.flow.Calls++
+		}
+		if args, ok := c.argumentsOf(i); ok {
+			c.readArgumentsOf(args, c.places.root(Input, nameOf(call.Tool)), model)
+		}
+		c.byCall = append(c.byCall, int32(len(c.args)))
+	}
+}
+
+func (c *collection) readArgumentsOf(args *trace.Value, root int32, model bool) {
+	if root == 0 {
+		c.noRoom()
+		return
+	}
+	for i := range args.Members {
+		at, _ := c.places.member(root, i, args.Members[i].Name)
+		c.readArgument(&args.Members[i].Value, at, model)
+	}
+}
+
+// argumentsOf returns the arguments of a call, and whether they are an object that was
+// recorded.
+func (c *collection) argumentsOf(i int) (args *trace.Value, ok bool) {
+	call := &c.calls[i]
+	switch {
+	case c.read != nil && !call.ArgsMissing():
+		args = c.read.Arguments(i)
+		return args, args.Kind == trace.Object
+	case c.flow.values != nil:
+		args = &c.flow.values.args[i]
+	default:
+		args = &trace.Value{}
+	}
+	*args, ok = argumentsOf(call, &c.reader)
+	return args, ok
+}
+
+func argumentsOf(call *trace.Call, r *trace.ValueReader) (trace.Value, bool) {
+	if call.ArgsMissing() {
+		return trace.Value{Kind: trace.Object}, false
+	}
+	args, _ := r.Args(call)
+	return args, args.Kind == trace.Object
+}
+
+// readArgument notes an argument and what is inside it. The hash of the value
+// is returned.
+func (c *collection) readArgument(v *trace.Value, at int32, model bool) uint64 {
+	if at == 0 {
+		c.noRoom()
+		return jsonvalue.Hash(v)
+	}
+	self := len(c.args)
+	c.args = append(c.args, argument{slot: c.slot(at), value: v, model: model, levels: c.keepLevels()})
+	var h uint64
+	switch {
+	case v.Kind == trace.Array && len(v.Elems) > 0:
+		h = jsonvalue.HashArray(len(v.Elems))
+		each := c.places.elements(at)
+		for i := range v.Elems {
+			c.push(at, i, v)
+			h = jsonvalue.HashElement(h, c.readArgument(&v.Elems[i], each, model))
+			c.pop()
+		}
+		c.args[self].whole = true
+	case v.Kind == trace.Object && len(v.Members) > 0:
+		h = jsonvalue.HashObject(len(v.Members))
+		asMap := isMap(v)
+		for i := range v.Members {
+			var inner uint64
+			if asMap {
+				c.push(at, i, v)
+				inner = c.readArgument(&v.Members[i].Value, c.places.elements(at), model)
+				c.pop()
+			} else {
+				next, _ := c.places.member(at, i, v.Members[i].Name)
+				inner = c.readArgument(&v.Members[i].Value, next, model)
+			}
+			h = jsonvalue.HashMember(h, v.Members[i].Name, inner)
+		}
+		c.args[self].whole = true
+	default:
+		h = jsonvalue.Hash(v)
+	}
+	a := &c.args[self]
+	if a.hash = h; c.mode == asking {
+		a.want = c.equal.Find(h)
+	} else {
+		a.want = c.want(*v, h)
+	}
+	return h
+}
+
+func (c *collection) push(at int32, position int, list *trace.Value) {
+	c.levels = append(c.levels, level{c.places.nodes[at].depth, int32(position), list})
+}
+
+func (c *collection) pop() { c.levels = c.levels[:len(c.levels)-1] }
+
+// keepLevels copies the lists on the way to where the walk is.
+func (c *collection) keepLevels() [2]int32 {
+	switch c.mode {
+	case asking:
+		return [2]int32{}
+	case matching: // sources are ordered by how many they are
+		return [2]int32{0, int32(len(c.levels))}
+	}
+	start := int32(len(c.arena))
+	c.arena = append(c.arena, c.levels...)
+	return [2]int32{start, int32(len(c.arena))}
+}
+
+// slot returns the number of a place in the flow.
+func (c *collection) slot(at int32) int32 {
+	n := &c.places.nodes[at]
+	if c.mode == asking || c.mode == knowing && n.side != Input {
+		return 0
+	}
+	if n.slot < 0 {
+		n.slot = int32(len(c.flow.Slots))
+		c.flow.Slots = append(c.flow.Slots, Slot{n.side, n.tool, n.path})
+	}
+	return n.slot
+}
+
+// want returns the number of a value that is looked for.
+func (c *collection) want(v trace.Value, h uint64) int32 {
+	next := int32(len(c.wants))
+	id := c.equal.Insert(h, next)
+	if id == next {
+		var room []found
+		if int(next) < cap(c.wants) {
+			room = c.wants[:next+1][next].found[:0] // of a trajectory before
+		}
+		c.wants = append(c.wants, want{value: v, hash: h, found: room, seen: Seen{Turn: -1}, nextPhrase: -1})
+	}
+	return id
+}
+
+// index prepares the search for the wants: their twins of another type, their
+// words, and the pieces of those that are texts.
+func (c *collection) index() {
+	for i := range c.wants {
+		w := &c.wants[i]
+		switch w.value.Kind {
+		case trace.Number:
+			c.coerced.Insert(jsonvalue.HashString(jsonvalue.Number(w.value.Text)), int32(i))
+		case trace.String:
+			if canonical, ok := numberOf(w.value.Text); ok && canonical == w.value.Text {
+				c.coerced.Insert(jsonvalue.HashNumber(canonical), int32(i))
+			}
+		default:
+			continue
+		}
+		if c.mode != matching {
+			c.wantText(int32(i))
+		}
+	}
+	slices.Sort(c.lengths)
+	if c.mode != sourcing {
+		return
+	}
+	for i := range c.args {
+		a := &c.args[i]
+		if a.model && a.value.Kind == trace.String && !c.wants[a.want].divided {
+			c.wants[a.want].divided = true
+			c.divide(a.want)
+		}
+	}
+}
+
+// wantText makes a want findable in texts.
+func (c *collection) wantText(id int32) {
+	w := &c.wants[id]
+	text := w.value.Text
+	short := len(text) < minText
+	if short && w.value.Kind != trace.Number || len(text) > maxValue {
+		return
+	}
+	c.tokens = appendTokens(c.tokens[:0], text)
+	if len(c.tokens) == 0 || len(c.tokens) > maxPhrase {
+		return
+	}
+	w.text, w.phrase = text, slices.Clone(c.tokens)
+	first := c.phrases.Insert(phraseHash(w.phrase), id)
+	if first != id {
+		w.nextPhrase, c.wants[first].nextPhrase = c.wants[first].nextPhrase, id
+	}
+	if !slices.Contains(c.lengths, len(w.phrase)) {
+		c.lengths = append(c.lengths, len(w.phrase))
+	}
+	if short {
+		return
+	}
+	if d, ok := dateOf(text); ok && w.value.Kind == trace.String {
+		if c.dates == nil {
+			c.dates = map[uint64][]int32{}
+		}
+		for _, k := range d.wantKeys() {
+			c.dates[k] = append(c.dates[k], id)
+		}
+	}
+	if canonical, ok := numberOf(text); ok {
+		if c.numbers == nil {
+			c.numbers = map[string][]int32{}
+		}
+		c.numbers[canonical] = append(c.numbers[canonical], id)
+	}
+}
+
+// noRoom notes a value at a place for which there is no room.
+func (c *collection) noRoom() {
+	c.flow.dropped++
+	if c.places.deep {
+		c.deep++
+	} else {
+		c.crowded++
+	}
+}
+
+// maxFoundRoom is how many values keep room for their sources from one trajectory to the next.
+const maxFoundRoom = 1 << 12
+
+// maxCallRoom is how many values of calls there is room for from one trajectory to the next.
+const maxCallRoom = 1 << 14
+
+// release lets go of the trajectory, keeping scratch memory.
+func (c *collection) release() {
+	if c.keepsRoom() {
+		c.slotRoom = c.flow.Slots[:0]
+	}
+	if c.mode == matching {
+		if clear(c.callRoom); cap(c.callRoom) > maxCallRoom {
+			c.callRoom = nil
+		}
+		c.reader.Room = nil
+		c.room.Reset()
+	}
+	c.mode, c.read = sourcing, nil
+	for i := range c.wants {
+		w := &c.wants[i]
+		clear(w.found)
+		if *w = (want{found: w.found[:0]}); i >= maxFoundRoom {
+			w.found = nil
+		}
+	}
+	clear(c.args)
+	clear(c.arena)
+	clear(c.levels[:cap(c.levels)])
+	c.t, c.flow, c.calls = nil, nil, nil
+	c.wants, c.args, c.arena, c.levels, c.byCall, c.lengths, c.pieces = c.wants[:0], c.args[:0], c.arena[:0], c.levels[:0], c.byCall[:0], c.lengths[:0], c.pieces[:0]
+	clear(c.useRoom)
+	clear(c.listRoom[:cap(c.listRoom)])
+	c.heldRoom, c.wordRoom, c.useRoom, c.listRoom = c.heldRoom[:0], c.wordRoom[:0], c.useRoom[:0], c.listRoom[:0]
+	c.equal.Reset()
+	c.coerced.Reset()
+	c.phrases.Reset()
+	c.pieceOf.Reset()
+	c.contents.Reset()
+	c.words.Reset()
+	clear(c.dates)
+	clear(c.numbers)
+	clear(c.isFull)
+	c.crowded, c.deep, c.unread, c.volume, c.equals = 0, 0, 0, 0, c.equals[:0]
+	clear(c.given)
+	clear(c.pairs)
+}

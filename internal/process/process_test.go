@@ -1,0 +1,210 @@
+package process_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/awo-dev/awo/internal/process"
+	"github.com/awo-dev/awo/internal/scripted"
+	"github.com/awo-dev/awo/trace"
+)
+
+func run(id string, tools ...string) *trace.Trajectory {
+	s := (&scripted.Run{}).User("do it")
+	for _, tool := range tools {
+		s.Call(tool, "{}", "{}")
+	}
+	s.T.ID = id
+	return &s.T
+}
+
+func edges(m *process.Map) []string {
+	name := func(i int) string {
+		switch i {
+		case process.Start:
+			return "start"
+		case process.End:
+			return "end"
+		}
+		return m.Nodes[i].Tool
+	}
+	var out []string
+	for _, e := range m.Edges {
+		out = append(out, fmt.Sprintf("%s>%s %d/%d", name(e.From), name(e.To), e.Count, e.Trajectories))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestMap is a case worked by hand: abb, ab, and a run without calls.
+func TestMap(t *testing.T) {
+	b := process.NewBuilder(10)
+	b.Add(run("1", "a", "b", "b", "a", "b"))
+	b.Add(run("2", "a", "b"))
+	b.Add(run("3"))
+	m := b.Map()
+	if m.Trajectories != 2 {
+		t.Errorf("%d trajectories, want 2", m.Trajectories)
+	}
+	want := []string{"a>b 3/2", "b>a 1/1", "b>b 1/1", "b>end 2/2", "start>a 2/2"}
+	if got := edges(m); !slices.Equal(got, want) {
+		t.Errorf("edges %v, want %v", got, want)
+	}
+	if n := m.Nodes[0]; n.Tool != "b" || n.Calls != 4 || n.Trajectories != 2 || n.Judged != 0 {
+		t.Errorf("the first node is %+v", n)
+	}
+}
+
+// TestOnlyTheModelsCalls says that what a program called between two calls of the
+// model is neither a node nor comes between them.
+func TestOnlyTheModelsCalls(t *testing.T) {
+	r := run("1", "a", "inner", "b")
+	r.Calls[1].Origin = trace.OriginCode
+	b := process.NewBuilder(0)
+	b.Add(r)
+	if got, want := edges(b.Map()), []string{"a>b 1/1", "b>end 1/1", "start>a 1/1"}; !slices.Equal(got, want) {
+		t.Errorf("edges %v, want %v", got, want)
+	}
+}
+
+func TestParallelFailedAndTimes(t *testing.T) {
+	at := func(ms int) time.Time { return time.UnixMilli(int64(1_000_000 + ms)) }
+	s := (&scripted.Run{}).User("x").Call("a", "{}", "{}").Also("b", "{}", "{}").Call("c", "{}", "{}")
+	c := s.T.Calls
+	c[0].Start, c[0].End, c[0].Status = at(0), at(100), trace.StatusOK
+	c[1].Start, c[1].End, c[1].Status = at(10), at(400), trace.StatusFailed
+	c[2].Start, c[2].End = at(1400), at(1500)
+	b := process.NewBuilder(1)
+	b.Add(&s.T)
+	m := b.Map()
+	for _, e := range m.Edges {
+		if e.From < 0 || e.To < 0 {
+			continue
+		}
+		switch from := m.Nodes[e.From].Tool; from {
+		case "a":
+			if e.Parallel != 1 || e.Gap.N() != 0 {
+				t.Errorf("a>b: %d parallel, %d gaps", e.Parallel, e.Gap.N())
+			}
+		case "b":
+			if gap, _ := e.Gap.Quantile(0.5); e.Parallel != 0 || math.Abs(gap-1) > 0.01 {
+				t.Errorf("b>c: %d parallel, a gap of %v", e.Parallel, gap)
+			}
+		}
+	}
+	for _, n := range m.Nodes {
+		if n.Tool == "b" && (n.Failed != 1 || n.Judged != 1) || n.Tool == "c" && n.Judged != 0 {
+			t.Errorf("%+v", n)
+		}
+	}
+	lines := b.Timelines()
+	if len(lines) != 1 || len(lines[0].Turns) != 2 || lines[0].Failed != 1 || lines[0].Length != 1500*time.Millisecond {
+		t.Errorf("timelines %+v", lines)
+	}
+}
+
+// TestOrderDoesNotMatter adds the same trajectories in other orders.
+func TestOrderDoesNotMatter(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var all []*trace.Trajectory
+	for i := range 300 {
+		var tools []string
+		for range r.IntN(9) {
+			tools = append(tools, fmt.Sprintf("t%d", r.IntN(6)))
+		}
+		all = append(all, run(fmt.Sprintf("run-%03d", i), tools...))
+	}
+	of := func() (*process.Map, []process.Timeline) {
+		b := process.NewBuilder(20)
+		for _, t := range all {
+			b.Add(t)
+		}
+		return b.Map(), b.Timelines()
+	}
+	m, lines := of()
+	if len(lines) != 20 {
+		t.Fatalf("%d timelines, want 20", len(lines))
+	}
+	calls, from, into := 0, map[int]int{}, map[int]int{}
+	for _, n := range m.Nodes {
+		calls += n.Calls
+	}
+	for _, e := range m.Edges {
+		from[e.From] += e.Count
+		into[e.To] += e.Count
+	}
+	for i, n := range m.Nodes {
+		if from[i] != n.Calls || into[i] != n.Calls {
+			t.Errorf("%s: %d calls, %d steps from it, %d to it", n.Tool, n.Calls, from[i], into[i])
+		}
+	}
+	if from[process.Start] != m.Trajectories || into[process.End] != m.Trajectories {
+		t.Errorf("%d starts and %d ends of %d", from[process.Start], into[process.End], m.Trajectories)
+	}
+	for range 5 {
+		r.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
+		m2, lines2 := of()
+		if !reflect.DeepEqual(m, m2) || !reflect.DeepEqual(lines, lines2) {
+			t.Fatal("another order gives another map")
+		}
+	}
+}
+
+func TestBoundsAreSaid(t *testing.T) {
+	b := process.NewBuilder(1)
+	var tools []string
+	for i := range process.MaxNodes + 5 {
+		tools = append(tools, fmt.Sprintf("tool-%d", i))
+	}
+	b.Add(run("1", tools...))
+	m := b.Map()
+	if m.OtherTools != 5 || len(m.Nodes) != process.MaxNodes+1 {
+		t.Errorf("%d calls of other tools, %d nodes", m.OtherTools, len(m.Nodes))
+	}
+	line := b.Timelines()[0]
+	if len(line.Turns) != process.MaxTurns || line.Left != len(tools)-process.MaxTurns {
+		t.Errorf("%d turns, %d left out", len(line.Turns), line.Left)
+	}
+}
+
+// TestQuantiles holds quantiles to 1 % of what sorting gives.
+func TestQuantiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var d process.Durations
+	var all []float64
+	for range 5000 {
+		v := math.Exp(r.NormFloat64() * 3)
+		all = append(all, v)
+		d.Add(v)
+	}
+	slices.Sort(all)
+	for _, q := range []float64{0.01, 0.25, 0.5, 0.75, 0.99} {
+		want := all[int(math.Ceil(q*float64(len(all))))-1]
+		if got, ok := d.Quantile(q); !ok || math.Abs(got-want) > 0.0101*want {
+			t.Errorf("quantile %v: %v, want %v", q, got, want)
+		}
+	}
+	d.Add(math.NaN())
+	d.Add(-1)
+	d.Add(math.Inf(1))
+	if d.N() != len(all) {
+		t.Error("what is no duration was counted")
+	}
+	if _, ok := new(process.Durations).Quantile(0.5); ok {
+		t.Error("no durations have no median")
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	r := run("1", "a", "b", "c", "a", "b", "d", "e", "f")
+	m := process.NewBuilder(100)
+	b.ReportAllocs()
+	for b.Loop() {
+		m.Add(r)
+	}
+}

@@ -1,5 +1,0 @@
-package serve
-
-import "syscall"
-
-func endWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
