@@ -7,7 +7,7 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/metatool/bind"
-	"github.com/awo-dev/awo/tools/toolgraph"
+	"github.com/awo-dev/awo/toolgraph"
 )
 
 // addGraph adds the flag of the graph by which substitutes are named.

@@ -11,7 +11,7 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/tools/toolgraph"
+	"github.com/awo-dev/awo/toolgraph"
 )
 
 type graphOptions struct {

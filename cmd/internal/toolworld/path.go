@@ -8,7 +8,7 @@ import (
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/tools/toolgraph"
+	"github.com/awo-dev/awo/toolgraph"
 )
 
 // graphFrom says which graph a command looks at.

@@ -8,8 +8,8 @@ import (
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/tools/toolgraph"
-	"github.com/awo-dev/awo/tools/toolrank"
+	"github.com/awo-dev/awo/toolgraph"
+	"github.com/awo-dev/awo/toolgraph/toolrank"
 )
 
 // The bounds of a report's section: below the first there is nothing to choose among,

@@ -15,9 +15,9 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/tools/catalog"
-	"github.com/awo-dev/awo/tools/toolgraph"
-	"github.com/awo-dev/awo/tools/toolrank"
+	"github.com/awo-dev/awo/toolgraph"
+	"github.com/awo-dev/awo/toolgraph/catalog"
+	"github.com/awo-dev/awo/toolgraph/toolrank"
 )
 
 type subsetOptions struct {

@@ -19,9 +19,9 @@ import (
 	"github.com/awo-dev/awo/diag"
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/internal/par"
-	"github.com/awo-dev/awo/tools/catalog"
-	"github.com/awo-dev/awo/tools/toolgraph"
-	"github.com/awo-dev/awo/tools/toolrank"
+	"github.com/awo-dev/awo/toolgraph"
+	"github.com/awo-dev/awo/toolgraph/catalog"
+	"github.com/awo-dev/awo/toolgraph/toolrank"
 	"github.com/awo-dev/awo/trace"
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/awo-dev/awo/internal/emit"
 	"github.com/awo-dev/awo/internal/report"
 	"github.com/awo-dev/awo/internal/stat"
-	"github.com/awo-dev/awo/tools/toolgraph"
-	"github.com/awo-dev/awo/tools/toolrank"
+	"github.com/awo-dev/awo/toolgraph"
+	"github.com/awo-dev/awo/toolgraph/toolrank"
 )
 
 // updateFigures are those of `awo tools graph --add-to`.

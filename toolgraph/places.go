@@ -6,7 +6,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/lexical"
 	"github.com/awo-dev/awo/internal/toolname"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // A place is a catalog.Place of a tool with what it is compared by.

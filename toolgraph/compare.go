@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // Gone returns the tools of the graph that a catalogue lacks.

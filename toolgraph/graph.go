@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/internal/toolname"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 	"github.com/awo-dev/awo/trace"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // What a graph was built from, as far as it keeps it: an update builds the next graph

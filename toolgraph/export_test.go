@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // Names that would end a quote, an element or a line are text in every export.

@@ -7,7 +7,7 @@ import (
 	"github.com/awo-dev/awo/internal/lexical"
 	"github.com/awo-dev/awo/internal/logit"
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // FileSchema names the version of a ranker's file.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
 	"github.com/awo-dev/awo/internal/lexical"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // A Link is a dependency between tools that somebody states: a file of links.

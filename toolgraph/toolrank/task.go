@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/internal/lexical"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 	"github.com/awo-dev/awo/trace"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 	"github.com/awo-dev/awo/trace"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/awo-dev/awo/internal/lexical"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // Words are in the form that lexical.Singular gives.

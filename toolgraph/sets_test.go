@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/internal/recordings"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // The public sets that figures are computed on.

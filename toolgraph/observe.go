@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/awo-dev/awo/internal/dataflow/jsonpath"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 	"github.com/awo-dev/awo/trace"
 )
 

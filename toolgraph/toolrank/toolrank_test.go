@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/internal/recordings"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 func readCatalog(t testing.TB, file string) *catalog.Catalog {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/internal/lexical"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // A profile is what the predictor compares of a tool beside its places.

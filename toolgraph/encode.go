@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/awo-dev/awo/internal/report"
-	"github.com/awo-dev/awo/tools/catalog"
+	"github.com/awo-dev/awo/toolgraph/catalog"
 )
 
 // FileSchema names the version of a graph's file: the JSON of a Graph, in which edges name
