@@ -20,11 +20,10 @@ import (
 
 // convertOptions are the flags of `awo convert`.
 type convertOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	To               string `mapstructure:"to"`
-	Out              string `mapstructure:"out"`
-	Redact           bool   `mapstructure:"redact"`
-	KeyFile          string `mapstructure:"key-file"`
+	To      string `mapstructure:"to"`
+	Out     string `mapstructure:"out"`
+	Redact  bool   `mapstructure:"redact"`
+	KeyFile string `mapstructure:"key-file"`
 }
 
 func newConvert(a *cli.App) *cobra.Command {
@@ -58,11 +57,11 @@ arguments and members, tool definitions, models, usage, times and outcomes.
   awo convert traces/ --redact --key-file redaction.key --out shareable.atif.jsonl`,
 		GroupID: cli.GroupLook,
 	}
-	cli.AddInput(c.Flags())
 	var names []string
 	for _, f := range export.Formats {
 		names = append(names, f.Name)
 	}
+	cli.Uses(c, cli.UseTraces)
 	c.Flags().Var(cli.NewChoice(names...), "to", "format to write")
 	c.Flags().Bool("redact", false, "replace words and numbers by keyed hashes and other numbers")
 	c.Flags().String("key-file", "", "`FILE` with the key for --redact (default: the environment variable AWO_KEY)")
@@ -94,7 +93,7 @@ func convert(j *cli.Job, o convertOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}

@@ -21,12 +21,10 @@ import (
 
 // graphOptions are the flags of `awo graph`.
 type graphOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	Rules            string `mapstructure:"rules"`
-	LimitStates      int    `mapstructure:"limit-states"`
-	Reasons          bool   `mapstructure:"reasons"`
-	Ablation         bool   `mapstructure:"ablation"`
-	Threshold        int    `mapstructure:"threshold"`
+	LimitStates int  `mapstructure:"limit-states"`
+	Reasons     bool `mapstructure:"reasons"`
+	Ablation    bool `mapstructure:"ablation"`
+	Threshold   int  `mapstructure:"threshold"`
 
 	DOT     string `mapstructure:"dot"`
 	Mermaid string `mapstructure:"mermaid"`
@@ -62,9 +60,8 @@ what rules put in their place is shown. --show-values shows them.
   awo graph traces/ --rules rules.yaml --mermaid - --focus get_user --depth 2`,
 		GroupID: cli.GroupCompile,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules)
 	f := c.Flags()
-	cli.AddInput(f)
-	cli.AddRules(f)
 	f.Int("limit-states", 0, "stop making new states at `N`, to bound memory; what was left out is counted (0 means no limit)")
 	f.Bool("reasons", false, "also say which rules made different histories one state, here and in --graph-json")
 	f.Bool("ablation", false, "also merge with each rule alone and with all but it; takes memory for two graphs a rule")
@@ -95,12 +92,12 @@ type strategy struct {
 
 func graph(j *cli.Job, o graphOptions, files []string) error {
 	switch {
-	case o.Rules == "" && (o.Reasons || o.Ablation):
+	case j.RuleFile == "" && (o.Reasons || o.Ablation):
 		return cli.Usagef("--reasons and --ablation are about rules: name a file with --rules")
 	case o.Threshold < 1:
 		return cli.Usagef("--threshold: %d is less than 1", o.Threshold)
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
@@ -108,7 +105,7 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	if o.Ablation {
 		parts = newAblation(set, o)
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}

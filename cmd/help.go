@@ -54,7 +54,8 @@ name:
 	c.RunE = func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) == 1 && args[0] == topicFlags:
-			c.Print("Every command has these flags. awo.yaml and the environment can set them, too: awo help config.\n\n" + c.Root().PersistentFlags().FlagUsagesWrapped(100))
+			c.Print("Every command has these flags. awo.yaml and the environment can set them, too: awo help config.\n\n" + cli.SharedFlags(c.Root(), false).FlagUsagesWrapped(100))
+			c.Print("\nThese are for commands that read traces; the help of each says which it has.\n\n" + cli.SharedFlags(c.Root(), true).FlagUsagesWrapped(100))
 			return nil
 		case len(args) == 1 && args[0] == topicSkill:
 			c.Print(docs.Skill)

@@ -16,10 +16,7 @@ import (
 )
 
 // inspectOptions are the flags of `awo inspect`.
-type inspectOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	Rules            string `mapstructure:"rules"`
-}
+type inspectOptions struct{}
 
 func newInspect(a *cli.App) *cobra.Command {
 	c := &cobra.Command{
@@ -43,8 +40,7 @@ map with which --map reads such files.
   awo inspect 'logs/**/*.jsonl.gz' --since 2026-03-01 --format markdown`,
 		GroupID: cli.GroupLook,
 	}
-	cli.AddInput(c.Flags())
-	cli.AddRules(c.Flags())
+	cli.Uses(c, cli.UseTraces, cli.UseRules)
 	return cli.Work(a, c, inspect)
 }
 
@@ -65,10 +61,10 @@ type inspectedTool struct {
 }
 
 func inspect(j *cli.Job, o inspectOptions, files []string) error {
-	if _, err := j.Rules(o.Rules); err != nil {
+	if _, err := j.Rules(j.RuleFile); err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}

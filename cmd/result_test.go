@@ -57,7 +57,7 @@ var printed = []string{
 	"analyze office/trajectories.jsonl.gz --rules office/rules.yaml",
 	"summarize office/trajectories.jsonl.gz --out $WORK/part.awosum && analyze $WORK/part.awosum",
 	"summarize office/trajectories.jsonl.gz --out $WORK/part.awosum",
-	"report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60 --comparison served/recordings.jsonl",
+	"report office/trajectories.jsonl.gz --rules office/rules.yaml --sample 60",
 	"summary office/trajectories.jsonl.gz",
 	"findings office/trajectories.jsonl.gz --rules office/rules.yaml",
 	"cost office/trajectories.jsonl.gz --sample 100 --lazy --by project",

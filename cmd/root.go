@@ -92,13 +92,14 @@ It works offline, changes no trace and sends nothing anywhere.`,
 	return root
 }
 
-// usageTemplate leaves the flags that every command has out of each command's help.
+// usageTemplate leaves the flags that several commands have out of each command's help, and
+// names them.
 func usageTemplate(s string) string {
 	const flags, global = "{{if .HasAvailableLocalFlags}}", "\n\nGlobal Flags:\n{{.InheritedFlags.FlagUsages | trimTrailingWhitespaces}}"
 	return strings.NewReplacer(
 		flags, "{{if and .HasAvailableLocalFlags .HasParent}}",
 		global, "", ".FlagUsages ", ".FlagUsagesWrapped 100 ",
-	).Replace(s) + "\n`awo help flags` lists the flags that every command has.\n"
+	).Replace(s) + "\n{{with index .Annotations \"also\"}}Also: {{.}}\n{{end}}`awo help flags` lists the flags that every command has, and those of several.\n"
 }
 
 // showHelp is what a command does that only has commands below it.

@@ -26,33 +26,28 @@ import (
 
 // analyzeOptions are the flags of `awo analyze`.
 type analyzeOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	cli.PriceOptions `mapstructure:",squash"`
-	countOptions     `mapstructure:",squash"`
-	Order            int    `mapstructure:"order"`
-	Preset           string `mapstructure:"preset"`
-	DF               string `mapstructure:"df"`
-	Folds            int    `mapstructure:"folds"`
-	Permutations     int    `mapstructure:"permutations"`
-	MonteCarlo       bool   `mapstructure:"monte-carlo"`
-	By               string `mapstructure:"by"`
-	Top              int    `mapstructure:"top"`
-	Contexts         int    `mapstructure:"contexts"`
-	Plots            string `mapstructure:"plots"`
-	Rules            string `mapstructure:"rules"`
-	Sources          bool   `mapstructure:"sources"`
-	Parameters       int    `mapstructure:"parameters"`
-	Chains           int    `mapstructure:"chains"`
-	Tools            string `mapstructure:"tools"`
+	countOptions `mapstructure:",squash"`
+	Order        int    `mapstructure:"order"`
+	Preset       string `mapstructure:"preset"`
+	DF           string `mapstructure:"df"`
+	Folds        int    `mapstructure:"folds"`
+	Permutations int    `mapstructure:"permutations"`
+	MonteCarlo   bool   `mapstructure:"monte-carlo"`
+	By           string `mapstructure:"by"`
+	Top          int    `mapstructure:"top"`
+	Contexts     int    `mapstructure:"contexts"`
+	Plots        string `mapstructure:"plots"`
+	Sources      bool   `mapstructure:"sources"`
+	Parameters   int    `mapstructure:"parameters"`
+	Chains       int    `mapstructure:"chains"`
+	Tools        string `mapstructure:"tools"`
 }
 
 // countOptions say which calls are counted.
 type countOptions struct {
-	CollapseRepeats bool     `mapstructure:"collapse-repeats"`
-	MinLength       int      `mapstructure:"min-length"`
-	ExcludeTool     []string `mapstructure:"exclude-tool"`
-	DropFailed      bool     `mapstructure:"drop-failed"`
-	Shell           string   `mapstructure:"shell"`
+	CollapseRepeats bool `mapstructure:"collapse-repeats"`
+	MinLength       int  `mapstructure:"min-length"`
+	DropFailed      bool `mapstructure:"drop-failed"`
 }
 
 // maxOrder bounds --order: contexts of more calls are hardly ever seen twice.
@@ -92,9 +87,9 @@ and results, so that findings, --sources and --rules need traces.
   awo analyze all.awosum --chains 20 --tools tools/`,
 		GroupID: cli.GroupLook,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices, cli.UseShell, cli.UseExclude)
 	f := c.Flags()
 	addAnalysis(f)
-	cli.AddPriceTable(f)
 	f.Bool("sources", false, "say where the arguments of calls come from")
 	f.Int("chains", 0, "list the `N` chains of calls that would leave out the most calls, by names; 0 lists none")
 	f.String("tools", "", "with --chains, mark what the meta-tools of this `DIR`, or of a file of the kind metatools.arazzo.yaml, cover")
@@ -105,8 +100,6 @@ and results, so that findings, --sources and --rules need traces.
 // addAnalysis adds the flags that all commands with the figures of an analysis
 // have.
 func addAnalysis(f *pflag.FlagSet) {
-	cli.AddInput(f)
-	f.String("rules", "", "`FILE` with the rules that say which states are alike: adds how far trajectories come together under them")
 	f.Int("order", 3, "the longest context, in calls")
 	addCounting(f)
 	f.Var(cli.NewChoice("awo", "autotool"), "preset", "whose conventions are followed")
@@ -115,7 +108,6 @@ func addAnalysis(f *pflag.FlagSet) {
 	f.Int("permutations", 999, "samples of Monte Carlo tests; 0 makes none")
 	f.Bool("monte-carlo", false, "a Monte Carlo test for every order, not only where the chi-square test is unreliable")
 	f.Var(cli.NewChoice("none", "tool-prefix", "model", "agent", "outcome", "source", "project", "session", "subagent", "server"), "by", "compare groups of trajectories; project is the folder of a file, server that of MCP")
-	cli.AddShell(f)
 	f.Int("top", 3, "successors shown for each context")
 	f.Int("contexts", 6, "contexts shown of each length; 0 shows all")
 	f.Int("parameters", 15, "parameters shown with --sources, by uses; 0 shows all")
@@ -125,7 +117,6 @@ func addAnalysis(f *pflag.FlagSet) {
 func addCounting(f *pflag.FlagSet) {
 	f.Bool("collapse-repeats", false, "count runs of calls of one tool as one call")
 	f.Int("min-length", 0, "leave out trajectories of fewer than `N` calls")
-	cli.AddExcludeTool(f)
 	f.Bool("drop-failed", false, "leave out calls that are known to have failed")
 }
 
@@ -139,7 +130,7 @@ func analyze(j *cli.Job, o analyzeOptions, files []string) error {
 		return err
 	}
 	defer in.Close()
-	found.addChains(o, covering)
+	found.addChains(j, o, covering)
 	if o.Plots != "" {
 		if err := drawAnalysis(j, found, o.Plots); err != nil {
 			return err
@@ -170,15 +161,15 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	meter, err := j.Meter(o.PriceOptions)
+	meter, err := j.Meter()
 	if err != nil {
 		return nil, nil, err
 	}
-	in, err := j.Intake(files, o.InputOptions, reader)
+	in, err := j.Intake(files, reader)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -187,14 +178,14 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 	if o.Sources {
 		in.Needs = append(in.Needs, completeness.CapabilityDataflow)
 	}
-	if o.leavesOut() { // else what is read again is what was kept
-		in.Exclude = o.counting(j, o.InputOptions).Excludes
+	if o.leavesOut(j) { // else what is read again is what was kept
+		in.Exclude = o.counting(j).Excludes
 	}
-	in.Shell = cli.Splitter(o.Shell, set)
+	in.Shell = j.Splitter(set)
 	corpus := trace.NewCorpus(trace.CorpusOptions{CollapseRepeats: o.CollapseRepeats, NoRefs: true, Group: o.groups()})
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	sources, merger := newSources(o), (*merge.Merger)(nil)
-	if o.Rules != "" {
+	if j.RuleFile != "" {
 		merger = merge.NewMerger(set, merge.Options{})
 	}
 	profile, cost := &completeness.Profile{}, reworkCost{}
@@ -213,7 +204,7 @@ func analyzed(j *cli.Job, o analyzeOptions, reader trace.Options, files []string
 		}
 	}
 	cost = cost.renumbered(corpus.Sort())
-	found := study(corpus, o, j.Each())
+	found := study(j, corpus, o)
 	found.facts, found.profile, found.sources, found.reworkCost = in.Facts, profile, sources.result(), cost
 	if merger != nil {
 		found.merged = mergedSteps(merger.Merged())
@@ -234,15 +225,15 @@ func (o analyzeOptions) check() error {
 
 // leavesOut reports whether the options leave out calls or trajectories, which what is
 // read again may want.
-func (o countOptions) leavesOut() bool {
-	return len(o.ExcludeTool) > 0 || o.DropFailed || o.MinLength > 0
+func (o countOptions) leavesOut(j *cli.Job) bool {
+	return len(j.ExcludeTool) > 0 || o.DropFailed || o.MinLength > 0
 }
 
 // counting returns the options with those that summaries keep beside them.
-func (o countOptions) counting(j *cli.Job, in cli.InputOptions) count.Options {
+func (o countOptions) counting(j *cli.Job) count.Options {
 	out := count.Options{
-		CollapseRepeats: o.CollapseRepeats, DropFailed: o.DropFailed, ExcludeTool: o.ExcludeTool, MinLength: o.MinLength, Shell: o.Shell,
-		TurnGap: in.TurnGap, Where: in.Where, Since: in.Since, Until: in.Until,
+		CollapseRepeats: o.CollapseRepeats, DropFailed: o.DropFailed, ExcludeTool: j.ExcludeTool, MinLength: o.MinLength, Shell: j.Shell,
+		TurnGap: j.TurnGap, Where: j.Where, Since: j.Since, Until: j.Until,
 	}
 	if j.Map != "" {
 		out.Map = filepath.Base(j.Map)
@@ -275,7 +266,7 @@ type findings struct {
 }
 
 // study computes the statistics of a corpus.
-func study(corpus *trace.Corpus, o analyzeOptions, each ngram.Each) *findings {
+func study(j *cli.Job, corpus *trace.Corpus, o analyzeOptions) *findings {
 	corpus.Sort()
 	f := &findings{corpus: corpus}
 	counter := ngram.NewCounter(o.Order)
@@ -286,10 +277,10 @@ func study(corpus *trace.Corpus, o analyzeOptions, each ngram.Each) *findings {
 		sequences, tasks = append(sequences, tools), append(tasks, corpus.Task(i))
 	}
 	f.counts = counter.Counts()
-	options := o.entropy(each)
+	options := o.entropy(j)
 	f.analysis = entropy.Analyze(f.counts, options)
 	if o.Folds > 0 {
-		losses := ngram.HeldOut(o.Order, sequences, tasks, ngram.HeldOutOptions{Folds: o.Folds, Seed: o.Seed, Each: each, Hash: func(task uint32) deal.Hash { return corpus.Tasks()[task] }})
+		losses := ngram.HeldOut(o.Order, sequences, tasks, ngram.HeldOutOptions{Folds: o.Folds, Seed: j.Seed, Each: j.Each(), Hash: func(task uint32) deal.Hash { return corpus.Tasks()[task] }})
 		f.analysis.AddHeldOut(losses, options)
 	}
 	f.contexts = entropy.Contexts(f.counts, entropy.ContextOptions{
@@ -365,10 +356,10 @@ const (
 )
 
 // entropy returns the options of package entropy.
-func (o analyzeOptions) entropy(each ngram.Each) entropy.Options {
+func (o analyzeOptions) entropy(j *cli.Job) entropy.Options {
 	out := entropy.Options{
 		Convention: entropy.Convention(o.DF), AutoTool: o.Preset == "autotool",
-		Permutations: o.Permutations, MonteCarlo: o.MonteCarlo, Seed: o.Seed, Each: each,
+		Permutations: o.Permutations, MonteCarlo: o.MonteCarlo, Seed: j.Seed, Each: j.Each(),
 	}
 	if o.Permutations == 0 {
 		out.Permutations = -1

@@ -51,7 +51,7 @@ func readCovering(j *cli.Job, o analyzeOptions) ([]*metatool.Tool, error) {
 
 // addChains finds the chains that recur. The figures depend on names and tasks alone, so
 // they are the same for traces and for what was summarized of them.
-func (f *findings) addChains(o analyzeOptions, covering []*metatool.Tool) {
+func (f *findings) addChains(j *cli.Job, o analyzeOptions, covering []*metatool.Tool) {
 	if o.Chains == 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (f *findings) addChains(o analyzeOptions, covering []*metatool.Tool) {
 		f.chains = append(f.chains, one)
 	}
 	resamples := min(max(20_000_000/max(len(whole)*len(chains), 1), 200), 2000)
-	for i, interval := range stat.Intervals(shares, stat.Options{Seed: o.Seed, Resamples: resamples}) {
+	for i, interval := range stat.Intervals(shares, stat.Options{Seed: j.Seed, Resamples: resamples}) {
 		f.chains[i].Share.Interval = interval.Within(0, 1)
 	}
 }

@@ -19,7 +19,7 @@ func analyzedStored(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, 
 	if err := o.check(); err != nil {
 		return nil, nil, err
 	}
-	for flag, set := range map[string]bool{"sources": o.Sources, "rules": o.Rules != ""} {
+	for flag, set := range map[string]bool{"sources": o.Sources, "rules": j.RuleFile != ""} {
 		if set {
 			return nil, nil, cli.Usagef("--%s: summaries hold no arguments and results; analyze the traces", flag)
 		}
@@ -31,7 +31,7 @@ func analyzedStored(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, 
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := j.AsCounted(o.InputOptions, o.counting(j, o.InputOptions), sum); err != nil {
+	if err := j.AsCounted(o.counting(j), sum); err != nil {
 		return nil, nil, err
 	}
 	corpus, err := sum.Corpus(o.By)
@@ -40,7 +40,7 @@ func analyzedStored(j *cli.Job, o analyzeOptions, files []string) (*cli.Intake, 
 	}
 	in := j.StoredIntake(sum, len(files))
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns}
-	found := study(corpus, o, j.Each())
+	found := study(j, corpus, o)
 	found.facts, found.profile = sum.Facts(), sum.Profile()
 	found.addStoredRework(sum)
 	return in, found, nil

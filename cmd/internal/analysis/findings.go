@@ -12,12 +12,7 @@ import (
 )
 
 // findingsOptions are the flags of `awo findings`.
-type findingsOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	cli.PriceOptions `mapstructure:",squash"`
-	Rules            string `mapstructure:"rules"`
-	Shell            string `mapstructure:"shell"`
-}
+type findingsOptions struct{}
 
 // NewFindings returns `awo findings`.
 func NewFindings(a *cli.App) *cobra.Command {
@@ -39,10 +34,7 @@ several findings is charged to the first of them, so amounts add up.
   awo findings traces/ --format json`,
 		GroupID: cli.GroupLook,
 	}
-	cli.AddInput(c.Flags())
-	cli.AddRules(c.Flags())
-	cli.AddPrices(c.Flags())
-	cli.AddShell(c.Flags())
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices, cli.UseShell)
 	return cli.Work(a, c, find)
 }
 
@@ -52,20 +44,20 @@ type findingsFigures struct {
 }
 
 func find(j *cli.Job, o findingsOptions, files []string) error {
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
-	meter, err := j.Meter(o.PriceOptions)
+	meter, err := j.Meter()
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.Shell, in.Findings = cli.Splitter(o.Shell, set), j.NewFindings(meter)
+	in.Shell, in.Findings = j.Splitter(set), j.NewFindings(meter)
 	for _, err := range in.All() {
 		if err != nil {
 			return err

@@ -7,8 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
-	"github.com/awo-dev/awo/cmd/internal/comparing"
-	"github.com/awo-dev/awo/cmd/internal/toolworld"
 	"github.com/awo-dev/awo/cmd/internal/worth"
 	"github.com/awo-dev/awo/internal/corpus"
 	"github.com/awo-dev/awo/internal/emit"
@@ -21,13 +19,10 @@ import (
 // reportOptions are the flags of `awo report`.
 type reportOptions struct {
 	analyzeOptions `mapstructure:",squash"`
-	Backtest       string   `mapstructure:"backtest"`
-	Cost           bool     `mapstructure:"cost"`
-	MetaTools      string   `mapstructure:"meta-tools"`
-	ToolGraph      bool     `mapstructure:"tool-graph"`
-	Comparison     []string `mapstructure:"comparison"`
-	Tools          string   `mapstructure:"tools"`
-	Out            string   `mapstructure:"out"`
+	Backtest       string `mapstructure:"backtest"`
+	Cost           bool   `mapstructure:"cost"`
+	MetaTools      string `mapstructure:"meta-tools"`
+	Out            string `mapstructure:"out"`
 }
 
 // NewReport returns `awo report`.
@@ -46,32 +41,24 @@ its tables are there without them.
 The back-test compiles the traces several times over and takes by far the longest:
 --backtest auto makes it of up to 30,000 calls, always of any number, never of none.
 
---comparison names recordings that 'awo serve --control' made: then the page also says
-what compiled tools changed, beside what the back-test predicted ('awo compare').
-
 --format markdown prints the same for a comment on a pull request, with all but the
-first section folded. JSON is that of 'awo analyze', with the members backtest,
-cost and comparison, which are what those commands print, and process, which is the
-process map.
+first section folded. JSON is that of 'awo analyze', with the members backtest and cost,
+which are what those commands print, and process, which is the process map.
 
 ` + cli.FilesHelp,
 		Example: `  awo report traces/ --out report.html
   awo report traces/ --rules rules.yaml --by model --out report.html
   awo report traces/ --backtest always --out report.html
-  awo report traces/ --comparison served/ --tools tools/ --out report.html
   awo report traces/ --format markdown`,
 		GroupID: cli.GroupLook,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices, cli.UseShell, cli.UseExclude)
 	f := c.Flags()
 	addAnalysis(f)
-	cli.AddPrices(f)
 	f.Bool("sources", true, "say where the arguments of calls come from; --sources=false is faster")
 	f.Var(cli.NewChoice("auto", "always", "never"), "backtest", "say what would be saved on tasks that were not compiled from, which takes by far the longest; auto is up to 30,000 calls")
 	f.Var(cli.NewChoice("auto", "always", "never"), "meta-tools", "draw what would be compiled, and with --rules the graph of states; auto is up to 30,000 calls")
 	f.Bool("cost", true, "say what the traces cost in tokens and money")
-	f.Bool("tool-graph", true, "draw the graph of tools, and say how many a task needs")
-	f.StringSlice("comparison", nil, "also say what compiled tools changed, by the `RECORDINGS` of an experiment: files or folders")
-	f.String("tools", "", "with --comparison: the `FOLDER` of artefacts that were served, by which over-use is seen")
 	f.String("out", "", "write the page into this `FILE`; - is the standard output")
 	return cli.Work(a, c, writeReport)
 }
@@ -89,10 +76,7 @@ type reportInput struct {
 	cost     *spending               // nil without --cost
 	compiled []report.Block          // nil with --meta-tools never
 	states   []report.Block          // nil without rules
-	world    []report.Block          // nil with --tool-graph=false
 	err      error                   // of drawing
-
-	comparison []report.Block // nil without --comparison
 }
 
 // draw adds figures.
@@ -138,7 +122,6 @@ type reportSection struct {
 // blocks is left out. To add one, write its file and name it here.
 var reportSections = []reportSection{
 	sectionSaving,
-	sectionComparison,
 	sectionCost,
 	sectionProcess,
 	sectionCompiled,
@@ -148,17 +131,13 @@ var reportSections = []reportSection{
 	sectionTests,
 	sectionSuccessors,
 	sectionTools,
-	sectionWorld,
 	sectionSources,
 	sectionGroups,
 }
 
 func writeReport(j *cli.Job, o reportOptions, files []string) error {
-	if o.Tools != "" && len(o.Comparison) == 0 {
-		return cli.Usagef("--tools: these are the artefacts that the recordings of --comparison were made with, which is not given")
-	}
 	walked := process.NewBuilder(timelinesShown)
-	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost || o.ToolGraph || o.MetaTools != "never"}, files, walked.Add)
+	in, found, err := analyzed(j, o.analyzeOptions, trace.Options{Spool: o.Backtest != "never" || o.Cost || o.MetaTools != "never"}, files, walked.Add)
 	if err != nil {
 		return err
 	}
@@ -176,20 +155,8 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 	if r.cost != nil {
 		result.Cost = &r.cost.out
 	}
-	compared, err := r.compareArms(j, o)
-	if err != nil {
-		return err
-	}
-	if compared != nil {
-		result.Comparison = &compared.Figures
-	}
 	if err := r.compile(j, o); err != nil {
 		return err
-	}
-	if o.ToolGraph && r.in.Tally.Calls > 0 {
-		if r.world, err = toolworld.Section(j, r.in, r.mined, o.Seed); err != nil {
-			return err
-		}
 	}
 	d, err := reportDocument(r)
 	if err != nil {
@@ -222,13 +189,6 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 		d = data
 		d.Figures = result
 		d.Add(stepTable(walked.Map()), report.TableOf("process_tools", "", toolsOf(walked.Map()), nil))
-		for _, b := range r.comparison {
-			if t, ok := b.(*report.Table); ok && t != nil && t.Of() != nil {
-				one := t.Alone()
-				one.ID = "comparison_" + t.ID
-				d.Add(one)
-			}
-		}
 		if r.saving != nil && j.Format != report.FormatJSON {
 			d.Section(sectionSaving.heading, r.saving.tables()...)
 		}
@@ -239,10 +199,9 @@ func writeReport(j *cli.Job, o reportOptions, files []string) error {
 // reportFigures are those of the commands whose sections a report has.
 type reportFigures struct {
 	figures
-	Backtest   *worth.BacktestFigures `json:"backtest,omitempty"`
-	Cost       *worth.Costs           `json:"cost,omitempty"`
-	Process    processFigures         `json:"process"`
-	Comparison *comparing.Figures     `json:"comparison,omitempty"`
+	Backtest *worth.BacktestFigures `json:"backtest,omitempty"`
+	Cost     *worth.Costs           `json:"cost,omitempty"`
+	Process  processFigures         `json:"process"`
 }
 
 // reportDocument puts the sections together.

@@ -34,11 +34,11 @@ func (r *reportInput) compile(j *cli.Job, o reportOptions) error {
 	if r.in.Tally.Calls == 0 || o.MetaTools == "never" || o.MetaTools == "auto" && r.in.Tally.Calls > autoCalls {
 		return nil
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
-	meter, err := j.Meter(o.PriceOptions)
+	meter, err := j.Meter()
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (r *reportInput) compile(j *cli.Job, o reportOptions) error {
 	if r.saving != nil && r.saving.found != nil {
 		v = r.saving.out.Recommended
 	}
-	if r.compiled, err = extraction.Section(j, r.in, r.mined, set, meter, v, o.Seed); err != nil || set == nil {
+	if r.compiled, err = extraction.Section(j, r.in, r.mined, set, meter, v); err != nil || set == nil {
 		return err
 	}
 	r.states, err = r.merged(set)

@@ -22,9 +22,8 @@ var sectionCost = reportSection{
 
 // spending is what traces cost, for a report.
 type spending struct {
-	found   *worth.CostFindings
-	out     worth.Costs
-	command string // that gives the same figures
+	found *worth.CostFindings
+	out   worth.Costs
 }
 
 // Rows that tables of the section show: a page is read, JSON holds them all.
@@ -56,5 +55,5 @@ func (s *spending) blocks() []report.Block {
 	if len(s.out.Unknown) > 0 {
 		blocks = append(blocks, report.Paragraph("What cannot be known:"), report.List(s.out.Unknown))
 	}
-	return append(blocks, report.Paragraph("These figures again, with the prices used and the most expensive trajectories:"), report.Code{Language: "console", Text: s.command})
+	return blocks
 }

@@ -3,7 +3,6 @@ package analysis
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -31,10 +30,9 @@ var sectionSaving = reportSection{
 
 // saving is a back-test for a report.
 type saving struct {
-	found   *worth.BacktestFindings // nil where there are too many calls
-	out     worth.Backtest
-	command string // that gives the same figures
-	apart   string // what differs from the traces of the other sections
+	found *worth.BacktestFindings // nil where there are too many calls
+	out   worth.Backtest
+	apart string // what differs from the traces of the other sections
 }
 
 // weigh adds what the traces cost, and what could be saved of it. They are read again, with
@@ -43,15 +41,15 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	if r.in.Tally.Calls == 0 {
 		return nil
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
-	meter, err := j.Meter(o.PriceOptions)
+	meter, err := j.Meter()
 	if err != nil {
 		return err
 	}
-	mines := o.Backtest != "never" || o.ToolGraph || o.MetaTools != "never"
+	mines := o.Backtest != "never" || o.MetaTools != "never"
 	if !mines && !o.Cost {
 		return nil
 	}
@@ -66,12 +64,12 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 		see = sampler.Add
 	}
 	if o.Cost {
-		own := worth.CostOptions{InputOptions: o.InputOptions, PriceOptions: o.PriceOptions, Top: 10}
+		own := worth.CostOptions{Top: 10}
 		found, err := worth.Account(j, r.in, again, meter, own, see)
 		if err != nil {
 			return err
 		}
-		r.cost = &spending{found: found, out: found.Costs(r.in), command: repeat("awo cost", o, "", files)}
+		r.cost = &spending{found: found, out: found.Costs(r.in)}
 	} else {
 		for t, err := range again {
 			if err != nil {
@@ -84,16 +82,16 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 	r.in.Mined(mined)
 	if r.mined = mined.Runs; !tests {
 		if o.Backtest != "never" {
-			r.saving = &saving{command: repeat("awo backtest", o, o.Rules, files)}
+			r.saving = &saving{}
 		}
 		return nil
 	}
-	found, err := worth.BackTest(j, r.in, r.mined, set, meter, worth.UsualBacktest(o.InputOptions, o.PriceOptions, o.Rules))
+	found, err := worth.BackTest(j, r.in, r.mined, set, meter, worth.UsualBacktest())
 	if err != nil {
 		return err
 	}
-	r.saving = &saving{found: found, out: found.Backtest(r.in), command: repeat("awo backtest", o, o.Rules, files)}
-	if o.MinLength > 0 || len(o.ExcludeTool) > 0 || o.DropFailed || o.CollapseRepeats {
+	r.saving = &saving{found: found, out: found.Backtest(r.in)}
+	if o.MinLength > 0 || len(j.ExcludeTool) > 0 || o.DropFailed || o.CollapseRepeats {
 		r.saving.apart = "This section is about all calls, also those that the other sections leave out: turns cannot be taken apart."
 	}
 	figures, err := worth.BacktestPlots(found)
@@ -106,64 +104,6 @@ func weigh(j *cli.Job, r *reportInput, o reportOptions, files []string) error {
 
 // autoCalls is how many calls are back-tested unasked: a minute or so.
 const autoCalls = 30_000
-
-// repeat returns a command that gives the figures of a section. Of absolute paths it
-// holds the last element only: a page does not say where it was made.
-func repeat(command string, o reportOptions, ruleFile string, files []string) string {
-	words := strings.Fields(command)
-	for _, file := range files {
-		words = append(words, local(file))
-	}
-	add := func(flag, value string) {
-		if value != "" {
-			words = append(words, "--"+flag, value)
-		}
-	}
-	if ruleFile != "" {
-		add("rules", local(ruleFile))
-	}
-	add("where", o.Where)
-	add("since", o.Since)
-	add("until", o.Until)
-	if o.Dedupe {
-		words = append(words, "--dedupe")
-	}
-	if o.Sample > 0 {
-		add("sample", fmt.Sprint(o.Sample))
-	}
-	if o.Seed != 1 {
-		add("seed", fmt.Sprint(o.Seed))
-	}
-	if o.Prices != "" {
-		add("prices", local(o.Prices))
-	}
-	if o.Caching != "recorded" {
-		add("caching", o.Caching)
-	}
-	for i, w := range words {
-		words[i] = quoted(w)
-	}
-	return strings.Join(words, " ")
-}
-
-// local returns a path that says nothing about the machine.
-func local(file string) string {
-	if filepath.IsAbs(file) {
-		return filepath.Base(file)
-	}
-	return filepath.ToSlash(file)
-}
-
-// quoted returns a word as a shell takes it for one.
-func quoted(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,+@%", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-}
 
 // measured reports whether there were tasks enough to compile from some and test on
 // others.
@@ -245,8 +185,7 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 	var blocks []report.Block
 	add := func(b ...report.Block) { blocks = append(blocks, b...) }
 	if s.found == nil {
-		add(report.Paragraph(fmt.Sprintf("It was not measured here, because there are %s and more than %s take long; --backtest always measures it, or this command:", cli.CountOf(r.in.Tally.Calls, "call"), report.Grouped(autoCalls))),
-			report.Code{Language: "console", Text: s.command})
+		add(report.Paragraph(fmt.Sprintf("It was not measured here, because there are %s and more than %s take long; --backtest always measures it.", cli.CountOf(r.in.Tally.Calls, "call"), report.Grouped(autoCalls))))
 		return blocks
 	}
 	if !s.measured() {
@@ -276,7 +215,7 @@ func (s *saving) blocks(r *reportInput) []report.Block {
 	if len(s.out.Unknown) > 0 {
 		add(report.Paragraph("What cannot be known:"), report.List(s.out.Unknown))
 	}
-	add(techniqueTable(s.out), report.Paragraph("These figures again, and more of them:"), report.Code{Language: "console", Text: s.command})
+	add(techniqueTable(s.out))
 	return blocks
 }
 

@@ -20,12 +20,10 @@ import (
 
 // summarizeOptions are the flags of `awo summarize`.
 type summarizeOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	countOptions     `mapstructure:",squash"`
-	Out              string `mapstructure:"out"`
-	AllowOverlap     bool   `mapstructure:"allow-overlap"`
-	Rules            string `mapstructure:"rules"`
-	Tools            string `mapstructure:"tools"`
+	countOptions `mapstructure:",squash"`
+	Out          string `mapstructure:"out"`
+	AllowOverlap bool   `mapstructure:"allow-overlap"`
+	Tools        string `mapstructure:"tools"`
 }
 
 // NewSummarize returns `awo summarize`.
@@ -57,11 +55,9 @@ and of input files, and sums; no argument, result, text or file name.
   awo analyze week.awosum --by model`,
 		GroupID: cli.GroupLook,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UseShell, cli.UseExclude)
 	f := c.Flags()
-	cli.AddInput(f)
 	addCounting(f)
-	cli.AddShell(f)
-	cli.AddRules(f)
 	f.String("tools", "", "also replay the meta-tools of this `DIR`, and count its rules for reading ahead, for `awo verify`; or a file of the kind metatools.arazzo.yaml")
 	f.String("out", "", "`FILE` to write, whose name ends in .awosum; one that is there is replaced")
 	f.Bool("allow-overlap", false, "add summaries with an input file in common; its trajectories count as often")
@@ -88,7 +84,7 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 		return cli.Usagef("--out wants the file to write, such as part%s", summary.Ext)
 	case !strings.HasSuffix(o.Out, summary.Ext):
 		return cli.Usagef("--out: %q does not end in %s, by which summaries are known", o.Out, summary.Ext)
-	case o.Dedupe || o.Sample != 0:
+	case j.Dedupe || j.Sample != 0:
 		return cli.Usagef("--dedupe and --sample need all trajectories at once, and a summary is a part")
 	}
 	counting, err := o.summaryCounting(j)
@@ -112,7 +108,7 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 			return err
 		}
 		sum = part
-	} else if err := j.AsCounted(o.InputOptions, counting, sum); err != nil {
+	} else if err := j.AsCounted(counting, sum); err != nil {
 		return err
 	}
 	data := sum.Append(nil)
@@ -125,8 +121,8 @@ func summarize(j *cli.Job, o summarizeOptions, files []string) error {
 
 // summaryCounting reads the files that say what is counted beside sequences.
 func (o summarizeOptions) summaryCounting(j *cli.Job) (count.Options, error) {
-	out := o.counting(j, o.InputOptions)
-	if _, err := j.Rules(o.Rules); err != nil {
+	out := o.counting(j)
+	if _, err := j.Rules(j.RuleFile); err != nil {
 		return out, err
 	}
 	out.Rules = j.CountedRules()
@@ -147,7 +143,7 @@ func summarized(j *cli.Job, o summarizeOptions, counting count.Options, files []
 	} else if err != nil {
 		return nil, err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,7 @@ import (
 )
 
 // summaryOptions are the flags of `awo summary`.
-type summaryOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	cli.PriceOptions `mapstructure:",squash"`
-	Rules            string `mapstructure:"rules"`
-}
+type summaryOptions struct{}
 
 // NewSummary returns `awo summary`.
 func NewSummary(a *cli.App) *cobra.Command {
@@ -46,9 +42,7 @@ estimates. docs/glossary.md explains the words.
   awo summary traces/ --rules rules.yaml --format json`,
 		GroupID: cli.GroupLook,
 	}
-	cli.AddInput(c.Flags())
-	cli.AddRules(c.Flags())
-	cli.AddPrices(c.Flags())
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	return cli.Work(a, c, summarise)
 }
 
@@ -98,28 +92,28 @@ type habitual struct {
 const summaryOrder = 2
 
 func summarise(j *cli.Job, o summaryOptions, files []string) error {
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
-	meter, err := j.Meter(o.PriceOptions)
+	meter, err := j.Meter()
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
+	in, err := j.Intake(files, trace.Options{Spool: true})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.Shell = cli.Splitter("auto", set)
+	in.Shell = j.Splitter(set)
 	in.Facts, in.Findings = &completeness.Facts{}, j.NewFindings(meter)
 	corpus := trace.NewCorpus(trace.CorpusOptions{NoRefs: true})
-	account, err := worth.Account(j, in, in.All(), meter, worth.CostOptions{PriceOptions: o.PriceOptions}, func(t *trace.Trajectory) { corpus.Add(t) })
+	account, err := worth.Account(j, in, in.All(), meter, worth.CostOptions{}, func(t *trace.Trajectory) { corpus.Add(t) })
 	if err != nil {
 		return err
 	}
 	costs := account.Costs(in)
-	out := screen{Input: in.JSON(), Days: days(in.Facts), Bill: Bill{costs.PaidUSD, costs.RecordedUSD, costs.ListUSD, costs.PerTrajectory}, Cost: spentOn(costs), Habit: habitOf(j, corpus, o.Seed)}
+	out := screen{Input: in.JSON(), Days: days(in.Facts), Bill: Bill{costs.PaidUSD, costs.RecordedUSD, costs.ListUSD, costs.PerTrajectory}, Cost: spentOn(costs), Habit: habitOf(j, corpus, j.Seed)}
 	for _, m := range in.Facts.Models() {
 		if m.Name != "" {
 			out.Models = append(out.Models, m.Name)

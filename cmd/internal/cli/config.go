@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,6 +95,14 @@ func insideFolder(name string) bool {
 	}
 }
 
+// under returns the section with the values of another one in place of its own.
+func (s section) under(o *section) section {
+	s.values, s.positions = maps.Clone(s.values), maps.Clone(s.positions)
+	maps.Copy(s.values, o.values)
+	maps.Copy(s.positions, o.positions)
+	return s
+}
+
 // loadConfig reads the configuration for c, and lists everything that is wrong
 // with the file. The error is one of usage.
 func (a *App) loadConfig(c *cobra.Command) (config, diag.List, error) {
@@ -153,11 +162,11 @@ func (r *configReader) read(root *yamlsrc.Node, c *cobra.Command, out *config) {
 	shared := c.Root().PersistentFlags()
 	for _, e := range root.Entries {
 		key := e.Key.Text
-		if f := configurable(shared, key); f != nil {
+		sub := child(c.Root(), key) // rules are a setting, too
+		if f := configurable(shared, key); f != nil && (sub == nil || e.Value.Kind != yamlsrc.Mapping) {
 			r.value(f, e.Value, out.shared)
 			continue
 		}
-		sub := child(c.Root(), key)
 		if sub == nil {
 			r.unknown(e.Key, append(configNames(shared), ChildNames(c.Root())...))
 			continue
@@ -189,7 +198,10 @@ func (r *configReader) command(of *cobra.Command, n *yamlsrc.Node, c *cobra.Comm
 			r.command(sub, e.Value, c, out)
 			continue
 		}
-		if configurable(c.Root().PersistentFlags(), e.Key.Text) != nil {
+		if f := configurable(c.Root().PersistentFlags(), e.Key.Text); f != nil && len(f.Annotations) > 0 && takes(of, f) {
+			r.value(f, e.Value, into)
+			continue
+		} else if f != nil {
 			r.problem(e.Key.Pos, "config-key", "`%s` is a setting of all commands: it belongs at the top of the file", e.Key.Text)
 			continue
 		}

@@ -7,14 +7,15 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// AddExcludeTool adds --exclude-tool.
-func AddExcludeTool(f *pflag.FlagSet) {
+// addExcludeTool adds --exclude-tool.
+func addExcludeTool(f *pflag.FlagSet) {
 	f.StringSlice("exclude-tool", nil, "leave out calls of tools that match this `GLOB`; may be repeated")
 }
 
-// ExcludeTools returns what takes the calls of tools out of trajectories, as
+// ExcludeTools returns what takes the calls of --exclude-tool out of trajectories, as
 // Intake.Exclude does; nil for no tools.
-func ExcludeTools(globs []string) func(*trace.Trajectory) bool {
+func (j *Job) ExcludeTools() func(*trace.Trajectory) bool {
+	globs := j.ExcludeTool
 	if len(globs) == 0 {
 		return nil
 	}

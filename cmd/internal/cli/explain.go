@@ -30,13 +30,13 @@ func (a *App) Explain(c *cobra.Command) ([]Setting, diag.List, error) {
 	var out []Setting
 	explain := func(command string, flags *pflag.FlagSet, from section) {
 		flags.VisitAll(func(f *pflag.Flag) {
-			if f.Name == "help" || f.Name == "version" || f.Hidden {
+			if f.Name == "help" || f.Name == "version" || f.Hidden || c.HasParent() && !takes(c, f) {
 				return
 			}
 			out = append(out, explained(command, f, from))
 		})
 	}
-	explain("", c.Root().PersistentFlags(), config.shared)
+	explain("", c.Root().PersistentFlags(), config.shared.under(&config.own))
 	if c.HasParent() {
 		_, path, _ := strings.Cut(c.CommandPath(), " ")
 		explain(path, c.LocalNonPersistentFlags(), config.own)

@@ -33,8 +33,8 @@ type InputOptions struct {
 const FilesHelp = `FILES are trace files, folders (read with all files below), patterns such as
 'traces/**/*.jsonl', or - for the standard input; compressed ones are unpacked.`
 
-// AddInput defines the flags of InputOptions.
-func AddInput(flags *pflag.FlagSet) {
+// addInput defines the flags of InputOptions.
+func addInput(flags *pflag.FlagSet) {
 	flags.String("where", "", "read only trajectories for which the `EXPRESSION` holds, such as 'outcome == \"success\" && tool(\"book_*\")' (awo formats --where lists the names)")
 	flags.String("since", "", "read only trajectories that began at this `TIME` or later: 2026-03-01, or 2026-03-01T12:00:00Z")
 	flags.String("until", "", "read only trajectories that began before this `TIME`")
@@ -123,9 +123,13 @@ type Intake struct {
 	Follows bool
 }
 
-// Intake opens files for reading under the options. Close gives up what was
-// spooled.
-func (j *Job) Intake(files []string, o InputOptions, reader trace.Options) (*Intake, error) {
+// Intake opens files for reading under the settings. Close gives up what was spooled.
+func (j *Job) Intake(files []string, reader trace.Options) (*Intake, error) {
+	return j.IntakeOf(files, j.InputOptions, reader)
+}
+
+// IntakeOf is Intake under other options.
+func (j *Job) IntakeOf(files []string, o InputOptions, reader trace.Options) (*Intake, error) {
 	if len(files) == 0 {
 		return nil, Usagef("no traces named: give files, folders, or - for the standard input")
 	}

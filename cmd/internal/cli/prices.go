@@ -12,26 +12,16 @@ import (
 	"github.com/awo-dev/awo/internal/report"
 )
 
-// PriceOptions say what tokens cost. Every command that counts money has them.
-type PriceOptions struct {
-	Prices  string `mapstructure:"prices"`
-	Caching string `mapstructure:"caching"`
-}
-
-// AddPrices adds the flags of PriceOptions.
-func AddPrices(f *pflag.FlagSet) {
-	AddPriceTable(f)
+// addPrices adds the flags that say what tokens cost.
+func addPrices(f *pflag.FlagSet) {
+	f.String("prices", "", "price table in this YAML `FILE`; it goes before the prices that awo brings along")
 	f.Var(NewChoice("recorded", "on", "off"), "caching", "which input is read from a prompt cache: what is recorded; on: all that the turn before sent; off: none")
 }
 
-// AddPriceTable adds the flag of [Job.PriceTable].
-func AddPriceTable(f *pflag.FlagSet) {
-	f.String("prices", "", "price table in this YAML `FILE`; it goes before the prices that awo brings along")
-}
-
-// PriceTable returns the prices that awo brings along, behind those of a file if it is
+// PriceTable returns the prices that awo brings along, behind those of --prices if it is
 // given.
-func (j *Job) PriceTable(file string) (*cost.Table, error) {
+func (j *Job) PriceTable() (*cost.Table, error) {
+	file := j.Prices
 	if file == "" {
 		return cost.Default(), nil
 	}
@@ -47,13 +37,13 @@ func (j *Job) PriceTable(file string) (*cost.Table, error) {
 }
 
 // Meter returns a Meter with the prices and the caching asked for.
-func (j *Job) Meter(o PriceOptions) (*cost.Meter, error) {
-	table, err := j.PriceTable(o.Prices)
+func (j *Job) Meter() (*cost.Meter, error) {
+	table, err := j.PriceTable()
 	if err != nil {
 		return nil, err
 	}
 	caching := map[string]cost.Caching{"recorded": cost.CachingRecorded, "on": cost.CachingOn, "off": cost.CachingOff}
-	m := cost.NewMeter(cost.Options{Prices: table, Caching: caching[o.Caching]})
+	m := cost.NewMeter(cost.Options{Prices: table, Caching: caching[j.Caching]})
 	j.meters = append(j.meters, m)
 	return m, nil
 }

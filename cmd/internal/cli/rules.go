@@ -18,8 +18,8 @@ import (
 	"github.com/awo-dev/awo/trace/completeness"
 )
 
-// AddRules defines the flag --rules.
-func AddRules(flags *pflag.FlagSet) {
+// addRules defines the flag --rules.
+func addRules(flags *pflag.FlagSet) {
 	flags.String("rules", "", "`FILE` with the rules that say which calls and states are alike")
 }
 

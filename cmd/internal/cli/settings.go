@@ -37,6 +37,77 @@ type Settings struct {
 	Quiet       bool          `mapstructure:"quiet"`
 	Verbose     bool          `mapstructure:"verbose"`
 	Config      string        `mapstructure:"config"`
+
+	// These are for the commands that Uses gives them to.
+	InputOptions `mapstructure:",squash"`
+	RuleFile     string   `mapstructure:"rules"`
+	Prices       string   `mapstructure:"prices"`
+	Caching      string   `mapstructure:"caching"`
+	Shell        string   `mapstructure:"shell"`
+	ExcludeTool  []string `mapstructure:"exclude-tool"`
+}
+
+// Use is a group of settings that several commands have, and not all.
+type Use string
+
+// The groups.
+const (
+	UseTraces  Use = "traces"
+	UseRules   Use = "rules"
+	UsePrices  Use = "prices"
+	UseShell   Use = "shell"
+	UseExclude Use = "exclude"
+)
+
+// uses are the flags of the groups.
+var uses = []struct {
+	use Use
+	add func(*pflag.FlagSet)
+}{
+	{UseTraces, addInput},
+	{UseRules, addRules},
+	{UsePrices, addPrices},
+	{UseShell, addShell},
+	{UseExclude, addExcludeTool},
+}
+
+// annotation is what the groups of commands and of flags are noted under.
+const annotation = "uses"
+
+// Uses gives a command groups of settings.
+func Uses(c *cobra.Command, groups ...Use) {
+	if c.Annotations == nil {
+		c.Annotations = map[string]string{}
+	}
+	var names []string
+	for _, u := range uses {
+		if !slices.Contains(groups, u.use) {
+			continue
+		}
+		c.Annotations[annotation] += " " + string(u.use)
+		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+		u.add(flags)
+		flags.VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	}
+	c.Annotations["also"] = strings.Join(names, " ")
+}
+
+// takes reports whether a command has a flag that all or several commands have.
+func takes(c *cobra.Command, f *pflag.Flag) bool {
+	groups := f.Annotations[annotation]
+	return len(groups) == 0 || slices.Contains(strings.Fields(c.Annotations[annotation]), groups[0])
+}
+
+// SharedFlags returns the flags that every command has, or those that several have.
+func SharedFlags(root *cobra.Command, several bool) *pflag.FlagSet {
+	out := pflag.NewFlagSet("", pflag.ContinueOnError)
+	out.SortFlags = false
+	root.PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if several == (len(f.Annotations[annotation]) > 0) {
+			out.AddFlag(f)
+		}
+	})
+	return out
 }
 
 // AddSettings defines the flags of Settings.
@@ -63,6 +134,14 @@ func AddSettings(flags *pflag.FlagSet) {
 	flags.BoolP("quiet", "q", false, "print results only, and one line that counts the problems")
 	flags.BoolP("verbose", "v", false, "print every problem, and what is being done")
 	flags.String("config", "", "`FILE` with settings (default awo.yaml, if it is there)")
+	for _, u := range uses {
+		group := pflag.NewFlagSet("", pflag.ContinueOnError)
+		u.add(group)
+		group.VisitAll(func(f *pflag.Flag) {
+			f.Annotations = map[string][]string{annotation: {string(u.use)}}
+			flags.AddFlag(f)
+		})
+	}
 }
 
 // check refuses settings that contradict each other or make no sense.
@@ -95,12 +174,27 @@ func (a *App) loadSettings(c *cobra.Command, options any) (s Settings, own map[s
 	if err != nil {
 		return s, nil, err
 	}
-	if _, err := resolve(c.InheritedFlags(), config.shared, &s, &problems); err != nil {
+	shared, err := resolve(c.InheritedFlags(), config.shared.under(&config.own), &s, &problems)
+	if err != nil {
 		return s, nil, err
 	}
 	own, err = resolve(c.LocalNonPersistentFlags(), config.own, options, &problems)
 	if err != nil {
 		return s, nil, err
+	}
+	var wrong error
+	c.InheritedFlags().VisitAll(func(f *pflag.Flag) {
+		switch {
+		case !takes(c, f):
+			if f.Changed && wrong == nil {
+				wrong = Usagef("`%s` has no flag --%s", c.CommandPath(), f.Name)
+			}
+		case len(f.Annotations[annotation]) > 0:
+			own[f.Name] = shared[f.Name]
+		}
+	})
+	if wrong != nil {
+		return s, nil, wrong
 	}
 	problems.Sort()
 	if err := problems.Err(); err != nil {
@@ -108,6 +202,13 @@ func (a *App) loadSettings(c *cobra.Command, options any) (s Settings, own map[s
 	}
 	a.sayConfigured(c)
 	return s, own, s.check()
+}
+
+// Flags returns what the flags of a command itself are set to, in a struct with a field for
+// each of them; the environment sets those that are left open.
+func Flags[O any](c *cobra.Command) (o O, err error) {
+	_, err = resolve(c.LocalNonPersistentFlags(), section{}, &o, &diag.List{})
+	return o, err
 }
 
 // resolve fills the struct that target points to from flags, the environment

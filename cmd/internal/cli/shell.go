@@ -13,14 +13,15 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// AddShell defines the flag --shell.
-func AddShell(flags *pflag.FlagSet) {
+// addShell defines the flag --shell.
+func addShell(flags *pflag.FlagSet) {
 	flags.Var(NewChoice("auto", "split", "whole"), "shell", "tell calls of a shell apart by what they run, as Bash(git status); auto does it for coding agents, unless a rule is about the shell")
 }
 
-// Splitter returns what tells calls of a shell apart, nil for nothing. With auto, shells
-// that rules speak of stay whole: the rules say already what is alike.
-func Splitter(choice string, set *rules.Set) *shell.Splitter {
+// Splitter returns what tells calls of a shell apart by --shell, nil for nothing. With auto,
+// shells that rules speak of stay whole: the rules say already what is alike.
+func (j *Job) Splitter(set *rules.Set) *shell.Splitter {
+	choice := j.Shell
 	if choice == "whole" {
 		return nil
 	}

@@ -37,7 +37,7 @@ func OnlyStored(files []string) ([]string, error) {
 // Recounted reads summaries for a command that wants what `awo summarize` counted beside
 // sequences: option is its choice in the summary, value what that has to be. The rules must
 // be those that the job has read.
-func (j *Job) Recounted(files []string, in InputOptions, option, value string) (*summary.Summary, error) {
+func (j *Job) Recounted(files []string, option, value string) (*summary.Summary, error) {
 	sum, err := j.MergeStored(files, false)
 	if err != nil {
 		return nil, err
@@ -62,11 +62,11 @@ func (j *Job) Recounted(files []string, in InputOptions, option, value string) (
 		return nil, Usagef("--rules: %s was counted under other rules (%s) than these (%s)", files[0], was, is)
 	}
 	asked := count.Default()
-	asked.TurnGap, asked.Where = in.TurnGap, in.Where
+	asked.TurnGap, asked.Where = j.TurnGap, j.Where
 	if j.Map != "" {
 		asked.Map = filepath.Base(j.Map)
 	}
-	return sum, j.AsCounted(in, asked, sum)
+	return sum, j.AsCounted(asked, sum)
 }
 
 // MergeStored reads summaries and adds them up.
@@ -92,11 +92,11 @@ func (j *Job) MergeStored(files []string, overlap bool) (*summary.Summary, error
 
 // AsCounted returns an error if options ask for other trajectories or calls than those that
 // were counted. What is not asked for is as it was counted.
-func (j *Job) AsCounted(in InputOptions, asked count.Options, sum *summary.Summary) error {
+func (j *Job) AsCounted(asked count.Options, sum *summary.Summary) error {
 	for _, x := range []struct {
 		flag string
 		set  bool
-	}{{"since", in.Since != ""}, {"until", in.Until != ""}, {"dedupe", in.Dedupe}, {"sample", in.Sample != 0}} {
+	}{{"since", j.Since != ""}, {"until", j.Until != ""}, {"dedupe", j.Dedupe}, {"sample", j.Sample != 0}} {
 		if x.set {
 			return Usagef("--%s chooses trajectories, and these are counted already; give it to `awo summarize`", x.flag)
 		}

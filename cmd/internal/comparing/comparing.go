@@ -25,15 +25,12 @@ import (
 )
 
 type options struct {
-	cli.InputOptions `mapstructure:",squash"`
-	Rules            string `mapstructure:"rules"`
-	cli.PriceOptions `mapstructure:",squash"`
-	Tools            string   `mapstructure:"tools"`
-	Transcripts      []string `mapstructure:"transcripts"`
-	Estimate         string   `mapstructure:"estimate"`
-	Technique        string   `mapstructure:"technique"`
-	Look             bool     `mapstructure:"look"`
-	Pair             string   `mapstructure:"pair"`
+	Tools       string   `mapstructure:"tools"`
+	Transcripts []string `mapstructure:"transcripts"`
+	Estimate    string   `mapstructure:"estimate"`
+	Technique   string   `mapstructure:"technique"`
+	Look        bool     `mapstructure:"look"`
+	Pair        string   `mapstructure:"pair"`
 }
 
 // New returns `awo compare`.
@@ -73,10 +70,8 @@ for true turns, tokens and money.
   awo compare traces/ --transcripts ~/.claude/projects`,
 		GroupID: cli.GroupLook,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	f := c.Flags()
-	cli.AddInput(f)
-	cli.AddRules(f)
-	cli.AddPrices(f)
 	f.String("tools", "", "look for the places of the meta-tools in this `FOLDER`, and for what its rules of reads ahead promise")
 	f.StringSlice("transcripts", nil, "join the agent's own records of the sessions: `FILES` or folders")
 	f.String("estimate", "", "set what was realised beside the back-test in this `FILE` (awo backtest --format json)")
@@ -116,15 +111,15 @@ func run(j *cli.Job, o options, files []string) error {
 // compared compares the recordings in files, and returns what was read of them. predict
 // says what is predicted of a technique, nil if nobody does.
 func compared(j *cli.Job, o options, files []string, predict func(technique string) (*Prediction, error)) (*cli.Intake, *Comparison, error) {
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return nil, nil, err
 	}
-	meter, err := j.Meter(o.PriceOptions)
+	meter, err := j.Meter()
 	if err != nil {
 		return nil, nil, err
 	}
-	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: o.Seed, Each: j.Each()}, Promised: map[string]float64{}}
+	options := compare.Options{Meter: meter, Look: o.Look, Stat: stat.Options{Seed: j.Seed, Each: j.Each()}, Promised: map[string]float64{}}
 	if o.Tools != "" {
 		if err := findPlaces(j, o.Tools, set, &options); err != nil {
 			return nil, nil, err
@@ -133,7 +128,7 @@ func compared(j *cli.Job, o options, files []string, predict func(technique stri
 			return nil, nil, err
 		}
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -194,7 +189,7 @@ func techniqueOf(r *compare.Result, name string) string {
 
 // join reads transcripts, and returns how many belong to no session.
 func join(j *cli.Job, c *compare.Comparison, options compare.Options, o options) (unjoined int, err error) {
-	in, err := j.Intake(o.Transcripts, cli.InputOptions{TurnGap: o.TurnGap}, trace.Options{})
+	in, err := j.IntakeOf(o.Transcripts, cli.InputOptions{TurnGap: j.TurnGap}, trace.Options{})
 	if err != nil {
 		return 0, err
 	}

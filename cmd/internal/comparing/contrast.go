@@ -62,7 +62,7 @@ const setsListed = 10
 
 // compareSets compares two sets of traces.
 func compareSets(j *cli.Job, o options, args []string) error {
-	if _, err := j.Rules(o.Rules); err != nil {
+	if _, err := j.Rules(j.RuleFile); err != nil {
 		return err
 	}
 	name := ""
@@ -72,10 +72,10 @@ func compareSets(j *cli.Job, o options, args []string) error {
 		name = [...]string{"before", "after"}[i]
 		s := &sides[i]
 		var err error
-		if s.meter, err = j.Meter(o.PriceOptions); err != nil {
+		if s.meter, err = j.Meter(); err != nil {
 			return err
 		}
-		if s.in, err = j.Intake([]string{files}, o.InputOptions, trace.Options{}); err != nil {
+		if s.in, err = j.Intake([]string{files}, trace.Options{}); err != nil {
 			return err
 		}
 		defer s.in.Close()
@@ -90,8 +90,8 @@ func compareSets(j *cli.Job, o options, args []string) error {
 		}
 	}
 	pairing := map[string]contrast.Pairing{"auto": contrast.PairAuto, "always": contrast.PairAlways, "never": contrast.PairNever}[o.Pair]
-	found := contrast.New(sides[0].set, sides[1].set, contrast.Options{Pairing: pairing, Most: setsListed, Seed: o.Seed, Each: j.Each()})
-	d := setsDocument(sides, found, habitsOf(corpus, o.Seed, j))
+	found := contrast.New(sides[0].set, sides[1].set, contrast.Options{Pairing: pairing, Most: setsListed, Seed: j.Seed, Each: j.Each()})
+	d := setsDocument(sides, found, habitsOf(corpus, j.Seed, j))
 	d.Next = []string{j.Then(args[1:], "what is wrong with the second set, and what it costs", "{}")}
 	return j.Result(d)
 }

@@ -56,21 +56,25 @@ type taker struct {
 }
 
 // why answers from what was found in a folder, or else from the traces.
-func (out *absent) why(j *cli.Job, o Options, found emit.CandidatesJSON, dir string, files []string) error {
+func (out *absent) why(a *cli.App, j *cli.Job, found emit.CandidatesJSON, dir string, files []string) error {
 	out.lookUp(found)
 	if out.Code != "" {
 		return j.Result(out.document(nil))
 	}
-	if m, ok := readManifest(dir); ok {
-		if err := m.missing(dir, o, files); err != nil {
-			return err
-		}
-	}
-	set, err := j.Rules(o.Rules)
+	o, err := recalledOptions(a, dir)
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	if m, ok := readManifest(dir); ok {
+		if err := m.missing(j, dir, files); err != nil {
+			return err
+		}
+	}
+	set, err := j.Rules(j.RuleFile)
+	if err != nil {
+		return err
+	}
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}

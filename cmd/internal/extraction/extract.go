@@ -25,29 +25,26 @@ import (
 
 // Options are the flags of `awo extract`.
 type Options struct {
-	cli.InputOptions `mapstructure:",squash"`
-	Rules            string `mapstructure:"rules"`
-	cli.PriceOptions `mapstructure:",squash"`
-	Threshold        cli.OrAuto `mapstructure:"threshold"`
-	Algorithm        string     `mapstructure:"algorithm"`
-	MaxExtra         int        `mapstructure:"max-extra"`
-	AssumeReads      bool       `mapstructure:"assume-reads"`
-	Expand           bool       `mapstructure:"expand"`
-	Select           string     `mapstructure:"select"`
-	MaxTools         int        `mapstructure:"max-tools"`
-	TokenBudget      int64      `mapstructure:"token-budget"`
-	MinTurns         int        `mapstructure:"min-turns"`
-	Batches          bool       `mapstructure:"batches"`
-	WritePrecision   float64    `mapstructure:"write-precision"`
-	Holdout          float64    `mapstructure:"holdout"`
-	Verdict          string     `mapstructure:"verdict"`
-	Objective        string     `mapstructure:"objective"`
-	By               string     `mapstructure:"by"`
-	Prefetch         float64    `mapstructure:"prefetch"`
-	Preset           string     `mapstructure:"preset"`
-	Graph            string     `mapstructure:"tool-graph"`
-	Out              string     `mapstructure:"out"`
-	Check            string     `mapstructure:"check"`
+	Threshold      cli.OrAuto `mapstructure:"threshold"`
+	Algorithm      string     `mapstructure:"algorithm"`
+	MaxExtra       int        `mapstructure:"max-extra"`
+	AssumeReads    bool       `mapstructure:"assume-reads"`
+	Expand         bool       `mapstructure:"expand"`
+	Select         string     `mapstructure:"select"`
+	MaxTools       int        `mapstructure:"max-tools"`
+	TokenBudget    int64      `mapstructure:"token-budget"`
+	MinTurns       int        `mapstructure:"min-turns"`
+	Batches        bool       `mapstructure:"batches"`
+	WritePrecision float64    `mapstructure:"write-precision"`
+	Holdout        float64    `mapstructure:"holdout"`
+	Verdict        string     `mapstructure:"verdict"`
+	Objective      string     `mapstructure:"objective"`
+	By             string     `mapstructure:"by"`
+	Prefetch       float64    `mapstructure:"prefetch"`
+	Preset         string     `mapstructure:"preset"`
+	Graph          string     `mapstructure:"tool-graph"`
+	Out            string     `mapstructure:"out"`
+	Check          string     `mapstructure:"check"`
 }
 
 // NewExtract returns `awo extract`.
@@ -116,10 +113,8 @@ ignored, the steps of a chain need no trajectory in common, and all is taken.
   awo extract --check tools/`,
 		GroupID: cli.GroupCompile,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	f := c.Flags()
-	cli.AddInput(f)
-	cli.AddRules(f)
-	cli.AddPrices(f)
 	threshold := cli.OrAuto(candidate.DefaultThreshold)
 	f.Var(&threshold, "threshold", "how many trajectories must follow a chain; auto tries several on tasks held out")
 	addCompile(f)
@@ -146,15 +141,15 @@ func extract(j *cli.Job, o Options, files []string) error {
 	if o.Out != "" && o.Check != "" {
 		return cli.Usagef("--out and --check contradict each other")
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
-	meter, err := j.Meter(o.PriceOptions)
+	meter, err := j.Meter()
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func (c *extractCompilation) offered() []*bind.Definition {
 func compileAndChoose(j *cli.Job, runs []*corpus.Run, set *rules.Set, meter *cost.Meter, o *Options) (*extractCompilation, error) {
 	out := &extractCompilation{train: runs}
 	if o.Holdout > 0 {
-		split := holdout.ByTask(o.Holdout, o.Seed)
+		split := holdout.ByTask(o.Holdout, j.Seed)
 		out.train, out.test = backtest.Side(runs, split, holdout.Train), backtest.Side(runs, split, holdout.Test)
 	}
 	out.served = servedIn(out.train)
@@ -168,7 +168,7 @@ func compileAndChoose(j *cli.Job, runs []*corpus.Run, set *rules.Set, meter *cos
 	if out.threshold == 0 {
 		var err error
 		out.tried, err = backtest.Thresholds(out.train, backtest.Options{
-			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
+			Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()), Meter: meter, Seed: j.Seed, Workers: j.Parallel(),
 		})
 		if err != nil {
 			return nil, err

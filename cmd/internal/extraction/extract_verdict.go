@@ -58,7 +58,7 @@ func (c *extractCompilation) follow(j *cli.Job, set *rules.Set, meter *cost.Mete
 		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Choose: o.Choose(candidate.DefaultThreshold, meter, j.Parallel()),
 		Techniques: backtest.ForRecommendation()[:1], Recommend: &backtest.RecommendOptions{Objective: backtest.Objective(o.Objective)},
 		Declared: func() backtest.Declarations { return effects.New(set, true) },
-		Meter:    meter, Seed: o.Seed, Workers: j.Parallel(), AgentTasks: AgentTasks(o.By),
+		Meter:    meter, Seed: j.Seed, Workers: j.Parallel(), AgentTasks: AgentTasks(o.By),
 	})
 	if err != nil || r.Recommendation == nil {
 		return err

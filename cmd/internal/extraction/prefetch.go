@@ -51,7 +51,7 @@ func (c *extractCompilation) learnReads(j *cli.Job, set *rules.Set, meter *cost.
 // readsOptions are the options of learning what to read ahead.
 func readsOptions(j *cli.Job, set *rules.Set, meter *cost.Meter, o *Options) backtest.Options {
 	return backtest.Options{
-		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: o.Seed, Workers: j.Parallel(),
+		Rules: set, Compile: o.Compiler(candidate.DefaultThreshold, j.Parallel()), Meter: meter, Seed: j.Seed, Workers: j.Parallel(),
 		Declared: func() backtest.Declarations { return effects.New(set, true) },
 	}
 }

@@ -78,11 +78,22 @@ func recall(c *cobra.Command, dir string, files []string) ([]string, error) {
 	return files, err
 }
 
+// recalledOptions returns the options of the extraction that made a folder.
+func recalledOptions(a *cli.App, dir string) (Options, error) {
+	c := NewExtract(a)
+	if m, ok := readManifest(dir); ok {
+		if err := recallOptions(c, dir, m.Options); err != nil {
+			return Options{}, err
+		}
+	}
+	return cli.Flags[Options](c)
+}
+
 // missing is the error of inputs that the manifest in dir names, are not where it says,
 // and were not named otherwise.
-func (m recalledManifest) missing(dir string, o Options, files []string) error {
+func (m recalledManifest) missing(j *cli.Job, dir string, files []string) error {
 	for _, in := range m.Inputs {
-		named := map[string]bool{"traces": len(files) > 0, "rules": o.Rules != "", "prices": o.Prices != "", "tool-graph": o.Graph != ""}
+		named := map[string]bool{"traces": len(files) > 0, "rules": j.RuleFile != "", "prices": j.Prices != "", "tool-graph": true}
 		if named[in.Role] {
 			continue
 		}

@@ -23,7 +23,6 @@ type runOptions struct {
 	Recordings []string      `mapstructure:"recordings"`
 	Trajectory string        `mapstructure:"trajectory"`
 	From       int           `mapstructure:"from"`
-	Rules      string        `mapstructure:"rules"`
 	MaxCalls   int           `mapstructure:"max-calls"`
 	Timeout    time.Duration `mapstructure:"timeout"`
 	Graph      string        `mapstructure:"tool-graph"`
@@ -56,12 +55,12 @@ Values of arguments and results are shown only with --show-values. The exit code
 			return nil
 		},
 	}
+	cli.Uses(c, cli.UseRules)
 	f := c.Flags()
 	f.String("input", "{}", "the inputs, as a `JSON` object, or @FILE to read them from a file")
 	f.StringSlice("recordings", nil, "trace `FILES` that answer the calls")
 	f.String("trajectory", "", "the `ID` of the trajectory that answers; optional if there is only one")
 	f.Int("from", 1, "answer equal calls from the call with number `CALL` onwards")
-	cli.AddRules(f)
 	f.Int("max-calls", 0, "make at most this many calls (default 100)")
 	f.Duration("timeout", 0, "give up on a call after this time")
 	addGraph(f)
@@ -188,11 +187,11 @@ func readInputs(j *cli.Job, text string) (trace.Value, error) {
 
 // findTrajectory reads the trajectory that answers.
 func findTrajectory(j *cli.Job, o runOptions) (*trace.Trajectory, error) {
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return nil, err
 	}
-	in, err := j.Intake(o.Recordings, cli.InputOptions{}, trace.Options{})
+	in, err := j.IntakeOf(o.Recordings, cli.InputOptions{}, trace.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -23,9 +23,9 @@ const cardsShown = 12
 // that `awo extract` would write: pictures of them with their evidence. v is the verdict
 // of a back-test on the same traces, nil if there was none. runs are what
 // is mined of in.
-func Section(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, meter *cost.Meter, v *recommend.Result, seed uint64) ([]report.Block, error) {
+func Section(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, meter *cost.Meter, v *recommend.Result) ([]report.Block, error) {
 	o := Options{
-		InputOptions: cli.InputOptions{Seed: seed}, Threshold: candidate.DefaultThreshold, Algorithm: string(compile.Patterns), MaxExtra: bind.DefaultMaxExtra,
+		Threshold: candidate.DefaultThreshold, Algorithm: string(compile.Patterns), MaxExtra: bind.DefaultMaxExtra,
 		AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Verdict: "never", By: "none", Prefetch: learn.DefaultThreshold,
 	}
 	against := ""

@@ -21,10 +21,8 @@ import (
 
 // verifyOptions are the flags of `awo verify`.
 type verifyOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	Rules            string  `mapstructure:"rules"`
-	MinAgreement     float64 `mapstructure:"min-agreement"`
-	Expand           bool    `mapstructure:"expand"`
+	MinAgreement float64 `mapstructure:"min-agreement"`
+	Expand       bool    `mapstructure:"expand"`
 }
 
 // NewVerify returns `awo verify`.
@@ -62,9 +60,8 @@ file, by the upper end of its interval. What does not occur is reported, and pas
 			return nil
 		},
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules)
 	f := c.Flags()
-	cli.AddInput(f)
-	cli.AddRules(f)
 	addExpand(f)
 	f.Float64("min-agreement", 0.95, "fail if a meta-tool is exact at a smaller share of its places")
 	return cli.Work(a, c, verify)
@@ -115,14 +112,14 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 	if err := v.read(j); err != nil {
 		return err
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
 	if len(stored) > 0 {
 		return v.stored(j, o, stored)
 	}
-	in, err := j.Intake(args[1:], o.InputOptions, trace.Options{})
+	in, err := j.Intake(args[1:], trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -154,7 +151,7 @@ func verify(j *cli.Job, o verifyOptions, args []string) error {
 		return err
 	}
 	out := verified(in, o, verifier.Verifications())
-	out.addReads(v.ahead, measure, o.Seed)
+	out.addReads(v.ahead, measure, j.Seed)
 	return out.print(j, out.document(in))
 }
 

@@ -53,7 +53,7 @@ func (v *verifying) stored(j *cli.Job, o verifyOptions, files []string) error {
 	if v.toolsFile == nil {
 		option, value = count.PrefetchChoice, v.aheadFile.Choice()
 	}
-	sum, err := j.Recounted(files, o.InputOptions, option, value)
+	sum, err := j.Recounted(files, option, value)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (v *verifying) stored(j *cli.Job, o verifyOptions, files []string) error {
 	in.Needs = []string{completeness.CapabilityTurns, completeness.CapabilityDataflow}
 	out := verified(in, o, verifier.Verifications())
 	if measure != nil {
-		out.addReads(v.ahead, measure, o.Seed)
+		out.addReads(v.ahead, measure, j.Seed)
 	}
 	d := out.document(in)
 	d.Note("figures.prefetch", why)

@@ -6,12 +6,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/awo-dev/awo/cmd/internal/cli"
 	"github.com/awo-dev/awo/diag"
@@ -60,14 +58,10 @@ what the manifest in DIR names, with the options that it names.
 			return nil
 		},
 	}
-	// The options are those of the extraction that is asked about.
-	NewExtract(a).Flags().VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"out", "check"}, f.Name) {
-			c.Flags().AddFlag(f)
-		}
-	})
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	c.Flags().String("svg", "", "write a picture of the meta-tool into this `FILE`")
-	return recalling(cli.Work(a, c, why), func(_ *cobra.Command, args []string) (dir string, kept, files []string) {
+	explain := func(j *cli.Job, o whyOptions, args []string) error { return why(a, j, o, args) }
+	return recalling(cli.Work(a, c, explain), func(_ *cobra.Command, args []string) (dir string, kept, files []string) {
 		names, files := asked(args)
 		if len(names) < 2 {
 			return "", nil, nil
@@ -89,8 +83,7 @@ func asked(args []string) (names, files []string) {
 
 // whyOptions are the flags of `awo why`.
 type whyOptions struct {
-	Options `mapstructure:",squash"`
-	SVG     string `mapstructure:"svg"`
+	SVG string `mapstructure:"svg"`
 }
 
 // whyFigures are those of `awo why`.
@@ -100,7 +93,7 @@ type whyFigures struct {
 	Algorithm string `json:"algorithm"`
 }
 
-func why(j *cli.Job, o whyOptions, args []string) error {
+func why(a *cli.App, j *cli.Job, o whyOptions, args []string) error {
 	names, files := asked(args)
 	switch {
 	case o.SVG != "" && len(names) != 1:
@@ -117,7 +110,7 @@ func why(j *cli.Job, o whyOptions, args []string) error {
 	figures := whyFigures{folderName(args[0]), found.Threshold, found.Algorithm}
 	if len(names) > 1 {
 		out := &absent{absenceFigures: absenceFigures{whyFigures: figures, Tools: names}}
-		return out.why(j, o.Options, found, args[0], files)
+		return out.why(a, j, found, args[0], files)
 	}
 	rules, err := storedRules(args[0])
 	if err != nil {

@@ -20,21 +20,18 @@ import (
 
 // replayOptions are the flags of `awo replay`.
 type replayOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	inertiaOptions   `mapstructure:",squash"`
-	Train            []string `mapstructure:"train"`
-	Test             []string `mapstructure:"test"`
-	KFold            int      `mapstructure:"kfold"`
-	Prequential      bool     `mapstructure:"prequential"`
-	Gate             string   `mapstructure:"gate"`
-	Recovery         string   `mapstructure:"recovery"`
-	Ablation         bool     `mapstructure:"ablation"`
-	ExcludeTool      []string `mapstructure:"exclude-tool"`
+	inertiaOptions `mapstructure:",squash"`
+	Train          []string `mapstructure:"train"`
+	Test           []string `mapstructure:"test"`
+	KFold          int      `mapstructure:"kfold"`
+	Prequential    bool     `mapstructure:"prequential"`
+	Gate           string   `mapstructure:"gate"`
+	Recovery       string   `mapstructure:"recovery"`
+	Ablation       bool     `mapstructure:"ablation"`
 }
 
 // inertiaOptions say how graphs are built and which calls may be made.
 type inertiaOptions struct {
-	Rules    string  `mapstructure:"rules"`
 	Adapter  string  `mapstructure:"adapter"`
 	Order    int     `mapstructure:"order"`
 	HalfLife float64 `mapstructure:"half-life"`
@@ -43,7 +40,6 @@ type inertiaOptions struct {
 }
 
 func addInertia(f *pflag.FlagSet) {
-	cli.AddRules(f)
 	f.String("adapter", "", "`FILE` with the environment's key state and text actions")
 	f.Int("order", predict.DefaultOrder, "the longest context, in calls")
 	f.Float64("half-life", 0, "half-life of a count in `DAYS`, back from the newest trajectory; 0 means no decay")
@@ -96,10 +92,9 @@ writing: good enough to replay, and not to act.
   awo replay inertia.awo today/`,
 		GroupID: cli.GroupCompile,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UseExclude)
 	f := c.Flags()
-	cli.AddInput(f)
 	addInertia(f)
-	cli.AddExcludeTool(f)
 	f.StringSlice("train", nil, "`FILES` to train on; may be repeated")
 	f.StringSlice("test", nil, "`FILES` to replay; may be repeated")
 	f.Int("kfold", 5, "parts that the tasks are divided into, each replayed by what the others teach")

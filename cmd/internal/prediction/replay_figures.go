@@ -121,7 +121,7 @@ func mostOf(runs []replay.Replayed, precision float64, gate predict.Gate) (turns
 
 // addPredictor adds the figures of one predictor. answers says whether turns that make
 // no call are recorded.
-func (out *replayed) addPredictor(name string, all map[string][]replay.Replayed, o replayOptions, answers bool) {
+func (out *replayed) addPredictor(name string, all map[string][]replay.Replayed, o replayOptions, seed uint64, answers bool) {
 	runs := all[name]
 	theta, gate := replay.Theta(name, o.Cost), o.gate(name)
 	turns, calls, fired := replay.Rank(runs, false), replay.Rank(runs, true), replay.Fire(runs, theta, gate)
@@ -132,8 +132,8 @@ func (out *replayed) addPredictor(name string, all map[string][]replay.Replayed,
 	most80, theta80, at80 := mostOf(runs, 0.8, gate)
 	most90, theta90, at90 := mostOf(runs, 0.9, gate)
 	ungated, _, _ := mostOf(runs, 0.8, predict.Gate{Open: true})
-	in := replay.Bootstrap(runs, theta, at80, at90, gate, o.Seed)
-	behind, behindInterval := replay.Advantage(all[replay.PredictorDefault], runs, o.Seed)
+	in := replay.Bootstrap(runs, theta, at80, at90, gate, seed)
+	behind, behindInterval := replay.Advantage(all[replay.PredictorDefault], runs, seed)
 	r := ranking{
 		Predictor: name, N: turns.N,
 		Top1:    stat.Estimate{Figure: stat.Ratio(turns.Top1, turns.N, nothingHere), Interval: in.Top1},

@@ -26,7 +26,7 @@ type replayStudy struct {
 }
 
 func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func studyReplay(j *cli.Job, o *replayOptions) (*replayStudy, error) {
 	s.options = replay.Options{
 		Order: o.Order, Model: predict.ModelOptions{HalfLife: o.HalfLife},
 		Predictor: predict.PredictorOptions{Effects: s.effects.Of, Any: o.Fire == "any", Fill: predict.FillOptions{Adapter: adapter}},
-		Seed:      o.Seed,
+		Seed:      j.Seed,
 	}
 	if o.Recovery != "" {
 		s.options.Recovery = trace.Intern(o.Recovery)
@@ -56,7 +56,7 @@ func (s *replayStudy) takeSnapshot(files []string) ([]string, error) {
 		return nil, err
 	}
 	s.options.Ready, s.options.Counts = snapshot.Model, snapshot.Graph
-	if s.o.Rules == "" {
+	if s.j.RuleFile == "" {
 		s.options.Predictor.Effects = s.options.Ready.Effects()
 	}
 	if len(files) == 1 {
@@ -79,13 +79,13 @@ func readAdapter(j *cli.Job, file string) (*predict.Adapter, error) {
 
 // read reads runs, and keeps them: replaying looks at values again and again.
 func (s *replayStudy) read(files []string) (runs []*predict.Run, err error) {
-	in, err := s.j.Intake(files, s.o.InputOptions, trace.Options{})
+	in, err := s.j.Intake(files, trace.Options{})
 	if err != nil {
 		return nil, err
 	}
 	defer in.Close()
 	in.Follows = true
-	s.in, in.Exclude = in, cli.ExcludeTools(s.o.ExcludeTool)
+	s.in, in.Exclude = in, s.j.ExcludeTools()
 	r := SnapshotReader{effects: s.effects, adapter: s.adapter}
 	err = r.Read(s.j, in.All(), func(t *trace.Trajectory, o *predict.Observation) { runs = append(runs, predict.NewRun(t, o)) })
 	in.Predicts()
@@ -126,7 +126,7 @@ func (s *replayStudy) folds() holdout.Folds {
 	for _, r := range s.test {
 		tasks = append(tasks, r.Task)
 	}
-	return holdout.NewFolds(tasks, s.o.KFold, s.o.Seed)
+	return holdout.NewFolds(tasks, s.o.KFold, s.j.Seed)
 }
 
 func (s *replayStudy) fold(folds holdout.Folds, k int) (train, test []*predict.Run) {
@@ -166,7 +166,7 @@ func (s *replayStudy) result() *replayed {
 		if len(all[name]) == 0 && len(s.test) > 0 {
 			continue
 		}
-		out.addPredictor(name, all, *s.o, answers)
+		out.addPredictor(name, all, *s.o, s.j.Seed, answers)
 	}
 	if !answers {
 		return out
@@ -197,7 +197,7 @@ func (s *replayStudy) split() replaySplit {
 	for _, r := range s.test {
 		tasks[r.Task] = true
 	}
-	out := replaySplit{Method: "kfold", Folds: s.o.KFold, Seed: s.o.Seed, Tasks: len(tasks), Replayed: len(s.test)}
+	out := replaySplit{Method: "kfold", Folds: s.o.KFold, Seed: s.j.Seed, Tasks: len(tasks), Replayed: len(s.test)}
 	switch {
 	case s.options.Ready != nil:
 		out.Method, out.Folds = "snapshot", 0
@@ -213,7 +213,7 @@ func (s *replayStudy) saysEffects() string {
 	switch {
 	case s.o.Fire == "any":
 		return "any"
-	case s.o.Rules != "":
+	case s.j.RuleFile != "":
 		return "rules"
 	case s.options.Ready != nil:
 		return "snapshot"

@@ -34,9 +34,8 @@ values of arguments or results.`,
 
 // snapshotOptions are the flags of `awo snapshot build`.
 type snapshotOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	inertiaOptions   `mapstructure:",squash"`
-	Out              string `mapstructure:"out"`
+	inertiaOptions `mapstructure:",squash"`
+	Out            string `mapstructure:"out"`
 }
 
 func newSnapshotBuild(a *cli.App) *cobra.Command {
@@ -58,8 +57,8 @@ everything else is counted.
   awo snapshot build inertia.awo tuesday/ --out inertia.awo
   awo snapshot build monday.awo tuesday.awo --out week.awo`,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules)
 	f := c.Flags()
-	cli.AddInput(f)
 	addInertia(f)
 	f.String("out", "inertia.awo", "output `FILE`; an existing file is overwritten")
 	return cli.Work(a, c, snapshotBuild)
@@ -164,7 +163,7 @@ func snapshotBuild(j *cli.Job, o snapshotOptions, files []string) error {
 
 // readTraces reads traces, and adds what they teach.
 func readTraces(j *cli.Job, o snapshotOptions, files []string, add func(string, *predict.Graph, predict.Calibration) error) (*cli.Intake, error) {
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return nil, err
 	}
@@ -172,12 +171,12 @@ func readTraces(j *cli.Job, o snapshotOptions, files []string, add func(string, 
 	if r.adapter, err = readAdapter(j, o.Adapter); err != nil {
 		return nil, err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return nil, err
 	}
 	in.Follows = true
-	learner := predict.NewLearner(o.Order, o.Seed)
+	learner := predict.NewLearner(o.Order, j.Seed)
 	if err = r.Read(j, in.All(), learner.Add); err == nil {
 		in.Predicts()
 		g, calibration := r.Learn(learner, predict.ModelOptions{HalfLife: o.HalfLife})

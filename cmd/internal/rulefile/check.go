@@ -49,8 +49,8 @@ Argument values are shown as ordinals such as ‹v1›; --show-values shows them
   awo rules check --builtin sql > rules.yaml
   awo rules check --schema > rules.schema.json`,
 	}
+	cli.Uses(c, cli.UseTraces)
 	f := c.Flags()
-	cli.AddInput(f)
 	f.Var(cli.NewChoice("error", "warning"), "fail-on", "the lowest severity that makes the exit code 1")
 	f.String("explain", "", "say what the rules made of a call of the trajectory with this `ID`")
 	f.Int("call", 1, "with --explain: the `N`th call, from 1, calls that rules drop included")
@@ -64,15 +64,14 @@ Argument values are shown as ordinals such as ‹v1›; --show-values shows them
 
 // checkOptions are the flags of `awo rules check`.
 type checkOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	FailOn           string `mapstructure:"fail-on"`
-	Explain          string `mapstructure:"explain"`
-	Call             int    `mapstructure:"call"`
-	Diff             string `mapstructure:"diff"`
-	Threshold        int    `mapstructure:"threshold"`
-	Fmt              string `mapstructure:"fmt"`
-	Builtin          string `mapstructure:"builtin"`
-	Schema           bool   `mapstructure:"schema"`
+	FailOn    string `mapstructure:"fail-on"`
+	Explain   string `mapstructure:"explain"`
+	Call      int    `mapstructure:"call"`
+	Diff      string `mapstructure:"diff"`
+	Threshold int    `mapstructure:"threshold"`
+	Fmt       string `mapstructure:"fmt"`
+	Builtin   string `mapstructure:"builtin"`
+	Schema    bool   `mapstructure:"schema"`
 }
 
 // checkFigures are those of `awo rules check`.
@@ -214,7 +213,7 @@ func splitRules(args []string) (files, traces []string) {
 
 // useRules counts what the rules do to traces.
 func useRules(j *cli.Job, checked []checkedRules, o checkOptions, traces []string) (*cli.InputJSON, error) {
-	in, err := j.Intake(traces, o.InputOptions, trace.Options{})
+	in, err := j.Intake(traces, trace.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func diffRules(j *cli.Job, o checkOptions, args []string) error {
 		}
 		sets[i], mergers[i], losses[i] = set, merge.NewMerger(set, merge.Options{}), evidence.NewStateLoss(set)
 	}
-	in, err := j.Intake(traces, o.InputOptions, trace.Options{})
+	in, err := j.Intake(traces, trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func diffRules(j *cli.Job, o checkOptions, args []string) error {
 		stats := merged.Graph.Statistics()
 		sides = append(sides, mergedFigures{
 			File: names[i], Rules: len(sets[i].Rules), States: stats.States, Edges: stats.Edges,
-			Bits: stat.Finite(losses[i].Bits(diffFolds, o.Seed), "a held-out loss needs two tasks with calls"), MetaTools: len(found.Candidates), TurnsSaved: found.TurnsSaved(),
+			Bits: stat.Finite(losses[i].Bits(diffFolds, j.Seed), "a held-out loss needs two tasks with calls"), MetaTools: len(found.Candidates), TurnsSaved: found.TurnsSaved(),
 		})
 		for k := range found.Candidates {
 			c := found.Candidates[k]

@@ -24,8 +24,6 @@ const modelKey = "AWO_MODEL_KEY"
 
 // discoverOptions are the flags of `awo rules discover`.
 type discoverOptions struct {
-	cli.InputOptions  `mapstructure:",squash"`
-	Rules             string  `mapstructure:"rules"`
 	Model             string  `mapstructure:"model"`
 	ModelName         string  `mapstructure:"model-name"`
 	Command           string  `mapstructure:"command"`
@@ -34,7 +32,6 @@ type discoverOptions struct {
 	Rounds            int     `mapstructure:"rounds"`
 	MaxTokens         int64   `mapstructure:"max-tokens"`
 	MaxMoney          float64 `mapstructure:"max-money"`
-	Prices            string  `mapstructure:"prices"`
 	InputPrice        float64 `mapstructure:"input-price"`
 	OutputPrice       float64 `mapstructure:"output-price"`
 	Shown             int     `mapstructure:"shown"`
@@ -71,9 +68,8 @@ their arguments, are sent as the traces have them.
   awo rules discover traces/ --replay exchanges --format json`,
 		Args: cli.SomeFiles,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	f := c.Flags()
-	cli.AddInput(f)
-	f.String("rules", "", "go on from the rules of `FILE`")
 	f.String("model", "", "`URL` of an OpenAI-compatible interface, such as http://localhost:8000/v1")
 	f.String("model-name", "", "`NAME` of the model there, by which its price is looked up, too")
 	f.String("command", "", "`COMMAND` that reads the prompt and writes the answer")
@@ -82,7 +78,6 @@ their arguments, are sent as the traces have them.
 	f.Int("rounds", 5, "at most so many rounds")
 	f.Int64("max-tokens", 0, "stop when questions and answers have so many tokens together (0: no limit)")
 	f.Float64("max-money", 0, "stop when the exchanges have cost so many dollars (0: no limit)")
-	cli.AddPriceTable(f)
 	f.Float64("input-price", 0, "dollars for a million tokens of questions, in the place of the model's list price")
 	f.Float64("output-price", 0, "dollars for a million tokens of answers, likewise")
 	f.Int("shown", 8, "runs that a round shows to the model")
@@ -127,7 +122,7 @@ type refused struct {
 }
 
 // model returns who is asked.
-func (o *discoverOptions) model() (llm.Model, error) {
+func (o *discoverOptions) model(seed uint64) (llm.Model, error) {
 	given := 0
 	for _, text := range []string{o.Model, o.Command, o.Replay} {
 		if text != "" {
@@ -151,7 +146,7 @@ func (o *discoverOptions) model() (llm.Model, error) {
 		}
 		m = &llm.Command{Shell: shell, Line: o.Command}
 	default:
-		s := &llm.Server{URL: o.Model, Name: o.ModelName, Key: os.Getenv(modelKey), Seed: o.Seed, Retries: 3}
+		s := &llm.Server{URL: o.Model, Name: o.ModelName, Key: os.Getenv(modelKey), Seed: seed, Retries: 3}
 		if _, err := s.Endpoint(); err != nil {
 			return nil, cli.Usagef("--model: %v", err)
 		}
@@ -191,7 +186,7 @@ func (o *discoverOptions) price(j *cli.Job) (*cost.Price, error) {
 	if o.InputPrice > 0 || o.OutputPrice > 0 {
 		return &cost.Price{Input: o.InputPrice, Output: o.OutputPrice}, nil
 	}
-	table, err := j.PriceTable(o.Prices)
+	table, err := j.PriceTable()
 	if err != nil {
 		return nil, err
 	}
@@ -209,12 +204,12 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	model, err := o.model()
+	model, err := o.model(j.Seed)
 	if err != nil {
 		return err
 	}
 	options := discover.Options{
-		Rounds: o.Rounds, MaxTokens: o.MaxTokens, MaxCost: o.MaxMoney, Sample: o.Shown, ShowValues: j.ShowValues, Seed: o.Seed,
+		Rounds: o.Rounds, MaxTokens: o.MaxTokens, MaxCost: o.MaxMoney, Sample: o.Shown, ShowValues: j.ShowValues, Seed: j.Seed,
 		Tolerance: o.MaxContradictions, Folds: o.Folds, Threshold: o.Threshold,
 		Progress: func(round int, a llm.Answer) {
 			j.Log.Debug("a round is done", "round", round, "input tokens", a.InputTokens, "output tokens", a.OutputTokens)
@@ -227,12 +222,12 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 	if price != nil {
 		options.Cost = func(in, out int64) float64 { return price.USD(in, 0, 0, out) }
 	}
-	if o.Rules != "" {
-		if options.Rules, err = j.Rules(o.Rules); err != nil {
+	if j.RuleFile != "" {
+		if options.Rules, err = j.Rules(j.RuleFile); err != nil {
 			return err
 		}
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
@@ -248,7 +243,7 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 	if asked != nil && len(found.Rounds) == 0 {
 		return asked
 	}
-	source, err := discoveredFile(found, o, j.ReadFile)
+	source, err := discoveredFile(found, o, j.RuleFile, j.ReadFile)
 	if err != nil {
 		return err
 	}
@@ -268,7 +263,7 @@ func discoverRules(j *cli.Job, o discoverOptions, files []string) error {
 }
 
 // discoveredFile is the accepted rules as a rule file, laid out as all are.
-func discoveredFile(found *discover.Result, o discoverOptions, load func(string) ([]byte, error)) ([]byte, error) {
+func discoveredFile(found *discover.Result, o discoverOptions, base string, load func(string) ([]byte, error)) ([]byte, error) {
 	var b strings.Builder
 	comment := func(indent, format string, args ...any) {
 		fmt.Fprintf(&b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
@@ -282,8 +277,8 @@ func discoveredFile(found *discover.Result, o discoverOptions, load func(string)
 		became(found.Before.States, found.After.States, "state"), heldText(found.Before, found.After))
 	comment("", "%s, %s tokens of questions and %s of answers; ended because %s.", cli.CountOf(len(found.Rounds), "round"), report.Grouped(int(found.Tokens.Input)), report.Grouped(int(found.Tokens.Output)), found.Stopped)
 	b.WriteString("version: 1\n")
-	if o.Rules != "" {
-		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(o.Rules))
+	if base != "" {
+		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(base))
 	}
 	b.WriteString("\nrules:\n")
 	if len(found.Rules) == 0 {

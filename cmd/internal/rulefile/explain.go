@@ -61,7 +61,7 @@ func explainRules(j *cli.Job, o checkOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(traces, o.InputOptions, trace.Options{})
+	in, err := j.Intake(traces, trace.Options{})
 	if err != nil {
 		return err
 	}

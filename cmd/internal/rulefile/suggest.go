@@ -24,10 +24,8 @@ import (
 
 // suggestOptions are the flags of `awo rules suggest`.
 type suggestOptions struct {
-	cli.InputOptions  `mapstructure:",squash"`
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	Folds             int     `mapstructure:"folds"`
-	Rules             string  `mapstructure:"rules"`
 	Explain           bool    `mapstructure:"explain"`
 	Out               string  `mapstructure:"out"`
 
@@ -62,9 +60,8 @@ The rules are a first draft: read them, and ask other traces with
   awo rules suggest traces/ --sample 5000 --format json`,
 		Args: cli.SomeFiles,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules)
 	f := c.Flags()
-	cli.AddInput(f)
-	f.String("rules", "", "go on from the rules of `FILE`")
 	f.Bool("explain", false, "say all that was measured of each rule, and what was rejected")
 	f.String("out", "", "write all rules into this `FILE`")
 	f.Float64("max-contradictions", 0.01, "the largest share of observations that may speak against a rule, from 0 to 1")
@@ -121,19 +118,19 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		return cli.Usagef("--folds: %d is less than 2", o.Folds)
 	}
 	var base *rules.Set
-	if o.Rules != "" {
+	if j.RuleFile != "" {
 		var err error
-		if base, err = j.Rules(o.Rules); err != nil {
+		if base, err = j.Rules(j.RuleFile); err != nil {
 			return err
 		}
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	in.Statuses = nil // the built-in patterns are what status rules are drafted from
-	suggester := suggest.NewSuggester(suggest.Options{Rules: base, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed})
+	suggester := suggest.NewSuggester(suggest.Options{Rules: base, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: j.Seed})
 	for t, err := range in.All() {
 		if err != nil {
 			return err
@@ -141,7 +138,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		suggester.Add(t)
 	}
 	found := suggester.Suggest()
-	source, err := suggestedFile(found, found.Rules, o, j.ReadFile)
+	source, err := suggestedFile(found, found.Rules, o, j.RuleFile, j.ReadFile)
 	if err != nil {
 		return err
 	}
@@ -160,7 +157,7 @@ func suggestRules(j *cli.Job, o suggestOptions, files []string) error {
 		}
 		if !j.Details && !o.Explain && bytes.Count(source, []byte("\n")) > screenLines {
 			o.compact = true
-			if source, err = suggestedFile(found, worthMost(found.Rules), o, j.ReadFile); err != nil {
+			if source, err = suggestedFile(found, worthMost(found.Rules), o, j.RuleFile, j.ReadFile); err != nil {
 				return err
 			}
 		}
@@ -240,14 +237,14 @@ func compact(r *rules.Rule) string {
 
 // suggestedFile is the suggestions as a rule file, laid out as all are if it is not to be
 // compact, with the rules that are to be shown.
-func suggestedFile(found *suggest.Suggestions, shown []suggest.Suggestion, o suggestOptions, load func(string) ([]byte, error)) ([]byte, error) {
+func suggestedFile(found *suggest.Suggestions, shown []suggest.Suggestion, o suggestOptions, base string, load func(string) ([]byte, error)) ([]byte, error) {
 	var b strings.Builder
 	comment := func(indent, format string, args ...any) {
 		fmt.Fprintf(&b, "%s# %s\n", indent, report.Escape(fmt.Sprintf(format, args...)))
 	}
 	comment("", "Rules that awo suggests for %s with %s: a draft to be read.", cli.CountOf(found.Trajectories, "trajectory"), cli.CountOf(found.Calls, "call"))
 	without := "without rules"
-	if o.Rules != "" {
+	if base != "" {
 		without = "with the rules to go on from"
 	}
 	comment("", "The graph of states: %s %s, %s with %s.", sizeText(found.Before), without, sizeText(found.After),
@@ -259,8 +256,8 @@ func suggestedFile(found *suggest.Suggestions, shown []suggest.Suggestion, o sug
 		comment("", "Not looked at, for want of memory: %s. --sample looks at a random part of all.", cli.CountOf(found.LeftOut, "trajectory"))
 	}
 	b.WriteString("version: 1\n")
-	if o.Rules != "" {
-		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(o.Rules))
+	if base != "" {
+		fmt.Fprintf(&b, "include: %s\n", strconv.Quote(base))
 	}
 	if len(shown) == 0 {
 		b.WriteString("\nrules: []\n")

@@ -17,7 +17,6 @@ import (
 
 // verifyOptions are the flags of `awo rules verify`.
 type verifyOptions struct {
-	cli.InputOptions  `mapstructure:",squash"`
 	MaxContradictions float64 `mapstructure:"max-contradictions"`
 	MinTested         float64 `mapstructure:"min-tested"`
 	LimitStates       int     `mapstructure:"limit-states"`
@@ -49,8 +48,8 @@ RULES is a rule file. ` + cli.FilesHelp,
   awo rules verify rules.yaml traces/ --format json`,
 		Args: rulesAndFiles,
 	}
+	cli.Uses(c, cli.UseTraces)
 	f := c.Flags()
-	cli.AddInput(f)
 	f.Float64("max-contradictions", 0.01, "the largest share of a rule's checks that may fail, from 0 to 1")
 	f.Float64("min-tested", 0.2, "the smallest share of the states that a rule joins in which something must have been checked, from 0 to 1")
 	f.Bool("strict-tested", false, "fail if a rule is untested")
@@ -169,13 +168,13 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(args[1:], o.InputOptions, trace.Options{Spool: true})
+	in, err := j.Intake(args[1:], trace.Options{Spool: true})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	in.SaysTools = true
-	options := evidence.Options{MaxStates: o.LimitStates, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: o.Seed}
+	options := evidence.Options{MaxStates: o.LimitStates, Tolerance: o.MaxContradictions, Folds: o.Folds, Seed: j.Seed}
 	plain, examiner, usage := evidence.NewExaminer(nil, options), evidence.NewExaminer(set, options), merge.NewUsage(set)
 	for t, err := range in.All() {
 		if err != nil {
@@ -191,7 +190,7 @@ func verifyRules(j *cli.Job, o verifyOptions, args []string) error {
 		return err
 	}
 	out := verified(in, o, args[0], found, compared)
-	out.next = []nextCall{nextCallOf("none", plain.Evidence(), o, 1), nextCallOf("these", found, o, 1), nextCallOf("one state", found, o, 0)}
+	out.next = []nextCall{nextCallOf("none", plain.Evidence(), j.Seed, 1), nextCallOf("these", found, j.Seed, 1), nextCallOf("one state", found, j.Seed, 0)}
 	out.next[2].States = 1
 	for _, w := range ruleFindings(set, usage) {
 		if w.Code == "rule-unused" || w.Code == "rule-tool-unknown" && in.IsWhole() {
@@ -300,13 +299,13 @@ func judge(r *evidence.RuleEvidence, o verifyOptions) (verdict, why string) {
 
 // nextCallOf sums up what the next call costs to predict: at order 0 from nothing,
 // at order 1 from the state.
-func nextCallOf(name string, e *evidence.Evidence, o verifyOptions, order int) nextCall {
+func nextCallOf(name string, e *evidence.Evidence, seed uint64, order int) nextCall {
 	const none = "a held-out loss needs at least two tasks with calls"
 	out := nextCall{Rules: name, States: e.States, Bits: stat.Estimate{Figure: stat.Unknown(none), Interval: stat.NoInterval(none)}}
 	if e.Next.Folds == 0 {
 		return out
 	}
-	held := entropy.NewHeldOut(e.Next, entropy.Options{Seed: o.Seed})
+	held := entropy.NewHeldOut(e.Next, entropy.Options{Seed: seed})
 	out.Calls, out.Bits = held.N, stat.Estimate{Figure: held.Orders[order].Bits, Interval: held.Orders[order].Interval}
 	return out
 }

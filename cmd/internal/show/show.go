@@ -27,14 +27,11 @@ import (
 )
 
 type options struct {
-	cli.InputOptions `mapstructure:",squash"`
-	cli.PriceOptions `mapstructure:",squash"`
-	Rules            string `mapstructure:"rules"`
-	ID               string `mapstructure:"id"`
-	Find             string `mapstructure:"find"`
-	Tools            string `mapstructure:"tools"`
-	Sort             string `mapstructure:"sort"`
-	Limit            int    `mapstructure:"limit"`
+	ID    string `mapstructure:"id"`
+	Find  string `mapstructure:"find"`
+	Tools string `mapstructure:"tools"`
+	Sort  string `mapstructure:"sort"`
+	Limit int    `mapstructure:"limit"`
 }
 
 // New returns `awo show`.
@@ -62,10 +59,8 @@ calls for which an expression holds, in which these names may be used:
   awo show traces/ run-000017 --tools tools/ --rules rules.yaml`,
 		GroupID: cli.GroupLook,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices)
 	f := c.Flags()
-	cli.AddInput(f)
-	cli.AddRules(f)
-	cli.AddPrices(f)
 	f.String("id", "", "show the trajectory with this `ID`")
 	f.String("find", "", "list the calls for which the `EXPRESSION` holds")
 	f.String("tools", "", "say where the meta-tools in this `DIR` could have stood in")
@@ -109,7 +104,7 @@ func show(j *cli.Job, o options, args []string) error {
 			return err
 		}
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
@@ -120,10 +115,10 @@ func show(j *cli.Job, o options, args []string) error {
 		}
 		s.finder = replay.NewFinder(s.tools)
 	}
-	if s.meter, err = j.Meter(o.PriceOptions); err != nil {
+	if s.meter, err = j.Meter(); err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}

@@ -58,6 +58,7 @@ was asked. A check without problems prints nothing.
   awo tools graph --check world/graph.json --catalog tools.json --subset world/subset.json
   awo tools graph --diff monday/graph.json --graph tuesday/graph.json`,
 	}
+	cli.Uses(c, cli.UseTraces)
 	f := c.Flags()
 	addGraphFrom(f)
 	f.String("out", "", "write the graph into this `FOLDER`")
@@ -125,7 +126,7 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 	case o.AddTo != "":
 		return update(j, o, files)
 	}
-	w, g, err := build(j, o.sourceOptions, o.InputOptions, files, true)
+	w, g, err := build(j, o.sourceOptions, files, true)
 	if err != nil {
 		return err
 	}
@@ -143,11 +144,11 @@ func graph(j *cli.Job, o graphOptions, files []string) error {
 }
 
 // build reads everything and builds the graph.
-func build(j *cli.Job, s sourceOptions, o cli.InputOptions, files []string, evaluate bool) (*world, *toolgraph.Graph, error) {
+func build(j *cli.Job, s sourceOptions, files []string, evaluate bool) (*world, *toolgraph.Graph, error) {
 	if len(files) == 0 && len(s.Catalog) == 0 {
 		return nil, nil, cli.Usagef("there is nothing to build a graph from: name traces, or a catalogue with --catalog")
 	}
-	w, err := read(j, s, o, files, want{flows: true})
+	w, err := read(j, s, files, want{flows: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -157,7 +158,7 @@ func build(j *cli.Job, s sourceOptions, o cli.InputOptions, files []string, eval
 		return nil, nil, err
 	}
 	return w, toolgraph.Build(toolgraph.Input{
-		Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Links: w.links, Seed: o.Seed, NoEvaluation: !evaluate,
+		Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Links: w.links, Seed: j.Seed, NoEvaluation: !evaluate,
 	}), nil
 }
 

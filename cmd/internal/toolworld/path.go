@@ -13,13 +13,11 @@ import (
 
 // graphFrom says which graph a command looks at.
 type graphFrom struct {
-	cli.InputOptions `mapstructure:",squash"`
-	sourceOptions    `mapstructure:",squash"`
-	Graph            string `mapstructure:"graph"`
+	sourceOptions `mapstructure:",squash"`
+	Graph         string `mapstructure:"graph"`
 }
 
 func addGraphFrom(f *pflag.FlagSet) {
-	cli.AddInput(f)
 	addSources(f)
 	f.String("graph", "", "read the graph from this `FILE` (graph.json of `awo tools graph --out`) instead of building it")
 }
@@ -27,7 +25,7 @@ func addGraphFrom(f *pflag.FlagSet) {
 // graph reads or builds the graph.
 func (o graphFrom) graph(j *cli.Job, files []string) (*world, *toolgraph.Graph, error) {
 	if o.Graph == "" {
-		return build(j, o.sourceOptions, o.InputOptions, files, false)
+		return build(j, o.sourceOptions, files, false)
 	}
 	if len(files) > 0 || len(o.Catalog) > 0 || o.Links != "" {
 		return nil, nil, cli.Usagef("--graph names a graph that is built: name no traces, catalogues or links beside it")
@@ -97,6 +95,7 @@ Nothing is called, and no way goes through a tool that writes.
   awo tools path get_weather --substitutes --graph world/graph.json
   awo tools path --recover path.json --failed find_customer --graph world/graph.json`,
 	}
+	cli.Uses(c, cli.UseTraces)
 	f := c.Flags()
 	addGraphFrom(f)
 	f.StringSlice("have", nil, "the caller has this `PARAMETER`; may be repeated")
@@ -169,7 +168,7 @@ func path(j *cli.Job, o pathOptions, args []string) error {
 		if q.Target, err = tool(g, args[0]); err != nil {
 			return err
 		}
-		found = search(n, q, o)
+		found = search(n, q, o, j.Seed)
 	}
 	if o.Task != "" {
 		words = n.WithText(nil, q.Target, o.Task)
@@ -198,12 +197,12 @@ func path(j *cli.Job, o pathOptions, args []string) error {
 }
 
 // search returns what the search that was asked for finds.
-func search(n *toolgraph.Navigator, q toolgraph.Query, o pathOptions) []toolgraph.Found {
+func search(n *toolgraph.Navigator, q toolgraph.Query, o pathOptions, seed uint64) []toolgraph.Found {
 	switch o.Search {
 	case searchAlphaBeta:
 		return n.AlphaBeta(q, toolgraph.AlphaBeta{})
 	case searchAnneal:
-		return n.Anneal(q, toolgraph.Anneal{Seed: o.Seed})
+		return n.Anneal(q, toolgraph.Anneal{Seed: seed})
 	}
 	return n.Exact(q)
 }

@@ -21,16 +21,15 @@ import (
 )
 
 type subsetOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	sourceOptions    `mapstructure:",squash"`
-	Tasks            string  `mapstructure:"tasks"`
-	Recall           float64 `mapstructure:"recall"`
-	Folds            int     `mapstructure:"folds"`
-	By               string  `mapstructure:"by"`
-	Groups           string  `mapstructure:"scenario"`
-	Task             string  `mapstructure:"task"`
-	From             string  `mapstructure:"from"`
-	Out              string  `mapstructure:"out"`
+	sourceOptions `mapstructure:",squash"`
+	Tasks         string  `mapstructure:"tasks"`
+	Recall        float64 `mapstructure:"recall"`
+	Folds         int     `mapstructure:"folds"`
+	By            string  `mapstructure:"by"`
+	Groups        string  `mapstructure:"scenario"`
+	Task          string  `mapstructure:"task"`
+	From          string  `mapstructure:"from"`
+	Out           string  `mapstructure:"out"`
 }
 
 func newSubset(a *cli.App) *cobra.Command {
@@ -58,8 +57,8 @@ five groups of tasks are in none of the files.
   awo tools subset --catalog tools.json --tasks tasks.jsonl
   awo tools subset --from subset/subset.json --task "cancel my order"`,
 	}
+	cli.Uses(c, cli.UseTraces)
 	f := c.Flags()
-	cli.AddInput(f)
 	addSources(f)
 	f.String("tasks", "", "tasks and the tools that they used: a `FILE` with {\"id\": ID, \"text\": TEXT, \"tools\": [...]} a line")
 	f.Float64("recall", .95, "the `SHARE` of the tools that a task uses, on average, that the lists are to hold")
@@ -130,7 +129,7 @@ func subset(j *cli.Job, o subsetOptions, files []string) error {
 	if err != nil {
 		return cli.Usagef("--scenario: this is no pattern")
 	}
-	w, err := read(j, o.sourceOptions, o.InputOptions, files, want{flows: true, tasks: true})
+	w, err := read(j, o.sourceOptions, files, want{flows: true, tasks: true})
 	if err != nil {
 		return err
 	}
@@ -152,12 +151,12 @@ func subset(j *cli.Job, o subsetOptions, files []string) error {
 	} else {
 		out.Scenarios = toolrank.Scenarios(w.tasks)
 	}
-	g := toolgraph.Build(toolgraph.Input{Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Links: w.links, Seed: o.Seed, NoEvaluation: true})
+	g := toolgraph.Build(toolgraph.Input{Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Links: w.links, Seed: j.Seed, NoEvaluation: true})
 	corpus := toolrank.NewCorpus(c, w.tasks, g.FeedsTools())
 	if corpus.Groups() < 2 {
 		return errors.New("there are fewer than two groups of tasks that use tools: nothing can be learned and tested")
 	}
-	options := toolrank.Options{Recall: o.Recall, Folds: o.Folds, Seed: o.Seed, Workers: j.Parallel()}
+	options := toolrank.Options{Recall: o.Recall, Folds: o.Folds, Seed: j.Seed, Workers: j.Parallel()}
 	study := corpus.Study(options)
 	result, lists := corpus.Train(options, o.By == "agent")
 	fill(&out, study, result)

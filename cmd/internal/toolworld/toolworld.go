@@ -79,7 +79,7 @@ type want struct {
 }
 
 // read reads catalogues, links and traces. There must be tools from somewhere.
-func read(j *cli.Job, s sourceOptions, o cli.InputOptions, files []string, what want) (*world, error) {
+func read(j *cli.Job, s sourceOptions, files []string, what want) (*world, error) {
 	w := &world{}
 	for _, file := range s.Catalog {
 		tools, err := readCatalog(j, file)
@@ -99,7 +99,7 @@ func read(j *cli.Job, s sourceOptions, o cli.InputOptions, files []string, what 
 		return w, nil
 	}
 	var err error
-	if w.in, err = j.Intake(files, o, trace.Options{}); err != nil {
+	if w.in, err = j.Intake(files, trace.Options{}); err != nil {
 		return nil, err
 	}
 	if err := w.observe(j, w.in.All(), what); err != nil {

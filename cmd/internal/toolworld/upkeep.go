@@ -34,7 +34,7 @@ func update(j *cli.Job, o graphOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := read(j, o.sourceOptions, o.InputOptions, files, want{flows: true})
+	w, err := read(j, o.sourceOptions, files, want{flows: true})
 	if err != nil {
 		return err
 	}
@@ -44,8 +44,8 @@ func update(j *cli.Job, o graphOptions, files []string) error {
 		return err
 	}
 	g, changes := toolgraph.Update(old, toolgraph.Input{
-		Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Links: w.links, Seed: o.Seed, NoEvaluation: true,
-	}, toolgraph.Upkeep{Seed: o.Seed})
+		Catalog: c, Observed: &w.observed, Proofs: toolgraph.ProofsOf(w.flows), Links: w.links, Seed: j.Seed, NoEvaluation: true,
+	}, toolgraph.Upkeep{Seed: j.Seed})
 	if o.Out != "" {
 		made, err := artefacts(g)
 		if err != nil {
@@ -126,7 +126,7 @@ func check(j *cli.Job, o graphOptions, files []string) error {
 	if err != nil {
 		return err
 	}
-	w, err := read(j, sourceOptions{Catalog: o.Catalog}, o.InputOptions, files, want{tasks: true})
+	w, err := read(j, sourceOptions{Catalog: o.Catalog}, files, want{tasks: true})
 	if err != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func check(j *cli.Job, o graphOptions, files []string) error {
 		}
 		_, asked := r.K()
 		out.Asked = stat.Known(asked)
-		if e := r.Check(tasks, o.Seed); e.Tasks > 0 {
+		if e := r.Check(tasks, j.Seed); e.Tasks > 0 {
 			out.Recall = estimate(e)
 			out.Fell = e.Hi < asked
 		}

@@ -23,32 +23,27 @@ import (
 
 // BacktestOptions are the flags of `awo backtest`.
 type BacktestOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	cli.PriceOptions `mapstructure:",squash"`
-	Rules            string   `mapstructure:"rules"`
-	Split            string   `mapstructure:"split"`
-	Folds            int      `mapstructure:"folds"`
-	TestShare        float64  `mapstructure:"test-share"`
-	Threshold        int      `mapstructure:"threshold"`
-	MaxExtra         int      `mapstructure:"max-extra"`
-	AssumeReads      bool     `mapstructure:"assume-reads"`
-	Select           string   `mapstructure:"select"`
-	MaxTools         int      `mapstructure:"max-tools"`
-	TokenBudget      int64    `mapstructure:"token-budget"`
-	MinTurns         int      `mapstructure:"min-turns"`
-	Batches          bool     `mapstructure:"batches"`
-	WritePrecision   float64  `mapstructure:"write-precision"`
-	Objective        string   `mapstructure:"objective"`
-	Techniques       []string `mapstructure:"techniques"`
-	By               string   `mapstructure:"by"`
-	ExcludeTool      []string `mapstructure:"exclude-tool"`
-	Plots            string   `mapstructure:"plots"`
+	Split          string   `mapstructure:"split"`
+	Folds          int      `mapstructure:"folds"`
+	TestShare      float64  `mapstructure:"test-share"`
+	Threshold      int      `mapstructure:"threshold"`
+	MaxExtra       int      `mapstructure:"max-extra"`
+	AssumeReads    bool     `mapstructure:"assume-reads"`
+	Select         string   `mapstructure:"select"`
+	MaxTools       int      `mapstructure:"max-tools"`
+	TokenBudget    int64    `mapstructure:"token-budget"`
+	MinTurns       int      `mapstructure:"min-turns"`
+	Batches        bool     `mapstructure:"batches"`
+	WritePrecision float64  `mapstructure:"write-precision"`
+	Objective      string   `mapstructure:"objective"`
+	Techniques     []string `mapstructure:"techniques"`
+	By             string   `mapstructure:"by"`
+	Plots          string   `mapstructure:"plots"`
 }
 
 // UsualBacktest returns the options of a back-test of which no flag is given.
-func UsualBacktest(in cli.InputOptions, prices cli.PriceOptions, ruleFile string) BacktestOptions {
+func UsualBacktest() BacktestOptions {
 	return BacktestOptions{
-		InputOptions: in, PriceOptions: prices, Rules: ruleFile,
 		Split: string(backtest.SplitAuto), Folds: backtest.DefaultFolds, TestShare: backtest.DefaultShare,
 		Threshold: candidate.DefaultThreshold, MaxExtra: bind.DefaultMaxExtra, AssumeReads: true, Select: string(backtest.SelectTurns), WritePrecision: backtest.DefaultWritePrecision, Objective: string(backtest.ObjectiveMoney), By: extraction.ByAuto,
 	}
@@ -85,10 +80,8 @@ Agents that see other tools are compiled and tested apart (--by), and then added
   awo backtest traces/ --plots plots/`,
 		GroupID: cli.GroupCompile,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices, cli.UseExclude)
 	f := c.Flags()
-	cli.AddInput(f)
-	cli.AddRules(f)
-	cli.AddPrices(f)
 	f.Var(cli.NewChoice("auto", "kfold", "task", "time"), "split", "how the traces are split")
 	f.Int("folds", backtest.DefaultFolds, "with --split kfold: how many parts")
 	f.Float64("test-share", backtest.DefaultShare, "with --split task or time: `SHARE` that is tested on")
@@ -101,7 +94,6 @@ Agents that see other tools are compiled and tested apart (--by), and then added
 	extraction.AddUse(f)
 	f.Var(cli.NewChoice("money", "turns", "time", "none"), "objective", "what the recommendation weighs; money is tokens where most turns have no price, none gives none")
 	extraction.AddBy(f)
-	cli.AddExcludeTool(f)
 	f.StringSlice("techniques", nil, "measure only these techniques; none is always there")
 	f.String("plots", "", "draw the figures into this `FOLDER`, as SVG and PNG")
 	return cli.Work(a, c, backTest)
@@ -170,21 +162,21 @@ func backTest(j *cli.Job, o BacktestOptions, files []string) error {
 	if _, err := o.techniques(); err != nil {
 		return err
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
-	meter, err := j.Meter(o.PriceOptions)
+	meter, err := j.Meter()
 	if err != nil {
 		return err
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	in.Needs = []string{completeness.CapabilitySequences, completeness.CapabilityTurns, completeness.CapabilityDataflow}
-	in.Exclude = cli.ExcludeTools(o.ExcludeTool)
+	in.Exclude = j.ExcludeTools()
 	in.Findings, in.Follows = j.NewFindings(meter), true
 	mined, err := in.Load(set)
 	if err != nil {
@@ -218,7 +210,7 @@ func BackTest(j *cli.Job, in *cli.Intake, runs []*corpus.Run, set *rules.Set, me
 	shared := extraction.Options{MaxExtra: o.MaxExtra, AssumeReads: o.AssumeReads, Select: o.Select, MaxTools: o.MaxTools, TokenBudget: o.TokenBudget, MinTurns: o.MinTurns, Batches: o.Batches, WritePrecision: o.WritePrecision}
 	options := backtest.Options{
 		Rules: set, Compile: shared.Compiler(o.Threshold, j.Parallel()), Choose: shared.Choose(o.Threshold, meter, j.Parallel()),
-		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: o.Seed,
+		By: backtest.SplitBy(o.Split), Folds: o.Folds, Share: o.TestShare, Seed: j.Seed,
 		Declared:   func() backtest.Declarations { return effects.New(set, true) },
 		Techniques: techniques, Meter: meter, Workers: j.Parallel(), AgentTasks: extraction.AgentTasks(o.By),
 		Progress: func(done, of int, next string) {

@@ -23,16 +23,12 @@ import (
 
 // CostOptions are the flags of `awo cost`.
 type CostOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	cli.PriceOptions `mapstructure:",squash"`
-	Rules            string  `mapstructure:"rules"`
-	Lazy             bool    `mapstructure:"lazy"`
-	Share            float64 `mapstructure:"share"`
-	Batch            int     `mapstructure:"batch"`
-	Top              int     `mapstructure:"top"`
-	By               string  `mapstructure:"by"`
-	Shell            string  `mapstructure:"shell"`
-	Budget           string  `mapstructure:"budget"`
+	Lazy   bool    `mapstructure:"lazy"`
+	Share  float64 `mapstructure:"share"`
+	Batch  int     `mapstructure:"batch"`
+	Top    int     `mapstructure:"top"`
+	By     string  `mapstructure:"by"`
+	Budget string  `mapstructure:"budget"`
 }
 
 // NewCost returns `awo cost`.
@@ -71,16 +67,13 @@ without usage, habits and single trajectories are not in them.
   awo cost traces/ --lazy --format json`,
 		GroupID: cli.GroupLook,
 	}
+	cli.Uses(c, cli.UseTraces, cli.UseRules, cli.UsePrices, cli.UseShell)
 	f := c.Flags()
-	cli.AddInput(f)
-	cli.AddRules(f)
-	cli.AddPrices(f)
 	f.Bool("lazy", false, "also simulate lazy registration of tools")
 	f.Float64("share", 0.3, "with --lazy: `SHARE` of the offered tools that one of the variants registers, used or not")
 	f.Int("batch", 5, "with --lazy: how many tools one of the variants registers at a time")
 	f.Var(cli.NewChoice(append([]string{"none", "day", "week"}, cli.GroupNames...)...), "by", "also by groups of trajectories; day and week say what changed and why, project is the folder of a file, server that of MCP")
 	f.String("budget", "", "fail if a day or week cost more than this `AMOUNT`, such as 5USD/day")
-	cli.AddShell(f)
 	f.Int("top", 10, "how many habits and trajectories are named")
 	return cli.Work(a, c, costs)
 }
@@ -101,11 +94,11 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	if limit != nil {
 		o.By = limit.by
 	}
-	set, err := j.Rules(o.Rules)
+	set, err := j.Rules(j.RuleFile)
 	if err != nil {
 		return err
 	}
-	meter, err := j.Meter(o.PriceOptions)
+	meter, err := j.Meter()
 	if err != nil {
 		return err
 	}
@@ -116,12 +109,12 @@ func costs(j *cli.Job, o CostOptions, files []string) error {
 	if len(stored) > 0 {
 		return storedCosts(j, o, stored, meter)
 	}
-	in, err := j.Intake(files, o.InputOptions, trace.Options{Spool: true})
+	in, err := j.Intake(files, trace.Options{Spool: true})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	in.Shell = cli.Splitter(o.Shell, set)
+	in.Shell = j.Splitter(set)
 	f, err := Account(j, in, in.All(), meter, o, nil)
 	if err != nil {
 		return err
@@ -151,7 +144,7 @@ func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error
 	}
 	var lazy *cost.LazyStudy
 	if o.Lazy {
-		lazy = cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: o.Seed})
+		lazy = cost.NewLazyStudy(meter, cost.LazyStudyOptions{Share: o.Share, Batch: o.Batch, Seed: j.Seed})
 	}
 	estimated := 0
 	var rough cost.Placeholders
@@ -174,7 +167,7 @@ func Account(j *cli.Job, in *cli.Intake, from iter.Seq2[*trace.Trajectory, error
 			lazy.Add(t, account)
 		}
 	}
-	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter, rough: rough}
+	f := &CostFindings{options: o, caching: j.Caching, fit: cost.NewFit(meter), meter: meter, rough: rough}
 	if estimated > 0 {
 		if err := learn(j, in, f.fit, sample); err != nil {
 			return nil, err

@@ -106,7 +106,7 @@ func (f *CostFindings) Costs(in *cli.Intake) Costs {
 	}
 	return Costs{
 		CostFigures: CostFigures{
-			Input: in.JSON(), Currency: "USD", Caching: f.options.Caching, amounts: amountsOf(&s.Total), ListUSD: s.Total.Money(), RecordedUSD: recordedMoney(&s.Total),
+			Input: in.JSON(), Currency: "USD", Caching: f.caching, amounts: amountsOf(&s.Total), ListUSD: s.Total.Money(), RecordedUSD: recordedMoney(&s.Total),
 			Unscaled: f.unscaled, Silent: s.Silent, By: by, Unknown: f.unknown(), Lazy: figuresOfLazy(f.lazy),
 		},
 		Models: costLines(s.Models), Agents: costLines(s.Agents), Groups: costLines(s.Groups), Outcomes: costLines(s.Outcomes), Days: costLines(s.Days), Dearest: costLines(s.Dearest),

@@ -13,6 +13,7 @@ import (
 // CostFindings is what `awo cost` found.
 type CostFindings struct {
 	options   CostOptions
+	caching   string
 	meter     *cost.Meter
 	fit       *cost.Fit
 	unscaled  int
@@ -44,14 +45,14 @@ func (f *CostFindings) unknown() []string {
 		if fitted > 0 {
 			say("%s without recorded usage: o200k counts scaled by turns of the same model and system prompt that have it.", cli.CountOf(fitted, "turn"))
 		}
-		if f.options.Caching == "recorded" {
+		if f.caching == "recorded" {
 			say("Whether these turns read a cache is not known: all their input is at the full price, an upper bound.")
 		}
 	}
 	if bytes, mean := f.meter.Guessed(); bytes > 0 {
 		say("%.1f MB of texts beyond the first 100 MB were not counted: tokens are guessed from their length, %.2f bytes a token as in what was counted.", float64(bytes)/1e6, mean)
 	}
-	if f.options.Caching == "recorded" && s.Caches == 0 && t.Turns > t.Estimated {
+	if f.caching == "recorded" && s.Caches == 0 && t.Turns > t.Estimated {
 		say("No turn records cached input: if a cache was used, the real cost was lower.")
 	}
 	if p := f.rough; p.Turns > 0 {
@@ -221,8 +222,8 @@ func (f *CostFindings) Total(out Costs) report.Paragraph {
 	if usd, ok := out.RecordedUSD.Value(); ok {
 		fmt.Fprintf(&b, " The traces themselves record %s USD, for %s.", cli.Dollars(usd), cli.CountOf(t.RecordedTurns, "turn"))
 	}
-	if f.options.Caching != "recorded" {
-		fmt.Fprintf(&b, " Caching is taken to be %s, whatever was recorded.", f.options.Caching)
+	if f.caching != "recorded" {
+		fmt.Fprintf(&b, " Caching is taken to be %s, whatever was recorded.", f.caching)
 	}
 	return report.Paragraph(b.String())
 }

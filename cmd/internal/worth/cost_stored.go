@@ -16,9 +16,9 @@ func storedCosts(j *cli.Job, o CostOptions, files []string, meter *cost.Meter) e
 		return cli.Usagef("--lazy: summaries hold no definitions of tools; give the traces")
 	case o.By != "none":
 		return cli.Usagef("--by %s: summaries do not hold it; give the traces", o.By)
-	case o.Rules != "":
+	case j.RuleFile != "":
 		return cli.Usagef("--rules: summaries hold no arguments and results; give the traces")
-	case o.Caching == "on":
+	case j.Caching == "on":
 		return cli.Usagef("--caching on wants the turns one by one, and summaries hold sums; give the traces")
 	}
 	sum, err := j.MergeStored(files, false)
@@ -26,12 +26,12 @@ func storedCosts(j *cli.Job, o CostOptions, files []string, meter *cost.Meter) e
 		return err
 	}
 	asked := count.Default()
-	asked.Shell, asked.Where, asked.TurnGap = o.Shell, o.Where, o.TurnGap
-	if err := j.AsCounted(o.InputOptions, asked, sum); err != nil {
+	asked.Shell, asked.Where, asked.TurnGap = j.Shell, j.Where, j.TurnGap
+	if err := j.AsCounted(asked, sum); err != nil {
 		return err
 	}
 	in := j.StoredIntake(sum, len(files))
-	f := &CostFindings{options: o, fit: cost.NewFit(meter), meter: meter, statement: statementOf(sum.Usage(), meter)}
+	f := &CostFindings{options: o, caching: j.Caching, fit: cost.NewFit(meter), meter: meter, statement: statementOf(sum.Usage(), meter)}
 	d := f.document(in)
 	d.Note("tables.habits", "summaries hold sums by tool and not by pairs of calls: `awo cost` of the traces has them")
 	d.Note("tables.dearest", "summaries hold no single trajectories: `awo cost` of the traces has them")

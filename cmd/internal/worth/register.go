@@ -17,8 +17,7 @@ import (
 
 // registerOptions are the flags of `awo register`.
 type registerOptions struct {
-	cli.InputOptions `mapstructure:",squash"`
-	Out              string `mapstructure:"out"`
+	Out string `mapstructure:"out"`
 }
 
 // NewRegister returns `awo register`.
@@ -39,8 +38,8 @@ most trajectories were offered is written.
   awo register traces/ --out tools/`,
 		GroupID: cli.GroupCompile,
 	}
+	cli.Uses(c, cli.UseTraces)
 	f := c.Flags()
-	cli.AddInput(f)
 	f.String("out", "", "write the files into this `FOLDER`")
 	return cli.Work(a, c, register)
 }
@@ -141,7 +140,7 @@ func (t *offeredTool) define(d *trace.ToolDef) {
 func cloneRaw(r trace.Raw) trace.Raw { return trace.Raw{Data: bytes.Clone(r.Data), Form: r.Form} }
 
 func register(j *cli.Job, o registerOptions, files []string) error {
-	in, err := j.Intake(files, o.InputOptions, trace.Options{})
+	in, err := j.Intake(files, trace.Options{})
 	if err != nil {
 		return err
 	}
