@@ -1,29 +1,23 @@
 package backtest
 
 import (
-	"slices"
-
 	"github.com/awo-dev/awo/cost"
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/metatool/replay"
 )
 
-// batch learns nothing: it is one tool that makes the calls it is given, or a model
-// that makes parallel calls. What it saves needs no compiler.
+// batch learns nothing: it is a model that makes parallel calls. What it saves needs no
+// compiler. It counts what the finding sequential-reads counts.
 var batch = Technique{
-	Name: "batch", Doc: "calls in a row whose arguments were all known before the first, made in one turn; nothing is compiled",
+	Name: "batch", Doc: "independent reads in a row, made in parallel in one turn; nothing is compiled",
 	Train: func(*Part) Trained { return &batches{} },
 }
 
 type batches struct{ collector dataflow.Collector }
 
-// Find removes the turns of all calls of a batch but the first.
+// Find removes the turns of all reads of a batch but the first.
 func (b *batches) Find(c *Case) *Finding {
-	f := &Finding{}
-	for _, o := range replay.Batches(c.Trajectory, c.Marks, c.Flow, &b.collector) {
-		f.Removed = append(f.Removed, o.Removed(c.Trajectory)...)
-	}
-	slices.Sort(f.Removed)
+	f := &Finding{Removed: replay.Independent(c.Trajectory, c.Marks, c.Flow, &b.collector)}
 	f.Used = len(f.Removed) > 0
 	return f
 }

@@ -27,6 +27,15 @@ func TestBatch(t *testing.T) {
 		"user between": {func(s *byhand.Run) {
 			s.User("o-111, o-222").Call("get", `{"id":"o-111"}`, `{}`).User("go on").Call("get", `{"id":"o-222"}`, `{}`)
 		}, nil},
+		"a write between": {func(s *byhand.Run) {
+			s.User("o-111, o-222").Call("get", `{"id":"o-111"}`, `{}`).Call("update", `{"id":"o-111"}`, `{}`).Call("get", `{"id":"o-222"}`, `{}`)
+		}, nil},
+		"writes": {func(s *byhand.Run) {
+			s.User("o-111, o-222").Call("update", `{"id":"o-111"}`, `{}`).Call("update", `{"id":"o-222"}`, `{}`)
+		}, nil},
+		"reads behind a write": {func(s *byhand.Run) {
+			s.User("o-111, o-222").Call("update", `{"id":"o-111"}`, `{}`).Call("get", `{"id":"o-111"}`, `{}`).Call("get", `{"id":"o-222"}`, `{}`)
+		}, []int{2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &byhand.Run{}

@@ -43,6 +43,42 @@ func TestFindingsAgree(t *testing.T) {
 	}
 }
 
+// TestIndependentReadsAgree: the finding and the technique of the back-test count the same
+// turns, with rules and without.
+func TestIndependentReadsAgree(t *testing.T) {
+	for _, input := range []string{"../testdata/office/trajectories.jsonl.gz", "../testdata/office/trajectories.jsonl.gz --rules ../testdata/office/rules.yaml"} {
+		turns := 0
+		for _, f := range foundBy(t, "findings", input) {
+			if f.Finding == string(findings.Batch) {
+				turns = f.Count
+			}
+		}
+		_, stdout, stderr := runApp(t.Context(), "backtest --techniques batch --format json "+input, &cli.App{})
+		var out struct {
+			Tables struct {
+				Techniques struct {
+					Rows []struct {
+						Technique string
+						Saved     int `json:"calling_turns_saved"`
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(stdout), &out); err != nil {
+			t.Fatalf("%v: %s", err, stderr)
+		}
+		saved := -1
+		for _, r := range out.Tables.Techniques.Rows {
+			if r.Technique == "batch" {
+				saved = r.Saved
+			}
+		}
+		if turns == 0 || saved != turns {
+			t.Errorf("%s: the finding counts %d turns, the technique %d", input, turns, saved)
+		}
+	}
+}
+
 func exists(file string) bool {
 	_, err := os.Stat(file)
 	return err == nil
@@ -50,6 +86,7 @@ func exists(file string) bool {
 
 type found struct {
 	Finding, Tool string
+	Count         int
 	Trajectories  int
 	Examples      []findings.Example
 	raw           string

@@ -67,8 +67,7 @@ func (l *Looker) Look(t *trace.Trajectory, marks []merge.Mark) *Seen {
 			s.called++
 		}
 	}
-	changes := merge.Changes(t, marks)
-	repeats, retries := t.Again(changes)
+	repeats, retries := merge.Again(t, marks)
 	index := map[hitKey]int{}
 	at := func(code Code, tool trace.Name) *hit {
 		key := hitKey{code, tool}
@@ -120,7 +119,7 @@ func (l *Looker) Look(t *trace.Trajectory, marks []merge.Mark) *Seen {
 			h.turns = append(h.turns, turn)
 		})
 	}
-	l.lookForBatches(t, marks, repeats, changes, s)
+	l.lookForBatches(t, marks, s)
 	s.lookForSilence(t)
 	return s
 }
@@ -146,28 +145,11 @@ func wholeTurns(t *trace.Trajectory, is func(call int) bool, do func(turn, first
 }
 
 // lookForBatches finds turns that there would be without if reads that do not need each
-// other's results were made in one turn: before none of them, and by none of them, anything
-// is changed.
-func (l *Looker) lookForBatches(t *trace.Trajectory, marks []merge.Mark, repeats []int, changes func(call int) bool, s *Seen) {
-	if len(t.Turns) < 2 || len(t.Calls) < 2 {
-		return
-	}
-	h := hit{code: Batch}
-	// A batch whose first or second call changes something removes no turn here.
-	reads := func(call int) bool { return !changes(call) }
-	for _, o := range replay.BatchesOf(t, marks, repeats, &l.collector, reads) {
-		next := 0
-		for _, turn := range o.Removed(t) {
-			end := t.Turns[turn].FirstCall + t.Turns[turn].NumCalls
-			for next < len(o.Calls) && o.Calls[next][0] < end && !changes(o.Calls[next][0]) {
-				next++
-			}
-			if next < len(o.Calls) && o.Calls[next][0] < end {
-				break
-			}
-			h.turns = append(h.turns, turn)
-			h.by = append(h.by, toolCount{t.Calls[t.Turns[turn].FirstCall].Tool, 1})
-		}
+// other's results were made in one turn.
+func (l *Looker) lookForBatches(t *trace.Trajectory, marks []merge.Mark, s *Seen) {
+	h := hit{code: Batch, turns: replay.Independent(t, marks, nil, &l.collector)}
+	for _, turn := range h.turns {
+		h.by = append(h.by, toolCount{t.Calls[t.Turns[turn].FirstCall].Tool, 1})
 	}
 	if h.count = len(h.turns); h.count > 0 {
 		s.hits = append(s.hits, h)

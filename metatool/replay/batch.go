@@ -1,79 +1,62 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/awo-dev/awo/internal/dataflow"
 	"github.com/awo-dev/awo/merge"
 	"github.com/awo-dev/awo/trace"
 )
 
-// Batches returns the calls of t that could have been made in one turn, as a model
-// makes parallel calls: calls in a row (user messages, barriers and failed calls end
-// one, repeats are left out; see NewSequence) whose arguments were all known before
-// the first of them. Each batch is as long as it can be, from left to right: because
-// more is known later, no other division needs fewer turns. marks are those of its
-// calls under rules, nil without rules.
+// Independent returns the turns of t that there would be without if the model made
+// independent reads in parallel, in order: all turns of a batch but its first.
 //
-// flow is that of t, nil where it was not collected.
-//
-// It says nothing of order: a model that writes and reads in one turn must not care
-// which comes first.
-func Batches(t *trace.Trajectory, marks []merge.Mark, flow *dataflow.Flow, c *dataflow.Collector) []Occurrence {
+// A batch is reads in a row whose arguments were all known before the first of them. User
+// messages, barriers, failed calls and calls that may change something end one (see
+// merge.Changes), repeats are left out (see NewSequence). Each batch is as long as it can
+// be, from left to right: because more is known later, no other division needs fewer turns.
+// marks are those of its calls under rules, nil without rules; flow is that of t, nil where
+// it was not collected.
+func Independent(t *trace.Trajectory, marks []merge.Mark, flow *dataflow.Flow, c *dataflow.Collector) []int {
+	if len(t.Turns) < 2 || len(t.Calls) < 2 {
+		return nil
+	}
 	record := newRecord(t)
 	record.flow = flow
-	return batches(record, marks, c, func(int) bool { return true })
-}
-
-// BatchesOf is Batches for those who ask only for batches that begin with two calls for
-// which is holds: others may be missing, and end too early. It reads no more of t than
-// these need. repeats are what merge.Repeats says of t.
-func BatchesOf(t *trace.Trajectory, marks []merge.Mark, repeats []int, c *dataflow.Collector, is func(call int) bool) []Occurrence {
-	record := newRecord(t)
-	record.repeats = repeats
-	return batches(record, marks, c, is)
-}
-
-func batches(record *record, marks []merge.Mark, c *dataflow.Collector, is func(call int) bool) []Occurrence {
-	s, p := newSequence(record, marks, false), newPlayer(record, c)
-	stretches := s.stretches(is)
+	s := newSequence(record, marks, false)
+	stretches := s.reads()
 	if len(stretches) == 0 {
 		return nil
 	}
+	p := newPlayer(record, c)
 	last := s.calls[stretches[len(stretches)-1][1]-1]
-	p.reading = c.Read(record.t, record.flow, last+1, values{record})
+	p.reading = c.Read(t, flow, last+1, values{record})
 	defer p.reading.Close(c)
-	var out []Occurrence
+	var turns []int
 	for _, stretch := range stretches {
 		for i := stretch[0]; i < stretch[1]; {
-			end := i + 1
-			for end < stretch[1] && p.callKnown(s.calls[end], s.calls[i]) {
-				end++
+			end, batch := i+1, Occurrence{Calls: [][]int{s.calls[i : i+1]}}
+			for ; end < stretch[1] && p.callKnown(s.calls[end], s.calls[i]); end++ {
+				batch.Calls = append(batch.Calls, s.calls[end:end+1])
 			}
-			if end-i > 1 {
-				o := Occurrence{}
-				for k := i; k < end; k++ {
-					o.Calls = append(o.Calls, s.calls[k:k+1])
-				}
-				out = append(out, o)
-			}
+			turns = append(turns, batch.Removed(t)...)
 			i = end
 		}
 	}
-	return out
+	slices.Sort(turns)
+	return turns
 }
 
-// stretches returns where there are elements between which nothing cuts the sequence, as
-// first and end, each up to the last two in a row for which is holds; none without two.
-func (s *Sequence) stretches(is func(call int) bool) [][2]int {
+// reads returns where several reads are in a row that nothing cuts, as first and end.
+func (s *Sequence) reads() [][2]int {
 	var out [][2]int
 	for i := 0; i < len(s.calls); {
-		begin, until := i, 0
-		for i++; i < len(s.calls) && !s.stop[i] && !s.cut[i]; i++ {
-			if !s.stop[begin] && is(s.calls[i-1]) && is(s.calls[i]) {
-				until = i + 1
-			}
+		begin := i
+		for i++; i < len(s.calls) && !s.stop[i] && !s.cut[i] && !s.isChange(i) && !s.stop[begin] && !s.isChange(begin); {
+			i++
 		}
-		if until > 0 {
-			out = append(out, [2]int{begin, until})
+		if i-begin > 1 {
+			out = append(out, [2]int{begin, i})
 		}
 	}
 	return out
