@@ -102,7 +102,7 @@ func TestDefinition(t *testing.T) {
 	}
 	wantText := "Makes these calls in one go, in this order:\n" +
 		"1. login: Log in to an application. Takes app \"mail\".\n2. search\n" +
-		"Returns the result of each. Use it when you would make these calls one after the other and already know its inputs. " +
+		"Returns the results of login and search, in this order. Use it when you would make these calls one after the other and already know its inputs. " +
 		"It replaces separate calls of login, search."
 	if d.Description != wantText {
 		t.Errorf("description\n%s\nwant\n%s", d.Description, wantText)
@@ -180,7 +180,7 @@ func TestRefusals(t *testing.T) {
 
 func TestNamesGivenByRules(t *testing.T) {
 	_, defs := office(t, `{"version":1,"rules":[],"meta_tools":[{"tools":["a","*"],"name":"b","description":"Does both."}]}`, "[]", "a{}", "b{}")
-	if d := defs[0]; d.Name != "b_2" || d.Description != "Does both." {
+	if d := defs[0]; !strings.HasPrefix(d.Name, "b_") || d.Description != "Does both." {
 		t.Errorf("name %s, description %s", d.Name, d.Description)
 	}
 }

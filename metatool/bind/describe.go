@@ -11,20 +11,14 @@ import (
 	"github.com/awo-dev/awo/trace"
 )
 
-// describe gives a definition its name and its description.
-func (d *Definition) describe(m *merge.Merged, names *names) {
-	var tools, marked []string
+// describe gives a definition its description: that of a rule, else what its calls do.
+func (d *Definition) describe(m *merge.Merged) {
+	var tools []string
 	for _, s := range d.Steps {
-		mark := ""
-		if s.Each != nil {
-			mark = eachMark
-		}
-		tools, marked = append(tools, s.Name), append(marked, mark+s.Name)
+		tools = append(tools, s.Name)
 	}
 	if given := m.Set.MetaTool(tools); given != nil {
-		d.Name, d.Description = names.unique(given.Name), given.Description
-	} else {
-		d.Name = names.of(marked)
+		d.Description = given.Description
 	}
 	if d.Description == "" {
 		d.Description = d.describeSteps(m)
@@ -138,20 +132,37 @@ func Words(x *metatool.Binding) string {
 	return ""
 }
 
-// outputWords says what is returned, and what is left out.
+// outputWords says what is returned: the results of which calls, and what is left out.
 func (d *Definition) outputWords() string {
-	if len(d.Output.Steps) == len(d.Steps) {
-		return "the result of each"
-	}
-	var left []string
+	var returned, left []string
 	for i := range d.Steps {
+		s := &d.Steps[i]
 		if !d.Output.Returns(i) {
 			left = append(left, fmt.Sprint(i+1))
+			continue
 		}
+		name := printable(s.Tool, maxName)
+		if s.Each != nil {
+			name = "each " + name
+		}
+		returned = append(returned, name)
 	}
-	calls := "call " + left[0]
-	if len(left) > 1 {
-		calls = "calls " + strings.Join(left[:len(left)-1], ", ") + " and " + left[len(left)-1]
+	text := "the result of " + listed(returned)
+	if len(returned) > 1 {
+		text = "the results of " + listed(returned) + ", in this order"
 	}
-	return "the result of each but " + calls
+	if len(left) == 1 {
+		text += ", but not that of call " + left[0]
+	} else if len(left) > 1 {
+		text += ", but not those of calls " + listed(left)
+	}
+	return text
+}
+
+// listed joins words as a sentence does.
+func listed(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -11,74 +12,142 @@ import (
 	"github.com/awo-dev/awo/merge"
 )
 
-// Names are as long as aimName where that can be had, and never longer than
-// maxName, which all providers take.
+// Names that are made are at most aimName long, names that rules give at most maxName, which
+// all providers take.
 const (
 	aimName = 40
 	maxName = 64
 )
 
-// names gives out names of meta-tools, each once.
-type names struct{ taken map[string]bool }
-
-// newNames returns names that differ from those of all tools in the traces.
-func newNames(m *merge.Merged) *names {
-	n := &names{taken: map[string]bool{}}
+// name gives definitions their names: what rules call them, else words of their tools. Of
+// several with one name that with the highest support keeps it, offered ones before refused
+// ones; the others get a hash of their calls, as do those that are called like a tool. So
+// names do not depend on the order of definitions, and seldom change with more traces.
+func name(list []*Definition, m *merge.Merged) {
+	given := map[string]bool{}
 	for _, t := range m.Catalog.Tools() {
-		n.taken[t.Name.Value()] = true
+		given[t.Name.Value()] = true
 	}
-	return n
+	hashes := map[*Definition]string{}
+	for _, d := range list {
+		hashes[d] = d.hash()
+	}
+	for _, d := range slices.SortedStableFunc(slices.Values(list), func(a, b *Definition) int {
+		if (a.Refusals == nil) != (b.Refusals == nil) {
+			if a.Refusals == nil {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.support(), a.support()), strings.Compare(hashes[a], hashes[b]))
+	}) {
+		base := d.baseName(m)
+		if d.Name = base; given[d.Name] {
+			d.Name = cutName(base, aimName-1-len(hashes[d])) + "_" + hashes[d]
+		}
+		for i := 2; given[d.Name]; i++ {
+			d.Name = fmt.Sprintf("%s_%d", cutName(base, aimName-6), i)
+		}
+		given[d.Name] = true
+	}
 }
 
-// of returns a name for calls of these tools.
-func (n *names) of(tools []string) string { return n.unique(nameOf(tools)) }
+// support returns in how many trajectories the candidate occurs.
+func (d *Definition) support() int {
+	if d.Candidate == nil {
+		return 0
+	}
+	return d.Candidate.Support
+}
 
-// eachMark begins the name of a tool that is called for each element of a list,
-// where names are made.
+// baseName returns the name that a definition has by itself.
+func (d *Definition) baseName(m *merge.Merged) string {
+	var tools, marked []string
+	for _, s := range d.Steps {
+		mark := ""
+		if s.Each != nil {
+			mark = eachMark
+		}
+		tools, marked = append(tools, s.Name), append(marked, mark+s.Name)
+	}
+	if given := m.Set.MetaTool(tools); given != nil {
+		return cutName(validName(given.Name), maxName)
+	}
+	return nameOf(marked)
+}
+
+// hash tells definitions of the same name apart: by their calls, and where the arguments
+// come from. What it is made of is in the description as well.
+func (d *Definition) hash() string {
+	h := sha256.New()
+	for i := range d.Steps {
+		s := &d.Steps[i]
+		fmt.Fprintf(h, "%q %t %q\n", s.Name, s.Each != nil, d.argumentWords(s))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:3])
+}
+
+// eachMark begins the name of a tool that is called for each element of a list, where names
+// are made.
 const eachMark = "\x00"
 
-// unique returns the name, made valid, with a number behind it if it is taken.
-func (n *names) unique(name string) string {
-	name = cutName(validName(name), maxName)
-	unique := name
-	for i := 2; n.taken[unique]; i++ {
-		suffix := fmt.Sprintf("_%d", i)
-		unique = cutName(name, maxName-len(suffix)) + suffix
-	}
-	n.taken[unique] = true
-	return unique
-}
-
-// nameOf makes a name of tools, the same for the same tools: all of them in
-// order if that is short enough; else with the words that all begin and end with
-// only once; else the first and the last; else as much of these as has room,
-// told apart by a hash.
+// nameOf makes a name of tools, the same for the same tools, of at most aimName: the words
+// of all of them in order; without the words that all begin and end with but once; without
+// what follows "by", "with" and their like; of the first and the last; of as many of their
+// words as fit.
 func nameOf(tools []string) string {
 	parts, runs := runsOf(tools)
-	if name := joinNames(parts, runs, "_then_"); len(name) <= aimName {
-		return name
-	}
 	short := factor(parts)
-	if name := joinNames(short, runs, "_then_"); len(name) <= aimName {
-		return name
-	}
-	last := len(parts) - 1
-	if last > 1 {
-		ends := []string{short[0], short[last]}
-		if name := joinNames(ends, []int{runs[0], runs[last]}, "_to_"); len(name) <= aimName {
+	for _, list := range [][]string{parts, short, bare(short)} {
+		if name := joinNames(list, runs, "_then_"); len(name) <= aimName {
 			return name
 		}
 	}
-	// Only the names of the tools are hashed: a hash of arguments could be
-	// guessed from.
-	sum := sha256.Sum256([]byte(strings.Join(tools, "\n")))
-	hash := "_" + hex.EncodeToString(sum[:3])
-	if last == 0 {
-		return cutName(parts[0], aimName-len(hash)) + hash
+	between, last := "_then_", len(parts)-1
+	if last > 1 {
+		between = "_to_"
 	}
-	room := aimName - len("_to_") - len(hash)
-	end := cutName(short[last], max(room/2, room-len(short[0])))
-	return cutName(short[0], room-len(end)) + "_to_" + end + hash
+	ends, times := short[:1], runs[:1]
+	if last > 0 {
+		ends, times = []string{short[0], short[last]}, []int{runs[0], runs[last]}
+	}
+	for _, list := range [][]string{ends, bare(ends)} {
+		if name := joinNames(list, times, between); len(name) <= aimName {
+			return name
+		}
+	}
+	ends = bare(ends)
+	for len(joinNames(ends, times, between)) > aimName {
+		longest := 0
+		if last > 0 && len(ends[1]) > len(ends[0]) {
+			longest = 1
+		}
+		cut, ok := ends[longest], false
+		if at := strings.LastIndexAny(cut, "_-"); at > 0 {
+			cut, ok = strings.TrimRight(cut[:at], "_-"), true
+		}
+		if !ok || cut == "" { // one long word
+			cut = ends[longest][:len(ends[longest])-1]
+		}
+		ends[longest] = cut
+	}
+	return joinNames(ends, times, between)
+}
+
+// qualifiers begin what a name says of how something is found.
+var qualifiers = []string{"by", "with", "from", "for", "in", "on", "of", "using"}
+
+// bare returns names without what follows a qualifier.
+func bare(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		words := strings.Split(name, "_")
+		if at := slices.IndexFunc(words[1:], func(w string) bool { return slices.Contains(qualifiers, w) }); at >= 0 {
+			words = words[:at+1]
+		}
+		out[i] = strings.Join(words, "_")
+	}
+	return out
 }
 
 // runsOf returns the tools as valid names, repetitions taken together, and how

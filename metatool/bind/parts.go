@@ -59,9 +59,9 @@ func (b *Binder) Definitions() []*Definition {
 	list = slices.DeleteFunc(list, func(d *Definition) bool {
 		return isPart[d] && (d.Candidate.Support < candidate.Options{Threshold: b.options.Threshold}.MinSupport() || d.Candidate.TurnsSaved == 0)
 	})
-	names := newNames(b.merged)
+	name(list, b.merged)
 	for _, d := range list {
-		d.describe(b.merged, names)
+		d.describe(b.merged)
 	}
 	return list
 }

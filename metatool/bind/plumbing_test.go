@@ -86,7 +86,7 @@ func TestPlumbing(t *testing.T) {
 			if p.Reason != "" && (p.Places != test.places || p.Used != test.used) {
 				t.Errorf("%s: %d of %d, want %d of %d", test.name, p.Used, p.Places, test.used, test.places)
 			}
-			if left := strings.Contains(d.Description, "but call 1"); left != (test.want != "") {
+			if left := strings.Contains(d.Description, "but not that of call 1"); left != (test.want != "") {
 				t.Errorf("%s: the description is %s", test.name, d.Description)
 			}
 		}

@@ -365,9 +365,9 @@ func arrayOf(items trace.Value) trace.Value {
 	return trace.NewObject(trace.Member{Name: "items", Value: items})
 }
 
-// annotate works out the hints of the worst step. Whether a step reads only, or
-// may be repeated, the rules decide; the recorded annotations of a tool, which
-// nobody vouches for, only matter where the rules say nothing.
+// annotate works out the hints of the worst step. Rules and recorded annotations say what
+// is promised. A tool that only its name or the traces call a read promises nothing, so that
+// the composite is not read-only; it does not destroy anything either.
 func (w *writer) annotate() {
 	w.d.Annotations = metatool.Annotations{ReadOnly: true, Idempotent: true}
 	for k := w.first; k < w.end; k++ {
@@ -379,8 +379,11 @@ func (w *writer) annotate() {
 		if open, said := metatool.Hint(hints, "openWorldHint"); !said || open {
 			w.d.Annotations.OpenWorld = true
 		}
-		if s.readOnly && !s.assumed || s.assumed && toolname.Annotated(hints) == toolname.Reads {
-			continue // what is only assumed of a tool is not promised to anybody
+		if s.readOnly {
+			if s.assumed && toolname.Annotated(hints) != toolname.Reads {
+				w.d.Annotations.ReadOnly = false
+			}
+			continue
 		}
 		w.d.Annotations.ReadOnly = false
 		if destructive, said := metatool.Hint(hints, "destructiveHint"); !said || destructive {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/awo-dev/awo/internal/corpus"
+	"github.com/awo-dev/awo/internal/scripted"
+	"github.com/awo-dev/awo/metatool"
 	"github.com/awo-dev/awo/rules"
 	"github.com/awo-dev/awo/trace"
 )
@@ -40,5 +42,34 @@ func TestAssumptions(t *testing.T) {
 	}
 	if c = Run(runs, set, Options{DeclaredReads: true}); c.Assumptions != nil {
 		t.Errorf("with rules alone: %v", c.Assumptions)
+	}
+}
+
+// TestHintsOfAssumedReads: a meta-tool of calls that only their names say to read promises
+// nothing, and destroys nothing.
+func TestHintsOfAssumedReads(t *testing.T) {
+	for _, test := range []struct {
+		second string
+		want   metatool.Annotations
+	}{
+		{"get_order", metatool.Annotations{Idempotent: true, OpenWorld: true}},
+		{"cancel_order", metatool.Annotations{Destructive: true, OpenWorld: true}},
+	} {
+		var list []*trace.Trajectory
+		for i := range 30 {
+			s := &scripted.Run{}
+			s.User(fmt.Sprintf("look at user u-%d", 1000+i))
+			s.Call("get_user", fmt.Sprintf(`{"id":"u-%d"}`, 1000+i), fmt.Sprintf(`{"order":"o-%d"}`, 5000+i))
+			s.Call(test.second, fmt.Sprintf(`{"id":"o-%d"}`, 5000+i), `{"ok":true}`)
+			s.T.ID = fmt.Sprint(i)
+			list = append(list, &s.T)
+		}
+		c := Run(corpus.Filled(list, corpus.Options{}), nil, Options{Algorithm: Patterns})
+		if len(c.Definitions) != 1 || c.Definitions[0].Refusals != nil {
+			t.Fatalf("%s: %d definitions", test.second, len(c.Definitions))
+		}
+		if got := c.Definitions[0].Annotations; got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.second, got, test.want)
+		}
 	}
 }
