@@ -2,7 +2,9 @@ package candidate
 
 import (
 	"cmp"
-	"container/heap"
+	"encoding/binary"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -16,274 +18,235 @@ import (
 type extractor struct {
 	merged    *merge.Merged
 	graph     *stategraph.Graph
-	walks     *merge.Walks
 	threshold int
 	options   Options
 
-	// By step of the walks. What a step became part of is a chain of items: an
-	// item is a step or, after compression, several steps under the place of the
-	// first.
-	item       []linkID
-	next       []place // the item after this one, which may be of the next trajectory
-	trajectory []uint32
-
-	links []link
-	nodes map[stategraph.StateID]*node
-
-	// several counts the occurrences of a link in a trajectory where they are
-	// more than one, which only cuts make possible.
-	several, severalJoined map[linkAndTrajectory]int
-
-	composites map[string]linkID
-	seeds      seedHeap
-	distances  *distances
+	trajectories [][]item
+	links        []link
+	composites   map[string]linkID
+	out          map[stategraph.StateID][]linkID
+	rare         map[stategraph.StateID]int // weight of the edges out of a state that are no links, self-loops left out
+	distance     []int                      // by state: edges of the shortest walk from the root, as far as a trajectory walks there
+	ranks        map[merge.Label]int        // of the labels, in the order of their texts
 
 	found   []*Candidate
 	byCalls map[string]*Candidate
-
-	pairs []pair // occurrences of the chain that is being looked at
 }
 
-// place is a merge.Place in half the memory.
-type place uint32
+// item is a step of a walk or, after compression, several of them.
+type item struct {
+	link  linkID
+	first merge.Place
+	steps int
+}
 
-// linkID is an index into extractor.links, or one of the constants.
-type linkID int32
+// linkID is an index into extractor.links, or noLink.
+type linkID int
 
-const (
-	noLink   linkID = -1 // an edge that too few trajectories take, or a self-loop
-	absorbed linkID = -2 // the step is part of an item that begins before it
-)
+// noLink is an edge that too few trajectories take, or a self-loop.
+const noLink linkID = -1
 
 // link is an edge that chains may contain: of the graph, or a composite that
 // stands for a chain.
 type link struct {
 	from, to  stategraph.StateID
 	labels    []merge.Label
-	ranks     []int32 // of the labels, in the order of their texts
-	composite bool
+	exhausted bool // no chain grows from it
 
-	places []place // ascending; those that became part of another item are still there
-	live   int     // of them
-	weight int     // trajectories that take it
-	joined int     // trajectories that take it joined to the item before
+	places []itemPlace
+	weight int // trajectories that take it
+	joined int // trajectories that take it joined to the item before
 
-	exhausted bool
-	heap      int // its position in the heap of seeds, -1 if it is not there
+	last, lastJoined int // the trajectory that was counted last
 }
 
-// node is a state with links out of it.
-type node struct {
-	links  []linkID
-	weight int // of all edges out of the state, links or not, self-loops left out
+// itemPlace is where an item stands.
+type itemPlace struct{ trajectory, item int }
 
-	majority linkID // the link that outweighs all others, noLink if there is none
-	known    bool   // whether majority is up to date
-}
-
-type linkAndTrajectory struct {
-	link       linkID
-	trajectory uint32
-}
-
-// pair is an occurrence of a chain in the making: its first and last item.
-type pair struct{ head, tail place }
+// unreachable is the distance of a state where no walk passes any more.
+const unreachable = math.MaxInt
 
 func newExtractor(m *merge.Merged, o Options) *extractor {
 	x := &extractor{
-		merged: m, graph: m.Graph, walks: m.Walks, threshold: o.MinSupport(), options: o,
-		nodes: map[stategraph.StateID]*node{}, several: map[linkAndTrajectory]int{}, severalJoined: map[linkAndTrajectory]int{},
-		composites: map[string]linkID{}, byCalls: map[string]*Candidate{},
+		merged: m, graph: m.Graph, threshold: o.MinSupport(), options: o, composites: map[string]linkID{},
+		out: map[stategraph.StateID][]linkID{}, rare: map[stategraph.StateID]int{}, byCalls: map[string]*Candidate{},
 	}
-	linkOf := x.makeLinks()
-	x.readWalks(linkOf)
-	x.distances = newDistances(x, linkOf)
-	x.seeds.x = x
-	for id := range x.links {
-		x.seeds.links = append(x.seeds.links, linkID(id))
-		x.links[id].heap = id
+	linkOf := make([]linkID, x.graph.Edges())
+	for i := range linkOf {
+		e := x.graph.Edge(stategraph.EdgeID(i))
+		linkOf[i] = noLink
+		switch {
+		case e.IsLoop():
+		case e.Weight < x.threshold:
+			x.rare[e.From] += e.Weight
+		default:
+			linkOf[i] = x.add(link{from: e.From, to: e.To, labels: []merge.Label{e.Label}})
+		}
 	}
-	heap.Init(&x.seeds)
+	x.rankLabels()
+	x.trajectories = make([][]item, m.Walks.Trajectories())
+	for t, steps := range m.Walks.All() {
+		for p := steps[0]; p < steps[1]; p++ {
+			x.trajectories[t] = append(x.trajectories[t], item{linkOf[m.Walks.Edge(p)], p, 1})
+		}
+	}
 	return x
 }
 
-// makeLinks makes a link of every edge that enough trajectories take, and
-// returns the links by edge.
-func (x *extractor) makeLinks() []linkID {
-	linkOf := make([]linkID, x.graph.Edges())
-	for i := range linkOf {
-		e := stategraph.EdgeID(i)
-		linkOf[i] = noLink
-		if x.graph.Weight(e) < x.threshold || x.graph.From(e) == x.graph.To(e) {
-			continue
-		}
-		id := linkID(len(x.links))
-		linkOf[i] = id
-		x.links = append(x.links, link{
-			from: x.graph.From(e), to: x.graph.To(e), labels: []merge.Label{x.graph.Label(e)}, weight: x.graph.Weight(e),
-		})
-		x.node(x.graph.From(e)).add(id)
-	}
-	x.rankLabels()
-	return linkOf
+func (x *extractor) add(l link) linkID {
+	id := linkID(len(x.links))
+	x.links = append(x.links, l)
+	x.out[l.from] = append(x.out[l.from], id)
+	return id
 }
 
 // rankLabels orders the labels of the links by their texts.
 func (x *extractor) rankLabels() {
-	rank := map[merge.Label]int32{}
-	var labels []merge.Label
+	x.ranks = map[merge.Label]int{}
 	texts := map[merge.Label]string{}
 	for i := range x.links {
 		l := x.links[i].labels[0]
-		if _, known := texts[l]; !known {
-			texts[l] = x.merged.Labels.Text(l)
-			labels = append(labels, l)
-		}
+		texts[l] = x.merged.Labels.Text(l)
 	}
-	slices.SortFunc(labels, func(a, b merge.Label) int {
+	labels := slices.SortedFunc(maps.Keys(texts), func(a, b merge.Label) int {
 		return cmp.Or(strings.Compare(texts[a], texts[b]), cmp.Compare(a, b))
 	})
 	for i, l := range labels {
-		rank[l] = int32(i)
-	}
-	for i := range x.links {
-		x.links[i].ranks = []int32{rank[x.links[i].labels[0]]}
+		x.ranks[l] = i
 	}
 }
 
-// node returns the node of a state, made if there is none.
-func (x *extractor) node(s stategraph.StateID) *node {
-	n := x.nodes[s]
-	if n == nil {
-		n = &node{}
-		for _, e := range x.graph.Out(s) {
-			if x.graph.To(e) != s {
-				n.weight += x.graph.Weight(e)
-			}
+// run takes seeds until there are none.
+func (x *extractor) run() {
+	x.count()
+	for {
+		seed := x.seed()
+		if seed == noLink {
+			return
 		}
-		x.nodes[s] = n
-	}
-	return n
-}
-
-func (n *node) add(id linkID) {
-	n.links = append(n.links, id)
-	n.known = false
-}
-
-// readWalks indexes the steps: what item each is, what comes after it, and where
-// every link occurs.
-func (x *extractor) readWalks(linkOf []linkID) {
-	steps := x.walks.Steps()
-	x.item = make([]linkID, steps)
-	x.next = make([]place, steps)
-	x.trajectory = make([]uint32, steps)
-	for p := range place(steps) {
-		id := linkOf[x.walks.Edge(merge.Place(p))]
-		x.item[p] = id
-		x.next[p] = p + 1
-		if id != noLink {
-			x.links[id].live++
+		chain, places := x.grow(seed)
+		if len(chain) < 2 || len(places) == 0 {
+			x.links[seed].exhausted = true
+			continue
 		}
+		x.compress(chain, places)
+		x.count()
 	}
-	all := 0
-	for i := range x.links {
-		all += x.links[i].live
-	}
-	room := make([]place, 0, all)
+}
+
+// count reads the walks as they are now: where every link occurs, and how far states are
+// from the root.
+func (x *extractor) count() {
 	for i := range x.links {
 		l := &x.links[i]
-		l.places = room[len(room) : len(room) : len(room)+l.live]
-		room = room[:len(room)+l.live]
+		l.places, l.weight, l.joined, l.last, l.lastJoined = l.places[:0], 0, 0, -1, -1
 	}
-	for t, steps := range x.walks.All() {
-		for p := place(steps[0]); p < place(steps[1]); p++ {
-			x.trajectory[p] = uint32(t)
-			if id := x.item[p]; id != noLink {
-				x.links[id].places = append(x.links[id].places, p)
+	for t, items := range x.trajectories {
+		for i := range items {
+			if items[i].link == noLink {
+				continue
+			}
+			l := &x.links[items[i].link]
+			l.places = append(l.places, itemPlace{t, i})
+			if l.last != t {
+				l.weight, l.last = l.weight+1, t
+			}
+			if l.lastJoined != t && x.isJoined(&items[i]) {
+				l.joined, l.lastJoined = l.joined+1, t
 			}
 		}
 	}
+	x.measure()
+}
+
+// measure works out the distances, breadth first.
+func (x *extractor) measure() {
+	x.distance = make([]int, x.graph.States())
+	for s := range x.distance {
+		x.distance[s] = unreachable
+	}
+	x.distance[stategraph.Root] = 0
+	queue := []stategraph.StateID{stategraph.Root}
+	for len(queue) > 0 {
+		s := queue[0]
+		queue = queue[1:]
+		reach := func(to stategraph.StateID) {
+			if x.distance[to] == unreachable {
+				x.distance[to] = x.distance[s] + 1
+				queue = append(queue, to)
+			}
+		}
+		for _, e := range x.graph.Out(s) {
+			if x.graph.Weight(e) < x.threshold {
+				reach(x.graph.To(e))
+			}
+		}
+		for _, id := range x.out[s] {
+			if l := &x.links[id]; l.weight > 0 {
+				reach(l.to)
+			}
+		}
+	}
+}
+
+// seed returns the link from which the next chain grows, noLink if there is none.
+func (x *extractor) seed() linkID {
+	best := noLink
 	for i := range x.links {
-		x.countTrajectories(linkID(i))
-	}
-}
-
-// countTrajectories counts a link's weight from its places, all of them live.
-func (x *extractor) countTrajectories(id linkID) {
-	l := &x.links[id]
-	l.weight, l.joined = 0, 0
-	for i := 0; i < len(l.places); {
-		t := x.trajectory[l.places[i]]
-		n, joined := 0, 0
-		for ; i < len(l.places) && x.trajectory[l.places[i]] == t; i++ {
-			n++
-			if x.isJoined(l.places[i]) {
-				joined++
-			}
-		}
-		l.weight++
-		if joined > 0 {
-			l.joined++
-		}
-		if n > 1 {
-			x.several[linkAndTrajectory{id, t}] = n
-		}
-		if joined > 1 {
-			x.severalJoined[linkAndTrajectory{id, t}] = joined
+		l := &x.links[i]
+		if !l.exhausted && l.weight >= x.threshold && (best == noLink || x.compare(l, &x.links[best]) < 0) {
+			best = linkID(i)
 		}
 	}
+	return best
 }
 
-// isJoined reports whether the item at a place may be done in one go with the
-// one before.
-func (x *extractor) isJoined(p place) bool {
-	flags := x.walks.Flags(merge.Place(p))
+// compare orders seeds, the first one first.
+func (x *extractor) compare(a, b *link) int {
+	if c := cmp.Compare(b.weight, a.weight); c != 0 {
+		return c
+	}
+	rank := func(a, b merge.Label) int { return cmp.Compare(x.ranks[a], x.ranks[b]) }
+	return cmp.Or(
+		cmp.Compare(x.distance[a.from], x.distance[b.from]),
+		slices.CompareFunc(a.labels, b.labels, rank),
+		cmp.Compare(a.from, b.from),
+		cmp.Compare(a.to, b.to),
+	)
+}
+
+// isJoined reports whether an item may be done in one go with the one before.
+func (x *extractor) isJoined(i *item) bool {
+	flags := x.merged.Walks.Flags(i.first)
 	if x.options.AsPublished {
 		flags &^= stategraph.AfterUser
 	}
 	return flags.Joined()
 }
 
-// run takes seeds until there are none. All links in the heap are heavy enough.
-func (x *extractor) run() {
-	for len(x.seeds.links) > 0 {
-		seed := x.seeds.links[0]
-		chain := x.grow(seed)
-		if len(chain) > 1 {
-			x.follow(chain)
-		}
-		if len(chain) < 2 || len(x.pairs) == 0 {
-			x.links[seed].exhausted = true
-			x.seeds.remove(seed)
-			continue
-		}
-		x.compress(chain)
-	}
-}
-
-// grow returns the chain that grows from a seed. In x.pairs it leaves the
-// occurrences of the chain so far, unless it follows the paper exactly.
-func (x *extractor) grow(seed linkID) []linkID {
-	chain := []linkID{seed}
-	x.pairs = x.pairs[:0]
-	started := false
+// grow returns the chain that grows from a seed, and where it is followed whole.
+func (x *extractor) grow(seed linkID) (chain []linkID, places []itemPlace) {
+	chain, places = []linkID{seed}, x.links[seed].places
 	for {
 		id := x.majority(x.links[chain[len(chain)-1]].to)
 		if id == noLink || x.contains(chain, x.links[id].to) {
-			return chain
+			return chain, places
 		}
-		if !x.options.AsPublished {
-			if !started {
-				x.start(seed)
-				started = true
+		var next []itemPlace
+		support, last := 0, -1
+		for _, p := range places {
+			if !x.follows(p, len(chain), id) {
+				continue
 			}
-			if x.trajectoriesInto(id) < x.threshold {
-				return chain
+			next = append(next, p)
+			if p.trajectory != last {
+				support, last = support+1, p.trajectory
 			}
-			x.advance(id)
 		}
-		chain = append(chain, id)
+		if !x.options.AsPublished && support < x.threshold {
+			return chain, places
+		}
+		chain, places = append(chain, id), next
 	}
 }
 
@@ -299,69 +262,127 @@ func (x *extractor) contains(chain []linkID, s stategraph.StateID) bool {
 // before, by more than half of the trajectories that leave the state, and by at
 // least T. There is at most one.
 func (x *extractor) majority(s stategraph.StateID) linkID {
-	n := x.nodes[s]
-	if n == nil {
-		return noLink
-	}
-	if !n.known {
-		n.known, n.majority = true, noLink
-		for _, id := range n.links {
-			if l := &x.links[id]; 2*l.joined > n.weight && l.joined >= x.threshold {
-				n.majority = id
-			}
+	best, leave := noLink, x.rare[s]
+	for _, id := range x.out[s] {
+		l := &x.links[id]
+		leave += l.weight
+		if best == noLink || l.joined > x.links[best].joined {
+			best = id
 		}
 	}
-	return n.majority
+	if best != noLink && 2*x.links[best].joined > leave && x.links[best].joined >= x.threshold {
+		return best
+	}
+	return noLink
 }
 
-// start puts the occurrences of a link into x.pairs, and forgets those of its
-// places that are no longer its own.
-func (x *extractor) start(id linkID) {
-	l := &x.links[id]
-	l.places = slices.DeleteFunc(l.places, func(p place) bool { return x.item[p] != id })
-	x.pairs = x.pairs[:0]
-	for _, p := range l.places {
-		x.pairs = append(x.pairs, pair{p, p})
+// follows reports whether so many items after a place there is one of the link, joined.
+func (x *extractor) follows(p itemPlace, after int, id linkID) bool {
+	items := x.trajectories[p.trajectory]
+	at := p.item + after
+	return at < len(items) && items[at].link == id && x.isJoined(&items[at])
+}
+
+// compress records the candidate of a chain, and makes one item of every place where it is
+// followed.
+func (x *extractor) compress(chain []linkID, places []itemPlace) {
+	id := x.composite(chain)
+	c := x.candidate(x.links[id].labels)
+	for _, p := range places {
+		items := x.trajectories[p.trajectory]
+		calls, turns := x.saving(items[p.item:], len(chain))
+		c.CallsSaved += calls
+		c.TurnsSaved += turns
+		c.Occurrences = append(c.Occurrences, Occurrence{Trajectory: p.trajectory, First: items[p.item].first})
+	}
+	for _, p := range slices.Backward(places) { // making one item moves those behind it
+		items := x.trajectories[p.trajectory]
+		whole := item{link: id, first: items[p.item].first}
+		for _, part := range items[p.item : p.item+len(chain)] {
+			whole.steps += part.steps
+		}
+		x.trajectories[p.trajectory] = slices.Replace(items, p.item, p.item+len(chain), whole)
 	}
 }
 
-// follows reports whether the item after a place is of the link and joined.
-func (x *extractor) follows(p place, id linkID) bool {
-	n := x.next[p]
-	return int(n) < len(x.item) && x.item[n] == id && x.trajectory[n] == x.trajectory[p] && x.isJoined(n)
+// candidate returns the candidate of a sequence of calls, a new one if they were
+// not found before from another state.
+func (x *extractor) candidate(labels []merge.Label) *Candidate {
+	key := sequenceKey(labels)
+	c := x.byCalls[key]
+	if c == nil {
+		c = &Candidate{Labels: labels}
+		x.byCalls[key] = c
+		x.found = append(x.found, c)
+	}
+	return c
 }
 
-// trajectoriesInto counts the trajectories of which an occurrence in x.pairs
-// goes on along the link.
-func (x *extractor) trajectoriesInto(id linkID) int {
-	n, last := 0, -1
-	for _, o := range x.pairs {
-		if t := int(x.trajectory[o.head]); t != last && x.follows(o.tail, id) {
-			n++
-			last = t
+// composite returns the link that stands for a chain. As for edges, where it
+// leads from and to and what is called on the way are what tells it apart.
+func (x *extractor) composite(chain []linkID) linkID {
+	c := link{from: x.links[chain[0]].from, to: x.links[chain[len(chain)-1]].to}
+	for _, id := range chain {
+		c.labels = append(c.labels, x.links[id].labels...)
+	}
+	key := string(binary.LittleEndian.AppendUint64(nil, uint64(c.from)<<32|uint64(c.to))) + sequenceKey(c.labels)
+	id, known := x.composites[key]
+	if !known {
+		id = x.add(c)
+		x.composites[key] = id
+	}
+	return id
+}
+
+// saving returns by how much the calls and the calling turns of a trajectory become fewer when
+// the first n items become one call in the turn of the first. It frees the turns of all its
+// calls but that one, less the last if a later call is made in it too.
+func (x *extractor) saving(items []item, n int) (calls, turns int) {
+	first, last := -1, -1
+	for i := range items[:n] {
+		made, from, to := x.calls(&items[i])
+		if made == 0 {
+			continue
+		}
+		if first < 0 {
+			first, last = from, from
+		}
+		if from != last {
+			turns++
+		}
+		turns += to - from
+		calls, last = calls+made, to
+	}
+	if last != first && x.turnOf(items[n:]) == last {
+		turns--
+	}
+	return max(0, calls-1), turns
+}
+
+// calls returns how many calls an item is, and the turns of the first and the last of them.
+func (x *extractor) calls(i *item) (n, first, last int) {
+	w := x.merged.Walks
+	if i.steps == 1 {
+		_, _, n = w.Calls(i.first)
+		first, last = w.Turns(i.first)
+		return n, first, last
+	}
+	for p := i.first; p < i.first+merge.Place(i.steps); p++ {
+		if _, _, n := w.Calls(p); n > 0 {
+			first, _ = w.Turns(p)
+			return 1, first, first
 		}
 	}
-	return n
+	return 0, 0, 0 // made of inserted steps alone
 }
 
-// advance keeps the occurrences that go on along the link.
-func (x *extractor) advance(id linkID) {
-	kept := x.pairs[:0]
-	for _, o := range x.pairs {
-		if x.follows(o.tail, id) {
-			kept = append(kept, pair{o.head, x.next[o.tail]})
+// turnOf returns the turn of the first call of some items, -1 if there is none. Steps that
+// rules inserted are no calls.
+func (x *extractor) turnOf(items []item) int {
+	for i := range items {
+		if n, first, _ := x.calls(&items[i]); n > 0 {
+			return first
 		}
 	}
-	x.pairs = kept
-}
-
-// follow leaves the occurrences of the whole chain in x.pairs.
-func (x *extractor) follow(chain []linkID) {
-	if !x.options.AsPublished {
-		return // grow has left them there
-	}
-	x.start(chain[0])
-	for _, id := range chain[1:] {
-		x.advance(id)
-	}
+	return -1
 }

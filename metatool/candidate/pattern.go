@@ -75,6 +75,9 @@ type Patterns struct {
 	next    int     // the trajectory that Add expects
 }
 
+// place is a merge.Place in half the memory.
+type place uint32
+
 // noSymbol marks a step that no pattern contains.
 const noSymbol int32 = -1
 
