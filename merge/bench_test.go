@@ -167,7 +167,7 @@ func TestMemoryOfStates(t *testing.T) {
 	runtime.KeepAlive(m)
 	perState := float64(after-before) / float64(states)
 	t.Logf("%d states, %.1f bytes each", states, perState)
-	if perState > 40 {
+	if perState > 80 {
 		t.Errorf("%.1f bytes a state", perState)
 	}
 	runtime.KeepAlive(runs)

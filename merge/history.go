@@ -30,7 +30,7 @@ type history struct {
 	contexts bool     // context values tell writes apart
 	variant  int      // of the labels
 
-	reads   hash128.Set
+	reads   map[hash128.Hash]struct{}
 	readSum hash128.Hash
 
 	writes int
@@ -74,7 +74,7 @@ type event struct {
 }
 
 func (h *history) reset() {
-	h.reads.Reset()
+	clear(h.reads)
 	h.readSum, h.total, h.none = hash128.Hash{}, hash128.Hash{}, part{}
 	h.writes, h.recent = 0, 0
 	h.parts, h.events = h.parts[:0], h.events[:0]
@@ -91,9 +91,13 @@ func (h *history) key() hash128.Hash { return hash128.Mix(h.readSum, h.total) }
 
 // read adds a read and reports whether the state changes.
 func (h *history) read(entry hash128.Hash) bool {
-	if !h.reads.Add(entry) {
+	if _, known := h.reads[entry]; known {
 		return false
 	}
+	if h.reads == nil {
+		h.reads = map[hash128.Hash]struct{}{}
+	}
+	h.reads[entry] = struct{}{}
 	h.readSum = h.readSum.Plus(entry)
 	return true
 }

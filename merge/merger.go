@@ -33,8 +33,8 @@ type Merger struct {
 	groups   []*group
 	reasons  *reasonsBuilder // nil if not asked for
 
-	walk []stategraph.Step
-	refs []stategraph.EdgeRef
+	walk  []stategraph.Step
+	edges []stategraph.EdgeID
 
 	trajectories, empty, unread, calls, turns int
 }
@@ -159,12 +159,12 @@ func (m *Merger) Add(t *trace.Trajectory) {
 	}
 	m.count(steps)
 	m.walk = m.walker.Walk(steps, m.walk[:0])
-	m.refs = m.builder.Add(m.walk, m.refs[:0])
+	m.edges = m.builder.Add(m.walk, m.edges[:0])
 	if m.reasons != nil {
 		m.reasons.add(steps, m.rewriter.skips, m.walk)
 	}
 	if !m.options.NoWalks {
-		m.walks.add(m.walk, m.refs, steps)
+		m.walks.add(m.walk, m.edges, steps)
 	}
 }
 
@@ -200,7 +200,7 @@ func (m *Merger) Merged() *Merged {
 		LeftOut: m.walker.LeftOut,
 	}
 	if !m.options.NoWalks {
-		merged.Walks = m.walks.finish(&m.builder)
+		merged.Walks = m.walks.finish()
 	}
 	if m.reasons != nil {
 		merged.Reasons = m.reasons.finish()

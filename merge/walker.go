@@ -8,7 +8,7 @@ import (
 
 // Walker folds steps into transitions between states. It numbers states by the
 // first appearance of their keys, so it is not safe for concurrent use. It
-// keeps 16 bytes a state for the key and 5 to 7.5 for finding it.
+// keeps the key of each state.
 //
 // The key of a state is a 128-bit hash of what the strategy tells apart of a
 // history:
@@ -83,7 +83,6 @@ func (w *Walker) States() int {
 // Walk appends the transitions of one trajectory, a step each, to dst.
 func (w *Walker) Walk(steps []Step, dst []stategraph.Step) []stategraph.Step {
 	w.follow(steps)
-	w.states.Touch(w.keys)
 	at, last := stategraph.Root, w.root
 	barrier := false
 	for i := range steps {

@@ -97,17 +97,13 @@ func (w *Walks) Turns(p Place) (first, last int) {
 }
 
 // walksBuilder collects Walks while the graph still grows.
-type walksBuilder struct {
-	walks Walks
-	refs  []stategraph.EdgeRef
-}
+type walksBuilder struct{ walks Walks }
 
-// add appends the walk of one trajectory: the references of its edges, its
-// transitions and its steps, of which the walk may have only the first ones.
-func (b *walksBuilder) add(walk []stategraph.Step, refs []stategraph.EdgeRef, steps []Step) {
+// add appends the walk of one trajectory: its edges, its transitions and its steps, of which the walk may have only the first ones.
+func (b *walksBuilder) add(walk []stategraph.Step, edges []stategraph.EdgeID, steps []Step) {
 	w := &b.walks
-	w.starts = append(w.starts, len(b.refs))
-	b.refs = append(b.refs, refs...)
+	w.starts = append(w.starts, len(w.edges))
+	w.edges = append(w.edges, edges...)
 	turn, recorded := int32(-1), int32(-1)
 	for i := range walk {
 		step := &steps[i]
@@ -132,15 +128,10 @@ func (b *walksBuilder) add(walk []stategraph.Step, refs []stategraph.EdgeRef, st
 	}
 }
 
-// finish returns the walks with the numbers that edges have in the graph.
-func (b *walksBuilder) finish(graph *stategraph.Builder) *Walks {
+// finish returns the walks.
+func (b *walksBuilder) finish() *Walks {
 	w := new(Walks) // a pointer to b.walks would keep all that b is a part of
 	*w = b.walks
-	w.starts = append(w.starts, len(b.refs))
-	w.edges = make([]stategraph.EdgeID, len(b.refs))
-	for i, ref := range b.refs {
-		w.edges[i] = graph.Resolve(ref)
-	}
-	b.refs = nil
+	w.starts = append(w.starts, len(w.edges))
 	return w
 }

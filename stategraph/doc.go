@@ -8,9 +8,9 @@
 // and programs: DOT, Mermaid, GraphML, JSON, of the whole graph or of the part
 // that a [Selection] keeps.
 //
-// Memory is O(states + edges): a Builder takes 16 bytes a state and the edge
-// that discovered it, and about 30 a further edge; a Graph takes 8 bytes a
-// state and 20 to 24 an edge. Walks are not kept.
+// Memory is O(states + edges): a Builder takes 28 bytes a state and the edge
+// that discovered it, and about 60 a further edge; a Graph takes 8 bytes a
+// state and 28 an edge. Walks are not kept.
 //
 // The package does not know what a state or a label means. Both are numbers
 // that the caller gave: package merge makes them from rules, and names labels
@@ -28,10 +28,8 @@ const Root StateID = 0
 // of.
 type Label uint32
 
-// EdgeID is an edge of a Graph: an index into dense slices. The edges that
-// discovered a state come first, in the order of those states: edge e leads to
-// state e+1 for every e below States()-1. The others follow in the order in
-// which they first appeared.
+// EdgeID is an edge of a Graph: an index into a slice. Edges are numbered in the order in
+// which they first appear in the walks.
 type EdgeID uint32
 
 // Step is one transition of a walk.

@@ -231,7 +231,7 @@ func TestSelection(t *testing.T) {
 
 func TestSelectionAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g, _, _ := build(drawWalks(t))
+		g, _ := build(drawWalks(t))
 		s := Selection{
 			MinWeight: rapid.IntRange(0, 3).Draw(t, "weight"),
 			MaxStates: rapid.IntRange(0, 9).Draw(t, "states"),

@@ -10,15 +10,7 @@ import (
 type Graph struct {
 	states int
 
-	// By EdgeID. An edge below states-1 leads to the state after its own number,
-	// so only the later ones need a target.
-	from   []StateID
-	label  []Label
-	weight []uint32
-	free   []uint32
-	to     []StateID // by EdgeID - (states-1)
-
-	repeats map[EdgeID]uint32 // occurrences beyond one an execution
+	edges []edge // by EdgeID
 
 	// Edges by source: those of state s are out[outStart[s]:outStart[s+1]],
 	// ordered by target, then label.
@@ -39,6 +31,13 @@ type Edge struct {
 	Free        int // executions in which it is taken joined to the step before (Flags.Joined)
 }
 
+// edge is an Edge in half the memory.
+type edge struct {
+	from, to                  StateID
+	label                     Label
+	weight, occurrences, free uint32
+}
+
 // IsLoop reports whether the edge leaves the state as it is.
 func (e Edge) IsLoop() bool { return e.From == e.To }
 
@@ -46,21 +45,22 @@ func (e Edge) IsLoop() bool { return e.From == e.To }
 // and the distances from the root.
 func (g *Graph) index() {
 	g.outStart = make([]uint32, g.states+1)
-	for _, s := range g.from {
-		g.outStart[s+1]++
+	for i := range g.edges {
+		g.outStart[g.edges[i].from+1]++
 	}
 	for s := range g.states {
 		g.outStart[s+1] += g.outStart[s]
 	}
-	g.out = make([]EdgeID, len(g.from))
+	g.out = make([]EdgeID, len(g.edges))
 	next := slices.Clone(g.outStart[:g.states])
-	for e, s := range g.from {
-		g.out[next[s]] = EdgeID(e)
+	for i := range g.edges {
+		s := g.edges[i].from
+		g.out[next[s]] = EdgeID(i)
 		next[s]++
 	}
 	for s := range g.states {
 		slices.SortFunc(g.Out(StateID(s)), func(a, b EdgeID) int {
-			return cmp.Or(cmp.Compare(g.To(a), g.To(b)), cmp.Compare(g.label[a], g.label[b]))
+			return cmp.Or(cmp.Compare(g.To(a), g.To(b)), cmp.Compare(g.Label(a), g.Label(b)))
 		})
 	}
 	g.distance = g.distances(next)
@@ -88,7 +88,7 @@ func (g *Graph) distances(queue []uint32) []uint32 {
 func (g *Graph) States() int { return g.states }
 
 // Edges returns the number of edges, told apart by source, label and target.
-func (g *Graph) Edges() int { return len(g.from) }
+func (g *Graph) Edges() int { return len(g.edges) }
 
 // Executions returns how many walks were added, empty ones included.
 func (g *Graph) Executions() int { return g.executions }
@@ -100,30 +100,23 @@ func (g *Graph) Starts() int { return g.starts }
 // Steps returns how many steps all walks had.
 func (g *Graph) Steps() int { return g.steps }
 
-// Edge returns the edge e.
-func (g *Graph) Edge(e EdgeID) Edge {
-	return Edge{
-		From: g.from[e], To: g.To(e), Label: g.label[e],
-		Weight: int(g.weight[e]), Occurrences: int(g.weight[e] + g.repeats[e]), Free: int(g.free[e]),
-	}
+// Edge returns an edge.
+func (g *Graph) Edge(id EdgeID) Edge {
+	e := &g.edges[id]
+	return Edge{e.from, e.to, e.label, int(e.weight), int(e.occurrences), int(e.free)}
 }
 
 // From returns the state that e leaves.
-func (g *Graph) From(e EdgeID) StateID { return g.from[e] }
+func (g *Graph) From(e EdgeID) StateID { return g.edges[e].from }
 
 // To returns the state that e leads to.
-func (g *Graph) To(e EdgeID) StateID {
-	if int(e) < g.states-1 {
-		return StateID(e) + 1
-	}
-	return g.to[int(e)-(g.states-1)]
-}
+func (g *Graph) To(e EdgeID) StateID { return g.edges[e].to }
 
 // Label returns what is written on e.
-func (g *Graph) Label(e EdgeID) Label { return g.label[e] }
+func (g *Graph) Label(e EdgeID) Label { return g.edges[e].label }
 
 // Weight returns how many executions take e at least once.
-func (g *Graph) Weight(e EdgeID) int { return int(g.weight[e]) }
+func (g *Graph) Weight(e EdgeID) int { return int(g.edges[e].weight) }
 
 // Out returns the edges that leave s, by target, then label. The slice is the
 // graph's own: it must not be changed.
@@ -137,8 +130,8 @@ func (g *Graph) Distance(s StateID) int { return int(g.distance[s]) }
 func (g *Graph) Visits() []int {
 	visits := make([]int, g.states)
 	visits[Root] = g.starts
-	for e := range g.from {
-		visits[g.To(EdgeID(e))] += int(g.weight[e] + g.repeats[EdgeID(e)])
+	for i := range g.edges {
+		visits[g.edges[i].to] += int(g.edges[i].occurrences)
 	}
 	return visits
 }
@@ -147,36 +140,19 @@ func (g *Graph) Visits() []int {
 // singly) ended there. Their sum is Starts().
 func (g *Graph) Ends() []int {
 	ends := g.Visits()
-	for e, s := range g.from {
-		ends[s] -= int(g.weight[e] + g.repeats[EdgeID(e)])
+	for i := range g.edges {
+		ends[g.edges[i].from] -= int(g.edges[i].occurrences)
 	}
 	return ends
 }
 
-// Incoming is the edges of a graph by target.
-type Incoming struct {
-	start []uint32
-	edges []EdgeID
-}
-
-// In returns the edges that lead to s, in the order of their numbers.
-func (in *Incoming) In(s StateID) []EdgeID { return in.edges[in.start[s]:in.start[s+1]] }
-
-// Incoming returns the edges by target. It is worked out anew at every call:
-// few passes need it.
-func (g *Graph) Incoming() *Incoming {
-	in := &Incoming{start: make([]uint32, g.states+1), edges: make([]EdgeID, len(g.from))}
-	for e := range g.from {
-		in.start[g.To(EdgeID(e))+1]++
-	}
-	for s := range g.states {
-		in.start[s+1] += in.start[s]
-	}
-	next := slices.Clone(in.start[:g.states])
-	for e := range g.from {
-		to := g.To(EdgeID(e))
-		in.edges[next[to]] = EdgeID(e)
-		next[to]++
+// Incoming returns the edges that lead to each state, in the order of their numbers. It is
+// worked out anew at every call: few passes need it.
+func (g *Graph) Incoming() [][]EdgeID {
+	in := make([][]EdgeID, g.states)
+	for i := range g.edges {
+		to := g.edges[i].to
+		in[to] = append(in[to], EdgeID(i))
 	}
 	return in
 }

@@ -156,14 +156,15 @@ func (g *Graph) focus(f Focus, names Names) []StateID {
 	}
 	var seeds []StateID
 	isTool := map[Label]bool{}
-	for e, label := range g.label {
-		is, known := isTool[label]
+	for i := range g.edges {
+		e := &g.edges[i]
+		is, known := isTool[e.label]
 		if !known {
-			is = names.tool(label) == f.Tool
-			isTool[label] = is
+			is = names.tool(e.label) == f.Tool
+			isTool[e.label] = is
 		}
 		if is {
-			seeds = append(seeds, g.from[e], g.To(EdgeID(e)))
+			seeds = append(seeds, e.from, e.to)
 		}
 	}
 	slices.Sort(seeds)
@@ -190,8 +191,8 @@ func (g *Graph) view(kept []bool, region, minWeight int) *View {
 		FarStates:   g.States() - region,
 		ExtraStates: region - len(v.States),
 	}
-	for _, weight := range g.weight {
-		if int(weight) < minWeight {
+	for i := range g.edges {
+		if int(g.edges[i].weight) < minWeight {
 			v.LeftOut.LightEdges++
 		}
 	}
@@ -202,7 +203,7 @@ func (g *Graph) view(kept []bool, region, minWeight int) *View {
 type neighbourhood struct {
 	graph     *Graph
 	minWeight int
-	incoming  *Incoming // nil: along the edges only
+	incoming  [][]EdgeID // nil: along the edges only
 }
 
 // each calls f for every state next to s.
@@ -215,7 +216,7 @@ func (n *neighbourhood) each(s StateID, f func(StateID)) {
 	if n.incoming == nil {
 		return
 	}
-	for _, e := range n.incoming.In(s) {
+	for _, e := range n.incoming[s] {
 		if n.graph.Weight(e) >= n.minWeight {
 			f(n.graph.From(e))
 		}

@@ -36,37 +36,30 @@ func (g *Graph) Statistics() Statistics {
 		}
 	}
 	seen := map[Label]struct{}{}
-	for _, l := range g.label {
-		seen[l] = struct{}{}
+	for i := range g.edges {
+		seen[g.edges[i].label] = struct{}{}
 	}
 	stats.Labels = len(seen)
 	return stats
 }
 
-// Counter counts the statistics of a graph without building it, in 6 bytes a
-// state and about 14 an edge that discovered none: enough for comparing
+// Counter counts the statistics of a graph without building it: enough for comparing
 // strategies of merging. Labels are not told apart; who counts the states knows
 // their number. The zero value is ready to use.
 type Counter struct {
-	first chunks[StateID]     // for every state but the root: where it was discovered from
-	more  map[uint64]struct{} // other pairs of states, self-loops not among them
-	flags chunks[stateFlags]
-	loops int
-	sinks int
+	first    []StateID               // for every state but the root: where it was discovered from
+	isLooped []bool                  // by state
+	isLeft   []bool                  // by state: an edge leads to another
+	more     map[[2]StateID]struct{} // other pairs of states, self-loops not among them
+	loops    int
+	sinks    int
 }
-
-type stateFlags uint8
-
-const (
-	hasLoop stateFlags = 1 << iota
-	hasExit
-)
 
 // Add counts the transitions of one execution, numbered as for Builder.Add.
 func (c *Counter) Add(walk []Step) {
-	if c.flags.len() == 0 {
-		c.flags.append(0)
-		c.sinks = 1
+	if c.more == nil {
+		c.more = map[[2]StateID]struct{}{}
+		c.state()
 	}
 	from := Root
 	for i := range walk {
@@ -78,42 +71,38 @@ func (c *Counter) Add(walk []Step) {
 	}
 }
 
+// state adds a state.
+func (c *Counter) state() {
+	c.isLooped, c.isLeft = append(c.isLooped, false), append(c.isLeft, false)
+	c.sinks++
+}
+
 func (c *Counter) transition(from, to StateID) {
-	flags := c.flags.at(int(from))
 	if from == to {
-		if *flags&hasLoop == 0 {
-			*flags |= hasLoop
+		if !c.isLooped[from] {
+			c.isLooped[from] = true
 			c.loops++
 		}
 		return
 	}
-	if *flags&hasExit == 0 {
-		*flags |= hasExit
+	if !c.isLeft[from] {
+		c.isLeft[from] = true
 		c.sinks--
 	}
 	switch {
-	case int(to) == c.flags.len():
-		c.flags.append(0)
-		c.first.append(from)
-		c.sinks++
-	case to != Root && *c.first.at(int(to) - 1) == from:
+	case int(to) == len(c.isLeft):
+		c.first = append(c.first, from)
+		c.state()
+	case to != Root && c.first[to-1] == from:
 	default:
-		if c.more == nil {
-			c.more = map[uint64]struct{}{}
-		}
-		c.more[uint64(from)<<32|uint64(to)] = struct{}{}
+		c.more[[2]StateID{from, to}] = struct{}{}
 	}
 }
 
 // Statistics returns the figures so far; Labels is 0.
 func (c *Counter) Statistics() Statistics {
-	if c.flags.len() == 0 {
+	if c.more == nil {
 		return Statistics{States: 1, Sinks: 1}
 	}
-	return Statistics{
-		States:    c.flags.len(),
-		Edges:     c.first.len() + len(c.more) + c.loops,
-		SelfLoops: c.loops,
-		Sinks:     c.sinks,
-	}
+	return Statistics{States: len(c.first) + 1, Edges: len(c.first) + len(c.more) + c.loops, SelfLoops: c.loops, Sinks: c.sinks}
 }

@@ -1,9 +1,8 @@
-// Package hash128 has the hashes by which package merge tells states and labels
-// apart, and the tables that number them.
+// Package hash128 has the hashes by which package merge distinguishes states and labels,
+// and the table that numbers them.
 //
 // Bytes and pieces of records come in, 128-bit hashes and dense numbers go out. A
-// [Table] keeps about 22 bytes a hash, a [Set] what one walk has seen. Nothing
-// here knows what is hashed.
+// [Table] keeps about 40 bytes a hash. Nothing here knows what is hashed.
 package hash128
 
 import (
